@@ -1,0 +1,263 @@
+// The record of one edge: encode, check and read (FORMAT.md section 1).
+
+import { alloc, free } from '../memory/alloc';
+import { HG_MAX_MEMBERS, HG_MAX_TEXT_BYTES, MAX_SAFE } from '../limits';
+import { BAD_ARGUMENT, BAD_INTEGER, CORRUPT, EMPTY_MEMBERS, failAt, OUT_OF_MEMORY, TOO_MANY_MEMBERS, tooSmall } from '../status';
+import { checkMembers, decodeMembers, encodeMembers, membersBound } from './vbyte';
+
+export const R_COUNT: usize = 4;
+export const R_PROPERTIES: usize = 6;
+export const R_TIME: usize = 8;
+export const R_ID: usize = 16;
+export const R_MEMBERS: usize = 24;
+
+const SMALL: u32 = 256;
+const scratch: usize = memory.data(2048 + 16, 16);
+
+/** Loads a safe integer from an f64. Returns i64.MIN_VALUE when it is none. */
+export function toInteger(value: f64): i64 {
+  if (!(value <= <f64>MAX_SAFE && value >= -(<f64>MAX_SAFE))) return i64.MIN_VALUE;
+  const integer = <i64>value;
+  return <f64>integer == value ? integer : i64.MIN_VALUE;
+}
+
+function insertionSort(members: usize, n: u32): void {
+  for (let i: u32 = 1; i < n; i++) {
+    const value = load<i64>(members + (<usize>i << 3));
+    let j = i;
+    while (j > 0 && load<i64>(members + (<usize>(j - 1) << 3)) > value) {
+      store<i64>(members + (<usize>j << 3), load<i64>(members + (<usize>(j - 1) << 3)));
+      j--;
+    }
+    store<i64>(members + (<usize>j << 3), value);
+  }
+}
+
+function siftDown(a: usize, root: u32, n: u32): void {
+  let parent = root;
+  while (true) {
+    let child = parent * 2 + 1;
+    if (child >= n) return;
+    if (child + 1 < n && load<i64>(a + (<usize>(child + 1) << 3)) > load<i64>(a + (<usize>child << 3))) child++;
+    const low = load<i64>(a + (<usize>parent << 3));
+    const high = load<i64>(a + (<usize>child << 3));
+    if (low >= high) return;
+    store<i64>(a + (<usize>parent << 3), high);
+    store<i64>(a + (<usize>child << 3), low);
+    parent = child;
+  }
+}
+
+function heapSort(a: usize, n: u32): void {
+  for (let i = n >> 1; i > 0; i--) siftDown(a, i - 1, n);
+  for (let end = n - 1; end > 0; end--) {
+    const largest = load<i64>(a);
+    store<i64>(a, load<i64>(a + (<usize>end << 3)));
+    store<i64>(a + (<usize>end << 3), largest);
+    siftDown(a, 0, end);
+  }
+}
+
+/** Turns n f64 members into ascending distinct i64; returns how many, or BAD_INTEGER. */
+function memberSet(from: usize, n: u32, to: usize): i32 {
+  let sorted = true;
+  let previous = i64.MIN_VALUE;
+  for (let i: u32 = 0; i < n; i++) {
+    const value = toInteger(load<f64>(from + (<usize>i << 3)));
+    if (value == i64.MIN_VALUE) return BAD_INTEGER;
+    store<i64>(to + (<usize>i << 3), value);
+    if (value <= previous) sorted = false;
+    previous = value;
+  }
+  if (sorted) return <i32>n;
+  if (n <= 64) insertionSort(to, n);
+  else heapSort(to, n);
+  let count: u32 = 1;
+  for (let i: u32 = 1; i < n; i++) {
+    const value = load<i64>(to + (<usize>i << 3));
+    if (value == load<i64>(to + (<usize>(count - 1) << 3))) continue;
+    store<i64>(to + (<usize>count << 3), value);
+    count++;
+  }
+  return <i32>count;
+}
+
+/** Writes one record from ascending members; returns its size. Room for `recordBound` bytes is the caller's duty. */
+export function writeRecord(out: usize, time: i64, id: i64, members: usize, n: u32, properties: usize, propertyBytes: u32): u32 {
+  store<u32>(out + R_COUNT, n);
+  store<i64>(out + R_TIME, time);
+  store<i64>(out + R_ID, id);
+  let end = encodeMembers(members, n, out + R_MEMBERS);
+  if (propertyBytes) {
+    store<u16>(out + R_PROPERTIES, <u16>(end - out));
+    memory.copy(end, properties, propertyBytes);
+    end += propertyBytes;
+  }
+  const size = <u32>(end - out);
+  store<u32>(out, size);
+  return size;
+}
+
+/** Bytes that a record of n members takes at most, the 8-byte store behind the last member included. */
+export function recordBound(n: u32, propertyBytes: u32): u32 {
+  return <u32>R_MEMBERS + membersBound(n) + propertyBytes + 8;
+}
+
+function encodeRow(time: f64, id: f64, members: usize, n: u32, set: usize, limit: u32, properties: usize, propertyBytes: u32, out: usize, room: u32): i32 {
+  if (!n) return EMPTY_MEMBERS;
+  const count = memberSet(members, n, set);
+  if (count < 0) return count;
+  if (<u32>count > limit) return TOO_MANY_MEMBERS;
+  const eventTime = toInteger(time);
+  const edge = toInteger(id);
+  if (eventTime == i64.MIN_VALUE || edge == i64.MIN_VALUE) return BAD_INTEGER;
+  const bound = recordBound(count, propertyBytes);
+  if (bound > room) return tooSmall(bound);
+  return <i32>writeRecord(out, eventTime, edge, set, count, properties, propertyBytes);
+}
+
+/**
+ * Encodes `rows` edges into records, one behind the other.
+ * times, ids: f64[rows] (ids 0: every id is 0); counts: u32[rows]; members: f64, all rows in order, repeats and any order allowed;
+ * propertyEnds: u32[rows], where each row's property block ends in `properties` (0: none has one); limit: distinct members an edge.
+ * Returns bytes written; EMPTY_MEMBERS, TOO_MANY_MEMBERS or BAD_INTEGER with the row in hg_result_offset; TOO_SMALL.
+ */
+export function encodeRecords(rows: u32, times: usize, ids: usize, counts: usize, members: usize, propertyEnds: usize, properties: usize, limit: u32, out: usize, capacity: u32): i32 {
+  if (limit > HG_MAX_MEMBERS) limit = HG_MAX_MEMBERS;
+  let set = scratch;
+  let setRoom = SMALL;
+  let written: u32 = 0;
+  let propertyStart: u32 = 0;
+  let source = members;
+  let status: i32 = 0;
+  for (let row: u32 = 0; row < rows; row++) {
+    const n = load<u32>(counts + (<usize>row << 2));
+    if (n > setRoom) {
+      if (set != scratch) free(set);
+      set = n < 0x10000000 ? alloc(n * 8) : 0;
+      if (!set) return OUT_OF_MEMORY;
+      setRoom = n;
+    }
+    const propertyEnd = propertyEnds ? load<u32>(propertyEnds + (<usize>row << 2)) : 0;
+    const propertyBytes = propertyEnds ? propertyEnd - propertyStart : 0;
+    const id = ids ? load<f64>(ids + (<usize>row << 3)) : 0;
+    status = encodeRow(load<f64>(times + (<usize>row << 3)), id, source, n, set, limit, properties + propertyStart, propertyBytes, out + written, capacity - written);
+    if (status < 0) {
+      failAt(status, row);
+      break;
+    }
+    written += <u32>status;
+    propertyStart = propertyEnd;
+    source += <usize>n << 3;
+  }
+  if (set != scratch) free(set);
+  return status < 0 ? status : <i32>written;
+}
+
+function checkProperties(block: usize, end: usize): bool {
+  if (block + 2 > end) return false;
+  const count = <u32>load<u16>(block);
+  let at = block + 2;
+  let previous: i32 = -1;
+  for (let i: u32 = 0; i < count; i++) {
+    if (at + 4 > end) return false;
+    const column = <i32>load<u16>(at);
+    if (column <= previous) return false;
+    previous = column;
+    const next = propertyEnd(at, end);
+    if (!next) return false;
+    at = next;
+  }
+  return at == end && count > 0;
+}
+
+function propertyEnd(at: usize, end: usize): usize {
+  const type = load<u8>(at + 2);
+  if (load<u8>(at + 3) || type > 4) return 0;
+  if (type == 0) return at + 4;
+  const fixed: usize = type == 4 ? 1 : type == 3 ? 4 : 8;
+  if (at + 4 + fixed > end) return 0;
+  if (type == 1) return isFinite(load<f64>(at + 4)) ? at + 12 : 0;
+  if (type == 2) {
+    const value = load<i64>(at + 4);
+    return value > MAX_SAFE || value < -MAX_SAFE ? 0 : at + 12;
+  }
+  if (type == 4) return load<u8>(at + 4) > 1 ? 0 : at + 5;
+  const length = load<u32>(at + 4);
+  if (length > HG_MAX_TEXT_BYTES || at + 8 + length > end) return 0;
+  return at + 8 + length;
+}
+
+/** Checks one record at `record` in a region of `room` bytes: its size, or CORRUPT. */
+export function checkRecord(record: usize, room: u32): i32 {
+  if (room < <u32>R_MEMBERS + 2) return CORRUPT;
+  const size = load<u32>(record);
+  if (size > room || size < <u32>R_MEMBERS + 2) return CORRUPT;
+  const end = record + size;
+  const n = <u32>load<u8>(record + R_COUNT);
+  if (!n || load<u8>(record + 5)) return CORRUPT;
+  const time = load<i64>(record + R_TIME);
+  const id = load<i64>(record + R_ID);
+  if (time > MAX_SAFE || time < -MAX_SAFE || id > MAX_SAFE || id < -MAX_SAFE) return CORRUPT;
+  const behind = checkMembers(record + R_MEMBERS, n, end);
+  if (!behind) return CORRUPT;
+  const block = <u32>load<u16>(record + R_PROPERTIES);
+  if (!block) return behind == end ? <i32>size : CORRUPT;
+  if (record + block != behind || !checkProperties(behind, end)) return CORRUPT;
+  return <i32>size;
+}
+
+/** Checks that [ptr, ptr + bytes) is exactly `count` records. 0, or CORRUPT with the offset. */
+export function checkRecords(ptr: usize, bytes: u32, count: u32): i32 {
+  let at: u32 = 0;
+  for (let i: u32 = 0; i < count; i++) {
+    const size = checkRecord(ptr + at, bytes - at);
+    if (size < 0) return failAt(CORRUPT, at);
+    at += <u32>size;
+  }
+  return at == bytes ? 0 : failAt(CORRUPT, at);
+}
+
+/** Writes the members of a record as f64[]; returns how many. */
+export function recordMembers(record: usize, out: usize): u32 {
+  const n = <u32>load<u8>(record + R_COUNT);
+  decodeMembers(record + R_MEMBERS, n, out);
+  for (let i: u32 = 0; i < n; i++) store<f64>(out + (<usize>i << 3), <f64>load<i64>(out + (<usize>i << 3)));
+  return n;
+}
+
+/** Address of the property `column` in a record, or 0 when it is not there. */
+export function findProperty(record: usize, column: u32): usize {
+  const block = <usize>load<u16>(record + R_PROPERTIES);
+  if (!block) return 0;
+  const count = <u32>load<u16>(record + block);
+  let at = record + block + 2;
+  for (let i: u32 = 0; i < count; i++) {
+    const found = <u32>load<u16>(at);
+    if (found == column) return at;
+    if (found > column) return 0;
+    at = skipProperty(at);
+  }
+  return 0;
+}
+
+export function skipProperty(at: usize): usize {
+  const type = load<u8>(at + 2);
+  if (type == 0) return at + 4;
+  if (type == 4) return at + 5;
+  if (type == 3) return at + 8 + load<u32>(at + 4);
+  return at + 12;
+}
+
+/** Gives `count` records behind each other the ids first, first + 1, ... 0, or BAD_ARGUMENT. */
+export function numberRecords(ptr: usize, count: u32, first: f64): i32 {
+  let id = toInteger(first);
+  if (id == i64.MIN_VALUE || id > MAX_SAFE - <i64>count) return BAD_ARGUMENT;
+  let at = ptr;
+  for (let i: u32 = 0; i < count; i++) {
+    store<i64>(at + R_ID, id);
+    at += load<u32>(at);
+    id++;
+  }
+  return 0;
+}

@@ -1,0 +1,87 @@
+// Stream-vbyte with lengths 1-2-4-8 for ascending member ids (FORMAT.md section 1; Lemire, Kurz, Rupp 2018).
+
+import { MAX_SAFE } from '../limits';
+
+export function zigzag(value: i64): u64 {
+  return <u64>((value << 1) ^ (value >> 63));
+}
+
+export function unzigzag(value: u64): i64 {
+  return <i64>(value >> 1) ^ -(<i64>(value & 1));
+}
+
+/** Length code of a value: 0, 1, 2, 3 for 1, 2, 4, 8 bytes. */
+function lengthCode(value: u64): u32 {
+  return u32(value > 0xff) + u32(value > 0xffff) + u32(value > 0xffffffff);
+}
+
+/** Upper bound in bytes of n encoded members. */
+export function membersBound(n: u32): u32 {
+  return ((n + 3) >> 2) + n * 8;
+}
+
+/** Writes n strictly ascending members (i64) at `out`; returns the address behind them. Writes at most `membersBound(n)` bytes. */
+export function encodeMembers(members: usize, n: u32, out: usize): usize {
+  let data = out + ((n + 3) >> 2);
+  let control: u32 = 0;
+  let previous: i64 = 0;
+  for (let i: u32 = 0; i < n; i++) {
+    const member = load<i64>(members + (<usize>i << 3));
+    const value: u64 = i ? <u64>(member - previous) : zigzag(member);
+    previous = member;
+    const code = lengthCode(value);
+    store<u64>(data, value);
+    data += <usize>1 << code;
+    control |= code << ((i & 3) << 1);
+    if ((i & 3) == 3) {
+      store<u8>(out + (i >> 2), control);
+      control = 0;
+    }
+  }
+  if (n & 3) store<u8>(out + (n >> 2), control);
+  return data;
+}
+
+/** Reads n members from `src` into `out` (i64); returns the address behind the encoded bytes. Reads up to 7 bytes further. */
+export function decodeMembers(src: usize, n: u32, out: usize): usize {
+  let data = src + ((n + 3) >> 2);
+  let previous: i64 = 0;
+  for (let i: u32 = 0; i < n; i++) {
+    const code = (load<u8>(src + (i >> 2)) >> <u8>((i & 3) << 1)) & 3;
+    const value = load<u64>(data) & (u64.MAX_VALUE >> (64 - (<u64>8 << code)));
+    data += <usize>1 << code;
+    previous = i ? previous + <i64>value : unzigzag(value);
+    store<i64>(out + (<usize>i << 3), previous);
+  }
+  return data;
+}
+
+/** Address behind n encoded members. */
+export function skipMembers(src: usize, n: u32): usize {
+  let data = src + ((n + 3) >> 2);
+  for (let i: u32 = 0; i < n; i++) {
+    data += <usize>1 << ((load<u8>(src + (i >> 2)) >> <u8>((i & 3) << 1)) & 3);
+  }
+  return data;
+}
+
+/** Checks n encoded members in [src, end): in bounds, shortest lengths, strictly ascending safe integers. Returns the address behind, or 0. */
+export function checkMembers(src: usize, n: u32, end: usize): usize {
+  let data = src + ((n + 3) >> 2);
+  if (data > end) return 0;
+  let previous: i64 = 0;
+  for (let i: u32 = 0; i < n; i++) {
+    const code = (load<u8>(src + (i >> 2)) >> <u8>((i & 3) << 1)) & 3;
+    const length = <usize>1 << code;
+    if (data + length > end) return 0;
+    const value = load<u64>(data) & (u64.MAX_VALUE >> (64 - (<u64>8 << code)));
+    if (lengthCode(value) != code) return 0;
+    if (value > <u64>MAX_SAFE * 2 + 1) return 0;
+    if (i && !value) return 0;
+    previous = i ? previous + <i64>value : unzigzag(value);
+    if (previous > MAX_SAFE || previous < -MAX_SAFE) return 0;
+    data += length;
+  }
+  const unused = n & 3 ? load<u8>(src + (n >> 2)) >> <u8>((n & 3) << 1) : 0;
+  return unused ? 0 : data;
+}

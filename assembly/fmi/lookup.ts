@@ -1,0 +1,101 @@
+// The node-membership index of a segment: dictionary search and k-way intersection of posting lists.
+
+import { toInteger } from '../codec/record';
+import { packed, S_NODE_IDS, S_NODE_MIN, S_NODE_WIDTH, S_NODES, S_POSTING_OFFSETS, S_POSTINGS } from '../segment/layout';
+import { BAD_ARGUMENT, setRows } from '../status';
+import { intersect16, lowerBound16, widen16 } from './sets';
+
+/** Most nodes of one lookup. */
+export const MAX_LOOKUP_NODES: u32 = 255;
+
+const lists: usize = memory.data(255 * 8, 16);
+
+/** Ordinal of a node in the dictionary, or -1. */
+export function findNode(s: usize, node: i64): i32 {
+  const least = load<i64>(s + S_NODE_MIN);
+  if (node < least) return -1;
+  const target = <u64>(node - least);
+  const ids = <usize>load<u32>(s + S_NODE_IDS);
+  const width = load<u32>(s + S_NODE_WIDTH);
+  let base: u32 = 0;
+  let length = load<u32>(s + S_NODES);
+  if (width == 4) {
+    if (target > 0xffffffff) return -1;
+    const wanted = <u32>target;
+    while (length > 1) {
+      const half = length >> 1;
+      base += select<u32>(half, 0, load<u32>(ids + (<usize>(base + half) << 2)) <= wanted);
+      length -= half;
+    }
+    return load<u32>(ids + (<usize>base << 2)) == wanted ? <i32>base : -1;
+  }
+  while (length > 1) {
+    const half = length >> 1;
+    base += select<u32>(half, 0, packed(ids, width, base + half) <= target);
+    length -= half;
+  }
+  return packed(ids, width, base) == target ? <i32>base : -1;
+}
+
+/** Fills `lists` with {address, length} of each node's postings in rows [from, to), shortest first. False: some list is empty. */
+function gatherLists(s: usize, nodes: usize, k: u32, from: u32, to: u32): bool {
+  const offsets = <usize>load<u32>(s + S_POSTING_OFFSETS);
+  const postings = <usize>load<u32>(s + S_POSTINGS);
+  for (let i: u32 = 0; i < k; i++) {
+    const node = toInteger(load<f64>(nodes + (<usize>i << 3)));
+    const ordinal = findNode(s, node);
+    if (ordinal < 0) return false;
+    let start = load<u32>(offsets + (<usize>ordinal << 2));
+    const end = load<u32>(offsets + (<usize>ordinal << 2) + 4);
+    if (from) start += lowerBound16(postings + (<usize>start << 1), end - start, from);
+    const length = to < 65536 ? lowerBound16(postings + (<usize>start << 1), end - start, to) : end - start;
+    if (!length) return false;
+    let j = i;
+    while (j > 0 && load<u32>(lists + (<usize>(j - 1) << 3) + 4) > length) {
+      store<u64>(lists + (<usize>j << 3), load<u64>(lists + (<usize>(j - 1) << 3)));
+      j--;
+    }
+    store<u32>(lists + (<usize>j << 3), <u32>(postings + (<usize>start << 1)));
+    store<u32>(lists + (<usize>j << 3) + 4, length);
+  }
+  return true;
+}
+
+/** Widens n u16 at `ptr` to u32 in place, last first. */
+function widenInPlace(ptr: usize, n: u32): void {
+  for (let i = n; i > 0; i--) store<u32>(ptr + (<usize>(i - 1) << 2), <u32>load<u16>(ptr + (<usize>(i - 1) << 1)));
+}
+
+/**
+ * Rows in [from, to) that hold all k nodes (f64[k]), ascending, as u32 at `out` with room for `capacity` entries
+ * and HG_ROWS_SLACK_BYTES more. Returns how many; hg_result_rows is the row to go on from (`to` when all are given).
+ */
+export function lookupRows(s: usize, nodes: usize, k: u32, from: u32, to: u32, out: usize, capacity: u32): i32 {
+  if (!k || k > MAX_LOOKUP_NODES || !capacity) return BAD_ARGUMENT;
+  setRows(to);
+  if (from >= to || !gatherLists(s, nodes, k, from, to)) return 0;
+  const first = <usize>load<u32>(lists);
+  let shortest = load<u32>(lists + 4);
+  if (shortest > capacity) {
+    setRows(load<u16>(first + (<usize>capacity << 1)));
+    shortest = capacity;
+  }
+  if (k == 1) {
+    widen16(first, shortest, out);
+    return <i32>shortest;
+  }
+  let count = intersect16(first, shortest, load<u32>(lists + 8), load<u32>(lists + 12), out);
+  for (let i: u32 = 2; i < k && count; i++) {
+    count = intersect16(out, count, load<u32>(lists + (<usize>i << 3)), load<u32>(lists + (<usize>i << 3) + 4), out);
+  }
+  widenInPlace(out, count);
+  return <i32>count;
+}
+
+/** Postings of one node in rows [from, to): how many rows a lookup would give. */
+export function countRows(s: usize, node: f64, from: u32, to: u32): u32 {
+  const at = memory.data(8, 16);
+  store<f64>(at, node);
+  if (from >= to || !gatherLists(s, at, 1, from, to)) return 0;
+  return load<u32>(lists + 4);
+}

@@ -1,0 +1,301 @@
+// Combines ascending lists of row ordinals: intersection, union, difference, position.
+
+/** Bytes past the largest result that intersect16 and intersect32 may write, unless `out` is `a`. */
+export const OUT_SLACK: u32 = 16;
+/** Lists whose lengths differ by more than this are searched, not merged. */
+const GALLOP_RATIO: u64 = 32;
+
+/** For each of 16 lane masks the byte shuffle that packs its u32 lanes to the front. */
+const PACK32: usize = memory.data(256, 16);
+/** For each of 256 lane masks the byte shuffle that packs its u16 lanes to the front. */
+const PACK16: usize = memory.data(4096, 16);
+
+/**
+ * Values in both of two strictly ascending u32 lists; returns how many. `out`: room for min(na, nb) u32 and OUT_SLACK
+ * bytes; it may be `a`, and then needs no slack.
+ *
+ * Cost: SIMD compares 4 x 4 values a step (Schlegel, Willhalm and Lehner, 2011), plain is a branchless merge; lengths
+ * more than 32 times apart cost min * log2(max / min).
+ */
+export function intersect32(a: usize, na: u32, b: usize, nb: u32, out: usize): u32 {
+  if (na == 0 || nb == 0) return 0;
+  if (<u64>na > <u64>nb * GALLOP_RATIO) return gallop<u32>(b, nb, a, na, out);
+  if (<u64>nb > <u64>na * GALLOP_RATIO) return gallop<u32>(a, na, b, nb, out);
+  if (ASC_FEATURE_SIMD) return blocks32(a, na, b, nb, out, true);
+  else return mergeCommon<u32>(a, a + (<usize>na << 2), b, b + (<usize>nb << 2), out, out);
+}
+
+/** As intersect32, for u16 ordinals: 8 x 8 values a step with SIMD. */
+export function intersect16(a: usize, na: u32, b: usize, nb: u32, out: usize): u32 {
+  if (na == 0 || nb == 0) return 0;
+  if (<u64>na > <u64>nb * GALLOP_RATIO) return gallop<u16>(b, nb, a, na, out);
+  if (<u64>nb > <u64>na * GALLOP_RATIO) return gallop<u16>(a, na, b, nb, out);
+  if (ASC_FEATURE_SIMD) return blocks16(a, na, b, nb, out);
+  else return mergeCommon<u16>(a, a + (<usize>na << 1), b, b + (<usize>nb << 1), out, out);
+}
+
+/**
+ * Values of `a` that are not in `b`, both strictly ascending u32 lists; returns how many. `out`: room for na u32; it
+ * may be `a`. Cost: as intersect32.
+ */
+export function difference32(a: usize, na: u32, b: usize, nb: u32, out: usize): u32 {
+  if (<u64>na > <u64>nb * GALLOP_RATIO) return cutRuns(a, na, b, nb, out);
+  if (<u64>nb > <u64>na * GALLOP_RATIO) return gallopMissing(a, na, b, nb, out);
+  if (ASC_FEATURE_SIMD) return blocks32(a, na, b, nb, out, false);
+  else return mergeMissing(a, a + (<usize>na << 2), b, b + (<usize>nb << 2), out, out);
+}
+
+/**
+ * Values in either of two strictly ascending u32 lists, each once; returns how many. `out`: room for na + nb u32, apart
+ * from both lists. Cost: one branchless step a value.
+ */
+export function union32(a: usize, na: u32, b: usize, nb: u32, out: usize): u32 {
+  const start = out;
+  const aEnd = a + (<usize>na << 2);
+  const bEnd = b + (<usize>nb << 2);
+  while (a < aEnd && b < bEnd) {
+    const x = load<u32>(a);
+    const y = load<u32>(b);
+    store<u32>(out, select(x, y, x < y));
+    out += 4;
+    a += usize(x <= y) << 2;
+    b += usize(y <= x) << 2;
+  }
+  memory.copy(out, a, aEnd - a);
+  out += aEnd - a;
+  memory.copy(out, b, bEnd - b);
+  return <u32>((out + (bEnd - b) - start) >> 2);
+}
+
+/** Writes n u16 ordinals as u32. `out`: 4 * n bytes, apart from `a`. */
+export function widen16(a: usize, n: u32, out: usize): void {
+  const end = a + (<usize>n << 1);
+  if (ASC_FEATURE_SIMD) {
+    for (; a + 16 <= end; a += 16, out += 32) {
+      const ordinals = v128.load(a);
+      v128.store(out, v128.extend_low<u16>(ordinals));
+      v128.store(out, v128.extend_high<u16>(ordinals), 16);
+    }
+  }
+  for (; a < end; a += 2, out += 4) store<u32>(out, load<u16>(a));
+}
+
+/** Number of values below `value` in an ascending u16 list. Cost: log2(n) loads, no branches on data. */
+export function lowerBound16(ptr: usize, n: u32, value: u32): u32 {
+  return <u32>((seek<u16>(ptr, n, value) - ptr) >> 1);
+}
+
+/** Number of values below `value` in an ascending u32 list. Cost: log2(n) loads, no branches on data. */
+export function lowerBound32(ptr: usize, n: u32, value: u32): u32 {
+  return <u32>((seek<u32>(ptr, n, value) - ptr) >> 2);
+}
+
+/** The first of n values that is not below `value`, or the end. */
+// @ts-ignore: decorator
+@inline
+function seek<T>(list: usize, n: u32, value: u32): usize {
+  while (n > 1) {
+    const half = n >> 1;
+    const last = list + (<usize>(half - 1) << alignof<T>());
+    list += select<usize>(<usize>half << alignof<T>(), 0, <u32>load<T>(last) < value);
+    n -= half;
+  }
+  if (n == 1 && <u32>load<T>(list) < value) list += sizeof<T>();
+  return list;
+}
+
+/** The first value at or after `list` that is not below `value`: doubling steps, then a search between the last two. */
+// @ts-ignore: decorator
+@inline
+function leap<T>(list: usize, end: usize, value: u32): usize {
+  let step: usize = sizeof<T>();
+  let low = list;
+  while (low + step < end && <u32>load<T>(low + step) < value) {
+    low += step;
+    step <<= 1;
+  }
+  const high = min(low + step, end);
+  return seek<T>(low, <u32>((high - low) >> alignof<T>()), value);
+}
+
+/** Values of the short list found in the long one. */
+function gallop<T>(short: usize, shortCount: u32, long: usize, longCount: u32, out: usize): u32 {
+  const start = out;
+  const end = long + (<usize>longCount << alignof<T>());
+  for (const shortEnd = short + (<usize>shortCount << alignof<T>()); short < shortEnd; short += sizeof<T>()) {
+    const value = <u32>load<T>(short);
+    long = leap<T>(long, end, value);
+    if (long >= end) break;
+    const found = <u32>load<T>(long);
+    store<T>(out, <T>value);
+    out += usize(found == value) << alignof<T>();
+  }
+  return <u32>((out - start) >> alignof<T>());
+}
+
+/** Values of the short list `a` that the long `b` lacks. */
+function gallopMissing(a: usize, na: u32, b: usize, nb: u32, out: usize): u32 {
+  const start = out;
+  const end = b + (<usize>nb << 2);
+  for (const aEnd = a + (<usize>na << 2); a < aEnd; a += 4) {
+    const value = load<u32>(a);
+    b = leap<u32>(b, end, value);
+    if (b < end && load<u32>(b) == value) continue;
+    store<u32>(out, value);
+    out += 4;
+  }
+  return <u32>((out - start) >> 2);
+}
+
+/** The long list `a` without the few values of `b`: copies the runs between them. */
+function cutRuns(a: usize, na: u32, b: usize, nb: u32, out: usize): u32 {
+  const start = out;
+  const aEnd = a + (<usize>na << 2);
+  for (const bEnd = b + (<usize>nb << 2); b < bEnd && a < aEnd; b += 4) {
+    const value = load<u32>(b);
+    const cut = leap<u32>(a, aEnd, value);
+    if (out != a) memory.copy(out, a, cut - a);
+    out += cut - a;
+    a = cut;
+    if (cut < aEnd && load<u32>(cut) == value) a += 4;
+  }
+  if (out != a) memory.copy(out, a, aEnd - a);
+  return <u32>((out + (aEnd - a) - start) >> 2);
+}
+
+/** Branchless merge that keeps common values; `start` is where the whole result began. */
+function mergeCommon<T>(a: usize, aEnd: usize, b: usize, bEnd: usize, out: usize, start: usize): u32 {
+  while (a < aEnd && b < bEnd) {
+    const x = <u32>load<T>(a);
+    const y = <u32>load<T>(b);
+    store<T>(out, <T>x);
+    out += usize(x == y) << alignof<T>();
+    a += usize(x <= y) << alignof<T>();
+    b += usize(y <= x) << alignof<T>();
+  }
+  return <u32>((out - start) >> alignof<T>());
+}
+
+/** Merge that keeps the values only `a` has; `start` is where the whole result began. */
+function mergeMissing(a: usize, aEnd: usize, b: usize, bEnd: usize, out: usize, start: usize): u32 {
+  while (a < aEnd && b < bEnd) {
+    const x = load<u32>(a);
+    const y = load<u32>(b);
+    store<u32>(out, x);
+    out += usize(x < y) << 2;
+    a += usize(x <= y) << 2;
+    b += usize(y <= x) << 2;
+  }
+  if (out != a) memory.copy(out, a, aEnd - a);
+  return <u32>((out + (aEnd - a) - start) >> 2);
+}
+
+/**
+ * Compares blocks of 4 of `a` with blocks of 4 of `b`; keeps the values of `a` that were found (`common`) or were not.
+ * A block's matches gather in a register and are packed when `a` moves on, so that `out` never passes what `a` has read.
+ */
+// @ts-ignore: decorator
+@inline
+function blocks32(a: usize, na: u32, b: usize, nb: u32, out: usize, common: bool): u32 {
+  if (load<u32>(PACK16 + 4080) == 0) fillPacks();
+  const start = out;
+  const aEnd = a + (<usize>na << 2);
+  const bEnd = b + (<usize>nb << 2);
+  let matched: v128 = i32x4.splat(0);
+  while (a + 16 <= aEnd && b + 16 <= bEnd) {
+    const block = v128.load(a);
+    matched = v128.or(matched, anyEqual32(block, v128.load(b)));
+    const aLast = v128.extract_lane<u32>(block, 3);
+    const bLast = load<u32>(b, 12);
+    if (aLast <= bLast) {
+      const lanes = common ? v128.bitmask<i32>(matched) : v128.bitmask<i32>(matched) ^ 15;
+      v128.store(out, v128.swizzle(block, v128.load(PACK32 + (<usize>lanes << 4))));
+      out += <usize>popcnt(lanes) << 2;
+      a += 16;
+      matched = i32x4.splat(0);
+    }
+    b += usize(bLast <= aLast) << 4;
+  }
+  // The block in hand: up to its last match it lies below all that is left of b.
+  for (let lanes = v128.bitmask<i32>(matched); lanes != 0; lanes >>= 1, a += 4) {
+    if (bool(lanes & 1) != common) continue;
+    store<u32>(out, load<u32>(a));
+    out += 4;
+  }
+  if (common) return mergeCommon<u32>(a, aEnd, b, bEnd, out, start);
+  return mergeMissing(a, aEnd, b, bEnd, out, start);
+}
+
+/** As blocks32, for blocks of 8 u16. */
+function blocks16(a: usize, na: u32, b: usize, nb: u32, out: usize): u32 {
+  if (load<u32>(PACK16 + 4080) == 0) fillPacks();
+  const start = out;
+  const aEnd = a + (<usize>na << 1);
+  const bEnd = b + (<usize>nb << 1);
+  let matched: v128 = i32x4.splat(0);
+  while (a + 16 <= aEnd && b + 16 <= bEnd) {
+    const block = v128.load(a);
+    matched = v128.or(matched, anyEqual16(block, v128.load(b)));
+    const aLast = <u32>load<u16>(a, 14);
+    const bLast = <u32>load<u16>(b, 14);
+    if (aLast <= bLast) {
+      const lanes = v128.bitmask<i16>(matched);
+      v128.store(out, v128.swizzle(block, v128.load(PACK16 + (<usize>lanes << 4))));
+      out += <usize>popcnt(lanes) << 1;
+      a += 16;
+      matched = i32x4.splat(0);
+    }
+    b += usize(bLast <= aLast) << 4;
+  }
+  for (let lanes = v128.bitmask<i16>(matched); lanes != 0; lanes >>= 1, a += 2) {
+    if ((lanes & 1) == 0) continue;
+    store<u16>(out, load<u16>(a));
+    out += 2;
+  }
+  return mergeCommon<u16>(a, aEnd, b, bEnd, out, start);
+}
+
+/** All ones in the lanes of `a` whose value is anywhere in `b`. */
+// @ts-ignore: decorator
+@inline
+function anyEqual32(a: v128, b: v128): v128 {
+  const near = v128.or(v128.eq<u32>(a, b), v128.eq<u32>(a, v128.shuffle<u32>(b, b, 1, 2, 3, 0)));
+  const far = v128.eq<u32>(a, v128.shuffle<u32>(b, b, 3, 0, 1, 2));
+  return v128.or(near, v128.or(far, v128.eq<u32>(a, v128.shuffle<u32>(b, b, 2, 3, 0, 1))));
+}
+
+/** All ones in the lanes of `a` whose value is anywhere in `b`. */
+// @ts-ignore: decorator
+@inline
+function anyEqual16(a: v128, b: v128): v128 {
+  const first = v128.or(v128.eq<u16>(a, b), v128.eq<u16>(a, v128.shuffle<u16>(b, b, 1, 2, 3, 4, 5, 6, 7, 0)));
+  const second = v128.or(
+    v128.eq<u16>(a, v128.shuffle<u16>(b, b, 2, 3, 4, 5, 6, 7, 0, 1)),
+    v128.eq<u16>(a, v128.shuffle<u16>(b, b, 3, 4, 5, 6, 7, 0, 1, 2)),
+  );
+  const third = v128.or(
+    v128.eq<u16>(a, v128.shuffle<u16>(b, b, 4, 5, 6, 7, 0, 1, 2, 3)),
+    v128.eq<u16>(a, v128.shuffle<u16>(b, b, 5, 6, 7, 0, 1, 2, 3, 4)),
+  );
+  const fourth = v128.or(
+    v128.eq<u16>(a, v128.shuffle<u16>(b, b, 6, 7, 0, 1, 2, 3, 4, 5)),
+    v128.eq<u16>(a, v128.shuffle<u16>(b, b, 7, 0, 1, 2, 3, 4, 5, 6)),
+  );
+  return v128.or(v128.or(first, second), v128.or(third, fourth));
+}
+
+function fillPacks(): void {
+  fillPack(PACK32, 16, 4);
+  fillPack(PACK16, 256, 2);
+}
+
+/** For each mask the bytes of its set lanes in order; the rest of a shuffle stays 0 and packs anything. */
+function fillPack(table: usize, masks: u32, laneBytes: u32): void {
+  for (let mask: u32 = 0; mask < masks; mask++) {
+    let at = table + (mask << 4);
+    for (let lane: u32 = 0; mask >> lane != 0; lane++) {
+      if (((mask >> lane) & 1) == 0) continue;
+      for (let byte: u32 = 0; byte < laneBytes; byte++, at++) store<u8>(at, lane * laneBytes + byte);
+    }
+  }
+}

@@ -1,0 +1,217 @@
+// Row text: rows of a segment or records of a memtable as JSON objects, in one pass from columns to bytes.
+
+import { decodeMembers } from '../codec/vbyte';
+import { findProperty, R_COUNT, R_ID, R_MEMBERS, R_TIME } from '../codec/record';
+import { HG_TYPE_BOOLEAN, HG_TYPE_INTEGER, HG_TYPE_REAL, HG_TYPE_TEXT } from '../limits';
+import {
+  booleanValue, C_TYPE, CURSOR_BYTES, hasValue, integerValue, openColumn, realValue, STATE_MISSING, STATE_VALUES, textCode, textLength, textStart,
+} from '../segment/columns';
+import { S_BASE, S_ROWS } from '../segment/layout';
+import { rowId, rowMembers, rowSize, rowTime } from '../segment/reader';
+import { OUT_OF_MEMORY, setRows, tooSmall } from '../status';
+import { alloc, free } from '../memory/alloc';
+import { writeFloat, writeInt } from './number';
+import { writeText } from './text';
+
+/** Separators: 0 = a comma before every row but the first of the call, 1 = a comma before every row, 2 = a newline behind every row. */
+export const ROWS_FIRST: u32 = 0;
+export const ROWS_LINES: u32 = 2;
+
+/*
+ * The plan, made by the host: u32 columns, then per column {u32 column id, u32 key offset, u32 key bytes, u32 missing offset, u32 missing bytes}
+ * with offsets from the plan's start. A key is the text before a value (`,"weight":`), `missing` the JSON text of the column's default.
+ */
+const P_COLUMN: usize = 0;
+const P_KEY: usize = 4;
+const P_KEY_BYTES: usize = 8;
+const P_MISSING: usize = 12;
+const P_MISSING_BYTES: usize = 16;
+const P_BYTES: usize = 20;
+const CURSOR: usize = <usize>CURSOR_BYTES;
+
+const members: usize = memory.data(255 * 8 + 16, 16);
+const NULL_TEXT: u32 = 0x6c6c756e;
+
+function copyText(out: usize, from: usize, bytes: u32): usize {
+  let i: u32 = 0;
+  for (; i + 8 <= bytes; i += 8) store<u64>(out + i, load<u64>(from + i));
+  for (; i < bytes; i++) store<u8>(out + i, load<u8>(from + i));
+  return out + bytes;
+}
+
+/** `{"id":1,"event_ts":2,"members":[3,4]` */
+function writeHead(out: usize, id: i64, time: i64, n: u32): usize {
+  store<u64>(out, 0x3a226469227b); // {"id":
+  let at = writeInt(out + 6, id);
+  store<u64>(at, 0x5f746e657665222c); // ,"event_
+  store<u64>(at + 8, 0x3a227374); // ts":
+  at = writeInt(at + 12, time);
+  store<u64>(at, 0x65626d656d222c); // ,"membe
+  store<u32>(at + 7, 0x3a227372); // rs":
+  store<u8>(at + 11, 0x5b);
+  at += 12;
+  for (let i: u32 = 0; i < n; i++) {
+    at = writeInt(at, load<i64>(members + (<usize>i << 3)));
+    store<u8>(at, 0x2c);
+    at++;
+  }
+  store<u8>(at - 1, 0x5d);
+  return at;
+}
+
+function writeCell(out: usize, cursor: usize, row: u32): usize {
+  if (!hasValue(cursor, row)) {
+    store<u32>(out, NULL_TEXT);
+    return out + 4;
+  }
+  const type = load<u32>(cursor + C_TYPE);
+  if (type == HG_TYPE_REAL) return writeFloat(out, realValue(cursor, row));
+  if (type == HG_TYPE_INTEGER) return writeInt(out, integerValue(cursor, row));
+  if (type == HG_TYPE_BOOLEAN) return writeBoolean(out, booleanValue(cursor, row));
+  const code = textCode(cursor, row);
+  return writeText(out, textStart(cursor, code), textLength(cursor, code));
+}
+
+function writeBoolean(out: usize, value: u32): usize {
+  if (value) {
+    store<u32>(out, 0x65757274);
+    return out + 4;
+  }
+  store<u32>(out, 0x736c6166);
+  store<u8>(out + 4, 0x65);
+  return out + 5;
+}
+
+/** Everything behind the members when no column of the plan has a value in this segment: one text for all rows. Returns its end. */
+function constantTail(plan: usize, cursors: usize, out: usize): usize {
+  let at = out;
+  const columns = load<u32>(plan);
+  for (let c: u32 = 0; c < columns; c++) {
+    const column = plan + 4 + <usize>c * P_BYTES;
+    at = copyText(at, plan + load<u32>(column + P_KEY), load<u32>(column + P_KEY_BYTES));
+    if (load<u32>(cursors + <usize>c * CURSOR) == STATE_MISSING) at = copyText(at, plan + load<u32>(column + P_MISSING), load<u32>(column + P_MISSING_BYTES));
+    else {
+      store<u32>(at, NULL_TEXT);
+      at += 4;
+    }
+  }
+  store<u8>(at, 0x7d);
+  return at + 1;
+}
+
+/** Bytes of all keys and defaults: what one row's tail takes at most, values aside. */
+function planBound(plan: usize): u32 {
+  const columns = load<u32>(plan);
+  let bytes: u32 = 32;
+  for (let c: u32 = 0; c < columns; c++) {
+    const column = plan + 4 + <usize>c * P_BYTES;
+    bytes += load<u32>(column + P_KEY_BYTES) + load<u32>(column + P_MISSING_BYTES) + 40;
+  }
+  return bytes;
+}
+
+function textsBound(plan: usize, cursors: usize, row: u32): u32 {
+  const columns = load<u32>(plan);
+  let bytes: u32 = 0;
+  for (let c: u32 = 0; c < columns; c++) {
+    const cursor = cursors + <usize>c * CURSOR;
+    if (load<u32>(cursor + C_TYPE) == HG_TYPE_TEXT && hasValue(cursor, row)) bytes += textLength(cursor, textCode(cursor, row)) * 6;
+  }
+  return bytes;
+}
+
+function writeTail(out: usize, plan: usize, cursors: usize, row: u32): usize {
+  let at = out;
+  const columns = load<u32>(plan);
+  for (let c: u32 = 0; c < columns; c++) {
+    const column = plan + 4 + <usize>c * P_BYTES;
+    const cursor = cursors + <usize>c * CURSOR;
+    at = copyText(at, plan + load<u32>(column + P_KEY), load<u32>(column + P_KEY_BYTES));
+    if (load<u32>(cursor) == STATE_MISSING) at = copyText(at, plan + load<u32>(column + P_MISSING), load<u32>(column + P_MISSING_BYTES));
+    else at = writeCell(at, cursor, row);
+  }
+  store<u8>(at, 0x7d);
+  return at + 1;
+}
+
+/**
+ * Writes rows (u32[n]) of a segment as JSON text. Returns bytes; hg_result_rows = rows written, it stops where `capacity` ends.
+ * TOO_SMALL when not one row fits (needed: its bound); OUT_OF_MEMORY. `separator`: see ROWS_*.
+ */
+export function segmentRows(s: usize, rows: usize, n: u32, plan: usize, separator: u32, out: usize, capacity: u32): i32 {
+  const base = <usize>load<u32>(s + S_BASE);
+  const columns = load<u32>(plan);
+  const bound = planBound(plan);
+  const cursors = alloc(columns * CURSOR_BYTES + bound);
+  if (!cursors) return OUT_OF_MEMORY;
+  let valued = false;
+  for (let c: u32 = 0; c < columns; c++) {
+    const state = openColumn(base, load<u32>(s + S_ROWS), load<u32>(plan + 4 + <usize>c * P_BYTES + P_COLUMN), cursors + <usize>c * CURSOR);
+    if (state == STATE_VALUES) valued = true;
+  }
+  const tail = cursors + <usize>columns * CURSOR;
+  const tailBytes = valued ? 0 : <u32>(constantTail(plan, cursors, tail) - tail);
+  const end = out + capacity;
+  let at = out;
+  let done: u32 = 0;
+  let needed: usize = 0;
+  for (; done < n; done++) {
+    const row = load<u32>(rows + (<usize>done << 2));
+    needed = 80 + <usize>rowSize(s, row) * 18 + bound + (valued ? <usize>textsBound(plan, cursors, row) : 0);
+    if (at + needed > end) break;
+    if (separator < ROWS_LINES && (done || separator)) store<u8>(at++, 0x2c);
+    const size = rowMembers(s, row, members);
+    at = writeHead(at, rowId(s, row), rowTime(s, row), size);
+    at = valued ? writeTail(at, plan, cursors, row) : copyText(at, tail, tailBytes);
+    if (separator == ROWS_LINES) store<u8>(at++, 0x0a);
+  }
+  free(cursors);
+  setRows(done);
+  return done || !n ? <i32>(at - out) : tooSmall(<u32>needed);
+}
+
+function writeProperty(out: usize, entry: usize): usize {
+  const type = <u32>load<u8>(entry + 2);
+  if (type == HG_TYPE_REAL) return writeFloat(out, load<f64>(entry + 4));
+  if (type == HG_TYPE_INTEGER) return writeInt(out, load<i64>(entry + 4));
+  if (type == HG_TYPE_BOOLEAN) return writeBoolean(out, load<u8>(entry + 4));
+  if (type == HG_TYPE_TEXT) return writeText(out, entry + 8, load<u32>(entry + 4));
+  store<u32>(out, NULL_TEXT);
+  return out + 4;
+}
+
+function writeRecordTail(out: usize, plan: usize, record: usize): usize {
+  let at = out;
+  const columns = load<u32>(plan);
+  for (let c: u32 = 0; c < columns; c++) {
+    const column = plan + 4 + <usize>c * P_BYTES;
+    at = copyText(at, plan + load<u32>(column + P_KEY), load<u32>(column + P_KEY_BYTES));
+    const entry = findProperty(record, load<u32>(column + P_COLUMN));
+    at = entry ? writeProperty(at, entry) : copyText(at, plan + load<u32>(column + P_MISSING), load<u32>(column + P_MISSING_BYTES));
+  }
+  store<u8>(at, 0x7d);
+  return at + 1;
+}
+
+/** As segmentRows, for records: addresses u32[n]. */
+export function recordRows(records: usize, n: u32, plan: usize, separator: u32, out: usize, capacity: u32): i32 {
+  const bound = planBound(plan);
+  const end = out + capacity;
+  let at = out;
+  let done: u32 = 0;
+  let needed: usize = 0;
+  for (; done < n; done++) {
+    const record = <usize>load<u32>(records + (<usize>done << 2));
+    const size = <u32>load<u8>(record + R_COUNT);
+    const block = <u32>load<u16>(record + 6);
+    needed = 80 + <usize>size * 18 + bound + (block ? <usize>(load<u32>(record) - block) * 6 : 0);
+    if (at + needed > end) break;
+    if (separator < ROWS_LINES && (done || separator)) store<u8>(at++, 0x2c);
+    decodeMembers(record + R_MEMBERS, size, members);
+    at = writeHead(at, load<i64>(record + R_ID), load<i64>(record + R_TIME), size);
+    at = writeRecordTail(at, plan, record);
+    if (separator == ROWS_LINES) store<u8>(at++, 0x0a);
+  }
+  setRows(done);
+  return done || !n ? <i32>(at - out) : tooSmall(<u32>needed);
+}

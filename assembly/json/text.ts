@@ -1,0 +1,97 @@
+// Writes UTF-8 bytes as a JSON string.
+
+const QUOTE: u32 = 0x22;
+const BACKSLASH: u32 = 0x5c;
+/** For each control byte the letter of its short escape, 0 if it has none and is written \u00xx. */
+const SHORT: usize = memory.data<u8>([
+  0, 0, 0, 0, 0, 0, 0, 0, 0x62, 0x74, 0x6e, 0, 0x66, 0x72, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+]);
+
+/** Bytes that hold any JSON string made of `len` UTF-8 bytes: all of them controls, and two quotes. */
+export function textNeed(len: u32): u32 {
+  return len * 6 + 2;
+}
+
+/**
+ * Writes `len` bytes of UTF-8 as a quoted JSON string, with the escapes of JSON.stringify (ECMA-262, QuoteJSONString);
+ * returns the pointer after the closing quote. Bytes are not checked: invalid UTF-8 passes through as it is.
+ *
+ * `out`: textNeed(len) bytes. Cost: 16 clean bytes a step with SIMD, 8 without; one step for each escape.
+ */
+export function writeText(out: usize, utf8: usize, len: u32): usize {
+  store<u8>(out, QUOTE);
+  out++;
+  const end = utf8 + len;
+  if (ASC_FEATURE_SIMD) {
+    const wide = end - 16;
+    while (utf8 + 16 <= end && utf8 <= wide) {
+      const bytes = v128.load(utf8);
+      v128.store(out, bytes);
+      const special = specialLanes(bytes);
+      if (!v128.any_true(special)) {
+        utf8 += 16;
+        out += 16;
+        continue;
+      }
+      const clean = <usize>ctz(v128.bitmask<i8>(special));
+      out = writeEscape(out + clean, load<u8>(utf8 + clean));
+      utf8 += clean + 1;
+    }
+  }
+  while (utf8 + 8 <= end) {
+    const word = load<u64>(utf8);
+    store<u64>(out, word);
+    const special = specialBytes(word);
+    if (special == 0) {
+      utf8 += 8;
+      out += 8;
+      continue;
+    }
+    const clean = <usize>(ctz(special) >> 3);
+    out = writeEscape(out + clean, load<u8>(utf8 + clean));
+    utf8 += clean + 1;
+  }
+  for (; utf8 < end; utf8++) {
+    const byte = <u32>load<u8>(utf8);
+    if (byte >= 0x20 && byte != QUOTE && byte != BACKSLASH) {
+      store<u8>(out, byte);
+      out++;
+    } else out = writeEscape(out, byte);
+  }
+  store<u8>(out, QUOTE);
+  return out + 1;
+}
+
+/** All ones in the lanes whose byte needs an escape. */
+// @ts-ignore: decorator
+@inline
+function specialLanes(bytes: v128): v128 {
+  return v128.or(
+    v128.lt<u8>(bytes, i8x16.splat(0x20)),
+    v128.or(v128.eq<u8>(bytes, i8x16.splat(0x22)), v128.eq<u8>(bytes, i8x16.splat(0x5c))),
+  );
+}
+
+/** The top bit of each byte that needs an escape; exact for the lowest one set, which is all the caller reads. */
+// @ts-ignore: decorator
+@inline
+function specialBytes(word: u64): u64 {
+  const ones: u64 = 0x0101010101010101;
+  const quote = word ^ (ones * 0x22);
+  const backslash = word ^ (ones * 0x5c);
+  const found = ((word - ones * 0x20) & ~word) | ((quote - ones) & ~quote) | ((backslash - ones) & ~backslash);
+  return found & (ones << 7);
+}
+
+function writeEscape(out: usize, byte: u32): usize {
+  const letter = byte < 0x20 ? <u32>load<u8>(SHORT + byte) : byte;
+  if (letter != 0) {
+    store<u16>(out, BACKSLASH | (letter << 8));
+    return out + 2;
+  }
+  store<u32>(out, 0x3030755c); // \u00
+  const low = byte & 15;
+  store<u8>(out, 0x30 + (byte >> 4), 4);
+  store<u8>(out, low + (low < 10 ? 0x30 : 0x57), 5);
+  return out + 6;
+}

@@ -1,0 +1,24 @@
+// Limits and layout constants, exported by the ABI so that no host types them again.
+
+export const HG_MAX_MEMBERS: u32 = 255;
+/** Rows of a segment: a row ordinal is a u16. */
+export const HG_MAX_SEGMENT_ROWS: u32 = 65536;
+export const HG_RECORD_HEADER_BYTES: u32 = 24;
+export const HG_RECORD_ID_OFFSET: u32 = 16;
+export const HG_RECORD_TIME_OFFSET: u32 = 8;
+export const HG_SEGMENT_HEADER_BYTES: u32 = 128;
+export const HG_SECTION_ENTRY_BYTES: u32 = 24;
+/** Bytes of one filter entry that `hg_filters_probe` reads. */
+export const HG_FILTER_ENTRY_BYTES: u32 = 24;
+export const HG_MAX_TEXT_BYTES: u32 = 65536;
+/** Row lists that the set functions write need room for so many bytes more than their entries. */
+export const HG_ROWS_SLACK_BYTES: u32 = 32;
+
+export const HG_TYPE_NULL: u32 = 0;
+export const HG_TYPE_REAL: u32 = 1;
+export const HG_TYPE_INTEGER: u32 = 2;
+export const HG_TYPE_TEXT: u32 = 3;
+export const HG_TYPE_BOOLEAN: u32 = 4;
+
+/** Largest safe integer, 2^53 - 1. */
+export const MAX_SAFE: i64 = 9007199254740991;

@@ -1,0 +1,75 @@
+// The allocator of the core: segregated free lists over a bump pointer, 8 size steps a doubling, no garbage collector.
+
+/** Readable bytes behind every region (their values never matter), so that a wide load at a region's end stays inside memory. */
+export const SLACK: u32 = 16;
+
+const HEADER: usize = 16;
+const HEADS: usize = memory.data(256 * 4, 16);
+
+let top: usize = 0;
+let used: u32 = 0;
+
+function sizeClass(size: u32): u32 {
+  const power = 31 - clz(size);
+  return power * 8 + ((size >> (power - 3)) & 7);
+}
+
+function roundUp(size: u32): u32 {
+  const step: u32 = 1 << (31 - clz(size) - 3);
+  return (size + step - 1) & ~(step - 1);
+}
+
+/** Returns the address of `bytes` bytes (16-byte aligned, not zeroed, SLACK readable bytes behind), or 0 when memory cannot grow. */
+export function alloc(bytes: u32): usize {
+  if (bytes > 0xf0000000) return 0;
+  const size = roundUp((bytes < 16 ? 16 : bytes) + SLACK + <u32>HEADER);
+  const head = HEADS + <usize>sizeClass(size) * 4;
+  let block = <usize>load<u32>(head);
+  if (block) {
+    store<u32>(head, load<u32>(block + 4));
+  } else {
+    block = bump(size);
+    if (!block) return 0;
+  }
+  store<u32>(block, size);
+  used += size;
+  return block + HEADER;
+}
+
+function bump(size: u32): usize {
+  if (!top) top = (__heap_base + 15) & ~15;
+  const end = <u64>top + ((<u64>size + 15) & ~15);
+  const have = <u64>memory.size() << 16;
+  if (end > have) {
+    const pages = <i32>((end - have + 0xffff) >> 16);
+    const limit = <i32>(65536 - memory.size());
+    if (pages > limit) return 0;
+    if (memory.grow(pages) < 0) return 0;
+  }
+  const block = top;
+  top = <usize>end;
+  return block;
+}
+
+/** Gives a region back. 0 is ignored. */
+export function free(ptr: usize): void {
+  if (!ptr) return;
+  const block = ptr - HEADER;
+  const size = load<u32>(block);
+  const head = HEADS + <usize>sizeClass(size) * 4;
+  store<u32>(block + 4, load<u32>(head));
+  store<u32>(head, <u32>block);
+  used -= size;
+}
+
+/** Bytes in regions that were not given back, overhead included. */
+export function usedBytes(): u32 {
+  return used;
+}
+
+/** Forgets every region at once: all addresses and handles given out are void. */
+export function reset(): void {
+  top = 0;
+  used = 0;
+  memory.fill(HEADS, 0, 256 * 4);
+}

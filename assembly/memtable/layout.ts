@@ -1,0 +1,69 @@
+// The handle of a memtable: offsets of its fields, and growth of its arrays.
+
+import { alloc, free } from '../memory/alloc';
+
+export const M_ROWS: usize = 0;
+export const M_CAPACITY: usize = 4;
+/** u32 per row: address of its record. */
+export const M_RECORDS: usize = 8;
+/** u32 per row: its LSN - M_BASE_LSN, at least 1. */
+export const M_LSNS: usize = 12;
+/** u32 per row: LSN of its death - M_BASE_LSN, 0 = alive. */
+export const M_DEATHS: usize = 16;
+/** u32 per row: row indexes in (event_ts, id) order, valid for the first M_ORDERED. */
+export const M_ORDER: usize = 20;
+export const M_ORDERED: usize = 24;
+export const M_DEAD: usize = 28;
+export const M_CHUNK: usize = 32;
+export const M_CHUNK_LEFT: usize = 36;
+export const M_BUCKETS: usize = 40;
+export const M_BUCKET_TABLE: usize = 44;
+export const M_BUCKET_SLOTS: usize = 48;
+export const M_NODES: usize = 52;
+/** Open-addressed {i64 node, u32 head + 1, u32 count} x M_NODE_SLOTS. */
+export const M_NODE_TABLE: usize = 56;
+export const M_NODE_SLOTS: usize = 60;
+/** {u32 row, u32 previous + 1} per indexed incidence. */
+export const M_CHAIN: usize = 64;
+export const M_CHAIN_CAPACITY: usize = 68;
+export const M_CHAIN_LENGTH: usize = 72;
+/** Rows whose members are in the node index. */
+export const M_INDEXED: usize = 76;
+export const M_BASE_LSN: usize = 80;
+export const M_BUCKET_SECONDS: usize = 88;
+export const M_LAST_BUCKET: usize = 96;
+export const M_RECORD_BYTES: usize = 104;
+export const M_INCIDENCES: usize = 108;
+export const M_BYTES: u32 = 112;
+
+export function recordOf(m: usize, row: u32): usize {
+  return <usize>load<u32>(<usize>load<u32>(m + M_RECORDS) + (<usize>row << 2));
+}
+
+/** Moves the array whose address stands at `field` into one of `bytes` bytes. False: out of memory, nothing changed. */
+export function growArray(field: usize, usedBytes: u32, bytes: u32): bool {
+  const next = alloc(bytes);
+  if (!next) return false;
+  const old = <usize>load<u32>(field);
+  if (old) {
+    memory.copy(next, old, usedBytes);
+    free(old);
+  }
+  store<u32>(field, <u32>next);
+  return true;
+}
+
+/** LSN as an offset to the memtable's base, clamped to u32: any LSN from "before all" to "newest". */
+export function lsnOffset(m: usize, lsn: f64): u32 {
+  const offset = lsn - load<f64>(m + M_BASE_LSN);
+  if (!(offset > 0)) return 0;
+  return offset >= 4294967295 ? u32.MAX_VALUE : <u32>offset;
+}
+
+/** Whether a row is seen by a snapshot at `at` (an offset of lsnOffset). */
+export function isVisible(m: usize, row: u32, at: u32): bool {
+  const slot = <usize>row << 2;
+  if (load<u32>(<usize>load<u32>(m + M_LSNS) + slot) > at) return false;
+  const death = load<u32>(<usize>load<u32>(m + M_DEATHS) + slot);
+  return !death || death > at;
+}

@@ -1,0 +1,186 @@
+// The (event_ts, id) order of a memtable: sorted lazily, sought by key, read as rows visible at an LSN.
+
+import { R_COUNT, R_ID, R_MEMBERS, R_TIME } from '../codec/record';
+import { skipMembers } from '../codec/vbyte';
+import { alloc, free } from '../memory/alloc';
+import { bitsOf, radixSort } from '../memory/radix';
+import { setRows } from '../status';
+import { floorDivide } from '../segment/layout';
+import { isVisible, lsnOffset, M_BUCKET_SECONDS, M_ORDER, M_ORDERED, M_ROWS, recordOf } from './layout';
+import { keyBefore } from './rows';
+
+/** Puts runs of equal times into id order (rows mostly come in id order, so this rarely moves anything). */
+function fixTies(m: usize, list: usize, n: u32): void {
+  for (let i: u32 = 1; i < n; i++) {
+    const row = load<u32>(list + (<usize>i << 2));
+    const record = recordOf(m, row);
+    let j = i;
+    while (j > 0 && keyBefore(record, recordOf(m, load<u32>(list + (<usize>(j - 1) << 2))))) {
+      store<u32>(list + (<usize>j << 2), load<u32>(list + (<usize>(j - 1) << 2)));
+      j--;
+    }
+    store<u32>(list + (<usize>j << 2), row);
+  }
+}
+
+/** Sorts row indexes (u32[n]) by (event_ts, id). False: out of memory. */
+export function sortByKey(m: usize, list: usize, n: u32): bool {
+  if (n < 2) return true;
+  const keys = alloc(n * 20);
+  if (!keys) return false;
+  let least = i64.MAX_VALUE;
+  let greatest = i64.MIN_VALUE;
+  for (let i: u32 = 0; i < n; i++) {
+    const time = load<i64>(recordOf(m, load<u32>(list + (<usize>i << 2))) + R_TIME);
+    store<i64>(keys + (<usize>i << 3), time);
+    least = min(least, time);
+    greatest = max(greatest, time);
+  }
+  for (let i: u32 = 0; i < n; i++) store<u64>(keys + (<usize>i << 3), <u64>(load<i64>(keys + (<usize>i << 3)) - least));
+  radixSort(keys, list, n, keys + (<usize>n << 3), keys + (<usize>n << 4), bitsOf(<u64>(greatest - least)));
+  free(keys);
+  fixTies(m, list, n);
+  return true;
+}
+
+/** Merges the sorted list (u32[n]) into the first `ordered` entries of the order, from the back. */
+function mergeTail(m: usize, order: usize, ordered: u32, list: usize, n: u32): void {
+  let i = ordered;
+  let j = n;
+  let k = ordered + n;
+  while (j > 0) {
+    const row = load<u32>(list + (<usize>(j - 1) << 2));
+    const record = recordOf(m, row);
+    while (i > 0 && keyBefore(record, recordOf(m, load<u32>(order + (<usize>(i - 1) << 2))))) {
+      i--;
+      k--;
+      store<u32>(order + (<usize>k << 2), load<u32>(order + (<usize>i << 2)));
+    }
+    j--;
+    k--;
+    store<u32>(order + (<usize>k << 2), row);
+  }
+}
+
+/** One late row: found by binary search, the rest moved at once. */
+function insertOne(m: usize, order: usize, ordered: u32, row: u32): void {
+  const record = recordOf(m, row);
+  let base: u32 = 0;
+  let length = ordered;
+  while (length > 0) {
+    const half = length >> 1;
+    if (keyBefore(recordOf(m, load<u32>(order + (<usize>(base + half) << 2))), record)) {
+      base += half + 1;
+      length -= half + 1;
+    } else length = half;
+  }
+  const at = order + (<usize>base << 2);
+  memory.copy(at + 4, at, <usize>(ordered - base) << 2);
+  store<u32>(at, row);
+}
+
+/** Brings the order up to date. False: out of memory (the order is as it was). */
+export function memtableSort(m: usize): bool {
+  const rows = load<u32>(m + M_ROWS);
+  const ordered = load<u32>(m + M_ORDERED);
+  if (ordered == rows) return true;
+  const order = <usize>load<u32>(m + M_ORDER);
+  const n = rows - ordered;
+  if (n <= 4) {
+    for (let row = ordered; row < rows; row++) insertOne(m, order, row, row);
+    store<u32>(m + M_ORDERED, rows);
+    return true;
+  }
+  const list = alloc(n << 2);
+  if (!list) return false;
+  for (let i: u32 = 0; i < n; i++) store<u32>(list + (<usize>i << 2), ordered + i);
+  const sorted = sortByKey(m, list, n);
+  if (sorted) {
+    mergeTail(m, order, ordered, list, n);
+    store<u32>(m + M_ORDERED, rows);
+  }
+  free(list);
+  return sorted;
+}
+
+/** First position in the order whose key is >= (time, id). The order must be up to date. */
+export function memtableSeek(m: usize, time: i64, id: i64): u32 {
+  const order = <usize>load<u32>(m + M_ORDER);
+  let base: u32 = 0;
+  let length = load<u32>(m + M_ORDERED);
+  while (length > 0) {
+    const half = length >> 1;
+    const record = recordOf(m, load<u32>(order + (<usize>(base + half) << 2)));
+    const found = load<i64>(record + R_TIME);
+    if (found < time || (found == time && load<i64>(record + R_ID) < id)) {
+      base += half + 1;
+      length -= half + 1;
+    } else length = half;
+  }
+  return base;
+}
+
+/** Row index at a position of the order. */
+export function orderAt(m: usize, position: u32): u32 {
+  return load<u32>(<usize>load<u32>(m + M_ORDER) + (<usize>position << 2));
+}
+
+/** Rows of positions [from, to) that a snapshot at `lsn` sees, in order (u32[capacity]); hg_result_rows = position to go on from. */
+export function memtableRows(m: usize, from: u32, to: u32, lsn: f64, out: usize, capacity: u32): u32 {
+  const at = lsnOffset(m, lsn);
+  let position = from;
+  let count: u32 = 0;
+  for (; position < to && count < capacity; position++) {
+    const row = orderAt(m, position);
+    if (!isVisible(m, row, at)) continue;
+    store<u32>(out + (<usize>count << 2), row);
+    count++;
+  }
+  setRows(position);
+  return count;
+}
+
+/** Row with exactly this key that is alive, or -1. */
+export function memtableFind(m: usize, time: i64, id: i64): i32 {
+  for (let position = memtableSeek(m, time, id); position < load<u32>(m + M_ORDERED); position++) {
+    const row = orderAt(m, position);
+    const record = recordOf(m, row);
+    if (load<i64>(record + R_TIME) != time || load<i64>(record + R_ID) != id) return -1;
+    if (isVisible(m, row, u32.MAX_VALUE)) return <i32>row;
+  }
+  return -1;
+}
+
+/** Rows alive at `lsn` with the record's time and member set (u32[capacity]). Returns how many there are; only `capacity` are written. */
+export function memtableMatch(m: usize, record: usize, lsn: f64, out: usize, capacity: u32): u32 {
+  const time = load<i64>(record + R_TIME);
+  const n = load<u8>(record + R_COUNT);
+  const at = lsnOffset(m, lsn);
+  const bytes = skipMembers(record + R_MEMBERS, n) - (record + R_MEMBERS);
+  let count: u32 = 0;
+  for (let position = memtableSeek(m, time, i64.MIN_VALUE); position < load<u32>(m + M_ORDERED); position++) {
+    const row = orderAt(m, position);
+    const candidate = recordOf(m, row);
+    if (load<i64>(candidate + R_TIME) != time) break;
+    if (load<u8>(candidate + R_COUNT) != n || !isVisible(m, row, at)) continue;
+    if (skipMembers(candidate + R_MEMBERS, n) - (candidate + R_MEMBERS) != bytes) continue;
+    if (memory.compare(candidate + R_MEMBERS, record + R_MEMBERS, bytes)) continue;
+    if (count < capacity) store<u32>(out + (<usize>count << 2), row);
+    count++;
+  }
+  return count;
+}
+
+/** Distinct buckets that rows in key order (u32[n]) lie in. */
+export function bucketsOfOrder(m: usize, rows: usize, n: u32): u32 {
+  const width = load<i64>(m + M_BUCKET_SECONDS);
+  let bucketEnd = i64.MIN_VALUE;
+  let count: u32 = 0;
+  for (let i: u32 = 0; i < n; i++) {
+    const time = load<i64>(recordOf(m, load<u32>(rows + (<usize>i << 2))) + R_TIME);
+    if (time < bucketEnd) continue;
+    count++;
+    bucketEnd = (floorDivide(time, width) + 1) * width;
+  }
+  return count;
+}

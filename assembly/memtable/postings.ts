@@ -1,0 +1,164 @@
+// The node index of a memtable: built when first asked, one chain of rows per node.
+
+import { R_COUNT, R_ID, R_MEMBERS, R_TIME, toInteger } from '../codec/record';
+import { decodeMembers } from '../codec/vbyte';
+import { alloc, free } from '../memory/alloc';
+import { BAD_ARGUMENT, OUT_OF_MEMORY, tooSmall } from '../status';
+import {
+  growArray, isVisible, lsnOffset, M_CHAIN, M_CHAIN_CAPACITY, M_CHAIN_LENGTH, M_INCIDENCES, M_INDEXED, M_NODE_SLOTS, M_NODE_TABLE, M_NODES, M_ROWS, recordOf,
+} from './layout';
+import { sortByKey } from './order';
+
+const EMPTY: i64 = i64.MIN_VALUE;
+const members: usize = memory.data(255 * 8 + 16, 16);
+const wanted: usize = memory.data(255 * 8 + 16, 16);
+
+function slotOf(table: usize, slots: u32, node: i64): usize {
+  const mask = slots - 1;
+  let hash = <u64>node * 0x9e3779b97f4a7c15;
+  hash ^= hash >> 32;
+  let slot = <u32>hash & mask;
+  while (true) {
+    const at = table + (<usize>slot << 4);
+    const found = load<i64>(at);
+    if (found == node || found == EMPTY) return at;
+    slot = (slot + 1) & mask;
+  }
+}
+
+function growNodes(m: usize, more: u32): bool {
+  const slots = load<u32>(m + M_NODE_SLOTS);
+  const need = load<u32>(m + M_NODES) + more;
+  if (need * 2 <= slots) return true;
+  let next: u32 = slots ? slots * 2 : 512;
+  while (next < need * 2) next *= 2;
+  const table = alloc(next << 4);
+  if (!table) return false;
+  for (let i: u32 = 0; i < next; i++) store<i64>(table + (<usize>i << 4), EMPTY);
+  const old = <usize>load<u32>(m + M_NODE_TABLE);
+  for (let i: u32 = 0; i < slots; i++) {
+    const from = old + (<usize>i << 4);
+    if (load<i64>(from) != EMPTY) memory.copy(slotOf(table, next, load<i64>(from)), from, 16);
+  }
+  free(old);
+  store<u32>(m + M_NODE_TABLE, <u32>table);
+  store<u32>(m + M_NODE_SLOTS, next);
+  return true;
+}
+
+function growChain(m: usize, more: u32): bool {
+  const length = load<u32>(m + M_CHAIN_LENGTH);
+  const capacity = load<u32>(m + M_CHAIN_CAPACITY);
+  if (length + more <= capacity) return true;
+  const next = max<u32>(max<u32>(1024, capacity + (capacity >> 1)), max<u32>(length + more, load<u32>(m + M_INCIDENCES)));
+  if (next > 0x1fffffff || !growArray(m + M_CHAIN, length << 3, next << 3)) return false;
+  store<u32>(m + M_CHAIN_CAPACITY, next);
+  return true;
+}
+
+/** Indexes the rows that came since the last call. False: out of memory (what is indexed stays right). Cost: some 40 ns an incidence, once. */
+export function indexRows(m: usize): bool {
+  const rows = load<u32>(m + M_ROWS);
+  for (let row = load<u32>(m + M_INDEXED); row < rows; row++) {
+    const record = recordOf(m, row);
+    const n = <u32>load<u8>(record + R_COUNT);
+    if (!growNodes(m, n) || !growChain(m, n)) return false;
+    decodeMembers(record + R_MEMBERS, n, members);
+    const chain = <usize>load<u32>(m + M_CHAIN);
+    let length = load<u32>(m + M_CHAIN_LENGTH);
+    for (let i: u32 = 0; i < n; i++) {
+      const node = load<i64>(members + (<usize>i << 3));
+      const slot = slotOf(load<u32>(m + M_NODE_TABLE), load<u32>(m + M_NODE_SLOTS), node);
+      if (load<i64>(slot) == EMPTY) {
+        store<i64>(slot, node);
+        store<u64>(slot + 8, 0);
+        store<u32>(m + M_NODES, load<u32>(m + M_NODES) + 1);
+      }
+      store<u32>(chain + (<usize>length << 3), row);
+      store<u32>(chain + (<usize>length << 3) + 4, load<u32>(slot + 8));
+      store<u32>(slot + 8, ++length);
+      store<u32>(slot + 12, load<u32>(slot + 12) + 1);
+    }
+    store<u32>(m + M_CHAIN_LENGTH, length);
+    store<u32>(m + M_INDEXED, row + 1);
+  }
+  return true;
+}
+
+/** Whether `record` holds all of wanted[0..k). */
+function holdsAll(record: usize, k: u32): bool {
+  const n = <u32>load<u8>(record + R_COUNT);
+  if (n < k) return false;
+  decodeMembers(record + R_MEMBERS, n, members);
+  for (let i: u32 = 0; i < k; i++) {
+    const node = load<i64>(wanted + (<usize>i << 3));
+    let found = false;
+    for (let j: u32 = 0; j < n && !found; j++) found = load<i64>(members + (<usize>j << 3)) == node;
+    if (!found) return false;
+  }
+  return true;
+}
+
+/** Slot of the rarest of the k nodes; 0 when one of them is in no row. */
+function rarest(m: usize, nodes: usize, k: u32): usize {
+  let best: usize = 0;
+  const slots = load<u32>(m + M_NODE_SLOTS);
+  if (!slots) return 0;
+  for (let i: u32 = 0; i < k; i++) {
+    const node = toInteger(load<f64>(nodes + (<usize>i << 3)));
+    store<i64>(wanted + (<usize>i << 3), node);
+    const slot = slotOf(load<u32>(m + M_NODE_TABLE), slots, node);
+    if (node == EMPTY || load<i64>(slot) == EMPTY) return 0;
+    if (!best || load<u32>(slot + 12) < load<u32>(best + 12)) best = slot;
+  }
+  return best;
+}
+
+/**
+ * Rows that hold all k nodes (f64[k]), have a key >= (startTime, startId) and a time <= endTime, and are visible at `lsn`, in
+ * (event_ts, id) order (u32[capacity]). Returns how many, TOO_SMALL with the entries needed, BAD_ARGUMENT, OUT_OF_MEMORY.
+ */
+export function memtableLookup(m: usize, nodes: usize, k: u32, startTime: i64, startId: i64, endTime: i64, lsn: f64, out: usize, capacity: u32): i32 {
+  if (!k || k > 255) return BAD_ARGUMENT;
+  if (!indexRows(m)) return OUT_OF_MEMORY;
+  const slot = rarest(m, nodes, k);
+  if (!slot) return 0;
+  if (load<u32>(slot + 12) > capacity) return tooSmall(load<u32>(slot + 12));
+  const at = lsnOffset(m, lsn);
+  const chain = <usize>load<u32>(m + M_CHAIN);
+  let link = load<u32>(slot + 8);
+  let count: u32 = 0;
+  while (link) {
+    const entry = chain + (<usize>(link - 1) << 3);
+    const row = load<u32>(entry);
+    link = load<u32>(entry + 4);
+    const record = recordOf(m, row);
+    const time = load<i64>(record + R_TIME);
+    if (time > endTime || time < startTime || (time == startTime && load<i64>(record + R_ID) < startId)) continue;
+    if (!isVisible(m, row, at) || (k > 1 && !holdsAll(record, k))) continue;
+    store<u32>(out + (<usize>count << 2), row);
+    count++;
+  }
+  for (let i: u32 = 0, j = count; i + 1 < j; i++) {
+    j--;
+    const swap = load<u32>(out + (<usize>i << 2));
+    store<u32>(out + (<usize>i << 2), load<u32>(out + (<usize>j << 2)));
+    store<u32>(out + (<usize>j << 2), swap);
+  }
+  return sortByKey(m, out, count) ? <i32>count : OUT_OF_MEMORY;
+}
+
+/** Writes the distinct nodes of all rows (f64, no order), at most `capacity`; returns how many there are, or OUT_OF_MEMORY. */
+export function memtableNodes(m: usize, out: usize, capacity: u32): i32 {
+  if (!indexRows(m)) return OUT_OF_MEMORY;
+  const slots = load<u32>(m + M_NODE_SLOTS);
+  const table = <usize>load<u32>(m + M_NODE_TABLE);
+  let written: u32 = 0;
+  for (let i: u32 = 0; i < slots && written < capacity; i++) {
+    const node = load<i64>(table + (<usize>i << 4));
+    if (node == EMPTY) continue;
+    store<f64>(out + (<usize>written << 3), <f64>node);
+    written++;
+  }
+  return <i32>load<u32>(m + M_NODES);
+}

@@ -1,0 +1,161 @@
+// The memtable: rows appended as records, with the LSN of their birth and death.
+
+import { R_COUNT, R_ID, R_TIME, toInteger } from '../codec/record';
+import { alloc } from '../memory/alloc';
+import { floorDivide } from '../segment/layout';
+import { BAD_ARGUMENT, OUT_OF_MEMORY } from '../status';
+import {
+  growArray, lsnOffset, M_BASE_LSN, M_BUCKET_SECONDS, M_BUCKET_SLOTS, M_BUCKET_TABLE, M_BUCKETS, M_BYTES, M_CAPACITY, M_CHUNK, M_CHUNK_LEFT, M_DEAD,
+  M_DEATHS, M_INCIDENCES, M_LAST_BUCKET, M_LSNS, M_ORDER, M_ORDERED, M_RECORD_BYTES, M_RECORDS, M_ROWS, recordOf,
+} from './layout';
+
+const CHUNK_BYTES: u32 = 65000;
+const FIRST_ROWS: u32 = 256;
+const NO_BUCKET: i64 = i64.MIN_VALUE;
+
+/** A new empty memtable whose rows all have an LSN above `baseLsn`; returns its handle, 0 = out of memory or a bad argument. */
+export function memtableNew(bucketSeconds: f64, baseLsn: f64): usize {
+  const width = toInteger(bucketSeconds);
+  if (width < 1) return 0;
+  const m = alloc(M_BYTES);
+  if (!m) return 0;
+  memory.fill(m, 0, M_BYTES);
+  store<f64>(m + M_BASE_LSN, baseLsn);
+  store<i64>(m + M_BUCKET_SECONDS, width);
+  store<i64>(m + M_LAST_BUCKET, NO_BUCKET);
+  return m;
+}
+
+/** Room for `bytes` bytes of records that the caller fills and then appends. 0 = out of memory. */
+export function memtableReserve(m: usize, bytes: u32): usize {
+  const left = load<u32>(m + M_CHUNK_LEFT);
+  if (bytes <= left) {
+    const at = load<u32>(m + M_CHUNK);
+    store<u32>(m + M_CHUNK, at + bytes);
+    store<u32>(m + M_CHUNK_LEFT, left - bytes);
+    return at;
+  }
+  if (bytes > CHUNK_BYTES / 4) return alloc(bytes);
+  const chunk = alloc(CHUNK_BYTES);
+  if (!chunk) return 0;
+  store<u32>(m + M_CHUNK, <u32>chunk + bytes);
+  store<u32>(m + M_CHUNK_LEFT, CHUNK_BYTES - bytes);
+  return chunk;
+}
+
+function reserveRows(m: usize, more: u32): bool {
+  const rows = load<u32>(m + M_ROWS);
+  const capacity = load<u32>(m + M_CAPACITY);
+  if (<u64>rows + more > 0x3fffffff) return false;
+  if (rows + more <= capacity) return true;
+  const next = max<u32>(max<u32>(FIRST_ROWS, capacity + (capacity >> 1)), rows + more);
+  const used = rows << 2;
+  if (!growArray(m + M_RECORDS, used, next << 2)) return false;
+  if (!growArray(m + M_LSNS, used, next << 2)) return false;
+  if (!growArray(m + M_DEATHS, used, next << 2)) return false;
+  if (!growArray(m + M_ORDER, used, next << 2)) return false;
+  store<u32>(m + M_CAPACITY, next);
+  return true;
+}
+
+/** Makes room for `more` further buckets at a load of at most a half. */
+function reserveBuckets(m: usize, more: u32): bool {
+  const slots = load<u32>(m + M_BUCKET_SLOTS);
+  const wanted = load<u32>(m + M_BUCKETS) + more;
+  if (wanted * 2 <= slots) return true;
+  let next: u32 = slots ? slots : 64;
+  while (next < wanted * 2) next *= 2;
+  const old = <usize>load<u32>(m + M_BUCKET_TABLE);
+  const table = alloc(next * 8);
+  if (!table) return false;
+  for (let i: u32 = 0; i < next; i++) store<i64>(table + (<usize>i << 3), NO_BUCKET);
+  store<u32>(m + M_BUCKET_TABLE, <u32>table);
+  store<u32>(m + M_BUCKET_SLOTS, next);
+  store<u32>(m + M_BUCKETS, 0);
+  for (let i: u32 = 0; i < slots; i++) {
+    const bucket = load<i64>(old + (<usize>i << 3));
+    if (bucket != NO_BUCKET) addBucket(m, bucket);
+  }
+  return true;
+}
+
+function addBucket(m: usize, bucket: i64): void {
+  const table = <usize>load<u32>(m + M_BUCKET_TABLE);
+  const mask = load<u32>(m + M_BUCKET_SLOTS) - 1;
+  let slot = <u32>((<u64>bucket * 0x9e3779b97f4a7c15) >> 32) & mask;
+  while (true) {
+    const found = load<i64>(table + (<usize>slot << 3));
+    if (found == bucket) return;
+    if (found == NO_BUCKET) break;
+    slot = (slot + 1) & mask;
+  }
+  store<i64>(table + (<usize>slot << 3), bucket);
+  store<u32>(m + M_BUCKETS, load<u32>(m + M_BUCKETS) + 1);
+}
+
+/** Whether record a sorts before record b by (event_ts, id). */
+export function keyBefore(a: usize, b: usize): bool {
+  const timeA = load<i64>(a + R_TIME);
+  const timeB = load<i64>(b + R_TIME);
+  return timeA != timeB ? timeA < timeB : load<i64>(a + R_ID) < load<i64>(b + R_ID);
+}
+
+/**
+ * Appends `count` checked records that stand at `records` (from memtableReserve); the first has LSN `firstLsn`, the next one more each.
+ * 0, OUT_OF_MEMORY (nothing was appended), or BAD_ARGUMENT when an LSN is not above the base.
+ */
+export function memtableAppend(m: usize, records: usize, count: u32, firstLsn: f64): i32 {
+  const first = lsnOffset(m, firstLsn);
+  if (!first || <u64>first + count >= u32.MAX_VALUE) return BAD_ARGUMENT;
+  if (!reserveRows(m, count) || !reserveBuckets(m, count)) return OUT_OF_MEMORY;
+  const width = load<i64>(m + M_BUCKET_SECONDS);
+  let row = load<u32>(m + M_ROWS);
+  let bucketEnd = i64.MIN_VALUE;
+  let bucketStart = i64.MAX_VALUE;
+  let bytes = load<u32>(m + M_RECORD_BYTES);
+  let incidences = load<u32>(m + M_INCIDENCES);
+  let record = records;
+  for (let i: u32 = 0; i < count; i++) {
+    const slot = <usize>row << 2;
+    store<u32>(<usize>load<u32>(m + M_RECORDS) + slot, <u32>record);
+    store<u32>(<usize>load<u32>(m + M_LSNS) + slot, first + i);
+    store<u32>(<usize>load<u32>(m + M_DEATHS) + slot, 0);
+    appendOrder(m, row, record);
+    const time = load<i64>(record + R_TIME);
+    if (time >= bucketEnd || time < bucketStart) {
+      const bucket = floorDivide(time, width);
+      bucketStart = bucket * width;
+      bucketEnd = bucketStart + width;
+      addBucket(m, bucket);
+    }
+    const size = load<u32>(record);
+    bytes += size;
+    incidences += load<u8>(record + R_COUNT);
+    record += size;
+    row++;
+  }
+  store<u32>(m + M_ROWS, row);
+  store<u32>(m + M_RECORD_BYTES, bytes);
+  store<u32>(m + M_INCIDENCES, incidences);
+  return 0;
+}
+
+/** Keeps the order sorted for free while rows come in order. */
+function appendOrder(m: usize, row: u32, record: usize): void {
+  const ordered = load<u32>(m + M_ORDERED);
+  if (ordered != row) return;
+  const order = <usize>load<u32>(m + M_ORDER);
+  if (row && !keyBefore(recordOf(m, load<u32>(order + (<usize>(row - 1) << 2))), record)) return;
+  store<u32>(order + (<usize>row << 2), row);
+  store<u32>(m + M_ORDERED, row + 1);
+}
+
+/** Marks a row as dead from `lsn` on. Returns 1 when it was alive, 0 when it was dead before, BAD_ARGUMENT. */
+export function memtableKill(m: usize, row: u32, lsn: f64): i32 {
+  if (row >= load<u32>(m + M_ROWS)) return BAD_ARGUMENT;
+  const death = <usize>load<u32>(m + M_DEATHS) + (<usize>row << 2);
+  if (load<u32>(death)) return 0;
+  store<u32>(death, lsnOffset(m, lsn));
+  store<u32>(m + M_DEAD, load<u32>(m + M_DEAD) + 1);
+  return 1;
+}

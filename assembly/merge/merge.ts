@@ -1,0 +1,73 @@
+// k-way merge of sorted runs of records by (event_ts, id): the input of a compaction becomes one ordered list of addresses.
+
+import { R_ID, R_TIME } from '../codec/record';
+import { alloc, free } from '../memory/alloc';
+import { BAD_ARGUMENT, OUT_OF_MEMORY } from '../status';
+
+const MAX_RUNS: u32 = 1024;
+
+/** Whether record a sorts before b; ties: the run with the lower number first. */
+function before(a: usize, runA: u32, b: usize, runB: u32): bool {
+  const timeA = load<i64>(a + R_TIME);
+  const timeB = load<i64>(b + R_TIME);
+  if (timeA != timeB) return timeA < timeB;
+  const idA = load<i64>(a + R_ID);
+  const idB = load<i64>(b + R_ID);
+  return idA != idB ? idA < idB : runA < runB;
+}
+
+function siftDown(heap: usize, heads: usize, root: u32, n: u32): void {
+  let parent = root;
+  while (true) {
+    let child = parent * 2 + 1;
+    if (child >= n) return;
+    const right = child + 1;
+    if (right < n && lessRuns(heap, heads, right, child)) child = right;
+    if (!lessRuns(heap, heads, child, parent)) return;
+    const a = load<u32>(heap + (<usize>parent << 2));
+    store<u32>(heap + (<usize>parent << 2), load<u32>(heap + (<usize>child << 2)));
+    store<u32>(heap + (<usize>child << 2), a);
+    parent = child;
+  }
+}
+
+function lessRuns(heap: usize, heads: usize, i: u32, j: u32): bool {
+  const runA = load<u32>(heap + (<usize>i << 2));
+  const runB = load<u32>(heap + (<usize>j << 2));
+  return before(load<u32>(heads + (<usize>runA << 3)), runA, load<u32>(heads + (<usize>runB << 3)), runB);
+}
+
+/**
+ * runs: {u32 address, u32 bytes} x k, each a region of records ascending by (event_ts, id). Writes the records' addresses in order at
+ * `out` (u32[capacity]). Returns how many, BAD_ARGUMENT when `capacity` is too small, OUT_OF_MEMORY. The records must have been checked.
+ */
+export function mergeRuns(runs: usize, k: u32, out: usize, capacity: u32): i32 {
+  if (k > MAX_RUNS) return BAD_ARGUMENT;
+  const heads = alloc(k * 12 + 16);
+  if (!heads) return OUT_OF_MEMORY;
+  const heap = heads + (<usize>k << 3);
+  let live: u32 = 0;
+  for (let i: u32 = 0; i < k; i++) {
+    const start = load<u32>(runs + (<usize>i << 3));
+    const end = start + load<u32>(runs + (<usize>i << 3) + 4);
+    store<u32>(heads + (<usize>i << 3), start);
+    store<u32>(heads + (<usize>i << 3) + 4, end);
+    if (start < end) store<u32>(heap + (<usize>(live++) << 2), i);
+  }
+  for (let i = live >> 1; i > 0; i--) siftDown(heap, heads, i - 1, live);
+  let count: u32 = 0;
+  while (live && count < capacity) {
+    const run = heads + (<usize>load<u32>(heap) << 3);
+    const record = load<u32>(run);
+    store<u32>(out + (<usize>(count++) << 2), record);
+    const next = record + load<u32>(record);
+    store<u32>(run, next);
+    if (next >= load<u32>(run + 4)) {
+      live--;
+      store<u32>(heap, load<u32>(heap + (<usize>live << 2)));
+    }
+    siftDown(heap, heads, 0, live);
+  }
+  free(heads);
+  return live ? BAD_ARGUMENT : <i32>count;
+}

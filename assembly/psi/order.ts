@@ -1,0 +1,143 @@
+// Orders a property's (key, row) pairs and finds positions in the ordered keys.
+
+/** Below this many rows insertion beats the fixed cost of the histograms. */
+const SMALL: u32 = 48;
+/** Eight histograms of 256 u32, one for each byte of a key. */
+const HISTOGRAMS: usize = memory.data(8192, 16);
+
+/**
+ * Sorts `keys` (f64[n], no NaN) and `rows` (u32[n], ascending on entry) together by (key, row), in place.
+ * Zero has one form: -0 comes back as 0.
+ *
+ * `scratch`: 12 * n bytes, 8-aligned. Cost: one pass if already in order; otherwise one pass for all histograms and one
+ * pass for each key byte that differs between rows (LSD radix, stable; whole numbers and prices need 2 to 4 of the 8).
+ */
+export function psiOrder(keys: usize, rows: usize, n: u32, scratch: usize): void {
+  if (inOrder(keys, n)) return;
+  if (n < SMALL) return insertionOrder(keys, rows, n);
+  toBits(keys, n);
+  let fromKeys = keys;
+  let fromRows = rows;
+  let toKeys = scratch;
+  let toRows = scratch + (<usize>n << 3);
+  for (let digit: u32 = 0; digit < 8; digit++) {
+    if (!startOffsets(HISTOGRAMS + (digit << 10), n)) continue;
+    scatter(fromKeys, fromRows, toKeys, toRows, n, digit);
+    const heldKeys = fromKeys;
+    const heldRows = fromRows;
+    fromKeys = toKeys;
+    fromRows = toRows;
+    toKeys = heldKeys;
+    toRows = heldRows;
+  }
+  if (fromRows != rows) memory.copy(rows, fromRows, <usize>n << 2);
+  fromBits(fromKeys, keys, n);
+}
+
+/** Number of keys below `value`: the first position that may hold it. `keys`: ascending f64[n]. Cost: log2(n) loads. */
+export function psiLower(keys: usize, n: u32, value: f64): u32 {
+  let base = keys;
+  while (n > 1) {
+    const half = n >> 1;
+    base += select<usize>(<usize>half << 3, 0, load<f64>(base + (<usize>(half - 1) << 3)) < value);
+    n -= half;
+  }
+  if (n == 1 && load<f64>(base) < value) base += 8;
+  return <u32>((base - keys) >> 3);
+}
+
+/** Number of keys at or below `value`. `keys`: ascending f64[n]. Cost: log2(n) loads. */
+export function psiUpper(keys: usize, n: u32, value: f64): u32 {
+  let base = keys;
+  while (n > 1) {
+    const half = n >> 1;
+    base += select<usize>(<usize>half << 3, 0, load<f64>(base + (<usize>(half - 1) << 3)) <= value);
+    n -= half;
+  }
+  if (n == 1 && load<f64>(base) <= value) base += 8;
+  return <u32>((base - keys) >> 3);
+}
+
+/** Whether the keys already ascend; makes every -0 it passes a 0, so a true answer leaves nothing to do. */
+function inOrder(keys: usize, n: u32): bool {
+  let last = -Infinity;
+  for (const end = keys + (<usize>n << 3); keys < end; keys += 8) {
+    const key = load<f64>(keys) + 0.0;
+    if (key < last) return false;
+    store<f64>(keys, key);
+    last = key;
+  }
+  return true;
+}
+
+function insertionOrder(keys: usize, rows: usize, n: u32): void {
+  for (let i: u32 = 0; i < n; i++) {
+    const key = load<f64>(keys + (<usize>i << 3)) + 0.0;
+    const row = load<u32>(rows + (<usize>i << 2));
+    let at = i;
+    while (at > 0 && load<f64>(keys + (<usize>(at - 1) << 3)) > key) {
+      store<f64>(keys + (<usize>at << 3), load<f64>(keys + (<usize>(at - 1) << 3)));
+      store<u32>(rows + (<usize>at << 2), load<u32>(rows + (<usize>(at - 1) << 2)));
+      at--;
+    }
+    store<f64>(keys + (<usize>at << 3), key);
+    store<u32>(rows + (<usize>at << 2), row);
+  }
+}
+
+/** Turns keys into u64 that compare as the keys do, and counts their bytes. */
+function toBits(keys: usize, n: u32): void {
+  memory.fill(HISTOGRAMS, 0, 8192);
+  for (const end = keys + (<usize>n << 3); keys < end; keys += 8) {
+    const raw = reinterpret<i64>(load<f64>(keys) + 0.0);
+    const bits = <u64>(raw ^ ((raw >> 63) | i64.MIN_VALUE));
+    store<u64>(keys, bits);
+    count(0, bits);
+    count(1, bits >> 8);
+    count(2, bits >> 16);
+    count(3, bits >> 24);
+    count(4, bits >> 32);
+    count(5, bits >> 40);
+    count(6, bits >> 48);
+    count(7, bits >> 56);
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function count(digit: u32, bits: u64): void {
+  const slot = HISTOGRAMS + (digit << 10) + ((<u32>bits & 255) << 2);
+  store<u32>(slot, load<u32>(slot) + 1);
+}
+
+/** Counts to start offsets; false if every row shares the byte, so that its pass can be skipped. */
+function startOffsets(histogram: usize, n: u32): bool {
+  let sum: u32 = 0;
+  for (const end = histogram + 1024; histogram < end; histogram += 4) {
+    const rows = load<u32>(histogram);
+    if (rows == n) return false;
+    store<u32>(histogram, sum);
+    sum += rows;
+  }
+  return true;
+}
+
+function scatter(fromKeys: usize, fromRows: usize, toKeys: usize, toRows: usize, n: u32, digit: u32): void {
+  const histogram = HISTOGRAMS + (digit << 10);
+  const shift = <u64>(digit << 3);
+  for (const end = fromKeys + (<usize>n << 3); fromKeys < end; fromKeys += 8, fromRows += 4) {
+    const bits = load<u64>(fromKeys);
+    const slot = histogram + ((<u32>(bits >> shift) & 255) << 2);
+    const at = load<u32>(slot);
+    store<u32>(slot, at + 1);
+    store<u64>(toKeys + (<usize>at << 3), bits);
+    store<u32>(toRows + (<usize>at << 2), load<u32>(fromRows));
+  }
+}
+
+function fromBits(from: usize, to: usize, n: u32): void {
+  for (const end = from + (<usize>n << 3); from < end; from += 8, to += 8) {
+    const bits = load<i64>(from);
+    store<i64>(to, bits ^ (~(bits >> 63) | i64.MIN_VALUE));
+  }
+}

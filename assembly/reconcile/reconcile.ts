@@ -1,0 +1,32 @@
+// Tombstone reconciliation: takes the rows that were dead at a snapshot out of an ascending row list.
+
+/**
+ * Removes from rows (u32[n], ascending, changed in place) those in dead (u32[m], ascending) whose death (f64 LSN) is <= lsn.
+ * deaths 0: all of `dead` are dead. Returns how many rows stay. Cost: n + m, or n log m where dead is far longer.
+ */
+export function reconcile(rows: usize, n: u32, dead: usize, deaths: usize, m: u32, lsn: f64): u32 {
+  if (!n || !m) return n;
+  let j = lowerBound(dead, m, load<u32>(rows));
+  let kept: u32 = 0;
+  for (let i: u32 = 0; i < n; i++) {
+    const row = load<u32>(rows + (<usize>i << 2));
+    while (j < m && load<u32>(dead + (<usize>j << 2)) < row) j++;
+    const isDead = j < m && load<u32>(dead + (<usize>j << 2)) == row && (!deaths || load<f64>(deaths + (<usize>j << 3)) <= lsn);
+    store<u32>(rows + (<usize>kept << 2), row);
+    kept += u32(!isDead);
+  }
+  return kept;
+}
+
+function lowerBound(list: usize, n: u32, value: u32): u32 {
+  let base: u32 = 0;
+  let length = n;
+  while (length > 0) {
+    const half = length >> 1;
+    if (load<u32>(list + (<usize>(base + half) << 2)) < value) {
+      base += half + 1;
+      length -= half + 1;
+    } else length = half;
+  }
+  return base;
+}

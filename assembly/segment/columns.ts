@@ -1,0 +1,122 @@
+// Property columns of a segment: where a column is, and one row's value of it.
+
+import { HG_TYPE_BOOLEAN, HG_TYPE_INTEGER, HG_TYPE_REAL, HG_TYPE_TEXT } from '../limits';
+import { E_FLAGS, E_OFFSET, E_TYPE, E_WIDTH, findEntry, FLAG_ALL_NULL, FLAG_NULLS, K_COLUMN, packed } from './layout';
+
+/** A column cursor: what reading a row's value needs, resolved once. 32 bytes. */
+export const C_STATE: usize = 0;
+export const C_TYPE: usize = 4;
+export const C_WIDTH: usize = 8;
+export const C_NULLS: usize = 12;
+export const C_DATA: usize = 16;
+export const C_OFFSETS: usize = 20;
+export const C_BYTES: usize = 24;
+export const CURSOR_BYTES: u32 = 32;
+
+/** The segment was built before the column was there: every row has its default. */
+export const STATE_MISSING: u32 = 0;
+export const STATE_ALL_NULL: u32 = 1;
+export const STATE_VALUES: u32 = 2;
+
+export function nullBytes(rows: u32): u32 {
+  return ((rows + 63) >> 6) << 3;
+}
+
+/** Resolves `column` of the segment file at `base` into the cursor at `cursor`; returns the state. */
+export function openColumn(base: usize, rows: u32, column: u32, cursor: usize): u32 {
+  memory.fill(cursor, 0, CURSOR_BYTES);
+  const entry = findEntry(base, K_COLUMN, column);
+  if (!entry) return STATE_MISSING;
+  const flags = <u32>load<u16>(entry + E_FLAGS);
+  const type = <u32>load<u8>(entry + E_TYPE);
+  store<u32>(cursor + C_TYPE, type);
+  if (flags & FLAG_ALL_NULL) {
+    store<u32>(cursor, STATE_ALL_NULL);
+    return STATE_ALL_NULL;
+  }
+  let at = base + load<u32>(entry + E_OFFSET);
+  store<u32>(cursor, STATE_VALUES);
+  store<u32>(cursor + C_WIDTH, <u32>load<u8>(entry + E_WIDTH));
+  if (flags & FLAG_NULLS) {
+    store<u32>(cursor + C_NULLS, <u32>at);
+    at += nullBytes(rows);
+  }
+  if (type == HG_TYPE_TEXT) {
+    const entries = load<u32>(at);
+    store<u32>(cursor + C_OFFSETS, <u32>at + 4);
+    at += 4 + (<usize>(entries + 1) << 2);
+    store<u32>(cursor + C_DATA, <u32>at);
+    store<u32>(cursor + C_BYTES, <u32>at + rows * 2);
+  } else store<u32>(cursor + C_DATA, <u32>at);
+  return STATE_VALUES;
+}
+
+export function hasValue(cursor: usize, row: u32): bool {
+  if (load<u32>(cursor) != STATE_VALUES) return false;
+  const nulls = <usize>load<u32>(cursor + C_NULLS);
+  return !nulls || bool((load<u8>(nulls + (row >> 3)) >> <u8>(row & 7)) & 1);
+}
+
+export function realValue(cursor: usize, row: u32): f64 {
+  const data = <usize>load<u32>(cursor + C_DATA);
+  return load<u32>(cursor + C_WIDTH) == 4 ? <f64>load<f32>(data + (<usize>row << 2)) : load<f64>(data + (<usize>row << 3));
+}
+
+export function integerValue(cursor: usize, row: u32): i64 {
+  const data = <usize>load<u32>(cursor + C_DATA);
+  return load<i64>(data) + <i64>packed(data + 8, load<u32>(cursor + C_WIDTH), row);
+}
+
+export function booleanValue(cursor: usize, row: u32): u32 {
+  return (load<u8>(<usize>load<u32>(cursor + C_DATA) + (row >> 3)) >> <u8>(row & 7)) & 1;
+}
+
+/** Dictionary code of a text value. */
+export function textCode(cursor: usize, row: u32): u32 {
+  return load<u16>(<usize>load<u32>(cursor + C_DATA) + (<usize>row << 1));
+}
+
+export function textStart(cursor: usize, code: u32): usize {
+  return <usize>load<u32>(cursor + C_BYTES) + load<u32>(<usize>load<u32>(cursor + C_OFFSETS) + (<usize>code << 2));
+}
+
+export function textLength(cursor: usize, code: u32): u32 {
+  const offsets = <usize>load<u32>(cursor + C_OFFSETS) + (<usize>code << 2);
+  return load<u32>(offsets + 4) - load<u32>(offsets);
+}
+
+/** A numeric column's value as f64 (INTEGER exactly: safe integers). */
+export function numericValue(cursor: usize, row: u32): f64 {
+  return load<u32>(cursor + C_TYPE) == HG_TYPE_INTEGER ? <f64>integerValue(cursor, row) : realValue(cursor, row);
+}
+
+/** Bytes of the row's value as a record property, entry header included; 0 when it is not there (the default applies). */
+export function propertyBytes(cursor: usize, row: u32): u32 {
+  const state = load<u32>(cursor);
+  if (state == STATE_MISSING) return 0;
+  if (!hasValue(cursor, row)) return 4;
+  const type = load<u32>(cursor + C_TYPE);
+  if (type == HG_TYPE_TEXT) return 8 + textLength(cursor, textCode(cursor, row));
+  return type == HG_TYPE_BOOLEAN ? 5 : 12;
+}
+
+/** Writes what `propertyBytes` measured; returns the address behind. */
+export function writeProperty(out: usize, column: u32, cursor: usize, row: u32): usize {
+  const has = hasValue(cursor, row);
+  const type = has ? load<u32>(cursor + C_TYPE) : 0;
+  store<u32>(out, column | (type << 16));
+  if (!has) return out + 4;
+  if (type == HG_TYPE_REAL) store<f64>(out + 4, realValue(cursor, row));
+  else if (type == HG_TYPE_INTEGER) store<i64>(out + 4, integerValue(cursor, row));
+  else if (type == HG_TYPE_BOOLEAN) {
+    store<u8>(out + 4, <u8>booleanValue(cursor, row));
+    return out + 5;
+  } else {
+    const code = textCode(cursor, row);
+    const length = textLength(cursor, code);
+    store<u32>(out + 4, length);
+    memory.copy(out + 8, textStart(cursor, code), length);
+    return out + 8 + length;
+  }
+  return out + 12;
+}

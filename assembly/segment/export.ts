@@ -1,0 +1,142 @@
+// Rows of a segment back to records (compaction's input), and the match of a tombstone against its rows.
+
+import { decodeMembers } from '../codec/vbyte';
+import { R_COUNT, R_ID, R_MEMBERS, R_TIME, recordBound, writeRecord } from '../codec/record';
+import { findNode } from '../fmi/lookup';
+import { alloc, free } from '../memory/alloc';
+import { OUT_OF_MEMORY, setRows, tooSmall } from '../status';
+import { lowerBoundTime } from '../tpi/seek';
+import { CURSOR_BYTES, openColumn, propertyBytes, STATE_ALL_NULL, STATE_MISSING, writeProperty } from './columns';
+import { E_COLUMN, E_KIND, ENTRY_BYTES, H_SECTIONS, HEADER_BYTES, K_COLUMN, S_BASE, S_ROWS, S_SCRATCH } from './layout';
+import { firstIncidence, memberOrdinal, rowId, rowMembers, rowSize, rowTime } from './reader';
+
+/** Opens a cursor per column section of the file: {u32 column id, cursor} each. Returns how many. */
+function openAll(base: usize, rows: u32, out: usize): u32 {
+  const sections = load<u32>(base + H_SECTIONS);
+  let count: u32 = 0;
+  for (let i: u32 = 0; i < sections; i++) {
+    const entry = base + HEADER_BYTES + <usize>i * ENTRY_BYTES;
+    if (<u32>load<u16>(entry + E_KIND) != K_COLUMN) continue;
+    const column = <u32>load<u16>(entry + E_COLUMN);
+    const at = out + <usize>count * (CURSOR_BYTES + 4);
+    store<u32>(at, column);
+    openColumn(base, rows, column, at + 4);
+    count++;
+  }
+  return count;
+}
+
+function rowPropertyBytes(cursors: usize, count: u32, row: u32): u32 {
+  let bytes: u32 = 0;
+  for (let i: u32 = 0; i < count; i++) {
+    const at = cursors + <usize>i * (CURSOR_BYTES + 4);
+    bytes += propertyBytes(at + 4, row);
+  }
+  return bytes ? bytes + 2 : 0;
+}
+
+function writeProperties(out: usize, cursors: usize, count: u32, row: u32): void {
+  let at = out + 2;
+  let written: u32 = 0;
+  for (let i: u32 = 0; i < count; i++) {
+    const cursor = cursors + <usize>i * (CURSOR_BYTES + 4);
+    if (load<u32>(cursor + 4) == STATE_MISSING) continue;
+    at = writeProperty(at, load<u32>(cursor), cursor + 4, row);
+    written++;
+  }
+  store<u16>(out, <u16>written);
+}
+
+/** Columns that are null in every row and have no default say nothing: dropped from the list, so that such rows have no property block. */
+function dropSilent(cursors: usize, count: u32): u32 {
+  let kept: u32 = 0;
+  for (let i: u32 = 0; i < count; i++) {
+    const from = cursors + <usize>i * (CURSOR_BYTES + 4);
+    if (load<u32>(from + 4) == STATE_ALL_NULL && load<u32>(from) < 3) continue;
+    if (kept != i) memory.copy(cursors + <usize>kept * (CURSOR_BYTES + 4), from, CURSOR_BYTES + 4);
+    kept++;
+  }
+  return kept;
+}
+
+/**
+ * Writes `rows` (u32[n]) as records, one behind the other. Returns bytes written, hg_result_rows rows written (it stops where
+ * `capacity` ends); TOO_SMALL when not one fits; OUT_OF_MEMORY.
+ */
+export function exportRecords(s: usize, rows: usize, n: u32, out: usize, capacity: u32): i32 {
+  const base = <usize>load<u32>(s + S_BASE);
+  const sections = load<u32>(base + H_SECTIONS);
+  const cursors = alloc(sections * (CURSOR_BYTES + 4));
+  if (!cursors) return OUT_OF_MEMORY;
+  const count = dropSilent(cursors, openAll(base, load<u32>(s + S_ROWS), cursors));
+  const members = <usize>load<u32>(s + S_SCRATCH);
+  let written: u32 = 0;
+  let done: u32 = 0;
+  let needed: u32 = 0;
+  for (; done < n; done++) {
+    const row = load<u32>(rows + (<usize>done << 2));
+    const size = rowSize(s, row);
+    const extra = rowPropertyBytes(cursors, count, row);
+    needed = recordBound(size, extra);
+    if (needed > capacity - written) break;
+    rowMembers(s, row, members);
+    let bytes = writeRecord(out + written, rowTime(s, row), rowId(s, row), members, size, 0, 0);
+    if (extra) {
+      store<u16>(out + written + 6, <u16>bytes);
+      writeProperties(out + written + bytes, cursors, count, row);
+      bytes += extra;
+      store<u32>(out + written, bytes);
+    }
+    written += bytes;
+  }
+  free(cursors);
+  setRows(done);
+  return done || !n ? <i32>written : tooSmall(needed);
+}
+
+/**
+ * Rows with the record's time and exactly its members, ascending (u32[capacity]). Returns how many there are; only `capacity` are written.
+ */
+export function matchRows(s: usize, record: usize, out: usize, capacity: u32): u32 {
+  const time = load<i64>(record + R_TIME);
+  const from = lowerBoundTime(s, time);
+  const to = lowerBoundTime(s, time + 1);
+  if (from >= to) return 0;
+  const n = <u32>load<u8>(record + R_COUNT);
+  const ordinals = <usize>load<u32>(s + S_SCRATCH);
+  decodeMembers(record + R_MEMBERS, n, ordinals);
+  for (let i: u32 = 0; i < n; i++) {
+    const ordinal = findNode(s, load<i64>(ordinals + (<usize>i << 3)));
+    if (ordinal < 0) return 0;
+    store<u32>(ordinals + (<usize>i << 2), <u32>ordinal);
+  }
+  let count: u32 = 0;
+  let first = firstIncidence(s, from);
+  for (let row = from; row < to; row++) {
+    const size = rowSize(s, row);
+    if (size == n && sameMembers(s, first, ordinals, n)) {
+      if (count < capacity) store<u32>(out + (<usize>count << 2), row);
+      count++;
+    }
+    first += size;
+  }
+  return count;
+}
+
+function sameMembers(s: usize, first: u32, ordinals: usize, n: u32): bool {
+  for (let i: u32 = 0; i < n; i++) {
+    if (memberOrdinal(s, first + i) != load<u32>(ordinals + (<usize>i << 2))) return false;
+  }
+  return true;
+}
+
+/** Writes {event_ts, id} of a row as two f64. */
+export function rowKey(s: usize, row: u32, out: usize): void {
+  store<f64>(out, <f64>rowTime(s, row));
+  store<f64>(out + 8, <f64>rowId(s, row));
+}
+
+/** Id field of a record, for the merge. */
+export function recordId(record: usize): i64 {
+  return load<i64>(record + R_ID);
+}

@@ -1,0 +1,121 @@
+// Offsets of the segment file (FORMAT.md section 2) and of the handle of an open segment.
+
+export const FORMAT_VERSION: u32 = 1;
+/** `HEDGESEG` */
+export const MAGIC: u64 = 0x4745534547444548;
+
+export const H_VERSION: usize = 8;
+export const H_CRC: usize = 12;
+export const H_BYTES: usize = 16;
+export const H_SECTIONS: usize = 20;
+export const H_ROWS: usize = 24;
+export const H_INCIDENCES: usize = 28;
+export const H_NODES: usize = 32;
+export const H_BUCKETS: usize = 36;
+export const H_BUCKET_SECONDS: usize = 40;
+export const H_TIME_MIN: usize = 48;
+export const H_TIME_MAX: usize = 56;
+export const H_ID_MIN: usize = 64;
+export const H_ID_MAX: usize = 72;
+export const H_NODE_MIN: usize = 80;
+export const H_NODE_MAX: usize = 88;
+export const H_FIRST_ID: usize = 96;
+export const H_LAST_ID: usize = 104;
+export const H_TIME_WIDTH: usize = 112;
+export const H_ID_WIDTH: usize = 113;
+export const H_ORDINAL_WIDTH: usize = 114;
+export const H_NODE_WIDTH: usize = 115;
+export const H_MAX_SIZE: usize = 116;
+export const H_TABLE: usize = 120;
+export const HEADER_BYTES: usize = 128;
+export const ENTRY_BYTES: usize = 24;
+
+export const E_KIND: usize = 0;
+export const E_COLUMN: usize = 2;
+export const E_TYPE: usize = 4;
+export const E_WIDTH: usize = 5;
+export const E_FLAGS: usize = 6;
+export const E_OFFSET: usize = 8;
+export const E_BYTES: usize = 12;
+export const E_CRC: usize = 16;
+export const E_COUNT: usize = 20;
+
+export const K_BLOCKS: u32 = 1;
+export const K_TIMES: u32 = 2;
+export const K_IDS: u32 = 3;
+export const K_SIZES: u32 = 4;
+export const K_MEMBERS: u32 = 5;
+export const K_NODES: u32 = 6;
+export const K_POSTING_OFFSETS: u32 = 7;
+export const K_POSTINGS: u32 = 8;
+export const K_FILTER: u32 = 9;
+export const K_COLUMN: u32 = 16;
+export const K_PSI: u32 = 17;
+
+export const FLAG_NULLS: u32 = 1;
+export const FLAG_ALL_NULL: u32 = 2;
+
+export const BLOCK_ROWS: u32 = 64;
+export const BLOCK_BYTES: usize = 16;
+
+/** Handle of an open segment: what the hot paths need, as absolute addresses. */
+export const S_BASE: usize = 0;
+export const S_ROWS: usize = 4;
+export const S_NODES: usize = 8;
+export const S_TIME_WIDTH: usize = 12;
+export const S_ID_WIDTH: usize = 16;
+export const S_ORDINAL_WIDTH: usize = 20;
+export const S_NODE_WIDTH: usize = 24;
+export const S_BLOCKS: usize = 28;
+export const S_TIMES: usize = 32;
+export const S_IDS: usize = 36;
+export const S_SIZES: usize = 40;
+export const S_MEMBERS: usize = 44;
+export const S_NODE_IDS: usize = 48;
+export const S_POSTING_OFFSETS: usize = 52;
+export const S_POSTINGS: usize = 56;
+export const S_FILTER: usize = 60;
+export const S_FILTER_BYTES: usize = 64;
+export const S_SCRATCH: usize = 68;
+export const S_TIME_MIN: usize = 72;
+export const S_TIME_MAX: usize = 80;
+export const S_ID_MIN: usize = 88;
+export const S_NODE_MIN: usize = 96;
+export const S_BYTES: u32 = 104;
+
+/** Address of the directory entry of (kind, column) in the file at `base`, or 0. */
+export function findEntry(base: usize, kind: u32, column: u32): usize {
+  const sections = load<u32>(base + H_SECTIONS);
+  let entry = base + HEADER_BYTES;
+  for (let i: u32 = 0; i < sections; i++) {
+    if (<u32>load<u16>(entry + E_KIND) == kind && <u32>load<u16>(entry + E_COLUMN) == column) return entry;
+    entry += ENTRY_BYTES;
+  }
+  return 0;
+}
+
+/** Address of the bytes of section (kind, 0). */
+export function sectionOf(base: usize, kind: u32): usize {
+  const entry = findEntry(base, kind, 0);
+  return entry ? base + load<u32>(entry + E_OFFSET) : 0;
+}
+
+/** Unsigned value `index` of a packed column of `width` bytes (1, 2, 4, 8). */
+export function packed(base: usize, width: u32, index: u32): u64 {
+  if (width == 4) return <u64>load<u32>(base + (<usize>index << 2));
+  if (width == 2) return <u64>load<u16>(base + (<usize>index << 1));
+  if (width == 1) return <u64>load<u8>(base + index);
+  return load<u64>(base + (<usize>index << 3));
+}
+
+export function storePacked(base: usize, width: u32, index: u32, value: u64): void {
+  if (width == 4) store<u32>(base + (<usize>index << 2), <u32>value);
+  else if (width == 2) store<u16>(base + (<usize>index << 1), <u16>value);
+  else if (width == 1) store<u8>(base + index, <u8>value);
+  else store<u64>(base + (<usize>index << 3), value);
+}
+
+export function floorDivide(value: i64, by: i64): i64 {
+  const quotient = value / by;
+  return value % by < 0 ? quotient - 1 : quotient;
+}

@@ -1,0 +1,61 @@
+// Plans and lays out the sections of a new segment file: sizes first, then one region, then the directory and checksums.
+
+import { crc32c } from '../codec/crc32c';
+import { alloc } from '../memory/alloc';
+import { E_BYTES, E_COLUMN, E_COUNT, E_CRC, E_FLAGS, E_KIND, E_OFFSET, E_TYPE, E_WIDTH, ENTRY_BYTES, H_CRC, HEADER_BYTES } from './layout';
+
+/** Most sections of a file: the nine fixed ones, and a column and an order each for 4,000 columns. */
+export const MAX_SECTIONS: u32 = 8009;
+
+/** Adds one entry to the section plan at `plan` ({u32 count, entries}); returns the entry's address. */
+export function planSection(plan: usize, kind: u32, column: u32, type: u32, width: u32, flags: u32, bytes: u32, count: u32): usize {
+  const n = load<u32>(plan);
+  const entry = plan + 8 + <usize>n * ENTRY_BYTES;
+  store<u16>(entry + E_KIND, <u16>kind);
+  store<u16>(entry + E_COLUMN, <u16>column);
+  store<u8>(entry + E_TYPE, <u8>type);
+  store<u8>(entry + E_WIDTH, <u8>width);
+  store<u16>(entry + E_FLAGS, <u16>flags);
+  store<u32>(entry + E_BYTES, bytes);
+  store<u32>(entry + E_CRC, 0);
+  store<u32>(entry + E_COUNT, count);
+  store<u32>(plan, n + 1);
+  return entry;
+}
+
+/** Gives every planned section its offset; returns the file's bytes (0: over 2 GiB). */
+export function layOut(plan: usize): u32 {
+  const n = load<u32>(plan);
+  let at: u64 = <u64>HEADER_BYTES + <u64>n * <u64>ENTRY_BYTES;
+  for (let i: u32 = 0; i < n; i++) {
+    at = (at + 7) & ~7;
+    const entry = plan + 8 + <usize>i * ENTRY_BYTES;
+    store<u32>(entry + E_OFFSET, <u32>at);
+    at += <u64>load<u32>(entry + E_BYTES);
+    if (at > 0x7fffffff) return 0;
+  }
+  return <u32>((at + 7) & ~7);
+}
+
+/** Takes a zeroed region for the file and copies the directory into it; 0 = out of memory. */
+export function allocateFile(plan: usize, bytes: u32): usize {
+  const file = alloc(bytes);
+  if (!file) return 0;
+  memory.fill(file, 0, bytes);
+  memory.copy(file + HEADER_BYTES, plan + 8, <usize>load<u32>(plan) * ENTRY_BYTES);
+  return file;
+}
+
+/** Computes the checksums of all sections, then the header's. */
+export function seal(file: usize, sections: u32): void {
+  for (let i: u32 = 0; i < sections; i++) {
+    const entry = file + HEADER_BYTES + <usize>i * ENTRY_BYTES;
+    store<u32>(entry + E_CRC, crc32c(file + load<u32>(entry + E_OFFSET), load<u32>(entry + E_BYTES), 0));
+  }
+  store<u32>(file + H_CRC, headerChecksum(file, sections));
+}
+
+export function headerChecksum(file: usize, sections: u32): u32 {
+  const head = crc32c(file, <u32>H_CRC, 0);
+  return crc32c(file + H_CRC + 4, <u32>HEADER_BYTES - <u32>H_CRC - 4 + sections * <u32>ENTRY_BYTES, head);
+}

@@ -1,0 +1,96 @@
+// The time-partitioned index of a segment: from a time (and id) to a row, and exact counts of non-empty buckets.
+
+import { BLOCK_BYTES, packed, S_BLOCKS, S_ROWS, S_TIME_MAX, S_TIME_MIN, S_TIME_WIDTH, S_TIMES } from '../segment/layout';
+import { rowId } from '../segment/reader';
+
+/** Values in [ptr, ptr + 4n) below `target`; n <= 64, any order. */
+function countBelow32(ptr: usize, n: u32, target: u32): u32 {
+  let count: u32 = 0;
+  let i: u32 = 0;
+  if (ASC_FEATURE_SIMD) {
+    const bound = i32x4.splat(<i32>(target ^ 0x80000000));
+    const bias = i32x4.splat(<i32>0x80000000);
+    let sums = i32x4.splat(0);
+    for (; i + 4 <= n; i += 4) {
+      const values = v128.xor(v128.load(ptr + (<usize>i << 2)), bias);
+      sums = i32x4.sub(sums, i32x4.lt_s(values, bound));
+    }
+    count = i32x4.extract_lane(sums, 0) + i32x4.extract_lane(sums, 1) + i32x4.extract_lane(sums, 2) + i32x4.extract_lane(sums, 3);
+  }
+  for (; i < n; i++) count += u32(load<u32>(ptr + (<usize>i << 2)) < target);
+  return count;
+}
+
+function lowerBoundTimes32(times: usize, rows: u32, target: u32): u32 {
+  let base: u32 = 0;
+  let length = rows;
+  while (length > 64) {
+    const half = length >> 1;
+    base += select<u32>(half, 0, load<u32>(times + (<usize>(base + half - 1) << 2)) < target);
+    length -= half;
+  }
+  return base + countBelow32(times + (<usize>base << 2), length, target);
+}
+
+/** First row whose time is >= `time`; the row count when there is none. */
+export function lowerBoundTime(s: usize, time: i64): u32 {
+  const rows = load<u32>(s + S_ROWS);
+  const least = load<i64>(s + S_TIME_MIN);
+  if (time <= least) return 0;
+  if (time > load<i64>(s + S_TIME_MAX)) return rows;
+  const relative = <u64>(time - least);
+  const times = <usize>load<u32>(s + S_TIMES);
+  const width = load<u32>(s + S_TIME_WIDTH);
+  if (width == 4) return lowerBoundTimes32(times, rows, <u32>relative);
+  let base: u32 = 0;
+  let length = rows;
+  while (length > 0) {
+    const half = length >> 1;
+    if (packed(times, width, base + half) < relative) {
+      base += half + 1;
+      length -= half + 1;
+    } else length = half;
+  }
+  return base;
+}
+
+/** First row whose (time, id) is >= the key; the row count when there is none. */
+export function seekRow(s: usize, time: i64, id: i64): u32 {
+  let base = lowerBoundTime(s, time);
+  const rows = load<u32>(s + S_ROWS);
+  if (base == rows || rowId(s, base) >= id) return base;
+  let length = lowerBoundTime(s, time + 1) - base;
+  while (length > 0) {
+    const half = length >> 1;
+    if (rowId(s, base + half) < id) {
+      base += half + 1;
+      length -= half + 1;
+    } else length = half;
+  }
+  return base;
+}
+
+/** Bucket starts in rows [0, row]. */
+function bucketRank(s: usize, row: u32): u32 {
+  const block = <usize>load<u32>(s + S_BLOCKS) + <usize>(row >> 6) * BLOCK_BYTES;
+  const mask = u64.MAX_VALUE >> (63 - <u64>(row & 63));
+  return load<u32>(block + 4) + <u32>popcnt(load<u64>(block + 8) & mask);
+}
+
+/** Non-empty buckets that rows [from, to) lie in. */
+export function bucketsOfRows(s: usize, from: u32, to: u32): u32 {
+  if (from >= to) return 0;
+  return bucketRank(s, to - 1) - bucketRank(s, from) + 1;
+}
+
+/** Distinct buckets that the rows of an ascending list (u32[n]) lie in. */
+export function bucketsOfList(s: usize, rows: usize, n: u32): u32 {
+  let count: u32 = 0;
+  let previous: u32 = 0;
+  for (let i: u32 = 0; i < n; i++) {
+    const rank = bucketRank(s, load<u32>(rows + (<usize>i << 2)));
+    count += u32(rank != previous);
+    previous = rank;
+  }
+  return count;
+}

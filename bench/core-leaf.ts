@@ -1,0 +1,2 @@
+// stub
+export async function runCoreLeaf(_: { tiny: boolean }): Promise<{ oursNs: number }[]> { return []; }

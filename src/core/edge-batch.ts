@@ -1,0 +1,134 @@
+// Gathers edges in an instance's memory and encodes them to records in one call.
+
+import { HedgerowError } from '../errors.ts';
+import type { Core } from './load.ts';
+import { Region } from './region.ts';
+import { coreError, STATUS } from './status.ts';
+
+const BATCH_ROWS = 4096;
+const BATCH_MEMBERS = 32768;
+
+function isSafeInteger(value: unknown): boolean {
+  return Number.isSafeInteger(value);
+}
+
+/** What is wrong with an edge, as the contract says it (section 2). */
+function edgeError(status: number, eventTs: number, members: readonly number[], limit: number): HedgerowError {
+  if (status === STATUS.emptyMembers) {
+    return new HedgerowError('empty_members', 'members must hold at least one node id.', {
+      errors: [{ loc: ['members'], msg: 'is empty' }],
+    });
+  }
+  if (status === STATUS.tooManyMembers) {
+    const count = new Set(members).size;
+    return new HedgerowError('too_many_members', `members holds ${count} distinct node ids; at most ${limit} are accepted.`, {
+      errors: [{ loc: ['members'], msg: `${count} distinct node ids, at most ${limit}` }],
+    });
+  }
+  if (status === STATUS.badInteger) {
+    const range = 'must be an integer between -(2^53-1) and 2^53-1';
+    const index = members.findIndex((member) => !isSafeInteger(member));
+    if (!isSafeInteger(eventTs)) return new HedgerowError('invalid_input', `event_ts ${range}.`, { errors: [{ loc: ['event_ts'], msg: range }] });
+    return new HedgerowError('invalid_input', `members[${index}] ${range}.`, { errors: [{ loc: ['members', index], msg: range }] });
+  }
+  return coreError(status, 'hg_records_encode');
+}
+
+/** Encodes edges. One batch belongs to one instance; calls do not overlap. */
+export class EdgeBatch {
+  readonly #core: Core;
+  readonly #rows: Region;
+  readonly #members: Region;
+  readonly #properties: Region;
+  readonly #out: Region;
+  #count = 0;
+  #memberCount = 0;
+  #propertyBytes = 0;
+
+  constructor(core: Core) {
+    this.#core = core;
+    this.#rows = new Region(core, BATCH_ROWS * 24);
+    this.#members = new Region(core, BATCH_MEMBERS * 8);
+    this.#properties = new Region(core, 16384);
+    this.#out = new Region(core, 65536);
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Whether `encode` should be called before more edges are added. */
+  get full(): boolean {
+    return this.#count === BATCH_ROWS || this.#memberCount >= BATCH_MEMBERS || this.#propertyBytes > 1 << 20;
+  }
+
+  clear(): void {
+    this.#count = 0;
+    this.#memberCount = 0;
+    this.#propertyBytes = 0;
+  }
+
+  /** Adds an edge. Numbers are checked by `encode`; whoever wants an error per edge calls `check` first. */
+  add(eventTs: number, members: readonly number[], properties: Uint8Array | null): void {
+    const n = members.length;
+    const row = this.#count;
+    this.#members.extend((this.#memberCount + n) * 8, this.#memberCount * 8);
+    if (properties !== null) this.#properties.extend(this.#propertyBytes + properties.length, this.#propertyBytes);
+    const { numbers, words, bytes } = this.#core.memory;
+    const base = this.#rows.pointer;
+    numbers[base / 8 + row] = eventTs;
+    words[(base + BATCH_ROWS * 16) / 4 + row] = n;
+    const at = this.#members.pointer / 8 + this.#memberCount;
+    for (let i = 0; i < n; i++) numbers[at + i] = members[i]!;
+    if (properties !== null) {
+      bytes.set(properties, this.#properties.pointer + this.#propertyBytes);
+      this.#propertyBytes += properties.length;
+    }
+    words[(base + BATCH_ROWS * 20) / 4 + row] = this.#propertyBytes;
+    this.#memberCount += n;
+    this.#count = row + 1;
+  }
+
+  /**
+   * Encodes what was added, with ids firstId, firstId + 1, ... and clears the batch. The records are borrowed: valid until the next call
+   * into this instance. Throws `empty_members`, `too_many_members` or `invalid_input`; `fields.row` is the edge's place in the batch.
+   */
+  encode(firstId: number, limit: number): Uint8Array<ArrayBuffer> {
+    const { exports, memory } = this.#core;
+    const base = this.#rows.pointer;
+    const rows = this.#count;
+    const ids = memory.numbers;
+    for (let i = 0; i < rows; i++) ids[base / 8 + BATCH_ROWS + i] = firstId + i;
+    this.#out.ensure(rows * 40 + this.#memberCount * 9 + this.#propertyBytes + 64);
+    const size = exports.hg_records_encode(
+      rows,
+      base,
+      base + BATCH_ROWS * 8,
+      base + BATCH_ROWS * 16,
+      this.#members.pointer,
+      this.#propertyBytes > 0 ? base + BATCH_ROWS * 20 : 0,
+      this.#properties.pointer,
+      limit,
+      this.#out.pointer,
+      this.#out.bytes,
+    );
+    if (size < 0) {
+      const error = this.#describe(size, limit);
+      this.clear();
+      throw error;
+    }
+    this.clear();
+    return memory.borrow(this.#out.pointer, size);
+  }
+
+  #describe(status: number, limit: number): HedgerowError {
+    const row = this.#core.exports.hg_result_offset() >>> 0;
+    const { numbers, words } = this.#core.memory;
+    const counts = (this.#rows.pointer + BATCH_ROWS * 16) / 4;
+    let at = this.#members.pointer / 8;
+    for (let i = 0; i < row; i++) at += words[counts + i]!;
+    const members = Array.from(numbers.subarray(at, at + words[counts + row]!));
+    const error = edgeError(status, numbers[this.#rows.pointer / 8 + row]!, members, limit);
+    return new HedgerowError(error.code, error.message, { ...(error.errors ? { errors: error.errors } : {}), fields: { row } });
+  }
+}

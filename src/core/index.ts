@@ -1,0 +1,14 @@
+// The host side of the core's ABI: load it, give it bytes, get bytes and numbers back. Published as `hedgerow/core`.
+
+export { type CoreExports, SECTION_KIND, SEGMENT_FIELD, SEPARATOR, type Separator } from './abi.ts';
+export { makeChecksum } from './checksum.ts';
+export { EdgeBatch } from './edge-batch.ts';
+export { FilterDirectory } from './filters.ts';
+export { type Core, type CoreBuild, type CoreModule, compileCore, loadCore } from './load.ts';
+export { CoreMemtable } from './memtable.ts';
+export { type BuilderColumn, SegmentMerger } from './merger.ts';
+export { encodeProperties, type Property, PROPERTY_TYPE, type PropertyTypeName } from './properties.ts';
+export { STEP_ROWS, type StepResult } from './row-output.ts';
+export { buildRowPlan, type RowPlan } from './row-plan.ts';
+export { type DeadRows, readSegmentFacts, ResidentSegment, type SegmentFacts } from './segment.ts';
+export { coreError, STATUS } from './status.ts';

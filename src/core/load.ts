@@ -1,0 +1,58 @@
+// Loads the core: compiles the WebAssembly once, makes any number of instances. The only file that imports the loader.
+
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { instantiateSync } from '@assemblyscript/loader';
+import { HedgerowError } from '../errors.ts';
+import type { CoreExports } from './abi.ts';
+import { CoreMemory } from './views.ts';
+
+/** `release` has SIMD, `plain` has none, `debug` has asserts. Same exports, same answers. */
+export type CoreBuild = 'release' | 'plain' | 'debug';
+
+const FILES: Record<CoreBuild, string> = { release: 'core.wasm', plain: 'core.plain.wasm', debug: 'core.debug.wasm' };
+const ABI_VERSION = 1;
+
+/** One instance of the core: its exports and its memory. */
+export interface Core {
+  readonly exports: CoreExports;
+  readonly memory: CoreMemory;
+}
+
+/** A compiled core. Instances share nothing and cost about 10 us. */
+export interface CoreModule {
+  instantiate(): Core;
+}
+
+/** Compiles core bytes (from `hedgerow/core.wasm` or anywhere). Throws when the ABI version is another. */
+export function compileCore(bytes: Uint8Array<ArrayBuffer>): CoreModule {
+  const module = new WebAssembly.Module(bytes);
+  return {
+    instantiate() {
+      const { instance } = instantiateSync(module, {}) as unknown as { instance: WebAssembly.Instance };
+      const exports = instance.exports as unknown as CoreExports;
+      if (exports.hg_abi_version() !== ABI_VERSION) {
+        throw new HedgerowError('internal', `The core has ABI version ${exports.hg_abi_version()}, this host needs ${ABI_VERSION}. Run npm run build.`);
+      }
+      return { exports, memory: new CoreMemory(exports.memory) };
+    },
+  };
+}
+
+const compiled = new Map<CoreBuild, CoreModule>();
+
+/** The core of this package, compiled once a process. `HEDGEROW`'s own build folder is beside `src` and `dist`. */
+export function loadCore(build: CoreBuild = 'release'): CoreModule {
+  const known = compiled.get(build);
+  if (known) return known;
+  const path = fileURLToPath(new URL(`../../build/${FILES[build]}`, import.meta.url));
+  let bytes: Uint8Array<ArrayBuffer>;
+  try {
+    bytes = new Uint8Array(readFileSync(path));
+  } catch (cause) {
+    throw new HedgerowError('internal', `${path} is missing. Run npm run build:core.`, { cause });
+  }
+  const module = compileCore(bytes);
+  compiled.set(build, module);
+  return module;
+}

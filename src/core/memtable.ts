@@ -1,0 +1,246 @@
+// A memtable in an instance of its own: rows that are in the log but in no segment yet.
+
+import type { Separator } from './abi.ts';
+import type { Core } from './load.ts';
+import { allocate, Region } from './region.ts';
+import { type StepResult, RowWorkspace, STEP_ROWS } from './row-output.ts';
+import type { RowPlan } from './row-plan.ts';
+import { coreError, STATUS } from './status.ts';
+
+export class CoreMemtable {
+  readonly #core: Core;
+  readonly #handle: number;
+  readonly #work: RowWorkspace;
+
+  /** `baseLsn`: every row has a greater LSN. */
+  constructor(core: Core, bucketSeconds: number, baseLsn: number) {
+    this.#core = core;
+    this.#handle = core.exports.hg_memtable_new(bucketSeconds, baseLsn) >>> 0;
+    if (this.#handle === 0) throw coreError(STATUS.outOfMemory, 'hg_memtable_new');
+    this.#work = new RowWorkspace(core);
+  }
+
+  get residentBytes(): number {
+    return this.#core.memory.size;
+  }
+
+  get rows(): number {
+    return this.#core.exports.hg_memtable_field(this.#handle, 0) >>> 0;
+  }
+
+  get deadRows(): number {
+    return this.#core.exports.hg_memtable_field(this.#handle, 1) >>> 0;
+  }
+
+  get buckets(): number {
+    return this.#core.exports.hg_memtable_field(this.#handle, 2) >>> 0;
+  }
+
+  get recordBytes(): number {
+    return this.#core.exports.hg_memtable_field(this.#handle, 3) >>> 0;
+  }
+
+  /** Takes room for records; throws `overloaded`. What is reserved must be appended or is lost until the memtable goes. */
+  reserve(bytes: number): number {
+    const pointer = this.#core.exports.hg_memtable_reserve(this.#handle, bytes) >>> 0;
+    if (pointer === 0) throw coreError(STATUS.outOfMemory, 'hg_memtable_reserve');
+    return pointer;
+  }
+
+  /** Fills reserved room with records and appends them: LSNs firstLsn, firstLsn + 1, ... */
+  append(reserved: number, records: Uint8Array, count: number, firstLsn: number): void {
+    this.#core.memory.write(reserved, records);
+    const status = this.#core.exports.hg_memtable_append(this.#handle, reserved, count, firstLsn);
+    if (status < 0) throw coreError(status, 'hg_memtable_append');
+  }
+
+  /** Checks records that come from a file before they are appended. Returns the offset of the first bad byte, or -1. */
+  checkRecords(reserved: number, records: Uint8Array, count: number): number {
+    this.#core.memory.write(reserved, records);
+    const status = this.#core.exports.hg_records_check(reserved, records.length, count);
+    return status < 0 ? this.#core.exports.hg_result_offset() >>> 0 : -1;
+  }
+
+  sort(): void {
+    const status = this.#core.exports.hg_memtable_sort(this.#handle);
+    if (status < 0) throw coreError(status, 'hg_memtable_sort');
+  }
+
+  /** First position of the order whose key is >= (event_ts, id). */
+  seek(eventTs: number, id: number): number {
+    this.sort();
+    return this.#core.exports.hg_memtable_seek(this.#handle, eventTs, id) >>> 0;
+  }
+
+  /** Next position >= `from` and < `to` whose row is visible at `lsn`; fills key; -1 when there is none. */
+  peek(from: number, to: number, lsn: number, result: { eventTs: number; id: number }): number {
+    const { exports, memory } = this.#core;
+    const n = exports.hg_memtable_rows(this.#handle, from, to, lsn, this.#work.rows, 1);
+    if (n === 0) return -1;
+    const position = (exports.hg_result_rows() >>> 0) - 1;
+    exports.hg_memtable_key(this.#handle, memory.words[this.#work.rows / 4]!, this.#work.key);
+    result.eventTs = memory.numbers[this.#work.key / 8]!;
+    result.id = memory.numbers[this.#work.key / 8 + 1]!;
+    return position;
+  }
+
+  /** Writes row text of visible rows at positions [from, to); as ResidentSegment.step. Returns the position to go on from. */
+  step(from: number, to: number, lsn: number, limit: number, plan: RowPlan, separator: Separator, result: StepResult): number {
+    const { exports } = this.#core;
+    const rows = this.#work.rows;
+    const n = exports.hg_memtable_rows(this.#handle, from, to, lsn, rows, Math.min(STEP_ROWS, limit)) >>> 0;
+    let next = exports.hg_result_rows() >>> 0;
+    result.rows = 0;
+    result.text = undefined;
+    result.exhausted = next >= to;
+    if (n === 0) return next;
+    const done = this.writeRows(n, plan, separator, result);
+    if (done < n) {
+      next = this.seek(result.lastTs, result.lastId + 1);
+      result.exhausted = false;
+    }
+    return next;
+  }
+
+  /** Writes the first n rows of the workspace's list as text; returns how many fitted. */
+  writeRows(n: number, plan: RowPlan, separator: Separator, result: StepResult): number {
+    const { exports, memory } = this.#core;
+    const work = this.#work;
+    const first = memory.words[work.rows / 4]!;
+    const rowNumbers = memory.words.slice(work.rows / 4, work.rows / 4 + n);
+    result.buckets = exports.hg_memtable_row_buckets(this.#handle, work.rows, n) >>> 0;
+    exports.hg_memtable_addresses(this.#handle, work.rows, n);
+    const planAt = work.plan(plan);
+    let written = exports.hg_records_json(work.rows, n, planAt, separator, work.text.pointer, work.text.bytes);
+    if (written === STATUS.tooSmall) {
+      work.text.ensure(exports.hg_result_needed() >>> 0);
+      written = exports.hg_records_json(work.rows, n, planAt, separator, work.text.pointer, work.text.bytes);
+    }
+    if (written < 0) throw coreError(written, 'hg_records_json');
+    const done = exports.hg_result_rows() >>> 0;
+    result.rows = done;
+    result.text = memory.copyOut(work.text.pointer, written);
+    exports.hg_memtable_key(this.#handle, first, work.key);
+    result.firstTs = memory.numbers[work.key / 8]!;
+    exports.hg_memtable_key(this.#handle, rowNumbers[done - 1]!, work.key);
+    result.lastTs = memory.numbers[work.key / 8]!;
+    result.lastId = memory.numbers[work.key / 8 + 1]!;
+    if (done < n) {
+      memory.words.set(rowNumbers.subarray(0, done), work.rows / 4);
+      result.buckets = exports.hg_memtable_row_buckets(this.#handle, work.rows, done) >>> 0;
+    }
+    return done;
+  }
+
+  /** Rows that hold all nodes within the bounds, visible at `lsn`, in key order. Their numbers stay valid as long as the memtable. */
+  lookup(nodes: readonly number[], startTs: number, startId: number, endTs: number, lsn: number): Uint32Array {
+    const { exports, memory } = this.#core;
+    this.#work.setNodes(nodes);
+    const call = (out: number, capacity: number) =>
+      exports.hg_memtable_lookup(this.#handle, this.#work.nodes, nodes.length, startTs, startId, endTs, lsn, out, capacity);
+    let count = call(this.#work.rows, STEP_ROWS);
+    let out = this.#work.rows;
+    let region: Region | undefined;
+    if (count === STATUS.tooSmall) {
+      const needed = exports.hg_result_needed() >>> 0;
+      region = new Region(this.#core, needed * 4);
+      out = region.pointer;
+      count = call(out, needed);
+    }
+    const rows = count > 0 ? memory.words.slice(out / 4, out / 4 + count) : new Uint32Array(0);
+    region?.free();
+    if (count < 0) throw coreError(count, 'hg_memtable_lookup');
+    return rows;
+  }
+
+  /** Writes given rows (of `lookup`) as text. Returns how many were written. */
+  stepRows(rows: Uint32Array, plan: RowPlan, separator: Separator, result: StepResult): number {
+    const n = Math.min(rows.length, STEP_ROWS);
+    this.#core.memory.words.set(rows.subarray(0, n), this.#work.rows / 4);
+    return this.writeRows(n, plan, separator, result);
+  }
+
+  keyOf(row: number): { eventTs: number; id: number } {
+    this.#core.exports.hg_memtable_key(this.#handle, row, this.#work.key);
+    const numbers = this.#core.memory.numbers;
+    return { eventTs: numbers[this.#work.key / 8]!, id: numbers[this.#work.key / 8 + 1]! };
+  }
+
+  /** Live rows with the record's time and member set. */
+  match(record: Uint8Array, lsn: number): Uint32Array {
+    this.sort();
+    const { exports, memory } = this.#core;
+    const pointer = allocate(this.#core, record.length);
+    memory.write(pointer, record);
+    let count = exports.hg_memtable_match(this.#handle, pointer, lsn, this.#work.rows, STEP_ROWS) >>> 0;
+    let out = this.#work.rows;
+    let region: Region | undefined;
+    if (count > STEP_ROWS) {
+      region = new Region(this.#core, count * 4);
+      out = region.pointer;
+      count = exports.hg_memtable_match(this.#handle, pointer, lsn, out, count) >>> 0;
+    }
+    const rows = memory.words.slice(out / 4, out / 4 + count);
+    region?.free();
+    exports.hg_memory_free(pointer);
+    return rows;
+  }
+
+  /** Live row with exactly this key, or -1. */
+  find(eventTs: number, id: number): number {
+    this.sort();
+    return this.#core.exports.hg_memtable_find(this.#handle, eventTs, id);
+  }
+
+  /** Marks a row dead from `lsn` on; false when it was dead before. */
+  kill(row: number, lsn: number): boolean {
+    return this.#core.exports.hg_memtable_kill(this.#handle, row, lsn) === 1;
+  }
+
+  /**
+   * Records of rows visible at `lsn` at positions [from, to), in order, as bytes the caller owns; at most `maxRows`. Returns the position to
+   * go on from too.
+   */
+  exportRecords(from: number, to: number, lsn: number): { bytes: Uint8Array<ArrayBuffer>; rows: number } {
+    const { exports, memory } = this.#core;
+    const pieces: Uint8Array[] = [];
+    let rows = 0;
+    let at = from;
+    while (at < to) {
+      const n = exports.hg_memtable_rows(this.#handle, at, to, lsn, this.#work.rows, STEP_ROWS) >>> 0;
+      at = exports.hg_result_rows() >>> 0;
+      exports.hg_memtable_addresses(this.#handle, this.#work.rows, n);
+      rows += n;
+      let done = 0;
+      while (done < n) {
+        const text = this.#work.text;
+        const size = exports.hg_records_copy(this.#work.rows + done * 4, n - done, text.pointer, text.bytes);
+        if (size === STATUS.tooSmall) {
+          text.ensure(exports.hg_result_needed() >>> 0);
+          continue;
+        }
+        done += exports.hg_result_rows() >>> 0;
+        pieces.push(memory.borrow(text.pointer, size).slice());
+      }
+    }
+    const bytes = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
+    let offset = 0;
+    for (const piece of pieces) {
+      bytes.set(piece, offset);
+      offset += piece.length;
+    }
+    return { bytes, rows };
+  }
+
+  /** Distinct nodes of all rows, dead ones too, in no order. */
+  nodeIds(): Float64Array {
+    const { exports, memory } = this.#core;
+    const count = exports.hg_memtable_nodes(this.#handle, this.#work.nodes, 0);
+    if (count < 0) throw coreError(count, 'hg_memtable_nodes');
+    const region = new Region(this.#core, Math.max(8, count * 8));
+    exports.hg_memtable_nodes(this.#handle, region.pointer, count);
+    const ids = memory.numbers.slice(region.pointer / 8, region.pointer / 8 + count);
+    region.free();
+    return ids;
+  }
+}

@@ -1,0 +1,51 @@
+// A region of an instance's memory that grows on demand and is given back once.
+
+import type { Core } from './load.ts';
+import { coreError, STATUS } from './status.ts';
+
+/** Allocates `bytes` bytes in the instance; throws `overloaded` when memory cannot grow. */
+export function allocate(core: Core, bytes: number): number {
+  const pointer = core.exports.hg_memory_alloc(bytes) >>> 0;
+  if (pointer === 0) throw coreError(STATUS.outOfMemory, 'hg_memory_alloc');
+  return pointer;
+}
+
+export class Region {
+  readonly #core: Core;
+  pointer: number;
+  bytes: number;
+
+  constructor(core: Core, bytes: number) {
+    this.#core = core;
+    this.bytes = bytes;
+    this.pointer = allocate(core, bytes);
+  }
+
+  /** Makes room for at least `bytes`; what was in it is lost. */
+  ensure(bytes: number): void {
+    if (bytes <= this.bytes) return;
+    const wanted = Math.max(bytes, this.bytes * 2);
+    this.#core.exports.hg_memory_free(this.pointer);
+    this.pointer = 0;
+    this.bytes = 0;
+    this.pointer = allocate(this.#core, wanted);
+    this.bytes = wanted;
+  }
+
+  /** As `ensure`, keeping the first `used` bytes. */
+  extend(bytes: number, used: number): void {
+    if (bytes <= this.bytes) return;
+    const wanted = Math.max(bytes, this.bytes * 2);
+    const next = allocate(this.#core, wanted);
+    this.#core.memory.bytes.copyWithin(next, this.pointer, this.pointer + used);
+    this.#core.exports.hg_memory_free(this.pointer);
+    this.pointer = next;
+    this.bytes = wanted;
+  }
+
+  free(): void {
+    this.#core.exports.hg_memory_free(this.pointer);
+    this.pointer = 0;
+    this.bytes = 0;
+  }
+}

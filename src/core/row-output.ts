@@ -1,0 +1,60 @@
+// What a step over rows of one source gives, and the regions it works in.
+
+import type { Core } from './load.ts';
+import { allocate, Region } from './region.ts';
+import type { RowPlan } from './row-plan.ts';
+
+/** Rows of one step at most: 32 KB of row numbers. */
+export const STEP_ROWS = 8192;
+const TEXT_BYTES = 65536;
+const MAX_NODES = 255;
+
+/** The result of a step: filled anew by each one, so read it before the next. */
+export interface StepResult {
+  /** Row text, owned by the caller; undefined when no row was written. */
+  text: Uint8Array<ArrayBuffer> | undefined;
+  rows: number;
+  firstTs: number;
+  lastTs: number;
+  lastId: number;
+  /** Distinct buckets of the rows. */
+  buckets: number;
+  /** Everything below the step's upper bound was given. */
+  exhausted: boolean;
+}
+
+/** Regions of one instance for reading rows: row numbers, text, nodes, keys, the plan. */
+export class RowWorkspace {
+  readonly rows: number;
+  readonly nodes: number;
+  readonly key: number;
+  readonly text: Region;
+  readonly #core: Core;
+  #plan: RowPlan | undefined;
+  #planRegion: Region | undefined;
+
+  constructor(core: Core) {
+    this.#core = core;
+    this.rows = allocate(core, STEP_ROWS * 4 + 64);
+    this.nodes = allocate(core, MAX_NODES * 8);
+    this.key = allocate(core, 16);
+    this.text = new Region(core, TEXT_BYTES);
+  }
+
+  /** Address of the plan in this instance; uploaded when it is another than last time. */
+  plan(plan: RowPlan): number {
+    if (this.#plan !== plan) {
+      this.#planRegion ??= new Region(this.#core, plan.bytes.length);
+      this.#planRegion.ensure(plan.bytes.length);
+      this.#core.memory.write(this.#planRegion.pointer, plan.bytes);
+      this.#plan = plan;
+    }
+    return this.#planRegion!.pointer;
+  }
+
+  setNodes(nodes: readonly number[]): void {
+    const numbers = this.#core.memory.numbers;
+    const at = this.nodes / 8;
+    for (let i = 0; i < nodes.length; i++) numbers[at + i] = nodes[i]!;
+  }
+}

@@ -1,0 +1,39 @@
+// The row plan: which columns stand in row text, under which keys, and what stands for a column a row does not have.
+
+export interface PlanColumn {
+  id: number;
+  name: string;
+  /** JSON text of the column's default, `null` without one. */
+  missing: string;
+}
+
+/** Bytes of a plan as `hg_segment_json` takes it (assembly/json/rows.ts). Cached and uploaded per instance by identity. */
+export interface RowPlan {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+export function buildRowPlan(columns: readonly PlanColumn[]): RowPlan {
+  const texts = columns.map((column) => ({
+    key: Buffer.from(`,${JSON.stringify(column.name)}:`),
+    missing: Buffer.from(column.missing),
+  }));
+  const head = 4 + columns.length * 20;
+  const bytes = new Uint8Array(head + texts.reduce((sum, text) => sum + text.key.length + text.missing.length, 0));
+  const view = new DataView(bytes.buffer);
+  view.setUint32(0, columns.length, true);
+  let at = head;
+  for (const [index, column] of columns.entries()) {
+    const { key, missing } = texts[index]!;
+    const entry = 4 + index * 20;
+    view.setUint32(entry, column.id, true);
+    view.setUint32(entry + 4, at, true);
+    view.setUint32(entry + 8, key.length, true);
+    bytes.set(key, at);
+    at += key.length;
+    view.setUint32(entry + 12, at, true);
+    view.setUint32(entry + 16, missing.length, true);
+    bytes.set(missing, at);
+    at += missing.length;
+  }
+  return { bytes };
+}

@@ -1,0 +1,22 @@
+// Status codes of the core and the errors they become.
+
+import { HedgerowError } from '../errors.ts';
+
+export const STATUS = {
+  badArgument: -1,
+  tooSmall: -2,
+  outOfMemory: -3,
+  corrupt: -4,
+  tooManyMembers: -5,
+  emptyMembers: -6,
+  badInteger: -7,
+  unsupported: -8,
+} as const;
+
+/** Turns a negative status into the error that tells a person; programmer errors keep the export's name. */
+export function coreError(status: number, where: string): HedgerowError {
+  if (status === STATUS.outOfMemory) {
+    return new HedgerowError('overloaded', 'The core ran out of memory. Try again later or compact the table.');
+  }
+  return new HedgerowError('internal', `The core answered ${status} to ${where}. This is a bug; please report it.`);
+}

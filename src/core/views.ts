@@ -1,0 +1,63 @@
+// Typed views of a core instance's linear memory. The only file that names `memory.buffer`; no view is kept across a call into the core.
+
+export class CoreMemory {
+  readonly #memory: WebAssembly.Memory;
+  #bytes: Uint8Array<ArrayBuffer>;
+  #words: Uint32Array<ArrayBuffer>;
+  #numbers: Float64Array<ArrayBuffer>;
+
+  constructor(memory: WebAssembly.Memory) {
+    this.#memory = memory;
+    const buffer = memory.buffer as ArrayBuffer;
+    this.#bytes = new Uint8Array(buffer);
+    this.#words = new Uint32Array(buffer);
+    this.#numbers = new Float64Array(buffer);
+  }
+
+  #refresh(): void {
+    if (this.#bytes.buffer === this.#memory.buffer) return;
+    const buffer = this.#memory.buffer as ArrayBuffer;
+    this.#bytes = new Uint8Array(buffer);
+    this.#words = new Uint32Array(buffer);
+    this.#numbers = new Float64Array(buffer);
+  }
+
+  /** Bytes the instance holds, grown and never shrunk. */
+  get size(): number {
+    return this.#memory.buffer.byteLength;
+  }
+
+  /** All memory as bytes; valid until the next call into the core. */
+  get bytes(): Uint8Array<ArrayBuffer> {
+    this.#refresh();
+    return this.#bytes;
+  }
+
+  /** All memory as u32; index = address / 4. */
+  get words(): Uint32Array<ArrayBuffer> {
+    this.#refresh();
+    return this.#words;
+  }
+
+  /** All memory as f64; index = address / 8. */
+  get numbers(): Float64Array<ArrayBuffer> {
+    this.#refresh();
+    return this.#numbers;
+  }
+
+  /** A borrowed view of [pointer, pointer + length). */
+  borrow(pointer: number, length: number): Uint8Array<ArrayBuffer> {
+    return this.bytes.subarray(pointer, pointer + length);
+  }
+
+  /** A copy the caller owns. Small ones share Node's pool. */
+  copyOut(pointer: number, length: number): Uint8Array<ArrayBuffer> {
+    const copy = Buffer.allocUnsafe(length);
+    copy.set(this.bytes.subarray(pointer, pointer + length));
+    return copy as Uint8Array<ArrayBuffer>;
+  }
+
+  write(pointer: number, bytes: Uint8Array): void {
+    this.bytes.set(bytes, pointer);
+  }
+}

@@ -1,0 +1,70 @@
+// The one error type of Hedgerow: a stable code, a sentence a person can act on, and fields. One table maps codes to HTTP status.
+
+/** Stable codes (contract section 1) and the HTTP status each one answers with. */
+export const STATUS_OF_CODE = {
+  invalid_input: 400,
+  invalid_json: 400,
+  empty_members: 400,
+  too_many_members: 400,
+  invalid_cursor: 400,
+  unknown_column: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  route_not_found: 404,
+  table_not_found: 404,
+  index_not_found: 404,
+  method_not_allowed: 405,
+  table_exists: 409,
+  index_exists: 409,
+  column_exists: 409,
+  primary_table: 409,
+  conflict: 409,
+  body_too_large: 413,
+  unsupported_media_type: 415,
+  rate_limited: 429,
+  internal: 500,
+  table_corrupt: 500,
+  corrupt: 500,
+  starting: 503,
+  draining: 503,
+  overloaded: 503,
+  log_failed: 503,
+  lsn_timeout: 503,
+  timeout: 504,
+  disk_full: 507,
+} as const;
+
+export type ErrorCode = keyof typeof STATUS_OF_CODE;
+
+/** One wrong field: `loc` as in `["body", "members", 0]`. */
+export interface FieldError {
+  loc: (string | number)[];
+  msg: string;
+}
+
+export class HedgerowError extends Error {
+  readonly code: ErrorCode;
+  /** Wrong fields, when several or when the place matters. */
+  readonly errors: FieldError[] | undefined;
+  /** Further facts for machines: `line`, `file`, `offset`, ... */
+  readonly fields: Record<string, unknown> | undefined;
+
+  constructor(code: ErrorCode, detail: string, more: { errors?: FieldError[]; fields?: Record<string, unknown>; cause?: unknown } = {}) {
+    super(detail, more.cause === undefined ? undefined : { cause: more.cause });
+    this.name = 'HedgerowError';
+    this.code = code;
+    this.errors = more.errors;
+    this.fields = more.fields;
+  }
+
+  get status(): number {
+    return STATUS_OF_CODE[this.code];
+  }
+}
+
+/** Bytes on disk that are not what was written: refuses, names file and offset. */
+export function corruption(file: string, offset: number, what: string): HedgerowError {
+  return new HedgerowError('corrupt', `${file} is corrupt at offset ${offset}: ${what}. Restore the file from a backup; nothing was changed.`, {
+    fields: { file, offset },
+  });
+}

@@ -1,0 +1,48 @@
+// Collects the chunks of one request body under a limit.
+
+import { HedgerowError } from '../errors.ts';
+import { MEGABYTE } from '../limits.ts';
+
+/** Bodies over this size grow by doubling instead of being copied per chunk. */
+const FIRST_CAPACITY = 64 * 1024;
+
+export const EMPTY_BODY: Buffer = Buffer.alloc(0);
+
+export class BodyCollector {
+  readonly #limit: number;
+  #bytes: Buffer = EMPTY_BODY;
+  #size = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** Copies the chunk (the transport takes its memory back); false when the body is now over the limit. */
+  add(chunk: ArrayBuffer): boolean {
+    const size = this.#size + chunk.byteLength;
+    if (size > this.#limit) {
+      this.#bytes = EMPTY_BODY;
+      return false;
+    }
+    if (size > this.#bytes.length) this.#grow(size);
+    this.#bytes.set(new Uint8Array(chunk), this.#size);
+    this.#size = size;
+    return true;
+  }
+
+  take(): Buffer {
+    return this.#bytes.length === this.#size ? this.#bytes : this.#bytes.subarray(0, this.#size);
+  }
+
+  #grow(size: number): void {
+    const first = this.#size === 0;
+    const capacity = first ? size : Math.min(this.#limit, Math.max(FIRST_CAPACITY, this.#bytes.length * 2, size));
+    const bytes = first && size < FIRST_CAPACITY ? Buffer.allocUnsafe(capacity) : Buffer.allocUnsafeSlow(capacity);
+    if (!first) bytes.set(this.#bytes.subarray(0, this.#size));
+    this.#bytes = bytes;
+  }
+}
+
+export function bodyTooLarge(limit: number): HedgerowError {
+  return new HedgerowError('body_too_large', `The body is larger than the limit of ${limit / MEGABYTE} MB.`);
+}

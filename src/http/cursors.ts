@@ -1,0 +1,150 @@
+// Pages through one snapshot: signed, opaque tokens, and the few snapshots that stay pinned for them.
+
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { RowKey } from '../engine/types.ts';
+import { HedgerowError } from '../errors.ts';
+import { parseInteger } from './integers.ts';
+import type { Database, Snapshot, Table } from './engine-door.ts';
+
+/** Snapshots kept for cursors; over it the one used longest ago goes. */
+export const MAX_PINNED_SNAPSHOTS = 1000;
+/** A snapshot whose cursors are not used for so long is released. */
+export const CURSOR_IDLE_MS = 5 * 60 * 1000;
+
+/** A snapshot in use by one request, and by every cursor given out on it. Release it once, at the end of the request. */
+export interface Pin {
+  readonly id: number;
+  readonly table: Table;
+  readonly snapshot: Snapshot;
+}
+
+interface Entry extends Pin {
+  /** Requests running on it now. */
+  users: number;
+  /** A cursor was given out: kept after its last request. */
+  kept: boolean;
+  /** Removed from the registry: released with its last user. */
+  removed: boolean;
+  usedAt: number;
+}
+
+export interface CursorOptions {
+  /** Milliseconds, monotonic. */
+  now: () => number;
+  /** Signs the tokens; random, new with each start. */
+  secret: Uint8Array;
+  maxPinned?: number;
+  idleMs?: number;
+}
+
+export class CursorRegistry {
+  readonly #options: Required<CursorOptions>;
+  /** By id, the one used longest ago first. */
+  readonly #entries = new Map<number, Entry>();
+  /** The newest pin of each table, shared while nothing has been written since. */
+  readonly #newest = new WeakMap<Table, Entry>();
+  #lastId = 0;
+
+  constructor(options: CursorOptions) {
+    this.#options = { maxPinned: MAX_PINNED_SNAPSHOTS, idleMs: CURSOR_IDLE_MS, ...options };
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /** Pins the newest state of `table` for one request. */
+  pin(database: Database, table: Table): Pin {
+    const newest = this.#newest.get(table);
+    if (newest !== undefined && !newest.removed && newest.snapshot.lsn === database.lastLsn) return this.#use(newest);
+    this.#lastId += 1;
+    const entry: Entry = {
+      id: this.#lastId,
+      table,
+      snapshot: database.snapshot(table),
+      users: 1,
+      kept: false,
+      removed: false,
+      usedAt: this.#options.now(),
+    };
+    this.#newest.set(table, entry);
+    this.#entries.set(entry.id, entry);
+    this.#makeRoom();
+    return entry;
+  }
+
+  /** The pin and place a token stands for; `binding` must be what it was issued with. */
+  resume(token: string, table: Table, binding: string): { pin: Pin; after: RowKey } {
+    const parts = Buffer.from(token, 'base64url').toString('latin1').split('.');
+    const [id, eventTs, rowId] = parts.slice(0, 3).map((part) => parseInteger(part));
+    if (parts.length !== 4 || id === undefined || eventTs === undefined || rowId === undefined) throw invalidCursor();
+    const expected = Buffer.from(this.#token(id, { eventTs, id: rowId }, binding));
+    const given = Buffer.from(token);
+    if (given.length !== expected.length || !timingSafeEqual(given, expected)) throw invalidCursor();
+    const entry = this.#entries.get(id);
+    if (entry === undefined || entry.table !== table) throw invalidCursor();
+    return { pin: this.#use(entry), after: { eventTs, id: rowId } };
+  }
+
+  /** A token for the rows after `last`; keeps the pin for it. */
+  issue(pin: Pin, last: RowKey, binding: string): string {
+    const entry = this.#entries.get(pin.id);
+    if (entry !== undefined) entry.kept = true;
+    return this.#token(pin.id, last, binding);
+  }
+
+  release(pin: Pin): void {
+    const entry = pin as Entry;
+    entry.users -= 1;
+    if (entry.users > 0) return;
+    if (entry.removed) entry.snapshot.release();
+    else if (!entry.kept) this.#remove(entry);
+  }
+
+  /** Lets go of what has been idle too long. Called now and then by the owner. */
+  sweep(): void {
+    const oldest = this.#options.now() - this.#options.idleMs;
+    for (const entry of this.#entries.values()) {
+      if (entry.usedAt > oldest) break;
+      if (entry.users === 0) this.#remove(entry);
+    }
+  }
+
+  close(): void {
+    for (const entry of [...this.#entries.values()]) this.#remove(entry);
+  }
+
+  #use(entry: Entry): Entry {
+    entry.users += 1;
+    entry.usedAt = this.#options.now();
+    this.#entries.delete(entry.id);
+    this.#entries.set(entry.id, entry);
+    return entry;
+  }
+
+  #makeRoom(): void {
+    if (this.#entries.size <= this.#options.maxPinned) return;
+    const oldest = this.#entries.values().next().value;
+    if (oldest !== undefined) this.#remove(oldest);
+  }
+
+  #remove(entry: Entry): void {
+    this.#entries.delete(entry.id);
+    entry.removed = true;
+    if (entry.users === 0) entry.snapshot.release();
+  }
+
+  #token(pinId: number, place: RowKey, binding: string): string {
+    const plain = `${pinId}.${place.eventTs}.${place.id}`;
+    const mac = createHmac('sha256', this.#options.secret).update(`${plain}|${binding}`).digest('base64url');
+    return Buffer.from(`${plain}.${mac.slice(0, 16)}`).toString('base64url');
+  }
+}
+
+function invalidCursor(): HedgerowError {
+  return new HedgerowError(
+    'invalid_cursor',
+    'This cursor does not belong to this request, or has expired. Start again without a cursor.',
+    { errors: [{ loc: ['query', 'cursor'], msg: 'does not belong to this request, or has expired' }] },
+  );
+}

@@ -1,0 +1,47 @@
+// The one door to valibot: what routes describe themselves with, and the check that turns its issues into our errors.
+
+import * as v from 'valibot';
+import type { FieldError } from '../errors.ts';
+import { IDENTIFIER } from '../limits.ts';
+import { invalidFields } from './field-errors.ts';
+import { parseInteger } from './integers.ts';
+
+export { v };
+export type GenericSchema = v.GenericSchema;
+export type InferOutput<S extends v.GenericSchema> = v.InferOutput<S>;
+
+const INTEGER_MESSAGE = 'must be an integer of at most 2^53-1';
+
+/** A JSON number that is a safe integer. */
+export const integer = () => v.pipe(v.number(INTEGER_MESSAGE), v.safeInteger(INTEGER_MESSAGE));
+export const integerFrom = (least: number) =>
+  v.pipe(integer(), v.minValue(least, `must be an integer of at least ${least}`));
+export const finite = () => v.pipe(v.number('must be a number'), v.finite('must be a finite number'));
+export const text = () => v.string('must be a string');
+export const tableName = () => text();
+/** A new name for a table or column. */
+export const identifier = () =>
+  v.pipe(
+    text(),
+    v.regex(IDENTIFIER, 'must start with a letter or _ and hold only letters, digits and _, at most 64 characters'),
+  );
+/** An integer written in a query string or path. */
+export const integerText = () =>
+  v.pipe(
+    v.string(INTEGER_MESSAGE),
+    v.transform((value) => parseInteger(value)),
+    v.safeInteger(INTEGER_MESSAGE),
+  );
+
+/** The checked value; throws invalid_input with the place of every issue. */
+export function check<S extends v.GenericSchema>(schema: S, value: unknown, place: string): v.InferOutput<S> {
+  const result = v.safeParse(schema, value);
+  if (result.success) return result.output;
+  throw invalidFields(result.issues.map((issue) => fieldError(issue, place)));
+}
+
+function fieldError(issue: v.BaseIssue<unknown>, place: string): FieldError {
+  const keys = (issue.path ?? []).map((item) => item.key as string | number);
+  const missing = issue.input === undefined && keys.length > 0;
+  return { loc: [place, ...keys], msg: missing ? 'is missing' : issue.message };
+}

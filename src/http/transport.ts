@@ -1,0 +1,28 @@
+// What the rest of http/ needs of a response and a request of the transport (uWebSockets.js; only server.ts knows it by name).
+
+export interface TransportResponse {
+  writeStatus(status: string): unknown;
+  writeHeader(name: string, value: string): unknown;
+  /** Sends a chunk; false when the client reads slower than we write. */
+  write(chunk: Uint8Array): boolean;
+  end(body: string | Uint8Array, closeConnection?: boolean): unknown;
+  /** Ends after the headers. Give no length here: write Content-Length first. */
+  endWithoutBody(): unknown;
+  /** Closes the connection at once; what was written may be lost. */
+  close(): unknown;
+  /** Everything written outside the request callback goes through here. */
+  cork(write: () => void): unknown;
+  onWritable(resume: (offset: number) => boolean): unknown;
+  onAborted(aborted: () => void): unknown;
+  onData(take: (chunk: ArrayBuffer, isLast: boolean) => void): unknown;
+}
+
+/** Only valid until the request callback returns. */
+export interface TransportRequest {
+  getCaseSensitiveMethod(): string;
+  getUrl(): string;
+  /** The raw query string; undefined without `?`. Never call it with a name: that overwrites the raw text. */
+  getQuery(): string | undefined;
+  getHeader(lowerCaseName: string): string;
+  forEach(take: (name: string, value: string) => void): void;
+}

@@ -1,0 +1,74 @@
+// Builds a route whose parameters, query and body are checked by its schemas before its handler runs.
+
+import { parseJsonObject } from './json-body.ts';
+import { JSON_BODY, NO_BODY } from './media.ts';
+import { queryObject } from './query-text.ts';
+import type { Reply } from './reply.ts';
+import type { Call, Method, Role, Route } from './route.ts';
+import { check, type GenericSchema, type InferOutput } from './schema.ts';
+
+export interface ValidatedDefinition<P extends GenericSchema, Q extends GenericSchema, B extends GenericSchema> {
+  method: Method;
+  path: string;
+  role: Role;
+  summary: string;
+  /** Default true; see Route. */
+  database?: boolean;
+  /** Default false; see Route. */
+  data?: boolean;
+  /** An object schema with the names of the path template. */
+  parameters?: P;
+  query?: Q;
+  body?: B;
+  /** An absent body is taken as `{}`. */
+  bodyOptional?: boolean;
+  answers: Readonly<Record<number, GenericSchema>>;
+  handler: (input: Input<P, Q, B>, call: Call) => Reply | Promise<Reply>;
+}
+
+export interface Input<P extends GenericSchema, Q extends GenericSchema, B extends GenericSchema> {
+  parameters: InferOutput<P>;
+  query: InferOutput<Q>;
+  body: InferOutput<B>;
+}
+
+export function validated<P extends GenericSchema, Q extends GenericSchema, B extends GenericSchema>(
+  definition: ValidatedDefinition<P, Q, B>,
+): Route {
+  const { parameters, query, body, handler } = definition;
+  const names = [...definition.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!);
+  return {
+    method: definition.method,
+    path: definition.path,
+    role: definition.role,
+    summary: definition.summary,
+    database: definition.database ?? true,
+    data: definition.data ?? false,
+    bodyTypes: body === undefined ? NO_BODY : JSON_BODY,
+    schemas: {
+      ...(parameters === undefined ? {} : { parameters }),
+      ...(query === undefined ? {} : { query }),
+      ...(body === undefined ? {} : { body }),
+      answers: definition.answers,
+    },
+    handler: (call) => {
+      const input = {
+        parameters: parameters && check(parameters, named(names, call.parameters), 'path'),
+        query: query && check(query, queryObject(call.query), 'query'),
+        body: body && check(body, bodyValue(call, definition.bodyOptional === true), 'body'),
+      };
+      return handler(input as Input<P, Q, B>, call);
+    },
+  };
+}
+
+function named(names: readonly string[], values: readonly string[]): Record<string, string> {
+  return Object.fromEntries(names.map((name, index) => [name, values[index]!]));
+}
+
+/** The body object without its nulls: null in a field is the same as leaving it out. */
+function bodyValue(call: Call, optional: boolean): Record<string, unknown> {
+  if (optional && call.body.length === 0) return {};
+  const body = parseJsonObject(call.body);
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
+}

@@ -1,0 +1,215 @@
+// Checks one edge as it comes in a body: one pass by hand, because valibot costs more here than the insert itself.
+
+import type { ColumnType, EdgeInput, PropertyValue } from '../engine/types.ts';
+import { type FieldError, HedgerowError } from '../errors.ts';
+import type { Table } from '../http/engine-door.ts';
+import { invalidFields, kindOf } from '../http/field-errors.ts';
+import { finite, integer, tableName, text, v } from '../http/schema.ts';
+import { MAX_TEXT_BYTES } from '../limits.ts';
+
+/** Where the object stands: `['body']`, or `['body', 'operations', 3]`. */
+export type Place = readonly (string | number)[];
+
+/** The same rules for the API description. User columns may stand at top level too. */
+export const edgeKeyEntries = { event_ts: integer(), members: v.array(integer()), table: v.nullish(tableName()) };
+export const edgeSchema = v.looseObject({
+  ...edgeKeyEntries,
+  weight: v.nullish(finite()),
+  mean_dist_m: v.nullish(finite()),
+  formation: v.nullish(text()),
+  properties: v.nullish(v.record(text(), v.unknown())),
+});
+export const edgeKeySchema = v.object(edgeKeyEntries);
+
+/** More wrong members than this are not listed. */
+const MOST_ERRORS = 20;
+
+const INTEGER = 'must be an integer of at most 2^53-1';
+
+/** The name in `table`, or undefined for the primary table. */
+export function tableNameOf(source: Record<string, unknown>, place: Place): string | undefined {
+  const name = source.table;
+  if (name === undefined || name === null) return undefined;
+  if (typeof name === 'string') return name;
+  throw invalidFields([{ loc: [...place, 'table'], msg: `must be a string, not ${kindOf(name)}` }]);
+}
+
+/** Time and members of an insert or delete; throws invalid_input or empty_members. */
+export function readEdgeKey(source: Record<string, unknown>, place: Place): { event_ts: number; members: number[] } {
+  const errors: FieldError[] = [];
+  const key = takeKey(source, place, errors);
+  if (errors.length > 0) throw invalidFields(errors);
+  return key;
+}
+
+/** A whole edge; throws invalid_input, empty_members or unknown_column. */
+export function readEdge(source: Record<string, unknown>, table: Table, place: Place): EdgeInput {
+  const errors: FieldError[] = [];
+  const key = takeKey(source, place, errors);
+  let properties: Record<string, PropertyValue> | undefined;
+  let others = 0;
+  for (const name in source) {
+    switch (name) {
+      case 'event_ts':
+      case 'members':
+      case 'table':
+        break;
+      case 'weight':
+      case 'mean_dist_m':
+      case 'formation': {
+        const value = source[name];
+        if (value === null || value === undefined) break;
+        properties ??= {};
+        if (isOfType(BUILT_IN[name], value)) properties[name] = value;
+        else errors.push({ loc: [...place, name], msg: messageFor(BUILT_IN[name]) });
+        break;
+      }
+      default:
+        others += 1;
+    }
+  }
+  if (others > 0) properties = takeOthers(source, table, place, properties, errors);
+  if (errors.length > 0) throw invalidFields(errors);
+  return properties === undefined ? key : { event_ts: key.event_ts, members: key.members, properties };
+}
+
+const BUILT_IN: Readonly<Record<'weight' | 'mean_dist_m' | 'formation', ColumnType>> = {
+  weight: 'REAL',
+  mean_dist_m: 'REAL',
+  formation: 'TEXT',
+};
+
+function takeKey(source: Record<string, unknown>, place: Place, errors: FieldError[]) {
+  const eventTs = source.event_ts;
+  const members = source.members;
+  if (!Number.isSafeInteger(eventTs)) {
+    errors.push({ loc: [...place, 'event_ts'], msg: isMissing(eventTs) ? 'is missing' : INTEGER });
+  }
+  if (Array.isArray(members)) {
+    if (members.length === 0) throw emptyMembers(place);
+    for (let i = 0; i < members.length && errors.length < MOST_ERRORS; i++) {
+      if (!Number.isSafeInteger(members[i])) errors.push({ loc: [...place, 'members', i], msg: INTEGER });
+    }
+  } else {
+    const msg = isMissing(members) ? 'is missing' : `must be an array of integers, not ${kindOf(members)}`;
+    errors.push({ loc: [...place, 'members'], msg });
+  }
+  return { event_ts: eventTs as number, members: members as number[] };
+}
+
+function emptyMembers(place: Place): HedgerowError {
+  return new HedgerowError('empty_members', 'members is empty; an edge joins at least one node.', {
+    errors: [{ loc: [...place, 'members'], msg: 'is empty' }],
+  });
+}
+
+/** `properties` (unknown names refused), then user columns at top level (unknown names ignored), which win. */
+function takeOthers(
+  source: Record<string, unknown>,
+  table: Table,
+  place: Place,
+  known: Record<string, PropertyValue> | undefined,
+  errors: FieldError[],
+): Record<string, PropertyValue> {
+  // Without a prototype: a column may be called `__proto__`.
+  const properties: Record<string, PropertyValue> = Object.create(null);
+  const columns = columnsOf(table);
+  const inner = source.properties;
+  if (typeof inner === 'object' && inner !== null && !Array.isArray(inner)) {
+    takeColumns(inner as Record<string, unknown>, columns, [...place, 'properties'], properties, errors, table.name);
+  } else if (inner !== undefined && inner !== null) {
+    errors.push({ loc: [...place, 'properties'], msg: `must be an object, not ${kindOf(inner)}` });
+  }
+  takeColumns(source, columns, place, properties, errors, undefined);
+  return known === undefined ? properties : Object.assign(properties, known);
+}
+
+interface Column {
+  readonly name: string;
+  readonly type: ColumnType;
+}
+
+/** By lower-case name: names compare without case. */
+function columnsOf(table: Table): Map<string, Column> {
+  const columns = new Map<string, Column>();
+  for (const [name, type] of Object.entries(BUILT_IN)) columns.set(name, { name, type });
+  for (const column of table.item().columns) columns.set(column.name.toLowerCase(), column);
+  return columns;
+}
+
+function takeColumns(
+  source: Record<string, unknown>,
+  columns: ReadonlyMap<string, Column>,
+  place: Place,
+  into: Record<string, PropertyValue>,
+  errors: FieldError[],
+  /** Given: names that are no column of this table are refused. */
+  tableName: string | undefined,
+): void {
+  for (const name in source) {
+    const value = source[name];
+    if (tableName === undefined && RESERVED.has(name)) continue;
+    const column = columns.get(name.toLowerCase());
+    if (column === undefined) {
+      if (tableName !== undefined) throw unknownColumn(name, tableName, place);
+    } else if (value !== null && value !== undefined) {
+      if (isOfType(column.type, value)) into[column.name] = value;
+      else errors.push({ loc: [...place, name], msg: messageFor(column.type) });
+    }
+  }
+}
+
+/** Top-level names that are read elsewhere. */
+const RESERVED: ReadonlySet<string> = new Set([
+  'event_ts',
+  'members',
+  'table',
+  'properties',
+  'weight',
+  'mean_dist_m',
+  'formation',
+]);
+
+function unknownColumn(name: string, table: string, place: Place): HedgerowError {
+  return new HedgerowError('unknown_column', `Table ${table} has no column ${JSON.stringify(name.slice(0, 100))}.`, {
+    errors: [{ loc: [...place, name], msg: 'is no column of the table' }],
+  });
+}
+
+function isOfType(type: ColumnType, value: unknown): value is PropertyValue {
+  switch (type) {
+    case 'REAL':
+      return typeof value === 'number' && Number.isFinite(value);
+    case 'INTEGER':
+      return Number.isSafeInteger(value);
+    case 'BOOLEAN':
+      return typeof value === 'boolean';
+    case 'TEXT':
+      return typeof value === 'string' && isStorable(value);
+  }
+}
+
+/** Short enough, and no half of a surrogate pair, which UTF-8 cannot hold. */
+function isStorable(value: string): boolean {
+  if (value.length > MAX_TEXT_BYTES / 3 && Buffer.byteLength(value) > MAX_TEXT_BYTES) return false;
+  return LONE_SURROGATE.test(value) === false;
+}
+
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+function messageFor(type: ColumnType): string {
+  switch (type) {
+    case 'REAL':
+      return 'must be a finite number';
+    case 'INTEGER':
+      return INTEGER;
+    case 'BOOLEAN':
+      return 'must be true or false';
+    case 'TEXT':
+      return `must be a string of at most ${MAX_TEXT_BYTES / 1024} KB of valid text`;
+  }
+}
+
+function isMissing(value: unknown): boolean {
+  return value === undefined || value === null;
+}

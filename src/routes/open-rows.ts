@@ -1,0 +1,100 @@
+// A running scan of one request, together with the snapshot it is pinned to and the cursor it may end with.
+
+import type { QueryPlan, RowKey } from '../engine/types.ts';
+import type { Pin } from '../http/cursors.ts';
+import type { Scan, Table } from '../http/engine-door.ts';
+import type { Call, Services } from '../http/route.ts';
+
+export interface RowsRequest {
+  table: Table;
+  node: number | undefined;
+  startTs: number | undefined;
+  endTs: number | undefined;
+  limit: number | undefined;
+  cursor: string | undefined;
+  ndjson: boolean;
+}
+
+export class OpenRows {
+  readonly request: RowsRequest;
+  /** Log position the rows reflect. */
+  readonly lsn: number;
+  readonly #services: Services;
+  readonly #pin: Pin | undefined;
+  readonly #after: RowKey | undefined;
+  #scan: Scan;
+  #closed = false;
+
+  constructor(call: Call, request: RowsRequest) {
+    this.request = request;
+    this.#services = call.services;
+    const { cursors } = call.services;
+    if (request.cursor !== undefined) {
+      const resumed = cursors.resume(request.cursor, request.table, bindingOf(request));
+      this.#pin = resumed.pin;
+      this.#after = resumed.after;
+    } else if (request.limit !== undefined) {
+      this.#pin = cursors.pin(call.database, request.table);
+    }
+    this.lsn = this.#pin === undefined ? call.database.lastLsn : this.#pin.snapshot.lsn;
+    try {
+      this.#scan = this.#start();
+    } catch (error) {
+      if (this.#pin !== undefined) cursors.release(this.#pin);
+      throw error;
+    }
+  }
+
+  /** The next slice of row text, null at the end. */
+  next(): Uint8Array | null {
+    return this.#scan.next();
+  }
+
+  get rows(): number {
+    return this.#scan.rows;
+  }
+
+  plan(): QueryPlan {
+    return this.#scan.plan();
+  }
+
+  /** After the end: the cursor to go on with, null when there is nothing more. */
+  nextCursor(): string | null {
+    const last = this.#scan.lastKey;
+    if (this.#pin === undefined || last === undefined || !this.#scan.hasMore) return null;
+    return this.#services.cursors.issue(this.#pin, last, bindingOf(this.request));
+  }
+
+  /** Reads the same rows again from the first. */
+  restart(): void {
+    this.#scan.close();
+    this.#scan = this.#start();
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#scan.close();
+    if (this.#pin !== undefined) this.#services.cursors.release(this.#pin);
+  }
+
+  #start(): Scan {
+    const { table, node, startTs, endTs, limit, ndjson } = this.request;
+    return table.scan(
+      {
+        startTs,
+        endTs,
+        nodes: node === undefined ? undefined : [node],
+        limit,
+        after: this.#after,
+        format: ndjson ? 'ndjson' : 'json',
+      },
+      this.#pin?.snapshot,
+    );
+  }
+}
+
+/** What a cursor is bound to besides its snapshot. The page size and the format may change between pages. */
+function bindingOf(request: RowsRequest): string {
+  return `${request.table.name}|${request.node ?? ''}|${request.startTs ?? ''}|${request.endTs ?? ''}`;
+}

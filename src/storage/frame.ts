@@ -1,0 +1,179 @@
+// The bytes of log files: header page and frames, written and read (FORMAT.md).
+
+import { corruption } from '../errors.ts';
+import type { Crc32c } from './crc32c.ts';
+
+export const LOG_FORMAT_VERSION = 1;
+/** Frames start here. */
+export const FILE_HEADER_BYTES = 4096;
+export const FRAME_HEADER_BYTES = 40;
+export const MAX_PAYLOAD_BYTES = 2 ** 30;
+
+const FILE_MAGIC = 'HGROWLOG';
+const FILE_CRC_AT = FILE_HEADER_BYTES - 4;
+const FRAME_MAGIC = 0x52464748;
+const FRAME_CRC_AT = 4;
+const FRAME_CHECKED_FROM = 8;
+const WORD = 2 ** 32;
+
+export interface FileHeader {
+  epoch: number;
+  sequence: number;
+  firstLsn: number;
+}
+
+export interface FrameHeader {
+  payloadBytes: number;
+  epoch: number;
+  firstLsn: number;
+  durableLsn: number;
+  /** 0 = a seal. */
+  operations: number;
+}
+
+/** Bytes with the view that reads their numbers. */
+export interface Region {
+  readonly bytes: Uint8Array;
+  readonly view: DataView;
+}
+
+export function regionOf(bytes: Uint8Array): Region {
+  return { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength) };
+}
+
+/** Bytes a frame takes in the file, header and padding counted. */
+export function frameBytes(payloadBytes: number): number {
+  return FRAME_HEADER_BYTES + Math.ceil(payloadBytes / 8) * 8;
+}
+
+export function encodeFileHeader(header: FileHeader, crc32c: Crc32c): Uint8Array {
+  const { bytes, view } = regionOf(new Uint8Array(FILE_HEADER_BYTES));
+  for (let index = 0; index < FILE_MAGIC.length; index++) bytes[index] = FILE_MAGIC.charCodeAt(index);
+  view.setUint32(8, LOG_FORMAT_VERSION, true);
+  view.setUint32(12, header.epoch, true);
+  putU64(view, 16, header.sequence);
+  putU64(view, 24, header.firstLsn);
+  view.setUint32(FILE_CRC_AT, crc32c(bytes.subarray(0, FILE_CRC_AT), 0) >>> 0, true);
+  return bytes;
+}
+
+/** The header of a log file's first bytes. Throws `corrupt`, naming `path`. */
+export function decodeFileHeader(path: string, bytes: Uint8Array, crc32c: Crc32c): FileHeader {
+  if (bytes.length < FILE_HEADER_BYTES) {
+    throw corruption(
+      path,
+      0,
+      `a log file starts with a header of ${FILE_HEADER_BYTES} bytes, this file has ${bytes.length}`,
+    );
+  }
+  const { view } = regionOf(bytes);
+  for (let index = 0; index < FILE_MAGIC.length; index++) {
+    if (bytes[index] !== FILE_MAGIC.charCodeAt(index))
+      throw corruption(path, index, 'this is not the magic of a log file');
+  }
+  const expected = crc32c(bytes.subarray(0, FILE_CRC_AT), 0) >>> 0;
+  const found = view.getUint32(FILE_CRC_AT, true);
+  if (expected !== found)
+    throw corruption(path, 0, `the header's checksum is ${hex(found)}, its bytes give ${hex(expected)}`);
+  const version = view.getUint32(8, true);
+  if (version !== LOG_FORMAT_VERSION) {
+    throw corruption(path, 8, `its format version is ${version}, this build reads version ${LOG_FORMAT_VERSION}`);
+  }
+  return { epoch: view.getUint32(12, true), sequence: getU64(view, 16), firstLsn: getU64(view, 24) };
+}
+
+/**
+ * Finishes a frame whose payload and padding already stand at `offset + FRAME_HEADER_BYTES` of `region`. Numbers one by one, not an
+ * object: this runs for every append.
+ */
+export function encodeFrame(
+  region: Region,
+  offset: number,
+  payloadBytes: number,
+  epoch: number,
+  firstLsn: number,
+  durableLsn: number,
+  operations: number,
+  crc32c: Crc32c,
+): void {
+  const { bytes, view } = region;
+  view.setUint32(offset, FRAME_MAGIC, true);
+  view.setUint32(offset + 8, payloadBytes, true);
+  view.setUint32(offset + 12, epoch, true);
+  putU64(view, offset + 16, firstLsn);
+  putU64(view, offset + 24, durableLsn);
+  view.setUint32(offset + 32, operations, true);
+  view.setUint32(offset + 36, 0, true);
+  const checked = bytes.subarray(offset + FRAME_CHECKED_FROM, offset + frameBytes(payloadBytes));
+  view.setUint32(offset + FRAME_CRC_AT, crc32c(checked, 0) >>> 0, true);
+}
+
+/** What stands in a frame header, unchecked; null when fewer than its bytes are left or the magic is missing. */
+export function peekFrame(region: Region, offset: number): FrameHeader | null {
+  const { bytes, view } = region;
+  if (offset + FRAME_HEADER_BYTES > bytes.length || view.getUint32(offset, true) !== FRAME_MAGIC) return null;
+  return {
+    payloadBytes: view.getUint32(offset + 8, true),
+    epoch: view.getUint32(offset + 12, true),
+    firstLsn: getU64(view, offset + 16),
+    durableLsn: getU64(view, offset + 24),
+    operations: view.getUint32(offset + 32, true),
+  };
+}
+
+/** The frame at `offset` when it is whole and its checksum holds; epoch and LSN are the caller's to judge. */
+export function readFrame(region: Region, offset: number, crc32c: Crc32c): FrameHeader | null {
+  const header = peekFrame(region, offset);
+  if (header === null || header.payloadBytes > MAX_PAYLOAD_BYTES) return null;
+  const end = offset + frameBytes(header.payloadBytes);
+  if (end > region.bytes.length) return null;
+  const sum = crc32c(region.bytes.subarray(offset + FRAME_CHECKED_FROM, end), 0) >>> 0;
+  return sum === region.view.getUint32(offset + FRAME_CRC_AT, true) ? header : null;
+}
+
+/** The frame that must follow at `offset`: whole, of this epoch, starting at this LSN. Null when there is none. */
+export function readExpectedFrame(
+  region: Region,
+  offset: number,
+  epoch: number,
+  lsn: number,
+  crc32c: Crc32c,
+): FrameHeader | null {
+  const header = readFrame(region, offset, crc32c);
+  return header !== null && header.epoch === epoch && header.firstLsn === lsn ? header : null;
+}
+
+/** The first multiple of 8 from `from` on with a whole frame of this epoch and an LSN of at least `lsn`; -1 when there is none. */
+export function findFrame(region: Region, from: number, epoch: number, lsn: number, crc32c: Crc32c): number {
+  const { bytes, view } = region;
+  const last = bytes.length - FRAME_HEADER_BYTES;
+  for (let offset = Math.ceil(from / 8) * 8; offset <= last; offset += 8) {
+    if (view.getUint32(offset, true) !== FRAME_MAGIC || view.getUint32(offset + 12, true) !== epoch) continue;
+    if (getU64(view, offset + 16) >= lsn && readFrame(region, offset, crc32c) !== null) return offset;
+  }
+  return -1;
+}
+
+/** Whether all bytes from `from` on are 0. */
+export function isZeroFrom(region: Region, from: number): boolean {
+  const { bytes, view } = region;
+  let offset = from;
+  for (; offset + 8 <= bytes.length; offset += 8) {
+    if ((view.getUint32(offset, true) | view.getUint32(offset + 4, true)) !== 0) return false;
+  }
+  for (; offset < bytes.length; offset++) if (bytes[offset] !== 0) return false;
+  return true;
+}
+
+function putU64(view: DataView, offset: number, value: number): void {
+  view.setUint32(offset, value >>> 0, true);
+  view.setUint32(offset + 4, Math.floor(value / WORD), true);
+}
+
+function getU64(view: DataView, offset: number): number {
+  return view.getUint32(offset, true) + view.getUint32(offset + 4, true) * WORD;
+}
+
+function hex(value: number): string {
+  return value.toString(16).padStart(8, '0');
+}

@@ -1,0 +1,41 @@
+// The port through which storage meets the disk: the few file operations it needs, so that tests can replace the world.
+
+/**
+ * An open file. Positions and sizes are bytes. Methods throw (or reject with) errors whose `code` is the system's name:
+ * ENOENT, EEXIST, ENOSPC, EIO, ...
+ */
+export interface FileHandle {
+  readonly path: string;
+  size(): number;
+  /** Synchronous; bytes read, 0 at the end. May read fewer bytes than `target` holds. */
+  read(target: Uint8Array, position: number): number;
+  /** Bytes written, may be short. `bytes` must stay unchanged until the promise settles. */
+  write(bytes: Uint8Array, position: number): Promise<number>;
+  /** fdatasync: the bytes, and the size where it is needed to find them. */
+  datasync(): Promise<void>;
+  /** fsync. */
+  sync(): Promise<void>;
+  truncate(size: number): Promise<void>;
+  close(): void;
+}
+
+export interface FsLock {
+  release(): void;
+}
+
+/** Paths use `/`. Names made, renamed or removed are durable only after `syncDir` of their directory, those of `makeDir` at once. */
+export interface Fs {
+  /** `write` = existing file, read and write; `create` fails with EEXIST when it exists. */
+  open(path: string, mode: 'read' | 'write' | 'create'): FileHandle;
+  exists(path: string): boolean;
+  /** Names in a directory, sorted by code unit. */
+  list(dir: string): string[];
+  /** Recursive; nothing happens when it exists; durable when it returns. */
+  makeDir(dir: string): void;
+  /** Atomic; replaces `to`. */
+  rename(from: string, to: string): Promise<void>;
+  remove(path: string): Promise<void>;
+  syncDir(dir: string): Promise<void>;
+  /** Throws a HedgerowError (`conflict`) that names the holder when another live process, or this one, holds it. */
+  lock(path: string): FsLock;
+}

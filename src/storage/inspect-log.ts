@@ -1,0 +1,60 @@
+// A log file as a list of its frames, good and bad, for people to look at.
+
+import type { Crc32c } from './crc32c.ts';
+import {
+  decodeFileHeader,
+  FILE_HEADER_BYTES,
+  type FileHeader,
+  findFrame,
+  frameBytes,
+  isZeroFrom,
+  peekFrame,
+  readFrame,
+  regionOf,
+} from './frame.ts';
+import type { Fs } from './fs.ts';
+import { readFully, readWhole } from './whole-file.ts';
+
+/** `ok`: whole, right checksum, epoch of the file, and the LSN that follows the frame before. A bad place has the figures that stand there, or zeros. */
+export interface InspectedFrame {
+  offset: number;
+  firstLsn: number;
+  /** 0 = a seal, or a bad place. */
+  operations: number;
+  payloadBytes: number;
+  epoch: number;
+  durableLsn: number;
+  ok: boolean;
+}
+
+/** The header of the log file at `path`. Throws `corrupt`. */
+export function readLogFileHeader(fs: Fs, path: string, crc32c: Crc32c): FileHeader {
+  const handle = fs.open(path, 'read');
+  try {
+    const page = new Uint8Array(FILE_HEADER_BYTES);
+    return decodeFileHeader(path, page.subarray(0, readFully(handle, page, 0)), crc32c);
+  } finally {
+    handle.close();
+  }
+}
+
+/** Every frame in the file. After a bad place goes on at the next whole frame; ends where only zeros are left. Throws `corrupt` for a bad file header. */
+export function* inspectLogFile(fs: Fs, path: string, crc32c: Crc32c): Iterable<InspectedFrame> {
+  const region = regionOf(readWhole(fs, path));
+  const header = decodeFileHeader(path, region.bytes, crc32c);
+  let expectedLsn = header.firstLsn;
+  let offset = FILE_HEADER_BYTES;
+  while (offset >= 0 && offset < region.bytes.length) {
+    const frame = readFrame(region, offset, crc32c);
+    if (frame !== null) {
+      yield { offset, ...frame, ok: frame.epoch === header.epoch && frame.firstLsn === expectedLsn };
+      expectedLsn = frame.firstLsn + frame.operations;
+      offset += frameBytes(frame.payloadBytes);
+      continue;
+    }
+    if (isZeroFrom(region, offset)) return;
+    const seen = peekFrame(region, offset) ?? { firstLsn: 0, operations: 0, payloadBytes: 0, epoch: 0, durableLsn: 0 };
+    yield { offset, ...seen, ok: false };
+    offset = findFrame(region, offset + 8, header.epoch, header.firstLsn, crc32c);
+  }
+}

@@ -1,0 +1,241 @@
+// What the log files found at open hold: which are needed, where they end, whether anything is missing (the recovery rule of FORMAT.md).
+
+import { corruption } from '../errors.ts';
+import type { Crc32c } from './crc32c.ts';
+import {
+  FILE_HEADER_BYTES,
+  type FileHeader,
+  FRAME_HEADER_BYTES,
+  findFrame,
+  frameBytes,
+  isZeroFrom,
+  peekFrame,
+  type Region,
+  readExpectedFrame,
+  regionOf,
+} from './frame.ts';
+import type { Fs } from './fs.ts';
+import { readLogFileHeader } from './inspect-log.ts';
+import { type ClosedLogFile, listLogFiles, sequenceOfPath } from './log-file.ts';
+import { readWhole, writeWhole } from './whole-file.ts';
+
+export interface LogFrame {
+  firstLsn: number;
+  /** How many LSNs the frame holds, at least 1. */
+  operations: number;
+  /** Valid until the next step of the iterator. */
+  payload: Uint8Array;
+}
+
+/** A needed file and its epoch. */
+export interface NeededFile extends ClosedLogFile {
+  epoch: number;
+}
+
+export interface RecoveredLog {
+  /** Files below `minimumLsn`, oldest first: left from a removal, never read. */
+  obsolete: ClosedLogFile[];
+  /** Oldest first. */
+  needed: NeededFile[];
+  /** Newest LSN, durable. */
+  headLsn: number;
+  /** Epoch and sequence for the next file. */
+  nextEpoch: number;
+  nextSequence: number;
+}
+
+/** Reads headers and the newest file, settles its end. Throws `corrupt`; then nothing was changed. Older files are checked by `replayFrames`. */
+export async function recoverLog(
+  fs: Fs,
+  dir: string,
+  crc32c: Crc32c,
+  minimumLsn: number,
+  reachedLsn: number,
+): Promise<RecoveredLog> {
+  const { obsolete, needed } = selectFiles(fs, dir, crc32c, minimumLsn);
+  const newest = needed.at(-1);
+  let headLsn = minimumLsn;
+  if (newest !== undefined) {
+    const end = findEnd(newest, regionOf(readWhole(fs, newest.path)), crc32c);
+    headLsn = Math.max(minimumLsn, end.lastLsn);
+    if (headLsn < reachedLsn) {
+      throw corruption(
+        newest.path,
+        end.offset,
+        `the log ends at operation ${end.lastLsn}, but operation ${reachedLsn} was in it`,
+      );
+    }
+    await settle(fs, newest, end);
+    newest.bytes = end.offset;
+  } else if (headLsn < reachedLsn) {
+    throw corruption(dir, 0, `there is no log file, but operations ${minimumLsn + 1} to ${reachedLsn} were in the log`);
+  }
+  return {
+    obsolete,
+    needed,
+    headLsn,
+    nextEpoch: (newest?.epoch ?? 0) + 1,
+    nextSequence: (newest?.sequence ?? 0) + 1,
+  };
+}
+
+/** Frames with an LSN above `afterLsn`, in order, each checked. Throws `corrupt` at the first place that breaks the recovery rule. */
+export function* replayFrames(
+  fs: Fs,
+  files: readonly NeededFile[],
+  afterLsn: number,
+  headLsn: number,
+  crc32c: Crc32c,
+): Iterable<LogFrame> {
+  let scratch: Uint8Array = new Uint8Array(0);
+  for (let index = 0; index < files.length; index++) {
+    const file = files[index]!;
+    const stopLsn = files[index + 1]?.firstLsn ?? headLsn + 1;
+    if (stopLsn - 1 <= afterLsn) continue;
+    const bytes = readWhole(fs, file.path, scratch);
+    if (bytes.buffer !== scratch.buffer) scratch = bytes;
+    const region = regionOf(bytes);
+    let offset = FILE_HEADER_BYTES;
+    for (let lsn = file.firstLsn; lsn < stopLsn; ) {
+      const frame = readExpectedFrame(region, offset, file.epoch, lsn, crc32c);
+      if (frame === null || lsn + frame.operations > stopLsn) throw badFrame(file.path, region, offset, lsn);
+      const start = offset + FRAME_HEADER_BYTES;
+      offset += frameBytes(frame.payloadBytes);
+      lsn += frame.operations;
+      if (frame.operations > 0 && lsn - 1 > afterLsn) {
+        yield {
+          firstLsn: frame.firstLsn,
+          operations: frame.operations,
+          payload: bytes.subarray(start, start + frame.payloadBytes),
+        };
+      }
+    }
+  }
+}
+
+/** Walks from the newest file back to the first that holds `minimumLsn + 1`; what is older is obsolete. */
+function selectFiles(
+  fs: Fs,
+  dir: string,
+  crc32c: Crc32c,
+  minimumLsn: number,
+): { obsolete: ClosedLogFile[]; needed: NeededFile[] } {
+  const paths = listLogFiles(fs, dir);
+  const needed: NeededFile[] = [];
+  while (paths.length > 0 && (needed[0] === undefined || needed[0].firstLsn > minimumLsn + 1)) {
+    const path = paths.pop()!;
+    const header = readLogFileHeader(fs, path, crc32c);
+    checkOrder(path, header, needed[0]);
+    needed.unshift({ path, ...header, bytes: sizeOf(fs, path) });
+  }
+  const first = needed[0];
+  if (first !== undefined && first.firstLsn > minimumLsn + 1) {
+    throw corruption(
+      first.path,
+      24,
+      `the log starts at operation ${first.firstLsn}; operations ${minimumLsn + 1} to ${first.firstLsn - 1} are missing`,
+    );
+  }
+  const obsolete = paths.map((path) => ({
+    path,
+    sequence: sequenceOfPath(path),
+    firstLsn: 0,
+    bytes: sizeOf(fs, path),
+  }));
+  return { obsolete, needed };
+}
+
+function checkOrder(path: string, header: FileHeader, next: NeededFile | undefined): void {
+  if (header.sequence !== sequenceOfPath(path))
+    throw corruption(path, 16, `its header has sequence number ${header.sequence}, not that of its name`);
+  if (next === undefined) return;
+  if (header.firstLsn > next.firstLsn) {
+    throw corruption(path, 24, `it starts at operation ${header.firstLsn}, the file after it at ${next.firstLsn}`);
+  }
+  if (header.epoch > next.epoch)
+    throw corruption(path, 12, `its epoch is ${header.epoch}, that of the file after it ${next.epoch}`);
+}
+
+function sizeOf(fs: Fs, path: string): number {
+  const handle = fs.open(path, 'read');
+  try {
+    return handle.size();
+  } finally {
+    handle.close();
+  }
+}
+
+interface LogEnd {
+  /** Where the frames end. */
+  offset: number;
+  lastLsn: number;
+  /** Bytes to write again: the frames that no frame proves durable. Empty = all are proven. */
+  unproven: Uint8Array;
+  /** Only zeros follow. */
+  clean: boolean;
+}
+
+/** The end of the newest file. Throws `corrupt` when acknowledged operations behind a bad place are proven. */
+function findEnd(file: NeededFile, region: Region, crc32c: Crc32c): LogEnd {
+  let offset = FILE_HEADER_BYTES;
+  let lsn = file.firstLsn;
+  let provenLsn = file.firstLsn - 1;
+  for (;;) {
+    const frame = readExpectedFrame(region, offset, file.epoch, lsn, crc32c);
+    if (frame === null) break;
+    provenLsn = Math.max(provenLsn, frame.durableLsn);
+    lsn += frame.operations;
+    offset += frameBytes(frame.payloadBytes);
+  }
+  const clean = isZeroFrom(region, offset);
+  if (!clean && provesLoss(file, region, offset, lsn, crc32c)) throw badFrame(file.path, region, offset, lsn);
+  return {
+    offset,
+    lastLsn: lsn - 1,
+    unproven: region.bytes.subarray(skipProven(region, offset, provenLsn), offset),
+    clean,
+  };
+}
+
+/** Where the frames (all good, ending at `end`) stop being proven durable. */
+function skipProven(region: Region, end: number, provenLsn: number): number {
+  let offset = FILE_HEADER_BYTES;
+  while (offset < end) {
+    const frame = peekFrame(region, offset)!;
+    if (frame.firstLsn + frame.operations - 1 > provenLsn) break;
+    offset += frameBytes(frame.payloadBytes);
+  }
+  return offset;
+}
+
+/** Whether a whole frame behind the bad place says that the LSN expected there was durable. */
+function provesLoss(file: NeededFile, region: Region, badOffset: number, expectedLsn: number, crc32c: Crc32c): boolean {
+  let offset = findFrame(region, badOffset + 8, file.epoch, expectedLsn, crc32c);
+  while (offset >= 0) {
+    const frame = peekFrame(region, offset)!;
+    if (frame.durableLsn >= expectedLsn) return true;
+    offset = findFrame(region, offset + frameBytes(frame.payloadBytes), file.epoch, expectedLsn, crc32c);
+  }
+  return false;
+}
+
+/** Makes the end of the newest file durable, whatever the page cache says about it (rule 6), and cuts the unused rest off. */
+async function settle(fs: Fs, file: NeededFile, end: LogEnd): Promise<void> {
+  const surplus = end.clean && file.bytes > end.offset;
+  if (end.unproven.length === 0 && !surplus) return;
+  const handle = fs.open(file.path, 'write');
+  try {
+    if (end.unproven.length > 0) await writeWhole(handle, end.unproven, end.offset - end.unproven.length);
+    if (surplus) await handle.truncate(end.offset);
+    await handle.sync();
+  } finally {
+    handle.close();
+  }
+}
+
+function badFrame(path: string, region: Region, offset: number, expectedLsn: number): Error {
+  const seen = peekFrame(region, offset);
+  const what =
+    seen === null ? 'no frame starts there' : `the frame there (operations from ${seen.firstLsn}) does not hold`;
+  return corruption(path, offset, `operation ${expectedLsn} must follow, but ${what}`);
+}

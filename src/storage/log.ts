@@ -1,0 +1,345 @@
+// The write-ahead log: gathers frames into groups, makes each group durable with one sync, gives them back at the next open.
+//
+// Invariants: LSNs are given out without gaps, from 1. durableLsn <= writtenLsn <= headLsn. At most one write or sync runs at a time.
+// A frame's LSNs are reported by onDurable only after a sync (durability `async`: after the write) that began after its write ended.
+// The first failed write or sync is the last one. FORMAT.md has the bytes, the recovery rule and the reasons.
+
+import { HedgerowError } from '../errors.ts';
+import type { Crc32c } from './crc32c.ts';
+import { FRAME_HEADER_BYTES, frameBytes, MAX_PAYLOAD_BYTES } from './frame.ts';
+import { FrameGroup } from './frame-group.ts';
+import type { FileHandle, Fs } from './fs.ts';
+import { type ClosedLogFile, fileBytesFor, logFilePath, placeSpare, prepareSpare, removeSpare } from './log-file.ts';
+import { type LogFrame, type RecoveredLog, recoverLog, replayFrames } from './log-recovery.ts';
+import { writeWhole } from './whole-file.ts';
+
+export type { LogFrame } from './log-recovery.ts';
+
+export interface LogStore {
+  /** Newest LSN inside a synced frame (0 = nothing yet). */
+  readonly durableLsn: number;
+  /** Newest LSN given out. */
+  readonly headLsn: number;
+  /** Bytes of all live log files' used parts. */
+  readonly sizeBytes: number;
+  readonly failed: HedgerowError | null;
+  /**
+   * Queues one frame of `operations` LSNs (1 or more); parts are copied at once. Returns its first LSN. Throws `log_failed` or `disk_full` when
+   * poisoned, `draining` when closed, `body_too_large` above 1 GiB.
+   */
+  append(operations: number, parts: readonly Uint8Array[]): number;
+  /**
+   * Frames with an LSN above `afterLsn` (and above `minimumLsn`), in order. Only before the first append. Throws `corrupt`.
+   */
+  replay(afterLsn: number): Iterable<LogFrame>;
+  /** Removes files whose every LSN is <= `lsn`, but never the newest. Call it after the manifest that vouches for these LSNs is installed. */
+  truncate(lsn: number): Promise<void>;
+  /** Resolves when everything appended so far is durable; rejects when poisoned. */
+  flush(): Promise<void>;
+  /** Flushes, seals, closes. Rejects when that fails; not when the log was poisoned before. */
+  close(): Promise<void>;
+}
+
+/** Figures of one group that was written. */
+export interface LogGroupFigures {
+  frames: number;
+  operations: number;
+  bytes: number;
+  /** From the start of the write to the end of the sync, by `now`; rotation included. */
+  elapsedUs: number;
+}
+
+export interface LogOptions {
+  fs: Fs;
+  /** Made when missing. Nothing else lives in it: only the log syncs this directory. */
+  dir: string;
+  crc32c: Crc32c;
+  /** `async`: onDurable comes after the write, the sync follows when `scheduleSync` calls. */
+  durability: 'fsync' | 'async';
+  /** Size of a log file. Default 16 MB. */
+  fileBytes?: number;
+  /** The manifest vouches for all LSNs up to here: no table needs them from the log. */
+  minimumLsn: number;
+  /** Newest LSN the manifest knows to have been in the log (say, of the newest row in a segment). A log that ends below is corrupt. Default `minimumLsn`. */
+  reachedLsn?: number;
+  /** All operations up to `lsn` may be acknowledged. Once per group. */
+  onDurable: (lsn: number) => void;
+  /** The log is poisoned; LSNs not reported durable are lost or unknown. Once. */
+  onFailed: (error: HedgerowError) => void;
+  /** Begins a group's write. Default setImmediate: all appends of one turn of the event loop share a sync, those of callbacks that a sync woke too. */
+  defer?: (step: () => void) => void;
+  /** Durability `async` only: calls `sync` once, some 100 ms later. */
+  scheduleSync?: (sync: () => void) => void;
+  /** Monotonic, microseconds; needed for `observe`. */
+  now?: () => number;
+  observe?: (group: LogGroupFigures) => void;
+}
+
+const DEFAULT_FILE_BYTES = 2 ** 24;
+
+/** Recovers the log in `dir` and opens it for one writer; the caller holds the directory's lock. Rejects with `corrupt`; then nothing written before was changed. */
+export async function openLog(options: LogOptions): Promise<LogStore> {
+  if (options.durability === 'async' && options.scheduleSync === undefined)
+    throw new Error("durability 'async' needs scheduleSync");
+  const reachedLsn = options.reachedLsn ?? options.minimumLsn;
+  options.fs.makeDir(options.dir);
+  const recovered = await recoverLog(options.fs, options.dir, options.crc32c, options.minimumLsn, reachedLsn);
+  await removeSpare(options.fs, options.dir);
+  return new FileLog(options, recovered);
+}
+
+interface ActiveFile extends ClosedLogFile {
+  handle: FileHandle;
+  /** Frames may fill the file up to here; a seal fits behind. */
+  capacity: number;
+}
+
+interface FlushWaiter {
+  lsn: number;
+  resolve: () => void;
+  reject: (error: HedgerowError) => void;
+}
+
+class FileLog implements LogStore {
+  failed: HedgerowError | null = null;
+  durableLsn: number;
+  headLsn: number;
+
+  readonly #options: LogOptions;
+  readonly #fileBytes: number;
+  readonly #recovered: RecoveredLog;
+  readonly #epoch: number;
+  readonly #defer: (step: () => void) => void;
+  #nextSequence: number;
+  /** Oldest first; none of them is written again. */
+  #closedFiles: ClosedLogFile[];
+  #active: ActiveFile | null = null;
+  #spare: Promise<FileHandle | null> | null = null;
+  #gathering = new FrameGroup();
+  #flushing = new FrameGroup();
+  /** A flush is deferred or running. */
+  #busy = false;
+  #writtenLsn: number;
+  #syncWanted = false;
+  #syncScheduled = false;
+  #waiters: FlushWaiter[] = [];
+  #closed = false;
+
+  constructor(options: LogOptions, recovered: RecoveredLog) {
+    this.#options = options;
+    this.#recovered = recovered;
+    this.#fileBytes = Math.max(options.fileBytes ?? DEFAULT_FILE_BYTES, fileBytesFor(2 * FRAME_HEADER_BYTES));
+    this.#epoch = recovered.nextEpoch;
+    this.#nextSequence = recovered.nextSequence;
+    this.#closedFiles = [...recovered.obsolete, ...recovered.needed];
+    this.#defer = options.defer ?? ((step) => void setImmediate(step));
+    this.headLsn = recovered.headLsn;
+    this.durableLsn = recovered.headLsn;
+    this.#writtenLsn = recovered.headLsn;
+    this.#prepareSpare();
+  }
+
+  get sizeBytes(): number {
+    let bytes = this.#active?.bytes ?? 0;
+    for (const file of this.#closedFiles) bytes += file.bytes;
+    return bytes;
+  }
+
+  append(operations: number, parts: readonly Uint8Array[]): number {
+    if (this.failed !== null) throw this.failed;
+    if (this.#closed) throw new HedgerowError('draining', 'The log is closed: the database is shutting down.');
+    let payloadBytes = 0;
+    for (let index = 0; index < parts.length; index++) payloadBytes += parts[index]!.length;
+    if (payloadBytes > MAX_PAYLOAD_BYTES) {
+      throw new HedgerowError(
+        'body_too_large',
+        `One commit may hold ${MAX_PAYLOAD_BYTES} bytes, this one has ${payloadBytes}. Split it.`,
+      );
+    }
+    if (!(operations >= 1)) throw new Error(`a frame holds one operation or more, not ${operations}`);
+    const firstLsn = this.headLsn + 1;
+    this.#gathering.add(parts, payloadBytes, this.#epoch, firstLsn, this.durableLsn, operations, this.#options.crc32c);
+    this.headLsn += operations;
+    if (!this.#busy) this.#startFlush();
+    return firstLsn;
+  }
+
+  replay(afterLsn: number): Iterable<LogFrame> {
+    const { headLsn, needed } = this.#recovered;
+    if (this.headLsn !== headLsn) throw new Error('the log is replayed before the first append');
+    const { fs, crc32c, minimumLsn } = this.#options;
+    return replayFrames(fs, needed, Math.max(afterLsn, minimumLsn), headLsn, crc32c);
+  }
+
+  async truncate(lsn: number): Promise<void> {
+    const files = this.#closedFiles;
+    let count = 0;
+    for (; count < files.length; count++) {
+      const next = files[count + 1] ?? this.#active;
+      if (next === null || next.firstLsn - 1 > lsn) break;
+    }
+    if (count === 0) return;
+    // Not followed by a directory sync: a removal that a crash undoes is harmless, and only rotation may sync the directory, so that no failed sync
+    // of another can swallow the name of a new file.
+    for (const file of files.splice(0, count)) await this.#options.fs.remove(file.path);
+  }
+
+  flush(): Promise<void> {
+    if (this.failed !== null) return Promise.reject(this.failed);
+    if (this.durableLsn === this.headLsn) return Promise.resolve();
+    this.#syncWanted = true;
+    return new Promise((resolve, reject) => {
+      this.#waiters.push({ lsn: this.headLsn, resolve, reject });
+      if (!this.#busy) this.#startFlush();
+    });
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    try {
+      if (this.failed === null) {
+        await this.flush();
+        await this.#seal();
+      }
+    } finally {
+      this.#active?.handle.close();
+      this.#active = null;
+      (await this.#spare)?.close();
+      this.#spare = null;
+    }
+    if (this.failed === null) await removeSpare(this.#options.fs, this.#options.dir);
+  }
+
+  #startFlush(): void {
+    this.#busy = true;
+    this.#defer(() => void this.#flushGroup());
+  }
+
+  /** Writes what has gathered, syncs where due, reports it. The only place that writes, but for close. */
+  async #flushGroup(): Promise<void> {
+    const group = this.#gathering;
+    this.#gathering = this.#flushing;
+    this.#flushing = group;
+    const { durability, now, observe } = this.#options;
+    const startUs = now?.() ?? 0;
+    try {
+      await this.#write(group);
+      if (durability === 'fsync' || this.#syncWanted) await this.#sync();
+      else this.#scheduleSync();
+    } catch (error) {
+      this.#poison(error);
+      return;
+    }
+    if (now !== undefined && group.frames > 0) {
+      observe?.({ frames: group.frames, operations: group.operations, bytes: group.used, elapsedUs: now() - startUs });
+    }
+    const reported = group.frames > 0 ? group.lastLsn : 0;
+    group.clear();
+    this.#prepareSpare();
+    this.#busy = false;
+    this.#resolveWaiters();
+    if (reported > 0) this.#options.onDurable(reported);
+    if (!this.#busy && (this.#gathering.frames > 0 || this.#syncWanted)) this.#startFlush();
+  }
+
+  /** Writes a group with one write per file it touches: one, unless it meets the end of a file. */
+  async #write(group: FrameGroup): Promise<void> {
+    for (let from = 0; from < group.used; ) {
+      const room = this.#active === null ? 0 : this.#active.capacity - this.#active.bytes;
+      const until = group.boundaryWithin(from, room);
+      if (until === from) {
+        const frame = group.frameAt(from);
+        await this.#rotate(frame.firstLsn, frame.bytes);
+        continue;
+      }
+      const active = this.#active!;
+      if (active.bytes + (until - from) > active.capacity) throw new Error(`a group passes the end of ${active.path}`);
+      await writeWhole(active.handle, group.bytes.subarray(from, until), active.bytes);
+      active.bytes += until - from;
+      this.#writtenLsn = until === group.used ? group.lastLsn : group.frameAt(until).firstLsn - 1;
+      from = until;
+    }
+  }
+
+  async #sync(): Promise<void> {
+    this.#syncWanted = false;
+    const lsn = this.#writtenLsn;
+    if (lsn === this.durableLsn || this.#active === null) return;
+    await this.#active.handle.datasync();
+    this.durableLsn = lsn;
+  }
+
+  #scheduleSync(): void {
+    if (this.#syncScheduled || this.durableLsn === this.#writtenLsn) return;
+    this.#syncScheduled = true;
+    this.#options.scheduleSync!(() => {
+      this.#syncScheduled = false;
+      if (this.failed !== null || this.#closed || this.durableLsn === this.headLsn) return;
+      this.#syncWanted = true;
+      if (!this.#busy) this.#startFlush();
+    });
+  }
+
+  /** Goes on in a new file that begins with `firstLsn` and has room for a frame of `neededBytes`. The old file is durable before the new one exists. */
+  async #rotate(firstLsn: number, neededBytes: number): Promise<void> {
+    const { fs, dir, crc32c } = this.#options;
+    if (this.#active !== null) {
+      await this.#sync();
+      if (this.durableLsn !== firstLsn - 1)
+        throw new Error(`a new log file would begin at ${firstLsn}, but ${this.durableLsn} is durable`);
+      const { handle, path, sequence, firstLsn: from, bytes } = this.#active;
+      handle.close();
+      this.#active = null;
+      this.#closedFiles.push({ path, sequence, firstLsn: from, bytes });
+    }
+    const spare = (await this.#spare) ?? (await prepareSpare(fs, dir, this.#fileBytes));
+    this.#spare = null;
+    const sequence = this.#nextSequence++;
+    const handle = await placeSpare(fs, dir, spare, { epoch: this.#epoch, sequence, firstLsn }, crc32c);
+    // A frame too large for the zeros simply writes past them; its file is then as large as it.
+    const capacity = Math.max(this.#fileBytes - FRAME_HEADER_BYTES, fileBytesFor(neededBytes));
+    this.#active = { handle, path: logFilePath(dir, sequence), sequence, firstLsn, bytes: fileBytesFor(0), capacity };
+  }
+
+  /** Keeps a spare ready in the background once the active file is half full. A failure is not told here: the rotation tries again. */
+  #prepareSpare(): void {
+    if (this.#spare !== null || this.#closed) return;
+    if (this.#active !== null && this.#active.bytes * 2 < this.#fileBytes) return;
+    const { fs, dir } = this.#options;
+    this.#spare = prepareSpare(fs, dir, this.#fileBytes).catch(() => null);
+  }
+
+  /** After an orderly close the last frames are proven durable. Their sync is over, so a lost seal loses nothing. */
+  async #seal(): Promise<void> {
+    if (this.#active === null) return;
+    const seal = new FrameGroup();
+    seal.add([], 0, this.#epoch, this.headLsn + 1, this.durableLsn, 0, this.#options.crc32c);
+    await writeWhole(this.#active.handle, seal.bytes.subarray(0, frameBytes(0)), this.#active.bytes);
+    await this.#active.handle.datasync();
+  }
+
+  #resolveWaiters(): void {
+    if (this.#waiters.length === 0) return;
+    const done = this.#waiters.filter((waiter) => waiter.lsn <= this.durableLsn);
+    this.#waiters = this.#waiters.filter((waiter) => waiter.lsn > this.durableLsn);
+    for (const waiter of done) waiter.resolve();
+    if (this.#waiters.length > 0) this.#syncWanted = true;
+  }
+
+  #poison(cause: unknown): void {
+    const full = (cause as { code?: unknown } | null)?.code === 'ENOSPC';
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const path = this.#active?.path ?? this.#options.dir;
+    const advice = full ? 'Free disk space, then restart' : 'Check the disk and the system journal, then restart';
+    const error = new HedgerowError(
+      full ? 'disk_full' : 'log_failed',
+      `The log cannot be written any more (${path}: ${reason}). Reads go on, writes are refused. ${advice}: only a restart makes sure what is on the disk.`,
+      { fields: { file: path }, cause },
+    );
+    this.failed = error;
+    this.#gathering.clear();
+    for (const waiter of this.#waiters.splice(0)) waiter.reject(error);
+    this.#options.onFailed(error);
+  }
+}

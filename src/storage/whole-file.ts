@@ -1,0 +1,45 @@
+// Reading or writing all the bytes asked for, where a port call may stop short.
+
+import type { FileHandle, Fs } from './fs.ts';
+
+/** One write call carries at most so many bytes: the system's own limit (2 GB) would otherwise look like a short write. */
+const MAX_WRITE_BYTES = 2 ** 26;
+
+/**
+ * Writes `bytes` at `position`. A short write is an error naming expected and actual bytes, never continued: what is on the disk is
+ * then unknown, and the log must stop on it.
+ */
+export async function writeWhole(handle: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
+  for (let from = 0; from < bytes.length; from += MAX_WRITE_BYTES) {
+    const part = bytes.length <= MAX_WRITE_BYTES ? bytes : bytes.subarray(from, from + MAX_WRITE_BYTES);
+    const written = await handle.write(part, position + from);
+    if (written !== part.length) {
+      throw new Error(
+        `short write to ${handle.path} at offset ${position + from}: ${written} of ${part.length} bytes were written`,
+      );
+    }
+  }
+}
+
+/** The whole file. With `scratch` large enough the answer is a part of it, valid until its next use. */
+export function readWhole(fs: Fs, path: string, scratch?: Uint8Array): Uint8Array {
+  const handle = fs.open(path, 'read');
+  try {
+    const size = handle.size();
+    const target = scratch !== undefined && scratch.length >= size ? scratch.subarray(0, size) : new Uint8Array(size);
+    return target.subarray(0, readFully(handle, target, 0));
+  } finally {
+    handle.close();
+  }
+}
+
+/** Reads until `target` is full or the file ends; bytes read. */
+export function readFully(handle: FileHandle, target: Uint8Array, position: number): number {
+  let filled = 0;
+  while (filled < target.length) {
+    const count = handle.read(target.subarray(filled), position + filled);
+    if (count === 0) break;
+    filled += count;
+  }
+  return filled;
+}

@@ -1,0 +1,203 @@
+// A random history of a log on a simulated disk against a model: what was acknowledged must survive, what survives must be what was appended.
+
+import { HedgerowError } from '../../src/errors.ts';
+import { type LogStore, openLog } from '../../src/storage/log.ts';
+import { crc32c } from './crc32c.ts';
+import { Random } from './random.ts';
+import { type Fault, type Operation, SimFs, SimStopped } from './sim-fs.ts';
+
+const DIR = '/data';
+const FILE_BYTES = 4096 + 6000;
+
+interface ModelFrame {
+  firstLsn: number;
+  operations: number;
+  payload: Uint8Array;
+}
+
+export class LogHistory {
+  /** Frames appended since the last recovery found what is before them, oldest first. */
+  frames: ModelFrame[] = [];
+  /** Every LSN up to here must be found by any later recovery. */
+  promisedLsn = 0;
+  /** What the manifest vouches for. */
+  minimumLsn = 0;
+  /** Times something happened, so that a test can see that the history was worth its name. */
+  readonly seen = { crashes: 0, kills: 0, poisonings: 0, closes: 0, stoppedOpens: 0, rotations: 0, framesLost: 0 };
+  readonly #random: Random;
+  readonly #durability: 'fsync' | 'async';
+  fs: SimFs;
+
+  constructor(seed: number) {
+    this.#random = new Random(seed);
+    this.#durability = this.#random.chance(0.25) ? 'async' : 'fsync';
+    this.fs = new SimFs(this.#random);
+  }
+
+  async run(rounds: number): Promise<void> {
+    for (let round = 0; round < rounds; round++) {
+      const crashAt = this.fs.operations + 1 + this.#random.below(this.#random.chance(0.3) ? 12 : 90);
+      const faultAt = this.#random.chance(0.25) ? this.fs.operations + 1 + this.#random.below(60) : -1;
+      this.fs.schedule = (operation) => this.#fault(operation, crashAt, faultAt);
+      const life = this.#life().catch((error: unknown) => {
+        if (!(error instanceof SimStopped)) throw error;
+        return new Promise<void>(() => {});
+      });
+      await Promise.race([life, this.fs.whenStopped]);
+      this.#nextMachine();
+    }
+    this.fs.schedule = () => undefined;
+    await this.#verifyTwice();
+  }
+
+  #fault(operation: Operation, crashAt: number, faultAt: number): Fault | undefined {
+    if (operation.index === crashAt) return 'crash';
+    if (operation.index !== faultAt || operation.kind === 'open' || operation.kind === 'read') return undefined;
+    if (operation.kind === 'write' && this.#random.chance(0.5)) return { shortBytes: 1 + this.#random.below(300) };
+    return { code: this.#random.chance(0.5) ? 'EIO' : 'ENOSPC' };
+  }
+
+  #nextMachine(): void {
+    if (this.#random.chance(0.4)) {
+      this.seen.kills++;
+      this.fs = this.fs.kill();
+    } else {
+      this.seen.crashes++;
+      this.fs = this.fs.crash();
+    }
+  }
+
+  /** One life of the process: open, check, append, perhaps close. */
+  async #life(): Promise<void> {
+    const fs = this.fs;
+    const log = await this.#open();
+    if (log === null) return;
+    this.#check(log);
+    const appends = this.#random.below(40);
+    try {
+      for (let count = 0; count < appends && log.failed === null; count++) await this.#step(log, fs);
+      if (this.#random.chance(0.3)) {
+        await log.close();
+        this.seen.closes++;
+        if (this.fs.openHandles !== 0) throw new Error(`${this.fs.openHandles} files are open after close`);
+      } else if (this.#random.chance(0.5)) await log.flush();
+    } catch (error) {
+      if (!isDiskFault(error)) throw error;
+      this.seen.poisonings++;
+    }
+  }
+
+  /** Null when the disk failed while opening. */
+  async #open(): Promise<LogStore | null> {
+    try {
+      const log: LogStore = await openLog({
+        fs: this.fs,
+        dir: DIR,
+        crc32c,
+        durability: this.#durability,
+        fileBytes: FILE_BYTES,
+        minimumLsn: this.minimumLsn,
+        onDurable: (lsn) => {
+          if (this.#durability === 'fsync') this.#promise(log, lsn);
+        },
+        onFailed: () => {},
+        defer: queueMicrotask,
+        scheduleSync: (sync) => void this.#later(sync),
+      });
+      return log;
+    } catch (error) {
+      if (error instanceof HedgerowError || error instanceof SimStopped || !isDiskFault(error)) throw error;
+      this.seen.stoppedOpens++;
+      return null;
+    }
+  }
+
+  async #later(sync: () => void): Promise<void> {
+    for (let ticks = this.#random.below(30); ticks >= 0; ticks--) await null;
+    sync();
+  }
+
+  #promise(log: LogStore, lsn: number): void {
+    if (lsn > log.durableLsn) throw new Error(`operation ${lsn} was reported durable, the log says ${log.durableLsn}`);
+    if (lsn > this.promisedLsn) this.promisedLsn = lsn;
+  }
+
+  async #step(log: LogStore, fs: SimFs): Promise<void> {
+    if (fs.stopped) throw new SimStopped();
+    const operations = 1 + (this.#random.chance(0.3) ? this.#random.below(50) : 0);
+    const size = this.#random.chance(0.03)
+      ? this.#random.below(30_000)
+      : this.#random.below(this.#random.chance(0.3) ? 2500 : 120);
+    const payload = new Uint8Array(size);
+    for (let index = 0; index < size; index++) payload[index] = this.#random.below(256);
+    const cut = this.#random.below(size + 1);
+    const firstLsn = log.append(operations, [payload.subarray(0, cut), payload.subarray(cut)]);
+    this.frames.push({ firstLsn, operations, payload });
+    if (this.#random.chance(0.4)) for (let ticks = this.#random.below(12); ticks >= 0; ticks--) await null;
+    if (fs.stopped) throw new SimStopped();
+    if (this.#random.chance(0.15)) await log.flush();
+    if (log.durableLsn > this.promisedLsn) this.promisedLsn = log.durableLsn;
+    if (this.#random.chance(0.05)) await this.#truncate(log);
+  }
+
+  async #truncate(log: LogStore): Promise<void> {
+    const behind = this.#random.below(3) * 20;
+    this.minimumLsn = Math.max(this.minimumLsn, log.durableLsn - behind);
+    await log.truncate(this.minimumLsn);
+  }
+
+  /** The log holds all that was promised, as it was appended, in order, without gaps; then the model forgets what it does not hold. */
+  #check(log: LogStore): void {
+    if (log.headLsn < this.promisedLsn)
+      throw new Error(`operation ${this.promisedLsn} was promised, the log ends at ${log.headLsn}`);
+    if (log.durableLsn !== log.headLsn)
+      throw new Error(`the log ends at ${log.headLsn}, but only ${log.durableLsn} is durable`);
+    const kept = this.frames.filter((frame) => lastLsn(frame) <= log.headLsn);
+    this.seen.framesLost += this.frames.length - kept.length;
+    const wanted = kept.filter((frame) => lastLsn(frame) > this.minimumLsn);
+    let index = 0;
+    for (const frame of log.replay(this.minimumLsn)) {
+      const expected = wanted[index++];
+      if (expected === undefined) throw new Error(`frame ${frame.firstLsn} was found, none was expected`);
+      if (
+        expected.firstLsn !== frame.firstLsn ||
+        expected.operations !== frame.operations ||
+        !sameBytes(expected.payload, frame.payload)
+      ) {
+        throw new Error(
+          `frame ${frame.firstLsn} (${frame.operations}) was found, ${expected.firstLsn} (${expected.operations}) was expected`,
+        );
+      }
+    }
+    if (index !== wanted.length) throw new Error(`${index} frames were found, ${wanted.length} expected`);
+    const newest = kept.at(-1);
+    if (log.headLsn !== Math.max(this.minimumLsn, newest === undefined ? 0 : lastLsn(newest)))
+      throw new Error(`half a frame at ${log.headLsn}`);
+    this.frames = kept;
+    this.promisedLsn = log.headLsn;
+    if (this.fs.list(DIR).length > 2) this.seen.rotations++;
+  }
+
+  async #verifyTwice(): Promise<void> {
+    for (let time = 0; time < 2; time++) {
+      const log = (await this.#open())!;
+      this.#check(log);
+      this.fs = time === 0 ? this.fs.crash() : this.fs.kill();
+    }
+  }
+}
+
+function lastLsn(frame: ModelFrame): number {
+  return frame.firstLsn + frame.operations - 1;
+}
+
+/** What a failed disk may make of a call: the log's own refusal or the system's error. Corruption never. */
+function isDiskFault(error: unknown): boolean {
+  if (error instanceof HedgerowError) return error.code === 'log_failed' || error.code === 'disk_full';
+  const code = (error as { code?: unknown } | null)?.code;
+  return code === 'EIO' || code === 'ENOSPC' || (error instanceof Error && error.message.startsWith('short write'));
+}
+
+function sameBytes(left: Uint8Array, right: Uint8Array): boolean {
+  return left.length === right.length && left.every((byte, index) => byte === right[index]);
+}

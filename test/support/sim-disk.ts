@@ -1,0 +1,153 @@
+// What a simulated disk keeps: file contents with their unsynced writes, directories with their unsynced changes, and what a crash makes of both.
+
+import type { Random } from './random.ts';
+
+const PAGE_BYTES = 4096;
+const SECTOR_BYTES = 512;
+
+type FileChange = { position: number; bytes: Uint8Array } | { size: number };
+/** First `remove` goes, then `name` is `file`; a rename is both, atomically. */
+export interface DirChange {
+  remove?: string;
+  name?: string;
+  file?: SimFile;
+}
+
+/** A list of changes of which a sync makes a prefix durable. */
+class Pending<Change> {
+  changes: Change[] = [];
+  /** Changes ever taken off the list. */
+  #taken = 0;
+
+  /** Where the list ends now; given to `take` when the sync that began now has ended. */
+  mark(): number {
+    return this.#taken + this.changes.length;
+  }
+
+  take(mark: number): Change[] {
+    const count = Math.max(0, mark - this.#taken);
+    this.#taken += count;
+    return this.changes.splice(0, count);
+  }
+}
+
+/** One file: `content` is what programs read (the page cache), `durable` what is surely on the disk. */
+export class SimFile {
+  content: Uint8Array;
+  durable: Uint8Array;
+  readonly pending = new Pending<FileChange>();
+
+  constructor(durable: Uint8Array = new Uint8Array(0)) {
+    this.content = durable.slice();
+    this.durable = durable;
+  }
+
+  write(bytes: Uint8Array, position: number): void {
+    const change = { position, bytes: bytes.slice() };
+    this.content = applied(this.content, change);
+    this.pending.changes.push(change);
+  }
+
+  truncate(size: number): void {
+    this.content = applied(this.content, { size });
+    this.pending.changes.push({ size });
+  }
+
+  /** A sync ends well: the changes up to `mark` are durable. */
+  commit(mark: number): void {
+    for (const change of this.pending.take(mark)) this.durable = applied(this.durable, change);
+  }
+
+  /** A sync fails: the pages are clean to the system, and never reach the disk. */
+  forget(mark: number): void {
+    this.pending.take(mark);
+  }
+
+  /** The machine loses power: every page is old, new, something between, or torn between two versions at a sector. */
+  crash(random: Random): SimFile {
+    const { changes } = this.pending;
+    if (changes.length === 0) return new SimFile(this.durable);
+    const versions: Uint8Array[] = [this.durable];
+    for (const change of changes) versions.push(applied(versions.at(-1)!, change));
+    const cut = (): Uint8Array => versions[random.chance(0.3) ? versions.length - 1 : random.below(versions.length)]!;
+    const result = new Uint8Array(cut().length);
+    for (let page = 0; page < result.length; page += PAGE_BYTES) {
+      const torn = random.chance(0.4);
+      const whole = cut();
+      for (let sector = page; sector < Math.min(page + PAGE_BYTES, result.length); sector += SECTOR_BYTES) {
+        const source = (torn ? cut() : whole).subarray(sector, Math.min(sector + SECTOR_BYTES, result.length));
+        result.set(source, sector);
+      }
+    }
+    return new SimFile(result);
+  }
+
+  /** The same file for the next process on the same machine. */
+  survive(): SimFile {
+    const file = new SimFile(this.durable.slice());
+    file.content = this.content.slice();
+    file.pending.changes = [...this.pending.changes];
+    return file;
+  }
+}
+
+function applied(bytes: Uint8Array, change: FileChange): Uint8Array {
+  const size = 'size' in change ? change.size : Math.max(bytes.length, change.position + change.bytes.length);
+  const result = new Uint8Array(size);
+  result.set(bytes.subarray(0, size));
+  if ('bytes' in change) result.set(change.bytes, change.position);
+  return result;
+}
+
+/** One directory: names as programs see them, and as they are on the disk. */
+export class SimDir {
+  names = new Map<string, SimFile>();
+  durable = new Map<string, SimFile>();
+  readonly pending = new Pending<DirChange>();
+
+  change(change: DirChange): void {
+    changeNames(this.names, change);
+    this.pending.changes.push(change);
+  }
+
+  commit(mark: number): void {
+    for (const change of this.pending.take(mark)) changeNames(this.durable, change);
+  }
+
+  forget(mark: number): void {
+    this.pending.take(mark);
+  }
+
+  /** Any of the unsynced changes may be there, also a later one without an earlier one. */
+  crash(random: Random): SimDir {
+    const names = new Map(this.durable);
+    const keep = random.below(3) / 2;
+    for (const change of this.pending.changes) if (random.chance(keep)) changeNames(names, change);
+    const dir = new SimDir();
+    for (const [name, file] of names) dir.durable.set(name, file.crash(random));
+    dir.names = new Map(dir.durable);
+    return dir;
+  }
+
+  /** The same directory for the next process on the same machine. */
+  survive(): SimDir {
+    const copies = new Map<SimFile, SimFile>();
+    const copyOf = (file: SimFile): SimFile => {
+      const copy = copies.get(file) ?? file.survive();
+      copies.set(file, copy);
+      return copy;
+    };
+    const dir = new SimDir();
+    for (const [name, file] of this.names) dir.names.set(name, copyOf(file));
+    for (const [name, file] of this.durable) dir.durable.set(name, copyOf(file));
+    dir.pending.changes = this.pending.changes.map((change) =>
+      change.file === undefined ? change : { ...change, file: copyOf(change.file) },
+    );
+    return dir;
+  }
+}
+
+function changeNames(names: Map<string, SimFile>, change: DirChange): void {
+  if (change.remove !== undefined) names.delete(change.remove);
+  if (change.name !== undefined) names.set(change.name, change.file!);
+}

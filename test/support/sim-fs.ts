@@ -1,0 +1,287 @@
+// A simulated `Fs`: a seeded disk that loses what was not synced, fails where a test says so, and stops dead at a chosen operation.
+
+import { HedgerowError } from '../../src/errors.ts';
+import type { FileHandle, Fs, FsLock } from '../../src/storage/fs.ts';
+import { Random } from './random.ts';
+import { SimDir, SimFile } from './sim-disk.ts';
+
+export type OperationKind =
+  | 'open'
+  | 'read'
+  | 'write'
+  | 'datasync'
+  | 'sync'
+  | 'truncate'
+  | 'rename'
+  | 'remove'
+  | 'syncDir';
+
+export interface Operation {
+  kind: OperationKind;
+  path: string;
+  /** Counted over the life of this SimFs, from 1. */
+  index: number;
+}
+
+/** What goes wrong: an error with a system code, a write that stops after some bytes, or power gone in the middle. */
+export type Fault = { code: 'EIO' | 'ENOSPC' } | { shortBytes: number } | 'crash';
+
+/** What an asynchronous operation does to the disk. `shortBytes`: 0 = the crash comes in the middle. */
+interface Effects {
+  act?: (shortBytes: number | undefined) => void;
+  finish?: () => void;
+  fail?: () => void;
+}
+
+/** Thrown to code that still runs after the machine has stopped. */
+export class SimStopped extends Error {}
+
+/**
+ * Asynchronous operations take a few microtasks, chosen by the seed. After a crash point no operation ends: promises stay open, synchronous calls throw
+ * SimStopped. `crash` (power loss) and `kill` (of the process only) give the disk that the next process finds.
+ */
+export class SimFs implements Fs {
+  readonly random: Random;
+  /** Looks at every operation before it happens. */
+  schedule: (operation: Operation) => Fault | undefined = () => undefined;
+  readonly counts: Record<OperationKind, number> = {
+    open: 0,
+    read: 0,
+    write: 0,
+    datasync: 0,
+    sync: 0,
+    truncate: 0,
+    rename: 0,
+    remove: 0,
+    syncDir: 0,
+  };
+  operations = 0;
+  openHandles = 0;
+  stopped = false;
+  /** Resolves at the crash point. */
+  readonly whenStopped: Promise<void>;
+  #tellStopped: () => void = () => {};
+  #dirs: Map<string, SimDir>;
+  #locks = new Set<string>();
+
+  constructor(random: Random | number, dirs: Map<string, SimDir> = new Map()) {
+    this.random = typeof random === 'number' ? new Random(random) : random;
+    this.#dirs = dirs;
+    this.whenStopped = new Promise((resolve) => {
+      this.#tellStopped = resolve;
+    });
+  }
+
+  /** The disk after a power loss now. */
+  crash(): SimFs {
+    this.stop();
+    return new SimFs(this.random, new Map([...this.#dirs].map(([path, dir]) => [path, dir.crash(this.random)])));
+  }
+
+  /** The disk after the end of this process now: the page cache lives on. */
+  kill(): SimFs {
+    this.stop();
+    return new SimFs(this.random, new Map([...this.#dirs].map(([path, dir]) => [path, dir.survive()])));
+  }
+
+  stop(): void {
+    this.stopped = true;
+    this.#tellStopped();
+  }
+
+  /** The bytes of a file, for a test to look at or to damage (durably). */
+  edit(path: string, change: (bytes: Uint8Array) => void): void {
+    const file = this.#file(path);
+    change(file.content);
+    file.durable = file.content.slice();
+    file.pending.changes.length = 0;
+  }
+
+  open(path: string, mode: 'read' | 'write' | 'create'): FileHandle {
+    this.#begin('open', path);
+    const { dir, name } = this.#place(path);
+    if (mode === 'create') {
+      if (dir.names.has(name)) throw systemError('EEXIST', path);
+      dir.change({ name, file: new SimFile() });
+    }
+    this.openHandles++;
+    return new SimHandle(this, path, this.#file(path));
+  }
+
+  exists(path: string): boolean {
+    if (this.#dirs.has(path)) return true;
+    const slash = path.lastIndexOf('/');
+    return this.#dirs.get(path.slice(0, slash))?.names.has(path.slice(slash + 1)) ?? false;
+  }
+
+  list(dir: string): string[] {
+    const found = this.#dirs.get(dir);
+    if (found === undefined) throw systemError('ENOENT', dir);
+    return [...found.names.keys()].sort();
+  }
+
+  makeDir(dir: string): void {
+    if (!this.#dirs.has(dir)) this.#dirs.set(dir, new SimDir());
+  }
+
+  rename(from: string, to: string): Promise<void> {
+    const act = (): void => {
+      const file = this.#file(from);
+      const { dir, name } = this.#place(to);
+      dir.change({ remove: from.slice(from.lastIndexOf('/') + 1), name, file });
+    };
+    return this.perform('rename', from, { act });
+  }
+
+  remove(path: string): Promise<void> {
+    const act = (): void => {
+      this.#file(path);
+      const { dir, name } = this.#place(path);
+      dir.change({ remove: name });
+    };
+    return this.perform('remove', path, { act });
+  }
+
+  async syncDir(path: string): Promise<void> {
+    const dir = this.#dirs.get(path);
+    if (dir === undefined) throw systemError('ENOENT', path);
+    const mark = dir.pending.mark();
+    await this.perform('syncDir', path, { finish: () => dir.commit(mark), fail: () => dir.forget(mark) });
+  }
+
+  lock(path: string): FsLock {
+    if (this.#locks.has(path)) throw new HedgerowError('conflict', `${path} is held already`);
+    this.#locks.add(path);
+    return { release: () => void this.#locks.delete(path) };
+  }
+
+  /** One asynchronous operation: `act` at once, `finish` some microtasks later, both together with the crash or not at all. On EIO or ENOSPC only `fail`. */
+  async perform(kind: OperationKind, path: string, { act, finish, fail }: Effects): Promise<void> {
+    let fault: Fault | undefined;
+    try {
+      fault = this.#begin(kind, path);
+    } catch (error) {
+      if (error instanceof SimStopped) await new Promise(() => {});
+      throw error;
+    }
+    const refused = fault !== undefined && fault !== 'crash' && 'code' in fault ? fault.code : undefined;
+    if (fault === 'crash') {
+      // Done in part: for a write some of the bytes, for the others the change that nobody has synced.
+      act?.(0);
+      this.stop();
+    } else if (refused !== undefined) fail?.();
+    else act?.((fault as { shortBytes: number } | undefined)?.shortBytes);
+    for (let ticks = this.random.below(4); ticks >= 0; ticks--) await null;
+    if (this.stopped) await new Promise(() => {});
+    if (refused !== undefined) throw systemError(refused, path);
+    finish?.();
+  }
+
+  /** Counts the operation; a fault of a synchronous one is thrown here. */
+  #begin(kind: OperationKind, path: string): Fault | undefined {
+    if (this.stopped) throw new SimStopped(`${kind} ${path} after the crash`);
+    this.counts[kind]++;
+    const fault = this.schedule({ kind, path, index: ++this.operations });
+    if (fault === undefined || (kind !== 'open' && kind !== 'read')) return fault;
+    if (fault === 'crash') {
+      this.stop();
+      throw new SimStopped(`${kind} ${path} at the crash`);
+    }
+    if ('code' in fault) throw systemError(fault.code, path);
+    return undefined;
+  }
+
+  /** For handles. */
+  beginRead(path: string): void {
+    this.#begin('read', path);
+  }
+
+  #place(path: string): { dir: SimDir; name: string } {
+    const slash = path.lastIndexOf('/');
+    const dir = this.#dirs.get(path.slice(0, slash));
+    if (dir === undefined) throw systemError('ENOENT', path);
+    return { dir, name: path.slice(slash + 1) };
+  }
+
+  #file(path: string): SimFile {
+    const { dir, name } = this.#place(path);
+    const file = dir.names.get(name);
+    if (file === undefined) throw systemError('ENOENT', path);
+    return file;
+  }
+}
+
+class SimHandle implements FileHandle {
+  readonly path: string;
+  readonly #fs: SimFs;
+  readonly #file: SimFile;
+  #open = true;
+
+  constructor(fs: SimFs, path: string, file: SimFile) {
+    this.#fs = fs;
+    this.path = path;
+    this.#file = file;
+  }
+
+  size(): number {
+    this.#check();
+    return this.#file.content.length;
+  }
+
+  read(target: Uint8Array, position: number): number {
+    this.#check();
+    this.#fs.beginRead(this.path);
+    const found = this.#file.content.subarray(position, position + target.length);
+    target.set(found);
+    return found.length;
+  }
+
+  async write(bytes: Uint8Array, position: number): Promise<number> {
+    this.#check();
+    let written = bytes.length;
+    const act = (shortBytes: number | undefined): void => {
+      // 0 comes from a crash in the middle of the write: any number of bytes had been taken.
+      if (shortBytes === 0) written = this.#fs.random.below(bytes.length + 1);
+      else if (shortBytes !== undefined) written = Math.min(shortBytes, bytes.length);
+      this.#file.write(bytes.subarray(0, written), position);
+    };
+    await this.#fs.perform('write', this.path, { act });
+    return written;
+  }
+
+  datasync(): Promise<void> {
+    return this.#sync('datasync');
+  }
+
+  sync(): Promise<void> {
+    return this.#sync('sync');
+  }
+
+  async #sync(kind: 'datasync' | 'sync'): Promise<void> {
+    this.#check();
+    const mark = this.#file.pending.mark();
+    await this.#fs.perform(kind, this.path, {
+      finish: () => this.#file.commit(mark),
+      fail: () => this.#file.forget(mark),
+    });
+  }
+
+  truncate(size: number): Promise<void> {
+    this.#check();
+    return this.#fs.perform('truncate', this.path, { act: () => this.#file.truncate(size) });
+  }
+
+  close(): void {
+    this.#check();
+    this.#open = false;
+    this.#fs.openHandles--;
+  }
+
+  #check(): void {
+    if (!this.#open) throw systemError('EBADF', this.path);
+  }
+}
+
+function systemError(code: string, path: string): Error {
+  return Object.assign(new Error(`${code}: simulated, ${path}`), { code });
+}
