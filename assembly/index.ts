@@ -10,7 +10,7 @@ import { alloc, free, reset, usedBytes } from './memory/alloc';
 import {
   M_BUCKETS, M_DEAD, M_INCIDENCES, M_ORDERED, M_RECORD_BYTES, M_ROWS, recordOf,
 } from './memtable/layout';
-import { bucketsOfOrder, memtableFind, memtableMatch, memtableRows, memtableSeek, memtableSort } from './memtable/order';
+import { bucketsOfOrder, memtableFind, memtableMatch, memtableRows, memtableSeek, memtableSort, orderAt } from './memtable/order';
 import { memtableLookup, memtableNodes } from './memtable/postings';
 import { memtableAppend, memtableKill, memtableNew, memtableReserve } from './memtable/rows';
 import { mergeRuns } from './merge/merge';
@@ -272,6 +272,11 @@ export function hg_memtable_rows(memtable: u32, from: u32, to: u32, lsn: f64, ou
 
 export function hg_memtable_lookup(memtable: u32, nodes: u32, k: u32, startTime: f64, startId: f64, endTime: f64, lsn: f64, out: u32, capacity: u32): i32 {
   return memtableLookup(memtable, nodes, k, boundOf(startTime), boundOf(startId), boundOf(endTime), lsn, out, capacity);
+}
+
+/** Row index at a position of the order, dead or not; 0xffffffff beyond its end. hg_memtable_sort first. */
+export function hg_memtable_at(memtable: u32, position: u32): u32 {
+  return position < load<u32>(<usize>memtable + M_ORDERED) ? orderAt(memtable, position) : u32.MAX_VALUE;
 }
 
 export function hg_memtable_key(memtable: u32, row: u32, out: u32): i32 {

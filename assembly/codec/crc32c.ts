@@ -33,20 +33,25 @@ export function crc32c(ptr: usize, len: u32, seed: u32): u32 {
     const b = load<u32>(ptr, 4);
     const c = load<u32>(ptr, 8);
     const d = load<u32>(ptr, 12);
-    crc = slice(d, 0) ^ slice(c, 4096) ^ slice(b, 8192) ^ slice(a, 12288);
+    // The table is each load's constant offset: with its address in a function's parameter a byte costs one addition more.
+    crc =
+      load<u32>((d >>> 22) & 0x3fc, TABLES) ^
+      load<u32>((d >>> 14) & 0x3fc, TABLES + 1024) ^
+      load<u32>((d >>> 6) & 0x3fc, TABLES + 2048) ^
+      load<u32>((d << 2) & 0x3fc, TABLES + 3072) ^
+      load<u32>((c >>> 22) & 0x3fc, TABLES + 4096) ^
+      load<u32>((c >>> 14) & 0x3fc, TABLES + 5120) ^
+      load<u32>((c >>> 6) & 0x3fc, TABLES + 6144) ^
+      load<u32>((c << 2) & 0x3fc, TABLES + 7168) ^
+      load<u32>((b >>> 22) & 0x3fc, TABLES + 8192) ^
+      load<u32>((b >>> 14) & 0x3fc, TABLES + 9216) ^
+      load<u32>((b >>> 6) & 0x3fc, TABLES + 10240) ^
+      load<u32>((b << 2) & 0x3fc, TABLES + 11264) ^
+      load<u32>((a >>> 22) & 0x3fc, TABLES + 12288) ^
+      load<u32>((a >>> 14) & 0x3fc, TABLES + 13312) ^
+      load<u32>((a >>> 6) & 0x3fc, TABLES + 14336) ^
+      load<u32>((a << 2) & 0x3fc, TABLES + 15360);
   }
   for (; ptr < end; ptr++) crc = (crc >>> 8) ^ load<u32>(TABLES + (((crc ^ load<u8>(ptr)) & 255) << 2));
   return ~crc;
-}
-
-/** Four bytes through four neighbouring tables; `table` is the byte offset of the one for the last (highest) byte. */
-// @ts-ignore: decorator
-@inline
-function slice(word: u32, table: usize): u32 {
-  return (
-    load<u32>(TABLES + table + ((word >>> 24) << 2)) ^
-    load<u32>(TABLES + table + 1024 + (((word >>> 16) & 255) << 2)) ^
-    load<u32>(TABLES + table + 2048 + (((word >>> 8) & 255) << 2)) ^
-    load<u32>(TABLES + table + 3072 + ((word & 255) << 2))
-  );
 }

@@ -21,8 +21,8 @@ export function intersect32(a: usize, na: u32, b: usize, nb: u32, out: usize): u
   if (na == 0 || nb == 0) return 0;
   if (<u64>na > <u64>nb * GALLOP_RATIO) return gallop<u32>(b, nb, a, na, out);
   if (<u64>nb > <u64>na * GALLOP_RATIO) return gallop<u32>(a, na, b, nb, out);
-  if (ASC_FEATURE_SIMD) return blocks32(a, na, b, nb, out, true);
-  else return mergeCommon<u32>(a, a + (<usize>na << 2), b, b + (<usize>nb << 2), out, out);
+  if (ASC_FEATURE_SIMD) return blocks32(a, na, b, nb, out, 0);
+  else return mergeCommon<u32>(a, a + ((<usize>na) << 2), b, b + ((<usize>nb) << 2), out, out);
 }
 
 /** As intersect32, for u16 ordinals: 8 x 8 values a step with SIMD. */
@@ -31,7 +31,7 @@ export function intersect16(a: usize, na: u32, b: usize, nb: u32, out: usize): u
   if (<u64>na > <u64>nb * GALLOP_RATIO) return gallop<u16>(b, nb, a, na, out);
   if (<u64>nb > <u64>na * GALLOP_RATIO) return gallop<u16>(a, na, b, nb, out);
   if (ASC_FEATURE_SIMD) return blocks16(a, na, b, nb, out);
-  else return mergeCommon<u16>(a, a + (<usize>na << 1), b, b + (<usize>nb << 1), out, out);
+  else return mergeCommon<u16>(a, a + ((<usize>na) << 1), b, b + ((<usize>nb) << 1), out, out);
 }
 
 /**
@@ -41,8 +41,8 @@ export function intersect16(a: usize, na: u32, b: usize, nb: u32, out: usize): u
 export function difference32(a: usize, na: u32, b: usize, nb: u32, out: usize): u32 {
   if (<u64>na > <u64>nb * GALLOP_RATIO) return cutRuns(a, na, b, nb, out);
   if (<u64>nb > <u64>na * GALLOP_RATIO) return gallopMissing(a, na, b, nb, out);
-  if (ASC_FEATURE_SIMD) return blocks32(a, na, b, nb, out, false);
-  else return mergeMissing(a, a + (<usize>na << 2), b, b + (<usize>nb << 2), out, out);
+  if (ASC_FEATURE_SIMD) return blocks32(a, na, b, nb, out, 15);
+  else return mergeMissing(a, a + ((<usize>na) << 2), b, b + ((<usize>nb) << 2), out, out);
 }
 
 /**
@@ -51,8 +51,8 @@ export function difference32(a: usize, na: u32, b: usize, nb: u32, out: usize): 
  */
 export function union32(a: usize, na: u32, b: usize, nb: u32, out: usize): u32 {
   const start = out;
-  const aEnd = a + (<usize>na << 2);
-  const bEnd = b + (<usize>nb << 2);
+  const aEnd = a + ((<usize>na) << 2);
+  const bEnd = b + ((<usize>nb) << 2);
   while (a < aEnd && b < bEnd) {
     const x = load<u32>(a);
     const y = load<u32>(b);
@@ -69,7 +69,7 @@ export function union32(a: usize, na: u32, b: usize, nb: u32, out: usize): u32 {
 
 /** Writes n u16 ordinals as u32. `out`: 4 * n bytes, apart from `a`. */
 export function widen16(a: usize, n: u32, out: usize): void {
-  const end = a + (<usize>n << 1);
+  const end = a + ((<usize>n) << 1);
   if (ASC_FEATURE_SIMD) {
     for (; a + 16 <= end; a += 16, out += 32) {
       const ordinals = v128.load(a);
@@ -91,13 +91,11 @@ export function lowerBound32(ptr: usize, n: u32, value: u32): u32 {
 }
 
 /** The first of n values that is not below `value`, or the end. */
-// @ts-ignore: decorator
-@inline
 function seek<T>(list: usize, n: u32, value: u32): usize {
   while (n > 1) {
     const half = n >> 1;
-    const last = list + (<usize>(half - 1) << alignof<T>());
-    list += select<usize>(<usize>half << alignof<T>(), 0, <u32>load<T>(last) < value);
+    const last = list + ((<usize>(half - 1)) << alignof<T>());
+    list += select<usize>((<usize>half) << alignof<T>(), 0, <u32>load<T>(last) < value);
     n -= half;
   }
   if (n == 1 && <u32>load<T>(list) < value) list += sizeof<T>();
@@ -105,8 +103,6 @@ function seek<T>(list: usize, n: u32, value: u32): usize {
 }
 
 /** The first value at or after `list` that is not below `value`: doubling steps, then a search between the last two. */
-// @ts-ignore: decorator
-@inline
 function leap<T>(list: usize, end: usize, value: u32): usize {
   let step: usize = sizeof<T>();
   let low = list;
@@ -121,8 +117,8 @@ function leap<T>(list: usize, end: usize, value: u32): usize {
 /** Values of the short list found in the long one. */
 function gallop<T>(short: usize, shortCount: u32, long: usize, longCount: u32, out: usize): u32 {
   const start = out;
-  const end = long + (<usize>longCount << alignof<T>());
-  for (const shortEnd = short + (<usize>shortCount << alignof<T>()); short < shortEnd; short += sizeof<T>()) {
+  const end = long + ((<usize>longCount) << alignof<T>());
+  for (const shortEnd = short + ((<usize>shortCount) << alignof<T>()); short < shortEnd; short += sizeof<T>()) {
     const value = <u32>load<T>(short);
     long = leap<T>(long, end, value);
     if (long >= end) break;
@@ -136,8 +132,8 @@ function gallop<T>(short: usize, shortCount: u32, long: usize, longCount: u32, o
 /** Values of the short list `a` that the long `b` lacks. */
 function gallopMissing(a: usize, na: u32, b: usize, nb: u32, out: usize): u32 {
   const start = out;
-  const end = b + (<usize>nb << 2);
-  for (const aEnd = a + (<usize>na << 2); a < aEnd; a += 4) {
+  const end = b + ((<usize>nb) << 2);
+  for (const aEnd = a + ((<usize>na) << 2); a < aEnd; a += 4) {
     const value = load<u32>(a);
     b = leap<u32>(b, end, value);
     if (b < end && load<u32>(b) == value) continue;
@@ -150,8 +146,8 @@ function gallopMissing(a: usize, na: u32, b: usize, nb: u32, out: usize): u32 {
 /** The long list `a` without the few values of `b`: copies the runs between them. */
 function cutRuns(a: usize, na: u32, b: usize, nb: u32, out: usize): u32 {
   const start = out;
-  const aEnd = a + (<usize>na << 2);
-  for (const bEnd = b + (<usize>nb << 2); b < bEnd && a < aEnd; b += 4) {
+  const aEnd = a + ((<usize>na) << 2);
+  for (const bEnd = b + ((<usize>nb) << 2); b < bEnd && a < aEnd; b += 4) {
     const value = load<u32>(b);
     const cut = leap<u32>(a, aEnd, value);
     if (out != a) memory.copy(out, a, cut - a);
@@ -191,16 +187,15 @@ function mergeMissing(a: usize, aEnd: usize, b: usize, bEnd: usize, out: usize, 
 }
 
 /**
- * Compares blocks of 4 of `a` with blocks of 4 of `b`; keeps the values of `a` that were found (`common`) or were not.
+ * Compares blocks of 4 of `a` with blocks of 4 of `b`; keeps the values of `a` that were found (`flip` 0) or were
+ * not (`flip` 15: what a mask of 4 lanes is turned over with).
  * A block's matches gather in a register and are packed when `a` moves on, so that `out` never passes what `a` has read.
  */
-// @ts-ignore: decorator
-@inline
-function blocks32(a: usize, na: u32, b: usize, nb: u32, out: usize, common: bool): u32 {
+function blocks32(a: usize, na: u32, b: usize, nb: u32, out: usize, flip: i32): u32 {
   if (load<u32>(PACK16 + 4080) == 0) fillPacks();
   const start = out;
-  const aEnd = a + (<usize>na << 2);
-  const bEnd = b + (<usize>nb << 2);
+  const aEnd = a + ((<usize>na) << 2);
+  const bEnd = b + ((<usize>nb) << 2);
   let matched: v128 = i32x4.splat(0);
   while (a + 16 <= aEnd && b + 16 <= bEnd) {
     const block = v128.load(a);
@@ -208,9 +203,9 @@ function blocks32(a: usize, na: u32, b: usize, nb: u32, out: usize, common: bool
     const aLast = v128.extract_lane<u32>(block, 3);
     const bLast = load<u32>(b, 12);
     if (aLast <= bLast) {
-      const lanes = common ? v128.bitmask<i32>(matched) : v128.bitmask<i32>(matched) ^ 15;
-      v128.store(out, v128.swizzle(block, v128.load(PACK32 + (<usize>lanes << 4))));
-      out += <usize>popcnt(lanes) << 2;
+      const lanes = v128.bitmask<i32>(matched) ^ flip;
+      v128.store(out, v128.swizzle(block, v128.load(PACK32 + ((<usize>lanes) << 4))));
+      out += (<usize>popcnt(lanes)) << 2;
       a += 16;
       matched = i32x4.splat(0);
     }
@@ -218,11 +213,11 @@ function blocks32(a: usize, na: u32, b: usize, nb: u32, out: usize, common: bool
   }
   // The block in hand: up to its last match it lies below all that is left of b.
   for (let lanes = v128.bitmask<i32>(matched); lanes != 0; lanes >>= 1, a += 4) {
-    if (bool(lanes & 1) != common) continue;
+    if (((lanes ^ flip) & 1) == 0) continue;
     store<u32>(out, load<u32>(a));
     out += 4;
   }
-  if (common) return mergeCommon<u32>(a, aEnd, b, bEnd, out, start);
+  if (flip == 0) return mergeCommon<u32>(a, aEnd, b, bEnd, out, start);
   return mergeMissing(a, aEnd, b, bEnd, out, start);
 }
 
@@ -230,8 +225,8 @@ function blocks32(a: usize, na: u32, b: usize, nb: u32, out: usize, common: bool
 function blocks16(a: usize, na: u32, b: usize, nb: u32, out: usize): u32 {
   if (load<u32>(PACK16 + 4080) == 0) fillPacks();
   const start = out;
-  const aEnd = a + (<usize>na << 1);
-  const bEnd = b + (<usize>nb << 1);
+  const aEnd = a + ((<usize>na) << 1);
+  const bEnd = b + ((<usize>nb) << 1);
   let matched: v128 = i32x4.splat(0);
   while (a + 16 <= aEnd && b + 16 <= bEnd) {
     const block = v128.load(a);
@@ -240,8 +235,8 @@ function blocks16(a: usize, na: u32, b: usize, nb: u32, out: usize): u32 {
     const bLast = <u32>load<u16>(b, 14);
     if (aLast <= bLast) {
       const lanes = v128.bitmask<i16>(matched);
-      v128.store(out, v128.swizzle(block, v128.load(PACK16 + (<usize>lanes << 4))));
-      out += <usize>popcnt(lanes) << 1;
+      v128.store(out, v128.swizzle(block, v128.load(PACK16 + ((<usize>lanes) << 4))));
+      out += (<usize>popcnt(lanes)) << 1;
       a += 16;
       matched = i32x4.splat(0);
     }
@@ -256,8 +251,6 @@ function blocks16(a: usize, na: u32, b: usize, nb: u32, out: usize): u32 {
 }
 
 /** All ones in the lanes of `a` whose value is anywhere in `b`. */
-// @ts-ignore: decorator
-@inline
 function anyEqual32(a: v128, b: v128): v128 {
   const near = v128.or(v128.eq<u32>(a, b), v128.eq<u32>(a, v128.shuffle<u32>(b, b, 1, 2, 3, 0)));
   const far = v128.eq<u32>(a, v128.shuffle<u32>(b, b, 3, 0, 1, 2));
@@ -265,8 +258,6 @@ function anyEqual32(a: v128, b: v128): v128 {
 }
 
 /** All ones in the lanes of `a` whose value is anywhere in `b`. */
-// @ts-ignore: decorator
-@inline
 function anyEqual16(a: v128, b: v128): v128 {
   const first = v128.or(v128.eq<u16>(a, b), v128.eq<u16>(a, v128.shuffle<u16>(b, b, 1, 2, 3, 4, 5, 6, 7, 0)));
   const second = v128.or(

@@ -16,29 +16,75 @@ const FIRST_POWER: i32 = -292;
 const POWERS: usize = memory.data(617 * 16, 16);
 /** Every 27th power of ten to 192 bits, rounded up; u64 lowest first. Exact enough for every entry (checked with BigInt). */
 const BASES: usize = memory.data<u64>([
-  0xdf9b302944a88415, 0x25e8e89c13bb0f7a, 0xff77b1fcbebcdc4f, // 10^-292
-  0xb839ca17a14a01cb, 0xfb0a3d212dc8128f, 0xce5d73ff402d98e3, // 10^-265
-  0xd7bde82603302c06, 0xf42faa48c0ea481e, 0xa6b34ad8c9dfc06f, // 10^-238
-  0x02c85d6b781b02d4, 0xae5dff9c02033197, 0x86a8d39ef77164bc, // 10^-211
-  0x2dbb637d5b77493e, 0x3badd624dd9b0957, 0xd98ddaee19068c76, // 10^-184
-  0x88865218f5493e65, 0xe5d1929ef90898fa, 0xafbd2350644eeacf, // 10^-157
-  0xd897747ed9d851e8, 0xca8d3ffa1ef463c1, 0x8df5efabc5979c8f, // 10^-130
-  0xc2f41cf139d59e10, 0xcc420a6a101d0515, 0xe55990879ddcaabd, // 10^-103
-  0xbf953486d9966118, 0xf808e40e8d5b3e69, 0xb94470938fa89bce, // 10^-76
-  0x2eb5b82ea93e5f5d, 0xdde7001379a44aa8, 0x95a8637627989aad, // 10^-49
-  0x70cb148213caa7e5, 0x5324c68b12dd6338, 0xf1c90080baf72cb1, // 10^-22
-  0x0000000000000000, 0x0000000000000000, 0xc350000000000000, // 10^5
-  0x0000000000000000, 0xf020000000000000, 0x9dc5ada82b70b59d, // 10^32
-  0x8e80000000000000, 0x02f236d04753d5b4, 0xfee50b7025c36a08, // 10^59
-  0xad18db241667cf42, 0xed4c0226b55e6f86, 0xcde6fd5e09abcf26, // 10^86
-  0x91d1eac1fe9754be, 0x84db8346b786151c, 0xa6539930bf6bff45, // 10^113
-  0x5c6658d409fb8bf8, 0x0b8a2392ba45a9b2, 0x865b86925b9bc5c2, // 10^140
-  0xc4e8e60f9cf29c85, 0x1b2ba1518094da04, 0xd910f7ff28069da4, // 10^167
-  0x03c5b3eebd70b863, 0x387ac8d1970027b2, 0xaf58416654a6babb, // 10^194
-  0xac195df9a79706b7, 0x5ceaecfed289e5d2, 0x8da471a9de737e24, // 10^221
-  0x611fe6a4368498ba, 0x0fabaf3feaa5334a, 0xe4d5e82392a40515, // 10^248
-  0xfcc1493dcb1551e0, 0x3d6a751f3b936243, 0xb8da1662e7b00a17, // 10^275
-  0x985032667e54efd4, 0x0f37801e0c43ebc8, 0x95527a5202df0ccb, // 10^302
+  0xdf9b302944a88415,
+  0x25e8e89c13bb0f7a,
+  0xff77b1fcbebcdc4f, // 10^-292
+  0xb839ca17a14a01cb,
+  0xfb0a3d212dc8128f,
+  0xce5d73ff402d98e3, // 10^-265
+  0xd7bde82603302c06,
+  0xf42faa48c0ea481e,
+  0xa6b34ad8c9dfc06f, // 10^-238
+  0x02c85d6b781b02d4,
+  0xae5dff9c02033197,
+  0x86a8d39ef77164bc, // 10^-211
+  0x2dbb637d5b77493e,
+  0x3badd624dd9b0957,
+  0xd98ddaee19068c76, // 10^-184
+  0x88865218f5493e65,
+  0xe5d1929ef90898fa,
+  0xafbd2350644eeacf, // 10^-157
+  0xd897747ed9d851e8,
+  0xca8d3ffa1ef463c1,
+  0x8df5efabc5979c8f, // 10^-130
+  0xc2f41cf139d59e10,
+  0xcc420a6a101d0515,
+  0xe55990879ddcaabd, // 10^-103
+  0xbf953486d9966118,
+  0xf808e40e8d5b3e69,
+  0xb94470938fa89bce, // 10^-76
+  0x2eb5b82ea93e5f5d,
+  0xdde7001379a44aa8,
+  0x95a8637627989aad, // 10^-49
+  0x70cb148213caa7e5,
+  0x5324c68b12dd6338,
+  0xf1c90080baf72cb1, // 10^-22
+  0x0000000000000000,
+  0x0000000000000000,
+  0xc350000000000000, // 10^5
+  0x0000000000000000,
+  0xf020000000000000,
+  0x9dc5ada82b70b59d, // 10^32
+  0x8e80000000000000,
+  0x02f236d04753d5b4,
+  0xfee50b7025c36a08, // 10^59
+  0xad18db241667cf42,
+  0xed4c0226b55e6f86,
+  0xcde6fd5e09abcf26, // 10^86
+  0x91d1eac1fe9754be,
+  0x84db8346b786151c,
+  0xa6539930bf6bff45, // 10^113
+  0x5c6658d409fb8bf8,
+  0x0b8a2392ba45a9b2,
+  0x865b86925b9bc5c2, // 10^140
+  0xc4e8e60f9cf29c85,
+  0x1b2ba1518094da04,
+  0xd910f7ff28069da4, // 10^167
+  0x03c5b3eebd70b863,
+  0x387ac8d1970027b2,
+  0xaf58416654a6babb, // 10^194
+  0xac195df9a79706b7,
+  0x5ceaecfed289e5d2,
+  0x8da471a9de737e24, // 10^221
+  0x611fe6a4368498ba,
+  0x0fabaf3feaa5334a,
+  0xe4d5e82392a40515, // 10^248
+  0xfcc1493dcb1551e0,
+  0x3d6a751f3b936243,
+  0xb8da1662e7b00a17, // 10^275
+  0x985032667e54efd4,
+  0x0f37801e0c43ebc8,
+  0x95527a5202df0ccb, // 10^302
 ]);
 
 /**
@@ -78,25 +124,23 @@ export function writeFloat(out: usize, value: f64): usize {
   }
   // Up to 15 digits, decimal texts and doubles map one to one: a text that reads back is the shortest, its zeros trimmed.
   if (value <= 9007199254740992 && value >= 1e-6) {
-    const whole = <u64>value;
+    const whole = <i64>value; // signed: its conversions are one instruction, those of u64 are several
     if (<f64>whole == value) return writeDigits(out, whole);
     if (value < 1e6) {
-      const scaled = <u64>(value * 1e9 + 0.5);
-      if (<f64>scaled / 1e9 == value) return writeFixed(out, scaled / 1000000000, <u32>(scaled % 1000000000));
+      const scaled = <i64>(value * 1e9 + 0.5);
+      if (<f64>scaled / 1e9 == value) return writeFixed(out, <u64>scaled / 1000000000, <u32>(<u64>scaled % 1000000000));
     } else if (value < 1e11) {
-      const scaled = <u64>(value * 1e4 + 0.5);
-      if (<f64>scaled / 1e4 == value) return writeFixed(out, scaled / 10000, <u32>(scaled % 10000) * 100000);
+      const scaled = <i64>(value * 1e4 + 0.5);
+      if (<f64>scaled / 1e4 == value) return writeFixed(out, <u64>scaled / 10000, <u32>(<u64>scaled % 10000) * 100000);
     }
   }
-  return writeShortest(out, bits & ~(<u64>1 << 63));
+  return writeShortest(out, bits & ~((<u64>1) << 63));
 }
 
 /** Eight digits of `value` (below 10^8) as bytes 0 to 9, the first digit lowest. */
-// @ts-ignore: decorator
-@inline
 function eightDigits(value: u32): u64 {
   const high = value / 10000;
-  const fours = <u64>high | (<u64>(value - high * 10000) << 32);
+  const fours = <u64>high | ((<u64>(value - high * 10000)) << 32);
   const hundreds = ((fours * 5243) >> 19) & 0x0000007f0000007f;
   const twos = hundreds + ((fours - hundreds * 100) << 16);
   const tens = ((twos * 103) >> 10) & 0x000f000f000f000f;
@@ -120,8 +164,6 @@ function writeDigits(out: usize, value: u64): usize {
 }
 
 /** Writes a value below 10^8 without leading zeros. */
-// @ts-ignore: decorator
-@inline
 function writeFirst(out: usize, value: u32): usize {
   if (value < 10) {
     store<u8>(out, value + 0x30);
@@ -179,15 +221,11 @@ function writeShortest(out: usize, bits: u64): usize {
 }
 
 /** floor(log2(10^exponent)) for exponents of f64. */
-// @ts-ignore: decorator
-@inline
 function log2OfPower10(exponent: i32): i32 {
   return (exponent * 1741647) >> 19;
 }
 
 /** Bits 128 and up of (high:low) * value, the lowest bit set if anything below was cut off. */
-// @ts-ignore: decorator
-@inline
 function roundToOdd(low: u64, high: u64, value: u64): u64 {
   const carried = high * value + multiplyHigh(low, value);
   const top = multiplyHigh(high, value) + u64(carried < high * value);
@@ -195,8 +233,6 @@ function roundToOdd(low: u64, high: u64, value: u64): u64 {
 }
 
 /** The high 64 bits of a 128-bit product. */
-// @ts-ignore: decorator
-@inline
 function multiplyHigh(a: u64, b: u64): u64 {
   const aLow = a & 0xffffffff;
   const aHigh = a >> 32;

@@ -23,8 +23,7 @@ export function writeText(out: usize, utf8: usize, len: u32): usize {
   out++;
   const end = utf8 + len;
   if (ASC_FEATURE_SIMD) {
-    const wide = end - 16;
-    while (utf8 + 16 <= end && utf8 <= wide) {
+    while (utf8 + 16 <= end) {
       const bytes = v128.load(utf8);
       v128.store(out, bytes);
       const special = specialLanes(bytes);
@@ -63,8 +62,6 @@ export function writeText(out: usize, utf8: usize, len: u32): usize {
 }
 
 /** All ones in the lanes whose byte needs an escape. */
-// @ts-ignore: decorator
-@inline
 function specialLanes(bytes: v128): v128 {
   return v128.or(
     v128.lt<u8>(bytes, i8x16.splat(0x20)),
@@ -73,8 +70,6 @@ function specialLanes(bytes: v128): v128 {
 }
 
 /** The top bit of each byte that needs an escape; exact for the lowest one set, which is all the caller reads. */
-// @ts-ignore: decorator
-@inline
 function specialBytes(word: u64): u64 {
   const ones: u64 = 0x0101010101010101;
   const quote = word ^ (ones * 0x22);

@@ -1,7 +1,7 @@
 // The memtable: rows appended as records, with the LSN of their birth and death.
 
 import { R_COUNT, R_ID, R_TIME, toInteger } from '../codec/record';
-import { alloc } from '../memory/alloc';
+import { alloc, free } from '../memory/alloc';
 import { floorDivide } from '../segment/layout';
 import { BAD_ARGUMENT, OUT_OF_MEMORY } from '../status';
 import {
@@ -58,13 +58,15 @@ function reserveRows(m: usize, more: u32): bool {
   return true;
 }
 
-/** Makes room for `more` further buckets at a load of at most a half. */
+/** Makes room for `more` further buckets at a load of at most a half. While rows come in time order no set is needed. */
 function reserveBuckets(m: usize, more: u32): bool {
   const slots = load<u32>(m + M_BUCKET_SLOTS);
+  if (!slots && load<u32>(m + M_ORDERED) == load<u32>(m + M_ROWS)) return true;
   const wanted = load<u32>(m + M_BUCKETS) + more;
   if (wanted * 2 <= slots) return true;
   let next: u32 = slots ? slots : 64;
   while (next < wanted * 2) next *= 2;
+  if (next == slots) return true;
   const old = <usize>load<u32>(m + M_BUCKET_TABLE);
   const table = alloc(next * 8);
   if (!table) return false;
@@ -76,6 +78,7 @@ function reserveBuckets(m: usize, more: u32): bool {
     const bucket = load<i64>(old + (<usize>i << 3));
     if (bucket != NO_BUCKET) addBucket(m, bucket);
   }
+  free(old);
   return true;
 }
 
@@ -91,6 +94,36 @@ function addBucket(m: usize, bucket: i64): void {
   }
   store<i64>(table + (<usize>slot << 3), bucket);
   store<u32>(m + M_BUCKETS, load<u32>(m + M_BUCKETS) + 1);
+}
+
+/** Counts a bucket when it is new. Rows in time order need the last bucket only; the first late row makes the set. False: out of memory. */
+function countBucket(m: usize, bucket: i64, row: u32, more: u32): bool {
+  const last = load<i64>(m + M_LAST_BUCKET);
+  if (!load<u32>(m + M_BUCKET_SLOTS)) {
+    if (bucket == last) return true;
+    if (bucket > last) {
+      store<i64>(m + M_LAST_BUCKET, bucket);
+      store<u32>(m + M_BUCKETS, load<u32>(m + M_BUCKETS) + 1);
+      return true;
+    }
+    if (!makeBucketSet(m, row, more)) return false;
+  }
+  addBucket(m, bucket);
+  return true;
+}
+
+/** Builds the set from the rows so far, with room for `more` further ones. */
+function makeBucketSet(m: usize, rows: u32, more: u32): bool {
+  const slots: u32 = 1 << (33 - clz(max<u32>(load<u32>(m + M_BUCKETS) + more, 32)));
+  const table = alloc(slots * 8);
+  if (!table) return false;
+  for (let i: u32 = 0; i < slots; i++) store<i64>(table + (<usize>i << 3), NO_BUCKET);
+  store<u32>(m + M_BUCKET_TABLE, <u32>table);
+  store<u32>(m + M_BUCKET_SLOTS, slots);
+  store<u32>(m + M_BUCKETS, 0);
+  const width = load<i64>(m + M_BUCKET_SECONDS);
+  for (let row: u32 = 0; row < rows; row++) addBucket(m, floorDivide(load<i64>(recordOf(m, row) + R_TIME), width));
+  return true;
 }
 
 /** Whether record a sorts before record b by (event_ts, id). */
@@ -126,7 +159,7 @@ export function memtableAppend(m: usize, records: usize, count: u32, firstLsn: f
       const bucket = floorDivide(time, width);
       bucketStart = bucket * width;
       bucketEnd = bucketStart + width;
-      addBucket(m, bucket);
+      if (!countBucket(m, bucket, row, count - i)) return OUT_OF_MEMORY;
     }
     const size = load<u32>(record);
     bytes += size;

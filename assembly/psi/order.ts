@@ -19,7 +19,7 @@ export function psiOrder(keys: usize, rows: usize, n: u32, scratch: usize): void
   let fromKeys = keys;
   let fromRows = rows;
   let toKeys = scratch;
-  let toRows = scratch + (<usize>n << 3);
+  let toRows = scratch + ((<usize>n) << 3);
   for (let digit: u32 = 0; digit < 8; digit++) {
     if (!startOffsets(HISTOGRAMS + (digit << 10), n)) continue;
     scatter(fromKeys, fromRows, toKeys, toRows, n, digit);
@@ -30,7 +30,7 @@ export function psiOrder(keys: usize, rows: usize, n: u32, scratch: usize): void
     toKeys = heldKeys;
     toRows = heldRows;
   }
-  if (fromRows != rows) memory.copy(rows, fromRows, <usize>n << 2);
+  if (fromRows != rows) memory.copy(rows, fromRows, (<usize>n) << 2);
   fromBits(fromKeys, keys, n);
 }
 
@@ -39,7 +39,7 @@ export function psiLower(keys: usize, n: u32, value: f64): u32 {
   let base = keys;
   while (n > 1) {
     const half = n >> 1;
-    base += select<usize>(<usize>half << 3, 0, load<f64>(base + (<usize>(half - 1) << 3)) < value);
+    base += select<usize>((<usize>half) << 3, 0, load<f64>(base + ((<usize>(half - 1)) << 3)) < value);
     n -= half;
   }
   if (n == 1 && load<f64>(base) < value) base += 8;
@@ -51,7 +51,7 @@ export function psiUpper(keys: usize, n: u32, value: f64): u32 {
   let base = keys;
   while (n > 1) {
     const half = n >> 1;
-    base += select<usize>(<usize>half << 3, 0, load<f64>(base + (<usize>(half - 1) << 3)) <= value);
+    base += select<usize>((<usize>half) << 3, 0, load<f64>(base + ((<usize>(half - 1)) << 3)) <= value);
     n -= half;
   }
   if (n == 1 && load<f64>(base) <= value) base += 8;
@@ -61,7 +61,7 @@ export function psiUpper(keys: usize, n: u32, value: f64): u32 {
 /** Whether the keys already ascend; makes every -0 it passes a 0, so a true answer leaves nothing to do. */
 function inOrder(keys: usize, n: u32): bool {
   let last = -Infinity;
-  for (const end = keys + (<usize>n << 3); keys < end; keys += 8) {
+  for (const end = keys + ((<usize>n) << 3); keys < end; keys += 8) {
     const key = load<f64>(keys) + 0.0;
     if (key < last) return false;
     store<f64>(keys, key);
@@ -72,23 +72,23 @@ function inOrder(keys: usize, n: u32): bool {
 
 function insertionOrder(keys: usize, rows: usize, n: u32): void {
   for (let i: u32 = 0; i < n; i++) {
-    const key = load<f64>(keys + (<usize>i << 3)) + 0.0;
-    const row = load<u32>(rows + (<usize>i << 2));
+    const key = load<f64>(keys + ((<usize>i) << 3)) + 0.0;
+    const row = load<u32>(rows + ((<usize>i) << 2));
     let at = i;
-    while (at > 0 && load<f64>(keys + (<usize>(at - 1) << 3)) > key) {
-      store<f64>(keys + (<usize>at << 3), load<f64>(keys + (<usize>(at - 1) << 3)));
-      store<u32>(rows + (<usize>at << 2), load<u32>(rows + (<usize>(at - 1) << 2)));
+    while (at > 0 && load<f64>(keys + ((<usize>(at - 1)) << 3)) > key) {
+      store<f64>(keys + ((<usize>at) << 3), load<f64>(keys + ((<usize>(at - 1)) << 3)));
+      store<u32>(rows + ((<usize>at) << 2), load<u32>(rows + ((<usize>(at - 1)) << 2)));
       at--;
     }
-    store<f64>(keys + (<usize>at << 3), key);
-    store<u32>(rows + (<usize>at << 2), row);
+    store<f64>(keys + ((<usize>at) << 3), key);
+    store<u32>(rows + ((<usize>at) << 2), row);
   }
 }
 
 /** Turns keys into u64 that compare as the keys do, and counts their bytes. */
 function toBits(keys: usize, n: u32): void {
   memory.fill(HISTOGRAMS, 0, 8192);
-  for (const end = keys + (<usize>n << 3); keys < end; keys += 8) {
+  for (const end = keys + ((<usize>n) << 3); keys < end; keys += 8) {
     const raw = reinterpret<i64>(load<f64>(keys) + 0.0);
     const bits = <u64>(raw ^ ((raw >> 63) | i64.MIN_VALUE));
     store<u64>(keys, bits);
@@ -103,8 +103,6 @@ function toBits(keys: usize, n: u32): void {
   }
 }
 
-// @ts-ignore: decorator
-@inline
 function count(digit: u32, bits: u64): void {
   const slot = HISTOGRAMS + (digit << 10) + ((<u32>bits & 255) << 2);
   store<u32>(slot, load<u32>(slot) + 1);
@@ -125,18 +123,18 @@ function startOffsets(histogram: usize, n: u32): bool {
 function scatter(fromKeys: usize, fromRows: usize, toKeys: usize, toRows: usize, n: u32, digit: u32): void {
   const histogram = HISTOGRAMS + (digit << 10);
   const shift = <u64>(digit << 3);
-  for (const end = fromKeys + (<usize>n << 3); fromKeys < end; fromKeys += 8, fromRows += 4) {
+  for (const end = fromKeys + ((<usize>n) << 3); fromKeys < end; fromKeys += 8, fromRows += 4) {
     const bits = load<u64>(fromKeys);
     const slot = histogram + ((<u32>(bits >> shift) & 255) << 2);
     const at = load<u32>(slot);
     store<u32>(slot, at + 1);
-    store<u64>(toKeys + (<usize>at << 3), bits);
-    store<u32>(toRows + (<usize>at << 2), load<u32>(fromRows));
+    store<u64>(toKeys + ((<usize>at) << 3), bits);
+    store<u32>(toRows + ((<usize>at) << 2), load<u32>(fromRows));
   }
 }
 
 function fromBits(from: usize, to: usize, n: u32): void {
-  for (const end = from + (<usize>n << 3); from < end; from += 8, to += 8) {
+  for (const end = from + ((<usize>n) << 3); from < end; from += 8, to += 8) {
     const bits = load<i64>(from);
     store<i64>(to, bits ^ (~(bits >> 63) | i64.MIN_VALUE));
   }

@@ -84,6 +84,7 @@ export interface CoreExports {
     out: number,
     capacity: number,
   ): number;
+  hg_memtable_at(memtable: number, position: number): number;
   hg_memtable_key(memtable: number, row: number, out: number): number;
   hg_memtable_find(memtable: number, time: number, id: number): number;
   hg_memtable_match(memtable: number, record: number, lsn: number, out: number, capacity: number): number;

@@ -3,7 +3,7 @@
 import type { Separator } from './abi.ts';
 import type { Core } from './load.ts';
 import { allocate, Region } from './region.ts';
-import { type StepResult, RowWorkspace, STEP_ROWS } from './row-output.ts';
+import { RowWorkspace, STEP_ROWS, type StepResult, type TextSink } from './row-output.ts';
 import type { RowPlan } from './row-plan.ts';
 import { coreError, STATUS } from './status.ts';
 
@@ -85,16 +85,16 @@ export class CoreMemtable {
   }
 
   /** Writes row text of visible rows at positions [from, to); as ResidentSegment.step. Returns the position to go on from. */
-  step(from: number, to: number, lsn: number, limit: number, plan: RowPlan, separator: Separator, result: StepResult): number {
+  step(from: number, to: number, lsn: number, limit: number, hidden: ReadonlySet<number> | undefined, plan: RowPlan, separator: Separator, sink: TextSink, result: StepResult): number {
     const { exports } = this.#core;
     const rows = this.#work.rows;
-    const n = exports.hg_memtable_rows(this.#handle, from, to, lsn, rows, Math.min(STEP_ROWS, limit)) >>> 0;
+    let n = exports.hg_memtable_rows(this.#handle, from, to, lsn, rows, Math.min(STEP_ROWS, limit)) >>> 0;
     let next = exports.hg_result_rows() >>> 0;
+    if (hidden !== undefined && hidden.size > 0) n = this.#hide(n, hidden);
     result.rows = 0;
-    result.text = undefined;
     result.exhausted = next >= to;
     if (n === 0) return next;
-    const done = this.writeRows(n, plan, separator, result);
+    const done = this.#writeRows(n, plan, separator, sink, result);
     if (done < n) {
       next = this.seek(result.lastTs, result.lastId + 1);
       result.exhausted = false;
@@ -102,8 +102,20 @@ export class CoreMemtable {
     return next;
   }
 
+  /** Takes hidden rows out of the workspace's list; returns how many stay. */
+  #hide(n: number, hidden: ReadonlySet<number>): number {
+    const words = this.#core.memory.words;
+    const at = this.#work.rows / 4;
+    let kept = 0;
+    for (let i = 0; i < n; i++) {
+      const row = words[at + i]!;
+      if (!hidden.has(row)) words[at + kept++] = row;
+    }
+    return kept;
+  }
+
   /** Writes the first n rows of the workspace's list as text; returns how many fitted. */
-  writeRows(n: number, plan: RowPlan, separator: Separator, result: StepResult): number {
+  #writeRows(n: number, plan: RowPlan, separator: Separator, sink: TextSink, result: StepResult): number {
     const { exports, memory } = this.#core;
     const work = this.#work;
     const first = memory.words[work.rows / 4]!;
@@ -119,7 +131,7 @@ export class CoreMemtable {
     if (written < 0) throw coreError(written, 'hg_records_json');
     const done = exports.hg_result_rows() >>> 0;
     result.rows = done;
-    result.text = memory.copyOut(work.text.pointer, written);
+    sink.append(memory.borrow(work.text.pointer, written));
     exports.hg_memtable_key(this.#handle, first, work.key);
     result.firstTs = memory.numbers[work.key / 8]!;
     exports.hg_memtable_key(this.#handle, rowNumbers[done - 1]!, work.key);
@@ -154,10 +166,16 @@ export class CoreMemtable {
   }
 
   /** Writes given rows (of `lookup`) as text. Returns how many were written. */
-  stepRows(rows: Uint32Array, plan: RowPlan, separator: Separator, result: StepResult): number {
+  stepRows(rows: Uint32Array, plan: RowPlan, separator: Separator, sink: TextSink, result: StepResult): number {
     const n = Math.min(rows.length, STEP_ROWS);
     this.#core.memory.words.set(rows.subarray(0, n), this.#work.rows / 4);
-    return this.writeRows(n, plan, separator, result);
+    return this.#writeRows(n, plan, separator, sink, result);
+  }
+
+  /** Key of the row at a position of the order, visible or not. */
+  keyAt(position: number): { eventTs: number; id: number } {
+    this.sort();
+    return this.keyOf(this.#core.exports.hg_memtable_at(this.#handle, position) >>> 0);
   }
 
   keyOf(row: number): { eventTs: number; id: number } {
@@ -230,6 +248,21 @@ export class CoreMemtable {
       offset += piece.length;
     }
     return { bytes, rows };
+  }
+
+  /** How many rows at positions [from, to) are visible at `lsn`, and in how many buckets. */
+  count(from: number, to: number, lsn: number): { rows: number; buckets: number } {
+    const { exports } = this.#core;
+    let rows = 0;
+    let buckets = 0;
+    let at = from;
+    while (at < to) {
+      const n = exports.hg_memtable_rows(this.#handle, at, to, lsn, this.#work.rows, STEP_ROWS) >>> 0;
+      at = exports.hg_result_rows() >>> 0;
+      rows += n;
+      buckets += exports.hg_memtable_row_buckets(this.#handle, this.#work.rows, n) >>> 0;
+    }
+    return { rows, buckets };
   }
 
   /** Distinct nodes of all rows, dead ones too, in no order. */

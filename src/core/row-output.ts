@@ -9,10 +9,8 @@ export const STEP_ROWS = 8192;
 const TEXT_BYTES = 65536;
 const MAX_NODES = 255;
 
-/** The result of a step: filled anew by each one, so read it before the next. */
+/** What a step gave: filled anew by each one, so read it before the next. */
 export interface StepResult {
-  /** Row text, owned by the caller; undefined when no row was written. */
-  text: Uint8Array<ArrayBuffer> | undefined;
   rows: number;
   firstTs: number;
   lastTs: number;
@@ -21,6 +19,35 @@ export interface StepResult {
   buckets: number;
   /** Everything below the step's upper bound was given. */
   exhausted: boolean;
+}
+
+/** Row text of several steps, gathered in one buffer. */
+export class TextSink {
+  #buffer = Buffer.allocUnsafe(2 * TEXT_BYTES);
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  append(bytes: Uint8Array): void {
+    if (this.#length + bytes.length > this.#buffer.length) {
+      const larger = Buffer.allocUnsafe(2 * (this.#length + bytes.length));
+      larger.set(this.#buffer.subarray(0, this.#length));
+      this.#buffer = larger;
+    }
+    this.#buffer.set(bytes, this.#length);
+    this.#length += bytes.length;
+  }
+
+  /** What was gathered, as the caller's own bytes; the sink is empty afterwards. */
+  take(): Uint8Array<ArrayBuffer> {
+    const text = Buffer.allocUnsafe(this.#length);
+    text.set(this.#buffer.subarray(0, this.#length));
+    this.#length = 0;
+    if (this.#buffer.length > 8 * TEXT_BYTES) this.#buffer = Buffer.allocUnsafe(2 * TEXT_BYTES);
+    return text as Uint8Array<ArrayBuffer>;
+  }
 }
 
 /** Regions of one instance for reading rows: row numbers, text, nodes, keys, the plan. */

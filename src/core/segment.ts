@@ -4,7 +4,7 @@ import { corruption, HedgerowError } from '../errors.ts';
 import { SECTION_KIND, SEGMENT_FIELD, type Separator } from './abi.ts';
 import type { Core } from './load.ts';
 import { allocate, Region } from './region.ts';
-import { type StepResult, RowWorkspace, STEP_ROWS } from './row-output.ts';
+import { RowWorkspace, STEP_ROWS, type StepResult, type TextSink } from './row-output.ts';
 import type { RowPlan } from './row-plan.ts';
 import { coreError, STATUS } from './status.ts';
 
@@ -193,7 +193,7 @@ export class ResidentSegment {
    * Writes row text of live rows in [from, to) (holding all `nodeCount` nodes set before, when not 0), at most `limit` rows and one text
    * buffer. Returns the row to go on from; fills `result`. Bounded: at most STEP_ROWS rows are looked at.
    */
-  step(from: number, to: number, nodeCount: number, dead: DeadRows, lsn: number, limit: number, plan: RowPlan, separator: Separator, result: StepResult): number {
+  step(from: number, to: number, nodeCount: number, dead: DeadRows, lsn: number, limit: number, plan: RowPlan, separator: Separator, sink: TextSink, result: StepResult): number {
     const { exports, memory } = this.#core;
     const rows = this.#work.rows;
     let next: number;
@@ -209,7 +209,6 @@ export class ResidentSegment {
     }
     n = this.#reconcile(n, dead, lsn);
     result.rows = 0;
-    result.text = undefined;
     result.exhausted = next >= to;
     if (n === 0) return next;
     if (n > limit) {
@@ -224,7 +223,7 @@ export class ResidentSegment {
       result.exhausted = false;
     }
     this.#describe(done, nodeCount > 0, result);
-    result.text = memory.copyOut(this.#work.text.pointer, written);
+    sink.append(memory.borrow(this.#work.text.pointer, written));
     return next;
   }
 

@@ -3,8 +3,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { RowKey } from '../engine/types.ts';
 import { HedgerowError } from '../errors.ts';
+import type { Database, Snapshot, Table } from '../engine/index.ts';
 import { parseInteger } from './integers.ts';
-import type { Database, Snapshot, Table } from './engine-door.ts';
 
 /** Snapshots kept for cursors; over it the one used longest ago goes. */
 export const MAX_PINNED_SNAPSHOTS = 1000;

@@ -51,7 +51,7 @@ export class Dispatcher {
       exchange.data = route.data;
       requireService(services, route, exchange);
       if (route.bodyTypes.length > 0) this.#readBody(exchange, response, request, route, match, declared);
-      else this.#run(exchange, route, callOf(services, match, request, exchange, ''));
+      else this.#run(exchange, route, callOf(services, route, match, request, exchange, ''));
     } catch (error) {
       exchange.fail(error);
     }
@@ -101,7 +101,7 @@ export class Dispatcher {
       exchange.closing = size > limit * DRAINED_TIMES_LIMIT;
       throw bodyTooLarge(limit);
     }
-    const call = callOf(this.#options.services, match, request, exchange, bodyType);
+    const call = callOf(this.#options.services, route, match, request, exchange, bodyType);
     const collector = new BodyCollector(limit);
     let open = true;
     this.#outlive(exchange);
@@ -141,6 +141,7 @@ type OpenCall = { -readonly [K in keyof Call]: Call[K] };
 
 function callOf(
   services: Services,
+  route: Route,
   match: Match,
   request: TransportRequest,
   exchange: Exchange,
@@ -151,7 +152,7 @@ function callOf(
     database: services.database as Call['database'],
     parameters: match.parameters,
     query: request.getQuery() ?? '',
-    accept: request.getHeader('accept'),
+    accept: route.negotiates ? request.getHeader('accept') : '',
     bodyType,
     body: EMPTY_BODY,
     client: exchange,

@@ -12,7 +12,9 @@ export function invalidFields(errors: FieldError[]): HedgerowError {
 /** `["body", "members", 0]` -> `members[0]`. */
 export function nameOf(loc: readonly (string | number)[]): string {
   const inner = loc.length > 1 ? loc.slice(1) : loc;
-  return inner.map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`)).join('');
+  return inner
+    .map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`))
+    .join('');
 }
 
 /** How a wrong value is named in messages. */

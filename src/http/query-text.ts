@@ -2,28 +2,34 @@
 
 import { HedgerowError } from '../errors.ts';
 
-/** Calls `take` for every `name=value` of the query string; a name without `=` has an empty value. */
-export function eachParameter(query: string, take: (name: string, value: string) => void): void {
-  let start = 0;
-  while (start < query.length) {
-    const ampersand = query.indexOf('&', start);
-    const end = ampersand < 0 ? query.length : ampersand;
-    if (end > start) {
-      const equals = query.indexOf('=', start);
-      if (equals < 0 || equals >= end) take(decodeText(query.slice(start, end)), '');
-      else take(decodeText(query.slice(start, equals)), decodeText(query.slice(equals + 1, end)));
-    }
-    start = end + 1;
-  }
+/** Where the parameter that begins at `start` ends: at `&` or at the end of the query. */
+export function parameterEnd(query: string, start: number): number {
+  const ampersand = query.indexOf('&', start);
+  return ampersand < 0 ? query.length : ampersand;
+}
+
+export function parameterName(query: string, start: number, end: number): string {
+  const equals = query.indexOf('=', start);
+  return decodeText(query.slice(start, equals < 0 || equals > end ? end : equals));
+}
+
+/** The text after `=`; empty when there is none. */
+export function parameterValue(query: string, start: number, end: number): string {
+  const equals = query.indexOf('=', start);
+  return equals < 0 || equals >= end ? '' : decodeText(query.slice(equals + 1, end));
 }
 
 /** The parameters as an object; one given twice is refused rather than guessed. */
 export function queryObject(query: string): Record<string, string> {
   const values: Record<string, string> = Object.create(null);
-  eachParameter(query, (name, value) => {
+  let start = 0;
+  while (start < query.length) {
+    const end = parameterEnd(query, start);
+    const name = parameterName(query, start, end);
     if (name in values) throw givenTwice(name);
-    values[name] = value;
-  });
+    values[name] = parameterValue(query, start, end);
+    start = end + 1;
+  }
   return values;
 }
 

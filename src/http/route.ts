@@ -1,8 +1,9 @@
 // What a route is: a plain value with method, path, role, schemas and handler, read by the router, the guard and the API description.
 
 import type { Logger } from '../observe/log.ts';
+import type { BytePool } from './byte-pool.ts';
 import type { CursorRegistry } from './cursors.ts';
-import type { Database } from './engine-door.ts';
+import type { Database } from '../engine/index.ts';
 import type { Reply } from './reply.ts';
 import type { GenericSchema } from './schema.ts';
 import type { SliceQueue } from './slices.ts';
@@ -17,6 +18,7 @@ export interface Services {
   draining: boolean;
   readonly cursors: CursorRegistry;
   readonly slices: SliceQueue;
+  readonly pool: BytePool;
   readonly log: Logger;
   readonly version: string;
   readonly authDisabled: boolean;
@@ -34,6 +36,7 @@ export interface Call {
   readonly parameters: readonly string[];
   /** The query string as it came, without `?`. */
   readonly query: string;
+  /** `Accept`, on routes that negotiate. */
   readonly accept: string;
   /** Media type of the body, lower case, without parameters; `application/json` when the client gave none. */
   readonly bodyType: string;
@@ -55,6 +58,8 @@ export interface Route {
   readonly database: boolean;
   /** Data routes tell the log position they reflect in `X-Hedgerow-LSN`. */
   readonly data: boolean;
+  /** The answer's type depends on `Accept`. */
+  readonly negotiates: boolean;
   /** Media types of the body; empty: the route takes none. */
   readonly bodyTypes: readonly string[];
   readonly schemas: RouteSchemas;

@@ -2,9 +2,10 @@
 
 import { randomBytes } from 'node:crypto';
 import type { Logger } from '../observe/log.ts';
+import { BytePool } from './byte-pool.ts';
 import { CursorRegistry } from './cursors.ts';
 import { Dispatcher } from './dispatch.ts';
-import type { Database } from './engine-door.ts';
+import type { Database } from '../engine/index.ts';
 import { requestIds } from './request-id.ts';
 import type { Route, Services } from './route.ts';
 import { Router } from './router.ts';
@@ -40,6 +41,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     draining: false,
     cursors: new CursorRegistry({ now, secret: randomBytes(32) }),
     slices: new SliceQueue(now),
+    pool: new BytePool(),
     log: options.log,
     version: options.version,
     authDisabled: options.authDisabled,

@@ -44,6 +44,7 @@ export function validated<P extends GenericSchema, Q extends GenericSchema, B ex
     summary: definition.summary,
     database: definition.database ?? true,
     data: definition.data ?? false,
+    negotiates: false,
     bodyTypes: body === undefined ? NO_BODY : JSON_BODY,
     schemas: {
       ...(parameters === undefined ? {} : { parameters }),

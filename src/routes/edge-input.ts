@@ -2,7 +2,7 @@
 
 import type { ColumnType, EdgeInput, PropertyValue } from '../engine/types.ts';
 import { type FieldError, HedgerowError } from '../errors.ts';
-import type { Table } from '../http/engine-door.ts';
+import type { Table } from '../engine/index.ts';
 import { invalidFields, kindOf } from '../http/field-errors.ts';
 import { finite, integer, tableName, text, v } from '../http/schema.ts';
 import { MAX_TEXT_BYTES } from '../limits.ts';

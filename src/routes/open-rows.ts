@@ -2,7 +2,7 @@
 
 import type { QueryPlan, RowKey } from '../engine/types.ts';
 import type { Pin } from '../http/cursors.ts';
-import type { Scan, Table } from '../http/engine-door.ts';
+import type { Scan, Table } from '../engine/index.ts';
 import type { Call, Services } from '../http/route.ts';
 
 export interface RowsRequest {

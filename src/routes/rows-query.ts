@@ -3,7 +3,7 @@
 import type { FieldError } from '../errors.ts';
 import { invalidFields } from '../http/field-errors.ts';
 import { parseInteger } from '../http/integers.ts';
-import { eachParameter, givenTwice } from '../http/query-text.ts';
+import { givenTwice, parameterEnd, parameterName, parameterValue } from '../http/query-text.ts';
 import { integerText, tableName, text, v } from '../http/schema.ts';
 
 export interface RowsQuery {
@@ -37,12 +37,19 @@ export function parseRowsQuery(query: string): RowsQuery {
     limit: undefined,
     cursor: undefined,
   };
-  const errors: FieldError[] = [];
-  eachParameter(query, (name, value) => {
-    const wrong = takeParameter(result, name, value);
-    if (wrong !== undefined) errors.push({ loc: ['query', name], msg: wrong });
-  });
-  if (errors.length > 0) throw invalidFields(errors);
+  let errors: FieldError[] | undefined;
+  let start = 0;
+  while (start < query.length) {
+    const end = parameterEnd(query, start);
+    const name = parameterName(query, start, end);
+    const wrong = takeParameter(result, name, parameterValue(query, start, end));
+    if (wrong !== undefined) {
+      errors ??= [];
+      errors.push({ loc: ['query', name], msg: wrong });
+    }
+    start = end + 1;
+  }
+  if (errors !== undefined) throw invalidFields(errors);
   return result;
 }
 

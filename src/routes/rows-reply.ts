@@ -1,6 +1,7 @@
 // Answers rows: small results as one body, large ones as a stream of the scan's own slices.
 
 import type { QueryPlan } from '../engine/types.ts';
+import { writeAscii, writeInteger } from '../http/byte-text.ts';
 import { JSON_TYPE, NDJSON_TYPE } from '../http/media.ts';
 import type { ChunkSource, Reply } from '../http/reply.ts';
 import type { Call } from '../http/route.ts';
@@ -11,10 +12,6 @@ const WHOLE_BODY_BYTES = 64 * 1024;
 const WHOLE_BODY_SLICES = 8;
 /** A limited NDJSON answer holds so much before it rather reads its rows twice (its cursor stands in a header, before the rows). */
 const NDJSON_KEPT_BYTES = 2 ** 20;
-
-const COMMA = 0x2c;
-const OPENING_BRACE = 0x7b;
-const COMMA_BYTES = Uint8Array.of(COMMA);
 
 export function rowsReply(call: Call, request: RowsRequest): Reply | Promise<Reply> {
   const rows = new OpenRows(call, request);
@@ -29,7 +26,7 @@ export function rowsReply(call: Call, request: RowsRequest): Reply | Promise<Rep
         throw error;
       });
     }
-    const reply = request.ndjson ? wholeNdjson(rows, slices) : wholeJson(rows, slices);
+    const reply = request.ndjson ? wholeNdjson(rows, slices) : wholeJson(call, rows, slices);
     rows.close();
     return reply;
   } catch (error) {
@@ -51,20 +48,17 @@ function readSlices(rows: OpenRows, slices: Uint8Array[]): boolean {
   return false;
 }
 
-function wholeJson(rows: OpenRows, slices: readonly Uint8Array[]): Reply {
-  const head = headOf(rows.request);
-  const tail = tailOf(rows);
-  let size = head.length + tail.length;
-  for (const slice of slices) size += slice.length + 1;
-  const body = Buffer.allocUnsafe(size);
-  let offset = body.latin1Write(head, 0);
+function wholeJson(call: Call, rows: OpenRows, slices: readonly Uint8Array[]): Reply {
+  const { table, node } = rows.request;
+  let size = LONGEST_FRAME;
+  for (let i = 0; i < slices.length; i++) size += slices[i]!.length;
+  const body = call.services.pool.take(size);
+  let offset = writeHead(body, table.name, node);
   for (let i = 0; i < slices.length; i++) {
-    const slice = slices[i]!;
-    if (i > 0 && slice[0] === OPENING_BRACE) body[offset++] = COMMA;
-    body.set(slice, offset);
-    offset += slice.length;
+    body.set(slices[i]!, offset);
+    offset += slices[i]!.length;
   }
-  offset += body.latin1Write(tail, offset);
+  offset = writeTail(body, offset, rows);
   return rowsAnswer(JSON_TYPE, body.subarray(0, offset), rows.lsn, undefined, undefined);
 }
 
@@ -129,17 +123,16 @@ class NdjsonSource implements ChunkSource {
   }
 }
 
-/** Head, slices parted by commas, tail. */
+/** Head, slices (which bring their commas along), tail. */
 class JsonSource implements ChunkSource {
   readonly #rows: OpenRows;
-  readonly #waiting: Uint8Array[] = [];
-  #hasRows = false;
+  readonly #waiting: Uint8Array[];
   #ended = false;
 
   constructor(rows: OpenRows, read: readonly Uint8Array[]) {
     this.#rows = rows;
-    this.#waiting.push(Buffer.from(headOf(rows.request), 'latin1'));
-    for (const slice of read) this.#push(slice);
+    const head = new Uint8Array(LONGEST_FRAME);
+    this.#waiting = [head.subarray(0, writeHead(head, rows.request.table.name, rows.request.node)), ...read];
   }
 
   next(): Uint8Array | null {
@@ -147,41 +140,53 @@ class JsonSource implements ChunkSource {
     if (waiting !== undefined) return waiting;
     if (this.#ended) return null;
     const slice = this.#rows.next();
-    if (slice === null) {
-      this.#ended = true;
-      return Buffer.from(tailOf(this.#rows), 'latin1');
-    }
-    if (slice.length === 0) return slice;
-    this.#push(slice);
-    return this.#waiting.shift()!;
+    if (slice !== null) return slice;
+    this.#ended = true;
+    const tail = new Uint8Array(LONGEST_FRAME);
+    return tail.subarray(0, writeTail(tail, 0, this.#rows));
   }
 
   close(): void {
     this.#rows.close();
   }
-
-  #push(slice: Uint8Array): void {
-    if (this.#hasRows && slice[0] === OPENING_BRACE) this.#waiting.push(COMMA_BYTES);
-    this.#hasRows = true;
-    this.#waiting.push(slice);
-  }
 }
+
+/** Room for head and tail together: a name of at most 64 characters, seven numbers of at most 25, a cursor, and the fixed text. */
+const LONGEST_FRAME = 1024;
 
 /** Table names are identifiers, so they need no escaping and are one byte a character. */
-function headOf(request: RowsRequest): string {
-  const node = request.node === undefined ? '' : `,"node_id":${request.node}`;
-  return `{"table":"${request.table.name}"${node},"hyperedges":[`;
+function writeHead(into: Uint8Array, table: string, node: number | undefined): number {
+  let offset = writeAscii(into, 0, '{"table":"');
+  offset = writeAscii(into, offset, table);
+  if (node !== undefined) {
+    offset = writeAscii(into, offset, '","node_id":');
+    offset = writeInteger(into, offset, node);
+    return writeAscii(into, offset, ',"hyperedges":[');
+  }
+  return writeAscii(into, offset, '","hyperedges":[');
 }
 
-function tailOf(rows: OpenRows): string {
+function writeTail(into: Uint8Array, from: number, rows: OpenRows): number {
+  let offset = writeAscii(into, from, '],"num_tuples":');
+  offset = writeInteger(into, offset, rows.rows);
+  offset = writePlan(into, offset, rows.plan());
   const cursor = rows.nextCursor();
-  const quoted = cursor === null ? 'null' : `"${cursor}"`;
-  return `],"num_tuples":${rows.rows},"query_plan":${planText(rows.plan())},"next_cursor":${quoted}}`;
+  if (cursor === null) return writeAscii(into, offset, ',"next_cursor":null}');
+  offset = writeAscii(into, offset, ',"next_cursor":"');
+  offset = writeAscii(into, offset, cursor);
+  return writeAscii(into, offset, '"}');
 }
 
-function planText(plan: QueryPlan): string {
-  return (
-    `{"strategy":"${plan.strategy}","buckets_scanned":${plan.buckets_scanned},"total_buckets":${plan.total_buckets}` +
-    `,"speedup_factor":${plan.speedup_factor},"elapsed_us":${plan.elapsed_us}}`
-  );
+function writePlan(into: Uint8Array, from: number, plan: QueryPlan): number {
+  let offset = writeAscii(into, from, ',"query_plan":{"strategy":"');
+  offset = writeAscii(into, offset, plan.strategy);
+  offset = writeAscii(into, offset, '","buckets_scanned":');
+  offset = writeInteger(into, offset, plan.buckets_scanned);
+  offset = writeAscii(into, offset, ',"total_buckets":');
+  offset = writeInteger(into, offset, plan.total_buckets);
+  offset = writeAscii(into, offset, ',"speedup_factor":');
+  offset = writeAscii(into, offset, String(plan.speedup_factor));
+  offset = writeAscii(into, offset, ',"elapsed_us":');
+  offset = writeInteger(into, offset, plan.elapsed_us);
+  return writeAscii(into, offset, '}');
 }

@@ -108,7 +108,15 @@ describe.each([
 
     it('agree with sets on long lists and on lengths far apart', () => {
       const random = randomFrom(3);
-      for (const [na, nb] of [[5000, 5000], [20000, 3], [3, 20000], [20000, 100], [100, 20000], [4000, 129], [1, 1]]) {
+      for (const [na, nb] of [
+        [5000, 5000],
+        [20000, 3],
+        [3, 20000],
+        [20000, 100],
+        [100, 20000],
+        [4000, 129],
+        [1, 1],
+      ]) {
         for (const density of [1.2, 4, 40]) {
           const span = Math.min(65536, Math.ceil(Math.max(na!, nb!) * density));
           checkPair(ascending(random, na!, span), ascending(random, nb!, span), true);
@@ -153,6 +161,30 @@ describe.each([
         expect(leaf.lowerBound32(B, list.length, -1)).toBe(list.length);
       }
     });
+  });
+
+  it('read nothing past the end of their inputs: at the end of memory they do not trap', () => {
+    const end = leaf.memory.buffer.byteLength;
+    for (let count = 0; count < 70; count++) {
+      const a32 = end - 4 * count;
+      const a16 = end - 2 * count;
+      const ordinals = Uint16Array.from({ length: count }, (_, i) => i * 2);
+      new Uint16Array(leaf.memory.buffer, a16, count).set(ordinals);
+      new Uint16Array(leaf.memory.buffer, B, count).set(ordinals);
+      expect(leaf.intersect16(a16, count, B, count, OUT)).toBe(count);
+      expect(leaf.intersect16(B, count, a16, count, OUT)).toBe(count);
+      leaf.widen16(a16, count, OUT);
+      new Uint32Array(leaf.memory.buffer, a32, count).set(ordinals);
+      new Uint32Array(leaf.memory.buffer, B, count).set(ordinals);
+      expect(leaf.intersect32(a32, count, B, count, OUT)).toBe(count);
+      expect(leaf.intersect32(B, count, a32, count, a32)).toBe(count);
+      expect(leaf.difference32(B, count, a32, count, OUT)).toBe(0);
+      expect(leaf.difference32(a32, count, B, count, a32)).toBe(0);
+      expect(leaf.union32(a32, count, B, count, OUT)).toBeGreaterThanOrEqual(count);
+      leaf.crc32c(end - count, count, 0);
+      bytes().fill(97, end - count, end);
+      expect(leaf.writeText(OUT, end - count, count) - OUT).toBe(count + 2);
+    }
   });
 
   describe('filter', () => {
@@ -240,11 +272,52 @@ describe.each([
 
     it('write doubles as JSON.stringify does', () => {
       const edges = [
-        0, -0, 1, -1, 0.1, 0.3, 1 / 3, 100, 1e15, 1e20, 1e21, 1e22, 1.5e21, 123456789012345680000, 5e-324, 1e-323,
-        2.2250738585072014e-308, 2.225073858507201e-308, 1.7976931348623157e308, 1e-5, 1e-6, 9.999999e-7, 1e-7, 1.5e-7,
-        0.000001234567890123, 4.35, 0.5, 999999.999999999, 1000000.5, 99999999999.9999, 2 ** 53, 2 ** 53 + 2, 2 ** 63,
-        4503599627370495.5, 9007199254740991, 1e23, 8.41e21, 2 ** -44, 5e-7, 1.7976931348623155e308, -2.5e-9,
-        -0.0000012345678901234567, -1.2345678901234567e-300, Number.NaN, Infinity, -Infinity,
+        0,
+        -0,
+        1,
+        -1,
+        0.1,
+        0.3,
+        1 / 3,
+        100,
+        1e15,
+        1e20,
+        1e21,
+        1e22,
+        1.5e21,
+        123456789012345680000,
+        5e-324,
+        1e-323,
+        2.2250738585072014e-308,
+        2.225073858507201e-308,
+        1.7976931348623157e308,
+        1e-5,
+        1e-6,
+        9.999999e-7,
+        1e-7,
+        1.5e-7,
+        0.000001234567890123,
+        4.35,
+        0.5,
+        999999.999999999,
+        1000000.5,
+        99999999999.9999,
+        2 ** 53,
+        2 ** 53 + 2,
+        2 ** 63,
+        4503599627370495.5,
+        9007199254740991,
+        1e23,
+        8.41e21,
+        2 ** -44,
+        5e-7,
+        1.7976931348623155e308,
+        -2.5e-9,
+        -0.0000012345678901234567,
+        -1.2345678901234568e-300,
+        Number.NaN,
+        Infinity,
+        -Infinity,
       ];
       for (const value of edges) expect(floatText(value)).toBe(JSON.stringify(value));
       for (let power = -1074; power <= 1023; power++) {
@@ -291,7 +364,23 @@ describe.each([
 
     it('writes random text of every length', () => {
       const random = randomFrom(10);
-      const alphabet = ['a', 'Z', '"', '\\', '\n', '\u0001', '\u007f', '\u0080', 'é', '€', '\u2028', '😀', ' ', '!', '#'];
+      const alphabet = [
+        'a',
+        'Z',
+        '"',
+        '\\',
+        '\n',
+        '\u0001',
+        '\u007f',
+        '\u0080',
+        'é',
+        '€',
+        '\u2028',
+        '😀',
+        ' ',
+        '!',
+        '#',
+      ];
       for (let length = 0; length < 400; length++) {
         const rare = random.below(2) === 0 ? alphabet.length : 2;
         check(Array.from({ length: length % 100 }, () => alphabet[random.below(rare)]).join(''));
@@ -322,7 +411,9 @@ describe.each([
           leaf.psiOrder(A, B, count, SCRATCH);
           expect([...new Float64Array(leaf.memory.buffer, A, count)]).toEqual(want.map((i) => keys[i]! + 0));
           expect([...new Uint32Array(leaf.memory.buffer, B, count)]).toEqual(want.map((i) => rows[i]));
-          expect(bytes().subarray(SCRATCH + 12 * count, SCRATCH + 12 * count + 32)).toEqual(new Uint8Array(32).fill(GUARD));
+          expect(bytes().subarray(SCRATCH + 12 * count, SCRATCH + 12 * count + 32)).toEqual(
+            new Uint8Array(32).fill(GUARD),
+          );
         }
       }
     });

@@ -3,8 +3,8 @@
 import { expect, test } from 'vitest';
 import { LogHistory } from '../support/log-history.ts';
 
-const SEEDS = Number(process.env['HEDGEROW_LOG_SEEDS'] ?? 400);
-const FIRST_SEED = Number(process.env['HEDGEROW_LOG_FIRST_SEED'] ?? 1);
+const SEEDS = Number(process.env.HEDGEROW_LOG_SEEDS ?? 400);
+const FIRST_SEED = Number(process.env.HEDGEROW_LOG_FIRST_SEED ?? 1);
 
 test(`${SEEDS} histories keep every acknowledged operation`, async () => {
   const totals: Record<string, number> = {};

@@ -1,0 +1,268 @@
+// Compacts one table: freezes its memtables, chooses stretches, has them merged, installs the manifest, swaps the version.
+//
+// Readers and writers go on all the while. The manifest is the only commit point: before it nothing has changed, after it everything has.
+
+import type { BuilderColumn } from '../../core/index.ts';
+import { encodeProperties, type CoreMemtable } from '../../core/index.ts';
+import type { DeadList } from '../dead-rows.ts';
+import type { SegmentFile } from '../segment-file.ts';
+import { openSegmentFile, refreshFilters, type SegmentEntry } from '../segments-on-disk.ts';
+import type { LateDeath, Table } from '../table.ts';
+import type { RowKey } from '../types.ts';
+import { Version } from '../version.ts';
+import { chooseStretches, type Stretch } from './choose.ts';
+import type { CompactionRunner } from './work.ts';
+
+/** New rows of one part at most, about: 65,536 rows are some 2 MB of records. */
+const PART_ROWS = 65536;
+
+export interface TableCompaction {
+  pendingBefore: number;
+  tombstones: number;
+  edgesDropped: number;
+  bucketsDropped: number;
+}
+
+export interface CompactionOptions {
+  runner: CompactionRunner;
+  maxRows: number;
+  /** Rows with a smaller time go; -Infinity: none. */
+  cutoffTs: number;
+  /** Makes the manifest that holds this table with these segments and everything else as it is. */
+  installManifest: (table: Table, segments: readonly SegmentEntry[], appliedLsn: number) => Promise<void>;
+}
+
+/** What a compaction reads: frozen at one LSN. */
+interface Frozen {
+  lsn: number;
+  segments: readonly SegmentFile[];
+  memtables: readonly CoreMemtable[];
+  late: LateDeath[];
+  pending: number;
+  tombstones: number;
+}
+
+/** Compacts; resolves when readers see the new segments. Rejects with nothing changed. One at a time a table. */
+export async function compactTable(table: Table, options: CompactionOptions): Promise<TableCompaction> {
+  table.assertUsable();
+  const frozen = freeze(table);
+  const { committer } = table.context;
+  try {
+    await committer.log.flush();
+    const dropped = countDropped(table, frozen, options.cutoffTs);
+    const stretches = chooseStretches(figuresOf(frozen, options));
+    const replaced = await mergeStretches(table, frozen, stretches, options);
+    await install(table, frozen, stretches, replaced, options);
+    return { pendingBefore: frozen.pending, tombstones: frozen.tombstones, ...dropped };
+  } finally {
+    table.compacting = undefined;
+  }
+}
+
+function freeze(table: Table): Frozen {
+  const lsn = table.context.committer.headLsn;
+  const memtables = table.version.memtables.map((entry) => entry.memtable).filter((memtable) => memtable.rows > 0);
+  if (memtables.length > 0) table.rotateMemtable(lsn);
+  const { segments } = table.version;
+  const late: LateDeath[] = [];
+  table.compacting = { segments: new Set(segments), memtables: new Set(memtables), late };
+  return { lsn, segments, memtables, late, pending: table.pending, tombstones: table.pendingTombstones };
+}
+
+function deadAt(dead: DeadList, lsn: number, beforeRow = Infinity): number {
+  let count = 0;
+  for (let i = 0; i < dead.count; i++) if (dead.lsns[i]! <= lsn && dead.rows[i]! < beforeRow) count++;
+  return count;
+}
+
+function countDropped(table: Table, frozen: Frozen, cutoffTs: number): { edgesDropped: number; bucketsDropped: number } {
+  let edgesDropped = 0;
+  let bucketsDropped = 0;
+  if (cutoffTs === -Infinity) return { edgesDropped, bucketsDropped };
+  for (const segment of frozen.segments) {
+    if (segment.facts.timeMin >= cutoffTs) break;
+    const resident = table.resident(segment);
+    const rows = resident.seek(cutoffTs, -Infinity);
+    edgesDropped += rows - deadAt(segment.dead, frozen.lsn, rows);
+    bucketsDropped += resident.bucketsOf(0, rows);
+  }
+  for (const memtable of frozen.memtables) {
+    const { rows, buckets } = memtable.count(0, memtable.seek(cutoffTs, -Infinity), frozen.lsn);
+    edgesDropped += rows;
+    bucketsDropped += buckets;
+  }
+  return { edgesDropped, bucketsDropped };
+}
+
+function figuresOf(frozen: Frozen, options: CompactionOptions) {
+  const segments = frozen.segments.map(({ facts, dead }) => ({
+    rows: facts.rows,
+    dead: deadAt(dead, frozen.lsn),
+    first: { eventTs: facts.timeMin, id: facts.firstId },
+    last: { eventTs: facts.timeMax, id: facts.lastId },
+  }));
+  const newRows = segments.map(() => 0);
+  let newRowsBehind = 0;
+  let totalNewRows = 0;
+  for (const memtable of frozen.memtables) {
+    const ends = segments.slice(1).map(({ first }) => memtable.seek(first.eventTs, first.id));
+    ends.push(memtable.seek(Infinity, Infinity));
+    let start = 0;
+    for (const [place, end] of ends.entries()) {
+      newRows[place]! += end - start;
+      start = end;
+    }
+    const last = segments[segments.length - 1];
+    const all = ends[ends.length - 1]!;
+    if (last) newRowsBehind += all - memtable.seek(last.last.eventTs, last.last.id + 1);
+    totalNewRows += all;
+  }
+  if (segments.length === 0) newRows.length = 0;
+  return { segments, newRows, newRowsBehind, totalNewRows, cutoffTs: options.cutoffTs, maxRows: options.maxRows };
+}
+
+/** Merges every stretch; returns the new files of each. */
+async function mergeStretches(table: Table, frozen: Frozen, stretches: readonly Stretch[], options: CompactionOptions): Promise<SegmentEntry[][]> {
+  if (stretches.length === 0) return [];
+  const { runner } = options;
+  await runner.open({
+    kind: 'open',
+    dir: table.dir,
+    firstNumber: table.nextSegment,
+    tableId: table.id,
+    bucketSeconds: table.bucketSeconds,
+    columns: builderColumns(table),
+    cutoffTs: options.cutoffTs,
+    maxRows: options.maxRows,
+  });
+  const replaced: SegmentEntry[][] = [];
+  for (const stretch of stretches) {
+    const files: SegmentEntry[] = [];
+    const parts = partsOf(frozen, stretch);
+    for (const [index, part] of parts.entries()) {
+      const done = await runner.part({
+        kind: 'part',
+        segment: part.segment && part.segment.facts.timeMax >= options.cutoffTs ? segmentWork(part.segment, frozen.lsn) : undefined,
+        runs: runsOf(frozen, part, options.cutoffTs),
+        last: index === parts.length - 1,
+        even: !stretch.append,
+      });
+      for (const file of done.files) table.nextSegment = Math.max(table.nextSegment, file.number + 1);
+      files.push(...done.files);
+    }
+    replaced.push(files);
+  }
+  await runner.close();
+  return replaced;
+}
+
+function segmentWork(segment: SegmentFile, lsn: number) {
+  const { dead } = segment;
+  return { path: segment.path, bytes: segment.facts.bytes, deadRows: dead.rows.slice(0, dead.count), deadLsns: dead.lsns.slice(0, dead.count), lsn };
+}
+
+/** Columns for the builder. Borrowed property bytes are copied. */
+function builderColumns(table: Table): BuilderColumn[] {
+  const indexed = new Set(table.definition.indexes.map((index) => index.column));
+  return table.columns.columns.map((column) => ({
+    id: column.id,
+    type: column.type,
+    indexed: indexed.has(column.id),
+    missing:
+      column.default === null ? new Uint8Array(0) : encodeProperties([{ column: column.id, type: column.type, value: column.default }]).slice(2),
+  }));
+}
+
+interface Part {
+  segment: SegmentFile | undefined;
+  lower: RowKey | undefined;
+  upper: RowKey | undefined;
+}
+
+/** The parts of a stretch: each segment with the rows that interleave it, then the rows behind it in slices of about PART_ROWS. */
+function partsOf(frozen: Frozen, stretch: Stretch): Part[] {
+  const parts: Part[] = [];
+  let lower = stretch.lower;
+  for (let place = stretch.from; place < stretch.to; place++) {
+    const segment = frozen.segments[place]!;
+    const behind = { eventTs: segment.facts.timeMax, id: segment.facts.lastId + 1 };
+    parts.push({ segment, lower, upper: behind });
+    const next = frozen.segments[place + 1];
+    const upper = place + 1 < stretch.to && next ? { eventTs: next.facts.timeMin, id: next.facts.firstId } : stretch.upper;
+    parts.push(...slices(frozen, behind, upper));
+    lower = upper;
+  }
+  if (stretch.from === stretch.to) parts.push(...slices(frozen, lower, stretch.upper));
+  if (parts.length === 0) parts.push({ segment: undefined, lower, upper: lower });
+  return parts;
+}
+
+function positions(memtable: CoreMemtable, lower: RowKey | undefined, upper: RowKey | undefined): { from: number; to: number } {
+  const from = lower ? memtable.seek(lower.eventTs, lower.id) : 0;
+  const to = upper ? memtable.seek(upper.eventTs, upper.id) : memtable.seek(Infinity, Infinity);
+  return { from, to };
+}
+
+function slices(frozen: Frozen, lower: RowKey | undefined, upper: RowKey | undefined): Part[] {
+  const parts: Part[] = [];
+  let start = lower;
+  while (true) {
+    let cut: RowKey | undefined;
+    let rows = 0;
+    for (const memtable of frozen.memtables) {
+      const { from, to } = positions(memtable, start, upper);
+      rows += to - from;
+      if (to - from <= PART_ROWS) continue;
+      const key = memtable.keyAt(from + PART_ROWS);
+      if (cut === undefined || key.eventTs < cut.eventTs || (key.eventTs === cut.eventTs && key.id < cut.id)) cut = key;
+    }
+    if (rows === 0) return parts;
+    parts.push({ segment: undefined, lower: start, upper: cut ?? upper });
+    if (cut === undefined) return parts;
+    start = cut;
+  }
+}
+
+function runsOf(frozen: Frozen, part: Part, cutoffTs: number): Uint8Array[] {
+  const runs: Uint8Array[] = [];
+  for (const memtable of frozen.memtables) {
+    const { from, to } = positions(memtable, part.lower, part.upper);
+    const start = cutoffTs === -Infinity ? from : Math.max(from, memtable.seek(cutoffTs, -Infinity));
+    if (start < to) runs.push(memtable.exportRecords(start, to, frozen.lsn).bytes);
+  }
+  return runs;
+}
+
+async function install(table: Table, frozen: Frozen, stretches: readonly Stretch[], replaced: readonly SegmentEntry[][], options: CompactionOptions): Promise<void> {
+  const scratch = table.context.module.instantiate();
+  const segments: SegmentFile[] = [];
+  let place = 0;
+  for (const [index, stretch] of stretches.entries()) {
+    segments.push(...frozen.segments.slice(place, stretch.from));
+    for (const entry of replaced[index]!) segments.push(openSegmentFile(table, entry, scratch));
+    place = stretch.to;
+  }
+  segments.push(...frozen.segments.slice(place));
+  const entries = segments.map((segment) => ({ number: segment.number, bytes: segment.facts.bytes }));
+  await options.installManifest(table, entries, frozen.lsn);
+  const gone = new Set(frozen.memtables);
+  const memtables = table.version.memtables.filter((entry) => !gone.has(entry.memtable));
+  table.install(new Version(segments, memtables, table.bucketSeconds));
+  table.appliedLsn = frozen.lsn;
+  table.pending -= frozen.pending;
+  table.pendingTombstones -= frozen.tombstones;
+  buryLate(table, frozen, new Set(frozen.segments));
+  refreshFilters(table);
+}
+
+/** Rows that died while the compaction ran: marks them dead where they stand now. */
+function buryLate(table: Table, frozen: Frozen, old: ReadonlySet<SegmentFile>): void {
+  for (const { eventTs, id, lsn } of frozen.late) {
+    for (const segment of table.version.segments) {
+      const { facts } = segment;
+      if (facts.timeMin > eventTs || facts.timeMax < eventTs || old.has(segment)) continue;
+      const row = table.resident(segment).find(eventTs, id);
+      if (row >= 0) segment.dead.add(row, lsn);
+    }
+  }
+}

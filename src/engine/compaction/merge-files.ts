@@ -1,0 +1,86 @@
+// Runs the parts of a compaction: merges in the core, writes and syncs the new files. Used in a worker, and inline by tests.
+
+import { type CoreModule, SegmentMerger } from '../../core/index.ts';
+import type { Fs } from '../../storage/fs.ts';
+import { segmentName } from '../segment-file.ts';
+import type { CompactionRunner, OpenWork, PartWork, WorkDone } from './work.ts';
+
+export class InlineRunner implements CompactionRunner {
+  readonly #fs: Fs;
+  readonly #module: CoreModule;
+  #merger: SegmentMerger | undefined;
+  #dir = '';
+  #next = 0;
+  #files: { number: number; bytes: number }[] = [];
+
+  constructor(fs: Fs, module: CoreModule) {
+    this.#fs = fs;
+    this.#module = module;
+  }
+
+  async open(work: OpenWork): Promise<void> {
+    this.#dir = work.dir;
+    this.#next = work.firstNumber;
+    this.#files = [];
+    this.#fs.makeDir(work.dir);
+    this.#merger = new SegmentMerger(this.#module.instantiate(), work, (file) => this.#write(file), work.maxRows);
+  }
+
+  async part(work: PartWork): Promise<WorkDone> {
+    const merger = this.#merger!;
+    const before = { in: merger.rowsIn, out: merger.rowsOut };
+    const { segment } = work;
+    await merger.part(
+      segment && {
+        bytes: segment.bytes,
+        read: (target) => this.#read(segment.path, target),
+        dead: { count: segment.deadRows.length, rows: segment.deadRows, lsns: segment.deadLsns, version: 0 },
+        lsn: segment.lsn,
+        file: segment.path,
+      },
+      work.runs,
+      work.last,
+      work.even,
+    );
+    const files = this.#files;
+    this.#files = [];
+    return { files, rowsIn: merger.rowsIn - before.in, rowsOut: merger.rowsOut - before.out };
+  }
+
+  async close(): Promise<void> {
+    this.#merger = undefined;
+    if (this.#dir !== '') await this.#fs.syncDir(this.#dir);
+  }
+
+  #read(path: string, target: Uint8Array): void {
+    const handle = this.#fs.open(path, 'read');
+    try {
+      let at = 0;
+      while (at < target.length) {
+        const n = handle.read(target.subarray(at), at);
+        if (n === 0) break;
+        at += n;
+      }
+    } finally {
+      handle.close();
+    }
+  }
+
+  async #write(file: Uint8Array<ArrayBuffer>): Promise<void> {
+    const number = this.#next++;
+    const path = `${this.#dir}/${segmentName(number)}`;
+    const handle = this.#fs.open(path, 'create');
+    try {
+      let at = 0;
+      while (at < file.length) {
+        const n = await handle.write(file.subarray(at), at);
+        if (n <= 0) throw new Error(`${path}: wrote ${at} of ${file.length} bytes`);
+        at += n;
+      }
+      await handle.sync();
+    } finally {
+      handle.close();
+    }
+    this.#files.push({ number, bytes: file.length });
+  }
+}

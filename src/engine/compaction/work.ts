@@ -1,0 +1,47 @@
+// What crosses between the engine and whoever runs a compaction: plain values and bytes.
+
+import type { BuilderColumn } from '../../core/index.ts';
+
+/** Opens the work of one compaction. */
+export interface OpenWork {
+  kind: 'open';
+  /** Directory of the new files. */
+  dir: string;
+  /** Number of the first new file. */
+  firstNumber: number;
+  tableId: number;
+  bucketSeconds: number;
+  columns: BuilderColumn[];
+  cutoffTs: number;
+  maxRows: number;
+}
+
+/** One part, in key order: at most one old segment and sorted runs of new records. */
+export interface PartWork {
+  kind: 'part';
+  segment: { path: string; bytes: number; deadRows: Uint32Array; deadLsns: Float64Array; lsn: number } | undefined;
+  runs: Uint8Array[];
+  /** The last part of its stretch. */
+  last: boolean;
+  even: boolean;
+}
+
+export interface CloseWork {
+  kind: 'close';
+}
+
+export type Work = OpenWork | PartWork | CloseWork;
+
+/** The answer to a part: the new files written and synced since the last answer. */
+export interface WorkDone {
+  files: { number: number; bytes: number }[];
+  rowsIn: number;
+  rowsOut: number;
+}
+
+/** Runs parts of one compaction after each other, here or in a worker. */
+export interface CompactionRunner {
+  open(work: OpenWork): Promise<void>;
+  part(work: PartWork): Promise<WorkDone>;
+  close(): Promise<void>;
+}

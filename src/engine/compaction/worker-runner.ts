@@ -1,0 +1,93 @@
+// Compaction in a worker thread: started when first needed, stopped when it has been idle.
+
+import { Worker } from 'node:worker_threads';
+import { type ErrorCode, HedgerowError, STATUS_OF_CODE } from '../../errors.ts';
+import type { CompactionRunner, OpenWork, PartWork, Work, WorkDone } from './work.ts';
+
+interface Answer {
+  call: number;
+  value?: unknown;
+  error?: { message: string; code?: string; fields?: Record<string, unknown> };
+}
+
+interface Call {
+  resolve: (value: unknown) => void;
+  reject: (error: Error) => void;
+}
+
+/** The worker's script: the built one, also when the engine itself runs from source (tests). */
+function workerUrl(): URL {
+  const here = import.meta.url;
+  if (!here.endsWith('.ts')) return new URL('./worker.js', here);
+  return new URL(here.replace(/\/src\/engine\/compaction\/[^/]+$/, '/dist/engine/compaction/worker.js'));
+}
+
+export class WorkerRunner implements CompactionRunner {
+  #worker: Worker | undefined;
+  #calls = new Map<number, Call>();
+  #next = 1;
+
+  open(work: OpenWork): Promise<void> {
+    return this.#send(work, []) as Promise<void>;
+  }
+
+  part(work: PartWork): Promise<WorkDone> {
+    return this.#send(
+      work,
+      work.runs.map((run) => run.buffer as ArrayBuffer),
+    ) as Promise<WorkDone>;
+  }
+
+  close(): Promise<void> {
+    return this.#send({ kind: 'close' }, []) as Promise<void>;
+  }
+
+  /** Ends the thread. */
+  async stop(): Promise<void> {
+    const worker = this.#worker;
+    this.#worker = undefined;
+    await worker?.terminate();
+  }
+
+  #send(work: Work, transfer: ArrayBuffer[]): Promise<unknown> {
+    const worker = this.#start();
+    const call = this.#next++;
+    return new Promise((resolve, reject) => {
+      this.#calls.set(call, { resolve, reject });
+      worker.postMessage({ call, work }, transfer);
+    });
+  }
+
+  #start(): Worker {
+    if (this.#worker !== undefined) return this.#worker;
+    const worker = new Worker(workerUrl(), { execArgv: [] });
+    worker.unref();
+    worker.on('message', (answer: Answer) => this.#answered(answer));
+    worker.on('error', (error) => this.#died(error));
+    worker.on('exit', () => this.#died(new Error('the compaction thread ended')));
+    this.#worker = worker;
+    return worker;
+  }
+
+  #answered(answer: Answer): void {
+    const call = this.#calls.get(answer.call);
+    this.#calls.delete(answer.call);
+    if (answer.error === undefined) call?.resolve(answer.value);
+    else call?.reject(errorOf(answer.error));
+  }
+
+  #died(error: Error): void {
+    this.#worker = undefined;
+    const calls = [...this.#calls.values()];
+    this.#calls.clear();
+    for (const call of calls) call.reject(error);
+  }
+}
+
+function errorOf(error: { message: string; code?: string; fields?: Record<string, unknown> }): Error {
+  if (error.code === 'ENOSPC') return new HedgerowError('disk_full', `The disk is full: ${error.message}. Free space, then compact again; nothing was changed.`);
+  if (error.code !== undefined && error.code in STATUS_OF_CODE) {
+    return new HedgerowError(error.code as ErrorCode, error.message, error.fields ? { fields: error.fields } : {});
+  }
+  return new Error(error.message);
+}

@@ -1,0 +1,26 @@
+// The worker thread of compaction: takes parts, answers what was written.
+
+import { parentPort } from 'node:worker_threads';
+import { loadCore } from '../../core/index.ts';
+import { nodeFs } from '../../storage/node-fs.ts';
+import { InlineRunner } from './merge-files.ts';
+import type { Work } from './work.ts';
+
+const port = parentPort!;
+let runner = new InlineRunner(nodeFs, loadCore());
+
+async function answer(work: Work): Promise<unknown> {
+  if (work.kind === 'open') {
+    runner = new InlineRunner(nodeFs, loadCore());
+    return runner.open(work);
+  }
+  return work.kind === 'part' ? runner.part(work) : runner.close();
+}
+
+port.on('message', (message: { call: number; work: Work }) => {
+  answer(message.work).then(
+    (value) => port.postMessage({ call: message.call, value }),
+    (error: Error & { code?: string; fields?: unknown }) =>
+      port.postMessage({ call: message.call, error: { message: error.message, code: error.code, fields: error.fields } }),
+  );
+});

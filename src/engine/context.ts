@@ -1,0 +1,31 @@
+// What every table of a database shares: the core, the disk, the committer, the clock, the limits.
+
+import type { CoreModule, EdgeBatch, TextSink } from '../core/index.ts';
+import type { Fs } from '../storage/fs.ts';
+import type { Committer } from './committer.ts';
+import type { Residency } from './residency.ts';
+
+export interface EngineContext {
+  readonly fs: Fs;
+  readonly module: CoreModule;
+  /** Encodes single edges; calls do not overlap. */
+  readonly batch: EdgeBatch;
+  readonly sink: TextSink;
+  readonly committer: Committer;
+  readonly residency: Residency;
+  /** Directory of all tables' segments. */
+  readonly tablesDir: string;
+  readonly primaryTable: string;
+  /** Insert guard: distinct members an edge. */
+  readonly maxMembers: number;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  /** Monotonic microseconds. */
+  readonly nowUs: () => number;
+  /** Called after a commit of a table, when its writes are in the log. */
+  readonly afterCommit: (tableId: number) => void;
+}
+
+/** A memtable takes at most so many rows (a single commit may pass it) and about so many bytes before the next one begins. */
+export const MEMTABLE_ROWS = 262_144;
+export const MEMTABLE_BYTES = 48 * 2 ** 20;

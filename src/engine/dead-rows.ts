@@ -1,0 +1,62 @@
+// The rows of a segment that died after it was written: ascending, each with the LSN of its death.
+
+import type { DeadRows } from '../core/index.ts';
+
+export class DeadList implements DeadRows {
+  rows = new Uint32Array(0);
+  lsns = new Float64Array(0);
+  count = 0;
+  version = 0;
+
+  /** Place of `row`, or of the first greater one. */
+  #place(row: number): number {
+    let low = 0;
+    let high = this.count;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.rows[middle]! < row) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  has(row: number): boolean {
+    const place = this.#place(row);
+    return place < this.count && this.rows[place] === row;
+  }
+
+  /** Adds a death; false when the row was dead before. */
+  add(row: number, lsn: number): boolean {
+    const place = this.#place(row);
+    if (place < this.count && this.rows[place] === row) return false;
+    if (this.count === this.rows.length) this.#grow();
+    this.rows.copyWithin(place + 1, place, this.count);
+    this.lsns.copyWithin(place + 1, place, this.count);
+    this.rows[place] = row;
+    this.lsns[place] = lsn;
+    this.count++;
+    this.version++;
+    return true;
+  }
+
+  #grow(): void {
+    const capacity = Math.max(16, this.rows.length * 2);
+    const rows = new Uint32Array(capacity);
+    const lsns = new Float64Array(capacity);
+    rows.set(this.rows);
+    lsns.set(this.lsns);
+    this.rows = rows;
+    this.lsns = lsns;
+  }
+
+  /** A copy that later deaths do not change. */
+  clone(): DeadList {
+    const copy = new DeadList();
+    copy.rows = this.rows.slice(0, this.count);
+    copy.lsns = this.lsns.slice(0, this.count);
+    copy.count = this.count;
+    return copy;
+  }
+}
+
+export const NO_DEAD_ROWS: DeadRows = new DeadList();

@@ -1,0 +1,42 @@
+// Opens a database on Node: real files, real clock, compaction in a worker thread, defaults for what is left out.
+
+import { resolve } from 'node:path';
+import { totalmem } from 'node:os';
+import { DEFAULT_MAX_MEMBERS, DEFAULT_PRIMARY_TABLE, MEGABYTE } from '../limits.ts';
+import { nodeFs } from '../storage/node-fs.ts';
+import { WorkerRunner } from './compaction/worker-runner.ts';
+import { Database, type EngineOptions } from './database.ts';
+
+/** Options of `openDatabase`; only `dir` is needed. */
+export interface DatabaseOptions {
+  /** Data directory; made when missing. One process at a time. */
+  dir: string;
+  /** Default `hyperedges`. */
+  primaryTable?: string;
+  /** Distinct members an edge, default 64, at most 255. */
+  maxMembers?: number;
+  /** `fsync` (default): a write is durable when its promise resolves. `async`: synced every 100 ms. */
+  durability?: 'fsync' | 'async';
+  /** Memory for segments, default half of the machine's. */
+  memoryBudgetMb?: number;
+  notice?: EngineOptions['notice'];
+  observeLog?: EngineOptions['observeLog'];
+}
+
+export function openDatabase(options: DatabaseOptions): Promise<Database> {
+  const { notice, observeLog } = options;
+  return Database.open({
+    dir: resolve(options.dir),
+    fs: nodeFs,
+    runner: new WorkerRunner(),
+    now: () => Date.now(),
+    nowUs: () => performance.now() * 1000,
+    schedule: (callback, delayMs) => void setTimeout(callback, delayMs).unref(),
+    primaryTable: options.primaryTable ?? DEFAULT_PRIMARY_TABLE,
+    maxMembers: options.maxMembers ?? DEFAULT_MAX_MEMBERS,
+    durability: options.durability ?? 'fsync',
+    memoryBudgetBytes: options.memoryBudgetMb === undefined ? totalmem() / 2 : options.memoryBudgetMb * MEGABYTE,
+    ...(notice ? { notice } : {}),
+    ...(observeLog ? { observeLog } : {}),
+  });
+}

@@ -1,0 +1,53 @@
+// The payload of a log frame: runs of operations. A frame is one atomic commit; each operation of it has one LSN.
+//
+// Run = u8 kind, u8 0, u16 0, u32 table id (0: none), u32 operations, u32 bytes, then the bytes. Kinds are never reused:
+//   1 INSERT    records, one operation each (assembly/FORMAT.md)
+//   2 TOMBSTONE records with id 0: every live edge with equal time and member set dies
+//   3 CATALOG   one JSON document, one operation (catalog.ts)
+
+import { corruption } from '../errors.ts';
+
+export const OPERATION = { insert: 1, tombstone: 2, catalog: 3 } as const;
+export type OperationKind = (typeof OPERATION)[keyof typeof OPERATION];
+
+export const RUN_HEADER_BYTES = 16;
+
+export interface Run {
+  kind: number;
+  tableId: number;
+  operations: number;
+  bytes: Uint8Array;
+}
+
+/** The 16 bytes before a run's bytes. */
+export function runHeader(kind: OperationKind, tableId: number, operations: number, bytes: number): Uint8Array {
+  const header = new Uint8Array(RUN_HEADER_BYTES);
+  writeRunHeader(header, kind, tableId, operations, bytes);
+  return header;
+}
+
+export function writeRunHeader(into: Uint8Array, kind: OperationKind, tableId: number, operations: number, bytes: number): void {
+  const view = new DataView(into.buffer, into.byteOffset, RUN_HEADER_BYTES);
+  view.setUint32(0, kind, true);
+  view.setUint32(4, tableId, true);
+  view.setUint32(8, operations, true);
+  view.setUint32(12, bytes, true);
+}
+
+/** Runs of a payload whose checksum held. Throws `corrupt` when they do not fill it exactly or count other than `operations`. */
+export function* readRuns(payload: Uint8Array, operations: number, where: string): Generator<Run> {
+  const view = new DataView(payload.buffer, payload.byteOffset, payload.byteLength);
+  let at = 0;
+  let counted = 0;
+  while (at < payload.length) {
+    if (at + RUN_HEADER_BYTES > payload.length) throw corruption(where, at, 'a run of operations is cut off');
+    const run = { kind: payload[at]!, tableId: view.getUint32(at + 4, true), operations: view.getUint32(at + 8, true) };
+    const bytes = view.getUint32(at + 12, true);
+    at += RUN_HEADER_BYTES;
+    if (at + bytes > payload.length) throw corruption(where, at, 'a run of operations is cut off');
+    yield { ...run, bytes: payload.subarray(at, at + bytes) };
+    at += bytes;
+    counted += run.operations;
+  }
+  if (counted !== operations) throw corruption(where, 0, `the frame says ${operations} operations and holds ${counted}`);
+}

@@ -1,0 +1,118 @@
+// Recovery: tables from the manifest, then every operation of the log that is in no segment.
+
+import type { Core } from '../core/index.ts';
+import { corruption, HedgerowError } from '../errors.ts';
+import type { LogFrame } from '../storage/log.ts';
+import type { CatalogChange, TableDefinition } from './catalog.ts';
+import type { CheckpointTable } from './checkpoint.ts';
+import type { EngineContext } from './context.ts';
+import { OPERATION, type Run, readRuns } from './operations.ts';
+import type { SegmentFile } from './segment-file.ts';
+import { segmentName, segmentNumber } from './segment-file.ts';
+import { openSegmentFile, refreshFilters } from './segments-on-disk.ts';
+import { asCorruption, Table } from './table.ts';
+import { Version } from './version.ts';
+
+/** Opens a table of the manifest. A corrupt segment makes this table refuse, not the database. */
+export function openTable(context: EngineContext, item: CheckpointTable, scratch: Core): Table {
+  const table = new Table(context, item.definition);
+  table.nextId = item.nextId;
+  table.appliedLsn = item.appliedLsn;
+  table.nextSegment = item.nextSegment;
+  const segments: SegmentFile[] = [];
+  for (const entry of item.segments) {
+    try {
+      segments.push(openSegmentFile(table, entry, scratch));
+    } catch (error) {
+      table.corrupt = asCorruption(error, `${table.dir}/${segmentName(entry.number)}`);
+      return table;
+    }
+  }
+  table.install(new Version(segments, [], table.bucketSeconds));
+  refreshFilters(table);
+  return table;
+}
+
+/** Removes files that a compaction wrote and no manifest knows. */
+export async function removeOrphans(table: Table, item: CheckpointTable): Promise<void> {
+  const { fs } = table.context;
+  if (!fs.exists(table.dir)) return;
+  const known = new Set(item.segments.map((entry) => entry.number));
+  for (const name of fs.list(table.dir)) {
+    const number = segmentNumber(name);
+    if (number === null || known.has(number)) continue;
+    await fs.remove(`${table.dir}/${name}`);
+    table.nextSegment = Math.max(table.nextSegment, number + 1);
+  }
+}
+
+/** Where replayed operations go. */
+export interface ReplayTarget {
+  tableById(id: number): Table | undefined;
+  applyCatalog(change: CatalogChange, lsn: number): void;
+  /** Catalog operations up to here are in the manifest. */
+  catalogLsn: number;
+}
+
+/** Applies one frame. Throws `corrupt` when a payload whose checksum held says something impossible. */
+export function replayFrame(frame: LogFrame, target: ReplayTarget): void {
+  let lsn = frame.firstLsn;
+  for (const run of readRuns(frame.payload, frame.operations, `log frame at LSN ${frame.firstLsn}`)) {
+    if (run.kind === OPERATION.catalog) {
+      if (lsn > target.catalogLsn) target.applyCatalog(JSON.parse(Buffer.from(run.bytes).toString()) as CatalogChange, lsn);
+    } else replayRun(run, lsn, target);
+    lsn += run.operations;
+  }
+}
+
+function replayRun(run: Run, lsn: number, target: ReplayTarget): void {
+  const table = target.tableById(run.tableId);
+  if (table === undefined || table.corrupt !== null || lsn <= table.appliedLsn) return;
+  if (run.kind === OPERATION.insert) replayInsert(run, lsn, table);
+  else if (run.kind === OPERATION.tombstone) replayTombstones(run, lsn, table);
+  else throw new HedgerowError('corrupt', `The log holds an operation of kind ${run.kind} at LSN ${lsn}, which this build does not know. Use a newer version.`);
+}
+
+function replayInsert(run: Run, lsn: number, table: Table): void {
+  const memtable = table.writableMemtable(lsn - 1);
+  const reserved = memtable.reserve(run.bytes.length);
+  const bad = memtable.checkRecords(reserved, run.bytes, run.operations);
+  if (bad >= 0) throw corruption(`log frame at LSN ${lsn}`, bad, 'a record is malformed');
+  memtable.append(reserved, run.bytes, run.operations, lsn);
+  table.nextId = Math.max(table.nextId, greatestId(run.bytes) + 1);
+  table.countOperations(run.operations, 0);
+}
+
+function greatestId(records: Uint8Array): number {
+  const view = new DataView(records.buffer, records.byteOffset, records.byteLength);
+  let greatest = 0;
+  for (let at = 0; at < records.length; at += view.getUint32(at, true)) {
+    const id = view.getInt32(at + 20, true) * 2 ** 32 + view.getUint32(at + 16, true);
+    if (id > greatest) greatest = id;
+  }
+  return greatest;
+}
+
+function replayTombstones(run: Run, firstLsn: number, table: Table): void {
+  const view = new DataView(run.bytes.buffer, run.bytes.byteOffset, run.bytes.byteLength);
+  let at = 0;
+  for (let i = 0; i < run.operations; i++) {
+    const size = view.getUint32(at, true);
+    const eventTs = Number(view.getBigInt64(at + 8, true));
+    try {
+      table.applyTombstone(run.bytes.subarray(at, at + size), eventTs, firstLsn + i);
+    } catch (error) {
+      if (table.corrupt !== null) return;
+      throw error;
+    }
+    at += size;
+  }
+  table.countOperations(run.operations, run.operations);
+}
+
+/** The table a catalog change creates. */
+export function createdTable(context: EngineContext, definition: TableDefinition, lsn: number): Table {
+  const table = new Table(context, definition);
+  table.appliedLsn = lsn;
+  return table;
+}

@@ -1,0 +1,104 @@
+// Which segments are in memory: loads on demand, evicts the least recently used beyond the budget.
+
+import { type Core, type CoreModule, ResidentSegment } from '../core/index.ts';
+import type { Fs } from '../storage/fs.ts';
+import type { SegmentFile } from './segment-file.ts';
+
+interface Resident {
+  segment: ResidentSegment;
+  used: number;
+  bytes: number;
+}
+
+const MAX_POOLED = 8;
+
+export class Residency {
+  readonly #fs: Fs;
+  readonly #module: CoreModule;
+  readonly #budgetBytes: number;
+  readonly #residents = new Map<SegmentFile, Resident>();
+  /** Instances of evicted segments, to be used again: memory of an instance is freed by the garbage collector only. */
+  readonly #pool: Core[] = [];
+  #clock = 0;
+  #bytes = 0;
+
+  constructor(fs: Fs, module: CoreModule, budgetBytes: number) {
+    this.#fs = fs;
+    this.#module = module;
+    this.#budgetBytes = budgetBytes;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get budgetBytes(): number {
+    return this.#budgetBytes;
+  }
+
+  /** The segment in memory, loaded and checked when it is not there. Throws `corrupt`. Synchronous: one file read when absent. */
+  get(file: SegmentFile): ResidentSegment {
+    const known = this.#residents.get(file);
+    if (known !== undefined) {
+      known.used = ++this.#clock;
+      return known.segment;
+    }
+    return this.#load(file);
+  }
+
+  #load(file: SegmentFile): ResidentSegment {
+    this.#makeRoom(file.facts.bytes);
+    const core = this.#pool.pop() ?? this.#module.instantiate();
+    core.exports.hg_memory_reset();
+    const handle = this.#fs.open(file.path, 'read');
+    try {
+      const segment = new ResidentSegment(
+        core,
+        file.facts.bytes,
+        (target) => {
+          let at = 0;
+          while (at < target.length) {
+            const n = handle.read(target.subarray(at), at);
+            if (n === 0) break;
+            at += n;
+          }
+        },
+        { deep: !file.checked, file: file.path },
+      );
+      file.checked = true;
+      const bytes = segment.residentBytes;
+      this.#residents.set(file, { segment, used: ++this.#clock, bytes });
+      this.#bytes += bytes;
+      return segment;
+    } finally {
+      handle.close();
+    }
+  }
+
+  /** Evicts until `bytes` more fit. One segment always may be resident, however large. */
+  #makeRoom(bytes: number): void {
+    while (this.#bytes + bytes > this.#budgetBytes && this.#residents.size > 0) {
+      let oldest: SegmentFile | undefined;
+      let used = Infinity;
+      for (const [file, resident] of this.#residents) {
+        if (resident.used >= used) continue;
+        used = resident.used;
+        oldest = file;
+      }
+      this.drop(oldest!);
+    }
+  }
+
+  /** Forgets a segment, say because its file goes. */
+  drop(file: SegmentFile): void {
+    const resident = this.#residents.get(file);
+    if (resident === undefined) return;
+    this.#residents.delete(file);
+    this.#bytes -= resident.bytes;
+    if (this.#pool.length < MAX_POOLED) this.#pool.push(resident.segment.core);
+  }
+
+  get count(): number {
+    return this.#residents.size;
+  }
+}

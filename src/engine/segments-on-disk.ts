@@ -1,0 +1,70 @@
+// Opens segment files: header facts and node filter, without loading the rows.
+
+import { type Core, FilterDirectory, readSegmentFacts } from '../core/index.ts';
+import { corruption } from '../errors.ts';
+import type { FileHandle } from '../storage/fs.ts';
+import type { EngineContext } from './context.ts';
+import { SegmentFile, segmentName } from './segment-file.ts';
+import type { Table } from './table.ts';
+
+const HEAD_BYTES = 4096;
+const MAX_HEAD_BYTES = 1 << 20;
+
+/** As the manifest lists a segment. */
+export interface SegmentEntry {
+  number: number;
+  bytes: number;
+}
+
+function readAt(handle: FileHandle, offset: number, bytes: number): Uint8Array {
+  const target = new Uint8Array(bytes);
+  let at = 0;
+  while (at < bytes) {
+    const n = handle.read(target.subarray(at), offset + at);
+    if (n === 0) break;
+    at += n;
+  }
+  return target.subarray(0, at);
+}
+
+/** Checks a segment file's head against the manifest's entry. Throws `corrupt` or the system's error. */
+export function openSegmentFile(table: Table, entry: SegmentEntry, scratch: Core): SegmentFile {
+  const path = `${table.dir}/${segmentName(entry.number)}`;
+  const handle = table.context.fs.open(path, 'read');
+  try {
+    if (handle.size() !== entry.bytes) {
+      throw corruption(path, Math.min(handle.size(), entry.bytes), `it has ${handle.size()} bytes, the manifest says ${entry.bytes}`);
+    }
+    const sections = new DataView(readAt(handle, 0, 128).buffer).getUint32(20, true);
+    const headBytes = Math.min(entry.bytes, Math.max(HEAD_BYTES, Math.min(MAX_HEAD_BYTES, 128 + sections * 24)));
+    const facts = readSegmentFacts(scratch, readAt(handle, 0, headBytes), entry.bytes, path);
+    if (facts.table !== table.id) throw corruption(path, 120, `it belongs to table number ${facts.table}, not ${table.id}`);
+    return new SegmentFile(entry.number, path, facts);
+  } finally {
+    handle.close();
+  }
+}
+
+/** Brings the table's filter directory in line with the segments of its current version. */
+export function refreshFilters(table: Table): void {
+  const { segments } = table.version;
+  if (segments.length < 2) {
+    table.filters = undefined;
+    return;
+  }
+  const filters = table.filters ?? new FilterDirectory(table.context.module.instantiate());
+  for (const segment of segments) {
+    if (!filters.has(segment.number)) filters.add(segment.number, readFilter(table.context, segment), segment.facts.nodeMin, segment.facts.nodeMax);
+  }
+  filters.arrange(segments.map((segment) => segment.number));
+  table.filters = filters;
+}
+
+function readFilter(context: EngineContext, segment: SegmentFile): Uint8Array {
+  const handle = context.fs.open(segment.path, 'read');
+  try {
+    return readAt(handle, segment.facts.filterOffset, segment.facts.filterBytes);
+  } finally {
+    handle.close();
+  }
+}

@@ -1,0 +1,24 @@
+// A snapshot of a table: one version pinned, seen at one LSN.
+
+import type { Table } from './table.ts';
+import type { Version } from './version.ts';
+
+export class Snapshot {
+  readonly #table: Table;
+  readonly version: Version;
+  readonly lsn: number;
+  #released = false;
+
+  constructor(table: Table, version: Version, lsn: number) {
+    this.#table = table;
+    this.version = version;
+    this.lsn = lsn;
+  }
+
+  /** Lets the version go; a second call does nothing. */
+  release(): void {
+    if (this.#released) return;
+    this.#released = true;
+    this.#table.unpin(this.version);
+  }
+}

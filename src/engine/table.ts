@@ -1,0 +1,352 @@
+// A table: its definition, its current version, and the writes and reads that go through it.
+//
+// Invariants: every row in a memtable has an LSN above appliedLsn; memtable = replay of the log's operations after appliedLsn; ids are given
+// out in commit order and never again; a row dies once.
+
+import { buildRowPlan, CoreMemtable, EdgeBatch, type FilterDirectory, type ResidentSegment, type RowPlan } from '../core/index.ts';
+import { corruption, HedgerowError } from '../errors.ts';
+import { FORMAT_MAX_MEMBERS } from '../limits.ts';
+import { BulkInsert, type RecordPiece } from './bulk-insert.ts';
+import type { TableDefinition } from './catalog.ts';
+import { ColumnSet } from './columns.ts';
+import { type EngineContext, MEMTABLE_BYTES, MEMTABLE_ROWS } from './context.ts';
+import { checkTime, memberSet, rowOf, tombstoneMembers } from './edge.ts';
+import { OPERATION, runHeader } from './operations.ts';
+import { Scan, type ScanOverlay } from './scan.ts';
+import type { SegmentFile } from './segment-file.ts';
+import { Snapshot } from './snapshot.ts';
+import type { BulkInsertResult, DeleteResult, EdgeInput, InsertResult, RowKey, ScanRequest, TableItem } from './types.ts';
+import { type MemtableEntry, Version } from './version.ts';
+
+/** A row that died while a compaction was running on the source it stood in. */
+export interface LateDeath extends RowKey {
+  lsn: number;
+}
+
+export class Table {
+  definition: TableDefinition;
+  columns: ColumnSet;
+  rowPlan: RowPlan;
+  version: Version;
+  nextId = 1;
+  /** Operations up to here are in segments. */
+  appliedLsn = 0;
+  nextSegment = 1;
+  /** Operations of this table in the log that are in no segment. */
+  pending = 0;
+  pendingTombstones = 0;
+  /** Why the table refuses: a corrupt file of it, with file and offset. */
+  corrupt: HedgerowError | null = null;
+  dropped = false;
+  /** Filters of the current version's segments; undefined while there are too few to need them. */
+  filters: FilterDirectory | undefined;
+  /** While a compaction runs: the segments and memtables it reads, and what died in them since. */
+  compacting: { segments: ReadonlySet<SegmentFile>; memtables: ReadonlySet<CoreMemtable>; late: LateDeath[] } | undefined;
+  readonly context: EngineContext;
+  readonly #batches: EdgeBatch[] = [];
+
+  constructor(context: EngineContext, definition: TableDefinition) {
+    this.context = context;
+    this.definition = definition;
+    this.columns = new ColumnSet(definition.columns);
+    this.rowPlan = planOf(this.columns);
+    this.version = new Version([], [], definition.bucketSeconds);
+  }
+
+  get id(): number {
+    return this.definition.id;
+  }
+
+  get name(): string {
+    return this.definition.name;
+  }
+
+  get bucketSeconds(): number {
+    return this.definition.bucketSeconds;
+  }
+
+  get maxMembers(): number {
+    return this.context.maxMembers;
+  }
+
+  get isPrimary(): boolean {
+    return this.name.toLowerCase() === this.context.primaryTable.toLowerCase();
+  }
+
+  get dir(): string {
+    return `${this.context.tablesDir}/${this.id}`;
+  }
+
+  /** Live rows. */
+  get rowCount(): number {
+    let rows = this.version.segmentRows;
+    for (const segment of this.version.segments) rows -= segment.dead.count;
+    for (const { memtable } of this.version.memtables) rows += memtable.rows - memtable.deadRows;
+    return rows;
+  }
+
+  get memtableBytes(): number {
+    let bytes = 0;
+    for (const { memtable } of this.version.memtables) bytes += memtable.residentBytes;
+    return bytes;
+  }
+
+  item(): TableItem {
+    const { name, memberTables, bucketSeconds, compactThreshold, columns, createdAt } = this.definition;
+    return {
+      name,
+      member_tables: [...memberTables],
+      bucket_seconds: bucketSeconds,
+      compact_threshold: compactThreshold,
+      row_count: this.rowCount,
+      columns: columns.map((column) => ({ name: column.name, type: column.type })),
+      created_at: createdAt,
+      primary: this.isPrimary,
+    };
+  }
+
+  /** Throws when the table is dropped or refuses because a file of it is corrupt. */
+  assertUsable(): void {
+    if (this.dropped) throw new HedgerowError('table_not_found', `Table ${this.name} was dropped.`);
+    if (this.corrupt !== null) {
+      throw new HedgerowError('table_corrupt', `Table ${this.name} refuses: ${this.corrupt.message}`, this.corrupt.fields ? { fields: this.corrupt.fields } : {});
+    }
+  }
+
+  /** A segment in memory. When its file is corrupt the table refuses from now on. Throws `table_corrupt`. */
+  resident(segment: SegmentFile): ResidentSegment {
+    try {
+      return this.context.residency.get(segment);
+    } catch (error) {
+      this.corrupt = asCorruption(error, segment.path);
+      this.assertUsable();
+      throw error;
+    }
+  }
+
+  // Writes
+
+  /** Inserts one edge; durable when it resolves. Throws (rejects) `empty_members`, `too_many_members`, `unknown_column`, `invalid_input`, `log_failed`. */
+  async insert(edge: EdgeInput): Promise<InsertResult> {
+    const { lsn, row } = this.stageInsert(edge);
+    await this.context.committer.durable(lsn);
+    return { row, lsn };
+  }
+
+  /** Inserts one edge into log and memtable at once; it is visible and may be answered when its LSN is durable. */
+  stageInsert(edge: EdgeInput): InsertResult {
+    this.assertUsable();
+    checkTime(edge.event_ts);
+    const members = memberSet(edge.members, this.maxMembers);
+    const properties = edge.properties === undefined ? null : this.columns.encode(edge.properties);
+    const { batch, committer } = this.context;
+    const id = this.nextId;
+    batch.add(edge.event_ts, members, properties);
+    const record = batch.encode(id, this.maxMembers);
+    const memtable = this.writableMemtable();
+    const reserved = memtable.reserve(record.length);
+    const lsn = committer.append(1, [runHeader(OPERATION.insert, this.id, 1, record.length), record]);
+    this.nextId = id + 1;
+    memtable.append(reserved, record, 1, lsn);
+    this.#committed(1);
+    return { row: rowOf(this.columns, id, edge, members), lsn };
+  }
+
+  bulk(): BulkInsert {
+    this.assertUsable();
+    return new BulkInsert(this);
+  }
+
+  takeBatch(): EdgeBatch {
+    return this.#batches.pop() ?? new EdgeBatch(this.context.module.instantiate());
+  }
+
+  giveBatch(batch: EdgeBatch): void {
+    if (this.#batches.length < 2 && !this.#batches.includes(batch)) this.#batches.push(batch);
+  }
+
+  /** Commits encoded records as one frame. */
+  async insertPieces(pieces: readonly RecordPiece[], count: number): Promise<BulkInsertResult> {
+    this.assertUsable();
+    const firstId = this.nextId;
+    const bytes = numberPieces(pieces, firstId);
+    const { committer } = this.context;
+    const lsn = committer.append(count, [runHeader(OPERATION.insert, this.id, count, bytes), ...pieces.map((piece) => piece.bytes)]);
+    this.nextId = firstId + count;
+    this.appendPieces(pieces, lsn);
+    this.#committed(count);
+    const lastLsn = lsn + count - 1;
+    await committer.durable(lastLsn);
+    return { inserted: count, firstId, lastId: firstId + count - 1, lsn: lastLsn };
+  }
+
+  /** Puts records that are in the log into memtables. */
+  appendPieces(pieces: readonly RecordPiece[], firstLsn: number): void {
+    let lsn = firstLsn;
+    for (const { bytes, count } of pieces) {
+      const memtable = this.writableMemtable(lsn - 1);
+      memtable.append(memtable.reserve(bytes.length), bytes, count, lsn);
+      lsn += count;
+    }
+  }
+
+  /** Removes every live edge with that time and member set; durable when it resolves. */
+  async delete(eventTs: number, members: readonly number[]): Promise<DeleteResult> {
+    const { lsn, ...result } = this.stageDelete(eventTs, members);
+    await this.context.committer.durable(lsn);
+    return { ...result, lsn };
+  }
+
+  stageDelete(eventTs: number, members: readonly number[]): DeleteResult {
+    this.assertUsable();
+    checkTime(eventTs);
+    const set = tombstoneMembers(members);
+    const record = this.encodeTombstone(eventTs, set);
+    const lsn = this.context.committer.append(1, [runHeader(OPERATION.tombstone, this.id, 1, record.length), record]);
+    const matched = this.applyTombstone(record, eventTs, lsn);
+    this.pendingTombstones++;
+    this.#committed(1);
+    return { matched, event_ts: eventTs === 0 ? 0 : eventTs, members: set, lsn };
+  }
+
+  encodeTombstone(eventTs: number, members: readonly number[]): Uint8Array {
+    const { batch } = this.context;
+    batch.add(eventTs, members, null);
+    return batch.encode(0, FORMAT_MAX_MEMBERS).slice();
+  }
+
+  /** Kills the live rows with the tombstone's time and member set; returns how many. Throws `corrupt` when a segment cannot be read. */
+  applyTombstone(record: Uint8Array, eventTs: number, lsn: number): number {
+    let matched = 0;
+    for (const segment of this.version.segments) {
+      if (segment.facts.timeMin > eventTs || segment.facts.timeMax < eventTs) continue;
+      const resident = this.resident(segment);
+      for (const row of resident.match(record)) {
+        if (!segment.dead.add(row, lsn)) continue;
+        matched++;
+        if (this.compacting?.segments.has(segment)) this.compacting.late.push({ ...resident.keyOf(row), lsn });
+      }
+    }
+    for (const { memtable } of this.version.memtables) {
+      for (const row of memtable.match(record, Infinity)) {
+        if (!memtable.kill(row, lsn)) continue;
+        matched++;
+        if (this.compacting?.memtables.has(memtable)) this.compacting.late.push({ ...memtable.keyOf(row), lsn });
+      }
+    }
+    return matched;
+  }
+
+  #committed(operations: number): void {
+    this.pending += operations;
+    this.context.afterCommit(this.id);
+  }
+
+  /** Counts operations that recovery or a transaction applied. */
+  countOperations(operations: number, tombstones: number): void {
+    this.pending += operations;
+    this.pendingTombstones += tombstones;
+  }
+
+  /** The memtable that takes the next row, a new one when the last is full. `baseLsn`: newest LSN before the row. */
+  writableMemtable(baseLsn: number = this.context.committer.headLsn): CoreMemtable {
+    const last = this.version.memtables[this.version.memtables.length - 1];
+    if (last !== undefined && last.memtable.rows < MEMTABLE_ROWS && last.memtable.recordBytes < MEMTABLE_BYTES) return last.memtable;
+    return this.rotateMemtable(baseLsn);
+  }
+
+  rotateMemtable(baseLsn: number): CoreMemtable {
+    const memtable = new CoreMemtable(this.context.module.instantiate(), this.bucketSeconds, baseLsn);
+    const entry: MemtableEntry = { memtable, baseLsn };
+    this.install(new Version(this.version.segments, [...this.version.memtables, entry], this.bucketSeconds));
+    return memtable;
+  }
+
+  // Reads
+
+  /** Makes `version` the current one. */
+  install(version: Version): void {
+    const old = this.version;
+    this.version = version;
+    this.unpin(old);
+  }
+
+  pin(): Version {
+    this.version.references++;
+    return this.version;
+  }
+
+  /** Gives a version back; files that no version holds any more go. */
+  unpin(version: Version): void {
+    if (--version.references > 0) return;
+    for (const segment of version.segments) {
+      if (--segment.references > 0) continue;
+      this.context.residency.drop(segment);
+      void this.context.fs.remove(segment.path).catch(() => undefined);
+    }
+  }
+
+  snapshot(): Snapshot {
+    this.assertUsable();
+    return new Snapshot(this, this.pin(), this.context.committer.visibleLsn);
+  }
+
+  /** Live rows in (event_ts, id) order. Without a snapshot the newest state. Throws `table_corrupt`, `invalid_input` (no node given). */
+  scan(request: ScanRequest, snapshot?: Snapshot, overlay?: ScanOverlay, deadOf?: (segment: SegmentFile) => SegmentFile['dead']): Scan {
+    this.assertUsable();
+    const version = snapshot ? snapshot.version : this.version;
+    version.references++;
+    const { context } = this;
+    const filters = version === this.version ? this.filters : undefined;
+    return new Scan(
+      {
+        version,
+        lsn: snapshot ? snapshot.lsn : context.committer.visibleLsn,
+        bucketSeconds: this.bucketSeconds,
+        plan: this.rowPlan,
+        sink: context.sink,
+        resident: (segment) => this.resident(segment),
+        candidates: (nodes) => filters?.probe(nodes),
+        deadOf: deadOf ?? ((segment) => segment.dead),
+        overlay,
+        nowUs: context.nowUs,
+        release: () => this.unpin(version),
+      },
+      request,
+    );
+  }
+}
+
+/** Gives records the ids first, first + 1, ... in place; returns their bytes. */
+function numberPieces(pieces: readonly RecordPiece[], firstId: number): number {
+  let id = firstId;
+  let total = 0;
+  for (const { bytes, count } of pieces) {
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    let at = 0;
+    for (let i = 0; i < count; i++) {
+      view.setUint32(at + 16, id >>> 0, true);
+      view.setUint32(at + 20, Math.floor(id / 2 ** 32), true);
+      at += view.getUint32(at, true);
+      id++;
+    }
+    total += bytes.length;
+  }
+  return total;
+}
+
+/** What a failed read of a segment file means; anything but corruption, a missing or an unreadable file is thrown on. */
+export function asCorruption(error: unknown, path: string): HedgerowError {
+  if (error instanceof HedgerowError) {
+    if (error.code === 'corrupt') return error;
+    throw error;
+  }
+  const code = (error as { code?: unknown } | null)?.code;
+  if (code === 'ENOENT') return corruption(path, 0, 'the file is missing');
+  if (code === 'EIO' || code === 'EACCES') return corruption(path, 0, `it cannot be read (${code})`);
+  throw error;
+}
+
+export function planOf(columns: ColumnSet): RowPlan {
+  return buildRowPlan(columns.columns.map((column) => ({ id: column.id, name: column.name, missing: JSON.stringify(column.default) })));
+}

@@ -1,0 +1,34 @@
+// Writes short texts and integers as bytes, for answers put together without strings.
+
+const ZERO = 48;
+const MINUS = 45;
+
+/** Text of one-byte characters; returns the offset after it. */
+export function writeAscii(into: Uint8Array, offset: number, text: string): number {
+  const { length } = text;
+  for (let i = 0; i < length; i++) into[offset + i] = text.charCodeAt(i);
+  return offset + length;
+}
+
+/** A safe integer in decimal; returns the offset after it. */
+export function writeInteger(into: Uint8Array, offset: number, value: number): number {
+  let start = offset;
+  let rest = value;
+  if (rest < 0) {
+    into[start++] = MINUS;
+    rest = -rest;
+  }
+  let end = start;
+  do {
+    const tenth = Math.floor(rest / 10);
+    into[end++] = ZERO + (rest - tenth * 10);
+    rest = tenth;
+  } while (rest > 0);
+  // The digits came last first.
+  for (let low = start, high = end - 1; low < high; low++, high--) {
+    const digit = into[low]!;
+    into[low] = into[high]!;
+    into[high] = digit;
+  }
+  return end;
+}

@@ -1,0 +1,74 @@
+// Sends a source of chunks to a client, at the client's pace and within the service's time slices.
+
+import type { ChunkSource } from './reply.ts';
+import type { SliceQueue } from './slices.ts';
+import type { TransportResponse } from './transport.ts';
+
+export interface ChunkStreamOptions {
+  transport: TransportResponse;
+  source: ChunkSource;
+  slices: SliceQueue;
+  /** The connection ends with this answer. */
+  closing: boolean;
+  /** Called once the last byte is handed over. */
+  ended: () => void;
+  /** The source threw; the connection has been cut. */
+  failed: (error: unknown) => void;
+}
+
+export class ChunkStream {
+  readonly #options: ChunkStreamOptions;
+  #waiting = false;
+  #stopped = false;
+
+  constructor(options: ChunkStreamOptions) {
+    this.#options = options;
+  }
+
+  /** Call after the headers are written. */
+  start(): void {
+    const { transport, slices } = this.#options;
+    transport.onWritable(() => {
+      if (this.#waiting) {
+        this.#waiting = false;
+        slices.add(this.#sendChunk);
+      }
+      return true;
+    });
+    slices.add(this.#sendChunk);
+  }
+
+  /** Frees the source; the transport is not touched any more. */
+  stop(): void {
+    if (this.#stopped) return;
+    this.#stopped = true;
+    this.#options.source.close();
+  }
+
+  /** True while more can be sent at once; a client that does not read pauses its stream until it is writable again. */
+  readonly #sendChunk = (): boolean => {
+    if (this.#stopped) return false;
+    const { transport, source, closing, ended, failed } = this.#options;
+    let chunk: Uint8Array | null;
+    try {
+      chunk = source.next();
+    } catch (error) {
+      // The status is out already: a cut-off chunked body is the only way left to say that the answer is not whole.
+      failed(error);
+      transport.close();
+      return false;
+    }
+    let isWritable = true;
+    transport.cork(() => {
+      if (chunk === null) transport.end('', closing);
+      else if (chunk.length > 0) isWritable = transport.write(chunk);
+    });
+    if (chunk === null) {
+      this.stop();
+      ended();
+      return false;
+    }
+    this.#waiting = !isWritable;
+    return isWritable;
+  };
+}

@@ -1,0 +1,4 @@
+// `hedgerow`: the embedded database, without HTTP.
+
+export * from './engine/index.ts';
+export { HedgerowError } from './errors.ts';

@@ -1,0 +1,150 @@
+// Batches: many operations as one atomic commit. A failed operation is an answer with status 200 that says so.
+
+import { HedgerowError } from '../errors.ts';
+import type { Database, Transaction } from '../engine/index.ts';
+import { invalidFields, kindOf } from '../http/field-errors.ts';
+import { parseJsonObject, requireObject } from '../http/json-body.ts';
+import { JSON_BODY } from '../http/media.ts';
+import { jsonReply, type Reply } from '../http/reply.ts';
+import type { Call, Route } from '../http/route.ts';
+import { text, v } from '../http/schema.ts';
+import { readEdge, readEdgeKey, tableNameOf } from './edge-input.ts';
+
+interface OperationResult {
+  op: number;
+  type: string | null;
+  success: boolean;
+  /** Insert: the new edge's id. */
+  id?: number;
+  /** Delete: how many edges it removed. */
+  matched?: number;
+  error?: string;
+}
+
+/** Operations staged in one step, so that a step stays well under the time slice. */
+const OPERATIONS_PER_STEP = 200;
+
+async function batch(call: Call): Promise<Reply> {
+  const operations = operationsOf(parseJsonObject(call.body));
+  const transaction = call.database.begin();
+  const results: OperationResult[] = [];
+  try {
+    const step = (): boolean => {
+      for (let i = 0; i < OPERATIONS_PER_STEP && results.length < operations.length; i++) {
+        const result = stage(call.database, transaction, operations[results.length], results.length);
+        results.push(result);
+        if (!result.success) return false;
+      }
+      return results.length < operations.length;
+    };
+    if (step()) await call.services.slices.run(step);
+  } catch (error) {
+    transaction.rollback();
+    throw error;
+  }
+  const failed = results.at(-1);
+  if (failed !== undefined && !failed.success) {
+    transaction.rollback();
+    return jsonReply(200, {
+      committed: false,
+      ops_total: operations.length,
+      ops_success: results.length - 1,
+      error: `Operation ${failed.op} failed, nothing was applied: ${failed.error}`,
+      results,
+    });
+  }
+  const commit = await transaction.commit();
+  commit.results.forEach((outcome, index) => {
+    const result = results[index]!;
+    if ('row' in outcome) result.id = outcome.row.id;
+    else result.matched = outcome.matched;
+  });
+  const total = operations.length;
+  return jsonReply(200, { committed: true, ops_total: total, ops_success: total, results }, commit.lsn);
+}
+
+function operationsOf(body: Record<string, unknown>): unknown[] {
+  const { operations } = body;
+  if (Array.isArray(operations) && operations.length > 0) return operations;
+  const msg =
+    operations === undefined || operations === null
+      ? 'is missing'
+      : Array.isArray(operations)
+        ? 'is empty'
+        : `must be an array, not ${kindOf(operations)}`;
+  throw invalidFields([{ loc: ['body', 'operations'], msg }]);
+}
+
+/** Checks and stages one operation; a fault of the caller is a result, anything else is thrown. */
+function stage(database: Database, transaction: Transaction, operation: unknown, op: number): OperationResult {
+  let type: string | null = null;
+  try {
+    const place = ['body', 'operations', op];
+    const source = requireObject(operation, place);
+    type = typeof source.type === 'string' ? source.type : null;
+    stageChecked(database, transaction, source, place);
+    return { op, type, success: true };
+  } catch (error) {
+    if (!(error instanceof HedgerowError) || error.status >= 500) throw error;
+    return { op, type, success: false, error: error.message };
+  }
+}
+
+function stageChecked(
+  database: Database,
+  transaction: Transaction,
+  source: Record<string, unknown>,
+  place: (string | number)[],
+): void {
+  switch (source.type) {
+    case 'insert': {
+      const table = database.table(tableNameOf(source, place));
+      transaction.insert(table, readEdge(source, table, place));
+      return;
+    }
+    case 'delete': {
+      const key = readEdgeKey(source, place);
+      transaction.delete(database.table(tableNameOf(source, place)), key.event_ts, key.members);
+      return;
+    }
+    case 'query':
+      throw new HedgerowError('invalid_input', 'Statements are not available in this version yet.');
+    default:
+      throw invalidFields([{ loc: [...place, 'type'], msg: 'must be insert, delete or query' }]);
+  }
+}
+
+const resultSchema = v.object({
+  op: v.number(),
+  type: v.nullable(v.string()),
+  success: v.boolean(),
+  id: v.optional(v.number()),
+  matched: v.optional(v.number()),
+  error: v.optional(v.string()),
+});
+
+export const batchRoutes: readonly Route[] = [
+  {
+    method: 'POST',
+    path: '/v1/batch',
+    role: 'readwrite',
+    summary: 'Several operations that commit together or not at all.',
+    database: true,
+    data: true,
+    negotiates: false,
+    bodyTypes: JSON_BODY,
+    schemas: {
+      body: v.object({ operations: v.pipe(v.array(v.looseObject({ type: text() })), v.minLength(1)) }),
+      answers: {
+        200: v.object({
+          committed: v.boolean(),
+          ops_total: v.number(),
+          ops_success: v.number(),
+          error: v.optional(v.string()),
+          results: v.array(resultSchema),
+        }),
+      },
+    },
+    handler: batch,
+  },
+];

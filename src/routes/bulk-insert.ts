@@ -1,0 +1,162 @@
+// Bulk insert: a body of one JSON edge a line, applied whole or not at all.
+
+import type { EdgeInput } from '../engine/types.ts';
+import { HedgerowError } from '../errors.ts';
+import type { Database, Table } from '../engine/index.ts';
+import { requireObject, requireUtf8 } from '../http/json-body.ts';
+import { jsonReply, type Reply } from '../http/reply.ts';
+import type { Call } from '../http/route.ts';
+import { readEdge, tableNameOf } from './edge-input.ts';
+
+const NEWLINE = 10;
+/** Lines read in one step, so that a step stays well under the time slice. */
+const LINES_PER_STEP = 200;
+const PLACE: readonly string[] = ['body'];
+
+interface Inserted {
+  inserted: number;
+  first_id: number | null;
+  last_id: number | null;
+}
+
+/** Where checked edges go until the commit. */
+interface Sink {
+  /** False when this sink cannot take edges of that table. */
+  add(table: Table, edge: EdgeInput): boolean;
+  commit(): Promise<{ lsn: number; tables: Map<string, Inserted> }>;
+  discard(): void;
+}
+
+export async function bulkInsert(call: Call, tableName: string | undefined): Promise<Reply> {
+  requireUtf8(call.body);
+  const table = call.database.table(tableName);
+  let sink: Sink = bulkSink(table);
+  try {
+    // Lines that name other tables are rare: only then the slower way over a transaction.
+    if (!(await addLines(call, table, sink))) {
+      sink = transactionSink(call.database);
+      await addLines(call, table, sink);
+    }
+  } catch (error) {
+    sink.discard();
+    throw error;
+  }
+  const { lsn, tables } = await sink.commit();
+  let inserted = 0;
+  for (const one of tables.values()) inserted += one.inserted;
+  const own = tables.get(table.name);
+  const answer = { table: table.name, inserted, first_id: own?.first_id ?? null, last_id: own?.last_id ?? null };
+  const onlyOwn = own !== undefined && tables.size === 1;
+  return jsonReply(201, onlyOwn ? answer : { ...answer, tables: Object.fromEntries(tables) }, lsn);
+}
+
+/** Reads every line into the sink, in slices; false when the sink refused a table. */
+async function addLines(call: Call, table: Table, sink: Sink): Promise<boolean> {
+  const { body, database } = call;
+  let offset = 0;
+  let line = 0;
+  let count = 0;
+  let refused = false;
+  const step = (): boolean => {
+    for (let i = 0; i < LINES_PER_STEP; i++) {
+      if (offset >= body.length) return false;
+      const newline = body.indexOf(NEWLINE, offset);
+      const end = newline < 0 ? body.length : newline;
+      line += 1;
+      const text = body.toString('utf8', offset, end);
+      offset = end + 1;
+      if (isBlank(text)) continue;
+      if (!addLine(database, table, sink, text, line)) {
+        refused = true;
+        return false;
+      }
+      count += 1;
+    }
+    return true;
+  };
+  if (step()) await call.services.slices.run(step);
+  if (refused) return false;
+  if (count === 0) throw new HedgerowError('invalid_input', 'The body holds no edge; send one JSON edge a line.');
+  return true;
+}
+
+function addLine(database: Database, table: Table, sink: Sink, text: string, line: number): boolean {
+  try {
+    const source = requireObject(parseLine(text), [...PLACE]);
+    const name = tableNameOf(source, PLACE);
+    const target = name === undefined ? table : database.table(name);
+    return sink.add(target, readEdge(source, target, PLACE));
+  } catch (error) {
+    if (!(error instanceof HedgerowError) || error.status >= 500) throw error;
+    throw atLine(error, line);
+  }
+}
+
+function parseLine(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new HedgerowError('invalid_json', `Not valid JSON: ${(error as Error).message}.`);
+  }
+}
+
+/** The same error with the 1-based line number in its sentence, fields and places. */
+function atLine(error: HedgerowError, line: number): HedgerowError {
+  const errors = error.errors?.map(({ loc, msg }) => ({ loc: ['body', line, ...loc.slice(1)], msg }));
+  return new HedgerowError(error.code, `Line ${line}: ${error.message} Nothing was inserted.`, {
+    ...(errors === undefined ? {} : { errors }),
+    fields: { ...error.fields, line },
+    cause: error,
+  });
+}
+
+function isBlank(text: string): boolean {
+  return text === '' || text.trim() === '';
+}
+
+function bulkSink(table: Table): Sink {
+  const bulk = table.bulk();
+  return {
+    add(target, edge) {
+      if (target !== table) return false;
+      bulk.add(edge);
+      return true;
+    },
+    async commit() {
+      const { inserted, firstId, lastId, lsn } = await bulk.commit();
+      return { lsn, tables: new Map([[table.name, { inserted, first_id: firstId, last_id: lastId }]]) };
+    },
+    // Nothing leaves a bulk before its commit.
+    discard() {},
+  };
+}
+
+function transactionSink(database: Database): Sink {
+  const transaction = database.begin();
+  const targets: Table[] = [];
+  return {
+    add(target, edge) {
+      transaction.insert(target, edge);
+      targets.push(target);
+      return true;
+    },
+    async commit() {
+      const { lsn, results } = await transaction.commit();
+      const tables = new Map<string, Inserted>();
+      results.forEach((result, index) => {
+        if (!('row' in result)) return;
+        const name = targets[index]!.name;
+        const known = tables.get(name);
+        if (known === undefined) tables.set(name, { inserted: 1, first_id: result.row.id, last_id: result.row.id });
+        else {
+          known.inserted += 1;
+          known.last_id = result.row.id;
+        }
+      });
+      return { lsn, tables };
+    },
+    discard() {
+      transaction.rollback();
+    },
+  };
+}

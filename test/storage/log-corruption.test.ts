@@ -1,0 +1,158 @@
+// Damage that is no crash: acknowledged bytes that changed are refused with file and offset, wherever they stand.
+
+import { expect, test } from 'vitest';
+import { HedgerowError } from '../../src/errors.ts';
+import { crc32c } from '../support/crc32c.ts';
+import { framesOf, openTestLog, textFrame } from '../support/open-test-log.ts';
+import { SimFs } from '../support/sim-fs.ts';
+
+const FRAME = 40 + 104;
+const FIRST = '/data/log-0000000000000001';
+
+/** A log of some frames of 144 bytes each, each synced by itself. Ended by `end`. */
+async function makeLog(frames: number, end: 'close' | 'crash', more: { fileBytes?: number } = {}): Promise<SimFs> {
+  const fs = new SimFs(5);
+  const { log } = await openTestLog(fs, { fileBytes: 2 ** 15, ...more });
+  for (let count = 0; count < frames; count++) {
+    log.append(1, textFrame(`${count}`.padEnd(100, '.')));
+    await log.flush();
+  }
+  if (end === 'crash') return fs.crash();
+  await log.close();
+  return fs;
+}
+
+async function openAndReplay(fs: SimFs, more: { minimumLsn?: number; reachedLsn?: number } = {}): Promise<string[]> {
+  const { log } = await openTestLog(fs, more);
+  try {
+    return framesOf(log);
+  } finally {
+    await log.close();
+  }
+}
+
+async function refusal(
+  fs: SimFs,
+  more: { minimumLsn?: number; reachedLsn?: number } = {},
+): Promise<{ file: string; offset: number }> {
+  const error = await openAndReplay(fs, more).then(
+    (frames) => new Error(`${frames.length} frames were accepted`),
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof HedgerowError) || error.code !== 'corrupt') throw error;
+  expect(error.message).toContain(`${error.fields!.file} is corrupt at offset ${error.fields!.offset}`);
+  return error.fields as { file: string; offset: number };
+}
+
+/** One byte of every field of a frame, of its payload and of its padding. */
+const FRAME_PLACES = [0, 3, 4, 7, 8, 10, 12, 15, 16, 19, 20, 23, 24, 28, 32, 33, 36, 39, 40, 80, 139, 140, 143];
+
+test('a flipped byte of any field of an acknowledged frame in the middle is refused at the offset of its frame', async () => {
+  for (const place of FRAME_PLACES) {
+    const fs = await makeLog(6, 'crash');
+    const offset = 4096 + 2 * FRAME;
+    fs.edit(FIRST, (bytes) => {
+      bytes[offset + place]! ^= 0x40;
+    });
+    expect(await refusal(fs), `byte ${place} of the frame`).toEqual({ file: FIRST, offset });
+  }
+});
+
+test('after an orderly close the last frame is protected too', async () => {
+  for (const place of FRAME_PLACES) {
+    const fs = await makeLog(3, 'close');
+    const offset = 4096 + 2 * FRAME;
+    fs.edit(FIRST, (bytes) => {
+      bytes[offset + place]! ^= 0x01;
+    });
+    expect(await refusal(fs), `byte ${place} of the frame`).toEqual({ file: FIRST, offset });
+  }
+});
+
+test('a damaged page of zeros in the middle is no clean end', async () => {
+  const fs = await makeLog(60, 'crash');
+  fs.edit(FIRST, (bytes) => bytes.fill(0, 4096, 8192));
+  expect(await refusal(fs)).toEqual({ file: FIRST, offset: 4096 });
+});
+
+test('any damaged byte of a file header is refused', async () => {
+  for (const place of [0, 7, 8, 12, 16, 24, 31, 32, 2000, 4091, 4092, 4095]) {
+    const fs = await makeLog(3, 'crash');
+    fs.edit(FIRST, (bytes) => {
+      bytes[place]! ^= 0x80;
+    });
+    expect((await refusal(fs)).file, `byte ${place}`).toBe(FIRST);
+  }
+});
+
+test('the frame nobody proves durable, torn, ends the log; the next epoch goes on', async () => {
+  const fs = await makeLog(3, 'crash');
+  fs.edit(FIRST, (bytes) => {
+    bytes[4096 + 2 * FRAME + 60]! ^= 0x40;
+  });
+  expect(await openAndReplay(fs)).toHaveLength(2);
+  const { log } = await openTestLog(fs);
+  expect(log.append(1, textFrame('again'))).toBe(3);
+  await log.close();
+  // The torn tail stands in a file that has a successor now, and is not looked at.
+  expect((await openAndReplay(fs)).at(-1)).toBe('3+1:again');
+});
+
+test('damage in an older file is refused, also at its last frame', async () => {
+  const fs = await makeLog(80, 'crash', { fileBytes: 4096 + 10 * FRAME + 40 });
+  const offset = 4096 + 9 * FRAME;
+  fs.edit(FIRST, (bytes) => {
+    bytes[offset + 50]! ^= 0x40;
+  });
+  expect(await refusal(fs)).toEqual({ file: FIRST, offset });
+});
+
+test('a missing file in the middle or at the beginning is refused', async () => {
+  for (const missing of [1, 3]) {
+    const fs = await makeLog(80, 'crash', { fileBytes: 4096 + 10 * FRAME + 40 });
+    await fs.remove(`/data/log-${`${missing}`.padStart(16, '0')}`);
+    const { file, offset } = await refusal(fs);
+    expect([file, offset]).toEqual(
+      missing === 1 ? ['/data/log-0000000000000002', 24] : ['/data/log-0000000000000002', 4096 + 10 * FRAME],
+    );
+  }
+});
+
+test('a file below the manifest is not needed, whatever it holds', async () => {
+  const fs = await makeLog(80, 'crash', { fileBytes: 4096 + 10 * FRAME + 40 });
+  fs.edit(FIRST, (bytes) => bytes.fill(255));
+  expect(await openAndReplay(fs, { minimumLsn: 10 })).toHaveLength(70);
+  expect(await refusal(fs, { minimumLsn: 9 })).toEqual({ file: FIRST, offset: 0 });
+});
+
+test('a log that ends below what the manifest has seen is refused', async () => {
+  const fs = await makeLog(3, 'close');
+  expect(await openAndReplay(fs, { reachedLsn: 3 })).toHaveLength(3);
+  expect((await refusal(fs, { reachedLsn: 4 })).file).toBe(FIRST);
+  expect((await refusal(new SimFs(1), { reachedLsn: 4 })).file).toBe('/data');
+});
+
+test('a file that changed its name is refused', async () => {
+  const fs = await makeLog(3, 'close');
+  await fs.rename(FIRST, '/data/log-0000000000000002');
+  expect(await refusal(fs)).toEqual({ file: '/data/log-0000000000000002', offset: 16 });
+});
+
+test('a refusal changes nothing', async () => {
+  const fs = await makeLog(6, 'crash');
+  fs.edit(FIRST, (bytes) => {
+    bytes[4096 + 2 * FRAME + 50]! ^= 0x40;
+  });
+  const before = crc32c(fileBytes(fs), 0);
+  await refusal(fs);
+  expect(fs.counts.write).toBe(0);
+  expect(crc32c(fileBytes(fs), 0)).toBe(before);
+});
+
+function fileBytes(fs: SimFs): Uint8Array {
+  let copy = new Uint8Array(0);
+  fs.edit(FIRST, (bytes) => {
+    copy = bytes.slice();
+  });
+  return copy;
+}
