@@ -23,6 +23,7 @@ import {
   E_BYTES, E_OFFSET, findEntry, H_BUCKET_SECONDS, H_BUCKETS, H_BYTES, H_FIRST_ID, H_ID_MAX, H_ID_MIN, H_INCIDENCES, H_LAST_ID, H_MAX_SIZE, H_NODE_MAX,
   H_NODE_MIN, H_NODE_WIDTH, H_NODES, H_ROWS, H_SECTIONS, H_TABLE, H_TIME_MAX, H_TIME_MIN, H_VERSION, S_NODES, S_ROWS,
 } from './segment/layout';
+import { STEP_BLOCK_BYTES, STEP_ROWS, stepSegment } from './segment/step';
 import { nodeId, openSegment, rowId, rowTime } from './segment/reader';
 import { BAD_ARGUMENT, OUT_OF_MEMORY, setRows, tooSmall } from './status';
 import { bucketsOfList, bucketsOfRows, seekRow } from './tpi/seek';
@@ -37,6 +38,10 @@ function boundOf(value: f64): i64 {
   if (value >= 9007199254740992) return 9007199254740992;
   return value == value ? <i64>value : 0;
 }
+
+/** Bytes of the block of hg_segment_step; rows one step looks at. */
+export const HG_STEP_BLOCK_BYTES: u32 = STEP_BLOCK_BYTES;
+export const HG_STEP_ROWS: u32 = STEP_ROWS;
 
 // Memory
 
@@ -177,6 +182,11 @@ export function hg_segment_match(segment: u32, record: u32, out: u32, capacity: 
 
 export function hg_segment_json(segment: u32, rows: u32, n: u32, plan: u32, separator: u32, out: u32, capacity: u32): i32 {
   return segmentRows(segment, rows, n, plan, separator, out, capacity);
+}
+
+/** One step of a scan; request and answer in the block (segment/step.ts). */
+export function hg_segment_step(segment: u32, block: u32): i32 {
+  return stepSegment(segment, block);
 }
 
 export function hg_segment_records(segment: u32, rows: u32, n: u32, out: u32, capacity: u32): i32 {

@@ -49,7 +49,11 @@ export class HedgerowError extends Error {
   /** Further facts for machines: `line`, `file`, `offset`, ... */
   readonly fields: Record<string, unknown> | undefined;
 
-  constructor(code: ErrorCode, detail: string, more: { errors?: FieldError[]; fields?: Record<string, unknown>; cause?: unknown } = {}) {
+  constructor(
+    code: ErrorCode,
+    detail: string,
+    more: { errors?: FieldError[]; fields?: Record<string, unknown>; cause?: unknown } = {},
+  ) {
     super(detail, more.cause === undefined ? undefined : { cause: more.cause });
     this.name = 'HedgerowError';
     this.code = code;
@@ -64,7 +68,11 @@ export class HedgerowError extends Error {
 
 /** Bytes on disk that are not what was written: refuses, names file and offset. */
 export function corruption(file: string, offset: number, what: string): HedgerowError {
-  return new HedgerowError('corrupt', `${file} is corrupt at offset ${offset}: ${what}. Restore the file from a backup; nothing was changed.`, {
-    fields: { file, offset },
-  });
+  return new HedgerowError(
+    'corrupt',
+    `${file} is corrupt at offset ${offset}: ${what}. Restore the file from a backup; nothing was changed.`,
+    {
+      fields: { file, offset },
+    },
+  );
 }

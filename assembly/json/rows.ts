@@ -6,8 +6,8 @@ import { HG_TYPE_BOOLEAN, HG_TYPE_INTEGER, HG_TYPE_REAL, HG_TYPE_TEXT } from '..
 import {
   booleanValue, C_TYPE, CURSOR_BYTES, hasValue, integerValue, openColumn, realValue, STATE_MISSING, STATE_VALUES, textCode, textLength, textStart,
 } from '../segment/columns';
-import { S_BASE, S_ROWS } from '../segment/layout';
-import { rowId, rowMembers, rowSize, rowTime } from '../segment/reader';
+import { S_BASE, S_MEMBERS, S_NODE_IDS, S_NODE_MIN, S_NODE_WIDTH, S_ORDINAL_WIDTH, S_ROWS } from '../segment/layout';
+import { firstIncidence, memberOrdinal, nodeId, rowId, rowSize, rowTime } from '../segment/reader';
 import { OUT_OF_MEMORY, setRows, tooSmall } from '../status';
 import { alloc, free } from '../memory/alloc';
 import { writeFloat, writeInt } from './number';
@@ -34,13 +34,39 @@ const NULL_TEXT: u32 = 0x6c6c756e;
 
 function copyText(out: usize, from: usize, bytes: u32): usize {
   let i: u32 = 0;
+  if (ASC_FEATURE_SIMD) {
+    for (; i + 16 <= bytes; i += 16) v128.store(out + i, v128.load(from + i));
+  }
   for (; i + 8 <= bytes; i += 8) store<u64>(out + i, load<u64>(from + i));
   for (; i < bytes; i++) store<u8>(out + i, load<u8>(from + i));
   return out + bytes;
 }
 
-/** `{"id":1,"event_ts":2,"members":[3,4]` */
-function writeHead(out: usize, id: i64, time: i64, n: u32): usize {
+/** Writes n member ids of a segment, each with a comma behind it; `first`: the row's first incidence. Narrow widths have a loop of their own. */
+function writeMembers(out: usize, s: usize, first: u32, n: u32): usize {
+  const least = load<i64>(s + S_NODE_MIN);
+  let at = out;
+  if (load<u32>(s + S_ORDINAL_WIDTH) == 2 && load<u32>(s + S_NODE_WIDTH) == 4) {
+    const ordinals = <usize>load<u32>(s + S_MEMBERS) + (<usize>first << 1);
+    const ids = <usize>load<u32>(s + S_NODE_IDS);
+    for (let i: u32 = 0; i < n; i++) {
+      const ordinal = <usize>load<u16>(ordinals + (<usize>i << 1));
+      at = writeInt(at, least + <i64>load<u32>(ids + (ordinal << 2)));
+      store<u8>(at, 0x2c);
+      at++;
+    }
+    return at;
+  }
+  for (let i: u32 = 0; i < n; i++) {
+    at = writeInt(at, nodeId(s, memberOrdinal(s, first + i)));
+    store<u8>(at, 0x2c);
+    at++;
+  }
+  return at;
+}
+
+/** `{"id":1,"event_ts":2,"members":[` */
+function writeStart(out: usize, id: i64, time: i64): usize {
   store<u64>(out, 0x3a226469227b); // {"id":
   let at = writeInt(out + 6, id);
   store<u64>(at, 0x5f746e657665222c); // ,"event_
@@ -49,7 +75,12 @@ function writeHead(out: usize, id: i64, time: i64, n: u32): usize {
   store<u64>(at, 0x65626d656d222c); // ,"membe
   store<u32>(at + 7, 0x3a227372); // rs":
   store<u8>(at + 11, 0x5b);
-  at += 12;
+  return at + 12;
+}
+
+/** `{"id":1,"event_ts":2,"members":[3,4]` from the members in the scratch list. */
+function writeHead(out: usize, id: i64, time: i64, n: u32): usize {
+  let at = writeStart(out, id, time);
   for (let i: u32 = 0; i < n; i++) {
     at = writeInt(at, load<i64>(members + (<usize>i << 3)));
     store<u8>(at, 0x2c);
@@ -155,13 +186,19 @@ export function segmentRows(s: usize, rows: usize, n: u32, plan: usize, separato
   let at = out;
   let done: u32 = 0;
   let needed: usize = 0;
+  let following: u32 = u32.MAX_VALUE;
+  let first: u32 = 0;
   for (; done < n; done++) {
     const row = load<u32>(rows + (<usize>done << 2));
-    needed = 80 + <usize>rowSize(s, row) * 18 + bound + (valued ? <usize>textsBound(plan, cursors, row) : 0);
+    const size = rowSize(s, row);
+    needed = 80 + <usize>size * 18 + bound + (valued ? <usize>textsBound(plan, cursors, row) : 0);
     if (at + needed > end) break;
     if (separator < ROWS_LINES && (done || separator)) store<u8>(at++, 0x2c);
-    const size = rowMembers(s, row, members);
-    at = writeHead(at, rowId(s, row), rowTime(s, row), size);
+    if (row != following) first = firstIncidence(s, row);
+    at = writeMembers(writeStart(at, rowId(s, row), rowTime(s, row)), s, first, size);
+    store<u8>(at - 1, 0x5d);
+    first += size;
+    following = row + 1;
     at = valued ? writeTail(at, plan, cursors, row) : copyText(at, tail, tailBytes);
     if (separator == ROWS_LINES) store<u8>(at++, 0x0a);
   }

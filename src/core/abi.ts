@@ -55,6 +55,7 @@ export interface CoreExports {
   hg_segment_find(segment: number, time: number, id: number): number;
   hg_segment_match(segment: number, record: number, out: number, capacity: number): number;
   hg_segment_json(segment: number, rows: number, n: number, plan: number, separator: number, out: number, capacity: number): number;
+  hg_segment_step(segment: number, block: number): number;
   hg_segment_records(segment: number, rows: number, n: number, out: number, capacity: number): number;
   hg_segment_psi(segment: number, column: number, low: number, high: number, flags: number, out: number, capacity: number): number;
   hg_segment_psi_count(segment: number, column: number, low: number, high: number, flags: number): number;

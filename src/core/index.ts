@@ -8,7 +8,7 @@ export { type Core, type CoreBuild, type CoreModule, compileCore, loadCore } fro
 export { CoreMemtable } from './memtable.ts';
 export { type BuilderColumn, SegmentMerger } from './merger.ts';
 export { encodeProperties, type Property, PROPERTY_TYPE, type PropertyTypeName } from './properties.ts';
-export { STEP_ROWS, type StepResult, TextSink } from './row-output.ts';
+export { STEP_ROWS, STEP_STATE, type StepBounds, type StepResult, TextSink } from './row-output.ts';
 export { buildRowPlan, type RowPlan } from './row-plan.ts';
 export { type DeadRows, readSegmentFacts, ResidentSegment, type SegmentFacts } from './segment.ts';
 export { coreError, STATUS } from './status.ts';

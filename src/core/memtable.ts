@@ -3,7 +3,7 @@
 import type { Separator } from './abi.ts';
 import type { Core } from './load.ts';
 import { allocate, Region } from './region.ts';
-import { RowWorkspace, STEP_ROWS, type StepResult, type TextSink } from './row-output.ts';
+import { RowWorkspace, STEP_ROWS, STEP_STATE, type StepResult, type TextSink } from './row-output.ts';
 import type { RowPlan } from './row-plan.ts';
 import { coreError, STATUS } from './status.ts';
 
@@ -92,12 +92,12 @@ export class CoreMemtable {
     let next = exports.hg_result_rows() >>> 0;
     if (hidden !== undefined && hidden.size > 0) n = this.#hide(n, hidden);
     result.rows = 0;
-    result.exhausted = next >= to;
+    result.state = next >= to ? STEP_STATE.end : STEP_STATE.more;
     if (n === 0) return next;
     const done = this.#writeRows(n, plan, separator, sink, result);
     if (done < n) {
       next = this.seek(result.lastTs, result.lastId + 1);
-      result.exhausted = false;
+      result.state = STEP_STATE.more;
     }
     return next;
   }

@@ -17,8 +17,20 @@ export interface StepResult {
   lastId: number;
   /** Distinct buckets of the rows. */
   buckets: number;
-  /** Everything below the step's upper bound was given. */
-  exhausted: boolean;
+  state: StepState;
+}
+
+/** `more`: rows are left below the stop; `end`: the source has no more; `stop`: all below the stop was given. */
+export const STEP_STATE = { more: 0, end: 1, stop: 2 } as const;
+export type StepState = (typeof STEP_STATE)[keyof typeof STEP_STATE];
+
+/** The bounds of a step: keys in [low, stop), times up to endTs. An infinite stopTs: no stop. */
+export interface StepBounds {
+  lowTs: number;
+  lowId: number;
+  endTs: number;
+  stopTs: number;
+  stopId: number;
 }
 
 /** Row text of several steps, gathered in one buffer. */
@@ -40,6 +52,22 @@ export class TextSink {
     this.#length += bytes.length;
   }
 
+  /** Empties the sink. */
+  clear(): void {
+    this.#length = 0;
+  }
+
+  /** Appends ASCII text. */
+  appendAscii(text: string): void {
+    if (this.#length + text.length > this.#buffer.length) this.append(Buffer.from(text, 'latin1'));
+    else this.#length += this.#buffer.write(text, this.#length, 'latin1');
+  }
+
+  /** What was gathered, borrowed: valid until the sink is used again. */
+  borrow(): Uint8Array<ArrayBuffer> {
+    return this.#buffer.subarray(0, this.#length) as Uint8Array<ArrayBuffer>;
+  }
+
   /** What was gathered, as the caller's own bytes; the sink is empty afterwards. */
   take(): Uint8Array<ArrayBuffer> {
     const text = Buffer.allocUnsafe(this.#length);
@@ -55,6 +83,8 @@ export class RowWorkspace {
   readonly rows: number;
   readonly nodes: number;
   readonly key: number;
+  /** Request and answer of `hg_segment_step`. */
+  readonly block: number;
   readonly text: Region;
   readonly #core: Core;
   #plan: RowPlan | undefined;
@@ -65,6 +95,7 @@ export class RowWorkspace {
     this.rows = allocate(core, STEP_ROWS * 4 + 64);
     this.nodes = allocate(core, MAX_NODES * 8);
     this.key = allocate(core, 16);
+    this.block = allocate(core, 256);
     this.text = new Region(core, TEXT_BYTES);
   }
 

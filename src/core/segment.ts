@@ -4,7 +4,7 @@ import { corruption, HedgerowError } from '../errors.ts';
 import { SECTION_KIND, SEGMENT_FIELD, type Separator } from './abi.ts';
 import type { Core } from './load.ts';
 import { allocate, Region } from './region.ts';
-import { RowWorkspace, STEP_ROWS, type StepResult, type TextSink } from './row-output.ts';
+import { RowWorkspace, STEP_ROWS, type StepBounds, type StepResult, type StepState, type TextSink } from './row-output.ts';
 import type { RowPlan } from './row-plan.ts';
 import { coreError, STATUS } from './status.ts';
 
@@ -190,71 +190,60 @@ export class ResidentSegment {
   }
 
   /**
-   * Writes row text of live rows in [from, to) (holding all `nodeCount` nodes set before, when not 0), at most `limit` rows and one text
-   * buffer. Returns the row to go on from; fills `result`. Bounded: at most STEP_ROWS rows are looked at.
+   * Writes row text of live rows within the bounds (holding all `nodeCount` nodes set before, when not 0), at most `limit` rows and one text
+   * buffer, in one call into the core. Fills `result`. Returns the row to go on from. Bounded: at most STEP_ROWS rows are looked at.
    */
-  step(from: number, to: number, nodeCount: number, dead: DeadRows, lsn: number, limit: number, plan: RowPlan, separator: Separator, sink: TextSink, result: StepResult): number {
-    const { exports, memory } = this.#core;
-    const rows = this.#work.rows;
-    let next: number;
-    let n: number;
-    if (nodeCount > 0) {
-      n = exports.hg_segment_lookup(this.#handle, this.#work.nodes, nodeCount, from, to, rows, STEP_ROWS);
-      if (n < 0) throw coreError(n, 'hg_segment_lookup');
-      next = exports.hg_result_rows() >>> 0;
-    } else {
-      n = Math.min(to - from, STEP_ROWS, limit + dead.count);
-      exports.hg_rows_range(from, from + n, rows);
-      next = from + n;
-    }
-    n = this.#reconcile(n, dead, lsn);
-    result.rows = 0;
-    result.exhausted = next >= to;
-    if (n === 0) return next;
-    if (n > limit) {
-      n = limit;
-      next = memory.words[rows / 4 + n - 1]! + 1;
-      result.exhausted = next >= to;
-    }
-    const written = this.#writeText(n, plan, separator);
-    const done = exports.hg_result_rows() >>> 0;
-    if (done < n) {
-      next = memory.words[rows / 4 + done - 1]! + 1;
-      result.exhausted = false;
-    }
-    this.#describe(done, nodeCount > 0, result);
-    sink.append(memory.borrow(this.#work.text.pointer, written));
-    return next;
-  }
-
-  #writeText(n: number, plan: RowPlan, separator: Separator): number {
-    const { exports } = this.#core;
+  step(
+    bounds: StepBounds,
+    nodeCount: number,
+    dead: DeadRows,
+    lsn: number,
+    limit: number,
+    plan: RowPlan,
+    separator: Separator,
+    sink: TextSink,
+    result: StepResult,
+  ): number {
     const work = this.#work;
     const planAt = work.plan(plan);
-    let written = exports.hg_segment_json(this.#handle, work.rows, n, planAt, separator, work.text.pointer, work.text.bytes);
-    if (written === STATUS.tooSmall) {
-      work.text.ensure(exports.hg_result_needed() >>> 0);
-      written = exports.hg_segment_json(this.#handle, work.rows, n, planAt, separator, work.text.pointer, work.text.bytes);
-    }
-    if (written < 0) throw coreError(written, 'hg_segment_json');
-    return written;
-  }
-
-  #describe(done: number, listed: boolean, result: StepResult): void {
-    const { exports, memory } = this.#core;
-    const words = memory.words;
-    const first = words[this.#work.rows / 4]!;
-    const last = words[this.#work.rows / 4 + done - 1]!;
-    result.rows = done;
-    result.buckets = listed
-      ? exports.hg_segment_row_buckets(this.#handle, this.#work.rows, done) >>> 0
-      : exports.hg_segment_buckets(this.#handle, first, last + 1) >>> 0;
-    const key = this.#work.key;
-    exports.hg_segment_key(this.#handle, first, key);
-    result.firstTs = memory.numbers[key / 8]!;
-    exports.hg_segment_key(this.#handle, last, key);
-    result.lastTs = memory.numbers[key / 8]!;
-    result.lastId = memory.numbers[key / 8 + 1]!;
+    const deadAt = dead.count > 0 ? this.#uploadDead(dead) : 0;
+    const block = work.block;
+    let bytes: number;
+    do {
+      const numbers = this.#core.memory.numbers;
+      const at = block / 8;
+      numbers[at] = bounds.lowTs;
+      numbers[at + 1] = bounds.lowId;
+      numbers[at + 2] = bounds.endTs;
+      numbers[at + 3] = bounds.stopTs;
+      numbers[at + 4] = bounds.stopId;
+      numbers[at + 5] = lsn;
+      numbers[at + 6] = limit;
+      numbers[at + 7] = separator;
+      numbers[at + 8] = nodeCount;
+      numbers[at + 9] = dead.count;
+      numbers[at + 10] = work.nodes;
+      numbers[at + 11] = deadAt;
+      numbers[at + 12] = deadAt + ((dead.count * 4 + 7) & ~7);
+      numbers[at + 13] = planAt;
+      numbers[at + 14] = work.rows;
+      numbers[at + 15] = work.text.pointer;
+      numbers[at + 16] = work.text.bytes;
+      bytes = this.#core.exports.hg_segment_step(this.#handle, block);
+      if (bytes === STATUS.tooSmall) work.text.ensure(this.#core.exports.hg_result_needed() >>> 0);
+    } while (bytes === STATUS.tooSmall);
+    if (bytes < 0) throw coreError(bytes, 'hg_segment_step');
+    const numbers = this.#core.memory.numbers;
+    const at = block / 8 + 17;
+    result.rows = numbers[at]!;
+    result.firstTs = numbers[at + 1]!;
+    result.lastTs = numbers[at + 2]!;
+    result.lastId = numbers[at + 3]!;
+    result.buckets = numbers[at + 4]!;
+    result.state = numbers[at + 6]! as StepState;
+    const next = numbers[at + 5]!;
+    if (bytes > 0) sink.append(this.#core.memory.borrow(work.text.pointer, bytes));
+    return next;
   }
 
   /** Whether a live row in [from, to) exists (with the nodes set before). */

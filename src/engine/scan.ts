@@ -1,37 +1,45 @@
 // A scan: live rows of a table at one snapshot, in (event_ts, id) order, as row text, slice by slice.
 
-import { type CoreMemtable, type DeadRows, type ResidentSegment, type RowPlan, SEPARATOR, type StepResult, type TextSink } from '../core/index.ts';
+import { type CoreMemtable, type DeadRows, type ResidentSegment, type RowPlan, SEPARATOR, STEP_STATE, type StepBounds, type StepResult, type TextSink } from '../core/index.ts';
 import type { SegmentFile } from './segment-file.ts';
 import type { QueryPlan, RowKey, ScanRequest } from './types.ts';
 import type { Version } from './version.ts';
 
-/** What a scan reads: one version of a table, seen at one LSN, and what a transaction lays over it. */
+/** What a scan needs of its table. */
+export interface ScanSource {
+  readonly bucketSeconds: number;
+  readonly rowPlan: RowPlan;
+  readonly scanSink: TextSink;
+  /** Microseconds, monotonic. */
+  readonly nowUs: () => number;
+  /** The segment in memory, valid until the next call. Throws `table_corrupt`. */
+  resident(segment: SegmentFile): ResidentSegment;
+  /** Places in the version's segments that may hold all nodes, or undefined when all may. */
+  candidates(version: Version, nodes: readonly number[]): Uint32Array | undefined;
+  unpin(version: Version): void;
+}
+
+/** One version of a table, seen at one LSN, and what a transaction lays over it. The scan gives the version back. */
 export interface ScanView {
   readonly version: Version;
   readonly lsn: number;
-  readonly bucketSeconds: number;
-  readonly plan: RowPlan;
-  readonly sink: TextSink;
-  /** The segment in memory. Throws `table_corrupt`. Valid until the next call. */
-  resident(segment: SegmentFile): ResidentSegment;
-  /** Places in version.segments that may hold all nodes, or undefined when all may. */
-  candidates(nodes: readonly number[]): Uint32Array | undefined;
-  /** Rows of a segment that are dead for this view. */
-  deadOf(segment: SegmentFile): DeadRows;
   readonly overlay: ScanOverlay | undefined;
-  /** Microseconds, monotonic. */
-  nowUs(): number;
-  release(): void;
 }
 
 /** Staged writes of a transaction. */
 export interface ScanOverlay {
   readonly memtable: CoreMemtable | undefined;
   hidden(memtable: CoreMemtable): ReadonlySet<number> | undefined;
+  /** Rows of a segment that are dead for the transaction. */
+  deadOf(segment: SegmentFile): DeadRows;
 }
 
 const SLICE_BYTES = 65536;
 const SLICE_US = 3000;
+/** A clock is read only in a slice of more steps than this. */
+const STEPS_UNTIMED = 4;
+/** Nodes of one lookup, at most: an edge has no more members. */
+const MOST_NODES = 255;
 const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
 /** A memtable's part in a scan. A lookup holds its rows as a list; a range is sought anew at each step, since the order may move. */
@@ -47,54 +55,69 @@ interface MemtableCursor {
   lastBucket: number;
 }
 
-export class Scan {
-  readonly #view: ScanView;
-  readonly #request: ScanRequest;
-  readonly #nodes: readonly number[];
-  readonly #endTs: number;
-  readonly #limit: number;
-  readonly #startedUs: number;
-  readonly #memtables: MemtableCursor[];
-  readonly #segments: readonly SegmentFile[];
-  readonly #result: StepResult = { rows: 0, firstTs: 0, lastTs: 0, lastId: 0, buckets: 0, exhausted: false };
-  /** All rows below this key were given. */
-  #lowTs: number;
-  #lowId: number;
-  #segmentIndex = 0;
-  #segmentBucket = Number.NaN;
-  #ended = false;
-  #released = false;
-  #buckets = 0;
-  #endedUs = 0;
-  rows = 0;
-  lastKey: RowKey | undefined;
-  /** After `next()` gave null: the limit ended the scan and at least one more row exists. */
-  hasMore = false;
+const NO_NODES: readonly number[] = [];
+const NO_MEMTABLES: MemtableCursor[] = [];
 
-  constructor(view: ScanView, request: ScanRequest) {
-    this.#view = view;
-    this.#request = request;
-    this.#startedUs = view.nowUs();
-    this.#nodes = request.nodes === undefined ? [] : [...new Set(request.nodes)];
-    this.#endTs = request.endTs ?? Infinity;
-    this.#limit = request.limit ?? NO_LIMIT;
-    this.#lowTs = request.startTs ?? -Infinity;
-    this.#lowId = -Infinity;
+// One is made for every read, so it holds plain fields only: private methods and closures would be made anew each time.
+export class Scan {
+  private readonly source: ScanSource;
+  private readonly view: ScanView;
+  private readonly request: ScanRequest;
+  private readonly nodes: readonly number[];
+  private readonly limit: number;
+  private readonly startedUs: number;
+  private readonly memtables: MemtableCursor[];
+  private readonly segments: readonly SegmentFile[];
+  private readonly result: StepResult;
+  /** All rows below low were given. */
+  private readonly bounds: StepBounds;
+  private segmentIndex: number;
+  private segmentBucket: number;
+  private ended: boolean;
+  private released: boolean;
+  private buckets: number;
+  private endedUs: number;
+  /** Rows given so far. */
+  rows: number;
+  /** Key of the last row given. */
+  lastKey: RowKey | undefined;
+  /** After the end: the limit ended the scan and at least one more row exists. */
+  hasMore: boolean;
+
+  constructor(source: ScanSource, view: ScanView, request: ScanRequest) {
+    this.source = source;
+    this.view = view;
+    this.request = request;
+    this.startedUs = source.nowUs();
+    this.nodes = request.nodes === undefined ? NO_NODES : request.nodes.length < 2 ? request.nodes : [...new Set(request.nodes)];
+    this.limit = request.limit ?? NO_LIMIT;
+    this.result = { rows: 0, firstTs: 0, lastTs: 0, lastId: 0, buckets: 0, state: STEP_STATE.more };
+    this.bounds = { lowTs: request.startTs ?? -Infinity, lowId: -Infinity, endTs: request.endTs ?? Infinity, stopTs: Infinity, stopId: 0 };
     const { after } = request;
-    if (after !== undefined && after.eventTs >= this.#lowTs) {
-      this.#lowTs = after.eventTs;
-      this.#lowId = after.id + 1;
-    }
-    this.#ended = this.#lowTs > this.#endTs || this.#nodes.length > 255;
-    this.#segments = this.#ended ? [] : this.#chooseSegments();
-    this.#memtables = this.#ended ? [] : this.#openMemtables();
+    if (after !== undefined && after.eventTs >= this.bounds.lowTs) this.goOnFrom(after.eventTs, after.id + 1);
+    this.segmentIndex = 0;
+    this.segmentBucket = Number.NaN;
+    this.ended = this.bounds.lowTs > this.bounds.endTs || this.nodes.length > MOST_NODES;
+    this.released = false;
+    this.buckets = 0;
+    this.endedUs = 0;
+    this.rows = 0;
+    this.lastKey = undefined;
+    this.hasMore = false;
+    this.segments = this.ended ? [] : this.chooseSegments();
+    this.memtables = this.ended ? NO_MEMTABLES : this.openMemtables();
   }
 
-  #chooseSegments(): readonly SegmentFile[] {
-    const { segments } = this.#view.version;
-    const places = this.#nodes.length > 0 ? this.#view.candidates(this.#nodes) : undefined;
-    const low = this.#lowTs;
-    const high = this.#endTs;
+  private goOnFrom(eventTs: number, id: number): void {
+    this.bounds.lowTs = eventTs;
+    this.bounds.lowId = id;
+  }
+
+  private chooseSegments(): readonly SegmentFile[] {
+    const { segments } = this.view.version;
+    const places = this.nodes.length > 0 ? this.source.candidates(this.view.version, this.nodes) : undefined;
+    const low = this.bounds.lowTs;
+    const high = this.bounds.endTs;
     if (places === undefined) {
       if (segments.length === 0 || (segments[0]!.facts.timeMin >= low && segments[segments.length - 1]!.facts.timeMax <= high)) return segments;
       return segments.slice(firstReaching(segments, low), firstBeyond(segments, high));
@@ -107,178 +130,166 @@ export class Scan {
     return chosen;
   }
 
-  #openMemtables(): MemtableCursor[] {
-    const { version, lsn, overlay } = this.#view;
+  private openMemtables(): MemtableCursor[] {
+    const { version, lsn, overlay } = this.view;
     const cursors: MemtableCursor[] = [];
     for (const { memtable } of version.memtables) {
-      if (memtable.rows > 0) cursors.push(this.#openMemtable(memtable, lsn, overlay?.hidden(memtable)));
+      if (memtable.rows > 0) cursors.push(this.openMemtable(memtable, lsn, overlay?.hidden(memtable)));
     }
-    if (overlay?.memtable) cursors.push(this.#openMemtable(overlay.memtable, Infinity, undefined));
+    if (overlay?.memtable) cursors.push(this.openMemtable(overlay.memtable, Infinity, undefined));
     return cursors;
   }
 
-  #openMemtable(memtable: CoreMemtable, lsn: number, hidden: ReadonlySet<number> | undefined): MemtableCursor {
+  private openMemtable(memtable: CoreMemtable, lsn: number, hidden: ReadonlySet<number> | undefined): MemtableCursor {
     let rows: Uint32Array | undefined;
-    if (this.#nodes.length > 0) {
-      rows = memtable.lookup(this.#nodes, this.#lowTs, this.#lowId, this.#endTs, lsn);
+    if (this.nodes.length > 0) {
+      rows = memtable.lookup(this.nodes, this.bounds.lowTs, this.bounds.lowId, this.bounds.endTs, lsn);
       if (hidden !== undefined && hidden.size > 0) rows = rows.filter((row) => !hidden.has(row));
     }
     return { memtable, lsn, hidden, rows, next: 0, key: { eventTs: 0, id: 0 }, done: false, lastBucket: Number.NaN };
   }
 
-  /** The next slice of row text, about 64 KB at most, null at the end. Bounded to a few milliseconds. Throws `corrupt`, `overloaded`. */
+  /** The next slice of row text, about 64 KB at most, null at the end. Bounded to a few milliseconds. Throws `table_corrupt`, `overloaded`. */
   next(): Uint8Array<ArrayBuffer> | null {
-    if (this.#released) return null;
-    const { sink, nowUs } = this.#view;
-    const begunUs = nowUs();
+    const sink = this.source.scanSink;
+    sink.clear();
+    this.fill(sink);
+    return sink.length > 0 ? sink.take() : null;
+  }
+
+  /** As `next`, behind what the sink holds. False at the end, when nothing was added. */
+  fill(sink: TextSink): boolean {
+    const before = sink.length;
+    const begunUs = this.rows === 0 ? this.startedUs : this.source.nowUs();
+    let steps = 0;
     try {
-      while (!this.#ended && sink.length < SLICE_BYTES) {
-        this.#step();
-        if (this.rows >= this.#limit) this.#endByLimit();
-        if (sink.length > 0 && nowUs() - begunUs > SLICE_US) break;
+      while (!this.ended && sink.length - before < SLICE_BYTES) {
+        this.step(sink);
+        if (this.rows >= this.limit) this.endByLimit();
+        if (++steps > STEPS_UNTIMED && sink.length > before && this.source.nowUs() - begunUs > SLICE_US) break;
       }
     } catch (error) {
-      sink.take();
       this.close();
       throw error;
     }
-    if (sink.length > 0) return sink.take();
+    if (sink.length > before) return true;
     this.close();
-    return null;
+    return false;
   }
 
   /** Gives the rows of the source that has the next one, up to where another source goes on. */
-  #step(): void {
-    const bound = this.#nextMemtable();
-    const segment = this.#nextSegment();
-    if (segment !== undefined && this.#stepSegment(segment, bound)) return;
-    if (bound === undefined) {
-      if (segment === undefined) this.#ended = true;
-      return;
-    }
-    this.#stepMemtable(bound);
+  private step(sink: TextSink): void {
+    const first = this.memtables.length === 0 ? undefined : this.nextMemtable();
+    const segment = this.nextSegment();
+    if (segment !== undefined && this.stepSegment(segment, first, sink)) return;
+    if (first !== undefined) this.stepMemtable(first, sink);
+    else if (segment === undefined) this.ended = true;
   }
 
   /** The memtable whose next visible row comes first, its `key` set. */
-  #nextMemtable(): MemtableCursor | undefined {
+  private nextMemtable(): MemtableCursor | undefined {
     let best: MemtableCursor | undefined;
-    for (const cursor of this.#memtables) {
-      if (cursor.done || !this.#peek(cursor)) continue;
+    for (const cursor of this.memtables) {
+      if (cursor.done || !this.peek(cursor)) continue;
       if (best === undefined || before(cursor.key, best.key)) best = cursor;
     }
     return best;
   }
 
-  #peek(cursor: MemtableCursor): boolean {
+  private peek(cursor: MemtableCursor): boolean {
     const { memtable, rows } = cursor;
     if (rows !== undefined) {
       if (cursor.next >= rows.length) cursor.done = true;
       else cursor.key = memtable.keyOf(rows[cursor.next]!);
       return !cursor.done;
     }
-    const from = memtable.seek(this.#lowTs, this.#lowId);
-    const to = memtable.seek(this.#endTs, Infinity);
+    const from = memtable.seek(this.bounds.lowTs, this.bounds.lowId);
+    const to = memtable.seek(this.bounds.endTs, Infinity);
     const position = memtable.peek(from, to, cursor.lsn, cursor.key);
     cursor.done = position < 0;
     return !cursor.done;
   }
 
-  #nextSegment(): SegmentFile | undefined {
-    while (this.#segmentIndex < this.#segments.length) {
-      const segment = this.#segments[this.#segmentIndex]!;
+  private nextSegment(): SegmentFile | undefined {
+    while (this.segmentIndex < this.segments.length) {
+      const segment = this.segments[this.segmentIndex]!;
       const { facts } = segment;
-      if (facts.timeMin > this.#endTs) break;
-      if (facts.timeMax > this.#lowTs || (facts.timeMax === this.#lowTs && facts.lastId >= this.#lowId)) return segment;
-      this.#segmentIndex++;
+      if (facts.timeMin > this.bounds.endTs) break;
+      if (facts.timeMax > this.bounds.lowTs || (facts.timeMax === this.bounds.lowTs && facts.lastId >= this.bounds.lowId)) return segment;
+      this.segmentIndex++;
     }
     return undefined;
   }
 
   /** Gives rows of a segment below the memtable's next key. False: that key comes first. */
-  #stepSegment(segment: SegmentFile, bound: MemtableCursor | undefined): boolean {
+  private stepSegment(segment: SegmentFile, first: MemtableCursor | undefined, sink: TextSink): boolean {
     const { facts } = segment;
-    if (bound !== undefined && (bound.key.eventTs < facts.timeMin || (bound.key.eventTs === facts.timeMin && bound.key.id < facts.firstId))) return false;
-    const { lsn, plan, sink } = this.#view;
-    const resident = this.#view.resident(segment);
-    const whole = this.#lowTs < facts.timeMin;
-    const from = whole ? 0 : resident.seek(this.#lowTs, this.#lowId);
-    let to = this.#endTs >= facts.timeMax ? facts.rows : resident.seek(this.#endTs, Infinity);
-    let cut = false;
-    if (bound !== undefined) {
-      const stop = resident.seek(bound.key.eventTs, bound.key.id);
-      if (stop < to) {
-        to = stop;
-        cut = true;
-      }
+    const { bounds, result } = this;
+    if (first !== undefined) {
+      if (first.key.eventTs < facts.timeMin || (first.key.eventTs === facts.timeMin && first.key.id < facts.firstId)) return false;
+      bounds.stopTs = first.key.eventTs;
+      bounds.stopId = first.key.id;
     }
-    if (from >= to) {
-      if (cut) return false;
-      this.#segmentIndex++;
-      return true;
-    }
-    if (this.#nodes.length > 0) resident.setNodes(this.#nodes);
-    const separator = this.#separator();
-    const next = resident.step(from, to, this.#nodes.length, this.#view.deadOf(segment), lsn, this.#limit - this.rows, plan, separator, sink, this.#result);
-    if (this.#result.rows > 0) this.#segmentBucket = this.#count(this.#segmentBucket);
-    if (this.#result.exhausted && !cut) {
-      this.#segmentIndex++;
-      if (this.#result.rows === 0) return true;
-    }
-    if (this.#result.exhausted && cut) {
-      this.#lowTs = bound!.key.eventTs;
-      this.#lowId = bound!.key.id;
-    } else if (next < facts.rows && this.#result.rows === 0) {
+    const resident = this.source.resident(segment);
+    if (this.nodes.length > 0) resident.setNodes(this.nodes);
+    const { view } = this;
+    const dead = view.overlay === undefined ? segment.dead : view.overlay.deadOf(segment);
+    const next = resident.step(bounds, this.nodes.length, dead, view.lsn, this.limit - this.rows, this.source.rowPlan, this.separator(), sink, result);
+    bounds.stopTs = Infinity;
+    if (result.rows > 0) this.segmentBucket = this.count(this.segmentBucket);
+    if (result.state === STEP_STATE.end) this.segmentIndex++;
+    else if (result.state === STEP_STATE.stop) {
+      if (result.rows === 0) return false;
+      this.goOnFrom(first!.key.eventTs, first!.key.id);
+    } else if (result.rows === 0) {
       const key = resident.keyOf(next);
-      this.#lowTs = key.eventTs;
-      this.#lowId = key.id;
+      this.goOnFrom(key.eventTs, key.id);
     }
     return true;
   }
 
-  #stepMemtable(cursor: MemtableCursor): void {
-    const { plan, sink } = this.#view;
-    const stop = this.#stopFor(cursor);
-    const limit = this.#limit - this.rows;
-    const result = this.#result;
+  private stepMemtable(cursor: MemtableCursor, sink: TextSink): void {
+    const plan = this.source.rowPlan;
+    const stop = this.stopFor(cursor);
+    const limit = this.limit - this.rows;
+    const result = this.result;
     if (cursor.rows !== undefined) {
       let end = Math.min(cursor.rows.length, cursor.next + limit);
-      if (stop !== undefined) end = Math.min(end, this.#placeBelow(cursor, stop));
-      cursor.next += cursor.memtable.stepRows(cursor.rows.subarray(cursor.next, end), plan, this.#separator(), sink, result);
+      if (stop !== undefined) end = Math.min(end, this.placeBelow(cursor, stop));
+      cursor.next += cursor.memtable.stepRows(cursor.rows.subarray(cursor.next, end), plan, this.separator(), sink, result);
     } else {
       const from = cursor.memtable.seek(cursor.key.eventTs, cursor.key.id);
-      let to = cursor.memtable.seek(this.#endTs, Infinity);
+      let to = cursor.memtable.seek(this.bounds.endTs, Infinity);
       if (stop !== undefined) to = Math.min(to, cursor.memtable.seek(stop.eventTs, stop.id));
-      const next = cursor.memtable.step(from, to, cursor.lsn, limit, cursor.hidden, plan, this.#separator(), sink, result);
-      if (result.rows === 0) this.#skipTo(cursor, next, to, stop);
+      const next = cursor.memtable.step(from, to, cursor.lsn, limit, cursor.hidden, plan, this.separator(), sink, result);
+      if (result.rows === 0) this.skipTo(cursor, next, to, stop);
     }
-    if (result.rows > 0) cursor.lastBucket = this.#count(cursor.lastBucket);
+    if (result.rows > 0) cursor.lastBucket = this.count(cursor.lastBucket);
   }
 
   /** All rows of a range step were hidden: go on behind them. */
-  #skipTo(cursor: MemtableCursor, next: number, to: number, stop: RowKey | undefined): void {
+  private skipTo(cursor: MemtableCursor, next: number, to: number, stop: RowKey | undefined): void {
     if (next >= to && stop !== undefined) {
-      this.#lowTs = stop.eventTs;
-      this.#lowId = stop.id;
+      this.goOnFrom(stop.eventTs, stop.id);
       return;
     }
     const key = { eventTs: 0, id: 0 };
     if (next >= to || cursor.memtable.peek(next, to, cursor.lsn, key) < 0) cursor.done = true;
     else {
-      this.#lowTs = key.eventTs;
-      this.#lowId = key.id;
+      this.goOnFrom(key.eventTs, key.id);
     }
   }
 
   /** Key at which another source has its next row. */
-  #stopFor(cursor: MemtableCursor): RowKey | undefined {
+  private stopFor(cursor: MemtableCursor): RowKey | undefined {
     let stop: RowKey | undefined;
-    for (const other of this.#memtables) {
+    for (const other of this.memtables) {
       if (other === cursor || other.done) continue;
       if (stop === undefined || before(other.key, stop)) stop = other.key;
     }
-    const segment = this.#nextSegment();
+    const segment = this.nextSegment();
     if (segment === undefined) return stop;
-    const resident = this.#view.resident(segment);
+    const resident = this.source.resident(segment);
     const row = resident.seek(cursor.key.eventTs, cursor.key.id);
     if (row >= segment.facts.rows) return stop;
     const key = resident.keyOf(row);
@@ -286,7 +297,7 @@ export class Scan {
   }
 
   /** First place of a lookup's rows whose key is not below `stop`. */
-  #placeBelow(cursor: MemtableCursor, stop: RowKey): number {
+  private placeBelow(cursor: MemtableCursor, stop: RowKey): number {
     let low = cursor.next;
     let high = cursor.rows!.length;
     while (low < high) {
@@ -297,71 +308,69 @@ export class Scan {
     return Math.max(low, cursor.next + 1);
   }
 
-  #separator() {
-    if (this.#request.format === 'ndjson') return SEPARATOR.newline;
+  private separator() {
+    if (this.request.format === 'ndjson') return SEPARATOR.newline;
     return this.rows === 0 ? SEPARATOR.commaBetween : SEPARATOR.commaBefore;
   }
 
   /** Takes a step's rows into the figures; returns the bucket the step ended in, so that the source's next one is not counted twice. */
-  #count(lastBucket: number): number {
-    const { rows, firstTs, lastTs, lastId, buckets } = this.#result;
-    const width = this.#view.bucketSeconds;
-    this.#buckets += buckets - (Math.floor(firstTs / width) === lastBucket ? 1 : 0);
+  private count(lastBucket: number): number {
+    const { rows, firstTs, lastTs, lastId, buckets } = this.result;
+    const width = this.source.bucketSeconds;
+    this.buckets += buckets - (Math.floor(firstTs / width) === lastBucket ? 1 : 0);
     this.rows += rows;
     this.lastKey = { eventTs: lastTs, id: lastId };
-    this.#lowTs = lastTs;
-    this.#lowId = lastId + 1;
+    this.goOnFrom(lastTs, lastId + 1);
     return Math.floor(lastTs / width);
   }
 
-  #endByLimit(): void {
-    this.#ended = true;
-    const from = { lowTs: this.#lowTs, lowId: this.#lowId };
-    this.hasMore = this.#nextMemtable() !== undefined || this.#anySegmentRow();
-    this.#lowTs = from.lowTs;
-    this.#lowId = from.lowId;
+  private endByLimit(): void {
+    this.ended = true;
+    const from = { lowTs: this.bounds.lowTs, lowId: this.bounds.lowId };
+    this.hasMore = this.nextMemtable() !== undefined || this.anySegmentRow();
+    this.goOnFrom(from.lowTs, from.lowId);
   }
 
-  #anySegmentRow(): boolean {
-    const { lsn } = this.#view;
-    for (let segment = this.#nextSegment(); segment !== undefined; segment = this.#nextSegment()) {
-      const resident = this.#view.resident(segment);
-      if (this.#nodes.length > 0) resident.setNodes(this.#nodes);
-      const from = resident.seek(this.#lowTs, this.#lowId);
-      const to = resident.seek(this.#endTs, Infinity);
-      if (resident.hasRow(from, to, this.#nodes.length, this.#view.deadOf(segment), lsn)) return true;
-      this.#segmentIndex++;
+  private anySegmentRow(): boolean {
+    const { lsn } = this.view;
+    for (let segment = this.nextSegment(); segment !== undefined; segment = this.nextSegment()) {
+      const resident = this.source.resident(segment);
+      if (this.nodes.length > 0) resident.setNodes(this.nodes);
+      const from = resident.seek(this.bounds.lowTs, this.bounds.lowId);
+      const to = resident.seek(this.bounds.endTs, Infinity);
+      if (resident.hasRow(from, to, this.nodes.length, (this.view.overlay === undefined ? segment.dead : this.view.overlay.deadOf(segment)), lsn)) return true;
+      this.segmentIndex++;
     }
     return false;
   }
 
   /** Figures of what was touched so far (contract section 4: strategies). */
   plan(): QueryPlan {
-    const total = this.#view.version.totalBuckets;
-    const scanned = this.#buckets;
-    const nodes = this.#nodes.length;
-    const strategy = nodes > 1 ? 'FMI_INTERSECT' : nodes === 1 ? 'FMI_LOOKUP' : this.#isBounded() ? 'TPI_BUCKET_PUSHDOWN' : 'FULL_SCAN';
-    const endUs = this.#endedUs || this.#view.nowUs();
+    const total = this.view.version.totalBuckets;
+    const scanned = this.buckets;
+    const nodes = this.nodes.length;
+    const strategy = nodes > 1 ? 'FMI_INTERSECT' : nodes === 1 ? 'FMI_LOOKUP' : this.isBounded() ? 'TPI_BUCKET_PUSHDOWN' : 'FULL_SCAN';
+    const endUs = this.endedUs || this.source.nowUs();
     return {
       strategy,
       buckets_scanned: scanned,
       total_buckets: total,
       speedup_factor: total / Math.max(1, scanned),
-      elapsed_us: Math.round(endUs - this.#startedUs),
+      elapsed_us: Math.round(endUs - this.startedUs),
     };
   }
 
-  #isBounded(): boolean {
-    return this.#request.startTs !== undefined || this.#request.endTs !== undefined;
+  private isBounded(): boolean {
+    return this.request.startTs !== undefined || this.request.endTs !== undefined;
   }
 
   /** Frees the snapshot. `next()` gives null afterwards. */
   close(): void {
-    if (this.#released) return;
-    this.#released = true;
-    this.#ended = true;
-    this.#endedUs = this.#view.nowUs();
-    this.#view.release();
+    if (this.released) return;
+    this.released = true;
+    this.ended = true;
+    this.endedUs = this.source.nowUs();
+    this.source.unpin(this.view.version);
   }
 }
 

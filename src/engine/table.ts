@@ -3,7 +3,7 @@
 // Invariants: every row in a memtable has an LSN above appliedLsn; memtable = replay of the log's operations after appliedLsn; ids are given
 // out in commit order and never again; a row dies once.
 
-import { buildRowPlan, CoreMemtable, EdgeBatch, type FilterDirectory, type ResidentSegment, type RowPlan } from '../core/index.ts';
+import { buildRowPlan, CoreMemtable, EdgeBatch, type FilterDirectory, type ResidentSegment, type RowPlan, type TextSink } from '../core/index.ts';
 import { corruption, HedgerowError } from '../errors.ts';
 import { FORMAT_MAX_MEMBERS } from '../limits.ts';
 import { BulkInsert, type RecordPiece } from './bulk-insert.ts';
@@ -12,7 +12,7 @@ import { ColumnSet } from './columns.ts';
 import { type EngineContext, MEMTABLE_BYTES, MEMTABLE_ROWS } from './context.ts';
 import { checkTime, memberSet, rowOf, tombstoneMembers } from './edge.ts';
 import { OPERATION, runHeader } from './operations.ts';
-import { Scan, type ScanOverlay } from './scan.ts';
+import { Scan, type ScanOverlay, type ScanSource } from './scan.ts';
 import type { SegmentFile } from './segment-file.ts';
 import { Snapshot } from './snapshot.ts';
 import type { BulkInsertResult, DeleteResult, EdgeInput, InsertResult, RowKey, ScanRequest, TableItem } from './types.ts';
@@ -23,7 +23,7 @@ export interface LateDeath extends RowKey {
   lsn: number;
 }
 
-export class Table {
+export class Table implements ScanSource {
   definition: TableDefinition;
   columns: ColumnSet;
   rowPlan: RowPlan;
@@ -291,29 +291,25 @@ export class Table {
     return new Snapshot(this, this.pin(), this.context.committer.visibleLsn);
   }
 
-  /** Live rows in (event_ts, id) order. Without a snapshot the newest state. Throws `table_corrupt`, `invalid_input` (no node given). */
-  scan(request: ScanRequest, snapshot?: Snapshot, overlay?: ScanOverlay, deadOf?: (segment: SegmentFile) => SegmentFile['dead']): Scan {
+  /** Live rows in (event_ts, id) order. Without a snapshot the newest state. Throws `table_corrupt`, `table_not_found` (dropped). */
+  scan(request: ScanRequest, snapshot?: Snapshot, overlay?: ScanOverlay): Scan {
     this.assertUsable();
-    const version = snapshot ? snapshot.version : this.version;
+    const version = snapshot === undefined ? this.version : snapshot.version;
+    const lsn = snapshot === undefined ? this.context.committer.visibleLsn : snapshot.lsn;
     version.references++;
-    const { context } = this;
-    const filters = version === this.version ? this.filters : undefined;
-    return new Scan(
-      {
-        version,
-        lsn: snapshot ? snapshot.lsn : context.committer.visibleLsn,
-        bucketSeconds: this.bucketSeconds,
-        plan: this.rowPlan,
-        sink: context.sink,
-        resident: (segment) => this.resident(segment),
-        candidates: (nodes) => filters?.probe(nodes),
-        deadOf: deadOf ?? ((segment) => segment.dead),
-        overlay,
-        nowUs: context.nowUs,
-        release: () => this.unpin(version),
-      },
-      request,
-    );
+    return new Scan(this, { version, lsn, overlay }, request);
+  }
+
+  candidates(version: Version, nodes: readonly number[]): Uint32Array | undefined {
+    return version === this.version ? this.filters?.probe(nodes) : undefined;
+  }
+
+  get scanSink(): TextSink {
+    return this.context.sink;
+  }
+
+  get nowUs(): () => number {
+    return this.context.nowUs;
   }
 }
 

@@ -101,8 +101,11 @@ export class Transaction {
     return table.scan(
       request,
       overlay.snapshot,
-      { memtable: overlay.memtable.rows > 0 ? overlay.memtable : undefined, hidden: (memtable) => overlay.hiddenRows.get(memtable) },
-      (segment) => overlay.hiddenSegments.get(segment) ?? segment.dead,
+      {
+        memtable: overlay.memtable.rows > 0 ? overlay.memtable : undefined,
+        hidden: (memtable) => overlay.hiddenRows.get(memtable),
+        deadOf: (segment) => overlay.hiddenSegments.get(segment) ?? segment.dead,
+      },
     );
   }
 

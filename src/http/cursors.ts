@@ -1,9 +1,9 @@
 // Pages through one snapshot: signed, opaque tokens, and the few snapshots that stay pinned for them.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Database, Snapshot, Table } from '../engine/index.ts';
 import type { RowKey } from '../engine/types.ts';
 import { HedgerowError } from '../errors.ts';
-import type { Database, Snapshot, Table } from '../engine/index.ts';
 import { parseInteger } from './integers.ts';
 
 /** Snapshots kept for cursors; over it the one used longest ago goes. */

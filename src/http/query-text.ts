@@ -8,15 +8,10 @@ export function parameterEnd(query: string, start: number): number {
   return ampersand < 0 ? query.length : ampersand;
 }
 
-export function parameterName(query: string, start: number, end: number): string {
+/** Where the name of a parameter ends: at `=`, or where the parameter ends. */
+export function nameEnd(query: string, start: number, end: number): number {
   const equals = query.indexOf('=', start);
-  return decodeText(query.slice(start, equals < 0 || equals > end ? end : equals));
-}
-
-/** The text after `=`; empty when there is none. */
-export function parameterValue(query: string, start: number, end: number): string {
-  const equals = query.indexOf('=', start);
-  return equals < 0 || equals >= end ? '' : decodeText(query.slice(equals + 1, end));
+  return equals < 0 || equals > end ? end : equals;
 }
 
 /** The parameters as an object; one given twice is refused rather than guessed. */
@@ -25,9 +20,10 @@ export function queryObject(query: string): Record<string, string> {
   let start = 0;
   while (start < query.length) {
     const end = parameterEnd(query, start);
-    const name = parameterName(query, start, end);
+    const equals = nameEnd(query, start, end);
+    const name = decodeText(query.slice(start, equals));
     if (name in values) throw givenTwice(name);
-    values[name] = parameterValue(query, start, end);
+    values[name] = decodeText(query.slice(equals + 1, end));
     start = end + 1;
   }
   return values;
@@ -39,7 +35,8 @@ export function givenTwice(name: string): HedgerowError {
   });
 }
 
-function decodeText(text: string): string {
+/** Percent and plus decoding of one name or value. */
+export function decodeText(text: string): string {
   if (!text.includes('%') && !text.includes('+')) return text;
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));

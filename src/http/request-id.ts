@@ -8,7 +8,7 @@ export function requestIds(randomPrefix: string): (sent: string) => string {
   return (sent) => {
     if (sent !== '' && isSane(sent)) return sent;
     count += 1;
-    return `${randomPrefix}-${count.toString(36)}`;
+    return `${randomPrefix}-${count}`;
   };
 }
 

@@ -1,9 +1,9 @@
 // What a route is: a plain value with method, path, role, schemas and handler, read by the router, the guard and the API description.
 
+import type { Database } from '../engine/index.ts';
 import type { Logger } from '../observe/log.ts';
 import type { BytePool } from './byte-pool.ts';
 import type { CursorRegistry } from './cursors.ts';
-import type { Database } from '../engine/index.ts';
 import type { Reply } from './reply.ts';
 import type { GenericSchema } from './schema.ts';
 import type { SliceQueue } from './slices.ts';

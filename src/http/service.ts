@@ -1,11 +1,11 @@
 // Puts the parts of http/ together: services, router, dispatcher and the listening server.
 
 import { randomBytes } from 'node:crypto';
+import type { Database } from '../engine/index.ts';
 import type { Logger } from '../observe/log.ts';
 import { BytePool } from './byte-pool.ts';
 import { CursorRegistry } from './cursors.ts';
 import { Dispatcher } from './dispatch.ts';
-import type { Database } from '../engine/index.ts';
 import { requestIds } from './request-id.ts';
 import type { Route, Services } from './route.ts';
 import { Router } from './router.ts';

@@ -1,7 +1,7 @@
 // Batches: many operations as one atomic commit. A failed operation is an answer with status 200 that says so.
 
-import { HedgerowError } from '../errors.ts';
 import type { Database, Transaction } from '../engine/index.ts';
+import { HedgerowError } from '../errors.ts';
 import { invalidFields, kindOf } from '../http/field-errors.ts';
 import { parseJsonObject, requireObject } from '../http/json-body.ts';
 import { JSON_BODY } from '../http/media.ts';

@@ -1,8 +1,8 @@
 // Bulk insert: a body of one JSON edge a line, applied whole or not at all.
 
+import type { Database, Table } from '../engine/index.ts';
 import type { EdgeInput } from '../engine/types.ts';
 import { HedgerowError } from '../errors.ts';
-import type { Database, Table } from '../engine/index.ts';
 import { requireObject, requireUtf8 } from '../http/json-body.ts';
 import { jsonReply, type Reply } from '../http/reply.ts';
 import type { Call } from '../http/route.ts';

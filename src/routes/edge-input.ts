@@ -1,8 +1,8 @@
 // Checks one edge as it comes in a body: one pass by hand, because valibot costs more here than the insert itself.
 
+import type { Table } from '../engine/index.ts';
 import type { ColumnType, EdgeInput, PropertyValue } from '../engine/types.ts';
 import { type FieldError, HedgerowError } from '../errors.ts';
-import type { Table } from '../engine/index.ts';
 import { invalidFields, kindOf } from '../http/field-errors.ts';
 import { finite, integer, tableName, text, v } from '../http/schema.ts';
 import { MAX_TEXT_BYTES } from '../limits.ts';

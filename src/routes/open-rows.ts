@@ -1,8 +1,8 @@
 // A running scan of one request, together with the snapshot it is pinned to and the cursor it may end with.
 
+import type { Scan, Table } from '../engine/index.ts';
 import type { QueryPlan, RowKey } from '../engine/types.ts';
 import type { Pin } from '../http/cursors.ts';
-import type { Scan, Table } from '../engine/index.ts';
 import type { Call, Services } from '../http/route.ts';
 
 export interface RowsRequest {

@@ -3,7 +3,7 @@
 import type { FieldError } from '../errors.ts';
 import { invalidFields } from '../http/field-errors.ts';
 import { parseInteger } from '../http/integers.ts';
-import { givenTwice, parameterEnd, parameterName, parameterValue } from '../http/query-text.ts';
+import { decodeText, givenTwice, nameEnd, parameterEnd } from '../http/query-text.ts';
 import { integerText, tableName, text, v } from '../http/schema.ts';
 
 export interface RowsQuery {
@@ -41,8 +41,9 @@ export function parseRowsQuery(query: string): RowsQuery {
   let start = 0;
   while (start < query.length) {
     const end = parameterEnd(query, start);
-    const name = parameterName(query, start, end);
-    const wrong = takeParameter(result, name, parameterValue(query, start, end));
+    const equals = nameEnd(query, start, end);
+    const name = decodeText(query.slice(start, equals));
+    const wrong = takeParameter(result, name, decodeText(query.slice(equals + 1, end)));
     if (wrong !== undefined) {
       errors ??= [];
       errors.push({ loc: ['query', name], msg: wrong });

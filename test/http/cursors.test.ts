@@ -1,0 +1,94 @@
+import { expect, test } from 'vitest';
+import type { Database, Table } from '../../src/engine/index.ts';
+import { HedgerowError } from '../../src/errors.ts';
+import { CursorRegistry } from '../../src/http/cursors.ts';
+
+/** As much of an engine as the registry needs: it counts what is pinned. */
+function fakeEngine() {
+  const state = { lastLsn: 1, pinned: 0 };
+  const database = {
+    get lastLsn() {
+      return state.lastLsn;
+    },
+    snapshot: () => {
+      state.pinned += 1;
+      return {
+        lsn: state.lastLsn,
+        release: () => {
+          state.pinned -= 1;
+        },
+      };
+    },
+  } as unknown as Database;
+  return { state, database, table: { name: 't' } as Table };
+}
+
+const secret = new Uint8Array(32);
+const last = { eventTs: 5, id: 7 };
+
+test('a request without a next page leaves nothing pinned', () => {
+  const { state, database, table } = fakeEngine();
+  const cursors = new CursorRegistry({ now: () => 0, secret });
+  cursors.release(cursors.pin(database, table));
+  expect([state.pinned, cursors.size]).toEqual([0, 0]);
+});
+
+test('requests at the same log position share one snapshot', () => {
+  const { state, database, table } = fakeEngine();
+  const cursors = new CursorRegistry({ now: () => 0, secret });
+  for (let i = 0; i < 50; i++) {
+    const pin = cursors.pin(database, table);
+    cursors.issue(pin, last, 'b');
+    cursors.release(pin);
+  }
+  expect(state.pinned).toBe(1);
+  state.lastLsn = 2;
+  cursors.pin(database, table);
+  expect(state.pinned).toBe(2);
+});
+
+test('idle snapshots are released, those in use only after their request', () => {
+  const { state, database, table } = fakeEngine();
+  let now = 0;
+  const cursors = new CursorRegistry({ now: () => now, secret, idleMs: 100 });
+  const pin = cursors.pin(database, table);
+  const token = cursors.issue(pin, last, 'b');
+  cursors.release(pin);
+  now = 60;
+  const resumed = cursors.resume(token, table, 'b');
+  expect(resumed.after).toEqual(last);
+  now = 300;
+  cursors.sweep();
+  expect(state.pinned).toBe(1);
+  cursors.release(resumed.pin);
+  cursors.sweep();
+  expect(state.pinned).toBe(0);
+  expect(() => cursors.resume(token, table, 'b')).toThrow(HedgerowError);
+});
+
+test('at most so many snapshots stay, the one used longest ago goes first', () => {
+  const { state, database, table } = fakeEngine();
+  const cursors = new CursorRegistry({ now: () => 0, secret, maxPinned: 3 });
+  const tokens: string[] = [];
+  for (let lsn = 1; lsn <= 4; lsn++) {
+    state.lastLsn = lsn;
+    if (lsn === 4) cursors.release(cursors.resume(tokens[0]!, table, 'b').pin);
+    const pin = cursors.pin(database, table);
+    tokens.push(cursors.issue(pin, last, 'b'));
+    cursors.release(pin);
+  }
+  expect(state.pinned).toBe(3);
+  expect(() => cursors.resume(tokens[1]!, table, 'b')).toThrow('expired');
+  cursors.release(cursors.resume(tokens[0]!, table, 'b').pin);
+  cursors.close();
+  expect(state.pinned).toBe(0);
+});
+
+test('a token is bound to its request and table', () => {
+  const { database, table } = fakeEngine();
+  const cursors = new CursorRegistry({ now: () => 0, secret });
+  const token = cursors.issue(cursors.pin(database, table), { eventTs: -3, id: 9 }, 'b');
+  expect(() => cursors.resume(token, table, 'other')).toThrow(HedgerowError);
+  expect(() => cursors.resume(token, { name: 't' } as Table, 'b')).toThrow(HedgerowError);
+  expect(cursors.resume(token, table, 'b').after).toEqual({ eventTs: -3, id: 9 });
+});

@@ -1,0 +1,229 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { manyEdges, NDJSON, send, startServer, type TestServer } from './support.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+  // Times 0 to 2999, members [i % 100, 1000 + i].
+  await send(server, 'POST', '/v1/hyperedges', manyEdges(3000), NDJSON);
+  await send(server, 'POST', '/v1/hyperedges', { event_ts: -5, members: [-3, 7], formation: 'é' });
+});
+afterAll(() => server.close());
+
+const get = (path: string, headers: Record<string, string> = {}) => send(server, 'GET', path, undefined, headers);
+const times = (rows: { event_ts: number }[]) => rows.map((row) => row.event_ts);
+
+describe('range', () => {
+  test('gives the rows of the window with the envelope', async () => {
+    const answer = await get('/v1/hyperedges?start_ts=10&end_ts=12');
+    expect(answer.status).toBe(200);
+    expect(answer.json).toEqual({
+      table: 'hyperedges',
+      hyperedges: [10, 11, 12].map((i) => ({
+        id: i + 1,
+        event_ts: i,
+        members: [i, 1000 + i],
+        weight: null,
+        mean_dist_m: null,
+        formation: null,
+      })),
+      num_tuples: 3,
+      query_plan: {
+        strategy: 'TPI_BUCKET_PUSHDOWN',
+        buckets_scanned: expect.any(Number),
+        total_buckets: expect.any(Number),
+        speedup_factor: expect.any(Number),
+        elapsed_us: expect.any(Number),
+      },
+      next_cursor: null,
+    });
+    expect(answer.headers.get('x-hedgerow-lsn')).toBe(String(server.database.lastLsn));
+    expect(answer.headers.get('content-length')).toBe(String(answer.text.length));
+  });
+
+  test('gives negative times, text and an empty result', async () => {
+    const negative = await get('/v1/hyperedges?start_ts=-9007199254740991&end_ts=-1');
+    expect(negative.json.hyperedges).toMatchObject([{ event_ts: -5, members: [-3, 7], formation: 'é' }]);
+    expect((await get('/v1/hyperedges?start_ts=5&end_ts=4')).json).toMatchObject({ hyperedges: [], num_tuples: 0 });
+    expect((await get('/v1/hyperedges?start_ts=99999&end_ts=999999')).json.hyperedges).toEqual([]);
+  });
+
+  test('decodes names and values, and ignores unknown parameters', async () => {
+    const answer = await get('/v1/hyperedges?%73tart_ts=%31&end_ts=1&table=Hyper%65dges&x=y&&z');
+    expect(answer.status).toBe(200);
+    expect(answer.json.table).toBe('hyperedges');
+    expect(times(answer.json.hyperedges)).toEqual([1]);
+  });
+
+  test('streams what is larger than one slice', async () => {
+    const answer = await get('/v1/hyperedges?start_ts=0&end_ts=3000');
+    expect(answer.headers.get('transfer-encoding')).toBe('chunked');
+    expect(answer.json.num_tuples).toBe(3000);
+    expect(times(answer.json.hyperedges)).toEqual(Array.from({ length: 3000 }, (_, i) => i));
+  });
+
+  test.each([
+    ['start_ts=1', 'end_ts'],
+    ['end_ts=1', 'start_ts'],
+    ['', 'start_ts'],
+    ['start_ts=&end_ts=1', 'start_ts'],
+    ['start_ts=1.0&end_ts=1', 'start_ts'],
+    ['start_ts=1e3&end_ts=1', 'start_ts'],
+    ['start_ts=0x1&end_ts=1', 'start_ts'],
+    ['start_ts=%201&end_ts=1', 'start_ts'],
+    ['start_ts=-&end_ts=1', 'start_ts'],
+    ['start_ts=9007199254740992&end_ts=1', 'start_ts'],
+    ['start_ts=1&end_ts=2&limit=0', 'limit'],
+    ['start_ts=1&end_ts=2&limit=-1', 'limit'],
+    ['start_ts=1&end_ts=2&limit=x', 'limit'],
+    ['start_ts=1&end_ts=2&start_ts=3', 'start_ts'],
+  ])('refuses ?%s', async (query, field) => {
+    const answer = await get(`/v1/hyperedges?${query}`);
+    expect(answer.status).toBe(400);
+    expect(answer.json.code).toBe('invalid_input');
+    expect(answer.json.errors[0].loc).toEqual(['query', field]);
+  });
+
+  test('refuses broken percent-encoding and an unknown table', async () => {
+    expect((await get('/v1/hyperedges?start_ts=%zz&end_ts=1')).status).toBe(400);
+    expect((await get('/v1/hyperedges?start_ts=1&end_ts=1&table=nope')).status).toBe(404);
+  });
+});
+
+describe('node lookup', () => {
+  test('gives the edges of a node with the envelope', async () => {
+    const answer = await get('/v1/hyperedges/node/42');
+    expect(answer.json).toMatchObject({ table: 'hyperedges', node_id: 42, num_tuples: 30, next_cursor: null });
+    expect(times(answer.json.hyperedges)).toEqual(Array.from({ length: 30 }, (_, i) => 42 + 100 * i));
+    expect(answer.json.query_plan.strategy).toBe('FMI_LOOKUP');
+  });
+
+  test('takes a window, a limit and negative nodes', async () => {
+    const answer = await get('/v1/hyperedges/node/42?start_ts=142&end_ts=900&limit=2');
+    expect(times(answer.json.hyperedges)).toEqual([142, 242]);
+    expect(answer.json.next_cursor).toEqual(expect.any(String));
+    expect(times((await get('/v1/hyperedges/node/-3')).json.hyperedges)).toEqual([-5]);
+    expect((await get('/v1/hyperedges/node/%2D3')).json.node_id).toBe(-3);
+    expect((await get('/v1/hyperedges/node/123456789')).json.hyperedges).toEqual([]);
+  });
+
+  test.each(['x', '1.5', '9007199254740992', '-'])('refuses node %s', async (node) => {
+    const answer = await get(`/v1/hyperedges/node/${node}`);
+    expect(answer.status).toBe(400);
+    expect(answer.json.errors[0].loc).toEqual(['path', 'node_id']);
+  });
+});
+
+describe('cursors', () => {
+  test('page through one snapshot while rows come and go', async () => {
+    const base = '/v1/hyperedges?start_ts=100&end_ts=109';
+    const first = await get(`${base}&limit=4`);
+    expect(times(first.json.hyperedges)).toEqual([100, 101, 102, 103]);
+    await send(server, 'POST', '/v1/hyperedges', { event_ts: 104, members: [5] });
+    await send(server, 'DELETE', '/v1/hyperedges', { event_ts: 108, members: [8, 1108] });
+    await send(server, 'POST', '/v1/hyperedges/compact', {});
+    const second = await get(`${base}&limit=4&cursor=${first.json.next_cursor}`);
+    expect(times(second.json.hyperedges)).toEqual([104, 105, 106, 107]);
+    expect(second.headers.get('x-hedgerow-lsn')).toBe(first.headers.get('x-hedgerow-lsn'));
+    const last = await get(`${base}&limit=4&cursor=${second.json.next_cursor}`);
+    expect(times(last.json.hyperedges)).toEqual([108, 109]);
+    expect(last.json.next_cursor).toBeNull();
+    // An older page can be asked for again.
+    const again = await get(`${base}&limit=4&cursor=${first.json.next_cursor}`);
+    expect(again.json.hyperedges).toEqual(second.json.hyperedges);
+    expect(times((await get(`${base}`)).json.hyperedges)).toEqual([100, 101, 102, 103, 104, 104, 105, 106, 107, 109]);
+  });
+
+  test('end exactly at the limit without a next page', async () => {
+    const answer = await get('/v1/hyperedges?start_ts=200&end_ts=203&limit=4');
+    expect(answer.json).toMatchObject({ num_tuples: 4, next_cursor: null });
+  });
+
+  test('serve the rest without a limit, and NDJSON too', async () => {
+    const first = await get('/v1/hyperedges/node/7?start_ts=0&end_ts=3000&limit=10');
+    const rest = await get(`/v1/hyperedges/node/7?start_ts=0&end_ts=3000&cursor=${first.json.next_cursor}`, {
+      accept: 'application/x-ndjson',
+    });
+    expect(rest.text.trimEnd().split('\n')).toHaveLength(20);
+  });
+
+  test('are refused when foreign, forged or expired', async () => {
+    const { next_cursor: cursor } = (await get('/v1/hyperedges?start_ts=0&end_ts=50&limit=2')).json;
+    const forged = Buffer.from(
+      Buffer.from(cursor, 'base64url')
+        .toString()
+        .replace(/^(\d+)\.\d+/, '$1.40'),
+    ).toString('base64url');
+    for (const path of [
+      `/v1/hyperedges?start_ts=0&end_ts=51&limit=2&cursor=${cursor}`,
+      `/v1/hyperedges/node/1?start_ts=0&end_ts=50&limit=2&cursor=${cursor}`,
+      `/v1/hyperedges?start_ts=0&end_ts=50&limit=2&cursor=${forged}`,
+      '/v1/hyperedges?start_ts=0&end_ts=50&limit=2&cursor=',
+      '/v1/hyperedges?start_ts=0&end_ts=50&limit=2&cursor=abc',
+      `/v1/hyperedges?start_ts=0&end_ts=50&limit=2&cursor=${'x'.repeat(2000)}`,
+    ]) {
+      const answer = await get(path);
+      expect(answer.status).toBe(400);
+      expect(answer.json.code).toBe('invalid_cursor');
+      expect(answer.json.detail).toContain('without a cursor');
+    }
+  });
+
+  test('do not outlive their table', async () => {
+    const create = () => send(server, 'POST', '/v1/tables', { name: 'short' });
+    await create();
+    await send(server, 'POST', '/v1/hyperedges?table=short', manyEdges(10), NDJSON);
+    const base = '/v1/hyperedges?table=short&start_ts=0&end_ts=50&limit=2';
+    const { next_cursor: cursor } = (await get(base)).json;
+    await send(server, 'DELETE', '/v1/tables/short');
+    expect((await get(`${base}&cursor=${cursor}`)).status).toBe(404);
+    await create();
+    expect((await get(`${base}&cursor=${cursor}`)).json.code).toBe('invalid_cursor');
+  });
+});
+
+describe('NDJSON', () => {
+  const accept = { accept: 'application/x-ndjson' };
+  const rowsOf = (text: string) =>
+    text === ''
+      ? []
+      : text
+          .trimEnd()
+          .split('\n')
+          .map((line) => JSON.parse(line));
+
+  test('gives one row a line', async () => {
+    const answer = await get('/v1/hyperedges?start_ts=10&end_ts=12', accept);
+    expect(answer.headers.get('content-type')).toBe('application/x-ndjson');
+    expect(times(rowsOf(answer.text))).toEqual([10, 11, 12]);
+    expect(answer.text.endsWith('\n')).toBe(true);
+    expect(answer.headers.get('x-next-cursor')).toBeNull();
+    expect((await get('/v1/hyperedges?start_ts=5&end_ts=4', accept)).text).toBe('');
+  });
+
+  test('streams large results', async () => {
+    const answer = await get('/v1/hyperedges?start_ts=300&end_ts=2900', accept);
+    expect(times(rowsOf(answer.text))).toEqual(Array.from({ length: 2601 }, (_, i) => 300 + i));
+  });
+
+  test('tells the cursor in a header, also when the rows do not fit in memory limits', async () => {
+    await send(server, 'POST', '/v1/tables', { name: 'wide' });
+    await send(server, 'POST', '/v1/hyperedges?table=wide', manyEdges(30_000), NDJSON);
+    for (const limit of [5, 2000, 20_000]) {
+      const base = `/v1/hyperedges?table=wide&start_ts=0&end_ts=100000&limit=${limit}`;
+      const answer = await get(base, accept);
+      expect(rowsOf(answer.text)).toHaveLength(limit);
+      const cursor = answer.headers.get('x-next-cursor');
+      const next = await get(`${base}&cursor=${cursor}`);
+      expect(next.json.hyperedges[0].event_ts).toBe(limit);
+    }
+  });
+
+  test('is chosen by what the client names first', async () => {
+    const type = async (value: string) =>
+      (await get('/v1/hyperedges?start_ts=1&end_ts=2', { accept: value })).headers.get('content-type');
+    expect(await type('application/json, application/x-ndjson')).toBe('application/json');
+    expect(await type('APPLICATION/X-NDJSON;q=1, */*')).toBe('application/x-ndjson');
+    expect(await type('text/html')).toBe('application/json');
+  });
+});
