@@ -8,10 +8,10 @@ import { difference32, intersect32, union32 } from './fmi/sets';
 import { recordRows, segmentRows } from './json/rows';
 import { alloc, free, reset, usedBytes } from './memory/alloc';
 import {
-  M_BUCKETS, M_DEAD, M_INCIDENCES, M_ORDERED, M_RECORD_BYTES, M_ROWS, recordOf,
+  M_BUCKETS, M_DEAD, M_INCIDENCES, M_INDEXED, M_ORDERED, M_RECORD_BYTES, M_ROWS, recordOf,
 } from './memtable/layout';
 import { bucketsOfOrder, memtableFind, memtableMatch, memtableRows, memtableSeek, memtableSort, orderAt } from './memtable/order';
-import { memtableLookup, memtableNodes } from './memtable/postings';
+import { indexRows, memtableLookup, memtableNodes } from './memtable/postings';
 import { memtableAppend, memtableKill, memtableNew, memtableReserve } from './memtable/rows';
 import { mergeRuns } from './merge/merge';
 import { psiCount, psiRange } from './psi/range';
@@ -28,7 +28,10 @@ import { nodeId, openSegment, rowId, rowTime } from './segment/reader';
 import { BAD_ARGUMENT, OUT_OF_MEMORY, setRows, tooSmall } from './status';
 import { bucketsOfList, bucketsOfRows, seekRow } from './tpi/seek';
 
-export * from './limits';
+export {
+  HG_FILTER_ENTRY_BYTES, HG_MAX_MEMBERS, HG_MAX_SEGMENT_ROWS, HG_MAX_TEXT_BYTES, HG_RECORD_HEADER_BYTES, HG_RECORD_ID_OFFSET, HG_RECORD_TIME_OFFSET,
+  HG_ROWS_SLACK_BYTES, HG_SECTION_ENTRY_BYTES, HG_SEGMENT_HEADER_BYTES, HG_TYPE_BOOLEAN, HG_TYPE_INTEGER, HG_TYPE_NULL, HG_TYPE_REAL, HG_TYPE_TEXT,
+} from './limits';
 export { hg_result_needed, hg_result_offset, hg_result_pointer, hg_result_rows } from './status';
 export { hg_abi_version, hg_features, hg_format_version } from './version';
 
@@ -278,6 +281,12 @@ export function hg_memtable_seek(memtable: u32, time: f64, id: f64): u32 {
 
 export function hg_memtable_rows(memtable: u32, from: u32, to: u32, lsn: f64, out: u32, capacity: u32): u32 {
   return memtableRows(memtable, from, min(to, load<u32>(<usize>memtable + M_ORDERED)), lsn, out, capacity);
+}
+
+/** Brings the node index on by at most `limit` rows; returns the rows left, or OUT_OF_MEMORY. A lookup does what is left itself. */
+export function hg_memtable_index(memtable: u32, limit: u32): i32 {
+  if (!indexRows(memtable, limit)) return OUT_OF_MEMORY;
+  return <i32>(load<u32>(<usize>memtable + M_ROWS) - load<u32>(<usize>memtable + M_INDEXED));
 }
 
 export function hg_memtable_lookup(memtable: u32, nodes: u32, k: u32, startTime: f64, startId: f64, endTime: f64, lsn: f64, out: u32, capacity: u32): i32 {

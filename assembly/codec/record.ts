@@ -2,7 +2,7 @@
 
 import { alloc, free } from '../memory/alloc';
 import { HG_MAX_MEMBERS, HG_MAX_TEXT_BYTES, MAX_SAFE } from '../limits';
-import { BAD_ARGUMENT, BAD_INTEGER, CORRUPT, EMPTY_MEMBERS, failAt, OUT_OF_MEMORY, TOO_MANY_MEMBERS, tooSmall } from '../status';
+import { BAD_ARGUMENT, BAD_INTEGER, CORRUPT, EMPTY_MEMBERS, failAt, hg_result_needed, OUT_OF_MEMORY, TOO_MANY_MEMBERS, TOO_SMALL, tooSmall } from '../status';
 import { checkMembers, decodeMembers, encodeMembers, membersBound } from './vbyte';
 
 export const R_COUNT: usize = 4;
@@ -11,6 +11,8 @@ export const R_TIME: usize = 8;
 export const R_ID: usize = 16;
 export const R_MEMBERS: usize = 24;
 
+/** Bytes of one edge's property block that the encoder takes: far above what the format's columns can hold. */
+const MAX_PROPERTY_BYTES: u32 = 0x3fffffff;
 const SMALL: u32 = 256;
 const scratch: usize = memory.data(2048 + 16, 16);
 
@@ -111,6 +113,7 @@ function encodeRow(time: f64, id: f64, members: usize, n: u32, set: usize, limit
   const eventTime = toInteger(time);
   const edge = toInteger(id);
   if (eventTime == i64.MIN_VALUE || edge == i64.MIN_VALUE) return BAD_INTEGER;
+  if (propertyBytes > MAX_PROPERTY_BYTES) return BAD_ARGUMENT;
   const bound = recordBound(count, propertyBytes);
   if (bound > room) return tooSmall(bound);
   return <i32>writeRecord(out, eventTime, edge, set, count, properties, propertyBytes);
@@ -120,7 +123,8 @@ function encodeRow(time: f64, id: f64, members: usize, n: u32, set: usize, limit
  * Encodes `rows` edges into records, one behind the other.
  * times, ids: f64[rows] (ids 0: every id is 0); counts: u32[rows]; members: f64, all rows in order, repeats and any order allowed;
  * propertyEnds: u32[rows], where each row's property block ends in `properties` (0: none has one); limit: distinct members an edge.
- * Returns bytes written; EMPTY_MEMBERS, TOO_MANY_MEMBERS or BAD_INTEGER with the row in hg_result_offset; TOO_SMALL.
+ * Returns bytes written; EMPTY_MEMBERS, TOO_MANY_MEMBERS, BAD_INTEGER or BAD_ARGUMENT (a property block that ends before it begins) with the
+ * row in hg_result_offset; TOO_SMALL with the bytes needed up to the row that did not fit. Every record asks for 8 bytes more than it takes.
  */
 export function encodeRecords(rows: u32, times: usize, ids: usize, counts: usize, members: usize, propertyEnds: usize, properties: usize, limit: u32, out: usize, capacity: u32): i32 {
   if (limit > HG_MAX_MEMBERS) limit = HG_MAX_MEMBERS;
@@ -144,6 +148,7 @@ export function encodeRecords(rows: u32, times: usize, ids: usize, counts: usize
     status = encodeRow(load<f64>(times + (<usize>row << 3)), id, source, n, set, limit, properties + propertyStart, propertyBytes, out + written, capacity - written);
     if (status < 0) {
       failAt(status, row);
+      if (status == TOO_SMALL) tooSmall(written + hg_result_needed());
       break;
     }
     written += <u32>status;

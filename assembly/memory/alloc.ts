@@ -21,7 +21,7 @@ function roundUp(size: u32): u32 {
 
 /** Returns the address of `bytes` bytes (16-byte aligned, not zeroed, SLACK readable bytes behind), or 0 when memory cannot grow. */
 export function alloc(bytes: u32): usize {
-  if (bytes > 0xf0000000) return 0;
+  if (bytes > 0xe0000000) return 0; // rounding up to a size class must not pass 2^32
   const size = roundUp((bytes < 16 ? 16 : bytes) + SLACK + <u32>HEADER);
   const head = HEADS + <usize>sizeClass(size) * 4;
   let block = <usize>load<u32>(head);

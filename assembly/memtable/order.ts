@@ -9,37 +9,31 @@ import { floorDivide } from '../segment/layout';
 import { isVisible, lsnOffset, M_BUCKET_SECONDS, M_ORDER, M_ORDERED, M_ROWS, recordOf } from './layout';
 import { keyBefore } from './rows';
 
-/** Puts runs of equal times into id order (rows mostly come in id order, so this rarely moves anything). */
-function fixTies(m: usize, list: usize, n: u32): void {
-  for (let i: u32 = 1; i < n; i++) {
-    const row = load<u32>(list + (<usize>i << 2));
-    const record = recordOf(m, row);
-    let j = i;
-    while (j > 0 && keyBefore(record, recordOf(m, load<u32>(list + (<usize>(j - 1) << 2))))) {
-      store<u32>(list + (<usize>j << 2), load<u32>(list + (<usize>(j - 1) << 2)));
-      j--;
-    }
-    store<u32>(list + (<usize>j << 2), row);
+/** Sorts row indexes (u32[n]) stably by one i64 of their records. keys: 20 bytes a row. Cost: one pass where they are in order. */
+function sortByField(m: usize, list: usize, n: u32, field: usize, keys: usize): void {
+  let least = i64.MAX_VALUE;
+  let greatest = i64.MIN_VALUE;
+  let sorted = true;
+  for (let i: u32 = 0; i < n; i++) {
+    const value = load<i64>(recordOf(m, load<u32>(list + (<usize>i << 2))) + field);
+    store<i64>(keys + (<usize>i << 3), value);
+    sorted = sorted && value >= greatest;
+    least = min(least, value);
+    greatest = max(greatest, value);
   }
+  if (sorted) return;
+  for (let i: u32 = 0; i < n; i++) store<u64>(keys + (<usize>i << 3), <u64>(load<i64>(keys + (<usize>i << 3)) - least));
+  radixSort(keys, list, n, keys + (<usize>n << 3), keys + (<usize>n << 4), bitsOf(<u64>(greatest - least)));
 }
 
-/** Sorts row indexes (u32[n]) by (event_ts, id). False: out of memory. */
+/** Sorts row indexes (u32[n]) by (event_ts, id). False: out of memory. Rows mostly come in id order, so the first sort is mostly one look. */
 export function sortByKey(m: usize, list: usize, n: u32): bool {
   if (n < 2) return true;
   const keys = alloc(n * 20);
   if (!keys) return false;
-  let least = i64.MAX_VALUE;
-  let greatest = i64.MIN_VALUE;
-  for (let i: u32 = 0; i < n; i++) {
-    const time = load<i64>(recordOf(m, load<u32>(list + (<usize>i << 2))) + R_TIME);
-    store<i64>(keys + (<usize>i << 3), time);
-    least = min(least, time);
-    greatest = max(greatest, time);
-  }
-  for (let i: u32 = 0; i < n; i++) store<u64>(keys + (<usize>i << 3), <u64>(load<i64>(keys + (<usize>i << 3)) - least));
-  radixSort(keys, list, n, keys + (<usize>n << 3), keys + (<usize>n << 4), bitsOf(<u64>(greatest - least)));
+  sortByField(m, list, n, R_ID, keys);
+  sortByField(m, list, n, R_TIME, keys);
   free(keys);
-  fixTies(m, list, n);
   return true;
 }
 

@@ -61,10 +61,10 @@ function reserveRows(m: usize, more: u32): bool {
 /** Makes room for `more` further buckets at a load of at most a half. While rows come in time order no set is needed. */
 function reserveBuckets(m: usize, more: u32): bool {
   const slots = load<u32>(m + M_BUCKET_SLOTS);
-  if (!slots && load<u32>(m + M_ORDERED) == load<u32>(m + M_ROWS)) return true;
+  if (!slots) return load<u32>(m + M_ORDERED) == load<u32>(m + M_ROWS) ? true : makeBucketSet(m, load<u32>(m + M_ROWS), more);
   const wanted = load<u32>(m + M_BUCKETS) + more;
   if (wanted * 2 <= slots) return true;
-  let next: u32 = slots ? slots : 64;
+  let next: u32 = slots;
   while (next < wanted * 2) next *= 2;
   if (next == slots) return true;
   const old = <usize>load<u32>(m + M_BUCKET_TABLE);
@@ -135,7 +135,7 @@ export function keyBefore(a: usize, b: usize): bool {
 
 /**
  * Appends `count` checked records that stand at `records` (from memtableReserve); the first has LSN `firstLsn`, the next one more each.
- * 0, OUT_OF_MEMORY (nothing was appended), or BAD_ARGUMENT when an LSN is not above the base.
+ * 0, OUT_OF_MEMORY (nothing was appended), or BAD_ARGUMENT when an LSN is not above the base or too far above it (2^32).
  */
 export function memtableAppend(m: usize, records: usize, count: u32, firstLsn: f64): i32 {
   const first = lsnOffset(m, firstLsn);
@@ -143,6 +143,9 @@ export function memtableAppend(m: usize, records: usize, count: u32, firstLsn: f
   if (!reserveRows(m, count) || !reserveBuckets(m, count)) return OUT_OF_MEMORY;
   const width = load<i64>(m + M_BUCKET_SECONDS);
   let row = load<u32>(m + M_ROWS);
+  const ordered = load<u32>(m + M_ORDERED);
+  const buckets = load<u32>(m + M_BUCKETS);
+  const lastBucket = load<i64>(m + M_LAST_BUCKET);
   let bucketEnd = i64.MIN_VALUE;
   let bucketStart = i64.MAX_VALUE;
   let bytes = load<u32>(m + M_RECORD_BYTES);
@@ -159,7 +162,12 @@ export function memtableAppend(m: usize, records: usize, count: u32, firstLsn: f
       const bucket = floorDivide(time, width);
       bucketStart = bucket * width;
       bucketEnd = bucketStart + width;
-      if (!countBucket(m, bucket, row, count - i)) return OUT_OF_MEMORY;
+      if (!countBucket(m, bucket, row, count - i)) {
+        store<u32>(m + M_ORDERED, ordered);
+        store<u32>(m + M_BUCKETS, buckets);
+        store<i64>(m + M_LAST_BUCKET, lastBucket);
+        return OUT_OF_MEMORY;
+      }
     }
     const size = load<u32>(record);
     bytes += size;
@@ -183,12 +191,13 @@ function appendOrder(m: usize, row: u32, record: usize): void {
   store<u32>(m + M_ORDERED, row + 1);
 }
 
-/** Marks a row as dead from `lsn` on. Returns 1 when it was alive, 0 when it was dead before, BAD_ARGUMENT. */
+/** Marks a row as dead from `lsn` on. Returns 1 when it was alive, 0 when it was dead before, BAD_ARGUMENT: no such row, or an LSN not above the base. */
 export function memtableKill(m: usize, row: u32, lsn: f64): i32 {
-  if (row >= load<u32>(m + M_ROWS)) return BAD_ARGUMENT;
+  const at = lsnOffset(m, lsn);
+  if (row >= load<u32>(m + M_ROWS) || !at) return BAD_ARGUMENT;
   const death = <usize>load<u32>(m + M_DEATHS) + (<usize>row << 2);
   if (load<u32>(death)) return 0;
-  store<u32>(death, lsnOffset(m, lsn));
+  store<u32>(death, at);
   store<u32>(m + M_DEAD, load<u32>(m + M_DEAD) + 1);
   return 1;
 }

@@ -76,8 +76,8 @@ function planText(plan: usize, records: usize, rows: u32, column: u32, missing: 
   planSection(plan, K_COLUMN, column, HG_TYPE_TEXT, 2, flags, nulls + 4 + (entries + 1) * 4 + rows * 2 + bytes, entries);
 }
 
-/** Plans one column. spec: {u16 id, u8 type, u8 indexed, u32 missing entry}. scratch: 16 bytes a row. */
-export function planColumn(plan: usize, records: usize, rows: u32, spec: usize, scratch: usize): void {
+/** Plans one column. spec: {u16 id, u8 type, u8 indexed, u32 missing entry}. scratch: 16 bytes a row. False: a value of another type. */
+export function planColumn(plan: usize, records: usize, rows: u32, spec: usize, scratch: usize): bool {
   const column = <u32>load<u16>(spec);
   const type = <u32>load<u8>(spec + 2);
   const missing = <usize>load<u32>(spec + 4);
@@ -88,6 +88,7 @@ export function planColumn(plan: usize, records: usize, rows: u32, spec: usize, 
   for (let row: u32 = 0; row < rows; row++) {
     const entry = valueOf(load<u32>(records + (<usize>row << 2)), column, missing);
     if (!entry) continue;
+    if (load<u8>(entry + 2) != type) return false;
     present++;
     if (type == HG_TYPE_REAL) exact = exact && <f64>(<f32>load<f64>(entry + 4)) == load<f64>(entry + 4);
     else if (type == HG_TYPE_INTEGER) {
@@ -98,7 +99,7 @@ export function planColumn(plan: usize, records: usize, rows: u32, spec: usize, 
   }
   if (!present) {
     planSection(plan, K_COLUMN, column, type, 0, FLAG_ALL_NULL, 0, 0);
-    return;
+    return true;
   }
   const flags = present < rows ? FLAG_NULLS : 0;
   const nulls = flags ? nullBytes(rows) : 0;
@@ -110,6 +111,7 @@ export function planColumn(plan: usize, records: usize, rows: u32, spec: usize, 
     planSection(plan, K_COLUMN, column, type, width, flags, nulls + 8 + rows * width, present);
   }
   if (load<u8>(spec + 3) && (type == HG_TYPE_REAL || type == HG_TYPE_INTEGER)) planSection(plan, K_PSI, column, type, 2, 0, present * 2, present);
+  return true;
 }
 
 function setBit(bitmap: usize, row: u32): void {

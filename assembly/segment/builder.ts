@@ -3,7 +3,7 @@
 import { R_COUNT, R_ID, R_MEMBERS, R_TIME } from '../codec/record';
 import { decodeMembers } from '../codec/vbyte';
 import { filterBuild, filterBytes } from '../fmi/filter';
-import { HG_MAX_SEGMENT_ROWS } from '../limits';
+import { HG_MAX_SEGMENT_ROWS, HG_TYPE_BOOLEAN, HG_TYPE_REAL } from '../limits';
 import { alloc, free } from '../memory/alloc';
 import { bitsOf, radixSort } from '../memory/radix';
 import { BAD_ARGUMENT, OUT_OF_MEMORY, setPointer } from '../status';
@@ -244,14 +244,26 @@ function fillColumns(file: usize, records: usize, rows: u32, specs: usize, colum
   }
 }
 
+/** Whether column ids ascend strictly and types are known. */
+function areColumns(specs: usize, columns: u32): bool {
+  for (let c: u32 = 0; c < columns; c++) {
+    const spec = specs + (<usize>c << 3);
+    const type = load<u8>(spec + 2);
+    if (type < HG_TYPE_REAL || type > HG_TYPE_BOOLEAN) return false;
+    if (c && load<u16>(spec) <= load<u16>(spec - 8)) return false;
+  }
+  return true;
+}
+
 /**
  * Builds the file of `rows` records (addresses u32[rows], strictly ascending by (event_ts, id), checked).
  * specs: {u16 column id, u8 type, u8 indexed, u32 address of the property entry that stands for a missing one (0: null)} x columns.
- * Returns the file's bytes; its address is hg_result_pointer, the caller frees it. BAD_ARGUMENT: no rows, too many, or not in order.
+ * Returns the file's bytes; its address is hg_result_pointer, the caller frees it. BAD_ARGUMENT: no rows or too many, rows or columns not in
+ * order, a value whose type is not its column's, a file of 2 GiB or more.
  */
 export function buildSegment(records: usize, rows: u32, bucketSeconds: i64, table: u32, specs: usize, columns: u32): i32 {
   if (!rows || rows > HG_MAX_SEGMENT_ROWS || bucketSeconds < 1 || columns > 4000) return BAD_ARGUMENT;
-  if (!survey(records, rows, bucketSeconds)) return BAD_ARGUMENT;
+  if (!areColumns(specs, columns) || !survey(records, rows, bucketSeconds)) return BAD_ARGUMENT;
   const n = load<u32>(facts + F_INCIDENCES);
   const work = alloc(n * 28);
   const scratch = alloc(rows * 24);
@@ -275,7 +287,7 @@ function assemble(records: usize, rows: u32, bucketSeconds: i64, table: u32, spe
   store<u32>(facts + F_NODES, countDistinct(keys, n));
   store<u32>(plan, 0);
   planFixed(plan, records, rows);
-  for (let c: u32 = 0; c < columns; c++) planColumn(plan, records, rows, specs + (<usize>c << 3), scratch);
+  for (let c: u32 = 0; c < columns; c++) if (!planColumn(plan, records, rows, specs + (<usize>c << 3), scratch)) return BAD_ARGUMENT;
   const bytes = layOut(plan);
   if (!bytes) return BAD_ARGUMENT;
   const file = allocateFile(plan, bytes);

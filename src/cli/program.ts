@@ -1,20 +1,34 @@
 // The `hedgerow` command line: which commands there are and which flags they take. The only file that knows commander.
 
-import { Command } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
+import { type DemoFlags, demoCommand } from './demo/command.ts';
+import { importCommand } from './import/command.ts';
+import { DEFAULT_URL, type ImportFlags } from './import/options.ts';
+import { type InspectFlags, inspectCommand } from './inspect/command.ts';
 import { type ServeFlags, serve } from './serve.ts';
+import { nodeWorld } from './world.ts';
 
-/** Resolves with the exit code. Commands do their own printing. */
+/** Resolves with the exit code: 2 for a call that commander refuses. Commands do their own printing. */
 export async function runProgram(argv: readonly string[], version: string): Promise<number> {
   let exitCode = 0;
   const program = new Command('hedgerow')
     .description('Temporal hypergraph database: time-stamped events that join any number of nodes.')
     .version(version)
-    .showHelpAfterError('(hedgerow --help lists the commands)');
-  addServe(program, (code) => {
+    .showHelpAfterError('(hedgerow --help lists the commands)')
+    .exitOverride();
+  const done = (code: number): void => {
     exitCode = code;
-  });
-  // `import`, `inspect` and `demo` are added here in the same way: one function each below, the work in a file of its own.
-  await program.parseAsync([...argv], { from: 'user' });
+  };
+  addServe(program, done);
+  addImport(program, done);
+  addInspect(program, done);
+  addDemo(program, done);
+  try {
+    await program.parseAsync([...argv], { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    return error.exitCode === 0 ? 0 : 2;
+  }
   return exitCode;
 }
 
@@ -36,4 +50,64 @@ function addServe(program: Command, done: (exitCode: number) => void): void {
       const { data, ...others } = options;
       done(await serve({ ...others, dataDir: data } as ServeFlags));
     });
+}
+
+function addImport(program: Command, done: (exitCode: number) => void): void {
+  withTarget(
+    program
+      .command('import')
+      .description('Import edges, one JSON object a line, from files or stdin (-); gzip is recognised by itself.')
+      .argument('<file...>'),
+  )
+    .option('--table <name>', 'table to import into (default: the primary table)')
+    .option('--create-table', 'make the table when it is missing')
+    .option('--bucket-seconds <number>', 'with --create-table: width of its time buckets (default 10)')
+    .option('--batch <rows>', 'rows of one commit (default 10000)')
+    .option('--on-error <mode>', 'stop at the first bad line, or skip bad lines (default stop)')
+    .option('--rejects <file>', 'where bad lines go (default <input>.rejects.ndjson in this directory)')
+    .option('--compact', 'compact the table at the end')
+    .action(async (files: string[], options: ImportFlags) => {
+      done(await importCommand(files, options, nodeWorld()));
+    });
+}
+
+function addInspect(program: Command, done: (exitCode: number) => void): void {
+  program
+    .command('inspect')
+    .description('Show what is in a log file, a manifest, a segment or a data directory. Only reads; a server may run.')
+    .argument('<path...>')
+    .option('--json', 'one JSON document a line for every path')
+    .option('--limit <number>', 'of a log: frames to show, 0 = all (default 50)')
+    .option('--rows <number>', 'of a segment: first and last rows to show (default 3)')
+    .option('--deep', 'of a directory: read and check the segments whole')
+    .action(async (paths: string[], options: InspectFlags) => {
+      done(inspectCommand(paths, options, nodeWorld()));
+    });
+}
+
+function addDemo(program: Command, done: (exitCode: number) => void): void {
+  withTarget(
+    program
+      .command('demo')
+      .description(
+        'Make some weeks of meetings between a few thousand people, and import them into the table meetings.',
+      ),
+  )
+    .option('--table <name>', 'another name for the table')
+    .option('--people <number>', 'how many people (default 3000)')
+    .option('--days <number>', 'how many days, from Monday 2024-01-01 on (default 28)')
+    .option('--seed <number>', 'the same seed makes the same meetings (default 1)')
+    .action(async (options: DemoFlags) => {
+      done(await demoCommand(options, nodeWorld()));
+    });
+}
+
+/** Flags that say where edges go. */
+function withTarget(command: Command): Command {
+  return command
+    .option('--url <address>', `a running server (default ${DEFAULT_URL})`)
+    .addOption(new Option('--api-key <key>', 'key for the server').env('HEDGEROW_API_KEY'))
+    .option('--connections <number>', 'requests to the server at once (default 1, which keeps the order)')
+    .option('--data <dir>', 'straight into a data directory that no server has open')
+    .option('--max-members <number>', 'with --data: most members of an edge (HEDGEROW_MAX_MEMBERS, default 64)');
 }

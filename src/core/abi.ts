@@ -74,6 +74,7 @@ export interface CoreExports {
   hg_memtable_sort(memtable: number): number;
   hg_memtable_seek(memtable: number, time: number, id: number): number;
   hg_memtable_rows(memtable: number, from: number, to: number, lsn: number, out: number, capacity: number): number;
+  hg_memtable_index(memtable: number, limit: number): number;
   hg_memtable_lookup(
     memtable: number,
     nodes: number,

@@ -7,6 +7,9 @@ import { RowWorkspace, STEP_ROWS, STEP_STATE, type StepResult, type TextSink } f
 import type { RowPlan } from './row-plan.ts';
 import { coreError, STATUS } from './status.ts';
 
+/** Rows that may come out of order before they are sorted in: a sort then takes a few milliseconds. */
+const MOST_UNSORTED = 32768;
+
 export class CoreMemtable {
   readonly #core: Core;
   readonly #handle: number;
@@ -52,6 +55,18 @@ export class CoreMemtable {
     this.#core.memory.write(reserved, records);
     const status = this.#core.exports.hg_memtable_append(this.#handle, reserved, count, firstLsn);
     if (status < 0) throw coreError(status, 'hg_memtable_append');
+    if (count > 1 && this.rows - this.#ordered > MOST_UNSORTED) this.sort();
+  }
+
+  get #ordered(): number {
+    return this.#core.exports.hg_memtable_field(this.#handle, 5) >>> 0;
+  }
+
+  /** Brings the node index on by at most `limit` rows; true when it is complete. A lookup does what is left itself, however long that takes. */
+  index(limit: number): boolean {
+    const left = this.#core.exports.hg_memtable_index(this.#handle, limit);
+    if (left < 0) throw coreError(left, 'hg_memtable_index');
+    return left === 0;
   }
 
   /** Checks records that come from a file before they are appended. Returns the offset of the first bad byte, or -1. */
@@ -174,8 +189,13 @@ export class CoreMemtable {
 
   /** Key of the row at a position of the order, visible or not. */
   keyAt(position: number): { eventTs: number; id: number } {
+    return this.keyOf(this.rowAt(position));
+  }
+
+  /** Number of the row at a position of the order. */
+  rowAt(position: number): number {
     this.sort();
-    return this.keyOf(this.#core.exports.hg_memtable_at(this.#handle, position) >>> 0);
+    return this.#core.exports.hg_memtable_at(this.#handle, position) >>> 0;
   }
 
   keyOf(row: number): { eventTs: number; id: number } {

@@ -32,6 +32,7 @@ export interface SegmentFacts {
 }
 
 function corruptStatus(core: Core, status: number, file: string): HedgerowError {
+  if (status === STATUS.outOfMemory) return coreError(status, 'hg_segment_check');
   if (status === STATUS.unsupported) {
     return new HedgerowError('corrupt', `${file} has a format version that this build does not read. Use the version of Hedgerow that wrote it, or a newer one.`, {
       fields: { file, offset: 8 },

@@ -17,6 +17,7 @@ export class BulkInsert {
   readonly #batch: EdgeBatch;
   readonly #pieces: RecordPiece[] = [];
   count = 0;
+  #ended = false;
 
   constructor(table: Table) {
     this.#table = table;
@@ -25,12 +26,17 @@ export class BulkInsert {
 
   /** Adds an edge. Throws `empty_members`, `too_many_members`, `unknown_column` or `invalid_input`; nothing of that edge is kept. */
   add(edge: EdgeInput): void {
+    this.#assertOpen();
     checkTime(edge.event_ts);
     const members = memberSet(edge.members, this.#table.maxMembers);
     const properties = edge.properties === undefined ? null : this.#table.columns.encode(edge.properties);
     this.#batch.add(edge.event_ts, members, properties);
     this.count++;
     if (this.#batch.full) this.#encode();
+  }
+
+  #assertOpen(): void {
+    if (this.#ended) throw new HedgerowError('invalid_input', 'The bulk insert has ended; begin a new one.');
   }
 
   #encode(): void {
@@ -40,6 +46,7 @@ export class BulkInsert {
 
   /** Commits all edges; resolves when they are durable. Throws `invalid_input` when there are none. */
   async commit(): Promise<BulkInsertResult> {
+    this.#assertOpen();
     if (this.count === 0) {
       this.discard();
       throw new HedgerowError('invalid_input', 'There is no edge to insert: the body has no line.');
@@ -51,6 +58,8 @@ export class BulkInsert {
 
   /** Gives the batch back; the edges are forgotten. */
   discard(): void {
+    if (this.#ended) return;
+    this.#ended = true;
     this.#batch.clear();
     this.#table.giveBatch(this.#batch);
   }

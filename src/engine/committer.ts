@@ -9,6 +9,9 @@ interface Waiter {
   reject: (error: HedgerowError) => void;
 }
 
+/** Answered waiters that the queue may hold. */
+const MAX_RESOLVED = 1024;
+
 export class Committer {
   #log: LogStore | undefined;
   #waiters: Waiter[] = [];
@@ -33,6 +36,7 @@ export class Committer {
 
   /** Queues one frame; returns its first LSN. What it does must be applied before the next await, in LSN order. Throws when the log has failed. */
   append(operations: number, parts: readonly Uint8Array[]): number {
+    if (this.failed !== null) throw this.failed;
     return this.#log!.append(operations, parts);
   }
 
@@ -54,7 +58,21 @@ export class Committer {
     if (at === waiters.length) {
       this.#waiters = [];
       this.#first = 0;
+    } else if (at >= MAX_RESOLVED) {
+      // While writers overlap the queue is never empty: what was answered is let go all the same.
+      this.#waiters = waiters.slice(at);
+      this.#first = 0;
     } else this.#first = at;
+  }
+
+  /** Refuses new writes from now on; what is in the log goes its way. */
+  refuse(error: HedgerowError): void {
+    this.failed ??= error;
+  }
+
+  /** Closes the log of a database that did not open. */
+  async abandon(): Promise<void> {
+    await this.#log?.close().catch(() => undefined);
   }
 
   onFailed(error: HedgerowError): void {

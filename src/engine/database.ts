@@ -112,6 +112,7 @@ export class Database {
       await database.#recover();
       return database;
     } catch (error) {
+      await database.#committer.abandon();
       database.#lock.release();
       throw error;
     }
@@ -123,9 +124,7 @@ export class Database {
     const checkpoint = manifest === null ? null : checkCheckpoint(manifest, manifestPath(dir));
     const scratch = this.#context.module.instantiate();
     for (const item of checkpoint?.tables ?? []) {
-      const table = openTable(this.#context, item, scratch);
-      this.#add(table);
-      await removeOrphans(table, item);
+      this.#add(openTable(this.#context, item, scratch));
     }
     this.#nextTableId = checkpoint?.nextTableId ?? 1;
     const catalogLsn = checkpoint?.lsn ?? 0;
@@ -153,8 +152,18 @@ export class Database {
       applyCatalog: (change: CatalogChange, lsn: number) => this.#applyCatalog(change, lsn),
     };
     for (const frame of log.replay(checkpoint ? appliedEverywhere(checkpoint) : 0)) replayFrame(frame, target);
+    await this.#removeOrphans(checkpoint);
     if (!this.#tables.has(this.primaryTable.toLowerCase())) {
       await this.#change((id) => ({ op: 'create_table', table: defineTable({ name: this.primaryTable }, id, Math.floor(now() / 1000)) }));
+    }
+  }
+
+  /** Of every table id ever given out, dropped ones too: a crash may have come before their files were gone. */
+  async #removeOrphans(checkpoint: Checkpoint | null): Promise<void> {
+    const listed = new Map(checkpoint?.tables.map((item) => [item.definition.id, item.segments]));
+    for (let id = 1; id < this.#nextTableId; id++) {
+      const known = this.#byId.has(id) ? (listed.get(id) ?? []) : [];
+      await removeOrphans(this.#options.fs, `${this.#context.tablesDir}/${id}`, known);
     }
   }
 
@@ -266,7 +275,7 @@ export class Database {
     const table = this.#byId.get(tableId);
     if (table === undefined || this.#closing) return;
     const threshold = table.definition.compactThreshold;
-    if (threshold > 0 && table.pending >= threshold) this.#compactSoon(table, 'threshold');
+    if (threshold > 0 && table.pending >= Math.max(threshold, table.retryPending)) this.#compactSoon(table, 'threshold');
     else if (!this.#forced && this.#memtableBytes() > this.#memtableLimit()) this.#relieve();
   }
 
@@ -282,7 +291,7 @@ export class Database {
 
   /** Memory pressure: compacts the table with the most in its memtables. */
   #relieve(): void {
-    const largest = [...this.#byId.values()].filter((table) => table.corrupt === null).sort((a, b) => b.memtableBytes - a.memtableBytes)[0];
+    const largest = [...this.#byId.values()].filter((table) => table.corrupt === null && table.pending >= table.retryPending).sort((a, b) => b.memtableBytes - a.memtableBytes)[0];
     if (largest === undefined) return;
     this.#forced = true;
     this.#options.notice?.('compacting: rows in the log pass the memory budget', { table: largest.name, bytes: largest.memtableBytes });
@@ -297,7 +306,8 @@ export class Database {
     try {
       await this.#compactOne(table, -Infinity, () => this.#wanted.delete(table.id));
     } catch (error) {
-      this.#options.notice?.('a compaction in the background failed; it is tried again after the next writes', {
+      table.retryPending = table.pending * 2;
+      this.#options.notice?.('a compaction in the background failed; it is tried again when twice as much is pending', {
         table: table.name,
         reason,
         detail: (error as Error).message,
@@ -329,10 +339,15 @@ export class Database {
     } catch (cause) {
       const code = (cause as { code?: unknown }).code === 'ENOSPC' ? 'disk_full' : 'log_failed';
       const error = new HedgerowError(code, `The manifest cannot be written (${(cause as Error).message}). Writes are refused. Check the disk, then restart.`, { cause });
-      this.#committer.onFailed(error);
+      this.#committer.refuse(error);
       throw error;
     }
-    await log.truncate(appliedEverywhere(checkpoint));
+    try {
+      await log.truncate(appliedEverywhere(checkpoint));
+    } catch (error) {
+      // The manifest stands: whoever waits for it goes on. The files are found again at the next open.
+      this.#options.notice?.('old log files could not be removed', { detail: (error as Error).message });
+    }
   }
 
   /**

@@ -39,6 +39,13 @@ export class DeadList implements DeadRows {
     return true;
   }
 
+  /** Makes a row dead for every reader, also one that died after a reader's snapshot. */
+  hide(row: number): void {
+    if (this.add(row, 0)) return;
+    this.lsns[this.#place(row)] = 0;
+    this.version++;
+  }
+
   #grow(): void {
     const capacity = Math.max(16, this.rows.length * 2);
     const rows = new Uint32Array(capacity);

@@ -25,13 +25,14 @@ export interface DatabaseOptions {
 
 export function openDatabase(options: DatabaseOptions): Promise<Database> {
   const { notice, observeLog } = options;
+  const schedule = (callback: () => void, delayMs: number) => void setTimeout(callback, delayMs).unref();
   return Database.open({
     dir: resolve(options.dir),
     fs: nodeFs,
-    runner: new WorkerRunner(),
+    runner: new WorkerRunner(schedule),
     now: () => Date.now(),
     nowUs: () => performance.now() * 1000,
-    schedule: (callback, delayMs) => void setTimeout(callback, delayMs).unref(),
+    schedule,
     primaryTable: options.primaryTable ?? DEFAULT_PRIMARY_TABLE,
     maxMembers: options.maxMembers ?? DEFAULT_MAX_MEMBERS,
     durability: options.durability ?? 'fsync',

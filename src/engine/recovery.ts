@@ -2,15 +2,15 @@
 
 import type { Core } from '../core/index.ts';
 import { corruption, HedgerowError } from '../errors.ts';
+import type { Fs } from '../storage/fs.ts';
 import type { LogFrame } from '../storage/log.ts';
 import type { CatalogChange, TableDefinition } from './catalog.ts';
 import type { CheckpointTable } from './checkpoint.ts';
 import type { EngineContext } from './context.ts';
 import { OPERATION, type Run, readRuns } from './operations.ts';
-import type { SegmentFile } from './segment-file.ts';
-import { segmentName, segmentNumber } from './segment-file.ts';
-import { openSegmentFile, refreshFilters } from './segments-on-disk.ts';
-import { asCorruption, Table } from './table.ts';
+import { asCorruption, type SegmentFile, segmentName, segmentNumber } from './segment-file.ts';
+import { openSegmentFile, refreshFilters, type SegmentEntry } from './segments-on-disk.ts';
+import { Table } from './table.ts';
 import { Version } from './version.ts';
 
 /** Opens a table of the manifest. A corrupt segment makes this table refuse, not the database. */
@@ -33,16 +33,17 @@ export function openTable(context: EngineContext, item: CheckpointTable, scratch
   return table;
 }
 
-/** Removes files that a compaction wrote and no manifest knows. */
-export async function removeOrphans(table: Table, item: CheckpointTable): Promise<void> {
-  const { fs } = table.context;
-  if (!fs.exists(table.dir)) return;
-  const known = new Set(item.segments.map((entry) => entry.number));
-  for (const name of fs.list(table.dir)) {
+/** Removes a table's segment files that are not `known`: a compaction wrote them and no manifest knows them, or the table was dropped. */
+export async function removeOrphans(fs: Fs, dir: string, known: readonly SegmentEntry[]): Promise<void> {
+  if (!fs.exists(dir)) return;
+  const numbers = new Set(known.map((entry) => entry.number));
+  for (const name of fs.list(dir)) {
     const number = segmentNumber(name);
-    if (number === null || known.has(number)) continue;
-    await fs.remove(`${table.dir}/${name}`);
-    table.nextSegment = Math.max(table.nextSegment, number + 1);
+    if (number === null || numbers.has(number)) continue;
+    await fs.remove(`${dir}/${name}`).catch((error: { code?: unknown }) => {
+      // The removal that the last close did not wait for came first.
+      if (error.code !== 'ENOENT') throw error;
+    });
   }
 }
 
@@ -99,8 +100,9 @@ function replayTombstones(run: Run, firstLsn: number, table: Table): void {
   for (let i = 0; i < run.operations; i++) {
     const size = view.getUint32(at, true);
     const eventTs = Number(view.getBigInt64(at + 8, true));
+    const record = run.bytes.subarray(at, at + size);
     try {
-      table.applyTombstone(run.bytes.subarray(at, at + size), eventTs, firstLsn + i);
+      table.applyTombstone(record, table.findInSegments(record, eventTs), firstLsn + i);
     } catch (error) {
       if (table.corrupt !== null) return;
       throw error;

@@ -40,6 +40,8 @@ const SLICE_US = 3000;
 const STEPS_UNTIMED = 4;
 /** Nodes of one lookup, at most: an edge has no more members. */
 const MOST_NODES = 255;
+/** Rows a lookup indexes between two looks at the clock: about a millisecond. */
+const INDEX_ROWS = 8192;
 const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
 /** A memtable's part in a scan. A lookup holds its rows as a list; a range is sought anew at each step, since the order may move. */
@@ -66,7 +68,8 @@ export class Scan {
   private readonly nodes: readonly number[];
   private readonly limit: number;
   private readonly startedUs: number;
-  private readonly memtables: MemtableCursor[];
+  private memtables: MemtableCursor[];
+  private opened: boolean;
   private readonly segments: readonly SegmentFile[];
   private readonly result: StepResult;
   /** All rows below low were given. */
@@ -105,7 +108,21 @@ export class Scan {
     this.lastKey = undefined;
     this.hasMore = false;
     this.segments = this.ended ? [] : this.chooseSegments();
-    this.memtables = this.ended ? NO_MEMTABLES : this.openMemtables();
+    this.memtables = NO_MEMTABLES;
+    this.opened = this.ended;
+  }
+
+  /** Opens the memtables; a lookup first brings their node index up to date, for a slice's time at most. False: not done yet. */
+  private open(): boolean {
+    if (this.nodes.length > 0) {
+      const begunUs = this.source.nowUs();
+      for (const { memtable } of this.view.version.memtables) {
+        while (!memtable.index(INDEX_ROWS)) if (this.source.nowUs() - begunUs > SLICE_US) return false;
+      }
+    }
+    this.memtables = this.openMemtables();
+    this.opened = true;
+    return true;
   }
 
   private goOnFrom(eventTs: number, id: number): void {
@@ -149,20 +166,23 @@ export class Scan {
     return { memtable, lsn, hidden, rows, next: 0, key: { eventTs: 0, id: 0 }, done: false, lastBucket: Number.NaN };
   }
 
-  /** The next slice of row text, about 64 KB at most, null at the end. Bounded to a few milliseconds. Throws `table_corrupt`, `overloaded`. */
+  /**
+   * The next slice of row text, about 64 KB at most, null at the end; it may be empty, when there was only work to do. Bounded to a few
+   * milliseconds. Throws `table_corrupt`, `overloaded`.
+   */
   next(): Uint8Array<ArrayBuffer> | null {
     const sink = this.source.scanSink;
     sink.clear();
-    this.fill(sink);
-    return sink.length > 0 ? sink.take() : null;
+    return this.fill(sink) ? sink.take() : null;
   }
 
-  /** As `next`, behind what the sink holds. False at the end, when nothing was added. */
+  /** As `next`, behind what the sink holds. False at the end; true with nothing added: call again. */
   fill(sink: TextSink): boolean {
     const before = sink.length;
     const begunUs = this.rows === 0 ? this.startedUs : this.source.nowUs();
     let steps = 0;
     try {
+      if (!this.opened && !this.open()) return true;
       while (!this.ended && sink.length - before < SLICE_BYTES) {
         this.step(sink);
         if (this.rows >= this.limit) this.endByLimit();
@@ -327,8 +347,18 @@ export class Scan {
   private endByLimit(): void {
     this.ended = true;
     const from = { lowTs: this.bounds.lowTs, lowId: this.bounds.lowId };
-    this.hasMore = this.nextMemtable() !== undefined || this.anySegmentRow();
+    this.hasMore = this.memtables.some((cursor) => this.anyMemtableRow(cursor)) || this.anySegmentRow();
     this.goOnFrom(from.lowTs, from.lowId);
+  }
+
+  private anyMemtableRow(cursor: MemtableCursor): boolean {
+    const { memtable, lsn, hidden, rows, key } = cursor;
+    if (cursor.done) return false;
+    if (rows !== undefined || hidden === undefined || hidden.size === 0) return this.peek(cursor);
+    const to = memtable.seek(this.bounds.endTs, Infinity);
+    let position = memtable.peek(memtable.seek(this.bounds.lowTs, this.bounds.lowId), to, lsn, key);
+    while (position >= 0 && hidden.has(memtable.rowAt(position))) position = memtable.peek(position + 1, to, lsn, key);
+    return position >= 0;
   }
 
   private anySegmentRow(): boolean {

@@ -1,6 +1,7 @@
 // A segment file of a table as the engine knows it: where it is, what its header says, who still reads it.
 
 import type { SegmentFacts } from '../core/index.ts';
+import { corruption, HedgerowError } from '../errors.ts';
 import { DeadList } from './dead-rows.ts';
 
 export class SegmentFile {
@@ -29,4 +30,16 @@ export function segmentName(number: number): string {
 export function segmentNumber(name: string): number | null {
   const match = /^seg-([0-9a-f]{12})\.hgs$/.exec(name);
   return match ? Number.parseInt(match[1]!, 16) : null;
+}
+
+/** What a failed read of a segment file means; anything but corruption, a missing or an unreadable file is thrown on. */
+export function asCorruption(error: unknown, path: string): HedgerowError {
+  if (error instanceof HedgerowError) {
+    if (error.code === 'corrupt') return error;
+    throw error;
+  }
+  const code = (error as { code?: unknown } | null)?.code;
+  if (code === 'ENOENT') return corruption(path, 0, 'the file is missing');
+  if (code === 'EIO' || code === 'EACCES') return corruption(path, 0, `it cannot be read (${code})`);
+  throw error;
 }

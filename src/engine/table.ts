@@ -4,7 +4,7 @@
 // out in commit order and never again; a row dies once.
 
 import { buildRowPlan, CoreMemtable, EdgeBatch, type FilterDirectory, type ResidentSegment, type RowPlan, type TextSink } from '../core/index.ts';
-import { corruption, HedgerowError } from '../errors.ts';
+import { HedgerowError } from '../errors.ts';
 import { FORMAT_MAX_MEMBERS } from '../limits.ts';
 import { BulkInsert, type RecordPiece } from './bulk-insert.ts';
 import type { TableDefinition } from './catalog.ts';
@@ -13,7 +13,7 @@ import { type EngineContext, MEMTABLE_BYTES, MEMTABLE_ROWS } from './context.ts'
 import { checkTime, memberSet, rowOf, tombstoneMembers } from './edge.ts';
 import { OPERATION, runHeader } from './operations.ts';
 import { Scan, type ScanOverlay, type ScanSource } from './scan.ts';
-import type { SegmentFile } from './segment-file.ts';
+import { asCorruption, type SegmentFile } from './segment-file.ts';
 import { Snapshot } from './snapshot.ts';
 import type { BulkInsertResult, DeleteResult, EdgeInput, InsertResult, RowKey, ScanRequest, TableItem } from './types.ts';
 import { type MemtableEntry, Version } from './version.ts';
@@ -21,6 +21,13 @@ import { type MemtableEntry, Version } from './version.ts';
 /** A row that died while a compaction was running on the source it stood in. */
 export interface LateDeath extends RowKey {
   lsn: number;
+}
+
+/** A row of a segment that a tombstone hits. */
+export interface FoundRow {
+  segment: SegmentFile;
+  row: number;
+  key: RowKey;
 }
 
 export class Table implements ScanSource {
@@ -35,6 +42,8 @@ export class Table implements ScanSource {
   /** Operations of this table in the log that are in no segment. */
   pending = 0;
   pendingTombstones = 0;
+  /** After a failed compaction: none in the background before so many operations are pending, since every try leaves a memtable behind. */
+  retryPending = 0;
   /** Why the table refuses: a corrupt file of it, with file and offset. */
   corrupt: HedgerowError | null = null;
   dropped = false;
@@ -202,8 +211,9 @@ export class Table implements ScanSource {
     checkTime(eventTs);
     const set = tombstoneMembers(members);
     const record = this.encodeTombstone(eventTs, set);
+    const found = this.findInSegments(record, eventTs);
     const lsn = this.context.committer.append(1, [runHeader(OPERATION.tombstone, this.id, 1, record.length), record]);
-    const matched = this.applyTombstone(record, eventTs, lsn);
+    const matched = this.applyTombstone(record, found, lsn);
     this.pendingTombstones++;
     this.#committed(1);
     return { matched, event_ts: eventTs === 0 ? 0 : eventTs, members: set, lsn };
@@ -215,17 +225,27 @@ export class Table implements ScanSource {
     return batch.encode(0, FORMAT_MAX_MEMBERS).slice();
   }
 
-  /** Kills the live rows with the tombstone's time and member set; returns how many. Throws `corrupt` when a segment cannot be read. */
-  applyTombstone(record: Uint8Array, eventTs: number, lsn: number): number {
-    let matched = 0;
+  /**
+   * Rows of segments with the tombstone's time and member set. Sought before the tombstone is logged: a segment that cannot be read must refuse
+   * the whole commit (`table_corrupt`), not stop it half applied.
+   */
+  findInSegments(record: Uint8Array, eventTs: number): FoundRow[] {
+    const found: FoundRow[] = [];
     for (const segment of this.version.segments) {
       if (segment.facts.timeMin > eventTs || segment.facts.timeMax < eventTs) continue;
       const resident = this.resident(segment);
-      for (const row of resident.match(record)) {
-        if (!segment.dead.add(row, lsn)) continue;
-        matched++;
-        if (this.compacting?.segments.has(segment)) this.compacting.late.push({ ...resident.keyOf(row), lsn });
-      }
+      for (const row of resident.match(record)) found.push({ segment, row, key: resident.keyOf(row) });
+    }
+    return found;
+  }
+
+  /** Kills the rows found in segments and the memtables' live rows with the tombstone's time and member set; returns how many. */
+  applyTombstone(record: Uint8Array, found: readonly FoundRow[], lsn: number): number {
+    let matched = 0;
+    for (const { segment, row, key } of found) {
+      if (!segment.dead.add(row, lsn)) continue;
+      matched++;
+      if (this.compacting?.segments.has(segment)) this.compacting.late.push({ ...key, lsn });
     }
     for (const { memtable } of this.version.memtables) {
       for (const row of memtable.match(record, Infinity)) {
@@ -329,18 +349,6 @@ function numberPieces(pieces: readonly RecordPiece[], firstId: number): number {
     total += bytes.length;
   }
   return total;
-}
-
-/** What a failed read of a segment file means; anything but corruption, a missing or an unreadable file is thrown on. */
-export function asCorruption(error: unknown, path: string): HedgerowError {
-  if (error instanceof HedgerowError) {
-    if (error.code === 'corrupt') return error;
-    throw error;
-  }
-  const code = (error as { code?: unknown } | null)?.code;
-  if (code === 'ENOENT') return corruption(path, 0, 'the file is missing');
-  if (code === 'EIO' || code === 'EACCES') return corruption(path, 0, `it cannot be read (${code})`);
-  throw error;
 }
 
 export function planOf(columns: ColumnSet): RowPlan {

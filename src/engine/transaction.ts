@@ -9,7 +9,7 @@ import { OPERATION, runHeader } from './operations.ts';
 import type { Scan } from './scan.ts';
 import type { SegmentFile } from './segment-file.ts';
 import type { Snapshot } from './snapshot.ts';
-import type { Table } from './table.ts';
+import type { FoundRow, Table } from './table.ts';
 import type { DeleteResult, EdgeInput, EdgeRow, InsertResult, ScanRequest } from './types.ts';
 
 interface StagedInsert {
@@ -134,7 +134,7 @@ export class Transaction {
         list = segment.dead.clone();
         overlay.hiddenSegments.set(segment, list);
       }
-      for (const row of staged.table.resident(segment).match(staged.record)) list.add(row, 0);
+      for (const row of staged.table.resident(segment).match(staged.record)) list.hide(row);
     }
     for (const { memtable } of version.memtables) {
       let rows = overlay.hiddenRows.get(memtable);
@@ -153,8 +153,9 @@ export class Transaction {
     this.#end();
     const { committer } = this.#context;
     if (this.#staged.length === 0) return { lsn: committer.visibleLsn, results: [] };
+    const found = this.#staged.map((staged) => (staged.kind === 'delete' ? staged.table.findInSegments(staged.record, staged.eventTs) : []));
     const first = committer.append(this.#staged.length, runsOf(this.#staged));
-    const results = this.#staged.map((staged, index) => apply(staged, first + index));
+    const results = this.#staged.map((staged, index) => apply(staged, found[index]!, first + index));
     const lsn = first + this.#staged.length - 1;
     for (const table of new Set(this.#staged.map((staged) => staged.table))) this.#context.afterCommit(table.id);
     await committer.durable(lsn);
@@ -188,7 +189,7 @@ function runsOf(staged: readonly Staged[]): Uint8Array[] {
   return parts;
 }
 
-function apply(staged: Staged, lsn: number): InsertResult | DeleteResult {
+function apply(staged: Staged, found: readonly FoundRow[], lsn: number): InsertResult | DeleteResult {
   const { table, record } = staged;
   if (staged.kind === 'insert') {
     const memtable = table.writableMemtable(lsn - 1);
@@ -196,7 +197,7 @@ function apply(staged: Staged, lsn: number): InsertResult | DeleteResult {
     table.countOperations(1, 0);
     return { row: staged.row, lsn };
   }
-  const matched = table.applyTombstone(record, staged.eventTs, lsn);
+  const matched = table.applyTombstone(record, found, lsn);
   table.countOperations(1, 1);
   return { matched, event_ts: staged.eventTs, members: staged.members, lsn };
 }

@@ -32,3 +32,13 @@ export function writeInteger(into: Uint8Array, offset: number, value: number): n
   }
   return end;
 }
+
+/** A finite number as JSON has it; returns the offset after it. */
+export function writeNumber(into: Uint8Array, offset: number, value: number): number {
+  return Number.isSafeInteger(value) ? writeInteger(into, offset, value) : writeAscii(into, offset, String(value));
+}
+
+/** The bytes of a text of one-byte characters, to be written often. */
+export function bytesOf(text: string): Uint8Array {
+  return Uint8Array.from(Buffer.from(text, 'latin1'));
+}

@@ -16,7 +16,6 @@ export interface DispatchOptions {
   services: Services;
   router: Router;
   maxBodyBytes: number;
-  requestId: (sent: string) => string;
 }
 
 export class Dispatcher {
@@ -31,7 +30,7 @@ export class Dispatcher {
 
   /** Never throws: what goes wrong becomes an answer. */
   handle(response: TransportResponse, request: TransportRequest): void {
-    const { services, router, requestId } = this.#options;
+    const { services, router } = this.#options;
     const method = request.getCaseSensitiveMethod();
     const declared = request.getHeader('content-length');
     if (declared !== '' && hasTwoLengths(request)) {
@@ -39,8 +38,8 @@ export class Dispatcher {
       response.close();
       return;
     }
-    const id = requestId(request.getHeader('x-request-id'));
-    const exchange = new Exchange(response, services, id, method === 'HEAD');
+    const sentId = request.getHeader('x-request-id');
+    const exchange = new Exchange(response, services, sentId, method === 'HEAD');
     try {
       const match = router.find(request.getUrl());
       if (method === 'OPTIONS') {

@@ -3,13 +3,18 @@
 import { STATUS_CODES } from 'node:http';
 import { HedgerowError } from '../errors.ts';
 import { ChunkStream } from './chunk-stream.ts';
+import { BLOCK_NAME } from './head-block.ts';
+import { JSON_TYPE } from './media.ts';
 import { type ChunkSource, errorReply, type Reply } from './reply.ts';
+import { isSaneId } from './request-id.ts';
 import type { Services } from './route.ts';
 import type { TransportResponse } from './transport.ts';
 
 // One is made for every request, so it holds plain fields only: private methods and closures would be made anew each time.
 export class Exchange {
-  readonly requestId: string;
+  /** The id the client sent; empty: the request has a number only. */
+  private readonly sentId: string;
+  private readonly requestNumber: number;
   /** The client has closed its connection: the transport must not be touched any more. */
   gone: boolean;
   /** The answer carries the log position. */
@@ -23,8 +28,9 @@ export class Exchange {
   private finished: (() => void) | undefined;
   private stream: ChunkStream | undefined;
 
-  constructor(transport: TransportResponse, services: Services, requestId: string, isHead: boolean) {
-    this.requestId = requestId;
+  constructor(transport: TransportResponse, services: Services, sentId: string, isHead: boolean) {
+    this.sentId = isSaneId(sentId) ? sentId : '';
+    this.requestNumber = services.ids.nextNumber();
     this.gone = false;
     this.data = false;
     this.closing = false;
@@ -33,6 +39,10 @@ export class Exchange {
     this.isHead = isHead;
     this.finished = undefined;
     this.stream = undefined;
+  }
+
+  get requestId(): string {
+    return this.sentId === '' ? this.services.ids.textOf(this.requestNumber) : this.sentId;
   }
 
   /** Must be called before the request callback returns without an answer. */
@@ -83,19 +93,30 @@ export class Exchange {
     transport.endWithoutBody();
   }
 
-  /** One `writeHeader` for all headers: each call into the transport costs as much as building the text. */
+  /** One `writeHeader` for all headers: each call into the transport has its price. */
   private writeHead(reply: Reply): void {
     if (reply.status !== 200) this.transport.writeStatus(statusLine(reply.status));
-    let block = `${reply.contentType}\r\nX-Request-Id: ${this.requestId}`;
-    if (this.data) {
-      const lsn = reply.lsn ?? this.services.database?.lastLsn;
-      if (lsn !== undefined) block += `\r\nX-Hedgerow-LSN: ${lsn}`;
+    const lsn = this.data ? (reply.lsn ?? this.services.database?.lastLsn) : undefined;
+    const isUsual =
+      this.sentId === '' && !this.closing && reply.headers === undefined && reply.contentType === JSON_TYPE;
+    if (isUsual && lsn !== undefined) {
+      this.transport.writeHeader(BLOCK_NAME, this.services.headWithLsn.fill(lsn, this.requestNumber));
+    } else if (isUsual) {
+      this.transport.writeHeader(BLOCK_NAME, this.services.head.fill(-1, this.requestNumber));
+    } else {
+      this.transport.writeHeader('Content-Type', this.headText(reply, lsn));
     }
-    if (this.closing) block += '\r\nConnection: close';
+  }
+
+  private headText(reply: Reply, lsn: number | undefined): string {
+    let text = reply.contentType;
+    if (lsn !== undefined) text += `\r\nX-Hedgerow-LSN: ${lsn}`;
+    text += `\r\nX-Request-Id: ${this.requestId}`;
+    if (this.closing) text += '\r\nConnection: close';
     if (reply.headers !== undefined) {
-      for (const [name, value] of reply.headers) block += `\r\n${name}: ${headerValue(value)}`;
+      for (const [name, value] of reply.headers) text += `\r\n${name}: ${headerValue(value)}`;
     }
-    this.transport.writeHeader('Content-Type', block);
+    return text;
   }
 
   private startStream(reply: Reply, source: ChunkSource): void {

@@ -14,6 +14,7 @@ export interface ChunkSource {
 export interface Reply {
   readonly status: number;
   readonly contentType: string;
+  /** Memory of the service's answer space at most until the handler's turn of the loop is over. */
   readonly body: string | Uint8Array;
   /** Log position the answer reflects; undefined: the newest one, on data routes. */
   readonly lsn: number | undefined;

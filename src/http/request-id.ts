@@ -2,19 +2,30 @@
 
 const LONGEST = 128;
 
-/** Makes ids that are unique in this process and, by the prefix, very likely elsewhere. */
-export function requestIds(randomPrefix: string): (sent: string) => string {
-  let count = 0;
-  return (sent) => {
-    if (sent !== '' && isSane(sent)) return sent;
-    count += 1;
-    return `${randomPrefix}-${count}`;
-  };
+/** Ids are unique in this process and, by the prefix, very likely elsewhere. */
+export class RequestIds {
+  /** Stands before the number of the request. */
+  readonly prefix: string;
+  #count = 0;
+
+  constructor(random: string) {
+    this.prefix = `${random}-`;
+  }
+
+  nextNumber(): number {
+    this.#count += 1;
+    return this.#count;
+  }
+
+  /** The text of a made id. */
+  textOf(requestNumber: number): string {
+    return this.prefix + requestNumber;
+  }
 }
 
 /** Printable ASCII only: the id goes back in a header, where a line break would start another header. */
-function isSane(id: string): boolean {
-  if (id.length > LONGEST) return false;
+export function isSaneId(id: string): boolean {
+  if (id === '' || id.length > LONGEST) return false;
   for (let i = 0; i < id.length; i++) {
     const code = id.charCodeAt(i);
     if (code < 0x20 || code > 0x7e) return false;

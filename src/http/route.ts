@@ -2,9 +2,11 @@
 
 import type { Database } from '../engine/index.ts';
 import type { Logger } from '../observe/log.ts';
-import type { BytePool } from './byte-pool.ts';
+import type { AnswerSpace } from './answer-space.ts';
 import type { CursorRegistry } from './cursors.ts';
+import type { HeadBlock } from './head-block.ts';
 import type { Reply } from './reply.ts';
+import type { RequestIds } from './request-id.ts';
 import type { GenericSchema } from './schema.ts';
 import type { SliceQueue } from './slices.ts';
 
@@ -18,7 +20,10 @@ export interface Services {
   draining: boolean;
   readonly cursors: CursorRegistry;
   readonly slices: SliceQueue;
-  readonly pool: BytePool;
+  readonly space: AnswerSpace;
+  readonly ids: RequestIds;
+  readonly head: HeadBlock;
+  readonly headWithLsn: HeadBlock;
   readonly log: Logger;
   readonly version: string;
   readonly authDisabled: boolean;

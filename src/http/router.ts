@@ -5,7 +5,7 @@ import type { Method, Route } from './route.ts';
 
 /** The routes of one path. */
 export interface Resource {
-  readonly routes: Readonly<Partial<Record<Method, Route>>>;
+  readonly routes: ReadonlyMap<Method, Route>;
   /** Value of `Allow`: HEAD wherever GET is, OPTIONS always. */
   readonly allow: string;
 }
@@ -74,8 +74,7 @@ export class Router {
 
 /** The route for `method` (HEAD takes the one of GET); throws method_not_allowed. */
 export function routeOf(resource: Resource, method: string): Route {
-  const routes = resource.routes as Readonly<Record<string, Route | undefined>>;
-  const route = Object.hasOwn(routes, method) ? routes[method] : method === 'HEAD' ? routes.GET : undefined;
+  const route = resource.routes.get(method === 'HEAD' ? 'GET' : (method as Method));
   if (route !== undefined) return route;
   throw new HedgerowError('method_not_allowed', `This path answers ${resource.allow}.`, {
     fields: { allow: resource.allow },
@@ -89,7 +88,7 @@ function resourceOf(routes: readonly Route[]): Resource {
   if (methods.includes('GET')) methods.push('HEAD');
   methods.push('OPTIONS');
   return {
-    routes: Object.fromEntries(routes.map((route) => [route.method, route])),
+    routes: new Map(routes.map((route) => [route.method, route])),
     allow: methods.sort().join(', '),
   };
 }

@@ -3,10 +3,11 @@
 import { randomBytes } from 'node:crypto';
 import type { Database } from '../engine/index.ts';
 import type { Logger } from '../observe/log.ts';
-import { BytePool } from './byte-pool.ts';
+import { AnswerSpace } from './answer-space.ts';
 import { CursorRegistry } from './cursors.ts';
 import { Dispatcher } from './dispatch.ts';
-import { requestIds } from './request-id.ts';
+import { HeadBlock } from './head-block.ts';
+import { RequestIds } from './request-id.ts';
 import type { Route, Services } from './route.ts';
 import { Router } from './router.ts';
 import { type HttpServer, listen } from './server.ts';
@@ -35,13 +36,17 @@ export interface Service {
 
 /** Listens at once; routes that need the database answer 503 until `open`. */
 export async function startService(options: ServiceOptions): Promise<Service> {
+  const ids = new RequestIds(randomBytes(6).toString('base64url'));
   const now = () => performance.now();
   const services: Services = {
     database: undefined,
     draining: false,
     cursors: new CursorRegistry({ now, secret: randomBytes(32) }),
     slices: new SliceQueue(now),
-    pool: new BytePool(),
+    space: new AnswerSpace(),
+    ids,
+    head: new HeadBlock(ids.prefix, false),
+    headWithLsn: new HeadBlock(ids.prefix, true),
     log: options.log,
     version: options.version,
     authDisabled: options.authDisabled,
@@ -52,7 +57,6 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     services,
     router: new Router(options.routes),
     maxBodyBytes: options.maxBodyBytes,
-    requestId: requestIds(randomBytes(6).toString('base64url')),
   });
   const server: HttpServer = await listen(dispatcher, options.host, options.port);
   const sweep = setInterval(() => services.cursors.sweep(), SWEEP_MS).unref();

@@ -2,7 +2,7 @@
 
 export interface TransportResponse {
   writeStatus(status: string): unknown;
-  writeHeader(name: string, value: string): unknown;
+  writeHeader(name: string | Uint8Array, value: string | Uint8Array): unknown;
   /** Sends a chunk; false when the client reads slower than we write. */
   write(chunk: Uint8Array): boolean;
   end(body: string | Uint8Array, closeConnection?: boolean): unknown;

@@ -92,7 +92,8 @@ function addLine(database: Database, table: Table, sink: Sink, text: string, lin
   }
 }
 
-function parseLine(text: string): unknown {
+/** The JSON value of a line; throws invalid_json. */
+export function parseLine(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
@@ -110,7 +111,8 @@ function atLine(error: HedgerowError, line: number): HedgerowError {
   });
 }
 
-function isBlank(text: string): boolean {
+/** A line without an edge. */
+export function isBlank(text: string): boolean {
   return text === '' || text.trim() === '';
 }
 

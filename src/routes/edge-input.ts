@@ -10,6 +10,9 @@ import { MAX_TEXT_BYTES } from '../limits.ts';
 /** Where the object stands: `['body']`, or `['body', 'operations', 3]`. */
 export type Place = readonly (string | number)[];
 
+/** What the check needs to know of a table. */
+export type EdgeTable = Pick<Table, 'name' | 'item'>;
+
 /** The same rules for the API description. User columns may stand at top level too. */
 export const edgeKeyEntries = { event_ts: integer(), members: v.array(integer()), table: v.nullish(tableName()) };
 export const edgeSchema = v.looseObject({
@@ -43,7 +46,7 @@ export function readEdgeKey(source: Record<string, unknown>, place: Place): { ev
 }
 
 /** A whole edge; throws invalid_input, empty_members or unknown_column. */
-export function readEdge(source: Record<string, unknown>, table: Table, place: Place): EdgeInput {
+export function readEdge(source: Record<string, unknown>, table: EdgeTable, place: Place): EdgeInput {
   const errors: FieldError[] = [];
   const key = takeKey(source, place, errors);
   let properties: Record<string, PropertyValue> | undefined;
@@ -106,7 +109,7 @@ function emptyMembers(place: Place): HedgerowError {
 /** `properties` (unknown names refused), then user columns at top level (unknown names ignored), which win. */
 function takeOthers(
   source: Record<string, unknown>,
-  table: Table,
+  table: EdgeTable,
   place: Place,
   known: Record<string, PropertyValue> | undefined,
   errors: FieldError[],
@@ -130,7 +133,7 @@ interface Column {
 }
 
 /** By lower-case name: names compare without case. */
-function columnsOf(table: Table): Map<string, Column> {
+function columnsOf(table: EdgeTable): Map<string, Column> {
   const columns = new Map<string, Column>();
   for (const [name, type] of Object.entries(BUILT_IN)) columns.set(name, { name, type });
   for (const column of table.item().columns) columns.set(column.name.toLowerCase(), column);

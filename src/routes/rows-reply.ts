@@ -1,11 +1,10 @@
 // Answers rows: small results as one body, large ones as a stream of the scan's own slices.
 
-import type { QueryPlan } from '../engine/types.ts';
-import { writeAscii, writeInteger } from '../http/byte-text.ts';
 import { JSON_TYPE, NDJSON_TYPE } from '../http/media.ts';
 import type { ChunkSource, Reply } from '../http/reply.ts';
 import type { Call } from '../http/route.ts';
 import { OpenRows, type RowsRequest } from './open-rows.ts';
+import { LONGEST_FRAME, writeHead, writeTail } from './rows-frame.ts';
 
 /** Results up to this size, found in this many slices, are sent as one body with a Content-Length. */
 const WHOLE_BODY_BYTES = 64 * 1024;
@@ -48,18 +47,21 @@ function readSlices(rows: OpenRows, slices: Uint8Array[]): boolean {
   return false;
 }
 
+/** Only for handlers that have not given up control: the answer lies in the shared space. */
 function wholeJson(call: Call, rows: OpenRows, slices: readonly Uint8Array[]): Reply {
-  const { table, node } = rows.request;
   let size = LONGEST_FRAME;
   for (let i = 0; i < slices.length; i++) size += slices[i]!.length;
-  const body = call.services.pool.take(size);
-  let offset = writeHead(body, table.name, node);
+  const { space } = call.services;
+  const isSmall = size <= space.bytes.length;
+  const bytes = isSmall ? space.bytes : new Uint8Array(size);
+  let offset = writeHead(bytes, rows.request.table, rows.request.node);
   for (let i = 0; i < slices.length; i++) {
-    body.set(slices[i]!, offset);
+    bytes.set(slices[i]!, offset);
     offset += slices[i]!.length;
   }
-  offset = writeTail(body, offset, rows);
-  return rowsAnswer(JSON_TYPE, body.subarray(0, offset), rows.lsn, undefined, undefined);
+  offset = writeTail(bytes, offset, rows);
+  const body = isSmall ? space.view(offset) : bytes.subarray(0, offset);
+  return rowsAnswer(JSON_TYPE, body, rows.lsn, undefined, undefined);
 }
 
 function wholeNdjson(rows: OpenRows, slices: readonly Uint8Array[]): Reply {
@@ -132,7 +134,7 @@ class JsonSource implements ChunkSource {
   constructor(rows: OpenRows, read: readonly Uint8Array[]) {
     this.#rows = rows;
     const head = new Uint8Array(LONGEST_FRAME);
-    this.#waiting = [head.subarray(0, writeHead(head, rows.request.table.name, rows.request.node)), ...read];
+    this.#waiting = [head.subarray(0, writeHead(head, rows.request.table, rows.request.node)), ...read];
   }
 
   next(): Uint8Array | null {
@@ -149,44 +151,4 @@ class JsonSource implements ChunkSource {
   close(): void {
     this.#rows.close();
   }
-}
-
-/** Room for head and tail together: a name of at most 64 characters, seven numbers of at most 25, a cursor, and the fixed text. */
-const LONGEST_FRAME = 1024;
-
-/** Table names are identifiers, so they need no escaping and are one byte a character. */
-function writeHead(into: Uint8Array, table: string, node: number | undefined): number {
-  let offset = writeAscii(into, 0, '{"table":"');
-  offset = writeAscii(into, offset, table);
-  if (node !== undefined) {
-    offset = writeAscii(into, offset, '","node_id":');
-    offset = writeInteger(into, offset, node);
-    return writeAscii(into, offset, ',"hyperedges":[');
-  }
-  return writeAscii(into, offset, '","hyperedges":[');
-}
-
-function writeTail(into: Uint8Array, from: number, rows: OpenRows): number {
-  let offset = writeAscii(into, from, '],"num_tuples":');
-  offset = writeInteger(into, offset, rows.rows);
-  offset = writePlan(into, offset, rows.plan());
-  const cursor = rows.nextCursor();
-  if (cursor === null) return writeAscii(into, offset, ',"next_cursor":null}');
-  offset = writeAscii(into, offset, ',"next_cursor":"');
-  offset = writeAscii(into, offset, cursor);
-  return writeAscii(into, offset, '"}');
-}
-
-function writePlan(into: Uint8Array, from: number, plan: QueryPlan): number {
-  let offset = writeAscii(into, from, ',"query_plan":{"strategy":"');
-  offset = writeAscii(into, offset, plan.strategy);
-  offset = writeAscii(into, offset, '","buckets_scanned":');
-  offset = writeInteger(into, offset, plan.buckets_scanned);
-  offset = writeAscii(into, offset, ',"total_buckets":');
-  offset = writeInteger(into, offset, plan.total_buckets);
-  offset = writeAscii(into, offset, ',"speedup_factor":');
-  offset = writeAscii(into, offset, String(plan.speedup_factor));
-  offset = writeAscii(into, offset, ',"elapsed_us":');
-  offset = writeInteger(into, offset, plan.elapsed_us);
-  return writeAscii(into, offset, '}');
 }

@@ -18,7 +18,11 @@ export function manifestPath(dir: string): string {
 /** The installed document, null when there is none. Throws `corrupt`. */
 export function readManifest(fs: Fs, dir: string, crc32c: Crc32c): unknown | null {
   const path = manifestPath(dir);
-  if (!fs.exists(path)) return null;
+  return fs.exists(path) ? readManifestFile(fs, path, crc32c) : null;
+}
+
+/** The document in the manifest at `path`. Throws `corrupt`. */
+export function readManifestFile(fs: Fs, path: string, crc32c: Crc32c): unknown {
   const bytes = readWhole(fs, path);
   const header = HEADER.exec(new TextDecoder('latin1').decode(bytes.subarray(0, HEADER_WINDOW_BYTES)));
   if (header === null) throw corruption(path, 0, 'it does not start with the header line of a manifest');

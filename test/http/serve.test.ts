@@ -109,5 +109,5 @@ test('help and version', async () => {
   expect(await version.exit).toBe(0);
   expect(version.output.out).toMatch(/^\d+\.\d+\.\d+\n$/);
   const unknown = hedgerow(['nope']);
-  expect(await unknown.exit).toBe(1);
+  expect(await unknown.exit).toBe(2);
 });

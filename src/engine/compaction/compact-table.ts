@@ -4,8 +4,9 @@
 
 import type { BuilderColumn } from '../../core/index.ts';
 import { encodeProperties, type CoreMemtable } from '../../core/index.ts';
+import { HedgerowError } from '../../errors.ts';
 import type { DeadList } from '../dead-rows.ts';
-import type { SegmentFile } from '../segment-file.ts';
+import { type SegmentFile, segmentNumber } from '../segment-file.ts';
 import { openSegmentFile, refreshFilters, type SegmentEntry } from '../segments-on-disk.ts';
 import type { LateDeath, Table } from '../table.ts';
 import type { RowKey } from '../types.ts';
@@ -51,18 +52,50 @@ export async function compactTable(table: Table, options: CompactionOptions): Pr
     await committer.log.flush();
     const dropped = countDropped(table, frozen, options.cutoffTs);
     const stretches = chooseStretches(figuresOf(frozen, options));
-    const replaced = await mergeStretches(table, frozen, stretches, options);
-    await install(table, frozen, stretches, replaced, options);
+    const segments = await mergeSegments(table, frozen, stretches, options);
+    await install(table, frozen, segments, options);
     return { pendingBefore: frozen.pending, tombstones: frozen.tombstones, ...dropped };
+  } catch (error) {
+    const file = error instanceof HedgerowError && error.code === 'corrupt' ? error.fields?.file : undefined;
+    if (frozen.segments.some((segment) => segment.path === file)) {
+      table.corrupt = error as HedgerowError;
+      table.assertUsable();
+    }
+    throw error;
   } finally {
     table.compacting = undefined;
+  }
+}
+
+/** The segments after the compaction, the new ones written and synced. When it fails, what was written is removed again. */
+async function mergeSegments(table: Table, frozen: Frozen, stretches: readonly Stretch[], options: CompactionOptions): Promise<SegmentFile[]> {
+  const firstNumber = table.nextSegment;
+  try {
+    const replaced = await mergeStretches(table, frozen, stretches, options);
+    return replace(table, frozen, stretches, replaced);
+  } catch (error) {
+    await removeFrom(table, firstNumber);
+    throw error;
+  }
+}
+
+async function removeFrom(table: Table, firstNumber: number): Promise<void> {
+  const { fs } = table.context;
+  if (!fs.exists(table.dir)) return;
+  for (const name of fs.list(table.dir)) {
+    const number = segmentNumber(name);
+    if (number === null || number < firstNumber) continue;
+    // Not used again: the removal may fail, or a crash undo it.
+    table.nextSegment = Math.max(table.nextSegment, number + 1);
+    await fs.remove(`${table.dir}/${name}`).catch(() => undefined);
   }
 }
 
 function freeze(table: Table): Frozen {
   const lsn = table.context.committer.headLsn;
   const memtables = table.version.memtables.map((entry) => entry.memtable).filter((memtable) => memtable.rows > 0);
-  if (memtables.length > 0) table.rotateMemtable(lsn);
+  const newest = table.version.memtables[table.version.memtables.length - 1];
+  if (newest !== undefined && newest.memtable.rows > 0) table.rotateMemtable(lsn);
   const { segments } = table.version;
   const late: LateDeath[] = [];
   table.compacting = { segments: new Set(segments), memtables: new Set(memtables), late };
@@ -168,8 +201,9 @@ function builderColumns(table: Table): BuilderColumn[] {
     id: column.id,
     type: column.type,
     indexed: indexed.has(column.id),
+    // Copied by the constructor: `slice` of what is a Buffer would be a view that the next column overwrites.
     missing:
-      column.default === null ? new Uint8Array(0) : encodeProperties([{ column: column.id, type: column.type, value: column.default }]).slice(2),
+      column.default === null ? new Uint8Array(0) : new Uint8Array(encodeProperties([{ column: column.id, type: column.type, value: column.default }]).subarray(2)),
   }));
 }
 
@@ -233,7 +267,7 @@ function runsOf(frozen: Frozen, part: Part, cutoffTs: number): Uint8Array[] {
   return runs;
 }
 
-async function install(table: Table, frozen: Frozen, stretches: readonly Stretch[], replaced: readonly SegmentEntry[][], options: CompactionOptions): Promise<void> {
+function replace(table: Table, frozen: Frozen, stretches: readonly Stretch[], replaced: readonly SegmentEntry[][]): SegmentFile[] {
   const scratch = table.context.module.instantiate();
   const segments: SegmentFile[] = [];
   let place = 0;
@@ -243,6 +277,10 @@ async function install(table: Table, frozen: Frozen, stretches: readonly Stretch
     place = stretch.to;
   }
   segments.push(...frozen.segments.slice(place));
+  return segments;
+}
+
+async function install(table: Table, frozen: Frozen, segments: readonly SegmentFile[], options: CompactionOptions): Promise<void> {
   const entries = segments.map((segment) => ({ number: segment.number, bytes: segment.facts.bytes }));
   await options.installManifest(table, entries, frozen.lsn);
   const gone = new Set(frozen.memtables);
@@ -251,6 +289,7 @@ async function install(table: Table, frozen: Frozen, stretches: readonly Stretch
   table.appliedLsn = frozen.lsn;
   table.pending -= frozen.pending;
   table.pendingTombstones -= frozen.tombstones;
+  table.retryPending = 0;
   buryLate(table, frozen, new Set(frozen.segments));
   refreshFilters(table);
 }

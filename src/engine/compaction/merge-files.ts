@@ -2,7 +2,8 @@
 
 import { type CoreModule, SegmentMerger } from '../../core/index.ts';
 import type { Fs } from '../../storage/fs.ts';
-import { segmentName } from '../segment-file.ts';
+import { readFully } from '../../storage/whole-file.ts';
+import { asCorruption, segmentName } from '../segment-file.ts';
 import type { CompactionRunner, OpenWork, PartWork, WorkDone } from './work.ts';
 
 export class InlineRunner implements CompactionRunner {
@@ -52,17 +53,17 @@ export class InlineRunner implements CompactionRunner {
     if (this.#dir !== '') await this.#fs.syncDir(this.#dir);
   }
 
+  /** Throws `corrupt` when the file is missing or cannot be read. */
   #read(path: string, target: Uint8Array): void {
-    const handle = this.#fs.open(path, 'read');
     try {
-      let at = 0;
-      while (at < target.length) {
-        const n = handle.read(target.subarray(at), at);
-        if (n === 0) break;
-        at += n;
+      const handle = this.#fs.open(path, 'read');
+      try {
+        readFully(handle, target, 0);
+      } finally {
+        handle.close();
       }
-    } finally {
-      handle.close();
+    } catch (error) {
+      throw asCorruption(error, path);
     }
   }
 

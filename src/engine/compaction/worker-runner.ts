@@ -22,12 +22,23 @@ function workerUrl(): URL {
   return new URL(here.replace(/\/src\/engine\/compaction\/[^/]+$/, '/dist/engine/compaction/worker.js'));
 }
 
+const IDLE_MS = 5000;
+
 export class WorkerRunner implements CompactionRunner {
   #worker: Worker | undefined;
   #calls = new Map<number, Call>();
   #next = 1;
+  /** Compactions opened so far: tells whether the thread has been idle since. */
+  #opened = 0;
+  readonly #schedule: (callback: () => void, delayMs: number) => void;
+
+  /** `schedule` calls back once after so many milliseconds; an idle thread and its memory go after IDLE_MS. */
+  constructor(schedule: (callback: () => void, delayMs: number) => void) {
+    this.#schedule = schedule;
+  }
 
   open(work: OpenWork): Promise<void> {
+    this.#opened++;
     return this.#send(work, []) as Promise<void>;
   }
 
@@ -38,8 +49,12 @@ export class WorkerRunner implements CompactionRunner {
     ) as Promise<WorkDone>;
   }
 
-  close(): Promise<void> {
-    return this.#send({ kind: 'close' }, []) as Promise<void>;
+  async close(): Promise<void> {
+    await this.#send({ kind: 'close' }, []);
+    const opened = this.#opened;
+    this.#schedule(() => {
+      if (this.#opened === opened) void this.stop();
+    }, IDLE_MS);
   }
 
   /** Ends the thread. */

@@ -1,0 +1,70 @@
+// Compaction after new edges in the newest hour: its cost follows what changed, not what the table holds.
+
+import { openDatabase } from 'hedgerow';
+import { randomFrom } from '../test/core/support/random.ts';
+import { type Edge, drawNodes } from './dataset.ts';
+import { alternate, timed } from './measure.ts';
+import type { PartOptions } from './part.ts';
+import { type BenchRow, benchRow } from './row.ts';
+import { insertEdges, loadHedgerow } from './stores.ts';
+import type { Workspace } from './workspace.ts';
+
+const SEGMENT_ROWS = 65_536;
+
+export async function runCompaction({ tiny, dataset, workspace }: PartOptions): Promise<BenchRow[]> {
+  const { edges } = dataset;
+  const rounds = tiny ? 1 : 7;
+  const added = newestHour(edges, tiny ? 100 : 10_000);
+  const tenth = edges.slice(Math.floor(edges.length * 0.9));
+  // The newest tenth, begun where a segment of the whole file begins: the last segment of both holds the same edges.
+  const aligned = edges.slice(Math.round((edges.length * 0.9) / SEGMENT_ROWS) * SEGMENT_ROWS);
+  const dirs = [
+    await workspace.compacted(edges),
+    await tableOf(workspace, tenth),
+    await tableOf(workspace, aligned.length < edges.length ? aligned : tenth),
+  ];
+  const [whole, ofTenth, ofAligned] = await alternate(
+    rounds,
+    dirs.map((dir) => () => compactCopy(workspace, dir, added)),
+    !tiny,
+  );
+  const row = (name: string, peer: number) =>
+    benchRow({ name, unit: 'ms', ours: whole!, peer, target: { ratioAtMost: 1.5 } });
+  return [
+    row('compaction of new edges, whole file beside its newest tenth', ofTenth!),
+    row('compaction of new edges, whole file beside its last segments', ofAligned!),
+  ];
+}
+
+/** Edges in the hour before the last one, of nodes drawn by degree. */
+function newestHour(edges: readonly Edge[], count: number): Edge[] {
+  const random = randomFrom(21);
+  const newest = edges[edges.length - 1]!.event_ts;
+  const nodes = drawNodes(edges, count * 2, 22);
+  return Array.from({ length: count }, (_, i) => ({
+    event_ts: newest - random.below(3600),
+    members: [...new Set([nodes[i * 2]!, nodes[i * 2 + 1]!])].sort((a, b) => a - b),
+  }));
+}
+
+async function tableOf(workspace: Workspace, edges: readonly Edge[]): Promise<string> {
+  const dir = workspace.fresh('part');
+  await (await loadHedgerow(dir, edges)).close();
+  return dir;
+}
+
+/** Milliseconds of the compaction; opening, inserting and the start of the compaction thread are not in it. */
+async function compactCopy(workspace: Workspace, dir: string, added: readonly Edge[]): Promise<number> {
+  const copy = workspace.copy(dir);
+  const database = await openDatabase({ dir: copy });
+  await insertEdges(database, added.slice(0, 1));
+  await database.compact();
+  await insertEdges(database, added.slice(1));
+  const before = database.health().total_records;
+  const ms = await timed(() => database.compact());
+  const { total_records, wal_pending } = database.health();
+  if (total_records !== before || wal_pending !== 0) throw new Error(`compaction left ${total_records} of ${before} edges`);
+  await database.close();
+  workspace.remove(copy);
+  return ms;
+}

@@ -1,0 +1,103 @@
+// The edges that are measured: stackexchange-mix where it is there, else a synthetic stream of its shape.
+
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { type Random, randomFrom } from '../test/core/support/random.ts';
+import { syntheticEdges } from './synthetic.ts';
+
+export interface Edge {
+  event_ts: number;
+  members: number[];
+}
+
+export interface Dataset {
+  /** For the table's head. */
+  name: string;
+  /** Ordered by time. */
+  edges: readonly Edge[];
+  /** The same edges as gzipped NDJSON. */
+  file: string;
+}
+
+const FILE = 'data/stackexchange-mix.ndjson.gz';
+const FULL_EDGES = 1_286_239;
+const TINY_EDGES = 4000;
+const SEED = 1;
+
+/** Reads the real file; `scratch` takes the synthetic one. Tiny is always synthetic. */
+export function loadDataset(options: { tiny: boolean; scratch: string }): Dataset {
+  const shared = process.env.HEDGEROW_SHARED ?? fileURLToPath(new URL('../../shared', import.meta.url));
+  const file = join(shared, FILE);
+  if (!options.tiny && existsSync(file)) {
+    const edges = readEdges(file);
+    return { name: `stackexchange-mix, ${edges.length} edges`, edges, file };
+  }
+  const edges = syntheticEdges(options.tiny ? TINY_EDGES : FULL_EDGES, SEED);
+  const made = join(options.scratch, 'synthetic.ndjson.gz');
+  writeFileSync(made, gzipSync(`${edges.map((edge) => JSON.stringify(edge)).join('\n')}\n`, { level: 1 }));
+  return { name: `SYNTHETIC stream of the shape of stackexchange-mix, ${edges.length} edges, seed ${SEED}`, edges, file: made };
+}
+
+/** Unzips and parses a file; the same work for every store that is loaded from it. */
+export function readEdges(file: string): Edge[] {
+  const text = gunzipSync(readFileSync(file)).toString();
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Edge);
+}
+
+export interface Window {
+  startTs: number;
+  endTs: number;
+}
+
+/** Windows of a share of the span, anywhere in it. */
+export function drawWindows(edges: readonly Edge[], count: number, share: number, seed: number): Window[] {
+  const random = randomFrom(seed);
+  const first = edges[0]!.event_ts;
+  const span = edges[edges.length - 1]!.event_ts - first;
+  const width = Math.max(1, Math.floor(span * share));
+  return Array.from({ length: count }, () => {
+    const startTs = first + Math.floor(random.unit() * (span - width));
+    return { startTs, endTs: startTs + width };
+  });
+}
+
+/** Nodes drawn by degree: a random member of a random edge. */
+export function drawNodes(edges: readonly Edge[], count: number, seed: number): number[] {
+  const random = randomFrom(seed);
+  return Array.from({ length: count }, () => drawNode(edges, random));
+}
+
+function drawNode(edges: readonly Edge[], random: Random): number {
+  const { members } = edges[random.below(edges.length)]!;
+  return members[random.below(members.length)]!;
+}
+
+/** Pairs of nodes that a random edge holds both. */
+export function drawCoMembers(edges: readonly Edge[], count: number, seed: number): [number, number][] {
+  const random = randomFrom(seed);
+  const pairs: [number, number][] = [];
+  while (pairs.length < count) {
+    const { members } = edges[random.below(edges.length)]!;
+    if (members.length < 2) continue;
+    const first = random.below(members.length);
+    const second = (first + 1 + random.below(members.length - 1)) % members.length;
+    pairs.push([members[first]!, members[second]!]);
+  }
+  return pairs;
+}
+
+/** Pairs of different nodes, each drawn by degree. */
+export function drawPairs(edges: readonly Edge[], count: number, seed: number): [number, number][] {
+  const random = randomFrom(seed);
+  const pairs: [number, number][] = [];
+  while (pairs.length < count) {
+    const pair: [number, number] = [drawNode(edges, random), drawNode(edges, random)];
+    if (pair[0] !== pair[1]) pairs.push(pair);
+  }
+  return pairs;
+}

@@ -1,0 +1,30 @@
+// Child of http.ts: the least a uWebSockets.js server can do, with answers of the sizes given: range, node, insert.
+
+import { App, us_socket_local_port } from 'uWebSockets.js';
+
+const [range, node, insert] = process.argv.slice(2).map((bytes) => Buffer.alloc(Number(bytes), 'x'));
+
+const answer = (body) => (response) => {
+  response.writeHeader('Content-Type', 'application/json').end(body);
+};
+
+App()
+  .get('/v1/hyperedges', answer(range))
+  .get('/v1/hyperedges/node/:id', answer(node))
+  .post('/v1/hyperedges', (response) => {
+    let bytes = 0;
+    response.onAborted(() => {});
+    response.onData((chunk, isLast) => {
+      bytes += chunk.byteLength;
+      if (!isLast || bytes === 0) return;
+      response.cork(() => {
+        response.writeStatus('201 Created').writeHeader('Content-Type', 'application/json').end(insert);
+      });
+    });
+  })
+  .listen('127.0.0.1', 0, (socket) => {
+    if (!socket) throw new Error('the bare server cannot listen');
+    console.log(`http://127.0.0.1:${us_socket_local_port(socket)}`);
+  });
+
+process.once('SIGTERM', () => process.exit(0));

@@ -1,0 +1,16 @@
+// What every part of the benches gets.
+
+import type { Dataset } from './dataset.ts';
+import type { BenchRow } from './row.ts';
+import type { Workspace } from './workspace.ts';
+
+export interface PartOptions {
+  /** One quick run of everything on small inputs, for the tests: results are compared, times mean nothing. */
+  tiny: boolean;
+  dataset: Dataset;
+  workspace: Workspace;
+  /** Tells a person what was left out, and why. */
+  note(message: string): void;
+}
+
+export type Part = (options: PartOptions) => Promise<BenchRow[]>;

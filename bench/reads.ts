@@ -1,0 +1,210 @@
+// Reading to JSON text on both stores: windows, lookups, edges that hold two nodes; and the bytes on disk.
+
+import { openDatabase } from 'hedgerow';
+import { drawCoMembers, drawNodes, drawPairs, drawWindows, type Window } from './dataset.ts';
+import { alternate, sink } from './measure.ts';
+import type { PartOptions } from './part.ts';
+import { type BenchRow, benchRow, type Target } from './row.ts';
+import { type SqliteForm, SqliteReader } from './sqlite-reads.ts';
+import { type Hedgerow, openSqlite } from './stores.ts';
+import { diskBytes } from './workspace.ts';
+
+type Table = ReturnType<Hedgerow['table']>;
+type Request = Omit<Parameters<Table['scan']>[0], 'format'>;
+
+/** One kind of query, as both sides take it. */
+interface Race<Query> {
+  name: string;
+  /** What is counted a second. */
+  unit: 'rows/s' | 'pairs/s';
+  queries: readonly Query[];
+  request: (query: Query) => Request;
+  /** Statements for the same rows; the fastest is the peer. */
+  forms: readonly SqliteForm[];
+  parameters: (query: Query) => readonly number[];
+  target: Target;
+}
+
+const BY_NODE: SqliteForm = 'from m join e on e.id = m.eid where m.node = ?';
+/** Three ways to write it; which is fastest depends on the degrees. */
+const BY_PAIR: readonly SqliteForm[] = [
+  'from e where e.id in (select eid from m where node = ? intersect select eid from m where node = ?)',
+  'from m a join m b on b.eid = a.eid and b.node = ? join e on e.id = a.eid where a.node = ?',
+  'from m a join e on e.id = a.eid where a.node = ? and exists (select 1 from m b where b.node = ? and b.eid = a.eid)',
+];
+
+export async function runReads({ tiny, dataset, workspace }: PartOptions): Promise<BenchRow[]> {
+  const { edges } = dataset;
+  const dir = await workspace.compacted(edges);
+  const file = workspace.sqlite(edges);
+  const few = tiny ? 0.02 : 1;
+  const rounds = tiny ? 1 : 3;
+  const byPair = {
+    request: (pair: [number, number]) => ({ nodes: pair }),
+    forms: BY_PAIR,
+    parameters: (pair: [number, number]) => pair,
+    unit: 'pairs/s' as const,
+    target: { ratioAtLeast: 20 },
+  };
+
+  const database = await openDatabase({ dir });
+  const reader = new SqliteReader(openSqlite(file));
+  const rows: BenchRow[] = [];
+  try {
+    const table = database.table();
+    rows.push(
+      ...(await race<Window>(table, reader, rounds, {
+        name: 'windows of 0.1 % of the span',
+        unit: 'rows/s',
+        queries: drawWindows(edges, 500 * few, 0.001, 11),
+        request: (window) => window,
+        forms: ['from e where e.ts between ? and ?'],
+        parameters: ({ startTs, endTs }) => [startTs, endTs],
+        target: { ratioAtLeast: 10 },
+      })),
+      ...(await race<number>(table, reader, rounds, {
+        name: 'lookups of nodes drawn by degree',
+        unit: 'rows/s',
+        queries: drawNodes(edges, 1000 * few, 12),
+        request: (node) => ({ nodes: [node] }),
+        forms: [BY_NODE],
+        parameters: (node) => [node],
+        target: { ratioAtLeast: 10 },
+      })),
+      ...(await race<[number, number]>(table, reader, rounds, {
+        ...byPair,
+        name: 'edges of both, pairs from random edges',
+        queries: drawCoMembers(edges, 5000 * few, 13),
+      })),
+      ...(await race<[number, number]>(table, reader, rounds, {
+        ...byPair,
+        name: 'edges of both, nodes drawn by degree',
+        queries: drawPairs(edges, 5000 * few, 14),
+      })),
+    );
+  } finally {
+    await database.close();
+    reader.close();
+  }
+  return [...rows, ...bytesAnEdge(dir, file, edges.length)];
+}
+
+/** Checks a few answers in full, finds SQLite's fastest form, then races all queries; also beside its usual form on a tenth of them. */
+async function race<Query>(
+  table: Table,
+  reader: SqliteReader,
+  rounds: number,
+  { name, unit, queries, request, forms, parameters, target }: Race<Query>,
+): Promise<BenchRow[]> {
+  for (const query of queries.slice(0, 10)) {
+    const { text } = readText(table, request(query));
+    compareRows(`${name} ${JSON.stringify(query)}`, text, reader.usual(forms[0]!, parameters(query)));
+  }
+  const pilot = queries.slice(0, Math.ceil(queries.length / 25));
+  const inSql = fastest(forms, (form) => pilot.forEach((query) => void reader.json(form, parameters(query))));
+  const usual = fastest(forms, (form) => pilot.forEach((query) => void reader.usual(form, parameters(query))));
+
+  const ours = (query: Query) => readText(table, request(query)).rows;
+  const bySql = await raceQueries(rounds, queries, ours, (query) => reader.json(inSql, parameters(query)).rows);
+  const tenth = queries.slice(0, Math.ceil(queries.length / 10));
+  const byUsual = await raceQueries(rounds, tenth, ours, (query) => reader.usual(usual, parameters(query)).rows);
+  const row = (label: string, race: RaceResult, isPeer: boolean) => {
+    const counted = unit === 'rows/s' ? race.rows : race.queries;
+    return benchRow({
+      name: `${name}, ${label}`,
+      unit,
+      ours: (counted / race.oursMs) * 1000,
+      peer: (counted / race.peerMs) * 1000,
+      ...(isPeer ? { target } : {}),
+    });
+  };
+  const sqlIsFaster = bySql.peerMs / bySql.queries < byUsual.peerMs / byUsual.queries;
+  return [
+    row('SQLite makes the JSON', bySql, sqlIsFaster),
+    row('SQLite .all() + JSON.stringify', byUsual, !sqlIsFaster),
+  ];
+}
+
+/** One answer as JSON text: the slices of a scan, put together. */
+function readText(table: Table, request: Request): { text: Uint8Array; rows: number } {
+  const scan = table.scan({ ...request, format: 'json' });
+  const slices: Uint8Array[] = [];
+  for (let slice = scan.next(); slice !== null; slice = scan.next()) slices.push(slice);
+  const text = slices.length === 1 ? slices[0]! : Buffer.concat(slices);
+  sink(text.length);
+  return { text, rows: scan.rows };
+}
+
+/** Throws unless both answers hold the same edges in the same order. */
+function compareRows(what: string, ours: Uint8Array, peer: { text: string }): void {
+  const facts = (row: Record<string, unknown>) => {
+    const members = typeof row.members === 'string' ? row.members : JSON.stringify(row.members);
+    return `${row.id} ${row.event_ts} ${members} ${row.weight}`;
+  };
+  const left = (JSON.parse(`[${Buffer.from(ours).toString()}]`) as Record<string, unknown>[]).map(facts);
+  const right = (JSON.parse(peer.text) as Record<string, unknown>[]).map(facts);
+  if (left.join('\n') !== right.join('\n')) throw new Error(`${what}: the answers differ, ${left.length} and ${right.length} rows`);
+}
+
+/** The form that takes least for `run`, each tried twice. */
+function fastest(forms: readonly SqliteForm[], run: (form: SqliteForm) => void): SqliteForm {
+  if (forms.length === 1) return forms[0]!;
+  let best = forms[0]!;
+  let bestMs = Infinity;
+  for (const form of [...forms, ...forms]) {
+    const start = performance.now();
+    run(form);
+    const ms = performance.now() - start;
+    if (ms >= bestMs) continue;
+    bestMs = ms;
+    best = form;
+  }
+  return best;
+}
+
+interface RaceResult {
+  oursMs: number;
+  peerMs: number;
+  rows: number;
+  queries: number;
+}
+
+const SLICES = 10;
+
+/** Runs all queries on both sides, a tenth on one and then on the other; medians of the rounds. Throws when row counts differ. */
+async function raceQueries<Query>(
+  rounds: number,
+  queries: readonly Query[],
+  ours: (query: Query) => number,
+  peer: (query: Query) => number,
+): Promise<RaceResult> {
+  const counts = queries.map((query) => ours(query));
+  const size = Math.ceil(queries.length / SLICES);
+  const oursMs: number[] = [];
+  const peerMs: number[] = [];
+  for (let from = 0; from < queries.length; from += size) {
+    const side = (run: (query: Query) => number, who: string) => () => {
+      const start = performance.now();
+      for (let i = from; i < Math.min(queries.length, from + size); i++) {
+        const rows = run(queries[i]!);
+        if (rows !== counts[i]) throw new Error(`${who} gives ${rows} rows, not ${counts[i]}, to ${JSON.stringify(queries[i])}`);
+      }
+      return performance.now() - start;
+    };
+    const [a, b] = await alternate(rounds, [side(ours, 'Hedgerow'), side(peer, 'SQLite')]);
+    oursMs.push(a!);
+    peerMs.push(b!);
+  }
+  const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+  return { oursMs: sum(oursMs), peerMs: sum(peerMs), rows: sum(counts), queries: queries.length };
+}
+
+function bytesAnEdge(dir: string, file: string, edges: number): BenchRow[] {
+  const peer = diskBytes(file) / edges;
+  const target: Target = { ratioAtMost: 1 / 3 };
+  const data = (diskBytes(dir) - diskBytes(`${dir}/log`)) / edges;
+  return [
+    benchRow({ name: 'disk after compaction, segments and manifest', unit: 'bytes/edge', ours: data, peer, target }),
+    benchRow({ name: 'disk after compaction, closed directory with its log', unit: 'bytes/edge', ours: diskBytes(dir) / edges, peer, target }),
+  ];
+}

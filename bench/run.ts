@@ -1,0 +1,63 @@
+// `npm run bench [part...] [--tiny] [--json FILE]`: runs the parts and prints one table of figures and targets.
+
+import { writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { runCompaction } from './compaction.ts';
+import { runCore } from './core.ts';
+import { loadDataset } from './dataset.ts';
+import { runHttp } from './http.ts';
+import { runLoad } from './load.ts';
+import { machineLine } from './machine.ts';
+import { sinkValue } from './measure.ts';
+import { runMemory } from './memory.ts';
+import type { Part } from './part.ts';
+import { runReads } from './reads.ts';
+import { runRestart } from './restart.ts';
+import { type BenchRow, tableOf } from './row.ts';
+import { Workspace } from './workspace.ts';
+
+const PARTS: Readonly<Record<string, Part>> = {
+  core: runCore,
+  load: runLoad,
+  reads: runReads,
+  compaction: runCompaction,
+  http: runHttp,
+  restart: runRestart,
+  memory: runMemory,
+};
+
+async function run(names: readonly string[], tiny: boolean, jsonFile: string | undefined): Promise<void> {
+  const workspace = new Workspace();
+  const rows: (BenchRow & { part: string })[] = [];
+  const notes: string[] = [];
+  try {
+    const dataset = loadDataset({ tiny, scratch: workspace.dir });
+    const head = `${machineLine(new Date())}\n${dataset.name}${tiny ? ' (tiny: the times mean nothing)' : ''}`;
+    console.log(head);
+    for (const name of names) {
+      const start = performance.now();
+      const found = await PARTS[name]!({ tiny, dataset, workspace, note: (message) => notes.push(message) });
+      rows.push(...found.map((row) => ({ part: name, ...row })));
+      console.error(`${name}: ${((performance.now() - start) / 1000).toFixed(0)} s`);
+    }
+    console.log(`\n${tableOf(rows)}\n`);
+    for (const note of notes) console.log(note);
+    const judged = rows.filter((row) => row.met !== null);
+    console.log(`targets met: ${judged.filter((row) => row.met).length} of ${judged.length} (sink ${sinkValue()})`);
+    if (jsonFile !== undefined) writeFileSync(jsonFile, JSON.stringify({ head, rows, notes }, null, 2));
+  } finally {
+    workspace.dispose();
+  }
+}
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { tiny: { type: 'boolean', default: false }, json: { type: 'string' } },
+});
+const unknown = positionals.filter((name) => !(name in PARTS));
+if (unknown.length > 0) {
+  console.error(`no such part: ${unknown.join(', ')}; there are ${Object.keys(PARTS).join(', ')}`);
+  process.exitCode = 2;
+} else {
+  await run(positionals.length > 0 ? positionals : Object.keys(PARTS), values.tiny, values.json);
+}

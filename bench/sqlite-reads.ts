@@ -1,0 +1,58 @@
+// Queries on SQLite to JSON text, two ways: built by SQLite itself, and rows to objects to JSON.stringify.
+
+import type Sqlite from 'better-sqlite3';
+import { sink } from './measure.ts';
+
+/** A statement from its `from` on; the edges' table has the name e. */
+export type SqliteForm = string;
+
+const COLUMNS = 'e.id, e.ts as event_ts, e.members, e.weight';
+const ORDER = 'order by e.ts, e.id';
+const JSON_ROW = "json_object('id', id, 'event_ts', event_ts, 'members', json(members), 'weight', weight)";
+
+export interface SqliteAnswer {
+  text: string;
+  rows: number;
+}
+
+export class SqliteReader {
+  readonly #database: Sqlite.Database;
+  readonly #statements = new Map<string, Sqlite.Statement<unknown[], unknown>>();
+
+  constructor(database: Sqlite.Database) {
+    this.#database = database;
+  }
+
+  /** SQLite makes the text (`json_group_array`): one string comes out. */
+  json(form: SqliteForm, parameters: readonly number[]): SqliteAnswer {
+    const statement = this.#prepare(
+      `select count(*), json_group_array(${JSON_ROW}) from (select ${COLUMNS} ${form} ${ORDER})`,
+      true,
+    );
+    const [rows, text] = statement.get(...parameters) as [number, string];
+    sink(text.length);
+    return { text, rows };
+  }
+
+  /** As it is mostly written: an object a row, then JSON.stringify. Members stay the text they are. */
+  usual(form: SqliteForm, parameters: readonly number[]): SqliteAnswer {
+    const rows = this.#prepare(`select ${COLUMNS} ${form} ${ORDER}`, false).all(...parameters);
+    const text = JSON.stringify(rows);
+    sink(text.length);
+    return { text, rows: rows.length };
+  }
+
+  #prepare(sql: string, raw: boolean): Sqlite.Statement<unknown[], unknown> {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      statement = this.#database.prepare<unknown[], unknown>(sql);
+      if (raw) statement.raw(true);
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+}

@@ -1,0 +1,81 @@
+// A temporary directory for one run of the benches, with stores that several parts read, made when first asked for.
+
+import { cpSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openDatabase } from 'hedgerow';
+import type { Edge } from './dataset.ts';
+import { insertEdges, loadHedgerow, loadSqlite } from './stores.ts';
+
+export class Workspace {
+  readonly dir = mkdtempSync(join(tmpdir(), 'hedgerow-bench-'));
+  #next = 1;
+  #compacted: string | undefined;
+  #logged: string | undefined;
+  #sqlite: string | undefined;
+
+  /** A path that nobody else uses. */
+  fresh(name: string): string {
+    return join(this.dir, `${name}-${this.#next++}`);
+  }
+
+  /** A data directory, compacted and closed. Copy it before changing it. */
+  async compacted(edges: readonly Edge[]): Promise<string> {
+    if (this.#compacted === undefined) {
+      const dir = this.fresh('compacted');
+      await (await loadHedgerow(dir, edges)).close();
+      this.#compacted = dir;
+    }
+    return this.#compacted;
+  }
+
+  /** A data directory with all edges in the log, as a crash leaves it: copied from under an open database after its last commit. */
+  async logged(edges: readonly Edge[]): Promise<string> {
+    if (this.#logged === undefined) {
+      const open = this.fresh('open');
+      const database = await openDatabase({ dir: open });
+      await insertEdges(database, edges);
+      this.#logged = this.copy(open);
+      await database.close();
+      this.remove(open);
+    }
+    return this.#logged;
+  }
+
+  /** An SQLite file, vacuumed, its WAL checkpointed, closed. */
+  sqlite(edges: readonly Edge[]): string {
+    if (this.#sqlite === undefined) {
+      const file = this.fresh('sqlite');
+      const database = loadSqlite(file, edges);
+      database.exec('vacuum');
+      database.pragma('wal_checkpoint(TRUNCATE)');
+      database.close();
+      this.#sqlite = file;
+    }
+    return this.#sqlite;
+  }
+
+  /** Copies a data directory without its lock. */
+  copy(dir: string): string {
+    const target = this.fresh('copy');
+    cpSync(dir, target, { recursive: true, filter: (path) => !path.slice(dir.length).startsWith('/lock') });
+    return target;
+  }
+
+  remove(path: string): void {
+    for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { recursive: true, force: true });
+  }
+
+  dispose(): void {
+    rmSync(this.dir, { recursive: true, force: true });
+  }
+}
+
+/** Bytes that the files below a path take on the disk. */
+export function diskBytes(path: string): number {
+  const stat = statSync(path);
+  if (!stat.isDirectory()) return stat.blocks * 512;
+  let bytes = 0;
+  for (const name of readdirSync(path)) bytes += diskBytes(join(path, name));
+  return bytes;
+}

@@ -1,0 +1,114 @@
+// `hedgerow import FILE...`: reads NDJSON edges from files or stdin into a server or a data directory.
+
+import { resolve } from 'node:path';
+import { type Progress, startProgress } from '../progress.ts';
+import { reportFailure, UsageError, type World } from '../world.ts';
+import { batchLimits, type ImportFlags, onErrorOf, openTarget } from './options.ts';
+import { RejectFiles } from './rejects.ts';
+import { ImportRun, type RunOptions, stopText, type Tally } from './run.ts';
+import { openSource, type Source } from './source.ts';
+import type { ImportTarget } from './target.ts';
+
+/** Resolves with the exit code: 0, 1 when not every input was read to its end, 2 for a wrong call. Rejected lines under `--on-error skip` are no failure. */
+export async function importCommand(paths: readonly string[], flags: ImportFlags, world: World): Promise<number> {
+  try {
+    checkPaths(paths, flags, world);
+    const sources = paths.map((path) => openSource(path === '-' ? path : resolve(world.cwd, path), world.stdin));
+    const rules = { limits: batchLimits(flags), onError: onErrorOf(flags) };
+    const startedMs = world.now();
+    const target = await openTarget(flags, world);
+    let tally: Tally;
+    try {
+      tally = await runImport(sources, flags, rules, target, world);
+    } finally {
+      await target.close();
+    }
+    const seconds = Math.max(0.001, (world.now() - startedMs) / 1000);
+    world.stdout.write(`${summaryText(sources, target.tableName, tally, seconds)}\n`);
+    return tally.stop === undefined ? 0 : 1;
+  } catch (error) {
+    return reportFailure(world, error);
+  }
+}
+
+function checkPaths(paths: readonly string[], flags: ImportFlags, world: World): void {
+  if (paths.length === 0) throw new UsageError('import needs at least one FILE, or - for stdin.');
+  if (paths.filter((path) => path === '-').length > 1) throw new UsageError('stdin (-) can be read once only.');
+  if (flags.rejects === undefined) return;
+  const rejects = resolve(world.cwd, flags.rejects);
+  if (paths.some((path) => path !== '-' && resolve(world.cwd, path) === rejects)) {
+    throw new UsageError(`--rejects names the input ${flags.rejects}; it would be overwritten.`);
+  }
+}
+
+async function runImport(
+  sources: readonly Source[],
+  flags: ImportFlags,
+  rules: Pick<RunOptions, 'limits' | 'onError'>,
+  target: ImportTarget,
+  world: World,
+): Promise<Tally> {
+  const rejects = new RejectFiles();
+  let progress: Progress | undefined;
+  const progressSums = new ProgressSums(sources);
+  const run = new ImportRun({
+    ...rules,
+    target,
+    rejects,
+    rejectPathOf: (source) => resolve(world.cwd, flags.rejects ?? `${source.label}.rejects.ndjson`),
+    onProgress: (_source, tally) => progress?.update(progressSums.bytesRead(), tally.inserted),
+  });
+  const forget = world.onInterrupt(() => run.interrupt());
+  try {
+    const label = sources.length === 1 ? sources[0]!.label : `${sources.length} files`;
+    progress = startProgress({ output: world.stderr, label, totalBytes: progressSums.totalBytes, now: world.now });
+    const tally = await run.take(sources);
+    progress.stop();
+    await rejects.close();
+    if (tally.stop === undefined && flags.compact === true) await compact(target, tally);
+    if (tally.stop !== undefined) world.stderr.write(`hedgerow: ${stopText(tally.stop)}\n`);
+    if (tally.rejected > 0)
+      world.stderr.write(`hedgerow: ${tally.rejected} bad lines are in ${rejects.paths.join(', ')}\n`);
+    return tally;
+  } finally {
+    progress?.stop();
+    forget();
+  }
+}
+
+/** A failure here is the import's, told after what was inserted. */
+async function compact(target: ImportTarget, tally: Tally): Promise<void> {
+  try {
+    await target.compact();
+  } catch (error) {
+    tally.stop = { why: 'failure', error };
+  }
+}
+
+/** Bytes of all inputs together. */
+class ProgressSums {
+  /** Undefined when the size of some input is not known. */
+  readonly totalBytes: number | undefined;
+  readonly #sources: readonly Source[];
+
+  constructor(sources: readonly Source[]) {
+    this.#sources = sources;
+    let total: number | undefined = 0;
+    for (const source of sources) {
+      total = total === undefined || source.totalBytes === undefined ? undefined : total + source.totalBytes;
+    }
+    this.totalBytes = total;
+  }
+
+  bytesRead(): number {
+    let bytes = 0;
+    for (const source of this.#sources) bytes += source.bytesRead();
+    return bytes;
+  }
+}
+
+function summaryText(sources: readonly Source[], table: string, tally: Tally, seconds: number): string {
+  const names = sources.map((source) => source.label).join(', ');
+  const rate = Math.round(tally.inserted / seconds);
+  return `${names} -> ${table}: inserted ${tally.inserted}, rejected ${tally.rejected}, ${seconds.toFixed(2)} s, ${rate} rows/s`;
+}

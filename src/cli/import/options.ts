@@ -1,0 +1,96 @@
+// The flags of `hedgerow import`, checked.
+
+import { resolve } from 'node:path';
+import { loadConfig } from '../../config.ts';
+import { IDENTIFIER, MEGABYTE } from '../../limits.ts';
+import { integerFlag, UsageError, type World } from '../world.ts';
+import { type DirectoryOptions, openDirectoryTarget } from './directory-target.ts';
+import type { BatchLimits } from './line-batches.ts';
+import { openServerTarget } from './server-target.ts';
+import type { ImportTarget, TargetTable } from './target.ts';
+
+export const DEFAULT_URL = 'http://127.0.0.1:8000';
+const DEFAULT_BATCH_ROWS = 10_000;
+const MOST_BATCH_ROWS = 1_000_000;
+/** Bodies stay well under the server's default limit of 64 MB. */
+const BATCH_BYTES = 8 * MEGABYTE;
+const LINE_BYTES = 64 * MEGABYTE;
+
+/** Where to write, as `import` and `demo` take it. */
+export interface TargetFlags {
+  url?: string | undefined;
+  apiKey?: string | undefined;
+  connections?: string | undefined;
+  data?: string | undefined;
+  maxMembers?: string | undefined;
+  table?: string | undefined;
+  createTable?: boolean | undefined;
+  bucketSeconds?: string | undefined;
+}
+
+export interface ImportFlags extends TargetFlags {
+  batch?: string | undefined;
+  onError?: string | undefined;
+  rejects?: string | undefined;
+  compact?: boolean | undefined;
+}
+
+/** Opens what the flags name. Throws UsageError, ConfigError, or what the target says. */
+export function openTarget(flags: TargetFlags, world: World): Promise<ImportTarget> {
+  const table = tableOf(flags);
+  if (flags.data !== undefined) return openDirectoryTarget(directoryOptions(flags.data, flags, table, world));
+  if (flags.maxMembers !== undefined) throw new UsageError('--max-members needs --data: a server has its own limit.');
+  return openServerTarget({
+    url: urlOf(flags.url ?? DEFAULT_URL),
+    apiKey: flags.apiKey,
+    connections: integerFlag('--connections', flags.connections, 1, 64) ?? 1,
+    table,
+    now: world.now,
+  });
+}
+
+function directoryOptions(data: string, flags: TargetFlags, table: TargetTable, world: World): DirectoryOptions {
+  if (flags.url !== undefined) throw new UsageError('--data and --url exclude each other.');
+  if (flags.connections !== undefined) throw new UsageError('--connections needs a server, not --data.');
+  const { config } = loadConfig({
+    environment: world.environment,
+    // Nothing is served, so the address is of no concern here.
+    flags: { host: '127.0.0.1', dataDir: resolve(world.cwd, data), maxMembers: flags.maxMembers },
+    isTerminal: false,
+  });
+  const { dataDir, primaryTable, maxMembers, memoryBudgetMb } = config;
+  return { dir: dataDir, primaryTable, maxMembers, memoryBudgetMb, table };
+}
+
+function tableOf(flags: TargetFlags): TargetTable {
+  const { table: name, createTable: create = false } = flags;
+  if (name !== undefined && !IDENTIFIER.test(name)) {
+    throw new UsageError(`--table is ${JSON.stringify(name)}, but it takes letters, digits and _, at most 64.`);
+  }
+  if (create && name === undefined) throw new UsageError('--create-table needs --table NAME.');
+  const bucketSeconds = integerFlag('--bucket-seconds', flags.bucketSeconds, 1, 2 ** 40);
+  if (bucketSeconds !== undefined && !create) throw new UsageError('--bucket-seconds needs --create-table.');
+  return { name, create, bucketSeconds };
+}
+
+function urlOf(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !['http:', 'https:'].includes(url.protocol)) {
+    throw new UsageError(`--url is ${JSON.stringify(text)}, but it takes an address such as ${DEFAULT_URL}.`);
+  }
+  return url.origin + url.pathname.replace(/\/+$/, '');
+}
+
+export function batchLimits(flags: ImportFlags): BatchLimits {
+  const rows = integerFlag('--batch', flags.batch, 1, MOST_BATCH_ROWS) ?? DEFAULT_BATCH_ROWS;
+  return { rows, bytes: BATCH_BYTES, lineBytes: LINE_BYTES };
+}
+
+export function onErrorOf(flags: ImportFlags): 'stop' | 'skip' {
+  const { onError = 'stop' } = flags;
+  if (onError === 'stop' && (flags.connections ?? '1') !== '1') {
+    throw new UsageError('--connections needs --on-error skip: several requests at once cannot stop at one line.');
+  }
+  if (onError === 'stop' || onError === 'skip') return onError;
+  throw new UsageError(`--on-error is ${JSON.stringify(onError)}, but it takes stop or skip.`);
+}

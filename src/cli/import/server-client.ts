@@ -1,0 +1,123 @@
+// The few requests that an import makes of a running server, with patience for one that starts or is busy.
+
+import type { TableItem } from '../../engine/types.ts';
+
+export interface ServerAddress {
+  /** `http://127.0.0.1:8000`, without a path. */
+  url: string;
+  apiKey: string | undefined;
+}
+
+/** An answer with status 400 or more. */
+export class ServerRefusal extends Error {
+  readonly status: number;
+  readonly code: string;
+  /** 1-based line of the body, when the fault lies in one. */
+  readonly line: number | undefined;
+
+  constructor(status: number, code: string, detail: string, line: number | undefined) {
+    super(detail);
+    this.status = status;
+    this.code = code;
+    this.line = line;
+  }
+}
+
+/** No answer came: whether the request was carried out is not known. */
+export class NoAnswer extends Error {}
+
+/** Refusals that pass: the same request is sent again. */
+const PASSING_CODES: ReadonlySet<string> = new Set(['starting', 'overloaded', 'rate_limited']);
+/** A server that refuses longer than this is given up. */
+const PATIENCE_MS = 60_000;
+const NDJSON = 'application/x-ndjson';
+
+export class ServerClient {
+  readonly #address: ServerAddress;
+  readonly #now: () => number;
+
+  constructor(address: ServerAddress, now: () => number) {
+    this.#address = address;
+    this.#now = now;
+  }
+
+  get url(): string {
+    return this.#address.url;
+  }
+
+  tables(): Promise<TableItem[]> {
+    return this.#request('GET', '/v1/tables') as Promise<TableItem[]>;
+  }
+
+  createTable(name: string, bucketSeconds: number | undefined): Promise<TableItem> {
+    const body = { name, ...(bucketSeconds === undefined ? {} : { bucket_seconds: bucketSeconds }) };
+    return this.#request('POST', '/v1/tables', JSON.stringify(body)) as Promise<TableItem>;
+  }
+
+  /** All lines of the body or none; resolves with their number. */
+  async insertLines(table: string, body: Uint8Array): Promise<number> {
+    const answer = await this.#request('POST', `/v1/hyperedges?table=${encodeURIComponent(table)}`, body, NDJSON);
+    return (answer as { inserted: number }).inserted;
+  }
+
+  async compact(table: string): Promise<void> {
+    await this.#request('POST', '/v1/hyperedges/compact', JSON.stringify({ table }));
+  }
+
+  /** The JSON of a good answer. Throws ServerRefusal or NoAnswer. */
+  async #request(
+    method: string,
+    path: string,
+    body?: string | Uint8Array,
+    type: string = 'application/json',
+  ): Promise<unknown> {
+    const giveUpMs = this.#now() + PATIENCE_MS;
+    for (;;) {
+      const response = await this.#send(method, path, body, type);
+      const text = await this.#answered(() => response.text());
+      if (response.ok) return JSON.parse(text);
+      const refusal = refusalOf(response.status, text);
+      const waitMs = Math.max(0.1, Number(response.headers.get('retry-after')) || 1) * 1000;
+      if (!PASSING_CODES.has(refusal.code) || this.#now() + waitMs > giveUpMs) throw refusal;
+      await new Promise((resolve) => setTimeout(resolve, waitMs));
+    }
+  }
+
+  #send(method: string, path: string, body: string | Uint8Array | undefined, type: string): Promise<Response> {
+    const { url, apiKey } = this.#address;
+    return this.#answered(() =>
+      fetch(url + path, {
+        method,
+        redirect: 'error',
+        headers: {
+          ...(body === undefined ? {} : { 'content-type': type }),
+          ...(apiKey === undefined ? {} : { 'x-api-key': apiKey }),
+        },
+        ...(body === undefined ? {} : { body: body as Uint8Array<ArrayBuffer> | string }),
+      }),
+    );
+  }
+
+  async #answered<T>(request: () => Promise<T>): Promise<T> {
+    try {
+      return await request();
+    } catch (error) {
+      const cause = (error as { cause?: { message?: string; code?: string } }).cause;
+      const why = cause?.code ?? cause?.message ?? (error as Error).message;
+      throw new NoAnswer(`No answer from ${this.url} (${why}).`, { cause: error });
+    }
+  }
+}
+
+function refusalOf(status: number, text: string): ServerRefusal {
+  let body: { detail?: unknown; code?: unknown; line?: unknown } = {};
+  try {
+    body = JSON.parse(text);
+  } catch {
+    // No service of ours: what it says is shown as it is.
+  }
+  const detail =
+    typeof body?.detail === 'string' ? body.detail : `status ${status}: ${text.slice(0, 200) || 'no text'}`;
+  const code = typeof body?.code === 'string' ? body.code : '';
+  return new ServerRefusal(status, code, detail, typeof body?.line === 'number' ? body.line : undefined);
+}

@@ -1,0 +1,217 @@
+// Imports into a running server: NDJSON bodies, one batch each, and a way to go on when the server refuses one for a single line.
+
+import type { TableItem } from '../../engine/types.ts';
+import { HedgerowError } from '../../errors.ts';
+import type { EdgeTable } from '../../routes/edge-input.ts';
+import { EdgeLineReader, reasonOf } from './edge-line.ts';
+import { type LineBatch, startOf } from './line-batches.ts';
+import { NoAnswer, type ServerAddress, ServerClient, ServerRefusal } from './server-client.ts';
+import type { ImportTarget, Intake, TargetTable } from './target.ts';
+
+export interface ServerOptions extends ServerAddress {
+  /** Requests under way at once. With more than one, batches may take effect in another order. */
+  connections: number;
+  table: TargetTable;
+  now: () => number;
+}
+
+/** Throws an Error that says what to do when the server cannot be reached, refuses, or has no such table. */
+export async function openServerTarget(options: ServerOptions): Promise<ImportTarget> {
+  const client = new ServerClient(options, options.now);
+  try {
+    return new ServerTarget(client, await tableFor(client, options.table), options.connections);
+  } catch (error) {
+    if (!(error instanceof NoAnswer)) throw error;
+    throw new Error(`${error.message} Start it with hedgerow serve, or import into a directory with --data DIR.`);
+  }
+}
+
+async function tableFor(client: ServerClient, { name, create, bucketSeconds }: TargetTable): Promise<TableItem> {
+  const tables = await client.tables();
+  const known =
+    name === undefined
+      ? tables.find((table) => table.primary)
+      : tables.find((table) => table.name.toLowerCase() === name.toLowerCase());
+  if (known !== undefined) return known;
+  if (create && name !== undefined) return client.createTable(name, bucketSeconds);
+  const names = tables.map((table) => table.name).join(', ');
+  throw new Error(`There is no table ${name ?? ''} at ${client.url} (there is ${names}). Make it with --create-table.`);
+}
+
+interface CheckedLines {
+  /** Lines to send, by their index in the batch. */
+  kept: number[];
+  refused: { index: number; reason: string }[];
+}
+
+class ServerTarget implements ImportTarget {
+  readonly window: number;
+  readonly tableName: string;
+  readonly #client: ServerClient;
+  readonly #lines: EdgeLineReader<EdgeTable>;
+  readonly #turns: Turns;
+  /** The server's own limit, known from its first refusal on. */
+  #maxMembers = Number.POSITIVE_INFINITY;
+
+  constructor(client: ServerClient, item: TableItem, connections: number) {
+    const table: EdgeTable = { name: item.name, item: () => item };
+    this.#client = client;
+    this.tableName = item.name;
+    // One more than is sent at once is checked ahead.
+    this.window = connections + 1;
+    this.#turns = new Turns(connections);
+    this.#lines = new EdgeLineReader(table, (name) => (isSame(name, item.name) ? table : null));
+  }
+
+  async insert(batch: LineBatch, intake: Intake): Promise<number> {
+    const checked = this.#check(batch, intake.stopAtFirst, undefined);
+    await this.#turns.take();
+    try {
+      if (intake.closed) return 0;
+      const inserted = await this.#send(batch, checked.kept, intake);
+      // When the server refused an earlier line and the import stops there, these were never reached.
+      if (!intake.stopAtFirst || !intake.closed) {
+        for (const { index, reason } of checked.refused) intake.reject(batch, index, reason);
+      }
+      return inserted;
+    } finally {
+      this.#turns.give();
+    }
+  }
+
+  /** What can be told of the lines without the server; `only`: of these lines. */
+  #check(batch: LineBatch, stopAtFirst: boolean, only: readonly number[] | undefined): CheckedLines {
+    const kept: number[] = [];
+    const refused: CheckedLines['refused'] = [];
+    const count = only === undefined ? batch.ends.length : only.length;
+    for (let i = 0; i < count; i++) {
+      const index = only === undefined ? i : only[i]!;
+      try {
+        const line = this.#lines.read(batch, index);
+        if (line === null) continue;
+        this.#checkMembers(line.edge.members);
+        kept.push(index);
+      } catch (error) {
+        refused.push({ index, reason: reasonOf(error) });
+        if (stopAtFirst) break;
+      }
+    }
+    return { kept, refused };
+  }
+
+  #checkMembers(members: readonly number[]): void {
+    if (members.length <= this.#maxMembers) return;
+    const count = new Set(members).size;
+    if (count <= this.#maxMembers) return;
+    throw new HedgerowError('too_many_members', tooManyText(count, this.#maxMembers));
+  }
+
+  /** Sends lines as one body; each line the server refuses is taken out and the rest sent again. */
+  async #send(batch: LineBatch, lines: readonly number[], intake: Intake): Promise<number> {
+    let kept = lines;
+    while (kept.length > 0) {
+      try {
+        return await this.#client.insertLines(this.tableName, bodyOf(batch, kept));
+      } catch (error) {
+        if (!(error instanceof ServerRefusal)) throw this.#doubt(error, batch, kept);
+        if (error.status === 413) return this.#sendHalves(batch, kept, intake, error);
+        const place = error.line;
+        if (place === undefined || place < 1 || place > kept.length) throw error;
+        intake.reject(batch, kept[place - 1]!, withoutFrame(error.message));
+        if (intake.stopAtFirst) kept = kept.slice(0, place - 1);
+        else kept = this.#without(batch, kept, place - 1, error, intake);
+      }
+    }
+    return 0;
+  }
+
+  /** The lines but one. The first edge over the server's limit tells the limit, so that the others are found here and not one request each. */
+  #without(batch: LineBatch, kept: readonly number[], at: number, refusal: ServerRefusal, intake: Intake): number[] {
+    const rest = [...kept.slice(0, at), ...kept.slice(at + 1)];
+    const limit = limitIn(refusal);
+    if (limit === undefined || this.#maxMembers <= limit) return rest;
+    this.#maxMembers = limit;
+    const checked = this.#check(batch, false, rest);
+    for (const { index, reason } of checked.refused) intake.reject(batch, index, reason);
+    return checked.kept;
+  }
+
+  async #sendHalves(
+    batch: LineBatch,
+    kept: readonly number[],
+    intake: Intake,
+    refusal: ServerRefusal,
+  ): Promise<number> {
+    if (kept.length === 1) {
+      intake.reject(batch, kept[0]!, refusal.message);
+      return 0;
+    }
+    const middle = kept.length >> 1;
+    const first = await this.#send(batch, kept.slice(0, middle), intake);
+    return intake.closed ? first : first + (await this.#send(batch, kept.slice(middle), intake));
+  }
+
+  #doubt(error: unknown, batch: LineBatch, kept: readonly number[]): unknown {
+    if (!(error instanceof NoAnswer)) return error;
+    const first = batch.firstLine + kept[0]!;
+    const last = batch.firstLine + kept[kept.length - 1]!;
+    return new Error(
+      `${error.message} It is not known whether lines ${first} to ${last} were inserted: all of them, or none.`,
+    );
+  }
+
+  compact(): Promise<void> {
+    return this.#client.compact(this.tableName);
+  }
+
+  async close(): Promise<void> {}
+}
+
+/** Lets so many through at once, in the order they came. */
+class Turns {
+  #free: number;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(count: number) {
+    this.#free = count;
+  }
+
+  take(): Promise<void> {
+    if (this.#free > 0) {
+      this.#free--;
+      return Promise.resolve();
+    }
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  give(): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#free++;
+    else next();
+  }
+}
+
+function isSame(name: string, other: string): boolean {
+  return name.toLowerCase() === other.toLowerCase();
+}
+
+/** The bytes of these lines; without a copy when they are all of the batch. */
+function bodyOf(batch: LineBatch, lines: readonly number[]): Uint8Array {
+  if (lines.length === batch.ends.length) return batch.bytes;
+  return Buffer.concat(lines.map((index) => batch.bytes.subarray(startOf(batch, index), batch.ends[index]! + 1)));
+}
+
+/** `Line 3: ... Nothing was inserted.` without the parts about the body it stood in. */
+function withoutFrame(detail: string): string {
+  return detail.replace(/^Line \d+: /, '').replace(/ Nothing was inserted\.$/, '');
+}
+
+function tooManyText(count: number, limit: number): string {
+  return `members holds ${count} distinct node ids; at most ${limit} are accepted.`;
+}
+
+/** How many members the server takes, as its sentence says; undefined when it says it in other words. */
+function limitIn(refusal: ServerRefusal): number | undefined {
+  const found = refusal.code === 'too_many_members' ? /at most (\d+) are accepted/.exec(refusal.message) : null;
+  return found === null ? undefined : Number(found[1]);
+}

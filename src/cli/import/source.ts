@@ -1,0 +1,86 @@
+// Opens one input of an import, a file or stdin, and unpacks it when it begins with the magic bytes of gzip.
+
+import { createReadStream, statSync } from 'node:fs';
+import { basename } from 'node:path';
+import { pipeline, Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+
+export interface Source {
+  /** `-` for stdin. */
+  readonly path: string;
+  /** For people and file names: the file's own name, or `stdin`. */
+  readonly label: string;
+  /** Bytes on disk; undefined for what has no size (stdin, pipes). */
+  readonly totalBytes: number | undefined;
+  /** Bytes read so far, packed ones when the input is packed. */
+  bytesRead(): number;
+  /** The unpacked bytes. Iterating throws when the input cannot be read or is not whole gzip. */
+  readonly chunks: AsyncIterable<Buffer>;
+}
+
+const CHUNK_BYTES = 256 * 1024;
+
+/** Throws when there is no such file. */
+export function openSource(path: string, stdin: AsyncIterable<Uint8Array>): Source {
+  const label = path === '-' ? 'stdin' : basename(path);
+  const totalBytes = path === '-' ? undefined : sizeOf(path);
+  const tally = { bytes: 0 };
+  return {
+    path,
+    label,
+    totalBytes,
+    bytesRead: () => tally.bytes,
+    chunks: unpacked(
+      () => (path === '-' ? stdin : createReadStream(path, { highWaterMark: CHUNK_BYTES })),
+      tally,
+      label,
+    ),
+  };
+}
+
+function sizeOf(path: string): number | undefined {
+  const facts = statSync(path, { throwIfNoEntry: false });
+  if (facts === undefined) throw new Error(`There is no file ${path}.`);
+  if (facts.isDirectory()) throw new Error(`${path} is a directory; name the files in it.`);
+  return facts.isFile() ? facts.size : undefined;
+}
+
+async function* unpacked(
+  open: () => AsyncIterable<Uint8Array>,
+  tally: { bytes: number },
+  label: string,
+): AsyncGenerator<Buffer> {
+  const raw = counted(open(), tally);
+  let head: Buffer = Buffer.alloc(0);
+  while (head.length < 2) {
+    const next = await raw.next();
+    if (next.done === true) break;
+    head = head.length === 0 ? next.value : Buffer.concat([head, next.value]);
+  }
+  if (head.length < 2 || head[0] !== 0x1f || head[1] !== 0x8b) {
+    yield head;
+    yield* raw;
+    return;
+  }
+  const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
+  // Errors of both sides come out of iterating `gunzip`.
+  pipeline(Readable.from(joined(head, raw), { objectMode: false }), gunzip, () => {});
+  try {
+    for await (const chunk of gunzip) yield chunk as Buffer;
+  } catch (error) {
+    if (!String((error as NodeJS.ErrnoException).code).startsWith('Z_')) throw error;
+    throw new Error(`${label} is not whole gzip: ${(error as Error).message}.`, { cause: error });
+  }
+}
+
+async function* counted(raw: AsyncIterable<Uint8Array>, tally: { bytes: number }): AsyncGenerator<Buffer> {
+  for await (const chunk of raw) {
+    tally.bytes += chunk.length;
+    yield Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
+  }
+}
+
+async function* joined(head: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  yield head;
+  yield* rest;
+}

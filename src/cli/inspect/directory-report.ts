@@ -1,0 +1,183 @@
+// A data directory for people: its tables with their segments, and its log, in one overview.
+
+import { ResidentSegment, readSegmentFacts, type SegmentFacts } from '../../core/index.ts';
+import type { Checkpoint, CheckpointTable } from '../../engine/checkpoint.ts';
+import { segmentName } from '../../engine/segment-file.ts';
+import { corruption } from '../../errors.ts';
+import type { Fs } from '../../storage/fs.ts';
+import { listLogFiles } from '../../storage/log-file.ts';
+import { readFully, readWhole } from '../../storage/whole-file.ts';
+import { readCheckpoint } from './checkpoint-facts.ts';
+import { type FrameReport, inspectLog, type LogReport } from './log-report.ts';
+import { type InspectTools, type Problem, problemOf } from './tools.ts';
+
+export interface SegmentLine {
+  file: string;
+  bytes: number;
+  rows: number;
+  time_min: number;
+  time_max: number;
+  nodes: number;
+  bytes_per_edge: number;
+}
+
+export interface TableLine {
+  name: string;
+  number: number;
+  bucket_seconds: number;
+  /** Operations in the log that are in no segment. */
+  pending: number;
+  rows: number;
+  bytes: number;
+  segments: SegmentLine[];
+}
+
+export interface DirectoryReport {
+  kind: 'directory';
+  path: string;
+  /** LSN of the manifest; null before the first compaction. */
+  manifest_lsn: number | null;
+  /** What the lock file says, when there is one: a server may run. */
+  lock: string | null;
+  tables: TableLine[];
+  /** Without their frames. */
+  logs: Omit<LogReport, 'shown'>[];
+  problems: Problem[];
+}
+
+/** A compaction that ends while its directory is read takes files away: then it is read again, so often at most. */
+const ATTEMPTS = 5;
+const HEAD_BYTES = 65536;
+
+/** `deep`: reads and checks every segment whole, not only its header. */
+export function inspectDirectory(tools: InspectTools, path: string, deep: boolean): DirectoryReport {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return readOnce(tools, path, deep);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
+function readOnce(tools: InspectTools, path: string, deep: boolean): DirectoryReport {
+  const problems: Problem[] = [];
+  const checkpoint = checkpointOf(tools, path, problems);
+  const tables = new Map<number, TableLine>();
+  const applied = new Map<number, number>();
+  for (const item of checkpoint?.tables ?? []) {
+    const line = tableLine(tools, path, item, deep, problems);
+    tables.set(line.number, line);
+    applied.set(line.number, item.appliedLsn);
+  }
+  const logs: DirectoryReport['logs'] = [];
+  const logDir = `${path}/log`;
+  for (const file of tools.fs.exists(logDir) ? listLogFiles(tools.fs, logDir) : []) {
+    const { shown, ...report } = inspectLog(tools, file, 0, (frame) =>
+      countPending(frame, tables, applied, checkpoint?.lsn ?? 0),
+    );
+    problems.push(...report.problems);
+    logs.push(report);
+  }
+  const lines = [...tables.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  const lock = lockText(tools.fs, `${path}/lock`);
+  return { kind: 'directory', path, manifest_lsn: checkpoint?.lsn ?? null, lock, tables: lines, logs, problems };
+}
+
+function checkpointOf(tools: InspectTools, path: string, problems: Problem[]): Checkpoint | null {
+  try {
+    return readCheckpoint(tools, path);
+  } catch (error) {
+    problems.push(problemOf(error, `${path}/manifest`));
+    return null;
+  }
+}
+
+function tableLine(
+  tools: InspectTools,
+  dir: string,
+  item: CheckpointTable,
+  deep: boolean,
+  problems: Problem[],
+): TableLine {
+  const { id, name, bucketSeconds } = item.definition;
+  const segments: SegmentLine[] = [];
+  for (const { number, bytes } of item.segments) {
+    const file = `${dir}/tables/${id}/${segmentName(number)}`;
+    try {
+      const { rows, timeMin, timeMax, nodes } = segmentFacts(tools, file, bytes, deep);
+      segments.push({ file, bytes, rows, time_min: timeMin, time_max: timeMax, nodes, bytes_per_edge: bytes / rows });
+    } catch (error) {
+      // Missing for good, or taken away by a compaction: the manifest of now tells.
+      if (isMissing(error) && stillListed(tools, dir, id, number))
+        problems.push({ file, offset: 0, what: 'the file is missing' });
+      else problems.push(problemOf(error, file));
+    }
+  }
+  const sum = (of: (segment: SegmentLine) => number) => segments.reduce((total, segment) => total + of(segment), 0);
+  const totals = { rows: sum(({ rows }) => rows), bytes: sum(({ bytes }) => bytes) };
+  return { name, number: id, bucket_seconds: bucketSeconds, pending: 0, ...totals, segments };
+}
+
+function segmentFacts(tools: InspectTools, file: string, bytes: number, deep: boolean): SegmentFacts {
+  const core = tools.core.instantiate();
+  const handle = tools.fs.open(file, 'read');
+  try {
+    const size = handle.size();
+    if (size !== bytes)
+      throw corruption(file, Math.min(size, bytes), `it has ${size} bytes, the manifest says ${bytes}`);
+    if (deep) {
+      const read = (target: Uint8Array) => void target.set(readWhole(tools.fs, file));
+      return new ResidentSegment(core, bytes, read, { deep: true, file }).facts;
+    }
+    const head = new Uint8Array(Math.min(bytes, HEAD_BYTES));
+    return readSegmentFacts(core, head.subarray(0, readFully(handle, head, 0)), bytes, file);
+  } finally {
+    handle.close();
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ENOENT';
+}
+
+function stillListed(tools: InspectTools, dir: string, table: number, segment: number): boolean {
+  const now = readCheckpoint(tools, dir)?.tables.find(({ definition }) => definition.id === table);
+  return now?.segments.some(({ number }) => number === segment) ?? false;
+}
+
+/** Counts what a frame holds of each table and no segment has; tables that only the log knows are added. */
+function countPending(
+  frame: FrameReport,
+  tables: Map<number, TableLine>,
+  applied: ReadonlyMap<number, number>,
+  catalogLsn: number,
+): void {
+  let lsn = frame.first_lsn;
+  for (const run of frame.runs) {
+    if (run.change !== undefined) {
+      if (lsn > catalogLsn) applyChange(run.change as CatalogFacts, tables);
+    } else if (lsn > (applied.get(run.table) ?? 0)) {
+      const table = tables.get(run.table);
+      if (table !== undefined) table.pending += run.operations;
+    }
+    lsn += run.operations;
+  }
+}
+
+type CatalogFacts = { op: string; id?: number; table?: { id: number; name: string; bucketSeconds: number } };
+
+function applyChange(change: CatalogFacts, tables: Map<number, TableLine>): void {
+  if (change.op === 'drop_table') tables.delete(change.id!);
+  if (change.op !== 'create_table' || change.table === undefined) return;
+  const { id, name, bucketSeconds } = change.table;
+  tables.set(id, { name, number: id, bucket_seconds: bucketSeconds, pending: 0, rows: 0, bytes: 0, segments: [] });
+}
+
+function lockText(fs: Fs, path: string): string | null {
+  try {
+    return new TextDecoder().decode(readWhole(fs, path));
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,48 @@
+// A manifest for people: which tables there are, and which segments and log positions they stand on.
+
+import { type Checkpoint, checkCheckpoint } from '../../engine/checkpoint.ts';
+import type { Column } from '../../engine/columns.ts';
+import { segmentName } from '../../engine/segment-file.ts';
+import { readManifestFile } from '../../storage/manifest.ts';
+import { type InspectTools, type Problem, problemOf, problemText, tableText, timeText } from './tools.ts';
+
+export interface ManifestReport {
+  kind: 'manifest';
+  path: string;
+  document: Checkpoint | null;
+  problems: Problem[];
+}
+
+export function inspectManifest(tools: InspectTools, path: string): ManifestReport {
+  try {
+    const document = checkCheckpoint(readManifestFile(tools.fs, path, tools.crc32c), path);
+    return { kind: 'manifest', path, document, problems: [] };
+  } catch (error) {
+    return { kind: 'manifest', path, document: null, problems: [problemOf(error, path)] };
+  }
+}
+
+export function manifestText({ path, document, problems }: ManifestReport): string[] {
+  const lines = [`manifest ${path}`, ...problems.map(problemText)];
+  if (document === null) return lines;
+  lines.push(`checksum ok, LSN ${document.lsn}, next table number ${document.nextTableId}`);
+  for (const { definition, appliedLsn, nextId, nextSegment, segments } of document.tables) {
+    const { id, name, bucketSeconds, compactThreshold, createdAt, columns, indexes } = definition;
+    lines.push(
+      '',
+      `table ${name} (number ${id}), buckets of ${bucketSeconds} s, compacted ${compactThreshold === 0 ? 'on request' : `after ${compactThreshold} operations`}`,
+      `  created ${timeText(createdAt)}, next edge id ${nextId}, next segment ${nextSegment}, in segments up to LSN ${appliedLsn}`,
+    );
+    if (columns.length > 0) lines.push(`  columns ${columns.map(columnText).join(', ')}`);
+    if (indexes.length > 0) lines.push(`  indexes on columns ${indexes.map((index) => index.column).join(', ')}`);
+    const rows = segments.map((segment) => [segmentName(segment.number), segment.bytes]);
+    if (rows.length > 0) lines.push(...tableText(['segment', 'bytes'], rows).map((line) => `  ${line}`));
+    else lines.push('  no segments');
+  }
+  return lines;
+}
+
+function columnText(column: Column): string {
+  const fallback = column.default === null ? '' : ` default ${JSON.stringify(column.default)}`;
+  return `${column.name} ${column.type} (number ${column.id})${fallback}`;
+}

@@ -1,0 +1,112 @@
+// Header and section directory of a segment file read field by field (assembly/FORMAT.md section 2), also from a damaged one.
+//
+// The core checks a segment as a whole and says where it is wrong; this shows what stands there, section by section.
+
+import type { Crc32c } from '../../storage/crc32c.ts';
+
+export interface SegmentHeader {
+  format_version: number;
+  bytes: number;
+  rows: number;
+  incidences: number;
+  nodes: number;
+  buckets: number;
+  bucket_seconds: number;
+  time_min: number;
+  time_max: number;
+  id_min: number;
+  id_max: number;
+  node_min: number;
+  node_max: number;
+  first_id: number;
+  last_id: number;
+  largest_member_count: number;
+  table: number;
+  crc_ok: boolean;
+}
+
+export interface SegmentSection {
+  kind: string;
+  /** Column number, for sections of columns. */
+  column: number | null;
+  type: string;
+  /** Bytes of one entry, 0 = various. */
+  width: number;
+  offset: number;
+  bytes: number;
+  count: number;
+  crc_ok: boolean;
+}
+
+export const SEGMENT_MAGIC = 'HEDGESEG';
+const HEADER_BYTES = 128;
+const ENTRY_BYTES = 24;
+const COLUMN_KIND = 16;
+const KINDS: Readonly<Record<number, string>> = {
+  1: 'blocks',
+  2: 'times',
+  3: 'ids',
+  4: 'sizes',
+  5: 'members',
+  6: 'nodes',
+  7: 'posting offsets',
+  8: 'postings',
+  9: 'filter',
+  16: 'column',
+  17: 'psi',
+};
+const TYPES = ['', 'REAL', 'INTEGER', 'TEXT', 'BOOLEAN'];
+
+/** Null when the bytes are too few to hold a header. */
+export function readSegmentHeader(bytes: Uint8Array, crc32c: Crc32c): SegmentHeader | null {
+  if (bytes.length < HEADER_BYTES) return null;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const word = (at: number) => view.getUint32(at, true);
+  const long = (at: number) => Number(view.getBigInt64(at, true));
+  const end = HEADER_BYTES + word(20) * ENTRY_BYTES;
+  const crc = crc32c(bytes.subarray(16, end), crc32c(bytes.subarray(0, 12), 0)) >>> 0;
+  return {
+    format_version: word(8),
+    bytes: word(16),
+    rows: word(24),
+    incidences: word(28),
+    nodes: word(32),
+    buckets: word(36),
+    bucket_seconds: long(40),
+    time_min: long(48),
+    time_max: long(56),
+    id_min: long(64),
+    id_max: long(72),
+    node_min: long(80),
+    node_max: long(88),
+    first_id: long(96),
+    last_id: long(104),
+    largest_member_count: word(116),
+    table: word(120),
+    crc_ok: end <= bytes.length && crc === word(12),
+  };
+}
+
+/** The sections whose directory entries lie in the file. */
+export function readSections(bytes: Uint8Array, crc32c: Crc32c): SegmentSection[] {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const sections: SegmentSection[] = [];
+  const count = view.getUint32(20, true);
+  for (let i = 0, at = HEADER_BYTES; i < count && at + ENTRY_BYTES <= bytes.length; i++, at += ENTRY_BYTES) {
+    const kind = view.getUint16(at, true);
+    const offset = view.getUint32(at + 8, true);
+    const size = view.getUint32(at + 12, true);
+    const crc = crc32c(bytes.subarray(offset, offset + size), 0) >>> 0;
+    sections.push({
+      kind: KINDS[kind] ?? `unknown kind ${kind}`,
+      column: kind >= COLUMN_KIND ? view.getUint16(at + 2, true) : null,
+      type: kind >= COLUMN_KIND ? (TYPES[bytes[at + 4]!] ?? `unknown type ${bytes[at + 4]}`) : '',
+      width: bytes[at + 5]!,
+      offset,
+      bytes: size,
+      count: view.getUint32(at + 20, true),
+      crc_ok: offset + size <= bytes.length && crc === view.getUint32(at + 16, true),
+    });
+  }
+  return sections;
+}

@@ -1,0 +1,90 @@
+// A segment file for people: header, sections with their checksums, first and last rows.
+
+import {
+  buildRowPlan,
+  type DeadRows,
+  ResidentSegment,
+  type RowPlan,
+  SEPARATOR,
+  type StepResult,
+  TextSink,
+} from '../../core/index.ts';
+import type { TableDefinition } from '../../engine/catalog.ts';
+import { BUILT_IN_COLUMNS, type Column } from '../../engine/columns.ts';
+import { readWhole } from '../../storage/whole-file.ts';
+import { readSections, readSegmentHeader, type SegmentHeader, type SegmentSection } from './segment-layout.ts';
+import { type InspectTools, type Problem, problemOf } from './tools.ts';
+
+export interface SegmentReport {
+  kind: 'segment';
+  path: string;
+  bytes: number;
+  bytes_per_edge: number | null;
+  header: SegmentHeader | null;
+  sections: SegmentSection[];
+  /** As they stand in the file: rows that were deleted since are among them. */
+  first_rows: unknown[];
+  last_rows: unknown[];
+  problems: Problem[];
+}
+
+const NO_DEAD: DeadRows = { count: 0, rows: new Uint32Array(), lsns: new Float64Array(), version: 0 };
+
+/** `rows`: how many of the first and of the last rows to show. `table`: what is known of its columns. */
+export function inspectSegment(
+  tools: InspectTools,
+  path: string,
+  rows: number,
+  table: (number: number) => TableDefinition | undefined,
+): SegmentReport {
+  const bytes = readWhole(tools.fs, path);
+  const header = readSegmentHeader(bytes, tools.crc32c);
+  const report: SegmentReport = {
+    kind: 'segment',
+    path,
+    bytes: bytes.length,
+    bytes_per_edge: header !== null && header.rows > 0 ? bytes.length / header.rows : null,
+    header,
+    sections: header === null ? [] : readSections(bytes, tools.crc32c),
+    first_rows: [],
+    last_rows: [],
+    problems: [],
+  };
+  try {
+    const core = tools.core.instantiate();
+    const segment = new ResidentSegment(core, bytes.length, (target) => target.set(bytes), { deep: true, file: path });
+    const plan = planFor(report.sections, table(segment.facts.table));
+    const count = segment.facts.rows;
+    const first = Math.min(rows, count);
+    report.first_rows = rowsFrom(segment, 0, first, plan);
+    report.last_rows = rowsFrom(segment, Math.max(first, count - rows), count, plan);
+  } catch (error) {
+    report.problems.push(problemOf(error, path));
+  }
+  return report;
+}
+
+/** Columns under their names; those that no manifest explains under their numbers. */
+function planFor(sections: readonly SegmentSection[], table: TableDefinition | undefined): RowPlan {
+  const columns: Pick<Column, 'id' | 'name' | 'default'>[] = [...BUILT_IN_COLUMNS, ...(table?.columns ?? [])];
+  for (const { kind, column } of sections) {
+    if (kind !== 'column' || column === null || columns.some(({ id }) => id === column)) continue;
+    columns.push({ id: column, name: `column_${column}`, default: null });
+  }
+  return buildRowPlan(
+    columns.map(({ id, name, default: missing }) => ({ id, name, missing: JSON.stringify(missing) })),
+  );
+}
+
+function rowsFrom(segment: ResidentSegment, from: number, to: number, plan: RowPlan): unknown[] {
+  const sink = new TextSink();
+  const result: StepResult = { rows: 0, firstTs: 0, lastTs: 0, lastId: 0, buckets: 0, state: 0 };
+  for (let row = from; row < to; row += result.rows) {
+    const { eventTs: lowTs, id: lowId } = segment.keyOf(row);
+    const bounds = { lowTs, lowId, endTs: Infinity, stopTs: Infinity, stopId: Infinity };
+    segment.step(bounds, 0, NO_DEAD, Infinity, to - row, plan, SEPARATOR.newline, sink, result);
+    if (result.rows === 0) break;
+  }
+  const lines = Buffer.from(sink.take()).toString('utf8').split('\n');
+  return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as unknown);
+}

@@ -1,0 +1,60 @@
+// The progress line on a terminal: how far an import is, how fast, and how long it will take. The only file that knows cli-progress.
+
+import { SingleBar } from 'cli-progress';
+import type { Output } from './world.ts';
+
+export interface Progress {
+  /** `doneBytes` of the input as it lies on disk (packed). Cheap: redraws a few times a second. */
+  update(doneBytes: number, rows: number): void;
+  /** Takes the line away. */
+  stop(): void;
+}
+
+const REDRAWS_PER_SECOND = 5;
+
+const SILENT: Progress = { update() {}, stop() {} };
+
+/** Nothing is shown when the output is no terminal. `totalBytes` undefined: the end is not known, so neither percent nor time left are shown. */
+export function startProgress(options: {
+  output: Output;
+  label: string;
+  totalBytes: number | undefined;
+  now: () => number;
+}): Progress {
+  const { output, label, totalBytes, now } = options;
+  if (output.isTTY !== true) return SILENT;
+  const figures = '{rows} rows | {rate} rows/s';
+  const bar = new SingleBar({
+    format: totalBytes === undefined ? `{label} ${figures}` : `{label} {bar} {percentage}% | ${figures} | {left} left`,
+    stream: output as NodeJS.WritableStream,
+    fps: REDRAWS_PER_SECOND,
+    barsize: 24,
+    hideCursor: true,
+    clearOnComplete: true,
+    etaBuffer: 50,
+  });
+  const startedMs = now();
+  bar.start(Math.max(1, totalBytes ?? 1), 0, { label, rows: '0', rate: '0', left: '?' });
+  return {
+    update(doneBytes, rows) {
+      const seconds = Math.max(0.001, (now() - startedMs) / 1000);
+      const left =
+        totalBytes === undefined || doneBytes === 0 ? undefined : (seconds * (totalBytes - doneBytes)) / doneBytes;
+      bar.update(totalBytes === undefined ? 0 : Math.min(doneBytes, totalBytes), {
+        label,
+        rows: rows.toLocaleString('en'),
+        rate: Math.round(rows / seconds).toLocaleString('en'),
+        left: left === undefined ? '?' : durationText(left),
+      });
+    },
+    stop: () => bar.stop(),
+  };
+}
+
+/** 75 -> `1 min 15 s`. */
+export function durationText(seconds: number): string {
+  const whole = Math.max(0, Math.ceil(seconds));
+  if (whole < 60) return `${whole} s`;
+  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
+}

@@ -1,0 +1,63 @@
+// What a command sees of the process it runs in, so that tests can run commands without one.
+
+export interface Output {
+  write(text: string): unknown;
+  readonly isTTY?: boolean | undefined;
+}
+
+export interface World {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly stdin: AsyncIterable<Uint8Array>;
+  readonly stdout: Output;
+  readonly stderr: Output;
+  /** Monotonic milliseconds. */
+  readonly now: () => number;
+  /** Calls back at the first SIGINT or SIGTERM; the next one ends the process as usual. The answer takes the callback away again. */
+  onInterrupt(callback: () => void): () => void;
+}
+
+/** A mistake in how a command was called: exit code 2. */
+export class UsageError extends Error {}
+
+export function nodeWorld(): World {
+  // `hedgerow inspect ... | head` closes the pipe early: that is no error.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    process.exit(0);
+  });
+  return {
+    environment: process.env,
+    cwd: process.cwd(),
+    stdin: process.stdin,
+    stdout: process.stdout,
+    stderr: process.stderr,
+    now: () => performance.now(),
+    onInterrupt(callback) {
+      const signals = ['SIGINT', 'SIGTERM'] as const;
+      const remove = () => {
+        for (const signal of signals) process.off(signal, heard);
+      };
+      const heard = () => {
+        remove();
+        callback();
+      };
+      for (const signal of signals) process.on(signal, heard);
+      return remove;
+    },
+  };
+}
+
+/** The exit code of a failed command, said on stderr: 2 for a wrong call, 1 for everything else. */
+export function reportFailure(world: World, error: unknown): number {
+  world.stderr.write(`hedgerow: ${error instanceof Error ? error.message : String(error)}\n`);
+  return error instanceof UsageError ? 2 : 1;
+}
+
+/** `value` of a flag as an integer; throws UsageError. */
+export function integerFlag(name: string, value: string | undefined, least: number, most: number): number | undefined {
+  if (value === undefined) return undefined;
+  const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
+  if (number >= least && number <= most) return number;
+  throw new UsageError(`${name} is ${JSON.stringify(value)}, but it takes an integer from ${least} to ${most}.`);
+}

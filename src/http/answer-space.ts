@@ -1,0 +1,22 @@
+// One reused piece of memory that small answers are put together in: making memory for each would cost more than filling it.
+
+const SPACE_BYTES = 128 * 1024;
+/** Views of lengths below this are kept: making one costs about as much as copying ten rows. */
+const KEPT_VIEWS = 8192;
+
+export class AnswerSpace {
+  /** The next answer overwrites it: fill, take the view and answer without giving up control in between. */
+  readonly bytes: Uint8Array<ArrayBuffer> = new Uint8Array(SPACE_BYTES);
+  readonly #views: (Uint8Array<ArrayBuffer> | undefined)[] = new Array(KEPT_VIEWS).fill(undefined);
+
+  /** The first `length` bytes. */
+  view(length: number): Uint8Array<ArrayBuffer> {
+    if (length >= KEPT_VIEWS) return new Uint8Array(this.bytes.buffer, 0, length);
+    let view = this.#views[length];
+    if (view === undefined) {
+      view = new Uint8Array(this.bytes.buffer, 0, length);
+      this.#views[length] = view;
+    }
+    return view;
+  }
+}

@@ -1,0 +1,77 @@
+// The bytes around the rows of a JSON answer: what stands before them, and the figures after them.
+
+import type { Table } from '../engine/index.ts';
+import { bytesOf, writeAscii, writeInteger, writeNumber } from '../http/byte-text.ts';
+import type { OpenRows } from './open-rows.ts';
+
+/** Room for head and tail together: a name of at most 64 characters, seven numbers of at most 25, a cursor, and the fixed text. */
+export const LONGEST_FRAME = 1024;
+
+const NODE = bytesOf(',"node_id":');
+const ROWS = bytesOf(',"hyperedges":[');
+const COUNT = bytesOf('],"num_tuples":');
+const BUCKETS = bytesOf('","buckets_scanned":');
+const TOTAL = bytesOf(',"total_buckets":');
+const FACTOR = bytesOf(',"speedup_factor":');
+const ELAPSED = bytesOf(',"elapsed_us":');
+const NO_CURSOR = bytesOf('},"next_cursor":null}');
+const CURSOR = bytesOf('},"next_cursor":"');
+const END = bytesOf('"}');
+
+export function writeHead(into: Uint8Array, table: Table, node: number | undefined): number {
+  let offset = writeBytes(into, 0, tableBytes(table));
+  if (node !== undefined) {
+    offset = writeBytes(into, offset, NODE);
+    offset = writeInteger(into, offset, node);
+  }
+  return writeBytes(into, offset, ROWS);
+}
+
+export function writeTail(into: Uint8Array, from: number, rows: OpenRows): number {
+  const plan = rows.plan();
+  let offset = writeBytes(into, from, COUNT);
+  offset = writeInteger(into, offset, rows.rows);
+  offset = writeBytes(into, offset, strategyBytes(plan.strategy));
+  offset = writeBytes(into, offset, BUCKETS);
+  offset = writeInteger(into, offset, plan.buckets_scanned);
+  offset = writeBytes(into, offset, TOTAL);
+  offset = writeInteger(into, offset, plan.total_buckets);
+  offset = writeBytes(into, offset, FACTOR);
+  offset = writeNumber(into, offset, plan.speedup_factor);
+  offset = writeBytes(into, offset, ELAPSED);
+  offset = writeInteger(into, offset, plan.elapsed_us);
+  const cursor = rows.nextCursor();
+  if (cursor === null) return writeBytes(into, offset, NO_CURSOR);
+  offset = writeBytes(into, offset, CURSOR);
+  offset = writeAscii(into, offset, cursor);
+  return writeBytes(into, offset, END);
+}
+
+/** Fixed texts are kept as bytes: a copy costs a fraction of walking through a string. */
+function writeBytes(into: Uint8Array, offset: number, bytes: Uint8Array): number {
+  into.set(bytes, offset);
+  return offset + bytes.length;
+}
+
+const TABLE_BYTES = new WeakMap<Table, { name: string; bytes: Uint8Array }>();
+
+/** `{"table":"..."`. Table names are identifiers, so they need no escaping; a table may be renamed. */
+function tableBytes(table: Table): Uint8Array {
+  let known = TABLE_BYTES.get(table);
+  if (known === undefined || known.name !== table.name) {
+    known = { name: table.name, bytes: bytesOf(`{"table":"${table.name}"`) };
+    TABLE_BYTES.set(table, known);
+  }
+  return known.bytes;
+}
+
+const STRATEGY_BYTES = new Map<string, Uint8Array>();
+
+function strategyBytes(strategy: string): Uint8Array {
+  let bytes = STRATEGY_BYTES.get(strategy);
+  if (bytes === undefined) {
+    bytes = bytesOf(`,"query_plan":{"strategy":"${strategy}`);
+    STRATEGY_BYTES.set(strategy, bytes);
+  }
+  return bytes;
+}

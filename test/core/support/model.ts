@@ -1,0 +1,157 @@
+// The naive model the core is compared with: edges as objects, FORMAT.md section 1 in plain JavaScript, seeded random tables.
+
+import { buildRowPlan, encodeProperties, type PropertyTypeName, type RowPlan } from '../../../src/core/index.ts';
+import type { Random } from './random.ts';
+
+export type Value = number | string | boolean | null;
+
+/** An edge as the core should keep it: members ascending and distinct, properties ascending by column. */
+export interface Edge {
+  time: number;
+  id: number;
+  members: number[];
+  properties: Map<number, Value>;
+}
+
+export interface Column {
+  id: number;
+  name: string;
+  type: PropertyTypeName;
+  indexed: boolean;
+  /** What a row without the property has. */
+  byDefault: Value;
+}
+
+export const SAFE = Number.MAX_SAFE_INTEGER;
+
+export function edgeOf(time: number, id: number, members: readonly number[], properties: Record<number, Value> = {}): Edge {
+  const entries = Object.entries(properties).map(([column, value]) => [Number(column), value] as const);
+  return { time, id, members: distinct(members), properties: new Map(entries.sort((a, b) => a[0] - b[0])) };
+}
+
+export function distinct(members: readonly number[]): number[] {
+  return [...new Set(members)].sort((a, b) => a - b);
+}
+
+export function compareEdges(a: Edge, b: Edge): number {
+  return a.time - b.time || a.id - b.id;
+}
+
+function typeOf(value: Value, column: Column | undefined): PropertyTypeName {
+  if (column) return column.type;
+  if (typeof value === 'string') return 'TEXT';
+  return typeof value === 'boolean' ? 'BOOLEAN' : 'REAL';
+}
+
+/** The property block of an edge; empty when it has none. */
+export function propertyBlock(edge: Edge, columns: readonly Column[]): Uint8Array {
+  const properties = [...edge.properties].map(([id, value]) => {
+    const column = columns.find((candidate) => candidate.id === id);
+    return { column: id, type: typeOf(value, column), value };
+  });
+  return Uint8Array.from(encodeProperties(properties));
+}
+
+/** The record of an edge, byte by byte as FORMAT.md section 1 says. */
+export function naiveRecord(edge: Edge, columns: readonly Column[] = []): Uint8Array {
+  const controls = new Uint8Array(Math.ceil(edge.members.length / 4));
+  const data: number[] = [];
+  let previous = 0n;
+  for (const [index, member] of edge.members.entries()) {
+    const value = BigInt(member);
+    let coded = value - previous;
+    if (index === 0) coded = value < 0n ? -value * 2n - 1n : value * 2n;
+    previous = value;
+    const code = coded <= 0xffn ? 0 : coded <= 0xffffn ? 1 : coded <= 0xffffffffn ? 2 : 3;
+    controls[index >> 2]! |= code << ((index & 3) * 2);
+    for (let byte = 0; byte < 1 << code; byte++) data.push(Number((coded >> BigInt(8 * byte)) & 0xffn));
+  }
+  const block = propertyBlock(edge, columns);
+  const head = new DataView(new ArrayBuffer(24));
+  const behind = 24 + controls.length + data.length;
+  head.setUint32(0, behind + block.length, true);
+  head.setUint8(4, edge.members.length);
+  head.setUint16(6, block.length > 0 ? behind : 0, true);
+  head.setBigInt64(8, BigInt(edge.time), true);
+  head.setBigInt64(16, BigInt(edge.id), true);
+  return Uint8Array.from([...new Uint8Array(head.buffer), ...controls, ...data, ...block]);
+}
+
+export function concat(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    bytes.set(piece, at);
+    at += piece.length;
+  }
+  return bytes;
+}
+
+/** The JSON text of one row as JSON.stringify gives it. */
+export function rowText(edge: Edge, columns: readonly Column[]): string {
+  const row: Record<string, unknown> = { id: edge.id, event_ts: edge.time, members: edge.members };
+  for (const column of columns) row[column.name] = edge.properties.has(column.id) ? edge.properties.get(column.id) : column.byDefault;
+  return JSON.stringify(row);
+}
+
+export function planOf(columns: readonly Column[]): RowPlan {
+  return buildRowPlan(columns.map(({ id, name, byDefault }) => ({ id, name, missing: JSON.stringify(byDefault) })));
+}
+
+/** The columns of the test tables: every type, with and without a default, with and without an order. */
+export const COLUMNS: readonly Column[] = [
+  { id: 0, name: 'weight', type: 'REAL', indexed: true, byDefault: null },
+  { id: 3, name: 'price', type: 'REAL', indexed: true, byDefault: 1.5 },
+  { id: 4, name: 'count', type: 'INTEGER', indexed: true, byDefault: null },
+  { id: 5, name: 'big', type: 'INTEGER', indexed: true, byDefault: -7 },
+  { id: 6, name: 'title "quoted"', type: 'TEXT', indexed: false, byDefault: null },
+  { id: 7, name: 'tag', type: 'TEXT', indexed: false, byDefault: 'none\n' },
+  { id: 8, name: 'open', type: 'BOOLEAN', indexed: false, byDefault: null },
+  { id: 300, name: 'flag', type: 'BOOLEAN', indexed: false, byDefault: true },
+  { id: 65535, name: 'rare', type: 'INTEGER', indexed: true, byDefault: null },
+];
+
+const TEXTS = ['', 'a', 'b', 'Größe', '日本語', '"\\\n\u0001', '😀 face', 'x'.repeat(300), 'tab\there'];
+
+export function randomValue(random: Random, column: Column): Value {
+  if (random.below(6) === 0) return null;
+  switch (column.type) {
+    case 'REAL':
+      if (column.id === 0) return random.below(40) / 4; // exact in f32, with many equal values
+      return [random.unit() * 1e6, -random.unit(), 0, 1e300, 5e-324, 123456.789, -0][random.below(7)]!;
+    case 'INTEGER':
+      if (column.id === 4) return random.below(200) - 100;
+      if (column.id === 65535) return [SAFE, -SAFE][random.below(2)]!;
+      return Math.floor((random.unit() - 0.5) * 2 ** (8 + random.below(44)));
+    case 'TEXT':
+      return random.below(3) > 0 ? TEXTS[random.below(TEXTS.length)]! : `text ${random.below(1000)}`;
+    default:
+      return random.below(2) === 1;
+  }
+}
+
+export interface TableShape {
+  rows: number;
+  time: (random: Random, row: number) => number;
+  /** Ids of rows in the order they are made; distinct. */
+  id: (random: Random, row: number) => number;
+  node: (random: Random) => number;
+  members: (random: Random) => number;
+  columns: readonly Column[];
+  /** One row in this many has a property, for each column. */
+  sparsity: number;
+}
+
+/** A random table in key order. */
+export function randomTable(random: Random, shape: TableShape): Edge[] {
+  const edges: Edge[] = [];
+  for (let row = 0; row < shape.rows; row++) {
+    const members = Array.from({ length: shape.members(random) }, () => shape.node(random));
+    const properties: Record<number, Value> = {};
+    for (const column of shape.columns) {
+      if (random.below(shape.sparsity) === 0) properties[column.id] = randomValue(random, column);
+    }
+    edges.push(edgeOf(shape.time(random, row), shape.id(random, row), members, properties));
+  }
+  return edges.sort(compareEdges);
+}

@@ -1,0 +1,117 @@
+// Arbitrary and damaged bytes, with right checksums too, into the core's checks and whatever passes into every read: a value or a status,
+// never a trap, a hang or a write beyond a region. HEDGEROW_FUZZ=<cases> runs longer, HEDGEROW_FUZZ_SEED=<n> other cases.
+
+import { describe, expect, it } from 'vitest';
+import { Instance } from '../core/support/instance.ts';
+import { COLUMNS, concat, edgeOf, randomTable } from '../core/support/model.ts';
+import { type Random, randomFrom } from '../core/support/random.ts';
+import { buildSegment, recordsOf } from '../core/support/segments.ts';
+import { EdgeOfMemory } from './support/edge-of-memory.ts';
+import { mutate, randomBytes } from './support/mutate.ts';
+import { readRecords, readSegment } from './support/read-all.ts';
+
+const CASES = Number(process.env.HEDGEROW_FUZZ ?? 6000);
+const SEED = Number(process.env.HEDGEROW_FUZZ_SEED ?? 1);
+/** No single case may take longer. */
+const CASE_MS = 3000;
+const TIMEOUT_MS = 60_000 + CASES * 20;
+
+/** Runs cases; a failure names the case, so that it can be run alone. */
+function run(name: string, cases: number, one: (random: Random) => boolean): number {
+  let passed = 0;
+  for (let number = 0; number < cases; number++) {
+    const started = performance.now();
+    try {
+      if (one(randomFrom(SEED * 1_000_003 + number))) passed++;
+    } catch (cause) {
+      throw new Error(`${name}: seed ${SEED}, case ${number}: ${cause instanceof Error ? cause.message : cause}`, { cause });
+    }
+    const ms = performance.now() - started;
+    if (ms > CASE_MS) throw new Error(`${name}: seed ${SEED}, case ${number} took ${Math.round(ms)} ms`);
+  }
+  if (process.env.HEDGEROW_FUZZ) console.log(`${name}: ${passed} of ${cases} cases passed the check and were read`);
+  return passed;
+}
+
+/** Sets every checksum of a segment file to what its bytes say, as far as its directory makes sense. */
+function repair(core: Instance, at: number, length: number): void {
+  if (length < 128) return;
+  const view = new DataView(core.core.memory.bytes.buffer, at, length);
+  const sections = view.getUint32(20, true);
+  if (128 + sections * 24 > length) return;
+  view.setUint32(16, length, true);
+  for (let entry = 128; entry < 128 + sections * 24; entry += 24) {
+    const offset = view.getUint32(entry + 8, true);
+    const bytes = view.getUint32(entry + 12, true);
+    if (offset + bytes <= length) view.setUint32(entry + 16, core.x.hg_crc32c(at + offset, bytes, 0), true);
+  }
+  const head = core.x.hg_crc32c(at, 12, 0);
+  view.setUint32(12, core.x.hg_crc32c(at + 16, 112 + sections * 24, head), true);
+}
+
+function seedTables(): ReturnType<typeof randomTable>[] {
+  const shape = { time: (random: Random) => random.below(500) - 100, node: (random: Random) => random.below(40), members: (random: Random) => 1 + random.below(5) };
+  return [
+    [edgeOf(0, 0, [1])],
+    randomTable(randomFrom(1), { ...shape, rows: 70, id: (_, row) => row, columns: COLUMNS, sparsity: 2 }),
+    randomTable(randomFrom(2), { ...shape, rows: 9, id: (_, row) => row * row * 70_000, columns: COLUMNS, sparsity: 1 }),
+    randomTable(randomFrom(3), { ...shape, rows: 140, id: (_, row) => -row, columns: COLUMNS.slice(0, 1), sparsity: 4, time: (random) => random.below(3) }),
+    randomTable(randomFrom(4), { ...shape, rows: 5, id: (_, row) => row, columns: [], sparsity: 1, node: (random) => (random.below(9) - 4) * 2 ** 50, members: () => 60 }),
+  ];
+}
+
+function seedSegments(): Uint8Array[] {
+  const core = new Instance('debug');
+  return seedTables().map((edges) => {
+    const built = buildSegment(core, edges, COLUMNS, 60);
+    return core.bytes(built.file, built.bytes);
+  });
+}
+
+describe('the core, debug build, fed with', () => {
+  const core = new EdgeOfMemory();
+
+  it('arbitrary bytes: gives a status', { timeout: TIMEOUT_MS }, () => {
+    const magic = new TextEncoder().encode('HEDGESEG\u0001\0\0\0');
+    const passed = run('arbitrary', CASES, (random) => {
+      const bytes = randomBytes(random, random.below(random.below(4) === 0 ? 600 : 60));
+      if (random.below(2) === 0) bytes.set(magic.subarray(0, bytes.length));
+      const at = core.place(bytes);
+      if (random.below(2) === 0) repair(core, at, bytes.length);
+      const status = core.x.hg_segment_check(at, bytes.length, random.below(2));
+      const header = core.x.hg_segment_check_header(at, random.below(bytes.length + 1), bytes.length);
+      const records = core.x.hg_records_check(at, bytes.length, random.below(4));
+      return status === 0 || header === 0 || records === 0;
+    });
+    expect(passed).toBeLessThan(CASES / 10); // only empty input can be right: no bytes are no records
+  });
+
+  it('damaged records: refuses them or reads them', { timeout: TIMEOUT_MS }, () => {
+    const seeds = seedTables().map((edges) => recordsOf(edges, COLUMNS));
+    const passed = run('records', CASES, (random) => {
+      const records = seeds[random.below(seeds.length)]!.slice(0, 1 + random.below(12));
+      const source = concat(records);
+      const bytes = random.below(40) === 0 ? source : mutate(random, source, 80);
+      const at = core.place(bytes);
+      const ok = core.x.hg_records_check(at, bytes.length, records.length) === 0;
+      if (ok) readRecords(core, random, at, bytes.length, records.length);
+      return ok;
+    });
+    expect(passed).toBeGreaterThan(CASES / 50);
+  });
+
+  it('damaged segments with right checksums: refuses them or reads them', { timeout: TIMEOUT_MS }, () => {
+    const seeds = seedSegments();
+    const passed = run('segments', CASES, (random) => {
+      const source = seeds[random.below(seeds.length)]!;
+      const bytes = random.below(100) === 0 ? Uint8Array.from(source) : mutate(random, source, 128 + 24 * 20);
+      const at = core.place(bytes);
+      repair(core, at, bytes.length);
+      core.x.hg_segment_check(at, bytes.length, 0);
+      const ok = core.x.hg_segment_check(at, bytes.length, 1) === 0;
+      if (ok) readSegment(core, random, at);
+      return ok;
+    });
+    expect(passed).toBeGreaterThan(CASES / 200);
+  });
+});

@@ -1,0 +1,51 @@
+// An instance whose input stands at the very end of memory, so that a read beyond it traps, and whose outputs have guard bytes behind them.
+
+import { Instance } from '../../core/support/instance.ts';
+
+const PAGES = 128;
+const GUARD_BYTES = 64;
+const GUARD = 0xa5;
+/** Readable bytes that the ABI promises behind every region. */
+const SLACK_BYTES = 16;
+
+export class EdgeOfMemory extends Instance {
+  #guards: { at: number; name: string }[] = [];
+
+  constructor() {
+    super('debug');
+    const { memory } = this.x;
+    memory.grow(PAGES - memory.buffer.byteLength / 65_536);
+  }
+
+  /** Forgets all regions and puts `bytes` where memory ends. */
+  place(bytes: Uint8Array): number {
+    this.x.hg_memory_reset();
+    this.#guards = [];
+    const at = (this.core.memory.size - SLACK_BYTES - bytes.length) & ~7;
+    this.core.memory.write(at, bytes);
+    this.core.memory.bytes.fill(0xee, at + bytes.length);
+    return at;
+  }
+
+  /** The u32 at any address. */
+  word(at: number): number {
+    const bytes = this.core.memory.bytes;
+    return (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)) >>> 0;
+  }
+
+  /** A region for a result of at most `bytes` bytes, watched from there on. */
+  out(name: string, bytes: number): number {
+    const at = this.alloc(bytes + GUARD_BYTES);
+    this.core.memory.bytes.fill(GUARD, at + bytes, at + bytes + GUARD_BYTES);
+    this.#guards.push({ at: at + bytes, name });
+    return at;
+  }
+
+  /** Throws when a call wrote behind a region. */
+  checkGuards(): void {
+    for (const { at, name } of this.#guards) {
+      const bytes = this.core.memory.bytes;
+      for (let i = at; i < at + GUARD_BYTES; i++) if (bytes[i] !== GUARD) throw new Error(`written ${i - at} bytes behind ${name}`);
+    }
+  }
+}

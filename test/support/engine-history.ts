@@ -1,0 +1,920 @@
+// A random history of a database on a simulated disk against the naive model: writes, transactions, compactions, reopenings, crashes, and reads of
+// every kind at the newest state, at pinned snapshots and in the middle of everything.
+
+import { loadCore } from '../../src/core/index.ts';
+import { Database, type EngineOptions, type Scan, type Snapshot, type Table, type Transaction } from '../../src/engine/index.ts';
+import type { DeleteResult, EdgeInput, EdgeRow, InsertResult, ScanRequest } from '../../src/engine/types.ts';
+import { HedgerowError } from '../../src/errors.ts';
+import { isEdge, type NaiveRequest, NaiveTable, select, textOf } from '../model/naive-table.ts';
+import { EdgeSource } from './edge-source.ts';
+import { Random } from './random.ts';
+import { PausingRunner, simOptions, turn } from './sim-engine.ts';
+import { type Fault, type Operation, SimFs, SimStopped } from './sim-fs.ts';
+
+const PRIMARY = 'hyperedges';
+const NOW_SECONDS = 1_000_000_000;
+
+interface Pinned {
+  snapshot: Snapshot;
+  name: string;
+  rows: EdgeRow[];
+}
+
+interface OpenScan {
+  scan: Scan;
+  what: string;
+  expected: { rows: EdgeRow[]; hasMore: boolean };
+  format: 'json' | 'ndjson';
+  text: string;
+}
+
+interface OpenTransaction {
+  tx: Transaction;
+  staged: ({ name: string; row: EdgeRow } | { name: string; eventTs: number; members: number[] })[];
+  /** What its reads of a table lie over: taken at the first one. */
+  bases: Map<string, EdgeRow[]>;
+}
+
+interface Inflight {
+  what: string;
+  lastLsn: number;
+  promise: Promise<void>;
+}
+
+type Step = [weight: number, run: () => Promise<void> | void];
+
+export class EngineHistory {
+  /** How often each thing happened. */
+  readonly seen: Record<string, number> = {};
+  fs: SimFs;
+  readonly #random: Random;
+  readonly #source: EdgeSource;
+  readonly #options: Partial<EngineOptions>;
+  readonly #models = new Map<string, NaiveTable>();
+  #db!: Database;
+  /** Newest LSN given out, as the model counts. */
+  #head = 0;
+  /** Every commit up to here was acknowledged. */
+  #acked = 0;
+  /** Last LSN of every commit since the last recovery. */
+  #boundaries = new Set<number>([0]);
+  #inflight: Inflight[] = [];
+  #pinned: Pinned[] = [];
+  #scans: OpenScan[] = [];
+  #transactions: OpenTransaction[] = [];
+  #compaction: Promise<void> | undefined;
+  /** Of tables made and dropped since the last recovery, oldest first. */
+  #ddlSince: { op: 'create' | 'drop'; name: string; model: NaiveTable; lsn: number }[] = [];
+  #ttlInDoubt: { name: string; cutoff: number }[] = [];
+  /** A disk fault hit: only a restart helps. */
+  #damaged = false;
+  #deleted: { name: string; edge: EdgeInput }[] = [];
+  #tables = 0;
+  #us = 0;
+  readonly log: string[] = [];
+
+  constructor(seed: number) {
+    const random = new Random(seed);
+    this.#random = random;
+    this.fs = new SimFs(random);
+    this.fs.makeDir('/db/tables');
+    const maxMembers = random.chance(0.5) ? 64 : 255;
+    this.#source = new EdgeSource(random, maxMembers);
+    this.#options = {
+      maxMembers,
+      core: (['release', 'release', 'plain', 'debug'] as const)[random.below(4)]!,
+      segmentRows: 4 + random.below(60),
+      memoryBudgetBytes: random.chance(0.7) ? 1 : 2 ** 22,
+      logFileBytes: 4096 + 500 + random.below(20_000),
+      durability: random.chance(0.85) ? 'fsync' : 'async',
+    };
+  }
+
+  async run(steps: number): Promise<void> {
+    try {
+      await this.#open();
+      for (let step = 0; step < steps; step++) await this.#step();
+      await this.#end();
+    } catch (error) {
+      throw new Error(`${(error as Error).message}\nlast steps:\n  ${this.log.slice(-25).join('\n  ')}`, { cause: error });
+    }
+  }
+
+  #saw(what: string): void {
+    this.seen[what] = (this.seen[what] ?? 0) + 1;
+  }
+
+  // The machine
+
+  #engineOptions(): EngineOptions {
+    const fs = this.fs;
+    const random = this.#random;
+    const pause = async (): Promise<void> => {
+      for (let turns = random.below(4); turns > 0; turns--) await turn();
+    };
+    return simOptions(fs, {
+      ...this.#options,
+      runner: new PausingRunner(fs, pause, this.#options.core),
+      now: () => NOW_SECONDS * 1000,
+      nowUs: () => (this.#us += random.below(2500)),
+      schedule: (callback) => void setImmediate(() => void setImmediate(callback)),
+    });
+  }
+
+  async #open(): Promise<void> {
+    const before = this.#head;
+    this.#db = await this.#wait(Database.open(this.#engineOptions()));
+    const recovered = this.#db.lastLsn;
+    if (before === 0) {
+      this.#models.set(PRIMARY, new NaiveTable());
+      this.#head = recovered;
+      this.#boundaries.add(recovered);
+    } else this.#settleAfterRecovery(recovered);
+    this.#acked = this.#head;
+    this.#compareTables();
+    this.#settleTtl();
+    this.#readAll();
+    this.#planFaults();
+  }
+
+  #settleAfterRecovery(recovered: number): void {
+    if (recovered < this.#acked) throw new Error(`LSN ${this.#acked} was acknowledged, the log ends at ${recovered}`);
+    if (!this.#boundaries.has(recovered)) throw new Error(`half a commit: recovered up to ${recovered}`);
+    if (recovered < this.#head) this.#saw('lost tail');
+    const ddl = this.#ddlSince.splice(0);
+    for (const { op, name, model } of [...ddl].reverse()) {
+      if (op === 'create') this.#models.delete(name);
+      else this.#models.set(name, model);
+    }
+    for (const { op, name, model, lsn } of ddl) {
+      if (lsn > recovered) break;
+      if (op === 'create') this.#models.set(name, model);
+      else this.#models.delete(name);
+    }
+    for (const model of this.#models.values()) model.forgetAfter(recovered);
+    this.#head = recovered;
+    this.#boundaries = new Set([recovered]);
+  }
+
+  #compareTables(): void {
+    const found = this.#db.tables().map((table) => table.name);
+    const wanted = [...this.#models.keys()].sort();
+    if (found.join() !== wanted.join()) throw new Error(`tables are ${found}, not ${wanted}`);
+    for (const table of this.#db.tables()) if (table.corrupt !== null) throw table.corrupt;
+  }
+
+  /** A TTL compaction that a crash or a fault cut: all of it happened or nothing. */
+  #settleTtl(): void {
+    for (const { name, cutoff } of this.#ttlInDoubt) {
+      const model = this.#models.get(name);
+      if (model === undefined) continue;
+      const text = this.#textOf(this.#db.table(name).scan({ format: 'json' }));
+      if (text === textOf(model.at(this.#head), 'json')) continue;
+      model.compact(cutoff);
+      this.#saw('ttl in doubt was done');
+    }
+    this.#ttlInDoubt = [];
+  }
+
+  #planFaults(): void {
+    const random = this.#random;
+    const from = this.fs.operations + 1;
+    const crashAt = random.chance(0.35) ? from + random.below(200) : -1;
+    const faultAt = random.chance(0.12) ? from + random.below(150) : -1;
+    this.fs.schedule = (operation) => this.#fault(operation, crashAt, faultAt);
+  }
+
+  #fault(operation: Operation, crashAt: number, faultAt: number): Fault | undefined {
+    if (operation.index === crashAt) {
+      this.#saw(`crash at ${operation.kind}`);
+      return 'crash';
+    }
+    if (operation.index !== faultAt || operation.kind === 'open' || operation.kind === 'read') return undefined;
+    this.#saw(`fault at ${operation.kind}`);
+    this.log.push(`FAULT ${operation.kind} ${operation.path}`);
+    if (operation.kind === 'write' && this.#random.chance(0.5)) return { shortBytes: 1 + this.#random.below(300) };
+    return { code: this.#random.chance(0.5) ? 'EIO' : 'ENOSPC' };
+  }
+
+  /** The promise's value; SimStopped when the machine stops before. */
+  async #wait<T>(promise: Promise<T>): Promise<T> {
+    promise.catch(() => undefined);
+    const stopped = this.fs.whenStopped.then(() => {
+      throw new SimStopped('the machine stopped');
+    });
+    stopped.catch(() => undefined);
+    return Promise.race([promise, stopped]);
+  }
+
+  async #crash(): Promise<void> {
+    this.#forgetReaders();
+    this.#compaction = undefined;
+    this.#inflight = [];
+    const kill = this.#random.chance(0.4);
+    this.log.push(kill ? 'KILL' : 'CRASH');
+    this.#saw(kill ? 'kill' : 'crash');
+    this.fs = kill ? this.fs.kill() : this.fs.crash();
+    this.#damaged = false;
+    await turn();
+    await this.#open();
+  }
+
+  #forgetReaders(): void {
+    this.#pinned = [];
+    this.#scans = [];
+    this.#transactions = [];
+  }
+
+  async #reopen(): Promise<void> {
+    for (const { snapshot } of this.#pinned.splice(0)) snapshot.release();
+    for (const { scan } of this.#scans.splice(0)) scan.close();
+    for (const { tx } of this.#transactions.splice(0)) tx.rollback();
+    const settled = this.#random.chance(0.7);
+    if (settled) await this.#settleAll();
+    await this.#wait(this.#db.close());
+    await this.#settleAll();
+    if (this.#damaged) return;
+    if (this.#options.durability === 'async') this.#acked = this.#head;
+    if (this.fs.openHandles !== 0) throw new Error(`${this.fs.openHandles} files are open after close`);
+    this.#saw('reopen');
+    this.log.push('REOPEN');
+    try {
+      await this.#open();
+    } catch (error) {
+      this.#failed(error);
+      this.#saw('open that the disk refused');
+      await this.#crash();
+    }
+  }
+
+  async #end(): Promise<void> {
+    const round = async (): Promise<void> => {
+      if (this.#damaged) await this.#crash();
+      this.fs.schedule = () => undefined;
+      await this.#reopen();
+      this.fs.schedule = () => undefined;
+    };
+    await this.#guard(round);
+    this.fs.schedule = () => undefined;
+    await this.#wait(this.#db.compact({}));
+    this.#readAll();
+    await this.#crash();
+  }
+
+  // Steps
+
+  async #step(): Promise<void> {
+    await this.#guard(async () => {
+      if (this.#damaged) {
+        if (this.#random.chance(0.5)) this.#readAll();
+        return this.#crash();
+      }
+      const steps = this.#steps();
+      let at = this.#random.below(steps.reduce((sum, [weight]) => sum + weight, 0));
+      for (const [weight, run] of steps) {
+        at -= weight;
+        if (at < 0) {
+          await run();
+          break;
+        }
+      }
+      if (this.#random.chance(0.5)) this.#advanceScan();
+      if (this.#random.chance(0.35)) this.#read();
+      if (this.#random.chance(0.3)) await turn();
+    });
+  }
+
+  /** Runs a step; a crash point in it ends it. */
+  async #guard(run: () => Promise<void>): Promise<void> {
+    try {
+      await run();
+      if (this.fs.stopped) throw new SimStopped('stopped');
+    } catch (error) {
+      if (!(error instanceof SimStopped) && !this.fs.stopped) throw error;
+      await this.#crash();
+    }
+  }
+
+  #steps(): Step[] {
+    return [
+      [18, () => this.#insert()],
+      [5, () => this.#insertEqual()],
+      [5, () => this.#bulk()],
+      [9, () => this.#deleteLive()],
+      [3, () => this.#deleteAbsent()],
+      [4, () => this.#reinsert()],
+      [10, () => this.#transactionStep()],
+      [4, () => this.#compactNow()],
+      [5, () => this.#compactAside()],
+      [1, () => this.#compactTtl()],
+      [2, () => this.#reopen()],
+      [2, () => this.#crash()],
+      [3, () => this.#pin()],
+      [5, () => this.#readPinned()],
+      [2, () => this.#release()],
+      [4, () => this.#openScan()],
+      [6, () => this.#advanceScan()],
+      [3, () => this.#pages()],
+      [2, () => this.#ddl()],
+      [1, () => this.#threshold()],
+      [6, () => this.#settleAll()],
+      [1, () => this.#figures()],
+    ];
+  }
+
+  #name(): string {
+    return this.#source.pick([...this.#models.keys()]);
+  }
+
+  /** Whether the engine refuses writes since the disk failed; then nothing is appended. */
+  #refuses(): boolean {
+    return this.#db.table(PRIMARY).context.committer.failed !== null;
+  }
+
+  /** Gives LSNs to a commit that was just handed over, and follows its promise. */
+  #follow<T>(what: string, operations: number, promise: Promise<T>, check: (value: T, firstLsn: number) => void, apply: (firstLsn: number) => void, refused: boolean): Inflight {
+    const firstLsn = this.#head + 1;
+    const lastLsn = this.#head + operations;
+    this.log.push(`${what} lsn ${firstLsn}..${lastLsn}${refused ? ' refused' : ''}`);
+    if (!refused) {
+      this.#head = lastLsn;
+      this.#boundaries.add(lastLsn);
+      apply(firstLsn);
+    }
+    const followed = promise.then(
+      (value) => {
+        if (refused) throw new Error(`${what} was answered although writes are refused`);
+        check(value, firstLsn);
+        if (this.#options.durability === 'fsync') this.#acked = Math.max(this.#acked, lastLsn);
+      },
+      (error: unknown) => this.#failed(error),
+    );
+    followed.catch(() => undefined);
+    const inflight = { what, lastLsn, promise: followed };
+    this.#inflight.push(inflight);
+    return inflight;
+  }
+
+  /** A disk fault may refuse a write or a compaction; nothing else may. */
+  #failed(error: unknown): void {
+    if (error instanceof SimStopped) throw error;
+    const code = (error as { code?: unknown }).code;
+    const short = error instanceof Error && /short write|wrote \d+ of/.test(error.message);
+    if (code === 'log_failed' || code === 'disk_full' || code === 'EIO' || code === 'ENOSPC' || short) {
+      this.#damaged = true;
+      this.#saw('refusal');
+      return;
+    }
+    throw error;
+  }
+
+  async #maybeWait(inflight: Inflight): Promise<void> {
+    if (this.#random.chance(0.35)) return;
+    await this.#wait(inflight.promise);
+    this.#inflight = this.#inflight.filter((other) => other !== inflight);
+  }
+
+  async #settleAll(): Promise<void> {
+    for (const inflight of this.#inflight.splice(0)) await this.#wait(inflight.promise);
+    await this.#settleCompaction();
+  }
+
+  async #settleCompaction(): Promise<void> {
+    const compaction = this.#compaction;
+    if (compaction === undefined) return;
+    await this.#wait(compaction);
+    this.#compaction = undefined;
+  }
+
+  #startInsert(name: string, edge: EdgeInput): Inflight {
+    const table = this.#db.table(name);
+    const model = this.#models.get(name)!;
+    const refused = this.#refuses();
+    const row = model.rowOf(table.nextId, edge);
+    this.#assertFresh(model, row.id);
+    const check = (result: InsertResult, lsn: number): void => {
+      if (JSON.stringify(result.row) !== JSON.stringify(row)) throw new Error(`insert answered ${JSON.stringify(result.row)}, not ${JSON.stringify(row)}`);
+      if (result.lsn !== lsn) throw new Error(`insert answered LSN ${result.lsn}, not ${lsn}`);
+    };
+    return this.#follow(`insert ${name} ${row.id}@${row.event_ts}`, 1, table.insert(edge), check, (lsn) => model.insert(row, lsn), refused);
+  }
+
+  #assertFresh(model: NaiveTable, id: number): void {
+    if (model.rows.some((entry) => entry.row.id === id)) throw new Error(`id ${id} is given out twice`);
+  }
+
+  async #insert(): Promise<void> {
+    const name = this.#name();
+    await this.#maybeWait(this.#startInsert(name, this.#source.edge(this.#models.get(name)!.columns)));
+  }
+
+  async #insertEqual(): Promise<void> {
+    const name = this.#name();
+    const edge = this.#source.edge(this.#models.get(name)!.columns);
+    for (let count = 2 + this.#random.below(3); count > 0; count--) await this.#maybeWait(this.#startInsert(name, edge));
+  }
+
+  async #reinsert(): Promise<void> {
+    if (this.#deleted.length === 0) return;
+    const { name, edge } = this.#source.pick(this.#deleted);
+    if (this.#models.has(name)) await this.#maybeWait(this.#startInsert(name, edge));
+  }
+
+  async #bulk(): Promise<void> {
+    const name = this.#name();
+    const table = this.#db.table(name);
+    const model = this.#models.get(name)!;
+    const bulk = table.bulk();
+    const edges: EdgeInput[] = [];
+    for (let count = 1 + this.#random.below(this.#random.chance(0.1) ? 120 : 12); count > 0; count--) {
+      const edge = this.#source.edge(model.columns);
+      bulk.add(edge);
+      edges.push(edge);
+      if (this.#random.chance(0.1)) refusedBy(() => bulk.add({ event_ts: 0.5, members: [1] }), 'invalid_input');
+      if (this.#random.chance(0.05)) refusedBy(() => bulk.add({ event_ts: 1, members: [] }), 'empty_members');
+      if (this.#random.chance(0.05)) await this.#maybeWait(this.#startInsert(name, this.#source.edge(model.columns)));
+    }
+    const firstId = table.nextId;
+    const rows = edges.map((edge, index) => model.rowOf(firstId + index, edge));
+    for (const row of rows) this.#assertFresh(model, row.id);
+    const inflight = this.#follow(
+      `bulk ${name} x${rows.length}`,
+      rows.length,
+      bulk.commit(),
+      (result, lsn) => {
+        const wanted = { inserted: rows.length, firstId, lastId: firstId + rows.length - 1, lsn: lsn + rows.length - 1 };
+        if (JSON.stringify(result) !== JSON.stringify(wanted)) throw new Error(`bulk answered ${JSON.stringify(result)}`);
+      },
+      (lsn) => {
+        for (const [index, row] of rows.entries()) model.insert(row, lsn + index);
+      },
+      this.#refuses(),
+    );
+    await this.#maybeWait(inflight);
+  }
+
+  #startDelete(name: string, eventTs: number, members: readonly number[]): Inflight {
+    const table = this.#db.table(name);
+    const model = this.#models.get(name)!;
+    const refused = this.#refuses();
+    let matched = 0;
+    return this.#follow(
+      `delete ${name} @${eventTs} [${members.slice(0, 5)}]`,
+      1,
+      table.delete(eventTs, members),
+      (result) => {
+        if (result.matched !== matched) throw new Error(`delete matched ${result.matched}, not ${matched}`);
+      },
+      (lsn) => {
+        matched = model.delete(eventTs, members, lsn);
+      },
+      refused,
+    );
+  }
+
+  async #deleteLive(): Promise<void> {
+    const name = this.#name();
+    const row = this.#liveRow(name);
+    if (row === undefined) return;
+    const { id: _, event_ts, members, ...properties } = row;
+    this.#deleted.push({ name, edge: { event_ts, members, properties: properties as EdgeInput['properties'] } });
+    const shuffled = this.#random.chance(0.3) ? [...members].reverse().concat(members[0]!) : members;
+    await this.#maybeWait(this.#startDelete(name, event_ts, shuffled));
+  }
+
+  #liveRow(name: string): EdgeRow | undefined {
+    const live = this.#models.get(name)!.rows.filter((entry) => entry.died === Infinity);
+    return live.length === 0 ? undefined : this.#source.pick(live).row;
+  }
+
+  async #deleteAbsent(): Promise<void> {
+    await this.#maybeWait(this.#startDelete(this.#name(), this.#source.time(), this.#source.members()));
+  }
+
+  // Transactions
+
+  async #transactionStep(): Promise<void> {
+    if (this.#transactions.length === 0 || (this.#transactions.length < 3 && this.#random.chance(0.2))) {
+      this.#transactions.push({ tx: this.#db.begin(), staged: [], bases: new Map() });
+    }
+    const open = this.#source.pick(this.#transactions);
+    for (let count = 1 + this.#random.below(5); count > 0; count--) this.#stage(open);
+    if (this.#random.chance(0.5)) return;
+    this.#transactions = this.#transactions.filter((other) => other !== open);
+    if (this.#random.chance(0.3)) {
+      this.log.push('rollback');
+      open.tx.rollback();
+      this.#saw('rollback');
+    } else await this.#commit(open);
+  }
+
+  #stage(open: OpenTransaction): void {
+    const name = this.#name();
+    const table = this.#db.table(name);
+    const model = this.#models.get(name)!;
+    const dice = this.#random.below(10);
+    if (dice < 4) {
+      const edge = this.#source.edge(model.columns);
+      const row = model.rowOf(table.nextId, edge);
+      this.#assertFresh(model, row.id);
+      this.log.push(`tx insert ${name} ${row.id}@${row.event_ts}`);
+      const answered = open.tx.insert(table, edge);
+      if (JSON.stringify(answered) !== JSON.stringify(row)) throw new Error(`the transaction answered ${JSON.stringify(answered)}`);
+      open.staged.push({ name, row });
+    } else if (dice < 7) {
+      const own = open.staged.filter((staged) => 'row' in staged && staged.name === name) as { row: EdgeRow }[];
+      const row = own.length > 0 && this.#random.chance(0.4) ? this.#source.pick(own).row : this.#liveRow(name);
+      const eventTs = row?.event_ts ?? this.#source.time();
+      const members = row?.members ?? this.#source.members();
+      this.log.push(`tx delete ${name} @${eventTs} [${members.slice(0, 5)}]`);
+      open.tx.delete(table, eventTs, members);
+      open.staged.push({ name, eventTs, members });
+    } else if (dice < 8) refusedBy(() => open.tx.insert(table, { event_ts: 1, members: [] }), 'empty_members');
+    else this.#readInside(open, name);
+  }
+
+  #readInside(open: OpenTransaction, name: string): void {
+    const table = this.#db.table(name);
+    let base = open.bases.get(name);
+    if (base === undefined) {
+      base = this.#models.get(name)!.at(this.#db.lastLsn);
+      open.bases.set(name, base);
+    }
+    let rows = [...base];
+    for (const staged of open.staged) {
+      if (staged.name !== name) continue;
+      if ('row' in staged) rows.push(staged.row);
+      else rows = rows.filter((row) => !isEdge(row, staged.eventTs, staged.members));
+    }
+    rows.sort((a, b) => a.event_ts - b.event_ts || a.id - b.id);
+    const request = this.#request(rows);
+    this.log.push(`tx read ${name} ${JSON.stringify(request)}`);
+    const format = this.#format();
+    this.#compare(open.tx.scan(table, { ...request, format }), select(rows, request), format, `in a transaction: ${name} ${JSON.stringify(request)}`);
+    this.#saw('own read');
+  }
+
+  async #commit(open: OpenTransaction): Promise<void> {
+    const { staged } = open;
+    if (staged.length === 0) {
+      await this.#wait(open.tx.commit());
+      return;
+    }
+    if (staged.some(({ name }) => !this.#models.has(name))) {
+      await this.#wait(open.tx.commit().then(() => Promise.reject(new Error('a commit into a dropped table')), (error) => refused(error, 'table_not_found')));
+      return;
+    }
+    const wanted: (number | EdgeRow)[] = [];
+    const inflight = this.#follow(
+      `commit x${staged.length}`,
+      staged.length,
+      open.tx.commit(),
+      (result, lsn) => {
+        if (result.lsn !== lsn + staged.length - 1) throw new Error(`commit answered LSN ${result.lsn}`);
+        const found = result.results.map((each) => ('row' in each ? (each as InsertResult).row : (each as DeleteResult).matched));
+        if (JSON.stringify(found) !== JSON.stringify(wanted)) throw new Error(`commit answered ${JSON.stringify(found)}, not ${JSON.stringify(wanted)}`);
+      },
+      (lsn) => {
+        for (const [index, each] of staged.entries()) {
+          const model = this.#models.get(each.name)!;
+          if ('row' in each) {
+            this.#assertFresh(model, each.row.id);
+            model.insert(each.row, lsn + index);
+            wanted.push(each.row);
+          } else wanted.push(model.delete(each.eventTs, each.members, lsn + index));
+        }
+      },
+      this.#refuses(),
+    );
+    this.#saw('commit');
+    await this.#maybeWait(inflight);
+  }
+
+  // Compaction
+
+  async #compactNow(): Promise<void> {
+    await this.#settleAll();
+    if (this.#damaged) return;
+    const options = this.#random.chance(0.5) ? {} : { table: this.#name() };
+    this.log.push(`compact ${JSON.stringify(options)}`);
+    await this.#wait(this.#db.compact(options).then(() => this.#saw('compaction'), (error) => this.#failed(error)));
+  }
+
+  async #compactAside(): Promise<void> {
+    await this.#settleCompaction();
+    if (this.#damaged) return;
+    const options = this.#random.chance(0.3) ? {} : { table: this.#name() };
+    this.log.push(`compact aside ${JSON.stringify(options)}`);
+    this.#compaction = this.#db.compact(options).then(
+      () => this.#saw('compaction aside'),
+      (error) => {
+        if ((error as { code?: unknown }).code !== 'table_not_found') this.#failed(error);
+      },
+    );
+    this.#compaction.catch(() => undefined);
+  }
+
+  async #compactTtl(): Promise<void> {
+    await this.#settleAll();
+    if (this.#damaged) return;
+    const name = this.#name();
+    const model = this.#models.get(name)!;
+    const row = this.#liveRow(name);
+    const ttlSeconds = NOW_SECONDS - (row?.event_ts ?? 0) - this.#random.below(3);
+    if (!Number.isSafeInteger(ttlSeconds) || ttlSeconds < 1) return;
+    const width = this.#db.table(name).bucketSeconds;
+    const cutoff = Math.floor((NOW_SECONDS - ttlSeconds) / width) * width;
+    this.log.push(`compact ttl ${name} cutoff ${cutoff}`);
+    this.#ttlInDoubt.push({ name, cutoff });
+    const live = model.at(this.#head);
+    const gone = live.filter((each) => each.event_ts < cutoff);
+    const compacted = this.#db.compact({ table: name, ttlSeconds }).then(
+      (result) => {
+        model.compact(cutoff);
+        this.#ttlInDoubt.pop();
+        this.#saw('ttl');
+        const buckets = new Set(gone.map((each) => Math.floor(each.event_ts / width))).size;
+        if (result.edges_dropped !== gone.length) throw new Error(`${result.edges_dropped} edges were dropped, not ${gone.length}`);
+        if (gone.length > 0 ? result.buckets_dropped < buckets : false) throw new Error(`${result.buckets_dropped} buckets were dropped, not ${buckets}`);
+      },
+      (error) => this.#failed(error),
+    );
+    await this.#wait(compacted);
+  }
+
+  // Tables
+
+  async #ddl(): Promise<void> {
+    await this.#settleAll();
+    if (this.#damaged) return;
+    if (this.#models.size < 3 || this.#random.chance(0.5)) return this.#createTable();
+    const name = this.#source.pick([...this.#models.keys()].filter((each) => each !== PRIMARY));
+    this.log.push(`drop ${name}`);
+    this.#ddlSince.push({ op: 'drop', name, model: this.#models.get(name)!, lsn: this.#nextDdlLsn() });
+    await this.#wait(this.#db.dropTable(name).catch((error) => this.#failed(error)));
+    // Also when the disk failed: which of the two it is, the next recovery says.
+    this.#models.delete(name);
+    if (this.#damaged) return;
+    if (this.#options.durability === 'fsync') this.#acked = this.#head;
+    this.#saw('drop');
+    this.#transactions = this.#transactions.filter(({ tx, staged }) => {
+      const touched = staged.some((each) => each.name === name);
+      if (touched) tx.rollback();
+      return !touched;
+    });
+  }
+
+  #nextDdlLsn(): number {
+    this.#boundaries.add(++this.#head);
+    return this.#head;
+  }
+
+  async #createTable(): Promise<void> {
+    if (this.#models.size > 4) return;
+    const name = `t${this.#tables++}`;
+    const columns = this.#source.columns();
+    const bucketSeconds = this.#source.pick([1, 3, 10, 3600, 1_000_000]);
+    const model = new NaiveTable(columns);
+    this.log.push(`create ${name} width ${bucketSeconds} ${JSON.stringify(columns).slice(0, 300)}`);
+    this.#ddlSince.push({ op: 'create', name, model, lsn: this.#nextDdlLsn() });
+    this.#models.set(name, model);
+    const created = this.#db.createTable({ name, bucketSeconds, columns });
+    await this.#wait(created.then(() => undefined, (error) => this.#failed(error)));
+    if (this.#damaged) {
+      this.#models.delete(name);
+      return;
+    }
+    this.#acked = this.#options.durability === 'fsync' ? this.#head : this.#acked;
+    this.#saw('create');
+  }
+
+  async #threshold(): Promise<void> {
+    await this.#settleAll();
+    if (this.#damaged) return;
+    this.#nextDdlLsn();
+    const threshold = this.#source.pick([0, 4, 20]);
+    const name = this.#name();
+    this.log.push(`threshold ${name} ${threshold}`);
+    await this.#wait(this.#db.setCompactThreshold(threshold, name).catch((error) => this.#failed(error)));
+    this.#saw('threshold');
+  }
+
+  // Reads
+
+  #format(): 'json' | 'ndjson' {
+    return this.#random.chance(0.5) ? 'json' : 'ndjson';
+  }
+
+  #request(rows: readonly EdgeRow[]): NaiveRequest {
+    const random = this.#random;
+    const request: NaiveRequest = {};
+    const time = (): number => (rows.length > 0 && random.chance(0.8) ? this.#source.pick(rows).event_ts + random.below(3) - 1 : this.#source.time());
+    if (random.chance(0.4)) request.startTs = time();
+    if (random.chance(0.4)) request.endTs = request.startTs !== undefined && random.chance(0.6) ? request.startTs + random.below(200) : time();
+    if (random.chance(0.45)) {
+      request.nodes = [this.#source.node()];
+      if (random.chance(0.5) && rows.length > 0) request.nodes = this.#source.pick(rows).members.filter(() => random.chance(0.6));
+      if (random.chance(0.1)) request.nodes = [...request.nodes, this.#source.wide()];
+      if (request.nodes.length === 0) request.nodes = [this.#source.node()];
+    }
+    if (random.chance(0.35)) request.limit = 1 + random.below(random.chance(0.5) ? 3 : rows.length + 2);
+    if (random.chance(0.2) && rows.length > 0) {
+      const row = this.#source.pick(rows);
+      request.after = { eventTs: row.event_ts, id: Math.max(0, row.id + random.below(3) - 1) };
+    }
+    return request;
+  }
+
+  #read(): void {
+    const name = this.#name();
+    const rows = this.#models.get(name)!.at(this.#db.lastLsn);
+    const request = this.#request(rows);
+    const format = this.#format();
+    const table = this.#db.table(name);
+    this.log.push(`read ${name} ${JSON.stringify(request)}`);
+    const scan = table.scan({ ...request, format } as ScanRequest);
+    this.#compare(scan, select(rows, request), format, `${name} ${JSON.stringify(request)}`);
+    this.#comparePlan(table, scan, rows, select(rows, request).rows, request);
+    this.#saw('read');
+  }
+
+  #readAll(): void {
+    for (const [name, model] of this.#models) {
+      const table = this.#db.table(name);
+      const rows = model.at(this.#db.lastLsn);
+      const scan = table.scan({ format: 'json' });
+      this.#compare(scan, { rows, hasMore: false }, 'json', `all of ${name}`);
+      this.#comparePlan(table, scan, rows, rows, {});
+    }
+  }
+
+  #textOf(scan: Scan): string {
+    let text = '';
+    const decoder = new TextDecoder();
+    for (let slice = scan.next(); slice !== null; slice = scan.next()) text += decoder.decode(slice, { stream: true });
+    return text;
+  }
+
+  #compare(scan: Scan, expected: { rows: EdgeRow[]; hasMore: boolean }, format: 'json' | 'ndjson', what: string): void {
+    this.#compareText(scan, this.#textOf(scan), expected, format, what);
+  }
+
+  #compareText(scan: Scan, text: string, expected: { rows: EdgeRow[]; hasMore: boolean }, format: 'json' | 'ndjson', what: string): void {
+    const wanted = textOf(expected.rows, format);
+    if (text !== wanted) throw new Error(`${what}:\n got ${summary(text, format)}\nwant ${summary(wanted, format)}${difference(text, wanted)}`);
+    if (scan.rows !== expected.rows.length) throw new Error(`${what}: ${scan.rows} rows were counted, ${expected.rows.length} given`);
+    if (scan.hasMore !== expected.hasMore) throw new Error(`${what}: hasMore is ${scan.hasMore}`);
+    const last = expected.rows.at(-1);
+    if (last && (scan.lastKey?.eventTs !== last.event_ts || scan.lastKey.id !== last.id)) throw new Error(`${what}: lastKey is ${JSON.stringify(scan.lastKey)}`);
+  }
+
+  /** Exact figures where nothing is counted twice: all rows in one place, none dead. */
+  #comparePlan(table: Table, scan: Scan, all: readonly EdgeRow[], given: readonly EdgeRow[], request: NaiveRequest): void {
+    if (this.#compaction !== undefined || this.#inflight.length > 0) return;
+    const { segments, memtables } = table.version;
+    const filled = memtables.filter(({ memtable }) => memtable.rows > 0);
+    const inSegments = filled.length === 0 && segments.every((segment) => segment.dead.count === 0);
+    const inMemtable = segments.length === 0 && filled.length === 1 && filled[0]!.memtable.deadRows === 0;
+    if (!inSegments && !inMemtable) return;
+    const buckets = (rows: readonly EdgeRow[]): number => new Set(rows.map((row) => Math.floor(row.event_ts / table.bucketSeconds))).size;
+    const plan = scan.plan();
+    const nodes = new Set(request.nodes).size;
+    const bounded = request.startTs !== undefined || request.endTs !== undefined;
+    const wanted = {
+      strategy: nodes > 1 ? 'FMI_INTERSECT' : nodes === 1 ? 'FMI_LOOKUP' : bounded ? 'TPI_BUCKET_PUSHDOWN' : 'FULL_SCAN',
+      buckets_scanned: buckets(given),
+      total_buckets: buckets(all),
+    };
+    const found = { strategy: plan.strategy, buckets_scanned: plan.buckets_scanned, total_buckets: plan.total_buckets };
+    if (JSON.stringify(found) !== JSON.stringify(wanted)) {
+      throw new Error(`plan of ${table.name} ${JSON.stringify(request)} (${inSegments ? 'segments' : 'memtable'}): ${JSON.stringify(found)}, not ${JSON.stringify(wanted)}`);
+    }
+    this.#saw(inSegments ? 'plan in segments' : 'plan in memtable');
+  }
+
+  #pin(): void {
+    if (this.#pinned.length > 4) return;
+    const name = this.#name();
+    const snapshot = this.#db.snapshot(this.#db.table(name));
+    this.log.push(`pin ${name} at ${snapshot.lsn}`);
+    this.#pinned.push({ snapshot, name, rows: this.#models.get(name)!.at(snapshot.lsn) });
+  }
+
+  #livePins(): Pinned[] {
+    return this.#pinned.filter(({ name }) => this.#models.has(name));
+  }
+
+  #readPinned(): void {
+    const pins = this.#livePins();
+    if (pins.length === 0) return;
+    const { snapshot, name, rows } = this.#source.pick(pins);
+    const request = this.#random.chance(0.3) ? {} : this.#request(rows);
+    const format = this.#format();
+    this.log.push(`read pinned ${name} at ${snapshot.lsn} ${JSON.stringify(request)}`);
+    this.#compare(this.#db.table(name).scan({ ...request, format }, snapshot), select(rows, request), format, `${name} at ${snapshot.lsn} ${JSON.stringify(request)}`);
+    this.#saw('pinned read');
+  }
+
+  #release(): void {
+    if (this.#pinned.length === 0) return;
+    const [pin] = this.#pinned.splice(this.#random.below(this.#pinned.length), 1);
+    this.log.push(`release ${pin!.name} at ${pin!.snapshot.lsn}`);
+    pin!.snapshot.release();
+    pin!.snapshot.release();
+  }
+
+  #openScan(): void {
+    if (this.#scans.length > 3) return;
+    const name = this.#name();
+    const rows = this.#models.get(name)!.at(this.#db.lastLsn);
+    const request = this.#random.chance(0.4) ? {} : this.#request(rows);
+    const format = this.#format();
+    this.log.push(`open scan ${name} ${JSON.stringify(request)}`);
+    const scan = this.#db.table(name).scan({ ...request, format });
+    this.#scans.push({ scan, what: `open scan of ${name} ${JSON.stringify(request)}`, expected: select(rows, request), format, text: '' });
+  }
+
+  #advanceScan(): void {
+    if (this.#scans.length === 0) return;
+    const open = this.#source.pick(this.#scans);
+    const slice = open.scan.next();
+    if (slice !== null) {
+      open.text += Buffer.from(slice).toString();
+      this.#saw('slice');
+      if (this.#random.chance(0.03)) {
+        open.scan.close();
+        this.#scans = this.#scans.filter((other) => other !== open);
+      }
+      return;
+    }
+    this.#scans = this.#scans.filter((other) => other !== open);
+    this.#compareText(open.scan, open.text, open.expected, open.format, open.what);
+    this.#saw('scan to its end');
+  }
+
+  /** Page after page by limit and cursor, at one snapshot. */
+  async #pages(): Promise<void> {
+    const name = this.#name();
+    const table = this.#db.table(name);
+    const snapshot = this.#db.snapshot(table);
+    const rows = this.#models.get(name)!.at(snapshot.lsn);
+    const { after: _, ...request } = this.#request(rows);
+    const limit = 1 + this.#random.below(7);
+    let after: NaiveRequest['after'];
+    for (let page = 0; page < 30; page++) {
+      const wanted = select(rows, { ...request, limit, after });
+      const scan = table.scan({ ...request, limit, after, format: 'json' }, snapshot);
+      this.#compare(scan, wanted, 'json', `page ${page} of ${name} ${JSON.stringify(request)}`);
+      if (!scan.hasMore) break;
+      after = scan.lastKey;
+      if (this.#random.chance(0.1)) await turn();
+    }
+    snapshot.release();
+    this.#saw('pages');
+  }
+
+  #figures(): void {
+    if (this.#inflight.length > 0) return;
+    const health = this.#db.health();
+    let records = 0;
+    for (const model of this.#models.values()) records += model.rows.filter((entry) => entry.died === Infinity).length;
+    if (health.total_records !== records) throw new Error(`health counts ${health.total_records} records, not ${records}`);
+    const nodes = [...this.#models.values()].map((model) => new Set(model.at(Number.MAX_SAFE_INTEGER).flatMap((row) => row.members)).size);
+    if (health.node_count < nodes.reduce((sum, count) => sum + count, 0)) throw new Error(`health counts ${health.node_count} nodes, there are ${nodes}`);
+    this.#saw('figures');
+  }
+}
+
+function refusedBy(call: () => unknown, code: string): void {
+  try {
+    call();
+  } catch (error) {
+    refused(error, code);
+    return;
+  }
+  throw new Error(`nothing was refused, ${code} was expected`);
+}
+
+function refused(error: unknown, code: string): void {
+  if (!(error instanceof HedgerowError) || error.code !== code) throw error;
+}
+
+function summary(text: string, format: 'json' | 'ndjson'): string {
+  try {
+    const rows: EdgeRow[] = JSON.parse(`[${format === 'json' ? text : text.trimEnd().split('\n').join(',')}]`);
+    return `${rows.length} rows ${rows.map((row) => `${row.id}@${row.event_ts}`).join(' ')}`.slice(0, 600);
+  } catch (error) {
+    return `${(error as Error).message}: ${text.slice(0, 400)}`;
+  }
+}
+
+function difference(found: string, wanted: string): string {
+  let at = 0;
+  while (at < found.length && found[at] === wanted[at]) at++;
+  return `\n at ${at}: ${JSON.stringify(found.slice(Math.max(0, at - 60), at + 60))}\n   want: ${JSON.stringify(wanted.slice(Math.max(0, at - 60), at + 60))}`;
+}
+
+/** So that compiling the core is not measured with the first history. */
+export function warmUp(): void {
+  for (const core of ['release', 'plain', 'debug'] as const) loadCore(core);
+}

@@ -1,0 +1,20 @@
+// Golden files: text that a test compares with, rewritten under HEDGEROW_WRITE_GOLDEN=1 and reviewed as a diff.
+
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'vitest';
+
+const folder = new URL('../golden/', import.meta.url);
+
+export const WRITE_GOLDEN = process.env.HEDGEROW_WRITE_GOLDEN === '1';
+
+/** Compares text with test/golden/<name>, or writes it. */
+export function expectGolden(name: string, text: string): void {
+  const path = fileURLToPath(new URL(name, folder));
+  if (WRITE_GOLDEN) {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+  }
+  expect(text, `${path} differs; HEDGEROW_WRITE_GOLDEN=1 rewrites it`).toBe(readFileSync(path, 'utf8'));
+}

@@ -1,0 +1,80 @@
+// A database on a simulated disk, with a clock that only moves when it is looked at, and compactions that run inline.
+
+import { loadCore } from '../../src/core/index.ts';
+import { InlineRunner } from '../../src/engine/compaction/merge-files.ts';
+import type { CompactionRunner, OpenWork, PartWork, WorkDone } from '../../src/engine/compaction/work.ts';
+import { Database, type EngineOptions, type Scan, type Snapshot, type Table } from '../../src/engine/index.ts';
+import type { ScanRequest } from '../../src/engine/types.ts';
+import type { Fs } from '../../src/storage/fs.ts';
+import { SimFs } from './sim-fs.ts';
+
+/** Runs inline, and waits before every step for what the test wants. */
+export class PausingRunner implements CompactionRunner {
+  readonly #inner: InlineRunner;
+  readonly #pause: (step: 'open' | 'part' | 'close') => Promise<void>;
+
+  constructor(fs: Fs, pause: (step: 'open' | 'part' | 'close') => Promise<void>, core: EngineOptions['core'] = 'release') {
+    this.#inner = new InlineRunner(fs, loadCore(core));
+    this.#pause = pause;
+  }
+
+  async open(work: OpenWork): Promise<void> {
+    await this.#pause('open');
+    return this.#inner.open(work);
+  }
+
+  async part(work: PartWork): Promise<WorkDone> {
+    await this.#pause('part');
+    return this.#inner.part(work);
+  }
+
+  async close(): Promise<void> {
+    await this.#pause('close');
+    return this.#inner.close();
+  }
+}
+
+export function simOptions(fs: Fs, more: Partial<EngineOptions> = {}): EngineOptions {
+  let us = 0;
+  return {
+    dir: '/db',
+    fs,
+    runner: new InlineRunner(fs, loadCore(more.core)),
+    now: () => 1_000_000_000_000,
+    nowUs: () => (us += 7),
+    schedule: () => {},
+    primaryTable: 'hyperedges',
+    maxMembers: 255,
+    durability: 'fsync',
+    memoryBudgetBytes: 2 ** 24,
+    segmentRows: 8,
+    logFileBytes: 8192,
+    core: 'debug',
+    ...more,
+  };
+}
+
+/** A disk with the directory of the simulated database's parent. */
+export function simDisk(seed = 1): SimFs {
+  return new SimFs(seed);
+}
+
+export function openSim(fs: Fs, more: Partial<EngineOptions> = {}): Promise<Database> {
+  return Database.open(simOptions(fs, more));
+}
+
+/** All text of a scan. */
+export function drain(scan: Scan): string {
+  const slices: Uint8Array[] = [];
+  for (let slice = scan.next(); slice !== null; slice = scan.next()) slices.push(slice);
+  return Buffer.concat(slices).toString();
+}
+
+/** Rows of a scan as values. */
+export function rowsOf(table: Table, request: Partial<ScanRequest> = {}, snapshot?: Snapshot): Record<string, unknown>[] {
+  return JSON.parse(`[${drain(table.scan({ format: 'json', ...request }, snapshot))}]`);
+}
+
+export function turn(): Promise<void> {
+  return new Promise((resolve) => void setImmediate(resolve));
+}
