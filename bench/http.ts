@@ -34,10 +34,11 @@ export async function runHttp(options: PartOptions): Promise<BenchRow[]> {
   const ours = await startServer(MAIN, ['serve', '--data', dir, '--port', '0', '--log-level', 'error']);
   try {
     await untilReady(ours.url);
-    const sizes = [];
-    for (const kind of kinds) sizes.push(await answerBytes(ours.url, kind));
+    const sizes = await answerSizes(ours.url, kinds);
     const bare = await startServer(BARE, sizes.map(String));
     try {
+      const bareSizes = await answerSizes(bare.url, kinds);
+      if (bareSizes.join() !== sizes.join()) throw new Error(`the bare server answers ${bareSizes} bytes, not ${sizes}`);
       return await race(options, kinds, sizes, ours.url, bare.url);
     } finally {
       await bare.stop();
@@ -51,8 +52,6 @@ export async function runHttp(options: PartOptions): Promise<BenchRow[]> {
 async function race({ tiny, workspace }: PartOptions, kinds: readonly Kind[], sizes: readonly number[], ours: string, bare: string): Promise<BenchRow[]> {
   const rows: BenchRow[] = [];
   for (const [index, kind] of kinds.entries()) {
-    const bareBytes = await answerBytes(bare, kind);
-    if (bareBytes !== sizes[index]) throw new Error(`${kind.name}: the bare server answers ${bareBytes} bytes, not ${sizes[index]}`);
     const script = workspace.fresh('wrk');
     writeFileSync(script, wrkScript(kind, `${script}.lines`));
     writeFileSync(`${script}.lines`, kind.lines.join('\n'));
@@ -164,6 +163,12 @@ async function untilReady(url: string): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   throw new Error('the server is not ready after 10 s');
+}
+
+async function answerSizes(url: string, kinds: readonly Kind[]): Promise<number[]> {
+  const sizes: number[] = [];
+  for (const kind of kinds) sizes.push(await answerBytes(url, kind));
+  return sizes;
 }
 
 /** Bytes of the answers' bodies, the mean of the first few. Throws when one is no success. */

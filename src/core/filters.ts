@@ -2,6 +2,7 @@
 
 import type { Core } from './load.ts';
 import { allocate, Region } from './region.ts';
+import type { SegmentFacts } from './segment.ts';
 
 interface Entry {
   pointer: number;
@@ -29,11 +30,17 @@ export class FilterDirectory {
     return this.#core.memory.size;
   }
 
-  /** Adds the filter bytes of a segment under a number of the caller's. */
-  add(segment: number, filter: Uint8Array, nodeMin: number, nodeMax: number): void {
+  /** Adds the filter bytes of a segment under a number of the caller's. False when their checksum is not the one the segment's header gives. */
+  add(segment: number, filter: Uint8Array, facts: SegmentFacts): boolean {
+    const { exports, memory } = this.#core;
     const pointer = allocate(this.#core, filter.length);
-    this.#core.memory.write(pointer, filter);
-    this.#entries.set(segment, { pointer, bytes: filter.length, nodeMin, nodeMax });
+    memory.write(pointer, filter);
+    if (filter.length !== facts.filterBytes || exports.hg_crc32c(pointer, filter.length, 0) >>> 0 !== facts.filterChecksum) {
+      exports.hg_memory_free(pointer);
+      return false;
+    }
+    this.#entries.set(segment, { pointer, bytes: filter.length, nodeMin: facts.nodeMin, nodeMax: facts.nodeMax });
+    return true;
   }
 
   has(segment: number): boolean {

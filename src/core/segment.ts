@@ -29,6 +29,8 @@ export interface SegmentFacts {
   nodesOffset: number;
   filterOffset: number;
   filterBytes: number;
+  /** CRC32C of the filter, as the directory says it. */
+  filterChecksum: number;
 }
 
 function corruptStatus(core: Core, status: number, file: string): HedgerowError {
@@ -79,7 +81,21 @@ function factsAt(core: Core, base: number): SegmentFacts {
     nodesOffset: core.exports.hg_segment_section(base, SECTION_KIND.nodes, 0) >>> 0,
     filterOffset,
     filterBytes,
+    filterChecksum: sectionChecksum(core, base, SECTION_KIND.filter),
   };
+}
+
+/** The checksum in the directory entry of a section (FORMAT.md section 2: u16 kind at 0, u32 CRC32C at 16 of each entry). */
+function sectionChecksum(core: Core, base: number, kind: number): number {
+  const { exports, memory } = core;
+  const sections = exports.hg_segment_field(base, SEGMENT_FIELD.sections);
+  const entryWords = exports.HG_SECTION_ENTRY_BYTES.value / 4;
+  const words = memory.words;
+  for (let index = 0; index < sections; index++) {
+    const entry = (base + exports.HG_SEGMENT_HEADER_BYTES.value) / 4 + index * entryWords;
+    if ((words[entry]! & 0xffff) === kind) return words[entry + 4]!;
+  }
+  return 0;
 }
 
 /** Rows of a segment that died, ascending, and the LSN each died at. Kept by the engine, copied into the instance when it changed. */

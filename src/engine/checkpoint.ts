@@ -34,18 +34,17 @@ export function makeCheckpoint(
     const isChanged = changed?.table === table;
     items.push({
       definition: table.definition,
-      appliedLsn: isChanged ? changed.appliedLsn : appliedOf(table, lsn),
+      appliedLsn: isChanged ? changed.appliedLsn : table.appliedLsn,
       nextId: table.nextId,
       nextSegment: table.nextSegment,
-      segments: isChanged ? [...changed.segments] : table.version.segments.map(({ number, facts }) => ({ number, bytes: facts.bytes })),
+      segments: isChanged ? [...changed.segments] : segmentsOf(table),
     });
   }
   return { format: 1, lsn, nextTableId, tables: items };
 }
 
-/** A table that has nothing in the log needs nothing from it. */
-function appliedOf(table: Table, lsn: number): number {
-  return table.pending === 0 && table.corrupt === null ? lsn : table.appliedLsn;
+function segmentsOf(table: Table): SegmentEntry[] {
+  return table.unopened ? [...table.unopened] : table.version.segments.map(({ number, facts }) => ({ number, bytes: facts.bytes }));
 }
 
 /** Least LSN that some table still needs the log from, minus one. */

@@ -333,6 +333,10 @@ export class Database {
   /** Installs a manifest of the present state. The caller holds #ddl. A failure leaves the disk in doubt: writes are refused until a restart. */
   async #installCheckpoint(changed?: { table: Table; segments: readonly SegmentEntry[]; appliedLsn: number }): Promise<void> {
     const { log } = this.#committer;
+    // A table that has nothing in the log needs nothing from it. Kept in the table: the log goes up to here, so no later manifest may say less.
+    for (const table of this.#tables.values()) {
+      if (table.pending === 0 && table.corrupt === null) table.appliedLsn = Math.max(table.appliedLsn, log.durableLsn);
+    }
     const checkpoint: Checkpoint = makeCheckpoint(this.#tables.values(), log.durableLsn, this.#nextTableId, changed);
     try {
       await installManifest(this.#options.fs, this.dir, this.#crc32c, checkpoint);

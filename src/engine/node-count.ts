@@ -7,6 +7,8 @@ interface Counted {
   segments: Version['segments'];
   /** Distinct nodes of all segments, ascending. */
   nodes: Float64Array;
+  /** What the memtables hold: every row in them is newer than this, and they had so many. */
+  appliedLsn: number;
   memtableRows: number;
   count: number;
 }
@@ -20,15 +22,16 @@ export class NodeCounter {
     const { version } = table;
     const rows = version.memtables.reduce((sum, { memtable }) => sum + memtable.rows, 0);
     const known = this.#counted.get(table);
-    if (known && sameSegments(known.segments, version.segments) && known.memtableRows === rows) return known.count;
-    const nodes = known && sameSegments(known.segments, version.segments) ? known.nodes : mergeDictionaries(table);
+    const same = known !== undefined && sameSegments(known.segments, version.segments);
+    if (same && known.appliedLsn === table.appliedLsn && known.memtableRows === rows) return known.count;
+    const nodes = same ? known.nodes : mergeDictionaries(table);
     const fresh = new Set<number>();
     for (const { memtable } of version.memtables) {
       if (memtable.rows === 0) continue;
       for (const node of memtable.nodeIds()) if (!contains(nodes, node)) fresh.add(node);
     }
     const count = nodes.length + fresh.size;
-    this.#counted.set(table, { segments: version.segments, nodes, memtableRows: rows, count });
+    this.#counted.set(table, { segments: version.segments, nodes, appliedLsn: table.appliedLsn, memtableRows: rows, count });
     return count;
   }
 }

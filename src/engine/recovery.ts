@@ -22,15 +22,27 @@ export function openTable(context: EngineContext, item: CheckpointTable, scratch
   const segments: SegmentFile[] = [];
   for (const entry of item.segments) {
     try {
-      segments.push(openSegmentFile(table, entry, scratch));
+      const segment = openSegmentFile(table, entry, scratch);
+      checkOrder(segments[segments.length - 1], segment);
+      segments.push(segment);
     } catch (error) {
       table.corrupt = asCorruption(error, `${table.dir}/${segmentName(entry.number)}`);
+      table.unopened = item.segments;
       return table;
     }
   }
   table.install(new Version(segments, [], table.bucketSeconds));
   refreshFilters(table);
   return table;
+}
+
+/** Segments of a table are disjoint, in key order: a file in the place of another would hide rows from every search. */
+function checkOrder(before: SegmentFile | undefined, segment: SegmentFile): void {
+  if (before === undefined) return;
+  const { timeMax, lastId } = before.facts;
+  const { timeMin, firstId } = segment.facts;
+  if (timeMax < timeMin || (timeMax === timeMin && lastId < firstId)) return;
+  throw corruption(segment.path, 48, `its rows do not lie behind those of ${before.path}`);
 }
 
 /** Removes a table's segment files that are not `known`: a compaction wrote them and no manifest knows them, or the table was dropped. */

@@ -4,7 +4,7 @@ import { type Core, FilterDirectory, readSegmentFacts } from '../core/index.ts';
 import { corruption } from '../errors.ts';
 import type { FileHandle } from '../storage/fs.ts';
 import type { EngineContext } from './context.ts';
-import { SegmentFile, segmentName } from './segment-file.ts';
+import { asCorruption, SegmentFile, segmentName } from './segment-file.ts';
 import type { Table } from './table.ts';
 
 const HEAD_BYTES = 4096;
@@ -45,7 +45,7 @@ export function openSegmentFile(table: Table, entry: SegmentEntry, scratch: Core
   }
 }
 
-/** Brings the table's filter directory in line with the segments of its current version. */
+/** Brings the table's filter directory in line with the segments of its current version. A filter that cannot be read makes the table refuse. */
 export function refreshFilters(table: Table): void {
   const { segments } = table.version;
   if (segments.length < 2) {
@@ -53,11 +53,25 @@ export function refreshFilters(table: Table): void {
     return;
   }
   const filters = table.filters ?? new FilterDirectory(table.context.module.instantiate());
+  // Until all are read there are none: a lookup must not ask those of the version before.
+  table.filters = undefined;
   for (const segment of segments) {
-    if (!filters.has(segment.number)) filters.add(segment.number, readFilter(table.context, segment), segment.facts.nodeMin, segment.facts.nodeMax);
+    if (!filters.has(segment.number) && !addFilter(table, filters, segment)) return;
   }
   filters.arrange(segments.map((segment) => segment.number));
   table.filters = filters;
+}
+
+/** False when the filter cannot be read or is not what was written: the table refuses then. A wrong filter would hide rows. */
+function addFilter(table: Table, filters: FilterDirectory, segment: SegmentFile): boolean {
+  const { path, facts } = segment;
+  try {
+    if (filters.add(segment.number, readFilter(table.context, segment), facts)) return true;
+    throw corruption(path, facts.filterOffset, "the node filter's checksum does not hold");
+  } catch (error) {
+    table.corrupt = asCorruption(error, path);
+    return false;
+  }
 }
 
 function readFilter(context: EngineContext, segment: SegmentFile): Uint8Array {

@@ -14,6 +14,7 @@ import { checkTime, memberSet, rowOf, tombstoneMembers } from './edge.ts';
 import { OPERATION, runHeader } from './operations.ts';
 import { Scan, type ScanOverlay, type ScanSource } from './scan.ts';
 import { asCorruption, type SegmentFile } from './segment-file.ts';
+import type { SegmentEntry } from './segments-on-disk.ts';
 import { Snapshot } from './snapshot.ts';
 import type { BulkInsertResult, DeleteResult, EdgeInput, InsertResult, RowKey, ScanRequest, TableItem } from './types.ts';
 import { type MemtableEntry, Version } from './version.ts';
@@ -46,6 +47,8 @@ export class Table implements ScanSource {
   retryPending = 0;
   /** Why the table refuses: a corrupt file of it, with file and offset. */
   corrupt: HedgerowError | null = null;
+  /** The manifest's segments when not all of them could be opened: they stay in every later manifest, for a repair. */
+  unopened: readonly SegmentEntry[] | undefined;
   dropped = false;
   /** Filters of the current version's segments; undefined while there are too few to need them. */
   filters: FilterDirectory | undefined;

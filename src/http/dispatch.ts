@@ -29,9 +29,8 @@ export class Dispatcher {
   }
 
   /** Never throws: what goes wrong becomes an answer. */
-  handle(response: TransportResponse, request: TransportRequest): void {
+  handle(response: TransportResponse, request: TransportRequest, method: string): void {
     const { services, router } = this.#options;
-    const method = request.getCaseSensitiveMethod();
     const declared = request.getHeader('content-length');
     if (declared !== '' && hasTwoLengths(request)) {
       // Where the body ends is in doubt, and so is where the next request begins: nothing on this connection can be trusted.

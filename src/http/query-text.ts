@@ -21,9 +21,11 @@ export function queryObject(query: string): Record<string, string> {
   while (start < query.length) {
     const end = parameterEnd(query, start);
     const equals = nameEnd(query, start, end);
-    const name = decodeText(query.slice(start, equals));
-    if (name in values) throw givenTwice(name);
-    values[name] = decodeText(query.slice(equals + 1, end));
+    if (end > start) {
+      const name = decodeText(query.slice(start, equals));
+      if (name in values) throw givenTwice(name);
+      values[name] = decodeText(query.slice(equals + 1, end));
+    }
     start = end + 1;
   }
   return values;

@@ -15,9 +15,13 @@ export interface HttpServer {
 /** Rejects when the address cannot be had. */
 export function listen(dispatcher: Dispatcher, host: string, port: number): Promise<HttpServer> {
   const app = uws.App();
+  // A handler that throws ends the whole process; `handle` never does.
+  app.get('/*', (response, request) => {
+    dispatcher.handle(response as unknown as TransportResponse, request as TransportRequest, 'GET');
+  });
   app.any('/*', (response, request) => {
-    // A handler that throws ends the whole process; `handle` never does.
-    dispatcher.handle(response as unknown as TransportResponse, request as TransportRequest);
+    const method = request.getCaseSensitiveMethod();
+    dispatcher.handle(response as unknown as TransportResponse, request as TransportRequest, method);
   });
   return new Promise((resolve, reject) => {
     const listening = (socket: uws.us_listen_socket | false) => {

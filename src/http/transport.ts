@@ -19,7 +19,6 @@ export interface TransportResponse {
 
 /** Only valid until the request callback returns. */
 export interface TransportRequest {
-  getCaseSensitiveMethod(): string;
   getUrl(): string;
   /** The raw query string; undefined without `?`. Never call it with a name: that overwrites the raw text. */
   getQuery(): string | undefined;

@@ -14,7 +14,11 @@ export type Place = readonly (string | number)[];
 export type EdgeTable = Pick<Table, 'name' | 'item'>;
 
 /** The same rules for the API description. User columns may stand at top level too. */
-export const edgeKeyEntries = { event_ts: integer(), members: v.array(integer()), table: v.nullish(tableName()) };
+export const edgeKeyEntries = {
+  event_ts: integer(),
+  members: v.pipe(v.array(integer()), v.minLength(1)),
+  table: v.nullish(tableName()),
+};
 export const edgeSchema = v.looseObject({
   ...edgeKeyEntries,
   weight: v.nullish(finite()),

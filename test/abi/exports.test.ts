@@ -17,13 +17,17 @@ function bytesOf(build: CoreBuild): Uint8Array<ArrayBuffer> {
 /** Values of the exported constants: they are part of the ABI. */
 function constantsOf(build: CoreBuild): Map<string, unknown> {
   const exports = Object.entries(loadCore(build).instantiate().exports);
-  return new Map(exports.flatMap(([name, value]) => (value instanceof WebAssembly.Global ? [[name, value.value] as const] : [])));
+  return new Map(
+    exports.flatMap(([name, value]) => (value instanceof WebAssembly.Global ? [[name, value.value] as const] : [])),
+  );
 }
 
 function tableOf(build: CoreBuild): string {
   const constants = constantsOf(build);
   const lines = wasmExports(bytesOf(build)).map(({ name, kind, type }) =>
-    kind === 'memory' ? `memory ${name}` : `${kind} ${name} ${type}${constants.has(name) ? ` = ${constants.get(name)}` : ''}`,
+    kind === 'memory'
+      ? `memory ${name}`
+      : `${kind} ${name} ${type}${constants.has(name) ? ` = ${constants.get(name)}` : ''}`,
   );
   return `${lines.join('\n')}\n`;
 }
@@ -41,7 +45,9 @@ describe('the ABI of the core', () => {
 
   it.each(builds)('lists what the engine lists for the %s build', (build) => {
     const known = WebAssembly.Module.exports(new WebAssembly.Module(bytesOf(build)));
-    const kinds = new Map(wasmExports(bytesOf(build)).map(({ name, kind }) => [name, kind === 'func' ? 'function' : kind]));
+    const kinds = new Map(
+      wasmExports(bytesOf(build)).map(({ name, kind }) => [name, kind === 'func' ? 'function' : kind]),
+    );
     expect(new Map(known.map(({ name, kind }) => [name, kind]))).toEqual(kinds);
   });
 

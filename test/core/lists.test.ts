@@ -39,7 +39,9 @@ describe.each(BUILDS)('lists, %s build', (build) => {
     for (const k of [0, 1, 2, 3, 7, 64, 1024]) {
       core.x.hg_memory_reset();
       const runs = Array.from({ length: k }, () => {
-        const edges = Array.from({ length: random.below(k > 64 ? 4 : 40) }, () => edgeOf(random.below(30) - 15, random.below(20), [random.below(9)]));
+        const edges = Array.from({ length: random.below(k > 64 ? 4 : 40) }, () =>
+          edgeOf(random.below(30) - 15, random.below(20), [random.below(9)]),
+        );
         return placeRun(core, edges.sort(compareEdges));
       });
       const expected = runs
@@ -66,8 +68,12 @@ describe.each(BUILDS)('lists, %s build', (build) => {
         return core.words(out, call(out) >>> 0);
       };
       const inB = new Set(b);
-      expect(run((out) => core.x.hg_rows_intersect(at, a.length, bt, b.length, out))).toEqual(a.filter((row) => inB.has(row)));
-      expect(run((out) => core.x.hg_rows_difference(at, a.length, bt, b.length, out))).toEqual(a.filter((row) => !inB.has(row)));
+      expect(run((out) => core.x.hg_rows_intersect(at, a.length, bt, b.length, out))).toEqual(
+        a.filter((row) => inB.has(row)),
+      );
+      expect(run((out) => core.x.hg_rows_difference(at, a.length, bt, b.length, out))).toEqual(
+        a.filter((row) => !inB.has(row)),
+      );
       const both = [...new Set([...a, ...b])].sort((x, y) => x - y);
       expect(run((out) => core.x.hg_rows_union(at, a.length, bt, b.length, out))).toEqual(both);
     }
@@ -110,7 +116,12 @@ describe.each(BUILDS)('lists, %s build', (build) => {
     const directory = segments.map((edges) => {
       const built = buildSegment(core, edges, [], 10);
       const offset = core.x.hg_segment_section(built.file, 9, 0) >>> 0;
-      return { pointer: built.file + offset, bytes: core.rows, min: core.x.hg_segment_field(built.file, 11), max: core.x.hg_segment_field(built.file, 12) };
+      return {
+        pointer: built.file + offset,
+        bytes: core.rows,
+        min: core.x.hg_segment_field(built.file, 11),
+        max: core.x.hg_segment_field(built.file, 12),
+      };
     });
     const entries = new DataView(new ArrayBuffer(24 * directory.length));
     for (const [index, entry] of directory.entries()) {
@@ -125,7 +136,10 @@ describe.each(BUILDS)('lists, %s build', (build) => {
     let wrong = 0;
     for (let i = 0; i < 400; i++) {
       const nodes = Array.from({ length: 1 + random.below(3) }, node);
-      const found = core.words(out, core.x.hg_filters_probe(at, directory.length, core.putNumbers(nodes), nodes.length, out));
+      const found = core.words(
+        out,
+        core.x.hg_filters_probe(at, directory.length, core.putNumbers(nodes), nodes.length, out),
+      );
       const holders = segments.flatMap((edges, index) => {
         const held = new Set(edges.flatMap((edge) => edge.members));
         return nodes.every((one) => held.has(one)) ? [index] : [];

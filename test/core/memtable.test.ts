@@ -2,7 +2,18 @@
 
 import { beforeEach, describe, expect, it } from 'vitest';
 import { BUILDS, gatherText, Instance, STATUS } from './support/instance.ts';
-import { COLUMNS, compareEdges, concat, type Edge, edgeOf, naiveRecord, planOf, randomValue, rowText, type Value } from './support/model.ts';
+import {
+  COLUMNS,
+  compareEdges,
+  concat,
+  type Edge,
+  edgeOf,
+  naiveRecord,
+  planOf,
+  randomValue,
+  rowText,
+  type Value,
+} from './support/model.ts';
 import { type Random, randomFrom } from './support/random.ts';
 
 const BASE_LSN = 1000;
@@ -80,7 +91,17 @@ class Pair {
   lookup(nodes: readonly number[], low: [number, number], endTime: number, lsn: number): number[] {
     const list = this.core.putNumbers(nodes);
     const call = (capacity: number) =>
-      this.core.x.hg_memtable_lookup(this.handle, list, nodes.length, low[0], low[1], endTime, lsn, this.#out, capacity);
+      this.core.x.hg_memtable_lookup(
+        this.handle,
+        list,
+        nodes.length,
+        low[0],
+        low[1],
+        endTime,
+        lsn,
+        this.#out,
+        capacity,
+      );
     let n = call(1);
     if (n === STATUS.tooSmall) n = call(this.core.needed);
     this.core.x.hg_memory_free(list);
@@ -151,7 +172,11 @@ describe.each(BUILDS)('memtable, %s build', (build) => {
       for (let i = 0; i < 30; i++) {
         const count = 1 + random.below(40);
         const first = pair.rows.length;
-        pair.append(range(count).map((j) => randomEdge(random, first + j + 1, late ? random.below(9000) - 4500 : (first + j) * 7 - 3000, 90)));
+        pair.append(
+          range(count).map((j) =>
+            randomEdge(random, first + j + 1, late ? random.below(9000) - 4500 : (first + j) * 7 - 3000, 90),
+          ),
+        );
         if (i % 5 === 0) pair.kill(random.below(pair.rows.length));
         expect(pair.field(2)).toBe(new Set(pair.rows.map((row) => Math.floor(row.time / BUCKET))).size);
       }
@@ -211,7 +236,9 @@ describe.each(BUILDS)('memtable, %s build', (build) => {
     const addresses = core.words(list, rows.length);
     const expected = pair.ordered().map((row) => rowText(row, COLUMNS));
     for (const capacity of [1, 3000, 1 << 17]) {
-      const text = gatherText(core, addresses, 0, capacity, (at, n, kind, out, room) => core.x.hg_records_json(at, n, plan, kind, out, room));
+      const text = gatherText(core, addresses, 0, capacity, (at, n, kind, out, room) =>
+        core.x.hg_records_json(at, n, plan, kind, out, room),
+      );
       expect(text).toBe(expected.join(','));
     }
   });
@@ -226,13 +253,25 @@ describe.each(BUILDS)('memtable, %s build', (build) => {
     for (const lsn of [BASE_LSN, 0, -5, Number.NaN, BASE_LSN + 2 ** 32]) {
       expect(core.x.hg_memtable_append(pair.handle, record, 1, lsn)).toBe(STATUS.badArgument);
     }
-    for (const lsn of [BASE_LSN, Number.NaN]) expect(core.x.hg_memtable_kill(pair.handle, 0, lsn)).toBe(STATUS.badArgument);
+    for (const lsn of [BASE_LSN, Number.NaN])
+      expect(core.x.hg_memtable_kill(pair.handle, 0, lsn)).toBe(STATUS.badArgument);
     expect(core.x.hg_memtable_kill(pair.handle, 1, BASE_LSN + 9)).toBe(STATUS.badArgument);
     expect(core.x.hg_memtable_key(pair.handle, 1, record)).toBe(STATUS.badArgument);
     expect(core.x.hg_memtable_at(pair.handle, 1) >>> 0).toBe(0xffffffff);
     expect(core.x.hg_memtable_lookup(pair.handle, record, 0, 0, 0, 0, 0, record, 1)).toBe(STATUS.badArgument);
     expect(core.x.hg_memtable_lookup(pair.handle, record, 256, 0, 0, 0, 0, record, 1)).toBe(STATUS.badArgument);
     expect(pair.field(0)).toBe(1);
+  });
+
+  it('indexes nodes a few rows at a time, and a lookup does the rest', () => {
+    const random = randomFrom(9);
+    const pair = new Pair(core);
+    pair.append(range(100).map((i) => randomEdge(random, i + 1, i, 10)));
+    expect(core.x.hg_memtable_index(pair.handle, 0)).toBe(100);
+    expect(core.x.hg_memtable_index(pair.handle, 30)).toBe(70);
+    const holders = pair.rows.filter((row) => row.members.includes(3)).map((row) => row.row);
+    expect(pair.lookup([3], [-LAST, -LAST], LAST, LAST)).toEqual(holders);
+    expect(core.x.hg_memtable_index(pair.handle, 0xffffffff)).toBe(0);
   });
 
   it('answers an empty table', () => {

@@ -2,7 +2,17 @@
 
 import { describe, expect, it } from 'vitest';
 import { BUILDS, Instance, STATUS } from './support/instance.ts';
-import { COLUMNS, concat, type Edge, edgeOf, naiveRecord, propertyBlock, randomValue, SAFE, type Value } from './support/model.ts';
+import {
+  COLUMNS,
+  concat,
+  type Edge,
+  edgeOf,
+  naiveRecord,
+  propertyBlock,
+  randomValue,
+  SAFE,
+  type Value,
+} from './support/model.ts';
 import { type Random, randomFrom } from './support/random.ts';
 
 interface Input {
@@ -18,7 +28,9 @@ interface Input {
 /** Calls hg_records_encode; gives the status and the bytes. */
 function encode(core: Instance, input: Input): { status: number; bytes: Uint8Array } {
   const { times, ids, members, blocks, limit = 255 } = input;
-  const capacity = input.capacity ?? members.reduce((sum, list) => sum + 40 + list.length * 9, 64) + (blocks ? concat(blocks).length : 0);
+  const capacity =
+    input.capacity ??
+    members.reduce((sum, list) => sum + 40 + list.length * 9, 64) + (blocks ? concat(blocks).length : 0);
   let end = 0;
   const ends = blocks?.map((block) => {
     end += block.length;
@@ -89,7 +101,10 @@ describe.each(BUILDS)('records, %s build', (build) => {
     const core = new Instance(build);
     const edge = edgeOf(100, 7, [3, 5, 300], { 0: 0.5 });
     const expected =
-      `2b000000 03 00 1d00 ${'6400000000000000'} ${'0700000000000000'} 10 06 02 2701 0100 0000 01 00 000000000000e03f`.replaceAll(' ', '');
+      `2b000000 03 00 1d00 ${'6400000000000000'} ${'0700000000000000'} 10 06 02 2701 0100 0000 01 00 000000000000e03f`.replaceAll(
+        ' ',
+        '',
+      );
     const bytes = encodeEdges(core, [edge]);
     expect(Buffer.from(bytes).toString('hex')).toBe(expected);
     expect(core.x.hg_records_check(core.put(bytes), bytes.length, 1)).toBe(0);
@@ -98,7 +113,10 @@ describe.each(BUILDS)('records, %s build', (build) => {
   it('encodes 1 to 255 members of every width as the format says, and gives them back', () => {
     const core = new Instance(build);
     const random = randomFrom(11);
-    const counts = [...Array.from({ length: 255 }, (_, i) => i + 1), ...Array.from({ length: 400 }, () => 1 + random.below(8))];
+    const counts = [
+      ...Array.from({ length: 255 }, (_, i) => i + 1),
+      ...Array.from({ length: 400 }, () => 1 + random.below(8)),
+    ];
     const edges = randomEdges(random, counts);
     const bytes = encodeEdges(core, edges, random);
     expect(Buffer.compare(bytes, concat(edges.map((edge) => naiveRecord(edge, COLUMNS))))).toBe(0);
@@ -160,7 +178,18 @@ describe.each(BUILDS)('records, %s build', (build) => {
     const out = core.alloc(1000);
     const [times, members] = [core.putNumbers([1, 2]), core.putNumbers([1, 2])];
     const call = (ends: number[]) =>
-      core.x.hg_records_encode(2, times, 0, core.putWords([1, 1]), members, core.putWords(ends), core.alloc(64), 64, out, 1000);
+      core.x.hg_records_encode(
+        2,
+        times,
+        0,
+        core.putWords([1, 1]),
+        members,
+        core.putWords(ends),
+        core.alloc(64),
+        64,
+        out,
+        1000,
+      );
     expect(call([8, 4])).toBe(STATUS.badArgument);
     expect(call([8, 0xffffffff])).toBe(STATUS.badArgument);
   });
@@ -168,7 +197,11 @@ describe.each(BUILDS)('records, %s build', (build) => {
   it('says how much room is missing, so that a retry gets through', () => {
     const core = new Instance(build);
     const edges = randomEdges(randomFrom(14), [3, 200, 1, 7]);
-    const input = { times: edges.map((edge) => edge.time), ids: edges.map((edge) => edge.id), members: edges.map((edge) => edge.members) };
+    const input = {
+      times: edges.map((edge) => edge.time),
+      ids: edges.map((edge) => edge.id),
+      members: edges.map((edge) => edge.members),
+    };
     let capacity = 0;
     let tries = 0;
     for (;;) {
@@ -228,7 +261,8 @@ describe.each(BUILDS)('records, %s build', (build) => {
 
   it('refuses allocations that cannot be and reuses what was given back', () => {
     const core = new Instance(build);
-    for (const bytes of [0xffffffff, 0xf0000001, 0xf0000000, 0xefffffff, 0xe0000001]) expect(core.x.hg_memory_alloc(bytes)).toBe(0);
+    for (const bytes of [0xffffffff, 0xf0000001, 0xf0000000, 0xefffffff, 0xe0000001])
+      expect(core.x.hg_memory_alloc(bytes)).toBe(0);
     const used = core.x.hg_memory_used();
     const first = core.alloc(1000);
     expect(first % 16).toBe(0);

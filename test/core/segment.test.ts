@@ -2,7 +2,17 @@
 
 import { describe, expect, it } from 'vitest';
 import { BUILDS, gatherText, Instance, STATUS } from './support/instance.ts';
-import { COLUMNS, type Column, concat, type Edge, edgeOf, naiveRecord, planOf, rowText, SAFE } from './support/model.ts';
+import {
+  COLUMNS,
+  type Column,
+  concat,
+  type Edge,
+  edgeOf,
+  naiveRecord,
+  planOf,
+  rowText,
+  SAFE,
+} from './support/model.ts';
 import { randomFrom } from './support/random.ts';
 import { type BuiltSegment, buildFrom, buildSegment, tryBuild } from './support/segments.ts';
 import { makeTables, type NamedTable } from './support/shapes.ts';
@@ -65,7 +75,12 @@ describe.each(BUILDS)('segments, %s build', (build) => {
       return { core, built };
     }
 
-    function textOf(rows: readonly number[], separator: number, capacity: number, shown: readonly Column[] = columns): string {
+    function textOf(
+      rows: readonly number[],
+      separator: number,
+      capacity: number,
+      shown: readonly Column[] = columns,
+    ): string {
       const { core, built } = open();
       const plan = core.put(planOf(shown).bytes);
       return gatherText(core, rows, separator, capacity, (list, n, kind, out, room) =>
@@ -76,7 +91,11 @@ describe.each(BUILDS)('segments, %s build', (build) => {
     it('builds a file that passes the deep check, with the header FORMAT.md describes', () => {
       const { core, built } = open();
       const header = new DataView(core.bytes(built.file, 128).buffer);
-      expect([112, 114, 115].map((at) => header.getUint8(at))).toEqual([table.widths[0], table.widths[2], table.widths[3]]);
+      expect([112, 114, 115].map((at) => header.getUint8(at))).toEqual([
+        table.widths[0],
+        table.widths[2],
+        table.widths[3],
+      ]);
       expect(header.getUint8(113)).toBe(table.widths[1]);
       const nodes = new Set(edges.flatMap((edge) => edge.members));
       const ids = edges.map((edge) => edge.id);
@@ -120,7 +139,12 @@ describe.each(BUILDS)('segments, %s build', (build) => {
       expect(textOf(all, 2, 1 << 16) === expected.map((line) => `${line}\n`).join('')).toBe(true);
       const some = all.filter((row) => row % 7 === 0 || row % 64 === 63).slice(0, 400);
       expect(`[${textOf(some, 0, 1 << 14)}]`).toBe(`[${some.map((row) => expected[row]).join(',')}]`);
-      expect(textOf(some.slice(0, 3), 1, 1 << 14)).toBe(some.slice(0, 3).map((row) => `,${expected[row]}`).join(''));
+      expect(textOf(some.slice(0, 3), 1, 1 << 14)).toBe(
+        some
+          .slice(0, 3)
+          .map((row) => `,${expected[row]}`)
+          .join(''),
+      );
     });
 
     it('gives the same text through a tiny buffer, row by row', () => {
@@ -151,9 +175,13 @@ describe.each(BUILDS)('segments, %s build', (build) => {
       for (let i = 0; i < 80; i++) {
         const from = random.below(edges.length + 1);
         const to = Math.min(edges.length, from + random.below(i < 40 ? 300 : edges.length + 1));
-        expect(core.x.hg_segment_buckets(built.handle, from, to)).toBe(from < to ? bucketsOf(table, range(from, to)) : 0);
+        expect(core.x.hg_segment_buckets(built.handle, from, to)).toBe(
+          from < to ? bucketsOf(table, range(from, to)) : 0,
+        );
         const list = range(from, to).filter(() => random.below(5) === 0);
-        expect(core.x.hg_segment_row_buckets(built.handle, core.putWords([...list, 0]), list.length)).toBe(bucketsOf(table, list));
+        expect(core.x.hg_segment_row_buckets(built.handle, core.putWords([...list, 0]), list.length)).toBe(
+          bucketsOf(table, list),
+        );
         if (from === edges.length) continue;
         expect(core.x.hg_segment_key(built.handle, from, key)).toBe(0);
         expect(core.numbers(key, 2)).toEqual([edges[from]!.time, edges[from]!.id]);
@@ -198,9 +226,10 @@ describe.each(BUILDS)('segments, %s build', (build) => {
         const edge = edges[random.below(edges.length)]!;
         const time = edge.time + (i % 5 === 4 ? 1 : 0);
         const members = i % 4 === 3 ? edge.members.slice(1).concat(-12_345) : edge.members;
-        const expected = range(lowerBound(edges, time, Number.NEGATIVE_INFINITY), lowerBound(edges, time, Number.POSITIVE_INFINITY)).filter(
-          (row) => edges[row]!.members.join() === edgeOf(0, 0, members).members.join(),
-        );
+        const expected = range(
+          lowerBound(edges, time, Number.NEGATIVE_INFINITY),
+          lowerBound(edges, time, Number.POSITIVE_INFINITY),
+        ).filter((row) => edges[row]!.members.join() === edgeOf(0, 0, members).members.join());
         const record = core.put(naiveRecord(edgeOf(time, 0, members)));
         expect(core.x.hg_segment_match(built.handle, record, out, 4096)).toBe(expected.length);
         expect(core.words(out, expected.length)).toEqual(expected);
@@ -214,7 +243,9 @@ describe.each(BUILDS)('segments, %s build', (build) => {
       const { core, built } = open();
       const random = randomFrom(400);
       for (const column of columns) {
-        const values = edges.map((edge) => (edge.properties.has(column.id) ? edge.properties.get(column.id)! : column.byDefault));
+        const values = edges.map((edge) =>
+          edge.properties.has(column.id) ? edge.properties.get(column.id)! : column.byDefault,
+        );
         const numeric = column.type === 'REAL' || column.type === 'INTEGER';
         if (!numeric || values.every((value) => value === null)) {
           expect(core.x.hg_segment_psi_count(built.handle, column.id, 0, 1, 0)).toBe(STATUS.badArgument);
@@ -244,8 +275,16 @@ describe.each(BUILDS)('segments, %s build', (build) => {
       const list = addressesOf(records, base);
       const plan = core.put(planOf(columns).bytes);
       const head = list.slice(0, 300);
-      const text = gatherText(core, head, 2, 1 << 14, (at, n, kind, out, room) => core.x.hg_records_json(at, n, plan, kind, out, room));
-      expect(text).toBe(lines.get(table)!.slice(0, head.length).map((line) => `${line}\n`).join(''));
+      const text = gatherText(core, head, 2, 1 << 14, (at, n, kind, out, room) =>
+        core.x.hg_records_json(at, n, plan, kind, out, room),
+      );
+      expect(text).toBe(
+        lines
+          .get(table)!
+          .slice(0, head.length)
+          .map((line) => `${line}\n`)
+          .join(''),
+      );
       const again = buildFrom(core, core.putWords(list), list.length, columns, bucketSeconds);
       expect(again.status).toBe(built.bytes);
       expect(Buffer.compare(core.bytes(again.file, built.bytes), core.bytes(built.file, built.bytes))).toBe(0);
@@ -264,7 +303,8 @@ describe.each(BUILDS)('segments, %s build', (build) => {
   it('refuses rows and columns it cannot build from', () => {
     const core = new Instance(build);
     const edges = [edgeOf(1, 1, [1]), edgeOf(1, 2, [2])];
-    const status = (list: Edge[], columns: readonly Column[] = [], bucket = 60) => tryBuild(core, list, columns, bucket).status;
+    const status = (list: Edge[], columns: readonly Column[] = [], bucket = 60) =>
+      tryBuild(core, list, columns, bucket).status;
     expect(status([])).toBe(STATUS.badArgument);
     expect(status([edges[1]!, edges[0]!])).toBe(STATUS.badArgument);
     expect(status([edges[0]!, edges[0]!])).toBe(STATUS.badArgument);
@@ -282,14 +322,20 @@ describe.each(BUILDS)('segments, %s build', (build) => {
 
   it('refuses a file of which any one bit has changed', () => {
     const core = new Instance(build);
-    const edges = range(0, 40).map((row) => edgeOf(row * 3, row * row, [row, row + 1, 9999], { 0: row / 8, 6: `t${row % 5}` }));
+    const edges = range(0, 40).map((row) =>
+      edgeOf(row * 3, row * row, [row, row + 1, 9999], { 0: row / 8, 6: `t${row % 5}` }),
+    );
     const built = buildSegment(core, edges, COLUMNS, 10);
     const bytes = core.bytes(built.file, built.bytes);
     const directoryEnd = 128 + 24 * core.x.hg_segment_field(built.file, 17);
     const covered = new Uint8Array(built.bytes).fill(1, 0, directoryEnd);
     const view = new DataView(bytes.buffer);
     for (let entry = 128; entry < directoryEnd; entry += 24) {
-      covered.fill(1, view.getUint32(entry + 8, true), view.getUint32(entry + 8, true) + view.getUint32(entry + 12, true));
+      covered.fill(
+        1,
+        view.getUint32(entry + 8, true),
+        view.getUint32(entry + 8, true) + view.getUint32(entry + 12, true),
+      );
     }
     const random = randomFrom(500);
     for (let i = 0; i < 1500; i++) {
@@ -302,11 +348,19 @@ describe.each(BUILDS)('segments, %s build', (build) => {
     }
     core.core.memory.write(built.file, bytes);
     expect(core.x.hg_segment_check(built.file, built.bytes, 1)).toBe(0);
-    for (let length = 0; length < built.bytes; length += 97) expect(core.x.hg_segment_check(built.file, length, 1)).toBe(STATUS.corrupt);
+    for (let length = 0; length < built.bytes; length += 97)
+      expect(core.x.hg_segment_check(built.file, length, 1)).toBe(STATUS.corrupt);
   });
 });
 
-function lookup(core: Instance, built: BuiltSegment, nodes: readonly number[], from: number, to: number, capacity: number): number[] {
+function lookup(
+  core: Instance,
+  built: BuiltSegment,
+  nodes: readonly number[],
+  from: number,
+  to: number,
+  capacity: number,
+): number[] {
   const list = core.putNumbers(nodes);
   const out = core.alloc(capacity * 4 + 32);
   const rows: number[] = [];
@@ -323,11 +377,21 @@ function lookup(core: Instance, built: BuiltSegment, nodes: readonly number[], f
   return rows;
 }
 
-function expectOrder(core: Instance, built: BuiltSegment, column: number, low: number, high: number, flags: number, expected: readonly number[]): void {
+function expectOrder(
+  core: Instance,
+  built: BuiltSegment,
+  column: number,
+  low: number,
+  high: number,
+  flags: number,
+  expected: readonly number[],
+): void {
   expect(core.x.hg_segment_psi_count(built.handle, column, low, high, flags)).toBe(expected.length);
   const out = core.alloc(expected.length * 4 + 4);
   if (expected.length > 0) {
-    expect(core.x.hg_segment_psi(built.handle, column, low, high, flags, out, expected.length - 1)).toBe(STATUS.tooSmall);
+    expect(core.x.hg_segment_psi(built.handle, column, low, high, flags, out, expected.length - 1)).toBe(
+      STATUS.tooSmall,
+    );
     expect(core.needed).toBe(expected.length);
   }
   expect(core.x.hg_segment_psi(built.handle, column, low, high, flags, out, expected.length)).toBe(expected.length);
@@ -336,7 +400,12 @@ function expectOrder(core: Instance, built: BuiltSegment, column: number, low: n
 }
 
 /** Exports rows as records through a buffer of `capacity` bytes. */
-function exportAll(core: Instance, built: BuiltSegment, rows: readonly number[], capacity: number): Uint8Array<ArrayBuffer> {
+function exportAll(
+  core: Instance,
+  built: BuiltSegment,
+  rows: readonly number[],
+  capacity: number,
+): Uint8Array<ArrayBuffer> {
   const list = core.putWords(rows);
   let room = capacity;
   let out = core.alloc(room);

@@ -24,7 +24,9 @@ function run(name: string, cases: number, one: (random: Random) => boolean): num
     try {
       if (one(randomFrom(SEED * 1_000_003 + number))) passed++;
     } catch (cause) {
-      throw new Error(`${name}: seed ${SEED}, case ${number}: ${cause instanceof Error ? cause.message : cause}`, { cause });
+      throw new Error(`${name}: seed ${SEED}, case ${number}: ${cause instanceof Error ? cause.message : cause}`, {
+        cause,
+      });
     }
     const ms = performance.now() - started;
     if (ms > CASE_MS) throw new Error(`${name}: seed ${SEED}, case ${number} took ${Math.round(ms)} ms`);
@@ -50,13 +52,38 @@ function repair(core: Instance, at: number, length: number): void {
 }
 
 function seedTables(): ReturnType<typeof randomTable>[] {
-  const shape = { time: (random: Random) => random.below(500) - 100, node: (random: Random) => random.below(40), members: (random: Random) => 1 + random.below(5) };
+  const shape = {
+    time: (random: Random) => random.below(500) - 100,
+    node: (random: Random) => random.below(40),
+    members: (random: Random) => 1 + random.below(5),
+  };
   return [
     [edgeOf(0, 0, [1])],
     randomTable(randomFrom(1), { ...shape, rows: 70, id: (_, row) => row, columns: COLUMNS, sparsity: 2 }),
-    randomTable(randomFrom(2), { ...shape, rows: 9, id: (_, row) => row * row * 70_000, columns: COLUMNS, sparsity: 1 }),
-    randomTable(randomFrom(3), { ...shape, rows: 140, id: (_, row) => -row, columns: COLUMNS.slice(0, 1), sparsity: 4, time: (random) => random.below(3) }),
-    randomTable(randomFrom(4), { ...shape, rows: 5, id: (_, row) => row, columns: [], sparsity: 1, node: (random) => (random.below(9) - 4) * 2 ** 50, members: () => 60 }),
+    randomTable(randomFrom(2), {
+      ...shape,
+      rows: 9,
+      id: (_, row) => row * row * 70_000,
+      columns: COLUMNS,
+      sparsity: 1,
+    }),
+    randomTable(randomFrom(3), {
+      ...shape,
+      rows: 140,
+      id: (_, row) => -row,
+      columns: COLUMNS.slice(0, 1),
+      sparsity: 4,
+      time: (random) => random.below(3),
+    }),
+    randomTable(randomFrom(4), {
+      ...shape,
+      rows: 5,
+      id: (_, row) => row,
+      columns: [],
+      sparsity: 1,
+      node: (random) => (random.below(9) - 4) * 2 ** 50,
+      members: () => 60,
+    }),
   ];
 }
 

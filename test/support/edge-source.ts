@@ -21,7 +21,26 @@ const TEXTS = [
   '0123456789abcdef',
   '0123456789abcde"',
 ];
-const REALS = [0, 1, -1, 0.5, -0.25, 0.1, 1 / 3, 1e21, 1e-7, 123456789.125, 5e-324, Number.MAX_VALUE, -Number.MAX_VALUE, 2 ** 53, 1e300, 4.35, 0.000001, 1e15];
+const REALS = [
+  0,
+  1,
+  -1,
+  0.5,
+  -0.25,
+  0.1,
+  1 / 3,
+  1e21,
+  1e-7,
+  123456789.125,
+  5e-324,
+  Number.MAX_VALUE,
+  -Number.MAX_VALUE,
+  2 ** 53,
+  1e300,
+  4.35,
+  0.000001,
+  1e15,
+];
 const INTEGERS = [0, 1, -1, 127, 128, 255, 256, 65535, 65536, 2 ** 31, -(2 ** 31), 2 ** 32, MAX, -MAX];
 
 export class EdgeSource {
@@ -38,7 +57,8 @@ export class EdgeSource {
     this.#random = random;
     this.#maxMembers = maxMembers;
     this.#spanTs = this.pick([1, 4, 30, 1000, 100_000, 2 ** 31, MAX]);
-    this.#baseTs = this.#spanTs === MAX ? 0 : this.pick([0, -17, 1_700_000_000, -MAX, MAX - this.#spanTs, -2_000_000_000]);
+    this.#baseTs =
+      this.#spanTs === MAX ? 0 : this.pick([0, -17, 1_700_000_000, -MAX, MAX - this.#spanTs, -2_000_000_000]);
     this.#rising = random.chance(0.4);
     this.#lastTs = this.#baseTs;
     this.#nodes = this.#makeNodes();
@@ -96,7 +116,8 @@ export class EdgeSource {
 
   text(): string {
     const random = this.#random;
-    if (this.#longTexts && random.chance(0.3)) return this.pick(['x', '"', 'é', '\u0001', '🦔']).repeat(1 + random.below(16_000));
+    if (this.#longTexts && random.chance(0.3))
+      return this.pick(['x', '"', 'é', '\u0001', '🦔']).repeat(1 + random.below(16_000));
     return random.chance(0.3) ? `${this.pick(TEXTS)}${this.pick(TEXTS)}` : this.pick(TEXTS);
   }
 
@@ -107,7 +128,9 @@ export class EdgeSource {
       case 'INTEGER':
         return random.chance(0.5) ? this.pick(INTEGERS) : this.wide();
       case 'REAL':
-        return random.chance(0.5) ? this.pick(REALS) : (random.below(2 ** 32) - 2 ** 31) / this.pick([1, 3, 7, 1000, 2 ** 40]);
+        return random.chance(0.5)
+          ? this.pick(REALS)
+          : (random.below(2 ** 32) - 2 ** 31) / this.pick([1, 3, 7, 1000, 2 ** 40]);
       case 'BOOLEAN':
         return random.chance(0.5);
       case 'TEXT':
@@ -119,7 +142,12 @@ export class EdgeSource {
     const random = this.#random;
     const properties: Record<string, PropertyValue> = {};
     if (random.chance(0.6)) {
-      const all: ColumnDefinition[] = [{ name: 'weight', type: 'REAL' }, { name: 'mean_dist_m', type: 'REAL' }, { name: 'formation', type: 'TEXT' }, ...columns];
+      const all: ColumnDefinition[] = [
+        { name: 'weight', type: 'REAL' },
+        { name: 'mean_dist_m', type: 'REAL' },
+        { name: 'formation', type: 'TEXT' },
+        ...columns,
+      ];
       for (const column of all) if (random.chance(0.4)) properties[column.name] = this.value(column);
     }
     const edge = { event_ts: this.time(), members: this.members() };

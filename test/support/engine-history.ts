@@ -2,7 +2,14 @@
 // every kind at the newest state, at pinned snapshots and in the middle of everything.
 
 import { loadCore } from '../../src/core/index.ts';
-import { Database, type EngineOptions, type Scan, type Snapshot, type Table, type Transaction } from '../../src/engine/index.ts';
+import {
+  Database,
+  type EngineOptions,
+  type Scan,
+  type Snapshot,
+  type Table,
+  type Transaction,
+} from '../../src/engine/index.ts';
 import type { DeleteResult, EdgeInput, EdgeRow, InsertResult, ScanRequest } from '../../src/engine/types.ts';
 import { HedgerowError } from '../../src/errors.ts';
 import { isEdge, type NaiveRequest, NaiveTable, select, textOf } from '../model/naive-table.ts';
@@ -96,7 +103,9 @@ export class EngineHistory {
       for (let step = 0; step < steps; step++) await this.#step();
       await this.#end();
     } catch (error) {
-      throw new Error(`${(error as Error).message}\nlast steps:\n  ${this.log.slice(-25).join('\n  ')}`, { cause: error });
+      throw new Error(`${(error as Error).message}\nlast steps:\n  ${this.log.slice(-25).join('\n  ')}`, {
+        cause: error,
+      });
     }
   }
 
@@ -231,9 +240,9 @@ export class EngineHistory {
     for (const { tx } of this.#transactions.splice(0)) tx.rollback();
     const settled = this.#random.chance(0.7);
     if (settled) await this.#settleAll();
-    await this.#wait(this.#db.close());
+    await this.#wait(this.#db.close().catch((error) => this.#failed(error)));
     await this.#settleAll();
-    if (this.#damaged) return;
+    if (this.#damaged) return this.#crash();
     if (this.#options.durability === 'async') this.#acked = this.#head;
     if (this.fs.openHandles !== 0) throw new Error(`${this.fs.openHandles} files are open after close`);
     this.#saw('reopen');
@@ -332,7 +341,14 @@ export class EngineHistory {
   }
 
   /** Gives LSNs to a commit that was just handed over, and follows its promise. */
-  #follow<T>(what: string, operations: number, promise: Promise<T>, check: (value: T, firstLsn: number) => void, apply: (firstLsn: number) => void, refused: boolean): Inflight {
+  #follow<T>(
+    what: string,
+    operations: number,
+    promise: Promise<T>,
+    check: (value: T, firstLsn: number) => void,
+    apply: (firstLsn: number) => void,
+    refused: boolean,
+  ): Inflight {
     const firstLsn = this.#head + 1;
     const lastLsn = this.#head + operations;
     this.log.push(`${what} lsn ${firstLsn}..${lastLsn}${refused ? ' refused' : ''}`);
@@ -393,10 +409,18 @@ export class EngineHistory {
     const row = model.rowOf(table.nextId, edge);
     this.#assertFresh(model, row.id);
     const check = (result: InsertResult, lsn: number): void => {
-      if (JSON.stringify(result.row) !== JSON.stringify(row)) throw new Error(`insert answered ${JSON.stringify(result.row)}, not ${JSON.stringify(row)}`);
+      if (JSON.stringify(result.row) !== JSON.stringify(row))
+        throw new Error(`insert answered ${JSON.stringify(result.row)}, not ${JSON.stringify(row)}`);
       if (result.lsn !== lsn) throw new Error(`insert answered LSN ${result.lsn}, not ${lsn}`);
     };
-    return this.#follow(`insert ${name} ${row.id}@${row.event_ts}`, 1, table.insert(edge), check, (lsn) => model.insert(row, lsn), refused);
+    return this.#follow(
+      `insert ${name} ${row.id}@${row.event_ts}`,
+      1,
+      table.insert(edge),
+      check,
+      (lsn) => model.insert(row, lsn),
+      refused,
+    );
   }
 
   #assertFresh(model: NaiveTable, id: number): void {
@@ -411,7 +435,8 @@ export class EngineHistory {
   async #insertEqual(): Promise<void> {
     const name = this.#name();
     const edge = this.#source.edge(this.#models.get(name)!.columns);
-    for (let count = 2 + this.#random.below(3); count > 0; count--) await this.#maybeWait(this.#startInsert(name, edge));
+    for (let count = 2 + this.#random.below(3); count > 0; count--)
+      await this.#maybeWait(this.#startInsert(name, edge));
   }
 
   async #reinsert(): Promise<void> {
@@ -442,8 +467,14 @@ export class EngineHistory {
       rows.length,
       bulk.commit(),
       (result, lsn) => {
-        const wanted = { inserted: rows.length, firstId, lastId: firstId + rows.length - 1, lsn: lsn + rows.length - 1 };
-        if (JSON.stringify(result) !== JSON.stringify(wanted)) throw new Error(`bulk answered ${JSON.stringify(result)}`);
+        const wanted = {
+          inserted: rows.length,
+          firstId,
+          lastId: firstId + rows.length - 1,
+          lsn: lsn + rows.length - 1,
+        };
+        if (JSON.stringify(result) !== JSON.stringify(wanted))
+          throw new Error(`bulk answered ${JSON.stringify(result)}`);
       },
       (lsn) => {
         for (const [index, row] of rows.entries()) model.insert(row, lsn + index);
@@ -519,7 +550,8 @@ export class EngineHistory {
       this.#assertFresh(model, row.id);
       this.log.push(`tx insert ${name} ${row.id}@${row.event_ts}`);
       const answered = open.tx.insert(table, edge);
-      if (JSON.stringify(answered) !== JSON.stringify(row)) throw new Error(`the transaction answered ${JSON.stringify(answered)}`);
+      if (JSON.stringify(answered) !== JSON.stringify(row))
+        throw new Error(`the transaction answered ${JSON.stringify(answered)}`);
       open.staged.push({ name, row });
     } else if (dice < 7) {
       const own = open.staged.filter((staged) => 'row' in staged && staged.name === name) as { row: EdgeRow }[];
@@ -550,7 +582,12 @@ export class EngineHistory {
     const request = this.#request(rows);
     this.log.push(`tx read ${name} ${JSON.stringify(request)}`);
     const format = this.#format();
-    this.#compare(open.tx.scan(table, { ...request, format }), select(rows, request), format, `in a transaction: ${name} ${JSON.stringify(request)}`);
+    this.#compare(
+      open.tx.scan(table, { ...request, format }),
+      select(rows, request),
+      format,
+      `in a transaction: ${name} ${JSON.stringify(request)}`,
+    );
     this.#saw('own read');
   }
 
@@ -561,7 +598,12 @@ export class EngineHistory {
       return;
     }
     if (staged.some(({ name }) => !this.#models.has(name))) {
-      await this.#wait(open.tx.commit().then(() => Promise.reject(new Error('a commit into a dropped table')), (error) => refused(error, 'table_not_found')));
+      await this.#wait(
+        open.tx.commit().then(
+          () => Promise.reject(new Error('a commit into a dropped table')),
+          (error) => refused(error, 'table_not_found'),
+        ),
+      );
       return;
     }
     const wanted: (number | EdgeRow)[] = [];
@@ -571,8 +613,11 @@ export class EngineHistory {
       open.tx.commit(),
       (result, lsn) => {
         if (result.lsn !== lsn + staged.length - 1) throw new Error(`commit answered LSN ${result.lsn}`);
-        const found = result.results.map((each) => ('row' in each ? (each as InsertResult).row : (each as DeleteResult).matched));
-        if (JSON.stringify(found) !== JSON.stringify(wanted)) throw new Error(`commit answered ${JSON.stringify(found)}, not ${JSON.stringify(wanted)}`);
+        const found = result.results.map((each) =>
+          'row' in each ? (each as InsertResult).row : (each as DeleteResult).matched,
+        );
+        if (JSON.stringify(found) !== JSON.stringify(wanted))
+          throw new Error(`commit answered ${JSON.stringify(found)}, not ${JSON.stringify(wanted)}`);
       },
       (lsn) => {
         for (const [index, each] of staged.entries()) {
@@ -597,7 +642,12 @@ export class EngineHistory {
     if (this.#damaged) return;
     const options = this.#random.chance(0.5) ? {} : { table: this.#name() };
     this.log.push(`compact ${JSON.stringify(options)}`);
-    await this.#wait(this.#db.compact(options).then(() => this.#saw('compaction'), (error) => this.#failed(error)));
+    await this.#wait(
+      this.#db.compact(options).then(
+        () => this.#saw('compaction'),
+        (error) => this.#failed(error),
+      ),
+    );
   }
 
   async #compactAside(): Promise<void> {
@@ -634,8 +684,10 @@ export class EngineHistory {
         this.#ttlInDoubt.pop();
         this.#saw('ttl');
         const buckets = new Set(gone.map((each) => Math.floor(each.event_ts / width))).size;
-        if (result.edges_dropped !== gone.length) throw new Error(`${result.edges_dropped} edges were dropped, not ${gone.length}`);
-        if (gone.length > 0 ? result.buckets_dropped < buckets : false) throw new Error(`${result.buckets_dropped} buckets were dropped, not ${buckets}`);
+        if (result.edges_dropped !== gone.length)
+          throw new Error(`${result.edges_dropped} edges were dropped, not ${gone.length}`);
+        if (gone.length > 0 ? result.buckets_dropped < buckets : false)
+          throw new Error(`${result.buckets_dropped} buckets were dropped, not ${buckets}`);
       },
       (error) => this.#failed(error),
     );
@@ -679,7 +731,12 @@ export class EngineHistory {
     this.#ddlSince.push({ op: 'create', name, model, lsn: this.#nextDdlLsn() });
     this.#models.set(name, model);
     const created = this.#db.createTable({ name, bucketSeconds, columns });
-    await this.#wait(created.then(() => undefined, (error) => this.#failed(error)));
+    await this.#wait(
+      created.then(
+        () => undefined,
+        (error) => this.#failed(error),
+      ),
+    );
     if (this.#damaged) {
       this.#models.delete(name);
       return;
@@ -708,12 +765,18 @@ export class EngineHistory {
   #request(rows: readonly EdgeRow[]): NaiveRequest {
     const random = this.#random;
     const request: NaiveRequest = {};
-    const time = (): number => (rows.length > 0 && random.chance(0.8) ? this.#source.pick(rows).event_ts + random.below(3) - 1 : this.#source.time());
+    const time = (): number =>
+      rows.length > 0 && random.chance(0.8)
+        ? this.#source.pick(rows).event_ts + random.below(3) - 1
+        : this.#source.time();
     if (random.chance(0.4)) request.startTs = time();
-    if (random.chance(0.4)) request.endTs = request.startTs !== undefined && random.chance(0.6) ? request.startTs + random.below(200) : time();
+    if (random.chance(0.4))
+      request.endTs =
+        request.startTs !== undefined && random.chance(0.6) ? request.startTs + random.below(200) : time();
     if (random.chance(0.45)) {
       request.nodes = [this.#source.node()];
-      if (random.chance(0.5) && rows.length > 0) request.nodes = this.#source.pick(rows).members.filter(() => random.chance(0.6));
+      if (random.chance(0.5) && rows.length > 0)
+        request.nodes = this.#source.pick(rows).members.filter(() => random.chance(0.6));
       if (random.chance(0.1)) request.nodes = [...request.nodes, this.#source.wide()];
       if (request.nodes.length === 0) request.nodes = [this.#source.node()];
     }
@@ -759,35 +822,56 @@ export class EngineHistory {
     this.#compareText(scan, this.#textOf(scan), expected, format, what);
   }
 
-  #compareText(scan: Scan, text: string, expected: { rows: EdgeRow[]; hasMore: boolean }, format: 'json' | 'ndjson', what: string): void {
+  #compareText(
+    scan: Scan,
+    text: string,
+    expected: { rows: EdgeRow[]; hasMore: boolean },
+    format: 'json' | 'ndjson',
+    what: string,
+  ): void {
     const wanted = textOf(expected.rows, format);
-    if (text !== wanted) throw new Error(`${what}:\n got ${summary(text, format)}\nwant ${summary(wanted, format)}${difference(text, wanted)}`);
-    if (scan.rows !== expected.rows.length) throw new Error(`${what}: ${scan.rows} rows were counted, ${expected.rows.length} given`);
+    if (text !== wanted)
+      throw new Error(
+        `${what}:\n got ${summary(text, format)}\nwant ${summary(wanted, format)}${difference(text, wanted)}`,
+      );
+    if (scan.rows !== expected.rows.length)
+      throw new Error(`${what}: ${scan.rows} rows were counted, ${expected.rows.length} given`);
     if (scan.hasMore !== expected.hasMore) throw new Error(`${what}: hasMore is ${scan.hasMore}`);
     const last = expected.rows.at(-1);
-    if (last && (scan.lastKey?.eventTs !== last.event_ts || scan.lastKey.id !== last.id)) throw new Error(`${what}: lastKey is ${JSON.stringify(scan.lastKey)}`);
+    if (last && (scan.lastKey?.eventTs !== last.event_ts || scan.lastKey.id !== last.id))
+      throw new Error(`${what}: lastKey is ${JSON.stringify(scan.lastKey)}`);
   }
 
   /** Exact figures where nothing is counted twice: all rows in one place, none dead. */
-  #comparePlan(table: Table, scan: Scan, all: readonly EdgeRow[], given: readonly EdgeRow[], request: NaiveRequest): void {
-    if (this.#compaction !== undefined || this.#inflight.length > 0) return;
+  #comparePlan(
+    table: Table,
+    scan: Scan,
+    all: readonly EdgeRow[],
+    given: readonly EdgeRow[],
+    request: NaiveRequest,
+  ): void {
+    if (this.#compaction !== undefined || this.#damaged || this.#db.lastLsn !== this.#head) return;
     const { segments, memtables } = table.version;
     const filled = memtables.filter(({ memtable }) => memtable.rows > 0);
     const inSegments = filled.length === 0 && segments.every((segment) => segment.dead.count === 0);
     const inMemtable = segments.length === 0 && filled.length === 1 && filled[0]!.memtable.deadRows === 0;
     if (!inSegments && !inMemtable) return;
-    const buckets = (rows: readonly EdgeRow[]): number => new Set(rows.map((row) => Math.floor(row.event_ts / table.bucketSeconds))).size;
+    const buckets = (rows: readonly EdgeRow[]): number =>
+      new Set(rows.map((row) => Math.floor(row.event_ts / table.bucketSeconds))).size;
     const plan = scan.plan();
     const nodes = new Set(request.nodes).size;
     const bounded = request.startTs !== undefined || request.endTs !== undefined;
     const wanted = {
-      strategy: nodes > 1 ? 'FMI_INTERSECT' : nodes === 1 ? 'FMI_LOOKUP' : bounded ? 'TPI_BUCKET_PUSHDOWN' : 'FULL_SCAN',
+      strategy:
+        nodes > 1 ? 'FMI_INTERSECT' : nodes === 1 ? 'FMI_LOOKUP' : bounded ? 'TPI_BUCKET_PUSHDOWN' : 'FULL_SCAN',
       buckets_scanned: buckets(given),
       total_buckets: buckets(all),
     };
     const found = { strategy: plan.strategy, buckets_scanned: plan.buckets_scanned, total_buckets: plan.total_buckets };
     if (JSON.stringify(found) !== JSON.stringify(wanted)) {
-      throw new Error(`plan of ${table.name} ${JSON.stringify(request)} (${inSegments ? 'segments' : 'memtable'}): ${JSON.stringify(found)}, not ${JSON.stringify(wanted)}`);
+      throw new Error(
+        `plan of ${table.name} ${JSON.stringify(request)} (${inSegments ? 'segments' : 'memtable'}): ${JSON.stringify(found)}, not ${JSON.stringify(wanted)}`,
+      );
     }
     this.#saw(inSegments ? 'plan in segments' : 'plan in memtable');
   }
@@ -811,7 +895,12 @@ export class EngineHistory {
     const request = this.#random.chance(0.3) ? {} : this.#request(rows);
     const format = this.#format();
     this.log.push(`read pinned ${name} at ${snapshot.lsn} ${JSON.stringify(request)}`);
-    this.#compare(this.#db.table(name).scan({ ...request, format }, snapshot), select(rows, request), format, `${name} at ${snapshot.lsn} ${JSON.stringify(request)}`);
+    this.#compare(
+      this.#db.table(name).scan({ ...request, format }, snapshot),
+      select(rows, request),
+      format,
+      `${name} at ${snapshot.lsn} ${JSON.stringify(request)}`,
+    );
     this.#saw('pinned read');
   }
 
@@ -831,7 +920,13 @@ export class EngineHistory {
     const format = this.#format();
     this.log.push(`open scan ${name} ${JSON.stringify(request)}`);
     const scan = this.#db.table(name).scan({ ...request, format });
-    this.#scans.push({ scan, what: `open scan of ${name} ${JSON.stringify(request)}`, expected: select(rows, request), format, text: '' });
+    this.#scans.push({
+      scan,
+      what: `open scan of ${name} ${JSON.stringify(request)}`,
+      expected: select(rows, request),
+      format,
+      text: '',
+    });
   }
 
   #advanceScan(): void {
@@ -878,9 +973,13 @@ export class EngineHistory {
     const health = this.#db.health();
     let records = 0;
     for (const model of this.#models.values()) records += model.rows.filter((entry) => entry.died === Infinity).length;
-    if (health.total_records !== records) throw new Error(`health counts ${health.total_records} records, not ${records}`);
-    const nodes = [...this.#models.values()].map((model) => new Set(model.at(Number.MAX_SAFE_INTEGER).flatMap((row) => row.members)).size);
-    if (health.node_count < nodes.reduce((sum, count) => sum + count, 0)) throw new Error(`health counts ${health.node_count} nodes, there are ${nodes}`);
+    if (health.total_records !== records)
+      throw new Error(`health counts ${health.total_records} records, not ${records}`);
+    const nodes = [...this.#models.values()].map(
+      (model) => new Set(model.at(Number.MAX_SAFE_INTEGER).flatMap((row) => row.members)).size,
+    );
+    if (health.node_count < nodes.reduce((sum, count) => sum + count, 0))
+      throw new Error(`health counts ${health.node_count} nodes, there are ${nodes}`);
     this.#saw('figures');
   }
 }

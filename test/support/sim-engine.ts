@@ -13,7 +13,11 @@ export class PausingRunner implements CompactionRunner {
   readonly #inner: InlineRunner;
   readonly #pause: (step: 'open' | 'part' | 'close') => Promise<void>;
 
-  constructor(fs: Fs, pause: (step: 'open' | 'part' | 'close') => Promise<void>, core: EngineOptions['core'] = 'release') {
+  constructor(
+    fs: Fs,
+    pause: (step: 'open' | 'part' | 'close') => Promise<void>,
+    core: EngineOptions['core'] = 'release',
+  ) {
     this.#inner = new InlineRunner(fs, loadCore(core));
     this.#pause = pause;
   }
@@ -71,7 +75,11 @@ export function drain(scan: Scan): string {
 }
 
 /** Rows of a scan as values. */
-export function rowsOf(table: Table, request: Partial<ScanRequest> = {}, snapshot?: Snapshot): Record<string, unknown>[] {
+export function rowsOf(
+  table: Table,
+  request: Partial<ScanRequest> = {},
+  snapshot?: Snapshot,
+): Record<string, unknown>[] {
   return JSON.parse(`[${drain(table.scan({ format: 'json', ...request }, snapshot))}]`);
 }
 

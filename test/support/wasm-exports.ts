@@ -1,6 +1,14 @@
 // Reads the imports and exports of a WebAssembly binary, with their types: just enough of the binary format for that.
 
-const VALUE_TYPES: Record<number, string> = { 0x7f: 'i32', 0x7e: 'i64', 0x7d: 'f32', 0x7c: 'f64', 0x7b: 'v128', 0x70: 'funcref', 0x6f: 'externref' };
+const VALUE_TYPES: Record<number, string> = {
+  127: 'i32',
+  126: 'i64',
+  125: 'f32',
+  124: 'f64',
+  123: 'v128',
+  112: 'funcref',
+  111: 'externref',
+};
 const KINDS = ['func', 'table', 'memory', 'global'] as const;
 const SECTION = { type: 1, import: 2, function: 3, table: 4, memory: 5, global: 6, export: 7 } as const;
 
@@ -112,7 +120,14 @@ export function wasmExports(bytes: Uint8Array): WasmExport[] {
     const name = reader.name();
     const kind = KINDS[reader.byte()]!;
     const index = reader.number();
-    const type = kind === 'func' ? functions[index]! : kind === 'global' ? globals[index]! : kind === 'memory' ? memories[index]! : '';
+    const type =
+      kind === 'func'
+        ? functions[index]!
+        : kind === 'global'
+          ? globals[index]!
+          : kind === 'memory'
+            ? memories[index]!
+            : '';
     return { name, kind, type };
   });
   return exports.sort((a, b) => (a.name < b.name ? -1 : 1));

@@ -49,6 +49,7 @@ async function tableFor(database: Database, { name, create, bucketSeconds }: Tar
 
 class DirectoryTarget implements ImportTarget {
   readonly window = WINDOW;
+  readonly rowsBefore: number;
   readonly #database: Database;
   readonly #table: Table;
   readonly #lines: EdgeLineReader<Table>;
@@ -56,6 +57,7 @@ class DirectoryTarget implements ImportTarget {
   constructor(database: Database, table: Table) {
     this.#database = database;
     this.#table = table;
+    this.rowsBefore = table.rowCount;
     this.#lines = new EdgeLineReader(table, (name) => database.table(name));
   }
 

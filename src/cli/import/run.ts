@@ -46,6 +46,7 @@ export class ImportRun implements Intake {
   /** Ends the import after the batches that are under way. */
   interrupt(): void {
     this.#stop({ why: 'interrupt' });
+    this.#source?.close();
   }
 
   reject(batch: LineBatch, index: number, reason: string): void {
@@ -65,7 +66,8 @@ export class ImportRun implements Intake {
       try {
         await this.#takeOne(source);
       } catch (error) {
-        this.#stop({ why: 'failure', error });
+        // An interrupt cuts the input off; that is no failure of its own.
+        if (this.tally.stop?.why !== 'interrupt') this.#stop({ why: 'failure', error });
       }
     }
     return this.tally;

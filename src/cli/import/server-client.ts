@@ -75,7 +75,7 @@ export class ServerClient {
     for (;;) {
       const response = await this.#send(method, path, body, type);
       const text = await this.#answered(() => response.text());
-      if (response.ok) return JSON.parse(text);
+      if (response.ok) return this.#parsed(text);
       const refusal = refusalOf(response.status, text);
       const waitMs = Math.max(0.1, Number(response.headers.get('retry-after')) || 1) * 1000;
       if (!PASSING_CODES.has(refusal.code) || this.#now() + waitMs > giveUpMs) throw refusal;
@@ -96,6 +96,14 @@ export class ServerClient {
         ...(body === undefined ? {} : { body: body as Uint8Array<ArrayBuffer> | string }),
       }),
     );
+  }
+
+  #parsed(text: string): unknown {
+    try {
+      return JSON.parse(text);
+    } catch {
+      throw new Error(`What answers at ${this.url} is no Hedgerow server.`);
+    }
   }
 
   async #answered<T>(request: () => Promise<T>): Promise<T> {

@@ -7,6 +7,7 @@ import { EdgeLineReader, reasonOf } from './edge-line.ts';
 import { type LineBatch, startOf } from './line-batches.ts';
 import { NoAnswer, type ServerAddress, ServerClient, ServerRefusal } from './server-client.ts';
 import type { ImportTarget, Intake, TargetTable } from './target.ts';
+import { Turns } from './turns.ts';
 
 export interface ServerOptions extends ServerAddress {
   /** Requests under way at once. With more than one, batches may take effect in another order. */
@@ -47,6 +48,7 @@ interface CheckedLines {
 class ServerTarget implements ImportTarget {
   readonly window: number;
   readonly tableName: string;
+  readonly rowsBefore: number;
   readonly #client: ServerClient;
   readonly #lines: EdgeLineReader<EdgeTable>;
   readonly #turns: Turns;
@@ -57,6 +59,7 @@ class ServerTarget implements ImportTarget {
     const table: EdgeTable = { name: item.name, item: () => item };
     this.#client = client;
     this.tableName = item.name;
+    this.rowsBefore = item.row_count;
     // One more than is sent at once is checked ahead.
     this.window = connections + 1;
     this.#turns = new Turns(connections);
@@ -165,30 +168,6 @@ class ServerTarget implements ImportTarget {
   }
 
   async close(): Promise<void> {}
-}
-
-/** Lets so many through at once, in the order they came. */
-class Turns {
-  #free: number;
-  readonly #waiting: (() => void)[] = [];
-
-  constructor(count: number) {
-    this.#free = count;
-  }
-
-  take(): Promise<void> {
-    if (this.#free > 0) {
-      this.#free--;
-      return Promise.resolve();
-    }
-    return new Promise((resolve) => this.#waiting.push(resolve));
-  }
-
-  give(): void {
-    const next = this.#waiting.shift();
-    if (next === undefined) this.#free++;
-    else next();
-  }
 }
 
 function isSame(name: string, other: string): boolean {

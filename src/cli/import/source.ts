@@ -16,27 +16,33 @@ export interface Source {
   bytesRead(): number;
   /** The unpacked bytes. Iterating throws when the input cannot be read or is not whole gzip. */
   readonly chunks: AsyncIterable<Buffer>;
+  /** Gives up reading, also while it waits for more; iterating may throw then. */
+  close(): void;
 }
 
 const CHUNK_BYTES = 256 * 1024;
 
 /** Throws when there is no such file. */
-export function openSource(path: string, stdin: AsyncIterable<Uint8Array>): Source {
+export function openSource(path: string, stdin: ByteStream): Source {
   const label = path === '-' ? 'stdin' : basename(path);
   const totalBytes = path === '-' ? undefined : sizeOf(path);
   const tally = { bytes: 0 };
+  let raw: ByteStream | undefined;
+  const open = (): ByteStream => {
+    raw = path === '-' ? stdin : createReadStream(path, { highWaterMark: CHUNK_BYTES });
+    return raw;
+  };
   return {
     path,
     label,
     totalBytes,
     bytesRead: () => tally.bytes,
-    chunks: unpacked(
-      () => (path === '-' ? stdin : createReadStream(path, { highWaterMark: CHUNK_BYTES })),
-      tally,
-      label,
-    ),
+    chunks: unpacked(open, tally, label),
+    close: () => raw?.destroy?.(),
   };
 }
+
+type ByteStream = AsyncIterable<Uint8Array> & { destroy?: () => unknown };
 
 function sizeOf(path: string): number | undefined {
   const facts = statSync(path, { throwIfNoEntry: false });

@@ -15,6 +15,8 @@ export interface Intake {
 export interface ImportTarget {
   /** As the database spells it. */
   readonly tableName: string;
+  /** Rows of the table when the target was opened. */
+  readonly rowsBefore: number;
   /** Batches to hand over before waiting for the first of them. */
   readonly window: number;
   /** Writes the good lines of a batch as one commit. Resolves with their number when they are durable. Batches take effect in the order given. */

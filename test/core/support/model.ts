@@ -24,7 +24,12 @@ export interface Column {
 
 export const SAFE = Number.MAX_SAFE_INTEGER;
 
-export function edgeOf(time: number, id: number, members: readonly number[], properties: Record<number, Value> = {}): Edge {
+export function edgeOf(
+  time: number,
+  id: number,
+  members: readonly number[],
+  properties: Record<number, Value> = {},
+): Edge {
   const entries = Object.entries(properties).map(([column, value]) => [Number(column), value] as const);
   return { time, id, members: distinct(members), properties: new Map(entries.sort((a, b) => a[0] - b[0])) };
 }
@@ -90,7 +95,8 @@ export function concat(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
 /** The JSON text of one row as JSON.stringify gives it. */
 export function rowText(edge: Edge, columns: readonly Column[]): string {
   const row: Record<string, unknown> = { id: edge.id, event_ts: edge.time, members: edge.members };
-  for (const column of columns) row[column.name] = edge.properties.has(column.id) ? edge.properties.get(column.id) : column.byDefault;
+  for (const column of columns)
+    row[column.name] = edge.properties.has(column.id) ? edge.properties.get(column.id) : column.byDefault;
   return JSON.stringify(row);
 }
 

@@ -47,7 +47,12 @@ export function placeColumns(instance: Instance, columns: readonly Column[]): nu
 }
 
 /** Builds the segment of edges in key order; gives the status when the builder refuses. */
-export function tryBuild(instance: Instance, edges: readonly Edge[], columns: readonly Column[], bucketSeconds: number): { status: number; file: number } {
+export function tryBuild(
+  instance: Instance,
+  edges: readonly Edge[],
+  columns: readonly Column[],
+  bucketSeconds: number,
+): { status: number; file: number } {
   const list = placeRecords(instance, edges, columns);
   return buildFrom(instance, list, edges.length, columns, bucketSeconds);
 }
@@ -60,11 +65,23 @@ export function buildFrom(
   columns: readonly Column[],
   bucketSeconds: number,
 ): { status: number; file: number } {
-  const status = instance.x.hg_segment_build(list, rows, bucketSeconds, 9, placeColumns(instance, columns), columns.length);
+  const status = instance.x.hg_segment_build(
+    list,
+    rows,
+    bucketSeconds,
+    9,
+    placeColumns(instance, columns),
+    columns.length,
+  );
   return { status, file: status > 0 ? instance.pointer : 0 };
 }
 
-export function buildSegment(instance: Instance, edges: readonly Edge[], columns: readonly Column[], bucketSeconds: number): BuiltSegment {
+export function buildSegment(
+  instance: Instance,
+  edges: readonly Edge[],
+  columns: readonly Column[],
+  bucketSeconds: number,
+): BuiltSegment {
   const { status, file } = tryBuild(instance, edges, columns, bucketSeconds);
   if (status < 0) throw new Error(`hg_segment_build answered ${status}`);
   return { file, bytes: status, handle: openSegment(instance, file, status) };

@@ -45,7 +45,8 @@ export class EdgeOfMemory extends Instance {
   checkGuards(): void {
     for (const { at, name } of this.#guards) {
       const bytes = this.core.memory.bytes;
-      for (let i = at; i < at + GUARD_BYTES; i++) if (bytes[i] !== GUARD) throw new Error(`written ${i - at} bytes behind ${name}`);
+      for (let i = at; i < at + GUARD_BYTES; i++)
+        if (bytes[i] !== GUARD) throw new Error(`written ${i - at} bytes behind ${name}`);
     }
   }
 }

@@ -12,7 +12,8 @@ export function randomBytes(random: Random, length: number): Uint8Array<ArrayBuf
 /** A changed copy: `focus` is how many leading bytes half of the changes fall into (headers and directories). */
 export function mutate(random: Random, source: Uint8Array, focus: number): Uint8Array<ArrayBuffer> {
   let bytes: Uint8Array<ArrayBuffer> = Uint8Array.from(source);
-  for (let changes = 1 + random.below(4); changes > 0 && bytes.length > 0; changes--) bytes = change(random, bytes, focus);
+  for (let changes = 1 + random.below(4); changes > 0 && bytes.length > 0; changes--)
+    bytes = change(random, bytes, focus);
   return bytes;
 }
 
@@ -31,7 +32,8 @@ function change(random: Random, bytes: Uint8Array<ArrayBuffer>, focus: number): 
       bytes[at] = (bytes[at]! + [1, 255][random.below(2)]!) & 255;
       return bytes;
     case 3:
-      if (bytes.length >= 4) view.setUint32(Math.min(at & ~3, bytes.length - 4), WORDS[random.below(WORDS.length)]!, true);
+      if (bytes.length >= 4)
+        view.setUint32(Math.min(at & ~3, bytes.length - 4), WORDS[random.below(WORDS.length)]!, true);
       return bytes;
     case 4: {
       const word = Math.min(at & ~3, bytes.length - 4);
@@ -39,7 +41,8 @@ function change(random: Random, bytes: Uint8Array<ArrayBuffer>, focus: number): 
       return bytes;
     }
     case 5:
-      if (bytes.length >= 8) view.setBigInt64(Math.min(at & ~7, bytes.length - 8), LONGS[random.below(LONGS.length)]!, true);
+      if (bytes.length >= 8)
+        view.setBigInt64(Math.min(at & ~7, bytes.length - 8), LONGS[random.below(LONGS.length)]!, true);
       return bytes;
     case 6: {
       const length = 1 + random.below(Math.min(64, bytes.length - at));

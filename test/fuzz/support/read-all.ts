@@ -29,7 +29,10 @@ export function readRecords(core: EdgeOfMemory, random: Random, records: number,
     addresses.push(at);
     const n = x.hg_record_members(at, members);
     const ids = core.numbers(members, n);
-    must(ids.every((id, i) => Number.isSafeInteger(id) && (i === 0 || id > ids[i - 1]!)), 'members do not ascend');
+    must(
+      ids.every((id, i) => Number.isSafeInteger(id) && (i === 0 || id > ids[i - 1]!)),
+      'members do not ascend',
+    );
   }
   must(addresses.length === count, 'count of records');
   const list = core.putWords([...addresses, 0]);
@@ -67,7 +70,9 @@ function readMemtable(core: EdgeOfMemory, random: Random, records: number, count
   answer(x.hg_memtable_lookup(memtable, nodes, 1 + random.below(2), -Infinity, -Infinity, Infinity, SAFE, rows, count));
   const sorted = core.putWords(order);
   x.hg_memtable_addresses(memtable, sorted, count);
-  const size = answer(x.hg_segment_build(sorted, count, 1 + random.below(5000), 1, placeColumns(core, COLUMNS), COLUMNS.length));
+  const size = answer(
+    x.hg_segment_build(sorted, count, 1 + random.below(5000), 1, placeColumns(core, COLUMNS), COLUMNS.length),
+  );
   if (size > 0) {
     const status = x.hg_segment_check(core.pointer, size, 1);
     must(status === 0, `the builder's own file is refused: ${status} at ${core.offset}`);
@@ -101,7 +106,8 @@ function readKeys(core: EdgeOfMemory, random: Random, segment: number, rows: num
     must(x.hg_segment_find(segment, time, id) === row, `row ${row} is not found by its key`);
     previous = [time, id];
   }
-  for (const bound of [-Infinity, Infinity, Number.NaN, 0, SAFE]) must(x.hg_segment_seek(segment, bound, bound) >>> 0 <= rows, 'seek');
+  for (const bound of [-Infinity, Infinity, Number.NaN, 0, SAFE])
+    must(x.hg_segment_seek(segment, bound, bound) >>> 0 <= rows, 'seek');
   const from = random.below(rows);
   answer(x.hg_segment_buckets(segment, from, rows));
   answer(x.hg_segment_buckets(segment, from, 0xffffffff));
@@ -124,9 +130,22 @@ function readNodes(core: EdgeOfMemory, random: Random, segment: number, base: nu
     const wanted = core.putNumbers([node, ids[random.below(count)]!, ids[random.below(count)]!]);
     const n = x.hg_segment_lookup(segment, wanted, 1, 0, rows, list, rows);
     must(n >= 1 && n === x.hg_segment_count(segment, node, 0, rows), 'a node has rows');
-    must(core.words(list, n).every((row) => row < rows), 'rows in range');
+    must(
+      core.words(list, n).every((row) => row < rows),
+      'rows in range',
+    );
     answer(x.hg_segment_row_buckets(segment, list, n));
-    answer(x.hg_segment_lookup(segment, wanted, 1 + random.below(3), random.below(rows), random.below(rows + 1), list, 1 + random.below(rows)));
+    answer(
+      x.hg_segment_lookup(
+        segment,
+        wanted,
+        1 + random.below(3),
+        random.below(rows),
+        random.below(rows + 1),
+        list,
+        1 + random.below(rows),
+      ),
+    );
   }
 }
 
@@ -137,7 +156,9 @@ function readText(core: EdgeOfMemory, random: Random, segment: number, rows: num
   const planAt = core.put(plan);
   for (let done = 0; done < rows; done += core.rows) {
     const separator = random.below(3);
-    const written = answer(x.hg_segment_json(segment, list + done * 4, rows - done, planAt, separator, text, TEXT_BYTES));
+    const written = answer(
+      x.hg_segment_json(segment, list + done * 4, rows - done, planAt, separator, text, TEXT_BYTES),
+    );
     if (written < 0) break;
     must(written <= TEXT_BYTES && core.rows > 0, 'text');
   }
@@ -156,12 +177,20 @@ function readOrders(core: EdgeOfMemory, random: Random, segment: number, rows: n
   const { x } = core;
   const list = core.out('ordered rows', rows * 4);
   for (const { id } of COLUMNS) {
-    for (const [low, high] of [[-Infinity, Infinity], [0, 10], [random.below(100) - 50, random.below(100)], [Number.NaN, Number.NaN]] as const) {
+    for (const [low, high] of [
+      [-Infinity, Infinity],
+      [0, 10],
+      [random.below(100) - 50, random.below(100)],
+      [Number.NaN, Number.NaN],
+    ] as const) {
       const flags = random.below(4);
       const n = answer(x.hg_segment_psi(segment, id, low, high, flags, list, rows));
       must(n === x.hg_segment_psi_count(segment, id, low, high, flags), 'count of the order');
       const found = n > 0 ? core.words(list, n) : [];
-      must(found.every((row, i) => row < rows && (i === 0 || row > found[i - 1]!)), 'rows of the order ascend');
+      must(
+        found.every((row, i) => row < rows && (i === 0 || row > found[i - 1]!)),
+        'rows of the order ascend',
+      );
     }
   }
 }

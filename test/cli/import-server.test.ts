@@ -1,0 +1,169 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { importCommand } from '../../src/cli/import/command.ts';
+import { startServer, type TestServer } from '../http/support.ts';
+import { edgeLines, gzip, rowsOf, TestWorld } from './support.ts';
+
+let world: TestWorld;
+
+beforeEach(() => {
+  world = new TestWorld();
+});
+afterEach(() => world.remove());
+
+describe('into a running server', () => {
+  let server: TestServer;
+
+  afterEach(() => server.close());
+
+  const send = (paths: string[], flags: Record<string, string | boolean> = {}): Promise<number> =>
+    importCommand(paths, { url: server.url, ...flags }, world);
+
+  test('rows arrive in the order of the file, in as many bodies as batches', async () => {
+    server = await startServer();
+    world.file('edges.gz', gzip(edgeLines(2500)));
+    expect(await send(['edges.gz'], { batch: '600' }), world.err).toBe(0);
+    const rows = rowsOf(server.database.table());
+    expect(rows.map((row) => [row.id, row.event_ts])).toEqual(rows.map((_, index) => [index + 1, index]));
+    expect(world.out).toMatch(/^edges\.gz -> hyperedges: inserted 2500, rejected 0,/);
+  });
+
+  test('several connections at once lose nothing, and other writers are not disturbed', async () => {
+    server = await startServer();
+    world.file('a.ndjson', edgeLines(5000));
+    world.file('b.ndjson', edgeLines(5000, 5000));
+    const flags = { batch: '250', connections: '3', onError: 'skip' };
+    const single = server.database.table().insert({ event_ts: -1, members: [1] });
+    expect(await Promise.all([send(['a.ndjson'], flags), send(['b.ndjson'], flags)])).toEqual([0, 0]);
+    await single;
+    const rows = rowsOf(server.database.table());
+    expect(rows.map((row) => row.event_ts)).toEqual(Array.from({ length: 10_001 }, (_, index) => index - 1));
+  });
+
+  test('lines that only the server can refuse are found one by one, the others go in', async () => {
+    server = await startServer({ maxMembers: 4 });
+    await server.database.createTable({ name: 'other', columns: [{ name: 'place', type: 'TEXT' }] });
+    const good = edgeLines(40).trimEnd().split('\n');
+    const bad = [
+      '{"event_ts":1,"members":[1,2,3,4,5]}',
+      '{"event_ts":1,"members":[1],"table":"other","place":7}',
+      '{"event_ts":1,"members":[1],"table":"nowhere"}',
+      '{"event_ts":1,"members":[1,2,3,4,5,6]}',
+      'no json',
+    ];
+    world.file('mixed.ndjson', [...good.slice(0, 20), ...bad, '', ...good.slice(20), bad[0]].join('\n'));
+    expect(await send(['mixed.ndjson'], { onError: 'skip', batch: '1000' }), world.err).toBe(0);
+    const rejects = world.objects('mixed.ndjson.rejects.ndjson');
+    expect(rejects.map((reject) => reject.line)).toEqual([21, 22, 23, 24, 25, 47]);
+    expect(rejects[0].reason).toBe('members holds 5 distinct node ids; at most 4 are accepted.');
+    expect(rejects[1].reason).toMatch(/^place must be a string/);
+    expect(rejects[2].reason).toMatch(/^There is no table "nowhere"/);
+    expect(rejects[3].reason).toBe('members holds 6 distinct node ids; at most 4 are accepted.');
+    expect(server.database.table().rowCount).toBe(40);
+  });
+
+  test('stop takes the lines before the one the server refuses, and none behind it', async () => {
+    server = await startServer({ maxMembers: 4 });
+    world.file('stops.ndjson', `${edgeLines(25)}{"event_ts":1,"members":[1,2,3,4,5]}\nno json\n${edgeLines(90, 100)}`);
+    expect(await send(['stops.ndjson'], { batch: '40' })).toBe(1);
+    expect(world.err).toMatch(/line 26 of .*at most 4 are accepted\. Stopped there/);
+    expect(world.objects('stops.ndjson.rejects.ndjson').map((reject) => reject.line)).toEqual([26]);
+    expect(server.database.table().rowCount).toBe(25);
+  });
+
+  test('a server with a small body limit gets smaller bodies; a line over it is a bad line', async () => {
+    server = await startServer({ maxBodyBytes: 4096 });
+    const long = `{"event_ts":1,"members":[${Array.from({ length: 3000 }, () => 1)}]}\n`;
+    world.file('edges.ndjson', `${edgeLines(500)}${long}${edgeLines(500, 500)}`);
+    expect(await send(['edges.ndjson'], { onError: 'skip' }), world.err).toBe(0);
+    expect(server.database.table().rowCount).toBe(1000);
+    expect(world.objects('edges.ndjson.rejects.ndjson')).toMatchObject([
+      { line: 501, reason: expect.stringMatching(/larger than the limit/) },
+    ]);
+  });
+
+  test('--create-table makes the table, --compact compacts it', async () => {
+    server = await startServer();
+    world.file('edges.ndjson', edgeLines(300));
+    expect(await send(['edges.ndjson'], { table: 'calls' })).toBe(1);
+    expect(world.err).toMatch(/There is no table calls at .*--create-table/);
+    const flags = { table: 'calls', createTable: true, bucketSeconds: '60', compact: true };
+    expect(await send(['edges.ndjson'], flags), world.err).toBe(0);
+    expect(await send(['edges.ndjson'], flags), world.err).toBe(0);
+    expect(server.database.table('calls').item()).toMatchObject({ bucket_seconds: 60, row_count: 600 });
+    expect(server.database.table('calls').pending).toBe(0);
+  });
+
+  test('a server that is still starting is waited for', async () => {
+    server = await startServer({ open: false });
+    world.file('edges.ndjson', edgeLines(10));
+    const running = send(['edges.ndjson']);
+    setTimeout(() => server.service.open(server.database), 300);
+    expect(await running, world.err).toBe(0);
+    expect(server.database.table().rowCount).toBe(10);
+  });
+});
+
+describe('without a good server', () => {
+  test('an address nobody listens on is said with what to do', async () => {
+    world.file('edges.ndjson', edgeLines(1));
+    expect(await importCommand(['edges.ndjson'], { url: 'http://127.0.0.1:1' }, world)).toBe(1);
+    expect(world.err).toMatch(/No answer from http:\/\/127\.0\.0\.1:1 .*hedgerow serve/);
+  });
+
+  test('another kind of server is told as such', async () => {
+    const server = await fakeServer((respond) => respond(200, undefined));
+    world.file('edges.ndjson', edgeLines(1));
+    expect(await importCommand(['edges.ndjson'], { url: server.url }, world)).toBe(1);
+    expect(world.err).toMatch(/no Hedgerow server/);
+    server.close();
+  });
+
+  test('a connection that breaks in a batch leaves that batch in doubt, and says which lines', async () => {
+    let requests = 0;
+    const server = await fakeServer((respond, destroy, path) => {
+      if (path === '/v1/tables') respond(200, [{ name: 'hyperedges', primary: true, row_count: 0, columns: [] }]);
+      else if (++requests < 3) respond(201, { inserted: 10 });
+      else destroy();
+    });
+    world.file('edges.ndjson', edgeLines(100));
+    expect(await importCommand(['edges.ndjson'], { url: server.url, batch: '10' }, world)).toBe(1);
+    expect(world.err).toMatch(/not known whether lines 21 to 30 were inserted/);
+    expect(world.out).toMatch(/inserted 20,/);
+    server.close();
+  });
+
+  test('a refusal that is about no line stops the import with its sentence', async () => {
+    const server = await fakeServer((respond, _destroy, path) => {
+      if (path === '/v1/tables') respond(200, [{ name: 'hyperedges', primary: true, row_count: 0, columns: [] }]);
+      else respond(507, { detail: 'The disk is full.', code: 'disk_full', status: 507 });
+    });
+    world.file('edges.ndjson', edgeLines(100));
+    expect(await importCommand(['edges.ndjson'], { url: server.url, onError: 'skip' }, world)).toBe(1);
+    expect(world.err).toMatch(/The disk is full\./);
+    server.close();
+  });
+});
+
+type Respond = (status: number, body: unknown) => void;
+
+function fakeServer(handle: (respond: Respond, destroy: () => void, path: string) => void) {
+  return new Promise<{ url: string; close: () => Server }>((resolve) => {
+    const server = createServer((request, response) => {
+      request.resume().on('end', () => {
+        const respond: Respond = (status, body) => {
+          response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+        };
+        handle(respond, () => request.socket.destroy(), request.url!);
+      });
+    }).listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo;
+      const close = () => {
+        server.closeAllConnections();
+        return server.close();
+      };
+      resolve({ url: `http://127.0.0.1:${port}`, close });
+    });
+  });
+}

@@ -1,0 +1,88 @@
+// A world for commands under test: output kept, input given, a directory that goes away again.
+
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import type { World } from '../../src/cli/world.ts';
+import { type Database, type EdgeRow, openDatabase, type Table } from '../../src/engine/index.ts';
+
+export class TestWorld implements World {
+  environment: Record<string, string> = {};
+  readonly cwd = mkdtempSync(join(tmpdir(), 'hedgerow-cli-'));
+  stdin: AsyncIterable<Uint8Array> = stream([]);
+  out = '';
+  err = '';
+  interrupt: (() => void) | undefined;
+  readonly stdout = {
+    write: (text: string) => {
+      this.out += text;
+    },
+  };
+  readonly stderr = {
+    write: (text: string) => {
+      this.err += text;
+    },
+  };
+  readonly now = () => performance.now();
+
+  onInterrupt(callback: () => void): () => void {
+    this.interrupt = callback;
+    return () => {
+      this.interrupt = undefined;
+    };
+  }
+
+  path(name: string): string {
+    return join(this.cwd, name);
+  }
+
+  file(name: string, content: string | Uint8Array): string {
+    writeFileSync(this.path(name), content);
+    return this.path(name);
+  }
+
+  /** Objects of an NDJSON file. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into objects of every form.
+  objects(name: string): any[] {
+    const lines = readFileSync(this.path(name), 'utf8').split('\n');
+    return lines.filter((line) => line !== '').map((line) => JSON.parse(line));
+  }
+
+  remove(): void {
+    rmSync(this.cwd, { recursive: true, force: true });
+  }
+}
+
+export async function* stream(pieces: readonly (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {
+  for (const piece of pieces) yield Buffer.from(piece);
+}
+
+export function gzip(text: string): Uint8Array {
+  return gzipSync(text);
+}
+
+/** `count` edges, one a line: times from `from` on, members [i % 100, 1000 + i]. */
+export function edgeLines(count: number, from = 0): string {
+  let text = '';
+  for (let i = from; i < from + count; i++) text += `{"event_ts":${i},"members":[${i % 100},${1000 + i}]}\n`;
+  return text;
+}
+
+export function rowsOf(table: Table): EdgeRow[] {
+  const scan = table.scan({ format: 'ndjson' });
+  let text = '';
+  for (let slice = scan.next(); slice !== null; slice = scan.next()) text += Buffer.from(slice).toString();
+  const lines = text.split('\n').filter((line) => line !== '');
+  return lines.map((line) => JSON.parse(line) as EdgeRow);
+}
+
+/** Opens the directory, looks, closes. */
+export async function lookInto<T>(dir: string, look: (database: Database) => T | Promise<T>): Promise<T> {
+  const database = await openDatabase({ dir, memoryBudgetMb: 64 });
+  try {
+    return await look(database);
+  } finally {
+    await database.close();
+  }
+}

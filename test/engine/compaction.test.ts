@@ -1,0 +1,491 @@
+// Compaction on a simulated disk: what it touches, what a failing disk makes of it, what comes while it runs, which files go when.
+
+import { describe, expect, test } from 'vitest';
+import type { Database, Table } from '../../src/engine/index.ts';
+import { HedgerowError } from '../../src/errors.ts';
+import { openSim, PausingRunner, rowsOf, simDisk, simOptions, turn } from '../support/sim-engine.ts';
+import type { Fault, Operation, SimFs } from '../support/sim-fs.ts';
+
+const DIR = '/db/tables/1';
+
+async function fill(table: Table, times: Iterable<number>): Promise<void> {
+  const bulk = table.bulk();
+  for (const eventTs of times) bulk.add({ event_ts: eventTs, members: [eventTs % 7, eventTs + 100] });
+  await bulk.commit();
+}
+
+function range(from: number, to: number): number[] {
+  return Array.from({ length: to - from }, (_, index) => from + index);
+}
+
+function segmentFiles(fs: SimFs, dir = DIR): string[] {
+  return fs.exists(dir) ? fs.list(dir).filter((name) => name.startsWith('seg-')) : [];
+}
+
+function times(database: Database): number[] {
+  return rowsOf(database.table()).map((row) => row.event_ts as number);
+}
+
+async function codeOf(promise: Promise<unknown>): Promise<string> {
+  return promise.then(
+    () => 'none',
+    (error: { code?: string; message: string }) => error.code ?? error.message,
+  );
+}
+
+/** A promise that a test resolves. */
+function gate(): { opened: Promise<void>; open: () => void } {
+  let open = (): void => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open };
+}
+
+describe('files', () => {
+  test('segments that no new row and no death touches keep their files', async () => {
+    const fs = simDisk();
+    const database = await openSim(fs);
+    await fill(database.table(), range(0, 64));
+    await database.compact({});
+    const before = segmentFiles(fs);
+    expect(before).toHaveLength(8);
+    await database.table().insert({ event_ts: 20, members: [1] });
+    await database.table().delete(44, [44 % 7, 144]);
+    await database.compact({});
+    await turn();
+    const after = segmentFiles(fs);
+    expect(before.filter((name) => !after.includes(name))).toEqual([before[2], before[5]]);
+    expect(times(database)).toEqual([...range(0, 21), ...range(20, 64)].sort((a, b) => a - b).filter((each) => each !== 44));
+    await database.close();
+  });
+
+  test('rows at the newest end add files and rewrite at most the last one', async () => {
+    const fs = simDisk();
+    const database = await openSim(fs);
+    await fill(database.table(), range(0, 60));
+    await database.compact({});
+    const before = segmentFiles(fs);
+    await fill(database.table(), range(60, 75));
+    await database.compact({});
+    await turn();
+    expect(segmentFiles(fs).slice(0, before.length - 1)).toEqual(before.slice(0, -1));
+    expect(times(database)).toEqual(range(0, 75));
+    await database.close();
+  });
+
+  test('a compaction with nothing to do writes no file', async () => {
+    const fs = simDisk();
+    const database = await openSim(fs);
+    await fill(database.table(), range(0, 20));
+    await database.compact({});
+    const before = segmentFiles(fs);
+    const result = await database.compact({});
+    expect(result).toMatchObject({ wal_pending_before: 0, wal_pending_after: 0, tombstones_reconciled: 0 });
+    expect(segmentFiles(fs)).toEqual(before);
+    await database.close();
+  });
+
+  test('files that a pinned snapshot reads stay until it is released', async () => {
+    const fs = simDisk();
+    const database = await openSim(fs);
+    await fill(database.table(), range(0, 16));
+    await database.compact({});
+    const before = segmentFiles(fs);
+    const snapshot = database.snapshot(database.table());
+    const scan = database.table().scan({ format: 'ndjson' });
+    for (const time of range(0, 16)) await database.table().delete(time, [time % 7, time + 100]);
+    await database.compact({});
+    await turn();
+    expect(segmentFiles(fs)).toEqual(before);
+    expect(rowsOf(database.table(), {}, snapshot)).toHaveLength(16);
+    snapshot.release();
+    await turn();
+    expect(segmentFiles(fs)).toEqual(before);
+    scan.close();
+    await turn();
+    expect(segmentFiles(fs)).toEqual([]);
+    await database.close();
+  });
+
+  test('the files of a dropped table go, when the last reader has', async () => {
+    const fs = simDisk();
+    const database = await openSim(fs);
+    const table = await database.createTable({ name: 'other' });
+    await fill(table, range(0, 20));
+    await database.compact({});
+    const snapshot = database.snapshot(table);
+    expect(segmentFiles(fs, '/db/tables/2').length).toBeGreaterThan(0);
+    await database.dropTable('OTHER');
+    await turn();
+    expect(segmentFiles(fs, '/db/tables/2').length).toBeGreaterThan(0);
+    snapshot.release();
+    await turn();
+    expect(segmentFiles(fs, '/db/tables/2')).toEqual([]);
+    expect(await codeOf(table.insert({ event_ts: 1, members: [1] }))).toBe('table_not_found');
+    await database.close();
+  });
+
+  test.each(['drop in the manifest', 'drop in the log only'])('files of a table that a crash kept after its drop go at the next open (%s)', async (where) => {
+    let fs = simDisk();
+    let database = await openSim(fs);
+    const table = await database.createTable({ name: 'other' });
+    await fill(table, range(0, 20));
+    await database.compact({});
+    const snapshot = database.snapshot(table);
+    fs.schedule = (operation) => (where === 'drop in the log only' && operation.path.endsWith('manifest.tmp') ? 'crash' : undefined);
+    await Promise.race([database.dropTable('other'), fs.whenStopped]);
+    expect(snapshot.lsn).toBeGreaterThan(0);
+    fs = fs.kill();
+    expect(segmentFiles(fs, '/db/tables/2').length).toBeGreaterThan(0);
+    database = await openSim(fs);
+    expect(segmentFiles(fs, '/db/tables/2')).toEqual([]);
+    expect(database.tables().map((each) => each.name)).toEqual(['hyperedges']);
+    await database.close();
+    database = await openSim(fs.crash());
+    expect(database.tables().map((each) => each.name)).toEqual(['hyperedges']);
+    expect(database.health().corrupt_tables).toEqual({});
+  });
+
+  test('files of a compaction that a crash cut go at the next open, and their numbers are free', async () => {
+    let fs = simDisk();
+    let database = await openSim(fs);
+    await fill(database.table(), range(0, 20));
+    fs.schedule = (operation) => (operation.path.endsWith('manifest.tmp') ? 'crash' : undefined);
+    database.compact({}).catch(() => undefined);
+    await fs.whenStopped;
+    fs = fs.kill();
+    expect(segmentFiles(fs).length).toBeGreaterThan(0);
+    database = await openSim(fs);
+    expect(segmentFiles(fs)).toEqual([]);
+    await database.compact({});
+    expect(times(database)).toEqual(range(0, 20));
+    await database.close();
+  });
+
+  test('a foreign file in a table directory is left alone', async () => {
+    const fs = simDisk();
+    let database = await openSim(fs);
+    await fill(database.table(), range(0, 20));
+    await database.compact({});
+    await database.close();
+    fs.open(`${DIR}/notes.txt`, 'create').close();
+    fs.open(`${DIR}/seg-00000000ffff.hgs`, 'create').close();
+    database = await openSim(fs);
+    expect(fs.list(DIR)).toContain('notes.txt');
+    expect(fs.list(DIR)).not.toContain('seg-00000000ffff.hgs');
+    await database.close();
+  });
+});
+
+describe('the log', () => {
+  // Found by the histories: an idle table let the log go, and the next manifest said it still needed it.
+  test('a table that was idle when the log was shortened opens again', async () => {
+    const fs = simDisk();
+    let database = await openSim(fs, { logFileBytes: 4096 + 400 });
+    const idle = await database.createTable({ name: 'idle' });
+    await idle.insert({ event_ts: 1, members: [1] });
+    await database.compact({ table: 'idle' });
+    for (let round = 0; round < 3; round++) {
+      await fill(database.table(), range(0, 20));
+      await database.compact({ table: 'hyperedges' });
+    }
+    await idle.insert({ event_ts: 2, members: [2] });
+    await database.compact({ table: 'hyperedges' });
+    await database.close();
+    database = await openSim(fs);
+    expect(rowsOf(database.table('idle'))).toHaveLength(2);
+    expect(rowsOf(database.table())).toHaveLength(60);
+    await database.close();
+  });
+
+  test('its files go when every table has passed them', async () => {
+    const fs = simDisk();
+    const database = await openSim(fs, { logFileBytes: 4096 + 400 });
+    for (let round = 0; round < 10; round++) await fill(database.table(), range(0, 10));
+    const before = fs.list('/db/log').length;
+    await database.compact({});
+    expect(before).toBeGreaterThan(8);
+    expect(fs.list('/db/log').length).toBeLessThan(4);
+    await database.close();
+  });
+});
+
+describe('columns', () => {
+  // Found by the histories: the defaults of several columns overwrote each other on their way to the builder.
+  test('each column keeps its own default', async () => {
+    const fs = simDisk();
+    const database = await openSim(fs);
+    const columns = [
+      { name: 'a', type: 'INTEGER', default: 7 },
+      { name: 'b', type: 'TEXT', default: 'seven' },
+      { name: 'c', type: 'REAL', default: 0.7 },
+      { name: 'd', type: 'BOOLEAN', default: true },
+    ] as const;
+    const table = await database.createTable({ name: 'typed', columns: [...columns] });
+    await table.insert({ event_ts: 1, members: [1] });
+    await table.insert({ event_ts: 2, members: [1], properties: { A: null, b: null, c: null, d: null } });
+    const before = rowsOf(table);
+    expect(before[0]).toMatchObject({ a: 7, b: 'seven', c: 0.7, d: true });
+    await database.compact({});
+    expect(rowsOf(table)).toEqual(before);
+    await database.close();
+  });
+});
+
+describe('writes while it runs', () => {
+  /** A compaction of 40 rows in segments and 8 in the log, stopped before its first part. */
+  async function compacting(): Promise<{ fs: SimFs; database: Database; go: () => Promise<void> }> {
+    const fs = simDisk();
+    const { opened, open } = gate();
+    let paused = false;
+    const runner = new PausingRunner(fs, async (step) => {
+      if (paused && step === 'part') await opened;
+    });
+    const database = await openSim(fs, { runner });
+    await fill(database.table(), range(0, 40));
+    await database.compact({});
+    await fill(database.table(), range(4, 12));
+    paused = true;
+    const compaction = database.compact({});
+    while (database.table().compacting === undefined) await turn();
+    await turn();
+    return {
+      fs,
+      database,
+      go: async () => {
+        open();
+        await compaction;
+      },
+    };
+  }
+
+  test('deaths, births and second births are all there afterwards, and after a crash', async () => {
+    const { fs, database, go } = await compacting();
+    const table = database.table();
+    expect((await table.delete(5, [5, 105])).matched).toBe(2);
+    expect((await table.delete(30, [2, 130])).matched).toBe(1);
+    await table.insert({ event_ts: 5, members: [5, 105] });
+    await table.insert({ event_ts: 30, members: [2, 130], properties: { weight: 2 } });
+    expect((await table.delete(30, [2, 130])).matched).toBe(1);
+    await table.insert({ event_ts: 100, members: [1] });
+    const during = rowsOf(table);
+    await go();
+    expect(rowsOf(table)).toEqual(during);
+    expect(database.wal().pending).toBe(6);
+    expect(table.rowCount).toBe(during.length);
+    await database.compact({});
+    expect(rowsOf(table)).toEqual(during);
+    expect(rowsOf((await openSim(fs.crash())).table())).toEqual(during);
+  });
+
+  test('a death that comes while it runs is there after a crash right behind it', async () => {
+    const { fs, database, go } = await compacting();
+    await database.table().delete(5, [5, 105]);
+    await database.table().delete(11, [4, 111]);
+    const during = rowsOf(database.table());
+    await go();
+    const again = await openSim(fs.crash());
+    expect(rowsOf(again.table())).toEqual(during);
+    await again.compact({});
+    expect(rowsOf(again.table())).toEqual(during);
+  });
+
+  test('readers and their snapshots see no change by it', async () => {
+    const { database, go } = await compacting();
+    const table = database.table();
+    const snapshot = database.snapshot(table);
+    const before = rowsOf(table);
+    const scan = table.scan({ format: 'ndjson' });
+    await table.delete(5, [5, 105]);
+    const after = rowsOf(table);
+    await go();
+    expect(rowsOf(table, {}, snapshot)).toEqual(before);
+    expect(rowsOf(table)).toEqual(after);
+    let lines = 0;
+    for (let slice = scan.next(); slice !== null; slice = scan.next()) lines += Buffer.from(slice).toString().split('\n').length - 1;
+    expect(lines).toBe(before.length);
+    snapshot.release();
+    await database.close();
+  });
+
+  test('close waits for it', async () => {
+    const { fs, database, go } = await compacting();
+    const closed = database.close();
+    await go();
+    await closed;
+    expect(fs.openHandles).toBe(0);
+    expect(times(await openSim(fs))).toHaveLength(48);
+  });
+});
+
+describe('a failing disk', () => {
+  const FAULTS: Fault[] = [{ code: 'EIO' }, { code: 'ENOSPC' }, { shortBytes: 3 }];
+
+  /** A table with segments, new rows in them and behind them, and deaths. */
+  async function prepared(): Promise<{ fs: SimFs; database: Database; rows: unknown[] }> {
+    const fs = simDisk();
+    const database = await openSim(fs, { memoryBudgetBytes: 1, logFileBytes: 4096 + 1500 });
+    const table = database.table();
+    await fill(table, range(0, 40));
+    await database.compact({});
+    await fill(table, [3, 4, 21, ...range(40, 55)]);
+    await table.delete(21, [0, 121]);
+    await table.delete(39, [4, 139]);
+    return { fs, database, rows: rowsOf(table) };
+  }
+
+  async function operationsOfCompaction(): Promise<Operation[]> {
+    const { fs, database } = await prepared();
+    const seen: Operation[] = [];
+    fs.schedule = (operation) => void seen.push(operation);
+    await database.compact({});
+    return seen;
+  }
+
+  test('at any step it changes nothing, or writes are refused until a restart; no answer is wrong, nothing is lost', async () => {
+    const operations = await operationsOfCompaction();
+    expect(new Set(operations.map(({ kind }) => kind))).toEqual(new Set(['open', 'read', 'write', 'sync', 'syncDir', 'rename', 'remove']));
+    const outcomes: Record<string, number> = {};
+    for (let step = 0; step < operations.length; step++) {
+      for (const fault of FAULTS) {
+        if (typeof fault === 'object' && 'shortBytes' in fault && operations[step]!.kind !== 'write') continue;
+        const outcome = await failAt(step, fault).catch((error: Error) => {
+          throw new Error(`step ${step}, ${operations[step]!.kind} ${operations[step]!.path}, ${JSON.stringify(fault)}: ${error.message}`, { cause: error });
+        });
+        outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+      }
+    }
+    expect(Object.keys(outcomes).sort()).toEqual(['corrupt until the restart', 'done all the same', 'nothing changed', 'refused: disk_full', 'refused: log_failed']);
+  });
+
+  async function failAt(step: number, fault: Fault): Promise<string> {
+    const { fs, database, rows } = await prepared();
+    const at = fs.operations + 1 + step;
+    fs.schedule = (operation) => (operation.index === at ? fault : undefined);
+    const failure = await database.compact({}).then(
+      () => undefined,
+      (error: Error) => error,
+    );
+    fs.schedule = () => undefined;
+    const table = database.table();
+    if (table.corrupt !== null) {
+      // A filter that cannot be read back when all is installed does not undo the compaction.
+      if (failure !== undefined) expect(failure).toMatchObject({ code: 'table_corrupt' });
+      expect(await codeOf(table.insert({ event_ts: 1, members: [1] }))).toBe('table_corrupt');
+      await reopened(fs, rows, 0);
+      return 'corrupt until the restart';
+    }
+    expect(rowsOf(table)).toEqual(rows);
+    const insert = table.insert({ event_ts: 1000, members: [1] });
+    if (database.health().log_failed === null) {
+      await insert;
+      expect(table.version.memtables.length).toBeLessThan(4);
+      await database.compact({});
+      expect(rowsOf(table).length).toBe(rows.length + 1);
+      await reopened(fs, rows, 1);
+      return failure === undefined ? 'done all the same' : 'nothing changed';
+    }
+    expect(failure).toBeInstanceOf(HedgerowError);
+    const code = (failure as HedgerowError).code;
+    expect(await codeOf(insert)).toBe(code);
+    expect(await codeOf(database.compact({}))).toBe(code);
+    expect(rowsOf(table)).toEqual(rows);
+    await reopened(fs, rows, 0);
+    return `refused: ${code}`;
+  }
+
+  /** After a power loss: all the rows, no file that nobody knows, and compaction works. */
+  async function reopened(fs: SimFs, rows: unknown[], more: number): Promise<void> {
+    const disk = fs.crash();
+    const database = await openSim(disk);
+    const found = rowsOf(database.table());
+    expect(found.slice(0, rows.length)).toEqual(rows);
+    expect(found).toHaveLength(rows.length + more);
+    expect(segmentFiles(disk)).toHaveLength(database.table().version.segments.length);
+    await database.compact({});
+    await turn();
+    expect(rowsOf(database.table())).toHaveLength(rows.length + more);
+    expect(segmentFiles(disk)).toHaveLength(database.table().version.segments.length);
+    await database.close();
+    expect(disk.openHandles).toBe(0);
+  }
+
+  test('a full disk leaves no half written segments behind', async () => {
+    const { fs, database } = await prepared();
+    const before = segmentFiles(fs);
+    let writes = 0;
+    fs.schedule = (operation) => (operation.kind === 'write' && operation.path.includes('/tables/') && ++writes > 2 ? { code: 'ENOSPC' } : undefined);
+    expect(await codeOf(database.compact({}))).toBe('ENOSPC');
+    expect(writes).toBe(3);
+    expect(segmentFiles(fs)).toEqual(before);
+  });
+
+  test('compactions in the background that fail again and again do not pile up memtables', async () => {
+    const fs = simDisk();
+    const notices: string[] = [];
+    const database = await openSim(fs, { notice: (message) => void notices.push(message) });
+    await database.setCompactThreshold(4);
+    fs.schedule = (operation) => (operation.kind === 'write' && operation.path.includes('/tables/') ? { code: 'ENOSPC' } : undefined);
+    for (const time of range(0, 200)) {
+      await database.table().insert({ event_ts: time, members: [time] });
+      await turn();
+    }
+    expect(notices.length).toBeGreaterThan(2);
+    expect(database.table().version.memtables.length).toBeLessThan(12);
+    fs.schedule = () => undefined;
+    for (const time of range(200, 520)) await database.table().insert({ event_ts: time, members: [time] });
+    await database.close();
+    const again = await openSim(fs);
+    expect(again.table().version.segments.length).toBeGreaterThan(0);
+    expect(times(again)).toEqual(range(0, 520));
+  });
+
+  test('a write that was refused after a failed manifest is nowhere, also after a restart', async () => {
+    const { fs, database, rows } = await prepared();
+    const acknowledged = database.table().insert({ event_ts: 1000, members: [1] });
+    fs.schedule = (operation) => (operation.kind === 'rename' ? { code: 'EIO' } : undefined);
+    expect(await codeOf(database.compact({}))).toBe('log_failed');
+    await acknowledged;
+    expect(await codeOf(database.table().insert({ event_ts: 1001, members: [1] }))).toBe('log_failed');
+    expect(await codeOf(database.table().delete(1000, [1]))).toBe('log_failed');
+    const transaction = database.begin();
+    transaction.insert(database.table(), { event_ts: 1002, members: [1] });
+    expect(await codeOf(transaction.commit())).toBe('log_failed');
+    fs.schedule = () => undefined;
+    await turn();
+    expect(rowsOf(database.table())).toHaveLength(rows.length + 1);
+    await database.close();
+    expect(rowsOf((await openSim(fs)).table())).toHaveLength(rows.length + 1);
+  });
+});
+
+describe('opening', () => {
+  test('a database that does not open leaves no file open and no lock', async () => {
+    const fs = simDisk();
+    const database = await openSim(fs, { logFileBytes: 4096 + 400 });
+    for (let round = 0; round < 6; round++) await fill(database.table(), range(0, 10));
+    await database.close();
+    const oldest = fs.list('/db/log')[0]!;
+    fs.edit(`/db/log/${oldest}`, (bytes) => {
+      bytes[4096 + 60]! ^= 1;
+    });
+    expect(await codeOf(openSim(fs))).toBe('corrupt');
+    expect(fs.openHandles).toBe(0);
+    fs.edit(`/db/log/${oldest}`, (bytes) => {
+      bytes[4096 + 60]! ^= 1;
+    });
+    expect(times(await openSim(fs))).toHaveLength(60);
+  });
+
+  test('two at once are refused', async () => {
+    const fs = simDisk();
+    await openSim(fs);
+    expect(await codeOf(openSim(fs))).toBe('conflict');
+  });
+
+  test('a primary table name that is no identifier is refused', async () => {
+    expect(await codeOf(openSim(simDisk(), { primaryTable: 'no way' }))).toBe('invalid_input');
+    expect(simOptions(simDisk()).primaryTable).toBe('hyperedges');
+  });
+});

@@ -1,0 +1,457 @@
+// Damaged files: the table refuses with file and offset and the others go on; a damaged log or manifest is not opened. No answer is ever wrong.
+
+import { beforeEach, describe, expect, test } from 'vitest';
+import { loadCore, readSegmentFacts } from '../../src/core/index.ts';
+import type { Database } from '../../src/engine/index.ts';
+import { HedgerowError } from '../../src/errors.ts';
+import { drain, openSim, PausingRunner, rowsOf, simDisk, turn } from '../support/sim-engine.ts';
+import type { SimFs } from '../support/sim-fs.ts';
+
+const HEADER_BYTES = 128;
+const ENTRY_BYTES = 24;
+const SECTION_NAMES: Record<number, string> = {
+  1: 'blocks', 2: 'times', 3: 'ids', 4: 'sizes', 5: 'members', 6: 'nodes', 7: 'posting offsets', 8: 'postings', 9: 'filter', 16: 'column', 17: 'psi',
+};
+
+interface Section {
+  name: string;
+  offset: number;
+  bytes: number;
+}
+
+function sectionsOf(file: Uint8Array): Section[] {
+  const view = new DataView(file.buffer, file.byteOffset, file.byteLength);
+  const sections: Section[] = [];
+  for (let index = 0; index < view.getUint32(20, true); index++) {
+    const at = HEADER_BYTES + index * ENTRY_BYTES;
+    sections.push({ name: SECTION_NAMES[view.getUint16(at, true)]!, offset: view.getUint32(at + 8, true), bytes: view.getUint32(at + 12, true) });
+  }
+  return sections;
+}
+
+/** Two tables of several segments, with every type of column, closed in order. */
+async function prepared(): Promise<SimFs> {
+  const fs = simDisk();
+  const database = await openSim(fs, { segmentRows: 24, maxMembers: 64 });
+  const columns = [
+    { name: 'n', type: 'INTEGER' },
+    { name: 't', type: 'TEXT' },
+    { name: 'b', type: 'BOOLEAN' },
+  ] as const;
+  const typed = await database.createTable({ name: 'typed', columns: [...columns] });
+  for (const table of [typed, database.table()]) {
+    const bulk = table.bulk();
+    for (let row = 0; row < 72; row++) {
+      const properties = table === typed ? { n: row % 5 === 0 ? null : row * 1000, t: `text ${row % 9}`, b: row % 2 === 0 } : {};
+      bulk.add({ event_ts: 100 + Math.floor(row / 3), members: [row % 6, 10 + row, (row * 7) % 50], properties: { ...properties, weight: row / 3, formation: row % 4 ? 'line' : null } });
+    }
+    await bulk.commit();
+  }
+  await database.compact({});
+  await database.close();
+  return fs;
+}
+
+const TYPED = '/db/tables/2';
+
+async function caught(run: () => unknown): Promise<unknown> {
+  try {
+    await run();
+  } catch (error) {
+    return error;
+  }
+  return undefined;
+}
+
+function flip(fs: SimFs, path: string, offset: number, bit = 1): void {
+  fs.edit(path, (bytes) => {
+    bytes[offset]! ^= bit;
+  });
+}
+
+let expectedTyped: string;
+let expectedOther: string;
+
+/** Every way to read the table; the text of all rows. Lookups must agree with it. */
+function readAll(database: Database, name: string): string {
+  const table = database.table(name);
+  const text = drain(table.scan({ format: 'ndjson' }));
+  const rows = text.split('\n').filter((line) => line !== '');
+  for (const node of [0, 3, 17, 70]) {
+    const found = drain(table.scan({ format: 'ndjson', nodes: [node] }));
+    const wanted = rows.filter((line) => (JSON.parse(line).members as number[]).includes(node)).map((line) => `${line}\n`);
+    expect(found).toBe(wanted.join(''));
+  }
+  return text;
+}
+
+/** The table refuses, naming the file; the other one answers, takes writes and is compacted. */
+async function refuses(fs: SimFs, path: string, offset?: number): Promise<HedgerowError> {
+  const database = await openSim(fs, { segmentRows: 24 });
+  const error = await caught(() => readAll(database, 'typed'));
+  expect(error).toMatchObject({ code: 'table_corrupt', fields: { file: path } });
+  const refusal = error as HedgerowError;
+  if (offset !== undefined) expect(refusal.fields!.offset).toBe(offset);
+  expect(refusal.message).toContain(path);
+  expect(refusal.message).toContain(`offset ${refusal.fields!.offset}`);
+  const table = database.table('typed');
+  expect(await caught(() => table.scan({ format: 'json' }))).toMatchObject({ code: 'table_corrupt' });
+  expect(await caught(() => table.insert({ event_ts: 1, members: [1] }))).toMatchObject({ code: 'table_corrupt' });
+  expect(await caught(() => table.delete(1, [1]))).toMatchObject({ code: 'table_corrupt' });
+  expect(await caught(() => database.begin().insert(table, { event_ts: 1, members: [1] }))).toMatchObject({ code: 'table_corrupt' });
+  expect(await caught(() => database.compact({ table: 'typed' }))).toMatchObject({ code: 'table_corrupt' });
+  expect(Object.keys(database.health().corrupt_tables)).toEqual(['typed']);
+  expect(readAll(database, 'hyperedges')).toBe(expectedOther);
+  await database.table().insert({ event_ts: 5, members: [5] });
+  await database.table().delete(5, [5]);
+  expect((await database.compact({})).tables).toEqual(['hyperedges']);
+  expect(readAll(database, 'hyperedges')).toBe(expectedOther);
+  await database.close();
+  return refusal;
+}
+
+async function isWhole(fs: SimFs): Promise<void> {
+  const database = await openSim(fs, { segmentRows: 24 });
+  expect(readAll(database, 'typed')).toBe(expectedTyped);
+  expect(readAll(database, 'hyperedges')).toBe(expectedOther);
+  await database.close();
+}
+
+let fs: SimFs;
+let path: string;
+let sections: Section[];
+
+beforeEach(async () => {
+  fs = await prepared();
+  const names = fs.list(TYPED);
+  expect(names).toHaveLength(3);
+  path = `${TYPED}/${names[1]}`;
+  fs.edit(path, (bytes) => {
+    sections = sectionsOf(bytes);
+    expect(readSegmentFacts(loadCore('debug').instantiate(), bytes, bytes.length, path).rows).toBe(24);
+  });
+  const database = await openSim(fs, { segmentRows: 24 });
+  expectedTyped = readAll(database, 'typed');
+  expectedOther = readAll(database, 'hyperedges');
+  await database.close();
+});
+
+describe('a segment file', () => {
+  test('has every kind of section in this test but the order of an index', () => {
+    expect(new Set(sections.map(({ name }) => name))).toEqual(new Set(Object.values(SECTION_NAMES).filter((name) => name !== 'psi')));
+  });
+
+  test('with a flipped bit in any section refuses at that section', async () => {
+    for (const { name, offset, bytes } of sections) {
+      if (bytes === 0) continue;
+      for (const at of new Set([0, Math.floor(bytes / 2), bytes - 1])) {
+        flip(fs, path, offset + at, 0x10);
+        await refuses(fs, path, offset).catch((error: Error) => {
+          throw new Error(`${name}, byte ${at} of ${bytes}: ${error.message}`, { cause: error });
+        });
+        flip(fs, path, offset + at, 0x10);
+      }
+    }
+    await isWhole(fs);
+  });
+
+  test('with a flipped bit in header or directory refuses', async () => {
+    const end = HEADER_BYTES + sections.length * ENTRY_BYTES;
+    for (let at = 0; at < end; at += 5) {
+      flip(fs, path, at, 1 << (at % 8));
+      await refuses(fs, path).catch((error: Error) => {
+        throw new Error(`byte ${at}: ${error.message}`, { cause: error });
+      });
+      flip(fs, path, at, 1 << (at % 8));
+    }
+    await isWhole(fs);
+  });
+
+  test('with a flipped bit anywhere gives the right rows or refuses', async () => {
+    let size = 0;
+    fs.edit(path, (bytes) => {
+      size = bytes.length;
+    });
+    for (let at = 0; at < size; at += 13) {
+      flip(fs, path, at, 0x80);
+      const database = await openSim(fs, { segmentRows: 24 });
+      const error = await caught(() => expect(readAll(database, 'typed')).toBe(expectedTyped));
+      if (error !== undefined) expect(error, `byte ${at}`).toMatchObject({ code: 'table_corrupt', fields: { file: path } });
+      await database.close();
+      flip(fs, path, at, 0x80);
+    }
+  });
+
+  test.each([0, 1, 100, HEADER_BYTES + 30, -1])('cut to %i bytes refuses', async (size) => {
+    const handle = fs.open(path, 'write');
+    const bytes = new Uint8Array(handle.size());
+    handle.read(bytes, 0);
+    const kept = size < 0 ? bytes.length + size : size;
+    await handle.truncate(kept);
+    handle.close();
+    await refuses(fs, path, kept);
+    const again = fs.open(path, 'write');
+    await again.write(bytes, 0);
+    again.close();
+    await isWhole(fs);
+  });
+
+  test('with bytes behind its end refuses', async () => {
+    const handle = fs.open(path, 'write');
+    const size = handle.size();
+    await handle.write(new Uint8Array(8), size);
+    await refuses(fs, path);
+    await handle.truncate(size);
+    handle.close();
+    await isWhole(fs);
+  });
+
+  test('that is missing refuses', async () => {
+    await fs.rename(path, `${TYPED}/aside`);
+    await refuses(fs, path, 0);
+    await fs.rename(`${TYPED}/aside`, path);
+    await isWhole(fs);
+  });
+
+  test('of a format version to come refuses and says so', async () => {
+    fs.edit(path, (bytes) => {
+      bytes[8] = 2;
+    });
+    const error = await refuses(fs, path, 8);
+    expect(error.message).toContain('format version');
+    fs.edit(path, (bytes) => {
+      bytes[8] = 1;
+    });
+    await isWhole(fs);
+  });
+
+  test('in the place of another one refuses', async () => {
+    const other = `${TYPED}/${fs.list(TYPED)[0]}`;
+    await swap(path, other);
+    const database = await openSim(fs, { segmentRows: 24 });
+    expect(await caught(() => readAll(database, 'typed'))).toMatchObject({ code: 'table_corrupt' });
+    await database.close();
+    await swap(path, other);
+    const foreign = `/db/tables/1/${fs.list('/db/tables/1')[1]}`;
+    await swap(path, foreign);
+    const again = await openSim(fs, { segmentRows: 24 });
+    expect(await caught(() => readAll(again, 'typed'))).toMatchObject({ code: 'table_corrupt' });
+    expect(await caught(() => readAll(again, 'hyperedges'))).toMatchObject({ code: 'table_corrupt' });
+    await again.close();
+    await swap(path, foreign);
+    await isWhole(fs);
+  });
+
+  async function swap(a: string, b: string): Promise<void> {
+    const [left, right] = [a, b].map((each) => {
+      const handle = fs.open(each, 'read');
+      const bytes = new Uint8Array(handle.size());
+      handle.read(bytes, 0);
+      handle.close();
+      return bytes;
+    });
+    for (const [to, bytes] of [
+      [a, right!],
+      [b, left!],
+    ] as const) {
+      const handle = fs.open(to, 'write');
+      await handle.truncate(bytes.length);
+      await handle.write(bytes, 0);
+      handle.close();
+    }
+  }
+
+  test('that is damaged while the database runs refuses at the next load, in a scan, a delete and a commit', async () => {
+    for (const use of ['scan', 'delete', 'commit', 'compact'] as const) {
+      const database = await openSim(fs, { segmentRows: 24, memoryBudgetBytes: 1 });
+      const table = database.table('typed');
+      expect(readAll(database, 'typed')).toBe(expectedTyped);
+      await table.insert({ event_ts: 110, members: [1] });
+      await table.delete(110, [1]);
+      const lsn = database.lastLsn;
+      const { offset } = sections.find(({ name }) => name === 'members')!;
+      const row = JSON.parse(expectedTyped.split('\n')[30]!);
+      await table.delete(1, [1]);
+      flip(fs, path, offset);
+      rowsOf(database.table());
+      const error = await caught(async () => {
+        if (use === 'scan') drain(table.scan({ format: 'json' }));
+        else if (use === 'delete') await table.delete(row.event_ts, row.members);
+        else if (use === 'compact') {
+          table.version.segments[1]!.dead.add(0, 1);
+          await database.compact({ table: 'typed' });
+        } else {
+          const transaction = database.begin();
+          transaction.insert(database.table(), { event_ts: 7, members: [7] });
+          transaction.delete(table, row.event_ts, row.members);
+          await transaction.commit();
+        }
+      });
+      expect(error, use).toMatchObject({ code: 'table_corrupt', fields: { file: path, offset } });
+      // Nothing of the refused commit is in the log or in the other table.
+      expect(database.wal().last_lsn).toBe(lsn + 1);
+      expect(readAll(database, 'hyperedges')).toBe(expectedOther);
+      flip(fs, path, offset);
+      await database.close();
+      await isWhole(fs);
+    }
+  });
+
+  test('that is damaged keeps the operations in the log that came after it: repaired, the table has them', async () => {
+    const disk = await prepared();
+    let database = await openSim(disk, { segmentRows: 24, logFileBytes: 4096 + 400 });
+    await database.table('typed').insert({ event_ts: 500, members: [500] });
+    await database.table('typed').delete(100, [0, 10]);
+    const before = rowsOf(database.table('typed'));
+    await database.close();
+    flip(disk, path, 30);
+    database = await openSim(disk, { segmentRows: 24, logFileBytes: 4096 + 400 });
+    expect(Object.keys(database.health().corrupt_tables)).toEqual(['typed']);
+    for (let round = 0; round < 6; round++) {
+      await database.table().insert({ event_ts: round, members: [round] });
+      await database.compact({});
+    }
+    await database.close();
+    flip(disk, path, 30);
+    database = await openSim(disk, { segmentRows: 24 });
+    expect(rowsOf(database.table('typed'))).toEqual(before);
+    await database.compact({});
+    expect(rowsOf(database.table('typed'))).toEqual(before);
+    await database.close();
+  });
+
+  test('that is damaged in a table goes when the table is dropped', async () => {
+    const disk = await prepared();
+    flip(disk, path, 30);
+    let database = await openSim(disk);
+    await database.dropTable('typed');
+    await database.close();
+    database = await openSim(disk);
+    await turn();
+    expect(disk.list(TYPED)).toEqual([]);
+    expect(database.health().corrupt_tables).toEqual({});
+    await database.close();
+  });
+
+  test('of a compaction that was written wrong is noticed before the manifest', async () => {
+    const disk = simDisk();
+    let damage = false;
+    const runner = new PausingRunner(disk, async (step) => {
+      if (step !== 'close' || !damage) return;
+      const name = disk.list('/db/tables/1')[0]!;
+      flip(disk, `/db/tables/1/${name}`, 50);
+    });
+    const database = await openSim(disk, { runner });
+    for (let time = 0; time < 20; time++) await database.table().insert({ event_ts: time, members: [time] });
+    damage = true;
+    expect(await caught(() => database.compact({}))).toMatchObject({ code: 'corrupt' });
+    expect(database.table().corrupt).toBeNull();
+    expect(rowsOf(database.table())).toHaveLength(20);
+    damage = false;
+    await database.compact({});
+    expect(rowsOf(database.table())).toHaveLength(20);
+    await database.close();
+  });
+});
+
+describe('the log', () => {
+  /** Ten commits in one log file, the database closed in order or killed. */
+  async function logged(end: 'close' | 'kill'): Promise<{ disk: SimFs; file: string }> {
+    const disk = simDisk();
+    const database = await openSim(disk);
+    for (let time = 0; time < 10; time++) await database.table().insert({ event_ts: time, members: [time, 1000 + time] });
+    if (end === 'close') await database.close();
+    const next = end === 'close' ? disk : disk.kill();
+    return { disk: next, file: `/db/log/${next.list('/db/log').find((name) => name !== 'log-spare')}` };
+  }
+
+  test('with a flipped bit in any acknowledged frame is not opened, naming file and offset', async () => {
+    const { disk, file } = await logged('close');
+    let used = 0;
+    disk.edit(file, (bytes) => {
+      used = bytes.length;
+    });
+    for (let at = 4096; at < used - 40; at += 3) {
+      flip(disk, file, at, 4);
+      const error = await caught(() => openSim(disk));
+      expect(error, `byte ${at}`).toMatchObject({ code: 'corrupt', fields: { file } });
+      expect((error as HedgerowError).fields!.offset).toBeGreaterThanOrEqual(4096);
+      expect((error as HedgerowError).fields!.offset).toBeLessThanOrEqual(at);
+      flip(disk, file, at, 4);
+    }
+    const database = await openSim(disk);
+    expect(rowsOf(database.table())).toHaveLength(10);
+    await database.close();
+  });
+
+  test('with a flipped bit in its last group after a kill ends there; further up it is not opened', async () => {
+    const { disk, file } = await logged('kill');
+    const offsets: number[] = [];
+    disk.edit(file, (bytes) => {
+      const view = new DataView(bytes.buffer, bytes.byteOffset);
+      for (let at = 4096; at + 40 <= bytes.length && view.getUint32(at, true) === 0x52464748; at += 40 + Math.ceil(view.getUint32(at + 8, true) / 8) * 8) offsets.push(at);
+    });
+    expect(offsets).toHaveLength(11);
+    for (const [index, offset] of offsets.entries()) {
+      flip(disk, file, offset + 50);
+      if (index < 9) expect(await caught(() => openSim(disk))).toMatchObject({ code: 'corrupt', fields: { file, offset } });
+      flip(disk, file, offset + 50);
+    }
+    flip(disk, file, offsets[10]! + 50);
+    const database = await openSim(disk);
+    expect(rowsOf(database.table())).toHaveLength(9);
+    await database.close();
+  });
+
+  test('that is gone is not opened when the manifest has seen it', async () => {
+    const { disk, file } = await logged('close');
+    const database = await openSim(disk);
+    await database.compact({});
+    await database.close();
+    for (const name of disk.list('/db/log')) await disk.remove(`/db/log/${name}`);
+    expect(await caught(() => openSim(disk))).toMatchObject({ code: 'corrupt' });
+    expect(file).toContain('/db/log/');
+  });
+
+  test('with a flipped bit in a file header is not opened', async () => {
+    const { disk, file } = await logged('close');
+    for (const at of [0, 7, 8, 12, 16, 24, 40, 4092, 4095]) {
+      flip(disk, file, at);
+      expect(await caught(() => openSim(disk)), `byte ${at}`).toMatchObject({ code: 'corrupt', fields: { file } });
+      flip(disk, file, at);
+    }
+  });
+});
+
+describe('the manifest', () => {
+  test('with any flipped bit is not opened', async () => {
+    const disk = await prepared();
+    const manifest = '/db/manifest';
+    let size = 0;
+    disk.edit(manifest, (bytes) => {
+      size = bytes.length;
+    });
+    for (let at = 0; at < size; at++) {
+      flip(disk, manifest, at, 1 << (at % 7));
+      expect(await caught(() => openSim(disk)), `byte ${at}`).toMatchObject({ code: 'corrupt', fields: { file: manifest } });
+      flip(disk, manifest, at, 1 << (at % 7));
+    }
+    expect(disk.openHandles).toBe(0);
+    const database = await openSim(disk);
+    expect(database.tables()).toHaveLength(2);
+    await database.close();
+  });
+
+  test('that is gone is not taken for an empty database', async () => {
+    const disk = await prepared();
+    const database = await openSim(disk, { logFileBytes: 4096 + 400 });
+    for (let round = 0; round < 4; round++) {
+      await database.table().insert({ event_ts: round, members: [round] });
+      await database.table('typed').insert({ event_ts: round, members: [round] });
+      await database.compact({});
+    }
+    await database.close();
+    await disk.remove('/db/manifest');
+    expect(await caught(() => openSim(disk))).toMatchObject({ code: 'corrupt' });
+  });
+});

@@ -1,0 +1,47 @@
+// Random histories of the whole engine against the naive model. HEDGEROW_HISTORIES=10000 is the long form; HEDGEROW_FIRST_HISTORY replays one seed.
+
+import { expect, test } from 'vitest';
+import { EngineHistory, warmUp } from '../support/engine-history.ts';
+
+const HISTORIES = Number(process.env.HEDGEROW_HISTORIES ?? 300);
+const FIRST = Number(process.env.HEDGEROW_FIRST_HISTORY ?? 1);
+const STEPS = 60;
+const HANG_MS = 60_000;
+
+test(
+  `${HISTORIES} random histories give the model's answers`,
+  async () => {
+    warmUp();
+    const totals: Record<string, number> = {};
+    for (let seed = FIRST; seed < FIRST + HISTORIES; seed++) {
+      const history = new EngineHistory(seed);
+      await timely(history, seed);
+      for (const [name, count] of Object.entries(history.seen)) totals[name] = (totals[name] ?? 0) + count;
+    }
+    if (HISTORIES < 100) return;
+    // The histories are worth something only when all of this happened in them.
+    for (const name of ALL_KINDS) expect(totals[name], name).toBeGreaterThan(0);
+    if (HISTORIES > 1000) console.log(totals);
+  },
+  HISTORIES * 1000 + 60_000,
+);
+
+const ALL_KINDS = [
+  'read', 'own read', 'pinned read', 'pages', 'slice', 'scan to its end', 'plan in segments', 'plan in memtable', 'figures', 'commit', 'rollback', 'compaction',
+  'compaction aside', 'ttl', 'create', 'drop', 'threshold', 'reopen', 'crash', 'kill', 'lost tail', 'refusal', 'crash at write', 'crash at sync',
+];
+
+/** A history that hangs is a failure that names its last steps. */
+async function timely(history: EngineHistory, seed: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const hang = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`it hangs after\n  ${history.log.slice(-25).join('\n  ')}`)), HANG_MS);
+  });
+  try {
+    await Promise.race([history.run(STEPS), hang]);
+  } catch (error) {
+    throw new Error(`seed ${seed}: ${(error as Error).message}`, { cause: error });
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,310 @@
+// The one source of the host vectors: calls into the core in order, with the results a naive model expects. vectors.json is written from it
+// (HEDGEROW_WRITE_GOLDEN=1) and run, step by step, in every host; so it is also the longest example of how the core is embedded.
+
+import { encodeProperties, PROPERTY_TYPE } from '../../src/core/index.ts';
+import { compareEdges, concat, type Edge, edgeOf, naiveRecord, planOf, rowText, SAFE } from '../core/support/model.ts';
+import { recordsOf } from '../core/support/segments.ts';
+import { FIXTURE_BUCKET_SECONDS, FIXTURE_COLUMNS, FIXTURE_EDGES } from '../fixtures/format-v1/edges.ts';
+
+/** A number, or a place: the name of a region or kept result, with `+offset`. */
+export type Argument = number | string;
+
+export type Step =
+  | { step: 'say'; what: string }
+  /** Allocates a region with hg_memory_alloc. */
+  | { step: 'region'; name: string; bytes: number }
+  /** Writes bytes, u32 words (places become addresses) or f64 numbers. */
+  | { step: 'bytes'; at: string; hex: string }
+  | { step: 'words'; at: string; values: Argument[] }
+  | { step: 'numbers'; at: string; values: number[] }
+  /** Calls an export; `is`: the result, negative ones are statuses; `keep`: the result's name from here on. */
+  | { step: 'call'; name: string; args: Argument[]; is?: Argument; keep?: string }
+  /** Compares memory with bytes. */
+  | { step: 'holds'; at: string; hex: string };
+
+/** What this build's builder makes of the fixture's records. The format allows other files of the same rows, so this may change. */
+const SEGMENT = { bytes: 5688, crc32c: 0x91ad83c3 };
+
+const LOWEST = -SAFE;
+
+class Script {
+  readonly steps: Step[] = [];
+
+  say(what: string): void {
+    this.steps.push({ step: 'say', what });
+  }
+
+  region(name: string, bytes: number): void {
+    this.steps.push({ step: 'region', name, bytes });
+  }
+
+  bytes(at: string, bytes: Uint8Array): void {
+    this.steps.push({ step: 'bytes', at, hex: Buffer.from(bytes).toString('hex') });
+  }
+
+  words(at: string, values: Argument[]): void {
+    this.steps.push({ step: 'words', at, values });
+  }
+
+  numbers(at: string, values: number[]): void {
+    this.steps.push({ step: 'numbers', at, values });
+  }
+
+  call(name: string, args: Argument[], is?: Argument): void {
+    this.steps.push(is === undefined ? { step: 'call', name, args } : { step: 'call', name, args, is });
+  }
+
+  keep(name: string, call: string, args: Argument[]): void {
+    this.steps.push({ step: 'call', name: call, args, keep: name });
+  }
+
+  holds(at: string, bytes: Uint8Array): void {
+    this.steps.push({ step: 'holds', at, hex: Buffer.from(bytes).toString('hex') });
+  }
+
+  holdsWords(at: string, words: number[]): void {
+    this.holds(at, new Uint8Array(Uint32Array.from(words).buffer));
+  }
+}
+
+const utf8 = (text: string) => new TextEncoder().encode(text);
+const rows = FIXTURE_EDGES.map((_, row) => row);
+const rowsWith = (...nodes: number[]) =>
+  rows.filter((row) => nodes.every((node) => FIXTURE_EDGES[row]!.members.includes(node)));
+
+function checksum(script: Script): void {
+  script.say('CRC-32C of "123456789", whole and in two pieces');
+  script.region('text', 16);
+  script.bytes('text', utf8('123456789'));
+  script.call('hg_crc32c', ['text', 9, 0], 0xe3069283);
+  script.keep('first', 'hg_crc32c', ['text', 4, 0]);
+  script.call('hg_crc32c', ['text+4', 5, 'first'], 0xe3069283);
+}
+
+function encode(script: Script): void {
+  const edges = [edgeOf(100, 7, [3, 5, 300], { 0: 0.5 }), edgeOf(-1, 8, [SAFE, 0, -SAFE])];
+  const block = encodeProperties([{ column: 0, type: 'REAL', value: 0.5 }]);
+  const records = edges.map((edge) => naiveRecord(edge));
+  const size = records[0]!.length + records[1]!.length;
+  script.say('two edges to records; members in any order, one twice; the first has a property');
+  for (const [name, bytes] of [
+    ['times', 16],
+    ['ids', 16],
+    ['counts', 8],
+    ['members', 64],
+    ['ends', 8],
+    ['properties', 64],
+    ['out', 512],
+  ] as const) {
+    script.region(name, bytes);
+  }
+  script.numbers('times', [100, -1]);
+  script.numbers('ids', [7, 8]);
+  script.words('counts', [4, 3]);
+  script.numbers('members', [300, 3, 5, 3, SAFE, -SAFE, 0]);
+  script.words('ends', [block.length, block.length]);
+  script.bytes('properties', block);
+  script.call(
+    'hg_records_encode',
+    [2, 'times', 'ids', 'counts', 'members', 'ends', 'properties', 64, 'out', 512],
+    size,
+  );
+  script.holds('out', concat(records));
+  script.call('hg_records_check', ['out', size, 2], 0);
+  script.call('hg_record_members', ['out', 'members'], 3);
+  script.holds('members', new Uint8Array(Float64Array.from([3, 5, 300]).buffer));
+
+  script.say('what cannot be encoded is a status and the row: half a member, too many, none, and no room');
+  script.numbers('members', [1, 2, 3, 4, 0.5, 6, 7]);
+  script.call('hg_records_encode', [2, 'times', 'ids', 'counts', 'members', 0, 0, 64, 'out', 512], -7);
+  script.call('hg_result_offset', [], 1);
+  script.call('hg_records_encode', [2, 'times', 'ids', 'counts', 'members', 0, 0, 3, 'out', 512], -5);
+  script.call('hg_result_offset', [], 0);
+  script.words('counts', [0, 3]);
+  script.call('hg_records_encode', [2, 'times', 'ids', 'counts', 'members', 0, 0, 3, 'out', 512], -6);
+  script.words('counts', [4, 2]);
+  script.call('hg_records_encode', [1, 'times', 'ids', 'counts', 'members', 0, 0, 64, 'out', 40], -2);
+  script.call('hg_result_needed', [], 24 + 1 + 4 * 8 + 8);
+
+  script.say('one changed byte makes them corrupt, at the record it is in');
+  script.bytes('out', Uint8Array.of(...records[0]!.slice(0, 5), 1));
+  script.call('hg_records_check', ['out', size, 2], -4);
+  script.call('hg_result_offset', [], 0);
+}
+
+/** Places the fixture's records and a list of their addresses, in the order given. */
+function placeRecords(script: Script, name: string, edges: readonly Edge[]): void {
+  const records = edges.map((edge) => naiveRecord(edge, FIXTURE_COLUMNS));
+  script.region(name, concat(records).length);
+  script.bytes(name, concat(records));
+  script.region(`${name}_list`, edges.length * 4);
+  let at = 0;
+  const places = records.map((record) => {
+    at += record.length;
+    return `${name}+${at - record.length}`;
+  });
+  script.words(`${name}_list`, places);
+}
+
+function build(script: Script): void {
+  script.say('a segment from records in key order; columns as {u16 id, u8 type, u8 indexed, u32 default}');
+  placeRecords(script, 'records', FIXTURE_EDGES);
+  const specs: Argument[] = [];
+  for (const { id, type, indexed, byDefault } of FIXTURE_COLUMNS) {
+    const entry = encodeProperties([{ column: id, type, value: byDefault }]).slice(2);
+    if (byDefault !== null) {
+      script.region(`default_${id}`, entry.length);
+      script.bytes(`default_${id}`, entry);
+    }
+    specs.push(id | (PROPERTY_TYPE[type] << 16) | ((indexed ? 1 : 0) << 24), byDefault === null ? 0 : `default_${id}`);
+  }
+  script.region('columns', specs.length * 4);
+  script.words('columns', specs);
+  const args = ['records_list', rows.length, FIXTURE_BUCKET_SECONDS, 9, 'columns', FIXTURE_COLUMNS.length];
+  script.call('hg_segment_build', args, SEGMENT.bytes);
+  script.keep('file', 'hg_result_pointer', []);
+  script.call('hg_crc32c', ['file', SEGMENT.bytes, 0], SEGMENT.crc32c);
+  script.call('hg_segment_check', ['file', SEGMENT.bytes, 1], 0);
+  script.call('hg_segment_check', ['file', SEGMENT.bytes - 8, 1], -4);
+  script.keep('segment', 'hg_segment_open', ['file']);
+  script.call('hg_segment_field', ['file', 2], rows.length);
+  script.call('hg_segment_field', ['file', 7], FIXTURE_EDGES[0]!.time);
+  script.call('hg_segment_field', ['file', 11], -SAFE);
+}
+
+function read(script: Script): void {
+  script.say('seek and find by (event_ts, id); buckets of a range of rows');
+  script.call('hg_segment_seek', ['segment', LOWEST, LOWEST], 0);
+  script.call('hg_segment_seek', ['segment', 0, 2], 3);
+  script.call('hg_segment_seek', ['segment', 3600, LOWEST], 6);
+  script.call('hg_segment_seek', ['segment', SAFE, SAFE], rows.length);
+  script.call('hg_segment_find', ['segment', 3600, 8], 7);
+  script.call('hg_segment_find', ['segment', 3600, 7], -1);
+  script.call('hg_segment_buckets', ['segment', 0, rows.length], 5);
+  script.call('hg_segment_buckets', ['segment', 2, 6], 1);
+
+  script.say('rows of one node, of two, of a node that is in none; and how many');
+  script.region('nodes', 16);
+  script.region('rows', 64 + 32);
+  for (const nodes of [[3], [2, 3], [-5], [12_345]]) {
+    script.numbers('nodes', nodes);
+    script.call(
+      'hg_segment_lookup',
+      ['segment', 'nodes', nodes.length, 0, rows.length, 'rows', 16],
+      rowsWith(...nodes).length,
+    );
+    script.holdsWords('rows', rowsWith(...nodes));
+  }
+  script.call('hg_segment_count', ['segment', 3, 0, rows.length], rowsWith(3).length);
+  script.say('a full list stops, and says where to go on');
+  script.numbers('nodes', [3]);
+  script.call('hg_segment_lookup', ['segment', 'nodes', 1, 0, rows.length, 'rows', 2], 2);
+  script.call('hg_result_rows', [], rowsWith(3)[2]!);
+
+  script.say('rows with 0.5 <= weight <= 2.5 and with weight > 0.5; rows of the member set {2, 3} at 3600');
+  script.call('hg_segment_psi', ['segment', 0, 0.5, 2.5, 0, 'rows', 16], 3);
+  script.holdsWords('rows', [0, 3, 10]);
+  script.call('hg_segment_psi_count', ['segment', 0, 0.5, 1e308, 1], 2);
+  script.call('hg_segment_psi', ['segment', 0, 0.5, 2.5, 0, 'rows', 2], -2);
+  script.call('hg_result_needed', [], 3);
+  script.region('tombstone', 64);
+  script.bytes('tombstone', naiveRecord(edgeOf(3600, 0, [3, 2])));
+  script.call('hg_segment_match', ['segment', 'tombstone', 'rows', 16], 1);
+  script.holdsWords('rows', [7]);
+}
+
+function lists(script: Script): void {
+  script.say('row lists: intersection, union, difference, and taking out what was dead at LSN 20');
+  script.region('a', 24);
+  script.region('b', 24);
+  script.region('both', 48 + 32);
+  script.words('a', [1, 3, 5, 7, 9]);
+  script.words('b', [3, 4, 9]);
+  script.call('hg_rows_intersect', ['a', 5, 'b', 3, 'both'], 2);
+  script.holdsWords('both', [3, 9]);
+  script.call('hg_rows_union', ['a', 5, 'b', 3, 'both'], 6);
+  script.holdsWords('both', [1, 3, 4, 5, 7, 9]);
+  script.call('hg_rows_difference', ['a', 5, 'b', 3, 'both'], 3);
+  script.holdsWords('both', [1, 5, 7]);
+  script.region('deaths', 24);
+  script.numbers('deaths', [10, 15, 21]);
+  script.call('hg_rows_reconcile', ['a', 5, 'b', 'deaths', 3, 20], 4);
+  script.holdsWords('a', [1, 5, 7, 9]);
+}
+
+function text(script: Script): void {
+  const plan = planOf(FIXTURE_COLUMNS).bytes;
+  const expected = utf8(FIXTURE_EDGES.map((edge) => `${rowText(edge, FIXTURE_COLUMNS)}\n`).join(''));
+  script.say('all rows as lines of JSON');
+  script.region('plan', plan.length);
+  script.bytes('plan', plan);
+  script.region('all', rows.length * 4);
+  script.call('hg_rows_range', [0, rows.length, 'all']);
+  script.region('json', 16_384);
+  script.call('hg_segment_json', ['segment', 'all', rows.length, 'plan', 2, 'json', 16_384], expected.length);
+  script.holds('json', expected);
+  script.say('no room for a row is a status, and what it needs; room for some stops behind them');
+  script.call('hg_segment_json', ['segment', 'all', rows.length, 'plan', 2, 'json', 100], -2);
+  script.call(
+    'hg_segment_json',
+    ['segment', 'all', rows.length, 'plan', 0, 'json', 700],
+    utf8(
+      FIXTURE_EDGES.slice(0, 2)
+        .map((edge) => rowText(edge, FIXTURE_COLUMNS))
+        .join(','),
+    ).length,
+  );
+  script.call('hg_result_rows', [], 2);
+}
+
+function memtable(script: Script): void {
+  const edges = [edgeOf(50, 1, [1, 2]), edgeOf(-50, 2, [2, 3], { 0: 0.25 }), edgeOf(50, 3, [2]), edgeOf(0, 4, [1, 2])];
+  const records = concat(recordsOf(edges, FIXTURE_COLUMNS));
+  const order = [...edges.keys()].sort((a, b) => compareEdges(edges[a]!, edges[b]!));
+  script.say('a memtable with LSNs above 1000: rows in key order, a death at LSN 1006');
+  script.keep('table', 'hg_memtable_new', [60, 1000]);
+  script.keep('room', 'hg_memtable_reserve', ['table', records.length]);
+  script.bytes('room', records);
+  script.call('hg_memtable_append', ['table', 'room', edges.length, 1001], 0);
+  script.call('hg_memtable_append', ['table', 'room', edges.length, 1000], -1);
+  script.call('hg_memtable_sort', ['table'], 0);
+  script.call('hg_memtable_field', ['table', 2], 2);
+  script.call('hg_memtable_seek', ['table', 50, LOWEST], 2);
+  script.call('hg_memtable_rows', ['table', 0, edges.length, 2000, 'rows', 16], edges.length);
+  script.holdsWords('rows', order);
+  script.call('hg_memtable_rows', ['table', 0, edges.length, 1002, 'rows', 16], 2);
+  script.holdsWords('rows', [1, 0]);
+  script.call('hg_memtable_kill', ['table', 0, 1006], 1);
+  script.call('hg_memtable_kill', ['table', 0, 1007], 0);
+  script.numbers('nodes', [2, 1]);
+  script.call('hg_memtable_lookup', ['table', 'nodes', 2, LOWEST, LOWEST, SAFE, 1005, 'rows', 16], 2);
+  script.holdsWords('rows', [3, 0]);
+  script.call('hg_memtable_lookup', ['table', 'nodes', 2, LOWEST, LOWEST, SAFE, 1006, 'rows', 16], 1);
+  script.holdsWords('rows', [3]);
+  const expected = utf8(rowText(edges[3]!, FIXTURE_COLUMNS));
+  script.call('hg_memtable_addresses', ['table', 'rows', 1]);
+  script.call('hg_records_json', ['rows', 1, 'plan', 0, 'json', 16_384], expected.length);
+  script.holds('json', expected);
+}
+
+/** All steps, for an instance that has done nothing yet. */
+export function makeVectors(): Step[] {
+  const script = new Script();
+  script.call('hg_abi_version', [], 1);
+  script.call('hg_format_version', [], 1);
+  checksum(script);
+  encode(script);
+  build(script);
+  read(script);
+  lists(script);
+  text(script);
+  memtable(script);
+  return script.steps;
+}
+
+/** One step a line, so that a change is a readable diff. */
+export function vectorsText(): string {
+  return `[\n${makeVectors()
+    .map((step) => `  ${JSON.stringify(step)}`)
+    .join(',\n')}\n]\n`;
+}

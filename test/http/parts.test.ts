@@ -1,0 +1,227 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { ColumnType } from '../../src/engine/index.ts';
+import { HedgerowError } from '../../src/errors.ts';
+import { AnswerSpace } from '../../src/http/answer-space.ts';
+import { BodyCollector } from '../../src/http/body.ts';
+import { writeAscii, writeInteger, writeNumber } from '../../src/http/byte-text.ts';
+import { HeadBlock } from '../../src/http/head-block.ts';
+import { parseInteger } from '../../src/http/integers.ts';
+import { mediaType, wantsNdjson } from '../../src/http/media.ts';
+import { queryObject } from '../../src/http/query-text.ts';
+import { isSaneId } from '../../src/http/request-id.ts';
+import type { Route } from '../../src/http/route.ts';
+import { Router } from '../../src/http/router.ts';
+import { v } from '../../src/http/schema.ts';
+import { SliceQueue } from '../../src/http/slices.ts';
+import { edgeSchema, readEdge } from '../../src/routes/edge-input.ts';
+import { routes } from '../../src/routes/index.ts';
+import { lookupQuerySchema, parseRowsQuery } from '../../src/routes/rows-query.ts';
+
+const textOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('latin1');
+
+describe('numbers', () => {
+  test('are written as JavaScript writes them', () => {
+    const bytes = new Uint8Array(64);
+    const written = (value: number) => textOf(bytes.subarray(0, writeNumber(bytes, 0, value)));
+    fc.assert(fc.property(fc.maxSafeInteger(), (value) => written(value) === String(value)));
+    fc.assert(
+      fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => Number(written(value)) === value),
+    );
+    for (const value of [0, 9, 10, 99, 100, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER]) {
+      expect(textOf(bytes.subarray(0, writeInteger(bytes, 0, value)))).toBe(String(value));
+    }
+    expect(writeAscii(bytes, 3, 'abc')).toBe(6);
+  });
+
+  test('are read as strict decimal integers', () => {
+    fc.assert(
+      fc.property(fc.maxSafeInteger(), (value) => Object.is(parseInteger(String(value)), value === 0 ? 0 : value)),
+    );
+    for (const text of [
+      '',
+      '-',
+      '+1',
+      '1.0',
+      '1e3',
+      ' 1',
+      '1 ',
+      '0x1',
+      '٣',
+      '9007199254740992',
+      '-9007199254740992',
+      '1'.repeat(400),
+    ]) {
+      expect([text, parseInteger(text)]).toEqual([text, Number.NaN]);
+    }
+    expect(parseInteger('-0')).toBe(0);
+    expect(parseInteger('x12y', 1, 3)).toBe(12);
+  });
+});
+
+test('the head block changes with the log position and the number of the request', () => {
+  const block = new HeadBlock('ab-', true);
+  const fill = (lsn: number, number: number) => textOf(block.fill(lsn, number));
+  const expected = (lsn: number, number: number) =>
+    `application/json\r\nX-Hedgerow-LSN: ${lsn}\r\nX-Request-Id: ab-${number}`;
+  for (const [lsn, number] of [
+    [0, 1],
+    [0, 2],
+    [9, 9],
+    [10, 10],
+    [12345678901, 5],
+    [7, 123456789012345],
+  ] as const) {
+    expect(fill(lsn, number)).toBe(expected(lsn, number));
+  }
+  expect(textOf(new HeadBlock('ab-', false).fill(-1, 3))).toBe('application/json\r\nX-Request-Id: ab-3');
+});
+
+test('the answer space gives views of every length', () => {
+  const space = new AnswerSpace();
+  for (const length of [0, 5, 5, 8191, 8192, 100_000]) expect(space.view(length).length).toBe(length);
+});
+
+test('request ids with anything but printable ASCII are not taken', () => {
+  expect(isSaneId('a b~!')).toBe(true);
+  for (const id of ['', 'a\r\nb', 'a\tb', 'é', '\x7f', 'x'.repeat(129)]) expect(isSaneId(id)).toBe(false);
+});
+
+test('media types', () => {
+  expect(['', 'application/json', 'Application/JSON ; charset=x'].map(mediaType)).toEqual(
+    Array(3).fill('application/json'),
+  );
+  expect(mediaType('text/plain')).toBe('text/plain');
+  expect(wantsNdjson('')).toBe(false);
+});
+
+test('bodies are put together under the limit', () => {
+  const arrayOf = (text: string) => Uint8Array.from(Buffer.from(text)).buffer;
+  const collector = new BodyCollector(200_000);
+  let expected = '';
+  for (let i = 0; i < 199; i++) {
+    const piece = String(i).padEnd(1000, '.');
+    expected += piece;
+    expect(collector.add(arrayOf(piece))).toBe(true);
+  }
+  expect(collector.take().toString()).toBe(expected);
+  expect(collector.add(arrayOf('x'.repeat(1001)))).toBe(false);
+  expect(new BodyCollector(5).take().length).toBe(0);
+});
+
+test('query strings', () => {
+  expect({ ...queryObject('a=1&b=&c&=x&d=%20+e&&f=a=b') }).toEqual({
+    a: '1',
+    b: '',
+    c: '',
+    '': 'x',
+    d: '  e',
+    f: 'a=b',
+  });
+  expect(() => queryObject('a=1&a=2')).toThrow('twice');
+  expect({ ...queryObject('__proto__=1') }).toEqual({ ['__proto__']: '1' });
+});
+
+describe('router', () => {
+  const route = (method: Route['method'], path: string) => ({ method, path }) as Route;
+
+  test('refuses the same route twice', () => {
+    expect(() => new Router([route('GET', '/a'), route('GET', '/a')])).toThrow('twice');
+  });
+
+  test('prefers exact paths, decodes parameters, never an empty one', () => {
+    const router = new Router([route('GET', '/a/{x}'), route('GET', '/a/b'), route('GET', '/a/{x}/c/{y}')]);
+    expect(router.find('/a/b').parameters).toEqual([]);
+    expect(router.find('/a/%2Fé%20').parameters).toEqual(['/é ']);
+    expect(router.find('/a/1/c/2').parameters).toEqual(['1', '2']);
+    for (const path of ['/a/', '/a', '/a/1/c/', '/a//c/2', '/A/b', '/a/1/d/2', '']) {
+      expect(() => router.find(path)).toThrow(HedgerowError);
+    }
+    expect(() => router.find('/a/%zz')).toThrow('percent-encoded');
+  });
+
+  test('every route of the table names its role, summary and answers', () => {
+    for (const one of routes) {
+      expect(one.summary).toMatch(/\.$/);
+      expect(Object.keys(one.schemas.answers).length).toBeGreaterThan(0);
+      expect(one.method === 'GET' ? one.bodyTypes : []).toEqual([]);
+    }
+  });
+});
+
+test('the slice queue takes turns and reports what a step throws', async () => {
+  const queue = new SliceQueue(() => performance.now());
+  const order: string[] = [];
+  const count = (name: string) => {
+    let left = 3;
+    return () => {
+      order.push(name);
+      left -= 1;
+      return left > 0;
+    };
+  };
+  await Promise.all([queue.run(count('a')), queue.run(count('b'))]);
+  expect(order.join('')).toBe('ababab');
+  await expect(
+    queue.run(() => {
+      throw new Error('broken');
+    }),
+  ).rejects.toThrow('broken');
+  await queue.run(() => false);
+});
+
+describe('checks by hand agree with the schemas that describe them', () => {
+  const value = fc.oneof(
+    fc.integer(),
+    fc.double(),
+    fc.string(),
+    fc.boolean(),
+    fc.constantFrom(null, undefined, 2 ** 53, 1.5, [], [1], [1, 'x'], [2 ** 53], {}),
+  );
+  const field = (usual: fc.Arbitrary<unknown>) => fc.oneof({ weight: 5, arbitrary: usual }, value);
+  const table = { name: 't', item: () => ({ columns: [] as { name: string; type: ColumnType }[] }) as never };
+
+  test('of an edge', () => {
+    const edge = fc.record(
+      {
+        event_ts: field(fc.integer()),
+        members: field(fc.array(fc.integer(), { minLength: 1, maxLength: 3 })),
+        weight: field(fc.double({ noNaN: true, noDefaultInfinity: true })),
+        mean_dist_m: field(fc.constant(null)),
+        formation: field(fc.string()),
+        other: value,
+      },
+      { requiredKeys: [] },
+    );
+    const accepts = (source: Record<string, unknown>) => {
+      try {
+        readEdge(source, table, ['body']);
+        return true;
+      } catch (error) {
+        expect(error).toBeInstanceOf(HedgerowError);
+        return false;
+      }
+    };
+    fc.assert(
+      fc.property(edge, (source) => accepts(source) === v.safeParse(edgeSchema, source).success),
+      { numRuns: 2000 },
+    );
+  });
+
+  test('of a query', () => {
+    const text = fc.oneof(fc.integer().map(String), fc.constantFrom('', '0', '-1', '1.5', 'x', '9007199254740993'));
+    const query = fc.record({ start_ts: text, end_ts: text, limit: text, table: text, x: text }, { requiredKeys: [] });
+    fc.assert(
+      fc.property(query, (source) => {
+        let accepted = true;
+        try {
+          parseRowsQuery(new URLSearchParams(source as Record<string, string>).toString());
+        } catch {
+          accepted = false;
+        }
+        return accepted === v.safeParse(lookupQuerySchema, source).success;
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});

@@ -1,0 +1,90 @@
+// The source files of the repository as tidy.test.ts looks at them: text, code without comments, imports, functions.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+export interface SourceFile {
+  /** From the repository's root, with slashes. */
+  path: string;
+  text: string;
+  lines: string[];
+  /** The text with comments blanked out, line for line. */
+  code: string[];
+  /** What it imports: paths from the root for files, bare names for packages. */
+  imports: string[];
+}
+
+export interface FunctionSpan {
+  name: string;
+  lines: number;
+}
+
+function withoutComments(text: string): string[] {
+  const blocks = text.replaceAll(/\/\*[\s\S]*?\*\//g, (comment) => comment.replaceAll(/[^\n]/g, ''));
+  return blocks.split('\n').map((line) => line.replace(/(^|[^:'"`\\])\/\/.*$/, '$1'));
+}
+
+const IMPORT =
+  /^(?:import|export)\b[^;'"]*?\bfrom\s+'([^']+)'|^import\s+'([^']+)'|\bimport\('([^']+)'\)|\bnew URL\('(\.[^']+\.[tj]s)'/gms;
+
+function importsOf(path: string, text: string): string[] {
+  return [...text.matchAll(IMPORT)].map((match) => {
+    const name = (match[1] ?? match[2] ?? match[3] ?? match[4])!;
+    return name.startsWith('.') ? normalize(join(dirname(path), name)) : name;
+  });
+}
+
+/** All files below a folder whose name ends so, sorted. */
+export function sourceFiles(folder: string, endings: readonly string[] = ['.ts']): SourceFile[] {
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .map((name) => join(folder, name))
+    .filter((path) => endings.some((ending) => path.endsWith(ending)))
+    .sort()
+    .map((path) => {
+      const text = readFileSync(join(root, path), 'utf8');
+      return {
+        path,
+        text,
+        lines: text.replace(/\n$/, '').split('\n'),
+        code: withoutComments(text),
+        imports: importsOf(path, text),
+      };
+    });
+}
+
+/** All folders below one. */
+export function foldersBelow(folder: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => join(entry.parentPath, entry.name).slice(root.length));
+}
+
+const NO_FUNCTION =
+  /^(if|for|while|switch|catch|return|do|else|await|throw|case|new|void|typeof|super|expect|it|describe|test)$/;
+
+function functionName(line: string): string | null {
+  const declared = /^\s*(?:export )?(?:default )?(?:async )?function\*? ?([\w$]+)/.exec(line);
+  if (declared) return declared[1]!;
+  const arrow =
+    /^\s*(?:export )?const ([\w$]+)(?::[^=]+)? = (?:async )?(?:\([^)]*\)?|[\w$]+)(?::[^=]+)?(?: =>.*\{)?$/.exec(line);
+  if (arrow && /[({]$/.test(line)) return arrow[1]!;
+  const method =
+    /^ {2}(?:(?:static|async|override|get|set|private|public|protected) )*([#\w$]+)(?:<[^(]*>)?\(.*[({,]$/.exec(line);
+  return method && !NO_FUNCTION.test(method[1]!) ? method[1]! : null;
+}
+
+/** Functions and methods with their length, found by indentation: the code is formatted by a tool. */
+export function functionsOf(file: SourceFile): FunctionSpan[] {
+  const spans: FunctionSpan[] = [];
+  for (const [index, line] of file.code.entries()) {
+    const name = functionName(line);
+    if (name === null || line.endsWith('}')) continue;
+    const indent = /^\s*/.exec(line)![0];
+    const end = file.code.findIndex((other, at) => at > index && new RegExp(`^${indent}\\}[;,)]*$`).test(other));
+    if (end > 0) spans.push({ name, lines: end - index + 1 });
+  }
+  return spans;
+}

@@ -1,0 +1,307 @@
+// Style as a test: the import direction of design.md, the habits that can be checked, and lists of exceptions that may only shrink.
+
+import { describe, expect, it } from 'vitest';
+import { foldersBelow, functionsOf, type SourceFile, sourceFiles } from './support/source-tree.ts';
+
+const MAX_FILE_LINES = 450;
+const MAX_FUNCTION_LINES = 70;
+
+/** Files over the limit and how long they may be. Shorten a file, then its entry; take it off when it is short enough. */
+const LONG_FILES: Record<string, number> = {
+  'bench/core-kernels.ts': 520,
+  'test/core/leaf.test.ts': 461,
+  'test/support/engine-history.ts': 1019,
+};
+
+/** Functions over the limit, as `file name`, and how long they may be. */
+const LONG_FUNCTIONS: Record<string, number> = {};
+
+const BASE = ['errors.ts', 'limits.ts'];
+const ROOMS = ['query', 'analytics', 'virtual', 'rag', 'access'];
+/** What each room of src may import besides itself. Imports go down only. */
+const MAY_IMPORT: Record<string, readonly string[]> = {
+  'errors.ts': [],
+  'limits.ts': [],
+  observe: BASE,
+  'config.ts': [...BASE, 'observe'],
+  storage: BASE,
+  core: BASE,
+  engine: [...BASE, 'storage', 'core'],
+  rules: BASE,
+  llm: BASE,
+  query: [...BASE, 'engine'],
+  analytics: [...BASE, 'engine'],
+  virtual: [...BASE, 'engine'],
+  access: [...BASE, 'engine'],
+  rag: [...BASE, 'engine', 'query', 'rules', 'llm'],
+  http: [...BASE, 'engine', 'observe', 'access'], // the services a route is given name the engine; no resource, no other room
+  routes: [...BASE, 'http', 'engine', 'observe', ...ROOMS, 'rules'],
+  client: BASE,
+  'index.ts': [...BASE, 'engine', 'core'],
+  'app.ts': [...BASE, 'config.ts', 'observe', 'engine', ...ROOMS, 'rules', 'llm', 'http', 'routes'],
+  cli: [...BASE, 'app.ts', 'config.ts', 'observe', 'storage', 'core', 'engine', ...ROOMS, 'http', 'routes', 'client'],
+  'main.ts': ['app.ts', 'cli'],
+};
+
+/** Where a program or a host comes in; whatever none of these reaches is dead. */
+const ENTRIES = [
+  'src/index.ts',
+  'src/main.ts',
+  'src/core/index.ts',
+  'src/engine/compaction/worker.ts',
+  'src/client/index.ts',
+];
+
+interface Ban {
+  pattern: RegExp;
+  instead: string;
+  /** Where it is not allowed; default all of src. */
+  within?: RegExp;
+  /** Files or folders where it is allowed, with the reason in a comment. */
+  except?: readonly string[];
+}
+
+const BANS: readonly Ban[] = [
+  {
+    pattern: /process\.env\b/,
+    instead: 'a field of Config (config.ts reads the environment)',
+    except: ['src/config.ts', 'src/cli/'],
+  },
+  {
+    pattern: /\bfrom 'node:fs/,
+    instead: 'the Fs port',
+    except: ['src/storage/node-fs.ts', 'src/core/load.ts', 'src/cli/', 'src/app.ts'],
+  }, // app.ts: package.json's version
+  {
+    pattern: /\b(Date\.now|Math\.random|setTimeout|setInterval|performance\.now|new Date)\(/,
+    instead: 'the clock, schedule or random function that was passed in',
+    within: /^src\/(engine|storage|core)\//,
+    except: ['src/engine/open.ts'],
+  },
+  {
+    pattern: /\bMath\.random\(/,
+    instead: 'node:crypto, or a random function that was passed in',
+    except: ['src/engine/open.ts'],
+  },
+  { pattern: /\bmemory\.buffer\b/, instead: 'CoreMemory of core/views.ts', except: ['src/core/views.ts'] },
+  {
+    pattern: /\bWebAssembly\.(instantiate|compile|Module\()|\binstantiateSync\(/,
+    instead: 'loadCore of core/load.ts',
+    except: ['src/core/load.ts'],
+  },
+  { pattern: /\bconsole\./, instead: 'the logger of observe/log.ts, or the output the command was given' },
+  {
+    pattern: /\bprocess\.exit\(/,
+    instead: 'an exit code that is returned',
+    except: ['src/main.ts', 'src/cli/world.ts'],
+  },
+  { pattern: /\beval\(|new Function\(/, instead: 'code' },
+  { pattern: /JSON\.parse\(JSON\.stringify\(/, instead: 'structuredClone' },
+  { pattern: /\bas any\b|: any\b|<any>/, instead: 'unknown and a check' },
+  { pattern: /@ts-(ignore|nocheck)/, instead: '@ts-expect-error with a reason' },
+  {
+    pattern: /\bfsync(Sync)?\(|\bfdatasync(Sync)?\(/,
+    instead: 'sync of a FileHandle of the Fs port',
+    except: ['src/storage/node-fs.ts'],
+  },
+];
+
+const src = sourceFiles('src');
+const assembly = sourceFiles('assembly');
+const tests = sourceFiles('test');
+const bench = sourceFiles('bench');
+const all = [...src, ...assembly, ...tests, ...bench];
+
+/** The room of a path below src: its first folder, or the file itself. */
+function roomOf(path: string): string {
+  return path.split('/')[1]!;
+}
+
+/** Every line of the code that matches, as `file:line`. */
+function places(files: readonly SourceFile[], pattern: RegExp): string[] {
+  return files.flatMap((file) =>
+    file.code.flatMap((line, index) => (pattern.test(line) ? [`${file.path}:${index + 1}`] : [])),
+  );
+}
+
+function reachable(): Set<string> {
+  const byPath = new Map(src.map((file) => [file.path, file]));
+  const seen = new Set<string>();
+  const visit = (path: string) => {
+    const file = byPath.get(path);
+    if (file === undefined || seen.has(path)) return;
+    seen.add(path);
+    for (const imported of file.imports) visit(imported);
+  };
+  for (const entry of ENTRIES) visit(entry);
+  return seen;
+}
+
+/** Compares what is over a limit with the list of exceptions: nothing new, nothing longer, nothing that has become short. */
+function expectShrinking(found: Record<string, number>, allowed: Record<string, number>, limit: number): void {
+  const grown = Object.entries(found).filter(([name, lines]) => lines > (allowed[name] ?? limit));
+  expect(grown, `over ${limit} lines: split it where its first sentence says "and"`).toEqual([]);
+  const gone = Object.keys(allowed).filter((name) => !(name in found));
+  expect(gone, 'short enough now: take it off the list in tidy.test.ts').toEqual([]);
+}
+
+describe('imports', () => {
+  it('go down only', () => {
+    const wrong: string[] = [];
+    for (const file of src) {
+      const room = roomOf(file.path);
+      const may = MAY_IMPORT[room];
+      if (may === undefined) wrong.push(`${file.path}: say in MAY_IMPORT what ${room} may import`);
+      for (const imported of file.imports.filter((path) => path.startsWith('src/'))) {
+        const target = roomOf(imported);
+        if (target !== room && !may?.includes(target)) wrong.push(`${file.path} imports ${imported}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it('make no cycle between rooms, in the rule itself', () => {
+    const above = (room: string, path: string[]): string[] => {
+      if (path.includes(room)) return [...path, room];
+      return (
+        (MAY_IMPORT[room] ?? []).map((next) => above(next, [...path, room])).find((cycle) => cycle.length > 0) ?? []
+      );
+    };
+    expect(
+      Object.keys(MAY_IMPORT)
+        .map((room) => above(room, []).join(' -> '))
+        .filter(Boolean),
+    ).toEqual([]);
+  });
+
+  it('name each third-party library in one file', () => {
+    const users = new Map<string, string[]>();
+    for (const file of src) {
+      const packages = new Set(file.imports.filter((name) => !name.startsWith('src/') && !name.startsWith('node:')));
+      for (const name of packages) users.set(name, [...(users.get(name) ?? []), file.path]);
+    }
+    expect([...users].filter(([, files]) => files.length > 1)).toEqual([]);
+    expect(users.size).toBeGreaterThan(2);
+  });
+
+  it('stay inside src, and inside assembly', () => {
+    const outside = (files: readonly SourceFile[], folder: string) =>
+      files.flatMap((file) =>
+        file.imports
+          .filter((path) => path.includes('/') && !/^(src\/|node:|@)/.test(path) && !path.startsWith(folder))
+          .map((path) => `${file.path}: ${path}`),
+      );
+    expect(outside(src, 'src/')).toEqual([]);
+    const wrong = assembly.flatMap((file) =>
+      file.imports.filter((path) => !path.startsWith('assembly/')).map((path) => `${file.path}: ${path}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('reach every file of src', () => {
+    const seen = reachable();
+    expect(src.map((file) => file.path).filter((path) => !seen.has(path))).toEqual([]);
+  });
+});
+
+describe('calls', () => {
+  it.each(BANS)('of $pattern are replaced by $instead', ({ pattern, within, except }) => {
+    const files = src.filter(
+      ({ path }) => (within?.test(path) ?? true) && !except?.some((allowed) => path.startsWith(allowed)),
+    );
+    expect(places(files, pattern)).toEqual([]);
+  });
+
+  it('bans match what they are meant for', () => {
+    const sample = [
+      'process.env.X',
+      "import fs from 'node:fs';",
+      'Date.now()',
+      'Math.random()',
+      'x.memory.buffer',
+      'new WebAssembly.Module(x)',
+      'console.log(1)',
+    ];
+    const more = [
+      'process.exit(1)',
+      'eval(x)',
+      'JSON.parse(JSON.stringify(x))',
+      'x as any',
+      '@ts-ignore',
+      'fs.fsyncSync(1)',
+    ];
+    expect(BANS.filter(({ pattern }) => ![...sample, ...more].some((line) => pattern.test(line)))).toEqual([]);
+  });
+
+  it('in the core need nothing of a host', () => {
+    expect(places(assembly, /\b(Date|Math\.random|console|trace|abort|process)\s*[.(]/)).toEqual([]);
+    expect(places(assembly, /@external|declare function/)).toEqual([]);
+  });
+});
+
+describe('files', () => {
+  it('begin with a sentence that says their one job', () => {
+    const scripts = [
+      ...all,
+      ...sourceFiles('test', ['.js', '.c']),
+      ...sourceFiles('bench', ['.js', '.c', '.mjs']),
+      ...sourceFiles('assembly', ['.mjs']),
+    ];
+    const silent = scripts.filter(
+      ({ path, lines }) =>
+        !path.endsWith('.test.ts') && // their describe says it
+        !/^(\/\/|\/\*) .{15}/.test(lines[0]!.startsWith('#!') ? (lines[1] ?? '') : lines[0]!),
+    );
+    expect(silent.map((file) => file.path)).toEqual([]);
+  });
+
+  it('are not kept in drawers', () => {
+    const folders = ['src', 'assembly', 'test', 'bench'].flatMap(foldersBelow);
+    expect(folders.filter((folder) => /(^|\/)(utils?|helpers?|common|misc|shared|lib)$/.test(folder))).toEqual([]);
+    expect(all.map((file) => file.path).filter((path) => /\/(utils?|helpers?|common|misc)\.ts$/.test(path))).toEqual(
+      [],
+    );
+  });
+
+  it('have names in kebab-case', () => {
+    expect(
+      all.map((file) => file.path).filter((path) => !/^([a-z0-9.-]+\/)*[a-z0-9-]+(\.test|\.d)?\.ts$/.test(path)),
+    ).toEqual([]);
+  });
+
+  it('are not too long', () => {
+    const found = Object.fromEntries(
+      all.map((file) => [file.path, file.lines.length] as const).filter(([, lines]) => lines > MAX_FILE_LINES),
+    );
+    expectShrinking(found, LONG_FILES, MAX_FILE_LINES);
+  });
+
+  it('have functions that are not too long', () => {
+    const spans = all.flatMap((file) =>
+      functionsOf(file).map(({ name, lines }) => [`${file.path} ${name}`, lines] as const),
+    );
+    expect(spans.length).toBeGreaterThan(500);
+    expectShrinking(
+      Object.fromEntries(spans.filter(([, lines]) => lines > MAX_FUNCTION_LINES)),
+      LONG_FUNCTIONS,
+      MAX_FUNCTION_LINES,
+    );
+  });
+
+  it('leave work for later in issues, not in comments', () => {
+    const marks = all.flatMap((file) =>
+      file.lines.flatMap((line, i) =>
+        /\b(TO[D]O|FIX[M]E|X[X]X|HAC[K])\b/.test(line) ? [`${file.path}:${i + 1}`] : [],
+      ),
+    );
+    expect(marks).toEqual([]);
+  });
+
+  it('that are tests can fail', () => {
+    const empty = tests.filter(
+      (file) => file.path.endsWith('.test.ts') && !file.code.some((line) => /\bexpect\w*\(/.test(line)),
+    );
+    expect(empty.map((file) => file.path)).toEqual([]);
+    expect(places(tests, /\b(it|describe|test)\.(only|todo)\(/)).toEqual([]);
+  });
+});
