@@ -93,7 +93,7 @@ async function refuses(fs: SimFs, path: string, offset?: number): Promise<Hedger
   const refusal = error as HedgerowError;
   if (offset !== undefined) expect(refusal.fields!.offset).toBe(offset);
   expect(refusal.message).toContain(path);
-  expect(refusal.message).toContain(`offset ${refusal.fields!.offset}`);
+  if (!refusal.message.includes('format version')) expect(refusal.message).toContain(`offset ${refusal.fields!.offset}`);
   const table = database.table('typed');
   expect(await caught(() => table.scan({ format: 'json' }))).toMatchObject({ code: 'table_corrupt' });
   expect(await caught(() => table.insert({ event_ts: 1, members: [1] }))).toMatchObject({ code: 'table_corrupt' });
@@ -354,6 +354,20 @@ describe('a segment file', () => {
   });
 });
 
+/** Where the frames of a log file begin. */
+function framesOf(disk: SimFs, file: string): number[] {
+  const offsets: number[] = [];
+  disk.edit(file, (bytes) => {
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    let at = 4096;
+    while (at + 40 <= bytes.length && view.getUint32(at, true) === 0x52464748) {
+      offsets.push(at);
+      at += 40 + Math.ceil(view.getUint32(at + 8, true) / 8) * 8;
+    }
+  });
+  return offsets;
+}
+
 describe('the log', () => {
   /** Ten commits in one log file, the database closed in order or killed. */
   async function logged(end: 'close' | 'kill'): Promise<{ disk: SimFs; file: string }> {
@@ -367,11 +381,9 @@ describe('the log', () => {
 
   test('with a flipped bit in any acknowledged frame is not opened, naming file and offset', async () => {
     const { disk, file } = await logged('close');
-    let used = 0;
-    disk.edit(file, (bytes) => {
-      used = bytes.length;
-    });
-    for (let at = 4096; at < used - 40; at += 3) {
+    // The last one is the seal; without it the frame before counts as unfinished.
+    const used = framesOf(disk, file).at(-1)!;
+    for (let at = 4096; at < used; at += 3) {
       flip(disk, file, at, 4);
       const error = await caught(() => openSim(disk));
       expect(error, `byte ${at}`).toMatchObject({ code: 'corrupt', fields: { file } });
@@ -386,11 +398,7 @@ describe('the log', () => {
 
   test('with a flipped bit in its last group after a kill ends there; further up it is not opened', async () => {
     const { disk, file } = await logged('kill');
-    const offsets: number[] = [];
-    disk.edit(file, (bytes) => {
-      const view = new DataView(bytes.buffer, bytes.byteOffset);
-      for (let at = 4096; at + 40 <= bytes.length && view.getUint32(at, true) === 0x52464748; at += 40 + Math.ceil(view.getUint32(at + 8, true) / 8) * 8) offsets.push(at);
-    });
+    const offsets = framesOf(disk, file);
     expect(offsets).toHaveLength(11);
     for (const [index, offset] of offsets.entries()) {
       flip(disk, file, offset + 50);
@@ -403,14 +411,15 @@ describe('the log', () => {
     await database.close();
   });
 
-  test('that is gone is not opened when the manifest has seen it', async () => {
-    const { disk, file } = await logged('close');
+  test('that is gone is not opened when the manifest says that a table needs it', async () => {
+    const disk = await prepared();
     const database = await openSim(disk);
-    await database.compact({});
+    await database.table('typed').insert({ event_ts: 1, members: [1] });
+    await database.table().insert({ event_ts: 1, members: [1] });
+    await database.compact({ table: 'hyperedges' });
     await database.close();
     for (const name of disk.list('/db/log')) await disk.remove(`/db/log/${name}`);
-    expect(await caught(() => openSim(disk))).toMatchObject({ code: 'corrupt' });
-    expect(file).toContain('/db/log/');
+    expect(await caught(() => openSim(disk))).toMatchObject({ code: 'corrupt', fields: { file: '/db/log' } });
   });
 
   test('with a flipped bit in a file header is not opened', async () => {
