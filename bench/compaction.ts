@@ -2,7 +2,7 @@
 
 import { openDatabase } from 'hedgerow';
 import { randomFrom } from '../test/core/support/random.ts';
-import { type Edge, drawNodes } from './dataset.ts';
+import { drawNodes, type Edge } from './dataset.ts';
 import { alternate, timed } from './measure.ts';
 import type { PartOptions } from './part.ts';
 import { type BenchRow, benchRow } from './row.ts';
@@ -63,7 +63,8 @@ async function compactCopy(workspace: Workspace, dir: string, added: readonly Ed
   const before = database.health().total_records;
   const ms = await timed(() => database.compact());
   const { total_records, wal_pending } = database.health();
-  if (total_records !== before || wal_pending !== 0) throw new Error(`compaction left ${total_records} of ${before} edges`);
+  if (total_records !== before || wal_pending !== 0)
+    throw new Error(`compaction left ${total_records} of ${before} edges`);
   await database.close();
   workspace.remove(copy);
   return ms;

@@ -300,7 +300,8 @@ export function jsonRows({ starts, ordinals, nodes }: PeerSegment, times: Float6
   let text = '';
   for (let row = 0; row < times.length; row++) {
     let members = '';
-    for (let i = starts[row]!; i < starts[row + 1]!; i++) members += `${members === '' ? '' : ','}${nodes[ordinals[i]!]}`;
+    for (let i = starts[row]!; i < starts[row + 1]!; i++)
+      members += `${members === '' ? '' : ','}${nodes[ordinals[i]!]}`;
     text += `${row > 0 ? ',' : ''}{"id":${row + 1},"event_ts":${times[row]},"members":[${members}],"weight":null,"mean_dist_m":null,"formation":null}`;
   }
   return new TextEncoder().encodeInto(text, out).written;
@@ -318,7 +319,13 @@ export function stringifyRows({ starts, ordinals, nodes }: PeerSegment, times: F
 }
 
 /** Rows whose value lies in [low, high], ascending, through the sorted values and their rows. */
-export function psiRange(sorted: Float64Array, order: Uint16Array, low: number, high: number, out: Uint32Array): number {
+export function psiRange(
+  sorted: Float64Array,
+  order: Uint16Array,
+  low: number,
+  high: number,
+  out: Uint32Array,
+): number {
   const from = bound(sorted, low, false);
   const to = bound(sorted, high, true);
   const words = new Uint32Array(2048);

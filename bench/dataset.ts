@@ -37,7 +37,11 @@ export function loadDataset(options: { tiny: boolean; scratch: string }): Datase
   const edges = syntheticEdges(options.tiny ? TINY_EDGES : FULL_EDGES, SEED);
   const made = join(options.scratch, 'synthetic.ndjson.gz');
   writeFileSync(made, gzipSync(`${edges.map((edge) => JSON.stringify(edge)).join('\n')}\n`, { level: 1 }));
-  return { name: `SYNTHETIC stream of the shape of stackexchange-mix, ${edges.length} edges, seed ${SEED}`, edges, file: made };
+  return {
+    name: `SYNTHETIC stream of the shape of stackexchange-mix, ${edges.length} edges, seed ${SEED}`,
+    edges,
+    file: made,
+  };
 }
 
 /** Unzips and parses a file; the same work for every store that is loaded from it. */

@@ -38,7 +38,8 @@ export async function runHttp(options: PartOptions): Promise<BenchRow[]> {
     const bare = await startServer(BARE, sizes.map(String));
     try {
       const bareSizes = await answerSizes(bare.url, kinds);
-      if (bareSizes.join() !== sizes.join()) throw new Error(`the bare server answers ${bareSizes} bytes, not ${sizes}`);
+      if (bareSizes.join() !== sizes.join())
+        throw new Error(`the bare server answers ${bareSizes} bytes, not ${sizes}`);
       return await race(options, kinds, sizes, ours.url, bare.url);
     } finally {
       await bare.stop();
@@ -49,7 +50,13 @@ export async function runHttp(options: PartOptions): Promise<BenchRow[]> {
   }
 }
 
-async function race({ tiny, workspace }: PartOptions, kinds: readonly Kind[], sizes: readonly number[], ours: string, bare: string): Promise<BenchRow[]> {
+async function race(
+  { tiny, workspace }: PartOptions,
+  kinds: readonly Kind[],
+  sizes: readonly number[],
+  ours: string,
+  bare: string,
+): Promise<BenchRow[]> {
   const rows: BenchRow[] = [];
   for (const [index, kind] of kinds.entries()) {
     const script = workspace.fresh('wrk');

@@ -143,7 +143,8 @@ function compareRows(what: string, ours: Uint8Array, peer: { text: string }): vo
   };
   const left = (JSON.parse(`[${Buffer.from(ours).toString()}]`) as Record<string, unknown>[]).map(facts);
   const right = (JSON.parse(peer.text) as Record<string, unknown>[]).map(facts);
-  if (left.join('\n') !== right.join('\n')) throw new Error(`${what}: the answers differ, ${left.length} and ${right.length} rows`);
+  if (left.join('\n') !== right.join('\n'))
+    throw new Error(`${what}: the answers differ, ${left.length} and ${right.length} rows`);
 }
 
 /** The form that takes least for `run`, each tried twice. */
@@ -187,7 +188,8 @@ async function raceQueries<Query>(
       const start = performance.now();
       for (let i = from; i < Math.min(queries.length, from + size); i++) {
         const rows = run(queries[i]!);
-        if (rows !== counts[i]) throw new Error(`${who} gives ${rows} rows, not ${counts[i]}, to ${JSON.stringify(queries[i])}`);
+        if (rows !== counts[i])
+          throw new Error(`${who} gives ${rows} rows, not ${counts[i]}, to ${JSON.stringify(queries[i])}`);
       }
       return performance.now() - start;
     };
@@ -205,6 +207,12 @@ function bytesAnEdge(dir: string, file: string, edges: number): BenchRow[] {
   const data = (diskBytes(dir) - diskBytes(`${dir}/log`)) / edges;
   return [
     benchRow({ name: 'disk after compaction, segments and manifest', unit: 'bytes/edge', ours: data, peer, target }),
-    benchRow({ name: 'disk after compaction, closed directory with its log', unit: 'bytes/edge', ours: diskBytes(dir) / edges, peer, target }),
+    benchRow({
+      name: 'disk after compaction, closed directory with its log',
+      unit: 'bytes/edge',
+      ours: diskBytes(dir) / edges,
+      peer,
+      target,
+    }),
   ];
 }

@@ -19,10 +19,7 @@ export async function runRestart({ tiny, dataset, workspace }: PartOptions): Pro
     !tiny,
   );
   const row = (name: string, ours: number) => benchRow({ name, unit: 'ms', ours, target: { oursAtMost: LIMIT_MS } });
-  return [
-    row('restart after a crash, all edges in the log', logged!),
-    row('restart after compaction', compacted!),
-  ];
+  return [row('restart after a crash, all edges in the log', logged!), row('restart after compaction', compacted!)];
 }
 
 /** Milliseconds from the start of Node to the first answer, on a copy of the directory. */

@@ -28,7 +28,11 @@ export function benchRow({ name, unit, ours, peer, target }: Figures): BenchRow 
   return { name, ours, peer: peer ?? null, unit, ratio, ...judge(target, ours, ratio) };
 }
 
-function judge(target: Target | undefined, ours: number, ratio: number | null): { target: string; met: boolean | null } {
+function judge(
+  target: Target | undefined,
+  ours: number,
+  ratio: number | null,
+): { target: string; met: boolean | null } {
   if (target === undefined) return { target: '', met: null };
   if ('oursAtMost' in target) return { target: `<= ${target.oursAtMost}`, met: ours <= target.oursAtMost };
   if (ratio === null) throw new Error('a target on the ratio needs a peer');

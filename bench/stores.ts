@@ -57,6 +57,7 @@ export function loadSqlite(file: string, edges: readonly Edge[]): Sqlite.Databas
       for (const member of members) insertMember.run(member, i + 1);
     }
   });
-  for (let from = 0; from < edges.length; from += BATCH_EDGES) insertBatch(from, Math.min(edges.length, from + BATCH_EDGES));
+  for (let from = 0; from < edges.length; from += BATCH_EDGES)
+    insertBatch(from, Math.min(edges.length, from + BATCH_EDGES));
   return database;
 }

@@ -3,6 +3,8 @@
 /** Readable bytes behind every region (their values never matter), so that a wide load at a region's end stays inside memory. */
 export const SLACK: u32 = 16;
 
+/** Regions end here, a page below 4 GiB: the bump pointer must not wrap round to 0, nor an address behind a region. */
+const LAST_ADDRESS: u64 = 0xffff0000;
 const HEADER: usize = 16;
 const HEADS: usize = memory.data(256 * 4, 16);
 
@@ -39,11 +41,10 @@ export function alloc(bytes: u32): usize {
 function bump(size: u32): usize {
   if (!top) top = (__heap_base + 15) & ~15;
   const end = <u64>top + ((<u64>size + 15) & ~15);
+  if (end > LAST_ADDRESS) return 0;
   const have = <u64>memory.size() << 16;
   if (end > have) {
     const pages = <i32>((end - have + 0xffff) >> 16);
-    const limit = <i32>(65536 - memory.size());
-    if (pages > limit) return 0;
     if (memory.grow(pages) < 0) return 0;
   }
   const block = top;

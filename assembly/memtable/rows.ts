@@ -11,6 +11,8 @@ import {
 
 const CHUNK_BYTES: u32 = 65000;
 const FIRST_ROWS: u32 = 256;
+/** Up to here the row arrays grow by four, so that little is left behind in outgrown ones; then by two. */
+const LARGE_ROWS: u32 = 262144;
 const NO_BUCKET: i64 = i64.MIN_VALUE;
 
 /** A new empty memtable whose rows all have an LSN above `baseLsn`; returns its handle, 0 = out of memory or a bad argument. */
@@ -48,7 +50,7 @@ function reserveRows(m: usize, more: u32): bool {
   const capacity = load<u32>(m + M_CAPACITY);
   if (<u64>rows + more > 0x3fffffff) return false;
   if (rows + more <= capacity) return true;
-  const next = max<u32>(max<u32>(FIRST_ROWS, capacity + (capacity >> 1)), rows + more);
+  const next = max<u32>(capacity ? capacity * (capacity < LARGE_ROWS ? 4 : 2) : FIRST_ROWS, rows + more);
   const used = rows << 2;
   if (!growArray(m + M_RECORDS, used, next << 2)) return false;
   if (!growArray(m + M_LSNS, used, next << 2)) return false;

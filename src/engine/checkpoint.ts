@@ -43,7 +43,8 @@ export function makeCheckpoint(
   return { format: 1, lsn, nextTableId, tables: items };
 }
 
-function segmentsOf(table: Table): SegmentEntry[] {
+/** The segments that a manifest lists for the table. */
+export function segmentsOf(table: Table): SegmentEntry[] {
   return table.unopened ? [...table.unopened] : table.version.segments.map(({ number, facts }) => ({ number, bytes: facts.bytes }));
 }
 

@@ -19,6 +19,8 @@ export class Committer {
   /** Newest LSN that snapshots see: all operations up to it may be answered. */
   visibleLsn = 0;
   failed: HedgerowError | null = null;
+  /** While the log is replayed: the LSN reached, which is then the head. A compaction in between must not vouch for more. */
+  replayedLsn: number | null = null;
 
   attach(log: LogStore): void {
     this.#log = log;
@@ -29,9 +31,14 @@ export class Committer {
     return this.#log!;
   }
 
-  /** Newest LSN given out. */
+  /** Newest LSN given out; in a replay the newest one applied. */
   get headLsn(): number {
-    return this.#log!.headLsn;
+    return this.replayedLsn ?? this.#log!.headLsn;
+  }
+
+  /** Newest LSN that is durable and applied. */
+  get durableLsn(): number {
+    return this.replayedLsn ?? this.#log!.durableLsn;
   }
 
   /** Queues one frame; returns its first LSN. What it does must be applied before the next await, in LSN order. Throws when the log has failed. */

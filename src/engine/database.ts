@@ -10,7 +10,7 @@ import type { Fs } from '../storage/fs.ts';
 import { type LogGroupFigures, openLog } from '../storage/log.ts';
 import { installManifest, manifestPath, readManifest } from '../storage/manifest.ts';
 import { type CatalogChange, checkThreshold, defineTable, type TableDefinition } from './catalog.ts';
-import { appliedEverywhere, type Checkpoint, checkCheckpoint, makeCheckpoint } from './checkpoint.ts';
+import { appliedEverywhere, type Checkpoint, checkCheckpoint, makeCheckpoint, segmentsOf } from './checkpoint.ts';
 import { Committer } from './committer.ts';
 import { compactTable } from './compaction/compact-table.ts';
 import type { CompactionRunner } from './compaction/work.ts';
@@ -151,19 +151,24 @@ export class Database {
       tableById: (id: number) => this.#byId.get(id),
       applyCatalog: (change: CatalogChange, lsn: number) => this.#applyCatalog(change, lsn),
     };
-    for (const frame of log.replay(checkpoint ? appliedEverywhere(checkpoint) : 0)) replayFrame(frame, target);
-    await this.#removeOrphans(checkpoint);
+    for (const frame of log.replay(checkpoint ? appliedEverywhere(checkpoint) : 0)) {
+      replayFrame(frame, target);
+      if (this.#memtableBytes() <= this.#memtableLimit()) continue;
+      this.#committer.replayedLsn = frame.firstLsn + frame.operations - 1;
+      await this.#shrink();
+    }
+    this.#committer.replayedLsn = null;
+    await this.#removeOrphans();
     if (!this.#tables.has(this.primaryTable.toLowerCase())) {
       await this.#change((id) => ({ op: 'create_table', table: defineTable({ name: this.primaryTable }, id, Math.floor(now() / 1000)) }));
     }
   }
 
   /** Of every table id ever given out, dropped ones too: a crash may have come before their files were gone. */
-  async #removeOrphans(checkpoint: Checkpoint | null): Promise<void> {
-    const listed = new Map(checkpoint?.tables.map((item) => [item.definition.id, item.segments]));
+  async #removeOrphans(): Promise<void> {
     for (let id = 1; id < this.#nextTableId; id++) {
-      const known = this.#byId.has(id) ? (listed.get(id) ?? []) : [];
-      await removeOrphans(this.#options.fs, `${this.#context.tablesDir}/${id}`, known);
+      const table = this.#byId.get(id);
+      await removeOrphans(this.#options.fs, `${this.#context.tablesDir}/${id}`, table === undefined ? [] : segmentsOf(table));
     }
   }
 
@@ -289,9 +294,21 @@ export class Database {
     return bytes;
   }
 
+  /** The table with the most in its memtables that may be compacted now. */
+  #largest(): Table | undefined {
+    const ready = [...this.#byId.values()].filter((table) => table.corrupt === null && table.pending >= table.retryPending);
+    return ready.sort((a, b) => b.memtableBytes - a.memtableBytes)[0];
+  }
+
+  /** Compacts in the middle of a replay, so that recovery needs no more memory than running does. Frames are atomic: between two of them all is whole. */
+  async #shrink(): Promise<void> {
+    const largest = this.#largest();
+    if (largest !== undefined) await this.#compactOne(largest, -Infinity);
+  }
+
   /** Memory pressure: compacts the table with the most in its memtables. */
   #relieve(): void {
-    const largest = [...this.#byId.values()].filter((table) => table.corrupt === null && table.pending >= table.retryPending).sort((a, b) => b.memtableBytes - a.memtableBytes)[0];
+    const largest = this.#largest();
     if (largest === undefined) return;
     this.#forced = true;
     this.#options.notice?.('compacting: rows in the log pass the memory budget', { table: largest.name, bytes: largest.memtableBytes });
@@ -333,11 +350,13 @@ export class Database {
   /** Installs a manifest of the present state. The caller holds #ddl. A failure leaves the disk in doubt: writes are refused until a restart. */
   async #installCheckpoint(changed?: { table: Table; segments: readonly SegmentEntry[]; appliedLsn: number }): Promise<void> {
     const { log } = this.#committer;
+    // With durability `async` a catalog change is applied before it is synced; the manifest must not hold what the log may lose.
+    await log.flush();
     // A table that has nothing in the log needs nothing from it. Kept in the table: the log goes up to here, so no later manifest may say less.
     for (const table of this.#tables.values()) {
-      if (table.pending === 0 && table.corrupt === null) table.appliedLsn = Math.max(table.appliedLsn, log.durableLsn);
+      if (table.pending === 0 && table.corrupt === null) table.appliedLsn = Math.max(table.appliedLsn, this.#committer.durableLsn);
     }
-    const checkpoint: Checkpoint = makeCheckpoint(this.#tables.values(), log.durableLsn, this.#nextTableId, changed);
+    const checkpoint: Checkpoint = makeCheckpoint(this.#tables.values(), this.#committer.durableLsn, this.#nextTableId, changed);
     try {
       await installManifest(this.#options.fs, this.dir, this.#crc32c, checkpoint);
     } catch (cause) {
@@ -347,7 +366,8 @@ export class Database {
       throw error;
     }
     try {
-      await log.truncate(appliedEverywhere(checkpoint));
+      // In a replay the log is still being read; the next manifest lets go of what this one could have.
+    if (this.#committer.replayedLsn === null) await log.truncate(appliedEverywhere(checkpoint));
     } catch (error) {
       // The manifest stands: whoever waits for it goes on. The files are found again at the next open.
       this.#options.notice?.('old log files could not be removed', { detail: (error as Error).message });

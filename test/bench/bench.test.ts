@@ -72,9 +72,16 @@ describe('the synthetic stream', () => {
 describe('a row of the table', () => {
   it('judges the ratio or our figure by its target', () => {
     const figures = { name: 'x', unit: 'rows/s', ours: 30, peer: 10 };
-    expect(benchRow({ ...figures, target: { ratioAtLeast: 3 } })).toMatchObject({ ratio: 3, target: 'ratio >= 3', met: true });
+    expect(benchRow({ ...figures, target: { ratioAtLeast: 3 } })).toMatchObject({
+      ratio: 3,
+      target: 'ratio >= 3',
+      met: true,
+    });
     expect(benchRow({ ...figures, target: { ratioAtMost: 1.5 } })).toMatchObject({ met: false });
-    expect(benchRow({ name: 'x', unit: 'MB', ours: 251, target: { oursAtMost: 250 } })).toMatchObject({ peer: null, met: false });
+    expect(benchRow({ name: 'x', unit: 'MB', ours: 251, target: { oursAtMost: 250 } })).toMatchObject({
+      peer: null,
+      met: false,
+    });
     expect(benchRow(figures)).toMatchObject({ target: '', met: null });
   });
 

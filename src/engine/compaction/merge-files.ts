@@ -70,6 +70,8 @@ export class InlineRunner implements CompactionRunner {
   async #write(file: Uint8Array<ArrayBuffer>): Promise<void> {
     const number = this.#next++;
     const path = `${this.#dir}/${segmentName(number)}`;
+    // Left by a compaction that a crash cut: no manifest lists a number that is still to be given out.
+    if (this.#fs.exists(path)) await this.#fs.remove(path);
     const handle = this.#fs.open(path, 'create');
     try {
       let at = 0;

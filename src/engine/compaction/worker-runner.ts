@@ -78,8 +78,8 @@ export class WorkerRunner implements CompactionRunner {
     const worker = new Worker(workerUrl(), { execArgv: [] });
     worker.unref();
     worker.on('message', (answer: Answer) => this.#answered(answer));
-    worker.on('error', (error) => this.#died(error));
-    worker.on('exit', () => this.#died(new Error('the compaction thread ended')));
+    worker.on('error', (error) => this.#died(worker, error));
+    worker.on('exit', () => this.#died(worker, new Error('the compaction thread ended')));
     this.#worker = worker;
     return worker;
   }
@@ -91,7 +91,9 @@ export class WorkerRunner implements CompactionRunner {
     else call?.reject(errorOf(answer.error));
   }
 
-  #died(error: Error): void {
+  /** The end of a thread that was stopped comes late: the calls may be those of the next one by then. */
+  #died(worker: Worker, error: Error): void {
+    if (this.#worker !== worker) return;
     this.#worker = undefined;
     const calls = [...this.#calls.values()];
     this.#calls.clear();

@@ -1,0 +1,116 @@
+// Figures that answers and health give: buckets, nodes, records, pending operations, and limits of what an edge may be.
+
+import { expect, test } from 'vitest';
+import { drain, openSim, rowsOf, simDisk, turn } from '../support/sim-engine.ts';
+
+// Found by the histories: rows out of key order, all in rising buckets, then a sort lost the buckets before.
+test('buckets are counted once each, in whatever order rows come', async () => {
+  const database = await openSim(simDisk());
+  const table = database.table();
+  for (const time of [5, 3, 25, 24, 21, 7, 91, 90, -1, -10, -11]) await table.insert({ event_ts: time, members: [1] });
+  const scan = table.scan({ format: 'json' });
+  drain(scan);
+  expect(scan.plan()).toMatchObject({ strategy: 'FULL_SCAN', buckets_scanned: 5, total_buckets: 5, speedup_factor: 1 });
+  expect(database.health().bucket_count).toBe(5);
+  await database.compact({});
+  const again = table.scan({ format: 'json', startTs: 0, endTs: 9 });
+  drain(again);
+  expect(again.plan()).toMatchObject({ strategy: 'TPI_BUCKET_PUSHDOWN', buckets_scanned: 1, total_buckets: 5, speedup_factor: 5 });
+  await database.close();
+});
+
+// Found by the histories: after a compaction that left no segment, as many new rows as before gave the old count.
+test('distinct nodes are counted anew when other rows have taken the place of the old ones', async () => {
+  const database = await openSim(simDisk());
+  const table = database.table();
+  await table.insert({ event_ts: 1, members: [1, 2, 3] });
+  expect(database.health().node_count).toBe(3);
+  await table.delete(1, [1, 2, 3]);
+  await database.compact({});
+  expect(database.health().node_count).toBe(0);
+  await table.insert({ event_ts: 1, members: [1, 2, 3, 4, 5] });
+  expect(database.health().node_count).toBe(5);
+  await database.close();
+});
+
+test('health and wal count what is there', async () => {
+  const database = await openSim(simDisk());
+  const other = await database.createTable({ name: 'Other', bucketSeconds: 100, compactThreshold: 0 });
+  for (let time = 0; time < 30; time++) await database.table().insert({ event_ts: time, members: [time % 3, 50] });
+  await database.compact({});
+  await database.table().delete(3, [0, 50]);
+  await other.insert({ event_ts: 1, members: [9] });
+  expect(database.health()).toMatchObject({ total_records: 30, tables: 2, node_count: 5, wal_pending: 2, bucket_seconds: 10, corrupt_tables: {}, log_failed: null });
+  expect(database.wal()).toMatchObject({ pending: 2, last_lsn: 34, tables: { Other: { pending: 1 }, hyperedges: { pending: 1 } } });
+  const result = await database.compact({});
+  expect(result).toMatchObject({ tables: ['Other', 'hyperedges'], wal_pending_before: 2, wal_pending_after: 0, tombstones_reconciled: 1, edges_dropped: 0 });
+  await database.close();
+});
+
+test('members of an edge are a set of 1 to the guard, all numbers safe integers', async () => {
+  const database = await openSim(simDisk(), { maxMembers: 64 });
+  const table = database.table();
+  const many = Array.from({ length: 65 }, (_, index) => index);
+  const bad: [unknown, unknown, string][] = [
+    [1, [], 'empty_members'],
+    [1, many, 'too_many_members'],
+    [1, [1.5], 'invalid_input'],
+    [1, [2 ** 53], 'invalid_input'],
+    [1, ['1'], 'invalid_input'],
+    [1, 'x', 'invalid_input'],
+    [2 ** 53, [1], 'invalid_input'],
+    [Number.NaN, [1], 'invalid_input'],
+    ['1', [1], 'invalid_input'],
+  ];
+  for (const [event_ts, members, code] of bad) {
+    const edge = { event_ts, members } as never;
+    await expect(table.insert(edge)).rejects.toMatchObject({ code });
+    const transaction = database.begin();
+    expect(() => transaction.insert(table, edge)).toThrow();
+    const bulk = table.bulk();
+    expect(() => bulk.add(edge)).toThrow();
+    bulk.discard();
+  }
+  await table.insert({ event_ts: 1, members: [...many.slice(1), ...many.slice(1)] });
+  expect(rowsOf(table)[0]!.members).toEqual(many.slice(1));
+  await expect(table.insert({ event_ts: 1, members: [1], properties: { speed: 1 } })).rejects.toMatchObject({ code: 'unknown_column' });
+  await expect(table.insert({ event_ts: 1, members: [1], properties: { weight: Infinity } })).rejects.toMatchObject({ code: 'invalid_input' });
+  await expect(table.insert({ event_ts: 1, members: [1], properties: { formation: 'x'.repeat(65537) } })).rejects.toMatchObject({ code: 'invalid_input' });
+  await table.insert({ event_ts: 1, members: [1], properties: { formation: 'x'.repeat(65536) } });
+  expect(database.lastLsn).toBe(3);
+  await database.close();
+});
+
+test('a text of the greatest size and bytes that all need escapes come back, from memtable and segment', async () => {
+  const database = await openSim(simDisk());
+  const table = database.table();
+  const texts = ['\u0001'.repeat(65536), '"'.repeat(65536), '🦔'.repeat(16384), 'é'.repeat(32768)];
+  for (const [index, formation] of texts.entries()) await table.insert({ event_ts: index, members: [index], properties: { formation } });
+  expect(rowsOf(table).map((row) => row.formation)).toEqual(texts);
+  await database.compact({});
+  expect(rowsOf(table).map((row) => row.formation)).toEqual(texts);
+  await database.close();
+});
+
+test('a memtable that passes many slices is read whole, while more comes in', async () => {
+  const database = await openSim(simDisk(), { core: 'release', segmentRows: 4096 });
+  const table = database.table();
+  const bulk = table.bulk();
+  for (let row = 0; row < 30_000; row++) bulk.add({ event_ts: (row * 7919) % 10_007, members: [row % 100, 1000] });
+  await bulk.commit();
+  for (const nodes of [undefined, [1000], [1000, 7]]) {
+    const whole = rowsOf(table, { nodes });
+    const scan = table.scan({ format: 'ndjson', nodes });
+    let rows = 0;
+    for (let slice = scan.next(); slice !== null; slice = scan.next()) {
+      rows += Buffer.from(slice).toString().split('\n').length - 1;
+      await table.insert({ event_ts: rows % 10_007, members: [2000] });
+      if (rows % 5 === 0) await turn();
+    }
+    expect(rows).toBe(whole.length);
+  }
+  const before = rowsOf(table);
+  await database.compact({});
+  expect(rowsOf(table)).toEqual(before);
+  await database.close();
+});
