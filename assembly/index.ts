@@ -8,9 +8,24 @@ import { difference32, intersect32, union32 } from './fmi/sets';
 import { recordRows, segmentRows } from './json/rows';
 import { alloc, free, reset, usedBytes } from './memory/alloc';
 import {
-  M_BUCKETS, M_DEAD, M_INCIDENCES, M_INDEXED, M_ORDERED, M_RECORD_BYTES, M_ROWS, recordOf,
+  M_BUCKETS,
+  M_DEAD,
+  M_INCIDENCES,
+  M_INDEXED,
+  M_ORDERED,
+  M_RECORD_BYTES,
+  M_ROWS,
+  recordOf,
 } from './memtable/layout';
-import { bucketsOfOrder, memtableFind, memtableMatch, memtableRows, memtableSeek, memtableSort, orderAt } from './memtable/order';
+import {
+  bucketsOfOrder,
+  memtableFind,
+  memtableMatch,
+  memtableRows,
+  memtableSeek,
+  memtableSort,
+  orderAt,
+} from './memtable/order';
 import { indexRows, memtableLookup, memtableNodes } from './memtable/postings';
 import { memtableAppend, memtableKill, memtableNew, memtableReserve } from './memtable/rows';
 import { mergeRuns } from './merge/merge';
@@ -20,17 +35,52 @@ import { buildSegment } from './segment/builder';
 import { checkHeader, checkSegment } from './segment/check';
 import { exportRecords, matchRows, rowKey } from './segment/export';
 import {
-  E_BYTES, E_OFFSET, findEntry, H_BUCKET_SECONDS, H_BUCKETS, H_BYTES, H_FIRST_ID, H_ID_MAX, H_ID_MIN, H_INCIDENCES, H_LAST_ID, H_MAX_SIZE, H_NODE_MAX,
-  H_NODE_MIN, H_NODE_WIDTH, H_NODES, H_ROWS, H_SECTIONS, H_TABLE, H_TIME_MAX, H_TIME_MIN, H_VERSION, S_NODES, S_ROWS,
+  E_BYTES,
+  E_OFFSET,
+  findEntry,
+  H_BUCKET_SECONDS,
+  H_BUCKETS,
+  H_BYTES,
+  H_FIRST_ID,
+  H_ID_MAX,
+  H_ID_MIN,
+  H_INCIDENCES,
+  H_LAST_ID,
+  H_MAX_SIZE,
+  H_NODE_MAX,
+  H_NODE_MIN,
+  H_NODE_WIDTH,
+  H_NODES,
+  H_ROWS,
+  H_SECTIONS,
+  H_TABLE,
+  H_TIME_MAX,
+  H_TIME_MIN,
+  H_VERSION,
+  S_NODES,
+  S_ROWS,
 } from './segment/layout';
-import { STEP_BLOCK_BYTES, STEP_ROWS, stepSegment } from './segment/step';
 import { nodeId, openSegment, rowId, rowTime } from './segment/reader';
+import { STEP_BLOCK_BYTES, STEP_ROWS, stepSegment } from './segment/step';
 import { BAD_ARGUMENT, OUT_OF_MEMORY, setRows, tooSmall } from './status';
 import { bucketsOfList, bucketsOfRows, seekRow } from './tpi/seek';
 
 export {
-  HG_FILTER_ENTRY_BYTES, HG_MAX_MEMBERS, HG_MAX_SEGMENT_ROWS, HG_MAX_TEXT_BYTES, HG_RECORD_HEADER_BYTES, HG_RECORD_ID_OFFSET, HG_RECORD_TIME_OFFSET,
-  HG_ROWS_SLACK_BYTES, HG_SECTION_ENTRY_BYTES, HG_SEGMENT_HEADER_BYTES, HG_TYPE_BOOLEAN, HG_TYPE_INTEGER, HG_TYPE_NULL, HG_TYPE_REAL, HG_TYPE_TEXT,
+  HG_FILTER_ENTRY_BYTES,
+  HG_MAX_MEMBERS,
+  HG_MAX_SEGMENT_ROWS,
+  HG_MAX_TEXT_BYTES,
+  HG_RECORD_HEADER_BYTES,
+  HG_RECORD_ID_OFFSET,
+  HG_RECORD_TIME_OFFSET,
+  HG_ROWS_SLACK_BYTES,
+  HG_SECTION_ENTRY_BYTES,
+  HG_SEGMENT_HEADER_BYTES,
+  HG_TYPE_BOOLEAN,
+  HG_TYPE_INTEGER,
+  HG_TYPE_NULL,
+  HG_TYPE_REAL,
+  HG_TYPE_TEXT,
 } from './limits';
 export { hg_result_needed, hg_result_offset, hg_result_pointer, hg_result_rows } from './status';
 export { hg_abi_version, hg_features, hg_format_version } from './version';
@@ -70,7 +120,18 @@ export function hg_crc32c(ptr: u32, bytes: u32, seed: u32): u32 {
   return crc32c(ptr, bytes, seed);
 }
 
-export function hg_records_encode(rows: u32, times: u32, ids: u32, counts: u32, members: u32, propertyEnds: u32, properties: u32, limit: u32, out: u32, capacity: u32): i32 {
+export function hg_records_encode(
+  rows: u32,
+  times: u32,
+  ids: u32,
+  counts: u32,
+  members: u32,
+  propertyEnds: u32,
+  properties: u32,
+  limit: u32,
+  out: u32,
+  capacity: u32,
+): i32 {
   return encodeRecords(rows, times, ids, counts, members, propertyEnds, properties, limit, out, capacity);
 }
 
@@ -96,7 +157,14 @@ export function hg_records_json(addresses: u32, n: u32, plan: u32, separator: u3
 
 // Segment
 
-export function hg_segment_build(addresses: u32, rows: u32, bucketSeconds: f64, table: u32, columns: u32, columnCount: u32): i32 {
+export function hg_segment_build(
+  addresses: u32,
+  rows: u32,
+  bucketSeconds: f64,
+  table: u32,
+  columns: u32,
+  columnCount: u32,
+): i32 {
   const width = toInteger(bucketSeconds);
   return buildSegment(addresses, rows, width, table, columns, columnCount);
 }
@@ -113,26 +181,46 @@ export function hg_segment_check(base: u32, bytes: u32, deep: u32): i32 {
 export function hg_segment_field(base: u32, field: u32): f64 {
   const at = <usize>base;
   switch (field) {
-    case 0: return load<u32>(at + H_VERSION);
-    case 1: return load<u32>(at + H_BYTES);
-    case 2: return load<u32>(at + H_ROWS);
-    case 3: return load<u32>(at + H_INCIDENCES);
-    case 4: return load<u32>(at + H_NODES);
-    case 5: return load<u32>(at + H_BUCKETS);
-    case 6: return <f64>load<i64>(at + H_BUCKET_SECONDS);
-    case 7: return <f64>load<i64>(at + H_TIME_MIN);
-    case 8: return <f64>load<i64>(at + H_TIME_MAX);
-    case 9: return <f64>load<i64>(at + H_ID_MIN);
-    case 10: return <f64>load<i64>(at + H_ID_MAX);
-    case 11: return <f64>load<i64>(at + H_NODE_MIN);
-    case 12: return <f64>load<i64>(at + H_NODE_MAX);
-    case 13: return <f64>load<i64>(at + H_FIRST_ID);
-    case 14: return <f64>load<i64>(at + H_LAST_ID);
-    case 15: return load<u32>(at + H_MAX_SIZE);
-    case 16: return load<u32>(at + H_TABLE);
-    case 17: return load<u32>(at + H_SECTIONS);
-    case 18: return load<u8>(at + H_NODE_WIDTH);
-    default: return NaN;
+    case 0:
+      return load<u32>(at + H_VERSION);
+    case 1:
+      return load<u32>(at + H_BYTES);
+    case 2:
+      return load<u32>(at + H_ROWS);
+    case 3:
+      return load<u32>(at + H_INCIDENCES);
+    case 4:
+      return load<u32>(at + H_NODES);
+    case 5:
+      return load<u32>(at + H_BUCKETS);
+    case 6:
+      return <f64>load<i64>(at + H_BUCKET_SECONDS);
+    case 7:
+      return <f64>load<i64>(at + H_TIME_MIN);
+    case 8:
+      return <f64>load<i64>(at + H_TIME_MAX);
+    case 9:
+      return <f64>load<i64>(at + H_ID_MIN);
+    case 10:
+      return <f64>load<i64>(at + H_ID_MAX);
+    case 11:
+      return <f64>load<i64>(at + H_NODE_MIN);
+    case 12:
+      return <f64>load<i64>(at + H_NODE_MAX);
+    case 13:
+      return <f64>load<i64>(at + H_FIRST_ID);
+    case 14:
+      return <f64>load<i64>(at + H_LAST_ID);
+    case 15:
+      return load<u32>(at + H_MAX_SIZE);
+    case 16:
+      return load<u32>(at + H_TABLE);
+    case 17:
+      return load<u32>(at + H_SECTIONS);
+    case 18:
+      return load<u8>(at + H_NODE_WIDTH);
+    default:
+      return NaN;
   }
 }
 
@@ -183,7 +271,15 @@ export function hg_segment_match(segment: u32, record: u32, out: u32, capacity: 
   return matchRows(segment, record, out, capacity);
 }
 
-export function hg_segment_json(segment: u32, rows: u32, n: u32, plan: u32, separator: u32, out: u32, capacity: u32): i32 {
+export function hg_segment_json(
+  segment: u32,
+  rows: u32,
+  n: u32,
+  plan: u32,
+  separator: u32,
+  out: u32,
+  capacity: u32,
+): i32 {
   return segmentRows(segment, rows, n, plan, separator, out, capacity);
 }
 
@@ -196,7 +292,15 @@ export function hg_segment_records(segment: u32, rows: u32, n: u32, out: u32, ca
   return exportRecords(segment, rows, n, out, capacity);
 }
 
-export function hg_segment_psi(segment: u32, column: u32, low: f64, high: f64, flags: u32, out: u32, capacity: u32): i32 {
+export function hg_segment_psi(
+  segment: u32,
+  column: u32,
+  low: f64,
+  high: f64,
+  flags: u32,
+  out: u32,
+  capacity: u32,
+): i32 {
   return psiRange(segment, column, low, high, (flags & 1) != 0, (flags & 2) != 0, out, capacity);
 }
 
@@ -208,14 +312,15 @@ export function hg_segment_psi_count(segment: u32, column: u32, low: f64, high: 
 export function hg_segment_nodes(segment: u32, from: u32, out: u32, capacity: u32): u32 {
   const nodes = load<u32>(<usize>segment + S_NODES);
   let count: u32 = 0;
-  for (let i = from; i < nodes && count < capacity; i++, count++) store<f64>(<usize>out + (<usize>count << 3), <f64>nodeId(segment, i));
+  for (let i = from; i < nodes && count < capacity; i++, count++)
+    store<f64>(<usize>out + ((<usize>count) << 3), <f64>nodeId(segment, i));
   return count;
 }
 
 // Row lists and filters
 
 export function hg_rows_range(from: u32, to: u32, out: u32): void {
-  for (let row = from; row < to; row++) store<u32>(<usize>out + (<usize>(row - from) << 2), row);
+  for (let row = from; row < to; row++) store<u32>(<usize>out + ((<usize>(row - from)) << 2), row);
 }
 
 export function hg_rows_intersect(a: u32, na: u32, b: u32, nb: u32, out: u32): u32 {
@@ -260,13 +365,20 @@ export function hg_memtable_append(memtable: u32, records: u32, count: u32, firs
 export function hg_memtable_field(memtable: u32, field: u32): u32 {
   const m = <usize>memtable;
   switch (field) {
-    case 0: return load<u32>(m + M_ROWS);
-    case 1: return load<u32>(m + M_DEAD);
-    case 2: return load<u32>(m + M_BUCKETS);
-    case 3: return load<u32>(m + M_RECORD_BYTES);
-    case 4: return load<u32>(m + M_INCIDENCES);
-    case 5: return load<u32>(m + M_ORDERED);
-    default: return 0;
+    case 0:
+      return load<u32>(m + M_ROWS);
+    case 1:
+      return load<u32>(m + M_DEAD);
+    case 2:
+      return load<u32>(m + M_BUCKETS);
+    case 3:
+      return load<u32>(m + M_RECORD_BYTES);
+    case 4:
+      return load<u32>(m + M_INCIDENCES);
+    case 5:
+      return load<u32>(m + M_ORDERED);
+    default:
+      return 0;
   }
 }
 
@@ -289,7 +401,17 @@ export function hg_memtable_index(memtable: u32, limit: u32): i32 {
   return <i32>(load<u32>(<usize>memtable + M_ROWS) - load<u32>(<usize>memtable + M_INDEXED));
 }
 
-export function hg_memtable_lookup(memtable: u32, nodes: u32, k: u32, startTime: f64, startId: f64, endTime: f64, lsn: f64, out: u32, capacity: u32): i32 {
+export function hg_memtable_lookup(
+  memtable: u32,
+  nodes: u32,
+  k: u32,
+  startTime: f64,
+  startId: f64,
+  endTime: f64,
+  lsn: f64,
+  out: u32,
+  capacity: u32,
+): i32 {
   return memtableLookup(memtable, nodes, k, boundOf(startTime), boundOf(startId), boundOf(endTime), lsn, out, capacity);
 }
 
@@ -322,7 +444,7 @@ export function hg_memtable_kill(memtable: u32, row: u32, lsn: f64): i32 {
 /** Turns row indexes (u32[n]) into record addresses, in place. */
 export function hg_memtable_addresses(memtable: u32, rows: u32, n: u32): void {
   for (let i: u32 = 0; i < n; i++) {
-    const at = <usize>rows + (<usize>i << 2);
+    const at = <usize>rows + ((<usize>i) << 2);
     store<u32>(at, <u32>recordOf(memtable, load<u32>(at)));
   }
 }
@@ -341,12 +463,11 @@ export function hg_memtable_nodes(memtable: u32, out: u32, capacity: u32): i32 {
   return memtableNodes(memtable, out, capacity);
 }
 
-
 function copyRecords(addresses: usize, n: u32, out: usize, capacity: u32): i32 {
   let written: u32 = 0;
   let done: u32 = 0;
   for (; done < n; done++) {
-    const record = <usize>load<u32>(addresses + (<usize>done << 2));
+    const record = <usize>load<u32>(addresses + ((<usize>done) << 2));
     const size = load<u32>(record);
     if (size > capacity - written) break;
     memory.copy(out + written, record, size);

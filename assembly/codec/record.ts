@@ -1,8 +1,19 @@
 // The record of one edge: encode, check and read (FORMAT.md section 1).
 
-import { alloc, free } from '../memory/alloc';
 import { HG_MAX_MEMBERS, HG_MAX_TEXT_BYTES, MAX_SAFE } from '../limits';
-import { BAD_ARGUMENT, BAD_INTEGER, CORRUPT, EMPTY_MEMBERS, failAt, hg_result_needed, OUT_OF_MEMORY, TOO_MANY_MEMBERS, TOO_SMALL, tooSmall } from '../status';
+import { alloc, free } from '../memory/alloc';
+import {
+  BAD_ARGUMENT,
+  BAD_INTEGER,
+  CORRUPT,
+  EMPTY_MEMBERS,
+  failAt,
+  hg_result_needed,
+  OUT_OF_MEMORY,
+  TOO_MANY_MEMBERS,
+  TOO_SMALL,
+  tooSmall,
+} from '../status';
 import { checkMembers, decodeMembers, encodeMembers, membersBound } from './vbyte';
 
 export const R_COUNT: usize = 4;
@@ -25,13 +36,13 @@ export function toInteger(value: f64): i64 {
 
 function insertionSort(members: usize, n: u32): void {
   for (let i: u32 = 1; i < n; i++) {
-    const value = load<i64>(members + (<usize>i << 3));
+    const value = load<i64>(members + ((<usize>i) << 3));
     let j = i;
-    while (j > 0 && load<i64>(members + (<usize>(j - 1) << 3)) > value) {
-      store<i64>(members + (<usize>j << 3), load<i64>(members + (<usize>(j - 1) << 3)));
+    while (j > 0 && load<i64>(members + ((<usize>(j - 1)) << 3)) > value) {
+      store<i64>(members + ((<usize>j) << 3), load<i64>(members + ((<usize>(j - 1)) << 3)));
       j--;
     }
-    store<i64>(members + (<usize>j << 3), value);
+    store<i64>(members + ((<usize>j) << 3), value);
   }
 }
 
@@ -40,12 +51,12 @@ function siftDown(a: usize, root: u32, n: u32): void {
   while (true) {
     let child = parent * 2 + 1;
     if (child >= n) return;
-    if (child + 1 < n && load<i64>(a + (<usize>(child + 1) << 3)) > load<i64>(a + (<usize>child << 3))) child++;
-    const low = load<i64>(a + (<usize>parent << 3));
-    const high = load<i64>(a + (<usize>child << 3));
+    if (child + 1 < n && load<i64>(a + ((<usize>(child + 1)) << 3)) > load<i64>(a + ((<usize>child) << 3))) child++;
+    const low = load<i64>(a + ((<usize>parent) << 3));
+    const high = load<i64>(a + ((<usize>child) << 3));
     if (low >= high) return;
-    store<i64>(a + (<usize>parent << 3), high);
-    store<i64>(a + (<usize>child << 3), low);
+    store<i64>(a + ((<usize>parent) << 3), high);
+    store<i64>(a + ((<usize>child) << 3), low);
     parent = child;
   }
 }
@@ -54,8 +65,8 @@ function heapSort(a: usize, n: u32): void {
   for (let i = n >> 1; i > 0; i--) siftDown(a, i - 1, n);
   for (let end = n - 1; end > 0; end--) {
     const largest = load<i64>(a);
-    store<i64>(a, load<i64>(a + (<usize>end << 3)));
-    store<i64>(a + (<usize>end << 3), largest);
+    store<i64>(a, load<i64>(a + ((<usize>end) << 3)));
+    store<i64>(a + ((<usize>end) << 3), largest);
     siftDown(a, 0, end);
   }
 }
@@ -65,9 +76,9 @@ function memberSet(from: usize, n: u32, to: usize): i32 {
   let sorted = true;
   let previous = i64.MIN_VALUE;
   for (let i: u32 = 0; i < n; i++) {
-    const value = toInteger(load<f64>(from + (<usize>i << 3)));
+    const value = toInteger(load<f64>(from + ((<usize>i) << 3)));
     if (value == i64.MIN_VALUE) return BAD_INTEGER;
-    store<i64>(to + (<usize>i << 3), value);
+    store<i64>(to + ((<usize>i) << 3), value);
     if (value <= previous) sorted = false;
     previous = value;
   }
@@ -76,16 +87,24 @@ function memberSet(from: usize, n: u32, to: usize): i32 {
   else heapSort(to, n);
   let count: u32 = 1;
   for (let i: u32 = 1; i < n; i++) {
-    const value = load<i64>(to + (<usize>i << 3));
-    if (value == load<i64>(to + (<usize>(count - 1) << 3))) continue;
-    store<i64>(to + (<usize>count << 3), value);
+    const value = load<i64>(to + ((<usize>i) << 3));
+    if (value == load<i64>(to + ((<usize>(count - 1)) << 3))) continue;
+    store<i64>(to + ((<usize>count) << 3), value);
     count++;
   }
   return <i32>count;
 }
 
 /** Writes one record from ascending members; returns its size. Room for `recordBound` bytes is the caller's duty. */
-export function writeRecord(out: usize, time: i64, id: i64, members: usize, n: u32, properties: usize, propertyBytes: u32): u32 {
+export function writeRecord(
+  out: usize,
+  time: i64,
+  id: i64,
+  members: usize,
+  n: u32,
+  properties: usize,
+  propertyBytes: u32,
+): u32 {
   store<u32>(out + R_COUNT, n);
   store<i64>(out + R_TIME, time);
   store<i64>(out + R_ID, id);
@@ -105,7 +124,18 @@ export function recordBound(n: u32, propertyBytes: u32): u32 {
   return <u32>R_MEMBERS + membersBound(n) + propertyBytes + 8;
 }
 
-function encodeRow(time: f64, id: f64, members: usize, n: u32, set: usize, limit: u32, properties: usize, propertyBytes: u32, out: usize, room: u32): i32 {
+function encodeRow(
+  time: f64,
+  id: f64,
+  members: usize,
+  n: u32,
+  set: usize,
+  limit: u32,
+  properties: usize,
+  propertyBytes: u32,
+  out: usize,
+  room: u32,
+): i32 {
   if (!n) return EMPTY_MEMBERS;
   const count = memberSet(members, n, set);
   if (count < 0) return count;
@@ -126,7 +156,18 @@ function encodeRow(time: f64, id: f64, members: usize, n: u32, set: usize, limit
  * Returns bytes written; EMPTY_MEMBERS, TOO_MANY_MEMBERS, BAD_INTEGER or BAD_ARGUMENT (a property block that ends before it begins) with the
  * row in hg_result_offset; TOO_SMALL with the bytes needed up to the row that did not fit. Every record asks for 8 bytes more than it takes.
  */
-export function encodeRecords(rows: u32, times: usize, ids: usize, counts: usize, members: usize, propertyEnds: usize, properties: usize, limit: u32, out: usize, capacity: u32): i32 {
+export function encodeRecords(
+  rows: u32,
+  times: usize,
+  ids: usize,
+  counts: usize,
+  members: usize,
+  propertyEnds: usize,
+  properties: usize,
+  limit: u32,
+  out: usize,
+  capacity: u32,
+): i32 {
   if (limit > HG_MAX_MEMBERS) limit = HG_MAX_MEMBERS;
   let set = scratch;
   let setRoom = SMALL;
@@ -135,17 +176,28 @@ export function encodeRecords(rows: u32, times: usize, ids: usize, counts: usize
   let source = members;
   let status: i32 = 0;
   for (let row: u32 = 0; row < rows; row++) {
-    const n = load<u32>(counts + (<usize>row << 2));
+    const n = load<u32>(counts + ((<usize>row) << 2));
     if (n > setRoom) {
       if (set != scratch) free(set);
       set = n < 0x10000000 ? alloc(n * 8) : 0;
       if (!set) return OUT_OF_MEMORY;
       setRoom = n;
     }
-    const propertyEnd = propertyEnds ? load<u32>(propertyEnds + (<usize>row << 2)) : 0;
+    const propertyEnd = propertyEnds ? load<u32>(propertyEnds + ((<usize>row) << 2)) : 0;
     const propertyBytes = propertyEnds ? propertyEnd - propertyStart : 0;
-    const id = ids ? load<f64>(ids + (<usize>row << 3)) : 0;
-    status = encodeRow(load<f64>(times + (<usize>row << 3)), id, source, n, set, limit, properties + propertyStart, propertyBytes, out + written, capacity - written);
+    const id = ids ? load<f64>(ids + ((<usize>row) << 3)) : 0;
+    status = encodeRow(
+      load<f64>(times + ((<usize>row) << 3)),
+      id,
+      source,
+      n,
+      set,
+      limit,
+      properties + propertyStart,
+      propertyBytes,
+      out + written,
+      capacity - written,
+    );
     if (status < 0) {
       failAt(status, row);
       if (status == TOO_SMALL) tooSmall(written + hg_result_needed());
@@ -153,7 +205,7 @@ export function encodeRecords(rows: u32, times: usize, ids: usize, counts: usize
     }
     written += <u32>status;
     propertyStart = propertyEnd;
-    source += <usize>n << 3;
+    source += (<usize>n) << 3;
   }
   if (set != scratch) free(set);
   return status < 0 ? status : <i32>written;
@@ -227,7 +279,7 @@ export function checkRecords(ptr: usize, bytes: u32, count: u32): i32 {
 export function recordMembers(record: usize, out: usize): u32 {
   const n = <u32>load<u8>(record + R_COUNT);
   decodeMembers(record + R_MEMBERS, n, out);
-  for (let i: u32 = 0; i < n; i++) store<f64>(out + (<usize>i << 3), <f64>load<i64>(out + (<usize>i << 3)));
+  for (let i: u32 = 0; i < n; i++) store<f64>(out + ((<usize>i) << 3), <f64>load<i64>(out + ((<usize>i) << 3)));
   return n;
 }
 

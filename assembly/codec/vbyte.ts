@@ -26,12 +26,12 @@ export function encodeMembers(members: usize, n: u32, out: usize): usize {
   let control: u32 = 0;
   let previous: i64 = 0;
   for (let i: u32 = 0; i < n; i++) {
-    const member = load<i64>(members + (<usize>i << 3));
+    const member = load<i64>(members + ((<usize>i) << 3));
     const value: u64 = i ? <u64>(member - previous) : zigzag(member);
     previous = member;
     const code = lengthCode(value);
     store<u64>(data, value);
-    data += <usize>1 << code;
+    data += (<usize>1) << code;
     control |= code << ((i & 3) << 1);
     if ((i & 3) == 3) {
       store<u8>(out + (i >> 2), control);
@@ -48,10 +48,10 @@ export function decodeMembers(src: usize, n: u32, out: usize): usize {
   let previous: i64 = 0;
   for (let i: u32 = 0; i < n; i++) {
     const code = (load<u8>(src + (i >> 2)) >> <u8>((i & 3) << 1)) & 3;
-    const value = load<u64>(data) & (u64.MAX_VALUE >> (64 - (<u64>8 << code)));
-    data += <usize>1 << code;
+    const value = load<u64>(data) & (u64.MAX_VALUE >> (64 - ((<u64>8) << code)));
+    data += (<usize>1) << code;
     previous = i ? previous + <i64>value : unzigzag(value);
-    store<i64>(out + (<usize>i << 3), previous);
+    store<i64>(out + ((<usize>i) << 3), previous);
   }
   return data;
 }
@@ -60,7 +60,7 @@ export function decodeMembers(src: usize, n: u32, out: usize): usize {
 export function skipMembers(src: usize, n: u32): usize {
   let data = src + ((n + 3) >> 2);
   for (let i: u32 = 0; i < n; i++) {
-    data += <usize>1 << ((load<u8>(src + (i >> 2)) >> <u8>((i & 3) << 1)) & 3);
+    data += (<usize>1) << ((load<u8>(src + (i >> 2)) >> <u8>((i & 3) << 1)) & 3);
   }
   return data;
 }
@@ -72,9 +72,9 @@ export function checkMembers(src: usize, n: u32, end: usize): usize {
   let previous: i64 = 0;
   for (let i: u32 = 0; i < n; i++) {
     const code = (load<u8>(src + (i >> 2)) >> <u8>((i & 3) << 1)) & 3;
-    const length = <usize>1 << code;
+    const length = (<usize>1) << code;
     if (data + length > end) return 0;
-    const value = load<u64>(data) & (u64.MAX_VALUE >> (64 - (<u64>8 << code)));
+    const value = load<u64>(data) & (u64.MAX_VALUE >> (64 - ((<u64>8) << code)));
     if (lengthCode(value) != code) return 0;
     if (value > <u64>MAX_SAFE * 2 + 1) return 0;
     if (i && !value) return 0;

@@ -1,15 +1,26 @@
 // Row text: rows of a segment or records of a memtable as JSON objects, in one pass from columns to bytes.
 
-import { decodeMembers } from '../codec/vbyte';
 import { findProperty, R_COUNT, R_ID, R_MEMBERS, R_TIME } from '../codec/record';
+import { decodeMembers } from '../codec/vbyte';
 import { HG_TYPE_BOOLEAN, HG_TYPE_INTEGER, HG_TYPE_REAL, HG_TYPE_TEXT } from '../limits';
+import { alloc, free } from '../memory/alloc';
 import {
-  booleanValue, C_TYPE, CURSOR_BYTES, hasValue, integerValue, openColumn, realValue, STATE_MISSING, STATE_VALUES, textCode, textLength, textStart,
+  booleanValue,
+  C_TYPE,
+  CURSOR_BYTES,
+  hasValue,
+  integerValue,
+  openColumn,
+  realValue,
+  STATE_MISSING,
+  STATE_VALUES,
+  textCode,
+  textLength,
+  textStart,
 } from '../segment/columns';
 import { S_BASE, S_MEMBERS, S_NODE_IDS, S_NODE_MIN, S_NODE_WIDTH, S_ORDINAL_WIDTH, S_ROWS } from '../segment/layout';
 import { firstIncidence, memberOrdinal, nodeId, rowId, rowSize, rowTime } from '../segment/reader';
 import { OUT_OF_MEMORY, setRows, tooSmall } from '../status';
-import { alloc, free } from '../memory/alloc';
 import { writeFloat, writeInt } from './number';
 import { writeText } from './text';
 
@@ -47,10 +58,10 @@ function writeMembers(out: usize, s: usize, first: u32, n: u32): usize {
   const least = load<i64>(s + S_NODE_MIN);
   let at = out;
   if (load<u32>(s + S_ORDINAL_WIDTH) == 2 && load<u32>(s + S_NODE_WIDTH) == 4) {
-    const ordinals = <usize>load<u32>(s + S_MEMBERS) + (<usize>first << 1);
+    const ordinals = <usize>load<u32>(s + S_MEMBERS) + ((<usize>first) << 1);
     const ids = <usize>load<u32>(s + S_NODE_IDS);
     for (let i: u32 = 0; i < n; i++) {
-      const ordinal = <usize>load<u16>(ordinals + (<usize>i << 1));
+      const ordinal = <usize>load<u16>(ordinals + ((<usize>i) << 1));
       at = writeInt(at, least + <i64>load<u32>(ids + (ordinal << 2)));
       store<u8>(at, 0x2c);
       at++;
@@ -82,7 +93,7 @@ function writeStart(out: usize, id: i64, time: i64): usize {
 function writeHead(out: usize, id: i64, time: i64, n: u32): usize {
   let at = writeStart(out, id, time);
   for (let i: u32 = 0; i < n; i++) {
-    at = writeInt(at, load<i64>(members + (<usize>i << 3)));
+    at = writeInt(at, load<i64>(members + ((<usize>i) << 3)));
     store<u8>(at, 0x2c);
     at++;
   }
@@ -120,7 +131,8 @@ function constantTail(plan: usize, cursors: usize, out: usize): usize {
   for (let c: u32 = 0; c < columns; c++) {
     const column = plan + 4 + <usize>c * P_BYTES;
     at = copyText(at, plan + load<u32>(column + P_KEY), load<u32>(column + P_KEY_BYTES));
-    if (load<u32>(cursors + <usize>c * CURSOR) == STATE_MISSING) at = copyText(at, plan + load<u32>(column + P_MISSING), load<u32>(column + P_MISSING_BYTES));
+    if (load<u32>(cursors + <usize>c * CURSOR) == STATE_MISSING)
+      at = copyText(at, plan + load<u32>(column + P_MISSING), load<u32>(column + P_MISSING_BYTES));
     else {
       store<u32>(at, NULL_TEXT);
       at += 4;
@@ -146,7 +158,8 @@ function textsBound(plan: usize, cursors: usize, row: u32): u32 {
   let bytes: u32 = 0;
   for (let c: u32 = 0; c < columns; c++) {
     const cursor = cursors + <usize>c * CURSOR;
-    if (load<u32>(cursor + C_TYPE) == HG_TYPE_TEXT && hasValue(cursor, row)) bytes += textLength(cursor, textCode(cursor, row)) * 6;
+    if (load<u32>(cursor + C_TYPE) == HG_TYPE_TEXT && hasValue(cursor, row))
+      bytes += textLength(cursor, textCode(cursor, row)) * 6;
   }
   return bytes;
 }
@@ -158,7 +171,8 @@ function writeTail(out: usize, plan: usize, cursors: usize, row: u32): usize {
     const column = plan + 4 + <usize>c * P_BYTES;
     const cursor = cursors + <usize>c * CURSOR;
     at = copyText(at, plan + load<u32>(column + P_KEY), load<u32>(column + P_KEY_BYTES));
-    if (load<u32>(cursor) == STATE_MISSING) at = copyText(at, plan + load<u32>(column + P_MISSING), load<u32>(column + P_MISSING_BYTES));
+    if (load<u32>(cursor) == STATE_MISSING)
+      at = copyText(at, plan + load<u32>(column + P_MISSING), load<u32>(column + P_MISSING_BYTES));
     else at = writeCell(at, cursor, row);
   }
   store<u8>(at, 0x7d);
@@ -169,7 +183,15 @@ function writeTail(out: usize, plan: usize, cursors: usize, row: u32): usize {
  * Writes rows (u32[n]) of a segment as JSON text. Returns bytes; hg_result_rows = rows written, it stops where `capacity` ends.
  * TOO_SMALL when not one row fits (needed: its bound); OUT_OF_MEMORY. `separator`: see ROWS_*.
  */
-export function segmentRows(s: usize, rows: usize, n: u32, plan: usize, separator: u32, out: usize, capacity: u32): i32 {
+export function segmentRows(
+  s: usize,
+  rows: usize,
+  n: u32,
+  plan: usize,
+  separator: u32,
+  out: usize,
+  capacity: u32,
+): i32 {
   const base = <usize>load<u32>(s + S_BASE);
   const columns = load<u32>(plan);
   const bound = planBound(plan);
@@ -177,7 +199,12 @@ export function segmentRows(s: usize, rows: usize, n: u32, plan: usize, separato
   if (!cursors) return OUT_OF_MEMORY;
   let valued = false;
   for (let c: u32 = 0; c < columns; c++) {
-    const state = openColumn(base, load<u32>(s + S_ROWS), load<u32>(plan + 4 + <usize>c * P_BYTES + P_COLUMN), cursors + <usize>c * CURSOR);
+    const state = openColumn(
+      base,
+      load<u32>(s + S_ROWS),
+      load<u32>(plan + 4 + <usize>c * P_BYTES + P_COLUMN),
+      cursors + <usize>c * CURSOR,
+    );
     if (state == STATE_VALUES) valued = true;
   }
   const tail = cursors + <usize>columns * CURSOR;
@@ -189,7 +216,7 @@ export function segmentRows(s: usize, rows: usize, n: u32, plan: usize, separato
   let following: u32 = u32.MAX_VALUE;
   let first: u32 = 0;
   for (; done < n; done++) {
-    const row = load<u32>(rows + (<usize>done << 2));
+    const row = load<u32>(rows + ((<usize>done) << 2));
     const size = rowSize(s, row);
     needed = 80 + <usize>size * 18 + bound + (valued ? <usize>textsBound(plan, cursors, row) : 0);
     if (at + needed > end) break;
@@ -224,7 +251,9 @@ function writeRecordTail(out: usize, plan: usize, record: usize): usize {
     const column = plan + 4 + <usize>c * P_BYTES;
     at = copyText(at, plan + load<u32>(column + P_KEY), load<u32>(column + P_KEY_BYTES));
     const entry = findProperty(record, load<u32>(column + P_COLUMN));
-    at = entry ? writeProperty(at, entry) : copyText(at, plan + load<u32>(column + P_MISSING), load<u32>(column + P_MISSING_BYTES));
+    at = entry
+      ? writeProperty(at, entry)
+      : copyText(at, plan + load<u32>(column + P_MISSING), load<u32>(column + P_MISSING_BYTES));
   }
   store<u8>(at, 0x7d);
   return at + 1;
@@ -238,7 +267,7 @@ export function recordRows(records: usize, n: u32, plan: usize, separator: u32, 
   let done: u32 = 0;
   let needed: usize = 0;
   for (; done < n; done++) {
-    const record = <usize>load<u32>(records + (<usize>done << 2));
+    const record = <usize>load<u32>(records + ((<usize>done) << 2));
     const size = <u32>load<u8>(record + R_COUNT);
     const block = <u32>load<u16>(record + 6);
     needed = 80 + <usize>size * 18 + bound + (block ? <usize>(load<u32>(record) - block) * 6 : 0);

@@ -42,7 +42,7 @@ function bump(size: u32): usize {
   if (!top) top = (__heap_base + 15) & ~15;
   const end = <u64>top + ((<u64>size + 15) & ~15);
   if (end > LAST_ADDRESS) return 0;
-  const have = <u64>memory.size() << 16;
+  const have = (<u64>memory.size()) << 16;
   if (end > have) {
     const pages = <i32>((end - have + 0xffff) >> 16);
     if (memory.grow(pages) < 0) return 0;

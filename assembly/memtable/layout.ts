@@ -37,7 +37,7 @@ export const M_INCIDENCES: usize = 108;
 export const M_BYTES: u32 = 112;
 
 export function recordOf(m: usize, row: u32): usize {
-  return <usize>load<u32>(<usize>load<u32>(m + M_RECORDS) + (<usize>row << 2));
+  return <usize>load<u32>(<usize>load<u32>(m + M_RECORDS) + ((<usize>row) << 2));
 }
 
 /** Moves the array whose address stands at `field` into one of `bytes` bytes. False: out of memory, nothing changed. */
@@ -62,7 +62,7 @@ export function lsnOffset(m: usize, lsn: f64): u32 {
 
 /** Whether a row is seen by a snapshot at `at` (an offset of lsnOffset). */
 export function isVisible(m: usize, row: u32, at: u32): bool {
-  const slot = <usize>row << 2;
+  const slot = (<usize>row) << 2;
   if (load<u32>(<usize>load<u32>(m + M_LSNS) + slot) > at) return false;
   const death = load<u32>(<usize>load<u32>(m + M_DEATHS) + slot);
   return !death || death > at;

@@ -5,7 +5,19 @@ import { decodeMembers } from '../codec/vbyte';
 import { alloc, free } from '../memory/alloc';
 import { BAD_ARGUMENT, OUT_OF_MEMORY, tooSmall } from '../status';
 import {
-  growArray, isVisible, lsnOffset, M_CHAIN, M_CHAIN_CAPACITY, M_CHAIN_LENGTH, M_INCIDENCES, M_INDEXED, M_NODE_SLOTS, M_NODE_TABLE, M_NODES, M_ROWS, recordOf,
+  growArray,
+  isVisible,
+  lsnOffset,
+  M_CHAIN,
+  M_CHAIN_CAPACITY,
+  M_CHAIN_LENGTH,
+  M_INCIDENCES,
+  M_INDEXED,
+  M_NODE_SLOTS,
+  M_NODE_TABLE,
+  M_NODES,
+  M_ROWS,
+  recordOf,
 } from './layout';
 import { sortByKey } from './order';
 
@@ -19,7 +31,7 @@ function slotOf(table: usize, slots: u32, node: i64): usize {
   hash ^= hash >> 32;
   let slot = <u32>hash & mask;
   while (true) {
-    const at = table + (<usize>slot << 4);
+    const at = table + ((<usize>slot) << 4);
     const found = load<i64>(at);
     if (found == node || found == EMPTY) return at;
     slot = (slot + 1) & mask;
@@ -34,10 +46,10 @@ function growNodes(m: usize, more: u32): bool {
   while (next < need * 2) next *= 2;
   const table = alloc(next << 4);
   if (!table) return false;
-  for (let i: u32 = 0; i < next; i++) store<i64>(table + (<usize>i << 4), EMPTY);
+  for (let i: u32 = 0; i < next; i++) store<i64>(table + ((<usize>i) << 4), EMPTY);
   const old = <usize>load<u32>(m + M_NODE_TABLE);
   for (let i: u32 = 0; i < slots; i++) {
-    const from = old + (<usize>i << 4);
+    const from = old + ((<usize>i) << 4);
     if (load<i64>(from) != EMPTY) memory.copy(slotOf(table, next, load<i64>(from)), from, 16);
   }
   free(old);
@@ -50,7 +62,10 @@ function growChain(m: usize, more: u32): bool {
   const length = load<u32>(m + M_CHAIN_LENGTH);
   const capacity = load<u32>(m + M_CHAIN_CAPACITY);
   if (length + more <= capacity) return true;
-  const next = max<u32>(max<u32>(1024, capacity + (capacity >> 1)), max<u32>(length + more, load<u32>(m + M_INCIDENCES)));
+  const next = max<u32>(
+    max<u32>(1024, capacity + (capacity >> 1)),
+    max<u32>(length + more, load<u32>(m + M_INCIDENCES)),
+  );
   if (next > 0x1fffffff || !growArray(m + M_CHAIN, length << 3, next << 3)) return false;
   store<u32>(m + M_CHAIN_CAPACITY, next);
   return true;
@@ -68,15 +83,15 @@ export function indexRows(m: usize, limit: u32): bool {
     const chain = <usize>load<u32>(m + M_CHAIN);
     let length = load<u32>(m + M_CHAIN_LENGTH);
     for (let i: u32 = 0; i < n; i++) {
-      const node = load<i64>(members + (<usize>i << 3));
+      const node = load<i64>(members + ((<usize>i) << 3));
       const slot = slotOf(load<u32>(m + M_NODE_TABLE), load<u32>(m + M_NODE_SLOTS), node);
       if (load<i64>(slot) == EMPTY) {
         store<i64>(slot, node);
         store<u64>(slot + 8, 0);
         store<u32>(m + M_NODES, load<u32>(m + M_NODES) + 1);
       }
-      store<u32>(chain + (<usize>length << 3), row);
-      store<u32>(chain + (<usize>length << 3) + 4, load<u32>(slot + 8));
+      store<u32>(chain + ((<usize>length) << 3), row);
+      store<u32>(chain + ((<usize>length) << 3) + 4, load<u32>(slot + 8));
       store<u32>(slot + 8, ++length);
       store<u32>(slot + 12, load<u32>(slot + 12) + 1);
     }
@@ -91,9 +106,9 @@ function holdsAll(record: usize, k: u32): bool {
   const n = <u32>load<u8>(record + R_COUNT);
   decodeMembers(record + R_MEMBERS, n, members);
   for (let i: u32 = 0; i < k; i++) {
-    const node = load<i64>(wanted + (<usize>i << 3));
+    const node = load<i64>(wanted + ((<usize>i) << 3));
     let found = false;
-    for (let j: u32 = 0; j < n && !found; j++) found = load<i64>(members + (<usize>j << 3)) == node;
+    for (let j: u32 = 0; j < n && !found; j++) found = load<i64>(members + ((<usize>j) << 3)) == node;
     if (!found) return false;
   }
   return true;
@@ -105,8 +120,8 @@ function rarest(m: usize, nodes: usize, k: u32): usize {
   const slots = load<u32>(m + M_NODE_SLOTS);
   if (!slots) return 0;
   for (let i: u32 = 0; i < k; i++) {
-    const node = toInteger(load<f64>(nodes + (<usize>i << 3)));
-    store<i64>(wanted + (<usize>i << 3), node);
+    const node = toInteger(load<f64>(nodes + ((<usize>i) << 3)));
+    store<i64>(wanted + ((<usize>i) << 3), node);
     const slot = slotOf(load<u32>(m + M_NODE_TABLE), slots, node);
     if (node == EMPTY || load<i64>(slot) == EMPTY) return 0;
     if (!best || load<u32>(slot + 12) < load<u32>(best + 12)) best = slot;
@@ -118,7 +133,17 @@ function rarest(m: usize, nodes: usize, k: u32): usize {
  * Rows that hold all k nodes (f64[k]), have a key >= (startTime, startId) and a time <= endTime, and are visible at `lsn`, in
  * (event_ts, id) order (u32[capacity]). Returns how many, TOO_SMALL with the entries needed, BAD_ARGUMENT, OUT_OF_MEMORY.
  */
-export function memtableLookup(m: usize, nodes: usize, k: u32, startTime: i64, startId: i64, endTime: i64, lsn: f64, out: usize, capacity: u32): i32 {
+export function memtableLookup(
+  m: usize,
+  nodes: usize,
+  k: u32,
+  startTime: i64,
+  startId: i64,
+  endTime: i64,
+  lsn: f64,
+  out: usize,
+  capacity: u32,
+): i32 {
   if (!k || k > 255) return BAD_ARGUMENT;
   if (!indexRows(m, u32.MAX_VALUE)) return OUT_OF_MEMORY;
   const slot = rarest(m, nodes, k);
@@ -129,21 +154,21 @@ export function memtableLookup(m: usize, nodes: usize, k: u32, startTime: i64, s
   let link = load<u32>(slot + 8);
   let count: u32 = 0;
   while (link) {
-    const entry = chain + (<usize>(link - 1) << 3);
+    const entry = chain + ((<usize>(link - 1)) << 3);
     const row = load<u32>(entry);
     link = load<u32>(entry + 4);
     const record = recordOf(m, row);
     const time = load<i64>(record + R_TIME);
     if (time > endTime || time < startTime || (time == startTime && load<i64>(record + R_ID) < startId)) continue;
     if (!isVisible(m, row, at) || (k > 1 && !holdsAll(record, k))) continue;
-    store<u32>(out + (<usize>count << 2), row);
+    store<u32>(out + ((<usize>count) << 2), row);
     count++;
   }
   for (let i: u32 = 0, j = count; i + 1 < j; i++) {
     j--;
-    const swap = load<u32>(out + (<usize>i << 2));
-    store<u32>(out + (<usize>i << 2), load<u32>(out + (<usize>j << 2)));
-    store<u32>(out + (<usize>j << 2), swap);
+    const swap = load<u32>(out + ((<usize>i) << 2));
+    store<u32>(out + ((<usize>i) << 2), load<u32>(out + ((<usize>j) << 2)));
+    store<u32>(out + ((<usize>j) << 2), swap);
   }
   return sortByKey(m, out, count) ? <i32>count : OUT_OF_MEMORY;
 }
@@ -155,9 +180,9 @@ export function memtableNodes(m: usize, out: usize, capacity: u32): i32 {
   const table = <usize>load<u32>(m + M_NODE_TABLE);
   let written: u32 = 0;
   for (let i: u32 = 0; i < slots && written < capacity; i++) {
-    const node = load<i64>(table + (<usize>i << 4));
+    const node = load<i64>(table + ((<usize>i) << 4));
     if (node == EMPTY) continue;
-    store<f64>(out + (<usize>written << 3), <f64>node);
+    store<f64>(out + ((<usize>written) << 3), <f64>node);
     written++;
   }
   return <i32>load<u32>(m + M_NODES);

@@ -5,8 +5,28 @@ import { alloc, free } from '../memory/alloc';
 import { floorDivide } from '../segment/layout';
 import { BAD_ARGUMENT, OUT_OF_MEMORY } from '../status';
 import {
-  growArray, lsnOffset, M_BASE_LSN, M_BUCKET_SECONDS, M_BUCKET_SLOTS, M_BUCKET_TABLE, M_BUCKETS, M_BYTES, M_CAPACITY, M_CHUNK, M_CHUNK_LEFT, M_DEAD,
-  M_DEATHS, M_INCIDENCES, M_LAST_BUCKET, M_LSNS, M_ORDER, M_ORDERED, M_RECORD_BYTES, M_RECORDS, M_ROWS, recordOf,
+  growArray,
+  lsnOffset,
+  M_BASE_LSN,
+  M_BUCKET_SECONDS,
+  M_BUCKET_SLOTS,
+  M_BUCKET_TABLE,
+  M_BUCKETS,
+  M_BYTES,
+  M_CAPACITY,
+  M_CHUNK,
+  M_CHUNK_LEFT,
+  M_DEAD,
+  M_DEATHS,
+  M_INCIDENCES,
+  M_LAST_BUCKET,
+  M_LSNS,
+  M_ORDER,
+  M_ORDERED,
+  M_RECORD_BYTES,
+  M_RECORDS,
+  M_ROWS,
+  recordOf,
 } from './layout';
 
 const CHUNK_BYTES: u32 = 65000;
@@ -63,7 +83,8 @@ function reserveRows(m: usize, more: u32): bool {
 /** Makes room for `more` further buckets at a load of at most a half. While rows come in time order no set is needed. */
 function reserveBuckets(m: usize, more: u32): bool {
   const slots = load<u32>(m + M_BUCKET_SLOTS);
-  if (!slots) return load<u32>(m + M_ORDERED) == load<u32>(m + M_ROWS) ? true : makeBucketSet(m, load<u32>(m + M_ROWS), more);
+  if (!slots)
+    return load<u32>(m + M_ORDERED) == load<u32>(m + M_ROWS) ? true : makeBucketSet(m, load<u32>(m + M_ROWS), more);
   const wanted = load<u32>(m + M_BUCKETS) + more;
   if (wanted * 2 <= slots) return true;
   let next: u32 = slots;
@@ -72,12 +93,12 @@ function reserveBuckets(m: usize, more: u32): bool {
   const old = <usize>load<u32>(m + M_BUCKET_TABLE);
   const table = alloc(next * 8);
   if (!table) return false;
-  for (let i: u32 = 0; i < next; i++) store<i64>(table + (<usize>i << 3), NO_BUCKET);
+  for (let i: u32 = 0; i < next; i++) store<i64>(table + ((<usize>i) << 3), NO_BUCKET);
   store<u32>(m + M_BUCKET_TABLE, <u32>table);
   store<u32>(m + M_BUCKET_SLOTS, next);
   store<u32>(m + M_BUCKETS, 0);
   for (let i: u32 = 0; i < slots; i++) {
-    const bucket = load<i64>(old + (<usize>i << 3));
+    const bucket = load<i64>(old + ((<usize>i) << 3));
     if (bucket != NO_BUCKET) addBucket(m, bucket);
   }
   free(old);
@@ -89,12 +110,12 @@ function addBucket(m: usize, bucket: i64): void {
   const mask = load<u32>(m + M_BUCKET_SLOTS) - 1;
   let slot = <u32>((<u64>bucket * 0x9e3779b97f4a7c15) >> 32) & mask;
   while (true) {
-    const found = load<i64>(table + (<usize>slot << 3));
+    const found = load<i64>(table + ((<usize>slot) << 3));
     if (found == bucket) return;
     if (found == NO_BUCKET) break;
     slot = (slot + 1) & mask;
   }
-  store<i64>(table + (<usize>slot << 3), bucket);
+  store<i64>(table + ((<usize>slot) << 3), bucket);
   store<u32>(m + M_BUCKETS, load<u32>(m + M_BUCKETS) + 1);
 }
 
@@ -119,7 +140,7 @@ function makeBucketSet(m: usize, rows: u32, more: u32): bool {
   const slots: u32 = 1 << (33 - clz(max<u32>(load<u32>(m + M_BUCKETS) + more, 32)));
   const table = alloc(slots * 8);
   if (!table) return false;
-  for (let i: u32 = 0; i < slots; i++) store<i64>(table + (<usize>i << 3), NO_BUCKET);
+  for (let i: u32 = 0; i < slots; i++) store<i64>(table + ((<usize>i) << 3), NO_BUCKET);
   store<u32>(m + M_BUCKET_TABLE, <u32>table);
   store<u32>(m + M_BUCKET_SLOTS, slots);
   store<u32>(m + M_BUCKETS, 0);
@@ -154,7 +175,7 @@ export function memtableAppend(m: usize, records: usize, count: u32, firstLsn: f
   let incidences = load<u32>(m + M_INCIDENCES);
   let record = records;
   for (let i: u32 = 0; i < count; i++) {
-    const slot = <usize>row << 2;
+    const slot = (<usize>row) << 2;
     store<u32>(<usize>load<u32>(m + M_RECORDS) + slot, <u32>record);
     store<u32>(<usize>load<u32>(m + M_LSNS) + slot, first + i);
     store<u32>(<usize>load<u32>(m + M_DEATHS) + slot, 0);
@@ -188,8 +209,8 @@ function appendOrder(m: usize, row: u32, record: usize): void {
   const ordered = load<u32>(m + M_ORDERED);
   if (ordered != row) return;
   const order = <usize>load<u32>(m + M_ORDER);
-  if (row && !keyBefore(recordOf(m, load<u32>(order + (<usize>(row - 1) << 2))), record)) return;
-  store<u32>(order + (<usize>row << 2), row);
+  if (row && !keyBefore(recordOf(m, load<u32>(order + ((<usize>(row - 1)) << 2))), record)) return;
+  store<u32>(order + ((<usize>row) << 2), row);
   store<u32>(m + M_ORDERED, row + 1);
 }
 
@@ -197,7 +218,7 @@ function appendOrder(m: usize, row: u32, record: usize): void {
 export function memtableKill(m: usize, row: u32, lsn: f64): i32 {
   const at = lsnOffset(m, lsn);
   if (row >= load<u32>(m + M_ROWS) || !at) return BAD_ARGUMENT;
-  const death = <usize>load<u32>(m + M_DEATHS) + (<usize>row << 2);
+  const death = <usize>load<u32>(m + M_DEATHS) + ((<usize>row) << 2);
   if (load<u32>(death)) return 0;
   store<u32>(death, at);
   store<u32>(m + M_DEAD, load<u32>(m + M_DEAD) + 1);

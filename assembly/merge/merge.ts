@@ -24,17 +24,17 @@ function siftDown(heap: usize, heads: usize, root: u32, n: u32): void {
     const right = child + 1;
     if (right < n && lessRuns(heap, heads, right, child)) child = right;
     if (!lessRuns(heap, heads, child, parent)) return;
-    const a = load<u32>(heap + (<usize>parent << 2));
-    store<u32>(heap + (<usize>parent << 2), load<u32>(heap + (<usize>child << 2)));
-    store<u32>(heap + (<usize>child << 2), a);
+    const a = load<u32>(heap + ((<usize>parent) << 2));
+    store<u32>(heap + ((<usize>parent) << 2), load<u32>(heap + ((<usize>child) << 2)));
+    store<u32>(heap + ((<usize>child) << 2), a);
     parent = child;
   }
 }
 
 function lessRuns(heap: usize, heads: usize, i: u32, j: u32): bool {
-  const runA = load<u32>(heap + (<usize>i << 2));
-  const runB = load<u32>(heap + (<usize>j << 2));
-  return before(load<u32>(heads + (<usize>runA << 3)), runA, load<u32>(heads + (<usize>runB << 3)), runB);
+  const runA = load<u32>(heap + ((<usize>i) << 2));
+  const runB = load<u32>(heap + ((<usize>j) << 2));
+  return before(load<u32>(heads + ((<usize>runA) << 3)), runA, load<u32>(heads + ((<usize>runB) << 3)), runB);
 }
 
 /**
@@ -45,26 +45,26 @@ export function mergeRuns(runs: usize, k: u32, out: usize, capacity: u32): i32 {
   if (k > MAX_RUNS) return BAD_ARGUMENT;
   const heads = alloc(k * 12 + 16);
   if (!heads) return OUT_OF_MEMORY;
-  const heap = heads + (<usize>k << 3);
+  const heap = heads + ((<usize>k) << 3);
   let live: u32 = 0;
   for (let i: u32 = 0; i < k; i++) {
-    const start = load<u32>(runs + (<usize>i << 3));
-    const end = start + load<u32>(runs + (<usize>i << 3) + 4);
-    store<u32>(heads + (<usize>i << 3), start);
-    store<u32>(heads + (<usize>i << 3) + 4, end);
-    if (start < end) store<u32>(heap + (<usize>(live++) << 2), i);
+    const start = load<u32>(runs + ((<usize>i) << 3));
+    const end = start + load<u32>(runs + ((<usize>i) << 3) + 4);
+    store<u32>(heads + ((<usize>i) << 3), start);
+    store<u32>(heads + ((<usize>i) << 3) + 4, end);
+    if (start < end) store<u32>(heap + ((<usize>live++) << 2), i);
   }
   for (let i = live >> 1; i > 0; i--) siftDown(heap, heads, i - 1, live);
   let count: u32 = 0;
   while (live && count < capacity) {
-    const run = heads + (<usize>load<u32>(heap) << 3);
+    const run = heads + ((<usize>load<u32>(heap)) << 3);
     const record = load<u32>(run);
-    store<u32>(out + (<usize>(count++) << 2), record);
+    store<u32>(out + ((<usize>count++) << 2), record);
     const next = record + load<u32>(record);
     store<u32>(run, next);
     if (next >= load<u32>(run + 4)) {
       live--;
-      store<u32>(heap, load<u32>(heap + (<usize>live << 2)));
+      store<u32>(heap, load<u32>(heap + ((<usize>live) << 2)));
     }
     siftDown(heap, heads, 0, live);
   }

@@ -13,7 +13,7 @@ function bound(order: usize, count: u32, value: f64, orEqual: bool): u32 {
   let length = count;
   while (length > 0) {
     const half = length >> 1;
-    const found = numericValue(cursor, load<u16>(order + (<usize>(base + half) << 1)));
+    const found = numericValue(cursor, load<u16>(order + ((<usize>(base + half)) << 1)));
     if (found < value || (orEqual && found == value)) {
       base += half + 1;
       length -= half + 1;
@@ -34,7 +34,16 @@ export function psiCount(s: usize, column: u32, low: f64, high: f64, lowOpen: bo
 }
 
 /** Writes those rows ascending as u32 at `out`; returns how many, TOO_SMALL with the entries needed, or BAD_ARGUMENT. */
-export function psiRange(s: usize, column: u32, low: f64, high: f64, lowOpen: bool, highOpen: bool, out: usize, capacity: u32): i32 {
+export function psiRange(
+  s: usize,
+  column: u32,
+  low: f64,
+  high: f64,
+  lowOpen: bool,
+  highOpen: bool,
+  out: usize,
+  capacity: u32,
+): i32 {
   const count = psiCount(s, column, low, high, lowOpen, highOpen);
   if (count <= 0) return count;
   if (<u32>count > capacity) return tooSmall(count);
@@ -44,13 +53,13 @@ export function psiRange(s: usize, column: u32, low: f64, high: f64, lowOpen: bo
   const from = bound(order, load<u32>(entry + E_COUNT), low, lowOpen);
   memory.fill(bitmap, 0, 8192);
   for (let i: u32 = 0; i < <u32>count; i++) {
-    const row = <u32>load<u16>(order + (<usize>(from + i) << 1));
-    const word = bitmap + (<usize>(row >> 6) << 3);
-    store<u64>(word, load<u64>(word) | (<u64>1 << (row & 63)));
+    const row = <u32>load<u16>(order + ((<usize>(from + i)) << 1));
+    const word = bitmap + ((<usize>(row >> 6)) << 3);
+    store<u64>(word, load<u64>(word) | ((<u64>1) << (row & 63)));
   }
   let at = out;
   for (let w: u32 = 0; w < 1024; w++) {
-    let word = load<u64>(bitmap + (<usize>w << 3));
+    let word = load<u64>(bitmap + ((<usize>w) << 3));
     while (word) {
       store<u32>(at, (w << 6) + <u32>ctz(word));
       at += 4;

@@ -9,10 +9,11 @@ export function reconcile(rows: usize, n: u32, dead: usize, deaths: usize, m: u3
   let j = lowerBound(dead, m, load<u32>(rows));
   let kept: u32 = 0;
   for (let i: u32 = 0; i < n; i++) {
-    const row = load<u32>(rows + (<usize>i << 2));
-    while (j < m && load<u32>(dead + (<usize>j << 2)) < row) j++;
-    const isDead = j < m && load<u32>(dead + (<usize>j << 2)) == row && (!deaths || load<f64>(deaths + (<usize>j << 3)) <= lsn);
-    store<u32>(rows + (<usize>kept << 2), row);
+    const row = load<u32>(rows + ((<usize>i) << 2));
+    while (j < m && load<u32>(dead + ((<usize>j) << 2)) < row) j++;
+    const isDead =
+      j < m && load<u32>(dead + ((<usize>j) << 2)) == row && (!deaths || load<f64>(deaths + ((<usize>j) << 3)) <= lsn);
+    store<u32>(rows + ((<usize>kept) << 2), row);
     kept += u32(!isDead);
   }
   return kept;
@@ -23,7 +24,7 @@ function lowerBound(list: usize, n: u32, value: u32): u32 {
   let length = n;
   while (length > 0) {
     const half = length >> 1;
-    if (load<u32>(list + (<usize>(base + half) << 2)) < value) {
+    if (load<u32>(list + ((<usize>(base + half)) << 2)) < value) {
       base += half + 1;
       length -= half + 1;
     } else length = half;

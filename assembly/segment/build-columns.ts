@@ -4,7 +4,18 @@ import { findProperty } from '../codec/record';
 import { HG_TYPE_BOOLEAN, HG_TYPE_INTEGER, HG_TYPE_REAL, HG_TYPE_TEXT } from '../limits';
 import { psiOrder } from '../psi/order';
 import { hasValue, nullBytes, numericValue, openColumn } from './columns';
-import { E_COLUMN, E_COUNT, E_FLAGS, E_OFFSET, E_WIDTH, FLAG_ALL_NULL, FLAG_NULLS, K_COLUMN, K_PSI, storePacked } from './layout';
+import {
+  E_COLUMN,
+  E_COUNT,
+  E_FLAGS,
+  E_OFFSET,
+  E_WIDTH,
+  FLAG_ALL_NULL,
+  FLAG_NULLS,
+  K_COLUMN,
+  K_PSI,
+  storePacked,
+} from './layout';
 import { planSection } from './writer';
 
 /** Address of the row's non-null property entry, or 0. `missing` is the entry that stands for a column the record does not have (0: null). */
@@ -37,43 +48,62 @@ function sortTexts(items: usize, n: u32, tmp: usize): void {
       let i = start;
       let j = middle;
       for (let k = start; k < end; k++) {
-        const left = i < middle && (j >= end || compareText(load<u32>(from + (<usize>i << 3)), load<u32>(from + (<usize>j << 3))) <= 0);
-        store<u64>(to + (<usize>k << 3), load<u64>(from + (<usize>(left ? i++ : j++) << 3)));
+        const left =
+          i < middle &&
+          (j >= end || compareText(load<u32>(from + ((<usize>i) << 3)), load<u32>(from + ((<usize>j) << 3))) <= 0);
+        store<u64>(to + ((<usize>k) << 3), load<u64>(from + ((<usize>(left ? i++ : j++)) << 3)));
       }
     }
     const swap = from;
     from = to;
     to = swap;
   }
-  if (from != items) memory.copy(items, from, <usize>n << 3);
+  if (from != items) memory.copy(items, from, (<usize>n) << 3);
 }
 
 /** Fills {u32 entry, u32 row} of the rows that have a text, sorted by text; returns how many. */
 function gatherTexts(records: usize, rows: u32, column: u32, missing: usize, items: usize, tmp: usize): u32 {
   let n: u32 = 0;
   for (let row: u32 = 0; row < rows; row++) {
-    const entry = valueOf(load<u32>(records + (<usize>row << 2)), column, missing);
+    const entry = valueOf(load<u32>(records + ((<usize>row) << 2)), column, missing);
     if (!entry) continue;
-    store<u32>(items + (<usize>n << 3), <u32>entry);
-    store<u32>(items + (<usize>n << 3) + 4, row);
+    store<u32>(items + ((<usize>n) << 3), <u32>entry);
+    store<u32>(items + ((<usize>n) << 3) + 4, row);
     n++;
   }
   sortTexts(items, n, tmp);
   return n;
 }
 
-function planText(plan: usize, records: usize, rows: u32, column: u32, missing: usize, scratch: usize, flags: u32): void {
-  const n = gatherTexts(records, rows, column, missing, scratch, scratch + (<usize>rows << 3));
+function planText(
+  plan: usize,
+  records: usize,
+  rows: u32,
+  column: u32,
+  missing: usize,
+  scratch: usize,
+  flags: u32,
+): void {
+  const n = gatherTexts(records, rows, column, missing, scratch, scratch + ((<usize>rows) << 3));
   let entries: u32 = 0;
   let bytes: u32 = 0;
   for (let i: u32 = 0; i < n; i++) {
-    const entry = <usize>load<u32>(scratch + (<usize>i << 3));
-    if (i && !compareText(entry, load<u32>(scratch + (<usize>(i - 1) << 3)))) continue;
+    const entry = <usize>load<u32>(scratch + ((<usize>i) << 3));
+    if (i && !compareText(entry, load<u32>(scratch + ((<usize>(i - 1)) << 3)))) continue;
     entries++;
     bytes += load<u32>(entry + 4);
   }
   const nulls = flags & FLAG_NULLS ? nullBytes(rows) : 0;
-  planSection(plan, K_COLUMN, column, HG_TYPE_TEXT, 2, flags, nulls + 4 + (entries + 1) * 4 + rows * 2 + bytes, entries);
+  planSection(
+    plan,
+    K_COLUMN,
+    column,
+    HG_TYPE_TEXT,
+    2,
+    flags,
+    nulls + 4 + (entries + 1) * 4 + rows * 2 + bytes,
+    entries,
+  );
 }
 
 /** Plans one column. spec: {u16 id, u8 type, u8 indexed, u32 missing entry}. scratch: 16 bytes a row. False: a value of another type. */
@@ -86,7 +116,7 @@ export function planColumn(plan: usize, records: usize, rows: u32, spec: usize, 
   let least = i64.MAX_VALUE;
   let greatest = i64.MIN_VALUE;
   for (let row: u32 = 0; row < rows; row++) {
-    const entry = valueOf(load<u32>(records + (<usize>row << 2)), column, missing);
+    const entry = valueOf(load<u32>(records + ((<usize>row) << 2)), column, missing);
     if (!entry) continue;
     if (load<u8>(entry + 2) != type) return false;
     present++;
@@ -104,45 +134,56 @@ export function planColumn(plan: usize, records: usize, rows: u32, spec: usize, 
   const flags = present < rows ? FLAG_NULLS : 0;
   const nulls = flags ? nullBytes(rows) : 0;
   if (type == HG_TYPE_TEXT) planText(plan, records, rows, column, missing, scratch, flags);
-  else if (type == HG_TYPE_BOOLEAN) planSection(plan, K_COLUMN, column, type, 0, flags, nulls + nullBytes(rows), present);
-  else if (type == HG_TYPE_REAL) planSection(plan, K_COLUMN, column, type, exact ? 4 : 8, flags, nulls + rows * (exact ? 4 : 8), present);
+  else if (type == HG_TYPE_BOOLEAN)
+    planSection(plan, K_COLUMN, column, type, 0, flags, nulls + nullBytes(rows), present);
+  else if (type == HG_TYPE_REAL)
+    planSection(plan, K_COLUMN, column, type, exact ? 4 : 8, flags, nulls + rows * (exact ? 4 : 8), present);
   else {
     const width = integerWidth(<u64>(greatest - least));
     planSection(plan, K_COLUMN, column, type, width, flags, nulls + 8 + rows * width, present);
   }
-  if (load<u8>(spec + 3) && (type == HG_TYPE_REAL || type == HG_TYPE_INTEGER)) planSection(plan, K_PSI, column, type, 2, 0, present * 2, present);
+  if (load<u8>(spec + 3) && (type == HG_TYPE_REAL || type == HG_TYPE_INTEGER))
+    planSection(plan, K_PSI, column, type, 2, 0, present * 2, present);
   return true;
 }
 
 function setBit(bitmap: usize, row: u32): void {
   const at = bitmap + (row >> 3);
-  store<u8>(at, load<u8>(at) | <u8>(<u32>1 << (row & 7)));
+  store<u8>(at, load<u8>(at) | <u8>((<u32>1) << (row & 7)));
 }
 
-function fillText(records: usize, rows: u32, column: u32, missing: usize, at: usize, entries: u32, scratch: usize): void {
-  const n = gatherTexts(records, rows, column, missing, scratch, scratch + (<usize>rows << 3));
+function fillText(
+  records: usize,
+  rows: u32,
+  column: u32,
+  missing: usize,
+  at: usize,
+  entries: u32,
+  scratch: usize,
+): void {
+  const n = gatherTexts(records, rows, column, missing, scratch, scratch + ((<usize>rows) << 3));
   store<u32>(at, entries);
   const offsets = at + 4;
-  const codes = offsets + (<usize>(entries + 1) << 2);
-  const bytes = codes + (<usize>rows << 1);
+  const codes = offsets + ((<usize>(entries + 1)) << 2);
+  const bytes = codes + ((<usize>rows) << 1);
   let code: u32 = 0;
   let length: u32 = 0;
   for (let i: u32 = 0; i < n; i++) {
-    const entry = <usize>load<u32>(scratch + (<usize>i << 3));
-    if (!i || compareText(entry, load<u32>(scratch + (<usize>(i - 1) << 3)))) {
+    const entry = <usize>load<u32>(scratch + ((<usize>i) << 3));
+    if (!i || compareText(entry, load<u32>(scratch + ((<usize>(i - 1)) << 3)))) {
       memory.copy(bytes + length, entry + 8, load<u32>(entry + 4));
       length += load<u32>(entry + 4);
       code++;
-      store<u32>(offsets + (<usize>code << 2), length);
+      store<u32>(offsets + ((<usize>code) << 2), length);
     }
-    store<u16>(codes + (<usize>load<u32>(scratch + (<usize>i << 3) + 4) << 1), <u16>(code - 1));
+    store<u16>(codes + ((<usize>load<u32>(scratch + ((<usize>i) << 3) + 4)) << 1), <u16>(code - 1));
   }
 }
 
 function leastInteger(records: usize, rows: u32, column: u32, missing: usize): i64 {
   let least = i64.MAX_VALUE;
   for (let row: u32 = 0; row < rows; row++) {
-    const entry = valueOf(load<u32>(records + (<usize>row << 2)), column, missing);
+    const entry = valueOf(load<u32>(records + ((<usize>row) << 2)), column, missing);
     if (entry) least = min(least, load<i64>(entry + 4));
   }
   return least;
@@ -161,15 +202,15 @@ export function fillColumn(file: usize, entry: usize, records: usize, rows: u32,
   const least = type == HG_TYPE_INTEGER ? leastInteger(records, rows, column, missing) : 0;
   if (type == HG_TYPE_INTEGER) store<i64>(at, least);
   for (let row: u32 = 0; row < rows; row++) {
-    const value = valueOf(load<u32>(records + (<usize>row << 2)), column, missing);
+    const value = valueOf(load<u32>(records + ((<usize>row) << 2)), column, missing);
     if (!value) continue;
     if (flags & FLAG_NULLS) setBit(bitmap, row);
     if (type == HG_TYPE_INTEGER) storePacked(at + 8, width, row, <u64>(load<i64>(value + 4) - least));
     else if (type == HG_TYPE_BOOLEAN) {
       if (load<u8>(value + 4)) setBit(at, row);
     } else if (type == HG_TYPE_REAL) {
-      if (width == 4) store<f32>(at + (<usize>row << 2), <f32>load<f64>(value + 4));
-      else store<f64>(at + (<usize>row << 3), load<f64>(value + 4));
+      if (width == 4) store<f32>(at + ((<usize>row) << 2), <f32>load<f64>(value + 4));
+      else store<f64>(at + ((<usize>row) << 3), load<f64>(value + 4));
     }
   }
   if (type == HG_TYPE_TEXT) fillText(records, rows, column, missing, at, load<u32>(entry + E_COUNT), scratch);
@@ -180,15 +221,15 @@ export function fillOrder(file: usize, entry: usize, rows: u32, scratch: usize):
   const cursor = memory.data(32, 16);
   openColumn(file, rows, <u32>load<u16>(entry + E_COLUMN), cursor);
   const keys = scratch;
-  const ordinals = scratch + (<usize>rows << 3);
+  const ordinals = scratch + ((<usize>rows) << 3);
   let n: u32 = 0;
   for (let row: u32 = 0; row < rows; row++) {
     if (!hasValue(cursor, row)) continue;
-    store<f64>(keys + (<usize>n << 3), numericValue(cursor, row));
-    store<u32>(ordinals + (<usize>n << 2), row);
+    store<f64>(keys + ((<usize>n) << 3), numericValue(cursor, row));
+    store<u32>(ordinals + ((<usize>n) << 2), row);
     n++;
   }
   psiOrder(keys, ordinals, n, scratch + <usize>rows * 12);
   const out = file + load<u32>(entry + E_OFFSET);
-  for (let i: u32 = 0; i < n; i++) store<u16>(out + (<usize>i << 1), <u16>load<u32>(ordinals + (<usize>i << 2)));
+  for (let i: u32 = 0; i < n; i++) store<u16>(out + ((<usize>i) << 1), <u16>load<u32>(ordinals + ((<usize>i) << 2)));
 }

@@ -9,10 +9,49 @@ import { bitsOf, radixSort } from '../memory/radix';
 import { BAD_ARGUMENT, OUT_OF_MEMORY, setPointer } from '../status';
 import { fillColumn, fillOrder, planColumn } from './build-columns';
 import {
-  BLOCK_BYTES, E_COLUMN, E_KIND, ENTRY_BYTES, floorDivide, FORMAT_VERSION, H_BUCKET_SECONDS, H_BUCKETS, H_BYTES, H_FIRST_ID, H_ID_MAX, H_ID_MIN,
-  H_ID_WIDTH, H_INCIDENCES, H_LAST_ID, H_MAX_SIZE, H_NODE_MAX, H_NODE_MIN, H_NODE_WIDTH, H_NODES, H_ORDINAL_WIDTH, H_ROWS, H_SECTIONS, H_TABLE,
-  H_TIME_MAX, H_TIME_MIN, H_TIME_WIDTH, H_VERSION, HEADER_BYTES, K_BLOCKS, K_COLUMN, K_FILTER, K_IDS, K_MEMBERS, K_NODES, K_POSTING_OFFSETS, K_POSTINGS,
-  K_PSI, K_SIZES, K_TIMES, MAGIC, sectionOf, storePacked,
+  BLOCK_BYTES,
+  E_COLUMN,
+  E_KIND,
+  ENTRY_BYTES,
+  FORMAT_VERSION,
+  floorDivide,
+  H_BUCKET_SECONDS,
+  H_BUCKETS,
+  H_BYTES,
+  H_FIRST_ID,
+  H_ID_MAX,
+  H_ID_MIN,
+  H_ID_WIDTH,
+  H_INCIDENCES,
+  H_LAST_ID,
+  H_MAX_SIZE,
+  H_NODE_MAX,
+  H_NODE_MIN,
+  H_NODE_WIDTH,
+  H_NODES,
+  H_ORDINAL_WIDTH,
+  H_ROWS,
+  H_SECTIONS,
+  H_TABLE,
+  H_TIME_MAX,
+  H_TIME_MIN,
+  H_TIME_WIDTH,
+  H_VERSION,
+  HEADER_BYTES,
+  K_BLOCKS,
+  K_COLUMN,
+  K_FILTER,
+  K_IDS,
+  K_MEMBERS,
+  K_NODES,
+  K_POSTING_OFFSETS,
+  K_POSTINGS,
+  K_PSI,
+  K_SIZES,
+  K_TIMES,
+  MAGIC,
+  sectionOf,
+  storePacked,
 } from './layout';
 import { allocateFile, layOut, MAX_SECTIONS, planSection, seal } from './writer';
 
@@ -29,7 +68,7 @@ const F_NODE_MAX: usize = 40;
 const F_CONSECUTIVE: usize = 48;
 
 function recordAt(records: usize, row: u32): usize {
-  return <usize>load<u32>(records + (<usize>row << 2));
+  return <usize>load<u32>(records + ((<usize>row) << 2));
 }
 
 /** First pass: sums, bounds, order. False: the records are not in strict (event_ts, id) order. */
@@ -78,15 +117,15 @@ function gatherIncidences(records: usize, rows: u32, keys: usize, indexes: usize
   for (let row: u32 = 0; row < rows; row++) {
     const record = recordAt(records, row);
     const n = <u32>load<u8>(record + R_COUNT);
-    decodeMembers(record + R_MEMBERS, n, keys + (<usize>at << 3));
-    least = min(least, load<i64>(keys + (<usize>at << 3)));
-    greatest = max(greatest, load<i64>(keys + (<usize>(at + n - 1) << 3)));
+    decodeMembers(record + R_MEMBERS, n, keys + ((<usize>at) << 3));
+    least = min(least, load<i64>(keys + ((<usize>at) << 3)));
+    greatest = max(greatest, load<i64>(keys + ((<usize>(at + n - 1)) << 3)));
     at += n;
   }
   for (let i: u32 = 0; i < at; i++) {
-    const key = keys + (<usize>i << 3);
+    const key = keys + ((<usize>i) << 3);
     store<u64>(key, <u64>(load<i64>(key) - least));
-    store<u32>(indexes + (<usize>i << 2), i);
+    store<u32>(indexes + ((<usize>i) << 2), i);
   }
   store<i64>(facts + F_NODE_MIN, least);
   store<i64>(facts + F_NODE_MAX, greatest);
@@ -94,7 +133,8 @@ function gatherIncidences(records: usize, rows: u32, keys: usize, indexes: usize
 
 function countDistinct(keys: usize, n: u32): u32 {
   let count: u32 = 1;
-  for (let i: u32 = 1; i < n; i++) count += u32(load<u64>(keys + (<usize>i << 3)) != load<u64>(keys + (<usize>(i - 1) << 3)));
+  for (let i: u32 = 1; i < n; i++)
+    count += u32(load<u64>(keys + ((<usize>i) << 3)) != load<u64>(keys + ((<usize>(i - 1)) << 3)));
   return count;
 }
 
@@ -128,7 +168,15 @@ function planFixed(plan: usize, records: usize, rows: u32): void {
   planSection(plan, K_FILTER, 0, 0, 1, 0, filterBytes(nodes), nodes);
 }
 
-function fillHeader(file: usize, bytes: u32, sections: u32, records: usize, rows: u32, bucketSeconds: i64, table: u32): void {
+function fillHeader(
+  file: usize,
+  bytes: u32,
+  sections: u32,
+  records: usize,
+  rows: u32,
+  bucketSeconds: i64,
+  table: u32,
+): void {
   store<u64>(file, MAGIC);
   store<u32>(file + H_VERSION, FORMAT_VERSION);
   store<u32>(file + H_BYTES, bytes);
@@ -179,7 +227,7 @@ function fillRows(file: usize, records: usize, rows: u32, bucketSeconds: i64): v
     if (time >= bucketEnd) {
       buckets++;
       bucketEnd = (floorDivide(time, bucketSeconds) + 1) * bucketSeconds;
-      store<u64>(block + 8, load<u64>(block + 8) | (<u64>1 << (row & 63)));
+      store<u64>(block + 8, load<u64>(block + 8) | ((<u64>1) << (row & 63)));
     }
     storePacked(times, wide, row, <u64>(time - least));
     if (idBytes) storePacked(ids, idBytes, row, <u64>(load<i64>(record + R_ID) - leastId));
@@ -203,19 +251,19 @@ function fillNodes(file: usize, keys: usize, indexes: usize, n: u32, rowOf: usiz
   let ordinal: u32 = 0;
   let previous: u64 = 0;
   for (let i: u32 = 0; i < n; i++) {
-    const key = load<u64>(keys + (<usize>i << 3));
+    const key = load<u64>(keys + ((<usize>i) << 3));
     if (!i || key != previous) {
       if (i) ordinal++;
       previous = key;
       storePacked(nodes, nodeBytes, ordinal, key);
-      store<u32>(offsets + (<usize>ordinal << 2), i);
-      store<i64>(nodeIds + (<usize>ordinal << 3), least + <i64>key);
+      store<u32>(offsets + ((<usize>ordinal) << 2), i);
+      store<i64>(nodeIds + ((<usize>ordinal) << 3), least + <i64>key);
     }
-    const index = load<u32>(indexes + (<usize>i << 2));
+    const index = load<u32>(indexes + ((<usize>i) << 2));
     storePacked(ordinals, wide, index, ordinal);
-    store<u16>(postings + (<usize>i << 1), <u16>load<u32>(rowOf + (<usize>index << 2)));
+    store<u16>(postings + ((<usize>i) << 1), <u16>load<u32>(rowOf + ((<usize>index) << 2)));
   }
-  store<u32>(offsets + (<usize>(ordinal + 1) << 2), n);
+  store<u32>(offsets + ((<usize>(ordinal + 1)) << 2), n);
   filterBuild(nodeIds, ordinal + 1, sectionOf(file, K_FILTER), filterBytes(ordinal + 1));
 }
 
@@ -238,7 +286,7 @@ function fillColumns(file: usize, records: usize, rows: u32, specs: usize, colum
     if (kind == K_PSI) fillOrder(file, entry, rows, scratch);
     if (kind != K_COLUMN) continue;
     for (let c: u32 = 0; c < columns; c++) {
-      const spec = specs + (<usize>c << 3);
+      const spec = specs + ((<usize>c) << 3);
       if (load<u16>(spec) == load<u16>(entry + E_COLUMN)) fillColumn(file, entry, records, rows, spec, scratch);
     }
   }
@@ -247,7 +295,7 @@ function fillColumns(file: usize, records: usize, rows: u32, specs: usize, colum
 /** Whether column ids ascend strictly and types are known. */
 function areColumns(specs: usize, columns: u32): bool {
   for (let c: u32 = 0; c < columns; c++) {
-    const spec = specs + (<usize>c << 3);
+    const spec = specs + ((<usize>c) << 3);
     const type = load<u8>(spec + 2);
     if (type < HG_TYPE_REAL || type > HG_TYPE_BOOLEAN) return false;
     if (c && load<u16>(spec) <= load<u16>(spec - 8)) return false;
@@ -261,33 +309,61 @@ function areColumns(specs: usize, columns: u32): bool {
  * Returns the file's bytes; its address is hg_result_pointer, the caller frees it. BAD_ARGUMENT: no rows or too many, rows or columns not in
  * order, a value whose type is not its column's, a file of 2 GiB or more.
  */
-export function buildSegment(records: usize, rows: u32, bucketSeconds: i64, table: u32, specs: usize, columns: u32): i32 {
+export function buildSegment(
+  records: usize,
+  rows: u32,
+  bucketSeconds: i64,
+  table: u32,
+  specs: usize,
+  columns: u32,
+): i32 {
   if (!rows || rows > HG_MAX_SEGMENT_ROWS || bucketSeconds < 1 || columns > 4000) return BAD_ARGUMENT;
   if (!areColumns(specs, columns) || !survey(records, rows, bucketSeconds)) return BAD_ARGUMENT;
   const n = load<u32>(facts + F_INCIDENCES);
   const work = alloc(n * 28);
   const scratch = alloc(rows * 24);
   const plan = alloc(8 + MAX_SECTIONS * <u32>ENTRY_BYTES);
-  const bytes = work && scratch && plan ? assemble(records, rows, bucketSeconds, table, specs, columns, work, scratch, plan) : OUT_OF_MEMORY;
+  const bytes =
+    work && scratch && plan
+      ? assemble(records, rows, bucketSeconds, table, specs, columns, work, scratch, plan)
+      : OUT_OF_MEMORY;
   free(work);
   free(scratch);
   free(plan);
   return bytes;
 }
 
-function assemble(records: usize, rows: u32, bucketSeconds: i64, table: u32, specs: usize, columns: u32, work: usize, scratch: usize, plan: usize): i32 {
+function assemble(
+  records: usize,
+  rows: u32,
+  bucketSeconds: i64,
+  table: u32,
+  specs: usize,
+  columns: u32,
+  work: usize,
+  scratch: usize,
+  plan: usize,
+): i32 {
   const n = load<u32>(facts + F_INCIDENCES);
   const keys = work;
-  const tmpKeys = work + (<usize>n << 3);
-  const indexes = tmpKeys + (<usize>n << 3);
-  const tmpIndexes = indexes + (<usize>n << 2);
-  const rowOf = tmpIndexes + (<usize>n << 2);
+  const tmpKeys = work + ((<usize>n) << 3);
+  const indexes = tmpKeys + ((<usize>n) << 3);
+  const tmpIndexes = indexes + ((<usize>n) << 2);
+  const rowOf = tmpIndexes + ((<usize>n) << 2);
   gatherIncidences(records, rows, keys, indexes);
-  radixSort(keys, indexes, n, tmpKeys, tmpIndexes, bitsOf(<u64>(load<i64>(facts + F_NODE_MAX) - load<i64>(facts + F_NODE_MIN))));
+  radixSort(
+    keys,
+    indexes,
+    n,
+    tmpKeys,
+    tmpIndexes,
+    bitsOf(<u64>(load<i64>(facts + F_NODE_MAX) - load<i64>(facts + F_NODE_MIN))),
+  );
   store<u32>(facts + F_NODES, countDistinct(keys, n));
   store<u32>(plan, 0);
   planFixed(plan, records, rows);
-  for (let c: u32 = 0; c < columns; c++) if (!planColumn(plan, records, rows, specs + (<usize>c << 3), scratch)) return BAD_ARGUMENT;
+  for (let c: u32 = 0; c < columns; c++)
+    if (!planColumn(plan, records, rows, specs + ((<usize>c) << 3), scratch)) return BAD_ARGUMENT;
   const bytes = layOut(plan);
   if (!bytes) return BAD_ARGUMENT;
   const file = allocateFile(plan, bytes);

@@ -4,8 +4,23 @@ import { HG_MAX_TEXT_BYTES, HG_TYPE_BOOLEAN, HG_TYPE_INTEGER, HG_TYPE_REAL, HG_T
 import { CORRUPT, failAt } from '../status';
 import { hasValue, nullBytes, numericValue, openColumn, STATE_VALUES } from './columns';
 import {
-  E_BYTES, E_COLUMN, E_COUNT, E_FLAGS, E_KIND, E_OFFSET, E_TYPE, E_WIDTH, ENTRY_BYTES, FLAG_ALL_NULL, FLAG_NULLS, H_ROWS, H_SECTIONS, HEADER_BYTES, K_COLUMN,
-  K_PSI, packed,
+  E_BYTES,
+  E_COLUMN,
+  E_COUNT,
+  E_FLAGS,
+  E_KIND,
+  E_OFFSET,
+  E_TYPE,
+  E_WIDTH,
+  ENTRY_BYTES,
+  FLAG_ALL_NULL,
+  FLAG_NULLS,
+  H_ROWS,
+  H_SECTIONS,
+  HEADER_BYTES,
+  K_COLUMN,
+  K_PSI,
+  packed,
 } from './layout';
 
 const cursor: usize = memory.data(32, 16);
@@ -17,25 +32,25 @@ function checkText(at: usize, left: u64, rows: u32): bool {
   const head = 4 + (<u64>entries + 1) * 4 + <u64>rows * 2;
   if (!entries || entries > rows || head > left) return false;
   const offsets = at + 4;
-  if (load<u32>(offsets) || head + <u64>load<u32>(offsets + (<usize>entries << 2)) != left) return false;
+  if (load<u32>(offsets) || head + <u64>load<u32>(offsets + ((<usize>entries) << 2)) != left) return false;
   for (let i: u32 = 0; i < entries; i++) {
-    const start = load<u32>(offsets + (<usize>i << 2));
-    const end = load<u32>(offsets + (<usize>i << 2) + 4);
+    const start = load<u32>(offsets + ((<usize>i) << 2));
+    const end = load<u32>(offsets + ((<usize>i) << 2) + 4);
     if (start > end || end - start > HG_MAX_TEXT_BYTES) return false;
   }
-  const codes = offsets + (<usize>(entries + 1) << 2);
+  const codes = offsets + ((<usize>(entries + 1)) << 2);
   for (let row: u32 = 0; row < rows; row++) {
-    if (<u32>load<u16>(codes + (<usize>row << 1)) >= entries) return false;
+    if (<u32>load<u16>(codes + ((<usize>row) << 1)) >= entries) return false;
   }
-  return isSorted(offsets, entries, codes + (<usize>rows << 1));
+  return isSorted(offsets, entries, codes + ((<usize>rows) << 1));
 }
 
 /** Whether the texts ascend strictly by bytes. */
 function isSorted(offsets: usize, entries: u32, bytes: usize): bool {
   for (let i: u32 = 1; i < entries; i++) {
-    const start = load<u32>(offsets + (<usize>(i - 1) << 2));
-    const middle = load<u32>(offsets + (<usize>i << 2));
-    const end = load<u32>(offsets + (<usize>i << 2) + 4);
+    const start = load<u32>(offsets + ((<usize>(i - 1)) << 2));
+    const middle = load<u32>(offsets + ((<usize>i) << 2));
+    const end = load<u32>(offsets + ((<usize>i) << 2) + 4);
     const order = memory.compare(bytes + start, bytes + middle, min(middle - start, end - middle));
     if (order > 0 || (!order && middle - start >= end - middle)) return false;
   }
@@ -46,15 +61,18 @@ function isSorted(offsets: usize, entries: u32, bytes: usize): bool {
 function checkNumbers(base: usize, entry: usize, rows: u32, type: u32): bool {
   openColumn(base, rows, <u32>load<u16>(entry + E_COLUMN), cursor);
   if (type == HG_TYPE_REAL) {
-    for (let row: u32 = 0; row < rows; row++) if (hasValue(cursor, row) && !isFinite(numericValue(cursor, row))) return false;
+    for (let row: u32 = 0; row < rows; row++)
+      if (hasValue(cursor, row) && !isFinite(numericValue(cursor, row))) return false;
     return true;
   }
-  const data = base + load<u32>(entry + E_OFFSET) + (load<u16>(entry + E_FLAGS) & FLAG_NULLS ? <usize>nullBytes(rows) : 0);
+  const data =
+    base + load<u32>(entry + E_OFFSET) + (load<u16>(entry + E_FLAGS) & FLAG_NULLS ? <usize>nullBytes(rows) : 0);
   const least = load<i64>(data);
   if (least < -MAX_SAFE || least > MAX_SAFE) return false;
   const range = <u64>(MAX_SAFE - least);
   const width = <u32>load<u8>(entry + E_WIDTH);
-  for (let row: u32 = 0; row < rows; row++) if (hasValue(cursor, row) && packed(data + 8, width, row) > range) return false;
+  for (let row: u32 = 0; row < rows; row++)
+    if (hasValue(cursor, row) && packed(data + 8, width, row) > range) return false;
   return true;
 }
 
@@ -90,7 +108,7 @@ function checkOrder(base: usize, entry: usize): bool {
   let previous: f64 = 0;
   let previousRow: u32 = 0;
   for (let i: u32 = 0; i < count; i++) {
-    const row = <u32>load<u16>(order + (<usize>i << 1));
+    const row = <u32>load<u16>(order + ((<usize>i) << 1));
     if (row >= rows || !hasValue(cursor, row)) return false;
     const value = numericValue(cursor, row);
     if (i && (value < previous || (value == previous && row <= previousRow))) return false;

@@ -7,10 +7,49 @@ import { alloc, free } from '../memory/alloc';
 import { CORRUPT, failAt, OUT_OF_MEMORY, UNSUPPORTED } from '../status';
 import { checkColumns } from './check-columns';
 import {
-  BLOCK_BYTES, E_BYTES, E_CRC, E_OFFSET, ENTRY_BYTES, findEntry, floorDivide, FORMAT_VERSION, H_BUCKET_SECONDS, H_BUCKETS, H_BYTES, H_CRC, H_FIRST_ID,
-  H_ID_MAX, H_ID_MIN, H_ID_WIDTH, H_INCIDENCES, H_LAST_ID, H_MAX_SIZE, H_NODE_MAX, H_NODE_MIN, H_NODE_WIDTH, H_NODES, H_ORDINAL_WIDTH, H_ROWS, H_SECTIONS,
-  H_TIME_MAX, H_TIME_MIN, H_TIME_WIDTH, H_VERSION, HEADER_BYTES, K_BLOCKS, K_FILTER, K_IDS, K_MEMBERS, K_NODES, K_POSTING_OFFSETS, K_POSTINGS, K_SIZES,
-  K_TIMES, MAGIC, packed, sectionOf,
+  BLOCK_BYTES,
+  E_BYTES,
+  E_CRC,
+  E_OFFSET,
+  ENTRY_BYTES,
+  FORMAT_VERSION,
+  findEntry,
+  floorDivide,
+  H_BUCKET_SECONDS,
+  H_BUCKETS,
+  H_BYTES,
+  H_CRC,
+  H_FIRST_ID,
+  H_ID_MAX,
+  H_ID_MIN,
+  H_ID_WIDTH,
+  H_INCIDENCES,
+  H_LAST_ID,
+  H_MAX_SIZE,
+  H_NODE_MAX,
+  H_NODE_MIN,
+  H_NODE_WIDTH,
+  H_NODES,
+  H_ORDINAL_WIDTH,
+  H_ROWS,
+  H_SECTIONS,
+  H_TIME_MAX,
+  H_TIME_MIN,
+  H_TIME_WIDTH,
+  H_VERSION,
+  HEADER_BYTES,
+  K_BLOCKS,
+  K_FILTER,
+  K_IDS,
+  K_MEMBERS,
+  K_NODES,
+  K_POSTING_OFFSETS,
+  K_POSTINGS,
+  K_SIZES,
+  K_TIMES,
+  MAGIC,
+  packed,
+  sectionOf,
 } from './layout';
 import { headerChecksum, MAX_SECTIONS } from './writer';
 
@@ -21,7 +60,8 @@ export function checkHeader(base: usize, available: u32, fileBytes: u32): i32 {
   const version = load<u32>(base + H_VERSION);
   if (version == 0 || version > FORMAT_VERSION) return failAt(UNSUPPORTED, <u32>H_VERSION);
   const sections = load<u32>(base + H_SECTIONS);
-  if (sections > MAX_SECTIONS || <u32>HEADER_BYTES + sections * <u32>ENTRY_BYTES > available) return failAt(CORRUPT, <u32>H_SECTIONS);
+  if (sections > MAX_SECTIONS || <u32>HEADER_BYTES + sections * <u32>ENTRY_BYTES > available)
+    return failAt(CORRUPT, <u32>H_SECTIONS);
   if (headerChecksum(base, sections) != load<u32>(base + H_CRC)) return failAt(CORRUPT, <u32>H_CRC);
   if (load<u32>(base + H_BYTES) != fileBytes) return failAt(CORRUPT, <u32>H_BYTES);
   const rows = load<u32>(base + H_ROWS);
@@ -32,7 +72,7 @@ export function checkHeader(base: usize, available: u32, fileBytes: u32): i32 {
     const at = <u32>HEADER_BYTES + i * <u32>ENTRY_BYTES;
     const entry = base + at;
     const end = <u64>load<u32>(entry + E_OFFSET) + <u64>load<u32>(entry + E_BYTES);
-    if (end > <u64>fileBytes || (load<u32>(entry + E_OFFSET) & 7)) return failAt(CORRUPT, at);
+    if (end > <u64>fileBytes || load<u32>(entry + E_OFFSET) & 7) return failAt(CORRUPT, at);
   }
   return checkFixedSizes(base);
 }
@@ -77,10 +117,17 @@ function checkFixedSizes(base: usize): i32 {
   const blocks = ((rows + 63) >> 6) + 1;
   const filter = findEntry(base, K_FILTER, 0);
   const good =
-    sizeIs(base, K_BLOCKS, blocks * BLOCK_BYTES) && sizeIs(base, K_TIMES, rows * times) && sizeIs(base, K_IDS, rows * ids) &&
-    sizeIs(base, K_SIZES, rows) && sizeIs(base, K_MEMBERS, incidences * ordinals) && sizeIs(base, K_NODES, nodes * wide) &&
-    sizeIs(base, K_POSTING_OFFSETS, (nodes + 1) * 4) && sizeIs(base, K_POSTINGS, incidences * 2) && filter &&
-    load<u32>(filter + E_BYTES) >= 64 && (load<u32>(filter + E_BYTES) & 63) == 0;
+    sizeIs(base, K_BLOCKS, blocks * BLOCK_BYTES) &&
+    sizeIs(base, K_TIMES, rows * times) &&
+    sizeIs(base, K_IDS, rows * ids) &&
+    sizeIs(base, K_SIZES, rows) &&
+    sizeIs(base, K_MEMBERS, incidences * ordinals) &&
+    sizeIs(base, K_NODES, nodes * wide) &&
+    sizeIs(base, K_POSTING_OFFSETS, (nodes + 1) * 4) &&
+    sizeIs(base, K_POSTINGS, incidences * 2) &&
+    filter &&
+    load<u32>(filter + E_BYTES) >= 64 &&
+    (load<u32>(filter + E_BYTES) & 63) == 0;
   return good ? 0 : failAt(CORRUPT, <u32>HEADER_BYTES);
 }
 
@@ -90,7 +137,8 @@ function checkSums(base: usize): i32 {
   for (let i: u32 = 0; i < sections; i++) {
     const entry = base + HEADER_BYTES + <usize>i * ENTRY_BYTES;
     const offset = load<u32>(entry + E_OFFSET);
-    if (crc32c(base + offset, load<u32>(entry + E_BYTES), 0) != load<u32>(entry + E_CRC)) return failAt(CORRUPT, offset);
+    if (crc32c(base + offset, load<u32>(entry + E_BYTES), 0) != load<u32>(entry + E_CRC))
+      return failAt(CORRUPT, offset);
   }
   return 0;
 }
@@ -127,8 +175,11 @@ function checkRows(base: usize): i32 {
   if (incidences != <u64>load<u32>(base + H_INCIDENCES)) return failAt(CORRUPT, <u32>(sizes - base));
   const firstId = load<i64>(base + H_ID_MIN) + (idWidth ? <i64>packed(ids, idWidth, 0) : 0);
   if (firstId != load<i64>(base + H_FIRST_ID)) return failAt(CORRUPT, <u32>H_FIRST_ID);
-  if (load<i64>(base + H_ID_MIN) + <i64>previousId != load<i64>(base + H_LAST_ID)) return failAt(CORRUPT, <u32>H_LAST_ID);
-  return previousTime == <u64>(load<i64>(base + H_TIME_MAX) - load<i64>(base + H_TIME_MIN)) ? 0 : failAt(CORRUPT, <u32>H_TIME_MAX);
+  if (load<i64>(base + H_ID_MIN) + <i64>previousId != load<i64>(base + H_LAST_ID))
+    return failAt(CORRUPT, <u32>H_LAST_ID);
+  return previousTime == <u64>(load<i64>(base + H_TIME_MAX) - load<i64>(base + H_TIME_MIN))
+    ? 0
+    : failAt(CORRUPT, <u32>H_TIME_MAX);
 }
 
 /** Checks the bucket directory against times and sizes. `checkRows` first. */
@@ -150,7 +201,7 @@ function checkBlocks(base: usize): i32 {
     for (let row = from; row < min(from + 64, rows); row++) {
       const time = least + <i64>packed(times, timeWidth, row);
       if (time >= bucketEnd) {
-        starts |= <u64>1 << (row & 63);
+        starts |= (<u64>1) << (row & 63);
         buckets++;
         bucketEnd = (floorDivide(time, seconds) + 1) * seconds;
       }
@@ -186,13 +237,15 @@ function checkMembers(base: usize): i32 {
   const nodes = load<u32>(base + H_NODES);
   const offsets = sectionOf(base, K_POSTING_OFFSETS);
   const at = <u32>(offsets - base);
-  if (load<u32>(offsets) || load<u32>(offsets + (<usize>nodes << 2)) != load<u32>(base + H_INCIDENCES)) return failAt(CORRUPT, at);
+  if (load<u32>(offsets) || load<u32>(offsets + ((<usize>nodes) << 2)) != load<u32>(base + H_INCIDENCES))
+    return failAt(CORRUPT, at);
   for (let node: u32 = 0; node < nodes; node++) {
-    if (load<u32>(offsets + (<usize>node << 2)) >= load<u32>(offsets + (<usize>node << 2) + 4)) return failAt(CORRUPT, at + (node << 2));
+    if (load<u32>(offsets + ((<usize>node) << 2)) >= load<u32>(offsets + ((<usize>node) << 2) + 4))
+      return failAt(CORRUPT, at + (node << 2));
   }
   const heads = alloc(nodes << 2);
   if (!heads) return OUT_OF_MEMORY;
-  memory.copy(heads, offsets, <usize>nodes << 2);
+  memory.copy(heads, offsets, (<usize>nodes) << 2);
   const status = checkIncidences(base, nodes, offsets, heads);
   free(heads);
   return status;
@@ -212,10 +265,11 @@ function checkIncidences(base: usize, nodes: u32, offsets: usize, heads: usize):
       const ordinal = <u32>packed(members, width, at);
       if (ordinal >= nodes || <i64>ordinal <= previous) return failAt(CORRUPT, <u32>(members + at * width - base));
       previous = ordinal;
-      const head = heads + (<usize>ordinal << 2);
+      const head = heads + ((<usize>ordinal) << 2);
       const posting = load<u32>(head);
-      const full = posting == load<u32>(offsets + (<usize>ordinal << 2) + 4);
-      if (full || <u32>load<u16>(postings + (<usize>posting << 1)) != row) return failAt(CORRUPT, <u32>(postings + (<usize>posting << 1) - base));
+      const full = posting == load<u32>(offsets + ((<usize>ordinal) << 2) + 4);
+      if (full || <u32>load<u16>(postings + ((<usize>posting) << 1)) != row)
+        return failAt(CORRUPT, <u32>(postings + ((<usize>posting) << 1) - base));
       store<u32>(head, posting + 1);
     }
   }

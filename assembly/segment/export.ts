@@ -1,7 +1,7 @@
 // Rows of a segment back to records (compaction's input), and the match of a tombstone against its rows.
 
-import { decodeMembers } from '../codec/vbyte';
 import { R_COUNT, R_ID, R_MEMBERS, R_TIME, recordBound, writeRecord } from '../codec/record';
+import { decodeMembers } from '../codec/vbyte';
 import { findNode } from '../fmi/lookup';
 import { alloc, free } from '../memory/alloc';
 import { OUT_OF_MEMORY, setRows, tooSmall } from '../status';
@@ -74,7 +74,7 @@ export function exportRecords(s: usize, rows: usize, n: u32, out: usize, capacit
   let done: u32 = 0;
   let needed: u32 = 0;
   for (; done < n; done++) {
-    const row = load<u32>(rows + (<usize>done << 2));
+    const row = load<u32>(rows + ((<usize>done) << 2));
     const size = rowSize(s, row);
     const extra = rowPropertyBytes(cursors, count, row);
     needed = recordBound(size, extra);
@@ -106,16 +106,16 @@ export function matchRows(s: usize, record: usize, out: usize, capacity: u32): u
   const ordinals = <usize>load<u32>(s + S_SCRATCH);
   decodeMembers(record + R_MEMBERS, n, ordinals);
   for (let i: u32 = 0; i < n; i++) {
-    const ordinal = findNode(s, load<i64>(ordinals + (<usize>i << 3)));
+    const ordinal = findNode(s, load<i64>(ordinals + ((<usize>i) << 3)));
     if (ordinal < 0) return 0;
-    store<u32>(ordinals + (<usize>i << 2), <u32>ordinal);
+    store<u32>(ordinals + ((<usize>i) << 2), <u32>ordinal);
   }
   let count: u32 = 0;
   let first = firstIncidence(s, from);
   for (let row = from; row < to; row++) {
     const size = rowSize(s, row);
     if (size == n && sameMembers(s, first, ordinals, n)) {
-      if (count < capacity) store<u32>(out + (<usize>count << 2), row);
+      if (count < capacity) store<u32>(out + ((<usize>count) << 2), row);
       count++;
     }
     first += size;
@@ -125,7 +125,7 @@ export function matchRows(s: usize, record: usize, out: usize, capacity: u32): u
 
 function sameMembers(s: usize, first: u32, ordinals: usize, n: u32): bool {
   for (let i: u32 = 0; i < n; i++) {
-    if (memberOrdinal(s, first + i) != load<u32>(ordinals + (<usize>i << 2))) return false;
+    if (memberOrdinal(s, first + i) != load<u32>(ordinals + ((<usize>i) << 2))) return false;
   }
   return true;
 }

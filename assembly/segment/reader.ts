@@ -2,10 +2,53 @@
 
 import { alloc } from '../memory/alloc';
 import {
-  BLOCK_BYTES, E_BYTES, findEntry, H_ID_MIN, H_ID_WIDTH, H_NODE_MIN, H_NODE_WIDTH, H_NODES, H_ORDINAL_WIDTH, H_ROWS, H_TIME_MAX, H_TIME_MIN, H_TIME_WIDTH,
-  K_BLOCKS, K_FILTER, K_IDS, K_MEMBERS, K_NODES, K_POSTING_OFFSETS, K_POSTINGS, K_SIZES, K_TIMES, packed, S_BASE, S_BLOCKS, S_BYTES, S_FILTER,
-  S_FILTER_BYTES, S_ID_MIN, S_ID_WIDTH, S_IDS, S_MEMBERS, S_NODE_IDS, S_NODE_MIN, S_NODE_WIDTH, S_NODES, S_ORDINAL_WIDTH, S_POSTING_OFFSETS, S_POSTINGS,
-  S_ROWS, S_SCRATCH, S_SIZES, S_TIME_MAX, S_TIME_MIN, S_TIME_WIDTH, S_TIMES, sectionOf,
+  BLOCK_BYTES,
+  E_BYTES,
+  findEntry,
+  H_ID_MIN,
+  H_ID_WIDTH,
+  H_NODE_MIN,
+  H_NODE_WIDTH,
+  H_NODES,
+  H_ORDINAL_WIDTH,
+  H_ROWS,
+  H_TIME_MAX,
+  H_TIME_MIN,
+  H_TIME_WIDTH,
+  K_BLOCKS,
+  K_FILTER,
+  K_IDS,
+  K_MEMBERS,
+  K_NODES,
+  K_POSTING_OFFSETS,
+  K_POSTINGS,
+  K_SIZES,
+  K_TIMES,
+  packed,
+  S_BASE,
+  S_BLOCKS,
+  S_BYTES,
+  S_FILTER,
+  S_FILTER_BYTES,
+  S_ID_MIN,
+  S_ID_WIDTH,
+  S_IDS,
+  S_MEMBERS,
+  S_NODE_IDS,
+  S_NODE_MIN,
+  S_NODE_WIDTH,
+  S_NODES,
+  S_ORDINAL_WIDTH,
+  S_POSTING_OFFSETS,
+  S_POSTINGS,
+  S_ROWS,
+  S_SCRATCH,
+  S_SIZES,
+  S_TIME_MAX,
+  S_TIME_MIN,
+  S_TIME_WIDTH,
+  S_TIMES,
+  sectionOf,
 } from './layout';
 
 /** Opens the checked file at `base`; returns its handle, 0 = out of memory. The bytes must stay where they are. */
@@ -63,21 +106,23 @@ function sumBytes(word: u64): u32 {
 export function firstIncidence(s: usize, row: u32): u32 {
   const block = row >> 6;
   let sum = load<u32>(<usize>load<u32>(s + S_BLOCKS) + <usize>block * BLOCK_BYTES);
-  let at = <usize>load<u32>(s + S_SIZES) + (<usize>block << 6);
+  let at = <usize>load<u32>(s + S_SIZES) + ((<usize>block) << 6);
   let left = row & 63;
   while (left >= 8) {
     sum += sumBytes(load<u64>(at));
     at += 8;
     left -= 8;
   }
-  if (left) sum += sumBytes(load<u64>(at) & ((<u64>1 << (left << 3)) - 1));
+  if (left) sum += sumBytes(load<u64>(at) & (((<u64>1) << (left << 3)) - 1));
   return sum;
 }
 
 /** Node ordinal of incidence `index`. */
 export function memberOrdinal(s: usize, index: u32): u32 {
   const members = <usize>load<u32>(s + S_MEMBERS);
-  return load<u32>(s + S_ORDINAL_WIDTH) == 2 ? <u32>load<u16>(members + (<usize>index << 1)) : load<u32>(members + (<usize>index << 2));
+  return load<u32>(s + S_ORDINAL_WIDTH) == 2
+    ? <u32>load<u16>(members + ((<usize>index) << 1))
+    : load<u32>(members + ((<usize>index) << 2));
 }
 
 export function nodeId(s: usize, ordinal: u32): i64 {
@@ -88,6 +133,6 @@ export function nodeId(s: usize, ordinal: u32): i64 {
 export function rowMembers(s: usize, row: u32, out: usize): u32 {
   const first = firstIncidence(s, row);
   const n = rowSize(s, row);
-  for (let i: u32 = 0; i < n; i++) store<i64>(out + (<usize>i << 3), nodeId(s, memberOrdinal(s, first + i)));
+  for (let i: u32 = 0; i < n; i++) store<i64>(out + ((<usize>i) << 3), nodeId(s, memberOrdinal(s, first + i)));
   return n;
 }

@@ -74,11 +74,14 @@ function listRows(s: usize, block: usize, from: u32, to: u32): i32 {
     const most = load<f64>(block + Q_LIMIT) + <f64>dead;
     let count = min(to - from, STEP_ROWS);
     if (<f64>count > most) count = <u32>most;
-    for (let i: u32 = 0; i < count; i++) store<u32>(rows + (<usize>i << 2), from + i);
+    for (let i: u32 = 0; i < count; i++) store<u32>(rows + ((<usize>i) << 2), from + i);
     n = <i32>count;
     next = from + count;
   }
-  if (dead) n = <i32>reconcile(rows, n, addressAt(block, Q_DEAD_AT), addressAt(block, Q_DEATHS_AT), dead, load<f64>(block + Q_LSN));
+  if (dead)
+    n = <i32>(
+      reconcile(rows, n, addressAt(block, Q_DEAD_AT), addressAt(block, Q_DEATHS_AT), dead, load<f64>(block + Q_LSN))
+    );
   store<f64>(block + A_NEXT, <f64>next);
   return n;
 }
@@ -109,7 +112,7 @@ export function stepSegment(s: usize, block: usize): i32 {
   const rows = addressAt(block, Q_ROWS_AT);
   if (<f64>n > limit) {
     n = <i32>limit;
-    store<f64>(block + A_NEXT, <f64>load<u32>(rows + (<usize>n << 2) - 4) + 1);
+    store<f64>(block + A_NEXT, <f64>load<u32>(rows + ((<usize>n) << 2) - 4) + 1);
   }
   if (load<f64>(block + A_NEXT) < <f64>to) store<f64>(block + A_STATE, STATE_MORE);
   return n ? writeText(s, block, rows, <u32>n) : 0;
@@ -117,12 +120,20 @@ export function stepSegment(s: usize, block: usize): i32 {
 
 function writeText(s: usize, block: usize, rows: usize, n: u32): i32 {
   const separator = <u32>load<f64>(block + Q_SEPARATOR);
-  const bytes = segmentRows(s, rows, n, addressAt(block, Q_PLAN_AT), separator, addressAt(block, Q_TEXT_AT), <u32>load<f64>(block + Q_TEXT_BYTES));
+  const bytes = segmentRows(
+    s,
+    rows,
+    n,
+    addressAt(block, Q_PLAN_AT),
+    separator,
+    addressAt(block, Q_TEXT_AT),
+    <u32>load<f64>(block + Q_TEXT_BYTES),
+  );
   if (bytes < 0) return bytes;
   const written = resultRows();
   store<f64>(block + A_ROWS, <f64>written);
   const first = load<u32>(rows);
-  const last = load<u32>(rows + (<usize>written << 2) - 4);
+  const last = load<u32>(rows + ((<usize>written) << 2) - 4);
   if (written < n) {
     store<f64>(block + A_NEXT, <f64>last + 1);
     store<f64>(block + A_STATE, STATE_MORE);

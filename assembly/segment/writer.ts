@@ -2,13 +2,35 @@
 
 import { crc32c } from '../codec/crc32c';
 import { alloc } from '../memory/alloc';
-import { E_BYTES, E_COLUMN, E_COUNT, E_CRC, E_FLAGS, E_KIND, E_OFFSET, E_TYPE, E_WIDTH, ENTRY_BYTES, H_CRC, HEADER_BYTES } from './layout';
+import {
+  E_BYTES,
+  E_COLUMN,
+  E_COUNT,
+  E_CRC,
+  E_FLAGS,
+  E_KIND,
+  E_OFFSET,
+  E_TYPE,
+  E_WIDTH,
+  ENTRY_BYTES,
+  H_CRC,
+  HEADER_BYTES,
+} from './layout';
 
 /** Most sections of a file: the nine fixed ones, and a column and an order each for 4,000 columns. */
 export const MAX_SECTIONS: u32 = 8009;
 
 /** Adds one entry to the section plan at `plan` ({u32 count, entries}); returns the entry's address. */
-export function planSection(plan: usize, kind: u32, column: u32, type: u32, width: u32, flags: u32, bytes: u32, count: u32): usize {
+export function planSection(
+  plan: usize,
+  kind: u32,
+  column: u32,
+  type: u32,
+  width: u32,
+  flags: u32,
+  bytes: u32,
+  count: u32,
+): usize {
   const n = load<u32>(plan);
   const entry = plan + 8 + <usize>n * ENTRY_BYTES;
   store<u16>(entry + E_KIND, <u16>kind);

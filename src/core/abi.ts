@@ -40,7 +40,14 @@ export interface CoreExports {
   hg_records_copy(addresses: number, n: number, out: number, capacity: number): number;
   hg_records_json(addresses: number, n: number, plan: number, separator: number, out: number, capacity: number): number;
   hg_record_members(record: number, out: number): number;
-  hg_segment_build(addresses: number, rows: number, bucketSeconds: number, table: number, columns: number, columnCount: number): number;
+  hg_segment_build(
+    addresses: number,
+    rows: number,
+    bucketSeconds: number,
+    table: number,
+    columns: number,
+    columnCount: number,
+  ): number;
   hg_segment_check_header(base: number, available: number, fileBytes: number): number;
   hg_segment_check(base: number, bytes: number, deep: number): number;
   hg_segment_field(base: number, field: number): number;
@@ -49,15 +56,39 @@ export interface CoreExports {
   hg_segment_seek(segment: number, time: number, id: number): number;
   hg_segment_buckets(segment: number, from: number, to: number): number;
   hg_segment_row_buckets(segment: number, rows: number, n: number): number;
-  hg_segment_lookup(segment: number, nodes: number, k: number, from: number, to: number, out: number, capacity: number): number;
+  hg_segment_lookup(
+    segment: number,
+    nodes: number,
+    k: number,
+    from: number,
+    to: number,
+    out: number,
+    capacity: number,
+  ): number;
   hg_segment_count(segment: number, node: number, from: number, to: number): number;
   hg_segment_key(segment: number, row: number, out: number): number;
   hg_segment_find(segment: number, time: number, id: number): number;
   hg_segment_match(segment: number, record: number, out: number, capacity: number): number;
-  hg_segment_json(segment: number, rows: number, n: number, plan: number, separator: number, out: number, capacity: number): number;
+  hg_segment_json(
+    segment: number,
+    rows: number,
+    n: number,
+    plan: number,
+    separator: number,
+    out: number,
+    capacity: number,
+  ): number;
   hg_segment_step(segment: number, block: number): number;
   hg_segment_records(segment: number, rows: number, n: number, out: number, capacity: number): number;
-  hg_segment_psi(segment: number, column: number, low: number, high: number, flags: number, out: number, capacity: number): number;
+  hg_segment_psi(
+    segment: number,
+    column: number,
+    low: number,
+    high: number,
+    flags: number,
+    out: number,
+    capacity: number,
+  ): number;
   hg_segment_psi_count(segment: number, column: number, low: number, high: number, flags: number): number;
   hg_segment_nodes(segment: number, from: number, out: number, capacity: number): number;
   hg_rows_range(from: number, to: number, out: number): void;

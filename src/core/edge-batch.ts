@@ -21,15 +21,22 @@ function edgeError(status: number, eventTs: number, members: readonly number[], 
   }
   if (status === STATUS.tooManyMembers) {
     const count = new Set(members).size;
-    return new HedgerowError('too_many_members', `members holds ${count} distinct node ids; at most ${limit} are accepted.`, {
-      errors: [{ loc: ['members'], msg: `${count} distinct node ids, at most ${limit}` }],
-    });
+    return new HedgerowError(
+      'too_many_members',
+      `members holds ${count} distinct node ids; at most ${limit} are accepted.`,
+      {
+        errors: [{ loc: ['members'], msg: `${count} distinct node ids, at most ${limit}` }],
+      },
+    );
   }
   if (status === STATUS.badInteger) {
     const range = 'must be an integer between -(2^53-1) and 2^53-1';
     const index = members.findIndex((member) => !isSafeInteger(member));
-    if (!isSafeInteger(eventTs)) return new HedgerowError('invalid_input', `event_ts ${range}.`, { errors: [{ loc: ['event_ts'], msg: range }] });
-    return new HedgerowError('invalid_input', `members[${index}] ${range}.`, { errors: [{ loc: ['members', index], msg: range }] });
+    if (!isSafeInteger(eventTs))
+      return new HedgerowError('invalid_input', `event_ts ${range}.`, { errors: [{ loc: ['event_ts'], msg: range }] });
+    return new HedgerowError('invalid_input', `members[${index}] ${range}.`, {
+      errors: [{ loc: ['members', index], msg: range }],
+    });
   }
   return coreError(status, 'hg_records_encode');
 }
@@ -129,6 +136,9 @@ export class EdgeBatch {
     for (let i = 0; i < row; i++) at += words[counts + i]!;
     const members = Array.from(numbers.subarray(at, at + words[counts + row]!));
     const error = edgeError(status, numbers[this.#rows.pointer / 8 + row]!, members, limit);
-    return new HedgerowError(error.code, error.message, { ...(error.errors ? { errors: error.errors } : {}), fields: { row } });
+    return new HedgerowError(error.code, error.message, {
+      ...(error.errors ? { errors: error.errors } : {}),
+      fields: { row },
+    });
   }
 }

@@ -35,7 +35,10 @@ export class FilterDirectory {
     const { exports, memory } = this.#core;
     const pointer = allocate(this.#core, filter.length);
     memory.write(pointer, filter);
-    if (filter.length !== facts.filterBytes || exports.hg_crc32c(pointer, filter.length, 0) >>> 0 !== facts.filterChecksum) {
+    if (
+      filter.length !== facts.filterBytes ||
+      exports.hg_crc32c(pointer, filter.length, 0) >>> 0 !== facts.filterChecksum
+    ) {
       exports.hg_memory_free(pointer);
       return false;
     }
@@ -73,7 +76,14 @@ export class FilterDirectory {
     const { exports, memory } = this.#core;
     const numbers = memory.numbers;
     for (let i = 0; i < nodes.length; i++) numbers[this.#nodes / 8 + i] = nodes[i]!;
-    const count = exports.hg_filters_probe(this.#directory.pointer, this.#order.length, this.#nodes, nodes.length, this.#out.pointer) >>> 0;
+    const count =
+      exports.hg_filters_probe(
+        this.#directory.pointer,
+        this.#order.length,
+        this.#nodes,
+        nodes.length,
+        this.#out.pointer,
+      ) >>> 0;
     return memory.words.slice(this.#out.pointer / 4, this.#out.pointer / 4 + count);
   }
 }

@@ -32,7 +32,10 @@ export function compileCore(bytes: Uint8Array<ArrayBuffer>): CoreModule {
       const { instance } = instantiateSync(module, {}) as unknown as { instance: WebAssembly.Instance };
       const exports = instance.exports as unknown as CoreExports;
       if (exports.hg_abi_version() !== ABI_VERSION) {
-        throw new HedgerowError('internal', `The core has ABI version ${exports.hg_abi_version()}, this host needs ${ABI_VERSION}. Run npm run build.`);
+        throw new HedgerowError(
+          'internal',
+          `The core has ABI version ${exports.hg_abi_version()}, this host needs ${ABI_VERSION}. Run npm run build.`,
+        );
       }
       return { exports, memory: new CoreMemory(exports.memory) };
     },

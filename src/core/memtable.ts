@@ -100,7 +100,17 @@ export class CoreMemtable {
   }
 
   /** Writes row text of visible rows at positions [from, to); as ResidentSegment.step. Returns the position to go on from. */
-  step(from: number, to: number, lsn: number, limit: number, hidden: ReadonlySet<number> | undefined, plan: RowPlan, separator: Separator, sink: TextSink, result: StepResult): number {
+  step(
+    from: number,
+    to: number,
+    lsn: number,
+    limit: number,
+    hidden: ReadonlySet<number> | undefined,
+    plan: RowPlan,
+    separator: Separator,
+    sink: TextSink,
+    result: StepResult,
+  ): number {
     const { exports } = this.#core;
     const rows = this.#work.rows;
     let n = exports.hg_memtable_rows(this.#handle, from, to, lsn, rows, Math.min(STEP_ROWS, limit)) >>> 0;
@@ -164,7 +174,17 @@ export class CoreMemtable {
     const { exports, memory } = this.#core;
     this.#work.setNodes(nodes);
     const call = (out: number, capacity: number) =>
-      exports.hg_memtable_lookup(this.#handle, this.#work.nodes, nodes.length, startTs, startId, endTs, lsn, out, capacity);
+      exports.hg_memtable_lookup(
+        this.#handle,
+        this.#work.nodes,
+        nodes.length,
+        startTs,
+        startId,
+        endTs,
+        lsn,
+        out,
+        capacity,
+      );
     let count = call(this.#work.rows, STEP_ROWS);
     let out = this.#work.rows;
     let region: Region | undefined;

@@ -50,7 +50,14 @@ export class SegmentMerger {
    * One part: at most one old segment (its bytes, its dead rows) and any number of runs of records, all within one range of keys that lies
    * behind every earlier part. `last`: nothing that touches this stretch follows. `even`: cut the rest in equal halves, not full-then-rest.
    */
-  async part(segment: { bytes: number; read: (target: Uint8Array) => void; dead: DeadRows; lsn: number; file: string } | undefined, runs: readonly Uint8Array[], last: boolean, even: boolean): Promise<void> {
+  async part(
+    segment:
+      | { bytes: number; read: (target: Uint8Array) => void; dead: DeadRows; lsn: number; file: string }
+      | undefined,
+    runs: readonly Uint8Array[],
+    last: boolean,
+    even: boolean,
+  ): Promise<void> {
     const core = this.#core;
     core.exports.hg_memory_reset();
     const regions: { pointer: number; bytes: number }[] = [];
@@ -136,7 +143,8 @@ export class SegmentMerger {
     const missing = columns.map((column) => (column.missing.length > 0 ? this.#place(column.missing).pointer : 0));
     const words = this.#core.memory.words;
     for (const [index, column] of columns.entries()) {
-      words[pointer / 4 + index * 2] = column.id | (PROPERTY_TYPE[column.type] << 16) | ((column.indexed ? 1 : 0) << 24);
+      words[pointer / 4 + index * 2] =
+        column.id | (PROPERTY_TYPE[column.type] << 16) | ((column.indexed ? 1 : 0) << 24);
       words[pointer / 4 + index * 2 + 1] = missing[index]!;
     }
     return pointer;

@@ -4,7 +4,14 @@ import { corruption, HedgerowError } from '../errors.ts';
 import { SECTION_KIND, SEGMENT_FIELD, type Separator } from './abi.ts';
 import type { Core } from './load.ts';
 import { allocate, Region } from './region.ts';
-import { RowWorkspace, STEP_ROWS, type StepBounds, type StepResult, type StepState, type TextSink } from './row-output.ts';
+import {
+  RowWorkspace,
+  STEP_ROWS,
+  type StepBounds,
+  type StepResult,
+  type StepState,
+  type TextSink,
+} from './row-output.ts';
 import type { RowPlan } from './row-plan.ts';
 import { coreError, STATUS } from './status.ts';
 
@@ -36,11 +43,19 @@ export interface SegmentFacts {
 function corruptStatus(core: Core, status: number, file: string): HedgerowError {
   if (status === STATUS.outOfMemory) return coreError(status, 'hg_segment_check');
   if (status === STATUS.unsupported) {
-    return new HedgerowError('corrupt', `${file} has a format version that this build does not read. Use the version of Hedgerow that wrote it, or a newer one.`, {
-      fields: { file, offset: 8 },
-    });
+    return new HedgerowError(
+      'corrupt',
+      `${file} has a format version that this build does not read. Use the version of Hedgerow that wrote it, or a newer one.`,
+      {
+        fields: { file, offset: 8 },
+      },
+    );
   }
-  return corruption(file, core.exports.hg_result_offset() >>> 0, 'the bytes are not those of a segment that was written whole');
+  return corruption(
+    file,
+    core.exports.hg_result_offset() >>> 0,
+    'the bytes are not those of a segment that was written whole',
+  );
 }
 
 /** Checks the head of a segment file (header and directory) in a scratch instance and reads its facts. Throws `corrupt`. */
@@ -295,7 +310,13 @@ export class ResidentSegment {
       const n = this.#reconcile(count, dead, lsn);
       let done = 0;
       while (done < n) {
-        const size = exports.hg_segment_records(this.#handle, this.#work.rows + done * 4, n - done, out.pointer + written, out.bytes - written);
+        const size = exports.hg_segment_records(
+          this.#handle,
+          this.#work.rows + done * 4,
+          n - done,
+          out.pointer + written,
+          out.bytes - written,
+        );
         if (size === STATUS.tooSmall) {
           out.extend(out.bytes + (exports.hg_result_needed() >>> 0), written);
           continue;

@@ -1,6 +1,6 @@
 // Many edges of one table as one atomic frame.
 
-import { EdgeBatch } from '../core/index.ts';
+import type { EdgeBatch } from '../core/index.ts';
 import { HedgerowError } from '../errors.ts';
 import { checkTime, memberSet } from './edge.ts';
 import type { Table } from './table.ts';

@@ -47,7 +47,8 @@ export function defineTable(input: TableInput, id: number, nowSeconds: number): 
   const compactThreshold = checkThreshold(input.compactThreshold ?? DEFAULT_COMPACT_THRESHOLD, 'compact_threshold');
   const memberTables = input.memberTables ?? [];
   for (const [index, name] of memberTables.entries()) {
-    if (typeof name !== 'string' || !IDENTIFIER.test(name)) throw wrong(`member_tables[${index}]`, 'must be an identifier');
+    if (typeof name !== 'string' || !IDENTIFIER.test(name))
+      throw wrong(`member_tables[${index}]`, 'must be an identifier');
   }
   const columns = defineColumns(input.columns ?? [], FIRST_USER_COLUMN);
   return {
@@ -65,6 +66,7 @@ export function defineTable(input: TableInput, id: number, nowSeconds: number): 
 
 /** A threshold of WAL entries; 0 disables. Throws `invalid_input`. */
 export function checkThreshold(threshold: number, field: string): number {
-  if (!Number.isSafeInteger(threshold) || threshold < 0 || threshold > MAX_INTEGER) throw wrong(field, 'must be an integer of 0 or more (0 disables)');
+  if (!Number.isSafeInteger(threshold) || threshold < 0 || threshold > MAX_INTEGER)
+    throw wrong(field, 'must be an integer of 0 or more (0 disables)');
   return threshold;
 }

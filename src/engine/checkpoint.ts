@@ -45,7 +45,9 @@ export function makeCheckpoint(
 
 /** The segments that a manifest lists for the table. */
 export function segmentsOf(table: Table): SegmentEntry[] {
-  return table.unopened ? [...table.unopened] : table.version.segments.map(({ number, facts }) => ({ number, bytes: facts.bytes }));
+  return table.unopened
+    ? [...table.unopened]
+    : table.version.segments.map(({ number, facts }) => ({ number, bytes: facts.bytes }));
 }
 
 /** Least LSN that some table still needs the log from, minus one. */

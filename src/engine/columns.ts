@@ -20,7 +20,16 @@ export const BUILT_IN_COLUMNS: readonly Column[] = [
 ];
 
 /** Names a user column cannot take: they stand in every row or in every request. */
-export const RESERVED_NAMES: ReadonlySet<string> = new Set(['id', 'event_ts', 'members', 'weight', 'mean_dist_m', 'formation', 'table', 'properties']);
+export const RESERVED_NAMES: ReadonlySet<string> = new Set([
+  'id',
+  'event_ts',
+  'members',
+  'weight',
+  'mean_dist_m',
+  'formation',
+  'table',
+  'properties',
+]);
 
 export const COLUMN_TYPES: readonly ColumnType[] = ['INTEGER', 'REAL', 'TEXT', 'BOOLEAN'];
 
@@ -34,8 +43,10 @@ export function defineColumns(definitions: readonly ColumnDefinition[], firstId:
         errors: [{ loc: ['columns', index, 'name'], msg: 'is no identifier' }],
       });
     }
-    if (seen.has(name.toLowerCase())) throw new HedgerowError('column_exists', `Column ${name} exists already or is built in; take another name.`);
-    if (!COLUMN_TYPES.includes(type)) throw new HedgerowError('invalid_input', `Column ${name}: type must be one of ${COLUMN_TYPES.join(', ')}.`);
+    if (seen.has(name.toLowerCase()))
+      throw new HedgerowError('column_exists', `Column ${name} exists already or is built in; take another name.`);
+    if (!COLUMN_TYPES.includes(type))
+      throw new HedgerowError('invalid_input', `Column ${name}: type must be one of ${COLUMN_TYPES.join(', ')}.`);
     seen.add(name.toLowerCase());
     const column: Column = { id: firstId + index, name, type, default: definition.default ?? null };
     if (column.default !== null) checkValue(column, column.default);
@@ -47,7 +58,9 @@ export function defineColumns(definitions: readonly ColumnDefinition[], firstId:
 export function checkValue(column: Column, value: PropertyValue): void {
   const wrong = wrongValue(column.type, value);
   if (wrong === undefined) return;
-  throw new HedgerowError('invalid_input', `${column.name} ${wrong}.`, { errors: [{ loc: [column.name], msg: wrong }] });
+  throw new HedgerowError('invalid_input', `${column.name} ${wrong}.`, {
+    errors: [{ loc: [column.name], msg: wrong }],
+  });
 }
 
 function wrongValue(type: ColumnType, value: PropertyValue): string | undefined {
@@ -60,7 +73,9 @@ function wrongValue(type: ColumnType, value: PropertyValue): string | undefined 
       return typeof value === 'boolean' ? undefined : 'must be true, false or null';
     case 'TEXT':
       if (typeof value !== 'string') return 'must be a text or null';
-      return value.length * 3 > MAX_TEXT_BYTES && Buffer.byteLength(value) > MAX_TEXT_BYTES ? `must be at most ${MAX_TEXT_BYTES} bytes of UTF-8` : undefined;
+      return value.length * 3 > MAX_TEXT_BYTES && Buffer.byteLength(value) > MAX_TEXT_BYTES
+        ? `must be at most ${MAX_TEXT_BYTES} bytes of UTF-8`
+        : undefined;
   }
 }
 
@@ -96,13 +111,17 @@ export class ColumnSet {
     if (found.length === 0) return null;
     if (found.length > 1) found.sort((a, b) => a.column - b.column);
     for (let i = 1; i < found.length; i++) {
-      if (found[i]!.column === found[i - 1]!.column) throw new HedgerowError('invalid_input', 'A column is given twice (names are compared without case).');
+      if (found[i]!.column === found[i - 1]!.column)
+        throw new HedgerowError('invalid_input', 'A column is given twice (names are compared without case).');
     }
     return encodeProperties(found);
   }
 
   /** The property columns of a stored row, as it will be read back. */
-  fill(row: Record<string, unknown>, properties: Readonly<Record<string, PropertyValue | undefined>> | undefined): void {
+  fill(
+    row: Record<string, unknown>,
+    properties: Readonly<Record<string, PropertyValue | undefined>> | undefined,
+  ): void {
     for (const column of this.columns) row[column.name] = column.default;
     if (properties === undefined) return;
     for (const name in properties) {
@@ -114,7 +133,11 @@ export class ColumnSet {
 }
 
 function unknownColumn(name: string, columns: readonly Column[]): HedgerowError {
-  return new HedgerowError('unknown_column', `There is no column ${JSON.stringify(name)}. Columns: ${columns.map((column) => column.name).join(', ')}.`, {
-    errors: [{ loc: ['properties', name], msg: 'no such column' }],
-  });
+  return new HedgerowError(
+    'unknown_column',
+    `There is no column ${JSON.stringify(name)}. Columns: ${columns.map((column) => column.name).join(', ')}.`,
+    {
+      errors: [{ loc: ['properties', name], msg: 'no such column' }],
+    },
+  );
 }

@@ -103,7 +103,10 @@ export class Database {
    */
   static async open(options: EngineOptions): Promise<Database> {
     if (!IDENTIFIER.test(options.primaryTable)) {
-      throw new HedgerowError('invalid_input', `The primary table's name ${JSON.stringify(options.primaryTable)} is no identifier.`);
+      throw new HedgerowError(
+        'invalid_input',
+        `The primary table's name ${JSON.stringify(options.primaryTable)} is no identifier.`,
+      );
     }
     const database = new Database(options);
     options.fs.makeDir(options.dir);
@@ -160,7 +163,10 @@ export class Database {
     this.#committer.replayedLsn = null;
     await this.#removeOrphans();
     if (!this.#tables.has(this.primaryTable.toLowerCase())) {
-      await this.#change((id) => ({ op: 'create_table', table: defineTable({ name: this.primaryTable }, id, Math.floor(now() / 1000)) }));
+      await this.#change((id) => ({
+        op: 'create_table',
+        table: defineTable({ name: this.primaryTable }, id, Math.floor(now() / 1000)),
+      }));
     }
   }
 
@@ -168,7 +174,11 @@ export class Database {
   async #removeOrphans(): Promise<void> {
     for (let id = 1; id < this.#nextTableId; id++) {
       const table = this.#byId.get(id);
-      await removeOrphans(this.#options.fs, `${this.#context.tablesDir}/${id}`, table === undefined ? [] : segmentsOf(table));
+      await removeOrphans(
+        this.#options.fs,
+        `${this.#context.tablesDir}/${id}`,
+        table === undefined ? [] : segmentsOf(table),
+      );
     }
   }
 
@@ -213,7 +223,11 @@ export class Database {
   /** Name compared without case; undefined: the primary table. Throws `table_not_found`. */
   table(name: string = this.primaryTable): Table {
     const table = this.#tables.get(name.toLowerCase());
-    if (table === undefined) throw new HedgerowError('table_not_found', `There is no table ${JSON.stringify(name)}. GET /v1/tables lists them.`);
+    if (table === undefined)
+      throw new HedgerowError(
+        'table_not_found',
+        `There is no table ${JSON.stringify(name)}. GET /v1/tables lists them.`,
+      );
     return table;
   }
 
@@ -227,7 +241,11 @@ export class Database {
     return this.#ddl.run(async () => {
       const definition: TableDefinition = defineTable(input, this.#nextTableId, Math.floor(this.#options.now() / 1000));
       const known = this.#tables.get(definition.name.toLowerCase());
-      if (known) throw new HedgerowError('table_exists', `Table ${known.name} exists already; take another name or drop it first.`);
+      if (known)
+        throw new HedgerowError(
+          'table_exists',
+          `Table ${known.name} exists already; take another name or drop it first.`,
+        );
       await this.#change(() => ({ op: 'create_table', table: definition }));
       return this.table(definition.name);
     });
@@ -238,7 +256,8 @@ export class Database {
     await this.#compactions.run(() =>
       this.#ddl.run(async () => {
         const table = this.table(name);
-        if (table.isPrimary) throw new HedgerowError('primary_table', `Table ${table.name} is the primary table; it cannot be dropped.`);
+        if (table.isPrimary)
+          throw new HedgerowError('primary_table', `Table ${table.name} is the primary table; it cannot be dropped.`);
         await this.#change(() => ({ op: 'drop_table', id: table.id }));
         await this.#installCheckpoint();
         table.unpin(table.version);
@@ -280,7 +299,8 @@ export class Database {
     const table = this.#byId.get(tableId);
     if (table === undefined || this.#closing) return;
     const threshold = table.definition.compactThreshold;
-    if (threshold > 0 && table.pending >= Math.max(threshold, table.retryPending)) this.#compactSoon(table, 'threshold');
+    if (threshold > 0 && table.pending >= Math.max(threshold, table.retryPending))
+      this.#compactSoon(table, 'threshold');
     else if (!this.#forced && this.#memtableBytes() > this.#memtableLimit()) this.#relieve();
   }
 
@@ -296,7 +316,9 @@ export class Database {
 
   /** The table with the most in its memtables that may be compacted now. */
   #largest(): Table | undefined {
-    const ready = [...this.#byId.values()].filter((table) => table.corrupt === null && table.pending >= table.retryPending);
+    const ready = [...this.#byId.values()].filter(
+      (table) => table.corrupt === null && table.pending >= table.retryPending,
+    );
     return ready.sort((a, b) => b.memtableBytes - a.memtableBytes)[0];
   }
 
@@ -311,7 +333,10 @@ export class Database {
     const largest = this.#largest();
     if (largest === undefined) return;
     this.#forced = true;
-    this.#options.notice?.('compacting: rows in the log pass the memory budget', { table: largest.name, bytes: largest.memtableBytes });
+    this.#options.notice?.('compacting: rows in the log pass the memory budget', {
+      table: largest.name,
+      bytes: largest.memtableBytes,
+    });
     this.#compactSoon(largest, 'memory').finally(() => {
       this.#forced = false;
     });
@@ -342,32 +367,47 @@ export class Database {
         runner: this.#options.runner,
         maxRows: this.#options.segmentRows ?? 65536,
         cutoffTs,
-        installManifest: (changed, segments, appliedLsn) => this.#ddl.run(() => this.#installCheckpoint({ table: changed, segments, appliedLsn })),
+        installManifest: (changed, segments, appliedLsn) =>
+          this.#ddl.run(() => this.#installCheckpoint({ table: changed, segments, appliedLsn })),
       });
     });
   }
 
   /** Installs a manifest of the present state. The caller holds #ddl. A failure leaves the disk in doubt: writes are refused until a restart. */
-  async #installCheckpoint(changed?: { table: Table; segments: readonly SegmentEntry[]; appliedLsn: number }): Promise<void> {
+  async #installCheckpoint(changed?: {
+    table: Table;
+    segments: readonly SegmentEntry[];
+    appliedLsn: number;
+  }): Promise<void> {
     const { log } = this.#committer;
     // With durability `async` a catalog change is applied before it is synced; the manifest must not hold what the log may lose.
     await log.flush();
     // A table that has nothing in the log needs nothing from it. Kept in the table: the log goes up to here, so no later manifest may say less.
     for (const table of this.#tables.values()) {
-      if (table.pending === 0 && table.corrupt === null) table.appliedLsn = Math.max(table.appliedLsn, this.#committer.durableLsn);
+      if (table.pending === 0 && table.corrupt === null)
+        table.appliedLsn = Math.max(table.appliedLsn, this.#committer.durableLsn);
     }
-    const checkpoint: Checkpoint = makeCheckpoint(this.#tables.values(), this.#committer.durableLsn, this.#nextTableId, changed);
+    const checkpoint: Checkpoint = makeCheckpoint(
+      this.#tables.values(),
+      this.#committer.durableLsn,
+      this.#nextTableId,
+      changed,
+    );
     try {
       await installManifest(this.#options.fs, this.dir, this.#crc32c, checkpoint);
     } catch (cause) {
       const code = (cause as { code?: unknown }).code === 'ENOSPC' ? 'disk_full' : 'log_failed';
-      const error = new HedgerowError(code, `The manifest cannot be written (${(cause as Error).message}). Writes are refused. Check the disk, then restart.`, { cause });
+      const error = new HedgerowError(
+        code,
+        `The manifest cannot be written (${(cause as Error).message}). Writes are refused. Check the disk, then restart.`,
+        { cause },
+      );
       this.#committer.refuse(error);
       throw error;
     }
     try {
       // In a replay the log is still being read; the next manifest lets go of what this one could have.
-    if (this.#committer.replayedLsn === null) await log.truncate(appliedEverywhere(checkpoint));
+      if (this.#committer.replayedLsn === null) await log.truncate(appliedEverywhere(checkpoint));
     } catch (error) {
       // The manifest stands: whoever waits for it goes on. The files are found again at the next open.
       this.#options.notice?.('old log files could not be removed', { detail: (error as Error).message });
@@ -381,9 +421,14 @@ export class Database {
   async compact(options: { table?: string; ttlSeconds?: number } = {}): Promise<CompactionResult> {
     const { ttlSeconds } = options;
     if (ttlSeconds !== undefined && !(Number.isSafeInteger(ttlSeconds) && ttlSeconds > 0)) {
-      throw new HedgerowError('invalid_input', 'ttl_seconds must be an integer of 1 or more.', { errors: [{ loc: ['ttl_seconds'], msg: 'must be an integer of 1 or more' }] });
+      throw new HedgerowError('invalid_input', 'ttl_seconds must be an integer of 1 or more.', {
+        errors: [{ loc: ['ttl_seconds'], msg: 'must be an integer of 1 or more' }],
+      });
     }
-    const tables = options.table === undefined ? this.tables().filter((table) => table.corrupt === null) : [this.table(options.table)];
+    const tables =
+      options.table === undefined
+        ? this.tables().filter((table) => table.corrupt === null)
+        : [this.table(options.table)];
     const startUs = this.#options.nowUs();
     const nowSeconds = Math.floor(this.#options.now() / 1000);
     const result: CompactionResult = {

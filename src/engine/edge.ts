@@ -16,7 +16,9 @@ function invalid(loc: (string | number)[], msg: string): HedgerowError {
 export function memberSet(members: readonly number[], limit: number): number[] {
   if (!Array.isArray(members)) throw invalid(['members'], 'must be an array of node ids');
   if (members.length === 0) {
-    throw new HedgerowError('empty_members', 'members must hold at least one node id.', { errors: [{ loc: ['members'], msg: 'is empty' }] });
+    throw new HedgerowError('empty_members', 'members must hold at least one node id.', {
+      errors: [{ loc: ['members'], msg: 'is empty' }],
+    });
   }
   let ascending = true;
   for (let i = 0; i < members.length; i++) {
@@ -26,9 +28,13 @@ export function memberSet(members: readonly number[], limit: number): number[] {
   const set = ascending ? [...members] : [...new Set(members)].sort((a, b) => a - b);
   for (let i = 0; i < set.length; i++) if (set[i] === 0) set[i] = 0;
   if (set.length > limit) {
-    throw new HedgerowError('too_many_members', `members holds ${set.length} distinct node ids; at most ${limit} are accepted.`, {
-      errors: [{ loc: ['members'], msg: `${set.length} distinct node ids, at most ${limit}` }],
-    });
+    throw new HedgerowError(
+      'too_many_members',
+      `members holds ${set.length} distinct node ids; at most ${limit} are accepted.`,
+      {
+        errors: [{ loc: ['members'], msg: `${set.length} distinct node ids, at most ${limit}` }],
+      },
+    );
   }
   return set;
 }

@@ -31,7 +31,13 @@ export class NodeCounter {
       for (const node of memtable.nodeIds()) if (!contains(nodes, node)) fresh.add(node);
     }
     const count = nodes.length + fresh.size;
-    this.#counted.set(table, { segments: version.segments, nodes, appliedLsn: table.appliedLsn, memtableRows: rows, count });
+    this.#counted.set(table, {
+      segments: version.segments,
+      nodes,
+      appliedLsn: table.appliedLsn,
+      memtableRows: rows,
+      count,
+    });
     return count;
   }
 }
@@ -54,7 +60,7 @@ function union(a: Float64Array, b: Float64Array): Float64Array<ArrayBuffer> {
   while (i < a.length && j < b.length) {
     const left = a[i]!;
     const right = b[j]!;
-    out[n++] = left < right ? left : right;
+    out[n++] = Math.min(left, right);
     if (left <= right) i++;
     if (right <= left) j++;
   }

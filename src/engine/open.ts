@@ -1,7 +1,7 @@
 // Opens a database on Node: real files, real clock, compaction in a worker thread, defaults for what is left out.
 
-import { resolve } from 'node:path';
 import { totalmem } from 'node:os';
+import { resolve } from 'node:path';
 import { DEFAULT_MAX_MEMBERS, DEFAULT_PRIMARY_TABLE, MEGABYTE } from '../limits.ts';
 import { nodeFs } from '../storage/node-fs.ts';
 import { WorkerRunner } from './compaction/worker-runner.ts';

@@ -26,7 +26,13 @@ export function runHeader(kind: OperationKind, tableId: number, operations: numb
   return header;
 }
 
-export function writeRunHeader(into: Uint8Array, kind: OperationKind, tableId: number, operations: number, bytes: number): void {
+export function writeRunHeader(
+  into: Uint8Array,
+  kind: OperationKind,
+  tableId: number,
+  operations: number,
+  bytes: number,
+): void {
   const view = new DataView(into.buffer, into.byteOffset, RUN_HEADER_BYTES);
   view.setUint32(0, kind, true);
   view.setUint32(4, tableId, true);
@@ -49,5 +55,6 @@ export function* readRuns(payload: Uint8Array, operations: number, where: string
     at += bytes;
     counted += run.operations;
   }
-  if (counted !== operations) throw corruption(where, 0, `the frame says ${operations} operations and holds ${counted}`);
+  if (counted !== operations)
+    throw corruption(where, 0, `the frame says ${operations} operations and holds ${counted}`);
 }

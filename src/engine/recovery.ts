@@ -72,7 +72,8 @@ export function replayFrame(frame: LogFrame, target: ReplayTarget): void {
   let lsn = frame.firstLsn;
   for (const run of readRuns(frame.payload, frame.operations, `log frame at LSN ${frame.firstLsn}`)) {
     if (run.kind === OPERATION.catalog) {
-      if (lsn > target.catalogLsn) target.applyCatalog(JSON.parse(Buffer.from(run.bytes).toString()) as CatalogChange, lsn);
+      if (lsn > target.catalogLsn)
+        target.applyCatalog(JSON.parse(Buffer.from(run.bytes).toString()) as CatalogChange, lsn);
     } else replayRun(run, lsn, target);
     lsn += run.operations;
   }
@@ -83,7 +84,11 @@ function replayRun(run: Run, lsn: number, target: ReplayTarget): void {
   if (table === undefined || table.corrupt !== null || lsn <= table.appliedLsn) return;
   if (run.kind === OPERATION.insert) replayInsert(run, lsn, table);
   else if (run.kind === OPERATION.tombstone) replayTombstones(run, lsn, table);
-  else throw new HedgerowError('corrupt', `The log holds an operation of kind ${run.kind} at LSN ${lsn}, which this build does not know. Use a newer version.`);
+  else
+    throw new HedgerowError(
+      'corrupt',
+      `The log holds an operation of kind ${run.kind} at LSN ${lsn}, which this build does not know. Use a newer version.`,
+    );
 }
 
 function replayInsert(run: Run, lsn: number, table: Table): void {

@@ -1,6 +1,16 @@
 // A scan: live rows of a table at one snapshot, in (event_ts, id) order, as row text, slice by slice.
 
-import { type CoreMemtable, type DeadRows, type ResidentSegment, type RowPlan, SEPARATOR, STEP_STATE, type StepBounds, type StepResult, type TextSink } from '../core/index.ts';
+import {
+  type CoreMemtable,
+  type DeadRows,
+  type ResidentSegment,
+  type RowPlan,
+  SEPARATOR,
+  STEP_STATE,
+  type StepBounds,
+  type StepResult,
+  type TextSink,
+} from '../core/index.ts';
 import type { SegmentFile } from './segment-file.ts';
 import type { QueryPlan, RowKey, ScanRequest } from './types.ts';
 import type { Version } from './version.ts';
@@ -92,10 +102,17 @@ export class Scan {
     this.view = view;
     this.request = request;
     this.startedUs = source.nowUs();
-    this.nodes = request.nodes === undefined ? NO_NODES : request.nodes.length < 2 ? request.nodes : [...new Set(request.nodes)];
+    this.nodes =
+      request.nodes === undefined ? NO_NODES : request.nodes.length < 2 ? request.nodes : [...new Set(request.nodes)];
     this.limit = request.limit ?? NO_LIMIT;
     this.result = { rows: 0, firstTs: 0, lastTs: 0, lastId: 0, buckets: 0, state: STEP_STATE.more };
-    this.bounds = { lowTs: request.startTs ?? -Infinity, lowId: -Infinity, endTs: request.endTs ?? Infinity, stopTs: Infinity, stopId: 0 };
+    this.bounds = {
+      lowTs: request.startTs ?? -Infinity,
+      lowId: -Infinity,
+      endTs: request.endTs ?? Infinity,
+      stopTs: Infinity,
+      stopId: 0,
+    };
     const { after } = request;
     if (after !== undefined && after.eventTs >= this.bounds.lowTs) this.goOnFrom(after.eventTs, after.id + 1);
     this.segmentIndex = 0;
@@ -136,7 +153,11 @@ export class Scan {
     const low = this.bounds.lowTs;
     const high = this.bounds.endTs;
     if (places === undefined) {
-      if (segments.length === 0 || (segments[0]!.facts.timeMin >= low && segments[segments.length - 1]!.facts.timeMax <= high)) return segments;
+      if (
+        segments.length === 0 ||
+        (segments[0]!.facts.timeMin >= low && segments[segments.length - 1]!.facts.timeMax <= high)
+      )
+        return segments;
       return segments.slice(firstReaching(segments, low), firstBeyond(segments, high));
     }
     const chosen: SegmentFile[] = [];
@@ -235,7 +256,11 @@ export class Scan {
       const segment = this.segments[this.segmentIndex]!;
       const { facts } = segment;
       if (facts.timeMin > this.bounds.endTs) break;
-      if (facts.timeMax > this.bounds.lowTs || (facts.timeMax === this.bounds.lowTs && facts.lastId >= this.bounds.lowId)) return segment;
+      if (
+        facts.timeMax > this.bounds.lowTs ||
+        (facts.timeMax === this.bounds.lowTs && facts.lastId >= this.bounds.lowId)
+      )
+        return segment;
       this.segmentIndex++;
     }
     return undefined;
@@ -246,7 +271,8 @@ export class Scan {
     const { facts } = segment;
     const { bounds, result } = this;
     if (first !== undefined) {
-      if (first.key.eventTs < facts.timeMin || (first.key.eventTs === facts.timeMin && first.key.id < facts.firstId)) return false;
+      if (first.key.eventTs < facts.timeMin || (first.key.eventTs === facts.timeMin && first.key.id < facts.firstId))
+        return false;
       bounds.stopTs = first.key.eventTs;
       bounds.stopId = first.key.id;
     }
@@ -254,7 +280,17 @@ export class Scan {
     if (this.nodes.length > 0) resident.setNodes(this.nodes);
     const { view } = this;
     const dead = view.overlay === undefined ? segment.dead : view.overlay.deadOf(segment);
-    const next = resident.step(bounds, this.nodes.length, dead, view.lsn, this.limit - this.rows, this.source.rowPlan, this.separator(), sink, result);
+    const next = resident.step(
+      bounds,
+      this.nodes.length,
+      dead,
+      view.lsn,
+      this.limit - this.rows,
+      this.source.rowPlan,
+      this.separator(),
+      sink,
+      result,
+    );
     bounds.stopTs = Infinity;
     if (result.rows > 0) this.segmentBucket = this.count(this.segmentBucket);
     if (result.state === STEP_STATE.end) this.segmentIndex++;
@@ -276,12 +312,28 @@ export class Scan {
     if (cursor.rows !== undefined) {
       let end = Math.min(cursor.rows.length, cursor.next + limit);
       if (stop !== undefined) end = Math.min(end, this.placeBelow(cursor, stop));
-      cursor.next += cursor.memtable.stepRows(cursor.rows.subarray(cursor.next, end), plan, this.separator(), sink, result);
+      cursor.next += cursor.memtable.stepRows(
+        cursor.rows.subarray(cursor.next, end),
+        plan,
+        this.separator(),
+        sink,
+        result,
+      );
     } else {
       const from = cursor.memtable.seek(cursor.key.eventTs, cursor.key.id);
       let to = cursor.memtable.seek(this.bounds.endTs, Infinity);
       if (stop !== undefined) to = Math.min(to, cursor.memtable.seek(stop.eventTs, stop.id));
-      const next = cursor.memtable.step(from, to, cursor.lsn, limit, cursor.hidden, plan, this.separator(), sink, result);
+      const next = cursor.memtable.step(
+        from,
+        to,
+        cursor.lsn,
+        limit,
+        cursor.hidden,
+        plan,
+        this.separator(),
+        sink,
+        result,
+      );
       if (result.rows === 0) this.skipTo(cursor, next, to, stop);
     }
     if (result.rows > 0) cursor.lastBucket = this.count(cursor.lastBucket);
@@ -368,7 +420,16 @@ export class Scan {
       if (this.nodes.length > 0) resident.setNodes(this.nodes);
       const from = resident.seek(this.bounds.lowTs, this.bounds.lowId);
       const to = resident.seek(this.bounds.endTs, Infinity);
-      if (resident.hasRow(from, to, this.nodes.length, (this.view.overlay === undefined ? segment.dead : this.view.overlay.deadOf(segment)), lsn)) return true;
+      if (
+        resident.hasRow(
+          from,
+          to,
+          this.nodes.length,
+          this.view.overlay === undefined ? segment.dead : this.view.overlay.deadOf(segment),
+          lsn,
+        )
+      )
+        return true;
       this.segmentIndex++;
     }
     return false;
@@ -379,7 +440,8 @@ export class Scan {
     const total = this.view.version.totalBuckets;
     const scanned = this.buckets;
     const nodes = this.nodes.length;
-    const strategy = nodes > 1 ? 'FMI_INTERSECT' : nodes === 1 ? 'FMI_LOOKUP' : this.isBounded() ? 'TPI_BUCKET_PUSHDOWN' : 'FULL_SCAN';
+    const strategy =
+      nodes > 1 ? 'FMI_INTERSECT' : nodes === 1 ? 'FMI_LOOKUP' : this.isBounded() ? 'TPI_BUCKET_PUSHDOWN' : 'FULL_SCAN';
     const endUs = this.endedUs || this.source.nowUs();
     return {
       strategy,

@@ -33,12 +33,17 @@ export function openSegmentFile(table: Table, entry: SegmentEntry, scratch: Core
   const handle = table.context.fs.open(path, 'read');
   try {
     if (handle.size() !== entry.bytes) {
-      throw corruption(path, Math.min(handle.size(), entry.bytes), `it has ${handle.size()} bytes, the manifest says ${entry.bytes}`);
+      throw corruption(
+        path,
+        Math.min(handle.size(), entry.bytes),
+        `it has ${handle.size()} bytes, the manifest says ${entry.bytes}`,
+      );
     }
     const sections = new DataView(readAt(handle, 0, 128).buffer).getUint32(20, true);
     const headBytes = Math.min(entry.bytes, Math.max(HEAD_BYTES, Math.min(MAX_HEAD_BYTES, 128 + sections * 24)));
     const facts = readSegmentFacts(scratch, readAt(handle, 0, headBytes), entry.bytes, path);
-    if (facts.table !== table.id) throw corruption(path, 120, `it belongs to table number ${facts.table}, not ${table.id}`);
+    if (facts.table !== table.id)
+      throw corruption(path, 120, `it belongs to table number ${facts.table}, not ${table.id}`);
     return new SegmentFile(entry.number, path, facts);
   } finally {
     handle.close();

@@ -3,7 +3,15 @@
 // Invariants: every row in a memtable has an LSN above appliedLsn; memtable = replay of the log's operations after appliedLsn; ids are given
 // out in commit order and never again; a row dies once.
 
-import { buildRowPlan, CoreMemtable, EdgeBatch, type FilterDirectory, type ResidentSegment, type RowPlan, type TextSink } from '../core/index.ts';
+import {
+  buildRowPlan,
+  CoreMemtable,
+  EdgeBatch,
+  type FilterDirectory,
+  type ResidentSegment,
+  type RowPlan,
+  type TextSink,
+} from '../core/index.ts';
 import { HedgerowError } from '../errors.ts';
 import { FORMAT_MAX_MEMBERS } from '../limits.ts';
 import { BulkInsert, type RecordPiece } from './bulk-insert.ts';
@@ -16,7 +24,15 @@ import { Scan, type ScanOverlay, type ScanSource } from './scan.ts';
 import { asCorruption, type SegmentFile } from './segment-file.ts';
 import type { SegmentEntry } from './segments-on-disk.ts';
 import { Snapshot } from './snapshot.ts';
-import type { BulkInsertResult, DeleteResult, EdgeInput, InsertResult, RowKey, ScanRequest, TableItem } from './types.ts';
+import type {
+  BulkInsertResult,
+  DeleteResult,
+  EdgeInput,
+  InsertResult,
+  RowKey,
+  ScanRequest,
+  TableItem,
+} from './types.ts';
 import { type MemtableEntry, Version } from './version.ts';
 
 /** A row that died while a compaction was running on the source it stood in. */
@@ -53,7 +69,9 @@ export class Table implements ScanSource {
   /** Filters of the current version's segments; undefined while there are too few to need them. */
   filters: FilterDirectory | undefined;
   /** While a compaction runs: the segments and memtables it reads, and what died in them since. */
-  compacting: { segments: ReadonlySet<SegmentFile>; memtables: ReadonlySet<CoreMemtable>; late: LateDeath[] } | undefined;
+  compacting:
+    | { segments: ReadonlySet<SegmentFile>; memtables: ReadonlySet<CoreMemtable>; late: LateDeath[] }
+    | undefined;
   readonly context: EngineContext;
   readonly #batches: EdgeBatch[] = [];
 
@@ -121,7 +139,11 @@ export class Table implements ScanSource {
   assertUsable(): void {
     if (this.dropped) throw new HedgerowError('table_not_found', `Table ${this.name} was dropped.`);
     if (this.corrupt !== null) {
-      throw new HedgerowError('table_corrupt', `Table ${this.name} refuses: ${this.corrupt.message}`, this.corrupt.fields ? { fields: this.corrupt.fields } : {});
+      throw new HedgerowError(
+        'table_corrupt',
+        `Table ${this.name} refuses: ${this.corrupt.message}`,
+        this.corrupt.fields ? { fields: this.corrupt.fields } : {},
+      );
     }
   }
 
@@ -183,7 +205,10 @@ export class Table implements ScanSource {
     const firstId = this.nextId;
     const bytes = numberPieces(pieces, firstId);
     const { committer } = this.context;
-    const lsn = committer.append(count, [runHeader(OPERATION.insert, this.id, count, bytes), ...pieces.map((piece) => piece.bytes)]);
+    const lsn = committer.append(count, [
+      runHeader(OPERATION.insert, this.id, count, bytes),
+      ...pieces.map((piece) => piece.bytes),
+    ]);
     this.nextId = firstId + count;
     this.appendPieces(pieces, lsn);
     this.#committed(count);
@@ -274,7 +299,8 @@ export class Table implements ScanSource {
   /** The memtable that takes the next row, a new one when the last is full. `baseLsn`: newest LSN before the row. */
   writableMemtable(baseLsn: number = this.context.committer.headLsn): CoreMemtable {
     const last = this.version.memtables[this.version.memtables.length - 1];
-    if (last !== undefined && last.memtable.rows < MEMTABLE_ROWS && last.memtable.recordBytes < MEMTABLE_BYTES) return last.memtable;
+    if (last !== undefined && last.memtable.rows < MEMTABLE_ROWS && last.memtable.recordBytes < MEMTABLE_BYTES)
+      return last.memtable;
     return this.rotateMemtable(baseLsn);
   }
 
@@ -355,5 +381,7 @@ function numberPieces(pieces: readonly RecordPiece[], firstId: number): number {
 }
 
 export function planOf(columns: ColumnSet): RowPlan {
-  return buildRowPlan(columns.columns.map((column) => ({ id: column.id, name: column.name, missing: JSON.stringify(column.default) })));
+  return buildRowPlan(
+    columns.columns.map((column) => ({ id: column.id, name: column.name, missing: JSON.stringify(column.default) })),
+  );
 }

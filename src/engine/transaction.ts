@@ -3,7 +3,7 @@
 import { CoreMemtable } from '../core/index.ts';
 import { HedgerowError } from '../errors.ts';
 import type { EngineContext } from './context.ts';
-import { DeadList } from './dead-rows.ts';
+import type { DeadList } from './dead-rows.ts';
 import { checkTime, memberSet, rowOf, tombstoneMembers } from './edge.ts';
 import { OPERATION, runHeader } from './operations.ts';
 import type { Scan } from './scan.ts';
@@ -98,15 +98,11 @@ export class Transaction {
   scan(table: Table, request: ScanRequest): Scan {
     this.#assertOpen();
     const overlay = this.#overlayOf(table);
-    return table.scan(
-      request,
-      overlay.snapshot,
-      {
-        memtable: overlay.memtable.rows > 0 ? overlay.memtable : undefined,
-        hidden: (memtable) => overlay.hiddenRows.get(memtable),
-        deadOf: (segment) => overlay.hiddenSegments.get(segment) ?? segment.dead,
-      },
-    );
+    return table.scan(request, overlay.snapshot, {
+      memtable: overlay.memtable.rows > 0 ? overlay.memtable : undefined,
+      hidden: (memtable) => overlay.hiddenRows.get(memtable),
+      deadOf: (segment) => overlay.hiddenSegments.get(segment) ?? segment.dead,
+    });
   }
 
   #overlayOf(table: Table): TableOverlay {
@@ -119,7 +115,8 @@ export class Transaction {
       const staged = this.#staged[overlay.applied]!;
       if (staged.table !== table) continue;
       if (staged.kind === 'delete') this.#hide(overlay, staged, overlay.applied + 1);
-      else overlay.memtable.append(overlay.memtable.reserve(staged.record.length), staged.record, 1, overlay.applied + 1);
+      else
+        overlay.memtable.append(overlay.memtable.reserve(staged.record.length), staged.record, 1, overlay.applied + 1);
     }
     return overlay;
   }
@@ -153,7 +150,9 @@ export class Transaction {
     this.#end();
     const { committer } = this.#context;
     if (this.#staged.length === 0) return { lsn: committer.visibleLsn, results: [] };
-    const found = this.#staged.map((staged) => (staged.kind === 'delete' ? staged.table.findInSegments(staged.record, staged.eventTs) : []));
+    const found = this.#staged.map((staged) =>
+      staged.kind === 'delete' ? staged.table.findInSegments(staged.record, staged.eventTs) : [],
+    );
     const first = committer.append(this.#staged.length, runsOf(this.#staged));
     const results = this.#staged.map((staged, index) => apply(staged, found[index]!, first + index));
     const lsn = first + this.#staged.length - 1;
@@ -181,7 +180,8 @@ function runsOf(staged: readonly Staged[]): Uint8Array[] {
     const { kind, table } = staged[from]!;
     let to = from;
     let bytes = 0;
-    for (; to < staged.length && staged[to]!.kind === kind && staged[to]!.table === table; to++) bytes += staged[to]!.record.length;
+    for (; to < staged.length && staged[to]!.kind === kind && staged[to]!.table === table; to++)
+      bytes += staged[to]!.record.length;
     parts.push(runHeader(kind === 'insert' ? OPERATION.insert : OPERATION.tombstone, table.id, to - from, bytes));
     for (let i = from; i < to; i++) parts.push(staged[i]!.record);
     from = to;

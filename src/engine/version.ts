@@ -28,7 +28,11 @@ export class Version {
       buckets += segment.facts.buckets;
       rows += segment.facts.rows;
       const before = segments[index - 1];
-      if (before && Math.floor(before.facts.timeMax / bucketSeconds) === Math.floor(segment.facts.timeMin / bucketSeconds)) buckets--;
+      if (
+        before &&
+        Math.floor(before.facts.timeMax / bucketSeconds) === Math.floor(segment.facts.timeMin / bucketSeconds)
+      )
+        buckets--;
       segment.references++;
     }
     this.segmentBuckets = buckets;

@@ -71,7 +71,9 @@ test.skipIf(!BUILT)(
         await database.close();
       }
     } catch (error) {
-      throw new Error(`kill ${seen.kills} (seed ${SEED}) in ${directory}: ${(error as Error).message}`, { cause: error });
+      throw new Error(`kill ${seen.kills} (seed ${SEED}) in ${directory}: ${(error as Error).message}`, {
+        cause: error,
+      });
     }
     rmSync(directory, { recursive: true });
     if (KILLS > 20) console.log(seen);
@@ -86,8 +88,18 @@ function nothing(): Said {
 }
 
 /** Runs an importer from batch `first` on and kills it: at any moment, or a random moment after a compaction began. */
-async function importAndKill(directory: string, first: number, said: Said, random: Random, inCompaction: boolean): Promise<void> {
-  const child = spawn(process.execPath, [join(HERE, 'importer.mjs'), directory, String(first), String(inCompaction ? 5 + random.below(20) : 0)], { stdio: ['ignore', 'pipe', 'pipe'] });
+async function importAndKill(
+  directory: string,
+  first: number,
+  said: Said,
+  random: Random,
+  inCompaction: boolean,
+): Promise<void> {
+  const child = spawn(
+    process.execPath,
+    [join(HERE, 'importer.mjs'), directory, String(first), String(inCompaction ? 5 + random.below(20) : 0)],
+    { stdio: ['ignore', 'pipe', 'pipe'] },
+  );
   said.compacting = false;
   said.done = false;
   const delayMs = inCompaction ? random.below(60) : random.below(600);
@@ -129,12 +141,17 @@ function check(database: Database, said: Said): { rows: number; unacknowledged: 
   const slices: Uint8Array[] = [];
   const scan = database.table().scan({ format: 'ndjson' });
   for (let slice = scan.next(); slice !== null; slice = scan.next()) slices.push(slice);
-  const rows: Row[] = Buffer.concat(slices).toString().split('\n').slice(0, -1).map((line) => JSON.parse(line));
+  const rows: Row[] = Buffer.concat(slices)
+    .toString()
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line));
   const batches = new Map<number, Row[]>();
   const ids = new Set<number>();
   let before: Row | undefined;
   for (const row of rows) {
-    if (before && (before.event_ts > row.event_ts || (before.event_ts === row.event_ts && before.id >= row.id))) throw new Error(`row ${row.id} is out of order`);
+    if (before && (before.event_ts > row.event_ts || (before.event_ts === row.event_ts && before.id >= row.id)))
+      throw new Error(`row ${row.id} is out of order`);
     before = row;
     ids.add(row.id);
     const batch = Math.floor(row.weight / 1000);
@@ -144,7 +161,9 @@ function check(database: Database, said: Said): { rows: number; unacknowledged: 
   }
   if (ids.size !== rows.length) throw new Error('an id is there twice');
   let unacknowledged = 0;
-  for (const batch of said.batches.keys()) if (!batches.has(batch) && survivors(batch, true).length > 0) throw new Error(`batch ${batch} was acknowledged and is gone`);
+  for (const batch of said.batches.keys())
+    if (!batches.has(batch) && survivors(batch, true).length > 0)
+      throw new Error(`batch ${batch} was acknowledged and is gone`);
   for (const [batch, found] of batches) {
     if (!said.batches.has(batch)) unacknowledged++;
     checkBatch(batch, found, said);
@@ -161,14 +180,24 @@ function survivors(batch: number, deleted: boolean): number[] {
 function checkBatch(batch: number, found: Row[], said: Said): void {
   found.sort((a, b) => a.weight - b.weight);
   const deleted = found.length !== batchRows(batch) || batchRows(batch) === 0;
-  if (said.deleted.has(batch) && !deleted) throw new Error(`the edges of batch ${batch} were deleted, acknowledged, and are there`);
+  if (said.deleted.has(batch) && !deleted)
+    throw new Error(`the edges of batch ${batch} were deleted, acknowledged, and are there`);
   const places = survivors(batch, deleted);
-  if (found.length !== places.length) throw new Error(`batch ${batch} is half there: ${found.length} rows, not ${places.length}`);
+  if (found.length !== places.length)
+    throw new Error(`batch ${batch} is half there: ${found.length} rows, not ${places.length}`);
   const lastId = said.batches.get(batch);
   const firstId = (lastId ?? found[0]!.id - places[0]! + batchRows(batch) - 1) - batchRows(batch) + 1;
   for (const [order, place] of places.entries()) {
     const edge = edgeOf(batch, place);
-    const wanted = { id: firstId + place, event_ts: edge.event_ts, members: [...edge.members].sort((a: number, b: number) => a - b), weight: edge.properties.weight, mean_dist_m: null, formation: edge.properties.formation };
-    if (JSON.stringify(found[order]) !== JSON.stringify(wanted)) throw new Error(`batch ${batch}: ${JSON.stringify(found[order])}, not ${JSON.stringify(wanted)}`);
+    const wanted = {
+      id: firstId + place,
+      event_ts: edge.event_ts,
+      members: [...edge.members].sort((a: number, b: number) => a - b),
+      weight: edge.properties.weight,
+      mean_dist_m: null,
+      formation: edge.properties.formation,
+    };
+    if (JSON.stringify(found[order]) !== JSON.stringify(wanted))
+      throw new Error(`batch ${batch}: ${JSON.stringify(found[order])}, not ${JSON.stringify(wanted)}`);
   }
 }

@@ -16,7 +16,15 @@ function segments(...rows: (number | { rows: number; dead: number })[]): Segment
 
 function input(more: Partial<ChooseInput>): ChooseInput {
   const list = more.segments ?? [];
-  return { segments: list, newRows: list.map(() => 0), newRowsBehind: 0, totalNewRows: 0, cutoffTs: -Infinity, maxRows: 100, ...more };
+  return {
+    segments: list,
+    newRows: list.map(() => 0),
+    newRowsBehind: 0,
+    totalNewRows: 0,
+    cutoffTs: -Infinity,
+    maxRows: 100,
+    ...more,
+  };
 }
 
 test('an empty table without new rows rewrites nothing', () => {
@@ -24,7 +32,9 @@ test('an empty table without new rows rewrites nothing', () => {
 });
 
 test('the first rows of a table become new files', () => {
-  expect(chooseStretches(input({ totalNewRows: 5 }))).toEqual([{ from: 0, to: 0, lower: undefined, upper: undefined, append: true }]);
+  expect(chooseStretches(input({ totalNewRows: 5 }))).toEqual([
+    { from: 0, to: 0, lower: undefined, upper: undefined, append: true },
+  ]);
 });
 
 test('without new rows and deaths nothing is rewritten', () => {
@@ -32,18 +42,24 @@ test('without new rows and deaths nothing is rewritten', () => {
 });
 
 test('rows behind a last segment that is more than half full leave it alone', () => {
-  const stretches = chooseStretches(input({ segments: segments(80, 60), newRows: [0, 10], newRowsBehind: 10, totalNewRows: 10 }));
+  const stretches = chooseStretches(
+    input({ segments: segments(80, 60), newRows: [0, 10], newRowsBehind: 10, totalNewRows: 10 }),
+  );
   expect(stretches).toEqual([{ from: 2, to: 2, lower: { eventTs: 139, id: 140 }, upper: undefined, append: true }]);
 });
 
 test('rows behind a last segment that is at most half full fill it up', () => {
-  const stretches = chooseStretches(input({ segments: segments(80, 50), newRows: [0, 10], newRowsBehind: 10, totalNewRows: 10 }));
+  const stretches = chooseStretches(
+    input({ segments: segments(80, 50), newRows: [0, 10], newRowsBehind: 10, totalNewRows: 10 }),
+  );
   expect(stretches).toEqual([{ from: 1, to: 2, lower: { eventTs: 80, id: 80 }, upper: undefined, append: true }]);
 });
 
 test('rows that interleave one segment rewrite that one', () => {
   const stretches = chooseStretches(input({ segments: segments(80, 80, 80), newRows: [0, 3, 0], totalNewRows: 3 }));
-  expect(stretches).toEqual([{ from: 1, to: 2, lower: { eventTs: 80, id: 80 }, upper: { eventTs: 160, id: 160 }, append: false }]);
+  expect(stretches).toEqual([
+    { from: 1, to: 2, lower: { eventTs: 80, id: 80 }, upper: { eventTs: 160, id: 160 }, append: false },
+  ]);
 });
 
 test('rows before the first segment go with it', () => {
@@ -52,21 +68,29 @@ test('rows before the first segment go with it', () => {
 });
 
 test('rows in and behind the last segment rewrite it', () => {
-  const stretches = chooseStretches(input({ segments: segments(80, 80), newRows: [0, 3], newRowsBehind: 2, totalNewRows: 3 }));
+  const stretches = chooseStretches(
+    input({ segments: segments(80, 80), newRows: [0, 3], newRowsBehind: 2, totalNewRows: 3 }),
+  );
   expect(stretches).toEqual([{ from: 1, to: 2, lower: { eventTs: 80, id: 80 }, upper: undefined, append: true }]);
 });
 
 test('a death rewrites its segment', () => {
-  expect(chooseStretches(input({ segments: segments(80, { rows: 80, dead: 1 }, 80) })).map(({ from, to }) => [from, to])).toEqual([[1, 2]]);
+  expect(
+    chooseStretches(input({ segments: segments(80, { rows: 80, dead: 1 }, 80) })).map(({ from, to }) => [from, to]),
+  ).toEqual([[1, 2]]);
 });
 
 test('what is left of a segment joins a small neighbour before it', () => {
   const stretches = chooseStretches(input({ segments: segments(80, 40, { rows: 80, dead: 60 }, 80) }));
-  expect(stretches).toEqual([{ from: 1, to: 3, lower: { eventTs: 80, id: 80 }, upper: { eventTs: 200, id: 200 }, append: false }]);
+  expect(stretches).toEqual([
+    { from: 1, to: 3, lower: { eventTs: 80, id: 80 }, upper: { eventTs: 200, id: 200 }, append: false },
+  ]);
 });
 
 test('it joins no neighbour that leaves no room', () => {
-  expect(chooseStretches(input({ segments: segments(95, { rows: 80, dead: 60 }, 80) })).map(({ from, to }) => [from, to])).toEqual([[1, 2]]);
+  expect(
+    chooseStretches(input({ segments: segments(95, { rows: 80, dead: 60 }, 80) })).map(({ from, to }) => [from, to]),
+  ).toEqual([[1, 2]]);
 });
 
 test('two stretches that touch become one when they fit into one file', () => {
@@ -80,7 +104,10 @@ test('two stretches that touch become one when they fit into one file', () => {
 });
 
 test('a cutoff rewrites every segment that begins before it', () => {
-  const chosen = chooseStretches(input({ segments: segments(80, 80, 80), cutoffTs: 100 })).map(({ from, to }) => [from, to]);
+  const chosen = chooseStretches(input({ segments: segments(80, 80, 80), cutoffTs: 100 })).map(({ from, to }) => [
+    from,
+    to,
+  ]);
   expect(chosen.flat().at(0)).toBe(0);
   expect(Math.max(...chosen.map(([, to]) => to!))).toBe(2);
 });
@@ -88,12 +115,21 @@ test('a cutoff rewrites every segment that begins before it', () => {
 test('stretches come in order and never overlap, whatever the figures', () => {
   for (let seed = 1; seed < 500; seed++) {
     let state = seed;
-    const below = (limit: number): number => (state = (state * 48271) % 2147483647) % limit;
+    const below = (limit: number): number => {
+      state = (state * 48271) % 2147483647;
+      return state % limit;
+    };
     const list = segments(...Array.from({ length: 1 + below(8) }, () => ({ rows: 1 + below(100), dead: 0 })));
     for (const segment of list) segment.dead = below(3) === 0 ? below(segment.rows + 1) : 0;
     const newRows = list.map(() => (below(3) === 0 ? below(40) : 0));
     const behind = below(newRows.at(-1)! + 1);
-    const given = input({ segments: list, newRows, newRowsBehind: behind, totalNewRows: newRows.reduce((a, b) => a + b), cutoffTs: below(2) ? -Infinity : below(300) });
+    const given = input({
+      segments: list,
+      newRows,
+      newRowsBehind: behind,
+      totalNewRows: newRows.reduce((a, b) => a + b),
+      cutoffTs: below(2) ? -Infinity : below(300),
+    });
     let place = 0;
     const covered = new Set<number>();
     for (const { from, to } of chooseStretches(given)) {
@@ -104,7 +140,8 @@ test('stretches come in order and never overlap, whatever the figures', () => {
       if (from === to) expect(from).toBe(list.length);
     }
     for (const [index, segment] of list.entries()) {
-      if (segment.dead > 0 || segment.first.eventTs < given.cutoffTs) expect(covered.has(index), `seed ${seed}: segment ${index}`).toBe(true);
+      if (segment.dead > 0 || segment.first.eventTs < given.cutoffTs)
+        expect(covered.has(index), `seed ${seed}: segment ${index}`).toBe(true);
     }
   }
 });

@@ -56,7 +56,9 @@ describe('files', () => {
     await turn();
     const after = segmentFiles(fs);
     expect(before.filter((name) => !after.includes(name))).toEqual([before[2], before[5]]);
-    expect(times(database)).toEqual([...range(0, 21), ...range(20, 64)].sort((a, b) => a - b).filter((each) => each !== 44));
+    expect(times(database)).toEqual(
+      [...range(0, 21), ...range(20, 64)].sort((a, b) => a - b).filter((each) => each !== 44),
+    );
     await database.close();
   });
 
@@ -126,26 +128,30 @@ describe('files', () => {
     await database.close();
   });
 
-  test.each(['drop in the manifest', 'drop in the log only'])('files of a table that a crash kept after its drop go at the next open (%s)', async (where) => {
-    let fs = simDisk();
-    let database = await openSim(fs);
-    const table = await database.createTable({ name: 'other' });
-    await fill(table, range(0, 20));
-    await database.compact({});
-    const snapshot = database.snapshot(table);
-    fs.schedule = (operation) => (where === 'drop in the log only' && operation.path.endsWith('manifest.tmp') ? 'crash' : undefined);
-    await Promise.race([database.dropTable('other'), fs.whenStopped]);
-    expect(snapshot.lsn).toBeGreaterThan(0);
-    fs = fs.kill();
-    expect(segmentFiles(fs, '/db/tables/2').length).toBeGreaterThan(0);
-    database = await openSim(fs);
-    expect(segmentFiles(fs, '/db/tables/2')).toEqual([]);
-    expect(database.tables().map((each) => each.name)).toEqual(['hyperedges']);
-    await database.close();
-    database = await openSim(fs.crash());
-    expect(database.tables().map((each) => each.name)).toEqual(['hyperedges']);
-    expect(database.health().corrupt_tables).toEqual({});
-  });
+  test.each(['drop in the manifest', 'drop in the log only'])(
+    'files of a table that a crash kept after its drop go at the next open (%s)',
+    async (where) => {
+      let fs = simDisk();
+      let database = await openSim(fs);
+      const table = await database.createTable({ name: 'other' });
+      await fill(table, range(0, 20));
+      await database.compact({});
+      const snapshot = database.snapshot(table);
+      fs.schedule = (operation) =>
+        where === 'drop in the log only' && operation.path.endsWith('manifest.tmp') ? 'crash' : undefined;
+      await Promise.race([database.dropTable('other'), fs.whenStopped]);
+      expect(snapshot.lsn).toBeGreaterThan(0);
+      fs = fs.kill();
+      expect(segmentFiles(fs, '/db/tables/2').length).toBeGreaterThan(0);
+      database = await openSim(fs);
+      expect(segmentFiles(fs, '/db/tables/2')).toEqual([]);
+      expect(database.tables().map((each) => each.name)).toEqual(['hyperedges']);
+      await database.close();
+      database = await openSim(fs.crash());
+      expect(database.tables().map((each) => each.name)).toEqual(['hyperedges']);
+      expect(database.health().corrupt_tables).toEqual({});
+    },
+  );
 
   test('files of a compaction that a crash cut go at the next open, and their numbers are free', async () => {
     let fs = simDisk();
@@ -208,7 +214,8 @@ describe('the log', () => {
       await database.createTable({ name: 'late' });
       await database.dropTable('early');
       const again = await openSim(fs.crash(), { core: 'release' });
-      if (again.tables().some((table) => table.name === 'late')) expect(again.lastLsn, `seed ${seed}`).toBeGreaterThanOrEqual(3);
+      if (again.tables().some((table) => table.name === 'late'))
+        expect(again.lastLsn, `seed ${seed}`).toBeGreaterThanOrEqual(3);
     }
   });
 
@@ -316,7 +323,8 @@ describe('writes while it runs', () => {
     expect(rowsOf(table, {}, snapshot)).toEqual(before);
     expect(rowsOf(table)).toEqual(after);
     let lines = 0;
-    for (let slice = scan.next(); slice !== null; slice = scan.next()) lines += Buffer.from(slice).toString().split('\n').length - 1;
+    for (let slice = scan.next(); slice !== null; slice = scan.next())
+      lines += Buffer.from(slice).toString().split('\n').length - 1;
     expect(lines).toBe(before.length);
     snapshot.release();
     await database.close();
@@ -358,18 +366,29 @@ describe('a failing disk', () => {
 
   test('at any step it changes nothing, or writes are refused until a restart; no answer is wrong, nothing is lost', async () => {
     const operations = await operationsOfCompaction();
-    expect(new Set(operations.map(({ kind }) => kind))).toEqual(new Set(['open', 'read', 'write', 'sync', 'syncDir', 'rename', 'remove']));
+    expect(new Set(operations.map(({ kind }) => kind))).toEqual(
+      new Set(['open', 'read', 'write', 'sync', 'syncDir', 'rename', 'remove']),
+    );
     const outcomes: Record<string, number> = {};
     for (let step = 0; step < operations.length; step++) {
       for (const fault of FAULTS) {
         if (typeof fault === 'object' && 'shortBytes' in fault && operations[step]!.kind !== 'write') continue;
         const outcome = await failAt(step, fault).catch((error: Error) => {
-          throw new Error(`step ${step}, ${operations[step]!.kind} ${operations[step]!.path}, ${JSON.stringify(fault)}: ${error.message}`, { cause: error });
+          throw new Error(
+            `step ${step}, ${operations[step]!.kind} ${operations[step]!.path}, ${JSON.stringify(fault)}: ${error.message}`,
+            { cause: error },
+          );
         });
         outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
       }
     }
-    expect(Object.keys(outcomes).sort()).toEqual(['corrupt until the restart', 'done all the same', 'nothing changed', 'refused: disk_full', 'refused: log_failed']);
+    expect(Object.keys(outcomes).sort()).toEqual([
+      'corrupt until the restart',
+      'done all the same',
+      'nothing changed',
+      'refused: disk_full',
+      'refused: log_failed',
+    ]);
   });
 
   async function failAt(step: number, fault: Fault): Promise<string> {
@@ -428,7 +447,10 @@ describe('a failing disk', () => {
     const { fs, database } = await prepared();
     const before = segmentFiles(fs);
     let writes = 0;
-    fs.schedule = (operation) => (operation.kind === 'write' && operation.path.includes('/tables/') && ++writes > 2 ? { code: 'ENOSPC' } : undefined);
+    fs.schedule = (operation) =>
+      operation.kind === 'write' && operation.path.includes('/tables/') && ++writes > 2
+        ? { code: 'ENOSPC' }
+        : undefined;
     expect(await codeOf(database.compact({}))).toBe('ENOSPC');
     expect(writes).toBe(3);
     expect(segmentFiles(fs)).toEqual(before);
@@ -439,7 +461,8 @@ describe('a failing disk', () => {
     const notices: string[] = [];
     const database = await openSim(fs, { notice: (message) => void notices.push(message) });
     await database.setCompactThreshold(4);
-    fs.schedule = (operation) => (operation.kind === 'write' && operation.path.includes('/tables/') ? { code: 'ENOSPC' } : undefined);
+    fs.schedule = (operation) =>
+      operation.kind === 'write' && operation.path.includes('/tables/') ? { code: 'ENOSPC' } : undefined;
     for (const time of range(0, 200)) {
       await database.table().insert({ event_ts: time, members: [time] });
       await turn();

@@ -3,14 +3,24 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { loadCore, readSegmentFacts } from '../../src/core/index.ts';
 import type { Database } from '../../src/engine/index.ts';
-import { HedgerowError } from '../../src/errors.ts';
+import type { HedgerowError } from '../../src/errors.ts';
 import { drain, openSim, PausingRunner, rowsOf, simDisk, turn } from '../support/sim-engine.ts';
 import type { SimFs } from '../support/sim-fs.ts';
 
 const HEADER_BYTES = 128;
 const ENTRY_BYTES = 24;
 const SECTION_NAMES: Record<number, string> = {
-  1: 'blocks', 2: 'times', 3: 'ids', 4: 'sizes', 5: 'members', 6: 'nodes', 7: 'posting offsets', 8: 'postings', 9: 'filter', 16: 'column', 17: 'psi',
+  1: 'blocks',
+  2: 'times',
+  3: 'ids',
+  4: 'sizes',
+  5: 'members',
+  6: 'nodes',
+  7: 'posting offsets',
+  8: 'postings',
+  9: 'filter',
+  16: 'column',
+  17: 'psi',
 };
 
 interface Section {
@@ -24,7 +34,11 @@ function sectionsOf(file: Uint8Array): Section[] {
   const sections: Section[] = [];
   for (let index = 0; index < view.getUint32(20, true); index++) {
     const at = HEADER_BYTES + index * ENTRY_BYTES;
-    sections.push({ name: SECTION_NAMES[view.getUint16(at, true)]!, offset: view.getUint32(at + 8, true), bytes: view.getUint32(at + 12, true) });
+    sections.push({
+      name: SECTION_NAMES[view.getUint16(at, true)]!,
+      offset: view.getUint32(at + 8, true),
+      bytes: view.getUint32(at + 12, true),
+    });
   }
   return sections;
 }
@@ -42,8 +56,13 @@ async function prepared(): Promise<SimFs> {
   for (const table of [typed, database.table()]) {
     const bulk = table.bulk();
     for (let row = 0; row < 72; row++) {
-      const properties = table === typed ? { n: row % 5 === 0 ? null : row * 1000, t: `text ${row % 9}`, b: row % 2 === 0 } : {};
-      bulk.add({ event_ts: 100 + Math.floor(row / 3), members: [row % 6, 10 + row, (row * 7) % 50], properties: { ...properties, weight: row / 3, formation: row % 4 ? 'line' : null } });
+      const properties =
+        table === typed ? { n: row % 5 === 0 ? null : row * 1000, t: `text ${row % 9}`, b: row % 2 === 0 } : {};
+      bulk.add({
+        event_ts: 100 + Math.floor(row / 3),
+        members: [row % 6, 10 + row, (row * 7) % 50],
+        properties: { ...properties, weight: row / 3, formation: row % 4 ? 'line' : null },
+      });
     }
     await bulk.commit();
   }
@@ -79,7 +98,9 @@ function readAll(database: Database, name: string): string {
   const rows = text.split('\n').filter((line) => line !== '');
   for (const node of [0, 3, 17, 70]) {
     const found = drain(table.scan({ format: 'ndjson', nodes: [node] }));
-    const wanted = rows.filter((line) => (JSON.parse(line).members as number[]).includes(node)).map((line) => `${line}\n`);
+    const wanted = rows
+      .filter((line) => (JSON.parse(line).members as number[]).includes(node))
+      .map((line) => `${line}\n`);
     expect(found).toBe(wanted.join(''));
   }
   return text;
@@ -93,12 +114,15 @@ async function refuses(fs: SimFs, path: string, offset?: number): Promise<Hedger
   const refusal = error as HedgerowError;
   if (offset !== undefined) expect(refusal.fields!.offset).toBe(offset);
   expect(refusal.message).toContain(path);
-  if (!refusal.message.includes('format version')) expect(refusal.message).toContain(`offset ${refusal.fields!.offset}`);
+  if (!refusal.message.includes('format version'))
+    expect(refusal.message).toContain(`offset ${refusal.fields!.offset}`);
   const table = database.table('typed');
   expect(await caught(() => table.scan({ format: 'json' }))).toMatchObject({ code: 'table_corrupt' });
   expect(await caught(() => table.insert({ event_ts: 1, members: [1] }))).toMatchObject({ code: 'table_corrupt' });
   expect(await caught(() => table.delete(1, [1]))).toMatchObject({ code: 'table_corrupt' });
-  expect(await caught(() => database.begin().insert(table, { event_ts: 1, members: [1] }))).toMatchObject({ code: 'table_corrupt' });
+  expect(await caught(() => database.begin().insert(table, { event_ts: 1, members: [1] }))).toMatchObject({
+    code: 'table_corrupt',
+  });
   expect(await caught(() => database.compact({ table: 'typed' }))).toMatchObject({ code: 'table_corrupt' });
   expect(Object.keys(database.health().corrupt_tables)).toEqual(['typed']);
   expect(readAll(database, 'hyperedges')).toBe(expectedOther);
@@ -138,7 +162,9 @@ beforeEach(async () => {
 
 describe('a segment file', () => {
   test('has every kind of section in this test but the order of an index', () => {
-    expect(new Set(sections.map(({ name }) => name))).toEqual(new Set(Object.values(SECTION_NAMES).filter((name) => name !== 'psi')));
+    expect(new Set(sections.map(({ name }) => name))).toEqual(
+      new Set(Object.values(SECTION_NAMES).filter((name) => name !== 'psi')),
+    );
   });
 
   test('with a flipped bit in any section refuses at that section', async () => {
@@ -176,7 +202,8 @@ describe('a segment file', () => {
       flip(fs, path, at, 0x80);
       const database = await openSim(fs, { segmentRows: 24 });
       const error = await caught(() => expect(readAll(database, 'typed')).toBe(expectedTyped));
-      if (error !== undefined) expect(error, `byte ${at}`).toMatchObject({ code: 'table_corrupt', fields: { file: path } });
+      if (error !== undefined)
+        expect(error, `byte ${at}`).toMatchObject({ code: 'table_corrupt', fields: { file: path } });
       await database.close();
       flip(fs, path, at, 0x80);
     }
@@ -373,7 +400,8 @@ describe('the log', () => {
   async function logged(end: 'close' | 'kill'): Promise<{ disk: SimFs; file: string }> {
     const disk = simDisk();
     const database = await openSim(disk);
-    for (let time = 0; time < 10; time++) await database.table().insert({ event_ts: time, members: [time, 1000 + time] });
+    for (let time = 0; time < 10; time++)
+      await database.table().insert({ event_ts: time, members: [time, 1000 + time] });
     if (end === 'close') await database.close();
     const next = end === 'close' ? disk : disk.kill();
     return { disk: next, file: `/db/log/${next.list('/db/log').find((name) => name !== 'log-spare')}` };
@@ -402,7 +430,8 @@ describe('the log', () => {
     expect(offsets).toHaveLength(11);
     for (const [index, offset] of offsets.entries()) {
       flip(disk, file, offset + 50);
-      if (index < 9) expect(await caught(() => openSim(disk))).toMatchObject({ code: 'corrupt', fields: { file, offset } });
+      if (index < 9)
+        expect(await caught(() => openSim(disk))).toMatchObject({ code: 'corrupt', fields: { file, offset } });
       flip(disk, file, offset + 50);
     }
     flip(disk, file, offsets[10]! + 50);
@@ -442,7 +471,10 @@ describe('the manifest', () => {
     });
     for (let at = 0; at < size; at++) {
       flip(disk, manifest, at, 1 << (at % 7));
-      expect(await caught(() => openSim(disk)), `byte ${at}`).toMatchObject({ code: 'corrupt', fields: { file: manifest } });
+      expect(await caught(() => openSim(disk)), `byte ${at}`).toMatchObject({
+        code: 'corrupt',
+        fields: { file: manifest },
+      });
       flip(disk, manifest, at, 1 << (at % 7));
     }
     expect(disk.openHandles).toBe(0);

@@ -15,7 +15,12 @@ test('buckets are counted once each, in whatever order rows come', async () => {
   await database.compact({});
   const again = table.scan({ format: 'json', startTs: 0, endTs: 9 });
   drain(again);
-  expect(again.plan()).toMatchObject({ strategy: 'TPI_BUCKET_PUSHDOWN', buckets_scanned: 1, total_buckets: 5, speedup_factor: 5 });
+  expect(again.plan()).toMatchObject({
+    strategy: 'TPI_BUCKET_PUSHDOWN',
+    buckets_scanned: 1,
+    total_buckets: 5,
+    speedup_factor: 5,
+  });
   await database.close();
 });
 
@@ -40,10 +45,28 @@ test('health and wal count what is there', async () => {
   await database.compact({});
   await database.table().delete(3, [0, 50]);
   await other.insert({ event_ts: 1, members: [9] });
-  expect(database.health()).toMatchObject({ total_records: 30, tables: 2, node_count: 5, wal_pending: 2, bucket_seconds: 10, corrupt_tables: {}, log_failed: null });
-  expect(database.wal()).toMatchObject({ pending: 2, last_lsn: 34, tables: { Other: { pending: 1 }, hyperedges: { pending: 1 } } });
+  expect(database.health()).toMatchObject({
+    total_records: 30,
+    tables: 2,
+    node_count: 5,
+    wal_pending: 2,
+    bucket_seconds: 10,
+    corrupt_tables: {},
+    log_failed: null,
+  });
+  expect(database.wal()).toMatchObject({
+    pending: 2,
+    last_lsn: 34,
+    tables: { Other: { pending: 1 }, hyperedges: { pending: 1 } },
+  });
   const result = await database.compact({});
-  expect(result).toMatchObject({ tables: ['Other', 'hyperedges'], wal_pending_before: 2, wal_pending_after: 0, tombstones_reconciled: 1, edges_dropped: 0 });
+  expect(result).toMatchObject({
+    tables: ['Other', 'hyperedges'],
+    wal_pending_before: 2,
+    wal_pending_after: 0,
+    tombstones_reconciled: 1,
+    edges_dropped: 0,
+  });
   await database.close();
 });
 
@@ -73,9 +96,15 @@ test('members of an edge are a set of 1 to the guard, all numbers safe integers'
   }
   await table.insert({ event_ts: 1, members: [...many.slice(1), ...many.slice(1)] });
   expect(rowsOf(table)[0]!.members).toEqual(many.slice(1));
-  await expect(table.insert({ event_ts: 1, members: [1], properties: { speed: 1 } })).rejects.toMatchObject({ code: 'unknown_column' });
-  await expect(table.insert({ event_ts: 1, members: [1], properties: { weight: Infinity } })).rejects.toMatchObject({ code: 'invalid_input' });
-  await expect(table.insert({ event_ts: 1, members: [1], properties: { formation: 'x'.repeat(65537) } })).rejects.toMatchObject({ code: 'invalid_input' });
+  await expect(table.insert({ event_ts: 1, members: [1], properties: { speed: 1 } })).rejects.toMatchObject({
+    code: 'unknown_column',
+  });
+  await expect(table.insert({ event_ts: 1, members: [1], properties: { weight: Infinity } })).rejects.toMatchObject({
+    code: 'invalid_input',
+  });
+  await expect(
+    table.insert({ event_ts: 1, members: [1], properties: { formation: 'x'.repeat(65537) } }),
+  ).rejects.toMatchObject({ code: 'invalid_input' });
   await table.insert({ event_ts: 1, members: [1], properties: { formation: 'x'.repeat(65536) } });
   expect(database.lastLsn).toBe(3);
   await database.close();
@@ -85,7 +114,8 @@ test('a text of the greatest size and bytes that all need escapes come back, fro
   const database = await openSim(simDisk());
   const table = database.table();
   const texts = ['\u0001'.repeat(65536), '"'.repeat(65536), '🦔'.repeat(16384), 'é'.repeat(32768)];
-  for (const [index, formation] of texts.entries()) await table.insert({ event_ts: index, members: [index], properties: { formation } });
+  for (const [index, formation] of texts.entries())
+    await table.insert({ event_ts: index, members: [index], properties: { formation } });
   expect(rowsOf(table).map((row) => row.formation)).toEqual(texts);
   await database.compact({});
   expect(rowsOf(table).map((row) => row.formation)).toEqual(texts);

@@ -27,8 +27,30 @@ test(
 );
 
 const ALL_KINDS = [
-  'read', 'own read', 'pinned read', 'pages', 'slice', 'scan to its end', 'plan in segments', 'plan in memtable', 'figures', 'commit', 'rollback', 'compaction',
-  'compaction aside', 'ttl', 'create', 'drop', 'threshold', 'reopen', 'crash', 'kill', 'lost tail', 'refusal', 'crash at write', 'crash at sync',
+  'read',
+  'own read',
+  'pinned read',
+  'pages',
+  'slice',
+  'scan to its end',
+  'plan in segments',
+  'plan in memtable',
+  'figures',
+  'commit',
+  'rollback',
+  'compaction',
+  'compaction aside',
+  'ttl',
+  'create',
+  'drop',
+  'threshold',
+  'reopen',
+  'crash',
+  'kill',
+  'lost tail',
+  'refusal',
+  'crash at write',
+  'crash at sync',
 ];
 
 /** A history that hangs is a failure that names its last steps. */

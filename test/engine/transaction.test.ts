@@ -65,7 +65,9 @@ test('its rows have their ids before the commit, and a rollback leaves nothing',
   transaction.rollback();
   expect(rowsOf(table)).toHaveLength(1);
   expect(await caught(() => transaction.commit())).toMatchObject({ code: 'invalid_input' });
-  expect(await caught(() => transaction.insert(table, { event_ts: 1, members: [1] }))).toMatchObject({ code: 'invalid_input' });
+  expect(await caught(() => transaction.insert(table, { event_ts: 1, members: [1] }))).toMatchObject({
+    code: 'invalid_input',
+  });
   await database.close();
   expect(rowsOf((await openSim(fs)).table())).toHaveLength(1);
 });

@@ -27,13 +27,20 @@ function open(): Promise<Database> {
 
 async function fill(database: Database, from: number, to: number): Promise<void> {
   const bulk = database.table().bulk();
-  for (let time = from; time < to; time++) bulk.add({ event_ts: time, members: [time % 5, 100 + time], properties: { weight: time / 2 } });
+  for (let time = from; time < to; time++)
+    bulk.add({ event_ts: time, members: [time % 5, 100 + time], properties: { weight: time / 2 } });
   await bulk.commit();
 }
 
 test.skipIf(!BUILT)('gives the rows that were there, in files that a later open reads', async () => {
   let database = await open();
-  const table = await database.createTable({ name: 'typed', columns: [{ name: 'a', type: 'TEXT', default: 'x' }, { name: 'b', type: 'INTEGER', default: 3 }] });
+  const table = await database.createTable({
+    name: 'typed',
+    columns: [
+      { name: 'a', type: 'TEXT', default: 'x' },
+      { name: 'b', type: 'INTEGER', default: 3 },
+    ],
+  });
   for (let round = 0; round < 4; round++) {
     await fill(database, round * 30, round * 30 + 40);
     await table.insert({ event_ts: round, members: [1], properties: round % 2 ? { a: `ä${round}` } : {} });

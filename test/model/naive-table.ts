@@ -30,7 +30,8 @@ export class NaiveTable {
     const members = [...new Set(edge.members)].sort((a, b) => a - b);
     const row: EdgeRow = { id, event_ts: edge.event_ts, members, weight: null, mean_dist_m: null, formation: null };
     for (const column of this.columns) row[column.name] = column.default ?? null;
-    for (const [name, value] of Object.entries(edge.properties ?? {})) if (value !== undefined) row[name] = value as PropertyValue;
+    for (const [name, value] of Object.entries(edge.properties ?? {}))
+      if (value !== undefined) row[name] = value as PropertyValue;
     return row;
   }
 
@@ -73,7 +74,11 @@ export class NaiveTable {
 
 export function isEdge(row: EdgeRow, eventTs: number, members: readonly number[]): boolean {
   const set = [...new Set(members)].sort((a, b) => a - b);
-  return row.event_ts === eventTs && row.members.length === set.length && row.members.every((member, index) => member === set[index]);
+  return (
+    row.event_ts === eventTs &&
+    row.members.length === set.length &&
+    row.members.every((member, index) => member === set[index])
+  );
 }
 
 /** The rows of `ordered` that a request asks for, and whether its limit left some out. */

@@ -72,7 +72,12 @@ function joinSmall(stretches: Stretch[], input: ChooseInput): Stretch[] {
   const joined: Stretch[] = [];
   for (const stretch of stretches) {
     const before = joined[joined.length - 1];
-    if (before !== undefined && before.to === stretch.from && before.from < before.to && rowsOf(before, input) + rowsOf(stretch, input) <= input.maxRows) {
+    if (
+      before !== undefined &&
+      before.to === stretch.from &&
+      before.from < before.to &&
+      rowsOf(before, input) + rowsOf(stretch, input) <= input.maxRows
+    ) {
       before.to = stretch.to;
       before.upper = stretch.upper;
       before.append = stretch.append;

@@ -3,7 +3,7 @@
 // Readers and writers go on all the while. The manifest is the only commit point: before it nothing has changed, after it everything has.
 
 import type { BuilderColumn } from '../../core/index.ts';
-import { encodeProperties, type CoreMemtable } from '../../core/index.ts';
+import { type CoreMemtable, encodeProperties } from '../../core/index.ts';
 import { HedgerowError } from '../../errors.ts';
 import type { DeadList } from '../dead-rows.ts';
 import { type SegmentFile, segmentNumber } from '../segment-file.ts';
@@ -68,7 +68,12 @@ export async function compactTable(table: Table, options: CompactionOptions): Pr
 }
 
 /** The segments after the compaction, the new ones written and synced. When it fails, what was written is removed again. */
-async function mergeSegments(table: Table, frozen: Frozen, stretches: readonly Stretch[], options: CompactionOptions): Promise<SegmentFile[]> {
+async function mergeSegments(
+  table: Table,
+  frozen: Frozen,
+  stretches: readonly Stretch[],
+  options: CompactionOptions,
+): Promise<SegmentFile[]> {
   const firstNumber = table.nextSegment;
   try {
     const replaced = await mergeStretches(table, frozen, stretches, options);
@@ -108,7 +113,11 @@ function deadAt(dead: DeadList, lsn: number, beforeRow = Infinity): number {
   return count;
 }
 
-function countDropped(table: Table, frozen: Frozen, cutoffTs: number): { edgesDropped: number; bucketsDropped: number } {
+function countDropped(
+  table: Table,
+  frozen: Frozen,
+  cutoffTs: number,
+): { edgesDropped: number; bucketsDropped: number } {
   let edgesDropped = 0;
   let bucketsDropped = 0;
   if (cutoffTs === -Infinity) return { edgesDropped, bucketsDropped };
@@ -155,7 +164,12 @@ function figuresOf(frozen: Frozen, options: CompactionOptions) {
 }
 
 /** Merges every stretch; returns the new files of each. */
-async function mergeStretches(table: Table, frozen: Frozen, stretches: readonly Stretch[], options: CompactionOptions): Promise<SegmentEntry[][]> {
+async function mergeStretches(
+  table: Table,
+  frozen: Frozen,
+  stretches: readonly Stretch[],
+  options: CompactionOptions,
+): Promise<SegmentEntry[][]> {
   if (stretches.length === 0) return [];
   const { runner } = options;
   await runner.open({
@@ -175,7 +189,10 @@ async function mergeStretches(table: Table, frozen: Frozen, stretches: readonly 
     for (const [index, part] of parts.entries()) {
       const done = await runner.part({
         kind: 'part',
-        segment: part.segment && part.segment.facts.timeMax >= options.cutoffTs ? segmentWork(part.segment, frozen.lsn) : undefined,
+        segment:
+          part.segment && part.segment.facts.timeMax >= options.cutoffTs
+            ? segmentWork(part.segment, frozen.lsn)
+            : undefined,
         runs: runsOf(frozen, part, options.cutoffTs),
         last: index === parts.length - 1,
         even: !stretch.append,
@@ -191,7 +208,13 @@ async function mergeStretches(table: Table, frozen: Frozen, stretches: readonly 
 
 function segmentWork(segment: SegmentFile, lsn: number) {
   const { dead } = segment;
-  return { path: segment.path, bytes: segment.facts.bytes, deadRows: dead.rows.slice(0, dead.count), deadLsns: dead.lsns.slice(0, dead.count), lsn };
+  return {
+    path: segment.path,
+    bytes: segment.facts.bytes,
+    deadRows: dead.rows.slice(0, dead.count),
+    deadLsns: dead.lsns.slice(0, dead.count),
+    lsn,
+  };
 }
 
 /** Columns for the builder. Borrowed property bytes are copied. */
@@ -203,7 +226,11 @@ function builderColumns(table: Table): BuilderColumn[] {
     indexed: indexed.has(column.id),
     // Copied by the constructor: `slice` of what is a Buffer would be a view that the next column overwrites.
     missing:
-      column.default === null ? new Uint8Array(0) : new Uint8Array(encodeProperties([{ column: column.id, type: column.type, value: column.default }]).subarray(2)),
+      column.default === null
+        ? new Uint8Array(0)
+        : new Uint8Array(
+            encodeProperties([{ column: column.id, type: column.type, value: column.default }]).subarray(2),
+          ),
   }));
 }
 
@@ -222,7 +249,8 @@ function partsOf(frozen: Frozen, stretch: Stretch): Part[] {
     const behind = { eventTs: segment.facts.timeMax, id: segment.facts.lastId + 1 };
     parts.push({ segment, lower, upper: behind });
     const next = frozen.segments[place + 1];
-    const upper = place + 1 < stretch.to && next ? { eventTs: next.facts.timeMin, id: next.facts.firstId } : stretch.upper;
+    const upper =
+      place + 1 < stretch.to && next ? { eventTs: next.facts.timeMin, id: next.facts.firstId } : stretch.upper;
     parts.push(...slices(frozen, behind, upper));
     lower = upper;
   }
@@ -231,7 +259,11 @@ function partsOf(frozen: Frozen, stretch: Stretch): Part[] {
   return parts;
 }
 
-function positions(memtable: CoreMemtable, lower: RowKey | undefined, upper: RowKey | undefined): { from: number; to: number } {
+function positions(
+  memtable: CoreMemtable,
+  lower: RowKey | undefined,
+  upper: RowKey | undefined,
+): { from: number; to: number } {
   const from = lower ? memtable.seek(lower.eventTs, lower.id) : 0;
   const to = upper ? memtable.seek(upper.eventTs, upper.id) : memtable.seek(Infinity, Infinity);
   return { from, to };
@@ -267,7 +299,12 @@ function runsOf(frozen: Frozen, part: Part, cutoffTs: number): Uint8Array[] {
   return runs;
 }
 
-function replace(table: Table, frozen: Frozen, stretches: readonly Stretch[], replaced: readonly SegmentEntry[][]): SegmentFile[] {
+function replace(
+  table: Table,
+  frozen: Frozen,
+  stretches: readonly Stretch[],
+  replaced: readonly SegmentEntry[][],
+): SegmentFile[] {
   const scratch = table.context.module.instantiate();
   const segments: SegmentFile[] = [];
   let place = 0;
@@ -280,7 +317,12 @@ function replace(table: Table, frozen: Frozen, stretches: readonly Stretch[], re
   return segments;
 }
 
-async function install(table: Table, frozen: Frozen, segments: readonly SegmentFile[], options: CompactionOptions): Promise<void> {
+async function install(
+  table: Table,
+  frozen: Frozen,
+  segments: readonly SegmentFile[],
+  options: CompactionOptions,
+): Promise<void> {
   const entries = segments.map((segment) => ({ number: segment.number, bytes: segment.facts.bytes }));
   await options.installManifest(table, entries, frozen.lsn);
   const gone = new Set(frozen.memtables);

@@ -102,7 +102,11 @@ export class WorkerRunner implements CompactionRunner {
 }
 
 function errorOf(error: { message: string; code?: string; fields?: Record<string, unknown> }): Error {
-  if (error.code === 'ENOSPC') return new HedgerowError('disk_full', `The disk is full: ${error.message}. Free space, then compact again; nothing was changed.`);
+  if (error.code === 'ENOSPC')
+    return new HedgerowError(
+      'disk_full',
+      `The disk is full: ${error.message}. Free space, then compact again; nothing was changed.`,
+    );
   if (error.code !== undefined && error.code in STATUS_OF_CODE) {
     return new HedgerowError(error.code as ErrorCode, error.message, error.fields ? { fields: error.fields } : {});
   }

@@ -21,6 +21,9 @@ port.on('message', (message: { call: number; work: Work }) => {
   answer(message.work).then(
     (value) => port.postMessage({ call: message.call, value }),
     (error: Error & { code?: string; fields?: unknown }) =>
-      port.postMessage({ call: message.call, error: { message: error.message, code: error.code, fields: error.fields } }),
+      port.postMessage({
+        call: message.call,
+        error: { message: error.message, code: error.code, fields: error.fields },
+      }),
   );
 });
