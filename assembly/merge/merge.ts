@@ -52,14 +52,18 @@ export function mergeRuns(runs: usize, k: u32, out: usize, capacity: u32): i32 {
     const end = start + load<u32>(runs + ((<usize>i) << 3) + 4);
     store<u32>(heads + ((<usize>i) << 3), start);
     store<u32>(heads + ((<usize>i) << 3) + 4, end);
-    if (start < end) store<u32>(heap + ((<usize>live++) << 2), i);
+    if (start < end) {
+      store<u32>(heap + ((<usize>live) << 2), i);
+      live++;
+    }
   }
   for (let i = live >> 1; i > 0; i--) siftDown(heap, heads, i - 1, live);
   let count: u32 = 0;
   while (live && count < capacity) {
     const run = heads + ((<usize>load<u32>(heap)) << 3);
     const record = load<u32>(run);
-    store<u32>(out + ((<usize>count++) << 2), record);
+    store<u32>(out + ((<usize>count) << 2), record);
+    count++;
     const next = record + load<u32>(record);
     store<u32>(run, next);
     if (next >= load<u32>(run + 4)) {

@@ -59,8 +59,10 @@ export function propertyBlock(edge: Edge, columns: readonly Column[]): Uint8Arra
 
 /** The record of an edge, byte by byte as FORMAT.md section 1 says. */
 export function naiveRecord(edge: Edge, columns: readonly Column[] = []): Uint8Array {
-  const controls = new Uint8Array(Math.ceil(edge.members.length / 4));
-  const data: number[] = [];
+  const controls = Math.ceil(edge.members.length / 4);
+  const bytes = new Uint8Array(24 + controls + 8 * edge.members.length);
+  const view = new DataView(bytes.buffer);
+  let at = 24 + controls;
   let previous = 0n;
   for (const [index, member] of edge.members.entries()) {
     const value = BigInt(member);
@@ -68,18 +70,17 @@ export function naiveRecord(edge: Edge, columns: readonly Column[] = []): Uint8A
     if (index === 0) coded = value < 0n ? -value * 2n - 1n : value * 2n;
     previous = value;
     const code = coded <= 0xffn ? 0 : coded <= 0xffffn ? 1 : coded <= 0xffffffffn ? 2 : 3;
-    controls[index >> 2]! |= code << ((index & 3) * 2);
-    for (let byte = 0; byte < 1 << code; byte++) data.push(Number((coded >> BigInt(8 * byte)) & 0xffn));
+    bytes[24 + (index >> 2)]! |= code << ((index & 3) * 2);
+    view.setBigUint64(at, coded, true); // the next member is written over its zeros
+    at += 1 << code;
   }
-  const block = propertyBlock(edge, columns);
-  const head = new DataView(new ArrayBuffer(24));
-  const behind = 24 + controls.length + data.length;
-  head.setUint32(0, behind + block.length, true);
-  head.setUint8(4, edge.members.length);
-  head.setUint16(6, block.length > 0 ? behind : 0, true);
-  head.setBigInt64(8, BigInt(edge.time), true);
-  head.setBigInt64(16, BigInt(edge.id), true);
-  return Uint8Array.from([...new Uint8Array(head.buffer), ...controls, ...data, ...block]);
+  const block = edge.properties.size > 0 ? propertyBlock(edge, columns) : new Uint8Array(0);
+  view.setUint32(0, at + block.length, true);
+  view.setUint8(4, edge.members.length);
+  view.setUint16(6, block.length > 0 ? at : 0, true);
+  view.setBigInt64(8, BigInt(edge.time), true);
+  view.setBigInt64(16, BigInt(edge.id), true);
+  return concat([bytes.subarray(0, at), block]);
 }
 
 export function concat(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
