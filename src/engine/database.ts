@@ -13,8 +13,10 @@ import { type CatalogChange, checkThreshold, defineTable, type TableDefinition }
 import { appliedEverywhere, type Checkpoint, checkCheckpoint, makeCheckpoint, segmentsOf } from './checkpoint.ts';
 import { Committer } from './committer.ts';
 import { compactTable } from './compaction/compact-table.ts';
+import { CompactionTrigger } from './compaction/trigger.ts';
 import type { CompactionRunner } from './compaction/work.ts';
 import type { EngineContext } from './context.ts';
+import { engineHealth, type StoreFigures, walStatus } from './figures.ts';
 import { Mutex } from './mutex.ts';
 import { NodeCounter } from './node-count.ts';
 import { OPERATION, runHeader } from './operations.ts';
@@ -52,9 +54,8 @@ export interface EngineOptions {
   observeLog?: (figures: LogGroupFigures) => void;
 }
 
-/** Memtables of all tables may take this share of the memory budget before a compaction is forced, but always 16 MB. */
-const MEMTABLE_SHARE = 0.5;
-const MEMTABLE_FLOOR_BYTES = 16 * 2 ** 20;
+/** A replay looks at its memory once in so many bytes. */
+const REPLAY_LOOK_BYTES = 2 ** 20;
 
 export class Database {
   readonly dir: string;
@@ -67,18 +68,23 @@ export class Database {
   readonly #byId = new Map<number, Table>();
   readonly #ddl = new Mutex();
   readonly #compactions = new Mutex();
-  readonly #wanted = new Set<number>();
+  readonly #trigger: CompactionTrigger;
   readonly #nodes = new NodeCounter();
   #nextTableId = 1;
   #lock: { release(): void } | undefined;
   #closing = false;
-  #forced = false;
 
   private constructor(options: EngineOptions) {
     this.dir = options.dir;
     this.primaryTable = options.primaryTable;
     this.#options = options;
     this.#committer = new Committer();
+    this.#trigger = new CompactionTrigger({
+      memoryBudgetBytes: options.memoryBudgetBytes,
+      tables: () => this.#byId.values(),
+      compact: (table, started) => this.#compactOne(table, -Infinity, started),
+      notice: (message, fields) => options.notice?.(message, fields),
+    });
     const module = loadCore(options.core);
     this.#crc32c = makeChecksum(module.instantiate());
     this.#context = {
@@ -154,11 +160,14 @@ export class Database {
       tableById: (id: number) => this.#byId.get(id),
       applyCatalog: (change: CatalogChange, lsn: number) => this.#applyCatalog(change, lsn),
     };
+    let replayedBytes = 0;
     for (const frame of log.replay(checkpoint ? appliedEverywhere(checkpoint) : 0)) {
       replayFrame(frame, target);
-      if (this.#memtableBytes() <= this.#memtableLimit()) continue;
+      replayedBytes += frame.payload.length;
+      if (replayedBytes < REPLAY_LOOK_BYTES) continue;
+      replayedBytes = 0;
       this.#committer.replayedLsn = frame.firstLsn + frame.operations - 1;
-      await this.#shrink();
+      await this.#trigger.shrink();
     }
     this.#committer.replayedLsn = null;
     await this.#removeOrphans();
@@ -297,66 +306,7 @@ export class Database {
 
   #afterCommit(tableId: number): void {
     const table = this.#byId.get(tableId);
-    if (table === undefined || this.#closing) return;
-    const threshold = table.definition.compactThreshold;
-    if (threshold > 0 && table.pending >= Math.max(threshold, table.retryPending))
-      this.#compactSoon(table, 'threshold');
-    else if (!this.#forced && this.#memtableBytes() > this.#memtableLimit()) this.#relieve();
-  }
-
-  #memtableLimit(): number {
-    return Math.max(MEMTABLE_FLOOR_BYTES, this.#options.memoryBudgetBytes * MEMTABLE_SHARE);
-  }
-
-  #memtableBytes(): number {
-    let bytes = 0;
-    for (const table of this.#byId.values()) bytes += table.memtableBytes;
-    return bytes;
-  }
-
-  /** The table with the most in its memtables that may be compacted now. */
-  #largest(): Table | undefined {
-    const ready = [...this.#byId.values()].filter(
-      (table) => table.corrupt === null && table.pending >= table.retryPending,
-    );
-    return ready.sort((a, b) => b.memtableBytes - a.memtableBytes)[0];
-  }
-
-  /** Compacts in the middle of a replay, so that recovery needs no more memory than running does. Frames are atomic: between two of them all is whole. */
-  async #shrink(): Promise<void> {
-    const largest = this.#largest();
-    if (largest !== undefined) await this.#compactOne(largest, -Infinity);
-  }
-
-  /** Memory pressure: compacts the table with the most in its memtables. */
-  #relieve(): void {
-    const largest = this.#largest();
-    if (largest === undefined) return;
-    this.#forced = true;
-    this.#options.notice?.('compacting: rows in the log pass the memory budget', {
-      table: largest.name,
-      bytes: largest.memtableBytes,
-    });
-    this.#compactSoon(largest, 'memory').finally(() => {
-      this.#forced = false;
-    });
-  }
-
-  async #compactSoon(table: Table, reason: string): Promise<void> {
-    if (this.#wanted.has(table.id)) return;
-    this.#wanted.add(table.id);
-    try {
-      await this.#compactOne(table, -Infinity, () => this.#wanted.delete(table.id));
-    } catch (error) {
-      table.retryPending = table.pending * 2;
-      this.#options.notice?.('a compaction in the background failed; it is tried again when twice as much is pending', {
-        table: table.name,
-        reason,
-        detail: (error as Error).message,
-      });
-    } finally {
-      this.#wanted.delete(table.id);
-    }
+    if (table !== undefined && !this.#closing) this.#trigger.committed(table);
   }
 
   #compactOne(table: Table, cutoffTs: number, started?: () => void) {
@@ -456,36 +406,21 @@ export class Database {
   // Figures
 
   wal(): WalStatus {
-    const tables: WalStatus['tables'] = {};
-    let pending = 0;
-    for (const table of this.tables()) {
-      tables[table.name] = { pending: table.pending, threshold: table.definition.compactThreshold };
-      pending += table.pending;
-    }
-    const threshold = this.table().definition.compactThreshold;
-    return { pending, threshold, size_bytes: this.#committer.log.sizeBytes, last_lsn: this.lastLsn, tables };
+    return walStatus(this.tables(), this.table(), this.#figures());
   }
 
   health(): EngineHealth {
-    const tables = this.tables();
-    const usable = tables.filter((table) => table.corrupt === null);
-    const corrupt: Record<string, string> = {};
-    for (const table of tables) if (table.corrupt !== null) corrupt[table.name] = table.corrupt.message;
+    return engineHealth(this.tables(), this.table(), this.#nodes, this.#figures());
+  }
+
+  #figures(): StoreFigures {
     return {
-      db_dir: this.dir,
-      total_records: usable.reduce((sum, table) => sum + table.rowCount, 0),
-      bucket_count: usable.reduce((sum, table) => sum + table.version.totalBuckets, 0),
-      bucket_seconds: this.table().bucketSeconds,
-      node_count: usable.reduce((sum, table) => sum + this.#nodes.count(table), 0),
-      wal_pending: tables.reduce((sum, table) => sum + table.pending, 0),
-      tables: tables.length,
-      segments: usable.reduce((sum, table) => sum + table.version.segments.length, 0),
-      resident_bytes: this.#context.residency.bytes,
-      memtable_bytes: this.#memtableBytes(),
-      last_lsn: this.lastLsn,
+      dir: this.dir,
+      lastLsn: this.lastLsn,
+      logBytes: this.#committer.log.sizeBytes,
+      residentBytes: this.#context.residency.bytes,
       durability: this.#options.durability,
-      corrupt_tables: corrupt,
-      log_failed: this.#committer.failed?.message ?? null,
+      logFailed: this.#committer.failed?.message ?? null,
     };
   }
 

@@ -252,6 +252,34 @@ describe('a segment file', () => {
     await isWhole(fs);
   });
 
+  // A filter is read without its segment: a wrong one would hide rows from lookups that never load the segment.
+  test('with a damaged node filter hides no row from a lookup', async () => {
+    const { offset, bytes: length } = sections.find(({ name }) => name === 'filter')!;
+    fs.edit(path, (bytes) => bytes.fill(0, offset, offset + length));
+    const database = await openSim(fs, { segmentRows: 24 });
+    const error = await caught(() => drain(database.table('typed').scan({ format: 'json', nodes: [40] })));
+    expect(error).toMatchObject({ code: 'table_corrupt', fields: { file: path, offset } });
+    await database.close();
+  });
+
+  test('of the same size in the place of another one refuses', async () => {
+    const disk = simDisk();
+    const database = await openSim(disk);
+    for (let time = 0; time < 24; time++) await database.table().insert({ event_ts: time, members: [time % 8, 9] });
+    await database.compact({});
+    await database.close();
+    const [first, second] = disk.list('/db/tables/1').map((name) => `/db/tables/1/${name}`);
+    await disk.rename(first!, '/db/tables/1/aside');
+    await disk.rename(second!, first!);
+    await disk.rename('/db/tables/1/aside', second!);
+    const again = await openSim(disk);
+    expect(await caught(() => again.table().scan({ format: 'json' }))).toMatchObject({
+      code: 'table_corrupt',
+      fields: { file: second },
+    });
+    await again.close();
+  });
+
   test('in the place of another one refuses', async () => {
     const other = `${TYPED}/${fs.list(TYPED)[0]}`;
     await swap(path, other);

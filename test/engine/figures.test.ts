@@ -32,9 +32,11 @@ test('distinct nodes are counted anew when other rows have taken the place of th
   expect(database.health().node_count).toBe(3);
   await table.delete(1, [1, 2, 3]);
   await database.compact({});
-  expect(database.health().node_count).toBe(0);
   await table.insert({ event_ts: 1, members: [1, 2, 3, 4, 5] });
   expect(database.health().node_count).toBe(5);
+  await table.delete(1, [1, 2, 3, 4, 5]);
+  await database.compact({});
+  expect(database.health().node_count).toBe(0);
   await database.close();
 });
 

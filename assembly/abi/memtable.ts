@@ -1,0 +1,134 @@
+// The ABI of memtables.
+
+import {
+  M_BUCKETS,
+  M_DEAD,
+  M_INCIDENCES,
+  M_INDEXED,
+  M_ORDERED,
+  M_RECORD_BYTES,
+  M_ROWS,
+  recordOf,
+} from '../memtable/layout';
+import {
+  bucketsOfOrder,
+  memtableFind,
+  memtableMatch,
+  memtableRows,
+  memtableSeek,
+  memtableSort,
+  orderAt,
+} from '../memtable/order';
+import { indexRows, memtableLookup, memtableNodes } from '../memtable/postings';
+import { memtableAppend, memtableKill, memtableNew, memtableReserve } from '../memtable/rows';
+import { BAD_ARGUMENT, OUT_OF_MEMORY } from '../status';
+import { boundOf } from './bound';
+
+export function hg_memtable_new(bucketSeconds: f64, baseLsn: f64): u32 {
+  return <u32>memtableNew(bucketSeconds, baseLsn);
+}
+
+export function hg_memtable_reserve(memtable: u32, bytes: u32): u32 {
+  return <u32>memtableReserve(memtable, bytes);
+}
+
+export function hg_memtable_append(memtable: u32, records: u32, count: u32, firstLsn: f64): i32 {
+  return memtableAppend(memtable, records, count, firstLsn);
+}
+
+/** Figure of a memtable: 0 rows, 1 dead rows, 2 buckets, 3 record bytes, 4 incidences, 5 rows in order. */
+export function hg_memtable_field(memtable: u32, field: u32): u32 {
+  const m = <usize>memtable;
+  switch (field) {
+    case 0:
+      return load<u32>(m + M_ROWS);
+    case 1:
+      return load<u32>(m + M_DEAD);
+    case 2:
+      return load<u32>(m + M_BUCKETS);
+    case 3:
+      return load<u32>(m + M_RECORD_BYTES);
+    case 4:
+      return load<u32>(m + M_INCIDENCES);
+    case 5:
+      return load<u32>(m + M_ORDERED);
+    default:
+      return 0;
+  }
+}
+
+export function hg_memtable_sort(memtable: u32): i32 {
+  return memtableSort(memtable) ? 0 : OUT_OF_MEMORY;
+}
+
+/** Position of the first key >= (time, id). hg_memtable_sort first. */
+export function hg_memtable_seek(memtable: u32, time: f64, id: f64): u32 {
+  return memtableSeek(memtable, boundOf(time), boundOf(id));
+}
+
+export function hg_memtable_rows(memtable: u32, from: u32, to: u32, lsn: f64, out: u32, capacity: u32): u32 {
+  return memtableRows(memtable, from, min(to, load<u32>(<usize>memtable + M_ORDERED)), lsn, out, capacity);
+}
+
+/** Brings the node index on by at most `limit` rows; returns the rows left, or OUT_OF_MEMORY. A lookup does what is left itself. */
+export function hg_memtable_index(memtable: u32, limit: u32): i32 {
+  if (!indexRows(memtable, limit)) return OUT_OF_MEMORY;
+  return <i32>(load<u32>(<usize>memtable + M_ROWS) - load<u32>(<usize>memtable + M_INDEXED));
+}
+
+export function hg_memtable_lookup(
+  memtable: u32,
+  nodes: u32,
+  k: u32,
+  startTime: f64,
+  startId: f64,
+  endTime: f64,
+  lsn: f64,
+  out: u32,
+  capacity: u32,
+): i32 {
+  return memtableLookup(memtable, nodes, k, boundOf(startTime), boundOf(startId), boundOf(endTime), lsn, out, capacity);
+}
+
+/** Row index at a position of the order, dead or not; 0xffffffff beyond its end. hg_memtable_sort first. */
+export function hg_memtable_at(memtable: u32, position: u32): u32 {
+  return position < load<u32>(<usize>memtable + M_ORDERED) ? orderAt(memtable, position) : u32.MAX_VALUE;
+}
+
+export function hg_memtable_key(memtable: u32, row: u32, out: u32): i32 {
+  if (row >= load<u32>(<usize>memtable + M_ROWS)) return BAD_ARGUMENT;
+  const record = recordOf(memtable, row);
+  store<f64>(<usize>out, <f64>load<i64>(record + 8));
+  store<f64>(<usize>out + 8, <f64>load<i64>(record + 16));
+  return 0;
+}
+
+/** Live row with exactly this key, or -1. hg_memtable_sort first. */
+export function hg_memtable_find(memtable: u32, time: f64, id: f64): i32 {
+  return memtableFind(memtable, boundOf(time), boundOf(id));
+}
+
+export function hg_memtable_match(memtable: u32, record: u32, lsn: f64, out: u32, capacity: u32): u32 {
+  return memtableMatch(memtable, record, lsn, out, capacity);
+}
+
+export function hg_memtable_kill(memtable: u32, row: u32, lsn: f64): i32 {
+  return memtableKill(memtable, row, lsn);
+}
+
+/** Turns row indexes (u32[n]) into record addresses, in place. */
+export function hg_memtable_addresses(memtable: u32, rows: u32, n: u32): void {
+  for (let i: u32 = 0; i < n; i++) {
+    const at = <usize>rows + ((<usize>i) << 2);
+    store<u32>(at, <u32>recordOf(memtable, load<u32>(at)));
+  }
+}
+
+/** Distinct buckets that rows in key order (u32[n]) lie in. */
+export function hg_memtable_row_buckets(memtable: u32, rows: u32, n: u32): u32 {
+  return bucketsOfOrder(memtable, rows, n);
+}
+
+export function hg_memtable_nodes(memtable: u32, out: u32, capacity: u32): i32 {
+  return memtableNodes(memtable, out, capacity);
+}

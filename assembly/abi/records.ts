@@ -1,0 +1,65 @@
+// The ABI of records: checksum, encode, check, number, merge, copy, text.
+
+import { crc32c } from '../codec/crc32c';
+import { checkRecords, encodeRecords, numberRecords, recordMembers } from '../codec/record';
+import { recordRows } from '../json/rows';
+import { mergeRuns } from '../merge/merge';
+import { setRows, tooSmall } from '../status';
+
+export function hg_crc32c(ptr: u32, bytes: u32, seed: u32): u32 {
+  return crc32c(ptr, bytes, seed);
+}
+
+export function hg_records_encode(
+  rows: u32,
+  times: u32,
+  ids: u32,
+  counts: u32,
+  members: u32,
+  propertyEnds: u32,
+  properties: u32,
+  limit: u32,
+  out: u32,
+  capacity: u32,
+): i32 {
+  return encodeRecords(rows, times, ids, counts, members, propertyEnds, properties, limit, out, capacity);
+}
+
+export function hg_records_check(ptr: u32, bytes: u32, count: u32): i32 {
+  return checkRecords(ptr, bytes, count);
+}
+
+export function hg_records_number(ptr: u32, count: u32, firstId: f64): i32 {
+  return numberRecords(ptr, count, firstId);
+}
+
+export function hg_records_merge(runs: u32, k: u32, out: u32, capacity: u32): i32 {
+  return mergeRuns(runs, k, out, capacity);
+}
+
+export function hg_record_members(record: u32, out: u32): u32 {
+  return recordMembers(record, out);
+}
+
+export function hg_records_json(addresses: u32, n: u32, plan: u32, separator: u32, out: u32, capacity: u32): i32 {
+  return recordRows(addresses, n, plan, separator, out, capacity);
+}
+
+/** Copies the records at `addresses` (u32[n]) behind each other. Returns bytes, hg_result_rows = how many fitted. */
+export function hg_records_copy(addresses: u32, n: u32, out: u32, capacity: u32): i32 {
+  return copyRecords(addresses, n, out, capacity);
+}
+
+function copyRecords(addresses: usize, n: u32, out: usize, capacity: u32): i32 {
+  let written: u32 = 0;
+  let done: u32 = 0;
+  for (; done < n; done++) {
+    const record = <usize>load<u32>(addresses + ((<usize>done) << 2));
+    const size = load<u32>(record);
+    if (size > capacity - written) break;
+    memory.copy(out + written, record, size);
+    written += size;
+  }
+  setRows(done);
+  return done || !n ? <i32>written : tooSmall(load<u32>(load<u32>(addresses)));
+}

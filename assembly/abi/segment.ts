@@ -1,0 +1,210 @@
+// The ABI of segments: build, check, open, read.
+
+import { toInteger } from '../codec/record';
+import { countRows, lookupRows } from '../fmi/lookup';
+import { segmentRows } from '../json/rows';
+import { psiCount, psiRange } from '../psi/range';
+import { buildSegment } from '../segment/builder';
+import { checkHeader, checkSegment } from '../segment/check';
+import { exportRecords, matchRows, rowKey } from '../segment/export';
+import {
+  E_BYTES,
+  E_OFFSET,
+  findEntry,
+  H_BUCKET_SECONDS,
+  H_BUCKETS,
+  H_BYTES,
+  H_FIRST_ID,
+  H_ID_MAX,
+  H_ID_MIN,
+  H_INCIDENCES,
+  H_LAST_ID,
+  H_MAX_SIZE,
+  H_NODE_MAX,
+  H_NODE_MIN,
+  H_NODE_WIDTH,
+  H_NODES,
+  H_ROWS,
+  H_SECTIONS,
+  H_TABLE,
+  H_TIME_MAX,
+  H_TIME_MIN,
+  H_VERSION,
+  S_NODES,
+  S_ROWS,
+} from '../segment/layout';
+import { nodeId, openSegment, rowId, rowTime } from '../segment/reader';
+import { STEP_BLOCK_BYTES, STEP_ROWS, stepSegment } from '../segment/step';
+import { BAD_ARGUMENT, setRows } from '../status';
+import { bucketsOfList, bucketsOfRows, seekRow } from '../tpi/seek';
+import { boundOf } from './bound';
+
+/** Bytes of the block of hg_segment_step; rows one step looks at. */
+export const HG_STEP_BLOCK_BYTES: u32 = STEP_BLOCK_BYTES;
+export const HG_STEP_ROWS: u32 = STEP_ROWS;
+
+export function hg_segment_build(
+  addresses: u32,
+  rows: u32,
+  bucketSeconds: f64,
+  table: u32,
+  columns: u32,
+  columnCount: u32,
+): i32 {
+  const width = toInteger(bucketSeconds);
+  return buildSegment(addresses, rows, width, table, columns, columnCount);
+}
+
+export function hg_segment_check_header(base: u32, available: u32, fileBytes: u32): i32 {
+  return checkHeader(base, available, fileBytes);
+}
+
+export function hg_segment_check(base: u32, bytes: u32, deep: u32): i32 {
+  return checkSegment(base, bytes, deep != 0);
+}
+
+/** Field of a checked header: see README for the numbers. NaN for an unknown one. */
+export function hg_segment_field(base: u32, field: u32): f64 {
+  const at = <usize>base;
+  switch (field) {
+    case 0:
+      return load<u32>(at + H_VERSION);
+    case 1:
+      return load<u32>(at + H_BYTES);
+    case 2:
+      return load<u32>(at + H_ROWS);
+    case 3:
+      return load<u32>(at + H_INCIDENCES);
+    case 4:
+      return load<u32>(at + H_NODES);
+    case 5:
+      return load<u32>(at + H_BUCKETS);
+    case 6:
+      return <f64>load<i64>(at + H_BUCKET_SECONDS);
+    case 7:
+      return <f64>load<i64>(at + H_TIME_MIN);
+    case 8:
+      return <f64>load<i64>(at + H_TIME_MAX);
+    case 9:
+      return <f64>load<i64>(at + H_ID_MIN);
+    case 10:
+      return <f64>load<i64>(at + H_ID_MAX);
+    case 11:
+      return <f64>load<i64>(at + H_NODE_MIN);
+    case 12:
+      return <f64>load<i64>(at + H_NODE_MAX);
+    case 13:
+      return <f64>load<i64>(at + H_FIRST_ID);
+    case 14:
+      return <f64>load<i64>(at + H_LAST_ID);
+    case 15:
+      return load<u32>(at + H_MAX_SIZE);
+    case 16:
+      return load<u32>(at + H_TABLE);
+    case 17:
+      return load<u32>(at + H_SECTIONS);
+    case 18:
+      return load<u8>(at + H_NODE_WIDTH);
+    default:
+      return NaN;
+  }
+}
+
+/** Offset of a section (kind, column) from the file's start, 0 = there is none; hg_result_rows = its bytes. */
+export function hg_segment_section(base: u32, kind: u32, column: u32): u32 {
+  return sectionAt(base, kind, column);
+}
+
+export function hg_segment_open(base: u32): u32 {
+  return <u32>openSegment(base);
+}
+
+export function hg_segment_seek(segment: u32, time: f64, id: f64): u32 {
+  return seekRow(segment, boundOf(time), boundOf(id));
+}
+
+export function hg_segment_buckets(segment: u32, from: u32, to: u32): u32 {
+  return bucketsOfRows(segment, from, min(to, load<u32>(<usize>segment + S_ROWS)));
+}
+
+/** Distinct buckets that the rows of an ascending list (u32[n]) lie in. */
+export function hg_segment_row_buckets(segment: u32, rows: u32, n: u32): u32 {
+  return bucketsOfList(segment, rows, n);
+}
+
+export function hg_segment_lookup(segment: u32, nodes: u32, k: u32, from: u32, to: u32, out: u32, capacity: u32): i32 {
+  return lookupRows(segment, nodes, k, from, to, out, capacity);
+}
+
+export function hg_segment_count(segment: u32, node: f64, from: u32, to: u32): u32 {
+  return countRows(segment, node, from, to);
+}
+
+/** Writes {event_ts, id} of a row as f64 x 2. 0 or BAD_ARGUMENT. */
+export function hg_segment_key(segment: u32, row: u32, out: u32): i32 {
+  if (row >= load<u32>(<usize>segment + S_ROWS)) return BAD_ARGUMENT;
+  rowKey(segment, row, out);
+  return 0;
+}
+
+export function hg_segment_find(segment: u32, time: f64, id: f64): i32 {
+  const row = seekRow(segment, boundOf(time), boundOf(id));
+  if (row >= load<u32>(<usize>segment + S_ROWS)) return -1;
+  return rowTime(segment, row) == boundOf(time) && rowId(segment, row) == boundOf(id) ? <i32>row : -1;
+}
+
+export function hg_segment_match(segment: u32, record: u32, out: u32, capacity: u32): u32 {
+  return matchRows(segment, record, out, capacity);
+}
+
+export function hg_segment_json(
+  segment: u32,
+  rows: u32,
+  n: u32,
+  plan: u32,
+  separator: u32,
+  out: u32,
+  capacity: u32,
+): i32 {
+  return segmentRows(segment, rows, n, plan, separator, out, capacity);
+}
+
+/** One step of a scan; request and answer in the block (segment/step.ts). */
+export function hg_segment_step(segment: u32, block: u32): i32 {
+  return stepSegment(segment, block);
+}
+
+export function hg_segment_records(segment: u32, rows: u32, n: u32, out: u32, capacity: u32): i32 {
+  return exportRecords(segment, rows, n, out, capacity);
+}
+
+export function hg_segment_psi(
+  segment: u32,
+  column: u32,
+  low: f64,
+  high: f64,
+  flags: u32,
+  out: u32,
+  capacity: u32,
+): i32 {
+  return psiRange(segment, column, low, high, (flags & 1) != 0, (flags & 2) != 0, out, capacity);
+}
+
+export function hg_segment_psi_count(segment: u32, column: u32, low: f64, high: f64, flags: u32): i32 {
+  return psiCount(segment, column, low, high, (flags & 1) != 0, (flags & 2) != 0);
+}
+
+/** Writes the dictionary's node ids ascending as f64, from ordinal `from`, at most `capacity`; returns how many. */
+export function hg_segment_nodes(segment: u32, from: u32, out: u32, capacity: u32): u32 {
+  const nodes = load<u32>(<usize>segment + S_NODES);
+  let count: u32 = 0;
+  for (let i = from; i < nodes && count < capacity; i++, count++)
+    store<f64>(<usize>out + ((<usize>count) << 3), <f64>nodeId(segment, i));
+  return count;
+}
+
+function sectionAt(base: usize, kind: u32, column: u32): u32 {
+  const entry = findEntry(base, kind, column);
+  setRows(entry ? load<u32>(entry + E_BYTES) : 0);
+  return entry ? load<u32>(entry + E_OFFSET) : 0;
+}
