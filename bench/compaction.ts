@@ -12,19 +12,11 @@ import type { Workspace } from './workspace.ts';
 const SEGMENT_ROWS = 65_536;
 
 export async function runCompaction({ tiny, dataset, workspace }: PartOptions): Promise<BenchRow[]> {
-  const { edges } = dataset;
-  const rounds = tiny ? 1 : 7;
-  const added = newestHour(edges, tiny ? 100 : 10_000);
-  const tenth = edges.slice(Math.floor(edges.length * 0.9));
-  // The newest tenth, begun where a segment of the whole file begins: the last segment of both holds the same edges.
-  const aligned = edges.slice(Math.round((edges.length * 0.9) / SEGMENT_ROWS) * SEGMENT_ROWS);
-  const dirs = [
-    await workspace.compacted(edges),
-    await tableOf(workspace, tenth),
-    await tableOf(workspace, aligned.length < edges.length ? aligned : tenth),
-  ];
+  const added = newestHour(dataset.edges, tiny ? 100 : 10_000);
+  const dirs = await makeTables(dataset.edges, workspace);
+  dataset.release();
   const [whole, ofTenth, ofAligned] = await alternate(
-    rounds,
+    tiny ? 1 : 9,
     dirs.map((dir) => () => compactCopy(workspace, dir, added)),
     !tiny,
   );
@@ -33,6 +25,17 @@ export async function runCompaction({ tiny, dataset, workspace }: PartOptions): 
   return [
     row('compaction of new edges, whole file beside its newest tenth', ofTenth!),
     row('compaction of new edges, whole file beside its last segments', ofAligned!),
+  ];
+}
+
+/** The whole file, its newest tenth, and the tenth begun where a segment of the whole begins: their last segments hold the same edges. */
+async function makeTables(edges: readonly Edge[], workspace: Workspace): Promise<string[]> {
+  const tenth = edges.slice(Math.floor(edges.length * 0.9));
+  const aligned = edges.slice(Math.round((edges.length * 0.9) / SEGMENT_ROWS) * SEGMENT_ROWS);
+  return [
+    await workspace.compacted(edges),
+    await tableOf(workspace, tenth),
+    await tableOf(workspace, aligned.length < edges.length ? aligned : tenth),
   ];
 }
 
@@ -60,11 +63,12 @@ async function compactCopy(workspace: Workspace, dir: string, added: readonly Ed
   await insertEdges(database, added.slice(0, 1));
   await database.compact();
   await insertEdges(database, added.slice(1));
-  const before = database.health().total_records;
+  const table = database.table();
+  const before = table.rowCount;
   const ms = await timed(() => database.compact());
-  const { total_records, wal_pending } = database.health();
-  if (total_records !== before || wal_pending !== 0)
-    throw new Error(`compaction left ${total_records} of ${before} edges`);
+  const pending = database.wal().pending;
+  if (table.rowCount !== before || pending !== 0)
+    throw new Error(`compaction left ${table.rowCount} of ${before} edges`);
   await database.close();
   workspace.remove(copy);
   return ms;

@@ -1,7 +1,7 @@
 // Reading to JSON text on both stores: windows, lookups, edges that hold two nodes; and the bytes on disk.
 
 import { openDatabase } from 'hedgerow';
-import { drawCoMembers, drawNodes, drawPairs, drawWindows, type Window } from './dataset.ts';
+import { drawCoMembers, drawNodes, drawPairs, drawWindows, type Edge, type Window } from './dataset.ts';
 import { alternate, sink } from './measure.ts';
 import type { PartOptions } from './part.ts';
 import { type BenchRow, benchRow, type Target } from './row.ts';
@@ -34,10 +34,11 @@ const BY_PAIR: readonly SqliteForm[] = [
 ];
 
 export async function runReads({ tiny, dataset, workspace }: PartOptions): Promise<BenchRow[]> {
-  const { edges } = dataset;
-  const dir = await workspace.compacted(edges);
-  const file = workspace.sqlite(edges);
-  const few = tiny ? 0.02 : 1;
+  const dir = await workspace.compacted(dataset.edges);
+  const file = workspace.sqlite(dataset.edges);
+  const count = dataset.edges.length;
+  const queries = drawQueries(dataset.edges, tiny ? 0.02 : 1);
+  dataset.release();
   const rounds = tiny ? 1 : 3;
   const byPair = {
     request: (pair: [number, number]) => ({ nodes: pair }),
@@ -56,7 +57,7 @@ export async function runReads({ tiny, dataset, workspace }: PartOptions): Promi
       ...(await race<Window>(table, reader, rounds, {
         name: 'windows of 0.1 % of the span',
         unit: 'rows/s',
-        queries: drawWindows(edges, 500 * few, 0.001, 11),
+        queries: queries.windows,
         request: (window) => window,
         forms: ['from e where e.ts between ? and ?'],
         parameters: ({ startTs, endTs }) => [startTs, endTs],
@@ -65,7 +66,7 @@ export async function runReads({ tiny, dataset, workspace }: PartOptions): Promi
       ...(await race<number>(table, reader, rounds, {
         name: 'lookups of nodes drawn by degree',
         unit: 'rows/s',
-        queries: drawNodes(edges, 1000 * few, 12),
+        queries: queries.nodes,
         request: (node) => ({ nodes: [node] }),
         forms: [BY_NODE],
         parameters: (node) => [node],
@@ -74,19 +75,28 @@ export async function runReads({ tiny, dataset, workspace }: PartOptions): Promi
       ...(await race<[number, number]>(table, reader, rounds, {
         ...byPair,
         name: 'edges of both, pairs from random edges',
-        queries: drawCoMembers(edges, 5000 * few, 13),
+        queries: queries.coMembers,
       })),
       ...(await race<[number, number]>(table, reader, rounds, {
         ...byPair,
         name: 'edges of both, nodes drawn by degree',
-        queries: drawPairs(edges, 5000 * few, 14),
+        queries: queries.pairs,
       })),
     );
   } finally {
     await database.close();
     reader.close();
   }
-  return [...rows, ...bytesAnEdge(dir, file, edges.length)];
+  return [...rows, ...bytesAnEdge(dir, file, count)];
+}
+
+function drawQueries(edges: readonly Edge[], share: number) {
+  return {
+    windows: drawWindows(edges, 500 * share, 0.001, 11),
+    nodes: drawNodes(edges, 1000 * share, 12),
+    coMembers: drawCoMembers(edges, 5000 * share, 13),
+    pairs: drawPairs(edges, 5000 * share, 14),
+  };
 }
 
 /** Checks a few answers in full, finds SQLite's fastest form, then races all queries; also beside its usual form on a tenth of them. */

@@ -32,7 +32,7 @@ async function run(names: readonly string[], tiny: boolean, jsonFile: string | u
   const notes: string[] = [];
   try {
     const dataset = loadDataset({ tiny, scratch: workspace.dir });
-    const head = `${machineLine(new Date())}\n${dataset.name}${tiny ? ' (tiny: the times mean nothing)' : ''}`;
+    const head = `${machineLine(new Date())}\n${dataset.name}, ${dataset.edges.length} edges${tiny ? ' (tiny: the times mean nothing)' : ''}`;
     console.log(head);
     for (const name of names) {
       const start = performance.now();

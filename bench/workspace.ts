@@ -1,6 +1,6 @@
 // A temporary directory for one run of the benches, with stores that several parts read, made when first asked for.
 
-import { cpSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { closeSync, cpSync, fsyncSync, mkdtempSync, openSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDatabase } from 'hedgerow';
@@ -55,10 +55,11 @@ export class Workspace {
     return this.#sqlite;
   }
 
-  /** Copies a data directory without its lock. */
+  /** Copies a data directory without its lock, and syncs the copy: else the first sync of whoever opens it would wait for the copying. */
   copy(dir: string): string {
     const target = this.fresh('copy');
     cpSync(dir, target, { recursive: true, filter: (path) => !path.slice(dir.length).startsWith('/lock') });
+    syncFiles(target);
     return target;
   }
 
@@ -69,6 +70,13 @@ export class Workspace {
   dispose(): void {
     rmSync(this.dir, { recursive: true, force: true });
   }
+}
+
+function syncFiles(path: string): void {
+  if (statSync(path).isDirectory()) for (const name of readdirSync(path)) syncFiles(join(path, name));
+  const descriptor = openSync(path, 'r');
+  fsyncSync(descriptor);
+  closeSync(descriptor);
 }
 
 /** Bytes that the files below a path take on the disk. */

@@ -73,6 +73,8 @@ export class Database {
   #nextTableId = 1;
   #lock: { release(): void } | undefined;
   #closing = false;
+  /** No compaction may begin any more: the directory may soon be another's. */
+  #closed = false;
 
   private constructor(options: EngineOptions) {
     this.dir = options.dir;
@@ -170,7 +172,7 @@ export class Database {
       await this.#trigger.shrink();
     }
     this.#committer.replayedLsn = null;
-    await this.#removeOrphans();
+    await this.#removeOrphans(checkpoint);
     if (!this.#tables.has(this.primaryTable.toLowerCase())) {
       await this.#change((id) => ({
         op: 'create_table',
@@ -180,14 +182,13 @@ export class Database {
   }
 
   /** Of every table id ever given out, dropped ones too: a crash may have come before their files were gone. */
-  async #removeOrphans(): Promise<void> {
+  async #removeOrphans(checkpoint: Checkpoint | null): Promise<void> {
+    // A table that the log drops and the manifest still lists keeps its files until a manifest without it stands.
+    const listed = new Map(checkpoint?.tables.map((item) => [item.definition.id, item.segments]));
     for (let id = 1; id < this.#nextTableId; id++) {
       const table = this.#byId.get(id);
-      await removeOrphans(
-        this.#options.fs,
-        `${this.#context.tablesDir}/${id}`,
-        table === undefined ? [] : segmentsOf(table),
-      );
+      const known = table === undefined ? (listed.get(id) ?? []) : segmentsOf(table);
+      await removeOrphans(this.#options.fs, `${this.#context.tablesDir}/${id}`, known);
     }
   }
 
@@ -312,6 +313,7 @@ export class Database {
   #compactOne(table: Table, cutoffTs: number, started?: () => void) {
     return this.#compactions.run(() => {
       started?.();
+      if (this.#closed) throw new HedgerowError('draining', 'The database is closed.');
       if (this.#committer.failed !== null) throw this.#committer.failed;
       return compactTable(table, {
         runner: this.#options.runner,
@@ -428,7 +430,11 @@ export class Database {
   async close(): Promise<void> {
     if (this.#closing) return;
     this.#closing = true;
-    await this.#compactions.run(() => this.#ddl.run(async () => undefined));
+    await this.#compactions.run(() =>
+      this.#ddl.run(async () => {
+        this.#closed = true;
+      }),
+    );
     await this.#options.runner.stop?.();
     try {
       await this.#committer.log.close();

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCompaction } from '../../bench/compaction.ts';
 import { runCore } from '../../bench/core.ts';
-import { type Dataset, loadDataset, readEdges } from '../../bench/dataset.ts';
+import { type Dataset, loadDataset } from '../../bench/dataset.ts';
 import { runHttp } from '../../bench/http.ts';
 import { runLoad } from '../../bench/load.ts';
 import { alternate, median } from '../../bench/measure.ts';
@@ -44,8 +44,12 @@ describe('parts of the benches', () => {
     }
   });
 
-  it('reads the same edges from the file as from memory', () => {
-    expect(readEdges(dataset.file)).toEqual(dataset.edges);
+  it('reads the edges of its file, and again after they were released', () => {
+    const { edges } = dataset;
+    expect(edges).toEqual(syntheticEdges(edges.length, 1));
+    dataset.release();
+    expect(dataset.edges).toEqual(edges);
+    expect(dataset.edges).not.toBe(edges);
   });
 });
 

@@ -658,7 +658,9 @@ export class EngineHistory {
     this.#compaction = this.#db.compact(options).then(
       () => this.#saw('compaction aside'),
       (error) => {
-        if ((error as { code?: unknown }).code !== 'table_not_found') this.#failed(error);
+        // The database was closed, or the table dropped, before its turn came.
+        const code = (error as { code?: unknown }).code;
+        if (code !== 'table_not_found' && code !== 'draining') this.#failed(error);
       },
     );
     this.#compaction.catch(() => undefined);

@@ -104,8 +104,9 @@ export class SimFs implements Fs {
       if (dir.names.has(name)) throw systemError('EEXIST', path);
       dir.change({ name, file: new SimFile() });
     }
+    const file = this.#file(path);
     this.openHandles++;
-    return new SimHandle(this, path, this.#file(path));
+    return new SimHandle(this, path, file);
   }
 
   exists(path: string): boolean {

@@ -39,11 +39,11 @@ export class CompactionTrigger {
 
   /**
    * Compacts the largest table when the budget is passed. In the middle of a replay: recovery then needs no more memory than running does,
-   * and between two frames all is whole.
+   * and between two frames all is whole. A failure (say, a full disk) does not keep the database from opening.
    */
   async shrink(): Promise<void> {
     const largest = this.#isOver() ? this.#largest() : undefined;
-    if (largest !== undefined) await this.#options.compact(largest);
+    if (largest !== undefined) await this.#compactSoon(largest, 'replay');
   }
 
   #isOver(): boolean {

@@ -1,0 +1,117 @@
+// Real files through the service: `hedgerow import` of each file into a running server, then windows and nodes over HTTP equal a brute-force
+// reading of the file: in the log, after compaction, after a restart. HEDGEROW_FULL_DATA=1 takes the largest file too, and 1,000 of each.
+
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
+import { afterEach, expect, test } from 'vitest';
+import { Random } from '../support/random.ts';
+
+const DATA = join(process.env.HEDGEROW_SHARED ?? fileURLToPath(new URL('../../../shared', import.meta.url)), 'data');
+const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+const FULL = process.env.HEDGEROW_FULL_DATA === '1';
+const COUNT = FULL ? 1000 : 60;
+const FILES = ['email-Enron', 'contact-primary-school', 'threads-ask-ubuntu', 'email-Eu'];
+
+interface Edge {
+  event_ts: number;
+  members: number[];
+}
+
+const servers: ChildProcess[] = [];
+const dirs: string[] = [];
+
+afterEach(async () => {
+  for (const server of servers.splice(0)) await stop(server);
+  for (const dir of dirs.splice(0)) rmSync(dir, { recursive: true, force: true });
+});
+
+/** Starts `hedgerow serve` on a free port; resolves with its address once it is ready. */
+async function serve(dir: string): Promise<{ url: string; server: ChildProcess }> {
+  const server = spawn(process.execPath, [MAIN, 'serve', '--data', dir, '--port', '0'], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+    env: { ...process.env, HEDGEROW_RATE_LIMIT_QPM: '0' },
+  });
+  servers.push(server);
+  const url = await new Promise<string>((resolve) => {
+    server.stdout!.on('data', (chunk: Buffer) => {
+      const address = /http:\S+/.exec(chunk.toString())?.[0];
+      if (address) resolve(address);
+    });
+  });
+  while ((await fetch(`${url}/health/ready`)).status !== 200) await new Promise((resolve) => setTimeout(resolve, 20));
+  return { url, server };
+}
+
+function stop(server: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    if (server.exitCode !== null || server.signalCode !== null) resolve();
+    server.on('exit', () => resolve());
+    server.kill('SIGTERM');
+  });
+}
+
+async function rows(url: string): Promise<string> {
+  const answer = (await (await fetch(url)).json()) as { hyperedges: Edge[]; num_tuples: number };
+  expect(answer.num_tuples).toBe(answer.hyperedges.length);
+  return answer.hyperedges.map(({ event_ts, members }) => `${event_ts}:${members}`).join('\n');
+}
+
+function textOf(edges: readonly Edge[]): string {
+  return edges.map(({ event_ts, members }) => `${event_ts}:${members}`).join('\n');
+}
+
+/** The whole range, random windows and random nodes equal what a reading of the file gives. */
+async function compare(url: string, edges: readonly Edge[], byNode: ReadonlyMap<number, Edge[]>, seed: number) {
+  const random = new Random(seed);
+  const first = edges[0]!.event_ts;
+  const span = edges.at(-1)!.event_ts - first;
+  expect(await rows(`${url}/v1/hyperedges?start_ts=${first}&end_ts=${first + span}`)).toBe(textOf(edges));
+  const nodes = [...byNode.keys()];
+  for (let i = 0; i < COUNT; i++) {
+    const start = first + random.below(span + 1);
+    const end = start + random.below(Math.ceil(span / 200) + 1);
+    const inside = edges.filter(({ event_ts }) => event_ts >= start && event_ts <= end);
+    expect(await rows(`${url}/v1/hyperedges?start_ts=${start}&end_ts=${end}`)).toBe(textOf(inside));
+    const node = nodes[random.below(nodes.length)]!;
+    expect(await rows(`${url}/v1/hyperedges/node/${node}`)).toBe(textOf(byNode.get(node)!));
+  }
+}
+
+for (const name of FULL ? [...FILES, 'stackexchange-mix'] : FILES) {
+  test(`${name} over HTTP equals the file`, { timeout: 600_000 }, async (context) => {
+    const path = join(DATA, `${name}.ndjson.gz`);
+    if (!existsSync(path)) {
+      console.log(`skipped: ${path} is not there (HEDGEROW_SHARED says where the shared folder is)`);
+      context.skip();
+    }
+    const edges: Edge[] = gunzipSync(readFileSync(path))
+      .toString()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const byNode = new Map<number, Edge[]>();
+    for (const edge of edges) {
+      for (const node of edge.members) {
+        const list = byNode.get(node);
+        if (list) list.push(edge);
+        else byNode.set(node, [edge]);
+      }
+    }
+    const dir = mkdtempSync(join(tmpdir(), 'hedgerow-real-'));
+    dirs.push(dir);
+    let { url, server } = await serve(dir);
+    const imported = spawnSync(process.execPath, [MAIN, 'import', path, '--url', url], { encoding: 'utf8' });
+    expect(imported.status, imported.stderr).toBe(0);
+    await compare(url, edges, byNode, 1);
+    const body = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' };
+    expect((await fetch(`${url}/v1/hyperedges/compact`, body)).status).toBe(200);
+    await compare(url, edges, byNode, 2);
+    await stop(server);
+    ({ url, server } = await serve(dir));
+    await compare(url, edges, byNode, 3);
+  });
+}
