@@ -10,7 +10,7 @@ import type { Fs } from '../storage/fs.ts';
 import { type LogGroupFigures, openLog } from '../storage/log.ts';
 import { installManifest, manifestPath, readManifest } from '../storage/manifest.ts';
 import { type CatalogChange, checkThreshold, defineTable, type TableDefinition } from './catalog.ts';
-import { appliedEverywhere, type Checkpoint, checkCheckpoint, makeCheckpoint, segmentsOf } from './checkpoint.ts';
+import { appliedEverywhere, type Checkpoint, checkCheckpoint, makeCheckpoint } from './checkpoint.ts';
 import { Committer } from './committer.ts';
 import { compactTable } from './compaction/compact-table.ts';
 import { CompactionTrigger } from './compaction/trigger.ts';
@@ -20,7 +20,8 @@ import { engineHealth, type StoreFigures, walStatus } from './figures.ts';
 import { Mutex } from './mutex.ts';
 import { NodeCounter } from './node-count.ts';
 import { OPERATION, runHeader } from './operations.ts';
-import { createdTable, openTable, removeOrphans, replayFrame } from './recovery.ts';
+import { findOrphans, removeOrphans } from './orphans.ts';
+import { createdTable, openTable, replayFrame } from './recovery.ts';
 import { Residency } from './residency.ts';
 import type { SegmentEntry } from './segments-on-disk.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -181,15 +182,13 @@ export class Database {
     }
   }
 
-  /** Of every table id ever given out, dropped ones too: a crash may have come before their files were gone. */
+  /** Removes what compactions and drops left when a crash came. */
   async #removeOrphans(checkpoint: Checkpoint | null): Promise<void> {
-    // A table that the log drops and the manifest still lists keeps its files until a manifest without it stands.
-    const listed = new Map(checkpoint?.tables.map((item) => [item.definition.id, item.segments]));
-    for (let id = 1; id < this.#nextTableId; id++) {
-      const table = this.#byId.get(id);
-      const known = table === undefined ? (listed.get(id) ?? []) : segmentsOf(table);
-      await removeOrphans(this.#options.fs, `${this.#context.tablesDir}/${id}`, known);
-    }
+    const { fs, notice } = this.#options;
+    const tableById = (id: number) => this.#byId.get(id);
+    const orphans = findOrphans(fs, this.#context.tablesDir, this.#nextTableId, checkpoint, tableById);
+    const present = () => makeCheckpoint(this.#tables.values(), this.#committer.durableLsn, this.#nextTableId);
+    await removeOrphans(fs, orphans, () => installManifest(fs, this.dir, this.#crc32c, present()), notice);
   }
 
   // Catalog

@@ -2,14 +2,13 @@
 
 import type { Core } from '../core/index.ts';
 import { corruption, HedgerowError } from '../errors.ts';
-import type { Fs } from '../storage/fs.ts';
 import type { LogFrame } from '../storage/log.ts';
 import type { CatalogChange, TableDefinition } from './catalog.ts';
 import type { CheckpointTable } from './checkpoint.ts';
 import type { EngineContext } from './context.ts';
 import { OPERATION, type Run, readRuns } from './operations.ts';
-import { asCorruption, type SegmentFile, segmentName, segmentNumber } from './segment-file.ts';
-import { openSegmentFile, refreshFilters, type SegmentEntry } from './segments-on-disk.ts';
+import { asCorruption, type SegmentFile, segmentName } from './segment-file.ts';
+import { openSegmentFile, refreshFilters } from './segments-on-disk.ts';
 import { Table } from './table.ts';
 import { Version } from './version.ts';
 
@@ -43,20 +42,6 @@ function checkOrder(before: SegmentFile | undefined, segment: SegmentFile): void
   const { timeMin, firstId } = segment.facts;
   if (timeMax < timeMin || (timeMax === timeMin && lastId < firstId)) return;
   throw corruption(segment.path, 48, `its rows do not lie behind those of ${before.path}`);
-}
-
-/** Removes a table's segment files that are not `known`: a compaction wrote them and no manifest knows them, or the table was dropped. */
-export async function removeOrphans(fs: Fs, dir: string, known: readonly SegmentEntry[]): Promise<void> {
-  if (!fs.exists(dir)) return;
-  const numbers = new Set(known.map((entry) => entry.number));
-  for (const name of fs.list(dir)) {
-    const number = segmentNumber(name);
-    if (number === null || numbers.has(number)) continue;
-    await fs.remove(`${dir}/${name}`).catch((error: { code?: unknown }) => {
-      // The removal that the last close did not wait for came first.
-      if (error.code !== 'ENOENT') throw error;
-    });
-  }
 }
 
 /** Where replayed operations go. */

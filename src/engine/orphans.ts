@@ -1,0 +1,70 @@
+// Segment files that no table has: what a crash left between a compaction or a drop and the removal of its files.
+
+import type { Fs } from '../storage/fs.ts';
+import { type Checkpoint, segmentsOf } from './checkpoint.ts';
+import { segmentNumber } from './segment-file.ts';
+import type { Table } from './table.ts';
+
+export interface Orphans {
+  /** No manifest ever listed them: a compaction was cut before its commit point. */
+  unlisted: string[];
+  /** An older manifest lists them. */
+  replaced: string[];
+}
+
+/** Looks at every table id ever given out, dropped ones too. `checkpoint`: the manifest that was found at open. */
+export function findOrphans(
+  fs: Fs,
+  tablesDir: string,
+  nextTableId: number,
+  checkpoint: Checkpoint | null,
+  tableById: (id: number) => Table | undefined,
+): Orphans {
+  const orphans: Orphans = { unlisted: [], replaced: [] };
+  const items = new Map(checkpoint?.tables.map((item) => [item.definition.id, item]));
+  for (let id = 1; id < nextTableId; id++) {
+    const dir = `${tablesDir}/${id}`;
+    if (!fs.exists(dir)) continue;
+    const table = tableById(id);
+    const known = new Set(table === undefined ? [] : segmentsOf(table).map((entry) => entry.number));
+    const isNew = id >= (checkpoint?.nextTableId ?? 1);
+    const firstUnlisted = items.get(id)?.nextSegment ?? (isNew ? 0 : Infinity);
+    for (const name of fs.list(dir)) {
+      const number = segmentNumber(name);
+      if (number === null || known.has(number)) continue;
+      (number >= firstUnlisted ? orphans.unlisted : orphans.replaced).push(`${dir}/${name}`);
+    }
+  }
+  return orphans;
+}
+
+/**
+ * Removes them. After a kill the manifest that was found may be in the page cache only, and an older one on the disk, which lists the replaced
+ * files: so `installManifest` puts the present one there before they go. When that fails they stay.
+ */
+export async function removeOrphans(
+  fs: Fs,
+  { unlisted, replaced }: Orphans,
+  installManifest: () => Promise<void>,
+  notice: ((message: string, fields: Record<string, unknown>) => void) | undefined,
+): Promise<void> {
+  await removeFiles(fs, unlisted);
+  if (replaced.length === 0) return;
+  try {
+    await installManifest();
+  } catch (error) {
+    const detail = (error as Error).message;
+    notice?.('files of old segments are kept: the manifest could not be written', { detail });
+    return;
+  }
+  await removeFiles(fs, replaced);
+}
+
+async function removeFiles(fs: Fs, paths: readonly string[]): Promise<void> {
+  for (const path of paths) {
+    await fs.remove(path).catch((error: { code?: unknown }) => {
+      // The removal that the last close did not wait for came first.
+      if (error.code !== 'ENOENT') throw error;
+    });
+  }
+}
