@@ -113,11 +113,12 @@ async function race<Query>(
   const pilot = queries.slice(0, Math.ceil(queries.length / 25));
   const inSql = fastest(forms, (form) => pilot.forEach((query) => void reader.json(form, parameters(query))));
   const usual = fastest(forms, (form) => pilot.forEach((query) => void reader.usual(form, parameters(query))));
+  const sqlIsFaster = inSql.ms <= usual.ms;
 
   const ours = (query: Query) => readText(table, request(query)).rows;
-  const bySql = await raceQueries(rounds, queries, ours, (query) => reader.json(inSql, parameters(query)).rows);
+  const bySql = await raceQueries(rounds, queries, ours, (query) => reader.json(inSql.form, parameters(query)).rows);
   const tenth = queries.slice(0, Math.ceil(queries.length / 10));
-  const byUsual = await raceQueries(rounds, tenth, ours, (query) => reader.usual(usual, parameters(query)).rows);
+  const byUsual = await raceQueries(rounds, tenth, ours, (query) => reader.usual(usual.form, parameters(query)).rows);
   const row = (label: string, race: RaceResult, isPeer: boolean) => {
     const counted = unit === 'rows/s' ? race.rows : race.queries;
     return benchRow({
@@ -128,7 +129,6 @@ async function race<Query>(
       ...(isPeer ? { target } : {}),
     });
   };
-  const sqlIsFaster = bySql.peerMs / bySql.queries < byUsual.peerMs / byUsual.queries;
   return [
     row('SQLite makes the JSON', bySql, sqlIsFaster),
     row('SQLite .all() + JSON.stringify', byUsual, !sqlIsFaster),
@@ -157,18 +157,14 @@ function compareRows(what: string, ours: Uint8Array, peer: { text: string }): vo
     throw new Error(`${what}: the answers differ, ${left.length} and ${right.length} rows`);
 }
 
-/** The form that takes least for `run`, each tried twice. */
-function fastest(forms: readonly SqliteForm[], run: (form: SqliteForm) => void): SqliteForm {
-  if (forms.length === 1) return forms[0]!;
-  let best = forms[0]!;
-  let bestMs = Infinity;
+/** The form that takes least for `run`, each tried twice, and what it took. */
+function fastest(forms: readonly SqliteForm[], run: (form: SqliteForm) => void): { form: SqliteForm; ms: number } {
+  let best = { form: forms[0]!, ms: Infinity };
   for (const form of [...forms, ...forms]) {
     const start = performance.now();
     run(form);
     const ms = performance.now() - start;
-    if (ms >= bestMs) continue;
-    bestMs = ms;
-    best = form;
+    if (ms < best.ms) best = { form, ms };
   }
   return best;
 }
