@@ -131,6 +131,11 @@ export function readFrame(region: Region, offset: number, crc32c: Crc32c): Frame
   return sum === region.view.getUint32(offset + FRAME_CRC_AT, true) ? header : null;
 }
 
+/** The checksum that stands in the frame at `offset`, and where in the frame the bytes begin that it covers; they go on to the frame's end. */
+export function frameChecksum(region: Region, offset: number): { start: number; expected: number } {
+  return { start: FRAME_CHECKED_FROM, expected: region.view.getUint32(offset + FRAME_CRC_AT, true) };
+}
+
 /** The frame that must follow at `offset`: whole, of this epoch, starting at this LSN. Null when there is none. */
 export function readExpectedFrame(
   region: Region,

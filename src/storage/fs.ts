@@ -28,13 +28,21 @@ export interface Fs {
   /** `write` = existing file, read and write; `create` fails with EEXIST when it exists. */
   open(path: string, mode: 'read' | 'write' | 'create'): FileHandle;
   exists(path: string): boolean;
+  /** What stands at the path itself: a link is not followed. Null: nothing. */
+  kindOf(path: string): 'file' | 'directory' | 'link' | 'other' | null;
+  /** The absolute path behind every link. Throws ENOENT. */
+  realPath(path: string): string;
   /** Names in a directory, sorted by code unit. */
   list(dir: string): string[];
   /** Recursive; nothing happens when it exists; durable when it returns. */
   makeDir(dir: string): void;
   /** Atomic; replaces `to`. */
   rename(from: string, to: string): Promise<void>;
+  /** Gives a file a name that must be free: rejects with EEXIST otherwise, never replaces. After a crash it may have both names. */
+  renameNew(from: string, to: string): Promise<void>;
   remove(path: string): Promise<void>;
+  /** Removes an empty directory. */
+  removeDir(dir: string): Promise<void>;
   syncDir(dir: string): Promise<void>;
   /** Throws a HedgerowError (`conflict`) that names the holder when another live process, or this one, holds it. */
   lock(path: string): FsLock;

@@ -52,23 +52,11 @@ export async function recoverLog(
   minimumLsn: number,
   reachedLsn: number,
 ): Promise<RecoveredLog> {
-  const { obsolete, needed } = selectFiles(fs, dir, crc32c, minimumLsn);
+  const { obsolete, needed, headLsn, end } = examineLog(fs, dir, crc32c, minimumLsn, reachedLsn);
   const newest = needed.at(-1);
-  let headLsn = minimumLsn;
-  if (newest !== undefined) {
-    const end = findEnd(newest, regionOf(readWhole(fs, newest.path)), crc32c);
-    headLsn = Math.max(minimumLsn, end.lastLsn);
-    if (headLsn < reachedLsn) {
-      throw corruption(
-        newest.path,
-        end.offset,
-        `the log ends at operation ${end.lastLsn}, but operation ${reachedLsn} was in it`,
-      );
-    }
+  if (newest !== undefined && end !== null) {
     await settle(fs, newest, end);
     newest.bytes = end.offset;
-  } else if (headLsn < reachedLsn) {
-    throw corruption(dir, 0, `there is no log file, but operations ${minimumLsn + 1} to ${reachedLsn} were in the log`);
   }
   return {
     obsolete,
@@ -77,6 +65,38 @@ export async function recoverLog(
     nextEpoch: (newest?.epoch ?? 0) + 1,
     nextSequence: (newest?.sequence ?? 0) + 1,
   };
+}
+
+/** What the log files hold, as `recoverLog` takes them, without changing anything. Throws `corrupt`. */
+export interface ExaminedLog {
+  /** Files below `minimumLsn`, oldest first. */
+  obsolete: ClosedLogFile[];
+  /** Oldest first. */
+  needed: NeededFile[];
+  headLsn: number;
+  /** Where the newest file's frames end; null without a file. */
+  end: LogEnd | null;
+}
+
+export function examineLog(fs: Fs, dir: string, crc32c: Crc32c, minimumLsn: number, reachedLsn: number): ExaminedLog {
+  const { obsolete, needed } = selectFiles(fs, dir, crc32c, minimumLsn);
+  const newest = needed.at(-1);
+  if (newest === undefined) {
+    // The newest file is never removed: what stood in it, behind the manifest, would be lost without a word.
+    if (reachedLsn > 0)
+      throw corruption(dir, 0, `there is no log file, but operations up to ${reachedLsn} or later were in the log`);
+    return { obsolete, needed, headLsn: minimumLsn, end: null };
+  }
+  const end = findEnd(newest, regionOf(readWhole(fs, newest.path)), crc32c);
+  const headLsn = Math.max(minimumLsn, end.lastLsn);
+  if (headLsn < reachedLsn) {
+    throw corruption(
+      newest.path,
+      end.offset,
+      `the log ends at operation ${end.lastLsn}, but operation ${reachedLsn} was in it`,
+    );
+  }
+  return { obsolete, needed, headLsn, end };
 }
 
 /** Frames with an LSN above `afterLsn`, in order, each checked. Throws `corrupt` at the first place that breaks the recovery rule. */
@@ -165,7 +185,8 @@ function sizeOf(fs: Fs, path: string): number {
   }
 }
 
-interface LogEnd {
+/** The end of the newest file. */
+export interface LogEnd {
   /** Where the frames end. */
   offset: number;
   lastLsn: number;

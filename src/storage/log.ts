@@ -9,6 +9,7 @@ import type { Crc32c } from './crc32c.ts';
 import { FRAME_HEADER_BYTES, frameBytes, MAX_PAYLOAD_BYTES } from './frame.ts';
 import { FrameGroup } from './frame-group.ts';
 import type { FileHandle, Fs } from './fs.ts';
+import type { HeldLogFile } from './held-frames.ts';
 import { type ClosedLogFile, fileBytesFor, logFilePath, placeSpare, prepareSpare, removeSpare } from './log-file.ts';
 import { type LogFrame, type RecoveredLog, recoverLog, replayFrames } from './log-recovery.ts';
 import { writeWhole } from './whole-file.ts';
@@ -34,10 +35,21 @@ export interface LogStore {
   replay(afterLsn: number): Iterable<LogFrame>;
   /** Removes files whose every LSN is <= `lsn`, but never the newest. Call it after the manifest that vouches for these LSNs is installed. */
   truncate(lsn: number): Promise<void>;
+  /** Keeps every file with an LSN above `afterLsn` until it is released, and says where the frames up to `durableLsn` stand. */
+  hold(afterLsn: number): HeldLog;
   /** Resolves when everything appended so far is durable; rejects when poisoned. */
   flush(): Promise<void>;
   /** Flushes, seals, closes. Rejects when that fails; not when the log was poisoned before. */
   close(): Promise<void>;
+}
+
+/** A stretch of the log that nothing truncates. */
+export interface HeldLog {
+  readonly afterLsn: number;
+  readonly lastLsn: number;
+  /** Oldest first; none when there are no LSNs between the two. */
+  readonly files: readonly HeldLogFile[];
+  release(): void;
 }
 
 /** Figures of one group that was written. */
@@ -75,7 +87,7 @@ export interface LogOptions {
   observe?: (group: LogGroupFigures) => void;
 }
 
-const DEFAULT_FILE_BYTES = 2 ** 24;
+export const DEFAULT_LOG_FILE_BYTES = 2 ** 24;
 
 /** Recovers the log in `dir` and opens it for one writer; the caller holds the directory's lock. Rejects with `corrupt`; then nothing written before was changed. */
 export async function openLog(options: LogOptions): Promise<LogStore> {
@@ -123,12 +135,14 @@ class FileLog implements LogStore {
   #syncWanted = false;
   #syncScheduled = false;
   #waiters: FlushWaiter[] = [];
+  /** LSNs from which the log is held. */
+  readonly #holds = new Set<{ readonly afterLsn: number }>();
   #closed = false;
 
   constructor(options: LogOptions, recovered: RecoveredLog) {
     this.#options = options;
     this.#recovered = recovered;
-    this.#fileBytes = Math.max(options.fileBytes ?? DEFAULT_FILE_BYTES, fileBytesFor(2 * FRAME_HEADER_BYTES));
+    this.#fileBytes = Math.max(options.fileBytes ?? DEFAULT_LOG_FILE_BYTES, fileBytesFor(2 * FRAME_HEADER_BYTES));
     this.#epoch = recovered.nextEpoch;
     this.#nextSequence = recovered.nextSequence;
     this.#closedFiles = [...recovered.obsolete, ...recovered.needed];
@@ -173,15 +187,30 @@ class FileLog implements LogStore {
 
   async truncate(lsn: number): Promise<void> {
     const files = this.#closedFiles;
+    let upTo = lsn;
+    for (const { afterLsn } of this.#holds) upTo = Math.min(upTo, afterLsn);
     let count = 0;
     for (; count < files.length; count++) {
       const next = files[count + 1] ?? this.#active;
-      if (next === null || next.firstLsn - 1 > lsn) break;
+      if (next === null || next.firstLsn - 1 > upTo) break;
     }
     if (count === 0) return;
     // Not followed by a directory sync: a removal that a crash undoes is harmless, and only rotation may sync the directory, so that no failed sync
     // of another can swallow the name of a new file.
     for (const file of files.splice(0, count)) await this.#options.fs.remove(file.path);
+  }
+
+  hold(afterLsn: number): HeldLog {
+    const hold = { afterLsn };
+    this.#holds.add(hold);
+    const lastLsn = this.durableLsn;
+    const all = this.#active === null ? this.#closedFiles : [...this.#closedFiles, this.#active];
+    const files: HeldLogFile[] = [];
+    for (const [index, { path, sequence, firstLsn }] of all.entries()) {
+      const stopLsn = Math.min(all[index + 1]?.firstLsn ?? Infinity, lastLsn + 1);
+      if (stopLsn - 1 > afterLsn) files.push({ path, sequence, firstLsn, stopLsn });
+    }
+    return { afterLsn, lastLsn, files, release: () => void this.#holds.delete(hold) };
   }
 
   flush(): Promise<void> {

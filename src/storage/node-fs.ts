@@ -12,10 +12,14 @@ export const nodeFs: Fs = {
     return new NodeFileHandle(path, fs.openSync(path, mode === 'read' ? 'r' : mode === 'write' ? 'r+' : 'wx+'));
   },
   exists: (path) => fs.existsSync(path),
+  kindOf,
+  realPath: (path) => fs.realpathSync(path),
   list: (dir) => fs.readdirSync(dir).sort(),
   makeDir: makeDurableDir,
   rename: (from, to) => new Promise((resolve, reject) => fs.rename(from, to, settle(resolve, reject))),
+  renameNew,
   remove: (path) => new Promise((resolve, reject) => fs.unlink(path, settle(resolve, reject))),
+  removeDir: (dir) => new Promise((resolve, reject) => fs.rmdir(dir, settle(resolve, reject))),
   syncDir,
   lock: lockFile,
 };
@@ -68,6 +72,34 @@ function settle(resolve: () => void, reject: (error: Error) => void): (error: Er
     if (error === null || error === undefined) resolve();
     else reject(error);
   };
+}
+
+function kindOf(path: string): ReturnType<Fs['kindOf']> {
+  let facts: fs.Stats | undefined;
+  try {
+    facts = fs.lstatSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    // Below a file, or too long for a name: nothing can stand there.
+    if (!['ENOTDIR', 'ENAMETOOLONG'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+  }
+  if (facts === undefined) return null;
+  if (facts.isSymbolicLink()) return 'link';
+  return facts.isFile() ? 'file' : facts.isDirectory() ? 'directory' : 'other';
+}
+
+/** What link(2) says where the file system has no hard links: FAT, some network mounts. */
+const NO_HARD_LINKS: readonly unknown[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
+
+async function renameNew(from: string, to: string): Promise<void> {
+  try {
+    await new Promise<void>((resolve, reject) => fs.link(from, to, settle(resolve, reject)));
+  } catch (error) {
+    if (!NO_HARD_LINKS.includes((error as NodeJS.ErrnoException).code)) throw error;
+    // The best there is without links: two processes that take the same name at the same moment are not kept apart.
+    if (kindOf(to) !== null) throw Object.assign(new Error(`EEXIST: file already exists, '${to}'`), { code: 'EEXIST' });
+    return nodeFs.rename(from, to);
+  }
+  await nodeFs.remove(from);
 }
 
 function makeDurableDir(dir: string): void {

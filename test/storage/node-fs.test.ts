@@ -2,7 +2,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -45,6 +45,43 @@ test('files, names and directories behave as the port says', async () => {
   await nodeFs.remove(`${deep}/a`);
   await expect(nodeFs.remove(`${deep}/a`)).rejects.toMatchObject({ code: 'ENOENT' });
   expect(nodeFs.list(deep)).toEqual(['b']);
+});
+
+test('a new name is given only when it is free, whatever stands there', async () => {
+  const from = `${dir}/from`;
+  for (const make of [
+    (to: string) => writeFileSync(to, 'there'),
+    (to: string) => symlinkSync(`${dir}/nowhere`, to),
+    (to: string) => mkdirSync(to),
+  ]) {
+    writeFileSync(from, 'mine');
+    const to = `${dir}/to`;
+    make(to);
+    await expect(nodeFs.renameNew(from, to)).rejects.toMatchObject({ code: 'EEXIST' });
+    expect(readFileSync(from, 'utf8')).toBe('mine');
+    rmSync(to, { recursive: true });
+    await nodeFs.renameNew(from, to);
+    expect(readFileSync(to, 'utf8')).toBe('mine');
+    expect(nodeFs.exists(from)).toBe(false);
+    rmSync(to);
+  }
+});
+
+test('kinds of things, links, and directories that go', async () => {
+  writeFileSync(`${dir}/file`, '');
+  mkdirSync(`${dir}/deep`);
+  symlinkSync(`${dir}/deep`, `${dir}/link`);
+  symlinkSync(`${dir}/nowhere`, `${dir}/dangling`);
+  const kinds = ['file', 'deep', 'link', 'dangling', 'none', 'file/below'].map((name) =>
+    nodeFs.kindOf(`${dir}/${name}`),
+  );
+  expect(kinds).toEqual(['file', 'directory', 'link', 'link', null, null]);
+  expect(nodeFs.kindOf('/dev/null')).toBe('other');
+  expect(nodeFs.realPath(`${dir}/link`)).toBe(nodeFs.realPath(`${dir}/deep`));
+  expect(() => nodeFs.realPath(`${dir}/dangling`)).toThrow(expect.objectContaining({ code: 'ENOENT' }));
+  await expect(nodeFs.removeDir(dir)).rejects.toMatchObject({ code: 'ENOTEMPTY' });
+  await nodeFs.removeDir(`${dir}/deep`);
+  expect(nodeFs.kindOf(`${dir}/deep`)).toBeNull();
 });
 
 test('the log works on it', async () => {

@@ -115,6 +115,17 @@ export class SimFs implements Fs {
     return this.#dirs.get(path.slice(0, slash))?.names.has(path.slice(slash + 1)) ?? false;
   }
 
+  kindOf(path: string): 'file' | 'directory' | null {
+    if (this.#dirs.has(path)) return 'directory';
+    return this.exists(path) ? 'file' : null;
+  }
+
+  /** There are no links. */
+  realPath(path: string): string {
+    if (!this.exists(path)) throw systemError('ENOENT', path);
+    return path;
+  }
+
   list(dir: string): string[] {
     const found = this.#dirs.get(dir);
     if (found === undefined) throw systemError('ENOENT', dir);
@@ -132,6 +143,29 @@ export class SimFs implements Fs {
       dir.change({ remove: from.slice(from.lastIndexOf('/') + 1), name, file });
     };
     return this.perform('rename', from, { act });
+  }
+
+  /** A link, then a removal: a crash may come between. */
+  renameNew(from: string, to: string): Promise<void> {
+    const act = (): void => {
+      const file = this.#file(from);
+      const { dir, name } = this.#place(to);
+      if (dir.names.has(name)) throw systemError('EEXIST', to);
+      dir.change({ name, file });
+      dir.change({ remove: from.slice(from.lastIndexOf('/') + 1) });
+    };
+    return this.perform('rename', from, { act });
+  }
+
+  removeDir(path: string): Promise<void> {
+    const act = (): void => {
+      const dir = this.#dirs.get(path);
+      if (dir === undefined) throw systemError('ENOENT', path);
+      const hasDirs = [...this.#dirs.keys()].some((other) => other.startsWith(`${path}/`));
+      if (dir.names.size > 0 || hasDirs) throw systemError('ENOTEMPTY', path);
+      this.#dirs.delete(path);
+    };
+    return this.perform('remove', path, { act });
   }
 
   remove(path: string): Promise<void> {
