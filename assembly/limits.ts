@@ -10,6 +10,8 @@ export const HG_SEGMENT_HEADER_BYTES: u32 = 128;
 export const HG_SECTION_ENTRY_BYTES: u32 = 24;
 /** Bytes of one filter entry that `hg_filters_probe` reads. */
 export const HG_FILTER_ENTRY_BYTES: u32 = 24;
+/** Bytes of one range that `hg_segment_filter` and `hg_memtable_filter` read. */
+export const HG_RANGE_ENTRY_BYTES: u32 = 32;
 export const HG_MAX_TEXT_BYTES: u32 = 65536;
 /** Row lists that the set functions write need room for so many bytes more than their entries. */
 export const HG_ROWS_SLACK_BYTES: u32 = 32;

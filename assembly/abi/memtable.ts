@@ -21,6 +21,7 @@ import {
 } from '../memtable/order';
 import { indexRows, memtableLookup, memtableNodes } from '../memtable/postings';
 import { memtableAppend, memtableKill, memtableNew, memtableReserve } from '../memtable/rows';
+import { filterMemtable } from '../psi/filter';
 import { BAD_ARGUMENT, OUT_OF_MEMORY } from '../status';
 import { boundOf } from './bound';
 
@@ -122,6 +123,11 @@ export function hg_memtable_addresses(memtable: u32, rows: u32, n: u32): void {
     const at = <usize>rows + ((<usize>i) << 2);
     store<u32>(at, <u32>recordOf(memtable, load<u32>(at)));
   }
+}
+
+/** Keeps, in place, the rows (u32[n]) that lie in all k ranges; returns how many. */
+export function hg_memtable_filter(memtable: u32, rows: u32, n: u32, ranges: u32, k: u32): u32 {
+  return filterMemtable(memtable, rows, n, ranges, k);
 }
 
 /** Distinct buckets that rows in key order (u32[n]) lie in. */

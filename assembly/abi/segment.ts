@@ -3,6 +3,7 @@
 import { toInteger } from '../codec/record';
 import { countRows, lookupRows } from '../fmi/lookup';
 import { segmentRows } from '../json/rows';
+import { filterSegment } from '../psi/filter';
 import { psiCount, psiRange } from '../psi/range';
 import { buildSegment } from '../segment/builder';
 import { checkHeader, checkSegment } from '../segment/check';
@@ -192,6 +193,11 @@ export function hg_segment_psi(
 
 export function hg_segment_psi_count(segment: u32, column: u32, low: f64, high: f64, flags: u32): i32 {
   return psiCount(segment, column, low, high, (flags & 1) != 0, (flags & 2) != 0);
+}
+
+/** Keeps, in place, the rows (u32[n]) that lie in all k ranges; returns how many. */
+export function hg_segment_filter(segment: u32, rows: u32, n: u32, ranges: u32, k: u32): i32 {
+  return filterSegment(segment, rows, n, ranges, k);
 }
 
 /** Writes the dictionary's node ids ascending as f64, from ordinal `from`, at most `capacity`; returns how many. */

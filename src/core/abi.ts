@@ -8,6 +8,7 @@ export interface CoreExports {
   readonly HG_SEGMENT_HEADER_BYTES: WebAssembly.Global;
   readonly HG_SECTION_ENTRY_BYTES: WebAssembly.Global;
   readonly HG_FILTER_ENTRY_BYTES: WebAssembly.Global;
+  readonly HG_RANGE_ENTRY_BYTES: WebAssembly.Global;
   readonly HG_MAX_TEXT_BYTES: WebAssembly.Global;
   readonly HG_ROWS_SLACK_BYTES: WebAssembly.Global;
   hg_abi_version(): number;
@@ -90,6 +91,7 @@ export interface CoreExports {
     capacity: number,
   ): number;
   hg_segment_psi_count(segment: number, column: number, low: number, high: number, flags: number): number;
+  hg_segment_filter(segment: number, rows: number, n: number, ranges: number, k: number): number;
   hg_segment_nodes(segment: number, from: number, out: number, capacity: number): number;
   hg_rows_range(from: number, to: number, out: number): void;
   hg_rows_intersect(a: number, na: number, b: number, nb: number, out: number): number;
@@ -124,6 +126,7 @@ export interface CoreExports {
   hg_memtable_kill(memtable: number, row: number, lsn: number): number;
   hg_memtable_addresses(memtable: number, rows: number, n: number): void;
   hg_memtable_row_buckets(memtable: number, rows: number, n: number): number;
+  hg_memtable_filter(memtable: number, rows: number, n: number, ranges: number, k: number): number;
   hg_memtable_nodes(memtable: number, out: number, capacity: number): number;
 }
 
@@ -151,7 +154,7 @@ export const SEGMENT_FIELD = {
 } as const;
 
 /** Section kinds that the host asks for (FORMAT.md section 2). */
-export const SECTION_KIND = { nodes: 6, filter: 9 } as const;
+export const SECTION_KIND = { nodes: 6, filter: 9, column: 16, psi: 17 } as const;
 
 /** Separators of row text: see `json/rows.ts` in the core. */
 export const SEPARATOR = { commaBetween: 0, commaBefore: 1, newline: 2 } as const;

@@ -2,7 +2,7 @@
 
 import type { Core } from './load.ts';
 import { allocate, Region } from './region.ts';
-import type { SegmentFacts } from './segment.ts';
+import type { SegmentFacts } from './segment-facts.ts';
 
 interface Entry {
   pointer: number;

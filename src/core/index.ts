@@ -8,7 +8,16 @@ export { type Core, type CoreBuild, type CoreModule, compileCore, loadCore } fro
 export { CoreMemtable } from './memtable.ts';
 export { type BuilderColumn, SegmentMerger } from './merger.ts';
 export { encodeProperties, PROPERTY_TYPE, type Property, type PropertyTypeName } from './properties.ts';
+export {
+  encodeRanges,
+  isEmptyRange,
+  mayHold,
+  type NumericRange,
+  type RangeSet,
+} from './ranges.ts';
+export { RecordChecker } from './records.ts';
 export { STEP_ROWS, STEP_STATE, type StepBounds, type StepResult, TextSink } from './row-output.ts';
 export { buildRowPlan, type RowPlan } from './row-plan.ts';
-export { type DeadRows, ResidentSegment, readSegmentFacts, type SegmentFacts } from './segment.ts';
+export { type DeadRows, lowerBound, ResidentSegment } from './segment.ts';
+export { type ColumnFacts, readSegmentFacts, type SegmentFacts } from './segment-facts.ts';
 export { coreError, STATUS } from './status.ts';

@@ -2,6 +2,7 @@
 
 import type { Separator } from './abi.ts';
 import type { Core } from './load.ts';
+import type { RangeSet } from './ranges.ts';
 import { allocate, Region } from './region.ts';
 import { RowWorkspace, STEP_ROWS, STEP_STATE, type StepResult, type TextSink } from './row-output.ts';
 import type { RowPlan } from './row-plan.ts';
@@ -200,7 +201,34 @@ export class CoreMemtable {
     return rows;
   }
 
-  /** Writes given rows (of `lookup`) as text. Returns how many were written. */
+  /** Those of given rows that lie in all ranges, in the same order. */
+  filter(rows: Uint32Array, ranges: RangeSet): Uint32Array {
+    const { exports, memory } = this.#core;
+    const kept = new Uint32Array(rows.length);
+    const at = this.#work.ranges(ranges);
+    let count = 0;
+    for (let from = 0; from < rows.length; from += STEP_ROWS) {
+      const chunk = rows.subarray(from, from + STEP_ROWS);
+      const list = this.#work.rows;
+      memory.words.set(chunk, list / 4);
+      const n = exports.hg_memtable_filter(this.#handle, list, chunk.length, at, ranges.ranges.length) >>> 0;
+      kept.set(memory.words.subarray(list / 4, list / 4 + n), count);
+      count += n;
+    }
+    return kept.subarray(0, count);
+  }
+
+  /** Rows at positions [from, to) that are visible at `lsn`, at most one step's, in order; and the position to go on from. */
+  visibleRows(from: number, to: number, lsn: number): { rows: Uint32Array; next: number; buckets: number } {
+    const { exports, memory } = this.#core;
+    const list = this.#work.rows;
+    const n = exports.hg_memtable_rows(this.#handle, from, to, lsn, list, STEP_ROWS) >>> 0;
+    const next = exports.hg_result_rows() >>> 0;
+    const buckets = exports.hg_memtable_row_buckets(this.#handle, list, n) >>> 0;
+    return { rows: memory.words.slice(list / 4, list / 4 + n), next, buckets };
+  }
+
+  /** Writes given rows (of `lookup` or `filter`) as text. Returns how many were written. */
   stepRows(rows: Uint32Array, plan: RowPlan, separator: Separator, sink: TextSink, result: StepResult): number {
     const n = Math.min(rows.length, STEP_ROWS);
     this.#core.memory.words.set(rows.subarray(0, n), this.#work.rows / 4);

@@ -1,6 +1,7 @@
 // What a step over rows of one source gives, and the regions it works in.
 
 import type { Core } from './load.ts';
+import type { RangeSet } from './ranges.ts';
 import { allocate, Region } from './region.ts';
 import type { RowPlan } from './row-plan.ts';
 
@@ -89,6 +90,8 @@ export class RowWorkspace {
   readonly #core: Core;
   #plan: RowPlan | undefined;
   #planRegion: Region | undefined;
+  #ranges: RangeSet | undefined;
+  #rangesRegion: Region | undefined;
 
   constructor(core: Core) {
     this.#core = core;
@@ -108,6 +111,17 @@ export class RowWorkspace {
       this.#plan = plan;
     }
     return this.#planRegion!.pointer;
+  }
+
+  /** Address of the ranges in this instance; uploaded when they are others than last time. */
+  ranges(ranges: RangeSet): number {
+    if (this.#ranges !== ranges) {
+      this.#rangesRegion ??= new Region(this.#core, ranges.bytes.length);
+      this.#rangesRegion.ensure(ranges.bytes.length);
+      this.#core.memory.write(this.#rangesRegion.pointer, ranges.bytes);
+      this.#ranges = ranges;
+    }
+    return this.#rangesRegion!.pointer;
   }
 
   setNodes(nodes: readonly number[]): void {

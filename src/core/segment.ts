@@ -1,8 +1,8 @@
 // A segment in an instance of its own: its bytes in linear memory, queried in place.
 
-import { corruption, HedgerowError } from '../errors.ts';
-import { SECTION_KIND, SEGMENT_FIELD, type Separator } from './abi.ts';
+import type { Separator } from './abi.ts';
 import type { Core } from './load.ts';
+import { type NumericRange, type RangeSet, rangeFlags } from './ranges.ts';
 import { allocate, Region } from './region.ts';
 import {
   RowWorkspace,
@@ -13,105 +13,8 @@ import {
   type TextSink,
 } from './row-output.ts';
 import type { RowPlan } from './row-plan.ts';
+import { corruptStatus, factsAt, type SegmentFacts } from './segment-facts.ts';
 import { coreError, STATUS } from './status.ts';
-
-/** Header facts of a segment file (FORMAT.md section 2). */
-export interface SegmentFacts {
-  bytes: number;
-  rows: number;
-  incidences: number;
-  nodes: number;
-  buckets: number;
-  bucketSeconds: number;
-  timeMin: number;
-  timeMax: number;
-  idMax: number;
-  nodeMin: number;
-  nodeMax: number;
-  firstId: number;
-  lastId: number;
-  maxSize: number;
-  table: number;
-  nodeWidth: number;
-  nodesOffset: number;
-  filterOffset: number;
-  filterBytes: number;
-  /** CRC32C of the filter, as the directory says it. */
-  filterChecksum: number;
-}
-
-function corruptStatus(core: Core, status: number, file: string): HedgerowError {
-  if (status === STATUS.outOfMemory) return coreError(status, 'hg_segment_check');
-  if (status === STATUS.unsupported) {
-    return new HedgerowError(
-      'corrupt',
-      `${file} has a format version that this build does not read. Use the version of Hedgerow that wrote it, or a newer one.`,
-      {
-        fields: { file, offset: 8 },
-      },
-    );
-  }
-  return corruption(
-    file,
-    core.exports.hg_result_offset() >>> 0,
-    'the bytes are not those of a segment that was written whole',
-  );
-}
-
-/** Checks the head of a segment file (header and directory) in a scratch instance and reads its facts. Throws `corrupt`. */
-export function readSegmentFacts(core: Core, head: Uint8Array, fileBytes: number, file: string): SegmentFacts {
-  const { exports, memory } = core;
-  const pointer = allocate(core, head.length);
-  try {
-    memory.write(pointer, head);
-    const status = exports.hg_segment_check_header(pointer, head.length, fileBytes);
-    if (status < 0) throw corruptStatus(core, status, file);
-    return factsAt(core, pointer);
-  } finally {
-    exports.hg_memory_free(pointer);
-  }
-}
-
-function factsAt(core: Core, base: number): SegmentFacts {
-  const field = (name: keyof typeof SEGMENT_FIELD) => core.exports.hg_segment_field(base, SEGMENT_FIELD[name]);
-  const filterOffset = core.exports.hg_segment_section(base, SECTION_KIND.filter, 0) >>> 0;
-  const filterBytes = core.exports.hg_result_rows() >>> 0;
-  return {
-    bytes: field('bytes'),
-    rows: field('rows'),
-    incidences: field('incidences'),
-    nodes: field('nodes'),
-    buckets: field('buckets'),
-    bucketSeconds: field('bucketSeconds'),
-    timeMin: field('timeMin'),
-    timeMax: field('timeMax'),
-    idMax: field('idMax'),
-    nodeMin: field('nodeMin'),
-    nodeMax: field('nodeMax'),
-    firstId: field('firstId'),
-    lastId: field('lastId'),
-    maxSize: field('maxSize'),
-    table: field('table'),
-    nodeWidth: field('nodeWidth'),
-    nodesOffset: core.exports.hg_segment_section(base, SECTION_KIND.nodes, 0) >>> 0,
-    filterOffset,
-    filterBytes,
-    filterChecksum: sectionChecksum(core, base, SECTION_KIND.filter),
-  };
-}
-
-/** The checksum in the directory entry of a section (FORMAT.md section 2: u16 kind at 0, u32 CRC32C at 16 of each entry). */
-function sectionChecksum(core: Core, base: number, kind: number): number {
-  const { exports, memory } = core;
-  const sections = exports.hg_segment_field(base, SEGMENT_FIELD.sections);
-  const entryWords = exports.HG_SECTION_ENTRY_BYTES.value / 4;
-  const words = memory.words;
-  for (let index = 0; index < sections; index++) {
-    const entry = (base + exports.HG_SEGMENT_HEADER_BYTES.value) / 4 + index * entryWords;
-    if ((words[entry]! & 0xffff) === kind) return words[entry + 4]!;
-  }
-  return 0;
-}
 
 /** Rows of a segment that died, ascending, and the LSN each died at. Kept by the engine, copied into the instance when it changed. */
 export interface DeadRows {
@@ -208,12 +111,12 @@ export class ResidentSegment {
     return pointer;
   }
 
-  /** Takes dead rows out of the row list in the workspace; returns how many stay. */
-  #reconcile(n: number, dead: DeadRows, lsn: number): number {
+  /** Takes dead rows out of the row list at `rows`; returns how many stay. */
+  #reconcile(rows: number, n: number, dead: DeadRows, lsn: number): number {
     if (dead.count === 0 || n === 0) return n;
     const pointer = this.#uploadDead(dead);
     const offset = (dead.count * 4 + 7) & ~7;
-    return this.#core.exports.hg_rows_reconcile(this.#work.rows, n, pointer, pointer + offset, dead.count, lsn) >>> 0;
+    return this.#core.exports.hg_rows_reconcile(rows, n, pointer, pointer + offset, dead.count, lsn) >>> 0;
   }
 
   /** Copies the lookup's nodes in; call before `step` with nodes. */
@@ -292,9 +195,102 @@ export class ResidentSegment {
         exports.hg_rows_range(at, at + n, this.#work.rows);
         at += n;
       }
-      if (n > 0 && this.#reconcile(n, dead, lsn) > 0) return true;
+      if (n > 0 && this.#reconcile(this.#work.rows, n, dead, lsn) > 0) return true;
     }
     return false;
+  }
+
+  /** How many rows of the segment lie in a range, dead ones too, by the column's order; -1: it has no order here. Cost: log2 rows. */
+  countInOrder(range: NumericRange): number {
+    const { column, low, high } = range;
+    return Math.max(-1, this.#core.exports.hg_segment_psi_count(this.#handle, column, low, high, rangeFlags(range)));
+  }
+
+  /**
+   * Live rows of [from, to) that lie in all ranges (and hold the nodes set before), ascending. They are found through the order of `driver`'s
+   * column when it is given, which must be there; else each row is looked at. Bounded: at most the rows of one segment.
+   */
+  listRows(
+    from: number,
+    to: number,
+    nodeCount: number,
+    ranges: RangeSet,
+    driver: NumericRange | undefined,
+    dead: DeadRows,
+    lsn: number,
+  ): Uint32Array {
+    const { exports, memory } = this.#core;
+    const region = new Region(this.#core, this.facts.rows * 4 + exports.HG_ROWS_SLACK_BYTES.value);
+    try {
+      const found = this.#candidates(region, from, to, nodeCount, driver);
+      const live = this.#reconcile(found.pointer, found.count, dead, lsn);
+      const at = this.#work.ranges(ranges);
+      const n = exports.hg_segment_filter(this.#handle, found.pointer, live, at, ranges.ranges.length);
+      if (n < 0) throw coreError(n, 'hg_segment_filter');
+      return memory.words.slice(found.pointer / 4, found.pointer / 4 + n);
+    } finally {
+      region.free();
+    }
+  }
+
+  #candidates(
+    region: Region,
+    from: number,
+    to: number,
+    nodeCount: number,
+    driver: NumericRange | undefined,
+  ): { pointer: number; count: number } {
+    const { exports } = this.#core;
+    const { pointer } = region;
+    if (driver !== undefined) return this.#inOrder(pointer, from, to, driver);
+    if (nodeCount === 0) {
+      exports.hg_rows_range(from, to, pointer);
+      return { pointer, count: to - from };
+    }
+    let count = 0;
+    for (let at = from; at < to; at = exports.hg_result_rows() >>> 0) {
+      const { nodes } = this.#work;
+      const room = this.facts.rows - count;
+      const n = exports.hg_segment_lookup(this.#handle, nodes, nodeCount, at, to, pointer + count * 4, room);
+      if (n < 0) throw coreError(n, 'hg_segment_lookup');
+      count += n;
+    }
+    return { pointer, count };
+  }
+
+  #inOrder(out: number, from: number, to: number, range: NumericRange): { pointer: number; count: number } {
+    const { exports, memory } = this.#core;
+    const { column, low, high } = range;
+    const n = exports.hg_segment_psi(this.#handle, column, low, high, rangeFlags(range), out, this.facts.rows);
+    if (n < 0) throw coreError(n, 'hg_segment_psi');
+    const rows = memory.words.subarray(out / 4, out / 4 + n);
+    const first = lowerBound(rows, from);
+    return { pointer: out + first * 4, count: lowerBound(rows, to) - first };
+  }
+
+  /** Writes given rows as text, as many as fit in one buffer. Returns how many were written. */
+  stepRows(rows: Uint32Array, plan: RowPlan, separator: Separator, sink: TextSink, result: StepResult): number {
+    const { exports, memory } = this.#core;
+    const work = this.#work;
+    const n = Math.min(rows.length, STEP_ROWS);
+    memory.words.set(rows.subarray(0, n), work.rows / 4);
+    const planAt = work.plan(plan);
+    const { text } = work;
+    let written = exports.hg_segment_json(this.#handle, work.rows, n, planAt, separator, text.pointer, text.bytes);
+    if (written === STATUS.tooSmall) {
+      text.ensure(exports.hg_result_needed() >>> 0);
+      written = exports.hg_segment_json(this.#handle, work.rows, n, planAt, separator, text.pointer, text.bytes);
+    }
+    if (written < 0) throw coreError(written, 'hg_segment_json');
+    const done = exports.hg_result_rows() >>> 0;
+    sink.append(memory.borrow(text.pointer, written));
+    const last = this.keyOf(rows[done - 1]!);
+    result.rows = done;
+    result.firstTs = this.keyOf(rows[0]!).eventTs;
+    result.lastTs = last.eventTs;
+    result.lastId = last.id;
+    result.buckets = exports.hg_segment_row_buckets(this.#handle, work.rows, done) >>> 0;
+    return done;
   }
 
   /**
@@ -307,7 +303,7 @@ export class ResidentSegment {
     for (let at = from; at < to; at += STEP_ROWS) {
       const count = Math.min(STEP_ROWS, to - at);
       exports.hg_rows_range(at, at + count, this.#work.rows);
-      const n = this.#reconcile(count, dead, lsn);
+      const n = this.#reconcile(this.#work.rows, count, dead, lsn);
       let done = 0;
       while (done < n) {
         const size = exports.hg_segment_records(
@@ -339,4 +335,16 @@ export class ResidentSegment {
     region.free();
     return ids;
   }
+}
+
+/** First place in an ascending list whose value is >= `value`. */
+export function lowerBound(rows: Uint32Array, value: number): number {
+  let low = 0;
+  let high = rows.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (rows[middle]! < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

@@ -207,10 +207,25 @@ function read(script: Script): void {
   script.call('hg_segment_psi_count', ['segment', 0, 0.5, 1e308, 1], 2);
   script.call('hg_segment_psi', ['segment', 0, 0.5, 2.5, 0, 'rows', 2], -2);
   script.call('hg_result_needed', [], 3);
+  script.say('the same rows by looking at each');
+  script.region('range', 32);
+  script.bytes('range', rangeEntry(0, 0.5, 2.5, 0));
+  script.call('hg_rows_range', [0, 16, 'rows']);
+  script.call('hg_segment_filter', ['segment', 'rows', rows.length, 'range', 1], 3);
+  script.holdsWords('rows', [0, 3, 10]);
   script.region('tombstone', 64);
   script.bytes('tombstone', naiveRecord(edgeOf(3600, 0, [3, 2])));
   script.call('hg_segment_match', ['segment', 'tombstone', 'rows', 16], 1);
   script.holdsWords('rows', [7]);
+}
+
+/** A range of hg_segment_filter; rows without the column are null. */
+function rangeEntry(column: number, low: number, high: number, flags: number): Uint8Array {
+  const view = new DataView(new ArrayBuffer(32));
+  for (const [index, value] of [low, high, Number.NaN].entries()) view.setFloat64(index * 8, value, true);
+  view.setUint32(24, column, true);
+  view.setUint32(28, flags, true);
+  return new Uint8Array(view.buffer);
 }
 
 function lists(script: Script): void {
@@ -274,6 +289,11 @@ function memtable(script: Script): void {
   script.holdsWords('rows', order);
   script.call('hg_memtable_rows', ['table', 0, edges.length, 1002, 'rows', 16], 2);
   script.holdsWords('rows', [1, 0]);
+  script.call('hg_memtable_filter', ['table', 'rows', 2, 'range', 1], 0);
+  script.bytes('range', rangeEntry(0, 0, 0.25, 0));
+  script.call('hg_memtable_rows', ['table', 0, edges.length, 2000, 'rows', 16], edges.length);
+  script.call('hg_memtable_filter', ['table', 'rows', edges.length, 'range', 1], 1);
+  script.holdsWords('rows', [1]);
   script.call('hg_memtable_kill', ['table', 0, 1006], 1);
   script.call('hg_memtable_kill', ['table', 0, 1007], 0);
   script.numbers('nodes', [2, 1]);

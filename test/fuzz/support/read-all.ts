@@ -191,6 +191,28 @@ function readOrders(core: EdgeOfMemory, random: Random, segment: number, rows: n
         found.every((row, i) => row < rows && (i === 0 || row > found[i - 1]!)),
         'rows of the order ascend',
       );
+      readRange(core, segment, rows, { id, low, high, flags }, n < 0 ? undefined : found);
     }
   }
+}
+
+/** The filter finds what the order finds. */
+function readRange(
+  core: EdgeOfMemory,
+  segment: number,
+  rows: number,
+  range: { id: number; low: number; high: number; flags: number },
+  ordered: readonly number[] | undefined,
+): void {
+  const { x } = core;
+  const entry = new DataView(new ArrayBuffer(32));
+  for (const [index, value] of [range.low, range.high, Number.NaN].entries()) entry.setFloat64(index * 8, value, true);
+  entry.setUint32(24, range.id, true);
+  entry.setUint32(28, range.flags, true);
+  const ranges = core.put(new Uint8Array(entry.buffer));
+  const list = core.putWords(Array.from({ length: rows }, (_, row) => row));
+  const n = answer(x.hg_segment_filter(segment, list, rows, ranges, 1));
+  must(n <= rows, 'rows of the filter');
+  if (ordered !== undefined && !Number.isNaN(range.low))
+    must(core.words(list, Math.max(0, n)).join() === ordered.join(), 'the filter finds what the order finds');
 }

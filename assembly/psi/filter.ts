@@ -1,0 +1,93 @@
+// Keeps the rows of a list whose numeric columns lie in given ranges, read from the columns of a segment or from records.
+
+import { findProperty } from '../codec/record';
+import { HG_RANGE_ENTRY_BYTES, HG_TYPE_INTEGER, HG_TYPE_REAL } from '../limits';
+import { recordOf } from '../memtable/layout';
+import { C_TYPE, hasValue, integerValue, openColumn, realValue, STATE_MISSING, STATE_VALUES } from '../segment/columns';
+import { S_BASE, S_ROWS } from '../segment/layout';
+import { BAD_ARGUMENT } from '../status';
+
+/** A range: lowest and highest value, the value of rows that do not have the column (NaN: null), u32 column, u32 flags as for hg_segment_psi. */
+const R_LOW: usize = 0;
+const R_HIGH: usize = 8;
+const R_MISSING: usize = 16;
+const R_COLUMN: usize = 24;
+const R_FLAGS: usize = 28;
+
+const LOW_OPEN: u32 = 1;
+const HIGH_OPEN: u32 = 2;
+
+const cursor: usize = memory.data(32, 16);
+
+/** Whether a value lies in the range; NaN lies in none. */
+function holds(range: usize, value: f64): bool {
+  return lies(value, load<f64>(range + R_LOW), load<f64>(range + R_HIGH), load<u32>(range + R_FLAGS));
+}
+
+function lies(value: f64, low: f64, high: f64, flags: u32): bool {
+  return (flags & LOW_OPEN ? value > low : value >= low) && (flags & HIGH_OPEN ? value < high : value <= high);
+}
+
+/**
+ * Keeps, in place, the rows (u32[n], any order) of a segment that lie in all `k` ranges; returns how many. BAD_ARGUMENT: a column with values
+ * that are no numbers. Cost: one look a row and range.
+ */
+export function filterSegment(s: usize, rows: usize, n: u32, ranges: usize, k: u32): i32 {
+  const base = <usize>load<u32>(s + S_BASE);
+  let left = n;
+  for (let i: u32 = 0; i < k; i++) {
+    const range = ranges + <usize>(i * HG_RANGE_ENTRY_BYTES);
+    const state = openColumn(base, load<u32>(s + S_ROWS), load<u32>(range + R_COLUMN), cursor);
+    if (state == STATE_VALUES) {
+      const type = load<u32>(cursor + C_TYPE);
+      if (type != HG_TYPE_REAL && type != HG_TYPE_INTEGER) return BAD_ARGUMENT;
+      left = keepValues(rows, left, range);
+    } else if (!holds(range, state == STATE_MISSING ? load<f64>(range + R_MISSING) : NaN)) left = 0;
+  }
+  return <i32>left;
+}
+
+function keepValues(rows: usize, n: u32, range: usize): u32 {
+  const low = load<f64>(range + R_LOW);
+  const high = load<f64>(range + R_HIGH);
+  const flags = load<u32>(range + R_FLAGS);
+  const isInteger = load<u32>(cursor + C_TYPE) == HG_TYPE_INTEGER;
+  const end = rows + ((<usize>n) << 2);
+  let at = rows;
+  for (let from = rows; from < end; from += 4) {
+    const row = load<u32>(from);
+    store<u32>(at, row);
+    if (!hasValue(cursor, row)) continue;
+    const value = isInteger ? <f64>integerValue(cursor, row) : realValue(cursor, row);
+    at += (<usize>u32(lies(value, low, high, flags))) << 2;
+  }
+  return <u32>((at - rows) >> 2);
+}
+
+/** As filterSegment, for rows of a memtable. Cost: the properties before the column, for each row and range. */
+export function filterMemtable(m: usize, rows: usize, n: u32, ranges: usize, k: u32): u32 {
+  let at = rows;
+  const end = rows + ((<usize>n) << 2);
+  for (let from = rows; from < end; from += 4) {
+    const row = load<u32>(from);
+    store<u32>(at, row);
+    at += (<usize>u32(recordHolds(recordOf(m, row), ranges, k))) << 2;
+  }
+  return <u32>((at - rows) >> 2);
+}
+
+function recordHolds(record: usize, ranges: usize, k: u32): bool {
+  for (let i: u32 = 0; i < k; i++) {
+    const range = ranges + <usize>(i * HG_RANGE_ENTRY_BYTES);
+    const entry = findProperty(record, load<u32>(range + R_COLUMN));
+    if (!holds(range, entry ? propertyNumber(entry) : load<f64>(range + R_MISSING))) return false;
+  }
+  return true;
+}
+
+/** Number of a property entry; NaN when it is null or no number. */
+function propertyNumber(entry: usize): f64 {
+  const type = <u32>load<u8>(entry + 2);
+  if (type == HG_TYPE_REAL) return load<f64>(entry + 4);
+  return type == HG_TYPE_INTEGER ? <f64>load<i64>(entry + 4) : NaN;
+}

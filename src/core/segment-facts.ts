@@ -1,0 +1,151 @@
+// Facts of a segment file from its header and directory: what is known of it before its rows are in memory.
+
+import { corruption, HedgerowError } from '../errors.ts';
+import { SECTION_KIND, SEGMENT_FIELD } from './abi.ts';
+import type { Core } from './load.ts';
+import { PROPERTY_TYPE } from './properties.ts';
+import { allocate } from './region.ts';
+import { coreError, STATUS } from './status.ts';
+
+/** Header facts of a segment file (FORMAT.md section 2). */
+export interface SegmentFacts {
+  bytes: number;
+  rows: number;
+  incidences: number;
+  nodes: number;
+  buckets: number;
+  bucketSeconds: number;
+  timeMin: number;
+  timeMax: number;
+  idMax: number;
+  nodeMin: number;
+  nodeMax: number;
+  firstId: number;
+  lastId: number;
+  maxSize: number;
+  table: number;
+  nodeWidth: number;
+  nodesOffset: number;
+  filterOffset: number;
+  filterBytes: number;
+  /** CRC32C of the filter, as the directory says it. */
+  filterChecksum: number;
+  /** Property columns of the file, ascending by id. */
+  columns: readonly ColumnFacts[];
+}
+
+/** A property column as the directory tells of it. */
+export interface ColumnFacts {
+  id: number;
+  /** INTEGER or REAL. */
+  numeric: boolean;
+  /** No row has a value. */
+  allNull: boolean;
+  /** Its values have an order (PSI). */
+  ordered: boolean;
+}
+
+/** The error for a status of a check. */
+export function corruptStatus(core: Core, status: number, file: string): HedgerowError {
+  if (status === STATUS.outOfMemory) return coreError(status, 'hg_segment_check');
+  if (status === STATUS.unsupported) {
+    return new HedgerowError(
+      'corrupt',
+      `${file} has a format version that this build does not read. Use the version of Hedgerow that wrote it, or a newer one.`,
+      {
+        fields: { file, offset: 8 },
+      },
+    );
+  }
+  return corruption(
+    file,
+    core.exports.hg_result_offset() >>> 0,
+    'the bytes are not those of a segment that was written whole',
+  );
+}
+
+/** Checks the head of a segment file (header and directory) in a scratch instance and reads its facts. Throws `corrupt`. */
+export function readSegmentFacts(core: Core, head: Uint8Array, fileBytes: number, file: string): SegmentFacts {
+  const { exports, memory } = core;
+  const pointer = allocate(core, head.length);
+  try {
+    memory.write(pointer, head);
+    const status = exports.hg_segment_check_header(pointer, head.length, fileBytes);
+    if (status < 0) throw corruptStatus(core, status, file);
+    return factsAt(core, pointer);
+  } finally {
+    exports.hg_memory_free(pointer);
+  }
+}
+
+/** Facts of the checked file at `base`. */
+export function factsAt(core: Core, base: number): SegmentFacts {
+  const field = (name: keyof typeof SEGMENT_FIELD) => core.exports.hg_segment_field(base, SEGMENT_FIELD[name]);
+  const sections = sectionsAt(core, base);
+  const filterOffset = core.exports.hg_segment_section(base, SECTION_KIND.filter, 0) >>> 0;
+  const filterBytes = core.exports.hg_result_rows() >>> 0;
+  return {
+    bytes: field('bytes'),
+    rows: field('rows'),
+    incidences: field('incidences'),
+    nodes: field('nodes'),
+    buckets: field('buckets'),
+    bucketSeconds: field('bucketSeconds'),
+    timeMin: field('timeMin'),
+    timeMax: field('timeMax'),
+    idMax: field('idMax'),
+    nodeMin: field('nodeMin'),
+    nodeMax: field('nodeMax'),
+    firstId: field('firstId'),
+    lastId: field('lastId'),
+    maxSize: field('maxSize'),
+    table: field('table'),
+    nodeWidth: field('nodeWidth'),
+    nodesOffset: core.exports.hg_segment_section(base, SECTION_KIND.nodes, 0) >>> 0,
+    filterOffset,
+    filterBytes,
+    filterChecksum: sections.find((section) => section.kind === SECTION_KIND.filter)?.checksum ?? 0,
+    columns: columnsOf(sections),
+  };
+}
+
+/** An entry of the directory (FORMAT.md section 2). */
+interface Section {
+  kind: number;
+  column: number;
+  type: number;
+  flags: number;
+  checksum: number;
+}
+
+const FLAG_ALL_NULL = 2;
+
+function sectionsAt(core: Core, base: number): Section[] {
+  const { exports, memory } = core;
+  const count = exports.hg_segment_field(base, SEGMENT_FIELD.sections);
+  const entryWords = exports.HG_SECTION_ENTRY_BYTES.value / 4;
+  const { words } = memory;
+  return Array.from({ length: count }, (_, index) => {
+    const entry = (base + exports.HG_SEGMENT_HEADER_BYTES.value) / 4 + index * entryWords;
+    const [kindAndColumn, layout] = [words[entry]!, words[entry + 1]!];
+    return {
+      kind: kindAndColumn & 0xffff,
+      column: kindAndColumn >>> 16,
+      type: layout & 0xff,
+      flags: layout >>> 16,
+      checksum: words[entry + 4]!,
+    };
+  });
+}
+
+function columnsOf(sections: readonly Section[]): ColumnFacts[] {
+  const ordered = new Set(sections.filter(({ kind }) => kind === SECTION_KIND.psi).map(({ column }) => column));
+  return sections
+    .filter(({ kind }) => kind === SECTION_KIND.column)
+    .map(({ column, type, flags }) => ({
+      id: column,
+      numeric: type === PROPERTY_TYPE.REAL || type === PROPERTY_TYPE.INTEGER,
+      allNull: (flags & FLAG_ALL_NULL) !== 0,
+      ordered: ordered.has(column),
+    }));
+}
