@@ -7,18 +7,23 @@ export const STATUS_OF_CODE = {
   empty_members: 400,
   too_many_members: 400,
   invalid_cursor: 400,
+  invalid_lsn: 400,
   unknown_column: 400,
   unauthorized: 401,
   forbidden: 403,
   route_not_found: 404,
   table_not_found: 404,
   index_not_found: 404,
+  key_not_found: 404,
   method_not_allowed: 405,
   table_exists: 409,
   index_exists: 409,
   column_exists: 409,
   primary_table: 409,
   conflict: 409,
+  idempotency_conflict: 409,
+  backup_exists: 409,
+  last_admin: 409,
   body_too_large: 413,
   unsupported_media_type: 415,
   rate_limited: 429,
@@ -29,7 +34,9 @@ export const STATUS_OF_CODE = {
   draining: 503,
   overloaded: 503,
   log_failed: 503,
+  disk_failed: 503,
   lsn_timeout: 503,
+  no_keys: 503,
   timeout: 504,
   disk_full: 507,
 } as const;
@@ -64,6 +71,24 @@ export class HedgerowError extends Error {
   get status(): number {
     return STATUS_OF_CODE[this.code];
   }
+}
+
+/**
+ * The same error without a stack, for refusals that callers bring about as often as they like: taking the stack costs ten times as much as the rest of
+ * such an answer.
+ */
+export function refusal(
+  code: ErrorCode,
+  detail: string,
+  more: { errors?: FieldError[]; fields?: Record<string, unknown> } = {},
+): HedgerowError {
+  return Object.assign(Object.create(HedgerowError.prototype) as HedgerowError, {
+    name: 'HedgerowError',
+    message: detail,
+    code,
+    errors: more.errors,
+    fields: more.fields,
+  });
 }
 
 /** Bytes on disk that are not what was written: refuses, names file and offset. */

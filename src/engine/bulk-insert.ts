@@ -3,8 +3,9 @@
 import type { EdgeBatch } from '../core/index.ts';
 import { HedgerowError } from '../errors.ts';
 import { checkTime, memberSet } from './edge.ts';
+import type { Attach } from './replay-entry.ts';
 import type { Table } from './table.ts';
-import type { BulkInsertResult, EdgeInput } from './types.ts';
+import type { BulkInsertResult, BulkOutcome, EdgeInput } from './types.ts';
 
 /** Records of up to one batch; renumbered in place at commit. */
 export interface RecordPiece {
@@ -45,7 +46,7 @@ export class BulkInsert {
   }
 
   /** Commits all edges; resolves when they are durable. Throws `invalid_input` when there are none. */
-  async commit(): Promise<BulkInsertResult> {
+  async commit(attach?: Attach<BulkOutcome>): Promise<BulkInsertResult> {
     this.#assertOpen();
     if (this.count === 0) {
       this.discard();
@@ -53,7 +54,7 @@ export class BulkInsert {
     }
     this.#encode();
     this.discard();
-    return this.#table.insertPieces(this.#pieces, this.count);
+    return this.#table.insertPieces(this.#pieces, this.count, attach);
   }
 
   /** Gives the batch back; the edges are forgotten. */

@@ -26,7 +26,13 @@ export interface TableDefinition {
 export type CatalogChange =
   | { op: 'create_table'; table: TableDefinition }
   | { op: 'drop_table'; id: number }
-  | { op: 'set_threshold'; id: number; threshold: number };
+  | { op: 'set_threshold'; id: number; threshold: number }
+  | IndexChange;
+
+/** `column` by id; `createdAt` in epoch seconds. */
+export type IndexChange =
+  | { op: 'create_index'; id: number; column: number; createdAt: number }
+  | { op: 'drop_index'; id: number; column: number };
 
 const FIRST_USER_COLUMN = 3;
 const MAX_BUCKET_SECONDS = 2 ** 40;
@@ -69,4 +75,11 @@ export function checkThreshold(threshold: number, field: string): number {
   if (!Number.isSafeInteger(threshold) || threshold < 0 || threshold > MAX_INTEGER)
     throw wrong(field, 'must be an integer of 0 or more (0 disables)');
   return threshold;
+}
+
+/** The definition after an index was created or dropped. */
+export function withIndexChange(definition: TableDefinition, change: IndexChange): TableDefinition {
+  const others = definition.indexes.filter(({ column }) => column !== change.column);
+  const added = change.op === 'create_index' ? [{ column: change.column, createdAt: change.createdAt }] : [];
+  return { ...definition, indexes: [...others, ...added] };
 }

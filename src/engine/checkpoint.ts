@@ -1,7 +1,9 @@
-// The manifest's document: every table's definition, segments and applied LSN at one moment.
+// The manifest's document: every table's definition, segments and applied LSN, the small documents and the files of stored answers, at one moment.
 
 import { corruption } from '../errors.ts';
 import type { TableDefinition } from './catalog.ts';
+import type { StoredDocuments } from './documents.ts';
+import type { StoredReplays } from './replays.ts';
 import type { SegmentEntry } from './segments-on-disk.ts';
 import type { Table } from './table.ts';
 
@@ -12,6 +14,8 @@ export interface CheckpointTable {
   nextId: number;
   nextSegment: number;
   segments: SegmentEntry[];
+  /** How often a compaction dropped live rows (TTL): what the table holds, as nothing in the log says it. Missing: never. */
+  expirations?: number;
 }
 
 export interface Checkpoint {
@@ -20,6 +24,19 @@ export interface Checkpoint {
   lsn: number;
   nextTableId: number;
   tables: CheckpointTable[];
+  /** As of `lsn`. Missing in older manifests: none. */
+  documents?: StoredDocuments[];
+  /** Missing in older manifests: none. */
+  replays?: StoredReplays;
+}
+
+/** A table that gets new segments with the manifest. */
+export interface ChangedTable {
+  table: Table;
+  segments: readonly SegmentEntry[];
+  appliedLsn: number;
+  /** Live rows are dropped with it. */
+  expired: boolean;
 }
 
 /** The document for the tables as they are, but for `changed`, which gets new segments. `lsn` must be durable. */
@@ -27,17 +44,19 @@ export function makeCheckpoint(
   tables: Iterable<Table>,
   lsn: number,
   nextTableId: number,
-  changed?: { table: Table; segments: readonly SegmentEntry[]; appliedLsn: number },
+  changed?: ChangedTable,
 ): Checkpoint {
   const items: CheckpointTable[] = [];
   for (const table of tables) {
     const isChanged = changed?.table === table;
+    const expirations = table.expirations + (isChanged && changed.expired ? 1 : 0);
     items.push({
       definition: table.definition,
       appliedLsn: isChanged ? changed.appliedLsn : table.appliedLsn,
       nextId: table.nextId,
       nextSegment: table.nextSegment,
       segments: isChanged ? [...changed.segments] : segmentsOf(table),
+      ...(expirations > 0 ? { expirations } : {}),
     });
   }
   return { format: 1, lsn, nextTableId, tables: items };

@@ -79,6 +79,10 @@ function wrongValue(type: ColumnType, value: PropertyValue): string | undefined 
   }
 }
 
+function isNumeric(column: Column): boolean {
+  return column.type === 'INTEGER' || column.type === 'REAL';
+}
+
 /** A table's columns with what inserts need: names without case, and checked values to bytes. */
 export class ColumnSet {
   readonly columns: readonly Column[];
@@ -91,6 +95,23 @@ export class ColumnSet {
 
   find(name: string): Column | undefined {
     return this.#byName.get(name.toLowerCase());
+  }
+
+  /** A column of numbers. Throws `unknown_column`, or `invalid_input` when its values are none; both say which columns are. */
+  numeric(name: string, loc: (string | number)[] = ['column']): Column {
+    const column = this.find(name);
+    if (column !== undefined && isNumeric(column)) return column;
+    const known = `Columns of numbers: ${this.columns
+      .filter(isNumeric)
+      .map((each) => each.name)
+      .join(', ')}.`;
+    const [code, what] =
+      column === undefined
+        ? (['unknown_column', `There is no column ${JSON.stringify(name)}.`] as const)
+        : (['invalid_input', `Column ${column.name} is ${column.type}, not INTEGER or REAL.`] as const);
+    throw new HedgerowError(code, `${what} ${known}`, {
+      errors: [{ loc, msg: 'is no column of numbers' }],
+    });
   }
 
   /**

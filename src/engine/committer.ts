@@ -2,9 +2,14 @@
 
 import type { HedgerowError } from '../errors.ts';
 import type { LogStore } from '../storage/log.ts';
+import type { LsnWaits } from './lsn-waits.ts';
+import { OPERATION, singleRun } from './operations.ts';
+import { encodeReplay, type ReplayEntry } from './replay-entry.ts';
 
 interface Waiter {
   lsn: number;
+  /** What becomes visible with the LSN, before any of those who wait goes on. */
+  apply: (() => void) | undefined;
   resolve: () => void;
   reject: (error: HedgerowError) => void;
 }
@@ -12,8 +17,15 @@ interface Waiter {
 /** Answered waiters that the queue may hold. */
 const MAX_RESOLVED = 1024;
 
+/** Takes the answers that stand in frames. */
+export interface ReplaySink {
+  add(entry: ReplayEntry, lsn: number): void;
+}
+
 export class Committer {
   #log: LogStore | undefined;
+  #replays: ReplaySink | undefined;
+  readonly #waits: LsnWaits;
   #waiters: Waiter[] = [];
   #first = 0;
   /** Newest LSN that snapshots see: all operations up to it may be answered. */
@@ -22,8 +34,13 @@ export class Committer {
   /** While the log is replayed: the LSN reached, which is then the head. A compaction in between must not vouch for more. */
   replayedLsn: number | null = null;
 
-  attach(log: LogStore): void {
+  constructor(waits: LsnWaits) {
+    this.#waits = waits;
+  }
+
+  attach(log: LogStore, replays: ReplaySink): void {
     this.#log = log;
+    this.#replays = replays;
     this.visibleLsn = log.headLsn;
   }
 
@@ -41,19 +58,34 @@ export class Committer {
     return this.replayedLsn ?? this.#log!.durableLsn;
   }
 
-  /** Queues one frame; returns its first LSN. What it does must be applied before the next await, in LSN order. Throws when the log has failed. */
-  append(operations: number, parts: readonly Uint8Array[]): number {
+  /**
+   * Queues one frame; returns its first LSN. What it does must be applied before the next await, in LSN order. `entry`, the answer to what the frame does,
+   * is one more operation at its end. Throws when the log has failed.
+   */
+  append(operations: number, parts: readonly Uint8Array[], entry?: ReplayEntry): number {
     if (this.failed !== null) throw this.failed;
-    return this.#log!.append(operations, parts);
+    if (entry === undefined) return this.#log!.append(operations, parts);
+    const lsn = this.#log!.append(operations + 1, [...parts, ...singleRun(OPERATION.replay, encodeReplay(entry))]);
+    this.#replays!.add(entry, lsn + operations);
+    return lsn;
   }
 
-  /** Resolves when `lsn` is durable; rejects when the log fails before. */
-  durable(lsn: number): Promise<void> {
-    if (lsn <= this.visibleLsn) return Promise.resolve();
+  /**
+   * Resolves when `lsn`, which was just appended, is durable; rejects when the log fails before. `apply` runs in the moment the LSN becomes visible: nobody sees
+   * the LSN without it.
+   */
+  durable(lsn: number, apply?: () => void): Promise<void> {
+    if (lsn <= this.visibleLsn) throw new Error(`LSN ${lsn} is waited for too late`);
     if (this.failed !== null) return Promise.reject(this.failed);
     return new Promise((resolve, reject) => {
-      this.#waiters.push({ lsn, resolve, reject });
+      this.#waiters.push({ lsn, apply, resolve, reject });
     });
+  }
+
+  /** True when reads see `lsn` within so many milliseconds. */
+  whenVisible(lsn: number, timeoutMs: number): Promise<boolean> {
+    if (lsn <= this.visibleLsn) return Promise.resolve(true);
+    return this.failed === null ? this.#waits.wait(lsn, timeoutMs) : Promise.resolve(false);
   }
 
   /** Called by the log, once a group. */
@@ -61,7 +93,11 @@ export class Committer {
     this.visibleLsn = lsn;
     const waiters = this.#waiters;
     let at = this.#first;
-    while (at < waiters.length && waiters[at]!.lsn <= lsn) waiters[at++]!.resolve();
+    while (at < waiters.length && waiters[at]!.lsn <= lsn) {
+      const waiter = waiters[at++]!;
+      waiter.apply?.();
+      waiter.resolve();
+    }
     if (at === waiters.length) {
       this.#waiters = [];
       this.#first = 0;
@@ -70,6 +106,7 @@ export class Committer {
       this.#waiters = waiters.slice(at);
       this.#first = 0;
     } else this.#first = at;
+    this.#waits.reached(lsn);
   }
 
   /** Refuses new writes from now on; what is in the log goes its way. */
@@ -82,8 +119,14 @@ export class Committer {
     await this.#log?.close().catch(() => undefined);
   }
 
+  /** Nobody waits for an LSN any longer: the database closes. */
+  endWaits(): void {
+    this.#waits.end();
+  }
+
   onFailed(error: HedgerowError): void {
     this.failed = error;
+    this.#waits.end();
     for (const waiter of this.#waiters.splice(this.#first)) waiter.reject(error);
     this.#waiters = [];
     this.#first = 0;

@@ -1,109 +1,140 @@
-// The database: opens a directory, holds the tables, orders commits, DDL and compactions. The only door to the data.
+// The database: opens a directory, composes the parts, runs compactions. The only door to the data.
 //
-// Invariants: DDL and manifest installs run one at a time (#ddl), compactions one at a time (#compactions); a catalog change is applied when it
-// is durable; the manifest never says more than the log and the segments hold.
+// Invariants: DDL, document changes and manifest installs run one at a time (#ddlMutex), compactions one at a time (#compactions); a catalog change
+// is applied when it is durable; the manifest never says more than the log, the segments and the files of stored answers hold.
 
-import { EdgeBatch, loadCore, makeChecksum, TextSink } from '../core/index.ts';
+import { type CoreModule, EdgeBatch, loadCore, makeChecksum, TextSink } from '../core/index.ts';
 import { HedgerowError } from '../errors.ts';
 import { IDENTIFIER } from '../limits.ts';
-import type { Fs } from '../storage/fs.ts';
-import { type LogGroupFigures, openLog } from '../storage/log.ts';
-import { installManifest, manifestPath, readManifest } from '../storage/manifest.ts';
-import { type CatalogChange, checkThreshold, defineTable, type TableDefinition } from './catalog.ts';
-import { appliedEverywhere, type Checkpoint, checkCheckpoint, makeCheckpoint } from './checkpoint.ts';
+import { DEFAULT_LOG_FILE_BYTES, type LogStore, openLog } from '../storage/log.ts';
+import { manifestPath, readManifest } from '../storage/manifest.ts';
+import { type BackupOptions, type BackupResult, Backups } from './backup/backups.ts';
+import { pinState } from './backup/pinned-state.ts';
+import { targetDirectory } from './backup/target-directory.ts';
+import { defineTable } from './catalog.ts';
+import { appliedEverywhere, type Checkpoint, checkCheckpoint } from './checkpoint.ts';
+import { Checkpointer } from './checkpointer.ts';
 import { Committer } from './committer.ts';
-import { compactTable } from './compaction/compact-table.ts';
+import { Compactor } from './compaction/compactor.ts';
 import { CompactionTrigger } from './compaction/trigger.ts';
-import type { CompactionRunner } from './compaction/work.ts';
 import type { EngineContext } from './context.ts';
-import { engineHealth, type StoreFigures, walStatus } from './figures.ts';
+import { Ddl } from './ddl.ts';
+import { Documents } from './documents.ts';
+import type { EngineOptions } from './engine-options.ts';
+import { engineFigures, engineHealth, type StoreFigures, walStatus } from './figures.ts';
+import { Indexes } from './indexes.ts';
+import { LogRelief } from './log-relief.ts';
+import { LsnWaits } from './lsn-waits.ts';
 import { Mutex } from './mutex.ts';
 import { NodeCounter } from './node-count.ts';
-import { OPERATION, runHeader } from './operations.ts';
 import { findOrphans, removeOrphans } from './orphans.ts';
-import { createdTable, openTable, replayFrame } from './recovery.ts';
+import { openTable, replayFrame } from './recovery.ts';
+import type { Attach } from './replay-entry.ts';
+import { REPLAY_LIMITS, Replays } from './replays.ts';
 import { Residency } from './residency.ts';
-import type { SegmentEntry } from './segments-on-disk.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { Table } from './table.ts';
+import { TableSet } from './table-set.ts';
 import { Transaction } from './transaction.ts';
-import type { CompactionResult, EngineHealth, TableInput, WalStatus } from './types.ts';
-
-/** Everything the engine needs of the world; `openDatabase` fills it for Node. */
-export interface EngineOptions {
-  dir: string;
-  fs: Fs;
-  /** Runs compactions; `stop` ends what it started. */
-  runner: CompactionRunner & { stop?: () => Promise<void> };
-  /** Epoch milliseconds. */
-  now: () => number;
-  /** Monotonic microseconds. */
-  nowUs: () => number;
-  /** Calls back once after so many milliseconds, without keeping the process alive. */
-  schedule: (callback: () => void, delayMs: number) => void;
-  primaryTable: string;
-  maxMembers: number;
-  durability: 'fsync' | 'async';
-  /** Segments in memory take at most so many bytes. */
-  memoryBudgetBytes: number;
-  /** Rows of a segment, at most and by default 65,536. Tests take less. */
-  segmentRows?: number;
-  logFileBytes?: number;
-  core?: 'release' | 'plain' | 'debug';
-  /** Told about things a person may want to know: forced compactions, failures in the background. */
-  notice?: (message: string, fields: Record<string, unknown>) => void;
-  observeLog?: (figures: LogGroupFigures) => void;
-}
+import type {
+  CompactionResult,
+  EngineFigures,
+  EngineHealth,
+  IndexItem,
+  TableInput,
+  TableItem,
+  WalStatus,
+} from './types.ts';
 
 /** A replay looks at its memory once in so many bytes. */
 const REPLAY_LOOK_BYTES = 2 ** 20;
+/** Log files that documents and stored answers alone may fill: 128 MB. */
+const RELIEF_LOG_FILES = 8;
 
 export class Database {
   readonly dir: string;
   readonly primaryTable: string;
+  /** Small durable values of the service: keys, rules, virtual graphs. */
+  readonly documents: Documents;
+  /** Answers kept under Idempotency-Keys. */
+  readonly replays: Replays;
   readonly #options: EngineOptions;
   readonly #context: EngineContext;
   readonly #committer: Committer;
   readonly #crc32c: (bytes: Uint8Array, seed: number) => number;
-  readonly #tables = new Map<string, Table>();
-  readonly #byId = new Map<number, Table>();
-  readonly #ddl = new Mutex();
+  readonly #tables: TableSet;
+  readonly #ddlMutex = new Mutex();
+  readonly #ddl: Ddl;
+  readonly #checkpointer: Checkpointer;
   readonly #compactions = new Mutex();
+  readonly #compactor: Compactor;
+  readonly #indexes: Indexes;
   readonly #trigger: CompactionTrigger;
   readonly #nodes = new NodeCounter();
-  #nextTableId = 1;
+  readonly #backups: Backups;
   #lock: { release(): void } | undefined;
   #closing = false;
   /** No compaction may begin any more: the directory may soon be another's. */
   #closed = false;
 
   private constructor(options: EngineOptions) {
-    this.dir = options.dir;
-    this.primaryTable = options.primaryTable;
+    const { fs, dir, primaryTable, memoryBudgetBytes, now, nowUs, schedule, notice } = options;
+    this.dir = dir;
+    this.primaryTable = primaryTable;
     this.#options = options;
-    this.#committer = new Committer();
+    const committer = new Committer(new LsnWaits({ nowUs, schedule }));
+    this.#committer = committer;
     this.#trigger = new CompactionTrigger({
-      memoryBudgetBytes: options.memoryBudgetBytes,
-      tables: () => this.#byId.values(),
-      compact: (table, started) => this.#compactOne(table, -Infinity, started),
-      notice: (message, fields) => options.notice?.(message, fields),
+      memoryBudgetBytes,
+      tables: () => this.#tables.all(),
+      compact: (table, started) => this.#compactor.compact(table, -Infinity, started),
+      notice: (message, fields) => notice?.(message, fields),
     });
     const module = loadCore(options.core);
     this.#crc32c = makeChecksum(module.instantiate());
-    this.#context = {
-      fs: options.fs,
-      module,
-      batch: new EdgeBatch(module.instantiate()),
-      sink: new TextSink(),
-      committer: this.#committer,
-      residency: new Residency(options.fs, module, options.memoryBudgetBytes),
-      tablesDir: `${options.dir}/tables`,
-      primaryTable: options.primaryTable,
-      maxMembers: options.maxMembers,
-      now: options.now,
-      nowUs: options.nowUs,
-      afterCommit: (tableId) => this.#afterCommit(tableId),
-    };
+    this.#context = contextOf(options, committer, module, (tableId) => this.#afterCommit(tableId));
+    const tables = new TableSet(this.#context);
+    this.#tables = tables;
+    const limits = { ...REPLAY_LIMITS, ...options.replayLimits };
+    const crc32c = this.#crc32c;
+    const relief = new LogRelief({
+      limitBytes: RELIEF_LOG_FILES * (options.logFileBytes ?? DEFAULT_LOG_FILE_BYTES),
+      logBytes: () => committer.log.sizeBytes,
+      compact: () => this.compact(),
+      notice: (message, fields) => notice?.(message, fields),
+    });
+    const committed = () => this.#closing || relief.committed();
+    this.documents = new Documents({ committer, mutex: this.#ddlMutex, committed });
+    this.replays = new Replays({ fs, dir: `${dir}/replays`, crc32c, committer, committed, now, limits });
+    const { documents, replays } = this;
+    this.#checkpointer = new Checkpointer({ fs, dir, crc32c, committer, tables, documents, replays, notice });
+    this.#ddl = new Ddl({
+      context: this.#context,
+      tables,
+      mutex: this.#ddlMutex,
+      compactions: this.#compactions,
+      installCheckpoint: () => this.#checkpointer.install(),
+    });
+    this.#compactor = new Compactor({
+      mutex: this.#compactions,
+      runner: options.runner,
+      maxRows: options.segmentRows ?? 65536,
+      assertOpen: () => this.#assertCompacts(),
+      installManifest: (changed) => this.#ddlMutex.run(() => this.#checkpointer.install(changed)),
+    });
+    this.#indexes = new Indexes({
+      context: this.#context,
+      tables,
+      ddl: this.#ddl,
+      mutex: this.#ddlMutex,
+      compactor: this.#compactor,
+    });
+    const pinned = { fs, dir, crc32c, committer, tables: () => tables.sorted() };
+    this.#backups = new Backups({
+      ...{ fs, dir, crc32c, module, now },
+      compact: () => this.compact(),
+      pin: () => this.#compactions.run(() => this.#ddlMutex.run(() => pinState(pinned))),
+    });
   }
 
   /**
@@ -131,38 +162,50 @@ export class Database {
   }
 
   async #recover(): Promise<void> {
-    const { fs, dir, durability, now, nowUs, logFileBytes, schedule } = this.#options;
+    const { fs, dir, now } = this.#options;
     const manifest = readManifest(fs, dir, this.#crc32c);
     const checkpoint = manifest === null ? null : checkCheckpoint(manifest, manifestPath(dir));
     const scratch = this.#context.module.instantiate();
-    for (const item of checkpoint?.tables ?? []) {
-      this.#add(openTable(this.#context, item, scratch));
-    }
-    this.#nextTableId = checkpoint?.nextTableId ?? 1;
-    const catalogLsn = checkpoint?.lsn ?? 0;
-    const log = await openLog({
+    for (const item of checkpoint?.tables ?? []) this.#tables.add(openTable(this.#context, item, scratch));
+    this.#tables.nextId = Math.max(this.#tables.nextId, checkpoint?.nextTableId ?? 1);
+    this.#checkpointer.foundLsn = checkpoint?.lsn ?? 0;
+    this.documents.load(checkpoint?.documents ?? []);
+    this.replays.load(checkpoint?.replays ?? { lsn: 0, next: 1, files: [] });
+    const log = await this.#openLog(checkpoint);
+    this.#committer.attach(log, this.replays);
+    await this.#replay(log, checkpoint);
+    await this.#removeOrphans(checkpoint);
+    for (const table of this.#tables.all()) table.changed(log.headLsn);
+    if (this.#tables.find(this.primaryTable) !== undefined) return;
+    const table = defineTable({ name: this.primaryTable }, this.#tables.nextId, Math.floor(now() / 1000));
+    await this.#ddl.change([{ op: 'create_table', table }]);
+  }
+
+  #openLog(checkpoint: Checkpoint | null): Promise<LogStore> {
+    const { fs, dir, durability, nowUs, logFileBytes, schedule, observeLog, notice } = this.#options;
+    return openLog({
       fs,
       dir: `${dir}/log`,
       crc32c: this.#crc32c,
       durability,
       minimumLsn: checkpoint ? appliedEverywhere(checkpoint) : 0,
-      reachedLsn: catalogLsn,
+      reachedLsn: checkpoint?.lsn ?? 0,
       onDurable: (lsn) => this.#committer.onDurable(lsn),
       onFailed: (error) => {
         this.#committer.onFailed(error);
-        this.#options.notice?.('the log has failed; writes are refused until a restart', { detail: error.message });
+        notice?.('the log has failed; writes are refused until a restart', { detail: error.message });
       },
       scheduleSync: (sync) => schedule(sync, 100),
       now: nowUs,
-      ...(this.#options.observeLog ? { observe: this.#options.observeLog } : {}),
+      ...(observeLog ? { observe: observeLog } : {}),
       ...(logFileBytes === undefined ? {} : { fileBytes: logFileBytes }),
     });
-    this.#committer.attach(log);
-    const target = {
-      catalogLsn,
-      tableById: (id: number) => this.#byId.get(id),
-      applyCatalog: (change: CatalogChange, lsn: number) => this.#applyCatalog(change, lsn),
-    };
+  }
+
+  async #replay(log: LogStore, checkpoint: Checkpoint | null): Promise<void> {
+    const { documents, replays } = this;
+    const tables = this.#tables;
+    const target = { catalogLsn: checkpoint?.lsn ?? 0, tables, documents, replays };
     let replayedBytes = 0;
     for (const frame of log.replay(checkpoint ? appliedEverywhere(checkpoint) : 0)) {
       replayFrame(frame, target);
@@ -173,118 +216,63 @@ export class Database {
       await this.#trigger.shrink();
     }
     this.#committer.replayedLsn = null;
-    await this.#removeOrphans(checkpoint);
-    if (!this.#tables.has(this.primaryTable.toLowerCase())) {
-      await this.#change((id) => ({
-        op: 'create_table',
-        table: defineTable({ name: this.primaryTable }, id, Math.floor(now() / 1000)),
-      }));
-    }
   }
 
-  /** Removes what compactions and drops left when a crash came. */
+  /** Removes what compactions, drops and checkpoints left when a crash came. */
   async #removeOrphans(checkpoint: Checkpoint | null): Promise<void> {
     const { fs, notice } = this.#options;
-    const tableById = (id: number) => this.#byId.get(id);
-    const orphans = findOrphans(fs, this.#context.tablesDir, this.#nextTableId, checkpoint, tableById);
-    const present = () => makeCheckpoint(this.#tables.values(), this.#committer.durableLsn, this.#nextTableId);
-    await removeOrphans(fs, orphans, () => installManifest(fs, this.dir, this.#crc32c, present()), notice);
+    const tableById = (id: number) => this.#tables.byId(id);
+    const { orphans } = this.replays;
+    const segments = findOrphans(fs, this.#context.tablesDir, this.#tables.nextId, checkpoint, tableById);
+    orphans.unlisted.push(...segments.unlisted);
+    orphans.replaced.push(...segments.replaced);
+    await removeOrphans(fs, orphans, () => this.#checkpointer.write(), notice);
   }
 
   // Catalog
 
-  #add(table: Table): void {
-    this.#tables.set(table.name.toLowerCase(), table);
-    this.#byId.set(table.id, table);
-    this.#nextTableId = Math.max(this.#nextTableId, table.id + 1);
-  }
-
-  #applyCatalog(change: CatalogChange, lsn: number): void {
-    switch (change.op) {
-      case 'create_table':
-        this.#add(createdTable(this.#context, change.table, lsn));
-        return;
-      case 'drop_table': {
-        const table = this.#byId.get(change.id);
-        if (!table) return;
-        this.#byId.delete(change.id);
-        this.#tables.delete(table.name.toLowerCase());
-        table.dropped = true;
-        return;
-      }
-      case 'set_threshold': {
-        const table = this.#byId.get(change.id);
-        if (table) table.definition = { ...table.definition, compactThreshold: change.threshold };
-      }
-    }
-  }
-
-  /** Logs a catalog change and applies it when it is durable. The caller holds #ddl (or is alone). */
-  async #change(make: (nextTableId: number) => CatalogChange): Promise<CatalogChange> {
-    const change = make(this.#nextTableId);
-    const bytes = Buffer.from(JSON.stringify(change));
-    const lsn = this.#committer.append(1, [runHeader(OPERATION.catalog, 0, 1, bytes.length), bytes]);
-    await this.#committer.durable(lsn);
-    this.#applyCatalog(change, lsn);
-    return change;
-  }
-
   /** Name compared without case; undefined: the primary table. Throws `table_not_found`. */
   table(name: string = this.primaryTable): Table {
-    const table = this.#tables.get(name.toLowerCase());
-    if (table === undefined)
-      throw new HedgerowError(
-        'table_not_found',
-        `There is no table ${JSON.stringify(name)}. GET /v1/tables lists them.`,
-      );
-    return table;
+    return this.#tables.get(name);
   }
 
   /** All tables, by name. */
   tables(): Table[] {
-    return [...this.#tables.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+    return this.#tables.sorted();
   }
 
   /** Throws (rejects) `invalid_input`, `table_exists`, `log_failed`. */
-  createTable(input: TableInput): Promise<Table> {
-    return this.#ddl.run(async () => {
-      const definition: TableDefinition = defineTable(input, this.#nextTableId, Math.floor(this.#options.now() / 1000));
-      const known = this.#tables.get(definition.name.toLowerCase());
-      if (known)
-        throw new HedgerowError(
-          'table_exists',
-          `Table ${known.name} exists already; take another name or drop it first.`,
-        );
-      await this.#change(() => ({ op: 'create_table', table: definition }));
-      return this.table(definition.name);
-    });
+  createTable(input: TableInput, attach?: Attach<TableItem>): Promise<Table> {
+    return this.#ddl.createTable(input, attach);
   }
 
   /** Drops a table and its files. Throws (rejects) `table_not_found`, `primary_table`. */
-  async dropTable(name: string): Promise<void> {
-    await this.#compactions.run(() =>
-      this.#ddl.run(async () => {
-        const table = this.table(name);
-        if (table.isPrimary)
-          throw new HedgerowError('primary_table', `Table ${table.name} is the primary table; it cannot be dropped.`);
-        await this.#change(() => ({ op: 'drop_table', id: table.id }));
-        await this.#installCheckpoint();
-        table.unpin(table.version);
-      }),
-    );
+  dropTable(name: string, attach?: Attach<{ name: string }>): Promise<void> {
+    return this.#ddl.dropTable(name, attach);
   }
 
-  /** Sets the WAL entry count that triggers compaction, of one table or of all. 0 disables. */
-  setCompactThreshold(threshold: number, name?: string): Promise<void> {
-    checkThreshold(threshold, 'threshold');
-    const tables = name === undefined ? this.tables() : [this.table(name)];
-    return this.#ddl.run(async () => {
-      for (const table of tables) {
-        if (table.dropped) continue;
-        await this.#change(() => ({ op: 'set_threshold', id: table.id, threshold }));
-        this.#afterCommit(table.id);
-      }
-    });
+  /** Sets the WAL entry count that triggers compaction, of one table or of all, as one commit. 0 disables. */
+  setCompactThreshold(threshold: number, name?: string, attach?: Attach<void>): Promise<void> {
+    return this.#ddl.setCompactThreshold(threshold, name, attach);
+  }
+
+  /** Indexes of one table or all. Throws `table_not_found`. */
+  indexes(table?: string): IndexItem[] {
+    return this.#indexes.list(table);
+  }
+
+  /** Builds an index of a numeric column. Throws (rejects) `table_not_found`, `unknown_column`, `invalid_input`, `index_exists`. */
+  createIndex(table: string, column: string, attach?: Attach<IndexItem>): Promise<IndexItem> {
+    return this.#indexes.create(table, column, attach);
+  }
+
+  /** Throws (rejects) `table_not_found`, `index_not_found`. */
+  dropIndex(
+    table: string,
+    column: string,
+    attach?: Attach<{ table: string; column: string }>,
+  ): Promise<{ table: string; column: string }> {
+    return this.#indexes.drop(table, column, attach);
   }
 
   // Commits and reads
@@ -302,67 +290,21 @@ export class Database {
     return this.#committer.visibleLsn;
   }
 
+  /** True when reads see `lsn` within so many milliseconds; false at once when the log fails or the database closes. */
+  whenVisible(lsn: number, timeoutMs: number): Promise<boolean> {
+    return this.#committer.whenVisible(lsn, timeoutMs);
+  }
+
   // Compaction
 
   #afterCommit(tableId: number): void {
-    const table = this.#byId.get(tableId);
+    const table = this.#tables.byId(tableId);
     if (table !== undefined && !this.#closing) this.#trigger.committed(table);
   }
 
-  #compactOne(table: Table, cutoffTs: number, started?: () => void) {
-    return this.#compactions.run(() => {
-      started?.();
-      if (this.#closed) throw new HedgerowError('draining', 'The database is closed.');
-      if (this.#committer.failed !== null) throw this.#committer.failed;
-      return compactTable(table, {
-        runner: this.#options.runner,
-        maxRows: this.#options.segmentRows ?? 65536,
-        cutoffTs,
-        installManifest: (changed, segments, appliedLsn) =>
-          this.#ddl.run(() => this.#installCheckpoint({ table: changed, segments, appliedLsn })),
-      });
-    });
-  }
-
-  /** Installs a manifest of the present state. The caller holds #ddl. A failure leaves the disk in doubt: writes are refused until a restart. */
-  async #installCheckpoint(changed?: {
-    table: Table;
-    segments: readonly SegmentEntry[];
-    appliedLsn: number;
-  }): Promise<void> {
-    const { log } = this.#committer;
-    // With durability `async` a catalog change is applied before it is synced; the manifest must not hold what the log may lose.
-    await log.flush();
-    // A table that has nothing in the log needs nothing from it. Kept in the table: the log goes up to here, so no later manifest may say less.
-    for (const table of this.#tables.values()) {
-      if (table.pending === 0 && table.corrupt === null)
-        table.appliedLsn = Math.max(table.appliedLsn, this.#committer.durableLsn);
-    }
-    const checkpoint: Checkpoint = makeCheckpoint(
-      this.#tables.values(),
-      this.#committer.durableLsn,
-      this.#nextTableId,
-      changed,
-    );
-    try {
-      await installManifest(this.#options.fs, this.dir, this.#crc32c, checkpoint);
-    } catch (cause) {
-      const code = (cause as { code?: unknown }).code === 'ENOSPC' ? 'disk_full' : 'log_failed';
-      const error = new HedgerowError(
-        code,
-        `The manifest cannot be written (${(cause as Error).message}). Writes are refused. Check the disk, then restart.`,
-        { cause },
-      );
-      this.#committer.refuse(error);
-      throw error;
-    }
-    try {
-      // In a replay the log is still being read; the next manifest lets go of what this one could have.
-      if (this.#committer.replayedLsn === null) await log.truncate(appliedEverywhere(checkpoint));
-    } catch (error) {
-      // The manifest stands: whoever waits for it goes on. The files are found again at the next open.
-      this.#options.notice?.('old log files could not be removed', { detail: (error as Error).message });
-    }
+  #assertCompacts(): void {
+    if (this.#closed) throw new HedgerowError('draining', 'The database is closed.');
+    if (this.#committer.failed !== null) throw this.#committer.failed;
   }
 
   /**
@@ -376,32 +318,47 @@ export class Database {
         errors: [{ loc: ['ttl_seconds'], msg: 'must be an integer of 1 or more' }],
       });
     }
-    const tables =
-      options.table === undefined
-        ? this.tables().filter((table) => table.corrupt === null)
-        : [this.table(options.table)];
+    const isOne = options.table !== undefined;
+    const wanted = isOne ? [this.table(options.table)] : this.tables().filter((table) => table.corrupt === null);
     const startUs = this.#options.nowUs();
     const nowSeconds = Math.floor(this.#options.now() / 1000);
     const result: CompactionResult = {
-      tables: tables.map((table) => table.name),
-      wal_pending_before: tables.reduce((sum, table) => sum + table.pending, 0),
+      tables: [],
+      wal_pending_before: wanted.reduce((sum, table) => sum + table.pending, 0),
       wal_pending_after: 0,
       buckets_dropped: 0,
       edges_dropped: 0,
       tombstones_reconciled: 0,
       elapsed_ms: 0,
     };
-    for (const table of tables) {
+    for (const table of wanted) {
       const width = table.bucketSeconds;
       const cutoffTs = ttlSeconds === undefined ? -Infinity : Math.floor((nowSeconds - ttlSeconds) / width) * width;
-      const done = await this.#compactOne(table, cutoffTs);
+      const done = await this.#compactor.compact(table, cutoffTs).catch((error: unknown) => {
+        // Dropped while others were compacted: there is nothing left to do. Drops wait for a compaction that runs.
+        if (isOne || !table.dropped) throw error;
+      });
+      if (done === undefined) continue;
+      result.tables.push(table.name);
       result.buckets_dropped += done.bucketsDropped;
       result.edges_dropped += done.edgesDropped;
       result.tombstones_reconciled += done.tombstones;
     }
-    result.wal_pending_after = tables.reduce((sum, table) => sum + table.pending, 0);
+    result.wal_pending_after = wanted.reduce((sum, table) => sum + (table.dropped ? 0 : table.pending), 0);
     result.elapsed_ms = Math.round((this.#options.nowUs() - startUs) / 10) / 100;
     return result;
+  }
+
+  // Backup
+
+  /** Writes a backup of one LSN while writes go on; rejections as `Backups.run` says. */
+  backup(options: BackupOptions): Promise<BackupResult> {
+    return this.#backups.run(options);
+  }
+
+  /** The directory that `given` names below the backup root. Throws `invalid_input` when it leads out of it. */
+  backupDirectory(root: string, given: string | undefined): string {
+    return targetDirectory(this.#options.fs, root, given);
   }
 
   // Figures
@@ -412,6 +369,11 @@ export class Database {
 
   health(): EngineHealth {
     return engineHealth(this.tables(), this.table(), this.#nodes, this.#figures());
+  }
+
+  /** What it costs little to tell at any moment. */
+  figures(): EngineFigures {
+    return engineFigures(this.tables(), this.#compactor, this.#figures());
   }
 
   #figures(): StoreFigures {
@@ -429,8 +391,10 @@ export class Database {
   async close(): Promise<void> {
     if (this.#closing) return;
     this.#closing = true;
+    this.#committer.endWaits();
+    await this.#backups.close();
     await this.#compactions.run(() =>
-      this.#ddl.run(async () => {
+      this.#ddlMutex.run(async () => {
         this.#closed = true;
       }),
     );
@@ -441,4 +405,28 @@ export class Database {
       this.#lock?.release();
     }
   }
+}
+
+/** What all tables share. */
+function contextOf(
+  options: EngineOptions,
+  committer: Committer,
+  module: CoreModule,
+  afterCommit: (tableId: number) => void,
+): EngineContext {
+  const { fs, dir, primaryTable, maxMembers, memoryBudgetBytes, now, nowUs } = options;
+  return {
+    fs,
+    module,
+    batch: new EdgeBatch(module.instantiate()),
+    sink: new TextSink(),
+    committer,
+    residency: new Residency(fs, module, memoryBudgetBytes),
+    tablesDir: `${dir}/tables`,
+    primaryTable,
+    maxMembers,
+    now,
+    nowUs,
+    afterCommit,
+  };
 }

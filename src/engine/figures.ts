@@ -1,8 +1,9 @@
-// Figures of a database: the WAL status and the health statistics of the specification (2.6, 2.7), from its tables.
+// Figures of a database: the WAL status and the health statistics of the specification (2.6, 2.7), and what metrics show, from its tables.
 
+import type { Compactor } from './compaction/compactor.ts';
 import type { NodeCounter } from './node-count.ts';
 import type { Table } from './table.ts';
-import type { EngineHealth, WalStatus } from './types.ts';
+import type { EngineFigures, EngineHealth, WalStatus } from './types.ts';
 
 /** What the tables themselves do not know. */
 export interface StoreFigures {
@@ -54,6 +55,31 @@ export function engineHealth(
     durability: store.durability,
     corrupt_tables: corrupt,
     log_failed: store.logFailed,
+  };
+}
+
+/** Unlike the health statistics these count nothing that takes time. */
+export function engineFigures(
+  tables: readonly Table[],
+  { finished, queued, running }: Compactor,
+  store: StoreFigures,
+): EngineFigures {
+  return {
+    records: sum(tables, (table) => table.rowCount),
+    tables: tables.length,
+    corruptTables: sum(tables, (table) => (table.corrupt === null ? 0 : 1)),
+    indexes: sum(tables, (table) => table.definition.indexes.length),
+    segments: sum(tables, (table) => table.version.segments.length),
+    residentBytes: store.residentBytes,
+    memtableBytes: sum(tables, (table) => table.memtableBytes),
+    walPending: sum(tables, (table) => table.pending),
+    walBytes: store.logBytes,
+    snapshotsOpen: sum(tables, (table) => table.openSnapshots),
+    compactions: finished,
+    compactionsRunning: running,
+    compactionsQueued: queued,
+    durability: store.durability,
+    logFailed: store.logFailed !== null,
   };
 }
 

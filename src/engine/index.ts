@@ -1,12 +1,17 @@
 // The engine's door (README.md): everything above it comes through here.
 
+export type { BackupOptions, BackupResult } from './backup/backups.ts';
 export { BulkInsert } from './bulk-insert.ts';
 export { InlineRunner } from './compaction/merge-files.ts';
 export { WorkerRunner } from './compaction/worker-runner.ts';
-export { Database, type EngineOptions } from './database.ts';
+export { Database } from './database.ts';
+export type { DocumentChange, Documents } from './documents.ts';
+export type { EngineOptions } from './engine-options.ts';
 export { type DatabaseOptions, openDatabase } from './open.ts';
+export type { Attach, ReplayEntry } from './replay-entry.ts';
+export type { Replays } from './replays.ts';
 export { Scan } from './scan.ts';
 export { Snapshot } from './snapshot.ts';
 export { Table } from './table.ts';
-export { type CommitResult, Transaction } from './transaction.ts';
+export { type CommitOutcome, type CommitResult, Transaction } from './transaction.ts';
 export type * from './types.ts';

@@ -5,7 +5,8 @@ import { resolve } from 'node:path';
 import { DEFAULT_MAX_MEMBERS, DEFAULT_PRIMARY_TABLE, MEGABYTE } from '../limits.ts';
 import { nodeFs } from '../storage/node-fs.ts';
 import { WorkerRunner } from './compaction/worker-runner.ts';
-import { Database, type EngineOptions } from './database.ts';
+import { Database } from './database.ts';
+import type { EngineOptions } from './engine-options.ts';
 
 /** Options of `openDatabase`; only `dir` is needed. */
 export interface DatabaseOptions {

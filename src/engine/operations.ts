@@ -4,10 +4,12 @@
 //   1 INSERT    records, one operation each (assembly/FORMAT.md)
 //   2 TOMBSTONE records with id 0: every live edge with equal time and member set dies
 //   3 CATALOG   one JSON document, one operation (catalog.ts)
+//   4 DOCUMENT  one JSON document {store, id, value}, one operation; value null removes (documents.ts)
+//   5 REPLAY    one JSON document, one operation: the answer to the frame's other operations, or to work that is no frame (replay-entry.ts)
 
 import { corruption } from '../errors.ts';
 
-export const OPERATION = { insert: 1, tombstone: 2, catalog: 3 } as const;
+export const OPERATION = { insert: 1, tombstone: 2, catalog: 3, document: 4, replay: 5 } as const;
 export type OperationKind = (typeof OPERATION)[keyof typeof OPERATION];
 
 export const RUN_HEADER_BYTES = 16;
@@ -24,6 +26,11 @@ export function runHeader(kind: OperationKind, tableId: number, operations: numb
   const header = new Uint8Array(RUN_HEADER_BYTES);
   writeRunHeader(header, kind, tableId, operations, bytes);
   return header;
+}
+
+/** A run of one operation without a table. */
+export function singleRun(kind: OperationKind, bytes: Uint8Array): Uint8Array[] {
+  return [runHeader(kind, 0, 1, bytes.length), bytes];
 }
 
 export function writeRunHeader(

@@ -1,4 +1,4 @@
-// Segment files that no table has: what a crash left between a compaction or a drop and the removal of its files.
+// Files that nothing needs: what a crash left between a compaction, a drop or a checkpoint and the removal of its files.
 
 import type { Fs } from '../storage/fs.ts';
 import { type Checkpoint, segmentsOf } from './checkpoint.ts';
@@ -12,7 +12,7 @@ export interface Orphans {
   replaced: string[];
 }
 
-/** Looks at every table id ever given out, dropped ones too. `checkpoint`: the manifest that was found at open. */
+/** Segment files that no table has. Looks at every table id ever given out, dropped ones too. `checkpoint`: the manifest that was found at open. */
 export function findOrphans(
   fs: Fs,
   tablesDir: string,
@@ -45,7 +45,7 @@ export function findOrphans(
 export async function removeOrphans(
   fs: Fs,
   { unlisted, replaced }: Orphans,
-  installManifest: () => Promise<void>,
+  installManifest: () => Promise<unknown>,
   notice: ((message: string, fields: Record<string, unknown>) => void) | undefined,
 ): Promise<void> {
   await removeFiles(fs, unlisted);
@@ -54,7 +54,7 @@ export async function removeOrphans(
     await installManifest();
   } catch (error) {
     const detail = (error as Error).message;
-    notice?.('files of old segments are kept: the manifest could not be written', { detail });
+    notice?.('files that are not needed any more are kept: the manifest could not be written', { detail });
     return;
   }
   await removeFiles(fs, replaced);

@@ -6,7 +6,9 @@ import type { LogFrame } from '../storage/log.ts';
 import type { CatalogChange, TableDefinition } from './catalog.ts';
 import type { CheckpointTable } from './checkpoint.ts';
 import type { EngineContext } from './context.ts';
+import type { Documents } from './documents.ts';
 import { OPERATION, type Run, readRuns } from './operations.ts';
+import type { Replays } from './replays.ts';
 import { asCorruption, type SegmentFile, segmentName } from './segment-file.ts';
 import { openSegmentFile, refreshFilters } from './segments-on-disk.ts';
 import { Table } from './table.ts';
@@ -18,6 +20,7 @@ export function openTable(context: EngineContext, item: CheckpointTable, scratch
   table.nextId = item.nextId;
   table.appliedLsn = item.appliedLsn;
   table.nextSegment = item.nextSegment;
+  table.expirations = item.expirations ?? 0;
   const segments: SegmentFile[] = [];
   for (const entry of item.segments) {
     try {
@@ -36,7 +39,7 @@ export function openTable(context: EngineContext, item: CheckpointTable, scratch
 }
 
 /** Segments of a table are disjoint, in key order: a file in the place of another would hide rows from every search. */
-function checkOrder(before: SegmentFile | undefined, segment: SegmentFile): void {
+export function checkOrder(before: SegmentFile | undefined, segment: SegmentFile): void {
   if (before === undefined) return;
   const { timeMax, lastId } = before.facts;
   const { timeMin, firstId } = segment.facts;
@@ -46,10 +49,11 @@ function checkOrder(before: SegmentFile | undefined, segment: SegmentFile): void
 
 /** Where replayed operations go. */
 export interface ReplayTarget {
-  tableById(id: number): Table | undefined;
-  applyCatalog(change: CatalogChange, lsn: number): void;
-  /** Catalog operations up to here are in the manifest. */
+  tables: { byId(id: number): Table | undefined; apply(change: CatalogChange, lsn: number): void };
+  /** Catalog and document operations up to here are in the manifest. */
   catalogLsn: number;
+  documents: Documents;
+  replays: Replays;
 }
 
 /** Applies one frame. Throws `corrupt` when a payload whose checksum held says something impossible. */
@@ -58,22 +62,26 @@ export function replayFrame(frame: LogFrame, target: ReplayTarget): void {
   for (const run of readRuns(frame.payload, frame.operations, `log frame at LSN ${frame.firstLsn}`)) {
     if (run.kind === OPERATION.catalog) {
       if (lsn > target.catalogLsn)
-        target.applyCatalog(JSON.parse(Buffer.from(run.bytes).toString()) as CatalogChange, lsn);
-    } else replayRun(run, lsn, target);
+        target.tables.apply(JSON.parse(Buffer.from(run.bytes).toString()) as CatalogChange, lsn);
+    } else if (run.kind === OPERATION.document) {
+      if (lsn > target.catalogLsn) target.documents.replay(run.bytes, lsn);
+    } else if (run.kind === OPERATION.replay) target.replays.replay(run.bytes, lsn);
+    else replayRun(run, lsn, target);
     lsn += run.operations;
   }
 }
 
 function replayRun(run: Run, lsn: number, target: ReplayTarget): void {
-  const table = target.tableById(run.tableId);
-  if (table === undefined || table.corrupt !== null || lsn <= table.appliedLsn) return;
-  if (run.kind === OPERATION.insert) replayInsert(run, lsn, table);
-  else if (run.kind === OPERATION.tombstone) replayTombstones(run, lsn, table);
-  else
+  if (run.kind !== OPERATION.insert && run.kind !== OPERATION.tombstone) {
     throw new HedgerowError(
       'corrupt',
       `The log holds an operation of kind ${run.kind} at LSN ${lsn}, which this build does not know. Use a newer version.`,
     );
+  }
+  const table = target.tables.byId(run.tableId);
+  if (table === undefined || table.corrupt !== null || lsn <= table.appliedLsn) return;
+  if (run.kind === OPERATION.insert) replayInsert(run, lsn, table);
+  else replayTombstones(run, lsn, table);
 }
 
 function replayInsert(run: Run, lsn: number, table: Table): void {

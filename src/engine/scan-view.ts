@@ -1,8 +1,17 @@
 // What a scan reads: its table's part, the version and LSN it sees, what a transaction lays over them; and the order of keys.
 
-import type { CoreMemtable, DeadRows, ResidentSegment, RowPlan, TextSink } from '../core/index.ts';
+import {
+  type CoreMemtable,
+  type DeadRows,
+  mayHold,
+  type RangeSet,
+  type ResidentSegment,
+  type RowPlan,
+  type StepBounds,
+  type TextSink,
+} from '../core/index.ts';
 import type { SegmentFile } from './segment-file.ts';
-import type { RowKey } from './types.ts';
+import type { QueryPlan, RowKey, ScanRequest } from './types.ts';
 import type { Version } from './version.ts';
 
 /** What a scan needs of its table. */
@@ -39,6 +48,55 @@ export function before(a: RowKey, b: RowKey): boolean {
   return a.eventTs !== b.eventTs ? a.eventTs < b.eventTs : a.id < b.id;
 }
 
+/** Rows of a segment that are dead for the view. */
+export function deadOf({ overlay }: ScanView, segment: SegmentFile): DeadRows {
+  return overlay === undefined ? segment.dead : overlay.deadOf(segment);
+}
+
+/** Segments that may hold rows with all nodes in all ranges within the bounds, in key order. */
+export function chooseSegments(
+  source: ScanSource,
+  version: Version,
+  nodes: readonly number[],
+  ranges: RangeSet | undefined,
+  bounds: StepBounds,
+): readonly SegmentFile[] {
+  const chosen = segmentsWithin(source, version, nodes, bounds);
+  return ranges === undefined ? chosen : chosen.filter(({ facts }) => mayHold(facts.columns, ranges));
+}
+
+function segmentsWithin(
+  source: ScanSource,
+  version: Version,
+  nodes: readonly number[],
+  { lowTs, endTs }: StepBounds,
+): readonly SegmentFile[] {
+  const { segments } = version;
+  const places = nodes.length > 0 ? source.candidates(version, nodes) : undefined;
+  if (places === undefined) {
+    if (
+      segments.length === 0 ||
+      (segments[0]!.facts.timeMin >= lowTs && segments[segments.length - 1]!.facts.timeMax <= endTs)
+    )
+      return segments;
+    return segments.slice(firstReaching(segments, lowTs), firstBeyond(segments, endTs));
+  }
+  const chosen: SegmentFile[] = [];
+  for (const place of places) {
+    const segment = segments[place]!;
+    if (segment.facts.timeMax >= lowTs && segment.facts.timeMin <= endTs) chosen.push(segment);
+  }
+  return chosen;
+}
+
+/** What drove a scan; `ordered`: the order of a column did somewhere. */
+export function strategyOf(request: ScanRequest, nodes: number, ordered: boolean): QueryPlan['strategy'] {
+  if (nodes > 0) return nodes > 1 ? 'FMI_INTERSECT' : 'FMI_LOOKUP';
+  if (ordered) return 'PSI_RANGE';
+  const isBounded = request.startTs !== undefined || request.endTs !== undefined;
+  return isBounded ? 'TPI_BUCKET_PUSHDOWN' : 'FULL_SCAN';
+}
+
 /** First segment that reaches `time` or beyond. */
 export function firstReaching(segments: readonly SegmentFile[], time: number): number {
   let low = 0;
@@ -52,7 +110,7 @@ export function firstReaching(segments: readonly SegmentFile[], time: number): n
 }
 
 /** First segment that begins after `time`. */
-export function firstBeyond(segments: readonly SegmentFile[], time: number): number {
+function firstBeyond(segments: readonly SegmentFile[], time: number): number {
   let low = 0;
   let high = segments.length;
   while (low < high) {

@@ -1,15 +1,20 @@
 // A scan: live rows of a table at one snapshot, in (event_ts, id) order, as row text, slice by slice.
 
 import {
-  type CoreMemtable,
+  isEmptyRange,
+  lowerBound,
+  type RangeSet,
+  type ResidentSegment,
   SEPARATOR,
   STEP_STATE,
   type StepBounds,
   type StepResult,
   type TextSink,
 } from '../core/index.ts';
-import { before, firstBeyond, firstReaching, type ScanSource, type ScanView } from './scan-view.ts';
+import { hasNext, listMore, type MemtableCursor, openCursors, peek, placeBelow } from './memtable-cursor.ts';
+import { before, chooseSegments, deadOf, type ScanSource, type ScanView, strategyOf } from './scan-view.ts';
 import type { SegmentFile } from './segment-file.ts';
+import { findMatches, type SegmentMatches } from './segment-matches.ts';
 import type { QueryPlan, RowKey, ScanRequest } from './types.ts';
 
 const SLICE_BYTES = 65536;
@@ -22,19 +27,6 @@ const MOST_NODES = 255;
 const INDEX_ROWS = 8192;
 const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
-/** A memtable's part in a scan. A lookup holds its rows as a list; a range is sought anew at each step, since the order may move. */
-interface MemtableCursor {
-  memtable: CoreMemtable;
-  lsn: number;
-  hidden: ReadonlySet<number> | undefined;
-  /** Rows of a lookup, with the place of the next one. */
-  rows: Uint32Array | undefined;
-  next: number;
-  key: RowKey;
-  done: boolean;
-  lastBucket: number;
-}
-
 const NO_NODES: readonly number[] = [];
 const NO_MEMTABLES: MemtableCursor[] = [];
 
@@ -44,6 +36,8 @@ export class Scan {
   private readonly view: ScanView;
   private readonly request: ScanRequest;
   private readonly nodes: readonly number[];
+  /** Undefined: no filter. */
+  private readonly ranges: RangeSet | undefined;
   private readonly limit: number;
   private readonly startedUs: number;
   private memtables: MemtableCursor[];
@@ -54,6 +48,12 @@ export class Scan {
   private readonly bounds: StepBounds;
   private segmentIndex: number;
   private segmentBucket: number;
+  /** With a filter: what it found in the segment it came to last. */
+  private matches: SegmentMatches | undefined;
+  /** With a filter: the limit is reached, and whether one more row exists is still to be found out. */
+  private probing: boolean;
+  /** With a filter: the order of a column drove. */
+  private ordered: boolean;
   private ended: boolean;
   private released: boolean;
   private buckets: number;
@@ -65,13 +65,15 @@ export class Scan {
   /** After the end: the limit ended the scan and at least one more row exists. */
   hasMore: boolean;
 
-  constructor(source: ScanSource, view: ScanView, request: ScanRequest) {
+  /** `ranges`: of the request's conditions. */
+  constructor(source: ScanSource, view: ScanView, request: ScanRequest, ranges?: RangeSet) {
     this.source = source;
     this.view = view;
     this.request = request;
     this.startedUs = source.nowUs();
     this.nodes =
       request.nodes === undefined ? NO_NODES : request.nodes.length < 2 ? request.nodes : [...new Set(request.nodes)];
+    this.ranges = ranges;
     this.limit = request.limit ?? NO_LIMIT;
     this.result = { rows: 0, firstTs: 0, lastTs: 0, lastId: 0, buckets: 0, state: STEP_STATE.more };
     this.bounds = {
@@ -85,74 +87,57 @@ export class Scan {
     if (after !== undefined && after.eventTs >= this.bounds.lowTs) this.goOnFrom(after.eventTs, after.id + 1);
     this.segmentIndex = 0;
     this.segmentBucket = Number.NaN;
-    this.ended = this.bounds.lowTs > this.bounds.endTs || this.nodes.length > MOST_NODES;
+    this.matches = undefined;
+    this.probing = false;
+    this.ordered = false;
+    this.ended =
+      this.bounds.lowTs > this.bounds.endTs ||
+      this.nodes.length > MOST_NODES ||
+      ranges?.ranges.some(isEmptyRange) === true;
     this.released = false;
     this.buckets = 0;
     this.endedUs = 0;
     this.rows = 0;
     this.lastKey = undefined;
     this.hasMore = false;
-    this.segments = this.ended ? [] : this.chooseSegments();
+    this.segments = this.ended ? [] : chooseSegments(source, view.version, this.nodes, ranges, this.bounds);
     this.memtables = NO_MEMTABLES;
     this.opened = this.ended;
   }
 
-  /** Opens the memtables; a lookup first brings their node index up to date, for a slice's time at most. False: not done yet. */
+  /**
+   * Opens the memtables; a lookup first brings their node index up to date, a filter looks at their rows, for a slice's time at most. False: not done
+   * yet.
+   */
   private open(): boolean {
-    if (this.nodes.length > 0) {
-      const begunUs = this.source.nowUs();
-      for (const { memtable } of this.view.version.memtables) {
-        while (!memtable.index(INDEX_ROWS)) if (this.source.nowUs() - begunUs > SLICE_US) return false;
+    const { nodes, ranges, view, source } = this;
+    if (nodes.length > 0) {
+      const begunUs = source.nowUs();
+      for (const { memtable } of view.version.memtables) {
+        while (!memtable.index(INDEX_ROWS)) if (source.nowUs() - begunUs > SLICE_US) return false;
       }
     }
-    this.memtables = this.openMemtables();
+    if (this.memtables === NO_MEMTABLES) this.memtables = openCursors(view, nodes, this.bounds, ranges);
+    if (ranges !== undefined && !this.listMemtables(ranges)) return false;
     this.opened = true;
+    return true;
+  }
+
+  private listMemtables(ranges: RangeSet): boolean {
+    const { source, bounds } = this;
+    const begunUs = source.nowUs();
+    for (const cursor of this.memtables) {
+      while (cursor.listing !== undefined) {
+        this.buckets += listMore(cursor, bounds.endTs, ranges, source.bucketSeconds);
+        if (cursor.listing !== undefined && source.nowUs() - begunUs > SLICE_US) return false;
+      }
+    }
     return true;
   }
 
   private goOnFrom(eventTs: number, id: number): void {
     this.bounds.lowTs = eventTs;
     this.bounds.lowId = id;
-  }
-
-  private chooseSegments(): readonly SegmentFile[] {
-    const { segments } = this.view.version;
-    const places = this.nodes.length > 0 ? this.source.candidates(this.view.version, this.nodes) : undefined;
-    const low = this.bounds.lowTs;
-    const high = this.bounds.endTs;
-    if (places === undefined) {
-      if (
-        segments.length === 0 ||
-        (segments[0]!.facts.timeMin >= low && segments[segments.length - 1]!.facts.timeMax <= high)
-      )
-        return segments;
-      return segments.slice(firstReaching(segments, low), firstBeyond(segments, high));
-    }
-    const chosen: SegmentFile[] = [];
-    for (const place of places) {
-      const segment = segments[place]!;
-      if (segment.facts.timeMax >= low && segment.facts.timeMin <= high) chosen.push(segment);
-    }
-    return chosen;
-  }
-
-  private openMemtables(): MemtableCursor[] {
-    const { version, lsn, overlay } = this.view;
-    const cursors: MemtableCursor[] = [];
-    for (const { memtable } of version.memtables) {
-      if (memtable.rows > 0) cursors.push(this.openMemtable(memtable, lsn, overlay?.hidden(memtable)));
-    }
-    if (overlay?.memtable) cursors.push(this.openMemtable(overlay.memtable, Infinity, undefined));
-    return cursors;
-  }
-
-  private openMemtable(memtable: CoreMemtable, lsn: number, hidden: ReadonlySet<number> | undefined): MemtableCursor {
-    let rows: Uint32Array | undefined;
-    if (this.nodes.length > 0) {
-      rows = memtable.lookup(this.nodes, this.bounds.lowTs, this.bounds.lowId, this.bounds.endTs, lsn);
-      if (hidden !== undefined && hidden.size > 0) rows = rows.filter((row) => !hidden.has(row));
-    }
-    return { memtable, lsn, hidden, rows, next: 0, key: { eventTs: 0, id: 0 }, done: false, lastBucket: Number.NaN };
   }
 
   /**
@@ -168,20 +153,26 @@ export class Scan {
   /** As `next`, behind what the sink holds. False at the end; true with nothing added: call again. */
   fill(sink: TextSink): boolean {
     const before = sink.length;
-    const begunUs = this.rows === 0 ? this.startedUs : this.source.nowUs();
+    const filtered = this.ranges !== undefined;
+    const untimed = filtered ? 0 : STEPS_UNTIMED;
+    const begunUs = this.rows === 0 && !filtered ? this.startedUs : this.source.nowUs();
     let steps = 0;
     try {
       if (!this.opened && !this.open()) return true;
       while (!this.ended && sink.length - before < SLICE_BYTES) {
-        this.step(sink);
-        if (this.rows >= this.limit) this.endByLimit();
-        if (++steps > STEPS_UNTIMED && sink.length > before && this.source.nowUs() - begunUs > SLICE_US) break;
+        if (this.probing) this.probe();
+        else {
+          this.step(sink);
+          if (this.rows >= this.limit) this.endByLimit();
+        }
+        const mayStop = filtered || sink.length > before;
+        if (++steps > untimed && mayStop && this.source.nowUs() - begunUs > SLICE_US) break;
       }
     } catch (error) {
       this.close();
       throw error;
     }
-    if (sink.length > before) return true;
+    if (sink.length > before || !this.ended) return true;
     this.close();
     return false;
   }
@@ -190,7 +181,7 @@ export class Scan {
   private step(sink: TextSink): void {
     const first = this.memtables.length === 0 ? undefined : this.nextMemtable();
     const segment = this.nextSegment();
-    if (segment !== undefined && this.stepSegment(segment, first, sink)) return;
+    if (segment !== undefined && this.stepIn(segment, first, sink)) return;
     if (first !== undefined) this.stepMemtable(first, sink);
     else if (segment === undefined) this.ended = true;
   }
@@ -199,24 +190,10 @@ export class Scan {
   private nextMemtable(): MemtableCursor | undefined {
     let best: MemtableCursor | undefined;
     for (const cursor of this.memtables) {
-      if (cursor.done || !this.peek(cursor)) continue;
+      if (cursor.done || !peek(cursor, this.bounds)) continue;
       if (best === undefined || before(cursor.key, best.key)) best = cursor;
     }
     return best;
-  }
-
-  private peek(cursor: MemtableCursor): boolean {
-    const { memtable, rows } = cursor;
-    if (rows !== undefined) {
-      if (cursor.next >= rows.length) cursor.done = true;
-      else cursor.key = memtable.keyOf(rows[cursor.next]!);
-      return !cursor.done;
-    }
-    const from = memtable.seek(this.bounds.lowTs, this.bounds.lowId);
-    const to = memtable.seek(this.bounds.endTs, Infinity);
-    const position = memtable.peek(from, to, cursor.lsn, cursor.key);
-    cursor.done = position < 0;
-    return !cursor.done;
   }
 
   private nextSegment(): SegmentFile | undefined {
@@ -234,25 +211,70 @@ export class Scan {
     return undefined;
   }
 
+  /** Gives rows of a segment below the memtable's next key, or finds that it has none. False: that key comes first. */
+  private stepIn(segment: SegmentFile, first: MemtableCursor | undefined, sink: TextSink): boolean {
+    const { facts } = segment;
+    if (
+      first !== undefined &&
+      (first.key.eventTs < facts.timeMin || (first.key.eventTs === facts.timeMin && first.key.id < facts.firstId))
+    )
+      return false;
+    return this.ranges === undefined
+      ? this.stepSegment(segment, first, sink)
+      : this.stepMatches(segment, this.ranges, first, sink);
+  }
+
+  private stepMatches(
+    segment: SegmentFile,
+    ranges: RangeSet,
+    first: MemtableCursor | undefined,
+    sink: TextSink,
+  ): boolean {
+    const resident = this.source.resident(segment);
+    const matches = this.matchesIn(segment, resident, ranges);
+    const { rows, next } = matches;
+    if (next === rows.length) {
+      this.segmentIndex++;
+      return true;
+    }
+    let end = Math.min(rows.length, next + this.limit - this.rows);
+    if (first !== undefined) end = Math.min(end, lowerBound(rows, resident.seek(first.key.eventTs, first.key.id)));
+    if (end <= next) return false;
+    const given = rows.subarray(next, end);
+    matches.next += resident.stepRows(given, this.source.rowPlan, this.separator(), sink, this.result);
+    this.segmentBucket = this.count(this.segmentBucket, matches.looked !== undefined);
+    return true;
+  }
+
+  /** What the filter finds in the segment that is read now. */
+  private matchesIn(segment: SegmentFile, resident: ResidentSegment, ranges: RangeSet): SegmentMatches {
+    if (this.matches?.segment === segment) return this.matches;
+    const { view, source } = this;
+    const found = findMatches(segment, resident, view, this.bounds, this.nodes, ranges, source.bucketSeconds);
+    const { looked } = found;
+    this.matches = found;
+    this.ordered ||= found.ordered;
+    if (looked !== undefined) {
+      this.buckets += looked.buckets - (looked.first === this.segmentBucket ? 1 : 0);
+      this.segmentBucket = looked.last;
+    }
+    return found;
+  }
+
   /** Gives rows of a segment below the memtable's next key. False: that key comes first. */
   private stepSegment(segment: SegmentFile, first: MemtableCursor | undefined, sink: TextSink): boolean {
-    const { facts } = segment;
     const { bounds, result } = this;
     if (first !== undefined) {
-      if (first.key.eventTs < facts.timeMin || (first.key.eventTs === facts.timeMin && first.key.id < facts.firstId))
-        return false;
       bounds.stopTs = first.key.eventTs;
       bounds.stopId = first.key.id;
     }
     const resident = this.source.resident(segment);
     if (this.nodes.length > 0) resident.setNodes(this.nodes);
-    const { view } = this;
-    const dead = view.overlay === undefined ? segment.dead : view.overlay.deadOf(segment);
     const next = resident.step(
       bounds,
       this.nodes.length,
-      dead,
-      view.lsn,
+      deadOf(this.view, segment),
+      this.view.lsn,
       this.limit - this.rows,
       this.source.rowPlan,
       this.separator(),
@@ -279,7 +301,7 @@ export class Scan {
     const result = this.result;
     if (cursor.rows !== undefined) {
       let end = Math.min(cursor.rows.length, cursor.next + limit);
-      if (stop !== undefined) end = Math.min(end, this.placeBelow(cursor, stop));
+      if (stop !== undefined) end = Math.min(end, placeBelow(cursor, stop));
       cursor.next += cursor.memtable.stepRows(
         cursor.rows.subarray(cursor.next, end),
         plan,
@@ -304,7 +326,7 @@ export class Scan {
       );
       if (result.rows === 0) this.skipTo(cursor, next, to, stop);
     }
-    if (result.rows > 0) cursor.lastBucket = this.count(cursor.lastBucket);
+    if (result.rows > 0) cursor.lastBucket = this.count(cursor.lastBucket, cursor.counted);
   }
 
   /** All rows of a range step were hidden: go on behind them. */
@@ -328,24 +350,19 @@ export class Scan {
       if (stop === undefined || before(other.key, stop)) stop = other.key;
     }
     const segment = this.nextSegment();
-    if (segment === undefined) return stop;
-    const resident = this.source.resident(segment);
-    const row = resident.seek(cursor.key.eventTs, cursor.key.id);
-    if (row >= segment.facts.rows) return stop;
-    const key = resident.keyOf(row);
-    return stop === undefined || before(key, stop) ? key : stop;
+    const key = segment && this.segmentKey(segment, cursor.key);
+    return key === undefined || (stop !== undefined && before(stop, key)) ? stop : key;
   }
 
-  /** First place of a lookup's rows whose key is not below `stop`. */
-  private placeBelow(cursor: MemtableCursor, stop: RowKey): number {
-    let low = cursor.next;
-    let high = cursor.rows!.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (before(cursor.memtable.keyOf(cursor.rows![middle]!), stop)) low = middle + 1;
-      else high = middle;
-    }
-    return Math.max(low, cursor.next + 1);
+  /** Key from which on a segment may have its next row. */
+  private segmentKey(segment: SegmentFile, from: RowKey): RowKey | undefined {
+    const { facts } = segment;
+    const { matches } = this;
+    if (this.ranges !== undefined && matches?.segment !== segment) return { eventTs: facts.timeMin, id: facts.firstId };
+    const resident = this.source.resident(segment);
+    if (this.ranges !== undefined) return resident.keyOf(matches!.rows[matches!.next]!);
+    const row = resident.seek(from.eventTs, from.id);
+    return row < facts.rows ? resident.keyOf(row) : undefined;
   }
 
   private separator() {
@@ -353,32 +370,39 @@ export class Scan {
     return this.rows === 0 ? SEPARATOR.commaBetween : SEPARATOR.commaBefore;
   }
 
-  /** Takes a step's rows into the figures; returns the bucket the step ended in, so that the source's next one is not counted twice. */
-  private count(lastBucket: number): number {
+  /**
+   * Takes a step's rows into the figures; returns the bucket the step ended in, so that the source's next one is not counted twice. `counted`: all its
+   * buckets were counted before.
+   */
+  private count(lastBucket: number, counted = false): number {
     const { rows, firstTs, lastTs, lastId, buckets } = this.result;
     const width = this.source.bucketSeconds;
-    this.buckets += buckets - (Math.floor(firstTs / width) === lastBucket ? 1 : 0);
+    if (!counted) this.buckets += buckets - (Math.floor(firstTs / width) === lastBucket ? 1 : 0);
     this.rows += rows;
     this.lastKey = { eventTs: lastTs, id: lastId };
     this.goOnFrom(lastTs, lastId + 1);
-    return Math.floor(lastTs / width);
+    return counted ? lastBucket : Math.floor(lastTs / width);
   }
 
   private endByLimit(): void {
+    this.probing = this.ranges !== undefined;
+    if (this.probing) return;
     this.ended = true;
     const from = { lowTs: this.bounds.lowTs, lowId: this.bounds.lowId };
-    this.hasMore = this.memtables.some((cursor) => this.anyMemtableRow(cursor)) || this.anySegmentRow();
+    this.hasMore = this.memtables.some((cursor) => hasNext(cursor, this.bounds)) || this.anySegmentRow();
     this.goOnFrom(from.lowTs, from.lowId);
   }
 
-  private anyMemtableRow(cursor: MemtableCursor): boolean {
-    const { memtable, lsn, hidden, rows, key } = cursor;
-    if (cursor.done) return false;
-    if (rows !== undefined || hidden === undefined || hidden.size === 0) return this.peek(cursor);
-    const to = memtable.seek(this.bounds.endTs, Infinity);
-    let position = memtable.peek(memtable.seek(this.bounds.lowTs, this.bounds.lowId), to, lsn, key);
-    while (position >= 0 && hidden.has(memtable.rowAt(position))) position = memtable.peek(position + 1, to, lsn, key);
-    return position >= 0;
+  /** Looks for one more row in the memtables or in one segment: with a filter the next one may be far. */
+  private probe(): void {
+    this.hasMore = this.memtables.some((cursor) => hasNext(cursor, this.bounds));
+    const segment = this.hasMore ? undefined : this.nextSegment();
+    if (segment !== undefined) {
+      const { rows, next } = this.matchesIn(segment, this.source.resident(segment), this.ranges!);
+      this.hasMore = next < rows.length;
+      if (!this.hasMore) this.segmentIndex++;
+    }
+    this.ended = this.hasMore || segment === undefined;
   }
 
   private anySegmentRow(): boolean {
@@ -388,16 +412,7 @@ export class Scan {
       if (this.nodes.length > 0) resident.setNodes(this.nodes);
       const from = resident.seek(this.bounds.lowTs, this.bounds.lowId);
       const to = resident.seek(this.bounds.endTs, Infinity);
-      if (
-        resident.hasRow(
-          from,
-          to,
-          this.nodes.length,
-          this.view.overlay === undefined ? segment.dead : this.view.overlay.deadOf(segment),
-          lsn,
-        )
-      )
-        return true;
+      if (resident.hasRow(from, to, this.nodes.length, deadOf(this.view, segment), lsn)) return true;
       this.segmentIndex++;
     }
     return false;
@@ -407,21 +422,14 @@ export class Scan {
   plan(): QueryPlan {
     const total = this.view.version.totalBuckets;
     const scanned = this.buckets;
-    const nodes = this.nodes.length;
-    const strategy =
-      nodes > 1 ? 'FMI_INTERSECT' : nodes === 1 ? 'FMI_LOOKUP' : this.isBounded() ? 'TPI_BUCKET_PUSHDOWN' : 'FULL_SCAN';
     const endUs = this.endedUs || this.source.nowUs();
     return {
-      strategy,
+      strategy: strategyOf(this.request, this.nodes.length, this.ordered),
       buckets_scanned: scanned,
       total_buckets: total,
       speedup_factor: total / Math.max(1, scanned),
       elapsed_us: Math.round(endUs - this.startedUs),
     };
-  }
-
-  private isBounded(): boolean {
-    return this.request.startTs !== undefined || this.request.endTs !== undefined;
   }
 
   /** Frees the snapshot. `next()` gives null afterwards. */

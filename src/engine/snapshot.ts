@@ -13,12 +13,14 @@ export class Snapshot {
     this.#table = table;
     this.version = version;
     this.lsn = lsn;
+    table.openSnapshots++;
   }
 
   /** Lets the version go; a second call does nothing. */
   release(): void {
     if (this.#released) return;
     this.#released = true;
+    this.#table.openSnapshots--;
     this.#table.unpin(this.version);
   }
 }

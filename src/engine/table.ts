@@ -20,15 +20,21 @@ import { ColumnSet } from './columns.ts';
 import { type EngineContext, MEMTABLE_BYTES, MEMTABLE_ROWS } from './context.ts';
 import { checkTime, memberSet, rowOf, tombstoneMembers } from './edge.ts';
 import { OPERATION, runHeader } from './operations.ts';
+import type { Attach } from './replay-entry.ts';
 import { Scan } from './scan.ts';
+import { checkScanRequest } from './scan-request.ts';
 import type { ScanOverlay, ScanSource } from './scan-view.ts';
 import { asCorruption, type SegmentFile } from './segment-file.ts';
 import type { SegmentEntry } from './segments-on-disk.ts';
 import { Snapshot } from './snapshot.ts';
+import { tableItem } from './table-item.ts';
 import type {
   BulkInsertResult,
+  BulkOutcome,
+  DeleteOutcome,
   DeleteResult,
   EdgeInput,
+  InsertOutcome,
   InsertResult,
   RowKey,
   ScanRequest,
@@ -57,6 +63,10 @@ export class Table implements ScanSource {
   /** Operations up to here are in segments. */
   appliedLsn = 0;
   nextSegment = 1;
+  /** How often a compaction dropped live rows (TTL). */
+  expirations = 0;
+  /** Newest LSN that changed rows or definition, durable or not; after a restart the LSN that was reached. */
+  #stagedLsn = 0;
   /** Operations of this table in the log that are in no segment. */
   pending = 0;
   pendingTombstones = 0;
@@ -67,6 +77,8 @@ export class Table implements ScanSource {
   /** The manifest's segments when not all of them could be opened: they stay in every later manifest, for a repair. */
   unopened: readonly SegmentEntry[] | undefined;
   dropped = false;
+  /** Snapshots that were not released yet. */
+  openSnapshots = 0;
   /** Filters of the current version's segments; undefined while there are too few to need them. */
   filters: FilterDirectory | undefined;
   /** While a compaction runs: the segments and memtables it reads, and what died in them since. */
@@ -123,17 +135,25 @@ export class Table implements ScanSource {
   }
 
   item(): TableItem {
-    const { name, memberTables, bucketSeconds, compactThreshold, columns, createdAt } = this.definition;
-    return {
-      name,
-      member_tables: [...memberTables],
-      bucket_seconds: bucketSeconds,
-      compact_threshold: compactThreshold,
-      row_count: this.rowCount,
-      columns: columns.map((column) => ({ name: column.name, type: column.type })),
-      created_at: createdAt,
-      primary: this.isPrimary,
-    };
+    return tableItem(this.definition, this.rowCount, this.isPrimary);
+  }
+
+  /** Called with the newest LSN of what was just appended or applied for this table. */
+  changed(lsn: number): void {
+    this.#stagedLsn = lsn;
+  }
+
+  /**
+   * An LSN at which the table was as reads see it now: never below its last visible change. The same value at two moments means that nothing changed between
+   * them but rows dropped by a compaction with a TTL (`contentTag` tells these too).
+   */
+  get changedLsn(): number {
+    return Math.min(this.#stagedLsn, this.context.committer.visibleLsn);
+  }
+
+  /** Equal at two moments, also across restarts, only when reads of the newest state see the same rows and definition at both. */
+  get contentTag(): string {
+    return `${this.id}-${this.changedLsn}-${this.expirations}`;
   }
 
   /** Throws when the table is dropped or refuses because a file of it is corrupt. */
@@ -162,14 +182,14 @@ export class Table implements ScanSource {
   // Writes
 
   /** Inserts one edge; durable when it resolves. Throws (rejects) `empty_members`, `too_many_members`, `unknown_column`, `invalid_input`, `log_failed`. */
-  async insert(edge: EdgeInput): Promise<InsertResult> {
-    const { lsn, row } = this.stageInsert(edge);
+  async insert(edge: EdgeInput, attach?: Attach<InsertOutcome>): Promise<InsertResult> {
+    const { lsn, row } = this.stageInsert(edge, attach);
     await this.context.committer.durable(lsn);
     return { row, lsn };
   }
 
   /** Inserts one edge into log and memtable at once; it is visible and may be answered when its LSN is durable. */
-  stageInsert(edge: EdgeInput): InsertResult {
+  stageInsert(edge: EdgeInput, attach?: Attach<InsertOutcome>): InsertResult {
     this.assertUsable();
     checkTime(edge.event_ts);
     const members = memberSet(edge.members, this.maxMembers);
@@ -178,13 +198,15 @@ export class Table implements ScanSource {
     const id = this.nextId;
     batch.add(edge.event_ts, members, properties);
     const record = batch.encode(id, this.maxMembers);
+    const row = rowOf(this.columns, id, edge, members);
+    const entry = attach?.({ row });
     const memtable = this.writableMemtable();
     const reserved = memtable.reserve(record.length);
-    const lsn = committer.append(1, [runHeader(OPERATION.insert, this.id, 1, record.length), record]);
+    const lsn = committer.append(1, [runHeader(OPERATION.insert, this.id, 1, record.length), record], entry);
     this.nextId = id + 1;
     memtable.append(reserved, record, 1, lsn);
-    this.#committed(1);
-    return { row: rowOf(this.columns, id, edge, members), lsn };
+    this.#committed(1, lsn);
+    return { row, lsn };
   }
 
   bulk(): BulkInsert {
@@ -201,21 +223,24 @@ export class Table implements ScanSource {
   }
 
   /** Commits encoded records as one frame. */
-  async insertPieces(pieces: readonly RecordPiece[], count: number): Promise<BulkInsertResult> {
+  async insertPieces(
+    pieces: readonly RecordPiece[],
+    count: number,
+    attach: Attach<BulkOutcome> | undefined,
+  ): Promise<BulkInsertResult> {
     this.assertUsable();
     const firstId = this.nextId;
     const bytes = numberPieces(pieces, firstId);
     const { committer } = this.context;
-    const lsn = committer.append(count, [
-      runHeader(OPERATION.insert, this.id, count, bytes),
-      ...pieces.map((piece) => piece.bytes),
-    ]);
+    const outcome = { inserted: count, firstId, lastId: firstId + count - 1 };
+    const run = [runHeader(OPERATION.insert, this.id, count, bytes), ...pieces.map((piece) => piece.bytes)];
+    const lsn = committer.append(count, run, attach?.(outcome));
     this.nextId = firstId + count;
     this.appendPieces(pieces, lsn);
-    this.#committed(count);
     const lastLsn = lsn + count - 1;
+    this.#committed(count, lastLsn);
     await committer.durable(lastLsn);
-    return { inserted: count, firstId, lastId: firstId + count - 1, lsn: lastLsn };
+    return { ...outcome, lsn: lastLsn };
   }
 
   /** Puts records that are in the log into memtables. */
@@ -229,23 +254,26 @@ export class Table implements ScanSource {
   }
 
   /** Removes every live edge with that time and member set; durable when it resolves. */
-  async delete(eventTs: number, members: readonly number[]): Promise<DeleteResult> {
-    const { lsn, ...result } = this.stageDelete(eventTs, members);
-    await this.context.committer.durable(lsn);
-    return { ...result, lsn };
+  async delete(eventTs: number, members: readonly number[], attach?: Attach<DeleteOutcome>): Promise<DeleteResult> {
+    const result = this.stageDelete(eventTs, members, attach);
+    await this.context.committer.durable(result.lsn);
+    return result;
   }
 
-  stageDelete(eventTs: number, members: readonly number[]): DeleteResult {
+  stageDelete(eventTs: number, members: readonly number[], attach?: Attach<DeleteOutcome>): DeleteResult {
     this.assertUsable();
     checkTime(eventTs);
     const set = tombstoneMembers(members);
     const record = this.encodeTombstone(eventTs, set);
     const found = this.findInSegments(record, eventTs);
-    const lsn = this.context.committer.append(1, [runHeader(OPERATION.tombstone, this.id, 1, record.length), record]);
+    const answer = { event_ts: eventTs === 0 ? 0 : eventTs, members: set };
+    const entry = attach?.({ matched: this.countMatches(record, found), ...answer });
+    const run = [runHeader(OPERATION.tombstone, this.id, 1, record.length), record];
+    const lsn = this.context.committer.append(1, run, entry);
     const matched = this.applyTombstone(record, found, lsn);
     this.pendingTombstones++;
-    this.#committed(1);
-    return { matched, event_ts: eventTs === 0 ? 0 : eventTs, members: set, lsn };
+    this.#committed(1, lsn);
+    return { matched, ...answer, lsn };
   }
 
   encodeTombstone(eventTs: number, members: readonly number[]): Uint8Array {
@@ -268,6 +296,14 @@ export class Table implements ScanSource {
     return found;
   }
 
+  /** How many rows `applyTombstone` would kill now. */
+  countMatches(record: Uint8Array, found: readonly FoundRow[]): number {
+    let matched = 0;
+    for (const { segment, row } of found) if (!segment.dead.has(row)) matched++;
+    for (const { memtable } of this.version.memtables) matched += memtable.match(record, Infinity).length;
+    return matched;
+  }
+
   /** Kills the rows found in segments and the memtables' live rows with the tombstone's time and member set; returns how many. */
   applyTombstone(record: Uint8Array, found: readonly FoundRow[], lsn: number): number {
     let matched = 0;
@@ -286,8 +322,9 @@ export class Table implements ScanSource {
     return matched;
   }
 
-  #committed(operations: number): void {
+  #committed(operations: number, lsn: number): void {
     this.pending += operations;
+    this.#stagedLsn = lsn;
     this.context.afterCommit(this.id);
   }
 
@@ -341,13 +378,17 @@ export class Table implements ScanSource {
     return new Snapshot(this, this.pin(), this.context.committer.visibleLsn);
   }
 
-  /** Live rows in (event_ts, id) order. Without a snapshot the newest state. Throws `table_corrupt`, `table_not_found` (dropped). */
+  /**
+   * Live rows in (event_ts, id) order. Without a snapshot the newest state. Throws `table_corrupt`, `table_not_found` (dropped), `unknown_column`,
+   * `invalid_input`.
+   */
   scan(request: ScanRequest, snapshot?: Snapshot, overlay?: ScanOverlay): Scan {
     this.assertUsable();
     const version = snapshot === undefined ? this.version : snapshot.version;
     const lsn = snapshot === undefined ? this.context.committer.visibleLsn : snapshot.lsn;
+    const ranges = checkScanRequest(request, this.columns);
     version.references++;
-    return new Scan(this, { version, lsn, overlay }, request);
+    return new Scan(this, { version, lsn, overlay }, request, ranges);
   }
 
   candidates(version: Version, nodes: readonly number[]): Uint32Array | undefined {

@@ -6,11 +6,20 @@ import type { EngineContext } from './context.ts';
 import type { DeadList } from './dead-rows.ts';
 import { checkTime, memberSet, rowOf, tombstoneMembers } from './edge.ts';
 import { OPERATION, runHeader } from './operations.ts';
+import type { Attach } from './replay-entry.ts';
 import type { Scan } from './scan.ts';
 import type { SegmentFile } from './segment-file.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { FoundRow, Table } from './table.ts';
-import type { DeleteResult, EdgeInput, EdgeRow, InsertResult, ScanRequest } from './types.ts';
+import type {
+  DeleteOutcome,
+  DeleteResult,
+  EdgeInput,
+  EdgeRow,
+  InsertOutcome,
+  InsertResult,
+  ScanRequest,
+} from './types.ts';
 
 interface StagedInsert {
   kind: 'insert';
@@ -33,6 +42,11 @@ export interface CommitResult {
   lsn: number;
   /** In the order staged. */
   results: (InsertResult | DeleteResult)[];
+}
+
+/** What a commit answers, but for LSNs. */
+export interface CommitOutcome {
+  results: (InsertOutcome | DeleteOutcome)[];
 }
 
 /** The part of a transaction that lies over one table: its rows, and what it hides. */
@@ -91,7 +105,8 @@ export class Transaction {
     table.assertUsable();
     checkTime(eventTs);
     const set = tombstoneMembers(members);
-    this.#staged.push({ kind: 'delete', table, record: table.encodeTombstone(eventTs, set), eventTs, members: set });
+    const record = table.encodeTombstone(eventTs, set);
+    this.#staged.push({ kind: 'delete', table, record, eventTs: eventTs === 0 ? 0 : eventTs, members: set });
   }
 
   /** Rows as the transaction sees them: its snapshot (taken at its first read of the table) and its own writes. */
@@ -144,21 +159,30 @@ export class Transaction {
   }
 
   /** Commits all as one frame; resolves when it is durable. Nothing is applied when it throws. */
-  async commit(): Promise<CommitResult> {
+  async commit(attach?: Attach<CommitOutcome>): Promise<CommitResult> {
     this.#assertOpen();
     for (const { table } of this.#staged) table.assertUsable();
     this.#end();
     const { committer } = this.#context;
-    if (this.#staged.length === 0) return { lsn: committer.visibleLsn, results: [] };
+    if (this.#staged.length === 0) return this.#commitNothing(attach);
     const found = this.#staged.map((staged) =>
       staged.kind === 'delete' ? staged.table.findInSegments(staged.record, staged.eventTs) : [],
     );
-    const first = committer.append(this.#staged.length, runsOf(this.#staged));
+    const entry = attach?.({ results: outcomesOf(this.#staged, found) });
+    const first = committer.append(this.#staged.length, runsOf(this.#staged), entry);
     const results = this.#staged.map((staged, index) => apply(staged, found[index]!, first + index));
     const lsn = first + this.#staged.length - 1;
     for (const table of new Set(this.#staged.map((staged) => staged.table))) this.#context.afterCommit(table.id);
     await committer.durable(lsn);
     return { lsn, results };
+  }
+
+  async #commitNothing(attach: Attach<CommitOutcome> | undefined): Promise<CommitResult> {
+    const { committer } = this.#context;
+    if (attach === undefined) return { lsn: committer.visibleLsn, results: [] };
+    const lsn = committer.append(0, [], attach({ results: [] }));
+    await committer.durable(lsn);
+    return { lsn, results: [] };
   }
 
   rollback(): void {
@@ -189,15 +213,42 @@ function runsOf(staged: readonly Staged[]): Uint8Array[] {
   return parts;
 }
 
+/**
+ * What each staged write will answer when all are applied now, in order. A delete takes every live edge with its time and member set: those in the table
+ * go to the first one, to a later one only what was inserted since.
+ */
+function outcomesOf(
+  staged: readonly Staged[],
+  found: readonly (readonly FoundRow[])[],
+): (InsertOutcome | DeleteOutcome)[] {
+  const deleted = new Set<string>();
+  const inserted = new Map<string, number>();
+  return staged.map((item, index) => {
+    const { event_ts, members } = item.kind === 'insert' ? item.row : { event_ts: item.eventTs, members: item.members };
+    const key = `${item.table.id} ${event_ts} ${members.join()}`;
+    const since = inserted.get(key) ?? 0;
+    if (item.kind === 'insert') {
+      inserted.set(key, since + 1);
+      return { row: item.row };
+    }
+    const matched = since + (deleted.has(key) ? 0 : item.table.countMatches(item.record, found[index]!));
+    deleted.add(key);
+    inserted.delete(key);
+    return { matched, event_ts, members };
+  });
+}
+
 function apply(staged: Staged, found: readonly FoundRow[], lsn: number): InsertResult | DeleteResult {
   const { table, record } = staged;
   if (staged.kind === 'insert') {
     const memtable = table.writableMemtable(lsn - 1);
     memtable.append(memtable.reserve(record.length), record, 1, lsn);
     table.countOperations(1, 0);
+    table.changed(lsn);
     return { row: staged.row, lsn };
   }
   const matched = table.applyTombstone(record, found, lsn);
   table.countOperations(1, 1);
+  table.changed(lsn);
   return { matched, event_ts: staged.eventTs, members: staged.members, lsn };
 }

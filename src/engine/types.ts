@@ -46,24 +46,36 @@ export interface EdgeRow {
   [column: string]: number | number[] | PropertyValue;
 }
 
-export interface BulkInsertResult {
+/** What a bulk insert answers, but for its LSN. */
+export interface BulkOutcome {
   inserted: number;
   firstId: number;
   lastId: number;
+}
+
+export interface BulkInsertResult extends BulkOutcome {
   /** The LSN of the commit: a read at this LSN or later sees it. */
   lsn: number;
 }
 
-export interface InsertResult {
+/** What an insert answers, but for its LSN. */
+export interface InsertOutcome {
   row: EdgeRow;
+}
+
+export interface InsertResult extends InsertOutcome {
   lsn: number;
 }
 
-export interface DeleteResult {
+/** What a delete answers, but for its LSN. */
+export interface DeleteOutcome {
   matched: number;
   event_ts: number;
   /** Ascending, without repeats. */
   members: number[];
+}
+
+export interface DeleteResult extends DeleteOutcome {
   lsn: number;
 }
 
@@ -104,6 +116,39 @@ export interface EngineHealth {
   log_failed: string | null;
 }
 
+/** Figures for gauges and counters; cheap to take. Sums over all tables. */
+export interface EngineFigures {
+  /** Live rows. */
+  records: number;
+  tables: number;
+  /** Tables that refuse because a file of theirs is corrupt. */
+  corruptTables: number;
+  indexes: number;
+  segments: number;
+  /** Bytes of the segments that are in memory. */
+  residentBytes: number;
+  memtableBytes: number;
+  /** Operations in the log that are in no segment. */
+  walPending: number;
+  walBytes: number;
+  snapshotsOpen: number;
+  /** Compactions of a table that ended well since the start, asked for or not; those that built an index are among them. */
+  compactions: number;
+  compactionsRunning: number;
+  compactionsQueued: number;
+  durability: 'fsync' | 'async';
+  /** The log takes no more writes. */
+  logFailed: boolean;
+}
+
+/** A secondary index of a numeric column (PSI), as it is answered. */
+export interface IndexItem {
+  table: string;
+  column: string;
+  /** Epoch seconds. */
+  created_at: number;
+}
+
 export interface QueryPlan {
   strategy: 'TPI_BUCKET_PUSHDOWN' | 'FMI_LOOKUP' | 'FMI_INTERSECT' | 'PSI_RANGE' | 'FULL_SCAN';
   buckets_scanned: number;
@@ -118,11 +163,26 @@ export interface RowKey {
   id: number;
 }
 
+/** Rows whose value of a numeric column lies between two bounds. Null lies in none; a bound left out does not bound. */
+export interface RangeCondition {
+  /** `weight`, `mean_dist_m` or a user column of type INTEGER or REAL; compared without case. */
+  column: string;
+  low?: number | undefined;
+  high?: number | undefined;
+  /** Default true. */
+  lowInclusive?: boolean | undefined;
+  /** Default true. */
+  highInclusive?: boolean | undefined;
+}
+
 /** Which live rows of a table, in (event_ts, id) order. Bounds are inclusive; every node of `nodes` must be a member. */
 export interface ScanRequest {
   startTs?: number | undefined;
   endTs?: number | undefined;
+  /** At least one, when given. */
   nodes?: readonly number[] | undefined;
+  /** All must hold. */
+  where?: readonly RangeCondition[] | undefined;
   /** At most so many rows; undefined = all. */
   limit?: number | undefined;
   /** Only rows strictly after this key (a cursor). */

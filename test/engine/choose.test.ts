@@ -4,13 +4,13 @@ import { expect, test } from 'vitest';
 import { type ChooseInput, chooseStretches, type SegmentFigures } from '../../src/engine/compaction/choose.ts';
 
 /** Segments of given sizes, one row a second: segment i begins where the one before ended. */
-function segments(...rows: (number | { rows: number; dead: number })[]): SegmentFigures[] {
+function segments(...rows: (number | { rows: number; dead?: number; stale?: boolean })[]): SegmentFigures[] {
   let at = 0;
   return rows.map((each) => {
-    const { rows: count, dead } = typeof each === 'number' ? { rows: each, dead: 0 } : each;
+    const { rows: count, dead = 0, stale = false } = typeof each === 'number' ? { rows: each } : each;
     const first = { eventTs: at, id: at };
     at += count;
-    return { rows: count, dead, first, last: { eventTs: at - 1, id: at - 1 } };
+    return { rows: count, dead, stale, first, last: { eventTs: at - 1, id: at - 1 } };
   });
 }
 
@@ -80,6 +80,23 @@ test('a death rewrites its segment', () => {
   ).toEqual([[1, 2]]);
 });
 
+test('a segment that lacks an order is rewritten, each one alone', () => {
+  const figures = segments(80, { rows: 80, stale: true }, 80, { rows: 70, stale: true }, { rows: 90, stale: true });
+  expect(chooseStretches(input({ segments: figures })).map(({ from, to }) => [from, to])).toEqual([
+    [1, 2],
+    [3, 4],
+    [4, 5],
+  ]);
+});
+
+test('rows behind a last segment that lacks an order go into it', () => {
+  const figures = segments(80, { rows: 60, stale: true });
+  const stretches = chooseStretches(
+    input({ segments: figures, newRows: [0, 10], newRowsBehind: 10, totalNewRows: 10 }),
+  );
+  expect(stretches).toEqual([{ from: 1, to: 2, lower: { eventTs: 80, id: 80 }, upper: undefined, append: true }]);
+});
+
 test('what is left of a segment joins a small neighbour before it', () => {
   const stretches = chooseStretches(input({ segments: segments(80, 40, { rows: 80, dead: 60 }, 80) }));
   expect(stretches).toEqual([
@@ -121,6 +138,7 @@ test('stretches come in order and never overlap, whatever the figures', () => {
     };
     const list = segments(...Array.from({ length: 1 + below(8) }, () => ({ rows: 1 + below(100), dead: 0 })));
     for (const segment of list) segment.dead = below(3) === 0 ? below(segment.rows + 1) : 0;
+    for (const segment of list) segment.stale = below(4) === 0;
     const newRows = list.map(() => (below(3) === 0 ? below(40) : 0));
     const behind = below(newRows.at(-1)! + 1);
     const given = input({
@@ -140,7 +158,7 @@ test('stretches come in order and never overlap, whatever the figures', () => {
       if (from === to) expect(from).toBe(list.length);
     }
     for (const [index, segment] of list.entries()) {
-      if (segment.dead > 0 || segment.first.eventTs < given.cutoffTs)
+      if (segment.dead > 0 || segment.stale || segment.first.eventTs < given.cutoffTs)
         expect(covered.has(index), `seed ${seed}: segment ${index}`).toBe(true);
     }
   }

@@ -253,6 +253,44 @@ describe('columns', () => {
   });
 });
 
+describe('a TTL', () => {
+  const NOW = 1_000_000_000;
+
+  /** Drops what lies before a time that begins a bucket. */
+  async function dropBefore(database: Database, time: number): Promise<[edges: number, buckets: number]> {
+    const { edges_dropped, buckets_dropped } = await database.compact({ ttlSeconds: NOW - time });
+    return [edges_dropped, buckets_dropped];
+  }
+
+  test('counts a bucket once, wherever its rows stand', async () => {
+    const database = await openSim(simDisk());
+    const table = database.table();
+    // Buckets of 10 s, segments of 8 rows: bucket 0 lies in two segments, and in the log.
+    await fill(table, range(0, 32));
+    await database.compact({});
+    expect(table.version.segments).toHaveLength(4);
+    await fill(table, [5, 6, 7, 33, 34, 41]);
+    expect(await dropBefore(database, 40)).toEqual([37, 4]);
+    expect(times(database)).toEqual([41]);
+    await database.close();
+  });
+
+  test('does not count a bucket in which nothing lives', async () => {
+    const database = await openSim(simDisk());
+    const table = database.table();
+    await fill(table, [1, 2, 11, 21, 22, 31, 32, 33, 34, 50]);
+    await database.compact({});
+    await table.delete(11, [4, 111]);
+    await table.delete(21, [0, 121]);
+    await fill(table, [12, 23]);
+    await table.delete(23, [2, 123]);
+    await table.delete(12, [5, 112]);
+    expect(await dropBefore(database, 40)).toEqual([7, 3]);
+    expect(times(database)).toEqual([50]);
+    await database.close();
+  });
+});
+
 describe('writes while it runs', () => {
   /** A compaction of 40 rows in segments and 8 in the log, stopped before its first part. */
   async function compacting(): Promise<{ fs: SimFs; database: Database; go: () => Promise<void> }> {

@@ -72,6 +72,33 @@ test('health and wal count what is there', async () => {
   await database.close();
 });
 
+test('figures for metrics are taken without counting nodes', async () => {
+  const database = await openSim(simDisk());
+  const table = database.table();
+  for (let time = 0; time < 30; time++) await table.insert({ event_ts: time, members: [time % 3] });
+  expect(database.figures()).toMatchObject({
+    ...{ records: 30, tables: 1, corruptTables: 0, indexes: 0, segments: 0, residentBytes: 0, walPending: 30 },
+    ...{ snapshotsOpen: 0, compactions: 0, compactionsRunning: 0, compactionsQueued: 0 },
+    ...{ durability: 'fsync', logFailed: false },
+  });
+  const { memtableBytes, walBytes } = database.figures();
+  expect([memtableBytes, walBytes].every((bytes) => bytes > 1000)).toBe(true);
+  const compacted = Promise.all([database.compact({}), database.compact({})]);
+  expect(database.figures()).toMatchObject({ compactionsRunning: 0, compactionsQueued: 2 });
+  await compacted;
+  await database.createIndex(table.name, 'weight');
+  const snapshot = database.snapshot(table);
+  drain(table.scan({ format: 'json' }));
+  expect(database.figures()).toMatchObject({
+    ...{ records: 30, indexes: 1, segments: 4, walPending: 0, snapshotsOpen: 1 },
+    ...{ compactions: 3, compactionsRunning: 0, compactionsQueued: 0 },
+  });
+  expect(database.figures().residentBytes).toBeGreaterThan(0);
+  snapshot.release();
+  expect(database.figures().snapshotsOpen).toBe(0);
+  await database.close();
+});
+
 test('members of an edge are a set of 1 to the guard, all numbers safe integers', async () => {
   const database = await openSim(simDisk(), { maxMembers: 64 });
   const table = database.table();

@@ -5,9 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadCore } from '../../src/core/index.ts';
+import type { Checkpoint } from '../../src/engine/checkpoint.ts';
 import { Database, InlineRunner } from '../../src/engine/index.ts';
 import type { FileHandle, Fs } from '../../src/storage/fs.ts';
+import { readManifestFile } from '../../src/storage/manifest.ts';
 import { nodeFs } from '../../src/storage/node-fs.ts';
+import { crc32c } from '../support/crc32c.ts';
 import { drain, simOptions } from '../support/sim-engine.ts';
 
 /** Enough to pass the 16 MB that memtables may always take, more than once. */
@@ -113,6 +116,20 @@ test('a small budget makes it compact on the way, and every row is there', async
   await again.compact({});
   expect(rowsOf(again)).toBe(expected);
   await again.close();
+});
+
+test('the manifests made on the way say no less of the catalog than the one that was found', async () => {
+  const dir = copy('manifests');
+  const lsnOf = (path: string): number => (readManifestFile(nodeFs, path, crc32c) as Checkpoint).lsn;
+  const found = lsnOf(join(dir, 'manifest'));
+  const made: number[] = [];
+  const disk = failing((operation, path) => {
+    if (operation === 'rename' && path.endsWith('manifest.tmp')) made.push(lsnOf(path));
+    return undefined;
+  });
+  await (await open(dir, disk, 1)).close();
+  expect(made.length).toBeGreaterThan(0);
+  for (const lsn of made) expect(lsn).toBeGreaterThanOrEqual(found);
 });
 
 test('a full disk does not keep it from opening', async () => {

@@ -1,10 +1,11 @@
 // Compaction in a worker thread, on real files. Needs dist/ (npm run build).
 
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Database, WorkerRunner } from '../../src/engine/index.ts';
+import { HedgerowError } from '../../src/errors.ts';
 import { nodeFs } from '../../src/storage/node-fs.ts';
 import { rowsOf, simOptions, turn } from '../support/sim-engine.ts';
 
@@ -70,6 +71,31 @@ test.skipIf(!BUILT)('an idle thread that ends does not take the next compaction 
   expect(rowsOf(database.table())).toHaveLength(80);
   await database.close();
 });
+
+test.skipIf(!BUILT)(
+  'a disk that fails in the thread is told with its code and what to do; nothing is changed',
+  async () => {
+    const database = await open();
+    await fill(database, 0, 24);
+    // A directory in the place of the first new file.
+    const inTheWay = `${dir}/tables/1/seg-000000000001.hgs`;
+    mkdirSync(inTheWay, { recursive: true });
+    const error = await database.createIndex('hyperedges', 'weight').catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(HedgerowError);
+    expect(error).toMatchObject({
+      code: 'disk_failed',
+      status: 503,
+      message: expect.stringMatching(/seg-000000000001.*compact again/),
+      fields: { system_code: expect.stringMatching(/^E[A-Z]+$/) },
+    });
+    expect(database.indexes()).toEqual([]);
+    expect(rowsOf(database.table())).toHaveLength(24);
+    rmSync(inTheWay, { recursive: true });
+    await database.createIndex('hyperedges', 'weight');
+    expect(rowsOf(database.table(), { where: [{ column: 'weight', low: 11 }] })).toHaveLength(2);
+    await database.close();
+  },
+);
 
 test.skipIf(!BUILT)('a damaged segment makes the table refuse, naming file and offset', async () => {
   const database = await open();

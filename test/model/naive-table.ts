@@ -1,12 +1,20 @@
 // A table as an array of edges: the naive model that the engine's answers are compared with. Every row knows the LSNs of its birth and death.
 
-import type { ColumnDefinition, EdgeInput, EdgeRow, PropertyValue, RowKey } from '../../src/engine/types.ts';
+import type {
+  ColumnDefinition,
+  EdgeInput,
+  EdgeRow,
+  PropertyValue,
+  RangeCondition,
+  RowKey,
+} from '../../src/engine/types.ts';
 
 /** What a read asks for; as the engine's ScanRequest, without the text's form. */
 export interface NaiveRequest {
   startTs?: number | undefined;
   endTs?: number | undefined;
   nodes?: readonly number[] | undefined;
+  where?: readonly RangeCondition[] | undefined;
   limit?: number | undefined;
   after?: RowKey | undefined;
 }
@@ -83,15 +91,24 @@ export function isEdge(row: EdgeRow, eventTs: number, members: readonly number[]
 
 /** The rows of `ordered` that a request asks for, and whether its limit left some out. */
 export function select(ordered: readonly EdgeRow[], request: NaiveRequest): { rows: EdgeRow[]; hasMore: boolean } {
-  const { startTs = -Infinity, endTs = Infinity, nodes = [], limit = Infinity, after } = request;
+  const { startTs = -Infinity, endTs = Infinity, nodes = [], where = [], limit = Infinity, after } = request;
   const rows = ordered.filter(
     (row) =>
       row.event_ts >= startTs &&
       row.event_ts <= endTs &&
       nodes.every((node) => row.members.includes(node)) &&
+      where.every((condition) => isInRange(row, condition)) &&
       (after === undefined || row.event_ts > after.eventTs || (row.event_ts === after.eventTs && row.id > after.id)),
   );
   return { rows: rows.slice(0, limit), hasMore: rows.length > limit };
+}
+
+function isInRange(row: EdgeRow, condition: RangeCondition): boolean {
+  const { column, low = -Infinity, high = Infinity, lowInclusive = true, highInclusive = true } = condition;
+  const name = Object.keys(row).find((each) => each.toLowerCase() === column.toLowerCase())!;
+  const value = row[name];
+  if (typeof value !== 'number') return false;
+  return (lowInclusive ? value >= low : value > low) && (highInclusive ? value <= high : value < high);
 }
 
 /** The row text of the specification: what JSON.stringify gives, rows separated by commas or ended by newlines. */

@@ -7,6 +7,8 @@ export interface SegmentFigures {
   rows: number;
   /** Rows that are dead at the compaction's LSN. */
   dead: number;
+  /** It lacks an order that the table's indexes ask for. */
+  stale: boolean;
   first: RowKey;
   last: RowKey;
 }
@@ -46,8 +48,9 @@ export function chooseStretches(input: ChooseInput): Stretch[] {
   for (let place = 0; place <= last; place++) {
     const segment = segments[place]!;
     const expired = segment.first.eventTs < input.cutoffTs;
-    if (newRows[place] === 0 && segment.dead === 0 && !expired) continue;
-    const onlyBehind = place === last && newRows[place] === input.newRowsBehind && segment.dead === 0 && !expired;
+    const isWhole = segment.dead === 0 && !segment.stale && !expired;
+    if (newRows[place] === 0 && isWhole) continue;
+    const onlyBehind = place === last && newRows[place] === input.newRowsBehind && isWhole;
     if (onlyBehind && segment.rows > maxRows / 2) {
       stretches.push({ from: place + 1, to: place + 1, lower: after(segment.last), upper: undefined, append: true });
       continue;

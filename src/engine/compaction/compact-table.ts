@@ -2,16 +2,17 @@
 //
 // Readers and writers go on all the while. The manifest is the only commit point: before it nothing has changed, after it everything has.
 
-import type { BuilderColumn } from '../../core/index.ts';
-import { type CoreMemtable, encodeProperties } from '../../core/index.ts';
+import { type BuilderColumn, type CoreMemtable, encodeProperties, type SegmentFacts } from '../../core/index.ts';
 import { HedgerowError } from '../../errors.ts';
-import type { DeadList } from '../dead-rows.ts';
+import type { ChangedTable } from '../checkpoint.ts';
 import { type SegmentFile, segmentNumber } from '../segment-file.ts';
 import { openSegmentFile, refreshFilters, type SegmentEntry } from '../segments-on-disk.ts';
 import type { LateDeath, Table } from '../table.ts';
 import type { RowKey } from '../types.ts';
 import { Version } from '../version.ts';
 import { chooseStretches, type Stretch } from './choose.ts';
+import { countDropped, deadAt } from './count-dropped.ts';
+import { compactionError } from './failure.ts';
 import type { CompactionRunner } from './work.ts';
 
 /** New rows of one part at most, about: 65,536 rows are some 2 MB of records. */
@@ -29,8 +30,10 @@ export interface CompactionOptions {
   maxRows: number;
   /** Rows with a smaller time go; -Infinity: none. */
   cutoffTs: number;
+  /** A column, by id, that gets its order as if it had an index already. */
+  alsoIndexed?: number | undefined;
   /** Makes the manifest that holds this table with these segments and everything else as it is. */
-  installManifest: (table: Table, segments: readonly SegmentEntry[], appliedLsn: number) => Promise<void>;
+  installManifest: (changed: ChangedTable) => Promise<void>;
 }
 
 /** What a compaction reads: frozen at one LSN. */
@@ -41,19 +44,21 @@ interface Frozen {
   late: LateDeath[];
   pending: number;
   tombstones: number;
+  /** Columns that get an order, by id. */
+  indexed: ReadonlySet<number>;
 }
 
 /** Compacts; resolves when readers see the new segments. Rejects with nothing changed. One at a time a table. */
 export async function compactTable(table: Table, options: CompactionOptions): Promise<TableCompaction> {
   table.assertUsable();
-  const frozen = freeze(table);
+  const frozen = freeze(table, options.alsoIndexed);
   const { committer } = table.context;
   try {
     await committer.log.flush();
-    const dropped = countDropped(table, frozen, options.cutoffTs);
+    const dropped = countDropped(table, frozen.segments, frozen.memtables, frozen.lsn, options.cutoffTs);
     const stretches = chooseStretches(figuresOf(frozen, options));
     const segments = await mergeSegments(table, frozen, stretches, options);
-    await install(table, frozen, segments, options);
+    await install(table, frozen, segments, dropped.edgesDropped > 0, options);
     return { pendingBefore: frozen.pending, tombstones: frozen.tombstones, ...dropped };
   } catch (error) {
     const file = error instanceof HedgerowError && error.code === 'corrupt' ? error.fields?.file : undefined;
@@ -61,7 +66,7 @@ export async function compactTable(table: Table, options: CompactionOptions): Pr
       table.corrupt = error as HedgerowError;
       table.assertUsable();
     }
-    throw error;
+    throw compactionError(error);
   } finally {
     table.compacting = undefined;
   }
@@ -96,7 +101,7 @@ async function removeFrom(table: Table, firstNumber: number): Promise<void> {
   }
 }
 
-function freeze(table: Table): Frozen {
+function freeze(table: Table, alsoIndexed: number | undefined): Frozen {
   const lsn = table.context.committer.headLsn;
   const memtables = table.version.memtables.map((entry) => entry.memtable).filter((memtable) => memtable.rows > 0);
   const newest = table.version.memtables[table.version.memtables.length - 1];
@@ -104,42 +109,22 @@ function freeze(table: Table): Frozen {
   const { segments } = table.version;
   const late: LateDeath[] = [];
   table.compacting = { segments: new Set(segments), memtables: new Set(memtables), late };
-  return { lsn, segments, memtables, late, pending: table.pending, tombstones: table.pendingTombstones };
+  const indexed = new Set(table.definition.indexes.map(({ column }) => column));
+  if (alsoIndexed !== undefined) indexed.add(alsoIndexed);
+  const { pending, pendingTombstones: tombstones } = table;
+  return { lsn, segments, memtables, late, pending, tombstones, indexed };
 }
 
-function deadAt(dead: DeadList, lsn: number, beforeRow = Infinity): number {
-  let count = 0;
-  for (let i = 0; i < dead.count; i++) if (dead.lsns[i]! <= lsn && dead.rows[i]! < beforeRow) count++;
-  return count;
-}
-
-function countDropped(
-  table: Table,
-  frozen: Frozen,
-  cutoffTs: number,
-): { edgesDropped: number; bucketsDropped: number } {
-  let edgesDropped = 0;
-  let bucketsDropped = 0;
-  if (cutoffTs === -Infinity) return { edgesDropped, bucketsDropped };
-  for (const segment of frozen.segments) {
-    if (segment.facts.timeMin >= cutoffTs) break;
-    const resident = table.resident(segment);
-    const rows = resident.seek(cutoffTs, -Infinity);
-    edgesDropped += rows - deadAt(segment.dead, frozen.lsn, rows);
-    bucketsDropped += resident.bucketsOf(0, rows);
-  }
-  for (const memtable of frozen.memtables) {
-    const { rows, buckets } = memtable.count(0, memtable.seek(cutoffTs, -Infinity), frozen.lsn);
-    edgesDropped += rows;
-    bucketsDropped += buckets;
-  }
-  return { edgesDropped, bucketsDropped };
+/** Whether a segment has values of an indexed column without their order. */
+function lacksOrder({ columns }: SegmentFacts, indexed: ReadonlySet<number>): boolean {
+  return columns.some(({ id, numeric, allNull, ordered }) => numeric && !allNull && !ordered && indexed.has(id));
 }
 
 function figuresOf(frozen: Frozen, options: CompactionOptions) {
   const segments = frozen.segments.map(({ facts, dead }) => ({
     rows: facts.rows,
     dead: deadAt(dead, frozen.lsn),
+    stale: lacksOrder(facts, frozen.indexed),
     first: { eventTs: facts.timeMin, id: facts.firstId },
     last: { eventTs: facts.timeMax, id: facts.lastId },
   }));
@@ -178,7 +163,7 @@ async function mergeStretches(
     firstNumber: table.nextSegment,
     tableId: table.id,
     bucketSeconds: table.bucketSeconds,
-    columns: builderColumns(table),
+    columns: builderColumns(table, frozen.indexed),
     cutoffTs: options.cutoffTs,
     maxRows: options.maxRows,
   });
@@ -218,8 +203,7 @@ function segmentWork(segment: SegmentFile, lsn: number) {
 }
 
 /** Columns for the builder. Borrowed property bytes are copied. */
-function builderColumns(table: Table): BuilderColumn[] {
-  const indexed = new Set(table.definition.indexes.map((index) => index.column));
+function builderColumns(table: Table, indexed: ReadonlySet<number>): BuilderColumn[] {
   return table.columns.columns.map((column) => ({
     id: column.id,
     type: column.type,
@@ -321,10 +305,12 @@ async function install(
   table: Table,
   frozen: Frozen,
   segments: readonly SegmentFile[],
+  expired: boolean,
   options: CompactionOptions,
 ): Promise<void> {
   const entries = segments.map((segment) => ({ number: segment.number, bytes: segment.facts.bytes }));
-  await options.installManifest(table, entries, frozen.lsn);
+  await options.installManifest({ table, segments: entries, appliedLsn: frozen.lsn, expired });
+  if (expired) table.expirations++;
   const gone = new Set(frozen.memtables);
   const memtables = table.version.memtables.filter((entry) => !gone.has(entry.memtable));
   table.install(new Version(segments, memtables, table.bucketSeconds));

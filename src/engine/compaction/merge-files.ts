@@ -77,7 +77,7 @@ export class InlineRunner implements CompactionRunner {
       let at = 0;
       while (at < file.length) {
         const n = await handle.write(file.subarray(at), at);
-        if (n <= 0) throw new Error(`${path}: wrote ${at} of ${file.length} bytes`);
+        if (n <= 0) throw Object.assign(new Error(`${path}: wrote ${at} of ${file.length} bytes`), { code: 'EIO' });
         at += n;
       }
       await handle.sync();

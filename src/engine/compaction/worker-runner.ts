@@ -101,14 +101,9 @@ export class WorkerRunner implements CompactionRunner {
   }
 }
 
-function errorOf(error: { message: string; code?: string; fields?: Record<string, unknown> }): Error {
-  if (error.code === 'ENOSPC')
-    return new HedgerowError(
-      'disk_full',
-      `The disk is full: ${error.message}. Free space, then compact again; nothing was changed.`,
-    );
-  if (error.code !== undefined && error.code in STATUS_OF_CODE) {
-    return new HedgerowError(error.code as ErrorCode, error.message, error.fields ? { fields: error.fields } : {});
-  }
-  return new Error(error.message);
+/** The error as it was in the thread: one of ours, or one that keeps the system's code. */
+function errorOf({ message, code, fields }: NonNullable<Answer['error']>): Error {
+  if (code !== undefined && code in STATUS_OF_CODE)
+    return new HedgerowError(code as ErrorCode, message, fields ? { fields } : {});
+  return Object.assign(new Error(message), code === undefined ? {} : { code });
 }

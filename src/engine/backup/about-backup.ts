@@ -1,0 +1,44 @@
+// What a backup says about itself in its first entry.
+
+import { HedgerowError } from '../../errors.ts';
+
+const KIND = 'hedgerow backup';
+const VERSION = 1;
+
+/** The document `backup.json`. */
+export interface BackupFacts {
+  kind: typeof KIND;
+  version: typeof VERSION;
+  lsn: number;
+  /** Epoch seconds. */
+  created_at: number;
+  /** Names. */
+  tables: string[];
+}
+
+export function backupFacts(lsn: number, createdAt: number, tables: readonly string[]): BackupFacts {
+  return { kind: KIND, version: VERSION, lsn, created_at: createdAt, tables: [...tables] };
+}
+
+/** Checks the document of a backup. Throws `invalid_input`. */
+export function readBackupFacts(text: string): BackupFacts {
+  let value: Partial<Record<keyof BackupFacts, unknown>> | null;
+  try {
+    value = JSON.parse(text) as typeof value;
+  } catch (error) {
+    throw noBackup(`its first entry is not JSON (${(error as Error).message})`);
+  }
+  if (value?.kind !== KIND) throw noBackup('its first entry does not say that it is one');
+  if (value.version !== VERSION)
+    throw noBackup(`its version is ${String(value.version)}, and this build reads version ${VERSION}`);
+  const { lsn, created_at: createdAt, tables } = value;
+  const isWhole = Number.isSafeInteger(lsn) && (lsn as number) >= 0 && Number.isSafeInteger(createdAt);
+  if (!isWhole || !Array.isArray(tables) || tables.some((name) => typeof name !== 'string'))
+    throw noBackup('its first entry lacks a field');
+  return value as BackupFacts;
+}
+
+/** The refusal of a file that is no backup, or not the one that was written. `what` completes "cannot be restored: ". */
+export function noBackup(what: string): HedgerowError {
+  return new HedgerowError('invalid_input', `The file cannot be restored: ${what}. Use another backup.`);
+}

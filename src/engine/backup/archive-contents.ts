@@ -1,0 +1,137 @@
+// What goes into a backup, in order: what it is, the data directory's files at its LSN, and the sums of all of them. Files are checked as they are copied.
+
+import { createHash } from 'node:crypto';
+import { type CoreModule, readSegmentFacts } from '../../core/index.ts';
+import { corruption } from '../../errors.ts';
+import type { Crc32c } from '../../storage/crc32c.ts';
+import { encodeFileHeader } from '../../storage/frame.ts';
+import type { FileHandle, Fs } from '../../storage/fs.ts';
+import { type HeldLogFile, measureHeldFile, sealBytes } from '../../storage/held-frames.ts';
+import { logFilePath } from '../../storage/log-file.ts';
+import { readFully } from '../../storage/whole-file.ts';
+import { asCorruption } from '../segment-file.ts';
+import { readSegmentHead, SectionCheck } from '../segment-sections.ts';
+import type { BackupFacts } from './about-backup.ts';
+import { ABOUT_NAME, MANIFEST_NAME, SUMS_NAME } from './archive-names.ts';
+import type { PinnedFile, PinnedState } from './pinned-state.ts';
+import type { TarFile } from './tar.ts';
+
+/** Bytes of one step: read, summed and handed on without a pause. */
+const PIECE_BYTES = 2 ** 17;
+/** Where log files stand in the archive. */
+const LOG_DIR = 'log';
+/** Of the log file that stands for an empty log. */
+const FIRST = { epoch: 1, sequence: 1 };
+
+export interface ContentsOptions {
+  fs: Fs;
+  crc32c: Crc32c;
+  module: CoreModule;
+  facts: BackupFacts;
+  state: PinnedState;
+  /** Lets other work have its turn. */
+  pause: () => Promise<void>;
+}
+
+/** The entries. Each must be read to its end before the next one is asked for. Throws `corrupt` when a file is not what was written. */
+export async function* archiveContents(options: ContentsOptions): AsyncGenerator<TarFile> {
+  const { state, facts } = options;
+  const sums: string[] = [];
+  const summed = (file: TarFile): TarFile => ({
+    ...file,
+    *chunks() {
+      const hash = createHash('sha256');
+      for (const piece of file.chunks()) {
+        hash.update(piece);
+        yield piece;
+      }
+      sums.push(`${hash.digest('hex')}  ${file.name}\n`);
+    },
+  });
+  yield summed(wholeFile(ABOUT_NAME, Buffer.from(`${JSON.stringify(facts)}\n`)));
+  if (state.manifest !== null) yield summed(wholeFile(MANIFEST_NAME, state.manifest));
+  for (const segment of state.segments) yield summed(segmentFile(options, segment));
+  for (const { name, handle, bytes } of state.answers)
+    yield summed({ name, bytes, chunks: () => pieces(handle, 0, bytes) });
+  if (state.log.files.length === 0) yield summed(emptyLog(options));
+  for (const [index, file] of state.log.files.entries()) {
+    const isLast = index === state.log.files.length - 1;
+    yield summed(await logFile(options, file, isLast));
+  }
+  yield wholeFile(SUMS_NAME, Buffer.from(sums.join('')));
+}
+
+function wholeFile(name: string, bytes: Uint8Array): TarFile {
+  return { name, bytes: bytes.length, chunks: () => [bytes] };
+}
+
+/** The bytes of a file from `from` to `to`, in fresh memory: whoever takes them may keep them. */
+function* pieces(handle: FileHandle, from: number, to: number): Generator<Uint8Array> {
+  for (let at = from; at < to; ) {
+    const piece = Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, to - at));
+    const count = readFully(handle, piece, at);
+    if (count < piece.length) throw corruption(handle.path, at + count, `it ends there, but it had ${to} bytes`);
+    yield piece;
+    at += count;
+  }
+}
+
+/** What `read` gives of a file, which is open meanwhile. A file that is missing or cannot be read is corrupt. */
+function* opened(fs: Fs, path: string, read: (handle: FileHandle) => Iterable<Uint8Array>): Generator<Uint8Array> {
+  let handle: FileHandle | undefined;
+  try {
+    handle = fs.open(path, 'read');
+    yield* read(handle);
+  } catch (error) {
+    throw asCorruption(error, path);
+  } finally {
+    handle?.close();
+  }
+}
+
+function segmentFile({ fs, crc32c, module }: ContentsOptions, { name, path, bytes }: PinnedFile): TarFile {
+  return {
+    name,
+    bytes,
+    *chunks() {
+      yield* opened(fs, path, function* (handle) {
+        const head = readSegmentHead(handle);
+        readSegmentFacts(module.instantiate(), head, bytes, path);
+        const check = new SectionCheck(path, head, bytes, crc32c);
+        for (const piece of pieces(handle, 0, bytes)) {
+          check.add(piece);
+          yield piece;
+        }
+        check.finish();
+      });
+    },
+  };
+}
+
+/**
+ * A log file with the frames that are needed, under a header that says where they begin. The last one gets a seal: what was cut off must not look lost, nor
+ * what is there doubtful.
+ */
+async function logFile(options: ContentsOptions, file: HeldLogFile, isLast: boolean): Promise<TarFile> {
+  const { fs, crc32c, state, pause } = options;
+  const stretch = await measureHeldFile(fs, file, state.log.afterLsn, crc32c, pause);
+  const { epoch, firstLsn, offset, endOffset } = stretch;
+  const header = encodeFileHeader({ epoch, sequence: file.sequence, firstLsn }, crc32c);
+  const seal = isLast ? sealBytes(epoch, file.stopLsn - 1, crc32c) : new Uint8Array(0);
+  return {
+    name: logFilePath(LOG_DIR, file.sequence),
+    bytes: header.length + (endOffset - offset) + seal.length,
+    *chunks() {
+      yield header;
+      yield* opened(fs, file.path, (handle) => pieces(handle, offset, endOffset));
+      if (isLast) yield seal;
+    },
+  };
+}
+
+/** Nothing is needed from the log: a file without frames says where it goes on. */
+function emptyLog({ crc32c, state }: ContentsOptions): TarFile {
+  const header = encodeFileHeader({ ...FIRST, firstLsn: state.lsn + 1 }, crc32c);
+  const bytes = Buffer.concat([header, sealBytes(FIRST.epoch, state.lsn, crc32c)]);
+  return wholeFile(logFilePath(LOG_DIR, FIRST.sequence), bytes);
+}

@@ -1,0 +1,40 @@
+// The names of a backup: of its file, and of the entries that it may hold.
+
+import { segmentName } from '../segment-file.ts';
+
+/** What the backup says about itself: the first entry. */
+export const ABOUT_NAME = 'backup.json';
+/** One line for every other entry, in the form that `sha256sum -c` reads: the last entry. */
+export const SUMS_NAME = 'SHA256SUMS';
+export const MANIFEST_NAME = 'manifest';
+
+/** The files of a data directory that a backup holds; nothing else of a data directory goes in or comes out. */
+const DATA_NAME =
+  /^(?:manifest|log\/log-[0-9a-f]{16}|tables\/[1-9][0-9]{0,14}\/seg-[0-9a-f]{12}\.hgs|replays\/replays-[0-9a-f]{8})$/;
+
+export function isDataName(name: string): boolean {
+  return DATA_NAME.test(name);
+}
+
+export function segmentEntryName(table: number, segment: number): string {
+  return `tables/${table}/${segmentName(segment)}`;
+}
+
+const STAMP = new Intl.DateTimeFormat('en-US', {
+  timeZone: 'UTC',
+  hourCycle: 'h23',
+  year: 'numeric',
+  month: '2-digit',
+  day: '2-digit',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+});
+
+/** `hedgerow-20240131T235959Z-42.tar.gz` */
+export function archiveName(epochMs: number, lsn: number): string {
+  const parts = new Map(STAMP.formatToParts(epochMs).map(({ type, value }) => [type, value]));
+  const text = (type: Intl.DateTimeFormatPartTypes) => parts.get(type)!;
+  const day = `${text('year')}${text('month')}${text('day')}`;
+  return `hedgerow-${day}T${text('hour')}${text('minute')}${text('second')}Z-${lsn}.tar.gz`;
+}

@@ -1,0 +1,120 @@
+// Writes a backup file: under a temporary name until it is whole and durable, so that its own name never stands for less.
+
+import { createHash } from 'node:crypto';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import { HedgerowError } from '../../errors.ts';
+import type { FileHandle, Fs } from '../../storage/fs.ts';
+import { writeWhole } from '../../storage/whole-file.ts';
+import { sealOf } from './archive-seal.ts';
+import { type TarFile, tarStream } from './tar.ts';
+
+/** On the packed columns of segments the levels above give nothing more, at several times the time. */
+const GZIP_LEVEL = 4;
+const FULL: readonly unknown[] = ['ENOSPC', 'EDQUOT'];
+const NOT_WRITABLE: readonly unknown[] = ['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'ENOENT', 'ENAMETOOLONG'];
+
+export interface ArchiveOptions {
+  fs: Fs;
+  /** Exists. */
+  dir: string;
+  name: string;
+  /** Taken while the archive is written; what stands there was left by a kill. */
+  temporary: string;
+  files: AsyncIterable<TarFile>;
+  /** Looked at between pieces: what it throws ends the work. */
+  checkStopped: () => void;
+}
+
+/**
+ * Resolves with the size of the file when it stands durable under its name. Rejects with `backup_exists`, `disk_full`, or what `files` says; then nothing is
+ * left, under neither name.
+ */
+export async function writeArchive(options: ArchiveOptions): Promise<number> {
+  const { fs, dir } = options;
+  const path = `${dir}/${options.name}`;
+  const temporary = `${dir}/${options.temporary}`;
+  let placed = false;
+  try {
+    if (fs.kindOf(path) !== null) throw inTheWay(path);
+    if (fs.kindOf(temporary) !== null) await fs.remove(temporary);
+    const bytes = await writeFile(options, temporary);
+    await fs.renameNew(temporary, path).catch((error: { code?: unknown }) => {
+      throw error.code === 'EEXIST' ? inTheWay(path) : error;
+    });
+    placed = true;
+    await fs.syncDir(dir);
+    return bytes;
+  } catch (error) {
+    await fs.remove(temporary).catch(() => undefined);
+    if (placed) await fs.remove(path).catch(() => undefined);
+    throw writeFailure(error, path);
+  }
+}
+
+async function writeFile(options: ArchiveOptions, path: string): Promise<number> {
+  const handle = options.fs.open(path, 'create');
+  try {
+    const sum = createHash('sha256');
+    let position = 0;
+    const write = async (piece: Uint8Array): Promise<void> => {
+      options.checkStopped();
+      await writeWhole(handle, piece, position);
+      position += piece.length;
+    };
+    await packInto(options.files, async (piece) => {
+      sum.update(piece);
+      await write(piece);
+    });
+    await write(sealOf(sum.digest('hex')));
+    await handle.sync();
+    return position;
+  } finally {
+    closeQuietly(handle);
+  }
+}
+
+/** Rejects with what `files` or `take` says, not with what the streams between them make of it. */
+async function packInto(files: AsyncIterable<TarFile>, take: (piece: Uint8Array) => Promise<void>): Promise<void> {
+  let failure: unknown;
+  const write = async (packed: AsyncIterable<Uint8Array>): Promise<void> => {
+    try {
+      for await (const piece of packed) await take(piece);
+    } catch (error) {
+      failure ??= error;
+      throw error;
+    }
+  };
+  try {
+    await pipeline(tarStream(files), createGzip({ level: GZIP_LEVEL }), write);
+  } catch (error) {
+    throw failure ?? error;
+  }
+}
+
+function closeQuietly(handle: FileHandle): void {
+  try {
+    handle.close();
+  } catch {
+    // What was written is synced, or a failure is on its way to the caller.
+  }
+}
+
+function inTheWay(path: string): HedgerowError {
+  return new HedgerowError('backup_exists', `${path} exists already and is not overwritten. Try again in a second.`);
+}
+
+/** What a failure to make or write `path` means to a person. */
+export function writeFailure(error: unknown, path: string): unknown {
+  const code = (error as { code?: unknown } | null)?.code;
+  const cause = { cause: error };
+  if (FULL.includes(code)) {
+    const detail = `There is no space left to write ${path}; nothing of it was left. Free space or name another directory.`;
+    return new HedgerowError('disk_full', detail, cause);
+  }
+  if (NOT_WRITABLE.includes(code)) {
+    const detail = `${path} cannot be written (${String(code)}). Check the directory and who may write in it.`;
+    return new HedgerowError('internal', detail, cause);
+  }
+  return error;
+}

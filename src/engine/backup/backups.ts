@@ -1,0 +1,128 @@
+// Backups of one database: one at a time, each of one LSN, while writes, compactions and DDL go on.
+
+import { createHash } from 'node:crypto';
+import type { CoreModule } from '../../core/index.ts';
+import { HedgerowError } from '../../errors.ts';
+import type { Crc32c } from '../../storage/crc32c.ts';
+import type { Fs } from '../../storage/fs.ts';
+import { Mutex } from '../mutex.ts';
+import { backupFacts } from './about-backup.ts';
+import { archiveContents } from './archive-contents.ts';
+import { archiveName } from './archive-names.ts';
+import { writeArchive, writeFailure } from './archive-writer.ts';
+import type { PinnedState } from './pinned-state.ts';
+import { isInside } from './target-directory.ts';
+
+export interface BackupOptions {
+  /** Absolute; made when missing. */
+  dir: string;
+  compactFirst: boolean;
+}
+
+export interface BackupResult {
+  /** Absolute. */
+  path: string;
+  sizeBytes: number;
+  /** Names of the tables in it. */
+  tables: string[];
+  /** Holds everything up to here and nothing beyond. */
+  lsn: number;
+}
+
+export interface BackupSource {
+  fs: Fs;
+  /** Data directory. */
+  dir: string;
+  crc32c: Crc32c;
+  module: CoreModule;
+  /** Epoch milliseconds. */
+  now: () => number;
+  compact: () => Promise<unknown>;
+  /** Pins the state at a moment without compaction or DDL. */
+  pin: () => Promise<PinnedState>;
+}
+
+/** Directories of the data directory whose files are the engine's alone. */
+const OWN_DIRECTORIES = ['log', 'tables', 'replays'];
+
+export class Backups {
+  readonly #source: BackupSource;
+  readonly #mutex = new Mutex();
+  #closed = false;
+
+  constructor(source: BackupSource) {
+    this.#source = source;
+  }
+
+  /**
+   * Writes a backup; resolves when it is durable. Rejects with `backup_exists`, `disk_full`, `table_corrupt`, `corrupt`, `log_failed`, `draining`; then
+   * nothing of it is left.
+   */
+  run(options: BackupOptions): Promise<BackupResult> {
+    return this.#mutex.run(async () => {
+      this.#checkOpen();
+      if (options.compactFirst) await this.#source.compact();
+      const dir = this.#placeFor(options.dir);
+      const state = await this.#source.pin();
+      try {
+        return await this.#write(dir, state);
+      } finally {
+        state.release();
+      }
+    });
+  }
+
+  /** Ends the backup that is running, which rejects with `draining`; resolves when its files are let go. */
+  close(): Promise<void> {
+    this.#closed = true;
+    return this.#mutex.run(async () => undefined);
+  }
+
+  #checkOpen(): void {
+    if (this.#closed) throw new HedgerowError('draining', 'The database is being closed; the backup was not made.');
+  }
+
+  /** The directory, made when missing, without links: what becomes of those later does not matter. */
+  #placeFor(dir: string): string {
+    const { fs, dir: dataDir } = this.#source;
+    let real: string;
+    try {
+      fs.makeDir(dir);
+      real = fs.realPath(dir);
+    } catch (error) {
+      throw writeFailure(error, dir);
+    }
+    for (const name of OWN_DIRECTORIES) {
+      const own = `${dataDir}/${name}`;
+      if (fs.exists(own) && isInside(real, fs.realPath(own)))
+        throw new HedgerowError('invalid_input', `${dir} belongs to the database itself; backups must lie elsewhere.`);
+    }
+    return real;
+  }
+
+  async #write(dir: string, state: PinnedState): Promise<BackupResult> {
+    const { fs, dir: dataDir, crc32c, module, now } = this.#source;
+    const atMs = now();
+    const name = archiveName(atMs, state.lsn);
+    const facts = backupFacts(state.lsn, Math.floor(atMs / 1000), state.tables);
+    const pause = () => new Promise<void>((resolve) => void setImmediate(resolve));
+    const sizeBytes = await writeArchive({
+      fs,
+      dir,
+      name,
+      temporary: temporaryName(dataDir),
+      files: archiveContents({ fs, crc32c, module, facts, state, pause }),
+      checkStopped: () => this.#checkOpen(),
+    });
+    return { path: `${dir}/${name}`, sizeBytes, tables: [...state.tables], lsn: state.lsn };
+  }
+}
+
+/**
+ * One name for all backups of a data directory, since they are written one at a time, by the one process that holds the directory's lock: a file of this name
+ * that is there before a backup begins was left by a process that is dead.
+ */
+function temporaryName(dataDir: string): string {
+  const digest = createHash('sha256').update(dataDir).digest('hex');
+  return `.hedgerow-backup-${digest.slice(0, 16)}.tmp`;
+}

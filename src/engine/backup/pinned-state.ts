@@ -1,0 +1,105 @@
+// The files that are the database at one LSN, kept from going away while they are copied: what a crash at that moment would leave on the disk.
+
+import type { Crc32c } from '../../storage/crc32c.ts';
+import type { FileHandle, Fs } from '../../storage/fs.ts';
+import type { HeldLog } from '../../storage/log.ts';
+import { manifestPath, readManifestFile } from '../../storage/manifest.ts';
+import { replayFileName } from '../../storage/replay-file.ts';
+import { readWhole } from '../../storage/whole-file.ts';
+import { appliedEverywhere, type Checkpoint, checkCheckpoint, segmentsOf } from '../checkpoint.ts';
+import type { Committer } from '../committer.ts';
+import type { Table } from '../table.ts';
+import { segmentEntryName } from './archive-names.ts';
+
+export interface PinnedState {
+  /** Everything up to here and nothing beyond. Durable. */
+  readonly lsn: number;
+  /** Names of the tables. */
+  readonly tables: readonly string[];
+  /** As it is installed; null before the first one. */
+  readonly manifest: Uint8Array | null;
+  readonly segments: readonly PinnedFile[];
+  readonly answers: readonly OpenFile[];
+  readonly log: HeldLog;
+  /** Lets everything go; a second call does nothing. */
+  release(): void;
+}
+
+export interface PinnedFile {
+  /** In the archive: its path below the data directory. */
+  readonly name: string;
+  readonly path: string;
+  readonly bytes: number;
+}
+
+/** A file that may lose its name meanwhile. Its first `bytes` bytes count. */
+export interface OpenFile {
+  readonly name: string;
+  readonly handle: FileHandle;
+  readonly bytes: number;
+}
+
+export interface PinOptions {
+  fs: Fs;
+  dir: string;
+  crc32c: Crc32c;
+  committer: Committer;
+  /** By name. */
+  tables: () => readonly Table[];
+}
+
+/**
+ * Pins the state of this moment; cheap. The caller sees to it that no compaction, DDL or manifest is under way. Rejects with `table_corrupt` (a backup must be
+ * whole), or with what keeps the log from being synced.
+ */
+export async function pinState({ fs, dir, crc32c, committer, tables }: PinOptions): Promise<PinnedState> {
+  if (committer.failed !== null) throw committer.failed;
+  await committer.log.flush();
+  for (const table of tables()) table.assertUsable();
+  const path = manifestPath(dir);
+  const manifest = fs.exists(path) ? readWhole(fs, path) : null;
+  const checkpoint = manifest === null ? null : checkCheckpoint(readManifestFile(fs, path, crc32c), path);
+  const releases: (() => void)[] = [];
+  const release = () => {
+    for (const undo of releases.splice(0)) undo();
+  };
+  try {
+    const log = committer.log.hold(checkpoint === null ? 0 : appliedEverywhere(checkpoint));
+    releases.push(() => log.release());
+    const segments: PinnedFile[] = [];
+    for (const table of tables()) {
+      const version = table.pin();
+      releases.push(() => table.unpin(version));
+      segments.push(...listedSegments(table, checkpoint));
+    }
+    const answers = openAnswers(fs, dir, checkpoint, releases);
+    const names = tables().map((table) => table.name);
+    return { lsn: log.lastLsn, tables: names, manifest, segments, answers, log, release };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+/** The segments that the manifest lists for the table, which must be those that are pinned. */
+function listedSegments(table: Table, checkpoint: Checkpoint | null): PinnedFile[] {
+  const item = checkpoint?.tables.find(({ definition }) => definition.id === table.id);
+  const listed = item?.segments ?? [];
+  const pinned = segmentsOf(table);
+  if (listed.length !== pinned.length || listed.some(({ number }, index) => number !== pinned[index]!.number))
+    throw new Error(`the manifest does not list the segments of table ${table.name} as they are`);
+  return table.version.segments.map(({ number, path, facts }) => ({
+    name: segmentEntryName(table.id, number),
+    path,
+    bytes: facts.bytes,
+  }));
+}
+
+function openAnswers(fs: Fs, dir: string, checkpoint: Checkpoint | null, releases: (() => void)[]): OpenFile[] {
+  return (checkpoint?.replays?.files ?? []).map(({ number, bytes }) => {
+    const name = `replays/${replayFileName(number)}`;
+    const handle = fs.open(`${dir}/${name}`, 'read');
+    releases.push(() => handle.close());
+    return { name, handle, bytes };
+  });
+}

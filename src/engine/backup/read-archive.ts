@@ -1,0 +1,133 @@
+// Reads a backup file: its seal, gzip, tar, and entry by entry what a backup may hold. Whatever the bytes are, the outcome is entries or a refusal.
+
+import { createHash } from 'node:crypto';
+import { pipeline, Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { HedgerowError } from '../../errors.ts';
+import type { FileHandle, Fs } from '../../storage/fs.ts';
+import { readFully } from '../../storage/whole-file.ts';
+import { noBackup } from './about-backup.ts';
+import { SEAL_BYTES, sealedSum } from './archive-seal.ts';
+import { readTar, type TarEntry } from './tar.ts';
+
+const PIECE_BYTES = 2 ** 17;
+
+export interface ReadOptions {
+  fs: Fs;
+  /** The backup file. */
+  path: string;
+  /** Told how many bytes of the file were read since the last call; what it throws ends the work. */
+  progress: (bytes: number) => void;
+}
+
+/**
+ * Calls `visit` for every entry, in order; its content must be read to the end. Rejects with `invalid_input` when the file is not, byte for byte, what a backup
+ * wrote; with what `visit` throws; with the system's error when the file cannot be read.
+ */
+export async function readArchive(options: ReadOptions, visit: (entry: TarEntry) => Promise<void>): Promise<void> {
+  const handle = options.fs.open(options.path, 'read');
+  try {
+    const { packedBytes, sum } = readSeal(handle);
+    const packed = new PackedBytes(handle, packedBytes, options.progress);
+    // Only told by the loop over the entries: the callback must be there all the same.
+    const unpacked = pipeline(Readable.from(packed.pieces(), { highWaterMark: 1 }), createGunzip(), () => undefined);
+    let failure: unknown;
+    try {
+      await readTar(unpacked, async (entry) => {
+        try {
+          await visit({ ...entry, content: unbroken(entry.content) });
+        } catch (error) {
+          failure = error;
+          throw error;
+        }
+      });
+    } catch (error) {
+      throw packed.failure ?? failure ?? notUnpacked(error);
+    } finally {
+      unpacked.destroy();
+    }
+    if (packed.sum() !== sum) throw noBackup('its bytes are not those that were written (SHA-256)');
+  } finally {
+    handle.close();
+  }
+}
+
+/** The content as it is, but a break in the middle is told as what it is. */
+async function* unbroken(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const piece of content) yield piece;
+  } catch (error) {
+    throw notUnpacked(error);
+  }
+}
+
+function notUnpacked(error: unknown): HedgerowError {
+  return noBackup(`it cannot be unpacked (${(error as Error).message})`);
+}
+
+function readSeal(handle: FileHandle): { packedBytes: number; sum: string } {
+  const packedBytes = handle.size() - SEAL_BYTES;
+  const seal = new Uint8Array(SEAL_BYTES);
+  if (packedBytes > 0) readFully(handle, seal, packedBytes);
+  const sum = sealedSum(seal);
+  if (sum === null) throw noBackup('it does not end as a backup does: it is cut off, or no backup');
+  return { packedBytes, sum };
+}
+
+/** The file up to its seal, summed up on the way. */
+class PackedBytes {
+  /** What ended the reading, when that was not the reader. */
+  failure: unknown;
+  readonly #handle: FileHandle;
+  readonly #bytes: number;
+  readonly #progress: (bytes: number) => void;
+  readonly #hash = createHash('sha256');
+
+  constructor(handle: FileHandle, bytes: number, progress: (bytes: number) => void) {
+    this.#handle = handle;
+    this.#bytes = bytes;
+    this.#progress = progress;
+  }
+
+  async *pieces(): AsyncGenerator<Uint8Array> {
+    for (let at = 0; at < this.#bytes; ) {
+      const piece = this.#read(at);
+      at += piece.length;
+      yield piece;
+    }
+  }
+
+  #read(at: number): Uint8Array {
+    try {
+      const piece = Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, this.#bytes - at));
+      if (readFully(this.#handle, piece, at) < piece.length) throw noBackup('it became shorter while it was read');
+      this.#hash.update(piece);
+      this.#progress(piece.length);
+      return piece;
+    } catch (error) {
+      this.failure = error;
+      throw error;
+    }
+  }
+
+  /** Once, when all was read. */
+  sum(): string {
+    return this.#hash.digest('hex');
+  }
+}
+
+/** The whole content of a small entry as text. Throws `invalid_input` above `mostBytes`. */
+export async function textOf({ name, bytes, content }: TarEntry, mostBytes: number): Promise<string> {
+  if (bytes > mostBytes) throw noBackup(`its entry ${name} has ${bytes} bytes`);
+  const pieces: Uint8Array[] = [];
+  for await (const piece of content) pieces.push(piece);
+  return Buffer.concat(pieces).toString('utf8');
+}
+
+/** A refusal as it is; what the system says about the file in words. */
+export function readFailure(error: unknown, path: string): unknown {
+  const code = (error as { code?: unknown } | null)?.code;
+  if (error instanceof HedgerowError || typeof code !== 'string') return error;
+  if (code === 'ENOENT') return new HedgerowError('invalid_input', `There is no file ${path}.`, { cause: error });
+  return new HedgerowError('invalid_input', `${path} cannot be read (${code}).`, { cause: error });
+}

@@ -1,0 +1,181 @@
+// Restores a backup file into a directory of its own: checked, unpacked beside the place, verified there, then moved in. All of it or nothing.
+
+import type { CoreModule } from '../../core/index.ts';
+import { HedgerowError } from '../../errors.ts';
+import type { Crc32c } from '../../storage/crc32c.ts';
+import type { Fs, FsLock } from '../../storage/fs.ts';
+import { verifyDirectory } from '../verify/verify-directory.ts';
+import { noBackup } from './about-backup.ts';
+import { type CheckedArchive, checkArchive } from './check-archive.ts';
+import { extractArchive } from './extract-archive.ts';
+
+export interface RestoreOptions {
+  fs: Fs;
+  crc32c: Crc32c;
+  core: CoreModule;
+  /** The backup file. */
+  file: string;
+  /** The data directory to be: absolute, missing or empty, in a directory that exists. */
+  dir: string;
+  /** Told how much of the work is done, 0 to 1. */
+  progress: (done: number) => void;
+  /** Looked at all the time; what it throws ends the work. */
+  checkStopped: () => void;
+}
+
+export interface RestoreResult {
+  lsn: number;
+  tables: string[];
+  files: number;
+}
+
+/** Where the files are unpacked, and what keeps others away meanwhile. */
+interface Place {
+  /** The data directory to be. */
+  dir: string;
+  exists: boolean;
+  parent: string;
+  temporary: string;
+  lock: FsLock;
+}
+
+const TEMPORARY = '.restoring';
+/** What an empty directory may hold: what file systems put there, and what a restore left that was killed, unless its lock is still held. */
+const NO_CONTENT: readonly string[] = ['lost+found', TEMPORARY, 'lock'];
+/**
+ * Into a directory that exists (a mounted volume cannot be replaced) the parts are moved in this order: an open that meets only some of them after a
+ * kill either refuses (the log begins too late) or has the whole log, and so everything.
+ */
+const ORDER = ['log', 'tables', 'replays', 'manifest'];
+/** The file is read twice; then comes the verification. */
+const READINGS = 2;
+
+/** Rejects with the reason; then nothing of it is left. */
+export async function restoreBackup(options: RestoreOptions): Promise<RestoreResult> {
+  const { fs } = options;
+  const place = takePlace(fs, options.dir);
+  try {
+    const archive = await unpack(options, place);
+    await verify(options, place, archive);
+    await moveIn(fs, place);
+    const { lsn, tables } = archive.facts;
+    return { lsn, tables, files: archive.sums.size };
+  } catch (error) {
+    // What cannot be removed must not hide why.
+    await removeTree(fs, place.temporary).catch(() => undefined);
+    throw failure(error, options.dir);
+  } finally {
+    place.lock.release();
+  }
+}
+
+/** Throws `conflict` when the directory holds anything, or another restore is at it. */
+function takePlace(fs: Fs, dir: string): Place {
+  const kind = fs.kindOf(dir);
+  if (kind === null) {
+    const [, parent = '', name = ''] = /^(.*)\/([^/]+)$/.exec(dir) ?? [];
+    if (fs.kindOf(parent === '' ? '/' : parent) === null)
+      throw new HedgerowError('invalid_input', `There is no directory ${parent} to restore into. Make it first.`);
+    const temporary = `${parent}/.${name}${TEMPORARY}`;
+    return { dir, exists: false, parent, temporary, lock: fs.lock(`${temporary}.lock`) };
+  }
+  if (!fs.exists(dir)) throw occupied(dir, 'is a link that leads nowhere');
+  const real = fs.realPath(dir);
+  if (fs.kindOf(real) !== 'directory') throw occupied(dir, 'is no directory');
+  const names = fs.list(real).filter((name) => !NO_CONTENT.includes(name));
+  const use = fs.exists(`${real}/lock`) ? ', and a server may have it open' : '';
+  if (names.length > 0) throw occupied(dir, `is not empty (it holds ${names.slice(0, 3).join(', ')})${use}`);
+  return { dir: real, exists: true, parent: real, temporary: `${real}/${TEMPORARY}`, lock: fs.lock(`${real}/lock`) };
+}
+
+function occupied(dir: string, what: string): HedgerowError {
+  return new HedgerowError('conflict', `${dir} ${what}. A backup is restored into a new or empty directory only.`);
+}
+
+async function unpack(options: RestoreOptions, { temporary }: Place): Promise<CheckedArchive> {
+  const { fs, file, progress, checkStopped } = options;
+  let readBytes = 0;
+  let totalBytes = 0;
+  const reading = {
+    fs,
+    path: file,
+    progress: (bytes: number) => {
+      checkStopped();
+      readBytes += bytes;
+      progress(Math.min(1, readBytes / Math.max(1, totalBytes)));
+    },
+  };
+  if (fs.exists(file)) totalBytes = sizeOf(fs, file) * READINGS;
+  const archive = await checkArchive(reading);
+  // Left by a restore that was killed: the lock says that nobody is at it.
+  await removeTree(fs, temporary);
+  fs.makeDir(temporary);
+  await extractArchive(reading, archive, temporary);
+  return archive;
+}
+
+function sizeOf(fs: Fs, path: string): number {
+  const handle = fs.open(path, 'read');
+  try {
+    return handle.size();
+  } finally {
+    handle.close();
+  }
+}
+
+async function verify(options: RestoreOptions, { temporary }: Place, { facts }: CheckedArchive): Promise<void> {
+  const { fs, crc32c, core, checkStopped } = options;
+  const pause = async () => {
+    await new Promise<void>((resolve) => void setImmediate(resolve));
+    checkStopped();
+  };
+  const report = await verifyDirectory({ fs, crc32c, core }, temporary, pause);
+  const [problem] = report.problems;
+  if (problem !== undefined) throw noBackup(`${problem.file} at offset ${problem.offset}: ${problem.what}`);
+  if (report.log.head_lsn !== facts.lsn)
+    throw noBackup(`its log ends with LSN ${report.log.head_lsn}, but it says to hold LSN ${facts.lsn}`);
+  const names = report.tables.map((table) => table.name);
+  if (JSON.stringify(names) !== JSON.stringify([...facts.tables].sort()))
+    throw noBackup(`it holds the tables ${names.join(', ')}, but says to hold ${facts.tables.join(', ')}`);
+}
+
+/** The last step: what stands in the place is either nothing or everything. */
+async function moveIn(fs: Fs, { dir, exists, parent, temporary }: Place): Promise<void> {
+  const moved: string[] = [];
+  try {
+    if (!exists) {
+      await fs.rename(temporary, dir);
+      moved.push(dir);
+      await fs.syncDir(parent === '' ? '/' : parent);
+      return;
+    }
+    for (const name of ORDER) {
+      if (!fs.exists(`${temporary}/${name}`)) continue;
+      await fs.rename(`${temporary}/${name}`, `${dir}/${name}`);
+      moved.push(`${dir}/${name}`);
+      await fs.syncDir(dir);
+    }
+    await fs.removeDir(temporary);
+  } catch (error) {
+    for (const path of moved.reverse()) await removeTree(fs, path);
+    throw error;
+  }
+}
+
+async function removeTree(fs: Fs, path: string): Promise<void> {
+  const kind = fs.kindOf(path);
+  if (kind === null) return;
+  if (kind !== 'directory') return fs.remove(path);
+  for (const name of fs.list(path)) await removeTree(fs, `${path}/${name}`);
+  await fs.removeDir(path);
+}
+
+function failure(error: unknown, dir: string): unknown {
+  const code = (error as { code?: unknown } | null)?.code;
+  const cause = { cause: error };
+  if (code === 'ENOSPC' || code === 'EDQUOT')
+    return new HedgerowError('disk_full', `There is no space left to restore into ${dir}; nothing was left.`, cause);
+  if (error instanceof HedgerowError || typeof code !== 'string') return error;
+  const detail = `${dir} cannot be written (${code}); nothing was left. Check the directory and who may write in it.`;
+  return new HedgerowError('internal', detail, cause);
+}

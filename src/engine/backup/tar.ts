@@ -1,0 +1,86 @@
+// The tar format, written and read as streams of files. The only file that knows tar-stream.
+
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { extract, type Pack, pack } from 'tar-stream';
+
+/** A file to be written: exactly `bytes` bytes come out of `chunks`, which is called when its turn has come. */
+export interface TarFile {
+  name: string;
+  bytes: number;
+  chunks: () => Iterable<Uint8Array>;
+}
+
+/** An entry that was read. Its content must be read to the end before the next one. */
+export interface TarEntry {
+  name: string;
+  isFile: boolean;
+  bytes: number;
+  content: AsyncIterable<Uint8Array>;
+}
+
+const OWNER_ONLY = 0o600;
+
+/** The archive of the files, in their order. What they hold is asked for as fast as the reader takes it. */
+export function tarStream(files: AsyncIterable<TarFile>): AsyncIterable<Uint8Array> {
+  const packer = pack();
+  writeAll(packer, files).then(
+    () => packer.finalize(),
+    (error: Error) => packer.destroy(error),
+  );
+  return packer as unknown as AsyncIterable<Uint8Array>;
+}
+
+async function writeAll(packer: Pack, files: AsyncIterable<TarFile>): Promise<void> {
+  for await (const file of files) {
+    await new Promise<void>((resolve, reject) => {
+      const sink = packer.entry({ name: file.name, size: file.bytes, mode: OWNER_ONLY, type: 'file' }, (error) => {
+        if (error) reject(error);
+        else resolve();
+      });
+      // Its callback tells; without a listener the process would end.
+      sink.on('error', () => undefined);
+      writeFile(sink, file.chunks).catch(reject);
+    });
+  }
+}
+
+async function writeFile(sink: NodeJS.WritableStream & { destroyed?: boolean }, chunks: TarFile['chunks']) {
+  for (const chunk of chunks()) {
+    if (!sink.write(chunk)) await drained(sink);
+    if (sink.destroyed === true) return; // whoever reads has gone: the entry's callback tells
+  }
+  sink.end();
+}
+
+/** Resolves when the stream takes more, or never will. */
+function drained(sink: NodeJS.WritableStream): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      sink.off('drain', done);
+      sink.off('close', done);
+      resolve();
+    };
+    sink.on('drain', done);
+    sink.on('close', done);
+  });
+}
+
+/** Reads an archive: `visit` gets every entry in order. Rejects with what the source, the format or `visit` says. */
+export async function readTar(source: Readable, visit: (entry: TarEntry) => Promise<void>): Promise<void> {
+  const extractor = extract();
+  const feeding = pipeline(source, extractor);
+  // Told by the loop below, or awaited behind it.
+  feeding.catch(() => undefined);
+  for await (const entry of extractor) {
+    const { name, type, size } = entry.header;
+    await visit({
+      name,
+      isFile: type === 'file' || type === 'contiguous-file',
+      bytes: size ?? 0,
+      content: entry as AsyncIterable<Uint8Array>,
+    });
+    entry.resume();
+  }
+  await feeding;
+}

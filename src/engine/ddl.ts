@@ -1,0 +1,85 @@
+// Changes of the catalog: checked, logged as one frame, applied when they are durable, one after the other.
+
+import { HedgerowError } from '../errors.ts';
+import { type CatalogChange, checkThreshold, defineTable } from './catalog.ts';
+import type { EngineContext } from './context.ts';
+import type { Mutex } from './mutex.ts';
+import { OPERATION, singleRun } from './operations.ts';
+import type { Attach, ReplayEntry } from './replay-entry.ts';
+import type { Table } from './table.ts';
+import { tableItem } from './table-item.ts';
+import type { TableSet } from './table-set.ts';
+import type { TableInput, TableItem } from './types.ts';
+
+export interface DdlOptions {
+  context: EngineContext;
+  tables: TableSet;
+  /** Held by whoever changes the catalog or the documents, or installs a manifest. */
+  mutex: Mutex;
+  /** Held while a compaction runs. */
+  compactions: Mutex;
+  installCheckpoint: () => Promise<void>;
+}
+
+export class Ddl {
+  readonly #options: DdlOptions;
+
+  constructor(options: DdlOptions) {
+    this.#options = options;
+  }
+
+  /** Logs changes, and the answer to them, as one frame; they are applied when it is durable. The caller holds the mutex (or is alone). */
+  async change(changes: readonly CatalogChange[], entry?: ReplayEntry): Promise<void> {
+    const { context, tables } = this.#options;
+    const runs = changes.flatMap((change) => singleRun(OPERATION.catalog, Buffer.from(JSON.stringify(change))));
+    const lsn = context.committer.append(changes.length, runs, entry);
+    await context.committer.durable(lsn + changes.length - 1, () => {
+      for (const [index, change] of changes.entries()) tables.apply(change, lsn + index);
+    });
+  }
+
+  /** Throws (rejects) `invalid_input`, `table_exists`, `log_failed`. */
+  createTable(input: TableInput, attach?: Attach<TableItem>): Promise<Table> {
+    const { context, tables, mutex } = this.#options;
+    return mutex.run(async () => {
+      const table = defineTable(input, tables.nextId, Math.floor(context.now() / 1000));
+      const known = tables.find(table.name);
+      if (known)
+        throw new HedgerowError(
+          'table_exists',
+          `Table ${known.name} exists already; take another name or drop it first.`,
+        );
+      const isPrimary = table.name.toLowerCase() === context.primaryTable.toLowerCase();
+      await this.change([{ op: 'create_table', table }], attach?.(tableItem(table, 0, isPrimary)));
+      return tables.get(table.name);
+    });
+  }
+
+  /** Drops a table and its files. Throws (rejects) `table_not_found`, `primary_table`. */
+  dropTable(name: string, attach?: Attach<{ name: string }>): Promise<void> {
+    const { tables, mutex, compactions, installCheckpoint } = this.#options;
+    return compactions.run(() =>
+      mutex.run(async () => {
+        const table = tables.get(name);
+        if (table.isPrimary)
+          throw new HedgerowError('primary_table', `Table ${table.name} is the primary table; it cannot be dropped.`);
+        await this.change([{ op: 'drop_table', id: table.id }], attach?.({ name: table.name }));
+        await installCheckpoint();
+        table.unpin(table.version);
+      }),
+    );
+  }
+
+  /** Sets the WAL entry count that triggers compaction, of one table or of all. 0 disables. Throws (rejects) `invalid_input`, `table_not_found`. */
+  async setCompactThreshold(threshold: number, name?: string, attach?: Attach<void>): Promise<void> {
+    const { context, tables, mutex } = this.#options;
+    checkThreshold(threshold, 'threshold');
+    if (name !== undefined) tables.get(name);
+    await mutex.run(async () => {
+      const chosen = name === undefined ? tables.sorted() : [tables.get(name)];
+      const changes = chosen.map(({ id }) => ({ op: 'set_threshold', id, threshold }) as const);
+      await this.change(changes, attach?.());
+      for (const { id } of chosen) context.afterCommit(id);
+    });
+  }
+}

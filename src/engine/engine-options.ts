@@ -1,0 +1,34 @@
+// What the engine is given: the world as ports, and its limits.
+
+import type { Fs } from '../storage/fs.ts';
+import type { LogGroupFigures } from '../storage/log.ts';
+import type { CompactionRunner } from './compaction/work.ts';
+import type { ReplayLimits } from './replays.ts';
+
+/** Everything the engine needs of the world; `openDatabase` fills it for Node. */
+export interface EngineOptions {
+  dir: string;
+  fs: Fs;
+  /** Runs compactions; `stop` ends what it started. */
+  runner: CompactionRunner & { stop?: () => Promise<void> };
+  /** Epoch milliseconds. */
+  now: () => number;
+  /** Monotonic microseconds. */
+  nowUs: () => number;
+  /** Calls back once after so many milliseconds, without keeping the process alive. */
+  schedule: (callback: () => void, delayMs: number) => void;
+  primaryTable: string;
+  maxMembers: number;
+  durability: 'fsync' | 'async';
+  /** Segments in memory take at most so many bytes. */
+  memoryBudgetBytes: number;
+  /** Rows of a segment, at most and by default 65,536. Tests take less. */
+  segmentRows?: number;
+  logFileBytes?: number;
+  /** How many answers are kept under Idempotency-Keys. Tests take less. */
+  replayLimits?: Partial<ReplayLimits>;
+  core?: 'release' | 'plain' | 'debug';
+  /** Told about things a person may want to know: forced compactions, failures in the background. */
+  notice?: (message: string, fields: Record<string, unknown>) => void;
+  observeLog?: (figures: LogGroupFigures) => void;
+}

@@ -1,0 +1,240 @@
+// A log file as a list of its frames, good and bad, with the operations in them.
+
+import { basename, dirname } from 'node:path';
+import { FRAME_HEADER_BYTES, frameBytes, type Region, readFrame, regionOf } from '../../storage/frame.ts';
+import type { FileHandle } from '../../storage/fs.ts';
+import { type InspectedFrame, inspectLogFile, readLogFileHeader } from '../../storage/inspect-log.ts';
+import { listLogFiles } from '../../storage/log-file.ts';
+import { readFully, readWhole } from '../../storage/whole-file.ts';
+import { OPERATION, readRuns } from '../operations.ts';
+import { type FileTools, type Problem, problemOf } from './problem.ts';
+
+export interface RunReport {
+  kind: string;
+  /** Number of the table, 0 = none. */
+  table: number;
+  operations: number;
+  bytes: number;
+  /** Of a catalog run: the change. */
+  change?: unknown;
+}
+
+export interface FrameReport {
+  offset: number;
+  /** In the file, header and padding counted. */
+  bytes: number;
+  first_lsn: number;
+  last_lsn: number;
+  epoch: number;
+  durable_lsn: number;
+  operations: number;
+  state: 'ok' | 'seal' | 'damaged' | 'out of sequence';
+  runs: RunReport[];
+}
+
+export interface LogReport {
+  kind: 'log';
+  path: string;
+  bytes: number;
+  sequence: number | null;
+  epoch: number | null;
+  first_lsn: number | null;
+  /** Newest LSN in a good frame; null without one. */
+  last_lsn: number | null;
+  /** Good frames, and operations in them. */
+  frames: number;
+  operations: number;
+  /** Where the good frames end. */
+  used_bytes: number;
+  /** A write at the end that was never finished, or is being made right now: no error, replay ends there. */
+  unfinished_at: number | null;
+  /** The first ones only, as asked. */
+  shown: FrameReport[];
+  problems: Problem[];
+}
+
+/** Sees a good frame whose runs are well-formed, and its payload. */
+export type FrameVisitor = (frame: FrameReport, payload: Uint8Array) => void;
+
+/** `limit`: frames to describe, all of them are counted. */
+export function inspectLog(tools: FileTools, path: string, limit: number, visit?: FrameVisitor): LogReport {
+  const report = emptyReport(path);
+  const handle = tools.fs.open(path, 'read');
+  try {
+    report.bytes = handle.size();
+    const header = readLogFileHeader(tools.fs, path, tools.crc32c);
+    report.sequence = header.sequence;
+    report.epoch = header.epoch;
+    report.first_lsn = header.firstLsn;
+    const walk = new LogWalk(
+      tools,
+      handle,
+      report,
+      { firstLsn: header.firstLsn, stopLsn: stopLsnOf(tools, path) },
+      limit,
+      visit,
+    );
+    for (const frame of inspectLogFile(tools.fs, path, tools.crc32c)) walk.add(frame);
+    walk.end();
+  } catch (error) {
+    report.problems.push(problemOf(error, path));
+  } finally {
+    handle.close();
+  }
+  return report;
+}
+
+function emptyReport(path: string): LogReport {
+  const nothing = { sequence: null, epoch: null, first_lsn: null, last_lsn: null, unfinished_at: null };
+  return { kind: 'log', path, bytes: 0, ...nothing, frames: 0, operations: 0, used_bytes: 0, shown: [], problems: [] };
+}
+
+/** Goes through the frames of one file in order and fills its report. */
+class LogWalk {
+  readonly #tools: FileTools;
+  readonly #handle: FileHandle;
+  readonly #report: LogReport;
+  readonly #limit: number;
+  readonly #visit: FrameVisitor | undefined;
+  readonly #stopLsn: number | null;
+  #expectedLsn: number;
+  /** The last good frame is a seal. */
+  #sealed = false;
+  /** A place without a good frame, not yet known to be a fault, and the LSN that was due there. */
+  #bad: { offset: number; lsn: number } | undefined;
+  /** The file's bytes, once a bad place is found. */
+  #region: Region | undefined;
+
+  constructor(
+    tools: FileTools,
+    handle: FileHandle,
+    report: LogReport,
+    lsns: { firstLsn: number; stopLsn: number | null },
+    limit: number,
+    visit: FrameVisitor | undefined,
+  ) {
+    this.#tools = tools;
+    this.#handle = handle;
+    this.#report = report;
+    this.#expectedLsn = lsns.firstLsn;
+    this.#stopLsn = lsns.stopLsn;
+    this.#limit = limit;
+    this.#visit = visit;
+  }
+
+  add(frame: InspectedFrame): void {
+    const report = this.#report;
+    // What lies behind the last operation before the next file is never looked at: a crash may have left anything there.
+    if (this.#expectedLsn === this.#stopLsn && !(frame.ok && frame.operations === 0)) return;
+    const isWhole = frame.ok || this.#isWhole(frame.offset);
+    if (!frame.ok) this.#bad ??= { offset: frame.offset, lsn: this.#expectedLsn };
+    // A frame behind the bad place says what was durable when it was written: then the bad place was acknowledged, and is damage.
+    if (isWhole && this.#bad !== undefined && frame.durableLsn >= this.#bad.lsn) this.#settleBad();
+    const { shown, payload } = this.#describe(frame, isWhole);
+    if (frame.ok && this.#bad === undefined) {
+      report.frames++;
+      report.operations += frame.operations;
+      report.used_bytes = frame.offset + shown.bytes;
+      this.#sealed = frame.operations === 0;
+      if (!this.#sealed) report.last_lsn = shown.last_lsn;
+      if (payload !== undefined) this.#visit?.(shown, payload);
+    }
+    if (isWhole) this.#expectedLsn = frame.firstLsn + frame.operations;
+    if (report.shown.length < this.#limit) report.shown.push(shown);
+  }
+
+  /** A bad place at the end of the newest file is what a crash (or a running write) leaves; elsewhere, or behind a seal, it is damage. */
+  end(): void {
+    const report = this.#report;
+    if (this.#stopLsn !== null) {
+      if (this.#bad !== undefined) this.#settleBad();
+      else if (this.#expectedLsn !== this.#stopLsn) {
+        const what = `the frames end with LSN ${this.#expectedLsn - 1}, but the next file begins with LSN ${this.#stopLsn}`;
+        this.#tell(report.used_bytes, what);
+      }
+    } else if (this.#bad !== undefined && report.problems.length === 0) {
+      if (this.#sealed)
+        this.#tell(this.#bad.offset, 'the log was closed in order, but what follows its end is not zeros');
+      else report.unfinished_at = this.#bad.offset;
+    }
+  }
+
+  #settleBad(): void {
+    const { offset, lsn } = this.#bad!;
+    this.#bad = undefined;
+    const what = `there is no whole frame with LSN ${lsn}, and what follows says that it was acknowledged`;
+    this.#tell(offset, what);
+  }
+
+  #tell(offset: number, what: string): void {
+    this.#report.problems.push({ file: this.#report.path, offset, what });
+  }
+
+  #isWhole(offset: number): boolean {
+    this.#region ??= regionOf(readWhole(this.#tools.fs, this.#report.path));
+    return readFrame(this.#region, offset, this.#tools.crc32c) !== null;
+  }
+
+  #describe(frame: InspectedFrame, isWhole: boolean): { shown: FrameReport; payload: Uint8Array | undefined } {
+    const { offset, firstLsn, operations, epoch, payloadBytes } = frame;
+    const good = operations === 0 ? 'seal' : 'ok';
+    const wanted = frame.ok && (this.#visit !== undefined || this.#report.shown.length < this.#limit);
+    const { runs, payload } = wanted ? this.#content(frame) : { runs: [], payload: undefined };
+    const shown: FrameReport = {
+      offset,
+      bytes: isWhole ? frameBytes(payloadBytes) : 0,
+      first_lsn: firstLsn,
+      last_lsn: firstLsn + Math.max(0, operations - 1),
+      epoch,
+      durable_lsn: frame.durableLsn,
+      operations,
+      state: frame.ok ? good : isWhole ? 'out of sequence' : 'damaged',
+      runs,
+    };
+    return { shown, payload };
+  }
+
+  /** The runs of a good frame, and its payload when they are well-formed. */
+  #content({ offset, payloadBytes, operations }: InspectedFrame): {
+    runs: RunReport[];
+    payload: Uint8Array | undefined;
+  } {
+    const payload = new Uint8Array(payloadBytes);
+    readFully(this.#handle, payload, offset + FRAME_HEADER_BYTES);
+    const runs: RunReport[] = [];
+    try {
+      for (const run of readRuns(payload, operations, this.#report.path)) {
+        const { kind, tableId: table, bytes } = run;
+        const change =
+          kind === OPERATION.catalog ? { change: JSON.parse(Buffer.from(bytes).toString()) as unknown } : {};
+        runs.push({ kind: kindName(kind), table, operations: run.operations, bytes: bytes.length, ...change });
+      }
+    } catch (error) {
+      // Offsets of runs count from the payload's start.
+      const problem =
+        error instanceof SyntaxError
+          ? { file: '', offset: 0, what: 'a catalog change is no JSON' }
+          : problemOf(error, '');
+      const what = `the frame at ${offset} has a right checksum, but: ${problem.what}`;
+      this.#tell(offset + FRAME_HEADER_BYTES + problem.offset, what);
+      return { runs, payload: undefined };
+    }
+    return { runs, payload };
+  }
+}
+
+function kindName(kind: number): string {
+  const known = Object.entries(OPERATION).find(([, value]) => value === kind);
+  return known === undefined ? `unknown kind ${kind}` : known[0];
+}
+
+/** First LSN of the next file; null without one, and when its header cannot be read: then this one is not judged by it. */
+function stopLsnOf(tools: FileTools, path: string): number | null {
+  const next = listLogFiles(tools.fs, dirname(path)).find((other) => basename(other) > basename(path));
+  if (next === undefined) return null;
+  try {
+    return readLogFileHeader(tools.fs, next, tools.crc32c).firstLsn;
+  } catch {
+    return null;
+  }
+}

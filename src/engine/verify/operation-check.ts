@@ -1,0 +1,120 @@
+// Checks the operations in the log's frames, one frame after the other, as a replay would take them.
+
+import { RecordChecker } from '../../core/index.ts';
+import { corruption } from '../../errors.ts';
+import { FRAME_HEADER_BYTES } from '../../storage/frame.ts';
+import type { CatalogChange } from '../catalog.ts';
+import type { Checkpoint } from '../checkpoint.ts';
+import type { DocumentChange } from '../documents.ts';
+import { OPERATION, type Run, readRuns } from '../operations.ts';
+import { decodeReplay } from '../replay-entry.ts';
+import type { FrameReport } from './log-report.ts';
+import { type FileTools, type Problem, problemOf } from './problem.ts';
+
+/** Operations that are in the log and in no segment or file of answers. */
+export interface PendingOperations {
+  /** By table number. */
+  readonly inserts: Map<number, number>;
+  readonly tombstones: Map<number, number>;
+  answers: number;
+}
+
+export class OperationCheck {
+  readonly pending: PendingOperations = { inserts: new Map(), tombstones: new Map(), answers: 0 };
+  /** Names of the tables that exist at the end of the log, by number. */
+  readonly tables = new Map<number, string>();
+  /** Store and id of the documents that exist at the end of the log. */
+  readonly documents = new Set<string>();
+  readonly #checkpoint: Checkpoint | null;
+  readonly #applied: ReadonlyMap<number, number>;
+  readonly #records: RecordChecker;
+  readonly #problems: Problem[];
+  #nextTableId: number;
+
+  constructor(tools: FileTools, checkpoint: Checkpoint | null, problems: Problem[]) {
+    this.#records = new RecordChecker(tools.core.instantiate());
+    this.#checkpoint = checkpoint;
+    this.#problems = problems;
+    this.#nextTableId = checkpoint?.nextTableId ?? 1;
+    const tables = checkpoint?.tables ?? [];
+    this.#applied = new Map(tables.map(({ definition, appliedLsn }) => [definition.id, appliedLsn]));
+    for (const { store, entries } of checkpoint?.documents ?? [])
+      for (const [id] of entries) this.documents.add(JSON.stringify([store, id]));
+    for (const { definition } of tables) this.tables.set(definition.id, definition.name);
+  }
+
+  /** Takes the next frame of the log file at `path`. */
+  take(path: string, frame: FrameReport, payload: Uint8Array): void {
+    let lsn = frame.first_lsn;
+    for (const run of readRuns(payload, frame.operations, path)) {
+      const offset = frame.offset + FRAME_HEADER_BYTES + (run.bytes.byteOffset - payload.byteOffset);
+      try {
+        this.#checkRun(run, lsn, path, offset);
+      } catch (error) {
+        this.#problems.push(problemOf(error, path));
+      }
+      lsn += run.operations;
+    }
+  }
+
+  #checkRun(run: Run, lsn: number, path: string, offset: number): void {
+    switch (run.kind) {
+      case OPERATION.insert:
+      case OPERATION.tombstone:
+        this.#checkRecords(run, lsn, path, offset);
+        return;
+      case OPERATION.catalog:
+        this.#applyChange(parsed(run.bytes, path, offset) as CatalogChange, lsn, path, offset);
+        return;
+      case OPERATION.document:
+        this.#applyDocument(parsed(run.bytes, path, offset) as DocumentChange | null, lsn, path, offset);
+        return;
+      case OPERATION.replay:
+        decodeReplay(run.bytes, path, offset);
+        if (lsn > (this.#checkpoint?.replays?.lsn ?? 0)) this.pending.answers++;
+        return;
+      default:
+        throw corruption(path, offset, `it holds an operation of kind ${run.kind}, which this build does not know`);
+    }
+  }
+
+  #checkRecords({ kind, tableId, bytes, operations }: Run, lsn: number, path: string, offset: number): void {
+    const bad = this.#records.check(bytes, operations);
+    if (bad >= 0) throw corruption(path, offset + bad, 'a record is malformed');
+    if (tableId < 1 || tableId >= this.#nextTableId)
+      throw corruption(path, offset, `it holds rows of table number ${tableId}, which was never made`);
+    if (!this.tables.has(tableId) || lsn <= (this.#applied.get(tableId) ?? 0)) return;
+    const counts = kind === OPERATION.insert ? this.pending.inserts : this.pending.tombstones;
+    counts.set(tableId, (counts.get(tableId) ?? 0) + operations);
+  }
+
+  #applyDocument(change: Partial<DocumentChange> | null, lsn: number, path: string, offset: number): void {
+    const { store, id, value } = change ?? {};
+    if (typeof store !== 'string' || typeof id !== 'string' || value === undefined)
+      throw corruption(path, offset, 'a document lacks its store, id or value');
+    if (lsn <= (this.#checkpoint?.lsn ?? 0)) return; // in the manifest already
+    const key = JSON.stringify([store, id]);
+    if (value === null) this.documents.delete(key);
+    else this.documents.add(key);
+  }
+
+  #applyChange(change: CatalogChange, lsn: number, path: string, offset: number): void {
+    if (typeof change?.op !== 'string') throw corruption(path, offset, 'a catalog change does not say what it does');
+    if (lsn <= (this.#checkpoint?.lsn ?? 0)) return; // in the manifest already
+    if (change.op === 'drop_table') this.tables.delete(change.id);
+    if (change.op !== 'create_table') return;
+    const { id, name } = change.table ?? {};
+    if (!Number.isSafeInteger(id) || id < this.#nextTableId || typeof name !== 'string')
+      throw corruption(path, offset, `a table is made with the number ${id}, but the next one is ${this.#nextTableId}`);
+    this.#nextTableId = id + 1;
+    this.tables.set(id, name);
+  }
+}
+
+function parsed(bytes: Uint8Array, path: string, offset: number): unknown {
+  try {
+    return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString());
+  } catch (error) {
+    throw corruption(path, offset, `an operation is not JSON (${(error as Error).message})`);
+  }
+}

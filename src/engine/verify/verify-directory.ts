@@ -1,0 +1,167 @@
+// Checks a whole data directory without changing anything: manifest, segments, log, documents, stored answers, and what belongs to none of them.
+
+import { corruption } from '../../errors.ts';
+import { manifestPath, readManifest } from '../../storage/manifest.ts';
+import { readRecords, replayFileName, replayFileNumber } from '../../storage/replay-file.ts';
+import { readWhole } from '../../storage/whole-file.ts';
+import { type Checkpoint, checkCheckpoint } from '../checkpoint.ts';
+import { decodeReplay } from '../replay-entry.ts';
+import { segmentName } from '../segment-file.ts';
+import { OperationCheck } from './operation-check.ts';
+import { type FileTools, type Problem, problemOf } from './problem.ts';
+import { type LogSums, verifyLog } from './verify-log.ts';
+import { manifestFaults } from './verify-manifest.ts';
+import { type SegmentSums, verifySegments } from './verify-segments.ts';
+
+export interface VerifiedTable extends SegmentSums {
+  name: string;
+  number: number;
+  /** Operations that are in the log only. */
+  log_inserts: number;
+  log_tombstones: number;
+}
+
+export interface VerifyReport {
+  kind: 'verification';
+  path: string;
+  /** What the lock file says, when there is one: a server may run, and write while this was read. */
+  lock: string | null;
+  /** LSN of the manifest; null before the first one. */
+  manifest_lsn: number | null;
+  log: LogSums;
+  tables: VerifiedTable[];
+  documents: number;
+  stored_answers: number;
+  /** Worth knowing, but no fault. */
+  notes: string[];
+  problems: Problem[];
+}
+
+/** What a running server changes while it is read looks like damage: then all is read again, so often at most. */
+const ATTEMPTS = 5;
+
+/** `pause` is called between the larger pieces of work: it lets others have their turn, and may throw to end the work. */
+export async function verifyDirectory(
+  tools: FileTools,
+  dir: string,
+  pause: () => Promise<void>,
+): Promise<VerifyReport> {
+  let before = '';
+  for (let attempt = 1; ; attempt++) {
+    const isLast = attempt === ATTEMPTS;
+    try {
+      const report = await verifyOnce(tools, dir, pause);
+      const found = JSON.stringify(report.problems);
+      // What is found twice is not the work of a server in between.
+      if (report.problems.length === 0 || report.lock === null || found === before || isLast) return report;
+      before = found;
+    } catch (error) {
+      // A log file that a compaction took away.
+      if ((error as { code?: unknown }).code !== 'ENOENT' || isLast) throw error;
+    }
+  }
+}
+
+async function verifyOnce(tools: FileTools, dir: string, pause: () => Promise<void>): Promise<VerifyReport> {
+  const problems: Problem[] = [];
+  const notes: string[] = [];
+  const checkpoint = verifyManifest(tools, dir, problems);
+  const sums = new Map<number, SegmentSums>();
+  for (const item of checkpoint?.tables ?? [])
+    sums.set(item.definition.id, await verifySegments({ tools, dir, problems, pause }, item));
+  const stored = verifyAnswers(tools, dir, checkpoint ?? null, problems);
+  await pause();
+  const check = new OperationCheck(tools, checkpoint ?? null, problems);
+  const log = verifyLog(tools, `${dir}/log`, checkpoint, (...frame) => check.take(...frame), { problems, notes });
+  if (checkpoint !== undefined) notes.push(...orphans(tools, dir, checkpoint));
+  return {
+    kind: 'verification',
+    path: dir,
+    lock: lockText(tools, dir),
+    manifest_lsn: checkpoint?.lsn ?? null,
+    log,
+    tables: [...check.tables]
+      .map(([number, name]) => tableOf(number, name, sums.get(number), check))
+      .sort((a, b) => (a.name < b.name ? -1 : 1)),
+    documents: check.documents.size,
+    stored_answers: stored + check.pending.answers,
+    notes,
+    problems,
+  };
+}
+
+function tableOf(
+  number: number,
+  name: string,
+  sums: SegmentSums | undefined,
+  { pending }: OperationCheck,
+): VerifiedTable {
+  const { segments, rows, bytes } = sums ?? { segments: 0, rows: 0, bytes: 0 };
+  const logged = { log_inserts: pending.inserts.get(number) ?? 0, log_tombstones: pending.tombstones.get(number) ?? 0 };
+  return { name, number, segments, rows, bytes, ...logged };
+}
+
+/** Null without a manifest, undefined when it is damaged. */
+function verifyManifest({ fs, crc32c }: FileTools, dir: string, problems: Problem[]): Checkpoint | null | undefined {
+  const path = manifestPath(dir);
+  try {
+    const document = readManifest(fs, dir, crc32c);
+    if (document === null) return null;
+    const checkpoint = checkCheckpoint(document, path);
+    const faults = manifestFaults(checkpoint);
+    problems.push(...faults.map((what) => ({ file: path, offset: 0, what })));
+    return faults.length === 0 ? checkpoint : undefined;
+  } catch (error) {
+    problems.push(problemOf(error, path));
+    return undefined;
+  }
+}
+
+/** How many answers the files hold that the manifest lists. */
+function verifyAnswers(tools: FileTools, dir: string, checkpoint: Checkpoint | null, problems: Problem[]): number {
+  let count = 0;
+  let lastLsn = 0;
+  for (const file of checkpoint?.replays?.files ?? []) {
+    const path = `${dir}/replays/${replayFileName(file.number)}`;
+    try {
+      for (const { lsn, payload, offset } of readRecords(tools.fs, `${dir}/replays`, file, tools.crc32c)) {
+        decodeReplay(payload, path, offset);
+        if (lsn <= lastLsn || lsn > checkpoint!.replays!.lsn)
+          throw corruption(path, offset, `a record has LSN ${lsn}, out of order`);
+        lastLsn = lsn;
+        count++;
+      }
+    } catch (error) {
+      problems.push(problemOf(error, path));
+    }
+  }
+  return count;
+}
+
+/** Files that a crash left and no manifest lists: the next open removes them. */
+function orphans({ fs }: FileTools, dir: string, checkpoint: Checkpoint | null): string[] {
+  const paths: string[] = [];
+  const listed = new Map(
+    checkpoint?.tables.map(({ definition, segments }) => [
+      String(definition.id),
+      new Set(segments.map(({ number }) => segmentName(number))),
+    ]),
+  );
+  const under = (name: string) => (fs.kindOf(`${dir}/${name}`) === 'directory' ? fs.list(`${dir}/${name}`) : []);
+  for (const table of under('tables'))
+    for (const name of under(`tables/${table}`))
+      if (!listed.get(table)?.has(name)) paths.push(`${dir}/tables/${table}/${name}`);
+  const answers = new Set(checkpoint?.replays?.files.map(({ number }) => number));
+  for (const name of under('replays'))
+    if (!answers.has(replayFileNumber(name) ?? -1)) paths.push(`${dir}/replays/${name}`);
+  if (fs.exists(`${manifestPath(dir)}.tmp`)) paths.push(`${manifestPath(dir)}.tmp`);
+  return paths.map((path) => `${path} belongs to nothing; it was left behind, or is being made`);
+}
+
+function lockText({ fs }: FileTools, dir: string): string | null {
+  try {
+    return new TextDecoder().decode(readWhole(fs, `${dir}/lock`));
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,81 @@
+// Checks the log of a data directory: every frame of every needed file, their order, and that they reach from the manifest's LSN to the end without a gap.
+
+import { listLogFiles } from '../../storage/log-file.ts';
+import { examineLog } from '../../storage/log-recovery.ts';
+import { appliedEverywhere, type Checkpoint } from '../checkpoint.ts';
+import { type FrameVisitor, inspectLog } from './log-report.ts';
+import { type FileTools, type Problem, problemOf } from './problem.ts';
+
+export interface LogSums {
+  files: number;
+  frames: number;
+  operations: number;
+  /** Newest LSN that an open would find; null when it cannot be said. */
+  head_lsn: number | null;
+}
+
+/** Sees a good frame and the file it is in. */
+type Visitor = (path: string, ...frame: Parameters<FrameVisitor>) => void;
+
+/**
+ * `checkpoint`: null without a manifest, undefined when it is damaged: then which frames are needed, and what they belong to, cannot be said. `visit` sees every
+ * frame in order, unless the log is damaged. Problems and notes are added to the lists.
+ */
+export function verifyLog(
+  tools: FileTools,
+  logDir: string,
+  checkpoint: Checkpoint | null | undefined,
+  visit: Visitor,
+  lists: { problems: Problem[]; notes: string[] },
+): LogSums {
+  const sums: LogSums = { files: 0, frames: 0, operations: 0, head_lsn: null };
+  if (!tools.fs.exists(logDir)) {
+    lists.problems.push({ file: logDir, offset: 0, what: 'there is no log directory' });
+    return sums;
+  }
+  const found: Problem[] = [];
+  const examined = checkpoint === undefined ? null : examine(tools, logDir, checkpoint, found, lists.notes);
+  const paths = examined?.paths ?? listLogFiles(tools.fs, logDir);
+  for (const path of paths) {
+    const report = inspectLog(tools, path, 0);
+    sums.files++;
+    sums.frames += report.frames;
+    sums.operations += report.operations;
+    addNew(found, report.problems);
+    if (report.unfinished_at !== null)
+      lists.notes.push(`${path}: a write at offset ${report.unfinished_at} was not finished, or is being made`);
+  }
+  if (examined !== null && found.length === 0) {
+    sums.head_lsn = examined.headLsn;
+    // Their payloads, now that none is missing.
+    for (const path of paths) addNew(found, inspectLog(tools, path, 0, (...frame) => visit(path, ...frame)).problems);
+  }
+  lists.problems.push(...found);
+  return sums;
+}
+
+/** Which files are needed and where they end, by the recovery rule; null when it finds damage. */
+function examine(
+  { fs, crc32c }: FileTools,
+  logDir: string,
+  checkpoint: Checkpoint | null,
+  problems: Problem[],
+  notes: string[],
+): { paths: string[]; headLsn: number } | null {
+  const minimumLsn = checkpoint === null ? 0 : appliedEverywhere(checkpoint);
+  try {
+    const { obsolete, needed, headLsn } = examineLog(fs, logDir, crc32c, minimumLsn, checkpoint?.lsn ?? 0);
+    for (const { path } of obsolete) notes.push(`${path} is no longer needed; it goes with a next compaction`);
+    return { paths: needed.map(({ path }) => path), headLsn };
+  } catch (error) {
+    problems.push(problemOf(error, logDir));
+    return null;
+  }
+}
+
+/** One place may be met twice: by the recovery rule and by the list of the frames. */
+function addNew(problems: Problem[], more: readonly Problem[]): void {
+  for (const problem of more)
+    if (!problems.some(({ file, offset }) => file === problem.file && offset === problem.offset))
+      problems.push(problem);
+}

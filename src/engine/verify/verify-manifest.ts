@@ -1,0 +1,90 @@
+// What must hold of a manifest's document besides its checksum.
+
+import { IDENTIFIER } from '../../limits.ts';
+import { REPLAY_HEADER_BYTES } from '../../storage/replay-file.ts';
+import type { Checkpoint, CheckpointTable } from '../checkpoint.ts';
+
+/** Sentences, none when all is well. Never throws, whatever the document holds. */
+export function manifestFaults(document: Checkpoint): string[] {
+  try {
+    return [
+      ...lsnFaults(document),
+      ...document.tables.flatMap((table) => tableFaults(table, document)),
+      ...twins(document),
+      ...documentFaults(document),
+      ...answerFaults(document),
+    ];
+  } catch (error) {
+    return [`the document lacks a part (${(error as Error).message})`];
+  }
+}
+
+function isCount(value: unknown, least: number): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= least;
+}
+
+function lsnFaults({ lsn, nextTableId }: Checkpoint): string[] {
+  const faults: string[] = [];
+  if (!isCount(lsn, 0)) faults.push(`its LSN is ${lsn}`);
+  if (!isCount(nextTableId, 1)) faults.push(`its next table number is ${nextTableId}`);
+  return faults;
+}
+
+function tableFaults({ definition, appliedLsn, nextId, nextSegment, segments }: CheckpointTable, document: Checkpoint) {
+  const { id, name, bucketSeconds, compactThreshold, columns, indexes } = definition;
+  const table = `table ${JSON.stringify(name)}`;
+  const faults: string[] = [];
+  const need = (holds: boolean, what: string) => {
+    if (!holds) faults.push(`${table}: ${what}`);
+  };
+  need(typeof name === 'string' && IDENTIFIER.test(name), 'its name is no identifier');
+  need(isCount(id, 1) && id < document.nextTableId, `its number ${id} was not given out`);
+  need(isCount(bucketSeconds, 1) && isCount(compactThreshold, 0), 'its bucket width or threshold is none');
+  need(
+    isCount(appliedLsn, 0) && appliedLsn <= document.lsn,
+    `its segments reach LSN ${appliedLsn}, the manifest ${document.lsn}`,
+  );
+  need(isCount(nextId, 1), `its next edge id is ${nextId}`);
+  need(isCount(nextSegment, 1), `its next segment number is ${nextSegment}`);
+  const columnIds = new Set(columns.map((column) => column.id));
+  need(columnIds.size === columns.length, 'two columns have one number');
+  // The built-in columns have the numbers 0 to 2 and stand in no list.
+  need(
+    indexes.every(({ column }) => column <= 2 || columnIds.has(column)),
+    'an index stands on a column that is not there',
+  );
+  const numbers = segments.map((segment) => segment.number);
+  need(new Set(numbers).size === numbers.length, 'a segment is listed twice');
+  need(
+    segments.every(({ number, bytes }) => isCount(number, 0) && number < nextSegment && isCount(bytes, 1)),
+    'a segment is listed with a number that was not given out, or without bytes',
+  );
+  return faults;
+}
+
+function twins({ tables }: Checkpoint): string[] {
+  const faults: string[] = [];
+  const names = new Set(tables.map(({ definition }) => definition.name.toLowerCase()));
+  if (names.size < tables.length) faults.push('two tables have one name');
+  if (new Set(tables.map(({ definition }) => definition.id)).size < tables.length)
+    faults.push('two tables have one number');
+  return faults;
+}
+
+function documentFaults({ documents = [] }: Checkpoint): string[] {
+  return documents.flatMap(({ store, entries }) => {
+    const ids = new Set(entries.map(([id]) => id));
+    const isWhole = typeof store === 'string' && ids.size === entries.length;
+    const areWhole = entries.every(([id, value]) => typeof id === 'string' && value !== null && value !== undefined);
+    return isWhole && areWhole ? [] : [`the documents of ${JSON.stringify(store)} are not ids with values`];
+  });
+}
+
+function answerFaults({ replays, lsn }: Checkpoint): string[] {
+  if (replays === undefined) return [];
+  const { files, next } = replays;
+  const ascend = files.every(({ number }, index) => number < (files[index + 1]?.number ?? next));
+  const hold = files.every(({ number, bytes }) => isCount(number, 1) && isCount(bytes, REPLAY_HEADER_BYTES));
+  const isWhole = ascend && hold && isCount(next, 1) && isCount(replays.lsn, 0) && replays.lsn <= lsn;
+  return isWhole ? [] : ['the files of stored answers are not listed in order'];
+}

@@ -1,0 +1,81 @@
+// Checks the segments that a manifest lists for a table: each whole, in depth, and all of them together.
+
+import { type Core, ResidentSegment } from '../../core/index.ts';
+import { corruption } from '../../errors.ts';
+import { readFully } from '../../storage/whole-file.ts';
+import type { CheckpointTable } from '../checkpoint.ts';
+import { checkOrder } from '../recovery.ts';
+import { asCorruption, SegmentFile, segmentName } from '../segment-file.ts';
+import { gapFault, readSegmentHead, segmentGaps } from '../segment-sections.ts';
+import type { SegmentEntry } from '../segments-on-disk.ts';
+import { type FileTools, type Problem, problemOf } from './problem.ts';
+
+/** What the segments of a table hold. */
+export interface SegmentSums {
+  segments: number;
+  rows: number;
+  bytes: number;
+}
+
+export interface SegmentWork {
+  tools: FileTools;
+  /** Data directory. */
+  dir: string;
+  problems: Problem[];
+  /** Called between segments: lets others have their turn, and may throw to end the work. */
+  pause: () => Promise<void>;
+}
+
+export async function verifySegments(work: SegmentWork, item: CheckpointTable): Promise<SegmentSums> {
+  const { tools, dir, problems, pause } = work;
+  const sums: SegmentSums = { segments: 0, rows: 0, bytes: 0 };
+  const core = tools.core.instantiate();
+  let before: SegmentFile | undefined;
+  for (const entry of item.segments) {
+    await pause();
+    const path = `${dir}/tables/${item.definition.id}/${segmentName(entry.number)}`;
+    try {
+      const segment = readSegment(tools, core, path, entry);
+      checkFacts(segment, item);
+      checkOrder(before, segment);
+      before = segment;
+      sums.segments++;
+      sums.rows += segment.facts.rows;
+      sums.bytes += segment.facts.bytes;
+    } catch (error) {
+      problems.push(problemOf(asCorruption(error, path), path));
+    }
+  }
+  return sums;
+}
+
+/** Reads the file into an instance used for one after the other, and checks every reference in it. Throws `corrupt` or what the system says. */
+function readSegment({ fs }: FileTools, core: Core, path: string, { number, bytes }: SegmentEntry): SegmentFile {
+  const handle = fs.open(path, 'read');
+  try {
+    const size = handle.size();
+    if (size !== bytes)
+      throw corruption(path, Math.min(size, bytes), `it has ${size} bytes, the manifest says ${bytes}`);
+    core.exports.hg_memory_reset();
+    const read = (target: Uint8Array) => void readFully(handle, target, 0);
+    const { facts } = new ResidentSegment(core, bytes, read, { deep: true, file: path });
+    for (const gap of segmentGaps(readSegmentHead(handle), bytes)) {
+      const found = new Uint8Array(gap.bytes);
+      readFully(handle, found, gap.offset);
+      if (found.some((byte) => byte !== 0)) throw gapFault(path, gap.offset);
+    }
+    return new SegmentFile(number, path, facts);
+  } finally {
+    handle.close();
+  }
+}
+
+/** Offsets are those of the fields in the segment's header (assembly/FORMAT.md section 2). */
+function checkFacts({ path, facts }: SegmentFile, { definition, nextId }: CheckpointTable): void {
+  const { id, bucketSeconds } = definition;
+  if (facts.table !== id) throw corruption(path, 120, `it belongs to table number ${facts.table}, not ${id}`);
+  if (facts.bucketSeconds !== bucketSeconds)
+    throw corruption(path, 40, `its buckets have ${facts.bucketSeconds} s, those of the table ${bucketSeconds} s`);
+  if (facts.idMax >= nextId)
+    throw corruption(path, 72, `it holds edge id ${facts.idMax}, but the next id to be given out is ${nextId}`);
+}

@@ -1,0 +1,133 @@
+// A table with columns of every kind beside its model, and random filters on it: what tests of filtered scans and of indexes compare.
+
+import { expect } from 'vitest';
+import type { Database, Scan, Snapshot, Table } from '../../src/engine/index.ts';
+import type { EdgeInput, RangeCondition, ScanRequest } from '../../src/engine/types.ts';
+import { type NaiveRequest, NaiveTable, select, textOf } from '../model/naive-table.ts';
+import type { Random } from './random.ts';
+import { drain } from './sim-engine.ts';
+
+export const MAX = Number.MAX_SAFE_INTEGER;
+const COLUMNS = [
+  { name: 'Speed', type: 'REAL' },
+  { name: 'Count', type: 'INTEGER', default: 7 },
+  { name: 'note', type: 'TEXT' },
+  { name: 'open', type: 'BOOLEAN' },
+] as const;
+const REALS = [0, -0, 0.5, -0.5, 1 / 3, 1e300, -1e300, 5e-324, 1, 2, 3];
+const INTEGERS = [0, 1, -1, MAX, -MAX, MAX - 1, 7, 7, 8];
+
+export function randomEdge(random: Random): EdgeInput {
+  const pick = <T>(values: readonly T[]): T => values[random.below(values.length)]!;
+  const properties: Record<string, number | string | null> = {};
+  if (random.chance(0.7)) properties.weight = random.chance(0.2) ? null : pick(REALS);
+  if (random.chance(0.5)) properties.speed = random.below(1000) / 8;
+  if (random.chance(0.5)) properties.COUNT = random.chance(0.2) ? null : pick(INTEGERS);
+  return { event_ts: random.below(300), members: [random.below(6), 50], properties };
+}
+
+function randomRequest(random: Random): NaiveRequest {
+  const pick = <T>(values: readonly T[]): T => values[random.below(values.length)]!;
+  const condition = (): RangeCondition => {
+    const column = pick(['weight', 'SPEED', 'count', 'mean_dist_m']);
+    const bounds = column === 'count' ? INTEGERS : [...REALS, 10, 20, 40, 80];
+    const made: RangeCondition = { column };
+    if (random.chance(0.7)) made.low = pick(bounds);
+    if (random.chance(0.7)) made.high = pick([...bounds, 2 ** 53, Infinity]);
+    if (random.chance(0.3)) made.lowInclusive = random.chance(0.5);
+    if (random.chance(0.3)) made.highInclusive = random.chance(0.5);
+    return made;
+  };
+  const request: NaiveRequest = { where: Array.from({ length: 1 + random.below(2) }, condition) };
+  if (random.chance(0.4)) request.startTs = random.below(300);
+  if (random.chance(0.4)) request.endTs = (request.startTs ?? 0) + random.below(150);
+  if (random.chance(0.3)) request.nodes = random.chance(0.5) ? [random.below(6)] : [random.below(6), 50];
+  if (random.chance(0.4)) request.limit = 1 + random.below(12);
+  if (random.chance(0.2)) request.after = { eventTs: random.below(300), id: random.below(200) };
+  return request;
+}
+
+/** A table with its model. */
+export class Pair {
+  readonly table: Table;
+  readonly random: Random;
+  readonly model: NaiveTable;
+
+  constructor(table: Table, random: Random, model = new NaiveTable([...COLUMNS])) {
+    this.table = table;
+    this.random = random;
+    this.model = model;
+  }
+
+  async insert(count: number): Promise<void> {
+    const bulk = this.table.bulk();
+    const edges = Array.from({ length: count }, () => randomEdge(this.random));
+    for (const edge of edges) bulk.add(edge);
+    const { firstId, lsn } = await bulk.commit();
+    for (const [index, edge] of edges.entries())
+      this.model.insert(this.row(firstId + index, edge), lsn - count + 1 + index);
+  }
+
+  /** The model names columns as the table spells them. */
+  row(id: number, edge: EdgeInput) {
+    const spelled = Object.entries(edge.properties ?? {}).map(([name, value]) => [
+      COLUMNS.find((column) => column.name.toLowerCase() === name.toLowerCase())?.name ?? name,
+      value,
+    ]);
+    return this.model.rowOf(id, { ...edge, properties: Object.fromEntries(spelled) });
+  }
+
+  async remove(count: number): Promise<void> {
+    for (let i = 0; i < count; i++) {
+      const live = this.model.rows.filter(({ died }) => died === Infinity);
+      const { row } = live[this.random.below(live.length)]!;
+      const { lsn } = await this.table.delete(row.event_ts, row.members);
+      this.model.delete(row.event_ts, row.members, lsn);
+    }
+  }
+
+  /** Compares all rows. */
+  compareAll(lsn: number, snapshot?: Snapshot): void {
+    const rows = drain(this.table.scan({ format: 'ndjson' }, snapshot));
+    expect(rows).toBe(textOf(this.model.at(lsn), 'ndjson'));
+  }
+
+  /** Compares random requests; gives the strategies that drove. */
+  compare(requests: number, lsn: number, scan = (request: ScanRequest): Scan => this.table.scan(request)): Set<string> {
+    const rows = this.model.at(lsn);
+    const strategies = new Set<string>();
+    for (let i = 0; i < requests; i++) {
+      const request = randomRequest(this.random);
+      const wanted = select(rows, request);
+      const running = scan({ ...request, format: 'ndjson' });
+      const what = JSON.stringify(request);
+      expect(drain(running), what).toBe(textOf(wanted.rows, 'ndjson'));
+      expect([running.rows, running.hasMore], what).toEqual([wanted.rows.length, wanted.hasMore]);
+      strategies.add(running.plan().strategy);
+    }
+    return strategies;
+  }
+}
+
+export async function pairOn(database: Database, random: Random): Promise<Pair> {
+  return new Pair(await database.createTable({ name: 'Tracks', bucketSeconds: 10, columns: [...COLUMNS] }), random);
+}
+
+/** Columns of a table by name, with how many of its segments have an order for them. */
+export function orders(table: Table): Record<string, number> {
+  const found: Record<string, number> = {};
+  for (const { facts } of table.version.segments) {
+    for (const { id, ordered } of facts.columns) {
+      const { name } = table.columns.columns.find((column) => column.id === id)!;
+      if (ordered) found[name] = (found[name] ?? 0) + 1;
+    }
+  }
+  return found;
+}
+
+/** Segments with values of a column. */
+export function valued(table: Table, name: string): number {
+  const { id } = table.columns.find(name)!;
+  return table.version.segments.filter(({ facts }) => facts.columns.some((each) => each.id === id && !each.allNull))
+    .length;
+}
