@@ -1,0 +1,227 @@
+// The API keys of a database: checks them on every request, makes and revokes them durably.
+//
+// Invariants: the plaintext of a key is in no field of this store; a key counts from the moment its record is durable; changes run one at a time
+// (#changes), so that two revocations cannot both leave "another" admin behind.
+
+import { timingSafeEqual } from 'node:crypto';
+import type { DocumentChange, Documents } from '../engine/documents.ts';
+import { Mutex } from '../engine/mutex.ts';
+import { HedgerowError } from '../errors.ts';
+import {
+  type CreatedKey,
+  checkedRecord,
+  createdOf,
+  DAY_MS,
+  itemOf,
+  type KeyItem,
+  type KeyRecord,
+  makeKey,
+  makeKeyId,
+  type RandomBytes,
+  sha256Hex,
+} from './key-record.ts';
+import type { Authenticator, KeyRole, Principal } from './principal.ts';
+
+export interface KeyStoreOptions {
+  documents: Pick<Documents, 'entries' | 'change'>;
+  /** Epoch milliseconds. */
+  now: () => number;
+  randomBytes: RandomBytes;
+}
+
+/** Fields are checked at the door (routes/keys.ts, cli/keys). */
+export interface NewKey {
+  role: KeyRole;
+  description?: string;
+  /** More than 0; fractions count. Left out: the key does not expire. */
+  expiresDays?: number;
+}
+
+interface Entry {
+  /** As it is stored. */
+  record: KeyRecord;
+  readonly principal: Principal;
+  /** Hexadecimal text of the hash as bytes. */
+  readonly hash: Buffer;
+  /** Newer than the record's own while a flush is due. */
+  lastUsedMs: number | null;
+  /** Refused from the moment its revocation begins. */
+  revoking: boolean;
+}
+
+const STORE = 'keys';
+const HASH_LENGTH = 64;
+const FIRST_KEY_DESCRIPTION = 'first admin key';
+
+export class KeyStore implements Authenticator {
+  readonly #documents: KeyStoreOptions['documents'];
+  readonly #now: () => number;
+  readonly #randomBytes: RandomBytes;
+  /** In the order they were made. */
+  readonly #byId = new Map<string, Entry>();
+  readonly #byHash = new Map<string, Entry>();
+  readonly #changes = new Mutex();
+  readonly #given = Buffer.alloc(HASH_LENGTH);
+  /** What an unknown key is compared with, so that it takes as long as a known one. */
+  readonly #decoy = Buffer.alloc(HASH_LENGTH);
+
+  private constructor({ documents, now, randomBytes }: KeyStoreOptions) {
+    this.#documents = documents;
+    this.#now = now;
+    this.#randomBytes = randomBytes;
+    for (const [id, value] of documents.entries(STORE)) this.#add(checkedRecord(id, value));
+  }
+
+  /** The keys that are stored, none made. Throws `corrupt`. */
+  static load(options: KeyStoreOptions): KeyStore {
+    return new KeyStore(options);
+  }
+
+  /** An empty store gets its first admin key: `bootstrapKey` exactly as given, or one made here, which `firstKey` then holds for its one printing. */
+  static async open(
+    options: KeyStoreOptions & { bootstrapKey: string | undefined },
+  ): Promise<{ keys: KeyStore; firstKey: string | undefined }> {
+    const keys = KeyStore.load(options);
+    if (keys.#byId.size > 0) return { keys, firstKey: undefined };
+    const { bootstrapKey } = options;
+    const key = bootstrapKey ?? makeKey(options.randomBytes);
+    await keys.#changes.run(() => keys.#store(key, { role: 'admin', description: FIRST_KEY_DESCRIPTION }));
+    return { keys, firstKey: bootstrapKey === undefined ? key : undefined };
+  }
+
+  authenticate(key: string): Principal | undefined {
+    const entry = this.#find(key);
+    if (entry === undefined || entry.revoking) return undefined;
+    const nowMs = this.#now();
+    if (isExpired(entry.record, nowMs)) return undefined;
+    entry.lastUsedMs = nowMs;
+    return entry.principal;
+  }
+
+  /** True for a stored key, expired or not; leaves no trace in `last_used_at`. */
+  knows(key: string): boolean {
+    return this.#find(key) !== undefined;
+  }
+
+  /** Admin keys that open doors now. */
+  get validAdmins(): number {
+    const nowMs = this.#now();
+    let count = 0;
+    for (const { record, revoking } of this.#byId.values()) {
+      if (record.role === 'admin' && !revoking && !isExpired(record, nowMs)) count += 1;
+    }
+    return count;
+  }
+
+  /** Expired keys are in it, revoked ones are not. Oldest first. */
+  list(): KeyItem[] {
+    const items: KeyItem[] = [];
+    for (const { record, lastUsedMs, revoking } of this.#byId.values()) {
+      if (!revoking) items.push(itemOf(record, lastUsedMs));
+    }
+    return items;
+  }
+
+  /** Resolves when the key is durable; its plaintext is in this answer only. */
+  create(input: NewKey): Promise<CreatedKey> {
+    return this.#changes.run(async () => {
+      const key = makeKey(this.#randomBytes);
+      return createdOf(await this.#store(key, input), key);
+    });
+  }
+
+  /** Resolves when the revocation is durable. Rejects `key_not_found`, `last_admin`. */
+  revoke(keyId: string): Promise<void> {
+    return this.#changes.run(async () => {
+      const entry = this.#byId.get(keyId);
+      if (entry === undefined) throw unknownId();
+      const { record } = entry;
+      if (record.role === 'admin' && !isExpired(record, this.#now()) && this.validAdmins === 1) throw lastAdmin(keyId);
+      entry.revoking = true;
+      try {
+        await this.#documents.change([{ store: STORE, id: keyId, value: null }]);
+      } catch (error) {
+        // The answer says that it failed, so the key goes on as it was.
+        entry.revoking = false;
+        throw error;
+      }
+      this.#byId.delete(keyId);
+      this.#byHash.delete(record.sha256);
+    });
+  }
+
+  /** Writes the `last_used_at` values that changed since the last flush, in one change. */
+  flush(): Promise<void> {
+    return this.#changes.run(async () => {
+      const renewed: [Entry, KeyRecord][] = [];
+      for (const entry of this.#byId.values()) {
+        const { record, lastUsedMs } = entry;
+        if (lastUsedMs !== record.last_used_at) renewed.push([entry, { ...record, last_used_at: lastUsedMs }]);
+      }
+      if (renewed.length === 0) return;
+      await this.#documents.change(renewed.map(([, record]) => changeTo(record)));
+      for (const [entry, record] of renewed) entry.record = record;
+    });
+  }
+
+  #find(key: string): Entry | undefined {
+    const sha256 = sha256Hex(key);
+    const entry = this.#byHash.get(sha256);
+    this.#given.write(sha256, 'latin1');
+    const isSame = timingSafeEqual(this.#given, entry?.hash ?? this.#decoy);
+    return isSame ? entry : undefined;
+  }
+
+  async #store(key: string, { role, description = '', expiresDays }: NewKey): Promise<KeyRecord> {
+    const nowMs = this.#now();
+    let key_id = makeKeyId(this.#randomBytes);
+    while (this.#byId.has(key_id)) key_id = makeKeyId(this.#randomBytes);
+    const record: KeyRecord = {
+      key_id,
+      sha256: sha256Hex(key),
+      role,
+      description,
+      created_at: nowMs,
+      expires_at: expiresDays === undefined ? null : nowMs + expiresDays * DAY_MS,
+      last_used_at: null,
+    };
+    await this.#documents.change([changeTo(record)]);
+    this.#add(record);
+    return record;
+  }
+
+  #add(record: KeyRecord): void {
+    const entry: Entry = {
+      record,
+      principal: Object.freeze({ keyId: record.key_id, role: record.role }),
+      hash: Buffer.from(record.sha256, 'latin1'),
+      lastUsedMs: record.last_used_at,
+      revoking: false,
+    };
+    this.#byId.set(record.key_id, entry);
+    this.#byHash.set(record.sha256, entry);
+  }
+}
+
+function changeTo(record: KeyRecord): DocumentChange {
+  return { store: STORE, id: record.key_id, value: record };
+}
+
+function isExpired({ expires_at }: KeyRecord, nowMs: number): boolean {
+  return expires_at !== null && nowMs >= expires_at;
+}
+
+/** The id is not repeated: somebody may have given the key itself. */
+function unknownId(): HedgerowError {
+  return new HedgerowError(
+    'key_not_found',
+    'There is no key with this key_id (the key itself is none); list the keys to see theirs.',
+  );
+}
+
+function lastAdmin(keyId: string): HedgerowError {
+  return new HedgerowError(
+    'last_admin',
+    `${keyId} is the last admin key that is valid; nobody could manage keys without it. Create another admin key first.`,
+  );
+}

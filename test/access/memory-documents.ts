@@ -1,0 +1,33 @@
+// Documents in memory, for tests: a change becomes visible a turn of the loop later, or fails.
+
+import type { DocumentChange } from '../../src/engine/documents.ts';
+
+export class MemoryDocuments {
+  readonly values = new Map<string, unknown>();
+  /** Every change so far. */
+  readonly log: (readonly DocumentChange[])[] = [];
+  /** What the next change fails with. */
+  failure: Error | undefined;
+  /** Awaited before a change is durable. */
+  disk: Promise<void> = Promise.resolve();
+
+  entries(store: string): [string, unknown][] {
+    const prefix = `${store} `;
+    return [...this.values]
+      .filter(([name]) => name.startsWith(prefix))
+      .map(([name, value]) => [name.slice(prefix.length), structuredClone(value)]);
+  }
+
+  async change(changes: readonly DocumentChange[]): Promise<number> {
+    await this.disk;
+    const { failure } = this;
+    this.failure = undefined;
+    if (failure !== undefined) throw failure;
+    this.log.push(structuredClone(changes));
+    for (const { store, id, value } of changes) {
+      if (value === null) this.values.delete(`${store} ${id}`);
+      else this.values.set(`${store} ${id}`, structuredClone(value));
+    }
+    return this.log.length;
+  }
+}
