@@ -1,4 +1,9 @@
-// Structured log lines on standard error, as text or JSON.
+// Structured log lines, as JSON (`{"level":"info","ts":"...",<fields>,"msg":"..."}`) or as text for a terminal; secrets are masked.
+
+import { LineSink } from './line-sink.ts';
+import { openStandard, type PinoLogger, pinoLogger } from './pino.ts';
+import { Redactor } from './redact.ts';
+import { timestamps } from './timestamps.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 export type LogFields = Readonly<Record<string, unknown>>;
@@ -10,44 +15,154 @@ export interface Logger {
   error(message: string, fields?: LogFields): void;
 }
 
-export const LOG_LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
-
-export interface LogOptions {
-  format: 'text' | 'json';
-  level: LogLevel;
-  write: (line: string) => void;
-  now: () => Date;
+/** What `createLogger` makes: a logger, and what the observer needs of it. */
+export interface ServiceLog extends Logger {
+  /** The same log, with fields that stand in every line. */
+  child(fields: LogFields): ServiceLog;
+  /** Whether a line of this level would be written. */
+  isEnabled(level: LogLevel): boolean;
+  /**
+   * For lines that are written tens of thousands of times a second: `members` are finished JSON members, each with a comma before it
+   * (`,"records":4,"table":"t"`). Known secrets and API keys are masked in the finished line, nothing else is.
+   */
+  serialised(level: LogLevel, message: string, members: string): void;
 }
 
-export function createLogger(options: LogOptions): Logger {
-  const least = LOG_LEVELS.indexOf(options.level);
-  const format = options.format === 'json' ? jsonLine : textLine;
-  const at = (level: LogLevel) => {
-    if (LOG_LEVELS.indexOf(level) < least) return () => {};
-    return (message: string, fields: LogFields = {}) => {
-      options.write(format(options.now().toISOString(), level, message, fields));
-    };
+export const LOG_LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
+
+interface LogForm {
+  format: 'text' | 'json';
+  level: LogLevel;
+  now: () => Date;
+  /** Default: one that knows patterns only. */
+  redactor?: Redactor;
+}
+
+export interface LogOptions extends LogForm {
+  /** Takes each line at once; `urgent` from warn on. */
+  write: (line: string, urgent: boolean) => void;
+  /** `write` masks finished lines itself, many at a time. */
+  writeMasks?: boolean;
+}
+
+export function createLogger(options: LogOptions): ServiceLog {
+  const { format, level, now, write, writeMasks = false, redactor = new Redactor() } = options;
+  const timestamp = timestamps(now);
+  const take = (line: string, urgent: boolean): void => {
+    const formed = format === 'json' ? line : textLine(line);
+    write(writeMasks ? formed : redactor.lines(formed), urgent);
   };
-  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+  const pino = pinoLogger({ level, timestamp, write: take });
+  return loggerOf({ pino, redactor, timestamp, take, least: LOG_LEVELS.indexOf(level), bindings: '' });
+}
+
+/** A log on standard error that never makes the service wait (line-sink.ts). */
+export interface OpenLog {
+  readonly log: ServiceLog;
+  /** Lines that were dropped so far. */
+  readonly lost: number;
+  close(): Promise<void>;
+}
+
+export function openLog(form: LogForm & { descriptor?: 1 | 2 }): OpenLog {
+  const { descriptor = 2, redactor = new Redactor() } = form;
+  const sink: LineSink = new LineSink({
+    open: (listener) => openStandard(descriptor, listener),
+    mask: (lines) => redactor.lines(lines),
+    lost: (lines) => log.warn('log lines lost: they came faster than they could be written', { lines }),
+  });
+  const write = (line: string, urgent: boolean): void => sink.write(line, urgent);
+  const log = createLogger({ ...form, redactor, write, writeMasks: true });
+  const flush = (): void => sink.flushSync();
+  process.on('exit', flush);
+  return {
+    log,
+    get lost() {
+      return sink.lost;
+    },
+    close: async () => {
+      await sink.close();
+      process.off('exit', flush);
+    },
+  };
 }
 
 export const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 
-function jsonLine(ts: string, level: LogLevel, msg: string, fields: LogFields): string {
-  return `${JSON.stringify({ ts, level, msg, ...fields })}\n`;
+interface LoggerParts {
+  pino: PinoLogger;
+  redactor: Redactor;
+  timestamp: () => string;
+  take: (line: string, urgent: boolean) => void;
+  /** Place of the least level that is written. */
+  least: number;
+  /** Finished JSON members of this child. */
+  bindings: string;
 }
 
-function textLine(ts: string, level: LogLevel, msg: string, fields: LogFields): string {
-  let line = `${ts} ${level} ${oneLine(msg)}`;
-  for (const [name, value] of Object.entries(fields)) line += ` ${name}=${oneLine(asText(value))}`;
-  return `${line}\n`;
+function loggerOf(parts: LoggerParts): ServiceLog {
+  const { pino, redactor, timestamp, take, least, bindings } = parts;
+  const at = (level: LogLevel) => {
+    if (LOG_LEVELS.indexOf(level) < least) return () => {};
+    return (message: string, fields: LogFields = {}) => {
+      pino[level](withoutReserved(redactor.fields(fields)), redactor.text(message));
+    };
+  };
+  return {
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    child: (fields) => {
+      const own = withoutReserved(redactor.fields(fields));
+      const members = JSON.stringify(own).slice(1, -1);
+      return loggerOf({
+        ...parts,
+        pino: pino.child(own),
+        bindings: members === '' ? bindings : `${bindings},${members}`,
+      });
+    },
+    isEnabled: (level) => LOG_LEVELS.indexOf(level) >= least,
+    serialised: (level, message, members) => {
+      const place = LOG_LEVELS.indexOf(level);
+      if (place < least) return;
+      take(`{"level":"${level}","ts":"${timestamp()}"${bindings}${members},"msg":"${message}"}\n`, place >= URGENT);
+    },
+  };
+}
+
+const URGENT = LOG_LEVELS.indexOf('warn');
+
+const RESERVED: readonly string[] = ['ts', 'level', 'msg'];
+
+/** A field must not stand beside the line's own member of the same name. */
+function withoutReserved(fields: Record<string, unknown>): Record<string, unknown> {
+  if (!RESERVED.some((name) => name in fields)) return fields;
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [RESERVED.includes(name) ? `${name}_` : name, value]),
+  );
+}
+
+/** One line for people, from a JSON line. */
+function textLine(line: string): string {
+  const { ts, level, msg, ...fields } = JSON.parse(line) as Record<string, unknown>;
+  let text = `${ts} ${level} ${oneLine(asText(msg))}`;
+  for (const [name, value] of Object.entries(fields)) text += ` ${oneLine(name)}=${oneLine(asText(value))}`;
+  return `${text}\n`;
 }
 
 function asText(value: unknown): string {
-  return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'undefined');
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** A line break in a value must not look like another log line. */
+/** A line break in a value must not look like another log line, nor an escape code act on the terminal. */
 function oneLine(text: string): string {
-  return text.replaceAll('\r', '\\r').replaceAll('\n', '\\n');
+  return text.replace(CONTROL, (character) => ESCAPES[character] ?? `\\u${hex(character)}`);
+}
+
+const CONTROL = /[\p{Cc}\u2028\u2029]/gu;
+const ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+
+function hex(character: string): string {
+  return character.charCodeAt(0).toString(16).padStart(4, '0');
 }

@@ -1,0 +1,243 @@
+// The metrics of the service in Prometheus text form, on a registry of their own. Names start with `hedgerow_`; README.md lists them.
+//
+// Labels come from closed sets only: strategies, routes of the route table, classes of status, error codes. What is counted often is counted in
+// typed arrays (accumulators.ts) and becomes text only when somebody asks; what the engine knows is asked then too.
+
+import { collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client';
+import { AnswerCounts, BYTES_BOUNDS, DURATION_BOUNDS_US, Histograms, OPERATIONS_BOUNDS } from './accumulators.ts';
+import type { DatabaseFigures, FiguresSource, LogGroup } from './database-figures.ts';
+import { EventLoopMonitor } from './event-loop.ts';
+import type { QueryLabel, RefusalCode } from './observer.ts';
+
+const PREFIX = 'hedgerow_';
+export const QUERY_LABELS: readonly QueryLabel[] = ['tpi', 'fmi', 'psi', 'join', 'scan'];
+export const REFUSAL_CODES: readonly RefusalCode[] = ['rate_limited', 'overloaded', 'unauthorized', 'forbidden'];
+const MICRO = 1e-6;
+
+export interface MetricsOptions {
+  version: string;
+  /** Monotonic milliseconds. */
+  nowMs: () => number;
+  /** Lines lost so far. */
+  logLinesLost: () => number;
+  auditLinesLost: () => number;
+}
+
+type Labels = Record<string, string | number>;
+interface Sample {
+  labels: Labels;
+  /** Labels of many samples: the library keeps their text by this very object. */
+  sharedLabels?: Labels;
+  value: number;
+  metricName?: string;
+}
+
+const NONE: Labels = {};
+
+export class Metrics {
+  readonly #registry = new Registry();
+  readonly #routes: Labels[] = [];
+  readonly #answers = new AnswerCounts();
+  readonly #requests = new Histograms(DURATION_BOUNDS_US, 0);
+  readonly #queries = new Histograms(DURATION_BOUNDS_US, QUERY_LABELS.length);
+  readonly #refused = new Float64Array(REFUSAL_CODES.length);
+  readonly #logSync = new Histograms(DURATION_BOUNDS_US, 1);
+  readonly #logOperations = new Histograms(OPERATIONS_BOUNDS, 1);
+  readonly #logBytes = new Histograms(BYTES_BOUNDS, 1);
+  readonly #eventLoop: EventLoopMonitor;
+  #source: FiguresSource | undefined;
+  /** The look at the engine of the scrape that runs. */
+  #figures: DatabaseFigures | undefined;
+
+  constructor(options: MetricsOptions) {
+    this.#eventLoop = new EventLoopMonitor(options.nowMs);
+    this.addRoute('*', 'unmatched');
+    this.#registerRequests();
+    this.#registerEngine();
+    this.#registerProcess(options);
+  }
+
+  /** The same method and route again: the same number. Route 0 is there from the start: whatever belongs to no route. */
+  addRoute(method: string, route: string): number {
+    const known = this.#routes.findIndex((labels) => labels.method === method && labels.route === route);
+    if (known >= 0) return known;
+    this.#routes.push({ method, route });
+    this.#answers.grow(this.#routes.length);
+    this.#requests.grow(this.#routes.length);
+    return this.#routes.length - 1;
+  }
+
+  request(route: number, status: number, durationUs: number): void {
+    const known = route < this.#routes.length ? route : 0;
+    this.#answers.add(known, status);
+    this.#requests.add(known, durationUs);
+  }
+
+  query(label: number, durationUs: number): void {
+    this.#queries.add(label, durationUs);
+  }
+
+  refused(code: RefusalCode): void {
+    this.#refused[REFUSAL_CODES.indexOf(code)]! += 1;
+  }
+
+  logGroup(group: LogGroup): void {
+    this.#logSync.add(0, group.elapsedUs);
+    this.#logOperations.add(0, group.operations);
+    this.#logBytes.add(0, group.bytes);
+  }
+
+  /** From now on the gauges show this database; undefined: they are left out again. */
+  attach(source: FiguresSource | undefined): void {
+    this.#source = source;
+  }
+
+  async text(): Promise<{ contentType: string; text: string }> {
+    this.#figures = this.#source?.figures();
+    return { contentType: this.#registry.contentType, text: await this.#registry.metrics() };
+  }
+
+  close(): void {
+    this.#eventLoop.close();
+    this.#registry.clear();
+  }
+
+  #registerRequests(): void {
+    this.#add('counter', 'http_requests_total', 'Answers by route and class of status.', () => {
+      const samples: Sample[] = [];
+      this.#answers.forEach((route, status, value) => {
+        const sharedLabels = this.#routes[route]!;
+        samples.push({ labels: { status_class: status }, sharedLabels, value });
+      });
+      return samples;
+    });
+    const routes = (place: number) => this.#routes[place]!;
+    this.#addHistogram('http_request_duration_seconds', DURATION_HELP, this.#requests, routes, MICRO, true);
+    this.#add('counter', 'requests_refused_total', 'Requests refused before their route ran, by reason.', () =>
+      REFUSAL_CODES.map((code, place) => ({ labels: { code }, value: this.#refused[place]! })),
+    );
+    const labels = QUERY_LABELS.map((strategy) => ({ strategy }));
+    const strategies = (place: number) => labels[place]!;
+    this.#addHistogram('query_duration_seconds', 'Time of finished reads.', this.#queries, strategies, MICRO, false);
+  }
+
+  #registerEngine(): void {
+    const gauge = this.#addFigure.bind(this);
+    const none = () => NONE;
+    gauge('gauge', 'records_total', 'Live edges in all tables.', (figures) => figures.records);
+    gauge('gauge', 'tables', 'Tables.', (figures) => figures.tables);
+    gauge(
+      'gauge',
+      'corrupt_tables',
+      'Tables that refuse because of a damaged file.',
+      (figures) => figures.corruptTables,
+    );
+    gauge('gauge', 'indexes', 'Secondary indexes.', (figures) => figures.indexes);
+    gauge('gauge', 'segments', 'Segment files in use.', (figures) => figures.segments);
+    gauge('gauge', 'segments_resident_bytes', 'Segments in memory.', (figures) => figures.residentBytes);
+    gauge('gauge', 'memtable_bytes', 'Memtables in memory.', (figures) => figures.memtableBytes);
+    gauge('gauge', 'snapshots_open', 'Snapshots that pin segments.', (figures) => figures.snapshotsOpen);
+    gauge('gauge', 'wal_size_bytes', 'Write-ahead log on disk.', (figures) => figures.walBytes);
+    gauge('gauge', 'wal_pending', 'Operations in the log that no segment holds.', (figures) => figures.walPending);
+    gauge('gauge', 'log_failed', '1: the log takes no writes until a restart.', (figures) => Number(figures.logFailed));
+    gauge('counter', 'compactions_total', 'Compactions that ended well.', (figures) => figures.compactions);
+    gauge('gauge', 'compactions_running', 'Compactions at work.', (figures) => figures.compactionsRunning);
+    gauge(
+      'gauge',
+      'compactions_queued',
+      'Compactions that wait for their turn.',
+      (figures) => figures.compactionsQueued,
+    );
+    this.#add('gauge', 'durability_info', 'How writes are made durable.', () =>
+      this.#figures === undefined ? [] : [{ labels: { mode: this.#figures.durability }, value: 1 }],
+    );
+    this.#addHistogram(
+      'log_sync_duration_seconds',
+      'Write and sync of one log group.',
+      this.#logSync,
+      none,
+      MICRO,
+      false,
+    );
+    this.#addHistogram('log_group_operations', 'Operations in one log group.', this.#logOperations, none, 1, false);
+    this.#addHistogram('log_group_bytes', 'Bytes of one log group.', this.#logBytes, none, 1, false);
+  }
+
+  #registerProcess({ version, logLinesLost, auditLinesLost }: MetricsOptions): void {
+    const alone = (value: number) => [{ labels: {}, value }];
+    this.#add('counter', 'log_lines_lost_total', 'Log lines that could not be written.', () => alone(logLinesLost()));
+    this.#add('counter', 'audit_lines_lost_total', 'Audit lines that could not be written.', () =>
+      alone(auditLinesLost()),
+    );
+    this.#add('gauge', 'event_loop_delay_seconds', 'How late timers run; quantile 1 is the worst.', () => {
+      const { p50, p99, max } = this.#eventLoop.read();
+      return [
+        { labels: { quantile: '0.5' }, value: p50 },
+        { labels: { quantile: '0.99' }, value: p99 },
+        { labels: { quantile: '1' }, value: max },
+      ];
+    });
+    new Gauge({
+      name: `${PREFIX}build_info`,
+      help: 'Version of the service and of Node.',
+      labelNames: ['version', 'node'],
+      registers: [this.#registry],
+    }).set({ version, node: process.version }, 1);
+    collectDefaultMetrics({ register: this.#registry });
+  }
+
+  #addFigure(type: 'gauge' | 'counter', name: string, help: string, read: (figures: DatabaseFigures) => number): void {
+    this.#add(type, name, help, () =>
+      this.#figures === undefined ? [] : [{ labels: {}, value: read(this.#figures) }],
+    );
+  }
+
+  /** `sparse` leaves out series without samples. */
+  #addHistogram(
+    name: string,
+    help: string,
+    histograms: Histograms,
+    labelsOf: (series: number) => Labels,
+    unit: number,
+    sparse: boolean,
+  ): void {
+    const full = PREFIX + name;
+    const bounds = [...Array.from(histograms.bounds, (bound) => rounded(bound * unit)), '+Inf'];
+    this.#add('histogram', name, help, () => {
+      const samples: Sample[] = [];
+      for (let series = 0; series < histograms.series; series++) {
+        const cumulated = histograms.cumulated(series);
+        const count = cumulated[cumulated.length - 1]!;
+        if (sparse && count === 0) continue;
+        const sharedLabels = labelsOf(series);
+        for (const [place, le] of bounds.entries()) {
+          samples.push({ metricName: `${full}_bucket`, labels: { le }, sharedLabels, value: cumulated[place]! });
+        }
+        samples.push({ metricName: `${full}_sum`, labels: NONE, sharedLabels, value: histograms.sum(series) * unit });
+        samples.push({ metricName: `${full}_count`, labels: NONE, sharedLabels, value: count });
+      }
+      return samples;
+    });
+  }
+
+  /** A metric whose samples are made when somebody asks. */
+  #add(type: 'gauge' | 'counter' | 'histogram', name: string, help: string, samples: () => Sample[]): void {
+    const metric = {
+      name: PREFIX + name,
+      help,
+      type,
+      aggregator: 'sum',
+      get: async () => ({ name: PREFIX + name, help, type, aggregator: 'sum', values: samples() }),
+      reset: () => {},
+    };
+    // The declared type lists the library's own classes; the registry itself asks for no more than this.
+    this.#registry.registerMetric(metric as unknown as Metric);
+  }
+}
+
+const DURATION_HELP = 'Time from the first line of a request to the last byte of its answer.';
+
+/** 0.00025, not 0.00025000000000000001. */
+function rounded(value: number): number {
+  return Number(value.toPrecision(6));
+}

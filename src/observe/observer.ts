@@ -1,0 +1,82 @@
+// What the service tells about itself while it runs: one door for log lines, metrics and the audit log.
+
+import type { LogFields } from './log.ts';
+
+/** Label of `query_duration_seconds` (contract section 7); a closed set. */
+export type QueryLabel = 'tpi' | 'fmi' | 'psi' | 'join' | 'scan';
+
+/** Events of the audit log (contract section 7); a closed set. */
+export type AuditEvent =
+  | 'auth.failed'
+  | 'auth.denied'
+  | 'key.created'
+  | 'key.revoked'
+  | 'table.created'
+  | 'table.dropped'
+  | 'table.altered'
+  | 'index.created'
+  | 'index.dropped'
+  | 'hyperedge.inserted'
+  | 'hyperedge.deleted'
+  | 'statement.write'
+  | 'batch.committed'
+  | 'batch.rolled_back'
+  | 'compaction.run'
+  | 'backup.created'
+  | 'rule.stored'
+  | 'rule.deleted'
+  | 'virtual.created'
+  | 'virtual.replaced'
+  | 'virtual.deleted';
+
+/** Why a request was refused before its route ran; a closed set of error codes. */
+export type RefusalCode = 'rate_limited' | 'overloaded' | 'unauthorized' | 'forbidden';
+
+/** A finished read of rows: makes the log line `query_complete` and one sample of `query_duration_seconds`. */
+export interface QueryFacts {
+  /** Strategy of the plan, as in the answer (`TPI_BUCKET_PUSHDOWN`, ...). */
+  readonly strategy: string;
+  readonly table: string;
+  readonly records: number;
+}
+
+/** One line of the audit log, without time. */
+export interface AuditFacts {
+  readonly event: AuditEvent;
+  /** Never the key itself. Null: no key. */
+  readonly keyId: string | null;
+  readonly remoteIp: string;
+  readonly role: string;
+  readonly status: number;
+  readonly requestId: string;
+  readonly table?: string | undefined;
+  readonly statement?: string | undefined;
+}
+
+export interface Observer {
+  /**
+   * One answer is out (or its client has gone: status 499). `route` is the number the route got from `addRoute`; `durationUs` from the first line of the
+   * request to the last byte handed over. On the hot path: no allocation.
+   */
+  requestDone(route: number, status: number, durationUs: number): void;
+  /** A read of rows ended well. */
+  queryDone(facts: QueryFacts, durationUs: number, requestId: string): void;
+  audit(facts: AuditFacts): void;
+  /** Registers a route template as a label (`GET`, `/v1/tables/{name}`); the number is for `requestDone`. 0 is what belongs to no route. */
+  addRoute(method: string, path: string): number;
+  refused(code: RefusalCode): void;
+  /** Text exposition of all metrics and its content type. */
+  metrics(): Promise<{ contentType: string; text: string }>;
+  error(message: string, fields: LogFields): void;
+}
+
+/** Tells nobody: for tests and embedding. */
+export const UNOBSERVED: Observer = {
+  requestDone() {},
+  queryDone() {},
+  audit() {},
+  addRoute: () => 0,
+  refused() {},
+  metrics: async () => ({ contentType: 'text/plain; version=0.0.4; charset=utf-8', text: '' }),
+  error() {},
+};

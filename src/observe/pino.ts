@@ -1,0 +1,157 @@
+// The door to pino: JSON lines from levels and fields, and files or pipes that are written in the background.
+
+import pino from 'pino';
+import type { Destination, DestinationListener } from './line-sink.ts';
+
+export type PinoLogger = pino.Logger;
+
+/** Marks a stream that wants to know the level of each line; pino then sets `lastLevel`. */
+const METADATA = Symbol.for('pino.metadata');
+const WARN = 40;
+const CLOSE_MS = 1000;
+/** A full pipe is looked at again after so long; each time in vain twice as long. */
+const LEAST_WAIT_MS = 1;
+const MOST_WAIT_MS = 64;
+/** While the process ends, a write to a full pipe is tried again so often, 100 ms apart: in all, and without the reader taking anything. */
+const LAST_TRIES = 30;
+const LAST_TRIES_IN_VAIN = 5;
+
+export interface PinoOptions {
+  level: string;
+  timestamp: () => string;
+  /** Takes each line, line break included; urgent from warn on. */
+  write: (line: string, urgent: boolean) => void;
+}
+
+/** Lines as `{"level":"info","ts":"...",<fields>,"msg":"..."}`: no process id, no host name. */
+export function pinoLogger({ level, timestamp, write }: PinoOptions): PinoLogger {
+  const stream = {
+    [METADATA]: true,
+    lastLevel: 0,
+    write(line: string) {
+      write(line, this.lastLevel >= WARN);
+    },
+  };
+  return pino(
+    {
+      level,
+      base: null,
+      timestamp: () => `,"ts":"${timestamp()}"`,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: {},
+    },
+    stream,
+  );
+}
+
+/** Opens a file for appending (made with mode 0600, folders too). Throws when it cannot be. */
+export function openFile(file: string, listener: DestinationListener): Destination {
+  // Only the synchronous form throws. Its handle goes at once; the one that stays opens in the background.
+  appendTo(file, true, NEVER).destroy();
+  return background(file, listener);
+}
+
+/** Standard output (1) or standard error (2). */
+export function openStandard(descriptor: 1 | 2, listener: DestinationListener): Destination {
+  // Node puts a pipe into non-blocking mode when it makes the stream for it; a write to a full blocking pipe would hold a thread of the pool for ever,
+  // and with it the end of the process.
+  const stream = descriptor === 1 ? process.stdout : process.stderr;
+  return background(stream.fd, listener);
+}
+
+/** Asked when a write would have to wait. True: the stream sleeps 100 ms and tries again by itself. */
+type MayRetry = (error: Error, leftBytes: number) => boolean;
+
+const NEVER: MayRetry = () => false;
+
+function appendTo(target: string | number, sync: boolean, mayRetry: MayRetry) {
+  return pino.destination({
+    dest: target,
+    sync,
+    append: true,
+    mkdir: true,
+    mode: 0o600,
+    minLength: 0,
+    retryEAGAIN: mayRetry,
+  });
+}
+
+function background(target: string | number, listener: DestinationListener): Destination {
+  let isOpen = typeof target === 'number';
+  let ending = false;
+  let mayRetry = NEVER;
+  let waitMs = LEAST_WAIT_MS;
+  let lastError: Error | undefined;
+  const stream = appendTo(target, false, (error, leftBytes) => mayRetry(error, leftBytes));
+  const goOn = (): void => {
+    if (!ending) stream.write('');
+  };
+  stream.on('ready', () => {
+    isOpen = true;
+  });
+  stream.on('write', () => {
+    waitMs = LEAST_WAIT_MS;
+  });
+  stream.on('drain', () => listener.done());
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    // pino tells its first error twice.
+    if (ending || error === lastError) return;
+    lastError = error;
+    if (error.code === 'EAGAIN') {
+      setTimeout(goOn, waitMs).unref();
+      waitMs = Math.min(waitMs * 2, MOST_WAIT_MS);
+    } else {
+      listener.failed(error);
+    }
+  });
+  return {
+    write: (text) => {
+      try {
+        stream.write(text);
+      } catch (error) {
+        listener.failed(error as Error);
+      }
+    },
+    writeSync: (text) => {
+      ending = true;
+      mayRetry = lastTries();
+      if (isOpen) stream.flushSync();
+      if (text !== '') writeNow(target, text);
+    },
+    reopen: () => stream.reopen(),
+    close: () =>
+      new Promise((resolve) => {
+        ending = true;
+        const timer = setTimeout(resolve, CLOSE_MS);
+        stream.once('close', () => {
+          clearTimeout(timer);
+          resolve();
+        });
+        stream.destroy();
+      }),
+  };
+}
+
+/** Through a handle of its own: one that writes in the background cannot be told to wait. */
+function writeNow(target: string | number, text: string): void {
+  let failure: Error | undefined;
+  const stream = appendTo(target, true, lastTries());
+  stream.on('error', (error: Error) => {
+    failure = error;
+  });
+  stream.write(text);
+  stream.destroy();
+  if (failure !== undefined) throw failure;
+}
+
+function lastTries(): MayRetry {
+  let tries = 0;
+  let inVain = 0;
+  let last = Number.POSITIVE_INFINITY;
+  return (_error, leftBytes) => {
+    tries += 1;
+    inVain = leftBytes < last ? 0 : inVain + 1;
+    last = leftBytes;
+    return tries < LAST_TRIES && inVain < LAST_TRIES_IN_VAIN;
+  };
+}

@@ -1,0 +1,84 @@
+// The observer of a running service: turns what happens into log lines, metrics and audit lines.
+
+import type { AuditLog } from './audit.ts';
+import type { FiguresSource, LogGroup } from './database-figures.ts';
+import { jsonText } from './json-text.ts';
+import type { LogFields, ServiceLog } from './log.ts';
+import { Metrics, QUERY_LABELS } from './metrics.ts';
+import type { AuditFacts, Observer, QueryFacts, QueryLabel, RefusalCode } from './observer.ts';
+
+export interface ObserverOptions {
+  log: ServiceLog;
+  /** Undefined: no audit log is kept. */
+  audit: AuditLog | undefined;
+  /** Of the service; a label of `build_info`. */
+  version: string;
+  /** Log lines dropped so far. Default: none ever. */
+  logLinesLost?: () => number;
+  /** Reads that take longer make a line `query_slow` at warn, so that they show when info lines are off. Default 1000. */
+  slowMs?: number;
+  /** Monotonic milliseconds. */
+  nowMs?: () => number;
+}
+
+/** An observer that also listens to the engine. */
+export interface ServiceObserver extends Observer {
+  /** From now on the gauges show this database. */
+  attach(database: FiguresSource): void;
+  /** For `observeLog` of the engine. */
+  readonly logGroup: (group: LogGroup) => void;
+  /** Before the database closes: its gauges go, the counters stay. */
+  detach(): void;
+  close(): void;
+}
+
+/** Strategies of query plans (contract section 4) and their label; anything else is `scan`. */
+const LABEL_OF_STRATEGY: Readonly<Record<string, QueryLabel>> = {
+  TPI_BUCKET_PUSHDOWN: 'tpi',
+  FMI_LOOKUP: 'fmi',
+  FMI_INTERSECT: 'fmi',
+  PSI_RANGE: 'psi',
+  FULL_SCAN: 'scan',
+  TEMPORAL_JOIN: 'join',
+  MEMBER_JOIN: 'join',
+  HASH_JOIN: 'join',
+  NESTED_LOOP: 'join',
+};
+const SCAN = QUERY_LABELS.indexOf('scan');
+/** A strategy's place among the labels, and its name as JSON. */
+const STRATEGIES = new Map(
+  Object.entries(LABEL_OF_STRATEGY).map(([strategy, label]) => [
+    strategy,
+    { series: QUERY_LABELS.indexOf(label), json: jsonText(strategy) },
+  ]),
+);
+
+export function createObserver(options: ObserverOptions): ServiceObserver {
+  const { log, audit, version, logLinesLost = () => 0, slowMs = 1000, nowMs = () => performance.now() } = options;
+  const metrics = new Metrics({ version, nowMs, logLinesLost, auditLinesLost: () => audit?.lost ?? 0 });
+  const isInfo = log.isEnabled('info');
+  const slowUs = slowMs * 1000;
+  return {
+    requestDone: (route, status, durationUs) => metrics.request(route, status, durationUs),
+    queryDone: (facts: QueryFacts, durationUs: number, requestId: string): void => {
+      const strategy = STRATEGIES.get(facts.strategy);
+      metrics.query(strategy?.series ?? SCAN, durationUs);
+      const slow = durationUs >= slowUs;
+      if (!isInfo && !slow) return;
+      const members =
+        `,"strategy":${strategy?.json ?? jsonText(facts.strategy)},"duration_us":${Math.round(durationUs)}` +
+        `,"records":${facts.records},"table":${jsonText(facts.table)},"request_id":${jsonText(requestId)}`;
+      log.serialised('info', 'query_complete', members);
+      if (slow) log.serialised('warn', 'query_slow', members);
+    },
+    audit: (facts: AuditFacts) => audit?.write(facts),
+    addRoute: (method, path) => metrics.addRoute(method, path),
+    refused: (code: RefusalCode) => metrics.refused(code),
+    metrics: () => metrics.text(),
+    error: (message: string, fields: LogFields) => log.error(message, fields),
+    attach: (database) => metrics.attach(database),
+    logGroup: (group) => metrics.logGroup(group),
+    detach: () => metrics.attach(undefined),
+    close: () => metrics.close(),
+  };
+}

@@ -1,0 +1,16 @@
+// ISO 8601 times in UTC for lines: the text of one millisecond is made once.
+
+/** A function that gives the present time as text. */
+export function timestamps(now: () => Date): () => string {
+  let lastMs = Number.NaN;
+  let text = '';
+  return () => {
+    const date = now();
+    const ms = date.getTime();
+    if (ms !== lastMs) {
+      lastMs = ms;
+      text = date.toISOString();
+    }
+    return text;
+  };
+}

@@ -1,0 +1,27 @@
+// Reads the text exposition of Prometheus, for tests: samples by name and labels, names of metrics.
+
+const SAMPLE = /^([a-zA-Z_:][\w:]*(?:\{(?:[a-zA-Z_]\w*="(?:[^"\\\n]|\\.)*",?)*\})?) (\S+)$/;
+
+/** Value of each sample, by its name with labels as they stand. Throws at a line that is no sample, and at one that stands twice. */
+export function samplesOf(text: string): Map<string, number> {
+  const samples = new Map<string, number>();
+  for (const line of text.split('\n')) {
+    if (line === '' || line.startsWith('#')) continue;
+    const match = SAMPLE.exec(line);
+    if (match === null) throw new Error(`no sample: ${line}`);
+    const [, name, value] = match as unknown as [string, string, string];
+    if (samples.has(name)) throw new Error(`twice: ${name}`);
+    samples.set(name, Number(value.replace('+Inf', 'Infinity').replace('Nan', 'NaN')));
+  }
+  return samples;
+}
+
+/** Names a query may use: of every metric, and of the parts of a histogram. */
+export function metricNames(text: string): Set<string> {
+  const names = new Set<string>();
+  for (const [, name, type] of text.matchAll(/^# TYPE (\S+) (\S+)$/gm)) {
+    if (type === 'histogram') for (const part of ['_bucket', '_sum', '_count']) names.add(name + part);
+    else names.add(name!);
+  }
+  return names;
+}

@@ -1,0 +1,10 @@
+// A log that writes nowhere, for tests of what stands beside it.
+
+import { createLogger } from '../../src/observe/log.ts';
+
+export const SILENT_SERVICE_LOG = createLogger({
+  format: 'json',
+  level: 'error',
+  now: () => new Date(0),
+  write: () => {},
+});
