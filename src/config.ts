@@ -1,198 +1,166 @@
-// Reads the settings of the service; the only file that looks at the environment (contract section 7).
+// Reads the settings of the service: flags beat environment, environment beats the file, that beats defaults (contract section 7).
 
-import { totalmem } from 'node:os';
-import { DEFAULT_MAX_MEMBERS, DEFAULT_PRIMARY_TABLE, FORMAT_MAX_MEMBERS, IDENTIFIER, MEGABYTE } from './limits.ts';
-import { LOG_LEVELS, type LogLevel } from './observe/log.ts';
+import { ConfigError } from './config/config-error.ts';
+import { type ConfigFile, type FileValues, readFile } from './config/file.ts';
+import { isLoopback } from './config/kinds.ts';
+import {
+  type Basis,
+  type Config,
+  fileKeyOf,
+  flagOf,
+  SETTING_NAMES,
+  SETTINGS,
+  type SettingName,
+  variableOf,
+} from './config/settings.ts';
+import { didYouMean } from './config/similar-name.ts';
 
-export interface Config {
-  dataDir: string;
-  host: string;
-  port: number;
-  authDisabled: boolean;
-  allowInsecure: boolean;
-  durability: 'fsync' | 'async';
-  memoryBudgetMb: number;
-  maxBodyMb: number;
-  maxMembers: number;
-  primaryTable: string;
-  logFormat: 'text' | 'json';
-  logLevel: LogLevel;
-}
+export { ConfigError } from './config/config-error.ts';
+export type { ConfigFile } from './config/file.ts';
+export { isLoopback } from './config/kinds.ts';
+export {
+  type Config,
+  fileKeyOf,
+  flagOf,
+  SETTING_NAMES,
+  SETTINGS,
+  type SettingName,
+  variableOf,
+} from './config/settings.ts';
+
+/** Values of flags by setting; undefined: not given. */
+export type ConfigFlags = Readonly<Partial<Record<SettingName, string | undefined>>>;
 
 /** What the caller knows about where the process runs. */
 export interface Surroundings {
   environment: Readonly<Record<string, string | undefined>>;
-  /** Values of flags by setting name; undefined: not given. */
-  flags?: Readonly<Partial<Record<keyof Config, string | undefined>>>;
+  flags?: ConfigFlags;
+  file?: ConfigFile | undefined;
   isTerminal: boolean;
 }
 
+export type Source = 'flag' | 'env' | 'file' | 'default';
+
 export interface LoadedConfig {
   config: Config;
+  /** Where each value comes from, by its name in a file (`data_dir`, `virtual_dsn.PG`). */
+  sources: ReadonlyMap<string, Source>;
   /** Worth a line in the log: names that look misspelt, open doors. */
   warnings: string[];
 }
 
-/** A setting that cannot be used: one line that names it, its value and what it takes. */
-export class ConfigError extends Error {}
+const DSN_VARIABLE = 'HEDGEROW_VIRTUAL_DSN_';
+const SHORT_KEY_LENGTH = 16;
 
+/** Throws ConfigError. */
 export function loadConfig(surroundings: Surroundings): LoadedConfig {
-  const { isTerminal } = surroundings;
-  const config: Config = {
-    dataDir: read(surroundings, 'dataDir', nonEmpty) ?? './data',
-    host: read(surroundings, 'host', nonEmpty) ?? '127.0.0.1',
-    port: read(surroundings, 'port', integer(0, 65535)) ?? 8000,
-    authDisabled: read(surroundings, 'authDisabled', switchValue) ?? false,
-    allowInsecure: read(surroundings, 'allowInsecure', switchValue) ?? false,
-    durability: read(surroundings, 'durability', oneOf(['fsync', 'async'])) ?? 'fsync',
-    memoryBudgetMb: read(surroundings, 'memoryBudgetMb', integer(1, 2 ** 30)) ?? halfOfMemory(),
-    maxBodyMb: read(surroundings, 'maxBodyMb', number(0.001, 2047)) ?? 64,
-    maxMembers: read(surroundings, 'maxMembers', integer(1, FORMAT_MAX_MEMBERS)) ?? DEFAULT_MAX_MEMBERS,
-    primaryTable: read(surroundings, 'primaryTable', identifier) ?? DEFAULT_PRIMARY_TABLE,
-    logFormat: read(surroundings, 'logFormat', oneOf(['text', 'json'])) ?? (isTerminal ? 'text' : 'json'),
-    logLevel: read(surroundings, 'logLevel', oneOf(LOG_LEVELS)) ?? 'info',
-  };
-  const warnings = unknownNames(surroundings.environment);
-  checkExposure(config, warnings);
-  return { config, warnings };
+  const { environment, isTerminal } = surroundings;
+  const file = surroundings.file === undefined ? undefined : readFile(surroundings.file);
+  const sources = new Map<string, Source>();
+  const values: Partial<Record<SettingName, unknown>> = {};
+  const basis: Basis = { dataDir: '', isTerminal };
+  for (const name of SETTING_NAMES) {
+    const given = givenFor(name, surroundings, file);
+    values[name] = given === undefined ? SETTINGS[name].initial(basis) : parsed(name, given);
+    // The first of the table; the defaults of others lie below it.
+    if (name === 'dataDir') basis.dataDir = values[name] as string;
+    sources.set(fileKeyOf(name), given?.source ?? 'default');
+  }
+  const virtualDsn = dsnsOf(environment, file, sources);
+  const config = { ...values, virtualDsn } as Config;
+  checkTls(config);
+  const warnings = [...unknownNames(environment), ...exposure(config), ...shortKey(config)];
+  return { config, sources, warnings };
 }
 
-/** Variable of each setting. */
-const VARIABLES: Readonly<Record<keyof Config, string>> = {
-  dataDir: 'HEDGEROW_DATA_DIR',
-  host: 'HEDGEROW_HOST',
-  port: 'HEDGEROW_PORT',
-  authDisabled: 'HEDGEROW_AUTH_DISABLED',
-  allowInsecure: 'HEDGEROW_ALLOW_INSECURE',
-  durability: 'HEDGEROW_DURABILITY',
-  memoryBudgetMb: 'HEDGEROW_MEMORY_BUDGET_MB',
-  maxBodyMb: 'HEDGEROW_MAX_BODY_MB',
-  maxMembers: 'HEDGEROW_MAX_MEMBERS',
-  primaryTable: 'HEDGEROW_PRIMARY_TABLE',
-  logFormat: 'HEDGEROW_LOG_FORMAT',
-  logLevel: 'HEDGEROW_LOG_LEVEL',
-};
-
-/** Names of the contract that later versions read; known so that they are not called misspelt. */
-const LATER_VARIABLES: readonly string[] = [
-  'HEDGEROW_TLS_CERT',
-  'HEDGEROW_TLS_KEY',
-  'HEDGEROW_API_KEY',
-  'HEDGEROW_RATE_LIMIT_QPM',
-  'HEDGEROW_AUDIT_LOG',
-  'HEDGEROW_QUERY_TIMEOUT_MS',
-  'HEDGEROW_TRANSACTION_IDLE_SECONDS',
-  'HEDGEROW_BACKUP_ROOT',
-  'HEDGEROW_COPY_ROOT',
-  'HEDGEROW_VIRTUAL_ROOT',
-  'HEDGEROW_VIRTUAL_CACHE',
-  'HEDGEROW_LLM_BASE_URL',
-  'HEDGEROW_LLM_MODEL',
-  'HEDGEROW_LLM_ALLOWED_HOSTS',
-  'HEDGEROW_CORS_ORIGINS',
-];
-
-interface Kind<T> {
-  /** Undefined: not a value of this kind. */
-  parse(text: string): T | undefined;
-  /** Completes "it takes ...". */
-  takes: string;
+interface Given {
+  text: string;
+  source: Source;
+  /** How messages name the place. */
+  place: string;
 }
 
-/** The value of a setting: flag before environment; an empty variable counts as not set. */
-function read<T>(surroundings: Surroundings, setting: keyof Config, kind: Kind<T>): T | undefined {
-  const flag = surroundings.flags?.[setting];
-  const variable = VARIABLES[setting];
-  const text = flag ?? surroundings.environment[variable];
-  if (text === undefined || (flag === undefined && text === '')) return undefined;
+/** An empty variable counts as not set; an empty flag or text of a file does not. */
+function givenFor(name: SettingName, surroundings: Surroundings, file: FileValues | undefined): Given | undefined {
+  const flag = surroundings.flags?.[name];
+  if (flag !== undefined) return { text: flag, source: 'flag', place: `--${flagOf(name)}` };
+  const variable = variableOf(name);
+  const value = surroundings.environment[variable];
+  if (value !== undefined && value !== '') return { text: value, source: 'env', place: variable };
+  const text = file?.settings.get(name);
+  if (text === undefined) return undefined;
+  return { text, source: 'file', place: `${surroundings.file?.name}: ${fileKeyOf(name)}` };
+}
+
+function parsed(name: SettingName, { text, place }: Given): unknown {
+  const { kind, secret } = SETTINGS[name];
   const value = kind.parse(text);
   if (value !== undefined) return value;
-  throw new ConfigError(
-    `${variable} is ${JSON.stringify(text)}${flag === undefined ? '' : ' (given as a flag)'}, but it takes ${kind.takes}.`,
-  );
+  const what = secret ? 'has a value that cannot be used' : `is ${JSON.stringify(withoutPassword(text))}`;
+  throw new ConfigError(`${place} ${what}, but it takes ${kind.takes}.`);
 }
 
-const nonEmpty: Kind<string> = { parse: (text) => (text === '' ? undefined : text), takes: 'a text that is not empty' };
-const identifier: Kind<string> = {
-  parse: (text) => (IDENTIFIER.test(text) ? text : undefined),
-  takes: 'a name of letters, digits and _ that starts with no digit',
-};
-const switchValue: Kind<boolean> = {
-  parse: (text) => (text === '1' || text === 'true' ? true : text === '0' || text === 'false' ? false : undefined),
-  takes: '1 or 0',
-};
-
-function oneOf<T extends string>(values: readonly T[]): Kind<T> {
-  return { parse: (text) => values.find((value) => value === text), takes: values.join(', ') };
+function withoutPassword(text: string): string {
+  return text.replace(/\/\/[^/@]*@/g, '//***@');
 }
 
-function integer(least: number, most: number): Kind<number> {
-  return {
-    parse: (text) => (/^\d{1,15}$/.test(text) && inRange(Number(text), least, most) ? Number(text) : undefined),
-    takes: `an integer from ${least} to ${most}`,
+function dsnsOf(
+  environment: Surroundings['environment'],
+  file: FileValues | undefined,
+  sources: Map<string, Source>,
+): Record<string, string> {
+  const dsns: Record<string, string> = {};
+  const take = (name: string, dsn: string, source: Source) => {
+    dsns[name] = dsn;
+    sources.set(`${fileKeyOf('virtualDsn')}.${name}`, source);
   };
+  for (const [name, dsn] of file?.virtualDsn ?? []) take(name, dsn, 'file');
+  for (const [variable, dsn] of Object.entries(environment)) {
+    const name = variable.startsWith(DSN_VARIABLE) ? variable.slice(DSN_VARIABLE.length).toUpperCase() : '';
+    if (name !== '' && dsn !== undefined && dsn !== '') take(name, dsn, 'env');
+  }
+  return dsns;
 }
 
-function number(least: number, most: number): Kind<number> {
-  return {
-    parse: (text) =>
-      /^\d{1,15}(\.\d{1,15})?$/.test(text) && inRange(Number(text), least, most) ? Number(text) : undefined,
-    takes: `a number from ${least} to ${most}`,
-  };
+function checkTls({ tlsCert, tlsKey }: Config): void {
+  if ((tlsCert === undefined) === (tlsKey === undefined)) return;
+  const [set, missing]: [SettingName, SettingName] =
+    tlsKey === undefined ? ['tlsCert', 'tlsKey'] : ['tlsKey', 'tlsCert'];
+  throw new ConfigError(`${variableOf(set)} is set, but ${variableOf(missing)} is not: TLS needs both or none.`);
 }
 
-function inRange(value: number, least: number, most: number): boolean {
-  return value >= least && value <= most;
-}
-
-/** Half of the machine's memory, or of what a container allows. */
-function halfOfMemory(): number {
-  const constrained = process.constrainedMemory();
-  const bytes = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
-  return Math.max(1, Math.floor(bytes / 2 / MEGABYTE));
-}
-
-/** This version asks for no key, so it stays on this machine unless told otherwise. */
-function checkExposure(config: Config, warnings: string[]): void {
-  const isOpen = !isLoopback(config.host);
-  if (isOpen && !config.allowInsecure) {
+/** Without keys the service stays on this machine unless told otherwise; with keys it may listen anywhere. Throws ConfigError. */
+function exposure({ host, authDisabled, allowInsecure, tlsCert }: Config): string[] {
+  const isOpen = !isLoopback(host);
+  if (!authDisabled) {
+    return isOpen && tlsCert === undefined
+      ? [
+          `${host} can be reached from other machines without TLS: keys and data cross the network readable. Set HEDGEROW_TLS_CERT and HEDGEROW_TLS_KEY, or put a proxy with TLS before it.`,
+        ]
+      : [];
+  }
+  if (isOpen && !allowInsecure) {
     throw new ConfigError(
-      `HEDGEROW_HOST is ${JSON.stringify(config.host)}, which other machines can reach, but requests need no key. Use 127.0.0.1, or set HEDGEROW_ALLOW_INSECURE=1.`,
+      `HEDGEROW_HOST is ${JSON.stringify(host)}, which other machines can reach, but with HEDGEROW_AUTH_DISABLED=1 requests need no key. Use 127.0.0.1, turn keys on, or set HEDGEROW_ALLOW_INSECURE=1.`,
     );
   }
-  warnings.push(
+  return [
     isOpen
-      ? `Requests need no key, and ${config.host} can be reached from other machines.`
+      ? `Requests need no key, and ${host} can be reached from other machines.`
       : 'Requests need no key: anyone on this machine can read and write.',
-  );
+  ];
 }
 
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || host === '[::1]' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host);
+function shortKey({ apiKey }: Config): string[] {
+  if (apiKey === undefined || apiKey.length >= SHORT_KEY_LENGTH) return [];
+  return [`HEDGEROW_API_KEY has fewer than ${SHORT_KEY_LENGTH} characters and can be guessed.`];
 }
 
 function unknownNames(environment: Surroundings['environment']): string[] {
-  const known = [...Object.values(VARIABLES), ...LATER_VARIABLES];
+  const known = SETTING_NAMES.map(variableOf);
+  const isUnknown = (name: string) =>
+    name.startsWith('HEDGEROW_') && !name.startsWith(DSN_VARIABLE) && !known.includes(name);
   return Object.keys(environment)
-    .filter(
-      (name) => name.startsWith('HEDGEROW_') && !name.startsWith('HEDGEROW_VIRTUAL_DSN_') && !known.includes(name),
-    )
-    .map((name) => {
-      const near = known.find((other) => differences(name, other) <= 2);
-      return `${name} is no setting of this service${near === undefined ? '' : `; did you mean ${near}?`}`;
-    });
-}
-
-/** Edit distance: insertions, deletions and changes of one character. */
-function differences(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const change = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(change, row[j]! + 1, next[j - 1]! + 1));
-    }
-    row = next;
-  }
-  return row[b.length]!;
+    .filter(isUnknown)
+    .map((name) => `${name} is no setting of this service${didYouMean(name, known)}`);
 }

@@ -1,0 +1,3 @@
+// A setting that cannot be used: one line that names it, its value (unless secret) and what it takes.
+
+export class ConfigError extends Error {}

@@ -1,0 +1,127 @@
+// Kinds of values that settings take: how each reads a text, and how it says what it takes.
+
+import { IDENTIFIER } from '../limits.ts';
+
+export interface Kind<T> {
+  /** Undefined: not a value of this kind. */
+  parse(text: string): T | undefined;
+  /** Completes "it takes ...". */
+  readonly takes: string;
+  /** Its form in a TOML file. */
+  readonly form: 'string' | 'number' | 'boolean' | 'list';
+  /** Stands for the value in the help of a flag. */
+  readonly placeholder: string;
+}
+
+/** Epoch seconds and sizes stay far below this. */
+const MOST_DIGITS = 15;
+
+export const textKind = (placeholder: string): Kind<string> => ({
+  parse: (text) => (text === '' ? undefined : text),
+  takes: 'a text that is not empty',
+  form: 'string',
+  placeholder: `<${placeholder}>`,
+});
+
+export const identifierKind: Kind<string> = {
+  parse: (text) => (IDENTIFIER.test(text) ? text : undefined),
+  takes: 'a name of letters, digits and _ that starts with no digit',
+  form: 'string',
+  placeholder: '<name>',
+};
+
+/** A secret that travels in a header: what a header cannot hold could never be sent. */
+export const secretKind: Kind<string> = {
+  parse: (text) => (/^[\x21-\x7e]{1,1024}$/.test(text) ? text : undefined),
+  takes: 'printable ASCII characters without spaces, at most 1024',
+  form: 'string',
+  placeholder: '<key>',
+};
+
+export const switchKind: Kind<boolean> = {
+  parse: (text) => (text === '1' || text === 'true' ? true : text === '0' || text === 'false' ? false : undefined),
+  takes: '1 or 0',
+  form: 'boolean',
+  placeholder: '[1|0]',
+};
+
+export function oneOf<T extends string>(values: readonly T[]): Kind<T> {
+  return {
+    parse: (text) => values.find((value) => value === text),
+    takes: values.join(', '),
+    form: 'string',
+    placeholder: `<${values.join('|')}>`,
+  };
+}
+
+export function integerKind(least: number, most: number): Kind<number> {
+  return {
+    parse: (text) => (/^\d+$/.test(text) ? within(text, least, most) : undefined),
+    takes: `an integer from ${least} to ${most}`,
+    form: 'number',
+    placeholder: '<number>',
+  };
+}
+
+export function numberKind(least: number, most: number): Kind<number> {
+  return {
+    parse: (text) => (/^\d+(\.\d{1,15})?$/.test(text) ? within(text, least, most) : undefined),
+    takes: `a number from ${least} to ${most}`,
+    form: 'number',
+    placeholder: '<number>',
+  };
+}
+
+function within(text: string, least: number, most: number): number | undefined {
+  const value = text.length > 2 * MOST_DIGITS ? Number.NaN : Number(text);
+  return value >= least && value <= most ? value : undefined;
+}
+
+/** A comma list of parts that `part` takes; repeats are dropped. */
+function listKind(takes: string, placeholder: string, part: (text: string) => string | undefined): Kind<string[]> {
+  return {
+    parse(text) {
+      const parts = text
+        .split(',')
+        .map((item) => item.trim())
+        .filter((item) => item !== '')
+        .map(part);
+      return parts.includes(undefined) ? undefined : [...new Set(parts as string[])];
+    },
+    takes,
+    form: 'list',
+    placeholder: `<${placeholder}>`,
+  };
+}
+
+/** As browsers send them in `Origin`; `*` stands for all. */
+export const originsKind = listKind(
+  'origins such as https://app.example:8443 with a comma between, or *',
+  'origins',
+  (text) =>
+    text === '*' || (!text.includes('*') && URL.canParse(text) && new URL(text).origin === text) ? text : undefined,
+);
+
+/** Host names without port; IPv6 addresses without brackets. */
+export const hostsKind = listKind('host names without a port, with a comma between', 'hosts', (text) =>
+  /^([A-Za-z0-9-]+\.)*[A-Za-z0-9-]+$|^[0-9A-Fa-f:]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*$/.test(text)
+    ? text.toLowerCase()
+    : undefined,
+);
+
+/** Without a slash at its end. */
+export const baseUrlKind: Kind<string> = {
+  parse(text) {
+    if (!URL.canParse(text)) return undefined;
+    const { protocol, hostname, username, password, search, hash } = new URL(text);
+    const isSafe = protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
+    return isSafe && username + password + search + hash === '' ? text.replace(/\/+$/, '') : undefined;
+  },
+  takes: 'an https address (http for this machine only) without user, password and query',
+  form: 'string',
+  placeholder: '<url>',
+};
+
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || host === '[::1]' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host);
+}

@@ -1,0 +1,212 @@
+// The table of all settings (contract section 7). Environment, file, flags, help and `config print` are made from it, so that they cannot differ.
+//
+// Used by what is there: everything but `transactionIdleSeconds`, `copyRoot` (statements), `virtual*` (virtual graphs), `llm*` and `openaiApiKey`
+// (reasoning). Those belong to the contract's configuration: they are read, checked and printed, and their rooms come later.
+
+import { totalmem } from 'node:os';
+import { join } from 'node:path';
+import { DEFAULT_MAX_MEMBERS, DEFAULT_PRIMARY_TABLE, FORMAT_MAX_MEMBERS, MEGABYTE } from '../limits.ts';
+import { LOG_LEVELS, type LogLevel } from '../observe/log.ts';
+import {
+  baseUrlKind,
+  hostsKind,
+  identifierKind,
+  integerKind,
+  type Kind,
+  numberKind,
+  oneOf,
+  originsKind,
+  secretKind,
+  switchKind,
+  textKind,
+} from './kinds.ts';
+
+export interface Config {
+  dataDir: string;
+  host: string;
+  port: number;
+  tlsCert: string | undefined;
+  tlsKey: string | undefined;
+  apiKey: string | undefined;
+  authDisabled: boolean;
+  allowInsecure: boolean;
+  rateLimitQpm: number;
+  corsOrigins: readonly string[];
+  logFormat: 'text' | 'json';
+  logLevel: LogLevel;
+  auditLog: string;
+  durability: 'fsync' | 'async';
+  memoryBudgetMb: number;
+  maxBodyMb: number;
+  maxMembers: number;
+  primaryTable: string;
+  queryTimeoutMs: number;
+  transactionIdleSeconds: number;
+  backupRoot: string;
+  copyRoot: string | undefined;
+  virtualRoot: string;
+  virtualCache: boolean;
+  /** Addresses of databases by the upper-case NAME of `HEDGEROW_VIRTUAL_DSN_<NAME>`. */
+  virtualDsn: Readonly<Record<string, string>>;
+  llmBaseUrl: string;
+  llmModel: string;
+  llmAllowedHosts: readonly string[];
+  openaiApiKey: string | undefined;
+}
+
+/** All but the family `virtualDsn`, whose names are the user's. */
+export type SettingName = Exclude<keyof Config, 'virtualDsn'>;
+
+/** What defaults may depend on. */
+export interface Basis {
+  dataDir: string;
+  /** Log lines go to a terminal. */
+  isTerminal: boolean;
+}
+
+export interface Setting<T> {
+  readonly kind: Kind<T>;
+  readonly initial: (basis: Basis) => T;
+  /** What it is for, in a few words. */
+  readonly about: string;
+  /** The default in words; left out: there is none. */
+  readonly shown?: string;
+  /** Never printed. */
+  readonly secret?: true;
+  /** When it is not `HEDGEROW_` and the name. */
+  readonly variable?: string;
+  /** When it is not the name. */
+  readonly flag?: string;
+}
+
+const NONE = () => undefined;
+
+export const SETTINGS: { readonly [N in SettingName]: Setting<Config[N]> } = {
+  dataDir: { kind: textKind('dir'), initial: () => './data', about: 'data directory', shown: './data', flag: 'data' },
+  host: { kind: textKind('address'), initial: () => '127.0.0.1', about: 'address to listen on', shown: '127.0.0.1' },
+  port: { kind: integerKind(0, 65535), initial: () => 8000, about: 'port, 0 takes a free one', shown: '8000' },
+  tlsCert: { kind: textKind('file'), initial: NONE, about: 'certificate chain (PEM): serves https' },
+  tlsKey: { kind: textKind('file'), initial: NONE, about: 'private key (PEM) of the certificate' },
+  apiKey: {
+    kind: secretKind,
+    initial: NONE,
+    about: 'becomes the first admin key of a new data directory',
+    secret: true,
+  },
+  authDisabled: { kind: switchKind, initial: () => false, about: 'serve without keys', shown: '0' },
+  allowInsecure: { kind: switchKind, initial: () => false, about: 'without keys on any address', shown: '0' },
+  rateLimitQpm: {
+    kind: integerKind(0, 1_000_000_000),
+    initial: () => 1000,
+    about: 'requests a minute and key, 0 = no limit',
+    shown: '1000',
+  },
+  corsOrigins: { kind: originsKind, initial: () => [], about: 'origins whose web pages may ask' },
+  logFormat: {
+    kind: oneOf(['text', 'json']),
+    initial: ({ isTerminal }) => (isTerminal ? 'text' : 'json'),
+    about: 'form of log lines',
+    shown: 'text on a terminal, else json',
+  },
+  logLevel: { kind: oneOf(LOG_LEVELS), initial: () => 'info', about: 'least level of log lines', shown: 'info' },
+  auditLog: {
+    kind: textKind('file'),
+    initial: ({ dataDir }) => join(dataDir, 'audit.log'),
+    about: 'file of the audit log',
+    shown: 'audit.log in the data directory',
+  },
+  durability: {
+    kind: oneOf(['fsync', 'async']),
+    initial: () => 'fsync',
+    about: 'fsync: answered when on disk; async: synced every 100 ms',
+    shown: 'fsync',
+  },
+  memoryBudgetMb: {
+    kind: integerKind(1, 2 ** 30),
+    initial: halfOfMemory,
+    about: 'memory for segments',
+    shown: 'half of memory',
+  },
+  maxBodyMb: { kind: numberKind(0.001, 2047), initial: () => 64, about: 'largest request body', shown: '64' },
+  maxMembers: {
+    kind: integerKind(1, FORMAT_MAX_MEMBERS),
+    initial: () => DEFAULT_MAX_MEMBERS,
+    about: 'most members of an edge',
+    shown: String(DEFAULT_MAX_MEMBERS),
+  },
+  primaryTable: {
+    kind: identifierKind,
+    initial: () => DEFAULT_PRIMARY_TABLE,
+    about: 'table used when none is named',
+    shown: DEFAULT_PRIMARY_TABLE,
+  },
+  queryTimeoutMs: {
+    kind: integerKind(0, 2 ** 31 - 1),
+    initial: () => 30_000,
+    about: 'time a query may take, 0 = any',
+    shown: '30000',
+  },
+  transactionIdleSeconds: {
+    kind: numberKind(0.001, 86_400),
+    initial: () => 30,
+    about: 'idle transactions are rolled back',
+    shown: '30',
+  },
+  backupRoot: {
+    kind: textKind('dir'),
+    initial: ({ dataDir }) => join(dataDir, 'backups'),
+    about: 'backups lie below it',
+    shown: 'backups in the data directory',
+  },
+  copyRoot: { kind: textKind('dir'), initial: NONE, about: 'COPY reads and writes below it' },
+  virtualRoot: {
+    kind: textKind('dir'),
+    initial: ({ dataDir }) => join(dataDir, 'virtual'),
+    about: 'files of virtual graphs lie below it',
+    shown: 'virtual in the data directory',
+  },
+  virtualCache: { kind: switchKind, initial: () => true, about: 'keep results of virtual graphs', shown: '1' },
+  llmBaseUrl: {
+    kind: baseUrlKind,
+    initial: () => 'https://api.openai.com/v1',
+    about: 'chat-completions address of the language model',
+    shown: 'https://api.openai.com/v1',
+  },
+  llmModel: { kind: textKind('name'), initial: () => 'gpt-4o-mini', about: 'language model', shown: 'gpt-4o-mini' },
+  llmAllowedHosts: {
+    kind: hostsKind,
+    initial: () => ['api.openai.com'],
+    about: 'hosts a language model may be asked at',
+    shown: 'api.openai.com',
+  },
+  openaiApiKey: {
+    kind: secretKind,
+    initial: NONE,
+    about: 'key for the language model',
+    secret: true,
+    variable: 'OPENAI_API_KEY',
+  },
+};
+
+export const SETTING_NAMES = Object.keys(SETTINGS) as SettingName[];
+
+/** `dataDir` -> `data_dir`: the name in a file and in `config print`. */
+export function fileKeyOf(name: keyof Config): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+export function variableOf(name: SettingName): string {
+  return SETTINGS[name].variable ?? `HEDGEROW_${fileKeyOf(name).toUpperCase()}`;
+}
+
+/** Without the dashes before it. */
+export function flagOf(name: SettingName): string {
+  return SETTINGS[name].flag ?? fileKeyOf(name).replaceAll('_', '-');
+}
+
+/** Half of the machine's memory, or of what a container allows. */
+function halfOfMemory(): number {
+  const constrained = process.constrainedMemory();
+  const bytes = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
+  return Math.max(1, Math.floor(bytes / 2 / MEGABYTE));
+}
