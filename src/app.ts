@@ -1,57 +1,239 @@
-// Composes the service: configuration, log, HTTP, engine; starts and stops them in order.
+// Composes the service: configuration, log, audit log, metrics, HTTP, engine, keys; starts and stops them in order.
 
+import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Config } from './config.ts';
+import { createSecureContext } from 'node:tls';
+import { KeyStore } from './access/keys.ts';
+import { type Config, ConfigError, type LoadedConfig, variableOf } from './config.ts';
 import { type Database, openDatabase } from './engine/index.ts';
+import type { TlsFiles } from './http/server.ts';
 import { type Service, startService } from './http/service.ts';
 import { MEGABYTE } from './limits.ts';
-import type { Logger } from './observe/log.ts';
+import { AuditLog } from './observe/audit.ts';
+import { type Logger, openLog } from './observe/log.ts';
+import { Redactor } from './observe/redact.ts';
+import { createObserver, type ServiceObserver } from './observe/service-observer.ts';
 import { routes } from './routes/index.ts';
 
 export interface App {
-  readonly host: string;
-  readonly port: number;
-  /** Resolves when the database is open; rejects when it cannot be. */
-  readonly ready: Promise<void>;
-  /** Lets running requests end, syncs the log, frees the directory. */
-  close(): Promise<void>;
+  /** `http://127.0.0.1:8000`, or https. */
+  readonly url: string;
+  /** Resolves when requests are served; rejects when the database or its keys cannot be opened. */
+  readonly ready: Promise<Opened>;
+  /** After the files of the logs were moved away: goes on in new ones. */
+  reopenLogs(): void;
+  /** Refuses new work, lets running requests end, writes what waits, frees the directory. `reason` is for the log. */
+  close(reason: string): Promise<void>;
 }
 
-/** Listens first, then opens the database: until then `/health/ready` and all data routes answer 503. */
-export async function startApp(config: Config, log: Logger): Promise<App> {
-  const service: Service = await startService({
+export interface Opened {
+  /** The first admin key, when one was made just now: to be shown once, and never in a log. */
+  readonly firstKey: string | undefined;
+}
+
+const KEY_FLUSH_MS = 60_000;
+
+/** Listens first, then opens the database: until then `/health/ready` and all data routes answer 503. Rejects when it cannot listen. */
+export async function startApp({ config, warnings }: LoadedConfig): Promise<App> {
+  const redactor = redactorFor(config);
+  const now = () => new Date();
+  const opened = openLog({ format: config.logFormat, level: config.logLevel, now, redactor });
+  const { log } = opened;
+  for (const warning of warnings) log.warn(warning);
+  let audit: AuditLog | undefined;
+  let observer: ServiceObserver | undefined;
+  const closeLogs = async () => {
+    observer?.close();
+    await audit?.close();
+    await opened.close();
+  };
+  try {
+    const tls = tlsOf(config);
+    audit = new AuditLog({ file: resolve(config.auditLog), log, redactor, now });
+    observer = createObserver({ log, audit, version: VERSION, logLinesLost: () => opened.lost });
+    const service = await listen(config, tls, observer, log);
+    const running = new RunningApp(config, service, observer, log);
+    const url = `${tls === undefined ? 'http' : 'https'}://${bracketed(service.host)}:${service.port}`;
+    log.info('listening', { url, version: VERSION });
+    return {
+      url,
+      ready: running.ready,
+      reopenLogs: () => audit?.reopen(),
+      close: async (reason) => {
+        await running.close(reason);
+        await closeLogs();
+      },
+    };
+  } catch (error) {
+    await closeLogs();
+    throw error;
+  }
+}
+
+/** What opens after the service listens, and closes in the opposite order. */
+class RunningApp {
+  readonly ready: Promise<Opened>;
+  readonly #service: Service;
+  readonly #observer: ServiceObserver;
+  readonly #log: Logger;
+  readonly #database: Promise<Database>;
+  #keys: KeyStore | undefined;
+  #keyFlush: ReturnType<typeof setInterval> | undefined;
+
+  constructor(config: Config, service: Service, observer: ServiceObserver, log: Logger) {
+    this.#service = service;
+    this.#observer = observer;
+    this.#log = log;
+    this.#database = openEngine(config, observer, log);
+    this.ready = this.#open(config);
+  }
+
+  async #open(config: Config): Promise<Opened> {
+    const database = await this.#database;
+    const { keys, firstKey } = config.authDisabled ? NO_KEYS : await openKeys(config, database, this.#log);
+    this.#keys = keys;
+    if (keys !== undefined) this.#keyFlush = setInterval(() => void this.#flushKeys(keys), KEY_FLUSH_MS).unref();
+    this.#observer.attach(database);
+    this.#service.open(database, keys);
+    this.#log.info('database open', { dir: database.dir, last_lsn: database.lastLsn });
+    return { firstKey };
+  }
+
+  async close(reason: string): Promise<void> {
+    this.#log.info('stopping', { reason });
+    await this.#service.close();
+    // One that fails to open has told so through `ready`.
+    await this.ready.catch(() => undefined);
+    clearInterval(this.#keyFlush);
+    if (this.#keys !== undefined) await this.#flushKeys(this.#keys);
+    const database = await this.#database.catch(() => undefined);
+    this.#observer.detach();
+    await database?.close();
+    this.#log.info('stopped');
+  }
+
+  async #flushKeys(keys: KeyStore): Promise<void> {
+    try {
+      await keys.flush();
+    } catch (error) {
+      this.#log.warn('when keys were last used could not be written', { error: (error as Error).message });
+    }
+  }
+}
+
+function listen(config: Config, tls: TlsFiles | undefined, observer: ServiceObserver, log: Logger): Promise<Service> {
+  return startService({
     routes,
     host: config.host,
     port: config.port,
+    tls,
     maxBodyBytes: Math.floor(config.maxBodyMb * MEGABYTE),
     version: VERSION,
-    // Keys do not exist yet: every request is served as with HEDGEROW_AUTH_DISABLED=1.
-    authDisabled: true,
+    authDisabled: config.authDisabled,
+    rateLimitQpm: config.rateLimitQpm,
+    corsOrigins: config.corsOrigins,
+    queryTimeoutMs: config.queryTimeoutMs,
+    backupRoot: resolve(config.backupRoot),
+    pageFile: pageReader(),
+    observer,
     log,
   });
-  const opening: Promise<Database> = openDatabase({
+}
+
+/** Reads files of the page at /docs, which the build copies beside dist; each one once. */
+function pageReader(): (name: string) => Uint8Array | undefined {
+  const files = new Map<string, Uint8Array>();
+  return (name) => {
+    let bytes = files.get(name);
+    if (bytes !== undefined) return bytes;
+    try {
+      bytes = readFileSync(new URL(`../build/docs-page/${name}`, import.meta.url));
+    } catch {
+      return undefined;
+    }
+    files.set(name, bytes);
+    return bytes;
+  };
+}
+
+function openEngine(config: Config, observer: ServiceObserver, log: Logger): Promise<Database> {
+  return openDatabase({
     dir: resolve(config.dataDir),
     primaryTable: config.primaryTable,
     maxMembers: config.maxMembers,
     durability: config.durability,
     memoryBudgetMb: config.memoryBudgetMb,
     notice: (message, fields) => log.info(message, fields),
+    observeLog: observer.logGroup,
   });
-  const ready = opening.then((database) => {
-    service.open(database);
-    log.info('database open', { dir: database.dir, last_lsn: database.lastLsn });
-  });
-  return {
-    host: service.host,
-    port: service.port,
-    ready,
-    close: async () => {
-      await service.close();
-      const database = await opening.catch(() => undefined);
-      await database?.close();
-    },
-  };
+}
+
+interface OpenedKeys {
+  keys: KeyStore | undefined;
+  firstKey: string | undefined;
+}
+
+const NO_KEYS: OpenedKeys = { keys: undefined, firstKey: undefined };
+
+async function openKeys({ apiKey }: Config, { documents }: Database, log: Logger): Promise<OpenedKeys> {
+  const opened = await KeyStore.open({ documents, now: () => Date.now(), randomBytes, bootstrapKey: apiKey });
+  const { keys } = opened;
+  if (apiKey !== undefined && !keys.knows(apiKey)) {
+    log.warn('HEDGEROW_API_KEY is not among the stored keys: it becomes a key only in a data directory that has none.');
+  }
+  if (keys.validAdmins === 0) {
+    log.warn('No admin key is valid. Stop the server and make one: hedgerow keys create --role admin --data DIR.');
+  }
+  return opened;
+}
+
+/** Knows the secrets of the configuration, so that no line shows them. */
+function redactorFor({ apiKey, openaiApiKey, virtualDsn }: Config): Redactor {
+  const redactor = new Redactor();
+  for (const secret of [apiKey, openaiApiKey]) if (secret !== undefined) redactor.registerSecret(secret);
+  for (const dsn of Object.values(virtualDsn)) {
+    for (const secret of [dsn, ...passwordsOf(dsn)]) redactor.registerSecret(secret);
+  }
+  return redactor;
+}
+
+/** As it stands in the address, and as it is meant. */
+function passwordsOf(dsn: string): string[] {
+  if (!URL.canParse(dsn)) return [];
+  const { password } = new URL(dsn);
+  try {
+    return [password, decodeURIComponent(password)];
+  } catch {
+    return [password];
+  }
+}
+
+/** Checked here, since the transport says no more than that it cannot listen. Throws ConfigError. */
+function tlsOf({ tlsCert, tlsKey }: Config): TlsFiles | undefined {
+  if (tlsCert === undefined || tlsKey === undefined) return undefined;
+  const files: TlsFiles = { certFile: resolve(tlsCert), keyFile: resolve(tlsKey) };
+  const [cert, key] = [pem('tlsCert', files.certFile), pem('tlsKey', files.keyFile)];
+  try {
+    createSecureContext({ cert, key });
+  } catch (error) {
+    const pair = `${variableOf('tlsCert')} and ${variableOf('tlsKey')}`;
+    throw new ConfigError(`${pair} are no certificate with its key (${(error as Error).message}).`);
+  }
+  return files;
+}
+
+function pem(name: 'tlsCert' | 'tlsKey', file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    throw new ConfigError(`${variableOf(name)} names ${file}, which cannot be read (${(error as Error).message}).`);
+  }
+}
+
+/** IPv6 addresses stand in brackets in a URL. */
+function bracketed(host: string): string {
+  return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
 }
 
 /** Of the package; src and dist both lie beside package.json. */

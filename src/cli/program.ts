@@ -1,12 +1,27 @@
 // The `hedgerow` command line: which commands there are and which flags they take. The only file that knows commander.
 
 import { Command, CommanderError, Option } from 'commander';
+import { flagOf, SETTING_NAMES, SETTINGS, variableOf } from '../config.ts';
+import { type BackupFlags, backupCommand } from './backup/command.ts';
+import { configPrintCommand } from './config/command.ts';
+import type { SettingFlags } from './config/load.ts';
 import { type DemoFlags, demoCommand } from './demo/command.ts';
 import { importCommand } from './import/command.ts';
 import { DEFAULT_URL, type ImportFlags } from './import/options.ts';
 import { type InspectFlags, inspectCommand } from './inspect/command.ts';
-import { type ServeFlags, serve } from './serve.ts';
+import {
+  type CreateFlags,
+  type KeysFlags,
+  keysCreateCommand,
+  keysListCommand,
+  keysRevokeCommand,
+} from './keys/command.ts';
+import { type RestoreFlags, restoreCommand } from './restore/command.ts';
+import { serve } from './serve.ts';
+import { type VerifyFlags, verifyCommand } from './verify/command.ts';
 import { nodeWorld } from './world.ts';
+
+type Done = (exitCode: number) => void;
 
 /** Resolves with the exit code: 2 for a call that commander refuses. Commands do their own printing. */
 export async function runProgram(argv: readonly string[], version: string): Promise<number> {
@@ -16,13 +31,18 @@ export async function runProgram(argv: readonly string[], version: string): Prom
     .version(version)
     .showHelpAfterError('(hedgerow --help lists the commands)')
     .exitOverride();
-  const done = (code: number): void => {
+  const done: Done = (code) => {
     exitCode = code;
   };
   addServe(program, done);
   addImport(program, done);
   addInspect(program, done);
   addDemo(program, done);
+  addBackup(program, done);
+  addRestore(program, done);
+  addVerify(program, done);
+  addKeys(program, done);
+  addConfig(program, done);
   try {
     await program.parseAsync([...argv], { from: 'user' });
   } catch (error) {
@@ -32,27 +52,92 @@ export async function runProgram(argv: readonly string[], version: string): Prom
   return exitCode;
 }
 
-function addServe(program: Command, done: (exitCode: number) => void): void {
-  program
-    .command('serve')
-    .description('Serve a data directory over HTTP until SIGINT or SIGTERM.')
-    .option('--data <dir>', 'data directory (HEDGEROW_DATA_DIR, default ./data)')
-    .option('--host <address>', 'address to listen on (HEDGEROW_HOST, default 127.0.0.1)')
-    .option('--port <number>', 'port to listen on, 0 takes a free one (HEDGEROW_PORT, default 8000)')
-    .option('--durability <mode>', 'fsync or async (HEDGEROW_DURABILITY, default fsync)')
-    .option('--memory-budget-mb <number>', 'memory for segments (HEDGEROW_MEMORY_BUDGET_MB, default half of memory)')
-    .option('--max-body-mb <number>', 'largest request body (HEDGEROW_MAX_BODY_MB, default 64)')
-    .option('--max-members <number>', 'most members of an edge (HEDGEROW_MAX_MEMBERS, default 64, at most 255)')
-    .option('--primary-table <name>', 'table used when none is named (HEDGEROW_PRIMARY_TABLE, default hyperedges)')
-    .option('--log-format <format>', 'text or json (HEDGEROW_LOG_FORMAT)')
-    .option('--log-level <level>', 'debug, info, warn or error (HEDGEROW_LOG_LEVEL, default info)')
-    .action(async (options: Record<string, string | undefined>) => {
-      const { data, ...others } = options;
-      done(await serve({ ...others, dataDir: data } as ServeFlags));
+function addServe(program: Command, done: Done): void {
+  withSettings(
+    program.command('serve').description('Serve a data directory over HTTP until SIGINT or SIGTERM.'),
+  ).action(async (options: Options) => {
+    done(await serve(settingFlags(options), nodeWorld()));
+  });
+}
+
+function addConfig(program: Command, done: Done): void {
+  const config = program.command('config').description('The settings of the service.');
+  withSettings(config.command('print').description('Show every setting and where it comes from; secrets are masked.'))
+    .option('--json', 'one JSON object')
+    .action((options: Options) => {
+      done(configPrintCommand({ ...settingFlags(options), json: options.json !== undefined }, nodeWorld()));
     });
 }
 
-function addImport(program: Command, done: (exitCode: number) => void): void {
+function addKeys(program: Command, done: Done): void {
+  const keys = program
+    .command('keys')
+    .description('API keys of a running server, or of a directory no server has open.');
+  withKeysFlags(keys.command('create').description('Create a key and show it, this once only.'))
+    .option('--role <role>', 'readonly, readwrite or admin')
+    .option('--description <text>', 'what the key is for')
+    .option('--expires-days <number>', 'days until it expires, fractions too (default: it does not)')
+    .action(async (options: CreateFlags) => {
+      done(await keysCreateCommand(options, nodeWorld()));
+    });
+  withKeysFlags(keys.command('list').description('List the keys that are not revoked.')).action(
+    async (options: KeysFlags) => {
+      done(await keysListCommand(options, nodeWorld()));
+    },
+  );
+  withKeysFlags(keys.command('revoke').description('Revoke a key, at once and for good.').argument('<key_id>')).action(
+    async (keyId: string, options: KeysFlags) => {
+      done(await keysRevokeCommand(keyId, options, nodeWorld()));
+    },
+  );
+}
+
+function withKeysFlags(command: Command): Command {
+  return command
+    .option('--url <address>', `a running server (default ${DEFAULT_URL})`)
+    .addOption(new Option('--api-key <key>', 'admin key for the server').env('HEDGEROW_API_KEY'))
+    .option('--data <dir>', 'a data directory that no server has open; needs no key')
+    .option('--config <file>', 'with --data: the TOML file its server is started with')
+    .option('--json', 'for machines');
+}
+
+/** `true`: a flag without its value. */
+type Options = Readonly<Record<string, string | true | undefined>>;
+
+/** One flag for every setting; a switch without a value is on. */
+function withSettings(command: Command): Command {
+  command.option('--config <file>', 'TOML file with settings; flags and environment beat it');
+  for (const name of SETTING_NAMES) {
+    const { kind, about, shown } = SETTINGS[name];
+    const origin = shown === undefined ? variableOf(name) : `${variableOf(name)}, default ${shown}`;
+    command.option(`--${flagOf(name)} ${kind.placeholder}`, `${about} (${origin})`);
+  }
+  return command.addHelpText('after', SETTINGS_HELP);
+}
+
+const SETTINGS_HELP = `
+Flags beat environment, environment beats the file, the file beats defaults.
+In the file a setting is called as by config print, such as data_dir = "...".
+Databases of virtual graphs: HEDGEROW_VIRTUAL_DSN_<NAME>, or [virtual_dsn] in the file.
+Others on this machine can see flags: secrets are better off in the environment or the file.`;
+
+function settingFlags(options: Options): SettingFlags {
+  const value = (flag: string): string | undefined => {
+    const given = options[camelCase(flag)];
+    return given === true ? '1' : given;
+  };
+  return {
+    config: value('config'),
+    settings: Object.fromEntries(SETTING_NAMES.map((name) => [name, value(flagOf(name))])),
+  };
+}
+
+/** `tls-cert` -> `tlsCert`: the name under which commander gives the value. */
+function camelCase(flag: string): string {
+  return flag.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function addImport(program: Command, done: Done): void {
   withTarget(
     program
       .command('import')
@@ -71,7 +156,7 @@ function addImport(program: Command, done: (exitCode: number) => void): void {
     });
 }
 
-function addInspect(program: Command, done: (exitCode: number) => void): void {
+function addInspect(program: Command, done: Done): void {
   program
     .command('inspect')
     .description('Show what is in a log file, a manifest, a segment or a data directory. Only reads; a server may run.')
@@ -85,7 +170,45 @@ function addInspect(program: Command, done: (exitCode: number) => void): void {
     });
 }
 
-function addDemo(program: Command, done: (exitCode: number) => void): void {
+function addBackup(program: Command, done: Done): void {
+  program
+    .command('backup')
+    .description('Back up a running server, or a data directory that no server has open.')
+    .option('--url <address>', `a running server (default ${DEFAULT_URL})`)
+    .addOption(new Option('--api-key <key>', 'admin key for the server').env('HEDGEROW_API_KEY'))
+    .option('--backup-dir <dir>', 'on the server, below its backup root (default the root itself)')
+    .option('--data <dir>', 'a data directory that no server has open; needs no key')
+    .option('--to <dir>', 'with --data: where the backup goes')
+    .option('--config <file>', 'with --data: the TOML file its server is started with')
+    .option('--compact-first', 'compact all tables before')
+    .action(async (options: BackupFlags) => {
+      done(await backupCommand(options, nodeWorld()));
+    });
+}
+
+function addRestore(program: Command, done: Done): void {
+  program
+    .command('restore')
+    .description('Make a data directory from a backup. The file is checked first; when it fails, nothing is left.')
+    .argument('<file>')
+    .option('--data <dir>', 'the data directory to be: new or empty')
+    .action(async (file: string, options: RestoreFlags) => {
+      done(await restoreCommand(file, options, nodeWorld()));
+    });
+}
+
+function addVerify(program: Command, done: Done): void {
+  program
+    .command('verify')
+    .description('Check every byte of a data directory and name what is wrong. Only reads; a server may run.')
+    .argument('<dir>')
+    .option('--json', 'one JSON document')
+    .action(async (dir: string, options: VerifyFlags) => {
+      done(await verifyCommand(dir, options, nodeWorld()));
+    });
+}
+
+function addDemo(program: Command, done: Done): void {
   withTarget(
     program
       .command('demo')

@@ -1,4 +1,4 @@
-// The progress line on a terminal: how far an import is, how fast, and how long it will take. The only file that knows cli-progress.
+// The progress line on a terminal: how far an import or another long work is, how fast, and how long it will take. The only file that knows cli-progress.
 
 import { SingleBar } from 'cli-progress';
 import type { Output } from './world.ts';
@@ -11,8 +11,9 @@ export interface Progress {
 }
 
 const REDRAWS_PER_SECOND = 5;
+const SHOWN_AFTER_MS = 1000;
 
-const SILENT: Progress = { update() {}, stop() {} };
+const SILENT: Progress & WorkProgress = { update() {}, stop() {} };
 
 /** Nothing is shown when the output is no terminal. `totalBytes` undefined: the end is not known, so neither percent nor time left are shown. */
 export function startProgress(options: {
@@ -24,15 +25,10 @@ export function startProgress(options: {
   const { output, label, totalBytes, now } = options;
   if (output.isTTY !== true) return SILENT;
   const figures = '{rows} rows | {rate} rows/s';
-  const bar = new SingleBar({
-    format: totalBytes === undefined ? `{label} ${figures}` : `{label} {bar} {percentage}% | ${figures} | {left} left`,
-    stream: output as NodeJS.WritableStream,
-    fps: REDRAWS_PER_SECOND,
-    barsize: 24,
-    hideCursor: true,
-    clearOnComplete: true,
-    etaBuffer: 50,
-  });
+  const bar = barOn(
+    output,
+    totalBytes === undefined ? `{label} ${figures}` : `{label} {bar} {percentage}% | ${figures} | {left} left`,
+  );
   const startedMs = now();
   bar.start(Math.max(1, totalBytes ?? 1), 0, { label, rows: '0', rate: '0', left: '?' });
   return {
@@ -49,6 +45,46 @@ export function startProgress(options: {
     },
     stop: () => bar.stop(),
   };
+}
+
+export interface WorkProgress {
+  /** From 0 to 1. Cheap: redraws a few times a second. */
+  update(done: number): void;
+  /** Takes the line away. */
+  stop(): void;
+}
+
+/** The line of work that counts no rows; shown once it has taken a second, and only on a terminal. */
+export function startWorkProgress(options: { output: Output; label: string; now: () => number }): WorkProgress {
+  const { output, label, now } = options;
+  if (output.isTTY !== true) return SILENT;
+  const startedMs = now();
+  let bar: SingleBar | undefined;
+  return {
+    update(done) {
+      const elapsedMs = now() - startedMs;
+      if (elapsedMs < SHOWN_AFTER_MS) return;
+      if (bar === undefined) {
+        bar = barOn(output, '{label} {bar} {percentage}% | {left} left');
+        bar.start(1, 0, { label, left: '?' });
+      }
+      const left = done > 0 ? durationText(((elapsedMs / 1000) * (1 - done)) / done) : '?';
+      bar.update(done, { label, left });
+    },
+    stop: () => bar?.stop(),
+  };
+}
+
+function barOn(output: Output, format: string): SingleBar {
+  return new SingleBar({
+    format,
+    stream: output as NodeJS.WritableStream,
+    fps: REDRAWS_PER_SECOND,
+    barsize: 24,
+    hideCursor: true,
+    clearOnComplete: true,
+    etaBuffer: 50,
+  });
 }
 
 /** 75 -> `1 min 15 s`. */

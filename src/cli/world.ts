@@ -14,7 +14,9 @@ export interface World {
   /** Monotonic milliseconds. */
   readonly now: () => number;
   /** Calls back at the first SIGINT or SIGTERM; the next one ends the process as usual. The answer takes the callback away again. */
-  onInterrupt(callback: () => void): () => void;
+  onInterrupt(callback: (signal: string) => void): () => void;
+  /** Calls back at every SIGHUP, unless a terminal is there, whose end the signal means. The answer takes the callback away again. */
+  onHangup(callback: () => void): () => void;
 }
 
 /** A mistake in how a command was called: exit code 2. */
@@ -38,12 +40,17 @@ export function nodeWorld(): World {
       const remove = () => {
         for (const signal of signals) process.off(signal, heard);
       };
-      const heard = () => {
+      const heard = (signal: string) => {
         remove();
-        callback();
+        callback(signal);
       };
       for (const signal of signals) process.on(signal, heard);
       return remove;
+    },
+    onHangup(callback) {
+      if (process.stderr.isTTY) return () => {};
+      process.on('SIGHUP', callback);
+      return () => process.off('SIGHUP', callback);
     },
   };
 }

@@ -1,6 +1,6 @@
 // Collects the chunks of one request body under a limit.
 
-import { HedgerowError } from '../errors.ts';
+import { type HedgerowError, refusal } from '../errors.ts';
 import { MEGABYTE } from '../limits.ts';
 
 /** Bodies over this size grow by doubling instead of being copied per chunk. */
@@ -21,13 +21,24 @@ export class BodyCollector {
   add(chunk: ArrayBuffer): boolean {
     const size = this.#size + chunk.byteLength;
     if (size > this.#limit) {
-      this.#bytes = EMPTY_BODY;
+      this.drop();
       return false;
     }
     if (size > this.#bytes.length) this.#grow(size);
     this.#bytes.set(new Uint8Array(chunk), this.#size);
     this.#size = size;
     return true;
+  }
+
+  /** Bytes of memory taken. */
+  get capacity(): number {
+    return this.#bytes.length;
+  }
+
+  /** Lets go of what was read. */
+  drop(): void {
+    this.#bytes = EMPTY_BODY;
+    this.#size = 0;
   }
 
   take(): Buffer {
@@ -44,5 +55,5 @@ export class BodyCollector {
 }
 
 export function bodyTooLarge(limit: number): HedgerowError {
-  return new HedgerowError('body_too_large', `The body is larger than the limit of ${limit / MEGABYTE} MB.`);
+  return refusal('body_too_large', `The body is larger than the limit of ${limit / MEGABYTE} MB.`);
 }

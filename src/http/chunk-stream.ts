@@ -8,8 +8,6 @@ export interface ChunkStreamOptions {
   transport: TransportResponse;
   source: ChunkSource;
   slices: SliceQueue;
-  /** The connection ends with this answer. */
-  closing: boolean;
   /** Called once the last byte is handed over. */
   ended: () => void;
   /** The source threw; the connection has been cut. */
@@ -48,7 +46,7 @@ export class ChunkStream {
   /** True while more can be sent at once; a client that does not read pauses its stream until it is writable again. */
   readonly #sendChunk = (): boolean => {
     if (this.#stopped) return false;
-    const { transport, source, closing, ended, failed } = this.#options;
+    const { transport, source, ended, failed } = this.#options;
     let chunk: Uint8Array | null;
     try {
       chunk = source.next();
@@ -60,7 +58,7 @@ export class ChunkStream {
     }
     let isWritable = true;
     transport.cork(() => {
-      if (chunk === null) transport.end('', closing);
+      if (chunk === null) transport.end('');
       else if (chunk.length > 0) isWritable = transport.write(chunk);
     });
     if (chunk === null) {

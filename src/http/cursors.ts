@@ -3,7 +3,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Database, Snapshot, Table } from '../engine/index.ts';
 import type { RowKey } from '../engine/types.ts';
-import { HedgerowError } from '../errors.ts';
+import { type HedgerowError, refusal } from '../errors.ts';
 import { parseInteger } from './integers.ts';
 
 /** Snapshots kept for cursors; over it the one used longest ago goes. */
@@ -142,7 +142,7 @@ export class CursorRegistry {
 }
 
 function invalidCursor(): HedgerowError {
-  return new HedgerowError(
+  return refusal(
     'invalid_cursor',
     'This cursor does not belong to this request, or has expired. Start again without a cursor.',
     { errors: [{ loc: ['query', 'cursor'], msg: 'does not belong to this request, or has expired' }] },

@@ -1,28 +1,36 @@
-// Takes one request from its first line to the handler: route, method, state of the service, content type, body.
+// Takes one request from its first line to the handler: route, method, guard, content type, body, waits.
 
-import { HedgerowError } from '../errors.ts';
-import { BodyCollector, bodyTooLarge, EMPTY_BODY } from './body.ts';
+import { refusal } from '../errors.ts';
+import { BodyCollector, bodyTooLarge } from './body.ts';
+import { RequestCall } from './call.ts';
+import { preflightHeaders } from './cors.ts';
 import { Exchange } from './exchange.ts';
-import { mediaType } from './media.ts';
+import type { Guard } from './guard.ts';
+import { overloaded } from './load.ts';
+import { JSON_TYPE, mediaType } from './media.ts';
+import { minLsnOf, untilVisible, waitsForLsn } from './min-lsn.ts';
+import { checkIdempotencyKey, type OnceOnly } from './once.ts';
+import type { Parts } from './parts.ts';
 import { jsonReply, type Reply } from './reply.ts';
-import type { Call, Route, Services } from './route.ts';
-import { type Match, type Resource, type Router, routeOf } from './router.ts';
+import type { Route } from './route.ts';
+import { methodNotAllowed, type Resource, type Router, routeNotFound } from './router.ts';
 import type { TransportRequest, TransportResponse } from './transport.ts';
 
 /** A refused body is read to its end, so that the client gets to read the answer; one many times over the limit is cut off instead. */
 const DRAINED_TIMES_LIMIT = 4;
 
 export interface DispatchOptions {
-  services: Services;
+  parts: Parts;
   router: Router;
+  guard: Guard;
+  once: OnceOnly;
   maxBodyBytes: number;
 }
 
 export class Dispatcher {
-  /** Requests whose answer is not out yet. */
-  running = 0;
   readonly #options: DispatchOptions;
-  #idle: (() => void) | undefined;
+  /** Of the request that is being looked at. */
+  readonly #headers = new HeaderCounts();
 
   constructor(options: DispatchOptions) {
     this.#options = options;
@@ -30,160 +38,183 @@ export class Dispatcher {
 
   /** Never throws: what goes wrong becomes an answer. */
   handle(response: TransportResponse, request: TransportRequest, method: string): void {
-    const { services, router } = this.#options;
+    const { parts } = this.#options;
+    const startMs = parts.now();
     const declared = request.getHeader('content-length');
-    if (declared !== '' && hasTwoLengths(request)) {
+    if (declared !== '') this.#headers.count(request);
+    if (declared !== '' && this.#headers.lengths > 1) {
       // Where the body ends is in doubt, and so is where the next request begins: nothing on this connection can be trusted.
       response.close();
       return;
     }
-    const sentId = request.getHeader('x-request-id');
-    const exchange = new Exchange(response, services, sentId, method === 'HEAD');
-    try {
-      const match = router.find(request.getUrl());
-      if (method === 'OPTIONS') {
-        exchange.answer(optionsReply(match.resource));
-        return;
-      }
-      const route = routeOf(match.resource, method);
-      exchange.data = route.data;
-      requireService(services, route, exchange);
-      if (route.bodyTypes.length > 0) this.#readBody(exchange, response, request, route, match, declared);
-      else this.#run(exchange, route, callOf(services, route, match, request, exchange, ''));
-    } catch (error) {
-      exchange.fail(error);
-    }
-  }
-
-  /** Resolves when no request is running. */
-  idle(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#idle = resolve;
-      this.#checkIdle();
-    });
-  }
-
-  #run(exchange: Exchange, route: Route, call: Call): void {
-    let outcome: Reply | Promise<Reply>;
-    try {
-      outcome = route.handler(call);
-    } catch (error) {
-      exchange.fail(error);
+    if (parts.load.isFlooded && !this.#isProbe(request, method)) {
+      parts.observer.refused('overloaded');
+      response.close();
       return;
     }
-    if (outcome instanceof Promise) {
-      this.#outlive(exchange);
-      outcome.then(
-        (reply) => exchange.answer(reply),
-        (error) => exchange.fail(error),
-      );
-    } else {
-      if (outcome.source !== undefined) this.#outlive(exchange);
-      exchange.answer(outcome);
+    const exchange = new Exchange(response, parts, startMs, request.getHeader('x-request-id'), method === 'HEAD');
+    try {
+      this.#pass(exchange, response, request, method, declared);
+    } catch (error) {
+      exchange.fail(error);
     }
+  }
+
+  #isProbe(request: TransportRequest, method: string): boolean {
+    const match = this.#options.router.find(request.getUrl());
+    return match?.resource.endpoints.get(method)?.route.rateExempt === true;
+  }
+
+  /** Takes the request past every check that comes before its body. */
+  #pass(
+    exchange: Exchange,
+    response: TransportResponse,
+    request: TransportRequest,
+    method: string,
+    declared: string,
+  ): void {
+    const { parts, router, guard } = this.#options;
+    const path = request.getUrl();
+    const match = router.find(path);
+    const endpoint = match?.resource.endpoints.get(method);
+    const isProbe = endpoint?.route.rateExempt === true;
+    exchange.closing = parts.draining;
+    exchange.acceptEncoding = request.getHeader('accept-encoding');
+    if (parts.cors.isOn) exchange.cors = parts.cors.allow(request.getHeader('origin'));
+    if (!isProbe) guard.identify(exchange, request);
+    if (match === undefined) throw routeNotFound(path);
+    if (method === 'OPTIONS') {
+      exchange.routeNumber = parts.optionsRoute;
+      const isPreflight = exchange.cors !== undefined && request.getHeader('access-control-request-method') !== '';
+      exchange.answer(optionsReply(match.resource, isPreflight));
+      return;
+    }
+    if (endpoint === undefined) throw methodNotAllowed(match.resource);
+    const { route } = endpoint;
+    exchange.route = route;
+    exchange.routeNumber = endpoint.number;
+    if (!isProbe) guard.admit(exchange, route);
+    const takesBody = route.bodyTypes.length > 0;
+    const bodyType = takesBody ? requireType(route, request.getHeader('content-type')) : JSON_TYPE;
+    const call = new RequestCall(exchange, route, match, request, path, bodyType);
+    if (route.idempotent) {
+      if (declared === '') this.#headers.count(request);
+      checkIdempotencyKey(call.idempotencyKey, this.#headers.idempotencyKeys);
+    }
+    const minLsn = waitsForLsn(route) ? minLsnOf(request.getHeader('x-min-lsn')) : 0;
+    if (takesBody) this.#readBody(exchange, response, route, call, minLsn, Number(declared));
+    else this.#runAt(exchange, route, call, minLsn);
   }
 
   #readBody(
     exchange: Exchange,
     response: TransportResponse,
-    request: TransportRequest,
     route: Route,
-    match: Match,
-    declared: string,
+    call: RequestCall,
+    minLsn: number,
+    size: number,
   ): void {
-    const limit = this.#options.maxBodyBytes;
-    const bodyType = mediaType(request.getHeader('content-type'));
-    if (!route.bodyTypes.includes(bodyType)) throw unsupportedType(bodyType, route);
-    const size = Number(declared);
+    const { maxBodyBytes: limit, parts } = this.#options;
+    const { load } = parts;
     if (size > limit) {
       exchange.closing = size > limit * DRAINED_TIMES_LIMIT;
       throw bodyTooLarge(limit);
     }
-    const call = callOf(this.#options.services, route, match, request, exchange, bodyType);
+    if (load.isFullFor(size)) throw this.#refuse();
     const collector = new BodyCollector(limit);
     let open = true;
-    this.#outlive(exchange);
+    exchange.outlive();
     response.onData((chunk, isLast) => {
       if (!open) return;
       if (!collector.add(chunk)) {
         open = false;
         exchange.fail(bodyTooLarge(limit));
-      } else if (isLast) {
+        return;
+      }
+      exchange.hold(collector.capacity);
+      if (isLast) {
         open = false;
         call.body = collector.take();
-        this.#run(exchange, route, call);
+        const startMs = parts.now();
+        this.#runAt(exchange, route, call, minLsn);
+        load.spend(parts.now() - startMs);
+      } else if (load.isFullFor(0)) {
+        open = false;
+        collector.drop();
+        exchange.fail(this.#refuse());
       }
     });
   }
 
-  /** The exchange goes on after the request callback has returned. */
-  #outlive(exchange: Exchange): void {
-    if (exchange.isPending) return;
-    this.running += 1;
-    exchange.outlive(this.#finished);
+  #refuse() {
+    this.#options.parts.observer.refused('overloaded');
+    return overloaded();
   }
 
-  readonly #finished = (): void => {
-    this.running -= 1;
-    this.#checkIdle();
-  };
-
-  #checkIdle(): void {
-    if (this.running > 0 || this.#idle === undefined) return;
-    this.#idle();
-    this.#idle = undefined;
+  /** Runs the handler when reads see `minLsn`. */
+  #runAt(exchange: Exchange, route: Route, call: RequestCall, minLsn: number): void {
+    if (minLsn === 0 || minLsn <= call.database.lastLsn) {
+      this.#run(exchange, route, call);
+      return;
+    }
+    exchange.outlive();
+    untilVisible(call, minLsn).then(
+      () => {
+        if (!exchange.gone) this.#run(exchange, route, call);
+      },
+      (error) => exchange.fail(error),
+    );
   }
-}
 
-type OpenCall = { -readonly [K in keyof Call]: Call[K] };
-
-function callOf(
-  services: Services,
-  route: Route,
-  match: Match,
-  request: TransportRequest,
-  exchange: Exchange,
-  bodyType: string,
-): OpenCall {
-  return {
-    services,
-    database: services.database as Call['database'],
-    parameters: match.parameters,
-    query: request.getQuery() ?? '',
-    accept: route.negotiates ? request.getHeader('accept') : '',
-    bodyType,
-    body: EMPTY_BODY,
-    client: exchange,
-  };
-}
-
-function requireService(services: Services, route: Route, exchange: Exchange): void {
-  if (services.draining) exchange.closing = true;
-  if (!route.database) return;
-  if (services.draining) throw new HedgerowError('draining', 'The server is shutting down.');
-  if (services.database === undefined) {
-    throw new HedgerowError('starting', 'The database is still being opened. Try again shortly.');
+  #run(exchange: Exchange, route: Route, call: RequestCall): void {
+    let outcome: Reply | Promise<Reply>;
+    try {
+      outcome = call.idempotencyKey === '' ? route.handler(call) : this.#options.once.run(route, call);
+    } catch (error) {
+      exchange.fail(error);
+      return;
+    }
+    if (outcome instanceof Promise) {
+      exchange.outlive();
+      outcome.then(
+        (reply) => exchange.answer(reply),
+        (error) => exchange.fail(error),
+      );
+    } else {
+      exchange.answer(outcome);
+    }
   }
 }
 
-function optionsReply(resource: Resource): Reply {
-  const reply = jsonReply(200, { allow: resource.allow.split(', ') });
-  return { ...reply, headers: [['Allow', resource.allow]] };
+function optionsReply({ allow }: Resource, isPreflight: boolean): Reply {
+  const reply = jsonReply(200, { allow: allow.split(', ') });
+  const headers: (readonly [string, string])[] = [['Allow', allow]];
+  if (isPreflight) headers.push(...preflightHeaders(allow));
+  return { ...reply, headers };
 }
 
-function unsupportedType(type: string, route: Route): HedgerowError {
+/** The type of the body. Throws `unsupported_media_type`. */
+function requireType(route: Route, header: string): string {
+  const type = mediaType(header);
+  if (route.bodyTypes.includes(type)) return type;
   const allowed = route.bodyTypes.join(' or ');
-  return new HedgerowError(
-    'unsupported_media_type',
-    `This route takes ${allowed}, not ${JSON.stringify(type.slice(0, 100))}.`,
-  );
+  throw refusal('unsupported_media_type', `This route takes ${allowed}, not ${JSON.stringify(type.slice(0, 100))}.`);
 }
 
-/** The transport believes the first Content-Length; a proxy in front may believe the last. */
-function hasTwoLengths(request: TransportRequest): boolean {
-  let count = 0;
-  request.forEach((name) => {
-    if (name === 'content-length') count += 1;
-  });
-  return count > 1;
+/** How often a request has the headers that must not stand in it twice: of two the transport shows the first, a proxy may believe the last. */
+class HeaderCounts {
+  lengths = 0;
+  /** Empty ones count too. */
+  idempotencyKeys = 0;
+
+  count(request: TransportRequest): void {
+    this.lengths = 0;
+    this.idempotencyKeys = 0;
+    request.forEach(this.#add);
+  }
+
+  readonly #add = (name: string): void => {
+    if (name === 'content-length') this.lengths += 1;
+    else if (name === 'idempotency-key') this.idempotencyKeys += 1;
+  };
 }

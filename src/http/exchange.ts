@@ -1,141 +1,360 @@
 // One request and its answer on the transport: writes a reply once, as a whole or in chunks, unless the client has gone.
 
-import { STATUS_CODES } from 'node:http';
-import { HedgerowError } from '../errors.ts';
+import { NOBODY, type Principal } from '../access/principal.ts';
+import { type ErrorCode, HedgerowError } from '../errors.ts';
+import { bytesOf } from './byte-text.ts';
 import { ChunkStream } from './chunk-stream.ts';
+import { addressText } from './client-address.ts';
+import { acceptsGzip, compress, compressAtOnce, isCompressible, PLAIN_BYTES } from './compression.ts';
+import { CORS_NAME } from './cors.ts';
 import { BLOCK_NAME } from './head-block.ts';
+import { headerValue, statusLine } from './head-text.ts';
+import { overloaded } from './load.ts';
 import { JSON_TYPE } from './media.ts';
+import type { Parts } from './parts.ts';
 import { type ChunkSource, errorReply, type Reply } from './reply.ts';
 import { isSaneId } from './request-id.ts';
-import type { Services } from './route.ts';
+import type { Route } from './route.ts';
 import type { TransportResponse } from './transport.ts';
+
+/** Status under which requests are counted whose client has gone before the answer was out. */
+const CLIENT_GONE = 499;
+
+/** Smaller answers are mostly sent without asking whether the client reads. */
+const UNTRIED_BYTES = 8 * 1024;
+/** Time for an answer to arrive before its connection is cut. */
+const CUT_MS = 1000;
+
+const ENCODING_NAME = bytesOf('Content-Encoding');
+const GZIP = bytesOf('gzip');
+const ID_NAME = bytesOf('X-Request-Id');
+const CONNECTION_NAME = bytesOf('Connection');
+const CLOSE = bytesOf('close');
+
+/** Errors of 500 and above that say how things stand, not that something is broken: no line in the log. */
+const EXPECTED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'starting',
+  'draining',
+  'overloaded',
+  'no_keys',
+  'lsn_timeout',
+  'timeout',
+]);
 
 // One is made for every request, so it holds plain fields only: private methods and closures would be made anew each time.
 export class Exchange {
+  readonly services: Parts;
+  /** On the clock of `services.now`. */
+  readonly startMs: number;
+  /** The client has closed its connection: the transport must not be touched any more. */
+  gone: boolean;
+  /** The route, once it is found. */
+  route: Route | undefined;
+  /** Its number for the observer. */
+  routeNumber: number;
+  /** The connection ends with this answer. */
+  closing: boolean;
+  caller: Principal;
+  /** What is left of the caller's allowance; below 0: the request does not count. */
+  remaining: number;
+  /** Epoch seconds when the whole allowance is back. */
+  resetSeconds: number;
+  /** `Accept-Encoding`. */
+  acceptEncoding: string;
+  /** Headers for a page of another origin. */
+  cors: Uint8Array | undefined;
+  private readonly transport: TransportResponse;
   /** The id the client sent; empty: the request has a number only. */
   private readonly sentId: string;
   private readonly requestNumber: number;
-  /** The client has closed its connection: the transport must not be touched any more. */
-  gone: boolean;
-  /** The answer carries the log position. */
-  data: boolean;
-  /** The connection ends with this answer. */
-  closing: boolean;
-  private readonly transport: TransportResponse;
-  private readonly services: Services;
   private readonly isHead: boolean;
-  /** Called once when an exchange that outlived its request callback is over. */
-  private finished: (() => void) | undefined;
+  private address: ArrayBuffer | undefined;
+  /** The exchange has outlived its request callback and is not over. */
+  private pending: boolean;
   private stream: ChunkStream | undefined;
+  /** Bytes kept for this exchange, given back at its end. */
+  private heldBytes: number;
+  /** The client reads too slowly for the whole answer. */
+  private stalled: boolean;
 
-  constructor(transport: TransportResponse, services: Services, sentId: string, isHead: boolean) {
+  constructor(transport: TransportResponse, services: Parts, startMs: number, sentId: string, isHead: boolean) {
+    this.services = services;
+    this.startMs = startMs;
+    this.gone = false;
+    this.route = undefined;
+    this.routeNumber = services.unmatchedRoute;
+    this.closing = false;
+    this.caller = NOBODY;
+    this.remaining = -1;
+    this.resetSeconds = 0;
+    this.acceptEncoding = '';
+    this.cors = undefined;
+    this.transport = transport;
     this.sentId = isSaneId(sentId) ? sentId : '';
     this.requestNumber = services.ids.nextNumber();
-    this.gone = false;
-    this.data = false;
-    this.closing = false;
-    this.transport = transport;
-    this.services = services;
     this.isHead = isHead;
-    this.finished = undefined;
+    this.address = undefined;
+    this.pending = false;
     this.stream = undefined;
+    this.heldBytes = 0;
+    this.stalled = false;
   }
 
   get requestId(): string {
     return this.sentId === '' ? this.services.ids.textOf(this.requestNumber) : this.sentId;
   }
 
+  /** Of the client. Cannot be asked for the first time once the answer is out or the client has gone. */
+  get remoteAddress(): ArrayBuffer {
+    this.address ??= this.transport.getRemoteAddress();
+    return this.address;
+  }
+
   /** Must be called before the request callback returns without an answer. */
-  outlive(finished: () => void): void {
-    this.finished = finished;
+  outlive(): void {
+    if (this.pending) return;
+    this.pending = true;
+    this.services.load.begin();
+    if (this.route?.audit !== undefined) this.address ??= this.transport.getRemoteAddress();
     this.transport.onAborted(() => {
       this.gone = true;
       this.stream?.stop();
-      this.end();
+      if (this.pending) this.over(CLIENT_GONE);
     });
   }
 
-  /** True once `outlive` was called and the exchange is not over. */
-  get isPending(): boolean {
-    return this.finished !== undefined;
+  /** Of all that is kept for this exchange. */
+  hold(bytes: number): void {
+    this.services.load.heldBytes += bytes - this.heldBytes;
+    this.heldBytes = bytes;
   }
 
   fail(thrown: unknown): void {
-    if (!(thrown instanceof HedgerowError) || thrown.status >= 500) this.log(thrown);
+    if (!(thrown instanceof HedgerowError) || (thrown.status >= 500 && !EXPECTED.has(thrown.code))) this.log(thrown);
     this.answer(errorReply(thrown, this.requestId));
   }
 
   answer(reply: Reply): void {
     if (this.gone) {
       reply.source?.close();
-    } else if (reply.source === undefined || this.isHead) {
-      reply.source?.close();
-      if (this.finished === undefined) {
-        this.writeWhole(reply);
-      } else {
-        this.transport.cork(() => this.writeWhole(reply));
-        this.end();
-      }
+      this.audit(reply);
+    } else if (reply.source === undefined) {
+      if (this.acceptEncoding === '' || !this.shrinks(reply)) this.finish(reply, reply.body, false);
+      else this.finishCompressed(reply);
+    } else if (this.isHead) {
+      reply.source.close();
+      // Nothing was read to its end, so there are no facts to tell.
+      this.finish({ ...reply, facts: undefined }, '', false);
+    } else if (this.services.load.isFullOfStreams) {
+      reply.source.close();
+      this.services.observer.refused('overloaded');
+      this.fail(overloaded());
     } else {
       this.startStream(reply, reply.source);
     }
   }
 
-  private writeWhole(reply: Reply): void {
-    const transport = this.transport;
-    this.writeHead(reply);
-    if (!this.isHead) {
-      transport.end(reply.body, this.closing);
+  /** True when the body is worth compressing and the client takes it so. */
+  private shrinks({ status, body, contentType, headers }: Reply): boolean {
+    const size = body.length > PLAIN_BYTES || typeof body !== 'string' ? body.length : Buffer.byteLength(body);
+    if (size <= PLAIN_BYTES || status === 304 || !isCompressible(contentType)) return false;
+    if (headers?.some(([name]) => name === 'Content-Encoding')) return false;
+    return acceptsGzip(this.acceptEncoding);
+  }
+
+  private finishCompressed(reply: Reply): void {
+    const bytes = typeof reply.body === 'string' ? Buffer.from(reply.body) : reply.body;
+    const small = compressAtOnce(bytes);
+    if (small !== undefined) {
+      this.finish(reply, small, true);
       return;
     }
-    if (reply.source !== undefined) transport.writeHeader('Transfer-Encoding', 'chunked');
-    else transport.writeHeader('Content-Length', String(Buffer.byteLength(reply.body)));
-    transport.endWithoutBody();
+    this.outlive();
+    // The memory of the answer may be the shared space, which the next answer overwrites.
+    const own = typeof reply.body === 'string' ? bytes : Buffer.from(bytes);
+    compress(own).then(
+      (compressed) => {
+        if (this.gone) this.audit(reply);
+        else this.finish(reply, compressed, true);
+      },
+      (error) => this.fail(error),
+    );
   }
 
-  /** One `writeHeader` for all headers: each call into the transport has its price. */
-  private writeHead(reply: Reply): void {
-    if (reply.status !== 200) this.transport.writeStatus(statusLine(reply.status));
-    const lsn = this.data ? (reply.lsn ?? this.services.database?.lastLsn) : undefined;
-    const isUsual =
-      this.sentId === '' && !this.closing && reply.headers === undefined && reply.contentType === JSON_TYPE;
-    if (isUsual && lsn !== undefined) {
-      this.transport.writeHeader(BLOCK_NAME, this.services.headWithLsn.fill(lsn, this.requestNumber));
-    } else if (isUsual) {
-      this.transport.writeHeader(BLOCK_NAME, this.services.head.fill(-1, this.requestNumber));
+  private finish(reply: Reply, body: string | Uint8Array, compressed: boolean): void {
+    let isOut = false;
+    if (this.pending) {
+      this.transport.cork(() => {
+        isOut = this.writeWhole(reply, body, compressed);
+      });
     } else {
-      this.transport.writeHeader('Content-Type', this.headText(reply, lsn));
+      if (this.route?.audit !== undefined) this.address ??= this.transport.getRemoteAddress();
+      isOut = this.writeWhole(reply, body, compressed);
+    }
+    if (isOut) this.done(reply);
+    else this.finishLater(reply, body);
+  }
+
+  /** False when the client must read first. */
+  private writeWhole(reply: Reply, body: string | Uint8Array, compressed: boolean): boolean {
+    const { transport } = this;
+    this.writeHead(reply, compressed);
+    if (this.isHead || reply.status === 304) {
+      this.writeNoBody(reply, body);
+      return true;
+    }
+    // What `end` cannot send is kept by the transport, without limit when a client sends more and more requests and reads nothing.
+    // `tryEnd` keeps nothing, but costs 0.5 us more: so it is taken for large answers, and for some of the others.
+    if (this.closing || (body.length < UNTRIED_BYTES && !this.services.sample.next())) {
+      transport.end(body, this.closing);
+      return true;
+    }
+    return transport.tryEnd(body, Buffer.byteLength(body))[1];
+  }
+
+  private writeNoBody(reply: Reply, body: string | Uint8Array): void {
+    const { transport } = this;
+    const isHeadOfBody = reply.status !== 304 && reply.source === undefined;
+    const cut = isHeadOfBody && this.services.load.isHeadFlood() && this.services.sample.next();
+    // With a body the transport writes this header itself.
+    if (this.closing || cut) transport.writeHeader(CONNECTION_NAME, CLOSE);
+    if (reply.source !== undefined) transport.writeHeader('Transfer-Encoding', 'chunked');
+    else if (isHeadOfBody) transport.tryEnd('', Buffer.byteLength(body));
+    if (cut) this.cutSoon();
+    else transport.endWithoutBody();
+  }
+
+  /** Whether a client reads the answers to its HEAD requests cannot be seen. The connection ends when the answer has had time to arrive. */
+  private cutSoon(): void {
+    this.outlive();
+    setTimeout(() => {
+      if (!this.gone) this.transport.close();
+    }, CUT_MS).unref();
+  }
+
+  /** Sends the rest at the pace of the client. */
+  private finishLater(reply: Reply, body: string | Uint8Array): void {
+    const { transport } = this;
+    const start = transport.getWriteOffset();
+    const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+    // The memory of the answer may be shared.
+    const rest = Buffer.from(bytes.subarray(start));
+    this.outlive();
+    this.hold(rest.length);
+    this.stalled = true;
+    this.services.load.stalled += 1;
+    transport.onWritable((offset) => {
+      const [, isOut] = transport.tryEnd(rest.subarray(offset - start), bytes.length);
+      if (isOut) this.done(reply);
+      return isOut;
+    });
+  }
+
+  private done(reply: Reply): void {
+    this.tell(reply);
+    this.over(reply.status);
+  }
+
+  /** One `writeHeader` for all usual headers: each call into the transport has its price. */
+  private writeHead(reply: Reply, compressed: boolean): void {
+    const { transport, services, sentId } = this;
+    const { status, contentType, headers, tag = -1 } = reply;
+    if (status !== 200) transport.writeStatus(statusLine(status));
+    const lsn = this.route?.data === true ? (reply.lsn ?? services.database?.lastLsn ?? -1) : -1;
+    if (contentType === JSON_TYPE && this.remaining >= 0 && typeof tag === 'number') {
+      const number = sentId === '' ? this.requestNumber : -1;
+      const block = services.heads.fill(this.resetSeconds, this.remaining, lsn, tag, number);
+      transport.writeHeader(BLOCK_NAME, block);
+      if (sentId !== '') transport.writeHeader(ID_NAME, sentId);
+    } else {
+      transport.writeHeader(BLOCK_NAME, this.headText(reply, lsn));
+    }
+    if (compressed) transport.writeHeader(ENCODING_NAME, GZIP);
+    if (this.cors !== undefined) transport.writeHeader(CORS_NAME, this.cors);
+    if (headers !== undefined) {
+      for (const [name, value] of headers) transport.writeHeader(name, headerValue(value));
     }
   }
 
-  private headText(reply: Reply, lsn: number | undefined): string {
-    let text = reply.contentType;
-    if (lsn !== undefined) text += `\r\nX-Hedgerow-LSN: ${lsn}`;
-    text += `\r\nX-Request-Id: ${this.requestId}`;
-    if (this.closing) text += '\r\nConnection: close';
-    if (reply.headers !== undefined) {
-      for (const [name, value] of reply.headers) text += `\r\n${name}: ${headerValue(value)}`;
+  /** The same as the kept blocks say, for answers that are rarer. */
+  private headText({ contentType, tag }: Reply, lsn: number): string {
+    const { heads, tags, cors } = this.services;
+    let text = `${contentType}\r\nVary: ${cors.vary}`;
+    if (this.remaining >= 0) {
+      text += `\r\nX-RateLimit-Limit: ${heads.limit}\r\nX-RateLimit-Reset: ${this.resetSeconds}`;
+      text += `\r\nX-RateLimit-Remaining: ${this.remaining}`;
     }
-    return text;
+    if (lsn >= 0) text += `\r\nX-Hedgerow-LSN: ${lsn}`;
+    if (tag !== undefined) text += `\r\nETag: ${tags.textOf(tag)}`;
+    return `${text}\r\nX-Request-Id: ${this.requestId}`;
   }
 
   private startStream(reply: Reply, source: ChunkSource): void {
+    this.outlive();
+    const { load } = this.services;
+    load.streams += 1;
     this.stream = new ChunkStream({
       transport: this.transport,
-      source,
+      source: {
+        next: () => source.next(),
+        close: () => {
+          load.streams -= 1;
+          source.close();
+        },
+      },
       slices: this.services.slices,
-      closing: this.closing,
-      ended: () => this.end(),
-      failed: (error) => this.log(error),
+      ended: () => {
+        this.done(reply);
+      },
+      failed: (error) => {
+        this.log(error);
+        this.over(500);
+      },
     });
-    this.transport.cork(() => this.writeHead(reply));
+    this.transport.cork(() => this.writeHead(reply, false));
     this.stream.start();
   }
 
-  private end(): void {
-    const finished = this.finished;
-    this.finished = undefined;
-    finished?.();
+  /** Facts of an answer that is out. */
+  private tell(reply: Reply): void {
+    const query = reply.facts?.query;
+    if (query !== undefined) this.services.observer.queryDone(query, this.durationUs(), this.requestId);
+    this.audit(reply);
+  }
+
+  /** What was done stands in the audit log also when nobody is left to be told. */
+  private audit({ status, facts }: Reply): void {
+    const event = facts?.audit?.event ?? this.route?.audit;
+    if (event === undefined || status >= 400 || facts?.replayed === true || this.route?.audit === undefined) return;
+    this.services.observer.audit({
+      event,
+      keyId: this.caller.keyId,
+      remoteIp: this.address === undefined ? 'unknown' : addressText(this.address),
+      role: this.caller.role,
+      status,
+      requestId: this.requestId,
+      table: facts?.audit?.table,
+      statement: facts?.audit?.statement,
+    });
+  }
+
+  /** Called once: the answer is out, or nobody is left to get it. */
+  private over(status: number): void {
+    const { observer, load } = this.services;
+    const durationUs = this.durationUs();
+    observer.requestDone(this.routeNumber, status, durationUs);
+    if (!this.pending) {
+      load.spend(durationUs / 1000);
+      return;
+    }
+    this.pending = false;
+    this.hold(0);
+    if (this.stalled) load.stalled -= 1;
+    load.end();
+  }
+
+  private durationUs(): number {
+    return (this.services.now() - this.startMs) * 1000;
   }
 
   private log(thrown: unknown): void {
@@ -146,22 +365,4 @@ export class Exchange {
       stack: thrown instanceof HedgerowError ? undefined : error.stack,
     });
   }
-}
-
-const STATUS_LINES = new Map<number, string>();
-
-function statusLine(status: number): string {
-  let line = STATUS_LINES.get(status);
-  if (line === undefined) {
-    line = `${status} ${STATUS_CODES[status] ?? 'Unknown'}`;
-    STATUS_LINES.set(status, line);
-  }
-  return line;
-}
-
-/** A line break in a value would start a header of its own. */
-function headerValue(value: string): string {
-  let clean = '';
-  for (const character of value) clean += character < ' ' || character > '~' ? ' ' : character;
-  return clean;
 }

@@ -1,12 +1,12 @@
 // Says what is wrong with which fields: one invalid_input error for one or more places.
 
-import { type FieldError, HedgerowError } from '../errors.ts';
+import { type FieldError, type HedgerowError, refusal } from '../errors.ts';
 
 /** One error for one or more wrong fields. */
 export function invalidFields(errors: FieldError[]): HedgerowError {
   const sentences = errors.slice(0, 5).map((error) => `${nameOf(error.loc)} ${error.msg}`);
   const rest = errors.length > 5 ? ` (and ${errors.length - 5} more)` : '';
-  return new HedgerowError('invalid_input', `${sentences.join('; ')}${rest}.`, { errors });
+  return refusal('invalid_input', `${sentences.join('; ')}${rest}.`, { errors });
 }
 
 /** `["body", "members", 0]` -> `members[0]`. */

@@ -1,7 +1,7 @@
 // Reads JSON out of a whole body; everything that is no JSON object where one is due is a 400 that says so.
 
 import { isUtf8 } from 'node:buffer';
-import { HedgerowError } from '../errors.ts';
+import { type HedgerowError, refusal } from '../errors.ts';
 import { invalidFields, kindOf } from './field-errors.ts';
 
 /** The JSON value of a whole body; throws invalid_json. */
@@ -31,5 +31,5 @@ export function requireObject(value: unknown, loc: (string | number)[]): Record<
 }
 
 function invalidJson(detail: string): HedgerowError {
-  return new HedgerowError('invalid_json', detail, { errors: [{ loc: ['body'], msg: detail }] });
+  return refusal('invalid_json', detail, { errors: [{ loc: ['body'], msg: detail }] });
 }

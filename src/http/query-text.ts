@@ -1,6 +1,6 @@
 // Reads query strings in one pass, without URLSearchParams: pairs in order, percent and plus decoding only where needed.
 
-import { HedgerowError } from '../errors.ts';
+import { type HedgerowError, refusal } from '../errors.ts';
 
 /** Where the parameter that begins at `start` ends: at `&` or at the end of the query. */
 export function parameterEnd(query: string, start: number): number {
@@ -32,7 +32,7 @@ export function queryObject(query: string): Record<string, string> {
 }
 
 export function givenTwice(name: string): HedgerowError {
-  return new HedgerowError('invalid_input', `The query parameter ${name} is given twice.`, {
+  return refusal('invalid_input', `The query parameter ${name} is given twice.`, {
     errors: [{ loc: ['query', name], msg: 'is given twice' }],
   });
 }
@@ -43,7 +43,7 @@ export function decodeText(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
   } catch {
-    throw new HedgerowError('invalid_input', 'The query string is not valid percent-encoded UTF-8.', {
+    throw refusal('invalid_input', 'The query string is not valid percent-encoded UTF-8.', {
       errors: [{ loc: ['query'], msg: 'is not valid percent-encoded UTF-8' }],
     });
   }

@@ -1,6 +1,8 @@
 // What a handler answers: a plain value with status, headers and body (or a source of chunks), and the one error body of the service.
 
-import { HedgerowError } from '../errors.ts';
+import { HedgerowError, refusal } from '../errors.ts';
+import type { AuditEvent, QueryFacts } from '../observe/observer.ts';
+import type { EntityTag } from './entity-tag.ts';
 import { JSON_TYPE } from './media.ts';
 
 /** Chunks of an answer too large to be held at once. */
@@ -22,28 +24,75 @@ export interface Reply {
   readonly headers: readonly (readonly [string, string])[] | undefined;
   /** When set, `body` is ignored and the answer goes out in chunks. */
   readonly source: ChunkSource | undefined;
+  /** State the answer shows; undefined: not told. */
+  readonly tag: EntityTag | undefined;
+  /** What log, metrics and audit log are told besides the answer. */
+  readonly facts: ReplyFacts | undefined;
 }
 
-export function jsonReply(status: number, value: unknown, lsn?: number): Reply {
-  return jsonTextReply(status, JSON.stringify(value), lsn);
+/** Facts about an answer that its body need not show. */
+export interface ReplyFacts {
+  /** A read of rows; getters are read when the answer has ended, of a stream too. */
+  readonly query?: QueryFacts;
+  /** Completes the line of the audit log, on routes that have one. */
+  readonly audit?: {
+    /** Instead of the route's own. */
+    readonly event?: AuditEvent;
+    readonly table?: string;
+    readonly statement?: string;
+  };
+  /** The answer to an earlier request: nothing was done for it. */
+  readonly replayed?: boolean;
+}
+
+export function jsonReply(status: number, value: unknown, lsn?: number, facts?: ReplyFacts): Reply {
+  return jsonTextReply(status, JSON.stringify(value), lsn, facts);
 }
 
 /** `body` is JSON text already. */
-export function jsonTextReply(status: number, body: string | Uint8Array, lsn?: number): Reply {
-  return { status, contentType: JSON_TYPE, body, lsn, headers: undefined, source: undefined };
+export function jsonTextReply(status: number, body: string | Uint8Array, lsn?: number, facts?: ReplyFacts): Reply {
+  return { status, contentType: JSON_TYPE, body, lsn, headers: undefined, source: undefined, tag: undefined, facts };
+}
+
+/** An answer of another type than JSON: text for a scraper, a page, a file. */
+export function contentReply(
+  status: number,
+  contentType: string,
+  body: string | Uint8Array,
+  headers?: Reply['headers'],
+): Reply {
+  return { status, contentType, body, lsn: undefined, headers, source: undefined, tag: undefined, facts: undefined };
+}
+
+/** The same answer with the tag of the state it shows. */
+export function tagged(reply: Reply, tag: EntityTag | undefined): Reply {
+  return { ...reply, tag };
+}
+
+/** The client holds the answer already. */
+export function notModified(tag: EntityTag, contentType: string = JSON_TYPE): Reply {
+  return { ...contentReply(304, contentType, ''), tag };
 }
 
 /** Fields of an error that its body shows; everything else (files, causes, stacks) stays inside. */
 const PUBLIC_FIELDS = ['line', 'column', 'expected'] as const;
 
-const RETRY_LATER: readonly (readonly [string, string])[] = [['Retry-After', '1']];
+/** Headers that errors bring along, by the field that holds the value. */
+const HEADER_FIELDS = [
+  ['allow', 'Allow'],
+  ['challenge', 'WWW-Authenticate'],
+  ['retryAfter', 'Retry-After'],
+] as const;
+
+/** Errors of status 503 pass by themselves, as a rule soon. */
+const RETRY_LATER: Reply['headers'] = [['Retry-After', '1']];
 
 /** The error body of contract section 1. Anything thrown that is no HedgerowError is a bug and answers 500 without its text. */
 export function errorReply(thrown: unknown, requestId: string): Reply {
   const error =
     thrown instanceof HedgerowError
       ? thrown
-      : new HedgerowError('internal', `Something failed inside the server. Report it with request id ${requestId}.`);
+      : refusal('internal', `Something failed inside the server. Report it with request id ${requestId}.`);
   const body: Record<string, unknown> = {
     detail: error.message,
     code: error.code,
@@ -62,11 +111,18 @@ export function errorReply(thrown: unknown, requestId: string): Reply {
     lsn: undefined,
     headers: headersOf(error),
     source: undefined,
+    tag: undefined,
+    facts: undefined,
   };
 }
 
-function headersOf(error: HedgerowError): Reply['headers'] {
-  if (error.status === 503) return RETRY_LATER;
-  const allow = error.fields?.allow;
-  return error.code === 'method_not_allowed' && typeof allow === 'string' ? [['Allow', allow]] : undefined;
+function headersOf({ status, fields }: HedgerowError): Reply['headers'] {
+  if (fields === undefined) return status === 503 ? RETRY_LATER : undefined;
+  const headers: [string, string][] = [];
+  for (const [field, name] of HEADER_FIELDS) {
+    const value = fields[field];
+    if (value !== undefined) headers.push([name, String(value)]);
+  }
+  if (status === 503 && fields.retryAfter === undefined) headers.push(['Retry-After', '1']);
+  return headers;
 }

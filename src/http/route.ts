@@ -1,32 +1,48 @@
 // What a route is: a plain value with method, path, role, schemas and handler, read by the router, the guard and the API description.
 
+import type { KeyStore } from '../access/keys.ts';
+import type { Principal } from '../access/principal.ts';
 import type { Database } from '../engine/index.ts';
 import type { Logger } from '../observe/log.ts';
+import type { AuditEvent, Observer } from '../observe/observer.ts';
 import type { AnswerSpace } from './answer-space.ts';
 import type { CursorRegistry } from './cursors.ts';
-import type { HeadBlock } from './head-block.ts';
+import type { EntityTag, EntityTags } from './entity-tag.ts';
+import type { Once } from './once.ts';
 import type { Reply } from './reply.ts';
-import type { RequestIds } from './request-id.ts';
 import type { GenericSchema } from './schema.ts';
 import type { SliceQueue } from './slices.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 export type Role = 'none' | 'readonly' | 'readwrite' | 'admin';
 
+/** What the guard and the key routes use of the key store. */
+export type Keys = Pick<KeyStore, 'authenticate' | 'list' | 'create' | 'revoke'>;
+
 /** What every handler may use. One value per running service. */
 export interface Services {
   /** Undefined while the database is being opened. */
   database: Database | undefined;
+  /** Undefined while the database is being opened, and when no keys are asked for. Handlers take it through `requireKeys` (guard.ts). */
+  keys: Keys | undefined;
   draining: boolean;
+  /** Every route of the service. */
+  readonly routes: readonly Route[];
+  readonly observer: Observer;
   readonly cursors: CursorRegistry;
   readonly slices: SliceQueue;
   readonly space: AnswerSpace;
-  readonly ids: RequestIds;
-  readonly head: HeadBlock;
-  readonly headWithLsn: HeadBlock;
+  readonly tags: EntityTags;
   readonly log: Logger;
   readonly version: string;
+  /** Nobody needs a key. */
   readonly authDisabled: boolean;
+  /** Absolute path below which backups are written. */
+  readonly backupRoot: string;
+  /** The bytes of a file of the page at /docs; undefined when it is not there. */
+  readonly pageFile: (name: string) => Uint8Array | undefined;
+  /** Time until a read's answer must have begun; 0: no limit. */
+  readonly queryTimeoutMs: number;
   /** Milliseconds of a monotonic clock. */
   readonly now: () => number;
   readonly startedAt: number;
@@ -49,11 +65,22 @@ export interface Call {
   readonly body: Buffer;
   /** Tells long work whether its client has gone. */
   readonly client: { readonly gone: boolean };
+  /** Who asks. On routes of role `none` a caller without a valid key has the role `none`. */
+  readonly caller: Principal;
+  readonly requestId: string;
+  /** Set when the request carries an Idempotency-Key: goes into the engine's `attach`, so that the answer is stored in the write's own frame. */
+  readonly once: Once | undefined;
+  /** When a read must have begun its answer, on the clock of `services.now`; Infinity: no limit. */
+  readonly deadlineMs: number;
+  /** True when the client says it holds the answer with this tag: answer `notModified(tag)` without doing the work. Only on tagged routes. */
+  holds(tag: EntityTag | undefined): tag is EntityTag;
 }
 
 export type Handler = (call: Call) => Reply | Promise<Reply>;
 
 export interface Route {
+  /** Its name in the API description: stable and unique, camelCase, a verb first. */
+  readonly id: string;
   readonly method: Method;
   /** Parameters in braces: `/v1/tables/{name}`. */
   readonly path: string;
@@ -65,9 +92,23 @@ export interface Route {
   readonly data: boolean;
   /** The answer's type depends on `Accept`. */
   readonly negotiates: boolean;
+  /** An absent body is taken as `{}`. */
+  readonly bodyOptional?: boolean;
+  /** Media types of answers under 400; default JSON, and NDJSON besides where the route negotiates. */
+  readonly answerTypes?: readonly string[];
+  /** Answers carry an `ETag` and `If-None-Match` is looked at. */
+  readonly tagged: boolean;
+  /** Event of the audit log for answers under 400; `reply.facts.audit.event` may name another. */
+  readonly audit?: AuditEvent;
+  /** Neither counted nor limited: the probes. */
+  readonly rateExempt: boolean;
+  /** A write whose answer may be replayed for an Idempotency-Key. */
+  readonly idempotent: boolean;
   /** Media types of the body; empty: the route takes none. */
   readonly bodyTypes: readonly string[];
   readonly schemas: RouteSchemas;
+  /** Statuses of 400 and above that the handler may answer, besides those that follow from the facts above (openapi/statuses.ts). */
+  readonly errors?: readonly number[];
   readonly handler: Handler;
 }
 
@@ -78,4 +119,6 @@ export interface RouteSchemas {
   readonly body?: GenericSchema;
   /** By status. */
   readonly answers: Readonly<Record<number, GenericSchema>>;
+  /** One line of an NDJSON answer, on routes that negotiate. */
+  readonly row?: GenericSchema;
 }

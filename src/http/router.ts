@@ -1,18 +1,25 @@
 // Finds the route of a method and path: exact, case-sensitive, 404 before 405.
 
-import { HedgerowError } from '../errors.ts';
-import type { Method, Route } from './route.ts';
+import { type HedgerowError, refusal } from '../errors.ts';
+import type { Route } from './route.ts';
+
+/** A route and its number for the observer. */
+export interface Endpoint {
+  readonly route: Route;
+  readonly number: number;
+}
 
 /** The routes of one path. */
 export interface Resource {
-  readonly routes: ReadonlyMap<Method, Route>;
+  /** By method; HEAD takes that of GET. */
+  readonly endpoints: ReadonlyMap<string, Endpoint>;
   /** Value of `Allow`: HEAD wherever GET is, OPTIONS always. */
   readonly allow: string;
 }
 
 export interface Match {
   readonly resource: Resource;
-  /** Decoded path parameters in the order of the template. */
+  /** Path parameters as they came, in the order of the template. */
   readonly parameters: readonly string[];
 }
 
@@ -29,7 +36,8 @@ export class Router {
   /** Patterns with parameters by their number of segments. */
   readonly #patterns: Pattern[][] = [];
 
-  constructor(routes: readonly Route[]) {
+  /** `number` numbers a route for the observer. */
+  constructor(routes: readonly Route[], number: (route: Route) => number = () => 0) {
     const byPath = new Map<string, Route[]>();
     for (const route of routes) {
       const same = byPath.get(route.path) ?? [];
@@ -39,7 +47,7 @@ export class Router {
       byPath.set(route.path, same);
     }
     for (const [path, same] of byPath) {
-      const resource = resourceOf(same);
+      const resource = resourceOf(same, number);
       const segments = path.slice(1).split('/').map(asSegment);
       if (segments.includes(undefined)) {
         this.#patterns[segments.length] ??= [];
@@ -50,13 +58,8 @@ export class Router {
     }
   }
 
-  /** The resource at `path`; throws route_not_found. */
-  find(path: string): Match {
-    const exact = this.#exact.get(path);
-    if (exact !== undefined) return exact;
-    const match = this.#findPattern(path);
-    if (match === undefined) throw new HedgerowError('route_not_found', `There is no route ${path.slice(0, 200)}.`);
-    return match;
+  find(path: string): Match | undefined {
+    return this.#exact.get(path) ?? this.#findPattern(path);
   }
 
   #findPattern(path: string): Match | undefined {
@@ -72,32 +75,29 @@ export class Router {
   }
 }
 
-/** The route for `method` (HEAD takes the one of GET); throws method_not_allowed. */
-export function routeOf(resource: Resource, method: string): Route {
-  const route = resource.routes.get(method === 'HEAD' ? 'GET' : (method as Method));
-  if (route !== undefined) return route;
-  throw new HedgerowError('method_not_allowed', `This path answers ${resource.allow}.`, {
-    fields: { allow: resource.allow },
-  });
+export function routeNotFound(path: string): HedgerowError {
+  return refusal('route_not_found', `There is no route ${path.slice(0, 200)}.`);
+}
+
+export function methodNotAllowed({ allow }: Resource): HedgerowError {
+  return refusal('method_not_allowed', `This path answers ${allow}.`, { fields: { allow } });
 }
 
 const SLASH = 47;
 
-function resourceOf(routes: readonly Route[]): Resource {
-  const methods: string[] = routes.map((route) => route.method);
-  if (methods.includes('GET')) methods.push('HEAD');
-  methods.push('OPTIONS');
-  return {
-    routes: new Map(routes.map((route) => [route.method, route])),
-    allow: methods.sort().join(', '),
-  };
+function resourceOf(routes: readonly Route[], number: (route: Route) => number): Resource {
+  const endpoints = new Map<string, Endpoint>();
+  for (const route of routes) endpoints.set(route.method, { route, number: number(route) });
+  const get = endpoints.get('GET');
+  if (get !== undefined) endpoints.set('HEAD', get);
+  return { endpoints, allow: [...endpoints.keys(), 'OPTIONS'].sort().join(', ') };
 }
 
 function asSegment(text: string): string | undefined {
   return text.startsWith('{') && text.endsWith('}') ? undefined : text;
 }
 
-/** The decoded parameters when `path` has the form of the pattern; a parameter is never empty. */
+/** The parameters when `path` has the form of the pattern; a parameter is never empty. */
 function parametersOf(segments: readonly (string | undefined)[], path: string): string[] | undefined {
   const parameters: string[] = [];
   let start = 1;
@@ -106,7 +106,7 @@ function parametersOf(segments: readonly (string | undefined)[], path: string): 
     const end = slash < 0 ? path.length : slash;
     if (segment === undefined) {
       if (end === start) return undefined;
-      parameters.push(decodeParameter(path.slice(start, end)));
+      parameters.push(path.slice(start, end));
     } else if (segment.length !== end - start || !path.startsWith(segment, start)) {
       return undefined;
     }
@@ -115,12 +115,17 @@ function parametersOf(segments: readonly (string | undefined)[], path: string): 
   return parameters;
 }
 
+/** Path parameters without their percent-encoding. Throws invalid_input. */
+export function decodedParameters(parameters: readonly string[]): readonly string[] {
+  return parameters.length === 0 ? parameters : parameters.map(decodeParameter);
+}
+
 function decodeParameter(text: string): string {
   if (!text.includes('%')) return text;
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new HedgerowError('invalid_input', 'The path is not valid percent-encoded UTF-8.', {
+    throw refusal('invalid_input', 'The path is not valid percent-encoded UTF-8.', {
       errors: [{ loc: ['path'], msg: 'is not valid percent-encoded UTF-8' }],
     });
   }

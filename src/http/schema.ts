@@ -9,6 +9,7 @@ import { parseInteger } from './integers.ts';
 export { v };
 export type GenericSchema = v.GenericSchema;
 export type InferOutput<S extends v.GenericSchema> = v.InferOutput<S>;
+export type InferInput<S extends v.GenericSchema> = v.InferInput<S>;
 
 const INTEGER_MESSAGE = 'must be an integer of at most 2^53-1';
 
@@ -25,13 +26,16 @@ export const identifier = () =>
     text(),
     v.regex(IDENTIFIER, 'must start with a letter or _ and hold only letters, digits and _, at most 64 characters'),
   );
+/** Known to the API description: what comes out is an integer. */
+export const toInteger = v.transform((value: string) => parseInteger(value));
 /** An integer written in a query string or path. */
-export const integerText = () =>
-  v.pipe(
-    v.string(INTEGER_MESSAGE),
-    v.transform((value) => parseInteger(value)),
-    v.safeInteger(INTEGER_MESSAGE),
-  );
+export const integerText = () => v.pipe(v.string(INTEGER_MESSAGE), toInteger, v.safeInteger(INTEGER_MESSAGE));
+
+/** The same schema with a sentence for the API description. */
+export const described = <S extends v.GenericSchema>(schema: S, sentence: string) =>
+  v.pipe(schema, v.description(sentence));
+/** The same schema as a component of the API description, under its own name. */
+export const titled = <S extends v.GenericSchema>(schema: S, name: string) => v.pipe(schema, v.title(name));
 
 /** The checked value; throws invalid_input with the place of every issue. */
 export function check<S extends v.GenericSchema>(schema: S, value: unknown, place: string): v.InferOutput<S> {

@@ -1,16 +1,25 @@
 // Puts the parts of http/ together: services, router, dispatcher and the listening server.
 
 import { randomBytes } from 'node:crypto';
+import { RateLimit } from '../access/rate-limit.ts';
 import type { Database } from '../engine/index.ts';
 import type { Logger } from '../observe/log.ts';
+import type { Observer } from '../observe/observer.ts';
 import { AnswerSpace } from './answer-space.ts';
+import { Cors } from './cors.ts';
 import { CursorRegistry } from './cursors.ts';
 import { Dispatcher } from './dispatch.ts';
-import { HeadBlock } from './head-block.ts';
+import { EntityTags } from './entity-tag.ts';
+import { Guard } from './guard.ts';
+import { AnswerHeads } from './head-block.ts';
+import { BEAT_MS, Load, type LoadLimits, usualLimits } from './load.ts';
+import { OnceOnly } from './once.ts';
+import type { Parts } from './parts.ts';
 import { RequestIds } from './request-id.ts';
-import type { Route, Services } from './route.ts';
+import type { Keys, Route, Services } from './route.ts';
 import { Router } from './router.ts';
-import { type HttpServer, listen } from './server.ts';
+import { Sample } from './sample.ts';
+import { type HttpServer, listen, type TlsFiles } from './server.ts';
 import { SliceQueue } from './slices.ts';
 
 const SWEEP_MS = 30_000;
@@ -19,58 +28,106 @@ export interface ServiceOptions {
   routes: readonly Route[];
   host: string;
   port: number;
+  /** Serve https with these files, in PEM form. */
+  tls?: TlsFiles | undefined;
   maxBodyBytes: number;
   version: string;
   authDisabled: boolean;
+  /** Requests a minute of one key or address; 0: no limit. */
+  rateLimitQpm: number;
+  /** Origins whose pages may read answers; `*`: all. */
+  corsOrigins: readonly string[];
+  /** Time until a read's answer must have begun; 0: no limit. */
+  queryTimeoutMs: number;
+  /** Absolute path below which backups are written. */
+  backupRoot: string;
+  /** Reads a file of the page at /docs. Default: there is none. */
+  pageFile?: Services['pageFile'];
+  observer: Observer;
   log: Logger;
+  /** For tests: others than the usual ones (load.ts). */
+  limits?: Partial<LoadLimits>;
 }
 
 export interface Service {
   readonly host: string;
   readonly port: number;
-  /** From now on data routes are answered. */
-  open(database: Database): void;
+  /** From now on all routes are answered. `keys`: undefined when nobody needs one. */
+  open(database: Database, keys: Keys | undefined): void;
   /** Refuses new work, lets running requests end; the database stays open. */
   close(graceMs?: number): Promise<void>;
 }
 
 /** Listens at once; routes that need the database answer 503 until `open`. */
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const ids = new RequestIds(randomBytes(6).toString('base64url'));
-  const now = () => performance.now();
-  const services: Services = {
-    database: undefined,
-    draining: false,
-    cursors: new CursorRegistry({ now, secret: randomBytes(32) }),
-    slices: new SliceQueue(now),
-    space: new AnswerSpace(),
-    ids,
-    head: new HeadBlock(ids.prefix, false),
-    headWithLsn: new HeadBlock(ids.prefix, true),
-    log: options.log,
-    version: options.version,
-    authDisabled: options.authDisabled,
-    now,
-    startedAt: now(),
-  };
+  const parts = makeParts(options);
+  const { load } = parts;
+  const limit = new RateLimit({ perMinute: options.rateLimitQpm, seed: randomBytes(4).readUInt32LE() });
   const dispatcher = new Dispatcher({
-    services,
-    router: new Router(options.routes),
+    parts,
+    router: new Router(options.routes, (route) => parts.observer.addRoute(route.method, route.path)),
+    guard: new Guard(parts, limit),
+    once: new OnceOnly(parts.epochMs),
     maxBodyBytes: options.maxBodyBytes,
   });
-  const server: HttpServer = await listen(dispatcher, options.host, options.port);
-  const sweep = setInterval(() => services.cursors.sweep(), SWEEP_MS).unref();
+  const server: HttpServer = await listen(dispatcher, options);
+  const sweep = setInterval(() => parts.cursors.sweep(), SWEEP_MS).unref();
+  const beat = setInterval(() => load.beat(), BEAT_MS).unref();
   return {
     host: server.host,
     port: server.port,
-    open: (database) => {
-      services.database = database;
+    open: (database, keys) => {
+      parts.database = database;
+      parts.keys = keys;
     },
     close: async (graceMs = 10_000) => {
-      services.draining = true;
+      parts.draining = true;
       clearInterval(sweep);
-      await server.close(graceMs);
-      services.cursors.close();
+      await Promise.race([load.idle(), wait(graceMs)]);
+      clearInterval(beat);
+      server.close();
+      parts.cursors.close();
     },
   };
+}
+
+function makeParts(options: ServiceOptions): Parts {
+  const { routes, observer, log, version, authDisabled, backupRoot, queryTimeoutMs } = options;
+  const ids = new RequestIds(randomBytes(6).toString('base64url'));
+  const tags = new EntityTags(randomBytes(6).toString('base64url'));
+  const cors = new Cors(options.corsOrigins);
+  const now = () => performance.now();
+  return {
+    database: undefined,
+    keys: undefined,
+    draining: false,
+    routes,
+    observer,
+    log,
+    version,
+    authDisabled,
+    backupRoot,
+    queryTimeoutMs,
+    pageFile: options.pageFile ?? (() => undefined),
+    cursors: new CursorRegistry({ now, secret: randomBytes(32) }),
+    slices: new SliceQueue(now),
+    space: new AnswerSpace(),
+    tags,
+    now,
+    startedAt: now(),
+    ids,
+    heads: new AnswerHeads({ limit: options.rateLimitQpm, vary: cors.vary, tags, idPrefix: ids.prefix }),
+    cors,
+    load: new Load({ ...usualLimits(options.maxBodyBytes), ...options.limits }),
+    epochMs: () => Date.now(),
+    sample: new Sample(randomBytes(4).readInt32LE()),
+    unmatchedRoute: observer.addRoute('*', 'unmatched'),
+    optionsRoute: observer.addRoute('OPTIONS', '*'),
+  };
+}
+
+function wait(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms).unref();
+  });
 }

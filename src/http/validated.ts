@@ -1,5 +1,6 @@
 // Builds a route whose parameters, query and body are checked by its schemas before its handler runs.
 
+import type { AuditEvent } from '../observe/observer.ts';
 import { parseJsonObject } from './json-body.ts';
 import { JSON_BODY, NO_BODY } from './media.ts';
 import { queryObject } from './query-text.ts';
@@ -8,6 +9,7 @@ import type { Call, Method, Role, Route } from './route.ts';
 import { check, type GenericSchema, type InferOutput } from './schema.ts';
 
 export interface ValidatedDefinition<P extends GenericSchema, Q extends GenericSchema, B extends GenericSchema> {
+  id: string;
   method: Method;
   path: string;
   role: Role;
@@ -16,6 +18,16 @@ export interface ValidatedDefinition<P extends GenericSchema, Q extends GenericS
   database?: boolean;
   /** Default false; see Route. */
   data?: boolean;
+  /** See Route. */
+  answerTypes?: readonly string[];
+  /** Default false; see Route. */
+  tagged?: boolean;
+  /** See Route. */
+  audit?: AuditEvent;
+  /** Default false; see Route. */
+  rateExempt?: boolean;
+  /** Default false; see Route. */
+  idempotent?: boolean;
   /** An object schema with the names of the path template. */
   parameters?: P;
   query?: Q;
@@ -23,6 +35,8 @@ export interface ValidatedDefinition<P extends GenericSchema, Q extends GenericS
   /** An absent body is taken as `{}`. */
   bodyOptional?: boolean;
   answers: Readonly<Record<number, GenericSchema>>;
+  /** See Route. */
+  errors?: readonly number[];
   handler: (input: Input<P, Q, B>, call: Call) => Reply | Promise<Reply>;
 }
 
@@ -38,6 +52,7 @@ export function validated<P extends GenericSchema, Q extends GenericSchema, B ex
   const { parameters, query, body, handler } = definition;
   const names = [...definition.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!);
   return {
+    id: definition.id,
     method: definition.method,
     path: definition.path,
     role: definition.role,
@@ -45,6 +60,10 @@ export function validated<P extends GenericSchema, Q extends GenericSchema, B ex
     database: definition.database ?? true,
     data: definition.data ?? false,
     negotiates: false,
+    tagged: definition.tagged ?? false,
+    ...(definition.audit === undefined ? {} : { audit: definition.audit }),
+    rateExempt: definition.rateExempt ?? false,
+    idempotent: definition.idempotent ?? false,
     bodyTypes: body === undefined ? NO_BODY : JSON_BODY,
     schemas: {
       ...(parameters === undefined ? {} : { parameters }),
@@ -52,6 +71,9 @@ export function validated<P extends GenericSchema, Q extends GenericSchema, B ex
       ...(body === undefined ? {} : { body }),
       answers: definition.answers,
     },
+    ...(definition.bodyOptional === undefined ? {} : { bodyOptional: definition.bodyOptional }),
+    ...(definition.answerTypes === undefined ? {} : { answerTypes: definition.answerTypes }),
+    ...(definition.errors === undefined ? {} : { errors: definition.errors }),
     handler: (call) => {
       const input = {
         parameters: parameters && check(parameters, named(names, call.parameters), 'path'),

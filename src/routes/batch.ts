@@ -1,14 +1,15 @@
 // Batches: many operations as one atomic commit. A failed operation is an answer with status 200 that says so.
 
-import type { Database, Transaction } from '../engine/index.ts';
-import { HedgerowError } from '../errors.ts';
+import type { CommitOutcome, Database, Transaction } from '../engine/index.ts';
+import { HedgerowError, refusal } from '../errors.ts';
 import { invalidFields, kindOf } from '../http/field-errors.ts';
 import { parseJsonObject, requireObject } from '../http/json-body.ts';
 import { JSON_BODY } from '../http/media.ts';
-import { jsonReply, type Reply } from '../http/reply.ts';
+import { WriteAnswer } from '../http/once.ts';
+import { jsonReply, jsonTextReply, type Reply, type ReplyFacts } from '../http/reply.ts';
 import type { Call, Route } from '../http/route.ts';
-import { text, v } from '../http/schema.ts';
 import { readEdge, readEdgeKey, tableNameOf } from './edge-input.ts';
+import { batchAnswer, batchBody } from './schemas/batch.ts';
 
 interface OperationResult {
   op: number;
@@ -45,22 +46,34 @@ async function batch(call: Call): Promise<Reply> {
   const failed = results.at(-1);
   if (failed !== undefined && !failed.success) {
     transaction.rollback();
-    return jsonReply(200, {
-      committed: false,
-      ops_total: operations.length,
-      ops_success: results.length - 1,
-      error: `Operation ${failed.op} failed, nothing was applied: ${failed.error}`,
-      results,
-    });
+    return jsonReply(200, rolledBack(operations.length, results, failed), undefined, ROLLED_BACK);
   }
-  const commit = await transaction.commit();
-  commit.results.forEach((outcome, index) => {
+  const answer = new WriteAnswer<CommitOutcome>(call.once, 200, (outcome) => committedBody(results, outcome));
+  const commit = await transaction.commit(answer.attach);
+  return jsonTextReply(200, answer.body(commit), commit.lsn);
+}
+
+const ROLLED_BACK: ReplyFacts = { audit: { event: 'batch.rolled_back' } };
+
+function rolledBack(total: number, results: readonly OperationResult[], failed: OperationResult) {
+  return {
+    committed: false,
+    ops_total: total,
+    ops_success: results.length - 1,
+    error: `Operation ${failed.op} failed, nothing was applied: ${failed.error}`,
+    results,
+  };
+}
+
+/** Completes the results with what came out of each operation. */
+function committedBody(results: OperationResult[], outcome: CommitOutcome): string {
+  outcome.results.forEach((one, index) => {
     const result = results[index]!;
-    if ('row' in outcome) result.id = outcome.row.id;
-    else result.matched = outcome.matched;
+    if ('row' in one) result.id = one.row.id;
+    else result.matched = one.matched;
   });
-  const total = operations.length;
-  return jsonReply(200, { committed: true, ops_total: total, ops_success: total, results }, commit.lsn);
+  const total = results.length;
+  return JSON.stringify({ committed: true, ops_total: total, ops_success: total, results });
 }
 
 function operationsOf(body: Record<string, unknown>): unknown[] {
@@ -108,23 +121,15 @@ function stageChecked(
       return;
     }
     case 'query':
-      throw new HedgerowError('invalid_input', 'Statements are not available in this version yet.');
+      throw refusal('invalid_input', 'Statements are not available in this version yet.');
     default:
       throw invalidFields([{ loc: [...place, 'type'], msg: 'must be insert, delete or query' }]);
   }
 }
 
-const resultSchema = v.object({
-  op: v.number(),
-  type: v.nullable(v.string()),
-  success: v.boolean(),
-  id: v.optional(v.number()),
-  matched: v.optional(v.number()),
-  error: v.optional(v.string()),
-});
-
 export const batchRoutes: readonly Route[] = [
   {
+    id: 'runBatch',
     method: 'POST',
     path: '/v1/batch',
     role: 'readwrite',
@@ -132,19 +137,13 @@ export const batchRoutes: readonly Route[] = [
     database: true,
     data: true,
     negotiates: false,
+    tagged: false,
+    audit: 'batch.committed',
+    rateExempt: false,
+    idempotent: true,
     bodyTypes: JSON_BODY,
-    schemas: {
-      body: v.object({ operations: v.pipe(v.array(v.looseObject({ type: text() })), v.minLength(1)) }),
-      answers: {
-        200: v.object({
-          committed: v.boolean(),
-          ops_total: v.number(),
-          ops_success: v.number(),
-          error: v.optional(v.string()),
-          results: v.array(resultSchema),
-        }),
-      },
-    },
+    schemas: { body: batchBody, answers: { 200: batchAnswer } },
+    errors: [500],
     handler: batch,
   },
 ];

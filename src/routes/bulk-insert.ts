@@ -1,10 +1,11 @@
 // Bulk insert: a body of one JSON edge a line, applied whole or not at all.
 
-import type { Database, Table } from '../engine/index.ts';
-import type { EdgeInput } from '../engine/types.ts';
-import { HedgerowError } from '../errors.ts';
+import type { Attach, CommitOutcome, Database, Table } from '../engine/index.ts';
+import type { BulkOutcome, EdgeInput } from '../engine/types.ts';
+import { HedgerowError, refusal } from '../errors.ts';
 import { requireObject, requireUtf8 } from '../http/json-body.ts';
-import { jsonReply, type Reply } from '../http/reply.ts';
+import { WriteAnswer } from '../http/once.ts';
+import { jsonTextReply, type Reply } from '../http/reply.ts';
 import type { Call } from '../http/route.ts';
 import { readEdge, tableNameOf } from './edge-input.ts';
 
@@ -19,11 +20,13 @@ interface Inserted {
   last_id: number | null;
 }
 
+type Tables = ReadonlyMap<string, Inserted>;
+
 /** Where checked edges go until the commit. */
 interface Sink {
   /** False when this sink cannot take edges of that table. */
   add(table: Table, edge: EdgeInput): boolean;
-  commit(): Promise<{ lsn: number; tables: Map<string, Inserted> }>;
+  commit(attach: Attach<Tables> | undefined): Promise<{ lsn: number; tables: Tables }>;
   discard(): void;
 }
 
@@ -41,13 +44,19 @@ export async function bulkInsert(call: Call, tableName: string | undefined): Pro
     sink.discard();
     throw error;
   }
-  const { lsn, tables } = await sink.commit();
+  const { name } = table;
+  const answer = new WriteAnswer<Tables>(call.once, 201, (tables) => insertedBody(name, tables));
+  const { lsn, tables } = await sink.commit(answer.attach);
+  return jsonTextReply(201, answer.body(tables), lsn, { audit: { table: [...tables.keys()].join(',') } });
+}
+
+function insertedBody(name: string, tables: Tables): string {
   let inserted = 0;
   for (const one of tables.values()) inserted += one.inserted;
-  const own = tables.get(table.name);
-  const answer = { table: table.name, inserted, first_id: own?.first_id ?? null, last_id: own?.last_id ?? null };
+  const own = tables.get(name);
+  const answer = { table: name, inserted, first_id: own?.first_id ?? null, last_id: own?.last_id ?? null };
   const onlyOwn = own !== undefined && tables.size === 1;
-  return jsonReply(201, onlyOwn ? answer : { ...answer, tables: Object.fromEntries(tables) }, lsn);
+  return JSON.stringify(onlyOwn ? answer : { ...answer, tables: Object.fromEntries(tables) });
 }
 
 /** Reads every line into the sink, in slices; false when the sink refused a table. */
@@ -76,7 +85,7 @@ async function addLines(call: Call, table: Table, sink: Sink): Promise<boolean> 
   };
   if (step()) await call.services.slices.run(step);
   if (refused) return false;
-  if (count === 0) throw new HedgerowError('invalid_input', 'The body holds no edge; send one JSON edge a line.');
+  if (count === 0) throw refusal('invalid_input', 'The body holds no edge; send one JSON edge a line.');
   return true;
 }
 
@@ -97,7 +106,7 @@ export function parseLine(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new HedgerowError('invalid_json', `Not valid JSON: ${(error as Error).message}.`);
+    throw refusal('invalid_json', `Not valid JSON: ${(error as Error).message}.`);
   }
 }
 
@@ -124,9 +133,11 @@ function bulkSink(table: Table): Sink {
       bulk.add(edge);
       return true;
     },
-    async commit() {
-      const { inserted, firstId, lastId, lsn } = await bulk.commit();
-      return { lsn, tables: new Map([[table.name, { inserted, first_id: firstId, last_id: lastId }]]) };
+    async commit(attach) {
+      const tablesOf = ({ inserted, firstId, lastId }: BulkOutcome) =>
+        new Map([[table.name, { inserted, first_id: firstId, last_id: lastId }]]);
+      const result = await bulk.commit(attach && ((outcome) => attach(tablesOf(outcome))));
+      return { lsn: result.lsn, tables: tablesOf(result) };
     },
     // Nothing leaves a bulk before its commit.
     discard() {},
@@ -142,23 +153,28 @@ function transactionSink(database: Database): Sink {
       targets.push(target);
       return true;
     },
-    async commit() {
-      const { lsn, results } = await transaction.commit();
-      const tables = new Map<string, Inserted>();
-      results.forEach((result, index) => {
-        if (!('row' in result)) return;
-        const name = targets[index]!.name;
-        const known = tables.get(name);
-        if (known === undefined) tables.set(name, { inserted: 1, first_id: result.row.id, last_id: result.row.id });
-        else {
-          known.inserted += 1;
-          known.last_id = result.row.id;
-        }
-      });
-      return { lsn, tables };
+    async commit(attach) {
+      const result = await transaction.commit(attach && ((outcome) => attach(countInserted(targets, outcome))));
+      return { lsn: result.lsn, tables: countInserted(targets, result) };
     },
     discard() {
       transaction.rollback();
     },
   };
+}
+
+function countInserted(targets: readonly Table[], { results }: CommitOutcome): Tables {
+  const tables = new Map<string, Inserted>();
+  results.forEach((result, index) => {
+    if (!('row' in result)) return;
+    const { name } = targets[index]!;
+    const { id } = result.row;
+    const known = tables.get(name);
+    if (known === undefined) tables.set(name, { inserted: 1, first_id: id, last_id: id });
+    else {
+      known.inserted += 1;
+      known.last_id = id;
+    }
+  });
+  return tables;
 }

@@ -2,9 +2,8 @@
 
 import type { Table } from '../engine/index.ts';
 import type { ColumnType, EdgeInput, PropertyValue } from '../engine/types.ts';
-import { type FieldError, HedgerowError } from '../errors.ts';
+import { type FieldError, type HedgerowError, refusal } from '../errors.ts';
 import { invalidFields, kindOf } from '../http/field-errors.ts';
-import { finite, integer, tableName, text, v } from '../http/schema.ts';
 import { MAX_TEXT_BYTES } from '../limits.ts';
 
 /** Where the object stands: `['body']`, or `['body', 'operations', 3]`. */
@@ -12,21 +11,6 @@ export type Place = readonly (string | number)[];
 
 /** What the check needs to know of a table. */
 export type EdgeTable = Pick<Table, 'name' | 'item'>;
-
-/** The same rules for the API description. User columns may stand at top level too. */
-export const edgeKeyEntries = {
-  event_ts: integer(),
-  members: v.pipe(v.array(integer()), v.minLength(1)),
-  table: v.nullish(tableName()),
-};
-export const edgeSchema = v.looseObject({
-  ...edgeKeyEntries,
-  weight: v.nullish(finite()),
-  mean_dist_m: v.nullish(finite()),
-  formation: v.nullish(text()),
-  properties: v.nullish(v.record(text(), v.unknown())),
-});
-export const edgeKeySchema = v.object(edgeKeyEntries);
 
 /** More wrong members than this are not listed. */
 const MOST_ERRORS = 20;
@@ -105,7 +89,7 @@ function takeKey(source: Record<string, unknown>, place: Place, errors: FieldErr
 }
 
 function emptyMembers(place: Place): HedgerowError {
-  return new HedgerowError('empty_members', 'members is empty; an edge joins at least one node.', {
+  return refusal('empty_members', 'members is empty; an edge joins at least one node.', {
     errors: [{ loc: [...place, 'members'], msg: 'is empty' }],
   });
 }
@@ -178,7 +162,7 @@ const RESERVED: ReadonlySet<string> = new Set([
 ]);
 
 function unknownColumn(name: string, table: string, place: Place): HedgerowError {
-  return new HedgerowError('unknown_column', `Table ${table} has no column ${JSON.stringify(name.slice(0, 100))}.`, {
+  return refusal('unknown_column', `Table ${table} has no column ${JSON.stringify(name.slice(0, 100))}.`, {
     errors: [{ loc: [...place, name], msg: 'is no column of the table' }],
   });
 }

@@ -1,34 +1,30 @@
 // Hyperedges: insert, delete, range and node lookup. The hot routes of the service, so they check by hand.
 
-import type { InsertResult } from '../engine/types.ts';
+import type { Table } from '../engine/index.ts';
+import type { DeleteOutcome, EdgeRow, InsertOutcome } from '../engine/types.ts';
+import { type EntityTag, tableTag } from '../http/entity-tag.ts';
 import { invalidFields } from '../http/field-errors.ts';
 import { parseInteger } from '../http/integers.ts';
 import { parseJsonObject } from '../http/json-body.ts';
-import { JSON_BODY, JSON_OR_NDJSON_BODY, NDJSON_TYPE, NO_BODY, wantsNdjson } from '../http/media.ts';
+import { JSON_BODY, JSON_OR_NDJSON_BODY, JSON_TYPE, NDJSON_TYPE, NO_BODY, wantsNdjson } from '../http/media.ts';
+import { WriteAnswer } from '../http/once.ts';
 import { queryObject } from '../http/query-text.ts';
-import { jsonReply, jsonTextReply, type Reply } from '../http/reply.ts';
+import { jsonTextReply, notModified, type Reply } from '../http/reply.ts';
 import type { Call, Route } from '../http/route.ts';
-import { integerText, tableName, v } from '../http/schema.ts';
+import { v } from '../http/schema.ts';
 import { bulkInsert } from './bulk-insert.ts';
-import { edgeKeySchema, edgeSchema, readEdge, readEdgeKey, tableNameOf } from './edge-input.ts';
-import { lookupQuerySchema, parseRowsQuery, rangeQuerySchema, requireWindow } from './rows-query.ts';
+import { readEdge, readEdgeKey, tableNameOf } from './edge-input.ts';
+import { parseRowsQuery, type RowsQuery, requireWindow } from './rows-query.ts';
 import { rowsReply } from './rows-reply.ts';
-import { bulkInsertAnswer, deleteAnswer, insertAnswer, rowsAnswer } from './schemas.ts';
+import { bulkInsertAnswer, deleteAnswer, edgeBody, edgeKeyBody, insertAnswer, insertQuery } from './schemas/edges.ts';
+import { lookupAnswer, lookupParameters, lookupQuery, rangeAnswer, rangeQuery, rowSchema } from './schemas/rows.ts';
 
 const BODY: readonly string[] = ['body'];
 
 function range(call: Call): Reply | Promise<Reply> {
   const query = parseRowsQuery(call.query);
   requireWindow(query);
-  return rowsReply(call, {
-    table: call.database.table(query.table),
-    node: undefined,
-    startTs: query.startTs,
-    endTs: query.endTs,
-    limit: query.limit,
-    cursor: query.cursor,
-    ndjson: wantsNdjson(call.accept),
-  });
+  return rows(call, query, undefined);
 }
 
 function lookup(call: Call): Reply | Promise<Reply> {
@@ -36,16 +32,25 @@ function lookup(call: Call): Reply | Promise<Reply> {
   if (Number.isNaN(node)) {
     throw invalidFields([{ loc: ['path', 'node_id'], msg: 'must be an integer of at most 2^53-1, written in digits' }]);
   }
-  const query = parseRowsQuery(call.query);
-  return rowsReply(call, {
-    table: call.database.table(query.table),
-    node,
-    startTs: query.startTs,
-    endTs: query.endTs,
-    limit: query.limit,
-    cursor: query.cursor,
-    ndjson: wantsNdjson(call.accept),
-  });
+  return rows(call, parseRowsQuery(call.query), node);
+}
+
+function rows(call: Call, query: RowsQuery, node: number | undefined): Reply | Promise<Reply> {
+  const table = call.database.table(query.table);
+  const ndjson = wantsNdjson(call.accept);
+  const { startTs, endTs, limit, cursor } = query;
+  const tag = cursor === undefined ? rowsTag(table, ndjson) : undefined;
+  if (call.holds(tag)) {
+    table.assertUsable();
+    return notModified(tag, ndjson ? NDJSON_TYPE : JSON_TYPE);
+  }
+  return rowsReply(call, { table, node, startTs, endTs, limit, cursor, ndjson, tag });
+}
+
+/** Both forms of an answer have the same address, so their tags must differ. */
+function rowsTag(table: Table, ndjson: boolean): EntityTag {
+  const tag = tableTag(table);
+  return ndjson ? `${tag}n` : tag;
 }
 
 function insert(call: Call): Promise<Reply> {
@@ -53,75 +58,88 @@ function insert(call: Call): Promise<Reply> {
   const body = parseJsonObject(call.body);
   const table = call.database.table(tableNameOf(body, BODY));
   const name = table.name;
-  return table.insert(readEdge(body, table, BODY)).then((result) => insertReply(name, result));
+  const edge = readEdge(body, table, BODY);
+  if (call.once === undefined) {
+    return table.insert(edge).then(({ row, lsn }) => insertReply(name, insertBody(name, row), lsn));
+  }
+  const answer = new WriteAnswer<InsertOutcome>(call.once, 201, ({ row }) => insertBody(name, row));
+  return table.insert(edge, answer.attach).then((result) => insertReply(name, answer.body(result), result.lsn));
 }
 
-function insertReply(table: string, { row, lsn }: InsertResult): Reply {
-  const rest = JSON.stringify(row);
-  // The row's text with the table name put in front of its own fields.
-  return jsonTextReply(201, `{"table":"${table}",${rest.slice(1)}`, lsn);
+function insertReply(table: string, body: string, lsn: number): Reply {
+  return jsonTextReply(201, body, lsn, { audit: { table } });
+}
+
+/** The row's text with the table name put in front of its own fields. */
+function insertBody(table: string, row: EdgeRow): string {
+  return `{"table":"${table}",${JSON.stringify(row).slice(1)}`;
 }
 
 async function remove(call: Call): Promise<Reply> {
   const body = parseJsonObject(call.body);
   const key = readEdgeKey(body, BODY);
   const table = call.database.table(tableNameOf(body, BODY));
-  const result = await table.delete(key.event_ts, key.members);
-  return jsonReply(
-    200,
-    {
-      deleted: result.matched > 0,
-      matched: result.matched,
-      table: table.name,
-      event_ts: result.event_ts,
-      members: result.members,
-    },
-    result.lsn,
+  const { name } = table;
+  const answer = new WriteAnswer<DeleteOutcome>(call.once, 200, ({ matched, event_ts, members }) =>
+    JSON.stringify({ deleted: matched > 0, matched, table: name, event_ts, members }),
   );
+  const result = await table.delete(key.event_ts, key.members, answer.attach);
+  return jsonTextReply(200, answer.body(result), result.lsn, { audit: { table: name } });
 }
 
-const shared = { database: true, data: true } as const;
+const shared = { database: true, data: true, rateExempt: false } as const;
+const read = { ...shared, tagged: true, idempotent: false } as const;
+const write = { ...shared, tagged: false, idempotent: true } as const;
 
 export const hyperedgeRoutes: readonly Route[] = [
   {
-    ...shared,
+    ...read,
+    id: 'rangeHyperedges',
     method: 'GET',
     path: '/v1/hyperedges',
     role: 'readonly',
     summary: 'Edges of a time window, both ends inclusive, ordered by time and id.',
     negotiates: true,
     bodyTypes: NO_BODY,
-    schemas: { query: rangeQuerySchema, answers: { 200: rowsAnswer } },
+    schemas: { query: rangeQuery, answers: { 200: rangeAnswer }, row: rowSchema },
+    errors: [404, 500],
     handler: range,
   },
   {
-    ...shared,
+    ...write,
+    id: 'insertHyperedge',
     method: 'POST',
     path: '/v1/hyperedges',
     role: 'readwrite',
+    audit: 'hyperedge.inserted',
     summary: 'Insert one edge, or with NDJSON one edge a line, all or none.',
     negotiates: false,
     bodyTypes: JSON_OR_NDJSON_BODY,
     schemas: {
-      query: v.object({ table: v.optional(tableName()) }),
-      body: edgeSchema,
+      query: insertQuery,
+      body: edgeBody,
       answers: { 201: v.union([insertAnswer, bulkInsertAnswer]) },
     },
+    errors: [404, 500],
     handler: insert,
   },
   {
-    ...shared,
+    ...write,
+    id: 'deleteHyperedge',
     method: 'DELETE',
     path: '/v1/hyperedges',
     role: 'readwrite',
+    audit: 'hyperedge.deleted',
     summary: 'Delete every live edge with this time and member set.',
     negotiates: false,
     bodyTypes: JSON_BODY,
-    schemas: { body: edgeKeySchema, answers: { 200: deleteAnswer } },
+    schemas: { body: edgeKeyBody, answers: { 200: deleteAnswer } },
+    errors: [404, 500],
     handler: remove,
   },
   {
-    ...shared,
+    ...read,
+    id: 'lookupNode',
     method: 'GET',
     path: '/v1/hyperedges/node/{node_id}',
     role: 'readonly',
@@ -129,10 +147,12 @@ export const hyperedgeRoutes: readonly Route[] = [
     negotiates: true,
     bodyTypes: NO_BODY,
     schemas: {
-      parameters: v.object({ node_id: integerText() }),
-      query: lookupQuerySchema,
-      answers: { 200: rowsAnswer },
+      parameters: lookupParameters,
+      query: lookupQuery,
+      answers: { 200: lookupAnswer },
+      row: rowSchema,
     },
+    errors: [404, 500],
     handler: lookup,
   },
 ];

@@ -1,16 +1,26 @@
 // The route table: every route of the service, once.
 
 import type { Route } from '../http/route.ts';
+import { backupRoutes } from './backup.ts';
 import { batchRoutes } from './batch.ts';
+import { descriptionRoutes } from './description.ts';
 import { healthRoutes } from './health.ts';
 import { hyperedgeRoutes } from './hyperedges.ts';
+import { indexRoutes } from './indexes.ts';
+import { keyRoutes } from './keys.ts';
 import { maintenanceRoutes } from './maintenance.ts';
+import { metricsRoutes } from './metrics.ts';
 import { tableRoutes } from './tables.ts';
 
 export const routes: readonly Route[] = [
   ...healthRoutes,
+  ...metricsRoutes,
   ...hyperedgeRoutes,
   ...maintenanceRoutes,
   ...tableRoutes,
+  ...indexRoutes,
   ...batchRoutes,
+  ...backupRoutes,
+  ...keyRoutes,
+  ...descriptionRoutes,
 ];

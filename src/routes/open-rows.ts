@@ -3,7 +3,9 @@
 import type { Scan, Table } from '../engine/index.ts';
 import type { QueryPlan, RowKey } from '../engine/types.ts';
 import type { Pin } from '../http/cursors.ts';
+import type { EntityTag } from '../http/entity-tag.ts';
 import type { Call, Services } from '../http/route.ts';
+import type { QueryFacts } from '../observe/observer.ts';
 
 export interface RowsRequest {
   table: Table;
@@ -13,9 +15,11 @@ export interface RowsRequest {
   limit: number | undefined;
   cursor: string | undefined;
   ndjson: boolean;
+  /** Of what is read now; undefined for a page of an older state. */
+  tag: EntityTag | undefined;
 }
 
-export class OpenRows {
+export class OpenRows implements QueryFacts {
   readonly request: RowsRequest;
   /** Log position the rows reflect. */
   readonly lsn: number;
@@ -56,6 +60,25 @@ export class OpenRows {
 
   plan(): QueryPlan {
     return this.#scan.plan();
+  }
+
+  // Facts for the observer.
+
+  get strategy(): string {
+    return this.#scan.plan().strategy;
+  }
+
+  get table(): string {
+    return this.request.table.name;
+  }
+
+  get records(): number {
+    return this.#scan.rows;
+  }
+
+  /** After the end: true when there are rows behind the last one of this page. */
+  get hasNext(): boolean {
+    return this.#pin !== undefined && this.#scan.lastKey !== undefined && this.#scan.hasMore;
   }
 
   /** After the end: the cursor to go on with, null when there is nothing more. */

@@ -4,7 +4,6 @@ import type { FieldError } from '../errors.ts';
 import { invalidFields } from '../http/field-errors.ts';
 import { parseInteger } from '../http/integers.ts';
 import { decodeText, givenTwice, nameEnd, parameterEnd } from '../http/query-text.ts';
-import { integerText, tableName, text, v } from '../http/schema.ts';
 
 export interface RowsQuery {
   table: string | undefined;
@@ -13,19 +12,6 @@ export interface RowsQuery {
   limit: number | undefined;
   cursor: string | undefined;
 }
-
-/** The same rules for the API description. */
-const optionalRows = {
-  table: v.optional(tableName()),
-  limit: v.optional(v.pipe(integerText(), v.minValue(1))),
-  cursor: v.optional(text()),
-};
-export const rangeQuerySchema = v.object({ start_ts: integerText(), end_ts: integerText(), ...optionalRows });
-export const lookupQuerySchema = v.object({
-  start_ts: v.optional(integerText()),
-  end_ts: v.optional(integerText()),
-  ...optionalRows,
-});
 
 const NOT_INTEGER = 'must be an integer of at most 2^53-1, written in digits';
 

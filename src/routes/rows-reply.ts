@@ -1,5 +1,6 @@
 // Answers rows: small results as one body, large ones as a stream of the scan's own slices.
 
+import { checkDeadline } from '../http/deadline.ts';
 import { JSON_TYPE, NDJSON_TYPE } from '../http/media.ts';
 import type { ChunkSource, Reply } from '../http/reply.ts';
 import type { Call } from '../http/route.ts';
@@ -61,12 +62,12 @@ function wholeJson(call: Call, rows: OpenRows, slices: readonly Uint8Array[]): R
   }
   offset = writeTail(bytes, offset, rows);
   const body = isSmall ? space.view(offset) : bytes.subarray(0, offset);
-  return rowsAnswer(JSON_TYPE, body, rows.lsn, undefined, undefined);
+  return rowsAnswer(rows, body, undefined, undefined);
 }
 
 function wholeNdjson(rows: OpenRows, slices: readonly Uint8Array[]): Reply {
   const body = slices.length === 1 ? slices[0]! : Buffer.concat(slices);
-  return rowsAnswer(NDJSON_TYPE, body, rows.lsn, cursorHeader(rows.nextCursor()), undefined);
+  return rowsAnswer(rows, body, cursorHeader(rows.nextCursor()), undefined);
 }
 
 /** Reads to the end first, to know the cursor; keeps the rows when they are few, else reads them again while sending. */
@@ -75,6 +76,7 @@ async function limitedNdjson(call: Call, rows: OpenRows, slices: Uint8Array[]): 
   await call.services.slices.run(() => {
     const slice = call.client.gone ? null : rows.next();
     if (slice === null) return false;
+    checkDeadline(call);
     size += slice.length;
     if (size <= NDJSON_KEPT_BYTES) slices.push(slice);
     else slices.length = 0;
@@ -83,24 +85,35 @@ async function limitedNdjson(call: Call, rows: OpenRows, slices: Uint8Array[]): 
   const headers = cursorHeader(rows.nextCursor());
   if (size <= NDJSON_KEPT_BYTES) {
     rows.close();
-    return rowsAnswer(NDJSON_TYPE, Buffer.concat(slices), rows.lsn, headers, undefined);
+    return rowsAnswer(rows, Buffer.concat(slices), headers, undefined);
   }
   rows.restart();
   return streamReply(rows, new NdjsonSource(rows, []), headers);
 }
 
 function streamReply(rows: OpenRows, source: ChunkSource, headers: Reply['headers']): Reply {
-  return rowsAnswer(rows.request.ndjson ? NDJSON_TYPE : JSON_TYPE, '', rows.lsn, headers, source);
+  return rowsAnswer(rows, '', headers, source);
 }
 
 function rowsAnswer(
-  contentType: string,
+  rows: OpenRows,
   body: string | Uint8Array,
-  lsn: number,
   headers: Reply['headers'],
   source: ChunkSource | undefined,
 ): Reply {
-  return { status: 200, contentType, body, lsn, headers, source };
+  const { ndjson, limit, tag } = rows.request;
+  // A cursor lives for minutes only: an answer that holds one, or may yet come to hold one, must not be kept for long.
+  const mayHaveCursor = source === undefined ? rows.hasNext : limit !== undefined;
+  return {
+    status: 200,
+    contentType: ndjson ? NDJSON_TYPE : JSON_TYPE,
+    body,
+    lsn: rows.lsn,
+    headers,
+    source,
+    tag: mayHaveCursor ? undefined : tag,
+    facts: { query: rows },
+  };
 }
 
 function cursorHeader(cursor: string | null): Reply['headers'] {

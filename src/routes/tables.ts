@@ -1,85 +1,91 @@
 // Tables: list, read, create, drop.
 
-import type { ColumnDefinition, TableInput } from '../engine/types.ts';
-import { jsonReply } from '../http/reply.ts';
+import type { ColumnDefinition, TableInput, TableItem } from '../engine/types.ts';
+import { tablesTag, tableTag } from '../http/entity-tag.ts';
+import { WriteAnswer } from '../http/once.ts';
+import { jsonReply, jsonTextReply, notModified, tagged } from '../http/reply.ts';
 import type { Route } from '../http/route.ts';
-import { identifier, integerFrom, text, v } from '../http/schema.ts';
+import { type InferOutput, v } from '../http/schema.ts';
 import { validated } from '../http/validated.ts';
-import { tableItem } from './schemas.ts';
+import { type columnBody, dropTableAnswer, tableBody, tableItem, tableParameters } from './schemas/tables.ts';
 
 const list = validated({
+  id: 'listTables',
   method: 'GET',
   path: '/v1/tables',
   role: 'readonly',
   summary: 'All tables.',
+  tagged: true,
   answers: { 200: v.array(tableItem) },
-  handler: (_input, { database }) =>
-    jsonReply(
-      200,
-      database.tables().map((table) => table.item()),
-    ),
-});
-
-const column = v.object({
-  name: identifier(),
-  type: v.picklist(['INTEGER', 'REAL', 'TEXT', 'BOOLEAN'], 'must be INTEGER, REAL, TEXT or BOOLEAN'),
-  default: v.nullish(v.union([v.number(), text(), v.boolean()], 'must be a number, a string or a boolean')),
+  handler: (_input, call) => {
+    const tables = call.database.tables();
+    const tag = tablesTag(tables);
+    if (call.holds(tag)) return notModified(tag);
+    const items = tables.map((table) => table.item());
+    return tagged(jsonReply(200, items), tag);
+  },
 });
 
 const create = validated({
+  id: 'createTable',
   method: 'POST',
   path: '/v1/tables',
   role: 'admin',
   summary: 'Create a table.',
-  body: v.object({
-    name: identifier(),
-    member_tables: v.optional(
-      v.pipe(v.array(v.pipe(text(), v.minLength(1, 'must not be empty'), v.maxLength(64, 'is longer than 64')))),
-    ),
-    bucket_seconds: v.optional(integerFrom(1)),
-    compact_threshold: v.optional(integerFrom(0)),
-    columns: v.optional(v.array(column)),
-  }),
+  audit: 'table.created',
+  idempotent: true,
+  body: tableBody,
   answers: { 201: tableItem },
-  handler: async ({ body }, { database }) => {
+  handler: async ({ body }, { database, once }) => {
     const input: TableInput = { name: body.name };
     if (body.member_tables !== undefined) input.memberTables = body.member_tables;
     if (body.bucket_seconds !== undefined) input.bucketSeconds = body.bucket_seconds;
     if (body.compact_threshold !== undefined) input.compactThreshold = body.compact_threshold;
     if (body.columns !== undefined) input.columns = body.columns.map(columnDefinition);
-    const table = await database.createTable(input);
-    return jsonReply(201, table.item());
+    const answer = new WriteAnswer<TableItem>(once, 201, JSON.stringify);
+    const table = await database.createTable(input, answer.attach);
+    return jsonTextReply(201, answer.body(table.item()), undefined, { audit: { table: table.name } });
   },
 });
 
-function columnDefinition(given: v.InferOutput<typeof column>): ColumnDefinition {
+function columnDefinition(given: InferOutput<typeof columnBody>): ColumnDefinition {
   const { name, type, default: fallback } = given;
   return fallback === undefined || fallback === null ? { name, type } : { name, type, default: fallback };
 }
 
-const named = v.object({ name: text() });
-
 const read = validated({
+  id: 'getTable',
   method: 'GET',
   path: '/v1/tables/{name}',
   role: 'readonly',
   summary: 'One table.',
-  parameters: named,
+  tagged: true,
+  parameters: tableParameters,
   answers: { 200: tableItem },
-  handler: ({ parameters }, { database }) => jsonReply(200, database.table(parameters.name).item()),
+  errors: [404],
+  handler: ({ parameters }, call) => {
+    const table = call.database.table(parameters.name);
+    const tag = tableTag(table);
+    return call.holds(tag) ? notModified(tag) : tagged(jsonReply(200, table.item()), tag);
+  },
 });
 
 const drop = validated({
+  id: 'dropTable',
   method: 'DELETE',
   path: '/v1/tables/{name}',
   role: 'admin',
   summary: 'Drop a table and its rows.',
-  parameters: named,
-  answers: { 200: v.object({ name: v.string(), dropped: v.literal(true) }) },
-  handler: async ({ parameters }, { database }) => {
+  audit: 'table.dropped',
+  idempotent: true,
+  parameters: tableParameters,
+  answers: { 200: dropTableAnswer },
+  errors: [404],
+  handler: async ({ parameters }, { database, once }) => {
     const { name } = database.table(parameters.name);
-    await database.dropTable(name);
-    return jsonReply(200, { name, dropped: true });
+    const answer = new WriteAnswer<{ name: string }>(once, 200, () => JSON.stringify({ name, dropped: true }));
+    await database.dropTable(name, answer.attach);
+    return jsonTextReply(200, answer.body({ name }), undefined, { audit: { table: name } });
   },
 });
 

@@ -33,6 +33,10 @@ export class TestWorld implements World {
     };
   }
 
+  onHangup(): () => void {
+    return () => {};
+  }
+
   path(name: string): string {
     return join(this.cwd, name);
   }

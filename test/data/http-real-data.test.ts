@@ -33,7 +33,7 @@ afterEach(async () => {
 async function serve(dir: string): Promise<{ url: string; server: ChildProcess }> {
   const server = spawn(process.execPath, [MAIN, 'serve', '--data', dir, '--port', '0'], {
     stdio: ['ignore', 'pipe', 'ignore'],
-    env: { ...process.env, HEDGEROW_RATE_LIMIT_QPM: '0' },
+    env: { ...process.env, HEDGEROW_AUTH_DISABLED: '1', HEDGEROW_RATE_LIMIT_QPM: '0' },
   });
   servers.push(server);
   const url = await new Promise<string>((resolve) => {

@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { readFileSync, renameSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -22,8 +24,14 @@ interface Run {
   exit: Promise<number | null>;
 }
 
-/** Runs the command from source with an environment of its own. */
-function hedgerow(parameters: string[], environment: Record<string, string> = {}): Run {
+const ADMIN_KEY = 'hgr_the-first-admin-key-of-a-test';
+const WITH_KEY = { 'content-type': 'application/json', 'x-api-key': ADMIN_KEY };
+
+/** Runs the command from source with an environment of its own; a first admin key is given unless the test says otherwise. */
+function hedgerow(
+  parameters: string[],
+  environment: Record<string, string> = { HEDGEROW_API_KEY: ADMIN_KEY, HEDGEROW_RATE_LIMIT_QPM: '0' },
+): Run {
   const child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts', ...parameters], {
     env: { PATH: process.env.PATH ?? '', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -55,24 +63,175 @@ async function untilReady(port: number): Promise<void> {
   }
 }
 
+/** Resolves when `found` gives something, asking every few milliseconds. */
+async function eventually<T>(found: () => Promise<T | undefined> | T | undefined): Promise<T> {
+  for (;;) {
+    const value = await found();
+    if (value !== undefined) return value;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
 test.each(['SIGTERM', 'SIGINT'] as const)('serves until %s, then ends with 0 and has kept the data', async (signal) => {
   for (const expected of [1, 2]) {
     const run = hedgerow(['serve', '--data', dir, '--port', '0']);
     const port = await run.port;
     await untilReady(port);
     const url = `http://127.0.0.1:${port}/v1/hyperedges`;
-    const answer = await fetch(url, {
-      method: 'POST',
-      body: '{"event_ts":1,"members":[1]}',
-      headers: { 'content-type': 'application/json' },
-    });
+    const answer = await fetch(url, { method: 'POST', body: '{"event_ts":1,"members":[1]}', headers: WITH_KEY });
     expect(answer.status).toBe(201);
-    const rows = (await (await fetch(`${url}/node/1`)).json()) as { num_tuples: number };
+    const rows = (await (await fetch(`${url}/node/1`, { headers: WITH_KEY })).json()) as { num_tuples: number };
     expect(rows.num_tuples).toBe(expected);
+    const keys = (await (await fetch(`http://127.0.0.1:${port}/v1/keys`, { headers: WITH_KEY })).json()) as unknown[];
+    expect(keys).toHaveLength(1);
     run.child.kill(signal);
     expect(await run.exit).toBe(0);
-    expect(run.output.error).toContain('need no key');
+    expect(run.output.out).toBe(`hedgerow: listening on http://127.0.0.1:${port}\n`);
+    expect(run.output.error).toContain(signal);
+    expect(run.output.error).not.toContain(ADMIN_KEY);
   }
+});
+
+test('without a given key the first admin key is shown once, on standard output only', async () => {
+  let key = '';
+  for (const shown of [1, 0]) {
+    const run = hedgerow(['serve', '--data', dir, '--port', '0'], {});
+    const port = await run.port;
+    await untilReady(port);
+    if (shown === 1) {
+      const line = /^hedgerow: first admin key, shown this once only: (hgr_\S+)$/m;
+      key = await eventually(() => line.exec(run.output.out)?.[1]);
+    }
+    const answer = await fetch(`http://127.0.0.1:${port}/v1/keys`, { headers: { authorization: `Bearer ${key}` } });
+    expect(await answer.json()).toMatchObject([{ role: 'admin', description: 'first admin key' }]);
+    expect((await fetch(`http://127.0.0.1:${port}/v1/keys`)).status).toBe(401);
+    run.child.kill('SIGTERM');
+    expect(await run.exit).toBe(0);
+    expect(run.output.out.split(key)).toHaveLength(shown + 1);
+    expect(run.output.error).not.toContain(key);
+    const audit = readFileSync(join(dir, 'audit.log'), 'utf8');
+    expect(audit).toContain('"event":"auth.failed"');
+    expect(audit).not.toContain(key);
+  }
+});
+
+test('when a key was last used outlives the server', async () => {
+  const first = hedgerow(['serve', '--data', dir, '--port', '0']);
+  const port = await first.port;
+  await untilReady(port);
+  await fetch(`http://127.0.0.1:${port}/v1/tables`, { headers: WITH_KEY });
+  first.child.kill('SIGTERM');
+  expect(await first.exit).toBe(0);
+  const list = hedgerow(['keys', 'list', '--data', dir, '--json']);
+  expect(await list.exit).toBe(0);
+  expect(JSON.parse(list.output.out)).toMatchObject([{ role: 'admin', last_used_at: expect.any(Number) }]);
+});
+
+test('HEDGEROW_API_KEY of a directory that has keys is no key, which is said', async () => {
+  const first = hedgerow(['serve', '--data', dir, '--port', '0']);
+  await untilReady(await first.port);
+  first.child.kill('SIGTERM');
+  expect(await first.exit).toBe(0);
+  const second = hedgerow(['serve', '--data', dir, '--port', '0'], { HEDGEROW_API_KEY: 'another-key-of-a-test' });
+  const port = await second.port;
+  await untilReady(port);
+  const headers = { 'x-api-key': 'another-key-of-a-test' };
+  expect((await fetch(`http://127.0.0.1:${port}/v1/tables`, { headers })).status).toBe(401);
+  second.child.kill('SIGTERM');
+  expect(await second.exit).toBe(0);
+  expect(second.output.error).toContain('HEDGEROW_API_KEY is not among the stored keys');
+});
+
+test('HEDGEROW_AUTH_DISABLED=1 needs no key, says so, and makes none', async () => {
+  const run = hedgerow(['serve', '--data', dir, '--port', '0'], { HEDGEROW_AUTH_DISABLED: '1' });
+  const port = await run.port;
+  await untilReady(port);
+  const health = await fetch(`http://127.0.0.1:${port}/health`);
+  expect(await health.json()).toMatchObject({ status: 'ok', auth_disabled: true });
+  expect((await fetch(`http://127.0.0.1:${port}/v1/keys`)).status).toBe(503);
+  run.child.kill('SIGTERM');
+  expect(await run.exit).toBe(0);
+  expect(run.output.error).toContain('need no key');
+  expect(run.output.out).not.toContain('admin key');
+  const list = hedgerow(['keys', 'list', '--data', dir, '--json'], {});
+  expect(await list.exit).toBe(0);
+  expect(list.output.out).toBe('[]\n');
+});
+
+/** Begins an insert and leaves it half sent; `finish` sends the rest and resolves with all that came back. */
+async function halfAnInsert(port: number): Promise<{ finish: () => Promise<string> }> {
+  const body = '{"event_ts":1,"members":[1]}';
+  const socket = connect(port, '127.0.0.1');
+  socket.on('error', () => {});
+  let received = '';
+  socket.on('data', (data) => {
+    received += data;
+  });
+  const head = `POST /v1/hyperedges HTTP/1.1\r\nhost: x\r\nx-api-key: ${ADMIN_KEY}\r\ncontent-length: ${body.length}\r\n\r\n`;
+  await new Promise<void>((resolve) => socket.write(head + body.slice(0, 5), () => resolve()));
+  // An answer on another connection comes after the server has read what came before it.
+  await fetch(`http://127.0.0.1:${port}/health/live`);
+  await fetch(`http://127.0.0.1:${port}/health/live`);
+  return {
+    finish: async () => {
+      const closed = new Promise<void>((resolve) => socket.on('close', () => resolve()));
+      socket.write(body.slice(5));
+      await closed;
+      return received;
+    },
+  };
+}
+
+const draining = async (port: number): Promise<true | undefined> =>
+  (await fetch(`http://127.0.0.1:${port}/health/ready`)).status === 503 ? true : undefined;
+
+test('a request that runs at SIGTERM is answered, meanwhile the server is not ready; then it ends with 0', async () => {
+  const run = hedgerow(['serve', '--data', dir, '--port', '0']);
+  const port = await run.port;
+  await untilReady(port);
+  const insert = await halfAnInsert(port);
+  run.child.kill('SIGTERM');
+  await eventually(() => draining(port));
+  expect(await insert.finish()).toMatch(/^HTTP\/1\.1 201 /);
+  expect(await run.exit).toBe(0);
+});
+
+test('a second signal ends the process at once', async () => {
+  const run = hedgerow(['serve', '--data', dir, '--port', '0']);
+  const port = await run.port;
+  await untilReady(port);
+  await halfAnInsert(port);
+  run.child.kill('SIGTERM');
+  await eventually(() => draining(port));
+  run.child.kill('SIGINT');
+  await run.exit;
+  expect(run.child.signalCode).toBe('SIGINT');
+});
+
+test('SIGHUP goes on in a new audit log when the old one was moved away', async () => {
+  const audit = join(dir, 'logs', 'audit.log');
+  const run = hedgerow(['serve', '--data', join(dir, 'db'), '--port', '0', '--audit-log', audit]);
+  const port = await run.port;
+  await untilReady(port);
+  const refused = () => fetch(`http://127.0.0.1:${port}/v1/tables`);
+  const lines = (file: string): number | undefined => {
+    try {
+      return readFileSync(file, 'utf8').split('\n').length - 1 || undefined;
+    } catch {
+      return undefined;
+    }
+  };
+  await refused();
+  await eventually(() => lines(audit));
+  renameSync(audit, `${audit}.1`);
+  run.child.kill('SIGHUP');
+  await eventually(async () => {
+    await refused();
+    return lines(audit);
+  });
+  run.child.kill('SIGTERM');
+  expect(await run.exit).toBe(0);
+  expect(lines(`${audit}.1`)).toBeGreaterThan(0);
 });
 
 test('a directory in use is refused', async () => {
@@ -93,15 +252,46 @@ test('a port in use is refused', async () => {
   expect(second.output.error).toMatch(new RegExp(`^hedgerow: cannot listen on 127.0.0.1:${port}`, 'm'));
 });
 
+test('settings come from the file that --config names', async () => {
+  const file = join(dir, 'hedgerow.toml');
+  const data = join(dir, 'db');
+  await writeFile(
+    file,
+    `data_dir = ${JSON.stringify(data)}\nport = 0\nprimary_table = "events"\napi_key = "${ADMIN_KEY}"\n`,
+  );
+  const run = hedgerow(['serve', '--config', file], {});
+  const port = await run.port;
+  await untilReady(port);
+  const tables = await fetch(`http://127.0.0.1:${port}/v1/tables`, { headers: WITH_KEY });
+  expect(await tables.json()).toMatchObject([{ name: 'events', primary: true }]);
+  run.child.kill('SIGTERM');
+  expect(await run.exit).toBe(0);
+});
+
 test('a wrong value stops the start with one line', async () => {
   const run = hedgerow(['serve', '--port', 'x'], { HEDGEROW_DATA_DIR: dir });
   expect(await run.exit).toBe(1);
-  expect(run.output.error).toMatch(
-    /^hedgerow: HEDGEROW_PORT is "x" \(given as a flag\), but it takes an integer from 0 to 65535\.\n$/,
-  );
-  const open = hedgerow(['serve', '--data', dir, '--host', '0.0.0.0']);
+  expect(run.output.error).toBe('hedgerow: --port is "x", but it takes an integer from 0 to 65535.\n');
+  const open = hedgerow(['serve', '--data', dir, '--host', '0.0.0.0', '--auth-disabled'], {});
   expect(await open.exit).toBe(1);
   expect(open.output.error).toContain('HEDGEROW_ALLOW_INSECURE=1');
+});
+
+test('TLS files that cannot be used stop the start with one line', async () => {
+  const tls = hedgerow(['serve', '--data', dir, '--tls-cert', 'nowhere.pem', '--tls-key', 'nowhere.pem'], {});
+  expect(await tls.exit).toBe(1);
+  expect(tls.output.error).toMatch(/^hedgerow: HEDGEROW_TLS_CERT names .*nowhere\.pem, which cannot be read.*\n$/);
+  const noPem = join(dir, 'no.pem');
+  await writeFile(noPem, 'this is no certificate');
+  const wrong = hedgerow(['serve', '--data', dir, '--tls-cert', noPem, '--tls-key', noPem], {});
+  expect(await wrong.exit).toBe(1);
+  expect(wrong.output.error).toContain('HEDGEROW_TLS_CERT and HEDGEROW_TLS_KEY are no certificate with its key');
+});
+
+test('an audit log that cannot be written stops the start', async () => {
+  const run = hedgerow(['serve', '--data', join(dir, 'db'), '--port', '0', '--audit-log', dir]);
+  expect(await run.exit).toBe(1);
+  expect(run.output.error).toMatch(/^hedgerow: The audit log .* cannot be written/m);
 });
 
 test('help and version', async () => {

@@ -1,13 +1,21 @@
 // Starts the service on a free loopback port over a new database, and talks to it: with fetch, and with raw sockets.
 
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { KeyStore } from '../../src/access/keys.ts';
 import { type Database, openDatabase } from '../../src/engine/index.ts';
+import type { LoadLimits } from '../../src/http/load.ts';
+import type { Route } from '../../src/http/route.ts';
+import type { TlsFiles } from '../../src/http/server.ts';
 import { type Service, startService } from '../../src/http/service.ts';
 import type { Logger } from '../../src/observe/log.ts';
+import { type AuditFacts, type Observer, type QueryFacts, UNOBSERVED } from '../../src/observe/observer.ts';
 import { routes } from '../../src/routes/index.ts';
+
+export type TestRole = 'readonly' | 'readwrite' | 'admin';
 
 export interface TestServer {
   readonly url: string;
@@ -16,6 +24,8 @@ export interface TestServer {
   readonly database: Database;
   /** Messages of error lines logged so far. */
   readonly errors: string[];
+  /** A key of each role; without `auth` they are unknown. */
+  readonly keys: Readonly<Record<TestRole, string>>;
   close(): Promise<void>;
 }
 
@@ -24,10 +34,23 @@ export interface ServerOptions {
   maxMembers?: number;
   /** Default true: the service knows the database when this returns. */
   open?: boolean;
+  /** Default false: nobody needs a key. */
+  auth?: boolean;
+  /** Requests a minute; default 0, no limit. */
+  qpm?: number;
+  observer?: Observer;
+  cors?: string[];
+  tls?: TlsFiles;
+  queryTimeoutMs?: number;
+  limits?: Partial<LoadLimits>;
+  /** Default: all routes of the service. */
+  routes?: readonly Route[];
+  /** Default a new one, which goes with the server. */
+  dir?: string;
 }
 
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
-  const dir = await mkdtemp(join(tmpdir(), 'hedgerow-http-'));
+  const dir = options.dir ?? (await mkdtemp(join(tmpdir(), 'hedgerow-http-')));
   const database = await openDatabase({ dir, maxMembers: options.maxMembers ?? 64, memoryBudgetMb: 64 });
   const errors: string[] = [];
   const silent = () => {};
@@ -37,28 +60,91 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     warn: silent,
     error: (message, fields) => errors.push(`${message} ${JSON.stringify(fields)}`),
   };
-  const service = await startService({
-    routes,
-    host: '127.0.0.1',
-    port: 0,
-    maxBodyBytes: options.maxBodyBytes ?? 64 * 2 ** 20,
-    version: '1.2.3',
-    authDisabled: true,
-    log,
-  });
-  if (options.open !== false) service.open(database);
-  return {
-    url: `http://127.0.0.1:${service.port}`,
-    port: service.port,
-    service,
-    database,
-    errors,
-    close: async () => {
-      await service.close(1000);
-      await database.close();
-      await rm(dir, { recursive: true, force: true });
-    },
+  const removeDir = async () => {
+    if (options.dir === undefined) await rm(dir, { recursive: true, force: true });
   };
+  try {
+    const { store, keys } = options.auth === true ? await openKeys(database) : NO_KEYS;
+    const service = await startService({
+      routes: options.routes ?? routes,
+      host: '127.0.0.1',
+      port: 0,
+      tls: options.tls,
+      maxBodyBytes: options.maxBodyBytes ?? 64 * 2 ** 20,
+      version: '1.2.3',
+      authDisabled: options.auth !== true,
+      rateLimitQpm: options.qpm ?? 0,
+      corsOrigins: options.cors ?? [],
+      queryTimeoutMs: options.queryTimeoutMs ?? 30_000,
+      backupRoot: join(dir, 'backups'),
+      observer: options.observer ?? UNOBSERVED,
+      log,
+      limits: options.limits ?? {},
+    });
+    if (options.open !== false) service.open(database, store);
+    return {
+      url: `${options.tls === undefined ? 'http' : 'https'}://127.0.0.1:${service.port}`,
+      port: service.port,
+      service,
+      database,
+      errors,
+      keys,
+      close: async () => {
+        await service.close(1000);
+        await database.close();
+        await removeDir();
+      },
+    };
+  } catch (error) {
+    await database.close();
+    await removeDir();
+    throw error;
+  }
+}
+
+const NO_KEYS = { store: undefined, keys: { readonly: 'hgr_none', readwrite: 'hgr_none', admin: 'hgr_none' } };
+
+async function openKeys({ documents }: Database): Promise<{ store: KeyStore; keys: Record<TestRole, string> }> {
+  const admin = 'hgr_test_admin';
+  const now = () => Date.now();
+  const { keys: store } = await KeyStore.open({ documents, now, randomBytes, bootstrapKey: admin });
+  const keyOf = async (role: TestRole) => (await store.create({ role })).plaintext_key;
+  return { store, keys: { readonly: await keyOf('readonly'), readwrite: await keyOf('readwrite'), admin } };
+}
+
+/** An observer that remembers what it was told, each as one value. */
+export class Recorder implements Observer {
+  readonly routes: string[] = [];
+  readonly requests: { route: string; status: number; durationUs: number }[] = [];
+  readonly queries: (QueryFacts & { requestId: string })[] = [];
+  readonly audits: AuditFacts[] = [];
+  readonly refusals: string[] = [];
+
+  addRoute(method: string, path: string): number {
+    return this.routes.push(`${method} ${path}`) - 1;
+  }
+
+  requestDone(route: number, status: number, durationUs: number): void {
+    this.requests.push({ route: this.routes[route]!, status, durationUs });
+  }
+
+  queryDone({ strategy, table, records }: QueryFacts, _durationUs: number, requestId: string): void {
+    this.queries.push({ strategy, table, records, requestId });
+  }
+
+  audit(facts: AuditFacts): void {
+    this.audits.push(facts);
+  }
+
+  refused(code: string): void {
+    this.refusals.push(code);
+  }
+
+  async metrics(): Promise<{ contentType: string; text: string }> {
+    return { contentType: 'text/plain', text: '' };
+  }
+
+  error(): void {}
 }
 
 export interface Answer {

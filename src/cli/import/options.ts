@@ -73,7 +73,8 @@ function tableOf(flags: TargetFlags): TargetTable {
   return { name, create, bucketSeconds };
 }
 
-function urlOf(text: string): string {
+/** Without a slash at its end. Throws UsageError. */
+export function urlOf(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !['http:', 'https:'].includes(url.protocol)) {
     throw new UsageError(`--url is ${JSON.stringify(text)}, but it takes an address such as ${DEFAULT_URL}.`);

@@ -1,5 +1,6 @@
-// The few requests that an import makes of a running server, with patience for one that starts or is busy.
+// The few requests that commands make of a running server, with patience for one that starts or is busy.
 
+import type { CreatedKey, KeyItem } from '../../access/key-record.ts';
 import type { TableItem } from '../../engine/types.ts';
 
 export interface ServerAddress {
@@ -30,6 +31,8 @@ export class NoAnswer extends Error {}
 const PASSING_CODES: ReadonlySet<string> = new Set(['starting', 'overloaded', 'rate_limited']);
 /** A server that refuses longer than this is given up. */
 const PATIENCE_MS = 60_000;
+/** The certificate of the server is not trusted here. */
+const UNTRUSTED = /_CERT|_LEAF_SIGNATURE/;
 const NDJSON = 'application/x-ndjson';
 
 export class ServerClient {
@@ -62,6 +65,22 @@ export class ServerClient {
 
   async compact(table: string): Promise<void> {
     await this.#request('POST', '/v1/hyperedges/compact', JSON.stringify({ table }));
+  }
+
+  listKeys(): Promise<KeyItem[]> {
+    return this.#request('GET', '/v1/keys') as Promise<KeyItem[]>;
+  }
+
+  createKey(input: {
+    role: string;
+    description?: string | undefined;
+    expires_days?: number | undefined;
+  }): Promise<CreatedKey> {
+    return this.#request('POST', '/v1/keys', JSON.stringify(input)) as Promise<CreatedKey>;
+  }
+
+  async revokeKey(keyId: string): Promise<void> {
+    await this.#request('DELETE', `/v1/keys/${encodeURIComponent(keyId)}`);
   }
 
   /** The JSON of a good answer. Throws ServerRefusal or NoAnswer. */
@@ -112,12 +131,13 @@ export class ServerClient {
     } catch (error) {
       const cause = (error as { cause?: { message?: string; code?: string } }).cause;
       const why = cause?.code ?? cause?.message ?? (error as Error).message;
-      throw new NoAnswer(`No answer from ${this.url} (${why}).`, { cause: error });
+      const advice = UNTRUSTED.test(why) ? ' Name the file of its authority in NODE_EXTRA_CA_CERTS.' : '';
+      throw new NoAnswer(`No answer from ${this.url} (${why}).${advice}`, { cause: error });
     }
   }
 }
 
-function refusalOf(status: number, text: string): ServerRefusal {
+export function refusalOf(status: number, text: string): ServerRefusal {
   let body: { detail?: unknown; code?: unknown; line?: unknown } = {};
   try {
     body = JSON.parse(text);
@@ -127,5 +147,6 @@ function refusalOf(status: number, text: string): ServerRefusal {
   const detail =
     typeof body?.detail === 'string' ? body.detail : `status ${status}: ${text.slice(0, 200) || 'no text'}`;
   const code = typeof body?.code === 'string' ? body.code : '';
-  return new ServerRefusal(status, code, detail, typeof body?.line === 'number' ? body.line : undefined);
+  const advice = status === 401 ? ' Give a valid key with --api-key, or in HEDGEROW_API_KEY.' : '';
+  return new ServerRefusal(status, code, detail + advice, typeof body?.line === 'number' ? body.line : undefined);
 }

@@ -3,17 +3,17 @@
 import { dirname, resolve } from 'node:path';
 import type { TableDefinition } from '../../engine/catalog.ts';
 import { type Checkpoint, checkCheckpoint } from '../../engine/checkpoint.ts';
+import type { FileTools } from '../../engine/verify/problem.ts';
 import { manifestPath, readManifest } from '../../storage/manifest.ts';
-import type { InspectTools } from './tools.ts';
 
 /** The checkpoint of a data directory, null without one. Throws `corrupt`. */
-export function readCheckpoint(tools: InspectTools, dir: string): Checkpoint | null {
+export function readCheckpoint(tools: FileTools, dir: string): Checkpoint | null {
   const document = readManifest(tools.fs, dir, tools.crc32c);
   return document === null ? null : checkCheckpoint(document, manifestPath(dir));
 }
 
 /** Tables by number as the manifest `levels` directories above `path` has them; none when there is no good one. */
-export function tablesAround(tools: InspectTools, path: string, levels: number): ReadonlyMap<number, TableDefinition> {
+export function tablesAround(tools: FileTools, path: string, levels: number): ReadonlyMap<number, TableDefinition> {
   let dir = resolve(path);
   for (let i = 0; i < levels; i++) dir = dirname(dir);
   try {

@@ -3,18 +3,18 @@
 import { statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { loadCore, makeChecksum } from '../../core/index.ts';
+import { inspectLog, type LogReport } from '../../engine/verify/log-report.ts';
+import type { FileTools } from '../../engine/verify/problem.ts';
 import { nodeFs } from '../../storage/node-fs.ts';
 import { integerFlag, reportFailure, UsageError, type World } from '../world.ts';
 import { tablesAround } from './checkpoint-facts.ts';
 import { type DirectoryReport, inspectDirectory } from './directory-report.ts';
 import { directoryText } from './directory-text.ts';
-import { inspectLog, type LogReport } from './log-report.ts';
 import { logText } from './log-text.ts';
 import { inspectManifest, type ManifestReport, manifestText } from './manifest-report.ts';
 import { SEGMENT_MAGIC } from './segment-layout.ts';
 import { inspectSegment, type SegmentReport } from './segment-report.ts';
 import { segmentText } from './segment-text.ts';
-import type { InspectTools } from './tools.ts';
 
 export interface InspectFlags {
   json?: boolean | undefined;
@@ -48,7 +48,7 @@ export function inspectCommand(paths: readonly string[], flags: InspectFlags, wo
     };
     if (paths.length === 0) throw new UsageError('inspect needs at least one PATH.');
     const core = loadCore();
-    const tools: InspectTools = { fs: nodeFs, crc32c: makeChecksum(core.instantiate()), core };
+    const tools: FileTools = { fs: nodeFs, crc32c: makeChecksum(core.instantiate()), core };
     paths.forEach((path, index) => {
       try {
         const { report, text } = inspect(tools, resolve(world.cwd, path), limits);
@@ -65,11 +65,7 @@ export function inspectCommand(paths: readonly string[], flags: InspectFlags, wo
   return exitCode;
 }
 
-function inspect(
-  tools: InspectTools,
-  path: string,
-  limits: { frames: number; rows: number; deep: boolean },
-): Inspected {
+function inspect(tools: FileTools, path: string, limits: { frames: number; rows: number; deep: boolean }): Inspected {
   switch (kindOf(tools, path)) {
     case 'directory': {
       const report = inspectDirectory(tools, path, limits.deep);
@@ -92,7 +88,7 @@ function inspect(
 }
 
 /** By the magic bytes, or else by the name: a damaged file may have lost its magic. */
-function kindOf(tools: InspectTools, path: string): Report['kind'] {
+function kindOf(tools: FileTools, path: string): Report['kind'] {
   const facts = statSync(path, { throwIfNoEntry: false });
   if (facts === undefined) throw new Error(`There is nothing at ${path}.`);
   if (facts.isDirectory()) {

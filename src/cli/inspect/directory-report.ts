@@ -3,13 +3,13 @@
 import { ResidentSegment, readSegmentFacts, type SegmentFacts } from '../../core/index.ts';
 import type { Checkpoint, CheckpointTable } from '../../engine/checkpoint.ts';
 import { segmentName } from '../../engine/segment-file.ts';
+import { type FrameReport, inspectLog, type LogReport } from '../../engine/verify/log-report.ts';
+import { type FileTools, type Problem, problemOf } from '../../engine/verify/problem.ts';
 import { corruption } from '../../errors.ts';
 import type { Fs } from '../../storage/fs.ts';
 import { listLogFiles } from '../../storage/log-file.ts';
 import { readFully, readWhole } from '../../storage/whole-file.ts';
 import { readCheckpoint } from './checkpoint-facts.ts';
-import { type FrameReport, inspectLog, type LogReport } from './log-report.ts';
-import { type InspectTools, type Problem, problemOf } from './tools.ts';
 
 export interface SegmentLine {
   file: string;
@@ -50,7 +50,7 @@ const ATTEMPTS = 5;
 const HEAD_BYTES = 65536;
 
 /** `deep`: reads and checks every segment whole, not only its header. */
-export function inspectDirectory(tools: InspectTools, path: string, deep: boolean): DirectoryReport {
+export function inspectDirectory(tools: FileTools, path: string, deep: boolean): DirectoryReport {
   for (let attempt = 1; ; attempt++) {
     try {
       return readOnce(tools, path, deep);
@@ -60,7 +60,7 @@ export function inspectDirectory(tools: InspectTools, path: string, deep: boolea
   }
 }
 
-function readOnce(tools: InspectTools, path: string, deep: boolean): DirectoryReport {
+function readOnce(tools: FileTools, path: string, deep: boolean): DirectoryReport {
   const problems: Problem[] = [];
   const checkpoint = checkpointOf(tools, path, problems);
   const tables = new Map<number, TableLine>();
@@ -84,7 +84,7 @@ function readOnce(tools: InspectTools, path: string, deep: boolean): DirectoryRe
   return { kind: 'directory', path, manifest_lsn: checkpoint?.lsn ?? null, lock, tables: lines, logs, problems };
 }
 
-function checkpointOf(tools: InspectTools, path: string, problems: Problem[]): Checkpoint | null {
+function checkpointOf(tools: FileTools, path: string, problems: Problem[]): Checkpoint | null {
   try {
     return readCheckpoint(tools, path);
   } catch (error) {
@@ -94,7 +94,7 @@ function checkpointOf(tools: InspectTools, path: string, problems: Problem[]): C
 }
 
 function tableLine(
-  tools: InspectTools,
+  tools: FileTools,
   dir: string,
   item: CheckpointTable,
   deep: boolean,
@@ -119,7 +119,7 @@ function tableLine(
   return { name, number: id, bucket_seconds: bucketSeconds, pending: 0, ...totals, segments };
 }
 
-function segmentFacts(tools: InspectTools, file: string, bytes: number, deep: boolean): SegmentFacts {
+function segmentFacts(tools: FileTools, file: string, bytes: number, deep: boolean): SegmentFacts {
   const core = tools.core.instantiate();
   const handle = tools.fs.open(file, 'read');
   try {
@@ -141,7 +141,7 @@ function isMissing(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === 'ENOENT';
 }
 
-function stillListed(tools: InspectTools, dir: string, table: number, segment: number): boolean {
+function stillListed(tools: FileTools, dir: string, table: number, segment: number): boolean {
   const now = readCheckpoint(tools, dir)?.tables.find(({ definition }) => definition.id === table);
   return now?.segments.some(({ number }) => number === segment) ?? false;
 }

@@ -2,7 +2,7 @@
 
 import { basename } from 'node:path';
 import type { DirectoryReport, TableLine } from './directory-report.ts';
-import { problemText, tableText, timeText } from './tools.ts';
+import { problemText, tableText, timeText } from './text.ts';
 
 export function directoryText(report: DirectoryReport): string[] {
   const { path, manifest_lsn, lock, tables, logs, problems } = report;

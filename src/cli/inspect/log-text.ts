@@ -1,8 +1,8 @@
 // The text of a log file's report.
 
 import type { TableDefinition } from '../../engine/catalog.ts';
-import type { FrameReport, LogReport, RunReport } from './log-report.ts';
-import { problemText, tableText } from './tools.ts';
+import type { FrameReport, LogReport, RunReport } from '../../engine/verify/log-report.ts';
+import { problemText, tableText } from './text.ts';
 
 export function logText(report: LogReport, tables: ReadonlyMap<number, TableDefinition>): string[] {
   const { path, bytes, sequence, epoch, first_lsn, last_lsn, frames, operations, used_bytes, unfinished_at } = report;

@@ -3,8 +3,9 @@
 import { type Checkpoint, checkCheckpoint } from '../../engine/checkpoint.ts';
 import type { Column } from '../../engine/columns.ts';
 import { segmentName } from '../../engine/segment-file.ts';
+import { type FileTools, type Problem, problemOf } from '../../engine/verify/problem.ts';
 import { readManifestFile } from '../../storage/manifest.ts';
-import { type InspectTools, type Problem, problemOf, problemText, tableText, timeText } from './tools.ts';
+import { problemText, tableText, timeText } from './text.ts';
 
 export interface ManifestReport {
   kind: 'manifest';
@@ -13,7 +14,7 @@ export interface ManifestReport {
   problems: Problem[];
 }
 
-export function inspectManifest(tools: InspectTools, path: string): ManifestReport {
+export function inspectManifest(tools: FileTools, path: string): ManifestReport {
   try {
     const document = checkCheckpoint(readManifestFile(tools.fs, path, tools.crc32c), path);
     return { kind: 'manifest', path, document, problems: [] };
@@ -26,6 +27,12 @@ export function manifestText({ path, document, problems }: ManifestReport): stri
   const lines = [`manifest ${path}`, ...problems.map(problemText)];
   if (document === null) return lines;
   lines.push(`checksum ok, LSN ${document.lsn}, next table number ${document.nextTableId}`);
+  for (const { store, entries } of document.documents ?? []) lines.push(`documents of ${store}: ${entries.length}`);
+  const { replays } = document;
+  if (replays !== undefined && replays.files.length > 0) {
+    const bytes = replays.files.reduce((sum, file) => sum + file.bytes, 0);
+    lines.push(`stored answers up to LSN ${replays.lsn}: ${replays.files.length} files, ${bytes} bytes`);
+  }
   for (const { definition, appliedLsn, nextId, nextSegment, segments } of document.tables) {
     const { id, name, bucketSeconds, compactThreshold, createdAt, columns, indexes } = definition;
     lines.push(

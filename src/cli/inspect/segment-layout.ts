@@ -2,6 +2,7 @@
 //
 // The core checks a segment as a whole and says where it is wrong; this shows what stands there, section by section.
 
+import { SEGMENT_HEADER_BYTES, sectionEntries, segmentHeadBytes } from '../../engine/segment-sections.ts';
 import type { Crc32c } from '../../storage/crc32c.ts';
 
 export interface SegmentHeader {
@@ -39,8 +40,6 @@ export interface SegmentSection {
 }
 
 export const SEGMENT_MAGIC = 'HEDGESEG';
-const HEADER_BYTES = 128;
-const ENTRY_BYTES = 24;
 const COLUMN_KIND = 16;
 const KINDS: Readonly<Record<number, string>> = {
   1: 'blocks',
@@ -59,11 +58,11 @@ const TYPES = ['', 'REAL', 'INTEGER', 'TEXT', 'BOOLEAN'];
 
 /** Null when the bytes are too few to hold a header. */
 export function readSegmentHeader(bytes: Uint8Array, crc32c: Crc32c): SegmentHeader | null {
-  if (bytes.length < HEADER_BYTES) return null;
+  if (bytes.length < SEGMENT_HEADER_BYTES) return null;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const word = (at: number) => view.getUint32(at, true);
   const long = (at: number) => Number(view.getBigInt64(at, true));
-  const end = HEADER_BYTES + word(20) * ENTRY_BYTES;
+  const end = segmentHeadBytes(bytes);
   const crc = crc32c(bytes.subarray(16, end), crc32c(bytes.subarray(0, 12), 0)) >>> 0;
   return {
     format_version: word(8),
@@ -89,24 +88,14 @@ export function readSegmentHeader(bytes: Uint8Array, crc32c: Crc32c): SegmentHea
 
 /** The sections whose directory entries lie in the file. */
 export function readSections(bytes: Uint8Array, crc32c: Crc32c): SegmentSection[] {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const sections: SegmentSection[] = [];
-  const count = view.getUint32(20, true);
-  for (let i = 0, at = HEADER_BYTES; i < count && at + ENTRY_BYTES <= bytes.length; i++, at += ENTRY_BYTES) {
-    const kind = view.getUint16(at, true);
-    const offset = view.getUint32(at + 8, true);
-    const size = view.getUint32(at + 12, true);
-    const crc = crc32c(bytes.subarray(offset, offset + size), 0) >>> 0;
-    sections.push({
-      kind: KINDS[kind] ?? `unknown kind ${kind}`,
-      column: kind >= COLUMN_KIND ? view.getUint16(at + 2, true) : null,
-      type: kind >= COLUMN_KIND ? (TYPES[bytes[at + 4]!] ?? `unknown type ${bytes[at + 4]}`) : '',
-      width: bytes[at + 5]!,
-      offset,
-      bytes: size,
-      count: view.getUint32(at + 20, true),
-      crc_ok: offset + size <= bytes.length && crc === view.getUint32(at + 16, true),
-    });
-  }
-  return sections;
+  return sectionEntries(bytes).map(({ kind, column, type, width, offset, bytes: size, checksum, count }) => ({
+    kind: KINDS[kind] ?? `unknown kind ${kind}`,
+    column: kind >= COLUMN_KIND ? column : null,
+    type: kind >= COLUMN_KIND ? (TYPES[type] ?? `unknown type ${type}`) : '',
+    width,
+    offset,
+    bytes: size,
+    count,
+    crc_ok: offset + size <= bytes.length && crc32c(bytes.subarray(offset, offset + size), 0) >>> 0 === checksum,
+  }));
 }

@@ -11,9 +11,9 @@ import {
 } from '../../core/index.ts';
 import type { TableDefinition } from '../../engine/catalog.ts';
 import { BUILT_IN_COLUMNS, type Column } from '../../engine/columns.ts';
+import { type FileTools, type Problem, problemOf } from '../../engine/verify/problem.ts';
 import { readWhole } from '../../storage/whole-file.ts';
 import { readSections, readSegmentHeader, type SegmentHeader, type SegmentSection } from './segment-layout.ts';
-import { type InspectTools, type Problem, problemOf } from './tools.ts';
 
 export interface SegmentReport {
   kind: 'segment';
@@ -32,7 +32,7 @@ const NO_DEAD: DeadRows = { count: 0, rows: new Uint32Array(), lsns: new Float64
 
 /** `rows`: how many of the first and of the last rows to show. `table`: what is known of its columns. */
 export function inspectSegment(
-  tools: InspectTools,
+  tools: FileTools,
   path: string,
   rows: number,
   table: (number: number) => TableDefinition | undefined,

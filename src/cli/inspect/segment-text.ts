@@ -4,7 +4,7 @@ import type { TableDefinition } from '../../engine/catalog.ts';
 import { BUILT_IN_COLUMNS } from '../../engine/columns.ts';
 import type { SegmentHeader, SegmentSection } from './segment-layout.ts';
 import type { SegmentReport } from './segment-report.ts';
-import { problemText, tableText, timeText } from './tools.ts';
+import { problemText, tableText, timeText } from './text.ts';
 
 export function segmentText(report: SegmentReport, tables: ReadonlyMap<number, TableDefinition>): string[] {
   const { path, bytes, bytes_per_edge, header, sections, first_rows, last_rows, problems } = report;

@@ -1,33 +1,6 @@
-// What all inspectors share: the disk, the checksum, the core, and how a problem is told.
+// How inspectors show things to people: problems, tables of cells, times.
 
-import type { CoreModule } from '../../core/index.ts';
-import { HedgerowError } from '../../errors.ts';
-import type { Crc32c } from '../../storage/crc32c.ts';
-import type { Fs } from '../../storage/fs.ts';
-
-export interface InspectTools {
-  readonly fs: Fs;
-  readonly crc32c: Crc32c;
-  readonly core: CoreModule;
-}
-
-/** Bytes that are not what was written. */
-export interface Problem {
-  file: string;
-  offset: number;
-  what: string;
-}
-
-/** The problem that a `corrupt` error tells; every other error is thrown on. */
-export function problemOf(error: unknown, file: string): Problem {
-  if (!(error instanceof HedgerowError) || error.code !== 'corrupt') throw error;
-  const { file: named, offset } = error.fields ?? {};
-  return {
-    file: typeof named === 'string' ? named : file,
-    offset: typeof offset === 'number' ? offset : 0,
-    what: error.message,
-  };
-}
+import type { Problem } from '../../engine/verify/problem.ts';
 
 export function problemText({ file, offset, what }: Problem): string {
   return what.includes(file) ? `PROBLEM ${what}` : `PROBLEM ${file} at offset ${offset}: ${what}`;

@@ -1,0 +1,24 @@
+// Lays out a table for people: columns as wide as their widest cell, nothing in it that a terminal would act on.
+
+const GAP = '  ';
+
+/** One line a row, the last column as long as it is. */
+export function tableText(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [header, ...rows].map((cells) => cells.map(printable));
+  const widths = header.map((_, column) => Math.max(...lines.map((cells) => cells[column]?.length ?? 0)));
+  return lines
+    .map((cells) => {
+      const padded = cells.map((cell, column) => cell.padEnd(widths[column]!));
+      return `${padded.join(GAP).trimEnd()}\n`;
+    })
+    .join('');
+}
+
+/** Control characters and line breaks as \u00XX: a text that others wrote cannot forge lines or drive the terminal. */
+export function printable(text: string): string {
+  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu, escaped);
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}

@@ -1,0 +1,36 @@
+// The client of Hedgerow: its resources over one connection.
+
+import { Connection } from './connection.ts';
+import { Hyperedges } from './hyperedges.ts';
+import type { ClientOptions } from './options.ts';
+import { Backups, Batch, Indexes, Keys, Service, Tables, Wal } from './resources.ts';
+
+export class HedgerowClient {
+  readonly hyperedges: Hyperedges;
+  readonly batch: Batch;
+  readonly tables: Tables;
+  readonly indexes: Indexes;
+  readonly wal: Wal;
+  readonly backups: Backups;
+  readonly keys: Keys;
+  readonly service: Service;
+  readonly #connection: Connection;
+
+  /** Opens nothing. Throws a TypeError when the url is none. */
+  constructor(options: ClientOptions) {
+    this.#connection = new Connection(options);
+    this.hyperedges = new Hyperedges(this.#connection);
+    this.batch = new Batch(this.#connection);
+    this.tables = new Tables(this.#connection);
+    this.indexes = new Indexes(this.#connection);
+    this.wal = new Wal(this.#connection);
+    this.backups = new Backups(this.#connection);
+    this.keys = new Keys(this.#connection);
+    this.service = new Service(this.#connection);
+  }
+
+  /** Newest log position an answer to this client told of, 0 before the first; for `minLsn` of another client. */
+  get lastLsn(): number {
+    return this.#connection.lastLsn;
+  }
+}

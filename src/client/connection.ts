@@ -1,0 +1,128 @@
+// Carries out calls: sends, waits, tries again where that is safe, and turns whatever goes wrong into the client's errors.
+
+import { Attempt } from './attempt.ts';
+import { apiError, HedgerowApiError, HedgerowConnectionError } from './errors.ts';
+import { ndjsonValues } from './ndjson.ts';
+import type { OperationId } from './operations.ts';
+import { type CallOptions, type ClientOptions, type Settings, settingsOf, timeoutOf } from './options.ts';
+import { type CallInput, NDJSON_TYPE, type PreparedRequest, prepare } from './request.ts';
+import { delayAfter, isPassing, retryAfterSeconds } from './retry.ts';
+
+/** A whole answer, or one that has begun. */
+type Take<T> = (response: Response, attempt: Attempt) => Promise<T>;
+
+export class Connection {
+  readonly #settings: Settings;
+  /** Newest log position an answer to this client told of. */
+  lastLsn = 0;
+
+  constructor(options: ClientOptions) {
+    this.#settings = settingsOf(options);
+  }
+
+  /** The JSON value of the answer. */
+  async json<T>(id: OperationId, input: CallInput = {}, options: CallOptions = {}): Promise<T> {
+    const text = await this.text(id, input, options);
+    try {
+      return JSON.parse(text) as T;
+    } catch (cause) {
+      throw new HedgerowConnectionError('The answer is no JSON; is this the address of Hedgerow?', { cause });
+    }
+  }
+
+  text(id: OperationId, input: CallInput = {}, options: CallOptions = {}): Promise<string> {
+    return this.#call(id, input, options, async (response, attempt) => {
+      const text = await response.text();
+      attempt.end();
+      return text;
+    });
+  }
+
+  /** The rows of an NDJSON answer as they come. Leaving the loop early ends the request. */
+  async *rows<T>(id: OperationId, input: CallInput, options: CallOptions = {}): AsyncGenerator<T, void, undefined> {
+    const { chunks, attempt } = await this.#call(id, { ...input, accept: NDJSON_TYPE }, options, openStream);
+    try {
+      yield* ndjsonValues<T>(this.#guarded(chunks, attempt, options.signal));
+    } finally {
+      attempt.end();
+    }
+  }
+
+  async #call<T>(id: OperationId, input: CallInput, options: CallOptions, take: Take<T>): Promise<T> {
+    const settings = this.#settings;
+    const request = prepare(settings, id, input, options, settings.readYourWrites ? this.lastLsn : 0);
+    for (let count = 1; ; count++) {
+      options.signal?.throwIfAborted();
+      const attempt = new Attempt(options.signal, timeoutOf(settings, id, options));
+      try {
+        return await this.#try(request, attempt, take);
+      } catch (thrown) {
+        attempt.end();
+        const error = this.#errorOf(thrown, attempt, options.signal);
+        if (!request.repeatable || !isPassing(error, count)) throw error;
+        const retryAfter = error instanceof HedgerowApiError ? error.retryAfter : undefined;
+        const delayMs = delayAfter(count, retryAfter, settings.random(), settings);
+        if (delayMs === undefined) throw error;
+        await settings.sleep(delayMs, options.signal);
+      }
+    }
+  }
+
+  async #try<T>(request: PreparedRequest, attempt: Attempt, take: Take<T>): Promise<T> {
+    // Called as a plain function: browsers refuse their fetch as a method of anything else.
+    const { fetch } = this.#settings;
+    const response = await fetch(request.url, { ...request.init, signal: attempt.signal });
+    if (!response.ok) {
+      const retryAfter = retryAfterSeconds(response.headers.get('retry-after'), this.#settings.now());
+      throw apiError(response, await response.text(), retryAfter);
+    }
+    const lsn = Number(response.headers.get('x-hedgerow-lsn') ?? 0);
+    const taken = await take(response, attempt);
+    if (lsn > this.lastLsn) this.lastLsn = lsn;
+    return taken;
+  }
+
+  /** The chunks of a stream under the clock of its attempt, which stands still while the caller works on the rows. */
+  async *#guarded(
+    chunks: AsyncIterable<Uint8Array>,
+    attempt: Attempt,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<Uint8Array, void, undefined> {
+    try {
+      for await (const chunk of chunks) {
+        attempt.pause();
+        yield chunk;
+        attempt.restart();
+      }
+    } catch (thrown) {
+      throw this.#errorOf(thrown, attempt, signal);
+    }
+  }
+
+  /** The reason of the caller's signal stays as it is. */
+  #errorOf(thrown: unknown, attempt: Attempt, signal: AbortSignal | undefined): unknown {
+    if (signal?.aborted === true) return signal.reason;
+    if (thrown instanceof HedgerowApiError) return thrown;
+    const { url } = this.#settings;
+    if (attempt.timedOut) {
+      return new HedgerowConnectionError(`${url} did not answer in time.`, { cause: thrown, timedOut: true });
+    }
+    const reason = (thrown as { cause?: { message?: string } }).cause?.message ?? (thrown as Error).message;
+    return new HedgerowConnectionError(`No whole answer from ${url}: ${reason}.`, { cause: thrown });
+  }
+}
+
+async function openStream(response: Response, attempt: Attempt) {
+  return { chunks: chunksOf(response), attempt };
+}
+
+/** Browsers do not all let a stream be iterated, so it is read by hand. */
+async function* chunksOf(response: Response): AsyncGenerator<Uint8Array, void, undefined> {
+  const reader = response.body?.getReader();
+  if (reader === undefined) return;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    yield value;
+  }
+}

@@ -1,0 +1,83 @@
+// Calls on hyperedges: insert, delete, read a window or the edges of a node, compact.
+
+import type { Connection } from './connection.ts';
+import type { CallOptions } from './options.ts';
+import { pagesOf } from './pages.ts';
+import type {
+  CompactAnswer,
+  CompactInput,
+  DeletedHyperedges,
+  Hyperedge,
+  HyperedgeKey,
+  InsertedHyperedge,
+  InsertedHyperedges,
+  LookupAnswer,
+  LookupQuery,
+  NewHyperedge,
+  RangeAnswer,
+  RangeQuery,
+} from './types.ts';
+
+export class Hyperedges {
+  readonly #connection: Connection;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  /** Edges of a time window, both ends inclusive, ordered by time and id. Without `limit` all of them, as one value. */
+  range(query: RangeQuery, options?: CallOptions): Promise<RangeAnswer> {
+    return this.#connection.json('rangeHyperedges', { query }, options);
+  }
+
+  /** The same edges one by one, however many there are; throws a HedgerowConnectionError when the stream breaks off. */
+  rangeRows(query: RangeQuery, options?: CallOptions): AsyncGenerator<Hyperedge, void, undefined> {
+    return this.#connection.rows('rangeHyperedges', { query }, options);
+  }
+
+  /** The same edges in pages of at most `limit`, all of one state of the table. */
+  rangePages(
+    query: RangeQuery & { limit: number },
+    options?: CallOptions,
+  ): AsyncGenerator<RangeAnswer, void, undefined> {
+    return pagesOf((cursor) => this.range({ ...query, ...cursor }, options));
+  }
+
+  /** Edges that hold a node, ordered by time and id. */
+  node(nodeId: number, query: LookupQuery = {}, options?: CallOptions): Promise<LookupAnswer> {
+    return this.#connection.json('lookupNode', { parameters: [nodeId], query }, options);
+  }
+
+  nodeRows(nodeId: number, query: LookupQuery = {}, options?: CallOptions): AsyncGenerator<Hyperedge, void, undefined> {
+    return this.#connection.rows('lookupNode', { parameters: [nodeId], query }, options);
+  }
+
+  nodePages(
+    nodeId: number,
+    query: LookupQuery & { limit: number },
+    options?: CallOptions,
+  ): AsyncGenerator<LookupAnswer, void, undefined> {
+    return pagesOf((cursor) => this.node(nodeId, { ...query, ...cursor }, options));
+  }
+
+  insert(edge: NewHyperedge, options?: CallOptions): Promise<InsertedHyperedge> {
+    return this.#connection.json('insertHyperedge', { body: edge }, options);
+  }
+
+  /** All of the edges or none, as one body; the server has a limit of size (64 MB by default). */
+  insertMany(edges: Iterable<NewHyperedge>, table?: string, options?: CallOptions): Promise<InsertedHyperedges> {
+    let lines = '';
+    for (const edge of edges) lines += `${JSON.stringify(edge)}\n`;
+    return this.#connection.json('insertHyperedge', { query: { table }, lines }, options);
+  }
+
+  /** Deletes every live edge with this time and member set. */
+  delete(key: HyperedgeKey, options?: CallOptions): Promise<DeletedHyperedges> {
+    return this.#connection.json('deleteHyperedge', { body: key }, options);
+  }
+
+  /** Compacts one table or all; answers when it is done. */
+  compact(input: CompactInput = {}, options?: CallOptions): Promise<CompactAnswer> {
+    return this.#connection.json('compactHyperedges', { body: input }, options);
+  }
+}

@@ -1,0 +1,8 @@
+// `hedgerow/client`: talks to a Hedgerow service over HTTP, from browsers and Node; holds nothing of the server.
+
+export { HedgerowClient } from './client.ts';
+export { HedgerowApiError, HedgerowConnectionError } from './errors.ts';
+export { OPERATIONS, type Operation, type OperationId } from './operations.ts';
+export type { CallOptions, ClientOptions } from './options.ts';
+export type { RetryOptions } from './retry.ts';
+export type * from './types.ts';

@@ -1,0 +1,46 @@
+// Every operation of the API by its name in the description: where it is, and whether it may be marked with an Idempotency-Key.
+
+export interface Operation {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** Parameters in braces. */
+  readonly path: string;
+  /** A write that the server carries out once for one Idempotency-Key. */
+  readonly idempotent: boolean;
+}
+
+const read = (path: string): Operation => ({ method: 'GET', path, idempotent: false });
+const write = (method: Operation['method'], path: string): Operation => ({ method, path, idempotent: true });
+/** Answers of these hold secrets, so the server keeps none of them for a second try. */
+const writeOnce = (method: Operation['method'], path: string): Operation => ({ method, path, idempotent: false });
+
+export const OPERATIONS = {
+  getLive: read('/health/live'),
+  getReady: read('/health/ready'),
+  getHealth: read('/health'),
+  getMetrics: read('/metrics'),
+  getOpenapi: read('/openapi.json'),
+  rangeHyperedges: read('/v1/hyperedges'),
+  lookupNode: read('/v1/hyperedges/node/{node_id}'),
+  insertHyperedge: write('POST', '/v1/hyperedges'),
+  deleteHyperedge: write('DELETE', '/v1/hyperedges'),
+  compactHyperedges: write('POST', '/v1/hyperedges/compact'),
+  setAutocompact: write('POST', '/v1/autocompact'),
+  getWal: read('/v1/wal'),
+  listTables: read('/v1/tables'),
+  getTable: read('/v1/tables/{name}'),
+  createTable: write('POST', '/v1/tables'),
+  dropTable: write('DELETE', '/v1/tables/{name}'),
+  listIndexes: read('/v1/indexes'),
+  createIndex: write('POST', '/v1/indexes'),
+  dropIndex: write('DELETE', '/v1/indexes/{table}/{column}'),
+  runBatch: write('POST', '/v1/batch'),
+  createBackup: write('POST', '/v1/backup'),
+  listKeys: read('/v1/keys'),
+  createKey: writeOnce('POST', '/v1/keys'),
+  revokeKey: writeOnce('DELETE', '/v1/keys/{key_id}'),
+} as const satisfies Record<string, Operation>;
+
+export type OperationId = keyof typeof OPERATIONS;
+
+/** Work over whole tables: minutes are nothing unusual. */
+export const LONG_OPERATIONS: ReadonlySet<OperationId> = new Set(['compactHyperedges', 'createIndex', 'createBackup']);

@@ -1,0 +1,54 @@
+// The values the API takes and gives, as types: inferred from the schemas of its routes, nothing of them at run time.
+
+import type { InferInput, InferOutput } from '../http/schema.ts';
+import type * as backup from '../routes/schemas/backup.ts';
+import type * as batch from '../routes/schemas/batch.ts';
+import type * as edges from '../routes/schemas/edges.ts';
+import type * as health from '../routes/schemas/health.ts';
+import type * as indexes from '../routes/schemas/indexes.ts';
+import type * as keys from '../routes/schemas/keys.ts';
+import type * as maintenance from '../routes/schemas/maintenance.ts';
+import type * as rows from '../routes/schemas/rows.ts';
+import type * as tables from '../routes/schemas/tables.ts';
+
+export type Hyperedge = InferOutput<typeof rows.rowSchema>;
+export type QueryPlan = InferOutput<typeof rows.planSchema>;
+export type RangeQuery = InferOutput<typeof rows.rangeQuery>;
+export type RangeAnswer = InferOutput<typeof rows.rangeAnswer>;
+export type LookupQuery = InferOutput<typeof rows.lookupQuery>;
+export type LookupAnswer = InferOutput<typeof rows.lookupAnswer>;
+
+export type NewHyperedge = InferInput<typeof edges.edgeBody>;
+export type HyperedgeKey = InferInput<typeof edges.edgeKeyBody>;
+export type InsertedHyperedge = InferOutput<typeof edges.insertAnswer>;
+export type InsertedHyperedges = InferOutput<typeof edges.bulkInsertAnswer>;
+export type DeletedHyperedges = InferOutput<typeof edges.deleteAnswer>;
+
+export type CompactInput = InferInput<typeof maintenance.compactBody>;
+export type CompactAnswer = InferOutput<typeof maintenance.compactAnswer>;
+export type AutocompactInput = InferInput<typeof maintenance.autocompactBody>;
+export type AutocompactAnswer = InferOutput<typeof maintenance.autocompactAnswer>;
+export type WalStatus = InferOutput<typeof maintenance.walAnswer>;
+
+export type Table = InferOutput<typeof tables.tableItem>;
+export type NewTable = InferInput<typeof tables.tableBody>;
+export type DroppedTable = InferOutput<typeof tables.dropTableAnswer>;
+
+export type BatchOperation = InferInput<typeof batch.batchBody>['operations'][number];
+export type BatchAnswer = InferOutput<typeof batch.batchAnswer>;
+
+export type Health = InferOutput<typeof health.healthAnswer>;
+export type Live = InferOutput<typeof health.liveAnswer>;
+export type Ready = InferOutput<typeof health.readyAnswer>;
+
+export type Index = InferOutput<typeof indexes.indexItem>;
+export type NewIndex = InferInput<typeof indexes.indexBody>;
+export type DroppedIndex = InferOutput<typeof indexes.dropIndexAnswer>;
+
+export type BackupInput = InferInput<typeof backup.backupBody>;
+export type BackupAnswer = InferOutput<typeof backup.backupAnswer>;
+
+export type Key = InferOutput<typeof keys.keyItem>;
+export type NewKey = InferInput<typeof keys.keyBody>;
+export type CreatedKey = InferOutput<typeof keys.createdKey>;
+export type RevokedKey = InferOutput<typeof keys.revokeAnswer>;

@@ -1,0 +1,67 @@
+// One request as a handler sees it.
+
+import type { Principal } from '../access/principal.ts';
+import type { Database } from '../engine/index.ts';
+import { EMPTY_BODY } from './body.ts';
+import type { EntityTag } from './entity-tag.ts';
+import type { Exchange } from './exchange.ts';
+import type { Once } from './once.ts';
+import type { Call, Route, Services } from './route.ts';
+import { decodedParameters, type Match } from './router.ts';
+import type { TransportRequest } from './transport.ts';
+
+// One is made for every request, so it holds plain fields only.
+export class RequestCall implements Call {
+  readonly services: Services;
+  readonly database: Database;
+  readonly parameters: readonly string[];
+  /** As it came, without the query. */
+  readonly path: string;
+  readonly query: string;
+  readonly accept: string;
+  readonly bodyType: string;
+  body: Buffer;
+  readonly client: Exchange;
+  readonly caller: Principal;
+  readonly deadlineMs: number;
+  once: Once | undefined;
+  /** Empty: none was sent, or the route looks at none. */
+  readonly idempotencyKey: string;
+  private readonly ifNoneMatch: string;
+
+  constructor(
+    exchange: Exchange,
+    route: Route,
+    match: Match,
+    request: TransportRequest,
+    path: string,
+    bodyType: string,
+  ) {
+    const { services } = exchange;
+    this.services = services;
+    // Routes with `database: false` may meet a service without one, and do not touch it.
+    this.database = services.database as Database;
+    this.parameters = decodedParameters(match.parameters);
+    this.path = path;
+    this.query = request.getQuery() ?? '';
+    this.accept = route.negotiates ? request.getHeader('accept') : '';
+    this.bodyType = bodyType;
+    this.body = EMPTY_BODY;
+    this.client = exchange;
+    this.caller = exchange.caller;
+    const { queryTimeoutMs } = services;
+    this.deadlineMs = queryTimeoutMs === 0 ? Number.POSITIVE_INFINITY : exchange.startMs + queryTimeoutMs;
+    this.once = undefined;
+    this.idempotencyKey = route.idempotent ? request.getHeader('idempotency-key') : '';
+    this.ifNoneMatch = route.tagged ? request.getHeader('if-none-match') : '';
+  }
+
+  get requestId(): string {
+    return this.client.requestId;
+  }
+
+  holds(tag: EntityTag | undefined): tag is EntityTag {
+    if (this.ifNoneMatch === '' || tag === undefined) return false;
+    return this.services.tags.matches(this.ifNoneMatch, tag);
+  }
+}

@@ -1,0 +1,51 @@
+// The address of a client: as text for the audit log, and as the identifier it is counted under.
+
+/** IPv4 as a number, also when mapped into IPv6; IPv6 by its first 64 bits, since one host can take any address below them. */
+export function addressId(address: ArrayBuffer): number | string {
+  const bytes = new Uint8Array(address);
+  if (bytes.length === 4) return ipv4Number(bytes, 0);
+  if (bytes.length !== 16) return 'unknown';
+  if (isMapped(bytes)) return ipv4Number(bytes, 12);
+  return hexGroups(bytes).slice(0, 4).join(':');
+}
+
+/** As RFC 5952 writes it; IPv4-mapped as IPv4. `unknown` when the transport knows none. */
+export function addressText(address: ArrayBuffer): string {
+  const bytes = new Uint8Array(address);
+  if (bytes.length === 4) return bytes.join('.');
+  if (bytes.length !== 16) return 'unknown';
+  if (isMapped(bytes)) return bytes.subarray(12).join('.');
+  return shortened(hexGroups(bytes));
+}
+
+function ipv4Number(bytes: Uint8Array, offset: number): number {
+  return bytes[offset]! * 2 ** 24 + bytes[offset + 1]! * 2 ** 16 + bytes[offset + 2]! * 2 ** 8 + bytes[offset + 3]!;
+}
+
+/** ::ffff:a.b.c.d */
+function isMapped(bytes: Uint8Array): boolean {
+  for (let i = 0; i < 10; i++) if (bytes[i] !== 0) return false;
+  return bytes[10] === 0xff && bytes[11] === 0xff;
+}
+
+function hexGroups(bytes: Uint8Array): string[] {
+  const groups: string[] = [];
+  for (let i = 0; i < 16; i += 2) groups.push((bytes[i]! * 256 + bytes[i + 1]!).toString(16));
+  return groups;
+}
+
+/** The longest run of two or more zero groups, the first of equals, as `::`. */
+function shortened(groups: readonly string[]): string {
+  let start = 0;
+  let length = 0;
+  for (let from = 0; from < groups.length; from++) {
+    let to = from;
+    while (groups[to] === '0') to++;
+    if (to - from > length) {
+      start = from;
+      length = to - from;
+    }
+  }
+  if (length < 2) return groups.join(':');
+  return `${groups.slice(0, start).join(':')}::${groups.slice(start + length).join(':')}`;
+}

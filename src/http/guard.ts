@@ -1,0 +1,150 @@
+// Who may pass, and in which order that is asked: state of the service, rate limit, key, role, load (contract section 1). Route and method come before,
+// content type and body after.
+
+import { EVERYONE, includesRole, NOBODY } from '../access/principal.ts';
+import type { RateLimit } from '../access/rate-limit.ts';
+import { type HedgerowError, refusal } from '../errors.ts';
+import { addressId, addressText } from './client-address.ts';
+import type { Exchange } from './exchange.ts';
+import { overloaded } from './load.ts';
+import type { Parts } from './parts.ts';
+import type { Keys, Route, Services } from './route.ts';
+import type { TransportRequest } from './transport.ts';
+
+const BEARER = 'bearer ';
+
+/** What `identify` found. */
+interface Passage {
+  /** A key was sent. */
+  hasKey: boolean;
+  /** Over the rate limit. */
+  isLimited: boolean;
+}
+
+export class Guard {
+  readonly #parts: Parts;
+  readonly #limit: RateLimit;
+  /** Of the last `identify`; one value, since `admit` follows it at once. */
+  readonly #passage: Passage = { hasKey: false, isLimited: false };
+
+  constructor(parts: Parts, limit: RateLimit) {
+    this.#parts = parts;
+    this.#limit = limit;
+  }
+
+  /** Checks the key and counts the request: by key, or else by address. Refuses nothing yet. */
+  identify(exchange: Exchange, request: TransportRequest): void {
+    const { authDisabled, keys } = this.#parts;
+    const passage = this.#passage;
+    passage.hasKey = false;
+    if (authDisabled) {
+      exchange.caller = EVERYONE;
+    } else {
+      const key = keyOf(request);
+      if (key !== '') {
+        passage.hasKey = true;
+        exchange.caller = keys?.authenticate(key) ?? NOBODY;
+      }
+    }
+    this.#count(exchange);
+  }
+
+  #count(exchange: Exchange): void {
+    const limit = this.#limit;
+    const epochMs = this.#parts.epochMs();
+    const { startMs } = exchange;
+    this.#passage.isLimited = false;
+    if (limit.perMinute === 0) {
+      exchange.remaining = 0;
+      exchange.resetSeconds = Math.ceil(epochMs / 1000);
+      return;
+    }
+    const { keyId } = exchange.caller;
+    const passes =
+      keyId === null
+        ? limit.takeByAddress(addressId(exchange.remoteAddress), startMs)
+        : limit.takeByKey(keyId, startMs);
+    this.#passage.isLimited = !passes;
+    exchange.remaining = limit.remaining;
+    exchange.resetSeconds = Math.ceil((epochMs + limit.resetMs) / 1000);
+  }
+
+  /** Throws when the request must not go on. To be called right after `identify`. */
+  admit(exchange: Exchange, route: Route): void {
+    const { observer, load } = this.#parts;
+    this.#requireState(route);
+    if (this.#passage.isLimited) {
+      observer.refused('rate_limited');
+      throw tooMany(this.#limit.perMinute, this.#limit.retryMs);
+    }
+    if (route.role !== 'none') this.#requireRole(exchange, route);
+    if (load.isFull) {
+      observer.refused('overloaded');
+      throw overloaded();
+    }
+  }
+
+  #requireState(route: Route): void {
+    const { draining, database, keys, authDisabled } = this.#parts;
+    if (draining && route.database) throw refusal('draining', 'The server is shutting down.');
+    const isReady = database !== undefined && (authDisabled || keys !== undefined);
+    if (!isReady && (route.database || (route.role !== 'none' && !authDisabled))) {
+      throw refusal('starting', 'The database is still being opened. Try again shortly.');
+    }
+  }
+
+  #requireRole(exchange: Exchange, route: Route): void {
+    const { observer } = this.#parts;
+    const { caller } = exchange;
+    if (includesRole(caller.role, route.role)) return;
+    const isUnknown = caller.role === 'none';
+    const error = isUnknown ? unauthorized(this.#passage.hasKey) : forbidden(route, caller.role);
+    observer.refused(isUnknown ? 'unauthorized' : 'forbidden');
+    observer.audit({
+      event: isUnknown ? 'auth.failed' : 'auth.denied',
+      keyId: caller.keyId,
+      remoteIp: addressText(exchange.remoteAddress),
+      role: caller.role,
+      status: error.status,
+      requestId: exchange.requestId,
+    });
+    throw error;
+  }
+}
+
+/** For the routes that manage keys. Throws `no_keys` while nobody needs one. */
+export function requireKeys({ authDisabled, keys }: Services): Keys {
+  if (!authDisabled && keys !== undefined) return keys;
+  throw refusal('no_keys', 'Keys are turned off (HEDGEROW_AUTH_DISABLED=1): there are none to manage.');
+}
+
+/** The key a request carries, empty when none; `X-API-Key` wins. */
+function keyOf(request: TransportRequest): string {
+  const own = request.getHeader('x-api-key');
+  if (own !== '') return own;
+  const authorization = request.getHeader('authorization');
+  if (authorization.length <= BEARER.length || authorization.slice(0, BEARER.length).toLowerCase() !== BEARER)
+    return '';
+  return authorization.slice(BEARER.length).trim();
+}
+
+function tooMany(perMinute: number, retryMs: number): HedgerowError {
+  const seconds = Math.max(1, Math.ceil(retryMs / 1000));
+  return refusal('rate_limited', `More than ${perMinute} requests a minute. Try again in ${seconds} s.`, {
+    fields: { retryAfter: seconds },
+  });
+}
+
+function unauthorized(hasKey: boolean): HedgerowError {
+  return hasKey
+    ? refusal('unauthorized', 'This API key is unknown, revoked or expired.', {
+        fields: { challenge: 'Bearer realm="hedgerow", error="invalid_token"' },
+      })
+    : refusal('unauthorized', 'This route needs an API key: send X-API-Key, or Authorization: Bearer.', {
+        fields: { challenge: 'Bearer realm="hedgerow"' },
+      });
+}
+
+function forbidden(route: Route, role: string): HedgerowError {
+  return refusal('forbidden', `This route needs the role ${route.role}; the key has the role ${role}.`);
+}

@@ -1,0 +1,38 @@
+// Reads that must see a certain write: `X-Min-LSN`.
+
+import type { Database } from '../engine/index.ts';
+import { type HedgerowError, refusal } from '../errors.ts';
+import type { RequestCall } from './call.ts';
+import { queryTimeout } from './deadline.ts';
+import { parseInteger } from './integers.ts';
+import type { Route } from './route.ts';
+
+/** A read waits so long for the position it asks for (contract section 1). */
+const LONGEST_WAIT_MS = 5000;
+
+/** True for routes that look at the header. */
+export function waitsForLsn(route: Route): boolean {
+  return route.role === 'readonly' && route.database;
+}
+
+/** The position in the header, 0 when there is none. Throws `invalid_lsn`. */
+export function minLsnOf(header: string): number {
+  if (header === '') return 0;
+  const lsn = parseInteger(header);
+  if (lsn >= 0) return lsn;
+  throw refusal('invalid_lsn', 'X-Min-LSN takes a log position: an integer of 0 or more, as X-Hedgerow-LSN tells it.', {
+    errors: [{ loc: ['header', 'X-Min-LSN'], msg: 'must be an integer of 0 to 2^53-1' }],
+  });
+}
+
+/** Resolves when reads see `lsn`; rejects `lsn_timeout`, or `timeout` when the time for the whole query is over before. */
+export async function untilVisible(call: RequestCall, lsn: number): Promise<void> {
+  const { database, services } = call;
+  const leftMs = call.deadlineMs - services.now();
+  const reached = await database.whenVisible(lsn, Math.max(0, Math.min(LONGEST_WAIT_MS, leftMs)));
+  if (!reached) throw leftMs < LONGEST_WAIT_MS ? queryTimeout(services.queryTimeoutMs) : lsnTimeout(database, lsn);
+}
+
+function lsnTimeout(database: Database, lsn: number): HedgerowError {
+  return refusal('lsn_timeout', `Position ${lsn} is not visible yet; the newest one is ${database.lastLsn}.`);
+}

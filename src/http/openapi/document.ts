@@ -1,0 +1,97 @@
+// Builds the description of the API (OpenAPI 3.1) from the route table.
+
+import { STATUS_OF_CODE } from '../../errors.ts';
+import type { Route } from '../route.ts';
+import { Components } from './components.ts';
+import { ANSWER_HEADERS, REQUEST_HEADERS } from './headers.ts';
+import type { JsonObject } from './json-schema.ts';
+import { errorResponse, operationOf } from './operation.ts';
+import { errorStatuses } from './statuses.ts';
+
+/** A group of routes, and the paths that belong to it: the first group with a fitting beginning takes a path. */
+export interface Tag {
+  readonly name: string;
+  readonly description: string;
+  readonly paths: readonly string[];
+}
+
+export interface Description {
+  readonly routes: readonly Route[];
+  readonly tags: readonly Tag[];
+  readonly version: string;
+  /** Markdown. */
+  readonly introduction: string;
+}
+
+/** The document as a plain value. Throws when a route belongs to no tag or two schemas share a name. */
+export function buildDocument({ routes, tags, version, introduction }: Description): JsonObject {
+  const components = new Components();
+  const paths: Record<string, JsonObject> = {};
+  for (const route of routes) {
+    paths[route.path] ??= {};
+    paths[route.path]![route.method.toLowerCase()] = operationOf(route, tagOf(route, tags), components);
+  }
+  const used = new Set(routes.flatMap((route) => (route.rateExempt ? [] : errorStatuses(route))));
+  return {
+    openapi: '3.1.1',
+    jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
+    info: { title: 'Hedgerow', version, description: introduction, license: { name: 'MIT', identifier: 'MIT' } },
+    servers: [{ url: '/' }],
+    security: [{ apiKey: [] }, { bearer: [] }],
+    tags: tags.map(({ name, description }) => ({ name, description })),
+    paths,
+    components: {
+      schemas: { ...components.schemas(), Error: ERROR },
+      responses: Object.fromEntries([...used].sort().map((status) => [`Error${status}`, usualError(routes, status)])),
+      parameters: REQUEST_HEADERS,
+      headers: ANSWER_HEADERS,
+      securitySchemes: {
+        apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+        bearer: { type: 'http', scheme: 'bearer', description: 'The same key as `Authorization: Bearer`.' },
+      },
+    },
+  };
+}
+
+function tagOf(route: Route, tags: readonly Tag[]): string {
+  const tag = tags.find(({ paths }) => paths.some((path) => route.path === path || route.path.startsWith(`${path}/`)));
+  if (tag === undefined) throw new Error(`${route.path} belongs to no tag of the API description`);
+  return tag.name;
+}
+
+/** All routes under the rate limit describe an error in the same words. */
+function usualError(routes: readonly Route[], status: number): JsonObject {
+  return errorResponse(routes.find((route) => !route.rateExempt)!, status);
+}
+
+/** The error body of contract section 1. */
+const ERROR: JsonObject = {
+  type: 'object',
+  description: 'What went wrong. Every status of 400 and above has this body.',
+  required: ['detail', 'code', 'status', 'request_id'],
+  properties: {
+    detail: { type: 'string', description: 'A sentence that says what to do.' },
+    code: { type: 'string', enum: Object.keys(STATUS_OF_CODE), description: 'Stable name of the kind of error.' },
+    status: { type: 'integer', minimum: 400, maximum: 599 },
+    request_id: { type: 'string', description: 'As in `X-Request-Id`; stands in the log of the service too.' },
+    errors: {
+      type: 'array',
+      description: 'The wrong fields, when the places matter.',
+      items: {
+        type: 'object',
+        required: ['loc', 'msg'],
+        properties: {
+          loc: {
+            type: 'array',
+            items: { type: ['string', 'integer'] },
+            examples: [['body', 'members', 0]],
+          },
+          msg: { type: 'string' },
+        },
+      },
+    },
+    line: { type: 'integer', minimum: 1, description: 'Line of an NDJSON body or a statement.' },
+    column: { type: 'integer', minimum: 1 },
+    expected: { description: 'What could stand there.' },
+  },
+};

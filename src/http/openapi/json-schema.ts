@@ -1,0 +1,73 @@
+// Turns the valibot schemas of routes into JSON Schema of the dialect OpenAPI 3.1 speaks (draft 2020-12).
+
+import { type ConversionConfig, toJsonSchema } from '@valibot/to-json-schema';
+import { type GenericSchema, toInteger } from '../schema.ts';
+
+export type JsonObject = Record<string, unknown>;
+
+/** One parameter of a path or query. */
+export interface Parameter {
+  name: string;
+  required: boolean;
+  schema: JsonObject;
+}
+
+const CONFIG: ConversionConfig = {
+  target: 'draft-2020-12',
+  // Rules that JSON Schema has no words for: the server is stricter there than its description.
+  ignoreActions: ['finite', 'check', 'raw_check'],
+  overrideSchema: ({ valibotSchema, jsonSchema }) => {
+    if (valibotSchema.type === 'union' || valibotSchema.type === 'nullable' || valibotSchema.type === 'nullish') {
+      return withoutAlternatives(jsonSchema as JsonObject) as typeof jsonSchema | undefined;
+    }
+    if (valibotSchema.type === 'loose_object') return { ...jsonSchema, additionalProperties: true };
+    return undefined;
+  },
+  overrideAction: ({ valibotAction, jsonSchema }) =>
+    (valibotAction as unknown) === toInteger ? { ...jsonSchema, type: 'integer' } : undefined,
+};
+
+/** What a client sends. */
+export function bodySchema(schema: GenericSchema): JsonObject {
+  return converted(schema, { ...CONFIG, typeMode: 'input' });
+}
+
+/** What a client gets. */
+export function answerSchema(schema: GenericSchema): JsonObject {
+  return converted(schema, { ...CONFIG, typeMode: 'output' });
+}
+
+/** The entries of an object schema, each as a parameter. Integers are described as integers, though they come as text. */
+export function parametersOf(schema: GenericSchema | undefined): Parameter[] {
+  if (schema === undefined) return [];
+  const { properties = {}, required = [] } = converted(schema, CONFIG) as {
+    properties?: Record<string, JsonObject>;
+    required?: string[];
+  };
+  return Object.entries(properties).map(([name, one]) => ({ name, required: required.includes(name), schema: one }));
+}
+
+function converted(schema: GenericSchema, config: ConversionConfig): JsonObject {
+  const { $schema, ...rest } = toJsonSchema(schema, config) as JsonObject;
+  return withoutEmpty(rest) as JsonObject;
+}
+
+/** `anyOf` of plain types becomes one schema with several types: shorter to read, and the same. */
+function withoutAlternatives({ anyOf, ...rest }: JsonObject): JsonObject | undefined {
+  const [first, ...others] = anyOf as JsonObject[];
+  const isBare = others.every((option) => 'type' in option && Object.keys(option).length === 1);
+  if (first === undefined || !isBare || !('type' in first) || 'title' in first) return undefined;
+  const types = [first, ...others].flatMap((option) => option.type as string | string[]);
+  const values = first.enum as unknown[] | undefined;
+  return { ...rest, ...first, type: types, ...(values === undefined ? {} : { enum: [...values, null] }) };
+}
+
+/** Drops the empty `required` lists and the `propertyNames` that say only that names are text. */
+function withoutEmpty(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutEmpty);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).filter(
+    ([key, inner]) => !(key === 'required' && Array.isArray(inner) && inner.length === 0) && key !== 'propertyNames',
+  );
+  return Object.fromEntries(entries.map(([key, inner]) => [key, withoutEmpty(inner)]));
+}

@@ -1,0 +1,22 @@
+// What http/ itself shares besides what handlers may use: one value per running service.
+
+import type { Cors } from './cors.ts';
+import type { AnswerHeads } from './head-block.ts';
+import type { Load } from './load.ts';
+import type { RequestIds } from './request-id.ts';
+import type { Services } from './route.ts';
+import type { Sample } from './sample.ts';
+
+export interface Parts extends Services {
+  readonly ids: RequestIds;
+  readonly heads: AnswerHeads;
+  readonly cors: Cors;
+  readonly load: Load;
+  readonly sample: Sample;
+  /** Epoch milliseconds. */
+  readonly epochMs: () => number;
+  /** Number for the observer of requests that find no route. */
+  readonly unmatchedRoute: number;
+  /** Number for the observer of OPTIONS requests. */
+  readonly optionsRoute: number;
+}

@@ -1,0 +1,20 @@
+// Picks one of a few answers at random, in a way that clients cannot foresee.
+
+/** One of so many is picked. */
+const ONE_OF = 16;
+
+export class Sample {
+  #state: number;
+
+  /** `seed` is random. */
+  constructor(seed: number) {
+    this.#state = seed;
+  }
+
+  /** True for one of 16 calls. */
+  next(): boolean {
+    // A linear congruential generator; its high bits are good enough.
+    this.#state = (Math.imul(this.#state, 1664525) + 1013904223) | 0;
+    return this.#state >>> 0 < 2 ** 32 / ONE_OF;
+  }
+}

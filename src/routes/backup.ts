@@ -1,0 +1,28 @@
+// Backups: one archive of everything at one log position, written on the server.
+
+import { jsonReply } from '../http/reply.ts';
+import type { Route } from '../http/route.ts';
+import { validated } from '../http/validated.ts';
+import { backupAnswer, backupBody } from './schemas/backup.ts';
+
+const create = validated({
+  id: 'createBackup',
+  method: 'POST',
+  path: '/v1/backup',
+  role: 'admin',
+  summary: 'Write a backup of everything on the server; answers when it is durable. Writes go on meanwhile.',
+  audit: 'backup.created',
+  idempotent: true,
+  body: backupBody,
+  bodyOptional: true,
+  answers: { 200: backupAnswer },
+  errors: [500],
+  handler: async ({ body }, { database, services }) => {
+    const dir = database.backupDirectory(services.backupRoot, body.backup_dir);
+    const compactFirst = body.compact_first ?? false;
+    const { path, sizeBytes, tables } = await database.backup({ dir, compactFirst });
+    return jsonReply(200, { path, size_bytes: sizeBytes, tables, compact_first: compactFirst });
+  },
+});
+
+export const backupRoutes: readonly Route[] = [create];

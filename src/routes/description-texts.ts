@@ -1,0 +1,42 @@
+// Words of the API description that belong to no single route: its introduction and its groups.
+
+import type { Tag } from '../http/openapi/document.ts';
+
+export const INTRODUCTION = `A temporal hypergraph database: time-stamped events that join any number of nodes.
+
+**Keys.** Send \`X-API-Key\` or \`Authorization: Bearer\`. Each role includes the ones before it: \`readonly\`, \`readwrite\`, \`admin\`; \`x-role\` of an operation names the one it needs.
+
+**Bodies.** JSON. Unknown fields and query parameters are ignored; null in an optional field is the same as leaving it out. Integers are within ±(2^53-1). Answers over 1 KB are packed with gzip for clients that accept it.
+
+**Errors.** Every status of 400 and above carries the same body; \`detail\` is a sentence that says what to do, \`code\` is stable. A status that an operation does not list (500 with the code \`internal\`) is a fault of the service: report it with its request id.
+
+**Log position.** Data routes tell in \`X-Hedgerow-LSN\` which position of the log their answer reflects. A read with \`X-Min-LSN\` waits until that position is visible.
+
+**Retries.** A write with an \`Idempotency-Key\` can be sent again without being carried out twice. After 429 and 503 wait for \`Retry-After\` seconds.
+
+**Request ids.** \`X-Request-Id\` is echoed when it is sent, and stands in the log.
+
+\`HEAD\` works wherever \`GET\` does, \`OPTIONS\` everywhere.`;
+
+export const TAGS: readonly Tag[] = [
+  {
+    name: 'Hyperedges',
+    description: 'Insert, delete and read hyperedges.',
+    paths: ['/v1/hyperedges'],
+  },
+  { name: 'Batch', description: 'Several writes as one.', paths: ['/v1/batch'] },
+  { name: 'Tables', description: 'Tables of hyperedges.', paths: ['/v1/tables'] },
+  { name: 'Indexes', description: 'Indexes on numeric columns.', paths: ['/v1/indexes'] },
+  {
+    name: 'Log',
+    description: 'The write-ahead log and the threshold that compacts it.',
+    paths: ['/v1/wal', '/v1/autocompact'],
+  },
+  { name: 'Backup', description: 'Backups on the server.', paths: ['/v1/backup'] },
+  { name: 'Keys', description: 'API keys and their roles.', paths: ['/v1/keys'] },
+  {
+    name: 'Service',
+    description: 'Health, metrics and this description.',
+    paths: ['/health', '/metrics', '/openapi.json', '/docs'],
+  },
+];

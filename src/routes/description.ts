@@ -1,0 +1,76 @@
+// The API's own description: the OpenAPI document, and the page that shows it.
+
+import { type HedgerowError, refusal } from '../errors.ts';
+import { JSON_TYPE } from '../http/media.ts';
+import { buildDocument } from '../http/openapi/document.ts';
+import { contentReply } from '../http/reply.ts';
+import type { Route, Services } from '../http/route.ts';
+import { described, text, v } from '../http/schema.ts';
+import { validated } from '../http/validated.ts';
+import { INTRODUCTION, TAGS } from './description-texts.ts';
+import { PAGE, PAGE_FILES, PAGE_HEADERS, START_SCRIPT } from './docs-page.ts';
+
+/** The document is the same as long as the service runs. */
+const DOCUMENTS = new WeakMap<Services, string>();
+
+export function documentText(services: Pick<Services, 'routes' | 'version'>): string {
+  const { routes, version } = services;
+  return JSON.stringify(buildDocument({ routes, tags: TAGS, version, introduction: INTRODUCTION }));
+}
+
+const openapi = validated({
+  id: 'getOpenapi',
+  method: 'GET',
+  path: '/openapi.json',
+  role: 'none',
+  summary: 'This description of the API, as OpenAPI 3.1.',
+  database: false,
+  answers: { 200: v.looseObject({ openapi: v.string(), paths: v.record(v.string(), v.unknown()) }) },
+  handler: (_input, { services }) => {
+    let document = DOCUMENTS.get(services);
+    if (document === undefined) {
+      document = documentText(services);
+      DOCUMENTS.set(services, document);
+    }
+    return contentReply(200, JSON_TYPE, document, [['Cache-Control', 'no-cache']]);
+  },
+});
+
+const page = validated({
+  id: 'getDocs',
+  method: 'GET',
+  path: '/docs',
+  role: 'none',
+  summary: 'A page to read this description and to try its requests.',
+  database: false,
+  answerTypes: ['text/html'],
+  answers: { 200: v.string() },
+  handler: () => contentReply(200, 'text/html; charset=utf-8', PAGE, [...PAGE_HEADERS, ['Cache-Control', 'no-cache']]),
+});
+
+const file = validated({
+  id: 'getDocsFile',
+  method: 'GET',
+  path: '/docs/{file}',
+  role: 'none',
+  summary: 'A file of the page.',
+  database: false,
+  parameters: v.object({ file: described(text(), `One of ${Object.keys(PAGE_FILES).join(', ')}.`) }),
+  answerTypes: [...new Set(Object.values(PAGE_FILES).map((type) => type.replace(/;.*/, '')))],
+  answers: { 200: v.string() },
+  errors: [404],
+  handler: ({ parameters }, { services }) => {
+    const name = parameters.file;
+    const contentType = Object.hasOwn(PAGE_FILES, name) ? PAGE_FILES[name] : undefined;
+    if (contentType === undefined) throw missing(`The page has no file ${name.slice(0, 100)}.`);
+    const bytes = name === 'start.js' ? START_SCRIPT : services.pageFile(name);
+    if (bytes === undefined) throw missing(`The file ${name} was not built; run npm run build:page.`);
+    return contentReply(200, contentType, bytes, [...PAGE_HEADERS, ['Cache-Control', 'public, max-age=86400']]);
+  },
+});
+
+function missing(detail: string): HedgerowError {
+  return refusal('route_not_found', detail);
+}
+
+export const descriptionRoutes: readonly Route[] = [openapi, page, file];

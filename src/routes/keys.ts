@@ -1,0 +1,70 @@
+// API keys: list, create, revoke.
+
+import type { NewKey } from '../access/keys.ts';
+import { requireKeys } from '../http/guard.ts';
+import { jsonReply } from '../http/reply.ts';
+import type { Route } from '../http/route.ts';
+import { v } from '../http/schema.ts';
+import { validated } from '../http/validated.ts';
+import { createdKey, keyBody, keyItem, keyParameters, revokeAnswer } from './schemas/keys.ts';
+
+const list = validated({
+  id: 'listKeys',
+  method: 'GET',
+  path: '/v1/keys',
+  role: 'admin',
+  summary: 'All keys that are not revoked, oldest first; never the keys themselves.',
+  answers: { 200: v.array(keyItem) },
+  errors: [503],
+  handler: (_input, { services }) => jsonReply(200, requireKeys(services).list()),
+});
+
+const create = validated({
+  id: 'createKey',
+  method: 'POST',
+  path: '/v1/keys',
+  role: 'admin',
+  summary: 'Create a key. The answer is the only place that ever shows it.',
+  audit: 'key.created',
+  body: keyBody,
+  answers: { 200: createdKey },
+  errors: [503],
+  handler: async ({ body }, { services }) => {
+    const input: NewKey = { role: body.role };
+    if (body.description !== undefined) input.description = body.description;
+    if (body.expires_days !== undefined) input.expiresDays = body.expires_days;
+    const created = await requireKeys(services).create(input);
+    const statement = `create ${created.key_id} ${created.role}`;
+    const reply = jsonReply(200, created, undefined, { audit: { statement } });
+    return { ...reply, headers: [['Cache-Control', 'no-store']] };
+  },
+});
+
+const revoke = validated({
+  id: 'revokeKey',
+  method: 'DELETE',
+  path: '/v1/keys/{key_id}',
+  role: 'admin',
+  summary: 'Revoke a key, at once and for good.',
+  audit: 'key.revoked',
+  parameters: keyParameters,
+  answers: { 200: revokeAnswer },
+  errors: [404, 409, 503],
+  handler: async ({ parameters: { key_id } }, { services }) => {
+    await requireKeys(services).revoke(key_id);
+    return jsonReply(200, { key_id, revoked: true }, undefined, { audit: { statement: `revoke ${key_id}` } });
+  },
+});
+
+/** Without keys these routes have nothing to tell, whatever stands in the body. */
+function withKeysOnly(route: Route): Route {
+  return {
+    ...route,
+    handler: (call) => {
+      requireKeys(call.services);
+      return route.handler(call);
+    },
+  };
+}
+
+export const keyRoutes: readonly Route[] = [list, create, revoke].map(withKeysOnly);

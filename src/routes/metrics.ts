@@ -1,0 +1,23 @@
+// Metrics: all figures of the service, for a scraper.
+
+import { contentReply } from '../http/reply.ts';
+import type { Route } from '../http/route.ts';
+import { v } from '../http/schema.ts';
+import { validated } from '../http/validated.ts';
+
+const metrics = validated({
+  id: 'getMetrics',
+  method: 'GET',
+  path: '/metrics',
+  role: 'readonly',
+  summary: 'Metrics of the service, its data and its process, in Prometheus text form.',
+  database: false,
+  answerTypes: ['text/plain'],
+  answers: { 200: v.string() },
+  handler: async (_input, { services }) => {
+    const { contentType, text } = await services.observer.metrics();
+    return contentReply(200, contentType, text);
+  },
+});
+
+export const metricsRoutes: readonly Route[] = [metrics];

@@ -1,0 +1,42 @@
+// Batches as they are sent, and what came of each operation.
+
+import { described, text, v } from '../../http/schema.ts';
+import { count } from './rows.ts';
+
+export const batchBody = v.pipe(
+  v.object({
+    operations: v.pipe(
+      v.array(
+        v.looseObject({
+          type: described(text(), '`insert` and `delete` take the fields of the routes of the same meaning.'),
+        }),
+      ),
+      v.minLength(1),
+    ),
+  }),
+  v.examples([
+    {
+      operations: [
+        { type: 'insert', event_ts: 1_700_000_000, members: [1, 2] },
+        { type: 'delete', event_ts: 1_600_000_000, members: [3] },
+      ],
+    },
+  ]),
+);
+
+const result = v.object({
+  op: described(count(), 'Place of the operation, from 0.'),
+  type: v.nullable(v.string()),
+  success: v.boolean(),
+  id: v.optional(described(count(), 'Insert: id of the new edge.')),
+  matched: v.optional(described(count(), 'Delete: edges removed.')),
+  error: v.optional(v.string()),
+});
+
+export const batchAnswer = v.object({
+  committed: described(v.boolean(), 'False: an operation failed and nothing was applied.'),
+  ops_total: count(),
+  ops_success: count(),
+  error: v.optional(v.string()),
+  results: described(v.array(result), 'Up to and including the operation that failed.'),
+});

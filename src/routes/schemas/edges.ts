@@ -1,0 +1,62 @@
+// Edges as writes send them, and what writes answer.
+
+import { described, finite, integer, tableName, text, titled, v } from '../../http/schema.ts';
+import { count, rowEntries, scalar } from './rows.ts';
+
+const keyEntries = {
+  event_ts: described(integer(), 'Epoch seconds.'),
+  members: described(v.pipe(v.array(integer()), v.minLength(1)), 'Node ids; a set: repeats and order do not count.'),
+  table: described(v.nullish(tableName()), 'Default: the primary table.'),
+};
+
+/** User columns may stand at top level too. */
+export const edgeBody = titled(
+  v.pipe(
+    v.looseObject({
+      ...keyEntries,
+      weight: v.nullish(finite()),
+      mean_dist_m: v.nullish(finite()),
+      formation: v.nullish(text()),
+      properties: described(v.nullish(v.record(text(), v.unknown())), 'Values of user columns, by name.'),
+    }),
+    v.examples([{ event_ts: 1_700_000_000, members: [12, 40, 7], weight: 0.5, formation: 'convoy' }]),
+  ),
+  'NewHyperedge',
+);
+
+export const edgeKeyBody = v.pipe(
+  v.object(keyEntries),
+  v.examples([{ event_ts: 1_700_000_000, members: [7, 12, 40] }]),
+);
+
+export const insertQuery = v.object({
+  table: v.optional(described(tableName(), 'NDJSON only: the table of lines that name none.')),
+});
+
+export const insertAnswer = titled(v.objectWithRest({ table: v.string(), ...rowEntries }, scalar), 'InsertedHyperedge');
+
+const insertedEntries = {
+  inserted: count(),
+  first_id: v.nullable(count()),
+  last_id: v.nullable(count()),
+};
+
+export const bulkInsertAnswer = titled(
+  v.object({
+    table: v.string(),
+    ...insertedEntries,
+    tables: described(
+      v.optional(v.record(v.string(), v.object(insertedEntries))),
+      'When lines named other tables: the same by table.',
+    ),
+  }),
+  'InsertedHyperedges',
+);
+
+export const deleteAnswer = v.object({
+  deleted: v.boolean(),
+  matched: described(count(), 'Edges removed.'),
+  table: v.string(),
+  event_ts: count(),
+  members: v.array(count()),
+});

@@ -1,0 +1,29 @@
+// What the probes and the statistics answer.
+
+import { described, v } from '../../http/schema.ts';
+import { count } from './rows.ts';
+
+export const liveAnswer = v.object({ status: v.literal('live') });
+
+export const readyAnswer = v.object({ status: v.literal('ready') });
+
+export const healthAnswer = v.looseObject({
+  status: described(v.picklist(['ok', 'degraded']), '`degraded`: the log has failed or a table is damaged.'),
+  version: v.string(),
+  db_dir: v.string(),
+  total_records: count(),
+  bucket_count: count(),
+  bucket_seconds: count(),
+  node_count: count(),
+  wal_pending: count(),
+  tables: count(),
+  segments: count(),
+  resident_bytes: described(count(), 'Segments held in memory.'),
+  memtable_bytes: count(),
+  last_lsn: count(),
+  durability: v.picklist(['fsync', 'async']),
+  corrupt_tables: described(v.record(v.string(), v.string()), 'Tables that refuse, and why.'),
+  log_failed: described(v.nullable(v.string()), 'Why writes are refused.'),
+  uptime_seconds: v.number(),
+  auth_disabled: v.boolean(),
+});

@@ -1,0 +1,71 @@
+// Rows of a table as reads answer them, and the windows that reads ask for.
+
+import { described, integerText, tableName, text, titled, v } from '../../http/schema.ts';
+
+/** An integer in an answer. */
+export const count = () => v.pipe(v.number(), v.integer());
+
+/** A value of a user column. */
+export const scalar = v.nullable(v.union([v.number(), v.string(), v.boolean()]));
+
+/** The built-in fields of a row. */
+export const rowEntries = {
+  id: described(count(), 'Unique in its table, never reused.'),
+  event_ts: described(count(), 'Epoch seconds.'),
+  members: described(v.array(count()), 'Node ids, ascending.'),
+  weight: v.nullable(v.number()),
+  mean_dist_m: v.nullable(v.number()),
+  formation: v.nullable(v.string()),
+};
+
+/** A row everywhere: built-in fields, then the user columns of its table. */
+export const rowSchema = titled(v.objectWithRest(rowEntries, scalar), 'Hyperedge');
+
+export const planSchema = titled(
+  v.object({
+    strategy: described(v.string(), 'The index that was used, such as TPI_BUCKET_PUSHDOWN.'),
+    buckets_scanned: count(),
+    total_buckets: count(),
+    speedup_factor: described(v.number(), 'total_buckets / max(1, buckets_scanned).'),
+    elapsed_us: count(),
+  }),
+  'QueryPlan',
+);
+
+const rowsEntries = {
+  hyperedges: described(v.array(rowSchema), 'By time and id.'),
+  num_tuples: described(count(), 'Rows in this answer.'),
+  query_plan: planSchema,
+  next_cursor: described(v.nullable(v.string()), 'For the next page; null when there is none.'),
+};
+
+export const rangeAnswer = titled(v.object({ table: v.string(), ...rowsEntries }), 'Range');
+
+export const lookupAnswer = titled(v.object({ table: v.string(), node_id: count(), ...rowsEntries }), 'NodeLookup');
+
+const optionalRows = {
+  table: v.optional(described(tableName(), 'Default: the primary table.')),
+  limit: v.optional(
+    described(v.pipe(integerText(), v.minValue(1)), 'Most rows in one answer. Default: all rows, as a stream.'),
+  ),
+  cursor: v.optional(
+    described(
+      text(),
+      '`next_cursor` of the page before, with the same table, node and window. Pages show one state of the table.',
+    ),
+  ),
+};
+
+export const rangeQuery = v.object({
+  start_ts: described(integerText(), 'First time of the window, inclusive.'),
+  end_ts: described(integerText(), 'Last time of the window, inclusive.'),
+  ...optionalRows,
+});
+
+export const lookupQuery = v.object({
+  start_ts: v.optional(described(integerText(), 'First time, inclusive. Default: no bound.')),
+  end_ts: v.optional(described(integerText(), 'Last time, inclusive. Default: no bound.')),
+  ...optionalRows,
+});
+
+export const lookupParameters = v.object({ node_id: integerText() });

@@ -1,0 +1,46 @@
+// Tables as requests make them and answers show them.
+
+import { described, identifier, integerFrom, text, titled, v } from '../../http/schema.ts';
+import { count } from './rows.ts';
+
+const COLUMN_TYPES = ['INTEGER', 'REAL', 'TEXT', 'BOOLEAN'] as const;
+
+export const tableItem = titled(
+  v.object({
+    name: v.string(),
+    member_tables: described(v.array(v.string()), 'Names of the node kinds that may be members.'),
+    bucket_seconds: described(count(), 'Width of a time bucket.'),
+    compact_threshold: described(count(), 'Log entries that start a compaction by themselves; 0: none do.'),
+    row_count: count(),
+    columns: described(v.array(v.object({ name: v.string(), type: v.picklist(COLUMN_TYPES) })), 'User columns.'),
+    created_at: described(count(), 'Epoch seconds.'),
+    primary: described(v.boolean(), 'Meant where a request names no table; cannot be dropped.'),
+  }),
+  'Table',
+);
+
+export const columnBody = v.object({
+  name: identifier(),
+  type: v.picklist(COLUMN_TYPES, 'must be INTEGER, REAL, TEXT or BOOLEAN'),
+  default: v.nullish(v.union([v.number(), text(), v.boolean()], 'must be a number, a string or a boolean')),
+});
+
+export const tableBody = titled(
+  v.pipe(
+    v.object({
+      name: identifier(),
+      member_tables: v.optional(
+        v.array(v.pipe(text(), v.minLength(1, 'must not be empty'), v.maxLength(64, 'is longer than 64'))),
+      ),
+      bucket_seconds: v.optional(described(integerFrom(1), 'Default 10.')),
+      compact_threshold: v.optional(described(integerFrom(0), 'Default 0: no compaction by itself.')),
+      columns: v.optional(v.array(columnBody)),
+    }),
+    v.examples([{ name: 'sightings', member_tables: ['ship'], columns: [{ name: 'speed', type: 'REAL' }] }]),
+  ),
+  'NewTable',
+);
+
+export const tableParameters = v.object({ name: text() });
+
+export const dropTableAnswer = v.object({ name: v.string(), dropped: v.literal(true) });

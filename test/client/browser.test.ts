@@ -1,0 +1,66 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startWorld, type World } from '../service/worlds.ts';
+import { CHROMIUM, openPage } from '../support/chromium.ts';
+
+/** Does a bit of everything from a page of another origin, and writes into the page what came of it. */
+const SCRIPT = `
+import { HedgerowApiError, HedgerowClient } from './client/index.js';
+const client = new HedgerowClient({ url: new URL(location).searchParams.get('url'), apiKey: 'bootstrap' });
+const rows = [];
+let refused;
+try {
+  await client.hyperedges.insertMany([1, 2, 3].map((ts) => ({ event_ts: ts, members: [ts], formation: '“' + ts })));
+  for await (const row of client.hyperedges.rangeRows({ start_ts: 2, end_ts: 9 })) rows.push([row.event_ts, row.formation]);
+  await client.tables.get('nope').catch((error) => { refused = [error instanceof HedgerowApiError, error.statusCode, error.code, error.requestId !== undefined]; });
+  document.body.textContent = JSON.stringify({ rows, refused, lsn: client.lastLsn > 0 });
+} catch (error) {
+  document.body.textContent = String(error.cause ?? error);
+}
+`;
+
+const dist = new URL('../../dist/client/', import.meta.url);
+let pages: Server;
+let origin: string;
+beforeAll(async () => {
+  pages = createServer((request, response) => {
+    const { pathname } = new URL(request.url!, 'http://pages');
+    const name = pathname.replace('/client/', '');
+    if (pathname === '/')
+      response
+        .setHeader('content-type', 'text/html')
+        .end(`<meta charset="utf-8"><body><script type="module">${SCRIPT}</script>`);
+    else if (existsSync(new URL(name, dist)))
+      response.setHeader('content-type', 'text/javascript').end(readFileSync(new URL(name, dist)));
+    else response.writeHead(404).end();
+  });
+  await new Promise<void>((resolve) => pages.listen(0, '127.0.0.1', resolve));
+  origin = `http://127.0.0.1:${(pages.address() as { port: number }).port}`;
+});
+afterAll(() => pages.close());
+
+async function outcome(world: World): Promise<string> {
+  const { html } = await openPage(`${origin}/?url=${encodeURIComponent(world.url)}`);
+  await world.close();
+  return /<body>(.*?)<\/body>/s.exec(html)?.[1]?.trim() ?? html.slice(0, 500);
+}
+
+if (CHROMIUM === undefined) console.log('browser client: skipped: no chromium in /usr/bin');
+
+test.skipIf(CHROMIUM === undefined)('works from a page of an origin that is listed', { timeout: 120_000 }, async () => {
+  const world = await startWorld({ corsOrigins: [origin] });
+  expect(JSON.parse(await outcome(world))).toEqual({
+    rows: [
+      [2, '“2'],
+      [3, '“3'],
+    ],
+    refused: [true, 404, 'table_not_found', true],
+    lsn: true,
+  });
+});
+
+test.skipIf(CHROMIUM === undefined)('gets nothing on a page of another one', { timeout: 120_000 }, async () => {
+  const world = await startWorld({ corsOrigins: ['http://elsewhere.test'] });
+  expect(await outcome(world)).toContain('Failed to fetch');
+});

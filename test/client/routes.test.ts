@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { HedgerowClient, OPERATIONS, type Operation } from '../../src/client/index.ts';
+import { routes } from '../../src/routes/index.ts';
+import { startWorld, type World } from '../service/worlds.ts';
+
+/** For people, not for programs. */
+const PAGES = ['getDocs', 'getDocsFile'];
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.close());
+
+test('the client knows every route by its name, method and path, and which of them take an Idempotency-Key', () => {
+  const known: Record<string, Operation> = OPERATIONS;
+  const expected = routes
+    .filter((route) => !PAGES.includes(route.id))
+    .map(({ id, method, path, idempotent }) => [id, { method, path, idempotent }]);
+  expect(known).toEqual(Object.fromEntries(expected));
+});
+
+/** One call of every method of the client, by resource; methods that only shape the answer of another one's route otherwise. */
+const CALLS = {
+  service: {
+    live: (client) => client.service.live(),
+    ready: (client) => client.service.ready(),
+    health: (client) => client.service.health(),
+    metrics: (client) => client.service.metrics(),
+    openapi: (client) => client.service.openapi(),
+  },
+  tables: {
+    create: (client) => client.tables.create({ name: 'ships', columns: [{ name: 'speed', type: 'REAL' }] }),
+    list: (client) => client.tables.list(),
+    get: (client) => client.tables.get('ships'),
+    drop: (client) => client.tables.drop('ships'),
+  },
+  hyperedges: {
+    insert: (client) => client.hyperedges.insert({ event_ts: 5, members: [1, 2], weight: 0.5 }),
+    insertMany: (client) => client.hyperedges.insertMany([{ event_ts: 6, members: [1] }]),
+    range: (client) => client.hyperedges.range({ start_ts: 0, end_ts: 9 }),
+    rangeRows: (client) => client.hyperedges.rangeRows({ start_ts: 0, end_ts: 9 }),
+    rangePages: (client) => client.hyperedges.rangePages({ start_ts: 0, end_ts: 9, limit: 1 }),
+    node: (client) => client.hyperedges.node(1),
+    nodeRows: (client) => client.hyperedges.nodeRows(1),
+    nodePages: (client) => client.hyperedges.nodePages(1, { limit: 1 }),
+    delete: (client) => client.hyperedges.delete({ event_ts: 5, members: [2, 1] }),
+    compact: (client) => client.hyperedges.compact(),
+  },
+  indexes: {
+    create: (client) => client.indexes.create({ table: 'hyperedges', column: 'weight' }),
+    list: (client) => client.indexes.list(),
+    drop: (client) => client.indexes.drop('hyperedges', 'weight'),
+  },
+  batch: { run: (client) => client.batch.run([{ type: 'insert', event_ts: 7, members: [3] }]) },
+  wal: {
+    status: (client) => client.wal.status(),
+    autocompact: (client) => client.wal.autocompact({ threshold: 0 }),
+  },
+  backups: { create: (client) => client.backups.create() },
+  keys: {
+    create: (client) => client.keys.create({ role: 'readonly' }),
+    list: (client) => client.keys.list(),
+    revoke: async (client) => {
+      const { key_id } = (await client.keys.list()).find((key) => key.role === 'readwrite')!;
+      return client.keys.revoke(key_id);
+    },
+  },
+} as const satisfies Record<string, Record<string, (client: HedgerowClient) => unknown>>;
+
+/** Methods that read an answer in another form, and the one whose route they share. */
+const OTHER_FORMS = ['insertMany', 'rangeRows', 'rangePages', 'nodeRows', 'nodePages'];
+
+function methodsOf(resource: object): string[] {
+  return Object.getOwnPropertyNames(Object.getPrototypeOf(resource)).filter((name) => name !== 'constructor');
+}
+
+test('each method of the client reaches its route, and each route has exactly one of its own', async () => {
+  let seen: string[] = [];
+  const client = new HedgerowClient({
+    url: world.url,
+    apiKey: 'bootstrap',
+    maxAttempts: 1,
+    fetch: (url, init) => {
+      seen.push(`${init!.method} ${templateOf(new URL(String(url)).pathname)}`);
+      return fetch(url, init);
+    },
+  });
+  const reached = new Map<string, string[]>();
+  for (const [name, calls] of Object.entries(CALLS)) {
+    expect(methodsOf(client[name as keyof typeof CALLS]).sort()).toEqual(Object.keys(calls).sort());
+    for (const [method, call] of Object.entries(calls)) {
+      seen = [];
+      const result: unknown = await call(client);
+      if (isIterable(result)) expect((await collect(result)).length, method).toBeGreaterThan(0);
+      else expect(result, method).toBeDefined();
+      const last = seen.at(-1)!;
+      reached.set(last, [...(reached.get(last) ?? []), `${name}.${method}`]);
+    }
+  }
+  const own = [...reached].map(([route, methods]) => [
+    route,
+    methods.filter((method) => !OTHER_FORMS.includes(method.split('.')[1]!)).length,
+  ]);
+  const expected = routes
+    .filter((route) => !PAGES.includes(route.id))
+    .map(({ method, path }) => [`${method} ${path}`, 1]);
+  expect(Object.fromEntries(own)).toEqual(Object.fromEntries(expected));
+});
+
+/** The path of the route table that a path is meant for. */
+function templateOf(path: string): string | undefined {
+  const fits = (template: string) => new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path);
+  const templates = routes.map((route) => route.path);
+  return templates.find((template) => template === path) ?? templates.find(fits);
+}
+
+function isIterable(value: unknown): value is AsyncIterable<unknown> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
+}
+
+async function collect<T>(values: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const value of values) found.push(value);
+  return found;
+}

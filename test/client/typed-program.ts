@@ -1,0 +1,38 @@
+// A program over the built client, compiled by package.test.ts: what it uses must have these types, what it marks must be wrong.
+
+import { HedgerowApiError, type HedgerowClient, type Hyperedge, type Table } from '../../dist/client/index.js';
+
+type Same<A, B> = [A, B] extends [B, A] ? true : never;
+const same = <A, B>(_isSame: Same<A, B>): void => {};
+
+export async function program(client: HedgerowClient): Promise<void> {
+  same<Table['columns'][number]['type'], 'INTEGER' | 'REAL' | 'TEXT' | 'BOOLEAN'>(true);
+  // @ts-expect-error: the comparison itself can fail
+  same<Table['row_count'], string>(true);
+
+  const rows: Hyperedge[] = [];
+  for await (const row of client.hyperedges.rangeRows({ start_ts: 0, end_ts: 9, limit: 3 })) rows.push(row);
+  same<(typeof rows)[number]['members'], number[]>(true);
+  same<(typeof rows)[number]['formation'], string | null>(true);
+
+  const page = await client.hyperedges.node(7, { limit: 2 }, { signal: AbortSignal.timeout(5), minLsn: 4 });
+  same<typeof page.next_cursor, string | null>(true);
+  same<typeof page.query_plan.speedup_factor, number>(true);
+
+  const inserted = await client.hyperedges.insert({ event_ts: 1, members: [1], own_column: 'x' });
+  same<typeof inserted.table, string>(true);
+  const made = await client.keys.create({ role: 'readonly', expires_days: 0.5 });
+  same<typeof made.plaintext_key, string>(true);
+  const dropped = await client.indexes.drop('ships', 'speed');
+  same<typeof dropped.dropped, true>(true);
+
+  // @ts-expect-error: a window has two ends
+  await client.hyperedges.range({ start_ts: 0 });
+  // @ts-expect-error: no such type of column
+  await client.tables.create({ name: 'a', columns: [{ name: 'b', type: 'VARCHAR' }] });
+  // @ts-expect-error: no such role
+  await client.keys.create({ role: 'root' });
+
+  const error: unknown = await client.wal.status().catch((thrown: unknown) => thrown);
+  if (error instanceof HedgerowApiError) same<typeof error.retryAfter, number | undefined>(true);
+}

@@ -1,0 +1,167 @@
+// The index routes: bodies, statuses, roles, the audit log, and answers that are replayed.
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { drain } from '../support/sim-engine.ts';
+import {
+  type Answer,
+  manyEdges,
+  NDJSON,
+  Recorder,
+  send,
+  startServer,
+  type TestRole,
+  type TestServer,
+} from './support.ts';
+
+let server: TestServer;
+const recorder = new Recorder();
+
+beforeAll(async () => {
+  server = await startServer({ auth: true, observer: recorder });
+  const columns = [
+    { name: 'Speed', type: 'INTEGER' },
+    { name: 'note', type: 'TEXT' },
+  ];
+  expect((await as('admin', 'POST', '/v1/tables', { name: 'Tracks', columns })).status).toBe(201);
+});
+afterAll(() => server.close());
+
+function as(
+  role: TestRole,
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  return send(server, method, path, body, { 'x-api-key': server.keys[role], ...headers });
+}
+
+const list = async (query = '') => (await as('readonly', 'GET', `/v1/indexes${query}`)).json;
+
+/** Table and column of every index. */
+async function names(query = ''): Promise<string[]> {
+  return (await list(query)).map((item: { table: string; column: string }) => `${item.table}.${item.column}`);
+}
+
+test('an index is created on what is there, listed and dropped; names come as the table spells them', async () => {
+  await as('readwrite', 'POST', '/v1/hyperedges?table=tracks', manyEdges(500), NDJSON);
+  expect(await list()).toEqual([]);
+  const created = await as('admin', 'POST', '/v1/indexes', { table: 'TRACKS', column: 'speed' });
+  expect(created.status).toBe(201);
+  expect(created.json).toEqual({ table: 'Tracks', column: 'Speed', created_at: expect.any(Number) });
+  expect(Math.abs(created.json.created_at - Date.now() / 1000)).toBeLessThan(3600);
+  expect(await list()).toEqual([created.json]);
+  expect(await list('?table=tracks')).toEqual([created.json]);
+  expect(await list('?table=hyperedges')).toEqual([]);
+  const table = server.database.table('tracks');
+  const scan = table.scan({ format: 'json', where: [{ column: 'speed', low: 1 }] });
+  expect(drain(scan)).toBe('');
+  const dropped = await as('admin', 'DELETE', '/v1/indexes/tracks/SPEED');
+  expect(dropped.status).toBe(200);
+  expect(dropped.json).toEqual({ table: 'Tracks', column: 'Speed', dropped: true });
+  expect(await list()).toEqual([]);
+});
+
+test('the table may be left out: it is the primary one then', async () => {
+  const created = await as('admin', 'POST', '/v1/indexes', { column: 'weight', table: null });
+  expect(created.json).toMatchObject({ table: 'hyperedges', column: 'weight' });
+  expect(await names()).toEqual(['hyperedges.weight']);
+  expect((await as('admin', 'DELETE', '/v1/indexes/hyperedges/weight')).status).toBe(200);
+});
+
+test('what cannot be is refused with a sentence that helps', async () => {
+  await as('admin', 'POST', '/v1/indexes', { table: 'Tracks', column: 'Speed' });
+  const refused: [body: unknown, status: number, code: string, detail: RegExp][] = [
+    [{ table: 'Tracks', column: 'SPEED' }, 409, 'index_exists', /Speed/],
+    [{ table: 'nowhere', column: 'weight' }, 404, 'table_not_found', /nowhere/],
+    [{ table: 'Tracks', column: 'nope' }, 400, 'unknown_column', /weight, mean_dist_m, Speed/],
+    [{ table: 'Tracks', column: 'event_ts' }, 400, 'unknown_column', /weight, mean_dist_m, Speed/],
+    [{ table: 'Tracks', column: 'note' }, 400, 'invalid_input', /weight, mean_dist_m, Speed/],
+    [{ table: 'Tracks', column: 'formation' }, 400, 'invalid_input', /TEXT/],
+    [{ table: 'Tracks' }, 400, 'invalid_input', /column/],
+    [{ table: 'Tracks', column: 7 }, 400, 'invalid_input', /column/],
+    [{ table: ['Tracks'], column: 'Speed' }, 400, 'invalid_input', /table/],
+    ['{', 400, 'invalid_json', /./],
+  ];
+  for (const [body, status, code, detail] of refused) {
+    const answer = await as('admin', 'POST', '/v1/indexes', body);
+    expect([answer.status, answer.json.code], JSON.stringify(body)).toEqual([status, code]);
+    expect(answer.json.detail).toMatch(detail);
+  }
+  for (const path of ['Tracks/weight', 'Tracks/note', 'Tracks/nope']) {
+    const answer = await as('admin', 'DELETE', `/v1/indexes/${path}`);
+    expect([answer.status, answer.json.code], path).toEqual([404, 'index_not_found']);
+  }
+  expect((await as('admin', 'DELETE', '/v1/indexes/nowhere/weight')).json.code).toBe('table_not_found');
+  expect((await as('readonly', 'GET', '/v1/indexes?table=nowhere')).json.code).toBe('table_not_found');
+  expect(await names()).toEqual(['Tracks.Speed']);
+  expect((await as('admin', 'DELETE', '/v1/indexes/Tracks/Speed')).status).toBe(200);
+});
+
+test('reading needs a key, changing an admin', async () => {
+  expect((await send(server, 'GET', '/v1/indexes')).status).toBe(401);
+  for (const role of ['readonly', 'readwrite'] as const) {
+    expect((await as(role, 'GET', '/v1/indexes')).status).toBe(200);
+    expect((await as(role, 'POST', '/v1/indexes', { column: 'weight' })).status).toBe(403);
+    expect((await as(role, 'DELETE', '/v1/indexes/hyperedges/weight')).status).toBe(403);
+  }
+  expect(await list()).toEqual([]);
+});
+
+test('the audit log has a line for each change, with its table', async () => {
+  recorder.audits.length = 0;
+  await as('admin', 'POST', '/v1/indexes', { table: 'tracks', column: 'weight' });
+  await as('admin', 'POST', '/v1/indexes', { table: 'tracks', column: 'weight' });
+  await as('admin', 'DELETE', '/v1/indexes/TRACKS/WEIGHT');
+  const changes = recorder.audits.filter(({ event }) => event.startsWith('index.'));
+  expect(changes).toEqual([
+    expect.objectContaining({ event: 'index.created', table: 'Tracks', status: 201, role: 'admin' }),
+    expect.objectContaining({ event: 'index.dropped', table: 'Tracks', status: 200, role: 'admin' }),
+  ]);
+});
+
+test('an Idempotency-Key gives the first answer again, of a creation and of a drop', async () => {
+  const create = () =>
+    as('admin', 'POST', '/v1/indexes', { table: 'tracks', column: 'speed' }, { 'idempotency-key': 'make' });
+  const first = await create();
+  const again = await create();
+  expect([first.status, again.status]).toEqual([201, 201]);
+  expect(again.text).toBe(first.text);
+  const drop = () => as('admin', 'DELETE', '/v1/indexes/tracks/speed', undefined, { 'idempotency-key': 'unmake' });
+  const dropped = await drop();
+  const droppedAgain = await drop();
+  expect([dropped.status, droppedAgain.status]).toEqual([200, 200]);
+  expect(droppedAgain.text).toBe(dropped.text);
+  expect(await list()).toEqual([]);
+});
+
+test('a list that a client holds is not sent again until an index comes or goes', async () => {
+  const first = await as('readonly', 'GET', '/v1/indexes');
+  const held = { 'if-none-match': first.headers.get('etag')! };
+  expect(held['if-none-match']).toMatch(/"/);
+  expect((await as('readonly', 'GET', '/v1/indexes', undefined, held)).status).toBe(304);
+  await as('admin', 'POST', '/v1/indexes', { column: 'weight' });
+  const changed = await as('readonly', 'GET', '/v1/indexes', undefined, held);
+  expect([changed.status, changed.json.length]).toEqual([200, 1]);
+});
+
+test('writes and reads go on while an index is built', async () => {
+  await as('admin', 'POST', '/v1/tables', { name: 'busy' });
+  await as('readwrite', 'POST', '/v1/hyperedges?table=busy', manyEdges(30_000), NDJSON);
+  let done = false;
+  const created = as('admin', 'POST', '/v1/indexes', { table: 'busy', column: 'weight' }).finally(() => {
+    done = true;
+  });
+  let written = 0;
+  do {
+    const edge = { table: 'busy', event_ts: 7, members: [5000 + written], weight: written };
+    expect((await as('readwrite', 'POST', '/v1/hyperedges', edge)).status).toBe(201);
+    written++;
+    const read = await as('readonly', 'GET', '/v1/hyperedges?table=busy&start_ts=7&end_ts=7');
+    expect(read.json.num_tuples).toBe(written + 1);
+  } while (!done);
+  expect((await created).status).toBe(201);
+  const scan = server.database.table('busy').scan({ format: 'json', where: [{ column: 'weight', low: 0 }] });
+  drain(scan);
+  expect(scan.rows).toBe(written);
+});

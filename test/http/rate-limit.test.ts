@@ -1,0 +1,291 @@
+import fc from 'fast-check';
+import { afterEach, describe, expect, test } from 'vitest';
+import { RateLimit } from '../../src/access/rate-limit.ts';
+import { addressId, addressText } from '../../src/http/client-address.ts';
+import { type Answer, raw, send, startServer, type TestServer } from './support.ts';
+
+/** One caller as a bucket of tokens, in exact fractions of 1/60,000 request. */
+class Bucket {
+  readonly #perMinute: bigint;
+  #tokens: bigint;
+  #atMs = 0n;
+
+  constructor(perMinute: number) {
+    this.#perMinute = BigInt(perMinute);
+    this.#tokens = this.#perMinute * 60_000n;
+  }
+
+  take(nowMs: number): { passes: boolean; remaining: number; resetMs: number; retryMs: number } {
+    const most = this.#perMinute * 60_000n;
+    const back = (BigInt(nowMs) - this.#atMs) * this.#perMinute;
+    this.#tokens = this.#tokens + back < most ? this.#tokens + back : most;
+    this.#atMs = BigInt(nowMs);
+    const passes = this.#tokens >= 60_000n;
+    if (passes) this.#tokens -= 60_000n;
+    return {
+      passes,
+      remaining: Number(this.#tokens / 60_000n),
+      resetMs: Number(most - this.#tokens) / Number(this.#perMinute),
+      retryMs: passes ? 0 : Number(60_000n - this.#tokens) / Number(this.#perMinute),
+    };
+  }
+}
+
+describe('the allowance of a caller', () => {
+  const pauses = fc.array(fc.oneof({ weight: 3, arbitrary: fc.nat(20) }, fc.nat(3000), fc.nat(130_000)), {
+    minLength: 1,
+    maxLength: 300,
+  });
+
+  test('is that of a bucket that fills evenly, for every limit and every sequence of times', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 2000 }), fc.nat(10_000_000), pauses, (perMinute, startMs, steps) => {
+        const limit = new RateLimit({ perMinute, seed: 1 });
+        const bucket = new Bucket(perMinute);
+        let nowMs = startMs;
+        for (const pause of steps) {
+          nowMs += pause;
+          const expected = bucket.take(nowMs);
+          expect(limit.takeByKey('k', nowMs)).toBe(expected.passes);
+          expect(limit.remaining).toBe(expected.remaining);
+          expect(limit.resetMs).toBeCloseTo(expected.resetMs, 6);
+          if (!expected.passes) expect(limit.retryMs).toBeCloseTo(expected.retryMs, 6);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('lets a whole minute through at once, then one for each part of the minute', () => {
+    for (const perMinute of [1, 7, 60, 1000, 999_983]) {
+      const limit = new RateLimit({ perMinute, seed: 1 });
+      for (let i = perMinute - 1; i >= 0; i--) {
+        if (!limit.takeByKey('k', 5000) || limit.remaining !== i) throw new Error(`${perMinute}: ${i} are not left`);
+      }
+      expect(limit.takeByKey('k', 5000)).toBe(false);
+      const retryAt = Math.ceil(5000 + limit.retryMs);
+      expect(limit.takeByKey('k', retryAt - 1)).toBe(false);
+      expect(limit.takeByKey('k', retryAt)).toBe(true);
+    }
+  });
+
+  test('waiting as long as a refusal says is enough', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 500 }), pauses, (perMinute, steps) => {
+        const limit = new RateLimit({ perMinute, seed: 1 });
+        let nowMs = 0;
+        for (const pause of steps) {
+          nowMs += Math.floor(pause / 50);
+          if (limit.takeByKey('k', nowMs)) continue;
+          nowMs += Math.ceil(limit.retryMs);
+          expect(limit.takeByKey('k', nowMs)).toBe(true);
+        }
+      }),
+    );
+  });
+
+  test('is its own: other callers, and a key and an address of the same name, do not count', () => {
+    const limit = new RateLimit({ perMinute: 2, seed: 1 });
+    const take = () => [limit.takeByKey('a', 0), limit.takeByKey('b', 0), limit.takeByAddress('a', 0)];
+    expect([take(), take(), take()]).toEqual([
+      [true, true, true],
+      [true, true, true],
+      [false, false, false],
+    ]);
+  });
+
+  test('has no end when the limit is 0', () => {
+    const limit = new RateLimit({ perMinute: 0, seed: 1 });
+    for (let i = 0; i < 5000; i++) expect(limit.takeByAddress(1, 0)).toBe(true);
+    expect(limit.tracked).toBe(0);
+  });
+});
+
+describe('memory', () => {
+  test('a million addresses take no more than the cap, and give nobody a new allowance', () => {
+    const limit = new RateLimit({ perMinute: 10, seed: 77, maxTracked: 5000 });
+    for (let i = 0; i < 10; i++) expect(limit.takeByAddress('victim', 0)).toBe(true);
+    let passed = 0;
+    for (let i = 0; i < 1_000_000; i++) {
+      if (limit.takeByAddress(i, Math.floor(i / 20_000))) passed += 1;
+    }
+    expect(limit.tracked).toBeLessThanOrEqual(5000);
+    // Known callers one each, and the shared allowances.
+    expect(passed).toBeLessThanOrEqual(5000 + 1024 * 11);
+    expect(limit.takeByAddress('victim', 100)).toBe(false);
+    expect(limit.takeByKey('somebody with a key', 100)).toBe(true);
+    expect(limit.remaining).toBe(9);
+  });
+
+  test('a flood that goes on for minutes resets nobody who keeps asking', () => {
+    const limit = new RateLimit({ perMinute: 60, seed: 3, maxTracked: 1000 });
+    let passed = 0;
+    let made = 0;
+    for (let second = 0; second < 600; second++) {
+      for (let i = 0; i < 300; i++) limit.takeByAddress(made++, second * 1000);
+      for (let i = 0; i < 5; i++) if (limit.takeByAddress('busy', second * 1000)) passed += 1;
+      expect(limit.tracked).toBeLessThanOrEqual(1000);
+    }
+    // 60 at first, one a second then.
+    expect(passed).toBe(60 + 599);
+  });
+
+  test('who has not asked for two minutes is forgotten', () => {
+    const limit = new RateLimit({ perMinute: 10, seed: 1 });
+    for (let i = 0; i < 1000; i++) limit.takeByAddress(i, 0);
+    expect(limit.tracked).toBe(1000);
+    limit.takeByAddress(5, 61_000);
+    expect(limit.tracked).toBe(1000);
+    limit.takeByAddress(5, 122_000);
+    expect(limit.tracked).toBe(1);
+  });
+});
+
+describe('addresses', () => {
+  const bytesOf = (...bytes: number[]) => Uint8Array.from(bytes).buffer;
+  const v6 = (text: string) => {
+    const [before = '', after] = text.split('::');
+    const groups = (part: string) => (part === '' ? [] : part.split(':').map((group) => Number.parseInt(group, 16)));
+    const head = groups(before);
+    const tail = after === undefined ? [] : groups(after);
+    const all = [...head, ...new Array(8 - head.length - tail.length).fill(0), ...tail];
+    return Uint8Array.from(all.flatMap((group) => [group >> 8, group & 255])).buffer;
+  };
+
+  test('IPv4, also mapped, is one caller each', () => {
+    expect(addressText(bytesOf(127, 0, 0, 1))).toBe('127.0.0.1');
+    expect(addressText(v6('::ffff:c0a8:0102'))).toBe('192.168.1.2');
+    expect(addressId(v6('::ffff:c0a8:0102'))).toBe(addressId(bytesOf(192, 168, 1, 2)));
+    expect(addressId(bytesOf(192, 168, 1, 3))).not.toBe(addressId(bytesOf(192, 168, 1, 2)));
+    expect(addressId(bytesOf(255, 255, 255, 255))).toBe(2 ** 32 - 1);
+  });
+
+  test('IPv6 is one caller each 64 bits', () => {
+    expect(addressId(v6('2001:db8:1:2::1'))).toBe(addressId(v6('2001:db8:1:2:ffff:ffff:ffff:ffff')));
+    expect(addressId(v6('2001:db8:1:3::1'))).not.toBe(addressId(v6('2001:db8:1:2::1')));
+    expect(addressId(v6('::1'))).not.toBe(addressId(bytesOf(0, 0, 0, 1)));
+  });
+
+  test.each(['::1', '::', '2001:db8::1', 'fe80::1:2:3:4', '2001:db8:0:1:1:1:1:1', '1::2:0:0:3', '1:2:3:4:5:6:7:8'])(
+    '%s is written as RFC 5952 has it',
+    (text) => expect(addressText(v6(text))).toBe(text),
+  );
+
+  test('one that is not known is one caller', () => {
+    expect([addressText(bytesOf()), addressId(bytesOf())]).toEqual(['unknown', 'unknown']);
+  });
+});
+
+describe('over HTTP', () => {
+  let server: TestServer;
+  afterEach(() => server.close());
+  const left = ({ headers }: Answer) => [
+    headers.get('x-ratelimit-limit'),
+    headers.get('x-ratelimit-remaining'),
+    Number(headers.get('x-ratelimit-reset')),
+  ];
+  const get = (path: string, key?: string, method = 'GET') =>
+    send(server, method, path, undefined, key === undefined ? {} : { 'x-api-key': key });
+
+  test('a key has its own allowance; over it 429 with Retry-After, before role and body', async () => {
+    server = await startServer({ auth: true, qpm: 3 });
+    const { readonly, admin } = server.keys;
+    const before = Math.floor(Date.now() / 1000);
+    for (const remaining of ['2', '1', '0']) {
+      const answer = await get('/v1/tables', readonly);
+      expect(answer.status).toBe(200);
+      expect(left(answer).slice(0, 2)).toEqual(['3', remaining]);
+      expect(left(answer)[2]).toBeGreaterThanOrEqual(before + 20);
+      expect(left(answer)[2]).toBeLessThanOrEqual(Math.ceil(Date.now() / 1000) + 60);
+    }
+    const refused = await send(server, 'POST', '/v1/tables', 'no json', { 'x-api-key': readonly, 'content-type': 'x' });
+    expect(refused.status).toBe(429);
+    expect(refused.json).toMatchObject({ code: 'rate_limited', status: 429 });
+    expect(left(refused).slice(0, 2)).toEqual(['3', '0']);
+    const retry = Number(refused.headers.get('retry-after'));
+    expect(retry).toBeGreaterThanOrEqual(1);
+    expect(retry).toBeLessThanOrEqual(20);
+    expect(Number.isInteger(retry)).toBe(true);
+    expect((await get('/v1/tables', admin)).status).toBe(200);
+  });
+
+  test('without a key, or with a wrong one, the address counts; 401 count too', async () => {
+    server = await startServer({ auth: true, qpm: 4 });
+    const statuses: number[] = [];
+    for (const key of [undefined, 'hgr_wrong1', 'hgr_wrong2', undefined, undefined, 'hgr_wrong3']) {
+      statuses.push((await get('/v1/tables', key)).status);
+    }
+    expect(statuses).toEqual([401, 401, 401, 401, 429, 429]);
+    expect((await get('/v1/tables', server.keys.readonly)).status).toBe(200);
+  });
+
+  test('404, 405, OPTIONS and 503 use the allowance up but are never refused by it', async () => {
+    server = await startServer({ qpm: 5, open: false });
+    const asked: Answer[] = [];
+    for (const [method, path] of [
+      ['GET', '/nope'],
+      ['PUT', '/v1/tables'],
+      ['OPTIONS', '/v1/tables'],
+      ['GET', '/v1/tables'],
+      ['GET', '/v1/wal'],
+      ['GET', '/nope'],
+      ['PUT', '/v1/tables'],
+      ['OPTIONS', '/v1/tables'],
+      ['GET', '/v1/tables'],
+    ] as const) {
+      asked.push(await get(path, undefined, method));
+    }
+    expect(asked.map(({ status }) => status)).toEqual([404, 405, 200, 503, 503, 404, 405, 200, 503]);
+    expect(asked.map((answer) => left(answer)[1])).toEqual(['4', '3', '2', '1', '0', '0', '0', '0', '0']);
+    server.service.open(server.database, undefined);
+    expect((await get('/v1/tables')).status).toBe(429);
+  });
+
+  test('the two probes are neither counted nor limited, and say nothing of limits', async () => {
+    server = await startServer({ qpm: 1 });
+    for (let i = 0; i < 5; i++) {
+      for (const path of ['/health/live', '/health/ready']) {
+        const answer = await get(path);
+        expect(answer.status).toBe(200);
+        expect([...answer.headers.keys()].filter((name) => name.startsWith('x-ratelimit'))).toEqual([]);
+      }
+    }
+    const answer = await get('/v1/tables');
+    expect([answer.status, left(answer)[1]]).toEqual([200, '0']);
+    expect((await get('/health/live')).status).toBe(200);
+  });
+
+  test('a limit of 0 refuses nothing and keeps the headers', async () => {
+    server = await startServer({ auth: true, qpm: 0 });
+    for (let i = 0; i < 20; i++) {
+      const answer = await get('/v1/tables', server.keys.admin);
+      expect(answer.status).toBe(200);
+      const [limit, remaining, reset] = left(answer);
+      expect([limit, remaining]).toEqual(['0', '0']);
+      expect(Math.abs(Number(reset) - Date.now() / 1000)).toBeLessThan(30);
+    }
+    expect(left(await get('/v1/tables'))[0]).toBe('0');
+  });
+
+  test('every kind of answer tells them: data, streams, NDJSON, errors of the body', async () => {
+    server = await startServer({ qpm: 1000 });
+    const range = '/v1/hyperedges?start_ts=0&end_ts=9';
+    const answers = [
+      await get(range),
+      await send(server, 'GET', range, undefined, { accept: 'application/x-ndjson' }),
+      await send(server, 'POST', '/v1/hyperedges', { event_ts: 1, members: [1] }),
+      await send(server, 'POST', '/v1/hyperedges', '{'),
+      await get('/v1/tables', undefined, 'HEAD'),
+    ];
+    expect(answers.map((answer) => left(answer)[1])).toEqual(['999', '998', '997', '996', '995']);
+  });
+
+  test('many made-up keys from one address are one caller', async () => {
+    server = await startServer({ auth: true, qpm: 50 });
+    let text = '';
+    for (let i = 0; i < 200; i++) text += `GET /v1/tables HTTP/1.1\r\nHost: x\r\nX-API-Key: hgr_made_${i}\r\n\r\n`;
+    const statuses = [...(await raw(server, [text])).matchAll(/HTTP\/1\.1 (\d{3})/g)].map((match) => match[1]);
+    expect(statuses.filter((status) => status === '401')).toHaveLength(50);
+    expect(statuses.filter((status) => status === '429')).toHaveLength(150);
+  });
+});
