@@ -24,6 +24,6 @@ export function includesRole(role: KeyRole | 'none', needed: KeyRole | 'none'): 
 
 /** Checks keys; the guard of http/ knows no more of them than this. */
 export interface Authenticator {
-  /** Undefined: unknown, revoked or expired. Takes the same time whatever the key. Remembers when the key was last used. */
+  /** Undefined: unknown, revoked or expired. An unknown key takes the same time whatever it is. Remembers when the key was last used. */
   authenticate(key: string): Principal | undefined;
 }

@@ -5,6 +5,7 @@ import type { Database } from '../engine/index.ts';
 import { EMPTY_BODY } from './body.ts';
 import type { EntityTag } from './entity-tag.ts';
 import type { Exchange } from './exchange.ts';
+import { ACCEPT, IDEMPOTENCY_KEY, IF_NONE_MATCH } from './header-names.ts';
 import type { Once } from './once.ts';
 import type { Call, Route, Services } from './route.ts';
 import { decodedParameters, type Match } from './router.ts';
@@ -44,7 +45,7 @@ export class RequestCall implements Call {
     this.parameters = decodedParameters(match.parameters);
     this.path = path;
     this.query = request.getQuery() ?? '';
-    this.accept = route.negotiates ? request.getHeader('accept') : '';
+    this.accept = route.negotiates ? request.getHeader(ACCEPT) : '';
     this.bodyType = bodyType;
     this.body = EMPTY_BODY;
     this.client = exchange;
@@ -52,8 +53,8 @@ export class RequestCall implements Call {
     const { queryTimeoutMs } = services;
     this.deadlineMs = queryTimeoutMs === 0 ? Number.POSITIVE_INFINITY : exchange.startMs + queryTimeoutMs;
     this.once = undefined;
-    this.idempotencyKey = route.idempotent ? request.getHeader('idempotency-key') : '';
-    this.ifNoneMatch = route.tagged ? request.getHeader('if-none-match') : '';
+    this.idempotencyKey = route.idempotent ? request.getHeader(IDEMPOTENCY_KEY) : '';
+    this.ifNoneMatch = route.tagged ? request.getHeader(IF_NONE_MATCH) : '';
   }
 
   get requestId(): string {

@@ -12,14 +12,18 @@ export function addressId(address: ArrayBuffer): number | string {
 /** As RFC 5952 writes it; IPv4-mapped as IPv4. `unknown` when the transport knows none. */
 export function addressText(address: ArrayBuffer): string {
   const bytes = new Uint8Array(address);
-  if (bytes.length === 4) return bytes.join('.');
+  if (bytes.length === 4) return ipv4Text(bytes, 0);
   if (bytes.length !== 16) return 'unknown';
-  if (isMapped(bytes)) return bytes.subarray(12).join('.');
+  if (isMapped(bytes)) return ipv4Text(bytes, 12);
   return shortened(hexGroups(bytes));
 }
 
 function ipv4Number(bytes: Uint8Array, offset: number): number {
   return bytes[offset]! * 2 ** 24 + bytes[offset + 1]! * 2 ** 16 + bytes[offset + 2]! * 2 ** 8 + bytes[offset + 3]!;
+}
+
+function ipv4Text(bytes: Uint8Array, offset: number): string {
+  return `${bytes[offset]}.${bytes[offset + 1]}.${bytes[offset + 2]}.${bytes[offset + 3]}`;
 }
 
 /** ::ffff:a.b.c.d */

@@ -6,6 +6,16 @@ import { RequestCall } from './call.ts';
 import { preflightHeaders } from './cors.ts';
 import { Exchange } from './exchange.ts';
 import type { Guard } from './guard.ts';
+import {
+  ACCEPT_ENCODING,
+  CONTENT_LENGTH,
+  CONTENT_TYPE,
+  ORIGIN,
+  PREFLIGHT_METHOD,
+  TRANSFER_ENCODING,
+  X_MIN_LSN,
+  X_REQUEST_ID,
+} from './header-names.ts';
 import { overloaded } from './load.ts';
 import { JSON_TYPE, mediaType } from './media.ts';
 import { minLsnOf, untilVisible, waitsForLsn } from './min-lsn.ts';
@@ -40,19 +50,13 @@ export class Dispatcher {
   handle(response: TransportResponse, request: TransportRequest, method: string): void {
     const { parts } = this.#options;
     const startMs = parts.now();
-    const declared = request.getHeader('content-length');
-    if (declared !== '') this.#headers.count(request);
-    if (declared !== '' && this.#headers.lengths > 1) {
+    const declared = request.getHeader(CONTENT_LENGTH);
+    if (!this.#isFramed(request, declared)) {
       // Where the body ends is in doubt, and so is where the next request begins: nothing on this connection can be trusted.
       response.close();
       return;
     }
-    if (parts.load.isFlooded && !this.#isProbe(request, method)) {
-      parts.observer.refused('overloaded');
-      response.close();
-      return;
-    }
-    const exchange = new Exchange(response, parts, startMs, request.getHeader('x-request-id'), method === 'HEAD');
+    const exchange = new Exchange(response, parts, startMs, request.getHeader(X_REQUEST_ID), method === 'HEAD');
     try {
       this.#pass(exchange, response, request, method, declared);
     } catch (error) {
@@ -60,9 +64,13 @@ export class Dispatcher {
     }
   }
 
-  #isProbe(request: TransportRequest, method: string): boolean {
-    const match = this.#options.router.find(request.getUrl());
-    return match?.resource.endpoints.get(method)?.route.rateExempt === true;
+  /** Whether everybody who reads the request, a proxy too, must see the same end of its body: one length, or plain chunks. */
+  #isFramed(request: TransportRequest, declared: string): boolean {
+    const coding = request.getHeader(TRANSFER_ENCODING);
+    if (declared === '' && coding === '') return true;
+    this.#headers.count(request);
+    if (this.#headers.lengths > 1 || this.#headers.codings > 1) return false;
+    return coding === '' || coding.trim().toLowerCase() === 'chunked';
   }
 
   /** Takes the request past every check that comes before its body. */
@@ -79,13 +87,16 @@ export class Dispatcher {
     const endpoint = match?.resource.endpoints.get(method);
     const isProbe = endpoint?.route.rateExempt === true;
     exchange.closing = parts.draining;
-    exchange.acceptEncoding = request.getHeader('accept-encoding');
-    if (parts.cors.isOn) exchange.cors = parts.cors.allow(request.getHeader('origin'));
-    if (!isProbe) guard.identify(exchange, request);
+    exchange.acceptEncoding = request.getHeader(ACCEPT_ENCODING);
+    if (parts.cors.isOn) exchange.cors = parts.cors.allow(request.getHeader(ORIGIN));
+    if (!isProbe) {
+      parts.load.arrive(exchange.startMs);
+      guard.identify(exchange, request);
+    }
     if (match === undefined) throw routeNotFound(path);
     if (method === 'OPTIONS') {
       exchange.routeNumber = parts.optionsRoute;
-      const isPreflight = exchange.cors !== undefined && request.getHeader('access-control-request-method') !== '';
+      const isPreflight = exchange.cors !== undefined && request.getHeader(PREFLIGHT_METHOD) !== '';
       exchange.answer(optionsReply(match.resource, isPreflight));
       return;
     }
@@ -93,15 +104,21 @@ export class Dispatcher {
     const { route } = endpoint;
     exchange.route = route;
     exchange.routeNumber = endpoint.number;
-    if (!isProbe) guard.admit(exchange, route);
+    if (!isProbe) {
+      guard.admit(exchange, route);
+      if (parts.load.isFull) {
+        this.#putOff(exchange);
+        return;
+      }
+    }
     const takesBody = route.bodyTypes.length > 0;
-    const bodyType = takesBody ? requireType(route, request.getHeader('content-type')) : JSON_TYPE;
+    const bodyType = takesBody ? requireType(route, request.getHeader(CONTENT_TYPE)) : JSON_TYPE;
     const call = new RequestCall(exchange, route, match, request, path, bodyType);
     if (route.idempotent) {
       if (declared === '') this.#headers.count(request);
       checkIdempotencyKey(call.idempotencyKey, this.#headers.idempotencyKeys);
     }
-    const minLsn = waitsForLsn(route) ? minLsnOf(request.getHeader('x-min-lsn')) : 0;
+    const minLsn = waitsForLsn(route) ? minLsnOf(request.getHeader(X_MIN_LSN)) : 0;
     if (takesBody) this.#readBody(exchange, response, route, call, minLsn, Number(declared));
     else this.#runAt(exchange, route, call, minLsn);
   }
@@ -135,14 +152,26 @@ export class Dispatcher {
       if (isLast) {
         open = false;
         call.body = collector.take();
-        const startMs = parts.now();
         this.#runAt(exchange, route, call, minLsn);
-        load.spend(parts.now() - startMs);
       } else if (load.isFullFor(0)) {
         open = false;
         collector.drop();
         exchange.fail(this.#refuse());
       }
+    });
+  }
+
+  /**
+   * Refuses a request after this turn of the event loop. So a client cannot ask again in the same turn, which would then not end; and of one that has sent
+   * many requests at once the transport ends the connection.
+   */
+  #putOff(exchange: Exchange): void {
+    const { load } = this.#options.parts;
+    exchange.outlive();
+    load.refused += 1;
+    setImmediate(() => {
+      load.refused -= 1;
+      exchange.fail(this.#refuse());
     });
   }
 
@@ -204,17 +233,20 @@ function requireType(route: Route, header: string): string {
 /** How often a request has the headers that must not stand in it twice: of two the transport shows the first, a proxy may believe the last. */
 class HeaderCounts {
   lengths = 0;
+  codings = 0;
   /** Empty ones count too. */
   idempotencyKeys = 0;
 
   count(request: TransportRequest): void {
     this.lengths = 0;
+    this.codings = 0;
     this.idempotencyKeys = 0;
     request.forEach(this.#add);
   }
 
   readonly #add = (name: string): void => {
     if (name === 'content-length') this.lengths += 1;
+    else if (name === 'transfer-encoding') this.codings += 1;
     else if (name === 'idempotency-key') this.idempotencyKeys += 1;
   };
 }

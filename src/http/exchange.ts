@@ -2,15 +2,12 @@
 
 import { NOBODY, type Principal } from '../access/principal.ts';
 import { type ErrorCode, HedgerowError } from '../errors.ts';
+import { type HeadFacts, writeHead } from './answer-head.ts';
 import { bytesOf } from './byte-text.ts';
 import { ChunkStream } from './chunk-stream.ts';
 import { addressText } from './client-address.ts';
 import { acceptsGzip, compress, compressAtOnce, isCompressible, PLAIN_BYTES } from './compression.ts';
-import { CORS_NAME } from './cors.ts';
-import { BLOCK_NAME } from './head-block.ts';
-import { headerValue, statusLine } from './head-text.ts';
 import { overloaded } from './load.ts';
-import { JSON_TYPE } from './media.ts';
 import type { Parts } from './parts.ts';
 import { type ChunkSource, errorReply, type Reply } from './reply.ts';
 import { isSaneId } from './request-id.ts';
@@ -25,9 +22,6 @@ const UNTRIED_BYTES = 8 * 1024;
 /** Time for an answer to arrive before its connection is cut. */
 const CUT_MS = 1000;
 
-const ENCODING_NAME = bytesOf('Content-Encoding');
-const GZIP = bytesOf('gzip');
-const ID_NAME = bytesOf('X-Request-Id');
 const CONNECTION_NAME = bytesOf('Connection');
 const CLOSE = bytesOf('close');
 
@@ -42,7 +36,7 @@ const EXPECTED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 ]);
 
 // One is made for every request, so it holds plain fields only: private methods and closures would be made anew each time.
-export class Exchange {
+export class Exchange implements HeadFacts {
   readonly services: Parts;
   /** On the clock of `services.now`. */
   readonly startMs: number;
@@ -55,18 +49,14 @@ export class Exchange {
   /** The connection ends with this answer. */
   closing: boolean;
   caller: Principal;
-  /** What is left of the caller's allowance; below 0: the request does not count. */
   remaining: number;
-  /** Epoch seconds when the whole allowance is back. */
   resetSeconds: number;
   /** `Accept-Encoding`. */
   acceptEncoding: string;
-  /** Headers for a page of another origin. */
   cors: Uint8Array | undefined;
+  readonly sentId: string;
+  readonly requestNumber: number;
   private readonly transport: TransportResponse;
-  /** The id the client sent; empty: the request has a number only. */
-  private readonly sentId: string;
-  private readonly requestNumber: number;
   private readonly isHead: boolean;
   private address: ArrayBuffer | undefined;
   /** The exchange has outlived its request callback and is not over. */
@@ -198,7 +188,7 @@ export class Exchange {
   /** False when the client must read first. */
   private writeWhole(reply: Reply, body: string | Uint8Array, compressed: boolean): boolean {
     const { transport } = this;
-    this.writeHead(reply, compressed);
+    writeHead(transport, this, reply, compressed);
     if (this.isHead || reply.status === 304) {
       this.writeNoBody(reply, body);
       return true;
@@ -251,42 +241,12 @@ export class Exchange {
   }
 
   private done(reply: Reply): void {
-    this.tell(reply);
-    this.over(reply.status);
-  }
-
-  /** One `writeHeader` for all usual headers: each call into the transport has its price. */
-  private writeHead(reply: Reply, compressed: boolean): void {
-    const { transport, services, sentId } = this;
-    const { status, contentType, headers, tag = -1 } = reply;
-    if (status !== 200) transport.writeStatus(statusLine(status));
-    const lsn = this.route?.data === true ? (reply.lsn ?? services.database?.lastLsn ?? -1) : -1;
-    if (contentType === JSON_TYPE && this.remaining >= 0 && typeof tag === 'number') {
-      const number = sentId === '' ? this.requestNumber : -1;
-      const block = services.heads.fill(this.resetSeconds, this.remaining, lsn, tag, number);
-      transport.writeHeader(BLOCK_NAME, block);
-      if (sentId !== '') transport.writeHeader(ID_NAME, sentId);
-    } else {
-      transport.writeHeader(BLOCK_NAME, this.headText(reply, lsn));
-    }
-    if (compressed) transport.writeHeader(ENCODING_NAME, GZIP);
-    if (this.cors !== undefined) transport.writeHeader(CORS_NAME, this.cors);
-    if (headers !== undefined) {
-      for (const [name, value] of headers) transport.writeHeader(name, headerValue(value));
-    }
-  }
-
-  /** The same as the kept blocks say, for answers that are rarer. */
-  private headText({ contentType, tag }: Reply, lsn: number): string {
-    const { heads, tags, cors } = this.services;
-    let text = `${contentType}\r\nVary: ${cors.vary}`;
-    if (this.remaining >= 0) {
-      text += `\r\nX-RateLimit-Limit: ${heads.limit}\r\nX-RateLimit-Reset: ${this.resetSeconds}`;
-      text += `\r\nX-RateLimit-Remaining: ${this.remaining}`;
-    }
-    if (lsn >= 0) text += `\r\nX-Hedgerow-LSN: ${lsn}`;
-    if (tag !== undefined) text += `\r\nETag: ${tags.textOf(tag)}`;
-    return `${text}\r\nX-Request-Id: ${this.requestId}`;
+    const { services } = this;
+    const durationUs = (services.now() - this.startMs) * 1000;
+    const query = reply.facts?.query;
+    if (query !== undefined) services.observer.queryDone(query, durationUs, this.requestId);
+    this.audit(reply);
+    this.over(reply.status, durationUs);
   }
 
   private startStream(reply: Reply, source: ChunkSource): void {
@@ -311,15 +271,8 @@ export class Exchange {
         this.over(500);
       },
     });
-    this.transport.cork(() => this.writeHead(reply, false));
+    this.transport.cork(() => writeHead(this.transport, this, reply, false));
     this.stream.start();
-  }
-
-  /** Facts of an answer that is out. */
-  private tell(reply: Reply): void {
-    const query = reply.facts?.query;
-    if (query !== undefined) this.services.observer.queryDone(query, this.durationUs(), this.requestId);
-    this.audit(reply);
   }
 
   /** What was done stands in the audit log also when nobody is left to be told. */
@@ -339,22 +292,14 @@ export class Exchange {
   }
 
   /** Called once: the answer is out, or nobody is left to get it. */
-  private over(status: number): void {
+  private over(status: number, durationUs: number = (this.services.now() - this.startMs) * 1000): void {
     const { observer, load } = this.services;
-    const durationUs = this.durationUs();
     observer.requestDone(this.routeNumber, status, durationUs);
-    if (!this.pending) {
-      load.spend(durationUs / 1000);
-      return;
-    }
+    if (!this.pending) return;
     this.pending = false;
     this.hold(0);
     if (this.stalled) load.stalled -= 1;
     load.end();
-  }
-
-  private durationUs(): number {
-    return (this.services.now() - this.startMs) * 1000;
   }
 
   private log(thrown: unknown): void {

@@ -1,4 +1,4 @@
-// Who may pass, and in which order that is asked: state of the service, rate limit, key, role, load (contract section 1). Route and method come before,
+// Who may pass, and in which order that is asked: state of the service, rate limit, key, role (contract section 1). Route and method come before, load,
 // content type and body after.
 
 import { EVERYONE, includesRole, NOBODY } from '../access/principal.ts';
@@ -6,12 +6,12 @@ import type { RateLimit } from '../access/rate-limit.ts';
 import { type HedgerowError, refusal } from '../errors.ts';
 import { addressId, addressText } from './client-address.ts';
 import type { Exchange } from './exchange.ts';
-import { overloaded } from './load.ts';
+import { AUTHORIZATION, X_API_KEY } from './header-names.ts';
 import type { Parts } from './parts.ts';
 import type { Keys, Route, Services } from './route.ts';
 import type { TransportRequest } from './transport.ts';
 
-const BEARER = 'bearer ';
+const BEARER_LENGTH = 'Bearer '.length;
 
 /** What `identify` found. */
 interface Passage {
@@ -71,17 +71,13 @@ export class Guard {
 
   /** Throws when the request must not go on. To be called right after `identify`. */
   admit(exchange: Exchange, route: Route): void {
-    const { observer, load } = this.#parts;
+    const { observer } = this.#parts;
     this.#requireState(route);
     if (this.#passage.isLimited) {
       observer.refused('rate_limited');
       throw tooMany(this.#limit.perMinute, this.#limit.retryMs);
     }
     if (route.role !== 'none') this.#requireRole(exchange, route);
-    if (load.isFull) {
-      observer.refused('overloaded');
-      throw overloaded();
-    }
   }
 
   #requireState(route: Route): void {
@@ -120,12 +116,16 @@ export function requireKeys({ authDisabled, keys }: Services): Keys {
 
 /** The key a request carries, empty when none; `X-API-Key` wins. */
 function keyOf(request: TransportRequest): string {
-  const own = request.getHeader('x-api-key');
+  const own = request.getHeader(X_API_KEY);
   if (own !== '') return own;
-  const authorization = request.getHeader('authorization');
-  if (authorization.length <= BEARER.length || authorization.slice(0, BEARER.length).toLowerCase() !== BEARER)
-    return '';
-  return authorization.slice(BEARER.length).trim();
+  const authorization = request.getHeader(AUTHORIZATION);
+  return isBearer(authorization) ? authorization.slice(BEARER_LENGTH).trim() : '';
+}
+
+/** True for `Bearer ` in upper or lower case. */
+function isBearer(header: string): boolean {
+  if (header.startsWith('Bearer ')) return true;
+  return header.slice(0, BEARER_LENGTH).toLowerCase() === 'bearer ';
 }
 
 function tooMany(perMinute: number, retryMs: number): HedgerowError {

@@ -4,8 +4,8 @@ import { getHeapStatistics } from 'node:v8';
 import { type HedgerowError, refusal } from '../errors.ts';
 import { MEGABYTE } from '../limits.ts';
 
-/** How often `beat` is to be called. */
-export const BEAT_MS = 20;
+/** How often `look` is to be called. */
+export const LOOK_MS = 1000;
 
 export interface LoadLimits {
   /** Requests that wait for the disk, for a compaction, for their body: each may hold some 10 KB. */
@@ -27,19 +27,16 @@ export function usualLimits(maxBodyBytes: number): LoadLimits {
     requests: 1024,
     streams: 256,
     heldBytes: Math.max(256 * MEGABYTE, 2 * maxBodyBytes),
-    // With what refusing the rest costs, a probe waits under 100 ms.
-    turnMs: 50,
+    // Putting 2,000 more off takes 20 ms then, so a probe waits well under 100 ms.
+    turnMs: 30,
     heapShare: 0.9,
   };
 }
 
-/** One request counts for so much of a turn at most: a single large one is no overload. */
-const LONGEST_SHARE_MS = 5;
-/** So many are served in every turn, however slow the machine is just then. */
-const LEAST_SERVED = 200;
-/** From so many answers to HEAD a second on, some end their connection. */
+/** So many are served in every turn, however long one of them takes and however slow the machine is just then. */
+const LEAST_SERVED = 100;
+/** From so many answers to HEAD between two looks on, some end their connection. */
 const HEAD_FLOOD = 200;
-const BEATS_A_SECOND = 1000 / BEAT_MS;
 
 export class Load {
   /** Requests whose answer is not out yet. */
@@ -48,13 +45,15 @@ export class Load {
   streams = 0;
   /** Of these: whole answers that wait for their clients to read. */
   stalled = 0;
+  /** Of these: requests that are refused, but not yet told so. */
+  refused = 0;
   heldBytes = 0;
   readonly #limits: LoadLimits;
-  /** Time spent on requests since the last beat, which comes between two turns of the loop, and how many they were. */
-  #spentMs = 0;
-  #served = 0;
+  /** Requests that came in this turn of the event loop, when the first came and when the last. */
+  #arrived = 0;
+  #turnStartMs = 0;
+  #nowMs = 0;
   #heads = 0;
-  #beats = 0;
   #heapIsFull = false;
   #idle: (() => void) | undefined;
 
@@ -63,21 +62,26 @@ export class Load {
   }
 
   /** Called by a timer. */
-  beat(): void {
-    this.#spentMs = 0;
-    this.#served = 0;
-    if (this.#beats++ % BEATS_A_SECOND === 0) {
-      this.#heads = 0;
-      const { used_heap_size, heap_size_limit } = getHeapStatistics();
-      this.#heapIsFull = used_heap_size > heap_size_limit * this.#limits.heapShare;
-    }
+  look(): void {
+    this.#heads = 0;
+    const { used_heap_size, heap_size_limit } = getHeapStatistics();
+    this.#heapIsFull = used_heap_size > heap_size_limit * this.#limits.heapShare;
   }
 
-  /** A request kept the event loop busy for so long. */
-  spend(ms: number): void {
-    this.#spentMs += Math.min(ms, LONGEST_SHARE_MS);
-    this.#served += 1;
+  /** To be called for each request but the probes, first of all; `nowMs` is monotonic. */
+  arrive(nowMs: number): void {
+    if (this.#arrived === 0) {
+      this.#turnStartMs = nowMs;
+      setImmediate(this.#endTurn);
+    }
+    this.#arrived += 1;
+    this.#nowMs = nowMs;
   }
+
+  /** Immediates run when all sockets that were ready have been looked at. */
+  readonly #endTurn = (): void => {
+    this.#arrived = 0;
+  };
 
   /** To be called for each answer to HEAD; true when there are suspiciously many. */
   isHeadFlood(): boolean {
@@ -85,20 +89,15 @@ export class Load {
     return this.#heads > HEAD_FLOOD;
   }
 
-  /** True when a request that begins now must be refused. */
+  /** True when the request that has just arrived must be refused. */
   get isFull(): boolean {
     const { requests, turnMs, heldBytes } = this.#limits;
     return (
-      (this.#spentMs >= turnMs && this.#served >= LEAST_SERVED) ||
-      this.running - this.streams - this.stalled >= requests ||
+      (this.#arrived > LEAST_SERVED && this.#nowMs - this.#turnStartMs >= turnMs) ||
+      this.running - this.streams - this.stalled - this.refused >= requests ||
       this.heldBytes >= heldBytes ||
       this.#heapIsFull
     );
-  }
-
-  /** True when the refusals of this turn have taken as long as its work: connections are cut then, with whatever else they have sent. */
-  get isFlooded(): boolean {
-    return this.#spentMs >= 2 * this.#limits.turnMs && this.#served >= 2 * LEAST_SERVED;
   }
 
   /** True when a body of so many more bytes is too much. */

@@ -1,7 +1,8 @@
 // What a handler answers: a plain value with status, headers and body (or a source of chunks), and the one error body of the service.
 
-import { HedgerowError, refusal } from '../errors.ts';
+import { type FieldError, HedgerowError, refusal } from '../errors.ts';
 import type { AuditEvent, QueryFacts } from '../observe/observer.ts';
+import { maskPatterns } from '../observe/redact.ts';
 import type { EntityTag } from './entity-tag.ts';
 import { JSON_TYPE } from './media.ts';
 
@@ -87,19 +88,22 @@ const HEADER_FIELDS = [
 /** Errors of status 503 pass by themselves, as a rule soon. */
 const RETRY_LATER: Reply['headers'] = [['Retry-After', '1']];
 
-/** The error body of contract section 1. Anything thrown that is no HedgerowError is a bug and answers 500 without its text. */
+/**
+ * The error body of contract section 1. Anything thrown that is no HedgerowError is a bug and answers 500 without its text. What looks like a key is masked:
+ * a sentence may repeat what the client sent, and answers end up in the logs of clients.
+ */
 export function errorReply(thrown: unknown, requestId: string): Reply {
   const error =
     thrown instanceof HedgerowError
       ? thrown
       : refusal('internal', `Something failed inside the server. Report it with request id ${requestId}.`);
   const body: Record<string, unknown> = {
-    detail: error.message,
+    detail: maskPatterns(error.message),
     code: error.code,
     status: error.status,
     request_id: requestId,
   };
-  if (error.errors !== undefined) body.errors = error.errors;
+  if (error.errors !== undefined) body.errors = error.errors.map(maskedField);
   for (const field of PUBLIC_FIELDS) {
     const value = error.fields?.[field];
     if (value !== undefined) body[field] = value;
@@ -114,6 +118,10 @@ export function errorReply(thrown: unknown, requestId: string): Reply {
     tag: undefined,
     facts: undefined,
   };
+}
+
+function maskedField({ loc, msg }: FieldError): FieldError {
+  return { loc: loc.map((part) => (typeof part === 'string' ? maskPatterns(part) : part)), msg: maskPatterns(msg) };
 }
 
 function headersOf({ status, fields }: HedgerowError): Reply['headers'] {

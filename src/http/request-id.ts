@@ -1,5 +1,7 @@
 // Names each request: the id the client sent when it is sane, else one made from a random prefix and a counter.
 
+import { maskPatterns } from '../observe/redact.ts';
+
 const LONGEST = 128;
 
 /** Ids are unique in this process and, by the prefix, very likely elsewhere. */
@@ -23,12 +25,12 @@ export class RequestIds {
   }
 }
 
-/** Printable ASCII only: the id goes back in a header, where a line break would start another header. */
+/** Printable ASCII only: the id goes back in a header, where a line break would start another header. Nothing that looks like a key: it goes to logs. */
 export function isSaneId(id: string): boolean {
   if (id === '' || id.length > LONGEST) return false;
   for (let i = 0; i < id.length; i++) {
     const code = id.charCodeAt(i);
     if (code < 0x20 || code > 0x7e) return false;
   }
-  return true;
+  return maskPatterns(id) === id;
 }

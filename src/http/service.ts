@@ -12,7 +12,7 @@ import { Dispatcher } from './dispatch.ts';
 import { EntityTags } from './entity-tag.ts';
 import { Guard } from './guard.ts';
 import { AnswerHeads } from './head-block.ts';
-import { BEAT_MS, Load, type LoadLimits, usualLimits } from './load.ts';
+import { LOOK_MS, Load, type LoadLimits, usualLimits } from './load.ts';
 import { OnceOnly } from './once.ts';
 import type { Parts } from './parts.ts';
 import { RequestIds } from './request-id.ts';
@@ -67,12 +67,12 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     parts,
     router: new Router(options.routes, (route) => parts.observer.addRoute(route.method, route.path)),
     guard: new Guard(parts, limit),
-    once: new OnceOnly(parts.epochMs),
+    once: new OnceOnly(() => Date.now()),
     maxBodyBytes: options.maxBodyBytes,
   });
   const server: HttpServer = await listen(dispatcher, options);
   const sweep = setInterval(() => parts.cursors.sweep(), SWEEP_MS).unref();
-  const beat = setInterval(() => load.beat(), BEAT_MS).unref();
+  const look = setInterval(() => load.look(), LOOK_MS).unref();
   return {
     host: server.host,
     port: server.port,
@@ -84,7 +84,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       parts.draining = true;
       clearInterval(sweep);
       await Promise.race([load.idle(), wait(graceMs)]);
-      clearInterval(beat);
+      clearInterval(look);
       server.close();
       parts.cursors.close();
     },

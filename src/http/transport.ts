@@ -31,6 +31,6 @@ export interface TransportRequest {
   getUrl(): string;
   /** The raw query string; undefined without `?`. Never call it with a name: that overwrites the raw text. */
   getQuery(): string | undefined;
-  getHeader(lowerCaseName: string): string;
+  getHeader(lowerCaseName: Uint8Array): string;
   forEach(take: (name: string, value: string) => void): void;
 }

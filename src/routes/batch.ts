@@ -8,6 +8,7 @@ import { JSON_BODY } from '../http/media.ts';
 import { WriteAnswer } from '../http/once.ts';
 import { jsonReply, jsonTextReply, type Reply, type ReplyFacts } from '../http/reply.ts';
 import type { Call, Route } from '../http/route.ts';
+import { maskPatterns } from '../observe/redact.ts';
 import { readEdge, readEdgeKey, tableNameOf } from './edge-input.ts';
 import { batchAnswer, batchBody } from './schemas/batch.ts';
 
@@ -94,12 +95,12 @@ function stage(database: Database, transaction: Transaction, operation: unknown,
   try {
     const place = ['body', 'operations', op];
     const source = requireObject(operation, place);
-    type = typeof source.type === 'string' ? source.type : null;
+    type = typeof source.type === 'string' ? maskPatterns(source.type) : null;
     stageChecked(database, transaction, source, place);
     return { op, type, success: true };
   } catch (error) {
     if (!(error instanceof HedgerowError) || error.status >= 500) throw error;
-    return { op, type, success: false, error: error.message };
+    return { op, type, success: false, error: maskPatterns(error.message) };
   }
 }
 

@@ -265,6 +265,9 @@ describe('while the service starts and ends', () => {
     expect(text).toContain('HTTP/1.1 503');
     expect(text).toContain('"code":"draining"');
     expect(text.match(/connection: close/gi)).toHaveLength(1);
+    // A limit of the transport: what was sent with it is answered too.
+    const two = await raw(server, ['GET /v1/tables HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2)]);
+    expect(two.match(/HTTP\/1.1 503/g)).toHaveLength(2);
     expect(text.endsWith('[closed]')).toBe(true);
     const head = await raw(server, ['HEAD /v1/tables HTTP/1.1\r\nHost: x\r\n\r\n']);
     expect(head.match(/connection: close/gi)).toHaveLength(1);

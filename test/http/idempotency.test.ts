@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { routes } from '../../src/routes/index.ts';
-import { type Answer, Recorder, raw, send, startServer, type TestServer } from './support.ts';
+import { type Answer, Recorder, raw, send, startServer, type TestRole, type TestServer } from './support.ts';
 
 const observer = new Recorder();
 let server: TestServer;
@@ -14,18 +14,19 @@ afterAll(() => server.close());
 
 let lastKey = 0;
 const freshKey = () => `key ${++lastKey}`;
-const ask = (
+function ask(
   method: string,
   path: string,
   body: unknown,
   key: string | undefined,
-  { role = 'admin' as 'admin' | 'readwrite', ...headers }: Record<string, string> = {},
-): Promise<Answer> =>
-  send(server, method, path, body, {
-    'x-api-key': server.keys[role as 'admin' | 'readwrite'],
+  { role = 'admin', ...headers }: Record<string, string> = {},
+): Promise<Answer> {
+  return send(server, method, path, body, {
+    'x-api-key': server.keys[role as TestRole],
     ...(key === undefined ? {} : { 'idempotency-key': key }),
     ...headers,
   });
+}
 const count = async () => (await ask('GET', '/v1/tables/hyperedges', undefined, undefined)).json.row_count;
 const isReplay = ({ headers }: Answer) => headers.get('idempotent-replayed') === 'true';
 const edge = (eventTs: number) => ({ event_ts: eventTs, members: [1, 2] });

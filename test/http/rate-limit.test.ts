@@ -268,7 +268,7 @@ describe('over HTTP', () => {
   });
 
   test('every kind of answer tells them: data, streams, NDJSON, errors of the body', async () => {
-    server = await startServer({ qpm: 1000 });
+    server = await startServer({ qpm: 6 });
     const range = '/v1/hyperedges?start_ts=0&end_ts=9';
     const answers = [
       await get(range),
@@ -277,15 +277,15 @@ describe('over HTTP', () => {
       await send(server, 'POST', '/v1/hyperedges', '{'),
       await get('/v1/tables', undefined, 'HEAD'),
     ];
-    expect(answers.map((answer) => left(answer)[1])).toEqual(['999', '998', '997', '996', '995']);
+    expect(answers.map((answer) => left(answer)[1])).toEqual(['5', '4', '3', '2', '1']);
   });
 
   test('many made-up keys from one address are one caller', async () => {
-    server = await startServer({ auth: true, qpm: 50 });
+    server = await startServer({ auth: true, qpm: 10 });
     let text = '';
-    for (let i = 0; i < 200; i++) text += `GET /v1/tables HTTP/1.1\r\nHost: x\r\nX-API-Key: hgr_made_${i}\r\n\r\n`;
+    for (let i = 0; i < 100; i++) text += `GET /v1/tables HTTP/1.1\r\nHost: x\r\nX-API-Key: hgr_made_${i}\r\n\r\n`;
     const statuses = [...(await raw(server, [text])).matchAll(/HTTP\/1\.1 (\d{3})/g)].map((match) => match[1]);
-    expect(statuses.filter((status) => status === '401')).toHaveLength(50);
-    expect(statuses.filter((status) => status === '429')).toHaveLength(150);
+    expect(statuses.filter((status) => status === '401')).toHaveLength(10);
+    expect(statuses.filter((status) => status === '429')).toHaveLength(90);
   });
 });

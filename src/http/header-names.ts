@@ -1,0 +1,17 @@
+// Names of the request headers that are looked at, as bytes: the transport finds them so in half the time that a string takes it.
+
+import { bytesOf } from './byte-text.ts';
+
+export const ACCEPT = bytesOf('accept');
+export const ACCEPT_ENCODING = bytesOf('accept-encoding');
+export const AUTHORIZATION = bytesOf('authorization');
+export const CONTENT_LENGTH = bytesOf('content-length');
+export const CONTENT_TYPE = bytesOf('content-type');
+export const IDEMPOTENCY_KEY = bytesOf('idempotency-key');
+export const IF_NONE_MATCH = bytesOf('if-none-match');
+export const ORIGIN = bytesOf('origin');
+export const PREFLIGHT_METHOD = bytesOf('access-control-request-method');
+export const TRANSFER_ENCODING = bytesOf('transfer-encoding');
+export const X_API_KEY = bytesOf('x-api-key');
+export const X_MIN_LSN = bytesOf('x-min-lsn');
+export const X_REQUEST_ID = bytesOf('x-request-id');
