@@ -1,0 +1,188 @@
+// For every status a route lists, the request that really brings it about, and the world in which it does.
+
+import type { Operation } from './described-answers.ts';
+import { type Answered, recipeOf, type Sent } from './valid-requests.ts';
+import { damagedDisk, startWorld, type World, type WorldOptions } from './worlds.ts';
+
+/** How each world differs from an everyday one. */
+const WORLDS = {
+  usual: {},
+  /** Nobody but the test that uses it makes keys or holds syncs here. */
+  quiet: {},
+  starting: { open: false },
+  overloaded: { limits: { requests: 0 } },
+  limited: { rateLimitQpm: 1 },
+  /** Takes small bodies only. */
+  narrow: { maxBodyBytes: 1000 },
+  hurried: { queryTimeoutMs: 20 },
+  damaged: {},
+  full: {},
+} as const satisfies Record<string, WorldOptions>;
+
+export class Worlds {
+  readonly #started = new Map<string, Promise<World>>();
+
+  get(name: keyof typeof WORLDS): Promise<World> {
+    let world = this.#started.get(name);
+    if (world === undefined) {
+      world = name === 'damaged' ? damaged() : startWorld(WORLDS[name]);
+      this.#started.set(name, world);
+    }
+    return world;
+  }
+
+  async close(): Promise<void> {
+    for (const world of this.#started.values()) await (await world).close();
+  }
+}
+
+/** The table is known to be damaged once something was read of it. */
+async function damaged(): Promise<World> {
+  const world = await startWorld({ disk: await damagedDisk() });
+  await world.as('admin', { method: 'GET', path: '/v1/hyperedges?start_ts=0&end_ts=100' });
+  return world;
+}
+
+/** What the requests need to know of an operation. */
+export interface Target extends Operation {
+  role: string;
+  /** It takes a body. */
+  hasBody: boolean;
+  /** Of all writes, with this one. */
+  writes: readonly Target[];
+}
+
+type Make = (target: Target, worlds: Worlds) => Promise<Answered>;
+
+/** The maker for a status; undefined: nobody has thought of one. */
+export function makerOf(target: Target, status: number): Make | undefined {
+  return OWN[`${target.id} ${status}`] ?? BY_STATUS[status];
+}
+
+const HUGE = 2 ** 50;
+const EDGE = { event_ts: 1000, members: [1, 2] };
+
+/** Whatever the route, this brings it about. */
+const BY_STATUS: Readonly<Record<number, Make>> = {
+  200: async (target, worlds) => good(target, await worlds.get('usual')),
+  201: async (target, worlds) => good(target, await worlds.get('usual')),
+  304: async (target, worlds) => {
+    const world = await worlds.get('usual');
+    const first = await good(target, world);
+    return good(target, world, { 'if-none-match': first.headers.get('etag')! });
+  },
+  400: async (target, worlds) => {
+    const world = await worlds.get('usual');
+    if (target.hasBody) return plain(target, world, { body: '{' });
+    if (target.path.includes('{')) return plain(target, world, { path: target.path.replaceAll(/\{\w+\}/g, '%ff') });
+    return good(target, world, { 'x-min-lsn': 'soon' });
+  },
+  401: async (target, worlds) => plain(target, await worlds.get('usual'), {}, 'none'),
+  403: async (target, worlds) => {
+    return plain(target, await worlds.get('usual'), {}, target.role === 'admin' ? 'readwrite' : 'readonly');
+  },
+  // Under an Idempotency-Key that stands for another body.
+  409: async (target, worlds) => {
+    const world = await worlds.get('usual');
+    const { body, ...request } = await requestOf(target, world);
+    const headers = { 'idempotency-key': `key of ${target.id}` };
+    await world.as('admin', { ...request, body, headers });
+    return world.as('admin', { ...request, body: { ...(body as object), more: 1 }, headers });
+  },
+  413: async (target, worlds) => plain(target, await worlds.get('narrow'), { body: { filler: 'x'.repeat(2000) } }),
+  415: async (target, worlds) => {
+    return plain(target, await worlds.get('usual'), { body: 'a', headers: { 'content-type': 'text/plain' } });
+  },
+  429: async (target, worlds) => {
+    const world = await worlds.get('limited');
+    await plain(target, world);
+    return plain(target, world);
+  },
+  500: async (target, worlds) => good(target, await worlds.get('damaged')),
+  503: async (target, worlds) => plain(target, await worlds.get('overloaded')),
+  504: async (target, worlds) => good(target, await worlds.get('hurried'), { 'x-min-lsn': String(HUGE) }),
+  507: (target, worlds) => onFullDisk(target, worlds),
+};
+
+/** By operation and status. */
+const OWN: Readonly<Record<string, Make>> = {
+  'rangeHyperedges 404': missing('/v1/hyperedges?start_ts=0&end_ts=1&table=nope'),
+  'lookupNode 404': missing('/v1/hyperedges/node/1?table=nope'),
+  'insertHyperedge 404': missing('/v1/hyperedges', { ...EDGE, table: 'nope' }),
+  'deleteHyperedge 404': missing('/v1/hyperedges', { ...EDGE, table: 'nope' }),
+  'compactHyperedges 404': missing('/v1/hyperedges/compact', { table: 'nope' }),
+  'compactHyperedges 500': async ({ method, path }, worlds) => {
+    return (await worlds.get('damaged')).as('admin', { method, path, body: { table: 'hyperedges' } });
+  },
+  'setAutocompact 404': missing('/v1/autocompact', { threshold: 1, table: 'nope' }),
+  'getTable 404': missing('/v1/tables/nope'),
+  'dropTable 404': missing('/v1/tables/nope'),
+  'dropTable 409': missing('/v1/tables/hyperedges'),
+  'listIndexes 404': missing('/v1/indexes?table=nope'),
+  'createIndex 404': missing('/v1/indexes', { table: 'nope', column: 'weight' }),
+  'dropIndex 404': missing('/v1/indexes/hyperedges/nope'),
+  'dropIndex 409': (target, worlds) => whileItRuns(target, worlds),
+  'revokeKey 404': missing('/v1/keys/nope'),
+  'revokeKey 409': async ({ method }, worlds) => {
+    const world = await worlds.get('quiet');
+    const { json } = await world.as('admin', { method: 'GET', path: '/v1/keys' });
+    const only = (json as { role: string; key_id: string }[]).find((key) => key.role === 'admin');
+    return world.as('admin', { method, path: `/v1/keys/${only!.key_id}` });
+  },
+  'getDocsFile 404': missing('/docs/nope.js'),
+  'getReady 503': async (target, worlds) => plain(target, await worlds.get('starting')),
+};
+
+/** What has a maker of its own, as `operation status`: what nobody lists any more is a fault too. */
+export const OWN_PAIRS: readonly string[] = Object.keys(OWN);
+
+function missing(path: string, body?: unknown): Make {
+  return async ({ method }, worlds) => (await worlds.get('usual')).as('admin', { method, path, body });
+}
+
+async function requestOf({ method, path }: Target, world: World): Promise<Sent> {
+  return { method, ...(await recipeOf(method, path).make((request) => world.as('admin', request))) };
+}
+
+/** A request that succeeds in a usual world. */
+async function good(target: Target, world: World, headers: Record<string, string> = {}): Promise<Answered> {
+  return world.as('admin', { ...(await requestOf(target, world)), headers });
+}
+
+/** A request that is refused before anyone looks what it names. */
+function plain(target: Target, world: World, more: Partial<Sent> = {}, role: Parameters<World['as']>[0] = 'admin') {
+  const body = target.hasBody ? { body: {} } : {};
+  return world.as(role, { method: target.method, path: target.path.replaceAll(/[{}]/g, ''), ...body, ...more });
+}
+
+/** The second of two requests with one Idempotency-Key, while the first waits for the disk. */
+async function whileItRuns(target: Target, worlds: Worlds): Promise<Answered> {
+  const world = await worlds.get('quiet');
+  const request = { ...(await requestOf(target, world)), headers: { 'idempotency-key': 'twice' } };
+  const { arrived, release } = world.disk.hold();
+  const first = world.as('admin', request);
+  await arrived;
+  const second = await world.as('admin', request);
+  release();
+  await first;
+  return second;
+}
+
+let onFull: Promise<Map<string, Answered>> | undefined;
+
+/** All writes are made ready, then the disk is full, then they are sent: after the first of them the log takes none any more. */
+async function onFullDisk({ id, writes }: Target, worlds: Worlds): Promise<Answered> {
+  onFull ??= (async () => {
+    const world = await worlds.get('full');
+    const requests: [string, Sent][] = [];
+    for (const write of writes) requests.push([write.id, await requestOf(write, world)]);
+    // The index of the usual request is there by now, to be dropped.
+    const createIndex = requests.find(([name]) => name === 'createIndex')![1];
+    createIndex.body = { table: 'hyperedges', column: 'mean_dist_m' };
+    world.disk.schedule = ({ kind }) => (kind === 'write' ? { code: 'ENOSPC' } : undefined);
+    const answers = new Map<string, Answered>();
+    for (const [name, request] of requests) answers.set(name, await world.as('admin', request));
+    return answers;
+  })();
+  return (await onFull).get(id)!;
+}

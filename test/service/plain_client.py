@@ -1,0 +1,195 @@
+# Walks through every route of a service with Python's standard library alone, sending no header but Authorization.
+#
+# python3 plain_client.py URL KEY      prints one line a route; ends with 1 at the first surprise.
+
+import http.client
+import json
+import sys
+import tarfile
+import urllib.parse
+import urllib.request
+
+BASE = urllib.parse.urlsplit(sys.argv[1])
+KEY = sys.argv[2]
+EDGE_FIELDS = ["id", "event_ts", "members", "weight", "mean_dist_m", "formation"]
+
+visited = set()
+connection = http.client.HTTPConnection(BASE.hostname, BASE.port, timeout=30)
+
+
+def call(method, template, body=None, status=200, key=KEY, query=None, **parameters):
+    """One request on the one kept connection; answers the parsed JSON, or the text of anything else."""
+    path = template
+    for name, value in parameters.items():
+        path = path.replace("{" + name + "}", urllib.parse.quote(str(value), safe=""))
+    if query:
+        path += "?" + urllib.parse.urlencode(query)
+    data = None if body is None else json.dumps(body).encode()
+    headers = {} if key is None else {"Authorization": "Bearer " + key}
+    connection.request(method, path, body=data, headers=headers)
+    response = connection.getresponse()
+    text = response.read().decode()
+    expect(response.status == status, f"{method} {path}: {response.status} {text[:500]}")
+    expect(response.getheader("X-Request-Id"), f"{method} {path}: no X-Request-Id")
+    visited.add((method, template))
+    print(f"{method} {path} {response.status}")
+    is_json = response.getheader("Content-Type", "").startswith("application/json")
+    return json.loads(text) if is_json else text
+
+
+def expect(condition, message):
+    if not condition:
+        sys.exit("surprise: " + message)
+
+
+def equal(found, wanted, what):
+    expect(found == wanted, f"{what}: {found!r}, not {wanted!r}")
+
+
+def has(value, **fields):
+    for name, wanted in fields.items():
+        expect(name in value, f"no field {name} in {value!r}")
+        equal(value[name], wanted, name)
+
+
+def health():
+    equal(call("GET", "/health/live", key=None), {"status": "live"}, "live")
+    equal(call("GET", "/health/ready", key=None), {"status": "ready"}, "ready")
+    found = call("GET", "/health")
+    has(found, status="ok", bucket_seconds=10, total_records=0, auth_disabled=False)
+    for name in ["version", "db_dir", "bucket_count", "node_count", "wal_pending", "uptime_seconds"]:
+        expect(name in found, f"/health has no {name}")
+    metrics = call("GET", "/metrics")
+    for name in ["records_total", "query_duration_seconds", "wal_size_bytes", "compactions_total"]:
+        expect(f"hedgerow_{name}" in metrics, f"/metrics has no hedgerow_{name}")
+    # The other client of the standard library.
+    request = urllib.request.Request(sys.argv[1] + "/v1/wal", headers={"Authorization": "Bearer " + KEY})
+    with urllib.request.urlopen(request, timeout=30) as response:
+        equal(json.load(response)["pending"], 0, "pending of an empty service")
+
+
+def tables():
+    listed = call("GET", "/v1/tables")
+    expect(isinstance(listed, list), "/v1/tables is no bare array")
+    equal([table["name"] for table in listed], ["hyperedges"], "tables")
+    made = call(
+        "POST",
+        "/v1/tables",
+        {"name": "Meetings", "member_tables": ["Person"], "bucket_seconds": 60, "compact_threshold": 5},
+        status=201,
+    )
+    has(made, name="Meetings", member_tables=["Person"], bucket_seconds=60, compact_threshold=5, row_count=0, primary=False)
+    equal(call("GET", "/v1/tables/{name}", name="meetings"), made, "one table")
+    call("POST", "/v1/tables", {"name": "meetings"}, status=409)
+    equal(call("DELETE", "/v1/tables/{name}", name="Meetings"), {"name": "Meetings", "dropped": True}, "drop")
+    call("GET", "/v1/tables/{name}", name="Meetings", status=404)
+
+
+def indexes():
+    equal(call("GET", "/v1/indexes"), [], "/v1/indexes")
+    made = call("POST", "/v1/indexes", {"table": "hyperedges", "column": "weight"}, status=201)
+    has(made, table="hyperedges", column="weight")
+    equal(call("GET", "/v1/indexes", query={"table": "hyperedges"}), [made], "indexes of a table")
+    dropped = call("DELETE", "/v1/indexes/{table}/{column}", table="hyperedges", column="weight")
+    equal(dropped, {"table": "hyperedges", "column": "weight", "dropped": True}, "drop")
+    call("DELETE", "/v1/indexes/{table}/{column}", table="hyperedges", column="weight", status=404)
+
+
+def hyperedges():
+    edge = {"event_ts": 100, "members": [3, 1, 2], "weight": 0.5, "mean_dist_m": 12.25, "formation": "escort é"}
+    made = call("POST", "/v1/hyperedges", edge, status=201)
+    has(made, table="hyperedges", event_ts=100, members=[1, 2, 3], weight=0.5, mean_dist_m=12.25, formation="escort é")
+    call("POST", "/v1/hyperedges", {"event_ts": 101, "members": [3]}, status=201)
+    refused = call("POST", "/v1/hyperedges", {"event_ts": 101, "members": []}, status=400)
+    expect(isinstance(refused["detail"], str) and refused["status"] == 400, f"no error body: {refused!r}")
+    found = call("GET", "/v1/hyperedges", query={"start_ts": 100, "end_ts": 101})
+    has(found, table="hyperedges", num_tuples=2, next_cursor=None)
+    row = found["hyperedges"][0]
+    equal({name: row[name] for name in EDGE_FIELDS}, {name: made[name] for name in EDGE_FIELDS}, "row")
+    equal(found["query_plan"]["strategy"], "TPI_BUCKET_PUSHDOWN", "strategy")
+    node = call("GET", "/v1/hyperedges/node/{node_id}", node_id=1)
+    has(node, node_id=1, num_tuples=1)
+    deleted = call("DELETE", "/v1/hyperedges", {"event_ts": 100, "members": [2, 3, 1]})
+    equal(deleted, {"deleted": True, "matched": 1, "table": "hyperedges", "event_ts": 100, "members": [1, 2, 3]}, "delete")
+    again = call("DELETE", "/v1/hyperedges", {"event_ts": 100, "members": [2, 3, 1]})
+    has(again, deleted=False, matched=0)
+    has(call("GET", "/v1/hyperedges/node/{node_id}", node_id=1), num_tuples=0, hyperedges=[])
+
+
+def maintenance():
+    wal = call("GET", "/v1/wal")
+    has(wal, threshold=0)
+    expect(wal["pending"] > 0, "nothing is pending after writes")
+    compacted = call("POST", "/v1/hyperedges/compact", {"table": "hyperedges"})
+    has(compacted, compacted=True, table="hyperedges", wal_pending_after=0)
+    has(call("POST", "/v1/hyperedges/compact", {"ttl_seconds": 4000000000}), table=None, edges_dropped=0)
+    applied = call("POST", "/v1/autocompact", {"threshold": 1000})
+    equal(applied, {"threshold": 1000, "table": None, "applied": True}, "autocompact")
+    has(call("GET", "/v1/wal"), pending=0, threshold=1000)
+
+
+def batch():
+    operations = [
+        {"type": "insert", "event_ts": 200, "members": [1, 2]},
+        {"type": "insert", "event_ts": 201, "members": [2]},
+        {"type": "delete", "event_ts": 200, "members": [2, 1]},
+    ]
+    done = call("POST", "/v1/batch", {"operations": operations})
+    has(done, committed=True, ops_total=3, ops_success=3)
+    equal([(result["op"], result["type"], result["success"]) for result in done["results"]],
+          [(0, "insert", True), (1, "insert", True), (2, "delete", True)], "results")
+    failed = call("POST", "/v1/batch", {"operations": [*operations, {"type": "insert", "event_ts": 1, "members": []}]})
+    has(failed, committed=False, ops_total=4, ops_success=3)
+    has(call("GET", "/v1/hyperedges", query={"start_ts": 200, "end_ts": 201}), num_tuples=1)
+
+
+def backup():
+    made = call("POST", "/v1/backup", {"compact_first": True})
+    has(made, tables=["hyperedges"], compact_first=True)
+    with tarfile.open(made["path"], "r:gz") as archive:
+        expect(len(archive.getnames()) > 1, "the backup is empty")
+    call("POST", "/v1/backup", {"backup_dir": "../outside"}, status=400)
+
+
+def keys():
+    listed = call("GET", "/v1/keys")
+    expect(isinstance(listed, list) and len(listed) == 1, "/v1/keys is no bare array of one key")
+    has(listed[0], role="admin", expires_at=None)
+    made = call("POST", "/v1/keys", {"role": "readonly", "description": "plain"})
+    has(made, role="readonly", description="plain")
+    expect(made["plaintext_key"].startswith("hgr_"), "a key without its prefix")
+    equal(sorted(key["key_id"] for key in call("GET", "/v1/keys")), sorted([listed[0]["key_id"], made["key_id"]]), "keys")
+    call("GET", "/v1/tables", key=made["plaintext_key"])
+    call("POST", "/v1/tables", {"name": "x"}, key=made["plaintext_key"], status=403)
+    revoked = call("DELETE", "/v1/keys/{key_id}", key_id=made["key_id"])
+    equal(revoked, {"key_id": made["key_id"], "revoked": True}, "revocation")
+    call("GET", "/v1/tables", key=made["plaintext_key"], status=401)
+    call("DELETE", "/v1/keys/{key_id}", key_id=listed[0]["key_id"], status=409)
+
+
+def description():
+    document = call("GET", "/openapi.json", key=None)
+    equal(document["openapi"][:4], "3.1.", "version of OpenAPI")
+    page = call("GET", "/docs", key=None)
+    expect("<html" in page.lower(), "/docs is no page")
+    call("GET", "/docs/{file}", file="start.js", key=None)
+    return {
+        (method.upper(), path)
+        for path, operations in document["paths"].items()
+        for method in operations
+        if method in ("get", "post", "put", "delete", "patch")
+    }
+
+
+health()
+tables()
+indexes()
+hyperedges()
+maintenance()
+batch()
+backup()
+keys()
+described = description()
+equal(sorted(described - visited), [], "routes that this client left out")
+equal(sorted(visited - described), [], "routes that /openapi.json leaves out")
+print(f"all {len(described)} routes")

@@ -1,0 +1,133 @@
+// Speaks to a port byte by byte and says in one line what came back: the statuses in order, and what became of the connection.
+
+import { connect, type Socket } from 'node:net';
+
+/** Bytes as Latin-1 text, a pause in ms, or what the client does to its side of the connection. */
+export type Step = string | number | 'FIN' | 'RESET' | 'PAUSE';
+
+/** Longer than any time limit of the service. */
+const PATIENCE_MS = 30_000;
+/** How long nothing may come before a client is sure that the service waits for more. */
+const SILENCE_MS = 150;
+
+const FOLLOW_ID = 'follow-up';
+const FOLLOW_UP = `GET /health/live HTTP/1.1\r\nHost: x\r\nX-Request-Id: ${FOLLOW_ID}\r\n\r\n`;
+
+/**
+ * Sends the steps and answers what happened, in the form of `expected`, which also says how long to look:
+ * statuses, then `closed` (the service ended the connection), `silent` (it waits for more bytes) or `open` (the next
+ * request on this connection got its right answer, so both sides agree where this one ended).
+ */
+export async function converse(port: number, steps: readonly Step[], expected: string): Promise<Conversation> {
+  const connection = new RawConnection(port);
+  await connection.opened;
+  for (const step of steps) await connection.take(step);
+  if (expected.endsWith('gone')) {
+    connection.destroy();
+    return { outcome: 'gone', text: connection.text };
+  }
+  const wanted = statusesOf(expected).length;
+  await connection.until(() => connection.closed || connection.statuses().length > wanted, {
+    ms: expected.endsWith('closed') ? PATIENCE_MS : SILENCE_MS,
+    restartAt: () => connection.statuses().length < wanted,
+  });
+  const statuses = connection.statuses();
+  let end = 'closed';
+  if (!connection.closed && expected.endsWith('silent')) end = 'silent';
+  else if (!connection.closed) end = await connection.followUp();
+  const { text } = connection;
+  connection.destroy();
+  return { outcome: [...statuses, end].join(' '), text };
+}
+
+export interface Conversation {
+  outcome: string;
+  /** All bytes received, as Latin-1 text. */
+  text: string;
+}
+
+class RawConnection {
+  text = '';
+  closed = false;
+  readonly opened: Promise<void>;
+  readonly #socket: Socket;
+  #changed: () => void = () => {};
+
+  constructor(port: number) {
+    this.#socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    this.#socket.setNoDelay(true);
+    this.opened = new Promise((resolve, reject) => {
+      this.#socket.once('connect', resolve);
+      this.#socket.once('error', reject);
+    });
+    this.#socket.on('data', (data) => {
+      this.text += data.toString('latin1');
+      this.#changed();
+    });
+    const over = () => {
+      this.closed = true;
+      this.#changed();
+    };
+    this.#socket.on('error', over);
+    this.#socket.on('end', over);
+    this.#socket.on('close', over);
+  }
+
+  async take(step: Step): Promise<void> {
+    if (typeof step === 'number') await sleep(step);
+    else if (step === 'FIN') this.#socket.end();
+    else if (step === 'RESET') this.#socket.resetAndDestroy();
+    else if (step === 'PAUSE') this.#socket.pause();
+    else if (!this.closed) await new Promise<void>((resolve) => this.#socket.write(step, 'latin1', () => resolve()));
+  }
+
+  statuses(): string[] {
+    return statusesOf(this.text);
+  }
+
+  /** Waits until `done`, or until nothing has come for `ms`; never gives up while `restartAt` (but after PATIENCE_MS). */
+  async until(done: () => boolean, { ms, restartAt }: { ms: number; restartAt: () => boolean }): Promise<void> {
+    const end = performance.now() + PATIENCE_MS;
+    while (!done() && performance.now() < end) {
+      const woken = await this.#change(restartAt() ? PATIENCE_MS : ms);
+      if (!woken && !restartAt()) return;
+    }
+  }
+
+  /** Another request on the same connection: `open` when its answer comes next. */
+  async followUp(): Promise<string> {
+    const before = this.statuses().length;
+    await this.take(FOLLOW_UP);
+    await this.until(() => this.closed || this.statuses().length > before, { ms: SILENCE_MS, restartAt: () => true });
+    const isAnswered = this.text.includes(`X-Request-Id: ${FOLLOW_ID}`) && this.statuses().at(-1) === '200';
+    return isAnswered ? 'open' : this.closed ? 'closed at the next request' : 'out of step';
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  async #change(ms: number): Promise<boolean> {
+    let timer: NodeJS.Timeout | undefined;
+    const woken = await Promise.race([
+      new Promise<boolean>((resolve) => {
+        this.#changed = () => resolve(true);
+      }),
+      new Promise<boolean>((resolve) => {
+        timer = setTimeout(() => resolve(false), ms);
+      }),
+    ]);
+    clearTimeout(timer);
+    return woken;
+  }
+}
+
+/** Of answers and of an expectation: both hold a status as `HTTP/1.1 200` or a bare number. */
+function statusesOf(text: string): string[] {
+  if (/^(\d{3} )*[a-z]+$/.test(text)) return text.match(/\d{3}/g) ?? [];
+  return [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map((match) => match[1]!);
+}
+
+export function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

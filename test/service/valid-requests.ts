@@ -1,0 +1,122 @@
+// One valid request for every route of the route table, repeatable: what it takes away is put there first.
+
+export interface Sent {
+  method: string;
+  path: string;
+  /** JSON unless it is a text. */
+  body?: unknown;
+  headers?: Readonly<Record<string, string>>;
+}
+
+export interface Answered {
+  status: number;
+  headers: Headers;
+  text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every form.
+  json: any;
+}
+
+/** Sends with an admin key. */
+export type AsAdmin = (request: Sent) => Promise<Answered>;
+
+interface Recipe {
+  /** Status of its success. */
+  status: number;
+  /** The request; makes first, as admin, what it needs. */
+  make(admin: AsAdmin): Promise<Omit<Sent, 'method'>> | Omit<Sent, 'method'>;
+}
+
+const EDGE = { event_ts: 1000, members: [1, 2] };
+const RANGE = '/v1/hyperedges?start_ts=0&end_ts=10';
+
+let count = 0;
+/** A table name that nobody has used. */
+function newName(): string {
+  count += 1;
+  return `made_${count}`;
+}
+
+const fixed = (status: number, path: string, body?: unknown): Recipe => ({
+  status,
+  make: () => (body === undefined ? { path } : { path, body }),
+});
+
+/** By method and path template. */
+const RECIPES: Readonly<Record<string, Recipe>> = {
+  'GET /health/live': fixed(200, '/health/live'),
+  'GET /health/ready': fixed(200, '/health/ready'),
+  'GET /health': fixed(200, '/health'),
+  'GET /metrics': fixed(200, '/metrics'),
+  'GET /openapi.json': fixed(200, '/openapi.json'),
+  'GET /docs': fixed(200, '/docs'),
+  'GET /docs/{file}': fixed(200, '/docs/start.js'),
+  'GET /v1/hyperedges': fixed(200, RANGE),
+  'POST /v1/hyperedges': fixed(201, '/v1/hyperedges', EDGE),
+  'DELETE /v1/hyperedges': fixed(200, '/v1/hyperedges', EDGE),
+  'GET /v1/hyperedges/node/{node_id}': fixed(200, '/v1/hyperedges/node/1'),
+  'POST /v1/hyperedges/compact': fixed(200, '/v1/hyperedges/compact', {}),
+  'POST /v1/autocompact': fixed(200, '/v1/autocompact', { threshold: 0 }),
+  'GET /v1/wal': fixed(200, '/v1/wal'),
+  'GET /v1/tables': fixed(200, '/v1/tables'),
+  'GET /v1/tables/{name}': fixed(200, '/v1/tables/hyperedges'),
+  'POST /v1/tables': { status: 201, make: () => ({ path: '/v1/tables', body: { name: newName() } }) },
+  'DELETE /v1/tables/{name}': {
+    status: 200,
+    make: async (admin) => {
+      const name = newName();
+      await admin({ method: 'POST', path: '/v1/tables', body: { name } });
+      return { path: `/v1/tables/${name}` };
+    },
+  },
+  'GET /v1/indexes': fixed(200, '/v1/indexes'),
+  'POST /v1/indexes': {
+    status: 201,
+    make: async (admin) => {
+      await admin({ method: 'DELETE', path: '/v1/indexes/hyperedges/weight' });
+      return { path: '/v1/indexes', body: { table: 'hyperedges', column: 'weight' } };
+    },
+  },
+  'DELETE /v1/indexes/{table}/{column}': {
+    status: 200,
+    make: async (admin) => {
+      await admin({ method: 'POST', path: '/v1/indexes', body: { table: 'hyperedges', column: 'weight' } });
+      return { path: '/v1/indexes/hyperedges/weight' };
+    },
+  },
+  'POST /v1/batch': fixed(200, '/v1/batch', { operations: [{ type: 'insert', ...EDGE }] }),
+  'POST /v1/backup': {
+    status: 200,
+    make: async (admin) => {
+      // The name has the second and the log position: another position, another file.
+      await admin({ method: 'POST', path: '/v1/hyperedges', body: EDGE });
+      return { path: '/v1/backup', body: {} };
+    },
+  },
+  'GET /v1/keys': fixed(200, '/v1/keys'),
+  'POST /v1/keys': fixed(200, '/v1/keys', { role: 'readonly', description: 'made by a test' }),
+  'DELETE /v1/keys/{key_id}': {
+    status: 200,
+    make: async (admin) => {
+      const { json } = await admin({ method: 'POST', path: '/v1/keys', body: { role: 'admin' } });
+      // Without keys there is none to make: any id will do.
+      return { path: `/v1/keys/${json.key_id ?? 'key_none'}` };
+    },
+  },
+};
+
+export function recipeOf(method: string, path: string): Recipe {
+  const recipe = RECIPES[`${method} ${path}`];
+  if (recipe === undefined) throw new Error(`test/service/valid-requests.ts has no request for ${method} ${path}`);
+  return recipe;
+}
+
+export async function send(url: string, { method, path, body, headers = {} }: Sent): Promise<Answered> {
+  const response = await fetch(url + path, {
+    method,
+    headers: body === undefined ? headers : { 'content-type': 'application/json', ...headers },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type') === 'application/json' && text !== '';
+  return { status: response.status, headers: response.headers, text, json: isJson ? JSON.parse(text) : undefined };
+}

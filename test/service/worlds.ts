@@ -1,0 +1,124 @@
+// Services in every state an answer of the API can come from: as it should be, starting, overloaded, limited, over a full disk, over a damaged table, ...
+
+import { randomBytes } from 'node:crypto';
+import { KeyStore } from '../../src/access/keys.ts';
+import type { KeyRole } from '../../src/access/principal.ts';
+import type { Database } from '../../src/engine/index.ts';
+import { type ServiceOptions, startService } from '../../src/http/service.ts';
+import { SILENT } from '../../src/observe/log.ts';
+import { UNOBSERVED } from '../../src/observe/observer.ts';
+import { routes } from '../../src/routes/index.ts';
+import { openSim } from '../support/sim-engine.ts';
+import { type OperationKind, SimFs } from '../support/sim-fs.ts';
+import { type Answered, type Sent, send } from './valid-requests.ts';
+
+export interface World {
+  readonly url: string;
+  readonly disk: GatedFs;
+  readonly database: Database;
+  /** Sends with a key of the role; `none`: without a key. */
+  as(role: KeyRole | 'none', request: Sent): Promise<Answered>;
+  close(): Promise<void>;
+}
+
+/** A simulated disk whose syncs can be held. */
+export class GatedFs extends SimFs {
+  #gate: Promise<void> | undefined;
+  #arrived: (() => void) | undefined;
+
+  /** From now on no sync ends before `release`. `arrived` resolves when the first one waits. */
+  hold(): { arrived: Promise<void>; release: () => void } {
+    let release = () => {};
+    this.#gate = new Promise((resolve) => {
+      release = resolve;
+    });
+    const arrived = new Promise<void>((resolve) => {
+      this.#arrived = resolve;
+    });
+    return {
+      arrived,
+      release: () => {
+        this.#gate = undefined;
+        release();
+      },
+    };
+  }
+
+  override async perform(kind: OperationKind, path: string, effects: Parameters<SimFs['perform']>[2]): Promise<void> {
+    if (kind === 'datasync' && this.#gate !== undefined) {
+      this.#arrived?.();
+      await this.#gate;
+    }
+    return super.perform(kind, path, effects);
+  }
+}
+
+export interface WorldOptions extends Partial<ServiceOptions> {
+  /** Default true: the service knows its database. */
+  open?: boolean;
+  disk?: GatedFs;
+}
+
+export async function startWorld({
+  open = true,
+  disk = new GatedFs(1),
+  ...options
+}: WorldOptions = {}): Promise<World> {
+  const schedule = (callback: () => void, delayMs: number) => void setTimeout(callback, delayMs).unref();
+  const database = await openSim(disk, { core: 'release', schedule });
+  const keyOptions = { documents: database.documents, now: () => Date.now(), randomBytes };
+  const { keys } = await KeyStore.open({ ...keyOptions, bootstrapKey: 'bootstrap' });
+  const plain: Record<KeyRole, string> = {
+    admin: 'bootstrap',
+    readwrite: (await keys.create({ role: 'readwrite' })).plaintext_key,
+    readonly: (await keys.create({ role: 'readonly' })).plaintext_key,
+  };
+  const service = await startService({
+    routes,
+    host: '127.0.0.1',
+    port: 0,
+    maxBodyBytes: 2 ** 20,
+    version: '1.2.3',
+    authDisabled: false,
+    rateLimitQpm: 0,
+    corsOrigins: [],
+    queryTimeoutMs: 30_000,
+    backupRoot: '/db/backups',
+    pageFile: () => new TextEncoder().encode('/* a file of the page */'),
+    observer: UNOBSERVED,
+    log: SILENT,
+    ...options,
+  });
+  if (open) service.open(database, options.authDisabled === true ? undefined : keys);
+  const url = `http://127.0.0.1:${service.port}`;
+  return {
+    url,
+    disk,
+    database,
+    as: (role, request) =>
+      send(url, {
+        ...request,
+        headers: { ...(role === 'none' ? {} : { 'x-api-key': plain[role] }), ...request.headers },
+      }),
+    close: async () => {
+      await service.close(1000);
+      await database.close().catch(() => {});
+    },
+  };
+}
+
+/** A disk on which the primary table has a segment whose bytes were changed. */
+export async function damagedDisk(): Promise<GatedFs> {
+  const disk = new GatedFs(1);
+  const database = await openSim(disk, { core: 'release' });
+  for (let ts = 0; ts < 20; ts++) await database.table().insert({ event_ts: ts, members: [1, ts] });
+  await database.compact({});
+  await database.close();
+  const folder = '/db/tables/1';
+  for (const name of disk.list(folder)) {
+    disk.edit(`${folder}/${name}`, (bytes) => {
+      for (let at = bytes.length >> 1; at < bytes.length; at++) bytes[at]! ^= 0xff;
+    });
+  }
+  return disk;
+}
