@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { runCompaction } from './compaction.ts';
 import { runCore } from './core.ts';
 import { loadDataset } from './dataset.ts';
+import { runGuard } from './guard.ts';
 import { runHttp } from './http.ts';
 import { runLoad } from './load.ts';
 import { machineLine } from './machine.ts';
@@ -22,6 +23,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   reads: runReads,
   compaction: runCompaction,
   http: runHttp,
+  guard: runGuard,
   restart: runRestart,
   memory: runMemory,
 };

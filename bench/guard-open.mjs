@@ -1,0 +1,31 @@
+// Child of guard.ts: the service over a data directory, composed without keys, limits, logs and metrics.
+
+import { openDatabase } from '../dist/engine/index.js';
+import { startService } from '../dist/http/service.js';
+import { SILENT } from '../dist/observe/log.js';
+import { UNOBSERVED } from '../dist/observe/observer.js';
+import { routes } from '../dist/routes/index.js';
+
+const dir = process.argv[2];
+const service = await startService({
+  routes,
+  host: '127.0.0.1',
+  port: 0,
+  maxBodyBytes: 64 * 2 ** 20,
+  version: 'bench',
+  authDisabled: true,
+  rateLimitQpm: 0,
+  corsOrigins: [],
+  queryTimeoutMs: 30_000,
+  backupRoot: `${dir}/backups`,
+  observer: UNOBSERVED,
+  log: SILENT,
+});
+const database = await openDatabase({ dir });
+service.open(database, undefined);
+console.log(`http://127.0.0.1:${service.port}`);
+
+process.once('SIGTERM', async () => {
+  await service.close();
+  await database.close();
+});

@@ -1,0 +1,211 @@
+// Kinds of requests for the HTTP benches, servers as child processes, and wrk to drive them.
+
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { randomFrom } from '../test/core/support/random.ts';
+import { drawNodes, type Edge } from './dataset.ts';
+import type { Side } from './measure.ts';
+import type { Workspace } from './workspace.ts';
+
+/** The built program. */
+export const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+
+const ROWS = 10;
+const REQUESTS = 1000;
+const SECONDS = 5;
+
+/** One kind of request; the bodies of a POST, or the paths of a GET. */
+export interface Kind {
+  name: string;
+  method: 'GET' | 'POST';
+  lines: string[];
+}
+
+/** A range and a node lookup of some ten edges, and a durable insert. */
+export function requestKinds(edges: readonly Edge[], tiny: boolean): Kind[] {
+  const count = tiny ? 20 : REQUESTS;
+  return [
+    {
+      name: `range of ${ROWS} edges`,
+      method: 'GET',
+      lines: windowsOf(edges, count),
+    },
+    {
+      name: `node of ${ROWS} edges`,
+      method: 'GET',
+      lines: nodesOf(edges, count).map((node) => `/v1/hyperedges/node/${node}`),
+    },
+    {
+      name: 'durable single insert',
+      method: 'POST',
+      lines: newEdges(edges, count).map((edge) => JSON.stringify(edge)),
+    },
+  ];
+}
+
+/** Paths of windows that hold ROWS edges exactly. */
+function windowsOf(edges: readonly Edge[], count: number): string[] {
+  const random = randomFrom(41);
+  const time = (index: number) => edges[index]!.event_ts;
+  const paths: string[] = [];
+  while (paths.length < count) {
+    const first = 1 + random.below(edges.length - ROWS - 1);
+    const behind = first + ROWS;
+    if (time(first - 1) === time(first) || time(behind - 1) === time(behind)) continue;
+    paths.push(`/v1/hyperedges?start_ts=${time(first)}&end_ts=${time(behind - 1)}`);
+  }
+  return paths;
+}
+
+/** Nodes of ROWS edges, or about as many where there are not enough such nodes. */
+function nodesOf(edges: readonly Edge[], count: number): number[] {
+  const degrees = new Map<number, number>();
+  for (const { members } of edges) for (const member of members) degrees.set(member, (degrees.get(member) ?? 0) + 1);
+  const distance = (degree: number) => Math.abs(degree - ROWS);
+  return [...degrees]
+    .sort((a, b) => distance(a[1]) - distance(b[1]) || a[0] - b[0])
+    .slice(0, count)
+    .map(([node]) => node);
+}
+
+function newEdges(edges: readonly Edge[], count: number): Edge[] {
+  const newest = edges[edges.length - 1]!.event_ts;
+  const nodes = drawNodes(edges, count * 2, 42);
+  return Array.from({ length: count }, (_, i) => ({
+    event_ts: newest + i,
+    members: [...new Set([nodes[i * 2]!, nodes[i * 2 + 1]!])].sort((a, b) => a - b),
+  }));
+}
+
+export interface Server {
+  url: string;
+  /** Sent with every request to it. */
+  headers: Readonly<Record<string, string>>;
+  stop(): Promise<void>;
+}
+
+/** Settings under which the service asks for nothing and says nothing. */
+export const OPEN_SETTINGS: Readonly<Record<string, string>> = {
+  HEDGEROW_AUTH_DISABLED: '1',
+  HEDGEROW_RATE_LIMIT_QPM: '0',
+  HEDGEROW_LOG_LEVEL: 'error',
+};
+
+export interface ServerOptions {
+  settings?: Readonly<Record<string, string>>;
+  /** Descriptor of the file that log lines go to; default: our own standard error. */
+  log?: number;
+  headers?: Readonly<Record<string, string>>;
+}
+
+/** Starts a script that prints its address. */
+export async function startServer(
+  script: string,
+  args: readonly string[],
+  { settings = OPEN_SETTINGS, log, headers = {} }: ServerOptions = {},
+): Promise<Server> {
+  const child: ChildProcess = spawn(process.execPath, [script, ...args], {
+    stdio: ['ignore', 'pipe', log ?? 'inherit'],
+    env: { PATH: process.env.PATH, ...settings },
+  });
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const url = await new Promise<string>((resolve, reject) => {
+    let printed = '';
+    child.stdout!.on('data', (data: Buffer) => {
+      printed += data.toString();
+      const found = /http:\/\/[^\s]+/.exec(printed);
+      if (found) resolve(found[0]);
+    });
+    child.once('exit', (code) => reject(new Error(`${script} ended with ${code}: ${printed}`)));
+  });
+  return {
+    url,
+    headers,
+    async stop() {
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
+
+export async function untilReady({ url }: Server): Promise<void> {
+  for (let attempt = 0; attempt < 200; attempt++) {
+    if ((await fetch(`${url}/health/ready`)).status === 200) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error('the server is not ready after 10 s');
+}
+
+/** Bytes of the answers' bodies of each kind, the mean of the first few. Throws when one is no success. */
+export async function answerSizes(server: Server, kinds: readonly Kind[]): Promise<number[]> {
+  const sizes: number[] = [];
+  for (const kind of kinds) {
+    const lines = kind.lines.slice(0, 50);
+    let bytes = 0;
+    for (const line of lines) {
+      const response = await request(server, kind, line);
+      const body = await response.arrayBuffer();
+      if (!response.ok) throw new Error(`${kind.name}: ${response.status} ${Buffer.from(body).toString()}`);
+      bytes += body.byteLength;
+    }
+    sizes.push(Math.round(bytes / lines.length));
+  }
+  return sizes;
+}
+
+function request({ url, headers }: Server, { method }: Kind, line: string): Promise<Response> {
+  if (method === 'GET') return fetch(url + line, { headers });
+  return fetch(`${url}/v1/hyperedges`, { method, body: line, headers: { ...headers, ...JSON_BODY } });
+}
+
+const JSON_BODY = { 'Content-Type': 'application/json' };
+
+export function hasWrk(): boolean {
+  return spawnSync('wrk', ['-v']).error === undefined;
+}
+
+/** One side of a race: requests a second of `kind`, by wrk, or by one client that waits for each answer (`tiny`: for tests). */
+export function driver(server: Server, kind: Kind, workspace: Workspace, tiny: boolean): Side {
+  if (tiny) return () => fewRequests(server, kind);
+  const script = workspace.fresh('wrk');
+  writeFileSync(`${script}.lines`, kind.lines.join('\n'));
+  writeFileSync(script, wrkScript(kind, server.headers, `${script}.lines`));
+  return () => wrk(server.url, script);
+}
+
+async function fewRequests(server: Server, kind: Kind): Promise<number> {
+  const start = performance.now();
+  for (const line of kind.lines) {
+    const response = await request(server, kind, line);
+    await response.arrayBuffer();
+    if (!response.ok) throw new Error(`${kind.name}: ${response.status}`);
+  }
+  return (kind.lines.length / (performance.now() - start)) * 1000;
+}
+
+function wrkScript({ method }: Kind, headers: Server['headers'], file: string): string {
+  const sent = Object.entries(method === 'GET' ? headers : { ...headers, ...JSON_BODY });
+  const table = `{ ${sent.map(([name, value]) => `["${name}"] = "${value}"`).join(', ')} }`;
+  const format =
+    method === 'GET' ? `wrk.format("GET", line, ${table})` : `wrk.format("POST", "/v1/hyperedges", ${table}, line)`;
+  return `
+local requests = {}
+local index = 0
+function init()
+  for line in io.lines("${file}") do requests[#requests + 1] = ${format} end
+end
+function request()
+  index = index % #requests + 1
+  return requests[index]
+end
+`;
+}
+
+/** Requests a second of 64 connections. Throws when any answer is no success. */
+function wrk(url: string, script: string): number {
+  const text = execFileSync('wrk', ['-t2', '-c64', `-d${SECONDS}s`, '-s', script, url], { encoding: 'utf8' });
+  const rate = /Requests\/sec:\s+([\d.]+)/.exec(text);
+  if (rate === null || /Non-2xx|Socket errors/.test(text)) throw new Error(`wrk on ${url}:\n${text}`);
+  return Number(rate[1]);
+}
