@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCompaction } from '../../bench/compaction.ts';
 import { runCore } from '../../bench/core.ts';
 import { type Dataset, loadDataset } from '../../bench/dataset.ts';
+import { runGuard } from '../../bench/guard.ts';
 import { runHttp } from '../../bench/http.ts';
 import { runLoad } from '../../bench/load.ts';
 import { alternate, median } from '../../bench/measure.ts';
@@ -31,6 +32,7 @@ describe('parts of the benches', () => {
     ['reads', runReads, 10],
     ['compaction', runCompaction, 2],
     ['http', runHttp, 3],
+    ['guard', runGuard, 3],
     ['restart', runRestart, 2],
     ['memory', runMemory, 1],
   ];
