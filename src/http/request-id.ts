@@ -4,11 +4,17 @@ import { maskPatterns } from '../observe/redact.ts';
 
 const LONGEST = 128;
 
+/** The last digits of numbers from 1,000 on, as text. */
+const LAST_DIGITS: readonly string[] = Array.from({ length: 1000 }, (_, number) => String(number).padStart(3, '0'));
+
 /** Ids are unique in this process and, by the prefix, very likely elsewhere. */
 export class RequestIds {
   /** Stands before the number of the request. */
   readonly prefix: string;
   #count = 0;
+  #thousands = 0;
+  /** What ids of this thousand begin with. */
+  #beginning = '';
 
   constructor(random: string) {
     this.prefix = `${random}-`;
@@ -19,9 +25,15 @@ export class RequestIds {
     return this.#count;
   }
 
-  /** The text of a made id. */
+  /** The text of a made id. Put together of kept pieces: every number made text by itself would stay in a cache until it is old. */
   textOf(requestNumber: number): string {
-    return this.prefix + requestNumber;
+    if (requestNumber < LAST_DIGITS.length) return this.prefix + requestNumber;
+    const thousands = Math.floor(requestNumber / LAST_DIGITS.length);
+    if (thousands !== this.#thousands) {
+      this.#thousands = thousands;
+      this.#beginning = this.prefix + thousands;
+    }
+    return this.#beginning + LAST_DIGITS[requestNumber % LAST_DIGITS.length]!;
   }
 }
 

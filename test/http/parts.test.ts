@@ -10,7 +10,7 @@ import { AnswerHeads, HeadBlock } from '../../src/http/head-block.ts';
 import { parseInteger } from '../../src/http/integers.ts';
 import { mediaType, wantsNdjson } from '../../src/http/media.ts';
 import { queryObject } from '../../src/http/query-text.ts';
-import { isSaneId } from '../../src/http/request-id.ts';
+import { isSaneId, RequestIds } from '../../src/http/request-id.ts';
 import type { Route } from '../../src/http/route.ts';
 import { decodedParameters, Router } from '../../src/http/router.ts';
 import { v } from '../../src/http/schema.ts';
@@ -107,6 +107,12 @@ describe('kept headers', () => {
 test('the answer space gives views of every length', () => {
   const space = new AnswerSpace();
   for (const length of [0, 5, 5, 8191, 8192, 100_000]) expect(space.view(length).length).toBe(length);
+});
+
+test('made request ids are a prefix and the number', () => {
+  const ids = new RequestIds('ab');
+  expect([ids.nextNumber(), ids.nextNumber()]).toEqual([1, 2]);
+  fc.assert(fc.property(fc.oneof(fc.nat(3000), fc.maxSafeNat()), (number) => ids.textOf(number) === `ab-${number}`));
 });
 
 test('request ids with anything but printable ASCII are not taken', () => {
