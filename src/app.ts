@@ -51,7 +51,13 @@ export async function startApp({ config, warnings }: LoadedConfig): Promise<App>
   try {
     const tls = tlsOf(config);
     audit = new AuditLog({ file: resolve(config.auditLog), log, redactor, now });
-    observer = createObserver({ log, audit, version: VERSION, logLinesLost: () => opened.lost });
+    observer = createObserver({
+      log,
+      audit,
+      version: VERSION,
+      queryLines: opened.queryLines,
+      logLinesLost: () => opened.lost,
+    });
     const service = await listen(config, tls, observer, log);
     const running = new RunningApp(config, service, observer, log);
     const url = `${tls === undefined ? 'http' : 'https'}://${bracketed(service.host)}:${service.port}`;

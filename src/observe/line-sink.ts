@@ -3,6 +3,9 @@
 // A line is taken at once and written within `flushMs`. At most one chunk is on its way; the rest waits here. When what waits reaches the limit (a slow
 // pipe, a full disk), new lines are dropped and counted: the newest ones, so that the beginning of the trouble is kept. Lines of a process that is killed
 // (SIGKILL, a native crash) within `flushMs` of being taken are lost; at every other end `flushSync` writes them.
+//
+// Lines are copied into one kept buffer: as strings they would be long chains of pieces that live through several garbage collections, which costs
+// more than making them (measured: 8 us a line at 30,000 lines a second, beside 1 us).
 
 /** Where lines end up; one write at a time. */
 export interface Destination {
@@ -43,6 +46,7 @@ const DEFAULT_LIMIT = 8 * 2 ** 20;
 const URGENT_SHARE = 1 / 16;
 /** A chunk of this size does not wait for the timer. */
 const CHUNK_CHARACTERS = 2 ** 16;
+const BUFFER_BYTES = 2 * CHUNK_CHARACTERS;
 const RETRY_MS = 1000;
 const DEFAULT_CLOSE_MS = 2000;
 
@@ -61,9 +65,11 @@ export class LineSink {
   readonly #destination: Destination;
   /** Full chunks, oldest first. */
   #chunks: Chunk[] = [];
-  #text = '';
+  /** The lines taken since the last chunk, UTF-8, and how many bytes and lines they are. */
+  readonly buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
+  #used = 0;
   #lines = 0;
-  /** Characters in the chunks, without `#text`. */
+  /** Characters in the chunks, without the buffer. */
   #queued = 0;
   /** Lines of the chunk that is on its way; 0: none is. */
   #writing = 0;
@@ -84,18 +90,49 @@ export class LineSink {
     });
   }
 
+  /** The place in `buffer` for a line of at most `bytes`, which are far fewer than a chunk; -1: the line is dropped. Followed by `took` at once. */
+  room(bytes: number): number {
+    if (this.#closed || this.#queued + this.#used + bytes > this.#limit * (1 - URGENT_SHARE)) {
+      this.lost += 1;
+      return -1;
+    }
+    if (bytes > BUFFER_BYTES - this.#used) this.#cut();
+    return this.#used;
+  }
+
+  /** The line that was put at `room` ends here, line break included. */
+  took(end: number): void {
+    this.#used = end;
+    this.#lines += 1;
+    if (this.#used >= CHUNK_CHARACTERS) this.#cut();
+    if (this.#chunks.length > 0) this.#next();
+    else if (!this.#scheduled) this.#scheduleNext(this.#flushMs);
+  }
+
   /** `line` ends with a line break. Urgent lines are handed over in this turn of the event loop. */
   write(line: string, urgent = false): void {
-    const waiting = this.#queued + this.#text.length + line.length;
+    const waiting = this.#queued + this.#used + line.length;
     if (this.#closed || waiting > (urgent ? this.#limit : this.#limit * (1 - URGENT_SHARE))) {
       this.lost += 1;
       return;
     }
-    this.#text += line;
-    this.#lines += 1;
-    if (this.#text.length >= CHUNK_CHARACTERS) this.#cut();
+    this.#take(line);
+    if (this.#used >= CHUNK_CHARACTERS) this.#cut();
     if (urgent || this.#chunks.length > 0) this.#next();
     else if (!this.#scheduled) this.#scheduleNext(this.#flushMs);
+  }
+
+  #take(line: string): void {
+    // A character takes three bytes at most: what surely fits is written without asking how long it is.
+    const most = line.length * 3;
+    if (most > BUFFER_BYTES - this.#used) this.#cut();
+    if (most > BUFFER_BYTES) {
+      this.#chunks.push({ text: line, lines: 1 });
+      this.#queued += line.length;
+      return;
+    }
+    this.#used += this.buffer.write(line, this.#used);
+    this.#lines += 1;
   }
 
   /** Opens the file anew under its name, after it was moved away. */
@@ -151,9 +188,10 @@ export class LineSink {
 
   #cut(): void {
     if (this.#lines === 0) return;
-    this.#chunks.push({ text: this.#text, lines: this.#lines });
-    this.#queued += this.#text.length;
-    this.#text = '';
+    const text = this.buffer.toString('utf8', 0, this.#used);
+    this.#chunks.push({ text, lines: this.#lines });
+    this.#queued += text.length;
+    this.#used = 0;
     this.#lines = 0;
   }
 

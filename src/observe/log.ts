@@ -2,6 +2,7 @@
 
 import { LineSink } from './line-sink.ts';
 import { openStandard, type PinoLogger, pinoLogger } from './pino.ts';
+import { QueryLines } from './query-line.ts';
 import { Redactor } from './redact.ts';
 import { timestamps } from './timestamps.ts';
 
@@ -59,6 +60,8 @@ export function createLogger(options: LogOptions): ServiceLog {
 /** A log on standard error that never makes the service wait (line-sink.ts). */
 export interface OpenLog {
   readonly log: ServiceLog;
+  /** Lines of reads as bytes; undefined: they are made as text, for people. */
+  readonly queryLines: QueryLines | undefined;
   /** Lines that were dropped so far. */
   readonly lost: number;
   close(): Promise<void>;
@@ -75,8 +78,12 @@ export function openLog(form: LogForm & { descriptor?: 1 | 2 }): OpenLog {
   const log = createLogger({ ...form, redactor, write, writeMasks: true });
   const flush = (): void => sink.flushSync();
   process.on('exit', flush);
+  const mask = (text: string): string => redactor.lines(text);
+  const queryLines =
+    form.format === 'json' ? new QueryLines({ sink, timestamp: timestamps(form.now), mask }) : undefined;
   return {
     log,
+    queryLines,
     get lost() {
       return sink.lost;
     },

@@ -6,6 +6,7 @@ import { jsonText } from './json-text.ts';
 import type { LogFields, ServiceLog } from './log.ts';
 import { Metrics, QUERY_LABELS } from './metrics.ts';
 import type { AuditFacts, Observer, QueryFacts, QueryLabel, RefusalCode } from './observer.ts';
+import { isOwnId, type QueryLines } from './query-line.ts';
 
 export interface ObserverOptions {
   log: ServiceLog;
@@ -13,6 +14,8 @@ export interface ObserverOptions {
   audit: AuditLog | undefined;
   /** Of the service; a label of `build_info`. */
   version: string;
+  /** Writes the lines of reads as bytes, beside `log`. Default: they are written as text. */
+  queryLines?: QueryLines | undefined;
   /** Log lines dropped so far. Default: none ever. */
   logLinesLost?: () => number;
   /** Reads that take longer make a line `query_slow` at warn, so that they show when info lines are off. Default 1000. */
@@ -54,7 +57,15 @@ const STRATEGIES = new Map(
 );
 
 export function createObserver(options: ObserverOptions): ServiceObserver {
-  const { log, audit, version, logLinesLost = () => 0, slowMs = 1000, nowMs = () => performance.now() } = options;
+  const {
+    log,
+    audit,
+    version,
+    queryLines,
+    logLinesLost = () => 0,
+    slowMs = 1000,
+    nowMs = () => performance.now(),
+  } = options;
   const metrics = new Metrics({ version, nowMs, logLinesLost, auditLinesLost: () => audit?.lost ?? 0 });
   const isInfo = log.isEnabled('info');
   const slowUs = slowMs * 1000;
@@ -65,6 +76,10 @@ export function createObserver(options: ObserverOptions): ServiceObserver {
       metrics.query(strategy?.series ?? SCAN, durationUs);
       const slow = durationUs >= slowUs;
       if (!isInfo && !slow) return;
+      if (queryLines !== undefined && !slow && strategy !== undefined && isOwnId(requestId)) {
+        queryLines.write(facts.strategy, Math.round(durationUs), facts.records, facts.table, requestId);
+        return;
+      }
       const members =
         `,"strategy":${strategy?.json ?? jsonText(facts.strategy)},"duration_us":${Math.round(durationUs)}` +
         `,"records":${facts.records},"table":${jsonText(facts.table)},"request_id":${jsonText(requestId)}`;
