@@ -51,7 +51,7 @@ export function corruptStatus(core: Core, status: number, file: string): Hedgero
   if (status === STATUS.unsupported) {
     return new HedgerowError(
       'corrupt',
-      `${file} has a format version that this build does not read. Use the version of Hedgerow that wrote it, or a newer one.`,
+      `${file} has at offset 8 a format version that this build does not read. Use the version of Hedgerow that wrote it; when there is no other, the file is corrupt: restore it from a backup.`,
       {
         fields: { file, offset: 8 },
       },

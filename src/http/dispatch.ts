@@ -227,7 +227,10 @@ function requireType(route: Route, header: string): string {
   const type = mediaType(header);
   if (route.bodyTypes.includes(type)) return type;
   const allowed = route.bodyTypes.join(' or ');
-  throw refusal('unsupported_media_type', `This route takes ${allowed}, not ${JSON.stringify(type.slice(0, 100))}.`);
+  throw refusal(
+    'unsupported_media_type',
+    `This route takes ${allowed}, not ${JSON.stringify(type.slice(0, 100))}. Set the header Content-Type.`,
+  );
 }
 
 /** How often a request has the headers that must not stand in it twice: of two the transport shows the first, a proxy may believe the last. */

@@ -140,7 +140,7 @@ function unauthorized(hasKey: boolean): HedgerowError {
     ? refusal('unauthorized', 'This API key is unknown, revoked or expired.', {
         fields: { challenge: 'Bearer realm="hedgerow", error="invalid_token"' },
       })
-    : refusal('unauthorized', 'This route needs an API key: send X-API-Key, or Authorization: Bearer.', {
+    : refusal('unauthorized', 'This route needs an API key: send it in the header X-API-Key, or as a bearer token.', {
         fields: { challenge: 'Bearer realm="hedgerow"' },
       });
 }

@@ -120,8 +120,12 @@ export function errorReply(thrown: unknown, requestId: string): Reply {
   };
 }
 
+/** Where a wrong value may stand. What the engine names is a field of the body. */
+const PLACES: ReadonlySet<unknown> = new Set(['body', 'query', 'path', 'header']);
+
 function maskedField({ loc, msg }: FieldError): FieldError {
-  return { loc: loc.map((part) => (typeof part === 'string' ? maskPatterns(part) : part)), msg: maskPatterns(msg) };
+  const place = PLACES.has(loc[0]) ? loc : ['body', ...loc];
+  return { loc: place.map((part) => (typeof part === 'string' ? maskPatterns(part) : part)), msg: maskPatterns(msg) };
 }
 
 function headersOf({ status, fields }: HedgerowError): Reply['headers'] {

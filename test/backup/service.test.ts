@@ -103,10 +103,10 @@ test('only an admin, and only what is said; a refusal makes nothing', async () =
   expect((await send(server, 'GET', '/v1/backup', undefined, { 'x-api-key': server.keys.admin })).status).toBe(405);
 });
 
-test('null is the same as leaving it out; an encoded dot is a name', async () => {
+test('null is the same as leaving it out; an encoded dot is refused', async () => {
   expect((await backup({ backup_dir: null, compact_first: null })).status).toBe(200);
-  const { json } = await backup({ backup_dir: '%2e%2e' });
-  expect(json.path).toContain('/backups/%2e%2e/hedgerow-');
+  expect((await backup({ backup_dir: '%2e%2e' })).status).toBe(400);
+  expect((await backup({ backup_dir: '..%2F..%2foutside' })).status).toBe(400);
 });
 
 test('a file in the way: 409, and it stays as it was', async () => {

@@ -284,3 +284,13 @@ describe('while the service starts and ends', () => {
 async function until(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds()));
 }
+
+test('the sentence for a missing key says where it goes', async () => {
+  const server = await startServer({ auth: true });
+  try {
+    const { json } = await send(server, 'GET', '/v1/tables');
+    expect(json.detail).toBe('This route needs an API key: send it in the header X-API-Key, or as a bearer token.');
+  } finally {
+    await server.close();
+  }
+});

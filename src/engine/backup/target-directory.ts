@@ -11,6 +11,8 @@ const MAX_PART_BYTES = 255;
 /** Control, format (invisible) and unpaired surrogate characters, and the separators of lines and paragraphs. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 const DRIVE = /^[A-Za-z]:/;
+/** Taken as it stands it would be a name; whoever decodes it once more would see another. */
+const ENCODED = /%[0-9A-Fa-f]{2}/;
 
 /**
  * The absolute path of `given` below `root` (an absolute path, perhaps not made yet); `root` itself when nothing is given. Throws `invalid_input` when it
@@ -59,6 +61,7 @@ function partsBelow(path: string, roots: readonly string[]): string[] {
 
 function checkPart(part: string): void {
   if (part === '') throw refused('has an empty part (two slashes, or one at the end)');
+  if (ENCODED.test(part)) throw refused('has a part with a percent-encoded character; write it as it is meant');
   if (part === '..' || part === '.') throw refused(`has the part ${JSON.stringify(part)}`);
   if (/^\s|[\s.]$/u.test(part)) throw refused('has a part that begins with a space or ends with a dot or a space');
   if (DRIVE.test(part)) throw refused('names a drive; give a path below the backup root');
