@@ -4,6 +4,7 @@ import { findProperty, R_COUNT, R_ID, R_MEMBERS, R_TIME } from '../codec/record'
 import { decodeMembers } from '../codec/vbyte';
 import { HG_TYPE_BOOLEAN, HG_TYPE_INTEGER, HG_TYPE_REAL, HG_TYPE_TEXT } from '../limits';
 import { alloc, free } from '../memory/alloc';
+import { recordColumns, segmentColumns } from '../segment/column-block';
 import {
   booleanValue,
   C_TYPE,
@@ -27,6 +28,8 @@ import { writeText } from './text';
 /** Separators: 0 = a comma before every row but the first of the call, 1 = a comma before every row, 2 = a newline behind every row. */
 export const ROWS_FIRST: u32 = 0;
 export const ROWS_LINES: u32 = 2;
+/** No text but a column block (segment/column-block.ts); the plan is one of columns then. */
+export const ROWS_COLUMNS: u32 = 3;
 
 /*
  * The plan, made by the host: u32 columns, then per column {u32 column id, u32 key offset, u32 key bytes, u32 missing offset, u32 missing bytes}
@@ -192,6 +195,7 @@ export function segmentRows(
   out: usize,
   capacity: u32,
 ): i32 {
+  if (separator == ROWS_COLUMNS) return segmentColumns(s, rows, n, plan, out, capacity);
   const base = <usize>load<u32>(s + S_BASE);
   const columns = load<u32>(plan);
   const bound = planBound(plan);
@@ -261,6 +265,7 @@ function writeRecordTail(out: usize, plan: usize, record: usize): usize {
 
 /** As segmentRows, for records: addresses u32[n]. */
 export function recordRows(records: usize, n: u32, plan: usize, separator: u32, out: usize, capacity: u32): i32 {
+  if (separator == ROWS_COLUMNS) return recordColumns(records, n, plan, out, capacity);
   const bound = planBound(plan);
   const end = out + capacity;
   let at = out;

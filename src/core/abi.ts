@@ -157,5 +157,5 @@ export const SEGMENT_FIELD = {
 export const SECTION_KIND = { nodes: 6, filter: 9, column: 16, psi: 17 } as const;
 
 /** Separators of row text: see `json/rows.ts` in the core. */
-export const SEPARATOR = { commaBetween: 0, commaBefore: 1, newline: 2 } as const;
+export const SEPARATOR = { commaBetween: 0, commaBefore: 1, newline: 2, columns: 3 } as const;
 export type Separator = (typeof SEPARATOR)[keyof typeof SEPARATOR];

@@ -2,6 +2,7 @@
 
 export { type CoreExports, SECTION_KIND, SEGMENT_FIELD, SEPARATOR, type Separator } from './abi.ts';
 export { makeChecksum } from './checksum.ts';
+export * from './column-block.ts';
 export { EdgeBatch } from './edge-batch.ts';
 export { FilterDirectory } from './filters.ts';
 export { type Core, type CoreBuild, type CoreModule, compileCore, loadCore } from './load.ts';

@@ -218,11 +218,16 @@ export class CoreMemtable {
     return kept.subarray(0, count);
   }
 
-  /** Rows at positions [from, to) that are visible at `lsn`, at most one step's, in order; and the position to go on from. */
-  visibleRows(from: number, to: number, lsn: number): { rows: Uint32Array; next: number; buckets: number } {
+  /** Rows at positions [from, to) that are visible at `lsn`, at most `limit`, in order; and the position to go on from. */
+  visibleRows(
+    from: number,
+    to: number,
+    lsn: number,
+    limit = STEP_ROWS,
+  ): { rows: Uint32Array; next: number; buckets: number } {
     const { exports, memory } = this.#core;
     const list = this.#work.rows;
-    const n = exports.hg_memtable_rows(this.#handle, from, to, lsn, list, STEP_ROWS) >>> 0;
+    const n = exports.hg_memtable_rows(this.#handle, from, to, lsn, list, Math.min(limit, STEP_ROWS)) >>> 0;
     const next = exports.hg_result_rows() >>> 0;
     const buckets = exports.hg_memtable_row_buckets(this.#handle, list, n) >>> 0;
     return { rows: memory.words.slice(list / 4, list / 4 + n), next, buckets };
@@ -276,6 +281,15 @@ export class CoreMemtable {
   find(eventTs: number, id: number): number {
     this.sort();
     return this.#core.exports.hg_memtable_find(this.#handle, eventTs, id);
+  }
+
+  /** Row with exactly this key that a snapshot at `lsn` sees, or -1. */
+  findAt(eventTs: number, id: number, lsn: number): number {
+    const from = this.seek(eventTs, id);
+    const to = this.seek(eventTs, id + 1);
+    const { exports, memory } = this.#core;
+    const n = exports.hg_memtable_rows(this.#handle, from, to, lsn, this.#work.rows, 1);
+    return n === 0 ? -1 : memory.words[this.#work.rows / 4]!;
   }
 
   /** Marks a row dead from `lsn` on; false when it was dead before. */

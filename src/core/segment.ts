@@ -200,6 +200,11 @@ export class ResidentSegment {
     return false;
   }
 
+  /** How many rows of [from, to) hold a node, dead ones too. Cost: log2 nodes, log2 rows. */
+  countNode(node: number, from: number, to: number): number {
+    return this.#core.exports.hg_segment_count(this.#handle, node, from, to) >>> 0;
+  }
+
   /** How many rows of the segment lie in a range, dead ones too, by the column's order; -1: it has no order here. Cost: log2 rows. */
   countInOrder(range: NumericRange): number {
     const { column, low, high } = range;

@@ -1,0 +1,160 @@
+// Column blocks: the plan that asks the core for columns of rows, and the views that read what it wrote (assembly/segment/column-block.ts).
+
+import type { RowPlan } from './row-plan.ts';
+
+export type BlockColumnType = 'REAL' | 'INTEGER' | 'TEXT' | 'BOOLEAN';
+
+/** A property column of a block. */
+export interface BlockColumn {
+  /** Column id. */
+  id: number;
+  type: BlockColumnType;
+  /** What a row that does not have the column has. */
+  missing: number | string | boolean | null;
+}
+
+export interface BlockParts {
+  times?: boolean;
+  ids?: boolean;
+  sizes?: boolean;
+  members?: boolean;
+  columns: readonly BlockColumn[];
+}
+
+/** As a row plan, for column blocks; the parts it asks for lie beside its bytes. */
+export interface ColumnPlan extends RowPlan {
+  readonly parts: Required<BlockParts>;
+}
+
+const TYPE_CODES = { REAL: 1, INTEGER: 2, TEXT: 3, BOOLEAN: 4 } as const;
+const HEADER_BYTES = 8;
+const COLUMN_BYTES = 32;
+
+export function buildColumnPlan(parts: BlockParts): ColumnPlan {
+  const whole = {
+    times: parts.times ?? false,
+    ids: parts.ids ?? false,
+    sizes: parts.sizes ?? parts.members ?? false,
+    members: parts.members ?? false,
+    columns: parts.columns,
+  };
+  const texts = parts.columns.map(({ missing }) => (typeof missing === 'string' ? Buffer.from(missing) : EMPTY));
+  const head = HEADER_BYTES + parts.columns.length * COLUMN_BYTES;
+  const bytes = new Uint8Array(head + texts.reduce((sum, text) => sum + text.length, 0));
+  const view = new DataView(bytes.buffer);
+  view.setUint32(0, parts.columns.length, true);
+  view.setUint32(
+    4,
+    (whole.times ? 1 : 0) | (whole.ids ? 2 : 0) | (whole.sizes ? 4 : 0) | (whole.members ? 8 : 0),
+    true,
+  );
+  let at = head;
+  for (const [index, column] of parts.columns.entries()) {
+    const entry = HEADER_BYTES + index * COLUMN_BYTES;
+    const { missing } = column;
+    view.setUint32(entry, column.id, true);
+    view.setUint32(entry + 4, TYPE_CODES[column.type], true);
+    view.setUint32(entry + 8, missing === null ? 0 : typeof missing === 'string' ? 2 : 1, true);
+    view.setUint32(entry + 12, texts[index]!.length, true);
+    view.setFloat64(entry + 16, typeof missing === 'string' || missing === null ? 0 : Number(missing), true);
+    view.setUint32(entry + 24, at, true);
+    bytes.set(texts[index]!, at);
+    at += texts[index]!.length;
+  }
+  return { bytes, parts: whole };
+}
+
+const EMPTY = Buffer.alloc(0);
+
+/** Values of a REAL, INTEGER or BOOLEAN (0 or 1) column; where `nulls` is 1 the value means nothing. */
+export interface NumberColumn {
+  readonly kind: 'number';
+  readonly nulls: Uint8Array;
+  readonly values: Float64Array;
+}
+
+/** Values of a TEXT column: codes into its distinct texts. */
+export interface TextColumn {
+  readonly kind: 'text';
+  readonly nulls: Uint8Array;
+  readonly codes: Uint32Array;
+  readonly texts: readonly string[];
+}
+
+/** Views of one block; parts that were not asked for are empty. */
+export interface ColumnBlock {
+  readonly rows: number;
+  readonly times: Float64Array;
+  readonly ids: Float64Array;
+  readonly sizes: Uint32Array;
+  /** Members of all rows behind each other, ascending in each row. */
+  readonly members: Float64Array;
+  readonly columns: readonly (NumberColumn | TextColumn)[];
+}
+
+/** The blocks that stand behind each other in `bytes`, whose offset in its buffer is a multiple of 8. */
+export function readColumnBlocks(bytes: Uint8Array<ArrayBuffer>, plan: ColumnPlan): ColumnBlock[] {
+  const blocks: ColumnBlock[] = [];
+  let at = bytes.byteOffset;
+  const end = at + bytes.byteLength;
+  while (at < end) {
+    const header = new Float64Array(bytes.buffer, at, 3);
+    blocks.push(readBlock(bytes.buffer, at, plan, header[0]!, header[1]!));
+    at += header[2]!;
+  }
+  return blocks;
+}
+
+const BLOCK_HEADER_BYTES = 32;
+
+function readBlock(
+  buffer: ArrayBuffer,
+  start: number,
+  plan: ColumnPlan,
+  rows: number,
+  incidences: number,
+): ColumnBlock {
+  const { parts } = plan;
+  let at = start + BLOCK_HEADER_BYTES;
+  const numbers = (wanted: boolean, count: number) => {
+    const view = new Float64Array(buffer, at, wanted ? count : 0);
+    if (wanted) at += count * 8;
+    return view;
+  };
+  const words = (count: number) => {
+    const view = new Uint32Array(buffer, at, count);
+    at += padded(count * 4);
+    return view;
+  };
+  const times = numbers(parts.times, rows);
+  const ids = numbers(parts.ids, rows);
+  const sizes = words(parts.sizes ? rows : 0);
+  const members = numbers(parts.members, incidences);
+  const columns = parts.columns.map(({ type }): NumberColumn | TextColumn => {
+    const [distinct, textBytes] = numbers(true, 2) as unknown as [number, number];
+    const nulls = new Uint8Array(buffer, at, rows);
+    at += padded(rows);
+    if (type !== 'TEXT') return { kind: 'number', nulls, values: numbers(true, rows) };
+    const codes = words(rows);
+    const ends = words(distinct);
+    const texts = readTexts(new Uint8Array(buffer, at, textBytes), ends);
+    at += padded(textBytes);
+    return { kind: 'text', nulls, codes, texts };
+  });
+  return { rows, times, ids, sizes, members, columns };
+}
+
+function readTexts(bytes: Uint8Array<ArrayBuffer>, ends: Uint32Array): string[] {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const texts = new Array<string>(ends.length);
+  let start = 0;
+  for (let i = 0; i < ends.length; i++) {
+    texts[i] = buffer.toString('utf8', start, ends[i]!);
+    start = ends[i]!;
+  }
+  return texts;
+}
+
+function padded(bytes: number): number {
+  return (bytes + 7) & ~7;
+}
