@@ -18,6 +18,8 @@ export class BulkInsert {
   readonly #batch: EdgeBatch;
   readonly #pieces: RecordPiece[] = [];
   count = 0;
+  /** Bytes of the records that are encoded; those of the last few edges are not counted yet. */
+  bytes = 0;
   #ended = false;
 
   constructor(table: Table) {
@@ -42,7 +44,10 @@ export class BulkInsert {
 
   #encode(): void {
     const count = this.#batch.count;
-    if (count > 0) this.#pieces.push({ bytes: this.#batch.encode(0, this.#table.maxMembers).slice(), count });
+    if (count === 0) return;
+    const bytes = this.#batch.encode(0, this.#table.maxMembers).slice();
+    this.#pieces.push({ bytes, count });
+    this.bytes += bytes.length;
   }
 
   /** Commits all edges; resolves when they are durable. Throws `invalid_input` when there are none. */

@@ -27,12 +27,33 @@ export type CatalogChange =
   | { op: 'create_table'; table: TableDefinition }
   | { op: 'drop_table'; id: number }
   | { op: 'set_threshold'; id: number; threshold: number }
-  | IndexChange;
+  | IndexChange
+  | ShapeChange;
+
+/** What a CATALOG operation may say. */
+export const CATALOG_CHANGES: readonly CatalogChange['op'][] = [
+  'create_table',
+  'drop_table',
+  'set_threshold',
+  'create_index',
+  'drop_index',
+  'add_column',
+  'drop_column',
+  'rename_column',
+  'rename_table',
+];
 
 /** `column` by id; `createdAt` in epoch seconds. */
 export type IndexChange =
   | { op: 'create_index'; id: number; column: number; createdAt: number }
   | { op: 'drop_index'; id: number; column: number };
+
+/** A change of a table's columns or name. `column` by id; the new one has the definition's next column id. */
+export type ShapeChange =
+  | { op: 'add_column'; id: number; column: Column }
+  | { op: 'drop_column'; id: number; column: number }
+  | { op: 'rename_column'; id: number; column: number; name: string }
+  | { op: 'rename_table'; id: number; name: string };
 
 const FIRST_USER_COLUMN = 3;
 const MAX_BUCKET_SECONDS = 2 ** 40;
@@ -43,9 +64,7 @@ function wrong(field: string, msg: string): HedgerowError {
 
 /** Checks what a caller gave and makes the definition. Throws `invalid_input` or `column_exists`. */
 export function defineTable(input: TableInput, id: number, nowSeconds: number): TableDefinition {
-  if (typeof input.name !== 'string' || !IDENTIFIER.test(input.name)) {
-    throw wrong('name', 'must be a letter or underscore, then up to 63 letters, digits or underscores');
-  }
+  checkTableName(input.name);
   const bucketSeconds = input.bucketSeconds ?? DEFAULT_BUCKET_SECONDS;
   if (!Number.isSafeInteger(bucketSeconds) || bucketSeconds < 1 || bucketSeconds > MAX_BUCKET_SECONDS) {
     throw wrong('bucket_seconds', `must be an integer from 1 to ${MAX_BUCKET_SECONDS}`);
@@ -68,6 +87,12 @@ export function defineTable(input: TableInput, id: number, nowSeconds: number): 
     createdAt: nowSeconds,
     nextColumnId: FIRST_USER_COLUMN + columns.length,
   };
+}
+
+/** Throws `invalid_input`. */
+export function checkTableName(name: string): void {
+  if (typeof name !== 'string' || !IDENTIFIER.test(name))
+    throw wrong('name', 'must be a letter or underscore, then up to 63 letters, digits or underscores');
 }
 
 /** A threshold of WAL entries; 0 disables. Throws `invalid_input`. */

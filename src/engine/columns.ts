@@ -33,8 +33,19 @@ export const RESERVED_NAMES: ReadonlySet<string> = new Set([
 
 export const COLUMN_TYPES: readonly ColumnType[] = ['INTEGER', 'REAL', 'TEXT', 'BOOLEAN'];
 
+/** User columns of a table, at most: its segments take 4,000 columns in all. */
+export const MOST_COLUMNS = 1000;
+
 /** Checks definitions of user columns and gives them ids from `firstId` on. Throws `invalid_input` or `column_exists`. */
 export function defineColumns(definitions: readonly ColumnDefinition[], firstId: number): Column[] {
+  if (definitions.length > MOST_COLUMNS)
+    throw new HedgerowError(
+      'invalid_input',
+      `A table has at most ${MOST_COLUMNS} columns, not ${definitions.length}.`,
+      {
+        errors: [{ loc: ['columns'], msg: `must be at most ${MOST_COLUMNS}` }],
+      },
+    );
   const seen = new Set(RESERVED_NAMES);
   return definitions.map((definition, index) => {
     const { name, type } = definition;

@@ -8,6 +8,7 @@ import { HedgerowError } from '../errors.ts';
 import { IDENTIFIER } from '../limits.ts';
 import { DEFAULT_LOG_FILE_BYTES, type LogStore, openLog } from '../storage/log.ts';
 import { manifestPath, readManifest } from '../storage/manifest.ts';
+import type { AlterAction } from './alter.ts';
 import { type BackupOptions, type BackupResult, Backups } from './backup/backups.ts';
 import { pinState } from './backup/pinned-state.ts';
 import { targetDirectory } from './backup/target-directory.ts';
@@ -251,6 +252,16 @@ export class Database {
     return this.#ddl.dropTable(name, attach);
   }
 
+  /** Changes columns or name. Throws (rejects) as `Ddl.alterTable` says. */
+  alterTable(name: string, action: AlterAction, attach?: Attach<TableItem>): Promise<Table> {
+    return this.#ddl.alterTable(name, action, attach);
+  }
+
+  /** Counts the changes of tables, columns, names, indexes and thresholds since the start. */
+  get catalogVersion(): number {
+    return this.#tables.version;
+  }
+
   /** Sets the WAL entry count that triggers compaction, of one table or of all, as one commit. 0 disables. */
   setCompactThreshold(threshold: number, name?: string, attach?: Attach<void>): Promise<void> {
     return this.#ddl.setCompactThreshold(threshold, name, attach);
@@ -277,8 +288,9 @@ export class Database {
 
   // Commits and reads
 
-  begin(): Transaction {
-    return new Transaction(this.#context);
+  /** `pinned`: all that it reads is of the LSN at which it begins. Otherwise each table is seen as it is when the transaction first looks at it. */
+  begin(options: { pinned?: boolean } = {}): Transaction {
+    return new Transaction(this.#context, options.pinned === true ? this.#tables.all() : undefined);
   }
 
   snapshot(table: Table): Snapshot {

@@ -1,7 +1,8 @@
 // Changes of the catalog: checked, logged as one frame, applied when they are durable, one after the other.
 
 import { HedgerowError } from '../errors.ts';
-import { type CatalogChange, checkThreshold, defineTable } from './catalog.ts';
+import { type AlterAction, columnChange, withShapeChange } from './alter.ts';
+import { type CatalogChange, checkTableName, checkThreshold, defineTable, type ShapeChange } from './catalog.ts';
 import type { EngineContext } from './context.ts';
 import type { Mutex } from './mutex.ts';
 import { OPERATION, singleRun } from './operations.ts';
@@ -43,16 +44,45 @@ export class Ddl {
     const { context, tables, mutex } = this.#options;
     return mutex.run(async () => {
       const table = defineTable(input, tables.nextId, Math.floor(context.now() / 1000));
-      const known = tables.find(table.name);
-      if (known)
-        throw new HedgerowError(
-          'table_exists',
-          `Table ${known.name} exists already; take another name or drop it first.`,
-        );
+      this.#assertFree(table.name);
       const isPrimary = table.name.toLowerCase() === context.primaryTable.toLowerCase();
       await this.change([{ op: 'create_table', table }], attach?.(tableItem(table, 0, isPrimary)));
       return tables.get(table.name);
     });
+  }
+
+  /** Throws `table_exists` when another table than `self` has the name. */
+  #assertFree(name: string, self?: Table): void {
+    const known = this.#options.tables.find(name);
+    if (known !== undefined && known !== self)
+      throw new HedgerowError(
+        'table_exists',
+        `Table ${known.name} exists already; take another name or drop it first.`,
+      );
+  }
+
+  /**
+   * Changes a table's columns or its name; no segment is rewritten. Throws (rejects) `table_not_found`, `column_exists`, `unknown_column`, `invalid_input`,
+   * `primary_table`, `table_exists`.
+   */
+  alterTable(name: string, action: AlterAction, attach?: Attach<TableItem>): Promise<Table> {
+    const { tables, mutex } = this.#options;
+    return mutex.run(async () => {
+      const table = tables.get(name);
+      const change = this.#shapeChange(table, action);
+      const item = tableItem(withShapeChange(table.definition, change), table.rowCount, table.isPrimary);
+      await this.change([change], attach?.(item));
+      return table;
+    });
+  }
+
+  #shapeChange(table: Table, action: AlterAction): ShapeChange {
+    if (action.kind !== 'renameTable') return columnChange(table.definition, action);
+    if (table.isPrimary)
+      throw new HedgerowError('primary_table', `Table ${table.name} is the primary table; it cannot be renamed.`);
+    checkTableName(action.to);
+    this.#assertFree(action.to, table);
+    return { op: 'rename_table', id: table.id, name: action.to };
   }
 
   /** Drops a table and its files. Throws (rejects) `table_not_found`, `primary_table`. */

@@ -1,6 +1,6 @@
 // The rows of a segment that died after it was written: ascending, each with the LSN of its death.
 
-import type { DeadRows } from '../core/index.ts';
+import { type DeadRows, lowerBound } from '../core/index.ts';
 
 export class DeadList implements DeadRows {
   rows = new Uint32Array(0);
@@ -23,6 +23,12 @@ export class DeadList implements DeadRows {
   has(row: number): boolean {
     const place = this.#place(row);
     return place < this.count && this.rows[place] === row;
+  }
+
+  /** Whether a reader at `lsn` does not see the row. */
+  isDead(row: number, lsn: number): boolean {
+    const place = this.#place(row);
+    return place < this.count && this.rows[place] === row && this.lsns[place]! <= lsn;
   }
 
   /** Adds a death; false when the row was dead before. */
@@ -67,3 +73,12 @@ export class DeadList implements DeadRows {
 }
 
 export const NO_DEAD_ROWS: DeadRows = new DeadList();
+
+/** First row from `row` on that a reader at `lsn` may see: dead ones are passed, `most` at most. */
+export function behindDead({ rows, lsns, count }: DeadRows, row: number, lsn: number, most: number): number {
+  let place = lowerBound(rows.subarray(0, count), row);
+  const end = Math.min(count, place + most);
+  let at = row;
+  for (; place < end && rows[place] === at && lsns[place]! <= lsn; place++) at++;
+  return at;
+}

@@ -1,5 +1,6 @@
 // The engine's door (README.md): everything above it comes through here.
 
+export type { AlterAction } from './alter.ts';
 export type { BackupOptions, BackupResult } from './backup/backups.ts';
 export { BulkInsert } from './bulk-insert.ts';
 export { InlineRunner } from './compaction/merge-files.ts';
@@ -12,6 +13,7 @@ export type { Attach, ReplayEntry } from './replay-entry.ts';
 export type { Replays } from './replays.ts';
 export { Scan } from './scan.ts';
 export { Snapshot } from './snapshot.ts';
+export type { CommitOutcome, CommitResult } from './staged.ts';
 export { Table } from './table.ts';
-export { type CommitOutcome, type CommitResult, Transaction } from './transaction.ts';
+export { Transaction } from './transaction.ts';
 export type * from './types.ts';

@@ -12,7 +12,9 @@ export interface MemtableCursor {
   /** Rows found, with the place of the next one. */
   rows: Uint32Array | undefined;
   next: number;
+  /** Of the next row; with `isBound` no row before it is left, and it was not looked at yet. */
   key: RowKey;
+  isBound: boolean;
   done: boolean;
   lastBucket: number;
   /** While a filter looks for rows: where it goes on, and what it has found. */
@@ -50,7 +52,8 @@ function openCursor(memtable: CoreMemtable, lsn: number, hidden: ReadonlySet<num
     hidden: hidden !== undefined && hidden.size > 0 ? hidden : undefined,
     rows: undefined,
     next: 0,
-    key: { eventTs: 0, id: 0 },
+    key: { eventTs: -Infinity, id: -Infinity },
+    isBound: true,
     done: false,
     lastBucket: Number.NaN,
     listing: undefined,
@@ -104,29 +107,50 @@ function joined(lists: readonly Uint32Array[]): Uint32Array {
   return all;
 }
 
-/** Finds the next row and sets `key`; false at the end. A range may stop at a hidden row. */
+/** Rows that are hidden, one behind the other: so many are looked at for the next one that is not, then many. */
+const FEW_ROWS = 32;
+
+/** Finds the next row and sets `key`; false at the end. Bounded: where very many rows are hidden it finds a bound only, and goes on at the next call. */
 export function peek(cursor: MemtableCursor, bounds: StepBounds): boolean {
-  const { memtable, rows } = cursor;
+  const { memtable, rows, key } = cursor;
+  if (cursor.done) return false;
   if (rows !== undefined) {
     if (cursor.next >= rows.length) cursor.done = true;
     else cursor.key = memtable.keyOf(rows[cursor.next]!);
     return !cursor.done;
   }
-  const from = memtable.seek(bounds.lowTs, bounds.lowId);
+  const isAhead = key.eventTs > bounds.lowTs || (key.eventTs === bounds.lowTs && key.id >= bounds.lowId);
+  // What others write meanwhile is not seen: the next row stays the next one.
+  if (isAhead && !cursor.isBound) return true;
+  const from = isAhead ? memtable.seek(key.eventTs, key.id) : memtable.seek(bounds.lowTs, bounds.lowId);
   const to = memtable.seek(bounds.endTs, Infinity);
-  cursor.done = memtable.peek(from, to, cursor.lsn, cursor.key) < 0;
+  if (cursor.hidden !== undefined) peekBehindHidden(cursor, cursor.hidden, from, to);
+  else {
+    cursor.done = memtable.peek(from, to, cursor.lsn, key) < 0;
+    cursor.isBound = false;
+  }
   return !cursor.done;
+}
+
+function peekBehindHidden(cursor: MemtableCursor, hidden: ReadonlySet<number>, from: number, to: number): void {
+  const { memtable, lsn } = cursor;
+  let at = from;
+  for (const limit of [FEW_ROWS, Infinity]) {
+    const { rows, next } = memtable.visibleRows(at, to, lsn, limit);
+    const row = rows.find((each) => !hidden.has(each));
+    cursor.isBound = row === undefined;
+    cursor.done = row === undefined && next >= to;
+    if (row !== undefined) cursor.key = memtable.keyOf(row);
+    if (row !== undefined || cursor.done) return;
+    at = next;
+  }
+  cursor.key = memtable.keyAt(at);
 }
 
 /** Whether a row is left. */
 export function hasNext(cursor: MemtableCursor, bounds: StepBounds): boolean {
-  const { memtable, lsn, hidden, rows, key } = cursor;
-  if (cursor.done) return false;
-  if (rows !== undefined || hidden === undefined) return peek(cursor, bounds);
-  const to = memtable.seek(bounds.endTs, Infinity);
-  let position = memtable.peek(memtable.seek(bounds.lowTs, bounds.lowId), to, lsn, key);
-  while (position >= 0 && hidden.has(memtable.rowAt(position))) position = memtable.peek(position + 1, to, lsn, key);
-  return position >= 0;
+  while (peek(cursor, bounds)) if (cursor.rows !== undefined || !cursor.isBound) return true;
+  return false;
 }
 
 /** First place of the found rows whose key is not below `stop`. */

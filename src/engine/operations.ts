@@ -6,10 +6,12 @@
 //   3 CATALOG   one JSON document, one operation (catalog.ts)
 //   4 DOCUMENT  one JSON document {store, id, value}, one operation; value null removes (documents.ts)
 //   5 REPLAY    one JSON document, one operation: the answer to the frame's other operations, or to work that is no frame (replay-entry.ts)
+//   6 KILL      {i64 event_ts, i64 id} each: the live edge with that key dies (storage/FORMAT.md)
 
 import { corruption } from '../errors.ts';
+import type { RowKey } from './types.ts';
 
-export const OPERATION = { insert: 1, tombstone: 2, catalog: 3, document: 4, replay: 5 } as const;
+export const OPERATION = { insert: 1, tombstone: 2, catalog: 3, document: 4, replay: 5, kill: 6 } as const;
 export type OperationKind = (typeof OPERATION)[keyof typeof OPERATION];
 
 export const RUN_HEADER_BYTES = 16;
@@ -45,6 +47,37 @@ export function writeRunHeader(
   view.setUint32(4, tableId, true);
   view.setUint32(8, operations, true);
   view.setUint32(12, bytes, true);
+}
+
+const KILL_BYTES = 16;
+
+/** The bytes of a KILL run. */
+export function encodeKills(keys: readonly RowKey[]): Uint8Array {
+  const bytes = new Uint8Array(keys.length * KILL_BYTES);
+  const view = new DataView(bytes.buffer);
+  let at = 0;
+  for (const { eventTs, id } of keys) {
+    view.setUint32(at, eventTs >>> 0, true);
+    view.setInt32(at + 4, Math.floor(eventTs / 2 ** 32), true);
+    view.setUint32(at + 8, id >>> 0, true);
+    view.setInt32(at + 12, Math.floor(id / 2 ** 32), true);
+    at += KILL_BYTES;
+  }
+  return bytes;
+}
+
+/** Keys of a KILL run. Throws `corrupt`; offsets count from the run's first byte, `offset` on. */
+export function decodeKills({ bytes, operations }: Run, where: string, offset: number): RowKey[] {
+  if (bytes.length !== operations * KILL_BYTES)
+    throw corruption(where, offset, `${operations} keys of rows take ${bytes.length} bytes`);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return Array.from({ length: operations }, (_, index) => {
+    const at = index * KILL_BYTES;
+    const key = { eventTs: Number(view.getBigInt64(at, true)), id: Number(view.getBigInt64(at + 8, true)) };
+    if (!Number.isSafeInteger(key.eventTs) || !Number.isSafeInteger(key.id))
+      throw corruption(where, offset + at, 'the key of a row is no pair of safe integers');
+    return key;
+  });
 }
 
 /** Runs of a payload whose checksum held. Throws `corrupt` when they do not fill it exactly or count other than `operations`. */

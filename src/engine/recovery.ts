@@ -7,7 +7,8 @@ import type { CatalogChange, TableDefinition } from './catalog.ts';
 import type { CheckpointTable } from './checkpoint.ts';
 import type { EngineContext } from './context.ts';
 import type { Documents } from './documents.ts';
-import { OPERATION, type Run, readRuns } from './operations.ts';
+import { findLive, findMatches, killRow, type RowPlace } from './live-rows.ts';
+import { decodeKills, OPERATION, type Run, readRuns } from './operations.ts';
 import type { Replays } from './replays.ts';
 import { asCorruption, type SegmentFile, segmentName } from './segment-file.ts';
 import { openSegmentFile, refreshFilters } from './segments-on-disk.ts';
@@ -72,7 +73,7 @@ export function replayFrame(frame: LogFrame, target: ReplayTarget): void {
 }
 
 function replayRun(run: Run, lsn: number, target: ReplayTarget): void {
-  if (run.kind !== OPERATION.insert && run.kind !== OPERATION.tombstone) {
+  if (run.kind !== OPERATION.insert && run.kind !== OPERATION.tombstone && run.kind !== OPERATION.kill) {
     throw new HedgerowError(
       'corrupt',
       `The log holds an operation of kind ${run.kind} at LSN ${lsn}, which this build does not know. Use a newer version.`,
@@ -81,7 +82,7 @@ function replayRun(run: Run, lsn: number, target: ReplayTarget): void {
   const table = target.tables.byId(run.tableId);
   if (table === undefined || table.corrupt !== null || lsn <= table.appliedLsn) return;
   if (run.kind === OPERATION.insert) replayInsert(run, lsn, table);
-  else replayTombstones(run, lsn, table);
+  else replayDeaths(run, lsn, table);
 }
 
 function replayInsert(run: Run, lsn: number, table: Table): void {
@@ -104,22 +105,38 @@ function greatestId(records: Uint8Array): number {
   return greatest;
 }
 
-function replayTombstones(run: Run, firstLsn: number, table: Table): void {
+/** Tombstones and kills. What is not there any more was dropped by a compaction with a TTL. */
+function replayDeaths(run: Run, firstLsn: number, table: Table): void {
+  const killed = run.kind === OPERATION.kill ? killsOf(run, firstLsn, table) : matchesOf(run, table);
+  let lsn = firstLsn;
+  try {
+    for (const places of killed) {
+      for (const place of places) killRow(table, place, lsn);
+      lsn++;
+    }
+  } catch (error) {
+    if (table.corrupt !== null) return;
+    throw error;
+  }
+  table.countOperations(run.operations, run.operations);
+}
+
+function* killsOf(run: Run, lsn: number, table: Table): Generator<RowPlace[]> {
+  for (const key of decodeKills(run, `log frame at LSN ${lsn}`, 0)) {
+    const place = findLive(table, key);
+    yield place === undefined ? [] : [place];
+  }
+}
+
+function* matchesOf(run: Run, table: Table): Generator<RowPlace[]> {
   const view = new DataView(run.bytes.buffer, run.bytes.byteOffset, run.bytes.byteLength);
   let at = 0;
   for (let i = 0; i < run.operations; i++) {
     const size = view.getUint32(at, true);
-    const eventTs = Number(view.getBigInt64(at + 8, true));
     const record = run.bytes.subarray(at, at + size);
-    try {
-      table.applyTombstone(record, table.findInSegments(record, eventTs), firstLsn + i);
-    } catch (error) {
-      if (table.corrupt !== null) return;
-      throw error;
-    }
+    yield findMatches(table, record, Number(view.getBigInt64(at + 8, true)));
     at += size;
   }
-  table.countOperations(run.operations, run.operations);
 }
 
 /** The table a catalog change creates. */

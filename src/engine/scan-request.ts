@@ -3,14 +3,26 @@
 import { encodeRanges, type NumericRange, type RangeSet } from '../core/index.ts';
 import { HedgerowError } from '../errors.ts';
 import type { ColumnSet } from './columns.ts';
-import type { RangeCondition, ScanRequest } from './types.ts';
+import type { RangeCondition, ScanBounds } from './types.ts';
 
-/** The ranges of a request, undefined when it has none. Throws `unknown_column` or `invalid_input`. */
-export function checkScanRequest(request: ScanRequest, columns: ColumnSet): RangeSet | undefined {
+/**
+ * The ranges of a request, undefined when it has none. `older`: the columns as the reader's snapshot knew them, for names that are gone or changed since.
+ * Throws `unknown_column` or `invalid_input`.
+ */
+export function checkScanRequest(
+  request: ScanBounds,
+  columns: ColumnSet,
+  older: ColumnSet | undefined,
+): RangeSet | undefined {
   if (request.nodes?.length === 0) throw wrong(['nodes'], 'must hold at least one node id, or be left out');
   const { where } = request;
   if (where === undefined || where.length === 0) return undefined;
-  return encodeRanges(where.map((condition, index) => rangeOf(condition, index, columns)));
+  return encodeRanges(
+    where.map((condition, index) => {
+      const isGone = older !== undefined && columns.find(condition.column) === undefined;
+      return rangeOf(condition, index, isGone ? older : columns);
+    }),
+  );
 }
 
 function rangeOf(condition: RangeCondition, index: number, columns: ColumnSet): NumericRange {

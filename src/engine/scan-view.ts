@@ -11,7 +11,7 @@ import {
   type TextSink,
 } from '../core/index.ts';
 import type { SegmentFile } from './segment-file.ts';
-import type { QueryPlan, RowKey, ScanRequest } from './types.ts';
+import type { QueryPlan, RowKey, ScanBounds } from './types.ts';
 import type { Version } from './version.ts';
 
 /** What a scan needs of its table. */
@@ -90,7 +90,7 @@ function segmentsWithin(
 }
 
 /** What drove a scan; `ordered`: the order of a column did somewhere. */
-export function strategyOf(request: ScanRequest, nodes: number, ordered: boolean): QueryPlan['strategy'] {
+export function strategyOf(request: ScanBounds, nodes: number, ordered: boolean): QueryPlan['strategy'] {
   if (nodes > 0) return nodes > 1 ? 'FMI_INTERSECT' : 'FMI_LOOKUP';
   if (ordered) return 'PSI_RANGE';
   const isBounded = request.startTs !== undefined || request.endTs !== undefined;

@@ -5,12 +5,14 @@ import {
   lowerBound,
   type RangeSet,
   type ResidentSegment,
+  type RowPlan,
   SEPARATOR,
   STEP_STATE,
   type StepBounds,
   type StepResult,
   type TextSink,
 } from '../core/index.ts';
+import { behindDead } from './dead-rows.ts';
 import { hasNext, listMore, type MemtableCursor, openCursors, peek, placeBelow } from './memtable-cursor.ts';
 import { before, chooseSegments, deadOf, type ScanSource, type ScanView, strategyOf } from './scan-view.ts';
 import type { SegmentFile } from './segment-file.ts';
@@ -25,6 +27,8 @@ const STEPS_UNTIMED = 4;
 const MOST_NODES = 255;
 /** Rows a lookup indexes between two looks at the clock: about a millisecond. */
 const INDEX_ROWS = 8192;
+/** Dead rows of a segment that a step passes for the next live one. */
+const MOST_DEAD = 8192;
 const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
 const NO_NODES: readonly number[] = [];
@@ -39,6 +43,8 @@ export class Scan {
   /** Undefined: no filter. */
   private readonly ranges: RangeSet | undefined;
   private readonly limit: number;
+  /** Of row text, or of column blocks. */
+  private readonly rowPlan: RowPlan;
   private readonly startedUs: number;
   private memtables: MemtableCursor[];
   private opened: boolean;
@@ -75,6 +81,7 @@ export class Scan {
       request.nodes === undefined ? NO_NODES : request.nodes.length < 2 ? request.nodes : [...new Set(request.nodes)];
     this.ranges = ranges;
     this.limit = request.limit ?? NO_LIMIT;
+    this.rowPlan = request.format === 'columns' ? request.columns : source.rowPlan;
     this.result = { rows: 0, firstTs: 0, lastTs: 0, lastId: 0, buckets: 0, state: STEP_STATE.more };
     this.bounds = {
       lowTs: request.startTs ?? -Infinity,
@@ -147,7 +154,8 @@ export class Scan {
   next(): Uint8Array<ArrayBuffer> | null {
     const sink = this.source.scanSink;
     sink.clear();
-    return this.fill(sink) ? sink.take() : null;
+    if (!this.fill(sink)) return null;
+    return this.request.format === 'columns' ? sink.takeAligned() : sink.take();
   }
 
   /** As `next`, behind what the sink holds. False at the end; true with nothing added: call again. */
@@ -165,7 +173,7 @@ export class Scan {
           this.step(sink);
           if (this.rows >= this.limit) this.endByLimit();
         }
-        const mayStop = filtered || sink.length > before;
+        const mayStop = filtered || this.view.overlay !== undefined || sink.length > before;
         if (++steps > untimed && mayStop && this.source.nowUs() - begunUs > SLICE_US) break;
       }
     } catch (error) {
@@ -182,11 +190,11 @@ export class Scan {
     const first = this.memtables.length === 0 ? undefined : this.nextMemtable();
     const segment = this.nextSegment();
     if (segment !== undefined && this.stepIn(segment, first, sink)) return;
-    if (first !== undefined) this.stepMemtable(first, sink);
-    else if (segment === undefined) this.ended = true;
+    if (first === undefined) this.ended = segment === undefined;
+    else if (first.rows !== undefined || !first.isBound) this.stepMemtable(first, sink);
   }
 
-  /** The memtable whose next visible row comes first, its `key` set. */
+  /** The memtable whose next row comes first, its `key` set. */
   private nextMemtable(): MemtableCursor | undefined {
     let best: MemtableCursor | undefined;
     for (const cursor of this.memtables) {
@@ -241,7 +249,7 @@ export class Scan {
     if (first !== undefined) end = Math.min(end, lowerBound(rows, resident.seek(first.key.eventTs, first.key.id)));
     if (end <= next) return false;
     const given = rows.subarray(next, end);
-    matches.next += resident.stepRows(given, this.source.rowPlan, this.separator(), sink, this.result);
+    matches.next += resident.stepRows(given, this.rowPlan, this.separator(), sink, this.result);
     this.segmentBucket = this.count(this.segmentBucket, matches.looked !== undefined);
     return true;
   }
@@ -276,7 +284,7 @@ export class Scan {
       deadOf(this.view, segment),
       this.view.lsn,
       this.limit - this.rows,
-      this.source.rowPlan,
+      this.rowPlan,
       this.separator(),
       sink,
       result,
@@ -295,7 +303,7 @@ export class Scan {
   }
 
   private stepMemtable(cursor: MemtableCursor, sink: TextSink): void {
-    const plan = this.source.rowPlan;
+    const plan = this.rowPlan;
     const stop = this.stopFor(cursor);
     const limit = this.limit - this.rows;
     const result = this.result;
@@ -313,59 +321,40 @@ export class Scan {
       const from = cursor.memtable.seek(cursor.key.eventTs, cursor.key.id);
       let to = cursor.memtable.seek(this.bounds.endTs, Infinity);
       if (stop !== undefined) to = Math.min(to, cursor.memtable.seek(stop.eventTs, stop.id));
-      const next = cursor.memtable.step(
-        from,
-        to,
-        cursor.lsn,
-        limit,
-        cursor.hidden,
-        plan,
-        this.separator(),
-        sink,
-        result,
-      );
-      if (result.rows === 0) this.skipTo(cursor, next, to, stop);
+      cursor.memtable.step(from, to, cursor.lsn, limit, cursor.hidden, plan, this.separator(), sink, result);
     }
     if (result.rows > 0) cursor.lastBucket = this.count(cursor.lastBucket, cursor.counted);
   }
 
-  /** All rows of a range step were hidden: go on behind them. */
-  private skipTo(cursor: MemtableCursor, next: number, to: number, stop: RowKey | undefined): void {
-    if (next >= to && stop !== undefined) {
-      this.goOnFrom(stop.eventTs, stop.id);
-      return;
-    }
-    const key = { eventTs: 0, id: 0 };
-    if (next >= to || cursor.memtable.peek(next, to, cursor.lsn, key) < 0) cursor.done = true;
-    else {
-      this.goOnFrom(key.eventTs, key.id);
-    }
-  }
-
-  /** Key at which another source has its next row. */
+  /**
+   * Where another source may have its next row, behind the cursor's own: another version of that row, dead or hidden, may stand there with the same key.
+   */
   private stopFor(cursor: MemtableCursor): RowKey | undefined {
-    let stop: RowKey | undefined;
+    const behind = { eventTs: cursor.key.eventTs, id: cursor.key.id + 1 };
+    const segment = this.nextSegment();
+    let stop = segment && this.segmentKey(segment, behind);
     for (const other of this.memtables) {
       if (other === cursor || other.done) continue;
       if (stop === undefined || before(other.key, stop)) stop = other.key;
     }
-    const segment = this.nextSegment();
-    const key = segment && this.segmentKey(segment, cursor.key);
-    return key === undefined || (stop !== undefined && before(stop, key)) ? stop : key;
+    return stop !== undefined && before(stop, behind) ? behind : stop;
   }
 
-  /** Key from which on a segment may have its next row. */
-  private segmentKey(segment: SegmentFile, from: RowKey): RowKey | undefined {
-    const { facts } = segment;
+  /** Key, from `behind` on, at which a segment, or the one after it, may have its next row. */
+  private segmentKey(segment: SegmentFile, behind: RowKey): RowKey | undefined {
     const { matches } = this;
-    if (this.ranges !== undefined && matches?.segment !== segment) return { eventTs: facts.timeMin, id: facts.firstId };
+    if (this.ranges !== undefined && matches?.segment !== segment) return firstKey(segment);
     const resident = this.source.resident(segment);
     if (this.ranges !== undefined) return resident.keyOf(matches!.rows[matches!.next]!);
-    const row = resident.seek(from.eventTs, from.id);
-    return row < facts.rows ? resident.keyOf(row) : undefined;
+    const from = resident.seek(behind.eventTs, behind.id);
+    const row = behindDead(deadOf(this.view, segment), from, this.view.lsn, MOST_DEAD);
+    if (row < segment.facts.rows) return resident.keyOf(row);
+    const next = this.segments[this.segmentIndex + 1];
+    return next && firstKey(next);
   }
 
   private separator() {
+    if (this.request.format === 'columns') return SEPARATOR.columns;
     if (this.request.format === 'ndjson') return SEPARATOR.newline;
     return this.rows === 0 ? SEPARATOR.commaBetween : SEPARATOR.commaBefore;
   }
@@ -440,4 +429,8 @@ export class Scan {
     this.endedUs = this.source.nowUs();
     this.source.unpin(this.view.version);
   }
+}
+
+function firstKey({ facts }: SegmentFile): RowKey {
+  return { eventTs: facts.timeMin, id: facts.firstId };
 }

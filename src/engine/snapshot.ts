@@ -1,5 +1,6 @@
 // A snapshot of a table: one version pinned, seen at one LSN.
 
+import type { ColumnSet } from './columns.ts';
 import type { Table } from './table.ts';
 import type { Version } from './version.ts';
 
@@ -7,12 +8,15 @@ export class Snapshot {
   readonly #table: Table;
   readonly version: Version;
   readonly lsn: number;
+  /** The table's columns when the snapshot was taken. */
+  readonly columns: ColumnSet;
   #released = false;
 
   constructor(table: Table, version: Version, lsn: number) {
     this.#table = table;
     this.version = version;
     this.lsn = lsn;
+    this.columns = table.columns;
     table.openSnapshots++;
   }
 

@@ -1,6 +1,7 @@
 // The tables of a database by name and by id, and what catalog changes do to them.
 
-import { HedgerowError } from '../errors.ts';
+import { corruption, HedgerowError } from '../errors.ts';
+import { withShapeChange } from './alter.ts';
 import { type CatalogChange, withIndexChange } from './catalog.ts';
 import type { EngineContext } from './context.ts';
 import { createdTable } from './recovery.ts';
@@ -12,6 +13,8 @@ export class TableSet {
   readonly #byId = new Map<number, Table>();
   /** Id of the next table; ids are never given out again. */
   nextId = 1;
+  /** Counts the changes of the catalog since the start. */
+  version = 0;
 
   constructor(context: EngineContext) {
     this.#context = context;
@@ -23,38 +26,49 @@ export class TableSet {
     this.nextId = Math.max(this.nextId, table.id + 1);
   }
 
-  /** Does what a durable catalog operation says. */
+  /** Does what a durable catalog operation says. Throws `corrupt` for one that this build does not know. */
   apply(change: CatalogChange, lsn: number): void {
+    this.version++;
+    if (change.op === 'create_table') {
+      const table = createdTable(this.#context, change.table, lsn);
+      table.shapeLsn = lsn;
+      table.changed(lsn);
+      this.add(table);
+      return;
+    }
+    const table = this.#byId.get(change.id);
+    if (table === undefined) return;
     switch (change.op) {
-      case 'create_table': {
-        const table = createdTable(this.#context, change.table, lsn);
-        table.changed(lsn);
-        this.add(table);
-        return;
-      }
-      case 'drop_table': {
-        const table = this.#byId.get(change.id);
-        if (!table) return;
-        this.#byId.delete(change.id);
+      case 'drop_table':
+        this.#byId.delete(table.id);
         this.#byName.delete(table.name.toLowerCase());
         table.dropped = true;
+        table.shapeLsn = lsn;
         return;
-      }
-      case 'set_threshold': {
-        const table = this.#byId.get(change.id);
-        if (!table) return;
-        table.definition = { ...table.definition, compactThreshold: change.threshold };
-        table.changed(lsn);
-        return;
-      }
+      case 'set_threshold':
+        table.define({ ...table.definition, compactThreshold: change.threshold });
+        break;
       case 'create_index':
-      case 'drop_index': {
-        const table = this.#byId.get(change.id);
-        if (!table) return;
-        table.definition = withIndexChange(table.definition, change);
-        table.changed(lsn);
-      }
+      case 'drop_index':
+        table.define(withIndexChange(table.definition, change));
+        break;
+      case 'add_column':
+      case 'drop_column':
+      case 'rename_column':
+      case 'rename_table':
+        this.#byName.delete(table.name.toLowerCase());
+        table.define(withShapeChange(table.definition, change));
+        this.#byName.set(table.name.toLowerCase(), table);
+        table.shapeLsn = lsn;
+        break;
+      default:
+        throw corruption(
+          `the operation at LSN ${lsn} of the log`,
+          0,
+          `it is a catalog change ${JSON.stringify((change as { op: unknown }).op)}, which this build does not know`,
+        );
     }
+    table.changed(lsn);
   }
 
   /** Name compared without case. */

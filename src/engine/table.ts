@@ -1,7 +1,7 @@
 // A table: its definition, its current version, and the writes and reads that go through it.
 //
-// Invariants: every row in a memtable has an LSN above appliedLsn; memtable = replay of the log's operations after appliedLsn; ids are given
-// out in commit order and never again; a row dies once.
+// Invariants: every row in a memtable has an LSN above appliedLsn; memtable = replay of the log's operations after appliedLsn; an id is given out once, an
+// update keeps it: at every LSN at most one row with an id is alive; a row dies once.
 
 import {
   buildRowPlan,
@@ -19,14 +19,17 @@ import type { TableDefinition } from './catalog.ts';
 import { ColumnSet } from './columns.ts';
 import { type EngineContext, MEMTABLE_BYTES, MEMTABLE_ROWS } from './context.ts';
 import { checkTime, memberSet, rowOf, tombstoneMembers } from './edge.ts';
+import { findMatches, killRow } from './live-rows.ts';
 import { OPERATION, runHeader } from './operations.ts';
 import type { Attach } from './replay-entry.ts';
+import { RowUpdates } from './row-updates.ts';
 import { Scan } from './scan.ts';
 import { checkScanRequest } from './scan-request.ts';
-import type { ScanOverlay, ScanSource } from './scan-view.ts';
+import type { ScanOverlay, ScanSource, ScanView } from './scan-view.ts';
 import { asCorruption, type SegmentFile } from './segment-file.ts';
 import type { SegmentEntry } from './segments-on-disk.ts';
 import { Snapshot } from './snapshot.ts';
+import { countRows, estimateScan, type ScanEstimate, timeBounds, type Window } from './statistics.ts';
 import { tableItem } from './table-item.ts';
 import type {
   BulkInsertResult,
@@ -37,6 +40,7 @@ import type {
   InsertOutcome,
   InsertResult,
   RowKey,
+  ScanBounds,
   ScanRequest,
   TableItem,
 } from './types.ts';
@@ -45,13 +49,6 @@ import { type MemtableEntry, Version } from './version.ts';
 /** A row that died while a compaction was running on the source it stood in. */
 export interface LateDeath extends RowKey {
   lsn: number;
-}
-
-/** A row of a segment that a tombstone hits. */
-export interface FoundRow {
-  segment: SegmentFile;
-  row: number;
-  key: RowKey;
 }
 
 export class Table implements ScanSource {
@@ -77,6 +74,10 @@ export class Table implements ScanSource {
   /** The manifest's segments when not all of them could be opened: they stay in every later manifest, for a repair. */
   unopened: readonly SegmentEntry[] | undefined;
   dropped = false;
+  /** LSN of the catalog change that made its name and columns what they are, or dropped it; 0 when that was before the start. */
+  shapeLsn = 0;
+  /** Updates of rows that an open transaction cannot see yet. */
+  readonly updates = new RowUpdates();
   /** Snapshots that were not released yet. */
   openSnapshots = 0;
   /** Filters of the current version's segments; undefined while there are too few to need them. */
@@ -134,6 +135,15 @@ export class Table implements ScanSource {
     return bytes;
   }
 
+  /** Takes a new definition. Scans that began before keep their columns. */
+  define(definition: TableDefinition): void {
+    const { columns } = this.definition;
+    this.definition = definition;
+    if (columns === definition.columns) return;
+    this.columns = new ColumnSet(definition.columns);
+    this.rowPlan = planOf(this.columns);
+  }
+
   item(): TableItem {
     return tableItem(this.definition, this.rowCount, this.isPrimary);
   }
@@ -156,9 +166,10 @@ export class Table implements ScanSource {
     return `${this.id}-${this.changedLsn}-${this.expirations}`;
   }
 
-  /** Throws when the table is dropped or refuses because a file of it is corrupt. */
-  assertUsable(): void {
-    if (this.dropped) throw new HedgerowError('table_not_found', `Table ${this.name} was dropped.`);
+  /** Throws when the table is dropped or refuses because a file of it is corrupt. A reader with a snapshot still has what it pinned of a dropped one. */
+  assertUsable(snapshot?: Snapshot): void {
+    if (this.dropped && snapshot === undefined)
+      throw new HedgerowError('table_not_found', `Table ${this.name} was dropped.`);
     if (this.corrupt !== null) {
       throw new HedgerowError(
         'table_corrupt',
@@ -265,61 +276,21 @@ export class Table implements ScanSource {
     checkTime(eventTs);
     const set = tombstoneMembers(members);
     const record = this.encodeTombstone(eventTs, set);
-    const found = this.findInSegments(record, eventTs);
-    const answer = { event_ts: eventTs === 0 ? 0 : eventTs, members: set };
-    const entry = attach?.({ matched: this.countMatches(record, found), ...answer });
+    const found = findMatches(this, record, eventTs);
+    const answer = { matched: found.length, event_ts: eventTs === 0 ? 0 : eventTs, members: set };
+    const entry = attach?.(answer);
     const run = [runHeader(OPERATION.tombstone, this.id, 1, record.length), record];
     const lsn = this.context.committer.append(1, run, entry);
-    const matched = this.applyTombstone(record, found, lsn);
+    for (const place of found) killRow(this, place, lsn);
     this.pendingTombstones++;
     this.#committed(1, lsn);
-    return { matched, ...answer, lsn };
+    return { ...answer, lsn };
   }
 
   encodeTombstone(eventTs: number, members: readonly number[]): Uint8Array {
     const { batch } = this.context;
     batch.add(eventTs, members, null);
     return batch.encode(0, FORMAT_MAX_MEMBERS).slice();
-  }
-
-  /**
-   * Rows of segments with the tombstone's time and member set. Sought before the tombstone is logged: a segment that cannot be read must refuse
-   * the whole commit (`table_corrupt`), not stop it half applied.
-   */
-  findInSegments(record: Uint8Array, eventTs: number): FoundRow[] {
-    const found: FoundRow[] = [];
-    for (const segment of this.version.segments) {
-      if (segment.facts.timeMin > eventTs || segment.facts.timeMax < eventTs) continue;
-      const resident = this.resident(segment);
-      for (const row of resident.match(record)) found.push({ segment, row, key: resident.keyOf(row) });
-    }
-    return found;
-  }
-
-  /** How many rows `applyTombstone` would kill now. */
-  countMatches(record: Uint8Array, found: readonly FoundRow[]): number {
-    let matched = 0;
-    for (const { segment, row } of found) if (!segment.dead.has(row)) matched++;
-    for (const { memtable } of this.version.memtables) matched += memtable.match(record, Infinity).length;
-    return matched;
-  }
-
-  /** Kills the rows found in segments and the memtables' live rows with the tombstone's time and member set; returns how many. */
-  applyTombstone(record: Uint8Array, found: readonly FoundRow[], lsn: number): number {
-    let matched = 0;
-    for (const { segment, row, key } of found) {
-      if (!segment.dead.add(row, lsn)) continue;
-      matched++;
-      if (this.compacting?.segments.has(segment)) this.compacting.late.push({ ...key, lsn });
-    }
-    for (const { memtable } of this.version.memtables) {
-      for (const row of memtable.match(record, Infinity)) {
-        if (!memtable.kill(row, lsn)) continue;
-        matched++;
-        if (this.compacting?.memtables.has(memtable)) this.compacting.late.push({ ...memtable.keyOf(row), lsn });
-      }
-    }
-    return matched;
   }
 
   #committed(operations: number, lsn: number): void {
@@ -383,12 +354,40 @@ export class Table implements ScanSource {
    * `invalid_input`.
    */
   scan(request: ScanRequest, snapshot?: Snapshot, overlay?: ScanOverlay): Scan {
-    this.assertUsable();
+    this.assertUsable(snapshot);
+    const ranges = checkScanRequest(request, this.columns, snapshot?.columns);
+    const view = this.#view(snapshot, overlay);
+    view.version.references++;
+    return new Scan(this, view, request, ranges);
+  }
+
+  /** What a scan of the request would find and touch, about; reads no rows. Throws as `scan`. */
+  estimate(request: ScanBounds, snapshot?: Snapshot, overlay?: ScanOverlay): ScanEstimate {
+    this.assertUsable(snapshot);
+    const ranges = checkScanRequest(request, this.columns, snapshot?.columns);
+    return estimateScan(this, this.#view(snapshot, overlay), request, ranges);
+  }
+
+  /** Live rows of a window, from the directories. Throws `table_corrupt`. */
+  count(window: Window, snapshot?: Snapshot, overlay?: ScanOverlay): number {
+    this.assertUsable(snapshot);
+    return countRows(this, this.#view(snapshot, overlay), window);
+  }
+
+  /** Least and greatest time of the live rows of a window; undefined: there is none. Throws `table_corrupt`. */
+  timeBounds(
+    window: Window,
+    snapshot?: Snapshot,
+    overlay?: ScanOverlay,
+  ): { least: number; greatest: number } | undefined {
+    this.assertUsable(snapshot);
+    return timeBounds(this, this.#view(snapshot, overlay), window);
+  }
+
+  /** Borrowed: valid in this turn of the loop, or as long as the snapshot. */
+  #view(snapshot: Snapshot | undefined, overlay: ScanOverlay | undefined): ScanView {
     const version = snapshot === undefined ? this.version : snapshot.version;
-    const lsn = snapshot === undefined ? this.context.committer.visibleLsn : snapshot.lsn;
-    const ranges = checkScanRequest(request, this.columns);
-    version.references++;
-    return new Scan(this, { version, lsn, overlay }, request, ranges);
+    return { version, lsn: snapshot === undefined ? this.context.committer.visibleLsn : snapshot.lsn, overlay };
   }
 
   candidates(version: Version, nodes: readonly number[]): Uint32Array | undefined {

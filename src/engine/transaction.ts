@@ -1,188 +1,196 @@
 // A transaction: staged writes, its own reads over one snapshot a table, one log frame on commit.
 
-import { CoreMemtable } from '../core/index.ts';
 import { HedgerowError } from '../errors.ts';
+import { ByteArena } from './byte-arena.ts';
 import type { EngineContext } from './context.ts';
-import type { DeadList } from './dead-rows.ts';
 import { checkTime, memberSet, rowOf, tombstoneMembers } from './edge.ts';
-import { OPERATION, runHeader } from './operations.ts';
 import type { Attach } from './replay-entry.ts';
 import type { Scan } from './scan.ts';
-import type { SegmentFile } from './segment-file.ts';
-import type { Snapshot } from './snapshot.ts';
-import type { FoundRow, Table } from './table.ts';
-import type {
-  DeleteOutcome,
-  DeleteResult,
-  EdgeInput,
-  EdgeRow,
-  InsertOutcome,
-  InsertResult,
-  ScanRequest,
-} from './types.ts';
+import type { ScanOverlay } from './scan-view.ts';
+import { Snapshot } from './snapshot.ts';
+import type { CommitOutcome, CommitResult, Staged, StagedTarget } from './staged.ts';
+import type { Table } from './table.ts';
+import { applyPlan, type CommitPlan, outcomesOf, planCommit, resultsOf } from './transaction-commit.ts';
+import { TransactionTable } from './transaction-table.ts';
+import type { EdgeInput, EdgeRow, RowKey, ScanRequest } from './types.ts';
+import { Version } from './version.ts';
 
-interface StagedInsert {
-  kind: 'insert';
-  table: Table;
-  record: Uint8Array;
-  row: EdgeRow;
-}
-
-interface StagedDelete {
-  kind: 'delete';
-  table: Table;
-  record: Uint8Array;
-  eventTs: number;
-  members: number[];
-}
-
-type Staged = StagedInsert | StagedDelete;
-
-export interface CommitResult {
-  lsn: number;
-  /** In the order staged. */
-  results: (InsertResult | DeleteResult)[];
-}
-
-/** What a commit answers, but for LSNs. */
-export interface CommitOutcome {
-  results: (InsertOutcome | DeleteOutcome)[];
-}
-
-/** The part of a transaction that lies over one table: its rows, and what it hides. */
-class TableOverlay {
-  readonly snapshot: Snapshot;
-  readonly memtable: CoreMemtable;
-  readonly hiddenRows = new Map<CoreMemtable, Set<number>>();
-  readonly hiddenSegments = new Map<SegmentFile, DeadList>();
-  /** Staged operations of the transaction that are laid over already. */
-  applied = 0;
-
-  constructor(context: EngineContext, table: Table) {
-    this.snapshot = table.snapshot();
-    this.memtable = new CoreMemtable(context.module.instantiate(), table.bucketSeconds, 0);
-  }
-}
+/** A place among the staged operations. */
+export type Mark = number;
 
 export class Transaction {
   readonly #context: EngineContext;
   readonly #staged: Staged[] = [];
-  readonly #overlays = new Map<Table, TableOverlay>();
+  readonly #records = new ByteArena();
+  readonly #tables = new Map<Table, TransactionTable>();
+  readonly #isPinned: boolean;
+  /** What its reads see at least; all its snapshots are of this LSN when it is pinned. */
+  readonly lsn: number;
   #ended = false;
 
-  constructor(context: EngineContext) {
+  /** `pinned`: tables whose snapshots are taken now; a table that is made later is empty for it. Otherwise each is taken when it is first needed. */
+  constructor(context: EngineContext, pinned?: Iterable<Table>) {
     this.#context = context;
+    this.lsn = context.committer.visibleLsn;
+    this.#isPinned = pinned !== undefined;
+    for (const table of pinned ?? []) if (table.corrupt === null) this.#keep(table, table.snapshot());
   }
 
   #assertOpen(): void {
     if (this.#ended) throw new HedgerowError('invalid_input', 'The transaction has ended; begin a new one.');
   }
 
+  /** What comes before a write. A pinned transaction writes only to tables as it saw them. */
+  #assertWrites(table: Table): void {
+    this.#assertOpen();
+    table.assertUsable();
+    if (this.#isPinned) this.#seen(table);
+  }
+
+  /** Operations staged so far. */
   get operations(): number {
     return this.#staged.length;
   }
 
+  // Writes
+
   /** Stages an insert; the edge has its id from now on. Throws as Table.insert, and leaves the transaction as it was. */
   insert(table: Table, edge: EdgeInput): EdgeRow {
-    this.#assertOpen();
-    table.assertUsable();
+    this.#assertWrites(table);
+    const id = table.nextId;
+    const made = this.#encode(table, id, edge);
+    table.nextId = id + 1;
+    this.#staged.push({ kind: 'insert', table, ...made });
+    return made.row;
+  }
+
+  #encode(table: Table, id: number, edge: EdgeInput): { record: Uint8Array; row: EdgeRow } {
     checkTime(edge.event_ts);
     const members = memberSet(edge.members, table.maxMembers);
     const properties = edge.properties === undefined ? null : table.columns.encode(edge.properties);
     const { batch } = this.#context;
-    const id = table.nextId;
     batch.add(edge.event_ts, members, properties);
-    const record = batch.encode(id, table.maxMembers).slice();
-    table.nextId = id + 1;
-    const row = rowOf(table.columns, id, edge, members);
-    this.#staged.push({ kind: 'insert', table, record, row });
-    return row;
+    const record = this.#records.keep(batch.encode(id, table.maxMembers));
+    return { record, row: rowOf(table.columns, id, edge, members) };
   }
 
   /** Stages the removal of every edge with that time and member set that is live at commit. */
   delete(table: Table, eventTs: number, members: readonly number[]): void {
-    this.#assertOpen();
-    table.assertUsable();
+    this.#assertWrites(table);
     checkTime(eventTs);
     const set = tombstoneMembers(members);
     const record = table.encodeTombstone(eventTs, set);
     this.#staged.push({ kind: 'delete', table, record, eventTs: eventTs === 0 ? 0 : eventTs, members: set });
   }
 
-  /** Rows as the transaction sees them: its snapshot (taken at its first read of the table) and its own writes. */
-  scan(table: Table, request: ScanRequest): Scan {
+  /** Stages the removal of one row that the transaction sees. Throws `invalid_input` when it sees no such row. */
+  deleteRow(table: Table, key: RowKey): void {
+    this.#staged.push({ kind: 'deleteRow', table, target: this.#target(table, key) });
+  }
+
+  /** Stages new content of one row that the transaction sees; the id stays, all else may change. Throws as `deleteRow`, or as an insert. */
+  updateRow(table: Table, key: RowKey, edge: EdgeInput): EdgeRow {
+    const target = this.#target(table, key);
+    const made = this.#encode(table, target.key.id, edge);
+    this.#staged.push({ kind: 'updateRow', table, target, ...made });
+    return made.row;
+  }
+
+  #target(table: Table, key: RowKey): StagedTarget {
+    this.#assertWrites(table);
+    const target = this.#seen(table).find(key);
+    if (target !== undefined) return target;
+    throw new HedgerowError(
+      'invalid_input',
+      `The transaction sees no edge with id ${key.id} at event_ts ${key.eventTs} in table ${table.name}.`,
+    );
+  }
+
+  /** To `rewind` to. */
+  mark(): Mark {
     this.#assertOpen();
-    const overlay = this.#overlayOf(table);
-    return table.scan(request, overlay.snapshot, {
-      memtable: overlay.memtable.rows > 0 ? overlay.memtable : undefined,
-      hidden: (memtable) => overlay.hiddenRows.get(memtable),
-      deadOf: (segment) => overlay.hiddenSegments.get(segment) ?? segment.dead,
-    });
+    return this.#staged.length;
   }
 
-  #overlayOf(table: Table): TableOverlay {
-    let overlay = this.#overlays.get(table);
-    if (overlay === undefined) {
-      overlay = new TableOverlay(this.#context, table);
-      this.#overlays.set(table, overlay);
-    }
-    for (; overlay.applied < this.#staged.length; overlay.applied++) {
-      const staged = this.#staged[overlay.applied]!;
-      if (staged.table !== table) continue;
-      if (staged.kind === 'delete') this.#hide(overlay, staged, overlay.applied + 1);
-      else
-        overlay.memtable.append(overlay.memtable.reserve(staged.record.length), staged.record, 1, overlay.applied + 1);
-    }
-    return overlay;
+  /** Takes back what was staged since; ids that were given out stay so. */
+  rewind(mark: Mark): void {
+    this.#assertOpen();
+    this.#staged.length = Math.min(mark, this.#staged.length);
+    for (const seen of this.#tables.values()) seen.rewind(mark);
   }
 
-  #hide(overlay: TableOverlay, staged: StagedDelete, place: number): void {
-    for (const row of overlay.memtable.match(staged.record, Infinity)) overlay.memtable.kill(row, place);
-    const { version, lsn } = overlay.snapshot;
-    for (const segment of version.segments) {
-      if (segment.facts.timeMin > staged.eventTs || segment.facts.timeMax < staged.eventTs) continue;
-      let list = overlay.hiddenSegments.get(segment);
-      if (list === undefined) {
-        list = segment.dead.clone();
-        overlay.hiddenSegments.set(segment, list);
-      }
-      for (const row of staged.table.resident(segment).match(staged.record)) list.hide(row);
-    }
-    for (const { memtable } of version.memtables) {
-      let rows = overlay.hiddenRows.get(memtable);
-      if (rows === undefined) {
-        rows = new Set();
-        overlay.hiddenRows.set(memtable, rows);
-      }
-      for (const row of memtable.match(staged.record, lsn)) rows.add(row);
-    }
+  // Reads
+
+  /** Rows as the transaction sees them: its snapshot and its own writes. */
+  scan(table: Table, request: ScanRequest): Scan {
+    return table.scan(request, this.snapshotOf(table), this.overlayOf(table));
   }
 
-  /** Commits all as one frame; resolves when it is durable. Nothing is applied when it throws. */
+  /** The table's snapshot, the same one every time. The transaction releases it. */
+  snapshotOf(table: Table): Snapshot {
+    this.#assertOpen();
+    return this.#seen(table).snapshot;
+  }
+
+  /** Its own writes, to be laid over the snapshot; undefined: there are none. Valid until more is staged. */
+  overlayOf(table: Table): ScanOverlay | undefined {
+    this.#assertOpen();
+    return this.#seen(table).overlay();
+  }
+
+  #seen(table: Table): TransactionTable {
+    const known = this.#tables.get(table);
+    if (known !== undefined) return known;
+    if (!this.#isPinned) return this.#keep(table, table.snapshot());
+    table.assertUsable();
+    // It was made after BEGIN.
+    const seen = new TransactionTable(table, emptySnapshot(table, this.lsn), this.#staged);
+    this.#tables.set(table, seen);
+    return seen;
+  }
+
+  #keep(table: Table, snapshot: Snapshot): TransactionTable {
+    const seen = new TransactionTable(table, snapshot, this.#staged);
+    this.#tables.set(table, seen);
+    table.updates.watch(snapshot);
+    return seen;
+  }
+
+  // The end
+
+  /**
+   * Commits all as one frame; resolves when it is durable. Throws (rejects) `conflict` when a row that it changes by its id, or a table's columns or name, was
+   * changed since its snapshot. Whatever it throws, nothing is applied and the transaction has ended.
+   */
   async commit(attach?: Attach<CommitOutcome>): Promise<CommitResult> {
     this.#assertOpen();
-    for (const { table } of this.#staged) table.assertUsable();
-    this.#end();
-    const { committer } = this.#context;
-    if (this.#staged.length === 0) return this.#commitNothing(attach);
-    const found = this.#staged.map((staged) =>
-      staged.kind === 'delete' ? staged.table.findInSegments(staged.record, staged.eventTs) : [],
+    const { committer, afterCommit } = this.#context;
+    let plan: CommitPlan;
+    try {
+      plan = planCommit(this.#staged, (table) => this.#tables.get(table)?.snapshot);
+    } finally {
+      this.#end();
+    }
+    const { operations, runs, tables } = plan;
+    const entry = attach?.({ results: outcomesOf(plan) });
+    if (operations === 0 && entry === undefined) return { lsn: committer.visibleLsn, results: [] };
+    const first = committer.append(
+      operations,
+      runs.flatMap(({ bytes }) => bytes),
+      entry,
     );
-    const entry = attach?.({ results: outcomesOf(this.#staged, found) });
-    const first = committer.append(this.#staged.length, runsOf(this.#staged), entry);
-    const results = this.#staged.map((staged, index) => apply(staged, found[index]!, first + index));
-    const lsn = first + this.#staged.length - 1;
-    for (const table of new Set(this.#staged.map((staged) => staged.table))) this.#context.afterCommit(table.id);
+    applyPlan(plan, first);
+    const lsn = operations === 0 ? first : first + operations - 1;
+    for (const table of tables) afterCommit(table.id);
     await committer.durable(lsn);
-    return { lsn, results };
-  }
-
-  async #commitNothing(attach: Attach<CommitOutcome> | undefined): Promise<CommitResult> {
-    const { committer } = this.#context;
-    if (attach === undefined) return { lsn: committer.visibleLsn, results: [] };
-    const lsn = committer.append(0, [], attach({ results: [] }));
-    await committer.durable(lsn);
-    return { lsn, results: [] };
+    for (const table of tables) table.updates.forget(committer.visibleLsn);
+    return {
+      lsn,
+      // Of a large statement nobody asks for them.
+      get results() {
+        return resultsOf(plan, first);
+      },
+    };
   }
 
   rollback(): void {
@@ -191,64 +199,11 @@ export class Transaction {
 
   #end(): void {
     this.#ended = true;
-    for (const overlay of this.#overlays.values()) overlay.snapshot.release();
-    this.#overlays.clear();
+    for (const seen of this.#tables.values()) seen.release();
+    this.#tables.clear();
   }
 }
 
-/** Neighbours of one kind and table share a run. */
-function runsOf(staged: readonly Staged[]): Uint8Array[] {
-  const parts: Uint8Array[] = [];
-  let from = 0;
-  while (from < staged.length) {
-    const { kind, table } = staged[from]!;
-    let to = from;
-    let bytes = 0;
-    for (; to < staged.length && staged[to]!.kind === kind && staged[to]!.table === table; to++)
-      bytes += staged[to]!.record.length;
-    parts.push(runHeader(kind === 'insert' ? OPERATION.insert : OPERATION.tombstone, table.id, to - from, bytes));
-    for (let i = from; i < to; i++) parts.push(staged[i]!.record);
-    from = to;
-  }
-  return parts;
-}
-
-/**
- * What each staged write will answer when all are applied now, in order. A delete takes every live edge with its time and member set: those in the table
- * go to the first one, to a later one only what was inserted since.
- */
-function outcomesOf(
-  staged: readonly Staged[],
-  found: readonly (readonly FoundRow[])[],
-): (InsertOutcome | DeleteOutcome)[] {
-  const deleted = new Set<string>();
-  const inserted = new Map<string, number>();
-  return staged.map((item, index) => {
-    const { event_ts, members } = item.kind === 'insert' ? item.row : { event_ts: item.eventTs, members: item.members };
-    const key = `${item.table.id} ${event_ts} ${members.join()}`;
-    const since = inserted.get(key) ?? 0;
-    if (item.kind === 'insert') {
-      inserted.set(key, since + 1);
-      return { row: item.row };
-    }
-    const matched = since + (deleted.has(key) ? 0 : item.table.countMatches(item.record, found[index]!));
-    deleted.add(key);
-    inserted.delete(key);
-    return { matched, event_ts, members };
-  });
-}
-
-function apply(staged: Staged, found: readonly FoundRow[], lsn: number): InsertResult | DeleteResult {
-  const { table, record } = staged;
-  if (staged.kind === 'insert') {
-    const memtable = table.writableMemtable(lsn - 1);
-    memtable.append(memtable.reserve(record.length), record, 1, lsn);
-    table.countOperations(1, 0);
-    table.changed(lsn);
-    return { row: staged.row, lsn };
-  }
-  const matched = table.applyTombstone(record, found, lsn);
-  table.countOperations(1, 1);
-  table.changed(lsn);
-  return { matched, event_ts: staged.eventTs, members: staged.members, lsn };
+function emptySnapshot(table: Table, lsn: number): Snapshot {
+  return new Snapshot(table, new Version([], [], table.bucketSeconds), lsn);
 }

@@ -1,5 +1,7 @@
 // The plain values that cross the engine's door: what a caller gives (definitions, edges, scans) and what it gets back.
 
+import type { ColumnPlan } from '../core/index.ts';
+
 export type ColumnType = 'INTEGER' | 'REAL' | 'TEXT' | 'BOOLEAN';
 export type PropertyValue = number | string | boolean | null;
 
@@ -176,7 +178,9 @@ export interface RangeCondition {
 }
 
 /** Which live rows of a table, in (event_ts, id) order. Bounds are inclusive; every node of `nodes` must be a member. */
-export interface ScanRequest {
+export type ScanRequest = ScanBounds & ScanFormat;
+
+export interface ScanBounds {
   startTs?: number | undefined;
   endTs?: number | undefined;
   /** At least one, when given. */
@@ -187,6 +191,10 @@ export interface ScanRequest {
   limit?: number | undefined;
   /** Only rows strictly after this key (a cursor). */
   after?: RowKey | undefined;
-  /** `json`: rows separated by commas, no brackets. `ndjson`: every row ends with a newline. */
-  format: 'json' | 'ndjson';
 }
+
+export type ScanFormat =
+  /** `json`: rows separated by commas, no brackets. `ndjson`: every row ends with a newline. */
+  | { format: 'json' | 'ndjson' }
+  /** Column blocks of what the plan asks for (core/column-block.ts). */
+  | { format: 'columns'; columns: ColumnPlan };

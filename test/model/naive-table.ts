@@ -19,18 +19,61 @@ export interface NaiveRequest {
   after?: RowKey | undefined;
 }
 
-interface NaiveRow {
-  row: EdgeRow;
-  born: number;
-  died: number;
+/** A column keeps its key when its name changes. */
+export interface NaiveColumn extends ColumnDefinition {
+  key: number;
+}
+
+const BUILT_IN: readonly NaiveColumn[] = [
+  { key: -3, name: 'weight', type: 'REAL' },
+  { key: -2, name: 'mean_dist_m', type: 'REAL' },
+  { key: -1, name: 'formation', type: 'TEXT' },
+];
+
+/** One version of a row. */
+export class NaiveRow {
+  readonly #table: NaiveTable;
+  readonly #values: ReadonlyMap<number, PropertyValue>;
+  #shown: { row: EdgeRow; columns: readonly NaiveColumn[] };
+  born = Infinity;
+  died = Infinity;
+
+  /** `row`: with the table's columns of now. */
+  constructor(table: NaiveTable, row: EdgeRow) {
+    this.#table = table;
+    this.#values = new Map(table.allColumns.map(({ key, name }) => [key, row[name] as PropertyValue]));
+    this.#shown = { row, columns: table.columns };
+  }
+
+  /** With the columns that the table has now. */
+  get row(): EdgeRow {
+    const { columns, allColumns } = this.#table;
+    if (this.#shown.columns === columns) return this.#shown.row;
+    const { id, event_ts, members } = this.#shown.row;
+    const row: EdgeRow = { id, event_ts, members };
+    for (const { key, name, default: fallback = null } of allColumns)
+      row[name] = this.#values.has(key) ? this.#values.get(key)! : fallback;
+    this.#shown = { row, columns };
+    return row;
+  }
 }
 
 export class NaiveTable {
+  /** Every version of every row. */
   rows: NaiveRow[] = [];
-  readonly columns: readonly ColumnDefinition[];
+  /** Never changed in place: an ALTER gives another array. */
+  columns: readonly NaiveColumn[];
+  /** LSN of the last change of columns or name. */
+  shapeLsn = 0;
+  #nextKey: number;
 
   constructor(columns: readonly ColumnDefinition[] = []) {
-    this.columns = columns;
+    this.columns = columns.map((column, key) => ({ ...column, key }));
+    this.#nextKey = columns.length;
+  }
+
+  get allColumns(): readonly NaiveColumn[] {
+    return [...BUILT_IN, ...this.columns];
   }
 
   /** The row that an insert of `edge` stores. */
@@ -44,7 +87,13 @@ export class NaiveTable {
   }
 
   insert(row: EdgeRow, lsn: number): void {
-    this.rows.push({ row, born: lsn, died: Infinity });
+    this.bear(new NaiveRow(this, row), lsn);
+  }
+
+  /** Inserts a version that was made before. */
+  bear(version: NaiveRow, lsn: number): void {
+    version.born = lsn;
+    this.rows.push(version);
   }
 
   /** Kills every live edge with that time and member set; how many. */
@@ -58,12 +107,30 @@ export class NaiveTable {
     return matched;
   }
 
+  /** Whether that version of a row is in the newest state. */
+  isLive(version: NaiveRow): boolean {
+    return version.died === Infinity && this.rows.includes(version);
+  }
+
   /** Rows that a reader at `lsn` sees, in (event_ts, id) order. */
   at(lsn: number): EdgeRow[] {
-    return this.rows
-      .filter((entry) => entry.born <= lsn && entry.died > lsn)
-      .map((entry) => entry.row)
-      .sort((a, b) => a.event_ts - b.event_ts || a.id - b.id);
+    return this.versionsAt(lsn).map((entry) => entry.row);
+  }
+
+  versionsAt(lsn: number): NaiveRow[] {
+    return inOrder(this.rows.filter((entry) => entry.born <= lsn && entry.died > lsn));
+  }
+
+  addColumn(column: ColumnDefinition): void {
+    this.columns = [...this.columns, { ...column, key: this.#nextKey++ }];
+  }
+
+  dropColumn(name: string): void {
+    this.columns = this.columns.filter((column) => column.name !== name);
+  }
+
+  renameColumn(name: string, to: string): void {
+    this.columns = this.columns.map((column) => (column.name === name ? { ...column, name: to } : column));
   }
 
   /** A crash: nothing after `lsn` has happened. */
@@ -78,6 +145,11 @@ export class NaiveTable {
     this.rows = live.filter((entry) => entry.row.event_ts >= cutoffTs);
     return live.length - this.rows.length;
   }
+}
+
+/** In (event_ts, id) order. */
+export function inOrder(versions: readonly NaiveRow[]): NaiveRow[] {
+  return [...versions].sort((a, b) => a.row.event_ts - b.row.event_ts || a.row.id - b.row.id);
 }
 
 export function isEdge(row: EdgeRow, eventTs: number, members: readonly number[]): boolean {

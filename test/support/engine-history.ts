@@ -2,36 +2,25 @@
 // every kind at the newest state, at pinned snapshots and in the middle of everything.
 
 import { loadCore } from '../../src/core/index.ts';
-import {
-  Database,
-  type EngineOptions,
-  type Scan,
-  type Snapshot,
-  type Table,
-  type Transaction,
-} from '../../src/engine/index.ts';
-import type {
-  DeleteResult,
-  EdgeInput,
-  EdgeRow,
-  InsertResult,
-  RangeCondition,
-  ScanRequest,
-} from '../../src/engine/types.ts';
-import { HedgerowError } from '../../src/errors.ts';
-import { isEdge, type NaiveRequest, NaiveTable, select, textOf } from '../model/naive-table.ts';
+import { Database, type EngineOptions, type Scan, type Snapshot, type Table } from '../../src/engine/index.ts';
+import type { EdgeInput, EdgeRow, InsertResult, RangeCondition, ScanRequest } from '../../src/engine/types.ts';
+import { type NaiveRequest, type NaiveRow, NaiveTable, select, textOf } from '../model/naive-table.ts';
+import { AlterHistory } from './alter-history.ts';
+import { compareColumns, compareSums } from './column-rows.ts';
 import { EdgeSource } from './edge-source.ts';
+import { type HistoryWorld, type Inflight, type ModelDdl, refusedBy } from './history-world.ts';
 import { Random } from './random.ts';
 import { PausingRunner, simOptions, turn } from './sim-engine.ts';
 import { type Fault, type Operation, SimFs, SimStopped } from './sim-fs.ts';
+import { TransactionHistory } from './transaction-history.ts';
 
 const PRIMARY = 'hyperedges';
 const NOW_SECONDS = 1_000_000_000;
 
 interface Pinned {
   snapshot: Snapshot;
-  name: string;
-  rows: EdgeRow[];
+  table: Table;
+  versions: NaiveRow[];
 }
 
 interface OpenScan {
@@ -40,19 +29,6 @@ interface OpenScan {
   expected: { rows: EdgeRow[]; hasMore: boolean };
   format: 'json' | 'ndjson';
   text: string;
-}
-
-interface OpenTransaction {
-  tx: Transaction;
-  staged: ({ name: string; row: EdgeRow } | { name: string; eventTs: number; members: number[] })[];
-  /** What its reads of a table lie over: taken at the first one. */
-  bases: Map<string, EdgeRow[]>;
-}
-
-interface Inflight {
-  what: string;
-  lastLsn: number;
-  promise: Promise<void>;
 }
 
 type Step = [weight: number, run: () => Promise<void> | void];
@@ -75,10 +51,11 @@ export class EngineHistory {
   #inflight: Inflight[] = [];
   #pinned: Pinned[] = [];
   #scans: OpenScan[] = [];
-  #transactions: OpenTransaction[] = [];
+  readonly #transactions: TransactionHistory;
+  readonly #alters: AlterHistory;
   #compaction: Promise<void> | undefined;
-  /** Of tables made and dropped since the last recovery, oldest first. */
-  #ddlSince: { op: 'create' | 'drop'; name: string; model: NaiveTable; lsn: number }[] = [];
+  /** Changes of the catalog since the last recovery, oldest first. */
+  #ddlSince: (ModelDdl & { lsn: number })[] = [];
   #ttlInDoubt: { name: string; cutoff: number }[] = [];
   /** A disk fault hit: only a restart helps. */
   #damaged = false;
@@ -101,6 +78,34 @@ export class EngineHistory {
       memoryBudgetBytes: random.chance(0.7) ? 1 : 2 ** 22,
       logFileBytes: 4096 + 500 + random.below(20_000),
       durability: random.chance(0.85) ? 'fsync' : 'async',
+    };
+    const world = this.#world();
+    this.#transactions = new TransactionHistory(world);
+    this.#alters = new AlterHistory(world);
+  }
+
+  #world(): HistoryWorld {
+    return {
+      random: this.#random,
+      source: this.#source,
+      models: this.#models,
+      db: () => this.#db,
+      name: () => this.#name(),
+      note: (line) => void this.log.push(line),
+      saw: (what) => this.#saw(what),
+      refuses: () => this.#refuses(),
+      follow: (...commit) => this.#follow(...commit),
+      maybeWait: (inflight) => this.#maybeWait(inflight),
+      wait: (promise) => this.#wait(promise),
+      assertFresh: (model, id) => this.#assertFresh(model, id),
+      request: (rows) => this.#request(rows),
+      format: () => this.#format(),
+      compare: (...read) => this.#compare(...read),
+      compact: () => this.#compactNow(),
+      define: (ddl, change) => this.#define(ddl, change),
+      forgetDeleted: (name) => {
+        this.#deleted = this.#deleted.filter((each) => each.name !== name);
+      },
     };
   }
 
@@ -158,15 +163,8 @@ export class EngineHistory {
     if (!this.#boundaries.has(recovered)) throw new Error(`half a commit: recovered up to ${recovered}`);
     if (recovered < this.#head) this.#saw('lost tail');
     const ddl = this.#ddlSince.splice(0);
-    for (const { op, name, model } of [...ddl].reverse()) {
-      if (op === 'create') this.#models.delete(name);
-      else this.#models.set(name, model);
-    }
-    for (const { op, name, model, lsn } of ddl) {
-      if (lsn > recovered) break;
-      if (op === 'create') this.#models.set(name, model);
-      else this.#models.delete(name);
-    }
+    for (const { undo } of [...ddl].reverse()) undo();
+    for (const { redo, lsn } of ddl) if (lsn <= recovered) redo(lsn);
     for (const model of this.#models.values()) model.forgetAfter(recovered);
     this.#head = recovered;
     this.#boundaries = new Set([recovered]);
@@ -238,13 +236,13 @@ export class EngineHistory {
   #forgetReaders(): void {
     this.#pinned = [];
     this.#scans = [];
-    this.#transactions = [];
+    this.#transactions.forget();
   }
 
   async #reopen(): Promise<void> {
     for (const { snapshot } of this.#pinned.splice(0)) snapshot.release();
     for (const { scan } of this.#scans.splice(0)) scan.close();
-    for (const { tx } of this.#transactions.splice(0)) tx.rollback();
+    this.#transactions.rollBack();
     const settled = this.#random.chance(0.7);
     if (settled) await this.#settleAll();
     await this.#wait(this.#db.close().catch((error) => this.#failed(error)));
@@ -319,7 +317,9 @@ export class EngineHistory {
       [9, () => this.#deleteLive()],
       [3, () => this.#deleteAbsent()],
       [4, () => this.#reinsert()],
-      [10, () => this.#transactionStep()],
+      [12, () => this.#transactions.step()],
+      [5, () => this.#transactions.changeRow()],
+      [2, () => this.#transactions.duel()],
       [4, () => this.#compactNow()],
       [5, () => this.#compactAside()],
       [1, () => this.#compactTtl()],
@@ -332,6 +332,7 @@ export class EngineHistory {
       [6, () => this.#advanceScan()],
       [3, () => this.#pages()],
       [2, () => this.#ddl()],
+      [3, () => this.#alters.step()],
       [1, () => this.#threshold()],
       [3, () => this.#index()],
       [6, () => this.#settleAll()],
@@ -531,119 +532,6 @@ export class EngineHistory {
     await this.#maybeWait(this.#startDelete(this.#name(), this.#source.time(), this.#source.members()));
   }
 
-  // Transactions
-
-  async #transactionStep(): Promise<void> {
-    if (this.#transactions.length === 0 || (this.#transactions.length < 3 && this.#random.chance(0.2))) {
-      this.#transactions.push({ tx: this.#db.begin(), staged: [], bases: new Map() });
-    }
-    const open = this.#source.pick(this.#transactions);
-    for (let count = 1 + this.#random.below(5); count > 0; count--) this.#stage(open);
-    if (this.#random.chance(0.5)) return;
-    this.#transactions = this.#transactions.filter((other) => other !== open);
-    if (this.#random.chance(0.3)) {
-      this.log.push('rollback');
-      open.tx.rollback();
-      this.#saw('rollback');
-    } else await this.#commit(open);
-  }
-
-  #stage(open: OpenTransaction): void {
-    const name = this.#name();
-    const table = this.#db.table(name);
-    const model = this.#models.get(name)!;
-    const dice = this.#random.below(10);
-    if (dice < 4) {
-      const edge = this.#source.edge(model.columns);
-      const row = model.rowOf(table.nextId, edge);
-      this.#assertFresh(model, row.id);
-      this.log.push(`tx insert ${name} ${row.id}@${row.event_ts}`);
-      const answered = open.tx.insert(table, edge);
-      if (JSON.stringify(answered) !== JSON.stringify(row))
-        throw new Error(`the transaction answered ${JSON.stringify(answered)}`);
-      open.staged.push({ name, row });
-    } else if (dice < 7) {
-      const own = open.staged.filter((staged) => 'row' in staged && staged.name === name) as { row: EdgeRow }[];
-      const row = own.length > 0 && this.#random.chance(0.4) ? this.#source.pick(own).row : this.#liveRow(name);
-      const eventTs = row?.event_ts ?? this.#source.time();
-      const members = row?.members ?? this.#source.members();
-      this.log.push(`tx delete ${name} @${eventTs} [${members.slice(0, 5)}]`);
-      open.tx.delete(table, eventTs, members);
-      open.staged.push({ name, eventTs, members });
-    } else if (dice < 8) refusedBy(() => open.tx.insert(table, { event_ts: 1, members: [] }), 'empty_members');
-    else this.#readInside(open, name);
-  }
-
-  #readInside(open: OpenTransaction, name: string): void {
-    const table = this.#db.table(name);
-    let base = open.bases.get(name);
-    if (base === undefined) {
-      base = this.#models.get(name)!.at(this.#db.lastLsn);
-      open.bases.set(name, base);
-    }
-    let rows = [...base];
-    for (const staged of open.staged) {
-      if (staged.name !== name) continue;
-      if ('row' in staged) rows.push(staged.row);
-      else rows = rows.filter((row) => !isEdge(row, staged.eventTs, staged.members));
-    }
-    rows.sort((a, b) => a.event_ts - b.event_ts || a.id - b.id);
-    const request = this.#request(rows);
-    this.log.push(`tx read ${name} ${JSON.stringify(request)}`);
-    const format = this.#format();
-    this.#compare(
-      open.tx.scan(table, { ...request, format }),
-      select(rows, request),
-      format,
-      `in a transaction: ${name} ${JSON.stringify(request)}`,
-    );
-    this.#saw('own read');
-  }
-
-  async #commit(open: OpenTransaction): Promise<void> {
-    const { staged } = open;
-    if (staged.length === 0) {
-      await this.#wait(open.tx.commit());
-      return;
-    }
-    if (staged.some(({ name }) => !this.#models.has(name))) {
-      await this.#wait(
-        open.tx.commit().then(
-          () => Promise.reject(new Error('a commit into a dropped table')),
-          (error) => refused(error, 'table_not_found'),
-        ),
-      );
-      return;
-    }
-    const wanted: (number | EdgeRow)[] = [];
-    const inflight = this.#follow(
-      `commit x${staged.length}`,
-      staged.length,
-      open.tx.commit(),
-      (result, lsn) => {
-        if (result.lsn !== lsn + staged.length - 1) throw new Error(`commit answered LSN ${result.lsn}`);
-        const found = result.results.map((each) =>
-          'row' in each ? (each as InsertResult).row : (each as DeleteResult).matched,
-        );
-        if (JSON.stringify(found) !== JSON.stringify(wanted))
-          throw new Error(`commit answered ${JSON.stringify(found)}, not ${JSON.stringify(wanted)}`);
-      },
-      (lsn) => {
-        for (const [index, each] of staged.entries()) {
-          const model = this.#models.get(each.name)!;
-          if ('row' in each) {
-            this.#assertFresh(model, each.row.id);
-            model.insert(each.row, lsn + index);
-            wanted.push(each.row);
-          } else wanted.push(model.delete(each.eventTs, each.members, lsn + index));
-        }
-      },
-      this.#refuses(),
-    );
-    this.#saw('commit');
-    await this.#maybeWait(inflight);
-  }
-
   // Compaction
 
   async #compactNow(): Promise<void> {
@@ -712,24 +600,27 @@ export class EngineHistory {
     if (this.#damaged) return;
     if (this.#models.size < 3 || this.#random.chance(0.5)) return this.#createTable();
     const name = this.#source.pick([...this.#models.keys()].filter((each) => each !== PRIMARY));
+    const model = this.#models.get(name)!;
     this.log.push(`drop ${name}`);
-    this.#ddlSince.push({ op: 'drop', name, model: this.#models.get(name)!, lsn: this.#nextDdlLsn() });
-    await this.#wait(this.#db.dropTable(name).catch((error) => this.#failed(error)));
-    // Also when the disk failed: which of the two it is, the next recovery says.
-    this.#models.delete(name);
-    if (this.#damaged) return;
-    if (this.#options.durability === 'fsync') this.#acked = this.#head;
-    this.#saw('drop');
-    this.#transactions = this.#transactions.filter(({ tx, staged }) => {
-      const touched = staged.some((each) => each.name === name);
-      if (touched) tx.rollback();
-      return !touched;
-    });
+    const redo = (): void => void this.#models.delete(name);
+    const undo = (): void => void this.#models.set(name, model);
+    if (await this.#define({ redo, undo }, () => this.#db.dropTable(name))) this.#saw('drop');
   }
 
   #nextDdlLsn(): number {
     this.#boundaries.add(++this.#head);
     return this.#head;
+  }
+
+  async #define({ redo, undo }: ModelDdl, change: () => Promise<unknown>): Promise<boolean> {
+    const lsn = this.#nextDdlLsn();
+    this.#ddlSince.push({ redo, undo, lsn });
+    await this.#wait(change().catch((error) => this.#failed(error)));
+    // When the disk failed: which of the two it is, the next recovery says.
+    if (this.#damaged) return false;
+    redo(lsn);
+    if (this.#options.durability === 'fsync') this.#acked = this.#head;
+    return true;
   }
 
   async #createTable(): Promise<void> {
@@ -739,21 +630,13 @@ export class EngineHistory {
     const bucketSeconds = this.#source.pick([1, 3, 10, 3600, 1_000_000]);
     const model = new NaiveTable(columns);
     this.log.push(`create ${name} width ${bucketSeconds} ${JSON.stringify(columns).slice(0, 300)}`);
-    this.#ddlSince.push({ op: 'create', name, model, lsn: this.#nextDdlLsn() });
-    this.#models.set(name, model);
-    const created = this.#db.createTable({ name, bucketSeconds, columns });
-    await this.#wait(
-      created.then(
-        () => undefined,
-        (error) => this.#failed(error),
-      ),
-    );
-    if (this.#damaged) {
-      this.#models.delete(name);
-      return;
-    }
-    this.#acked = this.#options.durability === 'fsync' ? this.#head : this.#acked;
-    this.#saw('create');
+    const redo = (lsn: number): void => {
+      model.shapeLsn = lsn;
+      this.#models.set(name, model);
+    };
+    const undo = (): void => void this.#models.delete(name);
+    const made = await this.#define({ redo, undo }, () => this.#db.createTable({ name, bucketSeconds, columns }));
+    if (made) this.#saw('create');
   }
 
   async #threshold(): Promise<void> {
@@ -936,35 +819,33 @@ export class EngineHistory {
   #pin(): void {
     if (this.#pinned.length > 4) return;
     const name = this.#name();
-    const snapshot = this.#db.snapshot(this.#db.table(name));
+    const table = this.#db.table(name);
+    const snapshot = this.#db.snapshot(table);
     this.log.push(`pin ${name} at ${snapshot.lsn}`);
-    this.#pinned.push({ snapshot, name, rows: this.#models.get(name)!.at(snapshot.lsn) });
+    this.#pinned.push({ snapshot, table, versions: this.#models.get(name)!.versionsAt(snapshot.lsn) });
   }
 
-  #livePins(): Pinned[] {
-    return this.#pinned.filter(({ name }) => this.#models.has(name));
-  }
-
+  /** Also of a table that was altered, renamed or dropped since. */
   #readPinned(): void {
-    const pins = this.#livePins();
-    if (pins.length === 0) return;
-    const { snapshot, name, rows } = this.#source.pick(pins);
+    if (this.#pinned.length === 0) return;
+    const { snapshot, table, versions } = this.#source.pick(this.#pinned);
+    const { name } = table;
+    const rows = versions.map(({ row }) => row);
     const request = this.#random.chance(0.3) ? {} : this.#request(rows);
     const format = this.#format();
     this.log.push(`read pinned ${name} at ${snapshot.lsn} ${JSON.stringify(request)}`);
-    this.#compare(
-      this.#db.table(name).scan({ ...request, format }, snapshot),
-      select(rows, request),
-      format,
-      `${name} at ${snapshot.lsn} ${JSON.stringify(request)}`,
-    );
+    const what = `${name} at ${snapshot.lsn} ${JSON.stringify(request)}`;
+    const wanted = select(rows, request);
+    this.#compare(table.scan({ ...request, format }, snapshot), wanted, format, what);
+    compareColumns(table, wanted.rows, (asked) => table.scan({ ...request, ...asked }, snapshot), what);
+    compareSums(table, rows, request, snapshot, undefined);
     this.#saw('pinned read');
   }
 
   #release(): void {
     if (this.#pinned.length === 0) return;
     const [pin] = this.#pinned.splice(this.#random.below(this.#pinned.length), 1);
-    this.log.push(`release ${pin!.name} at ${pin!.snapshot.lsn}`);
+    this.log.push(`release ${pin!.table.name} at ${pin!.snapshot.lsn}`);
     pin!.snapshot.release();
     pin!.snapshot.release();
   }
@@ -1039,20 +920,6 @@ export class EngineHistory {
       throw new Error(`health counts ${health.node_count} nodes, there are ${nodes}`);
     this.#saw('figures');
   }
-}
-
-function refusedBy(call: () => unknown, code: string): void {
-  try {
-    call();
-  } catch (error) {
-    refused(error, code);
-    return;
-  }
-  throw new Error(`nothing was refused, ${code} was expected`);
-}
-
-function refused(error: unknown, code: string): void {
-  if (!(error instanceof HedgerowError) || error.code !== code) throw error;
 }
 
 function summary(text: string, format: 'json' | 'ndjson'): string {

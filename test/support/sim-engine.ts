@@ -4,7 +4,7 @@ import { loadCore } from '../../src/core/index.ts';
 import { InlineRunner } from '../../src/engine/compaction/merge-files.ts';
 import type { CompactionRunner, OpenWork, PartWork, WorkDone } from '../../src/engine/compaction/work.ts';
 import { Database, type EngineOptions, type Scan, type Snapshot, type Table } from '../../src/engine/index.ts';
-import type { ScanRequest } from '../../src/engine/types.ts';
+import type { ScanBounds } from '../../src/engine/types.ts';
 import type { Fs } from '../../src/storage/fs.ts';
 import { SimFs } from './sim-fs.ts';
 
@@ -75,11 +75,7 @@ export function drain(scan: Scan): string {
 }
 
 /** Rows of a scan as values. */
-export function rowsOf(
-  table: Table,
-  request: Partial<ScanRequest> = {},
-  snapshot?: Snapshot,
-): Record<string, unknown>[] {
+export function rowsOf(table: Table, request: ScanBounds = {}, snapshot?: Snapshot): Record<string, unknown>[] {
   return JSON.parse(`[${drain(table.scan({ format: 'json', ...request }, snapshot))}]`);
 }
 

@@ -2,11 +2,12 @@
 
 import { RecordChecker } from '../../core/index.ts';
 import { corruption } from '../../errors.ts';
+import { IDENTIFIER } from '../../limits.ts';
 import { FRAME_HEADER_BYTES } from '../../storage/frame.ts';
-import type { CatalogChange } from '../catalog.ts';
+import { CATALOG_CHANGES, type CatalogChange } from '../catalog.ts';
 import type { Checkpoint } from '../checkpoint.ts';
 import type { DocumentChange } from '../documents.ts';
-import { OPERATION, type Run, readRuns } from '../operations.ts';
+import { decodeKills, OPERATION, type Run, readRuns } from '../operations.ts';
 import { decodeReplay } from '../replay-entry.ts';
 import type { FrameReport } from './log-report.ts';
 import { type FileTools, type Problem, problemOf } from './problem.ts';
@@ -15,6 +16,7 @@ import { type FileTools, type Problem, problemOf } from './problem.ts';
 export interface PendingOperations {
   /** By table number. */
   readonly inserts: Map<number, number>;
+  /** Those by time and members, and those of single rows. */
   readonly tombstones: Map<number, number>;
   answers: number;
 }
@@ -61,7 +63,12 @@ export class OperationCheck {
     switch (run.kind) {
       case OPERATION.insert:
       case OPERATION.tombstone:
-        this.#checkRecords(run, lsn, path, offset);
+        this.#checkRecords(run, path, offset);
+        this.#count(run, lsn, path, offset);
+        return;
+      case OPERATION.kill:
+        decodeKills(run, path, offset);
+        this.#count(run, lsn, path, offset);
         return;
       case OPERATION.catalog:
         this.#applyChange(parsed(run.bytes, path, offset) as CatalogChange, lsn, path, offset);
@@ -78,9 +85,12 @@ export class OperationCheck {
     }
   }
 
-  #checkRecords({ kind, tableId, bytes, operations }: Run, lsn: number, path: string, offset: number): void {
+  #checkRecords({ bytes, operations }: Run, path: string, offset: number): void {
     const bad = this.#records.check(bytes, operations);
     if (bad >= 0) throw corruption(path, offset + bad, 'a record is malformed');
+  }
+
+  #count({ kind, tableId, operations }: Run, lsn: number, path: string, offset: number): void {
     if (tableId < 1 || tableId >= this.#nextTableId)
       throw corruption(path, offset, `it holds rows of table number ${tableId}, which was never made`);
     if (!this.tables.has(tableId) || lsn <= (this.#applied.get(tableId) ?? 0)) return;
@@ -99,15 +109,27 @@ export class OperationCheck {
   }
 
   #applyChange(change: CatalogChange, lsn: number, path: string, offset: number): void {
-    if (typeof change?.op !== 'string') throw corruption(path, offset, 'a catalog change does not say what it does');
+    if (!CATALOG_CHANGES.includes(change?.op))
+      throw corruption(
+        path,
+        offset,
+        `it holds a catalog change ${JSON.stringify(change?.op)}, which this build does not know`,
+      );
     if (lsn <= (this.#checkpoint?.lsn ?? 0)) return; // in the manifest already
     if (change.op === 'drop_table') this.tables.delete(change.id);
+    if (change.op === 'rename_table') this.#rename(change, path, offset);
     if (change.op !== 'create_table') return;
     const { id, name } = change.table ?? {};
     if (!Number.isSafeInteger(id) || id < this.#nextTableId || typeof name !== 'string')
       throw corruption(path, offset, `a table is made with the number ${id}, but the next one is ${this.#nextTableId}`);
     this.#nextTableId = id + 1;
     this.tables.set(id, name);
+  }
+
+  #rename({ id, name }: { id: number; name: string }, path: string, offset: number): void {
+    if (typeof name !== 'string' || !IDENTIFIER.test(name))
+      throw corruption(path, offset, `table number ${id} gets the name ${JSON.stringify(name)}, which is none`);
+    if (this.tables.has(id)) this.tables.set(id, name);
   }
 }
 

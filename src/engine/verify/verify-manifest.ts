@@ -48,6 +48,10 @@ function tableFaults({ definition, appliedLsn, nextId, nextSegment, segments }: 
   need(isCount(nextSegment, 1), `its next segment number is ${nextSegment}`);
   const columnIds = new Set(columns.map((column) => column.id));
   need(columnIds.size === columns.length, 'two columns have one number');
+  need(
+    columns.every((column) => column.id < definition.nextColumnId),
+    'a column has a number that was not given out',
+  );
   // The built-in columns have the numbers 0 to 2 and stand in no list.
   need(
     indexes.every(({ column }) => column <= 2 || columnIds.has(column)),

@@ -1,0 +1,73 @@
+// The parts of a path that a caller names below a root directory, or a refusal: nothing of them leads out of the root, but for links on the disk.
+
+import type { Fs } from './fs.ts';
+
+export interface PathRules {
+  /** For sentences: `the backup root`. */
+  readonly rootName: string;
+  /** The error of a path that `what` is wrong with: `holds a backslash`. */
+  readonly refused: (what: string) => Error;
+}
+
+export interface PathBelow {
+  /** The root as it was given, without a slash at its end. */
+  readonly base: string;
+  /** The root behind its own links, which are the operator's; `base` when nothing stands there yet. */
+  readonly realRoot: string;
+  readonly parts: readonly string[];
+}
+
+const MAX_CHARACTERS = 1024;
+/** What file systems take as one name. */
+const MAX_PART_BYTES = 255;
+/** Control, format (invisible) and unpaired surrogate characters, and the separators of lines and paragraphs. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
+const DRIVE = /^[A-Za-z]:/;
+/** Taken as it stands it would be a name; whoever decodes it once more would see another. */
+const ENCODED = /%[0-9A-Fa-f]{2}/;
+
+/** `given` is relative, or absolute and inside of `root` (an absolute path, perhaps not made yet). Throws what `refused` makes. */
+export function pathBelow(
+  fs: Pick<Fs, 'kindOf' | 'realPath'>,
+  root: string,
+  given: string,
+  rules: PathRules,
+): PathBelow {
+  const base = root.length > 1 ? root.replace(/\/+$/, '') : root;
+  checkText(given, rules);
+  const realRoot = fs.kindOf(base) === null ? base : fs.realPath(base);
+  const parts = given.startsWith('/') ? partsBelow(given, [base, realRoot], rules) : given.split('/');
+  for (const part of parts) checkPart(part, rules);
+  return { base, realRoot, parts };
+}
+
+export function joined(path: string, part: string): string {
+  return path.endsWith('/') ? path + part : `${path}/${part}`;
+}
+
+function checkText(given: string, { refused, rootName }: PathRules): void {
+  if (given === '') throw refused('is empty');
+  if (given.length > MAX_CHARACTERS) throw refused(`is longer than ${MAX_CHARACTERS} characters`);
+  if (UNSEEN.test(given)) throw refused('holds a control character or another that cannot be seen');
+  if (given.includes('\\')) throw refused('holds a backslash; the parts of a path stand between slashes');
+  if (DRIVE.test(given)) throw refused(`names a drive; give a path below ${rootName}`);
+}
+
+/** The parts of an absolute path behind the first of the roots that it lies in. */
+function partsBelow(path: string, roots: readonly string[], { refused, rootName }: PathRules): string[] {
+  for (const root of roots) {
+    if (path === root) return [];
+    const prefix = root.endsWith('/') ? root : `${root}/`;
+    if (path.startsWith(prefix)) return path.slice(prefix.length).split('/');
+  }
+  throw refused(`lies outside of ${rootName}`);
+}
+
+function checkPart(part: string, { refused, rootName }: PathRules): void {
+  if (part === '') throw refused('has an empty part (two slashes, or one at the end)');
+  if (ENCODED.test(part)) throw refused('has a part with a percent-encoded character; write it as it is meant');
+  if (part === '..' || part === '.') throw refused(`has the part ${JSON.stringify(part)}`);
+  if (/^\s|[\s.]$/u.test(part)) throw refused('has a part that begins with a space or ends with a dot or a space');
+  if (DRIVE.test(part)) throw refused(`names a drive; give a path below ${rootName}`);
+  if (Buffer.byteLength(part) > MAX_PART_BYTES) throw refused(`has a part of more than ${MAX_PART_BYTES} bytes`);
+}
