@@ -1,0 +1,126 @@
+// Binds statements that change rows: INSERT, UPDATE, DELETE.
+
+import type { DeleteNode, Expression, InsertNode, NameNode, UpdateNode } from '../parser/ast.ts';
+import { shown } from '../shown.ts';
+import type {
+  BoundDelete,
+  BoundExpression,
+  BoundInsert,
+  BoundInsertRow,
+  BoundPattern,
+  BoundSet,
+  BoundUpdate,
+  Field,
+} from './bound.ts';
+import { bindCondition, bindExpression, itemTypeOf } from './expressions.ts';
+import { bindTable, type Catalog, conjuncts } from './match.ts';
+import { commonType, type ParameterValues } from './parameters.ts';
+import { fieldType, Scope } from './scope.ts';
+
+const NO_AGGREGATES = 'aggregates stand in RETURN and ORDER BY of a MATCH only';
+
+export function bindInsert(node: InsertNode, text: string, catalog: Catalog, parameters: ParameterValues): BoundInsert {
+  const table = bindTable(catalog, node.table, text);
+  const pattern: BoundPattern = { alias: table.name, table, members: undefined };
+  const targets = new Scope({ text, patterns: [pattern], parameters });
+  // Values name no columns: there is no row yet.
+  const values = new Scope({ text, patterns: [], parameters, noAggregates: NO_AGGREGATES });
+  const fields = bindTargets(node.columns, targets);
+  for (const name of ['event_ts', 'members'] as const) {
+    if (!fields.some((field) => field.kind === name))
+      throw targets.error(node.table, `INSERT names ${name} among its columns; every edge has one.`);
+  }
+  return { kind: 'insert', table, rows: node.rows.map((row) => bindRow(row, fields, values, targets)) };
+}
+
+/** Columns that are given values: each once, never `id`. */
+function bindTargets(columns: readonly NameNode[], scope: Scope): Exclude<Field, { kind: 'id' }>[] {
+  const seen = new Set<string>();
+  return columns.map((column) => {
+    const field = scope.findField(0, column.name);
+    if (field === undefined) throw scope.unknownColumn(0, column);
+    if (field.kind === 'id') throw scope.error(column, 'id is given by the database and cannot be set.');
+    const key = field.kind === 'property' ? `property ${field.id}` : field.kind;
+    if (seen.has(key)) throw scope.error(column, `column ${shown(column.name)} is given twice.`);
+    seen.add(key);
+    return field as Exclude<Field, { kind: 'id' }>;
+  });
+}
+
+function bindRow(
+  nodes: readonly Expression[],
+  fields: readonly Exclude<Field, { kind: 'id' }>[],
+  values: Scope,
+  targets: Scope,
+): BoundInsertRow {
+  let eventTs: BoundExpression | undefined;
+  let members: BoundExpression | undefined;
+  const properties: { column: string; value: BoundExpression }[] = [];
+  for (const [index, field] of fields.entries()) {
+    const value = bindValue(nodes[index]!, field, values, targets);
+    if (field.kind === 'event_ts') eventTs = value;
+    else if (field.kind === 'members') members = value;
+    else properties.push({ column: field.name, value });
+  }
+  return { eventTs: eventTs!, members: members!, properties };
+}
+
+/** A value of a column's type: null only for properties, integers also where reals are due. */
+function bindValue(
+  node: Expression,
+  field: Exclude<Field, { kind: 'id' }>,
+  values: Scope,
+  targets: Scope,
+): BoundExpression {
+  const bound = bindExpression(node, values);
+  const name = field.kind === 'property' ? field.name : field.kind;
+  if (field.kind === 'members') {
+    const itemType = itemTypeOf(bound);
+    if (bound.type !== 'list' || (itemType !== 'integer' && itemType !== 'null'))
+      throw targets.error(node, 'members takes a list of integers, for instance [1, 2, 3].');
+    return bound;
+  }
+  const type = fieldType(field);
+  if (bound.type === 'null' && field.kind === 'property') return bound;
+  const fits = bound.type === type || (type === 'real' && bound.type === 'integer');
+  if (!fits || commonType(bound.type, type) === undefined)
+    throw targets.error(node, `column ${name} is of type ${type}, and ${shown(bound.text)} is of type ${bound.type}.`);
+  return bound;
+}
+
+export function bindUpdate(node: UpdateNode, text: string, catalog: Catalog, parameters: ParameterValues): BoundUpdate {
+  const { pattern, scope } = tableScope(node.table, text, catalog, parameters);
+  const fields = bindTargets(
+    node.sets.map((set) => set.column),
+    scope,
+  );
+  const sets = node.sets.map((set, index): BoundSet => {
+    const field = fields[index]!;
+    return { field, value: bindValue(set.value, field, scope, scope) };
+  });
+  return { kind: 'update', pattern, sets, where: bindWhere(node.where, scope) };
+}
+
+export function bindDelete(node: DeleteNode, text: string, catalog: Catalog, parameters: ParameterValues): BoundDelete {
+  const { pattern, scope } = tableScope(node.table, text, catalog, parameters);
+  return { kind: 'delete', pattern, where: bindWhere(node.where, scope) };
+}
+
+/** Columns stand bare or behind the table's name. */
+function tableScope(
+  name: NameNode,
+  text: string,
+  catalog: Catalog,
+  parameters: ParameterValues,
+): { pattern: BoundPattern; scope: Scope } {
+  const table = bindTable(catalog, name, text);
+  const pattern: BoundPattern = { alias: table.name, table, members: undefined };
+  return {
+    pattern,
+    scope: new Scope({ text, patterns: [pattern], parameters, bareColumns: true, noAggregates: NO_AGGREGATES }),
+  };
+}
+
+function bindWhere(node: Expression | undefined, scope: Scope): BoundExpression[] {
+  return node === undefined ? [] : conjuncts(bindCondition(node, scope, 'WHERE'));
+}

@@ -1,0 +1,253 @@
+// Binds expressions: resolves names, checks types (contract section 4). Comparing or computing across types is an error, null fits everywhere.
+
+import type { BetweenNode, BinaryNode, Expression, InNode, LogicNode } from '../parser/ast.ts';
+import { shown } from '../shown.ts';
+import type { BoundArithmetic, BoundComparison, BoundExpression, ValueType } from './bound.ts';
+import { bindCall } from './functions.ts';
+import { commonType } from './parameters.ts';
+import type { Scope } from './scope.ts';
+
+/** The bound form of an expression over rows. Throws `invalid_statement`, `unknown_column`. */
+export function bindExpression(node: Expression, scope: Scope): BoundExpression {
+  const text = scope.textOf(node);
+  switch (node.kind) {
+    case 'literal':
+      return { kind: 'constant', value: node.value, type: node.type, text };
+    case 'parameter':
+      return scope.parameter(node);
+    case 'list':
+      return bindList(node.items, scope, text);
+    case 'name':
+      return bindBare(node, scope);
+    case 'column':
+      return scope.field(scope.pattern(node.alias), node.column, node);
+    case 'call':
+      return bindCall(node, scope);
+    case 'and':
+    case 'or':
+      return bindLogic(node, scope);
+    case 'not':
+      return { kind: 'not', operand: bindCondition(node.operand, scope, 'NOT'), type: 'boolean', text };
+    case 'negate': {
+      const operand = bindExpression(node.operand, scope);
+      requireNumber(operand, node.operand, scope, 'a minus');
+      return { kind: 'negate', operand, type: operand.type, text };
+    }
+    case 'binary':
+      return bindBinary(node, scope);
+    case 'in':
+      return bindIn(node, scope);
+    case 'between':
+      return bindBetween(node, scope);
+    case 'isNull':
+      return { kind: 'isNull', operand: bindExpression(node.operand, scope), type: 'boolean', text };
+  }
+}
+
+/** An expression that must be a condition: boolean or null. */
+export function bindCondition(node: Expression, scope: Scope, where: string): BoundExpression {
+  const bound = bindExpression(node, scope);
+  if (bound.type !== 'boolean' && bound.type !== 'null')
+    throw scope.error(node, `${where} takes a condition, but ${shown(bound.text)} is ${described(bound.type)}.`);
+  return bound;
+}
+
+export function requireNumber(bound: BoundExpression, node: Expression, scope: Scope, what: string): void {
+  if (!isNumeric(bound.type)) throw scope.error(node, `${what} takes a number, not ${described(bound.type)}.`);
+}
+
+function isNumeric(type: ValueType): boolean {
+  return type === 'integer' || type === 'real' || type === 'null';
+}
+
+function bindBare(node: Extract<Expression, { kind: 'name' }>, scope: Scope): BoundExpression {
+  const item = scope.itemNamed?.(node.name);
+  if (item !== undefined) return item;
+  if (scope.bareColumns) {
+    if (scope.findField(0, node.name) !== undefined) return scope.field(0, node, node);
+    throw scope.unknownColumn(0, node);
+  }
+  if (scope.findPattern(node.name) < 0 && scope.patterns.length > 0 && scope.findField(0, node.name) !== undefined) {
+    const { alias } = scope.patterns[0]!;
+    throw scope.error(node, `a column stands behind its alias: ${shown(alias)}.${shown(node.name)}.`);
+  }
+  const pattern = scope.pattern(node);
+  return { kind: 'row', pattern, type: 'row', text: scope.textOf(node) };
+}
+
+function bindList(items: readonly Expression[], scope: Scope, text: string): BoundExpression {
+  const bound = items.map((item) => bindExpression(item, scope));
+  let itemType: ValueType = 'null';
+  for (const [index, item] of bound.entries()) {
+    const common: ValueType | undefined =
+      item.type === 'list' || item.type === 'row' ? undefined : commonType(itemType, item.type);
+    if (common === undefined)
+      throw scope.error(
+        items[index]!,
+        `a list holds single values of one type; ${shown(item.text)} is ${described(item.type)}.`,
+      );
+    itemType = common;
+  }
+  return { kind: 'list', items: bound, type: 'list', text };
+}
+
+/** The type that the items of a list expression share; undefined: it is no list. */
+export function itemTypeOf(bound: BoundExpression): ValueType | undefined {
+  if (bound.kind === 'parameter') return bound.itemType;
+  if (bound.kind === 'field') return bound.type === 'list' ? 'integer' : undefined;
+  if (bound.kind !== 'list') return undefined;
+  return bound.items.reduce<ValueType>((type, item) => commonType(type, item.type) ?? type, 'null');
+}
+
+function bindLogic(node: LogicNode, scope: Scope): BoundExpression {
+  const where = node.kind === 'and' ? 'AND' : 'OR';
+  const items = node.items.flatMap((item) => {
+    const bound = bindCondition(item, scope, where);
+    return bound.kind === node.kind ? bound.items : [bound];
+  });
+  return { kind: node.kind, items, type: 'boolean', text: scope.textOf(node) };
+}
+
+function bindBinary(node: BinaryNode, scope: Scope): BoundExpression {
+  const left = bindExpression(node.left, scope);
+  const right = bindExpression(node.right, scope);
+  switch (node.operator) {
+    case '+':
+    case '-':
+    case '*':
+    case '/':
+    case '%':
+      return arithmetic(node, node.operator, left, right, scope);
+    case 'CONTAINS':
+    case 'STARTS WITH':
+    case 'ENDS WITH': {
+      requireText(left, node.left, scope, node.operator);
+      requireText(right, node.right, scope, node.operator);
+      return { kind: 'textMatch', operator: node.operator, left, right, type: 'boolean', text: scope.textOf(node) };
+    }
+    default:
+      return comparison(node, node.operator, left, right, scope);
+  }
+}
+
+function requireText(bound: BoundExpression, node: Expression, scope: Scope, operator: string): void {
+  if (bound.type === 'text' || bound.type === 'null') return;
+  const hint = bound.type === 'list' ? ' To look for a node write: node IN alias.members.' : '';
+  throw scope.error(node, `${operator} compares texts; ${shown(bound.text)} is ${described(bound.type)}.${hint}`);
+}
+
+function arithmetic(
+  node: Expression,
+  operator: BoundArithmetic['operator'],
+  left: BoundExpression,
+  right: BoundExpression,
+  scope: Scope,
+): BoundExpression {
+  const text = scope.textOf(node);
+  const isText = (bound: BoundExpression) => bound.type === 'text' || bound.type === 'null';
+  if (operator === '+' && (left.type === 'text' || right.type === 'text') && isText(left) && isText(right))
+    return { kind: 'arithmetic', operator, left, right, type: 'text', text };
+  if (!isNumeric(left.type) || !isNumeric(right.type)) {
+    const pair = `${described(left.type)} ${operator} ${described(right.type)}`;
+    throw scope.error(
+      node,
+      `${pair} cannot be computed; ${operator === '+' ? 'both must be numbers, or both texts' : 'both must be numbers'}.`,
+    );
+  }
+  return { kind: 'arithmetic', operator, left, right, type: arithmeticType(left.type, right.type), text };
+}
+
+function arithmeticType(left: ValueType, right: ValueType): BoundArithmetic['type'] {
+  if (left === 'null' || right === 'null')
+    return left === right ? 'null' : ((left === 'null' ? right : left) as 'integer' | 'real');
+  return left === 'integer' && right === 'integer' ? 'integer' : 'real';
+}
+
+/** Both sides have one type, or are numbers; lists are only compared for equality; rows never. */
+function comparison(
+  node: Expression,
+  operator: BoundComparison['operator'],
+  left: BoundExpression,
+  right: BoundExpression,
+  scope: Scope,
+): BoundExpression {
+  const text = scope.textOf(node);
+  const bound: BoundExpression = { kind: 'compare', operator, left, right, type: 'boolean', text };
+  requireComparable(node, left, right, scope);
+  if ((left.type === 'list' || right.type === 'list') && operator !== '=' && operator !== '<>')
+    throw scope.error(node, 'lists are compared with = and <> only.');
+  requireOneWidth(node, left, right, scope);
+  return bound;
+}
+
+function requireOneWidth(node: Expression, left: BoundExpression, right: BoundExpression, scope: Scope): void {
+  if (left.kind !== 'bucket' || right.kind !== 'bucket' || left.bucketSeconds === right.bucketSeconds) return;
+  throw scope.error(
+    node,
+    `these buckets are of different widths, ${left.bucketSeconds} and ${right.bucketSeconds} seconds; compare times with overlaps(a, b, seconds).`,
+  );
+}
+
+function requireComparable(node: Expression, left: BoundExpression, right: BoundExpression, scope: Scope): void {
+  if (left.type === 'row' || right.type === 'row')
+    throw scope.error(node, 'whole rows cannot be compared; compare their columns, for instance a.id = b.id.');
+  if (commonType(left.type, right.type) === undefined)
+    throw scope.error(
+      node,
+      `${shown(left.text)} is ${described(left.type)} and ${shown(right.text)} is ${described(right.type)}; they cannot be compared.`,
+    );
+  const items = [itemTypeOf(left), itemTypeOf(right)] as const;
+  if (items[0] !== undefined && items[1] !== undefined && commonType(items[0], items[1]) === undefined)
+    throw scope.error(
+      node,
+      `a list of which each is ${described(items[0])} and one of which each is ${described(items[1])} cannot be compared.`,
+    );
+}
+
+/** x BETWEEN low AND high is x >= low AND x <= high. */
+function bindBetween(node: BetweenNode, scope: Scope): BoundExpression {
+  const operand = bindExpression(node.operand, scope);
+  const low = comparison(node, '>=', operand, bindExpression(node.low, scope), scope);
+  const high = comparison(node, '<=', operand, bindExpression(node.high, scope), scope);
+  return { kind: 'and', items: [low, high], type: 'boolean', text: scope.textOf(node) };
+}
+
+function bindIn(node: InNode, scope: Scope): BoundExpression {
+  const text = scope.textOf(node);
+  const operand = bindExpression(node.operand, scope);
+  const list = bindExpression(node.list, scope);
+  if (list.type === 'null') return { kind: 'constant', value: null, type: 'null', text };
+  if (list.type !== 'list') throw scope.error(node.list, `IN takes a list or members, not ${described(list.type)}.`);
+  const itemType = itemTypeOf(list) ?? 'null';
+  if (operand.type === 'list' || operand.type === 'row' || commonType(operand.type, itemType) === undefined)
+    throw scope.error(
+      node,
+      `${shown(operand.text)} is ${described(operand.type)}, but the list holds ${described(itemType)}.`,
+    );
+  if (list.kind === 'field') return { kind: 'hasNode', pattern: list.pattern, node: operand, type: 'boolean', text };
+  if (list.kind === 'parameter') return { kind: 'in', operand, items: list, type: 'boolean', text };
+  if (list.kind === 'list') {
+    for (const item of list.items) requireOneWidth(node, operand, item, scope);
+    return { kind: 'in', operand, items: list.items, type: 'boolean', text };
+  }
+  throw scope.error(node.list, 'IN takes a written list, a parameter or the members of a row.');
+}
+
+function described(type: ValueType): string {
+  switch (type) {
+    case 'integer':
+      return 'an integer';
+    case 'real':
+      return 'a real number';
+    case 'text':
+      return 'a text';
+    case 'boolean':
+      return 'a boolean';
+    case 'list':
+      return 'a list';
+    case 'row':
+      return 'a whole row';
+    case 'null':
+      return 'null';
+  }
+}

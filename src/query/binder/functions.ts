@@ -1,0 +1,110 @@
+// Binds calls: the functions over rows (contract section 4), and the door to aggregates.
+
+import type { CallNode, Expression } from '../parser/ast.ts';
+import { shownName } from '../shown.ts';
+import { didYouMean } from '../suggestions.ts';
+import type { BoundExpression } from './bound.ts';
+import { bindExpression, requireNumber } from './expressions.ts';
+import type { Scope } from './scope.ts';
+
+export const AGGREGATES: ReadonlySet<string> = new Set(['COUNT', 'SUM', 'AVG', 'MIN', 'MAX', 'COLLECT']);
+
+type FunctionBinder = (call: CallNode, scope: Scope) => BoundExpression;
+
+const FUNCTIONS: Readonly<Record<string, { arity: number; form: string; bind: FunctionBinder }>> = {
+  SIZE: { arity: 1, form: 'size(alias.members)', bind: bindSize },
+  BUCKET: { arity: 1, form: 'bucket(alias)', bind: bindBucket },
+  SHARED: { arity: 2, form: 'shared(a, b)', bind: bindShared },
+  INTERSECTS: { arity: 2, form: 'intersects(a, b)', bind: bindIntersects },
+  OVERLAPS: { arity: 3, form: 'overlaps(a, b, seconds)', bind: bindOverlaps },
+  FOLLOWS: { arity: 3, form: 'follows(later, earlier, seconds)', bind: bindFollows },
+};
+
+export function bindCall(call: CallNode, scope: Scope): BoundExpression {
+  const name = call.name.name.toUpperCase();
+  if (AGGREGATES.has(name)) {
+    if (scope.aggregates === undefined) throw scope.error(call, `${scope.noAggregates}.`);
+    return scope.aggregates(call, scope);
+  }
+  const known = Object.hasOwn(FUNCTIONS, name) ? FUNCTIONS[name] : undefined;
+  if (known === undefined) {
+    const names = [...Object.keys(FUNCTIONS), ...AGGREGATES].map((one) => one.toLowerCase());
+    throw scope.error(
+      call,
+      `there is no function ${shownName(call.name.name)}; there are ${names.join(', ')}.${didYouMean(call.name.name, names)}`,
+    );
+  }
+  if (call.distinct || call.star || call.args.length !== known.arity)
+    throw scope.error(call, `${call.name.name} is written ${known.form}.`);
+  return known.bind(call, scope);
+}
+
+function bindSize(call: CallNode, scope: Scope): BoundExpression {
+  const operand = bindExpression(call.args[0]!, scope);
+  if (operand.type !== 'list' && operand.type !== 'null')
+    throw scope.error(call.args[0]!, `size counts members or a list, not ${operand.type}.`);
+  return { kind: 'size', operand, type: 'integer', text: scope.textOf(call) };
+}
+
+function bindBucket(call: CallNode, scope: Scope): BoundExpression {
+  const pattern = alias(call.args[0]!, scope, 'bucket(alias)');
+  const { bucketSeconds } = scope.patterns[pattern]!.table;
+  return { kind: 'bucket', pattern, bucketSeconds, type: 'integer', text: scope.textOf(call) };
+}
+
+function bindShared(call: CallNode, scope: Scope): BoundExpression {
+  const left = alias(call.args[0]!, scope, 'shared(a, b)');
+  const right = alias(call.args[1]!, scope, 'shared(a, b)');
+  return { kind: 'shared', left, right, type: 'integer', text: scope.textOf(call) };
+}
+
+/** As statements write them: for completion. */
+export const FUNCTION_NAMES: readonly string[] = [...Object.keys(FUNCTIONS), ...AGGREGATES].map((name) =>
+  name.toLowerCase(),
+);
+
+/** intersects(a, b) is shared(a, b) >= 1. */
+function bindIntersects(call: CallNode, scope: Scope): BoundExpression {
+  const text = scope.textOf(call);
+  const one: BoundExpression = { kind: 'constant', value: 1, type: 'integer', text: '1' };
+  return { kind: 'compare', operator: '>=', left: bindShared(call, scope), right: one, type: 'boolean', text };
+}
+
+function bindOverlaps(call: CallNode, scope: Scope): BoundExpression {
+  const form = 'overlaps(a, b, seconds)';
+  const left = alias(call.args[0]!, scope, form);
+  const right = alias(call.args[1]!, scope, form);
+  return {
+    kind: 'overlaps',
+    left,
+    right,
+    width: width(call.args[2]!, scope, form),
+    type: 'boolean',
+    text: scope.textOf(call),
+  };
+}
+
+function bindFollows(call: CallNode, scope: Scope): BoundExpression {
+  const form = 'follows(later, earlier, seconds)';
+  const later = alias(call.args[0]!, scope, form);
+  const earlier = alias(call.args[1]!, scope, form);
+  return {
+    kind: 'follows',
+    later,
+    earlier,
+    width: width(call.args[2]!, scope, form),
+    type: 'boolean',
+    text: scope.textOf(call),
+  };
+}
+
+function alias(argument: Expression, scope: Scope, form: string): number {
+  if (argument.kind !== 'name') throw scope.error(argument, `an alias is missing here: ${form}.`);
+  return scope.pattern(argument);
+}
+
+function width(argument: Expression, scope: Scope, form: string): BoundExpression {
+  const bound = bindExpression(argument, scope);
+  requireNumber(bound, argument, scope, `the width of ${form}`);
+  return bound;
+}

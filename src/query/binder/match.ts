@@ -1,0 +1,165 @@
+// Binds MATCH: patterns, conditions, items and their names, groups, order.
+
+import type { Database } from '../../engine/index.ts';
+import type { Table } from '../../engine/table.ts';
+import type { ItemNode, LiteralNode, MatchNode, NameNode, ParameterNode, PatternNode } from '../parser/ast.ts';
+import { shown, shownName } from '../shown.ts';
+import { didYouMean } from '../suggestions.ts';
+import { errorAt } from '../syntax-error.ts';
+import type { BoundConstant, BoundExpression, BoundItem, BoundMatch, BoundParameter, BoundPattern } from './bound.ts';
+import { bindCondition, bindExpression, itemTypeOf } from './expressions.ts';
+import { Grouping } from './grouping.ts';
+import { Identities } from './identities.ts';
+import type { ParameterValues } from './parameters.ts';
+import { ReturnedItems } from './returned-items.ts';
+import { Scope } from './scope.ts';
+
+/** What the binder needs of the database. */
+export type Catalog = Pick<Database, 'tables'>;
+
+/** The table of that name; throws `table_not_found` with its place and what may be meant. */
+export function bindTable(catalog: Catalog, name: NameNode, text: string): Table {
+  const lower = name.name.toLowerCase();
+  const tables = catalog.tables();
+  const table = tables.find((one) => one.name.toLowerCase() === lower);
+  if (table !== undefined) return table;
+  const names = tables.map((one) => one.name);
+  throw errorAt(
+    text,
+    name.start,
+    `there is no table ${shownName(name.name)}; SHOW TABLES lists them.${didYouMean(name.name, names)}`,
+    undefined,
+    'table_not_found',
+  );
+}
+
+export function bindMatch(node: MatchNode, text: string, catalog: Catalog, parameters: ParameterValues): BoundMatch {
+  const patterns = bindPatterns(node.patterns, text, catalog, parameters);
+  const rows = new Scope({
+    text,
+    patterns,
+    parameters,
+    noAggregates: 'aggregates stand in RETURN and ORDER BY, not in WHERE',
+  });
+  const where = node.where === undefined ? [] : conjuncts(bindCondition(node.where, rows, 'WHERE'));
+  const identities = new Identities();
+  const grouping = new Grouping(identities);
+  const output = rows.with(grouping.bind, '');
+  const items = node.items === undefined ? allColumns(rows) : bindItems(node.items, output);
+  checkNames(items, node, rows);
+  const isGrouped = grouping.aggregates.length > 0;
+  const grouped = isGrouped ? grouping.split(items, node, output) : items;
+  const returned = new ReturnedItems(items, identities);
+  // Of a MATCH that is not grouped every aggregate is one to order by only.
+  const ordered = isGrouped ? output : rows.with(undefined, 'an aggregate to order by must be returned too');
+  const orderBy = node.orderBy.map((order) => returned.order(order, ordered, isGrouped || node.distinct));
+  return {
+    kind: 'match',
+    patterns,
+    where,
+    distinct: node.distinct,
+    items: grouped,
+    grouping: isGrouped ? { keys: grouping.keys, aggregates: grouping.aggregates } : undefined,
+    orderBy,
+    skip: bindCount(node.skip, rows, 'SKIP'),
+    limit: bindCount(node.limit, rows, 'LIMIT'),
+  };
+}
+
+function bindPatterns(
+  nodes: readonly PatternNode[],
+  text: string,
+  catalog: Catalog,
+  parameters: ParameterValues,
+): BoundPattern[] {
+  const seen = new Set<string>();
+  return nodes.map((node) => {
+    const key = node.alias.name.toLowerCase();
+    if (seen.has(key))
+      throw errorAt(
+        text,
+        node.alias.start,
+        `alias ${shown(node.alias.name)} stands twice; take another name.`,
+        undefined,
+        'invalid_statement',
+      );
+    seen.add(key);
+    const table = bindTable(catalog, node.table, text);
+    return { alias: node.alias.name, table, members: bindMembers(node, text, parameters) };
+  });
+}
+
+/** The nodes of MEMBERS: integers, without fields of other patterns. */
+function bindMembers(node: PatternNode, text: string, parameters: ParameterValues): BoundPattern['members'] {
+  if (node.members === undefined) return undefined;
+  const scope = new Scope({ text, patterns: [], parameters });
+  const bound = bindExpression(node.members, scope);
+  if (bound.kind === 'parameter' && bound.type !== 'list')
+    throw scope.error(node.members, `MEMBERS takes a list of node ids, and ${shown(bound.text)} is ${bound.type}.`);
+  const items = bound.kind === 'list' ? bound.items : undefined;
+  if (items?.length === 0 || (bound.kind === 'parameter' && bound.itemType === 'null'))
+    throw scope.error(node.members, 'MEMBERS takes at least one node id.');
+  if (itemTypeOf(bound) !== 'integer') throw scope.error(node.members, 'MEMBERS takes integers, the ids of nodes.');
+  return items ?? (bound as BoundParameter);
+}
+
+/** The conditions that must all hold. */
+export function conjuncts(condition: BoundExpression): BoundExpression[] {
+  return condition.kind === 'and' ? condition.items.flatMap(conjuncts) : [condition];
+}
+
+/** `RETURN *`: all columns of every pattern. */
+function allColumns(scope: Scope): BoundItem[] {
+  return scope.patterns.flatMap((pattern, place) => {
+    const names = ['id', 'event_ts', 'members', ...pattern.table.columns.columns.map((column) => column.name)];
+    return names.map((name) => {
+      const field = scope.findField(place, name)!;
+      const full = `${pattern.alias}.${name}`;
+      const expression = scope.field(place, { name, start: 0, end: 0 }, { start: 0, end: 0 });
+      return {
+        name: scope.patterns.length === 1 ? name : full,
+        expression: { ...expression, field, text: full },
+      };
+    });
+  });
+}
+
+function bindItems(nodes: readonly ItemNode[], scope: Scope): BoundItem[] {
+  return nodes.map((node) => {
+    const expression = bindExpression(node.expression, scope);
+    return { name: node.as?.name ?? itemName(expression, scope), expression };
+  });
+}
+
+/** AS wins; a column has its own name (behind its alias when there are several patterns); anything else its source text. */
+function itemName(expression: BoundExpression, scope: Scope): string {
+  if (expression.kind === 'row') return scope.patterns[expression.pattern]!.alias;
+  if (expression.kind !== 'field') return expression.text;
+  const { field, pattern } = expression;
+  const name = field.kind === 'property' ? field.name : field.kind;
+  return scope.patterns.length === 1 ? name : `${scope.patterns[pattern]!.alias}.${name}`;
+}
+
+function checkNames(items: readonly BoundItem[], node: MatchNode, scope: Scope): void {
+  const seen = new Set<string>();
+  for (const [index, { name }] of items.entries()) {
+    if (seen.has(name))
+      throw scope.error(
+        node.items?.[index] ?? node,
+        `two result columns are called ${shownName(name)}; name one with AS.`,
+      );
+    seen.add(name);
+  }
+}
+
+/** LIMIT or SKIP. A parameter's value is looked at when the statement runs. */
+function bindCount(
+  node: LiteralNode | ParameterNode | undefined,
+  scope: Scope,
+  clause: string,
+): BoundConstant | BoundParameter | undefined {
+  if (node === undefined) return undefined;
+  const bound = bindExpression(node, scope) as BoundConstant | BoundParameter;
+  if (bound.type !== 'integer') throw scope.error(node, `${clause} takes an integer of 0 or more.`);
+  return bound;
+}

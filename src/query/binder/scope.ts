@@ -1,0 +1,126 @@
+// What names mean at a place of a statement: aliases, columns, parameters.
+
+import type { HedgerowError } from '../../errors.ts';
+import type { CallNode, NameNode, ParameterNode, Span } from '../parser/ast.ts';
+import { shown, shownName, shownNames } from '../shown.ts';
+import { didYouMean } from '../suggestions.ts';
+import { errorAt } from '../syntax-error.ts';
+import type { BoundExpression, BoundField, BoundParameter, BoundPattern, Field, ValueType } from './bound.ts';
+import { type ParameterValues, parameterType } from './parameters.ts';
+
+const BUILT_IN: readonly ('id' | 'event_ts' | 'members')[] = ['id', 'event_ts', 'members'];
+
+/** Binds an aggregate call; set where aggregates may stand. */
+export type AggregateBinder = (call: CallNode, scope: Scope) => BoundExpression;
+
+export class Scope {
+  readonly text: string;
+  readonly patterns: readonly BoundPattern[];
+  readonly parameters: ParameterValues;
+  /** UPDATE and DELETE: a bare name is a column. */
+  readonly bareColumns: boolean;
+  readonly aggregates: AggregateBinder | undefined;
+  /** Why aggregates may not stand here, for the error. */
+  readonly noAggregates: string;
+  /** ORDER BY: a bare name may be that of a returned item. */
+  readonly itemNamed: ((name: string) => BoundExpression | undefined) | undefined;
+
+  constructor(options: {
+    text: string;
+    patterns: readonly BoundPattern[];
+    parameters: ParameterValues;
+    bareColumns?: boolean;
+    aggregates?: AggregateBinder;
+    noAggregates?: string;
+    itemNamed?: (name: string) => BoundExpression | undefined;
+  }) {
+    this.text = options.text;
+    this.patterns = options.patterns;
+    this.parameters = options.parameters;
+    this.bareColumns = options.bareColumns ?? false;
+    this.aggregates = options.aggregates;
+    this.itemNamed = options.itemNamed;
+    this.noAggregates = options.noAggregates ?? 'aggregates stand in RETURN and ORDER BY of a MATCH only';
+  }
+
+  /** The same names, with other aggregates. */
+  with(aggregates: AggregateBinder | undefined, noAggregates: string): Scope {
+    const { text, patterns, parameters, bareColumns } = this;
+    return new Scope({ text, patterns, parameters, bareColumns, noAggregates, ...(aggregates ? { aggregates } : {}) });
+  }
+
+  /** The same, where names of returned items are names too. */
+  withItems(itemNamed: (name: string) => BoundExpression | undefined): Scope {
+    const { text, patterns, parameters, aggregates, noAggregates } = this;
+    return new Scope({ text, patterns, parameters, noAggregates, itemNamed, ...(aggregates ? { aggregates } : {}) });
+  }
+
+  textOf(span: Span): string {
+    return this.text.slice(span.start, span.end);
+  }
+
+  /** Place of the pattern with that alias; throws. */
+  pattern(alias: NameNode): number {
+    const index = this.findPattern(alias.name);
+    if (index >= 0) return index;
+    const known = this.patterns.map((pattern) => pattern.alias);
+    const names = known.length === 0 ? 'no row can be named here' : `there is ${shownNames(known)}`;
+    throw this.error(alias, `${shownName(alias.name)} is no alias; ${names}.${didYouMean(alias.name, known)}`);
+  }
+
+  /** -1: none. Aliases are compared without case, as all names are. */
+  findPattern(name: string): number {
+    const lower = name.toLowerCase();
+    return this.patterns.findIndex((pattern) => pattern.alias.toLowerCase() === lower);
+  }
+
+  field(pattern: number, column: NameNode, span: Span): BoundField {
+    const field = this.findField(pattern, column.name);
+    if (field === undefined) throw this.unknownColumn(pattern, column);
+    return { kind: 'field', pattern, field, type: fieldType(field), text: this.textOf(span) };
+  }
+
+  findField(pattern: number, name: string): Field | undefined {
+    const lower = name.toLowerCase();
+    const builtIn = BUILT_IN.find((known) => known === lower);
+    if (builtIn !== undefined) return { kind: builtIn };
+    const column = this.patterns[pattern]!.table.columns.find(name);
+    return column && { kind: 'property', id: column.id, name: column.name, type: column.type };
+  }
+
+  unknownColumn(pattern: number, column: NameNode): HedgerowError {
+    const { table } = this.patterns[pattern]!;
+    const known = [...BUILT_IN, ...table.columns.columns.map((one) => one.name)];
+    return errorAt(
+      this.text,
+      column.start,
+      `table ${table.name} has no column ${shownName(column.name)}; it has ${shownNames(known)}.${didYouMean(column.name, known)}`,
+      undefined,
+      'unknown_column',
+    );
+  }
+
+  parameter(node: ParameterNode): BoundParameter {
+    if (!Object.hasOwn(this.parameters, node.name) || this.parameters[node.name] === undefined) {
+      const known = Object.keys(this.parameters);
+      throw this.error(
+        node,
+        `parameter $${shown(node.name)} is missing; give it in "parameters".${didYouMean(node.name, known)}`,
+      );
+    }
+    const { type, itemType } = parameterType(node.name, this.parameters[node.name]);
+    return { kind: 'parameter', name: node.name, type, itemType, text: this.textOf(node) };
+  }
+
+  error(span: Span, detail: string): HedgerowError {
+    return errorAt(this.text, span.start, detail, undefined, 'invalid_statement');
+  }
+}
+
+export function fieldType(field: Field): ValueType {
+  if (field.kind === 'members') return 'list';
+  if (field.kind !== 'property') return 'integer';
+  return COLUMN_VALUE_TYPES[field.type];
+}
+
+const COLUMN_VALUE_TYPES = { INTEGER: 'integer', REAL: 'real', TEXT: 'text', BOOLEAN: 'boolean' } as const;

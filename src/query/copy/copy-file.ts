@@ -1,0 +1,87 @@
+// The file that a COPY names: its place below the copy root and its format, checked before any work.
+
+import { HedgerowError } from '../../errors.ts';
+import type { Fs } from '../../storage/fs.ts';
+import { joined, type PathRules, pathBelow } from '../../storage/path-parts.ts';
+
+export type FileFormat = 'csv' | 'ndjson' | 'parquet';
+
+export interface CopyFile {
+  /** Absolute, without links. */
+  readonly path: string;
+  readonly format: FileFormat;
+  /** Packed with gzip. */
+  readonly packed: boolean;
+}
+
+type Looks = Pick<Fs, 'kindOf' | 'realPath'>;
+
+const RULES: PathRules = { rootName: 'the copy root', refused };
+
+const ENDINGS: readonly (readonly [ending: string, format: FileFormat, packed: boolean])[] = [
+  ['.csv', 'csv', false],
+  ['.csv.gz', 'csv', true],
+  ['.ndjson', 'ndjson', false],
+  ['.ndjson.gz', 'ndjson', true],
+  ['.jsonl', 'ndjson', false],
+  ['.jsonl.gz', 'ndjson', true],
+  ['.parquet', 'parquet', false],
+];
+
+/** The file that is read. Throws `forbidden` without a root, `invalid_input` for a path that leads out of it, over a link, or to no file. */
+export function sourceFile(fs: Looks, root: string | undefined, given: string): CopyFile {
+  const { file, kind } = locate(fs, root, given);
+  if (kind === null) throw refused(`names ${JSON.stringify(given)}, but there is no such file`);
+  if (kind !== 'file') throw refused(`names ${JSON.stringify(given)}, which is no file`);
+  return file;
+}
+
+/** The file that is made. As `sourceFile`, and `file_exists` when something stands there. */
+export function newFile(fs: Looks, root: string | undefined, given: string): CopyFile {
+  const { file, kind } = locate(fs, root, given);
+  if (kind !== null) throw inTheWay(file.path);
+  return file;
+}
+
+export function inTheWay(path: string): HedgerowError {
+  return new HedgerowError(
+    'file_exists',
+    `${path} exists already and is not overwritten. Take another name, or remove it first.`,
+  );
+}
+
+function locate(
+  fs: Looks,
+  root: string | undefined,
+  given: string,
+): { file: CopyFile; kind: ReturnType<Looks['kindOf']> } {
+  if (root === undefined) {
+    throw new HedgerowError(
+      'forbidden',
+      'COPY is turned off: set HEDGEROW_COPY_ROOT to the directory below which it may read and write, and start again.',
+    );
+  }
+  const { realRoot, parts } = pathBelow(fs, root, given, RULES);
+  const name = parts[parts.length - 1]?.toLowerCase() ?? '';
+  const found = ENDINGS.find(([ending]) => name.endsWith(ending) && name.length > ending.length);
+  if (found === undefined) throw refused(`ends with none of ${ENDINGS.map(([ending]) => ending).join(', ')}`);
+  const [, format, packed] = found;
+  let path = realRoot;
+  let kind: ReturnType<Looks['kindOf']> = 'directory';
+  for (const part of parts) {
+    // The root itself is made when it is missing; directories below it are not.
+    if (path !== realRoot && kind !== 'directory')
+      throw refused(`names ${JSON.stringify(given)}, but there is no directory ${path}`);
+    path = joined(path, part);
+    kind = fs.kindOf(path);
+    if (kind === 'link') throw refused(`goes over a link at ${JSON.stringify(part)}; COPY follows none`);
+  }
+  return { file: { path, format, packed }, kind };
+}
+
+function refused(msg: string): HedgerowError {
+  return new HedgerowError(
+    'invalid_input',
+    `The file of COPY ${msg}. Name a file below the copy root of the server (HEDGEROW_COPY_ROOT).`,
+  );
+}

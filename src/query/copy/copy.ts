@@ -1,0 +1,216 @@
+// Runs COPY: a file into a table as one commit, or a result into a new file.
+
+import type { Database, Table } from '../../engine/index.ts';
+import type { Attach } from '../../engine/replay-entry.ts';
+import { HedgerowError } from '../../errors.ts';
+import type { FileHandle, Fs } from '../../storage/fs.ts';
+import { bindExpression } from '../binder/expressions.ts';
+import { bindMatch, bindTable } from '../binder/match.ts';
+import type { ParameterValues } from '../binder/parameters.ts';
+import { Scope } from '../binder/scope.ts';
+import { constantValue } from '../executor/evaluate.ts';
+import type { ResultChunk } from '../executor/run-match.ts';
+import type { CopyFromNode, CopyToNode, MatchNode, NameNode } from '../parser/ast.ts';
+import { type ReadOptions, runRead } from '../read.ts';
+import { rowsResult, type StatementResult } from '../result.ts';
+import type { Written } from '../write.ts';
+import { type CopyFile, type FileFormat, newFile, sourceFile } from './copy-file.ts';
+import { csvRows } from './csv-reader.ts';
+import { fileChunks } from './file-chunks.ts';
+import { ndjsonRows } from './ndjson-reader.ts';
+import { parquetRows } from './parquet-reader.ts';
+import { parquetBytes } from './parquet-writer.ts';
+import { type ResultColumn, resultColumns } from './result-columns.ts';
+import { errorAtRow, type PlaceUnit, type RowBatch } from './rows.ts';
+import { csvBytes, ndjsonBytes } from './text-bytes.ts';
+import { wholeLines } from './whole-lines.ts';
+import { writeFile } from './write-file.ts';
+
+export interface CopyOptions {
+  readonly database: Database;
+  readonly parameters: ParameterValues;
+  readonly fs: Fs;
+  /** Absolute; undefined: COPY is turned off. */
+  readonly copyRoot: string | undefined;
+  /** Runs `step` until it gives false; others get turns in between. */
+  readonly slices: (step: () => boolean) => Promise<void>;
+}
+
+export interface CopyFromOptions extends CopyOptions {
+  /** Bytes of encoded edges of one COPY, at most and by default `MAX_COPY_BYTES`. */
+  readonly copyBytes?: number | undefined;
+  readonly attach: Attach<Written> | undefined;
+}
+
+export interface CopyToOptions extends CopyOptions {
+  /** What the rows are read through; released at the end. */
+  readonly read: ReadOptions;
+  readonly newId: () => string;
+}
+
+/** Encoded edges of one COPY FROM: they are held until the commit, which is one frame of the log (1 GB at most). */
+export const MAX_COPY_BYTES = 2 ** 29;
+const ROWS_A_STEP = 500;
+
+/** All rows of the file or none, as one commit. Rejects with what is wrong with the file, or with one of its rows and where it stands. */
+export async function copyFrom(node: CopyFromNode, text: string, options: CopyFromOptions): Promise<StatementResult> {
+  const { database, fs, copyRoot, attach, copyBytes = MAX_COPY_BYTES } = options;
+  const file = sourceFile(fs, copyRoot, fileName(node, text, options.parameters));
+  const table = bindTable(database, node.table, text);
+  const bulk = table.bulk();
+  let handle: FileHandle | undefined;
+  try {
+    handle = openToRead(fs, file.path);
+    const unit: PlaceUnit = file.format === 'parquet' ? 'row' : 'line';
+    for await (const batch of rowsOf(file, handle, table, options)) {
+      let next = 0;
+      await options.slices(() => {
+        const end = Math.min(batch.count, next + ROWS_A_STEP);
+        while (next < end) addRow(batch, next++, unit, bulk);
+        checkSize(bulk.bytes, copyBytes);
+        return next < batch.count;
+      });
+    }
+    if (bulk.count === 0) return copied(0, file, database.lastLsn, table.name);
+    const { inserted, lsn } = await bulk.commit(attach && (({ inserted }) => attach(writtenOf(inserted, file))));
+    return copied(inserted, file, lsn, table.name);
+  } finally {
+    bulk.discard();
+    handle?.close();
+  }
+}
+
+function addRow(batch: RowBatch, index: number, unit: PlaceUnit, bulk: ReturnType<Table['bulk']>): void {
+  try {
+    const edge = batch.edge(index);
+    if (edge !== undefined) bulk.add(edge);
+  } catch (error) {
+    if (!(error instanceof HedgerowError) || error.status >= 500) throw error;
+    throw errorAtRow(error, unit, batch.at(index));
+  }
+}
+
+function checkSize(bytes: number, most: number): void {
+  if (bytes <= most) return;
+  throw new HedgerowError(
+    'query_too_large',
+    `The file holds more than ${Math.floor(most / 2 ** 20)} MB of edges, the most that one COPY commits. Split it, or take hedgerow import, which commits in batches. Nothing was inserted.`,
+  );
+}
+
+function rowsOf(
+  { format, packed }: CopyFile,
+  handle: FileHandle,
+  table: Table,
+  { slices }: CopyOptions,
+): AsyncIterable<RowBatch> {
+  switch (format) {
+    case 'csv':
+      return csvRows(wholeLines(fileChunks(handle, packed)), table);
+    case 'ndjson':
+      return ndjsonRows(wholeLines(fileChunks(handle, packed)), table);
+    case 'parquet':
+      return parquetRows(handle, table, () => slices(() => false));
+  }
+}
+
+function openToRead(fs: Fs, path: string): FileHandle {
+  try {
+    return fs.open(path, 'read');
+  } catch (error) {
+    const { code } = error as { code?: unknown };
+    throw new HedgerowError('internal', `${path} cannot be read (${String(code)}). Check who may read it.`, {
+      cause: error,
+    });
+  }
+}
+
+/** The rows of a MATCH or a table in a file that was not there. Rejects with `file_exists`, and as the MATCH would; no file is left then. */
+export async function copyTo(node: CopyToNode, text: string, options: CopyToOptions): Promise<StatementResult> {
+  const { database, fs, copyRoot, read, newId, slices } = options;
+  const { view, parameters } = read;
+  try {
+    const file = newFile(fs, copyRoot, fileName(node, text, options.parameters));
+    const match = 'kind' in node.source ? node.source : wholeTable(node.source);
+    const columns = resultColumns(bindMatch(match, text, database, parameters));
+    const result = runRead(match, text, read);
+    const tally = { rows: 0 };
+    const pieces = bytesOf(file.format, columns, chunksOf(result, slices, tally));
+    await writeFile({ fs, file, id: newId(), pieces });
+    return copied(tally.rows, file, result.lsn, result.table);
+  } finally {
+    view.release();
+  }
+}
+
+/** `MATCH (T:T) RETURN *`. */
+function wholeTable(table: NameNode): MatchNode {
+  const { start, end } = table;
+  return {
+    kind: 'match',
+    patterns: [{ alias: table, table, members: undefined, start, end }],
+    where: undefined,
+    distinct: false,
+    items: undefined,
+    orderBy: [],
+    skip: undefined,
+    limit: undefined,
+    start,
+    end,
+  };
+}
+
+function bytesOf(
+  format: FileFormat,
+  columns: readonly ResultColumn[],
+  chunks: AsyncIterable<ResultChunk>,
+): AsyncIterable<Uint8Array> {
+  switch (format) {
+    case 'csv':
+      return csvBytes(columns, chunks);
+    case 'ndjson':
+      return ndjsonBytes(columns, chunks);
+    case 'parquet':
+      return parquetBytes(columns, chunks);
+  }
+}
+
+async function* chunksOf(
+  { steps }: StatementResult,
+  slices: CopyOptions['slices'],
+  tally: { rows: number },
+): AsyncGenerator<ResultChunk, void, undefined> {
+  try {
+    for (;;) {
+      let chunk: ResultChunk | null = null;
+      await slices(() => {
+        const next = steps.next();
+        if (next.done === true) return false;
+        chunk = next.value;
+        return chunk === null;
+      });
+      if (chunk === null) return;
+      tally.rows += (chunk as ResultChunk).count;
+      yield chunk;
+    }
+  } finally {
+    steps.return();
+  }
+}
+
+function fileName(node: CopyFromNode | CopyToNode, text: string, parameters: ParameterValues): string {
+  const scope = new Scope({ text, patterns: [], parameters });
+  const bound = bindExpression(node.file, scope);
+  if (bound.type !== 'text')
+    throw scope.error(node.file, `COPY takes the name of a file, a text, and this is ${bound.type}.`);
+  return constantValue(bound, parameters) as string;
+}
+
+function writtenOf(rows: number, { path }: CopyFile): Written {
+  return { operation: 'COPY', rows_affected: rows, path };
+}
+
+function copied(rows: number, file: CopyFile, lsn: number, table: string | undefined): StatementResult {
+  const row = writtenOf(rows, file);
+  return rowsResult([row], Object.keys(row), lsn, table);
+}

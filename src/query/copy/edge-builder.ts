@@ -1,0 +1,54 @@
+// Puts an edge together from the values of a row, whatever file they come from.
+
+import type { EdgeInput, PropertyValue } from '../../engine/types.ts';
+import { HedgerowError } from '../../errors.ts';
+import type { Target } from './targets.ts';
+
+/** Half of a surrogate pair: no text that UTF-8 can hold. */
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+/** One row. Types are checked where the edge is added to its table; here only what cannot get that far. */
+export class EdgeBuilder {
+  #eventTs: unknown;
+  #members: unknown;
+  // Without a prototype: a column may be called `__proto__`.
+  readonly #properties: Record<string, PropertyValue> = Object.create(null);
+
+  /** `value`: of the column's type, or wrong. Throws `invalid_input`. */
+  set(target: Target, value: unknown): void {
+    switch (target.kind) {
+      case 'event_ts':
+        this.#eventTs = value;
+        break;
+      case 'members':
+        this.#members = value;
+        break;
+      case 'property':
+        if (typeof value === 'string' && LONE_SURROGATE.test(value))
+          throw new HedgerowError(
+            'invalid_input',
+            `${target.name} is no valid text: it holds half of a surrogate pair.`,
+          );
+        this.#properties[target.name] = value as PropertyValue;
+    }
+  }
+
+  /** Throws `invalid_input` when time or members are missing. */
+  edge(): EdgeInput {
+    if (isMissing(this.#eventTs)) throw missing('event_ts');
+    if (isMissing(this.#members)) throw missing('members');
+    return {
+      event_ts: this.#eventTs as number,
+      members: this.#members as readonly number[],
+      properties: this.#properties,
+    };
+  }
+}
+
+function isMissing(value: unknown): boolean {
+  return value === undefined || value === null;
+}
+
+function missing(name: string): HedgerowError {
+  return new HedgerowError('invalid_input', `${name} is missing.`);
+}

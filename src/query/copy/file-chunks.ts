@@ -1,0 +1,43 @@
+// The bytes of a file through the port, a piece at a time, unpacked when it is packed.
+
+import { pipeline, Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { HedgerowError } from '../../errors.ts';
+import type { FileHandle } from '../../storage/fs.ts';
+
+/** Others get a turn after each: reading so much CSV takes a few milliseconds. */
+const CHUNK_BYTES = 32 * 1024;
+
+/** Each piece is a buffer of its own. Throws `invalid_input` when what should be gzip is not, or ends in the middle. */
+export function fileChunks(handle: FileHandle, packed: boolean): AsyncIterable<Buffer> | Iterable<Buffer> {
+  return packed ? unpacked(handle) : piecesOf(handle, { ended: false });
+}
+
+function* piecesOf(handle: FileHandle, reader: { readonly ended: boolean }): Generator<Buffer, void, undefined> {
+  let position = 0;
+  while (!reader.ended) {
+    const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+    const count = handle.read(chunk, position);
+    if (count === 0) return;
+    position += count;
+    yield chunk.subarray(0, count);
+  }
+}
+
+async function* unpacked(handle: FileHandle): AsyncGenerator<Buffer, void, undefined> {
+  const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
+  // The stream reads ahead: it must not go on when the handle is closed.
+  const reader = { ended: false };
+  // Errors of both sides come out of iterating `gunzip`.
+  pipeline(Readable.from(piecesOf(handle, reader), { objectMode: false }), gunzip, () => {});
+  try {
+    for await (const chunk of gunzip) yield chunk as Buffer;
+  } catch (error) {
+    if (!String((error as { code?: unknown }).code).startsWith('Z_')) throw error;
+    throw new HedgerowError('invalid_input', `The file is not whole gzip: ${(error as Error).message}.`, {
+      cause: error,
+    });
+  } finally {
+    reader.ended = true;
+  }
+}

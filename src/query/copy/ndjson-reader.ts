@@ -1,0 +1,83 @@
+// Reads the rows of an NDJSON file: one JSON object a line, keys are names of columns.
+
+import type { Table } from '../../engine/index.ts';
+import type { EdgeInput } from '../../engine/types.ts';
+import { HedgerowError } from '../../errors.ts';
+import { EdgeBuilder } from './edge-builder.ts';
+import type { RowBatch } from './rows.ts';
+import { type Target, targetOf } from './targets.ts';
+import type { LineBlock } from './whole-lines.ts';
+
+const NEWLINE = 10;
+
+export async function* ndjsonRows(
+  blocks: AsyncIterable<LineBlock>,
+  table: Table,
+): AsyncGenerator<RowBatch, void, undefined> {
+  const names = new ColumnNames(table);
+  for await (const { bytes, firstLine } of blocks) {
+    const ends = endsOf(bytes);
+    yield {
+      count: ends.length,
+      at: (index) => firstLine + index,
+      edge: (index) => edgeOf(bytes.toString('utf8', index === 0 ? 0 : ends[index - 1]! + 1, ends[index]!), names),
+    };
+  }
+}
+
+/** Where each line ends, its line break not counted. */
+function endsOf(bytes: Buffer): number[] {
+  const ends: number[] = [];
+  let start = 0;
+  for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, start)) {
+    ends.push(at);
+    start = at + 1;
+  }
+  if (start < bytes.length) ends.push(bytes.length);
+  return ends;
+}
+
+/** Remembers what names stand for: they are the same in every line as a rule. */
+class ColumnNames {
+  readonly #table: Table;
+  readonly #known = new Map<string, Target>();
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  target(name: string): Target {
+    let target = this.#known.get(name);
+    if (target === undefined) {
+      target = targetOf(name, this.#table);
+      this.#known.set(name, target);
+    }
+    return target;
+  }
+}
+
+function edgeOf(line: string, names: ColumnNames): EdgeInput | undefined {
+  if (line.trim() === '') return undefined;
+  let row: unknown;
+  try {
+    row = JSON.parse(line);
+  } catch (error) {
+    throw new HedgerowError('invalid_json', `Not valid JSON: ${(error as Error).message}.`);
+  }
+  if (typeof row !== 'object' || row === null || Array.isArray(row))
+    throw new HedgerowError('invalid_json', 'The line must be a JSON object.');
+  const builder = new EdgeBuilder();
+  const seen = new Set<string>();
+  for (const [name, value] of Object.entries(row)) {
+    const target = names.target(name);
+    const key = target.kind === 'property' ? `property ${target.name}` : target.kind;
+    if (seen.has(key))
+      throw new HedgerowError(
+        'invalid_input',
+        `Column ${JSON.stringify(name)} stands twice (names are compared without case).`,
+      );
+    seen.add(key);
+    builder.set(target, value);
+  }
+  return builder.edge();
+}

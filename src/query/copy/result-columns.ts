@@ -1,0 +1,34 @@
+// The columns of a result as files have them: names with types.
+
+import type { BoundExpression, BoundMatch, ValueType } from '../binder/bound.ts';
+import { itemTypeOf } from '../binder/expressions.ts';
+
+export type CellType = 'integer' | 'real' | 'text' | 'boolean';
+
+export interface ResultColumn {
+  readonly name: string;
+  /** `json`: row objects, and lists of anything but single values of one type. */
+  readonly type: CellType | { readonly listOf: CellType } | 'json';
+}
+
+export function resultColumns(match: BoundMatch): ResultColumn[] {
+  return match.items.map(({ name, expression }) => ({ name, type: typeOf(expression, match) }));
+}
+
+function typeOf(expression: BoundExpression, match: BoundMatch): ResultColumn['type'] {
+  const { type } = expression;
+  if (type === 'row') return 'json';
+  if (type !== 'list') return cellType(type) ?? 'text';
+  const item = cellType(listItems(expression, match));
+  return item === undefined ? 'json' : { listOf: item };
+}
+
+function listItems(expression: BoundExpression, { grouping }: BoundMatch): ValueType | undefined {
+  if (expression.kind === 'keyValue') return itemTypeOf(grouping!.keys[expression.index]!);
+  if (expression.kind === 'aggregateValue') return grouping!.aggregates[expression.index]!.operand?.type;
+  return itemTypeOf(expression);
+}
+
+function cellType(type: ValueType | undefined): CellType | undefined {
+  return type === 'integer' || type === 'real' || type === 'text' || type === 'boolean' ? type : undefined;
+}

@@ -1,0 +1,41 @@
+// What the columns of a file stand for in a table: names without case, each once, time and members among them.
+
+import type { Table } from '../../engine/index.ts';
+import type { ColumnType } from '../../engine/types.ts';
+import { HedgerowError } from '../../errors.ts';
+import { didYouMean } from '../suggestions.ts';
+
+export type Target =
+  | { readonly kind: 'event_ts' }
+  | { readonly kind: 'members' }
+  /** Ids are given by the database: what a file says of them, as one that COPY wrote does, is not looked at. */
+  | { readonly kind: 'id' }
+  | { readonly kind: 'property'; readonly name: string; readonly type: ColumnType };
+
+/** The targets of columns, in their order. Throws `unknown_column`, or `invalid_input` for a name that stands twice or one that is missing. */
+export function targetsOf(names: readonly string[], table: Table): Target[] {
+  const targets = names.map((name) => targetOf(name, table));
+  const seen = new Set<string>();
+  for (const [index, target] of targets.entries()) {
+    const key = target.kind === 'property' ? `property ${target.name}` : target.kind;
+    if (seen.has(key)) throw new HedgerowError('invalid_input', `Column ${JSON.stringify(names[index])} stands twice.`);
+    seen.add(key);
+  }
+  for (const name of ['event_ts', 'members'] as const) {
+    if (!seen.has(name)) throw new HedgerowError('invalid_input', `There is no column ${name}; every edge has one.`);
+  }
+  return targets;
+}
+
+/** Throws `unknown_column`. */
+export function targetOf(name: string, table: Table): Target {
+  const lower = name.toLowerCase();
+  if (lower === 'event_ts' || lower === 'members' || lower === 'id') return { kind: lower };
+  const column = table.columns.find(name);
+  if (column !== undefined) return { kind: 'property', name: column.name, type: column.type };
+  const known = ['event_ts', 'members', ...table.columns.columns.map((one) => one.name)];
+  throw new HedgerowError(
+    'unknown_column',
+    `Table ${table.name} has no column ${JSON.stringify(name.slice(0, 100))}; there are ${known.join(', ')}.${didYouMean(name, known)}`,
+  );
+}

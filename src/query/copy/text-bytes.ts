@@ -1,0 +1,29 @@
+// Result rows as the bytes of a CSV or NDJSON file.
+
+import type { Value } from '../binder/bound.ts';
+import { chunkText, rowKeys } from '../executor/result-text.ts';
+import type { ResultChunk } from '../executor/run-match.ts';
+import { valueAt } from '../executor/vector.ts';
+import { csvLines } from './csv-writer.ts';
+import type { ResultColumn } from './result-columns.ts';
+
+/** A header, then one line a row; also without rows. */
+export async function* csvBytes(
+  columns: readonly ResultColumn[],
+  chunks: AsyncIterable<ResultChunk>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  yield Buffer.from(csvLines([columns.map(({ name }) => name)]));
+  for await (const { count, items } of chunks) {
+    const rows = Array.from({ length: count }, (_, row): Value[] => items.map((vector) => valueAt(vector, row)));
+    yield Buffer.from(csvLines(rows));
+  }
+}
+
+/** One object a line, keys in the order of the columns. */
+export async function* ndjsonBytes(
+  columns: readonly ResultColumn[],
+  chunks: AsyncIterable<ResultChunk>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const keys = rowKeys(columns.map(({ name }) => name));
+  for await (const chunk of chunks) yield Buffer.from(chunkText(chunk, keys, '\n'));
+}

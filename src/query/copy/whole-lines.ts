@@ -1,0 +1,73 @@
+// Cuts the bytes of a text file into blocks of whole lines of valid UTF-8, without the byte order mark.
+
+import { isUtf8 } from 'node:buffer';
+import { HedgerowError } from '../../errors.ts';
+import { errorAtRow } from './rows.ts';
+
+/** Bytes of one line, at most. */
+export const MAX_LINE_BYTES = 64 * 2 ** 20;
+
+export interface LineBlock {
+  /** Ends behind a line break, or with the file. */
+  readonly bytes: Buffer;
+  /** 1-based number of its first line. */
+  readonly firstLine: number;
+}
+
+const NEWLINE = 10;
+const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/** Throws `invalid_input` with its line for what is no UTF-8, or a line that is too long. */
+export async function* wholeLines(
+  chunks: AsyncIterable<Buffer> | Iterable<Buffer>,
+  maxLineBytes: number = MAX_LINE_BYTES,
+): AsyncGenerator<LineBlock, void, undefined> {
+  let rest: Buffer[] = [];
+  let restBytes = 0;
+  let line = 1;
+  let isFirst = true;
+  const take = (last: Buffer): LineBlock => {
+    const all = rest.length === 0 ? last : Buffer.concat([...rest, last]);
+    const bytes = isFirst && all.subarray(0, 3).equals(BYTE_ORDER_MARK) ? all.subarray(3) : all;
+    isFirst = false;
+    checkUtf8(bytes, line);
+    const block = { bytes, firstLine: line };
+    line += newlinesIn(bytes);
+    return block;
+  };
+  for await (const chunk of chunks) {
+    const end = chunk.lastIndexOf(NEWLINE) + 1;
+    if (end > 0) {
+      yield take(chunk.subarray(0, end));
+      rest = [];
+      restBytes = 0;
+    }
+    if (end === chunk.length) continue;
+    rest.push(chunk.subarray(end));
+    restBytes += chunk.length - end;
+    if (restBytes > maxLineBytes) throw badLine(line, `the line is longer than ${maxLineBytes} bytes.`);
+  }
+  if (restBytes > 0) yield take(Buffer.alloc(0));
+}
+
+function checkUtf8(bytes: Buffer, firstLine: number): void {
+  if (isUtf8(bytes)) return;
+  let line = firstLine;
+  for (let start = 0; start < bytes.length; line++) {
+    const end = bytes.indexOf(NEWLINE, start);
+    const piece = bytes.subarray(start, end < 0 ? bytes.length : end);
+    if (!isUtf8(piece)) break;
+    start += piece.length + 1;
+  }
+  throw badLine(line, 'the line is not valid UTF-8.');
+}
+
+function newlinesIn(bytes: Buffer): number {
+  let count = 0;
+  for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) count++;
+  return count;
+}
+
+function badLine(line: number, what: string): HedgerowError {
+  return errorAtRow(new HedgerowError('invalid_input', what), 'line', line);
+}

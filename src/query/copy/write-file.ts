@@ -1,0 +1,80 @@
+// Writes a new file whole: under a temporary name until it is durable, so that its own name never stands for less.
+
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import { writeFailure } from '../../engine/backup/archive-writer.ts';
+import { directoryOf } from '../../storage/atomic-file.ts';
+import type { FileHandle, Fs } from '../../storage/fs.ts';
+import { joined } from '../../storage/path-parts.ts';
+import { writeWhole } from '../../storage/whole-file.ts';
+import { type CopyFile, inTheWay } from './copy-file.ts';
+
+export interface WriteOptions {
+  readonly fs: Fs;
+  readonly file: CopyFile;
+  /** Of this write alone. */
+  readonly id: string;
+  readonly pieces: AsyncIterable<Uint8Array>;
+}
+
+/** Resolves when the file stands durable under its name. Rejects with `file_exists`, `disk_full`, or what `pieces` says; then nothing of it is left. */
+export async function writeFile({ fs, file, id, pieces }: WriteOptions): Promise<void> {
+  const { path, packed } = file;
+  const dir = directoryOf(path);
+  const temporary = joined(dir, `.hedgerow-copy-${id}.tmp`);
+  let placed = false;
+  try {
+    fs.makeDir(dir);
+    await writePieces(fs.open(temporary, 'create'), packed, pieces);
+    await fs.renameNew(temporary, path).catch((error: { code?: unknown }) => {
+      throw error.code === 'EEXIST' ? inTheWay(path) : error;
+    });
+    placed = true;
+    await fs.syncDir(dir);
+  } catch (error) {
+    await fs.remove(temporary).catch(() => undefined);
+    if (placed) await fs.remove(path).catch(() => undefined);
+    throw writeFailure(error, path);
+  }
+}
+
+async function writePieces(handle: FileHandle, packed: boolean, pieces: AsyncIterable<Uint8Array>): Promise<void> {
+  try {
+    let position = 0;
+    const write = async (piece: Uint8Array): Promise<void> => {
+      await writeWhole(handle, piece, position);
+      position += piece.length;
+    };
+    if (packed) await pack(pieces, write);
+    else for await (const piece of pieces) await write(piece);
+    await handle.sync();
+  } finally {
+    handle.close();
+  }
+}
+
+/** Rejects with what `pieces` or `write` says, not with what the stream between them makes of it. */
+async function pack(pieces: AsyncIterable<Uint8Array>, write: (piece: Uint8Array) => Promise<void>): Promise<void> {
+  let failure: unknown;
+  const sink = async (packed: AsyncIterable<Uint8Array>): Promise<void> => {
+    try {
+      for await (const piece of packed) await write(piece);
+    } catch (error) {
+      failure ??= error;
+      throw error;
+    }
+  };
+  const source = async function* () {
+    try {
+      yield* pieces;
+    } catch (error) {
+      failure ??= error;
+      throw error;
+    }
+  };
+  try {
+    await pipeline(source, createGzip(), sink);
+  } catch (error) {
+    throw failure ?? error;
+  }
+}

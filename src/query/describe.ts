@@ -1,0 +1,107 @@
+// EXPLAIN of statements that are no MATCH: how UPDATE and DELETE find their rows, and what the others would do.
+
+import type { Database } from '../engine/index.ts';
+import { bindDelete, bindInsert, bindUpdate } from './binder/changes.ts';
+import { bindTable } from './binder/match.ts';
+import type { ParameterValues } from './binder/parameters.ts';
+import { bucketsOf, type PlanNode, scanNode } from './explain.ts';
+import type { DeleteNode, NameNode, Statement, UpdateNode } from './parser/ast.ts';
+import { accessOf } from './planner/access.ts';
+import { addNeeds, noNeeds } from './planner/patterns-of.ts';
+import { indexTypeOf, type ScanPlan } from './planner/plan.ts';
+import { type Estimator, planScan } from './planner/planner.ts';
+
+/** The row of EXPLAIN (contract section 4). Throws what the statement itself would for its names and types; changes nothing. */
+export function describePlanless(
+  statement: Statement,
+  text: string,
+  parameters: ParameterValues,
+  database: Database,
+  estimate: Estimator,
+): Record<string, unknown> {
+  switch (statement.kind) {
+    case 'update':
+    case 'delete':
+      return describeSearch(statement, text, parameters, database, estimate);
+    case 'insert': {
+      const { rows, table } = bindInsert(statement, text, database, parameters);
+      return plainRow({ operator: 'Insert', table: table.name, rows: rows.length }, rows.length);
+    }
+    default:
+      return plainRow(
+        { operator: OPERATORS[statement.kind] ?? statement.kind, ...namedTable(statement, text, database) },
+        0,
+      );
+  }
+}
+
+const OPERATORS: Readonly<Partial<Record<Statement['kind'], string>>> = {
+  createTable: 'CreateTable',
+  dropTable: 'DropTable',
+  alterTable: 'AlterTable',
+  createIndex: 'CreateIndex',
+  dropIndex: 'DropIndex',
+  showIndexes: 'ShowIndexes',
+  showTables: 'ShowTables',
+  compact: 'Compact',
+  begin: 'Begin',
+  commit: 'Commit',
+  rollback: 'Rollback',
+  copyFrom: 'CopyFrom',
+  copyTo: 'CopyTo',
+};
+
+function plainRow(plan: PlanNode, estimatedRows: number): Record<string, unknown> {
+  return {
+    strategy: null,
+    index_type: 'NONE',
+    buckets_scanned: 0,
+    total_buckets: 0,
+    speedup_factor: 0,
+    estimated_rows: estimatedRows,
+    plan,
+  };
+}
+
+function namedTable(statement: Statement, text: string, database: Database): { table?: string } {
+  if (statement.kind === 'createTable') return { table: statement.table.name };
+  const name = 'table' in statement ? (statement.table as NameNode | undefined) : undefined;
+  if (name === undefined) return {};
+  if (statement.kind === 'dropTable' && statement.ifExists) return { table: name.name };
+  return { table: bindTable(database, name, text).name };
+}
+
+function describeSearch(
+  statement: UpdateNode | DeleteNode,
+  text: string,
+  parameters: ParameterValues,
+  database: Database,
+  estimate: Estimator,
+): Record<string, unknown> {
+  const bound =
+    statement.kind === 'update'
+      ? bindUpdate(statement, text, database, parameters)
+      : bindDelete(statement, text, database, parameters);
+  const { pattern, where } = bound;
+  const access = accessOf(pattern, where, parameters);
+  const needs = noNeeds();
+  for (const condition of access.filter) addNeeds(condition, [needs], [pattern]);
+  const scan: ScanPlan = planScan(pattern, 0, access, needs, estimate);
+  const { scanned, total } = bucketsOf(scan);
+  const driving =
+    scan.paths.length === 0 ? undefined : scan.paths.reduce((a, b) => (b.estimatedRows > a.estimatedRows ? b : a));
+  const strategy = driving?.strategy ?? 'TPI_BUCKET_PUSHDOWN';
+  return {
+    strategy,
+    index_type: indexTypeOf(strategy),
+    buckets_scanned: scanned,
+    total_buckets: total,
+    speedup_factor: total / Math.max(1, scanned),
+    estimated_rows: scan.estimatedRows,
+    plan: {
+      operator: bound.kind === 'update' ? 'Update' : 'Delete',
+      table: pattern.table.name,
+      children: [scanNode(scan, pattern, undefined)],
+    },
+  };
+}

@@ -1,0 +1,186 @@
+// Compares vectors: numbers, texts by code point, booleans (false < true), lists for equality. Null compares as unknown.
+
+import type { BoundComparison, Value } from '../binder/bound.ts';
+import {
+  type BooleanVector,
+  type ConstantVector,
+  constant,
+  eitherNull,
+  NULL_VECTOR,
+  type NumberVector,
+  numbersOf,
+  type TextVector,
+  type Vector,
+  valueAt,
+} from './vector.ts';
+
+type Operator = BoundComparison['operator'];
+
+export function compareVectors(operator: Operator, left: Vector, right: Vector, count: number): Vector {
+  if (isNullConstant(left) || isNullConstant(right)) return NULL_VECTOR;
+  if (left.kind === 'constant' && right.kind === 'constant')
+    return constant(holds(operator, compareValues(left.value, right.value)));
+  if (left.kind === 'number' && right.kind === 'constant')
+    return numberAndConstant(operator, left, right.value as number);
+  if (left.kind === 'constant' && right.kind === 'number')
+    return numberAndConstant(flipped(operator), right, left.value as number);
+  if (left.kind === 'number' && right.kind === 'number') return numbers(operator, left, right, count);
+  if (left.kind === 'text' && right.kind === 'constant') return textAndConstant(operator, left, right, count);
+  if (left.kind === 'constant' && right.kind === 'text') return textAndConstant(flipped(operator), right, left, count);
+  return anyValues(operator, left, right, count);
+}
+
+function isNullConstant(vector: Vector): boolean {
+  return vector.kind === 'constant' && vector.value === null;
+}
+
+/** The operator with its sides exchanged. */
+export function flipped(operator: Operator): Operator {
+  switch (operator) {
+    case '<':
+      return '>';
+    case '<=':
+      return '>=';
+    case '>':
+      return '<';
+    case '>=':
+      return '<=';
+    default:
+      return operator;
+  }
+}
+
+function holds(operator: Operator, order: number): boolean {
+  switch (operator) {
+    case '=':
+      return order === 0;
+    case '<>':
+      return order !== 0;
+    case '<':
+      return order < 0;
+    case '<=':
+      return order <= 0;
+    case '>':
+      return order > 0;
+    case '>=':
+      return order >= 0;
+  }
+}
+
+/** The order of two values of one type that are not null: negative, 0 or positive. */
+export function compareValues(a: Value, b: Value): number {
+  if (typeof a === 'number' && typeof b === 'number') return a < b ? -1 : a > b ? 1 : 0;
+  if (typeof a === 'string' && typeof b === 'string') return compareTexts(a, b);
+  if (typeof a === 'boolean' && typeof b === 'boolean') return Number(a) - Number(b);
+  if (Array.isArray(a) && Array.isArray(b)) return sameList(a, b) ? 0 : 1;
+  throw new Error(`values of types ${typeof a} and ${typeof b} were compared`);
+}
+
+/** By code point. UTF-16 order differs from it only where a surrogate meets a unit above the surrogates. */
+export function compareTexts(a: string, b: string): number {
+  if (a === b) return 0;
+  const length = Math.min(a.length, b.length);
+  for (let i = 0; i < length; i++) {
+    const x = a.charCodeAt(i);
+    const y = b.charCodeAt(i);
+    if (x === y) continue;
+    const isHighX = x >= 0xd800 && x <= 0xdfff;
+    const isHighY = y >= 0xd800 && y <= 0xdfff;
+    if (isHighX !== isHighY) return isHighX ? 1 : -1;
+    return x - y;
+  }
+  return a.length - b.length;
+}
+
+/** Lists are compared as sets, as members are: order and repeats do not matter. */
+function sameList(a: readonly Value[], b: readonly Value[]): boolean {
+  const left = new Set(a);
+  const right = new Set(b);
+  if (left.size !== right.size) return false;
+  for (const item of left) if (!right.has(item)) return false;
+  return true;
+}
+
+function numberAndConstant(operator: Operator, vector: NumberVector, bound: number): BooleanVector {
+  const { values, nulls } = vector;
+  const count = values.length;
+  const result = new Uint8Array(count);
+  switch (operator) {
+    case '=':
+      for (let i = 0; i < count; i++) result[i] = values[i] === bound ? 1 : 0;
+      break;
+    case '<>':
+      for (let i = 0; i < count; i++) result[i] = values[i] !== bound ? 1 : 0;
+      break;
+    case '<':
+      for (let i = 0; i < count; i++) result[i] = values[i]! < bound ? 1 : 0;
+      break;
+    case '<=':
+      for (let i = 0; i < count; i++) result[i] = values[i]! <= bound ? 1 : 0;
+      break;
+    case '>':
+      for (let i = 0; i < count; i++) result[i] = values[i]! > bound ? 1 : 0;
+      break;
+    case '>=':
+      for (let i = 0; i < count; i++) result[i] = values[i]! >= bound ? 1 : 0;
+      break;
+  }
+  return { kind: 'boolean', values: result, nulls };
+}
+
+function numbers(operator: Operator, left: NumberVector, right: NumberVector, count: number): BooleanVector {
+  const a = left.values;
+  const b = numbersOf(right, count);
+  const result = new Uint8Array(count);
+  switch (operator) {
+    case '=':
+      for (let i = 0; i < count; i++) result[i] = a[i] === b[i] ? 1 : 0;
+      break;
+    case '<>':
+      for (let i = 0; i < count; i++) result[i] = a[i] !== b[i] ? 1 : 0;
+      break;
+    case '<':
+      for (let i = 0; i < count; i++) result[i] = a[i]! < b[i]! ? 1 : 0;
+      break;
+    case '<=':
+      for (let i = 0; i < count; i++) result[i] = a[i]! <= b[i]! ? 1 : 0;
+      break;
+    case '>':
+      for (let i = 0; i < count; i++) result[i] = a[i]! > b[i]! ? 1 : 0;
+      break;
+    case '>=':
+      for (let i = 0; i < count; i++) result[i] = a[i]! >= b[i]! ? 1 : 0;
+      break;
+  }
+  return { kind: 'boolean', values: result, nulls: eitherNull(left, right, count) };
+}
+
+/** Each distinct text is compared once. */
+function textAndConstant(operator: Operator, vector: TextVector, other: ConstantVector, count: number): BooleanVector {
+  const bound = other.value as string;
+  return mapTexts(vector, count, (text) => holds(operator, compareTexts(text, bound)));
+}
+
+/** A condition over texts, worked out once a distinct one. */
+export function mapTexts(vector: TextVector, count: number, test: (text: string) => boolean): BooleanVector {
+  const { codes, texts, nulls } = vector;
+  const truth = new Uint8Array(texts.length);
+  for (let i = 0; i < texts.length; i++) truth[i] = test(texts[i]!) ? 1 : 0;
+  const values = new Uint8Array(count);
+  for (let i = 0; i < count; i++) values[i] = truth[codes[i]!] ?? 0;
+  return { kind: 'boolean', values, nulls };
+}
+
+function anyValues(operator: Operator, left: Vector, right: Vector, count: number): BooleanVector {
+  const values = new Uint8Array(count);
+  let nulls: Uint8Array | undefined;
+  for (let i = 0; i < count; i++) {
+    const a = valueAt(left, i);
+    const b = valueAt(right, i);
+    if (a === null || b === null) {
+      nulls ??= new Uint8Array(count);
+      nulls[i] = 1;
+    } else values[i] = holds(operator, compareValues(a, b)) ? 1 : 0;
+  }
+  return { kind: 'boolean', values, nulls };
+}

@@ -1,0 +1,156 @@
+// Joins: collects both sides, finds candidate pairs by the plan's strategy, checks every other condition on them.
+
+import { HedgerowError } from '../../errors.ts';
+import type { BoundExpression } from '../binder/bound.ts';
+import type { JoinPlan, ScanPlan } from '../planner/plan.ts';
+import { MOST_LOOP_PAIRS, MOST_PRODUCT_ROWS, type QueryContext, type Steps } from './context.ts';
+import { sharedMembers } from './edges.ts';
+import { evaluate } from './evaluate.ts';
+import {
+  allPairs,
+  bandPairs,
+  buildHash,
+  buildPostings,
+  combine,
+  hashPairs,
+  memberPairs,
+  nodesOf,
+  type PairFinder,
+} from './join-pairs.ts';
+import { type Batch, batchOf, gather, type RowSet, type Side, selectFrom } from './row-set.ts';
+import { collectRows } from './scan-rows.ts';
+import { valueAt } from './vector.ts';
+
+/** Combinations that satisfy all conditions of the join and of those below it. */
+export function joinRows(plan: JoinPlan, context: QueryContext): Steps<Batch> {
+  return context.observed(plan, join(plan, context));
+}
+
+function* join(plan: JoinPlan, context: QueryContext): Steps<Batch> {
+  const left = yield* collectLeft(plan.left, context);
+  if (left.count === 0) return;
+  const right = yield* collectRows(plan.right, context, plan.band !== undefined);
+  if (right.rows === 0) return;
+  guardProduct(plan, left.count, right.rows);
+  for (const pairs of findPairs(plan, left, right, context)) {
+    if (pairs === null) {
+      yield null;
+      continue;
+    }
+    const batch = check(plan, combine(left, right, plan.right.pattern, pairs), context);
+    if (batch.count > 0) yield batch;
+    else yield null;
+  }
+}
+
+/** The left side whole: the rows of one pattern, or the combinations of the joins below. */
+function* collectLeft(plan: ScanPlan | JoinPlan, context: QueryContext): Generator<null, Batch, void> {
+  if (plan.op === 'scan') return batchOf(yield* collectRows(plan, context, false), plan.pattern);
+  const parts: Batch[] = [];
+  for (const batch of joinRows(plan, context)) {
+    if (batch !== null) {
+      context.charge(batch.count * 4 * batch.sides.length);
+      parts.push(batch);
+    }
+    yield null;
+  }
+  return concatenateBatches(parts);
+}
+
+/** Batches over the same sets as one. */
+function concatenateBatches(parts: readonly Batch[]): Batch {
+  if (parts.length === 0) return { count: 0, sides: [] };
+  const count = parts.reduce((sum, part) => sum + part.count, 0);
+  const sides = parts[0]!.sides.map((first, place): Side | undefined => {
+    if (first === undefined) return undefined;
+    const rows = new Uint32Array(count);
+    let at = 0;
+    for (const part of parts) {
+      rows.set(part.sides[place]!.rows!, at);
+      at += part.count;
+    }
+    return { set: first.set, rows };
+  });
+  return { count, sides };
+}
+
+function guardProduct(plan: JoinPlan, left: number, right: number): void {
+  if (plan.strategy !== 'NESTED_LOOP') return;
+  const most = plan.cartesian ? MOST_PRODUCT_ROWS : MOST_LOOP_PAIRS;
+  if (left * right <= most) return;
+  throw new HedgerowError(
+    'query_too_large',
+    plan.cartesian
+      ? `No condition ties the patterns together: ${left} x ${right} rows are more than ${most}. Add one, for instance overlaps(a, b, seconds) or shared(a, b) >= 1.`
+      : `The condition that ties the patterns together fits no index: ${left} x ${right} pairs are more than ${most}. Narrow the patterns, or tie them by equality, overlaps, follows or shared.`,
+  );
+}
+
+function* findPairs(plan: JoinPlan, left: Batch, right: RowSet, context: QueryContext): PairFinder {
+  const { band, members } = plan;
+  switch (plan.strategy) {
+    case 'MEMBER_JOIN': {
+      const side = left.sides[members!.left]!;
+      const nodes = yield* nodesOf(side, left.count);
+      context.charge(right.members.length * 8 + nodes.size * 64);
+      const postings = yield* buildPostings(right, nodes);
+      const times = band && { times: timesOf(left, band.left), low: band.low, high: band.high };
+      yield* memberPairs({ set: side.set, rows: side.rows, count: left.count }, right, postings, members!.least, times);
+      return;
+    }
+    case 'HASH_JOIN': {
+      const own = batchOf(right, plan.right.pattern);
+      const rightKeys = plan.equal.map((link) => evaluate(link.right, own, context.environment));
+      const leftKeys = plan.equal.map((link) => evaluate(link.left, left, context.environment));
+      context.charge(right.rows * 80);
+      yield* hashPairs(leftKeys, left.count, yield* buildHash(rightKeys, right.rows));
+      return;
+    }
+    case 'TEMPORAL_JOIN':
+      yield* bandPairs(timesOf(left, band!.left), right, band!.low, band!.high);
+      return;
+    case 'NESTED_LOOP':
+      yield* allPairs(left.count, right.rows);
+  }
+}
+
+function timesOf(batch: Batch, pattern: number): Float64Array {
+  const { set, rows } = batch.sides[pattern]!;
+  return gather(set.times, rows, batch.count);
+}
+
+/** What the strategy itself does not answer. */
+function check(plan: JoinPlan, batch: Batch, context: QueryContext): Batch {
+  let kept = batch;
+  const { band, members, strategy } = plan;
+  const right = plan.right.pattern;
+  if (band !== undefined && strategy !== 'TEMPORAL_JOIN' && strategy !== 'MEMBER_JOIN') {
+    const a = timesOf(kept, right);
+    const b = timesOf(kept, band.left);
+    kept = keep(kept, (i) => a[i]! - b[i]! >= band.low && a[i]! - b[i]! <= band.high);
+  }
+  if (members !== undefined && strategy !== 'MEMBER_JOIN') {
+    const a = kept.sides[right]!;
+    const b = kept.sides[members.left]!;
+    kept = keep(kept, (i) => sharedMembers(a.set, a.rows?.[i] ?? i, b.set, b.rows?.[i] ?? i) >= members.least);
+  }
+  if (strategy !== 'HASH_JOIN') for (const link of plan.equal) kept = keepEqual(kept, link.left, link.right, context);
+  return context.filter(kept, plan.filter);
+}
+
+function keepEqual(batch: Batch, left: BoundExpression, right: BoundExpression, context: QueryContext): Batch {
+  if (batch.count === 0) return batch;
+  const a = evaluate(left, batch, context.environment);
+  const b = evaluate(right, batch, context.environment);
+  return keep(batch, (i) => {
+    const value = valueAt(a, i);
+    return value !== null && value === valueAt(b, i);
+  });
+}
+
+function keep(batch: Batch, test: (place: number) => boolean): Batch {
+  const places = new Uint32Array(batch.count);
+  let count = 0;
+  for (let i = 0; i < batch.count; i++) if (test(i)) places[count++] = i;
+  return count === batch.count ? batch : selectFrom(batch, places.subarray(0, count));
+}

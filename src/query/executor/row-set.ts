@@ -1,0 +1,173 @@
+// Rows of one table as columns: what scans give and operators work on.
+
+import type { ColumnBlock, NumberColumn, TextColumn } from '../../core/index.ts';
+
+export type PropertyColumn = NumberColumn | TextColumn;
+
+/** Columns that were not asked for are empty or missing. */
+export interface RowSet {
+  readonly rows: number;
+  readonly times: Float64Array;
+  readonly ids: Float64Array;
+  /** Members of row i: `members[offsets[i]]` up to `members[offsets[i + 1]]`, ascending. */
+  readonly offsets: Uint32Array;
+  readonly members: Float64Array;
+  /** By column id. */
+  readonly columns: ReadonlyMap<number, PropertyColumn>;
+}
+
+/** Some rows of patterns, side by side: combination i is row `rows[i]` of every side. Sides stand at the places of their patterns. */
+export interface Batch {
+  readonly count: number;
+  readonly sides: readonly (Side | undefined)[];
+}
+
+export interface Side {
+  readonly set: RowSet;
+  /** Undefined: rows 0 to count - 1. */
+  readonly rows: Uint32Array | undefined;
+}
+
+export function rowSetOf(block: ColumnBlock, columnIds: readonly number[]): RowSet {
+  const columns = new Map<number, PropertyColumn>();
+  for (const [place, id] of columnIds.entries()) columns.set(id, block.columns[place]!);
+  return {
+    rows: block.rows,
+    times: block.times,
+    ids: block.ids,
+    offsets: offsetsOf(block.sizes),
+    members: block.members,
+    columns,
+  };
+}
+
+function offsetsOf(sizes: Uint32Array): Uint32Array {
+  const offsets = new Uint32Array(sizes.length + 1);
+  let sum = 0;
+  for (let i = 0; i < sizes.length; i++) {
+    offsets[i] = sum;
+    sum += sizes[i]!;
+  }
+  offsets[sizes.length] = sum;
+  return offsets;
+}
+
+/** All rows of a set as those of one pattern. */
+export function batchOf(set: RowSet, pattern: number): Batch {
+  const sides: (Side | undefined)[] = [];
+  sides[pattern] = { set, rows: undefined };
+  return { count: set.rows, sides };
+}
+
+/** The combinations of a batch that are selected. */
+export function selectFrom(batch: Batch, selection: Uint32Array): Batch {
+  return { count: selection.length, sides: batch.sides.map((side) => side && pick(side, selection)) };
+}
+
+/** The numbers of a side's column in the order of the batch. */
+export function gather(values: Float64Array, rows: Uint32Array | undefined, count: number): Float64Array {
+  if (rows === undefined) return values.length === count ? values : values.subarray(0, count);
+  const picked = new Float64Array(count);
+  for (let i = 0; i < count; i++) picked[i] = values[rows[i]!]!;
+  return picked;
+}
+
+function pick({ set, rows }: Side, selection: Uint32Array): Side {
+  if (rows === undefined) return { set, rows: selection };
+  const picked = new Uint32Array(selection.length);
+  for (let i = 0; i < selection.length; i++) picked[i] = rows[selection[i]!]!;
+  return { set, rows: picked };
+}
+
+/** Bytes that a set holds, about; for memory limits. */
+export function rowSetBytes(set: RowSet): number {
+  let bytes = set.times.byteLength + set.ids.byteLength + set.offsets.byteLength + set.members.byteLength;
+  for (const column of set.columns.values()) {
+    bytes += column.nulls.byteLength;
+    if (column.kind === 'number') bytes += column.values.byteLength;
+    else bytes += column.codes.byteLength + column.texts.reduce((sum, text) => sum + 2 * text.length + 16, 0);
+  }
+  return bytes;
+}
+
+/** Several sets of the same columns as one. */
+export function concatenate(sets: readonly RowSet[]): RowSet {
+  if (sets.length === 1) return sets[0]!;
+  const rows = sets.reduce((sum, set) => sum + set.rows, 0);
+  const columns = new Map<number, PropertyColumn>();
+  for (const id of sets[0]?.columns.keys() ?? []) columns.set(id, joinColumns(sets.map((set) => set.columns.get(id)!)));
+  return {
+    rows,
+    times: joinNumbers(sets.map((set) => set.times)),
+    ids: joinNumbers(sets.map((set) => set.ids)),
+    offsets: joinOffsets(sets),
+    members: joinNumbers(sets.map((set) => set.members)),
+    columns,
+  };
+}
+
+export const NO_ROWS: RowSet = {
+  rows: 0,
+  times: new Float64Array(0),
+  ids: new Float64Array(0),
+  offsets: new Uint32Array(1),
+  members: new Float64Array(0),
+  columns: new Map(),
+};
+
+function joinNumbers(parts: readonly Float64Array[]): Float64Array {
+  const joined = new Float64Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    joined.set(part, at);
+    at += part.length;
+  }
+  return joined;
+}
+
+function joinOffsets(sets: readonly RowSet[]): Uint32Array {
+  const count = sets.reduce((sum, set) => sum + Math.max(0, set.offsets.length - 1), 0);
+  const joined = new Uint32Array(count + 1);
+  let at = 0;
+  let base = 0;
+  for (const { offsets } of sets) {
+    const rows = offsets.length - 1;
+    for (let i = 0; i < rows; i++) joined[at + i] = base + offsets[i]!;
+    at += Math.max(0, rows);
+    base += rows >= 0 ? offsets[rows]! : 0;
+  }
+  joined[count] = base;
+  return joined;
+}
+
+function joinColumns(columns: readonly PropertyColumn[]): PropertyColumn {
+  const nulls = new Uint8Array(columns.reduce((sum, column) => sum + column.nulls.length, 0));
+  let at = 0;
+  for (const column of columns) {
+    nulls.set(column.nulls, at);
+    at += column.nulls.length;
+  }
+  if (columns.every((column) => column.kind === 'number'))
+    return { kind: 'number', nulls, values: joinNumbers(columns.map((column) => column.values)) };
+  return joinTexts(columns as readonly TextColumn[], nulls);
+}
+
+function joinTexts(columns: readonly TextColumn[], nulls: Uint8Array): TextColumn {
+  const places = new Map<string, number>();
+  const texts: string[] = [];
+  const codes = new Uint32Array(nulls.length);
+  let at = 0;
+  for (const column of columns) {
+    const placeOf = column.texts.map((text) => {
+      let place = places.get(text);
+      if (place === undefined) {
+        place = texts.push(text) - 1;
+        places.set(text, place);
+      }
+      return place;
+    });
+    for (let i = 0; i < column.codes.length; i++) codes[at + i] = placeOf[column.codes[i]!] ?? 0;
+    at += column.codes.length;
+  }
+  return { kind: 'text', nulls, codes, texts };
+}

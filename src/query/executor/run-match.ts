@@ -1,0 +1,235 @@
+// Runs the plan of a MATCH: input, groups, DISTINCT, order, SKIP and LIMIT; gives result rows in chunks.
+
+import type { BoundExpression, Value } from '../binder/bound.ts';
+import type { JoinPlan, MatchPlan, ScanPlan } from '../planner/plan.ts';
+import { Aggregator, compositeKey } from './aggregate.ts';
+import type { QueryContext, Steps } from './context.ts';
+import { type Environment, evaluate } from './evaluate.ts';
+import { joinRows } from './join.ts';
+import { newestFirst } from './newest-first.ts';
+import type { Batch } from './row-set.ts';
+import { scanRows } from './scan-rows.ts';
+import { Sorter, type SortRow } from './sort.ts';
+import { constant, type Vector, valueAt } from './vector.ts';
+
+/** Some rows of the result: the values of each item. */
+export interface ResultChunk {
+  readonly count: number;
+  readonly items: readonly Vector[];
+}
+
+/** Chunks of the result in order; null now and then, so that others get a turn. */
+export function* runMatch(plan: MatchPlan, context: QueryContext): Steps<ResultChunk> {
+  if (plan.limit === 0) return;
+  yield* context.observed(plan, window(ordered(plan, context), plan.skip, plan.limit));
+}
+
+/** SKIP and LIMIT. */
+function* window(chunks: Steps<ResultChunk>, skip: number, limit: number | undefined): Steps<ResultChunk> {
+  let left = skip;
+  let open = limit ?? Number.MAX_SAFE_INTEGER;
+  for (const chunk of chunks) {
+    if (chunk === null) {
+      yield null;
+      continue;
+    }
+    if (left >= chunk.count) {
+      left -= chunk.count;
+      yield null;
+      continue;
+    }
+    const from = left;
+    const count = Math.min(chunk.count - from, open);
+    left = 0;
+    yield from === 0 && count === chunk.count ? chunk : part(chunk, from, count);
+    open -= count;
+    if (open === 0) return;
+  }
+}
+
+function part(chunk: ResultChunk, from: number, count: number): ResultChunk {
+  const items = chunk.items.map((vector): Vector => {
+    if (vector.kind === 'constant') return vector;
+    return { kind: 'value', values: Array.from({ length: count }, (_, i) => valueAt(vector, from + i)) };
+  });
+  return { count, items };
+}
+
+function* ordered(plan: MatchPlan, context: QueryContext): Steps<ResultChunk> {
+  const { match } = plan;
+  if (match.orderBy.length === 0 || plan.order === 'index' || plan.order === 'reversed') {
+    yield* plan.match.distinct ? distinct(results(plan, context), context) : results(plan, context);
+    return;
+  }
+  yield* sorted(plan, context);
+}
+
+/** Where the rows of a plan come from. */
+function input(plan: MatchPlan, context: QueryContext): Steps<Batch> {
+  const wanted = plan.limit === undefined ? undefined : plan.skip + plan.limit;
+  if (plan.order === 'reversed') return newestFirst(plan.input as ScanPlan, context, wanted!);
+  const isDirect = plan.match.grouping === undefined && !plan.match.distinct && plan.order !== 'sort';
+  return rowsOf(plan.input, context, isDirect ? wanted : undefined);
+}
+
+function rowsOf(plan: ScanPlan | JoinPlan, context: QueryContext, wanted: number | undefined): Steps<Batch> {
+  return plan.op === 'scan' ? scanRows(plan, context, wanted) : joinRows(plan, context);
+}
+
+/** Items of every row or group, in no order but that of the input. */
+function* results(plan: MatchPlan, context: QueryContext): Steps<ResultChunk> {
+  for (const outcome of evaluated(plan, context)) yield outcome === null ? null : outcome.chunk;
+}
+
+interface Evaluated {
+  readonly chunk: ResultChunk;
+  readonly batch: Batch;
+  readonly environment: Environment;
+}
+
+function* evaluated(plan: MatchPlan, context: QueryContext): Steps<Evaluated> {
+  if (plan.match.grouping !== undefined) {
+    yield* grouped(plan, context);
+    return;
+  }
+  for (const batch of input(plan, context)) {
+    if (batch === null) yield null;
+    else yield evaluateItems(plan, batch, context.environment);
+  }
+}
+
+function evaluateItems(plan: MatchPlan, batch: Batch, environment: Environment): Evaluated {
+  const items = plan.match.items.map((item) => evaluate(item.expression, batch, environment));
+  return { chunk: { count: batch.count, items }, batch, environment };
+}
+
+function* grouped(plan: MatchPlan, context: QueryContext): Steps<Evaluated> {
+  if (plan.shortcut !== undefined) {
+    const aggregates = shortcutValues(plan, context).map((value) => constant(value));
+    yield evaluateItems(plan, { count: 1, sides: [] }, { ...context.environment, keys: [], aggregates });
+    return;
+  }
+  const { keys, aggregates } = plan.match.grouping!;
+  const aggregator = new Aggregator(keys, aggregates, context);
+  for (const batch of input(plan, context)) {
+    if (batch !== null) aggregator.add(batch);
+    yield null;
+  }
+  for (let from = 0; from < aggregator.groups; from += CHUNK_ROWS) {
+    const to = Math.min(from + CHUNK_ROWS, aggregator.groups);
+    const environment = {
+      ...context.environment,
+      keys: keys.map((_, index) => aggregator.key(index, from, to)),
+      aggregates: aggregates.map((_, index) => aggregator.aggregate(index, from, to)),
+    };
+    yield evaluateItems(plan, { count: to - from, sides: [] }, environment);
+  }
+}
+
+function shortcutValues(plan: MatchPlan, context: QueryContext): Value[] {
+  const { scan, values } = plan.shortcut!;
+  const pattern = context.patterns[scan.pattern]!;
+  const { startTs, endTs } = scan.paths[0]!;
+  const needsBounds = values.some((value) => value !== 'count');
+  const bounds = needsBounds ? context.source.timeBounds(pattern, startTs, endTs) : undefined;
+  return values.map((value) => {
+    if (value === 'count') return context.source.count(pattern, startTs, endTs);
+    return bounds === undefined ? null : bounds[value];
+  });
+}
+
+const BYTES_OF_ROW = 80;
+const BYTES_OF_VALUE = 16;
+
+/** The first of equal result rows. */
+function* distinct(chunks: Steps<ResultChunk>, context: QueryContext): Steps<ResultChunk> {
+  const seen = new Set<string>();
+  for (const chunk of chunks) {
+    if (chunk === null) {
+      yield null;
+      continue;
+    }
+    const places: number[] = [];
+    for (let i = 0; i < chunk.count; i++) {
+      const key = compositeKey(chunk.items, i);
+      if (seen.has(key)) continue;
+      seen.add(key);
+      context.charge(BYTES_OF_ROW + 2 * key.length);
+      places.push(i);
+    }
+    yield places.length > 0 ? picked(chunk, places) : null;
+  }
+}
+
+function picked(chunk: ResultChunk, places: readonly number[]): ResultChunk {
+  const items = chunk.items.map((vector): Vector => {
+    if (vector.kind === 'constant') return vector;
+    return { kind: 'value', values: places.map((place) => valueAt(vector, place)) };
+  });
+  return { count: places.length, items };
+}
+
+const CHUNK_ROWS = 1024;
+
+function* sorted(plan: MatchPlan, context: QueryContext): Steps<ResultChunk> {
+  const { match } = plan;
+  const sorter = new Sorter(
+    match.orderBy.map((order) => order.descending),
+    plan.limit === undefined ? undefined : plan.skip + plan.limit,
+  );
+  const seen = match.distinct ? new Set<string>() : undefined;
+  let held = 0;
+  for (const outcome of evaluated(plan, context)) {
+    if (outcome === null) {
+      yield null;
+      continue;
+    }
+    const { chunk, batch, environment } = outcome;
+    const orders = orderVectors(
+      match.orderBy.map((order) => order.expression),
+      chunk,
+      batch,
+      environment,
+    );
+    for (let i = 0; i < chunk.count; i++) {
+      const row = sortRow(chunk.items, orders, i);
+      if (seen !== undefined) {
+        const key = JSON.stringify(row.values);
+        if (seen.has(key)) continue;
+        seen.add(key);
+        context.charge(BYTES_OF_ROW + 2 * key.length);
+      }
+      sorter.add(row);
+    }
+    if (sorter.size > held) {
+      context.charge((sorter.size - held) * (BYTES_OF_ROW + BYTES_OF_VALUE * (chunk.items.length + orders.length)));
+      held = sorter.size;
+    }
+    yield null;
+  }
+  const rows = yield* sorter.sorted();
+  for (let at = 0; at < rows.length; at += CHUNK_ROWS) {
+    const some = rows.slice(at, at + CHUNK_ROWS);
+    const items = match.items.map(
+      (_, place): Vector => ({ kind: 'value', values: some.map((row) => row.values[place]!) }),
+    );
+    yield { count: some.length, items };
+  }
+}
+
+function orderVectors(
+  expressions: readonly BoundExpression[],
+  chunk: ResultChunk,
+  batch: Batch,
+  environment: Environment,
+): Vector[] {
+  const own = { ...environment, items: chunk.items };
+  return expressions.map((expression) => evaluate(expression, batch, own));
+}
+
+function sortRow(items: readonly Vector[], orders: readonly Vector[], place: number): SortRow {
+  return {
+    values: items.map((vector) => valueAt(vector, place)),
+    order: orders.map((vector) => valueAt(vector, place)),
+  };
+}

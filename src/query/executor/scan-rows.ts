@@ -1,0 +1,170 @@
+// Reads the rows of one pattern through its access paths, filtered, as batches.
+
+import { type BlockColumn, buildColumnPlan, type ColumnPlan, readColumnBlocks } from '../../core/index.ts';
+import type { Scan } from '../../engine/index.ts';
+import type { BoundPattern } from '../binder/bound.ts';
+import type { AccessPath, ColumnNeeds, ScanPlan } from '../planner/plan.ts';
+import type { QueryContext, Steps } from './context.ts';
+import {
+  type Batch,
+  batchOf,
+  concatenate,
+  NO_ROWS,
+  type PropertyColumn,
+  type RowSet,
+  rowSetBytes,
+  rowSetOf,
+  selectFrom,
+} from './row-set.ts';
+
+/** Batches in (event_ts, id) order when there is one path. `limit`: no more than so many rows are of use. */
+export function scanRows(plan: ScanPlan, context: QueryContext, limit?: number): Steps<Batch> {
+  return context.observed(plan, scanPaths(plan, context, limit));
+}
+
+/** As `scanRows`, uncounted. */
+export function* scanPaths(plan: ScanPlan, context: QueryContext, limit?: number): Steps<Batch> {
+  const seen = plan.paths.length > 1 ? new Set<number>() : undefined;
+  const pattern = context.patterns[plan.pattern]!;
+  const columns = columnPlan(pattern, plan.needs);
+  const rowLimit = plan.filter.length === 0 && seen === undefined ? limit : undefined;
+  for (const path of plan.paths) {
+    for (const set of scanPath(plan, path, columns, context, rowLimit)) {
+      if (set === null) {
+        yield null;
+        continue;
+      }
+      let batch = batchOf(set, plan.pattern);
+      if (seen !== undefined) batch = unseen(batch, set, seen, context);
+      batch = context.filter(batch, plan.filter);
+      yield batch.count > 0 ? batch : null;
+    }
+  }
+}
+
+/** Rows that no earlier path gave. */
+function unseen(batch: Batch, set: RowSet, seen: Set<number>, context: QueryContext): Batch {
+  const fresh = new Uint32Array(set.rows);
+  let count = 0;
+  for (let i = 0; i < set.rows; i++) {
+    if (seen.has(set.ids[i]!)) continue;
+    seen.add(set.ids[i]!);
+    fresh[count++] = i;
+  }
+  context.charge(count * BYTES_OF_SEEN);
+  return count === set.rows ? batch : selectFrom(batch, fresh.subarray(0, count));
+}
+
+const BYTES_OF_SEEN = 40;
+
+function* scanPath(
+  plan: ScanPlan,
+  path: AccessPath,
+  columns: ColumnPlan,
+  context: QueryContext,
+  limit: number | undefined,
+): Steps<RowSet> {
+  const ids = columns.parts.columns.map((column) => column.id);
+  const { startTs, endTs, nodes, ranges } = path;
+  const scan: Scan = context.source.scan(
+    context.patterns[plan.pattern]!,
+    {
+      startTs,
+      endTs,
+      nodes: nodes.length === 0 ? undefined : nodes,
+      where: ranges.length === 0 ? undefined : ranges,
+      limit: limit === undefined ? undefined : Math.max(1, limit),
+    },
+    columns,
+  );
+  try {
+    for (let bytes = scan.next(); bytes !== null; bytes = scan.next()) {
+      if (bytes.length === 0) yield null;
+      for (const block of readColumnBlocks(bytes as Uint8Array<ArrayBuffer>, columns)) yield rowSetOf(block, ids);
+    }
+  } finally {
+    context.touch(plan, scan.plan().buckets_scanned);
+    scan.close();
+  }
+}
+
+/** The columns of a pattern that a statement reads, as the core is asked for them. */
+export function columnPlan(pattern: BoundPattern, needs: ColumnNeeds): ColumnPlan {
+  const columns: BlockColumn[] = pattern.table.columns.columns
+    .filter((column) => needs.properties.has(column.id))
+    .map(({ id, type, default: missing }) => ({ id, type, missing }));
+  return buildColumnPlan({
+    times: needs.times,
+    ids: needs.ids,
+    sizes: needs.sizes || needs.members,
+    members: needs.members,
+    columns,
+  });
+}
+
+/** All rows of a pattern in one set, counted against the memory of the statement. `sorted`: they must ascend by time, which those of one path do anyway. */
+export function* collectRows(plan: ScanPlan, context: QueryContext, sorted: boolean): Generator<null, RowSet, void> {
+  const sets: RowSet[] = [];
+  for (const batch of scanRows(plan, context)) {
+    if (batch === null) {
+      yield null;
+      continue;
+    }
+    const set = compacted(batch, plan.pattern);
+    context.charge(rowSetBytes(set));
+    sets.push(set);
+    yield null;
+  }
+  const all = sets.length === 0 ? NO_ROWS : concatenate(sets);
+  return sorted && plan.paths.length > 1 ? sortedByTime(all) : all;
+}
+
+/** The rows of a batch of one pattern as a set of their own. */
+export function compacted(batch: Batch, pattern: number): RowSet {
+  const { set, rows } = batch.sides[pattern]!;
+  return rows === undefined ? set : pickRows(set, rows);
+}
+
+function sortedByTime(set: RowSet): RowSet {
+  const order = Uint32Array.from({ length: set.rows }, (_, row) => row);
+  order.sort((a, b) => set.times[a]! - set.times[b]! || set.ids[a]! - set.ids[b]!);
+  return pickRows(set, order);
+}
+
+/** Some rows of a set, in the order given. */
+export function pickRows(set: RowSet, rows: Uint32Array): RowSet {
+  const offsets = new Uint32Array(set.offsets.length > 1 ? rows.length + 1 : set.offsets.length);
+  let members = set.members;
+  if (set.offsets.length > 1) {
+    let total = 0;
+    for (let i = 0; i < rows.length; i++) {
+      offsets[i] = total;
+      total += set.offsets[rows[i]! + 1]! - set.offsets[rows[i]!]!;
+    }
+    offsets[rows.length] = total;
+    if (set.members.length > 0) {
+      members = new Float64Array(total);
+      for (let i = 0; i < rows.length; i++)
+        members.set(set.members.subarray(set.offsets[rows[i]!]!, set.offsets[rows[i]! + 1]!), offsets[i]!);
+    }
+  }
+  const columns = new Map<number, PropertyColumn>();
+  for (const [id, column] of set.columns) columns.set(id, pickColumn(column, rows));
+  return { rows: rows.length, times: picked(set.times, rows), ids: picked(set.ids, rows), offsets, members, columns };
+}
+
+function pickColumn(column: PropertyColumn, rows: Uint32Array): PropertyColumn {
+  const nulls = new Uint8Array(rows.length);
+  for (let i = 0; i < rows.length; i++) nulls[i] = column.nulls[rows[i]!]!;
+  if (column.kind === 'number') return { kind: 'number', nulls, values: picked(column.values, rows) };
+  const codes = new Uint32Array(rows.length);
+  for (let i = 0; i < rows.length; i++) codes[i] = column.codes[rows[i]!]!;
+  return { kind: 'text', nulls, codes, texts: column.texts };
+}
+
+function picked(values: Float64Array, rows: Uint32Array): Float64Array {
+  if (values.length === 0) return values;
+  const result = new Float64Array(rows.length);
+  for (let i = 0; i < rows.length; i++) result[i] = values[rows[i]!]!;
+  return result;
+}

@@ -1,0 +1,214 @@
+// Cuts the text of a statement into tokens.
+
+import type { HedgerowError } from '../../errors.ts';
+import { MAX_LITERAL_LENGTH, MAX_STATEMENT_LENGTH } from '../limits.ts';
+import { errorAt } from '../syntax-error.ts';
+import type { Token, TokenKind } from './token.ts';
+
+/** All tokens, an `end` token last. Throws `syntax_error`. Linear in the length of the text. */
+export function tokenize(text: string): Token[] {
+  if (text.length > MAX_STATEMENT_LENGTH) {
+    throw errorAt(
+      text,
+      0,
+      `the statement has ${text.length} characters, more than the limit of ${MAX_STATEMENT_LENGTH}.`,
+    );
+  }
+  const tokens: Token[] = [];
+  let at = 0;
+  while (true) {
+    at = skipBlanks(text, at);
+    if (at >= text.length) {
+      tokens.push(token('end', '', text.length, text.length));
+      return tokens;
+    }
+    const next = readToken(text, at);
+    tokens.push(next);
+    at = next.end;
+  }
+}
+
+function token(kind: TokenKind, value: string, start: number, end: number): Token {
+  return { kind, value, upper: kind === 'word' ? value.toUpperCase() : '', start, end };
+}
+
+function readToken(text: string, at: number): Token {
+  const code = text.charCodeAt(at);
+  if (isLetter(code)) return readWord(text, at);
+  if (isDigit(code) || (code === DOT && isDigit(text.charCodeAt(at + 1)))) return readNumber(text, at);
+  if (code === QUOTE || code === DOUBLE_QUOTE) return readText(text, at, code);
+  if (code === DOLLAR) return readParameter(text, at);
+  if (code === BACKQUOTE) return readName(text, at);
+  const two = text.slice(at, at + 2);
+  if (two === '<=' || two === '>=' || two === '<>' || two === '!=') return token('symbol', two, at, at + 2);
+  if (SYMBOLS.includes(text[at]!)) return token('symbol', text[at]!, at, at + 1);
+  const character = String.fromCodePoint(text.codePointAt(at)!);
+  throw errorAt(text, at, `the character ${JSON.stringify(character)} has no meaning here.`);
+}
+
+/** The first place at or behind `at` that is no blank and in no comment. */
+function skipBlanks(text: string, at: number): number {
+  let next = at;
+  while (next < text.length) {
+    const code = text.charCodeAt(next);
+    if (code === 32 || (code >= 9 && code <= 13) || code === 0xa0 || code === 0xfeff) {
+      next += 1;
+    } else if (code === SLASH && text.charCodeAt(next + 1) === SLASH) {
+      const end = text.indexOf('\n', next);
+      next = end < 0 ? text.length : end + 1;
+    } else if (code === SLASH && text.charCodeAt(next + 1) === STAR) {
+      const end = text.indexOf('*/', next + 2);
+      if (end < 0) throw errorAt(text, next, 'this comment does not end; close it with */.', ['*/']);
+      next = end + 2;
+    } else {
+      return next;
+    }
+  }
+  return next;
+}
+
+function readWord(text: string, start: number): Token {
+  const end = wordEnd(text, start);
+  return token('word', text.slice(start, end), start, end);
+}
+
+function wordEnd(text: string, start: number): number {
+  let end = start;
+  while (end < text.length && isWordCharacter(text.charCodeAt(end))) end += 1;
+  return end;
+}
+
+function readNumber(text: string, start: number): Token {
+  let end = digitsEnd(text, start);
+  let isFloat = false;
+  if (text.charCodeAt(end) === DOT && isDigit(text.charCodeAt(end + 1))) {
+    isFloat = true;
+    end = digitsEnd(text, end + 1);
+  }
+  const code = text.charCodeAt(end) | 32;
+  if (code === LETTER_E) {
+    const sign = text.charCodeAt(end + 1);
+    const digits = sign === PLUS || sign === MINUS ? end + 2 : end + 1;
+    if (isDigit(text.charCodeAt(digits))) {
+      isFloat = true;
+      end = digitsEnd(text, digits);
+    }
+  }
+  if (isWordCharacter(text.charCodeAt(end))) {
+    const word = text.slice(start, wordEnd(text, end));
+    throw errorAt(
+      text,
+      start,
+      `${JSON.stringify(word.slice(0, 40))} is neither a number nor a name; names start with a letter or _.`,
+    );
+  }
+  const value = text.slice(start, end);
+  checkNumber(text, start, value, isFloat);
+  return token(isFloat ? 'float' : 'integer', value, start, end);
+}
+
+function checkNumber(text: string, start: number, value: string, isFloat: boolean): void {
+  const number = Number(value);
+  if (isFloat ? Number.isFinite(number) : Number.isSafeInteger(number)) return;
+  throw errorAt(
+    text,
+    start,
+    isFloat
+      ? `the number ${value.slice(0, 40)} is too large.`
+      : `the integer ${value.slice(0, 40)} is larger than ${Number.MAX_SAFE_INTEGER}, the largest one there is here.`,
+  );
+}
+
+function digitsEnd(text: string, start: number): number {
+  let end = start;
+  while (isDigit(text.charCodeAt(end))) end += 1;
+  return end;
+}
+
+function readParameter(text: string, start: number): Token {
+  const end = isLetter(text.charCodeAt(start + 1)) ? wordEnd(text, start + 1) : start + 1;
+  if (end === start + 1) throw errorAt(text, start, 'a parameter has a name: $name.', ['a name']);
+  return token('parameter', text.slice(start + 1, end), start, end);
+}
+
+function readName(text: string, start: number): Token {
+  const end = text.indexOf('`', start + 1);
+  if (end < 0) throw errorAt(text, start, 'this name does not end; close it with a backquote.', ['`']);
+  if (end === start + 1) throw errorAt(text, start, 'a name in backquotes has at least one character.', ['a name']);
+  return token('name', text.slice(start + 1, end), start, end + 1);
+}
+
+/** A text in quotes with the escapes of the contract: \\ \' \" \n \r \t \uXXXX and a doubled quote. */
+function readText(text: string, start: number, quote: number): Token {
+  let value = '';
+  let from = start + 1;
+  let at = from;
+  while (at < text.length) {
+    const code = text.charCodeAt(at);
+    if (code === quote) {
+      value += text.slice(from, at);
+      if (text.charCodeAt(at + 1) !== quote) return textToken(text, value, start, at + 1);
+      value += text[at];
+      at += 2;
+      from = at;
+    } else if (code === BACKSLASH) {
+      value += text.slice(from, at) + escaped(text, at);
+      at += text[at + 1] === 'u' ? 6 : 2;
+      from = at;
+    } else {
+      at += 1;
+    }
+  }
+  const closing = String.fromCharCode(quote);
+  throw errorAt(text, start, `this text does not end; close it with ${closing}.`, [closing]);
+}
+
+function textToken(text: string, value: string, start: number, end: number): Token {
+  if (value.length > MAX_LITERAL_LENGTH)
+    throw errorAt(text, start, `this text has more than ${MAX_LITERAL_LENGTH} characters, the limit of a literal.`);
+  if (LONE_SURROGATE.test(value))
+    throw errorAt(text, start, 'this text is not valid Unicode: it holds half of a surrogate pair.');
+  return token('text', value, start, end);
+}
+
+/** What the escape at `at` stands for. */
+function escaped(text: string, at: number): string {
+  const simple = ESCAPES[text[at + 1] ?? ''];
+  if (simple !== undefined) return simple;
+  const hex = text.slice(at + 2, at + 6);
+  if (text[at + 1] === 'u' && /^[0-9A-Fa-f]{4}$/.test(hex)) return String.fromCharCode(Number.parseInt(hex, 16));
+  throw unknownEscape(text, at);
+}
+
+function unknownEscape(text: string, at: number): HedgerowError {
+  const expected = ['\\\\', "\\'", '\\"', '\\n', '\\r', '\\t', '\\uXXXX'];
+  return errorAt(text, at, `this escape is unknown; there are ${expected.join(' ')}.`, expected);
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\', "'": "'", '"': '"', n: '\n', r: '\r', t: '\t' };
+const LONE_SURROGATE = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/;
+const SYMBOLS = '()[],:.;=<>+-*/%';
+const QUOTE = 39;
+const DOUBLE_QUOTE = 34;
+const DOLLAR = 36;
+const BACKQUOTE = 96;
+const BACKSLASH = 92;
+const SLASH = 47;
+const STAR = 42;
+const DOT = 46;
+const PLUS = 43;
+const MINUS = 45;
+const LETTER_E = 101;
+
+function isDigit(code: number): boolean {
+  return code >= 48 && code <= 57;
+}
+
+function isLetter(code: number): boolean {
+  const lower = code | 32;
+  return (lower >= 97 && lower <= 122) || code === 95;
+}
+
+function isWordCharacter(code: number): boolean {
+  return isLetter(code) || isDigit(code);
+}

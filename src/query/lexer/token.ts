@@ -1,0 +1,49 @@
+// A token: the smallest piece of a statement, with its place in the text.
+
+import { shown } from '../shown.ts';
+
+export type TokenKind = 'word' | 'name' | 'integer' | 'float' | 'text' | 'parameter' | 'symbol' | 'end';
+
+export interface Token {
+  readonly kind: TokenKind;
+  /**
+   * `word`: as written; `upper` has it in capitals. `name`: of backquotes, without them. `text`: the value, escapes resolved.
+   * `parameter`: the name without `$`. `symbol`: itself. `integer`, `float`: the digits. `end`: empty.
+   */
+  readonly value: string;
+  /** A word in capitals; empty for other kinds. */
+  readonly upper: string;
+  /** First character, counted in UTF-16 units from 0. */
+  readonly start: number;
+  /** Behind the last character. */
+  readonly end: number;
+}
+
+/** 1-based line and column of an offset. Columns count characters, not UTF-16 units. */
+export function lineAndColumn(text: string, offset: number): { line: number; column: number } {
+  let line = 1;
+  let lineStart = 0;
+  for (let at = text.indexOf('\n'); at >= 0 && at < offset; at = text.indexOf('\n', at + 1)) {
+    line += 1;
+    lineStart = at + 1;
+  }
+  let column = 1;
+  for (const _ of text.slice(lineStart, offset)) column += 1;
+  return { line, column };
+}
+
+/** A token as an error message shows it. */
+export function describeToken(token: Token): string {
+  switch (token.kind) {
+    case 'end':
+      return 'the end of the statement';
+    case 'text':
+      return `the text ${JSON.stringify(shown(token.value))}`;
+    case 'parameter':
+      return `$${shown(token.value)}`;
+    case 'name':
+      return `\`${shown(token.value)}\``;
+    default:
+      return JSON.stringify(shown(token.value));
+  }
+}

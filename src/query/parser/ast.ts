@@ -1,0 +1,261 @@
+// The syntax tree of a statement: what the parser hands on, a plain value that names nothing but what stands in the text.
+
+import type { ColumnType } from '../../engine/types.ts';
+
+/** Where something stands: offsets in the statement's text, [start, end). */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface NameNode extends Span {
+  readonly name: string;
+}
+
+export type BinaryOperator =
+  | '='
+  | '<>'
+  | '<'
+  | '<='
+  | '>'
+  | '>='
+  | '+'
+  | '-'
+  | '*'
+  | '/'
+  | '%'
+  | 'CONTAINS'
+  | 'STARTS WITH'
+  | 'ENDS WITH';
+
+export interface LiteralNode extends Span {
+  readonly kind: 'literal';
+  readonly value: number | string | boolean | null;
+  readonly type: 'integer' | 'real' | 'text' | 'boolean' | 'null';
+}
+
+/** `$name`, or a text literal that is exactly `'$name'`. */
+export interface ParameterNode extends Span {
+  readonly kind: 'parameter';
+  readonly name: string;
+}
+
+export interface ListNode extends Span {
+  readonly kind: 'list';
+  readonly items: readonly Expression[];
+}
+
+/** A bare name: an alias, an output name, or a column where the statement has one table. */
+export interface BareNode extends Span {
+  readonly kind: 'name';
+  readonly name: string;
+}
+
+export interface ColumnNode extends Span {
+  readonly kind: 'column';
+  readonly alias: NameNode;
+  readonly column: NameNode;
+}
+
+export interface CallNode extends Span {
+  readonly kind: 'call';
+  readonly name: NameNode;
+  readonly distinct: boolean;
+  /** `COUNT(*)`: no arguments and this set. */
+  readonly star: boolean;
+  readonly args: readonly Expression[];
+}
+
+/** AND and OR of two or more. */
+export interface LogicNode extends Span {
+  readonly kind: 'and' | 'or';
+  readonly items: readonly Expression[];
+}
+
+export interface NotNode extends Span {
+  readonly kind: 'not';
+  readonly operand: Expression;
+}
+
+export interface NegateNode extends Span {
+  readonly kind: 'negate';
+  readonly operand: Expression;
+}
+
+export interface BinaryNode extends Span {
+  readonly kind: 'binary';
+  readonly operator: BinaryOperator;
+  readonly left: Expression;
+  readonly right: Expression;
+}
+
+/** `operand IN list`; the list is a list, a parameter or `alias.members`. */
+export interface InNode extends Span {
+  readonly kind: 'in';
+  readonly operand: Expression;
+  readonly list: Expression;
+}
+
+export interface BetweenNode extends Span {
+  readonly kind: 'between';
+  readonly operand: Expression;
+  readonly low: Expression;
+  readonly high: Expression;
+}
+
+export interface IsNullNode extends Span {
+  readonly kind: 'isNull';
+  readonly operand: Expression;
+}
+
+/** NOT before IN, BETWEEN, CONTAINS, IS NULL and the like stands as a `not` around them. */
+export type Expression =
+  | LiteralNode
+  | ParameterNode
+  | ListNode
+  | BareNode
+  | ColumnNode
+  | CallNode
+  | LogicNode
+  | NotNode
+  | NegateNode
+  | BinaryNode
+  | InNode
+  | BetweenNode
+  | IsNullNode;
+
+export interface PatternNode extends Span {
+  readonly alias: NameNode;
+  readonly table: NameNode;
+  /** `MEMBERS [..]` or `MEMBERS $list`. */
+  readonly members: ListNode | ParameterNode | undefined;
+}
+
+export interface ItemNode extends Span {
+  readonly expression: Expression;
+  readonly as: NameNode | undefined;
+}
+
+export interface OrderNode {
+  readonly expression: Expression;
+  readonly descending: boolean;
+}
+
+export interface MatchNode extends Span {
+  readonly kind: 'match';
+  readonly patterns: readonly PatternNode[];
+  readonly where: Expression | undefined;
+  readonly distinct: boolean;
+  /** Undefined: `*`. */
+  readonly items: readonly ItemNode[] | undefined;
+  readonly orderBy: readonly OrderNode[];
+  readonly skip: LiteralNode | ParameterNode | undefined;
+  readonly limit: LiteralNode | ParameterNode | undefined;
+}
+
+export interface InsertNode extends Span {
+  readonly kind: 'insert';
+  readonly table: NameNode;
+  readonly columns: readonly NameNode[];
+  readonly rows: readonly (readonly Expression[])[];
+}
+
+export interface UpdateNode extends Span {
+  readonly kind: 'update';
+  readonly table: NameNode;
+  readonly sets: readonly { readonly column: NameNode; readonly value: Expression }[];
+  readonly where: Expression | undefined;
+}
+
+export interface DeleteNode extends Span {
+  readonly kind: 'delete';
+  readonly table: NameNode;
+  readonly where: Expression | undefined;
+}
+
+export interface ColumnTypeNode {
+  readonly name: NameNode;
+  readonly type: ColumnType;
+}
+
+export interface CreateTableNode extends Span {
+  readonly kind: 'createTable';
+  readonly table: NameNode;
+  readonly ifNotExists: boolean;
+  readonly memberTables: readonly NameNode[];
+  readonly properties: readonly ColumnTypeNode[];
+  readonly bucketSeconds: number | undefined;
+  readonly compactThreshold: number | undefined;
+}
+
+export interface DropTableNode extends Span {
+  readonly kind: 'dropTable';
+  readonly table: NameNode;
+  readonly ifExists: boolean;
+}
+
+export type AlterAction =
+  | { readonly kind: 'addColumn'; readonly column: ColumnTypeNode; readonly default: Expression | undefined }
+  | { readonly kind: 'dropColumn'; readonly column: NameNode }
+  | { readonly kind: 'renameTable'; readonly to: NameNode }
+  | { readonly kind: 'renameColumn'; readonly column: NameNode; readonly to: NameNode };
+
+export interface AlterTableNode extends Span {
+  readonly kind: 'alterTable';
+  readonly table: NameNode;
+  readonly action: AlterAction;
+}
+
+export interface IndexNode extends Span {
+  readonly kind: 'createIndex' | 'dropIndex';
+  readonly table: NameNode;
+  readonly column: NameNode;
+}
+
+export interface ShowNode extends Span {
+  readonly kind: 'showIndexes' | 'showTables';
+  readonly table: NameNode | undefined;
+}
+
+export interface CompactNode extends Span {
+  readonly kind: 'compact';
+  readonly table: NameNode | undefined;
+  readonly ttlSeconds: number | undefined;
+}
+
+export interface TransactionNode extends Span {
+  readonly kind: 'begin' | 'commit' | 'rollback';
+}
+
+export interface CopyFromNode extends Span {
+  readonly kind: 'copyFrom';
+  readonly table: NameNode;
+  readonly file: LiteralNode | ParameterNode;
+}
+
+export interface CopyToNode extends Span {
+  readonly kind: 'copyTo';
+  readonly source: NameNode | MatchNode;
+  readonly file: LiteralNode | ParameterNode;
+}
+
+export interface ExplainNode extends Span {
+  readonly kind: 'explain' | 'analyze';
+  readonly statement: Statement;
+}
+
+export type Statement =
+  | MatchNode
+  | InsertNode
+  | UpdateNode
+  | DeleteNode
+  | CreateTableNode
+  | DropTableNode
+  | AlterTableNode
+  | IndexNode
+  | ShowNode
+  | CompactNode
+  | TransactionNode
+  | CopyFromNode
+  | CopyToNode
+  | ExplainNode;

@@ -1,0 +1,147 @@
+// Reads statements that define: CREATE, DROP, ALTER.
+
+import type { ColumnType } from '../../engine/types.ts';
+import type {
+  AlterAction,
+  AlterTableNode,
+  ColumnTypeNode,
+  CreateTableNode,
+  DropTableNode,
+  IndexNode,
+  NameNode,
+} from './ast.ts';
+import { parseExpression } from './expressions.ts';
+import type { TokenStream } from './token-stream.ts';
+
+export function parseCreate(stream: TokenStream): CreateTableNode | IndexNode {
+  const { start } = stream.next();
+  if (stream.acceptWord('INDEX')) return indexNode(stream, 'createIndex', start);
+  stream.expectWord('HYPEREDGE');
+  stream.expectWord('TABLE');
+  const ifNotExists = acceptIf(stream, true);
+  const table = stream.expectName('a table name');
+  const memberTables = nameList(stream, 'the name of a member table');
+  let properties: ColumnTypeNode[] | undefined;
+  let bucketSeconds: number | undefined;
+  let compactThreshold: number | undefined;
+  while (true) {
+    if (properties === undefined && stream.acceptWord('PROPERTIES')) properties = columnTypes(stream);
+    else if (bucketSeconds === undefined && stream.acceptWord('BUCKET_SECONDS')) bucketSeconds = stream.expectInteger();
+    else if (compactThreshold === undefined && stream.acceptWord('COMPACT_THRESHOLD'))
+      compactThreshold = stream.expectInteger();
+    else break;
+  }
+  return {
+    kind: 'createTable',
+    table,
+    ifNotExists,
+    memberTables,
+    properties: properties ?? [],
+    bucketSeconds,
+    compactThreshold,
+    start,
+    end: stream.lastEnd,
+  };
+}
+
+/** IF NOT EXISTS or IF EXISTS. A table may be called `if`: then no EXISTS follows. */
+function acceptIf(stream: TokenStream, not: boolean): boolean {
+  const second = stream.ahead(1).upper;
+  if (stream.current.upper !== 'IF' || (second !== 'NOT' && second !== 'EXISTS')) {
+    stream.expecting(not ? 'IF NOT EXISTS' : 'IF EXISTS');
+    return false;
+  }
+  stream.next();
+  if (not) stream.expectWord('NOT');
+  stream.expectWord('EXISTS');
+  return true;
+}
+
+function nameList(stream: TokenStream, what: string): NameNode[] {
+  stream.expectSymbol('(');
+  const names: NameNode[] = [];
+  if (stream.acceptSymbol(')')) return names;
+  do names.push(stream.expectName(what));
+  while (stream.acceptSymbol(','));
+  stream.expectSymbol(')');
+  return names;
+}
+
+function columnTypes(stream: TokenStream): ColumnTypeNode[] {
+  stream.expectSymbol('(');
+  const columns: ColumnTypeNode[] = [];
+  do columns.push(columnType(stream));
+  while (stream.acceptSymbol(','));
+  stream.expectSymbol(')');
+  return columns;
+}
+
+function columnType(stream: TokenStream): ColumnTypeNode {
+  const name = stream.expectName('a column name');
+  const type = TYPES[stream.current.upper];
+  if (type === undefined) {
+    for (const word of Object.keys(TYPES)) stream.expecting(word);
+    throw stream.fail();
+  }
+  stream.next();
+  return { name, type };
+}
+
+/** Types and their synonyms (contract section 4). */
+const TYPES: Readonly<Record<string, ColumnType>> = {
+  INTEGER: 'INTEGER',
+  REAL: 'REAL',
+  TEXT: 'TEXT',
+  BOOLEAN: 'BOOLEAN',
+  INT: 'INTEGER',
+  FLOAT: 'REAL',
+  DOUBLE: 'REAL',
+  STRING: 'TEXT',
+  BOOL: 'BOOLEAN',
+};
+
+export function parseDrop(stream: TokenStream): DropTableNode | IndexNode {
+  const { start } = stream.next();
+  if (stream.acceptWord('INDEX')) return indexNode(stream, 'dropIndex', start);
+  stream.expectWord('HYPEREDGE');
+  stream.expectWord('TABLE');
+  const ifExists = acceptIf(stream, false);
+  const table = stream.expectName('a table name');
+  return { kind: 'dropTable', table, ifExists, start, end: stream.lastEnd };
+}
+
+function indexNode(stream: TokenStream, kind: IndexNode['kind'], start: number): IndexNode {
+  stream.expectWord('ON');
+  const table = stream.expectName('a table name');
+  stream.expectSymbol('(');
+  const column = stream.expectName('a column name');
+  stream.expectSymbol(')');
+  return { kind, table, column, start, end: stream.lastEnd };
+}
+
+export function parseAlter(stream: TokenStream): AlterTableNode {
+  const { start } = stream.next();
+  stream.expectWord('TABLE');
+  const table = stream.expectName('a table name');
+  const action = alterAction(stream);
+  return { kind: 'alterTable', table, action, start, end: stream.lastEnd };
+}
+
+function alterAction(stream: TokenStream): AlterAction {
+  if (stream.acceptWord('ADD')) {
+    stream.expectWord('COLUMN');
+    const column = columnType(stream);
+    const fallback = stream.acceptWord('DEFAULT') ? parseExpression(stream) : undefined;
+    return { kind: 'addColumn', column, default: fallback };
+  }
+  if (stream.acceptWord('DROP')) {
+    stream.expectWord('COLUMN');
+    return { kind: 'dropColumn', column: stream.expectName('a column name') };
+  }
+  stream.expectWord('RENAME');
+  if (stream.acceptWord('TO')) return { kind: 'renameTable', to: stream.expectName('a table name') };
+  stream.expectWord('COLUMN');
+  const column = stream.expectName('a column name');
+  stream.expectWord('TO');
+  return { kind: 'renameColumn', column, to: stream.expectName('a column name') };
+}

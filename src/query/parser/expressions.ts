@@ -1,0 +1,290 @@
+// Reads expressions. Precedence from loosest: OR, AND, NOT, comparison, + -, * / %, unary minus (contract section 4).
+
+import { MAX_ARITHMETIC_CHAIN, MAX_CHAIN } from '../limits.ts';
+import type { BinaryNode, BinaryOperator, CallNode, Expression, ListNode, LiteralNode, ParameterNode } from './ast.ts';
+import { checkHeight } from './height.ts';
+import type { TokenStream } from './token-stream.ts';
+
+export function parseExpression(stream: TokenStream): Expression {
+  const expression = stream.nested(() => logic(stream, 'or'));
+  if (!stream.isNested) checkHeight(expression, stream);
+  return expression;
+}
+
+const NEXT_LEVEL = { or: (stream: TokenStream) => logic(stream, 'and'), and: negation } as const;
+
+/** A chain of OR or AND becomes one node, so that long ones are not deep. */
+function logic(stream: TokenStream, kind: 'or' | 'and'): Expression {
+  const word = kind === 'or' ? 'OR' : 'AND';
+  const read = NEXT_LEVEL[kind];
+  const first = read(stream);
+  if (!stream.acceptWord(word)) return first;
+  const items = [first];
+  do {
+    checkChain(stream, items.length);
+    items.push(read(stream));
+  } while (stream.acceptWord(word));
+  return { kind, items, start: first.start, end: stream.lastEnd };
+}
+
+function checkChain(stream: TokenStream, length: number): void {
+  if (length >= MAX_CHAIN)
+    throw stream.failAt(
+      stream.current.start,
+      `more than ${MAX_CHAIN} operators follow one another; use IN [..] or split the statement.`,
+    );
+}
+
+function negation(stream: TokenStream): Expression {
+  const { start } = stream.current;
+  if (!stream.acceptWord('NOT')) return comparison(stream);
+  const operand = stream.nested(() => negation(stream));
+  return { kind: 'not', operand, start, end: stream.lastEnd };
+}
+
+const COMPARISONS: Readonly<Record<string, BinaryOperator>> = {
+  '=': '=',
+  '<>': '<>',
+  '!=': '<>',
+  '<': '<',
+  '<=': '<=',
+  '>': '>',
+  '>=': '>=',
+};
+
+function comparison(stream: TokenStream): Expression {
+  const left = sum(stream);
+  const compared = compareTail(stream, left);
+  if (compared === left) return left;
+  const { current } = stream;
+  if (isComparison(stream))
+    throw stream.failAt(current.start, 'comparisons do not chain; join them with AND, or put one in parentheses.');
+  return compared;
+}
+
+function isComparison(stream: TokenStream): boolean {
+  const { kind, value } = stream.current;
+  return kind === 'symbol' && COMPARISONS[value] !== undefined;
+}
+
+/** `left` itself when no comparison follows. */
+function compareTail(stream: TokenStream, left: Expression): Expression {
+  const { current } = stream;
+  if (isComparison(stream)) {
+    const operator = COMPARISONS[stream.next().value]!;
+    return binary(stream, operator, left, sum(stream));
+  }
+  stream.expecting('an operator');
+  if (current.upper === 'IS') return isNull(stream, left);
+  if (current.upper === 'NOT') {
+    stream.next();
+    const operand = wordComparison(stream, left);
+    if (operand === undefined) throw stream.fail();
+    return { kind: 'not', operand, start: left.start, end: stream.lastEnd };
+  }
+  return wordComparison(stream, left) ?? left;
+}
+
+function isNull(stream: TokenStream, operand: Expression): Expression {
+  stream.next();
+  const negated = stream.acceptWord('NOT');
+  stream.expectWord('NULL');
+  const test: Expression = { kind: 'isNull', operand, start: operand.start, end: stream.lastEnd };
+  return negated ? { kind: 'not', operand: test, start: operand.start, end: stream.lastEnd } : test;
+}
+
+/** IN, BETWEEN, CONTAINS, STARTS WITH, ENDS WITH; undefined when none follows. */
+function wordComparison(stream: TokenStream, left: Expression): Expression | undefined {
+  if (stream.acceptWord('IN')) {
+    const list = sum(stream);
+    return { kind: 'in', operand: left, list, start: left.start, end: stream.lastEnd };
+  }
+  if (stream.acceptWord('BETWEEN')) {
+    const low = sum(stream);
+    stream.expectWord('AND');
+    const high = sum(stream);
+    return { kind: 'between', operand: left, low, high, start: left.start, end: stream.lastEnd };
+  }
+  if (stream.acceptWord('CONTAINS')) return binary(stream, 'CONTAINS', left, sum(stream));
+  if (stream.acceptWord('STARTS')) {
+    stream.expectWord('WITH');
+    return binary(stream, 'STARTS WITH', left, sum(stream));
+  }
+  if (stream.acceptWord('ENDS')) {
+    stream.expectWord('WITH');
+    return binary(stream, 'ENDS WITH', left, sum(stream));
+  }
+  return undefined;
+}
+
+function binary(stream: TokenStream, operator: BinaryOperator, left: Expression, right: Expression): BinaryNode {
+  return { kind: 'binary', operator, left, right, start: left.start, end: stream.lastEnd };
+}
+
+function sum(stream: TokenStream): Expression {
+  return chain(stream, SUMS, product);
+}
+
+function product(stream: TokenStream): Expression {
+  return chain(stream, PRODUCTS, unary);
+}
+
+const SUMS = ['+', '-'] as const;
+const PRODUCTS = ['*', '/', '%'] as const;
+
+/** Operators of one level, from the left. Every one makes the tree a step higher. */
+function chain(
+  stream: TokenStream,
+  operators: readonly BinaryOperator[],
+  read: (stream: TokenStream) => Expression,
+): Expression {
+  let left = read(stream);
+  for (let length = 1; ; length++) {
+    const operator = stream.acceptSymbolOf(operators);
+    if (operator === undefined) return left;
+    if (length > MAX_ARITHMETIC_CHAIN)
+      throw stream.failAt(
+        stream.current.start,
+        `more than ${MAX_ARITHMETIC_CHAIN} arithmetic operators follow one another.`,
+      );
+    left = binary(stream, operator, left, read(stream));
+  }
+}
+
+function unary(stream: TokenStream): Expression {
+  const { start } = stream.current;
+  if (!stream.acceptSymbol('-')) return primary(stream);
+  const operand = stream.nested(() => unary(stream));
+  if (operand.kind === 'literal' && (operand.type === 'integer' || operand.type === 'real')) {
+    // -0 is 0: an integer has no sign of its own when it is zero.
+    const value = operand.type === 'integer' && operand.value === 0 ? 0 : -(operand.value as number);
+    return { ...operand, value, start };
+  }
+  return { kind: 'negate', operand, start, end: stream.lastEnd };
+}
+
+function primary(stream: TokenStream): Expression {
+  const token = stream.current;
+  switch (token.kind) {
+    case 'integer':
+    case 'float': {
+      stream.next();
+      const type = token.kind === 'integer' ? 'integer' : 'real';
+      return { kind: 'literal', value: Number(token.value), type, start: token.start, end: token.end };
+    }
+    case 'text':
+    case 'parameter':
+      return textOrParameter(stream);
+    case 'word':
+    case 'name':
+      return named(stream);
+    default:
+  }
+  if (stream.acceptSymbol('(')) {
+    const inner = parseExpression(stream);
+    stream.expectSymbol(')');
+    // The parentheses are part of the source text that names a column.
+    return { ...inner, start: token.start, end: stream.lastEnd };
+  }
+  if (token.kind === 'symbol' && token.value === '[') return parseList(stream);
+  throw stream.fail('a value');
+}
+
+/** A text literal that is exactly `'$name'` is that parameter (contract section 4). */
+export function textOrParameter(stream: TokenStream): LiteralNode | ParameterNode {
+  const parameter = acceptParameter(stream);
+  if (parameter !== undefined) return parameter;
+  const { value, start, end } = stream.next();
+  return { kind: 'literal', value, type: 'text', start, end };
+}
+
+const PARAMETER_TEXT = /^\$([A-Za-z_][A-Za-z0-9_]*)$/;
+
+/** `$name` or `'$name'`; undefined: none stands here. */
+export function acceptParameter(stream: TokenStream): ParameterNode | undefined {
+  const { kind, value, start, end } = stream.current;
+  const name = kind === 'parameter' ? value : kind === 'text' ? PARAMETER_TEXT.exec(value)?.[1] : undefined;
+  if (name === undefined) {
+    stream.expecting('a $parameter');
+    return undefined;
+  }
+  stream.next();
+  return { kind: 'parameter', name, start, end };
+}
+
+export function parseList(stream: TokenStream): ListNode {
+  const { start } = stream.current;
+  stream.expectSymbol('[');
+  const items: Expression[] = [];
+  stream.nested(() => {
+    if (stream.acceptSymbol(']')) return;
+    do items.push(parseExpression(stream));
+    while (stream.acceptSymbol(','));
+    stream.expectSymbol(']');
+  });
+  const list: ListNode = { kind: 'list', items, start, end: stream.lastEnd };
+  if (!stream.isNested) checkHeight(list, stream);
+  return list;
+}
+
+const CONSTANTS: Readonly<Record<string, LiteralNode['value']>> = { TRUE: true, FALSE: false, NULL: null };
+
+/** true, false, null, a call, alias.column or a bare name. */
+function named(stream: TokenStream): Expression {
+  const token = stream.current;
+  const follows = stream.ahead(1);
+  const isCall = follows.kind === 'symbol' && follows.value === '(';
+  const isQualified = follows.kind === 'symbol' && follows.value === '.';
+  const constant = CONSTANTS[token.upper];
+  if (constant !== undefined && !isCall && !isQualified) {
+    stream.next();
+    const type = constant === null ? 'null' : 'boolean';
+    return { kind: 'literal', value: constant, type, start: token.start, end: token.end };
+  }
+  if (!isCall && !isQualified && CLAUSE_WORDS.has(token.upper)) throw stream.fail('a value');
+  const name = stream.expectName('a value');
+  if (isCall && token.kind === 'word') return call(stream, name);
+  if (!stream.acceptSymbol('.')) return { kind: 'name', ...name };
+  const column = stream.expectName('a column name');
+  return { kind: 'column', alias: name, column, start: name.start, end: column.end };
+}
+
+/** Words that end an expression: a value is missing where one of them stands. In backquotes they are names. */
+const CLAUSE_WORDS: ReadonlySet<string> = new Set([
+  'WHERE',
+  'RETURN',
+  'ORDER',
+  'SKIP',
+  'OFFSET',
+  'LIMIT',
+  'AND',
+  'OR',
+  'IN',
+  'BETWEEN',
+  'CONTAINS',
+  'STARTS',
+  'ENDS',
+  'IS',
+  'AS',
+  'ASC',
+  'DESC',
+]);
+
+function call(stream: TokenStream, name: CallNode['name']): CallNode {
+  stream.expectSymbol('(');
+  return stream.nested(() => {
+    const args: Expression[] = [];
+    let star = false;
+    let distinct = false;
+    if (stream.acceptSymbol('*')) {
+      star = true;
+      stream.expectSymbol(')');
+    } else if (!stream.acceptSymbol(')')) {
+      distinct = stream.acceptWord('DISTINCT');
+      do args.push(parseExpression(stream));
+      while (stream.acceptSymbol(','));
+      stream.expectSymbol(')');
+    }
+    return { kind: 'call', name, distinct, star, args, start: name.start, end: stream.lastEnd };
+  });
+}

@@ -1,0 +1,74 @@
+// Reads one statement: its kind by its first word, an optional semicolon, nothing behind it.
+
+import type { NameNode, Statement } from './ast.ts';
+import { parseCopy, parseDelete, parseInsert, parseUpdate } from './changes.ts';
+import { parseAlter, parseCreate, parseDrop } from './definitions.ts';
+import { parseMatch } from './match.ts';
+import { TokenStream } from './token-stream.ts';
+
+/** The syntax tree of `text`. Throws `syntax_error` with line, column, what was found and what was expected. Linear in the length of the text. */
+export function parseStatement(text: string): Statement {
+  const stream = new TokenStream(text);
+  const statement = readStatement(stream);
+  stream.acceptSymbol(';');
+  if (stream.current.kind === 'end') return statement;
+  if (stream.lastEnd > 0 && text[stream.lastEnd - 1] === ';')
+    throw stream.failAt(stream.current.start, 'one statement at a time; send what follows the semicolon on its own.');
+  throw stream.fail('the end of the statement');
+}
+
+const READERS: Readonly<Record<string, (stream: TokenStream) => Statement>> = {
+  MATCH: parseMatch,
+  INSERT: parseInsert,
+  UPDATE: parseUpdate,
+  DELETE: parseDelete,
+  CREATE: parseCreate,
+  DROP: parseDrop,
+  ALTER: parseAlter,
+  SHOW: parseShow,
+  COMPACT: parseCompact,
+  BEGIN: (stream) => parseTransaction(stream, 'begin'),
+  COMMIT: (stream) => parseTransaction(stream, 'commit'),
+  ROLLBACK: (stream) => parseTransaction(stream, 'rollback'),
+  COPY: parseCopy,
+  EXPLAIN: (stream) => parseExplain(stream, 'explain'),
+  ANALYZE: (stream) => parseExplain(stream, 'analyze'),
+};
+
+function readStatement(stream: TokenStream): Statement {
+  const reader = Object.hasOwn(READERS, stream.current.upper) ? READERS[stream.current.upper] : undefined;
+  if (reader !== undefined) return reader(stream);
+  for (const word of Object.keys(READERS)) stream.expecting(word);
+  throw stream.fail();
+}
+
+function parseShow(stream: TokenStream): Statement {
+  const { start } = stream.next();
+  if (stream.acceptWord('TABLES')) return { kind: 'showTables', table: undefined, start, end: stream.lastEnd };
+  stream.expectWord('INDEXES');
+  const table = stream.acceptWord('ON') ? stream.expectName('a table name') : undefined;
+  return { kind: 'showIndexes', table, start, end: stream.lastEnd };
+}
+
+function parseCompact(stream: TokenStream): Statement {
+  const { start } = stream.next();
+  let table: NameNode | undefined;
+  const isTtl = stream.current.upper === 'TTL' && stream.ahead(1).kind === 'integer';
+  if (stream.isName && !isTtl) table = stream.expectName('a table name');
+  else stream.expecting('a table name');
+  const ttlSeconds = stream.acceptWord('TTL') ? stream.expectInteger() : undefined;
+  return { kind: 'compact', table, ttlSeconds, start, end: stream.lastEnd };
+}
+
+function parseTransaction(stream: TokenStream, kind: 'begin' | 'commit' | 'rollback'): Statement {
+  const { start, end } = stream.next();
+  return { kind, start, end };
+}
+
+function parseExplain(stream: TokenStream, kind: 'explain' | 'analyze'): Statement {
+  const { start, upper } = stream.next();
+  if (stream.current.upper === 'EXPLAIN' || stream.current.upper === 'ANALYZE')
+    throw stream.failAt(stream.current.start, `${upper} takes a statement that is no EXPLAIN or ANALYZE itself.`);
+  const statement = readStatement(stream);
+  return { kind, statement, start, end: stream.lastEnd };
+}

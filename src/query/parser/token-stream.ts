@@ -1,0 +1,139 @@
+// Walks the tokens of a statement and remembers what could have stood at the present place, for the error message.
+
+import type { HedgerowError } from '../../errors.ts';
+import { tokenize } from '../lexer/lexer.ts';
+import type { Token } from '../lexer/token.ts';
+import { MAX_NESTING } from '../limits.ts';
+import { errorAt, unexpected } from '../syntax-error.ts';
+import type { NameNode } from './ast.ts';
+
+/** Symbols stand in quotes; words and descriptions do not. */
+function quoted(expected: string): string {
+  return /^[A-Za-z]/.test(expected) ? expected : `"${expected}"`;
+}
+
+export class TokenStream {
+  readonly text: string;
+  readonly #tokens: readonly Token[];
+  #at = 0;
+  /** What was looked for at the present token and not found. */
+  readonly #expected: string[] = [];
+  #depth = 0;
+
+  constructor(text: string) {
+    this.text = text;
+    this.#tokens = tokenize(text);
+  }
+
+  get current(): Token {
+    return this.#tokens[this.#at]!;
+  }
+
+  /** End of the token before the present one. */
+  get lastEnd(): number {
+    return this.#at === 0 ? 0 : this.#tokens[this.#at - 1]!.end;
+  }
+
+  ahead(count: number): Token {
+    return this.#tokens[Math.min(this.#at + count, this.#tokens.length - 1)]!;
+  }
+
+  next(): Token {
+    const token = this.current;
+    if (token.kind !== 'end') this.#at += 1;
+    this.#expected.length = 0;
+    return token;
+  }
+
+  /** Takes the keyword when it stands here. */
+  acceptWord(word: string): boolean {
+    if (this.current.upper === word) {
+      this.next();
+      return true;
+    }
+    this.#expected.push(word);
+    return false;
+  }
+
+  acceptSymbol(symbol: string): boolean {
+    const token = this.current;
+    if (token.kind === 'symbol' && token.value === symbol) {
+      this.next();
+      return true;
+    }
+    this.#expected.push(symbol);
+    return false;
+  }
+
+  /** Takes one of the symbols when it stands here. */
+  acceptSymbolOf<T extends string>(symbols: readonly T[]): T | undefined {
+    const { kind, value } = this.current;
+    if (kind === 'symbol' && (symbols as readonly string[]).includes(value)) {
+      this.next();
+      return value as T;
+    }
+    for (const symbol of symbols) this.#expected.push(symbol);
+    return undefined;
+  }
+
+  expectWord(word: string): void {
+    if (!this.acceptWord(word)) throw this.fail();
+  }
+
+  expectSymbol(symbol: string): void {
+    if (!this.acceptSymbol(symbol)) throw this.fail();
+  }
+
+  /** A name: a word (keywords too) or one in backquotes. `what` completes "expected ...". */
+  expectName(what: string): NameNode {
+    const token = this.current;
+    if (token.kind !== 'word' && token.kind !== 'name') throw this.fail(what);
+    this.next();
+    return { name: token.value, start: token.start, end: token.end };
+  }
+
+  /** An integer of 0 or more. */
+  expectInteger(): number {
+    const token = this.current;
+    if (token.kind !== 'integer') throw this.fail('an integer');
+    this.next();
+    return Number(token.value);
+  }
+
+  /** Whether a name could begin here. */
+  get isName(): boolean {
+    return this.current.kind === 'word' || this.current.kind === 'name';
+  }
+
+  /** Adds to what is expected here, without looking. */
+  expecting(what: string): void {
+    this.#expected.push(what);
+  }
+
+  /** The error of the present token: none of what was looked for. */
+  fail(what?: string): HedgerowError {
+    if (what !== undefined) this.#expected.push(what);
+    return unexpected(this.text, this.current, this.#expected.map(quoted));
+  }
+
+  failAt(offset: number, detail: string): HedgerowError {
+    return errorAt(this.text, offset, detail);
+  }
+
+  /** Whether `nested` is at work. */
+  get isNested(): boolean {
+    return this.#depth > 0;
+  }
+
+  /** Runs `read` one level deeper. */
+  nested<T>(read: () => T): T {
+    this.#depth += 1;
+    if (this.#depth > MAX_NESTING)
+      throw this.failAt(this.current.start, `this stands in more than ${MAX_NESTING} parentheses, lists or calls.`);
+    try {
+      return read();
+    } finally {
+      this.#depth -= 1;
+    }
+  }
+}

@@ -1,0 +1,267 @@
+// Turns the conditions on one pattern into what the indexes can answer, and what is left to filter.
+
+import type { RangeCondition } from '../../engine/types.ts';
+import type { BoundComparison, BoundExpression, BoundPattern, Value } from '../binder/bound.ts';
+import type { ParameterValues } from '../binder/parameters.ts';
+import { flipped } from '../executor/compare.ts';
+import { constantValue } from '../executor/evaluate.ts';
+import { patternsOf } from './patterns-of.ts';
+
+const MAX = Number.MAX_SAFE_INTEGER;
+/** Branches of an OR or IN, at most, that are answered each by an index of its own. */
+const MOST_BRANCHES = 64;
+
+/** What the indexes of one table are asked for. */
+export interface Bounds {
+  startTs: number;
+  endTs: number;
+  nodes: Set<number>;
+  ranges: RangeCondition[];
+}
+
+/** Access to one pattern: ways in whose rows together are all that can match, and what is left to check on each row. */
+export interface Access {
+  readonly ways: readonly Bounds[];
+  readonly filter: readonly BoundExpression[];
+  /** Of several ways: the one way that they are parts of, with their condition as a filter. */
+  readonly instead: Access | undefined;
+}
+
+const NOTHING: Access = { ways: [], filter: [], instead: undefined };
+
+/** `conditions` read no other pattern. No way: nothing can match. */
+export function accessOf(
+  pattern: BoundPattern,
+  conditions: readonly BoundExpression[],
+  parameters: ParameterValues,
+): Access {
+  const reader = new AccessReader(parameters);
+  const bounds = reader.begin(pattern);
+  if (bounds === undefined) return NOTHING;
+  const filter: BoundExpression[] = [];
+  let union: { condition: BoundExpression; ways: Bounds[] } | undefined;
+  for (const condition of conditions) {
+    const outcome = reader.take(condition, bounds);
+    if (outcome === 'nothing') return NOTHING;
+    if (outcome === 'taken') continue;
+    const ways = union === undefined ? reader.union(condition) : undefined;
+    if (ways === undefined) filter.push(condition);
+    else union = { condition, ways };
+  }
+  if (!canMatch(bounds)) return NOTHING;
+  if (union === undefined) return { ways: [bounds], filter, instead: undefined };
+  const ways = merged(union.ways.map((way) => both(bounds, way)).filter(canMatch));
+  const instead = { ways: [bounds], filter: [...filter, union.condition], instead: undefined };
+  return { ways, filter, instead: ways.length > 1 ? instead : undefined };
+}
+
+/** Windows that touch become one, where nothing else is asked for: `event_ts IN [5, 6]`. */
+function merged(ways: readonly Bounds[]): Bounds[] {
+  const plain = ways.filter(isWindow).sort((a, b) => a.startTs - b.startTs);
+  const windows: Bounds[] = [];
+  for (const way of plain) {
+    const last = windows[windows.length - 1];
+    if (last !== undefined && way.startTs <= last.endTs + 1) last.endTs = Math.max(last.endTs, way.endTs);
+    else windows.push(way);
+  }
+  return [...windows, ...ways.filter((way) => !isWindow(way))];
+}
+
+function isWindow({ nodes, ranges }: Bounds): boolean {
+  return nodes.size === 0 && ranges.length === 0;
+}
+
+/** No edge has more members than that. */
+const MOST_NODES = 255;
+
+function canMatch({ startTs, endTs, nodes }: Bounds): boolean {
+  return startTs <= endTs && nodes.size <= MOST_NODES;
+}
+
+function isTimeBounded(bounds: Bounds): boolean {
+  return bounds.startTs > -MAX || bounds.endTs < MAX;
+}
+
+function everything(): Bounds {
+  return { startTs: -MAX, endTs: MAX, nodes: new Set(), ranges: [] };
+}
+
+function both(a: Bounds, b: Bounds): Bounds {
+  return {
+    startTs: Math.max(a.startTs, b.startTs),
+    endTs: Math.min(a.endTs, b.endTs),
+    nodes: new Set([...a.nodes, ...b.nodes]),
+    ranges: [...a.ranges, ...b.ranges],
+  };
+}
+
+type Outcome = 'taken' | 'left' | 'nothing';
+
+class AccessReader {
+  readonly #parameters: ParameterValues;
+
+  constructor(parameters: ParameterValues) {
+    this.#parameters = parameters;
+  }
+
+  /** Bounds with the nodes of MEMBERS; undefined: nothing can match. */
+  begin(pattern: BoundPattern): Bounds | undefined {
+    const bounds = everything();
+    if (pattern.members === undefined) return bounds;
+    const nodes =
+      'kind' in pattern.members
+        ? (this.#parameters[pattern.members.name] as readonly Value[])
+        : pattern.members.map((item) => constantValue(item, this.#parameters));
+    for (const node of nodes) {
+      if (node === null) return undefined;
+      bounds.nodes.add(node as number);
+    }
+    return bounds;
+  }
+
+  /** Takes a condition into the bounds when an index answers it exactly. */
+  take(condition: BoundExpression, bounds: Bounds): Outcome {
+    if (patternsOf(condition) === 0) return this.#takeConstant(condition);
+    if (condition.kind === 'hasNode') return this.#takeNode(condition.node, bounds);
+    if (condition.kind === 'compare') return this.#takeComparison(condition, bounds);
+    if (condition.kind === 'and') return this.#takeAll(condition.items, bounds);
+    return 'left';
+  }
+
+  #takeConstant(condition: BoundExpression): Outcome {
+    return constantValue(condition, this.#parameters) === true ? 'taken' : 'nothing';
+  }
+
+  #takeAll(items: readonly BoundExpression[], bounds: Bounds): Outcome {
+    const trial = both(bounds, everything());
+    for (const item of items) {
+      const outcome = this.take(item, trial);
+      if (outcome !== 'taken') return outcome;
+    }
+    Object.assign(bounds, trial);
+    return 'taken';
+  }
+
+  #takeNode(node: BoundExpression, bounds: Bounds): Outcome {
+    if (patternsOf(node) !== 0) return 'left';
+    const value = constantValue(node, this.#parameters);
+    if (!Number.isSafeInteger(value)) return 'nothing';
+    bounds.nodes.add(value as number);
+    return 'taken';
+  }
+
+  #takeComparison(condition: BoundComparison, bounds: Bounds): Outcome {
+    const turned = patternsOf(condition.left) === 0;
+    const side = turned ? condition.right : condition.left;
+    const other = turned ? condition.left : condition.right;
+    if (patternsOf(other) !== 0) return 'left';
+    const operator = turned ? flipped(condition.operator) : condition.operator;
+    const isTime = side.kind === 'field' && side.field.kind === 'event_ts';
+    if (!isTime && side.kind !== 'bucket' && !isNumericProperty(side)) return 'left';
+    const value = constantValue(other, this.#parameters);
+    if (value === null) return 'nothing';
+    if (operator === '<>') return 'left';
+    if (isTime) return takeTime(operator, value as number, 1, bounds);
+    if (side.kind === 'bucket') return takeTime(operator, value as number, side.bucketSeconds, bounds);
+    bounds.ranges.push(rangeOf(side, operator, value as number));
+    return 'taken';
+  }
+
+  /** OR of conditions that an index answers each, or a time or bucket IN a list, as several ways in. Undefined: filter it. */
+  union(condition: BoundExpression): Bounds[] | undefined {
+    if (condition.kind === 'or') return this.#unionOf(condition.items);
+    if (condition.kind !== 'in') return undefined;
+    const { operand, items } = condition;
+    const isTime = operand.kind === 'field' && operand.field.kind === 'event_ts';
+    if (!isTime && operand.kind !== 'bucket') return undefined;
+    const width = operand.kind === 'bucket' ? operand.bucketSeconds : 1;
+    const values =
+      'kind' in items
+        ? (this.#parameters[items.name] as readonly Value[])
+        : items.every((item) => patternsOf(item) === 0)
+          ? items.map((item) => constantValue(item, this.#parameters))
+          : undefined;
+    if (values === undefined) return undefined;
+    const buckets = [...new Set(values.filter((value) => Number.isSafeInteger(value)) as number[])].sort(
+      (a, b) => a - b,
+    );
+    const windows = buckets.map((bucket) => ({
+      ...everything(),
+      startTs: bucket * width,
+      endTs: bucket * width + width - 1,
+    }));
+    const ways = merged(windows.map((window) => both(window, everything())));
+    return ways.length > MOST_BRANCHES ? undefined : ways;
+  }
+
+  #unionOf(items: readonly BoundExpression[]): Bounds[] | undefined {
+    if (items.length > MOST_BRANCHES) return undefined;
+    const ways: Bounds[] = [];
+    for (const item of items) {
+      const bounds = everything();
+      const outcome = this.take(item, bounds);
+      if (outcome === 'left') {
+        const inner = this.union(item);
+        if (inner === undefined || ways.length + inner.length > MOST_BRANCHES) return undefined;
+        ways.push(...inner);
+        continue;
+      }
+      if (outcome === 'nothing' || bounds.startTs > bounds.endTs) continue;
+      if (!isTimeBounded(bounds) && bounds.nodes.size === 0 && bounds.ranges.length === 0) return undefined;
+      ways.push(bounds);
+    }
+    return ways;
+  }
+}
+
+function isNumericProperty(side: BoundExpression): side is Extract<BoundExpression, { kind: 'field' }> {
+  if (side.kind !== 'field' || side.field.kind !== 'property') return false;
+  return side.type === 'integer' || side.type === 'real';
+}
+
+/** `floor(event_ts / width) operator value` as bounds of the time; width 1: the time itself. Values may be fractions. */
+function takeTime(operator: BoundComparison['operator'], value: number, width: number, bounds: Bounds): Outcome {
+  let low = Number.NEGATIVE_INFINITY;
+  let high = Number.POSITIVE_INFINITY;
+  switch (operator) {
+    case '=':
+      if (!Number.isInteger(value)) return 'nothing';
+      low = value;
+      high = value;
+      break;
+    case '<':
+      high = Math.ceil(value) - 1;
+      break;
+    case '<=':
+      high = Math.floor(value);
+      break;
+    case '>':
+      low = Math.floor(value) + 1;
+      break;
+    default:
+      low = Math.ceil(value);
+  }
+  bounds.startTs = Math.max(bounds.startTs, low * width);
+  bounds.endTs = Math.min(bounds.endTs, high * width + (width - 1));
+  return bounds.startTs > bounds.endTs ? 'nothing' : 'taken';
+}
+
+function rangeOf(
+  side: Extract<BoundExpression, { kind: 'field' }>,
+  operator: BoundComparison['operator'],
+  value: number,
+): RangeCondition {
+  const column = side.field.kind === 'property' ? side.field.name : '';
+  switch (operator) {
+    case '=':
+      return { column, low: value, high: value };
+    case '<':
+      return { column, high: value, highInclusive: false };
+    case '<=':
+      return { column, high: value };
+    case '>':
+      return { column, low: value, lowInclusive: false };
+    default:
+      return { column, low: value };
+  }
+}

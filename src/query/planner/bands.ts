@@ -1,0 +1,123 @@
+// Conditions on how far apart the times of two patterns lie, as bands; and what they say about each pattern's own window.
+
+import type { BoundComparison, BoundExpression } from '../binder/bound.ts';
+import type { ParameterValues } from '../binder/parameters.ts';
+import { constantValue } from '../executor/evaluate.ts';
+import type { Bounds } from './access.ts';
+import { patternsOf } from './patterns-of.ts';
+
+/** `low <= later.event_ts - earlier.event_ts <= high`; integers or infinite. */
+export interface TimeBand {
+  readonly later: number;
+  readonly earlier: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+/** The band that a condition is, exactly; undefined: it is none. */
+export function bandOf(condition: BoundExpression, parameters: ParameterValues): TimeBand | undefined {
+  if (condition.kind === 'overlaps') {
+    const width = widthOf(condition.width, parameters);
+    if (width === undefined || condition.left === condition.right) return undefined;
+    return { later: condition.left, earlier: condition.right, low: -width, high: width };
+  }
+  if (condition.kind === 'follows') {
+    const width = widthOf(condition.width, parameters);
+    if (width === undefined || condition.later === condition.earlier) return undefined;
+    return { later: condition.later, earlier: condition.earlier, low: 1, high: width };
+  }
+  return condition.kind === 'compare' ? comparedTimes(condition, parameters) : undefined;
+}
+
+function widthOf(width: BoundExpression, parameters: ParameterValues): number | undefined {
+  if (patternsOf(width) !== 0) return undefined;
+  const value = constantValue(width, parameters);
+  return typeof value === 'number' ? Math.floor(value) : undefined;
+}
+
+/** A sum of times of patterns and a number. */
+interface Linear {
+  /** How often each pattern's time is added. */
+  readonly times: ReadonlyMap<number, number>;
+  readonly constant: number;
+}
+
+/** `a.event_ts - b.event_ts < 60`, `a.event_ts >= b.event_ts + 5` and the like. */
+function comparedTimes(condition: BoundComparison, parameters: ParameterValues): TimeBand | undefined {
+  if (condition.operator === '<>') return undefined;
+  const left = linearOf(condition.left, parameters);
+  const right = linearOf(condition.right, parameters);
+  if (left === undefined || right === undefined) return undefined;
+  const sum = plus(left, right, -1);
+  const used = [...sum.times].filter(([, count]) => count !== 0);
+  if (used.length !== 2) return undefined;
+  const [first, second] = used as [[number, number], [number, number]];
+  if (Math.abs(first[1]) !== 1 || first[1] + second[1] !== 0) return undefined;
+  const later = first[1] === 1 ? first[0] : second[0];
+  const earlier = first[1] === 1 ? second[0] : first[0];
+  // later - earlier + constant (operator) 0
+  const at = -sum.constant;
+  switch (condition.operator) {
+    case '=':
+      return { later, earlier, low: at, high: at };
+    case '<':
+      return { later, earlier, low: -Infinity, high: at - 1 };
+    case '<=':
+      return { later, earlier, low: -Infinity, high: at };
+    case '>':
+      return { later, earlier, low: at + 1, high: Infinity };
+    default:
+      return { later, earlier, low: at, high: Infinity };
+  }
+}
+
+function linearOf(node: BoundExpression, parameters: ParameterValues): Linear | undefined {
+  if (node.type !== 'integer') return undefined;
+  if (node.kind === 'field')
+    return node.field.kind === 'event_ts' ? { times: new Map([[node.pattern, 1]]), constant: 0 } : undefined;
+  if (node.kind === 'arithmetic' && (node.operator === '+' || node.operator === '-')) {
+    const left = linearOf(node.left, parameters);
+    const right = linearOf(node.right, parameters);
+    return left && right && plus(left, right, node.operator === '+' ? 1 : -1);
+  }
+  if (patternsOf(node) !== 0) return undefined;
+  const value = constantValue(node, parameters);
+  return typeof value === 'number' ? { times: new Map(), constant: value } : undefined;
+}
+
+function plus(a: Linear, b: Linear, sign: 1 | -1): Linear {
+  const times = new Map(a.times);
+  for (const [pattern, count] of b.times) times.set(pattern, (times.get(pattern) ?? 0) + sign * count);
+  return { times, constant: a.constant + sign * b.constant };
+}
+
+/** Narrows the windows of patterns by each other's through the bands, in place. */
+export function narrowWindows(windows: readonly (Bounds | undefined)[], bands: readonly TimeBand[]): void {
+  for (let round = 0; round < windows.length; round++) {
+    let changed = false;
+    for (const { later, earlier, low, high } of bands) {
+      const a = windows[later];
+      const b = windows[earlier];
+      if (a === undefined || b === undefined) continue;
+      changed = narrow(a, startOf(b) + low, endOf(b) + high) || changed;
+      changed = narrow(b, startOf(a) - high, endOf(a) - low) || changed;
+    }
+    if (!changed) return;
+  }
+}
+
+/** A window that does not bound says nothing about another. */
+function startOf({ startTs }: Bounds): number {
+  return startTs > -Number.MAX_SAFE_INTEGER ? startTs : -Infinity;
+}
+
+function endOf({ endTs }: Bounds): number {
+  return endTs < Number.MAX_SAFE_INTEGER ? endTs : Infinity;
+}
+
+function narrow(window: Bounds, start: number, end: number): boolean {
+  const changed = start > window.startTs || end < window.endTs;
+  if (start > window.startTs) window.startTs = start;
+  if (end < window.endTs) window.endTs = end;
+  return changed;
+}

@@ -1,0 +1,187 @@
+// Orders the patterns of a MATCH and chooses how each is joined to those before it, by estimated size.
+
+import type { BoundExpression } from '../binder/bound.ts';
+import type { ParameterValues } from '../binder/parameters.ts';
+import { constantValue } from '../executor/evaluate.ts';
+import { bandOf } from './bands.ts';
+import { patternsOf } from './patterns-of.ts';
+import type { Band, EqualLink, JoinPlan, MemberLink, ScanPlan } from './plan.ts';
+
+/** `conditions` read two patterns or more. */
+export function planJoins(
+  scans: readonly ScanPlan[],
+  conditions: readonly BoundExpression[],
+  parameters: ParameterValues,
+): JoinPlan {
+  const waiting = new Set(scans);
+  let bound = smallest([...waiting]);
+  waiting.delete(bound as ScanPlan);
+  let input: ScanPlan | JoinPlan = bound;
+  let bits = 1 << (bound as ScanPlan).pattern;
+  let open = [...conditions];
+  while (waiting.size > 0) {
+    const next = nextScan([...waiting], bits, open);
+    waiting.delete(next);
+    const after = bits | (1 << next.pattern);
+    const usable = open.filter((condition) => (patternsOf(condition) & ~after) === 0);
+    open = open.filter((condition) => (patternsOf(condition) & ~after) !== 0);
+    input = planJoin(input, next, bits, usable, parameters);
+    bits = after;
+    bound = next;
+  }
+  return input as JoinPlan;
+}
+
+function smallest(scans: readonly ScanPlan[]): ScanPlan {
+  return scans.reduce((least, scan) => (scan.estimatedRows < least.estimatedRows ? scan : least));
+}
+
+/** The smallest pattern that a condition ties to those there are; when none is tied, the smallest. */
+function nextScan(waiting: readonly ScanPlan[], bits: number, conditions: readonly BoundExpression[]): ScanPlan {
+  const tied = waiting.filter((scan) => {
+    const after = bits | (1 << scan.pattern);
+    return conditions.some((condition) => {
+      const read = patternsOf(condition);
+      return (read & (1 << scan.pattern)) !== 0 && (read & ~after) === 0;
+    });
+  });
+  return smallest(tied.length > 0 ? tied : waiting);
+}
+
+function planJoin(
+  left: ScanPlan | JoinPlan,
+  right: ScanPlan,
+  bits: number,
+  conditions: readonly BoundExpression[],
+  parameters: ParameterValues,
+): JoinPlan {
+  const filter: BoundExpression[] = [];
+  const equal: EqualLink[] = [];
+  let band: Band | undefined;
+  let members: MemberLink | undefined;
+  for (const condition of conditions) {
+    const time = bandTo(right.pattern, condition, parameters);
+    if (time !== undefined && (band === undefined || band.left === time.left)) {
+      band = joined(band, time);
+      continue;
+    }
+    const link = memberLink(condition, right.pattern, parameters);
+    if (link !== undefined && members === undefined) {
+      members = link.link;
+      if (!link.exact) filter.push(condition);
+      continue;
+    }
+    const pair = equalLink(condition, bits, right.pattern);
+    if (pair === undefined) filter.push(condition);
+    else equal.push(pair);
+  }
+  const strategy = strategyOf(band, members, equal);
+  // A NULL width, a member link below 1 and the like tie nothing, but filter.
+  const cartesian = strategy === 'NESTED_LOOP' && filter.length === 0;
+  if (strategy !== 'NESTED_LOOP' || band !== undefined) needsOfJoin(left, right, band, members);
+  return {
+    op: 'join',
+    strategy,
+    left,
+    right,
+    band,
+    members,
+    equal,
+    filter,
+    estimatedRows: estimateJoin(left, right, strategy, filter.length > 0),
+    cartesian,
+  };
+}
+
+/** The band that a condition is, as seen from the pattern on the left: right - left. Undefined: it is none, or ties two others. */
+function bandTo(right: number, condition: BoundExpression, parameters: ParameterValues): Band | undefined {
+  const band = bandOf(condition, parameters);
+  if (band?.later === right) return { left: band.earlier, low: band.low, high: band.high };
+  return band?.earlier === right ? { left: band.later, low: -band.high, high: -band.low } : undefined;
+}
+
+function joined(a: Band | undefined, b: Band): Band {
+  if (a === undefined) return b;
+  return { left: a.left, low: Math.max(a.low, b.low), high: Math.min(a.high, b.high) };
+}
+
+/** `shared(a, b) >= k` and the like. `exact`: the join answers the condition whole. */
+function memberLink(
+  condition: BoundExpression,
+  right: number,
+  parameters: ParameterValues,
+): { link: MemberLink; exact: boolean } | undefined {
+  if (condition.kind !== 'compare') return undefined;
+  const isTurned = condition.right.kind === 'shared';
+  const shared = isTurned ? condition.right : condition.left;
+  const other = isTurned ? condition.left : condition.right;
+  if (shared.kind !== 'shared' || shared.left === shared.right || patternsOf(other) !== 0) return undefined;
+  if (shared.left !== right && shared.right !== right) return undefined;
+  const value = constantValue(other, parameters);
+  if (typeof value !== 'number') return undefined;
+  const operator = isTurned ? TURNED[condition.operator] : condition.operator;
+  const left = shared.left === right ? shared.right : shared.left;
+  if (operator === '=' && Number.isInteger(value) && value >= 1) return { link: { left, least: value }, exact: false };
+  const least = operator === '>=' ? Math.ceil(value) : operator === '>' ? Math.floor(value) + 1 : 0;
+  return least >= 1 ? { link: { left, least }, exact: true } : undefined;
+}
+
+const TURNED = { '=': '=', '<>': '<>', '<': '>', '<=': '>=', '>': '<', '>=': '<=' } as const;
+
+/** `expression over the left = expression over the right`, of single values. */
+function equalLink(condition: BoundExpression, bits: number, right: number): EqualLink | undefined {
+  if (condition.kind !== 'compare' || condition.operator !== '=') return undefined;
+  if (condition.left.type === 'list' || condition.right.type === 'list') return undefined;
+  const a = patternsOf(condition.left);
+  const b = patternsOf(condition.right);
+  const own = 1 << right;
+  if (b === own && a !== 0 && (a & ~bits) === 0) return { left: condition.left, right: condition.right };
+  if (a === own && b !== 0 && (b & ~bits) === 0) return { left: condition.right, right: condition.left };
+  return undefined;
+}
+
+function strategyOf(
+  band: Band | undefined,
+  members: MemberLink | undefined,
+  equal: readonly EqualLink[],
+): JoinPlan['strategy'] {
+  if (members !== undefined) return 'MEMBER_JOIN';
+  if (equal.length > 0) return 'HASH_JOIN';
+  return band === undefined ? 'NESTED_LOOP' : 'TEMPORAL_JOIN';
+}
+
+/** What the join itself reads of its sides. */
+function needsOfJoin(
+  left: ScanPlan | JoinPlan,
+  right: ScanPlan,
+  band: Band | undefined,
+  members: MemberLink | undefined,
+): void {
+  if (band !== undefined) {
+    right.needs.times = true;
+    scanOf(left, band.left).needs.times = true;
+  }
+  if (members !== undefined) {
+    right.needs.members = true;
+    scanOf(left, members.left).needs.members = true;
+  }
+}
+
+/** The scan of a pattern below a plan. */
+export function scanOf(plan: ScanPlan | JoinPlan, pattern: number): ScanPlan {
+  if (plan.op === 'scan') return plan;
+  return plan.right.pattern === pattern ? plan.right : scanOf(plan.left, pattern);
+}
+
+/** Rough: a join on a link gives some rows for each row of the larger side, a filter a third of the pairs. */
+function estimateJoin(
+  left: ScanPlan | JoinPlan,
+  right: ScanPlan,
+  strategy: JoinPlan['strategy'],
+  filtered: boolean,
+): number {
+  const pairs = left.estimatedRows * right.estimatedRows;
+  const rows =
+    strategy === 'NESTED_LOOP' ? pairs : Math.min(pairs, 4 * Math.max(left.estimatedRows, right.estimatedRows));
+  return Math.ceil(filtered ? rows / 3 : rows);
+}

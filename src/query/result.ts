@@ -1,0 +1,60 @@
+// What a statement answers: columns, rows in chunks, and the figures of its plan.
+
+import type { Value } from './binder/bound.ts';
+import type { Steps } from './executor/context.ts';
+import type { ResultChunk } from './executor/run-match.ts';
+import type { Vector } from './executor/vector.ts';
+import type { Strategy } from './planner/plan.ts';
+
+/** `query_plan` of an answer (specification 2.5). */
+export interface QueryPlanFigures {
+  readonly strategy: Strategy;
+  readonly buckets_scanned: number;
+  readonly total_buckets: number;
+  readonly speedup_factor: number;
+  readonly elapsed_us: number;
+}
+
+/** Read `steps` to its end, or `close` it; both let go of what it holds. */
+export interface StatementResult {
+  readonly columns: readonly string[];
+  /** Chunks of rows; null now and then: nothing yet, others may have a turn. */
+  readonly steps: Steps<ResultChunk>;
+  /** After the last step; null when nothing was searched. */
+  plan(): QueryPlanFigures | null;
+  /** Log position the rows reflect. */
+  readonly lsn: number;
+  /** What it wrote is not committed yet: it stands in an open transaction. */
+  readonly pending?: boolean;
+  /** The table that was written or read, for logs; undefined when there are several or none. */
+  readonly table: string | undefined;
+  close(): void;
+}
+
+/** A result of few rows that are there already. */
+export function rowsResult(
+  rows: readonly object[],
+  columns: readonly string[],
+  lsn: number,
+  table?: string,
+): StatementResult {
+  return {
+    columns,
+    steps: chunkOf(rows, columns),
+    plan: () => null,
+    lsn,
+    table,
+    close() {},
+  };
+}
+
+function* chunkOf(rows: readonly object[], columns: readonly string[]): Steps<ResultChunk> {
+  if (rows.length === 0) return;
+  const items = columns.map(
+    (name): Vector => ({
+      kind: 'value',
+      values: rows.map((row) => (row as Readonly<Record<string, Value>>)[name]!),
+    }),
+  );
+  yield { count: rows.length, items };
+}

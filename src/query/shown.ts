@@ -1,0 +1,23 @@
+// How an error message shows what stands in a statement: shortened, for it may be very long.
+
+const MOST_CHARACTERS = 60;
+const MOST_NAMES = 30;
+
+/** A text, cut between characters. */
+export function shown(text: string): string {
+  if (text.length <= MOST_CHARACTERS) return text;
+  const last = text.charCodeAt(MOST_CHARACTERS - 1);
+  const isHalf = last >= 0xd800 && last <= 0xdbff;
+  return `${text.slice(0, isHalf ? MOST_CHARACTERS - 1 : MOST_CHARACTERS)}...`;
+}
+
+/** A name in quotes. */
+export function shownName(name: string): string {
+  return JSON.stringify(shown(name));
+}
+
+/** Names behind commas; of very many the first. */
+export function shownNames(names: readonly string[]): string {
+  const some = names.slice(0, MOST_NAMES).map(shown).join(', ');
+  return names.length > MOST_NAMES ? `${some} and ${names.length - MOST_NAMES} others` : some;
+}

@@ -1,0 +1,34 @@
+// The error of a statement that cannot be read or bound: says where, what was found and what was expected.
+
+import { HedgerowError } from '../errors.ts';
+import { describeToken, lineAndColumn, type Token } from './lexer/token.ts';
+
+const MOST_EXPECTED = 12;
+
+/** An error at an offset of the statement's text; `detail` is the sentence without the place. */
+export function errorAt(
+  text: string,
+  offset: number,
+  detail: string,
+  expected?: readonly string[],
+  code: 'syntax_error' | 'invalid_statement' | 'unknown_column' | 'table_not_found' = 'syntax_error',
+): HedgerowError {
+  const { line, column } = lineAndColumn(text, offset);
+  return new HedgerowError(code, `Line ${line}, column ${column}: ${detail}`, {
+    fields: { line, column, ...(expected === undefined ? {} : { expected: [...expected] }) },
+  });
+}
+
+/** What was found is none of what was expected. */
+export function unexpected(text: string, token: Token, expected: readonly string[]): HedgerowError {
+  const unique = [...new Set(expected)];
+  return errorAt(text, token.start, `found ${describeToken(token)}, but expected ${listed(unique)}.`, unique);
+}
+
+function listed(names: readonly string[]): string {
+  if (names.length === 0) return 'something else';
+  if (names.length === 1) return names[0]!;
+  const shown = names.slice(0, MOST_EXPECTED);
+  if (shown.length < names.length) return `${shown.join(', ')} or others`;
+  return `${shown.slice(0, -1).join(', ')} or ${shown[shown.length - 1]}`;
+}

@@ -1,0 +1,98 @@
+// Runs statements as the service does: one function from text and parameters to columns and rows.
+
+import type { Database } from '../../src/engine/index.ts';
+import type { BoundMatch } from '../../src/query/binder/bound.ts';
+import { bindMatch } from '../../src/query/binder/match.ts';
+import type { ParameterValues } from '../../src/query/binder/parameters.ts';
+import { QueryContext, type RowSource } from '../../src/query/executor/context.ts';
+import { chunkText, rowKeys } from '../../src/query/executor/result-text.ts';
+import { runMatch } from '../../src/query/executor/run-match.ts';
+import { bucketsOf, explainRow } from '../../src/query/explain.ts';
+import type { MatchNode } from '../../src/query/parser/ast.ts';
+import { parseStatement } from '../../src/query/parser/parser.ts';
+import { indexTypeOf, type MatchPlan } from '../../src/query/planner/plan.ts';
+import { planMatch } from '../../src/query/planner/planner.ts';
+
+export interface Answer {
+  readonly columns: readonly string[];
+  /** JSON of each row. */
+  readonly rows: readonly string[];
+  /** Null where no rows of tables are read. */
+  readonly plan: { strategy: string; indexType: string; bucketsScanned: number; totalBuckets: number } | null;
+}
+
+export type Execute = (text: string, parameters?: ParameterValues) => Promise<Answer>;
+
+/** Statements over the newest state of a database. Rejects as the service answers. */
+export function executor(database: Database): Execute {
+  return async (text, parameters = {}) => {
+    const node = parseStatement(text);
+    if (node.kind === 'match') return runPlan(planOf(database, node, text, parameters), parameters);
+    if ((node.kind === 'explain' || node.kind === 'analyze') && node.statement.kind === 'match') {
+      const plan = planOf(database, node.statement, text, parameters);
+      if (node.kind === 'explain') return oneRow(explainRow(plan));
+      const context = contextOf(plan, parameters, true);
+      drain(plan, context);
+      return oneRow(explainRow(plan, context.figures));
+    }
+    throw new Error(`no statement of kind ${node.kind} can be run here yet`);
+  };
+}
+
+export function planOf(database: Database, node: MatchNode, text: string, parameters: ParameterValues): MatchPlan {
+  return planBound(bindMatch(node, text, database, parameters), parameters);
+}
+
+export function planBound(bound: BoundMatch, parameters: ParameterValues): MatchPlan {
+  return planMatch(bound, parameters, (pattern, { startTs, endTs, nodes, ranges }) =>
+    pattern.table.estimate({
+      startTs,
+      endTs,
+      nodes: nodes.length === 0 ? undefined : nodes,
+      where: ranges.length === 0 ? undefined : ranges,
+    }),
+  );
+}
+
+const NEWEST: RowSource = {
+  scan: (pattern, request, columns) => pattern.table.scan({ ...request, format: 'columns', columns }),
+  count: (pattern, startTs, endTs) => pattern.table.count({ startTs, endTs }),
+  timeBounds: (pattern, startTs, endTs) => pattern.table.timeBounds({ startTs, endTs }),
+};
+
+export function contextOf(plan: MatchPlan, parameters: ParameterValues, measured = false): QueryContext {
+  let us = 0;
+  return new QueryContext({
+    source: NEWEST,
+    patterns: plan.match.patterns,
+    parameters,
+    nowUs: () => (us += 3),
+    measured,
+  });
+}
+
+function drain(plan: MatchPlan, context: QueryContext): string[] {
+  const keys = rowKeys(plan.match.items.map((item) => item.name));
+  let text = '';
+  for (const chunk of runMatch(plan, context)) if (chunk !== null) text += chunkText(chunk, keys, '\n');
+  return text === '' ? [] : text.slice(0, -1).split('\n');
+}
+
+export function runPlan(plan: MatchPlan, parameters: ParameterValues): Answer {
+  const context = contextOf(plan, parameters);
+  const rows = drain(plan, context);
+  return {
+    columns: plan.match.items.map((item) => item.name),
+    rows,
+    plan: {
+      strategy: plan.strategy,
+      indexType: indexTypeOf(plan.strategy),
+      bucketsScanned: context.bucketsScanned,
+      totalBuckets: bucketsOf(plan.input).total,
+    },
+  };
+}
+
+function oneRow(row: Record<string, unknown>): Answer {
+  return { columns: Object.keys(row), rows: [JSON.stringify(row)], plan: null };
+}

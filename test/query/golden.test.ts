@@ -1,0 +1,157 @@
+// Golden statements (golden/*.txt): each clause, function, rule and refusal of the language; the same answers in memory, compacted, after a restart, and of the naive evaluator.
+
+import { writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { Database } from '../../src/engine/index.ts';
+import { HedgerowError } from '../../src/errors.ts';
+import type { MatchNode } from '../../src/query/parser/ast.ts';
+import { parseStatement } from '../../src/query/parser/parser.ts';
+import { WRITE_GOLDEN } from '../support/golden.ts';
+import { openSim, simDisk } from '../support/sim-engine.ts';
+import { type Answer, type Execute, executor } from './execute.ts';
+import { type GoldenCase, type GoldenFile, goldenNames, goldenPath, goldenText, readGolden } from './golden-file.ts';
+import { naiveMatch } from './naive.ts';
+import type { NaiveTable } from './naive-expressions.ts';
+import { Refusal } from './naive-values.ts';
+import { DoubleTable } from './random-tables.ts';
+
+interface World {
+  database: Database;
+  readonly tables: NaiveTable[];
+}
+
+/** The database that a file's setup makes, and its naive double. */
+async function openWorld({ setup }: GoldenFile, fs: ReturnType<typeof simDisk>): Promise<World> {
+  const database = await openSim(fs);
+  const doubles = new Map<string, DoubleTable>();
+  for (const step of setup) {
+    if ('create' in step) {
+      const table = await database.createTable(step.create);
+      doubles.set(step.create.name, new DoubleTable(table, step.create.columns ?? []));
+    } else if ('insert' in step) await doubles.get(step.insert)!.insert(step.edges);
+    else if ('delete' in step) await doubles.get(step.delete)!.delete(step.event_ts, step.members);
+    else if ('index' in step) await database.createIndex(step.index, step.column);
+    else await database.compact();
+  }
+  return { database, tables: [...doubles.values()].map((double) => double.naive) };
+}
+
+/** The lines that a case answers now. */
+async function answerOf(execute: Execute, { text, parameters, hasPlan }: GoldenCase): Promise<string[]> {
+  try {
+    const { columns, rows, plan } = await execute(text, parameters);
+    for (const row of rows)
+      expect(Object.keys(JSON.parse(row) as object).sort(), `${text}: ${row}`).toEqual([...columns].sort());
+    return hasPlan ? [...rows, planLine(plan)] : [...rows];
+  } catch (error) {
+    if (!(error instanceof HedgerowError)) throw error;
+    const { line, column } = (error.fields ?? {}) as { line?: number; column?: number };
+    const sentence = error.message.replace(/^Line \d+, column \d+: /, '');
+    return [
+      line === undefined ? `error: ${error.code} ${sentence}` : `error: ${error.code} ${line}:${column} ${sentence}`,
+    ];
+  }
+}
+
+function planLine(plan: Answer['plan']): string {
+  if (plan === null) return 'plan: null';
+  return `plan: ${plan.strategy} ${plan.indexType} ${plan.bucketsScanned}/${plan.totalBuckets}`;
+}
+
+/** Without ORDER BY no order is promised. */
+function comparable(text: string, lines: readonly string[]): readonly string[] {
+  try {
+    const node = parseStatement(text);
+    return node.kind === 'match' && node.orderBy.length === 0 ? [...lines].sort() : lines;
+  } catch {
+    return lines;
+  }
+}
+
+function isPlan(line: string): boolean {
+  return line.startsWith('plan: ');
+}
+
+/** What the naive evaluator answers; undefined: no MATCH. */
+function naiveAnswer({ text, parameters }: GoldenCase, tables: readonly NaiveTable[]): readonly string[] | undefined {
+  try {
+    const node = parseStatement(text);
+    if (node.kind !== 'match') return undefined;
+    const { columns, entries, skip, limit } = naiveMatch(node as MatchNode, text, tables, parameters);
+    return entries
+      .slice(skip, skip + limit)
+      .map(({ values }) => JSON.stringify(Object.fromEntries(columns.map((column, place) => [column, values[place]]))));
+  } catch (error) {
+    if (error instanceof HedgerowError || error instanceof Refusal) return [`error: ${error.code}`];
+    throw error;
+  }
+}
+
+/** Keys in one order, as names of numbers come first in JavaScript objects; lists too, as COLLECT promises none. */
+function sortedKeys(line: string): string {
+  if (!line.startsWith('{')) return line;
+  const entries = Object.entries(JSON.parse(line) as object).map(([key, value]) => [
+    key,
+    Array.isArray(value) ? value.map((item) => JSON.stringify(item)).sort() : value,
+  ]);
+  return JSON.stringify(entries.sort());
+}
+
+const files = goldenNames().map(readGolden);
+const cases = files.flatMap((file) => file.parts.filter((part): part is GoldenCase => typeof part !== 'string'));
+
+describe('golden statements', () => {
+  it('are many', () => {
+    expect(cases.length).toBeGreaterThan(200);
+  });
+
+  it.runIf(WRITE_GOLDEN).each(files)('of $name are written', async (file) => {
+    const { database } = await openWorld(file, simDisk());
+    const answers = new Map<GoldenCase, readonly string[]>();
+    for (const part of file.parts)
+      if (typeof part !== 'string') answers.set(part, await answerOf(executor(database), part));
+    writeFileSync(goldenPath(file.name), goldenText(file, answers));
+  });
+
+  describe.skipIf(WRITE_GOLDEN).each(files)('of $name', (file) => {
+    const own = file.parts.filter((part): part is GoldenCase => typeof part !== 'string');
+
+    it.each(['as set up', 'compacted', 'after a restart'] as const)('answer the same, %s', async (state) => {
+      const fs = simDisk();
+      let { database } = await openWorld(file, fs);
+      if (state === 'compacted') await database.compact();
+      if (state === 'after a restart') {
+        await database.close();
+        database = await openSim(fs);
+      }
+      for (const one of own) {
+        const answer = await answerOf(executor(database), one);
+        const lines = (all: readonly string[]) =>
+          comparable(one.text, state === 'as set up' ? all : all.filter((line) => !isPlan(line)));
+        expect(lines(answer), `${file.name}: ${one.text}`).toEqual(lines(one.answer));
+      }
+      await database.close();
+    });
+
+    it('answer what the naive evaluator does', async () => {
+      const { database, tables } = await openWorld(file, simDisk());
+      for (const one of own) {
+        const naive = naiveAnswer(one, tables);
+        if (naive === undefined) continue;
+        const answer = one.answer.filter((line) => !isPlan(line)).map((line) => line.replace(/^(error: \w+) .*/, '$1'));
+        expect(comparable(one.text, answer.map(sortedKeys)), `${file.name}: ${one.text}`).toEqual(
+          comparable(one.text, naive.map(sortedKeys)),
+        );
+      }
+      await database.close();
+    });
+  });
+
+  it('show every strategy', () => {
+    const shown = new Set(cases.flatMap((one) => one.answer.filter(isPlan).map((line) => line.split(' ')[1])));
+    const strategies = ['TPI_BUCKET_PUSHDOWN', 'FMI_LOOKUP', 'FMI_INTERSECT', 'PSI_RANGE', 'FULL_SCAN'];
+    expect([...shown].sort()).toEqual(
+      [...strategies, 'TEMPORAL_JOIN', 'MEMBER_JOIN', 'HASH_JOIN', 'NESTED_LOOP'].sort(),
+    );
+  });
+});

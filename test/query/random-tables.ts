@@ -1,0 +1,112 @@
+// Random tables for the statements of random.test.ts: in a database, and beside it as plain arrays; rows come, go and are compacted in both.
+
+import type { ColumnDefinition, Database, EdgeInput, PropertyValue, Table } from '../../src/engine/index.ts';
+import type { Random } from '../support/random.ts';
+import type { NaiveRow, NaiveTable } from './naive-expressions.ts';
+import { pick, TEXTS } from './random-expressions.ts';
+
+const BUILT_IN = [
+  { name: 'weight', type: 'REAL' },
+  { name: 'mean_dist_m', type: 'REAL' },
+  { name: 'formation', type: 'TEXT' },
+] as const;
+
+/** User columns of every type; each with a default or without. */
+function userColumns(random: Random): ColumnDefinition[] {
+  const withDefault = (name: string, type: ColumnDefinition['type'], value: PropertyValue) =>
+    random.below(2) === 0 ? { name, type, default: value } : { name, type };
+  return [
+    withDefault('n', 'INTEGER', random.below(9) - 3),
+    withDefault('big', 'INTEGER', -2),
+    withDefault('score', 'REAL', 1.25),
+    withDefault('place', 'TEXT', pick(random, TEXTS)),
+    withDefault('ok', 'BOOLEAN', random.below(2) === 0),
+    withDefault('open', 'BOOLEAN', true),
+  ];
+}
+
+/** A table of a database with its naive double. */
+export class DoubleTable {
+  readonly table: Table;
+  readonly naive: NaiveTable;
+  readonly #columns: readonly ColumnDefinition[];
+
+  constructor(table: Table, columns: readonly ColumnDefinition[]) {
+    this.table = table;
+    this.#columns = columns;
+    this.naive = { name: table.name, bucketSeconds: table.bucketSeconds, columns: [...BUILT_IN, ...columns], rows: [] };
+  }
+
+  async insert(edges: readonly EdgeInput[]): Promise<void> {
+    if (edges.length === 0) return;
+    const bulk = this.table.bulk();
+    for (const edge of edges) bulk.add(edge);
+    const { firstId } = await bulk.commit();
+    this.naive.rows.push(...edges.map((edge, index) => this.#rowOf(edge, firstId + index)));
+  }
+
+  #rowOf(edge: EdgeInput, id: number): NaiveRow {
+    const given = edge.properties ?? {};
+    const row: Record<string, unknown> = {
+      id,
+      event_ts: edge.event_ts,
+      members: [...new Set(edge.members)].sort((a, b) => a - b),
+    };
+    for (const { name, type: _, ...more } of [...BUILT_IN, ...this.#columns] as ColumnDefinition[])
+      row[name] = given[name] === undefined ? (more.default ?? null) : given[name];
+    return row as NaiveRow;
+  }
+
+  /** Removes every edge with that time and those members. */
+  async delete(eventTs: number, members: readonly number[]): Promise<void> {
+    await this.table.delete(eventTs, members);
+    const set = [...members].sort((a, b) => a - b).join();
+    const isOther = (row: NaiveRow) => row.event_ts !== eventTs || row.members.join() !== set;
+    this.naive.rows = this.naive.rows.filter(isOther);
+  }
+
+  async deleteSome(random: Random, share: number): Promise<void> {
+    for (const { event_ts, members } of [...this.naive.rows])
+      if (random.chance(share)) await this.delete(event_ts, members);
+  }
+}
+
+export async function makeTables(database: Database, random: Random): Promise<DoubleTable[]> {
+  const tables: DoubleTable[] = [];
+  for (const name of ['Contact', 'Trip']) {
+    const columns = userColumns(random);
+    const bucketSeconds = pick(random, [10, 10, 7, 1, 100]);
+    tables.push(new DoubleTable(await database.createTable({ name, bucketSeconds, columns }), columns));
+  }
+  return tables;
+}
+
+/** Edges with duplicate times and repeated sets; some leave out every column. */
+export function randomEdges(random: Random, count: number): EdgeInput[] {
+  const edges: EdgeInput[] = [];
+  for (let i = 0; i < count; i++) {
+    if (i > 0 && random.below(8) === 0) edges.push({ ...pick(random, edges), properties: properties(random) });
+    else edges.push({ event_ts: random.below(70) - 25, members: members(random), properties: properties(random) });
+  }
+  return edges;
+}
+
+function members(random: Random): number[] {
+  return Array.from({ length: 1 + random.below(4) }, () => random.below(9) - 3);
+}
+
+function properties(random: Random): Record<string, PropertyValue | undefined> {
+  const maybe = (value: PropertyValue): PropertyValue | undefined =>
+    random.below(4) === 0 ? undefined : random.below(4) === 0 ? null : value;
+  return {
+    weight: maybe(random.below(40) / 4 - 3),
+    mean_dist_m: maybe(random.below(5)),
+    formation: maybe(pick(random, TEXTS)),
+    n: maybe(random.below(14) - 4),
+    big: maybe(pick(random, [0, 1, 2 ** 40, -(2 ** 45), 1000, 2 ** 53 - 1])),
+    score: maybe(pick(random, [0.5, -0.25, 2, 3.75, 0, -0, 5])),
+    place: maybe(pick(random, TEXTS)),
+    ok: maybe(random.below(2) === 0),
+    open: maybe(random.below(2) === 0),
+  };
+}
