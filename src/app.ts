@@ -14,7 +14,9 @@ import { AuditLog } from './observe/audit.ts';
 import { type Logger, openLog } from './observe/log.ts';
 import { Redactor } from './observe/redact.ts';
 import { createObserver, type ServiceObserver } from './observe/service-observer.ts';
+import { Statements } from './query/statements.ts';
 import { routes } from './routes/index.ts';
+import { nodeFs } from './storage/node-fs.ts';
 
 export interface App {
   /** `http://127.0.0.1:8000`, or https. */
@@ -101,7 +103,7 @@ class RunningApp {
     this.#keys = keys;
     if (keys !== undefined) this.#keyFlush = setInterval(() => void this.#flushKeys(keys), KEY_FLUSH_MS).unref();
     this.#observer.attach(database);
-    this.#service.open(database, keys);
+    this.#service.open(database, keys, statementsOf(config, database));
     this.#log.info('database open', { dir: database.dir, last_lsn: database.lastLsn });
     return { firstKey };
   }
@@ -172,6 +174,18 @@ function openEngine(config: Config, observer: ServiceObserver, log: Logger): Pro
     memoryBudgetMb: config.memoryBudgetMb,
     notice: (message, fields) => log.info(message, fields),
     observeLog: observer.logGroup,
+  });
+}
+
+function statementsOf(config: Config, database: Database): Statements {
+  return new Statements({
+    database,
+    now: () => Date.now(),
+    nowUs: () => performance.now() * 1000,
+    newId: () => randomBytes(12).toString('base64url'),
+    transactionIdleSeconds: config.transactionIdleSeconds,
+    copyRoot: config.copyRoot === undefined ? undefined : resolve(config.copyRoot),
+    fs: nodeFs,
   });
 }
 

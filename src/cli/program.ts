@@ -16,8 +16,11 @@ import {
   keysListCommand,
   keysRevokeCommand,
 } from './keys/command.ts';
+import { type QueryFlags, queryCommand } from './query/command.ts';
+import { FORMATS } from './query/options.ts';
 import { type RestoreFlags, restoreCommand } from './restore/command.ts';
 import { serve } from './serve.ts';
+import { type ShellFlags, shellCommand } from './shell/command.ts';
 import { type VerifyFlags, verifyCommand } from './verify/command.ts';
 import { nodeWorld } from './world.ts';
 
@@ -35,6 +38,8 @@ export async function runProgram(argv: readonly string[], version: string): Prom
     exitCode = code;
   };
   addServe(program, done);
+  addQuery(program, done);
+  addShell(program, done);
   addImport(program, done);
   addInspect(program, done);
   addDemo(program, done);
@@ -93,12 +98,15 @@ function addKeys(program: Command, done: Done): void {
 }
 
 function withKeysFlags(command: Command): Command {
+  return withServerOrDirectory(command, 'admin key').option('--json', 'for machines');
+}
+
+function withServerOrDirectory(command: Command, key: string): Command {
   return command
     .option('--url <address>', `a running server (default ${DEFAULT_URL})`)
-    .addOption(new Option('--api-key <key>', 'admin key for the server').env('HEDGEROW_API_KEY'))
+    .addOption(new Option('--api-key <key>', `${key} for the server`).env('HEDGEROW_API_KEY'))
     .option('--data <dir>', 'a data directory that no server has open; needs no key')
-    .option('--config <file>', 'with --data: the TOML file its server is started with')
-    .option('--json', 'for machines');
+    .option('--config <file>', 'with --data: the TOML file its server is started with');
 }
 
 /** `true`: a flag without its value. */
@@ -154,6 +162,41 @@ function addImport(program: Command, done: Done): void {
     .action(async (files: string[], options: ImportFlags) => {
       done(await importCommand(files, options, nodeWorld()));
     });
+}
+
+function addQuery(program: Command, done: Done): void {
+  withRunner(
+    program
+      .command('query')
+      .description('Run one statement and show its rows.')
+      .argument('<statement>', 'the statement, or - to read it from stdin'),
+  )
+    .option(
+      '--param <name=json>',
+      'value of a $name in the statement; once for each',
+      (one: string, others: string[] = []) => [...others, one],
+    )
+    .action(async (statement: string, options: QueryFlags) => {
+      done(await queryCommand(statement, options, nodeWorld()));
+    });
+}
+
+function addShell(program: Command, done: Done): void {
+  withRunner(
+    program
+      .command('shell')
+      .description('Run statements one after the other, on a terminal or from a script on stdin.'),
+  ).action(async (options: ShellFlags) => {
+    done(await shellCommand(options, nodeWorld()));
+  });
+}
+
+/** Flags that say where statements run and how their rows are shown. */
+function withRunner(command: Command): Command {
+  return withServerOrDirectory(command, 'key').option(
+    '--format <format>',
+    `${FORMATS.join(', ')} (default table on a terminal, else json)`,
+  );
 }
 
 function addInspect(program: Command, done: Done): void {

@@ -1,14 +1,16 @@
 // Lays out a table for people: columns as wide as their widest cell, nothing in it that a terminal would act on.
 
+import { displayWidth, padEnd } from './display-width.ts';
+
 const GAP = '  ';
 
 /** One line a row, the last column as long as it is. */
 export function tableText(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [header, ...rows].map((cells) => cells.map(printable));
-  const widths = header.map((_, column) => Math.max(...lines.map((cells) => cells[column]?.length ?? 0)));
+  const widths = header.map((_, column) => Math.max(...lines.map((cells) => displayWidth(cells[column] ?? ''))));
   return lines
     .map((cells) => {
-      const padded = cells.map((cell, column) => cell.padEnd(widths[column]!));
+      const padded = cells.map((cell, column) => padEnd(cell, widths[column]!));
       return `${padded.join(GAP).trimEnd()}\n`;
     })
     .join('');

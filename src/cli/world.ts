@@ -1,14 +1,16 @@
 // What a command sees of the process it runs in, so that tests can run commands without one.
 
 export interface Output {
+  /** False: what was written waits to be taken, and `drain` follows. */
   write(text: string): unknown;
+  once?(event: 'drain', callback: () => void): unknown;
   readonly isTTY?: boolean | undefined;
 }
 
 export interface World {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  readonly stdin: AsyncIterable<Uint8Array>;
+  readonly stdin: AsyncIterable<Uint8Array> & { readonly isTTY?: boolean | undefined };
   readonly stdout: Output;
   readonly stderr: Output;
   /** Monotonic milliseconds. */

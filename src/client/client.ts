@@ -3,11 +3,13 @@
 import { Connection } from './connection.ts';
 import { Hyperedges } from './hyperedges.ts';
 import type { ClientOptions } from './options.ts';
+import { Query } from './query.ts';
 import { Backups, Batch, Indexes, Keys, Service, Tables, Wal } from './resources.ts';
 
 export class HedgerowClient {
   readonly hyperedges: Hyperedges;
   readonly batch: Batch;
+  readonly query: Query;
   readonly tables: Tables;
   readonly indexes: Indexes;
   readonly wal: Wal;
@@ -21,6 +23,7 @@ export class HedgerowClient {
     this.#connection = new Connection(options);
     this.hyperedges = new Hyperedges(this.#connection);
     this.batch = new Batch(this.#connection);
+    this.query = new Query(this.#connection);
     this.tables = new Tables(this.#connection);
     this.indexes = new Indexes(this.#connection);
     this.wal = new Wal(this.#connection);

@@ -9,6 +9,8 @@ export interface ApiErrorFacts {
   requestId: string | undefined;
   errors: readonly FieldError[];
   retryAfter: number | undefined;
+  line: number | undefined;
+  column: number | undefined;
 }
 
 /** The server answered with a status of 400 or more. */
@@ -24,6 +26,9 @@ export class HedgerowApiError extends Error {
   readonly errors: readonly FieldError[];
   /** Seconds after which to try again, when the server says so. */
   readonly retryAfter: number | undefined;
+  /** Where the fault lies in a statement, or in a body of lines; from 1. */
+  readonly line: number | undefined;
+  readonly column: number | undefined;
 
   constructor(facts: ApiErrorFacts) {
     super(`${facts.statusCode}: ${facts.detail}`);
@@ -33,6 +38,8 @@ export class HedgerowApiError extends Error {
     this.requestId = facts.requestId;
     this.errors = facts.errors;
     this.retryAfter = facts.retryAfter;
+    this.line = facts.line;
+    this.column = facts.column;
   }
 }
 
@@ -59,7 +66,13 @@ export function apiError(response: Response, text: string, retryAfter: number | 
     requestId: requestId ?? undefined,
     errors: Array.isArray(body.errors) ? body.errors : [],
     retryAfter,
+    line: numberIn(body.line),
+    column: numberIn(body.column),
   });
+}
+
+function numberIn(value: unknown): number | undefined {
+  return typeof value === 'number' ? value : undefined;
 }
 
 function objectIn(text: string): Record<string, unknown> {

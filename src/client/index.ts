@@ -3,6 +3,6 @@
 export { HedgerowClient } from './client.ts';
 export { HedgerowApiError, HedgerowConnectionError } from './errors.ts';
 export { OPERATIONS, type Operation, type OperationId } from './operations.ts';
-export type { CallOptions, ClientOptions } from './options.ts';
+export type { CallOptions, ClientOptions, QueryOptions } from './options.ts';
 export type { RetryOptions } from './retry.ts';
 export type * from './types.ts';

@@ -34,6 +34,7 @@ export const OPERATIONS = {
   createIndex: write('POST', '/v1/indexes'),
   dropIndex: write('DELETE', '/v1/indexes/{table}/{column}'),
   runBatch: write('POST', '/v1/batch'),
+  runQuery: write('POST', '/v1/query'),
   createBackup: write('POST', '/v1/backup'),
   listKeys: read('/v1/keys'),
   createKey: writeOnce('POST', '/v1/keys'),

@@ -33,6 +33,12 @@ export interface CallOptions {
   idempotencyKey?: string;
 }
 
+/** For statements. */
+export interface QueryOptions extends CallOptions {
+  /** Statements of one session share its transaction. Default: the key itself is the session. */
+  session?: string;
+}
+
 export type Settings = Required<ClientOptions & RetryOptions>;
 
 const LONG_TIMEOUT_MS = 600_000;

@@ -13,6 +13,10 @@ export interface CallInput {
   /** Sent as NDJSON, instead of `body`. */
   lines?: string;
   accept?: string;
+  /** The call only reads, whatever its method. */
+  reads?: boolean;
+  /** Sent as `X-Session-Id`. */
+  session?: string | undefined;
 }
 
 export interface PreparedRequest {
@@ -36,12 +40,13 @@ export function prepare(
   const operation: Operation = OPERATIONS[id];
   const headers = new Headers({ Accept: input.accept ?? JSON_TYPE });
   if (settings.apiKey !== '') headers.set('X-API-Key', settings.apiKey);
-  const isRead = operation.method === 'GET';
+  if (input.session !== undefined) headers.set('X-Session-Id', input.session);
+  const isRead = operation.method === 'GET' || input.reads === true;
   if (isRead) {
     const minLsn = Math.max(options.minLsn ?? 0, newestLsn);
     if (minLsn > 0) headers.set('X-Min-LSN', String(minLsn));
   }
-  if (operation.idempotent) headers.set('Idempotency-Key', options.idempotencyKey ?? randomKey());
+  if (operation.idempotent && !isRead) headers.set('Idempotency-Key', options.idempotencyKey ?? randomKey());
   const body = bodyOf(input, headers);
   return {
     url: settings.url + pathOf(operation.path, input.parameters ?? []) + queryOf(input.query ?? {}),

@@ -8,6 +8,7 @@ import type * as health from '../routes/schemas/health.ts';
 import type * as indexes from '../routes/schemas/indexes.ts';
 import type * as keys from '../routes/schemas/keys.ts';
 import type * as maintenance from '../routes/schemas/maintenance.ts';
+import type * as query from '../routes/schemas/query.ts';
 import type * as rows from '../routes/schemas/rows.ts';
 import type * as tables from '../routes/schemas/tables.ts';
 
@@ -36,6 +37,10 @@ export type DroppedTable = InferOutput<typeof tables.dropTableAnswer>;
 
 export type BatchOperation = InferInput<typeof batch.batchBody>['operations'][number];
 export type BatchAnswer = InferOutput<typeof batch.batchAnswer>;
+
+export type QueryParameters = NonNullable<InferInput<typeof query.queryBody>['parameters']>;
+export type QueryRow = InferOutput<typeof query.queryRow>;
+export type QueryAnswer = InferOutput<typeof query.queryAnswer>;
 
 export type Health = InferOutput<typeof health.healthAnswer>;
 export type Live = InferOutput<typeof health.liveAnswer>;

@@ -2,12 +2,13 @@
 
 import type { Principal } from '../access/principal.ts';
 import type { Database } from '../engine/index.ts';
+import type { HedgerowError } from '../errors.ts';
 import { EMPTY_BODY } from './body.ts';
 import type { EntityTag } from './entity-tag.ts';
 import type { Exchange } from './exchange.ts';
-import { ACCEPT, IDEMPOTENCY_KEY, IF_NONE_MATCH } from './header-names.ts';
+import { ACCEPT, IDEMPOTENCY_KEY, IF_NONE_MATCH, X_SESSION_ID } from './header-names.ts';
 import type { Once } from './once.ts';
-import type { Call, Route, Services } from './route.ts';
+import type { Call, Role, Route, Services } from './route.ts';
 import { decodedParameters, type Match } from './router.ts';
 import type { TransportRequest } from './transport.ts';
 
@@ -25,6 +26,7 @@ export class RequestCall implements Call {
   readonly client: Exchange;
   readonly caller: Principal;
   readonly deadlineMs: number;
+  readonly sessionId: string;
   once: Once | undefined;
   /** Empty: none was sent, or the route looks at none. */
   readonly idempotencyKey: string;
@@ -52,6 +54,7 @@ export class RequestCall implements Call {
     this.caller = exchange.caller;
     const { queryTimeoutMs } = services;
     this.deadlineMs = queryTimeoutMs === 0 ? Number.POSITIVE_INFINITY : exchange.startMs + queryTimeoutMs;
+    this.sessionId = route.sessions === true ? request.getHeader(X_SESSION_ID) : '';
     this.once = undefined;
     this.idempotencyKey = route.idempotent ? request.getHeader(IDEMPOTENCY_KEY) : '';
     this.ifNoneMatch = route.tagged ? request.getHeader(IF_NONE_MATCH) : '';
@@ -59,6 +62,10 @@ export class RequestCall implements Call {
 
   get requestId(): string {
     return this.client.requestId;
+  }
+
+  deny(needed: Role): HedgerowError {
+    return this.client.deny(needed);
   }
 
   holds(tag: EntityTag | undefined): tag is EntityTag {

@@ -1,7 +1,8 @@
 // One request and its answer on the transport: writes a reply once, as a whole or in chunks, unless the client has gone.
 
 import { NOBODY, type Principal } from '../access/principal.ts';
-import { type ErrorCode, HedgerowError } from '../errors.ts';
+import { type ErrorCode, HedgerowError, refusal } from '../errors.ts';
+import type { AuditFacts } from '../observe/observer.ts';
 import { type HeadFacts, writeHead } from './answer-head.ts';
 import { bytesOf } from './byte-text.ts';
 import { ChunkStream } from './chunk-stream.ts';
@@ -11,7 +12,7 @@ import { overloaded } from './load.ts';
 import type { Parts } from './parts.ts';
 import { type ChunkSource, errorReply, type Reply } from './reply.ts';
 import { isSaneId } from './request-id.ts';
-import type { Route } from './route.ts';
+import type { Role, Route } from './route.ts';
 import type { TransportResponse } from './transport.ts';
 
 /** Status under which requests are counted whose client has gone before the answer was out. */
@@ -277,18 +278,27 @@ export class Exchange implements HeadFacts {
 
   /** What was done stands in the audit log also when nobody is left to be told. */
   private audit({ status, facts }: Reply): void {
-    const event = facts?.audit?.event ?? this.route?.audit;
-    if (event === undefined || status >= 400 || facts?.replayed === true || this.route?.audit === undefined) return;
+    const detail = facts?.audit;
+    if (status >= 400 || facts?.replayed === true || this.route?.audit === undefined || detail === 'none') return;
+    this.tell({ event: detail?.event ?? this.route.audit, status, table: detail?.table, statement: detail?.statement });
+  }
+
+  private tell(line: Pick<AuditFacts, 'event' | 'status' | 'table' | 'statement'>): void {
     this.services.observer.audit({
-      event,
+      ...line,
       keyId: this.caller.keyId,
       remoteIp: this.address === undefined ? 'unknown' : addressText(this.address),
       role: this.caller.role,
-      status,
       requestId: this.requestId,
-      table: facts?.audit?.table,
-      statement: facts?.audit?.statement,
     });
+  }
+
+  /** The error for a caller whose role is too low for what the body asks. */
+  deny(needed: Role): HedgerowError {
+    const error = refusal('forbidden', `This needs the role ${needed}; the key has the role ${this.caller.role}.`);
+    this.services.observer.refused('forbidden');
+    this.tell({ event: 'auth.denied', status: error.status });
+    return error;
   }
 
   /** Called once: the answer is out, or nobody is left to get it. */

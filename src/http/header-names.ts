@@ -13,5 +13,6 @@ export const ORIGIN = bytesOf('origin');
 export const PREFLIGHT_METHOD = bytesOf('access-control-request-method');
 export const TRANSFER_ENCODING = bytesOf('transfer-encoding');
 export const X_API_KEY = bytesOf('x-api-key');
+export const X_SESSION_ID = bytesOf('x-session-id');
 export const X_MIN_LSN = bytesOf('x-min-lsn');
 export const X_REQUEST_ID = bytesOf('x-request-id');

@@ -73,7 +73,8 @@ export class OnceOnly {
       const once = new PendingOnce(id, bodyHash, this.#now);
       call.once = once;
       const reply = await route.handler(call);
-      if (!once.used && reply.status < 400) await call.database.replays.store(once.ofReply(reply));
+      if (!once.used && reply.status < 400 && reply.facts?.kept !== false)
+        await call.database.replays.store(once.ofReply(reply));
       return reply;
     } finally {
       this.#running.delete(id);

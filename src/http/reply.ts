@@ -35,15 +35,20 @@ export interface Reply {
 export interface ReplyFacts {
   /** A read of rows; getters are read when the answer has ended, of a stream too. */
   readonly query?: QueryFacts;
-  /** Completes the line of the audit log, on routes that have one. */
-  readonly audit?: {
-    /** Instead of the route's own. */
-    readonly event?: AuditEvent;
-    readonly table?: string;
-    readonly statement?: string;
-  };
+  /** Completes the line of the audit log, on routes that have one; `none`: there is nothing to tell. */
+  readonly audit?: AuditDetail | 'none';
+  /** False: not kept under an Idempotency-Key, since nothing was written, or not yet. */
+  readonly kept?: boolean;
   /** The answer to an earlier request: nothing was done for it. */
   readonly replayed?: boolean;
+}
+
+/** What the line of the audit log says. */
+export interface AuditDetail {
+  /** Instead of the route's own. */
+  readonly event?: AuditEvent;
+  readonly table?: string;
+  readonly statement?: string;
 }
 
 export function jsonReply(status: number, value: unknown, lsn?: number, facts?: ReplyFacts): Reply {

@@ -3,8 +3,10 @@
 import type { KeyStore } from '../access/keys.ts';
 import type { Principal } from '../access/principal.ts';
 import type { Database } from '../engine/index.ts';
+import type { HedgerowError } from '../errors.ts';
 import type { Logger } from '../observe/log.ts';
 import type { AuditEvent, Observer } from '../observe/observer.ts';
+import type { Statements } from '../query/statements.ts';
 import type { AnswerSpace } from './answer-space.ts';
 import type { CursorRegistry } from './cursors.ts';
 import type { EntityTag, EntityTags } from './entity-tag.ts';
@@ -25,6 +27,8 @@ export interface Services {
   database: Database | undefined;
   /** Undefined while the database is being opened, and when no keys are asked for. Handlers take it through `requireKeys` (guard.ts). */
   keys: Keys | undefined;
+  /** Undefined while the database is being opened. */
+  statements: Statements | undefined;
   draining: boolean;
   /** Every route of the service. */
   readonly routes: readonly Route[];
@@ -68,10 +72,14 @@ export interface Call {
   /** Who asks. On routes of role `none` a caller without a valid key has the role `none`. */
   readonly caller: Principal;
   readonly requestId: string;
+  /** `X-Session-Id`, on routes with sessions; empty: the key itself is the session. */
+  readonly sessionId: string;
   /** Set when the request carries an Idempotency-Key: goes into the engine's `attach`, so that the answer is stored in the write's own frame. */
   readonly once: Once | undefined;
   /** When a read must have begun its answer, on the clock of `services.now`; Infinity: no limit. */
   readonly deadlineMs: number;
+  /** The error for a caller whose role is too low for what the body asks; stands in the audit log from now on. */
+  deny(needed: Role): HedgerowError;
   /** True when the client says it holds the answer with this tag: answer `notModified(tag)` without doing the work. Only on tagged routes. */
   holds(tag: EntityTag | undefined): tag is EntityTag;
 }
@@ -100,6 +108,8 @@ export interface Route {
   readonly tagged: boolean;
   /** Event of the audit log for answers under 400; `reply.facts.audit.event` may name another. */
   readonly audit?: AuditEvent;
+  /** Looks at `X-Session-Id`. */
+  readonly sessions?: boolean;
   /** Neither counted nor limited: the probes. */
   readonly rateExempt: boolean;
   /** A write whose answer may be replayed for an Idempotency-Key. */

@@ -5,6 +5,7 @@ import { RateLimit } from '../access/rate-limit.ts';
 import type { Database } from '../engine/index.ts';
 import type { Logger } from '../observe/log.ts';
 import type { Observer } from '../observe/observer.ts';
+import type { Statements } from '../query/statements.ts';
 import { AnswerSpace } from './answer-space.ts';
 import { Cors } from './cors.ts';
 import { CursorRegistry } from './cursors.ts';
@@ -53,7 +54,7 @@ export interface Service {
   readonly host: string;
   readonly port: number;
   /** From now on all routes are answered. `keys`: undefined when nobody needs one. */
-  open(database: Database, keys: Keys | undefined): void;
+  open(database: Database, keys: Keys | undefined, statements?: Statements): void;
   /** Refuses new work, lets running requests end; the database stays open. */
   close(graceMs?: number): Promise<void>;
 }
@@ -71,14 +72,18 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     maxBodyBytes: options.maxBodyBytes,
   });
   const server: HttpServer = await listen(dispatcher, options);
-  const sweep = setInterval(() => parts.cursors.sweep(), SWEEP_MS).unref();
+  const sweep = setInterval(() => {
+    parts.cursors.sweep();
+    parts.statements?.sessions.sweep();
+  }, SWEEP_MS).unref();
   const look = setInterval(() => load.look(), LOOK_MS).unref();
   return {
     host: server.host,
     port: server.port,
-    open: (database, keys) => {
+    open: (database, keys, statements) => {
       parts.database = database;
       parts.keys = keys;
+      parts.statements = statements;
     },
     close: async (graceMs = 10_000) => {
       parts.draining = true;
@@ -87,6 +92,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       clearInterval(look);
       server.close();
       parts.cursors.close();
+      parts.statements?.close();
     },
   };
 }
@@ -100,6 +106,7 @@ function makeParts(options: ServiceOptions): Parts {
   return {
     database: undefined,
     keys: undefined,
+    statements: undefined,
     draining: false,
     routes,
     observer,

@@ -1,7 +1,7 @@
 // Batches: many operations as one atomic commit. A failed operation is an answer with status 200 that says so.
 
 import type { CommitOutcome, Database, Transaction } from '../engine/index.ts';
-import { HedgerowError, refusal } from '../errors.ts';
+import { HedgerowError } from '../errors.ts';
 import { invalidFields, kindOf } from '../http/field-errors.ts';
 import { parseJsonObject, requireObject } from '../http/json-body.ts';
 import { JSON_BODY } from '../http/media.ts';
@@ -10,6 +10,8 @@ import { jsonReply, jsonTextReply, type Reply, type ReplyFacts } from '../http/r
 import type { Call, Route } from '../http/route.ts';
 import { maskPatterns } from '../observe/redact.ts';
 import { readEdge, readEdgeKey, tableNameOf } from './edge-input.ts';
+import { requireRole, requireStatements, slicesOf } from './query.ts';
+import { collectRows } from './query-reply.ts';
 import { batchAnswer, batchBody } from './schemas/batch.ts';
 
 interface OperationResult {
@@ -20,7 +22,16 @@ interface OperationResult {
   id?: number;
   /** Delete: how many edges it removed. */
   matched?: number;
+  /** Query: what the statement answered. */
+  rows?: unknown[];
   error?: string;
+}
+
+/** What a batch gathers while it runs. */
+interface Progress {
+  readonly results: OperationResult[];
+  /** Of inserts and deletes: their place among the staged operations. */
+  readonly places: (number | undefined)[];
 }
 
 /** Operations staged in one step, so that a step stays well under the time slice. */
@@ -29,17 +40,13 @@ const OPERATIONS_PER_STEP = 200;
 async function batch(call: Call): Promise<Reply> {
   const operations = operationsOf(parseJsonObject(call.body));
   const transaction = call.database.begin();
-  const results: OperationResult[] = [];
+  const progress: Progress = { results: [], places: [] };
+  const { results } = progress;
   try {
-    const step = (): boolean => {
-      for (let i = 0; i < OPERATIONS_PER_STEP && results.length < operations.length; i++) {
-        const result = stage(call.database, transaction, operations[results.length], results.length);
-        results.push(result);
-        if (!result.success) return false;
-      }
-      return results.length < operations.length;
-    };
-    if (step()) await call.services.slices.run(step);
+    while (results.length < operations.length && results.at(-1)?.success !== false) {
+      if (isQuery(operations[results.length])) await runQuery(call, transaction, operations[results.length], progress);
+      else await runStaged(call, transaction, operations, progress);
+    }
   } catch (error) {
     transaction.rollback();
     throw error;
@@ -49,9 +56,64 @@ async function batch(call: Call): Promise<Reply> {
     transaction.rollback();
     return jsonReply(200, rolledBack(operations.length, results, failed), undefined, ROLLED_BACK);
   }
-  const answer = new WriteAnswer<CommitOutcome>(call.once, 200, (outcome) => committedBody(results, outcome));
+  const answer = new WriteAnswer<CommitOutcome>(call.once, 200, (outcome) => committedBody(progress, outcome));
   const commit = await transaction.commit(answer.attach);
   return jsonTextReply(200, answer.body(commit), commit.lsn);
+}
+
+function isQuery(operation: unknown): boolean {
+  return typeof operation === 'object' && operation !== null && 'type' in operation && operation.type === 'query';
+}
+
+/** Stages inserts and deletes up to the next query, the end, or the first that fails. */
+async function runStaged(
+  call: Call,
+  transaction: Transaction,
+  operations: readonly unknown[],
+  { results, places }: Progress,
+): Promise<void> {
+  const step = (): boolean => {
+    for (let i = 0; i < OPERATIONS_PER_STEP; i++) {
+      const operation = operations[results.length];
+      if (results.length === operations.length || isQuery(operation)) return false;
+      places.push(transaction.operations);
+      const result = stage(call.database, transaction, operation, results.length);
+      results.push(result);
+      if (!result.success) return false;
+    }
+    return true;
+  };
+  if (step()) await call.services.slices.run(step);
+}
+
+/** Runs one statement over what the batch has written so far. */
+async function runQuery(
+  call: Call,
+  transaction: Transaction,
+  operation: unknown,
+  { results, places }: Progress,
+): Promise<void> {
+  const op = results.length;
+  places.push(undefined);
+  try {
+    const { cypher, parameters } = requireObject(operation, ['body', 'operations', op]);
+    if (typeof cypher !== 'string')
+      throw invalidFields([{ loc: ['body', 'operations', op, 'cypher'], msg: 'must be a statement, as a string' }]);
+    const statements = requireStatements(call);
+    const prepared = statements.prepare(cypher);
+    requireRole(call, prepared);
+    const outcome = await statements.runInside(
+      prepared,
+      (parameters ?? {}) as Record<string, unknown>,
+      transaction,
+      slicesOf(call),
+    );
+    const rows = 'steps' in outcome ? await collectRows(call, outcome) : [outcome];
+    results.push({ op, type: 'query', success: true, rows });
+  } catch (error) {
+    if (!(error instanceof HedgerowError) || error.status >= 500) throw error;
+    results.push({ op, type: 'query', success: false, error: maskPatterns(error.message) });
+  }
 }
 
 const ROLLED_BACK: ReplyFacts = { audit: { event: 'batch.rolled_back' } };
@@ -67,12 +129,13 @@ function rolledBack(total: number, results: readonly OperationResult[], failed: 
 }
 
 /** Completes the results with what came out of each operation. */
-function committedBody(results: OperationResult[], outcome: CommitOutcome): string {
-  outcome.results.forEach((one, index) => {
-    const result = results[index]!;
-    if ('row' in one) result.id = one.row.id;
-    else result.matched = one.matched;
-  });
+function committedBody({ results, places }: Progress, outcome: CommitOutcome): string {
+  for (const [index, place] of places.entries()) {
+    if (place === undefined) continue;
+    const one = outcome.results[place]!;
+    if ('row' in one) results[index]!.id = one.row.id;
+    else results[index]!.matched = one.matched;
+  }
   const total = results.length;
   return JSON.stringify({ committed: true, ops_total: total, ops_success: total, results });
 }
@@ -121,8 +184,6 @@ function stageChecked(
       transaction.delete(database.table(tableNameOf(source, place)), key.event_ts, key.members);
       return;
     }
-    case 'query':
-      throw refusal('invalid_input', 'Statements are not available in this version yet.');
     default:
       throw invalidFields([{ loc: [...place, 'type'], msg: 'must be insert, delete or query' }]);
   }

@@ -24,7 +24,8 @@ export const TAGS: readonly Tag[] = [
     description: 'Insert, delete and read hyperedges.',
     paths: ['/v1/hyperedges'],
   },
-  { name: 'Batch', description: 'Several writes as one.', paths: ['/v1/batch'] },
+  { name: 'Statements', description: 'The statement language: search, join, change, define.', paths: ['/v1/query'] },
+  { name: 'Batch', description: 'Several operations as one.', paths: ['/v1/batch'] },
   { name: 'Tables', description: 'Tables of hyperedges.', paths: ['/v1/tables'] },
   { name: 'Indexes', description: 'Indexes on numeric columns.', paths: ['/v1/indexes'] },
   {

@@ -10,9 +10,11 @@ import { indexRoutes } from './indexes.ts';
 import { keyRoutes } from './keys.ts';
 import { maintenanceRoutes } from './maintenance.ts';
 import { metricsRoutes } from './metrics.ts';
+import { queryRoutes } from './query.ts';
 import { tableRoutes } from './tables.ts';
 
 export const routes: readonly Route[] = [
+  ...queryRoutes,
   ...healthRoutes,
   ...metricsRoutes,
   ...hyperedgeRoutes,

@@ -10,6 +10,7 @@ import { startService } from '../../src/http/service.ts';
 import { SILENT } from '../../src/observe/log.ts';
 import { type AuditFacts, UNOBSERVED } from '../../src/observe/observer.ts';
 import { routes } from '../../src/routes/index.ts';
+import { statementsOf } from '../support/statements.ts';
 
 export const ADMIN_KEY = 'hgr_the-first-admin-key-of-a-test';
 
@@ -49,7 +50,7 @@ export async function startKeyedServer({ authDisabled = false, now = () => Date.
     observer: { ...UNOBSERVED, audit: (facts) => void audits.push({ ...facts }) },
     log: SILENT,
   });
-  service.open(database, authDisabled ? undefined : keys);
+  service.open(database, authDisabled ? undefined : keys, statementsOf(database));
   return {
     url: `http://127.0.0.1:${service.port}`,
     dir,

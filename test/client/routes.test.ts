@@ -52,6 +52,10 @@ const CALLS = {
     list: (client) => client.indexes.list(),
     drop: (client) => client.indexes.drop('hyperedges', 'weight'),
   },
+  query: {
+    run: (client) => client.query.run('MATCH (e:hyperedges) RETURN count(*) AS n'),
+    rows: (client) => client.query.rows('MATCH (e:hyperedges) RETURN e.id'),
+  },
   batch: { run: (client) => client.batch.run([{ type: 'insert', event_ts: 7, members: [3] }]) },
   wal: {
     status: (client) => client.wal.status(),
@@ -69,7 +73,7 @@ const CALLS = {
 } as const satisfies Record<string, Record<string, (client: HedgerowClient) => unknown>>;
 
 /** Methods that read an answer in another form, and the one whose route they share. */
-const OTHER_FORMS = ['insertMany', 'rangeRows', 'rangePages', 'nodeRows', 'nodePages'];
+const OTHER_FORMS = ['insertMany', 'rangeRows', 'rangePages', 'nodeRows', 'nodePages', 'rows'];
 
 function methodsOf(resource: object): string[] {
   return Object.getOwnPropertyNames(Object.getPrototypeOf(resource)).filter((name) => name !== 'constructor');

@@ -199,7 +199,7 @@ describe('batch', () => {
     ['bad field', { type: 'insert', event_ts: 'x', members: [1] }, 'insert', 'event_ts'],
     ['empty members', { type: 'insert', event_ts: 1, members: [] }, 'insert', 'empty'],
     ['unknown table', { type: 'delete', event_ts: 1, members: [1], table: 'nope' }, 'delete', 'nope'],
-    ['statement', { type: 'query', cypher: 'MATCH' }, 'query', 'not available'],
+    ['statement', { type: 'query', cypher: 'MATCH' }, 'query', 'Line 1, column 6'],
   ])('applies nothing when an operation fails: %s', async (_name, operation, type, message) => {
     const before = server.database.lastLsn;
     const answer = await batch([{ type: 'insert', event_ts: 60, members: [1] }, operation, { type: 'insert' }]);

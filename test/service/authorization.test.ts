@@ -20,6 +20,7 @@ const SPECIFIED: Readonly<Record<Role, readonly string[]>> = {
     'GET /v1/tables',
     'GET /v1/tables/{name}',
     'GET /v1/indexes',
+    'POST /v1/query',
   ],
   readwrite: [
     'POST /v1/hyperedges',

@@ -129,6 +129,17 @@ const OWN: Readonly<Record<string, Make>> = {
     const only = (json as { role: string; key_id: string }[]).find((key) => key.role === 'admin');
     return world.as('admin', { method, path: `/v1/keys/${only!.key_id}` });
   },
+  'runQuery 403': async ({ method, path }, worlds) => {
+    const body = { query: 'DELETE FROM hyperedges' };
+    return (await worlds.get('usual')).as('readonly', { method, path, body });
+  },
+  'runQuery 404': missing('/v1/query', { query: 'MATCH (e:nope) RETURN e' }),
+  'runQuery 409': missing('/v1/query', { query: 'CREATE HYPEREDGE TABLE hyperedges (node)' }),
+  'runQuery 507': async (target, worlds) => {
+    await onFullDisk(target, worlds);
+    const body = { query: 'INSERT INTO hyperedges (event_ts, members) VALUES (1, [2])' };
+    return (await worlds.get('full')).as('admin', { method: target.method, path: target.path, body });
+  },
   'getDocsFile 404': missing('/docs/nope.js'),
   'getReady 503': async (target, worlds) => plain(target, await worlds.get('starting')),
 };

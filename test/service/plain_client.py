@@ -128,6 +128,12 @@ def maintenance():
     has(call("GET", "/v1/wal"), pending=0, threshold=1000)
 
 
+def query():
+    answer = call("POST", "/v1/query", {"query": "MATCH (e:hyperedges) RETURN count(*) AS n", "parameters": {}})
+    assert answer["columns"] == ["n"], answer
+    assert answer["num_tuples"] == 1, answer
+
+
 def batch():
     operations = [
         {"type": "insert", "event_ts": 200, "members": [1, 2]},
@@ -186,6 +192,7 @@ tables()
 indexes()
 hyperedges()
 maintenance()
+query()
 batch()
 backup()
 keys()

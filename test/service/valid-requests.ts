@@ -83,6 +83,7 @@ const RECIPES: Readonly<Record<string, Recipe>> = {
       return { path: '/v1/indexes/hyperedges/weight' };
     },
   },
+  'POST /v1/query': fixed(200, '/v1/query', { query: 'MATCH (e:hyperedges) RETURN e.id LIMIT 5' }),
   'POST /v1/batch': fixed(200, '/v1/batch', { operations: [{ type: 'insert', ...EDGE }] }),
   'POST /v1/backup': {
     status: 200,

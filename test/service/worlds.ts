@@ -10,6 +10,7 @@ import { UNOBSERVED } from '../../src/observe/observer.ts';
 import { routes } from '../../src/routes/index.ts';
 import { openSim } from '../support/sim-engine.ts';
 import { type OperationKind, SimFs } from '../support/sim-fs.ts';
+import { statementsOf } from '../support/statements.ts';
 import { type Answered, type Sent, send } from './valid-requests.ts';
 
 export interface World {
@@ -89,7 +90,7 @@ export async function startWorld({
     log: SILENT,
     ...options,
   });
-  if (open) service.open(database, options.authDisabled === true ? undefined : keys);
+  if (open) service.open(database, options.authDisabled === true ? undefined : keys, statementsOf(database));
   const url = `http://127.0.0.1:${service.port}`;
   return {
     url,

@@ -8,7 +8,10 @@ export const batchBody = v.pipe(
     operations: v.pipe(
       v.array(
         v.looseObject({
-          type: described(text(), '`insert` and `delete` take the fields of the routes of the same meaning.'),
+          type: described(
+            text(),
+            '`insert` and `delete` take the fields of the routes of the same meaning, `query` a statement in `cypher` and its `parameters`.',
+          ),
         }),
       ),
       v.minLength(1),
@@ -30,6 +33,7 @@ const result = v.object({
   success: v.boolean(),
   id: v.optional(described(count(), 'Insert: id of the new edge.')),
   matched: v.optional(described(count(), 'Delete: edges removed.')),
+  rows: v.optional(described(v.array(v.record(v.string(), v.unknown())), 'Query: the rows it answered.')),
   error: v.optional(v.string()),
 });
 

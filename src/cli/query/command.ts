@@ -1,0 +1,39 @@
+// `hedgerow query STATEMENT`: runs one statement at a server or in a data directory, and writes its rows.
+
+import { text } from 'node:stream/consumers';
+import { reportFailure, UsageError, type World } from '../world.ts';
+import { errorText } from './error-text.ts';
+import { formatOf, openRunner, parametersOf, type RunnerFlags } from './options.ts';
+import { show } from './output.ts';
+import { Cancelled } from './runner.ts';
+
+export interface QueryFlags extends RunnerFlags {
+  param?: readonly string[] | undefined;
+  format?: string | undefined;
+}
+
+/** Resolves with the exit code: 0, 1 when the statement fails, 2 for a wrong call. `given` is `-`: the statement comes from stdin. */
+export async function queryCommand(given: string, flags: QueryFlags, world: World): Promise<number> {
+  const controller = new AbortController();
+  const forget = world.onInterrupt(() => controller.abort(new Cancelled()));
+  try {
+    const format = formatOf(flags.format, world);
+    const parameters = parametersOf(flags.param ?? []);
+    const statement = given === '-' ? await text(world.stdin) : given;
+    if (statement.trim() === '') throw new UsageError('query needs a STATEMENT, or - and the statement on stdin.');
+    const runner = await openRunner(flags, world);
+    try {
+      await show(runner, { statement, parameters, signal: controller.signal }, format, world.stdout);
+      return 0;
+    } catch (error) {
+      world.stderr.write(`hedgerow: ${errorText(error, statement)}`);
+      return 1;
+    } finally {
+      await runner.close();
+    }
+  } catch (error) {
+    return reportFailure(world, error);
+  } finally {
+    forget();
+  }
+}

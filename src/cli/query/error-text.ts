@@ -1,0 +1,48 @@
+// How the error of a statement is shown: its sentence, and the line it means with a sign below the place.
+
+import { HedgerowApiError, HedgerowConnectionError } from '../../client/index.ts';
+import { HedgerowError } from '../../errors.ts';
+import { displayWidth } from '../display-width.ts';
+import { printable } from '../table-text.ts';
+
+/** Characters shown on either side of the place. */
+const AROUND = 60;
+
+/** Several lines, the last one ended. */
+export function errorText(error: unknown, statement: string): string {
+  const place = placeOf(error);
+  return `${printable(sentenceOf(error))}\n${place === undefined ? '' : placeText(statement, place.line, place.column)}`;
+}
+
+function sentenceOf(error: unknown): string {
+  if (error instanceof HedgerowApiError) {
+    return error.statusCode === 401
+      ? `${error.detail} Give a valid key with --api-key, or in HEDGEROW_API_KEY.`
+      : error.detail;
+  }
+  if (error instanceof HedgerowConnectionError)
+    return `${error.message} Start a server with hedgerow serve, or name its directory with --data DIR.`;
+  return error instanceof Error ? error.message : String(error);
+}
+
+function placeOf(error: unknown): { line: number; column: number } | undefined {
+  const { line, column } =
+    error instanceof HedgerowApiError ? error : error instanceof HedgerowError ? (error.fields ?? {}) : {};
+  return typeof line === 'number' && typeof column === 'number' ? { line, column } : undefined;
+}
+
+/** The line of the statement, cut around the place when it is long, and a caret. Columns count characters, from 1. */
+export function placeText(statement: string, line: number, column: number): string {
+  const text = statement.split('\n')[line - 1];
+  if (text === undefined) return '';
+  const characters = [...text.replace(/\r$/, '')];
+  const at = Math.min(column - 1, characters.length);
+  const start = Math.max(0, at - AROUND);
+  const before = (start > 0 ? '…' : '') + shown(characters.slice(start, at));
+  const behind = shown(characters.slice(at, at + AROUND)) + (characters.length > at + AROUND ? '…' : '');
+  return `  ${before}${behind}\n  ${' '.repeat(displayWidth(before))}^\n`;
+}
+
+function shown(characters: readonly string[]): string {
+  return printable(characters.join('').replaceAll('\t', ' '));
+}

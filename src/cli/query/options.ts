@@ -1,0 +1,64 @@
+// The flags of `hedgerow query` and `hedgerow shell`, checked.
+
+import { randomUUID } from 'node:crypto';
+import { DEFAULT_URL, urlOf } from '../import/options.ts';
+import { UsageError, type World } from '../world.ts';
+import { openDirectoryRunner } from './directory-runner.ts';
+import type { Parameters, StatementRunner } from './runner.ts';
+import { ServerRunner } from './server-runner.ts';
+
+export const FORMATS = ['table', 'json', 'ndjson', 'csv'] as const;
+export type Format = (typeof FORMATS)[number];
+
+export interface RunnerFlags {
+  url?: string | undefined;
+  apiKey?: string | undefined;
+  data?: string | undefined;
+  config?: string | undefined;
+}
+
+/** Throws UsageError, ConfigError, or what the directory says. */
+export function openRunner(flags: RunnerFlags, world: World): Promise<StatementRunner> {
+  const { url, apiKey, data, config } = flags;
+  if (data !== undefined) {
+    if (url !== undefined) throw new UsageError('--data and --url exclude each other.');
+    return openDirectoryRunner(data, config, world);
+  }
+  if (config !== undefined) throw new UsageError('--config needs --data: a server has its own settings.');
+  return Promise.resolve(new ServerRunner({ url: urlOf(url ?? DEFAULT_URL), apiKey, session: randomUUID() }));
+}
+
+/** For people a table, for programs JSON. Throws UsageError. */
+export function formatOf(given: string | undefined, world: World): Format {
+  if (given === undefined) return world.stdout.isTTY === true ? 'table' : 'json';
+  const format = FORMATS.find((name) => name === given);
+  if (format !== undefined) return format;
+  throw new UsageError(`--format is ${JSON.stringify(given)}, but it takes one of ${FORMATS.join(', ')}.`);
+}
+
+const NAME = /^[A-Za-z_]\w*$/;
+
+/** `name=json`, each name once. Throws UsageError. */
+export function parametersOf(given: readonly string[]): Parameters {
+  const parameters: [string, unknown][] = [];
+  for (const one of given) {
+    const at = one.indexOf('=');
+    const name = at < 0 ? one : one.slice(0, at);
+    if (at < 0 || !NAME.test(name))
+      throw new UsageError(`--param ${JSON.stringify(one)} must be name=json, as in --param node=7.`);
+    if (parameters.some(([known]) => known === name)) throw new UsageError(`--param ${name} is given twice.`);
+    parameters.push([name, jsonValue(name, one.slice(at + 1))]);
+  }
+  return Object.fromEntries(parameters);
+}
+
+/** The value of a parameter as a person types it. Throws UsageError. */
+export function jsonValue(name: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new UsageError(
+      `The value of ${name} is no JSON: ${text.slice(0, 100)}. A text stands in double quotes, as in ${name}='"text"'.`,
+    );
+  }
+}

@@ -1,0 +1,35 @@
+// Where statements run: at a server or in a data directory, both behind these few calls.
+
+/** A row by the names of the columns. */
+export type Row = Readonly<Record<string, unknown>>;
+
+export interface PlanFigures {
+  readonly strategy: string;
+  readonly buckets_scanned: number;
+  readonly total_buckets: number;
+}
+
+export interface Ran {
+  readonly columns: readonly string[];
+  /** Iterating throws what stops the statement half way. */
+  readonly batches: AsyncIterable<readonly Row[]>;
+  /** Known when all batches were read; null when nothing was searched. */
+  plan(): PlanFigures | null;
+}
+
+export type Parameters = Readonly<Record<string, unknown>>;
+
+export interface StatementRunner {
+  /** Rejects with what is wrong with the statement; with the reason of the signal when it is aborted. */
+  run(statement: string, parameters: Parameters, signal: AbortSignal): Promise<Ran>;
+  /** The rows alone, as they come. */
+  rows(statement: string, parameters: Parameters, signal: AbortSignal): AsyncIterable<readonly Row[]>;
+  close(): Promise<void>;
+}
+
+/** The reason with which a person stops a statement. */
+export class Cancelled extends Error {
+  constructor() {
+    super('cancelled.');
+  }
+}

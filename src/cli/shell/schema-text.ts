@@ -1,0 +1,26 @@
+// Shows a table as the statements that make it.
+
+import { IDENTIFIER } from '../../limits.ts';
+import type { Row } from '../query/runner.ts';
+
+/** `table`: a row of SHOW TABLES; `indexes`: rows of SHOW INDEXES. */
+export function schemaText(table: Row, indexes: readonly Row[]): string {
+  const columns = table.columns as readonly { name: string; type: string }[];
+  const members = (table.member_tables as readonly string[]).map(nameText).join(', ');
+  const name = nameText(table.name as string);
+  const properties =
+    columns.length === 0
+      ? ''
+      : `\n  PROPERTIES (${columns.map((column) => `${nameText(column.name)} ${column.type}`).join(', ')})`;
+  const lines = [
+    `CREATE HYPEREDGE TABLE ${name} (${members})${properties}\n  BUCKET_SECONDS ${table.bucket_seconds} COMPACT_THRESHOLD ${table.compact_threshold};`,
+    ...indexes
+      .filter((index) => index.table === table.name)
+      .map((index) => `CREATE INDEX ON ${name} (${nameText(index.column as string)});`),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function nameText(name: string): string {
+  return IDENTIFIER.test(name) ? name : `\`${name}\``;
+}

@@ -1,0 +1,139 @@
+// Cuts what a person types, or a script holds, into statements: at semicolons outside of quotes and comments.
+
+export interface Piece {
+  /** Without its semicolon, and without blanks around it. */
+  readonly text: string;
+  /** 1-based line of the input on which it begins. */
+  readonly line: number;
+}
+
+type State = 'plain' | "'" | '"' | '`' | 'line comment' | 'block comment';
+
+export class StatementSplitter {
+  #state: State = 'plain';
+  #text = '';
+  /** Line of the next character, and of the first one of the statement. */
+  #line = 1;
+  #startLine = 1;
+  /** There is more than blanks and comments. */
+  #hasContent = false;
+  /** The character before takes this one with it: a backslash in quotes. */
+  #escaped = false;
+
+  /** The statements that end in `text`, which goes on where the last one ended. Give whole lines: a sign of two characters is not put together again. */
+  add(text: string): Piece[] {
+    const pieces: Piece[] = [];
+    let from = 0;
+    for (let at = 0; at < text.length; at++) {
+      const character = text[at]!;
+      if (this.#state === 'plain' && character === ';') {
+        this.#text += text.slice(from, at);
+        from = at + 1;
+        const piece = this.#take();
+        if (piece !== undefined) pieces.push(piece);
+        this.#startLine = this.#line;
+      } else {
+        at += this.#step(character, text[at + 1]);
+      }
+      if (character === '\n') this.#line++;
+    }
+    this.#text += text.slice(from);
+    return pieces;
+  }
+
+  /** What is left at the end of the input; undefined when it is nothing. */
+  end(): Piece | undefined {
+    return this.#take();
+  }
+
+  /** True between statements: nothing is begun but blanks and comments that have ended. */
+  get isEmpty(): boolean {
+    return !this.#hasContent && this.#state !== 'block comment';
+  }
+
+  /** True inside of a text, a name in backquotes or a comment. */
+  get isQuoted(): boolean {
+    return this.#state !== 'plain';
+  }
+
+  /** The statement that is begun. */
+  get text(): string {
+    return this.#text;
+  }
+
+  /** Forgets the statement that is begun. */
+  clear(): void {
+    this.#take();
+    this.#startLine = this.#line;
+  }
+
+  /** Takes one character in; gives 1 when it takes the next one with it. */
+  #step(character: string, next: string | undefined): 0 | 1 {
+    if (this.#escaped) {
+      this.#escaped = false;
+      return 0;
+    }
+    switch (this.#state) {
+      case 'plain':
+        return this.#plain(character, next);
+      case 'line comment':
+        if (character === '\n') this.#state = 'plain';
+        return 0;
+      case 'block comment':
+        if (character !== '*' || next !== '/') return 0;
+        this.#state = 'plain';
+        return 1;
+      default:
+        // A doubled quote ends one text and begins the next: the same for where the statement ends.
+        if (character === this.#state) this.#state = 'plain';
+        else if (character === '\\' && this.#state !== '`') this.#escaped = true;
+        return 0;
+    }
+  }
+
+  #plain(character: string, next: string | undefined): 0 | 1 {
+    if (character === '/' && (next === '/' || next === '*')) {
+      this.#state = next === '/' ? 'line comment' : 'block comment';
+      return 1;
+    }
+    if (character === "'" || character === '"' || character === '`') this.#state = character;
+    if (!/\s/.test(character)) this.#hasContent = true;
+    return 0;
+  }
+
+  #take(): Piece | undefined {
+    const whole = this.#text;
+    const piece = this.#hasContent ? { text: whole.trim(), line: this.#startLine + leadingLines(whole) } : undefined;
+    this.#text = '';
+    this.#state = 'plain';
+    this.#hasContent = false;
+    this.#escaped = false;
+    return piece;
+  }
+}
+
+function leadingLines(text: string): number {
+  const blank = text.slice(0, text.length - text.trimStart().length);
+  return blank.split('\n').length - 1;
+}
+
+/** The first word of a statement, in capitals; empty when it begins with something else. */
+export function firstWord(statement: string): string {
+  const [, word = ''] = /^(?:\s|\/\/[^\n]*(?:\n|$)|\/\*(?:[^*]|\*(?!\/))*\*\/)*([A-Za-z]+)/.exec(statement) ?? [];
+  return word.toUpperCase();
+}
+
+/** The statement on one line that means the same: line comments go, line breaks in texts become `\n`. Undefined: there is none. */
+export function onOneLine(statement: string): string | undefined {
+  let line = '';
+  const parts =
+    statement.match(/\/\/[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^'\\]|\\[\s\S])*'|"(?:[^"\\]|\\[\s\S])*"|`[^`]*`|[\s\S]/g) ?? [];
+  for (const part of parts) {
+    if (part.startsWith('//')) continue;
+    if (!part.includes('\n') && !part.includes('\r')) line += part;
+    else if (part.startsWith("'") || part.startsWith('"')) line += part.replaceAll('\n', '\\n').replaceAll('\r', '\\r');
+    else if (part.startsWith('`')) return undefined;
+    else line += part.startsWith('/*') ? part.replace(/\s*[\r\n]\s*/g, ' ') : ' ';
+  }
+  return line.replace(/ {2,}$/, '').trim();
+}

@@ -1,0 +1,136 @@
+// The shell on a terminal: lines with history and completion, one statement after the other, Ctrl-C stops what runs.
+
+import { createInterface, type Interface } from 'node:readline';
+import { Cancelled } from '../query/runner.ts';
+import { COMMANDS, runCommand } from './commands.ts';
+import { commandCompletion, completionOf } from './completion.ts';
+import { History, MOST_CHARACTERS, MOST_ENTRIES } from './history.ts';
+import type { ShellSession } from './session.ts';
+import { onOneLine, StatementSplitter } from './statement-splitter.ts';
+
+/** Resolves with the exit code when the person leaves. */
+export function runTerminal(session: ShellSession, historyPath: string): Promise<number> {
+  return new Terminal(session, new History(historyPath)).ended;
+}
+
+class Terminal {
+  readonly ended: Promise<number>;
+  readonly #session: ShellSession;
+  readonly #history: History;
+  readonly #lines: Interface;
+  readonly #splitter = new StatementSplitter();
+  /** Lines that were typed while another one runs. */
+  readonly #waiting: string[] = [];
+  /** Entries of the history before the next line comes. */
+  #known: number;
+  #isBusy = false;
+  #isClosed = false;
+  #end: (exitCode: number) => void = () => {};
+
+  constructor(session: ShellSession, history: History) {
+    this.#session = session;
+    this.#history = history;
+    this.#known = history.entries.length;
+    this.ended = new Promise((resolve) => {
+      this.#end = resolve;
+    });
+    const { stdin, stdout } = session.world;
+    this.#lines = createInterface({
+      input: stdin as unknown as NodeJS.ReadableStream,
+      output: stdout as unknown as NodeJS.WritableStream,
+      terminal: true,
+      completer: (line: string) => this.#complete(line),
+      history: history.entries,
+      historySize: MOST_ENTRIES + 1,
+    });
+    // Whole statements are kept, not the lines they were typed on, and no commands.
+    this.#lines.on('history', (entries) => {
+      if (entries.length > this.#known) entries.shift();
+    });
+    this.#lines.on('line', (line) => {
+      this.#waiting.push(line);
+      void this.#work();
+    });
+    this.#lines.on('SIGINT', () => this.#interrupt());
+    this.#lines.on('close', () => {
+      this.#isClosed = true;
+      void this.#work();
+    });
+    this.#prompt();
+  }
+
+  #prompt(): void {
+    const mark = this.#session.inTransaction ? '*' : '';
+    const prompt = `hedgerow${mark}> `;
+    this.#lines.setPrompt(this.#splitter.isEmpty ? prompt : '...> '.padStart(prompt.length));
+    this.#lines.prompt();
+  }
+
+  /** Works off the lines that wait, one after the other. */
+  async #work(): Promise<void> {
+    if (this.#isBusy) return;
+    this.#isBusy = true;
+    for (let line = this.#waiting.shift(); line !== undefined; line = this.#waiting.shift()) {
+      if (await this.#take(line)) continue;
+      this.#isClosed = true;
+      this.#lines.close();
+      break;
+    }
+    this.#isBusy = false;
+    if (this.#isClosed) this.#end(0);
+    else this.#prompt();
+  }
+
+  /** False: the shell ends. */
+  async #take(line: string): Promise<boolean> {
+    if (this.#splitter.isEmpty && line.trimStart().startsWith('.'))
+      return (await runCommand(this.#session, line)) !== 'quit';
+    for (const { text } of this.#splitter.add(`${line}\n`)) {
+      this.#remember(text);
+      // What stood behind a statement that failed was typed in the belief that it would not.
+      if (!(await this.#session.run(text))) break;
+    }
+    return true;
+  }
+
+  #remember(statement: string): void {
+    const entry = statement.length > MOST_CHARACTERS ? undefined : onOneLine(statement);
+    if (entry === undefined) return;
+    this.#history.add(`${entry};`);
+    this.#known = this.#history.entries.length;
+  }
+
+  /** Ctrl-C: stops what runs; else forgets what is typed. */
+  #interrupt(): void {
+    this.#waiting.length = 0;
+    if (this.#session.cancel(new Cancelled())) return;
+    const { stdout } = this.#session.world;
+    const isBlank = this.#splitter.isEmpty && this.#lines.line === '';
+    stdout.write(isBlank ? '\n(.quit or Ctrl-D ends the shell)\n' : '^C\n');
+    this.#splitter.clear();
+    // Takes away the line in front of the cursor and behind it.
+    this.#lines.write(null, { ctrl: true, name: 'e' });
+    this.#lines.write(null, { ctrl: true, name: 'u' });
+    this.#prompt();
+  }
+
+  #complete(line: string): [string[], string] {
+    const { tables } = this.#session;
+    if (this.#splitter.isEmpty && line.trimStart().startsWith('.')) {
+      const { candidates, word } = commandCompletion(line, COMMANDS, tables);
+      return [[...candidates], word];
+    }
+    const before = this.#splitter.text + line;
+    const { isQuoted, rest } = placeOf(before);
+    if (isQuoted) return [[], line];
+    const { candidates, word } = completionOf(rest, tables);
+    return [[...candidates], word];
+  }
+}
+
+/** The statement in which the text ends, and whether it ends in quotes or in a comment. */
+function placeOf(text: string): { isQuoted: boolean; rest: string } {
+  const splitter = new StatementSplitter();
+  splitter.add(text);
+  return { isQuoted: splitter.isQuoted, rest: splitter.text };
+}
