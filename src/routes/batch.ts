@@ -130,9 +130,11 @@ function rolledBack(total: number, results: readonly OperationResult[], failed: 
 
 /** Completes the results with what came out of each operation. */
 function committedBody({ results, places }: Progress, outcome: CommitOutcome): string {
+  // Made anew each time it is asked for.
+  const outcomes = outcome.results;
   for (const [index, place] of places.entries()) {
     if (place === undefined) continue;
-    const one = outcome.results[place]!;
+    const one = outcomes[place]!;
     if ('row' in one) results[index]!.id = one.row.id;
     else results[index]!.matched = one.matched;
   }
