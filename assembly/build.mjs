@@ -1,6 +1,7 @@
 // Builds the core: build/core.wasm (SIMD), build/core.plain.wasm (no SIMD), build/core.debug.wasm (asserts, used by tests).
-// A target that is newer than every source file is left alone; `--force` builds all three.
-import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+// A target that was built from the same source text is left alone (its digest stands beside it); `--force` builds all three.
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import asc from 'assemblyscript/asc';
@@ -10,19 +11,26 @@ const root = dirname(here);
 process.chdir(root);
 
 const outputs = { release: 'build/core.wasm', plain: 'build/core.plain.wasm', debug: 'build/core.debug.wasm' };
-const newestSource = Math.max(
-  statSync('asconfig.json').mtimeMs,
-  ...readdirSync(here, { recursive: true })
-    .filter((name) => name.endsWith('.ts'))
-    .map((name) => statSync(join(here, name)).mtimeMs),
-);
+
+/** Times of files say too little: a copy of the tree has new ones, and a source may change while it is compiled. */
+function sourceDigest() {
+  const digest = createHash('sha256').update(asc.version).update(readFileSync('asconfig.json'));
+  const names = readdirSync(here, { recursive: true }).filter((name) => name.endsWith('.ts'));
+  for (const name of names.sort()) digest.update(`\n${name}\n`).update(readFileSync(join(here, name)));
+  return digest.digest('hex');
+}
+
+const digest = sourceDigest();
 mkdirSync('build', { recursive: true });
 for (const [target, file] of Object.entries(outputs)) {
-  const fresh = existsSync(file) && statSync(file).mtimeMs >= newestSource;
+  const note = `${file}.sources`;
+  const fresh = existsSync(file) && existsSync(note) && readFileSync(note, 'utf8') === digest;
   if (fresh && !process.argv.includes('--force')) continue;
+  rmSync(note, { force: true });
   const { error, stderr } = await asc.main(['--config', 'asconfig.json', '--target', target]);
   if (error) {
     process.stderr.write(`core: ${target} does not compile\n${stderr.toString()}\n`);
     process.exit(1);
   }
+  writeFileSync(note, digest);
 }
