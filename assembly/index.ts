@@ -1,5 +1,6 @@
 // The ABI of the core (README.md): every export. Numbers only; the files of abi/ turn arguments into the types that the rooms behind use.
 
+export * from './abi/fold';
 export * from './abi/lists';
 export * from './abi/memory';
 export * from './abi/memtable';

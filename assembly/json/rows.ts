@@ -4,7 +4,7 @@ import { findProperty, R_COUNT, R_ID, R_MEMBERS, R_TIME } from '../codec/record'
 import { decodeMembers } from '../codec/vbyte';
 import { HG_TYPE_BOOLEAN, HG_TYPE_INTEGER, HG_TYPE_REAL, HG_TYPE_TEXT } from '../limits';
 import { alloc, free } from '../memory/alloc';
-import { recordColumns, segmentColumns } from '../segment/column-block';
+import { segmentColumns } from '../segment/column-block';
 import {
   booleanValue,
   C_TYPE,
@@ -21,6 +21,7 @@ import {
 } from '../segment/columns';
 import { S_BASE, S_MEMBERS, S_NODE_IDS, S_NODE_MIN, S_NODE_WIDTH, S_ORDINAL_WIDTH, S_ROWS } from '../segment/layout';
 import { firstIncidence, memberOrdinal, nodeId, rowId, rowSize, rowTime } from '../segment/reader';
+import { recordColumns } from '../segment/record-block';
 import { OUT_OF_MEMORY, setRows, tooSmall } from '../status';
 import { writeFloat, writeInt } from './number';
 import { writeText } from './text';

@@ -1,10 +1,32 @@
-// Column blocks: rows of a segment, or records of a memtable, as columns of numbers for a host that computes with them.
+// Column blocks of segments: rows as columns of numbers for a host that computes with them.
 
-import { findProperty, R_COUNT, R_ID, R_MEMBERS, R_PROPERTIES, R_TIME } from '../codec/record';
-import { decodeMembers } from '../codec/vbyte';
-import { HG_TYPE_BOOLEAN, HG_TYPE_INTEGER, HG_TYPE_TEXT } from '../limits';
+import { HG_TYPE_BOOLEAN, HG_TYPE_TEXT } from '../limits';
 import { alloc, free } from '../memory/alloc';
 import { OUT_OF_MEMORY, setRows, tooSmall } from '../status';
+import {
+  B_HEADER,
+  COLUMN_HEADER,
+  fixedBytes,
+  MISSING_NUMBER,
+  MISSING_TEXT,
+  P_BYTES,
+  P_COLUMN,
+  P_HEADER,
+  P_KIND,
+  P_NUMBER,
+  P_TEXT,
+  P_TEXT_BYTES,
+  P_TYPE,
+  PART_IDS,
+  PART_MEMBERS,
+  PART_SIZES,
+  PART_TIMES,
+  padded,
+  padEnd,
+  rowBytes,
+  writeHeader,
+} from './column-plan';
+import { copyMembers, copyNumbers, copySizes, copyTimes, markAbsent } from './column-run';
 import {
   booleanValue,
   C_OFFSETS,
@@ -14,6 +36,7 @@ import {
   numericValue,
   openColumn,
   STATE_MISSING,
+  STATE_VALUES,
   textCode,
   textLength,
   textStart,
@@ -21,73 +44,9 @@ import {
 import { S_BASE, S_ROWS } from './layout';
 import { firstIncidence, memberOrdinal, nodeId, rowId, rowSize, rowTime } from './reader';
 
-/*
- * The plan, made by the host: u32 columns, u32 parts, then per column 32 bytes: u32 column id, u32 type, u32 kind of what a row without the column
- * has (0 null, 1 number, 2 text), u32 bytes of that text, f64 that number (booleans: 0 or 1), u32 offset of that text from the plan's start, u32 0.
- */
-export const PART_TIMES: u32 = 1;
-export const PART_IDS: u32 = 2;
-export const PART_SIZES: u32 = 4;
-export const PART_MEMBERS: u32 = 8;
-const P_HEADER: usize = 8;
-const P_BYTES: usize = 32;
-const P_COLUMN: usize = 0;
-const P_TYPE: usize = 4;
-const P_KIND: usize = 8;
-const P_TEXT_BYTES: usize = 12;
-const P_NUMBER: usize = 16;
-const P_TEXT: usize = 24;
-const MISSING_NUMBER: u32 = 1;
-const MISSING_TEXT: u32 = 2;
-
-/*
- * A block, every part padded to 8 bytes: f64 rows, f64 incidences, f64 bytes of the block, f64 0; then as asked for: f64 times[rows], f64 ids[rows],
- * u32 sizes[rows], f64 members[incidences]; then per column of the plan: f64 distinct texts, f64 bytes of text, u8 nulls[rows] (1: null), and f64 values[rows],
- * or for TEXT u32 codes[rows], u32 ends[distinct], the texts behind each other.
- */
-const B_HEADER: usize = 32;
-const COLUMN_HEADER: usize = 16;
 const NO_LOCAL: u32 = 0xffffffff;
-
-const scratch: usize = memory.data(255 * 8 + 16, 16);
-
-function padded(bytes: usize): usize {
-  return (bytes + 7) & ~7;
-}
-
-/** Bytes of a block that do not depend on its rows: headers and paddings. */
-function fixedBytes(columns: u32): usize {
-  return B_HEADER + 32 + <usize>columns * (COLUMN_HEADER + 32);
-}
-
-/** Most bytes one row adds, its texts aside. */
-function rowBytes(plan: usize, size: u32): usize {
-  const columns = load<u32>(plan);
-  const parts = load<u32>(plan + 4);
-  let bytes: usize = 0;
-  if (parts & PART_TIMES) bytes += 8;
-  if (parts & PART_IDS) bytes += 8;
-  if (parts & PART_SIZES) bytes += 4;
-  if (parts & PART_MEMBERS) bytes += (<usize>size) << 3;
-  for (let c: u32 = 0; c < columns; c++) {
-    const column = plan + P_HEADER + <usize>c * P_BYTES;
-    bytes += 9;
-    // A text that is missing stands in the block once, but may be counted for every row: it is a bound.
-    if (load<u32>(column + P_TYPE) == HG_TYPE_TEXT) bytes += <usize>load<u32>(column + P_TEXT_BYTES);
-  }
-  return bytes;
-}
-
-function writeHeader(out: usize, rows: u32, incidences: u32, end: usize): i32 {
-  store<f64>(out, <f64>rows);
-  store<f64>(out + 8, <f64>incidences);
-  store<f64>(out + 16, <f64>(end - out));
-  store<f64>(out + 24, 0);
-  setRows(rows);
-  return <i32>(end - out);
-}
-
-// Segments
+/** Distinct texts that take no more are counted once for a block, not by each row. */
+const FEW_TEXT_BYTES: usize = 16384;
 
 function segmentTextBytes(plan: usize, cursors: usize, row: u32): usize {
   const columns = load<u32>(plan);
@@ -103,6 +62,16 @@ function segmentTextBytes(plan: usize, cursors: usize, row: u32): usize {
 /** How many of the rows fit into `capacity`. */
 function fittingRows(s: usize, rows: usize, n: u32, plan: usize, cursors: usize, capacity: u32): u32 {
   let used = fixedBytes(load<u32>(plan));
+  if (!(load<u32>(plan + 4) & PART_MEMBERS)) {
+    // All rows take the same then, but for texts; often all the texts there are take little.
+    const texts = dictionaryBytes(plan, cursors);
+    if (texts <= FEW_TEXT_BYTES && used + texts <= <usize>capacity) {
+      const each = rowBytes(plan, 0);
+      const room = <usize>capacity - used - texts;
+      if (room >= each * <usize>n) return n;
+      if (room >= each) return <u32>(room / each);
+    }
+  }
   let count: u32 = 0;
   for (; count < n; count++) {
     const row = load<u32>(rows + ((<usize>count) << 2));
@@ -110,6 +79,20 @@ function fittingRows(s: usize, rows: usize, n: u32, plan: usize, cursors: usize,
     if (used > <usize>capacity) break;
   }
   return count;
+}
+
+/** Bytes of the distinct texts of all text columns, with their ends. */
+function dictionaryBytes(plan: usize, cursors: usize): usize {
+  const columns = load<u32>(plan);
+  let bytes: usize = 0;
+  for (let c: u32 = 0; c < columns; c++) {
+    const cursor = cursors + <usize>c * <usize>CURSOR_BYTES;
+    if (load<u32>(cursor + C_TYPE) != HG_TYPE_TEXT || load<u32>(cursor) != STATE_VALUES) continue;
+    const offsets = <usize>load<u32>(cursor + C_OFFSETS);
+    const entries = load<u32>(offsets - 4);
+    bytes += ((<usize>entries) << 2) + <usize>load<u32>(offsets + ((<usize>entries) << 2));
+  }
+  return bytes;
 }
 
 /**
@@ -157,11 +140,18 @@ function neededBytes(s: usize, rows: usize, plan: usize, cursors: usize): u32 {
   return <u32>(fixedBytes(load<u32>(plan)) + rowBytes(plan, rowSize(s, row)) + segmentTextBytes(plan, cursors, row));
 }
 
+/** Rows often follow each other: without a gap their columns are copied as they stand. */
+function isRun(rows: usize, n: u32): bool {
+  return load<u32>(rows + ((<usize>n) << 2) - 4) - load<u32>(rows) == n - 1;
+}
+
 function segmentKeys(s: usize, rows: usize, n: u32, parts: u32, out: usize): usize {
   let at = out;
   if (parts & PART_TIMES) {
-    for (let i: u32 = 0; i < n; i++)
-      store<f64>(at + ((<usize>i) << 3), <f64>rowTime(s, load<u32>(rows + ((<usize>i) << 2))));
+    if (isRun(rows, n)) copyTimes(s, load<u32>(rows), n, at);
+    else
+      for (let i: u32 = 0; i < n; i++)
+        store<f64>(at + ((<usize>i) << 3), <f64>rowTime(s, load<u32>(rows + ((<usize>i) << 2))));
     at += (<usize>n) << 3;
   }
   if (parts & PART_IDS) {
@@ -173,18 +163,15 @@ function segmentKeys(s: usize, rows: usize, n: u32, parts: u32, out: usize): usi
 }
 
 function segmentSizes(s: usize, rows: usize, n: u32, out: usize): usize {
-  for (let i: u32 = 0; i < n; i++) store<u32>(out + ((<usize>i) << 2), rowSize(s, load<u32>(rows + ((<usize>i) << 2))));
+  if (isRun(rows, n)) copySizes(s, load<u32>(rows), n, out);
+  else
+    for (let i: u32 = 0; i < n; i++)
+      store<u32>(out + ((<usize>i) << 2), rowSize(s, load<u32>(rows + ((<usize>i) << 2))));
   return padEnd(out + ((<usize>n) << 2));
 }
 
-/** Fills up to the next multiple of 8 with zeros. */
-function padEnd(at: usize): usize {
-  const end = padded(at);
-  for (; at < end; at++) store<u8>(at, 0);
-  return end;
-}
-
 function segmentMembers(s: usize, rows: usize, n: u32, out: usize): usize {
+  if (isRun(rows, n)) return copyMembers(s, load<u32>(rows), n, out);
   let at = out;
   let following: u32 = u32.MAX_VALUE;
   let first: u32 = 0;
@@ -212,6 +199,11 @@ function segmentColumn(plan: usize, column: usize, cursor: usize, rows: usize, n
   const values = padded(nulls + <usize>n);
   const isBoolean = load<u32>(cursor + C_TYPE) == HG_TYPE_BOOLEAN;
   store<u64>(values - 8, 0);
+  if (!isBoolean && load<u32>(cursor) == STATE_VALUES && isRun(rows, n)) {
+    markAbsent(cursor, load<u32>(rows), n, nulls);
+    copyNumbers(cursor, load<u32>(rows), n, values);
+    return values + ((<usize>n) << 3);
+  }
   for (let i: u32 = 0; i < n; i++) {
     const row = load<u32>(rows + ((<usize>i) << 2));
     const has = hasValue(cursor, row);
@@ -288,140 +280,6 @@ function segmentTexts(cursor: usize, rows: usize, n: u32, out: usize): usize {
     store<u32>(ends + ((<usize>i) << 2), <u32>(at - texts));
   }
   free(locals);
-  store<f64>(out, <f64>distinct);
-  store<f64>(out + 8, <f64>(at - texts));
-  return padEnd(at);
-}
-
-// Records
-
-/** As segmentColumns, for records: addresses u32[n]. */
-export function recordColumns(records: usize, n: u32, plan: usize, out: usize, capacity: u32): i32 {
-  const columns = load<u32>(plan);
-  let used = fixedBytes(columns);
-  let count: u32 = 0;
-  for (; count < n; count++) {
-    const record = <usize>load<u32>(records + ((<usize>count) << 2));
-    // The record's own property block is a bound of its texts; every row may bring a text of its own.
-    const block = <u32>load<u16>(record + R_PROPERTIES);
-    const texts = block ? load<u32>(record) - block : 0;
-    used += rowBytes(plan, <u32>load<u8>(record + R_COUNT)) + <usize>texts + ((<usize>columns) << 2);
-    if (used > <usize>capacity) break;
-  }
-  setRows(0);
-  if (!count) return n ? tooSmall(<u32>used) : 0;
-  const parts = load<u32>(plan + 4);
-  let at = recordKeys(records, count, parts, out + B_HEADER);
-  let incidences: u32 = 0;
-  if (parts & PART_SIZES) {
-    for (let i: u32 = 0; i < count; i++) {
-      const record = <usize>load<u32>(records + ((<usize>i) << 2));
-      store<u32>(at + ((<usize>i) << 2), <u32>load<u8>(record + R_COUNT));
-    }
-    at = padEnd(at + ((<usize>count) << 2));
-  }
-  if (parts & PART_MEMBERS) {
-    const end = recordMembersOf(records, count, at);
-    incidences = <u32>((end - at) >> 3);
-    at = end;
-  }
-  for (let c: u32 = 0; c < columns; c++) {
-    const column = plan + P_HEADER + <usize>c * P_BYTES;
-    at =
-      load<u32>(column + P_TYPE) == HG_TYPE_TEXT
-        ? recordTexts(plan, column, records, count, at)
-        : recordNumbers(column, records, count, at);
-  }
-  return writeHeader(out, count, incidences, at);
-}
-
-function recordKeys(records: usize, n: u32, parts: u32, out: usize): usize {
-  let at = out;
-  if (parts & PART_TIMES) {
-    for (let i: u32 = 0; i < n; i++) {
-      const record = <usize>load<u32>(records + ((<usize>i) << 2));
-      store<f64>(at + ((<usize>i) << 3), <f64>load<i64>(record + R_TIME));
-    }
-    at += (<usize>n) << 3;
-  }
-  if (parts & PART_IDS) {
-    for (let i: u32 = 0; i < n; i++) {
-      const record = <usize>load<u32>(records + ((<usize>i) << 2));
-      store<f64>(at + ((<usize>i) << 3), <f64>load<i64>(record + R_ID));
-    }
-    at += (<usize>n) << 3;
-  }
-  return at;
-}
-
-function recordMembersOf(records: usize, n: u32, out: usize): usize {
-  let at = out;
-  for (let i: u32 = 0; i < n; i++) {
-    const record = <usize>load<u32>(records + ((<usize>i) << 2));
-    const size = <u32>load<u8>(record + R_COUNT);
-    decodeMembers(record + R_MEMBERS, size, scratch);
-    for (let m: u32 = 0; m < size; m++) {
-      store<f64>(at, <f64>load<i64>(scratch + ((<usize>m) << 3)));
-      at += 8;
-    }
-  }
-  return at;
-}
-
-function recordNumbers(column: usize, records: usize, n: u32, out: usize): usize {
-  store<f64>(out, 0);
-  store<f64>(out + 8, 0);
-  const nulls = out + COLUMN_HEADER;
-  const values = padded(nulls + <usize>n);
-  store<u64>(values - 8, 0);
-  const id = load<u32>(column + P_COLUMN);
-  const kind = load<u32>(column + P_KIND);
-  for (let i: u32 = 0; i < n; i++) {
-    const record = <usize>load<u32>(records + ((<usize>i) << 2));
-    const entry = findProperty(record, id);
-    let isNull = kind == 0;
-    let value: f64 = kind == MISSING_NUMBER ? load<f64>(column + P_NUMBER) : 0;
-    if (entry) {
-      const type = <u32>load<u8>(entry + 2);
-      isNull = type == 0;
-      if (type == HG_TYPE_INTEGER) value = <f64>load<i64>(entry + 4);
-      else if (type == HG_TYPE_BOOLEAN) value = <f64>load<u8>(entry + 4);
-      else value = isNull ? 0 : load<f64>(entry + 4);
-    }
-    store<u8>(nulls + <usize>i, <u8>isNull);
-    store<f64>(values + ((<usize>i) << 3), value);
-  }
-  return values + ((<usize>n) << 3);
-}
-
-/** Texts of records: every row's own one, in order. */
-function recordTexts(plan: usize, column: usize, records: usize, n: u32, out: usize): usize {
-  const nulls = out + COLUMN_HEADER;
-  const codes = padded(nulls + <usize>n);
-  store<u64>(codes - 8, 0);
-  const id = load<u32>(column + P_COLUMN);
-  const kind = load<u32>(column + P_KIND);
-  let distinct: u32 = 0;
-  for (let i: u32 = 0; i < n; i++) {
-    const entry = findProperty(load<u32>(records + ((<usize>i) << 2)), id);
-    const isNull = entry ? load<u8>(entry + 2) == 0 : kind != MISSING_TEXT;
-    store<u8>(nulls + <usize>i, <u8>isNull);
-    store<u32>(codes + ((<usize>i) << 2), isNull ? 0 : distinct);
-    if (!isNull) distinct++;
-  }
-  const ends = padEnd(codes + ((<usize>n) << 2));
-  const texts = padEnd(ends + ((<usize>distinct) << 2));
-  let at = texts;
-  let place: u32 = 0;
-  for (let i: u32 = 0; i < n; i++) {
-    if (load<u8>(nulls + <usize>i)) continue;
-    const entry = findProperty(load<u32>(records + ((<usize>i) << 2)), id);
-    const bytes = entry ? load<u32>(entry + 4) : load<u32>(column + P_TEXT_BYTES);
-    memory.copy(at, entry ? entry + 8 : plan + load<u32>(column + P_TEXT), bytes);
-    at += bytes;
-    store<u32>(ends + ((<usize>place) << 2), <u32>(at - texts));
-    place++;
-  }
   store<f64>(out, <f64>distinct);
   store<f64>(out + 8, <f64>(at - texts));
   return padEnd(at);

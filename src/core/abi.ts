@@ -93,6 +93,33 @@ export interface CoreExports {
   hg_segment_psi_count(segment: number, column: number, low: number, high: number, flags: number): number;
   hg_segment_filter(segment: number, rows: number, n: number, ranges: number, k: number): number;
   hg_segment_nodes(segment: number, from: number, out: number, capacity: number): number;
+  hg_segment_select(segment: number, selection: number, field: number, range: number): number;
+  hg_segment_codes(
+    segment: number,
+    field: number,
+    column: number,
+    codes: number,
+    values: number,
+    capacity: number,
+  ): number;
+  hg_segment_texts(segment: number, column: number, out: number, capacity: number): number;
+  hg_segment_figures(
+    segment: number,
+    field: number,
+    column: number,
+    selection: number,
+    codes: number,
+    groups: number,
+    wants: number,
+    out: number,
+  ): number;
+  hg_selection_window(out: number, rows: number, from: number, to: number): void;
+  hg_selection_rows(out: number, rows: number, list: number, n: number): void;
+  hg_selection_drop(selection: number, dead: number, deaths: number, m: number, lsn: number): void;
+  hg_selection_count(selection: number, rows: number): number;
+  hg_selection_keep(selection: number, codes: number, rows: number, truth: number, count: number): void;
+  hg_codes_join(codes: number, more: number, count: number, rows: number): void;
+  hg_codes_count(codes: number, rows: number, selection: number, out: number, count: number): void;
   hg_rows_range(from: number, to: number, out: number): void;
   hg_rows_intersect(a: number, na: number, b: number, nb: number, out: number): number;
   hg_rows_union(a: number, na: number, b: number, nb: number, out: number): number;

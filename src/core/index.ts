@@ -21,4 +21,14 @@ export { STEP_ROWS, STEP_STATE, type StepBounds, type StepResult, TextSink } fro
 export { buildRowPlan, type RowPlan } from './row-plan.ts';
 export { type DeadRows, lowerBound, ResidentSegment } from './segment.ts';
 export { type ColumnFacts, readSegmentFacts, type SegmentFacts } from './segment-facts.ts';
+export {
+  FIGURE,
+  FIGURES,
+  ONE_CODE,
+  ROW_FIELD,
+  type RowCodes,
+  type RowField,
+  SegmentFold,
+  WANT,
+} from './segment-fold.ts';
 export { coreError, STATUS } from './status.ts';

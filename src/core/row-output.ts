@@ -8,6 +8,8 @@ import type { RowPlan } from './row-plan.ts';
 /** Rows of one step at most: 32 KB of row numbers. */
 export const STEP_ROWS = 8192;
 const TEXT_BYTES = 65536;
+/** Room for column blocks: so many bytes hold some columns of all rows of a step. */
+export const BLOCK_BYTES = 4 * TEXT_BYTES;
 const MAX_NODES = 255;
 
 /** What a step gave: filled anew by each one, so read it before the next. */
@@ -71,7 +73,7 @@ export class TextSink {
 
   /** As `take`, in memory of its own that begins at a multiple of 8: for column blocks. */
   takeAligned(): Uint8Array<ArrayBuffer> {
-    const bytes = new Uint8Array(this.#length);
+    const bytes = new Uint8Array(Buffer.allocUnsafeSlow(this.#length).buffer);
     bytes.set(this.#buffer.subarray(0, this.#length));
     this.#length = 0;
     return bytes;

@@ -39,6 +39,8 @@ export interface ColumnFacts {
   id: number;
   /** INTEGER or REAL. */
   numeric: boolean;
+  /** A row has no value. */
+  hasNulls: boolean;
   /** No row has a value. */
   allNull: boolean;
   /** Its values have an order (PSI). */
@@ -118,6 +120,7 @@ interface Section {
   checksum: number;
 }
 
+const FLAG_NULLS = 1;
 const FLAG_ALL_NULL = 2;
 
 function sectionsAt(core: Core, base: number): Section[] {
@@ -145,6 +148,7 @@ function columnsOf(sections: readonly Section[]): ColumnFacts[] {
     .map(({ column, type, flags }) => ({
       id: column,
       numeric: type === PROPERTY_TYPE.REAL || type === PROPERTY_TYPE.INTEGER,
+      hasNulls: (flags & (FLAG_NULLS | FLAG_ALL_NULL)) !== 0,
       allNull: (flags & FLAG_ALL_NULL) !== 0,
       ordered: ordered.has(column),
     }));

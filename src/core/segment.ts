@@ -1,10 +1,11 @@
 // A segment in an instance of its own: its bytes in linear memory, queried in place.
 
-import type { Separator } from './abi.ts';
+import { SEPARATOR, type Separator } from './abi.ts';
 import type { Core } from './load.ts';
 import { type NumericRange, type RangeSet, rangeFlags } from './ranges.ts';
 import { allocate, Region } from './region.ts';
 import {
+  BLOCK_BYTES,
   RowWorkspace,
   STEP_ROWS,
   type StepBounds,
@@ -14,6 +15,7 @@ import {
 } from './row-output.ts';
 import type { RowPlan } from './row-plan.ts';
 import { corruptStatus, factsAt, type SegmentFacts } from './segment-facts.ts';
+import { SegmentFold } from './segment-fold.ts';
 import { coreError, STATUS } from './status.ts';
 
 /** Rows of a segment that died, ascending, and the LSN each died at. Kept by the engine, copied into the instance when it changed. */
@@ -142,6 +144,7 @@ export class ResidentSegment {
     const work = this.#work;
     const planAt = work.plan(plan);
     const deadAt = dead.count > 0 ? this.#uploadDead(dead) : 0;
+    if (separator === SEPARATOR.columns) work.text.ensure(BLOCK_BYTES);
     const block = work.block;
     let bytes: number;
     do {
@@ -236,6 +239,18 @@ export class ResidentSegment {
     } finally {
       region.free();
     }
+  }
+
+  /** The live ones of rows [from, to), or of listed rows, for aggregates over columns. Free it in the same turn. */
+  fold(rows: Uint32Array | { from: number; to: number }, dead: DeadRows, lsn: number): SegmentFold {
+    const fold = new SegmentFold(this.#core, this.#handle, this.facts.rows);
+    if (rows instanceof Uint32Array) fold.selectRows(rows);
+    else fold.selectWindow(rows.from, rows.to);
+    if (dead.count > 0) {
+      const pointer = this.#uploadDead(dead);
+      fold.drop(pointer, pointer + ((dead.count * 4 + 7) & ~7), dead.count, lsn);
+    }
+    return fold;
   }
 
   #candidates(

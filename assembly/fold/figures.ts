@@ -1,0 +1,254 @@
+// Figures of a segment's numbers: count, sum, least and greatest of the selected rows, of all together or by code.
+
+import { STATE_VALUES } from '../segment/columns';
+import { S_ROWS } from '../segment/layout';
+import { BAD_ARGUMENT } from '../status';
+import {
+  chosenRows,
+  N_DATA,
+  N_LEAST,
+  N_NULLS,
+  N_REAL,
+  N_WIDTH,
+  offsetOf,
+  openNumbers,
+  STATE_NO_NUMBERS,
+  WORD_ROWS,
+  wordsOf,
+} from './numbers';
+import { endsOfReals, sumOfReals } from './reals';
+
+/**
+ * Figures of one group, f64 each: how many numbers, their sum and what it lacks (the sum of both is nearer to the truth than one double can be; of integers
+ * both are exact), the least, the greatest.
+ */
+export const F_COUNT: usize = 0;
+export const F_SUM: usize = 8;
+export const F_LACK: usize = 16;
+export const F_LEAST: usize = 24;
+export const F_GREATEST: usize = 32;
+export const FIGURES_BYTES: u32 = 40;
+
+/** Which figures are wanted. */
+export const WANT_COUNT: u32 = 1;
+export const WANT_SUM: u32 = 2;
+export const WANT_ENDS: u32 = 4;
+
+const numbers: usize = memory.data(32, 16);
+
+/**
+ * Writes the figures of `groups` groups. codes (u16[rows]) 0: all selected rows are one group. What was not asked for is as of
+ * no rows (0, +Infinity, -Infinity), but for the count, which may be there. 0, or BAD_ARGUMENT: the field is no number.
+ */
+export function figuresOf(
+  s: usize,
+  field: u32,
+  column: u32,
+  selection: usize,
+  codes: usize,
+  groups: u32,
+  wants: u32,
+  out: usize,
+): i32 {
+  const state = openNumbers(s, field, column, numbers);
+  if (state == STATE_NO_NUMBERS) return BAD_ARGUMENT;
+  for (let group: u32 = 0; group < groups; group++) clear(out + <usize>(group * FIGURES_BYTES));
+  if (state != STATE_VALUES) return 0;
+  const rows = load<u32>(s + S_ROWS);
+  const isReal = load<u32>(numbers + N_REAL) != 0;
+  if (codes) {
+    // Sums of integers are put together with the count.
+    if (wants & WANT_COUNT || (wants & WANT_SUM && !isReal)) countGroups(selection, rows, codes, out);
+    if (wants & WANT_SUM) {
+      if (!isReal) sumIntegerGroups(selection, rows, codes, groups, out);
+      else if (load<u32>(numbers + N_WIDTH) == 4) sumRealGroups<f32>(selection, rows, codes, out);
+      else sumRealGroups<f64>(selection, rows, codes, out);
+    }
+    if (wants & WANT_ENDS) {
+      if (!isReal) integerGroupEnds(selection, rows, codes, out);
+      else if (load<u32>(numbers + N_WIDTH) == 4) realGroupEnds<f32>(selection, rows, codes, out);
+      else realGroupEnds<f64>(selection, rows, codes, out);
+    }
+    return 0;
+  }
+  const data = <usize>load<u32>(numbers + N_DATA);
+  const nulls = <usize>load<u32>(numbers + N_NULLS);
+  store<f64>(out + F_COUNT, <f64>countChosen(selection, rows, nulls));
+  if (wants & WANT_SUM) {
+    if (!isReal) sumIntegers(selection, rows, out);
+    else if (load<u32>(numbers + N_WIDTH) == 4) sumOfReals<f32>(data, nulls, selection, rows, out + F_SUM);
+    else sumOfReals<f64>(data, nulls, selection, rows, out + F_SUM);
+  }
+  if (wants & WANT_ENDS) {
+    if (!isReal) integerEnds(selection, rows, out);
+    else if (load<u32>(numbers + N_WIDTH) == 4) endsOfReals<f32>(data, nulls, selection, rows, out + F_LEAST);
+    else endsOfReals<f64>(data, nulls, selection, rows, out + F_LEAST);
+  }
+  return 0;
+}
+
+function clear(out: usize): void {
+  store<f64>(out + F_COUNT, 0);
+  store<f64>(out + F_SUM, 0);
+  store<f64>(out + F_LACK, 0);
+  store<f64>(out + F_LEAST, Infinity);
+  store<f64>(out + F_GREATEST, -Infinity);
+}
+
+function countChosen(selection: usize, rows: u32, nulls: usize): u64 {
+  const words = wordsOf(rows);
+  let count: u64 = 0;
+  for (let word: u32 = 0; word < words; word++) count += popcnt(chosenRows(selection, nulls, word));
+  return count;
+}
+
+// Integers stand packed behind the least of them: what is packed is summed in two halves of 32 bits, which no count of rows overflows.
+
+function storeIntegerSum(out: usize, count: i64, low: i64, high: i64): void {
+  const least = load<i64>(numbers + N_LEAST);
+  store<f64>(out + F_SUM, <f64>(high + count * (least >> 32)) * 4294967296);
+  store<f64>(out + F_LACK, <f64>(low + count * (least & 0xffffffff)));
+}
+
+function sumIntegers(selection: usize, rows: u32, out: usize): void {
+  const data = <usize>load<u32>(numbers + N_DATA);
+  const width = load<u32>(numbers + N_WIDTH);
+  const nulls = <usize>load<u32>(numbers + N_NULLS);
+  const words = wordsOf(rows);
+  let low: i64 = 0;
+  let high: i64 = 0;
+  for (let word: u32 = 0; word < words; word++) {
+    let chosen = chosenRows(selection, nulls, word);
+    if (chosen == u64.MAX_VALUE && width == 4) {
+      const from = data + ((<usize>word) << 8);
+      for (let i: usize = 0; i < WORD_ROWS; i++) low += <i64>load<u32>(from + (i << 2));
+      continue;
+    }
+    for (; chosen; chosen &= chosen - 1) {
+      const packed = offsetOf(data, width, (word << 6) + <u32>ctz(chosen));
+      low += <i64>(packed & 0xffffffff);
+      high += <i64>(packed >> 32);
+    }
+  }
+  storeIntegerSum(out, <i64>load<f64>(out + F_COUNT), low, high);
+}
+
+function integerEnds(selection: usize, rows: u32, out: usize): void {
+  const data = <usize>load<u32>(numbers + N_DATA);
+  const width = load<u32>(numbers + N_WIDTH);
+  const nulls = <usize>load<u32>(numbers + N_NULLS);
+  const words = wordsOf(rows);
+  let least = u64.MAX_VALUE;
+  let greatest: u64 = 0;
+  for (let word: u32 = 0; word < words; word++) {
+    let chosen = chosenRows(selection, nulls, word);
+    for (; chosen; chosen &= chosen - 1) {
+      const packed = offsetOf(data, width, (word << 6) + <u32>ctz(chosen));
+      least = min(least, packed);
+      greatest = max(greatest, packed);
+    }
+  }
+  if (load<f64>(out + F_COUNT) == 0) return;
+  store<f64>(out + F_LEAST, <f64>(load<i64>(numbers + N_LEAST) + <i64>least));
+  store<f64>(out + F_GREATEST, <f64>(load<i64>(numbers + N_LEAST) + <i64>greatest));
+}
+
+// By code
+
+function groupOf(codes: usize, row: u32, out: usize): usize {
+  return out + <usize>(<u32>load<u16>(codes + ((<usize>row) << 1)) * FIGURES_BYTES);
+}
+
+function countGroups(selection: usize, rows: u32, codes: usize, out: usize): void {
+  const nulls = <usize>load<u32>(numbers + N_NULLS);
+  const words = wordsOf(rows);
+  for (let word: u32 = 0; word < words; word++) {
+    for (let chosen = chosenRows(selection, nulls, word); chosen; chosen &= chosen - 1) {
+      const group = groupOf(codes, (word << 6) + <u32>ctz(chosen), out);
+      store<f64>(group + F_COUNT, load<f64>(group + F_COUNT) + 1);
+    }
+  }
+}
+
+/** Neighbours often are of one group, so its sum stays in locals until another group comes: memory would be waited for at every row. */
+function sumRealGroups<T>(selection: usize, rows: u32, codes: usize, out: usize): void {
+  const data = <usize>load<u32>(numbers + N_DATA);
+  const nulls = <usize>load<u32>(numbers + N_NULLS);
+  const words = wordsOf(rows);
+  let group = out;
+  let sum = load<f64>(out + F_SUM);
+  let lack = load<f64>(out + F_LACK);
+  for (let word: u32 = 0; word < words; word++) {
+    for (let chosen = chosenRows(selection, nulls, word); chosen; chosen &= chosen - 1) {
+      const row = (word << 6) + <u32>ctz(chosen);
+      const next = groupOf(codes, row, out);
+      if (next != group) {
+        store<f64>(group + F_SUM, sum);
+        store<f64>(group + F_LACK, lack);
+        group = next;
+        sum = load<f64>(group + F_SUM);
+        lack = load<f64>(group + F_LACK);
+      }
+      const value = <f64>load<T>(data + <usize>row * sizeof<T>());
+      const total = sum + value;
+      const back = total - sum;
+      lack += sum - (total - back) + (value - back);
+      sum = total;
+    }
+  }
+  store<f64>(group + F_SUM, sum);
+  store<f64>(group + F_LACK, lack);
+}
+
+function realGroupEnds<T>(selection: usize, rows: u32, codes: usize, out: usize): void {
+  const data = <usize>load<u32>(numbers + N_DATA);
+  const nulls = <usize>load<u32>(numbers + N_NULLS);
+  const words = wordsOf(rows);
+  for (let word: u32 = 0; word < words; word++) {
+    for (let chosen = chosenRows(selection, nulls, word); chosen; chosen &= chosen - 1) {
+      const row = (word << 6) + <u32>ctz(chosen);
+      const group = groupOf(codes, row, out);
+      const value = <f64>load<T>(data + <usize>row * sizeof<T>());
+      store<f64>(group + F_LEAST, min(load<f64>(group + F_LEAST), value));
+      store<f64>(group + F_GREATEST, max(load<f64>(group + F_GREATEST), value));
+    }
+  }
+}
+
+/** The two halves stand where the sum and what it lacks will. */
+function sumIntegerGroups(selection: usize, rows: u32, codes: usize, groups: u32, out: usize): void {
+  const data = <usize>load<u32>(numbers + N_DATA);
+  const width = load<u32>(numbers + N_WIDTH);
+  const nulls = <usize>load<u32>(numbers + N_NULLS);
+  const words = wordsOf(rows);
+  for (let word: u32 = 0; word < words; word++) {
+    for (let chosen = chosenRows(selection, nulls, word); chosen; chosen &= chosen - 1) {
+      const row = (word << 6) + <u32>ctz(chosen);
+      const group = groupOf(codes, row, out);
+      const packed = offsetOf(data, width, row);
+      store<i64>(group + F_SUM, load<i64>(group + F_SUM) + <i64>(packed & 0xffffffff));
+      store<i64>(group + F_LACK, load<i64>(group + F_LACK) + <i64>(packed >> 32));
+    }
+  }
+  for (let i: u32 = 0; i < groups; i++) {
+    const group = out + <usize>(i * FIGURES_BYTES);
+    storeIntegerSum(group, <i64>load<f64>(group + F_COUNT), load<i64>(group + F_SUM), load<i64>(group + F_LACK));
+  }
+}
+
+function integerGroupEnds(selection: usize, rows: u32, codes: usize, out: usize): void {
+  const data = <usize>load<u32>(numbers + N_DATA);
+  const width = load<u32>(numbers + N_WIDTH);
+  const nulls = <usize>load<u32>(numbers + N_NULLS);
+  const least = load<i64>(numbers + N_LEAST);
+  const words = wordsOf(rows);
+  for (let word: u32 = 0; word < words; word++) {
+    for (let chosen = chosenRows(selection, nulls, word); chosen; chosen &= chosen - 1) {
+      const row = (word << 6) + <u32>ctz(chosen);
+      const group = groupOf(codes, row, out);
+      const value = <f64>(least + <i64>offsetOf(data, width, row));
+      store<f64>(group + F_LEAST, min(load<f64>(group + F_LEAST), value));
+      store<f64>(group + F_GREATEST, max(load<f64>(group + F_GREATEST), value));
+    }
+  }
+}

@@ -1,0 +1,74 @@
+// Column blocks: the plan that asks for them, their layout, and how much room they take.
+
+import { HG_TYPE_TEXT } from '../limits';
+import { setRows } from '../status';
+
+/*
+ * The plan, made by the host: u32 columns, u32 parts, then per column 32 bytes: u32 column id, u32 type, u32 kind of what a row without the column
+ * has (0 null, 1 number, 2 text), u32 bytes of that text, f64 that number (booleans: 0 or 1), u32 offset of that text from the plan's start, u32 0.
+ */
+export const PART_TIMES: u32 = 1;
+export const PART_IDS: u32 = 2;
+export const PART_SIZES: u32 = 4;
+export const PART_MEMBERS: u32 = 8;
+export const P_HEADER: usize = 8;
+export const P_BYTES: usize = 32;
+export const P_COLUMN: usize = 0;
+export const P_TYPE: usize = 4;
+export const P_KIND: usize = 8;
+export const P_TEXT_BYTES: usize = 12;
+export const P_NUMBER: usize = 16;
+export const P_TEXT: usize = 24;
+export const MISSING_NUMBER: u32 = 1;
+export const MISSING_TEXT: u32 = 2;
+
+/*
+ * A block, every part padded to 8 bytes: f64 rows, f64 incidences, f64 bytes of the block, f64 0; then as asked for: f64 times[rows], f64 ids[rows],
+ * u32 sizes[rows], f64 members[incidences]; then per column of the plan: f64 distinct texts, f64 bytes of text, u8 nulls[rows] (1: null), and f64 values[rows],
+ * or for TEXT u32 codes[rows], u32 ends[distinct], the texts behind each other.
+ */
+export const B_HEADER: usize = 32;
+export const COLUMN_HEADER: usize = 16;
+
+export function padded(bytes: usize): usize {
+  return (bytes + 7) & ~7;
+}
+
+/** Bytes of a block that do not depend on its rows: headers and paddings. */
+export function fixedBytes(columns: u32): usize {
+  return B_HEADER + 32 + <usize>columns * (COLUMN_HEADER + 32);
+}
+
+/** Most bytes one row adds, its texts aside. */
+export function rowBytes(plan: usize, size: u32): usize {
+  const columns = load<u32>(plan);
+  const parts = load<u32>(plan + 4);
+  let bytes: usize = 0;
+  if (parts & PART_TIMES) bytes += 8;
+  if (parts & PART_IDS) bytes += 8;
+  if (parts & PART_SIZES) bytes += 4;
+  if (parts & PART_MEMBERS) bytes += (<usize>size) << 3;
+  for (let c: u32 = 0; c < columns; c++) {
+    const column = plan + P_HEADER + <usize>c * P_BYTES;
+    bytes += 9;
+    // A text that is missing stands in the block once, but may be counted for every row: it is a bound.
+    if (load<u32>(column + P_TYPE) == HG_TYPE_TEXT) bytes += <usize>load<u32>(column + P_TEXT_BYTES);
+  }
+  return bytes;
+}
+
+export function writeHeader(out: usize, rows: u32, incidences: u32, end: usize): i32 {
+  store<f64>(out, <f64>rows);
+  store<f64>(out + 8, <f64>incidences);
+  store<f64>(out + 16, <f64>(end - out));
+  store<f64>(out + 24, 0);
+  setRows(rows);
+  return <i32>(end - out);
+}
+
+/** Fills up to the next multiple of 8 with zeros. */
+export function padEnd(at: usize): usize {
+  const end = padded(at);
+  for (; at < end; at++) store<u8>(at, 0);
+  return end;
+}

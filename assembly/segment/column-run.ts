@@ -1,0 +1,92 @@
+// Columns of rows that follow each other without a gap, in loops that look at nothing but the values.
+
+import { HG_TYPE_REAL } from '../limits';
+import { C_DATA, C_NULLS, C_TYPE, C_WIDTH } from './columns';
+import {
+  packed,
+  S_MEMBERS,
+  S_NODE_IDS,
+  S_NODE_MIN,
+  S_NODE_WIDTH,
+  S_ORDINAL_WIDTH,
+  S_SIZES,
+  S_TIME_MIN,
+  S_TIME_WIDTH,
+  S_TIMES,
+} from './layout';
+import { firstIncidence, rowSize } from './reader';
+
+/** Packed integers from row `first` on, as f64. */
+function copyPacked<T>(data: usize, first: u32, n: u32, least: f64, out: usize): void {
+  const from = data + <usize>first * sizeof<T>();
+  for (let i: usize = 0; i < n; i++) store<f64>(out + (i << 3), least + <f64>load<T>(from + i * sizeof<T>()));
+}
+
+/** As copyPacked, where `least` and the sums may be beyond what a double holds: each sum is a safe integer. */
+function copyWide(data: usize, first: u32, n: u32, least: i64, out: usize): void {
+  const from = data + ((<usize>first) << 3);
+  for (let i: usize = 0; i < n; i++) store<f64>(out + (i << 3), <f64>(least + load<i64>(from + (i << 3))));
+}
+
+function copyIntegers(data: usize, width: u32, first: u32, n: u32, least: i64, out: usize): void {
+  if (width == 1) copyPacked<u8>(data, first, n, <f64>least, out);
+  else if (width == 2) copyPacked<u16>(data, first, n, <f64>least, out);
+  else if (width == 4) copyPacked<u32>(data, first, n, <f64>least, out);
+  else copyWide(data, first, n, least, out);
+}
+
+export function copyTimes(s: usize, first: u32, n: u32, out: usize): void {
+  const times = <usize>load<u32>(s + S_TIMES);
+  copyIntegers(times, load<u32>(s + S_TIME_WIDTH), first, n, load<i64>(s + S_TIME_MIN), out);
+}
+
+export function copySizes(s: usize, first: u32, n: u32, out: usize): void {
+  const sizes = <usize>load<u32>(s + S_SIZES) + first;
+  for (let i: usize = 0; i < n; i++) store<u32>(out + (i << 2), <u32>load<u8>(sizes + i));
+}
+
+/** Members of all rows; returns the address behind them. */
+export function copyMembers(s: usize, first: u32, n: u32, out: usize): usize {
+  const from = firstIncidence(s, first);
+  const count = firstIncidence(s, first + n - 1) + rowSize(s, first + n - 1) - from;
+  const members = <usize>load<u32>(s + S_MEMBERS);
+  if (load<u32>(s + S_ORDINAL_WIDTH) == 2) copyNodes<u16>(s, members + ((<usize>from) << 1), count, out);
+  else copyNodes<u32>(s, members + ((<usize>from) << 2), count, out);
+  return out + ((<usize>count) << 3);
+}
+
+function copyNodes<T>(s: usize, ordinals: usize, count: u32, out: usize): void {
+  const nodes = <usize>load<u32>(s + S_NODE_IDS);
+  const width = load<u32>(s + S_NODE_WIDTH);
+  const least = load<i64>(s + S_NODE_MIN);
+  for (let i: usize = 0; i < count; i++) {
+    const ordinal = <u32>load<T>(ordinals + i * sizeof<T>());
+    const node = width == 4 ? <u64>load<u32>(nodes + ((<usize>ordinal) << 2)) : packed(nodes, width, ordinal);
+    store<f64>(out + (i << 3), <f64>(least + <i64>node));
+  }
+}
+
+/** u8[n]: 1 where a row has no value. */
+export function markAbsent(cursor: usize, first: u32, n: u32, out: usize): void {
+  const nulls = <usize>load<u32>(cursor + C_NULLS);
+  if (!nulls) {
+    memory.fill(out, 0, n);
+    return;
+  }
+  for (let i: u32 = 0; i < n; i++) {
+    const row = first + i;
+    store<u8>(out + i, ((load<u8>(nulls + (row >> 3)) >> <u8>(row & 7)) & 1) ^ 1);
+  }
+}
+
+/** Values of a column of reals or integers; those of nulls mean nothing. */
+export function copyNumbers(cursor: usize, first: u32, n: u32, out: usize): void {
+  const data = <usize>load<u32>(cursor + C_DATA);
+  const width = load<u32>(cursor + C_WIDTH);
+  if (load<u32>(cursor + C_TYPE) != HG_TYPE_REAL) copyIntegers(data + 8, width, first, n, load<i64>(data), out);
+  else if (width == 8) memory.copy(out, data + ((<usize>first) << 3), (<usize>n) << 3);
+  else {
+    const from = data + ((<usize>first) << 2);
+    for (let i: usize = 0; i < n; i++) store<f64>(out + (i << 3), <f64>load<f32>(from + (i << 2)));
+  }
+}

@@ -1,0 +1,163 @@
+// Column blocks of records: the rows of a memtable.
+
+import { findProperty, R_COUNT, R_ID, R_MEMBERS, R_PROPERTIES, R_TIME } from '../codec/record';
+import { decodeMembers } from '../codec/vbyte';
+import { HG_TYPE_BOOLEAN, HG_TYPE_INTEGER, HG_TYPE_TEXT } from '../limits';
+import { setRows, tooSmall } from '../status';
+import {
+  B_HEADER,
+  COLUMN_HEADER,
+  fixedBytes,
+  MISSING_NUMBER,
+  MISSING_TEXT,
+  P_BYTES,
+  P_COLUMN,
+  P_HEADER,
+  P_KIND,
+  P_NUMBER,
+  P_TEXT,
+  P_TEXT_BYTES,
+  P_TYPE,
+  PART_IDS,
+  PART_MEMBERS,
+  PART_SIZES,
+  PART_TIMES,
+  padded,
+  padEnd,
+  rowBytes,
+  writeHeader,
+} from './column-plan';
+
+const scratch: usize = memory.data(255 * 8 + 16, 16);
+
+/** As segmentColumns, for records: addresses u32[n]. */
+export function recordColumns(records: usize, n: u32, plan: usize, out: usize, capacity: u32): i32 {
+  const columns = load<u32>(plan);
+  let used = fixedBytes(columns);
+  let count: u32 = 0;
+  for (; count < n; count++) {
+    const record = <usize>load<u32>(records + ((<usize>count) << 2));
+    // The record's own property block is a bound of its texts; every row may bring a text of its own.
+    const block = <u32>load<u16>(record + R_PROPERTIES);
+    const texts = block ? load<u32>(record) - block : 0;
+    used += rowBytes(plan, <u32>load<u8>(record + R_COUNT)) + <usize>texts + ((<usize>columns) << 2);
+    if (used > <usize>capacity) break;
+  }
+  setRows(0);
+  if (!count) return n ? tooSmall(<u32>used) : 0;
+  const parts = load<u32>(plan + 4);
+  let at = recordKeys(records, count, parts, out + B_HEADER);
+  let incidences: u32 = 0;
+  if (parts & PART_SIZES) {
+    for (let i: u32 = 0; i < count; i++) {
+      const record = <usize>load<u32>(records + ((<usize>i) << 2));
+      store<u32>(at + ((<usize>i) << 2), <u32>load<u8>(record + R_COUNT));
+    }
+    at = padEnd(at + ((<usize>count) << 2));
+  }
+  if (parts & PART_MEMBERS) {
+    const end = recordMembersOf(records, count, at);
+    incidences = <u32>((end - at) >> 3);
+    at = end;
+  }
+  for (let c: u32 = 0; c < columns; c++) {
+    const column = plan + P_HEADER + <usize>c * P_BYTES;
+    at =
+      load<u32>(column + P_TYPE) == HG_TYPE_TEXT
+        ? recordTexts(plan, column, records, count, at)
+        : recordNumbers(column, records, count, at);
+  }
+  return writeHeader(out, count, incidences, at);
+}
+
+function recordKeys(records: usize, n: u32, parts: u32, out: usize): usize {
+  let at = out;
+  if (parts & PART_TIMES) {
+    for (let i: u32 = 0; i < n; i++) {
+      const record = <usize>load<u32>(records + ((<usize>i) << 2));
+      store<f64>(at + ((<usize>i) << 3), <f64>load<i64>(record + R_TIME));
+    }
+    at += (<usize>n) << 3;
+  }
+  if (parts & PART_IDS) {
+    for (let i: u32 = 0; i < n; i++) {
+      const record = <usize>load<u32>(records + ((<usize>i) << 2));
+      store<f64>(at + ((<usize>i) << 3), <f64>load<i64>(record + R_ID));
+    }
+    at += (<usize>n) << 3;
+  }
+  return at;
+}
+
+function recordMembersOf(records: usize, n: u32, out: usize): usize {
+  let at = out;
+  for (let i: u32 = 0; i < n; i++) {
+    const record = <usize>load<u32>(records + ((<usize>i) << 2));
+    const size = <u32>load<u8>(record + R_COUNT);
+    decodeMembers(record + R_MEMBERS, size, scratch);
+    for (let m: u32 = 0; m < size; m++) {
+      store<f64>(at, <f64>load<i64>(scratch + ((<usize>m) << 3)));
+      at += 8;
+    }
+  }
+  return at;
+}
+
+function recordNumbers(column: usize, records: usize, n: u32, out: usize): usize {
+  store<f64>(out, 0);
+  store<f64>(out + 8, 0);
+  const nulls = out + COLUMN_HEADER;
+  const values = padded(nulls + <usize>n);
+  store<u64>(values - 8, 0);
+  const id = load<u32>(column + P_COLUMN);
+  const kind = load<u32>(column + P_KIND);
+  for (let i: u32 = 0; i < n; i++) {
+    const record = <usize>load<u32>(records + ((<usize>i) << 2));
+    const entry = findProperty(record, id);
+    let isNull = kind == 0;
+    let value: f64 = kind == MISSING_NUMBER ? load<f64>(column + P_NUMBER) : 0;
+    if (entry) {
+      const type = <u32>load<u8>(entry + 2);
+      isNull = type == 0;
+      if (type == HG_TYPE_INTEGER) value = <f64>load<i64>(entry + 4);
+      else if (type == HG_TYPE_BOOLEAN) value = <f64>load<u8>(entry + 4);
+      else value = isNull ? 0 : load<f64>(entry + 4);
+    }
+    store<u8>(nulls + <usize>i, <u8>isNull);
+    store<f64>(values + ((<usize>i) << 3), value);
+  }
+  return values + ((<usize>n) << 3);
+}
+
+/** Texts of records: every row's own one, in order. */
+function recordTexts(plan: usize, column: usize, records: usize, n: u32, out: usize): usize {
+  const nulls = out + COLUMN_HEADER;
+  const codes = padded(nulls + <usize>n);
+  store<u64>(codes - 8, 0);
+  const id = load<u32>(column + P_COLUMN);
+  const kind = load<u32>(column + P_KIND);
+  let distinct: u32 = 0;
+  for (let i: u32 = 0; i < n; i++) {
+    const entry = findProperty(load<u32>(records + ((<usize>i) << 2)), id);
+    const isNull = entry ? load<u8>(entry + 2) == 0 : kind != MISSING_TEXT;
+    store<u8>(nulls + <usize>i, <u8>isNull);
+    store<u32>(codes + ((<usize>i) << 2), isNull ? 0 : distinct);
+    if (!isNull) distinct++;
+  }
+  const ends = padEnd(codes + ((<usize>n) << 2));
+  const texts = padEnd(ends + ((<usize>distinct) << 2));
+  let at = texts;
+  let place: u32 = 0;
+  for (let i: u32 = 0; i < n; i++) {
+    if (load<u8>(nulls + <usize>i)) continue;
+    const entry = findProperty(load<u32>(records + ((<usize>i) << 2)), id);
+    const bytes = entry ? load<u32>(entry + 4) : load<u32>(column + P_TEXT_BYTES);
+    memory.copy(at, entry ? entry + 8 : plan + load<u32>(column + P_TEXT), bytes);
+    at += bytes;
+    store<u32>(ends + ((<usize>place) << 2), <u32>(at - texts));
+    place++;
+  }
+  store<f64>(out, <f64>distinct);
+  store<f64>(out + 8, <f64>(at - texts));
+  return padEnd(at);
+}

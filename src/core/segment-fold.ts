@@ -1,0 +1,181 @@
+// Aggregates over the columns of a segment, in place: which rows, codes of their fields, figures of their numbers (assembly/README.md).
+
+import type { Core } from './load.ts';
+import { encodeRanges, type NumericRange } from './ranges.ts';
+import { allocate } from './region.ts';
+import { coreError, STATUS } from './status.ts';
+
+/** What is looked at of each row: `kind` as below, `column` the id of a property column. */
+export interface RowField {
+  readonly kind: (typeof ROW_FIELD)[keyof typeof ROW_FIELD];
+  readonly column: number;
+}
+
+export const ROW_FIELD = { column: 0, eventTs: 1, id: 2, size: 3, bucket: 4 } as const;
+
+/** Figures of a group of rows, in this order: numbers there are, their sum, what it lacks (add both), least, greatest. */
+export const FIGURE = { count: 0, sum: 1, lack: 2, least: 3, greatest: 4 } as const;
+export const FIGURES = 5;
+/** Figures that are asked for. */
+export const WANT = { count: 1, sum: 2, ends: 4 } as const;
+
+/** Codes of the rows of a segment. */
+export interface RowCodes {
+  /** How many codes there are; one more than values when a row has none: the null's is the last. */
+  readonly count: number;
+  /** What the codes stand for; of a text its place among the distinct ones, of a bucket the time of its first row. */
+  readonly values: Float64Array;
+  /** u16 for each row; 0: there is one code. */
+  readonly pointer: number;
+}
+
+const MOST_CODES = 65536;
+const TEXT_BYTES = 4096;
+/** Rows are coded some at a time. */
+const CODE_SLACK_BYTES = 64;
+
+/** Rows of one segment that are selected. Use it within one turn, then free it. */
+export class SegmentFold {
+  readonly #core: Core;
+  readonly #segment: number;
+  readonly #rows: number;
+  readonly #selection: number;
+  readonly #regions: number[] = [];
+
+  /** `rows`: of the segment. Nothing is selected yet. */
+  constructor(core: Core, segment: number, rows: number) {
+    this.#core = core;
+    this.#segment = segment;
+    this.#rows = rows;
+    this.#selection = this.#take(Math.ceil(rows / 64) * 8);
+  }
+
+  #take(bytes: number): number {
+    const pointer = allocate(this.#core, bytes);
+    this.#regions.push(pointer);
+    return pointer;
+  }
+
+  /** Selects rows [from, to). */
+  selectWindow(from: number, to: number): void {
+    this.#core.exports.hg_selection_window(this.#selection, this.#rows, from, to);
+  }
+
+  /** Selects listed rows. */
+  selectRows(list: Uint32Array): void {
+    const at = this.#take(Math.max(4, list.length * 4));
+    this.#core.memory.words.set(list, at / 4);
+    this.#core.exports.hg_selection_rows(this.#selection, this.#rows, at, list.length);
+  }
+
+  /** Takes out rows that died at or before `lsn`: u32[count] at `dead`, the LSNs of their deaths at `deaths`. */
+  drop(dead: number, deaths: number, count: number, lsn: number): void {
+    this.#core.exports.hg_selection_drop(this.#selection, dead, deaths, count, lsn);
+  }
+
+  /** How many rows are selected. */
+  selected(): number {
+    return this.#core.exports.hg_selection_count(this.#selection, this.#rows) >>> 0;
+  }
+
+  /** Keeps rows whose number lies in the range, or with `outside` those that have a number and not there. */
+  keepRange(field: RowField, range: NumericRange, outside = false): void {
+    const { bytes } = encodeRanges([{ ...range, column: field.column }]);
+    if (outside) bytes[bytes.length - 4]! |= OUTSIDE;
+    const at = this.#take(bytes.length);
+    this.#core.memory.write(at, bytes);
+    const status = this.#core.exports.hg_segment_select(this.#segment, this.#selection, field.kind, at);
+    if (status < 0) throw coreError(status, 'hg_segment_select');
+  }
+
+  /** Codes of a field; undefined: it has more than `most` values, or none. */
+  codes(field: RowField, most: number): RowCodes | undefined {
+    const { exports, memory } = this.#core;
+    const capacity = Math.min(most, MOST_CODES);
+    const pointer = this.#take(this.#rows * 2 + CODE_SLACK_BYTES);
+    const at = this.#take(capacity * 8);
+    const count = exports.hg_segment_codes(this.#segment, field.kind, field.column, pointer, at, capacity);
+    if (count === 0 || count === STATUS.tooSmall || count > most) return undefined;
+    if (count < 0) throw coreError(count, 'hg_segment_codes');
+    const known = exports.hg_result_rows() >>> 0;
+    return { count, values: memory.numbers.slice(at / 8, at / 8 + known), pointer };
+  }
+
+  /** Codes of pairs: left * right.count + right. Those of the left side are used up. */
+  join(left: RowCodes, right: RowCodes): RowCodes {
+    if (right.pointer === 0) return left;
+    if (left.pointer === 0) return right;
+    this.#core.exports.hg_codes_join(left.pointer, right.pointer, right.count, this.#rows);
+    return { count: left.count * right.count, values: NO_VALUES, pointer: left.pointer };
+  }
+
+  /** Codes that may be joined on without a loss. */
+  copyOf(codes: RowCodes): RowCodes {
+    if (codes.pointer === 0) return codes;
+    const bytes = this.#rows * 2;
+    const pointer = this.#take(bytes + CODE_SLACK_BYTES);
+    this.#core.memory.bytes.copyWithin(pointer, codes.pointer, codes.pointer + bytes);
+    return { ...codes, pointer };
+  }
+
+  /** Keeps rows whose code has a truth of 1. */
+  keepCodes({ pointer, count }: RowCodes, truth: Uint8Array): void {
+    if (pointer === 0) {
+      if (truth[0] !== 1) this.selectWindow(0, 0);
+      return;
+    }
+    const at = this.#take(Math.max(16, count));
+    this.#core.memory.write(at, truth);
+    this.#core.exports.hg_selection_keep(this.#selection, pointer, this.#rows, at, count);
+  }
+
+  /** How many selected rows each code has. */
+  counts({ pointer, count }: RowCodes): Uint32Array {
+    if (pointer === 0) return Uint32Array.of(this.selected());
+    const at = this.#take(count * 4);
+    this.#core.exports.hg_codes_count(pointer, this.#rows, this.#selection, at, count);
+    return this.#core.memory.words.slice(at / 4, at / 4 + count);
+  }
+
+  /** FIGURES numbers for each code, of a field that is a number in this segment. */
+  figures(field: RowField, { pointer, count }: RowCodes, wants: number): Float64Array {
+    const { exports, memory } = this.#core;
+    const at = this.#take(count * FIGURES * 8);
+    const { kind, column } = field;
+    const status = exports.hg_segment_figures(this.#segment, kind, column, this.#selection, pointer, count, wants, at);
+    if (status < 0) throw coreError(status, 'hg_segment_figures');
+    return memory.numbers.slice(at / 8, at / 8 + count * FIGURES);
+  }
+
+  /** The distinct texts of a column, by their places: ascending by code point. */
+  texts(column: number, { values }: RowCodes): string[] {
+    const count = values.length;
+    const { exports, memory } = this.#core;
+    let room = TEXT_BYTES;
+    let at = this.#take(room);
+    let bytes = exports.hg_segment_texts(this.#segment, column, at, room);
+    if (bytes === STATUS.tooSmall) {
+      room = exports.hg_result_needed() >>> 0;
+      at = this.#take(room);
+      bytes = exports.hg_segment_texts(this.#segment, column, at, room);
+    }
+    if (bytes < 0) throw coreError(bytes, 'hg_segment_texts');
+    const ends = memory.words.subarray(at / 4, at / 4 + count);
+    const all = Buffer.from(memory.borrow(at + count * 4, bytes - count * 4));
+    const texts = new Array<string>(count);
+    for (let i = 0, start = 0; i < count; start = ends[i]!, i++) texts[i] = all.toString('utf8', start, ends[i]!);
+    return texts;
+  }
+
+  /** Gives its memory back; it is of no use any more. */
+  free(): void {
+    for (const pointer of this.#regions) this.#core.exports.hg_memory_free(pointer);
+    this.#regions.length = 0;
+  }
+}
+
+/** Flag of a range in the core: what lies outside is kept. */
+const OUTSIDE = 4;
+const NO_VALUES = new Float64Array(0);
+/** All rows have one code. */
+export const ONE_CODE: RowCodes = { count: 1, values: NO_VALUES, pointer: 0 };
