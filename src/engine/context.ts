@@ -3,6 +3,7 @@
 import type { CoreModule, EdgeBatch, TextSink } from '../core/index.ts';
 import type { Fs } from '../storage/fs.ts';
 import type { Committer } from './committer.ts';
+import type { Mutex } from './mutex.ts';
 import type { Residency } from './residency.ts';
 
 export interface EngineContext {
@@ -12,6 +13,8 @@ export interface EngineContext {
   readonly batch: EdgeBatch;
   readonly sink: TextSink;
   readonly committer: Committer;
+  /** Held while a compaction runs: no segment or memtable goes or comes otherwise. Whoever takes it and writes alone takes it first. */
+  readonly compactions: Mutex;
   readonly residency: Residency;
   /** Directory of all tables' segments. */
   readonly tablesDir: string;
@@ -22,6 +25,10 @@ export interface EngineContext {
   readonly now: () => number;
   /** Monotonic microseconds. */
   readonly nowUs: () => number;
+  /** Commits of so many operations or more are made in slices (large-commit.ts). */
+  readonly slicedOperations: number;
+  /** Resolves when others have had a turn of the event loop. */
+  readonly pause: () => Promise<void>;
   /** Called after a commit of a table, when its writes are in the log. */
   readonly afterCommit: (tableId: number) => void;
 }

@@ -3,7 +3,7 @@
 // Invariants: DDL, document changes and manifest installs run one at a time (#ddlMutex), compactions one at a time (#compactions); a catalog change
 // is applied when it is durable; the manifest never says more than the log, the segments and the files of stored answers hold.
 
-import { type CoreModule, EdgeBatch, loadCore, makeChecksum, TextSink } from '../core/index.ts';
+import { loadCore, makeChecksum } from '../core/index.ts';
 import { HedgerowError } from '../errors.ts';
 import { IDENTIFIER } from '../limits.ts';
 import { DEFAULT_LOG_FILE_BYTES, type LogStore, openLog } from '../storage/log.ts';
@@ -26,13 +26,13 @@ import { engineFigures, engineHealth, type StoreFigures, walStatus } from './fig
 import { Indexes } from './indexes.ts';
 import { LogRelief } from './log-relief.ts';
 import { LsnWaits } from './lsn-waits.ts';
+import { contextOf } from './make-context.ts';
 import { Mutex } from './mutex.ts';
 import { NodeCounter } from './node-count.ts';
 import { findOrphans, removeOrphans } from './orphans.ts';
 import { openTable, replayFrame } from './recovery.ts';
 import type { Attach } from './replay-entry.ts';
 import { REPLAY_LIMITS, Replays } from './replays.ts';
-import { Residency } from './residency.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { Table } from './table.ts';
 import { TableSet } from './table-set.ts';
@@ -93,7 +93,7 @@ export class Database {
     });
     const module = loadCore(options.core);
     this.#crc32c = makeChecksum(module.instantiate());
-    this.#context = contextOf(options, committer, module, (tableId) => this.#afterCommit(tableId));
+    this.#context = contextOf(options, committer, module, this.#compactions, (tableId) => this.#afterCommit(tableId));
     const tables = new TableSet(this.#context);
     this.#tables = tables;
     const limits = { ...REPLAY_LIMITS, ...options.replayLimits };
@@ -302,6 +302,11 @@ export class Database {
     return this.#committer.visibleLsn;
   }
 
+  /** Newest LSN given out, visible or not. */
+  get headLsn(): number {
+    return this.#committer.headLsn;
+  }
+
   /** True when reads see `lsn` within so many milliseconds; false at once when the log fails or the database closes. */
   whenVisible(lsn: number, timeoutMs: number): Promise<boolean> {
     return this.#committer.whenVisible(lsn, timeoutMs);
@@ -417,28 +422,4 @@ export class Database {
       this.#lock?.release();
     }
   }
-}
-
-/** What all tables share. */
-function contextOf(
-  options: EngineOptions,
-  committer: Committer,
-  module: CoreModule,
-  afterCommit: (tableId: number) => void,
-): EngineContext {
-  const { fs, dir, primaryTable, maxMembers, memoryBudgetBytes, now, nowUs } = options;
-  return {
-    fs,
-    module,
-    batch: new EdgeBatch(module.instantiate()),
-    sink: new TextSink(),
-    committer,
-    residency: new Residency(fs, module, memoryBudgetBytes),
-    tablesDir: `${dir}/tables`,
-    primaryTable,
-    maxMembers,
-    now,
-    nowUs,
-    afterCommit,
-  };
 }

@@ -32,6 +32,7 @@ export class Ddl {
   /** Logs changes, and the answer to them, as one frame; they are applied when it is durable. The caller holds the mutex (or is alone). */
   async change(changes: readonly CatalogChange[], entry?: ReplayEntry): Promise<void> {
     const { context, tables } = this.#options;
+    while (context.committer.isTaken) await context.committer.free();
     const runs = changes.flatMap((change) => singleRun(OPERATION.catalog, Buffer.from(JSON.stringify(change))));
     const lsn = context.committer.append(changes.length, runs, entry);
     await context.committer.durable(lsn + changes.length - 1, () => {

@@ -53,6 +53,7 @@ export class Documents {
     const operations = changes.map(encode);
     return mutex.run(async () => {
       if (operations.length === 0) return committer.visibleLsn;
+      while (committer.isTaken) await committer.free();
       const runs = operations.flatMap((bytes) => singleRun(OPERATION.document, bytes));
       const lsn = committer.append(operations.length, runs) + operations.length - 1;
       await committer.durable(lsn, () => {

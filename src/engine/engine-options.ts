@@ -25,6 +25,8 @@ export interface EngineOptions {
   /** Rows of a segment, at most and by default 65,536. Tests take less. */
   segmentRows?: number;
   logFileBytes?: number;
+  /** Operations from which on a commit is made in slices; default 4,096. Tests take less. */
+  slicedOperations?: number;
   /** How many answers are kept under Idempotency-Keys. Tests take less. */
   replayLimits?: Partial<ReplayLimits>;
   core?: 'release' | 'plain' | 'debug';

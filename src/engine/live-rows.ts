@@ -11,11 +11,14 @@ import type { Version } from './version.ts';
 
 export type RowSource = SegmentFile | CoreMemtable;
 
-/** Where a row stands. The number is right as long as the source is in use. */
-export interface RowPlace {
-  source: RowSource;
-  row: number;
-  key: RowKey;
+/** Where a row stands, and its key. The number is right as long as the source is in use. */
+export interface RowPlace extends RowKey {
+  readonly source: RowSource;
+  readonly row: number;
+}
+
+function placeOf(source: RowSource, row: number, { eventTs, id }: RowKey): RowPlace {
+  return { source, row, eventTs, id };
 }
 
 /**
@@ -28,10 +31,10 @@ export function findMatches(table: Table, record: Uint8Array, eventTs: number): 
   for (const segment of segmentsAt(segments, eventTs)) {
     const resident = table.resident(segment);
     for (const row of resident.match(record))
-      if (!segment.dead.has(row)) found.push({ source: segment, row, key: resident.keyOf(row) });
+      if (!segment.dead.has(row)) found.push(placeOf(segment, row, resident.keyOf(row)));
   }
   for (const { memtable } of memtables)
-    for (const row of memtable.match(record, Infinity)) found.push({ source: memtable, row, key: memtable.keyOf(row) });
+    for (const row of memtable.match(record, Infinity)) found.push(placeOf(memtable, row, memtable.keyOf(row)));
   return found;
 }
 
@@ -40,13 +43,13 @@ export function findLive(table: Table, key: RowKey): RowPlace | undefined {
   const { segments, memtables } = table.version;
   for (const { memtable } of memtables) {
     const row = memtable.rows === 0 ? -1 : memtable.find(key.eventTs, key.id);
-    if (row >= 0) return { source: memtable, row, key };
+    if (row >= 0) return placeOf(memtable, row, key);
   }
   for (let place = firstReaching(segments, key.eventTs); place < segments.length; place++) {
     const segment = segments[place]!;
     if (segment.facts.timeMin > key.eventTs) break;
     const row = table.resident(segment).find(key.eventTs, key.id);
-    if (row >= 0 && !segment.dead.has(row)) return { source: segment, row, key };
+    if (row >= 0 && !segment.dead.has(row)) return placeOf(segment, row, key);
   }
   return undefined;
 }
@@ -60,13 +63,13 @@ export function findSeen(
 ): RowPlace | undefined {
   for (const { memtable } of memtables) {
     const row = memtable.rows === 0 ? -1 : memtable.findAt(key.eventTs, key.id, lsn);
-    if (row >= 0) return { source: memtable, row, key };
+    if (row >= 0) return placeOf(memtable, row, key);
   }
   for (let place = firstReaching(segments, key.eventTs); place < segments.length; place++) {
     const segment = segments[place]!;
     if (segment.facts.timeMin > key.eventTs) break;
     const row = table.resident(segment).find(key.eventTs, key.id);
-    if (row >= 0 && !segment.dead.isDead(row, lsn)) return { source: segment, row, key };
+    if (row >= 0 && !segment.dead.isDead(row, lsn)) return placeOf(segment, row, key);
   }
   return undefined;
 }
@@ -81,15 +84,15 @@ export function* segmentsAt(segments: readonly SegmentFile[], eventTs: number): 
 }
 
 /** Whether a row is alive in the newest state; its source must be in the current version. */
-export function isAlive({ source, row, key }: RowPlace): boolean {
-  return source instanceof CoreMemtable ? source.find(key.eventTs, key.id) === row : !source.dead.has(row);
+export function isAlive({ source, row, eventTs, id }: RowPlace): boolean {
+  return source instanceof CoreMemtable ? source.find(eventTs, id) === row : !source.dead.has(row);
 }
 
 /** Kills a row from `lsn` on; false when it was dead. A compaction that reads its source is told. */
-export function killRow({ compacting }: Table, { source, row, key }: RowPlace, lsn: number): boolean {
+export function killRow({ compacting }: Table, { source, row, eventTs, id }: RowPlace, lsn: number): boolean {
   const isMemtable = source instanceof CoreMemtable;
   if (!(isMemtable ? source.kill(row, lsn) : source.dead.add(row, lsn))) return false;
   const isRead = isMemtable ? compacting?.memtables.has(source) : compacting?.segments.has(source);
-  if (isRead === true) compacting!.late.push({ eventTs: key.eventTs, id: key.id, lsn });
+  if (isRead === true) compacting!.late.push({ eventTs, id, lsn });
   return true;
 }

@@ -36,6 +36,11 @@ export class Residency {
     return this.#budgetBytes;
   }
 
+  /** Whether `get` reads no file. */
+  has(file: SegmentFile): boolean {
+    return this.#residents.has(file);
+  }
+
   /** The segment in memory, loaded and checked when it is not there. Throws `corrupt`. Synchronous: one file read when absent. */
   get(file: SegmentFile): ResidentSegment {
     const known = this.#residents.get(file);

@@ -1,16 +1,24 @@
 // Which rows were updated, and when: what a transaction must know of a row that it changes after a compaction has moved it.
 //
 // An update keeps the id, and perhaps the key, so that the row of a snapshot and a newer one with the same key cannot be told apart where no LSNs
-// stand (in segments). An entry is kept as long as some open transaction cannot see it yet.
+// stand (in segments). An entry is kept as long as some open transaction cannot see it yet, or a little longer.
+
+import { WideMap } from './wide-map.ts';
 
 /** A snapshot of a transaction. */
 export interface Watcher {
   readonly lsn: number;
 }
 
+/** Entries that one call lets go of, unless it is all of them: a millisecond. */
+const MOST_FORGOTTEN = 8192;
+
 export class RowUpdates {
-  /** Id -> LSN of the last update, the oldest one first. */
-  readonly #lsns = new Map<number, number>();
+  /** Id -> LSN of the last update. */
+  readonly #lsns = new WideMap<number, number>();
+  /** All updates in the order of their LSNs, from #first on. */
+  #updates: { readonly id: number; readonly lsn: number }[] = [];
+  #first = 0;
   /** In the order of their LSNs. */
   readonly #watchers = new Set<Watcher>();
 
@@ -25,8 +33,8 @@ export class RowUpdates {
 
   /** Notes an update; LSNs ascend. `forget` is to follow when it is durable. */
   add(id: number, lsn: number): void {
-    this.#lsns.delete(id);
     this.#lsns.set(id, lsn);
+    this.#updates.push({ id, lsn });
   }
 
   /** Whether a row was updated after the LSN of a watcher that is not released. */
@@ -34,18 +42,31 @@ export class RowUpdates {
     return (this.#lsns.get(id) ?? 0) > lsn;
   }
 
-  /** Entries that are kept. */
+  /** Rows of which an entry is kept. */
   get size(): number {
     return this.#lsns.size;
   }
 
   /** Lets go of what nobody needs: a snapshot taken from now on sees all up to `visibleLsn`. */
   forget(visibleLsn: number): void {
+    const updates = this.#updates;
+    if (updates.length === 0) return;
     const [oldest] = this.#watchers;
     const seenByAll = Math.min(visibleLsn, oldest?.lsn ?? Infinity);
-    for (const [id, lsn] of this.#lsns) {
-      if (lsn > seenByAll) return;
-      this.#lsns.delete(id);
+    if (updates[updates.length - 1]!.lsn <= seenByAll) {
+      this.#lsns.clear();
+      this.#updates = [];
+      this.#first = 0;
+      return;
     }
+    const end = Math.min(updates.length, this.#first + MOST_FORGOTTEN);
+    for (; this.#first < end; this.#first++) {
+      const { id, lsn } = updates[this.#first]!;
+      if (lsn > seenByAll) break;
+      if (this.#lsns.get(id) === lsn) this.#lsns.delete(id);
+    }
+    if (this.#first * 2 < updates.length) return;
+    this.#updates = updates.slice(this.#first);
+    this.#first = 0;
   }
 }

@@ -23,6 +23,8 @@ export interface ScanSource {
   readonly nowUs: () => number;
   /** The segment in memory, valid until the next call. Throws `table_corrupt`. */
   resident(segment: SegmentFile): ResidentSegment;
+  /** Whether the segment is in memory already: to load it takes some 10 ms. */
+  isResident(segment: SegmentFile): boolean;
   /** Places in the version's segments that may hold all nodes, or undefined when all may. */
   candidates(version: Version, nodes: readonly number[]): Uint32Array | undefined;
   unpin(version: Version): void;

@@ -31,6 +31,12 @@ const INDEX_ROWS = 8192;
 const MOST_DEAD = 8192;
 const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
+/** A part of what a view shows. */
+export interface ScanParts {
+  readonly segments: readonly SegmentFile[];
+  readonly memtables: boolean;
+}
+
 const NO_NODES: readonly number[] = [];
 const NO_MEMTABLES: MemtableCursor[] = [];
 
@@ -71,8 +77,8 @@ export class Scan {
   /** After the end: the limit ended the scan and at least one more row exists. */
   hasMore: boolean;
 
-  /** `ranges`: of the request's conditions. */
-  constructor(source: ScanSource, view: ScanView, request: ScanRequest, ranges?: RangeSet) {
+  /** `ranges`: of the request's conditions. `only`: these segments, and memtables or not, instead of all that the view has. */
+  constructor(source: ScanSource, view: ScanView, request: ScanRequest, ranges?: RangeSet, only?: ScanParts) {
     this.source = source;
     this.view = view;
     this.request = request;
@@ -81,7 +87,7 @@ export class Scan {
       request.nodes === undefined ? NO_NODES : request.nodes.length < 2 ? request.nodes : [...new Set(request.nodes)];
     this.ranges = ranges;
     this.limit = request.limit ?? NO_LIMIT;
-    this.rowPlan = request.format === 'columns' ? request.columns : source.rowPlan;
+    this.rowPlan = request.format === 'columns' ? request.columns : (request.rows ?? source.rowPlan);
     this.result = { rows: 0, firstTs: 0, lastTs: 0, lastId: 0, buckets: 0, state: STEP_STATE.more };
     this.bounds = {
       lowTs: request.startTs ?? -Infinity,
@@ -107,9 +113,10 @@ export class Scan {
     this.rows = 0;
     this.lastKey = undefined;
     this.hasMore = false;
-    this.segments = this.ended ? [] : chooseSegments(source, view.version, this.nodes, ranges, this.bounds);
+    if (this.ended) this.segments = [];
+    else this.segments = only?.segments ?? chooseSegments(source, view.version, this.nodes, ranges, this.bounds);
     this.memtables = NO_MEMTABLES;
-    this.opened = this.ended;
+    this.opened = this.ended || only?.memtables === false;
   }
 
   /**

@@ -38,7 +38,11 @@ export function findMatches(
 }
 
 /** The range whose column's order finds the fewest rows, when those are fewer than the window's. */
-function cheapestOrder(resident: ResidentSegment, { ranges }: RangeSet, windowRows: number): NumericRange | undefined {
+export function cheapestOrder(
+  resident: ResidentSegment,
+  { ranges }: RangeSet,
+  windowRows: number,
+): NumericRange | undefined {
   let least = windowRows;
   let driver: NumericRange | undefined;
   for (const range of ranges) {

@@ -1,6 +1,6 @@
 // What directories and indexes say about rows without reading them: counts, the ends of a window, and estimates for plans.
 
-import { type CoreMemtable, lowerBound, type RangeSet } from '../core/index.ts';
+import { type CoreMemtable, lowerBound, type RangeSet, type ResidentSegment, type StepBounds } from '../core/index.ts';
 import { chooseSegments, deadOf, type ScanSource, type ScanView, strategyOf } from './scan-view.ts';
 import type { SegmentFile } from './segment-file.ts';
 import type { QueryPlan, ScanBounds } from './types.ts';
@@ -37,14 +37,11 @@ export function timeBounds(
   view: ScanView,
   window: Window,
 ): { least: number; greatest: number } | undefined {
-  let least = Infinity;
-  let greatest = -Infinity;
-  eachSegment(source, view, window, (segment, from, to) => {
-    const first = liveRow(view, segment, from, to, 1);
-    if (first < 0) return;
-    least = Math.min(least, timeOf(source, segment, first));
-    greatest = Math.max(greatest, timeOf(source, segment, liveRow(view, segment, from, to, -1)));
-  });
+  const stretches: [segment: SegmentFile, from: number, to: number][] = [];
+  eachSegment(source, view, window, (...stretch) => void stretches.push(stretch));
+  // Segments are apart in time: the first live row of all is the first one of the first that has any.
+  let least = endTime(source, view, stretches, 1) ?? Infinity;
+  let greatest = endTime(source, view, stretches.reverse(), -1) ?? -Infinity;
   eachMemtable(view, window, (memtable, from, to, lsn, hidden) => {
     for (let at = from; at < to; ) {
       const { rows, next } = memtable.visibleRows(at, to, lsn);
@@ -57,6 +54,19 @@ export function timeBounds(
     }
   });
   return least === Infinity ? undefined : { least, greatest };
+}
+
+function endTime(
+  source: ScanSource,
+  view: ScanView,
+  stretches: readonly [segment: SegmentFile, from: number, to: number][],
+  step: 1 | -1,
+): number | undefined {
+  for (const [segment, from, to] of stretches) {
+    const row = liveRow(view, segment, from, to, step);
+    if (row >= 0) return timeOf(source, segment, row);
+  }
+  return undefined;
 }
 
 export interface ScanEstimate {
@@ -75,6 +85,9 @@ const MOST_NODES = 255;
 /** Rows that an estimate brings into an index: about a millisecond. */
 const INDEX_ROWS = 8192;
 
+/** Segments that one estimate brings into memory; others that are not there are taken to be like those it has looked at. */
+const MOST_LOADED = 2;
+
 /** What a scan of the request would find and touch, about; reads no rows. */
 export function estimateScan(
   source: ScanSource,
@@ -87,9 +100,6 @@ export function estimateScan(
   const isEmpty = nodes.length > MOST_NODES || (request.startTs ?? -Infinity) > (request.endTs ?? Infinity);
   if (isEmpty) return { rows: 0, strategy: strategyOf(request, nodes.length, false), bucketsScanned: 0, totalBuckets };
   const isWhole = request.startTs === undefined && request.endTs === undefined;
-  let rows = 0;
-  let buckets = 0;
-  let ordered = false;
   const bounds = {
     lowTs: request.startTs ?? -Infinity,
     lowId: -Infinity,
@@ -97,29 +107,7 @@ export function estimateScan(
     stopTs: Infinity,
     stopId: 0,
   };
-  for (const segment of chooseSegments(source, view.version, nodes, ranges, bounds)) {
-    const inside = segment.facts.timeMin >= bounds.lowTs && segment.facts.timeMax <= bounds.endTs;
-    // A whole segment without conditions is known by its facts: it need not be in memory.
-    if (inside && nodes.length === 0 && ranges === undefined) {
-      rows += segment.facts.rows - deadOf(view, segment).count;
-      buckets += segment.facts.buckets;
-      continue;
-    }
-    const resident = source.resident(segment);
-    const from = resident.seek(bounds.lowTs, -Infinity);
-    const to = resident.seek(bounds.endTs, Infinity);
-    let found = to - from;
-    let touched = resident.bucketsOf(from, to);
-    for (const node of nodes) found = Math.min(found, resident.countNode(node, from, to));
-    for (const range of ranges?.ranges ?? []) {
-      const counted = resident.countInOrder(range);
-      if (counted >= 0 && counted < found && nodes.length === 0) ordered = true;
-      found = counted >= 0 ? Math.min(found, counted) : Math.ceil(found / RANGE_SHARE);
-    }
-    if (nodes.length > 0 || ordered) touched = Math.min(touched, found);
-    rows += found;
-    buckets += touched;
-  }
+  let { rows, buckets, ordered } = segmentsEstimate(source, view, bounds, nodes, ranges);
   eachMemtable(view, request, (memtable, from, to, lsn, hidden) => {
     const live = Math.max(0, memtable.rows - memtable.deadRows - (hidden?.size ?? 0));
     const within = Math.ceil(((to - from) * live) / memtable.rows);
@@ -141,6 +129,72 @@ export function estimateScan(
     bucketsScanned: isWhole && strategy === 'FULL_SCAN' ? totalBuckets : Math.min(buckets, totalBuckets),
     totalBuckets,
   };
+}
+
+interface SegmentsEstimate {
+  rows: number;
+  buckets: number;
+  /** The order of a column leads to the rows. */
+  ordered: boolean;
+}
+
+function segmentsEstimate(
+  source: ScanSource,
+  view: ScanView,
+  bounds: StepBounds,
+  nodes: readonly number[],
+  ranges: RangeSet | undefined,
+): SegmentsEstimate {
+  const sum = { rows: 0, buckets: 0, ordered: false };
+  const seen = { within: 0, rows: 0, buckets: 0 };
+  let loaded = 0;
+  let unseen = 0;
+  for (const segment of chooseSegments(source, view.version, nodes, ranges, bounds)) {
+    const { facts } = segment;
+    const inside = facts.timeMin >= bounds.lowTs && facts.timeMax <= bounds.endTs;
+    // A whole segment without conditions is known by its facts: it need not be in memory.
+    if (inside && nodes.length === 0 && ranges === undefined) {
+      sum.rows += facts.rows - deadOf(view, segment).count;
+      sum.buckets += facts.buckets;
+    } else if (source.isResident(segment) || loaded++ < MOST_LOADED) {
+      const found = segmentEstimate(source.resident(segment), bounds, nodes, ranges);
+      seen.within += found.within;
+      seen.rows += found.rows;
+      seen.buckets += found.buckets;
+      sum.ordered ||= found.ordered;
+    } else unseen += facts.rows * shareWithin(segment, bounds);
+  }
+  const times = seen.within === 0 ? 0 : unseen / seen.within;
+  sum.rows += seen.rows + Math.ceil(seen.within === 0 ? unseen : seen.rows * times);
+  sum.buckets += seen.buckets + Math.ceil(seen.within === 0 ? unseen : seen.buckets * times);
+  return sum;
+}
+
+function segmentEstimate(
+  resident: ResidentSegment,
+  bounds: StepBounds,
+  nodes: readonly number[],
+  ranges: RangeSet | undefined,
+): SegmentsEstimate & { within: number } {
+  const from = resident.seek(bounds.lowTs, -Infinity);
+  const to = resident.seek(bounds.endTs, Infinity);
+  let rows = to - from;
+  let buckets = resident.bucketsOf(from, to);
+  let ordered = false;
+  for (const node of nodes) rows = Math.min(rows, resident.countNode(node, from, to));
+  for (const range of ranges?.ranges ?? []) {
+    const counted = resident.countInOrder(range);
+    if (counted >= 0 && counted < rows && nodes.length === 0) ordered = true;
+    rows = counted >= 0 ? Math.min(rows, counted) : Math.ceil(rows / RANGE_SHARE);
+  }
+  if (nodes.length > 0 || ordered) buckets = Math.min(buckets, rows);
+  return { within: to - from, rows, buckets, ordered };
+}
+
+/** The share of a segment's time that lies in the window. */
+function shareWithin({ facts }: SegmentFile, { lowTs, endTs }: StepBounds): number {
+  const span = facts.timeMax - facts.timeMin + 1;
+  return (Math.min(endTs, facts.timeMax) - Math.max(lowTs, facts.timeMin) + 1) / span;
 }
 
 /** Segments that reach into the window, with their rows in it. */
@@ -202,10 +256,10 @@ function timeOf(source: ScanSource, segment: SegmentFile, row: number): number {
 function liveRow(view: ScanView, segment: SegmentFile, from: number, to: number, step: 1 | -1): number {
   const dead = deadOf(view, segment);
   const rows = dead.rows.subarray(0, dead.count);
+  let at = step === 1 ? lowerBound(rows, from) : lowerBound(rows, to) - 1;
   for (let row = step === 1 ? from : to - 1; row >= from && row < to; row += step) {
-    const at = lowerBound(rows, row);
-    const isDead = at < dead.count && rows[at] === row && dead.lsns[at]! <= view.lsn;
-    if (!isDead) return row;
+    if (rows[at] !== row || dead.lsns[at]! > view.lsn) return row;
+    at += step;
   }
   return -1;
 }

@@ -14,7 +14,7 @@ import {
 } from '../core/index.ts';
 import { HedgerowError } from '../errors.ts';
 import { FORMAT_MAX_MEMBERS } from '../limits.ts';
-import { BulkInsert, type RecordPiece } from './bulk-insert.ts';
+import { BulkInsert } from './bulk-insert.ts';
 import type { TableDefinition } from './catalog.ts';
 import { ColumnSet } from './columns.ts';
 import { type EngineContext, MEMTABLE_BYTES, MEMTABLE_ROWS } from './context.ts';
@@ -25,6 +25,7 @@ import type { Attach } from './replay-entry.ts';
 import { RowUpdates } from './row-updates.ts';
 import { Scan } from './scan.ts';
 import { checkScanRequest } from './scan-request.ts';
+import { SegmentScan } from './scan-segments.ts';
 import type { ScanOverlay, ScanSource, ScanView } from './scan-view.ts';
 import { asCorruption, type SegmentFile } from './segment-file.ts';
 import type { SegmentEntry } from './segments-on-disk.ts';
@@ -32,8 +33,6 @@ import { Snapshot } from './snapshot.ts';
 import { countRows, estimateScan, type ScanEstimate, timeBounds, type Window } from './statistics.ts';
 import { tableItem } from './table-item.ts';
 import type {
-  BulkInsertResult,
-  BulkOutcome,
   DeleteOutcome,
   DeleteResult,
   EdgeInput,
@@ -86,6 +85,8 @@ export class Table implements ScanSource {
   compacting:
     | { segments: ReadonlySet<SegmentFile>; memtables: ReadonlySet<CoreMemtable>; late: LateDeath[] }
     | undefined;
+  /** Live rows before the frame that is being applied in slices. */
+  #heldRows: number | undefined;
   readonly context: EngineContext;
   readonly #batches: EdgeBatch[] = [];
 
@@ -123,10 +124,20 @@ export class Table implements ScanSource {
 
   /** Live rows. */
   get rowCount(): number {
+    if (this.#heldRows !== undefined) return this.#heldRows;
     let rows = this.version.segmentRows;
     for (const segment of this.version.segments) rows -= segment.dead.count;
     for (const { memtable } of this.version.memtables) rows += memtable.rows - memtable.deadRows;
     return rows;
+  }
+
+  /** A frame is about to be applied in slices: until `letGo` the table counts the rows that it has now. */
+  hold(): void {
+    this.#heldRows = this.rowCount;
+  }
+
+  letGo(): void {
+    this.#heldRows = undefined;
   }
 
   get memtableBytes(): number {
@@ -190,16 +201,22 @@ export class Table implements ScanSource {
     }
   }
 
+  isResident(segment: SegmentFile): boolean {
+    return this.context.residency.has(segment);
+  }
+
   // Writes
 
   /** Inserts one edge; durable when it resolves. Throws (rejects) `empty_members`, `too_many_members`, `unknown_column`, `invalid_input`, `log_failed`. */
   async insert(edge: EdgeInput, attach?: Attach<InsertOutcome>): Promise<InsertResult> {
+    const { committer } = this.context;
+    while (committer.isTaken) await committer.free();
     const { lsn, row } = this.stageInsert(edge, attach);
-    await this.context.committer.durable(lsn);
+    await committer.durable(lsn);
     return { row, lsn };
   }
 
-  /** Inserts one edge into log and memtable at once; it is visible and may be answered when its LSN is durable. */
+  /** Inserts one edge into log and memtable at once; it is visible and may be answered when its LSN is durable. Nobody may write alone. */
   stageInsert(edge: EdgeInput, attach?: Attach<InsertOutcome>): InsertResult {
     this.assertUsable();
     checkTime(edge.event_ts);
@@ -233,41 +250,12 @@ export class Table implements ScanSource {
     if (this.#batches.length < 2 && !this.#batches.includes(batch)) this.#batches.push(batch);
   }
 
-  /** Commits encoded records as one frame. */
-  async insertPieces(
-    pieces: readonly RecordPiece[],
-    count: number,
-    attach: Attach<BulkOutcome> | undefined,
-  ): Promise<BulkInsertResult> {
-    this.assertUsable();
-    const firstId = this.nextId;
-    const bytes = numberPieces(pieces, firstId);
-    const { committer } = this.context;
-    const outcome = { inserted: count, firstId, lastId: firstId + count - 1 };
-    const run = [runHeader(OPERATION.insert, this.id, count, bytes), ...pieces.map((piece) => piece.bytes)];
-    const lsn = committer.append(count, run, attach?.(outcome));
-    this.nextId = firstId + count;
-    this.appendPieces(pieces, lsn);
-    const lastLsn = lsn + count - 1;
-    this.#committed(count, lastLsn);
-    await committer.durable(lastLsn);
-    return { ...outcome, lsn: lastLsn };
-  }
-
-  /** Puts records that are in the log into memtables. */
-  appendPieces(pieces: readonly RecordPiece[], firstLsn: number): void {
-    let lsn = firstLsn;
-    for (const { bytes, count } of pieces) {
-      const memtable = this.writableMemtable(lsn - 1);
-      memtable.append(memtable.reserve(bytes.length), bytes, count, lsn);
-      lsn += count;
-    }
-  }
-
   /** Removes every live edge with that time and member set; durable when it resolves. */
   async delete(eventTs: number, members: readonly number[], attach?: Attach<DeleteOutcome>): Promise<DeleteResult> {
+    const { committer } = this.context;
+    while (committer.isTaken) await committer.free();
     const result = this.stageDelete(eventTs, members, attach);
-    await this.context.committer.durable(result.lsn);
+    await committer.durable(result.lsn);
     return result;
   }
 
@@ -361,6 +349,15 @@ export class Table implements ScanSource {
     return new Scan(this, view, request, ranges);
   }
 
+  /** The rows of a request without nodes, limit and cursor, segment by segment. Throws as `scan`. */
+  segmentScan(request: ScanBounds, snapshot?: Snapshot, overlay?: ScanOverlay): SegmentScan {
+    this.assertUsable(snapshot);
+    const ranges = checkScanRequest(request, this.columns, snapshot?.columns);
+    const view = this.#view(snapshot, overlay);
+    view.version.references++;
+    return new SegmentScan(this, view, request, ranges);
+  }
+
   /** What a scan of the request would find and touch, about; reads no rows. Throws as `scan`. */
   estimate(request: ScanBounds, snapshot?: Snapshot, overlay?: ScanOverlay): ScanEstimate {
     this.assertUsable(snapshot);
@@ -401,24 +398,6 @@ export class Table implements ScanSource {
   get nowUs(): () => number {
     return this.context.nowUs;
   }
-}
-
-/** Gives records the ids first, first + 1, ... in place; returns their bytes. */
-function numberPieces(pieces: readonly RecordPiece[], firstId: number): number {
-  let id = firstId;
-  let total = 0;
-  for (const { bytes, count } of pieces) {
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    let at = 0;
-    for (let i = 0; i < count; i++) {
-      view.setUint32(at + 16, id >>> 0, true);
-      view.setUint32(at + 20, Math.floor(id / 2 ** 32), true);
-      at += view.getUint32(at, true);
-      id++;
-    }
-    total += bytes.length;
-  }
-  return total;
 }
 
 export function planOf(columns: ColumnSet): RowPlan {

@@ -1,82 +1,79 @@
-// A transaction's commit: what it staged, checked against the newest state, becomes the steps of one log frame, which are then applied.
+// A transaction's commit: what it staged, checked against the newest state, becomes the steps of one log frame, which are then applied. Both in slices
+// when it is large (large-commit.ts), else at once.
+//
+// There may be a million steps, so a step is a number: the place of a staged operation, and whether it is the death of the old row or the rest of it.
 
 import { HedgerowError } from '../errors.ts';
+import { joined } from './byte-arena.ts';
+import type { FramePlan } from './large-commit.ts';
 import { findLive, findMatches, isAlive, killRow, type RowPlace, type RowSource } from './live-rows.ts';
 import { encodeKills, OPERATION, runHeader } from './operations.ts';
 import type { Snapshot } from './snapshot.ts';
-import type {
-  CommitOutcome,
-  CommitResult,
-  Staged,
-  StagedDelete,
-  StagedRowDelete,
-  StagedTarget,
-  StagedUpdate,
+import {
+  type CommitOutcome,
+  type CommitResult,
+  isOwn,
+  type Staged,
+  type StagedDelete,
+  type StagedInsert,
+  type StagedRowDelete,
+  type StagedTarget,
+  type StagedUpdate,
 } from './staged.ts';
+import type { Steps as SlicedSteps } from './steps.ts';
 import type { Table } from './table.ts';
-import { keyOfRow } from './transaction-table.ts';
-import type { RowKey } from './types.ts';
 
-interface InsertStep {
-  kind: 'insert';
-  table: Table;
-  record: Uint8Array;
-  key: RowKey;
-  /** A later step of the same frame kills the row. */
-  dies: boolean;
-  /** Of a row that dies: where it stands, once the step is applied. */
-  place: RowPlace | undefined;
-}
+/** An operation of the frame: twice the place of what was staged, and 1 more when it is the KILL of an update. */
+type Step = number;
+const placeOf = (step: Step): number => step >>> 1;
+const isKillOf = (step: Step, { kind }: Staged): boolean => kind === 'deleteRow' || (step & 1) === 1;
 
-type Victim = RowPlace | InsertStep;
-
-interface KillStep extends RowKey {
-  kind: 'kill';
-  table: Table;
-  victim: Victim;
-  /** The id goes on with another row. */
-  isUpdate: boolean;
-}
-
-interface TombstoneStep {
-  kind: 'tombstone';
-  table: Table;
-  record: Uint8Array;
-  victims: readonly Victim[];
-}
-
-/** One operation of the frame. */
-type Step = InsertStep | KillStep | TombstoneStep;
+/** A row that dies: one that is there, or one that is inserted by the operation staged at that place. */
+type Victim = RowPlace | number;
 
 /** Neighbours of one kind and table. */
 interface StepRun {
-  readonly kind: Step['kind'];
+  readonly kind: 'insert' | 'tombstone' | 'kill';
   readonly table: Table;
   readonly steps: readonly Step[];
-  /** Its header, then its operations; an INSERT's in pieces of PIECE_ROWS. */
-  readonly bytes: readonly Uint8Array[];
+  /** Its operations, in pieces of PIECE_ROWS. */
+  readonly pieces: readonly Uint8Array[];
 }
 
-export interface CommitPlan {
-  readonly operations: number;
+export interface CommitPlan extends FramePlan {
   readonly runs: readonly StepRun[];
   readonly tables: ReadonlySet<Table>;
   readonly staged: readonly Staged[];
   /** By the place of what was staged: the operation whose LSN it answers with. */
   readonly operationOf: readonly number[];
-  /** By the place of a removal by time and members: how many it takes. */
-  readonly removed: ReadonlyMap<number, number>;
+  /** By the place of a removal by time and members: what it takes. */
+  readonly removed: ReadonlyMap<number, readonly Victim[]>;
+  /** By place: where a row of the snapshot stands now that a compaction has moved. */
+  readonly moved: ReadonlyMap<number, RowPlace>;
+  /** Places whose new rows die in the same frame. */
+  readonly dying: ReadonlySet<number>;
 }
 
 /**
  * Checks and plans, and changes nothing. `snapshotOf`: of the tables that the transaction has read. Throws `conflict`, `table_not_found`, `table_corrupt`.
- * The plan must be applied before anything else is.
+ * From the first step until the plan is applied nothing else may be.
  */
-export function planCommit(staged: readonly Staged[], snapshotOf: (table: Table) => Snapshot | undefined): CommitPlan {
-  const tables = new Set(staged.map(({ table }) => table));
+export function* planCommit(
+  staged: readonly Staged[],
+  snapshotOf: (table: Table) => Snapshot | undefined,
+): SlicedSteps<CommitPlan> {
+  const tables = new Set<Table>();
+  let hasRemovals = false;
+  for (const { kind, table } of staged) {
+    tables.add(table);
+    hasRemovals ||= kind === 'delete';
+  }
   for (const table of tables) assertUnchanged(table, snapshotOf(table));
-  return new Planner(staged, tables, snapshotOf).plan();
+  return yield* new Planner(staged, tables, snapshotOf, hasRemovals).plan();
 }
+
+/** Steps of planning or applying between two rests. */
+const STEPS_A_REST = 256;
 
 function assertUnchanged(table: Table, snapshot: Snapshot | undefined): void {
   if (snapshot !== undefined && (table.dropped || table.shapeLsn > snapshot.lsn))
@@ -92,115 +89,129 @@ class Planner {
   readonly #tables: ReadonlySet<Table>;
   readonly #snapshotOf: (table: Table) => Snapshot | undefined;
   readonly #steps: Step[] = [];
-  readonly #removed = new Map<number, number>();
+  readonly #removed = new Map<number, readonly Victim[]>();
+  readonly #moved = new Map<number, RowPlace>();
+  readonly #dying = new Set<number>();
   readonly #operationOf: number[] = [];
-  /** By the place of what was staged: the row it inserts. */
-  readonly #inserts: InsertStep[] = [];
-  /** New versions of rows, of updates that follow each other: they stand behind the kills of all of them, so that each kind is one run. */
-  #waiting: { place: number; step: InsertStep }[] = [];
+  /** Places of updates that follow each other: their new rows stand behind the deaths of all the old ones, so that each kind is one run. */
+  #waiting: number[] = [];
   /** Sources of the tables' newest versions. */
   readonly #sources = new Map<Table, ReadonlySet<RowSource>>();
-  /** Only where something is removed by time and members: own rows by these, and rows of the tables that are dead by now. */
+  /** Only where something is removed by time and members: places of own rows by these, and rows of the tables that are dead by now. */
   readonly #hasRemovals: boolean;
-  readonly #own = new Map<string, InsertStep[]>();
+  readonly #own = new Map<string, number[]>();
   readonly #killed = new Map<RowSource, Set<number>>();
 
   constructor(
     staged: readonly Staged[],
     tables: ReadonlySet<Table>,
     snapshotOf: (table: Table) => Snapshot | undefined,
+    hasRemovals: boolean,
   ) {
     this.#staged = staged;
     this.#tables = tables;
     this.#snapshotOf = snapshotOf;
-    this.#hasRemovals = staged.some(({ kind }) => kind === 'delete');
+    this.#hasRemovals = hasRemovals;
   }
 
-  plan(): CommitPlan {
+  *plan(): SlicedSteps<CommitPlan> {
     for (const [place, staged] of this.#staged.entries()) {
-      if (staged.kind === 'updateRow') this.#update(staged, place);
-      else {
-        this.#flush();
-        if (staged.kind === 'insert') this.#push(place, this.#insertStep(staged, place));
-        else if (staged.kind === 'delete') this.#remove(staged, place);
-        else this.#deleteRow(staged, place);
+      if (staged.kind === 'updateRow') {
+        if (this.#mustFlush(staged)) yield* this.#flush();
+        this.#update(staged, place);
+      } else {
+        yield* this.#flush();
+        if (staged.kind === 'delete') this.#remove(staged, place);
+        else if (staged.kind === 'insert') this.#insert(staged, place);
+        else this.#kill(staged, place);
+        this.#push(place);
       }
+      if (place % STEPS_A_REST === STEPS_A_REST - 1) yield;
     }
-    this.#flush();
-    const steps = this.#steps;
+    yield* this.#flush();
+    const runs = yield* runsOf(this.#steps, this.#staged);
     return {
-      operations: steps.length,
-      runs: [...runsOf(steps)],
+      operations: this.#steps.length,
+      runs,
+      parts: runs.flatMap(partsOf),
       tables: this.#tables,
       staged: this.#staged,
       operationOf: this.#operationOf,
       removed: this.#removed,
+      moved: this.#moved,
+      dying: this.#dying,
     };
   }
 
-  #push(place: number, step: Step): void {
+  /** The operation that a staged one answers with. */
+  #push(place: number): void {
     this.#operationOf[place] = this.#steps.length;
-    this.#steps.push(step);
+    this.#steps.push(place * 2);
   }
 
-  #insertStep({ table, record, row }: StagedUpdate | Extract<Staged, { kind: 'insert' }>, place: number): InsertStep {
-    const step: InsertStep = { kind: 'insert', table, record, key: keyOfRow(row), dies: false, place: undefined };
-    this.#inserts[place] = step;
-    if (!this.#hasRemovals) return step;
-    const text = removalText(table, row.event_ts, row.members);
+  #insert({ table, row }: StagedInsert | StagedUpdate, place: number): void {
+    if (!this.#hasRemovals) return;
+    const text = removalText(table, row!.event_ts, row!.members);
     const equal = this.#own.get(text);
-    if (equal === undefined) this.#own.set(text, [step]);
-    else equal.push(step);
-    return step;
+    if (equal === undefined) this.#own.set(text, [place]);
+    else equal.push(place);
+  }
+
+  /** Whether the new rows that wait must stand before the update. */
+  #mustFlush({ table, target }: StagedUpdate): boolean {
+    const [first] = this.#waiting;
+    if (first === undefined) return false;
+    // Those that wait stand behind each other.
+    return (isOwn(target) && target.staged >= first) || this.#staged[first]!.table !== table;
   }
 
   #update(staged: StagedUpdate, place: number): void {
-    const { table, target } = staged;
-    const [first] = this.#waiting;
-    // Those that wait stand behind each other.
-    const isWaiting = 'staged' in target && first !== undefined && target.staged >= first.place;
-    if (isWaiting || (first !== undefined && first.step.table !== table)) this.#flush();
-    this.#steps.push(this.#killStep(table, target, true));
-    this.#waiting.push({ place, step: this.#insertStep(staged, place) });
+    this.#kill(staged, place);
+    this.#steps.push(place * 2 + 1);
+    this.#insert(staged, place);
+    this.#waiting.push(place);
   }
 
-  #flush(): void {
-    for (const { place, step } of this.#waiting) this.#push(place, step);
+  *#flush(): SlicedSteps<void> {
+    if (this.#waiting.length === 0) return;
+    for (const [index, place] of this.#waiting.entries()) {
+      this.#push(place);
+      if (index % STEPS_A_REST === STEPS_A_REST - 1) yield;
+    }
     this.#waiting = [];
   }
 
-  #deleteRow({ table, target }: StagedRowDelete, place: number): void {
-    this.#push(place, this.#killStep(table, target, false));
-  }
-
-  #killStep(table: Table, target: StagedTarget, isUpdate: boolean): KillStep {
-    const victim = 'staged' in target ? this.#inserts[target.staged]! : this.#unchanged(table, target);
-    this.#kill(victim);
-    const { eventTs, id } = target.key;
-    return { kind: 'kill', table, eventTs, id, victim, isUpdate };
-  }
-
-  #kill(victim: Victim): void {
-    if ('kind' in victim) victim.dies = true;
-    else if (this.#hasRemovals) {
-      const rows = this.#killed.get(victim.source);
-      if (rows === undefined) this.#killed.set(victim.source, new Set([victim.row]));
-      else rows.add(victim.row);
+  #kill({ table, target }: StagedUpdate | StagedRowDelete, place: number): void {
+    if (isOwn(target)) {
+      this.#dying.add(target.staged);
+      return;
     }
+    const now = this.#unchanged(table, target);
+    if (now !== target) this.#moved.set(place, now);
+    if (this.#hasRemovals) this.#noteDeath(now);
+  }
+
+  #noteDeath({ source, row }: RowPlace): void {
+    const rows = this.#killed.get(source);
+    if (rows === undefined) this.#killed.set(source, new Set([row]));
+    else rows.add(row);
   }
 
   /** Every live edge with that time and member set goes: those of the table, and what was inserted before. */
-  #remove({ table, record, eventTs, members }: StagedDelete, place: number): void {
+  #remove({ table, chunk, eventTs, members }: StagedDelete, place: number): void {
     const text = removalText(table, eventTs, members);
     const own = this.#own.get(text) ?? [];
     this.#own.delete(text);
-    const victims: Victim[] = findMatches(table, record, eventTs).filter(
+    const victims: Victim[] = findMatches(table, chunk, eventTs).filter(
       ({ source, row }) => this.#killed.get(source)?.has(row) !== true,
     );
-    for (const step of own) if (!step.dies) victims.push(step);
-    for (const victim of victims) this.#kill(victim);
-    this.#push(place, { kind: 'tombstone', table, record, victims });
-    this.#removed.set(place, victims.length);
+    for (const victim of victims) this.#noteDeath(victim as RowPlace);
+    for (const inserted of own) {
+      if (this.#dying.has(inserted)) continue;
+      this.#dying.add(inserted);
+      victims.push(inserted);
+    }
+    this.#removed.set(place, victims);
   }
 
   /** Where a row of the snapshot stands now. Throws `conflict` when another commit changed or removed it: the first one wins. */
@@ -211,7 +222,7 @@ class Planner {
     }
     // A compaction has moved it. It may be a newer version with the same key that is found.
     const { lsn } = this.#snapshotOf(table)!;
-    const found = table.updates.isUpdatedAfter(place.key.id, lsn) ? undefined : findLive(table, place.key);
+    const found = table.updates.isUpdatedAfter(place.id, lsn) ? undefined : findLive(table, place);
     if (found === undefined) throw conflictOf(table, place);
     return found;
   }
@@ -227,10 +238,10 @@ class Planner {
   }
 }
 
-function conflictOf(table: Table, { key }: RowPlace): HedgerowError {
+function conflictOf(table: Table, { id }: RowPlace): HedgerowError {
   return new HedgerowError(
     'conflict',
-    `Edge ${key.id} of table ${table.name} was changed or removed by another commit since. Nothing was applied; begin anew.`,
+    `Edge ${id} of table ${table.name} was changed or removed by another commit since. Nothing was applied; begin anew.`,
   );
 }
 
@@ -243,76 +254,124 @@ function removalText({ id }: Table, eventTs: number, members: readonly number[])
 /** Records that one call gives to a memtable. */
 const PIECE_ROWS = 4096;
 
-function* runsOf(steps: readonly Step[]): Generator<StepRun> {
-  let from = 0;
-  for (let to = 1; to <= steps.length; to++) {
-    const { kind, table } = steps[from]!;
-    if (to < steps.length && steps[to]!.kind === kind && steps[to]!.table === table) continue;
+function* runsOf(steps: readonly Step[], staged: readonly Staged[]): SlicedSteps<StepRun[]> {
+  const runs: StepRun[] = [];
+  for (let from = 0; from < steps.length; ) {
+    const { table } = staged[placeOf(steps[from]!)]!;
+    const kind = kindOf(steps[from]!, staged);
+    let to = from + 1;
+    for (; to < steps.length; to++) {
+      if (staged[placeOf(steps[to]!)]!.table !== table || kindOf(steps[to]!, staged) !== kind) break;
+      if (to % PIECE_ROWS === 0) yield;
+    }
     const run = steps.slice(from, to);
-    const pieces = kind === 'kill' ? [encodeKills(run as KillStep[])] : piecesOf(run as InsertStep[]);
-    const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
-    yield { kind, table, steps: run, bytes: [runHeader(OPERATION[kind], table.id, run.length, bytes), ...pieces] };
+    const pieces: Uint8Array[] = [];
+    for (let at = 0; at < run.length; at += PIECE_ROWS) {
+      pieces.push(pieceOf(kind, run.slice(at, at + PIECE_ROWS), staged));
+      yield;
+    }
+    runs.push({ kind, table, steps: run, pieces });
     from = to;
   }
+  return runs;
 }
 
-function piecesOf(steps: readonly { record: Uint8Array }[]): Uint8Array[] {
-  const pieces: Uint8Array[] = [];
-  for (let from = 0; from < steps.length; from += PIECE_ROWS)
-    pieces.push(Buffer.concat(steps.slice(from, from + PIECE_ROWS).map(({ record }) => record)));
-  return pieces;
+function kindOf(step: Step, staged: readonly Staged[]): StepRun['kind'] {
+  const one = staged[placeOf(step)]!;
+  if (isKillOf(step, one)) return 'kill';
+  return one.kind === 'delete' ? 'tombstone' : 'insert';
+}
+
+function pieceOf(kind: StepRun['kind'], steps: readonly Step[], staged: readonly Staged[]): Uint8Array {
+  if (kind === 'kill') return encodeKills(steps.map((step) => targetAt(step, staged)));
+  return joined(steps.map((step) => staged[placeOf(step)] as StagedInsert | StagedUpdate | StagedDelete));
+}
+
+function targetAt(step: Step, staged: readonly Staged[]): StagedTarget {
+  return (staged[placeOf(step)] as StagedUpdate | StagedRowDelete).target;
+}
+
+/** The run's header, then its operations. */
+function partsOf({ kind, table, steps, pieces }: StepRun): Uint8Array[] {
+  const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  return [runHeader(OPERATION[kind], table.id, steps.length, bytes), ...pieces];
 }
 
 /** Applies the plan, which is in the log: its first operation has LSN `firstLsn`. */
-export function applyPlan({ runs }: CommitPlan, firstLsn: number): void {
+export function* applyPlan(plan: CommitPlan, firstLsn: number): SlicedSteps<void> {
+  const { runs } = plan;
+  // All at once: what the log holds of a table is never told in part.
+  for (const { kind, table, steps } of runs) table.countOperations(steps.length, kind === 'insert' ? 0 : steps.length);
+  /** Where the rows stand that were inserted and are to die. */
+  const own = new Map<number, RowPlace>();
   let lsn = firstLsn;
-  for (const { kind, table, steps, bytes } of runs) {
-    if (kind === 'insert') insertAll(table, steps as InsertStep[], bytes.slice(1), lsn);
-    else for (const [index, step] of steps.entries()) applyDeath(step as KillStep | TombstoneStep, lsn + index);
-    table.countOperations(steps.length, kind === 'insert' ? 0 : steps.length);
-    lsn += steps.length;
-    table.changed(lsn - 1);
+  for (const run of runs) {
+    if (run.kind === 'insert') yield* insertAll(plan, run, own, lsn);
+    else
+      for (const [index, step] of run.steps.entries()) {
+        for (const victim of victimsOf(plan, run.kind, step)) bury(plan, run, step, own, victim, lsn + index);
+        if (index % STEPS_A_REST === STEPS_A_REST - 1) yield;
+      }
+    lsn += run.steps.length;
+    run.table.changed(lsn - 1);
   }
 }
 
-/** What each staged operation answers. */
-export function outcomesOf({ staged, removed }: CommitPlan): CommitOutcome['results'] {
-  return staged.map((each, place) => {
-    if (each.kind === 'delete') return { matched: removed.get(place)!, event_ts: each.eventTs, members: each.members };
-    if (each.kind !== 'deleteRow') return { row: each.row };
-    return { matched: 1, id: each.target.key.id, event_ts: each.target.key.eventTs };
-  });
+function victimsOf({ staged, removed, moved }: CommitPlan, kind: StepRun['kind'], step: Step): readonly Victim[] {
+  const place = placeOf(step);
+  if (kind === 'tombstone') return removed.get(place)!;
+  const target = targetAt(step, staged);
+  return [isOwn(target) ? target.staged : (moved.get(place) ?? target)];
 }
 
-export function resultsOf(plan: CommitPlan, firstLsn: number): CommitResult['results'] {
-  return outcomesOf(plan).map((outcome, place) => ({ ...outcome, lsn: firstLsn + plan.operationOf[place]! }));
-}
-
-function applyDeath(step: KillStep | TombstoneStep, lsn: number): void {
-  const { table } = step;
-  if (step.kind === 'tombstone') {
-    for (const victim of step.victims) killRow(table, placeOf(victim), lsn);
-    return;
+function bury(
+  { staged }: CommitPlan,
+  { kind, table }: StepRun,
+  step: Step,
+  own: ReadonlyMap<number, RowPlace>,
+  victim: Victim,
+  lsn: number,
+): void {
+  if (typeof victim === 'number') killRow(table, own.get(victim)!, lsn);
+  else {
+    killRow(table, victim, lsn);
+    // The id goes on with another row. One of the same frame is in no other snapshot.
+    if (kind === 'kill' && staged[placeOf(step)]!.kind === 'updateRow') table.updates.add(victim.id, lsn);
   }
-  killRow(table, placeOf(step.victim), lsn);
-  // A row of the same frame is in no other snapshot.
-  if (step.isUpdate && !('kind' in step.victim)) table.updates.add(step.id, lsn);
 }
 
-function placeOf(victim: Victim): RowPlace {
-  return 'kind' in victim ? victim.place! : victim;
-}
-
-function insertAll(table: Table, steps: readonly InsertStep[], pieces: readonly Uint8Array[], firstLsn: number): void {
+function* insertAll(
+  { staged, dying }: CommitPlan,
+  { table, steps, pieces }: StepRun,
+  own: Map<number, RowPlace>,
+  firstLsn: number,
+): SlicedSteps<void> {
   for (const [index, bytes] of pieces.entries()) {
     const from = index * PIECE_ROWS;
     const count = Math.min(PIECE_ROWS, steps.length - from);
     const memtable = table.writableMemtable(firstLsn + from - 1);
     const firstRow = memtable.rows;
     memtable.append(memtable.reserve(bytes.length), bytes, count, firstLsn + from);
-    for (let row = 0; row < count; row++) {
-      const step = steps[from + row]!;
-      if (step.dies) step.place = { source: memtable, row: firstRow + row, key: step.key };
+    for (let row = 0; dying.size > 0 && row < count; row++) {
+      const place = placeOf(steps[from + row]!);
+      const { eventTs, id } = staged[place] as StagedInsert | StagedUpdate;
+      if (dying.has(place)) own.set(place, { source: memtable, row: firstRow + row, eventTs, id });
     }
+    yield;
   }
+}
+
+/** What each staged operation answers. */
+export function outcomesOf({ staged, removed }: CommitPlan): CommitOutcome['results'] {
+  return staged.map((each, place) => {
+    if (each.kind === 'delete')
+      return { matched: removed.get(place)!.length, event_ts: each.eventTs, members: each.members };
+    if (each.kind === 'deleteRow') return { matched: 1, id: each.target.id, event_ts: each.target.eventTs };
+    if (each.row === undefined) throw new Error('the answers of changeRow are not kept');
+    return { row: each.row };
+  });
+}
+
+export function resultsOf(plan: CommitPlan, firstLsn: number): CommitResult['results'] {
+  return outcomesOf(plan).map((outcome, place) => ({ ...outcome, lsn: firstLsn + plan.operationOf[place]! }));
 }

@@ -1,25 +1,27 @@
 // One table as a transaction sees it: a snapshot, the rows that it staged, and what they hide of the snapshot.
 
 import { CoreMemtable, type DeadRows } from '../core/index.ts';
+import type { KeptBytes } from './byte-arena.ts';
 import type { DeadList } from './dead-rows.ts';
 import { findSeen, type RowPlace, segmentsAt } from './live-rows.ts';
 import type { ScanOverlay } from './scan-view.ts';
 import type { SegmentFile } from './segment-file.ts';
 import type { Snapshot } from './snapshot.ts';
-import type { Staged, StagedDelete, StagedTarget } from './staged.ts';
+import { isOwn, type Staged, type StagedDelete, type StagedTarget } from './staged.ts';
 import type { Table } from './table.ts';
-import type { EdgeRow, RowKey } from './types.ts';
+import type { RowKey } from './types.ts';
+import { WideMap } from './wide-map.ts';
 
 export class TransactionTable implements ScanOverlay {
   readonly table: Table;
   readonly snapshot: Snapshot;
   readonly #staged: readonly Staged[];
-  /** Staged operations that the two maps below know. */
+  /** Staged operations that the two below know. */
   #known = 0;
   /** Id -> place of the last operation that names it. */
-  readonly #lastById = new Map<number, number>();
-  /** Time and members -> place of the last removal of such edges. */
-  readonly #lastRemoval = new Map<string, number>();
+  readonly #lastById = new WideMap<number, number>();
+  /** Rows are removed by time and members. */
+  #hasRemovals = false;
   /** Staged operations that are laid over. */
   #laid = 0;
   /** Own rows; their LSNs are places, counted from 1. */
@@ -50,23 +52,26 @@ export class TransactionTable implements ScanOverlay {
     for (; this.#known < this.#staged.length; this.#known++) {
       const staged = this.#staged[this.#known]!;
       if (staged.table !== this.table) continue;
-      if (staged.kind === 'delete') this.#lastRemoval.set(removalText(staged.eventTs, staged.members), this.#known);
-      else this.#lastById.set(staged.kind === 'deleteRow' ? staged.target.key.id : staged.row.id, this.#known);
+      if (staged.kind === 'delete') this.#hasRemovals = true;
+      else this.#lastById.set(staged.kind === 'deleteRow' ? staged.target.id : staged.id, this.#known);
     }
   }
 
   #ownRow(place: number): StagedTarget | undefined {
     const staged = this.#staged[place] as Exclude<Staged, StagedDelete>;
     if (staged.kind === 'deleteRow') return undefined;
-    const { row } = staged;
-    const removed = this.#lastRemoval.get(removalText(row.event_ts, row.members)) ?? -1;
-    return removed > place ? undefined : { staged: place, key: keyOfRow(row) };
+    const { eventTs, id } = staged;
+    if (this.#hasRemovals) {
+      this.lay();
+      if (this.memtable!.find(eventTs, id) < 0) return undefined;
+    }
+    return { staged: place, eventTs, id };
   }
 
   /** Whether a staged removal by time and members takes the row of the snapshot. */
   #isRemoved({ source, row }: RowPlace): boolean {
-    if (this.#lastRemoval.size === 0) return false;
-    this.#lay();
+    if (!this.#hasRemovals) return false;
+    this.lay();
     return source instanceof CoreMemtable
       ? this.#hiddenRows.get(source)?.has(row) === true
       : this.#hiddenSegments.get(source)?.isDead(row, this.snapshot.lsn) === true;
@@ -76,7 +81,7 @@ export class TransactionTable implements ScanOverlay {
 
   /** Undefined while nothing is staged for the table. Valid until something more is staged. Throws `table_corrupt`. */
   overlay(): ScanOverlay | undefined {
-    this.#lay();
+    this.lay();
     const isEmpty = this.memtable === undefined && this.#hiddenRows.size === 0 && this.#hiddenSegments.size === 0;
     return isEmpty ? undefined : this;
   }
@@ -89,15 +94,20 @@ export class TransactionTable implements ScanOverlay {
     return this.#hiddenSegments.get(segment) ?? segment.dead;
   }
 
-  #lay(): void {
-    for (; this.#laid < this.#staged.length; this.#laid++) {
+  /** Lays at most so many operations over the snapshot; true when it was all. Throws `table_corrupt`. */
+  lay(limit = Infinity): boolean {
+    const end = Math.min(this.#staged.length, this.#laid + limit);
+    for (; this.#laid < end; this.#laid++) {
       const staged = this.#staged[this.#laid]!;
       if (staged.table !== this.table) continue;
       const place = this.#laid + 1;
       if (staged.kind === 'delete') this.#hideMatches(staged, place);
       else if (staged.kind !== 'insert') this.#hide(staged.target, place);
-      if (staged.kind === 'insert' || staged.kind === 'updateRow') this.#append(staged.record, place);
+      if (staged.kind === 'insert' || staged.kind === 'updateRow') this.#append(recordOf(staged), place);
     }
+    // Bit by bit: the sort of a million rows at once would be felt.
+    if (limit !== Infinity) this.memtable?.sort();
+    return end === this.#staged.length;
   }
 
   #append(record: Uint8Array, place: number): void {
@@ -107,14 +117,16 @@ export class TransactionTable implements ScanOverlay {
   }
 
   #hide(target: StagedTarget, place: number): void {
-    if ('staged' in target) {
+    if (isOwn(target)) {
       const { memtable } = this;
-      memtable!.kill(memtable!.find(target.key.eventTs, target.key.id), place);
+      memtable!.kill(memtable!.find(target.eventTs, target.id), place);
     } else if (target.source instanceof CoreMemtable) this.#hiddenOf(target.source).add(target.row);
     else this.#deadOf(target.source).hide(target.row);
   }
 
-  #hideMatches({ record, eventTs }: StagedDelete, place: number): void {
+  #hideMatches(staged: StagedDelete, place: number): void {
+    const { eventTs } = staged;
+    const record = recordOf(staged);
     const { memtable, table } = this;
     for (const row of memtable?.match(record, Infinity) ?? []) memtable!.kill(row, place);
     const { version, lsn } = this.snapshot;
@@ -151,7 +163,7 @@ export class TransactionTable implements ScanOverlay {
     if (this.#known > mark) {
       this.#known = 0;
       this.#lastById.clear();
-      this.#lastRemoval.clear();
+      this.#hasRemovals = false;
     }
     if (this.#laid > mark) {
       this.#laid = 0;
@@ -167,10 +179,6 @@ export class TransactionTable implements ScanOverlay {
   }
 }
 
-function removalText(eventTs: number, members: readonly number[]): string {
-  return `${eventTs} ${members.join()}`;
-}
-
-export function keyOfRow({ event_ts, id }: EdgeRow): RowKey {
-  return { eventTs: event_ts, id };
+function recordOf({ chunk, from, to }: KeptBytes): Uint8Array {
+  return chunk.subarray(from, to);
 }

@@ -4,11 +4,13 @@ import { HedgerowError } from '../errors.ts';
 import { ByteArena } from './byte-arena.ts';
 import type { EngineContext } from './context.ts';
 import { checkTime, memberSet, rowOf, tombstoneMembers } from './edge.ts';
+import { commitInSlices } from './large-commit.ts';
 import type { Attach } from './replay-entry.ts';
 import type { Scan } from './scan.ts';
 import type { ScanOverlay } from './scan-view.ts';
 import { Snapshot } from './snapshot.ts';
 import type { CommitOutcome, CommitResult, Staged, StagedTarget } from './staged.ts';
+import { atOnce, type Steps } from './steps.ts';
 import type { Table } from './table.ts';
 import { applyPlan, type CommitPlan, outcomesOf, planCommit, resultsOf } from './transaction-commit.ts';
 import { TransactionTable } from './transaction-table.ts';
@@ -24,6 +26,8 @@ export class Transaction {
   readonly #records = new ByteArena();
   readonly #tables = new Map<Table, TransactionTable>();
   readonly #isPinned: boolean;
+  /** New rows of `changeRow` are not known any more. */
+  #forgetsRows = false;
   /** What its reads see at least; all its snapshots are of this LSN when it is pinned. */
   readonly lsn: number;
   #ended = false;
@@ -33,7 +37,7 @@ export class Transaction {
     this.#context = context;
     this.lsn = context.committer.visibleLsn;
     this.#isPinned = pinned !== undefined;
-    for (const table of pinned ?? []) if (table.corrupt === null) this.#keep(table, table.snapshot());
+    for (const table of pinned ?? []) if (table.corrupt === null) this.#look(table, table.snapshot());
   }
 
   #assertOpen(): void {
@@ -58,29 +62,40 @@ export class Transaction {
   insert(table: Table, edge: EdgeInput): EdgeRow {
     this.#assertWrites(table);
     const id = table.nextId;
-    const made = this.#encode(table, id, edge);
+    const members = checked(table, edge);
+    const from = this.#keep(table, id, edge, members);
     table.nextId = id + 1;
-    this.#staged.push({ kind: 'insert', table, ...made });
-    return made.row;
+    const row = rowOf(table.columns, id, edge, members);
+    const { chunk } = this.#records;
+    this.#staged.push({ kind: 'insert', table, eventTs: row.event_ts, id, chunk, from, to: this.#records.used, row });
+    return row;
   }
 
-  #encode(table: Table, id: number, edge: EdgeInput): { record: Uint8Array; row: EdgeRow } {
-    checkTime(edge.event_ts);
-    const members = memberSet(edge.members, table.maxMembers);
+  /** Encodes an edge and keeps the bytes; gives where they begin. */
+  #keep(table: Table, id: number, edge: EdgeInput, members: readonly number[]): number {
     const properties = edge.properties === undefined ? null : table.columns.encode(edge.properties);
     const { batch } = this.#context;
     batch.add(edge.event_ts, members, properties);
-    const record = this.#records.keep(batch.encode(id, table.maxMembers));
-    return { record, row: rowOf(table.columns, id, edge, members) };
+    return this.#records.keep(batch.encode(id, table.maxMembers));
   }
 
-  /** Stages the removal of every edge with that time and member set that is live at commit. */
+  /** Stages the removal of every edge with that time and member set that is live at commit. Not after `changeRow`. */
   delete(table: Table, eventTs: number, members: readonly number[]): void {
     this.#assertWrites(table);
     checkTime(eventTs);
+    if (this.#forgetsRows) throw new Error('rows are removed by time and members behind a changeRow');
     const set = tombstoneMembers(members);
-    const record = table.encodeTombstone(eventTs, set);
-    this.#staged.push({ kind: 'delete', table, record, eventTs: eventTs === 0 ? 0 : eventTs, members: set });
+    const chunk = table.encodeTombstone(eventTs, set);
+    const { length: to } = chunk;
+    this.#staged.push({
+      kind: 'delete',
+      table,
+      chunk,
+      from: 0,
+      to,
+      eventTs: eventTs === 0 ? 0 : eventTs,
+      members: set,
+    });
   }
 
   /** Stages the removal of one row that the transaction sees. Throws `invalid_input` when it sees no such row. */
@@ -90,10 +105,30 @@ export class Transaction {
 
   /** Stages new content of one row that the transaction sees; the id stays, all else may change. Throws as `deleteRow`, or as an insert. */
   updateRow(table: Table, key: RowKey, edge: EdgeInput): EdgeRow {
+    return this.#update(table, key, edge, (id, members) => rowOf(table.columns, id, edge, members));
+  }
+
+  /** As `updateRow`, for statements that change very many: what the new rows are is not kept, so the commit's `results` are not to be asked for. */
+  changeRow(table: Table, key: RowKey, edge: EdgeInput): void {
+    this.#update(table, key, edge, () => undefined);
+    this.#forgetsRows = true;
+  }
+
+  #update<R extends EdgeRow | undefined>(
+    table: Table,
+    key: RowKey,
+    edge: EdgeInput,
+    answer: (id: number, members: number[]) => R,
+  ): R {
     const target = this.#target(table, key);
-    const made = this.#encode(table, target.key.id, edge);
-    this.#staged.push({ kind: 'updateRow', table, target, ...made });
-    return made.row;
+    const { id } = target;
+    const members = checked(table, edge);
+    const from = this.#keep(table, id, edge, members);
+    const { chunk, used: to } = this.#records;
+    const eventTs = edge.event_ts === 0 ? 0 : edge.event_ts;
+    const row = answer(id, members);
+    this.#staged.push({ kind: 'updateRow', table, target, eventTs, id, chunk, from, to, row });
+    return row;
   }
 
   #target(table: Table, key: RowKey): StagedTarget {
@@ -110,6 +145,17 @@ export class Transaction {
   mark(): Mark {
     this.#assertOpen();
     return this.#staged.length;
+  }
+
+  /**
+   * Brings what its reads lie over up to date by at most so many staged operations; true when it is. Reads do what is left themselves, however long that
+   * takes.
+   */
+  prepareReads(limit: number): boolean {
+    this.#assertOpen();
+    let ready = true;
+    for (const seen of this.#tables.values()) if (!seen.lay(limit)) ready = false;
+    return ready;
   }
 
   /** Takes back what was staged since; ids that were given out stay so. */
@@ -141,7 +187,7 @@ export class Transaction {
   #seen(table: Table): TransactionTable {
     const known = this.#tables.get(table);
     if (known !== undefined) return known;
-    if (!this.#isPinned) return this.#keep(table, table.snapshot());
+    if (!this.#isPinned) return this.#look(table, table.snapshot());
     table.assertUsable();
     // It was made after BEGIN.
     const seen = new TransactionTable(table, emptySnapshot(table, this.lsn), this.#staged);
@@ -149,7 +195,7 @@ export class Transaction {
     return seen;
   }
 
-  #keep(table: Table, snapshot: Snapshot): TransactionTable {
+  #look(table: Table, snapshot: Snapshot): TransactionTable {
     const seen = new TransactionTable(table, snapshot, this.#staged);
     this.#tables.set(table, seen);
     table.updates.watch(snapshot);
@@ -164,44 +210,86 @@ export class Transaction {
    */
   async commit(attach?: Attach<CommitOutcome>): Promise<CommitResult> {
     this.#assertOpen();
+    this.#ended = true;
+    const { committer, slicedOperations } = this.#context;
+    if (this.#staged.length >= slicedOperations) return this.#commitInSlices(attach);
+    while (committer.isTaken) await committer.free();
+    return this.#commitAtOnce(attach);
+  }
+
+  async #commitAtOnce(attach: Attach<CommitOutcome> | undefined): Promise<CommitResult> {
     const { committer, afterCommit } = this.#context;
     let plan: CommitPlan;
     try {
-      plan = planCommit(this.#staged, (table) => this.#tables.get(table)?.snapshot);
+      plan = atOnce(this.#plan());
     } finally {
-      this.#end();
+      this.#release();
     }
-    const { operations, runs, tables } = plan;
-    const entry = attach?.({ results: outcomesOf(plan) });
+    const { operations, parts, tables } = plan;
+    const entry = attach?.(outcomeOf(plan));
     if (operations === 0 && entry === undefined) return { lsn: committer.visibleLsn, results: [] };
-    const first = committer.append(
-      operations,
-      runs.flatMap(({ bytes }) => bytes),
-      entry,
-    );
-    applyPlan(plan, first);
+    const first = committer.append(operations, parts, entry);
+    atOnce(applyPlan(plan, first));
     const lsn = operations === 0 ? first : first + operations - 1;
     for (const table of tables) afterCommit(table.id);
     await committer.durable(lsn);
-    for (const table of tables) table.updates.forget(committer.visibleLsn);
+    return this.#committed(plan, first, lsn);
+  }
+
+  async #commitInSlices(attach: Attach<CommitOutcome> | undefined): Promise<CommitResult> {
+    try {
+      const { plan, firstLsn, lastLsn } = await commitInSlices<CommitPlan>(this.#context, {
+        killsRows: this.#staged.some(({ kind }) => kind !== 'insert'),
+        plan: () => this.#plan(),
+        entryOf: (made) => attach?.(outcomeOf(made)),
+        apply: applyPlan,
+      });
+      return this.#committed(plan, firstLsn, lastLsn);
+    } finally {
+      this.#release();
+    }
+  }
+
+  #plan(): Steps<CommitPlan> {
+    return planCommit(this.#staged, (table) => this.#tables.get(table)?.snapshot);
+  }
+
+  #committed(plan: CommitPlan, firstLsn: number, lsn: number): CommitResult {
+    for (const table of plan.tables) table.updates.forget(this.#context.committer.visibleLsn);
     return {
       lsn,
       // Of a large statement nobody asks for them.
       get results() {
-        return resultsOf(plan, first);
+        return resultsOf(plan, firstLsn);
       },
     };
   }
 
   rollback(): void {
-    if (!this.#ended) this.#end();
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#release();
   }
 
-  #end(): void {
-    this.#ended = true;
+  #release(): void {
     for (const seen of this.#tables.values()) seen.release();
     this.#tables.clear();
   }
+}
+
+/** As `outcomesOf`, made when they are asked for. */
+function outcomeOf(plan: CommitPlan): CommitOutcome {
+  return {
+    get results() {
+      return outcomesOf(plan);
+    },
+  };
+}
+
+/** The edge's member set. Throws as Table.insert. */
+function checked(table: Table, edge: EdgeInput): number[] {
+  checkTime(edge.event_ts);
+  return memberSet(edge.members, table.maxMembers);
 }
 
 function emptySnapshot(table: Table, lsn: number): Snapshot {

@@ -1,6 +1,6 @@
 // The plain values that cross the engine's door: what a caller gives (definitions, edges, scans) and what it gets back.
 
-import type { ColumnPlan } from '../core/index.ts';
+import type { ColumnPlan, RowPlan } from '../core/index.ts';
 
 export type ColumnType = 'INTEGER' | 'REAL' | 'TEXT' | 'BOOLEAN';
 export type PropertyValue = number | string | boolean | null;
@@ -194,7 +194,7 @@ export interface ScanBounds {
 }
 
 export type ScanFormat =
-  /** `json`: rows separated by commas, no brackets. `ndjson`: every row ends with a newline. */
-  | { format: 'json' | 'ndjson' }
+  /** `json`: rows separated by commas, no brackets. `ndjson`: every row ends with a newline. `rows`: other columns than the table's, or under other names. */
+  | { format: 'json' | 'ndjson'; rows?: RowPlan | undefined }
   /** Column blocks of what the plan asks for (core/column-block.ts). */
   | { format: 'columns'; columns: ColumnPlan };

@@ -1,11 +1,23 @@
 // Frames gathered in memory until one write takes them to the log.
 
 import type { Crc32c } from './crc32c.ts';
-import { encodeFrame, FRAME_HEADER_BYTES, frameBytes, peekFrame, type Region, regionOf } from './frame.ts';
+import {
+  encodeFrame,
+  FRAME_CHECKED_FROM,
+  FRAME_HEADER_BYTES,
+  frameBytes,
+  peekFrame,
+  putFrameChecksum,
+  putFrameHeader,
+  type Region,
+  regionOf,
+} from './frame.ts';
 
 const INITIAL_BYTES = 2 ** 18;
 /** A group that grew past this gives its memory back when it is emptied. */
 const KEPT_BYTES = 2 ** 22;
+/** Bytes that are copied or summed at once where a frame is made in slices: a millisecond or less. */
+const SLICE_BYTES = 2 ** 20;
 
 export class FrameGroup {
   /** Bytes of whole frames in `bytes`. */
@@ -14,7 +26,11 @@ export class FrameGroup {
   operations = 0;
   /** Newest LSN in the group; meaningless while `frames` is 0. */
   lastLsn = 0;
-  #region: Region = regionOf(new Uint8Array(INITIAL_BYTES));
+  #region: Region;
+
+  constructor(bytes: number = INITIAL_BYTES) {
+    this.#region = regionOf(new Uint8Array(bytes));
+  }
 
   get bytes(): Uint8Array {
     return this.#region.bytes;
@@ -42,6 +58,48 @@ export class FrameGroup {
     }
     while (at < end) bytes[at++] = 0;
     encodeFrame(this.#region, start, payloadBytes, epoch, firstLsn, durableLsn, operations, crc32c);
+    this.#added(end, firstLsn, operations);
+  }
+
+  /** As `add`, for a large frame: others have a turn at each `pause`. The group is not to be used before it resolves. */
+  async addInSlices(
+    parts: readonly Uint8Array[],
+    payloadBytes: number,
+    epoch: number,
+    firstLsn: number,
+    durableLsn: number,
+    operations: number,
+    crc32c: Crc32c,
+    pause: () => Promise<void>,
+  ): Promise<void> {
+    const start = this.used;
+    const end = start + frameBytes(payloadBytes);
+    if (end > this.#region.bytes.length) this.#grow(end);
+    const { bytes } = this.#region;
+    let at = start + FRAME_HEADER_BYTES;
+    let paused = at;
+    for (const part of parts) {
+      for (let from = 0; from < part.length; from += SLICE_BYTES) {
+        const piece = part.subarray(from, from + SLICE_BYTES);
+        bytes.set(piece, at);
+        at += piece.length;
+        if (at - paused < SLICE_BYTES) continue;
+        paused = at;
+        await pause();
+      }
+    }
+    bytes.fill(0, at, end);
+    putFrameHeader(this.#region, start, payloadBytes, epoch, firstLsn, durableLsn, operations);
+    let sum = 0;
+    for (let from = start + FRAME_CHECKED_FROM; from < end; from += SLICE_BYTES) {
+      sum = crc32c(bytes.subarray(from, Math.min(end, from + SLICE_BYTES)), sum);
+      await pause();
+    }
+    putFrameChecksum(this.#region, start, sum);
+    this.#added(end, firstLsn, operations);
+  }
+
+  #added(end: number, firstLsn: number, operations: number): void {
     this.used = end;
     this.frames++;
     this.operations += operations;

@@ -13,7 +13,8 @@ const FILE_MAGIC = 'HGROWLOG';
 const FILE_CRC_AT = FILE_HEADER_BYTES - 4;
 const FRAME_MAGIC = 0x52464748;
 const FRAME_CRC_AT = 4;
-const FRAME_CHECKED_FROM = 8;
+/** The checksum covers a frame from here on. */
+export const FRAME_CHECKED_FROM = 8;
 const WORD = 2 ** 32;
 
 export interface FileHeader {
@@ -96,7 +97,21 @@ export function encodeFrame(
   operations: number,
   crc32c: Crc32c,
 ): void {
-  const { bytes, view } = region;
+  putFrameHeader(region, offset, payloadBytes, epoch, firstLsn, durableLsn, operations);
+  const checked = region.bytes.subarray(offset + FRAME_CHECKED_FROM, offset + frameBytes(payloadBytes));
+  putFrameChecksum(region, offset, crc32c(checked, 0));
+}
+
+/** All of a frame's header but the checksum. */
+export function putFrameHeader(
+  { view }: Region,
+  offset: number,
+  payloadBytes: number,
+  epoch: number,
+  firstLsn: number,
+  durableLsn: number,
+  operations: number,
+): void {
   view.setUint32(offset, FRAME_MAGIC, true);
   view.setUint32(offset + 8, payloadBytes, true);
   view.setUint32(offset + 12, epoch, true);
@@ -104,8 +119,11 @@ export function encodeFrame(
   putU64(view, offset + 24, durableLsn);
   view.setUint32(offset + 32, operations, true);
   view.setUint32(offset + 36, 0, true);
-  const checked = bytes.subarray(offset + FRAME_CHECKED_FROM, offset + frameBytes(payloadBytes));
-  view.setUint32(offset + FRAME_CRC_AT, crc32c(checked, 0) >>> 0, true);
+}
+
+/** `sum`: of the frame's bytes from FRAME_CHECKED_FROM on, to the end of its padding. */
+export function putFrameChecksum({ view }: Region, offset: number, sum: number): void {
+  view.setUint32(offset + FRAME_CRC_AT, sum >>> 0, true);
 }
 
 /** What stands in a frame header, unchecked; null when fewer than its bytes are left or the magic is missing. */

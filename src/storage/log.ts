@@ -30,6 +30,11 @@ export interface LogStore {
    */
   append(operations: number, parts: readonly Uint8Array[]): number;
   /**
+   * As `append`, for a frame of many megabytes: it is made in slices, with `pause` between them, and queued when it is whole. Nothing else may be appended from the
+   * call until it resolves, and the parts must stay as they are. Rejects as `append` throws; nothing is queued then.
+   */
+  appendInSlices(operations: number, parts: readonly Uint8Array[], pause: () => Promise<void>): Promise<number>;
+  /**
    * Frames with an LSN above `afterLsn` (and above `minimumLsn`), in order. Only before the first append. Throws `corrupt`.
    */
   replay(afterLsn: number): Iterable<LogFrame>;
@@ -160,8 +165,40 @@ class FileLog implements LogStore {
   }
 
   append(operations: number, parts: readonly Uint8Array[]): number {
+    const payloadBytes = this.#checkFrame(operations, parts);
+    const firstLsn = this.headLsn + 1;
+    this.#gathering.add(parts, payloadBytes, this.#epoch, firstLsn, this.durableLsn, operations, this.#options.crc32c);
+    this.headLsn += operations;
+    if (!this.#busy) this.#startFlush();
+    return firstLsn;
+  }
+
+  async appendInSlices(operations: number, parts: readonly Uint8Array[], pause: () => Promise<void>): Promise<number> {
+    const payloadBytes = this.#checkFrame(operations, parts);
+    // A group of its own: what was appended before is written first.
+    await this.flush();
+    const firstLsn = this.headLsn + 1;
+    const group = new FrameGroup(frameBytes(payloadBytes));
+    const { durableLsn } = this;
+    const { crc32c } = this.#options;
+    await group.addInSlices(parts, payloadBytes, this.#epoch, firstLsn, durableLsn, operations, crc32c, pause);
+    this.#checkOpen();
+    if (this.headLsn + 1 !== firstLsn || this.#gathering.frames > 0)
+      throw new Error(`something was appended behind ${firstLsn - 1} while a frame was made in slices`);
+    this.#gathering = group;
+    this.headLsn += operations;
+    if (!this.#busy) this.#startFlush();
+    return firstLsn;
+  }
+
+  #checkOpen(): void {
     if (this.failed !== null) throw this.failed;
     if (this.#closed) throw new HedgerowError('draining', 'The log is closed: the database is shutting down.');
+  }
+
+  /** Bytes of the payload. Throws as `append`. */
+  #checkFrame(operations: number, parts: readonly Uint8Array[]): number {
+    this.#checkOpen();
     let payloadBytes = 0;
     for (let index = 0; index < parts.length; index++) payloadBytes += parts[index]!.length;
     if (payloadBytes > MAX_PAYLOAD_BYTES) {
@@ -171,11 +208,7 @@ class FileLog implements LogStore {
       );
     }
     if (!(operations >= 1)) throw new Error(`a frame holds one operation or more, not ${operations}`);
-    const firstLsn = this.headLsn + 1;
-    this.#gathering.add(parts, payloadBytes, this.#epoch, firstLsn, this.durableLsn, operations, this.#options.crc32c);
-    this.headLsn += operations;
-    if (!this.#busy) this.#startFlush();
-    return firstLsn;
+    return payloadBytes;
   }
 
   replay(afterLsn: number): Iterable<LogFrame> {

@@ -14,7 +14,13 @@ interface Work {
   work: Change;
 }
 
-const OPTIONS: Partial<EngineOptions> = { core: 'release', segmentRows: 4, logFileBytes: 5000 };
+const AT_ONCE: Partial<EngineOptions> = { core: 'release', segmentRows: 4, logFileBytes: 5000 };
+
+/** Every commit is made in slices, with a rest after each step. */
+function inSlices(): Partial<EngineOptions> {
+  let us = 0;
+  return { ...AT_ONCE, slicedOperations: 1, nowUs: () => (us += 10_000) };
+}
 
 function inserted(from: number, to: number, table?: string): Change {
   return (db) => {
@@ -108,7 +114,7 @@ function stateOf(db: Database): string {
 }
 
 async function statesOf(): Promise<string[]> {
-  const db = await openSim(new SimFs(1), OPTIONS);
+  const db = await openSim(new SimFs(1), AT_ONCE);
   const states = [stateOf(db)];
   for (const step of HISTORY.flat()) {
     await (typeof step === 'function' ? step(db) : step.work(db));
@@ -120,12 +126,12 @@ async function statesOf(): Promise<string[]> {
 }
 
 /** Runs the history on a disk that stops at its change or sync number `crashAt`; how many changes were acknowledged. */
-async function runUntil(fs: SimFs, crashAt: number): Promise<number> {
+async function runUntil(fs: SimFs, crashAt: number, options: Partial<EngineOptions>): Promise<number> {
   let acknowledged = 0;
   let changes = 0;
   fs.schedule = ({ kind }) => (kind !== 'open' && kind !== 'read' && ++changes === crashAt ? 'crash' : undefined);
   const run = async (): Promise<void> => {
-    const db = await openSim(fs, OPTIONS);
+    const db = await openSim(fs, options);
     for (const group of HISTORY) {
       await Promise.all(
         group.map(async (step) => {
@@ -143,7 +149,7 @@ async function runUntil(fs: SimFs, crashAt: number): Promise<number> {
 
 /** The state is one of the history, at least the acknowledged one; it stays through a compaction and one more restart. */
 async function check(found: SimFs, states: readonly string[], acknowledged: number): Promise<number> {
-  let db = await openSim(found, OPTIONS);
+  let db = await openSim(found, AT_ONCE);
   const state = stateOf(db);
   const place = states.indexOf(state);
   expect(place, state).toBeGreaterThanOrEqual(acknowledged);
@@ -154,21 +160,26 @@ async function check(found: SimFs, states: readonly string[], acknowledged: numb
   }
   await db.compact({});
   expect(stateOf(db)).toBe(state);
-  db = await openSim(found.crash(), OPTIONS);
+  db = await openSim(found.crash(), AT_ONCE);
   expect(stateOf(db)).toBe(state);
   await db.close();
   return place;
 }
 
-test.each(['power loss', 'kill'])(
-  'at every write and sync, %s leaves whole changes only',
-  async (what) => {
+test.each([
+  ['power loss', 'at once', () => AT_ONCE],
+  ['kill', 'at once', () => AT_ONCE],
+  ['power loss', 'in slices', inSlices],
+  ['kill', 'in slices', inSlices],
+])(
+  'at every write and sync, %s leaves whole changes only, commits made %s',
+  async (what, _, options) => {
     const states = await statesOf();
     const places = new Set<number>();
     let crashAt = 1;
     for (; ; crashAt += what === 'kill' ? 2 : 1) {
       const fs = new SimFs(crashAt);
-      const acknowledged = await runUntil(fs, crashAt);
+      const acknowledged = await runUntil(fs, crashAt, options());
       if (!fs.stopped) break;
       places.add(await check(what === 'kill' ? fs.kill() : fs.crash(), states, acknowledged));
     }

@@ -50,9 +50,11 @@ interface Frozen {
 
 /** Compacts; resolves when readers see the new segments. Rejects with nothing changed. One at a time a table. */
 export async function compactTable(table: Table, options: CompactionOptions): Promise<TableCompaction> {
+  const { committer } = table.context;
+  // A frame that is applied in slices is in the log as a whole, and in memtables not yet.
+  while (committer.isTaken) await committer.free();
   table.assertUsable();
   const frozen = freeze(table, options.alsoIndexed);
-  const { committer } = table.context;
   try {
     await committer.log.flush();
     const dropped = countDropped(table, frozen.segments, frozen.memtables, frozen.lsn, options.cutoffTs);

@@ -1,0 +1,66 @@
+// A map that stays quick while it grows: a plain one stops everything for 0.1 s when it grows past a million keys, since all of them move at once.
+
+/** A plain map up to here. */
+const PLAIN_KEYS = 16_384;
+const PARTS = 128;
+const PART_SHIFT = 32 - Math.log2(PARTS);
+/** An odd number whose multiples are spread over all 32 bits (Knuth, The Art of Computer Programming 3, 6.4). */
+const SPREAD = 0x9e3779b1;
+/** Characters of a text that are looked at: the last ones differ most, in numbers and in JSON. */
+const LAST_CHARACTERS = 8;
+
+/** Keys are compared as those of a Map are. The keys of all parts together have no order. */
+export class WideMap<K, V> {
+  #parts: Map<K, V>[] = [new Map()];
+
+  get size(): number {
+    let size = 0;
+    for (const part of this.#parts) size += part.size;
+    return size;
+  }
+
+  get(key: K): V | undefined {
+    return this.#partOf(key).get(key);
+  }
+
+  has(key: K): boolean {
+    return this.#partOf(key).has(key);
+  }
+
+  set(key: K, value: V): void {
+    const part = this.#partOf(key);
+    part.set(key, value);
+    if (part.size > PLAIN_KEYS && this.#parts.length === 1) this.#split(part);
+  }
+
+  delete(key: K): boolean {
+    return this.#partOf(key).delete(key);
+  }
+
+  clear(): void {
+    this.#parts = [new Map()];
+  }
+
+  #partOf(key: K): Map<K, V> {
+    return this.#parts.length === 1 ? this.#parts[0]! : this.#parts[placeOf(key)]!;
+  }
+
+  #split(whole: Map<K, V>): void {
+    this.#parts = Array.from({ length: PARTS }, () => new Map());
+    for (const [key, value] of whole) this.#parts[placeOf(key)]!.set(key, value);
+  }
+}
+
+function placeOf(key: unknown): number {
+  return Math.imul(numberOf(key), SPREAD) >>> PART_SHIFT;
+}
+
+/** Equal keys have equal numbers. */
+function numberOf(key: unknown): number {
+  if (typeof key === 'number') return Number.isInteger(key) ? key | 0 : (key * 2 ** 24) | 0;
+  if (typeof key !== 'string') return 0;
+  let sum = key.length;
+  for (let at = Math.max(0, key.length - LAST_CHARACTERS); at < key.length; at++)
+    sum = (Math.imul(sum, 31) + key.charCodeAt(at)) | 0;
+  return sum;
+}

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { WideMap } from '../../src/engine/wide-map.ts';
+import { Random } from '../support/random.ts';
+
+const KEYS: Record<string, (random: Random) => unknown> = {
+  'whole numbers': (random) => random.below(200_000) - 100_000,
+  'numbers of every size': (random) => (random.below(1000) - 500) * 2 ** random.below(60),
+  fractions: (random) => random.below(100_000) / 7,
+  texts: (random) => `word ${random.below(100_000)}`,
+  'equal endings': (random) => `${random.below(100_000)} and so on, and so on`,
+  'everything at once': (random) =>
+    [null, true, false, '', 'a', 0, -0, 0.5, Number.NaN, random.below(50_000), `${random.below(50_000)}`][
+      random.below(11)
+    ],
+};
+
+test.each(Object.keys(KEYS))('has what a Map has, past every size at which it changes: %s', (name) => {
+  const random = new Random(1);
+  const wide = new WideMap<unknown, number>();
+  const plain = new Map<unknown, number>();
+  for (let step = 0; step < 60_000; step++) {
+    const key = KEYS[name]!(random);
+    if (random.chance(0.1)) expect(wide.delete(key)).toBe(plain.delete(key));
+    else {
+      wide.set(key, step);
+      plain.set(key, step);
+    }
+  }
+  expect(wide.size).toBe(plain.size);
+  for (const [key, value] of plain) if (wide.get(key) !== value || !wide.has(key)) throw new Error(`${String(key)}`);
+  expect([wide.has('never'), wide.get('never')]).toEqual([false, undefined]);
+  wide.clear();
+  expect([wide.size, wide.has([...plain.keys()][0])]).toEqual([0, false]);
+});
