@@ -10,8 +10,8 @@ import type { Route } from './route.ts';
 
 /** What a handler hands to the engine's `attach`; when it does not, the answer is stored in a frame of its own before it goes out. */
 export interface Once {
-  /** The entry that replays this answer. The handler must then answer with this status and body. */
-  entry(status: number, body: string): ReplayEntry;
+  /** The entry that replays this answer. The handler must then answer with this status, body and type (default JSON). */
+  entry(status: number, body: string, contentType?: string): ReplayEntry;
 }
 
 /** The body of a write's answer: made when the write is about to be logged if it is kept under an Idempotency-Key, else when the write is done. */
@@ -21,13 +21,13 @@ export class WriteAnswer<T> {
   readonly #make: (outcome: T) => string;
   #body: string | undefined;
 
-  /** `make` gives JSON text. */
-  constructor(once: Once | undefined, status: number, make: (outcome: T) => string) {
+  /** `make` gives text of the type, by default JSON. */
+  constructor(once: Once | undefined, status: number, make: (outcome: T) => string, contentType?: string) {
     this.#make = make;
     if (once === undefined) return;
     this.attach = (outcome) => {
       this.#body = make(outcome);
-      return once.entry(status, this.#body);
+      return once.entry(status, this.#body, contentType);
     };
   }
 

@@ -1,23 +1,33 @@
 // Runs statements that define and maintain: tables, columns, indexes, compaction, and SHOW.
 
-import type { Database } from '../engine/index.ts';
-import type { PropertyValue, TableInput } from '../engine/types.ts';
-import { HedgerowError } from '../errors.ts';
-import { bindExpression } from './binder/expressions.ts';
+import { BUILT_IN_COLUMNS, checkValue, RESERVED_NAMES } from '../engine/columns.ts';
+import type { AlterAction, Database, Table } from '../engine/index.ts';
+import type { Attach } from '../engine/replay-entry.ts';
+import type { PropertyValue, TableInput, TableItem } from '../engine/types.ts';
+import { type ErrorCode, HedgerowError } from '../errors.ts';
+import { IDENTIFIER } from '../limits.ts';
+import { bindValue } from './binder/changes.ts';
 import { bindTable } from './binder/match.ts';
 import type { ParameterValues } from './binder/parameters.ts';
 import { Scope } from './binder/scope.ts';
 import { constantValue } from './executor/evaluate.ts';
 import type {
+  AlterAction as AlterNode,
   AlterTableNode,
+  ColumnTypeNode,
   CompactNode,
   CreateTableNode,
   DropTableNode,
+  Expression,
   IndexNode,
+  NameNode,
   ShowNode,
+  Span,
   Statement,
 } from './parser/ast.ts';
 import { rowsResult, type StatementResult } from './result.ts';
+import { shown } from './shown.ts';
+import { errorPlaced } from './syntax-error.ts';
 
 export type DefineNode = Extract<
   Statement,
@@ -46,23 +56,24 @@ const TABLE_COLUMNS = [
 ];
 const INDEX_COLUMNS = ['table', 'column', 'created_at'];
 
-/** Throws (rejects) what the engine does: `table_exists`, `table_not_found`, `column_exists`, `primary_table`, ... */
+/** Throws (rejects) what the engine does, with its place: `table_exists`, `table_not_found`, `column_exists`, `primary_table`, ... */
 export function runDefinition(
   node: DefineNode,
   text: string,
   parameters: ParameterValues,
   database: Database,
+  attach?: Attach<object>,
 ): Promise<StatementResult> {
   switch (node.kind) {
     case 'createTable':
-      return createTable(node, database);
+      return createTable(node, text, database, attach);
     case 'dropTable':
-      return dropTable(node, text, database);
+      return dropTable(node, text, database, attach);
     case 'alterTable':
-      return alterTable(node, text, parameters, database);
+      return alterTable(node, text, parameters, database, attach);
     case 'createIndex':
     case 'dropIndex':
-      return changeIndex(node, text, database);
+      return changeIndex(node, text, database, attach);
     case 'compact':
       return compact(node, text, database);
     default:
@@ -70,7 +81,27 @@ export function runDefinition(
   }
 }
 
-async function createTable(node: CreateTableNode, database: Database): Promise<StatementResult> {
+/** The row that a definition answers: the one that stands in its frame, where one does. */
+class AnsweredRow<T extends object> {
+  row: object | undefined;
+  /** For the engine. */
+  readonly attach: Attach<T> | undefined;
+
+  constructor(attach: Attach<object> | undefined, rowOf: (outcome: T) => object) {
+    if (attach === undefined) return;
+    this.attach = (outcome) => {
+      this.row = rowOf(outcome);
+      return attach(this.row);
+    };
+  }
+}
+
+async function createTable(
+  node: CreateTableNode,
+  text: string,
+  database: Database,
+  attach: Attach<object> | undefined,
+): Promise<StatementResult> {
   const input: TableInput = {
     name: node.table.name,
     memberTables: node.memberTables.map(({ name }) => name),
@@ -78,22 +109,44 @@ async function createTable(node: CreateTableNode, database: Database): Promise<S
   };
   if (node.bucketSeconds !== undefined) input.bucketSeconds = node.bucketSeconds;
   if (node.compactThreshold !== undefined) input.compactThreshold = node.compactThreshold;
+  const answered = new AnsweredRow<TableItem>(attach, (item) => item);
   try {
-    const table = await database.createTable(input);
-    return rowsResult([table.item()], TABLE_COLUMNS, database.lastLsn, table.name);
+    const table = await database.createTable(input, answered.attach);
+    return rowsResult([answered.row ?? table.item()], TABLE_COLUMNS, database.lastLsn, table.name);
   } catch (error) {
-    if (!node.ifNotExists || !(error instanceof HedgerowError) || error.code !== 'table_exists') throw error;
+    if (!node.ifNotExists || !isError(error, 'table_exists')) throw placedAt(text, wrongName(node, error), error);
     const table = database.table(node.table.name);
     return rowsResult([table.item()], TABLE_COLUMNS, database.lastLsn, table.name);
   }
 }
 
-async function dropTable(node: DropTableNode, text: string, database: Database): Promise<StatementResult> {
+/** What the engine does not take of a new table; undefined: no name. */
+function wrongName(node: CreateTableNode, error: unknown): Span | undefined {
+  if (isError(error, 'table_exists')) return node.table;
+  if (isError(error, 'column_exists')) {
+    const seen = new Set(RESERVED_NAMES);
+    return node.properties.find(({ name: { name } }) => seen.size === seen.add(name.toLowerCase()).size)?.name;
+  }
+  return [node.table, ...node.memberTables, ...node.properties.map(({ name }) => name)].find(
+    ({ name }) => !IDENTIFIER.test(name),
+  );
+}
+
+async function dropTable(
+  node: DropTableNode,
+  text: string,
+  database: Database,
+  attach: Attach<object> | undefined,
+): Promise<StatementResult> {
   const known = database.tables().find(({ name }) => name.toLowerCase() === node.table.name.toLowerCase());
   if (known === undefined && node.ifExists)
     return rowsResult([{ name: node.table.name, dropped: false }], ['name', 'dropped'], database.lastLsn);
   const { name } = bindTable(database, node.table, text);
-  await database.dropTable(name);
+  try {
+    await database.dropTable(name, attach && ((dropped) => attach({ ...dropped, dropped: true })));
+  } catch (error) {
+    throw placedAt(text, node.table, error);
+  }
   return rowsResult([{ name, dropped: true }], ['name', 'dropped'], database.lastLsn, name);
 }
 
@@ -102,51 +155,145 @@ async function alterTable(
   text: string,
   parameters: ParameterValues,
   database: Database,
+  attach: Attach<object> | undefined,
 ): Promise<StatementResult> {
-  const { name } = bindTable(database, node.table, text);
+  const { table, action } = bindAlter(node, text, parameters, database);
+  const answered = new AnsweredRow<TableItem>(attach, (item) => item);
+  try {
+    await database.alterTable(table.name, action, answered.attach);
+  } catch (error) {
+    throw placedAt(text, isError(error, 'primary_table') ? node.table : newName(node.action), error);
+  }
+  return rowsResult([answered.row ?? table.item()], TABLE_COLUMNS, database.lastLsn, table.name);
+}
+
+/** What the engine looks at when the rest is bound. */
+function newName(action: AlterNode): Span {
+  if (action.kind === 'dropColumn') return action.column;
+  return action.kind === 'addColumn' ? action.column.name : action.to;
+}
+
+/** Throws `table_not_found`, `unknown_column`, `invalid_statement`. */
+function bindAlter(
+  node: AlterTableNode,
+  text: string,
+  parameters: ParameterValues,
+  database: Database,
+): { table: Table; action: AlterAction } {
+  const table = bindTable(database, node.table, text);
   const { action } = node;
   switch (action.kind) {
     case 'addColumn': {
-      const column = { name: action.column.name.name, type: action.column.type };
-      const fallback = action.default && defaultValue(action.default, text, parameters);
-      await database.alterTable(name, {
-        kind: 'addColumn',
-        column: fallback === undefined || fallback === null ? column : { ...column, default: fallback },
-      });
-      break;
+      const { name, type } = action.column;
+      const value = action.default && defaultOf(action.column, action.default, table, text, parameters);
+      return { table, action: { kind: 'addColumn', column: { name: name.name, type, default: value ?? null } } };
     }
     case 'dropColumn':
-      await database.alterTable(name, { kind: 'dropColumn', column: action.column.name });
-      break;
+      return { table, action: { kind: 'dropColumn', column: ownColumn(action.column, 'dropped', table, text) } };
+    case 'renameColumn': {
+      const column = ownColumn(action.column, 'renamed', table, text);
+      return { table, action: { kind: 'renameColumn', column, to: action.to.name } };
+    }
     case 'renameTable':
-      await database.alterTable(name, { kind: 'renameTable', to: action.to.name });
-      break;
-    case 'renameColumn':
-      await database.alterTable(name, { kind: 'renameColumn', column: action.column.name, to: action.to.name });
+      return { table, action: { kind: 'renameTable', to: action.to.name } };
   }
-  const table = database.table(action.kind === 'renameTable' ? action.to.name : name);
-  return rowsResult([table.item()], TABLE_COLUMNS, database.lastLsn, table.name);
 }
 
-function defaultValue(
-  node: Parameters<typeof bindExpression>[0],
+function scopeOf(table: Table, text: string): Scope {
+  return new Scope({ text, patterns: [{ alias: table.name, table, members: undefined }], parameters: {} });
+}
+
+/** A column that the table was given by its users. */
+function ownColumn(column: NameNode, done: string, table: Table, text: string): string {
+  const scope = scopeOf(table, text);
+  const field = scope.findField(0, column.name);
+  if (field === undefined) throw scope.unknownColumn(0, column);
+  if (field.kind !== 'property' || BUILT_IN_COLUMNS.some(({ id }) => id === field.id))
+    throw scope.error(column, `column ${shown(column.name)} is built in; it cannot be ${done}.`);
+  return field.name;
+}
+
+function defaultOf(
+  { name, type }: ColumnTypeNode,
+  node: Expression,
+  table: Table,
   text: string,
   parameters: ParameterValues,
 ): PropertyValue {
   const scope = new Scope({ text, patterns: [], parameters });
-  const bound = bindExpression(node, scope);
-  if (bound.type === 'list') throw scope.error(node, 'a default is a single value, not a list.');
-  return constantValue(bound, parameters) as PropertyValue;
+  const field = { kind: 'property', id: 0, name: name.name, type } as const;
+  const bound = bindValue(node, field, scope, scopeOf(table, text));
+  const value = constantValue(bound, parameters) as PropertyValue;
+  try {
+    if (value !== null) checkValue({ ...field, default: null }, value);
+    return value;
+  } catch (error) {
+    throw placedAt(text, node, error);
+  }
 }
 
-async function changeIndex(node: IndexNode, text: string, database: Database): Promise<StatementResult> {
-  const { name } = bindTable(database, node.table, text);
-  if (node.kind === 'createIndex') {
-    const item = await database.createIndex(name, node.column.name);
-    return rowsResult([item], INDEX_COLUMNS, database.lastLsn, name);
+async function changeIndex(
+  node: IndexNode,
+  text: string,
+  database: Database,
+  attach: Attach<object> | undefined,
+): Promise<StatementResult> {
+  const table = bindIndex(node, text, database);
+  try {
+    if (node.kind === 'createIndex') {
+      const item = await database.createIndex(table.name, node.column.name, attach);
+      return rowsResult([item], INDEX_COLUMNS, database.lastLsn, table.name);
+    }
+    const answerOf = (item: object) => ({ ...item, dropped: true });
+    const item = await database.dropIndex(table.name, node.column.name, attach && ((item) => attach(answerOf(item))));
+    return rowsResult([answerOf(item)], ['table', 'column', 'dropped'], database.lastLsn, table.name);
+  } catch (error) {
+    if (!isError(error, 'index_not_found')) throw placedAt(text, node.column, error);
+    const detail = `table ${table.name} has no index on ${shown(node.column.name)}; SHOW INDEXES lists them.`;
+    throw placedAt(text, node.column, new HedgerowError('index_not_found', detail, { cause: error }));
   }
-  const item = await database.dropIndex(name, node.column.name);
-  return rowsResult([{ ...item, dropped: true }], ['table', 'column', 'dropped'], database.lastLsn, name);
+}
+
+/** Throws `table_not_found`, `unknown_column`, `invalid_statement`. */
+function bindIndex(node: IndexNode, text: string, database: Database): Table {
+  const table = bindTable(database, node.table, text);
+  if (node.kind === 'dropIndex') return table;
+  const scope = scopeOf(table, text);
+  const field = scope.findField(0, node.column.name);
+  if (field === undefined) throw scope.unknownColumn(0, node.column);
+  if (field.kind !== 'property')
+    throw scope.error(node.column, `${field.kind} takes no index; one is for properties that are numbers.`);
+  return table;
+}
+
+/** Binds what the statement names. Throws `table_not_found`, `unknown_column`, `invalid_statement`; changes nothing. */
+export function bindDefinition(
+  node: DefineNode,
+  text: string,
+  parameters: ParameterValues,
+  database: Database,
+): { table?: string } {
+  switch (node.kind) {
+    case 'createTable':
+      return { table: node.table.name };
+    case 'dropTable':
+      return { table: node.ifExists ? node.table.name : bindTable(database, node.table, text).name };
+    case 'alterTable':
+      return { table: bindAlter(node, text, parameters, database).table.name };
+    case 'createIndex':
+    case 'dropIndex':
+      return { table: bindIndex(node, text, database).name };
+    default:
+      return node.table === undefined ? {} : { table: bindTable(database, node.table, text).name };
+  }
+}
+
+function isError(error: unknown, code: ErrorCode): boolean {
+  return error instanceof HedgerowError && error.code === code;
+}
+
+function placedAt(text: string, span: Span | undefined, error: unknown): unknown {
+  return span === undefined ? error : errorPlaced(text, span.start, error);
 }
 
 async function compact(node: CompactNode, text: string, database: Database): Promise<StatementResult> {

@@ -1,15 +1,17 @@
-// EXPLAIN of statements that are no MATCH: how UPDATE and DELETE find their rows, and what the others would do.
+// EXPLAIN of statements that are no MATCH: how UPDATE, DELETE and COPY TO find their rows, and what the others would do.
 
 import type { Database } from '../engine/index.ts';
 import { bindDelete, bindInsert, bindUpdate } from './binder/changes.ts';
-import { bindTable } from './binder/match.ts';
+import { bindMatch, bindTable } from './binder/match.ts';
 import type { ParameterValues } from './binder/parameters.ts';
-import { bucketsOf, type PlanNode, scanNode } from './explain.ts';
-import type { DeleteNode, NameNode, Statement, UpdateNode } from './parser/ast.ts';
+import { copiedRows } from './copy/copy.ts';
+import { bindDefinition } from './define.ts';
+import { bucketsOf, explainRow, type PlanNode, scanNode } from './explain.ts';
+import type { CopyToNode, DeleteNode, Statement, UpdateNode } from './parser/ast.ts';
 import { accessOf } from './planner/access.ts';
 import { addNeeds, noNeeds } from './planner/patterns-of.ts';
 import { indexTypeOf, type ScanPlan } from './planner/plan.ts';
-import { type Estimator, planScan } from './planner/planner.ts';
+import { type Estimator, planMatch, planScan } from './planner/planner.ts';
 
 /** The row of EXPLAIN (contract section 4). Throws what the statement itself would for its names and types; changes nothing. */
 export function describePlanless(
@@ -27,15 +29,27 @@ export function describePlanless(
       const { rows, table } = bindInsert(statement, text, database, parameters);
       return plainRow({ operator: 'Insert', table: table.name, rows: rows.length }, rows.length);
     }
+    case 'copyFrom':
+      return plainRow({ operator: 'CopyFrom', table: bindTable(database, statement.table, text).name }, 0);
+    case 'copyTo':
+      return describeCopyTo(statement, text, parameters, database, estimate);
+    case 'match':
+    case 'explain':
+    case 'analyze':
+      throw new Error(`${statement.kind} has a plan of its own`);
+    case 'begin':
+    case 'commit':
+    case 'rollback':
+      return plainRow({ operator: OPERATORS[statement.kind] }, 0);
     default:
       return plainRow(
-        { operator: OPERATORS[statement.kind] ?? statement.kind, ...namedTable(statement, text, database) },
+        { operator: OPERATORS[statement.kind], ...bindDefinition(statement, text, parameters, database) },
         0,
       );
   }
 }
 
-const OPERATORS: Readonly<Partial<Record<Statement['kind'], string>>> = {
+const OPERATORS = {
   createTable: 'CreateTable',
   dropTable: 'DropTable',
   alterTable: 'AlterTable',
@@ -47,9 +61,7 @@ const OPERATORS: Readonly<Partial<Record<Statement['kind'], string>>> = {
   begin: 'Begin',
   commit: 'Commit',
   rollback: 'Rollback',
-  copyFrom: 'CopyFrom',
-  copyTo: 'CopyTo',
-};
+} as const;
 
 function plainRow(plan: PlanNode, estimatedRows: number): Record<string, unknown> {
   return {
@@ -63,12 +75,17 @@ function plainRow(plan: PlanNode, estimatedRows: number): Record<string, unknown
   };
 }
 
-function namedTable(statement: Statement, text: string, database: Database): { table?: string } {
-  if (statement.kind === 'createTable') return { table: statement.table.name };
-  const name = 'table' in statement ? (statement.table as NameNode | undefined) : undefined;
-  if (name === undefined) return {};
-  if (statement.kind === 'dropTable' && statement.ifExists) return { table: name.name };
-  return { table: bindTable(database, name, text).name };
+/** How the rows are found that go into the file. */
+function describeCopyTo(
+  { source }: CopyToNode,
+  text: string,
+  parameters: ParameterValues,
+  database: Database,
+  estimate: Estimator,
+): Record<string, unknown> {
+  const match = bindMatch(copiedRows(source), text, database, parameters);
+  const row = explainRow(planMatch(match, parameters, estimate));
+  return { ...row, plan: { operator: 'CopyTo', children: [row.plan as PlanNode] } };
 }
 
 function describeSearch(

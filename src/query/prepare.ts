@@ -1,7 +1,7 @@
 // Reads a statement once: its tree, its kind, and the role that its kind needs (contract section 4).
 
 import type { Statement } from './parser/ast.ts';
-import { parseStatement } from './parser/parser.ts';
+import { readStatement } from './parser/parser.ts';
 
 export type StatementRole = 'readonly' | 'readwrite' | 'admin';
 
@@ -11,33 +11,16 @@ export type StatementEffect = 'read' | 'write' | 'define' | 'compact' | 'transac
 export interface Prepared {
   readonly text: string;
   readonly statement: Statement;
+  /** Names of the parameters that stand in it. */
+  readonly parameters: readonly string[];
   readonly role: StatementRole;
   readonly effect: StatementEffect;
 }
 
-/** Statements that are kept read, and the longest that is. */
-const KEPT_STATEMENTS = 1000;
-const LONGEST_KEPT = 4096;
-
-/** Parsed statements by their text, the one used longest ago goes first. */
-export class StatementCache {
-  readonly #kept = new Map<string, Prepared>();
-
-  /** Throws `syntax_error`. */
-  prepare(text: string): Prepared {
-    const known = this.#kept.get(text);
-    if (known !== undefined) {
-      this.#kept.delete(text);
-      this.#kept.set(text, known);
-      return known;
-    }
-    const statement = parseStatement(text);
-    const prepared = { text, statement, role: roleOf(statement), effect: effectOf(statement) };
-    if (text.length > LONGEST_KEPT) return prepared;
-    this.#kept.set(text, prepared);
-    if (this.#kept.size > KEPT_STATEMENTS) this.#kept.delete(this.#kept.keys().next().value!);
-    return prepared;
-  }
+/** Throws `syntax_error`. */
+export function prepareText(text: string): Prepared {
+  const { statement, parameters } = readStatement(text);
+  return { text, statement, parameters, role: roleOf(statement), effect: effectOf(statement) };
 }
 
 /** EXPLAIN never executes, so it only reads; ANALYZE takes its statement's role. */

@@ -2,16 +2,18 @@
 
 import type { Snapshot, Table } from '../engine/index.ts';
 import type { ScanOverlay } from '../engine/scan-view.ts';
-import type { BoundMatch, BoundPattern } from './binder/bound.ts';
-import { bindMatch, type Catalog } from './binder/match.ts';
+import type { ScanRequest } from '../engine/types.ts';
+import type { BoundPattern } from './binder/bound.ts';
 import type { ParameterValues } from './binder/parameters.ts';
 import { QueryContext, type RowSource, type Steps } from './executor/context.ts';
 import { type ResultChunk, runMatch } from './executor/run-match.ts';
 import { bucketsOf, explainRow } from './explain.ts';
 import type { MatchNode } from './parser/ast.ts';
 import type { MatchPlan } from './planner/plan.ts';
-import { type EstimateRequest, planMatch } from './planner/planner.ts';
-import { rowsResult, type StatementResult } from './result.ts';
+import { type Estimator, planShape } from './planner/planner.ts';
+import type { MatchShape } from './planner/shape.ts';
+import { rowsResult, type StatementResult, whenDone } from './result.ts';
+import { type RowFormat, WrittenRead, writtenPath } from './written-read.ts';
 
 /** Tables as one statement sees them. */
 export interface ReadView {
@@ -24,7 +26,8 @@ export interface ReadView {
 }
 
 export interface ReadOptions {
-  readonly catalog: Catalog;
+  /** Binds a MATCH. Throws what is wrong with its names and types. */
+  readonly bind: (node: MatchNode, text: string) => MatchShape;
   readonly parameters: ParameterValues;
   readonly view: ReadView;
   /** Monotonic microseconds. */
@@ -32,33 +35,57 @@ export interface ReadOptions {
   readonly memoryBytes?: number | undefined;
 }
 
-export function planOf(node: MatchNode, text: string, options: ReadOptions): { match: BoundMatch; plan: MatchPlan } {
-  const match = bindMatch(node, text, options.catalog, options.parameters);
-  const plan = planMatch(match, options.parameters, (pattern, request) => estimate(pattern, request, options.view));
-  return { match, plan };
+/** The plan of a MATCH with all its estimates. */
+function planOf(node: MatchNode, text: string, { bind, parameters, view }: ReadOptions): MatchPlan {
+  return planShape(bind(node, text), parameters, estimatorOf(view));
 }
 
-function estimate({ table }: BoundPattern, { startTs, endTs, nodes, ranges }: EstimateRequest, view: ReadView) {
-  const bounds = {
-    startTs,
-    endTs,
-    nodes: nodes.length === 0 ? undefined : nodes,
-    where: ranges.length === 0 ? undefined : ranges,
+export function estimatorOf(view: ReadView): Estimator {
+  return ({ table }, { startTs, endTs, nodes, ranges }) => {
+    const bounds = {
+      startTs,
+      endTs,
+      nodes: nodes.length === 0 ? undefined : nodes,
+      where: ranges.length === 0 ? undefined : ranges,
+    };
+    return table.estimate(bounds, view.snapshotOf(table), view.overlayOf(table));
   };
-  return table.estimate(bounds, view.snapshotOf(table), view.overlayOf(table));
 }
 
 export function runRead(node: MatchNode, text: string, options: ReadOptions): StatementResult {
   const startUs = options.nowUs();
-  const { match, plan } = planOf(node, text, options);
-  const context = contextOf(match, options, false);
+  const shape = options.bind(node, text);
+  return readOf(planToRun(shape, options), shape, options, startUs);
+}
+
+/** As `runRead`; where the core can write the rows, their text in that format. */
+export function runWritten(
+  node: MatchNode,
+  text: string,
+  options: ReadOptions,
+  format: RowFormat,
+): StatementResult | WrittenRead {
+  const { view, nowUs } = options;
+  const startUs = nowUs();
+  const shape = options.bind(node, text);
+  const plan = planToRun(shape, options);
+  const path = writtenPath(shape, plan);
+  if (path === undefined) return readOf(plan, shape, options, startUs);
+  return new WrittenRead(shape, path, format, plan, { view, nowUs, startUs });
+}
+
+function planToRun(shape: MatchShape, { parameters, view }: ReadOptions): MatchPlan {
+  return planShape(shape, parameters, estimatorOf(view), ({ table }) => view.snapshotOf(table).version.totalBuckets);
+}
+
+function readOf(plan: MatchPlan, shape: MatchShape, options: ReadOptions, startUs: number): StatementResult {
+  const { view, nowUs } = options;
+  const { patterns } = shape.match;
+  const context = contextOf(patterns, options, false);
   let endUs = 0;
-  return {
-    columns: match.items.map((item) => item.name),
-    steps: finished(runMatch(plan, context), () => {
-      endUs = options.nowUs();
-      options.view.release();
-    }),
+  const result: StatementResult = {
+    columns: shape.columns,
+    steps: runMatch(plan, context),
     plan: () => {
       const { total } = bucketsOf(plan.input);
       const scanned = context.bucketsScanned;
@@ -67,13 +94,17 @@ export function runRead(node: MatchNode, text: string, options: ReadOptions): St
         buckets_scanned: scanned,
         total_buckets: total,
         speedup_factor: total / Math.max(1, scanned),
-        elapsed_us: Math.round((endUs || options.nowUs()) - startUs),
+        elapsed_us: Math.round((endUs || nowUs()) - startUs),
       };
     },
-    lsn: options.view.lsn,
-    table: match.patterns.length === 1 ? match.patterns[0]!.table.name : undefined,
-    close: () => options.view.release(),
+    lsn: view.lsn,
+    table: patterns.length === 1 ? patterns[0]!.table.name : undefined,
+    close() {},
   };
+  return whenDone(result, () => {
+    endUs = nowUs();
+    view.release();
+  });
 }
 
 const EXPLAIN_COLUMNS = [
@@ -88,7 +119,7 @@ const EXPLAIN_COLUMNS = [
 
 /** One row; nothing is read. */
 export function runExplain(node: MatchNode, text: string, options: ReadOptions): StatementResult {
-  const { plan } = planOf(node, text, options);
+  const plan = planOf(node, text, options);
   const { lsn } = options.view;
   options.view.release();
   return rowsResult([explainRow(plan)], EXPLAIN_COLUMNS, lsn);
@@ -96,17 +127,18 @@ export function runExplain(node: MatchNode, text: string, options: ReadOptions):
 
 /** Runs the statement to its end and answers the row of EXPLAIN with what its operators did. */
 export function runAnalyze(node: MatchNode, text: string, options: ReadOptions): StatementResult {
-  const { match, plan } = planOf(node, text, options);
-  const context = contextOf(match, options, true);
+  const plan = planOf(node, text, options);
+  const context = contextOf(plan.match.patterns, options, true);
   const columns = [...EXPLAIN_COLUMNS, 'actual_rows', 'elapsed_us'];
-  return {
+  const result: StatementResult = {
     columns,
-    steps: finished(analyzed(plan, context, columns), () => options.view.release()),
+    steps: analyzed(plan, context, columns),
     plan: () => null,
     lsn: options.view.lsn,
     table: undefined,
-    close: () => options.view.release(),
+    close() {},
   };
+  return whenDone(result, () => options.view.release());
 }
 
 function* analyzed(plan: MatchPlan, context: QueryContext, columns: readonly string[]): Steps<ResultChunk> {
@@ -117,11 +149,11 @@ function* analyzed(plan: MatchPlan, context: QueryContext, columns: readonly str
   yield* rowsResult([row], columns, 0).steps;
 }
 
-function contextOf(match: BoundMatch, options: ReadOptions, measured: boolean): QueryContext {
+function contextOf(patterns: readonly BoundPattern[], options: ReadOptions, measured: boolean): QueryContext {
   const { view, nowUs, memoryBytes, parameters } = options;
   return new QueryContext({
     source: sourceOf(view),
-    patterns: match.patterns,
+    patterns,
     parameters,
     nowUs,
     measured,
@@ -132,20 +164,14 @@ function contextOf(match: BoundMatch, options: ReadOptions, measured: boolean): 
 /** Rows of tables through a view. */
 export function sourceOf(view: ReadView): RowSource {
   return {
-    scan: ({ table }, bounds, columns) =>
-      table.scan({ ...bounds, format: 'columns', columns }, view.snapshotOf(table), view.overlayOf(table)),
+    scan: ({ table }, { startTs, endTs, nodes, where, limit }, columns) => {
+      const request: ScanRequest = { startTs, endTs, nodes, where, limit, format: 'columns', columns };
+      return table.scan(request, view.snapshotOf(table), view.overlayOf(table));
+    },
+    segmentScan: ({ table }, bounds) => table.segmentScan(bounds, view.snapshotOf(table), view.overlayOf(table)),
     count: ({ table }, startTs, endTs) =>
       table.count({ startTs, endTs }, view.snapshotOf(table), view.overlayOf(table)),
     timeBounds: ({ table }, startTs, endTs) =>
       table.timeBounds({ startTs, endTs }, view.snapshotOf(table), view.overlayOf(table)),
   };
-}
-
-/** Calls `end` once, however the steps end. */
-function* finished<T>(steps: Steps<T>, end: () => void): Steps<T> {
-  try {
-    yield* steps;
-  } finally {
-    end();
-  }
 }

@@ -15,7 +15,7 @@ export interface QueryPlanFigures {
   readonly elapsed_us: number;
 }
 
-/** Read `steps` to its end, or `close` it; both let go of what it holds. */
+/** Read `steps` to its end, or `close` it; both let go of what it holds. A second `close` does nothing. */
 export interface StatementResult {
   readonly columns: readonly string[];
   /** Chunks of rows; null now and then: nothing yet, others may have a turn. */
@@ -29,6 +29,37 @@ export interface StatementResult {
   /** The table that was written or read, for logs; undefined when there are several or none. */
   readonly table: string | undefined;
   close(): void;
+}
+
+/** The same result; `end` is called once: when the steps end, however they do, or when it is closed, which ends them. */
+export function whenDone(result: StatementResult, end: () => void): StatementResult {
+  let isDone = false;
+  const done = () => {
+    if (isDone) return;
+    isDone = true;
+    end();
+  };
+  return {
+    ...result,
+    steps: thenDone(result.steps, done),
+    close: () => {
+      try {
+        // Steps that nobody takes any more hold scans all the same.
+        result.steps.return();
+        result.close();
+      } finally {
+        done();
+      }
+    },
+  };
+}
+
+function* thenDone<T>(steps: Steps<T>, done: () => void): Steps<T> {
+  try {
+    yield* steps;
+  } finally {
+    done();
+  }
 }
 
 /** A result of few rows that are there already. */

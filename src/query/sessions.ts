@@ -1,6 +1,7 @@
 // Transactions by session: at most one each, rolled back when idle (contract section 4, Transactions).
 
 import type { Database, Transaction } from '../engine/index.ts';
+import type { Attach } from '../engine/replay-entry.ts';
 import { HedgerowError } from '../errors.ts';
 
 /** Open transactions of the service, at most. */
@@ -11,7 +12,7 @@ export interface OpenTransaction {
   readonly transaction: Transaction;
   /** Epoch seconds at which it is rolled back unless it is used before. */
   expiresAt: number;
-  /** A statement of it is running: the next one of the session waits for none, it is refused. */
+  /** A statement of it is running, or its rows are still being read: the next one of the session does not wait, it is refused. Never idle meanwhile. */
   busy: boolean;
 }
 
@@ -68,21 +69,39 @@ export class Sessions {
     return open;
   }
 
-  /** Commits; the session has none afterwards, whatever comes of it. Throws `invalid_statement` without one, `conflict`. */
-  async commit(session: string): Promise<{ lsn: number; id: string; operations: number }> {
-    const open = this.#take(session, 'COMMIT');
-    const { operations } = open.transaction;
-    const { lsn } = await open.transaction.commit();
-    return { lsn, id: open.id, operations };
+  /**
+   * Commits; the session has none afterwards, whatever comes of it. `attach` is given the transaction's id. Throws (rejects) `invalid_statement` without one,
+   * `conflict`.
+   */
+  async commit(session: string, attach?: Attach<string>): Promise<{ lsn: number; id: string }> {
+    const open = this.#ofSession(session, 'COMMIT');
+    open.busy = true;
+    try {
+      const { lsn } = await open.transaction.commit(attach && (() => attach(open.id)));
+      return { lsn, id: open.id };
+    } finally {
+      this.#open.delete(session);
+    }
   }
 
   rollback(session: string): { id: string } {
-    const open = this.#take(session, 'ROLLBACK');
+    const open = this.#ofSession(session, 'ROLLBACK');
+    this.#open.delete(session);
     open.transaction.rollback();
     return { id: open.id };
   }
 
-  #take(session: string, word: string): OpenTransaction {
+  /** Nothing else of the session runs until the function that comes back is called, and the idle time begins anew then. Throws `conflict`. */
+  occupy(open: OpenTransaction): () => void {
+    assertIdle(open);
+    open.busy = true;
+    return () => {
+      open.busy = false;
+      this.#touch(open);
+    };
+  }
+
+  #ofSession(session: string, word: string): OpenTransaction {
     this.sweep();
     const open = this.#open.get(session);
     if (open === undefined)
@@ -90,18 +109,8 @@ export class Sessions {
         'invalid_statement',
         `${word} without a transaction; BEGIN opens one (an idle one is rolled back after ${this.#options.idleSeconds} s).`,
       );
-    this.assertIdle(open);
-    this.#open.delete(session);
+    assertIdle(open);
     return open;
-  }
-
-  /** Throws `conflict` while another statement of the same session runs. */
-  assertIdle(open: OpenTransaction): void {
-    if (open.busy)
-      throw new HedgerowError(
-        'conflict',
-        'Another statement of this session is still running; send them one after the other.',
-      );
   }
 
   /** Rolls back what has been idle too long. Called now and then by the owner, and before every use. */
@@ -122,4 +131,13 @@ export class Sessions {
   #touch(open: OpenTransaction): void {
     open.expiresAt = Math.ceil(this.#options.now() / 1000) + this.#options.idleSeconds;
   }
+}
+
+/** Throws `conflict` while another statement of the same session runs. */
+function assertIdle(open: OpenTransaction): void {
+  if (open.busy)
+    throw new HedgerowError(
+      'conflict',
+      'Another statement of this session is still running, or its answer is still being read; send them one after the other.',
+    );
 }

@@ -6,17 +6,22 @@ import { HedgerowError } from '../errors.ts';
 import type { Fs } from '../storage/fs.ts';
 import type { BoundDelete, BoundInsert, BoundUpdate } from './binder/bound.ts';
 import { bindDelete, bindInsert, bindUpdate } from './binder/changes.ts';
+import { bindMatch } from './binder/match.ts';
 import type { ParameterValues } from './binder/parameters.ts';
+import { ConflictTurns } from './conflict-turns.ts';
 import { copyFrom, copyTo } from './copy/copy.ts';
+import { TemporaryNames } from './copy/write-file.ts';
 import { type DefineNode, runDefinition } from './define.ts';
 import { describePlanless } from './describe.ts';
-import type { DeleteNode, ExplainNode, InsertNode, Statement, UpdateNode } from './parser/ast.ts';
-import type { Estimator } from './planner/planner.ts';
-import { type Prepared, StatementCache } from './prepare.ts';
-import { type ReadOptions, type ReadView, runAnalyze, runExplain, runRead } from './read.ts';
-import { rowsResult, type StatementResult } from './result.ts';
+import type { DeleteNode, ExplainNode, InsertNode, UpdateNode } from './parser/ast.ts';
+import { shapeOf } from './planner/shape.ts';
+import type { Prepared } from './prepare.ts';
+import { estimatorOf, type ReadOptions, type ReadView, runAnalyze, runExplain, runRead, runWritten } from './read.ts';
+import { rowsResult, type StatementResult, whenDone } from './result.ts';
 import { type OpenTransaction, Sessions } from './sessions.ts';
+import { StatementCache } from './statement-cache.ts';
 import { runDelete, runInsert, runUpdate, type WriteOptions, type Written } from './write.ts';
+import type { RowFormat, WrittenRead } from './written-read.ts';
 
 export interface StatementsOptions {
   readonly database: Database;
@@ -43,20 +48,26 @@ export interface ExecuteOptions {
   /** Whose transaction the statement takes part in. */
   readonly session: string;
   readonly slices: RunSlices;
-  /** Stands in the same frame as what the statement writes. Not called by statements that only read. */
-  readonly attach?: Attach<Written> | undefined;
+  /** Given the row that a statement answers which writes; stands in the same frame as what it writes. Not called where nothing is logged. */
+  readonly attach?: Attach<object> | undefined;
 }
 
-/** An UPDATE or DELETE of its own that met another write is run again so often. */
-const ATTEMPTS = 5;
+/** Staged rows that become readable in one step: a millisecond or two. */
+const LAID_AT_ONCE = 500;
 
 export class Statements {
   readonly #options: StatementsOptions;
   readonly #cache = new StatementCache();
+  /** Of the files that COPY makes. */
+  readonly #temporaries: TemporaryNames;
   readonly sessions: Sessions;
+  /** For writes of their own, batches among them. */
+  readonly turns: ConflictTurns;
 
   constructor(options: StatementsOptions) {
     this.#options = options;
+    this.#temporaries = new TemporaryNames(options.database.dir, options.newId);
+    this.turns = new ConflictTurns(options.database);
     this.sessions = new Sessions({
       database: options.database,
       now: options.now,
@@ -78,35 +89,67 @@ export class Statements {
       case 'begin':
       case 'commit':
       case 'rollback':
-        return this.#runTransaction(statement.kind, options.session);
+        return this.#runTransaction(statement.kind, options);
       default:
     }
     if (open === undefined) return this.#run(prepared, options, undefined);
-    this.sessions.assertIdle(open);
+    const free = this.sessions.occupy(open);
+    try {
+      const result = await this.#runInTransaction(prepared, options, open);
+      // The rows are read from the transaction: it must not end, or be written to, before they are all out.
+      if (statement.kind === 'match' || statement.kind === 'analyze') return whenDone(result, free);
+      free();
+      return result;
+    } catch (error) {
+      free();
+      throw error;
+    }
+  }
+
+  async #runInTransaction(
+    prepared: Prepared,
+    options: ExecuteOptions,
+    open: OpenTransaction,
+  ): Promise<StatementResult> {
     if (prepared.effect === 'define' || prepared.effect === 'compact' || prepared.effect === 'copy')
       throw new HedgerowError(
         'invalid_statement',
         'Tables, columns and indexes are not changed, compacted or copied inside a transaction; COMMIT or ROLLBACK first.',
       );
-    open.busy = true;
+    return this.#run(prepared, options, open);
+  }
+
+  /** As `execute`, but at once, for a MATCH outside of transactions; undefined: this is none. Where the core can write the rows, their text in that format. */
+  read(
+    prepared: Prepared,
+    parameters: ParameterValues,
+    session: string,
+    format: RowFormat,
+  ): StatementResult | WrittenRead | undefined {
+    const { statement, text } = prepared;
+    if (statement.kind !== 'match' || this.sessions.find(session) !== undefined) return undefined;
+    const view = new LatestView(this.#options.database);
     try {
-      return await this.#run(prepared, options, open);
-    } finally {
-      open.busy = false;
+      return runWritten(statement, text, this.#readOptions(prepared, view, parameters), format);
+    } catch (error) {
+      view.release();
+      throw error;
     }
   }
 
   /** Runs one statement inside a transaction that the caller owns (a batch). */
-  runInside(
+  async runInside(
     prepared: Prepared,
     parameters: ParameterValues,
     transaction: Transaction,
     slices: RunSlices,
   ): Promise<StatementResult | Written> {
-    const { statement, text } = prepared;
-    if (statement.kind === 'insert' || statement.kind === 'update' || statement.kind === 'delete')
-      return this.#stage(statement, text, parameters, transaction, slices);
-    if (prepared.effect !== 'read')
+    const { kind } = prepared.statement;
+    if (kind === 'insert' || kind === 'update' || kind === 'delete')
+      return this.#stageToRead(prepared, parameters, transaction, slices, true);
+    if (kind === 'showTables' || kind === 'showIndexes')
+      return runDefinition(prepared.statement as DefineNode, prepared.text, parameters, this.#options.database);
+    if (prepared.effect !== 'read' && kind !== 'analyze')
       throw new HedgerowError(
         'invalid_statement',
         'A batch takes statements that read or change rows; send others to /v1/query.',
@@ -114,7 +157,10 @@ export class Statements {
     return this.#read(prepared, parameters, transactionView(transaction));
   }
 
-  async #runTransaction(kind: 'begin' | 'commit' | 'rollback', session: string): Promise<StatementResult> {
+  async #runTransaction(
+    kind: 'begin' | 'commit' | 'rollback',
+    { session, attach }: ExecuteOptions,
+  ): Promise<StatementResult> {
     const { lastLsn } = this.#options.database;
     const columns = ['status', 'transaction_id', 'expires_at'];
     if (kind === 'begin') {
@@ -125,8 +171,9 @@ export class Statements {
       const { id } = this.sessions.rollback(session);
       return rowsResult([{ status: 'rolled_back', transaction_id: id, expires_at: null }], columns, lastLsn);
     }
-    const { lsn, id } = await this.sessions.commit(session);
-    return rowsResult([{ status: 'committed', transaction_id: id, expires_at: null }], columns, lsn);
+    const rowOf = (id: string) => ({ status: 'committed', transaction_id: id, expires_at: null });
+    const { lsn, id } = await this.sessions.commit(session, attach && ((id) => attach(rowOf(id))));
+    return rowsResult([rowOf(id)], columns, lsn);
   }
 
   async #run(prepared: Prepared, options: ExecuteOptions, open: OpenTransaction | undefined): Promise<StatementResult> {
@@ -137,10 +184,10 @@ export class Statements {
       case 'update':
       case 'delete':
         return open === undefined
-          ? this.#writeAlone(statement, text, options)
+          ? this.#writeAlone(prepared, options)
           : {
               ...writtenResult(
-                await this.#stage(statement, text, options.parameters, open.transaction, options.slices),
+                await this.#stageToRead(prepared, options.parameters, open.transaction, options.slices, false),
                 statement,
                 database.lastLsn,
               ),
@@ -152,32 +199,33 @@ export class Statements {
         return this.#read(
           prepared,
           options.parameters,
-          open === undefined ? latestView(database) : transactionView(open.transaction),
+          open === undefined ? new LatestView(database) : transactionView(open.transaction),
         );
       case 'copyFrom':
         return copyFrom(statement, text, { ...this.#options, ...options, attach: options.attach });
       case 'copyTo': {
-        const read = this.#readOptions(latestView(database), options.parameters);
-        return copyTo(statement, text, { ...this.#options, ...options, read });
+        const read = this.#readOptions(prepared, new LatestView(database), options.parameters);
+        return copyTo(statement, text, { ...this.#options, ...options, read, temporaries: this.#temporaries });
       }
       default:
-        return runDefinition(statement as DefineNode, text, options.parameters, database);
+        return runDefinition(statement as DefineNode, text, options.parameters, database, options.attach);
     }
   }
 
-  async #read(prepared: Prepared, parameters: ParameterValues, view: ReadView): Promise<StatementResult> {
+  #read(prepared: Prepared, parameters: ParameterValues, view: ReadView): StatementResult {
     const { statement, text } = prepared;
+    const options = this.#readOptions(prepared, view, parameters);
     try {
-      if (statement.kind === 'match') return runRead(statement, text, this.#readOptions(view, parameters));
+      if (statement.kind === 'match') return runRead(statement, text, options);
       const inner = (statement as ExplainNode).statement;
       if (statement.kind === 'analyze') {
-        if (inner.kind === 'match') return runAnalyze(inner, text, this.#readOptions(view, parameters));
+        if (inner.kind === 'match') return runAnalyze(inner, text, options);
         throw new HedgerowError(
           'invalid_statement',
           'ANALYZE runs statements that read; EXPLAIN shows how a change would find its rows.',
         );
       }
-      if (inner.kind === 'match') return runExplain(inner, text, this.#readOptions(view, parameters));
+      if (inner.kind === 'match') return runExplain(inner, text, options);
       const row = describePlanless(inner, text, parameters, this.#options.database, estimatorOf(view));
       view.release();
       return rowsResult([row], Object.keys(row), view.lsn);
@@ -187,42 +235,66 @@ export class Statements {
     }
   }
 
-  #readOptions(view: ReadView, parameters: ParameterValues): ReadOptions {
+  #readOptions(prepared: Prepared, view: ReadView, parameters: ParameterValues): ReadOptions {
     const { database, nowUs, memoryBytes } = this.#options;
-    return { catalog: database, parameters, view, nowUs, memoryBytes };
+    const bind: ReadOptions['bind'] = (node, text) =>
+      this.#cache.bound(prepared, parameters, database.catalogVersion, () =>
+        shapeOf(bindMatch(node, text, database, parameters)),
+      );
+    return { bind, parameters, view, nowUs, memoryBytes };
   }
 
   /** A write of its own: one frame; run again when another write was faster. */
-  async #writeAlone(
-    statement: InsertNode | UpdateNode | DeleteNode,
-    text: string,
-    options: ExecuteOptions,
-  ): Promise<StatementResult> {
-    for (let attempt = 1; ; attempt++) {
-      const transaction = this.#options.database.begin();
-      try {
-        const written = await this.#stage(statement, text, options.parameters, transaction, options.slices);
-        const { lsn } = await transaction.commit(options.attach && (() => options.attach!(written)));
-        return writtenResult(written, statement, lsn);
-      } catch (error) {
-        transaction.rollback();
-        const isConflict = error instanceof HedgerowError && error.code === 'conflict';
-        if (!isConflict || attempt === ATTEMPTS) throw error;
-      }
+  #writeAlone(prepared: Prepared, options: ExecuteOptions): Promise<StatementResult> {
+    return this.turns.run(() => this.#tryAlone(prepared, options));
+  }
+
+  async #tryAlone(prepared: Prepared, options: ExecuteOptions): Promise<StatementResult> {
+    const transaction = this.#options.database.begin();
+    try {
+      const written = await this.#stage(prepared, options.parameters, transaction, options.slices, false);
+      const { lsn } = await transaction.commit(options.attach && (() => options.attach!(written)));
+      return writtenResult(written, prepared.statement as ChangeNode, lsn);
+    } catch (error) {
+      transaction.rollback();
+      throw error;
+    }
+  }
+
+  /** As `#stage`, and what it staged is ready to be read by the statements that follow. */
+  async #stageToRead(
+    prepared: Prepared,
+    parameters: ParameterValues,
+    transaction: Transaction,
+    slices: RunSlices,
+    answersRows: boolean,
+  ): Promise<Written> {
+    const mark = transaction.mark();
+    const written = await this.#stage(prepared, parameters, transaction, slices, answersRows);
+    if (written.rows_affected <= LAID_AT_ONCE) return written;
+    try {
+      await slices(() => !transaction.prepareReads(LAID_AT_ONCE));
+      return written;
+    } catch (error) {
+      transaction.rewind(mark);
+      throw error;
     }
   }
 
   async #stage(
-    statement: InsertNode | UpdateNode | DeleteNode,
-    text: string,
+    prepared: Prepared,
     parameters: ParameterValues,
     transaction: Transaction,
     slices: RunSlices,
+    answersRows: boolean,
   ): Promise<Written> {
     const { database, nowUs, memoryBytes } = this.#options;
     const view = transactionView(transaction);
-    const options: WriteOptions = { transaction, view, parameters, estimate: estimatorOf(view), nowUs, memoryBytes };
-    const bound = bindChange(statement, text, database, parameters);
+    const estimate = estimatorOf(view);
+    const options: WriteOptions = { transaction, view, parameters, estimate, nowUs, memoryBytes, answersRows };
+    const bound = this.#cache.bound(prepared, parameters, database.catalogVersion, () =>
+      bindChange(prepared.statement as ChangeNode, prepared.text, database, parameters),
+    );
     const steps =
       bound.kind === 'insert'
         ? runInsert(bound, options)
@@ -239,7 +311,8 @@ export class Statements {
     try {
       if (step()) await slices(step);
     } catch (error) {
-      // A failed statement leaves the transaction as it was.
+      // Ends the search, where that still runs. A failed statement leaves the transaction as it was.
+      steps.return(undefined as never);
       transaction.rewind(mark);
       throw error;
     }
@@ -251,8 +324,10 @@ export class Statements {
   }
 }
 
+type ChangeNode = InsertNode | UpdateNode | DeleteNode;
+
 function bindChange(
-  statement: InsertNode | UpdateNode | DeleteNode,
+  statement: ChangeNode,
   text: string,
   database: Database,
   parameters: ParameterValues,
@@ -267,34 +342,37 @@ function bindChange(
   }
 }
 
-function writtenResult(
-  written: Written,
-  statement: Extract<Statement, { table: unknown }>,
-  lsn: number,
-): StatementResult {
-  const { table } = statement as InsertNode;
+function writtenResult(written: Written, { table }: ChangeNode, lsn: number): StatementResult {
   return rowsResult([written], Object.keys(written), lsn, table.name);
 }
 
-/** The newest state, the same for all tables of a statement. */
-export function latestView(database: Database): ReadView {
-  const snapshots = new Map<Table, Snapshot>();
-  return {
-    lsn: database.lastLsn,
-    snapshotOf: (table) => {
-      let snapshot = snapshots.get(table);
-      if (snapshot === undefined) {
-        snapshot = database.snapshot(table);
-        snapshots.set(table, snapshot);
-      }
-      return snapshot;
-    },
-    overlayOf: () => undefined,
-    release: () => {
-      for (const snapshot of snapshots.values()) snapshot.release();
-      snapshots.clear();
-    },
-  };
+/** The newest state, the same for all tables of a statement. Made for every read, most of which are of one table. */
+export class LatestView implements ReadView {
+  readonly lsn: number;
+  private readonly database: Database;
+  private readonly snapshots: { readonly table: Table; readonly snapshot: Snapshot }[];
+
+  constructor(database: Database) {
+    this.database = database;
+    this.lsn = database.lastLsn;
+    this.snapshots = [];
+  }
+
+  snapshotOf(table: Table): Snapshot {
+    for (const one of this.snapshots) if (one.table === table) return one.snapshot;
+    const snapshot = this.database.snapshot(table);
+    this.snapshots.push({ table, snapshot });
+    return snapshot;
+  }
+
+  overlayOf(): undefined {
+    return undefined;
+  }
+
+  release(): void {
+    for (const { snapshot } of this.snapshots) snapshot.release();
+    this.snapshots.length = 0;
+  }
 }
 
 /** The snapshot of a transaction with its own writes. The transaction keeps it. */
@@ -305,18 +383,4 @@ export function transactionView(transaction: Transaction): ReadView {
     overlayOf: (table) => transaction.overlayOf(table),
     release: () => {},
   };
-}
-
-export function estimatorOf(view: ReadView): Estimator {
-  return ({ table }, { startTs, endTs, nodes, ranges }) =>
-    table.estimate(
-      {
-        startTs,
-        endTs,
-        nodes: nodes.length === 0 ? undefined : nodes,
-        where: ranges.length === 0 ? undefined : ranges,
-      },
-      view.snapshotOf(table),
-      view.overlayOf(table),
-    );
 }

@@ -19,6 +19,17 @@ export function errorAt(
   });
 }
 
+/** What something below the statements refused, with the place in the text that it is about. Faults of the service have none. */
+export function errorPlaced(text: string, offset: number, error: unknown): unknown {
+  if (!(error instanceof HedgerowError) || error.status >= 500 || error.fields?.line !== undefined) return error;
+  const { line, column } = lineAndColumn(text, offset);
+  return new HedgerowError(error.code, `Line ${line}, column ${column}: ${error.message}`, {
+    ...(error.errors === undefined ? {} : { errors: error.errors }),
+    fields: { ...error.fields, line, column },
+    cause: error,
+  });
+}
+
 /** What was found is none of what was expected. */
 export function unexpected(text: string, token: Token, expected: readonly string[]): HedgerowError {
   const unique = [...new Set(expected)];

@@ -2,26 +2,30 @@
 
 import type { Table, Transaction } from '../engine/index.ts';
 import type { ColumnType, EdgeInput, PropertyValue, RowKey } from '../engine/types.ts';
+import { HedgerowError } from '../errors.ts';
 import type {
   BoundDelete,
   BoundExpression,
   BoundInsert,
   BoundInsertRow,
   BoundPattern,
+  BoundSet,
   BoundUpdate,
   Value,
 } from './binder/bound.ts';
 import type { ParameterValues } from './binder/parameters.ts';
 import { QueryContext } from './executor/context.ts';
 import { constantValue, evaluate } from './executor/evaluate.ts';
-import type { Batch } from './executor/row-set.ts';
-import { scanRows } from './executor/scan-rows.ts';
+import { type Batch, batchOf, type RowSet, rowSetBytes } from './executor/row-set.ts';
+import { compacted, scanRows } from './executor/scan-rows.ts';
 import { type Vector, valueAt } from './executor/vector.ts';
+import type { Span } from './parser/ast.ts';
 import { accessOf } from './planner/access.ts';
 import { addNeeds, noNeeds } from './planner/patterns-of.ts';
 import type { ScanPlan } from './planner/plan.ts';
 import { type Estimator, planScan } from './planner/planner.ts';
 import { type ReadView, sourceOf } from './read.ts';
+import { errorPlaced } from './syntax-error.ts';
 
 export interface WriteOptions {
   readonly transaction: Transaction;
@@ -30,6 +34,8 @@ export interface WriteOptions {
   readonly estimate: Estimator;
   readonly nowUs: () => number;
   readonly memoryBytes?: number | undefined;
+  /** The commit is asked for every row that was changed: so a batch is, whose other operations answer theirs. */
+  readonly answersRows: boolean;
 }
 
 /** The row that a statement which changes rows answers. */
@@ -43,20 +49,37 @@ export interface Written {
 }
 
 /** Rows staged between two pauses. */
-const ROWS_A_STEP = 500;
-const BYTES_OF_CHANGE = 400;
+const ROWS_A_STEP = 200;
+/** What a changed row takes until the commit, but for what the search found of it. */
+const BYTES_OF_CHANGE = 256;
 
 export function* runInsert(node: BoundInsert, options: WriteOptions): Generator<null, Written, void> {
   let first: number | null = null;
   let last: number | null = null;
   let count = 0;
   for (const row of node.rows) {
-    const { id } = options.transaction.insert(node.table, edgeOf(row, options.parameters));
+    const { id } = insertRow(node, row, options);
     first ??= id;
     last = id;
     if (++count % ROWS_A_STEP === 0) yield null;
   }
   return { operation: 'INSERT', rows_affected: count, first_id: first, last_id: last };
+}
+
+function insertRow(node: BoundInsert, row: BoundInsertRow, { transaction, parameters }: WriteOptions): { id: number } {
+  try {
+    return transaction.insert(node.table, edgeOf(row, parameters));
+  } catch (error) {
+    throw valueRefused(error, node.text, node.columns, row.places);
+  }
+}
+
+/** The error with the place of the value that it is about, else of the first one. */
+function valueRefused(error: unknown, text: string, columns: readonly string[], places: readonly Span[]): unknown {
+  const named = error instanceof HedgerowError ? error.errors?.[0] : undefined;
+  const name = String(named?.loc[0]).toLowerCase();
+  const place = places[columns.findIndex((column) => column.toLowerCase() === name)] ?? places[0]!;
+  return errorPlaced(text, place.start, error);
 }
 
 function edgeOf(row: BoundInsertRow, parameters: ParameterValues): EdgeInput {
@@ -71,41 +94,67 @@ function edgeOf(row: BoundInsertRow, parameters: ParameterValues): EdgeInput {
 }
 
 export function* runDelete(node: BoundDelete, options: WriteOptions): Generator<null, Written, void> {
-  const keys: RowKey[] = [];
   const { context, plan } = searchOf(node.pattern, node.where, [], options);
+  const found: RowSet[] = [];
   for (const batch of scanRows(plan, context)) {
-    if (batch !== null) {
-      context.charge(batch.count * BYTES_OF_CHANGE);
-      keys.push(...keysOf(batch));
-    }
+    if (batch !== null) found.push(kept(batch, context));
     yield null;
   }
-  for (const [index, key] of keys.entries()) {
-    options.transaction.deleteRow(node.pattern.table, key);
-    if (index % ROWS_A_STEP === ROWS_A_STEP - 1) yield null;
+  let count = 0;
+  for (const set of found) {
+    for (let row = 0; row < set.rows; row++) {
+      options.transaction.deleteRow(node.pattern.table, keyOf(set, row));
+      if (++count % ROWS_A_STEP === 0) yield null;
+    }
   }
-  return { operation: 'DELETE', rows_affected: keys.length };
+  return { operation: 'DELETE', rows_affected: count };
 }
 
 export function* runUpdate(node: BoundUpdate, options: WriteOptions): Generator<null, Written, void> {
   const { table } = node.pattern;
-  const changes: { key: RowKey; edge: EdgeInput }[] = [];
   const values = node.sets.map((set) => set.value);
   const { context, plan } = searchOf(node.pattern, node.where, values, options, table);
+  const found: Changes[] = [];
   // All rows are found and all new values made from the old ones before the first is changed.
   for (const batch of scanRows(plan, context)) {
-    if (batch !== null) {
-      context.charge(batch.count * BYTES_OF_CHANGE);
-      changes.push(...changesOf(node, batch, context));
-    }
+    if (batch !== null) found.push(changesOf(node, kept(batch, context), context));
     yield null;
   }
-  for (const [index, { key, edge }] of changes.entries()) {
-    options.transaction.updateRow(table, key, edge);
-    if (index % ROWS_A_STEP === ROWS_A_STEP - 1) yield null;
+  let count = 0;
+  for (const changes of found) {
+    for (let row = 0; row < changes.set.rows; row++) {
+      updateRow(node, keyOf(changes.set, row), newEdge(node, changes, row), options);
+      if (++count % ROWS_A_STEP === 0) yield null;
+    }
   }
-  return { operation: 'UPDATE', rows_affected: changes.length };
+  return { operation: 'UPDATE', rows_affected: count };
 }
+
+/** The rows of a batch, to be held until the first of all rows is changed. */
+function kept(batch: Batch, context: QueryContext): RowSet {
+  const set = compacted(batch, 0);
+  context.charge(rowSetBytes(set) + set.rows * BYTES_OF_CHANGE);
+  return set;
+}
+
+function keyOf({ times, ids }: RowSet, row: number): RowKey {
+  return { eventTs: times[row]!, id: ids[row]! };
+}
+
+function updateRow({ pattern, sets, text }: BoundUpdate, key: RowKey, edge: EdgeInput, options: WriteOptions): void {
+  const { transaction, answersRows } = options;
+  try {
+    if (answersRows) transaction.updateRow(pattern.table, key, edge);
+    else transaction.changeRow(pattern.table, key, edge);
+  } catch (error) {
+    const columns = sets.map(({ field }) => (field.kind === 'property' ? field.name : field.kind));
+    const places = sets.map(({ place }) => place);
+    throw valueRefused(error, text, columns, places);
+  }
+}
+
+const TOO_MANY_CHANGES =
+  'The statement changes too many rows at once; change them in parts, say WHERE event_ts BETWEEN .. AND ..';
 
 /** The scan that finds the rows meant. `whole`: every column of the table is read. */
 function searchOf(
@@ -130,23 +179,25 @@ function searchOf(
     patterns: [pattern],
     parameters,
     nowUs,
+    tooLarge: TOO_MANY_CHANGES,
     ...(memoryBytes === undefined ? {} : { memoryBytes }),
   });
   return { context, plan: planScan(pattern, 0, access, needs, options.estimate) };
 }
 
-function keysOf(batch: Batch): RowKey[] {
-  const { set, rows } = batch.sides[0]!;
-  return Array.from({ length: batch.count }, (_, place) => {
-    const row = rows === undefined ? place : rows[place]!;
-    return { eventTs: set.times[row]!, id: set.ids[row]! };
-  });
+/** Rows and their new values, column by column: as objects a million of them would take many times as much. */
+interface Changes {
+  readonly set: RowSet;
+  /** By place of the SET. */
+  readonly values: readonly Vector[];
+  /** Every property as it was. */
+  readonly columns: readonly { readonly name: string; readonly vector: Vector }[];
 }
 
-/** The new content of every row of a batch. */
-function changesOf(node: BoundUpdate, batch: Batch, context: QueryContext): { key: RowKey; edge: EdgeInput }[] {
-  const { set, rows } = batch.sides[0]!;
-  const vectors = node.sets.map((one) => evaluate(one.value, batch, context.environment));
+function changesOf(node: BoundUpdate, set: RowSet, context: QueryContext): Changes {
+  const batch = batchOf(set, 0);
+  const values = node.sets.map((one) => newValues(one, node.text, batch, context));
+  for (const vector of values) context.charge(vectorBytes(vector, set.rows));
   // Those of the moment the search began: a column may be added or dropped between two batches.
   const columns = context.environment.patterns[0]!.columns.map(({ name, id, type }) => ({
     name,
@@ -162,18 +213,33 @@ function changesOf(node: BoundUpdate, batch: Batch, context: QueryContext): { ke
       context.environment,
     ),
   }));
-  return keysOf(batch).map((key, place) => {
-    const row = rows === undefined ? place : rows[place]!;
-    const properties: Record<string, PropertyValue> = Object.create(null);
-    for (const { name, vector } of columns) properties[name] = valueAt(vector, place) as PropertyValue;
-    const edge = {
-      event_ts: key.eventTs,
-      members: Array.from(set.members.subarray(set.offsets[row]!, set.offsets[row + 1]!)) as readonly number[],
-      properties,
-    };
-    for (const [index, { field }] of node.sets.entries()) assign(edge, field, vectors[index]!, place);
-    return { key, edge };
-  });
+  return { set, values, columns };
+}
+
+const BYTES_OF_VALUE = 64;
+
+function vectorBytes(vector: Vector, count: number): number {
+  if (vector.kind === 'constant') return 0;
+  if (vector.kind === 'text') return 4 * count + vector.texts.reduce((sum, text) => sum + 2 * text.length + 16, 0);
+  return count * (vector.kind === 'value' ? BYTES_OF_VALUE : 8);
+}
+
+/** The new content of a row. */
+function newEdge({ sets }: BoundUpdate, { set, values, columns }: Changes, row: number): EdgeInput {
+  const properties: Record<string, PropertyValue> = Object.create(null);
+  for (const { name, vector } of columns) properties[name] = valueAt(vector, row) as PropertyValue;
+  const members = Array.from(set.members.subarray(set.offsets[row]!, set.offsets[row + 1]!));
+  const edge = { event_ts: set.times[row]!, members: members as readonly number[], properties };
+  for (const [index, { field }] of sets.entries()) assign(edge, field, values[index]!, row);
+  return edge;
+}
+
+function newValues({ value, place }: BoundSet, text: string, batch: Batch, { environment }: QueryContext): Vector {
+  try {
+    return evaluate(value, batch, environment);
+  } catch (error) {
+    throw errorPlaced(text, place.start, error);
+  }
 }
 
 type Edge = { event_ts: number; members: readonly number[]; properties: Record<string, PropertyValue> };

@@ -5,79 +5,84 @@ import { checkDeadline } from '../http/deadline.ts';
 import { JSON_TYPE, NDJSON_TYPE } from '../http/media.ts';
 import type { ChunkSource, Reply, ReplyFacts } from '../http/reply.ts';
 import type { Call } from '../http/route.ts';
-import { chunkText, rowKeys } from '../query/executor/result-text.ts';
+import type { QueryFacts } from '../observe/observer.ts';
+import { JsonSink } from '../query/executor/json-sink.ts';
+import { type RowKeys, rowKeys, writeChunk } from '../query/executor/result-text.ts';
 import type { StatementResult } from '../query/result.ts';
-import type { Written } from '../query/write.ts';
+import { headBytes, tailBytes } from './result-frame.ts';
 
 /** Results up to this size are sent as one body with a Content-Length. */
-const WHOLE_BODY_CHARACTERS = 64 * 1024;
+const WHOLE_BODY_BYTES = 64 * 1024;
 /** Work between two looks at the sockets. */
 const STEP_MS = 3;
-/** Characters of rows that one operation of a batch may answer. */
+/** Bytes of rows that one operation of a batch may answer. */
 const MOST_COLLECTED = 16 * 2 ** 20;
 
 export interface ResultReplyOptions {
   readonly ndjson: boolean;
   readonly audit: ReplyFacts['audit'];
   readonly kept: boolean;
+  /** The answer must begin before the deadline. */
+  readonly deadline: boolean;
 }
 
-/** The answer of a statement that wrote rows, as it is kept for an Idempotency-Key. */
-export function resultBody(written: Written): string {
-  return JSON.stringify({ columns: Object.keys(written), rows: [written], num_tuples: 1, query_plan: null });
+/** The answer of a statement that wrote, which is one row, as it is kept for an Idempotency-Key. */
+export function resultBody(row: object, ndjson: boolean): string {
+  if (ndjson) return `${JSON.stringify(row)}\n`;
+  return JSON.stringify({ columns: Object.keys(row), rows: [row], num_tuples: 1, query_plan: null });
 }
 
-export async function resultReply(call: Call, result: StatementResult, options: ResultReplyOptions): Promise<Reply> {
+/** At once where the first steps give the whole answer. */
+export function resultReply(call: Call, result: StatementResult, options: ResultReplyOptions): Reply | Promise<Reply> {
   const text = new ResultText(call, result, options.ndjson);
-  try {
-    let body = '';
-    let ended = false;
-    const step = (): boolean => {
-      if (call.client.gone) return false;
-      checkDeadline(call);
-      const piece = text.next();
-      if (piece === null) ended = true;
-      else body += piece;
-      return !ended && body.length < WHOLE_BODY_CHARACTERS;
-    };
-    if (step()) await call.services.slices.run(step);
-    const source = ended ? undefined : streamOf(text, body);
+  const step = (): boolean => {
+    if (call.client.gone) return false;
+    if (options.deadline) checkDeadline(call);
+    text.fill();
+    return !text.ended && text.length < WHOLE_BODY_BYTES;
+  };
+  const reply = (): Reply => {
+    const { ended } = text;
     if (ended) text.close();
     return {
       status: 200,
       contentType: options.ndjson ? NDJSON_TYPE : JSON_TYPE,
-      body: ended ? body : '',
+      body: ended ? text.take() : '',
       lsn: result.lsn,
       headers: undefined,
-      source,
+      source: ended ? undefined : text,
       tag: undefined,
       facts: factsOf(text, result, options),
     };
+  };
+  try {
+    // The last step of a small answer finds only that there is no more.
+    if (!step() || !step()) return reply();
   } catch (error) {
     text.close();
     throw error;
   }
+  const replied = call.services.slices.run(step).then(reply);
+  return replied.catch((error) => {
+    text.close();
+    throw error;
+  });
 }
 
 /** All rows as objects, up to a limit: they go into another answer. Rejects `query_too_large`. */
 export async function collectRows(call: Call, result: StatementResult): Promise<unknown[]> {
   const text = new ResultText(call, result, true);
-  const lines: string[] = [];
-  let size = 0;
   try {
     const step = (): boolean => {
       checkDeadline(call);
-      const piece = text.next();
-      if (piece === null) return false;
-      lines.push(piece);
-      size += piece.length;
-      if (size > MOST_COLLECTED)
+      text.fill();
+      if (text.length > MOST_COLLECTED)
         throw refusal('query_too_large', 'This statement gives too many rows for a batch; add a LIMIT.');
-      return true;
+      return !text.ended;
     };
     if (step()) await call.services.slices.run(step);
-    return lines
-      .join('')
+    return Buffer.from(text.take())
+      .toString()
       .split('\n')
       .filter((line) => line !== '')
       .map((line) => JSON.parse(line) as unknown);
@@ -89,85 +94,90 @@ export async function collectRows(call: Call, result: StatementResult): Promise<
 function factsOf(text: ResultText, result: StatementResult, { audit, kept }: ResultReplyOptions): ReplyFacts {
   const { table } = result;
   const detail = audit === undefined || audit === 'none' || table === undefined ? audit : { ...audit, table };
-  const facts = { kept, ...(detail === undefined ? {} : { audit: detail }) };
   // Whether rows were searched is known when the plan is: at the end.
-  if (result.plan() === null) return facts;
-  return {
-    ...facts,
-    query: {
-      get strategy() {
-        return result.plan()?.strategy ?? 'FULL_SCAN';
-      },
-      get records() {
-        return text.rows;
-      },
-      table: table ?? '',
-    },
-  };
+  const query = result.plan() === null ? undefined : new ReadFacts(text, result);
+  if (query === undefined) return detail === undefined ? { kept } : { kept, audit: detail };
+  return detail === undefined ? { kept, query } : { kept, audit: detail, query };
 }
 
-/** The text of an answer, piece by piece. */
-class ResultText {
+class ReadFacts implements QueryFacts {
+  readonly table: string;
+  private readonly text: ResultText;
+  private readonly result: StatementResult;
+
+  constructor(text: ResultText, result: StatementResult) {
+    this.text = text;
+    this.result = result;
+    this.table = result.table ?? '';
+  }
+
+  get strategy(): string {
+    return this.result.plan()?.strategy ?? 'FULL_SCAN';
+  }
+
+  get records(): number {
+    return this.text.rows;
+  }
+}
+
+/** The text of an answer, step by step. */
+class ResultText implements ChunkSource {
   readonly #call: Call;
   readonly #result: StatementResult;
   readonly #ndjson: boolean;
-  readonly #keys: readonly string[];
-  #begun = false;
-  #ended = false;
+  readonly #keys: RowKeys;
+  readonly #sink = new JsonSink();
   /** Rows written so far. */
   rows = 0;
+  /** All is written. */
+  ended = false;
 
   constructor(call: Call, result: StatementResult, ndjson: boolean) {
     this.#call = call;
     this.#result = result;
     this.#ndjson = ndjson;
     this.#keys = rowKeys(result.columns);
+    if (!ndjson) this.#sink.bytes(headBytes(result.columns));
   }
 
-  /** The next piece, null at the end; it may be empty. Bounded to a few ms. */
-  next(): string | null {
-    if (this.#ended) return null;
-    let text = this.#begun ? '' : this.#head();
-    this.#begun = true;
+  /** Bytes that were written and not taken. */
+  get length(): number {
+    return this.#sink.length;
+  }
+
+  /** Writes some more, perhaps nothing. Bounded to a few ms. */
+  fill(): void {
     const { now } = this.#call.services;
     const end = now() + STEP_MS;
     do {
       const step = this.#result.steps.next();
       if (step.done === true) {
-        this.#ended = true;
-        return text + this.#tail();
+        this.#end();
+        return;
       }
       const chunk = step.value;
       if (chunk === null || chunk.count === 0) continue;
-      if (!this.#ndjson && this.rows > 0) text += ',';
-      text += chunkText(chunk, this.#keys, this.#ndjson ? '\n' : '');
+      if (!this.#ndjson && this.rows > 0) this.#sink.text(',');
+      writeChunk(chunk, this.#keys, this.#ndjson ? '\n' : '', this.#sink);
       this.rows += chunk.count;
-    } while (now() < end && text.length < WHOLE_BODY_CHARACTERS);
-    return text;
+    } while (now() < end && this.length < WHOLE_BODY_BYTES);
+  }
+
+  #end(): void {
+    this.ended = true;
+    if (!this.#ndjson) this.#sink.bytes(tailBytes(this.rows, this.#result.plan()));
+  }
+
+  take(): Uint8Array {
+    return this.#sink.take();
+  }
+
+  next(): Uint8Array | null {
+    if (this.length === 0 && !this.ended) this.fill();
+    return this.length === 0 && this.ended ? null : this.take();
   }
 
   close(): void {
     this.#result.close();
   }
-
-  #head(): string {
-    return this.#ndjson ? '' : `{"columns":${JSON.stringify(this.#result.columns)},"rows":[`;
-  }
-
-  #tail(): string {
-    if (this.#ndjson) return '';
-    return `],"num_tuples":${this.rows},"query_plan":${JSON.stringify(this.#result.plan())}}`;
-  }
-}
-
-function streamOf(text: ResultText, first: string): ChunkSource {
-  let waiting: string | undefined = first;
-  return {
-    next() {
-      const piece = waiting ?? text.next();
-      waiting = undefined;
-      return piece === null ? null : Buffer.from(piece);
-    },
-    close: () => text.close(),
-  };
 }

@@ -5,34 +5,56 @@ import { HedgerowError, refusal } from '../errors.ts';
 import { checkDeadline } from '../http/deadline.ts';
 import { invalidFields, kindOf } from '../http/field-errors.ts';
 import { parseJsonObject } from '../http/json-body.ts';
-import { JSON_BODY, wantsNdjson } from '../http/media.ts';
+import { JSON_BODY, JSON_TYPE, NDJSON_TYPE, wantsNdjson } from '../http/media.ts';
 import { WriteAnswer } from '../http/once.ts';
 import type { Reply } from '../http/reply.ts';
 import type { Call, Route } from '../http/route.ts';
 import type { AuditEvent } from '../observe/observer.ts';
+import type { ParameterValues } from '../query/binder/parameters.ts';
 import type { Prepared } from '../query/prepare.ts';
 import type { RunSlices, Statements } from '../query/statements.ts';
-import type { Written } from '../query/write.ts';
+import { WrittenRead } from '../query/written-read.ts';
 import { resultBody, resultReply } from './query-reply.ts';
 import { queryAnswer, queryBody, queryRow } from './schemas/query.ts';
+import { writtenReply } from './written-reply.ts';
 
-async function query(call: Call): Promise<Reply> {
+function query(call: Call): Reply | Promise<Reply> {
   const { text, parameters } = readQuery(parseJsonObject(call.body));
   const statements = requireStatements(call);
   const prepared = statements.prepare(text);
   requireRole(call, prepared);
-  const answer = new WriteAnswer<Written>(call.once, 200, resultBody);
+  const ndjson = wantsNdjson(call.accept);
+  const read = statements.read(prepared, parameters, sessionOf(call), ndjson ? 'ndjson' : 'json');
+  if (read === undefined) return execute(call, statements, prepared, parameters);
+  return read instanceof WrittenRead
+    ? writtenReply(call, read, ndjson)
+    : resultReply(call, read, { ndjson, ...OF_READ });
+}
+
+const OF_READ = { audit: 'none', kept: false, deadline: true } as const;
+
+async function execute(
+  call: Call,
+  statements: Statements,
+  prepared: Prepared,
+  parameters: ParameterValues,
+): Promise<Reply> {
+  const ndjson = wantsNdjson(call.accept);
+  const bodyOf = (row: object) => resultBody(row, ndjson);
+  const answer = new WriteAnswer<object>(call.once, 200, bodyOf, ndjson ? NDJSON_TYPE : JSON_TYPE);
   const result = await statements.execute(prepared, {
     parameters,
     session: sessionOf(call),
-    slices: slicesOf(call),
+    slices: prepared.effect === 'copy' ? untilGone(call) : slicesOf(call),
     attach: answer.attach,
   });
-  const isKept = prepared.effect !== 'read' && prepared.effect !== 'transaction' && !result.pending;
+  if (prepared.effect === 'read') return resultReply(call, result, { ndjson, ...OF_READ });
   return resultReply(call, result, {
-    ndjson: wantsNdjson(call.accept),
-    audit: prepared.effect === 'read' ? 'none' : { event: eventOf(prepared), statement: text },
-    kept: isKept,
+    ndjson,
+    audit: { event: eventOf(prepared), statement: prepared.text },
+    kept: prepared.effect !== 'transaction' && !result.pending,
+    // What is done is done, however long it took: to say 504 of it would be a lie.
+    deadline: false,
   });
 }
 
@@ -68,10 +90,19 @@ function sessionOf({ caller, sessionId }: Call): string {
 
 /** Runs long work in the service's slices, until its deadline or until the client has gone. */
 export function slicesOf(call: Call): RunSlices {
+  const slices = untilGone(call);
   return (step) =>
-    call.services.slices.run(() => {
-      if (call.client.gone) throw new HedgerowError('timeout', 'The client has gone.');
+    slices(() => {
       checkDeadline(call);
+      return step();
+    });
+}
+
+/** As `slicesOf`, for work without a deadline: COPY takes as long as its file is large. */
+function untilGone({ services, client }: Call): RunSlices {
+  return (step) =>
+    services.slices.run(() => {
+      if (client.gone) throw new HedgerowError('timeout', 'The client has gone.');
       return step();
     });
 }

@@ -1,6 +1,7 @@
 // The bytes around the rows of a JSON answer: what stands before them, and the figures after them.
 
 import type { Table } from '../engine/index.ts';
+import type { QueryPlan } from '../engine/types.ts';
 import { bytesOf, writeAscii, writeInteger, writeNumber } from '../http/byte-text.ts';
 import type { OpenRows } from './open-rows.ts';
 
@@ -28,9 +29,18 @@ export function writeHead(into: Uint8Array, table: Table, node: number | undefin
 }
 
 export function writeTail(into: Uint8Array, from: number, rows: OpenRows): number {
-  const plan = rows.plan();
+  const offset = writeFigures(into, from, rows.rows, rows.plan());
+  const cursor = rows.nextCursor();
+  if (cursor === null) return writeBytes(into, offset, NO_CURSOR);
+  return writeBytes(into, writeAscii(into, writeBytes(into, offset, CURSOR), cursor), END);
+}
+
+type Figures = Readonly<Omit<QueryPlan, 'strategy'>> & { readonly strategy: string };
+
+/** From the end of the rows to the last figure of their plan, whose brace is left open. */
+export function writeFigures(into: Uint8Array, from: number, rows: number, plan: Figures): number {
   let offset = writeBytes(into, from, COUNT);
-  offset = writeInteger(into, offset, rows.rows);
+  offset = writeInteger(into, offset, rows);
   offset = writeBytes(into, offset, strategyBytes(plan.strategy));
   offset = writeBytes(into, offset, BUCKETS);
   offset = writeInteger(into, offset, plan.buckets_scanned);
@@ -39,12 +49,7 @@ export function writeTail(into: Uint8Array, from: number, rows: OpenRows): numbe
   offset = writeBytes(into, offset, FACTOR);
   offset = writeNumber(into, offset, plan.speedup_factor);
   offset = writeBytes(into, offset, ELAPSED);
-  offset = writeInteger(into, offset, plan.elapsed_us);
-  const cursor = rows.nextCursor();
-  if (cursor === null) return writeBytes(into, offset, NO_CURSOR);
-  offset = writeBytes(into, offset, CURSOR);
-  offset = writeAscii(into, offset, cursor);
-  return writeBytes(into, offset, END);
+  return writeInteger(into, offset, plan.elapsed_us);
 }
 
 /** Fixed texts are kept as bytes: a copy costs a fraction of walking through a string. */

@@ -20,6 +20,12 @@ export const REQUEST_HEADERS: Readonly<Record<string, JsonObject>> = {
     description: 'An `ETag` of an earlier answer. When nothing has changed since, the answer is a 304 without a body.',
     schema: { type: 'string' },
   },
+  SessionId: {
+    name: 'X-Session-Id',
+    in: 'header',
+    description: 'Statements with the same value share a transaction (BEGIN ... COMMIT). Without it the API key itself is the session.',
+    schema: { type: 'string' },
+  },
   IdempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
@@ -81,6 +87,7 @@ export function requestHeaders(route: Route): JsonObject[] {
   if (waitsForLsn(route)) names.push('MinLsn');
   if (route.tagged) names.push('IfNoneMatch');
   if (route.idempotent) names.push('IdempotencyKey');
+  if (route.sessions === true) names.push('SessionId');
   return names.map((name) => ({ $ref: `#/components/parameters/${name}` }));
 }
 

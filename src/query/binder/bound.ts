@@ -2,6 +2,7 @@
 
 import type { Table } from '../../engine/table.ts';
 import type { ColumnType, PropertyValue } from '../../engine/types.ts';
+import type { Span } from '../parser/ast.ts';
 
 /** `list` holds integers (members) or what COLLECT gathered; `row` is a whole row object. `null` is the type of the null literal. */
 export type ValueType = 'integer' | 'real' | 'text' | 'boolean' | 'null' | 'list' | 'row';
@@ -241,21 +242,30 @@ export interface BoundInsert {
   readonly table: Table;
   /** Per row: expressions without fields, by target. Properties left out take their default. */
   readonly rows: readonly BoundInsertRow[];
+  /** The statement, and the columns as they are named in it: for the place of a value that is refused when it is known. */
+  readonly text: string;
+  readonly columns: readonly string[];
 }
 
 export interface BoundInsertRow {
   readonly eventTs: BoundExpression;
   readonly members: BoundExpression;
   readonly properties: readonly { readonly column: string; readonly value: BoundExpression }[];
+  /** Where each value stands, in the order of the columns. */
+  readonly places: readonly Span[];
 }
 
 export interface BoundSet {
   readonly field: Exclude<Field, { kind: 'id' }>;
   readonly value: BoundExpression;
+  /** Where the value stands. */
+  readonly place: Span;
 }
 
 export interface BoundUpdate {
   readonly kind: 'update';
+  /** The statement, for the place of a value that is refused when it is known. */
+  readonly text: string;
   readonly pattern: BoundPattern;
   readonly sets: readonly BoundSet[];
   readonly where: readonly BoundExpression[];

@@ -30,7 +30,8 @@ export function bindInsert(node: InsertNode, text: string, catalog: Catalog, par
     if (!fields.some((field) => field.kind === name))
       throw targets.error(node.table, `INSERT names ${name} among its columns; every edge has one.`);
   }
-  return { kind: 'insert', table, rows: node.rows.map((row) => bindRow(row, fields, values, targets)) };
+  const rows = node.rows.map((row) => bindRow(row, fields, values, targets));
+  return { kind: 'insert', table, rows, text, columns: node.columns.map(({ name }) => name) };
 }
 
 /** Columns that are given values: each once, never `id`. */
@@ -62,11 +63,11 @@ function bindRow(
     else if (field.kind === 'members') members = value;
     else properties.push({ column: field.name, value });
   }
-  return { eventTs: eventTs!, members: members!, properties };
+  return { eventTs: eventTs!, members: members!, properties, places: nodes };
 }
 
 /** A value of a column's type: null only for properties, integers also where reals are due. */
-function bindValue(
+export function bindValue(
   node: Expression,
   field: Exclude<Field, { kind: 'id' }>,
   values: Scope,
@@ -96,9 +97,9 @@ export function bindUpdate(node: UpdateNode, text: string, catalog: Catalog, par
   );
   const sets = node.sets.map((set, index): BoundSet => {
     const field = fields[index]!;
-    return { field, value: bindValue(set.value, field, scope, scope) };
+    return { field, value: bindValue(set.value, field, scope, scope), place: set.value };
   });
-  return { kind: 'update', pattern, sets, where: bindWhere(node.where, scope) };
+  return { kind: 'update', text, pattern, sets, where: bindWhere(node.where, scope) };
 }
 
 export function bindDelete(node: DeleteNode, text: string, catalog: Catalog, parameters: ParameterValues): BoundDelete {

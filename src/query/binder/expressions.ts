@@ -101,10 +101,12 @@ export function itemTypeOf(bound: BoundExpression): ValueType | undefined {
 
 function bindLogic(node: LogicNode, scope: Scope): BoundExpression {
   const where = node.kind === 'and' ? 'AND' : 'OR';
-  const items = node.items.flatMap((item) => {
+  const items: BoundExpression[] = [];
+  for (const item of node.items) {
     const bound = bindCondition(item, scope, where);
-    return bound.kind === node.kind ? bound.items : [bound];
-  });
+    if (bound.kind === node.kind) for (const one of bound.items) items.push(one);
+    else items.push(bound);
+  }
   return { kind: node.kind, items, type: 'boolean', text: scope.textOf(node) };
 }
 

@@ -15,22 +15,22 @@ import { ReturnedItems } from './returned-items.ts';
 import { Scope } from './scope.ts';
 
 /** What the binder needs of the database. */
-export type Catalog = Pick<Database, 'tables'>;
+export type Catalog = Pick<Database, 'table' | 'tables'>;
 
 /** The table of that name; throws `table_not_found` with its place and what may be meant. */
 export function bindTable(catalog: Catalog, name: NameNode, text: string): Table {
-  const lower = name.name.toLowerCase();
-  const tables = catalog.tables();
-  const table = tables.find((one) => one.name.toLowerCase() === lower);
-  if (table !== undefined) return table;
-  const names = tables.map((one) => one.name);
-  throw errorAt(
-    text,
-    name.start,
-    `there is no table ${shownName(name.name)}; SHOW TABLES lists them.${didYouMean(name.name, names)}`,
-    undefined,
-    'table_not_found',
-  );
+  try {
+    return catalog.table(name.name);
+  } catch {
+    const names = catalog.tables().map((one) => one.name);
+    throw errorAt(
+      text,
+      name.start,
+      `there is no table ${shownName(name.name)}; SHOW TABLES lists them.${didYouMean(name.name, names)}`,
+      undefined,
+      'table_not_found',
+    );
+  }
 }
 
 export function bindMatch(node: MatchNode, text: string, catalog: Catalog, parameters: ParameterValues): BoundMatch {
@@ -105,7 +105,14 @@ function bindMembers(node: PatternNode, text: string, parameters: ParameterValue
 
 /** The conditions that must all hold. */
 export function conjuncts(condition: BoundExpression): BoundExpression[] {
-  return condition.kind === 'and' ? condition.items.flatMap(conjuncts) : [condition];
+  const all: BoundExpression[] = [];
+  addConjuncts(condition, all);
+  return all;
+}
+
+function addConjuncts(condition: BoundExpression, into: BoundExpression[]): void {
+  if (condition.kind === 'and') for (const item of condition.items) addConjuncts(item, into);
+  else into.push(condition);
 }
 
 /** `RETURN *`: all columns of every pattern. */

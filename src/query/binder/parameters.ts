@@ -1,6 +1,6 @@
 // Types of parameters: what a statement is bound for. Values never become syntax; only their types reach the binder.
 
-import { HedgerowError } from '../../errors.ts';
+import { type ErrorCode, HedgerowError } from '../../errors.ts';
 import { shown } from '../shown.ts';
 import type { Value, ValueType } from './bound.ts';
 
@@ -14,6 +14,8 @@ export type ParameterValues = Readonly<Record<string, unknown>>;
 
 /** Items of a list parameter, at most. */
 const MAX_LIST_ITEMS = 100_000;
+/** What UTF-8 cannot hold: it would be stored as another text. */
+const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /** The type of one value. Throws `invalid_statement` for objects, lists in lists and lists of several types. */
 export function parameterType(name: string, value: unknown): ParameterType {
@@ -44,6 +46,8 @@ function scalarType(name: string, value: unknown): ValueType {
       if (!Number.isFinite(value)) throw wrong(name, 'is no finite number');
       return Number.isSafeInteger(value) ? 'integer' : 'real';
     case 'string':
+      if (LONE_SURROGATE.test(value))
+        throw wrong(name, 'is no valid text: it holds half of a surrogate pair', 'invalid_input');
       return 'text';
     case 'boolean':
       return 'boolean';
@@ -56,8 +60,8 @@ function scalarType(name: string, value: unknown): ValueType {
   }
 }
 
-function wrong(name: string, what: string): HedgerowError {
-  return new HedgerowError('invalid_statement', `Parameter $${shown(name)} ${what}.`, {
+function wrong(name: string, what: string, code: ErrorCode = 'invalid_statement'): HedgerowError {
+  return new HedgerowError(code, `Parameter $${shown(name)} ${what}.`, {
     errors: [{ loc: ['body', 'parameters', name], msg: what }],
   });
 }

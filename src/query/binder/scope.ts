@@ -8,7 +8,7 @@ import { errorAt } from '../syntax-error.ts';
 import type { BoundExpression, BoundField, BoundParameter, BoundPattern, Field, ValueType } from './bound.ts';
 import { type ParameterValues, parameterType } from './parameters.ts';
 
-const BUILT_IN: readonly ('id' | 'event_ts' | 'members')[] = ['id', 'event_ts', 'members'];
+const BUILT_IN: readonly string[] = ['id', 'event_ts', 'members'];
 
 /** Binds an aggregate call; set where aggregates may stand. */
 export type AggregateBinder = (call: CallNode, scope: Scope) => BoundExpression;
@@ -30,7 +30,7 @@ export class Scope {
     patterns: readonly BoundPattern[];
     parameters: ParameterValues;
     bareColumns?: boolean;
-    aggregates?: AggregateBinder;
+    aggregates?: AggregateBinder | undefined;
     noAggregates?: string;
     itemNamed?: (name: string) => BoundExpression | undefined;
   }) {
@@ -46,13 +46,13 @@ export class Scope {
   /** The same names, with other aggregates. */
   with(aggregates: AggregateBinder | undefined, noAggregates: string): Scope {
     const { text, patterns, parameters, bareColumns } = this;
-    return new Scope({ text, patterns, parameters, bareColumns, noAggregates, ...(aggregates ? { aggregates } : {}) });
+    return new Scope({ text, patterns, parameters, bareColumns, noAggregates, aggregates });
   }
 
   /** The same, where names of returned items are names too. */
   withItems(itemNamed: (name: string) => BoundExpression | undefined): Scope {
     const { text, patterns, parameters, aggregates, noAggregates } = this;
-    return new Scope({ text, patterns, parameters, noAggregates, itemNamed, ...(aggregates ? { aggregates } : {}) });
+    return new Scope({ text, patterns, parameters, noAggregates, itemNamed, aggregates });
   }
 
   textOf(span: Span): string {
@@ -81,9 +81,15 @@ export class Scope {
   }
 
   findField(pattern: number, name: string): Field | undefined {
-    const lower = name.toLowerCase();
-    const builtIn = BUILT_IN.find((known) => known === lower);
-    if (builtIn !== undefined) return { kind: builtIn };
+    switch (name.toLowerCase()) {
+      case 'id':
+        return { kind: 'id' };
+      case 'event_ts':
+        return { kind: 'event_ts' };
+      case 'members':
+        return { kind: 'members' };
+      default:
+    }
     const column = this.patterns[pattern]!.table.columns.find(name);
     return column && { kind: 'property', id: column.id, name: column.name, type: column.type };
   }

@@ -19,12 +19,13 @@ import { csvRows } from './csv-reader.ts';
 import { fileChunks } from './file-chunks.ts';
 import { ndjsonRows } from './ndjson-reader.ts';
 import { parquetRows } from './parquet-reader.ts';
+import { parquetSink, parquetSource } from './parquet-remote.ts';
 import { parquetBytes } from './parquet-writer.ts';
 import { type ResultColumn, resultColumns } from './result-columns.ts';
 import { errorAtRow, type PlaceUnit, type RowBatch } from './rows.ts';
 import { csvBytes, ndjsonBytes } from './text-bytes.ts';
 import { wholeLines } from './whole-lines.ts';
-import { writeFile } from './write-file.ts';
+import { type TemporaryNames, writeFile } from './write-file.ts';
 
 export interface CopyOptions {
   readonly database: Database;
@@ -45,7 +46,7 @@ export interface CopyFromOptions extends CopyOptions {
 export interface CopyToOptions extends CopyOptions {
   /** What the rows are read through; released at the end. */
   readonly read: ReadOptions;
-  readonly newId: () => string;
+  readonly temporaries: TemporaryNames;
 }
 
 /** Encoded edges of one COPY FROM: they are held until the commit, which is one frame of the log (1 GB at most). */
@@ -62,7 +63,7 @@ export async function copyFrom(node: CopyFromNode, text: string, options: CopyFr
   try {
     handle = openToRead(fs, file.path);
     const unit: PlaceUnit = file.format === 'parquet' ? 'row' : 'line';
-    for await (const batch of rowsOf(file, handle, table, options)) {
+    for await (const batch of rowsOf(file, handle, table)) {
       let next = 0;
       await options.slices(() => {
         const end = Math.min(batch.count, next + ROWS_A_STEP);
@@ -98,19 +99,14 @@ function checkSize(bytes: number, most: number): void {
   );
 }
 
-function rowsOf(
-  { format, packed }: CopyFile,
-  handle: FileHandle,
-  table: Table,
-  { slices }: CopyOptions,
-): AsyncIterable<RowBatch> {
+function rowsOf({ format, packed }: CopyFile, handle: FileHandle, table: Table): AsyncIterable<RowBatch> {
   switch (format) {
     case 'csv':
       return csvRows(wholeLines(fileChunks(handle, packed)), table);
     case 'ndjson':
       return ndjsonRows(wholeLines(fileChunks(handle, packed)), table);
     case 'parquet':
-      return parquetRows(handle, table, () => slices(() => false));
+      return parquetRows(parquetSource(handle), table);
   }
 }
 
@@ -127,23 +123,27 @@ function openToRead(fs: Fs, path: string): FileHandle {
 
 /** The rows of a MATCH or a table in a file that was not there. Rejects with `file_exists`, and as the MATCH would; no file is left then. */
 export async function copyTo(node: CopyToNode, text: string, options: CopyToOptions): Promise<StatementResult> {
-  const { database, fs, copyRoot, read, newId, slices } = options;
+  const { database, fs, copyRoot, read, temporaries, slices } = options;
   const { view, parameters } = read;
   try {
     const file = newFile(fs, copyRoot, fileName(node, text, options.parameters));
-    const match = 'kind' in node.source ? node.source : wholeTable(node.source);
+    const match = copiedRows(node.source);
     const columns = resultColumns(bindMatch(match, text, database, parameters));
     const result = runRead(match, text, read);
     const tally = { rows: 0 };
     const pieces = bytesOf(file.format, columns, chunksOf(result, slices, tally));
-    await writeFile({ fs, file, id: newId(), pieces });
+    await writeFile({ fs, file, temporaries, pieces });
     return copied(tally.rows, file, result.lsn, result.table);
   } finally {
     view.release();
   }
 }
 
-/** `MATCH (T:T) RETURN *`. */
+/** What a COPY TO writes: a MATCH, of a table `MATCH (T:T) RETURN *`. */
+export function copiedRows(source: CopyToNode['source']): MatchNode {
+  return 'kind' in source ? source : wholeTable(source);
+}
+
 function wholeTable(table: NameNode): MatchNode {
   const { start, end } = table;
   return {
@@ -171,7 +171,7 @@ function bytesOf(
     case 'ndjson':
       return ndjsonBytes(columns, chunks);
     case 'parquet':
-      return parquetBytes(columns, chunks);
+      return parquetBytes(parquetSink(columns), chunks);
   }
 }
 

@@ -1,112 +1,23 @@
-// Writes result rows as a Parquet file, a row group at a time. The only file that knows hyparquet-writer.
+// Writes result rows as the bytes of a Parquet file.
 
-import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import type { Value } from '../binder/bound.ts';
 import type { ResultChunk } from '../executor/run-match.ts';
 import { valueAt } from '../executor/vector.ts';
-import type { CellType, ResultColumn } from './result-columns.ts';
+import type { ParquetSink } from './parquet-port.ts';
 
-/** Rows of a row group, fewer when their texts are long. */
-const GROUP_ROWS = 8192;
-const GROUP_CHARACTERS = 2 ** 22;
-
-type Schema = ConstructorParameters<typeof ParquetWriter>[0]['schema'];
-type Element = Schema[number];
-
-/** The bytes of the file in order. */
+/** In order. */
 export async function* parquetBytes(
-  columns: readonly ResultColumn[],
+  sink: ParquetSink,
   chunks: AsyncIterable<ResultChunk>,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const bytes = new ByteWriter();
-  const writer = new ParquetWriter({ writer: bytes, schema: schemaOf(columns), createdBy: 'Hedgerow' });
-  let group = new RowGroup(columns);
-  for await (const chunk of chunks) {
-    group.add(chunk);
-    if (!group.full) continue;
-    writeGroup(writer, group);
-    yield taken(bytes);
-    group = new RowGroup(columns);
-  }
-  if (group.rows > 0) writeGroup(writer, group);
-  void writer.finish();
-  yield taken(bytes);
-}
-
-/** No flush and no finish of its own: nothing of this waits. */
-function writeGroup(writer: ParquetWriter, group: RowGroup): void {
-  void writer.write({ columnData: group.data, rowGroupSize: group.rows });
-}
-
-/** What was written since the last time. */
-function taken(bytes: ByteWriter): Uint8Array {
-  const piece = new Uint8Array(bytes.buffer.slice(0, bytes.index));
-  bytes.index = 0;
-  return piece;
-}
-
-class RowGroup {
-  readonly data: { name: string; data: unknown[] }[];
-  readonly #types: readonly ResultColumn['type'][];
-  rows = 0;
-  #characters = 0;
-
-  constructor(columns: readonly ResultColumn[]) {
-    this.data = columns.map(({ name }) => ({ name, data: [] }));
-    this.#types = columns.map(({ type }) => type);
-  }
-
-  get full(): boolean {
-    return this.rows >= GROUP_ROWS || this.#characters >= GROUP_CHARACTERS;
-  }
-
-  add(chunk: ResultChunk): void {
-    for (const [place, vector] of chunk.items.entries()) {
-      const { data } = this.data[place]!;
-      const type = this.#types[place]!;
-      for (let row = 0; row < chunk.count; row++) {
-        const value = parquetValue(valueAt(vector, row), type);
-        if (typeof value === 'string') this.#characters += value.length;
-        data.push(value);
-      }
+  try {
+    for await (const { count, items } of chunks) {
+      const columns = items.map((vector) => Array.from({ length: count }, (_, row): Value => valueAt(vector, row)));
+      const piece = await sink.add(columns);
+      if (piece.length > 0) yield piece;
     }
-    this.rows += chunk.count;
-  }
-}
-
-function parquetValue(value: Value, type: ResultColumn['type']): unknown {
-  if (value === null) return null;
-  if (type === 'integer') return BigInt(value as number);
-  if (type === 'json') return JSON.stringify(value);
-  if (typeof type === 'string') return value;
-  return (value as readonly Value[]).map((item) => parquetValue(item, type.listOf));
-}
-
-function schemaOf(columns: readonly ResultColumn[]): Schema {
-  return [{ name: 'root', num_children: columns.length }, ...columns.flatMap(elementsOf)];
-}
-
-/** INT64, DOUBLE, BOOLEAN and UTF8, all of them optional; lists in the three levels of the Parquet format. */
-function elementsOf({ name, type }: ResultColumn): Element[] {
-  if (type === 'json') return [leaf(name, 'text')];
-  if (typeof type === 'string') return [leaf(name, type)];
-  return [
-    { name, repetition_type: 'OPTIONAL', num_children: 1, converted_type: 'LIST', logical_type: { type: 'LIST' } },
-    { name: 'list', repetition_type: 'REPEATED', num_children: 1 },
-    leaf('element', type.listOf),
-  ];
-}
-
-function leaf(name: string, type: CellType): Element {
-  const base = { name, repetition_type: 'OPTIONAL' as const };
-  switch (type) {
-    case 'integer':
-      return { ...base, type: 'INT64' };
-    case 'real':
-      return { ...base, type: 'DOUBLE' };
-    case 'boolean':
-      return { ...base, type: 'BOOLEAN' };
-    case 'text':
-      return { ...base, type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } };
+    yield await sink.end();
+  } finally {
+    sink.close();
   }
 }

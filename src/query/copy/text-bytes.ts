@@ -1,7 +1,7 @@
 // Result rows as the bytes of a CSV or NDJSON file.
 
 import type { Value } from '../binder/bound.ts';
-import { chunkText, rowKeys } from '../executor/result-text.ts';
+import { chunkBytes, rowKeys } from '../executor/result-text.ts';
 import type { ResultChunk } from '../executor/run-match.ts';
 import { valueAt } from '../executor/vector.ts';
 import { csvLines } from './csv-writer.ts';
@@ -25,5 +25,5 @@ export async function* ndjsonBytes(
   chunks: AsyncIterable<ResultChunk>,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const keys = rowKeys(columns.map(({ name }) => name));
-  for await (const chunk of chunks) yield Buffer.from(chunkText(chunk, keys, '\n'));
+  for await (const chunk of chunks) yield chunkBytes(chunk, keys, '\n');
 }

@@ -1,5 +1,6 @@
 // Writes a new file whole: under a temporary name until it is durable, so that its own name never stands for less.
 
+import { createHash } from 'node:crypto';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { writeFailure } from '../../engine/backup/archive-writer.ts';
@@ -12,19 +13,53 @@ import { type CopyFile, inTheWay } from './copy-file.ts';
 export interface WriteOptions {
   readonly fs: Fs;
   readonly file: CopyFile;
-  /** Of this write alone. */
-  readonly id: string;
+  readonly temporaries: TemporaryNames;
   readonly pieces: AsyncIterable<Uint8Array>;
 }
 
-/** Resolves when the file stands durable under its name. Rejects with `file_exists`, `disk_full`, or what `pieces` says; then nothing of it is left. */
-export async function writeFile({ fs, file, id, pieces }: WriteOptions): Promise<void> {
+/**
+ * Names of files that are not whole yet, `.hedgerow-copy-<data directory>-<id>.tmp`. One process at a time holds a data directory: a file with its mark that
+ * this process is not writing was left by one that was killed. Files of servers on other data directories are theirs.
+ */
+export class TemporaryNames {
+  readonly #prefix: string;
+  readonly #newId: () => string;
+  readonly #used = new Set<string>();
+
+  constructor(dataDir: string, newId: () => string) {
+    const digest = createHash('sha256').update(dataDir).digest('hex');
+    this.#prefix = `.hedgerow-copy-${digest.slice(0, 16)}-`;
+    this.#newId = newId;
+  }
+
+  take(): string {
+    const name = `${this.#prefix}${this.#newId()}.tmp`;
+    this.#used.add(name);
+    return name;
+  }
+
+  give(name: string): void {
+    this.#used.delete(name);
+  }
+
+  isStale(name: string): boolean {
+    return name.startsWith(this.#prefix) && name.endsWith('.tmp') && !this.#used.has(name);
+  }
+}
+
+/**
+ * Resolves when the file stands durable under its name. Rejects with `file_exists`, `disk_full`, or what `pieces` says; then nothing of it is left. What one that
+ * was killed has left in the directory goes first.
+ */
+export async function writeFile({ fs, file, temporaries, pieces }: WriteOptions): Promise<void> {
   const { path, packed } = file;
   const dir = directoryOf(path);
-  const temporary = joined(dir, `.hedgerow-copy-${id}.tmp`);
+  const name = temporaries.take();
+  const temporary = joined(dir, name);
   let placed = false;
   try {
     fs.makeDir(dir);
+    await removeStale(fs, dir, temporaries);
     await writePieces(fs.open(temporary, 'create'), packed, pieces);
     await fs.renameNew(temporary, path).catch((error: { code?: unknown }) => {
       throw error.code === 'EEXIST' ? inTheWay(path) : error;
@@ -35,7 +70,15 @@ export async function writeFile({ fs, file, id, pieces }: WriteOptions): Promise
     await fs.remove(temporary).catch(() => undefined);
     if (placed) await fs.remove(path).catch(() => undefined);
     throw writeFailure(error, path);
+  } finally {
+    temporaries.give(name);
   }
+}
+
+/** What cannot be removed stays for the next time. */
+async function removeStale(fs: Fs, dir: string, temporaries: TemporaryNames): Promise<void> {
+  for (const name of fs.list(dir))
+    if (temporaries.isStale(name)) await fs.remove(joined(dir, name)).catch(() => undefined);
 }
 
 async function writePieces(handle: FileHandle, packed: boolean, pieces: AsyncIterable<Uint8Array>): Promise<void> {

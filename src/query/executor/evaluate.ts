@@ -8,7 +8,7 @@ import { followsVector, hasNodeVector, overlapsVector, sharedVector } from './ed
 import { conjunction, disjunction, inverted, nullTest } from './logic.ts';
 import { isInValues, isInVectors } from './membership.ts';
 import { type Batch, gather, type RowSet, type Side } from './row-set.ts';
-import { constant, NULL_VECTOR, type Vector, valueAt } from './vector.ts';
+import { constant, NULL_VECTOR, type Scratch, type Vector, valueAt } from './vector.ts';
 
 /** What an evaluation needs besides the rows. */
 export interface Environment {
@@ -17,6 +17,8 @@ export interface Environment {
   readonly patterns: readonly {
     readonly columns: readonly { readonly id: number; readonly name: string; readonly type: string }[];
   }[];
+  /** Set where values are used up before the next expression is evaluated. */
+  readonly scratch?: Scratch;
   /** In groups: the values of keys and aggregates; in ORDER BY over items: the items' values. */
   readonly keys?: readonly Vector[];
   readonly aggregates?: readonly Vector[];
@@ -39,7 +41,7 @@ export function evaluate(node: BoundExpression, batch: Batch, environment: Envir
     case 'compare':
       return compareVectors(node.operator, at(node.left), at(node.right), count);
     case 'arithmetic':
-      return computeVectors(node, at(node.left), at(node.right), count);
+      return computeVectors(node, at(node.left), at(node.right), count, environment.scratch);
     case 'negate':
       return negateVector(at(node.operand));
     case 'textMatch':
@@ -101,8 +103,11 @@ function fieldVector(node: BoundField, { set, rows }: Side, count: number): Vect
   }
 }
 
-function membersOf(set: RowSet, row: number): number[] {
-  return Array.from(set.members.subarray(set.offsets[row]!, set.offsets[row + 1]!));
+function membersOf({ members, offsets }: RowSet, row: number): number[] {
+  const start = offsets[row]!;
+  const list = new Array<number>(offsets[row + 1]! - start);
+  for (let i = 0; i < list.length; i++) list[i] = members[start + i]!;
+  return list;
 }
 
 function propertyVector(

@@ -44,7 +44,7 @@ export function inverted(vector: Vector): Vector {
   if (vector.kind === 'constant') return vector.value === null ? vector : constant(vector.value !== true);
   const { values, nulls } = vector as BooleanVector;
   const result = new Uint8Array(values.length);
-  for (let i = 0; i < values.length; i++) result[i] = values[i]! ^ 1;
+  for (let i = 0, end = values.length; i < end; i++) result[i] = values[i]! ^ 1;
   return { kind: 'boolean', values: result, nulls };
 }
 

@@ -44,7 +44,7 @@ export function rowSetOf(block: ColumnBlock, columnIds: readonly number[]): RowS
 function offsetsOf(sizes: Uint32Array): Uint32Array {
   const offsets = new Uint32Array(sizes.length + 1);
   let sum = 0;
-  for (let i = 0; i < sizes.length; i++) {
+  for (let i = 0, end = sizes.length; i < end; i++) {
     offsets[i] = sum;
     sum += sizes[i]!;
   }
@@ -75,7 +75,7 @@ export function gather(values: Float64Array, rows: Uint32Array | undefined, coun
 function pick({ set, rows }: Side, selection: Uint32Array): Side {
   if (rows === undefined) return { set, rows: selection };
   const picked = new Uint32Array(selection.length);
-  for (let i = 0; i < selection.length; i++) picked[i] = rows[selection[i]!]!;
+  for (let i = 0, end = selection.length; i < end; i++) picked[i] = rows[selection[i]!]!;
   return { set, rows: picked };
 }
 
@@ -166,7 +166,7 @@ function joinTexts(columns: readonly TextColumn[], nulls: Uint8Array): TextColum
       }
       return place;
     });
-    for (let i = 0; i < column.codes.length; i++) codes[at + i] = placeOf[column.codes[i]!] ?? 0;
+    for (let i = 0, end = column.codes.length; i < end; i++) codes[at + i] = placeOf[column.codes[i]!] ?? 0;
     at += column.codes.length;
   }
   return { kind: 'text', nulls, codes, texts };

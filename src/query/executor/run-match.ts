@@ -1,10 +1,13 @@
 // Runs the plan of a MATCH: input, groups, DISTINCT, order, SKIP and LIMIT; gives result rows in chunks.
 
+import { TextSink } from '../../core/index.ts';
 import type { BoundExpression, Value } from '../binder/bound.ts';
 import type { JoinPlan, MatchPlan, ScanPlan } from '../planner/plan.ts';
 import { Aggregator, compositeKey } from './aggregate.ts';
 import type { QueryContext, Steps } from './context.ts';
 import { type Environment, evaluate } from './evaluate.ts';
+import { foldRows } from './fold.ts';
+import { foldPlanOf } from './fold-plan.ts';
 import { joinRows } from './join.ts';
 import { newestFirst } from './newest-first.ts';
 import type { Batch } from './row-set.ts';
@@ -111,10 +114,7 @@ function* grouped(plan: MatchPlan, context: QueryContext): Steps<Evaluated> {
   }
   const { keys, aggregates } = plan.match.grouping!;
   const aggregator = new Aggregator(keys, aggregates, context);
-  for (const batch of input(plan, context)) {
-    if (batch !== null) aggregator.add(batch);
-    yield null;
-  }
+  for (const _ of aggregated(plan, aggregator, context)) yield null;
   for (let from = 0; from < aggregator.groups; from += CHUNK_ROWS) {
     const to = Math.min(from + CHUNK_ROWS, aggregator.groups);
     const environment = {
@@ -123,6 +123,21 @@ function* grouped(plan: MatchPlan, context: QueryContext): Steps<Evaluated> {
       aggregates: aggregates.map((_, index) => aggregator.aggregate(index, from, to)),
     };
     yield evaluateItems(plan, { count: to - from, sides: [] }, environment);
+  }
+}
+
+/** Adds all rows to the aggregator: over columns in the core where that can be, else read. */
+function* aggregated(plan: MatchPlan, aggregator: Aggregator, context: QueryContext): Steps<{ count: number }> {
+  const fold = foldPlanOf(plan, context.patterns);
+  if (fold !== undefined) {
+    yield* context.observed(plan.input, foldRows(fold, aggregator, context));
+    return;
+  }
+  const batches =
+    plan.input.op === 'scan' ? scanRows(plan.input, context, undefined, new TextSink()) : input(plan, context);
+  for (const batch of batches) {
+    if (batch !== null) aggregator.add(batch);
+    yield null;
   }
 }
 
@@ -192,6 +207,7 @@ function* sorted(plan: MatchPlan, context: QueryContext): Steps<ResultChunk> {
       environment,
     );
     for (let i = 0; i < chunk.count; i++) {
+      if (!sorter.admits(orders, i)) continue;
       const row = sortRow(chunk.items, orders, i);
       if (seen !== undefined) {
         const key = JSON.stringify(row.values);

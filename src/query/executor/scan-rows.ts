@@ -1,7 +1,14 @@
 // Reads the rows of one pattern through its access paths, filtered, as batches.
 
-import { type BlockColumn, buildColumnPlan, type ColumnPlan, readColumnBlocks } from '../../core/index.ts';
+import {
+  type BlockColumn,
+  buildColumnPlan,
+  type ColumnPlan,
+  readColumnBlocks,
+  type TextSink,
+} from '../../core/index.ts';
 import type { Scan } from '../../engine/index.ts';
+import type { ScanBounds } from '../../engine/types.ts';
 import type { BoundPattern } from '../binder/bound.ts';
 import type { AccessPath, ColumnNeeds, ScanPlan } from '../planner/plan.ts';
 import type { QueryContext, Steps } from './context.ts';
@@ -17,19 +24,22 @@ import {
   selectFrom,
 } from './row-set.ts';
 
-/** Batches in (event_ts, id) order when there is one path. `limit`: no more than so many rows are of use. */
-export function scanRows(plan: ScanPlan, context: QueryContext, limit?: number): Steps<Batch> {
-  return context.observed(plan, scanPaths(plan, context, limit));
+/**
+ * Batches in (event_ts, id) order when there is one path. `limit`: no more than so many rows are of use. `sink`: batches stand in it, and are void when
+ * the next one is asked for.
+ */
+export function scanRows(plan: ScanPlan, context: QueryContext, limit?: number, sink?: TextSink): Steps<Batch> {
+  return context.observed(plan, scanPaths(plan, context, limit, sink));
 }
 
 /** As `scanRows`, uncounted. */
-export function* scanPaths(plan: ScanPlan, context: QueryContext, limit?: number): Steps<Batch> {
+export function* scanPaths(plan: ScanPlan, context: QueryContext, limit?: number, sink?: TextSink): Steps<Batch> {
   const seen = plan.paths.length > 1 ? new Set<number>() : undefined;
   const pattern = context.patterns[plan.pattern]!;
   const columns = columnPlan(pattern, plan.needs);
   const rowLimit = plan.filter.length === 0 && seen === undefined ? limit : undefined;
   for (const path of plan.paths) {
-    for (const set of scanPath(plan, path, columns, context, rowLimit)) {
+    for (const set of scanPath(plan, path, columns, context, rowLimit, sink)) {
       if (set === null) {
         yield null;
         continue;
@@ -63,29 +73,46 @@ function* scanPath(
   columns: ColumnPlan,
   context: QueryContext,
   limit: number | undefined,
+  sink: TextSink | undefined,
+): Steps<RowSet> {
+  const bounds = { ...boundsOf(path), limit: limit === undefined ? undefined : Math.max(1, limit) };
+  yield* readScan(context.source.scan(context.patterns[plan.pattern]!, bounds, columns), plan, columns, context, sink);
+}
+
+/** What a path asks the engine for. */
+export function boundsOf({ startTs, endTs, nodes, ranges }: AccessPath): ScanBounds {
+  return {
+    startTs,
+    endTs,
+    nodes: nodes.length === 0 ? undefined : nodes,
+    where: ranges.length === 0 ? undefined : ranges,
+  };
+}
+
+/** The rows of a scan of column blocks; closes it. With a sink they stand in it, and are void when the next ones are asked for. */
+export function* readScan(
+  scan: Scan,
+  plan: ScanPlan,
+  columns: ColumnPlan,
+  context: QueryContext,
+  sink?: TextSink,
 ): Steps<RowSet> {
   const ids = columns.parts.columns.map((column) => column.id);
-  const { startTs, endTs, nodes, ranges } = path;
-  const scan: Scan = context.source.scan(
-    context.patterns[plan.pattern]!,
-    {
-      startTs,
-      endTs,
-      nodes: nodes.length === 0 ? undefined : nodes,
-      where: ranges.length === 0 ? undefined : ranges,
-      limit: limit === undefined ? undefined : Math.max(1, limit),
-    },
-    columns,
-  );
   try {
-    for (let bytes = scan.next(); bytes !== null; bytes = scan.next()) {
+    for (let bytes = slice(scan, sink); bytes !== null; bytes = slice(scan, sink)) {
       if (bytes.length === 0) yield null;
-      for (const block of readColumnBlocks(bytes as Uint8Array<ArrayBuffer>, columns)) yield rowSetOf(block, ids);
+      for (const block of readColumnBlocks(bytes, columns)) yield rowSetOf(block, ids);
     }
   } finally {
     context.touch(plan, scan.plan().buckets_scanned);
     scan.close();
   }
+}
+
+function slice(scan: Scan, sink: TextSink | undefined): Uint8Array<ArrayBuffer> | null {
+  if (sink === undefined) return scan.next();
+  sink.clear();
+  return scan.fill(sink) ? sink.borrow() : null;
 }
 
 /** The columns of a pattern that a statement reads, as the core is asked for them. */
@@ -137,14 +164,14 @@ export function pickRows(set: RowSet, rows: Uint32Array): RowSet {
   let members = set.members;
   if (set.offsets.length > 1) {
     let total = 0;
-    for (let i = 0; i < rows.length; i++) {
+    for (let i = 0, end = rows.length; i < end; i++) {
       offsets[i] = total;
       total += set.offsets[rows[i]! + 1]! - set.offsets[rows[i]!]!;
     }
     offsets[rows.length] = total;
     if (set.members.length > 0) {
       members = new Float64Array(total);
-      for (let i = 0; i < rows.length; i++)
+      for (let i = 0, end = rows.length; i < end; i++)
         members.set(set.members.subarray(set.offsets[rows[i]!]!, set.offsets[rows[i]! + 1]!), offsets[i]!);
     }
   }
@@ -155,16 +182,16 @@ export function pickRows(set: RowSet, rows: Uint32Array): RowSet {
 
 function pickColumn(column: PropertyColumn, rows: Uint32Array): PropertyColumn {
   const nulls = new Uint8Array(rows.length);
-  for (let i = 0; i < rows.length; i++) nulls[i] = column.nulls[rows[i]!]!;
+  for (let i = 0, end = rows.length; i < end; i++) nulls[i] = column.nulls[rows[i]!]!;
   if (column.kind === 'number') return { kind: 'number', nulls, values: picked(column.values, rows) };
   const codes = new Uint32Array(rows.length);
-  for (let i = 0; i < rows.length; i++) codes[i] = column.codes[rows[i]!]!;
+  for (let i = 0, end = rows.length; i < end; i++) codes[i] = column.codes[rows[i]!]!;
   return { kind: 'text', nulls, codes, texts: column.texts };
 }
 
 function picked(values: Float64Array, rows: Uint32Array): Float64Array {
   if (values.length === 0) return values;
   const result = new Float64Array(rows.length);
-  for (let i = 0; i < rows.length; i++) result[i] = values[rows[i]!]!;
+  for (let i = 0, end = rows.length; i < end; i++) result[i] = values[rows[i]!]!;
   return result;
 }

@@ -2,6 +2,7 @@
 
 import type { Value } from '../binder/bound.ts';
 import { compareValues } from './compare.ts';
+import { type Vector, valueAt } from './vector.ts';
 
 /** A row of a result with what it is ordered by. */
 export interface SortRow {
@@ -33,13 +34,17 @@ const RUN_ROWS = 4096;
 
 /** Keeps all rows, or the first `limit` of the order, sorted at the end. */
 export class Sorter {
+  readonly #descending: readonly boolean[];
   readonly #compare: Compare;
   readonly #limit: number;
   /** So many rows are cut down to the limit; one sort of them takes a few ms. With a large limit all rows are kept. */
   readonly #cutAt: number;
   #rows: SortRow[] = [];
+  /** The last row that was kept when rows were cut down: only rows before it are of use. */
+  #bound: SortRow | undefined;
 
   constructor(descending: readonly boolean[], limit: number | undefined) {
+    this.#descending = descending;
     this.#compare = comparator(descending);
     this.#limit = limit ?? Number.MAX_SAFE_INTEGER;
     this.#cutAt = this.#limit <= RUN_ROWS ? 2 * this.#limit + RUN_ROWS : Infinity;
@@ -55,6 +60,18 @@ export class Sorter {
     if (this.#rows.length < this.#cutAt) return;
     this.#rows.sort(this.#compare);
     this.#rows.length = this.#limit;
+    this.#bound = this.#rows[this.#limit - 1];
+  }
+
+  /** Whether a row ordered by the values at a place of some vectors may be among the first. Most rows are not, when there is a limit: they need not be made. */
+  admits(orders: readonly Vector[], place: number): boolean {
+    const bound = this.#bound;
+    if (bound === undefined) return true;
+    for (let i = 0; i < orders.length; i++) {
+      const order = compareNullable(valueAt(orders[i]!, place), bound.order[i]!);
+      if (order !== 0) return this.#descending[i] ? order > 0 : order < 0;
+    }
+    return false;
   }
 
   /** All rows in order; pauses with null between steps of a few ms. Equal rows keep the order they came in. */

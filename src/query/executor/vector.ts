@@ -1,4 +1,6 @@
 // Vectors: the values of one expression for every combination of a batch.
+//
+// Loops over typed arrays take the length before they begin: V8 would read it at every step, and be some times slower.
 
 import type { Value, ValueType } from '../binder/bound.ts';
 
@@ -128,4 +130,26 @@ export function allPlaces(count: number): Uint32Array {
   const places = new Uint32Array(count);
   for (let i = 0; i < count; i++) places[i] = i;
   return places;
+}
+
+/** Memory for the numbers of vectors that are used up soon: it is used again, and so stays near, where fresh memory would have to be fetched. */
+export class Scratch {
+  readonly #arrays: Float64Array[] = [];
+  #used = 0;
+
+  /** Numbers that mean nothing yet. */
+  numbers(count: number): Float64Array {
+    const place = this.#used++;
+    let array = this.#arrays[place];
+    if (array === undefined || array.length < count) {
+      array = new Float64Array(count);
+      this.#arrays[place] = array;
+    }
+    return array.length === count ? array : array.subarray(0, count);
+  }
+
+  /** All that was given out may be given out again. */
+  reset(): void {
+    this.#used = 0;
+  }
 }

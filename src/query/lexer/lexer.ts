@@ -14,6 +14,8 @@ export function tokenize(text: string): Token[] {
       `the statement has ${text.length} characters, more than the limit of ${MAX_STATEMENT_LENGTH}.`,
     );
   }
+  // In ASCII a character and its capital stand at the same place, so that capitals are made once and not for each word.
+  const capitals = ASCII.test(text) ? text.toUpperCase() : undefined;
   const tokens: Token[] = [];
   let at = 0;
   while (true) {
@@ -22,28 +24,33 @@ export function tokenize(text: string): Token[] {
       tokens.push(token('end', '', text.length, text.length));
       return tokens;
     }
-    const next = readToken(text, at);
+    const next = isLetter(text.charCodeAt(at)) ? readWord(text, at, capitals) : readOther(text, at);
     tokens.push(next);
     at = next.end;
   }
 }
 
 function token(kind: TokenKind, value: string, start: number, end: number): Token {
-  return { kind, value, upper: kind === 'word' ? value.toUpperCase() : '', start, end };
+  return { kind, value, upper: '', start, end };
 }
 
-function readToken(text: string, at: number): Token {
+/** A token that is no word. */
+function readOther(text: string, at: number): Token {
   const code = text.charCodeAt(at);
-  if (isLetter(code)) return readWord(text, at);
   if (isDigit(code) || (code === DOT && isDigit(text.charCodeAt(at + 1)))) return readNumber(text, at);
   if (code === QUOTE || code === DOUBLE_QUOTE) return readText(text, at, code);
   if (code === DOLLAR) return readParameter(text, at);
   if (code === BACKQUOTE) return readName(text, at);
-  const two = text.slice(at, at + 2);
-  if (two === '<=' || two === '>=' || two === '<>' || two === '!=') return token('symbol', two, at, at + 2);
+  if (isDoubled(code, text.charCodeAt(at + 1))) return token('symbol', text.slice(at, at + 2), at, at + 2);
   if (SYMBOLS.includes(text[at]!)) return token('symbol', text[at]!, at, at + 1);
   const character = String.fromCodePoint(text.codePointAt(at)!);
   throw errorAt(text, at, `the character ${JSON.stringify(character)} has no meaning here.`);
+}
+
+/** Whether two characters are one symbol: <= >= <> !=. */
+function isDoubled(first: number, second: number): boolean {
+  if (second === EQUAL) return first === LESS || first === GREATER || first === EXCLAMATION;
+  return second === GREATER && first === LESS;
 }
 
 /** The first place at or behind `at` that is no blank and in no comment. */
@@ -67,9 +74,10 @@ function skipBlanks(text: string, at: number): number {
   return next;
 }
 
-function readWord(text: string, start: number): Token {
+function readWord(text: string, start: number, capitals: string | undefined): Token {
   const end = wordEnd(text, start);
-  return token('word', text.slice(start, end), start, end);
+  const value = text.slice(start, end);
+  return { kind: 'word', value, upper: capitals?.slice(start, end) ?? value.toUpperCase(), start, end };
 }
 
 function wordEnd(text: string, start: number): number {
@@ -187,7 +195,12 @@ function unknownEscape(text: string, at: number): HedgerowError {
 
 const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\', "'": "'", '"': '"', n: '\n', r: '\r', t: '\t' };
 const LONE_SURROGATE = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/;
+const ASCII = /^[\0-\x7f]*$/;
 const SYMBOLS = '()[],:.;=<>+-*/%';
+const EXCLAMATION = 33;
+const LESS = 60;
+const EQUAL = 61;
+const GREATER = 62;
 const QUOTE = 39;
 const DOUBLE_QUOTE = 34;
 const DOLLAR = 36;

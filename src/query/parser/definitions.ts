@@ -26,7 +26,7 @@ export function parseCreate(stream: TokenStream): CreateTableNode | IndexNode {
   let compactThreshold: number | undefined;
   while (true) {
     if (properties === undefined && stream.acceptWord('PROPERTIES')) properties = columnTypes(stream);
-    else if (bucketSeconds === undefined && stream.acceptWord('BUCKET_SECONDS')) bucketSeconds = stream.expectInteger();
+    else if (bucketSeconds === undefined && stream.acceptWord('BUCKET_SECONDS')) bucketSeconds = width(stream);
     else if (compactThreshold === undefined && stream.acceptWord('COMPACT_THRESHOLD'))
       compactThreshold = stream.expectInteger();
     else break;
@@ -42,6 +42,13 @@ export function parseCreate(stream: TokenStream): CreateTableNode | IndexNode {
     start,
     end: stream.lastEnd,
   };
+}
+
+function width(stream: TokenStream): number {
+  const { start } = stream.current;
+  const seconds = stream.expectInteger();
+  if (seconds === 0) throw stream.failAt(start, 'BUCKET_SECONDS takes an integer of 1 or more.');
+  return seconds;
 }
 
 /** IF NOT EXISTS or IF EXISTS. A table may be called `if`: then no EXISTS follows. */

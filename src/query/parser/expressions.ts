@@ -202,14 +202,13 @@ const PARAMETER_TEXT = /^\$([A-Za-z_][A-Za-z0-9_]*)$/;
 
 /** `$name` or `'$name'`; undefined: none stands here. */
 export function acceptParameter(stream: TokenStream): ParameterNode | undefined {
-  const { kind, value, start, end } = stream.current;
+  const { kind, value } = stream.current;
   const name = kind === 'parameter' ? value : kind === 'text' ? PARAMETER_TEXT.exec(value)?.[1] : undefined;
   if (name === undefined) {
     stream.expecting('a $parameter');
     return undefined;
   }
-  stream.next();
-  return { kind: 'parameter', name, start, end };
+  return stream.takeParameter(name);
 }
 
 export function parseList(stream: TokenStream): ListNode {

@@ -1,39 +1,45 @@
-// How high the tree of an expression is, measured without recursion.
+// How high the tree of an expression is: those who walk it later do so recursively.
 
 import { MAX_HEIGHT } from '../limits.ts';
 import type { Expression } from './ast.ts';
 import type { TokenStream } from './token-stream.ts';
 
-/** Throws `syntax_error` where an expression is too high for those who walk it. Linear in its size. */
+/** Throws `syntax_error` where an expression is too high for those who walk it. Linear in its size; goes no deeper than the limit itself. */
 export function checkHeight(expression: Expression, stream: TokenStream): void {
-  let level: readonly Expression[] = [expression];
-  for (let height = 1; level.length > 0; height++) {
-    if (height > MAX_HEIGHT)
-      throw stream.failAt(level[0]!.start, `operators stand in one another more than ${MAX_HEIGHT} deep.`);
-    level = level.flatMap(partsOf);
-  }
+  const above = firstAbove(expression, MAX_HEIGHT);
+  if (above !== undefined)
+    throw stream.failAt(above.start, `operators stand in one another more than ${MAX_HEIGHT} deep.`);
 }
 
-/** The expressions directly inside one. */
-function partsOf(node: Expression): readonly Expression[] {
+/** The first expression that stands above `left` levels. */
+function firstAbove(node: Expression, left: number): Expression | undefined {
+  if (left === 0) return node;
   switch (node.kind) {
     case 'list':
     case 'and':
     case 'or':
-      return node.items;
+      return firstAboveAll(node.items, left - 1);
     case 'call':
-      return node.args;
+      return firstAboveAll(node.args, left - 1);
     case 'not':
     case 'negate':
     case 'isNull':
-      return [node.operand];
+      return firstAbove(node.operand, left - 1);
     case 'binary':
-      return [node.left, node.right];
+      return firstAbove(node.left, left - 1) ?? firstAbove(node.right, left - 1);
     case 'in':
-      return [node.operand, node.list];
+      return firstAbove(node.operand, left - 1) ?? firstAbove(node.list, left - 1);
     case 'between':
-      return [node.operand, node.low, node.high];
+      return firstAbove(node.operand, left - 1) ?? firstAbove(node.low, left - 1) ?? firstAbove(node.high, left - 1);
     default:
-      return [];
+      return undefined;
   }
+}
+
+function firstAboveAll(nodes: readonly Expression[], left: number): Expression | undefined {
+  for (const node of nodes) {
+    const above = firstAbove(node, left);
+    if (above !== undefined) return above;
+  }
+  return undefined;
 }

@@ -8,10 +8,15 @@ import { TokenStream } from './token-stream.ts';
 
 /** The syntax tree of `text`. Throws `syntax_error` with line, column, what was found and what was expected. Linear in the length of the text. */
 export function parseStatement(text: string): Statement {
+  return readStatement(text).statement;
+}
+
+/** As `parseStatement`, and the names of the parameters, each once. */
+export function readStatement(text: string): { statement: Statement; parameters: readonly string[] } {
   const stream = new TokenStream(text);
-  const statement = readStatement(stream);
+  const statement = anyStatement(stream);
   stream.acceptSymbol(';');
-  if (stream.current.kind === 'end') return statement;
+  if (stream.current.kind === 'end') return { statement, parameters: [...stream.parameters] };
   if (stream.lastEnd > 0 && text[stream.lastEnd - 1] === ';')
     throw stream.failAt(stream.current.start, 'one statement at a time; send what follows the semicolon on its own.');
   throw stream.fail('the end of the statement');
@@ -35,7 +40,7 @@ const READERS: Readonly<Record<string, (stream: TokenStream) => Statement>> = {
   ANALYZE: (stream) => parseExplain(stream, 'analyze'),
 };
 
-function readStatement(stream: TokenStream): Statement {
+function anyStatement(stream: TokenStream): Statement {
   const reader = Object.hasOwn(READERS, stream.current.upper) ? READERS[stream.current.upper] : undefined;
   if (reader !== undefined) return reader(stream);
   for (const word of Object.keys(READERS)) stream.expecting(word);
@@ -69,6 +74,6 @@ function parseExplain(stream: TokenStream, kind: 'explain' | 'analyze'): Stateme
   const { start, upper } = stream.next();
   if (stream.current.upper === 'EXPLAIN' || stream.current.upper === 'ANALYZE')
     throw stream.failAt(stream.current.start, `${upper} takes a statement that is no EXPLAIN or ANALYZE itself.`);
-  const statement = readStatement(stream);
+  const statement = anyStatement(stream);
   return { kind, statement, start, end: stream.lastEnd };
 }

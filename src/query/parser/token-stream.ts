@@ -5,7 +5,7 @@ import { tokenize } from '../lexer/lexer.ts';
 import type { Token } from '../lexer/token.ts';
 import { MAX_NESTING } from '../limits.ts';
 import { errorAt, unexpected } from '../syntax-error.ts';
-import type { NameNode } from './ast.ts';
+import type { NameNode, ParameterNode } from './ast.ts';
 
 /** Symbols stand in quotes; words and descriptions do not. */
 function quoted(expected: string): string {
@@ -14,10 +14,13 @@ function quoted(expected: string): string {
 
 export class TokenStream {
   readonly text: string;
+  /** Names of the parameters that were taken. */
+  readonly parameters = new Set<string>();
   readonly #tokens: readonly Token[];
   #at = 0;
-  /** What was looked for at the present token and not found. */
+  /** What was looked for at the present token and not found: the first `#missed` of these. The list keeps its room from token to token. */
   readonly #expected: string[] = [];
+  #missed = 0;
   #depth = 0;
 
   constructor(text: string) {
@@ -41,7 +44,7 @@ export class TokenStream {
   next(): Token {
     const token = this.current;
     if (token.kind !== 'end') this.#at += 1;
-    this.#expected.length = 0;
+    this.#missed = 0;
     return token;
   }
 
@@ -51,7 +54,7 @@ export class TokenStream {
       this.next();
       return true;
     }
-    this.#expected.push(word);
+    this.expecting(word);
     return false;
   }
 
@@ -61,7 +64,7 @@ export class TokenStream {
       this.next();
       return true;
     }
-    this.#expected.push(symbol);
+    this.expecting(symbol);
     return false;
   }
 
@@ -72,7 +75,7 @@ export class TokenStream {
       this.next();
       return value as T;
     }
-    for (const symbol of symbols) this.#expected.push(symbol);
+    for (const symbol of symbols) this.expecting(symbol);
     return undefined;
   }
 
@@ -92,6 +95,13 @@ export class TokenStream {
     return { name: token.value, start: token.start, end: token.end };
   }
 
+  /** Takes the present token as the parameter of that name. */
+  takeParameter(name: string): ParameterNode {
+    const { start, end } = this.next();
+    this.parameters.add(name);
+    return { kind: 'parameter', name, start, end };
+  }
+
   /** An integer of 0 or more. */
   expectInteger(): number {
     const token = this.current;
@@ -107,13 +117,13 @@ export class TokenStream {
 
   /** Adds to what is expected here, without looking. */
   expecting(what: string): void {
-    this.#expected.push(what);
+    this.#expected[this.#missed++] = what;
   }
 
   /** The error of the present token: none of what was looked for. */
   fail(what?: string): HedgerowError {
-    if (what !== undefined) this.#expected.push(what);
-    return unexpected(this.text, this.current, this.#expected.map(quoted));
+    if (what !== undefined) this.expecting(what);
+    return unexpected(this.text, this.current, this.#expected.slice(0, this.#missed).map(quoted));
   }
 
   failAt(offset: number, detail: string): HedgerowError {
@@ -125,15 +135,13 @@ export class TokenStream {
     return this.#depth > 0;
   }
 
-  /** Runs `read` one level deeper. */
+  /** Runs `read` one level deeper. What throws ends the whole reading. */
   nested<T>(read: () => T): T {
     this.#depth += 1;
     if (this.#depth > MAX_NESTING)
       throw this.failAt(this.current.start, `this stands in more than ${MAX_NESTING} parentheses, lists or calls.`);
-    try {
-      return read();
-    } finally {
-      this.#depth -= 1;
-    }
+    const result = read();
+    this.#depth -= 1;
+    return result;
   }
 }

@@ -4,7 +4,7 @@ import type { RangeCondition } from '../../engine/types.ts';
 import type { BoundComparison, BoundExpression, BoundPattern, Value } from '../binder/bound.ts';
 import type { ParameterValues } from '../binder/parameters.ts';
 import { flipped } from '../executor/compare.ts';
-import { constantValue } from '../executor/evaluate.ts';
+import { fixedValue } from './fixed-values.ts';
 import { patternsOf } from './patterns-of.ts';
 
 const MAX = Number.MAX_SAFE_INTEGER;
@@ -111,7 +111,7 @@ class AccessReader {
     const nodes =
       'kind' in pattern.members
         ? (this.#parameters[pattern.members.name] as readonly Value[])
-        : pattern.members.map((item) => constantValue(item, this.#parameters));
+        : pattern.members.map((item) => fixedValue(item, this.#parameters));
     for (const node of nodes) {
       if (node === null) return undefined;
       bounds.nodes.add(node as number);
@@ -129,7 +129,7 @@ class AccessReader {
   }
 
   #takeConstant(condition: BoundExpression): Outcome {
-    return constantValue(condition, this.#parameters) === true ? 'taken' : 'nothing';
+    return fixedValue(condition, this.#parameters) === true ? 'taken' : 'nothing';
   }
 
   #takeAll(items: readonly BoundExpression[], bounds: Bounds): Outcome {
@@ -144,7 +144,7 @@ class AccessReader {
 
   #takeNode(node: BoundExpression, bounds: Bounds): Outcome {
     if (patternsOf(node) !== 0) return 'left';
-    const value = constantValue(node, this.#parameters);
+    const value = fixedValue(node, this.#parameters);
     if (!Number.isSafeInteger(value)) return 'nothing';
     bounds.nodes.add(value as number);
     return 'taken';
@@ -158,7 +158,7 @@ class AccessReader {
     const operator = turned ? flipped(condition.operator) : condition.operator;
     const isTime = side.kind === 'field' && side.field.kind === 'event_ts';
     if (!isTime && side.kind !== 'bucket' && !isNumericProperty(side)) return 'left';
-    const value = constantValue(other, this.#parameters);
+    const value = fixedValue(other, this.#parameters);
     if (value === null) return 'nothing';
     if (operator === '<>') return 'left';
     if (isTime) return takeTime(operator, value as number, 1, bounds);
@@ -179,7 +179,7 @@ class AccessReader {
       'kind' in items
         ? (this.#parameters[items.name] as readonly Value[])
         : items.every((item) => patternsOf(item) === 0)
-          ? items.map((item) => constantValue(item, this.#parameters))
+          ? items.map((item) => fixedValue(item, this.#parameters))
           : undefined;
     if (values === undefined) return undefined;
     const buckets = [...new Set(values.filter((value) => Number.isSafeInteger(value)) as number[])].sort(

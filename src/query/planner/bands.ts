@@ -2,8 +2,8 @@
 
 import type { BoundComparison, BoundExpression } from '../binder/bound.ts';
 import type { ParameterValues } from '../binder/parameters.ts';
-import { constantValue } from '../executor/evaluate.ts';
 import type { Bounds } from './access.ts';
+import { fixedValue } from './fixed-values.ts';
 import { patternsOf } from './patterns-of.ts';
 
 /** `low <= later.event_ts - earlier.event_ts <= high`; integers or infinite. */
@@ -29,9 +29,18 @@ export function bandOf(condition: BoundExpression, parameters: ParameterValues):
   return condition.kind === 'compare' ? comparedTimes(condition, parameters) : undefined;
 }
 
+/** The band that a condition says something of without being it: rows of one bucket lie less than a bucket apart. */
+export function impliedBand(condition: BoundExpression): TimeBand | undefined {
+  if (condition.kind !== 'compare' || condition.operator !== '=') return undefined;
+  const { left, right } = condition;
+  if (left.kind !== 'bucket' || right.kind !== 'bucket' || left.pattern === right.pattern) return undefined;
+  const most = left.bucketSeconds - 1;
+  return { later: left.pattern, earlier: right.pattern, low: -most, high: most };
+}
+
 function widthOf(width: BoundExpression, parameters: ParameterValues): number | undefined {
   if (patternsOf(width) !== 0) return undefined;
-  const value = constantValue(width, parameters);
+  const value = fixedValue(width, parameters);
   return typeof value === 'number' ? Math.floor(value) : undefined;
 }
 
@@ -81,7 +90,7 @@ function linearOf(node: BoundExpression, parameters: ParameterValues): Linear | 
     return left && right && plus(left, right, node.operator === '+' ? 1 : -1);
   }
   if (patternsOf(node) !== 0) return undefined;
-  const value = constantValue(node, parameters);
+  const value = fixedValue(node, parameters);
   return typeof value === 'number' ? { times: new Map(), constant: value } : undefined;
 }
 

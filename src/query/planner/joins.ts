@@ -2,8 +2,8 @@
 
 import type { BoundExpression } from '../binder/bound.ts';
 import type { ParameterValues } from '../binder/parameters.ts';
-import { constantValue } from '../executor/evaluate.ts';
-import { bandOf } from './bands.ts';
+import { bandOf, impliedBand, type TimeBand } from './bands.ts';
+import { fixedValue } from './fixed-values.ts';
 import { patternsOf } from './patterns-of.ts';
 import type { Band, EqualLink, JoinPlan, MemberLink, ScanPlan } from './plan.ts';
 
@@ -60,7 +60,7 @@ function planJoin(
   let band: Band | undefined;
   let members: MemberLink | undefined;
   for (const condition of conditions) {
-    const time = bandTo(right.pattern, condition, parameters);
+    const time = bandTo(right.pattern, bandOf(condition, parameters));
     if (time !== undefined && (band === undefined || band.left === time.left)) {
       band = joined(band, time);
       continue;
@@ -75,6 +75,12 @@ function planJoin(
     if (pair === undefined) filter.push(condition);
     else equal.push(pair);
   }
+  // A member join looks at near rows only; a hash join finds those of a bucket anyway.
+  if (members !== undefined)
+    for (const condition of conditions) {
+      const near = bandTo(right.pattern, impliedBand(condition));
+      if (near !== undefined && (band === undefined || band.left === near.left)) band = joined(band, near);
+    }
   const strategy = strategyOf(band, members, equal);
   // A NULL width, a member link below 1 and the like tie nothing, but filter.
   const cartesian = strategy === 'NESTED_LOOP' && filter.length === 0;
@@ -93,9 +99,8 @@ function planJoin(
   };
 }
 
-/** The band that a condition is, as seen from the pattern on the left: right - left. Undefined: it is none, or ties two others. */
-function bandTo(right: number, condition: BoundExpression, parameters: ParameterValues): Band | undefined {
-  const band = bandOf(condition, parameters);
+/** A band as seen from the pattern on the left: right - left. Undefined: there is none, or it ties two others. */
+function bandTo(right: number, band: TimeBand | undefined): Band | undefined {
   if (band?.later === right) return { left: band.earlier, low: band.low, high: band.high };
   return band?.earlier === right ? { left: band.later, low: -band.high, high: -band.low } : undefined;
 }
@@ -117,7 +122,7 @@ function memberLink(
   const other = isTurned ? condition.left : condition.right;
   if (shared.kind !== 'shared' || shared.left === shared.right || patternsOf(other) !== 0) return undefined;
   if (shared.left !== right && shared.right !== right) return undefined;
-  const value = constantValue(other, parameters);
+  const value = fixedValue(other, parameters);
   if (typeof value !== 'number') return undefined;
   const operator = isTurned ? TURNED[condition.operator] : condition.operator;
   const left = shared.left === right ? shared.right : shared.left;

@@ -4,31 +4,57 @@ import type { BoundExpression, BoundPattern } from '../binder/bound.ts';
 import { partsOf } from '../binder/parts.ts';
 import type { ColumnNeeds } from './plan.ts';
 
-/** Patterns that an expression reads, as bits (a MATCH has at most 16). */
+/** Patterns that an expression reads, as bits (a MATCH has at most 16). Asked often for every plan, so it makes no lists. */
 export function patternsOf(node: BoundExpression): number {
-  let bits = 0;
   switch (node.kind) {
     case 'field':
     case 'row':
     case 'bucket':
+      return 1 << node.pattern;
     case 'hasNode':
-      bits = 1 << node.pattern;
-      break;
+      return (1 << node.pattern) | patternsOf(node.node);
     case 'shared':
+      return (1 << node.left) | (1 << node.right);
     case 'overlaps':
-      bits = (1 << node.left) | (1 << node.right);
-      break;
+      return (1 << node.left) | (1 << node.right) | patternsOf(node.width);
     case 'follows':
-      bits = (1 << node.later) | (1 << node.earlier);
-      break;
-    default:
+      return (1 << node.later) | (1 << node.earlier) | patternsOf(node.width);
+    case 'compare':
+    case 'arithmetic':
+    case 'textMatch':
+      return patternsOf(node.left) | patternsOf(node.right);
+    case 'negate':
+    case 'not':
+    case 'isNull':
+    case 'size':
+      return patternsOf(node.operand);
+    case 'and':
+    case 'or':
+    case 'list':
+      return patternsOfAll(node.items);
+    case 'in':
+      return patternsOf(node.operand) | ('kind' in node.items ? 0 : patternsOfAll(node.items));
+    case 'constant':
+    case 'parameter':
+    case 'aggregateValue':
+    case 'keyValue':
+    case 'itemValue':
+      return 0;
   }
-  for (const part of partsOf(node)) bits |= patternsOf(part);
+}
+
+function patternsOfAll(nodes: readonly BoundExpression[]): number {
+  let bits = 0;
+  for (const node of nodes) bits |= patternsOf(node);
   return bits;
 }
 
 export function noNeeds(): ColumnNeeds {
   return { times: false, ids: false, sizes: false, members: false, properties: new Set() };
+}
+
+export function copyOfNeeds({ times, ids, sizes, members, properties }: ColumnNeeds): ColumnNeeds {
+  return { times, ids, sizes, members, properties: new Set(properties) };
 }
 
 /** Adds what an expression reads to the needs of its patterns. */

@@ -15,7 +15,7 @@ export type Strategy =
   | 'HASH_JOIN'
   | 'NESTED_LOOP';
 
-/** One way into a table: what its indexes are asked for, all of it at once. Bounds are inclusive. */
+/** One way into a table: what its indexes are asked for, all of it at once. Bounds are inclusive. Estimates are NaN where a run did not need them. */
 export interface AccessPath {
   readonly startTs: number | undefined;
   readonly endTs: number | undefined;
@@ -45,6 +45,7 @@ export interface ScanPlan {
   /** Conditions on this pattern alone that no index answers. */
   readonly filter: readonly BoundExpression[];
   readonly needs: ColumnNeeds;
+  /** NaN where a run did not need it. */
   readonly estimatedRows: number;
   readonly totalBuckets: number;
 }

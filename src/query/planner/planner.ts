@@ -1,15 +1,17 @@
 // Plans a MATCH: what each index is asked for, the order of the joins, and what need not be read at all.
 
+import { strategyOf as scanStrategy } from '../../engine/scan-view.ts';
 import type { RangeCondition } from '../../engine/types.ts';
 import { HedgerowError } from '../../errors.ts';
 import type { BoundExpression, BoundMatch, BoundPattern } from '../binder/bound.ts';
 import type { ParameterValues } from '../binder/parameters.ts';
-import { constantValue } from '../executor/evaluate.ts';
 import { type Access, accessOf, type Bounds } from './access.ts';
-import { bandOf, narrowWindows } from './bands.ts';
+import { bandOf, impliedBand, narrowWindows } from './bands.ts';
+import { fixedValue } from './fixed-values.ts';
 import { planJoins } from './joins.ts';
-import { addNeeds, noNeeds, patternsOf } from './patterns-of.ts';
+import { addNeeds, copyOfNeeds } from './patterns-of.ts';
 import type { AccessPath, ColumnNeeds, JoinPlan, MatchPlan, ScanPlan, ShortcutPlan, Strategy } from './plan.ts';
+import { type MatchShape, shapeOf } from './shape.ts';
 
 /** What indexes and directories say about rows, without reading them. */
 export interface Estimate {
@@ -29,19 +31,33 @@ export interface EstimateRequest {
 export type Estimator = (pattern: BoundPattern, request: EstimateRequest) => Estimate;
 
 export function planMatch(match: BoundMatch, parameters: ParameterValues, estimate: Estimator): MatchPlan {
-  const own = match.patterns.map((_, place) => match.where.filter((condition) => isOwn(condition, place)));
-  const joint = match.where.filter((condition) => match.patterns.every((_, place) => !isOwn(condition, place)));
-  const accesses = match.patterns.map((pattern, place) =>
+  return planShape(shapeOf(match), parameters, estimate);
+}
+
+/** `totalBuckets`: of a pattern, for a plan that is run and not shown: then indexes are asked only for what the run depends on. */
+export function planShape(
+  shape: MatchShape,
+  parameters: ParameterValues,
+  estimate: Estimator,
+  totalBuckets?: (pattern: BoundPattern) => number,
+): MatchPlan {
+  const { match, own, joint } = shape;
+  const { patterns } = match;
+  const accesses = patterns.map((pattern, place) =>
     cheaper(accessOf(pattern, own[place]!, parameters), pattern, estimate),
   );
-  const bands = joint.flatMap((condition) => bandOf(condition, parameters) ?? []);
-  narrowWindows(
-    accesses.map((access) => (access.ways.length === 1 ? access.ways[0] : undefined)),
-    bands,
-  );
-  const needs = needsOf(match, accesses);
-  const scans = match.patterns.map((pattern, place) =>
-    planScan(pattern, place, accesses[place]!, needs[place]!, estimate),
+  if (joint.length > 0) {
+    const bands = joint.flatMap((condition) => bandOf(condition, parameters) ?? impliedBand(condition) ?? []);
+    narrowWindows(
+      accesses.map((access) => (access.ways.length === 1 ? access.ways[0] : undefined)),
+      bands,
+    );
+  }
+  const needs = needsOf(shape, accesses);
+  // The order of a join rests on estimates.
+  const total = patterns.length === 1 ? totalBuckets : undefined;
+  const scans = patterns.map((pattern, place) =>
+    planScan(pattern, place, accesses[place]!, needs[place]!, estimate, total),
   );
   const input = scans.length === 1 ? scans[0]! : planJoins(scans, joint, parameters);
   const skip = countOf(match.skip, parameters, 'SKIP') ?? 0;
@@ -50,79 +66,81 @@ export function planMatch(match: BoundMatch, parameters: ParameterValues, estima
   return { match, input, shortcut: shortcutOf(match, input), order, skip, limit, strategy: strategyOf(input) };
 }
 
+/** Those of the shape where nothing is added to them: neither by what is left to filter, nor by a join or by several ways in. */
+function needsOf({ match, needs: besides }: MatchShape, accesses: readonly Access[]): readonly ColumnNeeds[] {
+  if (accesses.length === 1 && accesses[0]!.ways.length <= 1 && accesses[0]!.filter.length === 0) return besides;
+  const needs = besides.map(copyOfNeeds);
+  for (const { filter } of accesses) for (const condition of filter) addNeeds(condition, needs, match.patterns);
+  return needs;
+}
+
 /** Several ways in, when an index answers each and together they touch less than the one way that they are parts of. */
 function cheaper(access: Access, pattern: BoundPattern, estimate: Estimator): Access {
   const { instead } = access;
   if (instead === undefined) return access;
-  const paths = access.ways.map((way) => planPath(pattern, way, estimate).path);
-  const whole = planPath(pattern, instead.ways[0]!, estimate).path;
+  const paths = access.ways.map((way) => planPath(pattern, way, estimate));
+  const whole = planPath(pattern, instead.ways[0]!, estimate);
   const touched = paths.reduce((sum, path) => sum + path.bucketsScanned, 0);
   const isIndexed = paths.every((path) => path.strategy !== 'FULL_SCAN');
   return isIndexed && touched < whole.bucketsScanned ? access : instead;
 }
 
-/** Whether a condition reads this pattern and no other. One that reads none goes with the first. */
-function isOwn(condition: BoundExpression, place: number): boolean {
-  const bits = patternsOf(condition);
-  return bits === 1 << place || (bits === 0 && place === 0);
-}
-
-function needsOf(match: BoundMatch, accesses: readonly Access[]): ColumnNeeds[] {
-  const needs = match.patterns.map(noNeeds);
-  const expressions = [
-    ...accesses.flatMap((access) => access.filter),
-    ...match.where.filter((condition) => match.patterns.every((_, place) => !isOwn(condition, place))),
-    ...(match.grouping?.keys ?? []),
-    ...(match.grouping?.aggregates ?? []).flatMap((aggregate) => aggregate.operand ?? []),
-    ...match.items.map((item) => item.expression),
-    ...match.orderBy.map((order) => order.expression),
-  ];
-  for (const expression of expressions) addNeeds(expression, needs, match.patterns);
-  return needs;
-}
-
+/** `totalBuckets`: as for `planShape`. */
 export function planScan(
   pattern: BoundPattern,
   place: number,
   access: Access,
   needs: ColumnNeeds,
   estimate: Estimator,
+  totalBuckets?: (pattern: BoundPattern) => number,
 ): ScanPlan {
-  const paths = access.ways.filter((way) => way.startTs <= way.endTs).map((way) => planPath(pattern, way, estimate));
+  const ways = access.ways.filter((way) => way.startTs <= way.endTs);
+  const { filter } = access;
+  if (totalBuckets !== undefined && ways.length <= 1) {
+    const paths = ways.map((way) => planOnlyPath(pattern, way, estimate));
+    const total = totalBuckets(pattern);
+    return { op: 'scan', pattern: place, paths, filter, needs, estimatedRows: Number.NaN, totalBuckets: total };
+  }
+  const paths = ways.map((way) => planPath(pattern, way, estimate));
   // Rows that several ways find are told apart by their keys.
   if (paths.length > 1) {
     needs.times = true;
     needs.ids = true;
   }
-  const total = estimate(pattern, { startTs: undefined, endTs: undefined, nodes: [], ranges: [] });
-  return {
-    op: 'scan',
-    pattern: place,
-    paths: paths.map(({ path }) => path),
-    filter: access.filter,
-    needs,
-    estimatedRows: Math.min(
-      total.rows,
-      paths.reduce((sum, { path }) => sum + path.estimatedRows, 0),
-    ),
-    totalBuckets: total.totalBuckets,
-  };
+  const total = estimate(pattern, EVERYTHING);
+  const sum = paths.reduce((rows, path) => rows + path.estimatedRows, 0);
+  const estimatedRows = Math.min(total.rows, sum);
+  return { op: 'scan', pattern: place, paths, filter, needs, estimatedRows, totalBuckets: total.totalBuckets };
 }
 
-function planPath(pattern: BoundPattern, way: Bounds, estimate: Estimator): { path: AccessPath } {
-  const request = {
+const EVERYTHING: EstimateRequest = { startTs: undefined, endTs: undefined, nodes: [], ranges: [] };
+
+function planPath(pattern: BoundPattern, way: Bounds, estimate: Estimator): AccessPath {
+  const { startTs, endTs, nodes, ranges } = requestOf(way);
+  const { rows, strategy, bucketsScanned } = estimate(pattern, { startTs, endTs, nodes, ranges });
+  return { startTs, endTs, nodes, ranges, strategy, estimatedRows: rows, bucketsScanned };
+}
+
+/** There is nothing to choose, and what drives is known, unless the order of a column may. */
+function planOnlyPath(pattern: BoundPattern, way: Bounds, estimate: Estimator): AccessPath {
+  if (way.ranges.length > 0 && way.nodes.size === 0) return planPath(pattern, way, estimate);
+  const { startTs, endTs, nodes, ranges } = requestOf(way);
+  const strategy = scanStrategy({ startTs, endTs }, nodes.length, false);
+  return { startTs, endTs, nodes, ranges, strategy, estimatedRows: Number.NaN, bucketsScanned: Number.NaN };
+}
+
+function requestOf(way: Bounds): EstimateRequest {
+  return {
     startTs: way.startTs > -Number.MAX_SAFE_INTEGER ? way.startTs : undefined,
     endTs: way.endTs < Number.MAX_SAFE_INTEGER ? way.endTs : undefined,
     nodes: [...way.nodes],
     ranges: way.ranges,
   };
-  const { rows, strategy, bucketsScanned } = estimate(pattern, request);
-  return { path: { ...request, strategy, estimatedRows: rows, bucketsScanned } };
 }
 
 function countOf(node: BoundExpression | undefined, parameters: ParameterValues, clause: string): number | undefined {
   if (node === undefined) return undefined;
-  const value = constantValue(node, parameters) as number;
+  const value = fixedValue(node, parameters) as number;
   if (value >= 0) return value;
   const msg = 'must be an integer of 0 or more';
   throw new HedgerowError('invalid_statement', `${clause} takes an integer of 0 or more, not ${value}.`, {

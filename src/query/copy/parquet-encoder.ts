@@ -1,0 +1,121 @@
+// Encodes rows as a Parquet file, a row group at a time. The only file that knows hyparquet-writer.
+
+import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
+import type { Value } from '../binder/bound.ts';
+import type { ParquetSink } from './parquet-port.ts';
+import type { CellType, ResultColumn } from './result-columns.ts';
+
+/** Rows of a row group, fewer when their texts are long. */
+const GROUP_ROWS = 8192;
+const GROUP_CHARACTERS = 2 ** 22;
+
+type Schema = ConstructorParameters<typeof ParquetWriter>[0]['schema'];
+type Element = Schema[number];
+
+export class ParquetEncoder implements ParquetSink {
+  readonly #columns: readonly ResultColumn[];
+  readonly #bytes = new ByteWriter();
+  readonly #writer: ParquetWriter;
+  #group: RowGroup;
+
+  constructor(columns: readonly ResultColumn[]) {
+    this.#columns = columns;
+    this.#writer = new ParquetWriter({ writer: this.#bytes, schema: schemaOf(columns), createdBy: 'Hedgerow' });
+    this.#group = new RowGroup(columns);
+  }
+
+  async add(columns: readonly (readonly Value[])[]): Promise<Uint8Array> {
+    this.#group.add(columns);
+    if (this.#group.full) this.#writeGroup();
+    return this.#taken();
+  }
+
+  /** No flush and no finish of its own: nothing of this waits. */
+  #writeGroup(): void {
+    const { data, rows } = this.#group;
+    void this.#writer.write({ columnData: data, rowGroupSize: rows });
+    this.#group = new RowGroup(this.#columns);
+  }
+
+  async end(): Promise<Uint8Array> {
+    if (this.#group.rows > 0) this.#writeGroup();
+    void this.#writer.finish();
+    return this.#taken();
+  }
+
+  /** What was written since the last time. */
+  #taken(): Uint8Array<ArrayBuffer> {
+    const bytes = this.#bytes;
+    const piece = new Uint8Array(bytes.buffer.slice(0, bytes.index));
+    bytes.index = 0;
+    return piece;
+  }
+
+  close(): void {}
+}
+
+class RowGroup {
+  readonly data: { name: string; data: unknown[] }[];
+  readonly #types: readonly ResultColumn['type'][];
+  rows = 0;
+  #characters = 0;
+
+  constructor(columns: readonly ResultColumn[]) {
+    this.data = columns.map(({ name }) => ({ name, data: [] }));
+    this.#types = columns.map(({ type }) => type);
+  }
+
+  get full(): boolean {
+    return this.rows >= GROUP_ROWS || this.#characters >= GROUP_CHARACTERS;
+  }
+
+  add(columns: readonly (readonly Value[])[]): void {
+    for (const [place, values] of columns.entries()) {
+      const { data } = this.data[place]!;
+      const type = this.#types[place]!;
+      for (const each of values) {
+        const value = parquetValue(each, type);
+        if (typeof value === 'string') this.#characters += value.length;
+        data.push(value);
+      }
+    }
+    this.rows += columns[0]?.length ?? 0;
+  }
+}
+
+function parquetValue(value: Value, type: ResultColumn['type']): unknown {
+  if (value === null) return null;
+  if (type === 'integer') return BigInt(value as number);
+  if (type === 'json') return JSON.stringify(value);
+  if (typeof type === 'string') return value;
+  return (value as readonly Value[]).map((item) => parquetValue(item, type.listOf));
+}
+
+function schemaOf(columns: readonly ResultColumn[]): Schema {
+  return [{ name: 'root', num_children: columns.length }, ...columns.flatMap(elementsOf)];
+}
+
+/** INT64, DOUBLE, BOOLEAN and UTF8, all of them optional; lists in the three levels of the Parquet format. */
+function elementsOf({ name, type }: ResultColumn): Element[] {
+  if (type === 'json') return [leaf(name, 'text')];
+  if (typeof type === 'string') return [leaf(name, type)];
+  return [
+    { name, repetition_type: 'OPTIONAL', num_children: 1, converted_type: 'LIST', logical_type: { type: 'LIST' } },
+    { name: 'list', repetition_type: 'REPEATED', num_children: 1 },
+    leaf('element', type.listOf),
+  ];
+}
+
+function leaf(name: string, type: CellType): Element {
+  const base = { name, repetition_type: 'OPTIONAL' as const };
+  switch (type) {
+    case 'integer':
+      return { ...base, type: 'INT64' };
+    case 'real':
+      return { ...base, type: 'DOUBLE' };
+    case 'boolean':
+      return { ...base, type: 'BOOLEAN' };
+    case 'text':
+      return { ...base, type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } };
+  }
+}

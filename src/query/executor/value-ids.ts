@@ -1,0 +1,100 @@
+// Numbers 0, 1, 2, ... for the distinct values of an expression over many batches, as they come; null is one of them.
+
+import type { Value, ValueType } from '../binder/bound.ts';
+import { NumberTable } from './number-table.ts';
+import { type TextVector, type Vector, valueAt, vectorOf } from './vector.ts';
+
+const NONE = -1;
+const UNKNOWN = 0xffffffff;
+
+export class ValueIds {
+  readonly #type: ValueType;
+  readonly #numbers = new NumberTable();
+  /** Texts, and JSON of lists and rows. */
+  readonly #texts = new Map<string, number>();
+  readonly #values: Value[] = [];
+  /** Of null; NONE: it did not come yet. */
+  #nullId = NONE;
+
+  constructor(type: ValueType) {
+    this.#type = type;
+  }
+
+  /** Ids given so far are below it. */
+  get size(): number {
+    return this.#isNumeric ? this.#numbers.size : this.#values.length;
+  }
+
+  /** The id of null; -1: it did not come yet. */
+  get nullId(): number {
+    return this.#nullId;
+  }
+
+  get #isNumeric(): boolean {
+    return this.#type === 'integer' || this.#type === 'real';
+  }
+
+  /** The values of ids as a vector. */
+  valuesOf(ids: Uint32Array): Vector {
+    if (!this.#isNumeric)
+      return vectorOf(
+        Array.from(ids, (id) => this.#values[id]!),
+        this.#type,
+      );
+    const values = new Float64Array(ids.length);
+    let nulls: Uint8Array | undefined;
+    for (let i = 0, end = ids.length; i < end; i++) {
+      const id = ids[i]!;
+      if (id !== this.#nullId) values[i] = this.#numbers.at(id);
+      else {
+        nulls ??= new Uint8Array(ids.length);
+        nulls[i] = 1;
+      }
+    }
+    return { kind: 'number', values, nulls };
+  }
+
+  /** The ids of a vector's values. */
+  idsOf(vector: Vector, count: number): Uint32Array {
+    const ids = new Uint32Array(count);
+    if (count === 0) return ids;
+    if (vector.kind === 'constant') return ids.fill(this.#idOf(vector.value));
+    if (vector.kind === 'number') this.#numbers.placesOf(vector.values, vector.nulls, this.#ofNull, ids);
+    else if (vector.kind === 'text') this.#textIds(vector, ids);
+    else for (let i = 0; i < count; i++) ids[i] = this.#idOf(valueAt(vector, i));
+    return ids;
+  }
+
+  readonly #ofNull = (): number => {
+    if (this.#nullId === NONE) this.#nullId = this.#isNumeric ? this.#numbers.take() : this.#values.push(null) - 1;
+    return this.#nullId;
+  };
+
+  #textIds({ codes, texts, nulls }: TextVector, ids: Uint32Array): void {
+    const known = new Uint32Array(texts.length).fill(UNKNOWN);
+    for (let i = 0, end = ids.length; i < end; i++) {
+      if (nulls !== undefined && nulls[i] === 1) {
+        ids[i] = this.#ofNull();
+        continue;
+      }
+      const code = codes[i]!;
+      if (known[code] === UNKNOWN) known[code] = this.#textId(texts[code]!, texts[code]!);
+      ids[i] = known[code]!;
+    }
+  }
+
+  #idOf(value: Value): number {
+    if (value === null) return this.#ofNull();
+    if (this.#isNumeric) return this.#numbers.placeOf(value as number);
+    return this.#textId(typeof value === 'string' ? value : JSON.stringify(value), value);
+  }
+
+  #textId(key: string, value: Value): number {
+    let id = this.#texts.get(key);
+    if (id === undefined) {
+      id = this.#values.push(value) - 1;
+      this.#texts.set(key, id);
+    }
+    return id;
+  }
+}

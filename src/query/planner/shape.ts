@@ -1,0 +1,92 @@
+// The shape of a MATCH: what of its plan does not depend on values, so that it is found once for all runs of a bound statement.
+
+import { buildRowPlan, type RowPlan } from '../../core/index.ts';
+import type { Table } from '../../engine/table.ts';
+import type { BoundExpression, BoundItem, BoundMatch } from '../binder/bound.ts';
+import { addNeeds, noNeeds, patternsOf } from './patterns-of.ts';
+import type { ColumnNeeds } from './plan.ts';
+
+export interface MatchShape {
+  readonly match: BoundMatch;
+  /** Names of the result columns. */
+  readonly columns: readonly string[];
+  /** Of each pattern: the conditions that read it and no other. Those that read none go with the first. */
+  readonly own: readonly (readonly BoundExpression[])[];
+  /** Conditions on several patterns. */
+  readonly joint: readonly BoundExpression[];
+  /** Of each pattern: what is read of it besides what its own conditions read. Plans that add to it copy it. */
+  readonly needs: readonly ColumnNeeds[];
+  /** Set when the core can write the rows of the result. */
+  readonly written: WrittenRows | undefined;
+}
+
+/** Rows as the core writes them: `id`, `event_ts` and `members`, then the columns of the plan. */
+export interface WrittenRows {
+  readonly rowPlan: RowPlan;
+  /** What stands before each, and a brace behind it: the row is the one value of the result's row. */
+  readonly before: string | undefined;
+}
+
+export function shapeOf(match: BoundMatch): MatchShape {
+  const own: BoundExpression[][] = match.patterns.map(() => []);
+  const joint: BoundExpression[] = [];
+  for (const condition of match.where) {
+    const bits = patternsOf(condition);
+    const isOwn = (bits & (bits - 1)) === 0;
+    if (isOwn) own[bits === 0 ? 0 : 31 - Math.clz32(bits)]!.push(condition);
+    else joint.push(condition);
+  }
+  return {
+    match,
+    columns: match.items.map((item) => item.name),
+    own,
+    joint,
+    needs: needsOf(match, joint),
+    written: writtenRows(match),
+  };
+}
+
+function needsOf({ patterns, grouping, items, orderBy }: BoundMatch, joint: readonly BoundExpression[]): ColumnNeeds[] {
+  const needs = patterns.map(noNeeds);
+  const add = (expression: BoundExpression) => addNeeds(expression, needs, patterns);
+  joint.forEach(add);
+  grouping?.keys.forEach(add);
+  for (const { operand } of grouping?.aggregates ?? []) if (operand !== undefined) add(operand);
+  for (const { expression } of items) add(expression);
+  for (const { expression } of orderBy) add(expression);
+  return needs;
+}
+
+function writtenRows({ patterns, grouping, distinct, items }: BoundMatch): WrittenRows | undefined {
+  if (patterns.length !== 1 || grouping !== undefined || distinct) return undefined;
+  const { table } = patterns[0]!;
+  const [first] = items;
+  if (items.length === 1 && first!.expression.kind === 'row')
+    return { rowPlan: table.rowPlan, before: `{${JSON.stringify(first!.name)}:` };
+  const rowPlan = rowPlanOf(items, table);
+  return rowPlan && { rowPlan, before: undefined };
+}
+
+const HEAD = ['id', 'event_ts', 'members'] as const;
+
+/** The first three columns are those of every row under their own names; property columns follow in any order under any names. */
+function rowPlanOf(items: readonly BoundItem[], { columns, rowPlan }: Table): RowPlan | undefined {
+  if (items.length < HEAD.length) return undefined;
+  const properties: { id: number; name: string; missing: string }[] = [];
+  let isWhole = items.length === HEAD.length + columns.columns.length;
+  for (const [place, { name, expression }] of items.entries()) {
+    if (expression.kind !== 'field') return undefined;
+    const { field } = expression;
+    if (place < HEAD.length) {
+      if (field.kind !== HEAD[place] || name !== HEAD[place]) return undefined;
+      continue;
+    }
+    if (field.kind !== 'property') return undefined;
+    const next = columns.columns[place - HEAD.length];
+    isWhole &&= next !== undefined && next.id === field.id && next.name === name;
+    const column = columns.columns.find(({ id }) => id === field.id)!;
+    properties.push({ id: field.id, name, missing: JSON.stringify(column.default) });
+  }
+  // The table's own plan lies in the core already.
+  return isWhole ? rowPlan : buildRowPlan(properties);
+}

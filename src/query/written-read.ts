@@ -1,0 +1,126 @@
+// A read whose rows the core writes as JSON text: whole rows of one pattern, or columns in the order the core has them, with nothing left to check or compute.
+
+import type { Scan } from '../engine/index.ts';
+import type { ScanRequest } from '../engine/types.ts';
+import type { AccessPath, MatchPlan, Strategy } from './planner/plan.ts';
+import type { MatchShape } from './planner/shape.ts';
+import type { ReadView } from './read.ts';
+import type { QueryPlanFigures } from './result.ts';
+
+/** `json`: commas between the rows; `ndjson`: a newline behind each. */
+export type RowFormat = 'json' | 'ndjson';
+
+/** The way in whose rows are the result just as they come; undefined: there is more to do than to write them. */
+export function writtenPath({ written }: MatchShape, plan: MatchPlan): AccessPath | undefined {
+  const { input, order, skip, limit } = plan;
+  if (written === undefined || input.op !== 'scan' || input.paths.length !== 1) return undefined;
+  const isInOrder = order === 'none' || order === 'index';
+  return isInOrder && input.filter.length === 0 && skip === 0 && limit !== 0 ? input.paths[0] : undefined;
+}
+
+// One is made for every read of its kind, so it holds plain fields only. Read it to its end, or close it.
+export class WrittenRead {
+  readonly columns: readonly string[];
+  /** Log position the rows reflect. */
+  readonly lsn: number;
+  readonly table: string;
+  readonly strategy: Strategy;
+  private readonly scan: Scan;
+  private readonly format: RowFormat;
+  /** See `WrittenRows`. */
+  private readonly before: Uint8Array | undefined;
+  private readonly view: ReadView;
+  private readonly totalBuckets: number;
+  private readonly nowUs: () => number;
+  private readonly startUs: number;
+  private endUs: number;
+
+  constructor(
+    shape: MatchShape,
+    path: AccessPath,
+    format: RowFormat,
+    plan: MatchPlan,
+    { view, nowUs, startUs }: { view: ReadView; nowUs: () => number; startUs: number },
+  ) {
+    const { table } = shape.match.patterns[0]!;
+    const { rowPlan, before } = shape.written!;
+    this.columns = shape.columns;
+    this.format = format;
+    this.before = before === undefined ? undefined : Buffer.from(before);
+    this.lsn = view.lsn;
+    this.table = table.name;
+    this.strategy = plan.strategy;
+    this.view = view;
+    this.totalBuckets = plan.input.op === 'scan' ? plan.input.totalBuckets : 0;
+    this.nowUs = nowUs;
+    this.startUs = startUs;
+    this.endUs = 0;
+    const { startTs, endTs, nodes, ranges } = path;
+    const request: ScanRequest = {
+      startTs,
+      endTs,
+      nodes: nodes.length === 0 ? undefined : nodes,
+      where: ranges.length === 0 ? undefined : ranges,
+      limit: plan.limit,
+      // Behind the rows to be put into others stands what tells where they end.
+      format: before === undefined ? format : 'ndjson',
+      rows: rowPlan,
+    };
+    this.scan = table.scan(request, view.snapshotOf(table), view.overlayOf(table));
+  }
+
+  /** The text of the next rows, null at the end; it may be empty. Bounded to a few ms. */
+  next(): Uint8Array | null {
+    const given = this.scan.rows;
+    const text = this.scan.next();
+    if (text === null) this.close();
+    if (text === null || this.before === undefined) return text;
+    return wrapped(text, this.scan.rows - given, this.before, this.format, given === 0);
+  }
+
+  /** Rows written so far. */
+  get rows(): number {
+    return this.scan.rows;
+  }
+
+  /** After the end. */
+  plan(): QueryPlanFigures {
+    const scanned = Math.min(this.scan.plan().buckets_scanned, this.totalBuckets);
+    return {
+      strategy: this.strategy,
+      buckets_scanned: scanned,
+      total_buckets: this.totalBuckets,
+      speedup_factor: this.totalBuckets / Math.max(1, scanned),
+      elapsed_us: Math.round((this.endUs || this.nowUs()) - this.startUs),
+    };
+  }
+
+  /** A second call does nothing. */
+  close(): void {
+    if (this.endUs > 0) return;
+    this.endUs = this.nowUs();
+    this.scan.close();
+    this.view.release();
+  }
+}
+
+const NEWLINE = 10;
+const COMMA = 44;
+const BRACE = 125;
+
+/** Lines of rows, each with `before` before it and a brace behind it. `first`: no row came before these. */
+function wrapped(lines: Uint8Array, rows: number, before: Uint8Array, format: RowFormat, first: boolean): Uint8Array {
+  const from = Buffer.from(lines.buffer, lines.byteOffset, lines.length);
+  const text = Buffer.allocUnsafe(lines.length + rows * (before.length + 1));
+  let length = 0;
+  for (let at = 0; at < lines.length; ) {
+    const end = from.indexOf(NEWLINE, at);
+    if (format === 'json' && !(first && at === 0)) text[length++] = COMMA;
+    for (let i = 0; i < before.length; i++) text[length++] = before[i]!;
+    length += from.copy(text, length, at, end);
+    text[length++] = BRACE;
+    if (format === 'ndjson') text[length++] = NEWLINE;
+    at = end + 1;
+  }
+  return text.subarray(0, length);
+}

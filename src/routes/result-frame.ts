@@ -1,0 +1,35 @@
+// The bytes around the rows of a statement's JSON answer: its columns before them, the figures of its plan after them.
+
+import type { QueryPlanFigures } from '../query/result.ts';
+import { LONGEST_FRAME, writeFigures } from './rows-frame.ts';
+
+/** Room for a tail. */
+export const LONGEST_TAIL = LONGEST_FRAME;
+
+const HEADS = new WeakMap<readonly string[], Uint8Array>();
+
+/** Made once for the columns of a bound statement, which are the same list in every run. */
+export function headBytes(columns: readonly string[]): Uint8Array {
+  let bytes = HEADS.get(columns);
+  if (bytes === undefined) {
+    bytes = Buffer.from(`{"columns":${JSON.stringify(columns)},"rows":[`);
+    HEADS.set(columns, bytes);
+  }
+  return bytes;
+}
+
+const BRACE = 125;
+
+export function writeTail(into: Uint8Array, from: number, rows: number, plan: QueryPlanFigures): number {
+  const offset = writeFigures(into, from, rows, plan);
+  into[offset] = BRACE;
+  into[offset + 1] = BRACE;
+  return offset + 2;
+}
+
+/** `plan`: null where nothing was searched. */
+export function tailBytes(rows: number, plan: QueryPlanFigures | null): Uint8Array {
+  if (plan === null) return Buffer.from(`],"num_tuples":${rows},"query_plan":null}`, 'latin1');
+  const bytes = new Uint8Array(LONGEST_TAIL);
+  return bytes.subarray(0, writeTail(bytes, 0, rows, plan));
+}

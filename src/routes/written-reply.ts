@@ -1,0 +1,140 @@
+// Answers a statement whose rows the core writes: small results as one body, large ones as a stream of the scan's own slices.
+
+import { checkDeadline } from '../http/deadline.ts';
+import { JSON_TYPE, NDJSON_TYPE } from '../http/media.ts';
+import type { ChunkSource, Reply } from '../http/reply.ts';
+import type { Call } from '../http/route.ts';
+import type { QueryFacts } from '../observe/observer.ts';
+import type { WrittenRead } from '../query/written-read.ts';
+import { headBytes, LONGEST_TAIL, tailBytes, writeTail } from './result-frame.ts';
+
+/** Results up to this size are sent as one body with a Content-Length. */
+const WHOLE_BODY_BYTES = 64 * 1024;
+/** Slices that are read before others get a turn: one with rows, and one that finds no more. */
+const SLICES_AT_ONCE = 2;
+
+/** At once where the first slices are all. */
+export function writtenReply(call: Call, read: WrittenRead, ndjson: boolean): Reply | Promise<Reply> {
+  const answer = new WrittenAnswer(call, read, ndjson);
+  try {
+    for (let count = 0; count < SLICES_AT_ONCE; count++) if (!answer.step()) return answer.reply(true);
+  } catch (error) {
+    read.close();
+    throw error;
+  }
+  const replied = call.services.slices.run(() => answer.step()).then(() => answer.reply(false));
+  return replied.catch((error) => {
+    read.close();
+    throw error;
+  });
+}
+
+// One is made for every answer, so it holds plain fields only.
+class WrittenAnswer implements ChunkSource {
+  private readonly call: Call;
+  private readonly read: WrittenRead;
+  private readonly ndjson: boolean;
+  private readonly slices: Uint8Array[];
+  private size: number;
+  private ended: boolean;
+  /** While it is streamed: what is still to be sent of head and slices, and whether the tail is. */
+  private waiting: Uint8Array[];
+  private tailed: boolean;
+
+  constructor(call: Call, read: WrittenRead, ndjson: boolean) {
+    this.call = call;
+    this.read = read;
+    this.ndjson = ndjson;
+    this.slices = [];
+    this.size = 0;
+    this.ended = false;
+    this.waiting = this.slices;
+    this.tailed = ndjson;
+  }
+
+  /** Reads a slice; false: the answer can begin. */
+  step(): boolean {
+    if (this.call.client.gone) return false;
+    checkDeadline(this.call);
+    const slice = this.read.next();
+    if (slice === null) {
+      this.ended = true;
+      return false;
+    }
+    if (slice.length > 0) this.slices.push(slice);
+    this.size += slice.length;
+    return this.size < WHOLE_BODY_BYTES;
+  }
+
+  /** `atOnce`: control was not given up since the handler began. */
+  reply(atOnce: boolean): Reply {
+    const { read, ndjson, ended } = this;
+    let body: Uint8Array | string = '';
+    if (ended) body = ndjson ? joined(this.slices) : this.whole(atOnce);
+    else if (!ndjson) this.waiting = [headBytes(read.columns), ...this.slices];
+    return {
+      status: 200,
+      contentType: ndjson ? NDJSON_TYPE : JSON_TYPE,
+      body,
+      lsn: read.lsn,
+      headers: undefined,
+      source: ended ? undefined : this,
+      tag: undefined,
+      facts: { kept: false, audit: 'none', query: new ReadFacts(read) },
+    };
+  }
+
+  private whole(atOnce: boolean): Uint8Array {
+    const head = headBytes(this.read.columns);
+    const { call, slices } = this;
+    const { space } = call.services;
+    const size = head.length + this.size + LONGEST_TAIL;
+    // With an Idempotency-Key the answer goes out later: the space may hold another one then.
+    const isShared = atOnce && call.once === undefined && size <= space.bytes.length;
+    const bytes = isShared ? space.bytes : new Uint8Array(size);
+    bytes.set(head, 0);
+    let offset = head.length;
+    for (let i = 0; i < slices.length; i++) {
+      bytes.set(slices[i]!, offset);
+      offset += slices[i]!.length;
+    }
+    offset = writeTail(bytes, offset, this.read.rows, this.read.plan());
+    return isShared ? space.view(offset) : bytes.subarray(0, offset);
+  }
+
+  next(): Uint8Array | null {
+    const piece = this.waiting.shift() ?? this.read.next();
+    if (piece !== null || this.tailed) return piece;
+    this.tailed = true;
+    return tailBytes(this.read.rows, this.read.plan());
+  }
+
+  close(): void {
+    this.read.close();
+  }
+}
+
+class ReadFacts implements QueryFacts {
+  private readonly read: WrittenRead;
+
+  constructor(read: WrittenRead) {
+    this.read = read;
+  }
+
+  get strategy(): string {
+    return this.read.strategy;
+  }
+
+  get table(): string {
+    return this.read.table;
+  }
+
+  get records(): number {
+    return this.read.rows;
+  }
+}
+
+function joined(slices: readonly Uint8Array[]): Uint8Array | string {
+  if (slices.length === 0) return '';
+  return slices.length === 1 ? slices[0]! : Buffer.concat(slices);
+}
