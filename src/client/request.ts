@@ -52,7 +52,8 @@ export function prepare(
     url: settings.url + pathOf(operation.path, input.parameters ?? []) + queryOf(input.query ?? {}),
     // A redirect would hand the key to wherever it leads; the service sends none.
     init: { method: operation.method, headers, redirect: 'error', credentials: 'omit', cache: 'no-store', ...body },
-    repeatable: isRead || operation.idempotent,
+    // What a transaction has staged is no durable write: no answer is kept for its key, so a lost one is the caller's to settle.
+    repeatable: isRead || (operation.idempotent && input.session === undefined),
   };
 }
 

@@ -12,6 +12,9 @@ export interface QueryFlags extends RunnerFlags {
   format?: string | undefined;
 }
 
+/** Nobody could end in a later call what one call has begun. */
+const TRANSACTION = /^\s*(BEGIN|COMMIT|ROLLBACK)\s*;?\s*$/i;
+
 /** Resolves with the exit code: 0, 1 when the statement fails, 2 for a wrong call. `given` is `-`: the statement comes from stdin. */
 export async function queryCommand(given: string, flags: QueryFlags, world: World): Promise<number> {
   const controller = new AbortController();
@@ -21,6 +24,10 @@ export async function queryCommand(given: string, flags: QueryFlags, world: Worl
     const parameters = parametersOf(flags.param ?? []);
     const statement = given === '-' ? await text(world.stdin) : given;
     if (statement.trim() === '') throw new UsageError('query needs a STATEMENT, or - and the statement on stdin.');
+    if (TRANSACTION.test(statement))
+      throw new UsageError(
+        'query runs one statement, which is a transaction of its own; take hedgerow shell for BEGIN, COMMIT and ROLLBACK.',
+      );
     const runner = await openRunner(flags, world);
     try {
       await show(runner, { statement, parameters, signal: controller.signal }, format, world.stdout);
