@@ -50,6 +50,7 @@ const ENTRIES = [
   'src/main.ts',
   'src/core/index.ts',
   'src/engine/compaction/worker.ts',
+  'src/query/copy/parquet-thread.ts',
   'src/client/index.ts',
 ];
 

@@ -13,6 +13,7 @@ import type { Part } from '../../bench/part.ts';
 import { runReads } from '../../bench/reads.ts';
 import { runRestart } from '../../bench/restart.ts';
 import { benchRow, tableOf } from '../../bench/row.ts';
+import { runStatements } from '../../bench/statements.ts';
 import { syntheticEdges } from '../../bench/synthetic.ts';
 import { Workspace } from '../../bench/workspace.ts';
 
@@ -31,6 +32,7 @@ describe('parts of the benches', () => {
     ['load', runLoad, 2],
     ['reads', runReads, 10],
     ['compaction', runCompaction, 2],
+    ['statements', runStatements, 15],
     ['http', runHttp, 3],
     ['guard', runGuard, 3],
     ['restart', runRestart, 2],

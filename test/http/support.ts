@@ -48,6 +48,8 @@ export interface ServerOptions {
   routes?: readonly Route[];
   /** Default a new one, which goes with the server. */
   dir?: string;
+  /** Where COPY reads and writes; default nowhere. */
+  copyRoot?: string;
 }
 
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
@@ -82,7 +84,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
       log,
       limits: options.limits ?? {},
     });
-    if (options.open !== false) service.open(database, store, statementsOf(database));
+    if (options.open !== false) service.open(database, store, statementsOf(database, options.copyRoot));
     return {
       url: `${options.tls === undefined ? 'http' : 'https'}://127.0.0.1:${service.port}`,
       port: service.port,

@@ -49,16 +49,23 @@ interface Run {
 
 /** Every scan of the newest state, and whether it was closed. */
 const open = new Set<object>();
+function watched<T extends { close(): void }>(scan: T): T {
+  open.add(scan);
+  const close = scan.close.bind(scan);
+  scan.close = () => {
+    close();
+    open.delete(scan);
+  };
+  return scan;
+}
+
 const SOURCE: RowSource = {
-  scan: (pattern, request, columns) => {
-    const scan = pattern.table.scan({ ...request, format: 'columns', columns });
-    open.add(scan);
-    const close = scan.close.bind(scan);
-    scan.close = () => {
-      close();
-      open.delete(scan);
-    };
-    return scan;
+  scan: (pattern, request, columns) => watched(pattern.table.scan({ ...request, format: 'columns', columns })),
+  segmentScan: (pattern, request) => {
+    const segments = watched(pattern.table.segmentScan(request));
+    const blocks = segments.blocks.bind(segments);
+    segments.blocks = (columns, segment) => watched(blocks(columns, segment));
+    return segments;
   },
   count: (pattern, startTs, endTs) => pattern.table.count({ startTs, endTs }),
   timeBounds: (pattern, startTs, endTs) => pattern.table.timeBounds({ startTs, endTs }),

@@ -2,10 +2,21 @@
 //
 // A line `use NAME` takes the setup of NAME.txt; `setup {...}` is one step of it; `#` begins a remark. Cases stand between blank lines: the statement, perhaps
 // `parameters {...}`, a line `----`, then each row as JSON, or `error: code line:column sentence`, and where it matters `plan: STRATEGY INDEX scanned/total`.
+//
+// A block with a line `script NAME` begins a script: the cases below it run one after the other over a world of their own, made by the setup of the file and
+// by `setup` lines of the block. A file holds cases or scripts. In a script a case may also have the lines
+//   `session NAME`     whose transaction it takes part in; left out: `main`
+//   `role NAME`        of the caller; left out: `admin`
+//   `later SECONDS`    the clock goes on before it
+// and instead of a statement `file NAME`, which answers the lines of a file below the copy root, or `no file`. Setup of scripts knows besides
+//   {"file":NAME, and "text", "gzip" (text that is packed), "base64" or "fixture" (a file of test/fixtures)}   a file below the copy root
+//   {"copyRoot":null}  COPY is turned off
+// In answers the values of MASKED_NAMES (golden-script.ts) stand as "*": no two runs have the same ones.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { EdgeInput, TableInput } from '../../src/engine/types.ts';
+import type { HedgerowError } from '../../src/errors.ts';
 
 export type SetupStep =
   | { readonly create: TableInput }
@@ -14,7 +25,16 @@ export type SetupStep =
   | { readonly index: string; readonly column: string }
   | { readonly compact: true };
 
+export type FileStep = { readonly file: string } & (
+  | { readonly text: string }
+  | { readonly gzip: string }
+  | { readonly base64: string }
+  | { readonly fixture: string }
+);
+
 export interface GoldenCase {
+  /** Everything above the divider, as it was written. */
+  readonly head: string;
   readonly text: string;
   readonly parameters: Readonly<Record<string, unknown>>;
   /** Lines that are answered. */
@@ -23,11 +43,27 @@ export interface GoldenCase {
   readonly hasPlan: boolean;
 }
 
+export interface ScriptStep extends GoldenCase {
+  readonly session: string;
+  readonly role: string;
+  readonly seconds: number;
+}
+
+export interface GoldenScript {
+  /** The block that begins it, as it was written. */
+  readonly head: string;
+  readonly name: string;
+  /** After that of the file. */
+  readonly setup: readonly (SetupStep | FileStep | { readonly copyRoot: null })[];
+  readonly steps: ScriptStep[];
+}
+
 export interface GoldenFile {
   readonly name: string;
   readonly setup: readonly SetupStep[];
-  /** Everything in order: cases, and what stands between them as it was written. */
+  /** Everything above the scripts in order: cases, and what stands between them as it was written. */
   readonly parts: readonly (string | GoldenCase)[];
+  readonly scripts: readonly GoldenScript[];
 }
 
 const FOLDER = fileURLToPath(new URL('golden/', import.meta.url));
@@ -45,29 +81,61 @@ export function goldenNames(): string[] {
 export function readGolden(name: string): GoldenFile {
   const setup: SetupStep[] = [];
   const parts: (string | GoldenCase)[] = [];
+  const scripts: GoldenScript[] = [];
   for (const block of readFileSync(goldenPath(name), 'utf8').trimEnd().split(/\n\n+/)) {
     const lines = block.split('\n');
     const divider = lines.indexOf('----');
-    if (divider >= 0) parts.push(caseOf(lines, divider));
+    if (divider >= 0) {
+      const script = scripts.at(-1);
+      if (script === undefined) parts.push(caseOf(lines, divider));
+      else script.steps.push(stepOf(lines, divider, name));
+    } else if (lines.some((line) => line.startsWith('script '))) scripts.push(scriptOf(block, name));
     else {
+      if (scripts.length > 0) throw new Error(`${name}: neither a script nor a case: ${block}`);
       parts.push(block);
       for (const line of lines) setup.push(...stepsOf(line, name));
     }
   }
-  return { name, setup, parts };
+  return { name, setup, parts, scripts };
 }
 
+const OPTION = /^(parameters|session|role|later) /;
+
 function caseOf(lines: readonly string[], divider: number): GoldenCase {
-  const isParameters = (line: string) => line.startsWith('parameters ');
   const before = lines.slice(0, divider);
-  const given = before.find(isParameters);
+  const given = optionOf(before, 'parameters');
   const answer = lines.slice(divider + 1);
   return {
-    text: before.filter((line) => !isParameters(line)).join('\n'),
-    parameters: given === undefined ? {} : (JSON.parse(given.slice('parameters '.length)) as Record<string, unknown>),
+    head: before.join('\n'),
+    text: before.filter((line) => !OPTION.test(line)).join('\n'),
+    parameters: given === undefined ? {} : (JSON.parse(given) as Record<string, unknown>),
     answer,
     hasPlan: answer.some((line) => line.startsWith('plan: ')),
   };
+}
+
+function optionOf(lines: readonly string[], name: string): string | undefined {
+  return lines.find((line) => line.startsWith(`${name} `))?.slice(name.length + 1);
+}
+
+function stepOf(lines: readonly string[], divider: number, name: string): ScriptStep {
+  const before = lines.slice(0, divider);
+  const seconds = Number(optionOf(before, 'later') ?? 0);
+  if (!(seconds >= 0)) throw new Error(`${name}: later takes a number of seconds: ${before.join(' ')}`);
+  return {
+    ...caseOf(lines, divider),
+    session: optionOf(before, 'session') ?? 'main',
+    role: optionOf(before, 'role') ?? 'admin',
+    seconds,
+  };
+}
+
+function scriptOf(head: string, name: string): GoldenScript {
+  const lines = head.split('\n').filter((line) => !line.startsWith('#'));
+  const [first, ...others] = lines;
+  if (!first!.startsWith('script ')) throw new Error(`${name}: a script begins with its name: ${head}`);
+  const setup = others.flatMap((line): GoldenScript['setup'] => stepsOf(line, name));
+  return { head, name: first!.slice('script '.length), setup, steps: [] };
 }
 
 function stepsOf(line: string, name: string): readonly SetupStep[] {
@@ -78,11 +146,19 @@ function stepsOf(line: string, name: string): readonly SetupStep[] {
 }
 
 /** The text of a file with other answers; `answers` by case. */
-export function goldenText({ parts }: GoldenFile, answers: ReadonlyMap<GoldenCase, readonly string[]>): string {
-  const blocks = parts.map((part) => {
-    if (typeof part === 'string') return part;
-    const given = Object.keys(part.parameters).length === 0 ? [] : [`parameters ${JSON.stringify(part.parameters)}`];
-    return [part.text, ...given, '----', ...(answers.get(part) ?? part.answer)].join('\n');
-  });
+export function goldenText(
+  { parts, scripts }: GoldenFile,
+  answers: ReadonlyMap<GoldenCase, readonly string[]>,
+): string {
+  const caseText = (one: GoldenCase) => [one.head, '----', ...(answers.get(one) ?? one.answer)].join('\n');
+  const blocks = parts.map((part) => (typeof part === 'string' ? part : caseText(part)));
+  for (const { head, steps } of scripts) blocks.push(head, ...steps.map(caseText));
   return `${blocks.join('\n\n')}\n`;
+}
+
+/** The line of a statement that is refused. */
+export function errorLine({ code, message, fields }: HedgerowError): string {
+  const { line, column } = (fields ?? {}) as { line?: number; column?: number };
+  if (line === undefined || column === undefined) return `error: ${code} ${message}`;
+  return `error: ${code} ${line}:${column} ${message.replace(/^Line \d+, column \d+: /, '')}`;
 }

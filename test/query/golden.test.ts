@@ -2,39 +2,17 @@
 
 import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { Database } from '../../src/engine/index.ts';
 import { HedgerowError } from '../../src/errors.ts';
 import type { MatchNode } from '../../src/query/parser/ast.ts';
 import { parseStatement } from '../../src/query/parser/parser.ts';
 import { WRITE_GOLDEN } from '../support/golden.ts';
 import { openSim, simDisk } from '../support/sim-engine.ts';
 import { type Answer, type Execute, executor } from './execute.ts';
-import { type GoldenCase, type GoldenFile, goldenNames, goldenPath, goldenText, readGolden } from './golden-file.ts';
+import { errorLine, type GoldenCase, goldenNames, goldenPath, goldenText, readGolden } from './golden-file.ts';
+import { openGoldenWorld } from './golden-world.ts';
 import { naiveMatch } from './naive.ts';
 import type { NaiveTable } from './naive-expressions.ts';
 import { Refusal } from './naive-values.ts';
-import { DoubleTable } from './random-tables.ts';
-
-interface World {
-  database: Database;
-  readonly tables: NaiveTable[];
-}
-
-/** The database that a file's setup makes, and its naive double. */
-async function openWorld({ setup }: GoldenFile, fs: ReturnType<typeof simDisk>): Promise<World> {
-  const database = await openSim(fs);
-  const doubles = new Map<string, DoubleTable>();
-  for (const step of setup) {
-    if ('create' in step) {
-      const table = await database.createTable(step.create);
-      doubles.set(step.create.name, new DoubleTable(table, step.create.columns ?? []));
-    } else if ('insert' in step) await doubles.get(step.insert)!.insert(step.edges);
-    else if ('delete' in step) await doubles.get(step.delete)!.delete(step.event_ts, step.members);
-    else if ('index' in step) await database.createIndex(step.index, step.column);
-    else await database.compact();
-  }
-  return { database, tables: [...doubles.values()].map((double) => double.naive) };
-}
 
 /** The lines that a case answers now. */
 async function answerOf(execute: Execute, { text, parameters, hasPlan }: GoldenCase): Promise<string[]> {
@@ -45,11 +23,7 @@ async function answerOf(execute: Execute, { text, parameters, hasPlan }: GoldenC
     return hasPlan ? [...rows, planLine(plan)] : [...rows];
   } catch (error) {
     if (!(error instanceof HedgerowError)) throw error;
-    const { line, column } = (error.fields ?? {}) as { line?: number; column?: number };
-    const sentence = error.message.replace(/^Line \d+, column \d+: /, '');
-    return [
-      line === undefined ? `error: ${error.code} ${sentence}` : `error: ${error.code} ${line}:${column} ${sentence}`,
-    ];
+    return [errorLine(error)];
   }
 }
 
@@ -97,7 +71,9 @@ function sortedKeys(line: string): string {
   return JSON.stringify(entries.sort());
 }
 
-const files = goldenNames().map(readGolden);
+const files = goldenNames()
+  .map(readGolden)
+  .filter(({ scripts }) => scripts.length === 0);
 const cases = files.flatMap((file) => file.parts.filter((part): part is GoldenCase => typeof part !== 'string'));
 
 describe('golden statements', () => {
@@ -106,7 +82,7 @@ describe('golden statements', () => {
   });
 
   it.runIf(WRITE_GOLDEN).each(files)('of $name are written', async (file) => {
-    const { database } = await openWorld(file, simDisk());
+    const { database } = await openGoldenWorld(file, simDisk());
     const answers = new Map<GoldenCase, readonly string[]>();
     for (const part of file.parts)
       if (typeof part !== 'string') answers.set(part, await answerOf(executor(database), part));
@@ -118,7 +94,7 @@ describe('golden statements', () => {
 
     it.each(['as set up', 'compacted', 'after a restart'] as const)('answer the same, %s', async (state) => {
       const fs = simDisk();
-      let { database } = await openWorld(file, fs);
+      let { database } = await openGoldenWorld(file, fs);
       if (state === 'compacted') await database.compact();
       if (state === 'after a restart') {
         await database.close();
@@ -134,7 +110,7 @@ describe('golden statements', () => {
     });
 
     it('answer what the naive evaluator does', async () => {
-      const { database, tables } = await openWorld(file, simDisk());
+      const { database, tables } = await openGoldenWorld(file, simDisk());
       for (const one of own) {
         const naive = naiveAnswer(one, tables);
         if (naive === undefined) continue;

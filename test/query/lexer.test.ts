@@ -40,6 +40,15 @@ describe('tokens', () => {
     expect([word!.upper, name!.upper]).toEqual(['MATCH', '']);
   });
 
+  it('have their capitals also behind texts whose capitals take more room', () => {
+    for (const before of ["'ab'", "'straße ŉ ﬃ'", '`ß`', '/* ΐ */', '// ß\n'])
+      expect(tokenize(`${before} match _x9 Return`).flatMap((token) => token.upper || [])).toEqual([
+        'MATCH',
+        '_X9',
+        'RETURN',
+      ]);
+  });
+
   it.each([
     ['0', 'integer 0'],
     ['007', 'integer 007'],

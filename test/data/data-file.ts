@@ -1,0 +1,35 @@
+// Reads a real file of ../shared/data into plain arrays; they may be absent.
+
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
+
+const SHARED = process.env.HEDGEROW_SHARED ?? fileURLToPath(new URL('../../../shared', import.meta.url));
+const DATA = join(SHARED, 'data');
+
+/** The mails or contacts of a file in its order, which is that of their times: edge i of the file gets id i + 1. */
+export interface FileEdges {
+  readonly times: readonly number[];
+  readonly members: readonly (readonly number[])[];
+}
+
+function pathOf(name: string): string {
+  return join(DATA, `${name}.ndjson.gz`);
+}
+
+/** Says so when the file is not there. */
+export function hasDataFile(name: string): boolean {
+  const has = existsSync(pathOf(name));
+  if (!has) console.log(`skipped: ${pathOf(name)} is not there (HEDGEROW_SHARED says where the shared folder is)`);
+  return has;
+}
+
+export function readDataFile(name: string): FileEdges {
+  const edges = gunzipSync(readFileSync(pathOf(name)))
+    .toString()
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { event_ts: number; members: number[] });
+  return { times: edges.map((edge) => edge.event_ts), members: edges.map((edge) => edge.members) };
+}

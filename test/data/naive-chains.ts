@@ -1,0 +1,39 @@
+// Counts pairs and causal chains of a file by brute force: every pair of edges whose times lie in a window is looked at, in plain arrays.
+
+import type { FileEdges } from './data-file.ts';
+
+export function sharedCount(a: readonly number[], b: readonly number[]): number {
+  let count = 0;
+  for (const node of a) if (b.includes(node)) count++;
+  return count;
+}
+
+/** Pairs of places (first, second) whose times differ by `low` to `high` seconds, second - first. `test`: of the first alone. */
+export function forEachPair(
+  { times }: FileEdges,
+  [low, high]: readonly [number, number],
+  visit: (first: number, second: number) => void,
+  test: (first: number) => boolean = () => true,
+): void {
+  let begin = 0;
+  for (let first = 0; first < times.length; first++) {
+    if (!test(first)) continue;
+    while (begin < times.length && times[begin]! < times[first]! + low) begin++;
+    for (let second = begin; second < times.length && times[second]! <= times[first]! + high; second++)
+      visit(first, second);
+  }
+}
+
+/** By the place of an edge: those that follow it within so many seconds and share at least so many members with it. */
+export function followers(edges: FileEdges, seconds: number, least: number): number[][] {
+  const lists: number[][] = edges.times.map(() => []);
+  forEachPair(edges, [1, seconds], (first, second) => {
+    if (sharedCount(edges.members[first]!, edges.members[second]!) >= least) lists[first]!.push(second);
+  });
+  return lists;
+}
+
+/** Chains of three in which each follows the one before. */
+export function forEachChain(lists: readonly (readonly number[])[], visit: (a: number, b: number, c: number) => void) {
+  for (const [a, seconds] of lists.entries()) for (const b of seconds) for (const c of lists[b]!) visit(a, b, c);
+}

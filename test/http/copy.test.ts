@@ -1,0 +1,58 @@
+// COPY over HTTP: it may take longer than other statements, and ends when its client goes.
+
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { statementsOf } from '../support/statements.ts';
+import { openSocket, send, sleep, startServer, type TestServer } from './support.ts';
+
+const ROWS = 60_000;
+
+let root: string;
+let server: TestServer;
+
+beforeAll(async () => {
+  root = mkdtempSync(join(tmpdir(), 'hedgerow-copy-http-'));
+  const lines = Array.from({ length: ROWS }, (_, row) => `${row},"[${row % 50},${1000 + row}]",word ${row % 9}`);
+  writeFileSync(join(root, 'rows.csv'), `event_ts,members,formation\n${lines.join('\n')}\n`);
+  server = await startServer({ open: false, queryTimeoutMs: 1 });
+  server.service.open(server.database, undefined, statementsOf(server.database, root));
+});
+
+afterAll(async () => {
+  await server.close();
+  rmSync(root, { recursive: true });
+});
+
+const run = (query: string) => send(server, 'POST', '/v1/query', { query });
+const files = () => readdirSync(root).filter((name) => name !== 'rows.csv');
+
+test('a client that leaves ends its COPY, of which nothing stays', async () => {
+  for (const query of ["COPY hyperedges FROM 'rows.csv'", "COPY hyperedges TO 'never.csv'"]) {
+    const body = JSON.stringify({ query });
+    const socket = await openSocket(server);
+    socket.write(
+      `POST /v1/query HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    // Until it has begun: every statement that follows on another connection is answered in between.
+    await send(server, 'GET', '/health/live');
+    socket.destroy();
+  }
+  for (let tries = 0; tries < 500 && files().length > 0; tries++) await sleep(20);
+  expect(files()).toEqual([]);
+  expect(server.database.table().rowCount % ROWS).toBe(0);
+});
+
+test('COPY has no deadline', async () => {
+  const before = server.database.table().rowCount;
+  const copied = await run("COPY hyperedges FROM 'rows.csv'");
+  expect([copied.status, copied.json.rows?.[0].rows_affected]).toEqual([200, ROWS]);
+  expect(server.database.table().rowCount).toBe(before + ROWS);
+  const written = await run("COPY hyperedges TO 'out.ndjson'");
+  expect([written.status, written.json.rows?.[0].rows_affected]).toEqual([200, before + ROWS]);
+  const timed = await run(
+    'MATCH (a:hyperedges), (b:hyperedges) WHERE a.event_ts < 5000 AND b.event_ts < 5000 AND a.id + b.id = 7 RETURN count(*)',
+  );
+  expect([timed.status, timed.json.code]).toEqual([504, 'timeout']);
+});

@@ -1,0 +1,231 @@
+// Sessions over HTTP: one key, several X-Session-Ids and the default session, whose requests run through each other.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { MOST_TRANSACTIONS } from '../../src/query/sessions.ts';
+import { Random } from '../support/random.ts';
+import { type Answer, send, startServer, type TestServer } from './support.ts';
+
+let server: TestServer;
+
+beforeAll(async () => {
+  server = await startServer({ auth: true });
+});
+
+afterAll(() => server.close());
+
+type Parameters = Record<string, unknown>;
+
+/** Statements of one session of one key. Undefined: no header, the key itself is the session. */
+function session(name?: string) {
+  return (query: string, parameters?: Parameters): Promise<Answer> => {
+    const headers = { 'x-api-key': server.keys.readwrite, ...(name === undefined ? {} : { 'x-session-id': name }) };
+    return send(server, 'POST', '/v1/query', { query, parameters }, headers);
+  };
+}
+
+type Run = ReturnType<typeof session>;
+
+async function define(query: string): Promise<void> {
+  const answer = await send(server, 'POST', '/v1/query', { query }, { 'x-api-key': server.keys.admin });
+  expect(answer.status, answer.text).toBe(200);
+}
+
+/** The rows of a statement that must succeed. */
+async function rows(run: Run, query: string, parameters?: Parameters): Promise<Record<string, number>[]> {
+  const answer = await run(query, parameters);
+  expect(answer.status, `${query}: ${answer.text}`).toBe(200);
+  return answer.json.rows;
+}
+
+const NAMES = [undefined, 'one', 'two', 'three', 'ONE'];
+
+describe('sessions of one key', () => {
+  test('do not capture each other’s writes', async () => {
+    await define('CREATE HYPEREDGE TABLE marks (node) PROPERTIES (n INTEGER)');
+    const count = async (run: Run) => (await rows(run, 'MATCH (m:marks) RETURN m.n ORDER BY m.n')).map(({ n }) => n);
+    const insert = (run: Run, n: number) =>
+      rows(run, `INSERT INTO marks (event_ts, members, n) VALUES (${n}, [1], ${n})`);
+    const runs = NAMES.map(session);
+    const ids = await Promise.all(runs.map(async (run) => (await rows(run, 'BEGIN'))[0]!.transaction_id));
+    expect(new Set(ids).size).toBe(NAMES.length);
+    await Promise.all(
+      runs.map(async (run, place) => {
+        for (let i = 0; i < 5; i++) await insert(run, place * 100 + i);
+      }),
+    );
+    const own = (place: number) => [0, 1, 2, 3, 4].map((i) => place * 100 + i);
+    expect(await Promise.all(runs.map(count))).toEqual(runs.map((_, place) => own(place)));
+    // Other routes, and other sessions of the key, take no part in it: these are commits of their own.
+    const rest = { table: 'marks', event_ts: 900, members: [1], properties: { n: 900 } };
+    const posted = await send(server, 'POST', '/v1/hyperedges', rest, { 'x-api-key': server.keys.readwrite });
+    expect(posted.status).toBe(201);
+    await insert(session('four'), 901);
+    const [byDefault, one, two, three, upper] = runs as [Run, Run, Run, Run, Run];
+    expect((await rows(one, 'COMMIT'))[0]).toMatchObject({ status: 'committed', transaction_id: ids[1] });
+    expect(await count(byDefault)).toEqual(own(0));
+    expect(await count(two)).toEqual(own(2));
+    expect((await rows(two, 'ROLLBACK'))[0]).toMatchObject({ status: 'rolled_back', transaction_id: ids[2] });
+    expect(await count(two)).toEqual([...own(1), 900, 901]);
+    expect(await Promise.all([rows(byDefault, 'COMMIT'), rows(three, 'ROLLBACK')])).toHaveLength(2);
+    expect(await count(upper)).toEqual(own(4));
+    await rows(upper, 'ROLLBACK');
+    for (const run of runs) expect(await count(run)).toEqual([...own(0), ...own(1), 900, 901]);
+    for (const run of runs) expect((await run('COMMIT')).status).toBe(400);
+  });
+
+  test('meet in a conflict: the second gets 409 and is rolled back whole', async () => {
+    await define('CREATE HYPEREDGE TABLE met (node) PROPERTIES (n INTEGER)');
+    await rows(session(), 'INSERT INTO met (event_ts, members, n) VALUES (1, [1], 0), (2, [2], 0)');
+    for (const [first, second] of [
+      ['UPDATE met SET n = 1 WHERE event_ts = 1', 'UPDATE met SET n = 2 WHERE event_ts = 1'],
+      ['UPDATE met SET n = 3 WHERE event_ts = 2', 'DELETE FROM met'],
+      ['DELETE FROM met WHERE event_ts = 1', 'DELETE FROM met WHERE event_ts = 1'],
+    ] as const) {
+      const [a, b] = [session(), session('b')];
+      await Promise.all([rows(a, 'BEGIN'), rows(b, 'BEGIN')]);
+      await Promise.all([rows(a, first), rows(b, second)]);
+      await rows(b, 'INSERT INTO met (event_ts, members, n) VALUES (50, [50], 50)');
+      await rows(a, 'COMMIT');
+      const seen = await rows(session('c'), 'MATCH (m:met) RETURN *');
+      const late = await b('COMMIT');
+      expect([late.status, late.json.code]).toEqual([409, 'conflict']);
+      expect(late.json.detail).toMatch(/begin anew/i);
+      expect(await rows(b, 'MATCH (m:met) RETURN *')).toEqual(seen);
+      expect((await b('ROLLBACK')).status).toBe(400);
+    }
+    expect(await rows(session(), 'MATCH (m:met) RETURN m.event_ts, m.n')).toEqual([{ event_ts: 2, n: 3 }]);
+  });
+
+  test('get 409 for rows that a commit of another route has changed', async () => {
+    await define('CREATE HYPEREDGE TABLE routed (node) PROPERTIES (n INTEGER)');
+    const headers = { 'x-api-key': server.keys.readwrite };
+    const edge = { table: 'routed', event_ts: 1, members: [1, 2] };
+    const others: (() => Promise<Answer>)[] = [
+      () => send(server, 'DELETE', '/v1/hyperedges', edge, headers),
+      () => session('other')('UPDATE routed SET n = 7'),
+      () =>
+        send(server, 'POST', '/v1/batch', { operations: [{ type: 'query', cypher: 'DELETE FROM routed' }] }, headers),
+    ];
+    for (const other of others) {
+      await send(server, 'POST', '/v1/hyperedges', edge, headers);
+      const run = session('slow');
+      await rows(run, 'BEGIN');
+      await rows(run, 'UPDATE routed SET n = 1');
+      expect((await other()).status).toBe(200);
+      expect((await run('COMMIT')).status).toBe(409);
+      await rows(run, 'DELETE FROM routed');
+    }
+  });
+});
+
+describe('money between accounts', () => {
+  const ACCOUNTS = 12;
+  const EACH = 100;
+  const TRANSACTIONS = 15;
+
+  /** The statements of one transfer; how it ended. */
+  async function transfer(run: Run, random: Random): Promise<'committed' | 'rolled back' | 'conflict'> {
+    await rows(run, 'BEGIN');
+    const [from, to] = [random.below(ACCOUNTS), random.below(ACCOUNTS)];
+    const amount = 1 + random.below(20);
+    const before = await rows(run, 'MATCH (a:accounts) RETURN SUM(a.n) AS sum, SUM(a.moves) AS moves');
+    expect(before[0]!.sum).toBe(ACCOUNTS * EACH);
+    const move = 'UPDATE accounts SET n = n + $amount, moves = moves + 1 WHERE event_ts = $account';
+    await rows(run, move, { account: from, amount: -amount });
+    if (random.chance(0.2)) expect((await run('UPDATE accounts SET n = n / $nothing')).status).toBe(400);
+    await rows(run, move, { account: to, amount });
+    const after = await rows(run, 'MATCH (a:accounts) RETURN SUM(a.n) AS sum, SUM(a.moves) AS moves');
+    expect(after[0]).toEqual({ sum: ACCOUNTS * EACH, moves: before[0]!.moves! + 2 });
+    if (random.chance(0.2)) {
+      await rows(run, 'ROLLBACK');
+      return 'rolled back';
+    }
+    const { status, json } = await run('COMMIT');
+    expect([status, json.code]).toEqual(status === 200 ? [200, undefined] : [409, 'conflict']);
+    return status === 200 ? 'committed' : 'conflict';
+  }
+
+  test('is never lost, made, or seen on its way', { timeout: 120_000 }, async () => {
+    await define('CREATE HYPEREDGE TABLE accounts (node) PROPERTIES (n INTEGER, moves INTEGER)');
+    const values = Array.from({ length: ACCOUNTS }, (_, place) => `(${place}, [${place}], ${EACH}, 0)`);
+    await rows(session(), `INSERT INTO accounts (event_ts, members, n, moves) VALUES ${values}`);
+    let running = NAMES.length;
+    let looks = 0;
+    const ends = { committed: 0, 'rolled back': 0, conflict: 0 };
+    const work = NAMES.map(async (name, place) => {
+      const random = new Random(place + 1);
+      for (let i = 0; i < TRANSACTIONS; i++) ends[await transfer(session(name), random)]++;
+      running--;
+    });
+    const look = async () => {
+      while (running > 0) {
+        const seen = await rows(session('looks on'), 'MATCH (a:accounts) RETURN a.n, a.moves');
+        expect(seen.length).toBe(ACCOUNTS);
+        expect(seen.reduce((sum, { n }) => sum + n!, 0)).toBe(ACCOUNTS * EACH);
+        expect(seen.reduce((sum, { moves }) => sum + moves!, 0) % 2).toBe(0);
+        if (++looks % 10 > 0) continue;
+        const compacted = await send(server, 'POST', '/v1/hyperedges/compact', {}, { 'x-api-key': server.keys.admin });
+        expect(compacted.status).toBe(200);
+      }
+    };
+    await Promise.all([...work, look()]);
+    for (const count of Object.values(ends)) expect(count).toBeGreaterThan(0);
+    const [end] = await rows(session(), 'MATCH (a:accounts) RETURN SUM(a.n) AS sum, SUM(a.moves) AS moves');
+    expect(end).toEqual({ sum: ACCOUNTS * EACH, moves: 2 * ends.committed });
+  });
+
+  test('changed by statements alone counts every one that was answered', async () => {
+    await define('CREATE HYPEREDGE TABLE counters (node) PROPERTIES (n INTEGER)');
+    await rows(session(), 'INSERT INTO counters (event_ts, members, n) VALUES (1, [1], 0)');
+    const increments = Array.from({ length: 20 }, (_, place) =>
+      session(NAMES[place % NAMES.length])('UPDATE counters SET n = n + 1'),
+    );
+    const statuses = (await Promise.all(increments)).map(({ status }) => status);
+    expect(statuses.filter((status) => status !== 200 && status !== 409)).toEqual([]);
+    const counted = statuses.filter((status) => status === 200).length;
+    expect(await rows(session(), 'MATCH (c:counters) RETURN c.n')).toEqual([{ n: counted }]);
+  });
+});
+
+test('requests of one session that come together are done one by one, or refused: none is lost', async () => {
+  await define('CREATE HYPEREDGE TABLE crowd (node) PROPERTIES (n INTEGER)');
+  const run = session('crowded');
+  await rows(run, 'BEGIN');
+  const values = Array.from({ length: 2000 }, (_, place) => `(${place}, [1], 0)`);
+  await rows(run, `INSERT INTO crowd (event_ts, members, n) VALUES ${values}`);
+  const answers = await Promise.all(
+    Array.from({ length: 12 }, (_, place) =>
+      run(place % 3 === 0 ? 'MATCH (c:crowd) RETURN *' : 'UPDATE crowd SET n = n + 1'),
+    ),
+  );
+  for (const { status, json } of answers) if (status !== 200) expect([status, json.code]).toEqual([409, 'conflict']);
+  const updates = answers.filter(({ status, json }) => status === 200 && json.columns[0] === 'operation').length;
+  expect(answers.some(({ status }) => status === 200)).toBe(true);
+  await rows(run, 'COMMIT');
+  const [figures] = await rows(
+    session(),
+    'MATCH (c:crowd) RETURN COUNT(*) AS rows, MIN(c.n) AS least, MAX(c.n) AS most',
+  );
+  expect(figures).toEqual({ rows: 2000, least: updates, most: updates });
+});
+
+test('at most so many transactions are open, whatever the key', async () => {
+  const runs = Array.from({ length: MOST_TRANSACTIONS }, (_, place) => session(`many-${place}`));
+  expect(runs.length).toBe(100);
+  await Promise.all(runs.map((run) => rows(run, 'BEGIN')));
+  const late = await session('too many')('BEGIN');
+  expect([late.status, late.json.code]).toEqual([503, 'overloaded']);
+  expect(Number(late.headers.get('retry-after'))).toBeGreaterThan(0);
+  const headers = { 'x-api-key': server.keys.admin, 'x-session-id': 'many-0' };
+  expect((await send(server, 'POST', '/v1/query', { query: 'BEGIN' }, headers)).status).toBe(503);
+  // Those that are open go on, and so does everything that opens none.
+  expect((await runs[99]!('BEGIN')).status).toBe(400);
+  await rows(runs[99]!, 'INSERT INTO hyperedges (event_ts, members) VALUES (1, [1])');
+  await rows(session('too many'), 'INSERT INTO hyperedges (event_ts, members) VALUES (2, [1])');
+  await rows(runs[0]!, 'ROLLBACK');
+  await rows(session('too many'), 'BEGIN');
+  expect((await session('one more')('BEGIN')).status).toBe(503);
+  await rows(session('too many'), 'COMMIT');
+  await Promise.all(runs.slice(1).map((run) => rows(run, 'COMMIT')));
+  expect(await rows(session(), 'MATCH (e:hyperedges) RETURN COUNT(*) AS n')).toEqual([{ n: 2 }]);
+});

@@ -1,0 +1,35 @@
+// Runs statements through the service's own door: text, parameters and session in; columns and rows, or the error's code, out.
+
+import type { ParameterValues } from '../../src/query/binder/parameters.ts';
+import { chunkText, rowKeys } from '../../src/query/executor/result-text.ts';
+import type { RunSlices, Statements } from '../../src/query/statements.ts';
+
+export interface DoorAnswer {
+  readonly columns: readonly string[];
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into rows of every form.
+  readonly rows: readonly any[];
+  /** Log position the rows reflect. */
+  readonly lsn: number;
+}
+
+/** Between two steps of a statement others get a turn. */
+export const WITH_TURNS: RunSlices = async (step) => {
+  while (step()) await null;
+};
+
+export async function runDoor(
+  statements: Statements,
+  text: string,
+  parameters: ParameterValues = {},
+  session = 'test',
+  slices: RunSlices = WITH_TURNS,
+): Promise<DoorAnswer> {
+  const result = await statements.execute(statements.prepare(text), { parameters, session, slices });
+  const keys = rowKeys(result.columns);
+  let json = '';
+  for (const chunk of result.steps) {
+    if (chunk === null || chunk.count === 0) continue;
+    json += (json === '' ? '' : ',') + chunkText(chunk, keys, '');
+  }
+  return { columns: result.columns, rows: JSON.parse(`[${json}]`), lsn: result.lsn };
+}

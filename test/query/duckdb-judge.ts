@@ -1,0 +1,58 @@
+// DuckDB as a judge of statements: tables with the rows of a naive double, the same statement as SQL, its rows as a naive result.
+
+import type { MatchNode } from '../../src/query/parser/ast.ts';
+import type { DuckColumn, DuckDb } from '../support/duckdb.ts';
+import { matchSql } from './duckdb-sql.ts';
+import type { NaiveEntry, NaiveResult } from './naive.ts';
+import type { NaiveTable } from './naive-expressions.ts';
+import type { NaiveValue } from './naive-values.ts';
+
+const TYPES = { INTEGER: 'BIGINT', REAL: 'DOUBLE', TEXT: 'VARCHAR', BOOLEAN: 'BOOLEAN' } as const;
+
+/** Makes the tables anew. */
+export async function loadTables(duckdb: DuckDb, tables: readonly NaiveTable[]): Promise<void> {
+  for (const { name, columns, rows } of tables) {
+    const types: Record<string, DuckColumn> = { id: 'BIGINT', event_ts: 'BIGINT', members: 'BIGINT[]' };
+    for (const column of columns) types[column.name] = TYPES[column.type];
+    const names = Object.keys(types);
+    await duckdb.run(`drop table if exists "${name}"`);
+    await duckdb.createTable(
+      name,
+      types,
+      rows.map((row) => names.map((column) => row[column])),
+    );
+  }
+}
+
+/** The rows that must be answered; a text: DuckDB met a value that is out of its range. */
+export type Judgement = Pick<NaiveResult, 'entries' | 'tied' | 'skip' | 'limit'> | string;
+
+export async function judge(
+  duckdb: DuckDb,
+  node: MatchNode,
+  tables: readonly NaiveTable[],
+  parameters: Readonly<Record<string, unknown>>,
+): Promise<Judgement> {
+  const { sql, skip, limit } = matchSql(node, tables, parameters);
+  let rows: unknown[][];
+  try {
+    rows = await duckdb.rows(sql);
+  } catch (error) {
+    const { message } = error as Error;
+    // 64 bits overflow there, on rows that need not be looked at or in constants; beyond 2^53 the service refuses.
+    if (message.startsWith('Out of Range Error')) return message;
+    throw new Error(`${message}\n${sql}`);
+  }
+  const entries = rows.map((row): NaiveEntry => {
+    const values = row.map(plainValue);
+    return { values: values.slice(0, -1), order: values.slice(-1) };
+  });
+  return { entries, tied: (a, b) => a.order[0] === b.order[0], skip, limit };
+}
+
+function plainValue(value: unknown): NaiveValue {
+  if (typeof value === 'bigint') return Number(value);
+  if (Array.isArray(value)) return value.map(plainValue);
+  if (typeof value !== 'object' || value === null) return value as NaiveValue;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plainValue(item)]));
+}

@@ -1,0 +1,44 @@
+// Golden scripts (golden/14-*.txt and up): each kind of statement that is no MATCH; the same answers as it stands, with a COMPACT and with a restart in between.
+
+import { writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { WRITE_GOLDEN } from '../support/golden.ts';
+import { type GoldenCase, goldenNames, goldenPath, goldenText, readGolden } from './golden-file.ts';
+import { masked, runScript, STATES } from './golden-script.ts';
+
+const files = goldenNames()
+  .map(readGolden)
+  .filter(({ scripts }) => scripts.length > 0);
+
+describe('golden scripts', () => {
+  it('are many', () => {
+    const scripts = files.flatMap((file) => file.scripts);
+    expect(scripts.length).toBeGreaterThan(200);
+    expect(new Set(scripts.map(({ name }) => name)).size, 'each has a name of its own').toBe(scripts.length);
+  });
+
+  it.runIf(WRITE_GOLDEN).each(files)('of $name are written', async (file) => {
+    const answers = new Map<GoldenCase, readonly string[]>();
+    for (const script of file.scripts) {
+      const found = await runScript(file, script, 'as it stands');
+      for (const [place, step] of script.steps.entries())
+        answers.set(
+          step,
+          found[place]!.map((line) => masked(line, 'as it stands')),
+        );
+    }
+    writeFileSync(goldenPath(file.name), goldenText(file, answers));
+  });
+
+  describe.skipIf(WRITE_GOLDEN).each(files)('of $name', (file) => {
+    describe.each(file.scripts)('$name', (script) => {
+      it.each(STATES)('%s', async (state) => {
+        const lines = (answer: readonly string[]) => answer.map((line) => masked(line, state));
+        const answers = await runScript(file, script, state);
+        expect(script.steps.map(({ head }, place) => ({ head, answer: lines(answers[place]!) }))).toEqual(
+          script.steps.map(({ head, answer }) => ({ head, answer: lines(answer) })),
+        );
+      });
+    });
+  });
+});

@@ -1,0 +1,111 @@
+// Result rows as JSON bytes: what JSON.stringify writes, of every kind of value.
+
+import { describe, expect, it } from 'vitest';
+import type { Value } from '../../src/query/binder/bound.ts';
+import { JsonSink } from '../../src/query/executor/json-sink.ts';
+import { chunkText, rowKeys } from '../../src/query/executor/result-text.ts';
+import { constant, type Vector, vectorOf } from '../../src/query/executor/vector.ts';
+import { Random } from '../support/random.ts';
+
+const NUMBERS = [
+  0,
+  -0,
+  1,
+  -1,
+  9,
+  10,
+  99,
+  100,
+  999_999_999,
+  1e9,
+  1_000_000_001,
+  -1e9,
+  1e15,
+  123_456_789_012,
+  1e18,
+  -1e18,
+  9_007_199_254_740_991,
+  -9_007_199_254_740_991,
+  0.5,
+  -0.25,
+  1e-7,
+  1e21,
+  1.7976931348623157e308,
+  5e-324,
+  1e16,
+  2 ** 53,
+];
+const TEXTS = [
+  '',
+  'a',
+  'ä',
+  '"\\\n\u0000',
+  '\u2028',
+  '😀',
+  'x'.repeat(33),
+  'é'.repeat(32),
+  `${'x'.repeat(31)}é`,
+  '\ud800',
+  'z'.repeat(5000),
+];
+
+function written(items: readonly Vector[], count: number, names = items.map((_, place) => `c${place}`)): string {
+  return chunkText({ count, items }, rowKeys(names), '');
+}
+
+describe('a sink', () => {
+  it.each(NUMBERS)('writes the number %d as JSON has it', (value) => {
+    const sink = new JsonSink();
+    sink.number(value);
+    expect(Buffer.from(sink.take()).toString()).toBe(JSON.stringify(value));
+  });
+
+  it('writes random integers as JSON has them', () => {
+    const random = new Random(5);
+    const sink = new JsonSink();
+    const values = Array.from({ length: 5000 }, () => (random.below(2) * 2 - 1) * random.below(10 ** random.below(16)));
+    sink.numbers(values);
+    expect(Buffer.from(sink.take()).toString()).toBe(JSON.stringify(values));
+  });
+
+  it('grows, and begins anew when it was taken', () => {
+    const sink = new JsonSink();
+    let wanted = '';
+    for (let i = 0; i < 3000; i++) {
+      const text = `${i} äöü😀 ${'y'.repeat(i % 70)}`;
+      sink.text(text);
+      wanted += text;
+    }
+    expect(sink.length).toBe(Buffer.byteLength(wanted));
+    const first = sink.take();
+    expect(sink.length).toBe(0);
+    sink.byte(65);
+    sink.bytes(Buffer.from('bcd'));
+    sink.bytes(new Uint8Array(100).fill(66));
+    expect(Buffer.from(sink.take()).toString()).toBe(`Abcd${'B'.repeat(100)}`);
+    expect(Buffer.from(first).toString()).toBe(wanted);
+  });
+});
+
+describe('rows', () => {
+  it.each([
+    ['numbers', NUMBERS, 'real'],
+    ['numbers and null', [1, null, 2.5, null], 'real'],
+    ['texts', TEXTS, 'text'],
+    ['texts and null', ['a', null, 'a', ''], 'text'],
+    ['booleans', [true, false, null], 'boolean'],
+    ['lists', [[], [1], [1, 2, -0], [2 ** 53, 0.5], [null], ['a', 'ä'], [true], null], 'list'],
+    ['row objects', [{ id: 1, members: [1, 2], s: 'ä', n: null, ok: true }, {}], 'row'],
+  ] as const)('of %s are what JSON.stringify writes', (_, values, type) => {
+    const wanted = values.map((value) => JSON.stringify({ 'na"me': value, k: 5 })).join(',');
+    const vector = vectorOf(values as readonly Value[], type);
+    expect(written([vector, constant(5)], values.length, ['na"me', 'k'])).toBe(wanted);
+  });
+
+  it('have commas between or something behind each', () => {
+    const chunk = { count: 2, items: [constant('x')] };
+    expect(chunkText(chunk, rowKeys(['a']), '')).toBe('{"a":"x"},{"a":"x"}');
+    expect(chunkText(chunk, rowKeys(['a']), '\n')).toBe('{"a":"x"}\n{"a":"x"}\n');
+    expect(chunkText({ count: 0, items: [constant('x')] }, rowKeys(['a']), '')).toBe('');
+  });
+});

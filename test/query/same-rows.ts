@@ -1,0 +1,52 @@
+// Whether an answer holds the rows that a judge wants, each at a place where it may stand.
+
+import { expect } from 'vitest';
+import type { Answer } from './execute.ts';
+import type { NaiveEntry, NaiveResult } from './naive.ts';
+
+/** What is compared of a value: lists in one order (COLLECT promises none), sums that were rounded on another way. */
+function plain(value: unknown): unknown {
+  if (typeof value === 'number') return Number.isInteger(value) ? value + 0 : Number(value.toPrecision(12));
+  if (Array.isArray(value)) return value.map(plain).sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(item)]));
+}
+
+function lineOf(columns: readonly string[], values: readonly unknown[]): string {
+  return JSON.stringify(columns.map((column, place) => [column, plain(values[place])]));
+}
+
+/** Every row must be one that may stand at its place: of the entries that are tied there, each used once. */
+export function expectSameRows(answer: Answer, naive: NaiveResult): void {
+  expect(answer.columns).toEqual(naive.columns);
+  const { entries, tied, skip, limit } = naive;
+  const given = answer.rows.map((row) => {
+    const value = JSON.parse(row) as Record<string, unknown>;
+    expect(Object.keys(value).sort()).toEqual([...naive.columns].sort());
+    return lineOf(
+      naive.columns,
+      naive.columns.map((column) => value[column]),
+    );
+  });
+  expect(given.length).toBe(Math.max(0, Math.min(limit, entries.length - skip)));
+  for (let at = 0; at < entries.length; ) {
+    let end = at + 1;
+    while (end < entries.length && tied(entries[at]!, entries[end]!)) end++;
+    const rows = given.slice(Math.max(0, at - skip), Math.max(0, end - skip));
+    expectAmong(rows, entries.slice(at, end), naive.columns);
+    at = end;
+  }
+}
+
+function expectAmong(rows: readonly string[], entries: readonly NaiveEntry[], columns: readonly string[]): void {
+  const open = entries.map((entry) => lineOf(columns, entry.values)).sort();
+  if (rows.length === open.length) {
+    expect([...rows].sort()).toEqual(open);
+    return;
+  }
+  for (const row of rows) {
+    const place = open.indexOf(row);
+    expect(place, `${row} is none of ${open.join(' ')}`).toBeGreaterThanOrEqual(0);
+    open.splice(place, 1);
+  }
+}

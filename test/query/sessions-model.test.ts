@@ -1,0 +1,69 @@
+// Sessions whose transactions run through each other, against a naive model of versions.
+
+import { describe, expect, it } from 'vitest';
+import { SessionsWorld } from './sessions-world.ts';
+
+/** HEDGEROW_SESSIONS=100 is the long form: so many sessions with 1,000 transactions each, which takes many minutes. */
+const SESSIONS = Number(process.env.HEDGEROW_SESSIONS ?? 0);
+const TRANSACTIONS = Number(process.env.HEDGEROW_TRANSACTIONS ?? 1000);
+const FIRST_SEED = Number(process.env.HEDGEROW_SEED ?? 1);
+
+/** What must have happened for the test to have tested. */
+const KINDS = [
+  'commit',
+  'conflict',
+  'rollback',
+  'expired',
+  'compaction',
+  'reopen',
+  'definition',
+  'batch',
+  'together',
+  'insert by REST',
+  'delete by REST',
+  'write alone',
+  'whole pairs',
+  'begin while a commit was on its way',
+  'UPDATE',
+  'UPDATE 400',
+  'INSERT',
+  'INSERT 400',
+  'DELETE',
+  'EXPLAIN',
+  'BEGIN 400',
+];
+
+describe('sessions that run through each other', () => {
+  const seen = new Set<string>();
+
+  it.each(Array.from({ length: 4 }, (_, place) => FIRST_SEED + place))(
+    'see their snapshots, and the first committer wins, seed %i',
+    async (seed) => {
+      const world = new SessionsWorld({ seed, sessions: 3 + (seed % 3) * 3, transactions: 25, sliced: seed % 2 === 0 });
+      await world.run();
+      for (const what of Object.keys(world.seen)) seen.add(what);
+    },
+    120_000,
+  );
+
+  it('do all that there is', () => {
+    expect(KINDS.filter((what) => !seen.has(what))).toEqual([]);
+  });
+
+  it.runIf(SESSIONS > 0)(
+    'see their snapshots when they are many',
+    async () => {
+      const world = new SessionsWorld({
+        seed: FIRST_SEED,
+        sessions: SESSIONS,
+        transactions: TRANSACTIONS,
+        sliced: false,
+      });
+      await world.run();
+      console.log(world.seen);
+      expect(world.seen.commit).toBeGreaterThan((SESSIONS * TRANSACTIONS) / 10);
+      expect(world.seen.conflict).toBeGreaterThan(0);
+    },
+    7_200_000,
+  );
+});

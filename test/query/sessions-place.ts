@@ -1,0 +1,228 @@
+// One database and its naive model side by side: statements go to both, every answer is compared, commits on their way are watched.
+
+import type { Database } from '../../src/engine/index.ts';
+import { HedgerowError } from '../../src/errors.ts';
+import { Statements } from '../../src/query/statements.ts';
+import type { Random } from '../support/random.ts';
+import { openSim, simDisk } from '../support/sim-engine.ts';
+import type { SimFs } from '../support/sim-fs.ts';
+import { type DoorAnswer, runDoor } from './door.ts';
+import { type Parameters, pick } from './sessions-conditions.ts';
+import { ModelDatabase, ModelTable, type ModelTransaction, type Row } from './sessions-rows.ts';
+import { brokenPairs, PAIRS, type Tables } from './sessions-scripts.ts';
+import { type Expected, readAll, type SessionStatement } from './sessions-statements.ts';
+
+export const IDLE_SECONDS = 30;
+const TRAIL = 60;
+const ALL_PAIRS = readAll(new ModelTable('Pairs')).text;
+
+export interface PlaceOptions {
+  readonly random: Random;
+  readonly seed: number;
+  /** For long histories: larger files and segments. */
+  readonly isLong: boolean;
+  /** Commits of a few operations are written and applied in slices already, others in between. */
+  readonly isSliced: boolean;
+}
+
+export type Outcome = { readonly answer: DoorAnswer } | { readonly refused: string; readonly status: number };
+
+export class SessionsPlace {
+  readonly random: Random;
+  /** How often each kind of thing happened, so that a test can see that it tests. */
+  readonly seen: Record<string, number> = {};
+  /** Epoch seconds. */
+  clock = 1_000_000;
+  database!: Database;
+  statements!: Statements;
+  model!: ModelDatabase;
+  tables!: Tables;
+  readonly #isLong: boolean;
+  readonly #isSliced: boolean;
+  readonly #trail: string[] = [];
+  readonly #pending = new Set<Promise<void>>();
+  #fs: SimFs;
+  #ids = 0;
+  /** What a check that nobody waits for found. */
+  #failure: unknown;
+
+  constructor({ random, seed, isLong, isSliced }: PlaceOptions) {
+    this.random = random;
+    this.#isLong = isLong;
+    this.#isSliced = isSliced;
+    this.#fs = simDisk(seed);
+  }
+
+  note(line: string): void {
+    this.#trail.push(line);
+    if (this.#trail.length > 4 * TRAIL) this.#trail.splice(0, 2 * TRAIL);
+  }
+
+  /** What was done last. */
+  get trail(): string {
+    return this.#trail.slice(-TRAIL).join('\n');
+  }
+
+  saw(what: string): void {
+    this.seen[what] = (this.seen[what] ?? 0) + 1;
+  }
+
+  // Open and close
+
+  async create(): Promise<void> {
+    await this.#open();
+    for (const name of ['Items', 'Pairs'])
+      await this.define(`CREATE HYPEREDGE TABLE ${name} (node) PROPERTIES (n INTEGER, note TEXT) BUCKET_SECONDS 10`);
+    if (this.random.chance(0.5)) await this.define('CREATE INDEX ON Items (n)');
+    this.model = new ModelDatabase(['Items', 'Pairs'], this.database.lastLsn);
+    const [items, pairs] = this.model.tables as [ModelTable, ModelTable];
+    this.tables = { items, pairs };
+  }
+
+  async #open(): Promise<void> {
+    const core = this.#isLong ? 'release' : pick(this.random, ['release', 'plain', 'debug'] as const);
+    const sizes = this.#isLong ? { segmentRows: 64, logFileBytes: 2 ** 18 } : {};
+    const slices = this.#isSliced ? { slicedOperations: 3 } : {};
+    this.database = await openSim(this.#fs, { memoryBudgetBytes: 2 ** 22, core, ...sizes, ...slices });
+    let us = 0;
+    this.statements = new Statements({
+      database: this.database,
+      now: () => this.clock * 1000,
+      nowUs: () => (us += 3),
+      newId: () => `transaction-${++this.#ids}`,
+      transactionIdleSeconds: IDLE_SECONDS,
+      copyRoot: undefined,
+      fs: this.#fs,
+    });
+  }
+
+  /** Open transactions are gone; every commit that was answered is there. */
+  async reopen(): Promise<void> {
+    await this.settle();
+    const how = pick(this.random, ['close', 'kill', 'crash'] as const);
+    this.note(`reopen after ${how}`);
+    if (how === 'close') await this.close();
+    else this.#fs = how === 'kill' ? this.#fs.kill() : this.#fs.crash();
+    await this.#open();
+    sameLsn(this.database.lastLsn, this.model.lsn);
+    const view = this.model.begin(this.database.lastLsn);
+    for (const table of this.model.tables) {
+      const statement = readAll(table);
+      const outcome = await this.send('key', statement.text, {});
+      this.compare(statement, view, outcome);
+      this.checkPairs(statement, outcome);
+    }
+    this.saw('reopen');
+  }
+
+  async close(): Promise<void> {
+    this.statements.close();
+    await this.database.close();
+  }
+
+  async define(text: string): Promise<void> {
+    this.note(text);
+    await runDoor(this.statements, text, {}, 'key');
+  }
+
+  // Commits on their way
+
+  get pending(): number {
+    return this.#pending.size;
+  }
+
+  /** Something that goes on while others do. */
+  later(work: Promise<void>): void {
+    const pending = work
+      .catch((error: unknown) => {
+        this.#failure ??= error;
+      })
+      .finally(() => this.#pending.delete(pending));
+    this.#pending.add(pending);
+  }
+
+  assertWell(): void {
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  /** The place of a commit in slices is not that of its call: no other may come before `settle`. */
+  get mustSettle(): boolean {
+    return this.#isSliced && this.#pending.size > 0;
+  }
+
+  /** Waits for commits that are on their way. */
+  async settle(): Promise<void> {
+    while (this.#pending.size > 0) await Promise.all(this.#pending);
+    this.assertWell();
+    sameLsn(this.database.lastLsn, this.model.lsn);
+    this.model.forgetBefore(this.model.lsn);
+  }
+
+  // Statements and answers
+
+  /** The call itself comes before anything else does; between the steps of a statement others get turns. */
+  send(session: string, text: string, parameters: Parameters): Promise<Outcome> {
+    this.note(`${session}: ${text}  ${JSON.stringify(parameters)}`);
+    const slices = async (step: () => boolean) => {
+      while (step()) for (let turns = this.random.below(4); turns > 0; turns--) await null;
+    };
+    return runDoor(this.statements, text, parameters, session, slices).then((answer) => ({ answer }), refusalOf);
+  }
+
+  /** A statement that is a commit of its own, and the only one now. */
+  async commitAlone(session: string, statement: SessionStatement): Promise<void> {
+    const view = this.model.begin(this.database.lastLsn);
+    const outcome = await this.send(session, statement.text, statement.parameters);
+    this.compare(statement, view, outcome);
+    sameLsn(this.database.lastLsn, this.model.commit(view));
+  }
+
+  /** What the statement must answer over `view`, which it changes. */
+  compare(statement: SessionStatement, view: ModelTransaction, outcome: Outcome): void {
+    const expected = statement.meaning(view, 'answer' in outcome ? outcome.answer.rows : []);
+    const word = statement.text.slice(0, statement.text.indexOf(' ') >>> 0);
+    this.saw('refused' in outcome ? `${word} ${outcome.status}` : word);
+    if (expected !== 'any rows' && 'refused' in expected) {
+      const code = 'refused' in outcome ? outcome.refused : 'rows';
+      if (code !== expected.refused) throw new Error(`answered ${code}, not ${expected.refused}`);
+    } else sameRows(answerOf(outcome).rows, expected);
+  }
+
+  /** Needs no model: whoever reads all pairs sees each of them whole. */
+  checkPairs({ text }: SessionStatement, outcome: Outcome): void {
+    if (text !== ALL_PAIRS || 'refused' in outcome) return;
+    const broken = brokenPairs(outcome.answer.rows);
+    if (broken.length > 0 || outcome.answer.rows.length !== 2 * PAIRS)
+      throw new Error(`pairs ${broken} of ${outcome.answer.rows.length} rows are broken`);
+    this.saw('whole pairs');
+  }
+}
+
+export function refusalOf(error: unknown): Outcome {
+  if (error instanceof HedgerowError) return { refused: error.code, status: error.status };
+  throw error;
+}
+
+export function newRow(id: number, { event_ts, members, n, note }: Omit<Row, 'id'>): Row {
+  return { id, event_ts, members, n, note };
+}
+
+export function answerOf(outcome: Outcome): DoorAnswer {
+  if ('answer' in outcome) return outcome.answer;
+  throw new Error(`refused with ${outcome.refused}`);
+}
+
+export function sameLsn(given: number, expected: number | 'conflict'): void {
+  if (given !== expected) throw new Error(`LSN ${given}, not ${expected}`);
+}
+
+/** Rows and the order of their columns. */
+export function sameRows(given: DoorAnswer['rows'], expected: Expected): void {
+  if (expected === 'any rows') return;
+  if ('refused' in expected) throw new Error(`rows, not ${expected.refused}`);
+  const [a, b] = [given, expected.rows].map((rows) => rows.map((row) => JSON.stringify(row))) as [string[], string[]];
+  if (!expected.ordered) for (const lines of [a, b]) lines.sort();
+  if (a.length === b.length && a.every((line, place) => line === b[place])) return;
+  const only = (lines: string[], others: string[]) => lines.filter((line) => !others.includes(line)).slice(0, 5);
+  throw new Error(`${a.length} rows, not ${b.length}; only given: ${only(a, b)}; only expected: ${only(b, a)}`);
+}

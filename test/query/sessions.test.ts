@@ -1,0 +1,140 @@
+// Sessions: a transaction is its session's until the last row that is read from it is out, however idle the session looks.
+
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Database, openDatabase } from '../../src/engine/index.ts';
+import { valueAt } from '../../src/query/executor/vector.ts';
+import type { StatementResult } from '../../src/query/result.ts';
+import { type RunSlices, Statements } from '../../src/query/statements.ts';
+import { nodeFs } from '../../src/storage/node-fs.ts';
+
+const ROWS = 20_000;
+const IDLE_SECONDS = 30;
+
+let dir: string;
+let database: Database;
+let statements: Statements;
+let nowMs = 1e12;
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'hedgerow-sessions-'));
+  database = await openDatabase({ dir });
+  let lastId = 0;
+  statements = new Statements({
+    database,
+    now: () => nowMs,
+    nowUs: () => 0,
+    newId: () => `t${++lastId}`,
+    transactionIdleSeconds: IDLE_SECONDS,
+    copyRoot: undefined,
+    fs: nodeFs,
+  });
+  const bulk = database.table().bulk();
+  for (let i = 0; i < ROWS; i++) bulk.add({ event_ts: i, members: [i % 10] });
+  await bulk.commit();
+});
+
+afterAll(async () => {
+  statements.close();
+  await database.close();
+  await rm(dir, { recursive: true, force: true });
+});
+
+const slices: RunSlices = async (step) => {
+  while (step());
+};
+
+function run(text: string): Promise<StatementResult> {
+  return statements.execute(statements.prepare(text), { parameters: {}, session: 's', slices });
+}
+
+/** What is left of a result. */
+function rowsOf({ steps }: StatementResult): unknown[] {
+  const rows: unknown[] = [];
+  for (const chunk of steps)
+    for (let row = 0; row < (chunk?.count ?? 0); row++) rows.push(chunk!.items.map((item) => valueAt(item, row)));
+  return rows;
+}
+
+const MATCH = 'MATCH (e:hyperedges) RETURN e.id';
+const BUSY = { code: 'conflict', message: expect.stringContaining('still') };
+
+test('the next statement of a session is refused while the rows of one are still being read', async () => {
+  await run('BEGIN');
+  await run('INSERT INTO hyperedges (event_ts, members) VALUES (5, [1])');
+  const result = await run(MATCH);
+  result.steps.next();
+  for (const text of [MATCH, 'DELETE FROM hyperedges', 'COMMIT', 'ROLLBACK'])
+    await expect(run(text)).rejects.toMatchObject(BUSY);
+  rowsOf(result);
+  await run('ROLLBACK');
+  expect(statements.sessions.size).toBe(0);
+});
+
+test.each([MATCH, `ANALYZE ${MATCH}`])(
+  'a result that is closed early, or before its first row, frees its session: %s',
+  async (text) => {
+    await run('BEGIN');
+    const begun = await run(text);
+    begun.steps.next();
+    begun.close();
+    begun.close();
+    (await run(text)).close();
+    expect(rowsOf(begun)).toEqual([]);
+    await run('ROLLBACK');
+  },
+);
+
+test('a closed result holds no files of segments that are replaced', async () => {
+  await database.compact();
+  const result = await run(MATCH);
+  result.steps.next();
+  const [segment] = database.table().version.segments;
+  await run('INSERT INTO hyperedges (event_ts, members) VALUES (-5, [1])');
+  await database.compact();
+  expect(nodeFs.exists(segment!.path)).toBe(true);
+  result.close();
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(nodeFs.exists(segment!.path)).toBe(false);
+});
+
+test('a session is not idle while its rows are read, and begins to be so behind the last one', async () => {
+  await run('BEGIN');
+  await run('INSERT INTO hyperedges (event_ts, members) VALUES (7, [1])');
+  const before = rowsOf(await run(MATCH)).length;
+  const result = await run(MATCH);
+  result.steps.next();
+  nowMs += 10 * IDLE_SECONDS * 1000;
+  statements.sessions.sweep();
+  // What it holds must outlive a compaction, too.
+  await database.compact();
+  expect(rowsOf(result).length).toBeGreaterThan(before - ROWS);
+  nowMs += (IDLE_SECONDS - 1) * 1000;
+  statements.sessions.sweep();
+  expect(statements.sessions.size).toBe(1);
+  nowMs += 2000;
+  statements.sessions.sweep();
+  expect(statements.sessions.size).toBe(0);
+});
+
+test('statements that fail or write leave their session free', async () => {
+  await run('BEGIN');
+  await expect(run('MATCH (e:nowhere) RETURN e')).rejects.toMatchObject({ code: 'table_not_found' });
+  await expect(run('COMPACT')).rejects.toMatchObject({ code: 'invalid_statement' });
+  // Nobody reads these results.
+  await run('EXPLAIN MATCH (e:hyperedges) RETURN e');
+  await run('SHOW TABLES');
+  await run('UPDATE hyperedges SET weight = 1 WHERE event_ts = 3');
+  await run('COMMIT');
+});
+
+test('nothing else of the session runs while it commits', async () => {
+  await run('BEGIN');
+  await run('INSERT INTO hyperedges (event_ts, members) VALUES (9, [1])');
+  const commit = run('COMMIT');
+  await expect(run('INSERT INTO hyperedges (event_ts, members) VALUES (10, [1])')).rejects.toMatchObject(BUSY);
+  await commit;
+  expect(statements.sessions.size).toBe(0);
+});
