@@ -11,14 +11,18 @@ import type { Workspace } from './workspace.ts';
 /** The built program. */
 export const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 
-const ROWS = 10;
-const REQUESTS = 1000;
+/** Edges that an answer holds. */
+export const ROWS = 10;
+/** Different requests of a kind. */
+export const REQUESTS = 1000;
 const SECONDS = 5;
 
 /** One kind of request; the bodies of a POST, or the paths of a GET. */
 export interface Kind {
   name: string;
   method: 'GET' | 'POST';
+  /** Where bodies go to; default: single inserts. */
+  path?: string;
   lines: string[];
 }
 
@@ -59,7 +63,7 @@ function windowsOf(edges: readonly Edge[], count: number): string[] {
 }
 
 /** Nodes of ROWS edges, or about as many where there are not enough such nodes. */
-function nodesOf(edges: readonly Edge[], count: number): number[] {
+export function nodesOf(edges: readonly Edge[], count: number): number[] {
   const degrees = new Map<number, number>();
   for (const { members } of edges) for (const member of members) degrees.set(member, (degrees.get(member) ?? 0) + 1);
   const distance = (degree: number) => Math.abs(degree - ROWS);
@@ -80,6 +84,7 @@ function newEdges(edges: readonly Edge[], count: number): Edge[] {
 
 export interface Server {
   url: string;
+  pid: number;
   /** Sent with every request to it. */
   headers: Readonly<Record<string, string>>;
   stop(): Promise<void>;
@@ -121,6 +126,7 @@ export async function startServer(
   });
   return {
     url,
+    pid: child.pid!,
     headers,
     async stop() {
       child.kill('SIGTERM');
@@ -154,11 +160,12 @@ export async function answerSizes(server: Server, kinds: readonly Kind[]): Promi
   return sizes;
 }
 
-function request({ url, headers }: Server, { method }: Kind, line: string): Promise<Response> {
+function request({ url, headers }: Server, { method, path = INSERTS }: Kind, line: string): Promise<Response> {
   if (method === 'GET') return fetch(url + line, { headers });
-  return fetch(`${url}/v1/hyperedges`, { method, body: line, headers: { ...headers, ...JSON_BODY } });
+  return fetch(url + path, { method, body: line, headers: { ...headers, ...JSON_BODY } });
 }
 
+const INSERTS = '/v1/hyperedges';
 const JSON_BODY = { 'Content-Type': 'application/json' };
 
 export function hasWrk(): boolean {
@@ -184,11 +191,11 @@ async function fewRequests(server: Server, kind: Kind): Promise<number> {
   return (kind.lines.length / (performance.now() - start)) * 1000;
 }
 
-function wrkScript({ method }: Kind, headers: Server['headers'], file: string): string {
+function wrkScript({ method, path = INSERTS }: Kind, headers: Server['headers'], file: string): string {
   const sent = Object.entries(method === 'GET' ? headers : { ...headers, ...JSON_BODY });
   const table = `{ ${sent.map(([name, value]) => `["${name}"] = "${value}"`).join(', ')} }`;
   const format =
-    method === 'GET' ? `wrk.format("GET", line, ${table})` : `wrk.format("POST", "/v1/hyperedges", ${table}, line)`;
+    method === 'GET' ? `wrk.format("GET", line, ${table})` : `wrk.format("POST", "${path}", ${table}, line)`;
   return `
 local requests = {}
 local index = 0

@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { runCompaction } from './compaction.ts';
 import { runCore } from './core.ts';
 import { loadDataset } from './dataset.ts';
+import { runDeadlines } from './deadlines.ts';
 import { runGuard } from './guard.ts';
 import { runHttp } from './http.ts';
 import { runLoad } from './load.ts';
@@ -15,6 +16,7 @@ import type { Part } from './part.ts';
 import { runReads } from './reads.ts';
 import { runRestart } from './restart.ts';
 import { type BenchRow, tableOf } from './row.ts';
+import { runStatements } from './statements.ts';
 import { Workspace } from './workspace.ts';
 
 const PARTS: Readonly<Record<string, Part>> = {
@@ -22,8 +24,10 @@ const PARTS: Readonly<Record<string, Part>> = {
   load: runLoad,
   reads: runReads,
   compaction: runCompaction,
+  statements: runStatements,
   http: runHttp,
   guard: runGuard,
+  deadlines: runDeadlines,
   restart: runRestart,
   memory: runMemory,
 };

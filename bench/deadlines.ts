@@ -1,0 +1,176 @@
+// Long statements: how soon after the deadline 504 comes, how soon they stop when their client goes, and how /health/live fares meanwhile.
+
+import { openDatabase } from 'hedgerow';
+import type { Edge } from './dataset.ts';
+import { type LongStatement, longStatements, WEIGHTS, WORDS } from './deadlines-list.ts';
+import { HealthProbe, percentile, untilIdle } from './deadlines-watch.ts';
+import { MAIN, OPEN_SETTINGS, type Server, startServer, untilReady } from './http-load.ts';
+import type { PartOptions } from './part.ts';
+import { type BenchRow, benchRow } from './row.ts';
+import { BATCH_EDGES } from './stores.ts';
+
+const DEADLINE_MS = 1000;
+const LATE_MS = 200;
+const PAUSE_MS = 50;
+/** Moments at which a client goes. */
+const GOES_AFTER_MS = [300, 1500, 6000];
+
+export async function runDeadlines({ tiny, dataset, workspace, note }: PartOptions): Promise<BenchRow[]> {
+  const { edges } = dataset;
+  const dir = workspace.fresh('deadlines');
+  await load(dir, edges);
+  const statements = longStatements(edges.map((edge) => edge.event_ts));
+  const chosen = process.env.HEDGEROW_BENCH_ONLY;
+  dataset.release();
+  const rows: BenchRow[] = [];
+  for (const statement of statements) {
+    if (chosen !== undefined && !statement.name.includes(chosen)) continue;
+    // A copy each: what one of them writes is nothing to the next.
+    const timed = await withServer(workspace.copy(dir), tiny ? 1 : DEADLINE_MS, (server) =>
+      meetDeadline(server, statement),
+    );
+    const left = await withServer(workspace.copy(dir), 0, (server) =>
+      leave(server, statement, tiny ? [5] : GOES_AFTER_MS),
+    );
+    rows.push(...rowsOf(statement, timed, left));
+    note(describe(statement, timed, left));
+    console.error(describe(statement, timed, left));
+  }
+  workspace.remove(dir);
+  return rows;
+}
+
+async function load(dir: string, edges: readonly Edge[]): Promise<void> {
+  const database = await openDatabase({ dir });
+  const table = database.table();
+  for (let from = 0; from < edges.length; from += BATCH_EDGES) {
+    const bulk = table.bulk();
+    for (let i = from; i < Math.min(edges.length, from + BATCH_EDGES); i++) {
+      const hash = (i * 2654435761) % 2 ** 32;
+      bulk.add({ ...edges[i]!, properties: { weight: hash % WEIGHTS, formation: `word ${hash % WORDS}` } });
+    }
+    await bulk.commit();
+  }
+  await database.compact();
+  await database.close();
+}
+
+async function withServer<T>(dir: string, timeoutMs: number, work: (server: Server) => Promise<T>): Promise<T> {
+  const server = await startServer(MAIN, ['serve', '--data', dir, '--port', '0'], {
+    settings: { ...OPEN_SETTINGS, HEDGEROW_QUERY_TIMEOUT_MS: String(timeoutMs) },
+  });
+  try {
+    await untilReady(server);
+    return await work(server);
+  } finally {
+    await server.stop();
+  }
+}
+
+interface Timed {
+  readonly status: number;
+  /** Until the head of the answer. */
+  readonly ms: number;
+  /** Until the process is at rest. */
+  readonly restMs: number;
+  readonly health: readonly number[];
+}
+
+async function meetDeadline(server: Server, statement: LongStatement): Promise<Timed> {
+  const probe = new HealthProbe(server.url);
+  await untilIdle(server.pid);
+  probe.times.length = 0;
+  const start = performance.now();
+  const response = await ask(server, statement, new AbortController().signal);
+  const ms = performance.now() - start;
+  if (response.status !== 200) await response.text();
+  else await response.body?.cancel();
+  const restMs = await untilIdle(server.pid);
+  await probe.stop();
+  return { status: response.status, ms, restMs, health: probe.times };
+}
+
+interface Left {
+  /** By the moment at which the client went; null: the statement had ended. */
+  readonly restMs: readonly (number | null)[];
+  readonly health: readonly number[];
+}
+
+async function leave(server: Server, statement: LongStatement, moments: readonly number[]): Promise<Left> {
+  const probe = new HealthProbe(server.url);
+  await untilIdle(server.pid);
+  probe.times.length = 0;
+  const restMs: (number | null)[] = [];
+  for (const moment of moments) {
+    const controller = new AbortController();
+    const asked = ask(server, statement, controller.signal).then(
+      async (response) => {
+        await response.arrayBuffer();
+        return 'answered' as const;
+      },
+      () => 'left' as const,
+    );
+    const first = await Promise.race([asked, sleep(moment)]);
+    controller.abort();
+    const rest = await untilIdle(server.pid);
+    restMs.push(first === 'answered' ? null : rest);
+    await asked.catch(() => undefined);
+  }
+  await probe.stop();
+  return { restMs, health: probe.times };
+}
+
+function ask({ url }: Server, { query, parameters }: LongStatement, signal: AbortSignal): Promise<Response> {
+  return fetch(`${url}/v1/query`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ query, parameters }),
+    signal,
+  });
+}
+
+function sleep(ms: number): Promise<'slept'> {
+  return new Promise((resolve) => setTimeout(() => resolve('slept'), ms));
+}
+
+function rowsOf({ name }: LongStatement, timed: Timed, left: Left): BenchRow[] {
+  const health = [...timed.health, ...left.health];
+  const rows = [
+    benchRow({
+      name: `${name}: /health/live meanwhile, p99`,
+      unit: 'ms',
+      ours: percentile(health, 0.99),
+      target: { oursAtMost: PAUSE_MS },
+    }),
+    benchRow({ name: `${name}: /health/live meanwhile, the slowest`, unit: 'ms', ours: Math.max(...health) }),
+  ];
+  const stops = left.restMs.filter((ms) => ms !== null);
+  if (stops.length > 0)
+    rows.push(
+      benchRow({
+        name: `${name}: at rest after its client has gone`,
+        unit: 'ms',
+        ours: Math.max(0.01, ...stops),
+        target: { oursAtMost: LATE_MS },
+      }),
+    );
+  if (timed.status === 504)
+    rows.push(
+      benchRow({
+        name: `${name}: 504 after the deadline`,
+        unit: 'ms',
+        ours: Math.max(0.01, timed.ms - DEADLINE_MS),
+        target: { oursAtMost: LATE_MS },
+      }),
+    );
+  return rows;
+}
+
+function describe({ name }: LongStatement, timed: Timed, left: Left): string {
+  const ms = (value: number | null) => (value === null ? 'ended' : value.toFixed(0));
+  return (
+    `${name}: ${timed.status} after ${ms(timed.ms)} ms, at rest ${ms(timed.restMs)} ms later, ` +
+    `client gone -> at rest ${left.restMs.map(ms).join(' / ')}; health p99 ${ms(percentile(timed.health, 0.99))} / ${ms(percentile(left.health, 0.99))}, ` +
+    `max ${ms(Math.max(...timed.health))} / ${ms(Math.max(...left.health))} (${timed.health.length} + ${left.health.length})`
+  );
+}

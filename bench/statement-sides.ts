@@ -1,0 +1,193 @@
+// The sides of the part `statements`: Hedgerow, DuckDB and SQLite with the same rows, each from a text and parameters to rows as arrays.
+
+import Sqlite from 'better-sqlite3';
+import { type ColumnDefinition, openDatabase } from 'hedgerow';
+import { valueAt } from '../dist/query/executor/vector.js';
+import { Statements } from '../dist/query/statements.js';
+import { nodeFs } from '../dist/storage/node-fs.js';
+import { randomFrom } from '../test/core/support/random.ts';
+import { type DuckStatement, openDuckDb } from '../test/support/duckdb.ts';
+import type { Edge } from './dataset.ts';
+import type { Hedgerow } from './stores.ts';
+
+export type Parameters = Readonly<Record<string, number | string>>;
+export type Rows = readonly (readonly unknown[])[];
+
+/** A store that answers statements of its own language. */
+export interface StatementSide {
+  readonly name: 'Hedgerow' | 'DuckDB' | 'SQLite';
+  /** Reads all rows; the statement of a text is prepared once. */
+  rows(text: string, parameters: Parameters): Promise<Rows>;
+  close(): Promise<void>;
+}
+
+/** What an edge has besides time and members. */
+interface Extras {
+  /** Quarters below 25: sums of them are exact in any order. */
+  weight: number;
+  kind: string;
+  score: number;
+}
+
+export const KINDS = ['answer', 'bounty', 'close', 'comment', 'edit', 'question', 'tag', 'vote'];
+
+/** The same for every store: seeded, so it need not be kept. */
+function* extrasOf(edges: readonly Edge[]): Generator<Extras> {
+  const random = randomFrom(61);
+  for (let i = 0; i < edges.length; i++)
+    yield { weight: random.below(100) / 4, kind: KINDS[random.below(KINDS.length)]!, score: random.below(1000) };
+}
+
+function* withExtras(edges: readonly Edge[]): Generator<[id: number, edge: Edge, extras: Extras]> {
+  let id = 1;
+  for (const extras of extrasOf(edges)) {
+    yield [id, edges[id - 1]!, extras];
+    id++;
+  }
+}
+
+function* memberships(edges: readonly Edge[]): Generator<[node: number, id: number, ts: number]> {
+  for (const [index, { event_ts, members }] of edges.entries())
+    for (const node of members) yield [node, index + 1, event_ts];
+}
+
+const BATCH = 50_000;
+/** A day. */
+export const BUCKET_SECONDS = 86_400;
+
+/** Fills a directory: table Post, compacted. */
+export async function loadHedgerow(dir: string, edges: readonly Edge[]): Promise<void> {
+  const database = await openDatabase({ dir });
+  const columns: ColumnDefinition[] = [
+    { name: 'kind', type: 'TEXT' },
+    { name: 'score', type: 'INTEGER' },
+  ];
+  const table = await database.createTable({ name: 'Post', bucketSeconds: BUCKET_SECONDS, columns });
+  let bulk = table.bulk();
+  for (const [id, { event_ts, members }, { weight, kind, score }] of withExtras(edges)) {
+    bulk.add({ event_ts, members, properties: { weight, kind, score } });
+    if (id % BATCH !== 0 && id !== edges.length) continue;
+    await bulk.commit();
+    bulk = table.bulk();
+  }
+  await database.compact();
+  await database.close();
+}
+
+export async function openHedgerow(dir: string): Promise<HedgerowSide> {
+  return new HedgerowSide(await openDatabase({ dir }));
+}
+
+/** The door that HTTP uses, in one process. */
+export class HedgerowSide implements StatementSide {
+  readonly name = 'Hedgerow';
+  readonly #database: Hedgerow;
+  readonly #statements: Statements;
+
+  constructor(database: Hedgerow) {
+    this.#database = database;
+    this.#statements = new Statements({
+      database,
+      now: () => Date.now(),
+      nowUs: () => performance.now() * 1000,
+      newId: () => 'bench',
+      transactionIdleSeconds: 30,
+      copyRoot: undefined,
+      fs: nodeFs,
+    });
+  }
+
+  async rows(text: string, parameters: Parameters): Promise<Rows> {
+    const { steps } = await this.#execute(text, parameters);
+    const rows: unknown[][] = [];
+    for (const chunk of steps) {
+      if (chunk === null) continue;
+      const { items, count } = chunk;
+      for (let row = 0; row < count; row++) {
+        const values = new Array<unknown>(items.length);
+        for (let place = 0; place < items.length; place++) values[place] = valueAt(items[place]!, row);
+        rows.push(values);
+      }
+    }
+    return rows;
+  }
+
+  /** Up to a plan with its snapshot; no row is read. */
+  async plan(text: string, parameters: Parameters): Promise<void> {
+    (await this.#execute(text, parameters)).close();
+  }
+
+  #execute(text: string, parameters: Parameters) {
+    return this.#statements.execute(this.#statements.prepare(text), { parameters, session: 'bench', slices: runAll });
+  }
+
+  async close(): Promise<void> {
+    this.#statements.close();
+    await this.#database.close();
+  }
+}
+
+async function runAll(step: () => boolean): Promise<void> {
+  while (step());
+}
+
+/** Tables e and m in memory, in the order of time, with integers of 32 bits: the smallest that hold the values. Undefined when not installed. */
+export async function openDuckSide(edges: readonly Edge[]): Promise<StatementSide | undefined> {
+  const database = await openDuckDb();
+  if (database === undefined) return undefined;
+  const columns = { id: 'INTEGER', ts: 'INTEGER', weight: 'DOUBLE', kind: 'VARCHAR', score: 'INTEGER' } as const;
+  await database.createTable('e', columns, duckEdges(edges));
+  await database.createTable('m', { node: 'INTEGER', eid: 'INTEGER', ts: 'INTEGER' }, memberships(edges));
+  const statements = new Map<string, DuckStatement>();
+  return {
+    name: 'DuckDB',
+    async rows(text, parameters) {
+      let statement = statements.get(text);
+      if (statement === undefined) {
+        statement = await database.prepare(text);
+        statements.set(text, statement);
+      }
+      return statement.rows(parameters);
+    },
+    close: async () => database.close(),
+  };
+}
+
+function* duckEdges(edges: readonly Edge[]): Generator<unknown[]> {
+  for (const [id, { event_ts }, { weight, kind, score }] of withExtras(edges))
+    yield [id, event_ts, weight, kind, score];
+}
+
+const SQLITE_SCHEMA = `
+  create table e(id integer primary key, ts integer not null, weight real, kind text, score integer);
+  create table m(node integer not null, ts integer not null, eid integer not null, primary key(node, ts, eid)) without rowid;
+  create index e_ts on e(ts);
+  create index m_eid on m(eid, node);
+  create index m_ts on m(ts, eid, node);
+`;
+
+/** Tables e and m in memory, with an index for every way the statements come. */
+export function openSqliteSide(edges: readonly Edge[]): StatementSide {
+  const database = new Sqlite(':memory:');
+  database.exec(SQLITE_SCHEMA);
+  const insertEdge = database.prepare('insert into e(id, ts, weight, kind, score) values (?, ?, ?, ?, ?)');
+  const insertMember = database.prepare('insert into m(node, eid, ts) values (?, ?, ?)');
+  database.transaction(() => {
+    for (const row of duckEdges(edges)) insertEdge.run(...row);
+    for (const row of memberships(edges)) insertMember.run(...row);
+  })();
+  database.exec('analyze');
+  const statements = new Map<string, Sqlite.Statement<unknown[], unknown>>();
+  return {
+    name: 'SQLite',
+    async rows(text, parameters) {
+      let statement = statements.get(text);
+      if (statement === undefined) {
+        statement = database.prepare<unknown[], unknown>(text).raw(true);
+        statements.set(text, statement);
+      }
+      return statement.all(parameters) as unknown[][];
+    },
+    close: async () => void database.close(),
+  };
+}
