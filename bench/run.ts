@@ -17,6 +17,7 @@ import { runReads } from './reads.ts';
 import { runRestart } from './restart.ts';
 import { type BenchRow, tableOf } from './row.ts';
 import { runStatements } from './statements.ts';
+import { runTexts } from './texts.ts';
 import { Workspace } from './workspace.ts';
 
 const PARTS: Readonly<Record<string, Part>> = {
@@ -28,6 +29,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   http: runHttp,
   guard: runGuard,
   deadlines: runDeadlines,
+  texts: runTexts,
   restart: runRestart,
   memory: runMemory,
 };

@@ -18,7 +18,7 @@ export interface StatementKind {
 }
 
 const LOOKUP: Target = { ratioAtLeast: 5 };
-export const SCAN: Target = { ratioAtLeast: 1 };
+const SCAN: Target = { ratioAtLeast: 1 };
 
 /** How many queries of a kind there are, as a share of the whole run. */
 export function lookupKinds(edges: readonly Edge[], share: number): StatementKind[] {

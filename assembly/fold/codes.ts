@@ -5,7 +5,7 @@ import { C_BYTES, C_DATA, C_NULLS, C_OFFSETS, C_TYPE, C_WIDTH, openColumn, STATE
 import { BLOCK_BYTES, floorDivide, H_BUCKETS, H_MAX_SIZE, S_BASE, S_BLOCKS, S_ROWS, S_SIZES } from '../segment/layout';
 import { rowTime } from '../segment/reader';
 import { BAD_ARGUMENT, setRows, tooSmall } from '../status';
-import { FIELD_BUCKET, FIELD_COLUMN, FIELD_SIZE, WORD_ROWS, wordsOf } from './numbers';
+import { FIELD_BUCKET, FIELD_COLUMN, FIELD_ID, FIELD_SIZE, FIELD_TIME, WORD_ROWS, wordsOf } from './numbers';
 
 /** A code is a u16. */
 const MOST_CODES: u32 = 65536;
@@ -30,6 +30,7 @@ export function codesOf(s: usize, field: u32, column: u32, codes: usize, values:
     return <i32>count;
   }
   if (field == FIELD_BUCKET) return bucketCodes(s, rows, codes, values, capacity);
+  if (field == FIELD_TIME || field == FIELD_ID) return 0;
   if (field != FIELD_COLUMN) return BAD_ARGUMENT;
   if (openColumn(<usize>load<u32>(s + S_BASE), rows, column, cursor) != STATE_VALUES) return 0;
   const type = load<u32>(cursor + C_TYPE);

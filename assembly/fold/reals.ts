@@ -16,13 +16,17 @@ function addReal(out: usize, value: f64): void {
   store<f64>(out, load<f64>(out, 8) + (sum - (next - back) + (value - back)), 8);
 }
 
-/** Adds the chosen reals to {f64 sum, f64 what it lacks} at `out`. */
+/** Writes {f64 sum, f64 what it lacks} of the chosen reals. Where it is too large to be a number, so it is row by row. */
 export function sumOfReals<T>(data: usize, nulls: usize, selection: usize, rows: u32, out: usize): void {
-  if (ASC_FEATURE_SIMD) sumInLanes<T>(data, nulls, selection, rows, out);
-  else {
-    const words = wordsOf(rows);
-    for (let word: u32 = 0; word < words; word++) addRows<T>(data, word, chosenRows(selection, nulls, word), out);
+  if (ASC_FEATURE_SIMD) {
+    sumInLanes<T>(data, nulls, selection, rows, out);
+    // A lane may have left the numbers where the rows in their order do not.
+    if (isFinite(load<f64>(out) + load<f64>(out, 8))) return;
   }
+  store<f64>(out, 0);
+  store<f64>(out, 0, 8);
+  const words = wordsOf(rows);
+  for (let word: u32 = 0; word < words; word++) addRows<T>(data, word, chosenRows(selection, nulls, word), out);
 }
 
 /** Row by row; the sums stay in locals. */

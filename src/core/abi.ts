@@ -11,6 +11,7 @@ export interface CoreExports {
   readonly HG_RANGE_ENTRY_BYTES: WebAssembly.Global;
   readonly HG_MAX_TEXT_BYTES: WebAssembly.Global;
   readonly HG_ROWS_SLACK_BYTES: WebAssembly.Global;
+  readonly HG_FIGURES_BYTES: WebAssembly.Global;
   hg_abi_version(): number;
   hg_format_version(): number;
   hg_features(): number;

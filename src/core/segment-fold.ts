@@ -140,7 +140,7 @@ export class SegmentFold {
   /** FIGURES numbers for each code, of a field that is a number in this segment. */
   figures(field: RowField, { pointer, count }: RowCodes, wants: number): Float64Array {
     const { exports, memory } = this.#core;
-    const at = this.#take(count * FIGURES * 8);
+    const at = this.#take(count * exports.HG_FIGURES_BYTES.value);
     const { kind, column } = field;
     const status = exports.hg_segment_figures(this.#segment, kind, column, this.#selection, pointer, count, wants, at);
     if (status < 0) throw coreError(status, 'hg_segment_figures');

@@ -82,6 +82,12 @@ export class Residency {
 
   /** Evicts until `bytes` more fit. One segment always may be resident, however large. */
   #makeRoom(bytes: number): void {
+    // Instances grow while they are read.
+    for (const resident of this.#residents.values()) {
+      const { residentBytes } = resident.segment;
+      this.#bytes += residentBytes - resident.bytes;
+      resident.bytes = residentBytes;
+    }
     while (this.#bytes + bytes > this.#budgetBytes && this.#residents.size > 0) {
       let oldest: SegmentFile | undefined;
       let used = Infinity;

@@ -84,7 +84,7 @@ describe('refusals', () => {
     ['MATCH (a:Contact) RETURN avg(a.ok)', 'invalid_statement 1:26', 'AVG takes numbers'],
     ['MATCH (a:Contact) RETURN min(a.members)', 'invalid_statement 1:26', 'MIN takes single values'],
     ['MATCH (a:Contact) RETURN max(a)', 'invalid_statement 1:26', 'MAX takes a single value, not a whole row'],
-    ['MATCH (a:Contact) RETURN count(DISTINCT a)', 'invalid_statement 1:26', 'COUNT takes a single value'],
+    ['MATCH (a:Contact) RETURN sum(DISTINCT a)', 'invalid_statement 1:26', 'SUM takes a single value'],
     ['MATCH (a:Contact) RETURN a.n + count(*)', 'invalid_statement 1:26', 'a.n stands beside an aggregate'],
     [
       'MATCH (a:Contact) RETURN a.place, bucket(a) + count(*)',

@@ -328,7 +328,7 @@ function aggregateSql(node: CallNode, names: Names): Piece {
   const value = `${node.distinct ? 'distinct ' : ''}${sql}`;
   switch (name) {
     case 'COUNT':
-      return { sql: type === 'row' ? 'count(*)' : `count(${value})`, type: 'integer' };
+      return { sql: type === 'row' && !node.distinct ? 'count(*)' : `count(${value})`, type: 'integer' };
     case 'COLLECT': {
       const list = `list(${value}) filter (${sql} is not null)`;
       return { sql: `coalesce(${list}, [])`, type: `list of ${type.startsWith('list') ? 'list' : type}` as Type };

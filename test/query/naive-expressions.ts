@@ -315,7 +315,7 @@ function aggregateCall(node: CallNode, names: Names): Meaning {
   });
   const { type } = operand;
   const isSingle = type !== 'row' && !type.startsWith('list');
-  if (type === 'row' && name !== 'COLLECT' && !(name === 'COUNT' && !node.distinct)) refuse('a whole row');
+  if (type === 'row' && name !== 'COLLECT' && name !== 'COUNT') refuse('a whole row');
   if ((name === 'MIN' || name === 'MAX') && !isSingle) refuse('no order');
   if ((name === 'SUM' || name === 'AVG') && !NUMBERS.includes(type)) refuse('no numbers');
   return {

@@ -76,6 +76,17 @@ function bindAggregate(call: CallNode, scope: Scope): BoundAggregate {
     // A row is never null, so COUNT(alias) counts rows.
     if (name === 'COUNT' && !call.distinct)
       return { function: name, distinct: false, operand: undefined, type: 'integer', text };
+    // Within a table an id is a row.
+    if (name === 'COUNT' && operand.kind === 'row') {
+      const id: BoundExpression = {
+        kind: 'field',
+        pattern: operand.pattern,
+        field: { kind: 'id' },
+        type: 'integer',
+        text,
+      };
+      return { function: name, distinct: true, operand: id, type: 'integer', text };
+    }
     if (name !== 'COLLECT')
       throw scope.error(call, `${name} takes a single value, not a whole row; for instance ${shown(operand.text)}.id.`);
   }
