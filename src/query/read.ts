@@ -98,6 +98,7 @@ function readOf(plan: MatchPlan, shape: MatchShape, options: ReadOptions, startU
       };
     },
     lsn: view.lsn,
+    computes: shape.computes,
     table: patterns.length === 1 ? patterns[0]!.table.name : undefined,
     close() {},
   };

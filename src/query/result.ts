@@ -26,6 +26,8 @@ export interface StatementResult {
   readonly lsn: number;
   /** What it wrote is not committed yet: it stands in an open transaction. */
   readonly pending?: boolean;
+  /** A row that is yet to come may still fail: what is computed of it may be too large. */
+  readonly computes?: boolean;
   /** The table that was written or read, for logs; undefined when there are several or none. */
   readonly table: string | undefined;
   close(): void;

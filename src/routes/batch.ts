@@ -103,6 +103,8 @@ async function runQuery(
   places.push(undefined);
   try {
     const { cypher, parameters } = requireObject(operation, ['body', 'operations', op]);
+    if (Array.isArray(parameters))
+      throw invalidFields([{ loc: ['body', 'operations', op, 'parameters'], msg: 'must be an object, not an array' }]);
     if (typeof cypher !== 'string')
       throw invalidFields([{ loc: ['body', 'operations', op, 'cypher'], msg: 'must be a statement, as a string' }]);
     const statements = requireStatements(call);

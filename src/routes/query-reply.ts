@@ -13,6 +13,8 @@ import { headBytes, tailBytes } from './result-frame.ts';
 
 /** Results up to this size are sent as one body with a Content-Length. */
 const WHOLE_BODY_BYTES = 64 * 1024;
+/** Where a late row may still fail, so that the failure is the answer and does not cut one off that has begun. */
+const WHOLE_COMPUTED_BYTES = 8 * 2 ** 20;
 /** Work between two looks at the sockets. */
 const STEP_MS = 3;
 /** Bytes of rows that one operation of a batch may answer. */
@@ -35,11 +37,12 @@ export function resultBody(row: object, ndjson: boolean): string {
 /** At once where the first steps give the whole answer. */
 export function resultReply(call: Call, result: StatementResult, options: ResultReplyOptions): Reply | Promise<Reply> {
   const text = new ResultText(call, result, options.ndjson);
+  const whole = result.computes === true ? WHOLE_COMPUTED_BYTES : WHOLE_BODY_BYTES;
   const step = (): boolean => {
     if (call.client.gone) return false;
     if (options.deadline) checkDeadline(call);
     text.fill();
-    return !text.ended && text.length < WHOLE_BODY_BYTES;
+    return !text.ended && text.length < whole;
   };
   const reply = (): Reply => {
     const { ended } = text;

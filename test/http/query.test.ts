@@ -92,6 +92,18 @@ describe('a statement', () => {
   });
 });
 
+test('a late row that cannot be computed is a 400, not an answer that breaks off', async () => {
+  await run('CREATE HYPEREDGE TABLE numbers (node) PROPERTIES (n INTEGER)');
+  const values = Array.from({ length: 20_000 }, (_, n) => `(${n}, [1], ${n})`);
+  await run(`INSERT INTO numbers (event_ts, members, n) VALUES ${values}`);
+  for (const accept of ['application/json', 'application/x-ndjson']) {
+    const good = await run('MATCH (a:numbers) RETURN a.n * 450000000000 AS v', { headers: { accept } });
+    expect(good.status).toBe(200);
+    const { status, json } = await run('MATCH (a:numbers) RETURN a.n * 450387000000 AS v', { headers: { accept } });
+    expect([status, json.code]).toEqual([400, 'invalid_statement']);
+  }
+});
+
 describe('the kind of a statement decides the role', () => {
   const cases: [string, TestRole][] = [
     ['MATCH (v:visits) RETURN count(*)', 'readonly'],

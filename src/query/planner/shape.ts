@@ -3,6 +3,7 @@
 import { buildRowPlan, type RowPlan } from '../../core/index.ts';
 import type { Table } from '../../engine/table.ts';
 import type { BoundExpression, BoundItem, BoundMatch } from '../binder/bound.ts';
+import { partsOf } from '../binder/parts.ts';
 import { addNeeds, noNeeds, patternsOf } from './patterns-of.ts';
 import type { ColumnNeeds } from './plan.ts';
 
@@ -18,6 +19,8 @@ export interface MatchShape {
   readonly needs: readonly ColumnNeeds[];
   /** Set when the core can write the rows of the result. */
   readonly written: WrittenRows | undefined;
+  /** Something is computed of each row that comes out: an integer may turn out too large, the more rows the later. */
+  readonly computes: boolean;
 }
 
 /** Rows as the core writes them: `id`, `event_ts` and `members`, then the columns of the plan. */
@@ -43,7 +46,12 @@ export function shapeOf(match: BoundMatch): MatchShape {
     joint,
     needs: needsOf(match, joint),
     written: writtenRows(match),
+    computes: match.where.some(computes) || match.items.some(({ expression }) => computes(expression)),
   };
+}
+
+function computes(expression: BoundExpression): boolean {
+  return expression.kind === 'arithmetic' || expression.kind === 'negate' || partsOf(expression).some(computes);
 }
 
 function needsOf({ patterns, grouping, items, orderBy }: BoundMatch, joint: readonly BoundExpression[]): ColumnNeeds[] {
