@@ -78,7 +78,7 @@ export async function openHedgerow(dir: string): Promise<HedgerowSide> {
   return new HedgerowSide(await openDatabase({ dir }));
 }
 
-/** The door that HTTP uses, in one process. */
+/** The embedded door, in one process. */
 export class HedgerowSide implements StatementSide {
   readonly name = 'Hedgerow';
   readonly #database: Hedgerow;

@@ -18,3 +18,5 @@ export const MAX_PATTERNS = 16;
 export const MAX_ITEMS = 2000;
 /** Terms of one ORDER BY. */
 export const MAX_ORDERS = 100;
+/** Arguments of a function; none takes more than three. */
+export const MAX_ARGUMENTS = 16;

@@ -3,8 +3,9 @@
 import type { Snapshot, Table } from '../engine/index.ts';
 import type { ScanOverlay } from '../engine/scan-view.ts';
 import type { ScanRequest } from '../engine/types.ts';
-import type { BoundPattern } from './binder/bound.ts';
+import type { BoundMatch } from './binder/bound.ts';
 import type { ParameterValues } from './binder/parameters.ts';
+import { expressionsOf } from './executor/batch-size.ts';
 import { QueryContext, type RowSource, type Steps } from './executor/context.ts';
 import { type ResultChunk, runMatch } from './executor/run-match.ts';
 import { bucketsOf, explainRow } from './explain.ts';
@@ -81,7 +82,7 @@ function planToRun(shape: MatchShape, { parameters, view }: ReadOptions): MatchP
 function readOf(plan: MatchPlan, shape: MatchShape, options: ReadOptions, startUs: number): StatementResult {
   const { view, nowUs } = options;
   const { patterns } = shape.match;
-  const context = contextOf(patterns, options, false);
+  const context = contextOf(shape.match, options, false);
   let endUs = 0;
   const result: StatementResult = {
     columns: shape.columns,
@@ -129,7 +130,7 @@ export function runExplain(node: MatchNode, text: string, options: ReadOptions):
 /** Runs the statement to its end and answers the row of EXPLAIN with what its operators did. */
 export function runAnalyze(node: MatchNode, text: string, options: ReadOptions): StatementResult {
   const plan = planOf(node, text, options);
-  const context = contextOf(plan.match.patterns, options, true);
+  const context = contextOf(plan.match, options, true);
   const columns = [...EXPLAIN_COLUMNS, 'actual_rows', 'elapsed_us'];
   const result: StatementResult = {
     columns,
@@ -150,14 +151,15 @@ function* analyzed(plan: MatchPlan, context: QueryContext, columns: readonly str
   yield* rowsResult([row], columns, 0).steps;
 }
 
-function contextOf(patterns: readonly BoundPattern[], options: ReadOptions, measured: boolean): QueryContext {
+function contextOf(match: BoundMatch, options: ReadOptions, measured: boolean): QueryContext {
   const { view, nowUs, memoryBytes, parameters } = options;
   return new QueryContext({
     source: sourceOf(view),
-    patterns,
+    patterns: match.patterns,
     parameters,
     nowUs,
     measured,
+    expressions: () => expressionsOf(match),
     ...(memoryBytes === undefined ? {} : { memoryBytes }),
   });
 }

@@ -180,6 +180,7 @@ function searchOf(
     parameters,
     nowUs,
     tooLarge: TOO_MANY_CHANGES,
+    expressions: () => [...access.filter, ...values],
     ...(memoryBytes === undefined ? {} : { memoryBytes }),
   });
   return { context, plan: planScan(pattern, 0, access, needs, options.estimate) };

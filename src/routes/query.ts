@@ -18,11 +18,24 @@ import { resultBody, resultReply } from './query-reply.ts';
 import { queryAnswer, queryBody, queryRow } from './schemas/query.ts';
 import { writtenReply } from './written-reply.ts';
 
+/** To parse a longer text takes milliseconds: what follows has a turn of its own. */
+const LONG_TEXT = 16_384;
+
 function query(call: Call): Reply | Promise<Reply> {
   const { text, parameters } = readQuery(parseJsonObject(call.body));
   const statements = requireStatements(call);
   const prepared = statements.prepare(text);
   requireRole(call, prepared);
+  if (text.length <= LONG_TEXT) return answer(call, statements, prepared, parameters);
+  return call.services.slices.run(() => false).then(() => answer(call, statements, prepared, parameters));
+}
+
+function answer(
+  call: Call,
+  statements: Statements,
+  prepared: Prepared,
+  parameters: ParameterValues,
+): Reply | Promise<Reply> {
   const ndjson = wantsNdjson(call.accept);
   const read = statements.read(prepared, parameters, sessionOf(call), ndjson ? 'ndjson' : 'json');
   if (read === undefined) return execute(call, statements, prepared, parameters);
@@ -41,12 +54,12 @@ async function execute(
 ): Promise<Reply> {
   const ndjson = wantsNdjson(call.accept);
   const bodyOf = (row: object) => resultBody(row, ndjson);
-  const answer = new WriteAnswer<object>(call.once, 200, bodyOf, ndjson ? NDJSON_TYPE : JSON_TYPE);
+  const kept = new WriteAnswer<object>(call.once, 200, bodyOf, ndjson ? NDJSON_TYPE : JSON_TYPE);
   const result = await statements.execute(prepared, {
     parameters,
     session: sessionOf(call),
     slices: prepared.effect === 'copy' ? untilGone(call) : slicesOf(call),
-    attach: answer.attach,
+    attach: kept.attach,
   });
   if (prepared.effect === 'read') return resultReply(call, result, { ndjson, ...OF_READ });
   return resultReply(call, result, {

@@ -1,5 +1,6 @@
 // Binds expressions: resolves names, checks types (contract section 4). Comparing or computing across types is an error, null fits everywhere.
 
+import { MAX_CHAIN } from '../limits.ts';
 import type { BetweenNode, BinaryNode, Expression, InNode, LogicNode } from '../parser/ast.ts';
 import { shown } from '../shown.ts';
 import type { BoundArithmetic, BoundComparison, BoundExpression, ValueType } from './bound.ts';
@@ -77,6 +78,7 @@ function bindBare(node: Extract<Expression, { kind: 'name' }>, scope: Scope): Bo
 
 function bindList(items: readonly Expression[], scope: Scope, text: string): BoundExpression {
   const bound = items.map((item) => bindExpression(item, scope));
+  checkComputed(bound, items, scope);
   let itemType: ValueType = 'null';
   for (const [index, item] of bound.entries()) {
     const common: ValueType | undefined =
@@ -89,6 +91,14 @@ function bindList(items: readonly Expression[], scope: Scope, text: string): Bou
     itemType = common;
   }
   return { kind: 'list', items: bound, type: 'list', text };
+}
+
+/** Every one of them is computed for every row: as many as conditions that follow one another. */
+function checkComputed(bound: readonly BoundExpression[], items: readonly Expression[], scope: Scope): void {
+  let computed = 0;
+  for (const [index, { kind }] of bound.entries())
+    if (kind !== 'constant' && kind !== 'parameter' && ++computed > MAX_CHAIN)
+      throw scope.error(items[index]!, `a list has at most ${MAX_CHAIN} items that are no plain values.`);
 }
 
 /** The type that the items of a list expression share; undefined: it is no list. */

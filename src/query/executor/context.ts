@@ -8,6 +8,7 @@ import { HedgerowError } from '../../errors.ts';
 import type { BoundExpression, BoundPattern } from '../binder/bound.ts';
 import type { ParameterValues } from '../binder/parameters.ts';
 import type { ScanPlan } from '../planner/plan.ts';
+import { rowsAtOnce } from './batch-size.ts';
 import { type Environment, evaluate } from './evaluate.ts';
 import { type Batch, selectFrom } from './row-set.ts';
 import { Scratch, truePlaces, type Vector } from './vector.ts';
@@ -56,6 +57,8 @@ export class QueryContext {
   readonly #nowUs: () => number;
   readonly #memoryBytes: number;
   readonly #tooLarge: string;
+  readonly #expressions: (() => Iterable<BoundExpression>) | undefined;
+  #rowsAtOnce: number | undefined;
   /** By pattern. */
   readonly #buckets = new Map<number, number>();
   #used = 0;
@@ -70,6 +73,8 @@ export class QueryContext {
     memoryBytes?: number;
     /** What to say when it takes more than that. */
     tooLarge?: string;
+    /** All that the statement works out for a row; asked for once, when there are rows. */
+    expressions?: () => Iterable<BoundExpression>;
   }) {
     this.source = options.source;
     this.patterns = options.patterns;
@@ -79,6 +84,13 @@ export class QueryContext {
     this.#nowUs = options.nowUs;
     this.#memoryBytes = options.memoryBytes ?? QUERY_MEMORY_BYTES;
     this.#tooLarge = options.tooLarge ?? TOO_LARGE;
+    this.#expressions = options.expressions;
+  }
+
+  /** Rows of a batch, at most. */
+  get rowsAtOnce(): number {
+    this.#rowsAtOnce ??= rowsAtOnce(this.#expressions?.() ?? []);
+    return this.#rowsAtOnce;
   }
 
   /** The same steps, with their rows and time (that of the operators below included) counted under `node` when figures are wanted. */

@@ -1,6 +1,14 @@
 // Evaluates a bound expression for every combination of a batch.
 
-import type { BoundExpression, BoundField, BoundIn, BoundList, BoundRow, Value } from '../binder/bound.ts';
+import type {
+  BoundExpression,
+  BoundField,
+  BoundIn,
+  BoundList,
+  BoundParameter,
+  BoundRow,
+  Value,
+} from '../binder/bound.ts';
 import type { ParameterValues } from '../binder/parameters.ts';
 import { computeVectors, negateVector } from './arithmetic.ts';
 import { compareVectors, mapTexts } from './compare.ts';
@@ -188,20 +196,30 @@ function inVector(
   const operand = at(node.operand);
   if ('kind' in node.items)
     return isInValues(operand, environment.parameters[node.items.name] as readonly Value[], count);
-  const values = writtenValues(node.items);
+  const values = writtenValues(node.items, environment.parameters);
   return values === undefined ? isInVectors(operand, node.items.map(at), count) : isInValues(operand, values, count);
 }
 
-const WRITTEN = new WeakMap<readonly BoundExpression[], readonly Value[]>();
+const WRITTEN = new WeakMap<ParameterValues, WeakMap<readonly BoundExpression[], readonly Value[] | 'computed'>>();
 
-/** The values of a list that is written with constants only; the same array every time. */
-function writtenValues(items: readonly BoundExpression[]): readonly Value[] | undefined {
-  let values = WRITTEN.get(items);
-  if (values === undefined && items.every((item) => item.kind === 'constant')) {
-    values = items.map((item) => item.value);
-    WRITTEN.set(items, values);
+/** The values of a list that is written with constants and parameters only; the same array every time in one run. */
+function writtenValues(items: readonly BoundExpression[], parameters: ParameterValues): readonly Value[] | undefined {
+  let lists = WRITTEN.get(parameters);
+  if (lists === undefined) {
+    lists = new WeakMap();
+    WRITTEN.set(parameters, lists);
   }
-  return values;
+  let values = lists.get(items);
+  if (values === undefined) {
+    const isWritten = items.every(({ kind }) => kind === 'constant' || kind === 'parameter');
+    values = isWritten
+      ? items.map((item) =>
+          item.kind === 'constant' ? item.value : (parameters[(item as BoundParameter).name] as Value),
+        )
+      : 'computed';
+    lists.set(items, values);
+  }
+  return values === 'computed' ? undefined : values;
 }
 
 function sizeVector(operand: BoundExpression, at: (operand: BoundExpression) => Vector, batch: Batch): Vector {

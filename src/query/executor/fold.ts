@@ -5,6 +5,7 @@ import type { Scan } from '../../engine/index.ts';
 import type { SegmentPart } from '../../engine/scan-segments.ts';
 import { HedgerowError } from '../../errors.ts';
 import type { Aggregator } from './aggregate.ts';
+import { inParts } from './batch-size.ts';
 import type { QueryContext, Steps } from './context.ts';
 import { constantValue } from './evaluate.ts';
 import { type FoldAggregate, type FoldField, type FoldFilter, type FoldPlan, fieldKey } from './fold-plan.ts';
@@ -33,23 +34,29 @@ export function* foldRows(
   const pattern = context.patterns[scan.pattern]!;
   const columns = columnPlan(pattern, scan.needs);
   const segments = context.source.segmentScan(pattern, boundsOf(scan.paths[0]!));
-  const sink = new TextSink();
-  function* read(blocks: Scan): Steps<{ readonly count: number }> {
+  function* read(blocks: Scan, sink?: TextSink): Steps<{ readonly count: number }> {
     for (const set of readScan(blocks, scan, columns, context, sink)) {
       if (set === null) {
         yield null;
         continue;
       }
-      const batch = context.filter(batchOf(set, scan.pattern), scan.filter);
-      if (batch.count > 0) aggregator.add(batch);
-      yield batch;
+      for (const part of inParts(batchOf(set, scan.pattern), context.rowsAtOnce)) {
+        const batch = context.filter(part, scan.filter);
+        if (batch.count > 0) aggregator.add(batch);
+        yield batch;
+      }
     }
   }
+  let sink: TextSink | undefined;
   try {
     for (let part = segments.next(); part !== undefined; part = segments.next()) {
       const count = part.isSparse ? undefined : new PartFolder(fold, part, aggregator, context).run();
-      if (count === undefined) yield* read(segments.blocks(columns, part.segment));
-      else yield { count };
+      if (count !== undefined) {
+        yield { count };
+        continue;
+      }
+      sink ??= new TextSink();
+      yield* read(segments.blocks(columns, part.segment), sink);
     }
     yield* read(segments.blocks(columns, undefined));
   } finally {
@@ -252,7 +259,7 @@ class PartFolder {
       const all = this.#fold.figures(field, codes, isFull ? wants & ~WANT.count : wants);
       figures = new Float64Array(present.length * FIGURES);
       for (const [place, group] of present.entries()) {
-        figures.set(all.subarray(group * FIGURES, (group + 1) * FIGURES), place * FIGURES);
+        for (let i = 0; i < FIGURES; i++) figures[place * FIGURES + i] = all[group * FIGURES + i]!;
         if (isFull) figures[place * FIGURES + FIGURE.count] = counts[place]!;
       }
       known.set(key, figures);

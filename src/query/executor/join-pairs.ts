@@ -1,6 +1,6 @@
 // Finds the candidate pairs of a join: for combinations on the left, rows on the right, in chunks and in slices of a few ms.
 
-import type { Batch, RowSet, Side } from './row-set.ts';
+import { type Batch, lowerBound, type RowSet } from './row-set.ts';
 import { type Vector, valueAt } from './vector.ts';
 
 /** Places on the left and rows on the right; the first `count` of each. */
@@ -12,42 +12,45 @@ export interface Pairs {
 
 export const CHUNK_PAIRS = 8192;
 
-export function newPairs(): Pairs {
-  return { left: new Uint32Array(CHUNK_PAIRS), right: new Uint32Array(CHUNK_PAIRS), count: 0 };
+/** With room for so many pairs, a chunk at most; what `pairs` holds stands in it. Most joins give few pairs, and fresh memory costs. */
+export function pairsFor(room: number, pairs?: Pairs): Pairs {
+  if (pairs !== undefined && room <= pairs.left.length) return pairs;
+  const size = Math.min(CHUNK_PAIRS, Math.max(FIRST_PAIRS, room, pairs === undefined ? 0 : 2 * pairs.left.length));
+  const larger = { left: new Uint32Array(size), right: new Uint32Array(size), count: 0 };
+  if (pairs === undefined) return larger;
+  larger.left.set(pairs.left);
+  larger.right.set(pairs.right);
+  larger.count = pairs.count;
+  return larger;
 }
+
+const FIRST_PAIRS = 512;
 
 /** Candidates of left places `from`, from + 1, ...: gives full chunks, and null after much work without one. */
 export type PairFinder = Generator<Pairs | null, void, void>;
 
 /** Looks at so many rows between two pauses. */
-const WORK_STEP = 200_000;
-
-/** First row whose time is >= `time`; `times` ascend. */
-export function lowerBound(times: Float64Array, time: number, from = 0, to = times.length): number {
-  let low = from;
-  let high = to;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (times[middle]! < time) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
+export const WORK_STEP = 200_000;
 
 /** Rows of the right set whose time lies in a band around that of the left. */
 export function* bandPairs(leftTimes: Float64Array, right: RowSet, low: number, high: number): PairFinder {
-  let pairs = newPairs();
+  const { times } = right;
+  let pairs = pairsFor(0);
   let work = 0;
+  let row = 0;
   for (let place = 0; place < leftTimes.length; place++) {
-    const time = leftTimes[place]!;
-    const end = time + high;
-    for (let row = lowerBound(right.times, time + low); row < right.rows && right.times[row]! <= end; row++) {
-      pairs.left[pairs.count] = place;
-      pairs.right[pairs.count++] = row;
-      if (pairs.count < CHUNK_PAIRS) continue;
-      yield pairs;
-      pairs = newPairs();
-      work = 0;
+    row = firstFrom(times, leftTimes[place]! + low, row);
+    const latest = leftTimes[place]! + high;
+    let next = row;
+    while (next < times.length && times[next]! <= latest) {
+      if (pairs.count === pairs.left.length) {
+        if (pairs.count === CHUNK_PAIRS) {
+          yield pairs;
+          work = 0;
+          pairs = pairsFor(CHUNK_PAIRS);
+        } else pairs = pairsFor(pairs.count + 1, pairs);
+      }
+      next = bandRow(pairs, place, times, latest, next);
     }
     work += 16;
     if (work >= WORK_STEP) {
@@ -58,125 +61,35 @@ export function* bandPairs(leftTimes: Float64Array, right: RowSet, low: number, 
   if (pairs.count > 0) yield pairs;
 }
 
-/** Rows of a set by node: posting lists, ascending. */
-export interface Postings {
-  readonly places: ReadonlyMap<number, number>;
-  readonly offsets: Uint32Array;
-  readonly rows: Uint32Array;
+/** Adds the pairs of one place while there is room; gives the row to go on with. */
+function bandRow(pairs: Pairs, place: number, times: Float64Array, latest: number, from: number): number {
+  const { left, right } = pairs;
+  const room = Math.min(times.length, from + left.length - pairs.count);
+  let at = pairs.count;
+  let row = from;
+  for (; row < room && times[row]! <= latest; row++) {
+    left[at] = place;
+    right[at++] = row;
+  }
+  pairs.count = at;
+  return row;
 }
+
+/** As `lowerBound`, where the answer is mostly that of the look before or a little behind it: times on the left mostly ascend. */
+function firstFrom(times: Float64Array, time: number, before: number): number {
+  if (before > 0 && times[before - 1]! >= time) return lowerBound(times, time, 0, before);
+  const near = Math.min(times.length, before + NEAR_ROWS);
+  for (let row = before; row < near; row++) if (times[row]! >= time) return row;
+  return lowerBound(times, time, near);
+}
+
+const NEAR_ROWS = 16;
 
 /** Runs in slices: gives null now and then. */
 export type Building<T> = Generator<null, T, void>;
 
-/** Posting lists of the nodes in `wanted` only. */
-export function* buildPostings(set: RowSet, wanted: ReadonlySet<number>): Building<Postings> {
-  const places = new Map<number, number>();
-  const counts: number[] = [];
-  const { members } = set;
-  const placeOf = new Int32Array(members.length);
-  for (let i = 0; i < members.length; i++) {
-    if (i % BUILD_STEP === BUILD_STEP - 1) yield null;
-    const node = members[i]!;
-    placeOf[i] = -1;
-    if (!wanted.has(node)) continue;
-    let place = places.get(node);
-    if (place === undefined) {
-      place = counts.push(0) - 1;
-      places.set(node, place);
-    }
-    counts[place]!++;
-    placeOf[i] = place;
-  }
-  const offsets = new Uint32Array(counts.length + 1);
-  for (let i = 0; i < counts.length; i++) offsets[i + 1] = offsets[i]! + counts[i]!;
-  const rows = new Uint32Array(offsets[counts.length]!);
-  const next = offsets.slice();
-  for (let row = 0; row < set.rows; row++) {
-    if (row % BUILD_STEP === BUILD_STEP - 1) yield null;
-    for (let at = set.offsets[row]!; at < set.offsets[row + 1]!; at++) {
-      const place = placeOf[at]!;
-      if (place >= 0) rows[next[place]!++] = row;
-    }
-  }
-  return { places, offsets, rows };
-}
-
-/** The members of all rows on the left. */
-export function* nodesOf({ set, rows }: Side, count: number): Building<ReadonlySet<number>> {
-  const nodes = new Set<number>();
-  for (let i = 0; i < count; i++) {
-    if (i % BUILD_STEP === BUILD_STEP - 1) yield null;
-    const row = rows === undefined ? i : rows[i]!;
-    for (let at = set.offsets[row]!; at < set.offsets[row + 1]!; at++) nodes.add(set.members[at]!);
-  }
-  return nodes;
-}
-
 /** So many steps of building a table take a few ms at most. */
-const BUILD_STEP = 16_384;
-
-/** Rows of the right set with at least `least` members in common, and times in the band when there is one. */
-export function* memberPairs(
-  left: { readonly set: RowSet; readonly rows: Uint32Array | undefined; readonly count: number },
-  right: RowSet,
-  postings: Postings,
-  least: number,
-  band: { readonly times: Float64Array; readonly low: number; readonly high: number } | undefined,
-): PairFinder {
-  const shared = new Uint16Array(right.rows);
-  const touched = new Uint32Array(right.rows);
-  let pairs = newPairs();
-  let work = 0;
-  for (let place = 0; place < left.count; place++) {
-    const row = left.rows === undefined ? place : left.rows[place]!;
-    let count = 0;
-    for (let at = left.set.offsets[row]!; at < left.set.offsets[row + 1]!; at++) {
-      const list = postings.places.get(left.set.members[at]!);
-      if (list === undefined) continue;
-      const end = postings.offsets[list + 1]!;
-      let next = postings.offsets[list]!;
-      if (band !== undefined) next = firstInBand(postings.rows, next, end, right.times, band.times[place]! + band.low);
-      const latest = band === undefined ? Infinity : band.times[place]! + band.high;
-      for (; next < end; next++) {
-        const other = postings.rows[next]!;
-        if (band !== undefined && right.times[other]! > latest) break;
-        if (shared[other] === 0) touched[count++] = other;
-        shared[other]!++;
-        work++;
-      }
-    }
-    for (let i = 0; i < count; i++) {
-      const other = touched[i]!;
-      const enough = shared[other]! >= least;
-      shared[other] = 0;
-      if (!enough) continue;
-      pairs.left[pairs.count] = place;
-      pairs.right[pairs.count++] = other;
-      if (pairs.count < CHUNK_PAIRS) continue;
-      // The counts of this place must be whole before others run: the rest of them goes on with the next chunk.
-      yield pairs;
-      pairs = newPairs();
-      work = 0;
-    }
-    work += 16;
-    if (work >= WORK_STEP) {
-      work = 0;
-      yield null;
-    }
-  }
-  if (pairs.count > 0) yield pairs;
-}
-
-function firstInBand(rows: Uint32Array, from: number, to: number, times: Float64Array, time: number): number {
-  let low = from;
-  let high = to;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (times[rows[middle]!]! < time) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
+export const BUILD_STEP = 16_384;
 
 /** Rows by the value of a key; null keys are in none. */
 export type HashTable = ReadonlyMap<unknown, readonly number[]>;
@@ -205,17 +118,18 @@ function keyAt(keys: readonly Vector[], row: number): unknown {
 }
 
 export function* hashPairs(keys: readonly Vector[], count: number, table: HashTable): PairFinder {
-  let pairs = newPairs();
+  let pairs = pairsFor(0);
   for (let place = 0; place < count; place++) {
     const key = keyAt(keys, place);
     const rows = key === undefined ? undefined : table.get(key);
     if (rows !== undefined) {
       for (const row of rows) {
+        if (pairs.count === pairs.left.length) pairs = pairsFor(pairs.count + 1, pairs);
         pairs.left[pairs.count] = place;
         pairs.right[pairs.count++] = row;
         if (pairs.count < CHUNK_PAIRS) continue;
         yield pairs;
-        pairs = newPairs();
+        pairs = pairsFor(0);
       }
     }
     if (place % BUILD_STEP === BUILD_STEP - 1) yield null;
@@ -225,14 +139,15 @@ export function* hashPairs(keys: readonly Vector[], count: number, table: HashTa
 
 /** Every pair. */
 export function* allPairs(leftCount: number, rightCount: number): PairFinder {
-  let pairs = newPairs();
+  let pairs = pairsFor(0);
   for (let place = 0; place < leftCount; place++) {
     for (let row = 0; row < rightCount; row++) {
+      if (pairs.count === pairs.left.length) pairs = pairsFor(pairs.count + 1, pairs);
       pairs.left[pairs.count] = place;
       pairs.right[pairs.count++] = row;
       if (pairs.count < CHUNK_PAIRS) continue;
       yield pairs;
-      pairs = newPairs();
+      pairs = pairsFor(0);
     }
   }
   if (pairs.count > 0) yield pairs;

@@ -6,33 +6,28 @@ import type { JoinPlan, ScanPlan } from '../planner/plan.ts';
 import { MOST_LOOP_PAIRS, MOST_PRODUCT_ROWS, type QueryContext, type Steps } from './context.ts';
 import { sharedMembers } from './edges.ts';
 import { evaluate } from './evaluate.ts';
-import {
-  allPairs,
-  bandPairs,
-  buildHash,
-  buildPostings,
-  combine,
-  hashPairs,
-  memberPairs,
-  nodesOf,
-  type PairFinder,
-} from './join-pairs.ts';
+import { allPairs, bandPairs, buildHash, combine, hashPairs, type PairFinder } from './join-pairs.ts';
+import { memberPairs } from './member-pairs.ts';
 import { type Batch, batchOf, gather, type RowSet, type Side, selectFrom } from './row-set.ts';
-import { collectRows } from './scan-rows.ts';
+import { collectShared, type SharedReads, sharedReads } from './shared-scans.ts';
 import { valueAt } from './vector.ts';
 
 /** Combinations that satisfy all conditions of the join and of those below it. */
 export function joinRows(plan: JoinPlan, context: QueryContext): Steps<Batch> {
-  return context.observed(plan, join(plan, context));
+  return observedJoin(plan, sharedReads(plan, context), context);
 }
 
-function* join(plan: JoinPlan, context: QueryContext): Steps<Batch> {
-  const left = yield* collectLeft(plan.left, context);
+function observedJoin(plan: JoinPlan, reads: SharedReads, context: QueryContext): Steps<Batch> {
+  return context.observed(plan, join(plan, reads, context));
+}
+
+function* join(plan: JoinPlan, reads: SharedReads, context: QueryContext): Steps<Batch> {
+  const left = yield* collectLeft(plan.left, reads, context);
   if (left.count === 0) return;
-  const right = yield* collectRows(plan.right, context, plan.band !== undefined);
+  const right = yield* collectShared(plan.right, reads, context, plan.band !== undefined);
   if (right.rows === 0) return;
   guardProduct(plan, left.count, right.rows);
-  for (const pairs of findPairs(plan, left, right, context)) {
+  for (const pairs of findPairs(plan, left, right, reads, context)) {
     if (pairs === null) {
       yield null;
       continue;
@@ -44,10 +39,14 @@ function* join(plan: JoinPlan, context: QueryContext): Steps<Batch> {
 }
 
 /** The left side whole: the rows of one pattern, or the combinations of the joins below. */
-function* collectLeft(plan: ScanPlan | JoinPlan, context: QueryContext): Generator<null, Batch, void> {
-  if (plan.op === 'scan') return batchOf(yield* collectRows(plan, context, false), plan.pattern);
+function* collectLeft(
+  plan: ScanPlan | JoinPlan,
+  reads: SharedReads,
+  context: QueryContext,
+): Generator<null, Batch, void> {
+  if (plan.op === 'scan') return batchOf(yield* collectShared(plan, reads, context, false), plan.pattern);
   const parts: Batch[] = [];
-  for (const batch of joinRows(plan, context)) {
+  for (const batch of observedJoin(plan, reads, context)) {
     if (batch !== null) {
       context.charge(batch.count * 4 * batch.sides.length);
       parts.push(batch);
@@ -60,6 +59,7 @@ function* collectLeft(plan: ScanPlan | JoinPlan, context: QueryContext): Generat
 /** Batches over the same sets as one. */
 function concatenateBatches(parts: readonly Batch[]): Batch {
   if (parts.length === 0) return { count: 0, sides: [] };
+  if (parts.length === 1) return parts[0]!;
   const count = parts.reduce((sum, part) => sum + part.count, 0);
   const sides = parts[0]!.sides.map((first, place): Side | undefined => {
     if (first === undefined) return undefined;
@@ -86,16 +86,14 @@ function guardProduct(plan: JoinPlan, left: number, right: number): void {
   );
 }
 
-function* findPairs(plan: JoinPlan, left: Batch, right: RowSet, context: QueryContext): PairFinder {
+function* findPairs(plan: JoinPlan, left: Batch, right: RowSet, reads: SharedReads, context: QueryContext): PairFinder {
   const { band, members } = plan;
   switch (plan.strategy) {
     case 'MEMBER_JOIN': {
       const side = left.sides[members!.left]!;
-      const nodes = yield* nodesOf(side, left.count);
-      context.charge(right.members.length * 8 + nodes.size * 64);
-      const postings = yield* buildPostings(right, nodes);
-      const times = band && { times: timesOf(left, band.left), low: band.low, high: band.high };
-      yield* memberPairs({ set: side.set, rows: side.rows, count: left.count }, right, postings, members!.least, times);
+      const linked = { set: side.set, rows: side.rows, count: left.count };
+      const bounds = band && { ...band, times: timesOf(left, band.left), ofRow: band.left === members!.left };
+      yield* memberPairs(linked, right, members!.least, bounds, reads.members, (bytes) => context.charge(bytes));
       return;
     }
     case 'HASH_JOIN': {

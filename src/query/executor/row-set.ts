@@ -14,6 +14,8 @@ export interface RowSet {
   readonly members: Float64Array;
   /** By column id. */
   readonly columns: ReadonlyMap<number, PropertyColumn>;
+  /** Its rows are those from `first` on of another set, over the same memory; all that lie between its first and last time. */
+  readonly part?: { readonly whole: RowSet; readonly first: number };
 }
 
 /** Some rows of patterns, side by side: combination i is row `rows[i]` of every side. Sides stand at the places of their patterns. */
@@ -39,6 +41,42 @@ export function rowSetOf(block: ColumnBlock, columnIds: readonly number[]): RowS
     members: block.members,
     columns,
   };
+}
+
+/** First row whose time is >= `time`; `times` ascend. */
+export function lowerBound(times: Float64Array, time: number, from = 0, to = times.length): number {
+  let low = from;
+  let high = to;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (times[middle]! < time) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The rows from one time to another, both inclusive, of a set that ascends by time; nothing is copied. */
+export function partOf(whole: RowSet, startTs: number, endTs: number): RowSet {
+  const first = lowerBound(whole.times, startTs);
+  // Times are integers, or infinite.
+  const end = lowerBound(whole.times, endTs + 1, first);
+  const columns = new Map<number, PropertyColumn>();
+  for (const [id, column] of whole.columns) columns.set(id, partOfColumn(column, first, end));
+  return {
+    rows: end - first,
+    times: whole.times.subarray(first, end),
+    ids: whole.ids.subarray(first, end),
+    offsets: whole.offsets.length > 1 ? whole.offsets.subarray(first, end + 1) : whole.offsets,
+    members: whole.members,
+    columns,
+    part: { whole, first },
+  };
+}
+
+function partOfColumn(column: PropertyColumn, first: number, end: number): PropertyColumn {
+  const nulls = column.nulls.subarray(first, end);
+  if (column.kind === 'number') return { kind: 'number', nulls, values: column.values.subarray(first, end) };
+  return { kind: 'text', nulls, codes: column.codes.subarray(first, end), texts: column.texts };
 }
 
 function offsetsOf(sizes: Uint32Array): Uint32Array {

@@ -1,6 +1,7 @@
 // Runs the plan of a MATCH: input, groups, DISTINCT, order, SKIP and LIMIT; gives result rows in chunks.
 
 import { TextSink } from '../../core/index.ts';
+import { WideMap } from '../../engine/wide-map.ts';
 import type { BoundExpression, Value } from '../binder/bound.ts';
 import type { JoinPlan, MatchPlan, ScanPlan } from '../planner/plan.ts';
 import { Aggregator, compositeKey } from './aggregate.ts';
@@ -115,8 +116,9 @@ function* grouped(plan: MatchPlan, context: QueryContext): Steps<Evaluated> {
   const { keys, aggregates } = plan.match.grouping!;
   const aggregator = new Aggregator(keys, aggregates, context);
   for (const _ of aggregated(plan, aggregator, context)) yield null;
-  for (let from = 0; from < aggregator.groups; from += CHUNK_ROWS) {
-    const to = Math.min(from + CHUNK_ROWS, aggregator.groups);
+  const rows = Math.min(CHUNK_ROWS, context.rowsAtOnce);
+  for (let from = 0; from < aggregator.groups; from += rows) {
+    const to = Math.min(from + rows, aggregator.groups);
     const environment = {
       ...context.environment,
       keys: keys.map((_, index) => aggregator.key(index, from, to)),
@@ -133,12 +135,16 @@ function* aggregated(plan: MatchPlan, aggregator: Aggregator, context: QueryCont
     yield* context.observed(plan.input, foldRows(fold, aggregator, context));
     return;
   }
-  const batches =
-    plan.input.op === 'scan' ? scanRows(plan.input, context, undefined, new TextSink()) : input(plan, context);
+  const batches = isLarge(plan.input) ? scanRows(plan.input, context, undefined, new TextSink()) : input(plan, context);
   for (const batch of batches) {
     if (batch !== null) aggregator.add(batch);
     yield null;
   }
+}
+
+/** Rows that hold a node are few: room for many is not worth its making. */
+function isLarge(plan: ScanPlan | JoinPlan): plan is ScanPlan {
+  return plan.op === 'scan' && plan.paths.some(({ nodes }) => nodes.length === 0);
 }
 
 function shortcutValues(plan: MatchPlan, context: QueryContext): Value[] {
@@ -158,7 +164,7 @@ const BYTES_OF_VALUE = 16;
 
 /** The first of equal result rows. */
 function* distinct(chunks: Steps<ResultChunk>, context: QueryContext): Steps<ResultChunk> {
-  const seen = new Set<string>();
+  const seen = new WideMap<string, true>();
   for (const chunk of chunks) {
     if (chunk === null) {
       yield null;
@@ -168,7 +174,7 @@ function* distinct(chunks: Steps<ResultChunk>, context: QueryContext): Steps<Res
     for (let i = 0; i < chunk.count; i++) {
       const key = compositeKey(chunk.items, i);
       if (seen.has(key)) continue;
-      seen.add(key);
+      seen.set(key, true);
       context.charge(BYTES_OF_ROW + 2 * key.length);
       places.push(i);
     }
@@ -192,7 +198,7 @@ function* sorted(plan: MatchPlan, context: QueryContext): Steps<ResultChunk> {
     match.orderBy.map((order) => order.descending),
     plan.limit === undefined ? undefined : plan.skip + plan.limit,
   );
-  const seen = match.distinct ? new Set<string>() : undefined;
+  const seen = match.distinct ? new WideMap<string, true>() : undefined;
   let held = 0;
   for (const outcome of evaluated(plan, context)) {
     if (outcome === null) {
@@ -212,7 +218,7 @@ function* sorted(plan: MatchPlan, context: QueryContext): Steps<ResultChunk> {
       if (seen !== undefined) {
         const key = JSON.stringify(row.values);
         if (seen.has(key)) continue;
-        seen.add(key);
+        seen.set(key, true);
         context.charge(BYTES_OF_ROW + 2 * key.length);
       }
       sorter.add(row);
@@ -224,8 +230,9 @@ function* sorted(plan: MatchPlan, context: QueryContext): Steps<ResultChunk> {
     yield null;
   }
   const rows = yield* sorter.sorted();
-  for (let at = 0; at < rows.length; at += CHUNK_ROWS) {
-    const some = rows.slice(at, at + CHUNK_ROWS);
+  const atOnce = Math.min(CHUNK_ROWS, context.rowsAtOnce);
+  for (let at = 0; at < rows.length; at += atOnce) {
+    const some = rows.slice(at, at + atOnce);
     const items = match.items.map(
       (_, place): Vector => ({ kind: 'value', values: some.map((row) => row.values[place]!) }),
     );

@@ -9,8 +9,10 @@ import {
 } from '../../core/index.ts';
 import type { Scan } from '../../engine/index.ts';
 import type { ScanBounds } from '../../engine/types.ts';
+import { WideMap } from '../../engine/wide-map.ts';
 import type { BoundPattern } from '../binder/bound.ts';
 import type { AccessPath, ColumnNeeds, ScanPlan } from '../planner/plan.ts';
+import { inParts } from './batch-size.ts';
 import type { QueryContext, Steps } from './context.ts';
 import {
   type Batch,
@@ -34,7 +36,7 @@ export function scanRows(plan: ScanPlan, context: QueryContext, limit?: number, 
 
 /** As `scanRows`, uncounted. */
 export function* scanPaths(plan: ScanPlan, context: QueryContext, limit?: number, sink?: TextSink): Steps<Batch> {
-  const seen = plan.paths.length > 1 ? new Set<number>() : undefined;
+  const seen = plan.paths.length > 1 ? new WideMap<number, true>() : undefined;
   const pattern = context.patterns[plan.pattern]!;
   const columns = columnPlan(pattern, plan.needs);
   const rowLimit = plan.filter.length === 0 && seen === undefined ? limit : undefined;
@@ -46,19 +48,21 @@ export function* scanPaths(plan: ScanPlan, context: QueryContext, limit?: number
       }
       let batch = batchOf(set, plan.pattern);
       if (seen !== undefined) batch = unseen(batch, set, seen, context);
-      batch = context.filter(batch, plan.filter);
-      yield batch.count > 0 ? batch : null;
+      for (const part of inParts(batch, context.rowsAtOnce)) {
+        const kept = context.filter(part, plan.filter);
+        yield kept.count > 0 ? kept : null;
+      }
     }
   }
 }
 
 /** Rows that no earlier path gave. */
-function unseen(batch: Batch, set: RowSet, seen: Set<number>, context: QueryContext): Batch {
+function unseen(batch: Batch, set: RowSet, seen: WideMap<number, true>, context: QueryContext): Batch {
   const fresh = new Uint32Array(set.rows);
   let count = 0;
   for (let i = 0; i < set.rows; i++) {
     if (seen.has(set.ids[i]!)) continue;
-    seen.add(set.ids[i]!);
+    seen.set(set.ids[i]!, true);
     fresh[count++] = i;
   }
   context.charge(count * BYTES_OF_SEEN);

@@ -1,5 +1,6 @@
 // Numbers 0, 1, 2, ... for the distinct values of an expression over many batches, as they come; null is one of them.
 
+import { WideMap } from '../../engine/wide-map.ts';
 import type { Value, ValueType } from '../binder/bound.ts';
 import { NumberTable } from './number-table.ts';
 import { type TextVector, type Vector, valueAt, vectorOf } from './vector.ts';
@@ -11,7 +12,7 @@ export class ValueIds {
   readonly #type: ValueType;
   readonly #numbers = new NumberTable();
   /** Texts, and JSON of lists and rows. */
-  readonly #texts = new Map<string, number>();
+  readonly #texts = new WideMap<string, number>();
   readonly #values: Value[] = [];
   /** Of null; NONE: it did not come yet. */
   #nullId = NONE;

@@ -1,6 +1,6 @@
 // Reads expressions. Precedence from loosest: OR, AND, NOT, comparison, + -, * / %, unary minus (contract section 4).
 
-import { MAX_ARITHMETIC_CHAIN, MAX_CHAIN } from '../limits.ts';
+import { MAX_ARGUMENTS, MAX_ARITHMETIC_CHAIN, MAX_CHAIN } from '../limits.ts';
 import type { BinaryNode, BinaryOperator, CallNode, Expression, ListNode, LiteralNode, ParameterNode } from './ast.ts';
 import { checkHeight } from './height.ts';
 import type { TokenStream } from './token-stream.ts';
@@ -280,8 +280,11 @@ function call(stream: TokenStream, name: CallNode['name']): CallNode {
       stream.expectSymbol(')');
     } else if (!stream.acceptSymbol(')')) {
       distinct = stream.acceptWord('DISTINCT');
-      do args.push(parseExpression(stream));
-      while (stream.acceptSymbol(','));
+      do {
+        if (args.length === MAX_ARGUMENTS)
+          throw stream.failAt(stream.current.start, `a function takes at most ${MAX_ARGUMENTS} arguments.`);
+        args.push(parseExpression(stream));
+      } while (stream.acceptSymbol(','));
       stream.expectSymbol(')');
     }
     return { kind: 'call', name, distinct, star, args, start: name.start, end: stream.lastEnd };

@@ -1,0 +1,100 @@
+// Statements that work out very many values for a row: rows are taken in smaller parts, and the answers are those of light ones.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { BoundExpression } from '../../src/query/binder/bound.ts';
+import { inParts, rowsAtOnce } from '../../src/query/executor/batch-size.ts';
+import { batchOf, NO_ROWS } from '../../src/query/executor/row-set.ts';
+import { CopyPlace } from './copy-place.ts';
+
+const ROWS = 3000;
+const TERMS = 1500;
+
+let place: CopyPlace;
+beforeAll(async () => {
+  place = await CopyPlace.open();
+  await place.table('t');
+  const edges = Array.from({ length: ROWS }, (_, row) => ({
+    event_ts: row,
+    members: [row % 7, 100 + (row % 11)],
+    properties: { n: row % 50, place: `p${row % 13}` },
+  }));
+  await place.insert('t', edges);
+});
+afterAll(() => place.close());
+
+const many = (term: (index: number) => string, between: string) =>
+  Array.from({ length: TERMS }, (_, i) => term(i)).join(between);
+
+const PAIRS: [name: string, heavy: string, light: string][] = [
+  [
+    'OR',
+    `MATCH (e:t) WHERE ${many((i) => `e.id + 0 = ${2 * i + 1}`, ' OR ')} RETURN e.id ORDER BY e.id`,
+    `MATCH (e:t) WHERE e.id % 2 = 1 AND e.id < ${2 * TERMS} RETURN e.id ORDER BY e.id`,
+  ],
+  [
+    'AND, counted',
+    `MATCH (e:t) WHERE ${many((i) => `e.id <> ${3 * i}`, ' AND ')} RETURN count(*) AS c`,
+    `MATCH (e:t) WHERE NOT (e.id % 3 = 0 AND e.id < ${3 * TERMS}) RETURN count(*) AS c`,
+  ],
+  [
+    'groups',
+    `MATCH (e:t) RETURN e.n, ${many((i) => `sum(e.id + ${i}) - sum(e.id) AS s${i}`, ', ')} ORDER BY e.n LIMIT 0`,
+    'MATCH (e:t) RETURN e.n LIMIT 0',
+  ],
+  [
+    'IN a list that is computed',
+    `MATCH (e:t) WHERE e.n IN [${many((i) => `e.id - ${i}`, ', ')}] RETURN e.id ORDER BY e.id DESC`,
+    `MATCH (e:t) WHERE e.id - e.n >= 0 AND e.id - e.n < ${TERMS} RETURN e.id ORDER BY e.id DESC`,
+  ],
+];
+
+test.each(PAIRS)('%s', async (_, heavy, light) => {
+  const found = (await place.run(heavy)).rows;
+  if (!heavy.includes('LIMIT 0')) expect(found.length).toBeGreaterThan(0);
+  expect(found).toEqual((await place.run(light)).rows);
+});
+
+test('very many items of RETURN, of rows, groups and sorted rows', async () => {
+  const items = many((i) => `e.n + ${i} AS i${i}`, ', ');
+  for (const text of [
+    `MATCH (e:t) WHERE e.id <= 400 RETURN e.id, ${items}`,
+    `MATCH (e:t) RETURN e.id, ${items} ORDER BY e.id DESC LIMIT 400`,
+    `MATCH (e:t) WHERE e.id > 2600 RETURN DISTINCT e.id, ${items}`,
+  ]) {
+    const { rows } = await place.run(text);
+    expect(rows.length).toBe(400);
+    for (const row of rows)
+      if ((row.i7 as number) - (row.i0 as number) !== 7) throw new Error(JSON.stringify(row).slice(0, 200));
+  }
+});
+
+test('UPDATE with a heavy condition changes what is meant', async () => {
+  const condition = many((i) => `id = ${4 * i}`, ' OR ');
+  const { rows } = await place.run(`UPDATE t SET score = 1 WHERE ${condition} OR id = -1`);
+  expect(rows[0]).toMatchObject({ operation: 'UPDATE', rows_affected: ROWS / 4 });
+  const after = await place.run('MATCH (e:t) WHERE e.score = 1 RETURN count(*) AS c, min(e.id) AS least');
+  expect(after.rows).toEqual([{ c: ROWS / 4, least: 4 }]);
+});
+
+describe('rows at once', () => {
+  const constant: BoundExpression = { kind: 'constant', value: 1, type: 'integer', text: '1' };
+  const negated = (depth: number): BoundExpression =>
+    depth === 0 ? constant : { kind: 'negate', operand: negated(depth - 1), type: 'integer', text: '-' };
+
+  test('are fewer the more is worked out, and never none', () => {
+    const light = rowsAtOnce([negated(3)]);
+    expect(light).toBeGreaterThan(100_000);
+    expect(rowsAtOnce([])).toBeGreaterThan(light);
+    const heavy = rowsAtOnce(Array.from({ length: 2000 }, () => negated(1)));
+    expect(heavy).toBeLessThan(300);
+    expect(rowsAtOnce(Array.from({ length: 100_000 }, () => negated(1)))).toBeGreaterThan(0);
+  });
+
+  test('divide a batch without a gap', () => {
+    const batch = batchOf({ ...NO_ROWS, rows: 1000 }, 0);
+    expect([...inParts(batch, 1000)]).toEqual([batch]);
+    const parts = [...inParts(batch, 300)];
+    expect(parts.map(({ count }) => count)).toEqual([300, 300, 300, 100]);
+    expect(parts.flatMap(({ sides }) => [...sides[0]!.rows!])).toEqual(Array.from({ length: 1000 }, (_, i) => i));
+  });
+});
