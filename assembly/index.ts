@@ -1,11 +1,17 @@
 // The ABI of the core (README.md): every export. Numbers only; the files of abi/ turn arguments into the types that the rooms behind use.
 
 export * from './abi/fold';
+export * from './abi/graph';
+export * from './abi/incidence';
+export * from './abi/linear';
 export * from './abi/lists';
 export * from './abi/memory';
 export * from './abi/memtable';
 export * from './abi/records';
+export * from './abi/search';
 export * from './abi/segment';
+export * from './abi/sets';
+export * from './abi/structure';
 export {
   HG_FILTER_ENTRY_BYTES,
   HG_MAX_MEMBERS,

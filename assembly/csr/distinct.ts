@@ -1,0 +1,118 @@
+// Finds rows with equal items and collapses them: equal member sets become one.
+
+/** Odd numbers of a multiplicative hash; any would do. */
+const MIX_A: u64 = 0x9e3779b97f4a7c15;
+const MIX_B: u64 = 0xd6e8feb86659fd93;
+
+function hashOf(at: usize, end: usize): u64 {
+  let hash = (<u64>(end - at) + 1) * MIX_B;
+  for (; at < end; at += 4) {
+    hash = (hash ^ <u64>load<u32>(at)) * MIX_A;
+    hash ^= hash >> 29;
+  }
+  return hash * MIX_B;
+}
+
+function sameItems(a: usize, aEnd: usize, b: usize, bEnd: usize): bool {
+  if (aEnd - a != bEnd - b) return false;
+  for (; a < aEnd; a += 4, b += 4) if (load<u32>(a) != load<u32>(b)) return false;
+  return true;
+}
+
+/**
+ * Puts rows [from, to) into sets of equal rows: `setOf` (u32) gets the set of each row, `leaders` (u32) the row of each set that has the least id.
+ * Sets are numbered as they are met; `known`: sets before `from`. `slots`: u64[2^slotBits], zeroed before the first call, more slots than rows: {u32 hash,
+ * u32 set + 1}. Items that hash alike are compared. Returns the sets known before `to`.
+ */
+export function groupRows(
+  starts: usize,
+  items: usize,
+  ids: usize,
+  from: u32,
+  to: u32,
+  known: u32,
+  slots: usize,
+  slotBits: u32,
+  setOf: usize,
+  leaders: usize,
+): u32 {
+  const mask: u32 = (1 << slotBits) - 1;
+  const shift = <u64>(64 - slotBits);
+  for (let row = from; row < to; row++) {
+    const at = items + ((<usize>load<u32>(starts + ((<usize>row) << 2))) << 2);
+    const end = items + ((<usize>load<u32>(starts + ((<usize>row) << 2), 4)) << 2);
+    const hash = hashOf(at, end);
+    let set: u32 = 0;
+    for (let i = <u32>(hash >> shift); ; i = (i + 1) & mask) {
+      const slot = slots + ((<usize>i) << 3);
+      const found = load<u32>(slot, 4);
+      if (!found) {
+        set = known++;
+        store<u32>(slot, <u32>hash);
+        store<u32>(slot, set + 1, 4);
+        store<u32>(leaders + ((<usize>set) << 2), row);
+        break;
+      }
+      if (load<u32>(slot) != <u32>hash) continue;
+      set = found - 1;
+      const leader = leaders + ((<usize>set) << 2);
+      const start = starts + ((<usize>load<u32>(leader)) << 2);
+      const other = items + ((<usize>load<u32>(start)) << 2);
+      if (!sameItems(at, end, other, items + ((<usize>load<u32>(start, 4)) << 2))) continue;
+      const id = load<f64>(ids + ((<usize>row) << 3));
+      if (id < load<f64>(ids + ((<usize>load<u32>(leader)) << 3))) store<u32>(leader, row);
+      break;
+    }
+    store<u32>(setOf + ((<usize>row) << 2), set);
+  }
+  return known;
+}
+
+/**
+ * Renumbers sets in the order of their leading rows: `ordinals` (u32) gets the new number of each set, `rows` (u32) the leading row of each new number,
+ * `sizes` (u32) its items. `known`: sets whose leader is before `from`; returns those before `to`.
+ */
+export function orderSets(
+  setOf: usize,
+  leaders: usize,
+  starts: usize,
+  from: u32,
+  to: u32,
+  known: u32,
+  ordinals: usize,
+  rows: usize,
+  sizes: usize,
+): u32 {
+  for (let row = from; row < to; row++) {
+    const set = load<u32>(setOf + ((<usize>row) << 2));
+    if (load<u32>(leaders + ((<usize>set) << 2)) != row) continue;
+    const start = starts + ((<usize>row) << 2);
+    store<u32>(ordinals + ((<usize>set) << 2), known);
+    store<u32>(rows + ((<usize>known) << 2), row);
+    store<u32>(sizes + ((<usize>known) << 2), load<u32>(start, 4) - load<u32>(start));
+    known++;
+  }
+  return known;
+}
+
+/** Replaces the sets in setOf[from, to) by their new numbers, and adds the rows' weights and multiplicities (f64) to those of their set. */
+export function totalSets(
+  setOf: usize,
+  from: u32,
+  to: u32,
+  ordinals: usize,
+  weights: usize,
+  multiplicity: usize,
+  toWeights: usize,
+  toMultiplicity: usize,
+): void {
+  for (let row = from; row < to; row++) {
+    const at = setOf + ((<usize>row) << 2);
+    const set = load<u32>(ordinals + ((<usize>load<u32>(at)) << 2));
+    store<u32>(at, set);
+    const weight = toWeights + ((<usize>set) << 3);
+    store<f64>(weight, load<f64>(weight) + load<f64>(weights + ((<usize>row) << 3)));
+    const count = toMultiplicity + ((<usize>set) << 3);
+    store<f64>(count, load<f64>(count) + load<f64>(multiplicity + ((<usize>row) << 3)));
+  }
+}

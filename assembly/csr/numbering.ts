@@ -1,0 +1,89 @@
+// Numbers the nodes of a hypergraph: node ids become ordinals 0, 1, 2, ... ascending by id.
+
+/**
+ * Bytes of an entry of the node table, which stands for 64 ids in a row: {u64 which of them are nodes, u32 ordinal of the first that is, u32 unused}.
+ */
+export const NODE_ENTRY_BYTES: u32 = 16;
+/** 2^52: added to a whole number below it, the low bits of the sum's bytes are that number. */
+const TWO_52: f64 = 4503599627370496.0;
+
+function offsetOf(id: f64, least: f64): u64 {
+  return reinterpret<u64>(id - least + TWO_52) & 0xfffffffffffff;
+}
+
+/** Notes n ids (f64, none below `least`) in the table. */
+export function markNodes(ids: usize, n: u32, least: f64, table: usize): void {
+  for (const end = ids + ((<usize>n) << 3); ids < end; ids += 8) {
+    const offset = offsetOf(load<f64>(ids), least);
+    const entry = table + ((<usize>(offset >> 6)) << 4);
+    store<u64>(entry, load<u64>(entry) | ((<u64>1) << (offset & 63)));
+  }
+}
+
+/** Writes the ordinals of entries [from, to), the first of which is `first`; returns the ordinal behind the last. */
+export function rankNodes(table: usize, from: u32, to: u32, first: u32): u32 {
+  for (let i = from; i < to; i++) {
+    const entry = table + ((<usize>i) << 4);
+    store<u32>(entry, first, 8);
+    first += <u32>popcnt(load<u64>(entry));
+  }
+  return first;
+}
+
+/** Writes the ids of the nodes in entries [from, to) at their ordinals in `out` (f64). */
+export function listNodes(table: usize, from: u32, to: u32, least: f64, out: usize): void {
+  for (let i = from; i < to; i++) {
+    const entry = table + ((<usize>i) << 4);
+    let at = out + ((<usize>load<u32>(entry, 8)) << 3);
+    for (let bits = load<u64>(entry); bits; bits &= bits - 1) {
+      store<f64>(at, least + <f64>(((<u64>i) << 6) + ctz(bits)));
+      at += 8;
+    }
+  }
+}
+
+/** Writes the ordinals (u32) of n ids that were all noted. */
+export function mapNodes(ids: usize, n: u32, least: f64, table: usize, out: usize): void {
+  for (const end = ids + ((<usize>n) << 3); ids < end; ids += 8) {
+    const offset = offsetOf(load<f64>(ids), least);
+    const entry = table + ((<usize>(offset >> 6)) << 4);
+    const below = load<u64>(entry) & (((<u64>1) << (offset & 63)) - 1);
+    store<u32>(out, load<u32>(entry, 8) + <u32>popcnt(below));
+    out += 4;
+  }
+}
+
+/** For ids spread too wide for a table: writes id - least as u64 keys, and first, first + 1, ... as places (u32). */
+export function keysOfNodes(ids: usize, n: u32, least: f64, first: u32, keys: usize, places: usize): void {
+  const base = <i64>least;
+  for (let i: u32 = 0; i < n; i++) {
+    store<i64>(keys + ((<usize>i) << 3), <i64>load<f64>(ids + ((<usize>i) << 3)) - base);
+    store<u32>(places + ((<usize>i) << 2), first + i);
+  }
+}
+
+/**
+ * Goes through sorted keys [from, to) and numbers them: the ordinal of a key goes to `ordinals` (u32) at its place, each new id to `nodeIds` (f64).
+ * `known`: distinct keys before `from`. Returns the distinct keys before `to`.
+ */
+export function assignNodes(
+  keys: usize,
+  places: usize,
+  from: u32,
+  to: u32,
+  known: u32,
+  least: f64,
+  nodeIds: usize,
+  ordinals: usize,
+): u32 {
+  const base = <i64>least;
+  for (let i = from; i < to; i++) {
+    const key = load<i64>(keys + ((<usize>i) << 3));
+    if (i == 0 || key != load<i64>(keys + ((<usize>(i - 1)) << 3))) {
+      store<f64>(nodeIds + ((<usize>known) << 3), <f64>(key + base));
+      known++;
+    }
+    store<u32>(ordinals + ((<usize>load<u32>(places + ((<usize>i) << 2))) << 2), known - 1);
+  }
+  return known;
+}

@@ -1,0 +1,195 @@
+// The graph of rows that share at least s items, with how many they share: co-members of a hypergraph, or its line graph.
+
+import { BAD_ARGUMENT, setRows } from '../status';
+
+// The block of hg_graph_overlaps (README.md): u32 each.
+const B_ROWS: usize = 0;
+const B_LEAST: usize = 4;
+const B_ROW_STARTS: usize = 8;
+const B_ROW_ITEMS: usize = 12;
+const B_ITEM_STARTS: usize = 16;
+const B_ITEM_ROWS: usize = 20;
+const B_COUNTS: usize = 24;
+const B_MET: usize = 28;
+const B_BITS: usize = 32;
+const B_LENGTHS: usize = 36;
+export const OVERLAP_BLOCK_BYTES: u32 = 40;
+
+/** Lists up to this long are sorted by insertion, longer ones through a bitmap. */
+const INSERTION: u32 = 24;
+/** Count of a row with itself while it is looked at: never 0, so that it is never met. */
+const SELF: u32 = 0x80000000;
+/** What looking at an item costs, in steps: its rows lie anywhere in memory. */
+const ITEM_STEPS: u64 = 8;
+
+function wordAt(base: usize, index: u32): usize {
+  return base + ((<usize>index) << 2);
+}
+
+function bitsAt(base: usize, index: u32): usize {
+  return base + ((<usize>index) << 3);
+}
+
+/** Bytes of the bitmaps for rows 0 to rows - 1: a bit a row, then a bit for each 64 of them, whole u64. */
+export function bitmapBytes(rows: u32): u32 {
+  return (((rows >> 6) + 1) << 3) + (((rows >> 12) + 1) << 3);
+}
+
+/** How many rows the items of `row` have, counted with repeats. */
+function pairsOf(block: usize, row: u32): u64 {
+  const itemStarts = <usize>load<u32>(block, B_ITEM_STARTS);
+  const rowItems = <usize>load<u32>(block, B_ROW_ITEMS);
+  const start = wordAt(load<u32>(block, B_ROW_STARTS), row);
+  const end = wordAt(rowItems, load<u32>(start, 4));
+  let pairs: u64 = 0;
+  for (let at = wordAt(rowItems, load<u32>(start)); at < end; at += 4) {
+    const item = wordAt(itemStarts, load<u32>(at));
+    pairs += load<u32>(item, 4) - load<u32>(item);
+  }
+  return pairs;
+}
+
+/** Counts for each other row how many items it shares with `row`. Lists at `met` (u32) the rows that share any; returns the list's end. */
+function countRow(block: usize, row: u32, met: usize): usize {
+  const counts = <usize>load<u32>(block, B_COUNTS);
+  const itemRows = <usize>load<u32>(block, B_ITEM_ROWS);
+  const itemStarts = <usize>load<u32>(block, B_ITEM_STARTS);
+  const rowItems = <usize>load<u32>(block, B_ROW_ITEMS);
+  const start = wordAt(load<u32>(block, B_ROW_STARTS), row);
+  const end = wordAt(rowItems, load<u32>(start, 4));
+  store<u32>(wordAt(counts, row), SELF);
+  for (let at = wordAt(rowItems, load<u32>(start)); at < end; at += 4) {
+    const item = wordAt(itemStarts, load<u32>(at));
+    const last = wordAt(itemRows, load<u32>(item, 4));
+    for (let other = wordAt(itemRows, load<u32>(item)); other < last; other += 4) {
+      const count = wordAt(counts, load<u32>(other));
+      const before = load<u32>(count);
+      store<u32>(count, before + 1);
+      if (before) continue;
+      store<u32>(met, load<u32>(other));
+      met += 4;
+    }
+  }
+  store<u32>(wordAt(counts, row), 0);
+  return met;
+}
+
+/** Drops from u32 [list, end) the rows with too small a count, and zeroes that. Returns the new end. */
+function dropFew(list: usize, end: usize, counts: usize, least: u32): usize {
+  let kept = list;
+  for (let at = list; at < end; at += 4) {
+    const row = load<u32>(at);
+    const count = wordAt(counts, row);
+    if (load<u32>(count) >= least) {
+      store<u32>(kept, row);
+      kept += 4;
+    } else store<u32>(count, 0);
+  }
+  return kept;
+}
+
+function insertionSort(list: usize, end: usize): void {
+  for (let next = list + 4; next < end; next += 4) {
+    const value = load<u32>(next);
+    let at = next;
+    while (at > list && load<u32>(at - 4) > value) {
+      store<u32>(at, load<u32>(at - 4));
+      at -= 4;
+    }
+    store<u32>(at, value);
+  }
+}
+
+/** Writes the few rows [list, end) and their counts ascending; zeroes the counts. */
+function emitFew(list: usize, end: usize, counts: usize, neighbours: usize, shared: usize): void {
+  insertionSort(list, end);
+  for (; list < end; list += 4) {
+    const count = wordAt(counts, load<u32>(list));
+    store<u32>(neighbours, load<u32>(list));
+    store<u32>(shared, load<u32>(count));
+    store<u32>(count, 0);
+    neighbours += 4;
+    shared += 4;
+  }
+}
+
+/** As emitFew, through bitmaps for `rows` rows (all zero before and after). */
+function emitMany(
+  list: usize,
+  end: usize,
+  counts: usize,
+  neighbours: usize,
+  shared: usize,
+  bits: usize,
+  rows: u32,
+): void {
+  const summary = bitsAt(bits, (rows >> 6) + 1);
+  let low: u32 = -1;
+  let high: u32 = 0;
+  for (; list < end; list += 4) {
+    const row = load<u32>(list);
+    const word = bitsAt(bits, row >> 6);
+    store<u64>(word, load<u64>(word) | ((<u64>1) << (row & 63)));
+    const top = row >> 12;
+    const sum = bitsAt(summary, top);
+    store<u64>(sum, load<u64>(sum) | ((<u64>1) << ((row >> 6) & 63)));
+    low = min(low, top);
+    high = max(high, top);
+  }
+  for (let top = low; top <= high; top++) {
+    const sum = bitsAt(summary, top);
+    for (let words = load<u64>(sum); words; words &= words - 1) {
+      const index = (top << 6) + <u32>ctz(words);
+      const word = bitsAt(bits, index);
+      for (let found = load<u64>(word); found; found &= found - 1) {
+        const row = (index << 6) + <u32>ctz(found);
+        const count = wordAt(counts, row);
+        store<u32>(neighbours, row);
+        store<u32>(shared, load<u32>(count));
+        store<u32>(count, 0);
+        neighbours += 4;
+        shared += 4;
+      }
+      store<u64>(word, 0);
+    }
+    store<u64>(sum, 0);
+  }
+}
+
+/**
+ * For rows from `from` on: the other rows that share at least s items, ascending, and how many they share (u32 each, room for `capacity`); how many they
+ * are goes to the block's lengths. Stops when `work` steps are done or the next row may not fit; hg_result_rows is the row to go on from. Returns how many
+ * were written, or BAD_ARGUMENT when not even one row may fit (room for all other rows is enough).
+ */
+export function overlapRows(block: usize, from: u32, work: u32, neighbours: usize, shared: usize, capacity: u32): i32 {
+  const rows = load<u32>(block, B_ROWS);
+  const least = load<u32>(block, B_LEAST);
+  const starts = <usize>load<u32>(block, B_ROW_STARTS);
+  const counts = <usize>load<u32>(block, B_COUNTS);
+  const met = <usize>load<u32>(block, B_MET);
+  let written: u32 = 0;
+  let done: u64 = 0;
+  let row = from;
+  for (; row < rows && done <= work; row++) {
+    const size = load<u32>(wordAt(starts, row), 4) - load<u32>(wordAt(starts, row));
+    const length = wordAt(load<u32>(block, B_LENGTHS), row);
+    store<u32>(length, 0);
+    done++;
+    if (size < least) continue;
+    const pairs = pairsOf(block, row);
+    if (min(pairs - size, <u64>(rows - 1)) > capacity - written) break;
+    let end = countRow(block, row, met);
+    if (least > 1) end = dropFew(met, end, counts, least);
+    const n = <u32>((end - met) >> 2);
+    if (n <= INSERTION) emitFew(met, end, counts, wordAt(neighbours, written), wordAt(shared, written));
+    else {
+      const bits = <usize>load<u32>(block, B_BITS);
+      emitMany(met, end, counts, wordAt(neighbours, written), wordAt(shared, written), bits, rows);
+    }
+    store<u32>(length, n);
+    written += n;
+    done += pairs + ITEM_STEPS * size;
+  }
+  setRows(row);
+  return row == from && row < rows ? BAD_ARGUMENT : <i32>written;
+}

@@ -1,0 +1,112 @@
+// Pairs of items as items: rows that share k items share k (k - 1) / 2 pairs, and pairs have no such hubs as items do.
+
+import { setRows } from '../status';
+
+/** What looking at a row costs, in steps: its items lie anywhere in memory. */
+const ITEM_STEPS: u64 = 8;
+
+function wordAt(base: usize, index: u32): usize {
+  return base + ((<usize>index) << 2);
+}
+
+// The block of hg_graph_pairs (README.md): u32 each.
+const B_ROW_STARTS: usize = 0;
+const B_ROW_ITEMS: usize = 4;
+const B_ITEM_STARTS: usize = 8;
+const B_ITEM_ROWS: usize = 12;
+const B_ITEMS: usize = 16;
+const B_CURSORS: usize = 20;
+const B_MARKS: usize = 24;
+const B_PAIR_STARTS: usize = 28;
+const B_PAIR_ROWS: usize = 32;
+// State, zero at first: pairs and their rows so far.
+const B_PAIRS: usize = 36;
+const B_ENTRIES: usize = 40;
+export const PAIRS_BLOCK_BYTES: u32 = 44;
+
+/** How often each item stands behind `item` in its rows: marks {u32 item + 1, u32 count}. Returns the steps it was. */
+function countBehind(block: usize, item: u32, from: usize, to: usize): u64 {
+  const rowStarts = <usize>load<u32>(block, B_ROW_STARTS);
+  const rowItems = <usize>load<u32>(block, B_ROW_ITEMS);
+  const cursors = <usize>load<u32>(block, B_CURSORS);
+  const marks = <usize>load<u32>(block, B_MARKS);
+  const stamp = item + 1;
+  let steps: u64 = 1;
+  for (let at = from; at < to; at += 4) {
+    const row = load<u32>(at);
+    const next = load<u32>(wordAt(cursors, row)) + 1;
+    store<u32>(wordAt(cursors, row), next);
+    const last = wordAt(rowItems, load<u32>(wordAt(rowStarts, row), 4));
+    steps += ITEM_STEPS + <u64>((last - wordAt(rowItems, next)) >> 2);
+    for (let other = wordAt(rowItems, next); other < last; other += 4) {
+      const mark = marks + ((<usize>load<u32>(other)) << 3);
+      const count: u32 = load<u32>(mark) == stamp ? load<u32>(mark, 4) + 1 : 1;
+      store<u32>(mark, stamp);
+      store<u32>(mark, count, 4);
+    }
+  }
+  return steps;
+}
+
+/** Writes the rows of each pair of `item` and an item behind it that at least two rows have. Marks turn into {u32 0, u32 where the next row goes}. */
+function writePairs(block: usize, item: u32, from: usize, to: usize): void {
+  const rowStarts = <usize>load<u32>(block, B_ROW_STARTS);
+  const rowItems = <usize>load<u32>(block, B_ROW_ITEMS);
+  const cursors = <usize>load<u32>(block, B_CURSORS);
+  const marks = <usize>load<u32>(block, B_MARKS);
+  const pairStarts = <usize>load<u32>(block, B_PAIR_STARTS);
+  const pairRows = <usize>load<u32>(block, B_PAIR_ROWS);
+  let pairs = load<u32>(block, B_PAIRS);
+  let entries = load<u32>(block, B_ENTRIES);
+  const stamp = item + 1;
+  for (let at = from; at < to; at += 4) {
+    const row = load<u32>(at);
+    const last = wordAt(rowItems, load<u32>(wordAt(rowStarts, row), 4));
+    for (let other = wordAt(rowItems, load<u32>(wordAt(cursors, row))); other < last; other += 4) {
+      const mark = marks + ((<usize>load<u32>(other)) << 3);
+      let place = load<u32>(mark, 4);
+      if (load<u32>(mark) == stamp) {
+        if (place < 2) continue;
+        store<u32>(wordAt(pairStarts, pairs), entries);
+        pairs++;
+        const count = place;
+        place = entries;
+        entries += count;
+        store<u32>(mark, 0);
+      }
+      store<u32>(mark, place + 1, 4);
+      store<u32>(wordAt(pairRows, place), row);
+    }
+  }
+  store<u32>(wordAt(pairStarts, pairs), entries);
+  store<u32>(block, pairs, B_PAIRS);
+  store<u32>(block, entries, B_ENTRIES);
+}
+
+/**
+ * Lists the pairs {a, b} of items that at least two rows have, for items a from `from` on: starts and rows (ascending in each pair). Stops when `work`
+ * steps are done. Returns the item to go on from; hg_result_rows: pairs so far. Room: as many rows as there are pairs of items in rows, half as many starts, one more.
+ */
+export function pairItems(block: usize, from: u32, work: u32): u32 {
+  const items = load<u32>(block, B_ITEMS);
+  const itemStarts = <usize>load<u32>(block, B_ITEM_STARTS);
+  const itemRows = <usize>load<u32>(block, B_ITEM_ROWS);
+  let done: u64 = 0;
+  let item = from;
+  for (; item < items && done <= work; item++) {
+    const start = wordAt(itemRows, load<u32>(wordAt(itemStarts, item)));
+    const end = wordAt(itemRows, load<u32>(wordAt(itemStarts, item), 4));
+    const steps = countBehind(block, item, start, end);
+    writePairs(block, item, start, end);
+    done += steps * 2;
+  }
+  setRows(load<u32>(block, B_PAIRS));
+  return item;
+}
+
+/** Replaces n counts of shared pairs, k (k - 1) / 2, by k. */
+export function itemsOfPairs(counts: usize, n: u32): void {
+  for (const end = counts + ((<usize>n) << 2); counts < end; counts += 4) {
+    store<u32>(counts, <u32>((1.0 + sqrt<f64>(1.0 + 8.0 * <f64>load<u32>(counts))) * 0.5 + 0.5));
+  }
+}

@@ -1,0 +1,177 @@
+// The largest clique, by branch and bound with greedy colouring on bit sets (Tomita and Kameda 2007; San Segundo et al. 2011), begun from each vertex among
+// its later neighbours in a degeneracy order (Eppstein et al. 2010). The search of one vertex keeps its stack in the caller's scratch, so that it can
+// stop anywhere and go on.
+
+function wordAt(base: usize, i: u32): usize {
+  return base + ((<usize>i) << 2);
+}
+
+/** Header of a search: u32 k, words, depth, stack end; the matrix and the stack behind it. */
+const HEADER: usize = 16;
+
+function matrixOf(search: usize): usize {
+  return search + HEADER;
+}
+
+/** Bytes that a search among k vertices begins with. */
+export function cliqueBytes(k: u32): u32 {
+  const words = (k + 63) >>> 6;
+  return <u32>HEADER + k * words * 8 + 3 * words * 8;
+}
+
+/**
+ * Prepares the search among candidates u32[k]: the bit matrix of who is adjacent to whom, ordered as given. marks: u32[n], zero before the first call and left zero.
+ * capacity: bytes at `search`, at least cliqueBytes(k).
+ */
+export function beginClique(
+  starts: usize,
+  neighbours: usize,
+  candidates: usize,
+  k: u32,
+  marks: usize,
+  search: usize,
+): void {
+  const words = (k + 63) >>> 6;
+  store<u32>(search, k);
+  store<u32>(search, words, 4);
+  store<u32>(search, 0, 8);
+  const matrix = matrixOf(search);
+  const rowBytes = (<usize>words) << 3;
+  memory.fill(matrix, 0, rowBytes * (k + 3));
+  for (let i: u32 = 0; i < k; i++) store<u32>(wordAt(marks, load<u32>(wordAt(candidates, i))), i + 1);
+  for (let i: u32 = 0; i < k; i++) {
+    const v = load<u32>(wordAt(candidates, i));
+    const row = matrix + rowBytes * i;
+    const end = wordAt(neighbours, load<u32>(wordAt(starts, v + 1)));
+    for (let at = wordAt(neighbours, load<u32>(wordAt(starts, v))); at < end; at += 4) {
+      const mark = load<u32>(wordAt(marks, load<u32>(at)));
+      if (mark == 0) continue;
+      const word = row + ((<usize>((mark - 1) >>> 6)) << 3);
+      store<u64>(word, load<u64>(word) | ((<u64>1) << (<u64>((mark - 1) & 63))));
+    }
+  }
+  for (let i: u32 = 0; i < k; i++) store<u32>(wordAt(marks, load<u32>(wordAt(candidates, i))), 0);
+  // The first frame: all candidates.
+  const scratchSets = matrix + rowBytes * k;
+  const all = scratchSets + 2 * rowBytes;
+  for (let i: u32 = 0; i < k; i++) {
+    const word = all + ((<usize>(i >>> 6)) << 3);
+    store<u64>(word, load<u64>(word) | ((<u64>1) << (<u64>(i & 63))));
+  }
+  store<u32>(search, 0, 12);
+}
+
+/** Bytes of a frame with `count` candidates: u32 count, next; the set; order and colours. */
+function frameBytes(count: u32, words: u32): usize {
+  return 8 + ((<usize>words) << 3) + ((((<usize>count) << 3) + 7) & ~(<usize>7));
+}
+
+function countSet(set: usize, words: u32): u32 {
+  let sum: u64 = 0;
+  for (let i: u32 = 0; i < words; i++) sum += popcnt(load<u64>(set + ((<usize>i) << 3)));
+  return <u32>sum;
+}
+
+/**
+ * Lays a frame for the set at `set`: its vertices by colour classes, each colour an upper bound for what lies up to it. Vertices whose colour cannot lead beyond
+ * `need` more are left out. Gives how many are in.
+ */
+function colour(search: usize, set: usize, need: u32, frame: usize, words: u32): u32 {
+  const rowBytes = (<usize>words) << 3;
+  const matrix = matrixOf(search);
+  const rest = matrix + rowBytes * load<u32>(search);
+  const open = rest + rowBytes;
+  memory.copy(frame + 8, set, rowBytes);
+  memory.copy(rest, set, rowBytes);
+  const entries = frame + 8 + rowBytes;
+  let count: u32 = 0;
+  for (let shade: u32 = 1; ; shade++) {
+    let some: u64 = 0;
+    for (let i: usize = 0; i < rowBytes; i += 8) {
+      const bits = load<u64>(rest + i);
+      store<u64>(open + i, bits);
+      some |= bits;
+    }
+    if (some == 0) break;
+    for (let i: usize = 0; i < rowBytes; i += 8) {
+      for (;;) {
+        const bits = load<u64>(open + i);
+        if (bits == 0) break;
+        const bit = <usize>ctz(bits);
+        const v = <u32>(((<usize>i) << 3) + bit);
+        store<u64>(rest + i, load<u64>(rest + i) & ~((<u64>1) << (<u64>bit)));
+        store<u64>(open + i, bits & (bits - 1));
+        const row = matrix + rowBytes * v;
+        for (let j = i; j < rowBytes; j += 8) store<u64>(open + j, load<u64>(open + j) & ~load<u64>(row + j));
+        if (shade > need) {
+          store<u32>(entries + ((<usize>count) << 3), v);
+          store<u32>(entries + ((<usize>count) << 3), shade, 4);
+          count++;
+        }
+      }
+    }
+  }
+  store<u32>(frame, count);
+  return count;
+}
+
+/**
+ * Goes on with a search, at most `most` branches; `best`: the largest clique known, this vertex's counted in it. Gives the largest known now; bit 31 is set when the search is not through.
+ * capacity: bytes at `search`. 0: they do not suffice (the search is lost).
+ */
+export function goOnClique(search: usize, capacity: u32, best: u32, most: u32): u32 {
+  const k = load<u32>(search);
+  const words = load<u32>(search, 4);
+  const rowBytes = (<usize>words) << 3;
+  const stack = matrixOf(search) + rowBytes * (k + 3);
+  const limit = search + capacity;
+  let depth = load<u32>(search, 8);
+  let frame = stack + load<u32>(search, 12);
+  if (depth == 0) {
+    if (stack + frameBytes(k, words) > limit) return 0;
+    colour(search, stack - rowBytes, best == 0 ? 0 : best - 1, stack, words);
+    frame = stack;
+    depth = 1;
+  }
+  // depth: vertices chosen with this one, the branch's own among them; a frame lies below each choice.
+  let branches: u32 = 0;
+  while (depth > 0) {
+    const count = load<u32>(frame);
+    const entry = frame + 8 + rowBytes + ((<usize>(count - 1)) << 3);
+    // Below `shade` all are coloured with fewer: nothing there can beat the best.
+    if (count == 0 || depth + load<u32>(entry, 4) <= best) {
+      depth--;
+      if (depth > 0) frame -= <usize>load<u32>(frame, 4);
+      continue;
+    }
+    if (branches == most) {
+      store<u32>(search, depth, 8);
+      store<u32>(search, <u32>(frame - stack), 12);
+      return best | 0x8000_0000;
+    }
+    branches++;
+    const v = load<u32>(entry);
+    store<u32>(frame, count - 1);
+    const set = frame + 8;
+    const word = set + ((<usize>(v >>> 6)) << 3);
+    store<u64>(word, load<u64>(word) & ~((<u64>1) << (<u64>(v & 63))));
+    const child = frame + frameBytes(load<u32>(frame) + 1, words);
+    if (child + frameBytes(k, words) + rowBytes > limit) return 0;
+    // The child's set is made where its colouring copies it to.
+    const row = matrixOf(search) + rowBytes * v;
+    const made = child + 8;
+    for (let i: usize = 0; i < rowBytes; i += 8) store<u64>(made + i, load<u64>(set + i) & load<u64>(row + i));
+    const size = countSet(made, words);
+    if (size == 0) {
+      if (depth + 1 > best) best = depth + 1;
+      continue;
+    }
+    if (depth + 1 + size <= best) continue;
+    const need = best > depth + 1 ? best - depth - 1 : 0;
+    colour(search, made, need, child, words);
+    store<u32>(child, <u32>(child - frame), 4);
+    frame = child;
+    depth++;
+  }
+  return best;
+}

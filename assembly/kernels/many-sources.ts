@@ -1,0 +1,231 @@
+// Breadth-first search from up to 256 sources at once, a bit each (Then et al. 2014, "The more the merrier"), from above or from below by what is cheaper
+// (Beamer et al. 2012). Distances are symmetric here: what a vertex learns of the sources of all batches is what it would learn as a source.
+
+const SOURCES: u32 = 256;
+/** Bytes of a vertex's bits. */
+const WIDTH: usize = 32;
+const SHIFT: usize = 5;
+
+function wordAt(base: usize, i: u32): usize {
+  return base + ((<usize>i) << 2);
+}
+
+function bitsAt(base: usize, v: u32): usize {
+  return base + ((<usize>v) << SHIFT);
+}
+
+function isEmpty(at: usize): bool {
+  return (load<u64>(at) | load<u64>(at, 8) | load<u64>(at, 16) | load<u64>(at, 24)) == 0;
+}
+
+function isEqual(a: usize, b: usize): bool {
+  return (
+    ((load<u64>(a) ^ load<u64>(b)) |
+      (load<u64>(a, 8) ^ load<u64>(b, 8)) |
+      (load<u64>(a, 16) ^ load<u64>(b, 16)) |
+      (load<u64>(a, 24) ^ load<u64>(b, 24))) ==
+    0
+  );
+}
+
+function countBits(at: usize): u32 {
+  return <u32>(
+    (popcnt(load<u64>(at)) + popcnt(load<u64>(at, 8)) + popcnt(load<u64>(at, 16)) + popcnt(load<u64>(at, 24)))
+  );
+}
+
+/** Bits of one vertex to all its neighbours. */
+function spread(bits: usize, at: usize, end: usize, next: usize): void {
+  if (ASC_FEATURE_SIMD) {
+    const low = v128.load(bits);
+    const high = v128.load(bits, 16);
+    for (; at < end; at += 4) {
+      const to = bitsAt(next, load<u32>(at));
+      v128.store(to, v128.or(v128.load(to), low));
+      v128.store(to, v128.or(v128.load(to, 16), high), 16);
+    }
+  } else {
+    const a = load<u64>(bits);
+    const b = load<u64>(bits, 8);
+    const c = load<u64>(bits, 16);
+    const d = load<u64>(bits, 24);
+    for (; at < end; at += 4) {
+      const to = bitsAt(next, load<u32>(at));
+      store<u64>(to, load<u64>(to) | a);
+      store<u64>(to, load<u64>(to, 8) | b, 8);
+      store<u64>(to, load<u64>(to, 16) | c, 16);
+      store<u64>(to, load<u64>(to, 24) | d, 24);
+    }
+  }
+}
+
+/** Bits of all neighbours to one vertex. */
+function collect(front: usize, at: usize, end: usize, to: usize): void {
+  if (ASC_FEATURE_SIMD) {
+    let low = v128.splat<u64>(0);
+    let high = v128.splat<u64>(0);
+    for (; at < end; at += 4) {
+      const from = bitsAt(front, load<u32>(at));
+      low = v128.or(low, v128.load(from));
+      high = v128.or(high, v128.load(from, 16));
+    }
+    v128.store(to, low);
+    v128.store(to, high, 16);
+  } else {
+    let a: u64 = 0;
+    let b: u64 = 0;
+    let c: u64 = 0;
+    let d: u64 = 0;
+    for (; at < end; at += 4) {
+      const from = bitsAt(front, load<u32>(at));
+      a |= load<u64>(from);
+      b |= load<u64>(from, 8);
+      c |= load<u64>(from, 16);
+      d |= load<u64>(from, 24);
+    }
+    store<u64>(to, a);
+    store<u64>(to, b, 8);
+    store<u64>(to, c, 16);
+    store<u64>(to, d, 24);
+  }
+}
+
+/** Takes away what was seen before, adds the rest to what is seen; gives how many bits are new. */
+function settle(fresh: usize, seen: usize): u32 {
+  for (let k: usize = 0; k < WIDTH; k += 8) {
+    const bits = load<u64>(fresh + k) & ~load<u64>(seen + k);
+    store<u64>(fresh + k, bits);
+    store<u64>(seen + k, load<u64>(seen + k) | bits);
+  }
+  return countBits(fresh);
+}
+
+/**
+ * From the vertices sources u32[k], k <= 256, distinct. Adds for each vertex over the sources that reach it, itself not counted: their number to reached
+ * u32[n], their distances to sums f64[n], 1 / distance to inverses f64[n] (each 0: not wanted). far u32[k], or 0: the greatest
+ * distance from each source. scratch: 96 n + 96 bytes.
+ */
+export function searchMany(
+  starts: usize,
+  neighbours: usize,
+  n: u32,
+  sources: usize,
+  k: u32,
+  reached: usize,
+  sums: usize,
+  inverses: usize,
+  far: usize,
+  scratch: usize,
+): void {
+  const whole = scratch;
+  const anyNew = scratch + WIDTH;
+  const seen = scratch + 3 * WIDTH;
+  let front = bitsAt(seen, n);
+  let next = bitsAt(front, n);
+  memory.fill(scratch, 0, 3 * WIDTH + (((<usize>n) << SHIFT) << 1));
+  for (let i: u32 = 0; i < k && i < SOURCES; i++) {
+    const word = (<usize>(i >>> 6)) << 3;
+    const bit = (<u64>1) << (<u64>(i & 63));
+    const at = bitsAt(seen, load<u32>(wordAt(sources, i))) + word;
+    store<u64>(at, load<u64>(at) | bit);
+    store<u64>(whole + word, load<u64>(whole + word) | bit);
+    if (far != 0) store<u32>(wordAt(far, i), 0);
+  }
+  memory.copy(front, seen, (<usize>n) << SHIFT);
+  for (let level: u32 = 1; ; level++) {
+    memory.fill(anyNew, 0, WIDTH);
+    if (isCheaperFromBelow(starts, n, front, seen, whole)) collectAll(starts, neighbours, n, front, next, seen, whole);
+    else spreadAll(starts, neighbours, n, front, next);
+    if (!settleAll(n, next, seen, level, reached, sums, inverses, anyNew)) return;
+    if (far != 0) noteFar(anyNew, level, far);
+    const swap = front;
+    front = next;
+    next = swap;
+  }
+}
+
+function isCheaperFromBelow(starts: usize, n: u32, front: usize, seen: usize, whole: usize): bool {
+  let above: u64 = 0;
+  let below: u64 = 0;
+  for (let v: u32 = 0; v < n; v++) {
+    const degree = <u64>(load<u32>(wordAt(starts, v + 1)) - load<u32>(wordAt(starts, v)));
+    if (!isEmpty(bitsAt(front, v))) above += degree;
+    if (!isEqual(bitsAt(seen, v), whole)) below += degree;
+  }
+  // From above each arc is read, changed and written; from below only read.
+  return below < above + (above >> 1);
+}
+
+function spreadAll(starts: usize, neighbours: usize, n: u32, front: usize, next: usize): void {
+  memory.fill(next, 0, (<usize>n) << SHIFT);
+  for (let v: u32 = 0; v < n; v++) {
+    const bits = bitsAt(front, v);
+    if (isEmpty(bits)) continue;
+    spread(
+      bits,
+      wordAt(neighbours, load<u32>(wordAt(starts, v))),
+      wordAt(neighbours, load<u32>(wordAt(starts, v + 1))),
+      next,
+    );
+  }
+}
+
+function collectAll(
+  starts: usize,
+  neighbours: usize,
+  n: u32,
+  front: usize,
+  next: usize,
+  seen: usize,
+  whole: usize,
+): void {
+  for (let v: u32 = 0; v < n; v++) {
+    const to = bitsAt(next, v);
+    if (isEqual(bitsAt(seen, v), whole)) memory.fill(to, 0, WIDTH);
+    else
+      collect(
+        front,
+        wordAt(neighbours, load<u32>(wordAt(starts, v))),
+        wordAt(neighbours, load<u32>(wordAt(starts, v + 1))),
+        to,
+      );
+  }
+}
+
+/** Whether anything is new. */
+function settleAll(
+  n: u32,
+  next: usize,
+  seen: usize,
+  level: u32,
+  reached: usize,
+  sums: usize,
+  inverses: usize,
+  anyNew: usize,
+): bool {
+  let some = false;
+  const inverse: f64 = 1 / <f64>level;
+  for (let v: u32 = 0; v < n; v++) {
+    const fresh = bitsAt(next, v);
+    if (isEmpty(fresh)) continue;
+    const count = settle(fresh, bitsAt(seen, v));
+    if (count == 0) continue;
+    some = true;
+    for (let k: usize = 0; k < WIDTH; k += 8) store<u64>(anyNew + k, load<u64>(anyNew + k) | load<u64>(fresh + k));
+    if (reached != 0) store<u32>(wordAt(reached, v), load<u32>(wordAt(reached, v)) + count);
+    const place = (<usize>v) << 3;
+    if (sums != 0) store<f64>(sums + place, load<f64>(sums + place) + <f64>level * <f64>count);
+    if (inverses != 0) store<f64>(inverses + place, load<f64>(inverses + place) + <f64>count * inverse);
+  }
+  return some;
+}
+
+function noteFar(anyNew: usize, level: u32, far: usize): void {
+  for (let word: u32 = 0; word < 4; word++) {
+    let bits = load<u64>(anyNew + ((<usize>word) << 3));
+    while (bits != 0) {
+      store<u32>(wordAt(far, (word << 6) + <u32>ctz(bits)), level);
+      bits &= bits - 1;
+    }
+  }
+}

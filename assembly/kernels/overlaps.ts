@@ -1,0 +1,110 @@
+// What pairs of edges have in common, added up; pairs of an edge's members that other edges hold too.
+
+function wordAt(base: usize, i: u32): usize {
+  return base + ((<usize>i) << 2);
+}
+
+function numberAt(base: usize, i: u32): usize {
+  return base + ((<usize>i) << 3);
+}
+
+function widthOf(starts: usize, row: u32): u32 {
+  return load<u32>(wordAt(starts, row + 1)) - load<u32>(wordAt(starts, row));
+}
+
+/**
+ * Pairs of intersecting edges {e, f}, e < f, e in [from, ...): adds their number to sums[0], of |e n f| / min(|e|, |f|) to sums[1] and of
+ * |e n f| / |e u f| to sums[2]. counts: u32[m], zero before and after; met: u32[m]. Stops once `most` incidences were looked at; gives the edge to go on from.
+ */
+export function sumOverlaps(
+  edgeStarts: usize,
+  edgeNodes: usize,
+  nodeStarts: usize,
+  nodeEdges: usize,
+  m: u32,
+  from: u32,
+  most: u32,
+  counts: usize,
+  met: usize,
+  sums: usize,
+): u32 {
+  let seen: u32 = 0;
+  let e = from;
+  let pairs = load<f64>(sums);
+  let simpson = load<f64>(sums, 8);
+  let jaccard = load<f64>(sums, 16);
+  for (; e < m && seen < most; e++) {
+    const size = widthOf(edgeStarts, e);
+    let found: u32 = 0;
+    const end = wordAt(edgeNodes, load<u32>(wordAt(edgeStarts, e + 1)));
+    for (let at = wordAt(edgeNodes, load<u32>(wordAt(edgeStarts, e))); at < end; at += 4) {
+      const v = load<u32>(at);
+      const first = wordAt(nodeEdges, load<u32>(wordAt(nodeStarts, v)));
+      // Edges of a node ascend: those behind e come from the far end.
+      for (let other = wordAt(nodeEdges, load<u32>(wordAt(nodeStarts, v + 1))) - 4; other >= first; other -= 4) {
+        const f = load<u32>(other);
+        if (f <= e) break;
+        seen++;
+        const count = wordAt(counts, f);
+        const before = load<u32>(count);
+        store<u32>(count, before + 1);
+        if (before == 0) store<u32>(wordAt(met, found++), f);
+      }
+    }
+    seen += size;
+    for (let i: u32 = 0; i < found; i++) {
+      const f = load<u32>(wordAt(met, i));
+      const both = <f64>load<u32>(wordAt(counts, f));
+      store<u32>(wordAt(counts, f), 0);
+      const other = widthOf(edgeStarts, f);
+      simpson += both / <f64>min(size, other);
+      jaccard += both / (<f64>(size + other) - both);
+    }
+    pairs += <f64>found;
+  }
+  store<f64>(sums, pairs);
+  store<f64>(sums, simpson, 8);
+  store<f64>(sums, jaccard, 16);
+  return e;
+}
+
+/** out f64[m], for the edges from `from` on: pairs of members that another edge holds too. counts: common edges of each arc of the graph. Stops as above. */
+export function countPairsAgain(
+  edgeStarts: usize,
+  edgeNodes: usize,
+  m: u32,
+  from: u32,
+  most: u32,
+  starts: usize,
+  neighbours: usize,
+  counts: usize,
+  out: usize,
+): u32 {
+  let seen: u32 = 0;
+  let e = from;
+  for (; e < m && seen < most; e++) {
+    const begin = wordAt(edgeNodes, load<u32>(wordAt(edgeStarts, e)));
+    const end = wordAt(edgeNodes, load<u32>(wordAt(edgeStarts, e + 1)));
+    let again: u32 = 0;
+    for (let at = begin; at < end; at += 4) {
+      const u = load<u32>(at);
+      let low = load<u32>(wordAt(starts, u));
+      const last = load<u32>(wordAt(starts, u + 1));
+      for (let other = at + 4; other < end; other += 4) {
+        const w = load<u32>(other);
+        let high = last;
+        // Both ascend: the next one lies further on.
+        while (low < high) {
+          const middle = (low + high) >>> 1;
+          if (load<u32>(wordAt(neighbours, middle)) < w) low = middle + 1;
+          else high = middle;
+        }
+        again += u32(load<u32>(wordAt(counts, low)) > 1);
+        seen += 8;
+      }
+    }
+    seen++;
+    store<f64>(numberAt(out, e), <f64>again);
+  }
+  return e;
+}

@@ -1,0 +1,107 @@
+// Joins rows that share at least s items, without keeping the pairs: by counting what rows share, or (s = 2) by the pairs of items.
+
+import { unite } from './components';
+
+/** What looking at an item of a row, or a row of an item, costs in steps: it lies anywhere in memory. */
+export const ITEM_STEPS: u64 = 8;
+
+function wordAt(base: usize, index: u32): usize {
+  return base + ((<usize>index) << 2);
+}
+
+/**
+ * For each row from `from` on: counts what it shares with each later row and joins at s. `cursors`: u32[items], the item starts at first; counts: u32[rows],
+ * zero; met: u32[rows]. Stops when `work` steps are done. Returns the row to go on from. Cost: pairs of rows at each item.
+ */
+export function joinByCounts(
+  rowStarts: usize,
+  rowItems: usize,
+  itemStarts: usize,
+  itemRows: usize,
+  rows: u32,
+  from: u32,
+  least: u32,
+  work: u32,
+  cursors: usize,
+  counts: usize,
+  met: usize,
+  parents: usize,
+): u32 {
+  let done: u64 = 0;
+  let row = from;
+  for (; row < rows && done <= work; row++) {
+    const end = wordAt(rowItems, load<u32>(wordAt(rowStarts, row), 4));
+    let item = wordAt(rowItems, load<u32>(wordAt(rowStarts, row)));
+    const enough = end - item >= (<usize>least) << 2;
+    done += ITEM_STEPS * <u64>((end - item) >> 2) + 1;
+    let behind = met;
+    for (; item < end; item += 4) {
+      const cursor = wordAt(cursors, load<u32>(item));
+      const next = load<u32>(cursor) + 1;
+      store<u32>(cursor, next);
+      if (!enough) continue;
+      const last = wordAt(itemRows, load<u32>(wordAt(itemStarts, load<u32>(item)), 4));
+      done += <u64>((last - wordAt(itemRows, next)) >> 2);
+      for (let at = wordAt(itemRows, next); at < last; at += 4) {
+        const other = load<u32>(at);
+        const count = wordAt(counts, other);
+        const shared = load<u32>(count) + 1;
+        store<u32>(count, shared);
+        if (shared == 1) {
+          store<u32>(behind, other);
+          behind += 4;
+        }
+        if (shared == least) unite(parents, row, other);
+      }
+    }
+    for (let at = met; at < behind; at += 4) store<u32>(wordAt(counts, load<u32>(at)), 0);
+  }
+  return row;
+}
+
+/**
+ * s = 2. For each item a from `from` on and each item b behind it: joins the rows that hold both. `cursors`: u32[rows], the row starts at first; marks:
+ * u64[items], zero: {u32 a + 1, u32 the first row that holds a and b}. Stops when `work` steps are done. Returns the item to go on from. Cost: pairs of
+ * items in each row.
+ */
+export function joinByPairs(
+  rowStarts: usize,
+  rowItems: usize,
+  itemStarts: usize,
+  itemRows: usize,
+  items: u32,
+  from: u32,
+  work: u32,
+  cursors: usize,
+  marks: usize,
+  parents: usize,
+): u32 {
+  let done: u64 = 0;
+  let item = from;
+  for (; item < items && done <= work; item++) {
+    const end = wordAt(itemRows, load<u32>(wordAt(itemStarts, item), 4));
+    done++;
+    for (let at = wordAt(itemRows, load<u32>(wordAt(itemStarts, item))); at < end; at += 4) {
+      const row = load<u32>(at);
+      const cursor = wordAt(cursors, row);
+      const next = load<u32>(cursor) + 1;
+      store<u32>(cursor, next);
+      const last = wordAt(rowItems, load<u32>(wordAt(rowStarts, row), 4));
+      done += ITEM_STEPS + <u64>((last - wordAt(rowItems, next)) >> 2);
+      markItems(wordAt(rowItems, next), last, row, item + 1, marks, parents);
+    }
+  }
+  return item;
+}
+
+/** Joins `row` with the first row that had each of these items under this stamp. */
+export function markItems(at: usize, last: usize, row: u32, stamp: u32, marks: usize, parents: usize): void {
+  for (; at < last; at += 4) {
+    const mark = marks + ((<usize>load<u32>(at)) << 3);
+    if (load<u32>(mark) == stamp) unite(parents, row, load<u32>(mark, 4));
+    else {
+      store<u32>(mark, stamp);
+      store<u32>(mark, row, 4);
+    }
+  }
+}

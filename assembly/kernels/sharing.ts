@@ -1,0 +1,67 @@
+// Pairs of a node's edges that share another node too (Latapy, Magnien, Del Vecchio 2008), by bits: 64 edges of the node a word.
+
+function wordAt(base: usize, i: u32): usize {
+  return base + ((<usize>i) << 2);
+}
+
+/**
+ * Ordered pairs (e, f), e != f, of v's edges that share a node beside v, e in [from, from + 64 words) of v's edges. edges and their members as everywhere; slots: u32[n],
+ * zero before and after; bits: u64[others + 1][words], where `others` is at least how many nodes share an edge with v.
+ */
+export function countSharing(
+  edgeStarts: usize,
+  edgeNodes: usize,
+  nodeStarts: usize,
+  nodeEdges: usize,
+  v: u32,
+  from: u32,
+  words: u32,
+  slots: usize,
+  bits: usize,
+): f64 {
+  const begin = load<u32>(wordAt(nodeStarts, v));
+  const degree = load<u32>(wordAt(nodeStarts, v + 1)) - begin;
+  const to = min(degree, from + words * 64);
+  const rowBytes = (<usize>words) << 3;
+  let used: u32 = 0;
+  for (let at = from; at < to; at++) {
+    const e = load<u32>(wordAt(nodeEdges, begin + at));
+    const end = wordAt(edgeNodes, load<u32>(wordAt(edgeStarts, e + 1)));
+    for (let member = wordAt(edgeNodes, load<u32>(wordAt(edgeStarts, e))); member < end; member += 4) {
+      const u = load<u32>(member);
+      if (u == v) continue;
+      let slot = load<u32>(wordAt(slots, u));
+      if (slot == 0) {
+        slot = ++used;
+        store<u32>(wordAt(slots, u), slot);
+        memory.fill(bits + rowBytes * slot, 0, rowBytes);
+      }
+      const word = bits + rowBytes * slot + ((<usize>((at - from) >>> 6)) << 3);
+      store<u64>(word, load<u64>(word) | ((<u64>1) << (<u64>((at - from) & 63))));
+    }
+  }
+  let pairs: f64 = 0;
+  for (let at: u32 = 0; at < degree; at++) {
+    const f = load<u32>(wordAt(nodeEdges, begin + at));
+    memory.fill(bits, 0, rowBytes);
+    const end = wordAt(edgeNodes, load<u32>(wordAt(edgeStarts, f + 1)));
+    for (let member = wordAt(edgeNodes, load<u32>(wordAt(edgeStarts, f))); member < end; member += 4) {
+      const slot = load<u32>(wordAt(slots, load<u32>(member)));
+      if (slot == 0) continue;
+      const row = bits + rowBytes * slot;
+      for (let i: usize = 0; i < rowBytes; i += 8) store<u64>(bits + i, load<u64>(bits + i) | load<u64>(row + i));
+    }
+    let count: u64 = 0;
+    for (let i: usize = 0; i < rowBytes; i += 8) count += popcnt(load<u64>(bits + i));
+    // An edge with others than v shares them with itself.
+    const own = at >= from && at < to && load<u32>(wordAt(edgeStarts, f + 1)) - load<u32>(wordAt(edgeStarts, f)) > 1;
+    pairs += <f64>(count - u64(own));
+  }
+  for (let at = from; at < to; at++) {
+    const e = load<u32>(wordAt(nodeEdges, begin + at));
+    const end = wordAt(edgeNodes, load<u32>(wordAt(edgeStarts, e + 1)));
+    for (let member = wordAt(edgeNodes, load<u32>(wordAt(edgeStarts, e))); member < end; member += 4)
+      store<u32>(wordAt(slots, load<u32>(member)), 0);
+  }
+  return pairs;
+}

@@ -1,0 +1,252 @@
+// Joins rows that share at least s >= 3 items, by the sets of s - 1 items that several rows hold, depth first (as Eclat; Zaki 2000). Lists of rows that are
+// one component already are left alone, so the cost is mostly far below the number of such sets.
+
+import { TOO_SMALL, tooSmall } from '../status';
+import { rootOf } from './components';
+import { ITEM_STEPS, markItems } from './shared-items';
+
+// The block of hg_components_subsets (README.md): u32 each.
+const B_ROW_STARTS: usize = 0;
+const B_ROW_ITEMS: usize = 4;
+const B_ITEM_STARTS: usize = 8;
+const B_ITEM_ROWS: usize = 12;
+const B_ITEMS: usize = 16;
+const B_LEAST: usize = 20;
+const B_CURSORS: usize = 24;
+const B_MARKS: usize = 28;
+const B_PARENTS: usize = 32;
+const B_FRAMES: usize = 36;
+const B_ARENA: usize = 40;
+const B_CAPACITY: usize = 44;
+// The state, all zero at first: the next first item, how many items are chosen, the last stamp, whether the last frame's list is still to be opened.
+const B_NEXT: usize = 48;
+const B_DEPTH: usize = 52;
+const B_STAMP: usize = 56;
+const B_CLOSED: usize = 60;
+export const SUBSETS_BLOCK_BYTES: u32 = 64;
+
+// A frame for each chosen item. Places count u64 of the arena. Its list: {u32 row, u32 place in the row's items behind the chosen one}[from, to).
+const F_FROM: usize = 0;
+const F_TO: usize = 4;
+// Its buckets, one for each item that may come next: entries [bucket, end) hold where the bucket ends; the next bucket begins at `at`.
+const F_BUCKET: usize = 8;
+const F_BUCKETS_END: usize = 12;
+const F_AT: usize = 16;
+// First place behind all of it.
+const F_TOP: usize = 20;
+export const SUBSETS_FRAME_BYTES: u32 = 24;
+
+function wordAt(base: usize, index: u32): usize {
+  return base + ((<usize>index) << 2);
+}
+
+function frameAt(block: usize, depth: u32): usize {
+  return <usize>load<u32>(block, B_FRAMES) + <usize>((depth - 1) * SUBSETS_FRAME_BYTES);
+}
+
+function entryAt(arena: usize, place: u32): usize {
+  return arena + ((<usize>place) << 3);
+}
+
+/** Where the items of a row end. */
+function endOf(block: usize, row: u32): u32 {
+  return load<u32>(wordAt(load<u32>(block, B_ROW_STARTS), row), 4);
+}
+
+/** Whether a list has rows that are not joined yet: otherwise nothing below it can matter. */
+function isOpen(block: usize, from: u32, to: u32): bool {
+  if (to - from < 2) return false;
+  const arena = <usize>load<u32>(block, B_ARENA);
+  const parents = <usize>load<u32>(block, B_PARENTS);
+  const root = rootOf(parents, load<u32>(entryAt(arena, from)));
+  for (let place = from + 1; place < to; place++) {
+    if (rootOf(parents, load<u32>(entryAt(arena, place))) != root) return true;
+  }
+  return false;
+}
+
+function pushFrame(block: usize, depth: u32, from: u32, to: u32, top: u32): void {
+  const frame = frameAt(block, depth);
+  store<u32>(frame, from, F_FROM);
+  store<u32>(frame, to, F_TO);
+  store<u32>(frame, top, F_TOP);
+  store<u32>(block, depth, B_DEPTH);
+  store<u32>(block, 1, B_CLOSED);
+}
+
+function popFrame(block: usize): void {
+  store<u32>(block, load<u32>(block, B_DEPTH) - 1, B_DEPTH);
+  store<u32>(block, 0, B_CLOSED);
+}
+
+/** A stamp that no mark has; the one behind it is free too. */
+function nextStamp(block: usize): u32 {
+  let stamp = load<u32>(block, B_STAMP);
+  if (stamp > 0xfffffff0) {
+    memory.fill(load<u32>(block, B_MARKS), 0, (<usize>load<u32>(block, B_ITEMS)) << 3);
+    stamp = 0;
+  }
+  store<u32>(block, stamp + 2, B_STAMP);
+  return stamp + 1;
+}
+
+/** Lists the rows of a first item that have enough items behind it. The arena has room. */
+function firstItem(block: usize, start: usize, end: usize): void {
+  const arena = <usize>load<u32>(block, B_ARENA);
+  const cursors = <usize>load<u32>(block, B_CURSORS);
+  const least = load<u32>(block, B_LEAST);
+  let top: u32 = 0;
+  for (let at = start; at < end; at += 4) {
+    const row = load<u32>(at);
+    const next = load<u32>(wordAt(cursors, row)) + 1;
+    store<u32>(wordAt(cursors, row), next);
+    if (endOf(block, row) - next + 1 < least) continue;
+    store<u32>(entryAt(arena, top), row);
+    store<u32>(entryAt(arena, top), next, 4);
+    top++;
+  }
+  if (isOpen(block, 0, top)) pushFrame(block, 1, 0, top, top);
+}
+
+/** All items but one are chosen: joins the rows of the list that share any further item. Returns the work. */
+function finishList(block: usize, frame: usize): u64 {
+  const rowItems = <usize>load<u32>(block, B_ROW_ITEMS);
+  const arena = <usize>load<u32>(block, B_ARENA);
+  const stamp = nextStamp(block);
+  const to = load<u32>(frame, F_TO);
+  let done: u64 = 1;
+  for (let place = load<u32>(frame, F_FROM); place < to; place++) {
+    const row = load<u32>(entryAt(arena, place));
+    const from = load<u32>(entryAt(arena, place), 4);
+    const end = endOf(block, row);
+    done += ITEM_STEPS + <u64>(end - from);
+    markItems(
+      wordAt(rowItems, from),
+      wordAt(rowItems, end),
+      row,
+      stamp,
+      load<u32>(block, B_MARKS),
+      load<u32>(block, B_PARENTS),
+    );
+  }
+  popFrame(block);
+  return done;
+}
+
+/**
+ * Puts the rows of the frame's list into a bucket for each item that may come next, where at least two rows have it. Returns the work, or 0 when the arena
+ * has no room: `tooSmall` was told, and the call can be made again.
+ */
+function openList(block: usize, frame: usize, depth: u32): u64 {
+  const rowItems = <usize>load<u32>(block, B_ROW_ITEMS);
+  const arena = <usize>load<u32>(block, B_ARENA);
+  const marks = <usize>load<u32>(block, B_MARKS);
+  const rest = load<u32>(block, B_LEAST) - depth - 1; // items that must follow the next one
+  const stamp = nextStamp(block);
+  const to = load<u32>(frame, F_TO);
+  let entries: u64 = 0;
+  let buckets: u64 = 0;
+  let done: u64 = 1;
+  for (let place = load<u32>(frame, F_FROM); place < to; place++) {
+    const last = wordAt(rowItems, endOf(block, load<u32>(entryAt(arena, place))) - rest);
+    let at = wordAt(rowItems, load<u32>(entryAt(arena, place), 4));
+    done += ITEM_STEPS + <u64>((last - at) >> 2);
+    for (; at < last; at += 4) {
+      const mark = marks + ((<usize>load<u32>(at)) << 3);
+      const count: u32 = load<u32>(mark) == stamp ? load<u32>(mark, 4) + 1 : 1;
+      store<u32>(mark, stamp);
+      store<u32>(mark, count, 4);
+      buckets += u64(count == 2);
+      entries += u64(count == 2) + u64(count > 1);
+    }
+  }
+  const needed = <u64>load<u32>(frame, F_TOP) + buckets + entries;
+  if (needed > <u64>load<u32>(block, B_CAPACITY)) {
+    tooSmall(<u32>min<u64>(needed, u32.MAX_VALUE));
+    return 0;
+  }
+  fillBuckets(block, frame, <u32>buckets, rest, stamp);
+  return done * 2;
+}
+
+/** Second pass of openList. Marks under `stamp` are counts; under the stamp behind it, where the item's next entry goes. */
+function fillBuckets(block: usize, frame: usize, buckets: u32, rest: u32, stamp: u32): void {
+  const rowItems = <usize>load<u32>(block, B_ROW_ITEMS);
+  const arena = <usize>load<u32>(block, B_ARENA);
+  const marks = <usize>load<u32>(block, B_MARKS);
+  const to = load<u32>(frame, F_TO);
+  let bucket = load<u32>(frame, F_TOP);
+  let top = bucket + buckets;
+  store<u32>(frame, bucket, F_BUCKET);
+  store<u32>(frame, top, F_BUCKETS_END);
+  store<u32>(frame, top, F_AT);
+  for (let place = load<u32>(frame, F_FROM); place < to; place++) {
+    const row = load<u32>(entryAt(arena, place));
+    const last = endOf(block, row) - rest;
+    for (let next = load<u32>(entryAt(arena, place), 4); next < last; ) {
+      const mark = marks + ((<usize>load<u32>(wordAt(rowItems, next))) << 3);
+      next++;
+      if (load<u32>(mark) == stamp) {
+        const count = load<u32>(mark, 4);
+        if (count < 2) continue;
+        store<u32>(mark, stamp + 1);
+        store<u32>(mark, top, 4);
+        top += count;
+        store<u32>(entryAt(arena, bucket), top);
+        bucket++;
+      }
+      const entry = load<u32>(mark, 4);
+      store<u32>(mark, entry + 1, 4);
+      store<u32>(entryAt(arena, entry), row);
+      store<u32>(entryAt(arena, entry), next, 4);
+    }
+  }
+  store<u32>(frame, top, F_TOP);
+}
+
+/** Goes on to the frame's next bucket, or back. Returns the work. */
+function nextBucket(block: usize, frame: usize, depth: u32): u64 {
+  const bucket = load<u32>(frame, F_BUCKET);
+  if (bucket == load<u32>(frame, F_BUCKETS_END)) {
+    popFrame(block);
+    return 1;
+  }
+  const from = load<u32>(frame, F_AT);
+  const to = load<u32>(entryAt(load<u32>(block, B_ARENA), bucket));
+  store<u32>(frame, bucket + 1, F_BUCKET);
+  store<u32>(frame, to, F_AT);
+  if (isOpen(block, from, to)) pushFrame(block, depth + 1, from, to, load<u32>(frame, F_TOP));
+  return 1 + ITEM_STEPS * <u64>(to - from);
+}
+
+/** Goes on with about `work` steps. Returns the first items that are left, 0 when all is done, or TOO_SMALL: the arena's capacity (u64) is too small. */
+export function joinBySubsets(block: usize, work: u32): i32 {
+  const items = load<u32>(block, B_ITEMS);
+  const itemStarts = <usize>load<u32>(block, B_ITEM_STARTS);
+  const itemRows = <usize>load<u32>(block, B_ITEM_ROWS);
+  let done: u64 = 0;
+  while (done <= work) {
+    const depth = load<u32>(block, B_DEPTH);
+    if (!depth) {
+      const item = load<u32>(block, B_NEXT);
+      if (item == items) return 0;
+      const from = load<u32>(wordAt(itemStarts, item));
+      const to = load<u32>(wordAt(itemStarts, item), 4);
+      if (to - from > load<u32>(block, B_CAPACITY)) return tooSmall(to - from);
+      firstItem(block, wordAt(itemRows, from), wordAt(itemRows, to));
+      store<u32>(block, item + 1, B_NEXT);
+      done += 1 + ITEM_STEPS * <u64>(to - from);
+      continue;
+    }
+    const frame = frameAt(block, depth);
+    if (!load<u32>(block, B_CLOSED)) done += nextBucket(block, frame, depth);
+    else if (depth == load<u32>(block, B_LEAST) - 1) done += finishList(block, frame);
+    else {
+      const steps = openList(block, frame, depth);
+      if (!steps) return TOO_SMALL;
+      store<u32>(block, 0, B_CLOSED);
+      done += steps;
+    }
+  }
+  return <i32>max<u32>(1, items - load<u32>(block, B_NEXT));
+}

@@ -1,0 +1,366 @@
+// The extra overlap (zhou.ts) of pairs of edges that share more than one node, each looked at once, by its first edge.
+//
+// Beside an edge f every node has two masks of f's members (one word each, four when f has more than 64): those adjacent to it, and itself. Or-ed over the nodes of another edge they give which of
+// f's nodes are common and which are adjacent to a node of the other edge alone.
+
+import {
+  bitsAt,
+  CURSORS,
+  EDGE_NODES,
+  EDGE_STARTS,
+  LIST,
+  MASKS,
+  MATRIX,
+  MET,
+  membersOf,
+  NEIGHBOURS,
+  NODE_EDGES,
+  NODE_STARTS,
+  ROW_WORDS,
+  STARTS,
+  SUMS,
+  sizeOf,
+  wordAt,
+} from './zhou';
+
+const onlyFirst: usize = memory.data(256 * 4, 16);
+const onlySecond: usize = memory.data(256 * 4, 16);
+const common: usize = memory.data(256 * 4, 16);
+const hits: usize = memory.data(256, 16);
+
+/** A mark of `MET` is the edge it was made for, one of so many in turn, and how many members it shares: 8 bits. */
+const MARKS: u32 = 0xffffff;
+/** Bytes of the masks of a node, as a power of two: adjacent members in the first half, itself in the second. */
+const NARROW: usize = 4;
+const WIDE: usize = 6;
+
+/**
+ * Adds the extra overlap of the pairs of f in [from, ...) and later edges that share more than one node, to all nodes that they share. Stops once about `most`
+ * incidences were looked at; gives the edge to go on from. Begin with 0, then go on from where the call before stopped.
+ */
+export function zhouPairs(block: usize, m: u32, from: u32, most: u32): u32 {
+  let f = from;
+  for (let seen: u32 = 0; f < m && seen < most; f++) {
+    const mark = (f % MARKS) + 1;
+    // Marks come round again.
+    if (mark == 1 && f != 0) memory.fill(<usize>load<u32>(block, MET), 0, (<usize>m) << 2);
+    const size = sizeOf(block, f);
+    // An edge of two nodes that shares both lies within the other one: none is extra.
+    const met = size < 3 ? pass(block, f) : meet(block, f, mark);
+    seen += size + met * 8;
+    if (met == 0) continue;
+    seen += laterEdges(block, f);
+    const count = dropNested(block, size, met);
+    // Masks cost f's arcs, twice; without them a pair costs a test for each two nodes.
+    if (arcsOf(block, f) > <u64>count * size * size) oneByOne(block, f, count);
+    else if (size <= 64) byMasks(block, f, size, count);
+    else byWideMasks(block, f, size, count);
+    seen += (count * size) >>> 1;
+  }
+  return f;
+}
+
+/** Moves the cursors past f. */
+function pass(block: usize, f: u32): u32 {
+  const members = membersOf(block, f);
+  const end = members + ((<usize>sizeOf(block, f)) << 2);
+  const cursors = <usize>load<u32>(block, CURSORS);
+  for (let at = members; at < end; at += 4) {
+    const cursor = wordAt(cursors, load<u32>(at));
+    store<u32>(cursor, load<u32>(cursor) + 1);
+  }
+  return 0;
+}
+
+/** Incidences that `meet` looked at. */
+function laterEdges(block: usize, f: u32): u32 {
+  const members = membersOf(block, f);
+  const end = members + ((<usize>sizeOf(block, f)) << 2);
+  const cursors = <usize>load<u32>(block, CURSORS);
+  const nodeStarts = <usize>load<u32>(block, NODE_STARTS);
+  let sum: u32 = 0;
+  for (let at = members; at < end; at += 4) {
+    const u = load<u32>(at);
+    sum += load<u32>(wordAt(nodeStarts, u + 1)) - load<u32>(wordAt(cursors, u));
+  }
+  return sum;
+}
+
+/** Lists the edges after f that share two members or more; the marks tell how many. Edges come in turn: each node's cursor stands at f. */
+function meet(block: usize, f: u32, mark: u32): u32 {
+  const members = membersOf(block, f);
+  const end = members + ((<usize>sizeOf(block, f)) << 2);
+  const cursors = <usize>load<u32>(block, CURSORS);
+  const nodeStarts = <usize>load<u32>(block, NODE_STARTS);
+  const nodeEdges = <usize>load<u32>(block, NODE_EDGES);
+  const met = <usize>load<u32>(block, MET);
+  const list = <usize>load<u32>(block, LIST);
+  const none = mark << 8;
+  let count: u32 = 0;
+  for (let at = members; at < end; at += 4) {
+    const u = load<u32>(at);
+    const next = load<u32>(wordAt(cursors, u)) + 1;
+    store<u32>(wordAt(cursors, u), next);
+    const last = wordAt(nodeEdges, load<u32>(wordAt(nodeStarts, u + 1)));
+    for (let other = wordAt(nodeEdges, next); other < last; other += 4) {
+      const e = load<u32>(other);
+      const place = wordAt(met, e);
+      const before = load<u32>(place);
+      const now = select<u32>(before, none, before >>> 8 == mark) + 1;
+      store<u32>(place, now);
+      store<u32>(wordAt(list, count), e);
+      count += u32(now == none + 2);
+    }
+  }
+  return count;
+}
+
+function sharedOf(block: usize, e: u32): u32 {
+  return load<u32>(wordAt(<usize>load<u32>(block, MET), e)) & 255;
+}
+
+/** Keeps the edges that neither hold all of f nor lie within it: the others have no extra overlap. */
+function dropNested(block: usize, size: u32, count: u32): u32 {
+  const list = <usize>load<u32>(block, LIST);
+  let kept: u32 = 0;
+  for (let i: u32 = 0; i < count; i++) {
+    const e = load<u32>(wordAt(list, i));
+    const both = sharedOf(block, e);
+    store<u32>(wordAt(list, kept), e);
+    kept += u32(both < size) & u32(both < sizeOf(block, e));
+  }
+  return kept;
+}
+
+/** Neighbours of f's members. */
+function arcsOf(block: usize, f: u32): u64 {
+  const members = membersOf(block, f);
+  const end = members + ((<usize>sizeOf(block, f)) << 2);
+  const starts = <usize>load<u32>(block, STARTS);
+  let sum: u64 = 0;
+  for (let at = members; at < end; at += 4) {
+    const u = load<u32>(at);
+    sum += load<u32>(wordAt(starts, u + 1)) - load<u32>(wordAt(starts, u));
+  }
+  return sum;
+}
+
+function byMasks(block: usize, f: u32, size: u32, count: u32): void {
+  const list = <usize>load<u32>(block, LIST);
+  const edgeStarts = <usize>load<u32>(block, EDGE_STARTS);
+  const edgeNodes = <usize>load<u32>(block, EDGE_NODES);
+  const masks = <usize>load<u32>(block, MASKS);
+  const sums = <usize>load<u32>(block, SUMS);
+  const members = membersOf(block, f);
+  setMasks(block, members, size, NARROW);
+  for (let i: u32 = 0; i < count; i++) {
+    const e = load<u32>(wordAt(list, i));
+    const begin = load<u32>(wordAt(edgeStarts, e));
+    const until = load<u32>(wordAt(edgeStarts, e + 1));
+    const first = wordAt(edgeNodes, begin);
+    const last = wordAt(edgeNodes, until);
+    let near: u64 = 0;
+    let inside: u64 = 0;
+    if (ASC_FEATURE_SIMD) {
+      let both = i64x2.splat(0);
+      for (let at = first; at < last; at += 4) both = v128.or(both, v128.load(masks + ((<usize>load<u32>(at)) << 4)));
+      near = i64x2.extract_lane(both, 0);
+      inside = i64x2.extract_lane(both, 1);
+    } else {
+      for (let at = first; at < last; at += 4) {
+        const mask = masks + ((<usize>load<u32>(at)) << 4);
+        near |= load<u64>(mask);
+        inside |= load<u64>(mask, 8);
+      }
+    }
+    const outside = ~inside;
+    near &= outside;
+    if (near == 0) continue;
+    let found = <u32>popcnt(near);
+    for (let at = first; at < last; at += 4)
+      found += u32((load<u64>(masks + ((<usize>load<u32>(at)) << 4)) & outside) != 0);
+    const overlap = <f64>found / <f64>(size + until - begin - 2 * <u32>popcnt(inside));
+    for (; inside != 0; inside &= inside - 1) {
+      const place = sums + ((<usize>load<u32>(wordAt(members, <u32>ctz(inside)))) << 3);
+      store<f64>(place, load<f64>(place) + overlap);
+    }
+  }
+  clearMasks(block, members, size, NARROW);
+}
+
+/** Masks of four words, for up to 256 members. */
+function byWideMasks(block: usize, f: u32, size: u32, count: u32): void {
+  const list = <usize>load<u32>(block, LIST);
+  const masks = <usize>load<u32>(block, MASKS);
+  const sums = <usize>load<u32>(block, SUMS);
+  const members = membersOf(block, f);
+  setMasks(block, members, size, WIDE);
+  for (let i: u32 = 0; i < count; i++) {
+    const e = load<u32>(wordAt(list, i));
+    const first = membersOf(block, e);
+    const last = first + ((<usize>sizeOf(block, e)) << 2);
+    const both = sharedOf(block, e);
+    const found = countWide(masks, first, last);
+    if (found == 0) continue;
+    const overlap = <f64>found / <f64>(size + sizeOf(block, e) - 2 * both);
+    for (let at = first; at < last; at += 4) {
+      const u = <usize>load<u32>(at);
+      const own = masks + (u << WIDE) + 32;
+      if ((load<u64>(own) | load<u64>(own, 8) | load<u64>(own, 16) | load<u64>(own, 24)) == 0) continue;
+      store<f64>(sums + (u << 3), load<f64>(sums + (u << 3)) + overlap);
+    }
+  }
+  clearMasks(block, members, size, WIDE);
+}
+
+/** Nodes on either side that are adjacent to one on the other side alone. */
+function countWide(masks: usize, first: usize, last: usize): u32 {
+  let near0: u64 = 0;
+  let near1: u64 = 0;
+  let near2: u64 = 0;
+  let near3: u64 = 0;
+  let out0: u64 = -1;
+  let out1: u64 = -1;
+  let out2: u64 = -1;
+  let out3: u64 = -1;
+  for (let at = first; at < last; at += 4) {
+    const mask = masks + ((<usize>load<u32>(at)) << WIDE);
+    near0 |= load<u64>(mask);
+    near1 |= load<u64>(mask, 8);
+    near2 |= load<u64>(mask, 16);
+    near3 |= load<u64>(mask, 24);
+    out0 &= ~load<u64>(mask, 32);
+    out1 &= ~load<u64>(mask, 40);
+    out2 &= ~load<u64>(mask, 48);
+    out3 &= ~load<u64>(mask, 56);
+  }
+  let found = <u32>(popcnt(near0 & out0) + popcnt(near1 & out1) + popcnt(near2 & out2) + popcnt(near3 & out3));
+  if (found == 0) return 0;
+  for (let at = first; at < last; at += 4) {
+    const mask = masks + ((<usize>load<u32>(at)) << WIDE);
+    const low = (load<u64>(mask) & out0) | (load<u64>(mask, 8) & out1);
+    const high = (load<u64>(mask, 16) & out2) | (load<u64>(mask, 24) & out3);
+    found += u32((low | high) != 0);
+  }
+  return found;
+}
+
+/** Of every node: which members it is adjacent to (none when it is a member), which member it is. `width`: NARROW or WIDE. */
+function setMasks(block: usize, members: usize, size: u32, width: usize): void {
+  const starts = <usize>load<u32>(block, STARTS);
+  const neighbours = <usize>load<u32>(block, NEIGHBOURS);
+  const masks = <usize>load<u32>(block, MASKS);
+  const half = (<usize>1) << (width - 1);
+  for (let k: u32 = 0; k < size; k++) {
+    const w = load<u32>(wordAt(members, k));
+    const bit = (<u64>1) << (<u64>(k & 63));
+    const word = masks + ((<usize>(k >>> 6)) << 3);
+    const end = wordAt(neighbours, load<u32>(wordAt(starts, w + 1)));
+    for (let arc = wordAt(neighbours, load<u32>(wordAt(starts, w))); arc < end; arc += 4) {
+      const mask = word + ((<usize>load<u32>(arc)) << width);
+      store<u64>(mask, load<u64>(mask) | bit);
+    }
+  }
+  for (let k: u32 = 0; k < size; k++) {
+    const mask = masks + ((<usize>load<u32>(wordAt(members, k))) << width);
+    for (let at: usize = 0; at < half; at += 8) store<u64>(mask + at, 0);
+    store<u64>(mask + half + ((<usize>(k >>> 6)) << 3), (<u64>1) << (<u64>(k & 63)));
+  }
+}
+
+function clearMasks(block: usize, members: usize, size: u32, width: usize): void {
+  const starts = <usize>load<u32>(block, STARTS);
+  const neighbours = <usize>load<u32>(block, NEIGHBOURS);
+  const masks = <usize>load<u32>(block, MASKS);
+  const half = (<usize>1) << (width - 1);
+  for (let k: u32 = 0; k < size; k++) {
+    const w = load<u32>(wordAt(members, k));
+    const word = masks + ((<usize>(k >>> 6)) << 3);
+    for (let at = half; at < half << 1; at += 8) store<u64>(masks + ((<usize>w) << width) + at, 0);
+    const end = wordAt(neighbours, load<u32>(wordAt(starts, w + 1)));
+    for (let arc = wordAt(neighbours, load<u32>(wordAt(starts, w))); arc < end; arc += 4)
+      store<u64>(word + ((<usize>load<u32>(arc)) << width), 0);
+  }
+}
+
+function bitOf(row: usize, w: u32): u64 {
+  return (load<u64>(row + ((<usize>(w >>> 6)) << 3)) >>> <u64>(w & 63)) & 1;
+}
+
+/** For few pairs. */
+function oneByOne(block: usize, f: u32, count: u32): void {
+  const list = <usize>load<u32>(block, LIST);
+  for (let i: u32 = 0; i < count; i++) ofPair(block, f, load<u32>(wordAt(list, i)));
+}
+
+/** Extra overlap of two edges, added to all that they share. */
+function ofPair(block: usize, e: u32, f: u32): void {
+  let a = membersOf(block, e);
+  let b = membersOf(block, f);
+  const aEnd = a + ((<usize>sizeOf(block, e)) << 2);
+  const bEnd = b + ((<usize>sizeOf(block, f)) << 2);
+  let first: u32 = 0;
+  let second: u32 = 0;
+  let both: u32 = 0;
+  while (a < aEnd && b < bEnd) {
+    const u = load<u32>(a);
+    const w = load<u32>(b);
+    if (u == w) {
+      store<u32>(wordAt(common, both++), u);
+      a += 4;
+      b += 4;
+    } else if (u < w) {
+      store<u32>(wordAt(onlyFirst, first++), u);
+      a += 4;
+    } else {
+      store<u32>(wordAt(onlySecond, second++), w);
+      b += 4;
+    }
+  }
+  for (; a < aEnd; a += 4) store<u32>(wordAt(onlyFirst, first++), load<u32>(a));
+  for (; b < bEnd; b += 4) store<u32>(wordAt(onlySecond, second++), load<u32>(b));
+  const found = countAdjacent(block, first, second);
+  if (found == 0) return;
+  const overlap = <f64>found / <f64>(first + second);
+  const sums = <usize>load<u32>(block, SUMS);
+  for (let i: u32 = 0; i < both; i++) {
+    const place = sums + ((<usize>load<u32>(wordAt(common, i))) << 3);
+    store<f64>(place, load<f64>(place) + overlap);
+  }
+}
+
+/** Nodes on either side that are adjacent to one on the other side. */
+function countAdjacent(block: usize, first: u32, second: u32): u32 {
+  const matrix = <usize>load<u32>(block, MATRIX);
+  const rowWords = load<u32>(block, ROW_WORDS);
+  memory.fill(hits, 0, second);
+  let found: u32 = 0;
+  for (let i: u32 = 0; i < first; i++) {
+    const u = load<u32>(wordAt(onlyFirst, i));
+    const row = bitsAt(matrix, u, rowWords);
+    let some: u32 = 0;
+    for (let j: u32 = 0; j < second; j++) {
+      const w = load<u32>(wordAt(onlySecond, j));
+      const adjacent = matrix == 0 ? isAdjacent(block, u, w) : <u32>bitOf(row, w);
+      some |= adjacent;
+      store<u8>(hits + j, load<u8>(hits + j) | <u8>adjacent);
+    }
+    found += some;
+  }
+  for (let j: u32 = 0; j < second; j++) found += load<u8>(hits + j);
+  return found;
+}
+
+function isAdjacent(block: usize, u: u32, w: u32): u32 {
+  const starts = <usize>load<u32>(block, STARTS);
+  const neighbours = <usize>load<u32>(block, NEIGHBOURS);
+  let low = load<u32>(wordAt(starts, u));
+  const end = load<u32>(wordAt(starts, u + 1));
+  let high = end;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (load<u32>(wordAt(neighbours, middle)) < w) low = middle + 1;
+    else high = middle;
+  }
+  return u32(low < end && load<u32>(wordAt(neighbours, low)) == w);
+}

@@ -1,0 +1,256 @@
+// Clustering of nodes by the extra overlap of their edges (Zhou and Nakhleh 2011), for pairs of edges as bits of words.
+//
+// For a node v the edges that hold it stand in an order by size, 64 a word. Two of them that share nothing but v add, for each other node u of the one that is adjacent to some
+// other node of the other, 1 / (sizes - 2): these are counted by popcount over reach(u), the edges of v with a node adjacent to u. Pairs that share
+// more are looked at one by one (zhou-pairs.ts).
+
+/** Fields of a block, u32 each unless said otherwise. */
+export const EDGE_STARTS: usize = 0;
+export const EDGE_NODES: usize = 4;
+export const NODE_STARTS: usize = 8;
+export const NODE_EDGES: usize = 12;
+/** The co-member graph. */
+export const STARTS: usize = 16;
+export const NEIGHBOURS: usize = 20;
+/** Bits [n][rowWords] of who is adjacent to whom; 0: the rows of the graph are searched. */
+export const MATRIX: usize = 24;
+export const ROW_WORDS: usize = 28;
+/** f64[n], what is added up. */
+export const SUMS: usize = 32;
+/** u32[n], zero between calls. */
+const LOCAL: usize = 36;
+/** u32[greatest degree]. */
+const ORDERED: usize = 40;
+/** Rows of bits, `BITS_BYTES` of them. */
+const BITS: usize = 44;
+const BITS_BYTES: usize = 48;
+/** For zhou-pairs.ts: u32[n], first nodeStarts. */
+export const CURSORS: usize = 52;
+/** u32[m], zeroed. */
+export const MET: usize = 56;
+/** u32[m + 1]. */
+export const LIST: usize = 60;
+/** 16 bytes a node, 64 when an edge has more than 64 members; zero between calls. */
+export const MASKS: usize = 64;
+export const ZHOU_BLOCK_BYTES: u32 = 68;
+
+const MOST_WORDS: u32 = 64;
+/** Pieces of words with edges of one size: u32 word, u32 size, u64 mask each. */
+const pieces: usize = memory.data((64 + 256) * 16, 16);
+const shared: usize = memory.data(64 * 8, 16);
+const bins: usize = memory.data(257 * 4, 16);
+/** Where the rows of an edge's members begin, u32 bytes. */
+const rows: usize = memory.data(256 * 4, 16);
+
+export function wordAt(base: usize, i: u32): usize {
+  return base + ((<usize>i) << 2);
+}
+
+export function bitsAt(base: usize, row: u32, words: u32): usize {
+  return base + ((<usize>row * words) << 3);
+}
+
+/** Sets the bits of a graph's adjacency: matrix u64[n][rowWords], zeroed. */
+export function adjacencyBits(starts: usize, neighbours: usize, n: u32, matrix: usize, rowWords: u32): void {
+  for (let v: u32 = 0; v < n; v++) {
+    const row = bitsAt(matrix, v, rowWords);
+    const end = load<u32>(wordAt(starts, v + 1));
+    for (let arc = load<u32>(wordAt(starts, v)); arc < end; arc++) {
+      const w = load<u32>(wordAt(neighbours, arc));
+      const word = row + ((<usize>(w >>> 6)) << 3);
+      store<u64>(word, load<u64>(word) | ((<u64>1) << (<u64>(w & 63))));
+    }
+  }
+}
+
+/**
+ * Adds what the pairs of v's edges with only v in common give whose one lies in a stretch of its edges by size, from the `from`-th on; gives where the next
+ * stretch begins, v's degree at the end. Begin with 0.
+ */
+export function zhouNode(block: usize, v: u32, from: u32): u32 {
+  const nodeStarts = <usize>load<u32>(block, NODE_STARTS);
+  const begin = load<u32>(wordAt(nodeStarts, v));
+  const degree = load<u32>(wordAt(nodeStarts, v + 1)) - begin;
+  const graphStarts = <usize>load<u32>(block, STARTS);
+  const near = load<u32>(wordAt(graphStarts, v));
+  const others = load<u32>(wordAt(graphStarts, v + 1)) - near;
+  if (degree < 2 || others == 0) return degree;
+  if (from == 0) orderBySize(block, begin, degree);
+  const words = wordsFor(degree - from, others, load<u32>(block, BITS_BYTES));
+  const to = min(degree, from + words * 64);
+  numberNeighbours(block, near, others, 1);
+  const holds = <usize>load<u32>(block, BITS);
+  const reach = bitsAt(holds, others, words);
+  fillHolds(block, v, from, to, holds, others, words);
+  fillReach(block, v, near, others, holds, reach, words);
+  const count = cutPieces(block, from, to);
+  let sum: f64 = 0;
+  for (let at: u32 = 0; at < degree; at++) sum += ofEdge(block, v, at, holds, reach, words, count);
+  const place = <usize>load<u32>(block, SUMS) + ((<usize>v) << 3);
+  store<f64>(place, load<f64>(place) + sum);
+  numberNeighbours(block, near, others, 0);
+  return to;
+}
+
+/** How many words of edges fit, at least one. */
+function wordsFor(edges: u32, others: u32, bytes: u32): u32 {
+  const wanted = min(MOST_WORDS, (edges + 63) >>> 6);
+  return max(1, min(wanted, bytes / (others * 16)));
+}
+
+export function sizeOf(block: usize, e: u32): u32 {
+  const starts = <usize>load<u32>(block, EDGE_STARTS);
+  return load<u32>(wordAt(starts, e + 1)) - load<u32>(wordAt(starts, e));
+}
+
+export function membersOf(block: usize, e: u32): usize {
+  return wordAt(<usize>load<u32>(block, EDGE_NODES), load<u32>(wordAt(<usize>load<u32>(block, EDGE_STARTS), e)));
+}
+
+function orderBySize(block: usize, begin: u32, degree: u32): void {
+  const edges = wordAt(<usize>load<u32>(block, NODE_EDGES), begin);
+  const ordered = <usize>load<u32>(block, ORDERED);
+  memory.fill(bins, 0, 257 * 4);
+  for (let i: u32 = 0; i < degree; i++) {
+    const bin = wordAt(bins, sizeOf(block, load<u32>(wordAt(edges, i))) + 1);
+    store<u32>(bin, load<u32>(bin) + 1);
+  }
+  for (let size: u32 = 1; size < 257; size++)
+    store<u32>(wordAt(bins, size), load<u32>(wordAt(bins, size)) + load<u32>(wordAt(bins, size - 1)));
+  for (let i: u32 = 0; i < degree; i++) {
+    const e = load<u32>(wordAt(edges, i));
+    const bin = wordAt(bins, sizeOf(block, e));
+    const at = load<u32>(bin);
+    store<u32>(bin, at + 1);
+    store<u32>(wordAt(ordered, at), e);
+  }
+}
+
+/** Numbers v's neighbours from 1 on, or forgets them. */
+function numberNeighbours(block: usize, near: u32, others: u32, on: u32): void {
+  const neighbours = wordAt(<usize>load<u32>(block, NEIGHBOURS), near);
+  const local = <usize>load<u32>(block, LOCAL);
+  for (let i: u32 = 0; i < others; i++)
+    store<u32>(wordAt(local, load<u32>(wordAt(neighbours, i))), on == 0 ? 0 : i + 1);
+}
+
+/** holds[u]: the edges of the stretch that hold u. */
+function fillHolds(block: usize, v: u32, from: u32, to: u32, holds: usize, others: u32, words: u32): void {
+  const ordered = <usize>load<u32>(block, ORDERED);
+  const local = <usize>load<u32>(block, LOCAL);
+  memory.fill(holds, 0, (<usize>others * words) << 3);
+  for (let at = from; at < to; at++) {
+    const e = load<u32>(wordAt(ordered, at));
+    const members = membersOf(block, e);
+    const size = sizeOf(block, e);
+    const offset = (<usize>((at - from) >>> 6)) << 3;
+    const bit = (<u64>1) << (<u64>((at - from) & 63));
+    for (let k: u32 = 0; k < size; k++) {
+      const u = load<u32>(wordAt(members, k));
+      if (u == v) continue;
+      const word = bitsAt(holds, load<u32>(wordAt(local, u)) - 1, words) + offset;
+      store<u64>(word, load<u64>(word) | bit);
+    }
+  }
+}
+
+/** reach[u]: the edges of the stretch that hold a node adjacent to u, other than v. */
+function fillReach(block: usize, v: u32, near: u32, others: u32, holds: usize, reach: usize, words: u32): void {
+  const neighbours = <usize>load<u32>(block, NEIGHBOURS);
+  const bytes = (<usize>words) << 3;
+  memory.fill(reach, 0, <usize>others * bytes);
+  for (let i: u32 = 0; i < others; i++) {
+    const u = load<u32>(wordAt(neighbours, near + i));
+    const row = reach + <usize>i * bytes;
+    if (load<u32>(block, MATRIX) != 0) reachByBits(block, v, u, holds, row, bytes);
+    else reachByArcs(block, u, holds, row, bytes);
+  }
+}
+
+function reachByBits(block: usize, v: u32, u: u32, holds: usize, row: usize, bytes: usize): void {
+  const local = <usize>load<u32>(block, LOCAL);
+  const matrix = <usize>load<u32>(block, MATRIX);
+  const rowWords = load<u32>(block, ROW_WORDS);
+  const ofV = bitsAt(matrix, v, rowWords);
+  const ofU = bitsAt(matrix, u, rowWords);
+  for (let word: u32 = 0; word < rowWords; word++) {
+    const offset = (<usize>word) << 3;
+    let bits = load<u64>(ofU + offset) & load<u64>(ofV + offset);
+    for (; bits != 0; bits &= bits - 1) {
+      const w = (word << 6) + <u32>ctz(bits);
+      join(row, holds + <usize>(load<u32>(wordAt(local, w)) - 1) * bytes, bytes);
+    }
+  }
+}
+
+function reachByArcs(block: usize, u: u32, holds: usize, row: usize, bytes: usize): void {
+  const local = <usize>load<u32>(block, LOCAL);
+  const starts = <usize>load<u32>(block, STARTS);
+  const neighbours = <usize>load<u32>(block, NEIGHBOURS);
+  const end = load<u32>(wordAt(starts, u + 1));
+  for (let arc = load<u32>(wordAt(starts, u)); arc < end; arc++) {
+    const w = load<u32>(wordAt(local, load<u32>(wordAt(neighbours, arc))));
+    if (w != 0) join(row, holds + <usize>(w - 1) * bytes, bytes);
+  }
+}
+
+/** Cuts the stretch where a word ends or the size changes; gives how many pieces there are. */
+function cutPieces(block: usize, from: u32, to: u32): u32 {
+  const ordered = <usize>load<u32>(block, ORDERED);
+  let count: u32 = 0;
+  let lastSize: u32 = 0;
+  for (let at = from; at < to; at++) {
+    const size = sizeOf(block, load<u32>(wordAt(ordered, at)));
+    const place = at - from;
+    if (size != lastSize || (place & 63) == 0) {
+      const piece = pieces + ((<usize>count) << 4);
+      store<u32>(piece, place >>> 6);
+      store<u32>(piece, size, 4);
+      store<u64>(piece, 0, 8);
+      lastSize = size;
+      count++;
+    }
+    const piece = pieces + ((<usize>(count - 1)) << 4);
+    store<u64>(piece, load<u64>(piece, 8) | ((<u64>1) << (<u64>(place & 63))), 8);
+  }
+  return count;
+}
+
+/** What the nodes of one edge of v give beside the edges of the stretch that share v alone. */
+function ofEdge(block: usize, v: u32, at: u32, holds: usize, reach: usize, words: u32, count: u32): f64 {
+  const f = load<u32>(wordAt(<usize>load<u32>(block, ORDERED), at));
+  const members = membersOf(block, f);
+  const size = sizeOf(block, f);
+  const local = <usize>load<u32>(block, LOCAL);
+  const bytes = (<usize>words) << 3;
+  memory.fill(shared, 0, bytes);
+  let end = rows;
+  for (let k: u32 = 0; k < size; k++) {
+    const u = load<u32>(wordAt(members, k));
+    if (u == v) continue;
+    const row = (load<u32>(wordAt(local, u)) - 1) * <u32>bytes;
+    join(shared, holds + row, bytes);
+    store<u32>(end, row);
+    end += 4;
+  }
+  let sum: f64 = 0;
+  for (let p: u32 = 0; p < count; p++) {
+    const piece = pieces + ((<usize>p) << 4);
+    const word = (<usize>load<u32>(piece)) << 3;
+    const mask = load<u64>(piece, 8) & ~load<u64>(shared + word);
+    if (mask == 0) continue;
+    const base = reach + word;
+    let found: u64 = 0;
+    for (let row = rows; row < end; row += 4) found += popcnt(load<u64>(base + load<u32>(row)) & mask);
+    if (found != 0) sum += <f64>found / <f64>(size + load<u32>(piece, 4) - 2);
+  }
+  return sum;
+}
+
+function join(to: usize, from: usize, bytes: usize): void {
+  let i: usize = 0;
+  if (ASC_FEATURE_SIMD) {
+    for (; i + 16 <= bytes; i += 16) v128.store(to + i, v128.or(v128.load(to + i), v128.load(from + i)));
+  }
+  for (; i < bytes; i += 8) store<u64>(to + i, load<u64>(to + i) | load<u64>(from + i));
+}
