@@ -12,6 +12,11 @@ export interface CoreExports {
   readonly HG_MAX_TEXT_BYTES: WebAssembly.Global;
   readonly HG_ROWS_SLACK_BYTES: WebAssembly.Global;
   readonly HG_FIGURES_BYTES: WebAssembly.Global;
+  readonly HG_NODE_ENTRY_BYTES: WebAssembly.Global;
+  readonly HG_OVERLAP_BLOCK_BYTES: WebAssembly.Global;
+  readonly HG_PAIRS_BLOCK_BYTES: WebAssembly.Global;
+  readonly HG_SUBSETS_BLOCK_BYTES: WebAssembly.Global;
+  readonly HG_SUBSETS_FRAME_BYTES: WebAssembly.Global;
   hg_abi_version(): number;
   hg_format_version(): number;
   hg_features(): number;
@@ -156,34 +161,252 @@ export interface CoreExports {
   hg_memtable_row_buckets(memtable: number, rows: number, n: number): number;
   hg_memtable_filter(memtable: number, rows: number, n: number, ranges: number, k: number): number;
   hg_memtable_nodes(memtable: number, out: number, capacity: number): number;
+  hg_graph_search(
+    starts: number,
+    neighbours: number,
+    n: number,
+    source: number,
+    distances: number,
+    queue: number,
+  ): number;
+  hg_graph_search_many(
+    starts: number,
+    neighbours: number,
+    n: number,
+    sources: number,
+    k: number,
+    reached: number,
+    sums: number,
+    inverses: number,
+    far: number,
+    scratch: number,
+  ): void;
+  hg_graph_betweenness(
+    starts: number,
+    neighbours: number,
+    n: number,
+    from: number,
+    to: number,
+    reach: number,
+    sums: number,
+    scratch: number,
+  ): void;
+  hg_incidence_mark(ids: number, n: number, least: number, table: number): void;
+  hg_incidence_rank(table: number, from: number, to: number, first: number): number;
+  hg_incidence_list(table: number, from: number, to: number, least: number, out: number): void;
+  hg_incidence_map(ids: number, n: number, least: number, table: number, out: number): void;
+  hg_incidence_keys(ids: number, n: number, least: number, first: number, keys: number, places: number): void;
+  hg_incidence_digits(keys: number, n: number, shift: number, counts: number): void;
+  hg_incidence_place(
+    keys: number,
+    values: number,
+    n: number,
+    shift: number,
+    cursors: number,
+    toKeys: number,
+    toValues: number,
+  ): void;
+  hg_incidence_assign(
+    keys: number,
+    places: number,
+    from: number,
+    to: number,
+    known: number,
+    least: number,
+    nodeIds: number,
+    ordinals: number,
+  ): number;
+  hg_incidence_sums(values: number, n: number, first: number): number;
+  hg_incidence_tally(items: number, n: number, counts: number): void;
+  hg_incidence_transpose(starts: number, items: number, from: number, to: number, cursors: number, out: number): void;
+  hg_incidence_group(
+    starts: number,
+    items: number,
+    ids: number,
+    from: number,
+    to: number,
+    known: number,
+    slots: number,
+    slotBits: number,
+    setOf: number,
+    leaders: number,
+  ): number;
+  hg_incidence_order(
+    setOf: number,
+    leaders: number,
+    starts: number,
+    from: number,
+    to: number,
+    known: number,
+    ordinals: number,
+    rows: number,
+    sizes: number,
+  ): number;
+  hg_incidence_total(
+    setOf: number,
+    from: number,
+    to: number,
+    ordinals: number,
+    weights: number,
+    multiplicity: number,
+    toWeights: number,
+    toMultiplicity: number,
+  ): void;
+  hg_incidence_pick(
+    starts: number,
+    items: number,
+    list: number,
+    from: number,
+    to: number,
+    toStarts: number,
+    toItems: number,
+  ): void;
+  hg_incidence_pick_numbers(values: number, list: number, from: number, to: number, out: number): void;
+  hg_graph_bitmap_bytes(rows: number): number;
+  hg_graph_overlaps(
+    block: number,
+    from: number,
+    work: number,
+    neighbours: number,
+    shared: number,
+    capacity: number,
+  ): number;
+  hg_graph_pairs(block: number, from: number, work: number): number;
+  hg_graph_pair_counts(counts: number, n: number): void;
+  hg_graph_shift(values: number, n: number, by: number, out: number): void;
+  hg_components_start(parents: number, from: number, to: number): void;
+  hg_components_label(parents: number, from: number, to: number): void;
+  hg_components_items(itemStarts: number, itemRows: number, from: number, to: number, parents: number): void;
+  hg_components_arcs(starts: number, neighbours: number, from: number, to: number, parents: number): void;
+  hg_components_counts(
+    rowStarts: number,
+    rowItems: number,
+    itemStarts: number,
+    itemRows: number,
+    rows: number,
+    from: number,
+    least: number,
+    work: number,
+    cursors: number,
+    counts: number,
+    met: number,
+    parents: number,
+  ): number;
+  hg_components_pairs(
+    rowStarts: number,
+    rowItems: number,
+    itemStarts: number,
+    itemRows: number,
+    items: number,
+    from: number,
+    work: number,
+    cursors: number,
+    marks: number,
+    parents: number,
+  ): number;
+  hg_components_subsets(block: number, work: number): number;
+  hg_graph_orient(starts: number, neighbours: number, n: number, outStarts: number, outs: number): void;
+  hg_graph_triangles(
+    outStarts: number,
+    outs: number,
+    n: number,
+    from: number,
+    most: number,
+    marks: number,
+    counts: number,
+  ): number;
+  hg_graph_cores(starts: number, neighbours: number, n: number, cores: number, order: number, scratch: number): number;
+  hg_clique_bytes(k: number): number;
+  hg_clique_begin(
+    starts: number,
+    neighbours: number,
+    candidates: number,
+    k: number,
+    marks: number,
+    search: number,
+  ): void;
+  hg_clique_go_on(search: number, capacity: number, best: number, most: number): number;
+  hg_product_edges(
+    edgeStarts: number,
+    edgeNodes: number,
+    from: number,
+    to: number,
+    rates: number,
+    x: number,
+    flows: number,
+  ): void;
+  hg_product_nodes(
+    nodeStarts: number,
+    nodeEdges: number,
+    from: number,
+    to: number,
+    flows: number,
+    scales: number,
+    own: number,
+    x: number,
+    out: number,
+  ): void;
+  hg_product_neighbours(
+    starts: number,
+    neighbours: number,
+    counts: number,
+    from: number,
+    to: number,
+    scales: number,
+    x: number,
+    out: number,
+  ): void;
+  hg_vector_dot(a: number, b: number, n: number): number;
+  hg_vector_mix(y: number, keep: number, x: number, factor: number, n: number): void;
+  hg_vector_multiply(a: number, b: number, out: number, n: number): void;
+  hg_vector_norm(a: number, weights: number, n: number): number;
+  readonly HG_ZHOU_BLOCK_BYTES: WebAssembly.Global;
+  hg_graph_matrix(starts: number, neighbours: number, n: number, matrix: number, rowWords: number): void;
+  hg_zhou_node(block: number, v: number, from: number): number;
+  hg_zhou_pairs(block: number, m: number, from: number, most: number): number;
+  hg_sets_overlaps(
+    edgeStarts: number,
+    edgeNodes: number,
+    nodeStarts: number,
+    nodeEdges: number,
+    m: number,
+    from: number,
+    most: number,
+    counts: number,
+    met: number,
+    sums: number,
+  ): number;
+  hg_sets_pairs_again(
+    edgeStarts: number,
+    edgeNodes: number,
+    m: number,
+    from: number,
+    most: number,
+    starts: number,
+    neighbours: number,
+    counts: number,
+    out: number,
+  ): number;
+  hg_sets_sharing(
+    edgeStarts: number,
+    edgeNodes: number,
+    nodeStarts: number,
+    nodeEdges: number,
+    v: number,
+    from: number,
+    words: number,
+    slots: number,
+    bits: number,
+  ): number;
+  hg_window_bytes(incidences: number, pairs: number): number;
+  hg_window_cores(
+    edgeStarts: number,
+    edgeNodes: number,
+    from: number,
+    to: number,
+    slots: number,
+    members: number,
+    cores: number,
+    scratch: number,
+  ): number;
 }
-
-/** Fields of `hg_segment_field`. */
-export const SEGMENT_FIELD = {
-  version: 0,
-  bytes: 1,
-  rows: 2,
-  incidences: 3,
-  nodes: 4,
-  buckets: 5,
-  bucketSeconds: 6,
-  timeMin: 7,
-  timeMax: 8,
-  idMin: 9,
-  idMax: 10,
-  nodeMin: 11,
-  nodeMax: 12,
-  firstId: 13,
-  lastId: 14,
-  maxSize: 15,
-  table: 16,
-  sections: 17,
-  nodeWidth: 18,
-} as const;
-
-/** Section kinds that the host asks for (FORMAT.md section 2). */
-export const SECTION_KIND = { nodes: 6, filter: 9, column: 16, psi: 17 } as const;
-
-/** Separators of row text: see `json/rows.ts` in the core. */
-export const SEPARATOR = { commaBetween: 0, commaBefore: 1, newline: 2, columns: 3 } as const;
-export type Separator = (typeof SEPARATOR)[keyof typeof SEPARATOR];

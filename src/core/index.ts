@@ -1,10 +1,35 @@
 // The host side of the core's ABI: load it, give it bytes, get bytes and numbers back. Published as `hedgerow/core`.
 
-export { type CoreExports, SECTION_KIND, SEGMENT_FIELD, SEPARATOR, type Separator } from './abi.ts';
+export type { CoreExports } from './abi.ts';
+export { SECTION_KIND, SEGMENT_FIELD, SEPARATOR, type Separator } from './abi-fields.ts';
 export { makeChecksum } from './checksum.ts';
 export * from './column-block.ts';
 export { EdgeBatch } from './edge-batch.ts';
 export { FilterDirectory } from './filters.ts';
+export { Graph } from './graph.ts';
+export { Incidence } from './incidence.ts';
+export type { IncidenceColumns } from './incidence-parts.ts';
+export { type CliqueLimits, type CliqueNumber, cliqueNumber } from './kernels/cliques.ts';
+export { components } from './kernels/components.ts';
+export { type Cores, coreNumbers } from './kernels/cores.ts';
+export { type Diameters, diameters } from './kernels/diameter.ts';
+export { type Hypercores, hypercoreNumbers } from './kernels/hypercores.ts';
+export { louvain } from './kernels/louvain.ts';
+export { type EdgeWeight, edgeOperator, graphOperator, type Operator } from './kernels/operators.ts';
+export { type OverlapSums, overlapSums, pairsAgain, sharingPairs } from './kernels/overlaps.ts';
+export {
+  betweenness,
+  type DistanceSums,
+  distanceSums,
+  distancesFrom,
+  searchFromAll,
+  UNREACHED,
+} from './kernels/searches.ts';
+export { type Laplacian, secondSmallest } from './kernels/spectra.ts';
+export { localClustering } from './kernels/triangles.ts';
+export { type PageRank, type PageRankOptions, pageRank, type Walk } from './kernels/walks.ts';
+export { type WindowCores, windowCores } from './kernels/window-cores.ts';
+export { zhouClustering } from './kernels/zhou.ts';
 export { type Core, type CoreBuild, type CoreModule, compileCore, loadCore } from './load.ts';
 export { CoreMemtable } from './memtable.ts';
 export { type BuilderColumn, SegmentMerger } from './merger.ts';
@@ -19,6 +44,7 @@ export {
 export { RecordChecker } from './records.ts';
 export { STEP_ROWS, STEP_STATE, type StepBounds, type StepResult, TextSink } from './row-output.ts';
 export { buildRowPlan, type RowPlan } from './row-plan.ts';
+export { Scratch } from './scratch.ts';
 export { type DeadRows, lowerBound, ResidentSegment } from './segment.ts';
 export { type ColumnFacts, readSegmentFacts, type SegmentFacts } from './segment-facts.ts';
 export {
@@ -32,3 +58,4 @@ export {
   WANT,
 } from './segment-fold.ts';
 export { coreError, STATUS } from './status.ts';
+export { finish, type Steps, slices, within } from './steps.ts';

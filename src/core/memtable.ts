@@ -1,6 +1,6 @@
 // A memtable in an instance of its own: rows that are in the log but in no segment yet.
 
-import type { Separator } from './abi.ts';
+import type { Separator } from './abi-fields.ts';
 import type { Core } from './load.ts';
 import type { RangeSet } from './ranges.ts';
 import { allocate, Region } from './region.ts';

@@ -1,7 +1,7 @@
 // Facts of a segment file from its header and directory: what is known of it before its rows are in memory.
 
 import { corruption, HedgerowError } from '../errors.ts';
-import { SECTION_KIND, SEGMENT_FIELD } from './abi.ts';
+import { SECTION_KIND, SEGMENT_FIELD } from './abi-fields.ts';
 import type { Core } from './load.ts';
 import { PROPERTY_TYPE } from './properties.ts';
 import { allocate } from './region.ts';

@@ -1,6 +1,6 @@
 // A segment in an instance of its own: its bytes in linear memory, queried in place.
 
-import { SEPARATOR, type Separator } from './abi.ts';
+import { SEPARATOR, type Separator } from './abi-fields.ts';
 import type { Core } from './load.ts';
 import { type NumericRange, type RangeSet, rangeFlags } from './ranges.ts';
 import { allocate, Region } from './region.ts';

@@ -1,0 +1,31 @@
+// Numbers that calls of the ABI take and that are no exports of the core: fields, section kinds, separators (assembly/README.md).
+
+/** Fields of `hg_segment_field`. */
+export const SEGMENT_FIELD = {
+  version: 0,
+  bytes: 1,
+  rows: 2,
+  incidences: 3,
+  nodes: 4,
+  buckets: 5,
+  bucketSeconds: 6,
+  timeMin: 7,
+  timeMax: 8,
+  idMin: 9,
+  idMax: 10,
+  nodeMin: 11,
+  nodeMax: 12,
+  firstId: 13,
+  lastId: 14,
+  maxSize: 15,
+  table: 16,
+  sections: 17,
+  nodeWidth: 18,
+} as const;
+
+/** Section kinds that the host asks for (FORMAT.md section 2). */
+export const SECTION_KIND = { nodes: 6, filter: 9, column: 16, psi: 17 } as const;
+
+/** Separators of row text: see `json/rows.ts` in the core. */
+export const SEPARATOR = { commaBetween: 0, commaBefore: 1, newline: 2, columns: 3 } as const;
+export type Separator = (typeof SEPARATOR)[keyof typeof SEPARATOR];

@@ -1,0 +1,100 @@
+// A simple undirected graph in an instance's memory, in compressed sparse rows.
+
+import type { Core } from './load.ts';
+import { Scratch } from './scratch.ts';
+
+/** Where the arrays of a graph lie. `regions` owns them. */
+export interface GraphParts {
+  vertices: number;
+  arcs: number;
+  starts: number;
+  neighbours: number;
+  counts: number;
+  regions: Scratch;
+}
+
+/** Neighbours ascending, every edge twice (an arc each way), no loops. Immutable; its regions live in `core` until `free()`. */
+export class Graph {
+  readonly core: Core;
+  readonly vertices: number;
+  /** Twice the number of edges. */
+  readonly arcs: number;
+  /** Address of u32[vertices + 1]: arcs of v are [starts[v], starts[v + 1]). */
+  readonly starts: number;
+  /** Address of u32[arcs]. */
+  readonly neighbours: number;
+  /** Address of u32[arcs]: what the two ends share; 0: this graph has no counts. */
+  readonly counts: number;
+  readonly #regions: Scratch;
+
+  constructor(core: Core, parts: GraphParts) {
+    this.core = core;
+    this.vertices = parts.vertices;
+    this.arcs = parts.arcs;
+    this.starts = parts.starts;
+    this.neighbours = parts.neighbours;
+    this.counts = parts.counts;
+    this.#regions = parts.regions;
+  }
+
+  /**
+   * A graph of given edges: pairs [a, b, a, b, ...] of distinct vertices, each edge once, in any order; `counts`: one for each pair. Not
+   * sliced: for small graphs and tests.
+   */
+  static fromPairs(core: Core, vertices: number, pairs: Uint32Array, counts?: Uint32Array): Graph {
+    const rows: [number, number][][] = Array.from({ length: vertices }, () => []);
+    for (let i = 0; i < pairs.length; i += 2) {
+      const [a, b] = [pairs[i]!, pairs[i + 1]!];
+      const count = counts?.[i / 2] ?? 0;
+      rows[a]!.push([b, count]);
+      rows[b]!.push([a, count]);
+    }
+    const regions = new Scratch(core);
+    try {
+      const arcs = pairs.length;
+      const starts = regions.take((vertices + 1) * 4);
+      const neighbours = regions.take(arcs * 4);
+      const countsAt = counts ? regions.take(arcs * 4) : 0;
+      const words = core.memory.words;
+      let at = 0;
+      for (const [vertex, row] of rows.entries()) {
+        words[starts / 4 + vertex] = at;
+        for (const [neighbour, count] of row.sort((a, b) => a[0] - b[0])) {
+          words[neighbours / 4 + at] = neighbour;
+          if (counts) words[countsAt / 4 + at] = count;
+          at++;
+        }
+      }
+      words[starts / 4 + vertices] = at;
+      return new Graph(core, { vertices, arcs, starts, neighbours, counts: countsAt, regions });
+    } catch (error) {
+      regions.free();
+      throw error;
+    }
+  }
+
+  /** u32[vertices + 1], the caller's. */
+  copyStarts(): Uint32Array {
+    return this.core.memory.words.slice(this.starts / 4, this.starts / 4 + this.vertices + 1);
+  }
+
+  /** u32[arcs], the caller's. */
+  copyNeighbours(): Uint32Array {
+    return this.core.memory.words.slice(this.neighbours / 4, this.neighbours / 4 + this.arcs);
+  }
+
+  /** u32[arcs], the caller's; null without counts. */
+  copyCounts(): Uint32Array | null {
+    return this.counts === 0 ? null : this.core.memory.words.slice(this.counts / 4, this.counts / 4 + this.arcs);
+  }
+
+  /** Bytes it holds in core memory. */
+  get bytes(): number {
+    return this.#regions.bytes;
+  }
+
+  /** Gives its regions back; it must not be used afterwards. */
+  free(): void {
+    this.#regions.free();
+  }
+}

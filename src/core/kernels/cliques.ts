@@ -1,0 +1,118 @@
+// The clique number of a graph.
+
+import type { Graph } from '../graph.ts';
+import { Scratch } from '../scratch.ts';
+import type { Steps } from '../steps.ts';
+import { coreNumbers } from './cores.ts';
+
+export interface CliqueNumber {
+  /** Vertices of the largest clique found; 0 without vertices. */
+  value: number;
+  /** Whether no larger one exists. */
+  exact: boolean;
+}
+
+export interface CliqueLimits {
+  /** A clique that is known to be there, 0: none. */
+  atLeast: number;
+  /** Whether to stop with what was found; asked between steps. */
+  isOver: () => boolean;
+}
+
+/** Words of adjacency rows that a step looks at: some 5 ms. */
+const STEP_WORDS = 3_000_000;
+/** Vertices scanned of a step without a branch. */
+const STEP_VERTICES = 20_000;
+/** Bytes that the search of one vertex may take. */
+const MOST_SEARCH_BYTES = 512 * 2 ** 20;
+const UNFINISHED = 0x8000_0000;
+
+/** Branch and bound with colouring from each vertex, those of the densest cores first (Tomita and Kameda 2007; Eppstein et al. 2010). */
+export function* cliqueNumber(graph: Graph, { atLeast, isOver }: CliqueLimits): Steps<CliqueNumber> {
+  const { vertices } = graph;
+  if (vertices === 0) return { value: 0, exact: true };
+  const { numbers, order } = coreNumbers(graph);
+  const places = new Uint32Array(vertices);
+  for (const [place, v] of order.entries()) places[v] = place;
+  const search = new CliqueSearch(graph);
+  try {
+    let best = Math.max(1, atLeast);
+    let exact = true;
+    for (let place = vertices - 1; place >= 0; place--) {
+      const v = order[place]!;
+      if (place % STEP_VERTICES === 0) yield 1 - place / vertices;
+      if (numbers[v]! < best) continue;
+      const candidates = laterNeighbours(graph, v, places).filter((w) => numbers[w]! >= best);
+      if (candidates.length < best) continue;
+      candidates.sort((a, b) => places[b]! - places[a]!);
+      const found = yield* search.among(candidates, best, 1 - place / vertices, isOver);
+      best = Math.max(best, found.value);
+      if (!found.exact) exact = false;
+      if (isOver()) return { value: best, exact: exact && place === 0 };
+    }
+    return { value: best, exact };
+  } finally {
+    search.free();
+  }
+}
+
+function laterNeighbours(graph: Graph, v: number, places: Uint32Array): Uint32Array {
+  const { words } = graph.core.memory;
+  const begin = words[graph.starts / 4 + v]!;
+  const end = words[graph.starts / 4 + v + 1]!;
+  const at = graph.neighbours / 4;
+  return words.subarray(at + begin, at + end).filter((w) => places[w]! > places[v]!);
+}
+
+class CliqueSearch {
+  readonly #graph: Graph;
+  readonly #scratch: Scratch;
+  readonly #marks: number;
+  #region = 0;
+  #bytes = 0;
+
+  constructor(graph: Graph) {
+    this.#graph = graph;
+    this.#scratch = new Scratch(graph.core);
+    this.#marks = this.#scratch.zeroed(graph.vertices * 4);
+  }
+
+  /** The largest clique of a vertex and some of `candidates`, `best` when none is larger. */
+  *among(candidates: Uint32Array, best: number, done: number, isOver: () => boolean): Steps<CliqueNumber> {
+    const { core, starts, neighbours } = this.#graph;
+    const k = candidates.length;
+    const bytes = searchBytes(core.exports.hg_clique_bytes(k) >>> 0, k);
+    if (bytes > MOST_SEARCH_BYTES) return { value: best, exact: false };
+    this.#ensure(bytes + k * 4);
+    const list = this.#region + bytes;
+    core.memory.words.set(candidates, list / 4);
+    core.exports.hg_clique_begin(starts, neighbours, list, k, this.#marks, this.#region);
+    const branches = Math.ceil(STEP_WORDS / (k * Math.ceil(k / 64) + 300));
+    for (;;) {
+      const answer = core.exports.hg_clique_go_on(this.#region, bytes, best, branches) >>> 0;
+      if (answer === 0) return { value: best, exact: false };
+      best = (answer & ~UNFINISHED) >>> 0;
+      if (answer < UNFINISHED) return { value: best, exact: true };
+      yield done;
+      if (isOver()) return { value: best, exact: false };
+    }
+  }
+
+  #ensure(bytes: number): void {
+    if (bytes <= this.#bytes) return;
+    if (this.#region !== 0) this.#scratch.drop(this.#region);
+    this.#bytes = bytes;
+    this.#region = this.#scratch.take(bytes);
+  }
+
+  free(): void {
+    this.#scratch.free();
+  }
+}
+
+/** The bit matrix, and a frame of the stack for each level: at most k, k - 1, ... candidates, and one more in the making. */
+function searchBytes(matrix: number, k: number): number {
+  const words = Math.ceil(k / 64);
+  const frames = (k + 2) * (8 + 8 * words) + 4 * (k + 2) * (k + 3) + 8 * k;
+  return Math.ceil((matrix + frames + 8 * words) / 16) * 16;
+}

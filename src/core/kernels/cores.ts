@@ -1,0 +1,30 @@
+// Core numbers of a graph and the order in which its vertices leave.
+
+import type { Graph } from '../graph.ts';
+import { Scratch } from '../scratch.ts';
+
+export interface Cores {
+  /** u32[vertices]: the largest k such that the vertex is in the k-core (Seidman 1983). */
+  numbers: Uint32Array;
+  /** u32[vertices]: a degeneracy order, the vertex that leaves first first. */
+  order: Uint32Array;
+}
+
+/** Linear in vertices and arcs, not sliced (Batagelj and Zaversnik 2003). */
+export function coreNumbers(graph: Graph): Cores {
+  const { core, starts, neighbours, vertices } = graph;
+  const scratch = new Scratch(core);
+  try {
+    const numbers = scratch.take(vertices * 4);
+    const order = scratch.take(vertices * 4);
+    const work = scratch.take(vertices * 8 + 4);
+    core.exports.hg_graph_cores(starts, neighbours, vertices, numbers, order, work);
+    const { words } = core.memory;
+    return {
+      numbers: words.slice(numbers / 4, numbers / 4 + vertices),
+      order: words.slice(order / 4, order / 4 + vertices),
+    };
+  } finally {
+    scratch.free();
+  }
+}

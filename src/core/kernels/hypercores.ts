@@ -1,0 +1,91 @@
+// Hypercores: cores of a hypergraph whose edges shrink as nodes leave.
+
+import type { Incidence } from '../incidence.ts';
+
+export interface Hypercores {
+  /** Ordinals of the nodes that are in an edge of the window. */
+  nodes: Uint32Array;
+  /** The largest k such that a node is left when nodes in fewer than k edges are dropped again and again. */
+  cores: Uint32Array;
+}
+
+/**
+ * Of the edges [from, to); an edge lives while `m` of its members remain (Leng, Sun, Bian, Tan 2013). `distinct`: equal member sets are one edge. The node in the fewest edges leaves
+ * first; edges that fall below m leave with it. Linear in the incidences but for the bins.
+ */
+export function hypercoreNumbers(
+  { core, edgeStarts, edgeNodes }: Incidence,
+  from: number,
+  to: number,
+  m: number,
+  distinct: boolean,
+): Hypercores {
+  const { words } = core.memory;
+  const sets: Uint32Array[] = [];
+  const seen = new Set<string>();
+  const slots = new Map<number, number>();
+  for (let e = from; e < to; e++) {
+    const begin = edgeNodes / 4 + words[edgeStarts / 4 + e]!;
+    const end = edgeNodes / 4 + words[edgeStarts / 4 + e + 1]!;
+    for (let at = begin; at < end; at++) if (!slots.has(words[at]!)) slots.set(words[at]!, slots.size);
+    if (distinct) {
+      const text = words.subarray(begin, end).join();
+      if (seen.has(text)) continue;
+      seen.add(text);
+    }
+    sets.push(words.subarray(begin, end).map((node) => slots.get(node)!));
+  }
+  return { nodes: Uint32Array.from(slots.keys()), cores: peeled(sets, slots.size, m) };
+}
+
+function peeled(sets: readonly Uint32Array[], n: number, m: number): Uint32Array {
+  const remaining = sets.map((set) => (set.length < m ? 0 : set.length));
+  const edgesOf: number[][] = Array.from({ length: n }, () => []);
+  for (const [e, set] of sets.entries()) if (remaining[e]! > 0) for (const v of set) edgesOf[v]!.push(e);
+  const degrees = Uint32Array.from(edgesOf, (edges) => edges.length);
+  const most = degrees.reduce((greatest, degree) => Math.max(greatest, degree), 0);
+  const bins: number[][] = Array.from({ length: most + 1 }, () => []);
+  for (let v = 0; v < n; v++) bins[degrees[v]!]!.push(v);
+  const cores = new Uint32Array(n);
+  const left = new Uint8Array(n);
+  let k = 0;
+  for (let bin = 0; bin < bins.length; bin++) {
+    for (let v = bins[bin]!.pop(); v !== undefined; v = bins[bin]!.pop()) {
+      if (left[v] === 1 || degrees[v] !== bin) continue;
+      left[v] = 1;
+      k = Math.max(k, bin);
+      cores[v] = k;
+      const lowered = leave(v, sets, edgesOf, remaining, degrees, left, m);
+      for (const u of lowered) bins[degrees[u]!]!.push(u);
+      const least = lowered.reduce((low, u) => Math.min(low, degrees[u]!), bin);
+      // Go on below: the loop adds one.
+      if (least < bin) bin = least;
+    }
+  }
+  return cores;
+}
+
+/** Takes a node out of its edges; gives the nodes that are in fewer edges than before. */
+function leave(
+  v: number,
+  sets: readonly Uint32Array[],
+  edgesOf: readonly number[][],
+  remaining: number[],
+  degrees: Uint32Array,
+  left: Uint8Array,
+  m: number,
+): number[] {
+  const lowered: number[] = [];
+  for (const e of edgesOf[v]!) {
+    if (remaining[e] === 0) continue;
+    remaining[e]!--;
+    if (remaining[e]! >= m) continue;
+    remaining[e] = 0;
+    for (const u of sets[e]!)
+      if (left[u] === 0) {
+        degrees[u]!--;
+        lowered.push(u);
+      }
+  }
+  return lowered;
+}

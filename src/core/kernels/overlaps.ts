@@ -1,0 +1,130 @@
+// What pairs of edges have in common, and how much of what a node or an edge joins others join too.
+
+import type { Graph } from '../graph.ts';
+import type { Incidence } from '../incidence.ts';
+import { Scratch } from '../scratch.ts';
+import type { Steps } from '../steps.ts';
+
+/** Incidences of a step: some 5 ms. */
+const STEP_ITEMS = 1_000_000;
+/** Words of bits, 64 edges each, that the edges of a node are looked at in at once. */
+const MOST_WORDS = 64;
+const BITS_BYTES = 32 * 2 ** 20;
+
+export interface OverlapSums {
+  /** Pairs of edges with a common member. */
+  intersecting: number;
+  /** Sum over them of |A n B| / min(|A|, |B|) (Szymkiewicz-Simpson). */
+  simpson: number;
+  /** Sum over them of |A n B| / |A u B| (Jaccard). */
+  jaccard: number;
+}
+
+export function* overlapSums(incidence: Incidence): Steps<OverlapSums> {
+  const { core, edges, edgeStarts, edgeNodes, nodeStarts, nodeEdges } = incidence;
+  const scratch = new Scratch(core);
+  try {
+    const counts = scratch.zeroed(edges * 4);
+    const met = scratch.take(edges * 4);
+    const sums = scratch.zeroed(24);
+    const { exports } = core;
+    for (let at = 0; at < edges; ) {
+      at =
+        exports.hg_sets_overlaps(
+          edgeStarts,
+          edgeNodes,
+          nodeStarts,
+          nodeEdges,
+          edges,
+          at,
+          STEP_ITEMS,
+          counts,
+          met,
+          sums,
+        ) >>> 0;
+      yield at / edges;
+    }
+    const [intersecting, simpson, jaccard] = core.memory.numbers.subarray(sums / 8, sums / 8 + 3);
+    return { intersecting: intersecting!, simpson: simpson!, jaccard: jaccard! };
+  } finally {
+    scratch.free();
+  }
+}
+
+/** f64[nodes]: pairs of a node's edges that share another node too. */
+export function* sharingPairs(incidence: Incidence): Steps<Float64Array> {
+  const { core, nodes, edgeStarts, edgeNodes, nodeStarts, nodeEdges } = incidence;
+  const degrees = incidence.copyNodeDegrees();
+  const others = membersBesides(incidence);
+  const scratch = new Scratch(core);
+  try {
+    const slots = scratch.zeroed(nodes * 4);
+    const room = Math.max(BITS_BYTES, (others.reduce((most, count) => Math.max(most, count), 0) + 1) * 8);
+    const bits = scratch.take(room);
+    const pairs = new Float64Array(nodes);
+    let work = 0;
+    for (let v = 0; v < nodes; v++) {
+      const words = Math.min(MOST_WORDS, Math.ceil(degrees[v]! / 64), Math.floor(room / 8 / (others[v]! + 1)));
+      for (let from = 0; from < degrees[v]!; from += words * 64) {
+        pairs[v]! += core.exports.hg_sets_sharing(
+          edgeStarts,
+          edgeNodes,
+          nodeStarts,
+          nodeEdges,
+          v,
+          from,
+          words,
+          slots,
+          bits,
+        );
+        work += (degrees[v]! + others[v]!) * words;
+        if (work < STEP_ITEMS) continue;
+        work = 0;
+        yield v / nodes;
+      }
+      pairs[v]! /= 2;
+    }
+    return pairs;
+  } finally {
+    scratch.free();
+  }
+}
+
+/** u32[nodes]: members of a node's edges besides it, at most as many as there are nodes. */
+function membersBesides({ core, nodes, edges, edgeStarts, edgeNodes }: Incidence): Uint32Array {
+  const { words } = core.memory;
+  const counts = new Float64Array(nodes);
+  for (let e = 0; e < edges; e++) {
+    const begin = words[edgeStarts / 4 + e]!;
+    const end = words[edgeStarts / 4 + e + 1]!;
+    for (let at = begin; at < end; at++) counts[words[edgeNodes / 4 + at]!]! += end - begin - 1;
+  }
+  return Uint32Array.from(counts, (count) => Math.min(count, nodes));
+}
+
+/** f64[edges]: pairs of an edge's members that another edge holds too. `graph`: nodes joined by common edges of the same incidence, counted. */
+export function* pairsAgain(incidence: Incidence, graph: Graph): Steps<Float64Array> {
+  const { core, edges, edgeStarts, edgeNodes } = incidence;
+  const scratch = new Scratch(core);
+  try {
+    const out = scratch.take(edges * 8);
+    for (let at = 0; at < edges; ) {
+      at =
+        core.exports.hg_sets_pairs_again(
+          edgeStarts,
+          edgeNodes,
+          edges,
+          at,
+          STEP_ITEMS,
+          graph.starts,
+          graph.neighbours,
+          graph.counts,
+          out,
+        ) >>> 0;
+      yield at / edges;
+    }
+    return core.memory.numbers.slice(out / 8, out / 8 + edges);
+  } finally {
+    scratch.free();
+  }
+}

@@ -1,0 +1,155 @@
+// Searches from every vertex of a graph: distances, the sums behind closeness and harmonic centrality, betweenness.
+
+import type { Graph } from '../graph.ts';
+import { Scratch } from '../scratch.ts';
+import { type Steps, slices, within } from '../steps.ts';
+import { components } from './components.ts';
+
+/** Distance of a vertex that is not reached. */
+export const UNREACHED = 0xffff_ffff;
+/** Sources of one search together. */
+export const SOURCES_AT_ONCE = 256;
+
+/** Arcs of a step: some 5 ms. */
+const STEP_ARCS = 2_000_000;
+
+/** A vertex's search: distances u32[vertices], and the vertices it reaches, itself first, the farthest last. */
+export interface Search {
+  distances: Uint32Array;
+  order: Uint32Array;
+}
+
+/** Regions of one search after the other. Call `free()`. */
+export class Searcher {
+  readonly #graph: Graph;
+  readonly #scratch: Scratch;
+  readonly #distances: number;
+  readonly #queue: number;
+
+  constructor(graph: Graph) {
+    this.#graph = graph;
+    this.#scratch = new Scratch(graph.core);
+    try {
+      this.#distances = this.#scratch.take(graph.vertices * 4);
+      this.#queue = this.#scratch.take(graph.vertices * 4);
+    } catch (error) {
+      this.#scratch.free();
+      throw error;
+    }
+  }
+
+  /** Views, valid until the next call into the core. */
+  from(source: number): Search {
+    const { core, starts, neighbours, vertices } = this.#graph;
+    const reached =
+      core.exports.hg_graph_search(starts, neighbours, vertices, source, this.#distances, this.#queue) >>> 0;
+    const { words } = core.memory;
+    return {
+      distances: words.subarray(this.#distances / 4, this.#distances / 4 + vertices),
+      order: words.subarray(this.#queue / 4, this.#queue / 4 + reached),
+    };
+  }
+
+  free(): void {
+    this.#scratch.free();
+  }
+}
+
+/** u32[vertices]: hops from `source`, UNREACHED where it does not lead. */
+export function distancesFrom(graph: Graph, source: number): Uint32Array {
+  const searcher = new Searcher(graph);
+  try {
+    return searcher.from(source).distances.slice();
+  } finally {
+    searcher.free();
+  }
+}
+
+/** Calls `visit` for every source in turn; the views are valid during the call only. */
+export function* searchFromAll(graph: Graph, visit: (source: number, search: Search) => void): Steps<void> {
+  const searcher = new Searcher(graph);
+  try {
+    const slice = Math.max(1, Math.floor(STEP_ARCS / (graph.arcs + graph.vertices + 1)));
+    yield* slices(graph.vertices, slice, (from, to) => {
+      for (let source = from; source < to; source++) visit(source, searcher.from(source));
+    });
+  } finally {
+    searcher.free();
+  }
+}
+
+/** What every vertex knows of all others, arrays of [vertices]. */
+export interface DistanceSums {
+  /** Others that it reaches. */
+  reached: Uint32Array;
+  /** Sum of the distances to them. */
+  sums: Float64Array;
+  /** Sum of 1 / distance. */
+  inverses: Float64Array;
+}
+
+/** From all vertices, 256 at once (Then et al. 2014). A step is one such search. */
+export function* distanceSums(graph: Graph): Steps<DistanceSums> {
+  const { core, starts, neighbours, vertices } = graph;
+  const scratch = new Scratch(core);
+  try {
+    const sources = scratch.take(SOURCES_AT_ONCE * 4);
+    const reached = scratch.zeroed(vertices * 4);
+    const sums = scratch.zeroed(vertices * 8);
+    const inverses = scratch.zeroed(vertices * 8);
+    const work = scratch.take(96 * vertices + 96);
+    yield* slices(vertices, SOURCES_AT_ONCE, (from, to) => {
+      for (let i = from; i < to; i++) core.memory.words[sources / 4 + i - from] = i;
+      core.exports.hg_graph_search_many(
+        starts,
+        neighbours,
+        vertices,
+        sources,
+        to - from,
+        reached,
+        sums,
+        inverses,
+        0,
+        work,
+      );
+    });
+    const { words, numbers } = core.memory;
+    return {
+      reached: words.slice(reached / 4, reached / 4 + vertices),
+      sums: numbers.slice(sums / 8, sums / 8 + vertices),
+      inverses: numbers.slice(inverses / 8, inverses / 8 + vertices),
+    };
+  } finally {
+    scratch.free();
+  }
+}
+
+/** f64[vertices]: pairs of others whose shortest paths lead through a vertex, each unordered pair by its share of paths (Brandes 2001); not normalized. */
+export function* betweenness(graph: Graph): Steps<Float64Array> {
+  const { core, starts, neighbours, vertices, arcs } = graph;
+  const labels = yield* within(components(graph), 0, 0.01);
+  const scratch = new Scratch(core);
+  try {
+    const reach = scratch.take(vertices * 4);
+    const sums = scratch.zeroed(vertices * 8);
+    const work = scratch.take(24 * vertices);
+    core.memory.words.set(sizesOf(labels), reach / 4);
+    const slice = Math.max(1, Math.floor(STEP_ARCS / (2 * arcs + vertices + 1)));
+    const accumulate = slices(vertices, slice, (from, to) =>
+      core.exports.hg_graph_betweenness(starts, neighbours, vertices, from, to, reach, sums, work),
+    );
+    yield* within(accumulate, 0.01, 1);
+    const result = core.memory.numbers.slice(sums / 8, sums / 8 + vertices);
+    for (let v = 0; v < vertices; v++) result[v]! /= 2;
+    return result;
+  } finally {
+    scratch.free();
+  }
+}
+
+/** u32[vertices]: size of the component of each vertex. */
+function sizesOf(labels: Uint32Array): Uint32Array {
+  const counts = new Uint32Array(labels.length);
+  for (const label of labels) counts[label]!++;
+  return labels.map((label) => counts[label]!);
+}

@@ -1,0 +1,84 @@
+// Clustering of nodes by the extra overlap of their edges.
+
+import type { Graph } from '../graph.ts';
+import type { Incidence } from '../incidence.ts';
+import { Scratch } from '../scratch.ts';
+import type { Steps } from '../steps.ts';
+
+/** Bits of stretches of edges, beside which all fits into a cache or does not anyway. */
+const BITS_BYTES = 32 * 2 ** 20;
+/** Up to so many nodes, who is adjacent to whom stands in a matrix of bits (2 MB). */
+const MOST_MATRIX_NODES = 4096;
+/** Field of the block: where the pass over pairs stands in each node's edges. */
+const FIRST_OF_PAIRS = 13;
+/** Incidences, arcs and pairs of a step, about. */
+const STEP_ITEMS = 400_000;
+
+/**
+ * f64[nodes]: mean extra overlap over the pairs of a node's edges, 0 below two edges (Zhou and Nakhleh 2011, analytics.md note 2). `sets`: distinct member
+ * sets; `graph`: their co-member graph.
+ */
+export function* zhouClustering(sets: Incidence, graph: Graph): Steps<Float64Array> {
+  const { core, nodes, edges } = sets;
+  const scratch = new Scratch(core);
+  try {
+    const degrees = sets.copyNodeDegrees();
+    const sums = scratch.zeroed(nodes * 8);
+    const block = zhouBlock(sets, graph, degrees, sums, scratch);
+    let work = 0;
+    for (let v = 0; v < nodes; v++) {
+      for (let at = 0; at < degrees[v]!; ) {
+        at = core.exports.hg_zhou_node(block, v, at) >>> 0;
+        work += degrees[v]! * 20;
+        if (work < STEP_ITEMS) continue;
+        work = 0;
+        yield v / nodes / 2;
+      }
+    }
+    for (let at = 0; at < edges; ) {
+      at = core.exports.hg_zhou_pairs(block, edges, at, STEP_ITEMS) >>> 0;
+      yield 0.5 + at / edges / 2;
+    }
+    const { numbers } = core.memory;
+    return Float64Array.from(degrees, (degree, v) =>
+      degree < 2 ? 0 : numbers[sums / 8 + v]! / ((degree * (degree - 1)) / 2),
+    );
+  } finally {
+    scratch.free();
+  }
+}
+
+function zhouBlock(sets: Incidence, graph: Graph, degrees: Uint32Array, sums: number, scratch: Scratch): number {
+  const { core, nodes, edges } = sets;
+  const rowWords = Math.ceil(nodes / 64);
+  const matrix = nodes <= MOST_MATRIX_NODES ? scratch.zeroed(nodes * rowWords * 8) : 0;
+  if (matrix !== 0) core.exports.hg_graph_matrix(graph.starts, graph.neighbours, nodes, matrix, rowWords);
+  const most = degrees.reduce((greatest, degree) => Math.max(greatest, degree), 0);
+  const hasWide = sets.copySizes().some((size) => size > 64);
+  // At least a word of edges for each neighbour, twice.
+  const bitsBytes = Math.max(BITS_BYTES, nodes * 16);
+  const fields = [
+    sets.edgeStarts,
+    sets.edgeNodes,
+    sets.nodeStarts,
+    sets.nodeEdges,
+    graph.starts,
+    graph.neighbours,
+    matrix,
+    rowWords,
+    sums,
+    scratch.zeroed(nodes * 4),
+    scratch.take(most * 4),
+    scratch.take(bitsBytes),
+    bitsBytes,
+    scratch.take(nodes * 4),
+    scratch.zeroed(edges * 4),
+    scratch.take((edges + 1) * 4),
+    scratch.zeroed(nodes * (hasWide ? 64 : 16)),
+  ];
+  const block = scratch.take(core.exports.HG_ZHOU_BLOCK_BYTES.value as number);
+  const { words } = core.memory;
+  words.set(fields, block / 4);
+  words.copyWithin(fields[FIRST_OF_PAIRS]! / 4, sets.nodeStarts / 4, sets.nodeStarts / 4 + nodes);
+  return block;
+}

@@ -1,0 +1,202 @@
+// Builds the graph of rows that share at least s items (co-members, line graph), and the incidence graph.
+
+import { HedgerowError } from '../errors.ts';
+import { Graph } from './graph.ts';
+import type { IncidenceParts } from './incidence-parts.ts';
+import type { Core } from './load.ts';
+import { pairRows } from './pair-rows.ts';
+import { Scratch } from './scratch.ts';
+import { combinations, leastArcs, rowsOf, type SparseRows, startsOf } from './sparse-rows.ts';
+import { coreError } from './status.ts';
+import { type Steps, slices, within } from './steps.ts';
+
+/** Steps of a call: pairs of rows counted, 2 to 5 ns each. */
+const WORK = 1 << 18;
+const SLICE = 1 << 18;
+/** Arcs of a chunk, at least. */
+const CHUNK_ARCS = 1 << 19;
+/** Pairs of items in all rows, at most, to count pairs: 4 to 10 bytes each for a while. */
+const MAX_PAIRS = 2 ** 26;
+/** What a pair costs, in steps of counting. */
+const PAIR_COST = 8;
+/** More arcs than this do not fit into an instance beside what they are built from. */
+const MAX_ARCS = 2 ** 27;
+
+export type Side = 'nodes' | 'edges';
+
+function tooMany(on: Side, s: number, most: number): HedgerowError {
+  const what = on === 'nodes' ? `share at least ${s} hyperedges` : `share at least ${s} members`;
+  return new HedgerowError(
+    'query_too_large',
+    `More than ${Math.floor(most / 2)} pairs of ${on === 'nodes' ? 'nodes' : 'hyperedges'} ${what}. Take a smaller window (start_ts, end_ts) or a larger s.`,
+    { fields: { limit: Math.floor(most / 2) } },
+  );
+}
+
+/** The block of hg_graph_overlaps. */
+function* blockFor(
+  core: Core,
+  { sparse, least }: { sparse: SparseRows; least: number },
+  lengths: number,
+  scratch: Scratch,
+): Steps<number> {
+  const { exports, memory } = core;
+  const { rows, rowStarts, rowItems, itemStarts, itemRows } = sparse;
+  const counts = scratch.zeroed(rows * 4);
+  yield 0.5;
+  const met = scratch.take(rows * 4);
+  const bits = scratch.zeroed(exports.hg_graph_bitmap_bytes(rows));
+  const block = scratch.take(exports.HG_OVERLAP_BLOCK_BYTES.value);
+  memory.words.set([rows, least, rowStarts, rowItems, itemStarts, itemRows, counts, met, bits, lengths], block / 4);
+  return block;
+}
+
+/** Arcs in row order: so many at the start of these regions. */
+interface Chunk {
+  neighbours: number;
+  counts: number;
+  arcs: number;
+}
+
+/** The neighbours of every row, in chunks. Calls `guard` with the arcs so far. */
+function* neighboursOf(
+  core: Core,
+  rows: number,
+  block: number,
+  scratch: Scratch,
+  guard: (arcs: number) => void,
+): Steps<Chunk[]> {
+  const capacity = Math.max(rows, Math.min(CHUNK_ARCS, rows * rows));
+  const chunks: Chunk[] = [];
+  const another = () => {
+    chunks.push({ neighbours: scratch.take(capacity * 4), counts: scratch.take(capacity * 4), arcs: 0 });
+    return chunks.at(-1)!;
+  };
+  let chunk = another();
+  let arcs = 0;
+  for (let row = 0; row < rows; ) {
+    const { neighbours, counts, arcs: used } = chunk;
+    const [to, shared, room] = [neighbours + used * 4, counts + used * 4, capacity - used];
+    const written = core.exports.hg_graph_overlaps(block, row, WORK, to, shared, room);
+    if (written < 0) {
+      if (used === 0) throw coreError(written, 'hg_graph_overlaps');
+      chunk = another();
+      continue;
+    }
+    row = core.exports.hg_result_rows() >>> 0;
+    chunk.arcs += written;
+    arcs += written;
+    guard(arcs);
+    yield row / rows;
+  }
+  return chunks;
+}
+
+/** One list of the chunks, which are given back as they are copied. */
+function* gathered(
+  core: Core,
+  arcs: number,
+  chunks: readonly Chunk[],
+  scratch: Scratch,
+  regions: Scratch,
+): Steps<{ arcs: number; neighbours: number; counts: number }> {
+  const neighbours = regions.take(arcs * 4);
+  const counts = regions.take(arcs * 4);
+  let done = 0;
+  for (const chunk of chunks) {
+    core.memory.bytes.copyWithin(neighbours + done * 4, chunk.neighbours, chunk.neighbours + chunk.arcs * 4);
+    core.memory.bytes.copyWithin(counts + done * 4, chunk.counts, chunk.counts + chunk.arcs * 4);
+    scratch.drop(chunk.neighbours);
+    scratch.drop(chunk.counts);
+    done += chunk.arcs;
+    yield done / Math.max(1, arcs);
+  }
+  return { arcs, neighbours, counts };
+}
+
+/** What the graph is made of: rows that share `least` of these items. */
+interface Plan {
+  sparse: SparseRows;
+  least: number;
+  /** Whether the items are pairs of items. */
+  paired: boolean;
+}
+
+/**
+ * Which items to count. Shared items need a step for each pair of rows at each item; shared pairs (from s = 2 on) have far fewer rows each but there are
+ * more of them. Refuses early where rows have more neighbours by one item alone than `guard` allows.
+ */
+function* planFor(
+  core: Core,
+  given: SparseRows,
+  s: number,
+  limit: number,
+  guard: (arcs: number) => void,
+  scratch: Scratch,
+): Steps<Plan> {
+  const plain = { sparse: given, least: Math.min(s, 0xffffffff), paired: false };
+  const direct = yield* within(combinations(core, given.itemStarts, given.items, 2), 0, 0.1);
+  if (s <= 1) {
+    if (2 * direct > limit) guard(yield* within(leastArcs(core, given), 0.1, 1));
+    return plain;
+  }
+  const bound = yield* within(combinations(core, given.rowStarts, given.rows, 2), 0.1, 0.2);
+  if (bound > MAX_PAIRS || bound * PAIR_COST >= direct) return plain;
+  const sparse = yield* within(pairRows(core, given, bound, scratch), 0.2, 0.9);
+  if (s === 2) guard(yield* within(leastArcs(core, sparse), 0.9, 1));
+  return { sparse, least: Math.min((s * (s - 1)) / 2, 0xffffffff), paired: true };
+}
+
+/** Rows that share at least `s` items; counts: how many. At most `most` arcs, else `query_too_large`. */
+export function* overlapGraph(core: Core, parts: IncidenceParts, on: Side, s: number, most: number): Steps<Graph> {
+  const given = rowsOf(parts, on);
+  const { rows } = given;
+  const limit = Math.min(most, MAX_ARCS);
+  const guard = (arcs: number) => {
+    if (arcs > limit) throw tooMany(on, s, limit);
+  };
+  const regions = new Scratch(core);
+  const scratch = new Scratch(core);
+  let finished = false;
+  try {
+    const plan = yield* within(planFor(core, given, s, limit, guard, scratch), 0, 0.2);
+    const starts = regions.take((rows + 1) * 4); // the lengths of the rows at first
+    const block = yield* within(blockFor(core, plan, starts, scratch), 0.2, 0.22);
+    const chunks = yield* within(neighboursOf(core, rows, block, scratch, guard), 0.22, 0.9);
+    const arcs = yield* within(startsOf(core, starts, rows), 0.9, 0.92);
+    const lists = yield* within(gathered(core, arcs, chunks, scratch, regions), 0.92, 0.98);
+    const items = (from: number, to: number) => core.exports.hg_graph_pair_counts(lists.counts + from * 4, to - from);
+    if (plan.paired) yield* within(slices(arcs, SLICE, items), 0.98, 1);
+    finished = true;
+    return new Graph(core, { vertices: rows, starts, ...lists, regions });
+  } finally {
+    scratch.free();
+    if (!finished) regions.free();
+  }
+}
+
+/** Vertices: the nodes, then the edges; an arc each way for every member of an edge. */
+export function* bipartite(core: Core, parts: IncidenceParts): Steps<Graph> {
+  const { exports, memory } = core;
+  const { nodes, edges, incidences } = parts;
+  const regions = new Scratch(core);
+  let finished = false;
+  try {
+    const starts = regions.take((nodes + edges + 1) * 4);
+    memory.bytes.copyWithin(starts, parts.nodeStarts, parts.nodeStarts + nodes * 4);
+    const behind = (from: number, to: number) =>
+      exports.hg_graph_shift(parts.edgeStarts + from * 4, to - from, incidences, starts + (nodes + from) * 4);
+    yield* within(slices(edges + 1, SLICE, behind), 0, 0.3);
+    const neighbours = regions.take(incidences * 8);
+    const edgesOf = (from: number, to: number) =>
+      exports.hg_graph_shift(parts.nodeEdges + from * 4, to - from, nodes, neighbours + from * 4);
+    yield* within(slices(incidences, SLICE, edgesOf), 0.3, 0.7);
+    const nodesOf = (from: number, to: number) =>
+      exports.hg_graph_shift(parts.edgeNodes + from * 4, to - from, 0, neighbours + (incidences + from) * 4);
+    yield* within(slices(incidences, SLICE, nodesOf), 0.7, 1);
+    finished = true;
+    return new Graph(core, { vertices: nodes + edges, arcs: 2 * incidences, starts, neighbours, counts: 0, regions });
+  } finally {
+    if (!finished) regions.free();
+  }
+}

@@ -1,0 +1,45 @@
+// Rows of pairs of items: a hypergraph whose nodes are the pairs that several rows have. It has no hubs as items do.
+
+import type { Core } from './load.ts';
+import { Scratch } from './scratch.ts';
+import { type SparseRows, transposed } from './sparse-rows.ts';
+import { type Steps, within } from './steps.ts';
+
+/** Steps of a call, 2 to 5 ns each. */
+const WORK = 1 << 18;
+
+/** Rows that share k items share C(k, 2) of its items. `bound`: the pairs of items in all rows. The regions are `regions`'. */
+export function* pairRows(core: Core, sparse: SparseRows, bound: number, regions: Scratch): Steps<SparseRows> {
+  const { exports, memory } = core;
+  const { rows, rowStarts, rowItems, items, itemStarts, itemRows } = sparse;
+  const pairStarts = regions.take((Math.floor(bound / 2) + 1) * 4);
+  const rowsOfPairs = regions.take(bound * 4);
+  let pairs = 0;
+  const scratch = new Scratch(core);
+  try {
+    const cursors = scratch.take(rows * 4);
+    memory.bytes.copyWithin(cursors, rowStarts, rowStarts + rows * 4);
+    const marks = scratch.zeroed(items * 8);
+    const block = scratch.zeroed(exports.HG_PAIRS_BLOCK_BYTES.value);
+    const addresses = [rowStarts, rowItems, itemStarts, itemRows, items, cursors, marks, pairStarts, rowsOfPairs];
+    memory.words.set(addresses, block / 4);
+    memory.words[pairStarts / 4] = 0;
+    for (let item = 0; item < items; ) {
+      item = exports.hg_graph_pairs(block, item, WORK) >>> 0;
+      pairs = exports.hg_result_rows() >>> 0;
+      yield 0.7 * (item / items);
+    }
+  } finally {
+    scratch.free();
+  }
+  const lists = { count: pairs, starts: pairStarts, items: rowsOfPairs };
+  const { nodeStarts, nodeEdges } = yield* within(transposed(core, lists, rows, regions), 0.7, 1);
+  return {
+    rows,
+    rowStarts: nodeStarts,
+    rowItems: nodeEdges,
+    items: pairs,
+    itemStarts: pairStarts,
+    itemRows: rowsOfPairs,
+  };
+}
