@@ -1,8 +1,8 @@
 // Binds calls: the functions over rows (contract section 4), and the door to aggregates.
 
+import { didYouMean } from '../../suggestions.ts';
 import type { CallNode, Expression } from '../parser/ast.ts';
 import { shownName } from '../shown.ts';
-import { didYouMean } from '../suggestions.ts';
 import type { BoundExpression } from './bound.ts';
 import { bindExpression, requireNumber } from './expressions.ts';
 import type { Scope } from './scope.ts';

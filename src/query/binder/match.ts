@@ -2,9 +2,9 @@
 
 import type { Database } from '../../engine/index.ts';
 import type { Table } from '../../engine/table.ts';
+import { didYouMean } from '../../suggestions.ts';
 import type { ItemNode, LiteralNode, MatchNode, NameNode, ParameterNode, PatternNode } from '../parser/ast.ts';
 import { shown, shownName } from '../shown.ts';
-import { didYouMean } from '../suggestions.ts';
 import { errorAt } from '../syntax-error.ts';
 import type { BoundConstant, BoundExpression, BoundItem, BoundMatch, BoundParameter, BoundPattern } from './bound.ts';
 import { bindCondition, bindExpression, itemTypeOf } from './expressions.ts';

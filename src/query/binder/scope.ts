@@ -1,9 +1,9 @@
 // What names mean at a place of a statement: aliases, columns, parameters.
 
 import type { HedgerowError } from '../../errors.ts';
+import { didYouMean } from '../../suggestions.ts';
 import type { CallNode, NameNode, ParameterNode, Span } from '../parser/ast.ts';
 import { shown, shownName, shownNames } from '../shown.ts';
-import { didYouMean } from '../suggestions.ts';
 import { errorAt } from '../syntax-error.ts';
 import type { BoundExpression, BoundField, BoundParameter, BoundPattern, Field, ValueType } from './bound.ts';
 import { type ParameterValues, parameterType } from './parameters.ts';

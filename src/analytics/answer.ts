@@ -1,0 +1,107 @@
+// The answer of a measure as JSON text: its frame, and the bytes of its result in between.
+
+import { HedgerowError } from '../errors.ts';
+import type { Chunks } from './chunks.ts';
+import type { Basis } from './measure.ts';
+import type { ParameterValues } from './parameters.ts';
+
+/** The answer as a value. */
+export interface MeasureValue {
+  measure: string;
+  table: string;
+  /** As the measure describes it. */
+  result: unknown;
+  /** The variant that was used. */
+  definition: string;
+  /** Whether equal member sets counted once; null where it makes no difference. */
+  basis: Basis | null;
+  /** As applied, with their defaults. */
+  params: ParameterValues;
+}
+
+export interface AnswerFacts extends Omit<MeasureValue, 'result'> {
+  /** Log position the answer reflects. */
+  lsn: number;
+}
+
+/** Larger answers are taken as bytes only. */
+const MOST_VALUE_BYTES = 256 * 2 ** 20;
+
+export class MeasureAnswer implements Chunks {
+  readonly facts: AnswerFacts;
+  readonly #result: Chunks;
+  #place: 'head' | 'result' | 'end' = 'head';
+
+  constructor(facts: AnswerFacts, result: Chunks) {
+    this.facts = facts;
+    this.#result = result;
+  }
+
+  get lsn(): number {
+    return this.facts.lsn;
+  }
+
+  /** The next bytes of the answer's JSON text; see Chunks. Throws what stops the result half way. */
+  next(): Uint8Array<ArrayBuffer> | null {
+    const { measure, table, definition, basis, params } = this.facts;
+    if (this.#place === 'head') {
+      this.#place = 'result';
+      return bytesOf(`{"measure":${JSON.stringify(measure)},"table":${JSON.stringify(table)},"result":`);
+    }
+    if (this.#place === 'end') return null;
+    const bytes = this.#result.next();
+    if (bytes !== null) return bytes;
+    this.#place = 'end';
+    return bytesOf(`,${JSON.stringify({ definition, basis, params }).slice(1)}`);
+  }
+
+  wait(resume: () => void): boolean {
+    return this.#place === 'result' && this.#result.wait(resume);
+  }
+
+  close(): void {
+    this.#place = 'end';
+    this.#result.close();
+  }
+
+  /** All bytes; leaving the loop ends the work. */
+  async *bytes(): AsyncGenerator<Uint8Array<ArrayBuffer>, void, undefined> {
+    try {
+      for (let bytes = this.next(); bytes !== null; bytes = this.next()) {
+        if (bytes.length > 0) yield bytes;
+        else await this.more();
+      }
+    } finally {
+      this.close();
+    }
+  }
+
+  /** Resolves when `next` is worth a call. */
+  more(): Promise<void> {
+    return new Promise((resolve) => {
+      if (!this.wait(resolve)) setImmediate(resolve);
+    });
+  }
+
+  /** The whole answer. Rejects with `query_too_large` when it is larger than a value should be. */
+  async value(): Promise<MeasureValue> {
+    const all: Uint8Array[] = [];
+    let size = 0;
+    for await (const bytes of this.bytes()) {
+      all.push(bytes);
+      size += bytes.length;
+      if (size > MOST_VALUE_BYTES)
+        throw new HedgerowError(
+          'query_too_large',
+          `The answer has more than ${MOST_VALUE_BYTES} bytes: give a limit, or take it as bytes with open().`,
+        );
+    }
+    return JSON.parse(Buffer.concat(all).toString()) as MeasureValue;
+  }
+}
+
+function bytesOf(text: string): Uint8Array<ArrayBuffer> {
+  return ENCODER.encode(text) as Uint8Array<ArrayBuffer>;
+}
+
+const ENCODER = new TextEncoder();

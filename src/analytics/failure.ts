@@ -1,0 +1,62 @@
+// Errors of measures as they are told: memory that was not enough becomes advice, and they cross from a thread as plain values.
+
+import { type ErrorCode, type FieldError, HedgerowError, STATUS_OF_CODE } from '../errors.ts';
+
+const SMALLER =
+  'Ask for a smaller window (start_ts, end_ts), or for less where the measure can (a larger s, basis distinct, one source).';
+
+/** The error of a measure as its caller sees it. */
+export function measureError(error: unknown): unknown {
+  const isMemory =
+    error instanceof HedgerowError
+      ? error.code === 'overloaded'
+      : error instanceof RangeError && MEMORY.test(error.message);
+  if (!isMemory) return error;
+  return new HedgerowError('query_too_large', `This measure needs more memory than there is. ${SMALLER}`, {
+    cause: error,
+  });
+}
+
+/** V8's sentences about arrays that it cannot make. */
+const MEMORY =
+  /allocation failed|invalid (typed )?array( buffer)? length|invalid string length|could not allocate|set maximum size/i;
+
+/** What a caller whose thread has ended is told. `alone`: no other call can have been the cause. */
+export function deathError(reason: Error & { code?: unknown }, alone: boolean): HedgerowError {
+  if (reason.code === 'ERR_WORKER_OUT_OF_MEMORY' && alone)
+    return new HedgerowError('query_too_large', `This measure needs more memory than there is. ${SMALLER}`, {
+      cause: reason,
+    });
+  return new HedgerowError(
+    'overloaded',
+    'The thread that worked on this measure has ended. Try again; a new one starts by itself.',
+    {
+      cause: reason,
+    },
+  );
+}
+
+export function timeoutError(ms: number): HedgerowError {
+  return new HedgerowError('timeout', `The measure was not done after ${Math.round(ms)} ms. ${SMALLER}`);
+}
+
+/** An error as it crosses between threads. */
+export interface PlainError {
+  message: string;
+  code: string | undefined;
+  fields: Record<string, unknown> | undefined;
+  errors: FieldError[] | undefined;
+  stack: string | undefined;
+}
+
+export function plainError(thrown: unknown): PlainError {
+  const { message, code, fields, errors, stack } = thrown as Error & Partial<HedgerowError>;
+  return { message: message ?? String(thrown), code, fields, errors, stack };
+}
+
+/** The error as it was in the thread; one that is not ours keeps the stack it has there, for the log. */
+export function errorOf({ message, code, fields, errors, stack }: PlainError): Error {
+  if (code !== undefined && code in STATUS_OF_CODE)
+    return new HedgerowError(code as ErrorCode, message, { ...(fields && { fields }), ...(errors && { errors }) });
+  return Object.assign(new Error(message), stack === undefined ? {} : { stack });
+}

@@ -1,0 +1,72 @@
+// Computes measures of small tables at once in this thread, in small steps; what takes long after all is left to another thread.
+
+import type { CoreModule } from '../core/index.ts';
+import type { EdgeRead } from '../engine/index.ts';
+import { Instances } from './cache.ts';
+import { ShapeChunks } from './chunks.ts';
+import { measureError } from './failure.ts';
+import type { Measure } from './measure.ts';
+import type { ParameterValues } from './parameters.ts';
+import { WindowProjections } from './projections.ts';
+import type { ThreadResult } from './thread.ts';
+import { Turns, type Watch } from './turns.ts';
+
+export interface HereOptions {
+  module: CoreModule;
+  /** Milliseconds of a monotonic clock. */
+  now: () => number;
+  moveAfterMs: number;
+}
+
+/** Thrown to give a work up that goes on elsewhere. */
+const TOO_LONG = Symbol('too long');
+
+export class Here {
+  readonly #options: HereOptions;
+  readonly #turns: Turns;
+  readonly #instances: Instances;
+
+  constructor(options: HereOptions) {
+    this.#options = options;
+    this.#turns = new Turns(options.now);
+    this.#instances = new Instances(options.module);
+  }
+
+  /**
+   * The result, and the read is released; undefined when there is too much to do here: the read is as it was. Rejects with what the measure throws, or
+   * with the reason of the signal, and the read is released.
+   */
+  async run(
+    measure: Measure,
+    params: ParameterValues,
+    read: EdgeRead,
+    mostMembers: number,
+    signal: AbortSignal,
+  ): Promise<ThreadResult | undefined> {
+    if (read.mostRows > mostMembers) return undefined;
+    const { now, moveAfterMs } = this.#options;
+    const moveAtMs = now() + moveAfterMs;
+    const watch: Watch = {
+      look: () => {
+        signal.throwIfAborted();
+        if (now() > moveAtMs) throw TOO_LONG;
+      },
+    };
+    const core = this.#instances.take();
+    try {
+      const columns = await this.#turns.drive(read.here(mostMembers), watch);
+      if (columns === undefined) return undefined;
+      const projections = new WindowProjections(core, columns, read.bucketSeconds);
+      const result = await this.#turns.drive(measure.run({ projections, nowMs: now }, params), watch);
+      const { shape, definition, basis } = result;
+      read.release();
+      // Long lists may be made while they are taken.
+      if (shape.kind !== 'triples') this.#instances.give(core);
+      return { definition, basis, chunks: new ShapeChunks(shape, now) };
+    } catch (error) {
+      if (error === TOO_LONG) return undefined;
+      read.release();
+      throw measureError(error);
+    }
+  }
+}

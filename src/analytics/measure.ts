@@ -1,0 +1,107 @@
+// What a measure is: a name, its parameters, and how it comes from projections of a table's edges.
+
+import type { Graph, Incidence, Steps } from '../core/index.ts';
+import type { Parameter, ParameterValues } from './parameters.ts';
+
+/** `events`: every edge. `distinct`: equal member sets once (analytics.md, Common). */
+export type Basis = 'events' | 'distinct';
+
+/** The edges of one window as what kernels work on; each made when first asked for, and kept. */
+export interface Projections {
+  /** Width of the table's buckets, seconds. */
+  readonly bucketSeconds: number;
+  incidence(basis: Basis): Steps<Incidence>;
+  /** Nodes in at least `s` common edges, counts: how many. s = 1: the co-member graph G2. */
+  nodeGraph(s: number, basis: Basis): Steps<Graph>;
+  /** Edges that share at least `s` members, counts: how many. */
+  edgeGraph(s: number, basis: Basis): Steps<Graph>;
+  /** Nodes, then edges, joined by membership. */
+  bipartiteGraph(basis: Basis): Steps<Graph>;
+}
+
+export interface MeasureInput {
+  readonly projections: Projections;
+  /** Epoch-free milliseconds, for budgets only: results never depend on it unless they say `exact: false`. */
+  readonly nowMs: () => number;
+}
+
+/** Arrays of results, written as JSON by result-text.ts. NaN stands for null. */
+export type Shape =
+  /** A small JSON value. */
+  | { kind: 'value'; value: unknown }
+  /** {"id": value} in the order given. */
+  | { kind: 'map'; keys: Float64Array; values: Float64Array | Uint32Array }
+  /** {"id": object}. */
+  | { kind: 'objects'; keys: Float64Array; values: readonly Record<string, unknown>[] }
+  /** [id, ...] */
+  | { kind: 'ids'; ids: Float64Array }
+  /** [[id, ...], ...] */
+  | { kind: 'groups'; groups: readonly Float64Array[] }
+  /** [[a, b, value], ...]: `next` gives the next triples, flat, null at the end. */
+  | { kind: 'triples'; next: () => Float64Array | null };
+
+export interface MeasureResult {
+  shape: Shape;
+  /** The variant that was used. */
+  definition: string;
+  /** null where it makes no difference. */
+  basis: Basis | null;
+}
+
+/** One of the 25 measures. */
+export interface Measure {
+  readonly name: string;
+  /** One sentence. */
+  readonly about: string;
+  /** Paper or book of the default definition. */
+  readonly source: string;
+  readonly parameters: readonly Parameter[];
+  /** JSON Schema of `result`. */
+  readonly result: Record<string, unknown>;
+  run(input: MeasureInput, params: ParameterValues): Steps<MeasureResult>;
+}
+
+/** Parameters of every measure. */
+export const WINDOW: readonly Parameter[] = [
+  { name: 'start_ts', type: 'integer', about: 'Only edges at this time (seconds) or later.' },
+  { name: 'end_ts', type: 'integer', about: 'Only edges at this time (seconds) or earlier.' },
+];
+
+/** Without a default where that hangs on other parameters. */
+export function basisParameter(basis?: Basis): Parameter {
+  const about = 'events: every edge counts; distinct: equal member sets count once.';
+  const parameter = { name: 'basis', type: 'choice', choices: ['events', 'distinct'], about } as const;
+  return basis === undefined ? parameter : { ...parameter, default: basis };
+}
+
+/** The basis that was asked for, or else the measure's. */
+export function basisOf(params: ParameterValues, usual: Basis): Basis {
+  return (params.basis as Basis | undefined) ?? usual;
+}
+
+export const WEIGHTED: Parameter = {
+  name: 'weighted',
+  type: 'boolean',
+  default: false,
+  about: 'Edges count by their weight, 1 where it is null.',
+};
+
+export const LIMIT: readonly Parameter[] = [
+  { name: 'limit', type: 'integer', least: 1, about: 'At most so many entries, the largest first; ties by least id.' },
+  { name: 'top', type: 'integer', least: 1, about: 'The same as limit.' },
+];
+
+export const NODE_ID: Parameter = { name: 'node_id', type: 'integer', about: 'Only this node: a map of one.' };
+export const BUDGET: Parameter = {
+  name: 'budget_ms',
+  type: 'number',
+  least: 0,
+  about:
+    'Milliseconds the measure may take; beyond them the answer is 504, or marked exact: false where the measure can.',
+};
+
+export const NODE_MAP = {
+  type: 'object',
+  description: 'By node id.',
+  additionalProperties: { type: ['number', 'null'] },
+} as const;

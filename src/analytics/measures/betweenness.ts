@@ -1,0 +1,24 @@
+// Betweenness centrality.
+
+import { betweenness as betweennessOf } from '../../core/index.ts';
+import { type Measure, NODE_MAP } from '../measure.ts';
+import { CENTRALITY_PARAMETERS, centralityGraph, PROJECTION } from './centrality.ts';
+
+export const betweenness: Measure = {
+  name: 'betweenness',
+  about: 'Share of the shortest paths between others that lead through a node.',
+  source: 'Brandes 2001, "A faster algorithm for betweenness centrality"; Freeman 1977.',
+  parameters: [
+    PROJECTION,
+    { name: 'normalized', type: 'boolean', default: true, about: 'Divided by the pairs of others, C(n - 1, 2).' },
+    ...CENTRALITY_PARAMETERS,
+  ],
+  result: NODE_MAP,
+  *run(input, params) {
+    const { graph, size, basis, definition, shape } = yield* centralityGraph(input, params);
+    const sums = yield* betweennessOf(graph);
+    const pairs = ((size - 1) * (size - 2)) / 2;
+    const values = params.normalized === true ? sums.map((sum) => (pairs <= 0 ? 0 : sum / pairs)) : sums;
+    return { shape: shape(values), definition, basis };
+  },
+};

@@ -1,0 +1,91 @@
+// What betweenness, closeness and harmonic centrality share: the graph they are taken on, and whose values are given.
+
+import type { Graph, Steps } from '../../core/index.ts';
+import {
+  type Basis,
+  basisOf,
+  basisParameter,
+  LIMIT,
+  type MeasureInput,
+  NODE_ID,
+  type Shape,
+  WINDOW,
+} from '../measure.ts';
+import { misplacedParameter, type Parameter, type ParameterValues } from '../parameters.ts';
+import { mapOf, setNamed } from '../shapes.ts';
+
+export const S: Parameter = {
+  name: 's',
+  type: 'integer',
+  least: 1,
+  default: 1,
+  about: 'Two nodes are joined when at least s edges hold both (two edges, when they share at least s members).',
+};
+
+export const PROJECTION: Parameter = {
+  name: 'projection',
+  type: 'choice',
+  choices: ['clique', 'bipartite', 'line'],
+  default: 'clique',
+  about:
+    'clique: nodes joined by common edges; bipartite: nodes and distinct member sets joined by membership, answers for nodes; line: distinct sets joined by common members, answers by edge id.',
+};
+
+export const CENTRALITY_PARAMETERS: readonly Parameter[] = [
+  S,
+  NODE_ID,
+  { name: 'edge_id', type: 'integer', about: 'Only this edge, for projection line: a map of one.' },
+  basisParameter(),
+  ...LIMIT,
+  ...WINDOW,
+];
+
+/** A graph, how many of its vertices count as there, and which of them have ids that are answered. */
+export interface CentralityGraph {
+  graph: Graph;
+  /** For normalizing; vertices that are absent from it are not counted. */
+  size: number;
+  basis: Basis;
+  definition: string;
+  /** Answers of the values of all vertices. */
+  shape: (values: Float64Array) => Shape;
+}
+
+export function* centralityGraph({ projections }: MeasureInput, params: ParameterValues): Steps<CentralityGraph> {
+  const projection = (params.projection as string | undefined) ?? 'clique';
+  const s = params.s as number;
+  const basis = basisOf(params, projection === 'clique' ? 'events' : 'distinct');
+  const other = projection === 'line' ? 'node_id' : 'edge_id';
+  if (params[other] !== undefined)
+    throw misplacedParameter(other, `projection ${projection} answers by ${projection === 'line' ? 'edge' : 'node'}.`);
+  switch (projection) {
+    case 'bipartite': {
+      const graph = yield* projections.bipartiteGraph(basis);
+      const keys = (yield* projections.incidence(basis)).copyNodeIds();
+      const shape = (values: Float64Array) => mapOf(keys, values.subarray(0, keys.length), params);
+      return { graph, size: graph.vertices, basis, definition: 'bipartite', shape };
+    }
+    case 'line': {
+      const graph = yield* projections.edgeGraph(s, basis);
+      const sets = yield* projections.incidence(basis);
+      const sizes = sets.copySizes();
+      const ids = sets.copyEdgeIds();
+      const isThere = (_: number, edge: number) => sizes[edge]! >= s;
+      const keys = ids.filter(isThere);
+      const named = yield* setNamed(projections, basis, params);
+      const shape = (values: Float64Array) => mapOf(keys, values.filter(isThere), named, 'edge_id');
+      return { graph, size: keys.length, basis, definition: 'line', shape };
+    }
+    default: {
+      const graph = yield* projections.nodeGraph(s, basis);
+      const keys = (yield* projections.incidence(basis)).copyNodeIds();
+      return {
+        graph,
+        size: graph.vertices,
+        basis,
+        definition: 'clique',
+        shape: (values) => mapOf(keys, values, params),
+      };
+    }
+  }
+}

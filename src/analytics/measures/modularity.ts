@@ -1,0 +1,101 @@
+// Modularity of a partition of the nodes, given or found.
+
+import { type Graph, type Incidence, louvain, type Steps } from '../../core/index.ts';
+import { HedgerowError } from '../../errors.ts';
+import { basisOf, basisParameter, type Measure, type MeasureInput, WEIGHTED, WINDOW } from '../measure.ts';
+import type { ParameterValues } from '../parameters.ts';
+import { type EdgeLoss, graphModularity, hypergraphModularity } from './modularity-sums.ts';
+import { assertNotNegative } from './weights.ts';
+
+export const modularity: Measure = {
+  name: 'modularity',
+  about: 'How much more of the edges lies within communities than chance would have it.',
+  source:
+    'Kaminski, Poulin, Pralat, Szufel, Theberge 2019, "Clustering via hypergraph modularity"; Kaminski, Pralat, Theberge 2020 (linear); Blondel et al. 2008 (Louvain); Newman and Girvan 2004 (graph).',
+  parameters: [
+    { name: 'partition', type: 'partition', about: 'Community of each node; found by Louvain when left out.' },
+    {
+      name: 'weight',
+      type: 'choice',
+      choices: ['strict', 'majority', 'linear', 'graph'],
+      default: 'linear',
+      about:
+        'What an edge gives whose largest part c of d members lies in one community: strict: 1 when c = d; majority: 1 when c > d/2; linear: c/d when c > d/2; graph: modularity of the graph of weights w / (|e| - 1).',
+    },
+    { name: 'seed', type: 'integer', least: 0, default: 0, about: 'Of the order in which Louvain looks at nodes.' },
+    WEIGHTED,
+    basisParameter('events'),
+    ...WINDOW,
+  ],
+  result: {
+    type: 'object',
+    properties: {
+      value: { type: 'number' },
+      communities: {
+        type: 'array',
+        items: { type: 'array', items: { type: 'integer' } },
+        description: 'The largest first.',
+      },
+    },
+  },
+  *run(input, params) {
+    const basis = basisOf(params, 'events');
+    const incidence = yield* input.projections.incidence(basis);
+    if (params.weighted === true) assertNotNegative(incidence);
+    const definition = params.weight as string;
+    if (incidence.nodes === 0)
+      return { shape: { kind: 'value', value: { value: 0, communities: [] } }, definition, basis };
+    const weights = params.weighted === true ? incidence.copyWeights() : new Float64Array(incidence.edges).fill(1);
+    const ids = incidence.copyNodeIds();
+    const communityOf =
+      params.partition === undefined
+        ? yield* found(input, params, incidence, weights)
+        : given(ids, params.partition as Record<string, number | string>);
+    const value =
+      definition === 'graph'
+        ? graphModularity(incidence, weights, communityOf)
+        : hypergraphModularity(incidence, weights, communityOf, definition as EdgeLoss);
+    return { shape: { kind: 'value', value: { value, communities: listed(ids, communityOf) } }, definition, basis };
+  },
+};
+
+function* found(
+  { projections }: MeasureInput,
+  params: ParameterValues,
+  incidence: Incidence,
+  weights: Float64Array,
+): Steps<Uint32Array> {
+  const graph: Graph = yield* projections.nodeGraph(1, 'events');
+  return yield* louvain(incidence, graph, weights, params.seed as number);
+}
+
+/** u32[nodes]: communities numbered from 0 in the order of their least node. */
+function given(ids: Float64Array, partition: Record<string, number | string>): Uint32Array {
+  const numbers = new Map<number | string, number>();
+  return Uint32Array.from(ids, (id) => {
+    const name = Object.hasOwn(partition, String(id)) ? partition[String(id)]! : undefined;
+    if (name === undefined)
+      throw new HedgerowError(
+        'invalid_input',
+        `Parameter partition: node ${id} is in no community; name one for every node of the window.`,
+        {
+          errors: [{ loc: ['body', 'params', 'partition'], msg: `node ${id} is missing` }],
+        },
+      );
+    const known = numbers.get(name);
+    if (known !== undefined) return known;
+    numbers.set(name, numbers.size);
+    return numbers.size - 1;
+  });
+}
+
+/** Largest first, then by least id. */
+function listed(ids: Float64Array, communityOf: Uint32Array): number[][] {
+  const groups = new Map<number, number[]>();
+  for (const [v, community] of communityOf.entries()) {
+    const group = groups.get(community);
+    if (group === undefined) groups.set(community, [ids[v]!]);
+    else group.push(ids[v]!);
+  }
+  return [...groups.values()].sort((a, b) => b.length - a.length || a[0]! - b[0]!);
+}

@@ -1,0 +1,37 @@
+// Node degree: the edges that hold a node.
+
+import { basisOf, basisParameter, LIMIT, type Measure, NODE_ID, NODE_MAP, WEIGHTED, WINDOW } from '../measure.ts';
+import { mapOf } from '../shapes.ts';
+
+export const nodeDegree: Measure = {
+  name: 'node_degree',
+  about: 'How many edges hold each node.',
+  source: 'Berge 1973, Graphs and Hypergraphs.',
+  parameters: [
+    NODE_ID,
+    WEIGHTED,
+    { name: 'size', type: 'integer', least: 1, about: 'Only edges of this size count.' },
+    basisParameter('events'),
+    ...LIMIT,
+    ...WINDOW,
+  ],
+  result: NODE_MAP,
+  *run({ projections }, params) {
+    const basis = basisOf(params, 'events');
+    const incidence = yield* projections.incidence(basis);
+    const { core, edges, edgeStarts, edgeNodes, nodes } = incidence;
+    const { words } = core.memory;
+    const weights = params.weighted === true ? incidence.copyWeights() : undefined;
+    const size = params.size as number | undefined;
+    const degrees = new Float64Array(nodes);
+    for (let e = 0; e < edges; e++) {
+      const begin = words[edgeStarts / 4 + e]!;
+      const end = words[edgeStarts / 4 + e + 1]!;
+      if (size !== undefined && end - begin !== size) continue;
+      const weight = weights === undefined ? 1 : weights[e]!;
+      for (let at = begin; at < end; at++) degrees[words[edgeNodes / 4 + at]!]! += weight;
+    }
+    const definition = weights === undefined ? 'edges' : 'weights';
+    return { shape: mapOf(incidence.copyNodeIds(), degrees, params), definition, basis };
+  },
+};

@@ -1,0 +1,63 @@
+// PageRank of a random walk over the edges.
+
+import { pageRank, type Walk } from '../../core/index.ts';
+import { HedgerowError } from '../../errors.ts';
+import { basisOf, basisParameter, LIMIT, type Measure, NODE_ID, NODE_MAP, WEIGHTED, WINDOW } from '../measure.ts';
+import { mapOf } from '../shapes.ts';
+import { assertNotNegative } from './weights.ts';
+
+export const pagerank: Measure = {
+  name: 'pagerank',
+  about: 'Share of its time that a random walk with restarts spends at a node; sums to 1.',
+  source: 'Zhou, Huang, Schoelkopf 2006, "Learning with hypergraphs" (the walk); Page et al. 1999 (restarts).',
+  parameters: [
+    {
+      name: 'alpha',
+      type: 'number',
+      least: 0,
+      most: 1,
+      open: true,
+      default: 0.85,
+      about: 'Chance to go on instead of starting anew.',
+    },
+    { name: 'tol', type: 'number', least: 0, open: true, default: 1e-12, about: 'Greatest L1 error.' },
+    { name: 'max_iter', type: 'integer', least: 1, default: 1000, about: 'Rounds of the solver, at most.' },
+    {
+      name: 'walk',
+      type: 'choice',
+      choices: ['hyperedge', 'clique', 'clique_count', 'nonlazy'],
+      default: 'hyperedge',
+      about:
+        'hyperedge: an edge of the node, then any member of it; clique: a neighbour; clique_count: a neighbour by common edges; nonlazy: an edge, then another member of it.',
+    },
+    NODE_ID,
+    WEIGHTED,
+    basisParameter('events'),
+    ...LIMIT,
+    ...WINDOW,
+  ],
+  result: NODE_MAP,
+  *run({ projections }, params) {
+    const walk = params.walk as Walk;
+    const basis = basisOf(params, 'events');
+    const isWeighted = params.weighted === true;
+    // Equal sets walk as one edge of their weight: the same walk, over fewer edges.
+    const sets = yield* projections.incidence('distinct');
+    if (isWeighted) assertNotNegative(sets);
+    const graph = walk === 'clique' ? yield* projections.nodeGraph(1, 'events') : null;
+    const { scores, iterations } = yield* pageRank(sets, graph, {
+      walk,
+      alpha: params.alpha as number,
+      tol: params.tol as number,
+      maxIterations: params.max_iter as number,
+      weight: isWeighted ? 'given' : basis === 'events' ? 'events' : 'one',
+    });
+    if (iterations < 0)
+      throw new HedgerowError(
+        'invalid_input',
+        `PageRank is not within tol after ${params.max_iter as number} rounds: raise max_iter or tol.`,
+        { errors: [{ loc: ['body', 'params', 'max_iter'], msg: 'too few rounds for tol' }] },
+      );
+    return { shape: mapOf(sets.copyNodeIds(), scores, params), definition: walk, basis };
+  },
+};

@@ -1,0 +1,60 @@
+// Distances in the s-graph.
+
+import { distancesFrom, type Steps, searchFromAll, UNREACHED } from '../../core/index.ts';
+import { LIMIT, type Measure, type MeasureInput, type Shape } from '../measure.ts';
+import type { ParameterValues } from '../parameters.ts';
+import { limitOf } from '../shapes.ts';
+import { S_PARAMETERS, S_SOURCE, type SView, sGraph, sView, vertexOf } from './s-graph.ts';
+import { streamedTriples, Triples } from './triples.ts';
+
+export const sDistance: Measure = {
+  name: 's_distance',
+  about: 'Steps between nodes (or edges) where each step goes to one with at least s edges (or members) in common.',
+  source: S_SOURCE,
+  parameters: [
+    ...S_PARAMETERS,
+    { name: 'source', type: 'integer', about: 'Only from this node or edge.' },
+    {
+      name: 'target',
+      type: 'integer',
+      about: 'Only to this one; with a source the answer is one number, null when it is not reached.',
+    },
+    ...LIMIT,
+  ],
+  result: {
+    type: ['array', 'integer', 'null'],
+    description: '[u, v, d] with u < v of the pairs that reach each other, or one number.',
+  },
+  *run(input, params) {
+    const view = yield* sView(input, params);
+    const shape = yield* shapeOf(input, params, view);
+    return { shape, definition: view.on, basis: view.basis };
+  },
+};
+
+function* shapeOf(input: MeasureInput, params: ParameterValues, view: SView): Steps<Shape> {
+  const { source, target } = params as { source?: number; target?: number };
+  const from = source === undefined ? undefined : yield* vertexOf(input, view, 'source', source);
+  const to = target === undefined ? undefined : yield* vertexOf(input, view, 'target', target);
+  const graph = yield* sGraph(input, view);
+  const one = from ?? to;
+  if (one === undefined && limitOf(params) === undefined)
+    return streamedTriples(view.ids, (u, add) => {
+      for (const [v, d] of distancesFrom(graph, u).entries()) if (d !== UNREACHED && d > 0) add(v, d);
+    });
+  if (one === undefined) {
+    const triples = new Triples(limitOf(params));
+    yield* searchFromAll(graph, (u, { order, distances }) => {
+      for (const v of order) if (v > u) triples.add(view.ids[u]!, view.ids[v]!, distances[v]!);
+    });
+    return triples.shape();
+  }
+  const distances = distancesFrom(graph, one);
+  if (from !== undefined && to !== undefined) {
+    const isReached = view.isThere(from) && view.isThere(to) && distances[to] !== UNREACHED;
+    return { kind: 'value', value: isReached ? distances[to]! : null };
+  }
+  const triples = new Triples(limitOf(params));
+  for (const [v, d] of distances.entries()) if (d !== UNREACHED && d > 0) triples.add(view.ids[one]!, view.ids[v]!, d);
+  return triples.shape();
+}

@@ -1,0 +1,142 @@
+// Coreness in time: how dense the graph around a node is in the window where it is densest.
+
+import { coreNumbers, Graph, hypercoreNumbers, type Incidence, type Steps, windowCores } from '../../core/index.ts';
+import { basisOf, basisParameter, LIMIT, type Measure, NODE_ID, NODE_MAP, WINDOW } from '../measure.ts';
+import { mapOf } from '../shapes.ts';
+
+export const temporalCoreness: Measure = {
+  name: 'temporal_coreness',
+  about: 'Largest k such that a node is in the k-core of the co-member graph of some window of time.',
+  source:
+    'Seidman 1983 (cores); Galimberti et al. 2018, "Mining (maximal) span-cores from temporal networks" (span); Leng et al. 2013, "M-core decomposition of hypergraphs" (hypercore).',
+  parameters: [
+    {
+      name: 'window',
+      type: 'integer',
+      least: 1,
+      about: "Width of a window, seconds; the table's bucket_seconds when left out.",
+    },
+    {
+      name: 'mode',
+      type: 'choice',
+      choices: ['max', 'mean', 'span', 'hypercore'],
+      default: 'max',
+      about:
+        'max, mean: over the non-empty windows; span: of pairs that stand in each of `span` non-empty windows behind each other; hypercore: nodes in fewer than k edges are dropped, an edge lives while m members remain.',
+    },
+    { name: 'span', type: 'integer', least: 1, default: 1, about: 'Windows behind each other, for mode span.' },
+    { name: 'm', type: 'integer', least: 1, default: 2, about: 'Members that an edge needs, for mode hypercore.' },
+    NODE_ID,
+    basisParameter(),
+    ...LIMIT,
+    ...WINDOW,
+  ],
+  result: NODE_MAP,
+  *run({ projections }, params) {
+    const mode = params.mode as string;
+    const basis = basisOf(params, mode === 'hypercore' ? 'distinct' : 'events');
+    const width = (params.window as number | undefined) ?? projections.bucketSeconds;
+    const events = yield* projections.incidence('events');
+    const bounds = windowBounds(events.copyTimes(), width);
+    let values: Float64Array;
+    if (mode === 'span') values = yield* spanCores(events, bounds, params.span as number);
+    else if (mode === 'hypercore') values = yield* hypercores(events, bounds, params.m as number, basis === 'distinct');
+    else values = yield* plainCores(events, bounds, mode === 'mean');
+    return {
+      shape: mapOf(events.copyNodeIds(), values, params),
+      definition: mode,
+      basis: mode === 'hypercore' ? basis : null,
+    };
+  },
+};
+
+/** Where non-empty windows begin, and the end of the last one. `times` ascend. */
+function windowBounds(times: Float64Array, width: number): Uint32Array {
+  const bounds: number[] = [];
+  let last = Number.NaN;
+  for (const [at, time] of times.entries()) {
+    const window = Math.floor(time / width);
+    if (window !== last) bounds.push(at);
+    last = window;
+  }
+  bounds.push(times.length);
+  return Uint32Array.from(bounds);
+}
+
+function* plainCores(events: Incidence, bounds: Uint32Array, mean: boolean): Steps<Float64Array> {
+  const values = new Float64Array(events.nodes);
+  yield* windowCores(events, bounds, (_, { nodes, cores }) => {
+    for (const [i, node] of nodes.entries())
+      values[node] = mean ? values[node]! + cores[i]! : Math.max(values[node]!, cores[i]!);
+  });
+  const windows = bounds.length - 1;
+  return mean ? values.map((sum) => (windows === 0 ? 0 : sum / windows)) : values;
+}
+
+function* hypercores(events: Incidence, bounds: Uint32Array, m: number, distinct: boolean): Steps<Float64Array> {
+  const values = new Float64Array(events.nodes);
+  for (let window = 0; window + 1 < bounds.length; window++) {
+    const { nodes, cores } = hypercoreNumbers(events, bounds[window]!, bounds[window + 1]!, m, distinct);
+    for (const [i, node] of nodes.entries()) values[node] = Math.max(values[node]!, cores[i]!);
+    yield window / bounds.length;
+  }
+  return values;
+}
+
+/** Pairs of a window as a * nodes + b, ascending. */
+function pairsOf({ core, nodes, edgeStarts, edgeNodes }: Incidence, from: number, to: number): Float64Array {
+  const { words } = core.memory;
+  const found: number[] = [];
+  for (let e = from; e < to; e++) {
+    const begin = edgeNodes / 4 + words[edgeStarts / 4 + e]!;
+    const end = edgeNodes / 4 + words[edgeStarts / 4 + e + 1]!;
+    for (let at = begin; at < end; at++)
+      for (let other = at + 1; other < end; other++) found.push(words[at]! * nodes + words[other]!);
+  }
+  const sorted = Float64Array.from(found).sort();
+  return sorted.filter((pair, i) => i === 0 || pair !== sorted[i - 1]);
+}
+
+function* spanCores(events: Incidence, bounds: Uint32Array, span: number): Steps<Float64Array> {
+  const values = new Float64Array(events.nodes);
+  const recent: Float64Array[] = [];
+  for (let window = 0; window + 1 < bounds.length; window++) {
+    recent.push(pairsOf(events, bounds[window]!, bounds[window + 1]!));
+    if (recent.length > span) recent.shift();
+    if (recent.length === span) raise(values, events, recent.reduce(inBoth));
+    yield window / bounds.length;
+  }
+  return values;
+}
+
+function inBoth(a: Float64Array, b: Float64Array): Float64Array {
+  let at = 0;
+  return a.filter((pair) => {
+    while (at < b.length && b[at]! < pair) at++;
+    return b[at] === pair;
+  });
+}
+
+/** Raises values to the cores of the graph of those pairs. */
+function raise(values: Float64Array, { core, nodes }: Incidence, pairs: Float64Array): void {
+  if (pairs.length === 0) return;
+  const slots = new Map<number, number>();
+  const slotOf = (node: number): number => {
+    const known = slots.get(node);
+    if (known !== undefined) return known;
+    slots.set(node, slots.size);
+    return slots.size - 1;
+  };
+  const ends = new Uint32Array(pairs.length * 2);
+  for (const [i, pair] of pairs.entries()) {
+    ends[2 * i] = slotOf(Math.floor(pair / nodes));
+    ends[2 * i + 1] = slotOf(pair % nodes);
+  }
+  const graph = Graph.fromPairs(core, slots.size, ends);
+  try {
+    const { numbers } = coreNumbers(graph);
+    for (const [node, slot] of slots) values[node] = Math.max(values[node]!, numbers[slot]!);
+  } finally {
+    graph.free();
+  }
+}

@@ -1,0 +1,102 @@
+// Long lists of [a, b, value]: row by row as they are taken, or only the largest ones.
+
+import { HedgerowError } from '../../errors.ts';
+import type { Shape } from '../measure.ts';
+
+/** Numbers that a list may hold, three a triple: 400 MB. */
+const MOST_NUMBERS = 50_000_000;
+
+/** The row of a vertex: calls `add` with each other vertex and the value of the pair. */
+export type RowOf = (vertex: number, add: (other: number, value: number) => void) => void;
+
+/** All pairs, by ids: each row is made when it is taken, so that the list may be as long as it likes. */
+export function streamedTriples(ids: Float64Array, rowOf: RowOf): Shape {
+  const order = Uint32Array.from(ids, (_, vertex) => vertex).sort((a, b) => ids[a]! - ids[b]!);
+  let place = 0;
+  return {
+    kind: 'triples',
+    next: () => {
+      if (place === order.length) return null;
+      const vertex = order[place++]!;
+      const id = ids[vertex]!;
+      const row: [number, number][] = [];
+      rowOf(vertex, (other, value) => {
+        if (ids[other]! > id) row.push([ids[other]!, value]);
+      });
+      row.sort((a, b) => a[0] - b[0]);
+      const triples = new Float64Array(row.length * 3);
+      for (const [i, [other, value]] of row.entries()) triples.set([id, other, value], i * 3);
+      return triples;
+    },
+  };
+}
+
+/** Collects triples; with a limit only the largest values stay, ties by the lesser ids. */
+export class Triples {
+  readonly #limit: number | undefined;
+  #numbers = new Float64Array(3 * 1024);
+  #length = 0;
+
+  constructor(limit: number | undefined) {
+    this.#limit = limit;
+  }
+
+  add(a: number, b: number, value: number): void {
+    if (this.#length + 3 > this.#numbers.length) this.#makeRoom();
+    this.#numbers[this.#length++] = Math.min(a, b);
+    this.#numbers[this.#length++] = Math.max(a, b);
+    this.#numbers[this.#length++] = value;
+  }
+
+  #makeRoom(): void {
+    const limit = this.#limit;
+    if (limit !== undefined && this.#length >= 6 * limit) {
+      this.#cut(limit);
+      return;
+    }
+    const wanted = this.#numbers.length * 2;
+    if (wanted > MOST_NUMBERS)
+      throw new HedgerowError(
+        'query_too_large',
+        `The answer has more than ${Math.floor(MOST_NUMBERS / 6)} pairs: give a limit, a larger s, a smaller window, or (for distances) a source.`,
+      );
+    const larger = new Float64Array(wanted);
+    larger.set(this.#numbers);
+    this.#numbers = larger;
+  }
+
+  #cut(limit: number): void {
+    const order = this.#order((x, y) => this.#numbers[y + 2]! - this.#numbers[x + 2]! || this.#byIds(x, y));
+    this.#take(order.subarray(0, limit));
+  }
+
+  #order(compare: (x: number, y: number) => number): Uint32Array {
+    return Uint32Array.from({ length: this.#length / 3 }, (_, i) => i * 3).sort(compare);
+  }
+
+  #byIds(x: number, y: number): number {
+    return this.#numbers[x]! - this.#numbers[y]! || this.#numbers[x + 1]! - this.#numbers[y + 1]!;
+  }
+
+  #take(places: Uint32Array): void {
+    const taken = new Float64Array(Math.max(this.#numbers.length, places.length * 3));
+    for (const [i, at] of places.entries()) taken.set(this.#numbers.subarray(at, at + 3), i * 3);
+    this.#numbers = taken;
+    this.#length = places.length * 3;
+  }
+
+  /** By ids, or the largest first when there is a limit. */
+  shape(): Shape {
+    if (this.#limit === undefined) this.#take(this.#order((x, y) => this.#byIds(x, y)));
+    else this.#cut(this.#limit);
+    let all: Float64Array | null = this.#numbers.subarray(0, this.#length);
+    return {
+      kind: 'triples',
+      next: () => {
+        const part = all;
+        all = null;
+        return part;
+      },
+    };
+  }
+}

@@ -1,0 +1,147 @@
+// Parameters of measures: described as data, checked at the door (contract section 3: a wrong or unknown one is a 400 that names it).
+
+import { type FieldError, HedgerowError } from '../errors.ts';
+import { didYouMean } from '../suggestions.ts';
+
+/** One parameter. `least`, `most`: bounds, included unless `open` says that they are not. */
+export type Parameter =
+  | {
+      name: string;
+      type: 'integer' | 'number';
+      about: string;
+      default?: number;
+      least?: number;
+      most?: number;
+      open?: boolean;
+    }
+  | { name: string; type: 'boolean'; about: string; default?: boolean }
+  | { name: string; type: 'choice'; about: string; choices: readonly string[]; default?: string }
+  /** An object from node id to community. */
+  | { name: string; type: 'partition'; about: string };
+
+export type ParameterValue = number | boolean | string | Record<string, number | string>;
+export type ParameterValues = Record<string, ParameterValue>;
+
+/** Given parameters with the defaults filled in, in the order they are described. Throws `invalid_input` naming every wrong one. */
+export function checkParameters(given: unknown, described: readonly Parameter[], measure: string): ParameterValues {
+  if (given !== undefined && given !== null && (typeof given !== 'object' || Array.isArray(given)))
+    throw new HedgerowError('invalid_input', 'params must be an object of parameters by name.');
+  const wrong: FieldError[] = [];
+  const values: ParameterValues = {};
+  const entries = (given ?? {}) as Record<string, unknown>;
+  for (const parameter of described) {
+    // JSON null is the same as leaving it out.
+    const value = Object.hasOwn(entries, parameter.name) ? (entries[parameter.name] ?? undefined) : undefined;
+    if (value === undefined) {
+      if ('default' in parameter && parameter.default !== undefined) values[parameter.name] = parameter.default;
+      continue;
+    }
+    const problem = problemOf(parameter, value);
+    if (problem === undefined) values[parameter.name] = value as ParameterValue;
+    else wrong.push({ loc: ['body', 'params', parameter.name], msg: problem });
+  }
+  const names = described.map(({ name }) => name);
+  for (const name of Object.keys(entries))
+    if (!names.includes(name))
+      wrong.push({ loc: ['body', 'params', name], msg: unknownParameter(name, names, measure) });
+  if (wrong.length > 0) throw new HedgerowError('invalid_input', sentenceOf(wrong), { errors: wrong });
+  return values;
+}
+
+function sentenceOf(wrong: readonly FieldError[]): string {
+  const [first] = wrong;
+  const more = wrong.length > 1 ? ` (${wrong.length - 1} more in errors)` : '';
+  return `Parameter ${String(first!.loc[2])}: ${first!.msg}${more}`;
+}
+
+function unknownParameter(name: string, names: readonly string[], measure: string): string {
+  return `is not a parameter of ${measure}, which takes ${names.join(', ')}.${didYouMean(name, names)}`;
+}
+
+/** What is wrong with a value; undefined: nothing. */
+function problemOf(parameter: Parameter, value: unknown): string | undefined {
+  switch (parameter.type) {
+    case 'integer':
+    case 'number':
+      return problemOfNumber(parameter, value);
+    case 'boolean':
+      return typeof value === 'boolean' ? undefined : 'must be true or false.';
+    case 'choice':
+      return parameter.choices.includes(value as string)
+        ? undefined
+        : `must be one of ${parameter.choices.join(', ')}.`;
+    case 'partition':
+      return problemOfPartition(value);
+  }
+}
+
+function problemOfNumber(
+  { type, least, most, open }: Extract<Parameter, { type: 'integer' | 'number' }>,
+  value: unknown,
+): string | undefined {
+  const kind = type === 'integer' ? 'a whole number' : 'a number';
+  const isRight =
+    type === 'integer' ? Number.isSafeInteger(value) : typeof value === 'number' && Number.isFinite(value);
+  if (!isRight) return `must be ${kind}.`;
+  const number = value as number;
+  if (open === true) {
+    if ((least !== undefined && number <= least) || (most !== undefined && number >= most))
+      return most === undefined ? `must be above ${least}.` : `must lie between ${least} and ${most}, both excluded.`;
+    return undefined;
+  }
+  if (least !== undefined && number < least) return `must be ${kind} of at least ${least}.`;
+  if (most !== undefined && number > most) return `must be ${kind} of at most ${most}.`;
+  return undefined;
+}
+
+function problemOfPartition(value: unknown): string | undefined {
+  const rule = 'must be an object from node id to the community that the node is in (a number or a text).';
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return rule;
+  for (const [node, community] of Object.entries(value)) {
+    if (!/^(0|-?[1-9][0-9]{0,15})$/.test(node) || !Number.isSafeInteger(Number(node)))
+      return `${rule} ${JSON.stringify(node.slice(0, 40))} is no node id.`;
+    if (typeof community !== 'string' && !Number.isSafeInteger(community)) return `${rule} Node ${node} has neither.`;
+  }
+  return undefined;
+}
+
+/** JSON Schema of the parameters, for descriptions and forms. */
+export function schemaOf(described: readonly Parameter[]): Record<string, unknown> {
+  return {
+    type: 'object',
+    additionalProperties: false,
+    properties: Object.fromEntries(described.map((parameter) => [parameter.name, propertyOf(parameter)])),
+  };
+}
+
+function propertyOf(parameter: Parameter): Record<string, unknown> {
+  const { about: description } = parameter;
+  switch (parameter.type) {
+    case 'integer':
+    case 'number': {
+      const { type, least, most, open } = parameter;
+      const bounds = open ? { exclusiveMinimum: least, exclusiveMaximum: most } : { minimum: least, maximum: most };
+      return { type, description, default: parameter.default, ...bounds };
+    }
+    case 'boolean':
+      return { type: 'boolean', description, default: parameter.default };
+    case 'choice':
+      return { type: 'string', enum: parameter.choices, description, default: parameter.default };
+    case 'partition':
+      return { type: 'object', additionalProperties: { type: ['integer', 'string'] }, description };
+  }
+}
+
+/** A parameter that must be there because of others. */
+export function missingParameter(name: string, reason: string): HedgerowError {
+  return new HedgerowError('invalid_input', `Parameter ${name} is missing: ${reason}`, {
+    errors: [{ loc: ['body', 'params', name], msg: reason }],
+  });
+}
+
+/** A parameter that says nothing beside others. */
+export function misplacedParameter(name: string, reason: string): HedgerowError {
+  return new HedgerowError('invalid_input', `Parameter ${name} has no place here: ${reason}`, {
+    errors: [{ loc: ['body', 'params', name], msg: reason }],
+  });
+}

@@ -1,0 +1,78 @@
+// The threads that compute measures: which one takes a call, when one starts and when it goes.
+
+import type { EdgeRead } from '../engine/index.ts';
+import { HedgerowError } from '../errors.ts';
+import { Thread, type ThreadResult, type ThreadWorker } from './thread.ts';
+import type { MeasureWork } from './work.ts';
+
+/** Calls that run or wait, at most. */
+const MOST_CALLS = 64;
+/** Tables and windows whose last thread is remembered. */
+const MOST_HOMES = 256;
+
+export interface PoolOptions {
+  /** At most. */
+  threads: number;
+  start: () => ThreadWorker;
+  /** A thread without calls, and what it keeps, goes after so long. */
+  idleMs: number;
+}
+
+export interface CallOptions {
+  /** Gives the call up, with its reason. */
+  signal: AbortSignal;
+  progress: ((done: number) => void) | undefined;
+}
+
+export class Pool {
+  readonly #options: PoolOptions;
+  #threads: Thread[] = [];
+  /** Which thread has the projections of a window, by its name. */
+  readonly #homes = new Map<string, Thread>();
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when the result begins. `read` is released when it is read, whatever comes of the call. Rejects with what is wrong, `overloaded` when too many calls run. */
+  run(work: MeasureWork, read: EdgeRead, options: CallOptions): Promise<ThreadResult> {
+    const running = this.#threads.reduce((sum, thread) => sum + thread.calls, 0);
+    if (running >= MOST_CALLS) {
+      read.release();
+      throw new HedgerowError('overloaded', `${running} measures are running. Try again later.`);
+    }
+    return this.#threadFor(work).run(work, read, options);
+  }
+
+  /** The thread that has the projections unless it is busy and another one is not. */
+  #threadFor({ tableId, window }: MeasureWork): Thread {
+    const name = `${tableId} ${window.startTs} ${window.endTs}`;
+    const home = this.#homes.get(name);
+    const chosen = home?.isAlive && home.calls === 0 ? home : this.#freeThread();
+    this.#homes.delete(name);
+    this.#homes.set(name, chosen);
+    if (this.#homes.size > MOST_HOMES) this.#homes.delete(this.#homes.keys().next().value!);
+    return chosen;
+  }
+
+  /** One without calls, a new one when all have some, or the one with the fewest. */
+  #freeThread(): Thread {
+    this.#threads = this.#threads.filter((thread) => thread.isAlive);
+    const least = this.#threads.reduce<Thread | undefined>(
+      (best, thread) => (best === undefined || thread.calls < best.calls ? thread : best),
+      undefined,
+    );
+    if (least !== undefined && (least.calls === 0 || this.#threads.length >= this.#options.threads)) return least;
+    const thread = new Thread(this.#options.start(), this.#options.idleMs);
+    this.#threads.push(thread);
+    return thread;
+  }
+
+  /** Ends all threads; running calls reject with `draining`. */
+  async close(): Promise<void> {
+    const threads = this.#threads;
+    this.#threads = [];
+    this.#homes.clear();
+    await Promise.all(threads.map((thread) => thread.stop(new HedgerowError('draining', 'The service is stopping.'))));
+  }
+}

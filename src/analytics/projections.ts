@@ -1,0 +1,69 @@
+// The edges of a window as incidences and graphs, each made when first asked for.
+
+import { type Core, type Graph, Incidence, type IncidenceColumns, type Steps } from '../core/index.ts';
+import type { Basis, Projections } from './measure.ts';
+
+/** Arcs of a graph, at most: 800 MB with their counts. */
+const MOST_ARCS = 100_000_000;
+
+/** Lives in one core instance, which goes with it. */
+export class WindowProjections implements Projections {
+  readonly bucketSeconds: number;
+  readonly #core: Core;
+  #columns: IncidenceColumns | undefined;
+  readonly #incidences = new Map<Basis, Incidence>();
+  readonly #graphs = new Map<string, Graph>();
+
+  /** `columns`: all edges of the window; let go once they are taken over. */
+  constructor(core: Core, columns: IncidenceColumns, bucketSeconds: number) {
+    this.#core = core;
+    this.#columns = columns;
+    this.bucketSeconds = bucketSeconds;
+  }
+
+  *incidence(basis: Basis): Steps<Incidence> {
+    const known = this.#incidences.get(basis);
+    if (known !== undefined) return known;
+    const made = basis === 'distinct' ? yield* (yield* this.incidence('events')).distinct() : yield* this.#events();
+    this.#incidences.set(basis, made);
+    return made;
+  }
+
+  *#events(): Steps<Incidence> {
+    const made = yield* Incidence.build(this.#core, this.#columns!);
+    this.#columns = undefined;
+    return made;
+  }
+
+  *nodeGraph(s: number, basis: Basis): Steps<Graph> {
+    const name = `nodes ${s} ${basis}`;
+    const known = this.#graphs.get(name);
+    if (known !== undefined) return known;
+    const made = yield* (yield* this.incidence(basis)).nodeGraph(s, MOST_ARCS);
+    this.#graphs.set(name, made);
+    return made;
+  }
+
+  *edgeGraph(s: number, basis: Basis): Steps<Graph> {
+    const name = `edges ${s} ${basis}`;
+    const known = this.#graphs.get(name);
+    if (known !== undefined) return known;
+    const made = yield* (yield* this.incidence(basis)).edgeGraph(s, MOST_ARCS);
+    this.#graphs.set(name, made);
+    return made;
+  }
+
+  *bipartiteGraph(basis: Basis): Steps<Graph> {
+    const name = `bipartite ${basis}`;
+    const known = this.#graphs.get(name);
+    if (known !== undefined) return known;
+    const made = yield* (yield* this.incidence(basis)).bipartiteGraph();
+    this.#graphs.set(name, made);
+    return made;
+  }
+
+  /** Bytes of the instance: what was ever in use at once. */
+  get bytes(): number {
+    return this.#core.memory.size;
+  }
+}

@@ -1,0 +1,81 @@
+// Writes results as JSON text in chunks. NaN is null; infinities do not come up (a measure that made one would be a bug, so they throw).
+
+import type { Shape } from './measure.ts';
+
+/** Characters of a chunk, about. */
+const CHUNK = 64 * 1024;
+
+/** The JSON text of a result, piece by piece. */
+export function* resultText(shape: Shape): Generator<string, void, void> {
+  switch (shape.kind) {
+    case 'value':
+      yield JSON.stringify(shape.value, finite);
+      return;
+    case 'map':
+      yield* joined('{', '}', shape.keys.length, (at) => `"${shape.keys[at]!}":${numberText(shape.values[at]!)}`);
+      return;
+    case 'objects':
+      yield* joined(
+        '{',
+        '}',
+        shape.keys.length,
+        (at) => `"${shape.keys[at]!}":${JSON.stringify(shape.values[at], finite)}`,
+      );
+      return;
+    case 'ids':
+      yield* joined('[', ']', shape.ids.length, (at) => String(shape.ids[at]!));
+      return;
+    case 'groups':
+      yield* joined('[', ']', shape.groups.length, (at) => `[${shape.groups[at]!.join(',')}]`);
+      return;
+    case 'triples':
+      yield* tripleText(shape.next);
+  }
+}
+
+function* joined(
+  open: string,
+  close: string,
+  count: number,
+  entry: (at: number) => string,
+): Generator<string, void, void> {
+  let text = open;
+  for (let at = 0; at < count; at++) {
+    text += at === 0 ? entry(at) : `,${entry(at)}`;
+    if (text.length < CHUNK) continue;
+    yield text;
+    text = '';
+  }
+  yield text + close;
+}
+
+function* tripleText(next: () => Float64Array | null): Generator<string, void, void> {
+  let text = '[';
+  let separator = '';
+  for (let triples = next(); triples !== null; triples = next()) {
+    for (let at = 0; at < triples.length; at += 3) {
+      text += `${separator}[${triples[at]!},${triples[at + 1]!},${numberText(triples[at + 2]!)}]`;
+      separator = ',';
+      if (text.length < CHUNK) continue;
+      yield text;
+      text = '';
+    }
+    // Searches that found nothing are a turn of their own too.
+    yield text;
+    text = '';
+  }
+  yield `${text}]`;
+}
+
+function numberText(value: number): string {
+  if (Number.isNaN(value)) return 'null';
+  return String(finite('', value));
+}
+
+/** -0 is 0. */
+function finite(_key: string, value: unknown): unknown {
+  if (typeof value !== 'number') return value;
+  if (Number.isNaN(value)) return null;
+  if (!Number.isFinite(value)) throw new Error('a measure gave an infinite number');
+  return value === 0 ? 0 : value;
+}

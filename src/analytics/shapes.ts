@@ -1,0 +1,66 @@
+// Maps of results by node or edge: one entry, or the largest ones.
+
+import type { Steps } from '../core/index.ts';
+import { HedgerowError } from '../errors.ts';
+import type { Basis, Projections, Shape } from './measure.ts';
+import type { ParameterValues } from './parameters.ts';
+
+/** A map of all ids, of the one that `idName` names, or of the `limit` (or `top`) largest; ties by least id, null last. */
+export function mapOf(
+  keys: Float64Array,
+  values: Float64Array | Uint32Array,
+  params: ParameterValues,
+  idName: 'node_id' | 'edge_id' = 'node_id',
+): Shape {
+  const id = params[idName];
+  if (id !== undefined) {
+    const at = keys.indexOf(id as number);
+    if (at < 0) throw notThere(idName, id as number);
+    return { kind: 'map', keys: keys.slice(at, at + 1), values: values.slice(at, at + 1) };
+  }
+  const most = limitOf(params);
+  if (most === undefined || most >= keys.length) return { kind: 'map', keys, values };
+  const order = largestFirst(keys, values).subarray(0, most);
+  return {
+    kind: 'map',
+    keys: Float64Array.from(order, (at) => keys[at]!),
+    values: Float64Array.from(order, (at) => values[at]!),
+  };
+}
+
+/** On the basis of distinct sets any edge's id names its set: the parameters with the set's own id. */
+export function* setNamed(projections: Projections, basis: Basis, params: ParameterValues): Steps<ParameterValues> {
+  const id = params.edge_id as number | undefined;
+  if (id === undefined || basis === 'events') return params;
+  const sets = yield* projections.incidence('distinct');
+  const event = (yield* projections.incidence('events')).edgeOrdinal(id);
+  return event < 0 ? params : { ...params, edge_id: sets.copyEdgeIds()[sets.eventToSet()[event]!]! };
+}
+
+export function notThere(name: string, id: number): HedgerowError {
+  const what = name === 'edge_id' ? 'Edge' : 'Node';
+  return new HedgerowError(
+    'invalid_input',
+    `Parameter ${name}: ${what} ${id} has no part in the edges of this window.`,
+    {
+      errors: [{ loc: ['body', 'params', name], msg: 'stands in no edge of this window' }],
+    },
+  );
+}
+
+/** `limit` or `top`, the smaller one when both are given. */
+export function limitOf(params: ParameterValues): number | undefined {
+  const { limit, top } = params as { limit?: number; top?: number };
+  if (limit === undefined) return top;
+  return top === undefined ? limit : Math.min(limit, top);
+}
+
+function largestFirst(keys: Float64Array, values: Float64Array | Uint32Array): Uint32Array {
+  const order = Uint32Array.from(keys, (_, at) => at);
+  return order.sort((a, b) => {
+    const [x, y] = [values[a]!, values[b]!];
+    if (Number.isNaN(x) || Number.isNaN(y))
+      return Number(Number.isNaN(x)) - Number(Number.isNaN(y)) || keys[a]! - keys[b]!;
+    return y - x || keys[a]! - keys[b]!;
+  });
+}

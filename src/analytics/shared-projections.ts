@@ -1,0 +1,45 @@
+// Projections that several measures use at once, a step of each in turn: one of them makes what is missing, the others wait for it.
+
+import type { Core, Graph, Incidence, IncidenceColumns, Steps } from '../core/index.ts';
+import type { Basis, Projections } from './measure.ts';
+import { WindowProjections } from './projections.ts';
+
+export class SharedProjections implements Projections {
+  readonly bucketSeconds: number;
+  readonly core: Core;
+  readonly #inner: WindowProjections;
+  #isMaking = false;
+
+  constructor(core: Core, columns: IncidenceColumns, bucketSeconds: number) {
+    this.core = core;
+    this.bucketSeconds = bucketSeconds;
+    this.#inner = new WindowProjections(core, columns, bucketSeconds);
+  }
+
+  incidence(basis: Basis): Steps<Incidence> {
+    return this.#alone(() => this.#inner.incidence(basis));
+  }
+
+  nodeGraph(s: number, basis: Basis): Steps<Graph> {
+    return this.#alone(() => this.#inner.nodeGraph(s, basis));
+  }
+
+  edgeGraph(s: number, basis: Basis): Steps<Graph> {
+    return this.#alone(() => this.#inner.edgeGraph(s, basis));
+  }
+
+  bipartiteGraph(basis: Basis): Steps<Graph> {
+    return this.#alone(() => this.#inner.bipartiteGraph(basis));
+  }
+
+  *#alone<T>(make: () => Steps<T>): Steps<T> {
+    // A step that does nothing: the one that is making has its turn meanwhile.
+    while (this.#isMaking) yield 0;
+    this.#isMaking = true;
+    try {
+      return yield* make();
+    } finally {
+      this.#isMaking = false;
+    }
+  }
+}

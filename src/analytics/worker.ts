@@ -1,0 +1,18 @@
+// The worker thread of measures: hands messages over.
+
+import { parentPort, workerData } from 'node:worker_threads';
+import { loadCore } from '../core/index.ts';
+import { nodeFs } from '../storage/node-fs.ts';
+import { ThreadCalls } from './thread-calls.ts';
+import type { ToThread } from './work.ts';
+
+const port = parentPort!;
+const calls = new ThreadCalls({
+  post: (message, transfer) => port.postMessage(message, transfer),
+  fs: nodeFs,
+  module: loadCore(),
+  cacheBytes: (workerData as { cacheBytes: number }).cacheBytes,
+  now: () => performance.now(),
+});
+
+port.on('message', (message: ToThread) => calls.receive(message));
