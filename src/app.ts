@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { KeyStore } from './access/keys.ts';
+import { Analytics } from './analytics/index.ts';
 import { type Config, ConfigError, type LoadedConfig, variableOf } from './config.ts';
 import { type Database, openDatabase } from './engine/index.ts';
 import type { TlsFiles } from './http/server.ts';
@@ -103,7 +104,7 @@ class RunningApp {
     this.#keys = keys;
     if (keys !== undefined) this.#keyFlush = setInterval(() => void this.#flushKeys(keys), KEY_FLUSH_MS).unref();
     this.#observer.attach(database);
-    this.#service.open(database, keys, statementsOf(config, database));
+    this.#service.open(database, keys, statementsOf(config, database), new Analytics({ database }));
     this.#log.info('database open', { dir: database.dir, last_lsn: database.lastLsn });
     return { firstKey };
   }

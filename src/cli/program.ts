@@ -2,6 +2,7 @@
 
 import { Command, CommanderError, Option } from 'commander';
 import { flagOf, SETTING_NAMES, SETTINGS, variableOf } from '../config.ts';
+import { type AnalyzeFlags, analyzeCommand } from './analyze/command.ts';
 import { type BackupFlags, backupCommand } from './backup/command.ts';
 import { configPrintCommand } from './config/command.ts';
 import type { SettingFlags } from './config/load.ts';
@@ -40,6 +41,7 @@ export async function runProgram(argv: readonly string[], version: string): Prom
   addServe(program, done);
   addQuery(program, done);
   addShell(program, done);
+  addAnalyze(program, done);
   addImport(program, done);
   addInspect(program, done);
   addDemo(program, done);
@@ -189,6 +191,25 @@ function addShell(program: Command, done: Done): void {
   ).action(async (options: ShellFlags) => {
     done(await shellCommand(options, nodeWorld()));
   });
+}
+
+function addAnalyze(program: Command, done: Done): void {
+  withRunner(
+    program
+      .command('analyze')
+      .description('Compute a measure of a table as a hypergraph; without a table, list the measures.')
+      .argument('[table]')
+      .argument('[measure]'),
+  )
+    .option(
+      '--param <name=value>',
+      'a parameter of the measure; once for each',
+      (one: string, others: string[] = []) => [...others, one],
+    )
+    .option('--params <json>', 'parameters as one JSON object')
+    .action(async (table: string | undefined, measure: string | undefined, options: AnalyzeFlags) => {
+      done(await analyzeCommand(table, measure, options, nodeWorld()));
+    });
 }
 
 /** Flags that say where statements run and how their rows are shown. */

@@ -1,5 +1,6 @@
 // The client of Hedgerow: its resources over one connection.
 
+import { Analytics } from './analytics.ts';
 import { Connection } from './connection.ts';
 import { Hyperedges } from './hyperedges.ts';
 import type { ClientOptions } from './options.ts';
@@ -10,6 +11,7 @@ export class HedgerowClient {
   readonly hyperedges: Hyperedges;
   readonly batch: Batch;
   readonly query: Query;
+  readonly analytics: Analytics;
   readonly tables: Tables;
   readonly indexes: Indexes;
   readonly wal: Wal;
@@ -24,6 +26,7 @@ export class HedgerowClient {
     this.hyperedges = new Hyperedges(this.#connection);
     this.batch = new Batch(this.#connection);
     this.query = new Query(this.#connection);
+    this.analytics = new Analytics(this.#connection);
     this.tables = new Tables(this.#connection);
     this.indexes = new Indexes(this.#connection);
     this.wal = new Wal(this.#connection);

@@ -10,7 +10,7 @@ export interface Operation {
 
 const read = (path: string): Operation => ({ method: 'GET', path, idempotent: false });
 const write = (method: Operation['method'], path: string): Operation => ({ method, path, idempotent: true });
-/** Answers of these hold secrets, so the server keeps none of them for a second try. */
+/** The server keeps no answer of these for a second try: some hold secrets, one only reads. */
 const writeOnce = (method: Operation['method'], path: string): Operation => ({ method, path, idempotent: false });
 
 export const OPERATIONS = {
@@ -35,6 +35,8 @@ export const OPERATIONS = {
   dropIndex: write('DELETE', '/v1/indexes/{table}/{column}'),
   runBatch: write('POST', '/v1/batch'),
   runQuery: write('POST', '/v1/query'),
+  listMeasures: read('/v1/analytics'),
+  runMeasure: writeOnce('POST', '/v1/analytics/{table}/{measure}'),
   createBackup: write('POST', '/v1/backup'),
   listKeys: read('/v1/keys'),
   createKey: writeOnce('POST', '/v1/keys'),
@@ -44,4 +46,9 @@ export const OPERATIONS = {
 export type OperationId = keyof typeof OPERATIONS;
 
 /** Work over whole tables: minutes are nothing unusual. */
-export const LONG_OPERATIONS: ReadonlySet<OperationId> = new Set(['compactHyperedges', 'createIndex', 'createBackup']);
+export const LONG_OPERATIONS: ReadonlySet<OperationId> = new Set([
+  'compactHyperedges',
+  'createIndex',
+  'createBackup',
+  'runMeasure',
+]);

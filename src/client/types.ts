@@ -1,6 +1,7 @@
 // The values the API takes and gives, as types: inferred from the schemas of its routes, nothing of them at run time.
 
 import type { InferInput, InferOutput } from '../http/schema.ts';
+import type * as analytics from '../routes/schemas/analytics.ts';
 import type * as backup from '../routes/schemas/backup.ts';
 import type * as batch from '../routes/schemas/batch.ts';
 import type * as edges from '../routes/schemas/edges.ts';
@@ -41,6 +42,10 @@ export type BatchAnswer = InferOutput<typeof batch.batchAnswer>;
 export type QueryParameters = NonNullable<InferInput<typeof query.queryBody>['parameters']>;
 export type QueryRow = InferOutput<typeof query.queryRow>;
 export type QueryAnswer = InferOutput<typeof query.queryAnswer>;
+
+export type Measure = InferOutput<typeof analytics.measureItem>;
+export type MeasureParameters = NonNullable<InferInput<typeof analytics.measureBody>['params']>;
+export type MeasureAnswer = InferOutput<typeof analytics.measureAnswer>;
 
 export type Health = InferOutput<typeof health.healthAnswer>;
 export type Live = InferOutput<typeof health.liveAnswer>;

@@ -43,6 +43,10 @@ export class ChunkStream {
     this.#options.source.close();
   }
 
+  readonly #resume = (): void => {
+    if (!this.#stopped) this.#options.slices.add(this.#sendChunk);
+  };
+
   /** True while more can be sent at once; a client that does not read pauses its stream until it is writable again. */
   readonly #sendChunk = (): boolean => {
     if (this.#stopped) return false;
@@ -56,6 +60,7 @@ export class ChunkStream {
       transport.close();
       return false;
     }
+    if (chunk?.length === 0 && source.wait?.(this.#resume) === true) return false;
     let isWritable = true;
     transport.cork(() => {
       if (chunk === null) transport.end('');

@@ -258,6 +258,7 @@ export class Exchange implements HeadFacts {
       transport: this.transport,
       source: {
         next: () => source.next(),
+        wait: (resume) => source.wait?.(resume) === true,
         close: () => {
           load.streams -= 1;
           source.close();

@@ -10,6 +10,11 @@ import { JSON_TYPE } from './media.ts';
 export interface ChunkSource {
   /** The next bytes, null at the end. Synchronous, bounded to a few ms. */
   next(): Uint8Array | null;
+  /**
+   * Asked after an empty chunk, when others make the bytes. True: `resume` is called once there are more; false, or left out: `next` is to be called
+   * again at once.
+   */
+  wait?(resume: () => void): boolean;
   /** Frees what the source holds; called once, at the end or when the client has gone. */
   close(): void;
 }

@@ -2,6 +2,7 @@
 
 import type { KeyStore } from '../access/keys.ts';
 import type { Principal } from '../access/principal.ts';
+import type { Analytics } from '../analytics/index.ts';
 import type { Database } from '../engine/index.ts';
 import type { HedgerowError } from '../errors.ts';
 import type { Logger } from '../observe/log.ts';
@@ -29,6 +30,8 @@ export interface Services {
   keys: Keys | undefined;
   /** Undefined while the database is being opened. */
   statements: Statements | undefined;
+  /** Undefined while the database is being opened. */
+  analytics: Analytics | undefined;
   draining: boolean;
   /** Every route of the service. */
   readonly routes: readonly Route[];

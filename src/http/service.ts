@@ -2,6 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { RateLimit } from '../access/rate-limit.ts';
+import type { Analytics } from '../analytics/index.ts';
 import type { Database } from '../engine/index.ts';
 import type { Logger } from '../observe/log.ts';
 import type { Observer } from '../observe/observer.ts';
@@ -54,7 +55,7 @@ export interface Service {
   readonly host: string;
   readonly port: number;
   /** From now on all routes are answered. `keys`: undefined when nobody needs one. */
-  open(database: Database, keys: Keys | undefined, statements?: Statements): void;
+  open(database: Database, keys: Keys | undefined, statements?: Statements, analytics?: Analytics): void;
   /** Refuses new work, lets running requests end; the database stays open. */
   close(graceMs?: number): Promise<void>;
 }
@@ -80,10 +81,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   return {
     host: server.host,
     port: server.port,
-    open: (database, keys, statements) => {
+    open: (database, keys, statements, analytics) => {
       parts.database = database;
       parts.keys = keys;
       parts.statements = statements;
+      parts.analytics = analytics;
     },
     close: async (graceMs = 10_000) => {
       parts.draining = true;
@@ -93,6 +95,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       server.close();
       parts.cursors.close();
       parts.statements?.close();
+      await parts.analytics?.close();
     },
   };
 }
@@ -107,6 +110,7 @@ function makeParts(options: ServiceOptions): Parts {
     database: undefined,
     keys: undefined,
     statements: undefined,
+    analytics: undefined,
     draining: false,
     routes,
     observer,

@@ -26,6 +26,11 @@ export const TAGS: readonly Tag[] = [
   },
   { name: 'Statements', description: 'The statement language: search, join, change, define.', paths: ['/v1/query'] },
   { name: 'Batch', description: 'Several operations as one.', paths: ['/v1/batch'] },
+  {
+    name: 'Analytics',
+    description: 'Measures of a table as a hypergraph: centralities, components, spectra, activity in time.',
+    paths: ['/v1/analytics'],
+  },
   { name: 'Tables', description: 'Tables of hyperedges.', paths: ['/v1/tables'] },
   { name: 'Indexes', description: 'Indexes on numeric columns.', paths: ['/v1/indexes'] },
   {

@@ -1,6 +1,7 @@
 // The route table: every route of the service, once.
 
 import type { Route } from '../http/route.ts';
+import { analyticsRoutes } from './analytics.ts';
 import { backupRoutes } from './backup.ts';
 import { batchRoutes } from './batch.ts';
 import { descriptionRoutes } from './description.ts';
@@ -22,6 +23,7 @@ export const routes: readonly Route[] = [
   ...tableRoutes,
   ...indexRoutes,
   ...batchRoutes,
+  ...analyticsRoutes,
   ...backupRoutes,
   ...keyRoutes,
   ...descriptionRoutes,

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import type { Config } from '../../config.ts';
 import { type Database, openDatabase } from '../../engine/index.ts';
 import { HedgerowError } from '../../errors.ts';
 import { valueAt } from '../../query/executor/vector.ts';
@@ -23,18 +24,8 @@ export async function openDirectoryRunner(
   config: string | undefined,
   world: World,
 ): Promise<StatementRunner> {
-  const dir = resolve(world.cwd, data);
-  if (!existsSync(dir)) throw new Error(`There is no directory ${data}.`);
-  // Nothing is served, so the address is of no concern here.
-  const settings = loadSettings({ config, settings: { host: '127.0.0.1', dataDir: dir } }, world).config;
-  const { primaryTable, memoryBudgetMb, maxMembers, durability, copyRoot, transactionIdleSeconds } = settings;
-  let database: Database;
-  try {
-    database = await openDatabase({ dir, primaryTable, memoryBudgetMb, maxMembers, durability });
-  } catch (error) {
-    if (!(error instanceof HedgerowError) || error.code !== 'conflict') throw error;
-    throw new HedgerowError('conflict', `${error.message} A server that runs on it takes statements with --url.`);
-  }
+  const { database, settings } = await openDirectory(data, config, world);
+  const { copyRoot, transactionIdleSeconds } = settings;
   const statements = new Statements({
     database,
     now: () => Date.now(),
@@ -45,6 +36,26 @@ export async function openDirectoryRunner(
     fs: nodeFs,
   });
   return new DirectoryRunner(database, statements, world.now);
+}
+
+/** As `openDirectoryRunner`: the database, with the settings of its server. */
+export async function openDirectory(
+  data: string,
+  config: string | undefined,
+  world: World,
+): Promise<{ database: Database; settings: Config }> {
+  const dir = resolve(world.cwd, data);
+  if (!existsSync(dir)) throw new Error(`There is no directory ${data}.`);
+  // Nothing is served, so the address is of no concern here.
+  const settings = loadSettings({ config, settings: { host: '127.0.0.1', dataDir: dir } }, world).config;
+  const { primaryTable, memoryBudgetMb, maxMembers, durability } = settings;
+  try {
+    const database = await openDatabase({ dir, primaryTable, memoryBudgetMb, maxMembers, durability });
+    return { database, settings };
+  } catch (error) {
+    if (!(error instanceof HedgerowError) || error.code !== 'conflict') throw error;
+    throw new HedgerowError('conflict', `${error.message} A server that runs on it can be asked with --url.`);
+  }
 }
 
 class DirectoryRunner implements StatementRunner {

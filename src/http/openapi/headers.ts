@@ -23,7 +23,8 @@ export const REQUEST_HEADERS: Readonly<Record<string, JsonObject>> = {
   SessionId: {
     name: 'X-Session-Id',
     in: 'header',
-    description: 'Statements with the same value share a transaction (BEGIN ... COMMIT). Without it the API key itself is the session.',
+    description:
+      'Statements with the same value share a transaction (BEGIN ... COMMIT). Without it the API key itself is the session.',
     schema: { type: 'string' },
   },
   IdempotencyKey: {

@@ -33,6 +33,7 @@ export function errorStatuses(route: Route): number[] {
   if (route.bodyTypes.length > 0) statuses.add(413).add(415);
   if (!route.rateExempt) statuses.add(429).add(503);
   // Every write is a frame of the log.
-  if (route.database && route.method !== 'GET') statuses.add(507);
+  const onlyReads = route.method === 'GET' || (route.role === 'readonly' && !route.idempotent);
+  if (route.database && !onlyReads) statuses.add(507);
   return [...statuses].sort((a, b) => a - b);
 }

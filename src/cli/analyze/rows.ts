@@ -1,0 +1,25 @@
+// The result of a measure as rows, for tables and CSV.
+
+import type { Row } from '../query/runner.ts';
+
+/** Lists of lists of ids, each as long as it is; in other lists of lists an entry is a pair with its value. */
+const GROUPED: ReadonlySet<string> = new Set(['s_connected_components']);
+
+/** Maps give a row an id, lists a row an entry, anything else one row. */
+export function rowsOf(result: unknown, measure: string): Row[] {
+  if (Array.isArray(result)) return result.map((entry) => rowOfEntry(entry, GROUPED.has(measure)));
+  if (typeof result !== 'object' || result === null) return [{ value: result }];
+  const entries = Object.entries(result);
+  // Node and edge ids are integers, names of fields are not.
+  if (entries.length === 0 || !entries.every(([key]) => /^-?\d+$/.test(key)))
+    return entries.length === 0 ? [] : [result as Row];
+  return entries.map(([id, value]) =>
+    typeof value === 'object' && value !== null ? { id: Number(id), ...value } : { id: Number(id), value },
+  );
+}
+
+function rowOfEntry(entry: unknown, isGroup: boolean): Row {
+  if (typeof entry !== 'object' || entry === null) return { id: entry };
+  if (!Array.isArray(entry)) return entry as Row;
+  return isGroup ? { size: entry.length, members: entry } : { a: entry[0], b: entry[1], value: entry[2] };
+}

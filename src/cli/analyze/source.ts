@@ -1,0 +1,62 @@
+// Where measures are computed: at a server or in a data directory, both behind these few calls.
+
+import { Analytics } from '../../analytics/index.ts';
+import { HedgerowClient } from '../../client/index.ts';
+import { DEFAULT_URL, urlOf } from '../import/options.ts';
+import { startWorkProgress } from '../progress.ts';
+import { openDirectory } from '../query/directory-runner.ts';
+import type { RunnerFlags } from '../query/options.ts';
+import { UsageError, type World } from '../world.ts';
+
+export interface MeasureSource {
+  list(signal: AbortSignal): Promise<readonly { measure: string; about: string }[]>;
+  /** Rejects with what is wrong; with the reason of the signal when it is aborted. */
+  run(
+    table: string,
+    measure: string,
+    params: Record<string, unknown>,
+    signal: AbortSignal,
+  ): Promise<{ result: unknown }>;
+  close(): Promise<void>;
+}
+
+/** Throws UsageError, ConfigError, or what the directory says. */
+export async function openSource({ url, apiKey, data, config }: RunnerFlags, world: World): Promise<MeasureSource> {
+  if (data !== undefined) {
+    if (url !== undefined) throw new UsageError('--data and --url exclude each other.');
+    return directorySource(data, config, world);
+  }
+  if (config !== undefined) throw new UsageError('--config needs --data: a server has its own settings.');
+  return serverSource(urlOf(url ?? DEFAULT_URL), apiKey);
+}
+
+/** The server has a time limit of its own, and the person who waits can stop it. */
+function serverSource(url: string, apiKey: string | undefined): MeasureSource {
+  const client = new HedgerowClient({ url, timeoutMs: 0, ...(apiKey === undefined ? {} : { apiKey }) });
+  return {
+    list: (signal) => client.analytics.list({ signal }),
+    run: (table, measure, params, signal) => client.analytics.run(table, measure, params, { signal }),
+    close: async () => {},
+  };
+}
+
+/** No time limit: the person who waits sees how far it is, and can stop it. */
+async function directorySource(data: string, config: string | undefined, world: World): Promise<MeasureSource> {
+  const { database } = await openDirectory(data, config, world);
+  const analytics = new Analytics({ database });
+  return {
+    list: async () => analytics.measures(),
+    run: async (table, measure, params, signal) => {
+      const line = startWorkProgress({ output: world.stderr, label: measure, now: world.now });
+      try {
+        return await analytics.run(table, measure, params, { signal, progress: (done) => line.update(done) });
+      } finally {
+        line.stop();
+      }
+    },
+    close: async () => {
+      await analytics.close();
+      await database.close();
+    },
+  };
+}

@@ -1,0 +1,122 @@
+// Measures over HTTP: which there are, and the answer of one; whole when small, else as a stream.
+
+import { type Analytics, type MeasureAnswer, measureNamed } from '../analytics/index.ts';
+import { refusal } from '../errors.ts';
+import { invalidFields } from '../http/field-errors.ts';
+import { parseJsonObject } from '../http/json-body.ts';
+import { JSON_BODY, JSON_TYPE } from '../http/media.ts';
+import { type ChunkSource, jsonReply, type Reply } from '../http/reply.ts';
+import type { Call, Route } from '../http/route.ts';
+import { v } from '../http/schema.ts';
+import { validated } from '../http/validated.ts';
+import { measureAnswer, measureBody, measureItem, measureParameters } from './schemas/analytics.ts';
+
+/** Answers up to this size are sent as one body with a Content-Length. */
+const WHOLE_BODY_BYTES = 64 * 1024;
+/** Whether the client is still there is looked at so often. */
+const LOOK_MS = 100;
+
+const list = validated({
+  id: 'listMeasures',
+  method: 'GET',
+  path: '/v1/analytics',
+  role: 'readonly',
+  summary: 'All measures, with their parameters, the form of their results and their sources.',
+  answers: { 200: v.array(measureItem) },
+  handler: (_input, call) => jsonReply(200, requireAnalytics(call).measures()),
+});
+
+async function run(call: Call): Promise<Reply> {
+  const analytics = requireAnalytics(call);
+  const body = call.body.length === 0 ? {} : parseJsonObject(call.body);
+  const [tableName, measureName] = call.parameters as [string, string];
+  const { parameters, name } = measureNamed(measureName);
+  const table = call.database.table(tableName);
+  refuseMisplaced(body, name, new Set(parameters.map((parameter) => parameter.name)));
+  const { now } = call.services;
+  const timeoutMs = call.deadlineMs === Infinity ? 0 : Math.max(1, call.deadlineMs - now());
+  const leaving = new AbortController();
+  const look = setInterval(() => {
+    if (call.client.gone) leaving.abort(refusal('timeout', 'The client has gone.'));
+  }, LOOK_MS);
+  try {
+    const { signal } = leaving;
+    const answer = await analytics.open(table.name, name, body.params ?? undefined, { timeoutMs, signal });
+    return await replyOf(answer);
+  } finally {
+    clearInterval(look);
+  }
+}
+
+export function requireAnalytics({ services }: Call): Analytics {
+  if (services.analytics !== undefined) return services.analytics;
+  throw refusal('starting', 'Measures are not ready yet. Try again shortly.');
+}
+
+/** A parameter beside `params` would be overlooked. Throws `invalid_input`. */
+function refuseMisplaced(body: Record<string, unknown>, measure: string, names: ReadonlySet<string>): void {
+  const misplaced = Object.keys(body).filter((name) => names.has(name) && body[name] !== null);
+  if (misplaced.length === 0) return;
+  const msg = `belongs into params, as in {"params": {"${misplaced[0]}": ...}}: it is a parameter of ${measure}`;
+  throw invalidFields(misplaced.map((name) => ({ loc: ['body', name], msg })));
+}
+
+async function replyOf(answer: MeasureAnswer): Promise<Reply> {
+  const first: Uint8Array[] = [];
+  let size = 0;
+  try {
+    while (size <= WHOLE_BODY_BYTES) {
+      const bytes = answer.next();
+      if (bytes === null) return measureReply(answer, Buffer.concat(first), undefined);
+      if (bytes.length === 0) await answer.more();
+      first.push(bytes);
+      size += bytes.length;
+    }
+  } catch (error) {
+    answer.close();
+    throw error;
+  }
+  return measureReply(answer, '', streamOf(answer, first));
+}
+
+function measureReply({ lsn }: MeasureAnswer, body: string | Uint8Array, source: ChunkSource | undefined): Reply {
+  return {
+    status: 200,
+    contentType: JSON_TYPE,
+    body,
+    lsn,
+    headers: undefined,
+    source,
+    tag: undefined,
+    facts: undefined,
+  };
+}
+
+function streamOf(answer: MeasureAnswer, first: Uint8Array[]): ChunkSource {
+  return {
+    next: () => first.shift() ?? answer.next(),
+    wait: (resume) => first.length === 0 && answer.wait(resume),
+    close: () => answer.close(),
+  };
+}
+
+const runMeasure: Route = {
+  id: 'runMeasure',
+  method: 'POST',
+  path: '/v1/analytics/{table}/{measure}',
+  role: 'readonly',
+  summary: 'Compute a measure of a table.',
+  database: true,
+  data: true,
+  negotiates: false,
+  bodyOptional: true,
+  tagged: false,
+  rateExempt: false,
+  idempotent: false,
+  bodyTypes: JSON_BODY,
+  schemas: { parameters: measureParameters, body: measureBody, answers: { 200: measureAnswer } },
+  errors: [404, 500, 504],
+  handler: run,
+};
+
+export const analyticsRoutes: readonly Route[] = [list, runMeasure];
