@@ -44,10 +44,14 @@ const FULL_EDGES = 1_286_239;
 const TINY_EDGES = 4000;
 const SEED = 1;
 
+/** Where a file of the shared folder stands, if it is there. */
+export function sharedFile(path: string): string {
+  return join(process.env.HEDGEROW_SHARED ?? fileURLToPath(new URL('../../shared', import.meta.url)), path);
+}
+
 /** Reads the real file; `scratch` takes the synthetic one. Tiny is always synthetic. */
 export function loadDataset(options: { tiny: boolean; scratch: string }): Dataset {
-  const shared = process.env.HEDGEROW_SHARED ?? fileURLToPath(new URL('../../shared', import.meta.url));
-  const file = join(shared, FILE);
+  const file = sharedFile(FILE);
   if (!options.tiny && existsSync(file)) {
     return new Dataset('stackexchange-mix', file);
   }

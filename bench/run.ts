@@ -2,6 +2,7 @@
 
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { runAnalytics } from './analytics.ts';
 import { runCompaction } from './compaction.ts';
 import { runCore } from './core.ts';
 import { loadDataset } from './dataset.ts';
@@ -32,6 +33,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   texts: runTexts,
   restart: runRestart,
   memory: runMemory,
+  analytics: runAnalytics,
 };
 
 async function run(names: readonly string[], tiny: boolean, jsonFile: string | undefined): Promise<void> {
