@@ -10,6 +10,7 @@ import { startService } from '../../src/http/service.ts';
 import { SILENT } from '../../src/observe/log.ts';
 import { type AuditFacts, UNOBSERVED } from '../../src/observe/observer.ts';
 import { routes } from '../../src/routes/index.ts';
+import { analyticsOf } from '../support/analytics.ts';
 import { statementsOf } from '../support/statements.ts';
 
 export const ADMIN_KEY = 'hgr_the-first-admin-key-of-a-test';
@@ -50,7 +51,7 @@ export async function startKeyedServer({ authDisabled = false, now = () => Date.
     observer: { ...UNOBSERVED, audit: (facts) => void audits.push({ ...facts }) },
     log: SILENT,
   });
-  service.open(database, authDisabled ? undefined : keys, statementsOf(database));
+  service.open(database, authDisabled ? undefined : keys, statementsOf(database), analyticsOf(database));
   return {
     url: `http://127.0.0.1:${service.port}`,
     dir,

@@ -1,6 +1,7 @@
 // The benches in their tiny form: they still run, and both sides still give the same results (the parts throw when not). No times.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runAnalytics } from '../../bench/analytics.ts';
 import { runCompaction } from '../../bench/compaction.ts';
 import { runCore } from '../../bench/core.ts';
 import { type Dataset, loadDataset } from '../../bench/dataset.ts';
@@ -37,6 +38,7 @@ describe('parts of the benches', () => {
     ['guard', runGuard, 3],
     ['restart', runRestart, 2],
     ['memory', runMemory, 1],
+    ['analytics', runAnalytics, 12],
   ];
   it.each(parts)('%s gives its rows', async (_, part, rows) => {
     const found = await part({ tiny: true, dataset, workspace, note: () => {} });

@@ -56,6 +56,10 @@ const CALLS = {
     run: (client) => client.query.run('MATCH (e:hyperedges) RETURN count(*) AS n'),
     rows: (client) => client.query.rows('MATCH (e:hyperedges) RETURN e.id'),
   },
+  analytics: {
+    list: (client) => client.analytics.list(),
+    run: (client) => client.analytics.run('hyperedges', 's_adjacency', { s: 1 }),
+  },
   batch: { run: (client) => client.batch.run([{ type: 'insert', event_ts: 7, members: [3] }]) },
   wal: {
     status: (client) => client.wal.status(),

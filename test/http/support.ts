@@ -14,6 +14,7 @@ import { type Service, startService } from '../../src/http/service.ts';
 import type { Logger } from '../../src/observe/log.ts';
 import { type AuditFacts, type Observer, type QueryFacts, UNOBSERVED } from '../../src/observe/observer.ts';
 import { routes } from '../../src/routes/index.ts';
+import { analyticsOf } from '../support/analytics.ts';
 import { statementsOf } from '../support/statements.ts';
 
 export type TestRole = 'readonly' | 'readwrite' | 'admin';
@@ -84,7 +85,8 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
       log,
       limits: options.limits ?? {},
     });
-    if (options.open !== false) service.open(database, store, statementsOf(database, options.copyRoot));
+    if (options.open !== false)
+      service.open(database, store, statementsOf(database, options.copyRoot), analyticsOf(database));
     return {
       url: `${options.tls === undefined ? 'http' : 'https'}://127.0.0.1:${service.port}`,
       port: service.port,

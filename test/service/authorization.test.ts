@@ -21,6 +21,8 @@ const SPECIFIED: Readonly<Record<Role, readonly string[]>> = {
     'GET /v1/tables/{name}',
     'GET /v1/indexes',
     'POST /v1/query',
+    'GET /v1/analytics',
+    'POST /v1/analytics/{table}/{measure}',
   ],
   readwrite: [
     'POST /v1/hyperedges',

@@ -140,6 +140,7 @@ const OWN: Readonly<Record<string, Make>> = {
     const body = { query: 'INSERT INTO hyperedges (event_ts, members) VALUES (1, [2])' };
     return (await worlds.get('full')).as('admin', { method: target.method, path: target.path, body });
   },
+  'runMeasure 404': missing('/v1/analytics/nope/density', {}),
   'getDocsFile 404': missing('/docs/nope.js'),
   'getReady 503': async (target, worlds) => plain(target, await worlds.get('starting')),
 };

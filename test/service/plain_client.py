@@ -134,6 +134,16 @@ def query():
     assert answer["num_tuples"] == 1, answer
 
 
+def analytics():
+    listed = call("GET", "/v1/analytics")
+    equal(len(listed), 25, "measures")
+    answer = call("POST", "/v1/analytics/{table}/{measure}", {"params": {"s": 1}}, table="hyperedges", measure="s_adjacency")
+    has(answer, measure="s_adjacency", table="hyperedges", result=[])
+    refused = call("POST", "/v1/analytics/{table}/{measure}", {}, status=400, table="hyperedges", measure="nope")
+    expect("density" in refused["detail"], f"no names of measures: {refused!r}")
+    call("POST", "/v1/analytics/{table}/{measure}", {}, status=404, table="nope", measure="density")
+
+
 def batch():
     operations = [
         {"type": "insert", "event_ts": 200, "members": [1, 2]},
@@ -193,6 +203,7 @@ indexes()
 hyperedges()
 maintenance()
 query()
+analytics()
 batch()
 backup()
 keys()

@@ -84,6 +84,8 @@ const RECIPES: Readonly<Record<string, Recipe>> = {
     },
   },
   'POST /v1/query': fixed(200, '/v1/query', { query: 'MATCH (e:hyperedges) RETURN e.id LIMIT 5' }),
+  'GET /v1/analytics': fixed(200, '/v1/analytics'),
+  'POST /v1/analytics/{table}/{measure}': fixed(200, '/v1/analytics/hyperedges/density', { params: { start_ts: 0 } }),
   'POST /v1/batch': fixed(200, '/v1/batch', { operations: [{ type: 'insert', ...EDGE }] }),
   'POST /v1/backup': {
     status: 200,

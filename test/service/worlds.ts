@@ -8,6 +8,7 @@ import { type ServiceOptions, startService } from '../../src/http/service.ts';
 import { SILENT } from '../../src/observe/log.ts';
 import { UNOBSERVED } from '../../src/observe/observer.ts';
 import { routes } from '../../src/routes/index.ts';
+import { analyticsOf } from '../support/analytics.ts';
 import { openSim } from '../support/sim-engine.ts';
 import { type OperationKind, SimFs } from '../support/sim-fs.ts';
 import { statementsOf } from '../support/statements.ts';
@@ -90,7 +91,13 @@ export async function startWorld({
     log: SILENT,
     ...options,
   });
-  if (open) service.open(database, options.authDisabled === true ? undefined : keys, statementsOf(database));
+  if (open)
+    service.open(
+      database,
+      options.authDisabled === true ? undefined : keys,
+      statementsOf(database),
+      analyticsOf(database),
+    );
   const url = `http://127.0.0.1:${service.port}`;
   return {
     url,

@@ -1,0 +1,58 @@
+// A thread of measures that is none: its calls run in the test's own thread, its messages can be held and counted.
+
+import { EventEmitter } from 'node:events';
+import type { ThreadWorker } from '../../src/analytics/thread.ts';
+import { ThreadCalls } from '../../src/analytics/thread-calls.ts';
+import type { FromThread, ToThread } from '../../src/analytics/work.ts';
+import { loadCore } from '../../src/core/index.ts';
+import type { Fs } from '../../src/storage/fs.ts';
+
+export class InlineThread extends EventEmitter implements ThreadWorker {
+  /** Kinds of all messages, `>` in and `<` out. */
+  readonly log: string[] = [];
+  /** True: what the thread says waits. */
+  isHeld = false;
+  #said: FromThread[] = [];
+  readonly #calls: ThreadCalls;
+
+  constructor(fs: Fs, cacheBytes: number) {
+    super();
+    const now = () => performance.now();
+    this.#calls = new ThreadCalls({ post: (message) => this.#say(message), fs, module: loadCore(), cacheBytes, now });
+  }
+
+  postMessage(message: ToThread, transfer: readonly ArrayBuffer[] = []): void {
+    this.log.push(`>${message.kind}`);
+    const copy = structuredClone(message, { transfer: [...transfer] });
+    setImmediate(() => this.#calls.receive(copy));
+  }
+
+  #say(message: FromThread): void {
+    this.log.push(`<${message.kind}`);
+    this.#said.push(structuredClone(message));
+    if (!this.isHeld) setImmediate(() => this.#deliver());
+  }
+
+  #deliver(): void {
+    for (const message of this.#said.splice(0)) this.emit('message', message);
+  }
+
+  release(): void {
+    this.isHeld = false;
+    this.#deliver();
+  }
+
+  /** How often edges were read. */
+  get reads(): number {
+    return this.log.filter((line) => line === '<read').length;
+  }
+
+  ref(): void {}
+  unref(): void {}
+  async terminate(): Promise<void> {}
+}
+
+/** Resolves when the condition holds. */
+export async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,184 @@
+// Graphs of nodes that share edges and of edges that share members, and the incidence graph, against pair by pair.
+
+import { describe, expect, it } from 'vitest';
+import { finish, Graph, Incidence } from '../../src/core/index.ts';
+import { CROWDED, columnsOf, naiveCase, randomEdges, rowsOf, SHAPES, sharingPairs } from './support/hypergraphs.ts';
+import { BUILDS, Instance, STATUS } from './support/instance.ts';
+import { randomFrom } from './support/random.ts';
+import { watched } from './support/steps.ts';
+
+const MANY = 2 ** 40;
+
+/** The graph's arcs as [from, to, count], in the order they lie in memory. */
+function arcsOf(graph: Graph): number[][] {
+  const [starts, neighbours, counts] = [graph.copyStarts(), graph.copyNeighbours(), graph.copyCounts()];
+  expect(starts[0]).toBe(0);
+  expect(starts.at(-1)).toBe(graph.arcs);
+  return Array.from({ length: graph.vertices }, (_, vertex) =>
+    Array.from(neighbours.subarray(starts[vertex], starts[vertex + 1]), (other, i) => [
+      vertex,
+      other,
+      counts?.[starts[vertex]! + i] ?? 0,
+    ]),
+  ).flat();
+}
+
+/** Long lists are compared as text: that is far quicker, and a difference still shows. */
+function textOf(arcs: readonly (readonly number[])[]): string {
+  return arcs.map((arc) => arc.join(' ')).join('\n');
+}
+
+function bothWays(pairs: readonly (readonly [number, number, number])[]): number[][] {
+  return pairs
+    .flatMap(([a, b, count]) => [
+      [a, b, count],
+      [b, a, count],
+    ])
+    .sort((x, y) => x[0]! - y[0]! || x[1]! - y[1]!);
+}
+
+describe.each(BUILDS)('overlap graphs, %s build', (build) => {
+  it.each([...SHAPES, ...CROWDED])('have exactly the pairs that share enough: $name', (shape) => {
+    const core = new Instance(build);
+    const { edges, nodeRows, nodePairs, edgePairs } = naiveCase(shape, 11);
+    const incidence = finish(Incidence.build(core.core, columnsOf(edges)));
+    for (const s of [1, 2, 3, 8]) {
+      const enough = ([, , shared]: readonly [number, number, number]) => shared >= s;
+      const nodes = watched(incidence.nodeGraph(s, MANY));
+      expect(nodes.vertices).toBe(nodeRows);
+      expect(textOf(arcsOf(nodes))).toBe(textOf(bothWays(nodePairs.filter(enough))));
+      const lines = watched(incidence.edgeGraph(s, MANY));
+      expect(lines.vertices).toBe(edges.length);
+      expect(textOf(arcsOf(lines))).toBe(textOf(bothWays(edgePairs.filter(enough))));
+    }
+  });
+
+  it('are the same when the core stops after every row and every chunk is full', () => {
+    const core = new Instance(build);
+    const edges = randomEdges(randomFrom(12), { ...SHAPES[3]!, edges: 150 });
+    const incidence = finish(Incidence.build(core.core, columnsOf(edges)));
+    const { rows, block, lengths } = overlapBlock(core, incidence, 2);
+    const arcs: number[][] = [];
+    const capacity = rows - 1;
+    // One word more than there is room for stays as it is.
+    const regions = [0, 1].map(() => core.putWords([...new Array(capacity).fill(0), 0xabcdef])) as [number, number];
+    for (let row = 0; row < rows; row++) {
+      const written = core.x.hg_graph_overlaps(block, row, 0, ...regions, capacity);
+      expect(core.rows).toBe(row + 1);
+      expect(core.words(lengths + row * 4, 1)).toEqual([written]);
+      const [neighbours, counts] = regions.map((at) => core.words(at, capacity + 1)) as [number[], number[]];
+      expect([neighbours.at(-1), counts.at(-1)]).toEqual([0xabcdef, 0xabcdef]);
+      for (let i = 0; i < written; i++) arcs.push([row, neighbours[i]!, counts[i]!]);
+    }
+    expect(arcs).toEqual(bothWays(sharingPairs(rowsOf(edges).edges, 2)));
+    expect(core.x.hg_graph_overlaps(block, 0, 0, ...regions, 0)).toBe(STATUS.badArgument);
+  });
+
+  it('hold the incidences as a graph of nodes and edges', () => {
+    const core = new Instance(build);
+    for (const shape of SHAPES) {
+      const edges = randomEdges(randomFrom(13), shape);
+      const graph = watched(finish(Incidence.build(core.core, columnsOf(edges))).bipartiteGraph());
+      const rows = rowsOf(edges);
+      const n = rows.nodes.length;
+      const pairs = rows.edges.flatMap((row, edge) => row.map((node): [number, number, number] => [node, n + edge, 0]));
+      expect(graph.vertices).toBe(n + edges.length);
+      expect(graph.counts).toBe(0);
+      expect(arcsOf(graph)).toEqual(bothWays(pairs));
+    }
+  });
+});
+
+/** The block of hg_graph_overlaps for edges as rows. */
+function overlapBlock(core: Instance, incidence: Incidence, s: number) {
+  const { edges: rows, edgeStarts, edgeNodes, nodeStarts, nodeEdges } = incidence;
+  const zeros = (words: number) => core.putWords(new Uint32Array(words));
+  const [counts, met, lengths] = [zeros(rows), zeros(rows), zeros(rows)];
+  const bits = core.put(new Uint8Array(core.x.hg_graph_bitmap_bytes(rows)));
+  const block = core.putWords([rows, s, edgeStarts, edgeNodes, nodeStarts, nodeEdges, counts, met, bits, lengths]);
+  return { rows, block, lengths };
+}
+
+describe('overlap graphs', () => {
+  it('sort long lists of neighbours of many rows', () => {
+    const core = new Instance('release');
+    const random = randomFrom(14);
+    // 9,000 nodes, more than 64 * 64 twice over; hubs meet thousands of them.
+    const edges = randomEdges(random, {
+      name: '',
+      edges: 9000,
+      node: (r) => (r.below(5) === 0 ? r.below(4) : r.below(9000)),
+      size: () => 3,
+      repeats: 100,
+    });
+    const incidence = finish(Incidence.build(core.core, columnsOf(edges)));
+    const graph = finish(incidence.nodeGraph(1, MANY));
+    const found = new Map<number, number>();
+    for (const row of rowsOf(edges).edges) {
+      for (const a of row) for (const b of row) if (a !== b) found.set(a * 1e6 + b, (found.get(a * 1e6 + b) ?? 0) + 1);
+    }
+    const expected = [...found]
+      .sort((x, y) => x[0] - y[0])
+      .map(([key, count]) => [Math.floor(key / 1e6), key % 1e6, count]);
+    expect(textOf(arcsOf(graph))).toBe(textOf(expected));
+  });
+
+  it('are refused when they have more arcs than wanted, and leave nothing behind', () => {
+    const core = new Instance('release');
+    const edges = randomEdges(randomFrom(15), SHAPES.find(({ name }) => name === 'hubs')!);
+    const incidence = finish(Incidence.build(core.core, columnsOf(edges)));
+    const used = core.x.hg_memory_used();
+    for (const s of [1, 2]) {
+      const arcs = finish(incidence.edgeGraph(s, MANY)).arcs;
+      expect(finish(incidence.edgeGraph(s, arcs)).arcs).toBe(arcs);
+      const refused = () => finish(incidence.edgeGraph(s, arcs - 1));
+      const before = core.x.hg_memory_used();
+      expect(refused).toThrow(expect.objectContaining({ code: 'query_too_large', fields: { limit: arcs / 2 - 1 } }));
+      expect(core.x.hg_memory_used()).toBe(before);
+    }
+    expect(core.x.hg_memory_used()).toBeGreaterThan(used);
+  });
+
+  it('give all memory back when freed, and when given up at any step', () => {
+    const core = new Instance('release');
+    const edges = randomEdges(randomFrom(16), SHAPES.find(({ name }) => name === 'hubs')!);
+    const incidence = finish(Incidence.build(core.core, columnsOf(edges)));
+    const used = () => core.x.hg_memory_used() >>> 0;
+    const held = used();
+    for (const steps of [
+      () => incidence.nodeGraph(1, MANY),
+      () => incidence.edgeGraph(2, MANY),
+      () => incidence.bipartiteGraph(),
+    ]) {
+      for (let stop = 1; ; stop++) {
+        const work = steps();
+        let graph: Graph | undefined;
+        for (let i = 0; i < stop && !graph; i++) {
+          const step = work.next();
+          if (step.done) graph = step.value;
+        }
+        if (!graph) work.return(undefined as never);
+        else {
+          expect(used()).toBeGreaterThanOrEqual(held + graph.bytes);
+          graph.free();
+        }
+        expect(used()).toBe(held);
+        if (graph) break;
+      }
+    }
+  });
+
+  it('can be made of given pairs', () => {
+    const core = new Instance('release');
+    const graph = Graph.fromPairs(core.core, 5, Uint32Array.of(3, 1, 0, 3, 1, 4), Uint32Array.of(7, 8, 9));
+    expect(arcsOf(graph)).toEqual(
+      bothWays([
+        [1, 3, 7],
+        [0, 3, 8],
+        [1, 4, 9],
+      ]),
+    );
+    expect(Graph.fromPairs(core.core, 5, Uint32Array.of(3, 1)).copyCounts()).toBeNull();
+    expect(arcsOf(Graph.fromPairs(core.core, 0, new Uint32Array(0)))).toEqual([]);
+  });
+});

@@ -1,0 +1,16 @@
+// Drives work in steps as a watchful caller does.
+
+import { expect } from 'vitest';
+import type { Steps } from '../../../src/core/index.ts';
+
+/** Does all steps; what they yield must be a fraction that never falls. */
+export function watched<T>(steps: Steps<T>): T {
+  let before = 0;
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    expect(step.value).toBeGreaterThanOrEqual(before);
+    expect(step.value).toBeLessThanOrEqual(1);
+    before = step.value;
+  }
+}
