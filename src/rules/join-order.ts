@@ -1,0 +1,70 @@
+// In which order the conditions of a rule are looked at: by bound variables and size; guards and negations as soon as they can be.
+
+import type { Condition, Term } from './rule.ts';
+
+/** What is known of a positive atom's relation. */
+export interface AtomSize {
+  count: number;
+  /** Different values of a column, at least 1. */
+  distinct(column: number): number;
+}
+
+/**
+ * Places of `body` in the order they are looked at. `first`: the positive atom that goes first, -1: none is given. Takes a body in which every variable is
+ * bound by a positive atom (safety.ts).
+ */
+export function joinOrder(body: readonly Condition[], first: number, sizeOf: (place: number) => AtomSize): number[] {
+  const bound = new Set<string>();
+  const left = new Set(body.keys());
+  const order: number[] = [];
+  const take = (place: number) => {
+    order.push(place);
+    left.delete(place);
+    const condition = body[place]!;
+    if (condition.kind === 'atom')
+      for (const term of condition.atom.args) if ('variable' in term) bound.add(term.variable);
+    for (const other of [...left]) {
+      const test = body[other]!;
+      if (test.kind !== 'atom' && termsOf(test).every((term) => isBound(term, bound))) {
+        order.push(other);
+        left.delete(other);
+      }
+    }
+  };
+  if (first >= 0) take(first);
+  while (left.size > 0) {
+    let best = -1;
+    let bestCost = Infinity;
+    for (const place of left) {
+      const condition = body[place]!;
+      if (condition.kind !== 'atom') continue;
+      const cost = costOf(condition.atom.args, bound, sizeOf(place));
+      if (cost < bestCost) {
+        best = place;
+        bestCost = cost;
+      }
+    }
+    if (best < 0) throw new RangeError('a negation or guard has a variable that no positive atom binds');
+    take(best);
+  }
+  return order;
+}
+
+export function termsOf(condition: Condition): readonly Term[] {
+  return condition.kind === 'compare' ? [condition.left, condition.right] : condition.atom.args;
+}
+
+export function isBound(term: Term, bound: ReadonlySet<string>): boolean {
+  return 'constant' in term || bound.has(term.variable);
+}
+
+/** Rows that an atom is expected to give, were its columns independent. */
+function costOf(args: readonly Term[], bound: ReadonlySet<string>, size: AtomSize): number {
+  let rows = size.count;
+  let free = 0;
+  for (const [column, term] of args.entries()) {
+    if (isBound(term, bound)) rows /= size.distinct(column);
+    else free++;
+  }
+  return free === 0 ? Math.min(rows, 1) : rows;
+}

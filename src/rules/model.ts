@@ -1,0 +1,96 @@
+// What an evaluation found: derived facts in order, each with its confidence and how it was derived.
+
+import { compareTexts } from './code-points.ts';
+import type { FactWorld } from './fact-world.ts';
+import { GIVEN } from './relation.ts';
+import type { CheckedRule, Constant } from './rule.ts';
+import { sortRows } from './sort-rows.ts';
+
+/** A fact as it is written in an answer. */
+export interface Fact {
+  pred: string;
+  args: Constant[];
+}
+
+export interface Derivation {
+  rule: CheckedRule;
+  /** The facts that the rule's positive atoms matched, in the order of its body. */
+  premises: number[];
+}
+
+/** A handle of a fact: its predicate's number times this, and its row. */
+const ROWS = 2 ** 32;
+
+export class Model {
+  readonly #world: FactWorld;
+  readonly #rules: readonly CheckedRule[];
+
+  constructor(world: FactWorld, rules: readonly CheckedRule[]) {
+    this.#world = world;
+    this.#rules = rules;
+  }
+
+  /** How many facts were derived. */
+  get count(): number {
+    return this.#world.derived;
+  }
+
+  /** Handles of the derived facts, by predicate (code points) and arguments (numbers, texts, booleans). */
+  *derived(): Generator<void, Float64Array, void> {
+    const handles = new Float64Array(this.#world.derived);
+    let at = 0;
+    const predicates = this.#world.predicates.filter(({ relation, given }) => relation.count > given);
+    predicates.sort((a, b) => compareTexts(a.relation.pred, b.relation.pred));
+    for (const { relation, given, number } of predicates) {
+      // Given facts stand before all others.
+      const rows = Int32Array.from({ length: relation.count - given }, (_, index) => given + index);
+      yield;
+      const sorted = yield* sortRows(relation.columns, rows, this.#world.interner.size);
+      for (const row of sorted) handles[at++] = number * ROWS + row;
+      yield;
+    }
+    return handles;
+  }
+
+  factOf(fact: number): Fact {
+    const { relation } = this.#predicate(fact);
+    const row = fact % ROWS;
+    const { values } = this.#world.interner;
+    return { pred: relation.pred, args: relation.columns.map((column) => values[column[row]!]!) };
+  }
+
+  /** 0 to 1; 1 for given facts. */
+  confidenceOf(fact: number): number {
+    return this.#predicate(fact).relation.confidences[fact % ROWS]!;
+  }
+
+  /** The derivation of the best confidence; undefined for a given fact. */
+  derivationOf(fact: number): Derivation | undefined {
+    const { relation } = this.#predicate(fact);
+    const row = fact % ROWS;
+    const number = relation.rules[row]!;
+    if (number === GIVEN) return undefined;
+    const rule = this.#rules[number]!;
+    const premises: number[] = [];
+    for (const condition of rule.body) {
+      if (condition.kind !== 'atom') continue;
+      const premise = relation.premises[row * relation.width + premises.length]!;
+      premises.push(this.#world.of(condition.atom.pred).number * ROWS + premise);
+    }
+    return { rule, premises };
+  }
+
+  /** The handle of a fact, given or derived. */
+  find(pred: string, args: readonly Constant[]): number | undefined {
+    const found = this.#world.find(pred);
+    if (found === undefined || found.relation.arity !== args.length) return undefined;
+    const tuple = Int32Array.from(args, (value) => this.#world.interner.numberOf(value));
+    if (tuple.includes(-1)) return undefined;
+    const row = found.relation.find(tuple);
+    return row < 0 ? undefined : found.number * ROWS + row;
+  }
+
+  #predicate(fact: number) {
+    return this.#world.predicates[Math.floor(fact / ROWS)]!;
+  }
+}

@@ -1,0 +1,143 @@
+// The facts of one predicate as columns of constant numbers, each fact once, with its confidence and how it was derived.
+//
+// Invariants: rows are never moved or removed; a row's premises are rows of lower depth, or of equal depth and no less confidence found before it.
+
+/** A pair of two constants is looked up in a table of all pairs while that has no more entries than this: 64 MB. */
+const MOST_PAIRS = 2 ** 24;
+/** Of a fact that was given. */
+export const GIVEN = -1;
+
+export class Relation {
+  readonly pred: string;
+  readonly arity: number;
+  /** Premises kept for a row. */
+  readonly width: number;
+  count = 0;
+  columns: Int32Array[];
+  confidences: Float64Array;
+  /** Rule applications below a fact, 0: given. */
+  depths: Int32Array;
+  /** Number of the rule in its set, GIVEN for given facts. */
+  rules: Int32Array;
+  /** `width` rows a row, in the order of the rule's positive atoms. */
+  premises: Int32Array;
+  readonly #constants: number;
+  /** Row + 1 by hash, or by the pair itself; 0: free. */
+  #slots: Int32Array;
+  #mask: number;
+  #isPairTable = false;
+  readonly #distinct: { at: number; count: number }[];
+
+  /** `constants`: how many there are; `width`: positive atoms of its longest rule. */
+  constructor(pred: string, arity: number, constants: number, width: number) {
+    this.pred = pred;
+    this.arity = arity;
+    this.width = width;
+    this.#constants = constants;
+    const room = 16;
+    this.columns = Array.from({ length: arity }, () => new Int32Array(room));
+    this.confidences = new Float64Array(room);
+    this.depths = new Int32Array(room);
+    this.rules = new Int32Array(room);
+    this.premises = new Int32Array(room * width);
+    this.#slots = new Int32Array(64);
+    this.#mask = 63;
+    this.#distinct = Array.from({ length: arity }, () => ({ at: -1, count: 1 }));
+  }
+
+  /** The row of a tuple, -1: it is none. */
+  find(tuple: Int32Array): number {
+    return this.#slots[this.#slotOf(tuple)]! - 1;
+  }
+
+  /** The row of a tuple; a new one is `count - 1` after it, and its confidence, depth, rule and premises are the caller's to set. */
+  put(tuple: Int32Array): number {
+    const slot = this.#slotOf(tuple);
+    const found = this.#slots[slot]! - 1;
+    if (found >= 0) return found;
+    const row = this.count++;
+    if (row === this.confidences.length) this.#grow();
+    for (let column = 0; column < this.arity; column++) this.columns[column]![row] = tuple[column]!;
+    this.#slots[slot] = row + 1;
+    if (!this.#isPairTable && this.count * 2 > this.#slots.length) this.#rehash();
+    return row;
+  }
+
+  /** Of a tuple: where it stands, or the free slot where it belongs. */
+  #slotOf(tuple: Int32Array): number {
+    if (this.#isPairTable) return tuple[0]! * this.#constants + tuple[1]!;
+    const { arity } = this;
+    const slots = this.#slots;
+    let slot = hashOf(tuple, arity) & this.#mask;
+    for (; ; slot = (slot + 1) & this.#mask) {
+      const row = slots[slot]! - 1;
+      if (row < 0) return slot;
+      let column = 0;
+      while (column < arity && this.columns[column]![row] === tuple[column]) column++;
+      if (column === arity) return slot;
+    }
+  }
+
+  #grow(): void {
+    const room = this.confidences.length * 2;
+    this.columns = this.columns.map((column) => grown(column, room));
+    const confidences = new Float64Array(room);
+    confidences.set(this.confidences);
+    this.confidences = confidences;
+    this.depths = grown(this.depths, room);
+    this.rules = grown(this.rules, room);
+    this.premises = grown(this.premises, room * this.width);
+  }
+
+  #rehash(): void {
+    const length = this.#slots.length * 4;
+    const pairs = this.#constants * this.#constants;
+    if (this.arity === 2 && pairs <= MOST_PAIRS && pairs <= length * 4) {
+      this.#slots = new Int32Array(pairs);
+      this.#isPairTable = true;
+      const [first, second] = this.columns as [Int32Array, Int32Array];
+      for (let row = 0; row < this.count; row++) this.#slots[first[row]! * this.#constants + second[row]!] = row + 1;
+      return;
+    }
+    this.#slots = new Int32Array(length);
+    this.#mask = length - 1;
+    const tuple = new Int32Array(this.arity);
+    for (let row = 0; row < this.count; row++) {
+      for (let column = 0; column < this.arity; column++) tuple[column] = this.columns[column]![row]!;
+      let slot = hashOf(tuple, this.arity) & this.#mask;
+      while (this.#slots[slot] !== 0) slot = (slot + 1) & this.#mask;
+      this.#slots[slot] = row + 1;
+    }
+  }
+
+  /** Different values of a column, at least 1; as of when the relation was at least half as long as now. */
+  distinct(column: number): number {
+    const known = this.#distinct[column]!;
+    if (known.at >= 0 && this.count < known.at * 2 + 16) return known.count;
+    const seen = new Uint8Array(this.#constants);
+    const values = this.columns[column]!;
+    let count = 0;
+    for (let row = 0; row < this.count; row++) {
+      count += 1 - seen[values[row]!]!;
+      seen[values[row]!] = 1;
+    }
+    known.at = this.count;
+    known.count = Math.max(1, count);
+    return known.count;
+  }
+}
+
+function hashOf(tuple: Int32Array, arity: number): number {
+  let hash = 0;
+  for (let column = 0; column < arity; column++) {
+    hash = Math.imul(hash ^ tuple[column]!, 0x9e3779b1);
+    hash ^= hash >>> 15;
+  }
+  return hash;
+}
+
+export function grown(array: Int32Array, length: number): Int32Array<ArrayBuffer> {
+  const longer = new Int32Array(length);
+  longer.set(array);
+  return longer;
+}
