@@ -24,6 +24,8 @@ const ROWS = 2 ** 32;
 export class Model {
   readonly #world: FactWorld;
   readonly #rules: readonly CheckedRule[];
+  /** By predicate and row less those given: the fact's place in `derived`. */
+  readonly #places: Int32Array[] = [];
 
   constructor(world: FactWorld, rules: readonly CheckedRule[]) {
     this.#world = world;
@@ -46,10 +48,21 @@ export class Model {
       const rows = Int32Array.from({ length: relation.count - given }, (_, index) => given + index);
       yield;
       const sorted = yield* sortRows(relation.columns, rows, this.#world.interner.size);
-      for (const row of sorted) handles[at++] = number * ROWS + row;
+      const places = new Int32Array(sorted.length);
+      this.#places[number] = places;
+      for (const row of sorted) {
+        places[row - given] = at;
+        handles[at++] = number * ROWS + row;
+      }
       yield;
     }
     return handles;
+  }
+
+  /** The place of a derived fact among all, from 0; asked for after `derived` has ended. */
+  placeOf(fact: number): number {
+    const { number, given } = this.#predicate(fact);
+    return this.#places[number]![(fact % ROWS) - given]!;
   }
 
   factOf(fact: number): Fact {

@@ -1,0 +1,101 @@
+// Stored rules over HTTP: list, store, validate, read, delete.
+
+import { refusal } from '../errors.ts';
+import { parseJsonBody } from '../http/json-body.ts';
+import { JSON_BODY } from '../http/media.ts';
+import { jsonReply, type Reply } from '../http/reply.ts';
+import type { Call, Route } from '../http/route.ts';
+import { validated } from '../http/validated.ts';
+import type { RuleStore } from '../rules/index.ts';
+import { deletedRule, ruleBody, ruleList, ruleParameters, storedRule, validation } from './schemas/rules.ts';
+
+export function requireRules({ services }: Call): RuleStore {
+  if (services.reasoning !== undefined) return services.reasoning.rules;
+  throw refusal('starting', 'Rules are not ready yet. Try again shortly.');
+}
+
+const list = validated({
+  id: 'listRules',
+  method: 'GET',
+  path: '/v1/rules',
+  role: 'readonly',
+  unprocessable: true,
+  summary: 'All rules, disabled ones too, in short.',
+  answers: { 200: ruleList },
+  handler: (_input, call) => jsonReply(200, { rules: requireRules(call).list() }),
+});
+
+const read = validated({
+  id: 'getRule',
+  method: 'GET',
+  path: '/v1/rules/{id}',
+  role: 'readonly',
+  unprocessable: true,
+  summary: 'One rule.',
+  parameters: ruleParameters,
+  answers: { 200: storedRule },
+  errors: [404],
+  handler: ({ parameters }, call) => jsonReply(200, requireRules(call).get(parameters.id)),
+});
+
+const remove = validated({
+  id: 'deleteRule',
+  method: 'DELETE',
+  path: '/v1/rules/{id}',
+  role: 'readwrite',
+  unprocessable: true,
+  summary: 'Delete a rule. A rule that is stored again under its id begins with version 1.',
+  audit: 'rule.deleted',
+  idempotent: true,
+  parameters: ruleParameters,
+  answers: { 200: deletedRule },
+  errors: [404],
+  handler: async ({ parameters: { id } }, call) => {
+    await requireRules(call).delete(id);
+    return jsonReply(200, { id, deleted: true }, undefined, { audit: { statement: `delete ${id}` } });
+  },
+});
+
+/** What the two routes with a rule in the body share: it is read by the rules' own reader, which finds everything that is wrong with it. */
+const WITH_RULE = {
+  database: true,
+  data: false,
+  negotiates: false,
+  tagged: false,
+  unprocessable: true,
+  rateExempt: false,
+  bodyTypes: JSON_BODY,
+} as const;
+
+const store: Route = {
+  ...WITH_RULE,
+  id: 'putRule',
+  method: 'POST',
+  path: '/v1/rules',
+  role: 'readwrite',
+  summary: 'Store a rule, or replace that of the same id. All stored rules are checked together with it.',
+  audit: 'rule.stored',
+  idempotent: true,
+  schemas: { body: ruleBody, answers: { 200: storedRule } },
+  errors: [422],
+  handler: storeRule,
+};
+
+async function storeRule(call: Call): Promise<Reply> {
+  const rule = await requireRules(call).put(parseJsonBody(call.body));
+  return jsonReply(200, rule, undefined, { audit: { statement: `store ${rule.id} version ${rule.version}` } });
+}
+
+const validate: Route = {
+  ...WITH_RULE,
+  id: 'validateRule',
+  method: 'POST',
+  path: '/v1/rules/validate',
+  role: 'readonly',
+  summary: 'Check a rule together with all stored ones, without storing it: everything that is wrong with it.',
+  idempotent: false,
+  schemas: { body: ruleBody, answers: { 200: validation } },
+  handler: (call) => jsonReply(200, requireRules(call).validate(parseJsonBody(call.body))),
+};
+
+export const ruleRoutes: readonly Route[] = [list, store, validate, read, remove];

@@ -1,0 +1,57 @@
+// What is wrong with a rule: places and messages, and the one error they make together.
+
+import { type FieldError, type HedgerowError, refusal } from '../errors.ts';
+
+export type Place = readonly (string | number)[];
+
+/** `msg` goes on where its place stops ("must be ..."), or is a sentence of its own that names the rule. */
+export interface Fault {
+  readonly loc: Place;
+  readonly msg: string;
+  readonly whole: boolean;
+}
+
+/** Sentences in the detail. */
+const MAX_SENTENCES = 5;
+/** Errors in an answer: some more than one rule can have of a kind, and few enough to be read. */
+export const MAX_ERRORS = 200;
+const MAX_SHOWN = 60;
+
+/** `msg` goes on where the place stops. */
+export function fault(loc: Place, msg: string): Fault {
+  return { loc, msg, whole: false };
+}
+
+/** `msg` is a sentence by itself, without its full stop. */
+export function wholeFault(loc: Place, msg: string): Fault {
+  return { loc, msg, whole: true };
+}
+
+export function fieldErrors(faults: readonly Fault[]): FieldError[] {
+  return faults.slice(0, MAX_ERRORS).map(({ loc, msg }) => ({ loc: [...loc], msg }));
+}
+
+/** At least one fault. */
+export function invalidRule(faults: readonly Fault[]): HedgerowError {
+  const sentences = faults.slice(0, MAX_SENTENCES).map(sentenceOf);
+  const rest = faults.length > MAX_SENTENCES ? ` (and ${faults.length - MAX_SENTENCES} more)` : '';
+  const detail = `${sentences.join('; ')}${rest}`;
+  return refusal('invalid_rule', detail.endsWith('?') ? detail : `${detail}.`, { errors: fieldErrors(faults) });
+}
+
+function sentenceOf({ loc, msg, whole }: Fault): string {
+  if (whole) return msg;
+  const inner = loc.slice(1);
+  if (inner.length === 0) return `The rule ${msg}`;
+  const name = inner.map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`));
+  return `${name.join('')} ${msg}`;
+}
+
+/** A value as messages show it: short, whatever it is. */
+export function shown(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (Array.isArray(value)) return 'an array';
+  if (typeof value === 'object' && value !== null) return 'an object';
+  if (typeof value !== 'string') return String(value);
+  return JSON.stringify(value.length > MAX_SHOWN ? `${value.slice(0, MAX_SHOWN)}...` : value);
+}

@@ -1,0 +1,53 @@
+// What edges say, looked up one fact at a time: whether a base fact holds among them (contract section 5).
+
+import { BASE_PREDICATES } from './base-predicates.ts';
+import type { KnownFacts } from './check-statements.ts';
+import type { Constant } from './rule.ts';
+
+/** An edge as answers write it in `all_edges`. */
+export interface EdgeSaying {
+  readonly edge_id: number;
+  readonly event_ts: number;
+  readonly members: readonly number[];
+  readonly weight: number | null;
+  readonly mean_dist_m: number | null;
+  readonly formation: string | null;
+  /** User columns by name. */
+  readonly properties: Readonly<Record<string, Constant | null>>;
+}
+
+/** The closed world of `edges`: what none of them says does not hold. Of buckets, whose width edges do not tell, and of other predicates nothing is known. */
+export function knownOfEdges(edges: readonly EdgeSaying[]): KnownFacts {
+  const byId = new Map(edges.map((edge) => [edge.edge_id, edge]));
+  return (predicate, [id, ...rest]) => {
+    const arity = BASE_PREDICATES.get(predicate);
+    if (arity === undefined) return undefined;
+    const edge = typeof id === 'number' ? byId.get(id) : undefined;
+    if (edge === undefined || rest.length !== arity - 1) return 'false';
+    const holds = says(edge, predicate, rest);
+    return holds === undefined ? undefined : holds ? 'given' : 'false';
+  };
+}
+
+function says(edge: EdgeSaying, predicate: string, [value, second]: readonly Constant[]): boolean | undefined {
+  switch (predicate) {
+    case 'hyperedge':
+      return true;
+    case 'at':
+      return edge.event_ts === value;
+    case 'member':
+      return edge.members.includes(value as number);
+    case 'weight':
+      return edge.weight === value;
+    case 'mean_dist':
+      return edge.mean_dist_m === value;
+    case 'formation':
+      return edge.formation === value;
+    case 'size':
+      return edge.members.length === value;
+    case 'property':
+      return typeof value === 'string' && Object.hasOwn(edge.properties, value) && edge.properties[value] === second;
+    default:
+      return undefined;
+  }
+}

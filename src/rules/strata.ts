@@ -1,0 +1,146 @@
+// Strata: in which order predicates can be worked out so that each negation meets finished facts, or the cycles that forbid it.
+//
+// An edge runs from a head to each predicate of its bodies; it is negative under a negation. Tarjan's algorithm gives the strongly connected components,
+// what a component needs before the component itself (R. Tarjan, Depth-first search and linear graph algorithms, SIAM J. Comput. 1(2), 1972). A negative
+// edge inside one closes a cycle through a negation (Apt, Blair, Walker, Towards a theory of declarative knowledge, 1988). Else each component gets
+// the least stratum that is not below its positive premises and above its negated ones; base and undefined predicates have 0.
+
+import type { ParsedRule } from './rule.ts';
+
+export interface Cycle {
+  /** As in `p -> not q -> p (rule:a, rule:b)`. */
+  readonly text: string;
+  /** Which of the rules make it: their indexes. */
+  readonly rules: readonly number[];
+}
+
+interface Edge {
+  readonly to: string;
+  readonly negative: boolean;
+  /** The first rule that has it. */
+  readonly rule: number;
+}
+
+/** By head predicate; premises that no rule derives have no edges of their own. */
+type Graph = ReadonlyMap<string, readonly Edge[]>;
+
+/** Negative edges looked at for cycles that are told; the search from each walks its whole component. */
+const MAX_SEARCHES = 16;
+/** Steps of a cycle that are told. */
+const MAX_STEPS = 16;
+
+/** The stratum of every head predicate. Recursion goes as deep as there are head predicates: check the number of rules before. */
+export function stratify(rules: readonly ParsedRule[]): { strata: ReadonlyMap<string, number> } | { cycles: Cycle[] } {
+  const graph = graphOf(rules);
+  const components = componentsOf(graph);
+  const componentOf = new Map(components.flatMap((preds, index) => preds.map((pred) => [pred, index] as const)));
+  const inside = (from: string, edge: Edge) => componentOf.get(from) === componentOf.get(edge.to);
+  const cycles = cyclesOf(graph, inside, rules);
+  if (cycles.length > 0) return { cycles };
+  const strata = new Map<string, number>();
+  for (const preds of components) {
+    let least = 0;
+    for (const pred of preds) {
+      for (const edge of graph.get(pred)!)
+        if (!inside(pred, edge)) least = Math.max(least, (strata.get(edge.to) ?? 0) + (edge.negative ? 1 : 0));
+    }
+    for (const pred of preds) strata.set(pred, least);
+  }
+  return { strata };
+}
+
+function graphOf(rules: readonly ParsedRule[]): Graph {
+  const graph = new Map<string, Map<string, Edge>>();
+  for (const [rule, { head, body }] of rules.entries()) {
+    const edges = graph.get(head.pred) ?? new Map<string, Edge>();
+    graph.set(head.pred, edges);
+    for (const condition of body) {
+      if (condition.kind === 'compare') continue;
+      const negative = condition.kind === 'not';
+      const to = condition.atom.pred;
+      const key = negative ? `not ${to}` : to;
+      if (!edges.has(key)) edges.set(key, { to, negative, rule });
+    }
+  }
+  return new Map([...graph].map(([pred, edges]) => [pred, [...edges.values()]]));
+}
+
+/** Strongly connected head predicates; a component comes after those it needs. */
+function componentsOf(graph: Graph): string[][] {
+  const components: string[][] = [];
+  const indexes = new Map<string, number>();
+  const low = new Map<string, number>();
+  const stack: string[] = [];
+  const onStack = new Set<string>();
+  const visit = (pred: string): void => {
+    const index = indexes.size;
+    indexes.set(pred, index);
+    low.set(pred, index);
+    stack.push(pred);
+    onStack.add(pred);
+    for (const { to } of graph.get(pred)!) {
+      if (!graph.has(to)) continue;
+      if (!indexes.has(to)) {
+        visit(to);
+        low.set(pred, Math.min(low.get(pred)!, low.get(to)!));
+      } else if (onStack.has(to)) low.set(pred, Math.min(low.get(pred)!, indexes.get(to)!));
+    }
+    if (low.get(pred) !== index) return;
+    const component = stack.splice(stack.lastIndexOf(pred));
+    for (const member of component) onStack.delete(member);
+    components.push(component);
+  };
+  for (const pred of graph.keys()) if (!indexes.has(pred)) visit(pred);
+  return components;
+}
+
+type Inside = (from: string, edge: Edge) => boolean;
+
+/** A shortest cycle through each negative edge that has one, every cycle once. */
+function cyclesOf(graph: Graph, inside: Inside, rules: readonly ParsedRule[]): Cycle[] {
+  const cycles = new Map<string, Cycle>();
+  let searches = 0;
+  for (const [pred, edges] of graph) {
+    for (const edge of edges) {
+      if (!edge.negative || !graph.has(edge.to) || !inside(pred, edge)) continue;
+      if (++searches > MAX_SEARCHES) return [...cycles.values()];
+      const path = [edge, ...shortestPath(graph, inside, edge.to, pred)];
+      const key = path.map(({ to, negative }) => `${negative}${to}`).sort();
+      if (!cycles.has(key.join())) cycles.set(key.join(), cycleOf(pred, path, rules));
+    }
+  }
+  return [...cycles.values()];
+}
+
+/** The edges of a shortest path inside a component; none when `from` is `to`. */
+function shortestPath(graph: Graph, inside: Inside, from: string, to: string): Edge[] {
+  const reachedBy = new Map<string, { from: string; edge: Edge }>();
+  const queue = [from];
+  for (let at = queue[0]!, next = 1; at !== to; at = queue[next++]!) {
+    for (const edge of graph.get(at)!) {
+      if (edge.to === from || reachedBy.has(edge.to) || !graph.has(edge.to) || !inside(at, edge)) continue;
+      reachedBy.set(edge.to, { from: at, edge });
+      queue.push(edge.to);
+    }
+  }
+  const path: Edge[] = [];
+  for (let at = to; at !== from; ) {
+    const step = reachedBy.get(at)!;
+    path.unshift(step.edge);
+    at = step.from;
+  }
+  return path;
+}
+
+function cycleOf(pred: string, path: readonly Edge[], rules: readonly ParsedRule[]): Cycle {
+  const steps = path.map(({ to, negative }) => (negative ? `not ${to}` : to));
+  const indexes = [...new Set(path.map(({ rule }) => rule))];
+  const ids = indexes.map((index) => rules[index]!.rule.id);
+  return { text: `${[pred, ...shortened(steps)].join(' -> ')} (${shortened(ids).join(', ')})`, rules: indexes };
+}
+
+function shortened(items: readonly string[]): readonly string[] {
+  if (items.length <= MAX_STEPS) return items;
+  const half = MAX_STEPS / 2;
+  return [...items.slice(0, half), `(${items.length - MAX_STEPS} more)`, ...items.slice(-half)];
+}

@@ -1,0 +1,43 @@
+// Evaluates wire rules over facts in one go, as the service does step by step.
+
+import { BaseFacts } from '../../src/rules/base-facts.ts';
+import { evaluate, type Model } from '../../src/rules/evaluate.ts';
+import { type Proof, type ProofTags, proofOf } from '../../src/rules/proof.ts';
+import { enabledOf, readRuleSet } from '../../src/rules/rule-set.ts';
+import type { WireFact } from './naive-evaluator.ts';
+
+/** Runs a generator to its end. */
+export function drained<T>(steps: Generator<void, T, void>): T {
+  for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value;
+}
+
+export function modelOf(rules: readonly unknown[], facts: readonly WireFact[]): Model {
+  const base = new BaseFacts();
+  for (const { pred, args } of facts) base.add(pred, ...args);
+  return drained(evaluate(enabledOf(readRuleSet(rules, ['body', 'rules'])), base));
+}
+
+/** Step tags in the order of answers, rule tags by first use; `timesOfEdges`: what evidence says of them. */
+export function tagsOf(model: Model, timesOfEdges: ReadonlyMap<number, number> = new Map()): ProofTags {
+  const steps = new Map<number, string>();
+  const rules = new Map<string, string>();
+  for (const fact of drained(model.derived())) {
+    steps.set(fact, `STEP-${steps.size + 1}`);
+    const { id } = model.derivationOf(fact)!.rule.rule;
+    if (!rules.has(id)) rules.set(id, `RULE-${rules.size + 1}`);
+  }
+  return {
+    stepTag: (fact) => steps.get(fact)!,
+    ruleTag: (id) => rules.get(id)!,
+    edge: (id) => {
+      const event_ts = timesOfEdges.get(id);
+      return event_ts === undefined ? undefined : { table: 'meetings', event_ts };
+    },
+  };
+}
+
+/** One for each derived fact, as they come out of JSON. */
+export function proofsOf(model: Model, tags: ProofTags): Proof[] {
+  const facts = [...drained(model.derived())];
+  return facts.map((fact, at) => structuredClone(proofOf(model, fact, tags, at + 1)));
+}
