@@ -1,0 +1,116 @@
+// Decides which addresses a language model may be asked at: no request of a caller reaches into private networks.
+
+import { type HedgerowError, refusal } from '../errors.ts';
+import { reachOf } from './ip-reach.ts';
+
+/** Made by `checkModelAddress` only. */
+export interface ModelAddress {
+  /** `https://api.openai.com`, with the port when it is not the usual one. */
+  readonly origin: string;
+  /** `/v1/chat/completions`. */
+  readonly path: string;
+  /** Lower case, ASCII, no brackets, no dot at its end. */
+  readonly host: string;
+  /** `host` is a numeric address: nothing is to be resolved. */
+  readonly isNumeric: boolean;
+  readonly listed: ReadonlySet<string>;
+}
+
+const LONGEST_URL = 2048;
+const LONGEST_HOST = 253;
+/** What the URL standard drops, mends or takes for something else: refused, so that no two readers differ. */
+const UNPLAIN = /[\s\\\p{Cc}\p{Surrogate}]/u;
+
+/**
+ * Whether `{base_url}/chat/completions` may be asked: https (http for this machine only), without user, query and fragment, on a host that `allowedHosts`
+ * (names without port) lists. Throws `invalid_model_address`.
+ */
+export function checkModelAddress(baseUrl: string, allowedHosts: readonly string[]): ModelAddress {
+  const url = parsed(baseUrl);
+  const host = plainHost(url.hostname);
+  if (host === undefined || url.port === '0') throw invalid('names no host and port that can be asked');
+  const listed = new Set(allowedHosts.map(plainHost).filter((name) => name !== undefined));
+  const reach = reachOf(host);
+  if (!listed.has(host)) {
+    throw invalid(
+      reach === undefined || reach === 'public'
+        ? `names the host ${host}, which HEDGEROW_LLM_ALLOWED_HOSTS does not list`
+        : `names ${host}, an address of this machine, of a private or of a reserved network, which HEDGEROW_LLM_ALLOWED_HOSTS does not list`,
+    );
+  }
+  if (url.protocol !== 'https:' && host !== 'localhost' && reach !== 'loopback') {
+    throw invalid('must begin with https://; http:// is for this machine only');
+  }
+  return {
+    origin: originOf(url, host),
+    path: `${url.pathname.replace(/\/+$/, '')}/chat/completions`,
+    host,
+    isNumeric: reach !== undefined,
+    listed,
+  };
+}
+
+/** Whether all that a host resolves to may be asked; throws `invalid_model_address`. One bad answer spoils all: the next look-up may bring that one alone. */
+export function checkResolved({ host, listed }: ModelAddress, answers: readonly string[]): void {
+  for (const answer of answers) {
+    const reach = reachOf(answer);
+    if (host === 'localhost' ? reach === 'loopback' : reach === 'public') continue;
+    const plain = plainHost(answer);
+    if (plain !== undefined && reach !== undefined && listed.has(plain)) continue;
+    // The address found is not named: it would tell callers about networks they cannot see.
+    throw invalid(
+      `names the host ${host}, which leads to an address of this machine, of a private or of a reserved network that HEDGEROW_LLM_ALLOWED_HOSTS does not list`,
+    );
+  }
+}
+
+/** Whether two base addresses lead to the same scheme, host and port. False when one is no address. */
+export function isSameOrigin(one: string, other: string): boolean {
+  const [first, second] = [one, other].map((text) => {
+    const url = plainUrl(text);
+    const host = url && plainHost(url.hostname);
+    return host === undefined ? undefined : originOf(url!, host);
+  });
+  return first !== undefined && first === second;
+}
+
+function parsed(baseUrl: string): URL {
+  if (!/^https?:\/\/[^/]/i.test(baseUrl)) throw invalid('must begin with https://');
+  if (/^[^/]*\/\/[^/?#]*@/.test(baseUrl)) throw invalid('must not hold a user name or a password');
+  if (/[?#]/.test(baseUrl)) throw invalid('must not hold a query or a fragment');
+  const url = plainUrl(baseUrl);
+  if (url === undefined) throw invalid('is no web address');
+  return url;
+}
+
+function plainUrl(text: string): URL | undefined {
+  if (text.length > LONGEST_URL || UNPLAIN.test(text)) return undefined;
+  try {
+    // Not URL.canParse: once compiled, Node 20's takes international names for broken ones.
+    return new URL(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function originOf({ protocol, port }: URL, host: string): string {
+  const name = host.includes(':') ? `[${host}]` : host;
+  return `${protocol}//${name}${port === '' ? '' : `:${port}`}`;
+}
+
+/** One spelling for each host: case, international names, the dot at the end, and all notations of numeric addresses. Undefined: no host. */
+function plainHost(text: string): string | undefined {
+  const bare = text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : text;
+  const address = `https://${bare.includes(':') ? `[${bare}]` : bare}/`;
+  const url = bare === '' || /[/?#@%]/.test(bare) ? undefined : plainUrl(address);
+  if (url === undefined) return undefined;
+  const host = url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+  return host === '' || host.length > LONGEST_HOST ? undefined : host;
+}
+
+function invalid(what: string): HedgerowError {
+  return refusal(
+    'invalid_model_address',
+    `The address of the language model ${what}. Give base_url or HEDGEROW_LLM_BASE_URL an https address on a listed host, such as https://api.openai.com/v1.`,
+  );
+}

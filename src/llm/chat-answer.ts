@@ -1,0 +1,97 @@
+// Reads what a chat-completions endpoint answered: untrusted bytes become a completion, or a failure.
+
+import type { Completion, Prompt } from './chat.ts';
+import type { AnswerHead } from './http-post.ts';
+import { maskKey } from './mask-key.ts';
+import { modelFailed, statusFailure } from './model-failure.ts';
+import { countTokens } from './tokens.ts';
+
+/** What was asked, as far as the answer is read by it. */
+export interface Asked {
+  readonly prompt: Prompt;
+  readonly model: string;
+  readonly apiKey: string | undefined;
+}
+
+const CHECK_ADDRESS = 'check that the base address is one of a chat-completions service';
+const MOST_TOKENS = 2 ** 31;
+
+/** Throws `model_failed` when the body is not worth reading. */
+export function checkHead({ status, headers }: AnswerHead, { model, apiKey }: Asked): void {
+  if (status !== 200) throw statusFailure(status, maskKey(model.slice(0, 100), apiKey), apiKey !== undefined);
+  const encoding = (headers['content-encoding'] ?? '').trim().toLowerCase();
+  if (encoding !== '' && encoding !== 'identity') {
+    throw modelFailed(`packed its answer though it was asked not to; ${CHECK_ADDRESS}`);
+  }
+  const type = (headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase();
+  if (type !== 'application/json' && !/^application\/[\w.-]{1,64}\+json$/.test(type)) {
+    throw modelFailed(`answered something other than JSON; ${CHECK_ADDRESS}`);
+  }
+}
+
+/** Throws `model_failed`. Text without content, as null, is the empty text. */
+export function completionOf(bytes: Uint8Array, { prompt, model, apiKey }: Asked): Completion {
+  const answer = parsed(bytes);
+  if (!isObject(answer) || !Array.isArray(answer.choices)) throw modelFailed(`answered no choices; ${CHECK_ADDRESS}`);
+  const choice: unknown = answer.choices[0];
+  if (!isObject(choice) || !isObject(choice.message)) throw modelFailed('answered no message; try again later');
+  const text = maskKey(wellFormed(textOf(choice.message.content)), apiKey);
+  const usage = isObject(answer.usage) ? answer.usage : {};
+  return {
+    text,
+    model: maskKey(isName(answer.model) ? answer.model : model, apiKey),
+    promptTokens: tokensOf(usage.prompt_tokens) ?? countTokens(prompt.system) + countTokens(prompt.user),
+    completionTokens: tokensOf(usage.completion_tokens) ?? countTokens(text),
+  };
+}
+
+function parsed(bytes: Uint8Array): unknown {
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw modelFailed(`answered text that is not UTF-8; ${CHECK_ADDRESS}`);
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw modelFailed('answered broken JSON; try again later');
+  }
+}
+
+/** A text, or the texts among its parts. */
+function textOf(content: unknown): string {
+  if (content === null || content === undefined) return '';
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content) || !content.every(isObject)) throw unreadable();
+  return content.map((part) => (part.type === 'text' ? textOfPart(part.text) : '')).join('');
+}
+
+function textOfPart(text: unknown): string {
+  if (typeof text === 'string') return text;
+  throw unreadable();
+}
+
+function unreadable() {
+  return modelFailed('answered a message that is no text; choose a model that writes text');
+}
+
+/** Undefined: no believable number. */
+function tokensOf(value: unknown): number | undefined {
+  return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= MOST_TOKENS
+    ? (value as number)
+    : undefined;
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === 'string' && /^[\x20-\x7e]{1,200}$/.test(value);
+}
+
+/** JSON can hold halves of characters, which no answer can be written with. */
+export function wellFormed(text: string): string {
+  return text.replace(/\p{Surrogate}/gu, '\ufffd');
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

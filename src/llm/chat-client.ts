@@ -1,0 +1,129 @@
+// Asks a language model over the chat-completions interface: POST {base_url}/chat/completions.
+
+import { HedgerowError } from '../errors.ts';
+import { MEGABYTE } from '../limits.ts';
+import { checkModelAddress, checkResolved, type ModelAddress } from './address.ts';
+import type { Completion, LanguageModel, Prompt } from './chat.ts';
+import { type Asked, checkHead, completionOf, wellFormed } from './chat-answer.ts';
+import { type Post, post } from './http-post.ts';
+import { maskKey } from './mask-key.ts';
+import { modelFailed, timeoutFailure, transportFailure } from './model-failure.ts';
+import { checkedKey } from './model-key.ts';
+import { type ResolveHost, resolveHost } from './resolve-host.ts';
+
+export interface ChatOptions {
+  readonly baseUrl: string;
+  readonly model: string;
+  /** The very key to send (see `keyFor`); undefined: none. */
+  readonly apiKey: string | undefined;
+  readonly allowedHosts: readonly string[];
+  /** For all of it: looking up the host, connecting, the answer. */
+  readonly timeoutMs?: number;
+  /** Of the answer. */
+  readonly maxBytes?: number;
+}
+
+/** What reaches out of the process. */
+export interface ChatPorts {
+  readonly resolve: ResolveHost;
+  readonly post: Post;
+}
+
+const DEFAULT_TIMEOUT_MS = 30_000;
+const PORTS: ChatPorts = { resolve: resolveHost, post };
+
+/** Throws `invalid_model_address` and, for a key no header can hold, `invalid_input`; asks nobody yet. */
+export function createChatModel(options: ChatOptions, ports: ChatPorts = PORTS): LanguageModel {
+  const address = checkModelAddress(options.baseUrl, options.allowedHosts);
+  if (options.apiKey !== undefined) checkedKey(options.apiKey);
+  return {
+    name: maskKey(options.model, options.apiKey),
+    complete: (prompt, signal) => complete(options, address, ports, prompt, signal),
+  };
+}
+
+async function complete(
+  options: ChatOptions,
+  address: ModelAddress,
+  ports: ChatPorts,
+  prompt: Prompt,
+  caller: AbortSignal | undefined,
+): Promise<Completion> {
+  const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  const controller = new AbortController();
+  const { signal } = controller;
+  const leave = () => controller.abort(caller?.reason);
+  if (caller?.aborted === true) throw caller.reason;
+  caller?.addEventListener('abort', leave, { once: true });
+  const timer = setTimeout(() => controller.abort(timeoutFailure(timeoutMs)), timeoutMs);
+  try {
+    return await untilAborted(signal, ask(options, address, ports, prompt, signal));
+  } catch (error) {
+    // Neither the library's errors nor their causes go on: they hold the request with its headers.
+    if (signal.aborted) throw signal.reason;
+    throw error instanceof HedgerowError ? error : transportFailure(error);
+  } finally {
+    clearTimeout(timer);
+    caller?.removeEventListener('abort', leave);
+  }
+}
+
+async function ask(
+  { model, apiKey, maxBytes }: ChatOptions,
+  address: ModelAddress,
+  { resolve, post }: ChatPorts,
+  prompt: Prompt,
+  signal: AbortSignal,
+): Promise<Completion> {
+  const addresses = address.isNumeric ? [] : await resolve(address.host);
+  // A look-up cannot be taken back: the caller may have left meanwhile.
+  signal.throwIfAborted();
+  if (!address.isNumeric) {
+    if (addresses.length === 0) throw modelFailed('has a host that no address is known of; check the base address');
+    checkResolved(address, addresses);
+  }
+  const asked: Asked = { prompt, model, apiKey };
+  const bytes = await post(
+    {
+      origin: address.origin,
+      path: address.path,
+      headers: headersOf(apiKey),
+      body: bodyOf(model, prompt),
+      addresses,
+      maxBytes: maxBytes ?? MEGABYTE,
+      signal,
+    },
+    (head) => checkHead(head, asked),
+  );
+  return completionOf(bytes, asked);
+}
+
+function headersOf(apiKey: string | undefined): Record<string, string> {
+  return {
+    'content-type': 'application/json',
+    accept: 'application/json',
+    'accept-encoding': 'identity',
+    'user-agent': 'hedgerow',
+    ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
+  };
+}
+
+function bodyOf(model: string, { system, user }: Prompt): string {
+  return JSON.stringify({
+    model,
+    messages: [
+      { role: 'system', content: wellFormed(system) },
+      { role: 'user', content: wellFormed(user) },
+    ],
+    temperature: 0,
+    stream: false,
+  });
+}
+
+/** Settles at once when the signal comes: looking up a host cannot be broken off. */
+function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    work.then(resolve, reject);
+  });
+}

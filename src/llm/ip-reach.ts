@@ -1,0 +1,60 @@
+// Tells which numeric addresses lie in the public network, and which do not.
+
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+/** `special`: private, link-local, shared, multicast, reserved, of documentation, of a cloud's own services, or wrapping such a one. */
+export type Reach = 'public' | 'loopback' | 'special';
+
+/** In public ranges, yet answered by the machine's own cloud. */
+const CLOUD_SERVICES: ReadonlySet<string> = new Set(['168.63.129.16']);
+
+/** Undefined: the text is no numeric address in its plain form. */
+export function reachOf(address: string): Reach | undefined {
+  switch (isIP(address)) {
+    case 4:
+      return reachOfFour(ipaddr.IPv4.parse(address));
+    case 6:
+      return reachOfSix(ipaddr.IPv6.parse(address));
+    default:
+      return undefined;
+  }
+}
+
+function reachOfFour(address: ipaddr.IPv4): Reach {
+  const range = address.range();
+  if (range === 'loopback') return 'loopback';
+  return range === 'unicast' && !CLOUD_SERVICES.has(address.toString()) ? 'public' : 'special';
+}
+
+/** Public are the global unicast addresses (2000::/3) that no standard sets apart; those that wrap an IPv4 address count as that one. */
+function reachOfSix(address: ipaddr.IPv6): Reach {
+  const { parts } = address;
+  if (address.zoneId !== undefined) return 'special';
+  if (address.range() === 'loopback') return 'loopback';
+  if (isMapped(parts) || isNat64(parts)) return wrapped(parts);
+  const isGlobal = (parts[0]! & 0xe000) === 0x2000 && address.range() === 'unicast';
+  if (!isGlobal) return 'special';
+  return isIsatap(parts) ? wrapped(parts) : 'public';
+}
+
+/** `::ffff:a.b.c.d` (RFC 4291). */
+function isMapped(parts: readonly number[]): boolean {
+  return parts.slice(0, 5).every((part) => part === 0) && parts[5] === 0xffff;
+}
+
+/** `64:ff9b::a.b.c.d` (RFC 6052): how networks without IPv4 reach the public IPv4 network. */
+function isNat64(parts: readonly number[]): boolean {
+  return parts[0] === 0x64 && parts[1] === 0xff9b && parts.slice(2, 6).every((part) => part === 0);
+}
+
+/** `...:0:5efe:a.b.c.d` (RFC 5214). */
+function isIsatap(parts: readonly number[]): boolean {
+  return (parts[4]! & 0xfdff) === 0 && parts[5] === 0x5efe;
+}
+
+/** Of the IPv4 address in the last 32 bits. Loopback inside another address is no plain loopback. */
+function wrapped(parts: readonly number[]): Reach {
+  const octets = parts.slice(6).flatMap((part) => [part >> 8, part & 0xff]);
+  return reachOfFour(new ipaddr.IPv4(octets)) === 'public' ? 'public' : 'special';
+}

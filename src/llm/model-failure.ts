@@ -1,0 +1,74 @@
+// Says why a language model could not be asked, and what to do: no word of the provider's own text, which may hold anything.
+
+import { type HedgerowError, refusal } from '../errors.ts';
+import { AnswerTooLong } from './http-post.ts';
+
+/** `what` completes "The language model ...". */
+export function modelFailed(what: string): HedgerowError {
+  return refusal('model_failed', `The language model ${what}.`);
+}
+
+export function timeoutFailure(timeoutMs: number): HedgerowError {
+  return modelFailed(`did not answer within ${timeoutMs / 1000} s; try again later, or ask for a smaller context`);
+}
+
+/** For an answer whose status is not 200. `model`: the name it was asked for by. */
+export function statusFailure(status: number, model: string, hasKey: boolean): HedgerowError {
+  return modelFailed(`${meaningOf(status, model, hasKey)} (status ${status})`);
+}
+
+function meaningOf(status: number, model: string, hasKey: boolean): string {
+  if (status === 401 || status === 403) {
+    return hasKey
+      ? 'refused the key: check that it is valid and may use this model'
+      : 'wants a key: send one with the request; the key of the server is used at the configured address only';
+  }
+  if (status === 404) return `is not there: check the model name ${JSON.stringify(model)} and the base address`;
+  if (status === 413) return 'found the request too long: lower the token budget';
+  if (status === 429) return 'takes no more requests with this key for now: try again later, or check its quota';
+  if (status >= 500 || status === 408) return 'failed by itself: try again later';
+  if (status >= 300 && status < 400) return 'is somewhere else: redirects are not followed, correct the base address';
+  if (status >= 400) return `refused the request: check the model name ${JSON.stringify(model)} and the token budget`;
+  return 'gave no answer: check the base address';
+}
+
+/** For whatever was thrown on the way: only its code and name are looked at. */
+export function transportFailure(thrown: unknown): HedgerowError {
+  if (thrown instanceof AnswerTooLong) return modelFailed('sent a longer answer than 1 MB; ask for less');
+  const code = codeOf(thrown);
+  if (NO_HTTP.has(code)) return modelFailed('did not answer in HTTP; check the base address');
+  if (NOT_FOUND.has(code)) return modelFailed('has a host that no address is known of; check the base address');
+  if (NOT_REACHED.has(code)) return modelFailed('could not be reached; check the base address, or try again later');
+  if (CERTIFICATE.test(code)) return modelFailed('has no valid certificate for its host; check the base address');
+  if (/^ERR_(SSL|TLS)_|^EPROTO$/.test(code)) return modelFailed('did not answer over TLS; check the base address');
+  return modelFailed('broke the connection off; try again later');
+}
+
+const NO_HTTP: ReadonlySet<string> = new Set(['HTTPParserError', 'UND_ERR_HEADERS_OVERFLOW']);
+const NOT_FOUND: ReadonlySet<string> = new Set([
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EAI_FAIL',
+  'EAI_NODATA',
+  'EAI_NONAME',
+  'ENODATA',
+]);
+const NOT_REACHED: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EADDRNOTAVAIL',
+  'EACCES',
+  'ETIMEDOUT',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH|CRL/;
+
+/** Of an error, or of the first one in an aggregate (several addresses were tried); the name when it has no code. */
+function codeOf(thrown: unknown): string {
+  if (typeof thrown !== 'object' || thrown === null) return '';
+  const { name, code, errors } = thrown as { name?: unknown; code?: unknown; errors?: unknown };
+  if (typeof code === 'string' && !code.startsWith('HPE_')) return code;
+  if (Array.isArray(errors) && errors.length > 0) return codeOf(errors[0]);
+  return typeof name === 'string' ? name : '';
+}

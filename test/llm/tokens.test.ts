@@ -1,0 +1,80 @@
+import { createRequire } from 'node:module';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { countTokens } from '../../src/llm/tokens.ts';
+
+const direct = createRequire(import.meta.url)('gpt-tokenizer/encoding/o200k_base') as {
+  encode(text: string, options: object): number[];
+};
+
+/** By the list of tokens, not by the count the room uses; the whole text at once. */
+function tokensOf(text: string): number {
+  return direct.encode(text, { disallowedSpecial: new Set() }).length;
+}
+
+const LINE =
+  '[HEDGE-12] event_ts=1700000000 members=[3, 9, 1200] weight=0.5 formation="escort" note="Über naïve 東京"\n';
+
+describe('countTokens', () => {
+  it('counts as the encoding does', () => {
+    // Worked out with the reference implementation's published examples of o200k_base.
+    expect(countTokens('')).toBe(0);
+    expect(countTokens('hello world')).toBe(2);
+    expect(countTokens('tiktoken is great!')).toBe(6);
+    expect(countTokens('antidisestablishmentarianism')).toBe(6);
+    expect(countTokens('2 + 2 = 4')).toBe(7);
+    expect(countTokens('お誕生日おめでとう')).toBe(8);
+  });
+
+  it('is exact over many windows', () => {
+    for (const text of [
+      LINE.repeat(500),
+      `  ${LINE.trim()}\t\n\n   x `.repeat(400),
+      "don't  we'LL \r\n".repeat(2000),
+    ]) {
+      expect(countTokens(text)).toBe(tokensOf(text));
+    }
+  });
+
+  it('is exact wherever windows end, for any text with spaces', () => {
+    const word = fc.stringMatching(/^[\p{L}\p{M}\p{N}\p{P}\p{S}\s]{0,12}$/u);
+    fc.assert(
+      fc.property(fc.array(word, { minLength: 1, maxLength: 30 }), (words) => {
+        const text = `${words.join(' ')} `;
+        const long = text.repeat(Math.ceil(9000 / text.length));
+        expect(countTokens(long)).toBe(tokensOf(long));
+      }),
+      { numRuns: 40, seed: 6 },
+    );
+  });
+
+  it('takes the markers of a model for text', () => {
+    for (const marker of ['<|endoftext|>', '<|im_start|>', '<|fim_prefix|>', 'x <|endofprompt|> y']) {
+      expect(countTokens(marker)).toBe(tokensOf(marker));
+      expect(countTokens(marker)).toBeGreaterThan(3);
+    }
+  });
+
+  it('stays near the exact count where runs are cut', () => {
+    for (const text of ['a'.repeat(3000), ' '.repeat(3000), '!'.repeat(3000), 'ab'.repeat(1500), '中'.repeat(900)]) {
+      const exact = tokensOf(text);
+      expect(Math.abs(countTokens(text) - exact), text.slice(0, 4)).toBeLessThanOrEqual(text.length / 128 + 1);
+    }
+  });
+
+  it('ends for hostile texts of any length, and never parts a character', () => {
+    for (const text of ['a', 'A', '😀', '\u0301', ' ', '\n', '/\n', '\ud800', '\udc00\ud800', '[HEDGE-1]', '\0']) {
+      expect(countTokens(text.repeat(200_000)), JSON.stringify(text)).toBeGreaterThan(1000);
+    }
+    // Each emoji is one character of two halves: a parted one would count as six.
+    expect(countTokens('😀'.repeat(5000))).toBe(5000 * countTokens('😀'));
+    expect(Math.abs(countTokens(`!${'😀'.repeat(5000)}`) - 5000 * countTokens('😀'))).toBeLessThan(3);
+    expect(countTokens('a'.repeat(2 ** 27))).toBeGreaterThan(2 ** 23);
+  });
+
+  it('counts the rest of a very long text in proportion', () => {
+    const once = LINE.repeat(2000);
+    const count = countTokens(once.repeat(5));
+    expect(Math.abs(count / (5 * countTokens(once)) - 1)).toBeLessThan(0.001);
+  });
+});
