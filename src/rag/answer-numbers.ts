@@ -1,0 +1,133 @@
+// Finds the numbers of a sentence: digits in the usual groupings, percentages, English words for small numbers.
+
+export interface NumberToken {
+  start: number;
+  end: number;
+  /** What it may mean: `1,234` is 1234 or 1.234. `half`: half of its last digit's unit. */
+  readings: { value: number; half: number }[];
+  /** The numbers of a list without spaces: `3,9,14`. */
+  parts: NumberToken[];
+  percent: boolean;
+  /** A word: `two`, `twice`. */
+  word: boolean;
+  ordinal: boolean;
+}
+
+const DIGITS = /\d{1,3}(?: \d{3})+(?![\d.,])|\d+(?:[.,_']\d+)*(?:e[-+]?\d{1,3}(?![\p{L}\d]))?/giu;
+const PERCENT = /\s*(?:%|per ?cent\b|prozent\b|pour cent\b|por ?ciento\b|процент|パーセント|в процентах)/iuy;
+const UNITS = [
+  'zero',
+  'one',
+  'two',
+  'three',
+  'four',
+  'five',
+  'six',
+  'seven',
+  'eight',
+  'nine',
+  'ten',
+  'eleven',
+  'twelve',
+  'thirteen',
+];
+const TEENS = ['fourteen', 'fifteen', 'sixteen', 'seventeen', 'eighteen', 'nineteen'];
+const TENS = ['twenty', 'thirty', 'forty', 'fifty', 'sixty', 'seventy', 'eighty', 'ninety'];
+const WORDS = new Map<string, number>([
+  ...[...UNITS, ...TEENS].map((word, value) => [word, value] as const),
+  ...TENS.map((word, index) => [word, 20 + 10 * index] as const),
+  ['hundred', 100],
+  ['twice', 2],
+  ['thrice', 3],
+  ['dozen', 12],
+]);
+const WORD = new RegExp(
+  `(?<![\\p{L}\\p{N}_-])(?:(${TENS.join('|')})[- ](${UNITS.slice(1, 10).join('|')})|(${[...WORDS.keys()].join('|')}))(?![\\p{L}\\p{N}_])`,
+  'giu',
+);
+
+/** Numbers of `text` (folded, tags and times masked), in order. */
+export function numbersOf(text: string): NumberToken[] {
+  const tokens: NumberToken[] = [];
+  for (const match of text.matchAll(DIGITS)) tokens.push(...digitTokens(text, match.index, match[0]));
+  for (const match of text.matchAll(WORD)) {
+    const value =
+      match[1] === undefined
+        ? WORDS.get(match[3]!.toLowerCase())!
+        : WORDS.get(match[1].toLowerCase())! + WORDS.get(match[2]!.toLowerCase())!;
+    const end = match.index + match[0].length;
+    PERCENT.lastIndex = end;
+    tokens.push({
+      start: match.index,
+      end,
+      readings: [{ value, half: 0 }],
+      parts: [],
+      percent: PERCENT.test(text),
+      word: true,
+      ordinal: false,
+    });
+  }
+  return tokens.sort((a, b) => a.start - b.start);
+}
+
+function digitTokens(text: string, start: number, raw: string): NumberToken[] {
+  const end = start + raw.length;
+  if (text[end] === '\u20e3') return []; // the mark of a list
+  const negative = text[start - 1] === '-' && !/[\p{L}\p{N})\].]/u.test(text[start - 2] ?? ' ');
+  const suffix = /(?:(k)(?=m?\b)|(st|nd|rd|th)\b)?/iy;
+  suffix.lastIndex = end;
+  const after = suffix.exec(text);
+  PERCENT.lastIndex = end;
+  const token: NumberToken = {
+    start,
+    end,
+    readings: [],
+    parts: [],
+    percent: PERCENT.test(text),
+    word: false,
+    ordinal: after?.[2] !== undefined,
+  };
+  for (const plain of readingsOf(raw)) {
+    const value = (negative ? -1 : 1) * Number(plain);
+    const half = halfUnit(plain);
+    token.readings.push({ value, half });
+    if (after?.[1] !== undefined) token.readings.push({ value: value * 1000, half: half * 1000 || 500 });
+  }
+  if (/[ ,]/.test(raw)) token.parts = partsOf(text, start, raw);
+  return [token];
+}
+
+function partsOf(text: string, start: number, raw: string): NumberToken[] {
+  let at = start;
+  return raw.split(/[ ,]/).flatMap((part) => {
+    const from = at;
+    at += part.length + 1;
+    return digitTokens(text.slice(0, from + part.length), from, part);
+  });
+}
+
+/** The numbers, as JavaScript writes them, that a run of digits and separators may mean. */
+function readingsOf(raw: string): string[] {
+  if (/^\d+(?:\.\d+)?(?:e[-+]?\d+)?$/i.test(raw)) {
+    return /^\d{1,3}\.\d{3}$/.test(raw) ? [raw, raw.replace('.', '')] : [raw];
+  }
+  const readings: string[] = [];
+  for (const group of [',', '.', '_', "'", ' ']) {
+    const point = group === '.' ? ',' : '.';
+    const parts = raw.split(point);
+    if (parts.length > 2 || (parts.length === 2 && !/^\d+$/.test(parts[1]!))) continue;
+    const groups = parts[0]!.split(group);
+    const whole =
+      groups.length === 1 || (/^\d{1,3}$/.test(groups[0]!) && groups.slice(1).every((part) => /^\d{3}$/.test(part)));
+    if (whole && groups.every((part) => /^\d+$/.test(part)))
+      readings.push(groups.join('') + (parts.length === 2 ? `.${parts[1]}` : ''));
+  }
+  return [...new Set(readings)];
+}
+
+/** Half of the last decimal's unit; 0 of a whole number, which is not rounded. */
+function halfUnit(plain: string): number {
+  const match = /^\d+(?:\.(\d+))?(?:e([-+]?\d+))?$/i.exec(plain)!;
+  if (match[1] === undefined && match[2] === undefined) return 0;
+  return 0.5 * 10 ** (Number(match[2] ?? 0) - (match[1]?.length ?? 0));
+}

@@ -1,0 +1,91 @@
+// Arithmetic of UTC days, months and years in epoch seconds; a day that is on no calendar is undefined.
+
+export const DAY_SECONDS = 86_400;
+export const HOUR_SECONDS = 3600;
+
+export type Unit = 'second' | 'minute' | 'hour' | 'day' | 'week' | 'month' | 'year';
+
+/** Seconds, both included. */
+export interface Stretch {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** First second of a day; months count from 1. Undefined: there is no such day. */
+export function dayStart(year: number, month: number, day: number): number | undefined {
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  if (date.getUTCFullYear() !== year || date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return undefined;
+  return date.getTime() / 1000;
+}
+
+export function wholeDay(first: number): Stretch {
+  return { first, last: first + DAY_SECONDS - 1 };
+}
+
+export function wholeMonth(year: number, month: number): Stretch | undefined {
+  const first = dayStart(year, month, 1);
+  if (first === undefined) return undefined;
+  return { first, last: (month === 12 ? dayStart(year + 1, 1, 1)! : dayStart(year, month + 1, 1)!) - 1 };
+}
+
+export function wholeYear(year: number): Stretch {
+  return { first: dayStart(year, 1, 1)!, last: dayStart(year + 1, 1, 1)! - 1 };
+}
+
+export function startOfDay(ts: number): number {
+  return Math.floor(ts / DAY_SECONDS) * DAY_SECONDS;
+}
+
+const SECONDS: Readonly<Record<string, number>> = {
+  second: 1,
+  minute: 60,
+  hour: HOUR_SECONDS,
+  day: DAY_SECONDS,
+  week: 7 * DAY_SECONDS,
+};
+
+/** So many units before a second; a month or a year goes to the same day, or to the last one of a shorter month. Undefined: before the calendar begins. */
+export function before(ts: number, count: number, unit: Unit): number | undefined {
+  const seconds = SECONDS[unit];
+  if (seconds !== undefined) return within(ts - count * seconds);
+  const date = new Date(ts * 1000);
+  const months = date.getUTCFullYear() * 12 + date.getUTCMonth() - count * (unit === 'year' ? 12 : 1);
+  if (!(months >= 0)) return undefined;
+  const [year, month] = [Math.floor(months / 12), (months % 12) + 1];
+  const daysIn = (wholeMonth(year, month)!.last + 1 - dayStart(year, month, 1)!) / DAY_SECONDS;
+  const start = dayStart(year, month, Math.min(date.getUTCDate(), daysIn))!;
+  return start + (ts - startOfDay(ts));
+}
+
+function within(ts: number): number | undefined {
+  return Number.isSafeInteger(ts) ? ts : undefined;
+}
+
+/** The calendar day, week (from Monday), month or year around a second; of shorter units the one it lies in. */
+export function around(ts: number, unit: Unit): Stretch {
+  const date = new Date(ts * 1000);
+  if (unit === 'month') return wholeMonth(date.getUTCFullYear(), date.getUTCMonth() + 1)!;
+  if (unit === 'year') return wholeYear(date.getUTCFullYear());
+  const today = startOfDay(ts);
+  const seconds = SECONDS[unit]!;
+  const first =
+    unit === 'week' ? today - ((date.getUTCDay() + 6) % 7) * DAY_SECONDS : Math.floor(ts / seconds) * seconds;
+  return { first, last: first + seconds - 1 };
+}
+
+const UNITS: readonly [Unit, string][] = [
+  ['second', 'second seconds sec secs s'],
+  ['minute', 'minute minutes min mins'],
+  ['hour', 'hour hours hr hrs h'],
+  ['day', 'day days d'],
+  ['week', 'week weeks w'],
+  ['month', 'month months'],
+  ['year', 'year years yr yrs'],
+];
+const UNIT_OF_WORD = new Map(UNITS.flatMap(([unit, words]) => words.split(' ').map((word) => [word, unit] as const)));
+
+/** The unit of time that a lower-case word names. */
+export function unitOf(word: string): Unit | undefined {
+  return UNIT_OF_WORD.get(word);
+}

@@ -1,0 +1,249 @@
+// What a stretch of a sentence repeats of stored values (texts, facts, times, numbers), checked against what it cites.
+
+import { numbersOf } from './answer-numbers.ts';
+import { type TimeToken, timesIn } from './answer-times.ts';
+import { hasBetween, textsOfField, type Values } from './edge-values.ts';
+import { comparable, folded } from './lookalikes.ts';
+import { denialsIn } from './negation.ts';
+import { type Cited, numberClaims } from './number-claims.ts';
+import { predicateClaims } from './predicate-claims.ts';
+import { quoteClaims } from './quote-claims.ts';
+import { namesOutsideTags } from './tags.ts';
+
+/** One value that a sentence repeats. */
+export interface Claim {
+  start: number;
+  end: number;
+  agrees: boolean;
+  /** Whether it is true of what the whole answer rests on; decides whether it may be denied. Default: `agrees`. */
+  holds?: boolean;
+  /** `place`: says when or which edge, so it is not what a negation denies. */
+  kind: 'value' | 'place';
+  /** What is wrong with it when it does not agree. */
+  wrong: string;
+}
+
+/** `undefined` when everything in `original` (a stretch beside one group of tags) that can be checked agrees. */
+export function problemOf(original: string, cited: Cited, derives: (fact: string) => boolean): string | undefined {
+  const text = folded(original);
+  const predicates = predicateClaims(text, cited.sentence, derives);
+  const pairs = pairClaims(predicates.masked, cited.beside);
+  const quotes = quoteClaims(blanked(predicates.masked, pairs), text, cited.beside);
+  for (const claim of [...predicates.claims, ...pairs]) {
+    if (quotes.claims.some((quote) => quote.agrees && quote.start < claim.start && claim.end < quote.end))
+      claim.agrees = true;
+  }
+  const address = foreignAddress(quotes.masked, cited.beside);
+  if (address !== undefined) return address;
+  const names = withoutNames(quotes.masked, cited.sentence);
+  if (names.problem !== undefined) return names.problem;
+  const times = timeClaims(names.masked, cited.beside);
+  const claims = [...quotes.claims, ...predicates.claims, ...pairs, ...times.claims];
+  for (const { token, agrees, field } of numberClaims(times.masked, numbersOf(times.masked), cited)) {
+    const isPlace = field === 'id' || field === 'event_ts' || field === 'step' || field === 'rule';
+    const shown = text.slice(token.start, token.end);
+    claims.push({
+      start: token.start,
+      end: token.end,
+      agrees,
+      kind: isPlace ? 'place' : 'value',
+      wrong: `${field ?? 'the number'} ${shown} is not what is cited`,
+    });
+  }
+  forgiveStoredTexts(text, claims, cited.beside);
+  const denied = checkDenials(times.masked, claims, cited);
+  return denied ?? claims.find((claim) => !claim.agrees)?.wrong;
+}
+
+/** `HEDGE-12 shows ...`: what is named outside brackets must be cited too. `masked`: without such names. */
+function withoutNames(text: string, cited: Values): { masked: string; problem: string | undefined } {
+  const { tags, problem } = namesOutsideTags(text);
+  if (problem !== undefined) return { masked: text, problem };
+  for (const { kind, number } of tags) {
+    const numbers = cited.field(kind === 'HEDGE' ? 'id' : kind.toLowerCase());
+    if (!hasBetween(numbers, number, number))
+      return { masked: text, problem: `it names ${kind}-${number} without its tag` };
+  }
+  return {
+    masked: tags.length === 0 ? text : text.replace(NAME, (name) => ' '.repeat(name.length)),
+    problem: undefined,
+  };
+}
+
+const NAME = /hedge[\s_#:.(-]{0,3}\d{1,17}|\b(?:step|rule)[-_#]\d{1,17}/gi;
+
+/** An address or element of markup that stands in no stored text would carry the reader, or data, away. */
+function foreignAddress(text: string, values: Values): string | undefined {
+  if (/<\/?(?:script|img|iframe|a|style|svg|object|embed|form|input|link|meta|base)\b/i.test(text))
+    return 'it holds an element of markup';
+  for (const match of text.matchAll(
+    /\b(?:https?:|ftp:|file:|mailto:|data:|javascript:|vbscript:|www\.)[^\s)>\]"'`]+|(?<=\]\()[^\s)]*/gi,
+  )) {
+    const address = match[0].toLowerCase().replace(/[.,;:!?]+$/, '');
+    if (address !== '' && ![...values.texts()].some((stored) => stored.includes(address)))
+      return 'it holds an address that no cited edge holds';
+  }
+  return undefined;
+}
+
+/** `formation=escort`, `armed: true`: fields with values that are no numbers. */
+function pairClaims(text: string, values: Values): Claim[] {
+  const claims: Claim[] = [];
+  for (const match of text.matchAll(
+    /([\p{L}_][\p{L}\p{M}\p{N}_]{0,63})["'`*]{0,3}\s{0,3}(=|:|\bis\b)\s{0,3}["'`*]{0,3}([\p{L}_][\p{L}\p{M}\p{N}_-]{0,63})/gu,
+  )) {
+    const name = match[1]!.toLowerCase();
+    if (!values.hasField(name)) continue;
+    const value = comparable(match[3]!);
+    const isConstant = /^(?:true|false|null)$/.test(value);
+    if (match[2] === 'is' && !isConstant) continue; // "formation is seen": plain words
+    const stored = textsOfField(name, values.edges).map(comparable);
+    const agrees =
+      value === 'null' || value === 'none'
+        ? values.edges.some((edge) => isNull(edge, name))
+        : stored.some((text) => text.startsWith(value));
+    const isNumeric = values.field(name).length > 0 && !isConstant && stored.length === 0;
+    if (isNumeric) continue; // the number follows, or words about it
+    claims.push({
+      start: match.index + match[0].length - match[3]!.length, // quotes stay where they are
+      end: match.index + match[0].length,
+      agrees,
+      kind: 'value',
+      wrong: `${match[1]} ${match[3]} is not what is cited`,
+    });
+  }
+  return claims;
+}
+
+/** `text` with spaces where the claims (in order, apart) stand. */
+function blanked(text: string, claims: readonly Claim[]): string {
+  const parts: string[] = [];
+  let at = 0;
+  for (const { start, end } of claims) {
+    parts.push(text.slice(at, start), ' '.repeat(end - start));
+    at = end;
+  }
+  parts.push(text.slice(at));
+  return parts.join('');
+}
+
+function isNull(edge: Values['edges'][number], name: string): boolean {
+  if (name === 'weight' || name === 'mean_dist_m' || name === 'formation') return edge[name] === null;
+  return Object.entries(edge.properties).some(([column, value]) => column.toLowerCase() === name && value === null);
+}
+
+function timeClaims(text: string, values: Values): { masked: string; claims: Claim[] } {
+  const years = [...new Set(values.edges.map((edge) => new Date(edge.event_ts * 1000).getUTCFullYear()))];
+  const claims: Claim[] = [];
+  for (const token of timesIn(text, years)) {
+    const { start, end } = token;
+    claims.push({
+      start,
+      end,
+      agrees: timeAgrees(token, values),
+      kind: 'place',
+      wrong: `the time ${text.slice(start, end)} is not that of what is cited`,
+    });
+  }
+  const masked = blanked(text, claims);
+  for (const match of text.matchAll(/\b(Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b/g)) {
+    const day = ['Sun', 'Mon', 'Tues', 'Wednes', 'Thurs', 'Fri', 'Satur'].indexOf(match[1]!);
+    if (
+      /\b(?:since|after|before|until|by|between|next|last)\s+$/i.test(
+        text.slice(Math.max(0, match.index - 10), match.index),
+      )
+    )
+      continue;
+    const agrees =
+      values.edges.length === 0 || values.edges.some((edge) => new Date(edge.event_ts * 1000).getUTCDay() === day);
+    claims.push({
+      start: match.index,
+      end: match.index + match[0].length,
+      agrees,
+      kind: 'place',
+      wrong: `${match[0]} is not the day of what is cited`,
+    });
+  }
+  return { masked, claims };
+}
+
+function timeAgrees(token: TimeToken, values: Values): boolean {
+  const { readings, kind, bound, other } = token;
+  const of = (ts: number) => (kind === 'clock' ? ((ts % 86_400) + 86_400) % 86_400 : ts);
+  const times = values.edges.map((edge) => of(edge.event_ts));
+  const inside = (low: number, high: number) => times.some((time) => time >= low && time < high);
+  const isOne = readings.some(
+    ({ low, high }) => inside(low, high) || (kind === 'instant' && low >= 1e8 && isStoredTime(low, high, values)),
+  );
+  if (
+    kind === 'clock' &&
+    readings.some(({ low, high }) => inside(low + 86_400, high + 86_400) || inside(low - 86_400, high - 86_400))
+  )
+    return true;
+  if (bound === 'equal') return isOne;
+  const satisfies = (time: number) =>
+    readings.some(({ low, high }) => {
+      if (bound === 'since') return time >= low;
+      if (bound === 'after') return time >= high;
+      if (bound === 'before') return time < low;
+      if (bound === 'until') return time < high;
+      const ends = other!.readings;
+      return other!.start > token.start
+        ? ends.some((end) => time >= low && time < end.high)
+        : ends.some((begin) => time >= begin.low && time < high);
+    });
+  if (times.length > 0 && times.every(satisfies)) return true;
+  return isOne && (bound === 'between' || times.some(satisfies));
+}
+
+/** Columns and arguments may hold times too. */
+function isStoredTime(low: number, high: number, values: Values): boolean {
+  return ['arg', ...values.columns()].some((name) => hasBetween(values.field(name), low, high - 1e-6));
+}
+
+/** Numbers and days that are part of a stored text: `wing 7`. */
+function forgiveStoredTexts(text: string, claims: readonly Claim[], values: Values): void {
+  const failed = claims.filter((claim) => !claim.agrees);
+  if (failed.length === 0 || failed.length > 50) return;
+  const lower = text.toLowerCase();
+  for (const claim of failed) {
+    for (const stored of values.texts()) {
+      if (stored.length > 400 || stored.length < claim.end - claim.start) continue;
+      const around = lower.slice(Math.max(0, claim.end - stored.length), claim.start + stored.length);
+      if (around.includes(stored)) {
+        claim.agrees = true;
+        break;
+      }
+    }
+  }
+}
+
+/** Settles the claims that a clause denies. Answers why the sentence cannot stand when it denies what holds. */
+function checkDenials(text: string, claims: Claim[], cited: Cited): string | undefined {
+  const { beside, sentence } = cited;
+  for (const { start, end, at } of denialsIn(text)) {
+    const within = claims.filter((claim) => claim.kind === 'value' && claim.start >= start && claim.end <= end);
+    const after = within.filter((claim) => claim.start >= at);
+    const scope = after.length > 0 ? after : within;
+    const untrue = scope.filter((claim) => !(claim.holds ?? claim.agrees));
+    if (scope.length > 0 && (after.length > 0 ? untrue.length === scope.length : untrue.length > 0)) {
+      for (const claim of untrue) claim.agrees = true;
+      continue;
+    }
+    if (scope.length > 0) return 'it denies what is cited';
+    const clause = text.slice(start, end).toLowerCase();
+    if (namesEmptyField(clause, beside)) continue;
+    if (sentence.rules.some((rule) => /\bnot\b/.test(rule.text))) continue;
+    return 'it denies something that what is cited does not deny';
+  }
+  return undefined;
+}
+
+function namesEmptyField(clause: string, values: Values): boolean {
+  const names = ['weight', 'formation', 'mean_dist_m', ...values.columns()];
+  const isNamed = (name: string) =>
+    clause.includes(name) ||
+    clause.includes(name.replace(/_/g, ' ')) ||
+    (name === 'mean_dist_m' && clause.includes('distance'));
+  return names.some((name) => isNamed(name) && values.isEmpty(name));
+}

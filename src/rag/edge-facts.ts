@@ -1,0 +1,59 @@
+// The base facts that edges give to rules (contract section 5).
+
+import { BaseFacts, type RuleSet } from '../rules/index.ts';
+import type { RetrievedEdge } from './retrieved-edge.ts';
+
+/** Members that one step takes: about a millisecond. */
+const STEP_MEMBERS = 5000;
+
+/** Facts of the predicates that the rules name. Values that an edge does not have give no fact. */
+export function* edgeFacts(
+  edges: readonly RetrievedEdge[],
+  rules: RuleSet,
+  bucketSeconds: number,
+): Generator<void, BaseFacts, void> {
+  const facts = new BaseFacts();
+  const wanted = Object.fromEntries(PREDICATES.map((pred) => [pred, isNamed(rules, pred)])) as Record<
+    Predicate,
+    boolean
+  >;
+  let members = 0;
+  for (const edge of edges) {
+    const { edge_id: id, event_ts: ts } = edge;
+    if (wanted.hyperedge) facts.add('hyperedge', id);
+    if (wanted.at) facts.add('at', id, ts);
+    if (wanted.member) for (const node of edge.members) facts.add('member', id, node);
+    if (wanted.weight && edge.weight !== null) facts.add('weight', id, edge.weight);
+    if (wanted.mean_dist && edge.mean_dist_m !== null) facts.add('mean_dist', id, edge.mean_dist_m);
+    if (wanted.formation && edge.formation !== null) facts.add('formation', id, edge.formation);
+    if (wanted.size) facts.add('size', id, edge.members.length);
+    if (wanted.bucket) facts.add('bucket', id, Math.floor(ts / bucketSeconds));
+    if (wanted.property) {
+      for (const [column, value] of Object.entries(edge.properties))
+        if (value !== null) facts.add('property', id, column, value);
+    }
+    members += edge.members.length + 4;
+    if (members > STEP_MEMBERS) {
+      members = 0;
+      yield;
+    }
+  }
+  return facts;
+}
+
+const PREDICATES = [
+  'hyperedge',
+  'at',
+  'member',
+  'weight',
+  'mean_dist',
+  'formation',
+  'size',
+  'bucket',
+  'property',
+] as const;
+type Predicate = (typeof PREDICATES)[number];
+
+function isNamed({ rules }: RuleSet, pred: string): boolean {
+  return rules.some(({ body }) => body.some((one) => one.kind !== 'compare' && one.atom.pred === pred));
+}

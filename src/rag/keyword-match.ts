@@ -1,0 +1,53 @@
+// How many of a question's keywords the texts of an edge hold: each at the beginning of a word, without case, an `s` at its end aside.
+
+import type { EdgeRows } from './edge-rows.ts';
+
+export class KeywordMatch {
+  readonly #stems: readonly string[];
+  readonly #columns: readonly number[];
+
+  /** At most 32 keywords. */
+  constructor(keywords: readonly string[], textColumns: readonly number[]) {
+    this.#stems = keywords.map((word) => (word.length > 3 && word.endsWith('s') ? word.slice(0, -1) : word));
+    this.#columns = textColumns;
+  }
+
+  /** The share of the keywords that a row holds, 0 to 1; made for some rows at once, so that a text is looked at once. */
+  sharesIn(rows: EdgeRows): (row: number) => number {
+    const count = this.#stems.length;
+    const columns: { nulls: Uint8Array; codes: Uint32Array; found: Uint32Array }[] = [];
+    for (const id of this.#columns) {
+      const column = count === 0 ? undefined : rows.columns.get(id);
+      if (column?.kind !== 'text' || column.texts.length === 0) continue;
+      const found = Uint32Array.from(column.texts, (text) => this.#foundIn(text.toLowerCase()));
+      if (found.some((bits) => bits !== 0)) columns.push({ nulls: column.nulls, codes: column.codes, found });
+    }
+    if (columns.length === 0) return () => 0;
+    return (row) => {
+      let bits = 0;
+      for (const { nulls, codes, found } of columns) if (nulls[row] === 0) bits |= found[codes[row]!]!;
+      return bitCount(bits) / count;
+    };
+  }
+
+  /** A bit for each keyword that a text holds. */
+  #foundIn(text: string): number {
+    let bits = 0;
+    for (const [place, stem] of this.#stems.entries()) if (holdsWord(text, stem)) bits |= 1 << place;
+    return bits >>> 0;
+  }
+}
+
+const PART_OF_WORD = /[\p{L}\p{N}]/u;
+
+function holdsWord(text: string, stem: string): boolean {
+  for (let at = text.indexOf(stem); at >= 0; at = text.indexOf(stem, at + 1))
+    if (at === 0 || !PART_OF_WORD.test(text[at - 1]!)) return true;
+  return false;
+}
+
+function bitCount(bits: number): number {
+  let count = 0;
+  for (let left = bits >>> 0; left !== 0; left &= left - 1) count++;
+  return count;
+}

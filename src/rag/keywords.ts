@@ -1,0 +1,33 @@
+// The words of a text that nothing else took, without those that mean nothing in it.
+
+import type { Reading } from './words.ts';
+
+const STOP_WORDS = new Set(
+  `a about above all also am an and any anything are aren't as at be became because been before being between both but by can can't could did do does
+  doing don't done during each either else ever every few find first for from further get give given go got had happen happened happening happens has
+  have having he her here him his how i i'd i'll i'm i've if in into is isn't it it's its itself just know last let let's like list many may me might
+  more most much must my myself near need no nor not now of off on once one only onto or other our out over own per please put really recent same
+  say see seen shall she should show since so some someone something still such take tell than that that's the their them then there there's these
+  they they're this those through till to together too top under until up upon us very want was wasn't we we're were weren't what what's when when's where
+  where's whether which while who who's whom whose why will with within without won't would yes yet you your
+  edge edges hyperedge hyperedges hedge node nodes member members vertex vertices event events record records row rows table graph hypergraph
+  query question answer data explain describe summarize summarise involving involved involve contain contains containing include includes including
+  having same shared sharing share latest newest oldest happened time times date dates day days week weeks month months year years hour hours minute
+  minutes second seconds ago today yesterday tomorrow occurred occur exist exists there`.split(/\s+/),
+);
+/** More words say nothing more. */
+const MOST_KEYWORDS = 32;
+const MOST_CHARACTERS = 64;
+
+/** Lower case, each once, in the order of the text; a quoted text is one. Single letters of the Latin alphabet and lone signs are none. */
+export function readKeywords({ words }: Reading): string[] {
+  const keywords = new Set<string>();
+  for (const { kind, lower, taken } of words) {
+    if (taken || kind === 'sign' || kind === 'date' || kind === 'time') continue;
+    const word = (kind === 'word' ? lower.replace(/'s$/, '') : lower).slice(0, MOST_CHARACTERS);
+    if (STOP_WORDS.has(word) || /^[a-z_']?$/.test(word)) continue;
+    keywords.add(word);
+    if (keywords.size === MOST_KEYWORDS) break;
+  }
+  return [...keywords];
+}

@@ -1,0 +1,126 @@
+// The nodes that a text names: "node 12", "nodes 3, 4 and 5", "member #7".
+
+import { unitOf } from './calendar.ts';
+import { freeWord, isWord, putAside, type Reading, take } from './words.ts';
+
+const NODE_WORDS = [
+  'node',
+  'nodes',
+  'member',
+  'members',
+  'vertex',
+  'vertices',
+  'node_id',
+  'node_ids',
+  'nodeid',
+  'nodeids',
+];
+const BETWEEN = ['id', 'ids', 'number', 'numbers', 'no', 'is', 'are', '=', '==', ':', '#', '[', '(', '{'];
+const EXCLUDING = ['without', 'not', 'except', 'excluding', 'no'];
+/** So many nodes are looked up, at most. */
+export const MOST_NODES = 64;
+/** Nouns that a number before them counts. */
+const COUNTED = /^(edges?|hyperedges?|events?|results?|rows?|times?|meetings?|entries|most|latest|newest|am|pm)$/;
+const MONTH = /^(jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec)/;
+
+/** Reads all nodes and takes their words. Ascending, without repeats. */
+export function readNodes(reading: Reading): number[] {
+  const nodes = new Set<number>();
+  for (let at = 0; at < reading.words.length; at++) {
+    const begin = listAt(reading, at);
+    if (begin === undefined) continue;
+    const list = readList(
+      reading,
+      begin,
+      freeWord(reading, at)!.lower.endsWith('s') || isWord(reading, at, 'vertices'),
+    );
+    if (list.end === begin) continue;
+    if (isWord(reading, at - 1, ...EXCLUDING)) {
+      putAside(reading, at - 1, list.end, 'Nodes cannot be left out; name those that are meant.');
+      continue;
+    }
+    if (list.wrong !== undefined) putAside(reading, at, list.end, list.wrong);
+    else if (nodes.size + list.nodes.length > MOST_NODES && over(nodes, list.nodes))
+      putAside(reading, at, list.end, `A question names at most ${MOST_NODES} nodes.`);
+    else {
+      take(reading, at, list.end);
+      for (const node of list.nodes) nodes.add(node);
+    }
+    at = list.end - 1;
+  }
+  return [...nodes].sort((a, b) => a - b);
+}
+
+function over(nodes: ReadonlySet<number>, more: readonly number[]): boolean {
+  return new Set([...nodes, ...more]).size > MOST_NODES;
+}
+
+/** Place of the first number behind a word for nodes. */
+function listAt(reading: Reading, at: number): number | undefined {
+  const joined = /^(?:node|member|vertex)_?\d+$/.test(freeWord(reading, at)?.lower ?? '');
+  if (joined) return at;
+  if (!isWord(reading, at, ...NODE_WORDS)) return undefined;
+  let next = at + 1;
+  for (let steps = 0; steps < 4 && isWord(reading, next, ...BETWEEN); steps++) next++;
+  const word = freeWord(reading, next);
+  return word?.kind === 'number' || (word?.kind === 'quoted' && /^-?\d+$/.test(word.text)) ? next : undefined;
+}
+
+interface NodeList {
+  readonly nodes: number[];
+  readonly end: number;
+  readonly wrong: string | undefined;
+}
+
+const LINKS = [',', ';', 'and', 'or', '&', '/', '+', '&&'];
+
+/** `isMany`: numbers with nothing but blanks between them are a list too. */
+function readList(reading: Reading, begin: number, isMany: boolean): NodeList {
+  const nodes: number[] = [];
+  let wrong: string | undefined;
+  let at = begin;
+  for (;;) {
+    const word = freeWord(reading, at)!;
+    const digits = word.kind === 'word' ? /\d+$/.exec(word.text)![0] : word.text;
+    const node = Number(digits) + 0;
+    if (!/^[+-]?\d+$/.test(digits) || !Number.isSafeInteger(node))
+      wrong ??= 'A node id is an integer of at most 2^53-1.';
+    nodes.push(node);
+    at++;
+    const rangeEnd = rangeAt(reading, at);
+    if (rangeEnd > at) {
+      wrong ??= 'Nodes are named one by one: nodes 3, 4 and 5.';
+      at = rangeEnd;
+    }
+    const next = nextNumber(reading, at, isMany);
+    if (next === undefined) break;
+    at = next;
+  }
+  if (isWord(reading, at, ']', ')', '}') && isWord(reading, begin - 1, '[', '(', '{')) at++;
+  return { nodes, end: at, wrong };
+}
+
+/** The end of `-7` or `to 7` behind a node. */
+function rangeAt(reading: Reading, at: number): number {
+  const isDash = freeWord(reading, at)?.text === '-' && freeWord(reading, at)!.glued;
+  if (!isDash && !isWord(reading, at, 'to', '..', 'through')) return at;
+  return isNode(reading, at + 1) ? at + 2 : at;
+}
+
+/** Place of the next number of a list. */
+function nextNumber(reading: Reading, from: number, isMany: boolean): number | undefined {
+  let at = from;
+  for (let steps = 0; steps < 2 && isWord(reading, at, ...LINKS); steps++) at++;
+  if (at === from && !isMany) return undefined;
+  if (isWord(reading, at, '#')) at++;
+  return isNode(reading, at) ? at : undefined;
+}
+
+/** A number that counts or dates nothing. */
+function isNode(reading: Reading, at: number): boolean {
+  const word = freeWord(reading, at);
+  if (word?.kind !== 'number') return false;
+  const next = freeWord(reading, at + 1);
+  if (next === undefined || next.kind !== 'word') return true;
+  return !next.glued && unitOf(next.lower) === undefined && !COUNTED.test(next.lower) && !MONTH.test(next.lower);
+}

@@ -1,0 +1,59 @@
+// Where a sentence denies something: the words of negation, the clause they stand in.
+
+export interface Denial {
+  /** Offsets of the clause. */
+  start: number;
+  end: number;
+  /** Where the word of negation stands. */
+  at: number;
+}
+
+/** Negations in form only. */
+const IDIOM =
+  /\b(?:not (?:only|just|merely|solely|to mention|more than|less than|later than|earlier than)|no (?:more|less|fewer|later|earlier|sooner) than|no (?:doubt|fewer|others?)|without (?:a )?doubt|whether or not|or not|if not|no one else|nobody else|nothing else|none other|nos?\.(?= ?\d)|nicht nur|nicht zuletzt|non seulement|no s[oó]lo|no solamente|не только|not? less|nothing (?:more|less))\b|不仅|不僅|不但|不久|不同|没错|लेकिन न केवल|न केवल|だけでなく|ليس فقط/giu;
+const WORDS = new Set(
+  (
+    'not never no nor neither none nobody nothing nowhere without cannot isnt arent wasnt werent didnt doesnt dont hasnt havent hadnt denies deny denied refuses refused false untrue incorrect lack lacks lacked lacking absent ' +
+    'nicht nie niemals kein keine keinen keinem keiner keines nichts weder ohne niemand pas jamais aucun aucune sans ' +
+    'nunca jamás ningún ninguno ninguna tampoco sin nadie não nem nenhum nenhuma sem non mai senza niet geen nooit ' +
+    'не нет никогда нельзя никто ничего ни без لم لا ليس ليست ليسا لن ما غير بدون أبدا أبدًا नहीं नही मत बिना'
+  ).split(' '),
+);
+const WORD = /[\p{L}\p{M}\p{N}_]+(?:'[\p{L}]+)?/gu;
+const SIGNS =
+  /没有|沒有|并未|並未|从未|從未|从不|不是|並非|并非|未曾|未能|不会|不會|不在|不|没|沒|未|ません|なかった|ではない|じゃない|していない|ていない|ずに|않|없|아니|못/gu;
+const CLAUSE =
+  /[,;:\u2014\u3001\uff0c\uff1b\u060c()|]|\s-\s|\s(?:but|whereas|while|although|though|however|because|since|aber|sondern|während|weil|mais|alors que|parce que|pero|sino|mientras|porque|но|а|потому что|لكن|बल्कि|लेकिन)\s/giu;
+
+/** Denials of `text` (folded; quotes and tags masked). */
+export function denialsIn(text: string): Denial[] {
+  let places = negations(text);
+  if (places.length === 0) return [];
+  const plain = text.replace(IDIOM, (idiom) => ' '.repeat(idiom.length));
+  places = negations(plain);
+  if (places.length === 0) return [];
+  const cuts = [...plain.matchAll(CLAUSE)].map((match) => match.index);
+  const denials: Denial[] = [];
+  let next = 0;
+  for (const at of places) {
+    while (next < cuts.length && cuts[next]! < at) next++;
+    const start = next === 0 ? 0 : cuts[next - 1]!;
+    const end = cuts[next] ?? text.length;
+    if (denials.at(-1)?.start !== start) denials.push({ start, end, at });
+  }
+  return denials;
+}
+
+/** Where words of negation stand, in order. */
+function negations(text: string): number[] {
+  const places: number[] = [];
+  for (const match of text.matchAll(WORD)) {
+    const word = match[0].toLowerCase();
+    const isFailure =
+      /^fail(?:s|ed)?$/.test(word) &&
+      /^ to\b/.test(text.slice(match.index + word.length, match.index + word.length + 4));
+    if (WORDS.has(word) || word.endsWith("n't") || isFailure) places.push(match.index);
+  }
+  if (/[^ -~]/.test(text)) for (const match of text.matchAll(SIGNS)) places.push(match.index);
+  return places.sort((a, b) => a - b);
+}

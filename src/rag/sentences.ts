@@ -1,0 +1,232 @@
+// Cuts an answer into sentences: lines, list items, headings and table rows are sentences of their own; tags after a full stop belong to what they follow.
+
+import { staysOpen } from './abbreviations.ts';
+import { comparable } from './lookalikes.ts';
+import { monthOf } from './month-names.ts';
+import { endOfTagAt, hasTag } from './tags.ts';
+
+export interface Sentence {
+  /** Offsets in the answer. */
+  start: number;
+  end: number;
+  /** `structure` states nothing: rules, fences, brackets of JSON. */
+  kind: 'stating' | 'question' | 'structure';
+  /** It begins a line, so it may begin with the mark of a list. */
+  beginsLine: boolean;
+}
+
+/** Line breaks, as characters and as elements of HTML. */
+const BREAK =
+  /\r\n|[\n\r\v\f\u0085\u2028\u2029]|<\/?(?:br|p|li|ul|ol|div|tr|td|th|table|thead|tbody|h[1-6]|hr|blockquote|section)\b[^<>\n]{0,200}>/gi;
+/** In JSON a line break is written as two characters. */
+const BREAK_OF_JSON = new RegExp(`${BREAK.source}|\\\\n`, 'gi');
+/** Full stops of all scripts. */
+const STOP =
+  /[.!?\u2026\u203c\u2047-\u2049\u0589\u3002\uff01\uff1f\uff0e\uff61\u0964\u0965\u061f\u06d4\u1362\u1367\u1368\ufe52\ufe56\ufe57\u17d4\u17d5\u104b\u0f0d]/g;
+/** Those that may also stand inside a word or number. */
+const LATIN_STOP = /[.!?\u2026\u0589]/;
+const STOPS =
+  /[.!?\u2026\u203c\u2047-\u2049\u0589\u3002\uff01\uff1f\uff0e\uff61\u0964\u0965\u061f\u06d4\u1362\u1367\u1368\ufe52\ufe56\ufe57\u17d4\u17d5\u104b\u0f0d]*/y;
+/** Quotes, brackets and emphasis that close after a full stop. */
+const CLOSERS = /["'\u201d\u2019\u00bb\u203a\u300d\u300f)\]\uff09*_`~}]*/y;
+const ASKING = /[?\u2048\u2049\u2047\uff1f\u061f\u1367\ufe56]["'\u201d\u2019\u00bb\u203a\u300d\u300f)\uff09!?*_`~\s]*$/;
+/** A claim that asks for nothing but consent. */
+const CONSENT =
+  /[,;\u2014-]\s*(?:right|ok|okay|yes|no|correct|true|agreed|huh|eh|innit|don't you think|oder|nicht wahr|n'est-ce pas|verdad|(?:is|are|was|were|did|do|does|has|have|had|wo|would|ca|could)n't (?:it|they|he|she|we|you))\s*\?+["')*_\s]*$/i;
+const FENCE = /^\s*(?:```|~~~)[\w+-]*\s*$/;
+
+/** Quoted texts that `isStored` knows are not cut. */
+export function* sentencesOf(
+  answer: string,
+  isStored: (quoted: string) => boolean = () => false,
+): Generator<Sentence, void, void> {
+  let last: Sentence | undefined;
+  let lineEnd = 0;
+  const quotes = storedQuotes(answer, isStored);
+  for (const line of linesOf(answer)) {
+    for (const sentence of sentencesOfLine(answer, line.start, line.end, quotes)) {
+      const follows =
+        last !== undefined && sentence.beginsLine && !/[\n\r][^\S\n]*[\n\r]/.test(answer.slice(lineEnd, line.start));
+      if (follows && isOnlyTags(answer, sentence) && last!.kind !== 'structure') {
+        last!.end = sentence.end; // the tags of the line before
+        continue;
+      }
+      if (last !== undefined) yield last;
+      last = sentence;
+    }
+    lineEnd = line.end;
+  }
+  if (last !== undefined) yield last;
+}
+
+function* linesOf(answer: string): Generator<{ start: number; end: number }> {
+  let start = 0;
+  const breaks = /^\s*(?:```(?:json)?\s*)?[[{"]/.test(answer) ? BREAK_OF_JSON : BREAK;
+  for (const match of answer.matchAll(breaks)) {
+    if (match.index > start) yield { start, end: match.index };
+    start = match.index + match[0].length;
+  }
+  if (start < answer.length) yield { start, end: answer.length };
+}
+
+function* sentencesOfLine(answer: string, lineStart: number, lineEnd: number, quotes: Quotes): Generator<Sentence> {
+  const start = skipSpace(answer, lineStart, lineEnd);
+  let end = lineEnd;
+  while (end > start && /\s/.test(answer[end - 1]!)) end--;
+  if (start === end) return;
+  const ends = isWhole(answer, start, end) ? [end] : cutsOf(answer, start, end, quotes);
+  let at = start;
+  let sentence: Sentence | undefined;
+  for (const cut of ends) {
+    const next = asSentence(answer, skipSpace(answer, at, cut), cut, at === start);
+    at = cut;
+    if (sentence !== undefined && next.kind === 'structure') {
+      sentence.end = cut; // what is left of brackets and quotes
+      continue;
+    }
+    if (sentence !== undefined) yield sentence;
+    sentence = next;
+  }
+  if (sentence !== undefined) yield sentence;
+}
+
+function skipSpace(answer: string, from: number, to: number): number {
+  let at = from;
+  while (at < to && /\s/.test(answer[at]!)) at++;
+  return at;
+}
+
+/** Rows of tables and fences are not cut. */
+function isWhole(answer: string, start: number, end: number): boolean {
+  return answer[start] === '|' || (end - start < 40 && FENCE.test(answer.slice(start, end)));
+}
+
+function asSentence(answer: string, start: number, end: number, beginsLine: boolean): Sentence {
+  const text = answer.slice(start, end);
+  let kind: Sentence['kind'] = 'stating';
+  if (!/[\p{L}\p{N}]/u.test(text) || FENCE.test(text)) kind = 'structure';
+  else if (ASKING.test(text.slice(-40)) && !CONSENT.test(text.slice(-80)) && !hasTag(text)) kind = 'question';
+  return { start, end, kind, beginsLine };
+}
+
+function isOnlyTags(answer: string, { start, end }: Sentence): boolean {
+  let at = start;
+  for (let next = endOfTagAt(answer, at); next >= 0 && next <= end; next = endOfTagAt(answer, at)) {
+    at = next;
+    while (at < end && /[\s,;.*_`]/.test(answer[at]!)) at++;
+    if (at >= end) return true;
+  }
+  return false;
+}
+
+/** Where the sentences of one line end; the last one is the line's end. */
+function* cutsOf(answer: string, start: number, end: number, quotes: Quotes): Generator<number> {
+  let from = start;
+  const stop = new RegExp(STOP); // its own place, as others may run in between
+  stop.lastIndex = start;
+  for (let match = stop.exec(answer); match !== null && match.index < end; match = stop.exec(answer)) {
+    if (match.index < from) continue;
+    const quoteEnd = quotes.endAround(match.index);
+    if (quoteEnd !== undefined && quoteEnd <= end) {
+      stop.lastIndex = quoteEnd;
+      continue;
+    }
+    const stopsEnd = runEnd(STOPS, answer, match.index);
+    const closed = Math.min(end, runEnd(CLOSERS, answer, stopsEnd));
+    stop.lastIndex = closed;
+    if (!endsHere(answer, from, match.index, stopsEnd, closed, end)) continue;
+    from = withTagsBehind(answer, from, match.index, closed, end);
+    if (from >= end) break;
+    yield from;
+    stop.lastIndex = from;
+  }
+  yield end;
+}
+
+interface Quotes {
+  /** The end of the quote around `at`; asked with growing offsets. */
+  endAround(at: number): number | undefined;
+}
+
+/** Quotes with a full stop inside that are known texts; the stop before their closing sign may still end the sentence. */
+function storedQuotes(answer: string, isStored: (quoted: string) => boolean): Quotes {
+  const found: { start: number; end: number }[] = [];
+  for (const match of answer.matchAll(/(?<!\\)"((?:[^"\\\n]|\\.){0,2000})"|\u201c([^\u201c\u201d\n]{0,2000})\u201d/g)) {
+    const content = match[1] ?? match[2]!;
+    if (!/[^\p{L}\p{N}\s,-]/u.test(content) || !isStored(content)) continue;
+    const trailing = /[.!?\u2026\u3002\uff01\uff1f]*$/.exec(content)![0].length;
+    found.push({ start: match.index, end: match.index + match[0].length - 1 - trailing });
+  }
+  let next = 0;
+  return {
+    endAround(at) {
+      while (next < found.length && found[next]!.end <= at) next++;
+      return next < found.length && found[next]!.start < at ? found[next]!.end : undefined;
+    },
+  };
+}
+
+function runEnd(pattern: RegExp, text: string, at: number): number {
+  pattern.lastIndex = at;
+  pattern.test(text);
+  return Math.max(at, pattern.lastIndex);
+}
+
+/** Whether the stops at `stop` (up to `stopsEnd`, with closing quotes up to `closed`) end the sentence that began at `from`. */
+function endsHere(answer: string, from: number, stop: number, stopsEnd: number, closed: number, end: number): boolean {
+  if (closed >= end) return true;
+  const sign = answer[stop]!;
+  if (!LATIN_STOP.test(sign)) return true;
+  const before = answer[stop - 1] ?? ' ';
+  const next = answer[closed]!;
+  if (/[[\uff3b\u3010]/.test(next)) return endOfTagAt(answer, closed) >= 0;
+  if (!/\s/.test(next)) {
+    if (/[\]\uff3d\u3011]/.test(before)) return /[\p{L}\p{N}]/u.test(next);
+    return (
+      /[\p{Ll}\p{Lo}\p{N})"\u201d]/u.test(before) &&
+      /[\p{Lu}\p{Lo}]/u.test(next) &&
+      !(/\p{N}/u.test(before) && /\p{N}/u.test(next))
+    );
+  }
+  const rest = answer.slice(closed, Math.min(end, closed + 40)).trimStart();
+  if (stopsEnd > stop + 1 || sign === '\u2026') return !/^\p{Ll}/u.test(rest) || /[\]\uff3d\u3011]/.test(before);
+  if (closed > stopsEnd && /["'\u201d\u00bb]/.test(answer.slice(stopsEnd, closed)) && /^\p{Ll}/u.test(rest))
+    return false; // "Go." and went
+  if (sign !== '.' || closed > stopsEnd) return true;
+  return !isInside(answer, from, stop, rest);
+}
+
+/** Whether a single full stop belongs to an abbreviation, an initial, a date or the number of a list. */
+function isInside(answer: string, from: number, stop: number, rest: string): boolean {
+  const begun = answer.slice(Math.max(from, stop - 24), stop);
+  const word = /[\p{L}\p{M}\p{N}.]+$/u.exec(begun)?.[0] ?? '';
+  if (word === '') return false;
+  if (/^\d{1,3}$/.test(word) && stop - from < 12 && /^[\s>*_#+-]*\(?\d{1,3}$/.test(answer.slice(from, stop)))
+    return true;
+  if (/^\d{1,2}$/.test(word)) {
+    if (/\d{1,2}\. ?\d{1,2}$/.test(begun) && /^\d{4}/.test(rest)) return true; // 14. 11. 2023
+    const following = /^[\p{L}\p{M}]+/u.exec(rest)?.[0];
+    return (
+      (following !== undefined && monthOf(comparable(following)) !== undefined) || /^\d{1,2}\. ?\d{2,4}/.test(rest)
+    );
+  }
+  if (/^\d/.test(rest) && monthOf(comparable(word)) !== undefined) return true; // Nov. 14
+  const open = staysOpen(word, /^["'\u201c(]*[\p{Lu}\p{N}]/u.test(rest));
+  return open ?? /^(?:\p{Lu}|(?:\p{L}\.)+\p{L})$/u.test(word);
+}
+
+/** The end of the sentence with the tags that stand behind its full stop, unless they begin the next sentence. */
+function withTagsBehind(answer: string, from: number, stop: number, closed: number, end: number): number {
+  let at = closed;
+  for (let next = endOfTagAt(answer, at); next >= 0 && next <= end; next = endOfTagAt(answer, at)) {
+    at = next;
+    const between = /[\s]*(?:[,;&]|and )?/y;
+    between.lastIndex = at;
+    if (between.test(answer) && endOfTagAt(answer, between.lastIndex) >= 0) at = between.lastIndex;
+  }
+  if (at === closed) return closed;
+  const tail = Math.min(end, runEnd(/[.!?\u2026\u3002\uff0e\u0964"'\u201d)*_`~,;]*/y, answer, at));
+  const rest = answer.slice(tail, Math.min(end, tail + 20)).trimStart();
+  if (rest === '' || tail > at) return tail;
+  return hasTag(answer.slice(from, stop)) || /^\p{Ll}/u.test(rest) ? closed : tail;
+}

@@ -1,0 +1,37 @@
+// Times the stages of a pipeline.
+
+import type { Timings } from './request.ts';
+
+export class Stopwatch {
+  readonly #now: () => number;
+  readonly #start: number;
+  #last: number;
+  readonly #laps: Timings = { retrieval_ms: 0, reasoning_ms: 0, generation_ms: 0, total_ms: 0 };
+
+  /** `now`: milliseconds of a monotonic clock. */
+  constructor(now: () => number) {
+    this.#now = now;
+    this.#start = now();
+    this.#last = this.#start;
+  }
+
+  /** What passed since the last lap is this stage's. */
+  lap(stage: keyof Timings): void {
+    const now = this.#now();
+    this.#laps[stage] = rounded(now - this.#last);
+    this.#last = now;
+  }
+
+  laps(): Timings {
+    return { ...this.#laps, total_ms: this.total() };
+  }
+
+  total(): number {
+    return rounded(this.#now() - this.#start);
+  }
+}
+
+/** To microseconds. */
+function rounded(ms: number): number {
+  return Math.round(ms * 1000) / 1000;
+}

@@ -1,0 +1,75 @@
+// Which stretch of a sentence stands beside which of its tags.
+
+import { folded } from './lookalikes.ts';
+import type { Tag, TaggedSentence } from './tags.ts';
+
+/** Every text of one of the `options` must agree with the tags beside it. */
+export interface Stretch {
+  options: readonly (readonly { text: string; tags: readonly Tag[] }[])[];
+}
+
+const MOST_CUTS = 8;
+const VALUE =
+  /\p{N}|["\u201c\u201e\u00ab`\u300c]|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|twice)\b/iu;
+const CUT = /[,;:\u3001\uff0c\uff1b]|\s(?:and|but|while|whereas|then|und|et|y|и)\s/giu;
+
+/**
+ * With one group of tags everything stands beside it. With more, a clause stands beside the tag that follows it ("A [1], B [2]."), or, when the
+ * sentence begins with a tag and ends with a clause, beside the one before it ("[1] shows A, [2] shows B."). When it begins and ends with a
+ * clause, a clause in between may stand beside either, or be cut in two.
+ */
+export function stretchesOf({ texts, groups }: TaggedSentence): Stretch[] {
+  const tags = groups.map((group, index) => withNeighbour(group.tags, groups[index - 1]?.tags ?? groups[1]?.tags));
+  const last = tags.length - 1;
+  if (last === 0) return [single(`${texts[0]!} ${texts[1]!}`, tags[0]!)];
+  const leads = VALUE.test(folded(texts[0]!));
+  const trails = VALUE.test(folded(texts[last + 1]!));
+  const stretches: Stretch[] = [single(texts[0]!, tags[0]!), single(texts[last + 1]!, tags[last]!)];
+  for (let index = 1; index <= last; index++) {
+    const text = texts[index]!;
+    const before = tags[index - 1]!;
+    const after = tags[index]!;
+    if (leads && trails)
+      stretches.push({
+        options: [[{ text, tags: after }], [{ text, tags: before }], ...cutInTwo(text, before, after)],
+      });
+    else if (trails)
+      stretches.push(
+        index === 1
+          ? { options: [[{ text, tags: before }]] }
+          : { options: [[{ text, tags: before }], ...cutInTwo(text, before, after)] },
+      );
+    else if (leads || index > 1 || !isOpening(texts[0]!)) stretches.push(single(text, after));
+    else stretches.push(single(text, [...before, ...after]));
+  }
+  return stretches;
+}
+
+function single(text: string, tags: readonly Tag[]): Stretch {
+  return { options: [[{ text, tags }]] };
+}
+
+/** Rules alone hold no values of edges: what stands beside them may be said of their neighbours' tags. */
+function withNeighbour(tags: readonly Tag[], neighbour: readonly Tag[] | undefined): readonly Tag[] {
+  return neighbour !== undefined && tags.every((tag) => tag.kind === 'RULE') ? [...tags, ...neighbour] : tags;
+}
+
+/** "By", "According to", "In event": a few words that only introduce the tag. */
+function isOpening(text: string): boolean {
+  return (text.match(/[\p{L}\p{M}]+/gu) ?? []).length <= 3 && OPENING.test(text);
+}
+
+const OPENING =
+  /^[\s*_"'(]*(?:(?:by|per|from|in|under|using|applying|according|given|with|based|since|as|for|see|at|on|nach|laut|gemäß|aus|selon|d'après|par|según|por|de|по|согласно|из|в)(?![\p{L}])|根据|根據|依|按|によると|وفق|$)/iu;
+
+function cutInTwo(
+  text: string,
+  before: readonly Tag[],
+  after: readonly Tag[],
+): { text: string; tags: readonly Tag[] }[][] {
+  const cuts = [...text.matchAll(CUT)].slice(0, MOST_CUTS);
+  return cuts.map(({ index }) => [
+    { text: text.slice(0, index), tags: before },
+    { text: text.slice(index), tags: after },
+  ]);
+}

@@ -1,0 +1,46 @@
+// What the sentences of an answer may rest on: the edges, steps and rules of this very answer.
+
+import { type Derived, MOST_FACTS } from './derived.ts';
+import type { RuleFact, StepFact } from './derived-fact.ts';
+import type { Steps, Support } from './firewall.ts';
+import type { RetrievedEdge } from './retrieved-edge.ts';
+
+export function supportOf(edges: readonly RetrievedEdge[], derived: Derived | undefined): Support {
+  const rules = new Map<number, RuleFact>();
+  for (const [index, rule] of (derived?.rules ?? []).entries()) rules.set(index + 1, rule);
+  return { edges: new Map(edges.map((edge) => [edge.edge_id, edge])), rules, steps: new LazySteps(derived) };
+}
+
+/** Facts that are looked through for what an answer denies or repeats: a context shows far fewer. */
+const MOST_LOOKED_AT = 5000;
+
+/** Steps by number, made when they are asked for: an answer cites few of them. */
+class LazySteps implements Steps {
+  readonly #derived: Derived | undefined;
+  readonly #made = new Map<number, StepFact>();
+
+  constructor(derived: Derived | undefined) {
+    this.#derived = derived;
+  }
+
+  has(number: number): boolean {
+    return Number.isInteger(number) && number >= 1 && number <= Math.min(MOST_FACTS, this.#derived?.count ?? 0);
+  }
+
+  get(number: number): StepFact | undefined {
+    if (!this.has(number)) return undefined;
+    const made = this.#made.get(number);
+    if (made !== undefined) return made;
+    const steps = this.#derived!.step(number);
+    for (let step = steps.next(); ; step = steps.next()) {
+      if (step.done !== true) continue;
+      this.#made.set(number, step.value);
+      return step.value;
+    }
+  }
+
+  *values(): Generator<Pick<StepFact, 'predicate' | 'args'>, void, void> {
+    const count = Math.min(MOST_LOOKED_AT, this.#derived?.count ?? 0);
+    for (let number = 1; number <= count; number++) yield this.#derived!.fact(number);
+  }
+}

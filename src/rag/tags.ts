@@ -1,0 +1,198 @@
+// The tags of a sentence: `[HEDGE-12]`, `[STEP-1]`, `[RULE-1]`, their accepted spellings, and what only looks like one.
+
+import { folded, lettersOf, skeleton } from './lookalikes.ts';
+
+export type TagKind = 'HEDGE' | 'STEP' | 'RULE';
+
+export interface Tag {
+  readonly kind: TagKind;
+  readonly number: number;
+}
+
+/** Tags that stand together, with nothing said between them. */
+export interface TagGroup {
+  readonly tags: readonly Tag[];
+}
+
+/** A sentence cut at its tags: `texts` has one entry more than `groups`. */
+export interface TaggedSentence {
+  readonly texts: readonly string[];
+  readonly groups: readonly TagGroup[];
+  /** The sentence with every tag in its one exact spelling. */
+  readonly spelled: string;
+  /** Why the sentence cannot stand, when something in it only looks like a tag. */
+  readonly problem: string | undefined;
+}
+
+/** More tags than this in one pair of brackets are no list but noise. */
+const LONGEST_RANGE = 1000;
+const SPACE = '[ \\t\\u00a0\\u202f\\u3000]*';
+const HYPHEN = '[-\\u2010\\u2011\\u2012\\u2013]';
+const ITEM = new RegExp(
+  `${SPACE}(?:(HEDGE|STEP|RULE)${HYPHEN})?(0|[1-9][0-9]{0,15})(?![0-9])(?:${SPACE}(?:${HYPHEN}|\\u2014|\\.\\.\\.?|\\u2026|to)${SPACE}(?:(HEDGE|STEP|RULE)${HYPHEN})?([1-9][0-9]{0,15})(?![0-9]))?${SPACE}`,
+  'iy',
+);
+const SEPARATOR = /(?:[,;/&+\u3001]|and|und|et| )/iy;
+const BRACKET = /\\?[[\uff3b\u3010\u3014]|\\?[\]\uff3d\u3011\u3015]/g;
+/** Between two tags of one group. */
+const BETWEEN = /^[\s,;&+/*_`~()|\u3001\uff0c.]*(?:(?:and|und|et|y|e|и|和|と|و|और)[\s*_`]+)?$/iu;
+
+export function formatTag(tag: Tag): string {
+  return `[${tag.kind}-${tag.number}]`;
+}
+
+/** `HEDGE-12` as answers spell it in `hedge_tags`, or undefined. */
+export function parseTagName(name: string): Tag | undefined {
+  const match = /^(HEDGE|STEP|RULE)-(0|[1-9][0-9]{0,15})$/.exec(name);
+  return match === null ? undefined : { kind: match[1] as TagKind, number: Number(match[2]) };
+}
+
+/** Whether a text has brackets with something in them that is, or wants to be taken for, a tag. */
+export function hasTag(text: string): boolean {
+  for (const { from, to } of bracketsIn(text)) if (looksLikeTag(text.slice(from, to))) return true;
+  return false;
+}
+
+/** Where the brackets at `at` (spaces and emphasis before them allowed) end, when they hold a tag; else -1. */
+export function endOfTagAt(text: string, at: number): number {
+  const open = /[\s*_`~("]*\\?[[\uff3b\u3010\u3014]/y;
+  open.lastIndex = at;
+  if (!open.test(text)) return -1;
+  const from = open.lastIndex;
+  const close = /[[\]\uff3b\uff3d\u3010\u3011\u3014\u3015\n]/g;
+  close.lastIndex = from;
+  const end = close.exec(text);
+  if (end === null || !/[\]\uff3d\u3011\u3015]/.test(end[0])) return -1;
+  return looksLikeTag(text.slice(from, end.index)) ? end.index + 1 : -1;
+}
+
+export function cutAtTags(sentence: string): TaggedSentence {
+  const texts: string[] = [];
+  const groups: { tags: Tag[] }[] = [];
+  const spelled: string[] = [];
+  let problem: string | undefined;
+  let at = 0;
+  for (const { from, to, start, end } of bracketsIn(sentence)) {
+    const content = sentence.slice(from, to);
+    const tags = parseTags(content);
+    if (tags === undefined) {
+      if (looksLikeTag(content))
+        problem ??= `${shown(content)} in brackets is no tag of the form [HEDGE-n], [STEP-n] or [RULE-n]`;
+      continue;
+    }
+    if (/^\]?\(/.test(sentence.slice(end, end + 2))) problem ??= 'a tag is made a link';
+    const text = sentence.slice(at, start);
+    const last = groups.at(-1);
+    if (last !== undefined && BETWEEN.test(text)) last.tags.push(...tags);
+    else {
+      texts.push(text);
+      groups.push({ tags: [...tags] });
+    }
+    spelled.push(text, tags.map(formatTag).join(' '));
+    at = end;
+  }
+  const rest = sentence.slice(at);
+  texts.push(rest);
+  spelled.push(rest);
+  return { texts, groups, spelled: spelled.join(''), problem };
+}
+
+interface Brackets {
+  /** Of the brackets, and of what is between them. */
+  start: number;
+  end: number;
+  from: number;
+  to: number;
+}
+
+/** Pairs of brackets with no bracket between them. */
+function* bracketsIn(text: string): Generator<Brackets> {
+  let open: { start: number; from: number } | undefined;
+  for (const match of text.matchAll(BRACKET)) {
+    const end = match.index + match[0].length;
+    if (/[[\uff3b\u3010\u3014]/.test(match[0])) open = { start: match.index, from: end };
+    else if (open !== undefined) {
+      yield { start: open.start, end, from: open.from, to: match.index };
+      open = undefined;
+    }
+  }
+}
+
+/** `HEDGE-1`, `HEDGE-1, STEP-2`, `HEDGE-1, 2`, `HEDGE-1–3`; any case; full-width forms. Undefined when it is anything else. */
+function parseTags(content: string): Tag[] | undefined {
+  const text = content.replace(/[\uff01-\uff5e]/g, (wide) => String.fromCharCode(wide.charCodeAt(0) - 0xfee0));
+  const tags: Tag[] = [];
+  let kind: string | undefined;
+  let at = 0;
+  for (;;) {
+    ITEM.lastIndex = at;
+    const item = ITEM.exec(text);
+    if (item === null) return undefined;
+    kind = item[1]?.toUpperCase() ?? kind;
+    if (kind === undefined || (item[3] !== undefined && item[3].toUpperCase() !== kind)) return undefined;
+    const first = Number(item[2]);
+    const last = item[4] === undefined ? first : Number(item[4]);
+    if (last < first || last - first >= LONGEST_RANGE) return undefined;
+    for (let number = first; number <= last; number++) tags.push({ kind: kind as TagKind, number });
+    at = ITEM.lastIndex;
+    if (at === text.length) return tags;
+    let separated = false;
+    for (SEPARATOR.lastIndex = at; SEPARATOR.test(text); separated = true) at = SEPARATOR.lastIndex;
+    if (!separated && text[at - 1] !== ' ') return undefined;
+  }
+}
+
+/** Any word with a number in brackets looks like a tag: `[FACT-3]`, `[HED GE 1]`, `[H3DGE-1]`. `[3, 9]` and `[weight 0.5]` do not. */
+function looksLikeTag(content: string): boolean {
+  if (content.length > 20_000) return true;
+  const plain = skeleton(content);
+  if (
+    /^[^\p{L}\p{N}"'\u201c\u201e\u00ab]*[\p{L}][\p{L}\p{N}]*[-\u2010-\u2015#_][-+]?\p{N}+[^\p{L}\p{N}]*$/u.test(plain)
+  )
+    return true;
+  const letters = lettersOf(content);
+  if (letters.includes('hedge')) return true;
+  return /step|rule/.test(letters) && /\p{N}/u.test(plain) && plain.length < 40;
+}
+
+function shown(content: string): string {
+  const text = folded(content);
+  return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}...` : text);
+}
+
+/** Names of edges, steps and rules outside brackets: `HEDGE-12 shows ...`; disguised ones, half ones. */
+export function namesOutsideTags(text: string): { tags: Tag[]; problem: string | undefined } {
+  const tags: Tag[] = [];
+  const looks = skeleton(text);
+  if (!/hedge|step|rule/.test(looks)) return { tags, problem: undefined };
+  const disguised = 'a tag is written with letters that only look like the right ones';
+  const lower = folded(text).toLowerCase();
+  if (count(looks, /hedge/g) > count(lower, /hedge/g)) return { tags, problem: disguised };
+  for (const match of looks.matchAll(/hedge[\s_#:.(-]{0,3}(\d{0,17})|\b(step|rule)[-_#](\d{1,17})/g)) {
+    const digits = match[1] ?? match[3]!;
+    if (digits === '') {
+      if (/[-_#]/.test(match[0])) return { tags, problem: 'a tag is torn in two' };
+      continue;
+    }
+    tags.push({ kind: (match[2] ?? 'hedge').toUpperCase() as TagKind, number: Number(digits) });
+  }
+  return { tags, problem: undefined };
+}
+
+function count(text: string, pattern: RegExp): number {
+  return text.match(pattern)?.length ?? 0;
+}
+
+/** Stored text and questions with what looks like a tag made harmless: `[HEDGE-9]` becomes `(HEDGE 9)`. */
+export function withoutTags(text: string): string {
+  const parts: string[] = [];
+  let at = 0;
+  for (const { from, to, start, end } of bracketsIn(text)) {
+    const content = text.slice(from, to);
+    if (parseTags(content) === undefined && !looksLikeTag(content)) continue;
+    parts.push(text.slice(at, start), `(${content})`);
+    at = end;
+  }
+  parts.push(text.slice(at));
+  return parts.join('').replace(/\b(HEDGE|STEP|RULE)\s*[-\u2010-\u2015\u2212_#]+\s*(?=[-+]?\d)/gi, '$1 ');
+}

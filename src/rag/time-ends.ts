@@ -1,0 +1,65 @@
+// The times of the first and the last live edge of a window, found without looking at all edges between them.
+
+import type { EdgeReader } from './edge-rows.ts';
+
+export interface TimeEnds {
+  readonly least: number;
+  readonly greatest: number;
+}
+
+/** The engine looks at so many rows in memory for the ends of a window in a fraction of a millisecond. */
+const FEW_ROWS = 16_384;
+const LAST_SECOND = Number.MAX_SAFE_INTEGER;
+
+/** Undefined: no edge. Both bounds are included. */
+export function* timeEnds(
+  reader: EdgeReader,
+  startTs: number | undefined,
+  endTs: number | undefined,
+): Generator<undefined, TimeEnds | undefined, void> {
+  if ((startTs ?? -LAST_SECOND) > (endTs ?? LAST_SECOND)) return undefined;
+  let inMemory = 0;
+  for (const { memtable } of reader.snapshot.version.memtables) inMemory += memtable.rows;
+  if (inMemory <= FEW_ROWS) return reader.table.timeBounds({ startTs, endTs }, reader.snapshot);
+  const least = yield* lastTimeOf(reader, startTs, endTs, 1);
+  if (least === undefined) return undefined;
+  // No live edge lies behind `high`; the estimates count dead ones too.
+  let high = yield* latestEstimated(reader, least, endTs ?? LAST_SECOND);
+  for (let width = 1; high > least; width *= 4) {
+    const found = yield* lastTimeOf(reader, Math.max(least, high - width + 1), high, width === 1 ? 1 : undefined);
+    if (found !== undefined) return { least, greatest: found };
+    high -= width;
+  }
+  return { least, greatest: least };
+}
+
+/** The last time of a window's edges, or of its first `limit` ones. */
+function* lastTimeOf(
+  reader: EdgeReader,
+  startTs: number | undefined,
+  endTs: number | undefined,
+  limit: number | undefined,
+): Generator<undefined, number | undefined, void> {
+  let last: number | undefined;
+  for (const rows of reader.readKeys({ startTs, endTs, limit })) {
+    if (rows === null) yield;
+    else if (rows.rows > 0) last = rows.times[rows.rows - 1]!;
+  }
+  return last;
+}
+
+/** Steps of one search between two pauses. */
+const STEP_LOOKS = 16;
+
+/** A time behind which there is no edge; `low` has one. */
+function* latestEstimated(reader: EdgeReader, low: number, high: number): Generator<undefined, number, void> {
+  let [from, to] = [low, high];
+  for (let looks = 1; from < to; looks++) {
+    const middle = from + Math.ceil((to - from) / 2);
+    const { rows } = reader.table.estimate({ startTs: middle, endTs: high }, reader.snapshot);
+    if (rows > 0) from = middle;
+    else to = middle - 1;
+    if (looks % STEP_LOOKS === 0) yield;
+  }
+  return from;
+}

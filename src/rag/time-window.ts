@@ -1,0 +1,263 @@
+// The window of time that a text names: "between A and B", "since A", "last 3 days", "in March 2024"; several such parts count together.
+
+import { around, before, unitOf } from './calendar.ts';
+import { BEFORE_YESTERDAY, type Moment, momentAt, type NoMoment, type Place, saysSeconds } from './moments.ts';
+import type { QuestionWindow } from './question.ts';
+import { countAt, freeWord, isWord, type Phrases, phraseAt, phrases, putAside, type Reading, take } from './words.ts';
+
+interface Bounds {
+  start: number | null;
+  end: number | null;
+}
+
+/** Reads all parts and takes their words. */
+export function readWindow(reading: Reading, nowTs: number): QuestionWindow | null {
+  let window: Bounds | null = null;
+  // Words that say what is meant come before moments that stand alone.
+  for (const readAt of [phraseBounds, loneBounds]) {
+    for (let at = 0; at < reading.words.length; at++) {
+      if (freeWord(reading, at) === undefined) continue;
+      const found = readAt(reading, at, nowTs);
+      if (found === undefined) continue;
+      if ('reason' in found) {
+        putAside(reading, at, found.end, found.reason);
+        continue;
+      }
+      const joined: Bounds = window === null ? found : joinedBounds(window, found);
+      const isWhole = found.start !== null && found.end !== null;
+      if (window !== null && isWhole && isEmpty(joined) && !isEmpty(window)) {
+        putAside(reading, at, found.stop, 'A question has one window of time; the first one counts.');
+        continue;
+      }
+      window = joined;
+      take(reading, at, found.stop);
+    }
+  }
+  return window === null ? null : { start_ts: window.start, end_ts: window.end };
+}
+
+interface Found extends Bounds {
+  /** Place of the word behind. */
+  readonly stop: number;
+}
+
+type Part = Found | NoMoment | undefined;
+
+function joinedBounds(a: Bounds, b: Bounds): Bounds {
+  return {
+    start: a.start === null ? b.start : b.start === null ? a.start : Math.max(a.start, b.start),
+    end: a.end === null ? b.end : b.end === null ? a.end : Math.min(a.end, b.end),
+  };
+}
+
+function isEmpty({ start, end }: Bounds): boolean {
+  return start !== null && end !== null && start > end;
+}
+
+const SINCE = phrases(
+  'since',
+  'on or after',
+  'at or after',
+  'starting on',
+  'starting from',
+  'starting at',
+  'starting in',
+  'starting',
+  'beginning',
+  'no earlier than',
+  'not before',
+);
+const AFTER = phrases('after', 'later than', 'newer than');
+const BEFORE = phrases('before', 'prior to', 'earlier than', 'older than');
+const UNTIL = phrases(
+  'on or before',
+  'at or before',
+  'until',
+  'till',
+  'up to',
+  'up until',
+  'through',
+  'no later than',
+  'not later than',
+  'not after',
+  'ending',
+  'by',
+);
+const DURING = phrases('on', 'in', 'during', 'at', 'for', 'of', 'within', 'from', 'the year', 'year');
+const TO = phrases('to', 'until', 'till', 'through', 'thru', 'up to', '-', '..', '...', '/');
+const BETWEEN = [...phrases('and', '&'), ...TO];
+const ONWARDS = phrases('onwards', 'onward', 'on', 'and later', 'or later');
+const CURRENT = phrases('this', 'current');
+/** `by 3` and `up to 3` may mean no time. */
+const WEAK = ['by', 'up', 'through', 'ending'];
+const TIMES = ['event_ts', 'timestamp', 'ts', 'time'];
+
+function phraseBounds(reading: Reading, at: number, nowTs: number): Part {
+  return (
+    compared(reading, at, nowTs) ??
+    between(reading, at, nowTs) ??
+    fromTo(reading, at, nowTs) ??
+    lastUnits(reading, at, nowTs) ??
+    oneSided(reading, at, nowTs)
+  );
+}
+
+/** `event_ts >= A`, `event_ts between A and B`. */
+function compared(reading: Reading, at: number, nowTs: number): Part {
+  if (!isWord(reading, at, ...TIMES)) return undefined;
+  let sign = at + 1;
+  if (isWord(reading, sign, 'is', 'was')) sign++;
+  const range = between(reading, sign, nowTs, 'seconds');
+  if (range !== undefined) return range;
+  const op = freeWord(reading, sign)?.text;
+  if (op === undefined || !['=', '==', ':', '<', '<=', '>', '>='].includes(op)) return undefined;
+  const found = momentAt(reading, sign + 1, nowTs, 'seconds');
+  if (found === undefined)
+    return { kind: 'none', reason: 'A time is compared with a date or with an epoch second.', end: sign + 1 };
+  if (found.kind === 'none') return found;
+  const { first, last, end: stop } = found;
+  if (op === '<') return { start: null, end: first - 1, stop };
+  if (op === '<=') return { start: null, end: last, stop };
+  if (op === '>') return { start: last + 1, end: null, stop };
+  if (op === '>=') return { start: first, end: null, stop };
+  return { start: found.span.first, end: found.span.last, stop };
+}
+
+function between(reading: Reading, at: number, nowTs: number, place: Place = 'after'): Part {
+  if (!isWord(reading, at, 'between')) return undefined;
+  return range(reading, at + 1, nowTs, BETWEEN, place);
+}
+
+/** "1000 and 2000": a number that looks like a year is a second beside one that does not. */
+function isMixed(reading: Reading, at: number, end: number, links: Phrases, nowTs: number): boolean {
+  const next = end + phraseAt(reading, end, links);
+  const [from, to] = [freeWord(reading, at), freeWord(reading, next)];
+  if (end !== at + 1 || from?.kind !== 'number' || to?.kind !== 'number') return false;
+  // 5 March 2001 begins with a number too.
+  if (momentAt(reading, next, nowTs, 'after')?.end !== next + 1) return false;
+  return isYear(from.text) !== isYear(to.text) && Math.min(from.text.length, to.text.length) < 5;
+}
+
+function isYear(text: string): boolean {
+  return /^(19|20|21)\d\d$/.test(text);
+}
+
+/** Two moments with a word between them; given in the wrong order they are turned. */
+function range(reading: Reading, at: number, nowTs: number, links: Phrases, place: Place): Part {
+  const from = momentAt(reading, at, nowTs, place);
+  if (from === undefined) return undefined;
+  if (place === 'after' && isMixed(reading, at, from.end, links, nowTs))
+    return range(reading, at, nowTs, links, 'seconds');
+  const link = phraseAt(reading, from.end, links);
+  if (link === 0) return undefined;
+  const to = momentAt(
+    reading,
+    from.end + link,
+    nowTs,
+    place === 'alone' ? 'after' : saysSeconds(reading, at) ? 'seconds' : place,
+  );
+  if (to === undefined) return undefined;
+  const wrong = [from, to].find((each) => each.kind === 'none') as NoMoment | undefined;
+  if (wrong !== undefined) return { ...wrong, end: to.end };
+  const b = to as Moment;
+  // "from January to March 2024": of that year; "from Monday to Friday": the Monday before.
+  const again = (from as Moment).isOpen === true ? momentAt(reading, at, b.last, place) : from;
+  const a = again?.kind === 'moment' ? again : (from as Moment);
+  return { start: Math.min(a.first, b.first), end: Math.max(a.last, b.last), stop: to.end };
+}
+
+function fromTo(reading: Reading, at: number, nowTs: number): Part {
+  if (!isWord(reading, at, 'from', 'since')) return undefined;
+  const whole = range(reading, at + 1, nowTs, TO, 'after');
+  if (whole !== undefined) return whole;
+  const found = momentAt(reading, at + 1, nowTs, 'after');
+  if (found === undefined || found.kind === 'none') return found;
+  const onwards = phraseAt(reading, found.end, ONWARDS);
+  // "from yesterday", "from 2024-01-05": that day is meant, unless more is said.
+  if (isWord(reading, at, 'since') || onwards > 0) return { start: found.first, end: null, stop: found.end + onwards };
+  return { start: found.span.first, end: found.span.last, stop: found.end };
+}
+
+const LAST = phrases(
+  'in the last',
+  'in the past',
+  'within the last',
+  'during the last',
+  'over the last',
+  'for the last',
+  'the last',
+  'last',
+  'past',
+  'previous',
+  'recent',
+);
+
+/** "last 3 days", "past hour", "last 24h": up to now. "this week": the whole of it. */
+function lastUnits(reading: Reading, at: number, nowTs: number): Part {
+  const current = phraseAt(reading, at, CURRENT);
+  if (current > 0) {
+    const unit = unitOf(freeWord(reading, at + current)?.lower ?? '');
+    if (unit === undefined || (freeWord(reading, at + current)!.lower.length < 4 && unit !== 'day')) return undefined;
+    const { first, last } = around(nowTs, unit);
+    return { start: first, end: last, stop: at + current + 1 };
+  }
+  const last = phraseAt(reading, at, LAST);
+  if (last === 0) return undefined;
+  const count = countAt(reading, at + last) ?? { value: 1, end: at + last };
+  const unit = unitOf(freeWord(reading, count.end)?.lower ?? '');
+  if (unit === undefined) return undefined;
+  const stop = count.end + 1;
+  const start = Number.isInteger(count.value) ? before(nowTs, count.value, unit) : undefined;
+  if (start === undefined)
+    return { kind: 'none', reason: 'This is no whole number of units that the calendar can go back.', end: stop };
+  return { start, end: nowTs, stop };
+}
+
+function oneSided(reading: Reading, at: number, nowTs: number): Part {
+  const sides = [SINCE, AFTER, UNTIL, BEFORE, DURING];
+  for (const side of sides) {
+    const words = phraseAt(reading, at, side);
+    if (words === 0 || isPartOfDate(reading, at)) continue;
+    const place = side === DURING || isWord(reading, at, ...WEAK) ? 'during' : 'after';
+    const found = momentAt(reading, at + words, nowTs, place) ?? ageMoment(reading, at + words, nowTs, side);
+    if (found === undefined) continue;
+    if (found.kind === 'none') return found;
+    const { first, last, span, end: stop } = found;
+    if (side === SINCE) return { start: first, end: null, stop };
+    if (side === AFTER) return { start: last + 1, end: null, stop };
+    if (side === BEFORE) return { start: null, end: first - 1, stop };
+    if (side === UNTIL) return { start: null, end: last, stop };
+    return { start: span.first, end: span.last, stop };
+  }
+  return undefined;
+}
+
+/** "5th of March", "day before yesterday": the word belongs to the date before it. */
+function isPartOfDate(reading: Reading, at: number): boolean {
+  if (isWord(reading, at, 'before')) return phraseAt(reading, at - 1, BEFORE_YESTERDAY) > 0;
+  const last = freeWord(reading, at - 1);
+  return isWord(reading, at, 'of') && (last?.kind === 'number' || /^(st|nd|rd|th)$/.test(last?.lower ?? ''));
+}
+
+/** "older than 3 days": counted back from now. */
+function ageMoment(reading: Reading, at: number, nowTs: number, side: Phrases): Moment | NoMoment | undefined {
+  if ((side !== BEFORE && side !== AFTER) || !isWord(reading, at - 1, 'than')) return undefined;
+  const count = isWord(reading, at, 'a', 'an') ? { value: 1, end: at + 1 } : countAt(reading, at);
+  const unit = count && unitOf(freeWord(reading, count.end)?.lower ?? '');
+  if (count === undefined || unit === undefined) return undefined;
+  const instant = Number.isInteger(count.value) ? before(nowTs, count.value, unit) : undefined;
+  const end = count.end + 1;
+  if (instant === undefined) return { kind: 'none', reason: 'This is no time that the calendar knows.', end };
+  const stretch = { first: instant, last: instant };
+  return { kind: 'moment', ...stretch, span: stretch, end, alone: false };
+}
+
+/** A moment without a word that says what it is for, or two with `to` between them. */
+function loneBounds(reading: Reading, at: number, nowTs: number): Part {
+  const whole = range(reading, at, nowTs, TO, 'alone');
+  if (whole !== undefined && 'reason' in whole) return whole;
+  const found = momentAt(reading, at, nowTs, 'alone');
+  if (found === undefined || found.kind === 'none') return found;
+  if (!found.alone) return undefined;
+  return whole ?? { start: found.span.first, end: found.span.last, stop: found.end };
+}

@@ -1,0 +1,86 @@
+// How many edges a text wants and in which order: "top 5", "3 most recent", "latest", "oldest 10".
+
+import type { EdgeOrder } from './question.ts';
+import { countAt, isWord, type Phrases, phraseAt, phrases, putAside, type Reading, take } from './words.ts';
+
+export interface Wanted {
+  top: number | null;
+  order: EdgeOrder;
+}
+
+const BEFORE_COUNT: readonly [EdgeOrder, Phrases][] = [
+  ['score', phrases('top', 'first', 'best', 'limit', 'limit to', 'show me', 'show', 'only')],
+  ['newest', phrases('most recent', 'latest', 'newest', 'last', 'recent')],
+  ['oldest', phrases('oldest', 'earliest')],
+];
+const BEHIND_COUNT: readonly [EdgeOrder, Phrases][] = [
+  ['newest', phrases('most recent', 'latest', 'newest', 'last')],
+  ['oldest', phrases('oldest', 'earliest')],
+  ['score', phrases('best', 'top')],
+];
+/** Words that name an order without a number. */
+const ALONE: readonly [EdgeOrder, Phrases][] = [
+  ['newest', phrases('most recent', 'most recently', 'latest', 'newest', 'newest first', 'most recent first')],
+  ['oldest', phrases('oldest', 'earliest', 'oldest first')],
+];
+/** `show 5` and `last 5` count only these; `top 5` counts anything. */
+const COUNTED =
+  'edges edge hyperedges hyperedge events event results result rows row items item entries records matches hits meetings contacts messages emails mails'.split(
+    ' ',
+  );
+const NEEDS_NOUN = phrases('show me', 'show', 'only');
+
+/** Reads what is wanted and takes its words. */
+export function readWanted(reading: Reading): Wanted {
+  const wanted: Wanted = { top: null, order: 'score' };
+  for (let at = 0; at < reading.words.length; at++) {
+    const found = countedAt(reading, at) ?? aloneAt(reading, at);
+    if (found === undefined) continue;
+    const { order, top, end } = found;
+    if (top !== null && (!Number.isSafeInteger(top) || top < 1)) {
+      putAside(reading, at, end, 'So many edges cannot be answered: a whole number from 1 on.');
+      continue;
+    }
+    if (top !== null && wanted.top !== null && wanted.top !== top) {
+      putAside(reading, at, end, 'A question has one number of edges; the first one counts.');
+      continue;
+    }
+    take(reading, at, end);
+    wanted.top ??= top;
+    if (order !== 'score') wanted.order = wanted.order === 'score' ? order : wanted.order;
+    at = end - 1;
+  }
+  return wanted;
+}
+
+interface Found {
+  readonly order: EdgeOrder;
+  readonly top: number | null;
+  readonly end: number;
+}
+
+function countedAt(reading: Reading, at: number): Found | undefined {
+  for (const [order, phrases] of BEFORE_COUNT) {
+    const words = phraseAt(reading, at, phrases);
+    const count = words === 0 ? undefined : countAt(reading, at + words);
+    if (count === undefined) continue;
+    const needsNoun = phraseAt(reading, at, NEEDS_NOUN) > 0;
+    if (needsNoun && !isWord(reading, count.end, ...COUNTED)) continue;
+    return { order, top: count.value, end: count.end };
+  }
+  const count = countAt(reading, at);
+  if (count === undefined) return undefined;
+  for (const [order, phrases] of BEHIND_COUNT) {
+    const words = phraseAt(reading, count.end, phrases);
+    if (words > 0) return { order, top: count.value, end: count.end + words };
+  }
+  return undefined;
+}
+
+function aloneAt(reading: Reading, at: number): Found | undefined {
+  for (const [order, phrases] of ALONE) {
+    const words = phraseAt(reading, at, phrases);
+    if (words > 0) return { order, top: null, end: at + words };
+  }
+  return undefined;
+}

@@ -1,0 +1,200 @@
+// Cuts a question into words, numbers, dates, quoted texts and signs, in time that grows with its length alone.
+
+export type WordKind = 'word' | 'number' | 'date' | 'time' | 'quoted' | 'sign';
+
+export interface Word {
+  readonly kind: WordKind;
+  /** As it stands in the tidied text; of a quoted text what is inside. */
+  readonly text: string;
+  readonly lower: string;
+  /** Offsets in the tidied text. */
+  readonly start: number;
+  readonly end: number;
+  /** Nothing stands between it and the word before. */
+  readonly glued: boolean;
+  /** What took it. */
+  taken: boolean;
+}
+
+const QUOTES: readonly [RegExp, string][] = [
+  [/[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]/g, '-'],
+  [/[\u2018\u2019\u201a\u201b\u2032\u00b4`]/g, "'"],
+  [/[\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb]/g, '"'],
+  [/[\u2264\u2a7d]/g, '<='],
+  [/[\u2265\u2a7e]/g, '>='],
+  [/\u2260/g, '!='],
+  [/[\s\p{Cc}\u200b\u2060\ufeff]+/gu, ' '],
+];
+
+/** One spelling for dashes, quotes, comparison signs and blanks. */
+export function tidied(text: string): string {
+  return QUOTES.reduce((tidy, [pattern, plain]) => tidy.replace(pattern, plain), text.normalize('NFC'));
+}
+
+/** A zone only behind a time. */
+const CLOCK = String.raw`\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?(?: ?(?:[zZ]|[uU][tT][cC]|[gG][mM][tT])(?![\p{L}\p{N}_])| ?[+-]\d{2}(?::?\d{2})?(?![\d-]))?`;
+// Every alternative begins at another kind of sign or has a fixed length: nothing is tried twice over a long stretch.
+const DATE = String.raw`(?:\d{4}-\d{1,2}-\d{1,2}|\d{4}/\d{1,2}/\d{1,2})(?:[tT]${CLOCK}| ${CLOCK})?(?![\p{L}\p{N}_])|\d{4}-\d{2}(?![\p{L}\p{N}_]|-\d)`;
+const WHOLE_DATE = new RegExp(`^(?:${DATE})$`, 'u');
+const PATTERNS: readonly [WordKind, RegExp][] = [
+  ['date', new RegExp(DATE, 'uy')],
+  ['time', new RegExp(`${CLOCK}(?![\\d:])`, 'uy')],
+  ['number', /[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d{1,3}(?![\p{L}\p{N}_]))?/uy],
+  ['word', /[\p{L}\p{M}_][\p{L}\p{M}\p{N}_]*(?:'\p{L}{1,2}(?![\p{L}\p{N}_]))?/uy],
+  ['sign', /<=|>=|!=|<>|==|&&|\.\.\.?|[^ ]/uy],
+];
+const MOST_QUOTED = 200;
+
+export function wordsOf(text: string): Word[] {
+  const words: Word[] = [];
+  let at = 0;
+  let last = -1;
+  while (at < text.length) {
+    if (text[at] === ' ') {
+      at++;
+      continue;
+    }
+    const word = wordAt(text, at, last === at);
+    words.push(word);
+    at = word.end;
+    last = at;
+  }
+  return words;
+}
+
+function wordAt(text: string, at: number, glued: boolean): Word {
+  const quoted = quotedAt(text, at);
+  if (quoted !== undefined) {
+    const { inside, end } = quoted;
+    const kind = WHOLE_DATE.test(inside) ? 'date' : 'quoted';
+    return { kind, text: inside, lower: inside.toLowerCase(), start: at, end, glued, taken: false };
+  }
+  for (const [kind, pattern] of PATTERNS) {
+    if ((kind === 'number' || kind === 'date' || kind === 'time') && !mayBeNumber(text, at, kind)) continue;
+    pattern.lastIndex = at;
+    const found = pattern.exec(text)?.[0];
+    if (found === undefined) continue;
+    const end = at + found.length;
+    return { kind, text: found, lower: found.toLowerCase(), start: at, end, glued, taken: false };
+  }
+  const found = String.fromCodePoint(text.codePointAt(at)!);
+  return { kind: 'sign', text: found, lower: found, start: at, end: at + found.length, glued, taken: false };
+}
+
+/** A minus or a plus is a sign of a number only where a number can begin: `3-4` is two numbers with a dash between them. */
+function mayBeNumber(text: string, at: number, kind: WordKind): boolean {
+  const begin = text[at]!;
+  if (kind === 'number' && (begin === '-' || begin === '+' || begin === '.'))
+    return at === 0 || /[\s([{=<>,;:#&|/"']/.test(text[at - 1]!);
+  return begin >= '0' && begin <= '9';
+}
+
+/** A quoted text that closes soon; an apostrophe is none. */
+function quotedAt(text: string, at: number): { inside: string; end: number } | undefined {
+  const mark = text[at]!;
+  if (mark !== '"' && mark !== "'") return undefined;
+  if (mark === "'" && at > 0 && !/[\s([{=<>,;:]/.test(text[at - 1]!)) return undefined;
+  for (let end = at + 1; end < text.length && end - at <= MOST_QUOTED; end++) {
+    if (text[end] !== mark) continue;
+    if (mark === "'" && /[\p{L}\p{N}]/u.test(text[end + 1] ?? ' ')) continue;
+    const inside = text.slice(at + 1, end).trim();
+    return inside === '' ? undefined : { inside, end: end + 1 };
+  }
+  return undefined;
+}
+
+/** A question while it is read: its words, who took which, and what was put aside. */
+export interface Reading {
+  readonly text: string;
+  readonly words: readonly Word[];
+  readonly ignored: { text: string; reason: string }[];
+  /** So many written dates may still be looked at: each takes a fraction of a millisecond. */
+  writtenDatesLeft: number;
+}
+
+/** The word at a place that nobody took yet. */
+export function freeWord({ words }: Reading, at: number): Word | undefined {
+  const word = words[at];
+  return word === undefined || word.taken ? undefined : word;
+}
+
+/** Whether the free word at a place is one of these, in lower case. */
+export function isWord(reading: Reading, at: number, ...choices: readonly string[]): boolean {
+  const word = freeWord(reading, at);
+  return word !== undefined && word.kind !== 'quoted' && choices.includes(word.lower);
+}
+
+/** Phrases as their words. */
+export type Phrases = readonly (readonly string[])[];
+
+/** Written with blanks between their words. */
+export function phrases(...texts: readonly string[]): Phrases {
+  return texts.map((text) => text.split(' '));
+}
+
+/** How many words one of these phrases takes at a place, 0: none stands there; the first that does counts. */
+export function phraseAt(reading: Reading, at: number, choices: Phrases): number {
+  const first = freeWord(reading, at);
+  if (first === undefined || first.kind === 'quoted') return 0;
+  for (const parts of choices) {
+    if (parts[0] === first.lower && parts.every((part, index) => isWord(reading, at + index, part)))
+      return parts.length;
+  }
+  return 0;
+}
+
+export function take({ words }: Reading, from: number, to: number): void {
+  for (let at = from; at < to; at++) words[at]!.taken = true;
+}
+
+/** Longest part of a text that is shown back. */
+const MOST_SHOWN = 120;
+/** So many parts are told; more say nothing new. */
+const MOST_IGNORED = 50;
+
+/** Takes words that are not understood, with the reason. */
+export function putAside(reading: Reading, from: number, to: number, reason: string): void {
+  take(reading, from, to);
+  if (reading.ignored.length >= MOST_IGNORED) return;
+  const text = reading.text.slice(reading.words[from]!.start, reading.words[to - 1]!.end);
+  reading.ignored.push({ text: text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}...` : text, reason });
+}
+
+const SMALL_NUMBERS = 'zero one two three four five six seven eight nine ten eleven twelve'.split(' ');
+const LARGER = new Map(Object.entries({ fifteen: 15, twenty: 20, thirty: 30, fifty: 50, hundred: 100 }));
+
+/** A count that is not negative, in digits or as a word; groups of digits may be cut by commas (`1,000`). */
+export function countAt(reading: Reading, at: number): { value: number; end: number } | undefined {
+  const word = freeWord(reading, at);
+  if (word === undefined) return undefined;
+  if (word.kind === 'word') {
+    const small = SMALL_NUMBERS.indexOf(word.lower);
+    const value = small >= 0 ? small : LARGER.get(word.lower);
+    return value === undefined ? undefined : { value, end: at + 1 };
+  }
+  if (word.kind !== 'number' || !/^\d/.test(word.text)) return undefined;
+  return numberAt(reading, at);
+}
+
+/** A number; groups of three digits may be cut by commas without blanks. */
+export function numberAt(reading: Reading, at: number): { value: number; end: number } | undefined {
+  const word = freeWord(reading, at);
+  if (word === undefined || word.kind !== 'number') return undefined;
+  let digits = word.text;
+  let end = at + 1;
+  if (/^[+-]?\d{1,3}$/.test(digits)) {
+    while (isThousands(reading, end)) {
+      digits += reading.words[end + 1]!.text;
+      end += 2;
+    }
+  }
+  const value = Number(digits);
+  return Number.isFinite(value) ? { value: value === 0 ? 0 : value, end } : undefined;
+}
+
+function isThousands(reading: Reading, at: number): boolean {
+  const comma = freeWord(reading, at);
+  const group = freeWord(reading, at + 1);
+  if (comma?.text !== ',' || !comma.glued || group === undefined || !group.glued) return false;
+  return group.kind === 'number' && /^\d{3}(\.\d+)?$/.test(group.text);
+}

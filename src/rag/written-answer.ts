@@ -1,0 +1,75 @@
+// The answer that is written without a model: sentences on derived facts, or on the retrieved edges, with their tags.
+
+import { HEDGES_SHOWN, shownFact } from './context.ts';
+import type { RuleFact, StepFact } from './derived-fact.ts';
+import { ABSTAINED_ANSWER } from './firewall.ts';
+import type { RetrievedEdge } from './retrieved-edge.ts';
+import { NAME_SHOWN, quotedText } from './stored-text.ts';
+
+const FACTS_WRITTEN = 20;
+const EDGES_WRITTEN = 5;
+const MEMBERS_WRITTEN = 8;
+
+/** `edges` best first. Passes the firewall whole; the fixed sentence when there is neither fact nor edge. */
+export function writtenAnswer(
+  facts: readonly StepFact[],
+  rules: readonly RuleFact[],
+  edges: readonly RetrievedEdge[],
+): string {
+  if (facts.length > 0) return aboutFacts(facts, rules);
+  return edges.length > 0 ? aboutEdges(edges) : ABSTAINED_ANSWER;
+}
+
+function aboutFacts(facts: readonly StepFact[], rules: readonly RuleFact[]): string {
+  const names = new Map(rules.map((rule) => [rule.rule_tag, rule.name.trim() || rule.id]));
+  const sentences = facts.slice(0, FACTS_WRITTEN).map((fact) => {
+    const count = fact.hedge_tags.length;
+    const from = count === 0 ? '' : `, from ${count} ${count === 1 ? 'hyperedge' : 'hyperedges'}`;
+    const name = names.get(fact.rule_tag) ?? fact.rule_id;
+    const tags = [fact.rule_tag, fact.step_tag, ...fact.hedge_tags.slice(0, HEDGES_SHOWN)].map((tag) => `[${tag}]`);
+    const subject = shownFact(fact.predicate, fact.args);
+    return `${subject} holds with confidence ${fact.confidence} by the rule ${quotedText(name, NAME_SHOWN)}${from} ${tags.join(' ')}.`;
+  });
+  if (facts.length > FACTS_WRITTEN) {
+    const last = facts.at(-1)!.step_tag;
+    sentences.push(`More facts were derived, up to step ${last.slice('STEP-'.length)} [${last}].`);
+  }
+  return sentences.join(' ');
+}
+
+function aboutEdges(edges: readonly RetrievedEdge[]): string {
+  const sentences = edges
+    .slice(0, EDGES_WRITTEN)
+    .map((edge) => `Hyperedge ${edge.edge_id} links ${membersOf(edge)} at ${timeOf(edge)} [${edge.hedge_tag}].`);
+  if (edges.length === 1) return sentences[0]!;
+  const inTime = [...edges].sort((a, b) => a.event_ts - b.event_ts || a.edge_id - b.edge_id);
+  const first = inTime[0]!;
+  const last = inTime.at(-1)!;
+  if (edges.length <= HEDGES_SHOWN) {
+    const tags = edges.map((edge) => `[${edge.hedge_tag}]`).join(' ');
+    sentences.unshift(
+      `Found ${edges.length} hyperedges, the earliest at ${timeOf(first)} and the latest at ${timeOf(last)} ${tags}.`,
+    );
+  } else {
+    sentences.unshift(
+      `The earliest hyperedge found is at ${timeOf(first)} [${first.hedge_tag}], the latest at ${timeOf(last)} [${last.hedge_tag}].`,
+    );
+  }
+  return sentences.join(' ');
+}
+
+function membersOf({ members }: RetrievedEdge): string {
+  if (members.length === 1) return `node ${members[0]} alone`;
+  const shown = members.slice(0, MEMBERS_WRITTEN);
+  const more = members.length - shown.length;
+  if (more > 0) return `nodes ${shown.join(', ')} and ${more} more`;
+  return `nodes ${shown.slice(0, -1).join(', ')} and ${shown.at(-1)}`;
+}
+
+/** ISO where a year has four digits. */
+function timeOf({ event_ts: seconds }: RetrievedEdge): string {
+  const isUsual = seconds >= -30_610_224_000 && seconds < 253_402_300_800; // 1000 to 9999
+  return isUsual && Number.isInteger(seconds)
+    ? new Date(seconds * 1000).toISOString().replace('.000Z', 'Z')
+    : `event_ts=${seconds}`;
+}
