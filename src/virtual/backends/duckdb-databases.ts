@@ -1,0 +1,125 @@
+// The databases that are open in the DuckDB process: each read-only, shut off from all other files, its configuration locked.
+
+import type { Connection, Instance, Library } from './duckdb-library.ts';
+import type { DuckDbLimits, DuckDbSource, FileFormat } from './duckdb-messages.ts';
+
+const MOST_IDLE = 3;
+/** Up to so many bytes all rows are looked at to find the types of columns; beyond, a sample. */
+const SAMPLE_ALL_BYTES = 64 * 2 ** 20;
+
+interface OpenDatabase {
+  readonly instance: Promise<Instance>;
+  users: number;
+  timer: NodeJS.Timeout | undefined;
+}
+
+export interface Databases {
+  /** Calls `work` with a connection of its own. Rejects with DuckDB's reason when the source cannot be opened. */
+  use<T>(source: DuckDbSource, work: (connection: Connection) => Promise<T>): Promise<T>;
+}
+
+export function openDatabases(library: Library, limits: DuckDbLimits): Databases {
+  const open = new Map<string, OpenDatabase>();
+
+  function close(key: string): void {
+    const found = open.get(key);
+    if (found === undefined || found.users > 0) return;
+    open.delete(key);
+    clearTimeout(found.timer);
+    found.instance.then((instance) => instance.closeSync()).catch(() => undefined);
+  }
+
+  function enter(source: DuckDbSource): OpenDatabase {
+    let found = open.get(source.key);
+    if (found === undefined) {
+      found = { instance: openSource(library, limits, source), users: 0, timer: undefined };
+      open.set(source.key, found);
+    }
+    clearTimeout(found.timer);
+    found.users++;
+    return found;
+  }
+
+  function leave(key: string, found: OpenDatabase, failed: boolean): void {
+    found.users--;
+    if (found.users > 0) return;
+    // Failed to open: the next one tries again.
+    if (failed) {
+      close(key);
+      return;
+    }
+    found.timer = setTimeout(() => close(key), limits.keepOpenMs);
+    const idle = [...open].filter(([, { users }]) => users === 0).map(([other]) => other);
+    for (const other of idle.slice(0, Math.max(0, idle.length - MOST_IDLE))) close(other);
+  }
+
+  return {
+    async use(source, work) {
+      const found = enter(source);
+      let failed = true;
+      let connection: Connection | undefined;
+      try {
+        connection = await (await found.instance).connect();
+        failed = false;
+        return await work(connection);
+      } finally {
+        connection?.closeSync();
+        leave(source.key, found, failed);
+      }
+    },
+  };
+}
+
+async function openSource(library: Library, limits: DuckDbLimits, source: DuckDbSource): Promise<Instance> {
+  const { opened, paths } = source;
+  const database = opened.kind === 'database';
+  const instance = await library.DuckDBInstance.create(database ? paths[0]! : ':memory:', {
+    autoinstall_known_extensions: 'false',
+    autoload_known_extensions: 'false',
+    allow_community_extensions: 'false',
+    allow_persistent_secrets: 'false',
+    memory_limit: `${limits.memoryMb}MB`,
+    threads: String(limits.threads),
+    temp_directory: limits.spillFolder,
+    max_temp_directory_size: `${limits.spillMb}MB`,
+    // Last: some of the others cannot be set after it.
+    ...(database ? { access_mode: 'READ_ONLY', enable_external_access: 'false' } : {}),
+  });
+  try {
+    const connection = await instance.connect();
+    if (opened.kind === 'files') await connection.run(viewSql(opened, paths));
+    for (const setting of settings(database ? [] : paths)) await connection.run(setting);
+    connection.closeSync();
+    return instance;
+  } catch (error) {
+    instance.closeSync();
+    throw error;
+  }
+}
+
+/** Once made, a view reads its files again and again: they stay allowed, by their full names, when everything else is shut. */
+function settings(paths: readonly string[]): string[] {
+  return [
+    "SET TimeZone = 'UTC'",
+    ...(paths.length === 0 ? [] : [`SET allowed_paths = [${paths.map(literal).join(', ')}]`]),
+    'SET enable_external_access = false',
+    'SET lock_configuration = true',
+  ];
+}
+
+function viewSql(
+  { format, table, bytes }: { format: FileFormat; table: string; bytes: number },
+  paths: readonly string[],
+): string {
+  const several = paths.length > 1 ? ', union_by_name = true' : '';
+  const sample = format === 'parquet' ? '' : `, sample_size = ${bytes <= SAMPLE_ALL_BYTES ? -1 : 200_000}`;
+  return `CREATE VIEW ${identifier(table)} AS SELECT * FROM read_${format}([${paths.map(literal).join(', ')}]${several}${sample})`;
+}
+
+function literal(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
+function identifier(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}

@@ -1,0 +1,150 @@
+// Answers the questions that come into the DuckDB process: rows by batches, the next one when the last was taken, until it is told to stop.
+
+import type { SqlRow } from '../backend.ts';
+import type { Databases } from './duckdb-databases.ts';
+import type { Guard } from './duckdb-guard.ts';
+import type { Connection, Library } from './duckdb-library.ts';
+import type { FromDuckDb, Parameter, ToDuckDb } from './duckdb-messages.ts';
+import { rowReader } from './duckdb-values.ts';
+
+/** Batches that may be under way: one is read while the one before is taken. */
+const BATCHES_AHEAD = 2;
+const INTERRUPT_AGAIN_MS = 50;
+const FULL_ROWS = 2000;
+const KEPT_BACK_MS = 100;
+
+type Run = Extract<ToDuckDb, { kind: 'run' }>;
+
+interface Question {
+  stopped: boolean;
+  connection: Connection | undefined;
+  /** Batches that may be sent now. */
+  allowed: number;
+  wake: (() => void) | undefined;
+}
+
+export interface QuestionOptions {
+  readonly library: Library;
+  readonly guard: Guard;
+  readonly databases: Databases;
+  readonly say: (message: FromDuckDb) => void;
+}
+
+export class DuckDbQuestions {
+  readonly #options: QuestionOptions;
+  readonly #open = new Map<number, Question>();
+
+  constructor(options: QuestionOptions) {
+    this.#options = options;
+  }
+
+  receive(message: Exclude<ToDuckDb, { kind: 'limits' }>): void {
+    if (message.kind === 'run') {
+      void this.#answer(message);
+      return;
+    }
+    const question = this.#open.get(message.id);
+    if (question === undefined) return;
+    if (message.kind === 'more') question.allowed++;
+    else {
+      question.stopped = true;
+      interrupt(question);
+    }
+    question.wake?.();
+  }
+
+  async #answer(run: Run): Promise<void> {
+    const { say, guard, databases } = this.#options;
+    const question: Question = { stopped: false, connection: undefined, allowed: BATCHES_AHEAD, wake: undefined };
+    this.#open.set(run.id, question);
+    try {
+      const refused = run.ours ? undefined : await guard(run.sql);
+      if (refused === undefined) await databases.use(run.source, (connection) => this.#run(run, question, connection));
+      say(
+        refused === undefined
+          ? { kind: 'end', id: run.id }
+          : { kind: 'failed', id: run.id, reason: refused, refused: true },
+      );
+    } catch (error) {
+      say({
+        kind: 'failed',
+        id: run.id,
+        reason: error instanceof Error ? error.message : String(error),
+        refused: false,
+      });
+    } finally {
+      this.#open.delete(run.id);
+    }
+  }
+
+  async #run(run: Run, question: Question, connection: Connection): Promise<void> {
+    question.connection = connection;
+    try {
+      if (question.stopped) return;
+      for await (const rows of this.#stream(run, connection)) {
+        await allowance(question);
+        if (question.stopped) return;
+        this.#options.say({ kind: 'rows', id: run.id, rows });
+      }
+    } finally {
+      question.connection = undefined;
+    }
+  }
+
+  /** A scan that finds little comes in tiny pieces: they are sent together, but nothing is kept back for long. */
+  async *#stream(run: Run, connection: Connection): AsyncGenerator<SqlRow[]> {
+    const prepared = await this.#prepare(connection, run.sql, run.parameters);
+    try {
+      const result = await prepared.stream();
+      const read = rowReader(this.#options.library, result.columnTypes());
+      let rows: SqlRow[] = [];
+      let since = performance.now();
+      for (;;) {
+        const chunk = await result.fetchChunk();
+        if (chunk === null || chunk.rowCount === 0) break;
+        rows = rows.length === 0 ? read(chunk) : rows.concat(read(chunk));
+        if (rows.length < FULL_ROWS && performance.now() - since < KEPT_BACK_MS) continue;
+        yield rows;
+        rows = [];
+        since = performance.now();
+      }
+      if (rows.length > 0) yield rows;
+    } finally {
+      prepared.destroySync();
+    }
+  }
+
+  async #prepare(connection: Connection, sql: string, parameters: readonly Parameter[]): Promise<Prepared> {
+    const extracted = await connection.extractStatements(sql);
+    if (extracted.count !== 1) throw new Error('Only one statement is run');
+    const prepared = await extracted.prepare(0);
+    if (prepared.statementType !== this.#options.library.StatementType.SELECT) throw new Error('Only a SELECT is run');
+    for (const [index, value] of parameters.entries()) bind(prepared, index + 1, value);
+    return prepared;
+  }
+}
+
+/** Again and again: an interruption that comes just before a statement begins is forgotten. */
+function interrupt(question: Question): void {
+  if (question.connection === undefined) return;
+  question.connection.interrupt();
+  setTimeout(() => interrupt(question), INTERRUPT_AGAIN_MS);
+}
+
+async function allowance(question: Question): Promise<void> {
+  while (question.allowed === 0 && !question.stopped) {
+    await new Promise<void>((resolve) => {
+      question.wake = resolve;
+    });
+  }
+  question.allowed--;
+}
+
+type Prepared = Awaited<ReturnType<Connection['prepare']>>;
+
+function bind(prepared: Prepared, index: number, value: Parameter): void {
+  if (typeof value === 'string') prepared.bindVarchar(index, value);
+  else if (typeof value === 'boolean') prepared.bindBoolean(index, value);
+  else if (Number.isSafeInteger(value)) prepared.bindBigInt(index, BigInt(value));
+  else prepared.bindDouble(index, value);
+}

@@ -1,0 +1,112 @@
+// Reads the schema of a DuckDB database: tables and views, their columns, keys, and how many rows they have.
+
+import type {
+  BackendColumn,
+  BackendSchema,
+  BackendTable,
+  ColumnKind,
+  ForeignKey,
+  SqlRow,
+  SqlValue,
+  UniqueKey,
+} from '../backend.ts';
+import type { Ask } from './ask.ts';
+
+/** Counting the rows of views may take so long, all together. */
+const COUNT_MS = 2000;
+
+const RELATIONS = `
+  SELECT schema_name, table_name, estimated_size FROM duckdb_tables() WHERE database_name = current_database() AND NOT internal AND NOT temporary
+  UNION ALL
+  SELECT schema_name, view_name, NULL FROM duckdb_views() WHERE database_name = current_database() AND NOT internal AND NOT temporary
+  ORDER BY ALL`;
+const COLUMNS = `
+  SELECT schema_name, table_name, column_name, data_type FROM duckdb_columns()
+  WHERE database_name = current_database() AND NOT internal ORDER BY schema_name, table_name, column_index`;
+const CONSTRAINTS = `
+  SELECT schema_name, table_name, constraint_type, constraint_column_names, referenced_table, referenced_column_names
+  FROM duckdb_constraints() WHERE database_name = current_database() AND constraint_type IN ('PRIMARY KEY', 'UNIQUE', 'FOREIGN KEY')
+  ORDER BY schema_name, table_name, constraint_index`;
+
+export async function readDuckDbSchema(ask: Ask, now: () => number): Promise<BackendSchema> {
+  const relations = await ask(RELATIONS);
+  const columns = columnsByTable(await ask(COLUMNS));
+  const tables: BackendTable[] = [];
+  const until = now() + COUNT_MS;
+  for (const [schema, table, size] of relations) {
+    const name = nameOf(schema, table);
+    const path = pathOf(schema, table);
+    const row_count = typeof size === 'number' ? size : await counted(ask, path, until - now());
+    tables.push({ name, path, columns: columns.get(name) ?? [], row_count });
+  }
+  return { tables, ...keysOf(await ask(CONSTRAINTS)) };
+}
+
+function columnsByTable(rows: readonly SqlRow[]): Map<string, BackendColumn[]> {
+  const found = new Map<string, BackendColumn[]>();
+  for (const [schema, table, column, type] of rows) {
+    const name = nameOf(schema, table);
+    const columns = found.get(name) ?? [];
+    found.set(name, columns);
+    columns.push({ name: String(column), type: String(type), kind: kindOfDuckDb(String(type)) });
+  }
+  return found;
+}
+
+/** Null when counting takes too long, or fails: a view may read files that are shut off. */
+async function counted(ask: Ask, path: readonly string[], ms: number): Promise<number | null> {
+  if (ms <= 0) return null;
+  const quoted = path.map((part) => `"${part.replaceAll('"', '""')}"`).join('.');
+  try {
+    const [row] = await ask(`SELECT count(*) FROM ${quoted}`, ms);
+    return Number(row![0]);
+  } catch {
+    return null;
+  }
+}
+
+function keysOf(rows: readonly SqlRow[]): { keys: UniqueKey[]; foreignKeys: ForeignKey[] } {
+  const keys: UniqueKey[] = [];
+  const foreignKeys: ForeignKey[] = [];
+  for (const [schema, name, type, columns, target, targetColumns] of rows) {
+    const table = nameOf(schema, name);
+    if (type !== 'FOREIGN KEY') keys.push({ table, columns: texts(columns) });
+    // A foreign key of DuckDB stays in its schema.
+    else
+      foreignKeys.push({
+        table,
+        columns: texts(columns),
+        references: { table: nameOf(schema, target), columns: texts(targetColumns) },
+      });
+  }
+  return { keys, foreignKeys };
+}
+
+function texts(value: SqlValue | undefined): string[] {
+  return Array.isArray(value) ? value.map(String) : [];
+}
+
+function pathOf(schema: SqlValue | undefined, table: SqlValue | undefined): string[] {
+  return schema === 'main' ? [String(table)] : [String(schema), String(table)];
+}
+
+function nameOf(schema: SqlValue | undefined, table: SqlValue | undefined): string {
+  return pathOf(schema, table).join('.');
+}
+
+const KINDS: readonly [RegExp, ColumnKind][] = [
+  [/^(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT|UTINYINT|USMALLINT|UINTEGER|UBIGINT|UHUGEINT|BIGNUM)$/, 'integer'],
+  [/^DECIMAL\(\d+,\s*\d+\)$/, 'decimal'],
+  [/^(FLOAT|DOUBLE)$/, 'real'],
+  [/^VARCHAR$|^ENUM\(.*\)$/s, 'text'],
+  [/^BOOLEAN$/, 'boolean'],
+  [/^TIMESTAMP WITH TIME ZONE$/, 'timestamptz'],
+  [/^TIMESTAMP(_S|_MS|_NS)?$/, 'timestamp'],
+  [/^DATE$/, 'date'],
+  [/^(TIME|TIME_NS|TIME WITH TIME ZONE)$/, 'time'],
+  [/^UUID$/, 'uuid'],
+];
+
+export function kindOfDuckDb(type: string): ColumnKind {
+  return KINDS.find(([pattern]) => !type.endsWith(']') && pattern.test(type))?.[1] ?? 'other';
+}

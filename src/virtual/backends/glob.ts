@@ -1,0 +1,73 @@
+// Patterns over file names: `*`, `?`, `[a-z]` within a name, `**` for folders of any depth.
+
+const WILDCARD = /[*?[]/;
+
+export function hasWildcard(text: string): boolean {
+  return WILDCARD.test(text);
+}
+
+/** A pattern of one name as a test. Hidden names match only patterns that begin with a dot. */
+export function nameTest(pattern: string): (name: string) => boolean {
+  const hidden = pattern.startsWith('.');
+  // Greedy runs of one star next to another would be slow to refuse a long name.
+  const parts = pattern.replaceAll(/\*+/g, '*').match(/\*|\?|\[!?\]?[^\]]*\]|[\s\S]/gu) ?? [];
+  return (name) => (hidden || !name.startsWith('.')) && matches(parts, [...name]);
+}
+
+/** Linear in practice: of several stars only the last one ever has to be widened. */
+function matches(parts: readonly string[], name: readonly string[]): boolean {
+  let part = 0;
+  let at = 0;
+  let star = -1;
+  let resume = 0;
+  while (at < name.length) {
+    if (part < parts.length && parts[part] === '*') {
+      star = part++;
+      resume = at;
+    } else if (part < parts.length && matchesOne(parts[part]!, name[at]!)) {
+      part++;
+      at++;
+    } else if (star >= 0) {
+      part = star + 1;
+      at = ++resume;
+    } else {
+      return false;
+    }
+  }
+  while (parts[part] === '*') part++;
+  return part === parts.length;
+}
+
+function matchesOne(part: string, character: string): boolean {
+  if (part === '?') return true;
+  if (part.length === 1 || !part.startsWith('[')) return part === character;
+  const negated = part[1] === '!';
+  const set = [...part.slice(negated ? 2 : 1, -1)];
+  let found = false;
+  for (let at = 0; at < set.length; at++) {
+    const from = set[at]!;
+    const range = set[at + 1] === '-' && at + 2 < set.length;
+    const to = range ? set[at + 2]! : from;
+    if (range) at += 2;
+    if (character >= from && character <= to) found = true;
+  }
+  return found !== negated;
+}
+
+const PACKED = /\.(gz|zst)$/i;
+
+/** The one table of a file is its stem; of a pattern the text before the first wildcard of its last name, else the nearest folder without one. */
+export function tableNameOf(path: string, rootName: string): string {
+  const names = path.split('/').filter((name) => name !== '' && name !== '.');
+  const last = names.at(-1) ?? '';
+  if (!hasWildcard(last)) return stemOf(last);
+  const before = last.slice(0, last.search(WILDCARD));
+  if (before !== '') return before;
+  return names.slice(0, -1).findLast((name) => !hasWildcard(name)) ?? rootName;
+}
+
+function stemOf(name: string): string {
+  const plain = name.replace(PACKED, '');
+  const dot = plain.lastIndexOf('.');
+  return dot > 0 ? plain.slice(0, dot) : plain;
+}

@@ -1,0 +1,124 @@
+// Reads the schema of a PostgreSQL database: what this login may select from, keys, and how many rows there are.
+
+import type {
+  BackendColumn,
+  BackendSchema,
+  BackendTable,
+  ForeignKey,
+  SqlRow,
+  SqlValue,
+  UniqueKey,
+} from '../backend.ts';
+import type { Ask } from './ask.ts';
+import { kindOfPostgres } from './postgres-values.ts';
+
+/** Counting rows may take so long, all together. */
+const COUNT_MS = 2000;
+/** From here the planner's estimate is good enough. */
+const ESTIMATE_FROM = 100_000;
+
+const READABLE = `
+  n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname !~ '^pg_(toast|temp)' AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+  AND NOT c.relispartition AND has_schema_privilege(n.oid, 'USAGE')`;
+const RELATIONS = `
+  SELECT n.nspname, c.relname, pg_catalog.pg_table_is_visible(c.oid), c.reltuples::float8
+  FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+  WHERE ${READABLE} AND (has_table_privilege(c.oid, 'SELECT') OR has_any_column_privilege(c.oid, 'SELECT'))
+  ORDER BY 1, 2`;
+const COLUMNS = `
+  SELECT n.nspname, c.relname, a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod), b.typname
+  FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_class c ON c.oid = a.attrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
+    JOIN pg_catalog.pg_type b ON b.oid = CASE t.typtype WHEN 'd' THEN t.typbasetype ELSE t.oid END
+  WHERE ${READABLE} AND a.attnum > 0 AND NOT a.attisdropped AND has_column_privilege(c.oid, a.attnum, 'SELECT')
+  ORDER BY 1, 2, a.attnum`;
+const NAMES = (table: string, numbers: string) => `
+  ARRAY(SELECT a.attname::text FROM unnest(${numbers}) WITH ORDINALITY AS u(number, place)
+    JOIN pg_catalog.pg_attribute a ON a.attrelid = ${table} AND a.attnum = u.number ORDER BY u.place)`;
+const CONSTRAINTS = `
+  SELECT n.nspname, c.relname, k.contype::text, ${NAMES('k.conrelid', 'k.conkey')},
+    (SELECT fn.nspname FROM pg_catalog.pg_class f JOIN pg_catalog.pg_namespace fn ON fn.oid = f.relnamespace WHERE f.oid = k.confrelid),
+    (SELECT f.relname FROM pg_catalog.pg_class f WHERE f.oid = k.confrelid), ${NAMES('k.confrelid', 'k.confkey')}
+  FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_class c ON c.oid = k.conrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+  WHERE ${READABLE} AND k.contype IN ('p', 'u', 'f') AND k.conparentid = 0
+  ORDER BY 1, 2, k.conname`;
+
+export async function readPostgresSchema(ask: Ask, now: () => number): Promise<BackendSchema> {
+  const relations = await ask(RELATIONS);
+  const paths = new Map(
+    relations.map(([schema, name, visible]) => [keyOf(schema, name), pathOf(schema, name, visible)]),
+  );
+  const columns = columnsByTable(await ask(COLUMNS));
+  const tables: BackendTable[] = [];
+  const until = now() + COUNT_MS;
+  for (const [schema, name, , estimate] of relations) {
+    const path = paths.get(keyOf(schema, name))!;
+    const row_count =
+      Number(estimate) >= ESTIMATE_FROM ? Math.round(Number(estimate)) : await counted(ask, path, until - now());
+    tables.push({ name: path.join('.'), path, columns: columns.get(keyOf(schema, name)) ?? [], row_count });
+  }
+  return { tables, ...keysOf(await ask(CONSTRAINTS), tables, paths) };
+}
+
+/** Plain where the search path finds it. */
+function pathOf(schema: SqlValue | undefined, name: SqlValue | undefined, visible: SqlValue | undefined): string[] {
+  return visible === true ? [String(name)] : [String(schema), String(name)];
+}
+
+function keyOf(schema: SqlValue | undefined, name: SqlValue | undefined): string {
+  return JSON.stringify([schema, name]);
+}
+
+function columnsByTable(rows: readonly SqlRow[]): Map<string, BackendColumn[]> {
+  const found = new Map<string, BackendColumn[]>();
+  for (const [schema, table, name, type, base] of rows) {
+    const columns = found.get(keyOf(schema, table)) ?? [];
+    found.set(keyOf(schema, table), columns);
+    columns.push({ name: String(name), type: String(type), kind: kindOfPostgres(String(base)) });
+  }
+  return found;
+}
+
+/** Null when counting takes too long, or is not allowed. */
+async function counted(ask: Ask, path: readonly string[], ms: number): Promise<number | null> {
+  if (ms <= 0) return null;
+  const quoted = path.map((part) => `"${part.replaceAll('"', '""')}"`).join('.');
+  try {
+    const [row] = await ask(`SELECT count(*) FROM ${quoted}`, ms);
+    return Number(row![0]);
+  } catch {
+    return null;
+  }
+}
+
+/** Only of tables and columns that may be read. */
+function keysOf(
+  rows: readonly SqlRow[],
+  tables: readonly BackendTable[],
+  paths: ReadonlyMap<string, readonly string[]>,
+): { keys: UniqueKey[]; foreignKeys: ForeignKey[] } {
+  const keys: UniqueKey[] = [];
+  const foreignKeys: ForeignKey[] = [];
+  const readable = new Set(
+    tables.flatMap(({ name, columns }) => columns.map((column) => JSON.stringify([name, column.name]))),
+  );
+  const reads = (table: string | undefined, columns: readonly string[]) =>
+    table !== undefined && columns.every((column) => readable.has(JSON.stringify([table, column])));
+  for (const [schema, name, type, columnNames, targetSchema, target, targetNames] of rows) {
+    const table = paths.get(keyOf(schema, name))?.join('.');
+    const columns = texts(columnNames);
+    if (table === undefined || !reads(table, columns)) continue;
+    if (type !== 'f') {
+      keys.push({ table, columns });
+      continue;
+    }
+    const references = { table: paths.get(keyOf(targetSchema, target))?.join('.'), columns: texts(targetNames) };
+    if (references.table === undefined || !reads(references.table, references.columns)) continue;
+    foreignKeys.push({ table, columns, references: { table: references.table, columns: references.columns } });
+  }
+  return { keys, foreignKeys };
+}
+
+function texts(value: SqlValue | undefined): string[] {
+  return Array.isArray(value) ? value.map(String) : [];
+}

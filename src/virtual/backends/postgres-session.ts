@@ -1,0 +1,122 @@
+// A backend in PostgreSQL: one SELECT at a time in a read-only transaction; what goes wrong is told without address or password.
+
+import { HedgerowError, refusal } from '../../errors.ts';
+import type { BackendSession, QueryOptions, SqlRow, SqlStatement } from '../backend.ts';
+import { asking } from './ask.ts';
+import { isConnectionError, openPostgres } from './postgres-client.ts';
+import { readPostgresSchema } from './postgres-schema.ts';
+
+export interface PostgresSessionOptions {
+  /** NAME of HEDGEROW_VIRTUAL_DSN_<NAME>. */
+  readonly name: string;
+  /** What stands there. */
+  readonly address: string;
+  readonly now: () => number;
+}
+
+export function openPostgresSession({ name, address, now }: PostgresSessionOptions): BackendSession {
+  const where = whereOf(name, address);
+  const clients = openPostgres({ address });
+
+  async function* run(statement: SqlStatement, options: QueryOptions): AsyncGenerator<readonly SqlRow[]> {
+    const started = performance.now();
+    try {
+      yield* clients.run(statement, options);
+    } catch (error) {
+      // Whoever ended the query gets his own reason back, whatever it says.
+      if (options.signal?.aborted === true && error === options.signal.reason) throw error;
+      throw explained(error, { where, address, waitedMs: performance.now() - started });
+    }
+  }
+
+  async function* query(statement: SqlStatement, options: QueryOptions): AsyncGenerator<readonly SqlRow[]> {
+    if (!/^\s*(SELECT|WITH)\b/i.test(statement.sql)) {
+      throw refusal('invalid_statement', 'The statement was not run: only a SELECT is run.');
+    }
+    if (statement.parameters.some((value) => typeof value === 'string' && value.includes('\0'))) {
+      throw refusal(
+        'invalid_input',
+        'The query holds a text with a NUL character, which PostgreSQL has in no text: leave it out.',
+      );
+    }
+    yield* run(statement, options);
+  }
+
+  return {
+    dialect: 'postgres',
+    query,
+    schema: (options = {}) =>
+      asking(
+        options,
+        (sql, limits) => run({ sql, parameters: [] }, limits),
+        (ask) => readPostgresSchema(ask, now),
+      ),
+    fingerprint: async () => '',
+    close: () => clients.close(),
+  };
+}
+
+/** `The database WAREHOUSE (host db.example.com)`: never more of the address. */
+function whereOf(name: string, address: string): string {
+  try {
+    const { hostname } = new URL(address);
+    return `The database ${name}${hostname === '' ? '' : ` (host ${decodeURIComponent(hostname)})`}`;
+  } catch {
+    return `The database ${name}`;
+  }
+}
+
+interface Circumstances {
+  readonly where: string;
+  readonly address: string;
+  readonly waitedMs: number;
+}
+
+function explained(error: unknown, { where, address, waitedMs }: Circumstances): unknown {
+  if (error instanceof HedgerowError) return error;
+  const { code = '', message = '' } = error as { code?: string; message?: string };
+  if (code === '57014') {
+    return refusal(
+      'timeout',
+      `${where} did not answer within ${Math.round(waitedMs)} ms: ask for less (WHERE, LIMIT), or allow more time.`,
+    );
+  }
+  if (/^28/.test(code))
+    return failure(`${where} refused the login: check the user and the password in its HEDGEROW_VIRTUAL_DSN variable.`);
+  if (code === '3D000')
+    return failure(
+      `${where} is not there: the server has no database of the name in its HEDGEROW_VIRTUAL_DSN variable.`,
+    );
+  if (code === 'ERR_INVALID_URL') {
+    return failure(
+      `${where} has an address that cannot be read: write it as postgres://user:password@host:port/database.`,
+    );
+  }
+  if (isConnectionError(error) || code === '53300' || /^(CERT|DEPTH|SELF|UNABLE|ERR_TLS)/.test(code)) {
+    return failure(
+      `${where} cannot be reached${code === '' ? '' : ` (${code})`}: check that it runs and takes connections, then try again.`,
+    );
+  }
+  if (code === '' || !/^[0-9A-Z]{5}$/.test(code)) return error;
+  return failure(`${where} answered: ${shown(message, address).replace(/[.!?]*$/, '')} (${code}).`);
+}
+
+function failure(detail: string): HedgerowError {
+  return refusal('backend_failed', detail);
+}
+
+/** The server's words, short, without anything that stands in the address. */
+function shown(message: string, address: string): string {
+  let text = message.split('\n', 1)[0]!.slice(0, 300);
+  for (const secret of secretsOf(address)) text = text.replaceAll(secret, '***');
+  return text;
+}
+
+function secretsOf(address: string): string[] {
+  try {
+    const { password } = new URL(address);
+    return [password, decodeURIComponent(password)].filter((secret) => secret.length > 3);
+  } catch {
+    return [address];
+  }
+}

@@ -1,0 +1,115 @@
+// The specs of virtual graphs: kept durably, looked up by id, changed one at a time.
+//
+// Invariants: a spec is seen from the moment it is durable; what is stored was checked; `spec_version` of an id begins at 1 and grows by one with every
+// replace. A graph that is created anew after its deletion begins at 1 again, so whoever keeps results by version forgets them when it goes.
+
+import type { DocumentChange, Documents } from '../engine/documents.ts';
+import { Mutex } from '../engine/mutex.ts';
+import { HedgerowError, refusal } from '../errors.ts';
+import { hint, shown } from './identifiers.ts';
+import type { BackendType, VirtualGraph, VirtualSpec } from './spec.ts';
+
+/** A graph as the list shows it. */
+export interface GraphSummary {
+  readonly id: string;
+  readonly name: string;
+  readonly backend_type: BackendType;
+  readonly edge_labels: readonly string[];
+  readonly node_labels: readonly string[];
+  readonly spec_version: number;
+}
+
+export interface GraphStore {
+  /** Throws `graph_not_found`, `corrupt`. */
+  get(id: string): VirtualGraph;
+  has(id: string): boolean;
+  /** Oldest first. */
+  list(): GraphSummary[];
+  /** Rejects `graph_exists`. */
+  create(spec: VirtualSpec): Promise<VirtualGraph>;
+  /** Takes the place of the graph `id`; the spec's own id must be the same. Rejects `graph_not_found`, `invalid_input`. */
+  replace(id: string, spec: VirtualSpec): Promise<VirtualGraph>;
+  /** Rejects `graph_not_found`. */
+  delete(id: string): Promise<void>;
+}
+
+const STORE = 'virtual_graphs';
+
+export function graphStore(documents: Pick<Documents, 'get' | 'entries' | 'change'>): GraphStore {
+  const changes = new Mutex();
+  const find = (id: string): VirtualGraph | undefined => {
+    const value = documents.get(STORE, id);
+    return value === undefined ? undefined : checkedGraph(id, value);
+  };
+  const get = (id: string): VirtualGraph => find(id) ?? unknownGraph(id, documents);
+  const store = async (graph: VirtualGraph): Promise<VirtualGraph> => {
+    await documents.change([changeTo(graph.id, graph)]);
+    return get(graph.id);
+  };
+  return {
+    get,
+    has: (id) => documents.get(STORE, id) !== undefined,
+    list: () => documents.entries(STORE).map(([id, value]) => summaryOf(checkedGraph(id, value))),
+    create: (spec) =>
+      changes.run(async () => {
+        if (documents.get(STORE, spec.id) !== undefined) throw graphExists(spec.id);
+        return store({ ...spec, spec_version: 1 });
+      }),
+    replace: (id, spec) =>
+      changes.run(async () => {
+        const { spec_version } = get(id);
+        if (spec.id !== id) throw otherId(id, spec.id);
+        return store({ ...spec, spec_version: spec_version + 1 });
+      }),
+    delete: (id) =>
+      changes.run(async () => {
+        get(id);
+        await documents.change([changeTo(id, null)]);
+      }),
+  };
+}
+
+function changeTo(id: string, value: VirtualGraph | null): DocumentChange {
+  return { store: STORE, id, value };
+}
+
+function summaryOf({ id, name, backend, edges, nodes, spec_version }: VirtualGraph): GraphSummary {
+  return {
+    id,
+    name,
+    backend_type: backend.type,
+    edge_labels: edges.map(({ label }) => label),
+    node_labels: nodes.map(({ label }) => label),
+    spec_version,
+  };
+}
+
+/** A stored value as a graph. Throws `corrupt`. */
+function checkedGraph(id: string, value: unknown): VirtualGraph {
+  const graph = value as VirtualGraph;
+  const isWhole =
+    typeof value === 'object' &&
+    value !== null &&
+    graph.id === id &&
+    Number.isSafeInteger(graph.spec_version) &&
+    Array.isArray(graph.nodes) &&
+    Array.isArray(graph.edges) &&
+    typeof graph.backend?.type === 'string';
+  if (isWhole) return graph;
+  throw new HedgerowError('corrupt', `The stored virtual graph ${shown(id)} cannot be read. Restore a backup.`);
+}
+
+function unknownGraph(id: string, documents: Pick<Documents, 'entries'>): never {
+  const ids = documents.entries(STORE).map(([known]) => known);
+  const advice = ids.length === 0 ? 'create it first' : `list the graphs to see theirs${hint(id, ids)}`;
+  throw refusal('graph_not_found', `There is no virtual graph ${shown(id)}; ${advice}.`);
+}
+
+export function graphExists(id: string): HedgerowError {
+  return refusal('graph_exists', `There is a virtual graph ${shown(id)} already; replace it, or choose another id.`);
+}
+
+function otherId(id: string, given: string): HedgerowError {
+  const msg = `is ${shown(given)}, but this graph is ${shown(id)}; an id does not change`;
+  return refusal('invalid_input', `id ${msg}.`, { errors: [{ loc: ['body', 'id'], msg }] });
+}

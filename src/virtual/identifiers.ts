@@ -1,0 +1,48 @@
+// Names of labels, tables and columns: how they are found without case, quoted in SQL and shown in messages.
+
+import { didYouMean } from '../suggestions.ts';
+
+const MOST_SHOWN = 60;
+const MOST_LISTED = 30;
+const LONE_SURROGATE = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/;
+
+/** Whether no half of a surrogate pair stands in it. */
+export function isWellFormed(text: string): boolean {
+  return !LONE_SURROGATE.test(text);
+}
+
+/** One name in SQL. A quote inside is doubled; nothing else has a meaning there. Throws for NUL, which no database takes. */
+export function quoted(name: string): string {
+  if (name.includes('\0')) throw new RangeError('a name with NUL cannot be quoted');
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+export type Found<T> = { readonly found: T } | { readonly found: undefined; readonly ambiguous: boolean };
+
+/** The item of exactly this name, else the only one whose name differs in case. */
+export function findNamed<T extends { readonly name: string }>(items: readonly T[], name: string): Found<T> {
+  const exact = items.find((item) => item.name === name);
+  if (exact !== undefined) return { found: exact };
+  const lower = name.toLowerCase();
+  const alike = items.filter((item) => item.name.toLowerCase() === lower);
+  return alike.length === 1 ? { found: alike[0]! } : { found: undefined, ambiguous: alike.length > 1 };
+}
+
+/** A text in quotes, cut when it is long. */
+export function shown(text: string): string {
+  return JSON.stringify(text.length <= MOST_SHOWN ? text : `${text.slice(0, MOST_SHOWN)}...`);
+}
+
+/** Names behind commas; of very many the first. */
+export function listed(names: readonly string[]): string {
+  if (names.length === 0) return 'none';
+  const some = names.slice(0, MOST_LISTED).map((name) => JSON.stringify(name.slice(0, MOST_SHOWN)).slice(1, -1));
+  const rest = names.length > MOST_LISTED ? ` and ${names.length - MOST_LISTED} others` : '';
+  return `${some.join(', ')}${rest}`;
+}
+
+/** ` (did you mean X?)` or nothing. */
+export function hint(given: string, known: Iterable<string>): string {
+  const found = didYouMean(given, known).trim();
+  return found === '' ? '' : ` (d${found.slice(1)})`;
+}

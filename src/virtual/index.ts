@@ -1,0 +1,214 @@
+// The door of the virtual graphs: specs over tables that live elsewhere, and queries that are compiled to SQL over them.
+
+import type { Database } from '../engine/index.ts';
+import { refusal } from '../errors.ts';
+import type { BackendSchema, BackendSession, QueryOptions } from './backend.ts';
+import { DUCKDB_PACKAGE } from './backends/duckdb-messages.ts';
+import { type Backends, type BackendsOptions, type BackendTypeItem, openBackends } from './backends/index.ts';
+import { ResultCache } from './cache.ts';
+import { type CompiledQuery, compileQuery, type QueryPlan } from './compile.ts';
+import { type GraphStore, type GraphSummary, graphStore } from './graph-store.ts';
+import { hydrate } from './hydrate.ts';
+import { type Materialized, type MaterializeRequest, materialize } from './materialize.ts';
+import { type ProposeAnswer, type ProposeRequest, propose, type RefineProposal } from './propose-graph.ts';
+import { fromBackend, fromCache, type RunningQuery } from './running-query.ts';
+import { SchemaCache } from './schema-cache.ts';
+import { type BackendSpec, checkedBackend, checkedSpec, type VirtualGraph } from './spec.ts';
+
+export type { HydratedEdge } from './hydrate.ts';
+export type { Materialized, MaterializeRequest } from './materialize.ts';
+export type { ProposeAnswer, ProposeRequest, RefineProposal } from './propose-graph.ts';
+export type { RunningQuery } from './running-query.ts';
+
+export interface VirtualOptions extends Pick<BackendsOptions, 'duckdb' | 'installed'> {
+  /** The store of specs, and where results are copied to. Undefined for `documents` alone: nothing can be materialized. */
+  database: Database | undefined;
+  documents: Parameters<typeof graphStore>[0];
+  /** Absolute path of the folder that files of backends lie in. */
+  root: string;
+  /** Addresses of databases by the NAME of HEDGEROW_VIRTUAL_DSN_<NAME>. */
+  dsns: Readonly<Record<string, string>>;
+  /** False: results are not kept. */
+  cache: boolean;
+  /** Default 64 MB. */
+  cacheBytes?: number;
+  /** Milliseconds of a monotonic clock. */
+  monotonicMs: () => number;
+  /** Asks a language model; undefined: proposals are never refined. */
+  refine?: RefineProposal | undefined;
+}
+
+export interface QueryRequest {
+  query: string;
+  /** Epoch seconds; default 0. */
+  capturedAt?: number | undefined;
+  /** Takes the place of the query's LIMIT. */
+  limit?: number | undefined;
+  /** Asks the backend whatever is kept. */
+  refresh?: boolean | undefined;
+  /** False: in no order, so that a large result need not be sorted first. */
+  ordered?: boolean | undefined;
+}
+
+const DEFAULT_CACHE_BYTES = 64 * 2 ** 20;
+
+export class VirtualGraphs {
+  readonly #options: VirtualOptions;
+  readonly #backends: Backends;
+  readonly #graphs: GraphStore;
+  readonly #cache: ResultCache;
+  readonly #schemas: SchemaCache;
+
+  constructor(options: VirtualOptions) {
+    this.#options = options;
+    const { root, dsns, monotonicMs: now, cacheBytes = DEFAULT_CACHE_BYTES } = options;
+    this.#backends = openBackends({
+      root,
+      dsns: new Map(Object.entries(dsns)),
+      now,
+      duckdb: options.duckdb,
+      installed: options.installed,
+    });
+    this.#graphs = graphStore(options.documents);
+    this.#cache = new ResultCache(options.cache ? cacheBytes : 0);
+    this.#schemas = new SchemaCache(now);
+  }
+
+  /** Throws `virtual_unavailable` when the backend library is not installed. */
+  assertInstalled(): void {
+    if (this.#backends.installed) return;
+    throw refusal(
+      'virtual_unavailable',
+      `Virtual graphs need the package ${DUCKDB_PACKAGE}: run npm install ${DUCKDB_PACKAGE} beside hedgerow and start it again.`,
+    );
+  }
+
+  backends(): BackendTypeItem[] {
+    return this.#backends.types();
+  }
+
+  list(): GraphSummary[] {
+    return this.#graphs.list();
+  }
+
+  /** Throws `graph_not_found`. */
+  get(id: string): VirtualGraph {
+    return this.#graphs.get(id);
+  }
+
+  /** Rejects `invalid_input`, `graph_exists`. */
+  async create(value: unknown): Promise<VirtualGraph> {
+    return this.#graphs.create(checkedSpec(value, this.#options));
+  }
+
+  /** Rejects `graph_not_found`, `invalid_input`. */
+  async replace(id: string, value: unknown): Promise<VirtualGraph> {
+    this.#graphs.get(id);
+    const graph = await this.#graphs.replace(id, checkedSpec(value, this.#options));
+    this.#cache.clear(id);
+    return graph;
+  }
+
+  /** Rejects `graph_not_found`. */
+  async delete(id: string): Promise<void> {
+    await this.#graphs.delete(id);
+    this.#cache.clear(id);
+  }
+
+  /** How many results were kept. Throws `graph_not_found`. */
+  clearCache(id: string): number {
+    this.#graphs.get(id);
+    return this.#cache.clear(id);
+  }
+
+  /** Rejects `graph_not_found`, `backend_failed`, `timeout`. */
+  async introspect(id: string, options: QueryOptions): Promise<BackendSchema> {
+    const { backend } = this.#graphs.get(id);
+    return this.#inSession(backend, async (session) => {
+      return this.#schemas.get(backend, session, await session.fingerprint(), options, true);
+    });
+  }
+
+  /** Rejects as `introspect`, and with errors of status 400 that name the place in the query. */
+  async compile(id: string, query: string, options: QueryOptions): Promise<{ sql: string; plan: QueryPlan }> {
+    const graph = this.#graphs.get(id);
+    return this.#inSession(graph.backend, async (session) => {
+      const fingerprint = await session.fingerprint();
+      const compiled = await this.#compiled(graph, session, fingerprint, { query }, options);
+      return { sql: compiled.statement.sql, plan: compiled.plan };
+    });
+  }
+
+  /** Resolves when the query is known to be right; its hyperedges are taken from what it gives. Rejects as `compile`. */
+  async query(id: string, request: QueryRequest, options: QueryOptions): Promise<RunningQuery> {
+    const graph = this.#graphs.get(id);
+    const session = this.#backends.open(graph.backend);
+    let running: RunningQuery | undefined;
+    try {
+      const fingerprint = await session.fingerprint();
+      const compiled = await this.#compiled(graph, session, fingerprint, request, options);
+      const { statement, reading } = compiled;
+      const { id: name, spec_version } = graph;
+      const provenance = { graph: name, spec_version, captured_at: request.capturedAt ?? 0 };
+      // A graph that was deleted and made again begins with version 1 again: its spec tells it apart.
+      const state = `${fingerprint}\n${JSON.stringify(graph)}`;
+      const key = { graph: name, specVersion: spec_version, statement, fingerprint: state };
+      const known = this.#options.cache && request.refresh !== true ? this.#cache.get(key) : undefined;
+      if (known !== undefined) return fromCache(statement.sql, known, provenance);
+      const source = () => closing(hydrate(session.query(statement, options), reading, provenance), session);
+      running = fromBackend(statement.sql, source, this.#options.cache ? { cache: this.#cache, key } : undefined);
+      return running;
+    } finally {
+      if (running === undefined) await session.close();
+    }
+  }
+
+  /** A spec from the backend's schema, stored when asked for. Rejects `graph_exists`, `invalid_input`, `backend_failed`. */
+  async propose(request: ProposeRequest, options: QueryOptions): Promise<ProposeAnswer> {
+    const backend = checkedBackend(request.backend, this.#options);
+    return this.#inSession(backend, (session) =>
+      propose({ ...request, backend }, session, this.#graphs, { ...options, ...this.#options }),
+    );
+  }
+
+  /** Copies a result into a table. Rejects as `query`, and `table_exists`, `invalid_input`. */
+  async materialize(id: string, request: MaterializeRequest, options: QueryOptions): Promise<Materialized> {
+    const { database } = this.#options;
+    if (database === undefined)
+      throw refusal('invalid_input', 'This service keeps no tables. Ask a Hedgerow server to materialize.');
+    const running = await this.query(id, { query: request.query, limit: request.limit, refresh: true }, options);
+    return materialize(database, running, request, options.signal);
+  }
+
+  close(): Promise<void> {
+    return this.#backends.close();
+  }
+
+  async #compiled(
+    graph: VirtualGraph,
+    session: BackendSession,
+    fingerprint: string,
+    { query, limit, ordered: isOrdered }: QueryRequest,
+    options: QueryOptions,
+  ): Promise<CompiledQuery> {
+    const schema = await this.#schemas.get(graph.backend, session, fingerprint, options);
+    return compileQuery(query, graph, schema, { dialect: session.dialect, limit, isOrdered });
+  }
+
+  async #inSession<T>(backend: BackendSpec, work: (session: BackendSession) => Promise<T>): Promise<T> {
+    const session = this.#backends.open(backend);
+    try {
+      return await work(session);
+    } finally {
+      await session.close();
+    }
+  }
+}
+
+async function* closing<T>(batches: AsyncIterable<T>, session: BackendSession): AsyncGenerator<T, void, undefined> {
+  try {
+    yield* batches;
+  } finally {
+    await session.close();
+  }
+}

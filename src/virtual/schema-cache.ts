@@ -1,0 +1,50 @@
+// Schemas of backends, looked up once as long as nothing can have changed: by the files' fingerprint, of databases for some seconds.
+
+import type { BackendSchema, BackendSession, QueryOptions } from './backend.ts';
+import type { BackendSpec } from './spec.ts';
+
+/** Tables of a database may change behind our back. */
+const DATABASE_MS = 5000;
+const MOST_SCHEMAS = 100;
+
+interface Entry {
+  readonly fingerprint: string;
+  readonly at: number;
+  readonly schema: BackendSchema;
+}
+
+export class SchemaCache {
+  /** Milliseconds of a monotonic clock. */
+  readonly #now: () => number;
+  /** Oldest first. */
+  readonly #entries = new Map<string, Entry>();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** `fingerprint`: of the session, just now. `anew`: asks the backend whatever is known. */
+  async get(
+    backend: BackendSpec,
+    session: BackendSession,
+    fingerprint: string,
+    options: QueryOptions,
+    anew = false,
+  ): Promise<BackendSchema> {
+    const key = JSON.stringify(backend);
+    const known = this.#entries.get(key);
+    if (!anew && known !== undefined && this.#isFresh(known, fingerprint)) return known.schema;
+    const schema = await session.schema(options);
+    this.#entries.delete(key);
+    this.#entries.set(key, { fingerprint, at: this.#now(), schema });
+    for (const oldest of this.#entries.keys()) {
+      if (this.#entries.size <= MOST_SCHEMAS) break;
+      this.#entries.delete(oldest);
+    }
+    return schema;
+  }
+
+  #isFresh({ fingerprint, at }: Entry, now: string): boolean {
+    return now === '' ? this.#now() - at < DATABASE_MS : fingerprint === now;
+  }
+}

@@ -1,0 +1,164 @@
+// A private PostgreSQL 15 for one test: on a free loopback port, in a temporary folder, gone at the end.
+
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { chmod, chown, mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import pg from 'pg';
+
+const BIN = '/usr/lib/postgresql/15/bin';
+const USER = 'hedgerow';
+const PASSWORD = 'let-me-in-15';
+const START_MS = 30_000;
+
+export interface TestPostgres {
+  /** With the password. */
+  readonly address: string;
+  readonly host: string;
+  readonly port: number;
+  readonly password: string;
+  /** Runs statements as the owner of everything; the rows of the last one. */
+  run(sql: string): Promise<unknown[][]>;
+  /** As after a crash. */
+  kill(): Promise<void>;
+  /** Again on the same port, after `kill`. */
+  start(): Promise<void>;
+  /** Ends it and removes its files. */
+  stop(): Promise<void>;
+}
+
+/** Undefined, with the reason printed, where PostgreSQL 15 is missing. */
+export async function startPostgres(): Promise<TestPostgres | undefined> {
+  const reason = await missing();
+  if (reason !== undefined) {
+    process.stdout.write(`skipped: ${reason}\n`);
+    return undefined;
+  }
+  const folder = await mkdtemp(join(tmpdir(), 'hedgerow-postgres-'));
+  const owner = await ownerIds();
+  if (owner !== undefined) {
+    await chmod(folder, 0o755);
+    await chown(folder, owner.uid, owner.gid);
+  }
+  const data = join(folder, 'data');
+  const passwordFile = join(folder, 'password');
+  await asOwner(owner, '/bin/sh', ['-c', `umask 077; printf %s ${PASSWORD} > '${passwordFile}'`], folder);
+  const init = [
+    '-D',
+    data,
+    '-U',
+    USER,
+    '-A',
+    'scram-sha-256',
+    `--pwfile=${passwordFile}`,
+    '-E',
+    'UTF8',
+    '--locale=C',
+    '-N',
+  ];
+  await asOwner(owner, join(BIN, 'initdb'), init, folder);
+  const port = await freePort();
+  const address = `postgres://${USER}:${PASSWORD}@127.0.0.1:${port}/postgres`;
+  let server = await launch(owner, data, port, folder, address);
+  const end = async (signal: NodeJS.Signals) => {
+    if (server.exitCode !== null || server.signalCode !== null) return;
+    const gone = new Promise((resolve) => server.once('exit', resolve));
+    server.kill(signal);
+    await gone;
+  };
+  return {
+    address,
+    host: '127.0.0.1',
+    port,
+    password: PASSWORD,
+    run: (sql) => runSql(address, sql),
+    kill: () => end('SIGQUIT'), // of all its processes, at once, without a checkpoint
+    async start() {
+      server = await launch(owner, data, port, folder, address);
+    },
+    async stop() {
+      await end('SIGINT');
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+interface Owner {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+async function missing(): Promise<string | undefined> {
+  if (!existsSync(join(BIN, 'initdb')))
+    return `PostgreSQL 15 is not installed (${BIN}; Debian: apt-get install postgresql-15)`;
+  const root = process.getuid?.() === 0;
+  if (root && (await ownerIds().catch(() => undefined)) === undefined)
+    return 'PostgreSQL does not run as root and there is no user postgres';
+  return undefined;
+}
+
+/** PostgreSQL refuses to run as root. */
+async function ownerIds(): Promise<Owner | undefined> {
+  if (process.getuid?.() !== 0) return undefined;
+  const read = async (flag: string) => Number((await promisify(execFile)('id', [flag, 'postgres'])).stdout);
+  return { uid: await read('-u'), gid: await read('-g') };
+}
+
+async function asOwner(owner: Owner | undefined, command: string, args: string[], cwd: string): Promise<void> {
+  await promisify(execFile)(command, args, { ...owner, cwd, env: { PATH: '/usr/bin:/bin', TZ: 'UTC' } });
+}
+
+async function launch(
+  owner: Owner | undefined,
+  data: string,
+  port: number,
+  folder: string,
+  address: string,
+): Promise<ChildProcess> {
+  const settings = [
+    'fsync=off',
+    'shared_buffers=16MB',
+    'max_connections=20',
+    `unix_socket_directories=${folder}`,
+    'listen_addresses=127.0.0.1',
+  ];
+  const args = ['-D', data, '-p', String(port), ...settings.flatMap((setting) => ['-c', setting])];
+  const server = spawn(join(BIN, 'postgres'), args, { ...owner, cwd: folder, env: { TZ: 'UTC' }, stdio: 'ignore' });
+  const until = Date.now() + START_MS;
+  for (;;) {
+    try {
+      await runSql(address, 'SELECT 1');
+      return server;
+    } catch (error) {
+      if (Date.now() > until || server.exitCode !== null) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}
+
+async function runSql(address: string, sql: string): Promise<unknown[][]> {
+  const client = new pg.Client({ connectionString: address });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    const result = await client.query({ text: sql, rowMode: 'array' });
+    const last = Array.isArray(result) ? result.at(-1) : result;
+    return last.rows as unknown[][];
+  } finally {
+    await client.end();
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}
