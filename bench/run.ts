@@ -15,6 +15,7 @@ import { sinkValue } from './measure.ts';
 import { runMemory } from './memory.ts';
 import type { Part } from './part.ts';
 import { runReads } from './reads.ts';
+import { runReasoning } from './reasoning.ts';
 import { runRestart } from './restart.ts';
 import { type BenchRow, tableOf } from './row.ts';
 import { runStatements } from './statements.ts';
@@ -34,6 +35,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   restart: runRestart,
   memory: runMemory,
   analytics: runAnalytics,
+  reasoning: runReasoning,
 };
 
 async function run(names: readonly string[], tiny: boolean, jsonFile: string | undefined): Promise<void> {

@@ -11,13 +11,16 @@ import { type Database, openDatabase } from './engine/index.ts';
 import type { TlsFiles } from './http/server.ts';
 import { type Service, startService } from './http/service.ts';
 import { MEGABYTE } from './limits.ts';
+import { createChatModel } from './llm/index.ts';
 import { AuditLog } from './observe/audit.ts';
 import { type Logger, openLog } from './observe/log.ts';
 import { Redactor } from './observe/redact.ts';
 import { createObserver, type ServiceObserver } from './observe/service-observer.ts';
 import { Statements } from './query/statements.ts';
+import { Reasoning } from './rag/index.ts';
 import { routes } from './routes/index.ts';
 import { nodeFs } from './storage/node-fs.ts';
+import { type RefineProposal, VirtualGraphs } from './virtual/index.ts';
 
 export interface App {
   /** `http://127.0.0.1:8000`, or https. */
@@ -104,7 +107,12 @@ class RunningApp {
     this.#keys = keys;
     if (keys !== undefined) this.#keyFlush = setInterval(() => void this.#flushKeys(keys), KEY_FLUSH_MS).unref();
     this.#observer.attach(database);
-    this.#service.open(database, keys, statementsOf(config, database), new Analytics({ database }));
+    this.#service.open(database, keys, {
+      statements: statementsOf(config, database),
+      analytics: new Analytics({ database }),
+      reasoning: reasoningOf(config, database),
+      virtual: virtualOf(config, database),
+    });
     this.#log.info('database open', { dir: database.dir, last_lsn: database.lastLsn });
     return { firstKey };
   }
@@ -188,6 +196,38 @@ function statementsOf(config: Config, database: Database): Statements {
     copyRoot: config.copyRoot === undefined ? undefined : resolve(config.copyRoot),
     fs: nodeFs,
   });
+}
+
+function reasoningOf(config: Config, database: Database): Reasoning {
+  const { llmBaseUrl, llmModel, openaiApiKey, llmAllowedHosts } = config;
+  return new Reasoning({
+    database,
+    model: { baseUrl: llmBaseUrl, model: llmModel, apiKey: openaiApiKey, allowedHosts: llmAllowedHosts },
+    now: () => Date.now(),
+    monotonicMs: () => performance.now(),
+    newId: () => randomBytes(12).toString('base64url'),
+  });
+}
+
+function virtualOf(config: Config, database: Database): VirtualGraphs {
+  return new VirtualGraphs({
+    database,
+    documents: database.documents,
+    root: resolve(config.virtualRoot),
+    dsns: config.virtualDsn,
+    cache: config.virtualCache,
+    monotonicMs: () => performance.now(),
+    refine: refinerOf(config),
+  });
+}
+
+/** Proposals go to the configured language model; the key of a request wins over the server's. */
+export function refinerOf(config: Config): RefineProposal {
+  const { llmBaseUrl: baseUrl, llmModel: model, openaiApiKey, llmAllowedHosts: allowedHosts } = config;
+  return async (prompt, apiKey, signal) => {
+    const chat = createChatModel({ baseUrl, model, apiKey: apiKey ?? openaiApiKey, allowedHosts });
+    return (await chat.complete(prompt, signal)).text;
+  };
 }
 
 interface OpenedKeys {

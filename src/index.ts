@@ -1,4 +1,4 @@
-// `hedgerow`: the embedded database and its measures, without HTTP.
+// `hedgerow`: the embedded database, its measures, rules and reasoning, without HTTP.
 
 export {
   Analytics,
@@ -11,3 +11,34 @@ export {
 } from './analytics/index.ts';
 export * from './engine/index.ts';
 export { HedgerowError } from './errors.ts';
+export {
+  type Answered,
+  type Derived,
+  type ModelSettings,
+  type Question,
+  type RagRequest,
+  type RagResult,
+  Reasoning,
+  type ReasoningOptions,
+  type ReasonRequest,
+  type ReasonResult,
+  type Turns,
+} from './rag/index.ts';
+export {
+  BaseFacts,
+  type CheckOptions,
+  type Constant,
+  checkProof,
+  type EvaluateLimits,
+  evaluate,
+  knownOfEdges,
+  Model,
+  type Proof,
+  type ProofTags,
+  proofChecker,
+  proofSteps,
+  type Rule,
+  type RuleSet,
+  RuleStore,
+  readRuleSet,
+} from './rules/index.ts';

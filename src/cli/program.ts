@@ -4,6 +4,7 @@ import { Command, CommanderError, Option } from 'commander';
 import { flagOf, SETTING_NAMES, SETTINGS, variableOf } from '../config.ts';
 import { type AnalyzeFlags, analyzeCommand } from './analyze/command.ts';
 import { type BackupFlags, backupCommand } from './backup/command.ts';
+import { type CheckProofFlags, checkProofCommand } from './check-proof/command.ts';
 import { configPrintCommand } from './config/command.ts';
 import type { SettingFlags } from './config/load.ts';
 import { type DemoFlags, demoCommand } from './demo/command.ts';
@@ -48,6 +49,7 @@ export async function runProgram(argv: readonly string[], version: string): Prom
   addBackup(program, done);
   addRestore(program, done);
   addVerify(program, done);
+  addCheckProof(program, done);
   addKeys(program, done);
   addConfig(program, done);
   try {
@@ -269,6 +271,17 @@ function addVerify(program: Command, done: Done): void {
     .option('--json', 'one JSON document')
     .action(async (dir: string, options: VerifyFlags) => {
       done(await verifyCommand(dir, options, nodeWorld()));
+    });
+}
+
+function addCheckProof(program: Command, done: Done): void {
+  program
+    .command('check-proof')
+    .description('Derive every conclusion of a proof, or of an answer with proofs, anew from its premises.')
+    .argument('[file]', 'JSON; - or nothing: stdin')
+    .option('--rules <file>', 'the rules it should follow from, as JSON')
+    .action(async (file: string | undefined, options: CheckProofFlags) => {
+      done(await checkProofCommand(file, options, nodeWorld()));
     });
 }
 

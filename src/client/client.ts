@@ -5,6 +5,7 @@ import { Connection } from './connection.ts';
 import { Hyperedges } from './hyperedges.ts';
 import type { ClientOptions } from './options.ts';
 import { Query } from './query.ts';
+import { Reasoning, Rules } from './reasoning.ts';
 import { Backups, Batch, Indexes, Keys, Service, Tables, Wal } from './resources.ts';
 
 export class HedgerowClient {
@@ -12,6 +13,8 @@ export class HedgerowClient {
   readonly batch: Batch;
   readonly query: Query;
   readonly analytics: Analytics;
+  readonly rules: Rules;
+  readonly reasoning: Reasoning;
   readonly tables: Tables;
   readonly indexes: Indexes;
   readonly wal: Wal;
@@ -27,6 +30,8 @@ export class HedgerowClient {
     this.batch = new Batch(this.#connection);
     this.query = new Query(this.#connection);
     this.analytics = new Analytics(this.#connection);
+    this.rules = new Rules(this.#connection);
+    this.reasoning = new Reasoning(this.#connection);
     this.tables = new Tables(this.#connection);
     this.indexes = new Indexes(this.#connection);
     this.wal = new Wal(this.#connection);

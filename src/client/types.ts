@@ -10,7 +10,9 @@ import type * as indexes from '../routes/schemas/indexes.ts';
 import type * as keys from '../routes/schemas/keys.ts';
 import type * as maintenance from '../routes/schemas/maintenance.ts';
 import type * as query from '../routes/schemas/query.ts';
+import type * as reason from '../routes/schemas/reason.ts';
 import type * as rows from '../routes/schemas/rows.ts';
+import type * as rules from '../routes/schemas/rules.ts';
 import type * as tables from '../routes/schemas/tables.ts';
 
 export type Hyperedge = InferOutput<typeof rows.rowSchema>;
@@ -46,6 +48,19 @@ export type QueryAnswer = InferOutput<typeof query.queryAnswer>;
 export type Measure = InferOutput<typeof analytics.measureItem>;
 export type MeasureParameters = NonNullable<InferInput<typeof analytics.measureBody>['params']>;
 export type MeasureAnswer = InferOutput<typeof analytics.measureAnswer>;
+
+export type NewRule = InferInput<typeof rules.ruleBody>;
+export type StoredRule = InferOutput<typeof rules.storedRule>;
+export type RuleList = InferOutput<typeof rules.ruleList>;
+export type RuleValidation = InferOutput<typeof rules.validation>;
+export type DeletedRule = InferOutput<typeof rules.deletedRule>;
+
+export type ReasonInput = InferInput<typeof reason.reasonBody>;
+export type ReasonAnswer = InferOutput<typeof reason.reasonAnswer>;
+export type AskInput = InferInput<typeof reason.ragBody>;
+export type RagAnswer = InferOutput<typeof reason.ragAnswer>;
+export type Question = InferOutput<typeof reason.parseAnswer>;
+export type Interaction = InferOutput<typeof reason.interaction>;
 
 export type Health = InferOutput<typeof health.healthAnswer>;
 export type Live = InferOutput<typeof health.liveAnswer>;

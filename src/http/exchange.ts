@@ -122,7 +122,7 @@ export class Exchange implements HeadFacts {
 
   fail(thrown: unknown): void {
     if (!(thrown instanceof HedgerowError) || (thrown.status >= 500 && !EXPECTED.has(thrown.code))) this.log(thrown);
-    this.answer(errorReply(thrown, this.requestId));
+    this.answer(errorReply(thrown, this.requestId, this.route?.unprocessable === true));
   }
 
   answer(reply: Reply): void {

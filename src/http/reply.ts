@@ -100,17 +100,18 @@ const RETRY_LATER: Reply['headers'] = [['Retry-After', '1']];
 
 /**
  * The error body of contract section 1. Anything thrown that is no HedgerowError is a bug and answers 500 without its text. What looks like a key is masked:
- * a sentence may repeat what the client sent, and answers end up in the logs of clients.
+ * a sentence may repeat what the client sent, and answers end up in the logs of clients. `unprocessable`: what is invalid answers 422 instead of 400.
  */
-export function errorReply(thrown: unknown, requestId: string): Reply {
+export function errorReply(thrown: unknown, requestId: string, unprocessable = false): Reply {
   const error =
     thrown instanceof HedgerowError
       ? thrown
       : refusal('internal', `Something failed inside the server. Report it with request id ${requestId}.`);
+  const status = unprocessable && error.status === 400 ? 422 : error.status;
   const body: Record<string, unknown> = {
     detail: maskPatterns(error.message),
     code: error.code,
-    status: error.status,
+    status,
     request_id: requestId,
   };
   if (error.errors !== undefined) body.errors = error.errors.map(maskedField);
@@ -119,7 +120,7 @@ export function errorReply(thrown: unknown, requestId: string): Reply {
     if (value !== undefined) body[field] = value;
   }
   return {
-    status: error.status,
+    status,
     contentType: JSON_TYPE,
     body: JSON.stringify(body),
     lsn: undefined,

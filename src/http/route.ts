@@ -8,6 +8,8 @@ import type { HedgerowError } from '../errors.ts';
 import type { Logger } from '../observe/log.ts';
 import type { AuditEvent, Observer } from '../observe/observer.ts';
 import type { Statements } from '../query/statements.ts';
+import type { Reasoning } from '../rag/index.ts';
+import type { VirtualGraphs } from '../virtual/index.ts';
 import type { AnswerSpace } from './answer-space.ts';
 import type { CursorRegistry } from './cursors.ts';
 import type { EntityTag, EntityTags } from './entity-tag.ts';
@@ -32,6 +34,10 @@ export interface Services {
   statements: Statements | undefined;
   /** Undefined while the database is being opened. */
   analytics: Analytics | undefined;
+  /** Undefined while the database is being opened. */
+  reasoning: Reasoning | undefined;
+  /** Undefined while the database is being opened. */
+  virtual: VirtualGraphs | undefined;
   draining: boolean;
   /** Every route of the service. */
   readonly routes: readonly Route[];
@@ -115,6 +121,8 @@ export interface Route {
   readonly sessions?: boolean;
   /** Neither counted nor limited: the probes. */
   readonly rateExempt: boolean;
+  /** What is invalid answers 422 instead of 400 (contract section 1: rules, reasoning, RAG). */
+  readonly unprocessable?: boolean;
   /** A write whose answer may be replayed for an Idempotency-Key. */
   readonly idempotent: boolean;
   /** Media types of the body; empty: the route takes none. */

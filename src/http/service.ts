@@ -7,6 +7,8 @@ import type { Database } from '../engine/index.ts';
 import type { Logger } from '../observe/log.ts';
 import type { Observer } from '../observe/observer.ts';
 import type { Statements } from '../query/statements.ts';
+import type { Reasoning } from '../rag/index.ts';
+import type { VirtualGraphs } from '../virtual/index.ts';
 import { AnswerSpace } from './answer-space.ts';
 import { Cors } from './cors.ts';
 import { CursorRegistry } from './cursors.ts';
@@ -51,11 +53,21 @@ export interface ServiceOptions {
   limits?: Partial<LoadLimits>;
 }
 
+/** What answers the questions that the database itself does not. */
+export interface Rooms {
+  statements?: Statements;
+  analytics?: Analytics;
+  reasoning?: Reasoning;
+  virtual?: VirtualGraphs;
+}
+
 export interface Service {
   readonly host: string;
   readonly port: number;
-  /** From now on all routes are answered. `keys`: undefined when nobody needs one. */
-  open(database: Database, keys: Keys | undefined, statements?: Statements, analytics?: Analytics): void;
+  /**
+   * From now on all routes are answered; without a database those that need none. `keys`: undefined when nobody needs one.
+   */
+  open(database: Database | undefined, keys: Keys | undefined, rooms?: Rooms): void;
   /** Refuses new work, lets running requests end; the database stays open. */
   close(graceMs?: number): Promise<void>;
 }
@@ -81,11 +93,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   return {
     host: server.host,
     port: server.port,
-    open: (database, keys, statements, analytics) => {
+    open: (database, keys, rooms = {}) => {
       parts.database = database;
       parts.keys = keys;
-      parts.statements = statements;
-      parts.analytics = analytics;
+      parts.statements = rooms.statements;
+      parts.analytics = rooms.analytics;
+      parts.reasoning = rooms.reasoning;
+      parts.virtual = rooms.virtual;
     },
     close: async (graceMs = 10_000) => {
       parts.draining = true;
@@ -95,7 +109,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       server.close();
       parts.cursors.close();
       parts.statements?.close();
-      await parts.analytics?.close();
+      await Promise.all([parts.analytics?.close(), parts.virtual?.close()]);
     },
   };
 }
@@ -111,6 +125,8 @@ function makeParts(options: ServiceOptions): Parts {
     keys: undefined,
     statements: undefined,
     analytics: undefined,
+    reasoning: undefined,
+    virtual: undefined,
     draining: false,
     routes,
     observer,

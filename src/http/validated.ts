@@ -27,6 +27,8 @@ export interface ValidatedDefinition<P extends GenericSchema, Q extends GenericS
   /** Default false; see Route. */
   rateExempt?: boolean;
   /** Default false; see Route. */
+  unprocessable?: boolean;
+  /** Default false; see Route. */
   idempotent?: boolean;
   /** An object schema with the names of the path template. */
   parameters?: P;
@@ -63,6 +65,7 @@ export function validated<P extends GenericSchema, Q extends GenericSchema, B ex
     tagged: definition.tagged ?? false,
     ...(definition.audit === undefined ? {} : { audit: definition.audit }),
     rateExempt: definition.rateExempt ?? false,
+    ...(definition.unprocessable === undefined ? {} : { unprocessable: definition.unprocessable }),
     idempotent: definition.idempotent ?? false,
     bodyTypes: body === undefined ? NO_BODY : JSON_BODY,
     schemas: {

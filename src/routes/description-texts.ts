@@ -31,6 +31,21 @@ export const TAGS: readonly Tag[] = [
     description: 'Measures of a table as a hypergraph: centralities, components, spectra, activity in time.',
     paths: ['/v1/analytics'],
   },
+  {
+    name: 'Rules',
+    description: 'Rules that derive facts from hyperedges.',
+    paths: ['/v1/rules'],
+  },
+  {
+    name: 'Reasoning',
+    description: 'Facts with proofs, and questions in words whose answers a firewall has checked.',
+    paths: ['/v1/reason', '/v1/rag'],
+  },
+  {
+    name: 'Virtual graphs',
+    description: 'Hypergraphs over tables that live elsewhere: DuckDB, Parquet, CSV, JSON, PostgreSQL.',
+    paths: ['/v1/virtual'],
+  },
   { name: 'Tables', description: 'Tables of hyperedges.', paths: ['/v1/tables'] },
   { name: 'Indexes', description: 'Indexes on numeric columns.', paths: ['/v1/indexes'] },
   {

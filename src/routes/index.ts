@@ -12,7 +12,10 @@ import { keyRoutes } from './keys.ts';
 import { maintenanceRoutes } from './maintenance.ts';
 import { metricsRoutes } from './metrics.ts';
 import { queryRoutes } from './query.ts';
+import { reasonRoutes } from './reason.ts';
+import { ruleRoutes } from './rules.ts';
 import { tableRoutes } from './tables.ts';
+import { virtualRoutes } from './virtual.ts';
 
 export const routes: readonly Route[] = [
   ...queryRoutes,
@@ -24,6 +27,9 @@ export const routes: readonly Route[] = [
   ...indexRoutes,
   ...batchRoutes,
   ...analyticsRoutes,
+  ...ruleRoutes,
+  ...reasonRoutes,
+  ...virtualRoutes,
   ...backupRoutes,
   ...keyRoutes,
   ...descriptionRoutes,

@@ -1,12 +1,13 @@
 // The door of the rules: Datalog with negation over facts that are given, and proofs.
 
 export { BaseFacts } from './base-facts.ts';
-export { checkProof } from './check-proof.ts';
-export { evaluate, type EvaluateLimits } from './evaluate.ts';
+export { type CheckOptions, checkProof, proofChecker } from './check-proof.ts';
+export { type EvaluateLimits, evaluate } from './evaluate.ts';
 export { factText } from './fact-text.ts';
+export { knownOfEdges } from './known-of-edges.ts';
 export { Model } from './model.ts';
-export { hedgesOf } from './proof-hedges.ts';
 export { type Proof, type ProofTags, proofSteps } from './proof.ts';
+export { hedgesOf } from './proof-hedges.ts';
 export type { Constant, Rule, RuleSummary } from './rule.ts';
 export { enabledOf, type RuleSet, readRuleSet } from './rule-set.ts';
 export { RuleStore, type StoredRule, type Validation } from './rule-store.ts';

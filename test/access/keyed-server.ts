@@ -10,8 +10,7 @@ import { startService } from '../../src/http/service.ts';
 import { SILENT } from '../../src/observe/log.ts';
 import { type AuditFacts, UNOBSERVED } from '../../src/observe/observer.ts';
 import { routes } from '../../src/routes/index.ts';
-import { analyticsOf } from '../support/analytics.ts';
-import { statementsOf } from '../support/statements.ts';
+import { roomsOf } from '../support/rooms.ts';
 
 export const ADMIN_KEY = 'hgr_the-first-admin-key-of-a-test';
 
@@ -51,7 +50,7 @@ export async function startKeyedServer({ authDisabled = false, now = () => Date.
     observer: { ...UNOBSERVED, audit: (facts) => void audits.push({ ...facts }) },
     log: SILENT,
   });
-  service.open(database, authDisabled ? undefined : keys, statementsOf(database), analyticsOf(database));
+  service.open(database, authDisabled ? undefined : keys, roomsOf(database));
   return {
     url: `http://127.0.0.1:${service.port}`,
     dir,

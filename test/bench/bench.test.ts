@@ -12,6 +12,7 @@ import { alternate, median } from '../../bench/measure.ts';
 import { runMemory } from '../../bench/memory.ts';
 import type { Part } from '../../bench/part.ts';
 import { runReads } from '../../bench/reads.ts';
+import { runReasoning } from '../../bench/reasoning.ts';
 import { runRestart } from '../../bench/restart.ts';
 import { benchRow, tableOf } from '../../bench/row.ts';
 import { runStatements } from '../../bench/statements.ts';
@@ -37,6 +38,7 @@ describe('parts of the benches', () => {
     ['http', runHttp, 3],
     ['guard', runGuard, 3],
     ['restart', runRestart, 2],
+    ['reasoning', runReasoning, 18],
     ['memory', runMemory, 1],
     ['analytics', runAnalytics, 12],
   ];

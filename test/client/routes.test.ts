@@ -20,6 +20,12 @@ test('the client knows every route by its name, method and path, and which of th
   expect(known).toEqual(Object.fromEntries(expected));
 });
 
+const RULE = {
+  id: 'rule:met',
+  if: [{ pred: 'member', args: ['?E', '?A'] }],
+  then: { pred: 'seen', args: ['?A'] },
+};
+
 /** One call of every method of the client, by resource; methods that only shape the answer of another one's route otherwise. */
 const CALLS = {
   service: {
@@ -59,6 +65,22 @@ const CALLS = {
   analytics: {
     list: (client) => client.analytics.list(),
     run: (client) => client.analytics.run('hyperedges', 's_adjacency', { s: 1 }),
+  },
+  rules: {
+    put: (client) => client.rules.put(RULE),
+    list: (client) => client.rules.list(),
+    get: (client) => client.rules.get(RULE.id),
+    validate: (client) => client.rules.validate(RULE),
+    delete: (client) => client.rules.delete(RULE.id),
+  },
+  reasoning: {
+    reason: (client) => client.reasoning.reason({ query: '', rules: [RULE] }),
+    ask: (client) => client.reasoning.ask({ query: 'node 1', mock: true }),
+    parse: (client) => client.reasoning.parse('node 1'),
+    interaction: async (client) => {
+      const { interaction_id } = await client.reasoning.ask({ query: '', mode: 'symbolic' });
+      return client.reasoning.interaction(interaction_id);
+    },
   },
   batch: { run: (client) => client.batch.run([{ type: 'insert', event_ts: 7, members: [3] }]) },
   wal: {

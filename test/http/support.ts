@@ -14,8 +14,7 @@ import { type Service, startService } from '../../src/http/service.ts';
 import type { Logger } from '../../src/observe/log.ts';
 import { type AuditFacts, type Observer, type QueryFacts, UNOBSERVED } from '../../src/observe/observer.ts';
 import { routes } from '../../src/routes/index.ts';
-import { analyticsOf } from '../support/analytics.ts';
-import { statementsOf } from '../support/statements.ts';
+import { type RoomOptions, roomsOf } from '../support/rooms.ts';
 
 export type TestRole = 'readonly' | 'readwrite' | 'admin';
 
@@ -31,7 +30,7 @@ export interface TestServer {
   close(): Promise<void>;
 }
 
-export interface ServerOptions {
+export interface ServerOptions extends RoomOptions {
   maxBodyBytes?: number;
   maxMembers?: number;
   /** Default true: the service knows the database when this returns. */
@@ -85,8 +84,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
       log,
       limits: options.limits ?? {},
     });
-    if (options.open !== false)
-      service.open(database, store, statementsOf(database, options.copyRoot), analyticsOf(database));
+    if (options.open !== false) service.open(database, store, roomsOf(database, options));
     return {
       url: `${options.tls === undefined ? 'http' : 'https'}://127.0.0.1:${service.port}`,
       port: service.port,

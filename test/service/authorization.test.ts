@@ -23,6 +23,13 @@ const SPECIFIED: Readonly<Record<Role, readonly string[]>> = {
     'POST /v1/query',
     'GET /v1/analytics',
     'POST /v1/analytics/{table}/{measure}',
+    'GET /v1/rules',
+    'GET /v1/rules/{id}',
+    'POST /v1/rules/validate',
+    'POST /v1/reason',
+    'POST /v1/rag/query',
+    'GET /v1/rag/parse',
+    'GET /v1/rag/interactions/{id}',
   ],
   readwrite: [
     'POST /v1/hyperedges',
@@ -30,6 +37,8 @@ const SPECIFIED: Readonly<Record<Role, readonly string[]>> = {
     'POST /v1/hyperedges/compact',
     'POST /v1/autocompact',
     'POST /v1/batch',
+    'POST /v1/rules',
+    'DELETE /v1/rules/{id}',
   ],
   admin: [
     'POST /v1/tables',

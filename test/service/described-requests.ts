@@ -71,12 +71,8 @@ const BY_STATUS: Readonly<Record<number, Make>> = {
     const first = await good(target, world);
     return good(target, world, { 'if-none-match': first.headers.get('etag')! });
   },
-  400: async (target, worlds) => {
-    const world = await worlds.get('usual');
-    if (target.hasBody) return plain(target, world, { body: '{' });
-    if (target.path.includes('{')) return plain(target, world, { path: target.path.replaceAll(/\{\w+\}/g, '%ff') });
-    return good(target, world, { 'x-min-lsn': 'soon' });
-  },
+  400: malformed,
+  422: malformed,
   401: async (target, worlds) => plain(target, await worlds.get('usual'), {}, 'none'),
   403: async (target, worlds) => {
     return plain(target, await worlds.get('usual'), {}, target.role === 'admin' ? 'readwrite' : 'readonly');
@@ -141,6 +137,17 @@ const OWN: Readonly<Record<string, Make>> = {
     return (await worlds.get('full')).as('admin', { method: target.method, path: target.path, body });
   },
   'runMeasure 404': missing('/v1/analytics/nope/density', {}),
+  'putRule 422': missing('/v1/rules', { id: 'rule:x', if: [], then: { pred: 'p', args: ['?X'] } }),
+  'getRule 404': missing('/v1/rules/rule:nope'),
+  'deleteRule 409': (target, worlds) => whileItRuns(target, worlds),
+  'deleteRule 404': missing('/v1/rules/rule:nope'),
+  'reason 422': missing('/v1/reason', { query: '', table: 'nope' }),
+  'ragQuery 404': missing('/v1/rag/query', { query: '', table: 'nope', mock: true }),
+  'ragQuery 422': missing('/v1/rag/query', { query: '', mode: 'oracular' }),
+  // Nobody listens where the test's model should be.
+  'ragQuery 502': missing('/v1/rag/query', { query: 'node 1', mode: 'neuro' }),
+  'parseQuestion 404': missing('/v1/rag/parse?query=x&table=nope'),
+  'getInteraction 404': missing('/v1/rag/interactions/nope'),
   'getDocsFile 404': missing('/docs/nope.js'),
   'getReady 503': async (target, worlds) => plain(target, await worlds.get('starting')),
 };
@@ -150,6 +157,13 @@ export const OWN_PAIRS: readonly string[] = Object.keys(OWN);
 
 function missing(path: string, body?: unknown): Make {
   return async ({ method }, worlds) => (await worlds.get('usual')).as('admin', { method, path, body });
+}
+
+async function malformed(target: Target, worlds: Worlds): Promise<Answered> {
+  const world = await worlds.get('usual');
+  if (target.hasBody) return plain(target, world, { body: '{' });
+  if (target.path.includes('{')) return plain(target, world, { path: target.path.replaceAll(/\{\w+\}/g, '%ff') });
+  return good(target, world, { 'x-min-lsn': 'soon' });
 }
 
 async function requestOf({ method, path }: Target, world: World): Promise<Sent> {

@@ -144,6 +144,48 @@ def analytics():
     call("POST", "/v1/analytics/{table}/{measure}", {}, status=404, table="nope", measure="density")
 
 
+def rules():
+    rule = {
+        "id": "rule:met",
+        "if": [
+            {"pred": "member", "args": ["?E", "?A"]},
+            {"pred": "member", "args": ["?E", "?B"]},
+            {"compare": ["?A", "<", "?B"]},
+        ],
+        "then": {"pred": "met", "args": ["?A", "?B"], "confidence": 0.5},
+    }
+    has(call("POST", "/v1/rules/validate", rule), ok=True, errors=[], stratum=0)
+    equal(call("GET", "/v1/rules"), {"rules": []}, "rules before")
+    has(call("POST", "/v1/rules", rule), id="rule:met", version=1, stratum=0, enabled=True, priority=0)
+    has(call("POST", "/v1/rules", rule), version=2)
+    has(call("GET", "/v1/rules/{id}", id="rule:met"), version=2)
+    item = call("GET", "/v1/rules")["rules"][0]
+    has(item, id="rule:met", head="met", body_size=3)
+    unsafe = {**rule, "then": {"pred": "met", "args": ["?A", "?Z"]}}
+    has(call("POST", "/v1/rules/validate", unsafe), ok=False, stratum=None)
+    refused = call("POST", "/v1/rules", unsafe, status=422)
+    expect("?Z" in refused["detail"], f"the variable is not named: {refused!r}")
+
+
+def reason():
+    call("POST", "/v1/hyperedges", {"event_ts": 300, "members": [7, 8]}, status=201)
+    answer = call("POST", "/v1/reason", {"query": "node 7"})
+    equal([fact["fact"] for fact in answer["derived_facts"]], ["met(7, 8)"], "facts")
+    equal(answer["rules_fired"], ["rule:met"], "rules fired")
+    has(answer["proofs"][0], proof_id="proof-1", status="proved", goal="met(7, 8)")
+    expect("[STEP-1]" in answer["answer"], f"no tag in the answer: {answer['answer']!r}")
+    call("POST", "/v1/reason", {"query": "", "table": "nope"}, status=422)
+    asked = call("POST", "/v1/rag/query", {"query": "What did node 7 do?", "mock": True})
+    has(asked, model="mock", abstained=False, mode="hybrid")
+    call("POST", "/v1/rag/query", {"query": "x", "mode": "nope"}, status=422)
+    call("POST", "/v1/rag/query", {"query": "x", "table": "nope"}, status=404)
+    past = call("GET", "/v1/rag/interactions/{id}", id=asked["interaction_id"])
+    has(past, interaction_id=asked["interaction_id"], answer=asked["answer"])
+    has(call("GET", "/v1/rag/parse", query={"query": "nodes 7 and 8"}), nodes=[7, 8], window=None)
+    equal(call("DELETE", "/v1/rules/{id}", id="rule:met"), {"id": "rule:met", "deleted": True}, "deletion")
+    call("GET", "/v1/rules/{id}", id="rule:met", status=404)
+
+
 def batch():
     operations = [
         {"type": "insert", "event_ts": 200, "members": [1, 2]},
@@ -204,6 +246,8 @@ hyperedges()
 maintenance()
 query()
 analytics()
+rules()
+reason()
 batch()
 backup()
 keys()

@@ -41,6 +41,29 @@ const fixed = (status: number, path: string, body?: unknown): Recipe => ({
   make: () => (body === undefined ? { path } : { path, body }),
 });
 
+/** Gives a conclusion, a guard, an absence and evidence. */
+const RULE = {
+  id: 'rule:met',
+  if: [
+    { pred: 'member', args: ['?E', '?A'] },
+    { pred: 'member', args: ['?E', '?B'] },
+    { compare: ['?A', '<', '?B'] },
+    { not: { pred: 'formation', args: ['?E', 'secret'] } },
+  ],
+  then: { pred: 'met', args: ['?A', '?B'], confidence: 0.9 },
+};
+
+/** It is stored before. */
+function withRule(): Recipe {
+  return {
+    status: 200,
+    make: async (admin) => {
+      await admin({ method: 'POST', path: '/v1/rules', body: RULE });
+      return { path: '/v1/rules/rule:met' };
+    },
+  };
+}
+
 /** By method and path template. */
 const RECIPES: Readonly<Record<string, Recipe>> = {
   'GET /health/live': fixed(200, '/health/live'),
@@ -86,6 +109,22 @@ const RECIPES: Readonly<Record<string, Recipe>> = {
   'POST /v1/query': fixed(200, '/v1/query', { query: 'MATCH (e:hyperedges) RETURN e.id LIMIT 5' }),
   'GET /v1/analytics': fixed(200, '/v1/analytics'),
   'POST /v1/analytics/{table}/{measure}': fixed(200, '/v1/analytics/hyperedges/density', { params: { start_ts: 0 } }),
+  'GET /v1/rules': fixed(200, '/v1/rules'),
+  'POST /v1/rules': fixed(200, '/v1/rules', RULE),
+  'POST /v1/rules/validate': fixed(200, '/v1/rules/validate', RULE),
+  'GET /v1/rules/{id}': withRule(),
+  'DELETE /v1/rules/{id}': withRule(),
+  'POST /v1/reason': fixed(200, '/v1/reason', { query: 'node 1', rules: [RULE] }),
+  'POST /v1/rag/query': fixed(200, '/v1/rag/query', { query: 'node 1', mock: true, rules: [RULE] }),
+  'GET /v1/rag/parse': fixed(200, '/v1/rag/parse?query=node%201%20since%202024-01-01'),
+  'GET /v1/rag/interactions/{id}': {
+    status: 200,
+    make: async (admin) => {
+      const body = { query: 'node 1', mock: true, rules: [RULE] };
+      const { json } = await admin({ method: 'POST', path: '/v1/rag/query', body });
+      return { path: `/v1/rag/interactions/${json.interaction_id}` };
+    },
+  },
   'POST /v1/batch': fixed(200, '/v1/batch', { operations: [{ type: 'insert', ...EDGE }] }),
   'POST /v1/backup': {
     status: 200,

@@ -8,10 +8,9 @@ import { type ServiceOptions, startService } from '../../src/http/service.ts';
 import { SILENT } from '../../src/observe/log.ts';
 import { UNOBSERVED } from '../../src/observe/observer.ts';
 import { routes } from '../../src/routes/index.ts';
-import { analyticsOf } from '../support/analytics.ts';
+import { roomsOf } from '../support/rooms.ts';
 import { openSim } from '../support/sim-engine.ts';
 import { type OperationKind, SimFs } from '../support/sim-fs.ts';
-import { statementsOf } from '../support/statements.ts';
 import { type Answered, type Sent, send } from './valid-requests.ts';
 
 export interface World {
@@ -91,13 +90,7 @@ export async function startWorld({
     log: SILENT,
     ...options,
   });
-  if (open)
-    service.open(
-      database,
-      options.authDisabled === true ? undefined : keys,
-      statementsOf(database),
-      analyticsOf(database),
-    );
+  if (open) service.open(database, options.authDisabled === true ? undefined : keys, roomsOf(database));
   const url = `http://127.0.0.1:${service.port}`;
   return {
     url,

@@ -12,8 +12,10 @@ export const ERROR_TEXTS: Readonly<Record<number, string>> = {
   409: 'It exists already, or the request stands against the present state.',
   413: 'The body is over the limit.',
   415: 'The route takes no body of this content type.',
+  422: 'Something in the request is invalid; `errors` names the places.',
   429: 'Too many requests with this key; `Retry-After` tells when to go on.',
   500: 'A file of the data is damaged; `detail` names it.',
+  502: 'A service that the answer needs has failed: the language model, or what lies behind a virtual graph.',
   503: 'The service is starting, stopping or overloaded, or its log has failed. Try again after `Retry-After`.',
   504: 'The answer did not begin in time.',
   507: 'The disk is full.',
@@ -35,5 +37,6 @@ export function errorStatuses(route: Route): number[] {
   // Every write is a frame of the log.
   const onlyReads = route.method === 'GET' || (route.role === 'readonly' && !route.idempotent);
   if (route.database && !onlyReads) statuses.add(507);
+  if (route.unprocessable === true && statuses.delete(400)) statuses.add(422);
   return [...statuses].sort((a, b) => a - b);
 }

@@ -14,7 +14,7 @@ const atom = titled(v.object({ pred: pred(), args: args() }), 'RuleAtom');
 
 const condition = titled(
   v.union([
-    described(atom, 'Holds for a fact.'),
+    atom,
     described(v.object({ not: atom }), 'Holds when there is no such fact.'),
     described(
       v.object({ compare: v.tuple([value, v.picklist(['=', '==', '!=', '<', '<=', '>', '>=']), value]) }),

@@ -1,0 +1,83 @@
+// What a document claims: its proofs, and where it is a whole answer its derived facts and edges too.
+
+import { BASE_PREDICATES } from '../../rules/base-predicates.ts';
+import type { KnownFacts } from '../../rules/check-statements.ts';
+import { factText, isConstant } from '../../rules/fact-text.ts';
+import { type EdgeSaying, knownOfEdges } from '../../rules/known-of-edges.ts';
+import type { Constant } from '../../rules/rule.ts';
+import { UsageError } from '../world.ts';
+
+/** An item of `derived_facts`, as far as its fields are looked at. */
+export interface Step {
+  readonly step_tag: unknown;
+  readonly fact: string;
+  readonly confidence: unknown;
+  readonly rule_id: unknown;
+  readonly rule_tag: unknown;
+  readonly hedge_tags: unknown;
+}
+
+export interface Claims {
+  readonly proofs: readonly unknown[];
+  /** Derived facts by their text; undefined: the document does not list them. */
+  readonly steps: ReadonlyMap<string, Step> | undefined;
+  readonly known: KnownFacts | undefined;
+}
+
+/** Of one proof, an array of proofs, or an answer of /v1/reason or /v1/rag/query. Throws UsageError. */
+export function claimsOf(document: unknown): Claims {
+  if (Array.isArray(document)) return { proofs: document, steps: undefined, known: undefined };
+  const fields = fieldsOf(document);
+  if (fields === undefined || !('proofs' in fields || 'proof_id' in fields || 'nodes' in fields))
+    throw new UsageError(
+      'There is no proof in it: neither a proof, nor an array of them, nor an answer with `proofs`.',
+    );
+  if (!('proofs' in fields)) return { proofs: [fields], steps: undefined, known: undefined };
+  const { proofs, derived_facts: derived, all_edges: edges } = fields;
+  const steps = derived === undefined ? undefined : stepsOf(listOf(derived, 'derived_facts'));
+  const ofEdges = edges === undefined ? undefined : knownOfEdges(listOf(edges, 'all_edges').map(edgeOf));
+  return { proofs: listOf(proofs, 'proofs'), steps, known: knownOf(steps, ofEdges) };
+}
+
+/** An answer lists all that was derived, and all edges that the rules were run over. */
+function knownOf(steps: ReadonlyMap<string, Step> | undefined, ofEdges: KnownFacts | undefined): KnownFacts {
+  return (predicate, args) => {
+    if (BASE_PREDICATES.has(predicate)) return ofEdges?.(predicate, args);
+    return steps === undefined ? undefined : steps.has(factText(predicate, args)) ? 'derived' : 'false';
+  };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function fieldsOf(value: unknown): Fields | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
+}
+
+function listOf(value: unknown, name: string): readonly unknown[] {
+  if (Array.isArray(value)) return value;
+  throw new UsageError(`${name} must be an array, as the service sends it.`);
+}
+
+function stepsOf(items: readonly unknown[]): ReadonlyMap<string, Step> {
+  const steps = new Map<string, Step>();
+  for (const [at, item] of items.entries()) {
+    const fields = fieldsOf(item);
+    const { predicate, args, fact } = fields ?? {};
+    const isFact = typeof predicate === 'string' && Array.isArray(args) && args.every(isConstant);
+    if (!isFact || fact !== factText(predicate, args as Constant[]) || steps.has(fact))
+      throw new UsageError(`derived_facts[${at}] is no derived fact, or stands twice; take the answer as it was sent.`);
+    steps.set(fact, fields as unknown as Step);
+  }
+  return steps;
+}
+
+function edgeOf(value: unknown, at: number): EdgeSaying {
+  const fields = fieldsOf(value);
+  const isEdge =
+    Number.isSafeInteger(fields?.edge_id) &&
+    Number.isSafeInteger(fields?.event_ts) &&
+    Array.isArray(fields?.members) &&
+    fieldsOf(fields?.properties) !== undefined;
+  if (!isEdge) throw new UsageError(`all_edges[${at}] is no edge; take the answer as it was sent.`);
+  return fields as unknown as EdgeSaying;
+}

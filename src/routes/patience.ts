@@ -1,0 +1,47 @@
+// How long others may be asked for a request: until its answer has begun, or its deadline passed, and as long as its client is there.
+
+import { refusal } from '../errors.ts';
+import { queryTimeout } from '../http/deadline.ts';
+import type { Call } from '../http/route.ts';
+
+/** Whether the client is still there is looked at so often. */
+const LOOK_MS = 100;
+/** Timers take no longer times. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+export interface Patience {
+  readonly signal: AbortSignal;
+  /** The answer has begun: from now on only its client ends it. */
+  begun(): void;
+  /** Nothing is asked any more. */
+  end(): void;
+}
+
+export function openPatience(call: Call): Patience {
+  const { services, deadlineMs, client } = call;
+  const controller = new AbortController();
+  const look = setInterval(() => {
+    if (client.gone) controller.abort(refusal('timeout', 'The client has gone.'));
+  }, LOOK_MS);
+  const leftMs = deadlineMs - services.now();
+  const late = () => controller.abort(queryTimeout(services.queryTimeoutMs));
+  const timer = leftMs <= LONGEST_MS ? setTimeout(late, Math.max(0, leftMs)) : undefined;
+  return {
+    signal: controller.signal,
+    begun: () => clearTimeout(timer),
+    end() {
+      clearTimeout(timer);
+      clearInterval(look);
+    },
+  };
+}
+
+/** Asks with patience that ends with what was asked. */
+export async function patiently<T>(call: Call, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const patience = openPatience(call);
+  try {
+    return await work(patience.signal);
+  } finally {
+    patience.end();
+  }
+}

@@ -1,0 +1,34 @@
+// How a question was understood: the answer of GET /v1/rag/parse.
+
+import { described, integer, text, v } from '../../http/schema.ts';
+
+export const parseQuery = v.object({
+  query: described(text(), 'A question in plain words, as POST /v1/rag/query takes it.'),
+  table: v.optional(text()),
+});
+
+const value = v.nullable(v.union([v.number(), v.string(), v.boolean()]));
+
+const filter = v.object({
+  column: v.string(),
+  op: v.picklist(['=', '!=', '<', '<=', '>', '>=', 'in', 'contains']),
+  value: described(v.union([value, v.array(value)]), 'A list with `in`. Texts compare without case.'),
+});
+
+export const parseAnswer = v.object({
+  query: v.string(),
+  table: v.string(),
+  window: described(
+    v.nullable(v.object({ start_ts: v.nullable(integer()), end_ts: v.nullable(integer()) })),
+    'Epoch seconds, both included; null does not bound. Relative times count against the clock of the server, in UTC.',
+  ),
+  nodes: described(v.array(integer()), 'Ascending. Edges that hold any of them are meant.'),
+  filters: described(v.array(filter), 'All must hold.'),
+  top: described(v.nullable(integer()), 'At most so many edges; null: the text does not say.'),
+  order: described(v.picklist(['score', 'newest', 'oldest']), 'Best first, or by time alone.'),
+  keywords: described(v.array(v.string()), 'Lower case; they only rank.'),
+  ignored: described(
+    v.array(v.object({ text: v.string(), reason: v.string() })),
+    'Parts of the text that look like a wish and were not taken.',
+  ),
+});

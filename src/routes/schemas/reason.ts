@@ -1,0 +1,211 @@
+// Questions and their answers as they are asked for and described.
+
+import { described, finite, integer, integerFrom, tableName, text, titled, v } from '../../http/schema.ts';
+
+export { parseAnswer, parseQuery } from './rag-parse.ts';
+
+const MOST_QUERY_CHARACTERS = 100_000;
+
+const query = () =>
+  described(
+    v.pipe(text(), v.maxLength(MOST_QUERY_CHARACTERS, `must have at most ${MOST_QUERY_CHARACTERS} characters`)),
+    'Text that names times, nodes, conditions; an empty one means the most recent edges.',
+  );
+const modeField = () => v.picklist(['neuro', 'symbolic', 'hybrid'], 'must be neuro, symbolic or hybrid');
+const flag = (sentence: string) => v.optional(described(v.boolean('must be true or false'), sentence));
+const rules = () =>
+  v.optional(
+    described(
+      v.array(v.unknown(), 'must be an array of rules, or null for the stored ones'),
+      'Rules of this request alone; none when empty; null or left out: the stored ones that are enabled.',
+    ),
+  );
+const upTo = (least: number, most: number) =>
+  v.pipe(
+    integer(),
+    v.minValue(least, `must be an integer from ${least} to ${most}`),
+    v.maxValue(most, `must be an integer from ${least} to ${most}`),
+  );
+
+export const reasonBody = v.pipe(
+  v.object({
+    query: query(),
+    table: v.optional(tableName()),
+    top_k: v.optional(described(upTo(1, 10_000), 'Most edges that rules see; default 40.')),
+    require_proof: flag('Abstain unless something is proved.'),
+    rules: rules(),
+    mode: v.optional(described(modeField(), 'Looked at and of no effect: no model is asked.')),
+  }),
+  v.examples([
+    {
+      query: 'nodes 1 and 2',
+      rules: [
+        {
+          id: 'rule:met',
+          if: [
+            { pred: 'member', args: ['?E', '?A'] },
+            { pred: 'member', args: ['?E', '?B'] },
+            { compare: ['?A', '<', '?B'] },
+          ],
+          then: { pred: 'met', args: ['?A', '?B'] },
+        },
+      ],
+    },
+  ]),
+);
+
+export const ragBody = v.pipe(
+  v.object({
+    query: query(),
+    table: v.optional(tableName()),
+    mode: v.optional(described(modeField(), 'Default hybrid.')),
+    require_proof: flag('Abstain unless something is proved.'),
+    mock: flag('Ask the built-in mock model: no network, the same answer every time.'),
+    rules: rules(),
+    model: v.optional(
+      described(v.pipe(text(), v.minLength(1, 'must not be empty'), v.maxLength(256)), 'Name of the language model.'),
+    ),
+    base_url: v.optional(
+      described(v.pipe(text(), v.maxLength(2048)), 'Address of a chat-completions API; its host must be allowed.'),
+    ),
+    openai_api_key: v.optional(described(text(), 'Key for the language model; kept nowhere.')),
+    top_k: v.optional(described(upTo(1, 200), 'Most edges retrieved; default 40.')),
+    token_budget: v.optional(described(upTo(500, 12_000), 'Tokens of the context; default 3000.')),
+    time_start: v.optional(described(integer(), 'First second, instead of what the text says.')),
+    time_end: v.optional(described(integer(), 'Last second, instead of what the text says.')),
+  }),
+  v.examples([{ query: 'What happened since 2001-05-01?', mock: true, rules: [] }]),
+);
+
+const constant = v.union([v.number(), v.string(), v.boolean()]);
+const property = v.nullable(v.union([v.number(), v.string(), v.boolean()]));
+
+const edge = titled(
+  v.object({
+    edge_id: integer(),
+    hedge_tag: v.string(),
+    event_ts: integer(),
+    members: v.array(integer()),
+    weight: v.nullable(finite()),
+    mean_dist_m: v.nullable(finite()),
+    formation: v.nullable(v.string()),
+    score: described(finite(), '0 to 1; the best first.'),
+    properties: described(v.record(v.string(), property), 'User columns.'),
+  }),
+  'RetrievedEdge',
+);
+
+const derivedFact = titled(
+  v.object({
+    step_tag: v.string(),
+    fact: v.string(),
+    predicate: v.string(),
+    args: v.array(constant),
+    confidence: finite(),
+    rule_id: v.string(),
+    rule_tag: v.string(),
+    hedge_tags: described(v.array(v.string()), 'All edges of its proof.'),
+  }),
+  'DerivedFact',
+);
+
+const node = titled(
+  v.variant('kind', [
+    v.object({
+      id: v.string(),
+      kind: v.literal('evidence'),
+      fact: v.string(),
+      predicate: v.string(),
+      args: v.array(constant),
+      confidence: finite(),
+      hedge_tag: v.string(),
+      edge_id: integer(),
+      table: v.string(),
+      event_ts: integer(),
+    }),
+    v.object({
+      id: v.string(),
+      kind: v.literal('conclusion'),
+      fact: v.string(),
+      predicate: v.string(),
+      args: v.array(constant),
+      confidence: finite(),
+      rule_id: v.string(),
+      rule_tag: v.string(),
+      step_tag: v.string(),
+      premises: described(v.array(v.string()), 'Nodes, one a condition of the rule.'),
+    }),
+    v.object({ id: v.string(), kind: v.literal('absence'), predicate: v.string(), args: v.array(constant) }),
+    v.object({ id: v.string(), kind: v.literal('guard'), compare: v.tuple([constant, v.string(), constant]) }),
+  ]),
+  'ProofNode',
+);
+
+const proof = titled(
+  v.object({
+    proof_id: v.string(),
+    goal: v.string(),
+    status: v.picklist(['proved', 'unproved']),
+    confidence: finite(),
+    depth: integerFrom(0),
+    nodes: v.array(node),
+    edges: v.array(v.object({ from: v.string(), to: v.string(), role: v.literal('premise') })),
+  }),
+  'Proof',
+);
+
+const shared = {
+  query: v.string(),
+  table: v.string(),
+  answer: v.string(),
+  abstained: v.boolean(),
+  derived_facts: v.array(derivedFact),
+  proofs: described(v.array(proof), 'One for each derived fact, in the same order.'),
+  rules_fired: described(v.array(v.string()), 'RULE-1 first.'),
+  truncated: described(v.boolean(), 'More edges matched than top_k: what is absent is absent among those retrieved.'),
+  reasoning_ms: finite(),
+};
+
+export const reasonAnswer = v.object(shared);
+
+const firewall = v.object({
+  outcome: v.picklist(['supported', 'stripped', 'abstained']),
+  abstained: v.boolean(),
+  coverage: described(finite(), 'Supported among the sentences that state something.'),
+  supported_count: integerFrom(0),
+  stripped_count: integerFrom(0),
+  stripped: v.array(v.object({ sentence: v.string(), reason: v.string() })),
+});
+
+export const ragAnswer = v.object({
+  ...shared,
+  mode: modeField(),
+  cited_edges: v.array(edge),
+  all_edges: v.array(edge),
+  firewall,
+  confidence: finite(),
+  low_confidence: v.boolean(),
+  model: v.string(),
+  prompt_tokens: integerFrom(0),
+  completion_tokens: integerFrom(0),
+  retrieval_ms: finite(),
+  generation_ms: finite(),
+  total_ms: finite(),
+  context_tokens: integerFrom(0),
+  interaction_id: v.string(),
+});
+
+export const interactionParameters = v.object({ id: text() });
+export const interaction = described(
+  v.looseObject({
+    interaction_id: v.string(),
+    created_at: described(integer(), 'Epoch seconds.'),
+    request: v.looseObject({}),
+    retrieved: v.looseObject({}),
+    derived: v.looseObject({}),
+    generated: v.looseObject({}),
+    firewall,
+    answer: v.string(),
+  }),
+  'Kept in memory: gone after a restart.',
+);

@@ -1,0 +1,280 @@
+// Virtual graphs over HTTP: specs, what their backends hold, queries, and copies of results in tables.
+
+import { includesRole } from '../access/principal.ts';
+import { refusal } from '../errors.ts';
+import { parseJsonObject } from '../http/json-body.ts';
+import { JSON_BODY, wantsNdjson } from '../http/media.ts';
+import { jsonReply, type Reply } from '../http/reply.ts';
+import type { Call, Route } from '../http/route.ts';
+import { check, type v } from '../http/schema.ts';
+import { validated } from '../http/validated.ts';
+import type { VirtualGraphs } from '../virtual/index.ts';
+import { openPatience, patiently } from './patience.ts';
+import {
+  backendList,
+  clearedCache,
+  compileAnswer,
+  compileBody,
+  deletedGraph,
+  graphBody,
+  graphList,
+  graphParameters,
+  hyperedge,
+  introspectAnswer,
+  materializeAnswer,
+  materializeBody,
+  proposeAnswer,
+  proposeBody,
+  queryAnswer,
+  queryBody,
+  storedGraph,
+} from './schemas/virtual.ts';
+import { virtualReply } from './virtual-reply.ts';
+
+/** Throws `virtual_unavailable` where the backend library is not installed. */
+export function requireVirtual({ services }: Call): VirtualGraphs {
+  if (services.virtual === undefined) throw refusal('starting', 'Virtual graphs are not ready yet. Try again shortly.');
+  services.virtual.assertInstalled();
+  return services.virtual;
+}
+
+const backends = validated({
+  id: 'listVirtualBackends',
+  method: 'GET',
+  path: '/v1/virtual/backends',
+  role: 'readonly',
+  summary: 'The types of backends, and which are available here.',
+  answers: { 200: backendList },
+  errors: [404],
+  handler: (_input, call) => jsonReply(200, { backends: requireVirtual(call).backends() }),
+});
+
+const propose = validated({
+  id: 'proposeVirtualGraph',
+  method: 'POST',
+  path: '/v1/virtual/propose',
+  role: 'readonly',
+  summary: 'Propose a spec from the schema of a backend, with a reason for each edge; `save` stores it.',
+  audit: 'virtual.created',
+  body: proposeBody,
+  answers: { 200: proposeAnswer },
+  errors: [403, 404, 409, 502, 504, 507],
+  handler: ({ body }, call) => {
+    if (body.save === true && !includesRole(call.caller.role, 'readwrite')) throw call.deny('readwrite');
+    return patiently(call, async (signal) => {
+      const { backend, id, name, save, use_llm: useLlm, llm_api_key: llmApiKey } = body;
+      const request = { backend, id, name, save, useLlm, llmApiKey };
+      const answer = await requireVirtual(call).propose(request, { signal });
+      const audit = answer.saved ? { statement: `create ${answer.spec.id}` } : 'none';
+      return jsonReply(200, answer, undefined, { audit });
+    });
+  },
+});
+
+const list = validated({
+  id: 'listVirtualGraphs',
+  method: 'GET',
+  path: '/v1/virtual/graphs',
+  role: 'readonly',
+  summary: 'All virtual graphs in short, oldest first.',
+  answers: { 200: graphList },
+  errors: [404],
+  handler: (_input, call) => jsonReply(200, { graphs: requireVirtual(call).list() }),
+});
+
+/** What the two routes with a spec in the body share: it is read by the graphs' own reader, which finds everything that is wrong with it. */
+const WITH_SPEC = {
+  role: 'readwrite',
+  database: true,
+  data: false,
+  negotiates: false,
+  tagged: false,
+  rateExempt: false,
+  idempotent: true,
+  bodyTypes: JSON_BODY,
+} as const;
+
+const create: Route = {
+  ...WITH_SPEC,
+  id: 'createVirtualGraph',
+  method: 'POST',
+  path: '/v1/virtual/graphs',
+  summary: 'Store a spec.',
+  audit: 'virtual.created',
+  schemas: { body: graphBody, answers: { 201: storedGraph } },
+  errors: [404, 409],
+  handler: async (call): Promise<Reply> => {
+    const graph = await requireVirtual(call).create(parseJsonObject(call.body));
+    return jsonReply(201, graph, undefined, { audit: { statement: `create ${graph.id}` } });
+  },
+};
+
+const replace: Route = {
+  ...WITH_SPEC,
+  id: 'replaceVirtualGraph',
+  method: 'PUT',
+  path: '/v1/virtual/graphs/{id}',
+  summary: 'Replace a spec; its version grows and its kept results go.',
+  audit: 'virtual.replaced',
+  schemas: { parameters: graphParameters, body: graphBody, answers: { 200: storedGraph } },
+  errors: [404],
+  handler: async (call): Promise<Reply> => {
+    const { id } = check(graphParameters, { id: call.parameters[0] }, 'path');
+    const graph = await requireVirtual(call).replace(id, parseJsonObject(call.body));
+    const statement = `replace ${graph.id} version ${graph.spec_version}`;
+    return jsonReply(200, graph, undefined, { audit: { statement } });
+  },
+};
+
+const read = validated({
+  id: 'getVirtualGraph',
+  method: 'GET',
+  path: '/v1/virtual/graphs/{id}',
+  role: 'readonly',
+  summary: 'One spec.',
+  parameters: graphParameters,
+  answers: { 200: storedGraph },
+  errors: [404],
+  handler: ({ parameters: { id } }, call) => jsonReply(200, requireVirtual(call).get(id)),
+});
+
+const remove = validated({
+  id: 'deleteVirtualGraph',
+  method: 'DELETE',
+  path: '/v1/virtual/graphs/{id}',
+  role: 'readwrite',
+  summary: 'Delete a spec. What lies behind it is not touched.',
+  audit: 'virtual.deleted',
+  idempotent: true,
+  parameters: graphParameters,
+  answers: { 200: deletedGraph },
+  errors: [404],
+  handler: async ({ parameters: { id } }, call) => {
+    await requireVirtual(call).delete(id);
+    return jsonReply(200, { id, deleted: true }, undefined, { audit: { statement: `delete ${id}` } });
+  },
+});
+
+const clear = validated({
+  id: 'clearVirtualCache',
+  method: 'DELETE',
+  path: '/v1/virtual/graphs/{id}/cache',
+  role: 'readwrite',
+  summary: 'Forget the kept results of a graph.',
+  idempotent: true,
+  parameters: graphParameters,
+  answers: { 200: clearedCache },
+  errors: [404],
+  handler: ({ parameters: { id } }, call) => jsonReply(200, { id, cleared: requireVirtual(call).clearCache(id) }),
+});
+
+const introspect = validated({
+  id: 'introspectVirtualGraph',
+  method: 'GET',
+  path: '/v1/virtual/graphs/{id}/introspect',
+  role: 'readonly',
+  summary: 'Tables and columns of the backend.',
+  parameters: graphParameters,
+  answers: { 200: introspectAnswer },
+  errors: [404, 502],
+  handler: ({ parameters: { id } }, call) =>
+    patiently(call, async (signal) => {
+      const { tables } = await requireVirtual(call).introspect(id, { signal });
+      const shown = tables.map(({ name, columns, row_count }) => {
+        return { name, columns: columns.map((column) => ({ name: column.name, type: column.type })), row_count };
+      });
+      return jsonReply(200, { tables: shown });
+    }),
+});
+
+const compile = validated({
+  id: 'compileVirtualQuery',
+  method: 'POST',
+  path: '/v1/virtual/graphs/{id}/compile',
+  role: 'readonly',
+  summary: 'The SQL of a query, and its plan; nothing is run.',
+  parameters: graphParameters,
+  body: compileBody,
+  answers: { 200: compileAnswer },
+  errors: [404, 502],
+  handler: ({ parameters: { id }, body }, call) =>
+    patiently(call, async (signal) => jsonReply(200, await requireVirtual(call).compile(id, body.query, { signal }))),
+});
+
+const query: Route = {
+  id: 'queryVirtualGraph',
+  method: 'POST',
+  path: '/v1/virtual/graphs/{id}/query',
+  role: 'readonly',
+  summary: 'Run a query; NDJSON gives one hyperedge a line.',
+  database: true,
+  data: false,
+  negotiates: true,
+  tagged: false,
+  rateExempt: false,
+  idempotent: false,
+  bodyTypes: JSON_BODY,
+  schemas: { parameters: graphParameters, body: queryBody, answers: { 200: queryAnswer }, row: hyperedge },
+  errors: [404, 500, 502, 504],
+  handler: runQuery,
+};
+
+async function runQuery(call: Call): Promise<Reply> {
+  const graphs = requireVirtual(call);
+  const given = Object.entries(parseJsonObject(call.body)).filter(([, value]) => value !== null);
+  const body: v.InferOutput<typeof queryBody> = check(queryBody, Object.fromEntries(given), 'body');
+  const ndjson = wantsNdjson(call.accept);
+  const patience = openPatience(call);
+  try {
+    const { signal } = patience;
+    const { query: text, captured_at: capturedAt, limit, refresh, ordered } = body;
+    const running = await graphs.query(
+      call.parameters[0]!,
+      { query: text, capturedAt, limit, refresh, ordered },
+      { signal },
+    );
+    const reply = await virtualReply(running, ndjson, patience.end);
+    patience.begun();
+    return reply;
+  } catch (error) {
+    patience.end();
+    throw error;
+  }
+}
+
+const materialize = validated({
+  id: 'materializeVirtualQuery',
+  method: 'POST',
+  path: '/v1/virtual/graphs/{id}/materialize',
+  role: 'readwrite',
+  summary: 'Copy the result of a query into a new table, and its vertices into another, for statements and measures.',
+  audit: 'table.created',
+  idempotent: true,
+  parameters: graphParameters,
+  body: materializeBody,
+  answers: { 201: materializeAnswer },
+  errors: [404, 409, 500, 502, 504],
+  handler: ({ parameters: { id }, body }, call) =>
+    patiently(call, async (signal) => {
+      const { query: text, table, limit, bucket_seconds: bucketSeconds, ids } = body;
+      const request = { query: text, table, limit, bucketSeconds, ids };
+      const made = await requireVirtual(call).materialize(id, request, { signal });
+      const audit = { table: made.table, statement: `materialize ${id} into ${made.table}` };
+      return jsonReply(201, made, undefined, { audit });
+    }),
+});
+
+export const virtualRoutes: readonly Route[] = [
+  backends,
+  propose,
+  list,
+  create,
+  read,
+  replace,
+  remove,
+  clear,
+  introspect,
+  compile,
+  query,
+  materialize,
+];

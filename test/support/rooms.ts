@@ -1,0 +1,61 @@
+// The rooms of a test server's database: statements, measures, reasoning, virtual graphs.
+
+import type { Database } from '../../src/engine/index.ts';
+import type { Rooms } from '../../src/http/service.ts';
+import { Reasoning } from '../../src/rag/index.ts';
+import { type RefineProposal, VirtualGraphs } from '../../src/virtual/index.ts';
+import { analyticsOf } from './analytics.ts';
+import { statementsOf } from './statements.ts';
+
+/** By default a language model at which nobody listens. */
+export interface RoomOptions {
+  copyRoot?: string | undefined;
+  modelBaseUrl?: string | undefined;
+  modelKey?: string | undefined;
+  modelHosts?: readonly string[] | undefined;
+  virtualRoot?: string | undefined;
+  virtualCache?: boolean | undefined;
+  dsns?: Readonly<Record<string, string>> | undefined;
+  refine?: RefineProposal | undefined;
+  /** Whether a package is there. */
+  installed?: ((name: string) => boolean) | undefined;
+}
+
+export function roomsOf(database: Database, options: RoomOptions = {}): Required<Rooms> {
+  return {
+    statements: statementsOf(database, options.copyRoot),
+    analytics: analyticsOf(database),
+    reasoning: reasoningOf(database, options),
+    virtual: virtualOf(database, options),
+  };
+}
+
+export function virtualOf(database: Database, options: RoomOptions = {}): VirtualGraphs {
+  return new VirtualGraphs({
+    database,
+    documents: database.documents,
+    root: options.virtualRoot ?? '/nonexistent/virtual',
+    dsns: options.dsns ?? {},
+    cache: options.virtualCache ?? true,
+    monotonicMs: () => performance.now(),
+    refine: options.refine,
+    installed: options.installed,
+  });
+}
+
+let lastId = 0;
+
+export function reasoningOf(database: Database, options: RoomOptions = {}): Reasoning {
+  return new Reasoning({
+    database,
+    model: {
+      baseUrl: options.modelBaseUrl ?? 'http://127.0.0.1:9/v1',
+      model: 'test-model',
+      apiKey: options.modelKey,
+      allowedHosts: options.modelHosts ?? ['127.0.0.1'],
+    },
+    now: () => Date.UTC(2026, 10, 22),
+    monotonicMs: () => performance.now(),
+    newId: () => `interaction-${++lastId}`,
+  });
+}
