@@ -93,9 +93,10 @@ export const headers: readonly RawCase[] = [
   { name: 'a value with a bare LF', send: [live('X-Odd: a\nX-Evil: b\r\n')], outcome: '400 closed' },
   {
     name: 'X-Request-Id with 8-bit bytes',
-    send: [live('X-Request-Id: a\xe9\xffb\r\n')],
+    send: [live('X-Request-Id: not-mine\xe9\xffb\r\n')],
     outcome: '200 open',
-    saysNot: 'Id: a',
+    // The service's own ids may begin with any letter.
+    saysNot: 'not-mine',
   },
   { name: 'X-Request-Id with a NUL', send: [live('X-Request-Id: a\0b\r\n')], outcome: '400 closed' },
   { name: 'X-Request-Id with a bare CR', send: [live('X-Request-Id: a\rSet-Cookie: b\r\n')], outcome: 'silent' },
