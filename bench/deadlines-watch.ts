@@ -8,24 +8,37 @@ const EVERY_MS = 10;
 /** Asks /health/live each 10 ms, whether or not the answers before have come: a pause counts for all who would have asked in it. */
 export class HealthProbe {
   readonly #url: string;
+  readonly #pid: number;
   readonly #agent = new Agent({ keepAlive: true });
   readonly #timer: NodeJS.Timeout;
   readonly #pending = new Set<Promise<void>>();
   /** Milliseconds until each answer. */
-  readonly times: number[] = [];
+  times: number[] = [];
+  /** Milliseconds that the server's main thread ran until each answer: on a machine with others at work, what is its own of the times. */
+  ran: number[] = [];
 
-  constructor(url: string) {
+  constructor({ url, pid }: { url: string; pid: number }) {
     this.#url = `${url}/health/live`;
+    this.#pid = pid;
     this.#timer = setInterval(() => this.#ask(), EVERY_MS);
   }
 
+  /** What was seen so far does not count. */
+  reset(): void {
+    this.times = [];
+    this.ran = [];
+  }
+
   #ask(): void {
+    const { times, ran } = this;
     const start = performance.now();
+    const before = ranMs(this.#pid);
     const asked = new Promise<void>((resolve, reject) => {
       const request = get(this.#url, { agent: this.#agent }, (response) => {
         response.resume();
         response.on('end', () => {
-          this.times.push(performance.now() - start);
+          times.push(performance.now() - start);
+          ran.push(ranMs(this.#pid) - before);
           resolve();
         });
       });

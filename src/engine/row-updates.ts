@@ -16,8 +16,9 @@ const MOST_FORGOTTEN = 8192;
 export class RowUpdates {
   /** Id -> LSN of the last update. */
   readonly #lsns = new WideMap<number, number>();
-  /** All updates in the order of their LSNs, from #first on. */
-  #updates: { readonly id: number; readonly lsn: number }[] = [];
+  /** All updates in the order of their LSNs, from #first on: their ids, and their LSNs. */
+  #ids: number[] = [];
+  #idLsns: number[] = [];
   #first = 0;
   /** In the order of their LSNs. */
   readonly #watchers = new Set<Watcher>();
@@ -34,7 +35,8 @@ export class RowUpdates {
   /** Notes an update; LSNs ascend. `forget` is to follow when it is durable. */
   add(id: number, lsn: number): void {
     this.#lsns.set(id, lsn);
-    this.#updates.push({ id, lsn });
+    this.#ids.push(id);
+    this.#idLsns.push(lsn);
   }
 
   /** Whether a row was updated after the LSN of a watcher that is not released. */
@@ -49,24 +51,28 @@ export class RowUpdates {
 
   /** Lets go of what nobody needs: a snapshot taken from now on sees all up to `visibleLsn`. */
   forget(visibleLsn: number): void {
-    const updates = this.#updates;
-    if (updates.length === 0) return;
+    const { length } = this.#ids;
+    if (length === 0) return;
     const [oldest] = this.#watchers;
     const seenByAll = Math.min(visibleLsn, oldest?.lsn ?? Infinity);
-    if (updates[updates.length - 1]!.lsn <= seenByAll) {
+    if (this.#idLsns[length - 1]! <= seenByAll) {
       this.#lsns.clear();
-      this.#updates = [];
-      this.#first = 0;
+      this.#cut(length);
       return;
     }
-    const end = Math.min(updates.length, this.#first + MOST_FORGOTTEN);
+    const end = Math.min(length, this.#first + MOST_FORGOTTEN);
     for (; this.#first < end; this.#first++) {
-      const { id, lsn } = updates[this.#first]!;
+      const id = this.#ids[this.#first]!;
+      const lsn = this.#idLsns[this.#first]!;
       if (lsn > seenByAll) break;
       if (this.#lsns.get(id) === lsn) this.#lsns.delete(id);
     }
-    if (this.#first * 2 < updates.length) return;
-    this.#updates = updates.slice(this.#first);
+    if (this.#first * 2 >= length) this.#cut(this.#first);
+  }
+
+  #cut(count: number): void {
+    this.#ids = this.#ids.slice(count);
+    this.#idLsns = this.#idLsns.slice(count);
     this.#first = 0;
   }
 }

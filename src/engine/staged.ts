@@ -1,44 +1,9 @@
-// What a transaction has staged: operations in the order they came, and what each one answers. There may be a million, so each is one small object.
+// What a transaction answers of what it staged, and what it stages against.
 
-import type { KeptBytes } from './byte-arena.ts';
 import type { RowPlace } from './live-rows.ts';
-import type { Table } from './table.ts';
-import type { DeleteOutcome, DeleteResult, EdgeRow, InsertOutcome, InsertResult, RowKey } from './types.ts';
+import type { DeleteOutcome, DeleteResult, InsertOutcome, InsertResult, RowKey } from './types.ts';
 
-/** A new row: its key, and its record as KeptBytes. */
-interface NewRow extends RowKey, KeptBytes {
-  readonly table: Table;
-}
-
-export interface StagedInsert extends NewRow {
-  readonly kind: 'insert';
-  readonly row: EdgeRow;
-}
-
-/** By time and members: takes what is live at commit. */
-export interface StagedDelete extends KeptBytes {
-  readonly kind: 'delete';
-  readonly table: Table;
-  readonly eventTs: number;
-  readonly members: number[];
-}
-
-export interface StagedUpdate extends NewRow {
-  readonly kind: 'updateRow';
-  readonly target: StagedTarget;
-  /** Undefined: nobody wants the answer. */
-  readonly row: EdgeRow | undefined;
-}
-
-export interface StagedRowDelete {
-  readonly kind: 'deleteRow';
-  readonly table: Table;
-  readonly target: StagedTarget;
-}
-
-export type Staged = StagedInsert | StagedDelete | StagedUpdate | StagedRowDelete;
-
-/** One that an earlier operation, at that place, made. */
+/** A row that an earlier operation, at that place, made. */
 export interface OwnRow extends RowKey {
   readonly staged: number;
 }

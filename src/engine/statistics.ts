@@ -85,8 +85,8 @@ const MOST_NODES = 255;
 /** Rows that an estimate brings into an index: about a millisecond. */
 const INDEX_ROWS = 8192;
 
-/** Segments that one estimate brings into memory; others that are not there are taken to be like those it has looked at. */
-const MOST_LOADED = 2;
+/** Segments that an estimate looks at, at least: it brings so many into memory where fewer are. Others are taken to be like those that it has looked at. */
+const FEWEST_SEEN = 2;
 
 /** What a scan of the request would find and touch, about; reads no rows. */
 export function estimateScan(
@@ -147,16 +147,18 @@ function segmentsEstimate(
 ): SegmentsEstimate {
   const sum = { rows: 0, buckets: 0, ordered: false };
   const seen = { within: 0, rows: 0, buckets: 0 };
-  let loaded = 0;
+  const chosen = chooseSegments(source, view.version, nodes, ranges, bounds);
+  let toLoad = FEWEST_SEEN;
+  for (const segment of chosen) if (toLoad > 0 && source.isResident(segment)) toLoad--;
   let unseen = 0;
-  for (const segment of chooseSegments(source, view.version, nodes, ranges, bounds)) {
+  for (const segment of chosen) {
     const { facts } = segment;
     const inside = facts.timeMin >= bounds.lowTs && facts.timeMax <= bounds.endTs;
     // A whole segment without conditions is known by its facts: it need not be in memory.
     if (inside && nodes.length === 0 && ranges === undefined) {
       sum.rows += facts.rows - deadOf(view, segment).count;
       sum.buckets += facts.buckets;
-    } else if (source.isResident(segment) || loaded++ < MOST_LOADED) {
+    } else if (source.isResident(segment) || toLoad-- > 0) {
       const found = segmentEstimate(source.resident(segment), bounds, nodes, ranges);
       seen.within += found.within;
       seen.rows += found.rows;

@@ -9,24 +9,14 @@ import type { FramePlan } from './large-commit.ts';
 import { findLive, findMatches, isAlive, killRow, type RowPlace, type RowSource } from './live-rows.ts';
 import { encodeKills, OPERATION, runHeader } from './operations.ts';
 import type { Snapshot } from './snapshot.ts';
-import {
-  type CommitOutcome,
-  type CommitResult,
-  isOwn,
-  type Staged,
-  type StagedDelete,
-  type StagedInsert,
-  type StagedRowDelete,
-  type StagedTarget,
-  type StagedUpdate,
-} from './staged.ts';
+import type { CommitOutcome, CommitResult } from './staged.ts';
+import { STAGED, type StagedList } from './staged-list.ts';
 import type { Steps as SlicedSteps } from './steps.ts';
 import type { Table } from './table.ts';
 
 /** An operation of the frame: twice the place of what was staged, and 1 more when it is the KILL of an update. */
 type Step = number;
 const placeOf = (step: Step): number => step >>> 1;
-const isKillOf = (step: Step, { kind }: Staged): boolean => kind === 'deleteRow' || (step & 1) === 1;
 
 /** A row that dies: one that is there, or one that is inserted by the operation staged at that place. */
 type Victim = RowPlace | number;
@@ -43,7 +33,7 @@ interface StepRun {
 export interface CommitPlan extends FramePlan {
   readonly runs: readonly StepRun[];
   readonly tables: ReadonlySet<Table>;
-  readonly staged: readonly Staged[];
+  readonly staged: StagedList;
   /** By the place of what was staged: the operation whose LSN it answers with. */
   readonly operationOf: readonly number[];
   /** By the place of a removal by time and members: what it takes. */
@@ -59,14 +49,15 @@ export interface CommitPlan extends FramePlan {
  * From the first step until the plan is applied nothing else may be.
  */
 export function* planCommit(
-  staged: readonly Staged[],
+  staged: StagedList,
   snapshotOf: (table: Table) => Snapshot | undefined,
 ): SlicedSteps<CommitPlan> {
   const tables = new Set<Table>();
   let hasRemovals = false;
-  for (const { kind, table } of staged) {
-    tables.add(table);
-    hasRemovals ||= kind === 'delete';
+  for (let place = 0; place < staged.length; place++) {
+    tables.add(staged.tableAt(place));
+    hasRemovals ||= staged.kindAt(place) === STAGED.removal;
+    if (place % PIECE_ROWS === PIECE_ROWS - 1) yield;
   }
   for (const table of tables) assertUnchanged(table, snapshotOf(table));
   return yield* new Planner(staged, tables, snapshotOf, hasRemovals).plan();
@@ -85,7 +76,7 @@ function assertUnchanged(table: Table, snapshot: Snapshot | undefined): void {
 }
 
 class Planner {
-  readonly #staged: readonly Staged[];
+  readonly #staged: StagedList;
   readonly #tables: ReadonlySet<Table>;
   readonly #snapshotOf: (table: Table) => Snapshot | undefined;
   readonly #steps: Step[] = [];
@@ -103,7 +94,7 @@ class Planner {
   readonly #killed = new Map<RowSource, Set<number>>();
 
   constructor(
-    staged: readonly Staged[],
+    staged: StagedList,
     tables: ReadonlySet<Table>,
     snapshotOf: (table: Table) => Snapshot | undefined,
     hasRemovals: boolean,
@@ -115,15 +106,17 @@ class Planner {
   }
 
   *plan(): SlicedSteps<CommitPlan> {
-    for (const [place, staged] of this.#staged.entries()) {
-      if (staged.kind === 'updateRow') {
-        if (this.#mustFlush(staged)) yield* this.#flush();
-        this.#update(staged, place);
+    const staged = this.#staged;
+    for (let place = 0; place < staged.length; place++) {
+      const kind = staged.kindAt(place);
+      if (kind === STAGED.update) {
+        if (this.#mustFlush(place)) yield* this.#flush();
+        this.#update(place);
       } else {
         yield* this.#flush();
-        if (staged.kind === 'delete') this.#remove(staged, place);
-        else if (staged.kind === 'insert') this.#insert(staged, place);
-        else this.#kill(staged, place);
+        if (kind === STAGED.removal) this.#remove(place);
+        else if (kind === STAGED.insert) this.#insert(place);
+        else this.#kill(place);
         this.#push(place);
       }
       if (place % STEPS_A_REST === STEPS_A_REST - 1) yield;
@@ -149,26 +142,29 @@ class Planner {
     this.#steps.push(place * 2);
   }
 
-  #insert({ table, row }: StagedInsert | StagedUpdate, place: number): void {
-    if (!this.#hasRemovals) return;
-    const text = removalText(table, row!.event_ts, row!.members);
+  #insert(place: number): void {
+    // Behind one whose row is not known (`changeRow`) no removal comes.
+    const row = this.#hasRemovals ? this.#staged.rowAt(place) : undefined;
+    if (row === undefined) return;
+    const text = removalText(this.#staged.tableAt(place), row.event_ts, row.members);
     const equal = this.#own.get(text);
     if (equal === undefined) this.#own.set(text, [place]);
     else equal.push(place);
   }
 
   /** Whether the new rows that wait must stand before the update. */
-  #mustFlush({ table, target }: StagedUpdate): boolean {
+  #mustFlush(place: number): boolean {
     const [first] = this.#waiting;
     if (first === undefined) return false;
     // Those that wait stand behind each other.
-    return (isOwn(target) && target.staged >= first) || this.#staged[first]!.table !== table;
+    const own = this.#staged.ownTargetAt(place);
+    return (own >= 0 && own >= first) || this.#staged.tableAt(first) !== this.#staged.tableAt(place);
   }
 
-  #update(staged: StagedUpdate, place: number): void {
-    this.#kill(staged, place);
+  #update(place: number): void {
+    this.#kill(place);
     this.#steps.push(place * 2 + 1);
-    this.#insert(staged, place);
+    this.#insert(place);
     this.#waiting.push(place);
   }
 
@@ -181,12 +177,14 @@ class Planner {
     this.#waiting = [];
   }
 
-  #kill({ table, target }: StagedUpdate | StagedRowDelete, place: number): void {
-    if (isOwn(target)) {
-      this.#dying.add(target.staged);
+  #kill(place: number): void {
+    const own = this.#staged.ownTargetAt(place);
+    if (own >= 0) {
+      this.#dying.add(own);
       return;
     }
-    const now = this.#unchanged(table, target);
+    const target = this.#staged.targetAt(place);
+    const now = this.#unchanged(this.#staged.tableAt(place), target);
     if (now !== target) this.#moved.set(place, now);
     if (this.#hasRemovals) this.#noteDeath(now);
   }
@@ -198,11 +196,14 @@ class Planner {
   }
 
   /** Every live edge with that time and member set goes: those of the table, and what was inserted before. */
-  #remove({ table, chunk, eventTs, members }: StagedDelete, place: number): void {
-    const text = removalText(table, eventTs, members);
+  #remove(place: number): void {
+    const table = this.#staged.tableAt(place);
+    const eventTs = this.#staged.timeAt(place);
+    const text = removalText(table, eventTs, this.#staged.membersAt(place));
     const own = this.#own.get(text) ?? [];
     this.#own.delete(text);
-    const victims: Victim[] = findMatches(table, chunk, eventTs).filter(
+    const { chunk: record } = this.#staged.recordAt(place);
+    const victims: Victim[] = findMatches(table, record, eventTs).filter(
       ({ source, row }) => this.#killed.get(source)?.has(row) !== true,
     );
     for (const victim of victims) this.#noteDeath(victim as RowPlace);
@@ -254,14 +255,14 @@ function removalText({ id }: Table, eventTs: number, members: readonly number[])
 /** Records that one call gives to a memtable. */
 const PIECE_ROWS = 4096;
 
-function* runsOf(steps: readonly Step[], staged: readonly Staged[]): SlicedSteps<StepRun[]> {
+function* runsOf(steps: readonly Step[], staged: StagedList): SlicedSteps<StepRun[]> {
   const runs: StepRun[] = [];
   for (let from = 0; from < steps.length; ) {
-    const { table } = staged[placeOf(steps[from]!)]!;
+    const table = staged.tableAt(placeOf(steps[from]!));
     const kind = kindOf(steps[from]!, staged);
     let to = from + 1;
     for (; to < steps.length; to++) {
-      if (staged[placeOf(steps[to]!)]!.table !== table || kindOf(steps[to]!, staged) !== kind) break;
+      if (staged.tableAt(placeOf(steps[to]!)) !== table || kindOf(steps[to]!, staged) !== kind) break;
       if (to % PIECE_ROWS === 0) yield;
     }
     const run = steps.slice(from, to);
@@ -276,19 +277,15 @@ function* runsOf(steps: readonly Step[], staged: readonly Staged[]): SlicedSteps
   return runs;
 }
 
-function kindOf(step: Step, staged: readonly Staged[]): StepRun['kind'] {
-  const one = staged[placeOf(step)]!;
-  if (isKillOf(step, one)) return 'kill';
-  return one.kind === 'delete' ? 'tombstone' : 'insert';
+function kindOf(step: Step, staged: StagedList): StepRun['kind'] {
+  const kind = staged.kindAt(placeOf(step));
+  if (kind === STAGED.deletion || (step & 1) === 1) return 'kill';
+  return kind === STAGED.removal ? 'tombstone' : 'insert';
 }
 
-function pieceOf(kind: StepRun['kind'], steps: readonly Step[], staged: readonly Staged[]): Uint8Array {
-  if (kind === 'kill') return encodeKills(steps.map((step) => targetAt(step, staged)));
-  return joined(steps.map((step) => staged[placeOf(step)] as StagedInsert | StagedUpdate | StagedDelete));
-}
-
-function targetAt(step: Step, staged: readonly Staged[]): StagedTarget {
-  return (staged[placeOf(step)] as StagedUpdate | StagedRowDelete).target;
+function pieceOf(kind: StepRun['kind'], steps: readonly Step[], staged: StagedList): Uint8Array {
+  if (kind === 'kill') return encodeKills(steps.map((step) => staged.targetKeyAt(placeOf(step))));
+  return joined(steps.map((step) => staged.recordAt(placeOf(step))));
 }
 
 /** The run's header, then its operations. */
@@ -320,8 +317,8 @@ export function* applyPlan(plan: CommitPlan, firstLsn: number): SlicedSteps<void
 function victimsOf({ staged, removed, moved }: CommitPlan, kind: StepRun['kind'], step: Step): readonly Victim[] {
   const place = placeOf(step);
   if (kind === 'tombstone') return removed.get(place)!;
-  const target = targetAt(step, staged);
-  return [isOwn(target) ? target.staged : (moved.get(place) ?? target)];
+  const own = staged.ownTargetAt(place);
+  return [own >= 0 ? own : (moved.get(place) ?? staged.targetAt(place))];
 }
 
 function bury(
@@ -336,7 +333,7 @@ function bury(
   else {
     killRow(table, victim, lsn);
     // The id goes on with another row. One of the same frame is in no other snapshot.
-    if (kind === 'kill' && staged[placeOf(step)]!.kind === 'updateRow') table.updates.add(victim.id, lsn);
+    if (kind === 'kill' && staged.kindAt(placeOf(step)) === STAGED.update) table.updates.add(victim.id, lsn);
   }
 }
 
@@ -354,8 +351,9 @@ function* insertAll(
     memtable.append(memtable.reserve(bytes.length), bytes, count, firstLsn + from);
     for (let row = 0; dying.size > 0 && row < count; row++) {
       const place = placeOf(steps[from + row]!);
-      const { eventTs, id } = staged[place] as StagedInsert | StagedUpdate;
-      if (dying.has(place)) own.set(place, { source: memtable, row: firstRow + row, eventTs, id });
+      if (!dying.has(place)) continue;
+      const key = { eventTs: staged.timeAt(place), id: staged.idAt(place) };
+      own.set(place, { source: memtable, row: firstRow + row, ...key });
     }
     yield;
   }
@@ -363,12 +361,14 @@ function* insertAll(
 
 /** What each staged operation answers. */
 export function outcomesOf({ staged, removed }: CommitPlan): CommitOutcome['results'] {
-  return staged.map((each, place) => {
-    if (each.kind === 'delete')
-      return { matched: removed.get(place)!.length, event_ts: each.eventTs, members: each.members };
-    if (each.kind === 'deleteRow') return { matched: 1, id: each.target.id, event_ts: each.target.eventTs };
-    if (each.row === undefined) throw new Error('the answers of changeRow are not kept');
-    return { row: each.row };
+  return Array.from({ length: staged.length }, (_, place) => {
+    const [kind, eventTs] = [staged.kindAt(place), staged.timeAt(place)];
+    if (kind === STAGED.removal)
+      return { matched: removed.get(place)!.length, event_ts: eventTs, members: [...staged.membersAt(place)] };
+    if (kind === STAGED.deletion) return { matched: 1, id: staged.idAt(place), event_ts: eventTs };
+    const row = staged.rowAt(place);
+    if (row === undefined) throw new Error('the answers of changeRow are not kept');
+    return { row };
   });
 }
 

@@ -1,13 +1,13 @@
 // One table as a transaction sees it: a snapshot, the rows that it staged, and what they hide of the snapshot.
 
 import { CoreMemtable, type DeadRows } from '../core/index.ts';
-import type { KeptBytes } from './byte-arena.ts';
 import type { DeadList } from './dead-rows.ts';
 import { findSeen, type RowPlace, segmentsAt } from './live-rows.ts';
 import type { ScanOverlay } from './scan-view.ts';
 import type { SegmentFile } from './segment-file.ts';
 import type { Snapshot } from './snapshot.ts';
-import { isOwn, type Staged, type StagedDelete, type StagedTarget } from './staged.ts';
+import type { StagedTarget } from './staged.ts';
+import { type KeptBytes, STAGED, type StagedList } from './staged-list.ts';
 import type { Table } from './table.ts';
 import type { RowKey } from './types.ts';
 import { WideMap } from './wide-map.ts';
@@ -15,7 +15,7 @@ import { WideMap } from './wide-map.ts';
 export class TransactionTable implements ScanOverlay {
   readonly table: Table;
   readonly snapshot: Snapshot;
-  readonly #staged: readonly Staged[];
+  readonly #staged: StagedList;
   /** Staged operations that the two below know. */
   #known = 0;
   /** Id -> place of the last operation that names it. */
@@ -30,7 +30,7 @@ export class TransactionTable implements ScanOverlay {
   readonly #hiddenSegments = new Map<SegmentFile, DeadList>();
 
   /** `staged`: the transaction's operations, also those to come. */
-  constructor(table: Table, snapshot: Snapshot, staged: readonly Staged[]) {
+  constructor(table: Table, snapshot: Snapshot, staged: StagedList) {
     this.table = table;
     this.snapshot = snapshot;
     this.#staged = staged;
@@ -49,23 +49,24 @@ export class TransactionTable implements ScanOverlay {
   }
 
   #know(): void {
-    for (; this.#known < this.#staged.length; this.#known++) {
-      const staged = this.#staged[this.#known]!;
-      if (staged.table !== this.table) continue;
-      if (staged.kind === 'delete') this.#hasRemovals = true;
-      else this.#lastById.set(staged.kind === 'deleteRow' ? staged.target.id : staged.id, this.#known);
+    const staged = this.#staged;
+    for (; this.#known < staged.length; this.#known++) {
+      const place = this.#known;
+      if (staged.tableAt(place) !== this.table) continue;
+      if (staged.kindAt(place) === STAGED.removal) this.#hasRemovals = true;
+      else this.#lastById.set(staged.idAt(place), place);
     }
   }
 
   #ownRow(place: number): StagedTarget | undefined {
-    const staged = this.#staged[place] as Exclude<Staged, StagedDelete>;
-    if (staged.kind === 'deleteRow') return undefined;
-    const { eventTs, id } = staged;
+    const staged = this.#staged;
+    if (staged.kindAt(place) === STAGED.deletion) return undefined;
+    const key = { eventTs: staged.timeAt(place), id: staged.idAt(place) };
     if (this.#hasRemovals) {
       this.lay();
-      if (this.memtable!.find(eventTs, id) < 0) return undefined;
+      if (this.memtable!.find(key.eventTs, key.id) < 0) return undefined;
     }
-    return { staged: place, eventTs, id };
+    return { staged: place, ...key };
   }
 
   /** Whether a staged removal by time and members takes the row of the snapshot. */
@@ -96,18 +97,19 @@ export class TransactionTable implements ScanOverlay {
 
   /** Lays at most so many operations over the snapshot; true when it was all. Throws `table_corrupt`. */
   lay(limit = Infinity): boolean {
-    const end = Math.min(this.#staged.length, this.#laid + limit);
+    const staged = this.#staged;
+    const end = Math.min(staged.length, this.#laid + limit);
     for (; this.#laid < end; this.#laid++) {
-      const staged = this.#staged[this.#laid]!;
-      if (staged.table !== this.table) continue;
-      const place = this.#laid + 1;
-      if (staged.kind === 'delete') this.#hideMatches(staged, place);
-      else if (staged.kind !== 'insert') this.#hide(staged.target, place);
-      if (staged.kind === 'insert' || staged.kind === 'updateRow') this.#append(recordOf(staged), place);
+      const place = this.#laid;
+      if (staged.tableAt(place) !== this.table) continue;
+      const kind = staged.kindAt(place);
+      if (kind === STAGED.removal) this.#hideMatches(place);
+      else if (kind !== STAGED.insert) this.#hide(place);
+      if (kind === STAGED.insert || kind === STAGED.update) this.#append(bytesOf(staged.recordAt(place)), place + 1);
     }
     // Bit by bit: the sort of a million rows at once would be felt.
     if (limit !== Infinity) this.memtable?.sort();
-    return end === this.#staged.length;
+    return end === staged.length;
   }
 
   #append(record: Uint8Array, place: number): void {
@@ -116,19 +118,24 @@ export class TransactionTable implements ScanOverlay {
     this.memtable.append(this.memtable.reserve(record.length), record, 1, place);
   }
 
-  #hide(target: StagedTarget, place: number): void {
-    if (isOwn(target)) {
-      const { memtable } = this;
-      memtable!.kill(memtable!.find(target.eventTs, target.id), place);
-    } else if (target.source instanceof CoreMemtable) this.#hiddenOf(target.source).add(target.row);
-    else this.#deadOf(target.source).hide(target.row);
+  /** Hides the row that the operation at a place removes or replaces. */
+  #hide(place: number): void {
+    const { memtable } = this;
+    if (this.#staged.ownTargetAt(place) >= 0) {
+      const { eventTs, id } = this.#staged.targetKeyAt(place);
+      memtable!.kill(memtable!.find(eventTs, id), place + 1);
+      return;
+    }
+    const { source, row } = this.#staged.targetAt(place);
+    if (source instanceof CoreMemtable) this.#hiddenOf(source).add(row);
+    else this.#deadOf(source).hide(row);
   }
 
-  #hideMatches(staged: StagedDelete, place: number): void {
-    const { eventTs } = staged;
-    const record = recordOf(staged);
+  #hideMatches(place: number): void {
+    const eventTs = this.#staged.timeAt(place);
+    const record = bytesOf(this.#staged.recordAt(place));
     const { memtable, table } = this;
-    for (const row of memtable?.match(record, Infinity) ?? []) memtable!.kill(row, place);
+    for (const row of memtable?.match(record, Infinity) ?? []) memtable!.kill(row, place + 1);
     const { version, lsn } = this.snapshot;
     for (const segment of segmentsAt(version.segments, eventTs)) {
       const rows = table.resident(segment).match(record);
@@ -179,6 +186,6 @@ export class TransactionTable implements ScanOverlay {
   }
 }
 
-function recordOf({ chunk, from, to }: KeptBytes): Uint8Array {
+function bytesOf({ chunk, from, to }: KeptBytes): Uint8Array {
   return chunk.subarray(from, to);
 }

@@ -9,7 +9,8 @@ import type { Attach } from './replay-entry.ts';
 import type { Scan } from './scan.ts';
 import type { ScanOverlay } from './scan-view.ts';
 import { Snapshot } from './snapshot.ts';
-import type { CommitOutcome, CommitResult, Staged, StagedTarget } from './staged.ts';
+import type { CommitOutcome, CommitResult, StagedTarget } from './staged.ts';
+import { type KeptBytes, StagedList } from './staged-list.ts';
 import { atOnce, type Steps } from './steps.ts';
 import type { Table } from './table.ts';
 import { applyPlan, type CommitPlan, outcomesOf, planCommit, resultsOf } from './transaction-commit.ts';
@@ -22,7 +23,7 @@ export type Mark = number;
 
 export class Transaction {
   readonly #context: EngineContext;
-  readonly #staged: Staged[] = [];
+  readonly #staged = new StagedList();
   readonly #records = new ByteArena();
   readonly #tables = new Map<Table, TransactionTable>();
   readonly #isPinned: boolean;
@@ -63,16 +64,14 @@ export class Transaction {
     this.#assertWrites(table);
     const id = table.nextId;
     const members = checked(table, edge);
-    const from = this.#keep(table, id, edge, members);
+    const record = this.#keep(table, id, edge, members);
     table.nextId = id + 1;
     const row = rowOf(table.columns, id, edge, members);
-    const { chunk } = this.#records;
-    this.#staged.push({ kind: 'insert', table, eventTs: row.event_ts, id, chunk, from, to: this.#records.used, row });
+    this.#staged.insert(table, record, row);
     return row;
   }
 
-  /** Encodes an edge and keeps the bytes; gives where they begin. */
-  #keep(table: Table, id: number, edge: EdgeInput, members: readonly number[]): number {
+  #keep(table: Table, id: number, edge: EdgeInput, members: readonly number[]): KeptBytes {
     const properties = edge.properties === undefined ? null : table.columns.encode(edge.properties);
     const { batch } = this.#context;
     batch.add(edge.event_ts, members, properties);
@@ -85,22 +84,12 @@ export class Transaction {
     checkTime(eventTs);
     if (this.#forgetsRows) throw new Error('rows are removed by time and members behind a changeRow');
     const set = tombstoneMembers(members);
-    const chunk = table.encodeTombstone(eventTs, set);
-    const { length: to } = chunk;
-    this.#staged.push({
-      kind: 'delete',
-      table,
-      chunk,
-      from: 0,
-      to,
-      eventTs: eventTs === 0 ? 0 : eventTs,
-      members: set,
-    });
+    this.#staged.removal(table, eventTs === 0 ? 0 : eventTs, set, table.encodeTombstone(eventTs, set));
   }
 
   /** Stages the removal of one row that the transaction sees. Throws `invalid_input` when it sees no such row. */
   deleteRow(table: Table, key: RowKey): void {
-    this.#staged.push({ kind: 'deleteRow', table, target: this.#target(table, key) });
+    this.#staged.deletion(table, this.#target(table, key));
   }
 
   /** Stages new content of one row that the transaction sees; the id stays, all else may change. Throws as `deleteRow`, or as an insert. */
@@ -123,11 +112,9 @@ export class Transaction {
     const target = this.#target(table, key);
     const { id } = target;
     const members = checked(table, edge);
-    const from = this.#keep(table, id, edge, members);
-    const { chunk, used: to } = this.#records;
-    const eventTs = edge.event_ts === 0 ? 0 : edge.event_ts;
+    const record = this.#keep(table, id, edge, members);
     const row = answer(id, members);
-    this.#staged.push({ kind: 'updateRow', table, target, eventTs, id, chunk, from, to, row });
+    this.#staged.update(table, target, edge.event_ts === 0 ? 0 : edge.event_ts, record, row);
     return row;
   }
 
@@ -161,7 +148,7 @@ export class Transaction {
   /** Takes back what was staged since; ids that were given out stay so. */
   rewind(mark: Mark): void {
     this.#assertOpen();
-    this.#staged.length = Math.min(mark, this.#staged.length);
+    this.#staged.cut(mark);
     for (const seen of this.#tables.values()) seen.rewind(mark);
   }
 
@@ -239,7 +226,7 @@ export class Transaction {
   async #commitInSlices(attach: Attach<CommitOutcome> | undefined): Promise<CommitResult> {
     try {
       const { plan, firstLsn, lastLsn } = await commitInSlices<CommitPlan>(this.#context, {
-        killsRows: this.#staged.some(({ kind }) => kind !== 'insert'),
+        killsRows: this.#staged.killsRows,
         plan: () => this.#plan(),
         entryOf: (made) => attach?.(outcomeOf(made)),
         apply: applyPlan,

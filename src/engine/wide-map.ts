@@ -3,7 +3,12 @@
 /** A plain map up to here. */
 const PLAIN_KEYS = 16_384;
 const PARTS = 128;
-const PART_SHIFT = 32 - Math.log2(PARTS);
+const SHARE_BITS = 12;
+/** Part by the first bits of a hash: the first part is twice as large as the last, so that they do not all grow at the same moment. */
+const PART_OF = Uint8Array.from(
+  { length: 2 ** SHARE_BITS },
+  (_, share) => PARTS * (2 ** (share / 2 ** SHARE_BITS) - 1),
+);
 /** An odd number whose multiples are spread over all 32 bits (Knuth, The Art of Computer Programming 3, 6.4). */
 const SPREAD = 0x9e3779b1;
 /** Characters of a text that are looked at: the last ones differ most, in numbers and in JSON. */
@@ -52,7 +57,7 @@ export class WideMap<K, V> {
 }
 
 function placeOf(key: unknown): number {
-  return Math.imul(numberOf(key), SPREAD) >>> PART_SHIFT;
+  return PART_OF[Math.imul(numberOf(key), SPREAD) >>> (32 - SHARE_BITS)]!;
 }
 
 /** Equal keys have equal numbers. */

@@ -19,6 +19,8 @@ const WHOLE_COMPUTED_BYTES = 8 * 2 ** 20;
 const STEP_MS = 3;
 /** Bytes of rows that one operation of a batch may answer. */
 const MOST_COLLECTED = 16 * 2 ** 20;
+/** Rows of a batch made into objects in one step. */
+const LINES_A_STEP = 500;
 
 export interface ResultReplyOptions {
   readonly ndjson: boolean;
@@ -84,11 +86,15 @@ export async function collectRows(call: Call, result: StatementResult): Promise<
       return !text.ended;
     };
     if (step()) await call.services.slices.run(step);
-    return Buffer.from(text.take())
-      .toString()
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => JSON.parse(line) as unknown);
+    const lines = Buffer.from(text.take()).toString().trimEnd().split('\n');
+    const rows: unknown[] = [];
+    const parse = (): boolean => {
+      const end = Math.min(text.rows, rows.length + LINES_A_STEP);
+      while (rows.length < end) rows.push(JSON.parse(lines[rows.length]!));
+      return end < text.rows;
+    };
+    if (parse()) await call.services.slices.run(parse);
+    return rows;
   } finally {
     text.close();
   }
@@ -130,7 +136,9 @@ class ResultText implements ChunkSource {
   readonly #ndjson: boolean;
   readonly #keys: RowKeys;
   readonly #sink = new JsonSink();
-  /** Rows written so far. */
+  /** The chunk that is being written. */
+  #writing: Generator<void, void, void> | undefined;
+  /** Rows written so far, or begun. */
   rows = 0;
   /** All is written. */
   ended = false;
@@ -153,6 +161,10 @@ class ResultText implements ChunkSource {
     const { now } = this.#call.services;
     const end = now() + STEP_MS;
     do {
+      if (this.#writing !== undefined) {
+        if (this.#writing.next().done === true) this.#writing = undefined;
+        continue;
+      }
       const step = this.#result.steps.next();
       if (step.done === true) {
         this.#end();
@@ -161,7 +173,7 @@ class ResultText implements ChunkSource {
       const chunk = step.value;
       if (chunk === null || chunk.count === 0) continue;
       if (!this.#ndjson && this.rows > 0) this.#sink.text(',');
-      writeChunk(chunk, this.#keys, this.#ndjson ? '\n' : '', this.#sink);
+      this.#writing = writeChunk(chunk, this.#keys, this.#ndjson ? '\n' : '', this.#sink);
       this.rows += chunk.count;
     } while (now() < end && this.length < WHOLE_BODY_BYTES);
   }

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Value } from '../../src/query/binder/bound.ts';
 import { JsonSink } from '../../src/query/executor/json-sink.ts';
-import { chunkText, rowKeys } from '../../src/query/executor/result-text.ts';
+import { chunkText, rowKeys, writeChunk } from '../../src/query/executor/result-text.ts';
 import { constant, type Vector, vectorOf } from '../../src/query/executor/vector.ts';
 import { Random } from '../support/random.ts';
 
@@ -107,5 +107,28 @@ describe('rows', () => {
     expect(chunkText(chunk, rowKeys(['a']), '')).toBe('{"a":"x"},{"a":"x"}');
     expect(chunkText(chunk, rowKeys(['a']), '\n')).toBe('{"a":"x"}\n{"a":"x"}\n');
     expect(chunkText({ count: 0, items: [constant('x')] }, rowKeys(['a']), '')).toBe('');
+  });
+
+  it('rest on their way, also inside of a long list, and are the same whenever they are taken', () => {
+    const list = Array.from({ length: 5000 }, (_, i) => (i % 3 === 0 ? `ä${i}` : i));
+    const rows = Array.from({ length: 900 }, (_, i) => `${'y'.repeat(200)}${i}`);
+    const lists = rows.map((_, i) => (i % 300 === 7 ? list : i % 300 === 8 ? list.slice(0, 1024) : []));
+    const chunk = {
+      count: 900,
+      items: [{ kind: 'value', values: lists } as const, vectorOf(rows, 'text'), constant(list)],
+    };
+    const keys = rowKeys(['a', 'b', 'c']);
+    const wanted = rows.map((b, i) => `${JSON.stringify({ a: lists[i], b, c: list })}\n`).join('');
+    const sink = new JsonSink();
+    let found = '';
+    let most = 0;
+    for (const _ of writeChunk(chunk, keys, '\n', sink)) {
+      most = Math.max(most, sink.length);
+      found += Buffer.from(sink.take()).toString();
+    }
+    found += Buffer.from(sink.take()).toString();
+    expect(found === wanted).toBe(true);
+    expect(most).toBeLessThan(128 * 1024);
+    expect(chunkText(chunk, keys, '\n') === wanted).toBe(true);
   });
 });

@@ -1,7 +1,8 @@
 // Result rows as the bytes of a CSV or NDJSON file.
 
 import type { Value } from '../binder/bound.ts';
-import { chunkBytes, rowKeys } from '../executor/result-text.ts';
+import { JsonSink } from '../executor/json-sink.ts';
+import { rowKeys, writeChunk } from '../executor/result-text.ts';
 import type { ResultChunk } from '../executor/run-match.ts';
 import { valueAt } from '../executor/vector.ts';
 import { csvLines } from './csv-writer.ts';
@@ -25,5 +26,9 @@ export async function* ndjsonBytes(
   chunks: AsyncIterable<ResultChunk>,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const keys = rowKeys(columns.map(({ name }) => name));
-  for await (const chunk of chunks) yield chunkBytes(chunk, keys, '\n');
+  const sink = new JsonSink();
+  for await (const chunk of chunks) {
+    for (const _ of writeChunk(chunk, keys, '\n', sink)) yield sink.take();
+    if (sink.length > 0) yield sink.take();
+  }
 }

@@ -6,6 +6,7 @@ import type { BoundAggregate, Value, ValueType } from '../binder/bound.ts';
 import { shown } from '../shown.ts';
 import { compareValues } from './compare.ts';
 import type { QueryContext } from './context.ts';
+import { GrowingNumbers } from './growing-numbers.ts';
 import { isNullAt, type NumberVector, type Vector, valueAt, vectorOf } from './vector.ts';
 
 /** The group of each value; undefined: all are of group 0. */
@@ -25,20 +26,8 @@ export interface Accumulator {
 
 export const BYTES_OF_ITEM = 40;
 
-/** Numbers of groups, 0 at first. */
-class GroupNumbers {
-  values = new Float64Array(64);
-
-  reserve(groups: number): void {
-    if (groups <= this.values.length) return;
-    const larger = new Float64Array(Math.max(groups, this.values.length * 2));
-    larger.set(this.values);
-    this.values = larger;
-  }
-}
-
 export class Count implements Accumulator {
-  readonly #counts = new GroupNumbers();
+  readonly #counts = new GrowingNumbers();
 
   reserve(groups: number): void {
     this.#counts.reserve(groups);
@@ -87,9 +76,9 @@ function upperBits(value: number): number {
 /** Sums are kept with their rounding error (Neumaier 1974, Knuth's TwoSum), so that the order of rows hardly matters; those of integers are exact. */
 export class Sum implements Accumulator {
   readonly #aggregate: BoundAggregate;
-  readonly #sums = new GroupNumbers();
-  readonly #errors = new GroupNumbers();
-  readonly #counts = new GroupNumbers();
+  readonly #sums = new GrowingNumbers();
+  readonly #errors = new GrowingNumbers();
+  readonly #counts = new GrowingNumbers();
 
   constructor(aggregate: BoundAggregate) {
     this.#aggregate = aggregate;

@@ -1,7 +1,6 @@
 // Finds the candidate pairs of a join: for combinations on the left, rows on the right, in chunks and in slices of a few ms.
 
 import { type Batch, lowerBound, type RowSet } from './row-set.ts';
-import { type Vector, valueAt } from './vector.ts';
 
 /** Places on the left and rows on the right; the first `count` of each. */
 export interface Pairs {
@@ -90,52 +89,6 @@ export type Building<T> = Generator<null, T, void>;
 
 /** So many steps of building a table take a few ms at most. */
 export const BUILD_STEP = 16_384;
-
-/** Rows by the value of a key; null keys are in none. */
-export type HashTable = ReadonlyMap<unknown, readonly number[]>;
-
-export function* buildHash(keys: readonly Vector[], count: number): Building<HashTable> {
-  const table = new Map<unknown, number[]>();
-  for (let row = 0; row < count; row++) {
-    if (row % BUILD_STEP === BUILD_STEP - 1) yield null;
-    const key = keyAt(keys, row);
-    if (key === undefined) continue;
-    const rows = table.get(key);
-    if (rows === undefined) table.set(key, [row]);
-    else rows.push(row);
-  }
-  return table;
-}
-
-/** One value as it is, several as text; undefined: one of them is null. */
-function keyAt(keys: readonly Vector[], row: number): unknown {
-  if (keys.length === 1) {
-    const value = valueAt(keys[0]!, row);
-    return value === null ? undefined : value === 0 ? 0 : value;
-  }
-  const values = keys.map((key) => valueAt(key, row));
-  return values.includes(null) ? undefined : JSON.stringify(values);
-}
-
-export function* hashPairs(keys: readonly Vector[], count: number, table: HashTable): PairFinder {
-  let pairs = pairsFor(0);
-  for (let place = 0; place < count; place++) {
-    const key = keyAt(keys, place);
-    const rows = key === undefined ? undefined : table.get(key);
-    if (rows !== undefined) {
-      for (const row of rows) {
-        if (pairs.count === pairs.left.length) pairs = pairsFor(pairs.count + 1, pairs);
-        pairs.left[pairs.count] = place;
-        pairs.right[pairs.count++] = row;
-        if (pairs.count < CHUNK_PAIRS) continue;
-        yield pairs;
-        pairs = pairsFor(0);
-      }
-    }
-    if (place % BUILD_STEP === BUILD_STEP - 1) yield null;
-  }
-  if (pairs.count > 0) yield pairs;
-}
 
 /** Every pair. */
 export function* allPairs(leftCount: number, rightCount: number): PairFinder {

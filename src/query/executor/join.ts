@@ -3,10 +3,12 @@
 import { HedgerowError } from '../../errors.ts';
 import type { BoundExpression } from '../binder/bound.ts';
 import type { JoinPlan, ScanPlan } from '../planner/plan.ts';
+import { inParts } from './batch-size.ts';
 import { MOST_LOOP_PAIRS, MOST_PRODUCT_ROWS, type QueryContext, type Steps } from './context.ts';
 import { sharedMembers } from './edges.ts';
 import { evaluate } from './evaluate.ts';
-import { allPairs, bandPairs, buildHash, combine, hashPairs, type PairFinder } from './join-pairs.ts';
+import { hashPairs } from './hash-pairs.ts';
+import { allPairs, type Building, bandPairs, combine, type PairFinder } from './join-pairs.ts';
 import { memberPairs } from './member-pairs.ts';
 import { type Batch, batchOf, gather, type RowSet, type Side, selectFrom } from './row-set.ts';
 import { collectShared, type SharedReads, sharedReads } from './shared-scans.ts';
@@ -32,9 +34,10 @@ function* join(plan: JoinPlan, reads: SharedReads, context: QueryContext): Steps
       yield null;
       continue;
     }
-    const batch = check(plan, combine(left, right, plan.right.pattern, pairs), context);
-    if (batch.count > 0) yield batch;
-    else yield null;
+    for (const part of inParts(combine(left, right, plan.right.pattern, pairs), context.rowsAtOnce)) {
+      const batch = check(plan, part, context);
+      yield batch.count > 0 ? batch : null;
+    }
   }
 }
 
@@ -53,26 +56,30 @@ function* collectLeft(
     }
     yield null;
   }
-  return concatenateBatches(parts);
+  return yield* concatenateBatches(parts);
 }
 
 /** Batches over the same sets as one. */
-function concatenateBatches(parts: readonly Batch[]): Batch {
+function* concatenateBatches(parts: readonly Batch[]): Building<Batch> {
   if (parts.length === 0) return { count: 0, sides: [] };
   if (parts.length === 1) return parts[0]!;
   const count = parts.reduce((sum, part) => sum + part.count, 0);
-  const sides = parts[0]!.sides.map((first, place): Side | undefined => {
-    if (first === undefined) return undefined;
+  const sides: (Side | undefined)[] = [];
+  for (const [place, first] of parts[0]!.sides.entries()) {
+    if (first === undefined) continue;
     const rows = new Uint32Array(count);
     let at = 0;
-    for (const part of parts) {
+    for (const [index, part] of parts.entries()) {
       rows.set(part.sides[place]!.rows!, at);
       at += part.count;
+      if (index % PARTS_AT_ONCE === PARTS_AT_ONCE - 1) yield null;
     }
-    return { set: first.set, rows };
-  });
+    sides[place] = { set: first.set, rows };
+  }
   return { count, sides };
 }
+
+const PARTS_AT_ONCE = 256;
 
 function guardProduct(plan: JoinPlan, left: number, right: number): void {
   if (plan.strategy !== 'NESTED_LOOP') return;
@@ -96,14 +103,9 @@ function* findPairs(plan: JoinPlan, left: Batch, right: RowSet, reads: SharedRea
       yield* memberPairs(linked, right, members!.least, bounds, reads.members, (bytes) => context.charge(bytes));
       return;
     }
-    case 'HASH_JOIN': {
-      const own = batchOf(right, plan.right.pattern);
-      const rightKeys = plan.equal.map((link) => evaluate(link.right, own, context.environment));
-      const leftKeys = plan.equal.map((link) => evaluate(link.left, left, context.environment));
-      context.charge(right.rows * 80);
-      yield* hashPairs(leftKeys, left.count, yield* buildHash(rightKeys, right.rows));
+    case 'HASH_JOIN':
+      yield* hashPairs(plan.equal, left, batchOf(right, plan.right.pattern), context);
       return;
-    }
     case 'TEMPORAL_JOIN':
       yield* bandPairs(timesOf(left, band!.left), right, band!.low, band!.high);
       return;

@@ -1,6 +1,14 @@
 // Distinct numbers with the places they were first seen at, 0, 1, 2, ...: small integers by themselves, others by open addressing, at most half full.
 
+import { GrowingNumbers } from './growing-numbers.ts';
+
 const FIRST_SLOTS = 64;
+/** A table of more numbers is cut into parts that grow by themselves: to move a million numbers at once would be felt. */
+const WHOLE_NUMBERS = 16_384;
+const PARTS = 64;
+/** Places that room is made for at a time. */
+const RESERVED_AT_ONCE = 1024;
+const PART_SHIFT = 26;
 /** Integers from 0 on and below it have a place in a table by their value: 4 bytes for each up to the greatest that came. */
 const SMALL = 2 ** 21;
 
@@ -16,16 +24,24 @@ function hashOf(value: number): number {
   return (hash ^ (hash >>> 16)) >>> 0;
 }
 
+/** A quarter of the slots to a half of them: parts hold about as many numbers each, and should not grow at the same moment. */
+function mostOf(slots: number, part: number): number {
+  return Math.floor((slots * (PARTS + part + 1)) / (4 * PARTS));
+}
+
 export class NumberTable {
-  /** Number, and place and 1 (0: free), side by side: a look costs one line of the cache. */
-  #slots = new Float64Array(2 * FIRST_SLOTS);
-  /** How many numbers are in slots. */
-  #held = 0;
+  /** Of each part: number, and place and 1 (0: free), side by side: a look costs one line of the cache. */
+  #slots = [new Float64Array(2 * FIRST_SLOTS)];
+  /** How many numbers are in the slots of each part, and how many may be. */
+  #held = [0];
+  #most = [FIRST_SLOTS / 2];
   /** By small integer: place and 1. */
   #small = new Int32Array(FIRST_SLOTS);
   /** By place. */
-  #values = new Float64Array(FIRST_SLOTS);
+  readonly #values = new GrowingNumbers();
   #size = 0;
+  /** Places that there is room for. */
+  #reserved = 0;
 
   /** How many places are taken. */
   get size(): number {
@@ -34,7 +50,7 @@ export class NumberTable {
 
   /** The number of a place; NaN for one that was only taken. */
   at(place: number): number {
-    return this.#values[place]!;
+    return this.#values.values[place]!;
   }
 
   /** Takes a place that no number has. */
@@ -43,13 +59,28 @@ export class NumberTable {
   }
 
   #append(value: number): number {
-    if (this.#size === this.#values.length) {
-      const values = new Float64Array(this.#values.length * 2);
-      values.set(this.#values);
-      this.#values = values;
+    if (this.#size === this.#reserved) {
+      this.#reserved += RESERVED_AT_ONCE;
+      this.#values.reserve(this.#reserved);
     }
-    this.#values[this.#size] = value;
+    this.#values.values[this.#size] = value;
     return this.#size++;
+  }
+
+  /** The place of a number; -1: it was not seen. Never NaN. */
+  find(value: number): number {
+    const integer = value | 0;
+    if (integer === value && integer >= 0 && integer < SMALL)
+      return integer < this.#small.length ? this.#small[integer]! - 1 : -1;
+    const hash = hashOf(value);
+    const slots = this.#slots[this.#slots.length === 1 ? 0 : hash >>> PART_SHIFT]!;
+    const mask = slots.length - 2;
+    let slot = (hash * 2) & mask;
+    for (let held = slots[slot + 1]!; held !== 0; held = slots[slot + 1]!) {
+      if (slots[slot] === value) return held - 1;
+      slot = (slot + 2) & mask;
+    }
+    return -1;
   }
 
   /** The place of a number, a new one when it was not seen before. 0 and -0 are one; never NaN. */
@@ -63,19 +94,21 @@ export class NumberTable {
   }
 
   #placeOfOther(value: number): number {
-    const slots = this.#slots;
+    const hash = hashOf(value);
+    const part = this.#slots.length === 1 ? 0 : hash >>> PART_SHIFT;
+    const slots = this.#slots[part]!;
     const mask = slots.length - 2;
-    let slot = (hashOf(value) * 2) & mask;
+    let slot = (hash * 2) & mask;
     for (let held = slots[slot + 1]!; held !== 0; held = slots[slot + 1]!) {
       if (slots[slot] === value) return held - 1;
       slot = (slot + 2) & mask;
     }
-    if (4 * (this.#held + 1) > slots.length) {
-      this.#grow();
+    if (this.#held[part]! >= this.#most[part]!) {
+      this.#grow(part);
       return this.#placeOfOther(value);
     }
     const place = this.#append(value);
-    this.#held++;
+    this.#held[part]!++;
     slots[slot] = value;
     slots[slot + 1] = place + 1;
     return place;
@@ -110,17 +143,31 @@ export class NumberTable {
     }
   }
 
-  #grow(): void {
-    const old = this.#slots;
-    const slots = new Float64Array(old.length * 2);
-    const mask = slots.length - 2;
-    for (let from = 0; from < old.length; from += 2) {
-      if (old[from + 1] === 0) continue;
-      let slot = (hashOf(old[from]!) * 2) & mask;
-      while (slots[slot + 1] !== 0) slot = (slot + 2) & mask;
-      slots[slot] = old[from]!;
-      slots[slot + 1] = old[from + 1]!;
+  #grow(part: number): void {
+    const old = this.#slots[part]!;
+    if (this.#slots.length === 1 && this.#held[0]! >= WHOLE_NUMBERS) {
+      const room = (4 * old.length) / PARTS;
+      this.#slots = Array.from({ length: PARTS }, () => new Float64Array(room));
+      this.#held = new Array<number>(PARTS).fill(0);
+      this.#most = Array.from({ length: PARTS }, (_, index) => mostOf(room / 2, index));
+    } else {
+      this.#slots[part] = new Float64Array(old.length * 2);
+      this.#held[part] = 0;
+      this.#most[part] = this.#slots.length === 1 ? old.length / 2 : mostOf(old.length, part);
     }
-    this.#slots = slots;
+    for (let from = 0; from < old.length; from += 2) if (old[from + 1] !== 0) this.#put(old[from]!, old[from + 1]!);
+  }
+
+  /** A number that is in no slot, where there is room. */
+  #put(value: number, held: number): void {
+    const hash = hashOf(value);
+    const part = this.#slots.length === 1 ? 0 : hash >>> PART_SHIFT;
+    const slots = this.#slots[part]!;
+    const mask = slots.length - 2;
+    let slot = (hash * 2) & mask;
+    while (slots[slot + 1] !== 0) slot = (slot + 2) & mask;
+    slots[slot] = value;
+    slots[slot + 1] = held;
+    this.#held[part]!++;
   }
 }

@@ -1,5 +1,6 @@
 // Writes result rows as JSON: objects keyed by column name.
 
+import type { Value } from '../binder/bound.ts';
 import { JsonSink } from './json-sink.ts';
 import type { ResultChunk } from './run-match.ts';
 import { type Vector, valueAt } from './vector.ts';
@@ -22,23 +23,52 @@ export function rowKeys(names: readonly string[]): RowKeys {
 const COMMA = 44;
 const CLOSE = 125;
 
-/** The rows of a chunk, each with `behind` after it (`\n`) or, when that is empty, commas between them. */
-export function writeChunk(chunk: ResultChunk, keys: RowKeys, behind: '\n' | '', into: JsonSink): void {
+/** Bytes written between two rests, about. */
+const BYTES_A_REST = 64 * 1024;
+
+/**
+ * Writes the rows of a chunk, each with `behind` after it (`\n`) or, when that is empty, commas between them. Rests now and then, also inside of a value: a list
+ * may hold a million items. What was written until then may be taken from the sink.
+ */
+export function* writeChunk(
+  chunk: ResultChunk,
+  keys: RowKeys,
+  behind: '\n' | '',
+  into: JsonSink,
+): Generator<void, void, void> {
   const writers = chunk.items.map((vector) => cellWriter(vector, into));
+  let rest = into.length + BYTES_A_REST;
   for (let row = 0; row < chunk.count; row++) {
     if (behind === '' && row > 0) into.byte(COMMA);
     for (let place = 0; place < keys.length; place++) {
       into.bytes(keys[place]!);
-      writers[place]!(row);
+      const long = longListAt(chunk.items[place]!, row);
+      if (long === undefined) writers[place]!(row);
+      else yield* writeList(long, into);
     }
     into.byte(CLOSE);
     if (behind !== '') into.text(behind);
+    if (into.length < rest) continue;
+    yield;
+    rest = into.length + BYTES_A_REST;
   }
+}
+
+/** Longer lists are written piece by piece. */
+const LONG_LIST = 1024;
+
+function* writeList(list: readonly Value[], into: JsonSink): Generator<void, void, void> {
+  for (let from = 0; from < list.length; from += LONG_LIST) {
+    // Without its brackets.
+    into.text(`${from === 0 ? '[' : ','}${JSON.stringify(list.slice(from, from + LONG_LIST)).slice(1, -1)}`);
+    yield;
+  }
+  into.text(']');
 }
 
 export function chunkBytes(chunk: ResultChunk, keys: RowKeys, behind: '\n' | ''): Uint8Array {
   const sink = new JsonSink();
-  writeChunk(chunk, keys, behind, sink);
+  for (const _ of writeChunk(chunk, keys, behind, sink));
   return sink.take();
 }
 
@@ -46,11 +76,11 @@ export function chunkText(chunk: ResultChunk, keys: RowKeys, behind: '\n' | ''):
   return Buffer.from(chunkBytes(chunk, keys, behind)).toString();
 }
 
-/** Writes the value of a row. */
+/** Writes the value of a row that is no long list. */
 function cellWriter(vector: Vector, into: JsonSink): (row: number) => void {
   switch (vector.kind) {
     case 'constant': {
-      const text = JSON.stringify(vector.value);
+      const text = longListAt(vector, 0) === undefined ? JSON.stringify(vector.value) : '';
       return () => into.text(text);
     }
     case 'number': {
@@ -78,6 +108,12 @@ function cellWriter(vector: Vector, into: JsonSink): (row: number) => void {
         else into.text(JSON.stringify(value));
       };
   }
+}
+
+function longListAt(vector: Vector, row: number): readonly Value[] | undefined {
+  if (vector.kind !== 'value' && vector.kind !== 'constant') return undefined;
+  const value = valueAt(vector, row);
+  return Array.isArray(value) && value.length > LONG_LIST ? value : undefined;
 }
 
 /** Members, in the usual case. */

@@ -128,22 +128,6 @@ export function rowSetBytes(set: RowSet): number {
   return bytes;
 }
 
-/** Several sets of the same columns as one. */
-export function concatenate(sets: readonly RowSet[]): RowSet {
-  if (sets.length === 1) return sets[0]!;
-  const rows = sets.reduce((sum, set) => sum + set.rows, 0);
-  const columns = new Map<number, PropertyColumn>();
-  for (const id of sets[0]?.columns.keys() ?? []) columns.set(id, joinColumns(sets.map((set) => set.columns.get(id)!)));
-  return {
-    rows,
-    times: joinNumbers(sets.map((set) => set.times)),
-    ids: joinNumbers(sets.map((set) => set.ids)),
-    offsets: joinOffsets(sets),
-    members: joinNumbers(sets.map((set) => set.members)),
-    columns,
-  };
-}
-
 export const NO_ROWS: RowSet = {
   rows: 0,
   times: new Float64Array(0),
@@ -152,60 +136,3 @@ export const NO_ROWS: RowSet = {
   members: new Float64Array(0),
   columns: new Map(),
 };
-
-function joinNumbers(parts: readonly Float64Array[]): Float64Array {
-  const joined = new Float64Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    joined.set(part, at);
-    at += part.length;
-  }
-  return joined;
-}
-
-function joinOffsets(sets: readonly RowSet[]): Uint32Array {
-  const count = sets.reduce((sum, set) => sum + Math.max(0, set.offsets.length - 1), 0);
-  const joined = new Uint32Array(count + 1);
-  let at = 0;
-  let base = 0;
-  for (const { offsets } of sets) {
-    const rows = offsets.length - 1;
-    for (let i = 0; i < rows; i++) joined[at + i] = base + offsets[i]!;
-    at += Math.max(0, rows);
-    base += rows >= 0 ? offsets[rows]! : 0;
-  }
-  joined[count] = base;
-  return joined;
-}
-
-function joinColumns(columns: readonly PropertyColumn[]): PropertyColumn {
-  const nulls = new Uint8Array(columns.reduce((sum, column) => sum + column.nulls.length, 0));
-  let at = 0;
-  for (const column of columns) {
-    nulls.set(column.nulls, at);
-    at += column.nulls.length;
-  }
-  if (columns.every((column) => column.kind === 'number'))
-    return { kind: 'number', nulls, values: joinNumbers(columns.map((column) => column.values)) };
-  return joinTexts(columns as readonly TextColumn[], nulls);
-}
-
-function joinTexts(columns: readonly TextColumn[], nulls: Uint8Array): TextColumn {
-  const places = new Map<string, number>();
-  const texts: string[] = [];
-  const codes = new Uint32Array(nulls.length);
-  let at = 0;
-  for (const column of columns) {
-    const placeOf = column.texts.map((text) => {
-      let place = places.get(text);
-      if (place === undefined) {
-        place = texts.push(text) - 1;
-        places.set(text, place);
-      }
-      return place;
-    });
-    for (let i = 0, end = column.codes.length; i < end; i++) codes[at + i] = placeOf[column.codes[i]!] ?? 0;
-    at += column.codes.length;
-  }
-  return { kind: 'text', nulls, codes, texts };
-}

@@ -2,7 +2,7 @@
 
 import { TextSink } from '../../core/index.ts';
 import { WideMap } from '../../engine/wide-map.ts';
-import type { BoundExpression, Value } from '../binder/bound.ts';
+import type { BoundExpression, Value, ValueType } from '../binder/bound.ts';
 import type { JoinPlan, MatchPlan, ScanPlan } from '../planner/plan.ts';
 import { Aggregator, compositeKey } from './aggregate.ts';
 import type { QueryContext, Steps } from './context.ts';
@@ -10,11 +10,12 @@ import { type Environment, evaluate } from './evaluate.ts';
 import { foldRows } from './fold.ts';
 import { foldPlanOf } from './fold-plan.ts';
 import { joinRows } from './join.ts';
+import { FEW_ROWS, LargeSorter } from './large-sort.ts';
 import { newestFirst } from './newest-first.ts';
-import type { Batch } from './row-set.ts';
+import { type Batch, rowSetBytes } from './row-set.ts';
 import { scanRows } from './scan-rows.ts';
 import { Sorter, type SortRow } from './sort.ts';
-import { constant, type Vector, valueAt } from './vector.ts';
+import { constant, NULL_VECTOR, type Vector, valueAt } from './vector.ts';
 
 /** Some rows of the result: the values of each item. */
 export interface ResultChunk {
@@ -91,19 +92,27 @@ interface Evaluated {
   readonly environment: Environment;
 }
 
-function* evaluated(plan: MatchPlan, context: QueryContext): Steps<Evaluated> {
+/** `isLate`: items that are not worked out yet where there are many rows; null stands for them. */
+function* evaluated(plan: MatchPlan, context: QueryContext, isLate?: readonly boolean[]): Steps<Evaluated> {
   if (plan.match.grouping !== undefined) {
     yield* grouped(plan, context);
     return;
   }
   for (const batch of input(plan, context)) {
     if (batch === null) yield null;
-    else yield evaluateItems(plan, batch, context.environment);
+    else yield evaluateItems(plan, batch, context.environment, batch.count < FEW_ROWS ? undefined : isLate);
   }
 }
 
-function evaluateItems(plan: MatchPlan, batch: Batch, environment: Environment): Evaluated {
-  const items = plan.match.items.map((item) => evaluate(item.expression, batch, environment));
+function evaluateItems(
+  plan: MatchPlan,
+  batch: Batch,
+  environment: Environment,
+  isLate?: readonly boolean[],
+): Evaluated {
+  const items = plan.match.items.map(({ expression }, place) =>
+    isLate?.[place] === true ? NULL_VECTOR : evaluate(expression, batch, environment),
+  );
   return { chunk: { count: batch.count, items }, batch, environment };
 }
 
@@ -170,14 +179,7 @@ function* distinct(chunks: Steps<ResultChunk>, context: QueryContext): Steps<Res
       yield null;
       continue;
     }
-    const places: number[] = [];
-    for (let i = 0; i < chunk.count; i++) {
-      const key = compositeKey(chunk.items, i);
-      if (seen.has(key)) continue;
-      seen.set(key, true);
-      context.charge(BYTES_OF_ROW + 2 * key.length);
-      places.push(i);
-    }
+    const places = firstOnes(chunk, seen, context);
     yield places.length > 0 ? picked(chunk, places) : null;
   }
 }
@@ -192,7 +194,67 @@ function picked(chunk: ResultChunk, places: readonly number[]): ResultChunk {
 
 const CHUNK_ROWS = 1024;
 
-function* sorted(plan: MatchPlan, context: QueryContext): Steps<ResultChunk> {
+function sorted(plan: MatchPlan, context: QueryContext): Steps<ResultChunk> {
+  const wanted = plan.limit === undefined ? Infinity : plan.skip + plan.limit;
+  return wanted <= FEW_SORTED ? fewSorted(plan, context) : manySorted(plan, context, wanted);
+}
+
+/** So many rows of a result are found among all without keeping those. */
+const FEW_SORTED = 4096;
+
+function isObject(type: ValueType): boolean {
+  return type === 'list' || type === 'row';
+}
+
+/** Bytes of what a batch of one pattern keeps alive; the sets of a join are counted there. */
+function ownBytes({ input }: MatchPlan, { sides }: Batch): number {
+  return input.op === 'scan' ? rowSetBytes(sides[input.pattern]!.set) : 0;
+}
+
+/** Places of the rows whose like has not come yet. */
+function firstOnes({ count, items }: ResultChunk, seen: WideMap<string, true>, context: QueryContext): number[] {
+  const places: number[] = [];
+  for (let i = 0; i < count; i++) {
+    const key = compositeKey(items, i);
+    if (seen.has(key)) continue;
+    seen.set(key, true);
+    context.charge(BYTES_OF_ROW + 2 * key.length);
+    places.push(i);
+  }
+  return places;
+}
+
+/** All rows, as columns. */
+function* manySorted(plan: MatchPlan, context: QueryContext, wanted: number): Steps<ResultChunk> {
+  const { orderBy, items, distinct: isDistinct, grouping } = plan.match;
+  const sorter = new LargeSorter(orderBy);
+  const seen = isDistinct ? new WideMap<string, true>() : undefined;
+  // Objects cost the more the longer they are kept.
+  const isLate = items.map(({ expression }) => grouping === undefined && !isDistinct && isObject(expression.type));
+  const bytes = BYTES_OF_VALUE * (items.length + orderBy.length);
+  const expressions = orderBy.map((order) => order.expression);
+  for (const outcome of evaluated(plan, context, isLate)) {
+    if (outcome !== null) {
+      const { chunk, batch, environment } = outcome;
+      const orders = { count: chunk.count, items: orderVectors(expressions, chunk, batch, environment) };
+      const isKept = isLate.includes(true) && chunk.count >= FEW_ROWS;
+      const places = seen && firstOnes(chunk, seen, context);
+      const [rows, keys] = places === undefined ? [chunk, orders] : [picked(chunk, places), picked(orders, places)];
+      const known = rows.items.map((vector, place) => (isKept && isLate[place] ? undefined : vector));
+      sorter.add({ count: rows.count, items: known, orders: keys.items, batch, environment });
+      context.charge(rows.count * bytes + (isKept ? ownBytes(plan, batch) : 0));
+    }
+    yield null;
+  }
+  const rows = yield* sorter.sorted(wanted);
+  const atOnce = Math.min(CHUNK_ROWS, context.rowsAtOnce);
+  for (let at = 0; at < rows.length; at += atOnce) {
+    const some = rows.subarray(at, at + atOnce);
+    yield { count: some.length, items: items.map((item, place) => sorter.item(place, item, some)) };
+  }
+}
+
+function* fewSorted(plan: MatchPlan, context: QueryContext): Steps<ResultChunk> {
   const { match } = plan;
   const sorter = new Sorter(
     match.orderBy.map((order) => order.descending),

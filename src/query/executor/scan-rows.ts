@@ -13,18 +13,10 @@ import { WideMap } from '../../engine/wide-map.ts';
 import type { BoundPattern } from '../binder/bound.ts';
 import type { AccessPath, ColumnNeeds, ScanPlan } from '../planner/plan.ts';
 import { inParts } from './batch-size.ts';
+import { concatenated } from './concatenation.ts';
 import type { QueryContext, Steps } from './context.ts';
-import {
-  type Batch,
-  batchOf,
-  concatenate,
-  NO_ROWS,
-  type PropertyColumn,
-  type RowSet,
-  rowSetBytes,
-  rowSetOf,
-  selectFrom,
-} from './row-set.ts';
+import { type Batch, batchOf, type PropertyColumn, type RowSet, rowSetBytes, rowSetOf, selectFrom } from './row-set.ts';
+import { sortedNumbers } from './sorted-numbers.ts';
 
 /**
  * Batches in (event_ts, id) order when there is one path. `limit`: no more than so many rows are of use. `sink`: batches stand in it, and are void when
@@ -146,8 +138,8 @@ export function* collectRows(plan: ScanPlan, context: QueryContext, sorted: bool
     sets.push(set);
     yield null;
   }
-  const all = sets.length === 0 ? NO_ROWS : concatenate(sets);
-  return sorted && plan.paths.length > 1 ? sortedByTime(all) : all;
+  const all = yield* concatenated(sets);
+  return sorted && plan.paths.length > 1 ? yield* sortedByTime(all) : all;
 }
 
 /** The rows of a batch of one pattern as a set of their own. */
@@ -156,11 +148,19 @@ export function compacted(batch: Batch, pattern: number): RowSet {
   return rows === undefined ? set : pickRows(set, rows);
 }
 
-function sortedByTime(set: RowSet): RowSet {
-  const order = Uint32Array.from({ length: set.rows }, (_, row) => row);
-  order.sort((a, b) => set.times[a]! - set.times[b]! || set.ids[a]! - set.ids[b]!);
-  return pickRows(set, order);
+function* sortedByTime(set: RowSet): Generator<null, RowSet, void> {
+  const { times, ids } = set;
+  const rows = Uint32Array.from({ length: set.rows }, (_, row) => row);
+  const order = yield* sortedNumbers(rows, (a, b) => times[a]! - times[b]! || ids[a]! - ids[b]!);
+  const sets: RowSet[] = [];
+  for (let from = 0; from < order.length; from += PICKED_AT_ONCE) {
+    sets.push(pickRows(set, order.subarray(from, from + PICKED_AT_ONCE)));
+    yield null;
+  }
+  return yield* concatenated(sets);
 }
+
+const PICKED_AT_ONCE = 8192;
 
 /** Some rows of a set, in the order given. */
 export function pickRows(set: RowSet, rows: Uint32Array): RowSet {

@@ -5,6 +5,8 @@ import type { Value, ValueType } from '../binder/bound.ts';
 import { NumberTable } from './number-table.ts';
 import { type TextVector, type Vector, valueAt, vectorOf } from './vector.ts';
 
+/** No id: of null, or of what was not seen. */
+export const ABSENT = -1;
 const NONE = -1;
 const UNKNOWN = 0xffffffff;
 
@@ -64,6 +66,33 @@ export class ValueIds {
     else if (vector.kind === 'text') this.#textIds(vector, ids);
     else for (let i = 0; i < count; i++) ids[i] = this.#idOf(valueAt(vector, i));
     return ids;
+  }
+
+  /** As `idsOf`, with ABSENT for null, and, unless new values are taken, for those that were not seen. */
+  knownIds(vector: Vector, count: number, takes: boolean): Int32Array {
+    const ids = new Int32Array(count);
+    if (vector.kind === 'text') {
+      const known = new Map<number, number>();
+      for (let i = 0; i < count; i++) {
+        const code = vector.codes[i]!;
+        let id = vector.nulls?.[i] === 1 ? ABSENT : known.get(code);
+        if (id === undefined) {
+          id = this.#knownId(vector.texts[code]!, takes);
+          known.set(code, id);
+        }
+        ids[i] = id;
+      }
+      return ids;
+    }
+    for (let i = 0; i < count; i++) ids[i] = this.#knownId(valueAt(vector, i), takes);
+    return ids;
+  }
+
+  #knownId(value: Value, takes: boolean): number {
+    if (value === null) return ABSENT;
+    if (takes) return this.#idOf(value);
+    if (this.#isNumeric) return this.#numbers.find(value as number);
+    return this.#texts.get(typeof value === 'string' ? value : JSON.stringify(value)) ?? ABSENT;
   }
 
   readonly #ofNull = (): number => {

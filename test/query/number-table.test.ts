@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { NumberTable } from '../../src/query/executor/number-table.ts';
+import { Random } from '../support/random.ts';
+
+const NUMBERS: Record<string, (random: Random) => number> = {
+  'small integers': (random) => random.below(150_000),
+  'integers on both sides of zero': (random) => random.below(300_000) - 150_000,
+  'large integers': (random) => random.below(200_000) * 2 ** 26 + random.below(3),
+  fractions: (random) => random.below(200_000) / 3,
+  'numbers of every size': (random) => (random.below(2000) - 1000) * 2 ** (random.below(90) - 30),
+};
+
+test.each(Object.keys(NUMBERS))('gives each number a place, past every size at which it changes: %s', (name) => {
+  const random = new Random(3);
+  const table = new NumberTable();
+  const places = new Map<number, number>();
+  for (let step = 0; step < 200_000; step++) {
+    const value = NUMBERS[name]!(random);
+    let place = places.get(value);
+    if (place === undefined) {
+      place = places.size;
+      places.set(value, place);
+    }
+    if (table.placeOf(value) !== place) throw new Error(`${value} has place ${table.placeOf(value)}, not ${place}`);
+  }
+  expect(table.size).toBe(places.size);
+  for (const [value, place] of places)
+    if (table.at(place) !== value + 0 || table.placeOf(value) !== place) throw new Error(`${value}`);
+});
+
+test('0 and -0 are one number, and a place may be taken by none', () => {
+  const table = new NumberTable();
+  expect([table.placeOf(-0), table.placeOf(0), table.take(), table.placeOf(1.5)]).toEqual([0, 0, 1, 2]);
+  expect([table.size, table.at(1)]).toEqual([3, Number.NaN]);
+});
