@@ -159,7 +159,7 @@ function listen(config: Config, tls: TlsFiles | undefined, observer: ServiceObse
 }
 
 /** Reads files of the page at /docs, which the build copies beside dist; each one once. */
-function pageReader(): (name: string) => Uint8Array | undefined {
+export function pageReader(): (name: string) => Uint8Array | undefined {
   const files = new Map<string, Uint8Array>();
   return (name) => {
     let bytes = files.get(name);
@@ -250,7 +250,7 @@ async function openKeys({ apiKey }: Config, { documents }: Database, log: Logger
 }
 
 /** Knows the secrets of the configuration, so that no line shows them. */
-function redactorFor({ apiKey, openaiApiKey, virtualDsn }: Config): Redactor {
+export function redactorFor({ apiKey, openaiApiKey, virtualDsn }: Config): Redactor {
   const redactor = new Redactor();
   for (const secret of [apiKey, openaiApiKey]) if (secret !== undefined) redactor.registerSecret(secret);
   for (const dsn of Object.values(virtualDsn)) {
@@ -293,7 +293,7 @@ function pem(name: 'tlsCert' | 'tlsKey', file: string): Buffer {
 }
 
 /** IPv6 addresses stand in brackets in a URL. */
-function bracketed(host: string): string {
+export function bracketed(host: string): string {
   return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
 }
 

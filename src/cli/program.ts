@@ -22,8 +22,11 @@ import { type QueryFlags, queryCommand } from './query/command.ts';
 import { FORMATS } from './query/options.ts';
 import { type RestoreFlags, restoreCommand } from './restore/command.ts';
 import { serve } from './serve.ts';
+import { type ServeVirtualFlags, serveVirtual } from './serve-virtual.ts';
 import { type ShellFlags, shellCommand } from './shell/command.ts';
 import { type VerifyFlags, verifyCommand } from './verify/command.ts';
+import { type VirtualFlags, virtualCommand } from './virtual/command.ts';
+import { VIRTUAL_USAGE } from './virtual/usage.ts';
 import { nodeWorld } from './world.ts';
 
 type Done = (exitCode: number) => void;
@@ -40,9 +43,11 @@ export async function runProgram(argv: readonly string[], version: string): Prom
     exitCode = code;
   };
   addServe(program, done);
+  addServeVirtual(program, done);
   addQuery(program, done);
   addShell(program, done);
   addAnalyze(program, done);
+  addVirtual(program, done);
   addImport(program, done);
   addInspect(program, done);
   addDemo(program, done);
@@ -68,6 +73,26 @@ function addServe(program: Command, done: Done): void {
     done(await serve(settingFlags(options), nodeWorld()));
   });
 }
+
+function addServeVirtual(program: Command, done: Done): void {
+  program
+    .command('serve-virtual')
+    .description('Serve virtual graphs alone, without keys and without a database, to this machine: for development.')
+    .option('--spec-dir <dir>', 'specs as JSON files, one a graph, named <id>.json; read at the start')
+    .option('--root <dir>', 'files of backends lie below it (default: the folder of the specs)')
+    .option('--host <address>', 'an address of this machine only (default 127.0.0.1)')
+    .option('--port <number>', 'default 8000')
+    .option('--config <file>', 'TOML file; of its settings those of logs, language models and virtual graphs count')
+    .addHelpText('after', SERVE_VIRTUAL_HELP)
+    .action(async (options: ServeVirtualFlags) => {
+      done(await serveVirtual(options, nodeWorld()));
+    });
+}
+
+const SERVE_VIRTUAL_HELP = `
+Routes: /v1/virtual/* (all but materialize), /health/live, /health/ready, /openapi.json, /docs.
+Graphs that are created, replaced or deleted change the files of the folder at once.
+Databases: HEDGEROW_VIRTUAL_DSN_<NAME>. Files such as data.json must not lie beside the specs: put them into a folder below.`;
 
 function addConfig(program: Command, done: Done): void {
   const config = program.command('config').description('The settings of the service.');
@@ -105,10 +130,14 @@ function withKeysFlags(command: Command): Command {
   return withServerOrDirectory(command, 'admin key').option('--json', 'for machines');
 }
 
-function withServerOrDirectory(command: Command, key: string): Command {
+function withServer(command: Command, key: string): Command {
   return command
     .option('--url <address>', `a running server (default ${DEFAULT_URL})`)
-    .addOption(new Option('--api-key <key>', `${key} for the server`).env('HEDGEROW_API_KEY'))
+    .addOption(new Option('--api-key <key>', `${key} for the server`).env('HEDGEROW_API_KEY'));
+}
+
+function withServerOrDirectory(command: Command, key: string): Command {
+  return withServer(command, key)
     .option('--data <dir>', 'a data directory that no server has open; needs no key')
     .option('--config <file>', 'with --data: the TOML file its server is started with');
 }
@@ -214,6 +243,22 @@ function addAnalyze(program: Command, done: Done): void {
     });
 }
 
+function addVirtual(program: Command, done: Done): void {
+  const virtual = program
+    .command('virtual')
+    .description('Virtual graphs of a running server: hypergraphs over DuckDB, Parquet, CSV, JSON and PostgreSQL.');
+  for (const { name, about, args, flags } of VIRTUAL_USAGE) {
+    const command = virtual.command(name).description(about);
+    for (const [argument, meaning] of args) command.argument(argument, meaning);
+    for (const [flag, meaning] of flags) command.option(flag, meaning);
+    withServer(command, 'key').action(async (...given: unknown[]) => {
+      // After the arguments commander gives the flags and the command.
+      const options = given[args.length] as VirtualFlags;
+      done(await virtualCommand(name, given.slice(0, args.length) as (string | undefined)[], options, nodeWorld()));
+    });
+  }
+}
+
 /** Flags that say where statements run and how their rows are shown. */
 function withRunner(command: Command): Command {
   return withServerOrDirectory(command, 'key').option(
@@ -237,11 +282,10 @@ function addInspect(program: Command, done: Done): void {
 }
 
 function addBackup(program: Command, done: Done): void {
-  program
-    .command('backup')
-    .description('Back up a running server, or a data directory that no server has open.')
-    .option('--url <address>', `a running server (default ${DEFAULT_URL})`)
-    .addOption(new Option('--api-key <key>', 'admin key for the server').env('HEDGEROW_API_KEY'))
+  withServer(
+    program.command('backup').description('Back up a running server, or a data directory that no server has open.'),
+    'admin key',
+  )
     .option('--backup-dir <dir>', 'on the server, below its backup root (default the root itself)')
     .option('--data <dir>', 'a data directory that no server has open; needs no key')
     .option('--to <dir>', 'with --data: where the backup goes')
@@ -304,9 +348,7 @@ function addDemo(program: Command, done: Done): void {
 
 /** Flags that say where edges go. */
 function withTarget(command: Command): Command {
-  return command
-    .option('--url <address>', `a running server (default ${DEFAULT_URL})`)
-    .addOption(new Option('--api-key <key>', 'key for the server').env('HEDGEROW_API_KEY'))
+  return withServer(command, 'key')
     .option('--connections <number>', 'requests to the server at once (default 1, which keeps the order)')
     .option('--data <dir>', 'straight into a data directory that no server has open')
     .option('--max-members <number>', 'with --data: most members of an edge (HEDGEROW_MAX_MEMBERS, default 64)');

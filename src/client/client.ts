@@ -7,6 +7,7 @@ import type { ClientOptions } from './options.ts';
 import { Query } from './query.ts';
 import { Reasoning, Rules } from './reasoning.ts';
 import { Backups, Batch, Indexes, Keys, Service, Tables, Wal } from './resources.ts';
+import { Virtual } from './virtual.ts';
 
 export class HedgerowClient {
   readonly hyperedges: Hyperedges;
@@ -15,6 +16,7 @@ export class HedgerowClient {
   readonly analytics: Analytics;
   readonly rules: Rules;
   readonly reasoning: Reasoning;
+  readonly virtual: Virtual;
   readonly tables: Tables;
   readonly indexes: Indexes;
   readonly wal: Wal;
@@ -32,6 +34,7 @@ export class HedgerowClient {
     this.analytics = new Analytics(this.#connection);
     this.rules = new Rules(this.#connection);
     this.reasoning = new Reasoning(this.#connection);
+    this.virtual = new Virtual(this.#connection);
     this.tables = new Tables(this.#connection);
     this.indexes = new Indexes(this.#connection);
     this.wal = new Wal(this.#connection);

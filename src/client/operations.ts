@@ -10,7 +10,7 @@ export interface Operation {
 
 const read = (path: string): Operation => ({ method: 'GET', path, idempotent: false });
 const write = (method: Operation['method'], path: string): Operation => ({ method, path, idempotent: true });
-/** The server keeps no answer of these for a second try: some hold secrets, one only reads. */
+/** The server keeps no answer of these for a second try: some hold secrets, others only read. */
 const writeOnce = (method: Operation['method'], path: string): Operation => ({ method, path, idempotent: false });
 
 export const OPERATIONS = {
@@ -46,6 +46,18 @@ export const OPERATIONS = {
   ragQuery: writeOnce('POST', '/v1/rag/query'),
   parseQuestion: read('/v1/rag/parse'),
   getInteraction: read('/v1/rag/interactions/{id}'),
+  listVirtualBackends: read('/v1/virtual/backends'),
+  proposeVirtualGraph: writeOnce('POST', '/v1/virtual/propose'),
+  listVirtualGraphs: read('/v1/virtual/graphs'),
+  createVirtualGraph: write('POST', '/v1/virtual/graphs'),
+  getVirtualGraph: read('/v1/virtual/graphs/{id}'),
+  replaceVirtualGraph: write('PUT', '/v1/virtual/graphs/{id}'),
+  deleteVirtualGraph: write('DELETE', '/v1/virtual/graphs/{id}'),
+  clearVirtualCache: write('DELETE', '/v1/virtual/graphs/{id}/cache'),
+  introspectVirtualGraph: read('/v1/virtual/graphs/{id}/introspect'),
+  compileVirtualQuery: writeOnce('POST', '/v1/virtual/graphs/{id}/compile'),
+  queryVirtualGraph: writeOnce('POST', '/v1/virtual/graphs/{id}/query'),
+  materializeVirtualQuery: write('POST', '/v1/virtual/graphs/{id}/materialize'),
   createBackup: write('POST', '/v1/backup'),
   listKeys: read('/v1/keys'),
   createKey: writeOnce('POST', '/v1/keys'),
@@ -62,4 +74,8 @@ export const LONG_OPERATIONS: ReadonlySet<OperationId> = new Set([
   'runMeasure',
   'reason',
   'ragQuery',
+  'proposeVirtualGraph',
+  'introspectVirtualGraph',
+  'queryVirtualGraph',
+  'materializeVirtualQuery',
 ]);

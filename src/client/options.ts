@@ -8,7 +8,7 @@ export interface ClientOptions extends RetryOptions {
   url: string;
   /** Sent as `X-API-Key`. */
   apiKey?: string;
-  /** Milliseconds one try may take until its answer is whole; on streams, until the next rows come. 0: no limit. Default 30,000. Measures, compactions, new indexes and backups get 10 minutes or more. */
+  /** Milliseconds one try may take until its answer is whole; on streams, until the next rows come. 0: no limit. Default 30,000. Work over whole tables (measures, backups, queries of virtual graphs, ...) gets 10 minutes or more. */
   timeoutMs?: number;
   /** Reads reflect every write this client has had an answer to, whichever server answers them. Default false. */
   readYourWrites?: boolean;

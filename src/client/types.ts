@@ -14,6 +14,7 @@ import type * as reason from '../routes/schemas/reason.ts';
 import type * as rows from '../routes/schemas/rows.ts';
 import type * as rules from '../routes/schemas/rules.ts';
 import type * as tables from '../routes/schemas/tables.ts';
+import type * as virtual from '../routes/schemas/virtual.ts';
 
 export type Hyperedge = InferOutput<typeof rows.rowSchema>;
 export type QueryPlan = InferOutput<typeof rows.planSchema>;
@@ -61,6 +62,22 @@ export type AskInput = InferInput<typeof reason.ragBody>;
 export type RagAnswer = InferOutput<typeof reason.ragAnswer>;
 export type Question = InferOutput<typeof reason.parseAnswer>;
 export type Interaction = InferOutput<typeof reason.interaction>;
+
+export type VirtualBackends = InferOutput<typeof virtual.backendList>;
+export type NewVirtualGraph = InferInput<typeof virtual.graphBody>;
+export type VirtualGraph = InferOutput<typeof virtual.storedGraph>;
+export type VirtualGraphList = InferOutput<typeof virtual.graphList>;
+export type DeletedVirtualGraph = InferOutput<typeof virtual.deletedGraph>;
+export type ClearedVirtualCache = InferOutput<typeof virtual.clearedCache>;
+export type ProposeVirtualGraph = InferInput<typeof virtual.proposeBody>;
+export type ProposedVirtualGraph = InferOutput<typeof virtual.proposeAnswer>;
+export type VirtualSchema = InferOutput<typeof virtual.introspectAnswer>;
+export type CompiledVirtualQuery = InferOutput<typeof virtual.compileAnswer>;
+export type VirtualQueryOptions = Omit<InferInput<typeof virtual.queryBody>, 'query'>;
+export type VirtualHyperedge = InferOutput<typeof virtual.hyperedge>;
+export type VirtualQueryAnswer = InferOutput<typeof virtual.queryAnswer>;
+export type MaterializeVirtualQuery = InferInput<typeof virtual.materializeBody>;
+export type MaterializedVirtualQuery = InferOutput<typeof virtual.materializeAnswer>;
 
 export type Health = InferOutput<typeof health.healthAnswer>;
 export type Live = InferOutput<typeof health.liveAnswer>;

@@ -1,7 +1,4 @@
 // The table of all settings (contract section 7). Environment, file, flags, help and `config print` are made from it, so that they cannot differ.
-//
-// Used by what is there: everything but `virtual*` (virtual graphs), `llm*` and `openaiApiKey`
-// (reasoning). Those belong to the contract's configuration: they are read, checked and printed, and their rooms come later.
 
 import { totalmem } from 'node:os';
 import { join } from 'node:path';

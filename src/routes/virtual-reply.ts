@@ -2,30 +2,35 @@
 
 import { JSON_TYPE, NDJSON_TYPE } from '../http/media.ts';
 import type { ChunkSource, Reply } from '../http/reply.ts';
-import type { HydratedEdge, RunningQuery } from '../virtual/index.ts';
+import type { EdgesAsJson, RunningQuery } from '../virtual/index.ts';
 
 /** Answers up to this size are sent as one body with a Content-Length. */
-const WHOLE_BODY_CHARACTERS = 256 * 1024;
+const WHOLE_BODY_BYTES = 256 * 1024;
+const NOTHING = new Uint8Array(0);
 
 /** Resolves when the answer can begin. Rejects what the query fails with before. `ended` is called once, when nothing more is asked of the backend. */
 export async function virtualReply(running: RunningQuery, ndjson: boolean, ended: () => void): Promise<Reply> {
   const texts = new EdgeTexts(running, ndjson, ended);
   try {
-    let body = '';
-    let text: string | null = '';
-    while (text !== null && body.length <= WHOLE_BODY_CHARACTERS) {
-      body += text;
-      text = await texts.next();
+    const body: Uint8Array[] = [];
+    let bytes = 0;
+    let next: Uint8Array | null = NOTHING;
+    while (next !== null && bytes <= WHOLE_BODY_BYTES) {
+      next = await texts.next();
+      if (next === null) break;
+      // The next piece comes in the same memory.
+      body.push(next.slice());
+      bytes += next.length;
     }
-    const whole = text === null;
+    const whole = next === null;
     if (whole) await texts.close();
     return {
       status: 200,
       contentType: ndjson ? NDJSON_TYPE : JSON_TYPE,
-      body: whole ? body : '',
+      body: whole ? Buffer.concat(body) : '',
       lsn: undefined,
       headers: undefined,
-      source: whole ? undefined : new Later(body + text, texts),
+      source: whole ? undefined : new Later(Buffer.concat(body), texts),
       tag: undefined,
       facts: undefined,
     };
@@ -35,11 +40,11 @@ export async function virtualReply(running: RunningQuery, ndjson: boolean, ended
   }
 }
 
-/** The text of an answer, a piece a batch. */
+/** The text of an answer in UTF-8, a piece a batch. */
 class EdgeTexts {
   readonly #running: RunningQuery;
   readonly #ndjson: boolean;
-  readonly #batches: AsyncIterator<readonly HydratedEdge[]>;
+  readonly #batches: AsyncIterator<EdgesAsJson>;
   readonly #ended: () => void;
   #count = 0;
   #part: 'head' | 'edges' | 'end' = 'head';
@@ -48,25 +53,28 @@ class EdgeTexts {
   constructor(running: RunningQuery, ndjson: boolean, ended: () => void) {
     this.#running = running;
     this.#ndjson = ndjson;
-    this.#batches = running.batches()[Symbol.asyncIterator]();
+    const around = ndjson ? { before: '', after: '\n' } : { before: ',', after: '' };
+    this.#batches = running.json(around)[Symbol.asyncIterator]();
     this.#ended = ended;
   }
 
-  /** Null at the end. */
-  async next(): Promise<string | null> {
+  /** Good until the next one is asked for. Null at the end. */
+  async next(): Promise<Uint8Array | null> {
     if (this.#part === 'end') return null;
-    const head = this.#part === 'head' && !this.#ndjson ? '{"hyperedges":[' : '';
-    this.#part = 'edges';
+    if (this.#part === 'head' && !this.#ndjson) {
+      this.#part = 'edges';
+      return Buffer.from('{"hyperedges":[');
+    }
     const { done, value } = await this.#batches.next();
     if (done === true) {
       this.#part = 'end';
-      return this.#ndjson ? '' : `${head}${this.#tail()}`;
+      return this.#ndjson ? NOTHING : Buffer.from(this.#tail());
     }
-    const lines = value.map((edge) => JSON.stringify(edge));
+    const { count, bytes } = value;
     const isFirst = this.#count === 0;
-    this.#count += lines.length;
-    if (this.#ndjson) return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
-    return `${head}${isFirst || lines.length === 0 ? '' : ','}${lines.join(',')}`;
+    this.#count += count;
+    // No comma before the first edge.
+    return isFirst && !this.#ndjson ? bytes.subarray(1) : bytes;
   }
 
   #tail(): string {
@@ -88,23 +96,24 @@ class EdgeTexts {
 /** Asks for the next batch when the client has taken the last one. */
 class Later implements ChunkSource {
   readonly #texts: EdgeTexts;
-  #text: string | null;
+  #bytes: Uint8Array | null;
   #failure: { error: unknown } | undefined;
   #asking = false;
   #resume: (() => void) | undefined;
 
-  constructor(first: string, texts: EdgeTexts) {
-    this.#text = first;
+  constructor(first: Uint8Array, texts: EdgeTexts) {
+    this.#bytes = first;
     this.#texts = texts;
   }
 
   next(): Uint8Array | null {
     if (this.#failure !== undefined) throw this.#failure.error;
-    if (this.#text === null) return null;
-    const text = this.#text;
-    this.#text = '';
-    if (text === '') this.#ask();
-    return Buffer.from(text);
+    if (this.#bytes === null) return null;
+    const bytes = this.#bytes;
+    this.#bytes = NOTHING;
+    // What was given is written by now: its memory may be used for the next piece.
+    if (bytes.length === 0) this.#ask();
+    return bytes;
   }
 
   wait(resume: () => void): boolean {
@@ -119,8 +128,8 @@ class Later implements ChunkSource {
     this.#texts
       .next()
       .then(
-        (text) => {
-          this.#text = text;
+        (bytes) => {
+          this.#bytes = bytes;
         },
         (error) => {
           this.#failure = { error };

@@ -31,11 +31,21 @@ import {
 } from './schemas/virtual.ts';
 import { virtualReply } from './virtual-reply.ts';
 
-/** Throws `virtual_unavailable` where the backend library is not installed. */
-export function requireVirtual({ services }: Call): VirtualGraphs {
+/** The virtual graphs of the service. */
+function graphsOf({ services }: Call): VirtualGraphs {
   if (services.virtual === undefined) throw refusal('starting', 'Virtual graphs are not ready yet. Try again shortly.');
-  services.virtual.assertInstalled();
   return services.virtual;
+}
+
+/** Where the backend library is not installed, there is no such route, whatever is sent to it. */
+function whereInstalled(route: Route): Route {
+  return {
+    ...route,
+    handler: (call) => {
+      graphsOf(call).assertInstalled();
+      return route.handler(call);
+    },
+  };
 }
 
 const backends = validated({
@@ -46,7 +56,7 @@ const backends = validated({
   summary: 'The types of backends, and which are available here.',
   answers: { 200: backendList },
   errors: [404],
-  handler: (_input, call) => jsonReply(200, { backends: requireVirtual(call).backends() }),
+  handler: (_input, call) => jsonReply(200, { backends: graphsOf(call).backends() }),
 });
 
 const propose = validated({
@@ -64,7 +74,7 @@ const propose = validated({
     return patiently(call, async (signal) => {
       const { backend, id, name, save, use_llm: useLlm, llm_api_key: llmApiKey } = body;
       const request = { backend, id, name, save, useLlm, llmApiKey };
-      const answer = await requireVirtual(call).propose(request, { signal });
+      const answer = await graphsOf(call).propose(request, { signal });
       const audit = answer.saved ? { statement: `create ${answer.spec.id}` } : 'none';
       return jsonReply(200, answer, undefined, { audit });
     });
@@ -79,7 +89,7 @@ const list = validated({
   summary: 'All virtual graphs in short, oldest first.',
   answers: { 200: graphList },
   errors: [404],
-  handler: (_input, call) => jsonReply(200, { graphs: requireVirtual(call).list() }),
+  handler: (_input, call) => jsonReply(200, { graphs: graphsOf(call).list() }),
 });
 
 /** What the two routes with a spec in the body share: it is read by the graphs' own reader, which finds everything that is wrong with it. */
@@ -104,7 +114,7 @@ const create: Route = {
   schemas: { body: graphBody, answers: { 201: storedGraph } },
   errors: [404, 409],
   handler: async (call): Promise<Reply> => {
-    const graph = await requireVirtual(call).create(parseJsonObject(call.body));
+    const graph = await graphsOf(call).create(parseJsonObject(call.body));
     return jsonReply(201, graph, undefined, { audit: { statement: `create ${graph.id}` } });
   },
 };
@@ -120,7 +130,7 @@ const replace: Route = {
   errors: [404],
   handler: async (call): Promise<Reply> => {
     const { id } = check(graphParameters, { id: call.parameters[0] }, 'path');
-    const graph = await requireVirtual(call).replace(id, parseJsonObject(call.body));
+    const graph = await graphsOf(call).replace(id, parseJsonObject(call.body));
     const statement = `replace ${graph.id} version ${graph.spec_version}`;
     return jsonReply(200, graph, undefined, { audit: { statement } });
   },
@@ -135,7 +145,7 @@ const read = validated({
   parameters: graphParameters,
   answers: { 200: storedGraph },
   errors: [404],
-  handler: ({ parameters: { id } }, call) => jsonReply(200, requireVirtual(call).get(id)),
+  handler: ({ parameters: { id } }, call) => jsonReply(200, graphsOf(call).get(id)),
 });
 
 const remove = validated({
@@ -150,7 +160,7 @@ const remove = validated({
   answers: { 200: deletedGraph },
   errors: [404],
   handler: async ({ parameters: { id } }, call) => {
-    await requireVirtual(call).delete(id);
+    await graphsOf(call).delete(id);
     return jsonReply(200, { id, deleted: true }, undefined, { audit: { statement: `delete ${id}` } });
   },
 });
@@ -165,7 +175,7 @@ const clear = validated({
   parameters: graphParameters,
   answers: { 200: clearedCache },
   errors: [404],
-  handler: ({ parameters: { id } }, call) => jsonReply(200, { id, cleared: requireVirtual(call).clearCache(id) }),
+  handler: ({ parameters: { id } }, call) => jsonReply(200, { id, cleared: graphsOf(call).clearCache(id) }),
 });
 
 const introspect = validated({
@@ -179,7 +189,7 @@ const introspect = validated({
   errors: [404, 502],
   handler: ({ parameters: { id } }, call) =>
     patiently(call, async (signal) => {
-      const { tables } = await requireVirtual(call).introspect(id, { signal });
+      const { tables } = await graphsOf(call).introspect(id, { signal });
       const shown = tables.map(({ name, columns, row_count }) => {
         return { name, columns: columns.map((column) => ({ name: column.name, type: column.type })), row_count };
       });
@@ -198,7 +208,7 @@ const compile = validated({
   answers: { 200: compileAnswer },
   errors: [404, 502],
   handler: ({ parameters: { id }, body }, call) =>
-    patiently(call, async (signal) => jsonReply(200, await requireVirtual(call).compile(id, body.query, { signal }))),
+    patiently(call, async (signal) => jsonReply(200, await graphsOf(call).compile(id, body.query, { signal }))),
 });
 
 const query: Route = {
@@ -220,7 +230,7 @@ const query: Route = {
 };
 
 async function runQuery(call: Call): Promise<Reply> {
-  const graphs = requireVirtual(call);
+  const graphs = graphsOf(call);
   const given = Object.entries(parseJsonObject(call.body)).filter(([, value]) => value !== null);
   const body: v.InferOutput<typeof queryBody> = check(queryBody, Object.fromEntries(given), 'body');
   const ndjson = wantsNdjson(call.accept);
@@ -254,14 +264,19 @@ const materialize = validated({
   body: materializeBody,
   answers: { 201: materializeAnswer },
   errors: [404, 409, 500, 502, 504],
-  handler: ({ parameters: { id }, body }, call) =>
-    patiently(call, async (signal) => {
-      const { query: text, table, limit, bucket_seconds: bucketSeconds, ids } = body;
-      const request = { query: text, table, limit, bucketSeconds, ids };
-      const made = await requireVirtual(call).materialize(id, request, { signal });
+  handler: async ({ parameters: { id }, body }, call) => {
+    const { query: text, table, limit, bucket_seconds: bucketSeconds, ids } = body;
+    const request = { query: text, table, limit, bucketSeconds, ids };
+    const patience = openPatience(call);
+    try {
+      const { signal, begun } = patience;
+      const made = await graphsOf(call).materialize(id, request, { signal, begun });
       const audit = { table: made.table, statement: `materialize ${id} into ${made.table}` };
       return jsonReply(201, made, undefined, { audit });
-    }),
+    } finally {
+      patience.end();
+    }
+  },
 });
 
 export const virtualRoutes: readonly Route[] = [
@@ -277,4 +292,4 @@ export const virtualRoutes: readonly Route[] = [
   compile,
   query,
   materialize,
-];
+].map(whereInstalled);

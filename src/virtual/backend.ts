@@ -71,12 +71,27 @@ export interface QueryOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Rows by batches, columns in the order of the SELECT. Leaving the loop early ends the query. */
-export type RowBatches = AsyncIterable<readonly SqlRow[]>;
+/** The values of one column, a row each. Numbers alone, none of them null, may come as an array of doubles. */
+export type SqlColumn = Float64Array | readonly SqlValue[];
+
+/** Rows in the order of the SELECT; an array of rows is one. */
+export interface RowBatch extends Iterable<SqlRow> {
+  readonly length: number;
+  /** The same values column by column, where they came so: a large result is read so, without an array for each row. */
+  readonly columns?: readonly SqlColumn[] | undefined;
+}
+
+/** Rows by batches. Leaving the loop early ends the query. */
+export type RowBatches = AsyncIterable<RowBatch>;
+
+export interface SchemaOptions extends QueryOptions {
+  /** False: `row_count` is null where it would have to be counted, which takes a scan. Default true. */
+  readonly counts?: boolean | undefined;
+}
 
 export interface BackendSession {
   readonly dialect: Dialect;
-  schema(options?: QueryOptions): Promise<BackendSchema>;
+  schema(options?: SchemaOptions): Promise<BackendSchema>;
   query(statement: SqlStatement, options: QueryOptions): RowBatches;
   /** Of files: names, sizes and times of change; other content, other text. Empty for databases, which do not tell. */
   fingerprint(): Promise<string>;

@@ -7,6 +7,11 @@ import { isoDate, isoOfMicros } from './times.ts';
 
 export type PropertyValue = number | string | boolean | null;
 
+/** What the ids of a node begin with. */
+export function vertexHead(nodeLabel: string): string {
+  return `${nodeLabel.toLowerCase()}:`;
+}
+
 /** The id of a member as text; undefined when there is none. Integers of any width are exact, times are ISO 8601. */
 export function idText(value: SqlValue, kind: ColumnKind, name: string): string | undefined {
   if (value === null) return undefined;
@@ -75,9 +80,8 @@ function plainDecimal(text: string): string {
   return text.includes('.') ? text.replace(/\.?0+$/, '') : text;
 }
 
-/** Undefined when there is none. Throws `hydration_failed` for what is no time of an edge. */
-export function secondOf(value: SqlValue, edgeLabel: string): number | undefined {
-  if (value === null) return undefined;
+/** Throws `hydration_failed` for what is no time of an edge. */
+export function secondOf(value: Exclude<SqlValue, null>, edgeLabel: string): number {
   const second = typeof value === 'bigint' ? Number(value) : value;
   if (typeof second === 'number' && Number.isSafeInteger(second)) return second;
   const found = typeof value === 'object' ? 'a list' : shown(String(value));

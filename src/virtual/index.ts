@@ -9,7 +9,7 @@ import { ResultCache } from './cache.ts';
 import { type CompiledQuery, compileQuery, type QueryPlan } from './compile.ts';
 import { type GraphStore, type GraphSummary, graphStore } from './graph-store.ts';
 import { hydrate } from './hydrate.ts';
-import { type Materialized, type MaterializeRequest, materialize } from './materialize.ts';
+import { checkTarget, type Materialized, type MaterializeRequest, materialize } from './materialize.ts';
 import { type ProposeAnswer, type ProposeRequest, propose, type RefineProposal } from './propose-graph.ts';
 import { fromBackend, fromCache, type RunningQuery } from './running-query.ts';
 import { SchemaCache } from './schema-cache.ts';
@@ -18,7 +18,7 @@ import { type BackendSpec, checkedBackend, checkedSpec, type VirtualGraph } from
 export type { HydratedEdge } from './hydrate.ts';
 export type { Materialized, MaterializeRequest } from './materialize.ts';
 export type { ProposeAnswer, ProposeRequest, RefineProposal } from './propose-graph.ts';
-export type { RunningQuery } from './running-query.ts';
+export type { EdgesAsJson, RunningQuery } from './running-query.ts';
 
 export interface VirtualOptions extends Pick<BackendsOptions, 'duckdb' | 'installed'> {
   /** The store of specs, and where results are copied to. Undefined for `documents` alone: nothing can be materialized. */
@@ -58,6 +58,7 @@ export class VirtualGraphs {
   readonly #graphs: GraphStore;
   readonly #cache: ResultCache;
   readonly #schemas: SchemaCache;
+  readonly #copies = new Set<Promise<unknown>>();
 
   constructor(options: VirtualOptions) {
     this.#options = options;
@@ -125,7 +126,7 @@ export class VirtualGraphs {
   async introspect(id: string, options: QueryOptions): Promise<BackendSchema> {
     const { backend } = this.#graphs.get(id);
     return this.#inSession(backend, async (session) => {
-      return this.#schemas.get(backend, session, await session.fingerprint(), options, true);
+      return (await this.#schemas.get(backend, session, await session.fingerprint(), options, true)).schema;
     });
   }
 
@@ -154,9 +155,13 @@ export class VirtualGraphs {
       const state = `${fingerprint}\n${JSON.stringify(graph)}`;
       const key = { graph: name, specVersion: spec_version, statement, fingerprint: state };
       const known = this.#options.cache && request.refresh !== true ? this.#cache.get(key) : undefined;
-      if (known !== undefined) return fromCache(statement.sql, known, provenance);
+      if (known !== undefined) return fromCache({ sql: statement.sql, reading }, known, provenance);
       const source = () => closing(hydrate(session.query(statement, options), reading, provenance), session);
-      running = fromBackend(statement.sql, source, this.#options.cache ? { cache: this.#cache, key } : undefined);
+      running = fromBackend(
+        { sql: statement.sql, reading },
+        source,
+        this.#options.cache ? { cache: this.#cache, key } : undefined,
+      );
       return running;
     } finally {
       if (running === undefined) await session.close();
@@ -171,17 +176,34 @@ export class VirtualGraphs {
     );
   }
 
-  /** Copies a result into a table. Rejects as `query`, and `table_exists`, `invalid_input`. */
-  async materialize(id: string, request: MaterializeRequest, options: QueryOptions): Promise<Materialized> {
+  /**
+   * Copies a result into a table. Rejects as `query`, and `table_exists`, `invalid_input`. `begun` is called when the first rows are there: from then
+   * on it takes as long as there are rows.
+   */
+  async materialize(
+    id: string,
+    request: MaterializeRequest,
+    { begun, ...options }: QueryOptions & { begun?: () => void },
+  ): Promise<Materialized> {
     const { database } = this.#options;
     if (database === undefined)
       throw refusal('invalid_input', 'This service keeps no tables. Ask a Hedgerow server to materialize.');
+    this.#graphs.get(id);
+    checkTarget(database, request.table);
     const running = await this.query(id, { query: request.query, limit: request.limit, refresh: true }, options);
-    return materialize(database, running, request, options.signal);
+    const copy = materialize(database, running, request, { signal: options.signal, begun });
+    this.#copies.add(copy);
+    try {
+      return await copy;
+    } finally {
+      this.#copies.delete(copy);
+    }
   }
 
-  close(): Promise<void> {
-    return this.#backends.close();
+  /** Ends what is asked of backends; resolves when copies that were cut off are gone, so the database must still be open. */
+  async close(): Promise<void> {
+    await this.#backends.close();
+    await Promise.allSettled(this.#copies);
   }
 
   async #compiled(
@@ -191,8 +213,16 @@ export class VirtualGraphs {
     { query, limit, ordered: isOrdered }: QueryRequest,
     options: QueryOptions,
   ): Promise<CompiledQuery> {
-    const schema = await this.#schemas.get(graph.backend, session, fingerprint, options);
-    return compileQuery(query, graph, schema, { dialect: session.dialect, limit, isOrdered });
+    const compiled = (schema: BackendSchema) =>
+      compileQuery(query, graph, schema, { dialect: session.dialect, limit, isOrdered });
+    const known = await this.#schemas.get(graph.backend, session, fingerprint, options);
+    try {
+      return compiled(known.schema);
+    } catch (error) {
+      if (known.isCertain) throw error;
+      // What the query names may have been made since the schema was looked up.
+      return compiled((await this.#schemas.get(graph.backend, session, fingerprint, options, true)).schema);
+    }
   }
 
   async #inSession<T>(backend: BackendSpec, work: (session: BackendSession) => Promise<T>): Promise<T> {

@@ -1,7 +1,9 @@
 // Which columns the properties of hyperedges become: names that a table takes, types that hold what was seen.
 
+import { MOST_COLUMNS, RESERVED_NAMES } from '../engine/columns.ts';
 import type { ColumnType, PropertyValue } from '../engine/types.ts';
 import { IDENTIFIER, MAX_TEXT_BYTES } from '../limits.ts';
+import type { ColumnKind } from './backend.ts';
 import type { HydratedEdge } from './hydrate.ts';
 
 export interface MaterializedColumn {
@@ -17,50 +19,36 @@ export interface MaterializedColumn {
 
 /** Numbers and text that every table has a column for. */
 const BUILT_IN: Readonly<Record<string, ColumnType>> = { weight: 'REAL', mean_dist_m: 'REAL', formation: 'TEXT' };
-const TAKEN = new Set(['id', 'event_ts', 'members', ...Object.keys(BUILT_IN)]);
-const MOST_COLUMNS = 100;
 const LONGEST_NAME = 64;
 
-/** Columns for the properties of these edges, in their order. Properties that first show later are left out. */
-export function columnsOf(edges: readonly HydratedEdge[]): MaterializedColumn[] {
-  const kinds = new Map<string, Set<ColumnType>>();
-  for (const { properties } of edges) {
-    for (const [name, value] of Object.entries(properties)) {
-      const seen = kinds.get(name) ?? new Set();
-      kinds.set(name, seen);
-      if (value !== null) seen.add(typeOf(value));
+/**
+ * Columns for the properties of a result, in their order; those beyond what a table takes are left out. `edges`: some of it, to see whether integers
+ * fit.
+ */
+export function columnsOf(
+  properties: readonly { readonly name: string; readonly kind: ColumnKind }[],
+  edges: readonly HydratedEdge[],
+): MaterializedColumn[] {
+  const used = new Set(RESERVED_NAMES);
+  const free = new Set(Object.keys(BUILT_IN));
+  return properties.slice(0, MOST_COLUMNS).map(({ name: property, kind }) => {
+    const type = typeOf(property, kind, edges);
+    const lower = property.toLowerCase();
+    const builtIn = free.has(lower) ? BUILT_IN[lower]! : undefined;
+    if (builtIn !== undefined && (builtIn === type || (builtIn === 'REAL' && type === 'INTEGER'))) {
+      free.delete(lower);
+      return { name: lower, type: builtIn, property, builtIn: true, read: READ[builtIn] };
     }
-  }
-  const used = new Set(TAKEN);
-  const columns: MaterializedColumn[] = [];
-  for (const [property, types] of kinds) {
-    if (columns.length === MOST_COLUMNS) break;
-    const type = commonType(types);
-    const builtInType = Object.hasOwn(BUILT_IN, property.toLowerCase()) ? BUILT_IN[property.toLowerCase()] : undefined;
-    const fits = builtInType === type || (builtInType === 'REAL' && type === 'INTEGER');
-    if (builtInType !== undefined && fits) {
-      columns.push({
-        name: property.toLowerCase(),
-        type: builtInType,
-        property,
-        builtIn: true,
-        read: READ[builtInType],
-      });
-    } else columns.push({ name: nameFor(property, used), type, property, builtIn: false, read: READ[type] });
-  }
-  return columns;
+    return { name: nameFor(property, used), type, property, builtIn: false, read: READ[type] };
+  });
 }
 
-function typeOf(value: unknown): ColumnType {
-  if (typeof value === 'boolean') return 'BOOLEAN';
-  if (typeof value !== 'number') return 'TEXT';
-  return Number.isSafeInteger(value) ? 'INTEGER' : 'REAL';
-}
-
-function commonType(types: ReadonlySet<ColumnType>): ColumnType {
-  if (types.size === 1) return [...types][0]!;
-  const numbers = [...types].every((type) => type === 'INTEGER' || type === 'REAL');
-  return types.size === 2 && numbers ? 'REAL' : 'TEXT';
+/** By the column's kind, so that it does not hang on which rows come first. Integers beyond 2^53 come as text. */
+function typeOf(property: string, kind: ColumnKind, edges: readonly HydratedEdge[]): ColumnType {
+  if (kind === 'boolean') return 'BOOLEAN';
+  if (kind === 'real' || kind === 'decimal') return 'REAL';
+  if (kind !== 'integer') return 'TEXT';
+  return edges.some(({ properties }) => typeof properties[property] === 'string') ? 'TEXT' : 'INTEGER';
 }
 
 /** `Total (EUR)` -> `Total_EUR`; a number behind it when that is taken. Compared without case. */
@@ -78,10 +66,10 @@ function nameFor(property: string, used: Set<string>): string {
 
 const READ: Readonly<Record<ColumnType, (value: unknown) => PropertyValue>> = {
   INTEGER: (value) => (typeof value === 'number' && Number.isSafeInteger(value) ? value : null),
-  REAL: (value) => (typeof value === 'number' && Number.isFinite(value) ? value : null),
+  // A decimal of many digits comes as text.
+  REAL: (value) => (value !== null && Number.isFinite(Number(value)) ? Number(value) : null),
   BOOLEAN: (value) => (typeof value === 'boolean' ? value : null),
-  TEXT: (value) =>
-    value === null || value === undefined ? null : shortened(typeof value === 'string' ? value : JSON.stringify(value)),
+  TEXT: (value) => (value === null || value === undefined ? null : shortened(String(value))),
 };
 
 /** A column holds 64 KB of text. */

@@ -40,32 +40,41 @@ const LOOKED_AT = 10_000;
 const MOST_NODES = 20_000_000;
 const NODES_SUFFIX = '_nodes';
 
-/** Rejects `table_exists`, `invalid_input`, what the query fails with; then neither table is left. */
+export interface CopyOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Called when the first rows are there. */
+  readonly begun?: (() => void) | undefined;
+}
+
+/** Rejects `table_exists`, and what the query fails with; then neither table is left. `request.table` is checked. */
 export async function materialize(
   database: Database,
   running: RunningQuery,
   request: MaterializeRequest,
-  signal: AbortSignal | undefined,
+  { signal, begun }: CopyOptions,
 ): Promise<Materialized> {
-  const name = checkedName(request.table);
-  const nodesName = `${name}${NODES_SUFFIX}`;
+  const { table: name, ids = 'map', bucketSeconds = DEFAULT_BUCKET_SECONDS } = request;
+  const { members, properties } = running.reading;
   const batches = running.batches()[Symbol.asyncIterator]();
   const made: string[] = [];
   try {
     const first = await take(batches, LOOKED_AT);
-    const columns = columnsOf(first);
+    begun?.();
+    const columns = columnsOf(properties, first);
+    const own = columns.filter(({ builtIn }) => !builtIn);
     const table = await database.createTable({
       name,
-      bucketSeconds: request.bucketSeconds ?? DEFAULT_BUCKET_SECONDS,
-      memberTables: labelsOf(first),
-      columns: columns
-        .filter(({ builtIn }) => !builtIn)
-        .map(({ name: column, type }): ColumnDefinition => ({ name: column, type })),
+      bucketSeconds,
+      memberTables: [...new Set(members.map(({ nodeLabel }) => nodeLabel))],
+      columns: own.map(({ name: column, type }): ColumnDefinition => ({ name: column, type })),
     });
     made.push(name);
-    const nodes = await database.createTable({ name: nodesName, columns: [{ name: 'vertex', type: 'TEXT' }] });
-    made.push(nodesName);
-    const copy = new Copy(table, nodes, columns, request.ids ?? 'map');
+    const nodes = await database.createTable({
+      name: `${name}${NODES_SUFFIX}`,
+      columns: [{ name: 'vertex', type: 'TEXT' }],
+    });
+    made.push(nodes.name);
+    const copy = new Copy(table, nodes, columns, ids);
     await copy.add(first);
     for (let next = await batches.next(); next.done !== true; next = await batches.next()) {
       signal?.throwIfAborted();
@@ -75,7 +84,7 @@ export async function materialize(
     return {
       table: table.name,
       nodes_table: nodes.name,
-      ids: request.ids ?? 'map',
+      ids,
       inserted: copy.inserted,
       nodes: copy.nodes,
       skipped: running.skipped + copy.skipped,
@@ -90,10 +99,16 @@ export async function materialize(
   }
 }
 
-function checkedName(name: string): string {
-  if (IDENTIFIER.test(name) && IDENTIFIER.test(name + NODES_SUFFIX)) return name;
-  const msg = 'must start with a letter or _ and hold only letters, digits and _, at most 58 characters';
-  throw refusal('invalid_input', `table ${msg}.`, { errors: [{ loc: ['body', 'table'], msg }] });
+/** Throws `invalid_input`, `table_exists`. */
+export function checkTarget(database: Database, name: string): void {
+  if (!IDENTIFIER.test(name) || !IDENTIFIER.test(name + NODES_SUFFIX)) {
+    const msg = 'must start with a letter or _ and hold only letters, digits and _, at most 58 characters';
+    throw refusal('invalid_input', `table ${msg}.`, { errors: [{ loc: ['body', 'table'], msg }] });
+  }
+  const wanted = [name, name + NODES_SUFFIX].map((one) => one.toLowerCase());
+  const found = database.tables().find((table) => wanted.includes(table.name.toLowerCase()));
+  if (found !== undefined)
+    throw refusal('table_exists', `There is a table ${found.name} already. Drop it, or materialize into another name.`);
 }
 
 async function take(batches: AsyncIterator<readonly HydratedEdge[]>, atLeast: number): Promise<HydratedEdge[]> {
@@ -104,13 +119,6 @@ async function take(batches: AsyncIterator<readonly HydratedEdge[]>, atLeast: nu
     for (const edge of next.value) edges.push(edge);
   }
   return edges;
-}
-
-function labelsOf(edges: readonly HydratedEdge[]): string[] {
-  const labels = new Set<string>();
-  for (const { members } of edges)
-    for (const { vertex_local_id } of members) labels.add(vertex_local_id.slice(0, vertex_local_id.indexOf(':')));
-  return [...labels].sort();
 }
 
 class Copy {

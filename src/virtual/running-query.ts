@@ -1,10 +1,13 @@
 // A query over a virtual graph whose hyperedges come batch by batch, from the cache or from the backend; what came whole and small is kept.
 
 import type { CachedResult, CacheKey, ResultCache } from './cache.ts';
+import type { RowReading } from './compile.ts';
 import type { HydratedBatch, HydratedEdge, Provenance } from './hydrate.ts';
+import type { Around } from './hydrate-json.ts';
 
 export interface RunningQuery {
   readonly sql: string;
+  readonly reading: RowReading;
   /** The hyperedges come from the cache. */
   readonly cached: boolean;
   readonly cacheEnabled: boolean;
@@ -12,20 +15,37 @@ export interface RunningQuery {
   readonly skipped: number;
   /** Leaving the loop early ends the query. Fails with `timeout`, `backend_failed`, `hydration_failed`. */
   batches(): AsyncIterable<readonly HydratedEdge[]>;
+  /** The same as JSON, for answers: no edge is made. A batch is good until the next one is asked for. */
+  json(around: Around): AsyncIterable<EdgesAsJson>;
+}
+
+export interface EdgesAsJson {
+  readonly count: number;
+  readonly bytes: Uint8Array;
 }
 
 /** Edges of a batch from the cache. */
 const CACHED_BATCH = 1000;
 
-export function fromCache(sql: string, { edges, skipped }: CachedResult, provenance: Provenance): RunningQuery {
+/** What is known of a query before its rows come. */
+export type Compiled = Pick<RunningQuery, 'sql' | 'reading'>;
+
+export function fromCache(compiled: Compiled, { edges, skipped }: CachedResult, provenance: Provenance): RunningQuery {
+  async function* batches(): AsyncGenerator<readonly HydratedEdge[], void, undefined> {
+    for (let at = 0; at < edges.length; at += CACHED_BATCH)
+      yield edges.slice(at, at + CACHED_BATCH).map((edge) => ({ ...edge, provenance }));
+  }
   return {
-    sql,
+    ...compiled,
     cached: true,
     cacheEnabled: true,
     skipped,
-    async *batches() {
-      for (let at = 0; at < edges.length; at += CACHED_BATCH)
-        yield edges.slice(at, at + CACHED_BATCH).map((edge) => ({ ...edge, provenance }));
+    batches,
+    async *json({ before, after }) {
+      for await (const batch of batches()) {
+        const text = batch.map((edge) => before + JSON.stringify(edge) + after).join('');
+        yield { count: batch.length, bytes: Buffer.from(text) };
+      }
     },
   };
 }
@@ -37,40 +57,39 @@ export interface Keeping {
 }
 
 export function fromBackend(
-  sql: string,
+  compiled: Compiled,
   source: () => AsyncIterable<HydratedBatch>,
   keeping: Keeping | undefined,
 ): RunningQuery {
   let skipped = 0;
+  async function* taken(): AsyncGenerator<HydratedBatch, void, undefined> {
+    // As they came: edges are made when all of them fit.
+    let kept: HydratedBatch[] | undefined = keeping === undefined ? undefined : [];
+    let bytes = 0;
+    for await (const batch of source()) {
+      skipped += batch.skipped;
+      if (kept !== undefined) {
+        bytes += batch.bytes;
+        if (bytes > keeping!.cache.mostResultBytes) kept = undefined;
+        else kept.push(batch);
+      }
+      yield batch;
+    }
+    if (kept !== undefined)
+      keeping!.cache.put(keeping!.key, { edges: kept.flatMap(({ edges }) => edges), skipped }, bytes);
+  }
   return {
-    sql,
+    ...compiled,
     cached: false,
     cacheEnabled: keeping !== undefined,
     get skipped() {
       return skipped;
     },
     async *batches() {
-      let kept: HydratedEdge[] | undefined = keeping === undefined ? undefined : [];
-      let bytes = 0;
-      for await (const batch of source()) {
-        skipped += batch.skipped;
-        if (kept !== undefined) {
-          for (const edge of batch.edges) bytes += bytesOf(edge);
-          if (bytes > keeping!.cache.mostResultBytes) kept = undefined;
-          else for (const edge of batch.edges) kept.push(edge);
-        }
-        yield batch.edges;
-      }
-      if (kept !== undefined) keeping!.cache.put(keeping!.key, { edges: kept, skipped }, bytes);
+      for await (const { edges } of taken()) yield edges;
+    },
+    async *json(around) {
+      for await (const batch of taken()) yield { count: batch.count, bytes: batch.json(around) };
     },
   };
-}
-
-/** In memory, about. */
-function bytesOf({ members, properties }: HydratedEdge): number {
-  let bytes = 120;
-  for (const { vertex_local_id } of members) bytes += 80 + 2 * vertex_local_id.length;
-  for (const [name, value] of Object.entries(properties))
-    bytes += 2 * name.length + (typeof value === 'string' ? 2 * value.length : 8) + 32;
-  return bytes;
 }

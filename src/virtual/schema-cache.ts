@@ -13,6 +13,12 @@ interface Entry {
   readonly schema: BackendSchema;
 }
 
+export interface KnownSchema {
+  readonly schema: BackendSchema;
+  /** False: of a database some seconds ago. */
+  readonly isCertain: boolean;
+}
+
 export class SchemaCache {
   /** Milliseconds of a monotonic clock. */
   readonly #now: () => number;
@@ -30,18 +36,20 @@ export class SchemaCache {
     fingerprint: string,
     options: QueryOptions,
     anew = false,
-  ): Promise<BackendSchema> {
+  ): Promise<KnownSchema> {
     const key = JSON.stringify(backend);
     const known = this.#entries.get(key);
-    if (!anew && known !== undefined && this.#isFresh(known, fingerprint)) return known.schema;
-    const schema = await session.schema(options);
+    if (!anew && known !== undefined && this.#isFresh(known, fingerprint))
+      return { schema: known.schema, isCertain: fingerprint !== '' };
+    // Rows are counted for those who ask anew: queries need no counts.
+    const schema = await session.schema({ ...options, counts: anew });
     this.#entries.delete(key);
     this.#entries.set(key, { fingerprint, at: this.#now(), schema });
     for (const oldest of this.#entries.keys()) {
       if (this.#entries.size <= MOST_SCHEMAS) break;
       this.#entries.delete(oldest);
     }
-    return schema;
+    return { schema, isCertain: true };
   }
 
   #isFresh({ fingerprint, at }: Entry, now: string): boolean {

@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { HedgerowClient, OPERATIONS, type Operation } from '../../src/client/index.ts';
+import { HedgerowClient, type NewVirtualGraph, OPERATIONS, type Operation } from '../../src/client/index.ts';
 import { routes } from '../../src/routes/index.ts';
 import { startWorld, type World } from '../service/worlds.ts';
 
@@ -7,10 +10,16 @@ import { startWorld, type World } from '../service/worlds.ts';
 const PAGES = ['getDocs', 'getDocsFile'];
 
 let world: World;
+let folder: string;
 beforeAll(async () => {
-  world = await startWorld();
+  folder = mkdtempSync(join(tmpdir(), 'hedgerow-client-'));
+  writeFileSync(join(folder, 'trips.csv'), 'trip_id,left_at,origin_id,target_id\n1,1700000000,5,7\n2,1700000060,7,9\n');
+  world = await startWorld({ rooms: { virtualRoot: folder } });
 });
-afterAll(() => world.close());
+afterAll(async () => {
+  await world.close();
+  rmSync(folder, { recursive: true });
+});
 
 test('the client knows every route by its name, method and path, and which of them take an Idempotency-Key', () => {
   const known: Record<string, Operation> = OPERATIONS;
@@ -25,6 +34,26 @@ const RULE = {
   if: [{ pred: 'member', args: ['?E', '?A'] }],
   then: { pred: 'seen', args: ['?A'] },
 };
+
+const TRIPS = {
+  id: 'trips',
+  backend: { type: 'csv', path: 'trips.csv' },
+  nodes: [{ label: 'Place', table: 'trips', id_column: 'origin_id' }],
+  edges: [
+    {
+      label: 'Trip',
+      shape: 'row',
+      table: 'trips',
+      ts_column: 'left_at',
+      row_member_columns: { origin: 'origin_id', target: 'target_id' },
+      members: [
+        { name: 'origin', node_label: 'Place', role: 'src' },
+        { name: 'target', node_label: 'Place', role: 'dst' },
+      ],
+    },
+  ],
+} as const satisfies NewVirtualGraph;
+const ALL_TRIPS = 'MATCH (t:Trip){origin:Place} RETURN t';
 
 /** One call of every method of the client, by resource; methods that only shape the answer of another one's route otherwise. */
 const CALLS = {
@@ -82,6 +111,21 @@ const CALLS = {
       return client.reasoning.interaction(interaction_id);
     },
   },
+  virtual: {
+    backends: (client) => client.virtual.backends(),
+    propose: (client) => client.virtual.propose({ backend: TRIPS.backend, id: 'other' }),
+    create: (client) => client.virtual.create(TRIPS),
+    list: (client) => client.virtual.list(),
+    get: (client) => client.virtual.get('trips'),
+    replace: (client) => client.virtual.replace('trips', { ...TRIPS, name: 'All trips' }),
+    introspect: (client) => client.virtual.introspect('trips'),
+    compile: (client) => client.virtual.compile('trips', ALL_TRIPS),
+    query: (client) => client.virtual.query('trips', ALL_TRIPS, { limit: 1, captured_at: 5 }),
+    queryRows: (client) => client.virtual.queryRows('trips', ALL_TRIPS, { ordered: false }),
+    clearCache: (client) => client.virtual.clearCache('trips'),
+    materialize: (client) => client.virtual.materialize('trips', { query: ALL_TRIPS, table: 'trip_edges' }),
+    delete: (client) => client.virtual.delete('trips'),
+  },
   batch: { run: (client) => client.batch.run([{ type: 'insert', event_ts: 7, members: [3] }]) },
   wal: {
     status: (client) => client.wal.status(),
@@ -99,7 +143,7 @@ const CALLS = {
 } as const satisfies Record<string, Record<string, (client: HedgerowClient) => unknown>>;
 
 /** Methods that read an answer in another form, and the one whose route they share. */
-const OTHER_FORMS = ['insertMany', 'rangeRows', 'rangePages', 'nodeRows', 'nodePages', 'rows'];
+const OTHER_FORMS = ['insertMany', 'rangeRows', 'rangePages', 'nodeRows', 'nodePages', 'rows', 'queryRows'];
 
 function methodsOf(resource: object): string[] {
   return Object.getOwnPropertyNames(Object.getPrototypeOf(resource)).filter((name) => name !== 'constructor');

@@ -26,6 +26,11 @@ export async function program(client: HedgerowClient): Promise<void> {
   const dropped = await client.indexes.drop('ships', 'speed');
   same<typeof dropped.dropped, true>(true);
 
+  for await (const edge of client.virtual.queryRows('trips', 'MATCH (t:Trip) RETURN t', { limit: 5 }))
+    same<typeof edge.event_ts, number>(true);
+  // @ts-expect-error: no such type of backend
+  await client.virtual.propose({ backend: { type: 'oracle', path: 'trips' } });
+
   // @ts-expect-error: a window has two ends
   await client.hyperedges.range({ start_ts: 0 });
   // @ts-expect-error: no such type of column

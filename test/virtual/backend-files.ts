@@ -1,8 +1,10 @@
 // Files of rows for tests of backends, made by DuckDB in a temporary folder, and ways to read a session whole.
 
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { describe } from 'vitest';
 import type { BackendSession, QueryOptions, SqlRow } from '../../src/virtual/backend.ts';
 import { type Backends, type BackendsOptions, openBackends } from '../../src/virtual/backends/index.ts';
 
@@ -12,6 +14,21 @@ export interface World {
   readonly outside: string;
   readonly backends: Backends;
   close(): Promise<void>;
+}
+
+/** What needs DuckDB is skipped where it is not installed, and says so. */
+export const describeDuckDb = isInstalled() ? describe : describe.skip;
+
+function isInstalled(): boolean {
+  try {
+    createRequire(import.meta.url).resolve('@duckdb/node-api');
+    return true;
+  } catch {
+    console.warn(
+      'skipped: these backends need @duckdb/node-api, which is not installed (npm install @duckdb/node-api)',
+    );
+    return false;
+  }
 }
 
 export function openWorld(options: Partial<BackendsOptions> = {}): World {

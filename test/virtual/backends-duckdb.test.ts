@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeFiles, openWorld, outcome, rowsOf, type World } from './backend-files.ts';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeDuckDb, makeFiles, openWorld, outcome, rowsOf, type World } from './backend-files.ts';
 
 let world: World;
 beforeAll(async () => {
@@ -17,7 +17,11 @@ beforeAll(async () => {
       'CREATE TABLE shop.goods (code VARCHAR, kind INTEGER, PRIMARY KEY (code, kind), price DECIMAL(10,2))',
       'CREATE TABLE shop.sales (sold TIMESTAMP, code VARCHAR, kind INTEGER, FOREIGN KEY (code, kind) REFERENCES shop.goods (code, kind))',
       'CREATE VIEW adults AS SELECT id, name FROM people WHERE born IS NOT NULL',
-      'CREATE TABLE "odd ""name" ("a b" INTEGER)',
+      'CREATE TABLE "odd ""name" ("a b" INTEGER, "q""r" INTEGER, "x,y" VARCHAR)',
+      'CREATE UNIQUE INDEX two ON "odd ""name" ("q""r", "a b")',
+      'CREATE UNIQUE INDEX one ON "odd ""name" ("x,y")',
+      'CREATE UNIQUE INDEX made ON "odd ""name" (lower("x,y"))',
+      'CREATE INDEX plain ON people (born)',
     ],
     join(root, 'world.duckdb'),
   );
@@ -32,7 +36,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-describe('a DuckDB database', () => {
+describeDuckDb('a DuckDB database', () => {
   it('shows its tables, views and keys', async () => {
     const session = world.backends.open({ type: 'duckdb', path: 'world.duckdb' });
     expect(session.dialect).toBe('duckdb');
@@ -53,6 +57,8 @@ describe('a DuckDB database', () => {
       { table: 'people', columns: ['id'] },
       { table: 'people', columns: ['name'] },
       { table: 'shop.goods', columns: ['code', 'kind'] },
+      { table: 'odd "name', columns: ['x,y'] },
+      { table: 'odd "name', columns: ['q"r', 'a b'] },
     ]);
     expect(schema.foreignKeys).toEqual([
       {
@@ -61,6 +67,17 @@ describe('a DuckDB database', () => {
         references: { table: 'shop.goods', columns: ['code', 'kind'] },
       },
     ]);
+  });
+
+  it('counts no rows of views when nobody asks for counts', async () => {
+    const session = world.backends.open({ type: 'duckdb', path: 'world.duckdb' });
+    const { tables } = await session.schema({ counts: false });
+    expect(tables.map(({ name, row_count }) => [name, row_count]).slice(0, 3)).toEqual([
+      ['adults', null],
+      ['odd "name', 0],
+      ['people', 2],
+    ]);
+    expect(await session.schema({ counts: true })).toEqual(await session.schema());
   });
 
   it('answers with bound parameters', async () => {
@@ -73,7 +90,7 @@ describe('a DuckDB database', () => {
   });
 });
 
-describe('files of rows', () => {
+describeDuckDb('files of rows', () => {
   it.each([
     ['parquet', 'facts.parquet', 'facts'],
     ['csv', 'facts.csv', 'facts'],
@@ -129,7 +146,7 @@ describe('files of rows', () => {
   });
 });
 
-describe('a database that another program writes', () => {
+describeDuckDb('a database that another program writes', () => {
   it('is told to be held by it, and is read with its log once that is gone', async () => {
     const file = join(world.root, 'busy.duckdb');
     const script = `const { DuckDBInstance } = await import('@duckdb/node-api');

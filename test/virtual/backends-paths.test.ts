@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { hasWildcard, nameTest, tableNameOf } from '../../src/virtual/backends/glob.ts';
 import type { FileBackend } from '../../src/virtual/spec.ts';
-import { makeFiles, openWorld, outcome, rowsOf, type World } from './backend-files.ts';
+import { describeDuckDb, makeFiles, openWorld, outcome, rowsOf, type World } from './backend-files.ts';
 
 let world: World;
 let socket: Server;
@@ -127,7 +127,7 @@ const REFUSED: FileBackend[] = [
   { type: 'json', path: 'environ.csv' },
 ];
 
-describe('paths', () => {
+describeDuckDb('paths', () => {
   it(`that leave the root or name no file are refused (${REFUSED.length})`, async () => {
     expect(REFUSED.length).toBeGreaterThan(60);
     for (const { type, path } of REFUSED) {
@@ -196,7 +196,7 @@ describe('paths', () => {
   });
 });
 
-describe('patterns', () => {
+describeDuckDb('patterns', () => {
   it.each([
     ['*.csv', 'a.csv', true],
     ['*.csv', '.a.csv', false],

@@ -16,6 +16,9 @@ beforeAll(async () => {
     CREATE TABLE shop.goods (code varchar(8), kind int, price numeric(30,10), PRIMARY KEY (code, kind));
     CREATE TABLE shop.sales (sold timestamptz, code varchar(8), kind int, buyer int REFERENCES people, FOREIGN KEY (code, kind) REFERENCES shop.goods);
     CREATE TABLE shop.people (id int);
+    CREATE UNIQUE INDEX sale ON shop.sales (sold, buyer); CREATE UNIQUE INDEX made ON shop.sales ((buyer + 1));
+    CREATE UNIQUE INDEX few ON shop.sales (buyer) WHERE kind = 1; CREATE UNIQUE INDEX wide ON shop.sales (buyer) INCLUDE (code);
+    CREATE INDEX plain ON shop.sales (kind);
     CREATE VIEW adults AS SELECT id, name FROM people WHERE born IS NOT NULL;
     CREATE MATERIALIZED VIEW kept AS SELECT * FROM people;
     CREATE TABLE parts (at timestamp, v int) PARTITION BY RANGE (at);
@@ -86,6 +89,7 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
       { table: 'people', columns: ['name'] },
       { table: 'people', columns: ['id'] },
       { table: 'shop.goods', columns: ['code', 'kind'] },
+      { table: 'shop.sales', columns: ['sold', 'buyer'] },
     ]);
     expect(schema.foreignKeys).toEqual([
       { table: 'shop.sales', columns: ['buyer'], references: { table: 'people', columns: ['id'] } },

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DuckDbHost } from '../../src/virtual/backends/duckdb-host.ts';
-import { makeFiles, openWorld, outcome, rowsOf, type World } from './backend-files.ts';
+import { describeDuckDb, makeFiles, openWorld, outcome, rowsOf, type World } from './backend-files.ts';
 
 let world: World;
 beforeAll(async () => {
@@ -234,7 +234,7 @@ describe.each(BACKENDS)('the sandbox of $type', (backend) => {
   });
 });
 
-describe('a database file that was made to deceive', () => {
+describeDuckDb('a database file that was made to deceive', () => {
   it('reads nothing else by its views and macros, and cannot shut the guard off', async () => {
     const session = world.backends.open(BACKENDS[0]);
     expect(await outcome(rowsOf(session, 'SELECT * FROM peek'))).toMatch(/^backend_failed: /);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeFiles, openWorld, type World } from './backend-files.ts';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeDuckDb, makeFiles, openWorld, type World } from './backend-files.ts';
 
 /** The long form: HEDGEROW_STREAM_ROWS=10000000. */
 const ROWS = Number(process.env.HEDGEROW_STREAM_ROWS ?? 300_000);
@@ -15,7 +15,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => world.close());
 
-describe('a stream of all rows of a Parquet file', () => {
+describeDuckDb('a stream of all rows of a Parquet file', () => {
   it(`brings every one of ${ROWS}, and the DuckDB process stays small`, async () => {
     const session = world.backends.open({ type: 'parquet', path: 'big.parquet' });
     let count = 0;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeFiles, openWorld, rowsOf, type World } from './backend-files.ts';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeDuckDb, makeFiles, openWorld, rowsOf, type World } from './backend-files.ts';
 
 let world: World;
 beforeAll(async () => {
@@ -22,7 +22,7 @@ afterAll(() => world.close());
 
 const ask = (sql: string) => rowsOf(world.backends.open({ type: 'duckdb', path: 'own.duckdb' }), sql);
 
-describe('values that DuckDB gives', () => {
+describeDuckDb('values that DuckDB gives', () => {
   it('keep every digit', async () => {
     const sql = `SELECT 9007199254740993::BIGINT, -9007199254740991::BIGINT, 18446744073709551615::UBIGINT,
       '-170141183460469231731687303715884105728'::HUGEINT, 7::HUGEINT, '123456789012345678901234567890'::BIGNUM,

@@ -2,7 +2,8 @@
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { refusal } from '../../errors.ts';
-import type { SqlRow } from '../backend.ts';
+import type { RowBatch } from '../backend.ts';
+import { batchOf } from './duckdb-columns.ts';
 import { DUCKDB_PACKAGE, type DuckDbLimits, type FromDuckDb, type ToDuckDb } from './duckdb-messages.ts';
 import { type Later, later } from './later.ts';
 
@@ -22,8 +23,9 @@ export function forkDuckDb(cwd: string): DuckDbPeer {
   return fork(script, {
     cwd,
     // Nothing of the service's environment: it may hold secrets.
-    env: { TZ: 'UTC', UV_THREADPOOL_SIZE: '8' },
-    execArgv: [`--max-old-space-size=${HEAP_MB}`, '--max-semi-space-size=8'],
+    // Few heaps of malloc: each keeps what its threads have freed.
+    env: { TZ: 'UTC', UV_THREADPOOL_SIZE: '8', MALLOC_ARENA_MAX: '2' },
+    execArgv: [`--max-old-space-size=${HEAP_MB}`, '--max-semi-space-size=4'],
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
@@ -32,7 +34,7 @@ export function forkDuckDb(cwd: string): DuckDbPeer {
 /** The answer to one question as it comes in. */
 export interface Answer {
   /** The next batch; undefined at the end. Rejects with the reason of a failure. */
-  next(): Promise<readonly SqlRow[] | undefined>;
+  next(): Promise<RowBatch | undefined>;
   /** Whether nothing more will come. */
   readonly over: boolean;
   /** Resolves when nothing more will come. */
@@ -108,7 +110,7 @@ export class DuckDbChild {
         ready.reject(absent());
         break;
       case 'rows':
-        this.#open.get(message.id)?.add(message.rows);
+        this.#open.get(message.id)?.add(batchOf(message.rows));
         break;
       case 'end':
         this.#take(message.id)?.finish();
@@ -133,7 +135,7 @@ class OpenAnswer implements Answer {
   readonly ended: Promise<void>;
   readonly #more: () => void;
   readonly #stop: () => void;
-  readonly #batches: (readonly SqlRow[])[] = [];
+  readonly #batches: RowBatch[] = [];
   readonly #end = later<void>();
   #failure: Error | undefined;
   #over = false;
@@ -149,7 +151,7 @@ class OpenAnswer implements Answer {
     return this.#over;
   }
 
-  async next(): Promise<readonly SqlRow[] | undefined> {
+  async next(): Promise<RowBatch | undefined> {
     while (this.#batches.length === 0) {
       if (this.#failure !== undefined) throw this.#failure;
       if (this.#over) return undefined;
@@ -161,7 +163,7 @@ class OpenAnswer implements Answer {
     return this.#batches.shift();
   }
 
-  add(batch: readonly SqlRow[]): void {
+  add(batch: RowBatch): void {
     this.#batches.push(batch);
     this.#wake?.();
   }

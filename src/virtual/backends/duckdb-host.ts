@@ -1,7 +1,7 @@
 // Keeps one DuckDB process: started for the first question, ended when nobody asks, replaced when it died, killed when it does not stop.
 
 import { refusal } from '../../errors.ts';
-import type { QueryOptions, SqlRow } from '../backend.ts';
+import type { QueryOptions, RowBatch } from '../backend.ts';
 import { before, openDeadline } from './deadline.ts';
 import { type Answer, DuckDbChild, type DuckDbPeer, forkDuckDb, type Run } from './duckdb-child.ts';
 import { spillFolder } from './files.ts';
@@ -50,7 +50,7 @@ export class DuckDbHost {
     return this.#child?.pid;
   }
 
-  async *run(question: Run, limits: QueryOptions): AsyncGenerator<readonly SqlRow[]> {
+  async *run(question: Run, limits: QueryOptions): AsyncGenerator<RowBatch> {
     const deadline = openDeadline(limits);
     try {
       const leave = await this.#turns.take(deadline.signal);

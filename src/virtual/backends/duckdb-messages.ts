@@ -1,6 +1,6 @@
 // What the service and the process that runs DuckDB say to each other.
 
-import type { SqlRow } from '../backend.ts';
+import type { WireBatch } from './duckdb-columns.ts';
 
 export type FileFormat = 'parquet' | 'csv' | 'json';
 
@@ -47,7 +47,7 @@ export type FromDuckDb =
   | { readonly kind: 'ready' }
   /** The library is not installed, or does not run on this machine. */
   | { readonly kind: 'absent'; readonly reason: string }
-  | { readonly kind: 'rows'; readonly id: number; readonly rows: readonly SqlRow[] }
+  | { readonly kind: 'rows'; readonly id: number; readonly rows: WireBatch }
   /** Nothing more is said about this question. */
   | { readonly kind: 'end'; readonly id: number }
   | { readonly kind: 'failed'; readonly id: number; readonly reason: string; readonly refused: boolean };

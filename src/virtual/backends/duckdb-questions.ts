@@ -1,11 +1,11 @@
 // Answers the questions that come into the DuckDB process: rows by batches, the next one when the last was taken, until it is told to stop.
 
-import type { SqlRow } from '../backend.ts';
+import type { WireBatch } from './duckdb-columns.ts';
 import type { Databases } from './duckdb-databases.ts';
 import type { Guard } from './duckdb-guard.ts';
 import type { Connection, Library } from './duckdb-library.ts';
 import type { FromDuckDb, Parameter, ToDuckDb } from './duckdb-messages.ts';
-import { rowReader } from './duckdb-values.ts';
+import { chunkCollector } from './duckdb-values.ts';
 
 /** Batches that may be under way: one is read while the one before is taken. */
 const BATCHES_AHEAD = 2;
@@ -92,23 +92,23 @@ export class DuckDbQuestions {
   }
 
   /** A scan that finds little comes in tiny pieces: they are sent together, but nothing is kept back for long. */
-  async *#stream(run: Run, connection: Connection): AsyncGenerator<SqlRow[]> {
+  async *#stream(run: Run, connection: Connection): AsyncGenerator<WireBatch> {
+    await connection.run('BEGIN');
     const prepared = await this.#prepare(connection, run.sql, run.parameters);
     try {
       const result = await prepared.stream();
-      const read = rowReader(this.#options.library, result.columnTypes());
-      let rows: SqlRow[] = [];
+      const rows = chunkCollector(this.#options.library, result.columnTypes());
       let since = performance.now();
       for (;;) {
         const chunk = await result.fetchChunk();
         if (chunk === null || chunk.rowCount === 0) break;
-        rows = rows.length === 0 ? read(chunk) : rows.concat(read(chunk));
+        rows.add(chunk);
         if (rows.length < FULL_ROWS && performance.now() - since < KEPT_BACK_MS) continue;
-        yield rows;
-        rows = [];
+        yield rows.take();
         since = performance.now();
       }
-      if (rows.length > 0) yield rows;
+      if (rows.length > 0) yield rows.take();
+      await checkWhole(connection);
     } finally {
       prepared.destroySync();
     }
@@ -122,6 +122,15 @@ export class DuckDbQuestions {
     for (const [index, value] of parameters.entries()) bind(prepared, index + 1, value);
     return prepared;
   }
+}
+
+/** A stream that fails in the middle ends as if there were no more rows, without a word: only the transaction that it breaks tells. */
+async function checkWhole(connection: Connection): Promise<void> {
+  await connection.run('SELECT 1').catch(() => {
+    throw new Error(
+      'The rows could not be read to their end: a value cannot be converted, a file is damaged, or memory ran out',
+    );
+  });
 }
 
 /** Again and again: an interruption that comes just before a statement begins is forgotten. */

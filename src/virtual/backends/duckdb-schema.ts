@@ -28,18 +28,23 @@ const CONSTRAINTS = `
   FROM duckdb_constraints() WHERE database_name = current_database() AND constraint_type IN ('PRIMARY KEY', 'UNIQUE', 'FOREIGN KEY')
   ORDER BY schema_name, table_name, constraint_index`;
 
-export async function readDuckDbSchema(ask: Ask, now: () => number): Promise<BackendSchema> {
+const UNIQUE_INDEXES = `
+  SELECT schema_name, table_name, CAST(expressions AS VARCHAR[]) FROM duckdb_indexes()
+  WHERE database_name = current_database() AND is_unique AND NOT is_primary ORDER BY schema_name, table_name, index_name`;
+
+export async function readDuckDbSchema(ask: Ask, now: () => number, counts: boolean): Promise<BackendSchema> {
   const relations = await ask(RELATIONS);
   const columns = columnsByTable(await ask(COLUMNS));
   const tables: BackendTable[] = [];
-  const until = now() + COUNT_MS;
+  const until = counts ? now() + COUNT_MS : Number.NEGATIVE_INFINITY;
   for (const [schema, table, size] of relations) {
     const name = nameOf(schema, table);
     const path = pathOf(schema, table);
     const row_count = typeof size === 'number' ? size : await counted(ask, path, until - now());
     tables.push({ name, path, columns: columns.get(name) ?? [], row_count });
   }
-  return { tables, ...keysOf(await ask(CONSTRAINTS)) };
+  const { keys, foreignKeys } = keysOf(await ask(CONSTRAINTS));
+  return { tables, keys: [...keys, ...indexKeys(await ask(UNIQUE_INDEXES), columns)], foreignKeys };
 }
 
 function columnsByTable(rows: readonly SqlRow[]): Map<string, BackendColumn[]> {
@@ -80,6 +85,22 @@ function keysOf(rows: readonly SqlRow[]): { keys: UniqueKey[]; foreignKeys: Fore
       });
   }
   return { keys, foreignKeys };
+}
+
+/** Of indexes on columns alone: one on an expression says nothing about a column. */
+function indexKeys(rows: readonly SqlRow[], columns: ReadonlyMap<string, readonly BackendColumn[]>): UniqueKey[] {
+  const keys: UniqueKey[] = [];
+  for (const [schema, name, expressions] of rows) {
+    const table = nameOf(schema, name);
+    const known = new Set(columns.get(table)?.map((column) => column.name));
+    const names = texts(expressions).map(unquoted);
+    if (names.length > 0 && names.every((column) => known.has(column))) keys.push({ table, columns: names });
+  }
+  return keys;
+}
+
+function unquoted(expression: string): string {
+  return /^".*"$/s.test(expression) ? expression.slice(1, -1).replaceAll('""', '"') : expression;
 }
 
 function texts(value: SqlValue | undefined): string[] {

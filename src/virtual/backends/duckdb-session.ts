@@ -1,7 +1,7 @@
 // A backend whose rows DuckDB reads: a database file, or Parquet, CSV and JSON files as one table.
 
 import { HedgerowError, refusal } from '../../errors.ts';
-import type { BackendSession, QueryOptions, SqlRow, SqlStatement } from '../backend.ts';
+import type { BackendSession, QueryOptions, RowBatch, SqlStatement } from '../backend.ts';
 import type { FileBackend } from '../spec.ts';
 import { asking } from './ask.ts';
 import { DuckDbFailure } from './duckdb-child.ts';
@@ -19,7 +19,7 @@ export interface DuckDbSessionOptions {
 }
 
 export function openDuckDbSession({ root, backend, host, now }: DuckDbSessionOptions): BackendSession {
-  async function* run(sql: SqlStatement, ours: boolean, options: QueryOptions): AsyncGenerator<readonly SqlRow[]> {
+  async function* run(sql: SqlStatement, ours: boolean, options: QueryOptions): AsyncGenerator<RowBatch> {
     const source = await sourceOf(root, backend);
     try {
       yield* host.run({ source, sql: sql.sql, parameters: sql.parameters, ours }, options);
@@ -35,7 +35,7 @@ export function openDuckDbSession({ root, backend, host, now }: DuckDbSessionOpt
       asking(
         options,
         (sql, limits) => run({ sql, parameters: [] }, true, limits),
-        (ask) => readDuckDbSchema(ask, now),
+        (ask) => readDuckDbSchema(ask, now, options.counts ?? true),
       ),
     fingerprint: async () => (await findFiles(root, backend)).fingerprint,
     close: async () => undefined,

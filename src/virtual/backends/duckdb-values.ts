@@ -1,24 +1,83 @@
 // Values of DuckDB as values of rows: nothing loses digits, whatever has no form of its own becomes text.
 
-import type { SqlRow, SqlValue } from '../backend.ts';
+import type { SqlValue } from '../backend.ts';
+import { type WireBatch, WireBuilder } from './duckdb-columns.ts';
 import type { Chunk, ColumnType, Library, Value } from './duckdb-library.ts';
 
-export type RowReader = (chunk: Chunk) => SqlRow[];
+/** Collects chunks until they are sent. */
+export interface ChunkCollector {
+  readonly length: number;
+  add(chunk: Chunk): void;
+  /** Good until the next chunk is added. */
+  take(): WireBatch;
+}
+
+/** Rows that a chunk of DuckDB holds at most. */
+const CHUNK_ROWS = 2048;
 
 /** Column by column, which is how DuckDB keeps them. */
-export function rowReader(library: Library, types: readonly ColumnType[]): RowReader {
+export function chunkCollector(library: Library, types: readonly ColumnType[]): ChunkCollector {
+  const builders = types.map(() => new WireBuilder(2 * CHUNK_ROWS));
   const readers = types.map((type) => readerOf(library, type));
-  return (chunk) => {
-    const rows: SqlValue[][] = Array.from({ length: chunk.rowCount }, () => new Array<SqlValue>(readers.length));
-    for (const [column, read] of readers.entries()) {
-      const vector = chunk.getColumnVector(column);
-      for (let row = 0; row < rows.length; row++) {
-        const value = vector.getItem(row);
-        rows[row]![column] = value === null ? null : read(value);
+  const { BIGINT, INTEGER, DOUBLE } = library.DuckDBTypeId;
+  const isNumber = types.map(({ typeId }) => typeId === BIGINT || typeId === INTEGER || typeId === DOUBLE);
+  let length = 0;
+  return {
+    get length() {
+      return length;
+    },
+    add(chunk) {
+      const { rowCount } = chunk;
+      for (const [column, read] of readers.entries()) {
+        const vector = chunk.getColumnVector(column);
+        const builder = builders[column]!;
+        const numbers = isNumber[column] ? plainNumbers(vector, rowCount) : undefined;
+        if (numbers !== undefined) builder.addNumbers(numbers);
+        else {
+          for (let row = 0; row < rowCount; row++) {
+            const value = vector.getItem(row);
+            builder.add(value === null ? null : read(value));
+          }
+        }
       }
-    }
-    return rows;
+      length += rowCount;
+    },
+    take() {
+      const batch = { length, columns: builders.map((builder) => builder.take()) };
+      length = 0;
+      return batch;
+    },
   };
+}
+
+/** What the library keeps to itself; where it is not found, values are asked for one by one. */
+interface VectorInside {
+  readonly items?: unknown;
+  readonly validity?: { readonly data?: unknown };
+}
+
+/** The numbers of a vector of numbers without nulls, when all of them are safe and finite: no object is made for any of them. */
+function plainNumbers(vector: object, rowCount: number): ArrayLike<number> | undefined {
+  const { items, validity } = vector as VectorInside;
+  if (validity?.data !== null) return undefined;
+  if (items instanceof BigInt64Array) return items.length === rowCount ? safeIntegers(items) : undefined;
+  if (items instanceof Int32Array) return items.length === rowCount ? items : undefined;
+  if (!(items instanceof Float64Array) || items.length !== rowCount) return undefined;
+  return items.every((value) => Number.isFinite(value)) ? items : undefined;
+}
+
+const SAFE_HALF = 2 ** 21;
+
+/** By halves of 32 bits. Undefined when one is not below 2^53 either way. */
+function safeIntegers(items: BigInt64Array): Float64Array | undefined {
+  const halves = new Int32Array(items.buffer, items.byteOffset, 2 * items.length);
+  const numbers = new Float64Array(items.length);
+  for (let index = 0; index < numbers.length; index++) {
+    const high = halves[2 * index + 1]!;
+    if (high >= SAFE_HALF || high <= -SAFE_HALF) return undefined;
+    numbers[index] = high * 2 ** 32 + (halves[2 * index]! >>> 0);
+  }
+  return numbers;
 }
 
 /** The library shows them as days far away. */

@@ -42,22 +42,29 @@ const CONSTRAINTS = `
   FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_class c ON c.oid = k.conrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
   WHERE ${READABLE} AND k.contype IN ('p', 'u', 'f') AND k.conparentid = 0
   ORDER BY 1, 2, k.conname`;
+/** Made by CREATE UNIQUE INDEX: of columns alone, for all rows. */
+const UNIQUE_INDEXES = `
+  SELECT n.nspname, c.relname, 'u', ${NAMES('i.indrelid', 'i.indkey::int2[]')}, NULL, NULL, NULL
+  FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+  WHERE ${READABLE} AND i.indisunique AND i.indisvalid AND i.indpred IS NULL AND i.indexprs IS NULL AND i.indnkeyatts = i.indnatts
+    AND NOT EXISTS (SELECT FROM pg_catalog.pg_constraint k WHERE k.conindid = i.indexrelid AND k.contype IN ('p', 'u'))
+  ORDER BY 1, 2, i.indexrelid::regclass::text`;
 
-export async function readPostgresSchema(ask: Ask, now: () => number): Promise<BackendSchema> {
+export async function readPostgresSchema(ask: Ask, now: () => number, counts: boolean): Promise<BackendSchema> {
   const relations = await ask(RELATIONS);
   const paths = new Map(
     relations.map(([schema, name, visible]) => [keyOf(schema, name), pathOf(schema, name, visible)]),
   );
   const columns = columnsByTable(await ask(COLUMNS));
   const tables: BackendTable[] = [];
-  const until = now() + COUNT_MS;
+  const until = counts ? now() + COUNT_MS : Number.NEGATIVE_INFINITY;
   for (const [schema, name, , estimate] of relations) {
     const path = paths.get(keyOf(schema, name))!;
     const row_count =
       Number(estimate) >= ESTIMATE_FROM ? Math.round(Number(estimate)) : await counted(ask, path, until - now());
     tables.push({ name: path.join('.'), path, columns: columns.get(keyOf(schema, name)) ?? [], row_count });
   }
-  return { tables, ...keysOf(await ask(CONSTRAINTS), tables, paths) };
+  return { tables, ...keysOf([...(await ask(CONSTRAINTS)), ...(await ask(UNIQUE_INDEXES))], tables, paths) };
 }
 
 /** Plain where the search path finds it. */

@@ -1,7 +1,7 @@
 // A backend in PostgreSQL: one SELECT at a time in a read-only transaction; what goes wrong is told without address or password.
 
 import { HedgerowError, refusal } from '../../errors.ts';
-import type { BackendSession, QueryOptions, SqlRow, SqlStatement } from '../backend.ts';
+import type { BackendSession, QueryOptions, RowBatch, SqlStatement } from '../backend.ts';
 import { asking } from './ask.ts';
 import { isConnectionError, openPostgres } from './postgres-client.ts';
 import { readPostgresSchema } from './postgres-schema.ts';
@@ -18,7 +18,7 @@ export function openPostgresSession({ name, address, now }: PostgresSessionOptio
   const where = whereOf(name, address);
   const clients = openPostgres({ address });
 
-  async function* run(statement: SqlStatement, options: QueryOptions): AsyncGenerator<readonly SqlRow[]> {
+  async function* run(statement: SqlStatement, options: QueryOptions): AsyncGenerator<RowBatch> {
     const started = performance.now();
     try {
       yield* clients.run(statement, options);
@@ -29,7 +29,7 @@ export function openPostgresSession({ name, address, now }: PostgresSessionOptio
     }
   }
 
-  async function* query(statement: SqlStatement, options: QueryOptions): AsyncGenerator<readonly SqlRow[]> {
+  async function* query(statement: SqlStatement, options: QueryOptions): AsyncGenerator<RowBatch> {
     if (!/^\s*(SELECT|WITH)\b/i.test(statement.sql)) {
       throw refusal('invalid_statement', 'The statement was not run: only a SELECT is run.');
     }
@@ -49,7 +49,7 @@ export function openPostgresSession({ name, address, now }: PostgresSessionOptio
       asking(
         options,
         (sql, limits) => run({ sql, parameters: [] }, limits),
-        (ask) => readPostgresSchema(ask, now),
+        (ask) => readPostgresSchema(ask, now, options.counts ?? true),
       ),
     fingerprint: async () => '',
     close: () => clients.close(),

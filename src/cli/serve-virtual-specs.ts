@@ -1,0 +1,78 @@
+// The specs of `hedgerow serve-virtual`: JSON files of one folder, read at the start, written whole when a graph changes.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DocumentChange } from '../engine/documents.ts';
+import { HedgerowError, refusal } from '../errors.ts';
+import { writeFileAtomically } from '../storage/atomic-file.ts';
+import { nodeFs } from '../storage/node-fs.ts';
+import type { VirtualOptions } from '../virtual/index.ts';
+import { checkedSpec, type VirtualGraph } from '../virtual/spec.ts';
+import { jsonObject } from './virtual/json-text.ts';
+
+const END = '.json';
+
+/** Every `<id>.json` of the folder as a graph. `root`: of the files of backends. Throws an Error that names the file and the place in it. */
+export function openSpecFolder(dir: string, root: string): VirtualOptions['documents'] {
+  const graphs = new Map<string, VirtualGraph>();
+  for (const name of nodeFs.list(dir)) {
+    if (!name.endsWith(END) || name.startsWith('.')) continue;
+    const graph = graphOf(join(dir, name), name, root);
+    graphs.set(graph.id, graph);
+  }
+  return {
+    get: (_store, id) => graphs.get(id),
+    entries: () => [...graphs],
+    async change(changes) {
+      for (const change of changes) await apply(change, dir, graphs);
+      return 0;
+    },
+  };
+}
+
+function graphOf(path: string, name: string, root: string): VirtualGraph {
+  const wrong = (what: string) => new Error(`${path} ${what}`);
+  let value: Record<string, unknown>;
+  try {
+    value = jsonObject(readFileSync(path));
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw wrong(`${code === undefined ? message : `cannot be read (${code})`}. ${ADVICE}`);
+  }
+  const { spec_version = 1 } = value;
+  if (typeof spec_version !== 'number' || !Number.isSafeInteger(spec_version) || spec_version < 1)
+    throw wrong(`is no spec: spec_version must be an integer of at least 1. ${ADVICE}`);
+  try {
+    const spec = checkedSpec(value, { root });
+    if (name === spec.id + END) return { ...spec, spec_version };
+    throw wrong(`has the id ${JSON.stringify(spec.id)}: call the file ${spec.id}${END}.`);
+  } catch (error) {
+    throw error instanceof HedgerowError ? wrong(`is no spec: ${error.message} ${ADVICE}`) : error;
+  }
+}
+
+const ADVICE = 'Files of the spec folder that end in .json are specs; put others into a folder below.';
+
+/** The file first: what is seen is on the disk. */
+async function apply({ id, value }: DocumentChange, dir: string, graphs: Map<string, VirtualGraph>): Promise<void> {
+  const path = join(dir, id + END);
+  // Put there by hand since the start, or one that differs in case only, where file names do not tell cases apart.
+  if (!graphs.has(id) && nodeFs.exists(path))
+    throw refusal('conflict', `There is a file ${id}${END} that was not read at the start. Start again, or remove it.`);
+  try {
+    if (value === null) await remove(path, dir);
+    else await writeFileAtomically(nodeFs, path, Buffer.from(`${JSON.stringify(value, null, 2)}\n`));
+  } catch (error) {
+    const { code = 'unknown' } = error as NodeJS.ErrnoException;
+    throw refusal('disk_failed', `The file ${id}${END} of the spec folder cannot be changed (${code}).`);
+  }
+  if (value === null) graphs.delete(id);
+  else graphs.set(id, value as VirtualGraph);
+}
+
+/** One that somebody has removed already is gone, as it should be. */
+async function remove(path: string, dir: string): Promise<void> {
+  if (nodeFs.kindOf(path) === null) return;
+  await nodeFs.remove(path);
+  await nodeFs.syncDir(dir);
+}

@@ -1,0 +1,124 @@
+// `hedgerow serve-virtual`: virtual graphs alone, without keys and without a database, for this machine only.
+
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { bracketed, pageReader, redactorFor, refinerOf, VERSION } from '../app.ts';
+import { type Config, isLoopback } from '../config.ts';
+import { type Service, startService } from '../http/service.ts';
+import { MEGABYTE } from '../limits.ts';
+import { openLog } from '../observe/log.ts';
+import { createObserver } from '../observe/service-observer.ts';
+import { VirtualGraphs } from '../virtual/index.ts';
+import { loadSettings } from './config/load.ts';
+import { standaloneRoutes } from './serve-virtual-routes.ts';
+import { openSpecFolder } from './serve-virtual-specs.ts';
+import { reportFailure, UsageError, type World } from './world.ts';
+
+export interface ServeVirtualFlags {
+  specDir?: string | undefined;
+  root?: string | undefined;
+  host?: string | undefined;
+  port?: string | undefined;
+  config?: string | undefined;
+}
+
+/** Resolves with the exit code once the service has stopped: 2 for a wrong call, 1 when a spec is wrong or it cannot listen. */
+export async function serveVirtual(flags: ServeVirtualFlags, world: World): Promise<number> {
+  try {
+    const { specDir, root } = foldersOf(flags, world);
+    const { config, warnings } = loadSettings({ config: flags.config, settings: settingsOf(flags, root) }, world);
+    const documents = openSpecFolder(specDir, root);
+    const opened = openLog({
+      format: config.logFormat,
+      level: config.logLevel,
+      now: () => new Date(),
+      redactor: redactorFor(config),
+    });
+    const { log } = opened;
+    const observer = createObserver({
+      log,
+      audit: undefined,
+      version: VERSION,
+      queryLines: opened.queryLines,
+      logLinesLost: () => opened.lost,
+    });
+    try {
+      for (const warning of warnings) log.warn(warning);
+      const virtual = graphsOf(config, root, documents);
+      // Nothing else is served here.
+      virtual.assertInstalled();
+      const service = await listen(config, root, observer, log);
+      const stopped = new Promise<string>((done) => {
+        world.onInterrupt(done);
+      });
+      service.open(undefined, undefined, { virtual });
+      const count = documents.entries('').length;
+      world.stdout.write(`hedgerow: listening on http://${bracketed(service.host)}:${service.port}\n`);
+      world.stdout.write(`hedgerow: ${count} ${count === 1 ? 'graph' : 'graphs'} in ${specDir}, files below ${root}\n`);
+      log.info('stopping', { reason: await stopped });
+      await service.close();
+    } finally {
+      observer.close();
+      await opened.close();
+    }
+    return 0;
+  } catch (error) {
+    return reportFailure(world, error);
+  }
+}
+
+function foldersOf({ specDir: given, root }: ServeVirtualFlags, { cwd }: World): { specDir: string; root: string } {
+  if (given === undefined) throw new UsageError('serve-virtual needs --spec-dir DIR, the folder of the specs.');
+  for (const dir of [given, root ?? given]) {
+    const found = statSync(resolve(cwd, dir), { throwIfNoEntry: false })?.isDirectory() ?? false;
+    if (!found) throw new Error(`There is no directory ${dir}. Make it first.`);
+  }
+  const specDir = resolve(cwd, given);
+  return { specDir, root: root === undefined ? specDir : resolve(cwd, root) };
+}
+
+/** Throws UsageError for an address that other machines can reach, whatever else is set. */
+function settingsOf({ host = '127.0.0.1', port }: ServeVirtualFlags, root: string) {
+  if (!isLoopback(host)) {
+    const given = JSON.stringify(host);
+    throw new UsageError(
+      `--host is ${given}, which other machines can reach, but serve-virtual asks for no key. Take 127.0.0.1, or hedgerow serve.`,
+    );
+  }
+  return { host, port, authDisabled: '1', virtualRoot: root };
+}
+
+function listen(
+  config: Config,
+  root: string,
+  observer: Parameters<typeof startService>[0]['observer'],
+  log: Parameters<typeof startService>[0]['log'],
+): Promise<Service> {
+  return startService({
+    routes: standaloneRoutes,
+    host: config.host,
+    port: config.port,
+    maxBodyBytes: Math.floor(config.maxBodyMb * MEGABYTE),
+    version: VERSION,
+    authDisabled: true,
+    rateLimitQpm: 0,
+    corsOrigins: [],
+    queryTimeoutMs: config.queryTimeoutMs,
+    backupRoot: root,
+    pageFile: pageReader(),
+    observer,
+    log,
+  });
+}
+
+function graphsOf(config: Config, root: string, documents: ReturnType<typeof openSpecFolder>): VirtualGraphs {
+  return new VirtualGraphs({
+    database: undefined,
+    documents,
+    root,
+    dsns: config.virtualDsn,
+    cache: config.virtualCache,
+    monotonicMs: () => performance.now(),
+    refine: refinerOf(config),
+  });
+}

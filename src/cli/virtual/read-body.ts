@@ -1,0 +1,32 @@
+// Reads the JSON object that a command sends: a spec, or what to propose one for.
+
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { UsageError, type World } from '../world.ts';
+import { jsonObject } from './json-text.ts';
+
+/** `file` is `-`: stdin. `what` is said when nothing comes. Throws UsageError. */
+export async function readBody(file: string, what: string, world: World): Promise<Record<string, unknown>> {
+  const bytes = file === '-' ? await stdinOf(what, world) : bytesOf(file, world);
+  try {
+    return jsonObject(bytes);
+  } catch (error) {
+    throw new UsageError(`${file === '-' ? 'stdin' : file} ${(error as Error).message}. It takes ${what}.`);
+  }
+}
+
+async function stdinOf(what: string, { stdin }: World): Promise<Uint8Array> {
+  if (stdin.isTTY === true) throw new UsageError(`Name a FILE, or pipe ${what} in.`);
+  const pieces: Uint8Array[] = [];
+  for await (const piece of stdin) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
+function bytesOf(file: string, { cwd }: World): Uint8Array {
+  try {
+    return readFileSync(resolve(cwd, file));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new UsageError(code === 'ENOENT' ? `There is no file ${file}.` : `${file} cannot be read (${code}).`);
+  }
+}

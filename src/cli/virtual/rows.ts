@@ -1,0 +1,88 @@
+// Hyperedges of virtual graphs as rows: as they are for programs, with a column for each member and property for tables and CSV.
+
+import type { CompiledVirtualQuery, VirtualHyperedge } from '../../client/index.ts';
+import type { Row, StatementRunner } from '../query/runner.ts';
+
+/** Edges that go on together. */
+const BATCH_EDGES = 500;
+
+/** The edges as they come; `plan` of the same query when they shall be laid out in columns. */
+export function edgeRunner(
+  edges: AsyncIterable<VirtualHyperedge>,
+  plan?: CompiledVirtualQuery['plan'],
+): StatementRunner {
+  return {
+    async run() {
+      const batches = batchesOf(edges);
+      if (plan === undefined) return { columns: [], batches, plan: () => null };
+      // Every edge of a query has the same properties.
+      const first = await batches.next();
+      const layout = layoutOf(plan, first.done === true ? [] : Object.keys(first.value[0]?.properties ?? {}));
+      const rows = (async function* () {
+        if (first.done !== true) yield first.value.map((edge) => rowOf(edge, layout));
+        for await (const batch of batches) yield batch.map((edge) => rowOf(edge, layout));
+      })();
+      return { columns: Object.keys(rowOf(NO_EDGE, layout)), batches: rows, plan: () => null };
+    },
+    rows: () => batchesOf(edges),
+    close: async () => {},
+  };
+}
+
+/** Rows that are there, as what the formats take. */
+export function fixedRows(columns: readonly string[], rows: readonly Row[]): StatementRunner {
+  async function* batches() {
+    if (rows.length > 0) yield rows;
+  }
+  return { run: async () => ({ columns, batches: batches(), plan: () => null }), rows: batches, close: async () => {} };
+}
+
+async function* batchesOf(
+  edges: AsyncIterable<VirtualHyperedge>,
+): AsyncGenerator<readonly (VirtualHyperedge & Row)[], void, undefined> {
+  let batch: VirtualHyperedge[] = [];
+  for await (const edge of edges) {
+    batch.push(edge);
+    if (batch.length < BATCH_EDGES) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
+
+interface Layout {
+  readonly members: readonly { readonly name: string; readonly column: string }[];
+  /** The one member may stand for many, as in a group. */
+  readonly isList: boolean;
+  readonly properties: readonly { readonly name: string; readonly column: string }[];
+}
+
+const NO_EDGE = { event_ts: 0, members: [], properties: {} };
+
+function layoutOf({ members }: CompiledVirtualQuery['plan'], properties: readonly string[]): Layout {
+  const used = new Set(['event_ts']);
+  const columnFor = (name: string, before: string): string => {
+    let column = name;
+    while (used.has(column)) column = `${before}${column}`;
+    used.add(column);
+    return column;
+  };
+  return {
+    members: members.map(({ name }) => ({ name, column: columnFor(name, 'member.') })),
+    isList: members.length === 1,
+    properties: properties.map((name) => ({ name, column: columnFor(name, 'property.') })),
+  };
+}
+
+function rowOf(
+  { event_ts, members, properties }: Pick<VirtualHyperedge, 'event_ts' | 'members' | 'properties'>,
+  layout: Layout,
+): Row {
+  const ids = (name: string) =>
+    members.filter((member) => member.name === name).map((member) => member.vertex_local_id);
+  return Object.fromEntries([
+    ['event_ts', event_ts],
+    ...layout.members.map(({ name, column }) => [column, layout.isList ? ids(name) : (ids(name)[0] ?? null)]),
+    ...layout.properties.map(({ name, column }) => [column, Object.hasOwn(properties, name) ? properties[name] : null]),
+  ]) as Row;
+}

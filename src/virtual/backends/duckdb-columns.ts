@@ -1,0 +1,149 @@
+// Rows on their way out of the DuckDB process: column by column, few objects whatever the number of rows.
+
+import type { RowBatch, SqlColumn, SqlRow, SqlValue } from '../backend.ts';
+
+/** 1 where a value is null; undefined: none is. */
+type Nulls = Uint8Array | undefined;
+
+export type WireColumn =
+  | { readonly kind: 'numbers'; readonly values: Float64Array; readonly nulls: Nulls }
+  /** One text after the other, and how many UTF-16 units each has. */
+  | { readonly kind: 'texts'; readonly text: string; readonly lengths: Uint32Array; readonly nulls: Nulls }
+  | { readonly kind: 'values'; readonly values: readonly SqlValue[] };
+
+export interface WireBatch {
+  readonly length: number;
+  readonly columns: readonly WireColumn[];
+}
+
+/** What came in, as rows and as columns. */
+export function batchOf({ length, columns: wires }: WireBatch): RowBatch {
+  const columns = wires.map(columnOf);
+  return {
+    length,
+    columns,
+    *[Symbol.iterator](): Iterator<SqlRow> {
+      for (let row = 0; row < length; row++) yield columns.map((column) => column[row]!);
+    },
+  };
+}
+
+function columnOf(wire: WireColumn): SqlColumn {
+  if (wire.kind === 'values') return wire.values;
+  const { nulls } = wire;
+  if (wire.kind === 'numbers') {
+    if (nulls === undefined) return wire.values;
+    return Array.from(wire.values, (value, row) => (nulls[row] === 1 ? null : value));
+  }
+  const { text, lengths } = wire;
+  const texts = new Array<string | null>(lengths.length);
+  let at = 0;
+  for (let row = 0; row < lengths.length; row++) {
+    const end = at + lengths[row]!;
+    texts[row] = nulls !== undefined && nulls[row] === 1 ? null : text.slice(at, end);
+    at = end;
+  }
+  return texts;
+}
+
+/**
+ * Collects the values of one column, to be sent together; used again for the next batch, so that sending makes little garbage.
+ * As numbers or as texts as long as all are, else as plain values.
+ */
+export class WireBuilder {
+  #length = 0;
+  #numbers: Float64Array;
+  #nulls: Uint8Array;
+  #nullCount = 0;
+  #lengths: Uint32Array;
+  #texts: string[] = [];
+  #textCount = 0;
+  /** Since something came that is neither number, text nor null, or both numbers and texts. */
+  #values: SqlValue[] | undefined;
+
+  constructor(capacity: number) {
+    this.#numbers = new Float64Array(capacity);
+    this.#nulls = new Uint8Array(capacity);
+    this.#lengths = new Uint32Array(capacity);
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  add(value: SqlValue): void {
+    if (this.#values !== undefined) this.#values.push(value);
+    else if (value === null) this.#addNull();
+    else if (typeof value === 'number' && this.#textCount === 0) {
+      this.#grow(1);
+      this.#numbers[this.#length] = value;
+    } else if (typeof value === 'string' && this.#textCount + this.#nullCount === this.#length) {
+      this.#grow(1);
+      this.#texts.push(value);
+      this.#lengths[this.#length] = value.length;
+      this.#textCount++;
+    } else {
+      this.#values = this.#plain();
+      this.#values.push(value);
+    }
+    this.#length++;
+  }
+
+  /** Numbers without nulls, all at once. */
+  addNumbers(numbers: ArrayLike<number>): void {
+    if (this.#values !== undefined || this.#textCount > 0) {
+      for (let index = 0; index < numbers.length; index++) this.add(numbers[index]!);
+      return;
+    }
+    this.#grow(numbers.length);
+    this.#numbers.set(numbers, this.#length);
+    this.#length += numbers.length;
+  }
+
+  /** What was collected; good until the next value is added. */
+  take(): WireColumn {
+    const wire = this.#wire();
+    this.#length = 0;
+    this.#textCount = 0;
+    this.#texts = [];
+    this.#values = undefined;
+    if (this.#nullCount > 0) this.#nulls = new Uint8Array(this.#nulls.length);
+    this.#nullCount = 0;
+    return wire;
+  }
+
+  #wire(): WireColumn {
+    if (this.#values !== undefined) return { kind: 'values', values: this.#values };
+    const nulls = this.#nullCount === 0 ? undefined : this.#nulls.subarray(0, this.#length);
+    if (this.#textCount === 0) return { kind: 'numbers', values: this.#numbers.subarray(0, this.#length), nulls };
+    return { kind: 'texts', text: this.#texts.join(''), lengths: this.#lengths.subarray(0, this.#length), nulls };
+  }
+
+  #addNull(): void {
+    this.#grow(1);
+    this.#nulls[this.#length] = 1;
+    this.#lengths[this.#length] = 0;
+    this.#nullCount++;
+  }
+
+  #plain(): SqlValue[] {
+    let text = 0;
+    return Array.from({ length: this.#length }, (_, row) => {
+      if (this.#nulls[row] === 1) return null;
+      return this.#textCount > 0 ? this.#texts[text++]! : this.#numbers[row]!;
+    });
+  }
+
+  #grow(count: number): void {
+    const wanted = this.#length + count;
+    if (wanted <= this.#numbers.length) return;
+    const capacity = Math.max(wanted, 2 * this.#numbers.length);
+    const [numbers, nulls, lengths] = [new Float64Array(capacity), new Uint8Array(capacity), new Uint32Array(capacity)];
+    numbers.set(this.#numbers);
+    nulls.set(this.#nulls);
+    lengths.set(this.#lengths);
+    this.#numbers = numbers;
+    this.#nulls = nulls;
+    this.#lengths = lengths;
+  }
+}

@@ -1,0 +1,155 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { ColumnKind, RowBatch, SqlRow, SqlValue } from '../../src/virtual/backend.ts';
+import { batchOf, WireBuilder } from '../../src/virtual/backends/duckdb-columns.ts';
+import type { RowReading } from '../../src/virtual/compile.ts';
+import { type HydratedBatch, hydrate } from '../../src/virtual/hydrate.ts';
+
+const RUNS = 1000;
+const PROVENANCE = { graph: 'g "1"', spec_version: 2, captured_at: 1_700_000_000 };
+
+const text = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.string({ unit: 'grapheme-ascii' }),
+  fc.constantFrom('', '"', '\\', '\u0000', '\ud800', 'é\n', 'x'.repeat(100), `${'y'.repeat(60)}"`),
+);
+const integer = fc.oneof(
+  fc.integer(),
+  fc.maxSafeInteger(),
+  fc.constantFrom(0, -1, 9, 10, 2 ** 31 - 1, 2 ** 31, -(2 ** 31), 2n ** 60n, -(2n ** 63n)),
+);
+const VALUES: Partial<Record<ColumnKind, fc.Arbitrary<SqlValue>>> = {
+  integer,
+  text,
+  real: fc
+    .oneof(fc.double(), fc.constantFrom(-0, Number.NaN, Infinity))
+    .map((value) => (Number.isFinite(value) ? value : String(value))),
+  boolean: fc.boolean(),
+  decimal: fc.constantFrom('1.50', '-0.10', '123456789012345678901234567890.5', '7'),
+  timestamp: fc.integer().map((second) => second * 1_000_000 + 5),
+  date: fc.integer({ min: -100_000, max: 100_000 }),
+  other: text,
+};
+const KINDS = Object.keys(VALUES) as ColumnKind[];
+const name = fc.oneof(fc.constantFrom('1', '0', '__proto__', 'a"b', 'toString', 'é'), fc.string({ maxLength: 5 }));
+
+/** Columns, and rows of some of their values. */
+const worlds = fc
+  .record({
+    shape: fc.constantFrom('row' as const, 'group' as const),
+    members: fc.array(fc.record({ name, role: text, nodeLabel: text, kind: fc.constantFrom(...KINDS) }), {
+      minLength: 1,
+      maxLength: 3,
+    }),
+    properties: fc.uniqueArray(fc.record({ name, kind: fc.constantFrom(...KINDS) }), {
+      maxLength: 4,
+      selector: (property) => property.name,
+    }),
+    edgeLabel: text,
+  })
+  .chain(({ members, ...rest }) => {
+    const reading: RowReading = { ...rest, members: rest.shape === 'row' ? members : members.slice(0, 1) };
+    const nullable = (kind: ColumnKind) => fc.option(VALUES[kind]!, { nil: null, freq: 4 });
+    const properties = reading.properties.map(({ kind }) => nullable(kind));
+    const time = fc.option(fc.integer(), { nil: null, freq: 8 });
+    const list = fc.option(fc.array(nullable(reading.members[0]!.kind).filter(isItem), { maxLength: 4 }), {
+      nil: null,
+    });
+    const columns: fc.Arbitrary<SqlValue>[] =
+      reading.shape === 'row'
+        ? [time, ...reading.members.map(({ kind }) => nullable(kind)), ...properties]
+        : [time, ...properties, list as fc.Arbitrary<SqlValue>];
+    return fc.record({ reading: fc.constant(reading), rows: fc.array(fc.tuple(...columns), { maxLength: 8 }) });
+  });
+
+/** What a list may hold. */
+function isItem(value: SqlValue): boolean {
+  return value === null || typeof value === 'string' || typeof value === 'number';
+}
+
+/** As the rows come from the DuckDB process. */
+function sent(rows: readonly SqlRow[], columns: number): RowBatch {
+  const builders = Array.from({ length: columns }, () => new WireBuilder(2));
+  for (const row of rows) for (const [column, value] of row.entries()) builders[column]!.add(value);
+  return batchOf(structuredClone({ length: rows.length, columns: builders.map((builder) => builder.take()) }));
+}
+
+async function hydrated(batch: RowBatch, reading: RowReading): Promise<HydratedBatch> {
+  async function* batches() {
+    yield batch;
+  }
+  for await (const found of hydrate(batches(), reading, PROVENANCE)) return found;
+  throw new Error('no batch');
+}
+
+describe('the JSON of a batch', () => {
+  it('is that of its edges, byte for byte, from rows and from columns', async () => {
+    await fc.assert(
+      fc.asyncProperty(worlds, async ({ reading, rows }) => {
+        const width = 1 + reading.members.length + reading.properties.length;
+        for (const batch of [rows, sent(rows, width)]) {
+          const found = await hydrated(batch, reading);
+          const lines = found.edges.map((edge) => `<${JSON.stringify(edge)}>\n`);
+          expect(Buffer.from(found.json({ before: '<', after: '>\n' })).toString()).toBe(lines.join(''));
+          expect([found.count, found.skipped]).toEqual([lines.length, rows.length - lines.length]);
+        }
+      }),
+      { numRuns: RUNS, seed: 11 },
+    );
+  });
+
+  it('comes again and again from one buffer, also after one that failed', async () => {
+    const reading: RowReading = {
+      edgeLabel: 'E',
+      shape: 'row',
+      members: [{ name: 'm', role: 'r', nodeLabel: 'N', kind: 'integer' }],
+      properties: [],
+    };
+    async function* batches(): AsyncGenerator<SqlRow[]> {
+      yield [[1, 2]];
+      yield [
+        [1, 2],
+        ['no time', 3],
+      ];
+      yield [[4, 5]];
+    }
+    const found: string[] = [];
+    for await (const batch of hydrate(batches(), reading, PROVENANCE)) {
+      try {
+        found.push(JSON.parse(Buffer.from(batch.json({ before: '', after: '' })).toString()).event_ts);
+      } catch (error) {
+        found.push((error as { code: string }).code);
+      }
+    }
+    expect(found).toEqual([1, 'hydration_failed', 4]);
+  });
+});
+
+describe('rows on their way from the DuckDB process', () => {
+  it('come as they were, whatever mixture of numbers, texts, nulls and lists a column is', () => {
+    const value = fc.oneof(
+      fc.constant(null),
+      fc.double({ noNaN: true }),
+      fc.string({ unit: 'binary' }),
+      fc.bigInt(),
+      fc.boolean(),
+      fc.constant(['a', 1, null] as SqlValue),
+    );
+    const column = fc.oneof(
+      fc.array(value),
+      fc.array(fc.option(fc.double({ noNaN: true }))),
+      fc.array(fc.option(fc.string({ unit: 'binary' }))),
+    );
+    const builder = new WireBuilder(2);
+    fc.assert(
+      fc.property(column, fc.array(fc.integer()), (values, numbers) => {
+        for (const one of values) builder.add(one);
+        builder.addNumbers(numbers);
+        const wire = structuredClone({ length: values.length + numbers.length, columns: [builder.take()] });
+        const batch = batchOf(wire);
+        expect([...batch].map(([one]) => one)).toEqual([...values, ...numbers]);
+      }),
+      { numRuns: RUNS, seed: 12 },
+    );
+  });
+});
