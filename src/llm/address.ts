@@ -64,12 +64,12 @@ export function checkResolved({ host, listed }: ModelAddress, answers: readonly 
   }
 }
 
-/** Whether two base addresses lead to the same scheme, host and port. False when one is no address. */
-export function isSameOrigin(one: string, other: string): boolean {
+/** Whether two base addresses are the same: scheme, host, port and path; one server may hold more than one interface. False when one is no address. */
+export function isSameAddress(one: string, other: string): boolean {
   const [first, second] = [one, other].map((text) => {
     const url = plainUrl(text);
     const host = url && plainHost(url.hostname);
-    return host === undefined ? undefined : originOf(url!, host);
+    return host === undefined ? undefined : originOf(url!, host) + url!.pathname.replace(/\/+$/, '');
   });
   return first !== undefined && first === second;
 }

@@ -1,7 +1,7 @@
 // Chooses the key that a language model is asked with: the server's own goes only to the server's own model address.
 
 import { refusal } from '../errors.ts';
-import { isSameOrigin } from './address.ts';
+import { isSameAddress } from './address.ts';
 
 /** What a header can hold without any doubt. */
 const HEADER_SAFE = /^[\x21-\x7e]{1,1024}$/;
@@ -15,7 +15,7 @@ export interface KeyChoice {
 }
 
 /**
- * The key to ask with, or none. A caller who chooses another host, port or scheme brings a key of his own or asks without one. Throws `invalid_input` for a
+ * The key to ask with, or none. A caller who chooses another address, were it only another path, brings a key of his own or asks without one. Throws `invalid_input` for a
  * key that no header can hold.
  */
 export function keyFor({
@@ -27,7 +27,7 @@ export function keyFor({
   // An empty field of a form is a field left out.
   if (requestedKey !== null && requestedKey !== undefined && requestedKey !== '') return checkedKey(requestedKey);
   const isOwnAddress =
-    requestedBaseUrl === null || requestedBaseUrl === undefined || isSameOrigin(requestedBaseUrl, configuredBaseUrl);
+    requestedBaseUrl === null || requestedBaseUrl === undefined || isSameAddress(requestedBaseUrl, configuredBaseUrl);
   return isOwnAddress ? configuredKey : undefined;
 }
 

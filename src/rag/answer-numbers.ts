@@ -13,7 +13,8 @@ export interface NumberToken {
   ordinal: boolean;
 }
 
-const DIGITS = /\d{1,3}(?: \d{3})+(?![\d.,])|\d+(?:[.,_']\d+)*(?:e[-+]?\d{1,3}(?![\p{L}\d]))?/giu;
+const DIGITS =
+  /(?<![\p{L}\p{N}.])\.\d+|\d{1,3}(?: \d{3})+(?![\d.,])|\d+(?:[.,_']\d+)*(?:e[-+]?\d{1,3}(?![\p{L}\d]))?/giu;
 const PERCENT = /\s*(?:%|per ?cent\b|prozent\b|pour cent\b|por ?ciento\b|процент|パーセント|в процентах)/iuy;
 const UNITS = [
   'zero',
@@ -111,6 +112,7 @@ function readingsOf(raw: string): string[] {
   if (/^\d+(?:\.\d+)?(?:e[-+]?\d+)?$/i.test(raw)) {
     return /^\d{1,3}\.\d{3}$/.test(raw) ? [raw, raw.replace('.', '')] : [raw];
   }
+  if (raw.startsWith('.')) return [`0${raw}`];
   const readings: string[] = [];
   for (const group of [',', '.', '_', "'", ' ']) {
     const point = group === '.' ? ',' : '.';

@@ -5,7 +5,7 @@ import { type TimeToken, timesIn } from './answer-times.ts';
 import { hasBetween, textsOfField, type Values } from './edge-values.ts';
 import { comparable, folded } from './lookalikes.ts';
 import { denialsIn } from './negation.ts';
-import { type Cited, numberClaims } from './number-claims.ts';
+import { type Cited, type NumberClaim, numberClaims } from './number-claims.ts';
 import { predicateClaims } from './predicate-claims.ts';
 import { quoteClaims } from './quote-claims.ts';
 import { namesOutsideTags } from './tags.ts';
@@ -23,9 +23,27 @@ export interface Claim {
   wrong: string;
 }
 
+/** What a stretch repeats. */
+export interface Repeated {
+  claims: Claim[];
+  numbers: readonly NumberClaim[];
+  times: readonly { token: TimeToken; claim: Claim }[];
+  /** The text without tags, quotes, facts, names and times. */
+  masked: string;
+}
+
 /** `undefined` when everything in `original` (a stretch beside one group of tags) that can be checked agrees. */
 export function problemOf(original: string, cited: Cited, derives: (fact: string) => boolean): string | undefined {
   const text = folded(original);
+  const repeated = repeatedIn(text, cited, derives);
+  if (typeof repeated === 'string') return repeated;
+  forgiveStoredTexts(text, repeated.claims, cited.beside);
+  const denied = checkDenials(repeated.masked, repeated.claims, cited);
+  return denied ?? repeated.claims.find((claim) => !claim.agrees)?.wrong;
+}
+
+/** Of folded text; or what is wrong with it whatever it repeats. */
+export function repeatedIn(text: string, cited: Cited, derives: (fact: string) => boolean): Repeated | string {
   const predicates = predicateClaims(text, cited.sentence, derives);
   const pairs = pairClaims(predicates.masked, cited.beside);
   const quotes = quoteClaims(blanked(predicates.masked, pairs), text, cited.beside);
@@ -39,7 +57,8 @@ export function problemOf(original: string, cited: Cited, derives: (fact: string
   if (names.problem !== undefined) return names.problem;
   const times = timeClaims(names.masked, cited.beside);
   const claims = [...quotes.claims, ...predicates.claims, ...pairs, ...times.claims];
-  for (const { token, agrees, field } of numberClaims(times.masked, numbersOf(times.masked), cited)) {
+  const numbers = numberClaims(times.masked, numbersOf(times.masked), cited);
+  for (const { token, agrees, field } of numbers) {
     const isPlace = field === 'id' || field === 'event_ts' || field === 'step' || field === 'rule';
     const shown = text.slice(token.start, token.end);
     claims.push({
@@ -50,9 +69,7 @@ export function problemOf(original: string, cited: Cited, derives: (fact: string
       wrong: `${field ?? 'the number'} ${shown} is not what is cited`,
     });
   }
-  forgiveStoredTexts(text, claims, cited.beside);
-  const denied = checkDenials(times.masked, claims, cited);
-  return denied ?? claims.find((claim) => !claim.agrees)?.wrong;
+  return { claims, numbers, times: times.tokens, masked: times.masked };
 }
 
 /** `HEDGE-12 shows ...`: what is named outside brackets must be cited too. `masked`: without such names. */
@@ -112,8 +129,41 @@ function pairClaims(text: string, values: Values): Claim[] {
       wrong: `${match[1]} ${match[3]} is not what is cited`,
     });
   }
+  claims.push(...wordClaims(text, values));
+  return claims
+    .sort((a, b) => a.start - b.start)
+    .filter((claim, index, all) => index === 0 || claim.start >= all[index - 1]!.end);
+}
+
+/** `the formation was dinner`, `in formation escort`: a column of texts named beside a word that is none of its texts. */
+function wordClaims(text: string, values: Values): Claim[] {
+  const claims: Claim[] = [];
+  for (const match of text.matchAll(NAMED_WORD)) {
+    const name = (match[1] ?? match[3])!.toLowerCase();
+    const word = (match[2] ?? match[4])!;
+    if (!values.hasField(name) || PLAIN_WORD.test(word)) continue;
+    const stored = textsOfField(name, values.edges).map(comparable);
+    if (stored.length === 0) continue;
+    const value = comparable(word);
+    const start = match.index + match[0].length - word.length;
+    const agrees = stored.some((one) => one.split(/[^\p{L}\p{M}\p{N}_-]+/u).includes(value));
+    claims.push({
+      start,
+      end: start + word.length,
+      agrees,
+      kind: 'value',
+      wrong: `${name} ${word} is not what is cited`,
+    });
+  }
   return claims;
 }
+
+/** The text of a column named before it, or `in formation` a text. */
+const NAMED_WORD =
+  /\b([\p{L}_][\p{L}\p{M}\p{N}_]{1,63})\s+(?:was|is|were|being|called|reads?|equals?)\s+([\p{L}][\p{L}\p{M}\p{N}_-]{2,63})(?![\p{L}\p{N}_-])|\bin\s+(formation)\s+([\p{L}][\p{L}\p{M}\p{N}_-]{2,63})(?![\p{L}\p{N}_-])/giu;
+/** What is said about a value without repeating it. */
+const PLAIN_WORD =
+  /^(?:not|never|no|the|that|this|also|still|again|always|one|same|different|equal|known|unknown|missing|absent|empty|null|none|unset|given|stored|recorded|listed|noted|seen|shown|observed|reported|described|called|named|used|found|set|and|with|without|for|from|about|around|above|below|over|under|between|higher|lower|greater|smaller|larger|less|more|high|low|true|false|there|only|just|now|then|what|which|of|\w+ed|\w+ing)$/i;
 
 /** `text` with spaces where the claims (in order, apart) stand. */
 function blanked(text: string, claims: readonly Claim[]): string {
@@ -132,19 +182,15 @@ function isNull(edge: Values['edges'][number], name: string): boolean {
   return Object.entries(edge.properties).some(([column, value]) => column.toLowerCase() === name && value === null);
 }
 
-function timeClaims(text: string, values: Values): { masked: string; claims: Claim[] } {
+function timeClaims(text: string, values: Values): { masked: string; claims: Claim[]; tokens: Repeated['times'] } {
   const years = [...new Set(values.edges.map((edge) => new Date(edge.event_ts * 1000).getUTCFullYear()))];
-  const claims: Claim[] = [];
-  for (const token of timesIn(text, years)) {
+  const tokens = timesIn(text, years).map((token) => {
     const { start, end } = token;
-    claims.push({
-      start,
-      end,
-      agrees: timeAgrees(token, values),
-      kind: 'place',
-      wrong: `the time ${text.slice(start, end)} is not that of what is cited`,
-    });
-  }
+    const wrong = `the time ${text.slice(start, end)} is not that of what is cited`;
+    const claim: Claim = { start, end, agrees: timeAgrees(token, values), kind: 'place', wrong };
+    return { token, claim };
+  });
+  const claims = tokens.map(({ claim }) => claim);
   const masked = blanked(text, claims);
   for (const match of text.matchAll(/\b(Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b/g)) {
     const day = ['Sun', 'Mon', 'Tues', 'Wednes', 'Thurs', 'Fri', 'Satur'].indexOf(match[1]!);
@@ -164,10 +210,10 @@ function timeClaims(text: string, values: Values): { masked: string; claims: Cla
       wrong: `${match[0]} is not the day of what is cited`,
     });
   }
-  return { masked, claims };
+  return { masked, claims, tokens };
 }
 
-function timeAgrees(token: TimeToken, values: Values): boolean {
+export function timeAgrees(token: TimeToken, values: Values): boolean {
   const { readings, kind, bound, other } = token;
   const of = (ts: number) => (kind === 'clock' ? ((ts % 86_400) + 86_400) % 86_400 : ts);
   const times = values.edges.map((edge) => of(edge.event_ts));

@@ -1,5 +1,6 @@
 // What rules derive from edges, as answers tell it: numbered facts and rules, and a proof of each fact.
 
+import { type HedgerowError, refusal } from '../errors.ts';
 import {
   evaluate,
   factText,
@@ -7,6 +8,7 @@ import {
   type Model,
   type Proof,
   type ProofTags,
+  proofFacts,
   proofSteps,
   type RuleSet,
   ruleText,
@@ -25,9 +27,18 @@ export interface DerivedSource {
 
 /** Facts of one answer: some 60 MB while they are worked out. */
 export const MOST_FACTS = 500_000;
+/** Facts in all proofs of an answer: some 200 MB of text. */
+const MOST_PROOF_FACTS = 1_000_000;
 const MOST_ROUNDS = 1_000_000;
 /** Facts looked at in one step. */
 const STEP_FACTS = 5000;
+
+function tooLongProofs(facts: number): HedgerowError {
+  return refusal(
+    'too_many_facts',
+    `The proofs of the ${facts} derived facts hold more than ${MOST_PROOF_FACTS} facts. Narrow the rules, or the edges they see (top_k, a window, nodes).`,
+  );
+}
 
 export class Derived {
   readonly #model: Model;
@@ -60,9 +71,10 @@ export class Derived {
     const base = yield* edgeFacts(edges, rules, bucketSeconds);
     const model = yield* evaluate(rules, base, { facts: MOST_FACTS, rounds: MOST_ROUNDS });
     const facts = yield* model.derived();
+    if ((yield* proofFacts(model, facts, MOST_PROOF_FACTS)) > MOST_PROOF_FACTS) throw tooLongProofs(facts.length);
     const fired = new Map<string, RuleFact>();
     for (const [place, fact] of facts.entries()) {
-      const { rule } = model.derivationOf(fact)!.rule;
+      const { rule } = model.ruleOf(fact)!;
       if (!fired.has(rule.id)) {
         const rule_tag = `RULE-${fired.size + 1}`;
         fired.set(rule.id, { rule_tag, id: rule.id, name: rule.name, text: ruleText(rule) });

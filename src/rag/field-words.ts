@@ -10,7 +10,7 @@ const FACT = 'facts?|steps?|conclusions?|derivations?|rules?';
 const LABELS: readonly [string, RegExp][] = [
   ['member', new RegExp(`^(?:${MEMBER})$`, 'iu')],
   ['weight', /^(?:weights?|gewicht(?:e|s|ung)?|poids|pesos?|вес(?:ом|а)?|权重|權重|重み|الوزن|بوزن|وزن|भार|वज़न)$/iu],
-  ['size', /^(?:size|größe|taille|tamaño|размер)$/iu],
+  ['size', /^(?:size|count|größe|taille|tamaño|размер)$/iu],
   ['mean_dist_m', /^(?:mean_dist_m|mean_dist|distances?|dist|abstand|entfernung|distancia|расстояни\p{L}*)$/iu],
   ['event_ts', /^(?:event_ts|timestamp|ts)$/iu],
   ['id', /^(?:edge|hyperedge|event|edge_id|edgeid|id|hedge|kante|arête|arista)$/iu],
@@ -32,7 +32,7 @@ export function fieldNamed(word: string, close: boolean, hasColumn: (name: strin
     return word.toLowerCase();
   for (const [name, words] of LABELS) {
     if (!words.test(word)) continue;
-    return close || !/^(?:id|step|rule)$/.test(name) ? name : undefined;
+    return close || /^(?:edge_?)?id$/i.test(word) || !/^(?:id|step|rule)$/.test(name) ? name : undefined;
   }
   return undefined;
 }

@@ -6,10 +6,11 @@ import { comparable, REORDERING, skeleton } from './lookalikes.ts';
 import type { Cited } from './number-claims.ts';
 import { factKey } from './predicate-claims.ts';
 import { unescaped } from './quote-claims.ts';
-import { type Sentence, sentencesOf } from './sentences.ts';
+import { type Sentence, sentenceSteps, sentencesOf } from './sentences.ts';
 import { NAME_SHOWN, shownText } from './stored-text.ts';
 import { stretchesOf } from './stretches.ts';
 import { cutAtTags, formatTag, hasTag, type Tag, type TaggedSentence } from './tags.ts';
+import { mixtureProblem } from './together.ts';
 
 export type { Steps, Support } from './edge-values.ts';
 
@@ -31,8 +32,10 @@ export interface FirewallResult {
 
 /** A longer sentence is not checked, it is stripped. */
 const LONGEST_SENTENCE = 20_000;
-/** Characters between two yields. */
-const STEP = 4096;
+/** Characters between two yields: about a millisecond of work; so much for a sentence, and for a tag. */
+const STEP = 1024;
+const SENTENCE_COST = 32;
+const TAG_COST = 4;
 
 /** At once; `firewallSteps` for answers of models. */
 export function firewall(answer: string, support: Support): FirewallResult {
@@ -55,9 +58,13 @@ export function* firewallSteps(answer: string, support: Support): Generator<void
   const cited = new Set<number>();
   let supported = 0;
   let unyielded = 0;
-  for (const sentence of sentencesOf(answer, knownTexts(support))) {
+  for (const sentence of sentenceSteps(answer, knownTexts(support))) {
+    if (sentence === undefined) {
+      yield;
+      continue;
+    }
     const text = answer.slice(sentence.start, sentence.end);
-    unyielded += text.length;
+    unyielded += SENTENCE_COST + text.length;
     if (unyielded >= STEP) {
       unyielded = 0;
       yield;
@@ -67,6 +74,7 @@ export function* firewallSteps(answer: string, support: Support): Generator<void
       continue;
     }
     const verdict = check(text, sentence.beginsLine);
+    unyielded += TAG_COST * verdict.tags.length;
     if (verdict.problem !== undefined) {
       stripped.push({ sentence: text, reason: verdict.problem });
       continue;
@@ -114,7 +122,7 @@ function checkerOf(support: Support): (text: string, beginsLine: boolean) => Ver
       tagProblem(text, tags, support) ??
       echoProblem(text, echoes) ??
       claimProblem(cut, tags, values, derives, beginsLine);
-    return { problem, tags, spelled: cut.spelled };
+    return { problem, tags, spelled: problem === undefined ? cut.spelled() : text };
   };
 }
 
@@ -165,7 +173,10 @@ function claimProblem(
     let problem: string | undefined;
     for (const option of options) {
       const found = option
-        .map(({ text, tags }) => problemOf(text, citedBy(tags), derives))
+        .map(({ text, tags }) => {
+          const cited = citedBy(tags);
+          return problemOf(text, cited, derives) ?? mixtureProblem(text, tags, { values, sentence, derives });
+        })
         .find((reason) => reason !== undefined);
       if (found === undefined) {
         problem = undefined;

@@ -16,6 +16,7 @@ export interface NumberClaim {
   agrees: boolean;
   /** The field it was named as. */
   field: string | undefined;
+  bound: Bound;
 }
 
 interface Label {
@@ -35,6 +36,8 @@ const WORD_BEFORE = /([\p{L}_][\p{L}\p{M}\p{N}_]*)["'`*_]*(\s*[#=:°]?\s*["'`*_(
 const SIGN_BEFORE = /(节点|節點|成员|成員|ノード|メンバー|权重|權重|重み|노드)\s*$/u;
 const LIST_GAP =
   /^["'\])*_`]*\s*(?:[,;&/+、，]|and|or|und|oder|et|ou|y|e|o|и|или|和|と|و|और|[,;]\s*(?:and|or|und|et|y|и))?\s*["'[(*_`]*$/iu;
+/** `its id is`, with nothing before it that says of what. */
+const ID_BEFORE = /\bid\s*(?:(?:is|was|of|=|:)\s*)?["'(*_`]*$/i;
 const FIELD_AFTER = /^\s*(?:%|per ?cent)?\s*(weight|confidence|score|certainty)\b/i;
 
 export function numberClaims(text: string, tokens: readonly NumberToken[], cited: Cited): NumberClaim[] {
@@ -59,7 +62,7 @@ export function numberClaims(text: string, tokens: readonly NumberToken[], cited
       label.bound === 'between' &&
       follower !== undefined &&
       PAIR.test(text.slice(token.end, follower.start).slice(0, 20));
-    const claim: NumberClaim = { token, field: label.field, agrees: false };
+    const claim: NumberClaim = { token, field: label.field, bound: label.bound, agrees: false };
     if (isPair && label.field !== undefined && label.field !== 'member' && label.field !== 'id') {
       claim.agrees = isWithin(label.field, token, follower, cited.beside);
     } else if (before !== undefined && before.field !== undefined && boundPair(text, before, token)) {
@@ -117,8 +120,10 @@ function labelOf(text: string, token: NumberToken, values: Values): Label {
   const match = SIGN_BEFORE.exec(before) ?? WORD_BEFORE.exec(before);
   if (match !== null) {
     label.field = fieldNamed(match[1]!, close, values.hasField);
-    label.mayCount = label.field === 'member' && (!close || /[=:]/.test(match[2] ?? ''));
+    label.mayCount = label.field === 'size' || (label.field === 'member' && (!close || /[=:]/.test(match[2] ?? '')));
   }
+  if (label.field === undefined && ID_BEFORE.test(text.slice(Math.max(0, token.start - 24), token.start)))
+    label.field = 'id';
   if (label.field === undefined) {
     const after = FIELD_AFTER.exec(text.slice(token.end, token.end + 24));
     if (after !== null) label.field = after[1]!.toLowerCase() === 'certainty' ? 'confidence' : after[1]!.toLowerCase();
@@ -144,10 +149,12 @@ function agrees(text: string, token: NumberToken, label: Label, cited: Cited, li
     return beside.rules.length > 0 && isOneOf(token, beside.field('rule text'), label);
   }
   const unit = durationUnit(after);
-  if (unit !== undefined && isDifference(token, unit, sentence)) return true;
+  if (unit !== undefined) return isDifference(token, unit, sentence) || isMeasured(token, beside, label);
   if (/^\s*km\b/i.test(after) && isOneOf(scaled(token, 1000), beside.field('mean_dist_m'), label)) return true;
   if (token.ordinal) return isOrdinal(token, sentence);
-  if (token.word && token.readings[0]!.value === 1) return true; // "one of them", "one another", "one event"
+  // "one of them", "one another", "one event"; but "one member" counts.
+  if (token.word && token.readings[0]!.value === 1 && (countedBy(after) !== 'members' || /^\s+of\b/.test(after)))
+    return true;
   const counted = text.slice(token.start, token.end).toLowerCase() === 'twice' ? 'edges' : countedBy(after);
   if (counted === 'members' || counted === 'edges' || counted === 'facts')
     return holdsCount(token, counted, label, after, cited, listed);
@@ -166,7 +173,11 @@ function scaled(token: NumberToken, factor: number): NumberToken {
   };
 }
 
-function isOneOf(token: NumberToken, values: Float64Array, label: Label): boolean {
+export function isOneOf(
+  token: NumberToken,
+  values: Float64Array,
+  label: Pick<Label, 'approximate'> = { approximate: false },
+): boolean {
   return token.readings.some(({ value, half }) => {
     const rounding = half > 0 ? half : label.approximate || Math.abs(value) >= 10 ? 0.5 : 0;
     // What is stored rounds to what is said, halves away from zero.
@@ -205,6 +216,13 @@ function agreesAsPercent(token: NumberToken, label: Label, values: Values): bool
   return (
     columns.some((name) => isOneOf(token, values.field(name), label)) ||
     isOneOf(token, values.field('rule text'), label)
+  );
+}
+
+/** A duration may be stored: a column, a weight, seconds since 1970. */
+function isMeasured(token: NumberToken, values: Values, label: Label): boolean {
+  return ['event_ts', 'weight', 'rule text', ...values.columns()].some((name) =>
+    isOneOf(token, values.field(name), label),
   );
 }
 

@@ -41,6 +41,8 @@ const ABSTAINED: FirewallResult = {
   stripped: [],
   citedEdges: [],
 };
+/** Stripped sentences that an answer shows; their number is told whole. */
+const MOST_STRIPPED = 1000;
 /** Below it an answer is called one of low confidence. */
 const LOW_CONFIDENCE = 0.5;
 
@@ -73,7 +75,8 @@ export async function answerQuestion(request: RagRequest, tools: Tools): Promise
       : await turns.run(checkedText(generated.text, edges, derived));
   const confidence = confidenceOf(checked, derived);
 
-  const { answer, citedEdges, ...firewall } = checked;
+  const { answer, citedEdges, ...verdict } = checked;
+  const firewall = { ...verdict, stripped: verdict.stripped.slice(0, MOST_STRIPPED) };
   const cited = new Set(citedEdges);
   const result: RagResult = {
     query,
@@ -94,6 +97,7 @@ export async function answerQuestion(request: RagRequest, tools: Tools): Promise
     context_tokens: generated.contextTokens,
     interaction_id: tools.newId(),
     truncated: retrieval.truncated,
+    understood: retrieval.question,
   };
   return { result, derived, lsn: retrieval.lsn, generated: generated.text, retrieval };
 }
@@ -111,6 +115,7 @@ export async function reason(request: ReasonRequest, tools: Tools): Promise<Answ
     abstained: answer === ABSTAINED_ANSWER,
     rules_fired: derived.rules.map(({ id }) => id),
     truncated: retrieval.truncated,
+    understood: retrieval.question,
     reasoning_ms: stopwatch.total(),
   };
   return { result, derived, lsn: retrieval.lsn };

@@ -3,6 +3,7 @@
 import type { RuleSet } from '../rules/index.ts';
 import type { Derived } from './derived.ts';
 import type { FirewallResult } from './firewall.ts';
+import type { Question } from './question.ts';
 import type { RetrievedEdge } from './retrieved-edge.ts';
 
 export const MODES = ['neuro', 'symbolic', 'hybrid'] as const;
@@ -67,6 +68,8 @@ export interface RagResult extends Timings {
   interaction_id: string;
   /** More edges matched than were retrieved. */
   truncated: boolean;
+  /** What was made of the text. */
+  understood: Question;
 }
 
 export interface ReasonResult {
@@ -76,6 +79,7 @@ export interface ReasonResult {
   abstained: boolean;
   rules_fired: string[];
   truncated: boolean;
+  understood: Question;
   reasoning_ms: number;
 }
 

@@ -1,7 +1,7 @@
 // The edges that a question means, best first, through the indexes of its table at one snapshot.
 
 import type { Snapshot, Table } from '../engine/index.ts';
-import type { QueryPlan } from '../engine/types.ts';
+import type { QueryPlan, ScanBounds } from '../engine/types.ts';
 import type { BestEdges, Candidate } from './best-edges.ts';
 import { EdgeReader, edgeOf, FORMATION, WEIGHT } from './edge-rows.ts';
 import { KeywordMatch } from './keyword-match.ts';
@@ -84,7 +84,7 @@ function* retrieveAt(
   const best = yield* findBest(reader, search);
   const strategy = strategyOf(question, isNamed, reader);
   const ranked = best.ranked(question.order);
-  const edges = yield* wholeEdges(reader, ranked.slice(0, wanted));
+  const edges = yield* wholeEdges(reader, question.nodes, ranked.slice(0, wanted));
   return { edges, truncated: isTruncated(best, wanted), question, strategy, lsn };
 }
 
@@ -105,38 +105,55 @@ function strategyOf({ nodes, window, filters }: Question, isNamed: boolean, read
   return window !== null || !isNamed || filters.length === 0 ? 'TPI_BUCKET_PUSHDOWN' : 'FULL_SCAN';
 }
 
-/** Edges that are read at once, when few others lie between them. */
-const READ_AT_ONCE = 64;
-const MOST_BETWEEN = 8;
-/** Edges read one by one in a step: about a millisecond. */
-const STEP_EDGES = 32;
+/** Rows between those wanted that are read along, for each: to read one row alone costs as much. */
+const MOST_BETWEEN = 48;
+/** Rows that are read at once, at most. */
+const MOST_AT_ONCE = 8192;
 
 /** The edges with all that they have, in the order given. */
-function* wholeEdges(reader: EdgeReader, candidates: readonly Candidate[]): Generator<void, RetrievedEdge[], void> {
+function* wholeEdges(
+  reader: EdgeReader,
+  nodes: readonly number[],
+  candidates: readonly Candidate[],
+): Generator<void, RetrievedEdge[], void> {
   const found = new Map<number, RetrievedEdge>();
+  const scores = new Map(candidates.map(({ id, score }) => [id, score]));
   const byTime = [...candidates].sort((a, b) => a.eventTs - b.eventTs || a.id - b.id);
-  for (let at = 0; at < byTime.length; at += READ_AT_ONCE) {
-    const some = byTime.slice(at, at + READ_AT_ONCE);
-    const [startTs, endTs] = [some[0]!.eventTs, some.at(-1)!.eventTs];
-    const between = reader.table.estimate({ startTs, endTs }, reader.snapshot).rows;
-    const isDense = between <= MOST_BETWEEN * some.length;
-    const reads = isDense ? [{ startTs, endTs }] : some.map(oneRow);
-    const scores = new Map(some.map(({ id, score }) => [id, score]));
-    for (const [place, bounds] of reads.entries()) {
-      for (const rows of reader.readWhole(bounds)) {
-        for (let row = 0; row < (rows?.rows ?? 0); row++) {
-          const score = scores.get(rows!.ids[row]!);
-          if (score !== undefined) found.set(rows!.ids[row]!, edgeOf(rows!, row, score, reader.snapshot));
-        }
-        if (isDense || rows === null) yield;
-      }
-      if (place % STEP_EDGES === STEP_EDGES - 1) yield;
+  // Every edge holds the node, when there is one.
+  const way = nodes.length === 1 ? nodes : undefined;
+  for (const bounds of readsOf(reader, way, byTime)) {
+    if (bounds === undefined) {
+      yield;
+      continue;
     }
-    yield;
+    for (const rows of reader.readWhole(bounds)) {
+      for (let row = 0; row < (rows?.rows ?? 0); row++) {
+        const score = scores.get(rows!.ids[row]!);
+        if (score !== undefined) found.set(rows!.ids[row]!, edgeOf(rows!, row, score, reader.snapshot));
+      }
+      if (rows === null || rows.rows > MOST_BETWEEN) yield;
+    }
   }
   return candidates.map(({ id }) => found.get(id)!);
 }
 
-function oneRow({ eventTs, id }: Candidate) {
-  return { startTs: eventTs, endTs: eventTs, after: { eventTs, id: id - 1 }, limit: 1 };
+/** Reads that a step makes: about a millisecond. */
+const STEP_READS = 16;
+
+/** Few reads that find all candidates: of stretches where they stand close, else of single rows. Undefined: some reads went by. */
+function* readsOf(
+  { table, snapshot }: EdgeReader,
+  nodes: readonly number[] | undefined,
+  byTime: readonly Candidate[],
+): Generator<ScanBounds | undefined, void, void> {
+  const parts = byTime.length === 0 ? [] : [byTime];
+  for (let looks = 1; parts.length > 0; looks++) {
+    const part = parts.pop()!;
+    const [first, last] = [part[0]!, part.at(-1)!];
+    const bounds = { startTs: first.eventTs, endTs: last.eventTs, nodes };
+    if (part.length === 1) yield { ...bounds, after: { eventTs: first.eventTs, id: first.id - 1 }, limit: 1 };
+    else if (table.estimate(bounds, snapshot).rows <= Math.min(MOST_AT_ONCE, MOST_BETWEEN * part.length)) yield bounds;
+    else parts.push(part.slice(part.length >> 1), part.slice(0, part.length >> 1));
+    if (looks % STEP_READS === 0) yield undefined;
+  }
 }

@@ -70,3 +70,9 @@ export function leastWeight(
   // Rounded down: one edge too many does no harm.
   return part >= 1 ? Number.POSITIVE_INFINITY : (part / (1 - part)) * (1 - 1e-9);
 }
+
+/** The least time, about, with which an edge without weight reaches a score, when its other parts are these; -Infinity where any does. */
+export function leastTime(scale: ScoreScale, score: number, members: number, keywords: number): number {
+  const recency = (score - scale.members * members - scale.keywords * keywords) / scale.recency;
+  return recency <= 0 ? Number.NEGATIVE_INFINITY : Math.floor(scale.oldest + recency * (scale.newest - scale.oldest));
+}

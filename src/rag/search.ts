@@ -1,18 +1,18 @@
 // Finds the best edges of a question without reading all: newest first, and only as long as what is left can still be better.
 //
-// Windows grow towards the past. When the heap is full, an edge of a later window can come before its worst one only with a weight that makes up for its age:
-// the engine is asked for those alone, and when no weight is enough the search ends. What is left out could not have been among the best.
+// Windows grow towards the past. When the heap is full, an edge of a later window can come before its worst one only with more nodes or a weight that make up
+// for its age: the engine is asked for those alone, and when nothing is enough the search ends. What is left out could not have been among the best.
 
 import type { RangeCondition } from '../engine/types.ts';
 import { BestEdges } from './best-edges.ts';
 import type { EdgeReader, EdgeRows } from './edge-rows.ts';
 import { WEIGHT } from './edge-rows.ts';
 import type { KeywordMatch } from './keyword-match.ts';
-import { type Level, levelsOf, type Way } from './levels.ts';
 import type { EdgeOrder } from './question.ts';
 import { type RowTest, rowTest, type SplitFilters } from './row-test.ts';
-import { leastWeight, type ScoreScale, scoreOf } from './score.ts';
+import { leastTime, leastWeight, type ScoreScale, scoreOf } from './score.ts';
 import { timeEnds } from './time-ends.ts';
+import { type Way, waysTo } from './ways.ts';
 
 /** What is looked for, checked and complete. */
 export interface Search {
@@ -32,38 +32,95 @@ export interface Search {
 /** The best edges; `overflowed` is exact. A step is some ms at most. */
 export function* findBest(reader: EdgeReader, search: Search): Generator<void, BestEdges, void> {
   const best = new BestEdges(search.order, search.size);
-  // By time alone it is the same how many nodes an edge holds.
-  const levels = levelsOf(search.nodes);
-  for (const level of search.order === 'score' ? levels : levels.slice(-1))
-    yield* searchLevel(reader, search, level, best);
-  if (best.isFull && !best.overflowed) yield* lookForMore(reader, search, best, levels.at(-1)!);
+  const rarest = yield* rarestFirst(reader, search);
+  for (const window of windowsOf(reader, search)) {
+    if (window === undefined) yield;
+    else if (!(yield* searchWindow(reader, search, rarest, window, best))) break;
+  }
+  if (best.isFull && !best.overflowed) yield* lookForMore(reader, search, best);
   return best;
 }
 
-function* searchLevel(reader: EdgeReader, search: Search, level: Level, best: BestEdges): Generator<void, void, void> {
-  for (const window of windowsOf(reader, search, level)) {
-    if (window === undefined) {
-      yield;
-      continue;
-    }
-    const [startTs, endTs] = window;
-    const weight = best.isFull ? neededWeight(search, level, best, endTs) : Number.NEGATIVE_INFINITY;
-    if (weight === Number.POSITIVE_INFINITY) return;
-    const where: RangeCondition[] = [...search.filters.where];
-    if (weight !== Number.NEGATIVE_INFINITY) where.push({ column: 'weight', low: weight });
-    for (const way of level.ways) {
-      for (const rows of reader.readKeys(boundsOf(way, where, startTs, endTs))) {
-        if (rows !== null) offerRows(rows, search, best);
-        yield;
+interface Window {
+  readonly startTs: number;
+  readonly endTs: number;
+  /** About; with several nodes those of each are counted. */
+  readonly rows: number;
+}
+
+/** A window of fewer rows is looked at in one piece. */
+const FEW_ROWS = 4096;
+
+/** False: what lies behind the window cannot be among the best. */
+function* searchWindow(
+  reader: EdgeReader,
+  search: Search,
+  rarest: readonly number[],
+  { startTs, endTs, rows }: Window,
+  best: BestEdges,
+): Generator<void, boolean, void> {
+  // The older an edge, the more nodes it must hold: in pieces, as few rows as can be are looked at.
+  for (let high = endTs, low = startTs; high >= startTs; high = low - 1) {
+    const { looks, enoughSince } = looksFor(search, best, high);
+    if (looks.length === 0) return false;
+    low = rows < FEW_ROWS || search.order === 'oldest' ? startTs : Math.max(startTs, Math.min(high, enoughSince));
+    for (const { held, weight } of looks) {
+      const where: RangeCondition[] = [...search.filters.where];
+      if (weight !== Number.NEGATIVE_INFINITY) where.push({ column: 'weight', low: weight });
+      for (const way of waysTo(rarest, held, rows)) {
+        for (const found of reader.readKeys(boundsOf(way, where, low, high))) {
+          if (found !== null) offerRows(found, search, best);
+          yield;
+        }
       }
     }
   }
+  return true;
 }
 
-/** The least weight of an edge of a window that may still be among the best. */
-function neededWeight({ order, scale, hasKeywords }: Search, level: Level, best: BestEdges, endTs: number): number {
-  if (order !== 'score') return Number.POSITIVE_INFINITY;
-  return leastWeight(scale, best.worst!.score, level.share, hasKeywords ? 1 : 0, endTs);
+/** Edges that may still be among the best: those that hold so many nodes, and have so much weight. */
+interface Look {
+  readonly held: number;
+  readonly weight: number;
+}
+
+const ANY: Look = { held: 1, weight: Number.NEGATIVE_INFINITY };
+
+/** What to look for up to a time; nothing: the search has ended. `enoughSince`: for older edges more is asked of those that need no weight. */
+function looksFor(search: Search, best: BestEdges, endTs: number): { looks: Look[]; enoughSince: number } {
+  const { order, scale, nodes, hasKeywords } = search;
+  if (!best.isFull) return { looks: [ANY], enoughSince: Number.NEGATIVE_INFINITY };
+  if (order !== 'score') return { looks: [], enoughSince: Number.NEGATIVE_INFINITY };
+  const most = Math.max(1, nodes.length);
+  const { score } = best.worst!;
+  const keywords = hasKeywords ? 1 : 0;
+  const shareOf = (held: number) => (nodes.length === 0 ? 0 : held / most);
+  const weightOf = (held: number) => leastWeight(scale, score, shareOf(held), keywords, endTs);
+  // The more nodes, the less weight is needed.
+  let free = most + 1;
+  while (free > 1 && weightOf(free - 1) === Number.NEGATIVE_INFINITY) free--;
+  let least = free;
+  while (least > 1 && weightOf(least - 1) !== Number.POSITIVE_INFINITY) least--;
+  const looks: Look[] = [];
+  if (free <= most) looks.push({ held: free, weight: Number.NEGATIVE_INFINITY });
+  if (least < free) looks.push({ held: least, weight: weightOf(free - 1) });
+  return {
+    looks,
+    enoughSince: free > most ? Number.NEGATIVE_INFINITY : leastTime(scale, score, shareOf(free), keywords),
+  };
+}
+
+function* rarestFirst(
+  { table, snapshot }: EdgeReader,
+  { nodes, least, greatest }: Search,
+): Generator<void, readonly number[], void> {
+  if (nodes.length < 2) return nodes;
+  const rows = new Map<number, number>();
+  for (const [place, node] of nodes.entries()) {
+    rows.set(node, table.estimate({ startTs: least, endTs: greatest, nodes: [node] }, snapshot).rows);
+    if (place % STEP_WAYS === STEP_WAYS - 1) yield;
+  }
+  return [...nodes].sort((a, b) => rows.get(a)! - rows.get(b)!);
 }
 
 function boundsOf(way: Way, where: readonly RangeCondition[], startTs: number, endTs: number) {
@@ -80,13 +137,10 @@ const FIRST_TIMES = 4;
 const FIRST_ROWS = 256;
 const GROWTH = 4;
 
-/** Windows that cover the time of the search, the one to look at first in front. Undefined: some ms went by. */
-function* windowsOf(
-  reader: EdgeReader,
-  search: Search,
-  { ways }: Level,
-): Generator<[number, number] | undefined, void, void> {
+/** Windows that cover the time of the search, the one to look at first in front, each with its rows, about. Undefined: some ms went by. */
+function* windowsOf(reader: EdgeReader, search: Search): Generator<Window | undefined, void, void> {
   const { least, greatest, order } = search;
+  const ways = waysTo(search.nodes, 1, 0);
   const rowsWithin = ([startTs, endTs]: [number, number]) => estimated(reader, search, ways, startTs, endTs);
   let [low, high] = [least, greatest];
   let mostRows = FIRST_TIMES * Math.max(FIRST_ROWS, search.size);
@@ -102,7 +156,7 @@ function* windowsOf(
       width = Math.ceil(width / GROWTH);
       window = nextWindow();
     }
-    yield window;
+    yield { startTs: window[0], endTs: window[1], rows };
     if (order === 'oldest') low = window[1] + 1;
     else high = window[0] - 1;
     width *= GROWTH;
@@ -169,13 +223,12 @@ function memberShare(rows: EdgeRows, row: number, nodes: readonly number[]): num
 /** Looks for one more edge that matches, where nothing that was read was turned away. */
 function* lookForMore(
   reader: EdgeReader,
-  { least, greatest, filters, size }: Search,
+  { least, greatest, nodes, filters, size }: Search,
   best: BestEdges,
-  { ways }: Level,
 ): Generator<void, void, void> {
   // Of so many rows one at least is not among those that are kept, when none is left out here.
   const limit = filters.looked.length === 0 ? size + 1 : undefined;
-  for (const way of ways) {
+  for (const way of waysTo(nodes, 1, 0)) {
     for (const rows of reader.readKeys({ ...boundsOf(way, filters.where, least, greatest), limit })) {
       yield;
       if (rows === null) continue;

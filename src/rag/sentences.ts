@@ -35,19 +35,37 @@ const CONSENT =
   /[,;\u2014-]\s*(?:right|ok|okay|yes|no|correct|true|agreed|huh|eh|innit|don't you think|oder|nicht wahr|n'est-ce pas|verdad|(?:is|are|was|were|did|do|does|has|have|had|wo|would|ca|could)n't (?:it|they|he|she|we|you))\s*\?+["')*_\s]*$/i;
 const FENCE = /^\s*(?:```|~~~)[\w+-]*\s*$/;
 
-/** Quoted texts that `isStored` knows are not cut. */
+/** Sentences found between two pauses, breaks and cuts counted too: a fraction of a millisecond. */
+const STEP_CUTS = 256;
+
+/** At once, for short texts. */
 export function* sentencesOf(
   answer: string,
   isStored: (quoted: string) => boolean = () => false,
 ): Generator<Sentence, void, void> {
+  for (const sentence of sentenceSteps(answer, isStored)) if (sentence !== undefined) yield sentence;
+}
+
+/** Quoted texts that `isStored` knows are not cut. Undefined: a part of a millisecond went by. */
+export function* sentenceSteps(
+  answer: string,
+  isStored: (quoted: string) => boolean,
+): Generator<Sentence | undefined, void, void> {
   let last: Sentence | undefined;
   let lineEnd = 0;
-  const quotes = storedQuotes(answer, isStored);
+  let cuts = 0;
+  const marks: Marks = { stops: stopsOf(answer), quotes: storedQuotes(answer, isStored) };
   for (const line of linesOf(answer)) {
-    for (const sentence of sentencesOfLine(answer, line.start, line.end, quotes)) {
+    if (line === undefined) {
+      yield undefined;
+      continue;
+    }
+    for (const sentence of sentencesOfLine(answer, line.start, line.end, marks)) {
+      if (++cuts % STEP_CUTS === 0) yield undefined;
+      if (sentence === undefined) continue;
       const follows =
         last !== undefined && sentence.beginsLine && !/[\n\r][^\S\n]*[\n\r]/.test(answer.slice(lineEnd, line.start));
-      if (follows && isOnlyTags(answer, sentence) && last!.kind !== 'structure') {
+      if (follows && last!.kind !== 'structure' && isOnlyTags(answer, sentence)) {
         last!.end = sentence.end; // the tags of the line before
         continue;
       }
@@ -59,29 +77,47 @@ export function* sentencesOf(
   if (last !== undefined) yield last;
 }
 
-function* linesOf(answer: string): Generator<{ start: number; end: number }> {
+function* linesOf(answer: string): Generator<{ start: number; end: number } | undefined> {
   let start = 0;
+  let found = 0;
   const breaks = /^\s*(?:```(?:json)?\s*)?[[{"]/.test(answer) ? BREAK_OF_JSON : BREAK;
   for (const match of answer.matchAll(breaks)) {
+    if (++found % STEP_CUTS === 0) yield undefined;
     if (match.index > start) yield { start, end: match.index };
     start = match.index + match[0].length;
   }
   if (start < answer.length) yield { start, end: answer.length };
 }
 
-function* sentencesOfLine(answer: string, lineStart: number, lineEnd: number, quotes: Quotes): Generator<Sentence> {
+interface Marks {
+  readonly stops: Stops;
+  readonly quotes: Quotes;
+}
+
+/** Undefined: a cut that begins no sentence. */
+function* sentencesOfLine(
+  answer: string,
+  lineStart: number,
+  lineEnd: number,
+  marks: Marks,
+): Generator<Sentence | undefined> {
   const start = skipSpace(answer, lineStart, lineEnd);
   let end = lineEnd;
   while (end > start && /\s/.test(answer[end - 1]!)) end--;
   if (start === end) return;
-  const ends = isWhole(answer, start, end) ? [end] : cutsOf(answer, start, end, quotes);
+  const ends = isWhole(answer, start, end) ? [end] : cutsOf(answer, start, end, marks);
   let at = start;
   let sentence: Sentence | undefined;
   for (const cut of ends) {
+    if (cut === undefined) {
+      yield undefined;
+      continue;
+    }
     const next = asSentence(answer, skipSpace(answer, at, cut), cut, at === start);
     at = cut;
     if (sentence !== undefined && next.kind === 'structure') {
       sentence.end = cut; // what is left of brackets and quotes
+      yield undefined;
       continue;
     }
     if (sentence !== undefined) yield sentence;
@@ -91,9 +127,7 @@ function* sentencesOfLine(answer: string, lineStart: number, lineEnd: number, qu
 }
 
 function skipSpace(answer: string, from: number, to: number): number {
-  let at = from;
-  while (at < to && /\s/.test(answer[at]!)) at++;
-  return at;
+  return Math.min(to, runEnd(/\s*/y, answer, from));
 }
 
 /** Rows of tables and fences are not cut. */
@@ -119,28 +153,48 @@ function isOnlyTags(answer: string, { start, end }: Sentence): boolean {
   return false;
 }
 
-/** Where the sentences of one line end; the last one is the line's end. */
-function* cutsOf(answer: string, start: number, end: number, quotes: Quotes): Generator<number> {
+/** Where the sentences of one line end; the last one is the line's end. Undefined: a full stop that ends none. */
+function* cutsOf(answer: string, start: number, end: number, { stops, quotes }: Marks): Generator<number | undefined> {
   let from = start;
-  const stop = new RegExp(STOP); // its own place, as others may run in between
-  stop.lastIndex = start;
-  for (let match = stop.exec(answer); match !== null && match.index < end; match = stop.exec(answer)) {
-    if (match.index < from) continue;
-    const quoteEnd = quotes.endAround(match.index);
+  for (let at = stops.from(start); at < end; ) {
+    const quoteEnd = quotes.endAround(at);
     if (quoteEnd !== undefined && quoteEnd <= end) {
-      stop.lastIndex = quoteEnd;
+      at = stops.from(quoteEnd);
       continue;
     }
-    const stopsEnd = runEnd(STOPS, answer, match.index);
+    const stopsEnd = runEnd(STOPS, answer, at);
     const closed = Math.min(end, runEnd(CLOSERS, answer, stopsEnd));
-    stop.lastIndex = closed;
-    if (!endsHere(answer, from, match.index, stopsEnd, closed, end)) continue;
-    from = withTagsBehind(answer, from, match.index, closed, end);
+    if (!endsHere(answer, from, at, stopsEnd, closed, end)) {
+      yield undefined;
+      at = stops.from(closed);
+      continue;
+    }
+    from = withTagsBehind(answer, from, at, closed, end);
     if (from >= end) break;
     yield from;
-    stop.lastIndex = from;
+    at = stops.from(from);
   }
   yield end;
+}
+
+interface Stops {
+  /** The first full stop from `at` on, Infinity: none. Looks at each character once when asked with growing offsets. */
+  from(at: number): number;
+}
+
+function stopsOf(answer: string): Stops {
+  const stop = new RegExp(STOP); // its own place, as others may run in between
+  let [asked, found] = [0, -1];
+  return {
+    from(at) {
+      if (at < asked || found < at) {
+        stop.lastIndex = at;
+        found = stop.exec(answer)?.index ?? Infinity;
+      }
+      asked = at;
+      return found;
+    },
+  };
 }
 
 interface Quotes {
@@ -150,20 +204,25 @@ interface Quotes {
 
 /** Quotes with a full stop inside that are known texts; the stop before their closing sign may still end the sentence. */
 function storedQuotes(answer: string, isStored: (quoted: string) => boolean): Quotes {
-  const found: { start: number; end: number }[] = [];
-  for (const match of answer.matchAll(/(?<!\\)"((?:[^"\\\n]|\\.){0,2000})"|\u201c([^\u201c\u201d\n]{0,2000})\u201d/g)) {
-    const content = match[1] ?? match[2]!;
-    if (!/[^\p{L}\p{N}\s,-]/u.test(content) || !isStored(content)) continue;
-    const trailing = /[.!?\u2026\u3002\uff01\uff1f]*$/.exec(content)![0].length;
-    found.push({ start: match.index, end: match.index + match[0].length - 1 - trailing });
-  }
-  let next = 0;
+  const matches = answer.matchAll(/(?<!\\)"((?:[^"\\\n]|\\.){0,2000})"|\u201c([^\u201c\u201d\n]{0,2000})\u201d/g);
+  let quote = { start: -1, end: -1, isKnown: false };
   return {
     endAround(at) {
-      while (next < found.length && found[next]!.end <= at) next++;
-      return next < found.length && found[next]!.start < at ? found[next]!.end : undefined;
+      while (quote.end <= at) {
+        const next = matches.next();
+        if (next.done === true) quote = { start: Infinity, end: Infinity, isKnown: false };
+        else quote = quoteOf(next.value, isStored);
+      }
+      return quote.isKnown && quote.start < at ? quote.end : undefined;
     },
   };
+}
+
+function quoteOf(match: RegExpExecArray, isStored: (quoted: string) => boolean) {
+  const content = match[1] ?? match[2]!;
+  const trailing = /[.!?\u2026\u3002\uff01\uff1f]*$/.exec(content)![0].length;
+  const isKnown = /[^\p{L}\p{N}\s,-]/u.test(content) && isStored(content);
+  return { start: match.index, end: match.index + match[0].length - 1 - trailing, isKnown };
 }
 
 function runEnd(pattern: RegExp, text: string, at: number): number {

@@ -19,7 +19,7 @@ export interface TaggedSentence {
   readonly texts: readonly string[];
   readonly groups: readonly TagGroup[];
   /** The sentence with every tag in its one exact spelling. */
-  readonly spelled: string;
+  spelled(): string;
   /** Why the sentence cannot stand, when something in it only looks like a tag. */
   readonly problem: string | undefined;
 }
@@ -69,7 +69,7 @@ export function endOfTagAt(text: string, at: number): number {
 export function cutAtTags(sentence: string): TaggedSentence {
   const texts: string[] = [];
   const groups: { tags: Tag[] }[] = [];
-  const spelled: string[] = [];
+  const spelled: (string | readonly Tag[])[] = [];
   let problem: string | undefined;
   let at = 0;
   for (const { from, to, start, end } of bracketsIn(sentence)) {
@@ -88,13 +88,14 @@ export function cutAtTags(sentence: string): TaggedSentence {
       texts.push(text);
       groups.push({ tags: [...tags] });
     }
-    spelled.push(text, tags.map(formatTag).join(' '));
+    spelled.push(text, tags);
     at = end;
   }
   const rest = sentence.slice(at);
   texts.push(rest);
   spelled.push(rest);
-  return { texts, groups, spelled: spelled.join(''), problem };
+  const spell = (part: string | readonly Tag[]) => (typeof part === 'string' ? part : part.map(formatTag).join(' '));
+  return { texts, groups, spelled: () => spelled.map(spell).join(''), problem };
 }
 
 interface Brackets {

@@ -9,9 +9,9 @@ import { readWanted } from './wanted-count.ts';
 import { type Reading, tidied, wordsOf } from './words.ts';
 
 /** Of a longer text the beginning is understood. */
-export const MOST_UNDERSTOOD = 10_000;
+export const MOST_UNDERSTOOD = 4000;
 
-const MOST_WRITTEN_DATES = 50;
+const MOST_WRITTEN_DATES = 20;
 
 /** What a text asks of a table. "Last 3 days" and "today" count against `nowMs`; all times are UTC. The work is bounded. */
 export function understand(query: string, table: AskedTable, nowMs: number): Question {

@@ -27,10 +27,14 @@ export const DEFAULT_LIMITS: EvaluateLimits = { facts: 10_000_000, rounds: 1_000
 
 /** Rows tried in one step: about a millisecond. */
 const STEP_ROWS = 30_000;
+/** What running a rule once costs beside the rows it tries, in rows; planning it; a round. */
+const RUN_ROWS = 100;
+const PLAN_ROWS = 1000;
+const ROUND_ROWS = 100;
 
 /**
  * `set`: disabled rules in it are applied too, leave them out before. `base`: facts of any predicates, confidence 1. A yield comes some 1 to 2 ms after the
- * last, unless facts come by the million. The same facts and rules give the same model, however they were ordered. Throws `too_many_facts`.
+ * last, where facts come by the million some 10. The same facts and rules give the same model, however they were ordered. Throws `too_many_facts`.
  */
 export function* evaluate(
   set: RuleSet,
@@ -76,6 +80,8 @@ class StratumRun implements Round {
   /** Facts when the plans were made. */
   #plannedFacts = 0;
   #round = 0;
+  /** Rows that may be tried before the next yield. */
+  #left = STEP_ROWS;
 
   constructor(world: FactWorld, rules: readonly NumberedRule[], limits: EvaluateLimits) {
     this.#world = world;
@@ -116,8 +122,16 @@ class StratumRun implements Round {
         if (this.#round === 1) yield* this.#apply(one, -1);
         else yield* this.#applyToDelta(one);
       }
-      yield;
+      if (this.#fills(ROUND_ROWS)) yield;
     }
+  }
+
+  /** Takes work in; true: a step is full. */
+  #fills(rows: number): boolean {
+    this.#left -= rows;
+    if (this.#left > 0) return false;
+    this.#left = STEP_ROWS;
+    return true;
   }
 
   /** Begins a round with what the last one brought. False: it brought nothing. */
@@ -157,13 +171,23 @@ class StratumRun implements Round {
     if (plan === undefined) {
       plan = yield* planRule(one.rule, place, this.#world, this.#growing);
       this.#plans.set(key, plan);
+      if (this.#fills(PLAN_ROWS)) yield;
     }
     const { body } = one.rule;
     const first = body[place];
     const delta = first?.kind === 'atom' ? this.#progress.get(first.atom.pred)!.delta : new Int32Array(0);
     const emit = this.#isFlat ? this.#flatEmit(one, plan) : this.#emit(one, plan);
     const join = new Join(plan.levels, plan.registers, this.#world.interner, this, delta, emit);
-    while (join.run(STEP_ROWS)) yield;
+    const { relation } = this.#world.of(one.rule.head.pred);
+    if (this.#fills(RUN_ROWS)) yield;
+    for (;;) {
+      // A row that is tried gives one fact at most.
+      if (relation.needsRoom(this.#left)) yield* relation.makeRoom(this.#left);
+      this.#left = join.run(this.#left);
+      if (this.#left > 0) return;
+      this.#left = STEP_ROWS;
+      yield;
+    }
   }
 
   /** What a fact is derived from first is as good as anything that comes later. */

@@ -1,13 +1,14 @@
 // The facts of one evaluation: a relation with its indexes for every predicate, over one set of constants.
 
 import type { BaseFacts, GivenRelation } from './base-facts.ts';
+import { ConstantSet } from './constant-set.ts';
 import { Interner } from './interner.ts';
 import { termsOf } from './join-order.ts';
 import { GIVEN, Relation } from './relation.ts';
 import { RowIndexes } from './row-index.ts';
-import type { Constant, ParsedRule } from './rule.ts';
+import type { ParsedRule } from './rule.ts';
 import type { RuleSet } from './rule-set.ts';
-import { sortRows } from './sort-rows.ts';
+import { rowsFrom, sortRows } from './sort-rows.ts';
 
 /** Values that one step of loading takes: about a millisecond. */
 const LOAD_VALUES = 10_000;
@@ -78,15 +79,12 @@ export class FactWorld {
       columns[at % arity]![Math.floor(at / arity)] = this.interner.numberOf(values[at]!);
       if (at % LOAD_VALUES === LOAD_VALUES - 1) yield;
     }
-    const order = yield* sortRows(
-      columns,
-      Int32Array.from({ length: rows }, (_, row) => row),
-      this.interner.size,
-    );
+    const order = yield* sortRows(columns, rowsFrom(0, rows), this.interner.size);
     const { relation } = facts;
     const tuple = new Int32Array(arity);
     for (let at = 0; at < rows; at++) {
       for (let column = 0; column < arity; column++) tuple[column] = columns[column]![order[at]!]!;
+      if (relation.needsRoom(1)) yield* relation.makeRoom(1);
       const row = relation.put(tuple);
       relation.confidences[row] = 1;
       relation.rules[row] = GIVEN;
@@ -96,8 +94,8 @@ export class FactWorld {
   }
 }
 
-function* allConstants(set: RuleSet, base: BaseFacts): Generator<void, Set<Constant>, void> {
-  const constants = new Set<Constant>();
+function* allConstants(set: RuleSet, base: BaseFacts): Generator<void, ConstantSet, void> {
+  const constants = new ConstantSet();
   for (const { values } of base.relations.values()) {
     for (let at = 0; at < values.length; at++) {
       constants.add(values[at]!);

@@ -1,44 +1,44 @@
 // Constants as small integers in the order of answers: comparing two numbers of a type is comparing two constants.
 
-import { compareConstants, orderHolds } from './compare-values.ts';
+import { compareTexts } from './code-points.ts';
+import { orderHolds } from './compare-values.ts';
+import type { ConstantSet } from './constant-set.ts';
 import type { CompareOp, Constant } from './rule.ts';
+import { sorted, sortedNumbers } from './sort-values.ts';
 
 /** Constants that one step of building takes: about a millisecond. */
 const BUILD_CONSTANTS = 10_000;
+/** From here on the order of UTF-16 units may be another than that of code points. */
+const UNORDERED = /[\ud800-\uffff]/;
 
 export class Interner {
   /** By number: numbers ascending, then texts, then false and true. */
   readonly values: readonly Constant[];
-  readonly #numbers: ReadonlyMap<Constant, number>;
+  readonly #constants: ConstantSet;
   readonly #firstText: number;
   readonly #firstBoolean: number;
 
-  private constructor(values: readonly Constant[], numbers: ReadonlyMap<Constant, number>) {
+  private constructor(values: readonly Constant[], constants: ConstantSet) {
     this.values = values;
-    this.#numbers = numbers;
-    this.#firstText = countUntil(values, (value) => typeof value !== 'number');
-    this.#firstBoolean = countUntil(values, (value) => typeof value === 'boolean');
+    this.#constants = constants;
+    this.#firstText = constants.numbers.length;
+    this.#firstBoolean = this.#firstText + constants.texts.length;
   }
 
-  /** `constants`: all there will ever be. */
-  static *of(constants: ReadonlySet<Constant>): Generator<void, Interner, void> {
-    const numbers: number[] = [];
-    const others: Constant[] = [];
-    for (const value of constants) {
-      if (typeof value === 'number') numbers.push(value);
-      else others.push(value);
+  /** `constants`: all there will ever be; they get their numbers. */
+  static *of(constants: ConstantSet): Generator<void, Interner, void> {
+    const values: Constant[] = yield* sortedNumbers(constants.numbers);
+    for (const texts of [yield* sortedTexts(constants.texts), [...constants.booleans].sort()]) {
+      for (const value of texts) {
+        values.push(value);
+        if (values.length % BUILD_CONSTANTS === 0) yield;
+      }
     }
-    yield;
-    // Numbers of a typed array are sorted natively.
-    const values: Constant[] = Array.from(Float64Array.from(numbers).sort());
-    yield;
-    for (const value of others.sort(compareConstants)) values.push(value);
-    const numberOf = new Map<Constant, number>();
     for (let number = 0; number < values.length; number++) {
-      numberOf.set(values[number]!, number);
+      constants.setNumber(values[number]!, number);
       if (number % BUILD_CONSTANTS === BUILD_CONSTANTS - 1) yield;
     }
-    return new Interner(values, numberOf);
+    return new Interner(values, constants);
   }
 
   get size(): number {
@@ -47,7 +47,7 @@ export class Interner {
 
   /** -1: there is no such constant. */
   numberOf(value: Constant): number {
-    return this.#numbers.get(value) ?? -1;
+    return this.#constants.numberOf(value);
   }
 
   /** `compare-values.ts`, by numbers. */
@@ -60,8 +60,16 @@ export class Interner {
   }
 }
 
-/** Values before the first one that fits; they are all before it. */
-function countUntil(values: readonly Constant[], fits: (value: Constant) => boolean): number {
-  const at = values.findIndex(fits);
-  return at < 0 ? values.length : at;
+function* sortedTexts(texts: readonly string[]): Generator<void, readonly string[], void> {
+  let isPlain = true;
+  for (let at = 0; isPlain && at < texts.length; at++) {
+    isPlain = !UNORDERED.test(texts[at]!);
+    if (at % BUILD_CONSTANTS === BUILD_CONSTANTS - 1) yield;
+  }
+  return yield* sorted(texts, isPlain ? compareUnits : compareTexts);
+}
+
+/** No two are the same. */
+function compareUnits(left: string, right: string): number {
+  return left < right ? -1 : 1;
 }

@@ -86,15 +86,15 @@ export class Join {
     this.#open(0);
   }
 
-  /** Tries up to `budget` rows. True: there may be more. */
-  run(budget: number): boolean {
+  /** Tries rows for up to `budget`; what is left of it, 0 or less: there may be more. */
+  run(budget: number): number {
     const last = this.#levels.length - 1;
     let level = this.#level;
     let left = budget;
     while (level >= 0) {
       if (left <= 0) {
         this.#level = level;
-        return true;
+        return left;
       }
       left -= 4 + this.#tried;
       this.#tried = 0;
@@ -107,7 +107,7 @@ export class Join {
       } else level--;
     }
     this.#level = -1;
-    return false;
+    return Math.max(1, left);
   }
 
   /** Goes through the last level. What is left of the budget, 0 or less: it is not at its end yet. */

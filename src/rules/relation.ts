@@ -4,6 +4,10 @@
 
 /** A pair of two constants is looked up in a table of all pairs while that has no more entries than this: 64 MB. */
 const MOST_PAIRS = 2 ** 24;
+/** Room for so many rows is made at once; more in slices, by `makeRoom`. */
+const FEW_ROWS = 16_384;
+/** Rows that one step of making room takes: a fraction of a millisecond. */
+const STEP_ROWS = 20_000;
 /** Of a fact that was given. */
 export const GIVEN = -1;
 
@@ -56,10 +60,10 @@ export class Relation {
     const found = this.#slots[slot]! - 1;
     if (found >= 0) return found;
     const row = this.count++;
-    if (row === this.confidences.length) this.#grow();
+    if (row === this.confidences.length) atOnce(this.#grow());
     for (let column = 0; column < this.arity; column++) this.columns[column]![row] = tuple[column]!;
     this.#slots[slot] = row + 1;
-    if (!this.#isPairTable && this.count * 2 > this.#slots.length) this.#rehash();
+    if (this.#isCrowdedBy(this.count)) atOnce(this.#rehash());
     return row;
   }
 
@@ -78,36 +82,61 @@ export class Relation {
     }
   }
 
-  #grow(): void {
-    const room = this.confidences.length * 2;
-    this.columns = this.columns.map((column) => grown(column, room));
-    const confidences = new Float64Array(room);
-    confidences.set(this.confidences);
-    this.confidences = confidences;
-    this.depths = grown(this.depths, room);
-    this.rules = grown(this.rules, room);
-    this.premises = grown(this.premises, room * this.width);
+  /** Whether making room for so many rows more would take long while they are put: `makeRoom` before. */
+  needsRoom(rows: number): boolean {
+    const count = this.count + rows;
+    return this.count >= FEW_ROWS && (count > this.confidences.length || this.#isCrowdedBy(count));
   }
 
-  #rehash(): void {
+  *makeRoom(rows: number): Generator<void, void, void> {
+    const count = this.count + rows;
+    while (count > this.confidences.length) yield* this.#grow();
+    while (this.#isCrowdedBy(count)) yield* this.#rehash();
+  }
+
+  #isCrowdedBy(count: number): boolean {
+    return !this.#isPairTable && count * 2 > this.#slots.length;
+  }
+
+  /** A step copies one array. */
+  *#grow(): Generator<void, void, void> {
+    const room = this.confidences.length * 2;
+    const columns: Int32Array[] = [];
+    for (const column of this.columns) {
+      columns.push(grown(column, room));
+      yield;
+    }
+    const confidences = new Float64Array(room);
+    confidences.set(this.confidences);
+    yield;
+    const depths = grown(this.depths, room);
+    yield;
+    const rules = grown(this.rules, room);
+    yield;
+    this.premises = grown(this.premises, room * this.width);
+    this.columns = columns;
+    this.confidences = confidences;
+    this.depths = depths;
+    this.rules = rules;
+  }
+
+  *#rehash(): Generator<void, void, void> {
     const length = this.#slots.length * 4;
     const pairs = this.#constants * this.#constants;
-    if (this.arity === 2 && pairs <= MOST_PAIRS && pairs <= length * 4) {
-      this.#slots = new Int32Array(pairs);
-      this.#isPairTable = true;
-      const [first, second] = this.columns as [Int32Array, Int32Array];
-      for (let row = 0; row < this.count; row++) this.#slots[first[row]! * this.#constants + second[row]!] = row + 1;
-      return;
-    }
-    this.#slots = new Int32Array(length);
-    this.#mask = length - 1;
+    const isPairTable = this.arity === 2 && pairs <= MOST_PAIRS && pairs <= length * 4;
+    const slots = new Int32Array(isPairTable ? pairs : length);
+    const mask = length - 1;
     const tuple = new Int32Array(this.arity);
     for (let row = 0; row < this.count; row++) {
       for (let column = 0; column < this.arity; column++) tuple[column] = this.columns[column]![row]!;
-      let slot = hashOf(tuple, this.arity) & this.#mask;
-      while (this.#slots[slot] !== 0) slot = (slot + 1) & this.#mask;
-      this.#slots[slot] = row + 1;
+      let slot = isPairTable ? tuple[0]! * this.#constants + tuple[1]! : hashOf(tuple, this.arity) & mask;
+      while (slots[slot] !== 0) slot = (slot + 1) & mask;
+      slots[slot] = row + 1;
+      if (row % STEP_ROWS === STEP_ROWS - 1) yield;
     }
+    this.#slots = slots;
+    this.#mask = mask;
+    this.#isPairTable = isPairTable;
   }
 
   /** Different values of a column, at least 1; as of when the relation was at least half as long as now. */
@@ -125,6 +154,10 @@ export class Relation {
     known.count = Math.max(1, count);
     return known.count;
   }
+}
+
+function atOnce(steps: Generator<void, void, void>): void {
+  while (steps.next().done !== true);
 }
 
 function hashOf(tuple: Int32Array, arity: number): number {

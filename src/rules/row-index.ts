@@ -40,8 +40,9 @@ export function* buildSorted(
 export class ChainedIndex {
   readonly kind = 'chained';
   readonly columns: readonly number[];
-  /** Row, -1: none. */
+  /** Row + 1, 0: none. */
   heads: Int32Array;
+  /** Row, -1: none. */
   next = new Int32Array(16);
   /** Rows that are in it. */
   covered = 0;
@@ -50,25 +51,28 @@ export class ChainedIndex {
   constructor(relation: Relation, columns: readonly number[], constants: number) {
     this.#relation = relation;
     this.columns = columns;
-    this.heads = new Int32Array(columns.length === 1 ? Math.max(1, constants) : 64).fill(-1);
+    this.heads = new Int32Array(columns.length === 1 ? Math.max(1, constants) : 64);
   }
 
   /** Takes in the rows that came since. */
   *update(): Generator<void, void, void> {
     const { count, confidences } = this.#relation;
     if (this.covered === count) return;
-    if (this.next.length < count) this.next = grown(this.next, confidences.length);
+    if (this.next.length < count) {
+      this.next = grown(this.next, confidences.length);
+      if (count > BUILD_ROWS) yield;
+    }
     const hashed = this.columns.length > 1;
     if (hashed && count * 2 > this.heads.length) {
       let length = this.heads.length;
       while (length < count * 4) length *= 2;
-      this.heads = new Int32Array(length).fill(-1);
+      this.heads = new Int32Array(length);
       this.covered = 0;
     }
     for (let row = this.covered; row < count; row++) {
       const slot = hashed ? this.#slotOfRow(row) : this.#relation.columns[this.columns[0]!]![row]!;
-      this.next[row] = this.heads[slot]!;
-      this.heads[slot] = row;
+      this.next[row] = this.heads[slot]! - 1;
+      this.heads[slot] = row + 1;
       if (row % BUILD_ROWS === BUILD_ROWS - 1) yield;
     }
     this.covered = count;
@@ -82,10 +86,10 @@ export class ChainedIndex {
 
   /** The newest row of the values that stand in `registers` at `keys`, in the order of `columns`. */
   head(registers: Int32Array, keys: Int32Array): number {
-    if (keys.length === 1) return this.heads[registers[keys[0]!]!]!;
+    if (keys.length === 1) return this.heads[registers[keys[0]!]!]! - 1;
     let hash = 0;
     for (let at = 0; at < keys.length; at++) hash = mix(hash, registers[keys[at]!]!);
-    return this.heads[hash & (this.heads.length - 1)]!;
+    return this.heads[hash & (this.heads.length - 1)]! - 1;
   }
 }
 

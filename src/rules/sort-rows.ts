@@ -2,8 +2,18 @@
 
 /** Rows that one step takes: some tenths of a millisecond. */
 const STEP_ROWS = 20_000;
+/** Constants that one step takes. */
+const STEP_CONSTANTS = 500_000;
 /** Few rows beside many constants are sorted by comparing. */
 const COUNTING_SHARE = 8;
+const MOST_COMPARED = 4096;
+
+/** The rows from one to before another. */
+export function rowsFrom(from: number, to: number): Int32Array<ArrayBuffer> {
+  const rows = new Int32Array(to - from);
+  for (let place = 0; place < rows.length; place++) rows[place] = from + place;
+  return rows;
+}
 
 /** `rows`, sorted. Equal rows keep their order. `constants`: one more than the greatest number. */
 export function* sortRows(
@@ -11,33 +21,47 @@ export function* sortRows(
   rows: Int32Array<ArrayBuffer>,
   constants: number,
 ): Generator<void, Int32Array<ArrayBuffer>, void> {
-  if (isSorted(columns, rows)) return rows;
-  yield;
-  if (rows.length * COUNTING_SHARE < constants) return rows.sort((a, b) => compareRows(columns, a, b) || a - b);
+  if (yield* areSorted(columns, rows)) return rows;
+  if (rows.length <= MOST_COMPARED && rows.length * COUNTING_SHARE < constants)
+    return rows.sort((a, b) => compareRows(columns, a, b) || a - b);
   let from = rows;
   let to = new Int32Array(rows.length);
   // The last column first: each pass keeps the order of the one before.
   for (let at = columns.length - 1; at >= 0; at--) {
-    const values = columns[at]!;
-    const offsets = new Int32Array(constants + 1);
-    for (let place = 0; place < from.length; place++) {
-      offsets[values[from[place]!]! + 1]!++;
-      if (place % STEP_ROWS === STEP_ROWS - 1) yield;
-    }
-    for (let value = 0; value < constants; value++) offsets[value + 1]! += offsets[value]!;
-    for (let place = 0; place < from.length; place++) {
-      const row = from[place]!;
-      to[offsets[values[row]!]!++] = row;
-      if (place % STEP_ROWS === STEP_ROWS - 1) yield;
-    }
+    yield* sortByColumn(columns[at]!, from, to, constants);
     [from, to] = [to, from];
-    yield;
   }
   return from;
 }
 
-function isSorted(columns: readonly Int32Array[], rows: Int32Array): boolean {
-  for (let at = 1; at < rows.length; at++) if (compareRows(columns, rows[at - 1]!, rows[at]!) > 0) return false;
+function* sortByColumn(
+  values: Int32Array,
+  from: Int32Array,
+  to: Int32Array,
+  constants: number,
+): Generator<void, void, void> {
+  const offsets = new Int32Array(constants + 1);
+  for (let place = 0; place < from.length; place++) {
+    offsets[values[from[place]!]! + 1]!++;
+    if (place % STEP_ROWS === STEP_ROWS - 1) yield;
+  }
+  for (let value = 0; value < constants; value++) {
+    offsets[value + 1]! += offsets[value]!;
+    if (value % STEP_CONSTANTS === STEP_CONSTANTS - 1) yield;
+  }
+  for (let place = 0; place < from.length; place++) {
+    const row = from[place]!;
+    to[offsets[values[row]!]!++] = row;
+    if (place % STEP_ROWS === STEP_ROWS - 1) yield;
+  }
+  yield;
+}
+
+function* areSorted(columns: readonly Int32Array[], rows: Int32Array): Generator<void, boolean, void> {
+  for (let at = 1; at < rows.length; at++) {
+    if (compareRows(columns, rows[at - 1]!, rows[at]!) > 0) return false;
+    if (at % STEP_ROWS === 0) yield;
+  }
   return true;
 }
 

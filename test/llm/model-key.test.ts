@@ -25,8 +25,8 @@ describe('keyFor', () => {
       undefined,
       null,
       'https://api.openai.com/v1',
-      'https://API.openai.com./v2/',
-      'https://api.openai.com:443',
+      'https://API.openai.com./v1/',
+      'https://api.openai.com:443/v1',
     ];
     for (const requestedBaseUrl of same) expect(choose({ requestedBaseUrl }), String(requestedBaseUrl)).toBe(OWN);
     expect(choose({ requestedKey: null })).toBe(OWN);
@@ -36,6 +36,9 @@ describe('keyFor', () => {
 
   it.each([
     'https://evil.example/v1',
+    'https://api.openai.com/v2',
+    'https://api.openai.com/v1/chat/completions',
+    'https://api.openai.com',
     'https://api.openai.com.evil.example/v1',
     'https://api.openai.com@evil.example/v1',
     'https://evil.example/api.openai.com',

@@ -177,6 +177,12 @@ describe('the firewall', () => {
     'not ',
     '<br ',
     '\u0301\u0316',
+    '[HEDGE-1]\n',
+    '<br><p x',
+    '{"a":"b\\n',
+    '[HEDGE-1-999]. ',
+    '"a."',
+    '\n',
     'Nodes 3 and 9 met [HEDGE-1]. ',
   ])('takes a megabyte of %j in small steps', (piece) => {
     const steps = firewallSteps(piece.repeat(2 ** 20 / piece.length), support);

@@ -1,0 +1,167 @@
+// Values that a stretch says of one event must be of one event: edges and steps that are cited side by side lend each other nothing.
+//
+// "Nodes 3 and 4 met [HEDGE-1] [HEDGE-2]" needs one edge, or one step, that holds both. What may be spread over several:
+// - clauses that each agree with one of them ("... at noon, and nodes 1 and 4 met later");
+// - a first member alone whom each other one meets somewhere ("Node 1 met nodes 2 and 4");
+// - a way from member to member ("from 3 through 1 to 4");
+// - several times, or several values of one field, each of an edge with all the members ("met at 10:00 and 11:00");
+// - members and values that are listed without being said to belong together ("appear in hyperedges 1 and 3").
+
+import { problemOf, repeatedIn, timeAgrees } from './claims.ts';
+import { hasBetween, type Values } from './edge-values.ts';
+import { type Counted, countedBy, durationUnit } from './field-words.ts';
+import { folded } from './lookalikes.ts';
+import { type Cited, isOneOf, type NumberClaim } from './number-claims.ts';
+import { formatTag, type Tag } from './tags.ts';
+
+/** A longer list of tags is compared by members alone. */
+const MOST_UNITS = 64;
+const PROBLEM = 'nothing that it cites holds these values together';
+/** What joins members into one event. */
+const JOINING =
+  /\b(?:met|meet(?:s|ing)?|with|together|joint(?:ly)?|join(?:s|ed)|shar(?:e|es|ed|ing)|link(?:s|ed)?|co-?occur\w*|contact(?:s|ed)?|talk(?:s|ed)?|each other|one another|same|knows?|knew|collaborat\w*|interact\w*|connect\w*|paired|between|both at)\b/i;
+/** What only lists them. */
+const LISTING =
+  /\b(?:respectively|each|every|separate(?:ly)?|appear(?:s|ed|ing)?|occur(?:s|red)?|participat\w*|took part|involv\w*|active|seen|present|record(?:s|ed)|listed|mentioned|named|among|across|includ\w*|contain\w*|total|altogether|overall|hyperedges? \d|events? \d|edges? \d)\b/i;
+const WAY = /\b(?:through|via|then|after that|followed|chain|path|way|reach(?:es|ed)?|from|indirect(?:ly)?|passing)\b/i;
+const CLAUSE =
+  /;|[,\u2014\u2013](?:\s*(?:and|but|while|whereas|then))?\s+(?=(?:nodes?|members?|at|on|the|hyperedges?|events?|both|later|then)\b)|\s(?:and|but|while|whereas|then)\s+(?=(?:nodes?|members?|the|hyperedges?|events?|later|then|at)\b)/gi;
+const LIST_GAP = /^["'\])*_`]*\s*(?:[,;&/+]|and|or|,\s*(?:and|or))\s*(?:nodes?\s+)?["'[(*_`]*$/i;
+
+export interface Sides {
+  /** What tags stand for. */
+  values: (tags: readonly Tag[]) => Values;
+  sentence: Values;
+  derives: (fact: string) => boolean;
+}
+
+/** Why a stretch that agrees with its tags taken together still does not stand; undefined when it does. */
+export function mixtureProblem(text: string, tags: readonly Tag[], sides: Sides): string | undefined {
+  const units = unitsOf(tags);
+  if (units.length < 2) return undefined;
+  const values = sides.values(tags);
+  const said = saidIn(folded(text), { beside: values, sentence: sides.sentence }, sides.derives);
+  if (said === undefined || said.members.length + said.others.length < 2) return undefined;
+  if (said.members.length === 0 && new Set(said.others.map(({ kind }) => kind)).size < 2) return undefined;
+  if (LISTING.test(text) && !JOINING.test(text)) return undefined;
+  const rules = tags.filter(({ kind }) => kind === 'RULE');
+  const single = units.slice(0, MOST_UNITS).map((unit) => sides.values([unit, ...rules]));
+  if (agreesWithOne(text, single, sides)) return undefined;
+  if (said.members.length > 0 && isSpread(text, said, single)) return undefined;
+  const clauses = text.split(CLAUSE);
+  if (clauses.length > 1 && clauses.every((clause) => clauseAgrees(clause, single, values, sides))) return undefined;
+  return PROBLEM;
+}
+
+function unitsOf(tags: readonly Tag[]): Tag[] {
+  const units = new Map(tags.filter(({ kind }) => kind !== 'RULE').map((tag) => [formatTag(tag), tag]));
+  return [...units.values()];
+}
+
+function agreesWithOne(text: string, single: readonly Values[], { sentence, derives }: Sides): boolean {
+  return single.some((beside) => problemOf(text, { beside, sentence }, derives) === undefined);
+}
+
+function clauseAgrees(clause: string, single: readonly Values[], pooled: Values, sides: Sides): boolean {
+  const said = saidIn(folded(clause), { beside: pooled, sentence: sides.sentence }, sides.derives);
+  if (said === undefined) return false;
+  const values = said.members.length + said.others.length;
+  // A clause with one value alone may be the other half of a claim: "between node 3 | and node 4 there is a link".
+  return values === 0 || (values === 1 ? LISTING.test(clause) : agreesWithOne(clause, single, sides));
+}
+
+interface Other {
+  /** Its field. */
+  kind: string;
+  holds(values: Values): boolean;
+}
+
+interface Said {
+  /** Different ones, in order of first mention. */
+  members: number[];
+  /** The first one is no part of a list. */
+  isFirstAlone: boolean;
+  others: Other[];
+}
+
+/** Undefined when the text is wrong whatever it is compared with. */
+function saidIn(text: string, cited: Cited, derives: (fact: string) => boolean): Said | undefined {
+  const repeated = repeatedIn(text, cited, derives);
+  if (typeof repeated === 'string') return undefined;
+  const { numbers, times, masked } = repeated;
+  const members: number[] = [];
+  const others: Other[] = [];
+  let first: NumberClaim | undefined;
+  let isFirstAlone = true;
+  let listField: string | undefined;
+  for (const [index, claim] of numbers.entries()) {
+    const found = memberNumbers(claim, masked, cited.beside);
+    for (const member of found) if (!members.includes(member)) members.push(member);
+    if (found.length > 0 && first === undefined) {
+      first = claim;
+      const next = numbers[index + 1];
+      const gap = next === undefined ? '' : masked.slice(claim.token.end, next.token.start);
+      isFirstAlone = found.length === 1 && (next === undefined || !LIST_GAP.test(gap));
+    }
+    const before = numbers[index - 1];
+    const isListed = before !== undefined && LIST_GAP.test(masked.slice(before.token.end, claim.token.start));
+    listField = claim.field ?? (isListed ? listField : undefined);
+    const { token, bound } = claim;
+    const isSeconds = listField === undefined && found.length === 0 && isOneOf(token, cited.beside.field('event_ts'));
+    const field = isSeconds ? 'event_ts' : listField;
+    if (field !== undefined && !PLACES.has(field) && bound === 'equal')
+      others.push({ kind: field, holds: (values) => isOneOf(token, values.field(field), { approximate: true }) });
+  }
+  for (const { token } of times) {
+    if (token.bound === 'equal') others.push({ kind: 'event_ts', holds: (values) => timeAgrees(token, values) });
+  }
+  return { members, isFirstAlone, others };
+}
+
+const COUNTING: ReadonlySet<Counted> = new Set<Counted>(['members', 'edges', 'facts']);
+/** Fields that name what is cited, and members. */
+const PLACES: ReadonlySet<string> = new Set(['member', 'id', 'step', 'rule', 'size', 'confidence']);
+
+function memberNumbers({ token, field }: NumberClaim, text: string, values: Values): number[] {
+  if (field !== undefined && field !== 'member') return [];
+  if (field === undefined && (token.word || token.percent || token.ordinal)) return [];
+  const after = text.slice(token.end, token.end + 60);
+  if (field === undefined && (durationUnit(after) !== undefined || COUNTING.has(countedBy(after)))) return [];
+  const tokens = token.parts.length > 0 ? token.parts : [token];
+  const known = (value: number) =>
+    hasBetween(values.field('member'), value, value) || hasBetween(values.field('arg'), value, value);
+  return tokens.flatMap(({ readings }) =>
+    readings
+      .map(({ value }) => value)
+      .filter(known)
+      .slice(0, 1),
+  );
+}
+
+function isSpread(text: string, { members, isFirstAlone, others }: Said, single: readonly Values[]): boolean {
+  const meets = (a: number, b: number) => single.some((values) => holdsAll(values, [a, b]));
+  const kinds = new Set(others.map(({ kind }) => kind));
+  if (others.length === 0 || others.length > 1) {
+    const [first, ...rest] = members as [number, ...number[]];
+    if (isFirstAlone && rest.length > 1 && rest.every((other) => meets(first, other))) return true;
+    if (WAY.test(text) && rest.length > 0 && isConnected(members, meets)) return true;
+  }
+  if (kinds.size !== 1 || others.length < 2) return false;
+  return others.every(({ holds }) => single.some((values) => holdsAll(values, members) && holds(values)));
+}
+
+/** In one edge, or among the arguments of one step. */
+function holdsAll(values: Values, members: readonly number[]): boolean {
+  return (
+    values.edges.some((edge) => members.every((member) => edge.members.includes(member))) ||
+    values.steps.some((step) => members.every((member) => step.args.includes(member)))
+  );
+}
+
+function isConnected(members: readonly number[], meets: (a: number, b: number) => boolean): boolean {
+  const reached = new Set(members.slice(0, 1));
+  for (const from of reached) {
+    for (const to of members) if (!reached.has(to) && meets(from, to)) reached.add(to);
+  }
+  return reached.size === members.length;
+}

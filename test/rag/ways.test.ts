@@ -1,0 +1,36 @@
+// Through which nodes edges are found: every edge that holds enough of them lies on a way.
+
+import { describe, expect, it } from 'vitest';
+import { waysTo } from '../../src/rag/ways.ts';
+import { Random } from '../support/random.ts';
+
+describe('ways to the edges that hold some of several nodes', () => {
+  it.each([1, 2, 3, 5, 8, 12, 40])('of %i nodes find each that holds enough', (count) => {
+    const random = new Random(count);
+    const nodes = Array.from({ length: count }, (_, node) => node * 3);
+    for (let least = 1; least <= count; least++) {
+      for (const rows of [0, 1_000_000]) {
+        const ways = waysTo(nodes, least, rows);
+        expect(ways.length).toBeLessThanOrEqual(190);
+        for (let round = 0; round < 20; round++) {
+          const members = new Set(nodes);
+          while (members.size > least) members.delete(nodes[random.below(count)]!);
+          expect(ways.some((way) => way.every((node) => members.has(node)))).toBe(true);
+        }
+      }
+    }
+  });
+
+  it('are pairs of the rarest where that saves rows', () => {
+    const nodes = [5, 1, 4, 2];
+    expect(waysTo(nodes, 3, 1_000_000)).toEqual([
+      [5, 1],
+      [5, 4],
+      [1, 4],
+    ]);
+    expect(waysTo(nodes, 3, 10)).toEqual([[5], [1]]);
+    expect(waysTo(nodes, 4, 10)).toEqual([nodes]);
+    expect(waysTo(nodes, 1, 1_000_000)).toEqual([[5], [1], [4], [2]]);
+    expect(waysTo([], 1, 10)).toEqual([[]]);
+  });
+});
