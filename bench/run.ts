@@ -20,6 +20,7 @@ import { runRestart } from './restart.ts';
 import { type BenchRow, tableOf } from './row.ts';
 import { runStatements } from './statements.ts';
 import { runTexts } from './texts.ts';
+import { runVirtual } from './virtual.ts';
 import { Workspace } from './workspace.ts';
 
 const PARTS: Readonly<Record<string, Part>> = {
@@ -36,6 +37,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   memory: runMemory,
   analytics: runAnalytics,
   reasoning: runReasoning,
+  virtual: runVirtual,
 };
 
 async function run(names: readonly string[], tiny: boolean, jsonFile: string | undefined): Promise<void> {

@@ -1,4 +1,4 @@
-// `hedgerow`: the embedded database, its measures, rules and reasoning, without HTTP.
+// `hedgerow`: the embedded database, its measures, rules, reasoning and virtual graphs, without HTTP.
 
 export {
   Analytics,
@@ -42,3 +42,16 @@ export {
   RuleStore,
   readRuleSet,
 } from './rules/index.ts';
+export {
+  type HydratedEdge,
+  type Materialized,
+  type MaterializeRequest,
+  type ProposeAnswer,
+  type ProposeRequest,
+  type QueryRequest,
+  type RefineProposal,
+  type RunningQuery,
+  VirtualGraphs,
+  type VirtualOptions,
+} from './virtual/index.ts';
+export type { BackendSpec, VirtualGraph, VirtualSpec } from './virtual/spec.ts';

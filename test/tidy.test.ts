@@ -39,7 +39,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   http: [...BASE, 'engine', 'observe', 'access', 'query', 'analytics', 'rag', 'virtual'], // the services a route is given name the engine and the rooms; no resource
   routes: [...BASE, 'http', 'engine', 'observe', ...ROOMS, 'rules'],
   client: [...BASE, 'http', 'routes'], // types only, see below
-  'index.ts': [...BASE, 'engine', 'core', 'analytics', 'rules', 'rag'],
+  'index.ts': [...BASE, 'engine', 'core', 'analytics', 'rules', 'rag', 'virtual'],
   'app.ts': [...BASE, 'config.ts', 'observe', 'engine', ...ROOMS, 'rules', 'llm', 'http', 'routes', 'storage'],
   cli: [
     ...BASE,

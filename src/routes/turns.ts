@@ -1,7 +1,6 @@
 // Long work of a request beside other requests: in slices, until its deadline, as long as its client is there.
 
 import { refusal } from '../errors.ts';
-import { checkDeadline } from '../http/deadline.ts';
 import type { Call } from '../http/route.ts';
 import type { Turns } from '../rag/index.ts';
 
@@ -26,6 +25,13 @@ export async function inTurns<T>(call: Call, work: (turns: Turns) => Promise<T>)
   }
 }
 
+function tooLong({ services }: Call): Error {
+  return refusal(
+    'timeout',
+    `The answer had not begun after ${services.queryTimeoutMs} ms. Narrow the rules, or the edges they see (top_k, a window, nodes).`,
+  );
+}
+
 async function inSlices<T>(steps: Generator<void, T, void>, call: Call, gone: () => Error): Promise<T> {
   const first = steps.next();
   if (first.done === true) return first.value;
@@ -33,7 +39,7 @@ async function inSlices<T>(steps: Generator<void, T, void>, call: Call, gone: ()
   try {
     await call.services.slices.run(() => {
       if (call.client.gone) throw gone();
-      checkDeadline(call);
+      if (call.services.now() > call.deadlineMs) throw tooLong(call);
       const step = steps.next();
       if (step.done === true) ended = step;
       return step.done !== true;

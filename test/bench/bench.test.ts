@@ -17,7 +17,13 @@ import { runRestart } from '../../bench/restart.ts';
 import { benchRow, tableOf } from '../../bench/row.ts';
 import { runStatements } from '../../bench/statements.ts';
 import { syntheticEdges } from '../../bench/synthetic.ts';
+import { runVirtual } from '../../bench/virtual.ts';
+import { openDirect } from '../../bench/virtual-direct.ts';
 import { Workspace } from '../../bench/workspace.ts';
+
+const duckdb = await openDirect();
+duckdb?.close();
+if (duckdb === undefined) console.warn('the part virtual gives no rows: @duckdb/node-api is not installed');
 
 describe('parts of the benches', () => {
   let workspace: Workspace;
@@ -39,6 +45,7 @@ describe('parts of the benches', () => {
     ['guard', runGuard, 3],
     ['restart', runRestart, 2],
     ['reasoning', runReasoning, 18],
+    ['virtual', runVirtual, duckdb === undefined ? 0 : 10],
     ['memory', runMemory, 1],
     ['analytics', runAnalytics, 12],
   ];

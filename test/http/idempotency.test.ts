@@ -117,6 +117,10 @@ describe('a write with the same Idempotency-Key', () => {
     // Statements are in query.test.ts, rules in rules.test.ts.
     const others = ['POST /v1/indexes', 'DELETE /v1/indexes/{table}/{column}', 'POST /v1/backup', 'POST /v1/query'];
     others.push('POST /v1/rules', 'DELETE /v1/rules/{id}');
+    // In virtual-specs.test.ts and virtual-materialize.test.ts.
+    const graph = '/v1/virtual/graphs/{id}';
+    others.push('POST /v1/virtual/graphs', `PUT ${graph}`, `DELETE ${graph}`, `DELETE ${graph}/cache`);
+    others.push(`POST ${graph}/materialize`);
     const taking = routes.filter((route) => route.idempotent).map(({ method, path }) => `${method} ${path}`);
     expect(taking.filter((name) => !covered.has(name) && !others.includes(name))).toEqual([]);
     for (const route of routes) {

@@ -6,7 +6,7 @@ import { routes } from '../../src/routes/index.ts';
 import { expectGolden } from '../support/golden.ts';
 import { CALLERS, type Caller, FORMS, type Form, type Keys, makeKeys } from './callers.ts';
 import { ADMIN_KEY, type ChildServer, startChild } from './child.ts';
-import { recipeOf, type Sent, send } from './valid-requests.ts';
+import { makeTrips, recipeOf, type Sent, send } from './valid-requests.ts';
 
 /** Section 4 of the specification, and what the contract adds. */
 const SPECIFIED: Readonly<Record<Role, readonly string[]>> = {
@@ -30,6 +30,13 @@ const SPECIFIED: Readonly<Record<Role, readonly string[]>> = {
     'POST /v1/rag/query',
     'GET /v1/rag/parse',
     'GET /v1/rag/interactions/{id}',
+    'GET /v1/virtual/backends',
+    'POST /v1/virtual/propose',
+    'GET /v1/virtual/graphs',
+    'GET /v1/virtual/graphs/{id}',
+    'GET /v1/virtual/graphs/{id}/introspect',
+    'POST /v1/virtual/graphs/{id}/compile',
+    'POST /v1/virtual/graphs/{id}/query',
   ],
   readwrite: [
     'POST /v1/hyperedges',
@@ -39,6 +46,11 @@ const SPECIFIED: Readonly<Record<Role, readonly string[]>> = {
     'POST /v1/batch',
     'POST /v1/rules',
     'DELETE /v1/rules/{id}',
+    'POST /v1/virtual/graphs',
+    'PUT /v1/virtual/graphs/{id}',
+    'DELETE /v1/virtual/graphs/{id}',
+    'DELETE /v1/virtual/graphs/{id}/cache',
+    'POST /v1/virtual/graphs/{id}/materialize',
   ],
   admin: [
     'POST /v1/tables',
@@ -66,6 +78,7 @@ let server: ChildServer;
 let keys: Keys;
 beforeAll(async () => {
   server = await startChild();
+  makeTrips(join(server.dir, 'virtual'));
   keys = await makeKeys(server.url);
 });
 afterAll(() => server.stop());
@@ -349,6 +362,7 @@ describe('with HEDGEROW_AUTH_DISABLED=1', () => {
   let open: ChildServer;
   beforeAll(async () => {
     open = await startChild({ environment: { HEDGEROW_AUTH_DISABLED: '1' } });
+    makeTrips(join(open.dir, 'virtual'));
   });
   afterAll(() => open.stop());
 

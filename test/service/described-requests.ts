@@ -1,7 +1,10 @@
 // For every status a route lists, the request that really brings it about, and the world in which it does.
 
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Operation } from './described-answers.ts';
-import { type Answered, recipeOf, type Sent } from './valid-requests.ts';
+import { ALL_TRIPS, type Answered, makeTrips, recipeOf, type Sent, TRIPS } from './valid-requests.ts';
 import { damagedDisk, startWorld, type World, type WorldOptions } from './worlds.ts';
 
 /** How each world differs from an everyday one. */
@@ -17,15 +20,23 @@ const WORLDS = {
   hurried: { queryTimeoutMs: 20 },
   damaged: {},
   full: {},
+  /** Without the package of the backends of virtual graphs. */
+  bare: { rooms: { installed: () => false } },
 } as const satisfies Record<string, WorldOptions>;
 
 export class Worlds {
+  /** Of virtual graphs. */
+  readonly #root = mkdtempSync(join(tmpdir(), 'hedgerow-worlds-'));
   readonly #started = new Map<string, Promise<World>>();
 
   get(name: keyof typeof WORLDS): Promise<World> {
     let world = this.#started.get(name);
     if (world === undefined) {
-      world = name === 'damaged' ? damaged() : startWorld(WORLDS[name]);
+      makeTrips(this.#root);
+      writeFileSync(join(this.#root, 'late.csv'), 'trip_id,origin_id,target_id,left_at\n1,5,7,9223372036854775807\n');
+      const own: WorldOptions = WORLDS[name];
+      const options = { ...own, rooms: { ...own.rooms, virtualRoot: this.#root } };
+      world = name === 'damaged' ? damaged(options) : startWorld(options);
       this.#started.set(name, world);
     }
     return world;
@@ -33,12 +44,13 @@ export class Worlds {
 
   async close(): Promise<void> {
     for (const world of this.#started.values()) await (await world).close();
+    rmSync(this.#root, { recursive: true });
   }
 }
 
 /** The table is known to be damaged once something was read of it. */
-async function damaged(): Promise<World> {
-  const world = await startWorld({ disk: await damagedDisk() });
+async function damaged(options: WorldOptions): Promise<World> {
+  const world = await startWorld({ ...options, disk: await damagedDisk() });
   await world.as('admin', { method: 'GET', path: '/v1/hyperedges?start_ts=0&end_ts=100' });
   return world;
 }
@@ -148,6 +160,58 @@ const OWN: Readonly<Record<string, Make>> = {
   'ragQuery 502': missing('/v1/rag/query', { query: 'node 1', mode: 'neuro' }),
   'parseQuestion 404': missing('/v1/rag/parse?query=x&table=nope'),
   'getInteraction 404': missing('/v1/rag/interactions/nope'),
+  'listVirtualBackends 404': async (target, worlds) => good(target, await worlds.get('bare')),
+  'listVirtualGraphs 404': async (target, worlds) => good(target, await worlds.get('bare')),
+  'proposeVirtualGraph 404': async (target, worlds) => good(target, await worlds.get('bare')),
+  'createVirtualGraph 404': async (target, worlds) => good(target, await worlds.get('bare')),
+  'createVirtualGraph 409': async (target, worlds) => {
+    const world = await worlds.get('usual');
+    await world.as('admin', { method: 'POST', path: target.path, body: TRIPS });
+    return world.as('admin', { method: 'POST', path: target.path, body: TRIPS });
+  },
+  'proposeVirtualGraph 403': async ({ method, path }, worlds) => {
+    const body = { backend: TRIPS.backend, save: true };
+    return (await worlds.get('usual')).as('readonly', { method, path, body });
+  },
+  'proposeVirtualGraph 409': async ({ method, path }, worlds) => {
+    const world = await worlds.get('usual');
+    await world.as('admin', { method: 'POST', path: '/v1/virtual/graphs', body: TRIPS });
+    return world.as('admin', { method, path, body: { backend: TRIPS.backend, id: 'trips', save: true } });
+  },
+  'proposeVirtualGraph 502': missing('/v1/virtual/propose', { backend: { type: 'csv', path: 'gone.csv' } }),
+  'getVirtualGraph 404': missing('/v1/virtual/graphs/nope'),
+  'replaceVirtualGraph 404': missing('/v1/virtual/graphs/nope', { ...TRIPS, id: 'nope' }),
+  'deleteVirtualGraph 404': missing('/v1/virtual/graphs/nope'),
+  'deleteVirtualGraph 409': (target, worlds) => whileItRuns(target, worlds),
+  'proposeVirtualGraph 507': async (target, worlds) => {
+    await onFullDisk(target, worlds);
+    const { method, path } = target;
+    return (await worlds.get('full')).as('admin', {
+      method,
+      path,
+      body: { backend: TRIPS.backend, id: 'x', save: true },
+    });
+  },
+  'clearVirtualCache 409': (target, worlds) => whileItRuns(target, worlds),
+  // What is kept under the key is all that it writes.
+  'clearVirtualCache 507': async (target, worlds) => {
+    await onFullDisk(target, worlds);
+    return plain(target, await worlds.get('full'), {
+      path: '/v1/virtual/graphs/trips/cache',
+      headers: { 'idempotency-key': 'full' },
+    });
+  },
+  'clearVirtualCache 404': missing('/v1/virtual/graphs/nope/cache'),
+  'introspectVirtualGraph 404': missing('/v1/virtual/graphs/nope/introspect'),
+  'introspectVirtualGraph 502': ofFile('missing', '/introspect'),
+  'compileVirtualQuery 404': missing('/v1/virtual/graphs/nope/compile', { query: ALL_TRIPS }),
+  'compileVirtualQuery 502': ofFile('missing', '/compile', { query: ALL_TRIPS }),
+  'queryVirtualGraph 404': missing('/v1/virtual/graphs/nope/query', { query: ALL_TRIPS }),
+  'queryVirtualGraph 500': ofFile('late', '/query', { query: ALL_TRIPS }),
+  'queryVirtualGraph 502': ofFile('missing', '/query', { query: ALL_TRIPS }),
+  'materializeVirtualQuery 404': missing('/v1/virtual/graphs/nope/materialize', { query: ALL_TRIPS, table: 't' }),
+  'materializeVirtualQuery 500': ofFile('late', '/materialize', { query: ALL_TRIPS, table: 'never' }),
+  'materializeVirtualQuery 502': ofFile('missing', '/materialize', { query: ALL_TRIPS, table: 'never' }),
   'getDocsFile 404': missing('/docs/nope.js'),
   'getReady 503': async (target, worlds) => plain(target, await worlds.get('starting')),
 };
@@ -157,6 +221,18 @@ export const OWN_PAIRS: readonly string[] = Object.keys(OWN);
 
 function missing(path: string, body?: unknown): Make {
   return async ({ method }, worlds) => (await worlds.get('usual')).as('admin', { method, path, body });
+}
+
+/** Of a graph over another file: one that is not there, or one whose times nobody can have. */
+function ofFile(name: 'missing' | 'late', path: string, body?: unknown): Make {
+  return async ({ method }, worlds) => {
+    const world = await worlds.get('usual');
+    const edges = TRIPS.edges.map((edge) => ({ ...edge, table: name }));
+    const nodes = TRIPS.nodes.map((node) => ({ ...node, table: name }));
+    const graph = { ...TRIPS, id: name, backend: { type: 'csv', path: `${name}.csv` }, nodes, edges };
+    await world.as('admin', { method: 'POST', path: '/v1/virtual/graphs', body: graph });
+    return world.as('admin', { method, path: `/v1/virtual/graphs/${name}${path}`, body });
+  };
 }
 
 async function malformed(target: Target, worlds: Worlds): Promise<Answered> {

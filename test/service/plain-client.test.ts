@@ -1,8 +1,10 @@
 import { spawn, spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { routes } from '../../src/routes/index.ts';
 import { ADMIN_KEY, startChild } from './child.ts';
+import { makeTrips } from './valid-requests.ts';
 
 const CLIENT = fileURLToPath(new URL('plain_client.py', import.meta.url));
 const hasPython = spawnSync('python3', ['--version']).status === 0;
@@ -10,6 +12,7 @@ if (!hasPython) console.log('test/service/plain-client.test.ts is left out: pyth
 
 test.skipIf(!hasPython)('a plain Python client gets through every route', async () => {
   const server = await startChild();
+  makeTrips(join(server.dir, 'virtual'));
   try {
     const client = spawn('python3', [CLIENT, server.url, ADMIN_KEY]);
     let out = '';

@@ -186,6 +186,75 @@ def reason():
     call("GET", "/v1/rules/{id}", id="rule:met", status=404)
 
 
+def virtual():
+    backends = call("GET", "/v1/virtual/backends")["backends"]
+    equal([item["type"] for item in backends], ["duckdb", "parquet", "csv", "json", "postgres"], "backends")
+    backend = {"type": "csv", "path": "trips.csv"}
+    proposed = call("POST", "/v1/virtual/propose", {"backend": backend, "id": "seen"})
+    has(proposed, saved=False, llm_used=False)
+    equal([item["edge"] for item in proposed["rationale"]], [edge["label"] for edge in proposed["spec"]["edges"]], "rationale")
+    spec = {
+        "id": "trips",
+        "name": "Trips",
+        "backend": backend,
+        "nodes": [{"label": "Place", "table": "trips", "id_column": "origin_id"}],
+        "edges": [
+            {
+                "label": "Trip",
+                "shape": "row",
+                "table": "trips",
+                "ts_column": "left_at",
+                "row_member_columns": {"origin": "origin_id", "target": "target_id"},
+                "members": [
+                    {"name": "origin", "node_label": "Place", "role": "src"},
+                    {"name": "target", "node_label": "Place", "role": "dst"},
+                ],
+            }
+        ],
+    }
+    equal(call("POST", "/v1/virtual/graphs", spec, status=201), {**spec, "spec_version": 1}, "stored spec")
+    call("POST", "/v1/virtual/graphs", spec, status=409)
+    call("POST", "/v1/virtual/graphs", {**spec, "id": "out", "backend": {"type": "csv", "path": "../a.csv"}}, status=400)
+    summary = {"id": "trips", "name": "Trips", "backend_type": "csv", "edge_labels": ["Trip"], "node_labels": ["Place"], "spec_version": 1}
+    equal(call("GET", "/v1/virtual/graphs"), {"graphs": [summary]}, "list")
+    [table] = call("GET", "/v1/virtual/graphs/{id}/introspect", id="trips")["tables"]
+    equal((table["name"], [column["name"] for column in table["columns"]], table["row_count"]),
+          ("trips", ["trip_id", "origin_id", "target_id", "left_at"], 2), "introspection")
+    query = "MATCH (t:Trip){origin:Place, target:Place} WHERE origin.id = 5 RETURN t"
+    compiled = call("POST", "/v1/virtual/graphs/{id}/compile", {"query": query}, id="trips")
+    equal(compiled["plan"]["member_predicates"], [{"member": "origin", "op": "=", "value": 5}], "plan")
+    two = "MATCH (t:Trip){origin:Place}, (u:Trip){target:Place} RETURN t"
+    call("POST", "/v1/virtual/graphs/{id}/compile", {"query": two}, status=400, id="trips")
+    answer = call("POST", "/v1/virtual/graphs/{id}/query", {"query": query, "captured_at": 9}, id="trips")
+    has(answer, count=1, skipped=0, sql=compiled["sql"], cached=False, cache_enabled=True)
+    equal(answer["hyperedges"], [{
+        "edge_label": "Trip",
+        "members": [
+            {"vertex_local_id": "place:5", "role": "src", "name": "origin"},
+            {"vertex_local_id": "place:7", "role": "dst", "name": "target"},
+        ],
+        "event_ts": 1700000000,
+        "properties": {"trip_id": 1},
+        "provenance": {"graph": "trips", "spec_version": 1, "captured_at": 9},
+    }], "hyperedges")
+    has(call("POST", "/v1/virtual/graphs/{id}/query", {"query": query, "limit": None}, id="trips"), count=1, cached=True)
+    has(call("POST", "/v1/virtual/graphs/{id}/query", {"query": query, "refresh": True}, id="trips"), cached=False)
+    made = call("POST", "/v1/virtual/graphs/{id}/materialize", {"query": query, "table": "trip_edges"}, status=201, id="trips")
+    has(made, table="trip_edges", nodes_table="trip_edges_nodes", inserted=1, nodes=2)
+    has(call("GET", "/v1/tables/{name}", name="trip_edges"), row_count=1)
+    for name in ["trip_edges", "trip_edges_nodes"]:
+        call("DELETE", "/v1/tables/{name}", name=name)
+    has(call("PUT", "/v1/virtual/graphs/{id}", {**spec, "name": "Others"}, id="trips"), name="Others", spec_version=2)
+    call("PUT", "/v1/virtual/graphs/{id}", {**spec, "id": "other"}, status=400, id="trips")
+    equal(call("DELETE", "/v1/virtual/graphs/{id}/cache", id="trips"), {"id": "trips", "cleared": 0}, "cache")
+    missing = {**spec, "id": "missing", "backend": {"type": "csv", "path": "missing.csv"}}
+    call("POST", "/v1/virtual/graphs", missing, status=201)
+    call("POST", "/v1/virtual/graphs/{id}/query", {"query": query}, status=502, id="missing")
+    for name in ["trips", "missing"]:
+        equal(call("DELETE", "/v1/virtual/graphs/{id}", id=name), {"id": name, "deleted": True}, "deletion")
+    call("GET", "/v1/virtual/graphs/{id}", status=404, id="trips")
+
+
 def batch():
     operations = [
         {"type": "insert", "event_ts": 200, "members": [1, 2]},
@@ -248,6 +317,7 @@ query()
 analytics()
 rules()
 reason()
+virtual()
 batch()
 backup()
 keys()

@@ -1,5 +1,8 @@
 // One valid request for every route of the route table, repeatable: what it takes away is put there first.
 
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
 export interface Sent {
   method: string;
   path: string;
@@ -60,6 +63,45 @@ function withRule(): Recipe {
     make: async (admin) => {
       await admin({ method: 'POST', path: '/v1/rules', body: RULE });
       return { path: '/v1/rules/rule:met' };
+    },
+  };
+}
+
+/** The file that the virtual graphs of these requests lie over; `root` is HEDGEROW_VIRTUAL_ROOT. */
+export function makeTrips(root: string): void {
+  mkdirSync(root, { recursive: true });
+  writeFileSync(join(root, 'trips.csv'), 'trip_id,origin_id,target_id,left_at\n1,5,7,1700000000\n2,7,9,1700000060\n');
+}
+
+export const TRIPS = {
+  id: 'trips',
+  name: 'Trips',
+  backend: { type: 'csv', path: 'trips.csv' },
+  nodes: [{ label: 'Place', table: 'trips', id_column: 'origin_id' }],
+  edges: [
+    {
+      label: 'Trip',
+      shape: 'row',
+      table: 'trips',
+      ts_column: 'left_at',
+      row_member_columns: { origin: 'origin_id', target: 'target_id' },
+      members: [
+        { name: 'origin', node_label: 'Place', role: 'src' },
+        { name: 'target', node_label: 'Place', role: 'dst' },
+      ],
+    },
+  ],
+};
+export const ALL_TRIPS = 'MATCH (t:Trip){origin:Place, target:Place} RETURN t';
+
+/** Of the graph `trips`, which is stored before. */
+function withTrips(status: number, path: string, bodyOf: () => unknown = () => undefined): Recipe {
+  return {
+    status,
+    make: async (admin) => {
+      await admin({ method: 'POST', path: '/v1/virtual/graphs', body: TRIPS });
+      const body = bodyOf();
+      return { path: `/v1/virtual/graphs/trips${path}`, ...(body === undefined ? {} : { body }) };
     },
   };
 }
@@ -125,6 +167,23 @@ const RECIPES: Readonly<Record<string, Recipe>> = {
       return { path: `/v1/rag/interactions/${json.interaction_id}` };
     },
   },
+  'GET /v1/virtual/backends': fixed(200, '/v1/virtual/backends'),
+  'POST /v1/virtual/propose': fixed(200, '/v1/virtual/propose', { backend: TRIPS.backend }),
+  'GET /v1/virtual/graphs': fixed(200, '/v1/virtual/graphs'),
+  'POST /v1/virtual/graphs': {
+    status: 201,
+    make: () => ({ path: '/v1/virtual/graphs', body: { ...TRIPS, id: newName() } }),
+  },
+  'GET /v1/virtual/graphs/{id}': withTrips(200, ''),
+  'PUT /v1/virtual/graphs/{id}': withTrips(200, '', () => TRIPS),
+  'DELETE /v1/virtual/graphs/{id}': withTrips(200, ''),
+  'DELETE /v1/virtual/graphs/{id}/cache': withTrips(200, '/cache'),
+  'GET /v1/virtual/graphs/{id}/introspect': withTrips(200, '/introspect'),
+  'POST /v1/virtual/graphs/{id}/compile': withTrips(200, '/compile', () => ({ query: ALL_TRIPS })),
+  'POST /v1/virtual/graphs/{id}/query': withTrips(200, '/query', () => ({ query: ALL_TRIPS })),
+  'POST /v1/virtual/graphs/{id}/materialize': withTrips(201, '/materialize', () => {
+    return { query: ALL_TRIPS, table: newName() };
+  }),
   'POST /v1/batch': fixed(200, '/v1/batch', { operations: [{ type: 'insert', ...EDGE }] }),
   'POST /v1/backup': {
     status: 200,

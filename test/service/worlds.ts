@@ -8,7 +8,7 @@ import { type ServiceOptions, startService } from '../../src/http/service.ts';
 import { SILENT } from '../../src/observe/log.ts';
 import { UNOBSERVED } from '../../src/observe/observer.ts';
 import { routes } from '../../src/routes/index.ts';
-import { roomsOf } from '../support/rooms.ts';
+import { type RoomOptions, roomsOf } from '../support/rooms.ts';
 import { openSim } from '../support/sim-engine.ts';
 import { type OperationKind, SimFs } from '../support/sim-fs.ts';
 import { type Answered, type Sent, send } from './valid-requests.ts';
@@ -58,11 +58,13 @@ export interface WorldOptions extends Partial<ServiceOptions> {
   /** Default true: the service knows its database. */
   open?: boolean;
   disk?: GatedFs;
+  rooms?: RoomOptions;
 }
 
 export async function startWorld({
   open = true,
   disk = new GatedFs(1),
+  rooms = {},
   ...options
 }: WorldOptions = {}): Promise<World> {
   const schedule = (callback: () => void, delayMs: number) => void setTimeout(callback, delayMs).unref();
@@ -90,7 +92,7 @@ export async function startWorld({
     log: SILENT,
     ...options,
   });
-  if (open) service.open(database, options.authDisabled === true ? undefined : keys, roomsOf(database));
+  if (open) service.open(database, options.authDisabled === true ? undefined : keys, roomsOf(database, rooms));
   const url = `http://127.0.0.1:${service.port}`;
   return {
     url,

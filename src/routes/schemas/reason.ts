@@ -1,8 +1,9 @@
 // Questions and their answers as they are asked for and described.
 
 import { described, finite, integer, integerFrom, tableName, text, titled, v } from '../../http/schema.ts';
+import { parseAnswer, parseQuery } from './rag-parse.ts';
 
-export { parseAnswer, parseQuery } from './rag-parse.ts';
+export { parseAnswer, parseQuery };
 
 const MOST_QUERY_CHARACTERS = 100_000;
 
@@ -20,12 +21,10 @@ const rules = () =>
       'Rules of this request alone; none when empty; null or left out: the stored ones that are enabled.',
     ),
   );
-const upTo = (least: number, most: number) =>
-  v.pipe(
-    integer(),
-    v.minValue(least, `must be an integer from ${least} to ${most}`),
-    v.maxValue(most, `must be an integer from ${least} to ${most}`),
-  );
+const upTo = (least: number, most: number) => {
+  const range = `must be an integer from ${least} to ${most}`;
+  return v.pipe(v.number(range), v.safeInteger(range), v.minValue(least, range), v.maxValue(most, range));
+};
 
 export const reasonBody = v.pipe(
   v.object({
@@ -163,6 +162,7 @@ const shared = {
   proofs: described(v.array(proof), 'One for each derived fact, in the same order.'),
   rules_fired: described(v.array(v.string()), 'RULE-1 first.'),
   truncated: described(v.boolean(), 'More edges matched than top_k: what is absent is absent among those retrieved.'),
+  understood: described(parseAnswer, 'What was made of the text, and what of it was ignored.'),
   reasoning_ms: finite(),
 };
 
