@@ -79,6 +79,8 @@ export function* firewallSteps(answer: string, support: Support): Generator<void
       stripped.push({ sentence: text, reason: verdict.problem });
       continue;
     }
+    // Tags alone state nothing: they neither count nor stay.
+    if (verdict.isBare) continue;
     supported++;
     kept.push({ sentence, text: verdict.spelled });
     for (const { kind, number } of verdict.tags) if (kind === 'HEDGE') cited.add(number);
@@ -102,6 +104,8 @@ interface Verdict {
   problem: string | undefined;
   tags: readonly Tag[];
   spelled: string;
+  /** Nothing but tags. */
+  isBare: boolean;
 }
 
 function checkerOf(support: Support): (text: string, beginsLine: boolean) => Verdict {
@@ -114,7 +118,7 @@ function checkerOf(support: Support): (text: string, beginsLine: boolean) => Ver
   const values = rememberedValues(support);
   return (text, beginsLine) => {
     if (text.length > LONGEST_SENTENCE)
-      return { problem: `it is longer than ${LONGEST_SENTENCE} characters`, tags: [], spelled: text };
+      return { problem: `it is longer than ${LONGEST_SENTENCE} characters`, tags: [], spelled: text, isBare: false };
     const cut = cutAtTags(text);
     const tags = cut.groups.flatMap((group) => group.tags);
     const problem =
@@ -122,7 +126,8 @@ function checkerOf(support: Support): (text: string, beginsLine: boolean) => Ver
       tagProblem(text, tags, support) ??
       echoProblem(text, echoes) ??
       claimProblem(cut, tags, values, derives, beginsLine);
-    return { problem, tags, spelled: problem === undefined ? cut.spelled() : text };
+    const isBare = !cut.texts.some((part) => /[\p{L}\p{N}]/u.test(part));
+    return { problem, tags, spelled: problem === undefined ? cut.spelled() : text, isBare };
   };
 }
 
@@ -163,6 +168,8 @@ function claimProblem(
     beginsLine && cut.texts.some((text) => /\p{L}/u.test(text))
       ? [cut.texts[0]!.slice(0, 40).replace(LIST_MARK, spaces) + cut.texts[0]!.slice(40), ...cut.texts.slice(1)]
       : cut.texts;
+  if (/[\p{L}\p{N}]/u.test(texts[0]!) && LATER_CLAUSE.test(texts.at(-1)!))
+    return 'what follows its last tag has no tag';
   const stretches = stretchesOf({ ...cut, texts });
   const sentence = values(tags);
   const citedBy = (beside: readonly Tag[]): Cited => ({
@@ -189,6 +196,8 @@ function claimProblem(
   return undefined;
 }
 
+/** A clause of its own behind the last tag. */
+const LATER_CLAUSE = /^\s*[;\u2013\u2014\uff1b]\s*\p{L}[\p{L}\p{M}']*\s+\S+\s+\S/u;
 /** The number of a list's item is no claim. */
 const LIST_MARK = /^[\s>#\u2022\u2023\u25e6\u00b7*+\u2013\u2014_-]*\(?\d{1,3}[.)]\*{0,2}(?=\s)/;
 

@@ -17,19 +17,23 @@ export interface Sentence {
 
 /** Line breaks, as characters and as elements of HTML. */
 const BREAK =
-  /\r\n|[\n\r\v\f\u0085\u2028\u2029]|<\/?(?:br|p|li|ul|ol|div|tr|td|th|table|thead|tbody|h[1-6]|hr|blockquote|section)\b[^<>\n]{0,200}>/gi;
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: separators of files, groups, records and units part lines too
+  /\r\n|[\n\r\v\f\u001c-\u001f\u0085\u2022\u2023\u2028\u2029\u25e6\u2043]|<\/?(?:br|p|li|ul|ol|div|tr|td|th|table|thead|tbody|h[1-6]|hr|blockquote|section)\b[^<>\n]{0,200}>/gi;
 /** In JSON a line break is written as two characters. */
 const BREAK_OF_JSON = new RegExp(`${BREAK.source}|\\\\n`, 'gi');
 /** Full stops of all scripts. */
 const STOP =
-  /[.!?\u2026\u203c\u2047-\u2049\u0589\u3002\uff01\uff1f\uff0e\uff61\u0964\u0965\u061f\u06d4\u1362\u1367\u1368\ufe52\ufe56\ufe57\u17d4\u17d5\u104b\u0f0d]/g;
+  /[.!?|\t\u2026\u203c\u203d\u2047-\u2049\u0589\u3002\uff01\uff1f\uff0e\uff61\u0964\u0965\u061f\u06d4\u1362\u1367\u1368\ufe52\ufe56\ufe57\u17d4\u17d5\u104b\u0f0d]/g;
 /** Those that may also stand inside a word or number. */
 const LATIN_STOP = /[.!?\u2026\u0589]/;
 const STOPS =
-  /[.!?\u2026\u203c\u2047-\u2049\u0589\u3002\uff01\uff1f\uff0e\uff61\u0964\u0965\u061f\u06d4\u1362\u1367\u1368\ufe52\ufe56\ufe57\u17d4\u17d5\u104b\u0f0d]*/y;
+  /[.!?|\t\u2026\u203c\u203d\u2047-\u2049\u0589\u3002\uff01\uff1f\uff0e\uff61\u0964\u0965\u061f\u06d4\u1362\u1367\u1368\ufe52\ufe56\ufe57\u17d4\u17d5\u104b\u0f0d]*/y;
 /** Quotes, brackets and emphasis that close after a full stop. */
 const CLOSERS = /["'\u201d\u2019\u00bb\u203a\u300d\u300f)\]\uff09*_`~}]*/y;
-const ASKING = /[?\u2048\u2049\u2047\uff1f\u061f\u1367\ufe56]["'\u201d\u2019\u00bb\u203a\u300d\u300f)\uff09!?*_`~\s]*$/;
+const ASKING = /[?\u2047\uff1f\u061f\u1367\ufe56]["'\u201d\u2019\u00bb\u203a\u300d\u300f)\uff09*_`~\s]*$/;
+/** What is also called out is claimed. */
+const CALLING =
+  /[!\uff01\u203c\u2048\u2049\u203d][?\u2047\uff1f\u061f\u1367\ufe56"'\u201d\u2019\u00bb\u203a\u300d\u300f)\uff09*_`~\s]*$/;
 /** A claim that asks for nothing but consent. */
 const CONSENT =
   /[,;\u2014-]\s*(?:right|ok|okay|yes|no|correct|true|agreed|huh|eh|innit|don't you think|oder|nicht wahr|n'est-ce pas|verdad|(?:is|are|was|were|did|do|does|has|have|had|wo|would|ca|could)n't (?:it|they|he|she|we|you))\s*\?+["')*_\s]*$/i;
@@ -139,7 +143,13 @@ function asSentence(answer: string, start: number, end: number, beginsLine: bool
   const text = answer.slice(start, end);
   let kind: Sentence['kind'] = 'stating';
   if (!/[\p{L}\p{N}]/u.test(text) || FENCE.test(text)) kind = 'structure';
-  else if (ASKING.test(text.slice(-40)) && !CONSENT.test(text.slice(-80)) && !hasTag(text)) kind = 'question';
+  else if (
+    ASKING.test(text.slice(-40)) &&
+    !CALLING.test(text.slice(-40)) &&
+    !CONSENT.test(text.slice(-80)) &&
+    !hasTag(text)
+  )
+    kind = 'question';
   return { start, end, kind, beginsLine };
 }
 
@@ -231,16 +241,22 @@ function runEnd(pattern: RegExp, text: string, at: number): number {
   return Math.max(at, pattern.lastIndex);
 }
 
+/** Behind a full stop without a space: a new clause all the same. */
+const CLAUSE_START =
+  /^(?:nodes?|members?|hyperedges?|events?|edges?|they|someone|everyone|everybody|nobody|all|both)\s/i;
+
 /** Whether the stops at `stop` (up to `stopsEnd`, with closing quotes up to `closed`) end the sentence that began at `from`. */
 function endsHere(answer: string, from: number, stop: number, stopsEnd: number, closed: number, end: number): boolean {
   if (closed >= end) return true;
   const sign = answer[stop]!;
+  if (sign === '|' || sign === '\t') return /\s/.test(answer[stop - 1] ?? '') || sign === '\t';
   if (!LATIN_STOP.test(sign)) return true;
   const before = answer[stop - 1] ?? ' ';
   const next = answer[closed]!;
   if (/[[\uff3b\u3010]/.test(next)) return endOfTagAt(answer, closed) >= 0;
   if (!/\s/.test(next)) {
     if (/[\]\uff3d\u3011]/.test(before)) return /[\p{L}\p{N}]/u.test(next);
+    if (/\p{Ll}/u.test(before) && CLAUSE_START.test(answer.slice(closed, closed + 16))) return true;
     return (
       /[\p{Ll}\p{Lo}\p{N})"\u201d]/u.test(before) &&
       /[\p{Lu}\p{Lo}]/u.test(next) &&
