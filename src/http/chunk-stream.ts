@@ -4,6 +4,12 @@ import type { ChunkSource } from './reply.ts';
 import type { SliceQueue } from './slices.ts';
 import type { TransportResponse } from './transport.ts';
 
+/**
+ * Bytes handed to the transport at once: with the head of its chunk it fits into the transport's own buffer. A longer one is sent together with that buffer,
+ * and when the socket takes a part of the two, the head may be sent twice.
+ */
+const PIECE_BYTES = 15 * 1024;
+
 export interface ChunkStreamOptions {
   transport: TransportResponse;
   source: ChunkSource;
@@ -18,6 +24,8 @@ export class ChunkStream {
   readonly #options: ChunkStreamOptions;
   #waiting = false;
   #stopped = false;
+  /** What is left of the last chunk. */
+  #rest: Uint8Array | undefined;
 
   constructor(options: ChunkStreamOptions) {
     this.#options = options;
@@ -53,7 +61,7 @@ export class ChunkStream {
     const { transport, source, ended, failed } = this.#options;
     let chunk: Uint8Array | null;
     try {
-      chunk = source.next();
+      chunk = this.#rest ?? source.next();
     } catch (error) {
       // The status is out already: a cut-off chunked body is the only way left to say that the answer is not whole.
       failed(error);
@@ -61,11 +69,10 @@ export class ChunkStream {
       return false;
     }
     if (chunk?.length === 0 && source.wait?.(this.#resume) === true) return false;
+    this.#rest = undefined;
     let isWritable = true;
-    transport.cork(() => {
-      if (chunk === null) transport.end('');
-      else if (chunk.length > 0) isWritable = transport.write(chunk);
-    });
+    if (chunk === null) transport.cork(() => transport.end(''));
+    else isWritable = this.#write(chunk);
     if (chunk === null) {
       this.stop();
       ended();
@@ -74,4 +81,21 @@ export class ChunkStream {
     this.#waiting = !isWritable;
     return isWritable;
   };
+
+  /** Hands over as much as the client takes; false when it is not writable any more. */
+  #write(chunk: Uint8Array): boolean {
+    const { transport } = this.#options;
+    for (let at = 0; at < chunk.length; at += PIECE_BYTES) {
+      const piece = chunk.subarray(at, at + PIECE_BYTES);
+      let isWritable = true;
+      transport.cork(() => {
+        isWritable = transport.write(piece);
+      });
+      if (isWritable && !this.#stopped) continue;
+      // A copy: the source may use its memory for another answer meanwhile.
+      if (at + piece.length < chunk.length) this.#rest = chunk.slice(at + piece.length);
+      return false;
+    }
+    return true;
+  }
 }

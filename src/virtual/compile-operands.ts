@@ -130,14 +130,48 @@ function integralOf(value: number | bigint): number | bigint | undefined {
   return wide > MAX_WIDE_INTEGER ? MAX_WIDE_INTEGER : wide < -MAX_WIDE_INTEGER ? -MAX_WIDE_INTEGER : wide;
 }
 
-/** DuckDB compares a decimal with an integer exactly only when both have no scale; else both are taken as doubles. */
+/**
+ * Exact: the literal as it is written, in the type of the column. What DuckDB's type cannot hold is compared as doubles; with no scale it is an integer.
+ */
 function decimalOperand(column: BackendColumn, raw: string, about: string, context: OperandContext): Operand {
   const { dialect } = context;
   if (dialect.name === 'postgres')
-    return simpleOperand(raw, 'wide', (literal) => String(numberOf(literal, about, context)), context);
+    return simpleOperand(raw, 'wide', (literal) => numberText(literal, about, context), context);
   if (/,\s*0\s*\)$/.test(column.type)) return integerOperand(`CAST(${raw} AS ${dialect.types.wide})`, about, context);
   const real = `CAST(${raw} AS ${dialect.types.real})`;
-  return simpleOperand(real, 'real', (literal) => Number(numberOf(literal, about, context)), context);
+  const asReal = simpleOperand(real, 'real', (literal) => Number(numberOf(literal, about, context)), context);
+  const exact = (literal: Literal) => decimalIn(column.type, numberText(literal, about, context), context);
+  return {
+    compare: (operator, literal) => {
+      const value = exact(literal);
+      return value === undefined ? asReal.compare(operator, literal) : `${raw} ${operator} ${value}`;
+    },
+    among: (literals) => `(${literals.map(exactOr).join(' OR ')})`,
+  };
+
+  function exactOr(literal: Literal): string {
+    const value = exact(literal);
+    return value === undefined ? asReal.compare('=', literal) : `${raw} = ${value}`;
+  }
+}
+
+/** A number bound as DuckDB's DECIMAL(p, s); undefined when that does not hold it. */
+function decimalIn(type: string, text: string, { parameters }: OperandContext): string | undefined {
+  const [, precision, scale] = /^DECIMAL\((\d+),\s*(\d+)\)$/i.exec(type) ?? [];
+  const [, whole, fraction = ''] = /^-?0*(\d*)(?:\.(\d*?)0*)?$/.exec(text) ?? [];
+  if (precision === undefined || whole === undefined) return undefined;
+  if (whole.length > Number(precision) - Number(scale) || fraction.length > Number(scale)) return undefined;
+  parameters.push(text);
+  return `CAST($${parameters.length} AS DECIMAL(${precision}, ${scale}))`;
+}
+
+/** As the query writes it: a double may not hold all its digits. */
+function numberText(literal: Literal, about: string, context: OperandContext): string {
+  const value = numberOf(literal, about, context);
+  const written = /^-?\s*(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?/i.exec(
+    context.text.slice(literal.start, literal.start + 400),
+  );
+  return written === null ? String(value) : written[0].replaceAll(/\s/g, '');
 }
 
 /**

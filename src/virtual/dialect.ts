@@ -27,6 +27,8 @@ export interface SqlDialect {
   micros(sql: string): string;
   /** As a text that is ordered by its bytes. */
   asText(sql: string): string;
+  /** A text as it travels; ordered by its bytes. */
+  wireText(sql: string): string;
   /** Orders a text by its bytes, whatever the database's language. */
   byBytes(sql: string): string;
 }
@@ -63,6 +65,8 @@ export const DIALECTS: Readonly<Record<Dialect, SqlDialect>> = {
     seconds: (sql) => `(epoch_us(${sql}) - (epoch_us(${sql}) % 1000000 + 1000000) % 1000000) // 1000000`,
     micros: (sql) => `epoch_us(${sql})`,
     asText: (sql) => `CAST(${sql} AS VARCHAR)`,
+    // The library takes a byte order mark from the start of every text that it reads: a second one stays.
+    wireText: (sql) => `CASE WHEN starts_with(${sql}, chr(65279)) THEN chr(65279) || ${sql} ELSE ${sql} END`,
     byBytes: (sql) => sql,
   },
   postgres: {
@@ -82,6 +86,7 @@ export const DIALECTS: Readonly<Record<Dialect, SqlDialect>> = {
     seconds: (sql) => `CASE WHEN isfinite(${sql}) THEN CAST(floor(extract(epoch FROM ${sql})) AS bigint) END`,
     micros: (sql) => `CASE WHEN isfinite(${sql}) THEN CAST(extract(epoch FROM ${sql}) * 1000000 AS bigint) END`,
     asText: (sql) => `CAST(${sql} AS text) COLLATE "C"`,
+    wireText: (sql) => `${sql} COLLATE "C"`,
     byBytes: (sql) => `${sql} COLLATE "C"`,
   },
 };
@@ -106,7 +111,7 @@ export function wireSql(column: BackendColumn, dialect: SqlDialect): string {
     case 'date':
       return daysSql(sql);
     case 'text':
-      return isOf(column, dialect.types.text) ? dialect.byBytes(sql) : dialect.asText(sql);
+      return isOf(column, dialect.types.text) ? dialect.wireText(sql) : dialect.asText(sql);
     case 'decimal':
     case 'time':
     case 'uuid':

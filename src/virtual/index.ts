@@ -1,7 +1,7 @@
 // The door of the virtual graphs: specs over tables that live elsewhere, and queries that are compiled to SQL over them.
 
 import type { Database } from '../engine/index.ts';
-import { refusal } from '../errors.ts';
+import { HedgerowError, refusal } from '../errors.ts';
 import type { BackendSchema, BackendSession, QueryOptions } from './backend.ts';
 import { DUCKDB_PACKAGE } from './backends/duckdb-messages.ts';
 import { type Backends, type BackendsOptions, type BackendTypeItem, openBackends } from './backends/index.ts';
@@ -99,13 +99,17 @@ export class VirtualGraphs {
 
   /** Rejects `invalid_input`, `graph_exists`. */
   async create(value: unknown): Promise<VirtualGraph> {
-    return this.#graphs.create(checkedSpec(value, this.#options));
+    const spec = checkedSpec(value, this.#options);
+    await this.#assertInside(spec.backend);
+    return this.#graphs.create(spec);
   }
 
   /** Rejects `graph_not_found`, `invalid_input`. */
   async replace(id: string, value: unknown): Promise<VirtualGraph> {
     this.#graphs.get(id);
-    const graph = await this.#graphs.replace(id, checkedSpec(value, this.#options));
+    const spec = checkedSpec(value, this.#options);
+    await this.#assertInside(spec.backend);
+    const graph = await this.#graphs.replace(id, spec);
     this.#cache.clear(id);
     return graph;
   }
@@ -204,6 +208,16 @@ export class VirtualGraphs {
   async close(): Promise<void> {
     await this.#backends.close();
     await Promise.allSettled(this.#copies);
+  }
+
+  /** Refuses files that a link leads out of the root to; those that are missing may come later. Rejects `invalid_input`. */
+  async #assertInside(backend: BackendSpec): Promise<void> {
+    if (backend.type === 'postgres') return;
+    try {
+      await this.#inSession(backend, (session) => session.fingerprint());
+    } catch (error) {
+      if (!(error instanceof HedgerowError) || error.status < 500) throw error;
+    }
   }
 
   async #compiled(

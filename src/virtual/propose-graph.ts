@@ -1,6 +1,7 @@
 // Proposes a spec for a backend: looks at its schema and some rows, lets a language model refine it when asked, stores it when asked.
 
-import type { BackendSchema, BackendSession, QueryOptions } from './backend.ts';
+import { HedgerowError } from '../errors.ts';
+import type { BackendSchema, BackendSession, BackendTable, QueryOptions } from './backend.ts';
 import { type GraphStore, graphExists } from './graph-store.ts';
 import { type Proposal, proposeSpec, type Samples, sampleStatement } from './propose.ts';
 import { refinedProposal } from './propose-refined.ts';
@@ -40,6 +41,8 @@ export interface ProposeOptions extends QueryOptions {
 
 /** Tables whose rows are looked at. */
 const MOST_SAMPLED = 50;
+/** Time for the sample of one table. */
+const SAMPLE_MS = 1500;
 
 export async function propose(
   request: ProposeRequest & { backend: BackendSpec },
@@ -76,12 +79,31 @@ async function samplesOf(schema: BackendSchema, session: BackendSession, options
   const samples = new Map<string, readonly (readonly unknown[])[]>();
   for (const table of schema.tables.slice(0, MOST_SAMPLED)) {
     if (table.columns.length === 0) continue;
-    const rows = [];
-    for await (const batch of session.query(sampleStatement(table, session.dialect), options)) rows.push(...batch);
-    samples.set(table.name, rows);
+    const rows = await sampleOf(table, session, options);
+    if (rows !== undefined) samples.set(table.name, rows);
   }
   return samples as Samples;
 }
+
+/** Undefined for what cannot be read in time, a view that fails for instance: it is judged by names and types alone. */
+async function sampleOf(
+  table: BackendTable,
+  session: BackendSession,
+  { signal }: QueryOptions,
+): Promise<readonly (readonly unknown[])[] | undefined> {
+  const rows = [];
+  try {
+    const options = { signal, deadlineMs: SAMPLE_MS };
+    for await (const batch of session.query(sampleStatement(table, session.dialect), options)) rows.push(...batch);
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (error instanceof HedgerowError && PASSABLE.has(error.code)) return undefined;
+    throw error;
+  }
+  return rows;
+}
+
+const PASSABLE: ReadonlySet<string> = new Set(['timeout', 'backend_failed']);
 
 /** `trips/2024-*.parquet` -> `trips_2024`. */
 function idFor(backend: BackendSpec): string {

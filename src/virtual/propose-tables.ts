@@ -2,7 +2,7 @@
 
 import type { BackendColumn, BackendSchema, BackendTable, Dialect, SqlRow, SqlStatement, SqlValue } from './backend.ts';
 import { DIALECTS, TIME_KINDS, tableSql, wireSql } from './dialect.ts';
-import { saysId, singular, thingOf, timeRank, wordsOf } from './propose-names.ts';
+import { roleOf, saysId, singular, thingOf, timeRank, wordsOf } from './propose-names.ts';
 
 /** Some rows of each table by its name, columns in its order, as `sampleStatement` reads them. */
 export type Samples = ReadonlyMap<string, readonly SqlRow[]>;
@@ -75,7 +75,13 @@ function keyColumn(
   const own = [...wordsOf(table.name)].map(singular).join(' ');
   const isNamed = ({ name }: BackendColumn) => {
     const thing = thingOf(name).map(singular).join(' ');
-    return saysId(name) && (thing === '' || thing === own) && wordsOf(name).length <= own.split(' ').length + 1;
+    // `origin_id` says what it points to, not what the row is.
+    return (
+      roleOf(name) === undefined &&
+      saysId(name) &&
+      (thing === '' || thing === own) &&
+      wordsOf(name).length <= own.split(' ').length + 1
+    );
   };
   const isUnique = (column: BackendColumn) =>
     rowCount > 1 ? new Set(values.get(column)).size === rowCount : wordsOf(column.name)[0] === 'id';

@@ -305,9 +305,13 @@ describe('statuses', () => {
     await rm(join(root, 'false.parquet'));
   });
 
-  test('a link that leads outside is 400 when used', async () => {
+  test('a link that leads outside is 400 at create, and when it came later', async () => {
+    const spec = { ...specOf('csv', 'link'), backend: { type: 'csv', path: 'link.csv' } };
     await symlink('/etc/passwd', join(root, 'link.csv'));
-    await ask('POST', 'graphs', { ...specOf('csv', 'link'), backend: { type: 'csv', path: 'link.csv' } });
+    expect(await refused(ask('POST', 'graphs', spec))).toEqual([400, 'invalid_input']);
+    await rm(join(root, 'link.csv'));
+    await ask('POST', 'graphs', spec);
+    await symlink('/etc/passwd', join(root, 'link.csv'));
     expect(await refused(ask('POST', 'graphs/link/query', { query: ALL }))).toEqual([400, 'invalid_input']);
     await rm(join(root, 'link.csv'));
   });

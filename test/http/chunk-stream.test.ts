@@ -1,0 +1,51 @@
+// Chunks reach the transport in pieces that fit its own buffer: longer ones once came out with their head twice (uWebSockets.js issue 1249).
+
+import { expect, test } from 'vitest';
+import { ChunkStream } from '../../src/http/chunk-stream.ts';
+import { SliceQueue } from '../../src/http/slices.ts';
+import type { TransportResponse } from '../../src/http/transport.ts';
+
+const TRANSPORT_BUFFER = 16 * 1024;
+const LONGEST_HEAD = 12;
+
+test('pieces with their heads fit into the buffer, keep their order, and wait for a client that does not read', async () => {
+  const chunks = [1, 15_360, 15_361, 500_000, 0, 100_000].map((length, at) =>
+    Buffer.alloc(length).map((_, i) => (at * 31 + i) % 251),
+  );
+  const sent: Buffer[] = [];
+  let resume: () => void = () => {};
+  let writes = 0;
+  const transport = {
+    cork: (write: () => void) => write(),
+    write(piece: Uint8Array) {
+      sent.push(Buffer.from(piece));
+      // Full after every third write.
+      if (++writes % 3 !== 0) return true;
+      setImmediate(resume);
+      return false;
+    },
+    end: () => {},
+    onWritable: (call: () => void) => {
+      resume = call;
+    },
+  } as unknown as TransportResponse;
+  const left = [...chunks];
+  let closed = 0;
+  await new Promise<void>((ended, failed) => {
+    const shared = Buffer.alloc(500_000);
+    const source = {
+      // Its memory is used again for the next chunk.
+      next() {
+        const chunk = left.shift();
+        if (chunk === undefined) return null;
+        chunk.copy(shared);
+        return shared.subarray(0, chunk.length);
+      },
+      close: () => void closed++,
+    };
+    new ChunkStream({ transport, source, slices: new SliceQueue(() => performance.now()), ended, failed }).start();
+  });
+  expect(Buffer.concat(sent).equals(Buffer.concat(chunks))).toBe(true);
+  expect(Math.max(...sent.map(({ length }) => length))).toBeLessThanOrEqual(TRANSPORT_BUFFER - LONGEST_HEAD);
+  expect(closed).toBe(1);
+});
