@@ -47,7 +47,7 @@ export const OPERATIONS = {
   parseQuestion: read('/v1/rag/parse'),
   getInteraction: read('/v1/rag/interactions/{id}'),
   listVirtualBackends: read('/v1/virtual/backends'),
-  proposeVirtualGraph: writeOnce('POST', '/v1/virtual/propose'),
+  proposeVirtualGraph: write('POST', '/v1/virtual/propose'),
   listVirtualGraphs: read('/v1/virtual/graphs'),
   createVirtualGraph: write('POST', '/v1/virtual/graphs'),
   getVirtualGraph: read('/v1/virtual/graphs/{id}'),

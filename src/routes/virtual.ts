@@ -66,6 +66,8 @@ const propose = validated({
   role: 'readonly',
   summary: 'Propose a spec from the schema of a backend, with a reason for each edge; `save` stores it.',
   audit: 'virtual.created',
+  // What is stored is a write; an answer that stores nothing is not kept.
+  idempotent: true,
   body: proposeBody,
   answers: { 200: proposeAnswer },
   errors: [403, 404, 409, 502, 504, 507],
@@ -75,8 +77,8 @@ const propose = validated({
       const { backend, id, name, save, use_llm: useLlm, llm_api_key: llmApiKey } = body;
       const request = { backend, id, name, save, useLlm, llmApiKey };
       const answer = await graphsOf(call).propose(request, { signal });
-      const audit = answer.saved ? { statement: `create ${answer.spec.id}` } : 'none';
-      return jsonReply(200, answer, undefined, { audit });
+      if (!answer.saved) return jsonReply(200, answer, undefined, { audit: 'none', kept: false });
+      return jsonReply(200, answer, undefined, { audit: { statement: `create ${answer.spec.id}` } });
     });
   },
 });

@@ -120,12 +120,15 @@ describe('a write with the same Idempotency-Key', () => {
     // In virtual-specs.test.ts and virtual-materialize.test.ts.
     const graph = '/v1/virtual/graphs/{id}';
     others.push('POST /v1/virtual/graphs', `PUT ${graph}`, `DELETE ${graph}`, `DELETE ${graph}/cache`);
-    others.push(`POST ${graph}/materialize`);
+    others.push(`POST ${graph}/materialize`, 'POST /v1/virtual/propose');
     const taking = routes.filter((route) => route.idempotent).map(({ method, path }) => `${method} ${path}`);
     expect(taking.filter((name) => !covered.has(name) && !others.includes(name))).toEqual([]);
     for (const route of routes) {
       const isWrite =
-        route.role === 'readwrite' || (route.role === 'admin' && route.method !== 'GET') || route.path === '/v1/query';
+        route.role === 'readwrite' ||
+        (route.role === 'admin' && route.method !== 'GET') ||
+        route.path === '/v1/query' ||
+        route.path === '/v1/virtual/propose';
       expect([route.path, route.idempotent]).toEqual([route.path, isWrite && !route.path.startsWith('/v1/keys')]);
     }
   });

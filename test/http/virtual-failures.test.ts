@@ -205,14 +205,13 @@ describe('DuckDB', () => {
       const { heapUsed, external } = process.memoryUsage();
       // The answer has about 35 MB.
       expect(heapUsed + external - before.heapUsed - before.external).toBeLessThan(20e6);
-      let edges = 0;
-      let carry = '';
-      for await (const data of socket) {
-        const text = carry + data.toString('latin1');
-        edges += text.split('{"edge_label"').length - 1;
-        carry = text.slice(-13);
-        if (carry.includes('{"edge_label"')) carry = '';
-      }
+      const parts: Buffer[] = [];
+      for await (const data of socket) parts.push(data);
+      // Without the heads of chunks, which may part an edge.
+      const text = Buffer.concat(parts)
+        .toString('latin1')
+        .replaceAll(/\r\n[0-9a-f]+\r\n/g, '');
+      const edges = text.split('{"edge_label"').length - 1;
       expect(edges).toBe(BIG_ROWS);
       const small = await query(server, 'big', { limit: 3 }, { accept: 'application/x-ndjson' });
       const lines = small.text.trimEnd().split('\n');

@@ -211,6 +211,7 @@ test('with an Idempotency-Key each write is done once', async () => {
     ['PUT', path, { ...once, name: 'Twice' }, 200],
     ['DELETE', `${path}/cache`, undefined, 200],
     ['DELETE', path, undefined, 200],
+    ['POST', '/v1/virtual/propose', { backend: SPEC.backend, id: 'once-more', save: true }, 200],
   ];
   for (const [method, target, body, status] of writes) {
     const headers = { 'idempotency-key': `once ${method} ${target}` };
