@@ -59,9 +59,10 @@ export class ChunkStream {
   readonly #sendChunk = (): boolean => {
     if (this.#stopped) return false;
     const { transport, source, ended, failed } = this.#options;
+    const rest = this.#rest;
     let chunk: Uint8Array | null;
     try {
-      chunk = this.#rest ?? source.next();
+      chunk = rest ?? source.next();
     } catch (error) {
       // The status is out already: a cut-off chunked body is the only way left to say that the answer is not whole.
       failed(error);
@@ -72,7 +73,7 @@ export class ChunkStream {
     this.#rest = undefined;
     let isWritable = true;
     if (chunk === null) transport.cork(() => transport.end(''));
-    else isWritable = this.#write(chunk);
+    else isWritable = this.#write(chunk, rest !== undefined);
     if (chunk === null) {
       this.stop();
       ended();
@@ -82,8 +83,8 @@ export class ChunkStream {
     return isWritable;
   };
 
-  /** Hands over as much as the client takes; false when it is not writable any more. */
-  #write(chunk: Uint8Array): boolean {
+  /** Hands over as much as the client takes; false when it is not writable any more. `isOurs`: the bytes are a copy already. */
+  #write(chunk: Uint8Array, isOurs: boolean): boolean {
     const { transport } = this.#options;
     for (let at = 0; at < chunk.length; at += PIECE_BYTES) {
       const piece = chunk.subarray(at, at + PIECE_BYTES);
@@ -93,7 +94,8 @@ export class ChunkStream {
       });
       if (isWritable && !this.#stopped) continue;
       // A copy: the source may use its memory for another answer meanwhile.
-      if (at + piece.length < chunk.length) this.#rest = chunk.slice(at + piece.length);
+      const left = chunk.subarray(at + piece.length);
+      if (left.length > 0) this.#rest = isOurs ? left : left.slice();
       return false;
     }
     return true;
