@@ -9,12 +9,11 @@ import { type ChunkSource, jsonReply, type Reply } from '../http/reply.ts';
 import type { Call, Route } from '../http/route.ts';
 import { v } from '../http/schema.ts';
 import { validated } from '../http/validated.ts';
+import { watchClient } from './client-watch.ts';
 import { measureAnswer, measureBody, measureItem, measureParameters } from './schemas/analytics.ts';
 
 /** Answers up to this size are sent as one body with a Content-Length. */
 const WHOLE_BODY_BYTES = 64 * 1024;
-/** Whether the client is still there is looked at so often. */
-const LOOK_MS = 100;
 
 const list = validated({
   id: 'listMeasures',
@@ -35,16 +34,12 @@ async function run(call: Call): Promise<Reply> {
   refuseMisplaced(body, name, new Set(parameters.map((parameter) => parameter.name)));
   const { now } = call.services;
   const timeoutMs = call.deadlineMs === Infinity ? 0 : Math.max(1, call.deadlineMs - now());
-  const leaving = new AbortController();
-  const look = setInterval(() => {
-    if (call.client.gone) leaving.abort(refusal('timeout', 'The client has gone.'));
-  }, LOOK_MS);
+  const { signal, end } = watchClient(call);
   try {
-    const { signal } = leaving;
     const answer = await analytics.open(table.name, name, body.params ?? undefined, { timeoutMs, signal });
     return await replyOf(answer);
   } finally {
-    clearInterval(look);
+    end();
   }
 }
 

@@ -1,11 +1,9 @@
 // How long others may be asked for a request: until its answer has begun, or its deadline passed, and as long as its client is there.
 
-import { refusal } from '../errors.ts';
 import { queryTimeout } from '../http/deadline.ts';
 import type { Call } from '../http/route.ts';
+import { watchClient } from './client-watch.ts';
 
-/** Whether the client is still there is looked at so often. */
-const LOOK_MS = 100;
 /** Timers take no longer times. */
 const LONGEST_MS = 2 ** 31 - 1;
 
@@ -18,11 +16,9 @@ export interface Patience {
 }
 
 export function openPatience(call: Call): Patience {
-  const { services, deadlineMs, client } = call;
+  const { services, deadlineMs } = call;
   const controller = new AbortController();
-  const look = setInterval(() => {
-    if (client.gone) controller.abort(refusal('timeout', 'The client has gone.'));
-  }, LOOK_MS);
+  const watch = watchClient(call, controller);
   const leftMs = deadlineMs - services.now();
   const late = () => controller.abort(queryTimeout(services.queryTimeoutMs));
   const timer = leftMs <= LONGEST_MS ? setTimeout(late, Math.max(0, leftMs)) : undefined;
@@ -31,7 +27,7 @@ export function openPatience(call: Call): Patience {
     begun: () => clearTimeout(timer),
     end() {
       clearTimeout(timer);
-      clearInterval(look);
+      watch.end();
     },
   };
 }

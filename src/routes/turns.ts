@@ -3,25 +3,16 @@
 import { refusal } from '../errors.ts';
 import type { Call } from '../http/route.ts';
 import type { Turns } from '../rag/index.ts';
-
-/** Whether the client is still there is looked at so often while others work. */
-const LOOK_MS = 100;
+import { clientGone, watchClient } from './client-watch.ts';
 
 /** Calls `work` with turns that end with it. */
 export async function inTurns<T>(call: Call, work: (turns: Turns) => Promise<T>): Promise<T> {
-  const leaving = new AbortController();
-  const gone = () => refusal('timeout', 'The client has gone.');
-  const look = setInterval(() => {
-    if (call.client.gone) leaving.abort(gone());
-  }, LOOK_MS);
-  const turns: Turns = {
-    signal: leaving.signal,
-    run: (steps) => inSlices(steps, call, gone),
-  };
+  const { signal, end } = watchClient(call);
+  const turns: Turns = { signal, run: (steps) => inSlices(steps, call) };
   try {
     return await work(turns);
   } finally {
-    clearInterval(look);
+    end();
   }
 }
 
@@ -32,13 +23,13 @@ function tooLong({ services }: Call): Error {
   );
 }
 
-async function inSlices<T>(steps: Generator<void, T, void>, call: Call, gone: () => Error): Promise<T> {
+async function inSlices<T>(steps: Generator<void, T, void>, call: Call): Promise<T> {
   const first = steps.next();
   if (first.done === true) return first.value;
   let ended: { value: T } | undefined;
   try {
     await call.services.slices.run(() => {
-      if (call.client.gone) throw gone();
+      if (call.client.gone) throw clientGone();
       if (call.services.now() > call.deadlineMs) throw tooLong(call);
       const step = steps.next();
       if (step.done === true) ended = step;

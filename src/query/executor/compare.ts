@@ -1,5 +1,6 @@
 // Compares vectors: numbers, texts by code point, booleans (false < true), lists for equality. Null compares as unknown.
 
+import { compareTexts } from '../../text-order.ts';
 import type { BoundComparison, Value } from '../binder/bound.ts';
 import {
   type BooleanVector,
@@ -74,22 +75,6 @@ export function compareValues(a: Value, b: Value): number {
   if (typeof a === 'boolean' && typeof b === 'boolean') return Number(a) - Number(b);
   if (Array.isArray(a) && Array.isArray(b)) return sameList(a, b) ? 0 : 1;
   throw new Error(`values of types ${typeof a} and ${typeof b} were compared`);
-}
-
-/** By code point. UTF-16 order differs from it only where a surrogate meets a unit above the surrogates. */
-export function compareTexts(a: string, b: string): number {
-  if (a === b) return 0;
-  const length = Math.min(a.length, b.length);
-  for (let i = 0; i < length; i++) {
-    const x = a.charCodeAt(i);
-    const y = b.charCodeAt(i);
-    if (x === y) continue;
-    const isHighX = x >= 0xd800 && x <= 0xdfff;
-    const isHighY = y >= 0xd800 && y <= 0xdfff;
-    if (isHighX !== isHighY) return isHighX ? 1 : -1;
-    return x - y;
-  }
-  return a.length - b.length;
 }
 
 /** Lists are compared as sets, as members are: order and repeats do not matter. */

@@ -1,8 +1,8 @@
 // Sorts very many result rows: they stay the columns they came as, and what is put in order are their numbers. As objects a million of them would keep the
 // garbage collector busy for longer than others may wait.
 
+import { compareTexts } from '../../text-order.ts';
 import type { BoundExpression, Value } from '../binder/bound.ts';
-import { compareTexts } from './compare.ts';
 import { type Environment, evaluate } from './evaluate.ts';
 import { type Batch, selectFrom } from './row-set.ts';
 import { sortedNumbers } from './sorted-numbers.ts';
