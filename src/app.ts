@@ -9,7 +9,7 @@ import { Analytics } from './analytics/index.ts';
 import { type Config, ConfigError, type LoadedConfig, variableOf } from './config.ts';
 import { type Database, openDatabase } from './engine/index.ts';
 import type { TlsFiles } from './http/server.ts';
-import { type Service, startService } from './http/service.ts';
+import { type Rooms, type Service, startService } from './http/service.ts';
 import { MEGABYTE } from './limits.ts';
 import { createChatModel } from './llm/index.ts';
 import { AuditLog } from './observe/audit.ts';
@@ -107,12 +107,7 @@ class RunningApp {
     this.#keys = keys;
     if (keys !== undefined) this.#keyFlush = setInterval(() => void this.#flushKeys(keys), KEY_FLUSH_MS).unref();
     this.#observer.attach(database);
-    this.#service.open(database, keys, {
-      statements: statementsOf(config, database),
-      analytics: new Analytics({ database }),
-      reasoning: reasoningOf(config, database),
-      virtual: virtualOf(config, database),
-    });
+    this.#service.open(database, keys, roomsOf(config, database));
     this.#log.info('database open', { dir: database.dir, last_lsn: database.lastLsn });
     return { firstKey };
   }
@@ -152,20 +147,21 @@ function listen(config: Config, tls: TlsFiles | undefined, observer: ServiceObse
     corsOrigins: config.corsOrigins,
     queryTimeoutMs: config.queryTimeoutMs,
     backupRoot: resolve(config.backupRoot),
-    pageFile: pageReader(),
+    pageFile: builtFiles('docs-page'),
+    consoleFile: builtFiles('console'),
     observer,
     log,
   });
 }
 
-/** Reads files of the page at /docs, which the build copies beside dist; each one once. */
-export function pageReader(): (name: string) => Uint8Array | undefined {
+/** Reads files of a page that the build puts beside dist, each one once. The routes let no name leave the folder. */
+export function builtFiles(folder: 'docs-page' | 'console'): (name: string) => Uint8Array | undefined {
   const files = new Map<string, Uint8Array>();
   return (name) => {
     let bytes = files.get(name);
     if (bytes !== undefined) return bytes;
     try {
-      bytes = readFileSync(new URL(`../build/docs-page/${name}`, import.meta.url));
+      bytes = readFileSync(new URL(`../build/${folder}/${name}`, import.meta.url));
     } catch {
       return undefined;
     }
@@ -184,6 +180,16 @@ function openEngine(config: Config, observer: ServiceObserver, log: Logger): Pro
     notice: (message, fields) => log.info(message, fields),
     observeLog: observer.logGroup,
   });
+}
+
+/** All that answers questions about a database. */
+export function roomsOf(config: Config, database: Database): Rooms {
+  return {
+    statements: statementsOf(config, database),
+    analytics: new Analytics({ database }),
+    reasoning: reasoningOf(config, database),
+    virtual: virtualOf(config, database),
+  };
 }
 
 function statementsOf(config: Config, database: Database): Statements {

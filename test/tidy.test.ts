@@ -40,6 +40,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   http: [...BASE, 'engine', 'observe', 'access', 'query', 'analytics', 'rag', 'virtual'], // the services a route is given name the engine and the rooms; no resource
   routes: [...BASE, 'http', 'engine', 'observe', ...ROOMS, 'rules'],
   client: [...BASE, 'http', 'routes'], // types only, see below
+  console: ['client', 'http', 'routes'], // of the last two types only, see below
   'index.ts': [...BASE, 'engine', 'core', 'analytics', 'rules', 'rag', 'virtual'],
   'app.ts': [...BASE, 'config.ts', 'observe', 'engine', ...ROOMS, 'rules', 'llm', 'http', 'routes', 'storage'],
   cli: [
@@ -69,6 +70,7 @@ const ENTRIES = [
   'src/analytics/worker.ts',
   'src/virtual/backends/duckdb-process.ts',
   'src/client/index.ts',
+  'src/console/main.tsx',
 ];
 
 interface Ban {
@@ -108,7 +110,7 @@ const BANS: readonly Ban[] = [
     instead: 'loadCore of core/load.ts',
     except: ['src/core/load.ts'],
   },
-  { pattern: /\bconsole\./, instead: 'the logger of observe/log.ts, or the output the command was given' },
+  { pattern: /\bconsole\.\w/, instead: 'the logger of observe/log.ts, or the output the command was given' },
   {
     pattern: /\bprocess\.exit\(/,
     instead: 'an exit code that is returned',
@@ -125,7 +127,7 @@ const BANS: readonly Ban[] = [
   },
 ];
 
-const src = sourceFiles('src');
+const src = sourceFiles('src', ['.ts', '.tsx']);
 const assembly = sourceFiles('assembly');
 const tests = sourceFiles('test');
 const bench = sourceFiles('bench');
@@ -190,6 +192,17 @@ describe('imports', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('of the console are the client, and types where they leave both', () => {
+    const wrong = src
+      .filter((file) => file.path.startsWith('src/console/'))
+      .flatMap((file) =>
+        file.code
+          .filter((line) => /\bfrom '(\.\.\/)+(http|routes)\//.test(line) && !/^import type\b/.test(line))
+          .map((line) => `${file.path}: ${line}`),
+      );
+    expect(wrong).toEqual([]);
+  });
+
   it('make no cycle between rooms, in the rule itself', () => {
     const above = (room: string, path: string[]): string[] => {
       if (path.includes(room)) return [...path, room];
@@ -218,11 +231,11 @@ describe('imports', () => {
     const outside = (files: readonly SourceFile[], folder: string) =>
       files.flatMap((file) =>
         file.imports
-          // csv-stringify offers its functions by parts, gpt-tokenizer its encodings.
+          // csv-stringify and preact offer their functions by parts, gpt-tokenizer its encodings.
           .filter(
             (path) =>
               path.includes('/') &&
-              !/^(src\/|node:|@|csv-stringify\/|gpt-tokenizer\/)/.test(path) &&
+              !/^(src\/|node:|@|csv-stringify\/|gpt-tokenizer\/|preact\/)/.test(path) &&
               !path.startsWith(folder),
           )
           .map((path) => `${file.path}: ${path}`),
@@ -301,7 +314,7 @@ describe('files', () => {
 
   it('have names in kebab-case', () => {
     expect(
-      all.map((file) => file.path).filter((path) => !/^([a-z0-9.-]+\/)*[a-z0-9-]+(\.test|\.d)?\.ts$/.test(path)),
+      all.map((file) => file.path).filter((path) => !/^([a-z0-9.-]+\/)*[a-z0-9-]+(\.test|\.d)?\.tsx?$/.test(path)),
     ).toEqual([]);
   });
 

@@ -2,7 +2,7 @@
 
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { bracketed, pageReader, redactorFor, refinerOf, VERSION } from '../app.ts';
+import { bracketed, builtFiles, redactorFor, refinerOf, VERSION } from '../app.ts';
 import { type Config, isLoopback } from '../config.ts';
 import { type Service, startService } from '../http/service.ts';
 import { MEGABYTE } from '../limits.ts';
@@ -105,7 +105,7 @@ function listen(
     corsOrigins: [],
     queryTimeoutMs: config.queryTimeoutMs,
     backupRoot: root,
-    pageFile: pageReader(),
+    pageFile: builtFiles('docs-page'),
     observer,
     log,
   });

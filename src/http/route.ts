@@ -54,6 +54,8 @@ export interface Services {
   readonly backupRoot: string;
   /** The bytes of a file of the page at /docs; undefined when it is not there. */
   readonly pageFile: (name: string) => Uint8Array | undefined;
+  /** The bytes of a built file of the console at /; undefined when it is not there. */
+  readonly consoleFile: (name: string) => Uint8Array | undefined;
   /** Time until a read's answer must have begun; 0: no limit. */
   readonly queryTimeoutMs: number;
   /** Milliseconds of a monotonic clock. */

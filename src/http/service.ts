@@ -47,6 +47,7 @@ export interface ServiceOptions {
   backupRoot: string;
   /** Reads a file of the page at /docs. Default: there is none. */
   pageFile?: Services['pageFile'];
+  consoleFile?: Services['consoleFile'];
   observer: Observer;
   log: Logger;
   /** For tests: others than the usual ones (load.ts). */
@@ -136,6 +137,7 @@ function makeParts(options: ServiceOptions): Parts {
     backupRoot,
     queryTimeoutMs,
     pageFile: options.pageFile ?? (() => undefined),
+    consoleFile: options.consoleFile ?? (() => undefined),
     cursors: new CursorRegistry({ now, secret: randomBytes(32) }),
     slices: new SliceQueue(now),
     space: new AnswerSpace(),

@@ -57,7 +57,7 @@ export const TAGS: readonly Tag[] = [
   { name: 'Keys', description: 'API keys and their roles.', paths: ['/v1/keys'] },
   {
     name: 'Service',
-    description: 'Health, metrics and this description.',
-    paths: ['/health', '/metrics', '/openapi.json', '/docs'],
+    description: 'Health, metrics, this description and the console.',
+    paths: ['/health', '/metrics', '/openapi.json', '/docs', '/', '/console'],
   },
 ];

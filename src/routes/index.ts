@@ -4,6 +4,7 @@ import type { Route } from '../http/route.ts';
 import { analyticsRoutes } from './analytics.ts';
 import { backupRoutes } from './backup.ts';
 import { batchRoutes } from './batch.ts';
+import { consoleRoutes } from './console-page.ts';
 import { descriptionRoutes } from './description.ts';
 import { healthRoutes } from './health.ts';
 import { hyperedgeRoutes } from './hyperedges.ts';
@@ -33,4 +34,5 @@ export const routes: readonly Route[] = [
   ...backupRoutes,
   ...keyRoutes,
   ...descriptionRoutes,
+  ...consoleRoutes,
 ];

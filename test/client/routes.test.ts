@@ -7,7 +7,7 @@ import { routes } from '../../src/routes/index.ts';
 import { startWorld, type World } from '../service/worlds.ts';
 
 /** For people, not for programs. */
-const PAGES = ['getDocs', 'getDocsFile'];
+const PAGES = ['getDocs', 'getDocsFile', 'getConsole', 'getConsoleFile'];
 
 let world: World;
 let folder: string;

@@ -213,6 +213,15 @@ const OWN: Readonly<Record<string, Make>> = {
   'materializeVirtualQuery 500': ofFile('late', '/materialize', { query: ALL_TRIPS, table: 'never' }),
   'materializeVirtualQuery 502': ofFile('missing', '/materialize', { query: ALL_TRIPS, table: 'never' }),
   'getDocsFile 404': missing('/docs/nope.js'),
+  'getConsoleFile 404': missing('/console/nope.html'),
+  'getConsole 404': async (target) => {
+    const world = await startWorld({ consoleFile: () => undefined });
+    try {
+      return await plain(target, world);
+    } finally {
+      await world.close();
+    }
+  },
   'getReady 503': async (target, worlds) => plain(target, await worlds.get('starting')),
 };
 

@@ -115,6 +115,8 @@ const RECIPES: Readonly<Record<string, Recipe>> = {
   'GET /openapi.json': fixed(200, '/openapi.json'),
   'GET /docs': fixed(200, '/docs'),
   'GET /docs/{file}': fixed(200, '/docs/start.js'),
+  'GET /': fixed(200, '/'),
+  'GET /console/{file}': fixed(200, '/console/start.js'),
   'GET /v1/hyperedges': fixed(200, RANGE),
   'POST /v1/hyperedges': fixed(201, '/v1/hyperedges', EDGE),
   'DELETE /v1/hyperedges': fixed(200, '/v1/hyperedges', EDGE),

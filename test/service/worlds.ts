@@ -88,6 +88,7 @@ export async function startWorld({
     queryTimeoutMs: 30_000,
     backupRoot: '/db/backups',
     pageFile: () => new TextEncoder().encode('/* a file of the page */'),
+    consoleFile: () => new TextEncoder().encode('/* a file of the console */'),
     observer: UNOBSERVED,
     log: SILENT,
     ...options,

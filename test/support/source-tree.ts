@@ -63,7 +63,7 @@ export function foldersBelow(folder: string): string[] {
 }
 
 const NO_FUNCTION =
-  /^(if|for|while|switch|catch|return|do|else|await|throw|case|new|void|typeof|super|expect|it|describe|test)$/;
+  /^(if|for|while|switch|catch|return|do|else|await|throw|case|new|void|typeof|super|expect|it|describe|test|useEffect)$/;
 
 function functionName(line: string): string | null {
   const declared = /^\s*(?:export )?(?:default )?(?:async )?function\*? ?([\w$]+)/.exec(line);

@@ -1,0 +1,76 @@
+// One stored edge, opened from anywhere a tag or an id stands.
+
+import { Failure } from './failure.tsx';
+import { cellText, timeText } from './format.ts';
+import { signal, useEffect, useRef, useState } from './preact.ts';
+import { client } from './session.ts';
+import { quoted } from './statement-words.ts';
+
+interface WantedEdge {
+  readonly table: string;
+  readonly id: number;
+}
+
+const wanted = signal<WantedEdge | undefined>(undefined);
+
+export function openEdge(table: string, id: number): void {
+  wanted.value = { table, id };
+}
+
+/** `HEDGE-12` as a button that opens edge 12. */
+export function EdgeTag({ table, id, children }: { table: string; id: number; children?: string }) {
+  return (
+    <button type="button" class="tag tag-edge" onClick={() => openEdge(table, id)}>
+      {children ?? `HEDGE-${id}`}
+    </button>
+  );
+}
+
+export function EdgeDialog() {
+  const edge = wanted.value;
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    if (edge !== undefined && dialog.current?.open === false) dialog.current.showModal();
+  }, [edge]);
+  if (edge === undefined) return null;
+  const close = () => {
+    wanted.value = undefined;
+  };
+  return (
+    <dialog ref={dialog} aria-labelledby="edge-title" onClose={close}>
+      <h2 id="edge-title">
+        Edge {edge.id} of {edge.table}
+      </h2>
+      <EdgeFields key={`${edge.table} ${edge.id}`} {...edge} />
+      <button type="button" onClick={() => dialog.current?.close()}>
+        Close
+      </button>
+    </dialog>
+  );
+}
+
+function EdgeFields({ table, id }: WantedEdge) {
+  const [row, setRow] = useState<Record<string, unknown> | undefined>(undefined);
+  const [error, setError] = useState<unknown>(undefined);
+  useEffect(() => {
+    client()
+      .query.run(`MATCH (e:${quoted(table)}) WHERE e.id = $id RETURN *`, { id })
+      .then(({ rows }) => setRow(rows[0] ?? {}), setError);
+  }, [table, id]);
+  if (error !== undefined) return <Failure error={error} />;
+  if (row === undefined) return <p class="quiet">Looking it up ...</p>;
+  if (row.id === undefined) return <p>It is no longer there: it was deleted, or dropped by its age.</p>;
+  return (
+    <dl class="fields">
+      {Object.entries(row).map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>
+            {cellText(value)}
+            {name === 'event_ts' && <span class="quiet"> {timeText(value as number)} UTC</span>}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

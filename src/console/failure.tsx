@@ -1,0 +1,41 @@
+// What went wrong, as a sentence with what to do next: the same box everywhere.
+
+import { HedgerowApiError, HedgerowConnectionError } from '../client/index.ts';
+import type { ComponentChildren } from './preact.ts';
+
+/** A sentence for people, whatever was thrown. */
+export function sentenceOf(error: unknown): string {
+  if (error instanceof HedgerowApiError) {
+    const fields = error.errors
+      .filter(({ msg }) => !error.detail.includes(msg))
+      .map(({ loc, msg }) => `${loc.slice(1).join('.')} ${msg}`);
+    const advice = ADVICE[error.statusCode];
+    return [error.detail, ...fields, ...(advice === undefined ? [] : [advice])].join(' ');
+  }
+  if (error instanceof HedgerowConnectionError) return `${error.message} Is the service running?`;
+  return error instanceof Error ? error.message : String(error);
+}
+
+const ADVICE: Readonly<Record<number, string>> = {
+  401: 'Sign out and sign in with a valid key.',
+  403: 'Sign in with a key of that role.',
+};
+
+export function Failure({ error, title = 'That did not work' }: { error: unknown; title?: string }) {
+  if (error === undefined || error === null) return null;
+  return (
+    <div class="note note-bad" role="alert">
+      <strong>{title}.</strong> {sentenceOf(error)}
+    </div>
+  );
+}
+
+/** Nothing is there, and what to do about it. */
+export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
+  return (
+    <div class="empty">
+      <p class="empty-title">{title}</p>
+      <p>{children}</p>
+    </div>
+  );
+}

@@ -1,0 +1,107 @@
+// A result as a hypergraph to draw: its edges, equal member sets as one, or, when there are too many, one for each stretch of time.
+
+import type { QueryRow } from '../../client/index.ts';
+
+export interface FoundEdge {
+  readonly id: number | undefined;
+  readonly ts: number | undefined;
+  readonly members: readonly number[];
+}
+
+/** What is drawn as one shape. */
+export interface DrawnEdge {
+  /** Of its member set, or the number of its stretch of time; -1: edges without a time. */
+  readonly key: string;
+  readonly members: readonly number[];
+  /** The edges behind it. */
+  readonly edges: readonly FoundEdge[];
+}
+
+export interface Graph {
+  readonly kind: 'edges' | 'buckets';
+  readonly nodes: readonly number[];
+  /** Edges of the result that hold the node. */
+  readonly degree: ReadonlyMap<number, number>;
+  readonly drawn: readonly DrawnEdge[];
+  readonly edgeCount: number;
+  /** Nodes of the result that are not drawn. */
+  readonly nodesLeftOut: number;
+}
+
+/** Beyond so many different member sets, stretches of time are drawn instead. */
+export const MOST_DRAWN = 400;
+export const BUCKETS = 24;
+const MOST_NODES_OF_BUCKETS = 40;
+
+/** Every edge in the rows: rows that have members, and row objects in their cells. */
+export function edgesOf(rows: readonly QueryRow[]): FoundEdge[] {
+  return rows.flatMap((row) => {
+    const found: FoundEdge[] = [];
+    for (const [name, value] of Object.entries(row)) {
+      const prefix = name === 'members' ? '' : name.endsWith('.members') ? name.slice(0, -'members'.length) : undefined;
+      if (prefix !== undefined) push(found, value, row[`${prefix}id`], row[`${prefix}event_ts`]);
+      else if (typeof value === 'object' && value !== null && 'members' in value) {
+        const object = value as Record<string, unknown>;
+        push(found, object.members, object.id, object.event_ts);
+      }
+    }
+    return found;
+  });
+}
+
+function push(found: FoundEdge[], members: unknown, id: unknown, ts: unknown): void {
+  if (!Array.isArray(members) || members.length === 0 || !members.every((node) => typeof node === 'number')) return;
+  found.push({ id: typeof id === 'number' ? id : undefined, ts: typeof ts === 'number' ? ts : undefined, members });
+}
+
+export function graphOf(all: readonly FoundEdge[]): Graph {
+  const edges = withoutRepeats(all);
+  const degree = new Map<number, number>();
+  for (const { members } of edges) for (const node of members) degree.set(node, (degree.get(node) ?? 0) + 1);
+  const sets = groupBy(edges, ({ members }) => members.join(' '));
+  if (sets.length <= MOST_DRAWN) {
+    const nodes = [...degree.keys()].sort((a, b) => a - b);
+    return { kind: 'edges', nodes, degree, drawn: sets, edgeCount: edges.length, nodesLeftOut: 0 };
+  }
+  return bucketsOf(edges, degree);
+}
+
+/** An edge may stand in several rows. */
+function withoutRepeats(edges: readonly FoundEdge[]): FoundEdge[] {
+  const seen = new Set<number>();
+  return edges.filter(({ id }) => {
+    if (id === undefined) return true;
+    if (seen.has(id)) return false;
+    seen.add(id);
+    return true;
+  });
+}
+
+function groupBy(edges: readonly FoundEdge[], keyOf: (edge: FoundEdge) => string): DrawnEdge[] {
+  const groups = new Map<string, FoundEdge[]>();
+  for (const edge of edges) {
+    const key = keyOf(edge);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [edge]);
+    else group.push(edge);
+  }
+  return [...groups].map(([key, group]) => ({ key, members: group[0]!.members, edges: group }));
+}
+
+/** One shape for each stretch of time, over the nodes that stand in most edges. */
+function bucketsOf(edges: readonly FoundEdge[], degree: ReadonlyMap<number, number>): Graph {
+  const busiest = [...degree].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, MOST_NODES_OF_BUCKETS);
+  const nodes = busiest.map(([node]) => node);
+  const isDrawn = new Set(nodes);
+  const times = edges.flatMap(({ ts }) => (ts === undefined ? [] : [ts]));
+  const first = times.reduce((least, ts) => Math.min(least, ts), Infinity);
+  const last = times.reduce((most, ts) => Math.max(most, ts), -Infinity);
+  const width = times.length === 0 ? 1 : (last - first + 1) / BUCKETS;
+  const drawn = groupBy(edges, ({ ts }) => String(ts === undefined ? -1 : Math.floor((ts - first) / width))).map(
+    (group) => ({
+      ...group,
+      members: [...new Set(group.edges.flatMap(({ members }) => members))].filter((node) => isDrawn.has(node)),
+    }),
+  );
+  return { kind: 'buckets', nodes, degree, drawn, edgeCount: edges.length, nodesLeftOut: degree.size - nodes.length };
+}

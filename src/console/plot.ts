@@ -1,0 +1,103 @@
+// The one door to the plot library: bars over time with a brush, and lines over numbers.
+
+import uPlot from 'uplot';
+import { colour } from './theme.ts';
+
+export interface Plot {
+  /** Marks a stretch of the x axis without telling of it; undefined takes the mark away. */
+  mark(stretch: { start: number; end: number } | undefined): void;
+  destroy(): void;
+}
+
+export interface PlotInput {
+  /** Ascending. */
+  readonly x: readonly number[];
+  readonly y: readonly number[];
+  /** Width of a bar on the x axis; 0: a line. */
+  readonly barWidth: number;
+  /** The x axis holds epoch seconds. */
+  readonly isTime: boolean;
+  readonly height: number;
+  readonly yLabel: string;
+  /** Called with a stretch that was brushed. */
+  readonly onBrush?: (start: number, end: number) => void;
+}
+
+/** Draws into an element and follows its width. */
+export function drawPlot(target: HTMLElement, input: PlotInput): Plot {
+  let marked: { start: number; end: number } | undefined;
+  /** Places are known only while drawing, and others after each change of size. */
+  const showMark = (drawn: uPlot) => {
+    if (marked === undefined) return;
+    const left = drawn.valToPos(marked.start, 'x');
+    const width = Math.max(1, drawn.valToPos(marked.end, 'x') - left);
+    drawn.setSelect({ left, width, top: 0, height: drawn.over.clientHeight }, false);
+  };
+  const plot = new uPlot(
+    optionsOf(target, input, showMark),
+    [Float64Array.from(input.x), Float64Array.from(input.y)] as unknown as uPlot.AlignedData,
+    target,
+  );
+  const observer = new ResizeObserver(() => {
+    if (target.clientWidth > 0) plot.setSize({ width: target.clientWidth, height: input.height });
+  });
+  observer.observe(target);
+  return {
+    mark: (stretch) => {
+      marked = stretch;
+      if (stretch === undefined) plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+      else showMark(plot);
+    },
+    destroy: () => {
+      observer.disconnect();
+      plot.destroy();
+    },
+  };
+}
+
+function optionsOf(target: HTMLElement, input: PlotInput, onDrawn: (plot: uPlot) => void): uPlot.Options {
+  const { x, barWidth, onBrush } = input;
+  const axis = {
+    stroke: colour('quiet'),
+    grid: { stroke: colour('line'), width: 1 },
+    ticks: { show: false },
+    font: '11px system-ui',
+  };
+  const leaf = colour('leaf');
+  return {
+    width: Math.max(200, target.clientWidth),
+    height: input.height,
+    legend: { show: false },
+    cursor: { y: false, points: { show: false }, drag: { x: onBrush !== undefined, y: false, setScale: false } },
+    tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
+    scales: {
+      x: { time: input.isTime, range: () => [x[0] ?? 0, (x.at(-1) ?? 0) + (barWidth || 1e-9)] },
+      y: { range: (_plot, low, high) => [Math.min(0, low), high > 0 ? high * 1.05 : Math.max(0, high) || 1] },
+    },
+    padding: [6, 8, 0, 0],
+    axes: [
+      { ...axis, size: 34, gap: 2 },
+      { ...axis, size: 40, gap: 4, space: 28 },
+    ],
+    series: [
+      {},
+      {
+        label: input.yLabel,
+        stroke: leaf,
+        width: barWidth > 0 ? 0 : 1.5,
+        points: { show: false },
+        ...(barWidth > 0 ? { fill: leaf, paths: uPlot.paths.bars!({ size: [0.8, 60, 1], align: 1 }) } : {}),
+      },
+    ],
+    hooks: {
+      draw: [onDrawn],
+      setSelect: [
+        (plot) => {
+          const { left, width } = plot.select;
+          if (onBrush === undefined || width < 2) return;
+          onBrush(Math.floor(plot.posToVal(left, 'x')), Math.ceil(plot.posToVal(left + width, 'x')));
+        },
+      ],
+    },
+  };
+}

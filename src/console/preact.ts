@@ -1,0 +1,6 @@
+// The one door to the view library: components, hooks and signals.
+
+export { computed, effect, type ReadonlySignal, type Signal, signal, useSignal } from '@preact/signals';
+export type { ComponentChildren, ComponentType, JSX, TargetedEvent } from 'preact';
+export { render } from 'preact';
+export { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';

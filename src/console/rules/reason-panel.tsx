@@ -1,0 +1,112 @@
+// Derives facts from the edges that a text finds, with the stored rules, and shows the proof of the one chosen.
+
+import type { ReasonAnswer } from '../../client/index.ts';
+import { Empty, Failure } from '../failure.tsx';
+import { countText, numberText, timeText, windowText } from '../format.ts';
+import { useState } from '../preact.ts';
+import { client } from '../session.ts';
+import { type TimeWindow, tableName, timeWindow } from '../state.ts';
+import { ProofTree } from './proof-tree.tsx';
+
+const MOST_LISTED = 200;
+
+/** The window of time in words, as the route takes it: it has no fields for it. */
+export function withTimes(query: string, window: TimeWindow | undefined): string {
+  if (window === undefined) return query;
+  const [from, to] = [window.start, window.end].map((seconds) => timeText(seconds).replace(' ', 'T'));
+  return `${query} between ${from} and ${to}`.trim();
+}
+
+export function ReasonPanel() {
+  const [query, setQuery] = useState('');
+  const [topK, setTopK] = useState('40');
+  const [answer, setAnswer] = useState<ReasonAnswer | undefined>(undefined);
+  const [chosen, setChosen] = useState(0);
+  const [error, setError] = useState<unknown>(undefined);
+  const derive = async (event: Event) => {
+    event.preventDefault();
+    try {
+      setAnswer(
+        await client().reasoning.reason({
+          query: withTimes(query, timeWindow.value),
+          table: tableName.value,
+          top_k: Number(topK),
+        }),
+      );
+      setChosen(0);
+      setError(undefined);
+    } catch (failed) {
+      setError(failed);
+    }
+  };
+  return (
+    <section class="panel" aria-label="Derive facts">
+      <h2>Derive facts</h2>
+      <p class="quiet">
+        {tableName.value}, {windowText(timeWindow.value)}
+      </p>
+      <form class="bar" onSubmit={derive}>
+        <label class="grow">
+          Edges to look at
+          <input
+            type="text"
+            value={query}
+            placeholder="nodes 12 and 40 since 2001-05-01; empty: the newest edges"
+            onInput={(event) => setQuery(event.currentTarget.value)}
+          />
+        </label>
+        <label>
+          at most{' '}
+          <input
+            type="number"
+            min={1}
+            max={10_000}
+            value={topK}
+            onInput={(event) => setTopK(event.currentTarget.value)}
+          />
+        </label>
+        <button type="submit" class="primary" disabled={tableName.value === ''}>
+          Derive
+        </button>
+      </form>
+      <Failure error={error} title="Nothing was derived" />
+      {answer !== undefined && <Facts answer={answer} chosen={chosen} onChoose={setChosen} />}
+    </section>
+  );
+}
+
+interface FactsProps {
+  readonly answer: ReasonAnswer;
+  readonly chosen: number;
+  readonly onChoose: (at: number) => void;
+}
+
+function Facts({ answer, chosen, onChoose }: FactsProps) {
+  const facts = answer.derived_facts;
+  if (facts.length === 0) {
+    return <Empty title="No facts follow">Store a rule first, or look at more edges.</Empty>;
+  }
+  const proof = answer.proofs[chosen];
+  return (
+    <>
+      <p class="quiet" aria-live="polite">
+        {countText(facts.length, 'fact')} {facts.length === 1 ? 'follows' : 'follow'} from{' '}
+        {answer.rules_fired.join(', ')}
+        {answer.truncated && '; more edges matched than were looked at'}.
+      </p>
+      <div class="facts">
+        <ul class="plain-list fact-list">
+          {facts.slice(0, MOST_LISTED).map((fact, at) => (
+            <li key={fact.step_tag}>
+              <button type="button" class="entry" aria-pressed={at === chosen} onClick={() => onChoose(at)}>
+                <span>{fact.fact}</span>
+                <span class="quiet">{numberText(fact.confidence)}</span>
+              </button>
+            </li>
+          ))}
+        </ul>
+        {proof !== undefined && <ProofTree proof={proof} table={answer.table} />}
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,121 @@
+// One rule as JSON: checked by the service while it is written, stored when it is right.
+
+import type { NewRule, RuleValidation } from '../../client/index.ts';
+import { Failure } from '../failure.tsx';
+import { useEffect, useState } from '../preact.ts';
+import { client } from '../session.ts';
+import { loadCatalog } from '../state.ts';
+import { ruleText } from './rule-words.ts';
+
+/** So long after the last key the service is asked. */
+const PAUSE_MS = 250;
+
+type Check =
+  | { readonly kind: 'waiting' }
+  | { readonly kind: 'unreadable'; readonly message: string }
+  | { readonly kind: 'checked'; readonly rule: NewRule; readonly validation: RuleValidation }
+  | { readonly kind: 'failed'; readonly error: unknown };
+
+interface Props {
+  readonly text: string;
+  readonly onChange: (text: string) => void;
+  readonly onStored: (id: string) => void;
+}
+
+export function RuleEditor({ text, onChange, onStored }: Props) {
+  const check = useCheck(text);
+  const [error, setError] = useState<unknown>(undefined);
+  const isGood = check.kind === 'checked' && check.validation.ok;
+  const store = async () => {
+    if (check.kind !== 'checked') return;
+    try {
+      const stored = await client().rules.put(check.rule);
+      await loadCatalog();
+      setError(undefined);
+      onStored(stored.id);
+    } catch (failed) {
+      setError(failed);
+    }
+  };
+  return (
+    <div class="rule-editor">
+      <label for="rule-text">Rule</label>
+      <textarea
+        id="rule-text"
+        class="code"
+        rows={12}
+        spellcheck={false}
+        value={text}
+        aria-describedby="rule-check"
+        aria-invalid={check.kind === 'unreadable' || (check.kind === 'checked' && !isGood)}
+        onInput={(event) => onChange(event.currentTarget.value)}
+      />
+      <div id="rule-check" aria-live="polite">
+        <CheckNote check={check} />
+      </div>
+      <Failure error={error} title="The rule was not stored" />
+      <button type="button" class="primary" disabled={!isGood} onClick={store}>
+        Store rule
+      </button>
+    </div>
+  );
+}
+
+function useCheck(text: string): Check {
+  const [check, setCheck] = useState<Check>({ kind: 'waiting' });
+  useEffect(() => {
+    let rule: NewRule;
+    try {
+      rule = JSON.parse(text) as NewRule;
+    } catch (error) {
+      setCheck({ kind: 'unreadable', message: (error as Error).message });
+      return;
+    }
+    setCheck({ kind: 'waiting' });
+    const leaving = new AbortController();
+    const timer = setTimeout(() => {
+      client()
+        .rules.validate(rule, { signal: leaving.signal })
+        .then(
+          (validation) => setCheck({ kind: 'checked', rule, validation }),
+          (error) => {
+            if (!leaving.signal.aborted) setCheck({ kind: 'failed', error });
+          },
+        );
+    }, PAUSE_MS);
+    return () => {
+      clearTimeout(timer);
+      leaving.abort(new Error('The rule was changed.'));
+    };
+  }, [text]);
+  return check;
+}
+
+function CheckNote({ check }: { check: Check }) {
+  switch (check.kind) {
+    case 'waiting':
+      return <p class="quiet">Checking ...</p>;
+    case 'unreadable':
+      return <div class="note note-bad">This is no JSON yet: {check.message}</div>;
+    case 'failed':
+      return <Failure error={check.error} title="The rule could not be checked" />;
+    case 'checked':
+      return check.validation.ok ? (
+        <div class="note note-good">
+          <code>{ruleText(check.rule)}</code>
+          <br />
+          The rule is sound, with stratum {check.validation.stratum}.
+        </div>
+      ) : (
+        <div class="note note-bad">
+          <ul>
+            {check.validation.errors.map(({ loc, msg }, at) => (
+              <li key={at}>
+                {loc.length > 0 && <code>{loc.filter((part) => part !== 'body').join('.')}</code>} {msg}
+              </li>
+            ))}
+          </ul>
+        </div>
+      );
+  }
+}

@@ -1,0 +1,95 @@
+// Rules: the stored ones, one being written, and what follows from them.
+
+import type { StoredRule } from '../../client/index.ts';
+import { Empty, Failure } from '../failure.tsx';
+import { useEffect, useState } from '../preact.ts';
+import { client } from '../session.ts';
+import { loadCatalog, rules } from '../state.ts';
+import { ReasonPanel } from './reason-panel.tsx';
+import { RuleEditor } from './rule-editor.tsx';
+import { FIRST_RULE, ruleText } from './rule-words.ts';
+
+export function RulesView() {
+  const [text, setText] = useState(FIRST_RULE);
+  const [error, setError] = useState<unknown>(undefined);
+  const [note, setNote] = useState('');
+  const stored = useStoredRules(setError);
+  const attempt = async (work: () => Promise<string>) => {
+    try {
+      setNote(await work());
+      setError(undefined);
+    } catch (failed) {
+      setError(failed);
+    }
+  };
+  const remove = (id: string) =>
+    attempt(async () => {
+      await client().rules.delete(id);
+      await loadCatalog();
+      return `${id} is deleted.`;
+    });
+  return (
+    <div class="view columns-2">
+      <section class="panel" aria-label="Rules">
+        <h2>Rules</h2>
+        <Failure error={error} />
+        <p class="quiet" aria-live="polite">
+          {note}
+        </p>
+        {rules.value.length === 0 && <Empty title="No rule yet">Change the one beside this and store it.</Empty>}
+        <ul class="plain-list rule-list">
+          {stored.map((rule) => (
+            <li key={rule.id}>
+              <p>
+                <strong>{rule.name}</strong>{' '}
+                <span class="quiet">
+                  {rule.id}, version {rule.version}, stratum {rule.stratum}
+                  {rule.enabled ? '' : ', off'}
+                </span>
+              </p>
+              <code class="rule-text">{ruleText(rule)}</code>
+              <span class="rule-actions">
+                <button type="button" class="plain" onClick={() => setText(editable(rule))}>
+                  Edit
+                  <span class="sr-only"> {rule.id}</span>
+                </button>
+                <button type="button" class="plain danger" onClick={() => remove(rule.id)}>
+                  Delete
+                  <span class="sr-only"> {rule.id}</span>
+                </button>
+              </span>
+            </li>
+          ))}
+        </ul>
+        <RuleEditor text={text} onChange={setText} onStored={(id) => setNote(`${id} is stored.`)} />
+      </section>
+      <ReasonPanel />
+    </div>
+  );
+}
+
+/** The whole rules behind the summaries of the list, in the same order. */
+function useStoredRules(onError: (error: unknown) => void): readonly StoredRule[] {
+  const [stored, setStored] = useState<readonly StoredRule[]>([]);
+  const summaries = rules.value;
+  useEffect(() => {
+    let isGone = false;
+    Promise.all(summaries.map(({ id }) => client().rules.get(id))).then((found) => {
+      if (!isGone) setStored(found);
+    }, onError);
+    return () => {
+      isGone = true;
+    };
+  }, [summaries]);
+  return stored;
+}
+
+/** As it is written: without what the service adds. */
+function editable({ version: _version, stratum: _stratum, ...rule }: StoredRule): string {
+  const conditions = rule.if.map((condition) => `    ${JSON.stringify(condition)}`).join(',\n');
+  const head = { ...rule, if: undefined, then: undefined };
+  const fields = Object.entries(head).flatMap(([name, value]) =>
+    value === undefined ? [] : [`  ${JSON.stringify(name)}: ${JSON.stringify(value)}`],
+  );
+  return `{\n${fields.join(',\n')},\n  "if": [\n${conditions}\n  ],\n  "then": ${JSON.stringify(rule.then)}\n}`;
+}

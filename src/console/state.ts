@@ -1,0 +1,105 @@
+// What all views share: the tables, indexes and rules of the service, the table looked at, the window of time, the view.
+
+import type { Index, RuleList, Table } from '../client/index.ts';
+import { computed, effect, signal } from './preact.ts';
+import { client } from './session.ts';
+
+/** Seconds, both ends included. */
+export interface TimeWindow {
+  readonly start: number;
+  readonly end: number;
+}
+
+export const VIEWS = [
+  ['query', 'Query'],
+  ['measures', 'Measures'],
+  ['rules', 'Rules'],
+  ['ask', 'Ask'],
+  ['import', 'Import'],
+  ['virtual', 'Virtual'],
+  ['operations', 'Operations'],
+] as const;
+export type ViewName = (typeof VIEWS)[number][0];
+
+export const tables = signal<readonly Table[]>([]);
+export const indexes = signal<readonly Index[]>([]);
+export const rules = signal<RuleList['rules']>([]);
+export const catalogError = signal<unknown>(undefined);
+export const tableName = signal('');
+export const table = computed(() => tables.value.find(({ name }) => name === tableName.value));
+/** Undefined: all of time. */
+export const timeWindow = signal<TimeWindow | undefined>(undefined);
+/** Counts what this page has written, so that what shows data looks again. */
+export const revision = signal(0);
+export const view = signal<ViewName>(viewOfAddress());
+/** A statement that another view wants to be run. */
+export const wantedStatement = signal<string | undefined>(undefined);
+
+/** Everything as it is before anyone signs in. */
+export function forgetAll(): void {
+  tables.value = [];
+  indexes.value = [];
+  rules.value = [];
+  tableName.value = '';
+  timeWindow.value = undefined;
+  wantedStatement.value = undefined;
+  catalogError.value = undefined;
+}
+
+export async function loadCatalog(): Promise<void> {
+  try {
+    const [tableList, indexList, ruleList] = await Promise.all([
+      client().tables.list(),
+      client().indexes.list(),
+      client().rules.list(),
+    ]);
+    tables.value = tableList;
+    indexes.value = indexList;
+    rules.value = ruleList.rules;
+    catalogError.value = undefined;
+    if (!tableList.some(({ name }) => name === tableName.value)) tableName.value = fullestOf(tableList);
+  } catch (error) {
+    catalogError.value = error;
+  }
+}
+
+/** Something was written: lists and plots look again. */
+export async function dataChanged(): Promise<void> {
+  await loadCatalog();
+  revision.value += 1;
+}
+
+export function chooseTable(name: string): void {
+  if (name === tableName.value) return;
+  tableName.value = name;
+  timeWindow.value = undefined;
+}
+
+export function openView(name: ViewName): void {
+  location.hash = name;
+}
+
+export function followAddress(): () => void {
+  const follow = () => {
+    view.value = viewOfAddress();
+  };
+  addEventListener('hashchange', follow);
+  const untitle = effect(() => {
+    document.title = `${VIEWS.find(([name]) => name === view.value)![1]} - Hedgerow`;
+  });
+  return () => {
+    removeEventListener('hashchange', follow);
+    untitle();
+  };
+}
+
+function viewOfAddress(): ViewName {
+  const name = location.hash.slice(1);
+  return VIEWS.find(([known]) => known === name)?.[0] ?? 'query';
+}
+
+/** A newcomer wants to see something: the table with the most rows. */
+function fullestOf(list: readonly Table[]): string {
+  const ordered = [...list].sort((a, b) => b.row_count - a.row_count || Number(b.primary) - Number(a.primary));
+  return ordered[0]?.name ?? '';
+}

@@ -1,0 +1,32 @@
+// The words of the statement language, and names as statements write them.
+
+export const KEYWORDS: readonly string[] = (
+  'MATCH HYPEREDGE WHERE RETURN DISTINCT ORDER BY ASC DESC SKIP OFFSET LIMIT AS AND OR NOT IN BETWEEN IS NULL CONTAINS STARTS ENDS WITH MEMBERS ' +
+  'TRUE FALSE INSERT INTO VALUES UPDATE SET DELETE FROM CREATE DROP ALTER TABLE IF EXISTS PROPERTIES BUCKET_SECONDS COMPACT_THRESHOLD ADD COLUMN ' +
+  'DEFAULT RENAME TO INDEX ON SHOW INDEXES TABLES COMPACT TTL BEGIN COMMIT ROLLBACK COPY EXPLAIN ANALYZE INTEGER REAL TEXT BOOLEAN'
+).split(' ');
+
+export const FUNCTIONS: readonly string[] =
+  'COUNT SUM AVG MIN MAX COLLECT size bucket shared intersects overlaps follows'.split(' ');
+
+export const BUILT_IN_COLUMNS: readonly string[] = ['id', 'event_ts', 'members', 'weight', 'mean_dist_m', 'formation'];
+
+const words = new Set(KEYWORDS);
+
+/** A table or column as a statement names it. */
+export function quoted(name: string): string {
+  const isPlain = /^[A-Za-z_]\w*$/.test(name) && !words.has(name.toUpperCase());
+  return isPlain ? name : `\`${name}\``;
+}
+
+/** The same text with everything inside comments, texts and backquotes blanked out: what is found in it is found in the statement itself. */
+export function bare(statement: string): string {
+  return statement.replaceAll(
+    /\/\*[\s\S]*?(?:\*\/|$)|\/\/[^\n]*|'(?:[^'\\]|\\.|'')*'?|"(?:[^"\\]|\\.|"")*"?|`[^`]*`?/g,
+    (part) => part.replaceAll(/[^\n]/g, part.startsWith('/') ? ' ' : '_'),
+  );
+}
+
+export function isMatch(statement: string): boolean {
+  return /^\s*MATCH\b/i.test(bare(statement));
+}

@@ -1,0 +1,96 @@
+// Asks a virtual graph: its query language, the SQL that comes of it, the hyperedges.
+
+import { Empty, Failure } from '../failure.tsx';
+import { cellText, countText, timeText } from '../format.ts';
+import { useEffect, useState } from '../preact.ts';
+import { Scrolling } from '../scrolling.tsx';
+import { type VirtualAnswer, virtualGraphs } from './calls.ts';
+
+const MOST_EDGES = 200;
+
+export function GraphQuery({ id, label }: { id: string; label: string }) {
+  const [query, setQuery] = useState('');
+  const [answer, setAnswer] = useState<VirtualAnswer | undefined>(undefined);
+  const [error, setError] = useState<unknown>(undefined);
+  useEffect(() => {
+    virtualGraphs.get(id).then((spec) => setQuery(firstQuery(spec, label)), setError);
+  }, [id]);
+  const run = async (event: Event) => {
+    event.preventDefault();
+    try {
+      setAnswer(await virtualGraphs.query(id, query, MOST_EDGES));
+      setError(undefined);
+    } catch (failed) {
+      setAnswer(undefined);
+      setError(failed);
+    }
+  };
+  return (
+    <section class="panel" aria-label={`Query of ${id}`}>
+      <h2>Query {id}</h2>
+      <form onSubmit={run}>
+        <label for="virtual-query">Query</label>
+        <textarea
+          id="virtual-query"
+          class="code"
+          rows={3}
+          spellcheck={false}
+          value={query}
+          onInput={(event) => setQuery(event.currentTarget.value)}
+        />
+        <button type="submit" class="primary">
+          Run query
+        </button>
+      </form>
+      <Failure error={error} title="The query was not run" />
+      {answer !== undefined && <Hyperedges answer={answer} />}
+    </section>
+  );
+}
+
+/** Every member of the first edge of a specification, by its name and label. */
+function firstQuery(spec: Record<string, unknown>, label: string): string {
+  const edges = Array.isArray(spec.edges)
+    ? (spec.edges as { label: string; members: { name: string; node_label: string }[] }[])
+    : [];
+  const edge = edges.find((item) => item.label === label) ?? edges[0];
+  const members = (edge?.members ?? []).map((member) => `${member.name}:${member.node_label}`);
+  return `MATCH (a:${edge?.label ?? label}){${members.join(', ')}} RETURN a LIMIT 50`;
+}
+
+function Hyperedges({ answer }: { answer: VirtualAnswer }) {
+  if (answer.count === 0) return <Empty title="No hyperedges">Loosen the conditions of the query.</Empty>;
+  return (
+    <>
+      <p class="quiet" aria-live="polite">
+        {countText(answer.count, 'hyperedge')}
+        {answer.cached ? ', from the cache' : ''}
+        {answer.skipped > 0 && `, ${countText(answer.skipped, 'row')} without members or time left out`}
+      </p>
+      <Scrolling label="Hyperedges">
+        <table class="grid">
+          <thead>
+            <tr>
+              <th scope="col">Time</th>
+              <th scope="col">Members</th>
+              <th scope="col">Properties</th>
+            </tr>
+          </thead>
+          <tbody>
+            {answer.hyperedges.map((edge, at) => (
+              <tr key={at}>
+                <td class="number">{timeText(edge.event_ts)}</td>
+                <td>{edge.members.map((member) => `${member.vertex_local_id} (${member.name})`).join(', ')}</td>
+                <td>{cellText(edge.properties)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scrolling>
+      <details>
+        <summary>The SQL it became</summary>
+        <pre class="json">{answer.sql}</pre>
+      </details>
+    </>
+  );
+}

@@ -1,0 +1,79 @@
+// The console at /: its page and its built files, with the headers that fence it in.
+
+import { refusal } from '../errors.ts';
+import { contentReply } from '../http/reply.ts';
+import type { Route } from '../http/route.ts';
+import { described, text, v } from '../http/schema.ts';
+import { validated } from '../http/validated.ts';
+
+/**
+ * Nothing from elsewhere, nothing inline, and no text can become markup or script: the browser refuses innerHTML and its like
+ * (trusted types). Editors and plots style their elements through the object model, which the policy allows.
+ */
+const CONSOLE_HEADERS: readonly (readonly [string, string])[] = [
+  [
+    'Content-Security-Policy',
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+  ],
+  ['X-Content-Type-Options', 'nosniff'],
+  ['Referrer-Policy', 'no-referrer'],
+];
+
+/** Content type by the ending of the name; nothing else is served. */
+const TYPES: Readonly<Record<string, string>> = {
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  svg: 'image/svg+xml',
+};
+
+/** One part of a path: no slash, no two dots. */
+const FILE_NAME = /^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*\.(js|css|svg)$/;
+
+/** Names hold a hash of the content, so a name never means anything else. */
+const FOR_EVER = 'public, max-age=31536000, immutable';
+
+const page = validated({
+  id: 'getConsole',
+  method: 'GET',
+  path: '/',
+  role: 'none',
+  summary: 'The console: a page to look at tables, run statements and more.',
+  database: false,
+  answerTypes: ['text/html'],
+  answers: { 200: v.string() },
+  errors: [404],
+  handler: (_input, { services }) => {
+    const bytes = services.consoleFile('index.html');
+    if (bytes === undefined) {
+      throw refusal(
+        'route_not_found',
+        'The console was not built; run npm run build:console. The API is described at /docs.',
+      );
+    }
+    return contentReply(200, 'text/html; charset=utf-8', bytes, [...CONSOLE_HEADERS, ['Cache-Control', 'no-cache']]);
+  },
+});
+
+const file = validated({
+  id: 'getConsoleFile',
+  method: 'GET',
+  path: '/console/{file}',
+  role: 'none',
+  summary: 'A file of the console.',
+  database: false,
+  parameters: v.object({ file: described(text(), 'A name that the page asks for.') }),
+  answerTypes: [...new Set(Object.values(TYPES).map((type) => type.replace(/;.*/, '')))],
+  answers: { 200: v.string() },
+  errors: [404],
+  handler: ({ parameters }, { services }) => {
+    const name = parameters.file;
+    const ending = FILE_NAME.exec(name)?.[1];
+    const bytes = ending === undefined ? undefined : services.consoleFile(`console/${name}`);
+    if (ending === undefined || bytes === undefined) {
+      throw refusal('route_not_found', `The console has no file ${name.slice(0, 100)}; load the page anew.`);
+    }
+    return contentReply(200, TYPES[ending]!, bytes, [...CONSOLE_HEADERS, ['Cache-Control', FOR_EVER]]);
+  },
+});
+
+export const consoleRoutes: readonly Route[] = [page, file];

@@ -1,0 +1,132 @@
+// A whole service with its built console, and a browser that looks at it.
+
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { startApp } from '../../src/app.ts';
+import { loadConfig } from '../../src/config.ts';
+import { CHROMIUM } from '../support/chromium.ts';
+
+export const ADMIN_KEY = 'hgr_the-admin-key-of-the-console-walk';
+
+export interface ConsoleWorld {
+  readonly url: string;
+  /** Where files of virtual graphs lie. */
+  readonly virtualRoot: string;
+  readonly copyRoot: string;
+  close(): Promise<void>;
+}
+
+/** `environment` is added to that of a service on a free loopback port over a new database. */
+export async function startConsole(environment: Record<string, string> = {}): Promise<ConsoleWorld> {
+  const dir = await mkdtemp(join(tmpdir(), 'hedgerow-console-'));
+  const virtualRoot = join(dir, 'virtual');
+  const copyRoot = join(dir, 'copy');
+  await mkdir(virtualRoot);
+  await mkdir(copyRoot);
+  const app = await startApp(
+    loadConfig({
+      environment: {
+        HEDGEROW_DATA_DIR: join(dir, 'data'),
+        HEDGEROW_PORT: '0',
+        HEDGEROW_API_KEY: ADMIN_KEY,
+        HEDGEROW_RATE_LIMIT_QPM: '0',
+        HEDGEROW_LOG_LEVEL: 'error',
+        HEDGEROW_VIRTUAL_ROOT: virtualRoot,
+        HEDGEROW_COPY_ROOT: copyRoot,
+        ...environment,
+      },
+      isTerminal: false,
+    }),
+  );
+  await app.ready;
+  return {
+    url: app.url,
+    virtualRoot,
+    copyRoot,
+    close: async () => {
+      await app.close('the test is over');
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Why pages cannot be looked at here; undefined when they can. */
+export const REASON_TO_SKIP =
+  CHROMIUM === undefined
+    ? 'no chromium in /usr/bin'
+    : existsSync(new URL('../../build/console/index.html', import.meta.url))
+      ? undefined
+      : 'the console was not built (npm run build:console)';
+
+export function openBrowser(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: CHROMIUM!,
+    args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
+  });
+}
+
+export interface Watched {
+  readonly page: Page;
+  /** Errors of the page and lines of its console that complain, the policy's among them. */
+  readonly complaints: string[];
+}
+
+/** A page whose complaints are kept. Answers of 400 and more that the test provokes are no complaint. */
+export async function openWatched(context: BrowserContext): Promise<Watched> {
+  const page = await context.newPage();
+  page.setDefaultTimeout(20_000);
+  const complaints: string[] = [];
+  page.on('pageerror', (error) => complaints.push(`error: ${error.message}`));
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type()) && !/Failed to load resource/.test(message.text())) {
+      complaints.push(`${message.type()}: ${message.text()}`);
+    }
+  });
+  return { page, complaints };
+}
+
+export async function signIn(page: Page, url: string, key = ADMIN_KEY): Promise<void> {
+  await page.goto(url);
+  await page.getByLabel('API key').fill(key);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('navigation', { name: 'Views' }).waitFor();
+}
+
+/** Edges that look like a small office: groups that meet, and a few that meet others. */
+export function madeEdges(count: number): string {
+  const lines = Array.from({ length: count }, (_, index) => {
+    const group = index % 5;
+    const size = 2 + (index % 3);
+    const members = Array.from({ length: size }, (_member, at) => group * 6 + ((index * 7 + at * 3) % 6));
+    const visitor = index % 11 === 0 ? [((group + 1) % 5) * 6] : [];
+    return JSON.stringify({ event_ts: 980_000_000 + index * 40_000, members: [...new Set([...members, ...visitor])] });
+  });
+  return `${lines.join('\n')}\n`;
+}
+
+export async function sendLines(url: string, table: string, lines: string): Promise<void> {
+  const answer = await fetch(`${url}/v1/hyperedges?table=${table}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-ndjson', 'x-api-key': ADMIN_KEY },
+    body: lines,
+  });
+  if (!answer.ok) throw new Error(await answer.text());
+}
+
+export async function writeCsv(path: string): Promise<void> {
+  const rows = Array.from({ length: 30 }, (_, index) => `${1_700_000_000 + index * 60},${index % 7},${index % 4},walk`);
+  await writeFile(path, `left_at,origin,target,kind\n${rows.join('\n')}\n`);
+}
+
+/** By keys, as a person would: what a test sets at once, the browser inserts with styles that the policy refuses. */
+export async function writeStatement(page: Page, text: string): Promise<void> {
+  const editor = page.getByRole('textbox', { name: 'Statement' });
+  await page.locator('.editor[data-ready]').waitFor();
+  await editor.click();
+  await page.keyboard.press('Control+A');
+  await page.keyboard.press('Backspace');
+  await page.keyboard.insertText(text);
+}

@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { linesOf, partsOf } from '../../src/console/ask/sentences.ts';
+import { latenciesOf, samplesOf, sampleValue } from '../../src/console/operations/metrics-text.ts';
+import { ruleText } from '../../src/console/rules/rule-words.ts';
+import { bare, isMatch, quoted } from '../../src/console/statement-words.ts';
+
+test('answers are cut at their tags', () => {
+  expect(partsOf('It met [STEP-1] [HEDGE-7]. [OTHER-1]')).toEqual([
+    { kind: 'text', text: 'It met ' },
+    { kind: 'step', tag: 'STEP-1' },
+    { kind: 'text', text: ' ' },
+    { kind: 'edge', tag: 'HEDGE-7', edgeId: 7 },
+    { kind: 'text', text: '. [OTHER-1]' },
+  ]);
+  expect(linesOf('a\n\n b ')).toEqual(['a', ' b ']);
+});
+
+test('rules are written as people say them, and half of one as nothing', () => {
+  const rule = {
+    if: [{ pred: 'member', args: ['?E', 3] }, { not: { pred: 'p', args: ['?E'] } }, { compare: ['?E', '<', 'x'] }],
+    then: { pred: 'q', args: ['?E', true] },
+  };
+  expect(ruleText(rule)).toBe('q(?E, true) if member(?E, 3), not p(?E), ?E < x');
+  expect(ruleText({ ...rule, if: [{}] })).toBe('');
+  expect(ruleText(null)).toBe('');
+});
+
+test('metrics give values and quantiles', () => {
+  const samples = samplesOf(
+    [
+      '# HELP x y',
+      'hedgerow_records_total 12',
+      'h_bucket{le="1",route="/a"} 50',
+      'h_bucket{le="2",route="/a"} 100',
+      'h_bucket{le="+Inf",route="/a"} 100',
+      'h_bucket{le="+Inf",route="/none"} 0',
+    ].join('\n'),
+  );
+  expect(sampleValue(samples, 'hedgerow_records_total')).toBe(12);
+  expect(latenciesOf(samples, 'h', 'route')).toEqual([{ label: '/a', count: 100, p50: 1, p99: 1.98 }]);
+});
+
+test('statements are looked at without their texts and comments', () => {
+  expect(bare(`a 'it''s' // c\n"d\\"" /* e\nf */ \`g\``)).toBe(
+    'a _______     \n_____     \n     ___'.replace('     \n_', '     \n_'),
+  );
+  expect(isMatch('/* SHOW */ match (e:t) RETURN e')).toBe(true);
+  expect(isMatch('SHOW TABLES // MATCH')).toBe(false);
+});
+
+test('names that are keywords stand in backquotes', () => {
+  expect([quoted('ships'), quoted('order'), quoted('Table')]).toEqual(['ships', '`order`', '`Table`']);
+});

@@ -1,0 +1,280 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { faultsOf } from './axe.ts';
+import {
+  ADMIN_KEY,
+  type ConsoleWorld,
+  madeEdges,
+  openBrowser,
+  openWatched,
+  REASON_TO_SKIP,
+  signIn,
+  startConsole,
+  type Watched,
+  writeCsv,
+  writeStatement,
+} from './support.ts';
+
+const ENRON = '/work/shared/data/email-Enron.ndjson.gz';
+const hasEnron = existsSync(ENRON);
+if (REASON_TO_SKIP !== undefined) console.log(`console walk: skipped: ${REASON_TO_SKIP}`);
+else if (!hasEnron) console.log('console walk: email-Enron is not there; a small made table takes its place');
+
+/** Where pictures of each step go; nowhere when it is not set. */
+const SHOTS = process.env.CONSOLE_SHOTS;
+
+const EDGES = hasEnron ? 10_883 : 600;
+const shown = new Intl.NumberFormat('en').format(EDGES);
+
+describe.skipIf(REASON_TO_SKIP !== undefined)('the walk through the console', { timeout: 120_000 }, () => {
+  let world: ConsoleWorld;
+  let browser: Browser;
+  let context: BrowserContext;
+  let page: Page;
+  let complaints: string[];
+  const faults: string[] = [];
+
+  beforeAll(async () => {
+    world = await startConsole();
+    await writeCsv(join(world.virtualRoot, 'trips.csv'));
+    browser = await openBrowser();
+    context = await browser.newContext({ viewport: { width: 1280, height: 900 }, colorScheme: 'light' });
+    ({ page, complaints } = (await openWatched(context)) as Watched);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await world?.close();
+  });
+
+  /** Looks for faults in both themes, wide and narrow. */
+  const look = async (name: string) => {
+    for (const theme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme: theme });
+      await page.locator(`html[data-theme=${theme}]`).waitFor();
+      for (const width of [1280, 360]) {
+        await page.setViewportSize({ width, height: 900 });
+        faults.push(...(await faultsOf(page)).map((fault) => `${name}, ${theme}, ${width}: ${fault}`));
+        const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        if (overflow > 0) faults.push(`${name}, ${width}: ${overflow} px wider than the page`);
+        if (SHOTS !== undefined) {
+          mkdirSync(SHOTS, { recursive: true });
+          await page.screenshot({ path: join(SHOTS, `${name}-${theme}-${width}.png`), fullPage: true });
+        }
+      }
+    }
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.setViewportSize({ width: 1280, height: 900 });
+  };
+  const openView = (name: string) => page.getByRole('link', { name, exact: true }).click();
+
+  test('signs in, after a wrong key was refused in words', async () => {
+    await page.goto(world.url);
+    await page.getByLabel('API key').fill('hgr_wrong');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('alert').waitFor();
+    expect(await page.getByRole('alert').textContent()).toMatch(/key/i);
+    await look('sign-in');
+    await signIn(page, world.url);
+    expect(await page.evaluate(() => [sessionStorage.getItem('hedgerow.key'), localStorage.length])).toEqual([
+      ADMIN_KEY,
+      0,
+    ]);
+    await page.getByText('holds no edges yet').first().waitFor();
+    await look('empty');
+  });
+
+  test('imports a file', async () => {
+    await openView('Import');
+    const buffer = hasEnron ? gunzipSync(readFileSync(ENRON)) : Buffer.from(madeEdges(EDGES));
+    await page.locator('input[type=file]').setInputFiles({ name: 'mail.ndjson', mimeType: 'text/plain', buffer });
+    const start = page.getByRole('button', { name: `Import ${shown} edges` });
+    await start.waitFor();
+    await look('import');
+    await start.click();
+    await page.getByRole('button', { name: 'Look at them' }).click();
+    await page.locator('.grid tbody tr').nth(99).waitFor();
+    await page.getByRole('button', { name: `mail ${shown} edges` }).waitFor();
+    await look('rows');
+  });
+
+  test('shows the next rows of a result', async () => {
+    await page.getByRole('button', { name: 'Next 100' }).click();
+    await page.getByText('Rows 101 to 200').waitFor();
+    expect(await page.locator('.grid tbody tr').count()).toBe(100);
+  });
+
+  test('marks the mistake in a statement at its place, and runs the mended one', async () => {
+    await writeStatement(page, 'MATCH (e:mail)\nWHERE e.wieght IS NULL\nRETURN COUNT(*) AS found');
+    await page.keyboard.press('Control+Enter');
+    await page.getByText('Did you mean weight?').waitFor();
+    expect(await page.locator('.cm-fault').textContent()).toBe('wieght');
+    await look('mistake');
+    await writeStatement(page, 'MATCH (e:mail)\nWHERE e.weight IS NULL\nRETURN COUNT(*) AS found');
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByRole('cell', { name: String(EDGES), exact: true }).waitFor();
+    expect(await page.locator('.cm-fault').count()).toBe(0);
+  });
+
+  test('completes names', async () => {
+    await writeStatement(page, 'MATCH (e:mail) RETURN e.form');
+    const offered = page.locator('.cm-tooltip-autocomplete li[aria-selected]');
+    await offered.filter({ hasText: 'formation' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Alt+ArrowUp');
+    await page.locator('.cm-content', { hasText: 'AS found' }).waitFor();
+  });
+
+  test('sets the window by the brush of the histogram', async () => {
+    await writeStatement(page, 'MATCH (e:mail) RETURN *');
+    await page.keyboard.press('Control+Enter');
+    await page.locator('.grid tbody tr').nth(50).waitFor();
+    const plot = (await page.locator('.plot .u-over').boundingBox())!;
+    await page.mouse.move(plot.x + plot.width * 0.6, plot.y + 30);
+    await page.mouse.down();
+    await page.mouse.move(plot.x + plot.width * 0.62, plot.y + 30, { steps: 4 });
+    await page.mouse.up();
+    await page.locator('.cm-content', { hasText: /BETWEEN \d+ AND \d+/ }).waitFor();
+    const written = (await page.locator('.cm-content').textContent())!;
+    const [, from, to] = /BETWEEN (\d+) AND (\d+)/.exec(written)!;
+    expect(Number(to)).toBeGreaterThan(Number(from));
+    const first = page.locator('.grid tbody tr').first().locator('td').nth(1);
+    await expect.poll(async () => Number(await first.textContent())).toBeGreaterThanOrEqual(Number(from));
+  });
+
+  test('draws the result, pins a node, fetches its edges and opens one', async () => {
+    await page.getByRole('tab', { name: 'Graph' }).click();
+    await page.locator('.picture .node').first().waitFor();
+    const before = await page.locator('.picture .node').count();
+    await page.locator('.picture .node').first().click({ force: true });
+    await page.locator('.node-pinned').waitFor();
+    await look('graph');
+    await page.getByRole('button', { name: /^Expand/ }).click();
+    await expect.poll(() => page.locator('.picture .node').count()).toBeGreaterThan(before);
+    await page.locator('.node-panel .tag-edge').first().click();
+    await page.getByRole('dialog').getByText('members').waitFor();
+    await look('edge');
+    await page.getByRole('button', { name: 'Close' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  });
+
+  test('shows the plan with what each step did', async () => {
+    await page.getByRole('tab', { name: 'Plan' }).click();
+    await page.getByRole('button', { name: /^Run it and show/ }).click();
+    await page.getByText('Rows found', { exact: true }).waitFor();
+    expect(await page.locator('.tree').first().textContent()).toMatch(/TPI_BUCKET_PUSHDOWN.*found [\d,]+ in/);
+    await look('plan');
+  });
+
+  test('downloads the rows', async () => {
+    const file = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'CSV' }).click();
+    const text = readFileSync(await (await file).path(), 'utf8');
+    expect(text.split('\r\n')[0]).toBe('id,event_ts,members,weight,mean_dist_m,formation');
+    expect(text.split('\r\n').length).toBeGreaterThan(3);
+    await page.getByRole('button', { name: 'Parquet on the server' }).click();
+    await page.getByText('Written on the server as console-').waitFor();
+    expect(readdirSync(world.copyRoot).filter((name) => name.endsWith('.parquet')).length).toBe(1);
+  });
+
+  test.skipIf(!hasEnron)('draws too many edges by stretches of time, once the window is taken away', async () => {
+    await page.getByRole('button', { name: 'All of time' }).click();
+    await expect.poll(() => page.locator('.cm-content').textContent()).not.toContain('BETWEEN');
+    await page.getByRole('tab', { name: 'Graph' }).click();
+    await page.locator('.stretch').nth(10).waitFor();
+    await look('buckets');
+  });
+
+  test('computes a measure with a form of its parameters', async () => {
+    await openView('Measures');
+    await page.getByRole('combobox', { name: 'Measure' }).selectOption('node_degree');
+    await page.getByLabel('limit', { exact: true }).fill('7');
+    await page.getByRole('button', { name: 'Compute' }).click();
+    await page.locator('.bars').waitFor();
+    expect(await page.locator('.bars tbody tr').count()).toBe(7);
+    await look('measure');
+    await page.getByRole('combobox', { name: 'Measure' }).selectOption('temporal_activity');
+    await page.getByRole('button', { name: 'Compute' }).click();
+    await page.getByRole('region', { name: 'Result of the measure' }).locator('.plot[data-drawn]').waitFor();
+  });
+
+  test('checks a rule while it is written, stores it and proves a fact by stored edges', async () => {
+    await openView('Rules');
+    const rule = page.getByRole('textbox', { name: 'Rule', exact: true });
+    const good = await rule.inputValue();
+    await rule.fill(good.replace('"?A", "?B"]', '"?A", "?C"]'));
+    await page.locator('#rule-check').getByText('?C').first().waitFor();
+    expect(await page.getByRole('button', { name: 'Store rule' }).isDisabled()).toBe(true);
+    await rule.fill(good);
+    await page.getByText('The rule is sound').waitFor();
+    await page.getByRole('button', { name: 'Store rule' }).click();
+    await page.getByText('rule:met is stored.').waitFor();
+    await page.getByRole('button', { name: 'Derive' }).click();
+    await page.locator('.proof .tag-edge').first().waitFor();
+    await look('rule');
+    await page.locator('.proof .tag-edge').first().click();
+    await page.getByRole('dialog').getByText('event_ts').waitFor();
+    await page.keyboard.press('Escape');
+  });
+
+  test('asks, and shows what supports each sentence', async () => {
+    await openView('Ask');
+    await page.locator('#question').fill('Who met?');
+    await page.getByRole('button', { name: 'Ask', exact: true }).click();
+    await page.locator('.sentence-supported .tag-edge', { hasText: 'HEDGE-' }).first().waitFor();
+    await page.getByRole('button', { name: 'STEP-1', exact: true }).click();
+    await page.getByRole('region', { name: /^Proof of met/ }).waitFor();
+    await look('answer');
+  });
+
+  test('proposes, stores and queries a virtual graph', async () => {
+    await openView('Virtual');
+    await page.getByLabel('File or pattern of files').fill('trips.csv');
+    await page.getByRole('button', { name: 'Propose' }).click();
+    await page.getByRole('button', { name: 'Store specification' }).click();
+    await page.getByRole('button', { name: 'Run query' }).click();
+    await page.getByText('30 hyperedges').waitFor();
+    await look('virtual');
+  });
+
+  test('shows how the service is, and compacts', async () => {
+    await openView('Operations');
+    await page.getByRole('button', { name: 'Compact all tables' }).click();
+    await page.getByText(/^Compacted /).waitFor();
+    await look('operations');
+  });
+
+  test('signs out and keeps nothing', async () => {
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('API key').waitFor();
+    expect(await page.evaluate(() => sessionStorage.length)).toBe(0);
+    expect(await page.textContent('body')).not.toContain('mail');
+  });
+
+  test('has met no complaint of the page and no fault of access', () => {
+    expect(complaints).toEqual([]);
+    expect([...new Set(faults)]).toEqual([]);
+  });
+});
+
+test.skipIf(REASON_TO_SKIP !== undefined)(
+  'asks for no key where the service wants none',
+  { timeout: 60_000 },
+  async () => {
+    const world = await startConsole({ HEDGEROW_AUTH_DISABLED: '1' });
+    const browser = await openBrowser();
+    try {
+      const { page, complaints } = await openWatched(await browser.newContext());
+      await page.goto(world.url);
+      await page.getByText('No key needed').waitFor();
+      await page.getByText('holds no edges yet').first().waitFor();
+      expect(await page.getByRole('button', { name: 'Sign out' }).count()).toBe(0);
+      expect(complaints).toEqual([]);
+    } finally {
+      await browser.close();
+      await world.close();
+    }
+  },
+);

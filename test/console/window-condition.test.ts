@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import { withWindow } from '../../src/console/query/window-condition.ts';
+
+const window = { start: 10, end: 20 };
+const IN = 'e.event_ts BETWEEN 10 AND 20';
+
+test.each([
+  ['a condition comes before RETURN', 'MATCH (e:t) RETURN e', `MATCH (e:t) WHERE ${IN} RETURN e`],
+  ['lines stay lines', 'MATCH (e:t)\nRETURN *\nLIMIT 5', `MATCH (e:t)\nWHERE ${IN}\nRETURN *\nLIMIT 5`],
+  ['it joins others', 'MATCH (e:t) WHERE e.weight > 1 RETURN e', `MATCH (e:t) WHERE ${IN} AND e.weight > 1 RETURN e`],
+  ['OR is held together', 'MATCH (e:t) WHERE a OR b RETURN e', `MATCH (e:t) WHERE ${IN} AND (a OR b) RETURN e`],
+  [
+    'an older window makes room',
+    'MATCH (e:t) WHERE e.event_ts between 1 and -2 RETURN e',
+    `MATCH (e:t) WHERE ${IN} RETURN e`,
+  ],
+  [
+    'words in texts are none',
+    "MATCH (e:t) WHERE e.formation = 'RETURN' RETURN e",
+    `MATCH (e:t) WHERE ${IN} AND e.formation = 'RETURN' RETURN e`,
+  ],
+  [
+    'words in comments are none',
+    'MATCH (e:t) // WHERE RETURN\nRETURN e',
+    `MATCH (e:t) // WHERE RETURN\nWHERE ${IN}\nRETURN e`,
+  ],
+  ['names in backquotes are kept', 'MATCH (e:`order`) RETURN e', `MATCH (e:\`order\`) WHERE ${IN} RETURN e`],
+  ['HYPEREDGE may stand there', 'MATCH HYPEREDGE (e:t) RETURN e', `MATCH HYPEREDGE (e:t) WHERE ${IN} RETURN e`],
+  ['EXPLAIN too', 'EXPLAIN MATCH (e:t) RETURN e', `EXPLAIN MATCH (e:t) WHERE ${IN} RETURN e`],
+  ['what is no MATCH stays', 'SHOW TABLES', 'SHOW TABLES'],
+  ['what is no statement stays', 'MATCH (e', 'MATCH (e'],
+])('%s', (_name, before, after) => {
+  expect(withWindow(before, window)).toBe(after);
+});
+
+test.each(['MATCH (e:t) RETURN e', 'MATCH (e:t)\nRETURN *\nLIMIT 5', 'MATCH (e:t) WHERE e.weight > 1 RETURN e'])(
+  'all of time takes it out of %s again',
+  (statement) => {
+    expect(withWindow(withWindow(statement, window), undefined)).toBe(statement);
+  },
+);
+
+test('a window at the end of the conditions goes with its AND', () => {
+  expect(withWindow(`MATCH (e:t) WHERE e.weight > 1 AND ${IN} RETURN e`, undefined)).toBe(
+    'MATCH (e:t) WHERE e.weight > 1 RETURN e',
+  );
+});
