@@ -1,39 +1,54 @@
-// `hedgerow import FILE...`: reads NDJSON edges from files or stdin into a server or a data directory.
+// `hedgerow import FILE...`: reads edges from files or stdin into a server or a data directory.
 
 import { resolve } from 'node:path';
 import { type Progress, startProgress } from '../progress.ts';
 import { reportFailure, UsageError, type World } from '../world.ts';
+import { dryRun } from './dry-run.ts';
+import { closeInputs, type Input, openInputs } from './inputs.ts';
+import type { NodeNames } from './node-names.ts';
 import { batchLimits, type ImportFlags, onErrorOf, openTarget } from './options.ts';
+import type { PlannedInput } from './planned-input.ts';
+import { prepare } from './prepare.ts';
+import { ProgressFiles } from './progress-files.ts';
 import { RejectFiles } from './rejects.ts';
 import { ImportRun, type RunOptions, stopText, type Tally } from './run.ts';
-import { openSource, type Source } from './source.ts';
+import type { Source } from './source.ts';
+import { memorySparer } from './spare-memory.ts';
 import type { ImportTarget } from './target.ts';
 
 /** Resolves with the exit code: 0, 1 when not every input was read to its end, 2 for a wrong call. Rejected lines under `--on-error skip` are no failure. */
 export async function importCommand(paths: readonly string[], flags: ImportFlags, world: World): Promise<number> {
+  let inputs: Input[] = [];
   try {
     checkPaths(paths, flags, world);
-    const sources = paths.map((path) => openSource(path === '-' ? path : resolve(world.cwd, path), world.stdin));
     const rules = { limits: batchLimits(flags), onError: onErrorOf(flags) };
+    inputs = await openInputs(paths, flags, world);
+    if (flags.dryRun === true) return await dryRun(inputs, flags, world);
+    // What does not fit is told before anything is made.
+    for (const { looked } of inputs) looked.plan([]);
     const startedMs = world.now();
     const target = await openTarget(flags, world);
     let tally: Tally;
     try {
-      tally = await runImport(sources, flags, rules, target, world);
+      tally = await runImport(inputs, flags, rules, target, world);
     } finally {
       await target.close();
     }
     const seconds = Math.max(0.001, (world.now() - startedMs) / 1000);
-    world.stdout.write(`${summaryText(sources, target.tableName, tally, seconds)}\n`);
+    world.stdout.write(`${summaryText(inputs, target.tableName, tally, seconds)}\n`);
     return tally.stop === undefined ? 0 : 1;
   } catch (error) {
     return reportFailure(world, error);
+  } finally {
+    closeInputs(inputs);
   }
 }
 
 function checkPaths(paths: readonly string[], flags: ImportFlags, world: World): void {
   if (paths.length === 0) throw new UsageError('import needs at least one FILE, or - for stdin.');
   if (paths.filter((path) => path === '-').length > 1) throw new UsageError('stdin (-) can be read once only.');
+  if (flags.resume === true && paths.includes('-'))
+    throw new UsageError('--resume needs files: what came through stdin cannot be read again.');
   if (flags.rejects === undefined) return;
   const rejects = resolve(world.cwd, flags.rejects);
   if (paths.some((path) => path !== '-' && resolve(world.cwd, path) === rejects)) {
@@ -42,34 +57,61 @@ function checkPaths(paths: readonly string[], flags: ImportFlags, world: World):
 }
 
 async function runImport(
-  sources: readonly Source[],
+  inputs: readonly Input[],
   flags: ImportFlags,
   rules: Pick<RunOptions, 'limits' | 'onError'>,
   target: ImportTarget,
   world: World,
 ): Promise<Tally> {
+  const rejectPathOf = (source: Source) => resolve(world.cwd, flags.rejects ?? `${source.label}.rejects.ndjson`);
+  const files = await ProgressFiles.open(inputs, { flags, limits: rules.limits, target, rejectPathOf });
   const rejects = new RejectFiles();
+  await files.resumeRejects(rejects);
   let progress: Progress | undefined;
+  const sources = inputs.map(({ source }) => source);
   const progressSums = new ProgressSums(sources);
+  const plans = new Map<Source, PlannedInput>();
+  let names: NodeNames | undefined;
+  const spare = memorySparer();
   const run = new ImportRun({
     ...rules,
+    limits: files.limits,
     target,
     rejects,
-    rejectPathOf: (source) => resolve(world.cwd, flags.rejects ?? `${source.label}.rejects.ndjson`),
-    onProgress: (_source, tally) => progress?.update(progressSums.bytesRead(), tally.inserted),
+    rejectPathOf,
+    progressOf: (source) => files.of(source),
+    batchesOf: (source) => plans.get(source)!.batches(files.limits, files.startOf(source), names),
+    onProgress: (_source, tally) => {
+      spare();
+      progress?.update(progressSums.bytesRead(), tally.inserted);
+    },
   });
   const forget = world.onInterrupt(() => run.interrupt());
   try {
     const label = sources.length === 1 ? sources[0]!.label : `${sources.length} files`;
     progress = startProgress({ output: world.stderr, label, totalBytes: progressSums.totalBytes, now: world.now });
-    const tally = await run.take(sources);
+    for (const input of inputs) {
+      if (run.closed) break;
+      const prepared = await prepare(input, target, flags.create === true, names);
+      names = prepared.names;
+      plans.set(input.source, prepared.plan);
+      if (!files.isDone(input.source)) await run.take([input.source]);
+    }
+    const { tally } = run;
     progress.stop();
     await rejects.close();
+    if (tally.stop === undefined) files.remove();
     if (tally.stop === undefined && flags.compact === true) await compact(target, tally);
-    if (tally.stop !== undefined) world.stderr.write(`hedgerow: ${stopText(tally.stop)}\n`);
+    if (tally.stop !== undefined) {
+      files.forgetUnbegun(tally.stop);
+      world.stderr.write(`hedgerow: ${stopText(tally.stop)}${files.advice}\n`);
+    }
     if (tally.rejected > 0)
       world.stderr.write(`hedgerow: ${tally.rejected} bad lines are in ${rejects.paths.join(', ')}\n`);
     return tally;
+  } catch (error) {
+    files.forgetUnbegun(undefined);
+    throw error;
   } finally {
     progress?.stop();
     forget();
@@ -107,8 +149,8 @@ class ProgressSums {
   }
 }
 
-function summaryText(sources: readonly Source[], table: string, tally: Tally, seconds: number): string {
-  const names = sources.map((source) => source.label).join(', ');
+function summaryText(inputs: readonly Input[], table: string, tally: Tally, seconds: number): string {
+  const names = inputs.map(({ source }) => source.label).join(', ');
   const rate = Math.round(tally.inserted / seconds);
   return `${names} -> ${table}: inserted ${tally.inserted}, rejected ${tally.rejected}, ${seconds.toFixed(2)} s, ${rate} rows/s`;
 }

@@ -1,10 +1,19 @@
 // Imports straight into a data directory: opens the database, one bulk insert a batch.
 
-import { type Database, openDatabase, type Table } from '../../engine/index.ts';
+import { createHash } from 'node:crypto';
+import { type Database, openDatabase, type ReplayEntry, type Table } from '../../engine/index.ts';
 import { HedgerowError } from '../../errors.ts';
 import { EdgeLineReader, reasonOf } from './edge-line.ts';
-import type { LineBatch } from './line-batches.ts';
-import type { ImportTarget, Intake, TargetTable } from './target.ts';
+import type { LineBatch, NamedNode } from './line-batches.ts';
+import { numbersOf } from './node-lines.ts';
+import {
+  type ImportTarget,
+  type Intake,
+  NAME_COLUMN,
+  NODES_SUFFIX,
+  type TableColumn,
+  type TargetTable,
+} from './target.ts';
 
 /** Commits that may wait for their fdatasync while the next lines are read. */
 const WINDOW = 4;
@@ -53,6 +62,7 @@ class DirectoryTarget implements ImportTarget {
   readonly #database: Database;
   readonly #table: Table;
   readonly #lines: EdgeLineReader<Table>;
+  #nodes: Table | undefined;
 
   constructor(database: Database, table: Table) {
     this.#database = database;
@@ -65,16 +75,58 @@ class DirectoryTarget implements ImportTarget {
     return this.#table.name;
   }
 
-  insert(batch: LineBatch, intake: Intake): Promise<number> {
+  get place(): string {
+    return this.#database.dir;
+  }
+
+  columns(): readonly TableColumn[] {
+    return this.#table.item().columns;
+  }
+
+  async addColumn(column: TableColumn): Promise<void> {
+    await this.#database.alterTable(this.#table.name, { kind: 'addColumn', column });
+  }
+
+  async openNodes(): Promise<Map<string, number>> {
+    const name = this.#table.name + NODES_SUFFIX;
+    const known = this.#database.tables().find((table) => table.name.toLowerCase() === name.toLowerCase());
+    const columns = [{ name: NAME_COLUMN, type: 'TEXT' as const }];
+    this.#nodes = known ?? (await this.#database.createTable({ name, columns }));
+    return numbersOf(rowsOf(this.#nodes));
+  }
+
+  async addNodes(nodes: readonly NamedNode[]): Promise<void> {
+    const bulk = this.#nodes!.bulk();
+    try {
+      for (const { id, name, event_ts } of nodes)
+        bulk.add({ event_ts, members: [id], properties: { [NAME_COLUMN]: name } });
+    } catch (error) {
+      bulk.discard();
+      throw error;
+    }
+    await bulk.commit();
+  }
+
+  async insert(batch: LineBatch, intake: Intake, key: string | undefined): Promise<number> {
+    const once = key === undefined ? undefined : new KeptBatch(this.#database, key, batch, intake.stopAtFirst);
     const refused: Refusal[] = [];
     // Lines that name other tables are rare: only then the slower way over a transaction, so that the batch stays one commit.
     const staged = this.#stageBulk(batch, intake, refused) ?? this.#stageTransaction(batch, intake, refused);
     for (const { index, reason } of refused) intake.reject(batch, index, reason);
-    return staged();
+    let before: number | undefined;
+    try {
+      before = once?.insertedBefore();
+    } catch (error) {
+      staged.discard();
+      throw error;
+    }
+    if (before === undefined) return staged.commit(once);
+    staged.discard();
+    return before;
   }
 
-  /** Gives the commit, or null when a line goes into another table. */
-  #stageBulk(batch: LineBatch, intake: Intake, refused: Refusal[]): (() => Promise<number>) | null {
+  /** Null when a line goes into another table. */
+  #stageBulk(batch: LineBatch, intake: Intake, refused: Refusal[]): Staged | null {
     const table = this.#table;
     const bulk = table.bulk();
     try {
@@ -97,18 +149,28 @@ class DirectoryTarget implements ImportTarget {
       bulk.discard();
       throw error;
     }
-    if (bulk.count > 0) return () => bulk.commit().then((result) => result.inserted);
-    bulk.discard();
-    return () => Promise.resolve(0);
+    const discard = () => bulk.discard();
+    if (bulk.count === 0) {
+      discard();
+      return NOTHING;
+    }
+    return {
+      discard,
+      commit: async (once) =>
+        (await bulk.commit(once === undefined ? undefined : ({ inserted }) => once.entry(inserted))).inserted,
+    };
   }
 
-  #stageTransaction(batch: LineBatch, intake: Intake, refused: Refusal[]): () => Promise<number> {
+  #stageTransaction(batch: LineBatch, intake: Intake, refused: Refusal[]): Staged {
     const transaction = this.#database.begin();
+    let count = 0;
     try {
       for (let index = 0; index < batch.ends.length; index++) {
         try {
           const line = this.#lines.read(batch, index);
-          if (line !== null) transaction.insert(line.table, line.edge);
+          if (line === null) continue;
+          transaction.insert(line.table, line.edge);
+          count++;
         } catch (error) {
           refused.push({ index, reason: reasonOf(error) });
           if (intake.stopAtFirst) break;
@@ -118,7 +180,11 @@ class DirectoryTarget implements ImportTarget {
       transaction.rollback();
       throw error;
     }
-    return () => transaction.commit().then(({ results }) => results.length);
+    return {
+      discard: () => transaction.rollback(),
+      commit: async (once) =>
+        (await transaction.commit(once === undefined ? undefined : () => once.entry(count))).results.length,
+    };
   }
 
   async compact(): Promise<void> {
@@ -133,4 +199,52 @@ class DirectoryTarget implements ImportTarget {
 interface Refusal {
   index: number;
   reason: string;
+}
+
+/** Lines that are checked and not committed yet. */
+interface Staged {
+  commit(once: KeptBatch | undefined): Promise<number>;
+  discard(): void;
+}
+
+const NOTHING: Staged = { commit: async () => 0, discard() {} };
+
+/** A batch by its key: what was stored with its commit says, also after a crash, that it is there. */
+class KeptBatch {
+  readonly #database: Database;
+  readonly #id: string;
+  readonly #hash: string;
+
+  constructor(database: Database, id: string, batch: LineBatch, stopAtFirst: boolean) {
+    this.#database = database;
+    this.#id = id;
+    // Where bad lines end a batch it is another one.
+    this.#hash = createHash('sha256').update(`${stopAtFirst}\n`).update(batch.bytes).digest('base64url');
+  }
+
+  /** Undefined: it was not committed. Throws when something else was committed under its key. */
+  insertedBefore(): number | undefined {
+    const kept = this.#database.replays.find(this.#id);
+    if (kept === undefined) return undefined;
+    if (kept.bodyHash === this.#hash) return (JSON.parse(kept.body) as { inserted: number }).inserted;
+    throw new HedgerowError(
+      'idempotency_conflict',
+      'The batch that was under way when the import was interrupted was read in another way then. Give the flags of that import.',
+    );
+  }
+
+  entry(inserted: number): ReplayEntry {
+    const body = JSON.stringify({ inserted });
+    return { id: this.#id, bodyHash: this.#hash, status: 201, contentType: 'application/json', body, at: Date.now() };
+  }
+}
+
+async function* rowsOf(table: Table): AsyncGenerator<object, void, undefined> {
+  const scan = table.scan({ format: 'ndjson' });
+  let rest = '';
+  for (let slice = scan.next(); slice !== null; slice = scan.next()) {
+    const lines = (rest + Buffer.from(slice).toString()).split('\n');
+    rest = lines.pop()!;
+    for (const line of lines) yield JSON.parse(line) as object;
+  }
 }

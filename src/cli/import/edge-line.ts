@@ -40,6 +40,8 @@ export class EdgeLineReader<T extends EdgeTable> {
     const from = startOf(batch, index);
     const to = batch.ends[index]!;
     const line = this.#line;
+    const fault = batch.faults?.get(index);
+    if (fault !== undefined) throw new HedgerowError('invalid_input', fault);
     if (batch.tooLong) throw new HedgerowError('body_too_large', 'The line is too long to be kept in memory.');
     if (this.#plain.read(bytes, from, to)) {
       line.edge = this.#plain.edge;

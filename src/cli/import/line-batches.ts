@@ -1,5 +1,23 @@
 // Cuts a stream of bytes into batches of whole lines, with every line's number, in bounded memory.
 
+/** A place in an input where a batch may begin. */
+export interface Position {
+  /** Bytes of the unpacked input, or rows, or edges, before it. */
+  readonly offset: number;
+  /** 1-based number of the line, row or edge that begins there. */
+  readonly line: number;
+}
+
+export const START: Position = { offset: 0, line: 1 };
+
+/** A node of the input that has a name there, and got a number here. */
+export interface NamedNode {
+  readonly id: number;
+  readonly name: string;
+  /** Time of the first edge it was seen in. */
+  readonly event_ts: number;
+}
+
 /** Some lines of an input, one after another. */
 export interface LineBatch {
   readonly bytes: Buffer;
@@ -9,6 +27,14 @@ export interface LineBatch {
   readonly firstLine: number;
   /** The batch is the beginning of a single line that is longer than the limit; the rest of it is dropped. */
   readonly tooLong: boolean;
+  /** Where the input goes on behind line i; -1: where the batch itself begins. */
+  after(index: number): Position;
+  /** Of an input that is no NDJSON: the row that line i was made from, as it can be shown. */
+  original?(index: number): string;
+  /** What is wrong with rows that no line could be made of; their lines are empty. */
+  readonly faults?: ReadonlyMap<number, string> | undefined;
+  /** Nodes that first occur in this batch: they are stored before it. */
+  readonly names?: readonly NamedNode[] | undefined;
 }
 
 export interface BatchLimits {
@@ -29,11 +55,17 @@ export function startOf(batch: LineBatch, index: number): number {
 }
 
 export function lineText(batch: LineBatch, index: number): string {
+  if (batch.original !== undefined) return batch.original(index);
   return batch.bytes.toString('utf8', startOf(batch, index), batch.ends[index]!);
 }
 
-export async function* lineBatches(chunks: AsyncIterable<Buffer>, limits: BatchLimits): AsyncGenerator<LineBatch> {
-  const cutter = new LineCutter(limits);
+/** `from`: where the first chunk begins. The same bytes from there on give the same batches. */
+export async function* lineBatches(
+  chunks: AsyncIterable<Buffer>,
+  limits: BatchLimits,
+  from: Position = START,
+): AsyncGenerator<LineBatch> {
+  const cutter = new LineCutter(limits, from);
   for await (const chunk of chunks) yield* cutter.add(chunk);
   yield* cutter.end();
 }
@@ -43,17 +75,30 @@ class LineCutter {
   #bytes = Buffer.allocUnsafe(64 * 1024);
   #used = 0;
   #ends: number[] = [];
-  #line = 1;
-  #atStart = true;
-  #skipping = false;
+  #line: number;
+  /** Bytes of the input before those that are kept. */
+  #offset: number;
+  /** The beginning of a line that is too long, while its end is looked for. */
+  #long: Buffer | undefined;
 
-  constructor(limits: BatchLimits) {
+  constructor(limits: BatchLimits, from: Position) {
     this.#limits = limits;
+    this.#line = from.line;
+    this.#offset = from.offset;
   }
 
   *add(chunk: Buffer): Generator<LineBatch> {
     const { rows, bytes, lineBytes } = this.#limits;
-    let copied = this.#begin(chunk);
+    let copied = 0;
+    if (this.#long !== undefined) {
+      const newline = chunk.indexOf(NEWLINE);
+      copied = newline < 0 ? chunk.length : newline + 1;
+      this.#offset += copied;
+      if (newline >= 0) yield this.#takeLong(this.#long);
+    } else if (this.#offset === 0 && this.#used === 0 && chunk.subarray(0, 3).equals(BYTE_ORDER_MARK)) {
+      copied = 3;
+      this.#offset = 3;
+    }
     let at = copied;
     while (at < chunk.length) {
       const newline = chunk.indexOf(NEWLINE, at);
@@ -66,31 +111,26 @@ class LineCutter {
       yield this.#take();
     }
     this.#append(chunk.subarray(copied));
-    if (this.#used >= bytes && this.#ends.length > 0) yield this.#take();
-    if (this.#ends.length === 0 && this.#used > lineBytes) yield this.#takeTooLong();
+    // Only when it must be: batches are not to depend on how the input is cut into chunks.
+    if (this.#used - this.#finished > lineBytes) {
+      if (this.#ends.length > 0) yield this.#take();
+      this.#beginLong();
+    }
+  }
+
+  /** Bytes of the lines that are whole. */
+  get #finished(): number {
+    return this.#ends.length === 0 ? 0 : this.#ends[this.#ends.length - 1]! + 1;
   }
 
   *end(): Generator<LineBatch> {
-    const finished = this.#ends.length === 0 ? 0 : this.#ends[this.#ends.length - 1]! + 1;
-    if (this.#used > finished) {
+    if (this.#long !== undefined) yield this.#takeLong(this.#long);
+    if (this.#used > this.#finished) {
       // The last line has no newline.
       this.#ends.push(this.#used);
       this.#append(Buffer.from('\n'));
     }
     if (this.#ends.length > 0) yield this.#take();
-  }
-
-  /** Where the bytes of the chunk that count begin. */
-  #begin(chunk: Buffer): number {
-    if (this.#atStart && chunk.length > 0) {
-      this.#atStart = false;
-      return chunk.subarray(0, 3).equals(BYTE_ORDER_MARK) ? 3 : 0;
-    }
-    if (!this.#skipping) return 0;
-    const newline = chunk.indexOf(NEWLINE);
-    if (newline < 0) return chunk.length;
-    this.#skipping = false;
-    return newline + 1;
   }
 
   #append(piece: Buffer): void {
@@ -107,24 +147,34 @@ class LineCutter {
   /** The finished lines; an unfinished one stays behind. */
   #take(): LineBatch {
     const ends = this.#ends;
-    const finished = ends[ends.length - 1]! + 1;
-    const batch: LineBatch = { bytes: this.#bytes.subarray(0, finished), ends, firstLine: this.#line, tooLong: false };
+    const finished = this.#finished;
+    const offset = this.#offset;
+    const firstLine = this.#line;
+    const after = (index: number): Position =>
+      index < 0 ? { offset, line: firstLine } : { offset: offset + ends[index]! + 1, line: firstLine + index + 1 };
+    const batch: LineBatch = { bytes: this.#bytes.subarray(0, finished), ends, firstLine, tooLong: false, after };
     const rest = this.#bytes.subarray(finished, this.#used);
     this.#bytes = Buffer.allocUnsafeSlow(Math.max(64 * 1024, finished + finished / 8, rest.length));
     rest.copy(this.#bytes);
     this.#used = rest.length;
     this.#ends = [];
     this.#line += ends.length;
+    this.#offset += finished;
     return batch;
   }
 
-  #takeTooLong(): LineBatch {
-    const bytes = Buffer.from(this.#bytes.subarray(0, SHOWN_BYTES));
-    const batch: LineBatch = { bytes, ends: [bytes.length], firstLine: this.#line, tooLong: true };
+  #beginLong(): void {
+    this.#long = Buffer.from(this.#bytes.subarray(0, SHOWN_BYTES));
+    this.#offset += this.#used;
     this.#bytes = Buffer.allocUnsafe(64 * 1024);
     this.#used = 0;
-    this.#line += 1;
-    this.#skipping = true;
-    return batch;
+  }
+
+  #takeLong(bytes: Buffer): LineBatch {
+    const offset = this.#offset;
+    const firstLine = this.#line++;
+    this.#long = undefined;
+    const after = (index: number): Position => ({ offset, line: index < 0 ? firstLine : firstLine + 1 });
+    return { bytes, ends: [bytes.length], firstLine, tooLong: true, after };
   }
 }

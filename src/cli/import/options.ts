@@ -16,6 +16,9 @@ const MOST_BATCH_ROWS = 1_000_000;
 const BATCH_BYTES = 8 * MEGABYTE;
 const LINE_BYTES = 64 * MEGABYTE;
 
+/** An import reads nothing back: rows go from the log into segments as soon as there are some, and memory stays small. */
+const IMPORT_MEMORY_MB = 32;
+
 /** Where to write, as `import` and `demo` take it. */
 export interface TargetFlags {
   url?: string | undefined;
@@ -29,6 +32,20 @@ export interface TargetFlags {
 }
 
 export interface ImportFlags extends TargetFlags {
+  format?: string | undefined;
+  tsColumn?: string | undefined;
+  tsFormat?: string | undefined;
+  memberColumns?: string | undefined;
+  memberColumn?: string | undefined;
+  separator?: string | undefined;
+  memberIds?: string | undefined;
+  propertyColumns?: string | undefined;
+  types?: string | undefined;
+  delimiter?: string | undefined;
+  /** As `createTable`, and columns that are missing too. */
+  create?: boolean | undefined;
+  dryRun?: boolean | undefined;
+  resume?: boolean | undefined;
   batch?: string | undefined;
   onError?: string | undefined;
   rejects?: string | undefined;
@@ -59,15 +76,16 @@ function directoryOptions(data: string, flags: TargetFlags, table: TargetTable, 
     isTerminal: false,
   });
   const { dataDir, primaryTable, maxMembers, memoryBudgetMb } = config;
-  return { dir: dataDir, primaryTable, maxMembers, memoryBudgetMb, table };
+  return { dir: dataDir, primaryTable, maxMembers, memoryBudgetMb: Math.min(memoryBudgetMb, IMPORT_MEMORY_MB), table };
 }
 
 function tableOf(flags: TargetFlags): TargetTable {
-  const { table: name, createTable: create = false } = flags;
+  const { table: name } = flags;
+  const create = flags.createTable === true || (flags as ImportFlags).create === true;
   if (name !== undefined && !IDENTIFIER.test(name)) {
     throw new UsageError(`--table is ${JSON.stringify(name)}, but it takes letters, digits and _, at most 64.`);
   }
-  if (create && name === undefined) throw new UsageError('--create-table needs --table NAME.');
+  if (flags.createTable === true && name === undefined) throw new UsageError('--create-table needs --table NAME.');
   const bucketSeconds = integerFlag('--bucket-seconds', flags.bucketSeconds, 1, 2 ** 40);
   if (bucketSeconds !== undefined && !create) throw new UsageError('--bucket-seconds needs --create-table.');
   return { name, create, bucketSeconds };

@@ -1,6 +1,6 @@
 // Reject files: the lines that were not taken, one JSON object each, with where they stand and why.
 
-import { type FileHandle, open } from 'node:fs/promises';
+import { type FileHandle, open, truncate } from 'node:fs/promises';
 
 export interface Reject {
   /** The input's path, `-` for stdin. */
@@ -11,31 +11,48 @@ export interface Reject {
   text: string;
 }
 
+interface OpenFile {
+  readonly handle: FileHandle;
+  bytes: number;
+}
+
 /** Files by path, made (or emptied) when the first line goes into them. */
 export class RejectFiles {
-  readonly #files = new Map<string, Promise<FileHandle>>();
-  readonly #waiting = new Map<string, Reject[]>();
+  readonly #files = new Map<string, Promise<OpenFile>>();
 
-  add(path: string, reject: Reject): void {
-    const waiting = this.#waiting.get(path);
-    if (waiting === undefined) this.#waiting.set(path, [reject]);
-    else waiting.push(reject);
+  /** Goes on with a file that an import before this one began; what stands behind `bytes` is cut off. */
+  async resume(path: string, bytes: number): Promise<void> {
+    if (bytes === 0) return;
+    try {
+      await truncate(path, bytes);
+    } catch (error) {
+      throw new Error(`The reject file ${path} cannot be gone on with (${(error as Error).message}).`, {
+        cause: error,
+      });
+    }
+    const handle = await open(path, 'a');
+    this.#files.set(path, Promise.resolve({ handle, bytes }));
   }
 
-  /** Writes what was added. */
-  async flush(): Promise<void> {
-    for (const [path, rejects] of this.#waiting) {
-      this.#waiting.delete(path);
-      let opening = this.#files.get(path);
-      if (opening === undefined) {
-        opening = open(path, 'w');
-        this.#files.set(path, opening);
-      }
-      const file = await opening;
-      // Batches are checked in steps: within what is written at once, lines stand in order.
-      rejects.sort((a, b) => a.line - b.line);
-      await file.appendFile(rejects.map((reject) => `${JSON.stringify(reject)}\n`).join(''));
+  /** Written when it resolves, and durable. */
+  async add(path: string, rejects: readonly Reject[]): Promise<void> {
+    if (rejects.length === 0) return;
+    let opening = this.#files.get(path);
+    if (opening === undefined) {
+      opening = open(path, 'w').then((handle) => ({ handle, bytes: 0 }));
+      this.#files.set(path, opening);
     }
+    const file = await opening;
+    // Batches are checked in steps: within what is written at once, lines stand in order.
+    const lines = [...rejects].sort((a, b) => a.line - b.line).map((reject) => `${JSON.stringify(reject)}\n`);
+    const bytes = Buffer.from(lines.join(''));
+    await file.handle.appendFile(bytes);
+    await file.handle.datasync();
+    file.bytes += bytes.length;
+  }
+
+  async bytesOf(path: string): Promise<number> {
+    return (await this.#files.get(path))?.bytes ?? 0;
   }
 
   /** Paths that hold rejects of this run. */
@@ -44,7 +61,6 @@ export class RejectFiles {
   }
 
   async close(): Promise<void> {
-    await this.flush();
-    for (const opening of this.#files.values()) await (await opening).close();
+    for (const opening of this.#files.values()) await (await opening).handle.close();
   }
 }

@@ -1,7 +1,8 @@
 // Runs an import: inputs one after another, batches through the target with a bounded number under way, bad lines aside.
 
 import { type BatchLimits, type LineBatch, lineBatches, lineText } from './line-batches.ts';
-import type { RejectFiles } from './rejects.ts';
+import type { ProgressFile } from './progress-file.ts';
+import type { Reject, RejectFiles } from './rejects.ts';
 import type { Source } from './source.ts';
 import type { ImportTarget, Intake } from './target.ts';
 
@@ -26,6 +27,18 @@ export interface RunOptions {
   /** Where bad lines of an input go. */
   rejectPathOf(source: Source): string;
   onProgress(source: Source, tally: Readonly<Tally>): void;
+  /** The batches of an input; left out: it is NDJSON. */
+  batchesOf?(source: Source): AsyncIterable<LineBatch>;
+  /** Where it is kept how far the import of an input is. */
+  progressOf?(source: Source): ProgressFile | undefined;
+}
+
+/** A batch on its way. */
+interface UnderWay {
+  readonly batch: LineBatch;
+  readonly number: number;
+  /** Undefined: it is not known, or not so, that all good lines of the batch are in the table. */
+  readonly inserted: Promise<number | undefined>;
 }
 
 export class ImportRun implements Intake {
@@ -33,6 +46,11 @@ export class ImportRun implements Intake {
   readonly tally: Tally = { inserted: 0, rejected: 0, stop: undefined };
   readonly #options: RunOptions;
   #source: Source | undefined;
+  readonly #rejects = new Map<LineBatch, Reject[]>();
+  /** Where the bad line stands at which the import stops. */
+  #badIndex = 0;
+  /** What comes later must not be noted as done: something before it is not. */
+  #hasGap = false;
 
   constructor(options: RunOptions) {
     this.#options = options;
@@ -51,11 +69,20 @@ export class ImportRun implements Intake {
 
   reject(batch: LineBatch, index: number, reason: string): void {
     const source = this.#source!;
-    const line = batch.firstLine + index;
-    const { rejects, rejectPathOf } = this.#options;
-    rejects.add(rejectPathOf(source), { file: source.path, line, reason, text: lineText(batch, index) });
+    const line = batch.after(index - 1).line;
+    const reject = { file: source.path, line, reason, text: lineText(batch, index) };
+    const others = this.#rejects.get(batch);
+    if (others === undefined) this.#rejects.set(batch, [reject]);
+    else others.push(reject);
     this.tally.rejected++;
-    if (this.stopAtFirst) this.#stop({ why: 'bad_line', file: source.path, line, reason });
+    if (this.stopAtFirst) {
+      this.#badIndex = index;
+      this.#stop({ why: 'bad_line', file: source.path, line, reason });
+    }
+  }
+
+  hasRejected(batch: LineBatch): boolean {
+    return this.#rejects.has(batch);
   }
 
   /** Takes the inputs in order. Failures are in the tally, not thrown: what was inserted before must be said. */
@@ -74,31 +101,66 @@ export class ImportRun implements Intake {
   }
 
   async #takeOne(source: Source): Promise<void> {
-    const { target, limits, rejects, onProgress } = this.#options;
-    const underWay: Promise<void>[] = [];
+    const { target, limits, batchesOf, progressOf, onProgress } = this.#options;
+    const progress = progressOf?.(source);
+    const underWay: UnderWay[] = [];
+    let number = progress?.state.number ?? 0;
     try {
-      for await (const batch of lineBatches(source.chunks, limits)) {
+      for await (const batch of batchesOf?.(source) ?? lineBatches(source.chunks, limits)) {
         if (this.closed) break;
-        underWay.push(this.#insert(batch));
-        if (underWay.length >= target.window) await underWay.shift();
-        await rejects.flush();
+        if (batch.names !== undefined && batch.names.length > 0) await target.addNodes(batch.names);
+        underWay.push({ batch, number, inserted: this.#insert(batch, progress?.keyOf(number)) });
+        number++;
+        if (underWay.length >= target.window) await this.#settle(source, underWay.shift()!, progress);
         onProgress(source, this.tally);
       }
     } finally {
       // Also after a failure: what is under way becomes durable or fails, and is counted.
-      await Promise.all(underWay);
-      await rejects.flush();
+      for (const each of underWay) await this.#settle(source, each, progress);
+      await progress?.write();
     }
+    if (!this.closed) await progress?.finish();
   }
 
   /** Never rejects: a failure stops the import. */
-  async #insert(batch: LineBatch): Promise<void> {
+  async #insert(batch: LineBatch, key: string | undefined): Promise<number | undefined> {
     try {
-      const inserted = await this.#options.target.insert(batch, this);
-      this.tally.inserted += inserted;
+      const inserted = await this.#options.target.insert(batch, this, key);
+      this.tally.inserted += inserted ?? 0;
+      return inserted;
     } catch (error) {
       this.#stop({ why: 'failure', error });
+      return undefined;
     }
+  }
+
+  /** Writes down what became of a batch; to be called in the order of the batches. */
+  async #settle(
+    source: Source,
+    { batch, number, inserted }: UnderWay,
+    progress: ProgressFile | undefined,
+  ): Promise<void> {
+    const rows = await inserted;
+    const path = this.#options.rejectPathOf(source);
+    const rejects = this.#rejects.get(batch) ?? [];
+    this.#rejects.delete(batch);
+    const { rejects: files } = this.#options;
+    if (progress === undefined) return files.add(path, rejects);
+    if (rows === undefined) this.#hasGap = true;
+    const stopsHere = this.stopAtFirst && rejects.length > 0;
+    // The line at which the import stopped is met again when it goes on: it is not counted yet.
+    const rejectBytes = stopsHere ? await files.bytesOf(path) : undefined;
+    await files.add(path, rejects);
+    if (this.#hasGap) return;
+    const { state } = progress;
+    await progress.note({
+      number: number + 1,
+      position: batch.after(stopsHere ? this.#badIndex - 1 : batch.ends.length - 1),
+      inserted: state.inserted + rows!,
+      rejected: state.rejected + (stopsHere ? 0 : rejects.length),
+      rejectBytes: rejectBytes ?? (await files.bytesOf(path)),
+    });
+    if (stopsHere) this.#hasGap = true;
   }
 
   /** The first reason stays, but a failure is more: then lines before a bad one may be missing. */

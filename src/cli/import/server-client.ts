@@ -52,15 +52,56 @@ export class ServerClient {
     return this.#request('GET', '/v1/tables') as Promise<TableItem[]>;
   }
 
-  createTable(name: string, bucketSeconds: number | undefined): Promise<TableItem> {
-    const body = { name, ...(bucketSeconds === undefined ? {} : { bucket_seconds: bucketSeconds }) };
+  createTable(
+    name: string,
+    bucketSeconds: number | undefined,
+    columns?: readonly { name: string; type: string }[],
+  ): Promise<TableItem> {
+    const body = {
+      name,
+      ...(bucketSeconds === undefined ? {} : { bucket_seconds: bucketSeconds }),
+      ...(columns === undefined ? {} : { columns }),
+    };
     return this.#request('POST', '/v1/tables', JSON.stringify(body)) as Promise<TableItem>;
   }
 
-  /** All lines of the body or none; resolves with their number. */
-  async insertLines(table: string, body: Uint8Array): Promise<number> {
-    const answer = await this.#request('POST', `/v1/hyperedges?table=${encodeURIComponent(table)}`, body, NDJSON);
+  /** All lines of the body or none; resolves with their number. With a key they are inserted once, however often it is called. */
+  async insertLines(table: string, body: Uint8Array, key?: string): Promise<number> {
+    const path = `/v1/hyperedges?table=${encodeURIComponent(table)}`;
+    const answer = await this.#request('POST', path, body, NDJSON, key);
     return (answer as { inserted: number }).inserted;
+  }
+
+  async addColumn(table: string, { name, type }: { name: string; type: string }): Promise<void> {
+    const query = `ALTER TABLE ${table} ADD COLUMN ${name} ${type}`;
+    await this.#request('POST', '/v1/query', JSON.stringify({ query }));
+  }
+
+  indexes(): Promise<{ table: string; column: string }[]> {
+    return this.#request('GET', '/v1/indexes') as Promise<{ table: string; column: string }[]>;
+  }
+
+  /** Whole, one after the other. */
+  async rules(): Promise<Record<string, unknown>[]> {
+    const { rules } = (await this.#request('GET', '/v1/rules')) as { rules: { id: string }[] };
+    return this.#each('/v1/rules', rules);
+  }
+
+  async graphs(): Promise<Record<string, unknown>[]> {
+    const { graphs } = (await this.#request('GET', '/v1/virtual/graphs')) as { graphs: { id: string }[] };
+    return this.#each('/v1/virtual/graphs', graphs);
+  }
+
+  async #each(path: string, items: readonly { id: string }[]): Promise<Record<string, unknown>[]> {
+    const all: Record<string, unknown>[] = [];
+    for (const { id } of items)
+      all.push((await this.#request('GET', `${path}/${encodeURIComponent(id)}`)) as Record<string, unknown>);
+    return all;
+  }
+
+  /** Makes something. */
+  async post(path: string, body: object): Promise<void> {
+    await this.#request('POST', path, JSON.stringify(body));
   }
 
   async compact(table: string): Promise<void> {
@@ -89,20 +130,27 @@ export class ServerClient {
     path: string,
     body?: string | Uint8Array,
     type: string = 'application/json',
+    key?: string,
   ): Promise<unknown> {
     const giveUpMs = this.#now() + PATIENCE_MS;
     for (;;) {
-      const response = await this.#send(method, path, body, type);
+      const response = await this.#send(method, path, body, type, key);
       const text = await this.#answered(() => response.text());
       if (response.ok) return this.#parsed(text);
       const refusal = refusalOf(response.status, text);
       const waitMs = Math.max(0.1, Number(response.headers.get('retry-after')) || 1) * 1000;
-      if (!PASSING_CODES.has(refusal.code) || this.#now() + waitMs > giveUpMs) throw refusal;
+      if (!passes(refusal) || this.#now() + waitMs > giveUpMs) throw refusal;
       await new Promise((resolve) => setTimeout(resolve, waitMs));
     }
   }
 
-  #send(method: string, path: string, body: string | Uint8Array | undefined, type: string): Promise<Response> {
+  #send(
+    method: string,
+    path: string,
+    body: string | Uint8Array | undefined,
+    type: string,
+    key: string | undefined,
+  ): Promise<Response> {
     const { url, apiKey } = this.#address;
     return this.#answered(() =>
       fetch(url + path, {
@@ -111,6 +159,7 @@ export class ServerClient {
         headers: {
           ...(body === undefined ? {} : { 'content-type': type }),
           ...(apiKey === undefined ? {} : { 'x-api-key': apiKey }),
+          ...(key === undefined ? {} : { 'idempotency-key': key }),
         },
         ...(body === undefined ? {} : { body: body as Uint8Array<ArrayBuffer> | string }),
       }),
@@ -135,6 +184,11 @@ export class ServerClient {
       throw new NoAnswer(`No answer from ${this.url} (${why}).${advice}`, { cause: error });
     }
   }
+}
+
+/** Also while an import that was killed has left a request behind that is still running. */
+function passes({ code, message }: ServerRefusal): boolean {
+  return PASSING_CODES.has(code) || (code === 'idempotency_conflict' && message.includes('still running'));
 }
 
 export function refusalOf(status: number, text: string): ServerRefusal {

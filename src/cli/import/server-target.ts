@@ -1,12 +1,21 @@
 // Imports into a running server: NDJSON bodies, one batch each, and a way to go on when the server refuses one for a single line.
 
+import { HedgerowClient } from '../../client/index.ts';
 import type { TableItem } from '../../engine/types.ts';
 import { HedgerowError } from '../../errors.ts';
 import type { EdgeTable } from '../../routes/edge-input.ts';
 import { EdgeLineReader, reasonOf } from './edge-line.ts';
-import { type LineBatch, startOf } from './line-batches.ts';
+import { type LineBatch, type NamedNode, startOf } from './line-batches.ts';
+import { nodeLines, numbersOf } from './node-lines.ts';
 import { NoAnswer, type ServerAddress, ServerClient, ServerRefusal } from './server-client.ts';
-import type { ImportTarget, Intake, TargetTable } from './target.ts';
+import {
+  type ImportTarget,
+  type Intake,
+  NAME_COLUMN,
+  NODES_SUFFIX,
+  type TableColumn,
+  type TargetTable,
+} from './target.ts';
 import { Turns } from './turns.ts';
 
 export interface ServerOptions extends ServerAddress {
@@ -20,7 +29,7 @@ export interface ServerOptions extends ServerAddress {
 export async function openServerTarget(options: ServerOptions): Promise<ImportTarget> {
   const client = new ServerClient(options, options.now);
   try {
-    return new ServerTarget(client, await tableFor(client, options.table), options.connections);
+    return new ServerTarget(client, await tableFor(client, options.table), options);
   } catch (error) {
     if (!(error instanceof NoAnswer)) throw error;
     throw new Error(`${error.message} Start it with hedgerow serve, or import into a directory with --data DIR.`);
@@ -52,12 +61,17 @@ class ServerTarget implements ImportTarget {
   readonly #client: ServerClient;
   readonly #lines: EdgeLineReader<EdgeTable>;
   readonly #turns: Turns;
+  readonly #options: ServerOptions;
+  #item: TableItem;
   /** The server's own limit, known from its first refusal on. */
   #maxMembers = Number.POSITIVE_INFINITY;
 
-  constructor(client: ServerClient, item: TableItem, connections: number) {
-    const table: EdgeTable = { name: item.name, item: () => item };
+  constructor(client: ServerClient, item: TableItem, options: ServerOptions) {
+    const { connections } = options;
+    const table: EdgeTable = { name: item.name, item: () => this.#item };
     this.#client = client;
+    this.#options = options;
+    this.#item = item;
     this.tableName = item.name;
     this.rowsBefore = item.row_count;
     // One more than is sent at once is checked ahead.
@@ -66,12 +80,43 @@ class ServerTarget implements ImportTarget {
     this.#lines = new EdgeLineReader(table, (name) => (isSame(name, item.name) ? table : null));
   }
 
-  async insert(batch: LineBatch, intake: Intake): Promise<number> {
+  get place(): string {
+    return this.#client.url;
+  }
+
+  columns(): readonly TableColumn[] {
+    return this.#item.columns;
+  }
+
+  async addColumn(column: TableColumn): Promise<void> {
+    await this.#client.addColumn(this.tableName, column);
+    this.#item = { ...this.#item, columns: [...this.#item.columns, column] };
+  }
+
+  async openNodes(): Promise<Map<string, number>> {
+    const name = this.tableName + NODES_SUFFIX;
+    const item = (await this.#client.tables()).find((table) => isSame(table.name, name));
+    if (item === undefined) {
+      await this.#client.createTable(name, undefined, [{ name: NAME_COLUMN, type: 'TEXT' }]);
+      return new Map();
+    }
+    const { url, apiKey } = this.#options;
+    const client = new HedgerowClient({ url, timeoutMs: 0, ...(apiKey === undefined ? {} : { apiKey }) });
+    return numbersOf(
+      client.query.rows(`MATCH (n:${item.name}) RETURN n.members AS members, n.${NAME_COLUMN} AS ${NAME_COLUMN}`),
+    );
+  }
+
+  async addNodes(nodes: readonly NamedNode[]): Promise<void> {
+    await this.#client.insertLines(this.tableName + NODES_SUFFIX, Buffer.from(nodeLines(nodes)));
+  }
+
+  async insert(batch: LineBatch, intake: Intake, key: string | undefined): Promise<number | undefined> {
     const checked = this.#check(batch, intake.stopAtFirst, undefined);
     await this.#turns.take();
     try {
-      if (intake.closed) return 0;
-      const inserted = await this.#send(batch, checked.kept, intake);
+      if (intake.closed) return undefined;
+      const inserted = await this.#send(batch, checked.kept, intake, key);
       // When the server refused an earlier line and the import stops there, these were never reached.
       if (!intake.stopAtFirst || !intake.closed) {
         for (const { index, reason } of checked.refused) intake.reject(batch, index, reason);
@@ -110,14 +155,15 @@ class ServerTarget implements ImportTarget {
   }
 
   /** Sends lines as one body; each line the server refuses is taken out and the rest sent again. */
-  async #send(batch: LineBatch, lines: readonly number[], intake: Intake): Promise<number> {
+  async #send(batch: LineBatch, lines: readonly number[], intake: Intake, key: string | undefined): Promise<number> {
     let kept = lines;
     while (kept.length > 0) {
       try {
-        return await this.#client.insertLines(this.tableName, bodyOf(batch, kept));
+        const once = key === undefined ? undefined : `${key}-${kept[0]}-${kept.length}`;
+        return await this.#client.insertLines(this.tableName, bodyOf(batch, kept), once);
       } catch (error) {
         if (!(error instanceof ServerRefusal)) throw this.#doubt(error, batch, kept);
-        if (error.status === 413) return this.#sendHalves(batch, kept, intake, error);
+        if (error.status === 413) return this.#sendHalves(batch, kept, intake, error, key);
         const place = error.line;
         if (place === undefined || place < 1 || place > kept.length) throw error;
         intake.reject(batch, kept[place - 1]!, withoutFrame(error.message));
@@ -144,20 +190,22 @@ class ServerTarget implements ImportTarget {
     kept: readonly number[],
     intake: Intake,
     refusal: ServerRefusal,
+    key: string | undefined,
   ): Promise<number> {
     if (kept.length === 1) {
       intake.reject(batch, kept[0]!, refusal.message);
       return 0;
     }
     const middle = kept.length >> 1;
-    const first = await this.#send(batch, kept.slice(0, middle), intake);
-    return intake.closed ? first : first + (await this.#send(batch, kept.slice(middle), intake));
+    const first = await this.#send(batch, kept.slice(0, middle), intake, key);
+    if (intake.stopAtFirst && intake.hasRejected(batch)) return first;
+    return first + (await this.#send(batch, kept.slice(middle), intake, key));
   }
 
   #doubt(error: unknown, batch: LineBatch, kept: readonly number[]): unknown {
     if (!(error instanceof NoAnswer)) return error;
-    const first = batch.firstLine + kept[0]!;
-    const last = batch.firstLine + kept[kept.length - 1]!;
+    const first = batch.after(kept[0]! - 1).line;
+    const last = batch.after(kept[kept.length - 1]! - 1).line;
     return new Error(
       `${error.message} It is not known whether lines ${first} to ${last} were inserted: all of them, or none.`,
     );

@@ -14,6 +14,8 @@ export interface Source {
   readonly totalBytes: number | undefined;
   /** Bytes read so far, packed ones when the input is packed. */
   bytesRead(): number;
+  /** It is packed; known once its first bytes were read. */
+  packed(): boolean;
   /** The unpacked bytes. Iterating throws when the input cannot be read or is not whole gzip. */
   readonly chunks: AsyncIterable<Buffer>;
   /** Gives up reading, also while it waits for more; iterating may throw then. */
@@ -26,7 +28,7 @@ const CHUNK_BYTES = 256 * 1024;
 export function openSource(path: string, stdin: ByteStream): Source {
   const label = path === '-' ? 'stdin' : basename(path);
   const totalBytes = path === '-' ? undefined : sizeOf(path);
-  const tally = { bytes: 0 };
+  const tally = { bytes: 0, packed: false };
   let raw: ByteStream | undefined;
   const open = (): ByteStream => {
     raw = path === '-' ? stdin : createReadStream(path, { highWaterMark: CHUNK_BYTES });
@@ -37,6 +39,7 @@ export function openSource(path: string, stdin: ByteStream): Source {
     label,
     totalBytes,
     bytesRead: () => tally.bytes,
+    packed: () => tally.packed,
     chunks: unpacked(open, tally, label),
     close: () => raw?.destroy?.(),
   };
@@ -53,7 +56,7 @@ function sizeOf(path: string): number | undefined {
 
 async function* unpacked(
   open: () => AsyncIterable<Uint8Array>,
-  tally: { bytes: number },
+  tally: { bytes: number; packed: boolean },
   label: string,
 ): AsyncGenerator<Buffer> {
   const raw = counted(open(), tally);
@@ -68,6 +71,7 @@ async function* unpacked(
     yield* raw;
     return;
   }
+  tally.packed = true;
   const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
   // Errors of both sides come out of iterating `gunzip`.
   pipeline(Readable.from(joined(head, raw), { objectMode: false }), gunzip, () => {});
@@ -89,4 +93,42 @@ async function* counted(raw: AsyncIterable<Uint8Array>, tally: { bytes: number }
 async function* joined(head: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   yield head;
   yield* rest;
+}
+
+/** What an input begins with, and all of it. */
+export interface Peeked {
+  /** `bytes` of it, or what there is. */
+  readonly head: Buffer;
+  readonly isWhole: boolean;
+  /** With the head. */
+  readonly chunks: AsyncIterable<Buffer>;
+}
+
+export async function peek(chunks: AsyncIterable<Buffer>, bytes: number): Promise<Peeked> {
+  const iterator = chunks[Symbol.asyncIterator]();
+  let head: Buffer = Buffer.alloc(0);
+  let isWhole = false;
+  while (head.length < bytes) {
+    const next = await iterator.next();
+    if (next.done === true) {
+      isWhole = true;
+      break;
+    }
+    head = Buffer.concat([head, next.value]);
+  }
+  const rest = { [Symbol.asyncIterator]: () => iterator };
+  return { head, isWhole, chunks: isWhole ? only(head) : joined(head, rest) };
+}
+
+async function* only(head: Buffer): AsyncGenerator<Buffer> {
+  yield head;
+}
+
+/** Without so many bytes at the beginning. */
+export async function* without(chunks: AsyncIterable<Buffer>, bytes: number): AsyncGenerator<Buffer> {
+  let left = bytes;
+  for await (const chunk of chunks) {
+    if (left < chunk.length) yield left === 0 ? chunk : chunk.subarray(left);
+    left = Math.max(0, left - chunk.length);
+  }
 }

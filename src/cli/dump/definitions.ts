@@ -1,0 +1,133 @@
+// What a dump says of a database beside its edges, and where that is read from and written to: a server or a data directory.
+
+import { resolve } from 'node:path';
+import { type Database, openDatabase } from '../../engine/index.ts';
+import type { IndexItem, TableItem } from '../../engine/types.ts';
+import { RuleStore } from '../../rules/index.ts';
+import { VirtualGraphs } from '../../virtual/index.ts';
+import { loadSettings } from '../config/load.ts';
+import { DEFAULT_URL, urlOf } from '../import/options.ts';
+import { ServerClient, ServerRefusal } from '../import/server-client.ts';
+import { openDirectory } from '../query/directory-runner.ts';
+import type { RunnerFlags } from '../query/options.ts';
+import { UsageError, type World } from '../world.ts';
+
+export type DumpedIndex = Pick<IndexItem, 'table' | 'column'>;
+/** Whatever the rules and the graphs take again; checked by them. */
+export type Document = Readonly<Record<string, unknown>>;
+
+export interface Definitions {
+  readonly tables: readonly TableItem[];
+  readonly indexes: readonly DumpedIndex[];
+  readonly rules: readonly Document[];
+  readonly virtual_graphs: readonly Document[];
+}
+
+/** Keys are no part of it. */
+export interface DefinitionStore {
+  read(): Promise<Definitions>;
+  createTable(table: TableItem): Promise<void>;
+  addColumn(table: string, column: TableItem['columns'][number]): Promise<void>;
+  createIndex(index: DumpedIndex): Promise<void>;
+  putRule(rule: Document): Promise<void>;
+  createGraph(graph: Document): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** `make`: a directory that is not there is made. Throws UsageError, ConfigError, or what the directory says. */
+export async function openDefinitions(flags: RunnerFlags, world: World, make: boolean): Promise<DefinitionStore> {
+  const { url, apiKey, data, config } = flags;
+  if (data === undefined) {
+    if (config !== undefined) throw new UsageError('--config needs --data: a server has its own settings.');
+    return atServer(new ServerClient({ url: urlOf(url ?? DEFAULT_URL), apiKey }, world.now));
+  }
+  if (url !== undefined) throw new UsageError('--data and --url exclude each other.');
+  if (make) await makeDirectory(data, config, world);
+  return inDirectory(data, config, world);
+}
+
+async function makeDirectory(data: string, config: string | undefined, world: World): Promise<void> {
+  const dir = resolve(world.cwd, data);
+  const { primaryTable } = loadSettings({ config, settings: { host: '127.0.0.1', dataDir: dir } }, world).config;
+  await (await openDatabase({ dir, primaryTable })).close();
+}
+
+async function inDirectory(data: string, config: string | undefined, world: World): Promise<DefinitionStore> {
+  const { database, settings } = await openDirectory(data, config, world);
+  const rules = new RuleStore(database.documents);
+  const graphs = new VirtualGraphs({
+    database,
+    documents: database.documents,
+    root: resolve(world.cwd, settings.virtualRoot),
+    dsns: settings.virtualDsn,
+    cache: false,
+    monotonicMs: world.now,
+  });
+  return {
+    read: async () => ({
+      tables: database.tables().map((table) => table.item()),
+      indexes: database.indexes().map(({ table, column }) => ({ table, column })),
+      rules: rules.set().rules.map(({ rule }) => withoutVersion(rule)),
+      virtual_graphs: graphs.list().map(({ id }) => withoutVersion(graphs.get(id))),
+    }),
+    createTable: (table) => createTable(database, table),
+    addColumn: async (table, column) => {
+      await database.alterTable(table, { kind: 'addColumn', column });
+    },
+    createIndex: async ({ table, column }) => {
+      await database.createIndex(table, column);
+    },
+    putRule: async (rule) => {
+      await rules.put(rule);
+    },
+    createGraph: async (graph) => {
+      await graphs.create(graph);
+    },
+    close: () => database.close(),
+  };
+}
+
+async function createTable(database: Database, table: TableItem): Promise<void> {
+  const { name, member_tables, bucket_seconds, compact_threshold, columns } = table;
+  await database.createTable({
+    name,
+    memberTables: member_tables,
+    bucketSeconds: bucket_seconds,
+    compactThreshold: compact_threshold,
+    columns,
+  });
+}
+
+function atServer(client: ServerClient): DefinitionStore {
+  return {
+    read: async () => ({
+      tables: await client.tables(),
+      indexes: (await client.indexes()).map(({ table, column }) => ({ table, column })),
+      rules: (await client.rules()).map(withoutVersion),
+      virtual_graphs: (await graphsOf(client)).map(withoutVersion),
+    }),
+    createTable: ({ name, member_tables, bucket_seconds, compact_threshold, columns }) =>
+      client.post('/v1/tables', { name, member_tables, bucket_seconds, compact_threshold, columns }),
+    addColumn: (table, column) => client.addColumn(table, column),
+    createIndex: (index) => client.post('/v1/indexes', index),
+    putRule: (rule) => client.post('/v1/rules', rule),
+    createGraph: (graph) => client.post('/v1/virtual/graphs', graph),
+    close: async () => {},
+  };
+}
+
+/** None where the server has no library for them. */
+async function graphsOf(client: ServerClient): Promise<Document[]> {
+  try {
+    return await client.graphs();
+  } catch (error) {
+    if (error instanceof ServerRefusal && error.code === 'virtual_unavailable') return [];
+    throw error;
+  }
+}
+
+/** Versions are counted anew where it is loaded. */
+function withoutVersion(document: object): Document {
+  const { version: _version, stratum: _stratum, spec_version: _spec, ...rest } = document as Record<string, unknown>;
+  return rest;
+}

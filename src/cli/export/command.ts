@@ -1,0 +1,142 @@
+// `hedgerow export`: writes the edges of a table, or the rows of a statement, to a file or to stdout.
+
+import { resolve } from 'node:path';
+import { IDENTIFIER } from '../../limits.ts';
+import { endingOf, formatOfName } from '../import/formats.ts';
+import { errorText } from '../query/error-text.ts';
+import type { RunnerFlags } from '../query/options.ts';
+import { Cancelled, type Row } from '../query/runner.ts';
+import { reportFailure, UsageError, type World } from '../world.ts';
+import { bytesOf, OUTPUT_FORMATS, type OutputFormat, type Rows } from './formats.ts';
+import { writeOutput } from './output-file.ts';
+import { columnsOfRows, columnsOfTable, openRows, type RowSource, type TableShape } from './rows.ts';
+
+export interface ExportFlags extends RunnerFlags {
+  table?: string | undefined;
+  start?: string | undefined;
+  end?: string | undefined;
+  statement?: string | undefined;
+  format?: string | undefined;
+  out?: string | undefined;
+  separator?: string | undefined;
+}
+
+/** Rows that tell the types of a statement's columns. */
+const SAMPLE_ROWS = 1000;
+
+/** Resolves with the exit code: 0, 1 when it fails, 2 for a wrong call. */
+export async function exportCommand(flags: ExportFlags, world: World): Promise<number> {
+  const controller = new AbortController();
+  const forget = world.onInterrupt(() => controller.abort(new Cancelled()));
+  try {
+    const format = outputFormat(flags);
+    const path = flags.out === undefined || flags.out === '-' ? undefined : resolve(world.cwd, flags.out);
+    if (path === undefined && format === 'parquet' && world.stdout.isTTY === true)
+      throw new UsageError('Parquet is not for terminals; name a file with --out.');
+    const times = [timeFlag('--start', flags.start), timeFlag('--end', flags.end)] as const;
+    checkFlags(flags);
+    const source = await openRows(flags, world);
+    let statement = flags.statement ?? '';
+    try {
+      const table = flags.statement === undefined ? tableOf(source.tables, flags.table) : undefined;
+      if (table !== undefined) statement = tableStatement(table.name, ...times);
+      const tally = { rows: 0 };
+      const rows = await rowsOf(source, statement, table, tally, controller.signal);
+      await writeOutput(bytesOf(format, rows, flags.separator ?? ';'), path, world.stdout);
+      world.stderr.write(`hedgerow: ${tally.rows} rows${path === undefined ? '' : ` in ${flags.out}`}\n`);
+      return 0;
+    } catch (error) {
+      world.stderr.write(`hedgerow: ${errorText(error, statement)}`);
+      return 1;
+    } finally {
+      await source.runner.close();
+    }
+  } catch (error) {
+    return reportFailure(world, error);
+  } finally {
+    forget();
+  }
+}
+
+function checkFlags({ statement, table, start, end, separator }: ExportFlags): void {
+  if (statement !== undefined && (table !== undefined || start !== undefined || end !== undefined))
+    throw new UsageError('--statement says itself which rows: it goes with neither --table nor --start nor --end.');
+  if (statement !== undefined && !/^\s*MATCH\b/i.test(statement))
+    throw new UsageError('--statement takes a MATCH, which only reads.');
+  if (table !== undefined && !IDENTIFIER.test(table))
+    throw new UsageError(`--table is ${JSON.stringify(table)}, but it takes letters, digits and _, at most 64.`);
+  if (separator === '' || separator === '"' || /\d|-/.test(separator ?? ''))
+    throw new UsageError('--separator takes what can stand between two integers.');
+}
+
+/** By the flag, else by the name of the file, else NDJSON. Throws UsageError. */
+function outputFormat({ format, out }: ExportFlags): OutputFormat {
+  if (format === undefined) {
+    const found = out === undefined || out === '-' ? 'ndjson' : formatOfName(out);
+    if (found !== undefined) return found;
+    throw new UsageError(`The ending ${JSON.stringify(endingOf(out!))} says no format; name it with --format.`);
+  }
+  const known = OUTPUT_FORMATS.find((name) => name === format);
+  if (known !== undefined) return known;
+  throw new UsageError(`--format is ${JSON.stringify(format)}, but it takes one of ${OUTPUT_FORMATS.join(', ')}.`);
+}
+
+/** Epoch seconds, or a time in ISO 8601. Throws UsageError. */
+function timeFlag(name: string, given: string | undefined): number | undefined {
+  if (given === undefined) return undefined;
+  const seconds = /^-?\d{1,15}$/.test(given) ? Number(given) : Math.floor(Date.parse(given) / 1000);
+  if (Number.isSafeInteger(seconds)) return seconds;
+  throw new UsageError(
+    `${name} is ${JSON.stringify(given)}, but it takes seconds since 1970, or a time such as 2024-05-01T12:00:00Z.`,
+  );
+}
+
+/** Throws an Error that names the tables. */
+export function tableOf(tables: readonly TableShape[], name: string | undefined): TableShape {
+  const found = tables.find((table) =>
+    name === undefined ? table.primary : table.name.toLowerCase() === name.toLowerCase(),
+  );
+  if (found !== undefined) return found;
+  throw new Error(`There is no table ${name}; there is ${tables.map((table) => table.name).join(', ')}.`);
+}
+
+export function tableStatement(name: string, start?: number | undefined, end?: number | undefined): string {
+  const bounds = [
+    ...(start === undefined ? [] : [`e.event_ts >= ${start}`]),
+    ...(end === undefined ? [] : [`e.event_ts <= ${end}`]),
+  ];
+  return `MATCH (e:${name})${bounds.length === 0 ? '' : ` WHERE ${bounds.join(' AND ')}`} RETURN *`;
+}
+
+/** The rows of a statement as they come; `table`: of all columns of that table. */
+export async function rowsOf(
+  { runner, tables }: RowSource,
+  statement: string,
+  table: TableShape | undefined,
+  tally: { rows: number },
+  signal: AbortSignal,
+): Promise<Rows> {
+  const batches = runner.rows(statement, {}, signal)[Symbol.asyncIterator]();
+  const first: (readonly Row[])[] = [];
+  let ended = false;
+  for (let count = 0; count < SAMPLE_ROWS && table === undefined && !ended; ) {
+    const next = await batches.next();
+    ended = next.done === true;
+    if (next.done === true) break;
+    first.push(next.value);
+    count += next.value.length;
+  }
+  const columns = table === undefined ? columnsOfRows(first.flat(), tables) : columnsOfTable(table);
+  async function* all(): AsyncGenerator<readonly Row[], void, undefined> {
+    for (const batch of first) {
+      tally.rows += batch.length;
+      yield batch;
+    }
+    if (ended) return;
+    for (let next = await batches.next(); next.done !== true; next = await batches.next()) {
+      tally.rows += next.value.length;
+      yield next.value;
+    }
+  }
+  return { columns, batches: all() };
+}

@@ -1,0 +1,65 @@
+// Rows to the bytes of a file, in each of the formats.
+
+import { csvLines } from '../../query/copy/csv-writer.ts';
+import type { ParquetSink } from '../../query/copy/parquet-port.ts';
+import { parquetSink } from '../../query/copy/parquet-remote.ts';
+import type { ResultColumn } from '../../query/copy/result-columns.ts';
+import type { Row } from '../query/runner.ts';
+import { hifBytes } from './hif-bytes.ts';
+
+export const OUTPUT_FORMATS = ['csv', 'ndjson', 'parquet', 'hif'] as const;
+export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
+
+export interface Rows {
+  readonly columns: readonly ResultColumn[];
+  readonly batches: AsyncIterable<readonly Row[]>;
+}
+
+type Cell = Parameters<typeof csvLines>[0][number][number];
+
+/** `separator`: between the members of an edge in CSV. */
+export function bytesOf(format: OutputFormat, rows: Rows, separator: string): AsyncIterable<Uint8Array> {
+  switch (format) {
+    case 'csv':
+      return csvBytes(rows, separator);
+    case 'ndjson':
+      return ndjsonBytes(rows);
+    case 'parquet':
+      return parquetBytes(rows);
+    case 'hif':
+      return hifBytes(rows);
+  }
+}
+
+async function* csvBytes({ columns, batches }: Rows, separator: string): AsyncGenerator<Uint8Array> {
+  const names = columns.map(({ name }) => name);
+  yield Buffer.from(csvLines([names]));
+  for await (const batch of batches) {
+    const cells = batch.map((row) =>
+      names.map((name): Cell => {
+        const value = (row[name] ?? null) as Cell;
+        return Array.isArray(value) && separator !== ';' && value.every(Number.isSafeInteger)
+          ? value.join(separator)
+          : value;
+      }),
+    );
+    if (cells.length > 0) yield Buffer.from(csvLines(cells));
+  }
+}
+
+async function* ndjsonBytes({ batches }: Rows): AsyncGenerator<Uint8Array> {
+  for await (const batch of batches) yield Buffer.from(batch.map((row) => `${JSON.stringify(row)}\n`).join(''));
+}
+
+async function* parquetBytes({ columns, batches }: Rows): AsyncGenerator<Uint8Array> {
+  const sink: ParquetSink = parquetSink(columns);
+  try {
+    for await (const batch of batches) {
+      const piece = await sink.add(columns.map(({ name }) => batch.map((row) => (row[name] ?? null) as Cell)));
+      if (piece.length > 0) yield piece;
+    }
+    yield await sink.end();
+  } finally {
+    sink.close();
+  }
+}

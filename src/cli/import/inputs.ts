@@ -1,0 +1,58 @@
+// Opens the inputs of an import in the formats they have.
+
+import { resolve } from 'node:path';
+import type { World } from '../world.ts';
+import { lookIntoCsv } from './csv-input.ts';
+import { endingOf, formatFlag, formatOfName, type InputFormat } from './formats.ts';
+import { lookIntoHif } from './hif-input.ts';
+import { lookIntoNdjson } from './ndjson-input.ts';
+import type { ImportFlags } from './options.ts';
+import { lookIntoParquet } from './parquet-input.ts';
+import type { LookedInto } from './planned-input.ts';
+import { delimiterOf, rowFlags } from './row-flags.ts';
+import { openSource, type Source } from './source.ts';
+
+export interface Input {
+  readonly source: Source;
+  readonly format: InputFormat;
+  readonly looked: LookedInto;
+}
+
+/** Throws UsageError, or what is wrong with an input; then none is open. */
+export async function openInputs(paths: readonly string[], flags: ImportFlags, world: World): Promise<Input[]> {
+  const rows = rowFlags(flags);
+  const delimiter = delimiterOf(flags);
+  const given = formatFlag(flags.format);
+  const sources = paths.map((path) => openSource(path === '-' ? path : resolve(world.cwd, path), world.stdin));
+  const inputs: Input[] = [];
+  try {
+    for (const source of sources) {
+      const format = given ?? formatOfName(source.path) ?? 'ndjson';
+      const tab = delimiter ?? (endingOf(source.path) === 'tsv' ? '\t' : undefined);
+      inputs.push({ source, format, looked: await lookInto(source, format) });
+      async function lookInto(one: Source, as: InputFormat): Promise<LookedInto> {
+        switch (as) {
+          case 'csv':
+            return lookIntoCsv(one, tab, rows);
+          case 'parquet':
+            return lookIntoParquet(one, rows);
+          case 'hif':
+            return lookIntoHif(one, rows);
+          case 'ndjson':
+            return lookIntoNdjson(one, flags.create === true || flags.dryRun === true);
+        }
+      }
+    }
+  } catch (error) {
+    closeInputs(inputs);
+    throw error;
+  }
+  return inputs;
+}
+
+export function closeInputs(inputs: readonly Input[]): void {
+  for (const { looked, source } of inputs) {
+    looked.close();
+    if (source.path !== '-') source.close();
+  }
+}

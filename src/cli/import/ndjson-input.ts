@@ -1,0 +1,67 @@
+// NDJSON as an input of an import: one JSON edge a line, as the server takes it.
+
+import type { ColumnType } from '../../engine/types.ts';
+import { IDENTIFIER } from '../../limits.ts';
+import { cellType, commonType } from './cell-types.ts';
+import { lineBatches } from './line-batches.ts';
+import type { LookedInto } from './planned-input.ts';
+import { shownEdges } from './planned-input.ts';
+import { BUILT_IN } from './row-plan.ts';
+import { peek, type Source, without } from './source.ts';
+import type { TableColumn } from './target.ts';
+
+const HEAD_BYTES = 512 * 1024;
+const SAMPLE_LINES = 1000;
+const KEYS = new Set(['id', 'event_ts', 'members', 'table', 'properties', ...Object.keys(BUILT_IN)]);
+
+/** Columns are looked for when they are to be made; otherwise not a byte is read ahead. */
+export async function lookIntoNdjson(source: Source, wantsColumns: boolean): Promise<LookedInto> {
+  const peeked = wantsColumns
+    ? await peek(source.chunks, HEAD_BYTES)
+    : { head: Buffer.alloc(0), isWhole: false, chunks: source.chunks };
+  const end = peeked.isWhole ? peeked.head.length : peeked.head.lastIndexOf(10) + 1;
+  const lines = peeked.head
+    .toString('utf8', 0, end)
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .slice(0, SAMPLE_LINES);
+  const columns = columnsOf(lines);
+  return {
+    plan: (known) => ({
+      columns: columns.map(
+        (column) => known.find(({ name }) => name.toLowerCase() === column.name.toLowerCase()) ?? column,
+      ),
+      named: false,
+      notes: ['one JSON edge a line', ...columns.map(({ name, type }) => `property: ${name} ${type}`)],
+      firstEdges: () => shownEdges(lines, (line) => line.trim()),
+      batches: (limits, from) => lineBatches(without(peeked.chunks, from.offset), limits, from),
+    }),
+    close() {},
+  };
+}
+
+/** Keys that are no key of an edge, with the types that their values have. */
+function columnsOf(lines: readonly string[]): TableColumn[] {
+  const seen = new Map<string, { name: string; types: Set<ColumnType> }>();
+  for (const line of lines) {
+    for (const [name, value] of entriesOf(line)) {
+      if (KEYS.has(name.toLowerCase()) || !IDENTIFIER.test(name)) continue;
+      const column = seen.get(name.toLowerCase()) ?? { name, types: new Set() };
+      seen.set(name.toLowerCase(), column);
+      const type = cellType(value, true);
+      if (type !== undefined) column.types.add(type);
+    }
+  }
+  return [...seen.values()].map(({ name, types }) => ({ name, type: commonType(types) }));
+}
+
+/** Of the line and of its `properties`; none for what is no JSON object: that is told when it is its turn. */
+function entriesOf(line: string): [string, unknown][] {
+  try {
+    const row = JSON.parse(line) as Record<string, unknown>;
+    const inner = row.properties;
+    return [...Object.entries(row), ...(typeof inner === 'object' && inner !== null ? Object.entries(inner) : [])];
+  } catch {
+    return [];
+  }
+}

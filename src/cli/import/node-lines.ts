@@ -1,0 +1,21 @@
+// The rows of a table of nodes: names to numbers, there and back.
+
+import type { NamedNode } from './line-batches.ts';
+import { NAME_COLUMN } from './target.ts';
+
+/** One JSON edge a line. */
+export function nodeLines(nodes: readonly NamedNode[]): string {
+  return nodes
+    .map(({ id, name, event_ts }) => `${JSON.stringify({ event_ts, members: [id], [NAME_COLUMN]: name })}\n`)
+    .join('');
+}
+
+/** The number of each name. */
+export async function numbersOf(rows: AsyncIterable<object>): Promise<Map<string, number>> {
+  const numbers = new Map<string, number>();
+  for await (const row of rows) {
+    const { members, [NAME_COLUMN]: name } = row as { members: number[]; [NAME_COLUMN]: unknown };
+    if (typeof name === 'string' && members.length === 1) numbers.set(name, members[0]!);
+  }
+  return numbers;
+}

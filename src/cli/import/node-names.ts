@@ -1,0 +1,41 @@
+// Numbers for nodes that have names: counted from 1 as they come, or behind those that the table of nodes holds already.
+
+import { HedgerowError } from '../../errors.ts';
+import { MAX_TEXT_BYTES } from '../../limits.ts';
+import type { NamedNode } from './line-batches.ts';
+
+/** They are held in memory, some 100 bytes each. */
+const MOST_NAMES = 20_000_000;
+
+export class NodeNames {
+  readonly #numbers: Map<string, number>;
+  #next = 1;
+  #added: NamedNode[] = [];
+
+  /** `numbers`: those that are known; it grows. */
+  constructor(numbers: Map<string, number> = new Map()) {
+    this.#numbers = numbers;
+    for (const number of numbers.values()) if (number >= this.#next) this.#next = number + 1;
+  }
+
+  /** Throws `invalid_input`. */
+  numberOf(name: string, event_ts: number): number {
+    const known = this.#numbers.get(name);
+    if (known !== undefined) return known;
+    if (name.length > MAX_TEXT_BYTES / 3 && Buffer.byteLength(name) > MAX_TEXT_BYTES)
+      throw new HedgerowError('invalid_input', `The name of a node is longer than ${MAX_TEXT_BYTES} bytes.`);
+    if (this.#numbers.size >= MOST_NAMES)
+      throw new Error(`The input names more than ${MOST_NAMES} nodes. Give them numbers before the import.`);
+    const id = this.#next++;
+    this.#numbers.set(name, id);
+    this.#added.push({ id, name, event_ts });
+    return id;
+  }
+
+  /** Those that are new since the last call. */
+  take(): readonly NamedNode[] {
+    const added = this.#added;
+    this.#added = [];
+    return added;
+  }
+}

@@ -1,0 +1,168 @@
+// How the columns of a file with rows become edges: which is the time, which are the members, which are properties and of which type.
+
+import type { ColumnType } from '../../engine/types.ts';
+import { IDENTIFIER } from '../../limits.ts';
+import { didYouMean } from '../../suggestions.ts';
+import { printable } from '../table-text.ts';
+import { UsageError } from '../world.ts';
+import { cellType, commonType } from './cell-types.ts';
+import type { TableColumn } from './target.ts';
+import { guessTimeFormat, type TimeFormat } from './times.ts';
+
+/** What the flags say of rows. */
+export interface RowFlags {
+  readonly tsColumn?: string | undefined;
+  readonly tsFormat?: TimeFormat | undefined;
+  readonly memberColumns?: readonly string[] | undefined;
+  readonly memberColumn?: string | undefined;
+  readonly separator?: string | undefined;
+  /** Undefined: all that are neither time nor members. */
+  readonly propertyColumns?: readonly string[] | undefined;
+  readonly memberIds?: 'number' | 'name' | undefined;
+  readonly types: ReadonlyMap<string, ColumnType>;
+}
+
+/** The first rows of a file. */
+export interface Sample {
+  readonly names: readonly string[];
+  readonly rows: readonly (readonly unknown[])[];
+  /** Texts that stand for nothing but texts, though they look like numbers: by row and column. */
+  readonly isText: (row: number, column: number) => boolean;
+}
+
+export interface PropertyColumn extends TableColumn {
+  /** Of the file. */
+  readonly index: number;
+}
+
+export interface RowPlan {
+  readonly names: readonly string[];
+  readonly time: { readonly index: number; readonly format: TimeFormat };
+  readonly members: {
+    readonly indexes: readonly number[];
+    readonly separator: string | undefined;
+    readonly named: boolean;
+  };
+  readonly properties: readonly PropertyColumn[];
+  /** Columns of the file that are not read. */
+  readonly left: readonly string[];
+}
+
+const TIME_NAMES = ['event_ts', 'timestamp', 'ts', 'time', 'datetime', 'date', 'created_at'];
+export const BUILT_IN: Readonly<Record<string, ColumnType>> = {
+  weight: 'REAL',
+  mean_dist_m: 'REAL',
+  formation: 'TEXT',
+};
+const RESERVED = new Set(['id', 'event_ts', 'members', 'table', 'properties']);
+const LONGEST_NAME = 64;
+
+/** `known`: columns that the table has, whose types are taken. Throws UsageError for columns that are not there. */
+export function planRows(sample: Sample, flags: RowFlags, known: readonly TableColumn[]): RowPlan {
+  const { names } = sample;
+  const cells = (index: number) => sample.rows.map((row) => row[index] ?? null);
+  const timeIndex = timeColumn(names, flags);
+  const indexes = memberColumns(names, flags);
+  const separator = flags.memberColumns === undefined ? (flags.separator ?? ';') : undefined;
+  const used = new Set([timeIndex, ...indexes]);
+  const properties: PropertyColumn[] = [];
+  const taken = new Set<string>();
+  const left: string[] = [];
+  const wanted = flags.propertyColumns?.map((name) => columnIndex(names, name, '--property-columns'));
+  for (const [index, name] of names.entries()) {
+    if (used.has(index)) continue;
+    // Ids are given by the database: what an export says of them is not read.
+    if (wanted === undefined ? name.toLowerCase() === 'id' || name === '' : !wanted.includes(index)) {
+      left.push(name);
+      continue;
+    }
+    const column = nameFor(name, taken);
+    const type =
+      known.find((one) => one.name.toLowerCase() === column.toLowerCase())?.type ?? BUILT_IN[column.toLowerCase()];
+    properties.push({ index, name: column, type: type ?? flags.types.get(name) ?? typeOf(sample, index) });
+  }
+  const format = flags.tsFormat ?? guessTimeFormat(cells(timeIndex));
+  const named =
+    flags.memberIds === undefined
+      ? indexes.some((index) => hasNames(cells(index), separator))
+      : flags.memberIds === 'name';
+  return { names, time: { index: timeIndex, format }, members: { indexes, separator, named }, properties, left };
+}
+
+function timeColumn(names: readonly string[], { tsColumn }: RowFlags): number {
+  if (tsColumn !== undefined) return columnIndex(names, tsColumn, '--ts-column');
+  const lower = names.map((name) => name.toLowerCase());
+  const index = TIME_NAMES.map((name) => lower.indexOf(name)).find((at) => at >= 0);
+  if (index !== undefined) return index;
+  throw new UsageError(
+    `None of the columns (${shown(names)}) is called event_ts; name the one with the time in --ts-column.`,
+  );
+}
+
+function memberColumns(names: readonly string[], { memberColumn, memberColumns: several }: RowFlags): number[] {
+  if (memberColumn !== undefined) return [columnIndex(names, memberColumn, '--member-column')];
+  if (several !== undefined) return several.map((name) => columnIndex(names, name, '--member-columns'));
+  const index = names.findIndex((name) => name.toLowerCase() === 'members');
+  if (index >= 0) return [index];
+  throw new UsageError(
+    `None of the columns (${shown(names)}) is called members; name those with one node each in --member-columns a,b, or the one with a list in --member-column.`,
+  );
+}
+
+function columnIndex(names: readonly string[], name: string, flag: string): number {
+  const exact = names.indexOf(name);
+  const index = exact >= 0 ? exact : names.findIndex((other) => other.toLowerCase() === name.toLowerCase());
+  if (index >= 0) return index;
+  throw new UsageError(
+    `${flag} names ${JSON.stringify(name)}, but the columns are ${shown(names)}.${didYouMean(name, names)}`,
+  );
+}
+
+function shown(names: readonly string[]): string {
+  const first = names.slice(0, 30).map((name) => printable(name.length > 40 ? `${name.slice(0, 40)}...` : name));
+  return names.length > 30 ? `${first.join(', ')}, ...` : first.join(', ');
+}
+
+function typeOf(sample: Sample, index: number): ColumnType {
+  const types = new Set<ColumnType>();
+  sample.rows.forEach((row, at) => {
+    const type = cellType(row[index] ?? null, sample.isText(at, index));
+    if (type !== undefined) types.add(type);
+  });
+  return commonType(types);
+}
+
+const INTEGERS = /^\s*[+-]?\d{1,16}\s*$/;
+
+/** Some cell holds a node that is no integer. */
+function hasNames(cells: readonly unknown[], separator: string | undefined): boolean {
+  return cells.some((cell) => {
+    if (cell === null || cell === '' || typeof cell === 'number' || typeof cell === 'bigint') return false;
+    const parts =
+      Array.isArray(cell) || ArrayBuffer.isView(cell)
+        ? Array.from(cell as ArrayLike<unknown>)
+        : partsOf(String(cell), separator);
+    return parts.some((part) => part !== '' && part !== null && !INTEGERS.test(String(part)));
+  });
+}
+
+/** The nodes that stand in one cell. `[1,2]` is a list of integers whatever the separator is. */
+export function partsOf(cell: string, separator: string | undefined): string[] {
+  if (separator === undefined) return [cell];
+  const text = cell.trim();
+  if (/^\[[\d\s,+-]*\]$/.test(text)) return text.slice(1, -1).split(',');
+  return text.split(separator);
+}
+
+/** `Total (EUR)` -> `Total_EUR`; a number behind it when that is taken. Compared without case. */
+export function nameFor(header: string, taken: Set<string>): string {
+  const words = header.match(/[A-Za-z0-9_]+/g)?.join('_') ?? '';
+  const start = /^[A-Za-z_]/.test(words) ? words : `p_${words}`;
+  for (let number = RESERVED.has(start.toLowerCase()) ? 2 : 1; ; number++) {
+    const suffix = number === 1 ? '' : `_${number}`;
+    const name = start.slice(0, LONGEST_NAME - suffix.length) + suffix;
+    if (taken.has(name.toLowerCase()) || !IDENTIFIER.test(name)) continue;
+    taken.add(name.toLowerCase());
+    return name;
+  }
+}

@@ -1,0 +1,180 @@
+import { existsSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { importCommand } from '../../src/cli/import/command.ts';
+import { openDatabase } from '../../src/engine/index.ts';
+import { gzip, lookInto, rowsOf, TestWorld } from './support.ts';
+
+let world: TestWorld;
+
+beforeEach(() => {
+  world = new TestWorld();
+});
+afterEach(() => world.remove());
+
+type Flags = Record<string, string | boolean>;
+
+const importInto = (paths: string[], flags: Flags = {}) =>
+  importCommand(paths, { data: 'db', table: 't', create: true, ...flags }, world);
+const rows = (table = 't') => lookInto(world.path('db'), (database) => rowsOf(database.table(table)));
+const plain = async (table = 't') =>
+  (await rows(table)).map(({ id: _, mean_dist_m: _m, formation: _f, ...rest }) => rest);
+
+const CALLS = `when;who;price;note
+2024-05-01 12:00:00;ann,bob;1.5;first
+2024-05-01T12:00:10Z;bob,cid,ann;;"two
+lines"
+2024-05-01T14:00:20+02:00;cid;3;
+`;
+
+describe('CSV', () => {
+  test('times in ISO 8601, a list of names, properties with types that were found out', async () => {
+    world.file('calls.csv', CALLS);
+    const flags = { tsColumn: 'when', memberColumn: 'who' };
+    expect(await importInto(['calls.csv'], flags), world.err).toBe(0);
+    expect(await plain()).toEqual([
+      { event_ts: 1714564800, members: [1, 2], weight: null, price: 1.5, note: 'first' },
+      { event_ts: 1714564810, members: [1, 2, 3], weight: null, price: null, note: 'two\nlines' },
+      { event_ts: 1714564820, members: [3], weight: null, price: 3, note: null },
+    ]);
+    const nodes = (await rows('t_nodes')).map(({ members, vertex, event_ts }) => [members, vertex, event_ts]);
+    expect(nodes).toEqual([
+      [[1], 'ann', 1714564800],
+      [[2], 'bob', 1714564800],
+      [[3], 'cid', 1714564810],
+    ]);
+    expect(existsSync(world.path('calls.csv.progress.json'))).toBe(false);
+  });
+
+  test('names keep their numbers in a later import', async () => {
+    world.file('a.csv', 'ts,a,b\n1,ann,bob\n');
+    world.file('b.csv.gz', gzip('ts,a,b\n2,dan,bob\n3,eve,\n'));
+    for (const path of ['a.csv', 'b.csv.gz'])
+      expect(await importInto([path], { memberColumns: 'a,b' }), world.err).toBe(0);
+    expect((await plain()).map(({ members }) => members)).toEqual([[1, 2], [2, 3], [4]]);
+  });
+
+  test('milliseconds, several columns of nodes, built-in columns, another delimiter', async () => {
+    world.file('x.tsv', 'timestamp\tsource\ttarget\tweight\tid\n1714564800123\t5\t7\t2\t99\n');
+    expect(await importInto(['x.tsv'], { memberColumns: 'source,target' }), world.err).toBe(0);
+    expect(await plain()).toEqual([{ event_ts: 1714564800, members: [5, 7], weight: 2 }]);
+  });
+
+  test('bad rows go aside with their line and text, all others are taken', async () => {
+    world.file('x.csv', 'ts,members,n\n1,1;2,3\nx,1,2\n"2","3","a\n\n4,,1\n5,6,7,8\n6,7,8\n');
+    const flags = { onError: 'skip', types: 'n=INTEGER', tsFormat: 's', memberIds: 'number' };
+    world.file('y.csv', 'ts,members,n\n1,1;2,3\nx,1,2\n"2","3",a\n\n4,,1\n5,6,7,8\n6,7,8\n7,ann,1\n');
+    expect(await importInto(['y.csv'], flags), world.err).toBe(0);
+    expect((await plain()).map(({ event_ts }) => event_ts)).toEqual([1, 6]);
+    const rejects = world.objects('y.csv.rejects.ndjson');
+    expect(rejects.map(({ line, text }) => [line, text])).toEqual([
+      [3, 'x,1,2'],
+      [4, '"2","3",a'],
+      [6, '4,,1'],
+      [7, '5,6,7,8'],
+      [9, '7,ann,1'],
+    ]);
+    expect(rejects[0].reason).toMatch(/^ts is "x", but it takes seconds/);
+    expect(rejects[1].reason).toMatch(/^n is "a", but it takes an integer/);
+    expect(rejects[2].reason).toMatch(/names no node/);
+    expect(rejects[3].reason).toMatch(/4 cells, but the header names 3/);
+    expect(rejects[4].reason).toMatch(/nodes are integers here/);
+    expect(await importInto(['x.csv'], { ...flags, table: 'u' })).toBe(1);
+    expect(world.err).toMatch(/Line 4: a cell in quotes does not end/);
+  });
+
+  test('--dry-run shows the plan and writes nothing', async () => {
+    world.file('calls.csv', CALLS);
+    expect(await importInto(['calls.csv'], { tsColumn: 'when', memberColumn: 'who', dryRun: true }), world.err).toBe(0);
+    expect(world.out).toMatch(/table: t at .*db, will be made/);
+    expect(world.out).toMatch(/time: when \(ISO 8601\)/);
+    expect(world.out).toMatch(/will be made: column price REAL/);
+    expect(world.out).toMatch(
+      /\{"event_ts":1714564800,"members":\[1,2\],"properties":\{"price":1.5,"note":"first"\}\}/,
+    );
+    expect(existsSync(world.path('db'))).toBe(false);
+    await (await openDatabase({ dir: world.path('db') })).close();
+    world.out = '';
+    expect(
+      await importInto(['calls.csv'], { tsColumn: 'when', memberColumn: 'who', dryRun: true, create: false }),
+    ).toBe(1);
+    expect(world.out).toMatch(/there is no t at .*--create makes it/);
+  });
+
+  test('a column that the table has not is an error without --create, and leaves nothing', async () => {
+    world.file('x.csv', 'ts,members,extra\n1,1;2,x\n');
+    expect(await importInto(['x.csv'], { create: false, createTable: true })).toBe(1);
+    expect(world.err).toMatch(/no column extra.*--create/);
+    expect(existsSync(world.path('x.csv.progress.json'))).toBe(false);
+    expect(await importInto(['x.csv'], { propertyColumns: '', create: false })).toBe(0);
+    expect(await importInto(['x.csv'], { tsColumn: 'extr' })).toBe(2);
+    expect(world.err).toMatch(/--ts-column names "extr".*Did you mean/);
+  });
+});
+
+describe('HIF', () => {
+  const DOCUMENT = {
+    'network-type': 'undirected',
+    metadata: { about: 'a, "b" ] }' },
+    edges: [
+      { edge: 'e1', attrs: { event_ts: 5, place: 'hall', seats: 2, tags: ['x'] } },
+      { edge: 2, weight: 0.5, attrs: { event_ts: 6, seats: 1.5 } },
+    ],
+    incidences: [
+      { edge: 'e1', node: 'ann' },
+      { edge: 2, node: 'bob', weight: 2 },
+      { edge: 'e1', node: 'bob', attrs: { role: ']' } },
+    ],
+    nodes: [{ node: 'ann', attrs: { age: 3 } }],
+  };
+
+  test('edges are put together, wherever in the document they stand', async () => {
+    world.file('x.hif', JSON.stringify(DOCUMENT, null, 2));
+    world.file('y.json.gz', gzip(JSON.stringify(DOCUMENT)));
+    for (const path of ['x.hif', 'y.json.gz']) expect(await importInto([path], { table: path[0]! }), world.err).toBe(0);
+    const expected = [
+      { event_ts: 5, members: [1, 2], weight: null, place: 'hall', seats: 2, tags: '["x"]' },
+      { event_ts: 6, members: [2], weight: 0.5, place: null, seats: 1.5, tags: null },
+    ];
+    expect(await plain('x')).toEqual(expected);
+    expect(await plain('y')).toEqual(expected);
+    expect((await rows('x_nodes')).map(({ vertex }) => vertex)).toEqual(['ann', 'bob']);
+  });
+
+  test.each<[string, unknown, RegExp]>([
+    [
+      'a key that is not known',
+      { ...DOCUMENT, incidences: [{ edge: 1, node: 2, extra: 3 }] },
+      /incidences, element 1: .*"extra"/,
+    ],
+    ['no incidences', { edges: [] }, /no incidences/],
+    ['an edge without a node', { incidences: [{ edge: 1 }] }, /has no node/],
+    ['a wrong network type', { ...DOCUMENT, 'network-type': 'loose' }, /network-type.*one of/],
+    ['no times', { incidences: [{ edge: 1, node: 2 }] }, /No edge of x.hif has a time/],
+    ['a list', [1], /does not begin with \{/],
+  ])('%s is said', async (_name, document, message) => {
+    world.file('x.hif', JSON.stringify(document));
+    expect(await importInto(['x.hif'])).not.toBe(0);
+    expect(world.err).toMatch(message);
+    expect(existsSync(world.path('db'))).toBe(false);
+  });
+});
+
+test.each(['csv', 'ndjson', 'parquet', 'hif'])('bytes that are no %s are refused in a sentence', async (format) => {
+  for (const text of [
+    '',
+    '\u0000\u0001\u0002',
+    'PAR1xxxxPAR1',
+    '{"incidences":[',
+    '"',
+    '\n\n\n',
+    '{"incidences":{"a":[]}}',
+  ]) {
+    world.err = '';
+    world.file('x', text);
+    const code = await importInto(['x'], { format });
+    expect([0, 1, 2]).toContain(code);
+    if (code !== 0) expect(world.err, text).toMatch(/^hedgerow: .*[.?)]\n/);
+  }
+  world.file('x', Buffer.from([0xff, 0xfe, 0x0a, 0x80, 0x2c]));
+  expect(await importInto(['x'], { format })).not.toBe(0);
+});
