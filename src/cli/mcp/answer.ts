@@ -1,0 +1,41 @@
+// Carries out a call of a tool: its answer as a value and as text, its error as a sentence for the model.
+
+import { HedgerowApiError } from '../../client/index.ts';
+import { HedgerowError } from '../../errors.ts';
+import { errorText } from '../query/error-text.ts';
+import type { Tool, Toolbox } from './tool.ts';
+
+/** As the protocol has it. */
+export interface ToolAnswer extends Record<string, unknown> {
+  content: { type: 'text'; text: string }[];
+  structuredContent: Record<string, unknown>;
+  isError?: boolean;
+}
+
+/** Rejects only when the signal is aborted. */
+export async function answerOf(
+  tool: Tool,
+  given: Readonly<Record<string, unknown>> | undefined,
+  toolbox: Toolbox,
+  signal: AbortSignal,
+): Promise<ToolAnswer> {
+  try {
+    const value = await tool.run(given, toolbox, signal);
+    return { content: [{ type: 'text', text: JSON.stringify(value) }], structuredContent: { ...value } };
+  } catch (error) {
+    signal.throwIfAborted();
+    const statement = typeof given?.statement === 'string' ? given.statement : '';
+    const text = errorText(error, statement).trimEnd();
+    return { content: [{ type: 'text', text }], structuredContent: factsOf(error, text), isError: true };
+  }
+}
+
+function factsOf(error: unknown, text: string): Record<string, unknown> {
+  const code = error instanceof HedgerowApiError || error instanceof HedgerowError ? error.code : undefined;
+  const errors = error instanceof HedgerowApiError || error instanceof HedgerowError ? error.errors : undefined;
+  return {
+    error: text.split('\n')[0]!,
+    ...(code === undefined ? {} : { code }),
+    ...(errors === undefined || errors.length === 0 ? {} : { errors }),
+  };
+}

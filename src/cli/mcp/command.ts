@@ -1,0 +1,91 @@
+// `hedgerow mcp`: offers a database to a language model as tools of the Model Context Protocol, over standard input and output.
+
+import type { Readable, Writable } from 'node:stream';
+import { VERSION } from '../../app.ts';
+import { HedgerowApiError } from '../../client/index.ts';
+import { errorText } from '../query/error-text.ts';
+import type { RunnerFlags } from '../query/options.ts';
+import { reportFailure, type World } from '../world.ts';
+import { answerOf } from './answer.ts';
+import { openPlace } from './place.ts';
+import { REASONING_TOOLS } from './reasoning-tools.ts';
+import { ROW_TOOLS } from './row-tools.ts';
+import { loadSdk, type Offer } from './sdk.ts';
+import { descriptionOf, TABLE_TOOLS } from './table-tools.ts';
+import type { Toolbox } from './tool.ts';
+
+export interface McpFlags extends RunnerFlags {
+  allowWrites?: boolean | undefined;
+}
+
+const TOOLS = [...TABLE_TOOLS, ...ROW_TOOLS, ...REASONING_TOOLS];
+
+const INSTRUCTIONS = `Hedgerow is a temporal hypergraph database. A row of a table is a hyperedge: a moment (event_ts, epoch seconds), a set of members (integer node ids) and properties (weight, mean_dist_m, formation, user columns). Begin with list_tables and describe_table. Take range and node for plain reads, query for everything else, run_measure for the structure of the whole, reason for facts that follow from rules, with proofs. Answers are cut to what can be read: a hint says how to get the rest.`;
+
+/** Where the descriptions of tables stand as resources. */
+const TABLE_URI = 'hedgerow://tables/';
+
+/** Resolves with the exit code once the client has gone: 0, 1 on failure, 2 for a wrong call. Nothing but the protocol is written to stdout. */
+export async function mcpCommand(flags: McpFlags, world: World): Promise<number> {
+  try {
+    const sdk = await loadSdk();
+    const allowWrites = flags.allowWrites === true;
+    const { client, close } = await openPlace(flags, allowWrites, world);
+    try {
+      // Both are the process's own: the protocol needs their events.
+      const [input, output] = [world.stdin as unknown as Readable, world.stdout as unknown as Writable];
+      const session = await sdk.serve(offerOf({ client, allowWrites }), input, output);
+      const forget = world.onInterrupt(() => void session.close());
+      await session.ended;
+      forget();
+    } finally {
+      await close();
+    }
+    return 0;
+  } catch (error) {
+    return reportFailure(world, error);
+  }
+}
+
+function offerOf(toolbox: Toolbox): Offer {
+  const { client, allowWrites } = toolbox;
+  return {
+    name: 'hedgerow',
+    version: VERSION,
+    instructions: INSTRUCTIONS,
+    tools: TOOLS.filter(({ writes }) => allowWrites || !writes),
+    call: (tool, given, signal) => answerOf(tool, given, toolbox, signal),
+    resources: (signal) =>
+      plainly(async () => {
+        const tables = await client.tables.list({ signal });
+        return tables.map(({ name, row_count }) => ({
+          uri: `${TABLE_URI}${name}`,
+          name,
+          description: `Columns, indexes, times and some rows of the table ${name} (${row_count} rows).`,
+          mimeType: 'application/json',
+        }));
+      }),
+    read: async (uri, signal) => {
+      if (!uri.startsWith(TABLE_URI)) return undefined;
+      try {
+        return JSON.stringify(await descriptionOf(client, uri.slice(TABLE_URI.length), signal));
+      } catch (error) {
+        if (error instanceof HedgerowApiError && error.code === 'table_not_found') return undefined;
+        throw new Error(sentenceOf(error));
+      }
+    },
+  };
+}
+
+/** Errors of the protocol are one sentence, as those of tools. */
+async function plainly<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw new Error(sentenceOf(error));
+  }
+}
+
+function sentenceOf(error: unknown): string {
+  return errorText(error, '').trimEnd();
+}

@@ -1,0 +1,100 @@
+// Speaks the Model Context Protocol over standard input and output; the only file that knows its SDK, an optional package.
+
+import type { Readable, Writable } from 'node:stream';
+import type { ToolAnswer } from './answer.ts';
+import type { Tool } from './tool.ts';
+
+export const SDK_PACKAGE = '@modelcontextprotocol/sdk';
+
+/** What a client is offered. */
+export interface Offer {
+  name: string;
+  version: string;
+  /** For the model: what this server is about. */
+  instructions: string;
+  tools: readonly Tool[];
+  /** Rejects only when the signal is aborted. */
+  call(tool: Tool, given: Record<string, unknown> | undefined, signal: AbortSignal): Promise<ToolAnswer>;
+  resources(signal: AbortSignal): Promise<Resource[]>;
+  /** JSON text; undefined: there is no such resource. Rejects with what goes wrong. */
+  read(uri: string, signal: AbortSignal): Promise<string | undefined>;
+}
+
+export interface Resource extends Record<string, unknown> {
+  uri: string;
+  name: string;
+  description: string;
+  mimeType: string;
+}
+
+export interface Sdk {
+  /** Answers until the input ends or the answer's `close` is called; `ended` resolves then. */
+  serve(offer: Offer, input: Readable, output: Writable): Promise<{ ended: Promise<void>; close(): Promise<void> }>;
+}
+
+/** Code of the protocol for a resource that is not there. */
+const RESOURCE_NOT_FOUND = -32002;
+
+/** Rejects with a sentence that names the package when it is not installed. */
+export async function loadSdk(): Promise<Sdk> {
+  try {
+    // Not written in place: a machine without the package shall still load this file.
+    const from = (path: string): Promise<unknown> => import(`${SDK_PACKAGE}/${path}`);
+    const server = (await from('server/index.js')) as typeof import('@modelcontextprotocol/sdk/server/index.js');
+    const stdio = (await from('server/stdio.js')) as typeof import('@modelcontextprotocol/sdk/server/stdio.js');
+    const types = (await from('types.js')) as typeof import('@modelcontextprotocol/sdk/types.js');
+    return sdkOf(server, stdio, types);
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    throw new Error(
+      `The package ${SDK_PACKAGE} is not installed. Install it beside hedgerow: npm install ${SDK_PACKAGE}`,
+    );
+  }
+}
+
+function sdkOf(
+  { Server }: typeof import('@modelcontextprotocol/sdk/server/index.js'),
+  { StdioServerTransport }: typeof import('@modelcontextprotocol/sdk/server/stdio.js'),
+  types: typeof import('@modelcontextprotocol/sdk/types.js'),
+): Sdk {
+  const { ErrorCode, McpError } = types;
+  return {
+    async serve(offer, input, output) {
+      const { name, version, instructions, tools } = offer;
+      const server = new Server({ name, version }, { capabilities: { tools: {}, resources: {} }, instructions });
+      server.setRequestHandler(types.ListToolsRequestSchema, async () => ({ tools: tools.map(shownTool) }));
+      server.setRequestHandler(types.CallToolRequestSchema, async ({ params }, { signal }) => {
+        const tool = tools.find((one) => one.name === params.name);
+        if (tool !== undefined) return offer.call(tool, params.arguments, signal);
+        const names = tools.map((one) => one.name).join(', ');
+        throw new McpError(ErrorCode.InvalidParams, `There is no tool ${params.name}; there are ${names}.`);
+      });
+      server.setRequestHandler(types.ListResourcesRequestSchema, async (_request, { signal }) => ({
+        resources: await offer.resources(signal),
+      }));
+      server.setRequestHandler(types.ReadResourceRequestSchema, async ({ params: { uri } }, { signal }) => {
+        const text = await offer.read(uri, signal);
+        if (text !== undefined) return { contents: [{ uri, mimeType: 'application/json', text }] };
+        throw new McpError(RESOURCE_NOT_FOUND, `There is no resource ${uri}; resources/list shows those there are.`);
+      });
+      const ended = new Promise<void>((resolve) => {
+        server.onclose = resolve;
+      });
+      const close = (): Promise<void> => server.close();
+      // The transport does not look for the end of its input.
+      for (const event of ['end', 'close'] as const) input.once(event, () => void close());
+      await server.connect(new StdioServerTransport(input, output));
+      return { ended, close };
+    },
+  };
+}
+
+function shownTool({ name, title, description, inputSchema, writes }: Tool) {
+  return {
+    name,
+    title,
+    description,
+    inputSchema: inputSchema as { type: 'object' },
+    annotations: { title, readOnlyHint: !writes, destructiveHint: false, openWorldHint: false },
+  };
+}

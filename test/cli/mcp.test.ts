@@ -1,0 +1,379 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { afterEach, describe, expect, test } from 'vitest';
+import { type Database, openDatabase } from '../../src/engine/index.ts';
+import { startServer, type TestServer } from '../http/support.ts';
+import { MAIN, runCommand } from '../service/child.ts';
+
+/** Edges of the table `meetings`: every ten seconds a meeting of two colleagues and their number as guest. */
+const EDGES = 400;
+const READ_TOOLS = [
+  'list_tables',
+  'describe_table',
+  'list_rules',
+  'query',
+  'range',
+  'node',
+  'measures',
+  'run_measure',
+  'reason',
+  'ask',
+];
+const RULE = {
+  id: 'rule:met',
+  if: [{ pred: 'member', args: ['?E', '?A'] }, { pred: 'member', args: ['?E', '?B'] }, { compare: ['?A', '<', '?B'] }],
+  then: { pred: 'met', args: ['?A', '?B'] },
+};
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every form.
+type Value = any;
+
+const closers: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+async function fill(database: Database): Promise<void> {
+  const table = await database.createTable({ name: 'meetings', columns: [{ name: 'note', type: 'TEXT' }] });
+  const bulk = table.bulk();
+  for (let i = 0; i < EDGES; i++) {
+    bulk.add({
+      event_ts: 1000 + 10 * i,
+      members: [1, 2, 100 + i],
+      properties: { formation: i % 2 === 0 ? 'lunch' : 'office' },
+    });
+  }
+  await bulk.commit();
+}
+
+async function filledServer(): Promise<TestServer> {
+  const server = await startServer({ auth: true });
+  closers.push(() => server.close());
+  await fill(server.database);
+  const headers = { 'x-api-key': server.keys.admin, 'content-type': 'application/json' };
+  const stored = await fetch(`${server.url}/v1/rules`, { method: 'POST', headers, body: JSON.stringify(RULE) });
+  expect(stored.status).toBe(200);
+  return server;
+}
+
+async function filledDirectory(): Promise<string> {
+  const dir = mkdtempSync(join(tmpdir(), 'hedgerow-mcp-'));
+  closers.push(async () => rmSync(dir, { recursive: true, force: true }));
+  const database = await openDatabase({ dir, memoryBudgetMb: 64 });
+  await fill(database);
+  await database.close();
+  return dir;
+}
+
+interface Session {
+  client: Client;
+  /** What the process said on stderr. */
+  errors(): string;
+  /** Lines of stdout that were no message of the protocol. */
+  strays: Error[];
+  call(name: string, given?: Record<string, unknown>): Promise<{ value: Value; text: string; isError: boolean }>;
+}
+
+/** Starts `hedgerow mcp` as a process of its own, and the handshake with it. */
+async function begin(flags: readonly string[], environment: Record<string, string> = {}): Promise<Session> {
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [MAIN, 'mcp', ...flags],
+    env: { PATH: process.env.PATH ?? '', ...environment },
+    stderr: 'pipe',
+  });
+  let errors = '';
+  transport.stderr?.on('data', (data) => {
+    errors += data;
+  });
+  const strays: Error[] = [];
+  const client = new Client({ name: 'test', version: '1' });
+  client.onerror = (error) => strays.push(error);
+  closers.push(() => client.close());
+  await client.connect(transport).catch((error) => expect.fail(`${error}: ${errors}`));
+  return {
+    client,
+    errors: () => errors,
+    strays,
+    call: async (name, given = {}) => {
+      const answer: Value = await client.callTool({ name, arguments: given });
+      return {
+        value: answer.structuredContent,
+        text: answer.content.map((part: { text: string }) => part.text).join(''),
+        isError: answer.isError === true,
+      };
+    },
+  };
+}
+
+/** The same session at either place. */
+async function readEverything(session: Session): Promise<void> {
+  await readOffer(session);
+  await readRows(session);
+  await readConclusions(session);
+}
+
+async function readOffer({ client, call }: Session): Promise<void> {
+  expect(client.getServerVersion()?.name).toBe('hedgerow');
+  expect(client.getInstructions()).toContain('list_tables');
+  const { tools } = await client.listTools();
+  expect(tools.map(({ name }) => name)).toEqual(READ_TOOLS);
+  const ajv = new Ajv2020({ strict: false });
+  for (const { inputSchema, annotations } of tools) {
+    expect(ajv.validateSchema(inputSchema)).toBe(true);
+    expect(inputSchema.additionalProperties).toBe(false);
+    expect(annotations?.readOnlyHint).toBe(true);
+  }
+
+  const tables = await call('list_tables');
+  expect(tables.value.tables.map((table: Value) => [table.name, table.row_count])).toEqual([
+    ['hyperedges', 0],
+    ['meetings', EDGES],
+  ]);
+  expect(JSON.parse(tables.text)).toEqual(tables.value);
+
+  const described = (await call('describe_table', { table: 'MEETINGS' })).value;
+  expect(described).toMatchObject({ name: 'meetings', first_ts: 1000, last_ts: 1000 + 10 * (EDGES - 1), indexes: [] });
+  expect(described.columns).toEqual([{ name: 'note', type: 'TEXT' }]);
+  expect(described.sample).toHaveLength(3);
+
+  const { resources } = await client.listResources();
+  expect(resources.map(({ uri }) => uri)).toEqual(['hedgerow://tables/hyperedges', 'hedgerow://tables/meetings']);
+  const { contents } = await client.readResource({ uri: 'hedgerow://tables/meetings' });
+  expect(JSON.parse((contents[0] as Value).text).row_count).toBe(EDGES);
+}
+
+async function readRows({ call }: Session): Promise<void> {
+  const groups = await call('query', {
+    statement: 'MATCH (m:meetings) WHERE $n IN m.members RETURN m.formation, COUNT(*) AS n ORDER BY n, m.formation',
+    parameters: { n: 1 },
+  });
+  expect(groups.value).toEqual({
+    columns: ['formation', 'n'],
+    rows: [
+      { formation: 'lunch', n: EDGES / 2 },
+      { formation: 'office', n: EDGES / 2 },
+    ],
+    num_tuples: 2,
+    more: false,
+  });
+  const first = (await call('query', { statement: 'MATCH (m:meetings) RETURN m.id ORDER BY m.id', limit: 5 })).value;
+  expect([first.rows.length, first.more]).toEqual([5, true]);
+  expect(first.hint).toContain('SKIP 5');
+
+  const seen: number[] = [];
+  let cursor: string | undefined;
+  do {
+    const next = cursor === undefined ? {} : { cursor };
+    const { value: page } = await call('range', { table: 'meetings', start_ts: 0, end_ts: 9999, limit: 150, ...next });
+    expect(page.hyperedges.length).toBeLessThanOrEqual(150);
+    seen.push(...page.hyperedges.map((row: Value) => row.event_ts));
+    cursor = page.next_cursor ?? undefined;
+    expect(page.hint === undefined).toBe(cursor === undefined);
+  } while (cursor !== undefined);
+  expect(seen).toEqual(Array.from({ length: EDGES }, (_, i) => 1000 + 10 * i));
+
+  const ofNode = (await call('node', { node_id: 105, table: 'meetings' })).value;
+  expect(ofNode.hyperedges.map((row: Value) => row.members)).toEqual([[1, 2, 105]]);
+}
+
+async function readConclusions({ call }: Session): Promise<void> {
+  const listed = (await call('measures')).value.measures;
+  expect(listed).toHaveLength(25);
+  expect(listed.map((one: Value) => one.measure)).toContain('pagerank');
+  expect((await call('measures', { measure: 'pagerank' })).value.params.properties.alpha).toBeDefined();
+
+  const degree = (await call('run_measure', { table: 'meetings', measure: 'node_degree', limit: 3 })).value;
+  expect(degree.rows).toEqual([
+    { id: 1, value: EDGES },
+    { id: 2, value: EDGES },
+    { id: 100, value: 1 },
+  ]);
+  expect([degree.more, degree.rows_total]).toEqual([true, EDGES + 2]);
+
+  const reasoned = (await call('reason', { query: 'node 105', table: 'meetings', rules: [RULE] })).value;
+  expect(reasoned.derived_facts.map((fact: Value) => fact.args)).toEqual([
+    [1, 2],
+    [1, 105],
+    [2, 105],
+  ]);
+  const leaf = reasoned.proofs[0].nodes.find((one: Value) => one.kind === 'evidence');
+  expect([leaf.table, leaf.event_ts]).toEqual(['meetings', 1050]);
+
+  const asked = (await call('ask', { query: 'What happened with node 105?', table: 'meetings' })).value;
+  expect([asked.model, asked.abstained, asked.cited_edges.length]).toEqual(['symbolic', false, 1]);
+  expect(asked.answer).toContain('HEDGE-');
+}
+
+async function beRefused({ client, call }: Session): Promise<void> {
+  const cases: [string, Record<string, unknown>, RegExp][] = [
+    ['describe_table', { table: 'nope' }, /nope/],
+    ['describe_table', {}, /^table is missing\./],
+    ['range', { start_ts: 0, end_ts: 9, limit: 5000 }, /^limit must be an integer from 1 to 1000\./],
+    ['range', { start_ts: 'soon', end_ts: 9 }, /^start_ts must be an integer/],
+    ['range', { start_ts: 0, end_ts: 9, cursor: 'x' }, /cursor/],
+    ['node', { node_id: 1, from: 3 }, /^from is no argument of this tool/],
+    ['run_measure', { table: 'meetings', measure: 'beauty' }, /beauty/],
+    ['run_measure', { table: 'meetings', measure: 'pagerank', params: { alpha: 7 } }, /alpha/],
+    ['reason', { query: 'node 1', rules: [{ id: 'x' }] }, /rule/],
+    [
+      'query',
+      { statement: 'INSERT INTO meetings (event_ts, members) VALUES (1, [1])' },
+      /writes are off.*--allow-writes/,
+    ],
+    ['query', { statement: 'DELETE FROM meetings' }, /writes are off/],
+    ['query', { statement: 'DROP HYPEREDGE TABLE meetings' }, /hedgerow query/],
+    ['query', { statement: "COPY meetings TO 'x.csv'" }, /hedgerow query/],
+    ['query', { statement: 'BEGIN' }, /transaction of its own/],
+    ['query', { statement: 'MATCH (m:nope) RETURN m.id' }, /nope/],
+  ];
+  for (const [name, given, sentence] of cases) {
+    const { text, value, isError } = await call(name, given);
+    expect([name, isError]).toEqual([name, true]);
+    expect(text).toMatch(sentence);
+    expect(value.code).toMatch(/^[a-z_]+$/);
+  }
+  const wrong = await call('query', { statement: 'MATCH (m:meetings) RETRN m.id' });
+  expect(wrong.text.split('\n').slice(1)).toEqual(['  MATCH (m:meetings) RETRN m.id', '                     ^']);
+  expect(wrong.value.code).toBe('syntax_error');
+  await expect(client.callTool({ name: 'drop_everything', arguments: {} })).rejects.toThrow(
+    /There is no tool drop_everything; there are list_tables/,
+  );
+  await expect(call('insert', { edges: [{ event_ts: 1, members: [1] }] })).rejects.toThrow(/There is no tool insert/);
+  await expect(client.readResource({ uri: 'hedgerow://tables/nope' })).rejects.toThrow(/There is no resource/);
+}
+
+describe('a session over stdio', () => {
+  test('with a server: everything is read, what is wrong is a sentence, nothing else is on stdout', async () => {
+    const server = await filledServer();
+    const session = await begin(['--url', server.url], { HEDGEROW_API_KEY: server.keys.readonly });
+    await readEverything(session);
+    expect((await session.call('list_rules')).value.rules).toMatchObject([RULE]);
+    await beRefused(session);
+    expect(session.strays).toEqual([]);
+    expect(session.errors()).toBe('');
+    expect(server.database.table('meetings').item().row_count).toBe(EDGES);
+  });
+
+  test('with a data directory: the same', async () => {
+    const session = await begin(['--data', await filledDirectory()]);
+    await readEverything(session);
+    expect((await session.call('list_rules')).value).toEqual({ rules: [] });
+    await beRefused(session);
+    expect(session.strays).toEqual([]);
+    expect(session.errors()).toBe('');
+  });
+
+  test('writes where they are allowed and the key is readwrite, and only there', async () => {
+    const server = await filledServer();
+    const edges = [
+      { event_ts: 7, members: [3, 1], note: 'first' },
+      { event_ts: 8, members: [2] },
+    ];
+    const writer = await begin(['--url', server.url, '--api-key', server.keys.readwrite, '--allow-writes']);
+    const { tools } = await writer.client.listTools();
+    expect(tools.find(({ name }) => name === 'insert')?.annotations?.readOnlyHint).toBe(false);
+    expect((await writer.call('insert', { table: 'meetings', edges })).value).toMatchObject({ inserted: 2 });
+    const updated = await writer.call('query', { statement: "UPDATE meetings SET note = 'second' WHERE event_ts = 8" });
+    expect(updated.value.rows).toEqual([{ operation: 'UPDATE', rows_affected: 1 }]);
+    const notes = await writer.call('query', { statement: 'MATCH (m:meetings) WHERE m.event_ts < 10 RETURN m.note' });
+    expect(notes.value.rows.map((row: Value) => row.note).sort()).toEqual(['first', 'second']);
+    expect((await writer.call('insert', { table: 'meetings', edges: [{ event_ts: 1, members: [] }] })).text).toMatch(
+      /members/,
+    );
+
+    const reader = await begin(['--url', server.url, '--api-key', server.keys.readonly, '--allow-writes']);
+    const refused = await reader.call('insert', { table: 'meetings', edges });
+    expect([refused.isError, refused.value.code]).toEqual([true, 'forbidden']);
+    expect(refused.text).toMatch(/needs the role readwrite; the key has the role readonly/);
+
+    const admin = await begin(['--url', server.url, '--api-key', server.keys.admin, '--allow-writes']);
+    expect((await admin.call('query', { statement: 'DROP HYPEREDGE TABLE meetings' })).value.code).toBe('forbidden');
+    expect(server.database.table('meetings').item().row_count).toBe(EDGES + 2);
+  });
+
+  test('in a directory: writes last, and the directory is free again when the client has gone', async () => {
+    const dir = await filledDirectory();
+    const session = await begin(['--data', dir, '--allow-writes']);
+    const { value } = await session.call('insert', { table: 'meetings', edges: [{ event_ts: 5, members: [9] }] });
+    expect(value.inserted).toBe(1);
+    await session.client.close();
+    const database = await openDatabase({ dir, memoryBudgetMb: 64 });
+    expect(database.table('meetings').item().row_count).toBe(EDGES + 1);
+    expect(database.documents.entries('keys')).toEqual([]);
+    await database.close();
+  });
+
+  test('answers stay small: wide rows are cut into more pages, and none is lost', async () => {
+    const server = await filledServer();
+    const table = await server.database.createTable({ name: 'wide', columns: [{ name: 'note', type: 'TEXT' }] });
+    for (let i = 0; i < 12; i++)
+      await table.insert({ event_ts: i, members: [i], properties: { note: 'x'.repeat(20_000) } });
+    const { call } = await begin(['--url', server.url, '--api-key', server.keys.readonly]);
+    const rows: number[] = [];
+    let cursor: string | undefined;
+    do {
+      const { value, text } = await call('range', {
+        table: 'wide',
+        start_ts: 0,
+        end_ts: 99,
+        ...(cursor ? { cursor } : {}),
+      });
+      expect(text.length).toBeLessThan(65_000);
+      rows.push(...value.hyperedges.map((row: Value) => row.event_ts));
+      cursor = value.next_cursor ?? undefined;
+    } while (cursor !== undefined);
+    expect(rows).toEqual([...Array(12).keys()]);
+    const found = (await call('query', { statement: 'MATCH (w:wide) RETURN w.note' })).value;
+    expect([found.rows.length, found.more]).toEqual([2, true]);
+  });
+});
+
+describe('the command', () => {
+  test('says in one line what it lacks, and nothing on stdout', async () => {
+    const missing = join(tmpdir(), 'hedgerow-nothing-here');
+    const none = await runCommand(['mcp', '--data', missing]);
+    expect([none.code, none.output.out, none.output.error]).toEqual([
+      1,
+      '',
+      `hedgerow: There is no directory ${missing}.\n`,
+    ]);
+    const both = await runCommand(['mcp', '--data', missing, '--url', 'http://127.0.0.1:1']);
+    expect([both.code, both.output.out]).toEqual([2, '']);
+    const ended = await runCommand(['mcp', '--url', 'http://127.0.0.1:9']);
+    expect([ended.code, ended.output.out, ended.output.error]).toEqual([0, '', '']);
+  });
+
+  test('without the package says which one to install', async () => {
+    // A loader for which the package is not there.
+    const hook = `export function resolve(name, context, next) {
+      if (!name.startsWith('@modelcontextprotocol')) return next(name, context);
+      throw Object.assign(new Error('not found'), { code: 'ERR_MODULE_NOT_FOUND' });
+    }`;
+    const module = (code: string) => `data:text/javascript,${encodeURIComponent(code)}`;
+    const register = `import { register } from 'node:module'; register(${JSON.stringify(module(hook))});`;
+    const { code, output } = await runCommand(['mcp'], { NODE_OPTIONS: `--import=${module(register)}` });
+    expect([code, output.out]).toEqual([1, '']);
+    expect(output.error).toBe(
+      'hedgerow: The package @modelcontextprotocol/sdk is not installed. Install it beside hedgerow: npm install @modelcontextprotocol/sdk\n',
+    );
+  });
+
+  test('begins without its server, and each tool says where none is', async () => {
+    const { call } = await begin(['--url', 'http://127.0.0.1:9']);
+    const { text, isError } = await call('list_tables');
+    expect(isError).toBe(true);
+    expect(text).toMatch(/http:\/\/127\.0\.0\.1:9.*hedgerow serve/);
+  });
+
+  test('without a valid key a tool says how to give one', async () => {
+    const server = await startServer({ auth: true });
+    closers.push(() => server.close());
+    const { call } = await begin(['--url', server.url, '--api-key', 'hgr_wrong']);
+    expect((await call('list_tables')).text).toMatch(/unknown, revoked or expired.*--api-key/);
+  });
+});
