@@ -8,6 +8,8 @@ import { type CheckProofFlags, checkProofCommand } from './check-proof/command.t
 import { configPrintCommand } from './config/command.ts';
 import type { SettingFlags } from './config/load.ts';
 import { type DemoFlags, demoCommand } from './demo/command.ts';
+import { type DumpFlags, dumpCommand } from './dump/command.ts';
+import { type ExportFlags, exportCommand } from './export/command.ts';
 import { importCommand } from './import/command.ts';
 import { DEFAULT_URL, type ImportFlags } from './import/options.ts';
 import { type InspectFlags, inspectCommand } from './inspect/command.ts';
@@ -18,6 +20,8 @@ import {
   keysListCommand,
   keysRevokeCommand,
 } from './keys/command.ts';
+import { type LoadFlags, loadCommand } from './load/command.ts';
+import { type McpFlags, mcpCommand } from './mcp/command.ts';
 import { type QueryFlags, queryCommand } from './query/command.ts';
 import { FORMATS } from './query/options.ts';
 import { type RestoreFlags, restoreCommand } from './restore/command.ts';
@@ -49,12 +53,16 @@ export async function runProgram(argv: readonly string[], version: string): Prom
   addAnalyze(program, done);
   addVirtual(program, done);
   addImport(program, done);
+  addExport(program, done);
+  addDump(program, done);
+  addLoad(program, done);
   addInspect(program, done);
   addDemo(program, done);
   addBackup(program, done);
   addRestore(program, done);
   addVerify(program, done);
   addCheckProof(program, done);
+  addMcp(program, done);
   addKeys(program, done);
   addConfig(program, done);
   try {
@@ -179,22 +187,88 @@ function camelCase(flag: string): string {
 }
 
 function addImport(program: Command, done: Done): void {
-  withTarget(
+  const command = withTarget(
     program
       .command('import')
-      .description('Import edges, one JSON object a line, from files or stdin (-); gzip is recognised by itself.')
+      .description('Import edges from files or stdin (-): CSV, NDJSON, Parquet or HIF; gzip is recognised by itself.')
       .argument('<file...>'),
   )
+    .option('--format <format>', 'csv, ndjson, parquet or hif (default by the ending of the name, else ndjson)')
     .option('--table <name>', 'table to import into (default: the primary table)')
+    .option('--create', 'make the table and columns that are missing')
     .option('--create-table', 'make the table when it is missing')
-    .option('--bucket-seconds <number>', 'with --create-table: width of its time buckets (default 10)')
+    .option('--bucket-seconds <number>', 'with a new table: width of its time buckets (default 10)')
+    .option('--dry-run', 'show columns, types and first edges, and write nothing')
     .option('--batch <rows>', 'rows of one commit (default 10000)')
     .option('--on-error <mode>', 'stop at the first bad line, or skip bad lines (default stop)')
     .option('--rejects <file>', 'where bad lines go (default <input>.rejects.ndjson in this directory)')
-    .option('--compact', 'compact the table at the end')
-    .action(async (files: string[], options: ImportFlags) => {
-      done(await importCommand(files, options, nodeWorld()));
+    .option('--resume', 'go on with an import that was interrupted, by <input>.progress.json')
+    .option('--compact', 'compact the table at the end');
+  withRowFlags(command).action(async (files: string[], options: ImportFlags) => {
+    done(await importCommand(files, options, nodeWorld()));
+  });
+}
+
+function addExport(program: Command, done: Done): void {
+  withServerOrDirectory(
+    program
+      .command('export')
+      .description(
+        'Write the edges of a table, or the rows of a statement, to a file or stdout. import reads them again.',
+      ),
+    'key',
+  )
+    .option('--table <name>', 'table to export (default: the primary table)')
+    .option('--start <time>', 'edges from this time on: seconds since 1970, or ISO 8601')
+    .option('--end <time>', 'edges up to this time, itself included')
+    .option('--statement <match>', 'instead of a table: the rows of a MATCH')
+    .option('--format <format>', 'csv, ndjson, parquet or hif (default by the ending of the file, else ndjson)')
+    .option('--out <file>', 'a new file, packed when it ends with .gz; - or nothing: stdout')
+    .option('--separator <text>', 'in CSV, between the members of an edge (default ;)')
+    .action(async (options: ExportFlags) => {
+      done(await exportCommand(options, nodeWorld()));
     });
+}
+
+function addDump(program: Command, done: Done): void {
+  withServerOrDirectory(
+    program
+      .command('dump')
+      .description(
+        'Write a whole database into a new directory: edges, tables, indexes, rules, virtual graphs; no keys.',
+      )
+      .argument('<dir>'),
+    'readonly key',
+  )
+    .option('--format <format>', 'of the edges: parquet or ndjson (default parquet)')
+    .action(async (dir: string, options: DumpFlags) => {
+      done(await dumpCommand(dir, options, nodeWorld()));
+    });
+}
+
+function addLoad(program: Command, done: Done): void {
+  withServerOrDirectory(
+    program.command('load').description('Make a database of what dump wrote. Edges get new ids.').argument('<dir>'),
+    'admin key',
+  )
+    .option('--resume', 'go on with a load that was interrupted')
+    .action(async (dir: string, options: LoadFlags) => {
+      done(await loadCommand(dir, options, nodeWorld()));
+    });
+}
+
+/** Flags that say how rows become edges. */
+function withRowFlags(command: Command): Command {
+  return command
+    .option('--ts-column <name>', 'column or HIF attribute with the time (default event_ts, timestamp, time, date ...)')
+    .option('--ts-format <format>', 's, ms or iso (default: what the first rows look like)')
+    .option('--member-columns <names>', 'columns with one node each, separated by commas')
+    .option('--member-column <name>', 'column with a list of nodes (default members)')
+    .option('--separator <text>', 'between the nodes of a list (default ;)')
+    .option('--member-ids <kind>', 'nodes are number or name (default: what the first rows look like)')
+    .option('--property-columns <names>', 'columns that become properties (default: all others)')
+    .option('--types <list>', 'types of columns, as in price=REAL,code=TEXT')
+    .option('--delimiter <character>', 'between the cells of CSV (default: what the header has most of)');
 }
 
 function addQuery(program: Command, done: Done): void {
@@ -329,15 +403,34 @@ function addCheckProof(program: Command, done: Done): void {
     });
 }
 
-function addDemo(program: Command, done: Done): void {
-  withTarget(
+function addMcp(program: Command, done: Done): void {
+  withServerOrDirectory(
     program
-      .command('demo')
-      .description(
-        'Make some weeks of meetings between a few thousand people, and import them into the table meetings.',
-      ),
+      .command('mcp')
+      .description('Offer a database to a language model as tools: the Model Context Protocol on stdin and stdout.'),
+    'key',
   )
-    .option('--table <name>', 'another name for the table')
+    .option('--allow-writes', 'offer inserts and statements that write too; a server wants a readwrite key for them')
+    .action(async (options: McpFlags) => {
+      done(await mcpCommand(options, nodeWorld()));
+    });
+}
+
+function addDemo(program: Command, done: Done): void {
+  program
+    .command('demo')
+    .description(
+      'Make some weeks of meetings between a few thousand people and two rules, serve them, and say what to try first.',
+    )
+    .option('--data <dir>', 'where its own server keeps them (default hedgerow-demo)')
+    .option('--port <number>', 'of its own server (default 8000, or the next free one)')
+    .option('--open', 'show the console in a browser')
+    .option('--no-serve', 'store everything, then stop')
+    .option('--url <address>', 'a running server, instead of its own')
+    .addOption(
+      new Option('--api-key <key>', 'with --url: readwrite key, admin to make the table').env('HEDGEROW_API_KEY'),
+    )
+    .option('--table <name>', 'another name for the table (default meetings)')
     .option('--people <number>', 'how many people (default 3000)')
     .option('--days <number>', 'how many days, from Monday 2024-01-01 on (default 28)')
     .option('--seed <number>', 'the same seed makes the same meetings (default 1)')

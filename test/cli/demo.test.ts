@@ -1,17 +1,23 @@
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type DemoSize, demoChunks, demoCommand } from '../../src/cli/demo/command.ts';
 import { DemoFacts } from '../../src/cli/demo/facts.ts';
 import { DAY_SECONDS, FIRST_DAY_TS, type Meeting } from '../../src/cli/demo/meetings.ts';
 import { startServer } from '../http/support.ts';
+import { MAIN } from '../service/child.ts';
 import { lookInto, rowsOf, TestWorld } from './support.ts';
 
 let world: TestWorld;
+const stops: (() => void)[] = [];
 
 beforeEach(() => {
   world = new TestWorld();
 });
-afterEach(() => world.remove());
+afterEach(() => {
+  for (const stop of stops.splice(0)) stop();
+  world.remove();
+});
 
 async function demoText(size: DemoSize): Promise<string> {
   let text = '';
@@ -54,40 +60,147 @@ test('the default demo is about 50,000 believable meetings', async () => {
   expect(office.every(({ event_ts }) => Math.floor((event_ts - FIRST_DAY_TS) / DAY_SECONDS) % 7 < 5)).toBe(true);
 });
 
-test('into a directory: the table is filled once, and the requests it names find rows', async () => {
-  const flags = { data: 'db', people: '200', days: '3', seed: '5' };
-  expect(await demoCommand(flags, world), world.err).toBe(0);
-  expect(world.out).toMatch(/hedgerow serve --data db/);
-  const node = Number(/node\/(\d+)\?table=meetings/.exec(world.out)![1]);
-  const [start, end] = /start_ts=(\d+)&end_ts=(\d+)/.exec(world.out)!.slice(1).map(Number) as [number, number];
-  await lookInto(world.path('db'), (database) => {
-    const rows = rowsOf(database.table('meetings'));
-    expect(rows.filter((row) => row.members.includes(node)).length).toBeGreaterThan(3);
-    expect(rows.some((row) => row.event_ts >= start && row.event_ts <= end)).toBe(true);
-    expect(rows[0]!.formation).not.toBeNull();
+interface Invited {
+  console: string;
+  key: string;
+  curls: { url: string; body: string; key: string | undefined }[];
+}
+
+/** What stands in the text that the demo ends with. */
+function invitedBy(text: string): Invited {
+  const curls = [...text.matchAll(/^ {2}curl -s (?:-H "X-API-Key: ([^"]+)" )?(\S+) --json '([^']+)'$/gm)];
+  return {
+    console: /^Console: +(\S+)$/m.exec(text)?.[1] ?? '',
+    key: /^Key: +(\S+)$/m.exec(text)?.[1] ?? '',
+    curls: curls.map(([, key, url, body]) => ({ key, url: url!, body: body! })),
+  };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every form.
+async function answersOf({ curls }: Invited, key: string | undefined): Promise<any[]> {
+  return Promise.all(
+    curls.map(async ({ url, body }) => {
+      const headers = { 'content-type': 'application/json', ...(key === undefined ? {} : { 'x-api-key': key }) };
+      const response = await fetch(url, { method: 'POST', headers, body });
+      expect([url, response.status]).toEqual([url, 200]);
+      return response.json();
+    }),
+  );
+}
+
+/** Every printed request finds something. */
+async function expectAnswers(invited: Invited, key: string | undefined): Promise<void> {
+  expect(invited.curls).toHaveLength(3);
+  const [reason, query, measure] = await answersOf(invited, key);
+  expect(reason.rules_fired.length).toBe(2);
+  expect(reason.proofs[0].nodes.length).toBeGreaterThan(4);
+  expect(query.rows.length).toBeGreaterThan(0);
+  expect(Object.keys(measure.result)).toHaveLength(5);
+}
+
+interface Serving {
+  invited: Invited;
+  /** What it has said on stdout so far. */
+  out: string;
+  /** Ctrl-C, and the exit code. */
+  stop(): Promise<number | null>;
+}
+
+/** Runs the built command in the directory of the test until it says that it serves. */
+async function serving(flags: readonly string[], environment: Record<string, string> = {}): Promise<Serving> {
+  const child = spawn(process.execPath, [MAIN, 'demo', ...flags], {
+    cwd: world.cwd,
+    env: { PATH: process.env.PATH ?? '', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
-  expect(await demoCommand(flags, world)).toBe(1);
-  expect(world.err).toMatch(/holds rows already/);
+  stops.push(() => child.kill('SIGKILL'));
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  let out = '';
+  let errors = '';
+  child.stderr.on('data', (text) => {
+    errors += text;
+  });
+  await new Promise<void>((resolve, reject) => {
+    child.stdout.on('data', (text) => {
+      out += text;
+      if (out.endsWith('\n\n') && out.includes('pagerank')) resolve();
+    });
+    void ended.then((code) => reject(new Error(`the demo ended (${code}): ${errors}`)));
+  });
+  return {
+    out,
+    invited: invitedBy(out),
+    stop: () => {
+      child.kill('SIGINT');
+      return ended;
+    },
+  };
+}
+
+test('by itself: a server with a table, two rules, an address and a key; another run takes up the same town', async () => {
+  const flags = ['--people', '200', '--days', '7', '--seed', '5', '--port', '0'];
+  const first = await serving(flags);
+  const { console: address, key, curls } = first.invited;
+  expect(address).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/);
+  expect(curls[0]!.key).toBe(key);
+  await expectAnswers(first.invited, key);
+  expect((await fetch(`${address}v1/rules`)).status).toBe(401);
+  const { rules } = await (await fetch(`${address}v1/rules`, { headers: { 'x-api-key': key } })).json();
+  expect(rules).toHaveLength(2);
+  expect(await first.stop()).toBe(0);
+
+  const second = await serving(flags);
+  expect(second.out).toMatch(/are in the table meetings already/);
+  expect(second.invited.key).not.toBe(key);
+  const old = await fetch(`${second.invited.console}v1/tables`, { headers: { 'x-api-key': key } });
+  expect(old.status).toBe(401);
+  await expectAnswers(second.invited, second.invited.key);
+  expect(await second.stop()).toBe(0);
+  const other = { people: '200', days: '7', seed: '6', port: '0' };
+  expect(await demoCommand(other, world)).toBe(1);
+  expect(world.err).toMatch(/holds other rows already/);
 });
 
-test('into a server: every printed curl is answered well', async () => {
-  const server = await startServer();
-  expect(await demoCommand({ url: server.url, people: '200', days: '3', table: 'town' }, world), world.err).toBe(0);
-  const before = server.database.table('town').rowCount;
-  const curls = world.out.split('\n').filter((line) => line.startsWith('  curl'));
-  expect(curls.length).toBe(4);
-  for (const curl of curls) {
-    const url = /'(http[^']+)'/.exec(curl)![1]!;
-    const body = /-d '([^']+)'/.exec(curl)?.[1];
-    const headers = { 'content-type': 'application/json' };
-    const response = await fetch(url, body === undefined ? {} : { method: 'POST', headers, body });
-    expect(response.ok, curl).toBe(true);
-    await response.json();
-  }
-  expect(server.database.table('town').rowCount).toBe(before + 1);
+test('takes the next port when the first one is in use', async () => {
+  const taken = await startServer();
+  const { invited, stop } = await serving(['--people', '50', '--days', '1'], { HEDGEROW_PORT: String(taken.port) });
+  expect(invited.console).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/);
+  expect(new URL(invited.console).port).not.toBe(String(taken.port));
+  expect(await stop()).toBe(0);
+  expect(await demoCommand({ data: 'other', people: '50', days: '1', port: String(taken.port) }, world)).toBe(1);
+  expect(world.err).toMatch(/cannot listen on/);
+  await taken.close();
+});
+
+test('with --no-serve: everything is stored, and nothing runs on', async () => {
+  const flags = { data: 'db', people: '200', days: '3', seed: '5', port: '0', serve: false };
+  expect(await demoCommand(flags, world), world.err).toBe(0);
+  expect(world.out).toMatch(/Serve it again: hedgerow serve --data db/);
+  await lookInto(world.path('db'), (database) => {
+    const rows = rowsOf(database.table('meetings'));
+    expect(rows.length).toBeGreaterThan(100);
+    expect(rows[0]!.formation).not.toBeNull();
+    expect(database.documents.entries('keys')).toHaveLength(1);
+  });
+});
+
+test('into a running server: every printed curl finds something, and no key is printed', async () => {
+  const server = await startServer({ auth: true });
+  const flags = { url: server.url, apiKey: server.keys.admin, people: '200', days: '7', table: 'town' };
+  expect(await demoCommand(flags, world), world.err).toBe(0);
+  expect(world.out).not.toContain(server.keys.admin);
+  const invited = invitedBy(world.out);
+  expect(invited.curls[0]!.key).toBe('$HEDGEROW_API_KEY');
+  await expectAnswers(invited, server.keys.admin);
+  expect(await demoCommand({ ...flags, port: '0' }, world)).toBe(2);
+  expect(await demoCommand({ ...flags, table: 'other', apiKey: 'hgr_wrong' }, world)).toBe(1);
+  expect(world.err).not.toContain('hgr_wrong');
   await server.close();
 });
 
-test.each([[{ people: '5' }], [{ days: '0' }], [{ seed: 'x' }]])('a wrong call answers 2: %j', async (flags) => {
-  expect(await demoCommand({ data: 'db', ...flags }, world)).toBe(2);
-});
+test.each([[{ people: '5' }], [{ days: '0' }], [{ seed: 'x' }], [{ port: '70000' }]])(
+  'a wrong call answers 2: %j',
+  async (flags) => {
+    expect(await demoCommand({ data: 'db', ...flags }, world)).toBe(2);
+  },
+);

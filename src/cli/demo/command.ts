@@ -1,21 +1,34 @@
-// `hedgerow demo`: makes some weeks of meetings between made-up people, imports them and says what to try first.
+// `hedgerow demo`: makes some weeks of meetings between made-up people and two rules, serves them, and says what to try first.
 
-import { batchLimits, DEFAULT_URL, openTarget, type TargetFlags } from '../import/options.ts';
+import { resolve } from 'node:path';
+import { HedgerowClient } from '../../client/index.ts';
+import { batchLimits, openTarget, type TargetFlags, urlOf } from '../import/options.ts';
 import { RejectFiles } from '../import/rejects.ts';
 import { ImportRun, stopText } from '../import/run.ts';
 import type { Source } from '../import/source.ts';
 import type { ImportTarget } from '../import/target.ts';
 import { startProgress } from '../progress.ts';
-import { integerFlag, reportFailure, type World } from '../world.ts';
-import { DemoFacts, invitationText } from './facts.ts';
+import { errorText } from '../query/error-text.ts';
+import { integerFlag, reportFailure, UsageError, type World } from '../world.ts';
+import { DemoFacts } from './facts.ts';
+import { invitationText } from './invitation.ts';
 import { type Meeting, meetings } from './meetings.ts';
+import { openPage } from './open-page.ts';
+import { type OwnServer, startOwnServer } from './own-server.ts';
 import { Random } from './random.ts';
+import { DEMO_RULES } from './rules.ts';
 import { buildTown } from './town.ts';
 
 export interface DemoFlags extends TargetFlags {
   people?: string | undefined;
   days?: string | undefined;
   seed?: string | undefined;
+  /** Of its own server. */
+  port?: string | undefined;
+  /** Show the console in a browser. */
+  open?: boolean | undefined;
+  /** False: store everything, then stop. */
+  serve?: boolean | undefined;
 }
 
 export interface DemoSize {
@@ -29,24 +42,83 @@ const LEAST_PEOPLE = 20;
 const MOST_PEOPLE = 1_000_000;
 const MOST_DAYS = 3650;
 const DEFAULT_TABLE = 'meetings';
+/** Of its own server, in the current directory. */
+const DEFAULT_DIR = 'hedgerow-demo';
 /** An hour: meetings of a day fall into some twenty buckets. */
 const BUCKET_SECONDS = '3600';
 const MEETINGS_A_CHUNK = 1000;
+const RULES_TEXT = `${DEMO_RULES.length} rules are stored: ${DEMO_RULES.map(({ id }) => id).join(' and ')}.`;
 
-/** Resolves with the exit code: 0, 1 on failure, 2 for a wrong call. */
+/** Resolves with the exit code: 0, 1 on failure, 2 for a wrong call. Without `--url` once its own server has been told to stop. */
 export async function demoCommand(flags: DemoFlags, world: World): Promise<number> {
   try {
     const size = sizeOf(flags);
-    const table = { table: flags.table ?? DEFAULT_TABLE, createTable: true, bucketSeconds: BUCKET_SECONDS };
-    const target = await openTarget({ ...flags, ...table }, world);
-    try {
-      return await fill(target, size, flags, world);
-    } finally {
-      await target.close();
-    }
+    const { url } = flags;
+    return url === undefined ? await atOwnServer(flags, size, world) : await atServer(url, flags, size, world);
   } catch (error) {
     return reportFailure(world, error);
   }
+}
+
+async function atOwnServer(flags: DemoFlags, size: DemoSize, world: World): Promise<number> {
+  const port = integerFlag('--port', flags.port, 0, 65_535);
+  const name = flags.data ?? DEFAULT_DIR;
+  const dir = resolve(world.cwd, name);
+  const { facts, tableName } = await fill({ ...flags, data: dir }, size, world);
+  const server = await startOwnServer(dir, port === undefined ? undefined : String(port), world);
+  const { url, key } = server;
+  try {
+    await storeRules(url, key);
+    // From here on Ctrl-C ends it in order, also while it still says what to do.
+    const stopped = flags.serve === false ? undefined : interrupted(world);
+    const step = { url, table: tableName, person: facts.busiest, key };
+    world.stdout.write(`${[...placeText(server, name), ...invitationText(step), ''].join('\n')}\n`);
+    if (flags.open === true && !(await openPage(`${url}/`)))
+      world.stderr.write(`hedgerow: no browser could be started; open ${url}/ yourself.\n`);
+    await stopped;
+  } finally {
+    await server.close('demo');
+  }
+  if (flags.serve === false) world.stdout.write(`Serve it again: hedgerow serve --data ${name}\n`);
+  return 0;
+}
+
+function placeText({ url, key }: OwnServer, name: string): string[] {
+  return [
+    RULES_TEXT,
+    '',
+    `Console:  ${url}/`,
+    `Key:      ${key}`,
+    `All of it is in ${name}; remove that directory when you have seen enough. Ctrl-C stops the server.`,
+  ];
+}
+
+/** Into a server that runs already, whose key stands in no output. */
+async function atServer(given: string, flags: DemoFlags, size: DemoSize, world: World): Promise<number> {
+  if (flags.port !== undefined || flags.open === true || flags.serve === false)
+    throw new UsageError("--port, --open and --no-serve are for a server of the demo's own, not for --url.");
+  const { facts, tableName } = await fill(flags, size, world);
+  const url = urlOf(given);
+  await storeRules(url, flags.apiKey);
+  const key = flags.apiKey === undefined ? undefined : '$HEDGEROW_API_KEY';
+  const text = invitationText({ url, table: tableName, person: facts.busiest, key });
+  world.stdout.write(`${[RULES_TEXT, '', `Console:  ${url}/`, ...text, ''].join('\n')}\n`);
+  return 0;
+}
+
+async function storeRules(url: string, apiKey: string | undefined): Promise<void> {
+  const client = new HedgerowClient({ url, ...(apiKey === undefined ? {} : { apiKey }) });
+  try {
+    for (const rule of DEMO_RULES) await client.rules.put(rule);
+  } catch (error) {
+    throw new Error(errorText(error, '').trimEnd());
+  }
+}
+
+function interrupted(world: World): Promise<string> {
+  return new Promise((stop) => {
+    world.onInterrupt(stop);
+  });
 }
 
 function sizeOf(flags: DemoFlags): DemoSize {
@@ -57,11 +129,39 @@ function sizeOf(flags: DemoFlags): DemoSize {
   };
 }
 
-async function fill(target: ImportTarget, size: DemoSize, flags: DemoFlags, world: World): Promise<number> {
-  if (target.rowsBefore > 0) {
-    throw new Error(`The table ${target.tableName} holds rows already; drop it first, or name another with --table.`);
-  }
+interface Filled {
+  facts: DemoFacts;
+  tableName: string;
+}
+
+/** Makes the meetings and imports them; those of an earlier run with the same size and seed stay as they are. */
+async function fill(flags: DemoFlags, size: DemoSize, world: World): Promise<Filled> {
+  const table = { table: flags.table ?? DEFAULT_TABLE, createTable: true, bucketSeconds: BUCKET_SECONDS };
+  const target = await openTarget({ ...flags, ...table }, world);
+  const { tableName, rowsBefore } = target;
   const facts = new DemoFacts(size.people);
+  try {
+    const { people, days, seed } = size;
+    const what = `meetings of ${people} people in ${days} days (seed ${seed})`;
+    if (rowsBefore > 0) {
+      for await (const _ of demoChunks(size, facts));
+      if (rowsBefore !== facts.meetings)
+        throw new Error(
+          `The table ${tableName} holds other rows already; drop it first, or name another with --table.`,
+        );
+      world.stdout.write(`${rowsBefore} ${what} are in the table ${tableName} already.\n`);
+    } else {
+      const inserted = await importMeetings(target, demoSource(size, facts), world);
+      world.stdout.write(`${inserted} ${what} are in the table ${tableName}.\n`);
+    }
+    return { facts, tableName };
+  } finally {
+    await target.close();
+  }
+}
+
+/** How many. Throws what stopped it. */
+async function importMeetings(target: ImportTarget, source: Source, world: World): Promise<number> {
   const progress = startProgress({ output: world.stderr, label: 'demo', totalBytes: undefined, now: world.now });
   const run = new ImportRun({
     target,
@@ -72,27 +172,27 @@ async function fill(target: ImportTarget, size: DemoSize, flags: DemoFlags, worl
     onProgress: (_source, tally) => progress.update(0, tally.inserted),
   });
   const forget = world.onInterrupt(() => run.interrupt());
-  const { inserted, stop } = await run.take([demoSource(size, facts)]);
+  const { inserted, stop } = await run.take([source]);
   forget();
   progress.stop();
-  const { people, days, seed } = size;
-  const counts = `${inserted} meetings of ${people} people in ${days} days (seed ${seed})`;
-  world.stdout.write(`${counts} are in the table ${target.tableName}.\n`);
-  if (stop !== undefined) {
-    world.stderr.write(`hedgerow: ${stopText(stop)}\n`);
-    return 1;
-  }
-  const url = flags.url ?? DEFAULT_URL;
-  const withKey = flags.apiKey !== undefined;
-  const invitation = { url, table: target.tableName, withKey, dir: flags.data };
-  world.stdout.write(`${invitationText(facts, invitation).join('\n')}\n`);
-  return 0;
+  if (stop === undefined) return inserted;
+  throw new Error(
+    `${stopText(stop)} ${inserted} meetings are in the table ${target.tableName}; drop it, or name another with --table.`,
+  );
 }
 
 /** The meetings as an input of an import. */
 function demoSource(size: DemoSize, facts: DemoFacts): Source {
   const chunks = demoChunks(size, facts);
-  return { path: 'demo', label: 'demo', totalBytes: undefined, bytesRead: () => 0, chunks, close() {} };
+  return {
+    path: 'demo',
+    label: 'demo',
+    totalBytes: undefined,
+    bytesRead: () => 0,
+    packed: () => false,
+    chunks,
+    close() {},
+  };
 }
 
 /** NDJSON text; the same bytes for the same size and seed. */

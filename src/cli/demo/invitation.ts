@@ -1,0 +1,40 @@
+// What the demo says at its end: where the console is, and three requests to paste.
+
+import { DAY_SECONDS, FIRST_DAY_TS } from './meetings.ts';
+
+export interface Invitation {
+  url: string;
+  table: string;
+  /** Whom to ask about. */
+  person: number;
+  /** As it stands in the requests; undefined: none is needed. */
+  key: string | undefined;
+}
+
+const WEEK_DAYS = 7;
+const FIRST_WEEK = 'between 2024-01-01 and 2024-01-07';
+/** Small enough that the answer can be read. */
+const TOP_EDGES = 8;
+
+export function invitationText({ url, table, person, key }: Invitation): string[] {
+  const curl = key === undefined ? 'curl -s' : `curl -s -H "X-API-Key: ${key}"`;
+  const post = (path: string, body: object) => `${curl} ${url}${path} --json '${JSON.stringify(body)}'`;
+  const statement = `MATCH (a:${table}), (b:${table}) WHERE ${person} IN a.members AND a.event_ts < ${FIRST_DAY_TS + WEEK_DAYS * DAY_SECONDS} AND follows(b, a, 7200) AND shared(a, b) >= 2 RETURN a.formation, b.formation, COUNT(*) AS times ORDER BY times DESC LIMIT 10`;
+  const steps: [string, string][] = [
+    [
+      `Who hears of what through person ${person}, with the proof of each fact:`,
+      post('/v1/reason', { query: `node ${person} ${FIRST_WEEK}`, table, top_k: TOP_EDGES }),
+    ],
+    [
+      `What two of those at a meeting of person ${person} do within the next two hours, in the first week:`,
+      post('/v1/query', { query: statement }),
+    ],
+    [
+      'Who stands in the middle of the town on the first Monday:',
+      post(`/v1/analytics/${table}/pagerank`, {
+        params: { start_ts: FIRST_DAY_TS, end_ts: FIRST_DAY_TS + DAY_SECONDS - 1, top: 5 },
+      }),
+    ],
+  ];
+  return steps.flatMap(([title, command]) => ['', title, `  ${command}`]);
+}

@@ -1,0 +1,256 @@
+// The examples that newcomers copy do what is printed beside them: programs that embed the database or talk to it, a page, commands of the README.
+
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openDatabase } from '../../src/engine/index.ts';
+import { hasDataFile, readDataFile } from '../data/data-file.ts';
+import { ADMIN_KEY, type ChildServer, MAIN, startChild } from '../service/child.ts';
+import { CHROMIUM, openPage } from '../support/chromium.ts';
+import { blocksOf, blocksUnder } from '../support/readme-blocks.ts';
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
+let folder = '';
+
+/** A place as a user of the package has it: `import 'hedgerow'` and the command `hedgerow` work in it. */
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'hedgerow-examples-'));
+  mkdirSync(join(folder, 'node_modules/@duckdb'), { recursive: true });
+  symlinkSync(root, join(folder, 'node_modules/hedgerow'));
+  const duckdb = join(root, 'node_modules/@duckdb/node-api');
+  if (existsSync(duckdb)) symlinkSync(duckdb, join(folder, 'node_modules/@duckdb/node-api'));
+  writeFileSync(join(folder, 'package.json'), '{"name": "example", "type": "module"}');
+  mkdirSync(join(folder, 'bin'));
+  writeFileSync(join(folder, 'bin/hedgerow'), `#!/bin/sh\nexec "${process.execPath}" "${MAIN}" "$@"\n`, {
+    mode: 0o755,
+  });
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+
+const environment = () => ({
+  PATH: `${join(folder, 'bin')}:${join(process.execPath, '..')}:${process.env.PATH}`,
+  HOME: folder,
+});
+
+async function runProgram(name: string, code: string): Promise<string> {
+  const path = join(folder, `${name}.mjs`);
+  writeFileSync(path, code);
+  const { stdout } = await run(process.execPath, [path], { cwd: folder, env: environment() });
+  return stdout;
+}
+
+/** The output of a shell that stops at the first command that fails. */
+async function runShell(script: string, cwd = folder): Promise<string> {
+  const { stdout } = await run('bash', ['--norc', '-euo', 'pipefail', '-c', script], {
+    cwd,
+    env: environment(),
+    maxBuffer: 64 << 20,
+  });
+  return stdout;
+}
+
+async function compileErrors(name: string, code: string): Promise<string> {
+  const path = join(folder, `${name}.ts`);
+  writeFileSync(path, code);
+  const flags =
+    '--ignoreConfig --noEmit --strict --skipLibCheck --target es2023 --module nodenext --moduleResolution nodenext';
+  const types = ['--types', 'node', '--typeRoots', join(root, 'node_modules/@types')];
+  const compiler = join(root, 'node_modules/.bin/tsc');
+  const { stdout } = await run(compiler, [...flags.split(' '), ...types, path], { cwd: folder }).catch(
+    (error) => error,
+  );
+  return stdout;
+}
+
+describe('a program that embeds the database', () => {
+  it('of the README runs as printed, and has types', async () => {
+    const [program] = blocksUnder('README.md', 'Embedding', 'ts');
+    const lines = (await runProgram('embedding', program!)).trimEnd().split('\n');
+    expect(lines.slice(0, 2).map((line) => JSON.parse(line))).toMatchObject([
+      { event_ts: 1700000000, members: [1, 2, 3], room: 'blue' },
+      { event_ts: 1700000060, members: [2, 4], room: null },
+    ]);
+    const promised = /console\.log\(result\);.*\/\/ (.*)\n/.exec(program!)![1];
+    expect(lines.slice(2).join('\n')).toBe(promised);
+    const source = `import process from 'node:process';\n${program}`;
+    expect(await compileErrors('embedding-types', source)).toBe('');
+    expect(await compileErrors('embedding-wrong', source.replace('startTs:', 'start:'))).toContain('start');
+  });
+
+  it('of the measures runs as printed', async () => {
+    const database = await openDatabase({ dir: join(folder, 'data'), memoryBudgetMb: 64 });
+    const table = await database.createTable({ name: 'meetings' });
+    await table.insert({ event_ts: 1700000001, members: [1, 2] });
+    await database.close();
+    const [program] = blocksOf('src/analytics/README.md').filter(({ language }) => language === 'ts');
+    const show = '\nconsole.log(JSON.stringify(result));\nawait database.close();\n';
+    expect(JSON.parse(await runProgram('measures', program!.code + show))).toEqual({ 1: 0.5, 2: 0.5 });
+  });
+
+  it('finds in the engine every member that its README lists, and the first example does what it says', async () => {
+    const [first, listing] = blocksOf('src/engine/README.md').map(({ code }) => code);
+    expect(await runProgram('engine', first!)).toBe(`${/\/\/ prints (.*)\n/.exec(first!)![1]}\n`);
+    const uses = listedMembers(listing!);
+    expect(uses.length).toBeGreaterThan(60);
+    const missing = await compileErrors('engine-members', declarationsOf(uses));
+    expect(missing).toBe('');
+    expect(await compileErrors('engine-wrong', declarationsOf([['Table', 'noSuchMember']]))).toContain('noSuchMember');
+  });
+});
+
+/** Every member of every class and interface in a listing, with its owner. */
+function listedMembers(listing: string): (readonly [owner: string, member: string])[] {
+  // Types in braces inside of a member have members of their own, which are not meant.
+  const plain = listing.replaceAll(/\/\/.*/g, '').replaceAll(/(\(|: |<)\{[^{}]*\}/g, '$1object');
+  const members: [string, string][] = [];
+  let owner = '';
+  for (const line of plain.split('\n')) {
+    owner = /^(?:class|interface) (\w+)/.exec(line)?.[1] ?? (/^\S/.test(line) ? '' : owner);
+    if (owner === '') continue;
+    for (const [, isStatic, name] of line.matchAll(/(?:^ {2}|[;{] )(?:(static) )?(?:readonly )?(\w+)\??(?=[(:])/g))
+      members.push([owner, isStatic === undefined ? name! : `static ${name}`]);
+  }
+  return members;
+}
+
+/** A program that compiles only when all of these are there. */
+function declarationsOf(uses: readonly (readonly [string, string])[]): string {
+  const names = [...new Set(uses.map(([name]) => name))];
+  const lines = uses.map(([name, member], at) =>
+    member.startsWith('static ')
+      ? `export type T${at} = (typeof ${name})['${member.slice(7)}'];`
+      : `export type T${at} = ${name}['${member}'];`,
+  );
+  return `import type { ${names.join(', ')} } from 'hedgerow';\n${lines.join('\n')}\n`;
+}
+
+describe('against a running server', () => {
+  let server: ChildServer;
+  /** The address and the key of the documents, put right. */
+  const here = (text: string) =>
+    text.replaceAll(/(localhost|127\.0\.0\.1):8000/g, `127.0.0.1:${server.port}`).replaceAll('hgr_...', ADMIN_KEY);
+
+  beforeAll(async () => {
+    mkdirSync(join(folder, 'served/data'), { recursive: true });
+    symlinkSync(join(folder, 'node_modules'), join(folder, 'served/node_modules'));
+    server = await startChild({ dir: join(folder, 'served/data') });
+  });
+  afterAll(() => server.stop());
+
+  it('every command of the first minute is answered well', async () => {
+    const [script] = blocksUnder('README.md', 'The first minute', '');
+    const statuses = await runShell(
+      here(script!).replaceAll(/^curl -s /gm, "curl -s -o /dev/null -w '%{http_code}\\n' "),
+      join(folder, 'served'),
+    );
+    expect(
+      statuses
+        .trim()
+        .split('\n')
+        .filter((status) => !/^20[01]$/.test(status)),
+    ).toEqual([]);
+    expect(statuses.trim().split('\n').length).toBe(script!.match(/^curl/gm)!.length);
+  });
+
+  it('the client of the README and those of its own page run as printed', async () => {
+    const [short] = blocksUnder('README.md', 'From a program', 'ts');
+    expect(await runProgram('client', here(short!))).toContain('[ 1, 2, 3 ]');
+    const [long, failing] = blocksOf('src/client/README.md').filter(({ language }) => language === 'ts');
+    const edges = 'const edges = [{ event_ts: 1700000001, members: [12, 40] }];\n';
+    const shown = await runProgram('client-page', here(long!.code.replace('\n\n', `\n\n${edges}`)));
+    expect(shown).toContain('11.5');
+    const setup = here(long!.code).split('\n').slice(0, 3).join('\n');
+    expect(await runProgram('client-errors', `${setup}\n${failing!.code}`)).toContain('table_not_found');
+  });
+
+  const duckdb = existsSync(join(root, 'node_modules/@duckdb/node-api'));
+  if (!duckdb) console.log('examples: virtual graph skipped: no @duckdb/node-api');
+  it.skipIf(!duckdb)('the recipe of the tags shows their hyperedges and counts them', async () => {
+    const recipe = blocksUnder('README.md', 'Recipes', 'sh')[3]!;
+    const shell = `K="Authorization: Bearer ${ADMIN_KEY}"\n${here(recipe).replaceAll(/^curl -s /gm, "curl -s -w '\\n' ")}`;
+    const [stored, found, copied, pairs] = (await runShell(shell, join(folder, 'served')))
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(stored).toMatchObject({ id: 'tags', spec_version: 1 });
+    expect(found.hyperedges.map((edge: { members: unknown[] }) => edge.members.length)).toEqual([3, 2]);
+    expect(copied).toMatchObject({ table: 'questions', inserted: 3, nodes: 5 });
+    expect(pairs.result[0][2]).toBe(2);
+  });
+});
+
+const SETS = ['contact-primary-school', 'email-Enron'] as const;
+
+describe.skipIf(!SETS.map(hasDataFile).every(Boolean))('the recipes on real data', () => {
+  const [prepare, school, mail] = blocksUnder('README.md', 'Recipes', 'sh');
+
+  /** Writes a data set as its collection has it: three files of numbers. */
+  function unpack(name: string, timesASecond: number): object[] {
+    const { times, members } = readDataFile(name);
+    const write = (part: string, values: readonly number[]) =>
+      writeFileSync(join(folder, name, `${name}-${part}.txt`), `${values.join('\n')}\n`);
+    mkdirSync(join(folder, name), { recursive: true });
+    write(
+      'nverts',
+      members.map((each) => each.length),
+    );
+    write(
+      'times',
+      times.map((time) => time * timesASecond),
+    );
+    write('simplices', members.flat());
+    return times.map((event_ts, edge) => ({ event_ts, members: members[edge] }));
+  }
+
+  it('make one edge a line of three files', async () => {
+    const sets = [unpack('contact-primary-school', 1), unpack('email-Enron', 1000)];
+    await runShell(prepare!);
+    for (const [at, file] of ['school.ndjson', 'mail.ndjson'].entries()) {
+      const made = readFileSync(join(folder, file), 'utf8').trimEnd().split('\n');
+      expect(made.map((line) => JSON.parse(line))).toEqual(sets[at]);
+    }
+  });
+
+  it('find who bridges the classes of a school', async () => {
+    const output = await runShell(school!);
+    const { result } = JSON.parse(output.split('\n').find((line) => line.startsWith('{"measure":"modularity"'))!);
+    expect(result.communities.length).toBeGreaterThan(3);
+    expect(output).toMatch(/^200 +0\.0132/m);
+    expect(output).toContain('"members":[1,2,119,138,200]');
+  });
+
+  it('count the causal chains of mail', async () => {
+    const output = await runShell(mail!);
+    expect(output).toContain('{"chains":4454}');
+    expect(output.match(/"follow_ups":\d+/g)).toEqual(['6', '4', '4', '3', '2'].map((n) => `"follow_ups":${n}`));
+  });
+});
+
+describe.skipIf(CHROMIUM === undefined)('the page with the core', () => {
+  it('finds the edges it says it finds, in a browser', async () => {
+    const files: Record<string, [type: string, path: string]> = {
+      '/': ['text/html', 'test/hosts/browser-page.html'],
+      '/core.wasm': ['application/wasm', 'build/core.wasm'],
+    };
+    const pages = createServer((request, response) => {
+      const [type, path] = files[request.url!] ?? [];
+      if (type === undefined) response.writeHead(404).end();
+      else response.writeHead(200, { 'content-type': type }).end(readFileSync(join(root, path!)));
+    });
+    await new Promise<void>((listening) => pages.listen(0, '127.0.0.1', listening));
+    try {
+      const { html } = await openPage(`http://127.0.0.1:${(pages.address() as AddressInfo).port}/`);
+      const rows = /<pre id="rows">([\s\S]*?)<\/pre>/.exec(html)![1]!.trim().split('\n');
+      expect(rows).toEqual(['{"id":1,"event_ts":100,"members":[3,5,300]}', '{"id":2,"event_ts":160,"members":[5,7]}']);
+    } finally {
+      pages.close();
+    }
+  });
+});
