@@ -4,6 +4,7 @@
 
 import http.client
 import json
+import re
 import sys
 import tarfile
 import urllib.parse
@@ -300,6 +301,9 @@ def description():
     page = call("GET", "/docs", key=None)
     expect("<html" in page.lower(), "/docs is no page")
     call("GET", "/docs/{file}", file="start.js", key=None)
+    page = call("GET", "/", key=None)
+    expect("<html" in page.lower(), "/ is no page")
+    call("GET", "/console/{file}", file=re.search(r'console/([\w.-]+\.js)"', page).group(1), key=None)
     return {
         (method.upper(), path)
         for path, operations in document["paths"].items()

@@ -1,6 +1,6 @@
 // One valid request for every route of the route table, repeatable: what it takes away is put there first.
 
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface Sent {
@@ -106,6 +106,12 @@ function withTrips(status: number, path: string, bodyOf: () => unknown = () => u
   };
 }
 
+/** Its names hold a hash, so the built page is asked. */
+function scriptOfConsole(): string {
+  const page = readFileSync(new URL('../../build/console/index.html', import.meta.url), 'utf8');
+  return /console\/([\w.-]+\.js)"/.exec(page)![1]!;
+}
+
 /** By method and path template. */
 const RECIPES: Readonly<Record<string, Recipe>> = {
   'GET /health/live': fixed(200, '/health/live'),
@@ -116,7 +122,7 @@ const RECIPES: Readonly<Record<string, Recipe>> = {
   'GET /docs': fixed(200, '/docs'),
   'GET /docs/{file}': fixed(200, '/docs/start.js'),
   'GET /': fixed(200, '/'),
-  'GET /console/{file}': fixed(200, '/console/start.js'),
+  'GET /console/{file}': fixed(200, `/console/${scriptOfConsole()}`),
   'GET /v1/hyperedges': fixed(200, RANGE),
   'POST /v1/hyperedges': fixed(201, '/v1/hyperedges', EDGE),
   'DELETE /v1/hyperedges': fixed(200, '/v1/hyperedges', EDGE),
