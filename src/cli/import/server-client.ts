@@ -48,8 +48,14 @@ export class ServerClient {
     return this.#address.url;
   }
 
-  tables(): Promise<TableItem[]> {
-    return this.#request('GET', '/v1/tables') as Promise<TableItem[]>;
+  /** The first question of each command, so it tells how to get a server when there is none. */
+  async tables(): Promise<TableItem[]> {
+    try {
+      return (await this.#request('GET', '/v1/tables')) as TableItem[];
+    } catch (error) {
+      if (!(error instanceof NoAnswer)) throw error;
+      throw new NoAnswer(`${error.message} Start it with hedgerow serve, or name a directory with --data DIR.`);
+    }
   }
 
   createTable(

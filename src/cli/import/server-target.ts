@@ -28,12 +28,7 @@ export interface ServerOptions extends ServerAddress {
 /** Throws an Error that says what to do when the server cannot be reached, refuses, or has no such table. */
 export async function openServerTarget(options: ServerOptions): Promise<ImportTarget> {
   const client = new ServerClient(options, options.now);
-  try {
-    return new ServerTarget(client, await tableFor(client, options.table), options);
-  } catch (error) {
-    if (!(error instanceof NoAnswer)) throw error;
-    throw new Error(`${error.message} Start it with hedgerow serve, or import into a directory with --data DIR.`);
-  }
+  return new ServerTarget(client, await tableFor(client, options.table), options);
 }
 
 async function tableFor(client: ServerClient, { name, create, bucketSeconds }: TargetTable): Promise<TableItem> {
