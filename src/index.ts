@@ -54,4 +54,4 @@ export {
   VirtualGraphs,
   type VirtualOptions,
 } from './virtual/index.ts';
-export type { BackendSpec, VirtualGraph, VirtualSpec } from './virtual/spec.ts';
+export type { BackendSpec, VirtualGraph, VirtualSpec } from './virtual/spec/spec.ts';

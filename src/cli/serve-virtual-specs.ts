@@ -7,7 +7,7 @@ import { HedgerowError, refusal } from '../errors.ts';
 import { writeFileAtomically } from '../storage/atomic-file.ts';
 import { nodeFs } from '../storage/node-fs.ts';
 import type { VirtualOptions } from '../virtual/index.ts';
-import { checkedSpec, type VirtualGraph } from '../virtual/spec.ts';
+import { checkedSpec, type VirtualGraph } from '../virtual/spec/spec.ts';
 import { jsonObject } from './virtual/json-text.ts';
 
 const END = '.json';

@@ -2,9 +2,9 @@
 
 import { type Constant, factText } from '../rules/index.ts';
 import type { RuleFact, StepFact } from './derived-fact.ts';
-import type { RetrievedEdge } from './retrieved-edge.ts';
+import { parseTagName } from './firewall/tags.ts';
+import type { RetrievedEdge } from './retrieval/retrieved-edge.ts';
 import { quotedText, shownConstant, shownText } from './stored-text.ts';
-import { parseTagName } from './tags.ts';
 
 export interface ContextInput {
   question: string;

@@ -15,7 +15,7 @@ import {
 } from '../rules/index.ts';
 import type { RuleFact, StepFact } from './derived-fact.ts';
 import { edgeFacts } from './edge-facts.ts';
-import type { RetrievedEdge } from './retrieved-edge.ts';
+import type { RetrievedEdge } from './retrieval/retrieved-edge.ts';
 
 export interface DerivedSource {
   readonly rules: RuleSet;

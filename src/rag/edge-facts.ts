@@ -1,7 +1,7 @@
 // The base facts that edges give to rules (contract section 5).
 
 import { BaseFacts, type RuleSet } from '../rules/index.ts';
-import type { RetrievedEdge } from './retrieved-edge.ts';
+import type { RetrievedEdge } from './retrieval/retrieved-edge.ts';
 
 /** Members that one step takes: about a millisecond. */
 const STEP_MEMBERS = 5000;

@@ -7,14 +7,14 @@ import { enabledOf, type RuleSet, RuleStore, readRuleSet } from '../rules/index.
 import { Interactions } from './interactions.ts';
 import { keptInteraction } from './kept-interaction.ts';
 import { answerQuestion, reason, type Tools } from './pipeline.ts';
-import type { Question } from './question.ts';
+import type { Question } from './question/question.ts';
+import { understand } from './question/understand.ts';
+import { writtenDate } from './question/written-dates.ts';
 import type { Answered, RagRequest, RagResult, ReasonRequest, ReasonResult, Turns } from './request.ts';
 import { Stopwatch } from './stopwatch.ts';
-import { understand } from './understand.ts';
-import { writtenDate } from './written-dates.ts';
 
 export type { Derived } from './derived.ts';
-export type { Question } from './question.ts';
+export type { Question } from './question/question.ts';
 export {
   type Answered,
   MODES,

@@ -4,7 +4,7 @@ import type { Proof } from '../rules/index.ts';
 import type { StepFact } from './derived-fact.ts';
 import type { RagAnswer } from './pipeline.ts';
 import type { RagRequest } from './request.ts';
-import type { RetrievedEdge } from './retrieved-edge.ts';
+import type { RetrievedEdge } from './retrieval/retrieved-edge.ts';
 
 const MOST_STEPS = 200;
 const MOST_PROOFS = 20;

@@ -2,9 +2,9 @@
 
 import type { RuleSet } from '../rules/index.ts';
 import type { Derived } from './derived.ts';
-import type { FirewallResult } from './firewall.ts';
-import type { Question } from './question.ts';
-import type { RetrievedEdge } from './retrieved-edge.ts';
+import type { FirewallResult } from './firewall/firewall.ts';
+import type { Question } from './question/question.ts';
+import type { RetrievedEdge } from './retrieval/retrieved-edge.ts';
 
 export const MODES = ['neuro', 'symbolic', 'hybrid'] as const;
 /** `neuro` asks a model and no rules, `symbolic` rules and no model, `hybrid` both. */

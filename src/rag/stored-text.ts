@@ -1,7 +1,7 @@
 // Stored texts and questions as contexts and answers show them: one line, no tags, not too long.
 
 import type { Constant } from '../rules/index.ts';
-import { withoutTags } from './tags.ts';
+import { withoutTags } from './firewall/tags.ts';
 
 /** Characters of a stored text that are shown. */
 export const TEXT_SHOWN = 200;

@@ -2,8 +2,8 @@
 
 import { type Derived, MOST_FACTS } from './derived.ts';
 import type { RuleFact, StepFact } from './derived-fact.ts';
-import type { Steps, Support } from './firewall.ts';
-import type { RetrievedEdge } from './retrieved-edge.ts';
+import type { Steps, Support } from './firewall/firewall.ts';
+import type { RetrievedEdge } from './retrieval/retrieved-edge.ts';
 
 export function supportOf(edges: readonly RetrievedEdge[], derived: Derived | undefined): Support {
   const rules = new Map<number, RuleFact>();

@@ -2,8 +2,8 @@
 
 import { HEDGES_SHOWN, shownFact } from './context.ts';
 import type { RuleFact, StepFact } from './derived-fact.ts';
-import { ABSTAINED_ANSWER } from './firewall.ts';
-import type { RetrievedEdge } from './retrieved-edge.ts';
+import { ABSTAINED_ANSWER } from './firewall/firewall.ts';
+import type { RetrievedEdge } from './retrieval/retrieved-edge.ts';
 import { NAME_SHOWN, quotedText } from './stored-text.ts';
 
 const FACTS_WRITTEN = 20;

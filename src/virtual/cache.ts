@@ -3,7 +3,7 @@
 // Invariants: #bytes is the sum of the entries' sizes and never passes the limit; an entry is in #entries and in #byGraph, or in neither.
 
 import type { SqlStatement } from './backend.ts';
-import type { HydratedEdge } from './hydrate.ts';
+import type { HydratedEdge } from './hydrate/hydrate.ts';
 
 /** What a result is made of: two that agree in all of it are the same result. */
 export interface CacheKey {

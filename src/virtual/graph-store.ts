@@ -7,7 +7,7 @@ import type { DocumentChange, Documents } from '../engine/documents.ts';
 import { Mutex } from '../engine/mutex.ts';
 import { HedgerowError, refusal } from '../errors.ts';
 import { hint, shown } from './identifiers.ts';
-import type { BackendType, VirtualGraph, VirtualSpec } from './spec.ts';
+import type { BackendType, VirtualGraph, VirtualSpec } from './spec/spec.ts';
 
 /** A graph as the list shows it. */
 export interface GraphSummary {

@@ -6,18 +6,18 @@ import type { BackendSchema, BackendSession, QueryOptions } from './backend.ts';
 import { DUCKDB_PACKAGE } from './backends/duckdb-messages.ts';
 import { type Backends, type BackendsOptions, type BackendTypeItem, openBackends } from './backends/index.ts';
 import { ResultCache } from './cache.ts';
-import { type CompiledQuery, compileQuery, type QueryPlan } from './compile.ts';
+import { type CompiledQuery, compileQuery, type QueryPlan } from './compile/compile.ts';
 import { type GraphStore, type GraphSummary, graphStore } from './graph-store.ts';
-import { hydrate } from './hydrate.ts';
-import { checkTarget, type Materialized, type MaterializeRequest, materialize } from './materialize.ts';
-import { type ProposeAnswer, type ProposeRequest, propose, type RefineProposal } from './propose-graph.ts';
+import { hydrate } from './hydrate/hydrate.ts';
+import { checkTarget, type Materialized, type MaterializeRequest, materialize } from './materialize/materialize.ts';
+import { type ProposeAnswer, type ProposeRequest, propose, type RefineProposal } from './propose/graph.ts';
 import { fromBackend, fromCache, type RunningQuery } from './running-query.ts';
 import { SchemaCache } from './schema-cache.ts';
-import { type BackendSpec, checkedBackend, checkedSpec, type VirtualGraph } from './spec.ts';
+import { type BackendSpec, checkedBackend, checkedSpec, type VirtualGraph } from './spec/spec.ts';
 
-export type { HydratedEdge } from './hydrate.ts';
-export type { Materialized, MaterializeRequest } from './materialize.ts';
-export type { ProposeAnswer, ProposeRequest, RefineProposal } from './propose-graph.ts';
+export type { HydratedEdge } from './hydrate/hydrate.ts';
+export type { Materialized, MaterializeRequest } from './materialize/materialize.ts';
+export type { ProposeAnswer, ProposeRequest, RefineProposal } from './propose/graph.ts';
 export type { EdgesAsJson, RunningQuery } from './running-query.ts';
 
 export interface VirtualOptions extends Pick<BackendsOptions, 'duckdb' | 'installed'> {

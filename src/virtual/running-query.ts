@@ -1,9 +1,9 @@
 // A query over a virtual graph whose hyperedges come batch by batch, from the cache or from the backend; what came whole and small is kept.
 
 import type { CachedResult, CacheKey, ResultCache } from './cache.ts';
-import type { RowReading } from './compile.ts';
-import type { HydratedBatch, HydratedEdge, Provenance } from './hydrate.ts';
-import type { Around } from './hydrate-json.ts';
+import type { RowReading } from './compile/compile.ts';
+import type { HydratedBatch, HydratedEdge, Provenance } from './hydrate/hydrate.ts';
+import type { Around } from './hydrate/json.ts';
 
 export interface RunningQuery {
   readonly sql: string;

@@ -1,7 +1,7 @@
 // Schemas of backends, looked up once as long as nothing can have changed: by the files' fingerprint, of databases for some seconds.
 
 import type { BackendSchema, BackendSession, QueryOptions } from './backend.ts';
-import type { BackendSpec } from './spec.ts';
+import type { BackendSpec } from './spec/spec.ts';
 
 /** Tables of a database may change behind our back. */
 const DATABASE_MS = 5000;

@@ -8,7 +8,7 @@ import { jsonObject } from '../../src/cli/virtual/json-text.ts';
 import type { VirtualTaskName } from '../../src/cli/virtual/tasks.ts';
 import { VIRTUAL_TASKS } from '../../src/cli/virtual/tasks.ts';
 import { VIRTUAL_USAGE } from '../../src/cli/virtual/usage.ts';
-import { parseSpec } from '../../src/virtual/spec.ts';
+import { parseSpec } from '../../src/virtual/spec/spec.ts';
 import { startServer, type TestServer } from '../http/support.ts';
 import { DUCKDB_MISSING, openDuckDb } from '../support/duckdb.ts';
 import { rowsOf, stream, TestWorld } from './support.ts';

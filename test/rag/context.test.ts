@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { countTokens } from '../../src/llm/index.ts';
 import { edgeLine, packContext, SYSTEM_TEXT } from '../../src/rag/context.ts';
 import type { StepFact } from '../../src/rag/derived-fact.ts';
-import type { RetrievedEdge } from '../../src/rag/retrieved-edge.ts';
+import type { RetrievedEdge } from '../../src/rag/retrieval/retrieved-edge.ts';
 import { shownText } from '../../src/rag/stored-text.ts';
 
 const SEED = 20_260_602;

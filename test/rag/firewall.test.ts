@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ABSTAINED_ANSWER, firewall, firewallSteps, type Support } from '../../src/rag/firewall.ts';
+import { ABSTAINED_ANSWER, firewall, firewallSteps, type Support } from '../../src/rag/firewall/firewall.ts';
 
 const FOLDER = new URL('firewall-cases/', import.meta.url);
 

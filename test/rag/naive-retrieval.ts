@@ -1,6 +1,6 @@
 // Retrieval as the contract says it, over plain rows: every row is looked at, all are sorted.
 
-import { PART_WEIGHTS } from '../../src/rag/score.ts';
+import { PART_WEIGHTS } from '../../src/rag/retrieval/score.ts';
 
 export interface PlainRow {
   id: number;

@@ -2,7 +2,7 @@
 
 import type { Database, EdgeInput, Table } from '../../src/engine/index.ts';
 import type { PropertyValue } from '../../src/engine/types.ts';
-import { type Retrieval, type RetrieveOptions, retrieve } from '../../src/rag/retrieve.ts';
+import { type Retrieval, type RetrieveOptions, retrieve } from '../../src/rag/retrieval/retrieve.ts';
 import type { Random } from '../support/random.ts';
 import type { Op, Wish } from './naive-retrieval.ts';
 

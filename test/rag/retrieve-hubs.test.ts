@@ -2,7 +2,7 @@
 
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Table } from '../../src/engine/index.ts';
-import { EdgeReader } from '../../src/rag/edge-rows.ts';
+import { EdgeReader } from '../../src/rag/retrieval/edge-rows.ts';
 import { Random } from '../support/random.ts';
 import { openSim, simDisk } from '../support/sim-engine.ts';
 import { naiveRetrieval, type PlainRow, type Wish } from './naive-retrieval.ts';

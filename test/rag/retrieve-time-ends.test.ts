@@ -2,8 +2,8 @@
 
 import { expect, it } from 'vitest';
 import type { Table } from '../../src/engine/index.ts';
-import { EdgeReader } from '../../src/rag/edge-rows.ts';
-import { timeEnds } from '../../src/rag/time-ends.ts';
+import { EdgeReader } from '../../src/rag/retrieval/edge-rows.ts';
+import { timeEnds } from '../../src/rag/retrieval/time-ends.ts';
 import { Random } from '../support/random.ts';
 import { openSim, simDisk } from '../support/sim-engine.ts';
 import { insert } from './retrieval-world.ts';

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import type { Database, Scan, Table } from '../../src/engine/index.ts';
-import { retrieve } from '../../src/rag/retrieve.ts';
+import { retrieve } from '../../src/rag/retrieval/retrieve.ts';
 import { Random } from '../support/random.ts';
 import { openSim, rowsOf, simDisk } from '../support/sim-engine.ts';
 import { naiveRetrieval, type PlainRow, type Wish } from './naive-retrieval.ts';

@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { check } from '../../src/http/schema.ts';
-import type { Question } from '../../src/rag/question.ts';
-import { MOST_UNDERSTOOD, understand } from '../../src/rag/understand.ts';
+import type { Question } from '../../src/rag/question/question.ts';
+import { MOST_UNDERSTOOD, understand } from '../../src/rag/question/understand.ts';
 import { parseAnswer } from '../../src/routes/schemas/rag-parse.ts';
 import { ASKED_TABLE, NOW_MS, understoodText } from './understood-text.ts';
 

@@ -1,6 +1,6 @@
 // A question as it was understood, in one readable line: what tests compare.
 
-import type { Question } from '../../src/rag/question.ts';
+import type { Question } from '../../src/rag/question/question.ts';
 
 /** Wednesday, 2024-05-15 12:34:56 UTC. */
 export const NOW_MS = Date.UTC(2024, 4, 15, 12, 34, 56);

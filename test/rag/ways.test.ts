@@ -1,7 +1,7 @@
 // Through which nodes edges are found: every edge that holds enough of them lies on a way.
 
 import { describe, expect, it } from 'vitest';
-import { waysTo } from '../../src/rag/ways.ts';
+import { waysTo } from '../../src/rag/retrieval/ways.ts';
 import { Random } from '../support/random.ts';
 
 describe('ways to the edges that hold some of several nodes', () => {

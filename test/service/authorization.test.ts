@@ -264,7 +264,16 @@ describe('before the key is looked at', () => {
   const methods = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH'];
 
   test('an unknown route is 404', async () => {
-    for (const path of ['/console', '/v1', '/v1/nope', '/v2/tables', '/v1/tables/a/b', '/admin', '/.env', '/v1/keys/a/b']) {
+    for (const path of [
+      '/console',
+      '/v1',
+      '/v1/nope',
+      '/v2/tables',
+      '/v1/tables/a/b',
+      '/admin',
+      '/.env',
+      '/v1/keys/a/b',
+    ]) {
       for (const method of methods) {
         const answer = await send(server.url, { method, path });
         expect([path, method, answer.status, answer.json.code]).toEqual([path, method, 404, 'route_not_found']);

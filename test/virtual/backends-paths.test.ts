@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { hasWildcard, nameTest, tableNameOf } from '../../src/virtual/backends/glob.ts';
-import type { FileBackend } from '../../src/virtual/spec.ts';
+import type { FileBackend } from '../../src/virtual/spec/spec.ts';
 import { describeDuckDb, makeFiles, openWorld, outcome, rowsOf, type World } from './backend-files.ts';
 
 let world: World;

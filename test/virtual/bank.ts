@@ -1,7 +1,7 @@
 // A small bank: spec and schema for tests of the query language.
 
 import type { BackendColumn, BackendSchema, ColumnKind } from '../../src/virtual/backend.ts';
-import { checkedSpec } from '../../src/virtual/spec.ts';
+import { checkedSpec } from '../../src/virtual/spec/spec.ts';
 
 function columns(kinds: Readonly<Record<string, ColumnKind>>): BackendColumn[] {
   return Object.entries(kinds).map(([name, kind]) => ({ name, kind, type: kind.toUpperCase() }));

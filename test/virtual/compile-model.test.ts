@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { BackendSchema, BackendSession, Dialect, SqlRow, SqlStatement } from '../../src/virtual/backend.ts';
 import { openPostgresSession } from '../../src/virtual/backends/postgres-session.ts';
-import { compileQuery } from '../../src/virtual/compile.ts';
-import { type HydratedEdge, hydrate } from '../../src/virtual/hydrate.ts';
+import { compileQuery } from '../../src/virtual/compile/compile.ts';
+import { type HydratedEdge, hydrate } from '../../src/virtual/hydrate/hydrate.ts';
 import { DUCKDB_MISSING } from '../support/duckdb.ts';
 import { startPostgres, type TestPostgres } from '../support/postgres.ts';
 import { Random } from '../support/random.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { HedgerowError } from '../../src/errors.ts';
 import type { Dialect } from '../../src/virtual/backend.ts';
-import { compileQuery } from '../../src/virtual/compile.ts';
+import { compileQuery } from '../../src/virtual/compile/compile.ts';
 import { BANK_SCHEMA, BANK_SPEC } from './bank.ts';
 
 function compile(text: string, dialect: Dialect = 'duckdb', limit?: number) {

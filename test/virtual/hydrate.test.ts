@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { HedgerowError } from '../../src/errors.ts';
 import type { ColumnKind, SqlRow, SqlValue } from '../../src/virtual/backend.ts';
-import type { RowReading } from '../../src/virtual/compile.ts';
-import { type HydratedEdge, hydrate } from '../../src/virtual/hydrate.ts';
-import { idText, listIds, propertyOf, secondOf } from '../../src/virtual/hydrate-values.ts';
+import type { RowReading } from '../../src/virtual/compile/compile.ts';
+import { type HydratedEdge, hydrate } from '../../src/virtual/hydrate/hydrate.ts';
+import { idText, listIds, propertyOf, secondOf } from '../../src/virtual/hydrate/values.ts';
 
 const PROVENANCE = { graph: 'g', spec_version: 3, captured_at: 1_700_000_000 };
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { HedgerowError } from '../../src/errors.ts';
-import { type CompiledQuery, compileQuery } from '../../src/virtual/compile.ts';
-import { hydrate } from '../../src/virtual/hydrate.ts';
-import { checkedSpec, type VirtualSpec } from '../../src/virtual/spec.ts';
+import { type CompiledQuery, compileQuery } from '../../src/virtual/compile/compile.ts';
+import { hydrate } from '../../src/virtual/hydrate/hydrate.ts';
+import { checkedSpec, type VirtualSpec } from '../../src/virtual/spec/spec.ts';
 import { DUCKDB_MISSING } from '../support/duckdb.ts';
 import { Random } from '../support/random.ts';
 import { openTestDuckDb, type TestDuckDb } from './duckdb-rows.ts';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { BackendSchema, BackendTable, ColumnKind, SqlRow } from '../../src/virtual/backend.ts';
-import { compileQuery } from '../../src/virtual/compile.ts';
-import { proposeSpec, type Samples, sampleStatement } from '../../src/virtual/propose.ts';
-import { labelOf, memberNameOf, singular, wordsOf } from '../../src/virtual/propose-names.ts';
-import { checkedSpec } from '../../src/virtual/spec.ts';
+import { compileQuery } from '../../src/virtual/compile/compile.ts';
+import { labelOf, memberNameOf, singular, wordsOf } from '../../src/virtual/propose/names.ts';
+import { proposeSpec, type Samples, sampleStatement } from '../../src/virtual/propose/propose.ts';
+import { checkedSpec } from '../../src/virtual/spec/spec.ts';
 import { Random } from '../support/random.ts';
 import { openTestDuckDb, type TestDuckDb } from './duckdb-rows.ts';
 

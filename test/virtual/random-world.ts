@@ -1,7 +1,7 @@
 // Random tables, specs and queries: as SQL, as text, and as what the naive model takes.
 
 import type { Dialect } from '../../src/virtual/backend.ts';
-import { checkedSpec, type VirtualSpec } from '../../src/virtual/spec.ts';
+import { checkedSpec, type VirtualSpec } from '../../src/virtual/spec/spec.ts';
 import type { Random } from '../support/random.ts';
 import type { Cell, Kind, ModelColumn, ModelCondition, ModelEdge, ModelOp, ModelQuery, ModelTable } from './model.ts';
 

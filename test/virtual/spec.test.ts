@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { checkedBackend, checkedSpec, parseSpec } from '../../src/virtual/spec.ts';
-import { insideRoot } from '../../src/virtual/spec-path.ts';
+import { insideRoot } from '../../src/virtual/spec/path.ts';
+import { checkedBackend, checkedSpec, parseSpec } from '../../src/virtual/spec/spec.ts';
 
 const ROOT = '/srv/virtual';
 const options = { root: ROOT };

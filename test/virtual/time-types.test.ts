@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { BackendSchema, Dialect, SqlRow, SqlStatement } from '../../src/virtual/backend.ts';
 import { openPostgresSession } from '../../src/virtual/backends/postgres-session.ts';
-import { compileQuery } from '../../src/virtual/compile.ts';
-import { type HydratedEdge, hydrate } from '../../src/virtual/hydrate.ts';
-import { checkedSpec } from '../../src/virtual/spec.ts';
+import { compileQuery } from '../../src/virtual/compile/compile.ts';
+import { type HydratedEdge, hydrate } from '../../src/virtual/hydrate/hydrate.ts';
+import { checkedSpec } from '../../src/virtual/spec/spec.ts';
 import { instantOf, isoOfMicros } from '../../src/virtual/times.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { openTestDuckDb } from './duckdb-rows.ts';

@@ -2,7 +2,7 @@
 
 import { HedgerowError, refusal } from '../../errors.ts';
 import type { BackendSession, QueryOptions, RowBatch, SqlStatement } from '../backend.ts';
-import type { FileBackend } from '../spec.ts';
+import type { FileBackend } from '../spec/spec.ts';
 import { asking } from './ask.ts';
 import { DuckDbFailure } from './duckdb-child.ts';
 import type { DuckDbHost } from './duckdb-host.ts';

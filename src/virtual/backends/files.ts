@@ -6,8 +6,8 @@ import { access, mkdtemp, readdir, realpath, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve, sep } from 'node:path';
 import { type HedgerowError, refusal } from '../../errors.ts';
-import type { FileBackend } from '../spec.ts';
-import { insideRoot, wrongPath } from '../spec-path.ts';
+import { insideRoot, wrongPath } from '../spec/path.ts';
+import type { FileBackend } from '../spec/spec.ts';
 import { hasWildcard, nameTest, tableNameOf } from './glob.ts';
 
 export interface FoundFiles {

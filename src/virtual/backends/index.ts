@@ -3,7 +3,7 @@
 import { createRequire } from 'node:module';
 import { HedgerowError, refusal } from '../../errors.ts';
 import type { BackendSession } from '../backend.ts';
-import { BACKEND_TYPES, type BackendSpec, type BackendType } from '../spec.ts';
+import { BACKEND_TYPES, type BackendSpec, type BackendType } from '../spec/spec.ts';
 import { absent } from './duckdb-child.ts';
 import { DuckDbHost, type DuckDbHostOptions } from './duckdb-host.ts';
 import { DUCKDB_PACKAGE } from './duckdb-messages.ts';

@@ -1,0 +1,265 @@
+// The firewall: of an answer only those sentences stay that cite what it rests on and agree with it.
+
+import { NAME_SHOWN, shownText } from '../stored-text.ts';
+import { problemOf } from './claims.ts';
+import { type Support, type Values, valuesOf } from './edge-values.ts';
+import { comparable, REORDERING, skeleton } from './lookalikes.ts';
+import type { Cited } from './number-claims.ts';
+import { factKey } from './predicate-claims.ts';
+import { unescaped } from './quote-claims.ts';
+import { type Sentence, sentenceSteps, sentencesOf } from './sentences.ts';
+import { stretchesOf } from './stretches.ts';
+import { cutAtTags, formatTag, hasTag, type Tag, type TaggedSentence } from './tags.ts';
+import { mixtureProblem } from './together.ts';
+
+export type { Steps, Support } from './edge-values.ts';
+
+export const ABSTAINED_ANSWER = 'There is not enough evidence in the retrieved hyperedges to answer this.';
+
+export interface FirewallResult {
+  /** What stayed, with every tag in its exact spelling; the fixed sentence when nothing did. */
+  answer: string;
+  outcome: 'supported' | 'stripped' | 'abstained';
+  abstained: boolean;
+  /** Supported sentences by those that state something; 0 when none does. */
+  coverage: number;
+  supported_count: number;
+  stripped_count: number;
+  stripped: { sentence: string; reason: string }[];
+  /** Edges that the kept sentences tag, in order of first mention. */
+  citedEdges: number[];
+}
+
+/** A longer sentence is not checked, it is stripped. */
+const LONGEST_SENTENCE = 20_000;
+/** Characters between two yields: about a millisecond of work; so much for a sentence, and for a tag. */
+const STEP = 1024;
+const SENTENCE_COST = 32;
+const TAG_COST = 4;
+
+/** At once; `firewallSteps` for answers of models. */
+export function firewall(answer: string, support: Support): FirewallResult {
+  const steps = firewallSteps(answer, support);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+interface Kept {
+  sentence: Sentence;
+  text: string;
+}
+
+export function* firewallSteps(answer: string, support: Support): Generator<void, FirewallResult, void> {
+  const check = checkerOf(support);
+  const kept: Kept[] = [];
+  const stripped: { sentence: string; reason: string }[] = [];
+  const cited = new Set<number>();
+  let supported = 0;
+  let unyielded = 0;
+  for (const sentence of sentenceSteps(answer, knownTexts(support))) {
+    if (sentence === undefined) {
+      yield;
+      continue;
+    }
+    const text = answer.slice(sentence.start, sentence.end);
+    unyielded += SENTENCE_COST + text.length;
+    if (unyielded >= STEP) {
+      unyielded = 0;
+      yield;
+    }
+    if (sentence.kind === 'structure' || (sentence.kind === 'question' && !/hedge/.test(skeleton(text)))) {
+      kept.push({ sentence, text });
+      continue;
+    }
+    const verdict = check(text, sentence.beginsLine);
+    unyielded += TAG_COST * verdict.tags.length;
+    if (verdict.problem !== undefined) {
+      stripped.push({ sentence: text, reason: verdict.problem });
+      continue;
+    }
+    // Tags alone state nothing: they neither count nor stay.
+    if (verdict.isBare) continue;
+    supported++;
+    kept.push({ sentence, text: verdict.spelled });
+    for (const { kind, number } of verdict.tags) if (kind === 'HEDGE') cited.add(number);
+  }
+  const abstained = supported === 0;
+  const stays = stripped.length === 0 ? kept : kept.filter(({ sentence }) => sentence.kind !== 'structure');
+  return {
+    answer: abstained ? ABSTAINED_ANSWER : joined(answer, stays),
+    outcome: abstained ? 'abstained' : stripped.length > 0 ? 'stripped' : 'supported',
+    abstained,
+    coverage: supported === 0 ? 0 : supported / (supported + stripped.length),
+    supported_count: supported,
+    stripped_count: stripped.length,
+    stripped,
+    citedEdges: [...cited],
+  };
+}
+
+interface Verdict {
+  /** Why the sentence cannot stay. */
+  problem: string | undefined;
+  tags: readonly Tag[];
+  spelled: string;
+  /** Nothing but tags. */
+  isBare: boolean;
+}
+
+function checkerOf(support: Support): (text: string, beginsLine: boolean) => Verdict {
+  let facts: ReadonlySet<string> | undefined;
+  const derives = (key: string) => {
+    facts ??= new Set([...support.steps.values()].map((step) => factKey(step.predicate, step.args)));
+    return facts.has(key);
+  };
+  const echoes = echoesOf(support);
+  const values = rememberedValues(support);
+  return (text, beginsLine) => {
+    if (text.length > LONGEST_SENTENCE)
+      return { problem: `it is longer than ${LONGEST_SENTENCE} characters`, tags: [], spelled: text, isBare: false };
+    const cut = cutAtTags(text);
+    const tags = cut.groups.flatMap((group) => group.tags);
+    const problem =
+      cut.problem ??
+      tagProblem(text, tags, support) ??
+      echoProblem(text, echoes) ??
+      claimProblem(cut, tags, values, derives, beginsLine);
+    const isBare = !cut.texts.some((part) => /[\p{L}\p{N}]/u.test(part));
+    return { problem, tags, spelled: problem === undefined ? cut.spelled() : text, isBare };
+  };
+}
+
+/** The values of a group of tags; those of the groups last seen are kept, as answers come back to the same ones. */
+function rememberedValues(support: Support): (tags: readonly Tag[]) => Values {
+  const known = new Map<string, Values>();
+  return (tags) => {
+    if (tags.length > 64) return valuesOf(tags, support);
+    const key = tags.map(formatTag).join('');
+    let values = known.get(key);
+    if (values === undefined) {
+      if (known.size === 64) known.clear();
+      values = valuesOf(tags, support);
+      known.set(key, values);
+    }
+    return values;
+  };
+}
+
+function tagProblem(text: string, tags: readonly Tag[], support: Support): string | undefined {
+  if (tags.length === 0) return 'it has no tag';
+  if (REORDERING.test(text)) return 'it turns the order of its characters around';
+  for (const tag of tags) {
+    const known = tag.kind === 'HEDGE' ? support.edges : tag.kind === 'STEP' ? support.steps : support.rules;
+    if (!known.has(tag.number)) return `${formatTag(tag)} names nothing that this answer rests on`;
+  }
+  return undefined;
+}
+
+function claimProblem(
+  cut: TaggedSentence,
+  tags: readonly Tag[],
+  values: (tags: readonly Tag[]) => Values,
+  derives: (fact: string) => boolean,
+  beginsLine: boolean,
+): string | undefined {
+  const texts =
+    beginsLine && cut.texts.some((text) => /\p{L}/u.test(text))
+      ? [cut.texts[0]!.slice(0, 40).replace(LIST_MARK, spaces) + cut.texts[0]!.slice(40), ...cut.texts.slice(1)]
+      : cut.texts;
+  if (/[\p{L}\p{N}]/u.test(texts[0]!) && LATER_CLAUSE.test(texts.at(-1)!))
+    return 'what follows its last tag has no tag';
+  const stretches = stretchesOf({ ...cut, texts });
+  const sentence = values(tags);
+  const citedBy = (beside: readonly Tag[]): Cited => ({
+    beside: cut.groups.length === 1 ? sentence : values(beside),
+    sentence,
+  });
+  for (const { options } of stretches) {
+    let problem: string | undefined;
+    for (const option of options) {
+      const found = option
+        .map(({ text, tags }) => {
+          const cited = citedBy(tags);
+          return problemOf(text, cited, derives) ?? mixtureProblem(text, tags, { values, sentence, derives });
+        })
+        .find((reason) => reason !== undefined);
+      if (found === undefined) {
+        problem = undefined;
+        break;
+      }
+      problem ??= found;
+    }
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+/** A clause of its own behind the last tag. */
+const LATER_CLAUSE = /^\s*[;\u2013\u2014\uff1b]\s*\p{L}[\p{L}\p{M}']*\s+\S+\s+\S/u;
+/** The number of a list's item is no claim. */
+const LIST_MARK = /^[\s>#\u2022\u2023\u25e6\u00b7*+\u2013\u2014_-]*\(?\d{1,3}[.)]\*{0,2}(?=\s)/;
+
+function spaces(text: string): string {
+  return ' '.repeat(text.length);
+}
+
+/** Whether a text in quotes is one of those that the answer rests on; they may have full stops of their own. */
+function knownTexts(support: Support): (quoted: string) => boolean {
+  let known: ReadonlySet<string> | undefined;
+  return (quoted) => {
+    known ??= new Set(storedTexts(support).flatMap((text) => [comparable(text), comparable(shownText(text))]));
+    return known.has(comparable(unescaped(quoted)));
+  };
+}
+
+function storedTexts({ edges, steps, rules }: Support): string[] {
+  const texts: unknown[] = [...rules.values()].flatMap((rule) => [
+    rule.name,
+    shownText(rule.name, NAME_SHOWN),
+    rule.text,
+  ]);
+  for (const edge of edges.values()) texts.push(edge.formation, ...Object.values(edge.properties));
+  for (const step of steps.values()) texts.push(...step.args);
+  return texts.filter((text) => typeof text === 'string');
+}
+
+/** Passages of stored texts that hold tags of their own: whoever wrote them is not the one who cites. */
+function echoesOf(support: Support): string[] {
+  const echoes: string[] = [];
+  const add = (text: string) => {
+    if (!hasTag(text)) return;
+    for (const { start, end } of sentencesOf(text)) {
+      const passage = text.slice(start, end);
+      if (hasTag(passage) && passage.replace(/\P{L}/gu, '').length >= 16)
+        echoes.push(comparable(passage.slice(0, 2000)));
+    }
+  };
+  for (const text of storedTexts(support)) add(text);
+  return echoes.slice(0, 1000);
+}
+
+function echoProblem(text: string, echoes: readonly string[]): string | undefined {
+  if (echoes.length === 0) return undefined;
+  const plain = comparable(text);
+  return echoes.some((echo) => plain.includes(echo)) ? 'its tag stands in a stored text that it repeats' : undefined;
+}
+
+/** The kept sentences with what stood between them; where others were taken out, a line break or a space. */
+function joined(answer: string, kept: readonly Kept[]): string {
+  const parts: string[] = [];
+  let end = 0;
+  for (const [index, { sentence, text }] of kept.entries()) {
+    if (index > 0) parts.push(between(answer.slice(end, sentence.start)));
+    parts.push(text);
+    end = sentence.end;
+  }
+  return parts.join('').trim();
+}
+
+function between(gap: string): string {
+  if (!/[^\s]/.test(gap)) return gap;
+  if (/\n[^\S\n]*\n/.test(gap)) return '\n\n';
+  return /[\n\r\u2028\u2029]|<[^>]*>$/.test(gap) ? '\n' : ' ';
+}

@@ -1,0 +1,103 @@
+// Reads rows of a table at one snapshot as columns, and makes edges of them.
+
+import type { Snapshot, Table } from '../../engine/index.ts';
+import type { PropertyValue, QueryPlan, ScanBounds } from '../../engine/types.ts';
+import { QueryContext, type RowSource } from '../../query/executor/context.ts';
+import type { PropertyColumn, RowSet } from '../../query/executor/row-set.ts';
+import { columnPlan, readScan } from '../../query/executor/scan-rows.ts';
+import type { ColumnNeeds, ScanPlan } from '../../query/planner/plan.ts';
+import type { RetrievedEdge } from './retrieved-edge.ts';
+
+/** Some rows, in (event_ts, id) order. */
+export type EdgeRows = RowSet;
+
+/** Ids of the built-in columns. */
+export const WEIGHT = 0;
+export const MEAN_DIST = 1;
+export const FORMATION = 2;
+
+/** One snapshot of a table, read as often as needed. */
+export class EdgeReader {
+  readonly table: Table;
+  readonly snapshot: Snapshot;
+  readonly #whole: ReturnType<typeof columnPlan>;
+  readonly #keys: ReturnType<typeof columnPlan>;
+  readonly #plan: ScanPlan;
+  readonly #context: QueryContext;
+  /** What drove the last scan. */
+  strategy: QueryPlan['strategy'] = 'FULL_SCAN';
+
+  /** `keys`: what `readKeys` reads beside times and ids. */
+  constructor(table: Table, snapshot: Snapshot, keys: { members: boolean; columns: ReadonlySet<number> }) {
+    this.table = table;
+    this.snapshot = snapshot;
+    const pattern = { alias: 'e', table, members: undefined };
+    // In one turn with the snapshot: later the table may have other columns.
+    this.#whole = columnPlan(
+      pattern,
+      needs(
+        true,
+        snapshot.columns.columns.map(({ id }) => id),
+      ),
+    );
+    this.#keys = columnPlan(pattern, needs(keys.members, keys.columns));
+    this.#plan = { ...EMPTY_PLAN, needs: needs(false, []) };
+    this.#context = new QueryContext({ source: NO_SOURCE, patterns: [], parameters: {}, nowUs: table.nowUs });
+  }
+
+  /** Rows with what the search looks at. Null: some ms went by. */
+  readKeys(bounds: ScanBounds): Generator<EdgeRows | null, void, void> {
+    return this.#read(bounds, this.#keys);
+  }
+
+  /** Rows with all their columns. */
+  readWhole(bounds: ScanBounds): Generator<EdgeRows | null, void, void> {
+    return this.#read(bounds, this.#whole);
+  }
+
+  *#read(bounds: ScanBounds, columns: ReturnType<typeof columnPlan>): Generator<EdgeRows | null, void, void> {
+    const scan = this.table.scan({ ...bounds, format: 'columns', columns }, this.snapshot);
+    try {
+      yield* readScan(scan, this.#plan, columns, this.#context);
+    } finally {
+      this.strategy = scan.plan().strategy;
+      scan.close();
+    }
+  }
+}
+
+function needs(members: boolean, columns: Iterable<number>): ColumnNeeds {
+  return { times: true, ids: true, sizes: members, members, properties: new Set(columns) };
+}
+
+const EMPTY_PLAN = { op: 'scan', pattern: 0, paths: [], filter: [], estimatedRows: 0, totalBuckets: 0 } as const;
+const refuse = (): never => {
+  throw new Error('rows are read by the scans of the reader alone');
+};
+const NO_SOURCE: RowSource = { scan: refuse, segmentScan: refuse, count: refuse, timeBounds: refuse };
+
+/** The edge of a row that was read with all its columns. */
+export function edgeOf(rows: EdgeRows, row: number, score: number, { columns }: Snapshot): RetrievedEdge {
+  const own = columns.columns.filter((column) => column.id > FORMATION);
+  const values = own.map(({ id, type }) => cellOf(rows.columns.get(id), row, type === 'BOOLEAN'));
+  const id = rows.ids[row]!;
+  return {
+    edge_id: id,
+    hedge_tag: `HEDGE-${id}`,
+    event_ts: rows.times[row]!,
+    members: Array.from(rows.members.subarray(rows.offsets[row]!, rows.offsets[row + 1]!)),
+    weight: cellOf(rows.columns.get(WEIGHT), row, false) as number | null,
+    mean_dist_m: cellOf(rows.columns.get(MEAN_DIST), row, false) as number | null,
+    formation: cellOf(rows.columns.get(FORMATION), row, false) as string | null,
+    score,
+    // Any identifier is a name: one like __proto__ too.
+    properties: Object.fromEntries(own.map(({ name }, index) => [name, values[index]!])),
+  };
+}
+
+function cellOf(column: PropertyColumn | undefined, row: number, isBoolean: boolean): PropertyValue {
+  if (column === undefined || column.nulls[row] === 1) return null;
+  if (column.kind === 'text') return column.texts[column.codes[row]!]!;
+  // JSON knows no -0.
+  return isBoolean ? column.values[row] === 1 : column.values[row]! + 0;
+}

@@ -1,0 +1,91 @@
+// Conditions on columns as the engine's ranges where it has them, and as a look at each row where it has not.
+
+import type { ColumnType, RangeCondition } from '../../engine/types.ts';
+import type { PropertyColumn } from '../../query/executor/row-set.ts';
+import type { Filter, FilterValue } from '../question/question.ts';
+import type { EdgeRows } from './edge-rows.ts';
+
+export interface FilterColumn {
+  readonly id: number;
+  readonly name: string;
+  readonly type: ColumnType;
+}
+
+export interface SplitFilters {
+  /** What the engine leaves out. */
+  readonly where: readonly RangeCondition[];
+  /** What is looked at here. */
+  readonly looked: readonly { readonly filter: Filter; readonly column: FilterColumn }[];
+}
+
+export function splitFilters(filters: readonly Filter[], columns: readonly FilterColumn[]): SplitFilters {
+  const where: RangeCondition[] = [];
+  const looked: { filter: Filter; column: FilterColumn }[] = [];
+  for (const filter of filters) {
+    const range = rangeOf(filter);
+    if (range !== undefined) where.push(range);
+    else looked.push({ filter, column: columns.find(({ name }) => name === filter.column)! });
+  }
+  return { where, looked };
+}
+
+function rangeOf({ column, op, value }: Filter): RangeCondition | undefined {
+  if (typeof value !== 'number') return undefined;
+  switch (op) {
+    case '=':
+      return { column, low: value, high: value };
+    case '<':
+      return { column, high: value, highInclusive: false };
+    case '<=':
+      return { column, high: value };
+    case '>':
+      return { column, low: value, lowInclusive: false };
+    case '>=':
+      return { column, low: value };
+    default:
+      return undefined;
+  }
+}
+
+/** Whether a row passes; made for some rows at once, so that a text is looked at once. */
+export type RowTest = (row: number) => boolean;
+
+export function rowTest({ looked }: SplitFilters, rows: EdgeRows): RowTest {
+  const tests = looked.map(({ filter, column }) => columnTest(filter, column, rows.columns.get(column.id)!));
+  if (tests.length === 0) return () => true;
+  if (tests.length === 1) return tests[0]!;
+  return (row) => tests.every((test) => test(row));
+}
+
+/** A missing value equals null alone, and differs from nothing, as in statements. */
+function columnTest({ op, value }: Filter, { type }: FilterColumn, column: PropertyColumn): RowTest {
+  const { nulls } = column;
+  if (value === null) {
+    const wanted = op === '=' ? 1 : 0;
+    return (row) => nulls[row] === wanted;
+  }
+  const holds = valueTest(op, value);
+  if (column.kind === 'text') {
+    const passes = column.texts.map((text) => holds(text.toLowerCase()));
+    return (row) => nulls[row] === 0 && passes[column.codes[row]!]!;
+  }
+  const { values } = column;
+  return type === 'BOOLEAN'
+    ? (row) => nulls[row] === 0 && holds(values[row] === 1)
+    : (row) => nulls[row] === 0 && holds(values[row]!);
+}
+
+function valueTest(op: Filter['op'], value: FilterValue | readonly FilterValue[]): (found: FilterValue) => boolean {
+  if (Array.isArray(value)) {
+    const wanted = new Set((value as readonly FilterValue[]).map(lowered));
+    return (found) => wanted.has(found);
+  }
+  const wanted = lowered(value as FilterValue);
+  if (op === '!=') return (found) => found !== wanted;
+  if (op === 'contains') return (found) => typeof found === 'string' && found.includes(String(wanted));
+  return (found) => found === wanted;
+}
+
+function lowered(value: FilterValue): FilterValue {
+  return typeof value === 'string' ? value.toLowerCase() : value;
+}

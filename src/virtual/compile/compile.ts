@@ -1,0 +1,154 @@
+// Compiles a query over a virtual graph to one SELECT, with its plan and with what reads the rows.
+
+import type { BackendColumn, BackendSchema, ColumnKind, Dialect, SqlStatement } from '../backend.ts';
+import { quoted } from '../identifiers.ts';
+import { parseQuery } from '../language/parser.ts';
+import type { VirtualSpec } from '../spec/spec.ts';
+import { type ConditionSql, conditionsSql } from './conditions.ts';
+import { columnSql, DIALECTS, groupableSql, type SqlDialect, tableSql, wireSql } from './dialect.ts';
+import { type NamedEdge, namedEdge } from './names.ts';
+import { leastTimeSql, type OperandContext, secondsSql } from './operands.ts';
+import type { QueryPlan } from './plan.ts';
+import { planOf } from './plan.ts';
+
+export type { QueryPlan } from './plan.ts';
+
+export interface CompileOptions {
+  readonly dialect: Dialect;
+  /** Takes the place of the query's LIMIT. */
+  readonly limit?: number | undefined;
+  /**
+   * Default true: by time, then by every other column. Without a LIMIT that is a sort of the whole result, which a long stream may do without.
+   */
+  readonly isOrdered?: boolean | undefined;
+}
+
+/** What the columns of a row are. The first one is the time in seconds. */
+export interface RowReading {
+  readonly edgeLabel: string;
+  readonly shape: 'row' | 'group';
+  /** Of `row` in columns 1 to n; of `group` one, whose values are the list in the last column. */
+  readonly members: readonly ReadMember[];
+  /** Behind the members of a row; of a group from column 1 on. */
+  readonly properties: readonly { readonly name: string; readonly kind: ColumnKind }[];
+}
+
+export interface ReadMember {
+  readonly name: string;
+  readonly role: string;
+  readonly nodeLabel: string;
+  readonly kind: ColumnKind;
+}
+
+export interface CompiledQuery {
+  readonly statement: SqlStatement;
+  readonly plan: QueryPlan;
+  readonly reading: RowReading;
+  /** The LIMIT that holds. */
+  readonly limit: number | undefined;
+}
+
+/** Throws `syntax_error`, `invalid_statement`, `unknown_column` or `invalid_input`: all 400. */
+export function compileQuery(
+  text: string,
+  spec: VirtualSpec,
+  schema: BackendSchema,
+  options: CompileOptions,
+): CompiledQuery {
+  const query = parseQuery(text);
+  const edge = namedEdge(query, spec, schema);
+  const parameters: (number | string | boolean)[] = [];
+  const context: OperandContext = { dialect: DIALECTS[options.dialect], parameters, text };
+  const conditions = conditionsSql(query, edge, context);
+  const limit = options.limit ?? query.limit;
+  const parts = { edge, conditions, dialect: context.dialect, limit };
+  const { sql, columns } = edge.spec.shape === 'row' ? rowSelect(parts) : groupSelect(parts);
+  const order = (options.isOrdered ?? true) || limit !== undefined ? [`ORDER BY ${ordinals(columns)}`] : [];
+  const end = limit === undefined ? [] : [`LIMIT ${limit}`];
+  return {
+    statement: { sql: [...sql, ...order, ...end].join('\n'), parameters },
+    plan: planOf(query, edge),
+    reading: readingOf(edge),
+    limit,
+  };
+}
+
+interface SelectParts {
+  readonly edge: NamedEdge;
+  readonly conditions: ConditionSql;
+  readonly dialect: SqlDialect;
+  readonly limit: number | undefined;
+}
+
+/** Lines of SQL, and how many columns there are to order by. */
+interface Select {
+  readonly sql: readonly string[];
+  readonly columns: number;
+}
+
+function rowSelect({ edge, conditions, dialect, limit }: SelectParts): Select {
+  const ts = dialect.base(edge.ts);
+  const others = [...edge.members.map(({ column }) => column), ...edge.properties];
+  const wires = others.map((column) => selected(column, dialect));
+  const where = [...conditions.rows];
+  // Rows that are no edge must not count to the limit. Without one they are read, and counted as skipped.
+  if (limit !== undefined) {
+    where.push(edge.ts.kind === 'integer' ? `${ts} IS NOT NULL` : `isfinite(${ts})`);
+    where.push(`(${edge.members.map(({ column }) => `${columnSql(column)} IS NOT NULL`).join(' OR ')})`);
+  }
+  const select = [`${secondsSql(edge.ts, ts, dialect)} AS "event_ts"`, ...wires];
+  return { sql: [...head(select, edge), ...clause('WHERE', where)], columns: select.length };
+}
+
+function groupSelect({ edge, conditions, dialect, limit }: SelectParts): Select {
+  const { column } = edge.members[0]!;
+  const member = dialect.base(column);
+  const ts = secondsSql(edge.ts, leastTimeSql(edge.ts, dialect), dialect);
+  const having = [...conditions.groups];
+  if (limit !== undefined) having.push(`${leastTimeSql(edge.ts, dialect)} IS NOT NULL`, `count(${member}) > 0`);
+  const keys = edge.properties.map((key) => groupableSql(key, dialect));
+  // Wires are made of the grouped columns, so that they need not be grouped themselves.
+  const wires = edge.properties.map((key) => selected(key, dialect));
+  const text =
+    column.kind === 'real' ? wireSql(column, dialect) : `CAST(${wireSql(column, dialect)} AS ${dialect.types.text})`;
+  const members = `array_agg(DISTINCT ${text}) FILTER (WHERE ${member} IS NOT NULL) AS "members"`;
+  const sql = [
+    ...head([`${ts} AS "event_ts"`, ...wires, members], edge),
+    ...clause('WHERE', conditions.rows),
+    `GROUP BY ${keys.join(', ')}`,
+    ...clause('HAVING', having),
+  ];
+  return { sql, columns: 1 + wires.length };
+}
+
+/** A column of the result; under its own name, whatever was made of it. */
+function selected(column: BackendColumn, dialect: SqlDialect): string {
+  const sql = wireSql(column, dialect);
+  return sql === columnSql(column) ? sql : `${sql} AS ${quoted(column.name)}`;
+}
+
+function head(select: readonly string[], { table }: NamedEdge): string[] {
+  return [`SELECT ${select.join(', ')}`, `FROM ${tableSql(table)}`];
+}
+
+function clause(word: 'WHERE' | 'HAVING', conditions: readonly string[]): string[] {
+  return conditions.length === 0 ? [] : [`${word} ${conditions.join('\n  AND ')}`];
+}
+
+function ordinals(count: number): string {
+  return Array.from({ length: count }, (_, index) => index + 1).join(', ');
+}
+
+function readingOf({ spec, members, properties }: NamedEdge): RowReading {
+  return {
+    edgeLabel: spec.label,
+    shape: spec.shape,
+    members: members.map(({ spec: { name, role, node_label }, column }) => ({
+      name,
+      role,
+      nodeLabel: node_label,
+      kind: column.kind,
+    })),
+    properties: properties.map(({ name, kind }) => ({ name, kind })),
+  };
+}

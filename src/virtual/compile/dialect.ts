@@ -1,0 +1,133 @@
+// What DuckDB and PostgreSQL write differently: types, times, the order of texts.
+
+import type { BackendColumn, BackendTable, ColumnKind, Dialect } from '../backend.ts';
+import { quoted } from '../identifiers.ts';
+
+/** Types that literals are cast to. */
+export type BoundType =
+  | 'integer'
+  | 'wide'
+  | 'real'
+  | 'text'
+  | 'boolean'
+  | 'timestamp'
+  | 'timestamptz'
+  | 'date'
+  | 'uuid';
+
+export interface SqlDialect {
+  readonly name: Dialect;
+  /** The type in a CAST; `wide` holds every integer of 128 bits. */
+  readonly types: Readonly<Record<BoundType, string>>;
+  /** A column as everything else here takes it. */
+  base(column: BackendColumn): string;
+  /** Whole seconds since 1970 of a timestamp, down to the earlier one; null when it is infinite. */
+  seconds(sql: string): string;
+  /** Microseconds since 1970 of a timestamp. */
+  micros(sql: string): string;
+  /** As a text that is ordered by its bytes. */
+  asText(sql: string): string;
+  /** A text as it travels; ordered by its bytes. */
+  wireText(sql: string): string;
+  /** Orders a text by its bytes, whatever the database's language. */
+  byBytes(sql: string): string;
+}
+
+/** The table of a SELECT under one name of ours: no column can then be taken for a name of the result. */
+const TABLE_ALIAS = 'edge';
+
+export function tableSql({ path }: BackendTable): string {
+  return `${path.map(quoted).join('.')} AS ${TABLE_ALIAS}`;
+}
+
+export function columnSql({ name }: BackendColumn): string {
+  return `${TABLE_ALIAS}.${quoted(name)}`;
+}
+
+export const DIALECTS: Readonly<Record<Dialect, SqlDialect>> = {
+  duckdb: {
+    name: 'duckdb',
+    types: {
+      integer: 'BIGINT',
+      wide: 'HUGEINT',
+      real: 'DOUBLE',
+      text: 'VARCHAR',
+      boolean: 'BOOLEAN',
+      timestamp: 'TIMESTAMP',
+      timestamptz: 'TIMESTAMPTZ',
+      date: 'DATE',
+      uuid: 'UUID',
+    },
+    // Nanoseconds reach from 1677 to 2262 only: a comparison with another time would fail, not answer.
+    base: (column) =>
+      column.type.toUpperCase() === 'TIMESTAMP_NS' ? `CAST(${columnSql(column)} AS TIMESTAMP)` : columnSql(column),
+    // Integers all the way: as a DOUBLE the last microseconds of a second are lost in far years. `//` and `%` cut towards zero.
+    seconds: (sql) => `(epoch_us(${sql}) - (epoch_us(${sql}) % 1000000 + 1000000) % 1000000) // 1000000`,
+    micros: (sql) => `epoch_us(${sql})`,
+    asText: (sql) => `CAST(${sql} AS VARCHAR)`,
+    // The library takes a byte order mark from the start of every text that it reads: a second one stays.
+    wireText: (sql) => `CASE WHEN starts_with(${sql}, chr(65279)) THEN chr(65279) || ${sql} ELSE ${sql} END`,
+    byBytes: (sql) => sql,
+  },
+  postgres: {
+    name: 'postgres',
+    types: {
+      integer: 'bigint',
+      wide: 'numeric',
+      real: 'double precision',
+      text: 'text',
+      boolean: 'boolean',
+      timestamp: 'timestamp',
+      timestamptz: 'timestamptz',
+      date: 'date',
+      uuid: 'uuid',
+    },
+    base: columnSql,
+    seconds: (sql) => `CASE WHEN isfinite(${sql}) THEN CAST(floor(extract(epoch FROM ${sql})) AS bigint) END`,
+    micros: (sql) => `CASE WHEN isfinite(${sql}) THEN CAST(extract(epoch FROM ${sql}) * 1000000 AS bigint) END`,
+    asText: (sql) => `CAST(${sql} AS text) COLLATE "C"`,
+    wireText: (sql) => `${sql} COLLATE "C"`,
+    byBytes: (sql) => `${sql} COLLATE "C"`,
+  },
+};
+
+/** Days since 1970 of a date; null when it is infinite. */
+export function daysSql(sql: string): string {
+  return `CASE WHEN isfinite(${sql}) THEN ${sql} - DATE '1970-01-01' END`;
+}
+
+/** A column as it travels to hydration (`SqlValue`). */
+export function wireSql(column: BackendColumn, dialect: SqlDialect): string {
+  const sql = dialect.base(column);
+  switch (column.kind) {
+    case 'integer':
+    case 'boolean':
+      return sql;
+    case 'real':
+      return isOf(column, dialect.types.real) ? sql : `CAST(${sql} AS ${dialect.types.real})`;
+    case 'timestamp':
+    case 'timestamptz':
+      return dialect.micros(sql);
+    case 'date':
+      return daysSql(sql);
+    case 'text':
+      return isOf(column, dialect.types.text) ? dialect.wireText(sql) : dialect.asText(sql);
+    case 'decimal':
+    case 'time':
+    case 'uuid':
+    case 'other':
+      return dialect.asText(sql);
+  }
+}
+
+function isOf({ type }: BackendColumn, name: string): boolean {
+  return type.toLowerCase() === name.toLowerCase();
+}
+
+/** A column as it can be grouped and counted: some types of their own kind have no equality. */
+export function groupableSql(column: BackendColumn, dialect: SqlDialect): string {
+  return column.kind === 'other' ? dialect.asText(columnSql(column)) : dialect.base(column);
+}
+
+/** Types that a column of times may have, as a message names them. */
+export const TIME_KINDS: readonly ColumnKind[] = ['integer', 'timestamp', 'timestamptz', 'date'];

@@ -1,0 +1,164 @@
+// Finds what a query and its edge name: the edge, its members, tables and columns of the backend.
+
+import { type HedgerowError, refusal } from '../../errors.ts';
+import type { BackendColumn, BackendSchema, BackendTable } from '../backend.ts';
+import { findNamed, hint, listed, shown } from '../identifiers.ts';
+import type { Name, Query } from '../language/ast.ts';
+import { errorAt } from '../language/token.ts';
+import type { EdgeSpec, GroupEdgeSpec, MemberSpec, RowEdgeSpec, VirtualSpec } from '../spec/spec.ts';
+import { TIME_KINDS } from './dialect.ts';
+
+export interface NamedMember {
+  readonly spec: MemberSpec;
+  readonly column: BackendColumn;
+}
+
+interface NamedParts {
+  readonly table: BackendTable;
+  readonly ts: BackendColumn;
+  /** All of the edge's, in the order of the spec; of a group one. */
+  readonly members: readonly NamedMember[];
+  /** Columns whose values are properties: of a row what is left of the table, of a group its key. */
+  readonly properties: readonly BackendColumn[];
+}
+
+/** An edge of the spec with what its names stand for. */
+export type NamedEdge = NamedParts & { readonly spec: EdgeSpec };
+
+/** The edge that a query asks for; its patterns and the edge's own names are checked. */
+export function namedEdge(query: Query, spec: VirtualSpec, schema: BackendSchema): NamedEdge {
+  const edge = findLabel(query, query.label, spec.edges, 'edge label');
+  checkPatterns(query, edge, spec);
+  const table = tableOf(schema, edge.table, `The edge ${edge.label}`);
+  checkNodes(edge, spec, schema);
+  const column = (name: string) => columnOf(table, name, `The edge ${edge.label}`);
+  const ts = column(edge.ts_column);
+  if (!TIME_KINDS.includes(ts.kind)) throw noTime(edge, ts);
+  const parts = edge.shape === 'row' ? rowParts(edge, table, ts, column) : groupParts(edge, column);
+  return { spec: edge, table, ts, ...parts };
+}
+
+function rowParts(
+  edge: RowEdgeSpec,
+  table: BackendTable,
+  ts: BackendColumn,
+  column: (name: string) => BackendColumn,
+): Pick<NamedParts, 'members' | 'properties'> {
+  const members = edge.members.map((spec) => ({ spec, column: column(edge.row_member_columns[spec.name]!) }));
+  const used = new Set([ts, ...members.map((member) => member.column)]);
+  return { members, properties: table.columns.filter((other) => !used.has(other)) };
+}
+
+function groupParts(
+  edge: GroupEdgeSpec,
+  column: (name: string) => BackendColumn,
+): Pick<NamedParts, 'members' | 'properties'> {
+  const members = edge.members.map((spec) => ({ spec, column: column(edge.member_column) }));
+  return { members, properties: [...new Set(edge.group_columns.map(column))] };
+}
+
+/** The members that a pattern names must be the edge's, with their labels. */
+function checkPatterns(query: Query, edge: EdgeSpec, spec: VirtualSpec): void {
+  const seen = new Set<string>();
+  for (const { member, label } of query.members) {
+    const found = findMember(query, member, edge);
+    if (seen.has(found.name)) throw wrong(query, member, `the member ${found.name} stands here twice.`);
+    seen.add(found.name);
+    const node = findLabel(query, label, spec.nodes, 'node label');
+    if (node.label !== found.node_label)
+      throw wrong(query, label, `the member ${found.name} of ${edge.label} is ${found.node_label}, not ${node.label}.`);
+  }
+  const alias = query.alias.name.toLowerCase();
+  const clash = query.members.find(({ member }) => member.name.toLowerCase() === alias);
+  if (clash !== undefined)
+    throw wrong(
+      query,
+      clash.member,
+      `the edge is called ${query.alias.name} like this member; give the edge another name.`,
+    );
+}
+
+/** Throws `invalid_statement`. */
+export function findMember(query: Query, { name, start }: Name, edge: EdgeSpec): MemberSpec {
+  const found = edge.members.find((member) => member.name.toLowerCase() === name.toLowerCase());
+  if (found !== undefined) return found;
+  const names = edge.members.map((member) => member.name);
+  throw wrong(
+    query,
+    { start },
+    `${edge.label} has no member ${shown(name)}; it has ${listed(names)}${hint(name, names)}.`,
+  );
+}
+
+function findLabel<T extends { readonly label: string }>(
+  query: Query,
+  { name, start }: Name,
+  items: readonly T[],
+  what: string,
+): T {
+  const found = items.find((item) => item.label.toLowerCase() === name.toLowerCase());
+  if (found !== undefined) return found;
+  const labels = items.map((item) => item.label);
+  throw wrong(
+    query,
+    { start },
+    `there is no ${what} ${shown(name)}; there are ${listed(labels)}${hint(name, labels)}.`,
+  );
+}
+
+function wrong(query: Query, { start }: { start: number }, detail: string): HedgerowError {
+  return errorAt(query.text, start, detail, undefined, 'invalid_statement');
+}
+
+/** The nodes that the edge joins must be in the backend too. */
+function checkNodes(edge: EdgeSpec, spec: VirtualSpec, schema: BackendSchema): void {
+  const labels = new Set(edge.members.map((member) => member.node_label));
+  for (const node of spec.nodes.filter(({ label }) => labels.has(label))) {
+    const who = `The node ${node.label}`;
+    columnOf(tableOf(schema, node.table, who), node.id_column, who);
+  }
+}
+
+function tableOf({ tables }: BackendSchema, name: string, who: string): BackendTable {
+  const result = findNamed(tables, name);
+  if (result.found !== undefined) return result.found;
+  if (result.ambiguous)
+    throw refusal(
+      'invalid_input',
+      `${who} names the table ${shown(name)}, which several are called without case; write it exactly.`,
+    );
+  const names = tables.map((table) => table.name);
+  const known = `the tables are ${listed(names)}${hint(name, names)}`;
+  throw refusal('invalid_input', `${who} names the table ${shown(name)}, which the backend does not have; ${known}.`);
+}
+
+function columnOf(table: BackendTable, name: string, who: string): BackendColumn {
+  const result = findNamed(table.columns, name);
+  if (result.found !== undefined) return result.found;
+  const place = `the column ${shown(name)} of ${shown(table.name)}`;
+  if (result.ambiguous)
+    throw refusal('unknown_column', `${who} names ${place}, which several are called without case; write it exactly.`);
+  const names = table.columns.map((column) => column.name);
+  const known = `the columns are ${listed(names)}${hint(name, names)}`;
+  throw refusal('unknown_column', `${who} names ${place}, which the backend does not have; ${known}.`);
+}
+
+/** A column that a condition names as `alias.column`. */
+export function findColumn(query: Query, { name, start }: Name, { spec, table, properties }: NamedEdge): BackendColumn {
+  const known = spec.shape === 'group' ? properties : table.columns;
+  const result = findNamed(known, name);
+  if (result.found !== undefined) return result.found;
+  const names = known.map((column) => column.name);
+  const what = spec.shape === 'group' ? 'is no column that groups' : 'is no column of';
+  const detail = result.ambiguous
+    ? `several columns are called ${shown(name)} without case; write it exactly.`
+    : `${shown(name)} ${what} ${spec.label}; there are event_ts, ${listed(names)}${hint(name, ['event_ts', ...names])}.`;
+  throw errorAt(query.text, start, detail, undefined, 'unknown_column');
+}
+
+function noTime(edge: EdgeSpec, { name, type }: BackendColumn): HedgerowError {
+  return refusal(
+    'invalid_input',
+    `The edge ${edge.label} takes its time from ${shown(name)}, a column of the type ${type}; it must be an integer (seconds since 1970), a timestamp or a date.`,
+  );
+}

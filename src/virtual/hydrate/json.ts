@@ -1,0 +1,121 @@
+// Writes the hyperedges of a batch as JSON straight from its columns: of millions of edges none is made.
+
+import type { ColumnKind, SqlColumn } from '../backend.ts';
+import type { RowReading } from '../compile/compile.ts';
+import type { Provenance } from './hydrate.ts';
+import { JsonBytes } from './json-bytes.ts';
+import { idText, listIds, propertyOf, secondOf, vertexHead } from './values.ts';
+
+/** What stands around each edge. */
+export interface Around {
+  readonly before: string;
+  readonly after: string;
+}
+
+/** The JSON of the edges of these rows, in UTF-8; good until the next call. */
+export type EdgeWriter = (columns: readonly SqlColumn[], rows: Uint32Array, around: Around) => Uint8Array;
+
+/** Writes what one row has of something. */
+type PartWriter = (columns: readonly SqlColumn[], row: number) => void;
+
+export function edgeWriter(reading: RowReading, provenance: Provenance): EdgeWriter {
+  const { edgeLabel, shape, members } = reading;
+  const json = new JsonBytes();
+  const head = `{"edge_label":${JSON.stringify(edgeLabel)},"members":[`;
+  const time = Buffer.from('],"event_ts":');
+  const tail = `},"provenance":${JSON.stringify(provenance)}}`;
+  const writeMembers = shape === 'row' ? rowMembersWriter(json, reading) : groupMembersWriter(json, reading);
+  const writeProperties = propertiesWriter(json, reading, shape === 'row' ? 1 + members.length : 1);
+  return (columns, rows, { before, after }) => {
+    const [start, end] = [Buffer.from(before + head), Buffer.from(tail + after)];
+    json.begin();
+    for (let index = 0; index < rows.length; index++) {
+      const row = rows[index]!;
+      json.part(start);
+      writeMembers(columns, row);
+      json.part(time);
+      json.number(secondOf(columns[0]![row]!, edgeLabel));
+      writeProperties(columns, row);
+      json.part(end);
+    }
+    return json.written();
+  };
+}
+
+interface MemberParts {
+  /** Up to the value of the id, in quotes that are open. */
+  readonly head: Uint8Array;
+  /** The same behind another member. */
+  readonly nextHead: Uint8Array;
+  readonly tail: Uint8Array;
+}
+
+function memberParts({ nodeLabel, role, name }: RowReading['members'][number]): MemberParts {
+  const head = `{"vertex_local_id":${JSON.stringify(vertexHead(nodeLabel)).slice(0, -1)}`;
+  const tail = Buffer.from(`","role":${JSON.stringify(role)},"name":${JSON.stringify(name)}}`);
+  return { head: Buffer.from(head), nextHead: Buffer.from(`,${head}`), tail };
+}
+
+function rowMembersWriter(json: JsonBytes, { members }: RowReading): PartWriter {
+  const parts = members.map(memberParts);
+  return (columns, row) => {
+    let isFirst = true;
+    for (let index = 0; index < members.length; index++) {
+      const value = columns[index + 1]![row]!;
+      if (value === null) continue;
+      const { head, nextHead, tail } = parts[index]!;
+      json.part(isFirst ? head : nextHead);
+      const { kind, name } = members[index]!;
+      if (kind === 'integer' && typeof value === 'number' && Number.isSafeInteger(value)) json.number(value);
+      else json.text(idText(value, kind, name)!);
+      json.part(tail);
+      isFirst = false;
+    }
+  };
+}
+
+function groupMembersWriter(json: JsonBytes, { members }: RowReading): PartWriter {
+  const { name, kind } = members[0]!;
+  const { head, nextHead, tail } = memberParts(members[0]!);
+  return (columns, row) => {
+    const ids = listIds(columns[columns.length - 1]![row]!, kind, name);
+    for (let index = 0; index < ids.length; index++) {
+      json.part(index === 0 ? head : nextHead);
+      json.text(ids[index]!);
+      json.part(tail);
+    }
+  };
+}
+
+function propertiesWriter(json: JsonBytes, { properties }: RowReading, first: number): PartWriter {
+  // Objects have names that are whole numbers first: the order of an edge that is made is the order of this one.
+  const places = new Map(properties.map(({ name }, index) => [name, index]));
+  const order = Object.keys(Object.fromEntries(places)).map((name) => places.get(name)!);
+  const none = Buffer.from(',"properties":{');
+  const parts = order.map((place, index) => {
+    const { name, kind } = properties[place]!;
+    const head = Buffer.from(`${index === 0 ? none : ','}${JSON.stringify(name)}:`);
+    return { column: first + place, head, name, kind };
+  });
+  return (columns, row) => {
+    if (parts.length === 0) json.part(none);
+    for (let index = 0; index < parts.length; index++) {
+      const { column, head, name, kind } = parts[index]!;
+      json.part(head);
+      writeProperty(json, columns[column]![row]!, kind, name);
+    }
+  };
+}
+
+const QUOTE = Buffer.from('"');
+const WORDS = { null: Buffer.from('null'), true: Buffer.from('true'), false: Buffer.from('false') };
+
+function writeProperty(json: JsonBytes, value: Parameters<typeof propertyOf>[0], kind: ColumnKind, name: string): void {
+  const property = propertyOf(value, kind, name);
+  if (typeof property === 'number') json.number(property);
+  else if (typeof property === 'string') {
+    json.part(QUOTE);
+    json.text(property);
+    json.part(QUOTE);
+  } else json.part(WORDS[`${property}`]);
+}

@@ -1,0 +1,82 @@
+// Which columns the properties of hyperedges become: names that a table takes, types that hold what was seen.
+
+import { MOST_COLUMNS, RESERVED_NAMES } from '../../engine/columns.ts';
+import type { ColumnType, PropertyValue } from '../../engine/types.ts';
+import { IDENTIFIER, MAX_TEXT_BYTES } from '../../limits.ts';
+import type { ColumnKind } from '../backend.ts';
+import type { HydratedEdge } from '../hydrate/hydrate.ts';
+
+export interface MaterializedColumn {
+  readonly name: string;
+  readonly type: ColumnType;
+  /** The property it holds. */
+  readonly property: string;
+  /** A column that every table has. */
+  readonly builtIn: boolean;
+  /** The value as the column takes it; null when it does not. */
+  readonly read: (value: unknown) => PropertyValue;
+}
+
+/** Numbers and text that every table has a column for. */
+const BUILT_IN: Readonly<Record<string, ColumnType>> = { weight: 'REAL', mean_dist_m: 'REAL', formation: 'TEXT' };
+const LONGEST_NAME = 64;
+
+/**
+ * Columns for the properties of a result, in their order; those beyond what a table takes are left out. `edges`: some of it, to see whether integers
+ * fit.
+ */
+export function columnsOf(
+  properties: readonly { readonly name: string; readonly kind: ColumnKind }[],
+  edges: readonly HydratedEdge[],
+): MaterializedColumn[] {
+  const used = new Set(RESERVED_NAMES);
+  const free = new Set(Object.keys(BUILT_IN));
+  return properties.slice(0, MOST_COLUMNS).map(({ name: property, kind }) => {
+    const type = typeOf(property, kind, edges);
+    const lower = property.toLowerCase();
+    const builtIn = free.has(lower) ? BUILT_IN[lower]! : undefined;
+    if (builtIn !== undefined && (builtIn === type || (builtIn === 'REAL' && type === 'INTEGER'))) {
+      free.delete(lower);
+      return { name: lower, type: builtIn, property, builtIn: true, read: READ[builtIn] };
+    }
+    return { name: nameFor(property, used), type, property, builtIn: false, read: READ[type] };
+  });
+}
+
+/** By the column's kind, so that it does not hang on which rows come first. Integers beyond 2^53 come as text. */
+function typeOf(property: string, kind: ColumnKind, edges: readonly HydratedEdge[]): ColumnType {
+  if (kind === 'boolean') return 'BOOLEAN';
+  if (kind === 'real' || kind === 'decimal') return 'REAL';
+  if (kind !== 'integer') return 'TEXT';
+  return edges.some(({ properties }) => typeof properties[property] === 'string') ? 'TEXT' : 'INTEGER';
+}
+
+/** `Total (EUR)` -> `Total_EUR`; a number behind it when that is taken. Compared without case. */
+function nameFor(property: string, used: Set<string>): string {
+  const words = property.match(/[A-Za-z0-9_]+/g)?.join('_') ?? '';
+  const start = /^[A-Za-z_]/.test(words) ? words : `p_${words}`;
+  for (let number = 1; ; number++) {
+    const suffix = number === 1 ? '' : `_${number}`;
+    const name = start.slice(0, LONGEST_NAME - suffix.length) + suffix;
+    if (used.has(name.toLowerCase()) || !IDENTIFIER.test(name)) continue;
+    used.add(name.toLowerCase());
+    return name;
+  }
+}
+
+const READ: Readonly<Record<ColumnType, (value: unknown) => PropertyValue>> = {
+  INTEGER: (value) => (typeof value === 'number' && Number.isSafeInteger(value) ? value : null),
+  // A decimal of many digits comes as text.
+  REAL: (value) => (value !== null && Number.isFinite(Number(value)) ? Number(value) : null),
+  BOOLEAN: (value) => (typeof value === 'boolean' ? value : null),
+  TEXT: (value) => (value === null || value === undefined ? null : shortened(String(value))),
+};
+
+/** A column holds 64 KB of text. */
+function shortened(text: string): string {
+  if (Buffer.byteLength(text) <= MAX_TEXT_BYTES) return text;
+  return Buffer.from(text)
+    .subarray(0, MAX_TEXT_BYTES - 3)
+    .toString()
+    .replace(/\uFFFD+$/, '');
+}

@@ -1,0 +1,215 @@
+// Copies the hyperedges of a query into a table of this database, so that statements and measures run on them; vertices become node ids.
+
+import { createHash } from 'node:crypto';
+import type { Database, Table } from '../../engine/index.ts';
+import type { ColumnDefinition, EdgeInput, PropertyValue } from '../../engine/types.ts';
+import { refusal } from '../../errors.ts';
+import { DEFAULT_BUCKET_SECONDS, IDENTIFIER, MAX_TEXT_BYTES } from '../../limits.ts';
+import type { HydratedEdge } from '../hydrate/hydrate.ts';
+import type { RunningQuery } from '../running-query.ts';
+import { columnsOf, type MaterializedColumn } from './columns.ts';
+
+export interface MaterializeRequest {
+  query: string;
+  /** Of the new table. */
+  table: string;
+  limit?: number | undefined;
+  bucketSeconds?: number | undefined;
+  /** `map` counts vertices from 1 as they come; `hash` takes 52 bits of the SHA-256 of `label:value`, the same in every copy. Default `map`. */
+  ids?: 'map' | 'hash' | undefined;
+}
+
+/** As it is answered. */
+export interface Materialized {
+  table: string;
+  /** One edge for each node: its id as the only member, its `vertex_local_id` in the column `vertex`. */
+  nodes_table: string;
+  ids: 'map' | 'hash';
+  inserted: number;
+  nodes: number;
+  /** Rows and groups that are no edge, and edges with more members than a table takes. */
+  skipped: number;
+  columns: { name: string; type: string; property: string }[];
+  sql: string;
+}
+
+/** Edges of one durable commit. */
+const BATCH = 10_000;
+/** Edges that types of columns are made from. */
+const LOOKED_AT = 10_000;
+const MOST_NODES = 20_000_000;
+const NODES_SUFFIX = '_nodes';
+
+export interface CopyOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Called when the first rows are there. */
+  readonly begun?: (() => void) | undefined;
+}
+
+/** Rejects `table_exists`, and what the query fails with; then neither table is left. `request.table` is checked. */
+export async function materialize(
+  database: Database,
+  running: RunningQuery,
+  request: MaterializeRequest,
+  { signal, begun }: CopyOptions,
+): Promise<Materialized> {
+  const { table: name, ids = 'map', bucketSeconds = DEFAULT_BUCKET_SECONDS } = request;
+  const { members, properties } = running.reading;
+  const batches = running.batches()[Symbol.asyncIterator]();
+  const made: string[] = [];
+  try {
+    const first = await take(batches, LOOKED_AT);
+    begun?.();
+    const columns = columnsOf(properties, first);
+    const own = columns.filter(({ builtIn }) => !builtIn);
+    const table = await database.createTable({
+      name,
+      bucketSeconds,
+      memberTables: [...new Set(members.map(({ nodeLabel }) => nodeLabel))],
+      columns: own.map(({ name: column, type }): ColumnDefinition => ({ name: column, type })),
+    });
+    made.push(name);
+    const nodes = await database.createTable({
+      name: `${name}${NODES_SUFFIX}`,
+      columns: [{ name: 'vertex', type: 'TEXT' }],
+    });
+    made.push(nodes.name);
+    const copy = new Copy(table, nodes, columns, ids);
+    await copy.add(first);
+    for (let next = await batches.next(); next.done !== true; next = await batches.next()) {
+      signal?.throwIfAborted();
+      await copy.add(next.value);
+    }
+    await copy.end();
+    return {
+      table: table.name,
+      nodes_table: nodes.name,
+      ids,
+      inserted: copy.inserted,
+      nodes: copy.nodes,
+      skipped: running.skipped + copy.skipped,
+      columns: columns.map(({ name: column, type, property }) => ({ name: column, type, property })),
+      sql: running.sql,
+    };
+  } catch (error) {
+    for (const table of made.reverse()) await database.dropTable(table).catch(() => undefined);
+    throw error;
+  } finally {
+    await batches.return?.();
+  }
+}
+
+/** Throws `invalid_input`, `table_exists`. */
+export function checkTarget(database: Database, name: string): void {
+  if (!IDENTIFIER.test(name) || !IDENTIFIER.test(name + NODES_SUFFIX)) {
+    const msg = 'must start with a letter or _ and hold only letters, digits and _, at most 58 characters';
+    throw refusal('invalid_input', `table ${msg}.`, { errors: [{ loc: ['body', 'table'], msg }] });
+  }
+  const wanted = [name, name + NODES_SUFFIX].map((one) => one.toLowerCase());
+  const found = database.tables().find((table) => wanted.includes(table.name.toLowerCase()));
+  if (found !== undefined)
+    throw refusal('table_exists', `There is a table ${found.name} already. Drop it, or materialize into another name.`);
+}
+
+async function take(batches: AsyncIterator<readonly HydratedEdge[]>, atLeast: number): Promise<HydratedEdge[]> {
+  const edges: HydratedEdge[] = [];
+  while (edges.length < atLeast) {
+    const next = await batches.next();
+    if (next.done === true) break;
+    for (const edge of next.value) edges.push(edge);
+  }
+  return edges;
+}
+
+class Copy {
+  inserted = 0;
+  skipped = 0;
+  readonly #table: Table;
+  readonly #nodesTable: Table;
+  readonly #columns: readonly MaterializedColumn[];
+  readonly #ids: 'map' | 'hash';
+  readonly #idOf = new Map<string, number>();
+  /** To tell two vertices of one hash apart. */
+  readonly #hashed = new Map<number, string>();
+  #edges: EdgeInput[] = [];
+  #newNodes: EdgeInput[] = [];
+
+  constructor(table: Table, nodesTable: Table, columns: readonly MaterializedColumn[], ids: 'map' | 'hash') {
+    this.#table = table;
+    this.#nodesTable = nodesTable;
+    this.#columns = columns;
+    this.#ids = ids;
+  }
+
+  get nodes(): number {
+    return this.#idOf.size;
+  }
+
+  async add(edges: readonly HydratedEdge[]): Promise<void> {
+    for (const { event_ts, members, properties } of edges) {
+      const vertices = new Set(members.map(({ vertex_local_id }) => vertex_local_id));
+      if (vertices.size > this.#table.maxMembers || !Number.isSafeInteger(event_ts)) {
+        this.skipped++;
+        continue;
+      }
+      const nodes = [...vertices].map((vertex) => this.#nodeOf(vertex, event_ts));
+      this.#edges.push({ event_ts, members: nodes, properties: this.#propertiesOf(properties) });
+      if (this.#edges.length >= BATCH) await this.#write();
+    }
+  }
+
+  async end(): Promise<void> {
+    await this.#write();
+  }
+
+  #propertiesOf(properties: HydratedEdge['properties']): Record<string, PropertyValue> {
+    const values = this.#columns.map(({ name, property, read }) => [name, read(properties[property] ?? null)] as const);
+    return Object.fromEntries(values);
+  }
+
+  /** A node stands in the table of nodes from its first edge on, at that edge's time. */
+  #nodeOf(vertex: string, event_ts: number): number {
+    const known = this.#idOf.get(vertex);
+    if (known !== undefined) return known;
+    if (this.#idOf.size >= MOST_NODES)
+      throw refusal('query_too_large', `The result has more than ${MOST_NODES} vertices. Ask for less of it.`);
+    if (Buffer.byteLength(vertex) > MAX_TEXT_BYTES)
+      throw refusal(
+        'invalid_input',
+        `A vertex of the result is longer than ${MAX_TEXT_BYTES} bytes, which no column holds.`,
+      );
+    const id = this.#ids === 'map' ? this.#idOf.size + 1 : this.#hashOf(vertex);
+    this.#idOf.set(vertex, id);
+    this.#newNodes.push({ event_ts, members: [id], properties: { vertex } });
+    return id;
+  }
+
+  #hashOf(vertex: string): number {
+    const id = Number.parseInt(createHash('sha256').update(vertex).digest('hex').slice(0, 13), 16);
+    const other = this.#hashed.get(id);
+    if (other !== undefined)
+      throw refusal('conflict', `Two vertices have the same hash. Materialize with ids "map" instead.`);
+    this.#hashed.set(id, vertex);
+    return id;
+  }
+
+  async #write(): Promise<void> {
+    await insert(this.#nodesTable, this.#newNodes);
+    await insert(this.#table, this.#edges);
+    this.inserted += this.#edges.length;
+    this.#newNodes = [];
+    this.#edges = [];
+  }
+}
+
+async function insert(table: Table, edges: readonly EdgeInput[]): Promise<void> {
+  if (edges.length === 0) return;
+  const bulk = table.bulk();
+  try {
+    for (const edge of edges) bulk.add(edge);
+  } catch (error) {
+    bulk.discard();
+    throw error;
+  }
+  await bulk.commit();
+}

@@ -1,0 +1,113 @@
+// Proposes a spec for a backend: looks at its schema and some rows, lets a language model refine it when asked, stores it when asked.
+
+import { HedgerowError } from '../../errors.ts';
+import type { BackendSchema, BackendSession, BackendTable, QueryOptions } from '../backend.ts';
+import { type GraphStore, graphExists } from '../graph-store.ts';
+import { type BackendSpec, checkedSpec, type VirtualGraph, type VirtualSpec } from '../spec/spec.ts';
+import { type Proposal, proposeSpec, type Samples, sampleStatement } from './propose.ts';
+import { refinedProposal } from './refined.ts';
+
+export interface ProposeRequest {
+  /** As it came. */
+  backend: unknown;
+  /** Default: made of the backend's name. */
+  id?: string | undefined;
+  name?: string | undefined;
+  save?: boolean | undefined;
+  useLlm?: boolean | undefined;
+  llmApiKey?: string | undefined;
+}
+
+/** As it is answered (contract section 6). */
+export interface ProposeAnswer {
+  spec: VirtualSpec | VirtualGraph;
+  rationale: Proposal['rationale'];
+  saved: boolean;
+  /** False too when a model was asked and the heuristic proposal is answered. */
+  llm_used: boolean;
+}
+
+/** Asks a language model: its text. May fail. `apiKey`: of the request. */
+export type RefineProposal = (
+  prompt: { system: string; user: string },
+  apiKey: string | undefined,
+  signal: AbortSignal | undefined,
+) => Promise<string>;
+
+export interface ProposeOptions extends QueryOptions {
+  root: string;
+  refine?: RefineProposal | undefined;
+}
+
+/** Tables whose rows are looked at. */
+const MOST_SAMPLED = 50;
+/** Time for the sample of one table. */
+const SAMPLE_MS = 1500;
+
+export async function propose(
+  request: ProposeRequest & { backend: BackendSpec },
+  session: BackendSession,
+  graphs: GraphStore,
+  options: ProposeOptions,
+): Promise<ProposeAnswer> {
+  const { backend } = request;
+  const id = request.id ?? idFor(backend);
+  const head = { id, name: request.name ?? id, backend };
+  // Wrong names are told before anybody is asked.
+  if (request.save === true && graphs.has(id)) throw graphExists(id);
+  const schema = await session.schema(options);
+  const proposal = proposeSpec(head, schema, await samplesOf(schema, session, options));
+  const heuristic = { ...proposal, spec: checkedSpec(proposal.spec, options) };
+  const refined =
+    request.useLlm === true && options.refine !== undefined
+      ? await refinedProposal(heuristic, schema, session.dialect, {
+          ask: (prompt) => options.refine!(prompt, request.llmApiKey, options.signal),
+          root: options.root,
+        })
+      : undefined;
+  const { spec, rationale } = refined ?? heuristic;
+  const saved = request.save === true;
+  return {
+    spec: saved ? await graphs.create(spec) : spec,
+    rationale,
+    saved,
+    llm_used: refined !== undefined,
+  };
+}
+
+async function samplesOf(schema: BackendSchema, session: BackendSession, options: QueryOptions): Promise<Samples> {
+  const samples = new Map<string, readonly (readonly unknown[])[]>();
+  for (const table of schema.tables.slice(0, MOST_SAMPLED)) {
+    if (table.columns.length === 0) continue;
+    const rows = await sampleOf(table, session, options);
+    if (rows !== undefined) samples.set(table.name, rows);
+  }
+  return samples as Samples;
+}
+
+/** Undefined for what cannot be read in time, a view that fails for instance: it is judged by names and types alone. */
+async function sampleOf(
+  table: BackendTable,
+  session: BackendSession,
+  { signal }: QueryOptions,
+): Promise<readonly (readonly unknown[])[] | undefined> {
+  const rows = [];
+  try {
+    const options = { signal, deadlineMs: SAMPLE_MS };
+    for await (const batch of session.query(sampleStatement(table, session.dialect), options)) rows.push(...batch);
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (error instanceof HedgerowError && PASSABLE.has(error.code)) return undefined;
+    throw error;
+  }
+  return rows;
+}
+
+const PASSABLE: ReadonlySet<string> = new Set(['timeout', 'backend_failed']);
+
+/** `trips/2024-*.parquet` -> `trips_2024`. */
+function idFor(backend: BackendSpec): string {
+  if (backend.type === 'postgres') return backend.dsn.toLowerCase();
+  const words = backend.path.replace(/\.[A-Za-z0-9]+(\.gz)?$/, '').match(/[A-Za-z0-9_]+/g) ?? [];
+  return words.join('_').slice(0, 100) || 'graph';
+}

@@ -1,0 +1,122 @@
+// What a table looks like: its time, its columns that identify things, the column that identifies its own rows.
+
+import type {
+  BackendColumn,
+  BackendSchema,
+  BackendTable,
+  Dialect,
+  SqlRow,
+  SqlStatement,
+  SqlValue,
+} from '../backend.ts';
+import { DIALECTS, TIME_KINDS, tableSql, wireSql } from '../compile/dialect.ts';
+import { roleOf, saysId, singular, thingOf, timeRank, wordsOf } from './names.ts';
+
+/** Some rows of each table by its name, columns in its order, as `sampleStatement` reads them. */
+export type Samples = ReadonlyMap<string, readonly SqlRow[]>;
+
+export const SAMPLE_ROWS = 2000;
+
+/** Reads the first rows of a table. */
+export function sampleStatement(table: BackendTable, dialect: Dialect): SqlStatement {
+  const select = table.columns.map((column) => wireSql(column, DIALECTS[dialect])).join(', ');
+  const sql = `SELECT ${select} FROM ${tableSql(table)} LIMIT ${SAMPLE_ROWS}`;
+  return { sql, parameters: [] };
+}
+
+export interface TableView {
+  readonly table: BackendTable;
+  /** Values that are not null, by column. */
+  readonly values: ReadonlyMap<BackendColumn, readonly SqlValue[]>;
+  readonly rows: readonly SqlRow[];
+  readonly time: BackendColumn | undefined;
+  /** Each value stands in one row: this identifies the rows. */
+  readonly key: BackendColumn | undefined;
+  /** Columns that identify something else. */
+  readonly references: readonly BackendColumn[];
+}
+
+export function viewOf(table: BackendTable, schema: BackendSchema, samples: Samples): TableView {
+  const rows = samples.get(table.name) ?? [];
+  const values = new Map(
+    table.columns.map((column, index) => [column, rows.map((row) => row[index]!).filter((value) => value !== null)]),
+  );
+  const time = timeColumn(table, values);
+  const key = keyColumn(table, schema, values, rows.length);
+  const references = table.columns.filter(
+    (column) => column !== time && isReference(column, table, schema, column === key),
+  );
+  return { table, values, rows, time, key, references };
+}
+
+/** Integers count as seconds when the name says time and the values do not deny it. */
+function timeColumn({ columns }: BackendTable, values: TableView['values']): BackendColumn | undefined {
+  const ranked = columns
+    .filter(({ kind }) => TIME_KINDS.includes(kind))
+    .map((column) => ({ column, rank: timeRank(column.name) }))
+    .filter(({ column, rank }) => column.kind !== 'integer' || (rank !== undefined && isSeconds(values.get(column)!)))
+    .map(({ column, rank }) => ({ column, rank: (rank ?? UNNAMED) + (column.kind === 'integer' ? 0.5 : 0) }));
+  return ranked.sort((a, b) => a.rank - b.rank)[0]?.column;
+}
+
+const UNNAMED = 1000;
+/** About the years 1970 to 2106 in seconds; milliseconds are larger. */
+const MOST_SECONDS = 2 ** 32;
+
+function isSeconds(values: readonly SqlValue[]): boolean {
+  return values.every((value) => Number(value) >= -MOST_SECONDS && Number(value) <= MOST_SECONDS);
+}
+
+function isIdKind({ kind }: BackendColumn): boolean {
+  return kind === 'integer' || kind === 'text' || kind === 'uuid';
+}
+
+/** A key of one column, else a column called `id` or after the table whose sampled values are all different. */
+function keyColumn(
+  table: BackendTable,
+  schema: BackendSchema,
+  values: TableView['values'],
+  rowCount: number,
+): BackendColumn | undefined {
+  const isKey = ({ name }: BackendColumn) =>
+    (schema.keys ?? []).some((key) => key.table === table.name && key.columns.length === 1 && key.columns[0] === name);
+  const own = [...wordsOf(table.name)].map(singular).join(' ');
+  const isNamed = ({ name }: BackendColumn) => {
+    const thing = thingOf(name).map(singular).join(' ');
+    // `origin_id` says what it points to, not what the row is.
+    return (
+      roleOf(name) === undefined &&
+      saysId(name) &&
+      (thing === '' || thing === own) &&
+      wordsOf(name).length <= own.split(' ').length + 1
+    );
+  };
+  const isUnique = (column: BackendColumn) =>
+    rowCount > 1 ? new Set(values.get(column)).size === rowCount : wordsOf(column.name)[0] === 'id';
+  const candidates = table.columns.filter(isIdKind);
+  return candidates.find(isKey) ?? candidates.find((column) => isNamed(column) && isUnique(column));
+}
+
+function isReference(column: BackendColumn, table: BackendTable, schema: BackendSchema, isOwnKey: boolean): boolean {
+  if (referencedBy(column, table, schema) !== undefined) return true;
+  return !isOwnKey && isIdKind(column) && (saysId(column.name) || namesTable(column, schema) !== undefined);
+}
+
+/** What a foreign key of this column alone points to. */
+export function referencedBy(
+  { name }: BackendColumn,
+  table: BackendTable,
+  { foreignKeys = [] }: BackendSchema,
+): { table: string; column: string } | undefined {
+  const found = foreignKeys.find(
+    (key) => key.table === table.name && key.columns.length === 1 && key.columns[0] === name,
+  );
+  return found === undefined ? undefined : { table: found.references.table, column: found.references.columns[0]! };
+}
+
+/** The table that a column is called after: `customer` and `customer_id` of `customers`. */
+export function namesTable({ name }: BackendColumn, { tables }: BackendSchema): BackendTable | undefined {
+  const thing = thingOf(name).map(singular).join(' ');
+  if (thing === '') return undefined;
+  return tables.find((table) => wordsOf(table.name.split('.').at(-1)!).map(singular).join(' ') === thing);
+}

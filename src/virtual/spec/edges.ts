@@ -1,0 +1,127 @@
+// Reads an edge of a spec: its shape, its columns, its members.
+
+import { DEFAULT_MAX_MEMBERS } from '../../limits.ts';
+import { hint, shown } from '../identifiers.ts';
+import {
+  choiceAt,
+  type Faults,
+  type Fields,
+  LABEL_FORM,
+  listAt,
+  MAX_NAME,
+  nameAt,
+  objectAt,
+  type Place,
+  textAt,
+} from './fields.ts';
+import type { EdgeSpec, MemberSpec } from './spec.ts';
+
+/** Columns of one group key. */
+const MAX_GROUP_COLUMNS = 16;
+const SHAPES = ['row', 'group'] as const;
+
+/** `nodeLabels`: what members may name; undefined when the nodes themselves are wrong. */
+export function edgeAt(
+  value: unknown,
+  place: Place,
+  faults: Faults,
+  nodeLabels: readonly string[] | undefined,
+): EdgeSpec | undefined {
+  const fields = objectAt(value, place, faults);
+  if (fields === undefined) return undefined;
+  const label = nameAt(fields.label, [...place, 'label'], faults, LABEL_FORM);
+  const shape = choiceAt(fields.shape, [...place, 'shape'], faults, { known: SHAPES, what: 'shape' });
+  const table = textAt(fields.table, [...place, 'table'], faults, MAX_NAME);
+  const ts_column = textAt(fields.ts_column, [...place, 'ts_column'], faults, MAX_NAME);
+  const members = membersAt(fields.members, [...place, 'members'], faults, nodeLabels);
+  if (shape === undefined || label === undefined) return undefined;
+  const head = { label, table: table ?? '', ts_column: ts_column ?? '' };
+  if (shape === 'row') {
+    const row_member_columns = memberColumnsAt(fields, [...place, 'row_member_columns'], faults, members);
+    return { ...head, shape, row_member_columns, members };
+  }
+  return { ...head, shape, ...groupAt(fields, place, faults, members), members };
+}
+
+function membersAt(
+  value: unknown,
+  place: Place,
+  faults: Faults,
+  nodeLabels: readonly string[] | undefined,
+): MemberSpec[] {
+  const members: MemberSpec[] = [];
+  for (const [index, item] of listAt(value, place, faults, DEFAULT_MAX_MEMBERS).entries()) {
+    const at = [...place, index];
+    const fields = objectAt(item, at, faults);
+    if (fields === undefined) continue;
+    const name = nameAt(fields.name, [...at, 'name'], faults, LABEL_FORM);
+    const role = textAt(fields.role, [...at, 'role'], faults, MAX_NAME);
+    const node_label = nodeLabelAt(fields.node_label, [...at, 'node_label'], faults, nodeLabels);
+    if (name === undefined) continue;
+    if (members.some((other) => other.name.toLowerCase() === name.toLowerCase()))
+      faults.add([...at, 'name'], `is ${name}, a name that stands here twice (without case)`);
+    members.push({ name, node_label: node_label ?? '', role: role ?? '' });
+  }
+  return members;
+}
+
+/** As the node writes it. */
+function nodeLabelAt(
+  value: unknown,
+  place: Place,
+  faults: Faults,
+  nodeLabels: readonly string[] | undefined,
+): string | undefined {
+  const given = textAt(value, place, faults, MAX_NAME);
+  if (given === undefined || nodeLabels === undefined) return undefined;
+  const found = nodeLabels.find((label) => label.toLowerCase() === given.toLowerCase());
+  if (found === undefined)
+    faults.add(place, `is ${shown(given)}, which is no label in nodes${hint(given, nodeLabels)}`);
+  return found;
+}
+
+/** Exactly one column for each member, under the member's name. */
+function memberColumnsAt(
+  fields: Fields,
+  place: Place,
+  faults: Faults,
+  members: readonly MemberSpec[],
+): Record<string, string> {
+  const given = objectAt(fields.row_member_columns, place, faults);
+  if (given === undefined) return {};
+  const columns: [string, string][] = [];
+  for (const { name } of members) {
+    const column = Object.hasOwn(given, name) ? given[name] : undefined;
+    if (column === undefined) faults.add(place, `lacks the column of the member ${name}`);
+    else columns.push([name, textAt(column, [...place, name], faults, MAX_NAME) ?? '']);
+  }
+  const names = members.map(({ name }) => name);
+  for (const other of Object.keys(given)
+    .filter((name) => !names.includes(name))
+    .slice(0, MOST_EXTRA))
+    faults.add(place, `has a column for ${shown(other)}, which is no name in members${hint(other, names)}`);
+  // Not by assignment: a member may be called __proto__.
+  return Object.fromEntries(columns);
+}
+
+const MOST_EXTRA = 10;
+
+function groupAt(
+  fields: Fields,
+  place: Place,
+  faults: Faults,
+  members: readonly MemberSpec[],
+): { group_columns: string[]; member_column: string } {
+  if (members.length > 1)
+    faults.add([...place, 'members'], 'has several entries, but in a group one entry describes every member');
+  const at = [...place, 'group_columns'];
+  const group_columns: string[] = [];
+  for (const [index, item] of listAt(fields.group_columns, at, faults, MAX_GROUP_COLUMNS).entries()) {
+    const column = textAt(item, [...at, index], faults, MAX_NAME);
+    if (column === undefined) continue;
+    if (group_columns.includes(column)) faults.add([...at, index], `is ${shown(column)}, which stands here twice`);
+    group_columns.push(column);
+  }
+  const member_column = textAt(fields.member_column, [...place, 'member_column'], faults, MAX_NAME) ?? '';
+  return { group_columns, member_column };
+}

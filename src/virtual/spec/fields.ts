@@ -1,0 +1,110 @@
+// Reads the fields of a spec one by one, and notes at its place everything that is wrong.
+
+import { type FieldError, type HedgerowError, refusal } from '../../errors.ts';
+import { IDENTIFIER } from '../../limits.ts';
+import { hint, isWellFormed, shown } from '../identifiers.ts';
+
+export type Place = readonly (string | number)[];
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** Characters of a graph's name, and of the name of a table, column or role. */
+export const MAX_NAME = 256;
+/** A label or the name of a member. */
+export const LABEL_FORM = { pattern: IDENTIFIER, form: 'a letter or _, then letters, digits or _, at most 64' };
+
+/** What is wrong, each with its place. Of very many the first are kept. */
+export class Faults {
+  readonly errors: FieldError[] = [];
+
+  /** `msg` goes on after the name of the place: "must be ...". */
+  add(place: Place, msg: string): void {
+    if (this.errors.length < MOST_ERRORS) this.errors.push({ loc: [...place], msg });
+  }
+
+  get any(): boolean {
+    return this.errors.length > 0;
+  }
+}
+
+const MOST_ERRORS = 50;
+const MOST_NAMED = 5;
+
+export function specError(errors: readonly FieldError[]): HedgerowError {
+  const sentences = errors.slice(0, MOST_NAMED).map(({ loc, msg }) => `${nameOf(loc)} ${msg}`);
+  const rest = errors.length > MOST_NAMED ? ` (and ${errors.length - MOST_NAMED} more)` : '';
+  return refusal('invalid_input', `${sentences.join('; ')}${rest}.`, { errors: [...errors] });
+}
+
+/** `["body", "edges", 0, "label"]` -> `edges[0].label`. */
+function nameOf([, ...inner]: Place): string {
+  if (inner.length === 0) return 'The spec';
+  return inner.map((part, at) => (typeof part === 'number' ? `[${part}]` : at === 0 ? part : `.${part}`)).join('');
+}
+
+/** An object, or undefined and a fault. */
+export function objectAt(value: unknown, place: Place, faults: Faults): Fields | undefined {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields;
+  faults.add(place, `must be an object, not ${kindOf(value)}`);
+  return undefined;
+}
+
+/** A list with 1 to `most` items, or an empty one and a fault. */
+export function listAt(value: unknown, place: Place, faults: Faults, most: number): readonly unknown[] {
+  if (!Array.isArray(value)) {
+    faults.add(place, `must be an array, not ${kindOf(value)}`);
+  } else if (value.length === 0 || value.length > most) {
+    faults.add(place, value.length === 0 ? 'must not be empty' : `has ${value.length} items, more than ${most}`);
+  } else {
+    return value;
+  }
+  return [];
+}
+
+/** A text of 1 to `most` characters, or undefined and a fault. */
+export function textAt(value: unknown, place: Place, faults: Faults, most: number): string | undefined {
+  const wrong = wrongText(value, most);
+  if (wrong === undefined) return value as string;
+  faults.add(place, wrong);
+  return undefined;
+}
+
+function wrongText(value: unknown, most: number): string | undefined {
+  if (typeof value !== 'string') return value === undefined ? 'is missing' : `must be a text, not ${kindOf(value)}`;
+  if (value === '') return 'must not be empty';
+  if (value.length > most) return `has ${value.length} characters, more than ${most}`;
+  if (value.includes('\0')) return 'holds the character NUL, which no name has';
+  return isWellFormed(value) ? undefined : 'is not valid Unicode: it holds half of a surrogate pair';
+}
+
+/** A text that `pattern` accepts; `form` says in words what it takes. */
+export function nameAt(
+  value: unknown,
+  place: Place,
+  faults: Faults,
+  { pattern, form }: { pattern: RegExp; form: string },
+): string | undefined {
+  const text = textAt(value, place, faults, MAX_NAME);
+  if (text === undefined || pattern.test(text)) return text;
+  faults.add(place, `is ${shown(text)}, but must be ${form}`);
+  return undefined;
+}
+
+/** One of the known texts. */
+export function choiceAt<T extends string>(
+  value: unknown,
+  place: Place,
+  faults: Faults,
+  { known, what }: { known: readonly T[]; what: string },
+): T | undefined {
+  const text = textAt(value, place, faults, MAX_NAME);
+  if (text === undefined || (known as readonly string[]).includes(text)) return text as T | undefined;
+  faults.add(place, `is ${shown(text)}, which is no ${what}; there are ${known.join(', ')}${hint(text, known)}`);
+  return undefined;
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (value === undefined) return 'nothing';
+  if (Array.isArray(value)) return 'an array';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}

@@ -1,0 +1,148 @@
+// A virtual graph's spec (specification 2.10): its form, and the check of everything that can be told without the backend.
+
+import type { FieldError } from '../../errors.ts';
+import { type BackendSpec, backendAt } from './backend.ts';
+import { edgeAt } from './edges.ts';
+import { Faults, LABEL_FORM, listAt, MAX_NAME, nameAt, objectAt, type Place, specError, textAt } from './fields.ts';
+
+export {
+  BACKEND_TYPES,
+  type BackendSpec,
+  type BackendType,
+  type DatabaseBackend,
+  type FileBackend,
+} from './backend.ts';
+
+export interface NodeSpec {
+  readonly label: string;
+  readonly table: string;
+  readonly id_column: string;
+}
+
+export interface MemberSpec {
+  readonly name: string;
+  readonly node_label: string;
+  readonly role: string;
+}
+
+/** A row is an edge, columns of it are the members. */
+export interface RowEdgeSpec {
+  readonly label: string;
+  readonly shape: 'row';
+  readonly table: string;
+  readonly ts_column: string;
+  /** Member name to column name; as many as `members`. */
+  readonly row_member_columns: Readonly<Record<string, string>>;
+  readonly members: readonly MemberSpec[];
+}
+
+/** Rows with the same values in `group_columns` are one edge, each gives a member. */
+export interface GroupEdgeSpec {
+  readonly label: string;
+  readonly shape: 'group';
+  readonly table: string;
+  readonly ts_column: string;
+  readonly group_columns: readonly string[];
+  readonly member_column: string;
+  /** One: it describes every member. */
+  readonly members: readonly MemberSpec[];
+}
+
+export type EdgeSpec = RowEdgeSpec | GroupEdgeSpec;
+
+/** What a caller gives; `VirtualGraph` is what is stored. */
+export interface VirtualSpec {
+  readonly id: string;
+  readonly name: string;
+  readonly backend: BackendSpec;
+  readonly nodes: readonly NodeSpec[];
+  readonly edges: readonly EdgeSpec[];
+}
+
+export interface VirtualGraph extends VirtualSpec {
+  /** 1 at first, one more with every replace. */
+  readonly spec_version: number;
+}
+
+export interface SpecOptions {
+  /** Absolute path of the folder that files of backends lie in. */
+  readonly root: string;
+}
+
+export const GRAPH_ID = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/;
+const MAX_LABELS = 1000;
+
+const ID_FORM = { pattern: GRAPH_ID, form: 'letters, digits, _, - or ., at most 128, the first none of - and .' };
+
+/** Checks a body. Everything else of `value` is left out of the spec. Never throws. */
+export function parseSpec(value: unknown, { root }: SpecOptions): { spec: VirtualSpec } | { errors: FieldError[] } {
+  const faults = new Faults();
+  const fields = objectAt(value, ['body'], faults);
+  if (fields === undefined) return { errors: faults.errors };
+  const id = nameAt(fields.id, ['body', 'id'], faults, ID_FORM);
+  const name = fields.name == null ? id : textAt(fields.name, ['body', 'name'], faults, MAX_NAME);
+  const backend = backendAt(fields.backend, ['body', 'backend'], faults, root);
+  const nodes = nodesAt(fields.nodes, ['body', 'nodes'], faults);
+  const edges = edgesAt(fields.edges, ['body', 'edges'], faults, labelsOf(nodes, fields.nodes));
+  if (faults.any || backend === undefined) return { errors: faults.errors };
+  return { spec: { id: id!, name: name!, backend, nodes, edges } };
+}
+
+/** As `parseSpec`. Throws `invalid_input` that names every place. */
+export function checkedSpec(value: unknown, options: SpecOptions): VirtualSpec {
+  const parsed = parseSpec(value, options);
+  if ('errors' in parsed) throw specError(parsed.errors);
+  return parsed.spec;
+}
+
+/** The `backend` of a body. Throws `invalid_input`. */
+export function checkedBackend(value: unknown, { root }: SpecOptions): BackendSpec {
+  const faults = new Faults();
+  const backend = backendAt(value, ['body', 'backend'], faults, root);
+  if (backend === undefined || faults.any) throw specError(faults.errors);
+  return backend;
+}
+
+function nodesAt(value: unknown, place: Place, faults: Faults): NodeSpec[] {
+  const nodes: NodeSpec[] = [];
+  for (const [index, item] of listAt(value, place, faults, MAX_LABELS).entries()) {
+    const at = [...place, index];
+    const fields = objectAt(item, at, faults);
+    if (fields === undefined) continue;
+    const label = nameAt(fields.label, [...at, 'label'], faults, LABEL_FORM);
+    const table = textAt(fields.table, [...at, 'table'], faults, MAX_NAME);
+    const id_column = textAt(fields.id_column, [...at, 'id_column'], faults, MAX_NAME);
+    noteRepeat(nodes, label, [...at, 'label'], faults);
+    if (label === undefined) continue;
+    nodes.push({ label, table: table ?? '', id_column: id_column ?? '' });
+  }
+  return nodes;
+}
+
+function edgesAt(value: unknown, place: Place, faults: Faults, nodeLabels: readonly string[] | undefined): EdgeSpec[] {
+  const edges: EdgeSpec[] = [];
+  for (const [index, item] of listAt(value, place, faults, MAX_LABELS).entries()) {
+    const at = [...place, index];
+    const edge = edgeAt(item, at, faults, nodeLabels);
+    if (edge === undefined) continue;
+    noteRepeat(edges, edge.label, [...at, 'label'], faults);
+    edges.push(edge);
+  }
+  return edges;
+}
+
+/** Labels are compared without case. */
+function noteRepeat(
+  before: readonly { label: string }[],
+  label: string | undefined,
+  place: Place,
+  faults: Faults,
+): void {
+  const other = before.find((item) => item.label.toLowerCase() === label?.toLowerCase());
+  if (other !== undefined) faults.add(place, `is ${label}, a label that stands here twice (without case)`);
+}
+
+/** Undefined when the nodes are so wrong that it is no use to compare with them. */
+function labelsOf(nodes: readonly NodeSpec[], given: unknown): readonly string[] | undefined {
+  return Array.isArray(given) && given.length === nodes.length ? nodes.map(({ label }) => label) : undefined;
+}
