@@ -20,6 +20,7 @@ import { Statements } from './query/statements.ts';
 import { Reasoning } from './rag/index.ts';
 import { routes } from './routes/index.ts';
 import { nodeFs } from './storage/node-fs.ts';
+import { VERSION } from './version.ts';
 import { type RefineProposal, VirtualGraphs } from './virtual/index.ts';
 
 export interface App {
@@ -302,6 +303,3 @@ function pem(name: 'tlsCert' | 'tlsKey', file: string): Buffer {
 export function bracketed(host: string): string {
   return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
 }
-
-/** Of the package; src and dist both lie beside package.json. */
-export const VERSION: string = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version;

@@ -1,35 +1,28 @@
-// The `hedgerow` command line: which commands there are and which flags they take. The only file that knows commander.
+// The `hedgerow` command line: which commands there are and which flags they take; a command is loaded when it is run. The only file that knows commander.
 
 import { Command, CommanderError, Option } from 'commander';
 import { flagOf, SETTING_NAMES, SETTINGS, variableOf } from '../config.ts';
-import { type AnalyzeFlags, analyzeCommand } from './analyze/command.ts';
-import { type BackupFlags, backupCommand } from './backup/command.ts';
-import { type CheckProofFlags, checkProofCommand } from './check-proof/command.ts';
-import { configPrintCommand } from './config/command.ts';
+import type { AnalyzeFlags } from './analyze/command.ts';
+import type { BackupFlags } from './backup/command.ts';
+import type { CheckProofFlags } from './check-proof/command.ts';
+
 import type { SettingFlags } from './config/load.ts';
-import { type DemoFlags, demoCommand } from './demo/command.ts';
-import { type DumpFlags, dumpCommand } from './dump/command.ts';
-import { type ExportFlags, exportCommand } from './export/command.ts';
-import { importCommand } from './import/command.ts';
-import { DEFAULT_URL, type ImportFlags } from './import/options.ts';
-import { type InspectFlags, inspectCommand } from './inspect/command.ts';
-import {
-  type CreateFlags,
-  type KeysFlags,
-  keysCreateCommand,
-  keysListCommand,
-  keysRevokeCommand,
-} from './keys/command.ts';
-import { type LoadFlags, loadCommand } from './load/command.ts';
-import { type McpFlags, mcpCommand } from './mcp/command.ts';
-import { type QueryFlags, queryCommand } from './query/command.ts';
-import { FORMATS } from './query/options.ts';
-import { type RestoreFlags, restoreCommand } from './restore/command.ts';
-import { serve } from './serve.ts';
-import { type ServeVirtualFlags, serveVirtual } from './serve-virtual.ts';
-import { type ShellFlags, shellCommand } from './shell/command.ts';
-import { type VerifyFlags, verifyCommand } from './verify/command.ts';
-import { type VirtualFlags, virtualCommand } from './virtual/command.ts';
+import type { DemoFlags } from './demo/command.ts';
+import type { DumpFlags } from './dump/command.ts';
+import type { ExportFlags } from './export/command.ts';
+import type { ImportFlags } from './import/options.ts';
+import type { InspectFlags } from './inspect/command.ts';
+import type { CreateFlags, KeysFlags } from './keys/command.ts';
+import type { LoadFlags } from './load/command.ts';
+import type { McpFlags } from './mcp/command.ts';
+import type { QueryFlags } from './query/command.ts';
+import { FORMATS } from './query/formats.ts';
+import type { RestoreFlags } from './restore/command.ts';
+import type { ServeVirtualFlags } from './serve-virtual.ts';
+import { DEFAULT_URL } from './server-address.ts';
+import type { ShellFlags } from './shell/command.ts';
+import type { VerifyFlags } from './verify/command.ts';
+import type { VirtualFlags } from './virtual/command.ts';
 import { VIRTUAL_USAGE } from './virtual/usage.ts';
 import { nodeWorld } from './world.ts';
 
@@ -68,8 +61,8 @@ export async function runProgram(argv: readonly string[], version: string): Prom
   try {
     await program.parseAsync([...argv], { from: 'user' });
   } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    return error.exitCode === 0 ? 0 : 2;
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    throw error;
   }
   return exitCode;
 }
@@ -78,7 +71,7 @@ function addServe(program: Command, done: Done): void {
   withSettings(
     program.command('serve').description('Serve a data directory over HTTP until SIGINT or SIGTERM.'),
   ).action(async (options: Options) => {
-    done(await serve(settingFlags(options), nodeWorld()));
+    done(await (await import('./serve.ts')).serve(settingFlags(options), nodeWorld()));
   });
 }
 
@@ -93,7 +86,7 @@ function addServeVirtual(program: Command, done: Done): void {
     .option('--config <file>', 'TOML file; of its settings those of logs, language models and virtual graphs count')
     .addHelpText('after', SERVE_VIRTUAL_HELP)
     .action(async (options: ServeVirtualFlags) => {
-      done(await serveVirtual(options, nodeWorld()));
+      done(await (await import('./serve-virtual.ts')).serveVirtual(options, nodeWorld()));
     });
 }
 
@@ -106,8 +99,9 @@ function addConfig(program: Command, done: Done): void {
   const config = program.command('config').description('The settings of the service.');
   withSettings(config.command('print').description('Show every setting and where it comes from; secrets are masked.'))
     .option('--json', 'one JSON object')
-    .action((options: Options) => {
-      done(configPrintCommand({ ...settingFlags(options), json: options.json !== undefined }, nodeWorld()));
+    .action(async (options: Options) => {
+      const flags = { ...settingFlags(options), json: options.json !== undefined };
+      done((await import('./config/command.ts')).configPrintCommand(flags, nodeWorld()));
     });
 }
 
@@ -120,16 +114,16 @@ function addKeys(program: Command, done: Done): void {
     .option('--description <text>', 'what the key is for')
     .option('--expires-days <number>', 'days until it expires, fractions too (default: it does not)')
     .action(async (options: CreateFlags) => {
-      done(await keysCreateCommand(options, nodeWorld()));
+      done(await (await import('./keys/command.ts')).keysCreateCommand(options, nodeWorld()));
     });
   withKeysFlags(keys.command('list').description('List the keys that are not revoked.')).action(
     async (options: KeysFlags) => {
-      done(await keysListCommand(options, nodeWorld()));
+      done(await (await import('./keys/command.ts')).keysListCommand(options, nodeWorld()));
     },
   );
   withKeysFlags(keys.command('revoke').description('Revoke a key, at once and for good.').argument('<key_id>')).action(
     async (keyId: string, options: KeysFlags) => {
-      done(await keysRevokeCommand(keyId, options, nodeWorld()));
+      done(await (await import('./keys/command.ts')).keysRevokeCommand(keyId, options, nodeWorld()));
     },
   );
 }
@@ -205,6 +199,7 @@ function addImport(program: Command, done: Done): void {
     .option('--resume', 'go on with an import that was interrupted, by <input>.progress.json')
     .option('--compact', 'compact the table at the end');
   withRowFlags(command).action(async (files: string[], options: ImportFlags) => {
+    const { importCommand } = await import('./import/command.ts');
     done(await importCommand(files, options, nodeWorld()));
   });
 }
@@ -226,7 +221,7 @@ function addExport(program: Command, done: Done): void {
     .option('--out <file>', 'a new file, packed when it ends with .gz; - or nothing: stdout')
     .option('--separator <text>', 'in CSV, between the members of an edge (default ;)')
     .action(async (options: ExportFlags) => {
-      done(await exportCommand(options, nodeWorld()));
+      done(await (await import('./export/command.ts')).exportCommand(options, nodeWorld()));
     });
 }
 
@@ -240,9 +235,9 @@ function addDump(program: Command, done: Done): void {
       .argument('<dir>'),
     'readonly key',
   )
-    .option('--format <format>', 'of the edges: parquet or ndjson (default parquet)')
+    .option('--format <format>', 'of the edges: parquet, ndjson or statements (default parquet)')
     .action(async (dir: string, options: DumpFlags) => {
-      done(await dumpCommand(dir, options, nodeWorld()));
+      done(await (await import('./dump/command.ts')).dumpCommand(dir, options, nodeWorld()));
     });
 }
 
@@ -253,7 +248,7 @@ function addLoad(program: Command, done: Done): void {
   )
     .option('--resume', 'go on with a load that was interrupted')
     .action(async (dir: string, options: LoadFlags) => {
-      done(await loadCommand(dir, options, nodeWorld()));
+      done(await (await import('./load/command.ts')).loadCommand(dir, options, nodeWorld()));
     });
 }
 
@@ -284,7 +279,7 @@ function addQuery(program: Command, done: Done): void {
       (one: string, others: string[] = []) => [...others, one],
     )
     .action(async (statement: string, options: QueryFlags) => {
-      done(await queryCommand(statement, options, nodeWorld()));
+      done(await (await import('./query/command.ts')).queryCommand(statement, options, nodeWorld()));
     });
 }
 
@@ -294,6 +289,7 @@ function addShell(program: Command, done: Done): void {
       .command('shell')
       .description('Run statements one after the other, on a terminal or from a script on stdin.'),
   ).action(async (options: ShellFlags) => {
+    const { shellCommand } = await import('./shell/command.ts');
     done(await shellCommand(options, nodeWorld()));
   });
 }
@@ -313,7 +309,7 @@ function addAnalyze(program: Command, done: Done): void {
     )
     .option('--params <json>', 'parameters as one JSON object')
     .action(async (table: string | undefined, measure: string | undefined, options: AnalyzeFlags) => {
-      done(await analyzeCommand(table, measure, options, nodeWorld()));
+      done(await (await import('./analyze/command.ts')).analyzeCommand(table, measure, options, nodeWorld()));
     });
 }
 
@@ -328,7 +324,14 @@ function addVirtual(program: Command, done: Done): void {
     withServer(command, 'key').action(async (...given: unknown[]) => {
       // After the arguments commander gives the flags and the command.
       const options = given[args.length] as VirtualFlags;
-      done(await virtualCommand(name, given.slice(0, args.length) as (string | undefined)[], options, nodeWorld()));
+      done(
+        await (await import('./virtual/command.ts')).virtualCommand(
+          name,
+          given.slice(0, args.length) as (string | undefined)[],
+          options,
+          nodeWorld(),
+        ),
+      );
     });
   }
 }
@@ -351,7 +354,7 @@ function addInspect(program: Command, done: Done): void {
     .option('--rows <number>', 'of a segment: first and last rows to show (default 3)')
     .option('--deep', 'of a directory: read and check the segments whole')
     .action(async (paths: string[], options: InspectFlags) => {
-      done(inspectCommand(paths, options, nodeWorld()));
+      done(await (await import('./inspect/command.ts')).inspectCommand(paths, options, nodeWorld()));
     });
 }
 
@@ -366,7 +369,7 @@ function addBackup(program: Command, done: Done): void {
     .option('--config <file>', 'with --data: the TOML file its server is started with')
     .option('--compact-first', 'compact all tables before')
     .action(async (options: BackupFlags) => {
-      done(await backupCommand(options, nodeWorld()));
+      done(await (await import('./backup/command.ts')).backupCommand(options, nodeWorld()));
     });
 }
 
@@ -377,7 +380,7 @@ function addRestore(program: Command, done: Done): void {
     .argument('<file>')
     .option('--data <dir>', 'the data directory to be: new or empty')
     .action(async (file: string, options: RestoreFlags) => {
-      done(await restoreCommand(file, options, nodeWorld()));
+      done(await (await import('./restore/command.ts')).restoreCommand(file, options, nodeWorld()));
     });
 }
 
@@ -388,7 +391,7 @@ function addVerify(program: Command, done: Done): void {
     .argument('<dir>')
     .option('--json', 'one JSON document')
     .action(async (dir: string, options: VerifyFlags) => {
-      done(await verifyCommand(dir, options, nodeWorld()));
+      done(await (await import('./verify/command.ts')).verifyCommand(dir, options, nodeWorld()));
     });
 }
 
@@ -399,7 +402,7 @@ function addCheckProof(program: Command, done: Done): void {
     .argument('[file]', 'JSON; - or nothing: stdin')
     .option('--rules <file>', 'the rules it should follow from, as JSON')
     .action(async (file: string | undefined, options: CheckProofFlags) => {
-      done(await checkProofCommand(file, options, nodeWorld()));
+      done(await (await import('./check-proof/command.ts')).checkProofCommand(file, options, nodeWorld()));
     });
 }
 
@@ -412,16 +415,14 @@ function addMcp(program: Command, done: Done): void {
   )
     .option('--allow-writes', 'offer inserts and statements that write too; a server wants a readwrite key for them')
     .action(async (options: McpFlags) => {
-      done(await mcpCommand(options, nodeWorld()));
+      done(await (await import('./mcp/command.ts')).mcpCommand(options, nodeWorld()));
     });
 }
 
 function addDemo(program: Command, done: Done): void {
   program
     .command('demo')
-    .description(
-      'Make some weeks of meetings between a few thousand people and two rules, serve them, and say what to try first.',
-    )
+    .description('Make weeks of meetings between some thousand people and two rules, serve them, and say what to try.')
     .option('--data <dir>', 'where its own server keeps them (default hedgerow-demo)')
     .option('--port <number>', 'of its own server (default 8000, or the next free one)')
     .option('--open', 'show the console in a browser')
@@ -435,7 +436,7 @@ function addDemo(program: Command, done: Done): void {
     .option('--days <number>', 'how many days, from Monday 2024-01-01 on (default 28)')
     .option('--seed <number>', 'the same seed makes the same meetings (default 1)')
     .action(async (options: DemoFlags) => {
-      done(await demoCommand(options, nodeWorld()));
+      done(await (await import('./demo/command.ts')).demoCommand(options, nodeWorld()));
     });
 }
 

@@ -2,12 +2,13 @@
 
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { bracketed, builtFiles, redactorFor, refinerOf, VERSION } from '../app.ts';
+import { bracketed, builtFiles, redactorFor, refinerOf } from '../app.ts';
 import { type Config, isLoopback } from '../config.ts';
 import { type Service, startService } from '../http/service.ts';
 import { MEGABYTE } from '../limits.ts';
 import { openLog } from '../observe/log.ts';
 import { createObserver } from '../observe/service-observer.ts';
+import { VERSION } from '../version.ts';
 import { VirtualGraphs } from '../virtual/index.ts';
 import { loadSettings } from './config/load.ts';
 import { standaloneRoutes } from './serve-virtual-routes.ts';

@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type AnalyzeFlags, analyzeCommand } from '../../src/cli/analyze/command.ts';
 import { measureParametersOf } from '../../src/cli/analyze/parameters.ts';
-import { rowsOf } from '../../src/cli/analyze/rows.ts';
+import { largestFirst, rowsOf } from '../../src/cli/analyze/rows.ts';
 import { UsageError } from '../../src/cli/world.ts';
 import { insertAll } from '../analytics/edges.ts';
 import { startServer, type TestServer } from '../http/support.ts';
@@ -46,6 +46,20 @@ describe('at both places', () => {
       const two = { ...place, param: ['s=2', 'on=nodes'], params: '{"s": 1}', format: 'ndjson' };
       expect(await analyze(two, 'hyperedges', 's_adjacency')).toBe(0);
       expect(world.out).toBe('{"a":2,"b":3,"value":2}\n');
+    }
+  });
+
+  test('the largest values come largest first, equal ones by id', async () => {
+    const hub = [{ event_ts: 3, members: [9, 2, 3], weight: null }];
+    await lookInto(world.path('db'), async (database) => insertAll(database.table(), hub));
+    await insertAll(server.database.table(), hub);
+    for (const place of places) {
+      for (const param of ['top=3', 'limit=3']) {
+        expect(await analyze({ ...place, param: [param], format: 'csv' }, 'hyperedges', 'node_degree')).toBe(0);
+        expect(world.out).toBe('"id","value"\n2,3\n3,3\n1,1\n');
+      }
+      expect(await analyze({ ...place, param: ['top=2'], format: 'table' }, 'hyperedges', 'edge_size')).toBe(0);
+      expect(world.out.match(/^\d+ +\d+/gm)).toEqual(['1        3', '3        3']);
     }
   });
 
@@ -95,4 +109,16 @@ test('results of every form have rows', () => {
   expect(rowsOf([[1, 2, 3]], 'some')).toEqual([{ a: 1, b: 2, value: 3 }]);
   expect(rowsOf([[1, 2, 3]], 's_connected_components')).toEqual([{ size: 3, members: [1, 2, 3] }]);
   expect(rowsOf([{ ts: 1, count: 2 }], 'some')).toEqual([{ ts: 1, count: 2 }]);
+});
+
+test('values are ranked with null last, what has no one value keeps its order', () => {
+  const ranked = (result: unknown) => largestFirst(rowsOf(result, 'some'), result);
+  expect(ranked({ 1: null, 4: 2, 7: 5, '-2': 2 }).map(({ id }) => id)).toEqual([7, -2, 4, 1]);
+  expect(ranked({ 1: { B: 1 }, 2: { B: 5 } }).map(({ id }) => id)).toEqual([1, 2]);
+  expect(
+    ranked([
+      [1, 2, 3],
+      [1, 3, 9],
+    ]).map(({ b }) => b),
+  ).toEqual([2, 3]);
 });

@@ -177,6 +177,18 @@ async function readRows({ call }: Session): Promise<void> {
   } while (cursor !== undefined);
   expect(seen).toEqual(Array.from({ length: EDGES }, (_, i) => 1000 + 10 * i));
 
+  const dated = await call('range', {
+    table: 'meetings',
+    start_ts: '1970-01-01T00:16:40Z',
+    end_ts: '1970-01-01',
+    limit: 2,
+  });
+  expect(dated.value.hyperedges.map((row: Value) => row.event_ts)).toEqual([1000, 1010]);
+  const unnamed = (await call('range', { start_ts: 0, end_ts: 9999 })).value;
+  expect(unnamed.hint).toMatch(/No table was named, so hyperedges was looked at/);
+  const none = await call('query', { statement: 'MATCH (m:meetings) WHERE m.event_ts < 0 RETURN m.id' });
+  expect(none.value).toEqual({ rows: [], num_tuples: 0, more: false });
+
   const ofNode = (await call('node', { node_id: 105, table: 'meetings' })).value;
   expect(ofNode.hyperedges.map((row: Value) => row.members)).toEqual([[1, 2, 105]]);
 }
@@ -195,14 +207,24 @@ async function readConclusions({ call }: Session): Promise<void> {
   ]);
   expect([degree.more, degree.rows_total]).toEqual([true, EDGES + 2]);
 
-  const reasoned = (await call('reason', { query: 'node 105', table: 'meetings', rules: [RULE] })).value;
+  const question = { query: 'node 105', table: 'meetings', rules: [RULE] };
+  const reasoned = (await call('reason', question)).value;
   expect(reasoned.derived_facts.map((fact: Value) => fact.args)).toEqual([
     [1, 2],
     [1, 105],
     [2, 105],
   ]);
-  const leaf = reasoned.proofs[0].nodes.find((one: Value) => one.kind === 'evidence');
-  expect([leaf.table, leaf.event_ts]).toEqual(['meetings', 1050]);
+  expect(reasoned.derived_facts[0].proof).toEqual([
+    'met(1, 2): by rule:met, confidence 1',
+    '  member(6, 1): stored in edge 6 of meetings, event_ts 1050',
+    '  member(6, 2): stored in edge 6 of meetings, event_ts 1050',
+    '  1 < 2',
+  ]);
+  expect([reasoned.facts_by_predicate, reasoned.more]).toEqual([{ met: 3 }, false]);
+  const last = (await call('reason', { ...question, skip: 2, limit: 1, predicate: 'met', proof_json: true })).value;
+  expect(last.derived_facts.map((fact: Value) => fact.args)).toEqual([[2, 105]]);
+  const leaf = last.derived_facts[0].proof.nodes.find((one: Value) => one.kind === 'evidence');
+  expect([leaf.table, leaf.event_ts, last.facts_total]).toEqual(['meetings', 1050, 3]);
 
   const asked = (await call('ask', { query: 'What happened with node 105?', table: 'meetings' })).value;
   expect([asked.model, asked.abstained, asked.cited_edges.length]).toEqual(['symbolic', false, 1]);
@@ -214,7 +236,11 @@ async function beRefused({ client, call }: Session): Promise<void> {
     ['describe_table', { table: 'nope' }, /nope/],
     ['describe_table', {}, /^table is missing\./],
     ['range', { start_ts: 0, end_ts: 9, limit: 5000 }, /^limit must be an integer from 1 to 1000\./],
-    ['range', { start_ts: 'soon', end_ts: 9 }, /^start_ts must be an integer/],
+    ['range', { start_ts: 'soon', end_ts: 9 }, /^start_ts must be an integer \(epoch seconds\) or a time in UTC/],
+    ['range', { start_ts: 9, end_ts: 8 }, /^start_ts 9 must not be after end_ts 8/],
+    ['describe_table', { table: 'a`) RETURN 1' }, /There is no table "a`\) RETURN 1"\. list_tables lists them/],
+    ['query', { statement: 'SHOW TABLES', parameters: 5 }, /^parameters must be an object/],
+    ['run_measure', { table: 'meetings', measure: 'density', params: 'x' }, /^params must be an object/],
     ['range', { start_ts: 0, end_ts: 9, cursor: 'x' }, /cursor/],
     ['node', { node_id: 1, from: 3 }, /^from is no argument of this tool/],
     ['run_measure', { table: 'meetings', measure: 'beauty' }, /beauty/],
@@ -226,6 +252,11 @@ async function beRefused({ client, call }: Session): Promise<void> {
       /writes are off.*--allow-writes/,
     ],
     ['query', { statement: 'DELETE FROM meetings' }, /writes are off/],
+    ['query', { statement: '/* MATCH */ delete FROM meetings' }, /writes are off/],
+    ['query', { statement: 'ANALYZE DELETE FROM meetings' }, /writes are off/],
+    ['query', { statement: 'EXPLAIN ANALYZE DELETE FROM meetings' }, /EXPLAIN takes a statement/],
+    ['query', { statement: 'MATCH (m:meetings) RETURN m.id; DELETE FROM meetings' }, /one statement at a time/],
+    ['query', { statement: 'COMPACT meetings' }, /writes are off/],
     ['query', { statement: 'DROP HYPEREDGE TABLE meetings' }, /hedgerow query/],
     ['query', { statement: "COPY meetings TO 'x.csv'" }, /hedgerow query/],
     ['query', { statement: 'BEGIN' }, /transaction of its own/],
@@ -276,7 +307,10 @@ describe('a session over stdio', () => {
     ];
     const writer = await begin(['--url', server.url, '--api-key', server.keys.readwrite, '--allow-writes']);
     const { tools } = await writer.client.listTools();
-    expect(tools.find(({ name }) => name === 'insert')?.annotations?.readOnlyHint).toBe(false);
+    const hints = (name: string) => tools.find((one) => one.name === name)?.annotations;
+    expect(hints('insert')).toMatchObject({ readOnlyHint: false, destructiveHint: false });
+    expect(hints('query')).toMatchObject({ readOnlyHint: false, destructiveHint: true });
+    expect(hints('range')?.readOnlyHint).toBe(true);
     expect((await writer.call('insert', { table: 'meetings', edges })).value).toMatchObject({ inserted: 2 });
     const updated = await writer.call('query', { statement: "UPDATE meetings SET note = 'second' WHERE event_ts = 8" });
     expect(updated.value.rows).toEqual([{ operation: 'UPDATE', rows_affected: 1 }]);
@@ -330,6 +364,13 @@ describe('a session over stdio', () => {
     expect(rows).toEqual([...Array(12).keys()]);
     const found = (await call('query', { statement: 'MATCH (w:wide) RETURN w.note' })).value;
     expect([found.rows.length, found.more]).toEqual([2, true]);
+
+    await table.insert({ event_ts: 99, members: [1], properties: { note: 'y'.repeat(65_000) } });
+    const one = await call('range', { table: 'wide', start_ts: 99, end_ts: 99 });
+    expect(one.value.hyperedges[0].note).toMatch(/^y{10000,}… \(\d+ characters more\)$/);
+    expect(one.text.length).toBeLessThan(65_000);
+    const row = await call('query', { statement: 'MATCH (w:wide) WHERE w.event_ts = 99 RETURN w.note' });
+    expect(row.text.length).toBeLessThan(65_000);
   });
 });
 
@@ -375,5 +416,29 @@ describe('the command', () => {
     closers.push(() => server.close());
     const { call } = await begin(['--url', server.url, '--api-key', 'hgr_wrong']);
     expect((await call('list_tables')).text).toMatch(/unknown, revoked or expired.*--api-key/);
+
+    const flags = ['--url', server.url, '--api-key', server.keys.readonly];
+    const session = await begin(flags);
+    expect((await session.call('list_tables')).isError).toBe(false);
+    await revoke(server, 'readonly');
+    const { text, value, isError } = await session.call('list_tables');
+    expect([isError, value.code]).toEqual([true, 'unauthorized']);
+    expect(text).not.toContain(server.keys.readonly);
+  });
+
+  test('refuses a key that no request could carry without saying it', async () => {
+    for (const key of ['hgr_geheim\nX', 'hgr_gehe\u20acim']) {
+      const { code, output } = await runCommand(['mcp', '--url', 'http://127.0.0.1:9', '--api-key', key]);
+      expect([code, output.out]).toEqual([1, '']);
+      expect(output.error).toMatch(/characters that no key has/);
+      expect(output.error).not.toContain('gehe');
+    }
   });
 });
+
+async function revoke(server: TestServer, role: string): Promise<void> {
+  const headers = { 'x-api-key': server.keys.admin };
+  const keys = (await (await fetch(`${server.url}/v1/keys`, { headers })).json()) as { key_id: string; role: string }[];
+  const id = keys.find((key) => key.role === role)!.key_id;
+  expect((await fetch(`${server.url}/v1/keys/${id}`, { method: 'DELETE', headers })).status).toBe(200);
+}

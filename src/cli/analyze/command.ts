@@ -6,7 +6,7 @@ import { show } from '../query/output.ts';
 import { Cancelled, type Row, type StatementRunner } from '../query/runner.ts';
 import { reportFailure, UsageError, type World } from '../world.ts';
 import { measureParametersOf } from './parameters.ts';
-import { rowsOf } from './rows.ts';
+import { largestFirst, rowsOf } from './rows.ts';
 import { type MeasureSource, openSource } from './source.ts';
 
 export interface AnalyzeFlags extends RunnerFlags {
@@ -61,7 +61,10 @@ async function ask(
     return [measures, measures.map(({ measure: name, about }) => ({ measure: name, about }))];
   }
   const answer = await source.run(table, measure, params, signal);
-  return [answer, rowsOf(answer.result, measure)];
+  const rows = rowsOf(answer.result, measure);
+  // Whoever asks for the largest wants to see them as such; JSON objects go by id.
+  const isRanking = params.top !== undefined || params.limit !== undefined;
+  return [answer, isRanking ? largestFirst(rows, answer.result) : rows];
 }
 
 /** Rows that are known, as what the formats of statements take. */

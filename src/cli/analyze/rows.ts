@@ -18,6 +18,18 @@ export function rowsOf(result: unknown, measure: string): Row[] {
   );
 }
 
+/** Values by id: the largest first, equal ones by id, null last. Lists and what has no one value keep the order they have. */
+export function largestFirst(rows: readonly Row[], result: unknown): readonly Row[] {
+  const isRanked = rows.every(
+    ({ id, value }) => typeof id === 'number' && (typeof value === 'number' || value === null),
+  );
+  if (Array.isArray(result) || !isRanked) return rows;
+  const rankOf = ({ value }: Row): number => (value as number | null) ?? Number.NEGATIVE_INFINITY;
+  const order = (a: Row, b: Row): number =>
+    rankOf(a) === rankOf(b) ? (a.id as number) - (b.id as number) : rankOf(b) - rankOf(a);
+  return [...rows].sort(order);
+}
+
 function rowOfEntry(entry: unknown, isGroup: boolean): Row {
   if (typeof entry !== 'object' || entry === null) return { id: entry };
   if (!Array.isArray(entry)) return entry as Row;

@@ -2,10 +2,10 @@
 
 import { Analytics } from '../../analytics/index.ts';
 import { HedgerowClient } from '../../client/index.ts';
-import { DEFAULT_URL, urlOf } from '../import/options.ts';
 import { startWorkProgress } from '../progress.ts';
 import { openDirectory } from '../query/directory-runner.ts';
 import type { RunnerFlags } from '../query/options.ts';
+import { DEFAULT_URL, urlOf } from '../server-address.ts';
 import { UsageError, type World } from '../world.ts';
 
 export interface MeasureSource {

@@ -5,7 +5,7 @@ import { openDatabase } from '../../engine/index.ts';
 import { HedgerowError } from '../../errors.ts';
 import { nodeFs } from '../../storage/node-fs.ts';
 import { loadSettings } from '../config/load.ts';
-import { DEFAULT_URL, urlOf } from '../import/options.ts';
+import { DEFAULT_URL, urlOf } from '../server-address.ts';
 import { reportFailure, UsageError, type World } from '../world.ts';
 import { requestBackup } from './server-backup.ts';
 

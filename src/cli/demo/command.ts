@@ -2,13 +2,14 @@
 
 import { resolve } from 'node:path';
 import { HedgerowClient } from '../../client/index.ts';
-import { batchLimits, openTarget, type TargetFlags, urlOf } from '../import/options.ts';
+import { batchLimits, openTarget, type TargetFlags } from '../import/options.ts';
 import { RejectFiles } from '../import/rejects.ts';
 import { ImportRun, stopText } from '../import/run.ts';
 import type { Source } from '../import/source.ts';
 import type { ImportTarget } from '../import/target.ts';
 import { startProgress } from '../progress.ts';
 import { errorText } from '../query/error-text.ts';
+import { urlOf } from '../server-address.ts';
 import { integerFlag, reportFailure, UsageError, type World } from '../world.ts';
 import { DemoFacts } from './facts.ts';
 import { invitationText } from './invitation.ts';

@@ -1,17 +1,25 @@
 // `hedgerow dump DIR`: a whole database as files that other programs read, and that `hedgerow load` makes a database of.
 
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
-import { rowsOf, tableStatement } from '../export/command.ts';
-import { bytesOf } from '../export/formats.ts';
-import { writeOutput } from '../export/output-file.ts';
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { writeFileAtomically } from '../../storage/atomic-file.ts';
+import { nodeFs } from '../../storage/node-fs.ts';
 import { openRows } from '../export/rows.ts';
 import { errorText } from '../query/error-text.ts';
 import type { RunnerFlags } from '../query/options.ts';
 import { Cancelled } from '../query/runner.ts';
 import { reportFailure, UsageError, type World } from '../world.ts';
 import { type Definitions, openDefinitions } from './definitions.ts';
-import { DUMP_FORMATS, type DumpFormat, edgesPath, writeDumpFile } from './dump-file.ts';
+import {
+  DUMP_FORMATS,
+  type DumpedFile,
+  type DumpFile,
+  type DumpFormat,
+  SCHEMA_NAME,
+  writeDumpFile,
+} from './dump-file.ts';
+import { schemaStatements } from './schema-statements.ts';
+import { writeTable } from './table-files.ts';
 
 export interface DumpFlags extends RunnerFlags {
   format?: string | undefined;
@@ -24,27 +32,25 @@ export async function dumpCommand(given: string, flags: DumpFlags, world: World)
   try {
     const format = formatOf(flags.format);
     const dir = resolve(world.cwd, given);
-    if (existsSync(dir) && readdirSync(dir).length > 0)
+    const isThere = existsSync(dir);
+    if (isThere && !statSync(dir).isDirectory()) throw new Error(`${given} is a file; a dump takes a new directory.`);
+    if (isThere && readdirSync(dir).length > 0)
       throw new Error(`${given} is not empty; a dump takes a new directory.`);
     const definitions = await definitionsOf(flags, world);
-    mkdirSync(join(dir, 'tables'), { recursive: true });
-    const rows = await dumpEdges(dir, format, flags, controller.signal, world);
-    // As many rows as were written: others may have come since.
-    const tables = definitions.tables.map((table) => ({
-      ...table,
-      row_count: rows.get(table.name) ?? table.row_count,
-    }));
-    await writeDumpFile(dir, {
-      format: 'hedgerow-dump',
-      version: 1,
-      edges: format,
-      at: Date.now(),
-      ...definitions,
-      tables,
-    });
-    const total = [...rows.values()].reduce((sum, count) => sum + count, 0);
+    const tables = join(dir, 'tables');
+    mkdirSync(tables, { recursive: true });
+    let dump: DumpFile;
+    try {
+      dump = await writeDump(dir, format, { definitions, flags, signal: controller.signal, world });
+    } catch (error) {
+      // Half a dump is none.
+      for (const path of [tables, join(dir, SCHEMA_NAME), ...(isThere ? [] : [dir])])
+        rmSync(path, { recursive: true, force: true });
+      throw error;
+    }
+    const total = dump.tables.reduce((sum, table) => sum + table.row_count, 0);
     world.stdout.write(
-      `${dir}: ${tables.length} tables with ${total} edges, ${definitions.indexes.length} indexes, ${definitions.rules.length} rules, ${definitions.virtual_graphs.length} virtual graphs\n`,
+      `${dir}: ${dump.tables.length} tables with ${total} edges, ${dump.indexes.length} indexes, ${dump.rules.length} rules, ${dump.virtual_graphs.length} virtual graphs\n`,
     );
     return 0;
   } catch (error) {
@@ -71,26 +77,42 @@ async function definitionsOf(flags: RunnerFlags, world: World): Promise<Definiti
   }
 }
 
-async function dumpEdges(
+interface Work {
+  readonly definitions: Definitions;
+  readonly flags: RunnerFlags;
+  readonly signal: AbortSignal;
+  readonly world: World;
+}
+
+/** The file that says what is in the dump comes last. */
+async function writeDump(
   dir: string,
   format: DumpFormat,
-  flags: RunnerFlags,
-  signal: AbortSignal,
-  world: World,
-): Promise<Map<string, number>> {
-  const rows = new Map<string, number>();
+  { definitions, flags, signal, world }: Work,
+): Promise<DumpFile> {
+  const files: DumpedFile[] = [];
   const source = await openRows(flags, world);
   try {
-    for (const table of source.tables) {
-      const tally = { rows: 0 };
-      const all = await rowsOf(source, tableStatement(table.name), table, tally, signal);
-      const path = edgesPath(dir, table.name, format);
-      mkdirSync(dirname(path), { recursive: true });
-      await writeOutput(bytesOf(format, all, ';'), path, world.stdout);
-      rows.set(table.name, tally.rows);
-    }
+    for (const table of definitions.tables)
+      files.push(...(await writeTable(dir, format, source, table, { signal, stdout: world.stdout })));
   } finally {
     await source.runner.close();
   }
-  return rows;
+  // As many rows as were written: others may have come since.
+  const rowsOf = (name: string) =>
+    files.filter(({ table }) => table === name).reduce((sum, { rows }) => sum + rows, 0);
+  const tables = definitions.tables.map((table) => ({ ...table, row_count: rowsOf(table.name) }));
+  const schema = schemaStatements(tables, definitions.indexes);
+  await writeFileAtomically(nodeFs, join(dir, SCHEMA_NAME), Buffer.from(schema));
+  const dump: DumpFile = {
+    format: 'hedgerow-dump',
+    version: 1,
+    edges: format,
+    at: Date.now(),
+    ...definitions,
+    tables,
+    files,
+  };
+  await writeDumpFile(dir, dump);
+  return dump;
 }

@@ -6,11 +6,12 @@ import type { IndexItem, TableItem } from '../../engine/types.ts';
 import { RuleStore } from '../../rules/index.ts';
 import { VirtualGraphs } from '../../virtual/index.ts';
 import { loadSettings } from '../config/load.ts';
-import { DEFAULT_URL, urlOf } from '../import/options.ts';
 import { ServerClient, ServerRefusal } from '../import/server-client.ts';
 import { openDirectory } from '../query/directory-runner.ts';
 import type { RunnerFlags } from '../query/options.ts';
+import { DEFAULT_URL, urlOf } from '../server-address.ts';
 import { UsageError, type World } from '../world.ts';
+import { addColumnStatement } from './schema-statements.ts';
 
 export type DumpedIndex = Pick<IndexItem, 'table' | 'column'>;
 /** Whatever the rules and the graphs take again; checked by them. */
@@ -28,6 +29,7 @@ export interface DefinitionStore {
   read(): Promise<Definitions>;
   createTable(table: TableItem): Promise<void>;
   addColumn(table: string, column: TableItem['columns'][number]): Promise<void>;
+  setThreshold(table: string, threshold: number): Promise<void>;
   createIndex(index: DumpedIndex): Promise<void>;
   putRule(rule: Document): Promise<void>;
   createGraph(graph: Document): Promise<void>;
@@ -74,6 +76,7 @@ async function inDirectory(data: string, config: string | undefined, world: Worl
     addColumn: async (table, column) => {
       await database.alterTable(table, { kind: 'addColumn', column });
     },
+    setThreshold: (table, threshold) => database.setCompactThreshold(threshold, table),
     createIndex: async ({ table, column }) => {
       await database.createIndex(table, column);
     },
@@ -108,7 +111,8 @@ function atServer(client: ServerClient): DefinitionStore {
     }),
     createTable: ({ name, member_tables, bucket_seconds, compact_threshold, columns }) =>
       client.post('/v1/tables', { name, member_tables, bucket_seconds, compact_threshold, columns }),
-    addColumn: (table, column) => client.addColumn(table, column),
+    addColumn: (table, column) => client.post('/v1/query', { query: addColumnStatement(table, column) }),
+    setThreshold: (table, threshold) => client.post('/v1/autocompact', { table, threshold }),
     createIndex: (index) => client.post('/v1/indexes', index),
     putRule: (rule) => client.post('/v1/rules', rule),
     createGraph: (graph) => client.post('/v1/virtual/graphs', graph),

@@ -1,37 +1,89 @@
 // The file of a dump that says what is in it; it is written last, so that a directory without it holds no whole dump.
 
-import { readFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { createReadStream, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { IDENTIFIER } from '../../limits.ts';
 import { writeFileAtomically } from '../../storage/atomic-file.ts';
 import { nodeFs } from '../../storage/node-fs.ts';
 import type { Definitions } from './definitions.ts';
 
-export const DUMP_FORMATS = ['parquet', 'ndjson'] as const;
+export const DUMP_FORMATS = ['parquet', 'ndjson', 'statements'] as const;
 export type DumpFormat = (typeof DUMP_FORMATS)[number];
+
+/** A file with edges. */
+export interface DumpedFile {
+  /** In the directory of the dump. */
+  readonly path: string;
+  readonly table: string;
+  readonly rows: number;
+  readonly bytes: number;
+  readonly sha256: string;
+}
 
 export interface DumpFile extends Definitions {
   readonly format: 'hedgerow-dump';
   readonly version: 1;
   /** Of the files with edges, `tables/<name>.<ending>`. */
   readonly edges: DumpFormat;
+  readonly files: readonly DumpedFile[];
   /** Epoch milliseconds. */
   readonly at: number;
 }
 
 export const DUMP_NAME = 'hedgerow-dump.json';
-const ENDINGS: Readonly<Record<DumpFormat, string>> = { parquet: 'parquet', ndjson: 'ndjson.gz' };
+/** For people, and for the shell; not read by a load. */
+export const SCHEMA_NAME = 'schema.hql';
+const ENDINGS: Readonly<Record<DumpFormat, string>> = { parquet: 'parquet', ndjson: 'ndjson.gz', statements: 'hql' };
 
-export function edgesPath(dir: string, table: string, format: DumpFormat): string {
-  return join(dir, 'tables', `${table}.${ENDINGS[format]}`);
+/** In the directory of the dump. */
+export function edgesPath(table: string, format: DumpFormat): string {
+  return `tables/${table}.${ENDINGS[format]}`;
+}
+
+/** Edges with a null in a column that has a default: only a statement can say that. */
+export function nullsPath(table: string): string {
+  return `tables/${table}.nulls.hql`;
+}
+
+/** What the dump says of a file that was just written. */
+export async function dumpedFile(dir: string, path: string, table: string, rows: number): Promise<DumpedFile> {
+  const { bytes, sha256 } = await contentOf(join(dir, path));
+  return { path, table, rows, bytes, sha256 };
+}
+
+async function contentOf(path: string): Promise<{ bytes: number; sha256: string }> {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  for await (const chunk of createReadStream(path, { highWaterMark: 2 ** 18 })) {
+    hash.update(chunk as Buffer);
+    bytes += (chunk as Buffer).length;
+  }
+  return { bytes, sha256: hash.digest('hex') };
 }
 
 export async function writeDumpFile(dir: string, dump: DumpFile): Promise<void> {
   await writeFileAtomically(nodeFs, join(dir, DUMP_NAME), Buffer.from(`${JSON.stringify(dump, null, 2)}\n`));
 }
 
-/** Throws an Error for what is no whole dump. */
-export function readDumpFile(dir: string): DumpFile {
+/** Throws an Error for what is no whole dump: sizes first, then what the files hold. */
+export async function readDump(dir: string): Promise<DumpFile> {
+  const dump = readDumpFile(dir);
+  for (const { path, bytes } of dump.files) {
+    const size = statSync(join(dir, path), { throwIfNoEntry: false })?.size;
+    if (size === undefined) throw new Error(`The dump is not whole: there is no ${join(dir, path)}. ${NOTHING}`);
+    if (size !== bytes)
+      throw new Error(`The dump is damaged: ${join(dir, path)} has ${size} bytes, not ${bytes}. ${NOTHING}`);
+  }
+  for (const { path, sha256 } of dump.files)
+    if ((await contentOf(join(dir, path))).sha256 !== sha256)
+      throw new Error(`The dump is damaged: ${join(dir, path)} is not what was written (its SHA-256 is another). ${NOTHING}`);
+  return dump;
+}
+
+const NOTHING = 'Nothing was loaded; take another copy of the dump, or make it again.';
+
+function readDumpFile(dir: string): DumpFile {
   const path = join(dir, DUMP_NAME);
   let dump: Partial<DumpFile> | null;
   try {
@@ -45,15 +97,36 @@ export function readDumpFile(dir: string): DumpFile {
       { cause: error },
     );
   }
-  const lists = [dump?.tables, dump?.indexes, dump?.rules, dump?.virtual_graphs];
+  const lists = [dump?.tables, dump?.indexes, dump?.rules, dump?.virtual_graphs, dump?.files];
   const isDump = dump?.format === 'hedgerow-dump' && dump.version === 1 && lists.every(Array.isArray);
   if (!isDump || !DUMP_FORMATS.some((format) => format === dump?.edges))
     throw new Error(`${path} is no file of a dump that this version can load.`);
-  // Names become names of files.
-  const wrong = dump?.tables?.find(
-    (table) => typeof table?.name !== 'string' || !IDENTIFIER.test(table.name) || !Array.isArray(table.columns),
-  );
+  const wrong =
+    dump?.tables?.find((table) => !isTable(table)) ?? dump?.files?.find((file) => !isFile(file, dump as DumpFile));
   if (wrong !== undefined)
-    throw new Error(`${path} holds a table that is none: ${JSON.stringify(wrong).slice(0, 100)}.`);
+    throw new Error(`${path} holds what is no table and no file of one: ${JSON.stringify(wrong).slice(0, 100)}.`);
+  const bare = dump?.tables?.find(({ name }) => !dump?.files?.some(({ table }) => table === name));
+  if (bare !== undefined) throw new Error(`${path} names no file for the table ${bare.name}.`);
   return dump as DumpFile;
+}
+
+function isTable(table: DumpFile['tables'][number] | null): boolean {
+  return (
+    typeof table?.name === 'string' &&
+    IDENTIFIER.test(table.name) &&
+    Number.isSafeInteger(table.row_count) &&
+    Array.isArray(table.columns) &&
+    table.columns.every((column) => typeof column?.name === 'string' && typeof column.type === 'string')
+  );
+}
+
+/** Of a table, and where its files are: a dump names no other files. */
+function isFile(file: DumpedFile | null, { tables, edges }: DumpFile): boolean {
+  const { path, table, rows, bytes, sha256 } = file ?? {};
+  return (
+    tables.some(({ name }) => name === table) &&
+    (path === edgesPath(table!, edges) || path === nullsPath(table!)) &&
+    [rows, bytes].every(Number.isSafeInteger) &&
+    typeof sha256 === 'string'
+  );
 }

@@ -33,7 +33,7 @@ export async function exportCommand(flags: ExportFlags, world: World): Promise<n
     const path = flags.out === undefined || flags.out === '-' ? undefined : resolve(world.cwd, flags.out);
     if (path === undefined && format === 'parquet' && world.stdout.isTTY === true)
       throw new UsageError('Parquet is not for terminals; name a file with --out.');
-    const times = [timeFlag('--start', flags.start), timeFlag('--end', flags.end)] as const;
+    const times = [timeFlag('--start', flags.start, Math.ceil), timeFlag('--end', flags.end, Math.floor)] as const;
     checkFlags(flags);
     const source = await openRows(flags, world);
     let statement = flags.statement ?? '';
@@ -81,10 +81,13 @@ function outputFormat({ format, out }: ExportFlags): OutputFormat {
   throw new UsageError(`--format is ${JSON.stringify(format)}, but it takes one of ${OUTPUT_FORMATS.join(', ')}.`);
 }
 
-/** Epoch seconds, or a time in ISO 8601. Throws UsageError. */
-function timeFlag(name: string, given: string | undefined): number | undefined {
+const WITHOUT_ZONE = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?$/;
+
+/** Epoch seconds, or a time in ISO 8601; without a zone it is UTC, as in an import. Throws UsageError. */
+function timeFlag(name: string, given: string | undefined, whole: (seconds: number) => number): number | undefined {
   if (given === undefined) return undefined;
-  const seconds = /^-?\d{1,15}$/.test(given) ? Number(given) : Math.floor(Date.parse(given) / 1000);
+  const text = WITHOUT_ZONE.test(given) ? `${given}Z` : given;
+  const seconds = /^-?\d{1,16}$/.test(given) ? Number(given) : whole(Date.parse(text) / 1000);
   if (Number.isSafeInteger(seconds)) return seconds;
   throw new UsageError(
     `${name} is ${JSON.stringify(given)}, but it takes seconds since 1970, or a time such as 2024-05-01T12:00:00Z.`,
@@ -105,7 +108,8 @@ export function tableStatement(name: string, start?: number | undefined, end?: n
     ...(start === undefined ? [] : [`e.event_ts >= ${start}`]),
     ...(end === undefined ? [] : [`e.event_ts <= ${end}`]),
   ];
-  return `MATCH (e:${name})${bounds.length === 0 ? '' : ` WHERE ${bounds.join(' AND ')}`} RETURN *`;
+  // A table may be called as a word of the language is.
+  return `MATCH (e:\`${name}\`)${bounds.length === 0 ? '' : ` WHERE ${bounds.join(' AND ')}`} RETURN *`;
 }
 
 /** The rows of a statement as they come; `table`: of all columns of that table. */
@@ -126,7 +130,9 @@ export async function rowsOf(
     first.push(next.value);
     count += next.value.length;
   }
-  const columns = table === undefined ? columnsOfRows(first.flat(), tables) : columnsOfTable(table);
+  const isEmpty = ended && first.every((batch) => batch.length === 0);
+  const names = isEmpty ? await namesOf(runner, statement, signal) : undefined;
+  const columns = table === undefined ? columnsOfRows(first.flat(), tables, names) : columnsOfTable(table);
   async function* all(): AsyncGenerator<readonly Row[], void, undefined> {
     for (const batch of first) {
       tally.rows += batch.length;
@@ -139,4 +145,16 @@ export async function rowsOf(
     }
   }
   return { columns, batches: all() };
+}
+
+/** Rows alone do not tell the columns of a statement that gives none. */
+async function namesOf(
+  runner: RowSource['runner'],
+  statement: string,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const { columns, batches } = await runner.run(statement, {}, signal);
+  // Read to its end, which gives free what it holds.
+  for await (const _rows of batches);
+  return columns;
 }

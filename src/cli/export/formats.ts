@@ -6,6 +6,7 @@ import { parquetSink } from '../../query/copy/parquet-remote.ts';
 import type { ResultColumn } from '../../query/copy/result-columns.ts';
 import type { Row } from '../query/runner.ts';
 import { hifBytes } from './hif-bytes.ts';
+import { fits } from './rows.ts';
 
 export const OUTPUT_FORMATS = ['csv', 'ndjson', 'parquet', 'hif'] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
@@ -55,11 +56,23 @@ async function* parquetBytes({ columns, batches }: Rows): AsyncGenerator<Uint8Ar
   const sink: ParquetSink = parquetSink(columns);
   try {
     for await (const batch of batches) {
+      checkTypes(batch, columns);
       const piece = await sink.add(columns.map(({ name }) => batch.map((row) => (row[name] ?? null) as Cell)));
       if (piece.length > 0) yield piece;
     }
     yield await sink.end();
   } finally {
     sink.close();
+  }
+}
+
+/** Rows of a statement may hold what its first ones did not. */
+function checkTypes(batch: readonly Row[], columns: readonly ResultColumn[]): void {
+  for (const { name, type } of columns) {
+    const row = batch.find((each) => !fits(each[name], type));
+    if (row === undefined) continue;
+    throw new Error(
+      `The column ${name} holds ${JSON.stringify(row[name]).slice(0, 60)}, but its first rows are ${typeof type === 'string' ? type : 'lists'}, and a Parquet column has one type. Export as NDJSON or CSV.`,
+    );
   }
 }

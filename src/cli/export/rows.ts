@@ -2,9 +2,6 @@
 
 import type { ColumnType } from '../../engine/types.ts';
 import type { ResultColumn } from '../../query/copy/result-columns.ts';
-import { DEFAULT_URL, urlOf } from '../import/options.ts';
-import { ServerClient } from '../import/server-client.ts';
-import { openDirectory } from '../query/directory-runner.ts';
 import { openRunner, type RunnerFlags } from '../query/options.ts';
 import type { Row, StatementRunner } from '../query/runner.ts';
 import type { World } from '../world.ts';
@@ -22,19 +19,20 @@ export interface RowSource {
 
 /** Throws UsageError, ConfigError, or what the directory or the server says. */
 export async function openRows(flags: RunnerFlags, world: World): Promise<RowSource> {
-  const tables = await tablesOf(flags, world);
-  return { runner: await openRunner(flags, world), tables };
+  const runner = await openRunner(flags, world);
+  try {
+    return { runner, tables: await tablesOf(runner) };
+  } catch (error) {
+    await runner.close();
+    throw error;
+  }
 }
 
-async function tablesOf({ data, config, url, apiKey }: RunnerFlags, world: World): Promise<TableShape[]> {
-  if (data === undefined || url !== undefined)
-    return new ServerClient({ url: urlOf(url ?? DEFAULT_URL), apiKey }, world.now).tables();
-  const { database } = await openDirectory(data, config, world);
-  try {
-    return database.tables().map((table) => table.item());
-  } finally {
-    await database.close();
-  }
+async function tablesOf(runner: StatementRunner): Promise<TableShape[]> {
+  const { batches } = await runner.run('SHOW TABLES', {}, new AbortController().signal);
+  const tables: TableShape[] = [];
+  for await (const rows of batches) tables.push(...(rows as readonly unknown[] as readonly TableShape[]));
+  return tables;
 }
 
 const TYPES: Readonly<Record<ColumnType, ResultColumn['type']>> = {
@@ -57,10 +55,23 @@ export function columnsOfTable({ columns }: TableShape): ResultColumn[] {
   ];
 }
 
-/** Columns of a statement: types of the tables' columns of that name where there are some, else what the first rows hold. */
-export function columnsOfRows(rows: readonly Row[], tables: readonly TableShape[]): ResultColumn[] {
-  const names = [...new Set(rows.slice(0, 1000).flatMap((row) => Object.keys(row)))];
-  return names.map((name) => ({ name, type: knownType(name, tables) ?? seenType(rows.map((row) => row[name])) }));
+/**
+ * Columns of a statement: types of the tables' columns of that name where there are some and the rows agree, else what the first rows hold.
+ * `names`: where there are no rows.
+ */
+export function columnsOfRows(
+  rows: readonly Row[],
+  tables: readonly TableShape[],
+  names: readonly string[] = [...new Set(rows.flatMap((row) => Object.keys(row)))],
+): ResultColumn[] {
+  return names.map((name) => {
+    const values = rows.map((row) => row[name]);
+    const known = knownType(name, tables);
+    return {
+      name,
+      type: known !== undefined && values.every((value) => fits(value, known)) ? known : seenType(values),
+    };
+  });
 }
 
 function knownType(name: string, tables: readonly TableShape[]): ResultColumn['type'] | undefined {
@@ -73,7 +84,23 @@ function knownType(name: string, tables: readonly TableShape[]): ResultColumn['t
 /** Numbers are real ones: whether all that follow are whole is not known. */
 function seenType(values: readonly unknown[]): ResultColumn['type'] {
   const seen = values.filter((value) => value !== null && value !== undefined);
-  if (seen.length > 0 && seen.every((value) => typeof value === 'number')) return 'real';
-  if (seen.length > 0 && seen.every((value) => typeof value === 'boolean')) return 'boolean';
-  return seen.some((value) => typeof value === 'object') ? 'json' : 'text';
+  const found = (['real', 'boolean', 'text'] as const).find((type) => seen.every((value) => fits(value, type)));
+  return seen.length === 0 ? 'text' : (found ?? 'json');
+}
+
+/** The value, or null, can stand in a column of this type. */
+export function fits(value: unknown, type: ResultColumn['type']): boolean {
+  if (value === null || value === undefined) return true;
+  if (type === 'json') return true;
+  if (typeof type !== 'string') return Array.isArray(value) && value.every((item) => fits(item, type.listOf));
+  switch (type) {
+    case 'integer':
+      return Number.isSafeInteger(value);
+    case 'real':
+      return typeof value === 'number';
+    case 'boolean':
+      return typeof value === 'boolean';
+    case 'text':
+      return typeof value === 'string';
+  }
 }

@@ -2,6 +2,7 @@
 
 import type { ColumnType, PropertyValue } from '../../engine/types.ts';
 import { valueOfCell } from '../../query/copy/cell-values.ts';
+import { plainInteger } from './plain-integer.ts';
 
 /** Without leading zeros: `007` is a text that somebody wants back as it was. */
 const INTEGER = /^[+-]?(0|[1-9]\d{0,15})$/;
@@ -40,6 +41,10 @@ export function commonType(types: ReadonlySet<ColumnType>): ColumnType {
 /** Throws `invalid_input`. */
 export function propertyOf(cell: unknown, name: string, type: ColumnType): PropertyValue {
   if (cell === null || cell === undefined) return null;
+  if (typeof cell === 'string' && (type === 'INTEGER' || type === 'REAL')) {
+    const number = plainInteger(cell);
+    if (number >= 0) return number;
+  }
   if (typeof cell === 'string') return valueOfCell(cell, { kind: 'property', name, type }) as PropertyValue;
   const isFitting = type === 'BOOLEAN' ? typeof cell === 'boolean' : type !== 'TEXT' && typeof cell === 'number';
   if (isFitting) return cell as PropertyValue;

@@ -2,7 +2,7 @@
 
 import { isUtf8 } from 'node:buffer';
 import { HedgerowError } from '../../errors.ts';
-import { type Cells, csvRecords, linesOf, noCsv } from '../../query/copy/csv-records.ts';
+import { type Cells, csvRecords } from '../../query/copy/csv-records.ts';
 import { wholeLines } from '../../query/copy/whole-lines.ts';
 import type { BatchLimits, LineBatch, Position } from './line-batches.ts';
 import type { NodeNames } from './node-names.ts';
@@ -40,10 +40,11 @@ export async function lookIntoCsv(source: Source, delimiter: string | undefined,
       const planned = plannedRows(head.sample, rowFlags, known);
       const batches = (limits: BatchLimits, from: Position, names: NodeNames | undefined) => {
         const start = from.offset === 0 ? head.start : from;
-        const lineOf = rowEdges(planned.rows, names);
+        const edgeOf = rowEdges(planned.rows, names);
         const form: RowForm<CsvRow, string> = {
-          lineOf: ({ cells }) => lineOf(cells),
+          edgeOf: ({ cells }) => edgeOf(cells),
           kept: ({ raw }) => raw,
+          bytesOf: ({ raw }) => raw.length,
           shown: (raw) => raw.replace(/\r?\n?$/, ''),
         };
         const rows = new RowBatches(limits, start, form, names);
@@ -70,12 +71,11 @@ async function headOf({ head, isWhole }: Peeked, delimiter: string, label: strin
   const raws: string[] = [];
   let start: Position | undefined;
   for await (const cut of csvRecords(only(bytes), delimiter)) {
-    if (start === undefined && cut.records.length > 0)
-      start = { offset: base + cut.ends[0]!, line: 1 + linesOf(cut.records[0]!) };
+    if (start === undefined && cut.records.length > 0) start = { offset: base + cut.ends[0]!, line: 1 + cut.lines[0]! };
     records.push(...cut.records);
     raws.push(...cut.raws);
     // What is cut off by the end of the head is met again when all is read.
-    if (cut.failure !== undefined && records.length < 2) throw noCsv(cut.failure);
+    if (cut.failure !== undefined && records.length < 2) throw cut.failure;
   }
   if (start === undefined)
     throw new HedgerowError('invalid_input', `${label} is empty; CSV begins with the names of its columns.`);
@@ -116,12 +116,12 @@ async function* csvBatches(
   start: Position,
 ): AsyncGenerator<LineBatch> {
   let { line } = start;
-  for await (const { records, ends, raws, failure } of csvRecords(utf8Lines(chunks, start.line), delimiter)) {
+  for await (const { records, ends, raws, lines, failure } of csvRecords(utf8Lines(chunks, start.line), delimiter)) {
     for (let i = 0; i < records.length; i++) {
       const cells = records[i]!;
       const raw = raws[i]!;
       const first = line;
-      line += linesOf(cells);
+      line += lines[i]!;
       if (cells.length === 1 && cells[0] === null) continue;
       const batch = rows.add({ cells, raw }, first, start.offset + ends[i]!, line);
       if (batch !== undefined) yield batch;
@@ -129,11 +129,9 @@ async function* csvBatches(
     if (failure === undefined) continue;
     const rest = rows.take();
     if (rest !== undefined) yield rest;
-    throw new HedgerowError(
-      'invalid_input',
-      `Line ${line}: ${noCsv(failure).message} The rows before it are inserted.`,
-      { cause: failure },
-    );
+    throw new HedgerowError('invalid_input', `Line ${line}: ${failure.message} The rows before it are inserted.`, {
+      cause: failure,
+    });
   }
   const rest = rows.take();
   if (rest !== undefined) yield rest;

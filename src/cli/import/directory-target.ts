@@ -113,6 +113,7 @@ class DirectoryTarget implements ImportTarget {
     // Lines that name other tables are rare: only then the slower way over a transaction, so that the batch stays one commit.
     const staged = this.#stageBulk(batch, intake, refused) ?? this.#stageTransaction(batch, intake, refused);
     for (const { index, reason } of refused) intake.reject(batch, index, reason);
+    batch.release?.();
     let before: number | undefined;
     try {
       before = once?.insertedBefore();
@@ -130,7 +131,7 @@ class DirectoryTarget implements ImportTarget {
     const table = this.#table;
     const bulk = table.bulk();
     try {
-      for (let index = 0; index < batch.ends.length; index++) {
+      for (let index = 0; index < batch.count; index++) {
         try {
           const line = this.#lines.read(batch, index);
           if (line === null) continue;
@@ -165,7 +166,7 @@ class DirectoryTarget implements ImportTarget {
     const transaction = this.#database.begin();
     let count = 0;
     try {
-      for (let index = 0; index < batch.ends.length; index++) {
+      for (let index = 0; index < batch.count; index++) {
         try {
           const line = this.#lines.read(batch, index);
           if (line === null) continue;
@@ -219,7 +220,10 @@ class KeptBatch {
     this.#database = database;
     this.#id = id;
     // Where bad lines end a batch it is another one.
-    this.#hash = createHash('sha256').update(`${stopAtFirst}\n`).update(batch.bytes).digest('base64url');
+    this.#hash = createHash('sha256')
+      .update(`${stopAtFirst}\n`)
+      .update(batch.content?.() ?? batch.bytes)
+      .digest('base64url');
   }
 
   /** Undefined: it was not committed. Throws when something else was committed under its key. */

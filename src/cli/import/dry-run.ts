@@ -3,10 +3,11 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { openDirectory } from '../query/directory-runner.ts';
+import { DEFAULT_URL, urlOf } from '../server-address.ts';
 import type { World } from '../world.ts';
 import type { Input } from './inputs.ts';
 import { NodeNames } from './node-names.ts';
-import { DEFAULT_URL, type ImportFlags, urlOf } from './options.ts';
+import type { ImportFlags } from './options.ts';
 import { ServerClient } from './server-client.ts';
 import { NODES_SUFFIX, type TableColumn } from './target.ts';
 

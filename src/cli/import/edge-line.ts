@@ -36,12 +36,18 @@ export class EdgeLineReader<T extends EdgeTable> {
 
   /** The edge of a line, valid until the next call; null for a blank line. Throws a HedgerowError that says what is wrong. */
   read(batch: LineBatch, index: number): ReadLine<T> | null {
-    const { bytes } = batch;
-    const from = startOf(batch, index);
-    const to = batch.ends[index]!;
     const line = this.#line;
     const fault = batch.faults?.get(index);
     if (fault !== undefined) throw new HedgerowError('invalid_input', fault);
+    const made = batch.edges?.[index];
+    if (made !== undefined) {
+      line.edge = made;
+      line.table = this.#table;
+      return line;
+    }
+    const { bytes } = batch;
+    const from = startOf(batch, index);
+    const to = batch.ends[index]!;
     if (batch.tooLong) throw new HedgerowError('body_too_large', 'The line is too long to be kept in memory.');
     if (this.#plain.read(bytes, from, to)) {
       line.edge = this.#plain.edge;

@@ -37,7 +37,7 @@ export async function lookIntoHif(source: Source, flags: RowFlags): Promise<Look
     const cellsOf = ({ nodes, weight, attrs: given }: HifWhole): unknown[] => [
       nodes,
       ...(facts.weights ? [weight ?? given[WEIGHT] ?? null] : []),
-      ...attrs.map((name) => plainAttr(given[name])),
+      ...attrs.map((name) => plainAttr(Object.hasOwn(given, name) ? given[name] : null)),
     ];
     const sample = { names, rows: firstOf(parts, SHOWN_EDGES).map(cellsOf), isText: () => true };
     // What all edges have is known: nothing is guessed from the first ones.
@@ -56,9 +56,9 @@ export async function lookIntoHif(source: Source, flags: RowFlags): Promise<Look
       plan: (columns) => {
         const planned = hifRows(sample, known, columns, source.label);
         const batches = (limits: BatchLimits, from: Position, nodes: NodeNames | undefined) => {
-          const lineOf = rowEdges(planned.rows, nodes);
+          const edgeOf = rowEdges(planned.rows, nodes);
           const form: RowForm<HifWhole, HifWhole> = {
-            lineOf: (edge) => lineOf(cellsOf(edge)),
+            edgeOf: (edge) => edgeOf(cellsOf(edge)),
             kept: (edge) => edge,
             shown,
           };

@@ -1,5 +1,7 @@
 // Cuts a stream of bytes into batches of whole lines, with every line's number, in bounded memory.
 
+import type { EdgeInput } from '../../engine/types.ts';
+
 /** A place in an input where a batch may begin. */
 export interface Position {
   /** Bytes of the unpacked input, or rows, or edges, before it. */
@@ -20,6 +22,8 @@ export interface NamedNode {
 
 /** Some lines of an input, one after another. */
 export interface LineBatch {
+  /** How many lines. */
+  readonly count: number;
   readonly bytes: Buffer;
   /** Where line i ends, its newline not counted. It starts behind the newline of line i - 1, the first one at 0. */
   readonly ends: readonly number[];
@@ -31,6 +35,12 @@ export interface LineBatch {
   after(index: number): Position;
   /** Of an input that is no NDJSON: the row that line i was made from, as it can be shown. */
   original?(index: number): string;
+  /** Of an input that is no NDJSON: the edges that the lines hold, so that they need not be read again. Undefined: no line could be made of the row. */
+  readonly edges?: readonly (EdgeInput | undefined)[];
+  /** Of an input that is no NDJSON: what tells this batch from one that was cut or read in another way. */
+  content?(): string | Uint8Array;
+  /** Its lines will not be asked for again: only where they stand. Memory stays small while the batch becomes durable. */
+  release?(): void;
   /** What is wrong with rows that no line could be made of; their lines are empty. */
   readonly faults?: ReadonlyMap<number, string> | undefined;
   /** Nodes that first occur in this batch: they are stored before it. */
@@ -152,7 +162,8 @@ class LineCutter {
     const firstLine = this.#line;
     const after = (index: number): Position =>
       index < 0 ? { offset, line: firstLine } : { offset: offset + ends[index]! + 1, line: firstLine + index + 1 };
-    const batch: LineBatch = { bytes: this.#bytes.subarray(0, finished), ends, firstLine, tooLong: false, after };
+    const bytes = this.#bytes.subarray(0, finished);
+    const batch: LineBatch = { count: ends.length, bytes, ends, firstLine, tooLong: false, after };
     const rest = this.#bytes.subarray(finished, this.#used);
     this.#bytes = Buffer.allocUnsafeSlow(Math.max(64 * 1024, finished + finished / 8, rest.length));
     rest.copy(this.#bytes);
@@ -175,6 +186,6 @@ class LineCutter {
     const firstLine = this.#line++;
     this.#long = undefined;
     const after = (index: number): Position => ({ offset, line: index < 0 ? firstLine : firstLine + 1 });
-    return { bytes, ends: [bytes.length], firstLine, tooLong: true, after };
+    return { count: 1, bytes, ends: [bytes.length], firstLine, tooLong: true, after };
   }
 }

@@ -27,8 +27,10 @@ export class NodeNames {
     if (this.#numbers.size >= MOST_NAMES)
       throw new Error(`The input names more than ${MOST_NAMES} nodes. Give them numbers before the import.`);
     const id = this.#next++;
-    this.#numbers.set(name, id);
-    this.#added.push({ id, name, event_ts });
+    // A copy: what is cut out of a larger text would keep all of that in memory.
+    const own = Buffer.from(name).toString();
+    this.#numbers.set(own, id);
+    this.#added.push({ id, name: own, event_ts });
     return id;
   }
 

@@ -3,13 +3,13 @@
 import { resolve } from 'node:path';
 import { loadConfig } from '../../config.ts';
 import { IDENTIFIER, MEGABYTE } from '../../limits.ts';
+import { DEFAULT_URL, urlOf } from '../server-address.ts';
 import { integerFlag, UsageError, type World } from '../world.ts';
-import { type DirectoryOptions, openDirectoryTarget } from './directory-target.ts';
+import type { DirectoryOptions } from './directory-target.ts';
 import type { BatchLimits } from './line-batches.ts';
 import { openServerTarget } from './server-target.ts';
 import type { ImportTarget, TargetTable } from './target.ts';
 
-export const DEFAULT_URL = 'http://127.0.0.1:8000';
 const DEFAULT_BATCH_ROWS = 10_000;
 const MOST_BATCH_ROWS = 1_000_000;
 /** Bodies stay well under the server's default limit of 64 MB. */
@@ -53,9 +53,12 @@ export interface ImportFlags extends TargetFlags {
 }
 
 /** Opens what the flags name. Throws UsageError, ConfigError, or what the target says. */
-export function openTarget(flags: TargetFlags, world: World): Promise<ImportTarget> {
+export async function openTarget(flags: TargetFlags, world: World): Promise<ImportTarget> {
   const table = tableOf(flags);
-  if (flags.data !== undefined) return openDirectoryTarget(directoryOptions(flags.data, flags, table, world));
+  if (flags.data !== undefined) {
+    const options = directoryOptions(flags.data, flags, table, world);
+    return (await import('./directory-target.ts')).openDirectoryTarget(options);
+  }
   if (flags.maxMembers !== undefined) throw new UsageError('--max-members needs --data: a server has its own limit.');
   return openServerTarget({
     url: urlOf(flags.url ?? DEFAULT_URL),
@@ -89,15 +92,6 @@ function tableOf(flags: TargetFlags): TargetTable {
   const bucketSeconds = integerFlag('--bucket-seconds', flags.bucketSeconds, 1, 2 ** 40);
   if (bucketSeconds !== undefined && !create) throw new UsageError('--bucket-seconds needs --create-table.');
   return { name, create, bucketSeconds };
-}
-
-/** Without a slash at its end. Throws UsageError. */
-export function urlOf(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || !['http:', 'https:'].includes(url.protocol)) {
-    throw new UsageError(`--url is ${JSON.stringify(text)}, but it takes an address such as ${DEFAULT_URL}.`);
-  }
-  return url.origin + url.pathname.replace(/\/+$/, '');
 }
 
 export function batchLimits(flags: ImportFlags): BatchLimits {

@@ -30,7 +30,7 @@ export async function lookIntoParquet(source: Source, flags: RowFlags): Promise<
         const batches = (limits: BatchLimits, from: Position, nodes: NodeNames | undefined) => {
           const shown = (cells: readonly unknown[]) =>
             jsonText(Object.fromEntries(sample.names.map((name, place) => [name, cells[place]])));
-          const form = { lineOf: rowEdges(planned.rows, nodes), kept: (cells: readonly unknown[]) => cells, shown };
+          const form = { edgeOf: rowEdges(planned.rows, nodes), kept: (cells: readonly unknown[]) => cells, shown };
           return parquetBatches(path, sample.names, new RowBatches(limits, from, form, nodes), from);
         };
         return { ...planned, batches };

@@ -1,18 +1,21 @@
-// Gathers the edges that rows became in batches, as lines of JSON that know the rows they were made from.
+// Gathers the edges that rows became in batches that know the rows they were made from.
 
+import type { EdgeInput } from '../../engine/types.ts';
 import { reasonOf } from './edge-line.ts';
 import type { BatchLimits, LineBatch, NamedNode, Position } from './line-batches.ts';
 
 const NEWLINE = 10;
 const NO_NAMES = { take: (): readonly NamedNode[] => [] };
 
-/** How rows of a format become lines, and how they are shown. */
+/** How rows of a format become edges, and how they are shown. */
 export interface RowForm<Row, Kept> {
   /** Throws what is wrong with the row. */
-  lineOf(row: Row): string;
+  edgeOf(row: Row): EdgeInput;
   /** What is held of a row until its batch is stored. */
   kept(row: Row): Kept;
   shown(kept: Kept): string;
+  /** Of a row; left out: those of its edge, about. */
+  bytesOf?(row: Row): number;
 }
 
 export class RowBatches<Row, Kept> {
@@ -20,8 +23,9 @@ export class RowBatches<Row, Kept> {
   readonly #form: RowForm<Row, Kept>;
   readonly #names: { take(): readonly NamedNode[] };
   #from: Position;
-  #texts: string[] = [];
-  #characters = 0;
+  #nextLine = 1;
+  #bytes = 0;
+  #edges: (EdgeInput | undefined)[] = [];
   #offsets: number[] = [];
   #lines: number[] = [];
   #rows: Kept[] = [];
@@ -41,53 +45,132 @@ export class RowBatches<Row, Kept> {
 
   /** `line`: on which the row begins; `offset` and `nextLine`: where the input goes on. Gives a batch that is full. */
   add(row: Row, line: number, offset: number, nextLine: number): LineBatch | undefined {
-    let text = '';
+    let edge: EdgeInput | undefined;
     try {
-      text = this.#form.lineOf(row);
+      edge = this.#form.edgeOf(row);
     } catch (error) {
-      this.#faults.set(this.#texts.length, reasonOf(error));
+      this.#faults.set(this.#edges.length, reasonOf(error));
     }
-    this.#texts.push(text);
-    this.#characters += text.length;
+    this.#edges.push(edge);
+    this.#bytes += this.#form.bytesOf?.(row) ?? bytesOf(edge);
     this.#rows.push(this.#form.kept(row));
     this.#lines.push(line);
     this.#offsets.push(offset);
     this.#nextLine = nextLine;
     const { rows, bytes } = this.#limits;
-    return this.#texts.length >= rows || this.#characters >= bytes ? this.take() : undefined;
+    return this.#edges.length >= rows || this.#bytes >= bytes ? this.take() : undefined;
   }
-
-  #nextLine = 1;
 
   /** Undefined: there is nothing. */
   take(): LineBatch | undefined {
-    if (this.#texts.length === 0) return undefined;
-    const bytes = Buffer.from(`${this.#texts.join('\n')}\n`);
-    const ends: number[] = [];
-    for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) ends.push(at);
-    const [offsets, lines, rows, from] = [this.#offsets, this.#lines, this.#rows, this.#from];
-    const next: Position = { offset: offsets[offsets.length - 1]!, line: this.#nextLine };
+    if (this.#edges.length === 0) return undefined;
+    const next: Position = { offset: this.#offsets[this.#offsets.length - 1]!, line: this.#nextLine };
     const { shown } = this.#form;
-    const batch: LineBatch = {
-      bytes,
-      ends,
-      firstLine: lines[0]!,
-      tooLong: false,
-      after: (index) => ({
-        offset: index < 0 ? from.offset : offsets[index]!,
-        line: lines[index + 1] ?? next.line,
-      }),
-      original: (index) => shown(rows[index]!),
+    const batch = new RowBatch({
+      edges: this.#edges,
+      from: this.#from,
+      next,
+      offsets: this.#offsets,
+      lines: this.#lines,
+      rows: this.#rows,
+      shown,
       faults: this.#faults,
       names: this.#names.take(),
-    };
+    });
     this.#from = next;
-    this.#texts = [];
-    this.#characters = 0;
+    this.#bytes = 0;
+    this.#edges = [];
     this.#offsets = [];
     this.#lines = [];
     this.#rows = [];
     this.#faults = new Map();
     return batch;
   }
+}
+
+interface RowBatchParts<Kept> extends Pick<LineBatch, 'faults' | 'names'> {
+  readonly edges: readonly (EdgeInput | undefined)[];
+  readonly from: Position;
+  readonly next: Position;
+  readonly offsets: readonly number[];
+  readonly lines: readonly number[];
+  readonly rows: readonly Kept[];
+  shown(kept: Kept): string;
+}
+
+class RowBatch<Kept> implements LineBatch {
+  readonly tooLong = false;
+  readonly count: number;
+  #parts: RowBatchParts<Kept>;
+  #text: { bytes: Buffer; ends: number[] } | undefined;
+
+  constructor(parts: RowBatchParts<Kept>) {
+    this.#parts = parts;
+    this.count = parts.edges.length;
+  }
+
+  get edges(): readonly (EdgeInput | undefined)[] {
+    return this.#parts.edges;
+  }
+
+  get faults(): LineBatch['faults'] {
+    return this.#parts.faults;
+  }
+
+  get names(): LineBatch['names'] {
+    return this.#parts.names;
+  }
+
+  get firstLine(): number {
+    return this.#parts.lines[0]!;
+  }
+
+  get bytes(): Buffer {
+    return this.#written().bytes;
+  }
+
+  get ends(): readonly number[] {
+    return this.#written().ends;
+  }
+
+  /** Lines are written only where they are sent as such. */
+  #written(): { bytes: Buffer; ends: number[] } {
+    if (this.#text !== undefined) return this.#text;
+    const lines = this.#parts.edges.map((edge) => (edge === undefined ? '' : JSON.stringify(edge)));
+    const bytes = Buffer.from(`${lines.join('\n')}\n`);
+    const ends: number[] = [];
+    for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) ends.push(at);
+    this.#text = { bytes, ends };
+    return this.#text;
+  }
+
+  after(index: number): Position {
+    const { offsets, lines, from, next } = this.#parts;
+    return { offset: index < 0 ? from.offset : offsets[index]!, line: lines[index + 1] ?? next.line };
+  }
+
+  original(index: number): string {
+    return this.#parts.shown(this.#parts.rows[index]!);
+  }
+
+  content(): string | Uint8Array {
+    const { rows, from } = this.#parts;
+    return typeof rows[0] === 'string' ? `${from.offset}\n${rows.join('')}` : this.bytes;
+  }
+
+  release(): void {
+    this.#parts = { ...this.#parts, edges: [], rows: [], faults: undefined };
+    this.#text = undefined;
+  }
+}
+
+/** Of the line that an edge becomes, about. */
+function bytesOf(edge: EdgeInput | undefined): number {
+  if (edge === undefined) return 0;
+  let bytes = 32 + 12 * edge.members.length;
+  for (const name in edge.properties) {
+    const value = edge.properties[name];
+    bytes += name.length + (typeof value === 'string' ? value.length : 12);
+  }
+  return bytes;
 }

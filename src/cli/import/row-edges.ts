@@ -1,34 +1,63 @@
-// One row of a file to the JSON line of its edge, as the plan says.
+// One row of a file to its edge, as the plan says.
 
+import type { EdgeInput, PropertyValue } from '../../engine/types.ts';
 import { HedgerowError } from '../../errors.ts';
 import { propertyOf } from './cell-types.ts';
 import type { NodeNames } from './node-names.ts';
+import { plainInteger } from './plain-integer.ts';
 import { partsOf, type RowPlan } from './row-plan.ts';
 import { secondsOf } from './times.ts';
 
 const INTEGER = /^[+-]?\d{1,16}$/;
+/** Half of a surrogate pair: no text that UTF-8 can hold. */
+const LONE_SURROGATE = /\p{Surrogate}/u;
 
-/** Gives the line of a row, or throws a HedgerowError that says what is wrong with it. `names`: where the plan has nodes with names. */
-export function rowEdges(plan: RowPlan, names: NodeNames | undefined): (cells: readonly unknown[]) => string {
-  const { time, members, properties } = plan;
+/** Gives the edge of a row, or throws a HedgerowError that says what is wrong with it. `names`: where the plan has nodes with names. */
+export function rowEdges(plan: RowPlan, names: NodeNames | undefined): (cells: readonly unknown[]) => EdgeInput {
+  const { time, members } = plan;
   const timeName = plan.names[time.index]!;
-  const keys = properties.map(({ name }) => JSON.stringify(name));
+  // Without a prototype where a column may be called `__proto__`; it is slower.
+  const isOdd = plan.properties.some(({ name }) => name in {});
   return (cells) => {
-    if (cells.length !== plan.names.length)
-      throw fault(`The row has ${cells.length} cells, but the header names ${plan.names.length} columns.`);
-    const seconds = secondsOf(cells[time.index], time.format, timeName);
-    const nodes: number[] = [];
-    for (const index of members.indexes) addNodes(nodes, cells[index], plan, index, names, seconds);
+    if (cells.length !== plan.names.length) throw countFault(cells.length, plan.names.length);
+    const event_ts = secondsOf(cells[time.index], time.format, timeName);
+    const nodes = (names === undefined && plainNodes(cells, members.indexes)) || [];
+    if (nodes.length === 0)
+      for (const index of members.indexes) addNodes(nodes, cells[index], plan, index, names, event_ts);
     if (nodes.length === 0) throw fault('The row names no node; an edge joins at least one.');
-    let text = '';
-    for (let i = 0; i < properties.length; i++) {
-      const { index, name, type } = properties[i]!;
-      const value = propertyOf(cells[index], name, type);
-      if (value !== null) text += `${text === '' ? '' : ','}${keys[i]!}:${JSON.stringify(value)}`;
-    }
-    const head = `{"event_ts":${seconds},"members":[${nodes.join(',')}]`;
-    return text === '' ? `${head}}` : `${head},"properties":{${text}}}`;
+    const properties = propertiesOf(cells, plan, isOdd);
+    return properties === undefined ? { event_ts, members: nodes } : { event_ts, members: nodes, properties };
   };
+}
+
+function propertiesOf(
+  cells: readonly unknown[],
+  plan: RowPlan,
+  isOdd: boolean,
+): Record<string, PropertyValue> | undefined {
+  let properties: Record<string, PropertyValue> | undefined;
+  for (const { index, name, type } of plan.properties) {
+    const value = propertyOf(cells[index], name, type);
+    if (value === null) continue;
+    if (typeof value === 'string' && LONE_SURROGATE.test(value))
+      throw fault(`${name} is no valid text: it holds half of a surrogate pair.`);
+    properties ??= isOdd ? Object.create(null) : {};
+    // As in JSON: -0 is 0.
+    properties![name] = typeof value === 'number' ? value + 0 : value;
+  }
+  return properties;
+}
+
+/** Where every cell is one plain integer; undefined otherwise. */
+function plainNodes(cells: readonly unknown[], indexes: readonly number[]): number[] | undefined {
+  const nodes = new Array<number>(indexes.length);
+  for (let i = 0; i < indexes.length; i++) {
+    const cell = cells[indexes[i]!];
+    const node = typeof cell === 'string' ? plainInteger(cell) : -1;
+    if (node < 0) return undefined;
+    nodes[i] = node;
+  }
+  return nodes;
 }
 
 function addNodes(
@@ -50,12 +79,16 @@ function addNodes(
     const text = String(part ?? '').trim();
     if (text === '') continue;
     if (names !== undefined) nodes.push(names.numberOf(text, seconds));
-    else if (INTEGER.test(text) && Number.isSafeInteger(Number(text))) nodes.push(Number(text));
+    else if (INTEGER.test(text) && Number.isSafeInteger(Number(text))) nodes.push(Number(text) + 0);
     else
       throw fault(
         `${columns[index]} holds ${JSON.stringify(text.slice(0, 40))}, but nodes are integers here; --member-ids name gives names numbers.`,
       );
   }
+}
+
+function countFault(cells: number, columns: number): HedgerowError {
+  return fault(`The row has ${cells} cells, but the header names ${columns} columns.`);
 }
 
 function fault(message: string): HedgerowError {

@@ -18,7 +18,10 @@ export function plannedRows(sample: Sample, flags: RowFlags, known: readonly Tab
     columns: columns.map(({ name, type }) => ({ name, type })),
     named: rows.members.named,
     notes: notesOf(rows),
-    firstEdges: (names) => shownEdges(sample.rows, rowEdges(rows, names)),
+    firstEdges: (names) => {
+      const edgeOf = rowEdges(rows, names);
+      return shownEdges(sample.rows, (row) => JSON.stringify(edgeOf(row)));
+    },
   };
 }
 

@@ -49,7 +49,9 @@ export interface RowPlan {
 }
 
 const TIME_NAMES = ['event_ts', 'timestamp', 'ts', 'time', 'datetime', 'date', 'created_at'];
+/** Without a prototype: a column may be called constructor. */
 export const BUILT_IN: Readonly<Record<string, ColumnType>> = {
+  __proto__: null as never,
   weight: 'REAL',
   mean_dist_m: 'REAL',
   formation: 'TEXT',
@@ -81,7 +83,10 @@ export function planRows(sample: Sample, flags: RowFlags, known: readonly TableC
       known.find((one) => one.name.toLowerCase() === column.toLowerCase())?.type ?? BUILT_IN[column.toLowerCase()];
     properties.push({ index, name: column, type: type ?? flags.types.get(name) ?? typeOf(sample, index) });
   }
-  const format = flags.tsFormat ?? guessTimeFormat(cells(timeIndex));
+  // The service's own name, and unit: an export with times far in the future is no file of milliseconds.
+  const isOwn = names[timeIndex]!.toLowerCase() === 'event_ts';
+  const guessed = guessTimeFormat(cells(timeIndex));
+  const format = flags.tsFormat ?? (isOwn && guessed === 'ms' ? 's' : guessed);
   const named =
     flags.memberIds === undefined
       ? indexes.some((index) => hasNames(cells(index), separator))

@@ -155,7 +155,7 @@ export class ImportRun implements Intake {
     const { state } = progress;
     await progress.note({
       number: number + 1,
-      position: batch.after(stopsHere ? this.#badIndex - 1 : batch.ends.length - 1),
+      position: batch.after(stopsHere ? this.#badIndex - 1 : batch.count - 1),
       inserted: state.inserted + rows!,
       rejected: state.rejected + (stopsHere ? 0 : rejects.length),
       rejectBytes: rejectBytes ?? (await files.bytesOf(path)),

@@ -126,7 +126,7 @@ class ServerTarget implements ImportTarget {
   #check(batch: LineBatch, stopAtFirst: boolean, only: readonly number[] | undefined): CheckedLines {
     const kept: number[] = [];
     const refused: CheckedLines['refused'] = [];
-    const count = only === undefined ? batch.ends.length : only.length;
+    const count = only === undefined ? batch.count : only.length;
     for (let i = 0; i < count; i++) {
       const index = only === undefined ? i : only[i]!;
       try {
@@ -219,7 +219,7 @@ function isSame(name: string, other: string): boolean {
 
 /** The bytes of these lines; without a copy when they are all of the batch. */
 function bodyOf(batch: LineBatch, lines: readonly number[]): Uint8Array {
-  if (lines.length === batch.ends.length) return batch.bytes;
+  if (lines.length === batch.count) return batch.bytes;
   return Buffer.concat(lines.map((index) => batch.bytes.subarray(startOf(batch, index), batch.ends[index]! + 1)));
 }
 

@@ -1,6 +1,7 @@
 // Times as files have them, to the whole seconds since 1970 of an edge.
 
 import { HedgerowError } from '../../errors.ts';
+import { plainInteger } from './plain-integer.ts';
 
 export const TIME_FORMATS = ['s', 'ms', 'iso'] as const;
 export type TimeFormat = (typeof TIME_FORMATS)[number];
@@ -24,10 +25,14 @@ export function guessTimeFormat(cells: readonly unknown[]): TimeFormat {
 
 /** Rounded down. Throws `invalid_input`. */
 export function secondsOf(cell: unknown, format: TimeFormat, name: string): number {
+  if (format === 's' && typeof cell === 'string') {
+    const seconds = plainInteger(cell);
+    if (seconds >= 0) return seconds;
+  }
   if (cell === null || cell === undefined || cell === '') throw fault(`${name} is missing.`);
   const seconds =
     cell instanceof Date ? cell.getTime() / 1000 : format === 'iso' ? isoSeconds(String(cell)) : numberOf(cell, format);
-  const whole = Math.floor(seconds);
+  const whole = Math.floor(seconds) + 0;
   if (Number.isSafeInteger(whole)) return whole;
   const shown = JSON.stringify(String(cell).slice(0, 40));
   const what = { s: 'seconds since 1970', ms: 'milliseconds since 1970', iso: 'a time such as 2024-05-01T12:30:00Z' }[

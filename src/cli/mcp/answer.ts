@@ -25,9 +25,19 @@ export async function answerOf(
   } catch (error) {
     signal.throwIfAborted();
     const statement = typeof given?.statement === 'string' ? given.statement : '';
-    const text = errorText(error, statement).trimEnd();
+    const text = forTools(errorText(error, statement).trimEnd());
     return { content: [{ type: 'text', text }], structuredContent: factsOf(error, text), isError: true };
   }
+}
+
+/** Sentences of the service name its routes; here there are tools. */
+const ROUTES: readonly [route: string, instead: string][] = [
+  ['GET /v1/tables lists them', 'list_tables lists them'],
+  ['GET /v1/rules lists them', 'list_rules lists them'],
+];
+
+function forTools(text: string): string {
+  return ROUTES.reduce((sentence, [route, instead]) => sentence.replaceAll(route, instead), text);
 }
 
 function factsOf(error: unknown, text: string): Record<string, unknown> {

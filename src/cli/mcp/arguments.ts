@@ -1,5 +1,6 @@
 // Schemas of arguments that several tools take.
 
+import { refusal } from '../../errors.ts';
 import { described, integer, integerFrom, tableName, text, v } from '../../http/schema.ts';
 
 export const DEFAULT_ROWS = 50;
@@ -10,7 +11,16 @@ export const object = <E extends v.ObjectEntries>(entries: E) => v.strictObject(
 
 export const oneTable = () => described(tableName(), 'Name of the table, as list_tables shows it.');
 export const someTable = () =>
-  v.optional(described(tableName(), 'Name of the table, as list_tables shows it. Default: the primary table.'));
+  v.optional(
+    described(
+      tableName(),
+      'Name of the table, as list_tables shows it. Default: the primary table, which may be empty; name the one you mean.',
+    ),
+  );
+
+/** An object of values by name. */
+export const values = (sentence: string) =>
+  v.optional(described(v.record(text(), v.unknown(), 'must be an object'), sentence), {});
 
 export const rowLimit = (what: string, usual: number = DEFAULT_ROWS) =>
   v.optional(
@@ -26,4 +36,42 @@ export const cursor = () =>
     described(text(), 'next_cursor of the answer before, with the same other arguments: the page that follows.'),
   );
 
-export const seconds = (sentence: string) => described(integer(), sentence);
+const MOMENT_MESSAGE = 'must be an integer (epoch seconds) or a time in UTC such as 2024-01-03 or 2024-01-03T10:00:00Z';
+const DAY_SECONDS = 86_400;
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
+const TIME = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2})?(Z|[+-]\d{2}:\d{2})?$/;
+
+/** Models are poor at epoch seconds: what `secondsOf` reads is taken too. */
+export const moment = (sentence: string) =>
+  described(
+    v.union([integer(), text()], MOMENT_MESSAGE),
+    `${sentence} Epoch seconds, or a time in UTC such as 2024-01-03T10:00:00Z; a date alone means the whole day.`,
+  );
+
+/** Epoch seconds; a date alone is its first second, or its last one. Throws `invalid_input`. */
+export function secondsOf(given: number | string, name: string, end: 'first' | 'last'): number {
+  if (typeof given === 'number') return given;
+  const text = given.trim().replace(' ', 'T');
+  const isDate = DATE.test(text);
+  const hasZone = /(Z|[+-]\d{2}:\d{2})$/.test(text);
+  const ms = isDate || TIME.test(text) ? Date.parse(isDate || hasZone ? text : `${text}Z`) : Number.NaN;
+  if (Number.isNaN(ms)) {
+    const errors = [{ loc: ['arguments', name], msg: MOMENT_MESSAGE }];
+    throw refusal('invalid_input', `${name} ${MOMENT_MESSAGE}.`, { errors });
+  }
+  return Math.floor(ms / 1000) + (isDate && end === 'last' ? DAY_SECONDS - 1 : 0);
+}
+
+interface GivenWindow {
+  start_ts?: number | string | undefined;
+  end_ts?: number | string | undefined;
+}
+
+/** Throws `invalid_input`, also when the window is the wrong way round: that is a slip, not a search for nothing. */
+export function windowOf({ start_ts, end_ts }: GivenWindow): { start_ts?: number; end_ts?: number } {
+  const start = start_ts === undefined ? undefined : secondsOf(start_ts, 'start_ts', 'first');
+  const end = end_ts === undefined ? undefined : secondsOf(end_ts, 'end_ts', 'last');
+  if (start !== undefined && end !== undefined && start > end)
+    throw refusal('invalid_input', `start_ts ${start} must not be after end_ts ${end}.`);
+  return { ...(start === undefined ? {} : { start_ts: start }), ...(end === undefined ? {} : { end_ts: end }) };
+}

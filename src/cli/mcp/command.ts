@@ -1,18 +1,19 @@
 // `hedgerow mcp`: offers a database to a language model as tools of the Model Context Protocol, over standard input and output.
 
 import type { Readable, Writable } from 'node:stream';
-import { VERSION } from '../../app.ts';
 import { HedgerowApiError } from '../../client/index.ts';
+import { VERSION } from '../../version.ts';
 import { errorText } from '../query/error-text.ts';
 import type { RunnerFlags } from '../query/options.ts';
 import { reportFailure, type World } from '../world.ts';
 import { answerOf } from './answer.ts';
+import { Places } from './call-places.ts';
 import { openPlace } from './place.ts';
 import { REASONING_TOOLS } from './reasoning-tools.ts';
 import { ROW_TOOLS } from './row-tools.ts';
 import { loadSdk, type Offer } from './sdk.ts';
 import { descriptionOf, TABLE_TOOLS } from './table-tools.ts';
-import type { Toolbox } from './tool.ts';
+import { shownTool, type Toolbox } from './tool.ts';
 
 export interface McpFlags extends RunnerFlags {
   allowWrites?: boolean | undefined;
@@ -20,7 +21,7 @@ export interface McpFlags extends RunnerFlags {
 
 const TOOLS = [...TABLE_TOOLS, ...ROW_TOOLS, ...REASONING_TOOLS];
 
-const INSTRUCTIONS = `Hedgerow is a temporal hypergraph database. A row of a table is a hyperedge: a moment (event_ts, epoch seconds), a set of members (integer node ids) and properties (weight, mean_dist_m, formation, user columns). Begin with list_tables and describe_table. Take range and node for plain reads, query for everything else, run_measure for the structure of the whole, reason for facts that follow from rules, with proofs. Answers are cut to what can be read: a hint says how to get the rest.`;
+const INSTRUCTIONS = `Hedgerow is a temporal hypergraph database. A row of a table is a hyperedge: a moment (event_ts, epoch seconds UTC), a set of members (integer node ids; nodes have no other record) and properties (weight, mean_dist_m, formation, user columns). Begin with list_tables and describe_table. Take range for a time window, node for one node, query for everything else about rows, run_measure for the structure of the whole (who is central, which groups there are, how busy it is when), reason for facts that follow from rules, with proofs, ask for an answer in words. Answers are cut to what can be read: more and hint say how to get the rest.`;
 
 /** Where the descriptions of tables stand as resources. */
 const TABLE_URI = 'hedgerow://tables/';
@@ -49,12 +50,15 @@ export async function mcpCommand(flags: McpFlags, world: World): Promise<number>
 
 function offerOf(toolbox: Toolbox): Offer {
   const { client, allowWrites } = toolbox;
+  const places = new Places();
+  const tools = TOOLS.filter(({ writes }) => allowWrites || writes !== true);
   return {
     name: 'hedgerow',
     version: VERSION,
     instructions: INSTRUCTIONS,
-    tools: TOOLS.filter(({ writes }) => allowWrites || !writes),
-    call: (tool, given, signal) => answerOf(tool, given, toolbox, signal),
+    tools,
+    shown: tools.map((one) => shownTool(one, allowWrites)),
+    call: (tool, given, signal) => places.run(() => answerOf(tool, given, toolbox, signal), signal),
     resources: (signal) =>
       plainly(async () => {
         const tables = await client.tables.list({ signal });

@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import type { Principal } from '../../access/principal.ts';
-import { roomsOf, VERSION } from '../../app.ts';
+import { roomsOf } from '../../app.ts';
 import { HedgerowClient } from '../../client/index.ts';
 import type { Config } from '../../config.ts';
 import type { Database } from '../../engine/index.ts';
@@ -13,9 +13,10 @@ import { MEGABYTE } from '../../limits.ts';
 import { createLogger } from '../../observe/log.ts';
 import { UNOBSERVED } from '../../observe/observer.ts';
 import { routes } from '../../routes/index.ts';
-import { DEFAULT_URL, urlOf } from '../import/options.ts';
+import { VERSION } from '../../version.ts';
 import { openDirectory } from '../query/directory-runner.ts';
 import type { RunnerFlags } from '../query/options.ts';
+import { DEFAULT_URL, urlOf } from '../server-address.ts';
 import { UsageError, type World } from '../world.ts';
 
 export interface Place {

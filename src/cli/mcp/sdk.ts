@@ -2,7 +2,8 @@
 
 import type { Readable, Writable } from 'node:stream';
 import type { ToolAnswer } from './answer.ts';
-import type { Tool } from './tool.ts';
+import type { ShownTool, Tool } from './tool.ts';
+import { LineTransport } from './transport.ts';
 
 export const SDK_PACKAGE = '@modelcontextprotocol/sdk';
 
@@ -13,6 +14,7 @@ export interface Offer {
   /** For the model: what this server is about. */
   instructions: string;
   tools: readonly Tool[];
+  shown: readonly ShownTool[];
   /** Rejects only when the signal is aborted. */
   call(tool: Tool, given: Record<string, unknown> | undefined, signal: AbortSignal): Promise<ToolAnswer>;
   resources(signal: AbortSignal): Promise<Resource[]>;
@@ -41,9 +43,8 @@ export async function loadSdk(): Promise<Sdk> {
     // Not written in place: a machine without the package shall still load this file.
     const from = (path: string): Promise<unknown> => import(`${SDK_PACKAGE}/${path}`);
     const server = (await from('server/index.js')) as typeof import('@modelcontextprotocol/sdk/server/index.js');
-    const stdio = (await from('server/stdio.js')) as typeof import('@modelcontextprotocol/sdk/server/stdio.js');
     const types = (await from('types.js')) as typeof import('@modelcontextprotocol/sdk/types.js');
-    return sdkOf(server, stdio, types);
+    return sdkOf(server, types);
   } catch (error) {
     if ((error as { code?: string }).code !== 'ERR_MODULE_NOT_FOUND') throw error;
     throw new Error(
@@ -54,20 +55,18 @@ export async function loadSdk(): Promise<Sdk> {
 
 function sdkOf(
   { Server }: typeof import('@modelcontextprotocol/sdk/server/index.js'),
-  { StdioServerTransport }: typeof import('@modelcontextprotocol/sdk/server/stdio.js'),
   types: typeof import('@modelcontextprotocol/sdk/types.js'),
 ): Sdk {
-  const { ErrorCode, McpError } = types;
   return {
     async serve(offer, input, output) {
-      const { name, version, instructions, tools } = offer;
+      const { name, version, instructions, tools, shown } = offer;
       const server = new Server({ name, version }, { capabilities: { tools: {}, resources: {} }, instructions });
-      server.setRequestHandler(types.ListToolsRequestSchema, async () => ({ tools: tools.map(shownTool) }));
+      server.setRequestHandler(types.ListToolsRequestSchema, async () => ({ tools: [...shown] }));
       server.setRequestHandler(types.CallToolRequestSchema, async ({ params }, { signal }) => {
         const tool = tools.find((one) => one.name === params.name);
         if (tool !== undefined) return offer.call(tool, params.arguments, signal);
         const names = tools.map((one) => one.name).join(', ');
-        throw new McpError(ErrorCode.InvalidParams, `There is no tool ${params.name}; there are ${names}.`);
+        throw failure(types.ErrorCode.InvalidParams, `There is no tool ${params.name}; there are ${names}.`);
       });
       server.setRequestHandler(types.ListResourcesRequestSchema, async (_request, { signal }) => ({
         resources: await offer.resources(signal),
@@ -75,26 +74,19 @@ function sdkOf(
       server.setRequestHandler(types.ReadResourceRequestSchema, async ({ params: { uri } }, { signal }) => {
         const text = await offer.read(uri, signal);
         if (text !== undefined) return { contents: [{ uri, mimeType: 'application/json', text }] };
-        throw new McpError(RESOURCE_NOT_FOUND, `There is no resource ${uri}; resources/list shows those there are.`);
+        throw failure(RESOURCE_NOT_FOUND, `There is no resource ${uri}; resources/list shows those there are.`);
       });
       const ended = new Promise<void>((resolve) => {
         server.onclose = resolve;
       });
-      const close = (): Promise<void> => server.close();
-      // The transport does not look for the end of its input.
-      for (const event of ['end', 'close'] as const) input.once(event, () => void close());
-      await server.connect(new StdioServerTransport(input, output));
-      return { ended, close };
+      const isMessage = (value: unknown): boolean => types.JSONRPCMessageSchema.safeParse(value).success;
+      await server.connect(new LineTransport(input, output, isMessage));
+      return { ended, close: () => server.close() };
     },
   };
 }
 
-function shownTool({ name, title, description, inputSchema, writes }: Tool) {
-  return {
-    name,
-    title,
-    description,
-    inputSchema: inputSchema as { type: 'object' },
-    annotations: { title, readOnlyHint: !writes, destructiveHint: false, openWorldHint: false },
-  };
+/** An error with a code of the protocol. Those of the SDK say the code in the sentence once more. */
+function failure(code: number, sentence: string): Error {
+  return Object.assign(new Error(sentence), { code });
 }

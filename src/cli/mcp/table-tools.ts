@@ -35,13 +35,23 @@ export async function descriptionOf(client: HedgerowClient, name: string, signal
     { signal },
   );
   const sample = await client.query.run(`MATCH (e:\`${table.name}\`) RETURN * LIMIT ${SAMPLE_ROWS}`, {}, { signal });
+  const { first_ts, last_ts } = times.rows[0]!;
   return {
     ...table,
     built_in_columns: BUILT_IN,
     indexes: indexes.map(({ column }) => column),
-    ...times.rows[0],
+    first_ts,
+    first_time: timeText(first_ts),
+    last_ts,
+    last_time: timeText(last_ts),
     sample: fitting(sample.rows),
   };
+}
+
+/** Null: there is none, or none that the calendar knows. */
+function timeText(seconds: unknown): string | null {
+  const date = new Date(typeof seconds === 'number' ? seconds * 1000 : Number.NaN);
+  return Number.isNaN(date.getTime()) ? null : date.toISOString().replace('.000Z', 'Z');
 }
 
 const BUILT_IN = [
@@ -56,7 +66,8 @@ const BUILT_IN = [
 const describeTable = tool({
   name: 'describe_table',
   title: 'Describe a table',
-  description: 'Columns, indexes, row count, first and last time of one table, and a few of its rows.',
+  description:
+    'Columns, indexes, row count, first and last time of one table, and a few of its rows. Look here before you write a statement: it names the columns and shows what values look like.',
   input: object({ table: oneTable() }),
   run: ({ table }, { client }, signal) => descriptionOf(client, table, signal),
 });
@@ -64,12 +75,16 @@ const describeTable = tool({
 const listRules = tool({
   name: 'list_rules',
   title: 'List rules',
-  description: 'The stored rules, from which reason derives facts.',
+  description:
+    'The stored rules, from which reason derives facts. "?Name" is a variable; a rule holds when everything under "if" does.',
   input: object({}),
   run: async (_input, { client }, signal) => {
     const { rules } = await client.rules.list({ signal });
     const shown = fitting(rules);
-    return { rules: await Promise.all(shown.slice(0, MOST_RULES).map(({ id }) => client.rules.get(id, { signal }))) };
+    const whole = await Promise.all(shown.slice(0, MOST_RULES).map(({ id }) => client.rules.get(id, { signal })));
+    const fit = fitting(whole);
+    const left = rules.length - fit.length;
+    return { rules: fit, ...(left > 0 ? { hint: `${left} more rules are stored.` } : {}) };
   },
 });
 

@@ -11,34 +11,60 @@ export interface Toolbox {
   readonly allowWrites: boolean;
 }
 
-export interface Tool {
+interface ToolFacts {
   readonly name: string;
   readonly title: string;
   /** For the model that chooses among tools. */
   readonly description: string;
-  /** Offered only where writes are allowed. */
-  readonly writes: boolean;
+  /** It does nothing but write: offered only where writes are allowed. */
+  readonly writes?: boolean;
+  /** It can write too: stands behind the description where writes are allowed. */
+  readonly writing?: string;
+  /** What it writes may change or remove what is there. */
+  readonly destroys?: boolean;
+}
+
+export interface Tool extends ToolFacts {
   /** JSON Schema of the arguments. */
   readonly inputSchema: Record<string, unknown>;
   /** Rejects with a HedgerowError or an error of the client; with the reason of the signal when it is aborted. */
   run(given: unknown, toolbox: Toolbox, signal: AbortSignal): Promise<object>;
 }
 
-interface ToolInput<S extends GenericSchema> {
-  name: string;
-  title: string;
-  description: string;
-  writes?: boolean;
+interface ToolInput<S extends GenericSchema> extends ToolFacts {
   input: S;
   run(input: InferOutput<S>, toolbox: Toolbox, signal: AbortSignal): Promise<object>;
 }
 
 /** Checks the arguments by the schema it shows. */
-export function tool<S extends GenericSchema>({ input, run, writes = false, ...rest }: ToolInput<S>): Tool {
+export function tool<S extends GenericSchema>({ input, run, ...facts }: ToolInput<S>): Tool {
   return {
-    ...rest,
-    writes,
+    ...facts,
     inputSchema: bodySchema(input),
     run: async (given, toolbox, signal) => run(check(input, given ?? {}, 'arguments'), toolbox, signal),
+  };
+}
+
+/** As the protocol lists it. */
+export interface ShownTool extends Record<string, unknown> {
+  name: string;
+  inputSchema: { type: 'object' };
+}
+
+export function shownTool(one: Tool, allowWrites: boolean): ShownTool {
+  const { name, title, description, writes, writing, destroys, inputSchema } = one;
+  const canWrite = allowWrites && (writes === true || writing !== undefined);
+  return {
+    name,
+    title,
+    description: canWrite && writing !== undefined ? `${description}\n${writing}` : description,
+    inputSchema: inputSchema as { type: 'object' },
+    annotations: {
+      title,
+      readOnlyHint: !canWrite,
+      destructiveHint: canWrite && destroys === true,
+      idempotentHint: !canWrite,
+      openWorldHint: false,
+    },
   };
 }

@@ -1,22 +1,14 @@
 // Runs statements in a data directory that no server has open.
 
-import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Config } from '../../config.ts';
 import { type Database, openDatabase } from '../../engine/index.ts';
 import { HedgerowError } from '../../errors.ts';
-import { valueAt } from '../../query/executor/vector.ts';
-import type { StatementResult } from '../../query/result.ts';
-import { type RunSlices, Statements } from '../../query/statements.ts';
-import { nodeFs } from '../../storage/node-fs.ts';
+import { EmbeddedStatements } from '../../query/embedded.ts';
 import { loadSettings } from '../config/load.ts';
 import type { World } from '../world.ts';
 import type { Parameters, Ran, Row, StatementRunner } from './runner.ts';
-
-/** Work goes on so long before signals are looked at. */
-const TURN_MS = 10;
-const SESSION = 'command line';
 
 /** Throws ConfigError, or what the directory says. A directory that is not there is not made. */
 export async function openDirectoryRunner(
@@ -26,16 +18,12 @@ export async function openDirectoryRunner(
 ): Promise<StatementRunner> {
   const { database, settings } = await openDirectory(data, config, world);
   const { copyRoot, transactionIdleSeconds } = settings;
-  const statements = new Statements({
+  const statements = new EmbeddedStatements({
     database,
-    now: () => Date.now(),
-    nowUs: () => world.now() * 1000,
-    newId: randomUUID,
     transactionIdleSeconds,
     copyRoot: copyRoot === undefined ? undefined : resolve(world.cwd, copyRoot),
-    fs: nodeFs,
   });
-  return new DirectoryRunner(database, statements, world.now);
+  return new DirectoryRunner(database, statements);
 }
 
 /** As `openDirectoryRunner`: the database, with the settings of its server. */
@@ -60,22 +48,15 @@ export async function openDirectory(
 
 class DirectoryRunner implements StatementRunner {
   readonly #database: Database;
-  readonly #statements: Statements;
-  readonly #now: () => number;
+  readonly #statements: EmbeddedStatements;
 
-  constructor(database: Database, statements: Statements, now: () => number) {
+  constructor(database: Database, statements: EmbeddedStatements) {
     this.#database = database;
     this.#statements = statements;
-    this.#now = now;
   }
 
-  async run(statement: string, parameters: Parameters, signal: AbortSignal): Promise<Ran> {
-    const result = await this.#statements.execute(this.#statements.prepare(statement), {
-      parameters,
-      session: SESSION,
-      slices: this.#slices(signal),
-    });
-    return { columns: result.columns, batches: this.#batches(result, signal), plan: () => result.plan() };
+  run(statement: string, parameters: Parameters, signal: AbortSignal): Promise<Ran> {
+    return this.#statements.begin(statement, parameters, { signal });
   }
 
   async *rows(
@@ -86,46 +67,8 @@ class DirectoryRunner implements StatementRunner {
     yield* (await this.run(statement, parameters, signal)).batches;
   }
 
-  async *#batches(result: StatementResult, signal: AbortSignal): AsyncGenerator<readonly Row[], void, undefined> {
-    const { columns, steps } = result;
-    let turnMs = this.#now();
-    try {
-      for (const chunk of steps) {
-        if (chunk !== null) {
-          yield Array.from({ length: chunk.count }, (_, row) =>
-            Object.fromEntries(columns.map((name, place) => [name, valueAt(chunk.items[place]!, row)])),
-          );
-        }
-        if (this.#now() - turnMs < TURN_MS) continue;
-        await turn(signal);
-        turnMs = this.#now();
-      }
-    } finally {
-      steps.return();
-      result.close();
-    }
-  }
-
-  #slices(signal: AbortSignal): RunSlices {
-    return async (step) => {
-      for (;;) {
-        await turn(signal);
-        const turnMs = this.#now();
-        do {
-          if (!step()) return;
-        } while (this.#now() - turnMs < TURN_MS);
-      }
-    };
-  }
-
   async close(): Promise<void> {
     this.#statements.close();
     await this.#database.close();
   }
-}
-
-/** Lets signals and timers through. Rejects with the reason of the signal. */
-async function turn(signal: AbortSignal): Promise<void> {
-  await new Promise((done) => setImmediate(done));
-  signal.throwIfAborted();
 }

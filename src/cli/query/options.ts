@@ -1,14 +1,11 @@
 // The flags of `hedgerow query` and `hedgerow shell`, checked.
 
 import { randomUUID } from 'node:crypto';
-import { DEFAULT_URL, urlOf } from '../import/options.ts';
+import { DEFAULT_URL, urlOf } from '../server-address.ts';
 import { UsageError, type World } from '../world.ts';
-import { openDirectoryRunner } from './directory-runner.ts';
+import { FORMATS, type Format } from './formats.ts';
 import type { Parameters, StatementRunner } from './runner.ts';
 import { ServerRunner } from './server-runner.ts';
-
-export const FORMATS = ['table', 'json', 'ndjson', 'csv'] as const;
-export type Format = (typeof FORMATS)[number];
 
 export interface RunnerFlags {
   url?: string | undefined;
@@ -18,14 +15,14 @@ export interface RunnerFlags {
 }
 
 /** Throws UsageError, ConfigError, or what the directory says. */
-export function openRunner(flags: RunnerFlags, world: World): Promise<StatementRunner> {
+export async function openRunner(flags: RunnerFlags, world: World): Promise<StatementRunner> {
   const { url, apiKey, data, config } = flags;
   if (data !== undefined) {
     if (url !== undefined) throw new UsageError('--data and --url exclude each other.');
-    return openDirectoryRunner(data, config, world);
+    return (await import('./directory-runner.ts')).openDirectoryRunner(data, config, world);
   }
   if (config !== undefined) throw new UsageError('--config needs --data: a server has its own settings.');
-  return Promise.resolve(new ServerRunner({ url: urlOf(url ?? DEFAULT_URL), apiKey, session: randomUUID() }));
+  return new ServerRunner({ url: urlOf(url ?? DEFAULT_URL), apiKey, session: randomUUID() });
 }
 
 /** For people a table, for programs JSON. Throws UsageError. */

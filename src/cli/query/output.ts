@@ -3,7 +3,7 @@
 import { csvLines } from '../../query/copy/csv-writer.ts';
 import { printable } from '../table-text.ts';
 import type { Output } from '../world.ts';
-import type { Format } from './options.ts';
+import type { Format } from './formats.ts';
 import { ResultTable } from './result-table.ts';
 import type { PlanFigures, Row, StatementRunner } from './runner.ts';
 

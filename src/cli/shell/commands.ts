@@ -1,6 +1,7 @@
 // The commands of the shell itself: lines that begin with a dot.
 
-import { FORMATS, jsonValue } from '../query/options.ts';
+import { FORMATS } from '../query/formats.ts';
+import { jsonValue } from '../query/options.ts';
 import { ResultTable } from '../query/result-table.ts';
 import type { Row } from '../query/runner.ts';
 import { printable } from '../table-text.ts';

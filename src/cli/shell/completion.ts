@@ -1,7 +1,7 @@
 // What a line may go on with: words of the language, tables, columns, functions, commands of the shell.
 
 import { FUNCTION_NAMES } from '../../query/binder/functions.ts';
-import { FORMATS } from '../query/options.ts';
+import { FORMATS } from '../query/formats.ts';
 
 export interface KnownTable {
   readonly name: string;

@@ -2,7 +2,7 @@
 
 import { BUILT_IN_COLUMNS } from '../../engine/columns.ts';
 import { errorText } from '../query/error-text.ts';
-import type { Format } from '../query/options.ts';
+import type { Format } from '../query/formats.ts';
 import { show } from '../query/output.ts';
 import type { PlanFigures, Row, StatementRunner } from '../query/runner.ts';
 import type { World } from '../world.ts';

@@ -2,9 +2,9 @@
 
 import { text } from 'node:stream/consumers';
 import { HedgerowApiError, HedgerowClient, HedgerowConnectionError } from '../../client/index.ts';
-import { DEFAULT_URL, urlOf } from '../import/options.ts';
 import { errorText } from '../query/error-text.ts';
 import { Cancelled } from '../query/runner.ts';
+import { DEFAULT_URL, urlOf } from '../server-address.ts';
 import { printable } from '../table-text.ts';
 import { reportFailure, UsageError, type World } from '../world.ts';
 import type { VirtualFlags } from './flags.ts';

@@ -1,6 +1,6 @@
 // How the commands of `hedgerow virtual` are called: their arguments, flags and help texts, as plain values.
 
-import { FORMATS } from '../query/options.ts';
+import { FORMATS } from '../query/formats.ts';
 import type { VirtualTaskName } from './tasks.ts';
 
 export interface VirtualUsage {

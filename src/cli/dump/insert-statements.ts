@@ -1,0 +1,69 @@
+// Rows of a table as INSERT statements, some hundred rows each, a row a line.
+
+import type { PropertyValue, TableItem } from '../../engine/types.ts';
+import { MAX_STATEMENT_LENGTH } from '../../query/limits.ts';
+import type { Row } from '../query/runner.ts';
+import { nameText, valueText } from './statement-values.ts';
+
+/** A statement is one commit. */
+const ROWS = 500;
+const CHARACTERS = 2 ** 18;
+
+type Columns = readonly Pick<TableItem['columns'][number], 'name' | 'type'>[];
+
+const BUILT_IN: Columns = [
+  { name: 'weight', type: 'REAL' },
+  { name: 'mean_dist_m', type: 'REAL' },
+  { name: 'formation', type: 'TEXT' },
+];
+
+/** The same rows in the same order give the same statements, however they come in batches. */
+export class InsertStatements {
+  readonly #head: string;
+  readonly #table: string;
+  readonly #columns: Columns;
+  #rows: string[] = [];
+  #characters = 0;
+  /** Taken so far. */
+  count = 0;
+
+  constructor({ name, columns }: Pick<TableItem, 'name' | 'columns'>) {
+    this.#table = name;
+    this.#columns = [...BUILT_IN, ...columns];
+    const names = ['event_ts', 'members', ...this.#columns.map((column) => nameText(column.name))];
+    this.#head = `INSERT INTO ${nameText(name)} (${names.join(', ')}) VALUES\n`;
+  }
+
+  /** The statements that are whole with these rows. Throws an Error for a row that no statement can hold. */
+  add(rows: readonly Row[]): string {
+    let text = '';
+    for (const row of rows) {
+      const line = this.#rowText(row);
+      if (this.#head.length + line.length >= MAX_STATEMENT_LENGTH)
+        throw new Error(
+          `The edge ${row.id} of ${this.#table} is longer than a statement can be (${MAX_STATEMENT_LENGTH} characters). Dump with --format ndjson or parquet.`,
+        );
+      if (this.#rows.length > 0 && this.#characters + line.length > CHARACTERS) text += this.end();
+      this.#rows.push(line);
+      this.#characters += line.length + 2;
+      this.count++;
+      if (this.#rows.length === ROWS) text += this.end();
+    }
+    return text;
+  }
+
+  /** The statement that is begun; empty when none is. */
+  end(): string {
+    if (this.#rows.length === 0) return '';
+    const text = `${this.#head}${this.#rows.join(',\n')};\n`;
+    this.#rows = [];
+    this.#characters = 0;
+    return text;
+  }
+
+  /** Null is written out: what is left out gets the default of its column. */
+  #rowText(row: Row): string {
+    const values = this.#columns.map(({ name, type }) => valueText((row[name] ?? null) as PropertyValue, type));
+    return `(${[String(row.event_ts), `[${(row.members as readonly number[]).join(', ')}]`, ...values].join(', ')})`;
+  }
+}

@@ -1,0 +1,43 @@
+// The tables and indexes of a database as the statements that make them.
+
+import type { TableItem } from '../../engine/types.ts';
+import type { DumpedIndex } from './definitions.ts';
+import { nameText, valueText } from './statement-values.ts';
+
+/** For `hedgerow shell`. Rules and virtual graphs are no statements: comments say where they are. */
+export function schemaStatements(tables: readonly TableItem[], indexes: readonly DumpedIndex[]): string {
+  const primary = tables.find((table) => table.primary);
+  const lines = [
+    '// The tables and indexes of a dump, as statements for hedgerow shell. Edges are in tables/, rules and virtual graphs in hedgerow-dump.json;',
+    '// hedgerow load makes all of it.',
+    ...tables.flatMap((table) => ['', ...tableStatements(table)]),
+    ...(indexes.length === 0 ? [] : ['']),
+    ...indexes.map(({ table, column }) => `CREATE INDEX ON ${nameText(table)} (${nameText(column)});`),
+  ];
+  if (primary !== undefined && primary.name !== 'hyperedges')
+    lines.splice(2, 0, `// The primary table is ${primary.name}: HEDGEROW_PRIMARY_TABLE=${primary.name} names it.`);
+  return `${lines.join('\n')}\n`;
+}
+
+/** Columns from the first one with a default on are added one by one: only so they can have one. */
+function tableStatements({ name, member_tables, bucket_seconds, compact_threshold, columns, primary }: TableItem) {
+  const table = nameText(name);
+  const first = primary ? 0 : columns.findIndex((column) => column.default !== undefined);
+  const plain = first < 0 ? columns : columns.slice(0, first);
+  const added = first < 0 ? [] : columns.slice(first);
+  const properties =
+    plain.length === 0
+      ? ''
+      : ` PROPERTIES (${plain.map((column) => `${nameText(column.name)} ${column.type}`).join(', ')})`;
+  // The primary table is there from the first start.
+  const create = `CREATE HYPEREDGE TABLE ${primary ? 'IF NOT EXISTS ' : ''}${table} (${member_tables.map(nameText).join(', ')})`;
+  return [
+    `${create}${properties} BUCKET_SECONDS ${bucket_seconds} COMPACT_THRESHOLD ${compact_threshold};`,
+    ...added.map((column) => `${addColumnStatement(name, column)};`),
+  ];
+}
+
+export function addColumnStatement(table: string, column: TableItem['columns'][number]): string {
+  const fallback = column.default === undefined ? '' : ` DEFAULT ${valueText(column.default, column.type)}`;
+  return `ALTER TABLE ${nameText(table)} ADD COLUMN ${nameText(column.name)} ${column.type}${fallback}`;
+}

@@ -1,0 +1,91 @@
+// Writes the edges of one table into the files of a dump.
+
+import { type FileHandle, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { TableItem } from '../../engine/types.ts';
+import { rowsOf, tableStatement } from '../export/command.ts';
+import { bytesOf, type Rows } from '../export/formats.ts';
+import { writeOutput } from '../export/output-file.ts';
+import type { RowSource } from '../export/rows.ts';
+import type { Row } from '../query/runner.ts';
+import type { Output } from '../world.ts';
+import { type DumpedFile, type DumpFormat, dumpedFile, edgesPath, nullsPath } from './dump-file.ts';
+import { InsertStatements } from './insert-statements.ts';
+
+/** `table`: with the columns that are dumped. */
+export async function writeTable(
+  dir: string,
+  format: DumpFormat,
+  source: RowSource,
+  table: TableItem,
+  { signal, stdout }: { signal: AbortSignal; stdout: Output },
+): Promise<DumpedFile[]> {
+  const tally = { rows: 0 };
+  const rows = await rowsOf(source, tableStatement(table.name), table, tally, signal);
+  const path = edgesPath(table.name, format);
+  if (format === 'statements') {
+    await writeOutput(statementBytes(rows.batches, table), join(dir, path), stdout);
+    return [await dumpedFile(dir, path, table.name, tally.rows)];
+  }
+  const aside = new AsideFile(join(dir, nullsPath(table.name)), table);
+  try {
+    await writeOutput(bytesOf(format, withoutNulls(rows, table, aside), ';'), join(dir, path), stdout);
+  } finally {
+    await aside.close();
+  }
+  const files = [await dumpedFile(dir, path, table.name, tally.rows - aside.rows)];
+  if (aside.rows > 0) files.push(await dumpedFile(dir, nullsPath(table.name), table.name, aside.rows));
+  return files;
+}
+
+async function* statementBytes(batches: Rows['batches'], table: TableItem): AsyncGenerator<Uint8Array> {
+  const statements = new InsertStatements(table);
+  for await (const batch of batches) {
+    const text = statements.add(batch);
+    if (text !== '') yield Buffer.from(text);
+  }
+  yield Buffer.from(statements.end());
+}
+
+/** The rows that an import makes the same again; the others, whose nulls would become defaults, go aside. */
+function withoutNulls({ columns, batches }: Rows, table: TableItem, aside: AsideFile): Rows {
+  const names = table.columns.flatMap(({ name, default: value }) => (value === undefined ? [] : [name]));
+  if (names.length === 0) return { columns, batches };
+  const hasNull = (row: Row) => names.some((name) => row[name] === null || row[name] === undefined);
+  async function* kept(): AsyncGenerator<readonly Row[], void, undefined> {
+    for await (const batch of batches) {
+      const others = batch.filter(hasNull);
+      if (others.length > 0) await aside.add(others);
+      yield others.length === 0 ? batch : batch.filter((row) => !hasNull(row));
+    }
+  }
+  return { columns, batches: kept() };
+}
+
+/** Made when the first row comes. */
+class AsideFile {
+  readonly #path: string;
+  readonly #statements: InsertStatements;
+  #file: FileHandle | undefined;
+
+  constructor(path: string, table: TableItem) {
+    this.#path = path;
+    this.#statements = new InsertStatements(table);
+  }
+
+  get rows(): number {
+    return this.#statements.count;
+  }
+
+  async add(rows: readonly Row[]): Promise<void> {
+    this.#file ??= await open(this.#path, 'wx');
+    await this.#file.appendFile(this.#statements.add(rows));
+  }
+
+  async close(): Promise<void> {
+    await this.#file?.appendFile(this.#statements.end());
+    await this.#file?.sync();
+    await this.#file?.close();
+    this.#file = undefined;
+  }
+}

@@ -1,0 +1,6 @@
+// The version of the package.
+
+import { readFileSync } from 'node:fs';
+
+/** src and dist both lie beside package.json. */
+export const VERSION: string = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version;
