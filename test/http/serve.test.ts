@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
 let dir: string;
@@ -24,15 +25,16 @@ interface Run {
   exit: Promise<number | null>;
 }
 
+const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const ADMIN_KEY = 'hgr_the-first-admin-key-of-a-test';
 const WITH_KEY = { 'content-type': 'application/json', 'x-api-key': ADMIN_KEY };
 
-/** Runs the command from source with an environment of its own; a first admin key is given unless the test says otherwise. */
+/** Runs the built command with an environment of its own; a first admin key is given unless the test says otherwise. */
 function hedgerow(
   parameters: string[],
   environment: Record<string, string> = { HEDGEROW_API_KEY: ADMIN_KEY, HEDGEROW_RATE_LIMIT_QPM: '0' },
 ): Run {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts', ...parameters], {
+  const child = spawn(process.execPath, [MAIN, ...parameters], {
     env: { PATH: process.env.PATH ?? '', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
