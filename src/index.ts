@@ -1,4 +1,4 @@
-// `hedgerow`: the embedded database, its measures, rules, reasoning and virtual graphs, without HTTP.
+// `hedgerow`: the embedded database, its statements, measures, rules, reasoning and virtual graphs, without HTTP.
 
 export {
   Analytics,
@@ -11,6 +11,15 @@ export {
 } from './analytics/index.ts';
 export * from './engine/index.ts';
 export { HedgerowError } from './errors.ts';
+export {
+  type EmbeddedOptions as StatementsOptions,
+  EmbeddedStatements as Statements,
+  type RunningStatement,
+  type StatementAnswer,
+  type StatementOptions,
+  type StatementParameters,
+  type StatementRow,
+} from './query/embedded.ts';
 export {
   type Answered,
   type Derived,

@@ -8,7 +8,7 @@ export interface ClientOptions extends RetryOptions {
   url: string;
   /** Sent as `X-API-Key`. */
   apiKey?: string;
-  /** Milliseconds one try may take until its answer is whole; on streams, until the next rows come. 0: no limit. Default 30,000. Work over whole tables (measures, backups, queries of virtual graphs, ...) gets 10 minutes or more. */
+  /** Milliseconds one try may take until its answer is whole; on streams, until the next rows come. 0: no limit. Default 40,000: longer than the service lets a statement run, so that its answer comes first. Work over whole tables (measures, backups, queries of virtual graphs, ...) gets 10 minutes or more. */
   timeoutMs?: number;
   /** Reads reflect every write this client has had an answer to, whichever server answers them. Default false. */
   readYourWrites?: boolean;
@@ -50,16 +50,19 @@ export function timeoutOf(settings: Settings, id: OperationId, options: CallOpti
   return timeoutMs > 0 && LONG_OPERATIONS.has(id) ? Math.max(timeoutMs, LONG_TIMEOUT_MS) : timeoutMs;
 }
 
-/** Throws a TypeError when the URL is none. */
+/** Throws a TypeError when the URL is none, or no request could carry the key. */
 export function settingsOf(options: ClientOptions): Settings {
   const { protocol } = new URL(options.url);
   if (protocol !== 'http:' && protocol !== 'https:') {
     throw new TypeError(`The url begins with ${protocol}, but it takes http: or https:.`);
   }
+  // Said here: the error of a header would have the key in its sentence.
+  if (/[^ -~]/.test(options.apiKey?.trim() ?? ''))
+    throw new TypeError('The API key holds characters that no key has; copy it once more.');
   return {
     ...DEFAULT_RETRY,
     apiKey: '',
-    timeoutMs: 30_000,
+    timeoutMs: 40_000,
     readYourWrites: false,
     // The global is looked up at each call, as whoever replaces it expects.
     fetch: (...request) => globalThis.fetch(...request),

@@ -19,6 +19,8 @@ const PASSING_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 export function isPassing(error: unknown, attempt: number): boolean {
   if (error instanceof HedgerowConnectionError) return true;
   if (!(error instanceof HedgerowApiError)) return false;
+  // The service has stopped the work at its own time limit: once more it would take as long.
+  if (error.code === 'timeout') return false;
   if (PASSING_STATUSES.has(error.statusCode)) return true;
   // An earlier try of ours whose answer was lost is still at work under the same key.
   return error.code === 'idempotency_conflict' && attempt > 1;

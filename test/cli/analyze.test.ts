@@ -59,7 +59,8 @@ describe('at both places', () => {
         expect(world.out).toBe('"id","value"\n2,3\n3,3\n1,1\n');
       }
       expect(await analyze({ ...place, param: ['top=2'], format: 'table' }, 'hyperedges', 'edge_size')).toBe(0);
-      expect(world.out.match(/^\d+ +\d+/gm)).toEqual(['1        3', '3        3']);
+      const rows = world.out.split('\n').map((line) => line.match(/\d+/g)?.join(' '));
+      expect(rows.filter((row) => row?.includes(' '))).toEqual(['1 3', '3 3']);
     }
   });
 

@@ -143,6 +143,8 @@ async function readOffer({ client, call }: Session): Promise<void> {
 
   const { resources } = await client.listResources();
   expect(resources.map(({ uri }) => uri)).toEqual(['hedgerow://tables/hyperedges', 'hedgerow://tables/meetings']);
+  const { resourceTemplates } = await client.listResourceTemplates();
+  expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual(['hedgerow://tables/{name}']);
   const { contents } = await client.readResource({ uri: 'hedgerow://tables/meetings' });
   expect(JSON.parse((contents[0] as Value).text).row_count).toBe(EDGES);
 }

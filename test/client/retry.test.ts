@@ -34,6 +34,12 @@ describe('a read is tried again', () => {
     expect(requests).toHaveLength(1);
   });
 
+  test('not after the service stopped it at its time limit', async () => {
+    const { client, requests } = scripted([failure(504, {}, 'timeout'), OK]);
+    expect(await caught(client.tables.list())).toMatchObject({ statusCode: 504, code: 'timeout' });
+    expect(requests).toHaveLength(1);
+  });
+
   test('until the attempts are used up; then the last error is thrown', async () => {
     const { client, requests, waits } = scripted([failure(503), 'refused', failure(429)], { maxAttempts: 3 });
     expect(await caught(client.tables.list())).toMatchObject({ statusCode: 429, detail: 'No: overloaded.' });

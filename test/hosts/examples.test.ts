@@ -94,16 +94,25 @@ describe('a program that embeds the database', () => {
     expect(JSON.parse(await runProgram('measures', program!.code + show))).toEqual({ 1: 0.5, 2: 0.5 });
   });
 
-  it('finds in the engine every member that its README lists, and the first example does what it says', async () => {
-    const [first, listing] = blocksOf('src/engine/README.md').map(({ code }) => code);
-    expect(await runProgram('engine', first!)).toBe(`${/\/\/ prints (.*)\n/.exec(first!)![1]}\n`);
-    const uses = listedMembers(listing!);
+  it('finds in the engine every member that its README lists, and the examples do what they say', async () => {
+    const [first, listing, statements, statementListing] = blocksOf('src/engine/README.md').map(({ code }) => code);
+    expect(await runProgram('engine', first!)).toBe(printedBy(first!));
+    expect(await runProgram('statements', statements!)).toBe(printedBy(statements!));
+    expect(await compileErrors('statements-types', statements!)).toBe('');
+    const wrong = statements!.replace('{ room: ', 'null, { signal: ');
+    expect(await compileErrors('statements-wrong', wrong)).toContain('null');
+    const uses = listedMembers(`${listing}\n${statementListing}`);
     expect(uses.length).toBeGreaterThan(60);
     const missing = await compileErrors('engine-members', declarationsOf(uses));
     expect(missing).toBe('');
     expect(await compileErrors('engine-wrong', declarationsOf([['Table', 'noSuchMember']]))).toContain('noSuchMember');
   });
 });
+
+/** What an example says that it prints. */
+function printedBy(example: string): string {
+  return [...example.matchAll(/\/\/ prints (.*)\n/g)].map(([, line]) => `${line}\n`).join('');
+}
 
 /** Every member of every class and interface in a listing, with its owner. */
 function listedMembers(listing: string): (readonly [owner: string, member: string])[] {
@@ -162,6 +171,10 @@ describe('against a running server', () => {
   it('the client of the README and those of its own page run as printed', async () => {
     const [short] = blocksUnder('README.md', 'From a program', 'ts');
     expect(await runProgram('client', here(short!))).toContain('[ 1, 2, 3 ]');
+    // What its virtual graph reads.
+    mkdirSync(join(folder, 'served/data/virtual'), { recursive: true });
+    const trips = 'trip_id,driver_id,vehicle_id,started_at\n1,7,12,2024-01-01 08:00:00\n2,8,12,2024-01-01 09:30:00\n';
+    writeFileSync(join(folder, 'served/data/virtual/trips.csv'), trips);
     const [long, failing] = blocksOf('src/client/README.md').filter(({ language }) => language === 'ts');
     const edges = 'const edges = [{ event_ts: 1700000001, members: [12, 40] }];\n';
     const shown = await runProgram('client-page', here(long!.code.replace('\n\n', `\n\n${edges}`)));

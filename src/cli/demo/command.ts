@@ -12,7 +12,7 @@ import { errorText } from '../query/error-text.ts';
 import { urlOf } from '../server-address.ts';
 import { integerFlag, reportFailure, UsageError, type World } from '../world.ts';
 import { DemoFacts } from './facts.ts';
-import { invitationText } from './invitation.ts';
+import { consoleAddress, invitationText } from './invitation.ts';
 import { type Meeting, meetings } from './meetings.ts';
 import { openPage } from './open-page.ts';
 import { type OwnServer, startOwnServer } from './own-server.ts';
@@ -63,6 +63,8 @@ export async function demoCommand(flags: DemoFlags, world: World): Promise<numbe
 
 async function atOwnServer(flags: DemoFlags, size: DemoSize, world: World): Promise<number> {
   const port = integerFlag('--port', flags.port, 0, 65_535);
+  if (flags.open === true && flags.serve === false)
+    throw new UsageError('--open shows the console of the server; leave out --no-serve.');
   const name = flags.data ?? DEFAULT_DIR;
   const dir = resolve(world.cwd, name);
   const { facts, tableName } = await fill({ ...flags, data: dir }, size, world);
@@ -73,24 +75,30 @@ async function atOwnServer(flags: DemoFlags, size: DemoSize, world: World): Prom
     // From here on Ctrl-C ends it in order, also while it still says what to do.
     const stopped = flags.serve === false ? undefined : interrupted(world);
     const step = { url, table: tableName, person: facts.busiest, key };
-    world.stdout.write(`${[...placeText(server, name), ...invitationText(step), ''].join('\n')}\n`);
-    if (flags.open === true && !(await openPage(`${url}/`)))
-      world.stderr.write(`hedgerow: no browser could be started; open ${url}/ yourself.\n`);
+    const address = consoleAddress(step);
+    const place = placeText(server, address, name, stopped !== undefined);
+    world.stdout.write(`${[...place, ...invitationText(step), ''].join('\n')}\n`);
+    if (flags.open === true && !(await openPage(address)))
+      world.stderr.write('hedgerow: no browser could be started; open the address above yourself.\n');
     await stopped;
   } finally {
     await server.close('demo');
   }
-  if (flags.serve === false) world.stdout.write(`Serve it again: hedgerow serve --data ${name}\n`);
+  if (flags.serve === false)
+    world.stdout.write(`Serve it again: hedgerow serve --data ${name} --port ${new URL(url).port}\n`);
   return 0;
 }
 
-function placeText({ url, key }: OwnServer, name: string): string[] {
+function placeText({ url, key }: OwnServer, address: string, name: string, isServing: boolean): string[] {
+  const end = isServing ? 'Ctrl-C stops the server.' : 'The last line says how to serve it.';
   return [
     RULES_TEXT,
     '',
     `Console:  ${url}/`,
     `Key:      ${key}`,
-    `All of it is in ${name}; remove that directory when you have seen enough. Ctrl-C stops the server.`,
+    'Signed in, with three days of one person drawn:',
+    `  ${address}`,
+    `All of it is in ${name}; remove that directory when you have seen enough. ${end}`,
   ];
 }
 
@@ -102,8 +110,9 @@ async function atServer(given: string, flags: DemoFlags, size: DemoSize, world: 
   const url = urlOf(given);
   await storeRules(url, flags.apiKey);
   const key = flags.apiKey === undefined ? undefined : '$HEDGEROW_API_KEY';
-  const text = invitationText({ url, table: tableName, person: facts.busiest, key });
-  world.stdout.write(`${[RULES_TEXT, '', `Console:  ${url}/`, ...text, ''].join('\n')}\n`);
+  const step = { url, table: tableName, person: facts.busiest, key };
+  const place = [RULES_TEXT, '', `Console:  ${url}/`, `  ${consoleAddress({ ...step, key: undefined })}`];
+  world.stdout.write(`${[...place, ...invitationText(step), ''].join('\n')}\n`);
   return 0;
 }
 

@@ -12,13 +12,25 @@ export interface Invitation {
 }
 
 const WEEK_DAYS = 7;
+/** A person's meetings of so many days can be drawn as hulls. */
+const DRAWN_DAYS = 3;
 const FIRST_WEEK = 'between 2024-01-01 and 2024-01-07';
 /** Small enough that the answer can be read. */
 const TOP_EDGES = 8;
 
+/** The console at something worth looking at; with a key, signed in. What stands behind the hash is sent to no server, and the console takes it out of the address at once. */
+export function consoleAddress({ url, table, person, key }: Invitation): string {
+  const end = FIRST_DAY_TS + DRAWN_DAYS * DAY_SECONDS;
+  const statement = `MATCH (e:${table})\nWHERE ${person} IN e.members AND e.event_ts < ${end}\nRETURN *`;
+  const fields = { ...(key === undefined ? {} : { key }), statement, tab: 'graph' };
+  return `${url}/#${new URLSearchParams(fields)}`;
+}
+
 export function invitationText({ url, table, person, key }: Invitation): string[] {
   const curl = key === undefined ? 'curl -s' : `curl -s -H "X-API-Key: ${key}"`;
-  const post = (path: string, body: object) => `${curl} ${url}${path} --json '${JSON.stringify(body)}'`;
+  // Not --json, which curl before 7.82 lacks.
+  const json = "-H 'Content-Type: application/json'";
+  const post = (path: string, body: object) => `${curl} ${json} ${url}${path} -d '${JSON.stringify(body)}'`;
   const statement = `MATCH (a:${table}), (b:${table}) WHERE ${person} IN a.members AND a.event_ts < ${FIRST_DAY_TS + WEEK_DAYS * DAY_SECONDS} AND follows(b, a, 7200) AND shared(a, b) >= 2 RETURN a.formation, b.formation, COUNT(*) AS times ORDER BY times DESC LIMIT 10`;
   const steps: [string, string][] = [
     [

@@ -4,7 +4,8 @@ import { spawn } from 'node:child_process';
 
 const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>>> = {
   darwin: ['open'],
-  win32: ['cmd', '/c', 'start', ''],
+  // Not cmd's start: for it the & of an address ends the command.
+  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
 };
 
 /** False when nothing could be started. */

@@ -23,8 +23,12 @@ const TOOLS = [...TABLE_TOOLS, ...ROW_TOOLS, ...REASONING_TOOLS];
 
 const INSTRUCTIONS = `Hedgerow is a temporal hypergraph database. A row of a table is a hyperedge: a moment (event_ts, epoch seconds UTC), a set of members (integer node ids; nodes have no other record) and properties (weight, mean_dist_m, formation, user columns). Begin with list_tables and describe_table. Take range for a time window, node for one node, query for everything else about rows, run_measure for the structure of the whole (who is central, which groups there are, how busy it is when), reason for facts that follow from rules, with proofs, ask for an answer in words. Answers are cut to what can be read: more and hint say how to get the rest.`;
 
+const ON_A_TERMINAL =
+  'hedgerow: waits for messages of the Model Context Protocol on stdin. An agent starts this command by itself: put it into the configuration of yours (README, Agents). Ctrl-C ends it.\n';
+
 /** Where the descriptions of tables stand as resources. */
 const TABLE_URI = 'hedgerow://tables/';
+const JSON_TYPE = 'application/json';
 
 /** Resolves with the exit code once the client has gone: 0, 1 on failure, 2 for a wrong call. Nothing but the protocol is written to stdout. */
 export async function mcpCommand(flags: McpFlags, world: World): Promise<number> {
@@ -35,6 +39,7 @@ export async function mcpCommand(flags: McpFlags, world: World): Promise<number>
     try {
       // Both are the process's own: the protocol needs their events.
       const [input, output] = [world.stdin as unknown as Readable, world.stdout as unknown as Writable];
+      if (world.stdin.isTTY) world.stderr.write(ON_A_TERMINAL);
       const session = await sdk.serve(offerOf({ client, allowWrites }), input, output);
       const forget = world.onInterrupt(() => void session.close());
       await session.ended;
@@ -66,9 +71,17 @@ function offerOf(toolbox: Toolbox): Offer {
           uri: `${TABLE_URI}${name}`,
           name,
           description: `Columns, indexes, times and some rows of the table ${name} (${row_count} rows).`,
-          mimeType: 'application/json',
+          mimeType: JSON_TYPE,
         }));
       }),
+    templates: [
+      {
+        uriTemplate: `${TABLE_URI}{name}`,
+        name: 'table',
+        description: 'Columns, indexes, times and some rows of a table.',
+        mimeType: JSON_TYPE,
+      },
+    ],
     read: async (uri, signal) => {
       if (!uri.startsWith(TABLE_URI)) return undefined;
       try {

@@ -19,6 +19,9 @@ import type { RunnerFlags } from '../query/options.ts';
 import { DEFAULT_URL, urlOf } from '../server-address.ts';
 import { UsageError, type World } from '../world.ts';
 
+/** The service has a time limit of its own and says so in a sentence; whoever asks can cancel. A limit here would only send long work once more. */
+const CALLS = { timeoutMs: 0, readYourWrites: true } as const;
+
 export interface Place {
   readonly client: HedgerowClient;
   close(): Promise<void>;
@@ -34,7 +37,7 @@ export async function openPlace(flags: RunnerFlags, allowWrites: boolean, world:
   if (config !== undefined) throw new UsageError('--config needs --data: a server has its own settings.');
   const client = new HedgerowClient({
     url: urlOf(url ?? DEFAULT_URL),
-    readYourWrites: true,
+    ...CALLS,
     ...(apiKey === undefined ? {} : { apiKey }),
   });
   return { client, close: async () => {} };
@@ -58,7 +61,7 @@ async function openDirectoryPlace(
   }
   service.open(database, soleKey(key, allowWrites ? 'readwrite' : 'readonly'), roomsOf(settings, database));
   return {
-    client: new HedgerowClient({ url: `http://127.0.0.1:${service.port}`, apiKey: key, readYourWrites: true }),
+    client: new HedgerowClient({ url: `http://127.0.0.1:${service.port}`, apiKey: key, ...CALLS }),
     close: async () => {
       await service.close();
       await database.close();

@@ -18,12 +18,20 @@ export interface Offer {
   /** Rejects only when the signal is aborted. */
   call(tool: Tool, given: Record<string, unknown> | undefined, signal: AbortSignal): Promise<ToolAnswer>;
   resources(signal: AbortSignal): Promise<Resource[]>;
+  templates: readonly ResourceTemplate[];
   /** JSON text; undefined: there is no such resource. Rejects with what goes wrong. */
   read(uri: string, signal: AbortSignal): Promise<string | undefined>;
 }
 
 export interface Resource extends Record<string, unknown> {
   uri: string;
+  name: string;
+  description: string;
+  mimeType: string;
+}
+
+export interface ResourceTemplate extends Record<string, unknown> {
+  uriTemplate: string;
   name: string;
   description: string;
   mimeType: string;
@@ -70,6 +78,9 @@ function sdkOf(
       });
       server.setRequestHandler(types.ListResourcesRequestSchema, async (_request, { signal }) => ({
         resources: await offer.resources(signal),
+      }));
+      server.setRequestHandler(types.ListResourceTemplatesRequestSchema, async () => ({
+        resourceTemplates: [...offer.templates],
       }));
       server.setRequestHandler(types.ReadResourceRequestSchema, async ({ params: { uri } }, { signal }) => {
         const text = await offer.read(uri, signal);

@@ -1,0 +1,147 @@
+// Statements for a program that embeds the database: a text in, rows out, while signals, timers and other work get their turns.
+
+import { randomUUID } from 'node:crypto';
+import type { Database } from '../engine/index.ts';
+import { nodeFs } from '../storage/node-fs.ts';
+import type { Value } from './binder/bound.ts';
+import { valueAt } from './executor/vector.ts';
+import type { QueryPlanFigures, StatementResult } from './result.ts';
+import { type RunSlices, Statements } from './statements.ts';
+
+export interface EmbeddedOptions {
+  database: Database;
+  /** Absolute; COPY reads and writes files below it. Left out: COPY is refused. */
+  copyRoot?: string | undefined;
+  /** A transaction that nothing happens in for so long is rolled back; default 30. */
+  transactionIdleSeconds?: number | undefined;
+}
+
+export interface StatementOptions {
+  /** Stops the statement, which rejects with the reason of the signal. */
+  signal?: AbortSignal | undefined;
+  /** Statements between BEGIN and COMMIT share a session; default one for the whole program. */
+  session?: string | undefined;
+}
+
+/** A row by the names of the columns. */
+export type StatementRow = Readonly<Record<string, Value>>;
+
+export interface StatementAnswer {
+  columns: readonly string[];
+  rows: StatementRow[];
+  /** What was read; null when nothing was searched. */
+  plan: QueryPlanFigures | null;
+}
+
+/** A statement that has begun; the rows come while its batches are taken. */
+export interface RunningStatement {
+  readonly columns: readonly string[];
+  /** Iterating throws what stops the statement half way. */
+  readonly batches: AsyncGenerator<readonly StatementRow[], void, undefined>;
+  /** Known when all batches were taken. */
+  plan(): QueryPlanFigures | null;
+}
+
+/** Values of the `$names`: numbers, texts, booleans, nulls and lists of these. */
+export type StatementParameters = Readonly<Record<string, unknown>>;
+
+/** Work goes on so long before others get a turn. */
+const TURN_MS = 10;
+const TRANSACTION_IDLE_SECONDS = 30;
+const SESSION = 'program';
+
+export class EmbeddedStatements {
+  readonly #statements: Statements;
+
+  constructor({ database, copyRoot, transactionIdleSeconds = TRANSACTION_IDLE_SECONDS }: EmbeddedOptions) {
+    this.#statements = new Statements({
+      database,
+      now: () => Date.now(),
+      nowUs: () => performance.now() * 1000,
+      newId: randomUUID,
+      transactionIdleSeconds,
+      copyRoot,
+      fs: nodeFs,
+    });
+  }
+
+  /** All rows at once. Rejects with a HedgerowError that says what is wrong with the statement; a write is durable when it resolves. */
+  async run(
+    statement: string,
+    parameters: StatementParameters = {},
+    options: StatementOptions = {},
+  ): Promise<StatementAnswer> {
+    const { columns, batches, plan } = await this.begin(statement, parameters, options);
+    const rows: StatementRow[] = [];
+    for await (const batch of batches) for (const row of batch) rows.push(row);
+    return { columns, rows, plan: plan() };
+  }
+
+  /** The rows one by one, however many there are; leaving the loop ends the statement. */
+  async *rows(
+    statement: string,
+    parameters: StatementParameters = {},
+    options: StatementOptions = {},
+  ): AsyncGenerator<StatementRow, void, undefined> {
+    const { batches } = await this.begin(statement, parameters, options);
+    for await (const batch of batches) yield* batch;
+  }
+
+  /** Its batches must be taken to the end or be returned: the statement holds its snapshot until then. */
+  async begin(
+    statement: string,
+    parameters: StatementParameters = {},
+    { signal, session = SESSION }: StatementOptions = {},
+  ): Promise<RunningStatement> {
+    const statements = this.#statements;
+    const slices = slicesOf(signal);
+    const result = await statements.execute(statements.prepare(statement), { parameters, session, slices });
+    return { columns: result.columns, batches: batchesOf(result, signal), plan: () => result.plan() };
+  }
+
+  /** Rolls back what is open. Before the database is closed. */
+  close(): void {
+    this.#statements.close();
+  }
+}
+
+async function* batchesOf(
+  result: StatementResult,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<readonly StatementRow[], void, undefined> {
+  const { columns, steps } = result;
+  let turnMs = performance.now();
+  try {
+    for (const chunk of steps) {
+      if (chunk !== null) {
+        yield Array.from({ length: chunk.count }, (_, row) =>
+          Object.fromEntries(columns.map((name, place) => [name, valueAt(chunk.items[place]!, row)])),
+        );
+      }
+      if (performance.now() - turnMs < TURN_MS) continue;
+      await turn(signal);
+      turnMs = performance.now();
+    }
+  } finally {
+    steps.return();
+    result.close();
+  }
+}
+
+function slicesOf(signal: AbortSignal | undefined): RunSlices {
+  return async (step) => {
+    for (;;) {
+      await turn(signal);
+      const turnMs = performance.now();
+      do {
+        if (!step()) return;
+      } while (performance.now() - turnMs < TURN_MS);
+    }
+  };
+}
+
+/** Lets signals and timers through. Rejects with the reason of the signal. */
+async function turn(signal: AbortSignal | undefined): Promise<void> {
+  await new Promise((done) => setImmediate(done));
+  signal?.throwIfAborted();
+}
