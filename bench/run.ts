@@ -9,6 +9,7 @@ import { loadDataset } from './dataset.ts';
 import { runDeadlines } from './deadlines.ts';
 import { runGuard } from './guard.ts';
 import { runHttp } from './http.ts';
+import { runImport } from './import.ts';
 import { runLoad } from './load.ts';
 import { machineLine } from './machine.ts';
 import { sinkValue } from './measure.ts';
@@ -26,6 +27,7 @@ import { Workspace } from './workspace.ts';
 const PARTS: Readonly<Record<string, Part>> = {
   core: runCore,
   load: runLoad,
+  import: runImport,
   reads: runReads,
   compaction: runCompaction,
   statements: runStatements,

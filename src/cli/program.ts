@@ -256,7 +256,7 @@ function addLoad(program: Command, done: Done): void {
 function withRowFlags(command: Command): Command {
   return command
     .option('--ts-column <name>', 'column or HIF attribute with the time (default event_ts, timestamp, time, date ...)')
-    .option('--ts-format <format>', 's, ms or iso (default: what the first rows look like)')
+    .option('--ts-format <format>', 's, ms, us, ns or iso (default: what the first rows look like)')
     .option('--member-columns <names>', 'columns with one node each, separated by commas')
     .option('--member-column <name>', 'column with a list of nodes (default members)')
     .option('--separator <text>', 'between the nodes of a list (default ;)')

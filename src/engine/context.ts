@@ -16,6 +16,8 @@ export interface EngineContext {
   /** Held while a compaction runs: no segment or memtable goes or comes otherwise. Whoever takes it and writes alone takes it first. */
   readonly compactions: Mutex;
   readonly residency: Residency;
+  /** Whether the node filters of segments are held in memory. */
+  readonly nodeFilters: boolean;
   /** Directory of all tables' segments. */
   readonly tablesDir: string;
   readonly primaryTable: string;

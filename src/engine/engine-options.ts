@@ -22,6 +22,8 @@ export interface EngineOptions {
   durability: 'fsync' | 'async';
   /** Segments in memory take at most so many bytes. */
   memoryBudgetBytes: number;
+  /** Whether node filters of segments are held in memory; default true. */
+  nodeFilters?: boolean;
   /** Rows of a segment, at most and by default 65,536. Tests take less. */
   segmentRows?: number;
   logFileBytes?: number;

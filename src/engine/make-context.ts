@@ -25,6 +25,7 @@ export function contextOf(
     sink: new TextSink(),
     committer,
     compactions,
+    nodeFilters: options.nodeFilters ?? true,
     residency: new Residency(fs, module, memoryBudgetBytes),
     tablesDir: `${dir}/tables`,
     primaryTable,

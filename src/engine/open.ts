@@ -20,6 +20,8 @@ export interface DatabaseOptions {
   durability?: 'fsync' | 'async';
   /** Memory for segments, default half of the machine's. */
   memoryBudgetMb?: number;
+  /** False: node filters of segments stay on disk, and lookups by node look into every segment. For bulk loads, whose memory must not grow with the table. Default true. */
+  nodeFilters?: boolean;
   notice?: EngineOptions['notice'];
   observeLog?: EngineOptions['observeLog'];
 }
@@ -38,6 +40,7 @@ export function openDatabase(options: DatabaseOptions): Promise<Database> {
     maxMembers: options.maxMembers ?? DEFAULT_MAX_MEMBERS,
     durability: options.durability ?? 'fsync',
     memoryBudgetBytes: options.memoryBudgetMb === undefined ? totalmem() / 2 : options.memoryBudgetMb * MEGABYTE,
+    nodeFilters: options.nodeFilters ?? true,
     ...(notice ? { notice } : {}),
     ...(observeLog ? { observeLog } : {}),
   });

@@ -53,7 +53,7 @@ export function openSegmentFile(table: Table, entry: SegmentEntry, scratch: Core
 /** Brings the table's filter directory in line with the segments of its current version. A filter that cannot be read makes the table refuse. */
 export function refreshFilters(table: Table): void {
   const { segments } = table.version;
-  if (segments.length < 2) {
+  if (segments.length < 2 || !table.context.nodeFilters) {
     table.filters = undefined;
     return;
   }

@@ -11,7 +11,9 @@ export function tableItem(definition: TableDefinition, rowCount: number, isPrima
     bucket_seconds: bucketSeconds,
     compact_threshold: compactThreshold,
     row_count: rowCount,
-    columns: columns.map((column) => ({ name: column.name, type: column.type })),
+    columns: columns.map(({ name: column, type, default: value }) =>
+      value === null ? { name: column, type } : { name: column, type, default: value },
+    ),
     created_at: createdAt,
     primary: isPrimary,
   };

@@ -27,7 +27,8 @@ export interface TableItem {
   bucket_seconds: number;
   compact_threshold: number;
   row_count: number;
-  columns: { name: string; type: ColumnType }[];
+  /** `default`: where there is one. */
+  columns: { name: string; type: ColumnType; default?: Exclude<PropertyValue, null> }[];
   created_at: number;
   primary: boolean;
 }

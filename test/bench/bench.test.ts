@@ -7,6 +7,7 @@ import { runCore } from '../../bench/core.ts';
 import { type Dataset, loadDataset } from '../../bench/dataset.ts';
 import { runGuard } from '../../bench/guard.ts';
 import { runHttp } from '../../bench/http.ts';
+import { runImport } from '../../bench/import.ts';
 import { runLoad } from '../../bench/load.ts';
 import { alternate, median } from '../../bench/measure.ts';
 import { runMemory } from '../../bench/memory.ts';
@@ -38,6 +39,7 @@ describe('parts of the benches', () => {
   const parts: [string, Part, number][] = [
     ['core', runCore, 30],
     ['load', runLoad, 2],
+    ['import', runImport, 7],
     ['reads', runReads, 10],
     ['compaction', runCompaction, 2],
     ['statements', runStatements, 15],

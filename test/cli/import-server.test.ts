@@ -134,6 +134,20 @@ describe('without a good server', () => {
     server.close();
   });
 
+  test('a proxy that has nobody behind it for a moment is asked again, without inserting twice', async () => {
+    let requests = 0;
+    const server = await fakeServer((respond, _destroy, path) => {
+      if (path === '/v1/tables') respond(200, [{ name: 'hyperedges', primary: true, row_count: 0, columns: [] }]);
+      else if (++requests < 2) respond(502, undefined);
+      else respond(201, { inserted: 5 });
+    });
+    world.file('edges.ndjson', edgeLines(5));
+    expect(await importCommand(['edges.ndjson'], { url: server.url }, world), world.err).toBe(0);
+    expect(world.out).toMatch(/inserted 5,/);
+    expect(requests).toBe(2);
+    server.close();
+  });
+
   test('a refusal that is about no line stops the import with its sentence', async () => {
     const server = await fakeServer((respond, _destroy, path) => {
       if (path === '/v1/tables') respond(200, [{ name: 'hyperedges', primary: true, row_count: 0, columns: [] }]);

@@ -25,8 +25,16 @@ export function cellType(cell: unknown, isText: boolean): ColumnType | undefined
   }
 }
 
+/** How programs write that there is no number. */
+const NULL_WORDS: ReadonlySet<string> = new Set(['null', 'na', 'n/a', 'nan', 'none', '\\n', '-']);
+
+export function isNullWord(text: string): boolean {
+  return text.length <= 4 && NULL_WORDS.has(text.toLowerCase());
+}
+
+/** A word for nothing tells nothing; in a column of texts it is one of them. */
 function textType(text: string): ColumnType | undefined {
-  if (text === '') return undefined;
+  if (text === '' || isNullWord(text)) return undefined;
   if (INTEGER.test(text) && Number.isSafeInteger(Number(text))) return 'INTEGER';
   if (REAL.test(text) && Number.isFinite(Number(text))) return 'REAL';
   return BOOLEAN.test(text) ? 'BOOLEAN' : 'TEXT';
@@ -45,6 +53,7 @@ export function propertyOf(cell: unknown, name: string, type: ColumnType): Prope
     const number = plainInteger(cell);
     if (number >= 0) return number;
   }
+  if (typeof cell === 'string' && type !== 'TEXT' && isNullWord(cell.trim())) return null;
   if (typeof cell === 'string') return valueOfCell(cell, { kind: 'property', name, type }) as PropertyValue;
   const isFitting = type === 'BOOLEAN' ? typeof cell === 'boolean' : type !== 'TEXT' && typeof cell === 'number';
   if (isFitting) return cell as PropertyValue;

@@ -47,6 +47,9 @@ export async function importCommand(paths: readonly string[], flags: ImportFlags
 function checkPaths(paths: readonly string[], flags: ImportFlags, world: World): void {
   if (paths.length === 0) throw new UsageError('import needs at least one FILE, or - for stdin.');
   if (paths.filter((path) => path === '-').length > 1) throw new UsageError('stdin (-) can be read once only.');
+  const files = paths.filter((path) => path !== '-').map((path) => resolve(world.cwd, path));
+  const twice = files.find((path, index) => files.indexOf(path) !== index);
+  if (twice !== undefined) throw new UsageError(`${twice} is named twice; its edges would be inserted twice.`);
   if (flags.resume === true && paths.includes('-'))
     throw new UsageError('--resume needs files: what came through stdin cannot be read again.');
   if (flags.rejects === undefined) return;
@@ -107,7 +110,9 @@ async function runImport(
       world.stderr.write(`hedgerow: ${stopText(tally.stop)}${files.advice}\n`);
     }
     if (tally.rejected > 0)
-      world.stderr.write(`hedgerow: ${tally.rejected} bad lines are in ${rejects.paths.join(', ')}\n`);
+      world.stderr.write(
+        `hedgerow: ${tally.rejected === 1 ? '1 bad line is' : `${tally.rejected} bad lines are`} in ${rejects.paths.join(', ')}\n`,
+      );
     return tally;
   } catch (error) {
     files.forgetUnbegun(undefined);

@@ -1,8 +1,8 @@
 // CSV as an input of an import: a header, then one edge a row.
 
-import { isUtf8 } from 'node:buffer';
 import { HedgerowError } from '../../errors.ts';
-import { type Cells, csvRecords } from '../../query/copy/csv-records.ts';
+import { MEGABYTE } from '../../limits.ts';
+import { type Cells, type CutRules, csvRecords } from '../../query/copy/csv-records.ts';
 import { wholeLines } from '../../query/copy/whole-lines.ts';
 import type { BatchLimits, LineBatch, Position } from './line-batches.ts';
 import type { NodeNames } from './node-names.ts';
@@ -14,13 +14,17 @@ import type { RowFlags, Sample } from './row-plan.ts';
 import { type Peeked, peek, type Source, without } from './source.ts';
 
 const HEAD_BYTES = 512 * 1024;
-const SAMPLE_ROWS = 1000;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 const DELIMITERS = [',', ';', '\t', '|'];
+
+/** More is a quote that was never closed. */
+const MAX_RECORD_BYTES = 16 * MEGABYTE;
 
 interface CsvRow {
   readonly cells: Cells;
   readonly raw: string;
+  /** Why it is no row. */
+  readonly fault: string | undefined;
 }
 
 interface Head {
@@ -33,8 +37,9 @@ interface Head {
 export async function lookIntoCsv(source: Source, delimiter: string | undefined, flags: RowFlags): Promise<LookedInto> {
   const peeked = await peek(source.chunks, HEAD_BYTES);
   const separator = delimiter ?? delimiterOf(peeked.head);
-  const head = await headOf(peeked, separator, source.label);
-  const rowFlags = { ...flags, separator: flags.separator ?? (separator === ';' ? ',' : ';') };
+  const rules: CutRules = { delimiter: separator, maxRecordBytes: MAX_RECORD_BYTES, passesFaults: true };
+  const head = await headOf(peeked, rules, source.label);
+  const rowFlags = { ...flags, usualSeparator: separator === ';' ? ',' : ';' };
   return {
     plan: (known) => {
       const planned = plannedRows(head.sample, rowFlags, known);
@@ -42,13 +47,16 @@ export async function lookIntoCsv(source: Source, delimiter: string | undefined,
         const start = from.offset === 0 ? head.start : from;
         const edgeOf = rowEdges(planned.rows, names);
         const form: RowForm<CsvRow, string> = {
-          edgeOf: ({ cells }) => edgeOf(cells),
+          edgeOf: ({ cells, fault }) => {
+            if (fault !== undefined) throw new HedgerowError('invalid_input', sentence(fault));
+            return edgeOf(cells);
+          },
           kept: ({ raw }) => raw,
           bytesOf: ({ raw }) => raw.length,
           shown: (raw) => raw.replace(/\r?\n?$/, ''),
         };
         const rows = new RowBatches(limits, start, form, names);
-        return csvBatches(without(peeked.chunks, start.offset), separator, rows, start);
+        return csvBatches(without(peeked.chunks, start.offset), rules, rows, start);
       };
       return { ...planned, batches };
     },
@@ -62,28 +70,30 @@ function delimiterOf(head: Buffer): string {
   return DELIMITERS[counts.indexOf(Math.max(...counts))]!;
 }
 
-async function headOf({ head, isWhole }: Peeked, delimiter: string, label: string): Promise<Head> {
+async function headOf({ head, isWhole }: Peeked, rules: CutRules, label: string): Promise<Head> {
   const base = head.subarray(0, 3).equals(BYTE_ORDER_MARK) ? 3 : 0;
+  checkLineBreaks(head, label);
   const bytes = head.subarray(base, isWhole ? head.length : head.lastIndexOf(10) + 1);
-  if (!isUtf8(bytes))
-    throw new HedgerowError('invalid_input', `${label} is not valid UTF-8 near its beginning; write it as UTF-8.`);
   const records: Cells[] = [];
   const raws: string[] = [];
   let start: Position | undefined;
-  for await (const cut of csvRecords(only(bytes), delimiter)) {
-    if (start === undefined && cut.records.length > 0) start = { offset: base + cut.ends[0]!, line: 1 + cut.lines[0]! };
-    records.push(...cut.records);
-    raws.push(...cut.raws);
-    // What is cut off by the end of the head is met again when all is read.
-    if (cut.failure !== undefined && records.length < 2) throw cut.failure;
+  for await (const cut of csvRecords(only(bytes), rules)) {
+    if (cut.records.length === 0) continue;
+    if (start === undefined) {
+      start = { offset: base + cut.ends[0]!, line: 1 + cut.lines[0]! };
+      const fault = cut.faults.get(0);
+      if (fault !== undefined) throw noHeader(label, `its first line is none: ${fault}`);
+    }
+    for (const [at, cells] of cut.records.entries()) {
+      if (cut.faults.has(at)) continue;
+      records.push(cells);
+      raws.push(cut.raws[at]!);
+    }
   }
-  if (start === undefined)
-    throw new HedgerowError('invalid_input', `${label} is empty; CSV begins with the names of its columns.`);
+  if (start === undefined) throw noHeader(label, 'the file is empty.');
   const names = records[0]!.map((name) => name?.trim() ?? '');
-  const twice = names.find((name, index) => name !== '' && names.indexOf(name) !== index);
-  if (twice !== undefined)
-    throw new HedgerowError('invalid_input', `Column ${JSON.stringify(twice)} of ${label} stands twice.`);
-  const rows = records.slice(1, 1 + SAMPLE_ROWS).map((cells, index) => ({ cells, raw: raws[index + 1]! }));
+  checkNames(names, label);
+  const rows = records.slice(1).map((cells, index) => ({ cells, raw: raws[index + 1]! }));
   const whole = rows.filter(({ cells }) => cells.length === names.length);
   const quoted = whole.map(({ cells, raw }) => quotedCells(cells, raw));
   // Where all cells stand in quotes, quotes say nothing of types.
@@ -96,6 +106,37 @@ async function headOf({ head, isWhole }: Peeked, delimiter: string, label: strin
       isText: (row, column) => isTelling && quoted[row]![column] === true,
     },
   };
+}
+
+function checkLineBreaks(head: Buffer, label: string): void {
+  if (head.includes(10) || !head.includes(13)) return;
+  throw new HedgerowError(
+    'invalid_input',
+    `The lines of ${label} end with a carriage return alone; tr '\\r' '\\n' makes lines of them.`,
+  );
+}
+
+function checkNames(names: readonly string[], label: string): void {
+  if (names.every((name) => name === '')) throw noHeader(label, 'its first line is blank.');
+  if (names.every((name) => /^[+-]?[\d.:TZ/ -]*$/.test(name)))
+    throw noHeader(label, `its first line (${names.slice(0, 10).join(', ')}) looks like a row.`);
+  const twice = names.find((name, index) => name !== '' && names.indexOf(name) !== index);
+  if (twice !== undefined)
+    throw new HedgerowError(
+      'invalid_input',
+      `Column ${JSON.stringify(twice)} of ${label} stands twice. Give one of them another name.`,
+    );
+}
+
+function noHeader(label: string, what: string): HedgerowError {
+  return new HedgerowError(
+    'invalid_input',
+    `${label} has no header: ${what} CSV begins with the names of its columns.`,
+  );
+}
+
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** Which cells of a record stand in quotes. */
@@ -111,44 +152,35 @@ function quotedCells(cells: Cells, raw: string): boolean[] {
 
 async function* csvBatches(
   chunks: AsyncIterable<Buffer>,
-  delimiter: string,
+  rules: CutRules,
   rows: RowBatches<CsvRow, string>,
   start: Position,
 ): AsyncGenerator<LineBatch> {
   let { line } = start;
-  for await (const { records, ends, raws, lines, failure } of csvRecords(utf8Lines(chunks, start.line), delimiter)) {
+  for await (const { records, ends, raws, lines, faults } of csvRecords(cutLines(chunks, start.line), rules)) {
     for (let i = 0; i < records.length; i++) {
       const cells = records[i]!;
-      const raw = raws[i]!;
       const first = line;
       line += lines[i]!;
       if (cells.length === 1 && cells[0] === null) continue;
-      const batch = rows.add({ cells, raw }, first, start.offset + ends[i]!, line);
+      const row = { cells, raw: raws[i]!, fault: faults.size === 0 ? undefined : faults.get(i) };
+      const batch = rows.add(row, first, start.offset + ends[i]!, line);
       if (batch !== undefined) yield batch;
     }
-    if (failure === undefined) continue;
-    const rest = rows.take();
-    if (rest !== undefined) yield rest;
-    throw new HedgerowError('invalid_input', `Line ${line}: ${failure.message} The rows before it are inserted.`, {
-      cause: failure,
-    });
   }
   const rest = rows.take();
   if (rest !== undefined) yield rest;
 }
 
-async function* utf8Lines(chunks: AsyncIterable<Buffer>, firstLine: number) {
+async function* cutLines(chunks: AsyncIterable<Buffer>, firstLine: number) {
   try {
-    yield* wholeLines(chunks);
+    yield* wholeLines(chunks, MAX_RECORD_BYTES, false);
   } catch (error) {
     const line = error instanceof HedgerowError ? error.fields?.line : undefined;
     if (typeof line !== 'number') throw error;
     const what = (error as HedgerowError).message.replace(/^Line \d+: /, '').replace(/ Nothing was inserted\.$/, '');
-    throw new HedgerowError(
-      'invalid_input',
-      `Line ${firstLine + line - 1}: ${what} Rows shortly before it may be missing.`,
-      { cause: error },
-    );
+    const message = `Line ${firstLine + line - 1}: ${what} Rows shortly before it may be missing.`;
+    throw new HedgerowError('invalid_input', message, { cause: error });
   }
 }
 

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { type Database, openDatabase, type ReplayEntry, type Table } from '../../engine/index.ts';
 import { HedgerowError } from '../../errors.ts';
+import { CompactionPace } from './compaction-pace.ts';
 import { EdgeLineReader, reasonOf } from './edge-line.ts';
 import type { LineBatch, NamedNode } from './line-batches.ts';
 import { numbersOf } from './node-lines.ts';
@@ -31,7 +32,7 @@ export async function openDirectoryTarget(options: DirectoryOptions): Promise<Im
   const { dir, primaryTable, maxMembers, memoryBudgetMb } = options;
   let database: Database;
   try {
-    database = await openDatabase({ dir, primaryTable, maxMembers, memoryBudgetMb });
+    database = await openDatabase({ dir, primaryTable, maxMembers, memoryBudgetMb, nodeFilters: false });
   } catch (error) {
     if (!(error instanceof HedgerowError) || error.code !== 'conflict') throw error;
     throw new HedgerowError('conflict', `${error.message} A server that runs on it takes the import with --url.`);
@@ -62,12 +63,14 @@ class DirectoryTarget implements ImportTarget {
   readonly #database: Database;
   readonly #table: Table;
   readonly #lines: EdgeLineReader<Table>;
+  readonly #pace: CompactionPace;
   #nodes: Table | undefined;
 
   constructor(database: Database, table: Table) {
     this.#database = database;
     this.#table = table;
     this.rowsBefore = table.rowCount;
+    this.#pace = new CompactionPace(database, table);
     this.#lines = new EdgeLineReader(table, (name) => database.table(name));
   }
 
@@ -121,7 +124,10 @@ class DirectoryTarget implements ImportTarget {
       staged.discard();
       throw error;
     }
-    if (before === undefined) return staged.commit(once);
+    if (before === undefined) {
+      await this.#pace.pace();
+      return staged.commit(once);
+    }
     staged.discard();
     return before;
   }

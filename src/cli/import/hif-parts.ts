@@ -4,6 +4,7 @@ import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { HifId } from './hif-schema.ts';
+import { memorySparer } from './spare-memory.ts';
 
 /** An edge put together. */
 export interface HifWhole {
@@ -16,14 +17,16 @@ export interface HifWhole {
 type Piece = readonly ['i', HifId, HifId] | readonly ['e', HifId, number | null, Readonly<Record<string, unknown>>];
 
 /** Bytes of a document whose edges are put together at once. */
-const PART_BYTES = 8 * 2 ** 20;
+const PART_BYTES = 4 * 2 ** 20;
 const MOST_PARTS = 2048;
-/** Characters of all parts that wait to be written. */
-const WAITING = 16 * 2 ** 20;
+/** Characters of all parts that wait to be written, at least; and of each part, so that many parts are not opened for little. */
+const WAITING = 4 * 2 ** 20;
+const WAITING_OF_ONE = 8 * 2 ** 10;
 
 export class HifParts {
   readonly #dir = mkdtempSync(join(tmpdir(), 'hedgerow-hif-'));
   readonly #waiting: string[][];
+  readonly #spare = memorySparer();
   #characters = 0;
 
   /** `bytes`: of the document, about. */
@@ -36,7 +39,7 @@ export class HifParts {
     const text = `${JSON.stringify(piece)}\n`;
     this.#waiting[partOf(piece[1], this.#waiting.length)]!.push(text);
     this.#characters += text.length;
-    if (this.#characters > WAITING) this.end();
+    if (this.#characters > Math.max(WAITING, this.#waiting.length * WAITING_OF_ONE)) this.end();
   }
 
   /** All pieces are there. */
@@ -46,12 +49,14 @@ export class HifParts {
       this.#waiting[part] = [];
     }
     this.#characters = 0;
+    this.#spare();
   }
 
   /** In an order that is always the same for the same document. */
   *edges(): Generator<HifWhole, void, undefined> {
     for (let part = 0; part < this.#waiting.length; part++) {
       const path = this.#path(part);
+      this.#spare();
       if (existsSync(path)) yield* wholes(readFileSync(path, 'utf8')).values();
     }
   }

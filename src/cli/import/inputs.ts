@@ -10,7 +10,7 @@ import type { ImportFlags } from './options.ts';
 import { lookIntoParquet } from './parquet-input.ts';
 import type { LookedInto } from './planned-input.ts';
 import { delimiterOf, rowFlags } from './row-flags.ts';
-import { openSource, type Source } from './source.ts';
+import { openSource, peek, type Source } from './source.ts';
 
 export interface Input {
   readonly source: Source;
@@ -26,8 +26,8 @@ export async function openInputs(paths: readonly string[], flags: ImportFlags, w
   const sources = paths.map((path) => openSource(path === '-' ? path : resolve(world.cwd, path), world.stdin));
   const inputs: Input[] = [];
   try {
-    for (const source of sources) {
-      const format = given ?? formatOfName(source.path) ?? 'ndjson';
+    for (const opened of sources) {
+      const { source, format } = await withFormat(opened, given ?? formatOfName(opened.path));
       const tab = delimiter ?? (endingOf(source.path) === 'tsv' ? '\t' : undefined);
       inputs.push({ source, format, looked: await lookInto(source, format) });
       async function lookInto(one: Source, as: InputFormat): Promise<LookedInto> {
@@ -48,6 +48,18 @@ export async function openInputs(paths: readonly string[], flags: ImportFlags, w
     throw error;
   }
   return inputs;
+}
+
+/** Where neither flag nor name tell: JSON begins with a brace; other text is CSV. */
+async function withFormat(source: Source, known: InputFormat | undefined) {
+  if (known !== undefined) return { source, format: known };
+  const { head, chunks } = await peek(source.chunks, 1);
+  const text = head
+    .toString('latin1', 0, 1024)
+    .replace(/^\xef\xbb\xbf/, '')
+    .trimStart();
+  const format: InputFormat = text === '' || text.startsWith('{') || text.startsWith('[') ? 'ndjson' : 'csv';
+  return { source: { ...source, chunks }, format };
 }
 
 export function closeInputs(inputs: readonly Input[]): void {

@@ -75,6 +75,7 @@ class Cutter {
         continue;
       }
       if (byte <= 32) continue;
+      if (this.#begun && this.#depth === 0) throw noJson('something stands behind its end');
       if (!this.#begun) this.#begin(byte);
       if (byte === QUOTE) {
         this.#inText = true;

@@ -114,7 +114,14 @@ export class ProgressFile {
 
   async write(): Promise<void> {
     this.#writtenAt = Date.now();
-    await writeFileAtomically(nodeFs, this.path, Buffer.from(`${JSON.stringify(this.state, null, 1)}\n`));
+    try {
+      await writeFileAtomically(nodeFs, this.path, Buffer.from(`${JSON.stringify(this.state, null, 1)}\n`));
+    } catch (error) {
+      throw new Error(
+        `The progress file ${this.path} cannot be written (${(error as NodeJS.ErrnoException).code}). It stands beside the reject file; --rejects names another place.`,
+        { cause: error },
+      );
+    }
   }
 
   remove(): void {
@@ -128,8 +135,14 @@ export function readProgress(path: string): ProgressState | undefined {
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return undefined;
+    throw new Error(
+      `The progress file ${path} cannot be read (${code}). Move it away, or name another place with --rejects.`,
+      {
+        cause: error,
+      },
+    );
   }
   let state: Partial<ProgressState> | null = null;
   try {

@@ -37,15 +37,27 @@ export class RejectFiles {
   /** Written when it resolves, and durable. */
   async add(path: string, rejects: readonly Reject[]): Promise<void> {
     if (rejects.length === 0) return;
+    // Batches are checked in steps: within what is written at once, lines stand in order.
+    const lines = [...rejects].sort((a, b) => a.line - b.line).map((reject) => `${JSON.stringify(reject)}\n`);
+    try {
+      await this.#append(path, Buffer.from(lines.join('')));
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      throw new Error(`The reject file ${path} cannot be written (${code}). Name another one with --rejects.`, {
+        cause: error,
+      });
+    }
+  }
+
+  async #append(path: string, bytes: Buffer): Promise<void> {
     let opening = this.#files.get(path);
     if (opening === undefined) {
       opening = open(path, 'w').then((handle) => ({ handle, bytes: 0 }));
       this.#files.set(path, opening);
+      // Not one of those to close, or to tell of.
+      opening.catch(() => this.#files.delete(path));
     }
     const file = await opening;
-    // Batches are checked in steps: within what is written at once, lines stand in order.
-    const lines = [...rejects].sort((a, b) => a.line - b.line).map((reject) => `${JSON.stringify(reject)}\n`);
-    const bytes = Buffer.from(lines.join(''));
     await file.handle.appendFile(bytes);
     await file.handle.datasync();
     file.bytes += bytes.length;

@@ -2,13 +2,15 @@
 
 import type { EdgeInput, PropertyValue } from '../../engine/types.ts';
 import { HedgerowError } from '../../errors.ts';
-import { propertyOf } from './cell-types.ts';
+import { isNullWord, propertyOf } from './cell-types.ts';
 import type { NodeNames } from './node-names.ts';
 import { plainInteger } from './plain-integer.ts';
-import { partsOf, type RowPlan } from './row-plan.ts';
+import { type PropertyColumn, partsOf, type RowPlan } from './row-plan.ts';
 import { secondsOf } from './times.ts';
 
-const INTEGER = /^[+-]?\d{1,16}$/;
+const INTEGER = /^[+-]?\d{1,16}(\.0*)?$/;
+/** As databases write that there is nothing: no node is called so. */
+const NO_NODES: ReadonlySet<string> = new Set(['NULL', '\\N']);
 /** Half of a surrogate pair: no text that UTF-8 can hold. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
@@ -36,8 +38,9 @@ function propertiesOf(
   isOdd: boolean,
 ): Record<string, PropertyValue> | undefined {
   let properties: Record<string, PropertyValue> | undefined;
-  for (const { index, name, type } of plan.properties) {
-    const value = propertyOf(cells[index], name, type);
+  for (const column of plan.properties) {
+    const { index, name } = column;
+    const value = valueIn(cells[index], column);
     if (value === null) continue;
     if (typeof value === 'string' && LONE_SURROGATE.test(value))
       throw fault(`${name} is no valid text: it holds half of a surrogate pair.`);
@@ -46,6 +49,18 @@ function propertiesOf(
     properties![name] = typeof value === 'number' ? value + 0 : value;
   }
   return properties;
+}
+
+function valueIn(cell: unknown, { name, type, isGuessed }: PropertyColumn): PropertyValue {
+  try {
+    return propertyOf(cell, name, type);
+  } catch (error) {
+    if (!isGuessed || !(error instanceof HedgerowError)) throw error;
+    const wider = type === 'INTEGER' && !Number.isNaN(Number(cell)) ? 'REAL' : 'TEXT';
+    throw fault(
+      `${error.message} The first rows looked like ${type}: to take this row too, import into a new table with --types ${name}=${wider}.`,
+    );
+  }
 }
 
 /** Where every cell is one plain integer; undefined otherwise. */
@@ -77,7 +92,7 @@ function addNodes(
       : [cell];
   for (const part of parts) {
     const text = String(part ?? '').trim();
-    if (text === '') continue;
+    if (text === '' || NO_NODES.has(text) || (names === undefined && isNullWord(text))) continue;
     if (names !== undefined) nodes.push(names.numberOf(text, seconds));
     else if (INTEGER.test(text) && Number.isSafeInteger(Number(text))) nodes.push(Number(text) + 0);
     else

@@ -5,10 +5,9 @@ import { shownEdges } from './planned-input.ts';
 import { rowEdges } from './row-edges.ts';
 import { BUILT_IN, planRows, type RowFlags, type RowPlan, type Sample } from './row-plan.ts';
 import type { TableColumn } from './target.ts';
+import { TIME_TEXTS } from './times.ts';
 
 export type PlannedRows = Pick<PlannedInput, 'columns' | 'named' | 'notes' | 'firstEdges'> & { readonly rows: RowPlan };
-
-const TIME_TEXTS = { s: 'seconds since 1970', ms: 'milliseconds since 1970', iso: 'ISO 8601' } as const;
 
 export function plannedRows(sample: Sample, flags: RowFlags, known: readonly TableColumn[]): PlannedRows {
   const rows = planRows(sample, flags, known);
@@ -17,12 +16,17 @@ export function plannedRows(sample: Sample, flags: RowFlags, known: readonly Tab
     rows,
     columns: columns.map(({ name, type }) => ({ name, type })),
     named: rows.members.named,
-    notes: notesOf(rows),
+    notes: [...notesOf(rows), lookedText(sample)],
     firstEdges: (names) => {
       const edgeOf = rowEdges(rows, names);
       return shownEdges(sample.rows, (row) => JSON.stringify(edgeOf(row)));
     },
   };
+}
+
+function lookedText({ rows }: Sample): string {
+  const first = rows.length === 1 ? 'row' : `${rows.length} rows`;
+  return `types and times as the first ${first} look; --types, --ts-format, --member-ids and --separator say otherwise`;
 }
 
 function notesOf({ names, time, members, properties, left }: RowPlan): string[] {

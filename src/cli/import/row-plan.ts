@@ -5,7 +5,8 @@ import { IDENTIFIER } from '../../limits.ts';
 import { didYouMean } from '../../suggestions.ts';
 import { printable } from '../table-text.ts';
 import { UsageError } from '../world.ts';
-import { cellType, commonType } from './cell-types.ts';
+import { cellType, commonType, isNullWord } from './cell-types.ts';
+import { separatorOf } from './separators.ts';
 import type { TableColumn } from './target.ts';
 import { guessTimeFormat, type TimeFormat } from './times.ts';
 
@@ -16,6 +17,8 @@ export interface RowFlags {
   readonly memberColumns?: readonly string[] | undefined;
   readonly memberColumn?: string | undefined;
   readonly separator?: string | undefined;
+  /** Which one it is where no other shows; default ;. */
+  readonly usualSeparator?: string | undefined;
   /** Undefined: all that are neither time nor members. */
   readonly propertyColumns?: readonly string[] | undefined;
   readonly memberIds?: 'number' | 'name' | undefined;
@@ -31,6 +34,8 @@ export interface Sample {
 }
 
 export interface PropertyColumn extends TableColumn {
+  /** The type is what the first rows look like. */
+  readonly isGuessed: boolean;
   /** Of the file. */
   readonly index: number;
 }
@@ -65,7 +70,10 @@ export function planRows(sample: Sample, flags: RowFlags, known: readonly TableC
   const cells = (index: number) => sample.rows.map((row) => row[index] ?? null);
   const timeIndex = timeColumn(names, flags);
   const indexes = memberColumns(names, flags);
-  const separator = flags.memberColumns === undefined ? (flags.separator ?? ';') : undefined;
+  const separator =
+    flags.memberColumns === undefined
+      ? (flags.separator ?? separatorOf(indexes.flatMap(cells), flags.usualSeparator ?? ';'))
+      : undefined;
   const used = new Set([timeIndex, ...indexes]);
   const properties: PropertyColumn[] = [];
   const taken = new Set<string>();
@@ -79,14 +87,16 @@ export function planRows(sample: Sample, flags: RowFlags, known: readonly TableC
       continue;
     }
     const column = nameFor(name, taken);
-    const type =
-      known.find((one) => one.name.toLowerCase() === column.toLowerCase())?.type ?? BUILT_IN[column.toLowerCase()];
-    properties.push({ index, name: column, type: type ?? flags.types.get(name) ?? typeOf(sample, index) });
+    const given =
+      known.find((one) => one.name.toLowerCase() === column.toLowerCase())?.type ??
+      BUILT_IN[column.toLowerCase()] ??
+      flags.types.get(name);
+    properties.push({ index, name: column, type: given ?? typeOf(sample, index), isGuessed: given === undefined });
   }
   // The service's own name, and unit: an export with times far in the future is no file of milliseconds.
   const isOwn = names[timeIndex]!.toLowerCase() === 'event_ts';
   const guessed = guessTimeFormat(cells(timeIndex));
-  const format = flags.tsFormat ?? (isOwn && guessed === 'ms' ? 's' : guessed);
+  const format = flags.tsFormat ?? (isOwn && guessed !== 'iso' ? 's' : guessed);
   const named =
     flags.memberIds === undefined
       ? indexes.some((index) => hasNames(cells(index), separator))
@@ -137,7 +147,7 @@ function typeOf(sample: Sample, index: number): ColumnType {
   return commonType(types);
 }
 
-const INTEGERS = /^\s*[+-]?\d{1,16}\s*$/;
+const INTEGERS = /^\s*[+-]?\d{1,16}(\.0*)?\s*$/;
 
 /** Some cell holds a node that is no integer. */
 function hasNames(cells: readonly unknown[], separator: string | undefined): boolean {
@@ -147,7 +157,10 @@ function hasNames(cells: readonly unknown[], separator: string | undefined): boo
       Array.isArray(cell) || ArrayBuffer.isView(cell)
         ? Array.from(cell as ArrayLike<unknown>)
         : partsOf(String(cell), separator);
-    return parts.some((part) => part !== '' && part !== null && !INTEGERS.test(String(part)));
+    return parts.some((part) => {
+      const text = String(part ?? '').trim();
+      return text !== '' && !isNullWord(text) && !INTEGERS.test(text);
+    });
   });
 }
 

@@ -145,7 +145,8 @@ export class ServerClient {
       if (response.ok) return this.#parsed(text);
       const refusal = refusalOf(response.status, text);
       const waitMs = Math.max(0.1, Number(response.headers.get('retry-after')) || 1) * 1000;
-      if (!passes(refusal) || this.#now() + waitMs > giveUpMs) throw refusal;
+      const isSafe = method === 'GET' || key !== undefined;
+      if (!(passes(refusal) || (isSafe && isBetween(refusal))) || this.#now() + waitMs > giveUpMs) throw refusal;
       await new Promise((resolve) => setTimeout(resolve, waitMs));
     }
   }
@@ -195,6 +196,11 @@ export class ServerClient {
 /** Also while an import that was killed has left a request behind that is still running. */
 function passes({ code, message }: ServerRefusal): boolean {
   return PASSING_CODES.has(code) || (code === 'idempotency_conflict' && message.includes('still running'));
+}
+
+/** Not the service's own word, but that of a proxy before it, which has nobody behind it just now. */
+function isBetween({ status, code }: ServerRefusal): boolean {
+  return code === '' && [429, 502, 503, 504].includes(status);
 }
 
 export function refusalOf(status: number, text: string): ServerRefusal {

@@ -4,6 +4,7 @@ import { createReadStream, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
+import { KIND_BYTES, unreadableKind } from './file-kinds.ts';
 
 export interface Source {
   /** `-` for stdin. */
@@ -61,12 +62,14 @@ async function* unpacked(
 ): AsyncGenerator<Buffer> {
   const raw = counted(open(), tally);
   let head: Buffer = Buffer.alloc(0);
-  while (head.length < 2) {
+  while (head.length < KIND_BYTES) {
     const next = await raw.next();
     if (next.done === true) break;
     head = head.length === 0 ? next.value : Buffer.concat([head, next.value]);
   }
   if (head.length < 2 || head[0] !== 0x1f || head[1] !== 0x8b) {
+    const kind = unreadableKind(head);
+    if (kind !== undefined) throw new Error(`${label} ${kind}.`);
     yield head;
     yield* raw;
     return;

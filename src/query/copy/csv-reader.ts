@@ -6,7 +6,7 @@ import type { Table } from '../../engine/index.ts';
 import type { EdgeInput } from '../../engine/types.ts';
 import { HedgerowError } from '../../errors.ts';
 import { valueOfCell } from './cell-values.ts';
-import { type Cells, csvRecords, linesOf, noCsv } from './csv-records.ts';
+import { type Cells, csvRecords } from './csv-records.ts';
 import { EdgeBuilder } from './edge-builder.ts';
 import { errorAtRow, type RowBatch } from './rows.ts';
 import { type Target, targetsOf } from './targets.ts';
@@ -20,19 +20,18 @@ export async function* csvRows(
   let targets: readonly Target[] | undefined;
   /** The line on which the next record begins. */
   let line = 1;
-  for await (const { records, failure } of csvRecords(blocks)) {
-    const lines: number[] = [];
-    for (const record of records) {
-      lines.push(line);
-      line += linesOf(record);
-    }
+  for await (const { records, lines: taken, failure } of csvRecords(blocks)) {
+    const lines = taken.map((count) => {
+      line += count;
+      return line - count;
+    });
     let from = 0;
     if (targets === undefined && records.length > 0) {
       targets = headerOf(records[0]!, table);
       from = 1;
     }
     if (targets !== undefined && records.length > from) yield batchOf(records.slice(from), lines.slice(from), targets);
-    if (failure !== undefined) throw errorAtRow(noCsv(failure), 'line', line);
+    if (failure !== undefined) throw errorAtRow(failure, 'line', line);
   }
   if (targets === undefined)
     throw new HedgerowError('invalid_input', 'The file is empty; CSV begins with the names of its columns.');

@@ -17,10 +17,11 @@ export interface LineBlock {
 const NEWLINE = 10;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** Throws `invalid_input` with its line for what is no UTF-8, or a line that is too long. */
+/** Throws `invalid_input` with its line for what is no UTF-8 (unless that is looked at elsewhere), or a line that is too long. */
 export async function* wholeLines(
   chunks: AsyncIterable<Buffer> | Iterable<Buffer>,
   maxLineBytes: number = MAX_LINE_BYTES,
+  isUtf8Only = true,
 ): AsyncGenerator<LineBlock, void, undefined> {
   let rest: Buffer[] = [];
   let restBytes = 0;
@@ -30,7 +31,7 @@ export async function* wholeLines(
     const all = rest.length === 0 ? last : Buffer.concat([...rest, last]);
     const bytes = isFirst && all.subarray(0, 3).equals(BYTE_ORDER_MARK) ? all.subarray(3) : all;
     isFirst = false;
-    checkUtf8(bytes, line);
+    if (isUtf8Only) checkUtf8(bytes, line);
     const block = { bytes, firstLine: line };
     line += newlinesIn(bytes);
     return block;

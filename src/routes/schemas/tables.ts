@@ -5,6 +5,12 @@ import { count } from './rows.ts';
 
 const COLUMN_TYPES = ['INTEGER', 'REAL', 'TEXT', 'BOOLEAN'] as const;
 
+const columnItem = v.object({
+  name: v.string(),
+  type: v.picklist(COLUMN_TYPES),
+  default: v.optional(described(v.union([v.number(), v.string(), v.boolean()]), 'There where one is set.')),
+});
+
 export const tableItem = titled(
   v.object({
     name: v.string(),
@@ -12,7 +18,7 @@ export const tableItem = titled(
     bucket_seconds: described(count(), 'Width of a time bucket.'),
     compact_threshold: described(count(), 'Log entries that start a compaction by themselves; 0: none do.'),
     row_count: count(),
-    columns: described(v.array(v.object({ name: v.string(), type: v.picklist(COLUMN_TYPES) })), 'User columns.'),
+    columns: described(v.array(columnItem), 'User columns.'),
     created_at: described(count(), 'Epoch seconds.'),
     primary: described(v.boolean(), 'Meant where a request names no table; cannot be dropped.'),
   }),

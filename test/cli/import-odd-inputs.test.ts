@@ -1,0 +1,189 @@
+// Files as strangers have them: what they say is taken, or refused in a sentence that says what to do.
+
+import { mkdirSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { importCommand } from '../../src/cli/import/command.ts';
+import { gzip, lookInto, rowsOf, TestWorld } from './support.ts';
+
+let world: TestWorld;
+
+beforeEach(() => {
+  world = new TestWorld();
+});
+afterEach(() => world.remove());
+
+type Flags = Record<string, string | boolean>;
+
+const PAIRS: Flags = { memberColumns: 'a,b' };
+const LIST: Flags = { memberColumn: 'm' };
+
+async function take(content: string | Buffer, flags: Flags = PAIRS, name = 'f.csv') {
+  world.file(name, content);
+  const code = await importCommand([name], { data: 'db', table: 't', create: true, ...flags }, world);
+  const rows = await lookInto(world.path('db'), (database) => rowsOf(database.table('t')));
+  return { code, rows: rows.map(({ id: _, weight: _w, mean_dist_m: _m, formation: _f, ...rest }) => rest) };
+}
+
+async function refusal(content: string | Buffer, flags: Flags = PAIRS, name = 'f.csv'): Promise<string> {
+  world.file(name, content);
+  expect(await importCommand([name], { data: 'db', table: 't', create: true, ...flags }, world)).not.toBe(0);
+  return world.err;
+}
+
+const BASE = 'ts,a,b,x\n1,1,2,5\n2,3,4,6\n';
+const WIDE = Buffer.from(BASE, 'utf16le');
+
+test.each<[string, string | Buffer, RegExp]>([
+  ['UTF-16 with its mark', Buffer.concat([Buffer.from([0xff, 0xfe]), WIDE]), /f\.csv is UTF-16.* iconv/],
+  ['UTF-16 of the other order', Buffer.concat([Buffer.from([0xff, 0xfe]), WIDE]).swap16(), /is UTF-16/],
+  ['UTF-16 without its mark', WIDE, /is UTF-16/],
+  ['a zip archive', Buffer.from('PK\x03\x04abcd'), /is a zip archive .*save the sheet as CSV/],
+  ['xz', Buffer.from([0xfd, 0x37, 0x7a, 0x58, 0x5a, 0]), /packed with xz.* xz -dc/],
+  ['zstd', Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0]), /packed with zstd/],
+  ['lines that end with CR alone', BASE.replaceAll('\n', '\r'), /carriage return alone; tr/],
+  [
+    'no header',
+    '1700000000,1,2,5\n1700000001,3,4,6\n',
+    /no header: its first line \(1700000000, 1, 2, 5\) looks like a row/,
+  ],
+  ['blank lines', '\n\n\n', /no header: its first line is blank/],
+  ['nothing', '', /no header: the file is empty/],
+  ['a name twice', 'ts,a,b,x,x\n1,1,2,3,4\n', /Column "x" of f\.csv stands twice\. Give/],
+  [
+    'a header in Latin-1',
+    Buffer.from('ts,a,b,na\xefve\n1,1,2,3\n', 'latin1'),
+    /first line is none: .*not valid UTF-8; iconv/,
+  ],
+])('%s is refused before anything is made', async (_name, content, message) => {
+  expect(await refusal(content)).toMatch(message);
+  expect(world.out).toBe('');
+});
+
+describe('bad rows cost themselves alone', () => {
+  const rows = [1, 2, 4].map((event_ts) => expect.objectContaining({ event_ts }));
+
+  test.each<[string, string | Buffer, RegExp]>([
+    ['Latin-1', Buffer.from('3,1,2,Jos\xe9', 'latin1'), /^The line is not valid UTF-8; iconv/],
+    ['an open quote', '3,5,6,"open', /^A cell in quotes does not end/],
+    ['a bare quote', '3,5,6,5" disk', /^A quote stands in a cell/],
+    ['too few cells', '3,5,6', /has 3 cells, but the header names 4/],
+    ['too many cells', '3,5,6,7,8', /has 5 cells/],
+  ])('%s', async (_name, line, reason) => {
+    const content = Buffer.concat([Buffer.from(BASE), Buffer.from(line), Buffer.from('\n4,7,8,9\n')]);
+    const found = await take(content, { ...PAIRS, onError: 'skip' });
+    expect(found).toEqual({ code: 0, rows });
+    expect(world.objects('f.csv.rejects.ndjson')).toMatchObject([{ line: 4, reason: expect.stringMatching(reason) }]);
+    expect(world.err).toMatch(/1 bad line is in/);
+  });
+
+  test('--on-error stop stops there, and --resume goes on once the line is mended', async () => {
+    const found = await take(`${BASE}3,5,6,"open\n4,7,8,9\n`);
+    expect(found).toMatchObject({ code: 1, rows: [{ event_ts: 1 }, { event_ts: 2 }] });
+    expect(world.err).toMatch(/line 4 of .*A cell in quotes does not end\. Stopped there.*--resume/);
+    const mended = await take(`${BASE}3,5,6,7\n4,7,8,9\n`, { ...PAIRS, resume: true });
+    expect(mended.rows.map(({ event_ts }) => event_ts)).toEqual([1, 2, 3, 4]);
+  });
+});
+
+describe('times', () => {
+  test.each<[string, string, number]>([
+    ['with an offset', '2024-05-01T12:00:00+02:00', 1714557600],
+    ['without a zone', '2024-05-01 10:00:00', 1714557600],
+    ['of a day', '2024-05-01', 1714521600],
+    ['in seconds', '1714557600', 1714557600],
+    ['in milliseconds', '1714557600123', 1714557600],
+    ['in microseconds', '1714557600123456', 1714557600],
+    ['in nanoseconds', '1714557600123456789', 1714557600],
+    ['with an exponent', '1.7145576e9', 1714557600],
+  ])('%s', async (_name, time, event_ts) => {
+    expect((await take(`ts,a,b\n${time},1,2\n`)).rows).toMatchObject([{ event_ts }]);
+  });
+
+  test.each<[string, string, RegExp]>([
+    ['a date that can be read in two ways', '05/13/2024 10:00', /day and month can be read in two ways; write it as/],
+    ['a day that is none', '2024-02-30', /takes a time such as/],
+    ['a month that is none', '2024-13-01 00:00', /takes a time such as/],
+  ])('%s is refused', async (_name, time, message) => {
+    expect(await refusal(`ts,a,b\n${time},1,2\n`)).toMatch(message);
+  });
+
+  test('a bad time among seconds does not turn the others into something else', async () => {
+    const { rows } = await take('ts,a,b\n1,1,2\n2,1,2\nsoon,1,2\n', { ...PAIRS, onError: 'skip' });
+    expect(rows.map(({ event_ts }) => event_ts)).toEqual([1, 2]);
+  });
+});
+
+test('words for nothing are null in columns of numbers, and no nodes; in columns of texts they are texts', async () => {
+  const { rows } = await take('ts,a,b,x,word\n1,1,NULL,NA,NA\n2,1,2,NaN,b\n3,\\N,2,1.5,\n');
+  expect(rows).toEqual([
+    { event_ts: 1, members: [1], x: null, word: 'NA' },
+    { event_ts: 2, members: [1, 2], x: null, word: 'b' },
+    { event_ts: 3, members: [2], x: 1.5, word: null },
+  ]);
+});
+
+test.each<[string, string, number[]]>([
+  ['semicolons', '1; 2;3', [1, 2, 3]],
+  ['commas in quotes', '"1, 2,3"', [1, 2, 3]],
+  ['bars', '1|2|3', [1, 2, 3]],
+  ['spaces', '1 2  3', [1, 2, 3]],
+  ['brackets', '"[1, 2]"', [1, 2]],
+  ['one and the same twice', '7;7', [7]],
+  ['numbers written as reals', '1.0;2.0', [1, 2]],
+  ['less than nothing', '-5;9007199254740991', [-5, 9007199254740991]],
+])('lists of members: %s', async (_name, cell, members) => {
+  expect((await take(`ts,m\n1,${cell}\n`, LIST)).rows).toEqual([{ event_ts: 1, members }]);
+});
+
+test('names with commas and spaces are one name each', async () => {
+  await take('ts,m\n1,"Smith, John;Ann Lee"\n2,"Smith, John"\n', LIST);
+  const names = await lookInto(world.path('db'), (database) => rowsOf(database.table('t_nodes')));
+  expect(names.map(({ vertex }) => vertex)).toEqual(['Smith, John', 'Ann Lee']);
+});
+
+test('a column that turns into another type stops with the flag that takes it; the head of the file is looked at whole', async () => {
+  const head = 'ts,a,b,x\n';
+  const lines = (count: number) => Array.from({ length: count }, (_, at) => `${at},1,2,${at}\n`).join('');
+  const { code, rows } = await take(`${head}${lines(12_000)}12000,1,2,1.5\n`);
+  expect([code, rows.at(-1)!.x]).toEqual([0, 1.5]);
+  world.file('long.csv', `${head}${lines(60_000)}60000,1,2,1.5\n`);
+  expect(await importCommand(['long.csv'], { data: 'db', table: 'u', create: true, ...PAIRS }, world)).toBe(1);
+  expect(world.err).toMatch(/line 60002 .*x is "1\.5".*looked like INTEGER.*--types x=REAL/);
+});
+
+test('without an ending that tells, CSV is told from NDJSON by how it begins', async () => {
+  expect((await take('ts,a,b\n1,2,3\n', PAIRS, 'f.txt')).rows).toEqual([{ event_ts: 1, members: [2, 3] }]);
+  expect((await take('{"event_ts":4,"members":[5]}\n', {}, 'g.txt')).rows.at(-1)).toEqual({
+    event_ts: 4,
+    members: [5],
+  });
+});
+
+test('gzip of several members is one file', async () => {
+  const { rows } = await take(Buffer.concat([gzip('ts,a,b\n1,1,2\n'), gzip('2,3,4\n')]), PAIRS, 'f.csv.gz');
+  expect(rows.map(({ event_ts }) => event_ts)).toEqual([1, 2]);
+});
+
+describe('places that cannot be written', () => {
+  test.each<[string, string, RegExp]>([
+    [
+      'a reject file in no directory',
+      'no/where/r.ndjson',
+      /progress file .* cannot be written \(ENOENT\)\. .*--rejects/,
+    ],
+    ['a reject file that is a directory', 'db', /reject file .* cannot be written \(EISDIR\)\. .*--rejects/],
+  ])('%s', async (_name, rejects, message) => {
+    expect(await refusal(`${BASE}x,1,2,3\n`, { ...PAIRS, onError: 'skip', rejects })).toMatch(message);
+  });
+
+  test('a directory in the place of the progress file', async () => {
+    mkdirSync(world.path('f.csv.progress.json'));
+    expect(await refusal(BASE)).toMatch(/progress file .* cannot be read \(EISDIR\)\. Move it away/);
+  });
+});
+
+test('a file that is named twice is refused', async () => {
+  world.file('f.csv', BASE);
+  expect(await importCommand(['f.csv', './f.csv'], { data: 'db', ...PAIRS }, world)).toBe(2);
+  expect(world.err).toMatch(/f\.csv is named twice/);
+});

@@ -1,0 +1,120 @@
+import { Parser } from 'csv-parse';
+import { expect, test } from 'vitest';
+import { type CutRules, csvRecords } from '../../src/query/copy/csv-records.ts';
+import { wholeLines } from '../../src/query/copy/whole-lines.ts';
+import { Random } from '../support/random.ts';
+
+const STRICT: CutRules = { delimiter: ',', maxRecordBytes: 1 << 20, passesFaults: false };
+const PASSING: CutRules = { ...STRICT, maxRecordBytes: 1000, passesFaults: true };
+
+async function cut(text: string | Buffer, rules: CutRules, chunkBytes = 1 << 20) {
+  const bytes = Buffer.from(text);
+  const chunks: Buffer[] = [];
+  for (let at = 0; at < bytes.length; at += chunkBytes) chunks.push(bytes.subarray(at, at + chunkBytes));
+  const all = {
+    records: [] as unknown[],
+    ends: [] as number[],
+    raws: [] as string[],
+    faults: new Map<number, string>(),
+    lines: [] as number[],
+    failure: undefined as string | undefined,
+  };
+  for await (const one of csvRecords(wholeLines(chunks, 1 << 20, false), rules)) {
+    for (const [at, fault] of one.faults) all.faults.set(all.records.length + at, fault);
+    for (const record of one.records) all.records.push(record);
+    all.ends = all.ends.concat(one.ends);
+    all.raws = all.raws.concat(one.raws);
+    all.lines = all.lines.concat(one.lines);
+    all.failure = one.failure?.message;
+  }
+  return all;
+}
+
+/** What csv-parse makes of it, its empty texts as we tell them: null without quotes. */
+function judged(text: string): Promise<{ records: (string | null)[][]; isWhole: boolean }> {
+  const records: (string | null)[][] = [];
+  const parser = new Parser({
+    record_delimiter: ['\r\n', '\n'],
+    relax_column_count: true,
+    cast: (cell, { quoting }) => (cell === '' && !quoting ? null : cell),
+    on_record: (record: (string | null)[]) => {
+      records.push(record);
+      return null;
+    },
+  });
+  return new Promise((resolve) => {
+    parser.on('error', () => resolve({ records, isWhole: false }));
+    parser.on('end', () => resolve({ records, isWhole: true }));
+    parser.resume();
+    parser.end(text);
+  });
+}
+
+test('random texts give what csv-parse gives, however they are cut', async () => {
+  let whole = 0;
+  for (let seed = 0; seed < 1500; seed++) {
+    const random = new Random(seed);
+    const pieces = ['a', 'é', '12', ',', ',', '\n', '\n', '\r\n', '\r', '"', '""', '"x"', ',"q, ""w"""\n', '😀', ' '];
+    const text = Array.from({ length: random.below(30) }, () => pieces[random.below(pieces.length)]!).join('');
+    const want = await judged(text);
+    const got = await cut(text, STRICT, 1 + random.below(20));
+    expect(got.failure === undefined, `seed ${seed} ${JSON.stringify(text)}`).toBe(want.isWhole);
+    if (!want.isWhole) continue;
+    whole++;
+    expect(got.records, `seed ${seed} ${JSON.stringify(text)}`).toEqual(want.records);
+    expect(got.raws.join('')).toBe(text);
+    expect(got.ends).toEqual(got.raws.map((_, at) => Buffer.byteLength(got.raws.slice(0, at + 1).join(''))));
+  }
+  expect(whole).toBeGreaterThan(250);
+});
+
+test('the same bytes give the same records with any cut into chunks', async () => {
+  const text = 'a,b\n1,"two\nlines"\r\n"é ""x""",\n,""\n3,4';
+  const want = await cut(text, STRICT);
+  expect(want.records).toEqual([
+    ['a', 'b'],
+    ['1', 'two\nlines'],
+    ['é "x"', null],
+    [null, ''],
+    ['3', '4'],
+  ]);
+  expect(want.lines).toEqual([1, 2, 1, 1, 1]);
+  for (let bytes = 1; bytes < text.length; bytes++) expect(await cut(text, STRICT, bytes)).toEqual(want);
+});
+
+test.each([
+  ['a quote that never ends', '3,"open', 'a cell in quotes does not end.'],
+  ['a quote inside of a cell', '3,5" disk', 'a quote stands in a cell that is not in quotes.'],
+  ['a quote that is not doubled', '3,"a"b"', 'a quote inside of a cell in quotes is not doubled.'],
+])('%s fails, or costs its own line only where faults are passed over', async (_name, line, reason) => {
+  const text = `1,2\n${line}\n4,5\n6,7\n`;
+  const strict = await cut(text, STRICT);
+  expect([strict.records, strict.failure]).toEqual([[['1', '2']], reason]);
+  for (const bytes of [1, 3, 100]) {
+    const passing = await cut(text, PASSING, bytes);
+    expect(passing.failure).toBeUndefined();
+    expect([...passing.faults.keys()]).toEqual([1]);
+    expect(passing.records).toEqual([['1', '2'], [], ['4', '5'], ['6', '7']]);
+    expect(passing.raws[1]).toBe(`${line}\n`);
+  }
+});
+
+test('a line that is not UTF-8 is a fault of its own, and the others are read as they are', async () => {
+  const text = Buffer.concat([Buffer.from('é,1\nJos'), Buffer.from([0xe9]), Buffer.from(',2\n😀,3\n')]);
+  const { records, faults, ends } = await cut(text, PASSING);
+  expect(records).toEqual([['é', '1'], [], ['😀', '3']]);
+  expect(faults.get(1)).toMatch(/not valid UTF-8; iconv/);
+  expect(ends).toEqual([5, 12, 19]);
+});
+
+test('an open quote before many bytes is given up at the limit, without being read again with every block', async () => {
+  const text = `1,2\n"open\n${'3,4\n'.repeat(20_000)}`;
+  const { records, faults } = await cut(text, PASSING, 1024);
+  expect(records.length).toBe(20_002);
+  expect([...faults]).toEqual([[1, 'the row is longer than 1000 bytes.']]);
+});
+
+test('lines without a delimiter are not searched to the end of the file, each of them', async () => {
+  const { records } = await cut('x\n'.repeat(200_000), STRICT);
+  expect(records.length).toBe(200_000);
+});
