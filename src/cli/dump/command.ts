@@ -34,8 +34,7 @@ export async function dumpCommand(given: string, flags: DumpFlags, world: World)
     const dir = resolve(world.cwd, given);
     const isThere = existsSync(dir);
     if (isThere && !statSync(dir).isDirectory()) throw new Error(`${given} is a file; a dump takes a new directory.`);
-    if (isThere && readdirSync(dir).length > 0)
-      throw new Error(`${given} is not empty; a dump takes a new directory.`);
+    if (isThere && readdirSync(dir).length > 0) throw new Error(`${given} is not empty; a dump takes a new directory.`);
     const definitions = await definitionsOf(flags, world);
     const tables = join(dir, 'tables');
     mkdirSync(tables, { recursive: true });
@@ -99,8 +98,7 @@ async function writeDump(
     await source.runner.close();
   }
   // As many rows as were written: others may have come since.
-  const rowsOf = (name: string) =>
-    files.filter(({ table }) => table === name).reduce((sum, { rows }) => sum + rows, 0);
+  const rowsOf = (name: string) => files.filter(({ table }) => table === name).reduce((sum, { rows }) => sum + rows, 0);
   const tables = definitions.tables.map((table) => ({ ...table, row_count: rowsOf(table.name) }));
   const schema = schemaStatements(tables, definitions.indexes);
   await writeFileAtomically(nodeFs, join(dir, SCHEMA_NAME), Buffer.from(schema));

@@ -77,7 +77,9 @@ export async function readDump(dir: string): Promise<DumpFile> {
   }
   for (const { path, sha256 } of dump.files)
     if ((await contentOf(join(dir, path))).sha256 !== sha256)
-      throw new Error(`The dump is damaged: ${join(dir, path)} is not what was written (its SHA-256 is another). ${NOTHING}`);
+      throw new Error(
+        `The dump is damaged: ${join(dir, path)} is not what was written (its SHA-256 is another). ${NOTHING}`,
+      );
   return dump;
 }
 

@@ -48,18 +48,18 @@ async function* statementBytes(batches: Rows['batches'], table: TableItem): Asyn
 }
 
 /** The rows that an import makes the same again; the others, whose nulls would become defaults, go aside. */
-function withoutNulls({ columns, batches }: Rows, table: TableItem, aside: AsideFile): Rows {
+function withoutNulls(rows: Rows, table: TableItem, aside: AsideFile): Rows {
   const names = table.columns.flatMap(({ name, default: value }) => (value === undefined ? [] : [name]));
-  if (names.length === 0) return { columns, batches };
+  if (names.length === 0) return rows;
   const hasNull = (row: Row) => names.some((name) => row[name] === null || row[name] === undefined);
   async function* kept(): AsyncGenerator<readonly Row[], void, undefined> {
-    for await (const batch of batches) {
+    for await (const batch of rows.batches) {
       const others = batch.filter(hasNull);
       if (others.length > 0) await aside.add(others);
       yield others.length === 0 ? batch : batch.filter((row) => !hasNull(row));
     }
   }
-  return { columns, batches: kept() };
+  return { ...rows, batches: kept() };
 }
 
 /** Made when the first row comes. */

@@ -3,6 +3,7 @@
 import { resolve } from 'node:path';
 import { IDENTIFIER } from '../../limits.ts';
 import { endingOf, formatOfName } from '../import/formats.ts';
+import { memorySparer } from '../import/spare-memory.ts';
 import { errorText } from '../query/error-text.ts';
 import type { RunnerFlags } from '../query/options.ts';
 import { Cancelled, type Row } from '../query/runner.ts';
@@ -133,6 +134,7 @@ export async function rowsOf(
   const isEmpty = ended && first.every((batch) => batch.length === 0);
   const names = isEmpty ? await namesOf(runner, statement, signal) : undefined;
   const columns = table === undefined ? columnsOfRows(first.flat(), tables, names) : columnsOfTable(table);
+  const spare = memorySparer();
   async function* all(): AsyncGenerator<readonly Row[], void, undefined> {
     for (const batch of first) {
       tally.rows += batch.length;
@@ -141,10 +143,11 @@ export async function rowsOf(
     if (ended) return;
     for (let next = await batches.next(); next.done !== true; next = await batches.next()) {
       tally.rows += next.value.length;
+      spare();
       yield next.value;
     }
   }
-  return { columns, batches: all() };
+  return { columns, batches: all(), areEdges: table !== undefined };
 }
 
 /** Rows alone do not tell the columns of a statement that gives none. */

@@ -14,6 +14,8 @@ export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 export interface Rows {
   readonly columns: readonly ResultColumn[];
   readonly batches: AsyncIterable<readonly Row[]>;
+  /** Rows of a table, not of any statement. */
+  readonly areEdges: boolean;
 }
 
 type Cell = Parameters<typeof csvLines>[0][number][number];

@@ -10,10 +10,12 @@ import type { Row } from '../query/runner.ts';
 interface Edges {
   readonly columns: readonly ResultColumn[];
   readonly batches: AsyncIterable<readonly Row[]>;
+  /** Each row is an edge of its own, called by its id. Rows of a statement may have one twice: they get numbers, and keep an id as attribute. */
+  readonly areEdges: boolean;
 }
 
 /** Nodes stand in no list of their own: they are what the incidences name. */
-export async function* hifBytes({ columns, batches }: Edges): AsyncGenerator<Uint8Array> {
+export async function* hifBytes({ columns, batches, areEdges }: Edges): AsyncGenerator<Uint8Array> {
   const isEdges = ['event_ts', 'members'].every((wanted) => columns.some(({ name }) => name === wanted));
   if (!isEdges)
     throw new Error(
@@ -25,7 +27,7 @@ export async function* hifBytes({ columns, batches }: Edges): AsyncGenerator<Uin
     const file = await open(aside, 'w');
     try {
       yield Buffer.from('{"network-type":"undirected","metadata":{"written-by":"Hedgerow"},\n"incidences":[');
-      yield* incidences(batches, file);
+      yield* incidences(batches, areEdges, file);
     } finally {
       await file.close();
     }
@@ -37,17 +39,23 @@ export async function* hifBytes({ columns, batches }: Edges): AsyncGenerator<Uin
   }
 }
 
-async function* incidences(batches: AsyncIterable<readonly Row[]>, edges: FileHandle): AsyncGenerator<Uint8Array> {
+async function* incidences(
+  batches: AsyncIterable<readonly Row[]>,
+  areEdges: boolean,
+  edges: FileHandle,
+): AsyncGenerator<Uint8Array> {
   let number = 0;
   let before = '\n';
   for await (const batch of batches) {
     let nodes = '';
     let attributes = '';
     for (const row of batch) {
-      const edge = JSON.stringify(Number.isSafeInteger(row.id) ? row.id : number);
-      attributes += `${number === 0 ? '\n' : ',\n'}${edgeText(edge, row)}`;
+      const members = membersOf(row, number);
+      const { id, ...others } = row;
+      const edge = areEdges ? Number(id) : number;
+      attributes += `${number === 0 ? '\n' : ',\n'}${edgeText(edge, areEdges ? others : row)}`;
       number++;
-      for (const node of row.members as readonly number[]) {
+      for (const node of members) {
         nodes += `${before}{"edge":${edge},"node":${node}}`;
         before = ',\n';
       }
@@ -57,8 +65,20 @@ async function* incidences(batches: AsyncIterable<readonly Row[]>, edges: FileHa
   }
 }
 
-function edgeText(edge: string, { id: _id, members: _members, weight, ...others }: Row): string {
+/** Throws an Error for a row that is no edge. */
+function membersOf({ event_ts: time, members }: Row, index: number): readonly number[] {
+  const isEdge = Array.isArray(members) && members.length > 0 && members.every(Number.isSafeInteger);
+  if (isEdge && Number.isSafeInteger(time)) return members;
+  throw new Error(
+    `Row ${index + 1} is no edge, and HIF holds nothing else: event_ts must be an integer and members a list of integers, not ${JSON.stringify(time ?? null).slice(0, 40)} and ${JSON.stringify(members ?? null).slice(0, 60)}.`,
+  );
+}
+
+function edgeText(edge: number, { members: _members, weight, ...others }: Row): string {
+  // What is null is left out: no attribute, no value.
   const attrs = Object.fromEntries(Object.entries(others).filter(([, value]) => value !== null && value !== undefined));
-  const heavy = typeof weight === 'number' ? `"weight":${JSON.stringify(weight)},` : '';
-  return `{"edge":${edge},${heavy}"attrs":${JSON.stringify(attrs)}}`;
+  if (typeof weight === 'number')
+    return `{"edge":${edge},"weight":${JSON.stringify(weight)},"attrs":${JSON.stringify(attrs)}}`;
+  const all = weight === null || weight === undefined ? attrs : { ...attrs, weight };
+  return `{"edge":${edge},"attrs":${JSON.stringify(all)}}`;
 }

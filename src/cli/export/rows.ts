@@ -19,13 +19,31 @@ export interface RowSource {
 
 /** Throws UsageError, ConfigError, or what the directory or the server says. */
 export async function openRows(flags: RunnerFlags, world: World): Promise<RowSource> {
-  const runner = await openRunner(flags, world);
+  const runner = await openRunner(flags, withSmallBudget(world));
   try {
     return { runner, tables: await tablesOf(runner) };
   } catch (error) {
     await runner.close();
     throw error;
   }
+}
+
+/** Every row is read once: nothing of the table has to stay in memory. */
+const MEMORY_MB = '64';
+
+function withSmallBudget(world: World): World {
+  const environment = { HEDGEROW_MEMORY_BUDGET_MB: MEMORY_MB, ...world.environment };
+  const { cwd, stdin, stdout, stderr, now } = world;
+  return {
+    environment,
+    cwd,
+    stdin,
+    stdout,
+    stderr,
+    now,
+    onInterrupt: (callback) => world.onInterrupt(callback),
+    onHangup: (callback) => world.onHangup(callback),
+  };
 }
 
 async function tablesOf(runner: StatementRunner): Promise<TableShape[]> {

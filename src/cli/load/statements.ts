@@ -25,14 +25,18 @@ export async function runStatements(
       for await (const { text } of statementsOf(path)) {
         // A statement is one commit: it is there as a whole or not at all.
         const rows = rowsIn(text);
-        if (rows <= left) left -= rows;
+        if (left >= rows) left -= rows;
+        else if (left > 0)
+          throw new Error(`${table} holds rows that are none of this load. Drop it, and load again with --resume.`);
         else inserted += await insert(runner, text, controller.signal);
       }
     } finally {
       await runner.close();
     }
   } catch (error) {
-    world.stderr.write(`hedgerow: ${basename(path)}: ${errorText(error, '')}hedgerow: To go on there: the same call with --resume.\n`);
+    world.stderr.write(
+      `hedgerow: ${basename(path)}: ${errorText(error, '')}hedgerow: To go on there: the same call with --resume.\n`,
+    );
     return 1;
   } finally {
     forget();

@@ -1,0 +1,187 @@
+// A dump that is not what was written is refused before anything is made, and a load that broke off goes on, or says why it cannot.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { dumpCommand } from '../../src/cli/dump/command.ts';
+import { importCommand } from '../../src/cli/import/command.ts';
+import { loadCommand } from '../../src/cli/load/command.ts';
+import { startServer, type TestServer } from '../http/support.ts';
+import { multiset } from './round-trip.ts';
+import { edgeLines, lookInto, TestWorld } from './support.ts';
+
+const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+/** The program that is built is one with this file. */
+const BUILT = existsSync(new URL('../../dist/cli/load/statements.js', import.meta.url));
+const EDGES = 'dump/tables/hyperedges.parquet';
+
+let world: TestWorld;
+
+beforeEach(() => {
+  world = new TestWorld();
+});
+afterEach(() => world.remove());
+
+async function dumpOf(rows: number, format: string): Promise<void> {
+  world.file('edges.ndjson', edgeLines(rows));
+  expect(await importCommand(['edges.ndjson'], { data: 'db' }, world), world.err).toBe(0);
+  expect(await dumpCommand('dump', { data: 'db', format }, world), world.err).toBe(0);
+}
+
+type Manifest = Record<'tables' | 'files', Record<string, unknown>[]> & Record<string, unknown>;
+
+function rewriteManifest(change: (manifest: Manifest) => void): void {
+  const path = world.path('dump/hedgerow-dump.json');
+  const manifest = JSON.parse(readFileSync(path, 'utf8')) as Manifest;
+  change(manifest);
+  writeFileSync(path, JSON.stringify(manifest));
+}
+
+describe('a dump that is damaged', () => {
+  test.each<[string, () => void, RegExp]>([
+    ['a file is cut off', () => truncateSync(world.path(EDGES), 100), /damaged: .*parquet has 100 bytes/],
+    ['a file has grown', () => appendFileSync(world.path(EDGES), 'x'), /damaged: .*parquet has \d+ bytes, not/],
+    [
+      'a byte is another',
+      () => {
+        const bytes = readFileSync(world.path(EDGES));
+        bytes[bytes.length >> 1]! ^= 1;
+        writeFileSync(world.path(EDGES), bytes);
+      },
+      /damaged: .*parquet is not what was written/,
+    ],
+    ['a file is gone', () => rmSync(world.path(EDGES)), /not whole: there is no .*parquet/],
+    [
+      'it was never ended',
+      () => rmSync(world.path('dump/hedgerow-dump.json')),
+      /no whole dump: there is no hedgerow-dump/,
+    ],
+    ['its list is cut off', () => truncateSync(world.path('dump/hedgerow-dump.json'), 90), /cannot be read/],
+    [
+      'a table has no file',
+      () => rewriteManifest((dump) => dump.files.pop()),
+      /names no file for the table hyperedges/,
+    ],
+    [
+      'it names a file elsewhere',
+      () => rewriteManifest((dump) => Object.assign(dump.files[0]!, { path: '../edges.ndjson' })),
+      /no table and no file of one/,
+    ],
+    [
+      'it names a table that is none',
+      () => rewriteManifest((dump) => Object.assign(dump.tables[0]!, { name: '../x' })),
+      /no table and no file of one/,
+    ],
+    ['a later version wrote it', () => rewriteManifest((dump) => Object.assign(dump, { version: 2 })), /this version/],
+  ])('is refused, and nothing is made: %s', async (_name, damage, message) => {
+    await dumpOf(5, 'parquet');
+    damage();
+    expect(await loadCommand('dump', { data: 'new' }, world)).toBe(1);
+    expect(world.err).toMatch(message);
+    expect(existsSync(world.path('new'))).toBe(false);
+  });
+});
+
+describe('a load', () => {
+  test('into tables that are others makes nothing', async () => {
+    const server = await startServer();
+    try {
+      await server.database.createTable({ name: 'later', columns: [{ name: 'a', type: 'TEXT', default: 'x' }] });
+      await server.database.createTable({ name: 'zz', bucketSeconds: 3 });
+      expect(await dumpCommand('dump', { url: server.url }, world), world.err).toBe(0);
+    } finally {
+      await server.close();
+    }
+    for (const [input, message] of [
+      [{ name: 'zz', bucketSeconds: 4 }, /zz is there with buckets of 4 s, but has 3 s in the dump/],
+      [{ name: 'later', columns: [{ name: 'a', type: 'REAL' }] }, /column a of later is REAL here, and TEXT/],
+      [
+        { name: 'later', columns: [{ name: 'a', type: 'TEXT' }] },
+        /has no default here, and the default "x" in the dump/,
+      ],
+    ] as const) {
+      const to = await startServer();
+      try {
+        await to.database.createTable(structuredClone(input) as never);
+        expect(await loadCommand('dump', { url: to.url }, world)).toBe(1);
+        expect(world.err).toMatch(message);
+        expect(to.database.tables().length).toBe(2);
+      } finally {
+        await to.close();
+      }
+    }
+  });
+
+  test('does not begin again where rows are and nothing says which', async () => {
+    await dumpOf(40, 'ndjson');
+    world.file('some.ndjson', edgeLines(10));
+    expect(await importCommand(['some.ndjson'], { data: 'new' }, world), world.err).toBe(0);
+    expect(await loadCommand('dump', { data: 'new', resume: true }, world)).toBe(1);
+    expect(world.err).toMatch(/holds 10 of the 40 edges.*progress\.json.*is not there/);
+  });
+
+  test('into a server that takes fewer members says so', async () => {
+    world.file('wide.ndjson', `{"event_ts":1,"members":[${Array.from({ length: 100 }, (_, at) => at)}]}\n`);
+    expect(await importCommand(['wide.ndjson'], { data: 'db', maxMembers: '255' }, world), world.err).toBe(0);
+    for (const format of ['ndjson', 'statements']) {
+      expect(await dumpCommand(format, { data: 'db', format }, world), world.err).toBe(0);
+      const server = await startServer();
+      try {
+        expect(await loadCommand(format, { url: server.url }, world)).toBe(1);
+        expect(world.err).toMatch(/at most 64 are accepted/);
+      } finally {
+        await server.close();
+      }
+      for (const name of ['progress', 'rejects'])
+        for (const ending of ['json', 'ndjson'])
+          rmSync(world.path(`hyperedges.ndjson.gz.${name}.${ending}`), { force: true });
+      expect(await loadCommand(format, { data: `new-${format}` }, world), world.err).toBe(0);
+    }
+  });
+});
+
+/** Loads in a process of its own that is killed when the table has so many rows more. The exit code, null when it was. */
+async function loadAndKill({ url, database }: TestServer, rows: number): Promise<number | null> {
+  const args = [MAIN, 'load', 'dump', '--url', url, '--resume'];
+  const child = spawn(process.execPath, args, { cwd: world.cwd, stdio: ['ignore', 'ignore', 'pipe'] });
+  let err = '';
+  child.stderr.on('data', (piece) => (err += piece));
+  const most = database.table().rowCount + rows;
+  const timer = setInterval(() => {
+    if (database.table().rowCount >= most) child.kill('SIGKILL');
+  }, 1);
+  const [code] = await once(child, 'close');
+  clearInterval(timer);
+  if (code !== 0) expect(code, err).toBe(null);
+  return code as number | null;
+}
+
+// Batches of an import are larger than statements.
+test.skipIf(!BUILT).each([
+  ['parquet', 60_000],
+  ['statements', 6000],
+])(
+  'a load that was killed goes on without a duplicate or a gap: %s',
+  async (format, rows) => {
+    await dumpOf(rows, format);
+    const server = await startServer();
+    try {
+      const { database, url } = server;
+      expect(await loadAndKill(server, rows / 6)).toBe(null);
+      expect(await loadAndKill(server, rows / 6)).toBe(null);
+      expect(database.table().rowCount).toBeLessThan(rows);
+      // A load that knows nothing of it does not begin anew.
+      expect(await loadCommand('dump', { url }, world)).toBe(1);
+      expect(world.err).toMatch(/--resume/);
+      expect(await loadCommand('dump', { url, resume: true }, world), world.err).toBe(0);
+      const expected = await lookInto(world.path('db'), (from) => multiset(from.table()));
+      expect(multiset(database.table())).toEqual(expected);
+    } finally {
+      await server.close();
+    }
+    expect(readdirSync(world.cwd).filter((name) => name.includes('progress'))).toEqual([]);
+  },
+  180_000,
+);
