@@ -18,6 +18,12 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 700,
-    rolldownOptions: { checks: { bundlerTimings: false } },
+    rolldownOptions: {
+      checks: { bundlerTimings: false },
+      treeshake: {
+        // These packages do nothing by being imported: what nobody uses of them goes, classes with static fields too (a tenth of the editor).
+        moduleSideEffects: [{ test: /node_modules\/@(codemirror|lezer)\//, sideEffects: false }],
+      },
+    },
   },
 });

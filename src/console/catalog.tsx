@@ -2,7 +2,18 @@
 
 import { countText } from './format.ts';
 import { signal } from './preact.ts';
-import { chooseTable, indexes, openView, rules, tableName, tables, wantedStatement } from './state.ts';
+import {
+  chooseTable,
+  indexes,
+  openView,
+  rules,
+  tableName,
+  tables,
+  view,
+  type WantedName,
+  wantedName,
+  wantedStatement,
+} from './state.ts';
 import { BUILT_IN_COLUMNS, quoted } from './statement-words.ts';
 
 const BUILT_IN_TYPES = ['INTEGER', 'INTEGER', 'nodes', 'REAL', 'REAL', 'TEXT'];
@@ -72,7 +83,9 @@ function TableEntry({ name }: { name: string }) {
             <tbody>
               {columns.map((column) => (
                 <tr key={column.name}>
-                  <th scope="row">{column.name}</th>
+                  <th scope="row">
+                    <NameButton label={column.name} name={{ table: name, column: column.name }} />
+                  </th>
                   <td class="quiet">
                     {column.type}
                     {own.some((index) => index.column === column.name) && <span class="mark">indexed</span>}
@@ -85,18 +98,38 @@ function TableEntry({ name }: { name: string }) {
             Buckets of {table.bucket_seconds} s
             {table.member_tables.length > 0 && `; members: ${table.member_tables.join(', ')}`}
           </p>
-          <button
-            type="button"
-            class="plain"
-            onClick={() => {
-              wantedStatement.value = `MATCH (e:${quoted(name)})\nRETURN *\nORDER BY e.event_ts DESC\nLIMIT 200`;
-              openView('query');
-            }}
-          >
-            Newest edges
-          </button>
+          <p class="entry-actions">
+            <button
+              type="button"
+              class="plain"
+              onClick={() => {
+                wantedStatement.value = `MATCH (e:${quoted(name)})\nRETURN *\nORDER BY e.event_ts DESC\nLIMIT 200`;
+                openView('query');
+              }}
+            >
+              Newest edges
+            </button>
+            <NameButton label="Insert name" name={{ table: name }} />
+          </p>
         </div>
       )}
     </>
+  );
+}
+
+/** Writes a name where the caret of the statement stands. */
+function NameButton({ label, name }: { label: string; name: WantedName }) {
+  return (
+    <button
+      type="button"
+      class={name.column === undefined ? 'plain' : 'plain name'}
+      title={`Write ${quoted(name.column ?? name.table)} into the statement`}
+      onClick={() => {
+        wantedName.value = name;
+        if (view.value !== 'query') openView('query');
+      }}
+    >
+      {label}
+    </button>
   );
 }

@@ -2,8 +2,10 @@
 
 import { Failure } from './failure.tsx';
 import { cellText, timeText } from './format.ts';
+import { membersText, useNodeNames } from './node-names.ts';
 import { signal, useEffect, useRef, useState } from './preact.ts';
 import { client } from './session.ts';
+import { tableName } from './state.ts';
 import { quoted } from './statement-words.ts';
 
 interface WantedEdge {
@@ -52,12 +54,15 @@ export function EdgeDialog() {
 function EdgeFields({ table, id }: WantedEdge) {
   const [row, setRow] = useState<Record<string, unknown> | undefined>(undefined);
   const [error, setError] = useState<unknown>(undefined);
+  const all = useNodeNames();
+  // They are those of the chosen table.
+  const names = table === tableName.value ? all : new Map<number, string>();
   useEffect(() => {
     client()
       .query.run(`MATCH (e:${quoted(table)}) WHERE e.id = $id RETURN *`, { id })
       .then(({ rows }) => setRow(rows[0] ?? {}), setError);
   }, [table, id]);
-  if (error !== undefined) return <Failure error={error} />;
+  if (error !== undefined) return <Failure error={error} title="The edge cannot be shown" />;
   if (row === undefined) return <p class="quiet">Looking it up ...</p>;
   if (row.id === undefined) return <p>It is no longer there: it was deleted, or dropped by its age.</p>;
   return (
@@ -66,7 +71,7 @@ function EdgeFields({ table, id }: WantedEdge) {
         <div key={name}>
           <dt>{name}</dt>
           <dd>
-            {cellText(value)}
+            {name === 'members' && Array.isArray(value) ? membersText(value, names) : cellText(value)}
             {name === 'event_ts' && <span class="quiet"> {timeText(value as number)} UTC</span>}
           </dd>
         </div>

@@ -2,7 +2,7 @@
 
 import { render, useEffect, useState } from './preact.ts';
 import { hasLooked, resumeSession, session } from './session.ts';
-import { Shell } from './shell.tsx';
+import { fetchView, Shell } from './shell.tsx';
 import { SignIn } from './sign-in.tsx';
 import { startTheme } from './theme.ts';
 
@@ -17,4 +17,5 @@ function Console() {
 }
 
 startTheme();
+fetchView();
 render(<Console />, document.getElementById('console')!);

@@ -1,6 +1,7 @@
 // The one door to the plot library: bars over time with a brush, and lines over numbers.
 
 import uPlot from 'uplot';
+import { numberText } from './format.ts';
 import { colour } from './theme.ts';
 
 export interface Plot {
@@ -76,7 +77,7 @@ function optionsOf(target: HTMLElement, input: PlotInput, onDrawn: (plot: uPlot)
     },
     padding: [6, 8, 0, 0],
     axes: [
-      { ...axis, size: 34, gap: 2 },
+      { ...axis, size: 34, gap: 2, ...(input.isTime ? {} : { space: 80, values: tickTexts }) },
       { ...axis, size: 40, gap: 4, space: 28 },
     ],
     series: [
@@ -100,4 +101,9 @@ function optionsOf(target: HTMLElement, input: PlotInput, onDrawn: (plot: uPlot)
       ],
     },
   };
+}
+
+/** Short enough to stand side by side, however large the numbers are. */
+function tickTexts(_plot: uPlot, ticks: readonly number[]): string[] {
+  return ticks.map((tick) => (Math.abs(tick) < 1e9 ? numberText(tick) : tick.toExponential(1)));
 }

@@ -1,6 +1,7 @@
 // Who is signed in: the key of this browser tab, the client that sends it, and whether the service wants one at all.
 
 import { type Health, HedgerowApiError, HedgerowClient } from '../client/index.ts';
+import { given } from './given.ts';
 import { signal } from './preact.ts';
 
 export interface Session {
@@ -20,9 +21,9 @@ export const hasLooked = signal(false);
 /** The service that the page came from, whatever path a proxy puts in front. */
 export const serviceUrl = (): string => new URL('.', location.href).href.replace(/\/$/, '');
 
-/** Takes up the key this tab holds, or goes on without one where none is asked for. */
+/** Takes up the key this tab holds, or the one its address brought, or goes on without one where none is asked for. */
 export async function resumeSession(): Promise<string | undefined> {
-  const key = sessionStorage.getItem(STORED_KEY) ?? '';
+  const key = sessionStorage.getItem(STORED_KEY) ?? given.key;
   try {
     await signIn(key);
     return undefined;

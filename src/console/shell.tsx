@@ -3,6 +3,7 @@
 import { Catalog } from './catalog.tsx';
 import { EdgeDialog } from './edge-dialog.tsx';
 import { Failure } from './failure.tsx';
+import { forgetNames } from './node-names.ts';
 import { type ComponentType, useEffect, useRef, useState } from './preact.ts';
 import { forgetQuery } from './query/query-state.ts';
 import { session, signOut } from './session.ts';
@@ -13,7 +14,11 @@ import { TimeStrip } from './time-strip.tsx';
 
 /** Views come when they are first opened. */
 const LOADERS: Readonly<Record<ViewName, () => Promise<ComponentType>>> = {
-  query: () => import('./query/query-view.tsx').then((module) => module.QueryView),
+  query: async () => {
+    // It asks for the editor as soon as it is there: so both are fetched side by side.
+    import('./editor/statement-editor.ts').catch(() => {});
+    return (await import('./query/query-view.tsx')).QueryView;
+  },
   measures: () => import('./measures/measures-view.tsx').then((module) => module.MeasuresView),
   rules: () => import('./rules/rules-view.tsx').then((module) => module.RulesView),
   ask: () => import('./ask/ask-view.tsx').then((module) => module.AskView),
@@ -21,6 +26,11 @@ const LOADERS: Readonly<Record<ViewName, () => Promise<ComponentType>>> = {
   virtual: () => import('./virtual/virtual-view.tsx').then((module) => module.VirtualView),
   operations: () => import('./operations/operations-view.tsx').then((module) => module.OperationsView),
 };
+
+/** The view of the address is fetched while it is still found out whether a key is needed, and while one is typed. */
+export function fetchView(): void {
+  LOADERS[view.value]().catch(() => {});
+}
 
 /** Views that look at the chosen table through the window of time. */
 const OVER_TIME: ReadonlySet<ViewName> = new Set(['query', 'measures', 'rules', 'ask', 'import']);
@@ -33,6 +43,7 @@ export function Shell() {
       unfollow();
       forgetAll();
       forgetQuery();
+      forgetNames();
     };
   }, []);
   const name = view.value;

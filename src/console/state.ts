@@ -1,6 +1,7 @@
 // What all views share: the tables, indexes and rules of the service, the table looked at, the window of time, the view.
 
 import type { Index, RuleList, Table } from '../client/index.ts';
+import { given } from './given.ts';
 import { computed, effect, signal } from './preact.ts';
 import { client } from './session.ts';
 
@@ -32,8 +33,15 @@ export const timeWindow = signal<TimeWindow | undefined>(undefined);
 /** Counts what this page has written, so that what shows data looks again. */
 export const revision = signal(0);
 export const view = signal<ViewName>(viewOfAddress());
-/** A statement that another view wants to be run. */
-export const wantedStatement = signal<string | undefined>(undefined);
+/** A statement that another view wants to be run, or the address. */
+export const wantedStatement = signal<string | undefined>(given.statement);
+
+/** A table, or a column of one, whose name is to stand in the statement where the caret is. */
+export interface WantedName {
+  readonly table: string;
+  readonly column?: string;
+}
+export const wantedName = signal<WantedName | undefined>(undefined);
 
 /** Everything as it is before anyone signs in. */
 export function forgetAll(): void {
@@ -43,6 +51,7 @@ export function forgetAll(): void {
   tableName.value = '';
   timeWindow.value = undefined;
   wantedStatement.value = undefined;
+  wantedName.value = undefined;
   catalogError.value = undefined;
 }
 

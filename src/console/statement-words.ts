@@ -27,6 +27,21 @@ export function bare(statement: string): string {
   );
 }
 
+/** In capitals; empty when there is none. It says what kind of statement it is. */
+export function firstWord(statement: string): string {
+  return /^\s*(\w+)/.exec(bare(statement))?.[1]?.toUpperCase() ?? '';
+}
+
 export function isMatch(statement: string): boolean {
-  return /^\s*MATCH\b/i.test(bare(statement));
+  return firstWord(statement) === 'MATCH';
+}
+
+/** The patterns of a statement in order: aliases with their tables. */
+export function patternsOf(statement: string): { readonly alias: string; readonly table: string }[] {
+  return [...bare(statement).matchAll(/\(\s*(\w+)\s*:\s*/g)].flatMap((match) => {
+    // Names in backquotes are blanked in the bare text, so the name is read in the statement itself.
+    const name = /^(?:`([^`]+)`|(\w+))/.exec(statement.slice(match.index + match[0].length));
+    const table = name?.[1] ?? name?.[2];
+    return table === undefined ? [] : [{ alias: match[1]!, table }];
+  });
 }

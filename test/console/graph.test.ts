@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { edgesOf, graphOf, MOST_DRAWN } from '../../src/console/graph/graph-model.ts';
-import { hullOf, layOut } from '../../src/console/graph/layout.ts';
+import { type DrawnEdge, edgesOf, graphOf, MOST_DRAWN } from '../../src/console/graph/graph-model.ts';
+import { huesOf } from '../../src/console/graph/hues.ts';
+import { hullOf, outlineOf } from '../../src/console/graph/hull.ts';
+import { layOut, type Point } from '../../src/console/graph/layout.ts';
 
 describe('the graph of a result', () => {
   test('takes edges from whole rows, from row objects and from named columns', () => {
@@ -37,25 +39,61 @@ describe('the graph of a result', () => {
   });
 });
 
+const WIDE = 30;
+
+/** Edges by their members, as the layout takes them. */
+function input(...members: number[][]) {
+  return {
+    nodes: [...new Set(members.flat())],
+    edges: members.map((list) => ({ key: list.join(' '), members: list })),
+    before: new Map<number, Point>(),
+    halfWidth: () => WIDE,
+    aspect: 1.25,
+  };
+}
+
 describe('the layout', () => {
-  const input = { nodes: [1, 2, 3, 4, 5], edges: [{ members: [1, 2, 3] }, { members: [4, 5] }], before: new Map() };
+  const some = input([1, 2, 3], [3, 4], [5, 6]);
 
   test('is the same every time, and puts members nearer than others', () => {
-    const points = layOut(input);
-    expect(layOut(input)).toEqual(points);
+    const { nodes, edges } = layOut(some);
+    expect(layOut(some)).toEqual({ nodes, edges });
     const distance = (a: number, b: number) =>
-      Math.hypot(points.get(a)!.x - points.get(b)!.x, points.get(a)!.y - points.get(b)!.y);
-    expect(distance(4, 5)).toBeLessThan(distance(4, 1));
-    expect(distance(1, 2)).toBeGreaterThan(10);
+      Math.hypot(nodes.get(a)!.x - nodes.get(b)!.x, nodes.get(a)!.y - nodes.get(b)!.y);
+    expect(distance(5, 6)).toBeLessThan(distance(5, 1));
+    expect(distance(3, 4)).toBeLessThan(distance(3, 5));
+    expect([...edges.keys()]).toEqual(expect.arrayContaining(['1 2 3', '3 4', '5 6']));
+  });
+
+  test('lays no node over another, nor over its name', () => {
+    const groups = Array.from({ length: 40 }, (_, at) => [at % 30, (at * 7 + 1) % 30, (at * 11 + 2) % 30]);
+    const points = [...layOut(input(...groups.map((list) => [...new Set(list)]))).nodes.values()];
+    expect(points.length).toBe(30);
+    const clashes = points.flatMap((a, at) =>
+      points.slice(at + 1).filter((b) => Math.abs(a.x - b.x) < 2 * WIDE - 1 && Math.abs(a.y - b.y) < 30),
+    );
+    expect(clashes).toEqual([]);
+  });
+
+  test('keeps nodes in their places when others join them', () => {
+    const before = layOut(some).nodes;
+    const after = layOut({ ...input([1, 2, 3], [3, 4], [5, 6], [4, 7, 8]), before }).nodes;
+    for (const node of [1, 2, 3, 5, 6]) {
+      const [old, now] = [before.get(node)!, after.get(node)!];
+      expect(Math.hypot(old.x - now.x, old.y - now.y)).toBeLessThan(2 * WIDE);
+    }
+    expect(after.has(8)).toBe(true);
   });
 
   test('bears nodes in one place, and none at all', () => {
-    const before = new Map(input.nodes.map((node) => [node, { x: 0, y: 0 }]));
-    for (const { x, y } of layOut({ ...input, before }).values()) expect(Number.isFinite(x + y)).toBe(true);
-    expect(layOut({ nodes: [], edges: [], before: new Map() }).size).toBe(0);
+    const before = new Map(some.nodes.map((node) => [node, { x: 0, y: 0 }]));
+    for (const { x, y } of layOut({ ...some, before }).nodes.values()) expect(Number.isFinite(x + y)).toBe(true);
+    expect(layOut(input()).nodes.size).toBe(0);
   });
+});
 
-  test('hulls leave out what lies within', () => {
+describe('a hull', () => {
+  test('leaves out what lies within', () => {
     const corners = [
       { x: 0, y: 0 },
       { x: 4, y: 0 },
@@ -64,5 +102,30 @@ describe('the layout', () => {
     ];
     expect(new Set(hullOf([...corners, { x: 2, y: 2 }, { x: 2, y: 0 }]))).toEqual(new Set(corners));
     expect(hullOf([{ x: 1, y: 1 }])).toEqual([{ x: 1, y: 1 }]);
+  });
+
+  test('has room outside its members: around one, two and three', () => {
+    const [a, b, c] = [
+      { x: 0, y: 0 },
+      { x: 100, y: 0 },
+      { x: 0, y: 100 },
+    ];
+    for (const points of [[a], [a, b], [a, b, c]]) {
+      const places = [...outlineOf(points, 10).matchAll(/[ML](-?[\d.]+) (-?[\d.]+)/g)];
+      const xs = places.map(([, x]) => Number(x));
+      expect(Math.min(...xs), `${points.length} points`).toBeLessThanOrEqual(0);
+      for (const [, x, y] of places) {
+        const nearest = Math.min(...points.map((point) => Math.hypot(point.x - Number(x), point.y - Number(y))));
+        expect(nearest).toBeCloseTo(10, 0);
+      }
+    }
+    expect(outlineOf([], 10)).toBe('');
+  });
+
+  test('has another colour than hulls that share its nodes, and pairs have none', () => {
+    const edge = (...members: number[]): DrawnEdge => ({ key: members.join(' '), members, edges: [] });
+    const hues = huesOf([edge(1, 2, 3), edge(3, 4, 5), edge(5, 6, 1), edge(1, 2)]);
+    expect(new Set(hues.values()).size).toBe(3);
+    expect(hues.has('1 2')).toBe(false);
   });
 });

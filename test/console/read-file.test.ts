@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { csvRows } from '../../src/console/import/csv.ts';
-import { guessMapping, newColumns, plannedEdges, readSource, secondsOf } from '../../src/console/import/read-file.ts';
-import { csvLine } from '../../src/console/query/download.ts';
+import { guessMapping, newColumns, planEdges, secondsOf } from '../../src/console/import/edge-plan.ts';
+import { EXAMPLE } from '../../src/console/import/example.ts';
+import { NodeNumbers } from '../../src/console/import/node-numbers.ts';
+import { readSource } from '../../src/console/import/read-file.ts';
+import { csvLine } from '../../src/console/query/csv-line.ts';
 
 describe('a file of lines', () => {
   test('becomes edges, with what each row has besides', () => {
@@ -13,51 +16,120 @@ describe('a file of lines', () => {
     expect(mapping).toEqual({
       timeColumn: 'event_ts',
       memberColumns: ['members'],
+      separator: ';',
+      hasNames: false,
       propertyColumns: ['weight', 'kind'],
     });
     expect(newColumns(file, mapping)).toEqual([{ name: 'kind', type: 'TEXT' }]);
-    expect(plannedEdges(file, mapping)).toEqual({
+    expect(planEdges(file, mapping)).toEqual({
       edges: [
-        { event_ts: 5, members: [3, 1], weight: 0.5, kind: 'x' },
-        { event_ts: 6, members: [2] },
+        { event_ts: 5, members: [3, 1], properties: { weight: 0.5, kind: 'x' } },
+        { event_ts: 6, members: [2], properties: {} },
       ],
       rejected: [],
     });
   });
 
   test.each([
-    ['{"event_ts":1}\nnot json', 'Line 2 is no JSON'],
-    ['{"a":1}\n[1]', 'Line 2 is no object'],
+    ['not json\nnor this', 'Row 1 is no JSON'],
+    ['[1]', 'Row 1 is no object'],
     ['', 'holds no rows'],
   ])('%j is refused in words', (text, message) => {
     expect(() => readSource('a.ndjson', text)).toThrow(message);
+  });
+
+  test('is read in spite of lines that are none; they are told with their numbers', () => {
+    const file = readSource('a.ndjson', '{"event_ts":1,"members":[1]}\nnot json\n[1]\n{"event_ts":2,"members":[2]}');
+    const { edges, rejected } = planEdges(file, guessMapping(file));
+    expect(edges.length).toBe(2);
+    expect(rejected.map(({ row, source }) => [row, source])).toEqual([
+      [2, 'not json'],
+      [3, '[1]'],
+    ]);
   });
 });
 
 describe('a table', () => {
   const text =
-    'when;from;to;speed;ok;note\n2001-05-01;1;2;0.5;true;"a;b"\n2001-05-01 10:00:00;3;x;7;false;\n;5;6;8;true;z\n';
+    'when;from;to;speed;ok;note\n2001-05-01;1;2;0.5;true;"a;b"\n2001-05-01 10:00:00;3;x;7;false;\n;5;6;8;true;z\n1;1;1;1;1;1;1\n';
 
   test('becomes edges of its columns of integers; what is none is named with its row', () => {
     const file = readSource('a.csv', text);
-    const mapping = { timeColumn: 'when', memberColumns: ['from', 'to'], propertyColumns: ['speed', 'ok', 'note'] };
+    const mapping = { ...guessMapping(file), hasNames: false };
+    expect([mapping.timeColumn, mapping.memberColumns]).toEqual(['when', ['from', 'to']]);
     expect(newColumns(file, mapping)).toEqual([
       { name: 'speed', type: 'REAL' },
       { name: 'ok', type: 'BOOLEAN' },
       { name: 'note', type: 'TEXT' },
     ]);
-    const { edges, rejected } = plannedEdges(file, mapping);
-    expect(edges).toEqual([{ event_ts: 988_675_200, members: [1, 2], speed: 0.5, ok: true, note: 'a;b' }]);
-    expect(rejected).toEqual([
-      { row: 2, reason: 'member x is no integer; nodes are integers' },
-      { row: 3, reason: 'an empty time is no time' },
+    const { edges, rejected } = planEdges(file, mapping);
+    expect(edges).toEqual([
+      { event_ts: 988_675_200, members: [1, 2], properties: { speed: 0.5, ok: true, note: 'a;b' } },
+    ]);
+    expect(rejected.map(({ row, reason }) => `${row} ${reason}`)).toEqual([
+      '2 names the member x, but nodes are integers here; say that they have names',
+      '3 has no time',
+      '4 has 7 cells, but the header names 6 columns',
     ]);
   });
 
   test('may list its members in one column', () => {
     const file = readSource('a.csv', 'ts,members\n1,"4,5 6|7"\n');
-    expect(plannedEdges(file, guessMapping(file)).edges).toEqual([{ event_ts: 1, members: [4, 5, 6, 7] }]);
+    const mapping = guessMapping(file);
+    expect(mapping.hasNames).toBe(false);
+    expect(planEdges(file, mapping).edges).toEqual([{ event_ts: 1, members: [4, 5, 6, 7], properties: {} }]);
   });
+
+  test('may name its nodes, with spaces in the names', () => {
+    const file = readSource(
+      'a.csv',
+      'date,people,place\n2024-01-01,Ada Lovelace;Grace, Boston\n2024-01-02,Grace,Delft\n',
+    );
+    const mapping = guessMapping(file);
+    expect(mapping).toMatchObject({
+      memberColumns: ['people'],
+      separator: ';',
+      hasNames: true,
+      propertyColumns: ['place'],
+    });
+    expect(planEdges(file, mapping).edges.map(({ members }) => members)).toEqual([
+      ['Ada Lovelace', 'Grace'],
+      ['Grace'],
+    ]);
+  });
+
+  test('may name a node in each of two columns, with marks in the names', () => {
+    const file = readSource('a.csv', 'time,sender,recipient\n1,"Lovelace; Ada",Grace\n');
+    const mapping = guessMapping(file);
+    expect(mapping).toMatchObject({ memberColumns: ['sender', 'recipient'], hasNames: true });
+    expect(planEdges(file, mapping).edges[0]!.members).toEqual(['Lovelace; Ada', 'Grace']);
+  });
+
+  test('takes no property for what an edge has itself', () => {
+    const file = readSource('a.csv', 'id,event_ts,members,table,a b,kind\n1,2,3;4,x,y,z\n');
+    expect(guessMapping(file).propertyColumns).toEqual(['kind']);
+  });
+
+  test('says it when the header names a column twice', () => {
+    expect(() => readSource('a.csv', 'a,a\n1,2\n')).toThrow('names a twice');
+  });
+});
+
+test('the example is whole', () => {
+  const file = readSource('example.csv', EXAMPLE);
+  const { edges, rejected } = planEdges(file, guessMapping(file));
+  expect([edges.length, rejected.length]).toEqual([10, 0]);
+  expect(edges[0]!.members).toEqual(['Ada', 'Grace', 'Edsger']);
+});
+
+test('names get numbers behind those that are known, and each is told once', () => {
+  const numbers = new NodeNumbers(new Map([['Ada', 4]]));
+  expect(['Ada', 'Bob', 'Bob', 'Eve'].map((name) => numbers.numberOf(name, 9))).toEqual([4, 5, 5, 6]);
+  expect(numbers.take()).toEqual([
+    { id: 5, name: 'Bob', event_ts: 9 },
+    { id: 6, name: 'Eve', event_ts: 9 },
+  ]);
+  expect(numbers.take()).toEqual([]);
 });
 
 test('CSV is read as it is written', () => {
@@ -79,6 +151,7 @@ test.each([
   ['1970-01-02', 86_400],
   ['1970-01-01 00:01', 60],
   ['1970-01-01T01:00:00+01:00', 0],
+  ['1700000000123', 1_700_000_000],
 ])('time %s is second %i', (text, seconds) => {
   expect(secondsOf(text)).toBe(seconds);
 });

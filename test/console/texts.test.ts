@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { linesOf, partsOf } from '../../src/console/ask/sentences.ts';
 import { latenciesOf, samplesOf, sampleValue } from '../../src/console/operations/metrics-text.ts';
 import { ruleText } from '../../src/console/rules/rule-words.ts';
-import { bare, isMatch, quoted } from '../../src/console/statement-words.ts';
+import { bare, firstWord, isMatch, patternsOf, quoted } from '../../src/console/statement-words.ts';
 
 test('answers are cut at their tags', () => {
   expect(partsOf('It met [STEP-1] [HEDGE-7]. [OTHER-1]')).toEqual([
@@ -50,4 +50,12 @@ test('statements are looked at without their texts and comments', () => {
 
 test('names that are keywords stand in backquotes', () => {
   expect([quoted('ships'), quoted('order'), quoted('Table')]).toEqual(['ships', '`order`', '`Table`']);
+});
+
+test('the first word and the patterns of a statement are read over comments and texts', () => {
+  expect([firstWord('/* a */ // b\n begin;'), firstWord(''), firstWord('(x)')]).toEqual(['BEGIN', '', '']);
+  expect(patternsOf("MATCH (e:ships), ( o : `order`) WHERE e.note = '(x:y)' RETURN size(e.members)")).toEqual([
+    { alias: 'e', table: 'ships' },
+    { alias: 'o', table: 'order' },
+  ]);
 });

@@ -128,7 +128,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('texts that would like to be scrip
     await page.keyboard.press('Control+Enter');
     await page.getByRole('tab', { name: 'Graph' }).click();
     await page.getByRole('combobox', { name: 'Node' }).selectOption('2');
-    await page.locator('.node-panel .tag-edge').first().click();
+    await page.locator('.choice-panel .tag-edge').first().click();
     await page.getByRole('dialog').getByText(PAYLOADS[1]!).first().waitFor();
     await expectOnlyText();
     await page.keyboard.press('Escape');

@@ -3,19 +3,24 @@
 import type { RagAnswer } from '../../client/index.ts';
 import { EdgeTag } from '../edge-dialog.tsx';
 import { Failure } from '../failure.tsx';
-import { countText, numberText, timeText } from '../format.ts';
+import { countText, numberText, timeText, windowText } from '../format.ts';
+import { membersText, useNodeNames } from '../node-names.ts';
 import { useState } from '../preact.ts';
 import { ProofTree } from '../rules/proof-tree.tsx';
 import { client } from '../session.ts';
 import { tableName, timeWindow } from '../state.ts';
+import { modelFields, NO_MODEL, OwnModelForm } from './own-model.tsx';
 import { linesOf, partsOf } from './sentences.ts';
 
 type Mode = 'hybrid' | 'neuro' | 'symbolic';
+
+const EXAMPLES = ['What happened last?', 'Who met most often?', 'Whom did node 12 meet since 2001-05-01?'] as const;
 
 export function AskView() {
   const [question, setQuestion] = useState('');
   const [mode, setMode] = useState<Mode>('hybrid');
   const [isMock, setMock] = useState(true);
+  const [model, setModel] = useState(NO_MODEL);
   const [answer, setAnswer] = useState<RagAnswer | undefined>(undefined);
   const [error, setError] = useState<unknown>(undefined);
   const [isBusy, setBusy] = useState(false);
@@ -25,9 +30,9 @@ export function AskView() {
     setBusy(true);
     try {
       const times = window === undefined ? {} : { time_start: window.start, time_end: window.end };
-      setAnswer(
-        await client().reasoning.ask({ query: question, table: tableName.value, mode, mock: isMock, ...times }),
-      );
+      const own = isMock ? {} : modelFields(model);
+      const input = { query: question, table: tableName.value, mode, mock: isMock, ...own, ...times };
+      setAnswer(await client().reasoning.ask(input));
       setError(undefined);
     } catch (failed) {
       setAnswer(undefined);
@@ -39,15 +44,24 @@ export function AskView() {
   return (
     <div class="view">
       <form class="panel" onSubmit={ask} aria-label="Question">
-        <label for="question">Question</label>
+        <label for="question" class="form-title">
+          Question about {tableName.value === '' ? 'a table' : tableName.value}
+          <span class="quiet">, {windowText(timeWindow.value)}</span>
+        </label>
         <textarea
           id="question"
           rows={2}
           value={question}
           placeholder="Whom did node 12 meet since 2001-05-01?"
           onInput={(event) => setQuestion(event.currentTarget.value)}
+          onKeyDown={(event) => {
+            if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.currentTarget.form?.requestSubmit();
+          }}
         />
         <div class="bar">
+          <button type="submit" class="primary" disabled={isBusy || tableName.value === '' || question.trim() === ''}>
+            {isBusy ? 'Asking ...' : 'Ask'}
+          </button>
           <label>
             Mode{' '}
             <select value={mode} onChange={({ currentTarget: { value } }) => setMode(value as Mode)}>
@@ -60,14 +74,32 @@ export function AskView() {
             <input type="checkbox" checked={isMock} onChange={(event) => setMock(event.currentTarget.checked)} />
             Built-in model, without network
           </label>
-          <button type="submit" class="primary" disabled={isBusy || tableName.value === ''}>
-            {isBusy ? 'Asking ...' : 'Ask'}
-          </button>
         </div>
+        {!isMock && <OwnModelForm value={model} onChange={setModel} />}
       </form>
       <Failure error={error} title="There is no answer" />
-      {answer !== undefined && <Answer answer={answer} />}
+      {answer === undefined && error === undefined && <Hints onChoose={setQuestion} />}
+      {answer !== undefined && <Answer key={answer.interaction_id} answer={answer} />}
     </div>
+  );
+}
+
+function Hints({ onChoose }: { onChoose: (question: string) => void }) {
+  return (
+    <section class="panel" aria-label="What can be asked">
+      <p>
+        Edges that the question means are fetched, the stored <a href="#rules">rules</a> derive facts from them, and a
+        model puts them into words. Every sentence must rest on an edge or a proof; those that do not are struck out.
+      </p>
+      <p class="quiet">Nodes by number, times and words can stand in a question. For instance:</p>
+      <div class="bar examples">
+        {EXAMPLES.map((example) => (
+          <button key={example} type="button" onClick={() => onChoose(example)}>
+            {example}
+          </button>
+        ))}
+      </div>
+    </section>
   );
 }
 
@@ -86,23 +118,46 @@ function Answer({ answer }: { answer: RagAnswer }) {
       <div class={firewall.abstained ? 'answer answer-abstained' : 'answer'}>
         {linesOf(answer.answer).map((line, at) => (
           <p key={at} class={firewall.abstained ? undefined : 'sentence sentence-supported'}>
+            {!firewall.abstained && <span class="sr-only">Supported: </span>}
             <Tagged text={line} table={table} onStep={setStep} />
           </p>
         ))}
         {firewall.stripped.map(({ sentence, reason }, at) => (
           <p key={`stripped ${at}`} class="sentence sentence-stripped">
-            <del>{sentence}</del> <span class="reason">{reason}</span>
+            <span class="sr-only">Struck out: </span>
+            <del>{sentence}</del> <span class="reason">Struck out: {reason}</span>
           </p>
         ))}
       </div>
-      {answer.cited_edges.length > 0 && <Cited answer={answer} />}
+      {!firewall.abstained && (
+        <p class="quiet">Choose a tag: HEDGE opens the stored edge, STEP shows the proof of a derived fact.</p>
+      )}
       {proof !== undefined && (
         <>
           <h3>Proof of {step}</h3>
           <ProofTree proof={proof} table={table} />
         </>
       )}
+      {answer.cited_edges.length > 0 && <Cited answer={answer} />}
+      <Ignored answer={answer} />
     </section>
+  );
+}
+
+/** Parts of the question that looked like a wish and were not taken. */
+function Ignored({ answer: { understood } }: { answer: RagAnswer }) {
+  if (understood.ignored.length === 0) return null;
+  return (
+    <>
+      <h3>Not taken from the question</h3>
+      <ul class="notes">
+        {understood.ignored.map(({ text, reason }, at) => (
+          <li key={at}>
+            <q>{text}</q>: {reason}
+          </li>
+        ))}
+      </ul>
+    </>
   );
 }
 
@@ -130,13 +185,14 @@ function Tagged({ text, table, onStep }: { text: string; table: string; onStep: 
 }
 
 function Cited({ answer }: { answer: RagAnswer }) {
+  const names = useNodeNames();
   return (
     <>
       <h3>Edges it rests on</h3>
-      <ul class="plain-list">
+      <ul class="plain-list cited">
         {answer.cited_edges.map((edge) => (
           <li key={edge.edge_id}>
-            <EdgeTag table={answer.table} id={edge.edge_id} /> {edge.members.join(', ')}{' '}
+            <EdgeTag table={answer.table} id={edge.edge_id} /> {membersText(edge.members, names)}{' '}
             <span class="quiet">{timeText(edge.event_ts)} UTC</span>
           </li>
         ))}

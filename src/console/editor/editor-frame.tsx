@@ -1,8 +1,10 @@
 // The statement editor on the page: loads it when it is first needed, and keeps it and the statement the same.
 
 import type { Table } from '../../client/index.ts';
-import { effect, type ReadonlySignal, useEffect, useRef } from '../preact.ts';
-import { tables } from '../state.ts';
+import { Failure } from '../failure.tsx';
+import { effect, type ReadonlySignal, useEffect, useRef, useState } from '../preact.ts';
+import { tables, wantedName } from '../state.ts';
+import { insertionOf } from './insertion.ts';
 import type { StatementEditor } from './statement-editor.ts';
 
 interface Props {
@@ -19,12 +21,13 @@ export function EditorFrame(props: Props) {
   const now = useRef(props);
   now.current = props;
   const { fault } = props;
+  const [error, setError] = useState<unknown>(undefined);
   useEffect(() => {
     let isGone = false;
     let unfollow = () => {};
-    void import('./statement-editor.ts').then(({ createEditor }) => {
+    import('./statement-editor.ts').then(({ createEditor }) => {
       if (isGone || host.current === null) return;
-      editor.current = createEditor(host.current, {
+      const made = createEditor(host.current, {
         text: now.current.text.value,
         label: 'Statement',
         tables: (): readonly Table[] => tables.value,
@@ -32,10 +35,11 @@ export function EditorFrame(props: Props) {
         onRun: () => now.current.onRun(),
         recall: (step) => now.current.recall(step),
       });
+      editor.current = made;
       host.current.dataset.ready = 'true';
-      // At once and not with the next picture: meanwhile a key could be pressed, and an older text would overwrite it.
-      unfollow = effect(() => editor.current?.setText(now.current.text.value));
-    });
+      if (now.current.fault !== undefined) made.markFault(now.current.fault);
+      unfollow = follow(made, now.current.text);
+    }, setError);
     return () => {
       isGone = true;
       unfollow();
@@ -43,7 +47,27 @@ export function EditorFrame(props: Props) {
     };
   }, []);
   useEffect(() => {
-    if (fault !== undefined) editor.current?.markFault(fault.line, fault.column);
+    if (fault !== undefined) editor.current?.markFault(fault);
   }, [fault]);
-  return <div ref={host} class="editor" />;
+  return (
+    <>
+      <Failure error={error} title="The editor could not be loaded; load the page anew" />
+      <div ref={host} class="editor" />
+    </>
+  );
+}
+
+/** At once and not with the next picture: meanwhile a key could be pressed, and an older text would overwrite it. */
+function follow(editor: StatementEditor, text: ReadonlySignal<string>): () => void {
+  const unfollowText = effect(() => editor.setText(text.value));
+  const unfollowName = effect(() => {
+    const name = wantedName.value;
+    if (name === undefined) return;
+    editor.insert(insertionOf(text.peek(), editor.place(), name));
+    wantedName.value = undefined;
+  });
+  return () => {
+    unfollowText();
+    unfollowName();
+  };
 }

@@ -2,26 +2,22 @@
 
 import type { Table } from '../../client/index.ts';
 import {
-  acceptCompletion,
-  autocompletion,
-  bracketMatching,
-  completionKeymap,
+  Compartment,
   Decoration,
   type DecorationSet,
-  defaultKeymap,
   EditorState,
   EditorView,
   history,
-  historyKeymap,
+  type KeyBinding,
   keymap,
   Prec,
   placeholder,
   StateEffect,
   StateField,
-  syntaxHighlighting,
 } from './code-mirror.ts';
-import { completionOf } from './completion.ts';
-import { statementColours, statementLanguage } from './language.ts';
+import { brackets, colours } from './colours.ts';
+import { editorKeys } from './keys.ts';
+import { look } from './look.ts';
 
 export interface EditorInput {
   readonly text: string;
@@ -36,7 +32,11 @@ export interface EditorInput {
 export interface StatementEditor {
   setText(text: string): void;
   /** Marks what stands at a place (from 1, in characters) until the text changes. */
-  markFault(line: number, column: number): void;
+  markFault(place: { readonly line: number; readonly column: number }): void;
+  /** In the place of what is selected. */
+  insert(text: string): void;
+  /** Where the caret stands, in UTF-16 units. */
+  place(): number;
   focus(): void;
   destroy(): void;
 }
@@ -56,67 +56,23 @@ const faults = StateField.define<DecorationSet>({
   provide: (field) => EditorView.decorations.from(field),
 });
 
-const look = EditorView.theme({
-  '&': { fontSize: '14px', backgroundColor: 'transparent', color: 'var(--ink)' },
-  '&.cm-focused': { outline: 'none' },
-  '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '1.55', minHeight: '108px', maxHeight: '300px' },
-  '.cm-content': { padding: '12px 4px', caretColor: 'var(--ink)' },
-  '.cm-line': { padding: '0 12px' },
-  '.cm-placeholder': { color: 'var(--quiet)' },
-  '.cm-fault': {
-    textDecoration: 'underline wavy var(--berry)',
-    textUnderlineOffset: '4px',
-    backgroundColor: 'var(--berry-soft)',
-  },
-  '.cm-matchingBracket': { backgroundColor: 'var(--leaf-soft) !important' },
-  '.cm-tooltip': {
-    backgroundColor: 'var(--panel)',
-    color: 'var(--ink)',
-    border: '1px solid var(--line-strong)',
-    borderRadius: '6px',
-  },
-  '.cm-tooltip-autocomplete > ul': { fontFamily: 'var(--mono)' },
-  '.cm-tooltip-autocomplete > ul > li[aria-selected]': { backgroundColor: 'var(--leaf)', color: 'var(--on-leaf)' },
-  '.cm-completionDetail': { color: 'inherit', opacity: '0.8' },
-});
-
 export function createEditor(host: HTMLElement, input: EditorInput): StatementEditor {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
-  const replaceAll = (view: EditorView, text: string) => {
-    view.dispatch({
-      changes: { from: 0, to: view.state.doc.length, insert: text },
-      selection: { anchor: text.length },
-    });
-  };
-  const recall = (step: -1 | 1) => (view: EditorView) => {
-    const text = input.recall(step);
-    if (text !== undefined) replaceAll(view, text);
-    return true;
-  };
-  const run = () => {
-    input.onRun();
-    return true;
-  };
-  const keys = [
-    { key: 'Mod-Enter', run, preventDefault: true },
-    { key: 'Alt-ArrowUp', run: recall(-1) },
-    { key: 'Alt-ArrowDown', run: recall(1) },
-    // Tab takes a completion when one is offered; else it leaves the editor, as it does everywhere on the page.
-    { key: 'Tab', run: acceptCompletion },
-  ];
+  const later = new Compartment();
   const view = new EditorView({
     root,
     parent: root,
     state: EditorState.create({
       doc: input.text,
       extensions: [
-        Prec.highest(keymap.of(keys)),
+        later.of([]),
+        Prec.highest(keymap.of(ownKeys(input))),
         history(),
-        bracketMatching(),
-        autocompletion({ override: [completionOf(input.tables)], icons: false }),
-        keymap.of([...completionKeymap, ...defaultKeymap, ...historyKeymap]),
-        statementLanguage,
-        syntaxHighlighting(statementColours),
+        brackets,
+        keymap.of(editorKeys),
+        // How a line becomes a comment.
+        EditorState.languageData.of(() => [{ commentTokens: { line: '//' } }]),
+        colours,
         faults,
         look,
         EditorView.lineWrapping,
@@ -128,17 +84,60 @@ export function createEditor(host: HTMLElement, input: EditorInput): StatementEd
       ],
     }),
   });
+  let isGone = false;
+  // Nobody is offered a name before the caret stands in the statement; without it the editor goes on.
+  const addCompletion = () => {
+    import('./completion.ts').then(
+      ({ completion }) => {
+        if (!isGone) view.dispatch({ effects: later.reconfigure(completion(input.tables)) });
+      },
+      () => {},
+    );
+  };
+  view.contentDOM.addEventListener('focus', addCompletion, { once: true });
   return {
     setText: (text) => {
       if (text !== view.state.doc.toString()) replaceAll(view, text);
     },
-    markFault: (line, column) => {
+    insert: (text) => {
+      view.dispatch(view.state.replaceSelection(text), { scrollIntoView: true });
+      view.focus();
+    },
+    place: () => view.state.selection.main.from,
+    markFault: ({ line, column }) => {
       const range = rangeAt(view.state.doc.toString(), line, column);
       view.dispatch({ effects: setFault.of(range), selection: { anchor: range.from }, scrollIntoView: true });
     },
     focus: () => view.focus(),
-    destroy: () => view.destroy(),
+    destroy: () => {
+      isGone = true;
+      view.destroy();
+    },
   };
+}
+
+function ownKeys(input: EditorInput): KeyBinding[] {
+  const recall = (step: -1 | 1) => (view: EditorView) => {
+    const text = input.recall(step);
+    if (text !== undefined) replaceAll(view, text);
+    return true;
+  };
+  const run = () => {
+    input.onRun();
+    return true;
+  };
+  return [
+    { key: 'Mod-Enter', run, preventDefault: true },
+    { key: 'Alt-ArrowUp', run: recall(-1) },
+    { key: 'Alt-ArrowDown', run: recall(1) },
+  ];
+}
+
+function replaceAll(view: EditorView, text: string): void {
+  view.dispatch({
+    changes: { from: 0, to: view.state.doc.length, insert: text },
+    selection: { anchor: text.length },
+  });
 }
 
 /** From the place to the end of the word there, one character at least. Columns count characters, not UTF-16 units. */

@@ -1,81 +1,121 @@
 // Too many edges to draw each: time from left to right, a lane for each of the busiest nodes, a dot where it is active.
 
 import { countText, timeText } from '../format.ts';
+import { type NodeNames, nodeText } from '../node-names.ts';
 import { useMemo, useState } from '../preact.ts';
-import { BUCKETS, type DrawnEdge, type Graph } from './graph-model.ts';
-import { titleOf } from './graph-picture.tsx';
+import { Scrolling } from '../scrolling.tsx';
+import type { TimeWindow } from '../state.ts';
+import { BUCKETS, type Choice, type DrawnEdge, type Graph } from './graph-model.ts';
 
 interface Props {
   readonly graph: Graph;
-  readonly pinned: number | undefined;
-  readonly onPin: (node: number | undefined) => void;
+  readonly names: NodeNames;
+  readonly pinned: Choice | undefined;
+  readonly onPin: (choice: Choice | undefined) => void;
+  /** Look at one stretch of time alone. */
+  readonly onStretch: (window: TimeWindow) => void;
 }
 
-const LANE = 17;
+const LANE = 18;
 const STEP = 30;
-const LEFT = 64;
+const TOP = 26;
 const LARGEST_DOT = 8;
+const LONGEST_NAME = 18;
+const CHARACTER = 6.4;
+/** A date stands above every so many stretches. */
+const DATE_STEP = 4;
 
 interface Column {
   readonly edge: DrawnEdge;
   readonly x: number;
   /** Edges of each node in this stretch of time. */
   readonly counts: ReadonlyMap<number, number>;
+  readonly window: TimeWindow | undefined;
 }
 
-export function BucketPicture({ graph, pinned, onPin }: Props) {
+export function BucketPicture({ graph, names, pinned, onPin, onStretch }: Props) {
   const [hovered, setHovered] = useState<number | undefined>(undefined);
-  const looked = hovered ?? pinned;
-  const columns = useMemo(() => graph.drawn.map(columnOf), [graph]);
+  const looked = hovered ?? (pinned?.kind === 'node' ? pinned.node : undefined);
+  const texts = graph.nodes.map((node) => shortened(nodeText(names, node)));
+  const left = 16 + CHARACTER * Math.max(3, ...texts.map(({ length }) => length));
+  const columns = useMemo(() => graph.drawn.map((edge) => columnOf(graph, edge, left)), [graph, left]);
   const most = Math.max(1, ...columns.flatMap(({ counts }) => graph.nodes.map((node) => counts.get(node) ?? 0)));
-  const laneOf = new Map(graph.nodes.map((node, at) => [node, 14 + at * LANE]));
-  const bottom = 14 + graph.nodes.length * LANE;
-  const times = graph.drawn.flatMap(({ edges }) => edges.flatMap(({ ts }) => ts ?? []));
-  const first = times.reduce((least, ts) => Math.min(least, ts), Infinity);
-  const last = times.reduce((greatest, ts) => Math.max(greatest, ts), -Infinity);
+  const laneOf = new Map(graph.nodes.map((node, at) => [node, TOP + LANE * (at + 0.5)]));
+  const width = left + STEP * BUCKETS + 8;
   return (
-    <svg
-      class={looked === undefined ? 'picture picture-tall' : 'picture picture-tall picture-looked'}
-      viewBox={`0 0 ${LEFT + STEP * (BUCKETS + 1)} ${bottom + 20}`}
-      role="img"
-      aria-label={`${countText(graph.edgeCount, 'edge')} over time, for the ${graph.nodes.length} busiest nodes. Choose nodes in the list beside it.`}
-      onMouseLeave={() => setHovered(undefined)}
-    >
-      {columns.map((column) => (
-        <Stretch key={column.edge.key} column={column} laneOf={laneOf} most={most} looked={looked} />
-      ))}
-      {graph.nodes.map((node) => (
-        // biome-ignore lint/a11y/noStaticElementInteractions: the list beside the picture is the way by key.
-        <g
-          key={node}
-          class={`node${looked === node ? ' node-near' : ''}${pinned === node ? ' node-pinned' : ''}`}
-          data-node={node}
-          transform={`translate(24 ${laneOf.get(node)})`}
-          onMouseEnter={() => setHovered(node)}
-          onClick={() => onPin(node === pinned ? undefined : node)}
-        >
-          <rect class="lane" x="-24" y={-LANE / 2} width={LEFT + STEP * (BUCKETS + 1)} height={LANE} />
-          <text y="3.5">{node}</text>
-        </g>
-      ))}
-      {times.length > 0 && (
-        <g class="times">
-          <text x={LEFT - STEP / 2} y={bottom + 12}>
-            {timeText(first).slice(0, 10)}
-          </text>
-          <text x={LEFT + STEP * (BUCKETS + 0.5)} y={bottom + 12} text-anchor="end">
-            {timeText(last).slice(0, 10)}
-          </text>
-        </g>
-      )}
-    </svg>
+    <Scrolling label="Picture" height="whole">
+      <svg
+        class={looked === undefined ? 'picture-tall' : 'picture-tall picture-looked'}
+        viewBox={`0 0 ${width.toFixed(0)} ${TOP + graph.nodes.length * LANE + 6}`}
+        role="img"
+        aria-label={`${countText(graph.edgeCount, 'edge')} over time, for the ${graph.nodes.length} busiest nodes. Choose nodes in the list beside it.`}
+        onMouseLeave={() => setHovered(undefined)}
+      >
+        {graph.nodes.map((node, at) => (
+          // biome-ignore lint/a11y/noStaticElementInteractions: the list beside the picture is the way by key.
+          <g
+            key={node}
+            class={`node${looked === node ? ' node-near' : ''}${pinned?.kind === 'node' && pinned.node === node ? ' node-pinned' : ''}`}
+            data-node={node}
+            transform={`translate(0 ${laneOf.get(node)})`}
+            onMouseEnter={() => setHovered(node)}
+            onClick={() => onPin(pinned?.kind === 'node' && node === pinned.node ? undefined : { kind: 'node', node })}
+          >
+            <rect class={`lane${at % 2 === 0 ? ' lane-even' : ''}`} y={-LANE / 2} width={width} height={LANE} />
+            <text class="lane-name" x={left - 8} y="3.5">
+              {texts[at]}
+            </text>
+          </g>
+        ))}
+        {columns.map((column) => (
+          <Stretch
+            key={column.edge.key}
+            column={column}
+            laneOf={laneOf}
+            most={most}
+            looked={looked}
+            onStretch={onStretch}
+          />
+        ))}
+        <Dates graph={graph} left={left} />
+      </svg>
+    </Scrolling>
   );
 }
 
-function columnOf(edge: DrawnEdge): Column {
+function shortened(text: string): string {
+  return text.length > LONGEST_NAME ? `${text.slice(0, LONGEST_NAME - 1)}…` : text;
+}
+
+function columnOf({ stretches }: Graph, edge: DrawnEdge, left: number): Column {
   const counts = new Map<number, number>();
   for (const { members } of edge.edges) for (const node of members) counts.set(node, (counts.get(node) ?? 0) + 1);
-  return { edge, x: LEFT + STEP * (Number(edge.key) + 0.5), counts };
+  const at = Number(edge.key);
+  const window =
+    stretches === undefined || at < 0
+      ? undefined
+      : {
+          start: Math.floor(stretches.first + at * stretches.width),
+          end: Math.ceil(stretches.first + (at + 1) * stretches.width) - 1,
+        };
+  return { edge, x: left + STEP * (at + 0.5), counts, window };
+}
+
+function Dates({ graph: { stretches }, left }: { graph: Graph; left: number }) {
+  if (stretches === undefined) return null;
+  const isShort = stretches.width * BUCKETS < 3 * 86_400;
+  return (
+    <g class="times">
+      {Array.from({ length: BUCKETS / DATE_STEP }, (_, index) => index * DATE_STEP).map((at) => {
+        const text = timeText(Math.floor(stretches.first + at * stretches.width));
+        return (
+          <text key={at} x={left + STEP * at} y="15">
+            {isShort ? text.slice(5, 16) : text.slice(0, 10)}
+          </text>
+        );
+      })}
+    </g>
+  );
 }
 
 interface StretchProps {
@@ -83,17 +123,26 @@ interface StretchProps {
   readonly laneOf: ReadonlyMap<number, number>;
   readonly most: number;
   readonly looked: number | undefined;
+  readonly onStretch: Props['onStretch'];
 }
 
 /** The line joins what is active together, as a hyperedge of the whole stretch. */
-function Stretch({ column: { edge, x, counts }, laneOf, most, looked }: StretchProps) {
+function Stretch({ column: { edge, x, counts, window }, laneOf, most, looked, onStretch }: StretchProps) {
   const lanes = edge.members.map((node) => laneOf.get(node)!);
   if (lanes.length === 0) return null;
-  const isNear = looked !== undefined && edge.members.includes(looked);
+  const top = Math.min(...lanes);
+  const bottom = Math.max(...lanes);
   return (
-    <g class={`stretch${isNear ? ' stretch-near' : ''}`}>
-      <title>{titleOf(edge)}</title>
-      <line x1={x} x2={x} y1={Math.min(...lanes)} y2={Math.max(...lanes)} />
+    // biome-ignore lint/a11y/noStaticElementInteractions: the fields of the window of time are the way by key.
+    <g
+      class="stretch"
+      onClick={() => {
+        if (window !== undefined) onStretch(window);
+      }}
+    >
+      <title>{stretchTitle(edge, window)}</title>
+      <rect class="stretch-reach" x={x - 5} y={top - LANE / 2} width="10" height={bottom - top + LANE} />
+      <line x1={x} x2={x} y1={top} y2={bottom} />
       {edge.members.map((node) => (
         <circle
           key={node}
@@ -105,4 +154,10 @@ function Stretch({ column: { edge, x, counts }, laneOf, most, looked }: StretchP
       ))}
     </g>
   );
+}
+
+function stretchTitle(edge: DrawnEdge, window: TimeWindow | undefined): string {
+  const count = countText(edge.edges.length, 'edge');
+  if (window === undefined) return `${count} without a time`;
+  return `${count}, ${timeText(window.start)} to ${timeText(window.end)}. Choose it to look at this stretch alone.`;
 }

@@ -26,6 +26,21 @@ export interface Graph {
   readonly edgeCount: number;
   /** Nodes of the result that are not drawn. */
   readonly nodesLeftOut: number;
+  /** Of buckets: the first second, and seconds of each. */
+  readonly stretches: { readonly first: number; readonly width: number } | undefined;
+}
+
+/** What is pinned or looked at. */
+export type Choice = { readonly kind: 'node'; readonly node: number } | { readonly kind: 'edge'; readonly key: string };
+
+export function isSame(a: Choice | undefined, b: Choice | undefined): boolean {
+  if (a?.kind === 'node') return b?.kind === 'node' && a.node === b.node;
+  return a?.kind === 'edge' && b?.kind === 'edge' && a.key === b.key;
+}
+
+export function holds(edge: DrawnEdge, choice: Choice | undefined): boolean {
+  if (choice === undefined) return false;
+  return choice.kind === 'node' ? edge.members.includes(choice.node) : edge.key === choice.key;
 }
 
 /** Beyond so many different member sets, stretches of time are drawn instead. */
@@ -61,7 +76,15 @@ export function graphOf(all: readonly FoundEdge[]): Graph {
   const sets = groupBy(edges, ({ members }) => members.join(' '));
   if (sets.length <= MOST_DRAWN) {
     const nodes = [...degree.keys()].sort((a, b) => a - b);
-    return { kind: 'edges', nodes, degree, drawn: sets, edgeCount: edges.length, nodesLeftOut: 0 };
+    return {
+      kind: 'edges',
+      nodes,
+      degree,
+      drawn: sets,
+      edgeCount: edges.length,
+      nodesLeftOut: 0,
+      stretches: undefined,
+    };
   }
   return bucketsOf(edges, degree);
 }
@@ -103,5 +126,7 @@ function bucketsOf(edges: readonly FoundEdge[], degree: ReadonlyMap<number, numb
       members: [...new Set(group.edges.flatMap(({ members }) => members))].filter((node) => isDrawn.has(node)),
     }),
   );
-  return { kind: 'buckets', nodes, degree, drawn, edgeCount: edges.length, nodesLeftOut: degree.size - nodes.length };
+  const nodesLeftOut = degree.size - nodes.length;
+  const stretches = times.length === 0 ? undefined : { first, width };
+  return { kind: 'buckets', nodes, degree, drawn, edgeCount: edges.length, nodesLeftOut, stretches };
 }

@@ -1,92 +1,192 @@
-// The picture of a hypergraph as SVG: hulls below, nodes above; what belongs to the node looked at stands out.
+// The picture of a hypergraph: hulls around the members of edges, or a square for each edge with lines to its members.
 
 import { countText, timeText } from '../format.ts';
-import { useState } from '../preact.ts';
-import type { DrawnEdge, Graph } from './graph-model.ts';
-import { hullOf, type Point } from './layout.ts';
+import { membersText, type NodeNames, nodeText } from '../node-names.ts';
+import { useMemo, useState } from '../preact.ts';
+import { type Choice, type DrawnEdge, type Graph, holds, isSame } from './graph-model.ts';
+import { huesOf } from './hues.ts';
+import { outlineOf } from './hull.ts';
+import { boxOf, type Placement, type Point } from './layout.ts';
+import { type Box, ZoomFrame } from './zoom-frame.tsx';
+
+export type Form = 'hulls' | 'links';
 
 interface Props {
   readonly graph: Graph;
-  readonly points: ReadonlyMap<number, Point>;
-  readonly pinned: number | undefined;
-  readonly onPin: (node: number | undefined) => void;
+  readonly placement: Placement;
+  readonly names: NodeNames;
+  readonly form: Form;
+  readonly pinned: Choice | undefined;
+  readonly onPin: (choice: Choice | undefined) => void;
 }
 
-/** Colours of hulls, in turn; the style sheet has them for both themes. */
-const HUES = 6;
-/** With more nodes only those looked at have their number written beside them. */
+/** With more nodes only the busiest, and those looked at, have their name written beside them. */
 const MOST_LABELLED = 160;
+const BUSIEST = 40;
+const INSIDE_LENGTH = 3;
+const LABEL_LENGTH = 16;
+const MOST_IN_CAPTION = 12;
 
-export function GraphPicture({ graph, points, pinned, onPin }: Props) {
-  const [hovered, setHovered] = useState<number | undefined>(undefined);
+export function GraphPicture({ graph, placement, names, form, pinned, onPin }: Props) {
+  const [hovered, setHovered] = useState<Choice | undefined>(undefined);
   const looked = hovered ?? pinned;
   const near = new Set<number>();
-  for (const { members } of graph.drawn) {
-    if (looked !== undefined && members.includes(looked)) for (const node of members) near.add(node);
-  }
+  for (const edge of graph.drawn) if (holds(edge, looked)) for (const node of edge.members) near.add(node);
+  if (looked?.kind === 'node') near.add(looked.node);
   // Large hulls lie below small ones, or they would hide them.
-  const drawn = [...graph.drawn].sort((a, b) => b.members.length - a.members.length);
+  const drawn = useMemo(() => [...graph.drawn].sort((a, b) => b.members.length - a.members.length), [graph]);
+  const hues = useMemo(() => huesOf(drawn), [drawn]);
+  const labelled = useMemo(() => labelledNodes(graph), [graph]);
+  const content = useMemo(() => contentOf(placement), [placement]);
+  const Shape = form === 'hulls' ? Hull : Links;
+  const at = (choice: Choice) => ({
+    onMouseEnter: () => setHovered(choice),
+    onMouseLeave: () => setHovered(undefined),
+    onClick: () => onPin(isSame(choice, pinned) ? undefined : choice),
+  });
   return (
-    <svg
-      class={looked === undefined ? 'picture' : 'picture picture-looked'}
-      viewBox={viewBoxOf(points)}
-      role="img"
-      aria-label={`Hypergraph of ${countText(graph.nodes.length, 'node')} and ${countText(graph.edgeCount, 'edge')}. Choose nodes in the list beside it.`}
-      onMouseLeave={() => setHovered(undefined)}
+    <ZoomFrame
+      content={content}
+      focus={pinned?.kind === 'node' ? placement.nodes.get(pinned.node) : undefined}
+      pictureClass={pictureClassOf(graph, looked, names)}
+      label={`Hypergraph of ${countText(graph.nodes.length, 'node')} and ${countText(graph.edgeCount, 'edge')}. Choose nodes in the list beside it, or read it as a list below.`}
+      caption={captionOf(graph, looked, names)}
+      onBackground={() => onPin(undefined)}
     >
-      {drawn.map((edge) => (
-        <Hull key={edge.key} edge={edge} points={points} looked={looked} />
-      ))}
-      {graph.nodes.map((node) => {
-        const { x, y } = points.get(node)!;
-        const isNear = near.has(node);
+      {drawn.map((edge) => {
+        const isNear = holds(edge, looked);
+        const hue = hues.get(edge.key);
+        const name = `${hue === undefined ? 'edge-pair' : `edge-many hue-${hue}`}${isNear ? ' edge-near' : ''}`;
         return (
-          // biome-ignore lint/a11y/noStaticElementInteractions: the list beside the picture is the way by key.
-          <g
-            key={node}
-            class={`node${isNear ? ' node-near' : ''}${node === pinned ? ' node-pinned' : ''}`}
-            transform={`translate(${x.toFixed(1)} ${y.toFixed(1)})`}
-            data-node={node}
-            onMouseEnter={() => setHovered(node)}
-            onClick={() => onPin(node === pinned ? undefined : node)}
-          >
-            <circle r={radiusOf(graph.degree.get(node) ?? 1)} />
-            {(graph.nodes.length <= MOST_LABELLED || isNear) && <text y="3.5">{node}</text>}
+          <g key={edge.key} class={name} {...at({ kind: 'edge', key: edge.key })}>
+            <Shape edge={edge} placement={placement} />
           </g>
         );
       })}
-    </svg>
+      {graph.nodes.map((node) => (
+        <g
+          key={node}
+          class={`node${near.has(node) ? ' node-near' : ''}${pinned?.kind === 'node' && node === pinned.node ? ' node-pinned' : ''}`}
+          transform={translation(placement.nodes.get(node)!)}
+          data-node={node}
+          {...at({ kind: 'node', node })}
+        >
+          <circle r={radiusOf(graph.degree.get(node) ?? 1)} />
+          {(labelled.has(node) || near.has(node)) && (
+            <Label names={names} node={node} radius={radiusOf(graph.degree.get(node) ?? 1)} />
+          )}
+        </g>
+      ))}
+    </ZoomFrame>
   );
+}
+
+/** So many hulls over each other would be one dark heap; then each is drawn fainter. */
+const MANY_HULLS = 10;
+
+function pictureClassOf({ drawn }: Graph, looked: Choice | undefined, names: NodeNames): string {
+  const hulls = drawn.filter((edge) => edge.members.length > 2 && (looked === undefined || holds(edge, looked)));
+  const dense = hulls.length > (looked === undefined ? 4 * MANY_HULLS : MANY_HULLS) ? ' picture-dense' : '';
+  return `picture${dense}${looked === undefined ? '' : ' picture-looked'}${names.size === 0 ? '' : ' picture-named'}`;
+}
+
+/** Half of what a node takes from left to right, its label included. */
+export function halfWidthOf(names: NodeNames, degree: Graph['degree']): (node: number) => number {
+  return (node) => {
+    const text = nodeText(names, node);
+    const radius = radiusOf(degree.get(node) ?? 1);
+    return isInside(names, text) ? radius : Math.max(radius, Math.min(LABEL_LENGTH, text.length) * 3.2);
+  };
 }
 
 function radiusOf(degree: number): number {
-  return Math.min(20, 8 + 2 * Math.log2(1 + degree));
+  return Math.min(19, 10 + 1.4 * Math.log2(degree));
 }
 
-function viewBoxOf(points: ReadonlyMap<number, Point>): string {
-  const all = [...points.values()];
-  const [xs, ys] = [all.map(({ x }) => x), all.map(({ y }) => y)];
-  const [left, top] = [Math.min(...xs) - 34, Math.min(...ys) - 34];
-  const [width, height] = [Math.max(...xs) - left + 34, Math.max(...ys) - top + 34];
-  // A few nodes are not blown up to the whole frame.
-  const [wide, high] = [Math.max(width, 420), Math.max(height, 280)];
-  return [left - (wide - width) / 2, top - (high - height) / 2, wide, high].map((value) => value.toFixed(0)).join(' ');
-}
-
-function Hull({ edge, points, looked }: { edge: DrawnEdge; points: Props['points']; looked: number | undefined }) {
-  const corners = hullOf(edge.members.map((node) => points.get(node)!));
-  const isNear = looked !== undefined && edge.members.includes(looked);
-  const path = corners.map(({ x, y }, at) => `${at === 0 ? 'M' : 'L'}${x.toFixed(1)} ${y.toFixed(1)}`).join('');
-  const name = `hull hull-${(edge.members[0]! >>> 0) % HUES}${edge.members.length === 2 ? ' hull-pair' : ''}${isNear ? ' hull-near' : ''}`;
+/** Short numbers stand in their node, everything else below it. */
+function Label({ names, node, radius }: { names: NodeNames; node: number; radius: number }) {
+  const text = nodeText(names, node);
+  if (isInside(names, text)) return <text y="3.8">{text}</text>;
   return (
-    <path class={name} d={`${path}${corners.length === 1 ? 'h0.1' : 'Z'}`}>
-      <title>{titleOf(edge)}</title>
-    </path>
+    <text class="label-below" y={radius + 11}>
+      {text.length > LABEL_LENGTH ? `${text.slice(0, LABEL_LENGTH - 1)}…` : text}
+    </text>
   );
 }
 
-export function titleOf({ edges, members }: DrawnEdge): string {
-  const times = edges.flatMap(({ ts }) => (ts === undefined ? [] : [ts]));
-  const when = times.length === 0 ? '' : `, ${timeText(Math.min(...times))} to ${timeText(Math.max(...times))}`;
-  return `${countText(edges.length, 'edge')} of ${countText(members.length, 'node')}${when}`;
+function isInside(names: NodeNames, text: string): boolean {
+  return names.size === 0 && text.length <= INSIDE_LENGTH;
+}
+
+function labelledNodes({ nodes, degree }: Graph): ReadonlySet<number> {
+  if (nodes.length <= MOST_LABELLED) return new Set(nodes);
+  return new Set([...nodes].sort((a, b) => degree.get(b)! - degree.get(a)!).slice(0, BUSIEST));
+}
+
+function translation({ x, y }: Point): string {
+  return `translate(${x.toFixed(1)} ${y.toFixed(1)})`;
+}
+
+/** With room for hulls and names; a few nodes are not blown up to the whole frame. */
+function contentOf({ nodes }: Placement): Box {
+  const { left, top, width, height } = boxOf([...nodes.values()]);
+  const [wide, high] = [Math.max(width + 84, 380), Math.max(height + 84, 300)];
+  return { left: left - (wide - width) / 2, top: top - (high - height) / 2, width: wide, height: high };
+}
+
+interface ShapeProps {
+  readonly edge: DrawnEdge;
+  readonly placement: Placement;
+}
+
+function Hull({ edge, placement }: ShapeProps) {
+  const points = edge.members.map((node) => placement.nodes.get(node)!);
+  const [a, b] = points;
+  if (points.length === 2) {
+    return (
+      <>
+        <line class="edge-reach" x1={a!.x} y1={a!.y} x2={b!.x} y2={b!.y} />
+        <line x1={a!.x} y1={a!.y} x2={b!.x} y2={b!.y} stroke-width={lineWidth(edge)} />
+      </>
+    );
+  }
+  return <path class="hull" d={outlineOf(points, 17 + 1.3 * Math.min(10, points.length))} />;
+}
+
+function Links({ edge, placement }: ShapeProps) {
+  const middle = placement.edges.get(edge.key)!;
+  const half = Math.min(9, 4 + Math.log2(edge.edges.length));
+  return (
+    <>
+      {edge.members.map((node) => {
+        const { x, y } = placement.nodes.get(node)!;
+        return <line key={node} class="link" x1={middle.x} y1={middle.y} x2={x} y2={y} />;
+      })}
+      <rect class="edge-square" x={middle.x - half} y={middle.y - half} width={2 * half} height={2 * half} rx="2" />
+    </>
+  );
+}
+
+/** Wider for what happened more often. */
+function lineWidth({ edges }: DrawnEdge): string {
+  return Math.min(7, 1.6 + 0.9 * Math.log2(edges.length)).toFixed(1);
+}
+
+function captionOf(graph: Graph, looked: Choice | undefined, names: NodeNames): string {
+  if (looked === undefined) return 'Drag to move; Ctrl and wheel, or two fingers, to zoom.';
+  if (looked.kind === 'node') {
+    return `${nodeText(names, looked.node)}: in ${countText(graph.degree.get(looked.node) ?? 0, 'edge')}`;
+  }
+  const edge = graph.drawn.find(({ key }) => key === looked.key);
+  return edge === undefined ? '' : `${membersText(edge.members, names, MOST_IN_CAPTION)} — ${whenText(edge)}`;
+}
+
+export function whenText({ edges }: DrawnEdge): string {
+  const times = edges.flatMap(({ ts }) => ts ?? []);
+  const [first, last] = [Math.min(...times), Math.max(...times)];
+  const count = countText(edges.length, 'edge');
+  if (times.length === 0) return count;
+  return first === last
+    ? `${count}, ${timeText(first)}`
+    : `${count}, ${timeText(first).slice(0, 10)} to ${timeText(last).slice(0, 10)}`;
 }

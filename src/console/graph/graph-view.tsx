@@ -1,30 +1,40 @@
-// A result drawn: nodes as circles, edges as hulls around their members. Nodes can be pinned and expanded.
+// A result drawn: as hulls, as lines to its edges, or by stretches of time. Nodes can be pinned and expanded.
 
-import { EdgeTag } from '../edge-dialog.tsx';
 import { Empty, Failure } from '../failure.tsx';
-import { countText, timeText } from '../format.ts';
+import { countText } from '../format.ts';
+import { useNodeNames } from '../node-names.ts';
 import { useMemo, useRef, useState } from '../preact.ts';
 import type { Result } from '../query/run-statement.ts';
-import { Scrolling } from '../scrolling.tsx';
 import { client } from '../session.ts';
-import { tableName } from '../state.ts';
+import { timeWindow } from '../state.ts';
 import { BucketPicture } from './bucket-picture.tsx';
-import { edgesOf, type FoundEdge, type Graph, graphOf, MOST_DRAWN } from './graph-model.ts';
-import { GraphPicture } from './graph-picture.tsx';
-import { layOut, type Point } from './layout.ts';
+import { ChoicePanel } from './choice-panel.tsx';
+import { EdgeList } from './edge-list.tsx';
+import { type Choice, edgesOf, type FoundEdge, type Graph, graphOf, MOST_DRAWN } from './graph-model.ts';
+import { type Form, GraphPicture, halfWidthOf } from './graph-picture.tsx';
+import { layOut, type Placement, type Point } from './layout.ts';
 
 /** A node's edges come in at most this number. */
 const MOST_EXPANDED = 100;
+/** More hulls than this lie so much over each other that lines say more. */
+const MOST_HULLS = 45;
 
-export function GraphView({ rows, isCut }: { rows: Result['rows']; isCut: boolean }) {
-  const table = tableName.value;
+export function GraphView({ rows, isCut, table }: { rows: Result['rows']; isCut: boolean; table: string }) {
+  const names = useNodeNames();
   const found = useMemo(() => edgesOf(rows), [rows]);
-  const [added, setAdded] = useState<{ rows: Result['rows']; edges: readonly FoundEdge[] }>({ rows, edges: [] });
-  const [pinned, setPinned] = useState<number | undefined>(undefined);
+  const [added, setAdded] = useState<{ rows: Result['rows']; edges: readonly FoundEdge[]; note: string }>({
+    rows,
+    edges: [],
+    note: '',
+  });
+  const [pinned, setPinned] = useState<Choice | undefined>(undefined);
+  const [wanted, setWanted] = useState<Form | undefined>(undefined);
   const [error, setError] = useState<unknown>(undefined);
-  const more = added.rows === rows ? added.edges : [];
-  const graph = useMemo(() => graphOf([...found, ...more]), [found, more]);
-  const points = usePoints(graph);
+  const isOfThese = added.rows === rows;
+  const more = isOfThese ? added.edges : [];
+  const graph = useMemo(() => graphOf([...found, ...more]), [found, added, isOfThese]);
+  const halfWidth = useMemo(() => halfWidthOf(names, graph.degree), [names, graph]);
+  const placement = usePlacement(graph, halfWidth, rows);
   if (found.length === 0) {
     return (
       <Empty title="No edges in this result">
@@ -36,29 +46,63 @@ export function GraphView({ rows, isCut }: { rows: Result['rows']; isCut: boolea
     try {
       const { hyperedges } = await client().hyperedges.node(node, { table, limit: MOST_EXPANDED });
       const edges = hyperedges.map(({ id, event_ts: ts, members }) => ({ id, ts, members }));
-      setAdded({ rows, edges: [...more, ...edges] });
+      const note = edges.length < MOST_EXPANDED ? '' : ` The first ${MOST_EXPANDED} edges of the node were fetched.`;
+      setAdded({ rows, edges: [...more, ...edges], note });
       setError(undefined);
     } catch (failed) {
       setError(failed);
     }
   };
+  const form =
+    wanted ?? (graph.drawn.filter(({ members }) => members.length > 2).length > MOST_HULLS ? 'links' : 'hulls');
+  // What is pinned may be gone from another result.
+  const isThere =
+    pinned?.kind === 'node' ? graph.degree.has(pinned.node) : graph.drawn.some(({ key }) => key === pinned?.key);
+  const choice = isThere ? pinned : undefined;
+  const picture = { graph, names, pinned: choice, onPin: setPinned };
   return (
     <div class="graph">
-      <p class="quiet graph-summary" aria-live="polite">
-        {summaryOf(graph)}
-        {isCut && ' The result has more rows than are drawn; narrow the window of time to see all of it.'}
-      </p>
-      <Failure error={error} />
+      <div class="bar graph-bar">
+        <p class="quiet graph-summary" aria-live="polite">
+          {summaryOf(graph)}
+          {isOfThese && added.note}
+          {isCut && ' The result has more rows than are drawn; narrow the window of time to see all of it.'}
+        </p>
+        {graph.kind === 'edges' && <FormSwitch form={form} onChange={setWanted} />}
+      </div>
+      <Failure error={error} title="The edges of the node were not fetched" />
       <div class="graph-frame">
         {graph.kind === 'buckets' ? (
-          <Scrolling label="Picture" height="whole">
-            <BucketPicture graph={graph} pinned={pinned} onPin={setPinned} />
-          </Scrolling>
+          <BucketPicture
+            {...picture}
+            onStretch={(window) => {
+              timeWindow.value = window;
+            }}
+          />
         ) : (
-          <GraphPicture graph={graph} points={points} pinned={pinned} onPin={setPinned} />
+          <GraphPicture {...picture} placement={placement} form={form} />
         )}
-        <NodePanel graph={graph} pinned={pinned} table={table} onPin={setPinned} onExpand={expand} />
+        <ChoicePanel {...picture} table={table} onExpand={graph.kind === 'edges' ? expand : undefined} />
       </div>
+      <EdgeList graph={graph} names={names} table={table} />
+    </div>
+  );
+}
+
+const FORMS = [
+  ['hulls', 'Hulls', 'A shape around the members of each edge'],
+  ['links', 'Links', 'A square for each edge, with lines to its members'],
+] as const;
+
+function FormSwitch({ form, onChange }: { form: Form; onChange: (form: Form) => void }) {
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset would bring its frame and legend along.
+    <div class="switch" role="group" aria-label="How edges are drawn">
+      {FORMS.map(([name, title, about]) => (
+        <button key={name} type="button" title={about} aria-pressed={form === name} onClick={() => onChange(name)}>
+          {title}
+        </button>
+      ))}
     </div>
   );
 }
@@ -66,79 +110,26 @@ export function GraphView({ rows, isCut }: { rows: Result['rows']; isCut: boolea
 function summaryOf({ kind, nodes, edgeCount, drawn, nodesLeftOut }: Graph): string {
   const edges = countText(edgeCount, 'edge');
   if (kind === 'edges') {
-    const sets = drawn.length === edgeCount ? '' : ` (${countText(drawn.length, 'member set')})`;
+    const sets = drawn.length === edgeCount ? '' : `; equal ones are drawn as one, ${countText(drawn.length, 'shape')}`;
     return `${countText(nodes.length, 'node')} in ${edges}${sets}.`;
   }
   const left = nodesLeftOut === 0 ? '' : `, ${countText(nodesLeftOut, 'other node')} left out`;
-  return `${edges} have more than ${MOST_DRAWN} member sets: drawn by stretches of time over the ${nodes.length} busiest nodes${left}.`;
+  return `${edges} with more than ${MOST_DRAWN} member sets: drawn by stretches of time, over the ${nodes.length} busiest nodes${left}.`;
 }
 
-/** Nodes that were there keep their places, so that a picture grows instead of jumping. */
-function usePoints(graph: Graph): ReadonlyMap<number, Point> {
-  const last = useRef<ReadonlyMap<number, Point>>(new Map());
+/** Within one result nodes that were there keep their places, so that a picture grows instead of jumping. */
+function usePlacement(graph: Graph, halfWidth: (node: number) => number, rows: Result['rows']): Placement {
+  const last = useRef<{ rows: Result['rows']; points: ReadonlyMap<number, Point> }>({ rows, points: new Map() });
   return useMemo(() => {
-    const points = layOut({ nodes: graph.nodes, edges: graph.drawn, before: last.current });
-    last.current = points;
-    return points;
-  }, [graph]);
+    if (graph.kind === 'buckets') return { nodes: new Map(), edges: new Map() };
+    const before = last.current.rows === rows ? last.current.points : new Map<number, Point>();
+    const placement = layOut({ nodes: graph.nodes, edges: graph.drawn, before, halfWidth, aspect: aspectOfFrame() });
+    last.current = { rows, points: placement.nodes };
+    return placement;
+  }, [graph, halfWidth, rows]);
 }
 
-interface PanelProps {
-  readonly graph: Graph;
-  readonly pinned: number | undefined;
-  readonly table: string;
-  readonly onPin: (node: number | undefined) => void;
-  readonly onExpand: (node: number) => Promise<void>;
-}
-
-const MOST_LISTED = 12;
-
-function NodePanel({ graph, pinned, table, onPin, onExpand }: PanelProps) {
-  const edges = graph.drawn
-    .flatMap((drawn) => drawn.edges)
-    .filter(({ members }) => pinned !== undefined && members.includes(pinned));
-  return (
-    <div class="node-panel">
-      <label>
-        Node{' '}
-        <select
-          value={pinned ?? ''}
-          onChange={({ currentTarget: { value } }) => onPin(value === '' ? undefined : Number(value))}
-        >
-          <option value="">none pinned</option>
-          {graph.nodes.map((node) => (
-            <option key={node} value={node}>
-              {node}
-            </option>
-          ))}
-        </select>
-      </label>
-      {pinned === undefined ? (
-        <p class="quiet">Choose a node here or in the picture to pin it and see its edges.</p>
-      ) : (
-        <>
-          <p>
-            In {countText(graph.degree.get(pinned) ?? 0, 'edge')} of this picture.{' '}
-            <button type="button" onClick={() => onExpand(pinned)}>
-              Expand: fetch its edges
-            </button>
-          </p>
-          <ul class="plain-list">
-            {edges.slice(0, MOST_LISTED).map((edge, at) => (
-              <li key={edge.id ?? `at ${at}`}>
-                {edge.id === undefined ? 'edge' : <EdgeTag table={table} id={edge.id} />}{' '}
-                <span class="quiet">
-                  {edge.members.join(', ')}
-                  {edge.ts !== undefined && <time>{timeText(edge.ts)}</time>}
-                </span>
-              </li>
-            ))}
-          </ul>
-          {edges.length > MOST_LISTED && (
-            <p class="quiet">and {countText(edges.length - MOST_LISTED, 'more', 'more')}</p>
-          )}
-        </>
-      )}
-    </div>
-  );
+/** The frame is wide beside its panel, and high on a narrow screen. */
+function aspectOfFrame(): number {
+  return matchMedia('(min-width: 800px)').matches ? 1.25 : 0.75;
 }

@@ -1,119 +1,155 @@
-// Where nodes stand: members of an edge pull together, all nodes push apart. The same input gives the same picture.
+// Where nodes and edges stand: members pull at their edge, everything else pushes apart. The same input gives the same picture.
+
+import { partsOf } from './parts.ts';
+import { settle } from './settle.ts';
 
 export interface Point {
   x: number;
   y: number;
 }
 
+export interface LayoutEdge {
+  readonly key: string;
+  readonly members: readonly number[];
+}
+
 export interface LayoutInput {
   readonly nodes: readonly number[];
-  readonly edges: readonly { readonly members: readonly number[] }[];
-  /** Where nodes stood before; the others begin on a spiral. */
+  readonly edges: readonly LayoutEdge[];
+  /** Where nodes stood before: they stay, and the new ones find a place among them. */
   readonly before: ReadonlyMap<number, Point>;
+  /** Half of what a node takes from left to right, its name included. */
+  readonly halfWidth: (node: number) => number;
+  /** Width by height that the picture should have. */
+  readonly aspect: number;
 }
 
-const SPACING = 46;
-/** Nodes that lie further apart leave each other alone, so that the picture stays dense enough to read. */
-const FAR = 150;
+export interface Placement {
+  readonly nodes: ReadonlyMap<number, Point>;
+  /** The middle of each edge, by its key. */
+  readonly edges: ReadonlyMap<string, Point>;
+}
+
+/** Room between parts that have no node in common. */
+const GAP = 58;
+const HALF_HEIGHT = 16;
 const GOLDEN_ANGLE = Math.PI * (3 - Math.sqrt(5));
-/** Pairs of nodes that are looked at in all; more nodes get fewer rounds. */
-const MOST_PAIR_VISITS = 40_000_000;
+const SPACING = 46;
 
-export function layOut({ nodes, edges, before }: LayoutInput): Map<number, Point> {
+export function layOut(input: LayoutInput): Placement {
+  const isGrowing = input.nodes.some((node) => input.before.has(node));
+  if (isGrowing) return placed(input, startOf(input), input.before);
+  const parts = partsOf(input.nodes, input.edges).map((part) => {
+    const own = { ...input, ...part };
+    return placed(own, startOf(own), new Map());
+  });
+  return packed(parts, input.aspect);
+}
+
+/** On a spiral, or, when others stand already, near those of them that a node shares an edge with. */
+function startOf({ nodes, edges, before }: LayoutInput): Map<number, Point> {
+  const near = new Map<number, Point>();
+  for (const { members } of edges) {
+    const known = members.flatMap((node) => before.get(node) ?? []);
+    if (known.length === 0) continue;
+    for (const node of members) if (!near.has(node)) near.set(node, middleOf(known));
+  }
+  return new Map(
+    nodes.map((node, index) => {
+      const stood = before.get(node);
+      if (stood !== undefined) return [node, { ...stood }];
+      const from = near.get(node) ?? { x: 0, y: 0 };
+      const radius = near.has(node) ? SPACING : SPACING * Math.sqrt(index + 0.5) * 0.8;
+      return [
+        node,
+        { x: from.x + radius * Math.cos(index * GOLDEN_ANGLE), y: from.y + radius * Math.sin(index * GOLDEN_ANGLE) },
+      ];
+    }),
+  );
+}
+
+/** Particles: the nodes, then a middle for each edge of three and more. */
+function placed(input: LayoutInput, start: ReadonlyMap<number, Point>, fixed: ReadonlyMap<number, Point>): Placement {
+  const { nodes, edges } = input;
   const indexOf = new Map(nodes.map((node, index) => [node, index]));
-  const xs = new Float64Array(nodes.length);
-  const ys = new Float64Array(nodes.length);
-  for (const [index, node] of nodes.entries()) {
-    const known = before.get(node);
-    const radius = SPACING * Math.sqrt(index + 0.5) * 0.8;
-    xs[index] = known?.x ?? radius * Math.cos(index * GOLDEN_ANGLE);
-    ys[index] = known?.y ?? radius * Math.sin(index * GOLDEN_ANGLE);
-  }
-  const groups = edges.map(({ members }) => Int32Array.from(members.map((node) => indexOf.get(node)!)));
-  const rounds = Math.max(30, Math.min(260, Math.floor(MOST_PAIR_VISITS / Math.max(1, nodes.length ** 2 / 2))));
-  const forces = { x: new Float64Array(nodes.length), y: new Float64Array(nodes.length) };
-  for (let round = 0; round < rounds; round++) {
-    forces.x.fill(0);
-    forces.y.fill(0);
-    pushApart(xs, ys, forces);
-    pullTogether(groups, xs, ys, forces);
-    const heat = SPACING * 0.6 * (1 - round / rounds) + 0.5;
-    step(xs, ys, forces, heat);
-  }
-  return new Map(nodes.map((node, index) => [node, { x: xs[index]!, y: ys[index]! }]));
+  const points = nodes.map((node) => ({ ...start.get(node)! }));
+  const hubs = edges.filter(({ members }) => members.length > 2);
+  const hubOf = new Map(hubs.map(({ key }, at) => [key, nodes.length + at]));
+  for (const { members } of hubs) points.push(middleOf(members.map((node) => points[indexOf.get(node)!]!)));
+  settle({
+    points,
+    nodeCount: nodes.length,
+    isFixed: nodes.map((node) => fixed.has(node)),
+    halfWidths: nodes.map(input.halfWidth),
+    halfHeight: HALF_HEIGHT,
+    groups: edges.map(({ key, members }) => ({
+      hub: hubOf.get(key),
+      members: members.map((node) => indexOf.get(node)!),
+    })),
+  });
+  const middles = edges.map(({ key, members }): [string, Point] => {
+    const hub = hubOf.get(key);
+    return [key, hub === undefined ? middleOf(members.map((node) => points[indexOf.get(node)!]!)) : points[hub]!];
+  });
+  return { nodes: new Map(nodes.map((node, index) => [node, points[index]!])), edges: new Map(middles) };
 }
 
-interface Forces {
-  readonly x: Float64Array;
-  readonly y: Float64Array;
+function middleOf(points: readonly Point[]): Point {
+  const sum = points.reduce((all, { x, y }) => ({ x: all.x + x, y: all.y + y }), { x: 0, y: 0 });
+  return { x: sum.x / Math.max(1, points.length), y: sum.y / Math.max(1, points.length) };
 }
 
-function pushApart(xs: Float64Array, ys: Float64Array, forces: Forces): void {
-  for (let a = 0; a < xs.length; a++) {
-    for (let b = a + 1; b < xs.length; b++) {
-      let dx = xs[a]! - xs[b]!;
-      let dy = ys[a]! - ys[b]!;
-      const square = dx * dx + dy * dy;
-      if (square > FAR * FAR) continue;
-      if (square < 1e-6) {
-        dx = 0.01 * (1 + (a % 7));
-        dy = 0.01 * (1 + (b % 5));
+interface Box {
+  readonly left: number;
+  readonly top: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+export function boxOf(points: readonly Point[]): Box {
+  let [left, right, top, bottom] = [Infinity, -Infinity, Infinity, -Infinity];
+  for (const { x, y } of points) {
+    left = Math.min(left, x);
+    right = Math.max(right, x);
+    top = Math.min(top, y);
+    bottom = Math.max(bottom, y);
+  }
+  return points.length === 0
+    ? { left: 0, top: 0, width: 0, height: 0 }
+    : { left, top, width: right - left, height: bottom - top };
+}
+
+/** Parts side by side in rows, the tallest first. */
+function packed(parts: readonly Placement[], aspect: number): Placement {
+  const boxed = parts
+    .map((part) => ({ part, box: boxOf([...part.nodes.values()]) }))
+    .sort((a, b) => b.box.height - a.box.height);
+  const area = boxed.reduce((sum, { box }) => sum + (box.width + GAP) * (box.height + GAP), 0);
+  const widest = boxed.reduce((most, { box }) => Math.max(most, box.width + GAP), 0);
+  const rowWidth = Math.max(widest, Math.sqrt(area * aspect));
+  const nodes = new Map<number, Point>();
+  const edges = new Map<string, Point>();
+  const row = { top: 0, height: 0 };
+  const column = { left: 0, width: 0, bottom: 0 };
+  for (const { part, box } of boxed) {
+    // Small parts stand below each other beside a tall one.
+    const fitsBelow = column.bottom > row.top && column.bottom + box.height <= row.top + row.height;
+    if (!fitsBelow) {
+      if (column.width > 0) column.left += column.width + GAP;
+      if (column.left > 0 && column.left + box.width > rowWidth) {
+        column.left = 0;
+        row.top += row.height + GAP;
+        row.height = 0;
       }
-      const strength = (SPACING * SPACING) / Math.max(square, 16);
-      forces.x[a]! += dx * strength;
-      forces.y[a]! += dy * strength;
-      forces.x[b]! -= dx * strength;
-      forces.y[b]! -= dy * strength;
+      column.width = 0;
+      column.bottom = row.top;
     }
+    const [dx, dy] = [column.left - box.left, column.bottom - box.top];
+    for (const [node, point] of part.nodes) nodes.set(node, { x: point.x + dx, y: point.y + dy });
+    for (const [key, point] of part.edges) edges.set(key, { x: point.x + dx, y: point.y + dy });
+    row.height = Math.max(row.height, column.bottom + box.height - row.top);
+    column.width = Math.max(column.width, box.width);
+    column.bottom += box.height + GAP;
   }
-}
-
-/** Each member is drawn to the middle of its edge. Large edges pull less, or everything would end in one heap. */
-function pullTogether(groups: readonly Int32Array[], xs: Float64Array, ys: Float64Array, forces: Forces): void {
-  for (const members of groups) {
-    let [x, y] = [0, 0];
-    for (const index of members) {
-      x += xs[index]!;
-      y += ys[index]!;
-    }
-    x /= members.length;
-    y /= members.length;
-    const strength = 0.55 / Math.sqrt(members.length);
-    for (const index of members) {
-      forces.x[index]! += (x - xs[index]!) * strength;
-      forces.y[index]! += (y - ys[index]!) * strength;
-    }
-  }
-}
-
-/** Moves by at most `heat`; a slight pull to the middle keeps parts without common nodes in sight. */
-function step(xs: Float64Array, ys: Float64Array, forces: Forces, heat: number): void {
-  for (let index = 0; index < xs.length; index++) {
-    const dx = forces.x[index]! - xs[index]! * 0.03;
-    const dy = forces.y[index]! - ys[index]! * 0.03;
-    const length = Math.hypot(dx, dy);
-    const scale = length > heat ? heat / length : 1;
-    xs[index]! += dx * scale;
-    ys[index]! += dy * scale;
-  }
-}
-
-/** The corners of the least convex shape around points, in order (Andrew's monotone chain). */
-export function hullOf(points: readonly Point[]): Point[] {
-  const sorted = [...points].sort((a, b) => a.x - b.x || a.y - b.y);
-  if (sorted.length < 3) return sorted;
-  const half = (list: readonly Point[]): Point[] => {
-    const chain: Point[] = [];
-    for (const point of list) {
-      while (chain.length >= 2 && turn(chain.at(-2)!, chain.at(-1)!, point) <= 0) chain.pop();
-      chain.push(point);
-    }
-    chain.pop();
-    return chain;
-  };
-  return [...half(sorted), ...half(sorted.reverse())];
-}
-
-function turn(a: Point, b: Point, c: Point): number {
-  return (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
+  return { nodes, edges };
 }

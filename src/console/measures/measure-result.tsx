@@ -1,16 +1,28 @@
-// The result of a measure in the form that suits it: a number, bars, a plot over time, a table.
+// The result of a measure in the form that suits it: a number, bars with a curve, a plot over time, a table.
 
-import type { MeasureAnswer } from '../../client/index.ts';
+import type { Measure, MeasureAnswer } from '../../client/index.ts';
+import { EdgeTag } from '../edge-dialog.tsx';
 import { Empty } from '../failure.tsx';
 import { cellText, countText, numberText } from '../format.ts';
+import { type NodeNames, nodeText, useNodeNames } from '../node-names.ts';
 import { PlotFrame } from '../plot-frame.tsx';
 import { useMemo } from '../preact.ts';
 import { Scrolling } from '../scrolling.tsx';
 
 /** So many entries of a map or list are shown, the largest first. */
-const MOST_SHOWN = 40;
+const MOST_SHOWN = 25;
+const MOST_IN_SET = 60;
 
-export function MeasureResult({ answer }: { answer: MeasureAnswer }) {
+/** What the numbers in a result stand for. */
+interface Meaning {
+  readonly ids: 'nodes' | 'edges' | 'numbers';
+  readonly names: NodeNames;
+  readonly table: string;
+}
+
+export function MeasureResult({ answer, measure }: { answer: MeasureAnswer; measure: Measure | undefined }) {
+  const names = useNodeNames();
+  const meaning: Meaning = { ids: idsOf(measure, answer), names, table: answer.table };
   return (
     <section class="panel" aria-label="Result of the measure">
       <h2>
@@ -20,7 +32,7 @@ export function MeasureResult({ answer }: { answer: MeasureAnswer }) {
         {answer.definition}
         {answer.basis === null ? '' : `, over ${answer.basis === 'distinct' ? 'distinct member sets' : 'all edges'}`}
       </p>
-      <Value value={answer.result} />
+      <Value value={answer.result} meaning={meaning} />
       <details>
         <summary>Parameters as applied, and the answer as JSON</summary>
         <Scrolling label="Answer as JSON">
@@ -31,32 +43,108 @@ export function MeasureResult({ answer }: { answer: MeasureAnswer }) {
   );
 }
 
-function Value({ value }: { value: unknown }) {
+/** By the words of its schema; the s-measures say by their definition whether they are about nodes or edges. */
+function idsOf(measure: Measure | undefined, { definition }: MeasureAnswer): Meaning['ids'] {
+  const { description = '' } = (measure?.result ?? {}) as { description?: string };
+  if (definition === 'nodes' || definition === 'edges') return definition;
+  if (/by edge id|edge ids/i.test(description)) return 'edges';
+  return /by node id|node ids/i.test(description) || measure?.measure === 'modularity' ? 'nodes' : 'numbers';
+}
+
+function Value({ value, meaning }: { value: unknown; meaning: Meaning }) {
   if (value === null) return <p>Undefined here: the table, or the window of it, holds too little for this measure.</p>;
   if (typeof value === 'number') return <p class="big-number">{numberText(value)}</p>;
-  if (Array.isArray(value)) return <ListValue list={value} />;
+  if (Array.isArray(value)) return <ListValue list={value} meaning={meaning} />;
   if (typeof value !== 'object') return <p>{String(value)}</p>;
   const entries = Object.entries(value);
   if (entries.length === 0)
     return <Empty title="Nothing to measure">The table, or the window of it, holds no edges.</Empty>;
   const isMap = entries.every(([name, item]) => /^-?\d+$/.test(name) && (typeof item === 'number' || item === null));
-  return isMap ? <Bars entries={entries as [string, number | null][]} /> : <Fields entries={entries} />;
+  return isMap ? (
+    <Bars entries={entries as [string, number | null][]} meaning={meaning} />
+  ) : (
+    <Fields entries={entries} meaning={meaning} />
+  );
 }
 
-function ListValue({ list }: { list: readonly unknown[] }) {
+function ListValue({ list, meaning }: { list: readonly unknown[]; meaning: Meaning }) {
   if (list.length === 0) return <Empty title="None">Nothing in the table, or in the window of it, is like that.</Empty>;
   if (isActivity(list)) return <Activity list={list} />;
+  const shown = list.slice(0, MOST_SHOWN);
   return (
     <>
       <p class="quiet">
         {countText(list.length, 'entry', 'entries')}
         {list.length > MOST_SHOWN && `, the first ${MOST_SHOWN} below`}
       </p>
-      <ol class="entries">
-        {list.slice(0, MOST_SHOWN).map((item, at) => (
-          <li key={at}>{shortened(cellText(item))}</li>
-        ))}
-      </ol>
+      {isPairs(list) ? (
+        <Pairs pairs={shown as readonly Pair[]} meaning={meaning} />
+      ) : (
+        <ol class="entries">
+          {shown.map((item, at) => (
+            <li key={at}>
+              {Array.isArray(item) ? <IdSet ids={item} meaning={meaning} /> : <Id id={item} meaning={meaning} />}
+            </li>
+          ))}
+        </ol>
+      )}
+    </>
+  );
+}
+
+type Pair = readonly [number, number, number];
+
+/** Of two ids, the lesser first, and a number. */
+function isPairs(list: readonly unknown[]): boolean {
+  return list.every((item) => {
+    if (!Array.isArray(item) || item.length !== 3 || !item.every((part) => typeof part === 'number')) return false;
+    const [one, other] = item as unknown as Pair;
+    return one < other;
+  });
+}
+
+function Pairs({ pairs, meaning }: { pairs: readonly Pair[]; meaning: Meaning }) {
+  return (
+    <Scrolling label="Pairs" height="whole">
+      <table class="grid">
+        <thead>
+          <tr>
+            <th scope="col">One</th>
+            <th scope="col">Other</th>
+            <th scope="col">Value</th>
+          </tr>
+        </thead>
+        <tbody>
+          {pairs.map(([one, other, value]) => (
+            <tr key={`${one} ${other}`}>
+              <td>
+                <Id id={one} meaning={meaning} />
+              </td>
+              <td>
+                <Id id={other} meaning={meaning} />
+              </td>
+              <td class="number">{numberText(value)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scrolling>
+  );
+}
+
+function Id({ id, meaning: { ids, names, table } }: { id: unknown; meaning: Meaning }) {
+  if (typeof id !== 'number') return <>{shortened(cellText(id))}</>;
+  if (ids === 'edges') return <EdgeTag table={table} id={id} />;
+  return <>{ids === 'nodes' ? nodeText(names, id) : String(id)}</>;
+}
+
+function IdSet({ ids, meaning }: { ids: readonly unknown[]; meaning: Meaning }) {
+  const text = (id: unknown) =>
+    typeof id === 'number' && meaning.ids === 'nodes' ? nodeText(meaning.names, id) : cellText(id);
+  return (
+    <>
+      <span class="quiet">{ids.length}:</span> {ids.slice(0, MOST_IN_SET).map(text).join(', ')}
+      {ids.length > MOST_IN_SET && <span class="quiet"> and {ids.length - MOST_IN_SET} more</span>}
     </>
   );
 }
@@ -68,24 +156,40 @@ function isActivity(list: readonly unknown[]): list is ActivityList {
   return typeof first === 'object' && first !== null && 'ts' in first && 'count' in first;
 }
 
+/** More bars than this would be thinner than a pixel. */
+const MOST_BARS = 500;
+
 function Activity({ list }: { list: ActivityList }) {
-  const input = useMemo(
-    () => ({
-      x: list.map(({ ts }) => ts),
-      y: list.map(({ count }) => count),
-      barWidth: 0,
+  const input = useMemo(() => {
+    // With a limit they come by their count.
+    const byTime = [...list].sort((a, b) => a.ts - b.ts);
+    return {
+      x: byTime.map(({ ts }) => ts),
+      y: byTime.map(({ count }) => count),
+      barWidth: byTime.length > MOST_BARS ? 0 : leastGap(byTime.map(({ ts }) => ts)),
       isTime: true,
       height: 220,
       yLabel: 'events',
-    }),
-    [list],
-  );
+    };
+  }, [list]);
   const most = list.reduce((top, { count }) => Math.max(top, count), 0);
-  return <PlotFrame input={input} label={`Events over time: ${list.length} buckets, at most ${most} events in one.`} />;
+  return (
+    <>
+      <p class="quiet">
+        {countText(list.length, 'bucket')} with events, at most {countText(most, 'event')} in one
+      </p>
+      <PlotFrame input={input} label={`Events over time: ${list.length} buckets, at most ${most} events in one.`} />
+    </>
+  );
 }
 
-/** Largest first, as bars beside their numbers. */
-function Bars({ entries }: { entries: readonly [string, number | null][] }) {
+/** The width of a bucket, as far as times tell. */
+function leastGap(times: readonly number[]): number {
+  return times.slice(1).reduce((least, ts, at) => Math.min(least, ts - times[at]!), times.length > 1 ? Infinity : 1);
+}
+
+/** Largest first, as bars beside their numbers; all of them as a curve when there are more. */
+function Bars({ entries, meaning }: { entries: readonly [string, number | null][]; meaning: Meaning }) {
   const sorted = [...entries].sort((a, b) => (b[1] ?? -Infinity) - (a[1] ?? -Infinity) || Number(a[0]) - Number(b[0]));
   const most = Math.max(...sorted.slice(0, 1).map(([, value]) => Math.abs(value ?? 0)), 1e-12);
   return (
@@ -94,6 +198,7 @@ function Bars({ entries }: { entries: readonly [string, number | null][] }) {
         {countText(entries.length, 'value')}
         {entries.length > MOST_SHOWN && `, the ${MOST_SHOWN} largest below`}
       </p>
+      {entries.length > MOST_SHOWN && <Curve values={sorted.flatMap(([, value]) => value ?? [])} />}
       <table class="bars">
         <thead class="sr-only">
           <tr>
@@ -105,7 +210,9 @@ function Bars({ entries }: { entries: readonly [string, number | null][] }) {
         <tbody>
           {sorted.slice(0, MOST_SHOWN).map(([name, value]) => (
             <tr key={name}>
-              <th scope="row">{name}</th>
+              <th scope="row">
+                <Id id={Number(name)} meaning={meaning} />
+              </th>
               <td>
                 <svg class="bar-line" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
                   <rect width={Math.max(0, (100 * (value ?? 0)) / most)} height="10" />
@@ -120,16 +227,53 @@ function Bars({ entries }: { entries: readonly [string, number | null][] }) {
   );
 }
 
-function Fields({ entries }: { entries: readonly [string, unknown][] }) {
+/** All values by their rank: whether a few stand out shows at once. */
+function Curve({ values }: { values: readonly number[] }) {
+  const input = useMemo(
+    () => ({
+      x: values.map((_, at) => at + 1),
+      y: values,
+      barWidth: values.length <= 400 ? 1 : 0,
+      isTime: false,
+      height: 150,
+      yLabel: 'value',
+    }),
+    [values.length, values[0], values.at(-1)],
+  );
   return (
-    <dl class="fields">
-      {entries.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{typeof value === 'number' ? numberText(value) : shortened(cellText(value))}</dd>
-        </div>
-      ))}
-    </dl>
+    <figure class="curve">
+      <PlotFrame
+        input={input}
+        label={`All ${values.length} values from the largest, ${numberText(values[0] ?? 0)}, to the least, ${numberText(values.at(-1) ?? 0)}.`}
+      />
+      <figcaption class="quiet">All values by rank, the largest first</figcaption>
+    </figure>
+  );
+}
+
+/** Plain ones as they are, maps and lists below with a heading. */
+function Fields({ entries, meaning }: { entries: readonly [string, unknown][]; meaning: Meaning }) {
+  const isNested = (value: unknown) => typeof value === 'object' && value !== null;
+  const plain = entries.filter(([, value]) => !isNested(value));
+  return (
+    <>
+      <dl class="figures">
+        {plain.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{typeof value === 'number' ? numberText(value) : shortened(cellText(value))}</dd>
+          </div>
+        ))}
+      </dl>
+      {entries
+        .filter(([, value]) => isNested(value))
+        .map(([name, value]) => (
+          <section key={name} aria-label={name}>
+            <h3>{name}</h3>
+            <Value value={value} meaning={meaning} />
+          </section>
+        ))}
+    </>
   );
 }
 

@@ -78,14 +78,18 @@ export function MeasuresView() {
         )}
       </form>
       <Failure error={error} title="The measure was not computed" />
-      {answer !== undefined && <MeasureResult answer={answer} />}
+      {answer !== undefined && (
+        <MeasureResult answer={answer} measure={measures.find((item) => item.measure === answer.measure)} />
+      )}
     </div>
   );
 }
 
 function parametersOf(schema: ObjectSchema, texts: FieldTexts): Record<string, unknown> {
   const window = timeWindow.value;
-  const isCut = schema.properties?.top !== undefined && (texts.limit ?? '') === '';
+  // Of a course over time the largest alone would be no course.
+  const isCourse = schema.properties?.bucket_seconds !== undefined;
+  const isCut = schema.properties?.top !== undefined && !isCourse && (texts.limit ?? '') === '';
   return {
     ...valuesOf(schema, isCut ? { ...texts, limit: MOST_ENTRIES } : texts),
     ...(window === undefined ? {} : { start_ts: window.start, end_ts: window.end }),

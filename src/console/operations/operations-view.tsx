@@ -1,4 +1,4 @@
-// How the service is doing: health, log, memory, latencies; and compaction.
+// How the service is doing: health, log, load, latencies; compaction, and keys for admins.
 
 import type { Health, WalStatus } from '../../client/index.ts';
 import { Failure } from '../failure.tsx';
@@ -7,7 +7,10 @@ import { useEffect, useState } from '../preact.ts';
 import { Scrolling } from '../scrolling.tsx';
 import { client } from '../session.ts';
 import { dataChanged } from '../state.ts';
-import { latenciesOf, type Sample, samplesOf, sampleValue } from './metrics-text.ts';
+import { CoursePanel, type Moment } from './course-panel.tsx';
+import { KeyPanel } from './key-panel.tsx';
+import { LatencyPanel } from './latency-panel.tsx';
+import { type Sample, samplesOf, sampleValue } from './metrics-text.ts';
 
 interface Look {
   readonly health: Health;
@@ -15,18 +18,19 @@ interface Look {
   readonly samples: readonly Sample[];
 }
 
+const PAUSE_MS = 5000;
+const MOST_MOMENTS = 360;
+
 export function OperationsView() {
   const [look, setLook] = useState<Look | undefined>(undefined);
+  const [moments, setMoments] = useState<readonly Moment[]>([]);
+  const [isFollowing, setFollowing] = useState(true);
   const [error, setError] = useState<unknown>(undefined);
-  const [note, setNote] = useState('');
   const refresh = async () => {
     try {
-      const [health, wal, metrics] = await Promise.all([
-        client().service.health(),
-        client().wal.status(),
-        client().service.metrics(),
-      ]);
-      setLook({ health, wal, samples: samplesOf(metrics) });
+      const found = await lookAtService();
+      setLook(found);
+      setMoments((before) => [...before, momentOf(found)].slice(-MOST_MOMENTS));
       setError(undefined);
     } catch (failed) {
       setError(failed);
@@ -35,42 +39,86 @@ export function OperationsView() {
   useEffect(() => {
     void refresh();
   }, []);
-  const compact = async () => {
-    setNote('Compacting ...');
-    try {
-      const { elapsed_ms: ms, tables } = await client().hyperedges.compact();
-      setNote(`Compacted ${tables.join(', ')} in ${secondsText(ms / 1000)}.`);
-      await Promise.all([refresh(), dataChanged()]);
-    } catch (failed) {
-      setNote('');
-      setError(failed);
-    }
-  };
+  useEffect(() => {
+    if (!isFollowing) return;
+    const timer = setInterval(() => {
+      if (!document.hidden) void refresh();
+    }, PAUSE_MS);
+    return () => clearInterval(timer);
+  }, [isFollowing]);
+  const compaction = useCompaction(refresh);
   return (
     <div class="view">
       <div class="bar">
         <button type="button" onClick={refresh}>
           Look again
         </button>
-        <button type="button" onClick={compact}>
-          Compact all tables
-        </button>
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={isFollowing}
+            onChange={(event) => setFollowing(event.currentTarget.checked)}
+          />
+          every 5 seconds
+        </label>
         <a href="docs">API description</a>
-        <span class="quiet" aria-live="polite">
-          {note}
-        </span>
       </div>
       <Failure error={error} title="The service does not tell how it is" />
-      {look !== undefined && <Figures look={look} />}
-      {look !== undefined && <TableLogs wal={look.wal} />}
-      {look !== undefined && <Latencies samples={look.samples} />}
+      {look === undefined && error === undefined && <p class="waiting">Looking at the service ...</p>}
+      {look !== undefined && (
+        <>
+          <Figures look={look} />
+          <CoursePanel moments={moments} />
+          <TableLogs wal={look.wal} {...compaction} />
+          <LatencyPanel samples={look.samples} />
+        </>
+      )}
+      <KeyPanel />
     </div>
   );
+}
+
+async function lookAtService(): Promise<Look> {
+  const [health, wal, metrics] = await Promise.all([
+    client().service.health(),
+    client().wal.status(),
+    client().service.metrics(),
+  ]);
+  return { health, wal, samples: samplesOf(metrics) };
+}
+
+function momentOf({ health, samples }: Look): Moment {
+  const requests = samples
+    .filter(({ name }) => name === 'hedgerow_http_requests_total')
+    .reduce((sum, { value }) => sum + value, 0);
+  const memoryBytes =
+    sampleValue(samples, 'process_resident_memory_bytes') ?? health.resident_bytes + health.memtable_bytes;
+  return { ts: Date.now() / 1000, requests, memoryBytes };
+}
+
+/** Of one table, or of all. */
+function useCompaction(refresh: () => Promise<void>) {
+  const [note, setNote] = useState('');
+  const [refusal, setRefusal] = useState<unknown>(undefined);
+  const compact = async (table?: string) => {
+    setNote('Compacting ...');
+    setRefusal(undefined);
+    try {
+      const { elapsed_ms: ms, tables } = await client().hyperedges.compact(table === undefined ? {} : { table });
+      setNote(`Compacted ${tables.join(', ')} in ${secondsText(ms / 1000)}.`);
+      await Promise.all([refresh(), dataChanged()]);
+    } catch (failed) {
+      setNote('');
+      setRefusal(failed);
+    }
+  };
+  return { note, refusal, onCompact: compact };
 }
 
 function Figures({ look: { health, wal, samples } }: { look: Look }) {
   const gauge = (name: string) => sampleValue(samples, `hedgerow_${name}`);
   const compactions = gauge('compactions_total');
+  const memory = sampleValue(samples, 'process_resident_memory_bytes');
   const figures: readonly (readonly [string, string])[] = [
     ['State', health.status],
     ['Version', health.version],
@@ -85,6 +133,7 @@ function Figures({ look: { health, wal, samples } }: { look: Look }) {
     ['Segments in memory', bytesText(health.resident_bytes)],
     ['Fresh edges in memory', bytesText(health.memtable_bytes)],
     ['Compactions', compactions === undefined ? 'not told' : numberText(compactions)],
+    ['Memory of the process', memory === undefined ? 'not told' : bytesText(memory)],
     ['Compactions running', numberText(gauge('compactions_running') ?? 0)],
   ];
   return (
@@ -115,10 +164,26 @@ function uptimeText(seconds: number): string {
     : `${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`;
 }
 
-function TableLogs({ wal }: { wal: WalStatus }) {
+interface LogProps {
+  readonly wal: WalStatus;
+  readonly note: string;
+  readonly refusal: unknown;
+  readonly onCompact: (table?: string) => Promise<void>;
+}
+
+function TableLogs({ wal, note, refusal, onCompact }: LogProps) {
   return (
     <section class="panel" aria-label="Write-ahead log">
       <h2>Write-ahead log</h2>
+      <div class="bar">
+        <button type="button" onClick={() => onCompact()}>
+          Compact all tables
+        </button>
+        <span class="quiet" aria-live="polite">
+          {note === '' ? 'Sorts what waits in the log into segments; takes a readwrite key.' : note}
+        </span>
+      </div>
+      <Failure error={refusal} title="Nothing was compacted" />
       <Scrolling label="Log of each table" height="whole">
         <table class="grid">
           <thead>
@@ -126,6 +191,9 @@ function TableLogs({ wal }: { wal: WalStatus }) {
               <th scope="col">Table</th>
               <th scope="col">Waiting for compaction</th>
               <th scope="col">Compacts by itself at</th>
+              <th scope="col">
+                <span class="sr-only">Compact</span>
+              </th>
             </tr>
           </thead>
           <tbody>
@@ -134,58 +202,16 @@ function TableLogs({ wal }: { wal: WalStatus }) {
                 <td>{name}</td>
                 <td class="number">{numberText(pending)}</td>
                 <td class="number">{threshold === 0 ? 'never' : countText(threshold, 'entry', 'entries')}</td>
+                <td>
+                  <button type="button" class="plain" disabled={pending === 0} onClick={() => onCompact(name)}>
+                    Compact<span class="sr-only"> {name}</span>
+                  </button>
+                </td>
               </tr>
             ))}
           </tbody>
         </table>
       </Scrolling>
-    </section>
-  );
-}
-
-const MOST_ROUTES = 12;
-
-function Latencies({ samples }: { samples: readonly Sample[] }) {
-  const reads = latenciesOf(samples, 'hedgerow_query_duration_seconds', 'strategy').map((item) => ({
-    ...item,
-    kind: 'reads',
-  }));
-  const routes = latenciesOf(samples, 'hedgerow_http_request_duration_seconds', 'route').map((item) => ({
-    ...item,
-    kind: 'route',
-  }));
-  const rows = [...reads, ...routes.slice(0, MOST_ROUTES)];
-  return (
-    <section class="panel" aria-label="Latency">
-      <h2>Latency</h2>
-      {rows.length === 0 ? (
-        <p class="quiet">Nothing has been asked yet. Run a statement, then look again.</p>
-      ) : (
-        <Scrolling label="Latencies" height="whole">
-          <table class="grid">
-            <thead>
-              <tr>
-                <th scope="col">What</th>
-                <th scope="col">Count</th>
-                <th scope="col">Half within</th>
-                <th scope="col">99 of 100 within</th>
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map(({ kind, label, count, p50, p99 }) => (
-                <tr key={`${kind} ${label}`}>
-                  <td>
-                    <span class="quiet">{kind}</span> {label}
-                  </td>
-                  <td class="number">{numberText(count)}</td>
-                  <td class="number">{secondsText(p50)}</td>
-                  <td class="number">{secondsText(p99)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </Scrolling>
-      )}
     </section>
   );
 }

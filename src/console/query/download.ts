@@ -1,55 +1,92 @@
-// Results as files: NDJSON and CSV from the stream of all rows; Parquet is written by the server (COPY).
+// Results as files of the browser: NDJSON, CSV and Parquet from the stream of all rows; or a Parquet file that the server writes (COPY).
 
 import type { QueryRow } from '../../client/index.ts';
 import { client } from '../session.ts';
 import { isMatch } from '../statement-words.ts';
+import { csvLine } from './csv-line.ts';
+import type { Result } from './run-statement.ts';
+import { sessionFor } from './transaction.ts';
 
-export type FileFormat = 'ndjson' | 'csv';
+export type FileFormat = 'ndjson' | 'csv' | 'parquet';
 
-/** All rows of a statement into a file of the browser's; the rows of one that cannot be run again are given. */
-export async function downloadResult(
-  statement: string,
-  rows: readonly QueryRow[],
-  format: FileFormat,
-): Promise<number> {
-  const source = isMatch(statement) ? client().query.rows(statement) : rows;
-  const parts: string[] = [];
-  let columns: readonly string[] | undefined;
-  let count = 0;
-  for await (const row of source) {
-    if (format === 'csv' && columns === undefined) {
-      columns = Object.keys(row);
-      parts.push(csvLine(columns));
-    }
-    parts.push(format === 'csv' ? csvLine(columns!.map((name) => row[name])) : `${JSON.stringify(row)}\n`);
-    count += 1;
-  }
-  save(new Blob(parts, { type: format === 'csv' ? 'text/csv' : 'application/x-ndjson' }), `hedgerow.${format}`);
+const TYPES: Readonly<Record<FileFormat, string>> = {
+  ndjson: 'application/x-ndjson',
+  csv: 'text/csv',
+  parquet: 'application/vnd.apache.parquet',
+};
+
+interface DownloadOptions {
+  readonly signal: AbortSignal;
+  /** Told of the rows so far, now and then. */
+  readonly onRows: (count: number) => void;
+}
+
+/** Answers the number of rows. Those of a statement that is no MATCH are the ones that are there: it is not run again. */
+export async function downloadResult(result: Result, format: FileFormat, options: DownloadOptions): Promise<number> {
+  const { statement, columns } = result;
+  const { signal } = options;
+  const source = isMatch(statement)
+    ? client().query.rows(statement, {}, { timeoutMs: 0, ...sessionFor(statement), signal })
+    : result.rows;
+  const rows = counted(source, options.onRows);
+  const { blob, count } = format === 'parquet' ? await parquetOf(rows, columns) : await linesOf(rows, columns, format);
+  save(blob, `hedgerow.${format}`);
   return count;
 }
 
+interface Made {
+  readonly blob: Blob;
+  readonly count: number;
+}
+
+type Rows = AsyncIterable<QueryRow>;
+
+async function* counted(rows: Rows | readonly QueryRow[], onRows: (count: number) => void): Rows {
+  let count = 0;
+  for await (const row of rows) {
+    yield row;
+    count += 1;
+    if (count % 5000 === 0) onRows(count);
+  }
+}
+
+/** Lines that are kept as text; more of them become a blob, which browsers keep on disk. */
+const MOST_LINES = 20_000;
+
+async function linesOf(rows: Rows, columns: readonly string[], format: 'ndjson' | 'csv'): Promise<Made> {
+  let blob = new Blob([], { type: TYPES[format] });
+  let lines = format === 'csv' ? [csvLine(columns)] : [];
+  let count = 0;
+  const put = () => {
+    blob = new Blob([blob, ...lines], { type: TYPES[format] });
+    lines = [];
+  };
+  for await (const row of rows) {
+    lines.push(format === 'csv' ? csvLine(columns.map((name) => row[name])) : `${JSON.stringify(row)}\n`);
+    count += 1;
+    if (lines.length >= MOST_LINES) put();
+  }
+  put();
+  return { blob, count };
+}
+
+async function parquetOf(rows: Rows, columns: readonly string[]): Promise<Made> {
+  const { ParquetFile } = await import('./parquet/parquet-file.ts');
+  const file = new ParquetFile(columns);
+  for await (const row of rows) file.add(row);
+  return { blob: new Blob(await file.parts(), { type: TYPES.parquet }), count: file.rowCount };
+}
+
 /** Where the server has put the rows; needs an admin key and HEDGEROW_COPY_ROOT. */
-export async function copyToParquet(statement: string, file: string): Promise<Record<string, unknown>> {
-  const text = statement.trim().replace(/;\s*$/, '');
-  const { rows } = await client().query.run(`COPY (${text}\n) TO '${file.replaceAll("'", "''")}'`);
+export async function copyToParquet(
+  statement: string,
+  file: string,
+  signal: AbortSignal,
+): Promise<Record<string, unknown>> {
+  const text = statement.trim().replace(/;$/, '');
+  const copy = `COPY (${text}\n) TO '${file.replaceAll("'", "''")}'`;
+  const { rows } = await client().query.run(copy, {}, { timeoutMs: 0, signal });
   return rows[0] ?? {};
-}
-
-/** A line of CSV (RFC 4180). Lists are joined by spaces; what a spreadsheet would take for a formula is kept text by an apostrophe. */
-export function csvLine(values: readonly unknown[]): string {
-  return `${values.map(csvField).join(',')}\r\n`;
-}
-
-function csvField(value: unknown): string {
-  if (value === null || value === undefined) return '';
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  const text = Array.isArray(value)
-    ? value.map(cellOf).join(' ')
-    : typeof value === 'object'
-      ? JSON.stringify(value)
-      : String(value);
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
 function save(blob: Blob, name: string): void {
@@ -59,8 +96,4 @@ function save(blob: Blob, name: string): void {
   link.download = name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
-}
-
-function cellOf(value: unknown): string {
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }

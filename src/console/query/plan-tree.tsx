@@ -17,9 +17,16 @@ export function PlanTree({ row }: { row: PlanRow }) {
   return (
     <div class="plan">
       <dl class="figures">
-        <Figure name="Strategy" value={row.strategy} />
-        <Figure name="Index" value={row.index_type} />
-        <Figure name="Buckets read" value={`${numberText(row.buckets_scanned)} of ${numberText(row.total_buckets)}`} />
+        {row.strategy !== null && (
+          <>
+            <Figure name="Strategy" value={row.strategy} />
+            <Figure name="Index" value={row.index_type} />
+            <Figure
+              name="Buckets read"
+              value={`${numberText(row.buckets_scanned)} of ${numberText(row.total_buckets)}`}
+            />
+          </>
+        )}
         <Figure name="Rows expected" value={numberText(row.estimated_rows)} />
         {row.actual_rows !== undefined && <Figure name="Rows found" value={numberText(row.actual_rows)} />}
         {row.elapsed_us !== undefined && <Figure name="Time" value={secondsText(row.elapsed_us / 1e6)} />}

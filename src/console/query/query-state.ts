@@ -1,13 +1,40 @@
-// The statement and its result, kept while other views are open.
+// The statements and their results, kept while other views are open.
 
-import { signal } from '../preact.ts';
+import { computed, signal } from '../preact.ts';
 import { timeWindow } from '../state.ts';
 import { quoted } from '../statement-words.ts';
 import type { Result } from './run-statement.ts';
+import { forgetStatements } from './statement-history.ts';
+import { forgetTransaction } from './transaction.ts';
 import { withWindow } from './window-condition.ts';
 
+/** What stands in the editor: one statement, or several with semicolons between them. */
 export const statement = signal('');
-export const result = signal<Result | undefined>(undefined);
+/** One for each statement that has run. */
+export const results = signal<readonly Result[]>([]);
+/** Which of them is looked at. */
+export const chosen = signal(0);
+export const result = computed<Result | undefined>(() => results.value[chosen.value]);
+
+/** What is being run; undefined: nothing. */
+export interface Running {
+  readonly leaving: AbortController;
+  /** From 1. */
+  readonly at: number;
+  readonly count: number;
+}
+export const running = signal<Running | undefined>(undefined);
+
+/** Why the last run did not come to its end. */
+export interface Failed {
+  readonly error: unknown;
+  /** From 1. */
+  readonly at: number;
+  readonly count: number;
+  /** It may have written something, the failed statement too. */
+  readonly hasWritten: boolean;
+}
+export const failed = signal<Failed | undefined>(undefined);
 /** The revision of the data when the statement was last run. */
 export const ranAt = signal(0);
 
@@ -30,10 +57,25 @@ export function holdToWindow(text = statement.value): void {
   if (!isOwn) written = { ...written, text: statement.value };
 }
 
+/** More rows of a result were fetched. */
+export function putResult(changed: Result): void {
+  results.value = results.value.map((item) => (item.startedAt === changed.startedAt ? changed : item));
+}
+
+export function forgetResults(): void {
+  for (const item of results.value) item.close();
+  results.value = [];
+  chosen.value = 0;
+}
+
 /** Nothing of one who has signed out stays. */
 export function forgetQuery(): void {
-  result.value?.close();
-  result.value = undefined;
+  running.value?.leaving.abort(new Error('Signed out.'));
+  running.value = undefined;
+  failed.value = undefined;
+  forgetResults();
+  forgetTransaction();
+  forgetStatements();
   statement.value = '';
   written = { table: '', text: '' };
 }

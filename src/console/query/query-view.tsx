@@ -4,13 +4,24 @@ import { HedgerowApiError } from '../../client/index.ts';
 import { EditorFrame } from '../editor/editor-frame.tsx';
 import { Failure } from '../failure.tsx';
 import { secondsText } from '../format.ts';
-import { useEffect, useRef, useState } from '../preact.ts';
-import { dataChanged, revision, tableName, timeWindow, wantedStatement } from '../state.ts';
-import { isMatch } from '../statement-words.ts';
-import { holdToWindow, ranAt, result, statement, writeFirstStatement } from './query-state.ts';
+import { useEffect, useRef } from '../preact.ts';
+import { revision, tableName, timeWindow, wantedStatement } from '../state.ts';
+import {
+  failed,
+  holdToWindow,
+  ranAt,
+  result,
+  results,
+  running,
+  statement,
+  writeFirstStatement,
+} from './query-state.ts';
+import { ResultList } from './result-list.tsx';
 import { ResultPanel } from './result-panel.tsx';
-import { runStatement } from './run-statement.ts';
-import { pastStatements, rememberStatement } from './statement-history.ts';
+import { run, Stopped, stop } from './run.ts';
+import { onlyReads } from './script.ts';
+import { pastStatements } from './statement-history.ts';
+import { TransactionNote } from './transaction-note.tsx';
 
 /** A fault that the server has placed in the statement. */
 interface Fault {
@@ -19,60 +30,63 @@ interface Fault {
 }
 
 export function QueryView() {
-  const [error, setError] = useState<unknown>(undefined);
-  const [isBusy, setBusy] = useState(false);
-  const running = useRef(0);
-  const run = async (text = statement.value) => {
-    if (text.trim() === '') return;
-    const number = ++running.current;
-    setBusy(true);
-    try {
-      const found = await runStatement(text);
-      if (number !== running.current) return found.close();
-      result.value?.close();
-      result.value = found;
-      setError(undefined);
-      ranAt.value = revision.value;
-      if (!isMatch(text) && found.plan === undefined) await dataChanged();
-    } catch (failed) {
-      if (number === running.current) setError(failed);
-    } finally {
-      if (number === running.current) setBusy(false);
-      setPast(rememberStatement(text));
-    }
-  };
-  const [past, setPast] = useState(pastStatements());
-  useStatementSources(run);
-  const fault = useFault(error);
+  const isBusy = running.value !== undefined;
+  const past = pastStatements.value;
+  useStatementSources();
   return (
     <div class="view">
       <section class="panel editor-panel" aria-label="Statement">
         <EditorFrame
           text={statement}
-          fault={fault}
+          fault={useFault(failed.value?.error)}
           onChange={(text) => {
             statement.value = text;
           }}
-          onRun={run}
+          onRun={() => void run()}
           recall={useRecall(past)}
         />
         <div class="bar">
           <button type="button" class="primary" disabled={isBusy} onClick={() => run()}>
-            {isBusy ? 'Running ...' : 'Run'}
+            {runningText()}
+          </button>
+          <button type="button" disabled={!isBusy} onClick={stop}>
+            Stop
           </button>
           <PastStatements past={past} />
           <span class="quiet keys">Ctrl Enter runs, Alt Up recalls</span>
           {result.value !== undefined && <span class="quiet took">{secondsText(result.value.elapsedMs / 1000)}</span>}
         </div>
       </section>
-      <Failure error={error} title="The statement was not run" />
-      {result.value !== undefined && error === undefined && <ResultPanel result={result.value} />}
+      <TransactionNote />
+      <WhyNot />
+      {results.value.length > 1 && <ResultList />}
+      {result.value !== undefined && <ResultPanel result={result.value} />}
     </div>
   );
 }
 
+function runningText(): string {
+  if (running.value === undefined) return 'Run';
+  const { at, count } = running.value;
+  return count === 1 ? 'Running ...' : `Running ${at} of ${count} ...`;
+}
+
+/** Why the statement, or one of several, was not run to its end. */
+function WhyNot() {
+  if (failed.value === undefined) return null;
+  const { error, at, count, hasWritten } = failed.value;
+  const which = count === 1 ? 'The statement' : `Statement ${at} of ${count}`;
+  if (error instanceof Stopped)
+    return (
+      <p class="note note-stopped" role="status">
+        {which} was stopped.{hasWritten && ' What had been written by then stays written.'}
+      </p>
+    );
+  return <Failure error={error} title={`${which} was not run`} />;
+}
+
 /** The table, the brush and other views change the statement; a changed one is run, and so is one whose data has changed meanwhile. */
-function useStatementSources(run: (text?: string) => Promise<void>): void {
+function useStatementSources(): void {
   const table = tableName.value;
   const window = timeWindow.value;
   const wanted = wantedStatement.value;
@@ -84,10 +98,12 @@ function useStatementSources(run: (text?: string) => Promise<void>): void {
     if (wanted !== undefined) {
       holdToWindow(wanted);
       wantedStatement.value = undefined;
-      void run();
+      // It may come from a link: what writes waits until a person has read it.
+      if (onlyReads(wanted)) void run();
     } else if (writeFirstStatement(table)) {
       void run();
-    } else if (isMatch(statement.value) && (hasMoved || (isFirst && revision.value !== ranAt.value))) {
+    } else if (onlyReads(statement.value) && (hasMoved || (isFirst && revision.value !== ranAt.value))) {
+      if (isFirst && running.value !== undefined) return;
       holdToWindow();
       void run();
     }
@@ -134,11 +150,13 @@ function PastStatements({ past }: { past: readonly string[] }) {
         }}
       >
         <option value="">History</option>
-        {past.map((text, at) => (
-          <option key={text} value={at}>
-            {text.replace(/\s+/g, ' ').slice(0, 80)}
-          </option>
-        ))}
+        {past
+          .map((text, at) => (
+            <option key={text} value={at}>
+              {text.replace(/\s+/g, ' ').slice(0, 80)}
+            </option>
+          ))
+          .reverse()}
       </select>
     </label>
   );

@@ -1,64 +1,21 @@
-// Rows of a result as a table, a page at a time.
+// Rows as a table, and values in its cells: null is told from an empty text, and long values are cut until they are asked for.
 
 import type { QueryRow } from '../../client/index.ts';
-import { Empty } from '../failure.tsx';
 import { cellText, countText, timeText } from '../format.ts';
-import { useEffect, useState } from '../preact.ts';
-import { Scrolling } from '../scrolling.tsx';
-import { table, tableName } from '../state.ts';
-import { PAGE_ROWS, type Result } from './run-statement.ts';
+import { membersText, type NodeNames, useNodeNames } from '../node-names.ts';
+import { useState } from '../preact.ts';
 
-interface Props {
-  readonly result: Result;
-  readonly onMore: () => Promise<void>;
-}
-
-export function ResultGrid({ result, onMore }: Props) {
-  const [page, setPage] = useState(0);
-  const [isBusy, setBusy] = useState(false);
-  useEffect(() => setPage(0), [result.statement, result.elapsedMs]);
-  if (result.rows.length === 0) {
-    return table.value?.row_count === 0 ? (
-      <Empty title="Nothing to find yet">
-        {tableName.value} holds no edges. <a href="#import">Import a file</a>, or write INSERT INTO.
-      </Empty>
-    ) : (
-      <Empty title="No rows">Widen the window of time, or loosen the conditions after WHERE.</Empty>
-    );
-  }
-  const first = page * PAGE_ROWS;
-  const rows = result.rows.slice(first, first + PAGE_ROWS);
-  const isLast = first + PAGE_ROWS >= result.rows.length;
-  const next = async () => {
-    if (isLast) {
-      setBusy(true);
-      await onMore();
-      setBusy(false);
-    }
-    setPage(page + 1);
-  };
-  return (
-    <>
-      <Scrolling label="Rows">
-        <Grid columns={result.columns} rows={rows} />
-      </Scrolling>
-      <div class="pager">
-        <span class="quiet" aria-live="polite">
-          Rows {first + 1} to {first + rows.length} of{' '}
-          {result.hasMore ? `${result.rows.length} fetched so far` : countText(result.rows.length, 'row')}
-        </span>
-        <button type="button" disabled={page === 0} onClick={() => setPage(page - 1)}>
-          Back
-        </button>
-        <button type="button" disabled={isBusy || (isLast && !result.hasMore)} onClick={next}>
-          Next {PAGE_ROWS}
-        </button>
-      </div>
-    </>
-  );
-}
-
-export function Grid({ columns, rows }: { columns: readonly string[]; rows: readonly QueryRow[] }) {
+/** `first`: how many rows stand before these. */
+export function Grid({
+  columns,
+  rows,
+  first = 0,
+}: {
+  columns: readonly string[];
+  rows: readonly QueryRow[];
+  first?: number;
+}) {
+  const names = useNodeNames();
   return (
     <table class="grid">
       <thead>
@@ -72,9 +29,9 @@ export function Grid({ columns, rows }: { columns: readonly string[]; rows: read
       </thead>
       <tbody>
         {rows.map((row, at) => (
-          <tr key={at}>
+          <tr key={first + at}>
             {columns.map((name) => (
-              <Cell key={name} name={name} value={row[name]} />
+              <Cell key={name} name={name} value={row[name]} names={names} />
             ))}
           </tr>
         ))}
@@ -83,15 +40,51 @@ export function Grid({ columns, rows }: { columns: readonly string[]; rows: read
   );
 }
 
-function Cell({ name, value }: { name: string; value: unknown }) {
+function Cell({ name, value, names }: { name: string; value: unknown; names: NodeNames }) {
   const isNumber = typeof value === 'number';
   const isTime = isNumber && /(^|\.)event_ts$/.test(name);
+  const isMembers = names.size > 0 && /(^|\.)members$/.test(name) && Array.isArray(value);
+  const title = isTime ? `${timeText(value)} UTC` : isMembers ? cellText(value) : undefined;
+  const nothing = nothingIn(value);
+  if (nothing !== undefined)
+    return (
+      <td class="quiet">
+        <i>{nothing}</i>
+      </td>
+    );
   return (
-    <td
-      class={isNumber ? 'number' : value === null ? 'quiet' : undefined}
-      title={isTime ? `${timeText(value)} UTC` : undefined}
-    >
-      {cellText(value)}
+    <td class={isNumber ? 'number' : undefined} title={title}>
+      <Clipped
+        text={isMembers ? membersText(value, names) : cellText(value)}
+        count={Array.isArray(value) ? value.length : undefined}
+      />
     </td>
+  );
+}
+
+/** Values without a character to show are told apart in words. */
+function nothingIn(value: unknown): string | undefined {
+  if (value === null || value === undefined) return 'null';
+  if (value === '') return 'empty text';
+  return Array.isArray(value) && value.length === 0 ? 'empty list' : undefined;
+}
+
+/** Characters of a value that are shown at first. */
+const MOST_SHOWN = 240;
+
+/** Longer ones are given room, or the other columns would press them into a narrow strip. */
+const LONG = 50;
+
+function Clipped({ text, count }: { text: string; count: number | undefined }) {
+  const [isWhole, setWhole] = useState(false);
+  if (text.length <= MOST_SHOWN) return <span class={text.length > LONG ? 'value value-long' : 'value'}>{text}</span>;
+  const all = count === undefined ? countText(text.length, 'character') : countText(count, 'value');
+  return (
+    <>
+      <span class="value value-long">{isWhole ? text : `${text.slice(0, MOST_SHOWN)} ...`}</span>
+      <button type="button" class="plain more" aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
+        {isWhole ? 'Less' : `All ${all}`}
+      </button>
+    </>
   );
 }

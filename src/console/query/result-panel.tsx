@@ -1,15 +1,17 @@
 // A result and the ways to look at it: rows, JSON, plan, graph; and as a file.
 
 import { Failure } from '../failure.tsx';
+import { given } from '../given.ts';
 import { type ComponentType, useEffect, useState } from '../preact.ts';
 import { Scrolling } from '../scrolling.tsx';
-import { session } from '../session.ts';
-import { isMatch } from '../statement-words.ts';
-import { copyToParquet, downloadResult, type FileFormat } from './download.ts';
-import { PlanTree } from './plan-tree.tsx';
-import { result as shownResult } from './query-state.ts';
-import { ResultGrid } from './result-grid.tsx';
-import { type PlanRow, planOf, type Result } from './run-statement.ts';
+import { tableName } from '../state.ts';
+import { isMatch, patternsOf } from '../statement-words.ts';
+import { Downloads } from './downloads.tsx';
+import { PlanPanel } from './plan-panel.tsx';
+import { putResult } from './query-state.ts';
+import { Grid } from './result-grid.tsx';
+import { RowPages } from './row-pages.tsx';
+import type { Result } from './run-statement.ts';
 
 const TABS = [
   ['rows', 'Rows'],
@@ -23,17 +25,17 @@ type Tab = (typeof TABS)[number][0];
 const MOST_GRAPH_ROWS = 5000;
 
 export function ResultPanel({ result }: { result: Result }) {
-  const [tab, setTab] = useState<Tab>('rows');
+  const [tab, setTab] = useState<Tab>(result.statement === given.statement ? given.tab : 'rows');
   const [error, setError] = useState<unknown>(undefined);
   const isPlan = result.plan !== undefined;
   useEffect(() => {
     setError(undefined);
     if (isPlan) setTab('plan');
     else setTab((current) => (current === 'plan' && !isMatch(result.statement) ? 'rows' : current));
-  }, [result.statement, isPlan]);
+  }, [result.startedAt]);
   const more = async () => {
     try {
-      shownResult.value = await result.more();
+      putResult(await result.more());
     } catch (failed) {
       setError(failed);
     }
@@ -62,8 +64,19 @@ export function ResultPanel({ result }: { result: Result }) {
       </div>
       <Failure error={error} />
       <div id="result-body" role="tabpanel" aria-labelledby={`tab-${tab}`}>
-        {tab === 'rows' && <ResultGrid result={result} onMore={more} />}
-        {tab === 'json' && <JsonText result={result} />}
+        {(tab === 'rows' || tab === 'json') && (
+          <RowPages key={result.startedAt} result={result} onMore={more}>
+            {(rows, first) => (
+              <Scrolling label={tab === 'rows' ? 'Rows' : 'Rows as JSON'}>
+                {tab === 'rows' ? (
+                  <Grid columns={result.columns} rows={rows} first={first} />
+                ) : (
+                  <pre class="json">{rows.map((row) => `${JSON.stringify(row)}\n`).join('')}</pre>
+                )}
+              </Scrolling>
+            )}
+          </RowPages>
+        )}
         {tab === 'plan' && <PlanPanel result={result} />}
         {tab === 'graph' && <GraphPanel result={result} onMore={more} />}
       </div>
@@ -80,45 +93,7 @@ function moveTab(event: KeyboardEvent, tab: Tab, setTab: (tab: Tab) => void): vo
   document.getElementById(`tab-${next}`)?.focus();
 }
 
-function JsonText({ result }: { result: Result }) {
-  return (
-    <Scrolling label="Rows as JSON">
-      <pre class="json">
-        {result.rows.map((row) => `${JSON.stringify(row)}\n`).join('')}
-        {result.hasMore && '... more rows wait; go on under Rows, or download them all.'}
-      </pre>
-    </Scrolling>
-  );
-}
-
-function PlanPanel({ result }: { result: Result }) {
-  const [plan, setPlan] = useState<PlanRow | undefined>(result.plan);
-  const [error, setError] = useState<unknown>(undefined);
-  const { statement } = result;
-  const canPlan = isMatch(statement);
-  const explain = (isRun: boolean) => planOf(statement, isRun).then(setPlan, setError);
-  useEffect(() => {
-    setError(undefined);
-    setPlan(result.plan);
-    if (canPlan) void explain(false);
-  }, [statement]);
-  if (!canPlan && plan === undefined) {
-    return <p class="quiet">Only reads have a plan. Run a MATCH, or put EXPLAIN in front of a statement.</p>;
-  }
-  return (
-    <>
-      <Failure error={error} />
-      {plan !== undefined && <PlanTree row={plan} />}
-      {canPlan && plan?.actual_rows === undefined && (
-        <button type="button" onClick={() => explain(true)}>
-          Run it and show what each step did
-        </button>
-      )}
-    </>
-  );
-}
-
-type GraphComponent = ComponentType<{ rows: Result['rows']; isCut: boolean }>;
+type GraphComponent = ComponentType<{ rows: Result['rows']; isCut: boolean; table: string }>;
 
 function GraphPanel({ result, onMore }: { result: Result; onMore: () => Promise<void> }) {
   const [Graph, setGraph] = useState<{ View: GraphComponent } | undefined>(undefined);
@@ -132,50 +107,7 @@ function GraphPanel({ result, onMore }: { result: Result; onMore: () => Promise<
   }, [result]);
   if (error !== undefined) return <Failure error={error} />;
   if (Graph === undefined || wantsMore) return <p class="waiting">Drawing ...</p>;
-  return <Graph.View rows={result.rows} isCut={result.hasMore} />;
-}
-
-function Downloads({ result, onError }: { result: Result; onError: (error: unknown) => void }) {
-  const [note, setNote] = useState('');
-  useEffect(() => setNote(''), [result.statement]);
-  const attempt = (work: () => Promise<string>) => async () => {
-    setNote('Writing ...');
-    try {
-      setNote(await work());
-      onError(undefined);
-    } catch (error) {
-      setNote('');
-      onError(error);
-    }
-  };
-  const file = (format: FileFormat) =>
-    attempt(async () => `${await downloadResult(result.statement, result.rows, format)} rows written`);
-  const parquet = attempt(async () => {
-    const name = `console-${Math.floor(Date.now() / 1000)}.parquet`;
-    await copyToParquet(result.statement, name);
-    return `Written on the server as ${name}`;
-  });
-  return (
-    <div class="downloads">
-      <span class="quiet" aria-live="polite">
-        {note}
-      </span>
-      <button type="button" class="plain" onClick={file('ndjson')}>
-        NDJSON
-      </button>
-      <button type="button" class="plain" onClick={file('csv')}>
-        CSV
-      </button>
-      {isMatch(result.statement) && session.value !== undefined && (
-        <button
-          type="button"
-          class="plain"
-          title="Written by the server below HEDGEROW_COPY_ROOT (COPY ... TO); needs an admin key."
-          onClick={parquet}
-        >
-          Parquet on the server
-        </button>
-      )}
-    </div>
-  );
+  // Whatever table is chosen at the left: the edges are those of the statement's.
+  const table = patternsOf(result.statement)[0]?.table ?? tableName.value;
+  return <Graph.View rows={result.rows} isCut={result.hasMore || result.isCut} table={table} />;
 }

@@ -1,18 +1,26 @@
-// Runs a statement and takes its rows page by page: what is not looked at is not fetched.
+// Runs one statement and takes its rows page by page: what is not looked at is not fetched.
 
 import type { QueryRow } from '../../client/index.ts';
 import { client } from '../session.ts';
-import { bare, isMatch } from '../statement-words.ts';
+import { firstWord, isMatch } from '../statement-words.ts';
+import { sessionFor, transaction, transactionFailed, transactionRan } from './transaction.ts';
 
 export const PAGE_ROWS = 100;
 
+/** Rows that are fetched where the rest cannot wait on the server. */
+export const MOST_UNHELD_ROWS = 10_000;
+
 export interface Result {
+  /** Tells runs apart: milliseconds since the page was opened. */
+  readonly startedAt: number;
   readonly statement: string;
   readonly columns: readonly string[];
   /** Every row fetched so far. */
   readonly rows: readonly QueryRow[];
   /** More rows wait on the server. */
   readonly hasMore: boolean;
+  /** There are more rows, but they do not wait. */
+  readonly isCut: boolean;
   readonly elapsedMs: number;
   /** The plan, when the statement was an EXPLAIN or ANALYZE. */
   readonly plan: PlanRow | undefined;
@@ -29,7 +37,8 @@ export interface PlanNode {
 }
 
 export interface PlanRow {
-  readonly strategy: string;
+  /** Null of what searches nothing. */
+  readonly strategy: string | null;
   readonly index_type: string;
   readonly buckets_scanned: number;
   readonly total_buckets: number;
@@ -40,19 +49,48 @@ export interface PlanRow {
   readonly plan: PlanNode;
 }
 
-export async function runStatement(statement: string): Promise<Result> {
-  return isMatch(statement) ? runMatch(statement) : runOther(statement);
+export interface RunOptions {
+  /** Stops the statement, here and on the server. */
+  readonly signal: AbortSignal;
+  /** The rest of the rows waits on the server; else so many are fetched as there may be. */
+  readonly isHeld: boolean;
 }
 
-async function runMatch(statement: string): Promise<Result> {
-  const started = performance.now();
+export async function runStatement(statement: string, options: RunOptions): Promise<Result> {
+  try {
+    const result = await (isMatch(statement) ? runMatch(statement, options) : runOther(statement, options));
+    transactionRan(statement, result.rows);
+    return result;
+  } catch (error) {
+    transactionFailed(statement, error);
+    throw error;
+  }
+}
+
+/** However long it takes: there is a button to stop it, and the service has its own limit. */
+const PATIENT = { timeoutMs: 0 };
+
+async function runMatch(statement: string, { signal, isHeld }: RunOptions): Promise<Result> {
+  const startedAt = performance.now();
   const leaving = new AbortController();
-  const rows = client().query.rows(statement, {}, { signal: leaving.signal });
-  const taken = await take(rows, PAGE_ROWS);
-  const held = holdFor(leaving);
-  const elapsedMs = performance.now() - started;
-  const columns = await columnsOf(statement, taken.rows);
-  return pageOf({ statement, columns, rows: [], elapsedMs }, taken, rows, held);
+  const stop = () => leaving.abort(signal.reason);
+  signal.throwIfAborted();
+  signal.addEventListener('abort', stop);
+  try {
+    const options = { ...PATIENT, ...sessionFor(statement), signal: leaving.signal };
+    const source = client().query.rows(statement, {}, options);
+    // The rest of a result keeps its session busy: in a transaction no further statement could be run.
+    const canWait = isHeld && transaction.value === undefined;
+    const taken = await take(source, undefined, canWait ? PAGE_ROWS : MOST_UNHELD_ROWS);
+    const elapsedMs = performance.now() - startedAt;
+    const columns = await columnsOf(statement, taken.rows);
+    const known: Known = { startedAt, statement, columns, rows: [], elapsedMs };
+    if (canWait && taken.ahead !== undefined) return pageOf(known, taken, source, holdFor(leaving));
+    leaving.abort(new Error('The result was closed.'));
+    return wholeOf({ ...known, rows: taken.rows }, taken.ahead !== undefined);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
 }
 
 /** The rest of a result, which the server holds for this page. */
@@ -80,62 +118,71 @@ function holdFor(leaving: AbortController): Held {
   };
 }
 
+type Source = AsyncGenerator<QueryRow, void, undefined>;
+
 interface Taken {
   readonly rows: readonly QueryRow[];
-  readonly isAll: boolean;
+  /** The row behind them, which shows that there are more. */
+  readonly ahead: QueryRow | undefined;
 }
 
-async function take(source: AsyncGenerator<QueryRow, void, undefined>, most: number): Promise<Taken> {
-  const rows: QueryRow[] = [];
-  while (rows.length < most) {
+async function take(source: Source, first: QueryRow | undefined, most: number): Promise<Taken> {
+  const rows = first === undefined ? [] : [first];
+  for (;;) {
     const { done, value } = await source.next();
-    if (done === true) return { rows, isAll: true };
+    if (done === true) return { rows, ahead: undefined };
+    if (rows.length === most) return { rows, ahead: value };
     rows.push(value);
   }
-  return { rows, isAll: false };
 }
 
-type Known = Pick<Result, 'statement' | 'columns' | 'rows' | 'elapsedMs'>;
+type Known = Pick<Result, 'startedAt' | 'statement' | 'columns' | 'rows' | 'elapsedMs'>;
 
-function pageOf(known: Known, taken: Taken, source: AsyncGenerator<QueryRow, void, undefined>, held: Held): Result {
-  const next = { ...known, rows: [...known.rows, ...taken.rows] };
+function pageOf(known: Known, taken: Taken, source: Source, held: Held): Result {
+  const rows = [...known.rows, ...taken.rows];
   return {
-    ...next,
-    hasMore: !taken.isAll,
+    ...known,
+    rows,
+    hasMore: taken.ahead !== undefined,
+    isCut: false,
     plan: undefined,
     more: async () => {
       held.renew();
-      return pageOf(next, await take(source, PAGE_ROWS), source, held);
+      return pageOf({ ...known, rows }, await take(source, taken.ahead, PAGE_ROWS), source, held);
     },
     close: held.close,
   };
 }
 
-/** A stream of rows tells no columns: they are those of the first row, or, when there is none, what the whole answer says. */
-async function columnsOf(statement: string, rows: readonly QueryRow[]): Promise<readonly string[]> {
-  if (rows[0] !== undefined) return Object.keys(rows[0]);
-  return (await client().query.run(statement)).columns;
-}
-
-async function runOther(statement: string): Promise<Result> {
-  const started = performance.now();
-  const { columns, rows } = await client().query.run(statement);
-  const isPlan = /^\s*(EXPLAIN|ANALYZE)\b/i.test(bare(statement));
-  const result: Result = {
-    statement,
-    columns,
-    rows,
-    hasMore: false,
-    elapsedMs: performance.now() - started,
-    plan: isPlan ? (rows[0] as unknown as PlanRow | undefined) : undefined,
-    more: async () => result,
-    close: () => {},
-  };
+/** A result of which nothing waits any more. */
+function wholeOf(known: Known, isCut: boolean, plan?: PlanRow): Result {
+  const result: Result = { ...known, hasMore: false, isCut, plan, more: async () => result, close: () => {} };
   return result;
 }
 
+/** A stream of rows tells no columns: they are those of the first row, or, when there is none, what the plan says of them. */
+async function columnsOf(statement: string, rows: readonly QueryRow[]): Promise<readonly string[]> {
+  if (rows[0] !== undefined) return Object.keys(rows[0]);
+  for (let node: PlanNode | undefined = (await planOf(statement, false)).plan; node; node = node.children?.[0]) {
+    if (node.operator === 'Return' && Array.isArray(node.columns)) return node.columns.map(String);
+  }
+  return [];
+}
+
+async function runOther(statement: string, { signal }: RunOptions): Promise<Result> {
+  const startedAt = performance.now();
+  const options = { ...PATIENT, ...sessionFor(statement), signal };
+  const { columns, rows } = await client().query.run(statement, {}, options);
+  const isPlan = ['EXPLAIN', 'ANALYZE'].includes(firstWord(statement));
+  const elapsedMs = performance.now() - startedAt;
+  const plan = isPlan ? (rows[0] as unknown as PlanRow | undefined) : undefined;
+  return wholeOf({ startedAt, statement, columns, rows, elapsedMs }, false, plan);
+}
+
 /** The plan of a statement, with what its operators really did when it is run for that. */
-export async function planOf(statement: string, isRun: boolean): Promise<PlanRow> {
-  const { rows } = await client().query.run(`${isRun ? 'ANALYZE' : 'EXPLAIN'} ${statement}`);
+export async function planOf(statement: string, isRun: boolean, signal?: AbortSignal): Promise<PlanRow> {
+  const text = `${isRun ? 'ANALYZE' : 'EXPLAIN'} ${statement.trimStart()}`;
+  const options = { ...PATIENT, ...sessionFor(statement), ...(signal === undefined ? {} : { signal }) };
+  const { rows } = await client().query.run(text, {}, options);
   return rows[0] as unknown as PlanRow;
 }

@@ -23,8 +23,10 @@ export function ReasonPanel() {
   const [answer, setAnswer] = useState<ReasonAnswer | undefined>(undefined);
   const [chosen, setChosen] = useState(0);
   const [error, setError] = useState<unknown>(undefined);
+  const [isBusy, setBusy] = useState(false);
   const derive = async (event: Event) => {
     event.preventDefault();
+    setBusy(true);
     try {
       setAnswer(
         await client().reasoning.reason({
@@ -36,37 +38,46 @@ export function ReasonPanel() {
       setChosen(0);
       setError(undefined);
     } catch (failed) {
+      setAnswer(undefined);
       setError(failed);
+    } finally {
+      setBusy(false);
     }
   };
   return (
     <section class="panel" aria-label="Derive facts">
       <h2>Derive facts</h2>
       <p class="quiet">
-        {tableName.value}, {windowText(timeWindow.value)}
+        The stored rules look at edges of {tableName.value}, {windowText(timeWindow.value)}, and say what follows from
+        them. Each fact has a proof that ends in stored edges.
       </p>
       <form class="bar" onSubmit={derive}>
-        <label class="grow">
+        <label class="grow grow-whole">
           Edges to look at
           <input
             type="text"
             value={query}
-            placeholder="nodes 12 and 40 since 2001-05-01; empty: the newest edges"
+            placeholder="empty: the newest edges"
+            aria-describedby="reason-help"
             onInput={(event) => setQuery(event.currentTarget.value)}
           />
         </label>
+        <p id="reason-help" class="quiet help grow-whole">
+          In words, such as: nodes 12 and 40 since 2001-05-01
+        </p>
         <label>
-          at most{' '}
+          At most{' '}
           <input
             type="number"
             min={1}
             max={10_000}
             value={topK}
             onInput={(event) => setTopK(event.currentTarget.value)}
-          />
+          />{' '}
+          edges
         </label>
-        <button type="submit" class="primary" disabled={tableName.value === ''}>
-          Derive
+        <button type="submit" class="primary" disabled={isBusy || tableName.value === ''}>
+          {isBusy ? 'Deriving ...' : 'Derive'}
         </button>
       </form>
       <Failure error={error} title="Nothing was derived" />

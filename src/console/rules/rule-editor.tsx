@@ -5,7 +5,7 @@ import { Failure } from '../failure.tsx';
 import { useEffect, useState } from '../preact.ts';
 import { client } from '../session.ts';
 import { loadCatalog } from '../state.ts';
-import { ruleText } from './rule-words.ts';
+import { RuleLine } from './rule-line.tsx';
 
 /** So long after the last key the service is asked. */
 const PAUSE_MS = 250;
@@ -39,7 +39,14 @@ export function RuleEditor({ text, onChange, onStored }: Props) {
   };
   return (
     <div class="rule-editor">
-      <label for="rule-text">Rule</label>
+      <label for="rule-text" class="form-title">
+        Rule
+      </label>
+      <p class="quiet help">
+        If every condition holds, the head follows. Words that begin with ? are variables. Known of every edge:{' '}
+        <code>member(?E, ?A)</code>, <code>at(?E, ?T)</code>, <code>size(?E, ?N)</code>, <code>formation(?E, ?F)</code>,{' '}
+        <code>weight(?E, ?W)</code>, <code>property(?E, "name", ?V)</code>.
+      </p>
       <textarea
         id="rule-text"
         class="code"
@@ -102,9 +109,8 @@ function CheckNote({ check }: { check: Check }) {
     case 'checked':
       return check.validation.ok ? (
         <div class="note note-good">
-          <code>{ruleText(check.rule)}</code>
-          <br />
-          The rule is sound, with stratum {check.validation.stratum}.
+          <RuleLine rule={check.rule} />
+          The rule is sound{check.validation.stratum === 0 ? '' : `, and runs in stratum ${check.validation.stratum}`}.
         </div>
       ) : (
         <div class="note note-bad">

@@ -7,11 +7,16 @@ interface Atom {
 
 /** Of a rule as it is stored, or as it is being written: anything may stand in it. */
 export function ruleText(rule: unknown): string {
+  return ruleParts(rule).join(' ');
+}
+
+/** The head, then each condition; none when it is no rule yet. */
+export function ruleParts(rule: unknown): readonly string[] {
   const { if: body, then: head } = (rule ?? {}) as { if?: unknown; then?: unknown };
-  if (!isAtom(head) || !Array.isArray(body)) return '';
+  if (!isAtom(head) || !Array.isArray(body)) return [];
   const conditions = body.map(conditionText);
-  if (conditions.includes('')) return '';
-  return `${atomText(head)} if ${conditions.join(', ')}`;
+  if (conditions.includes('')) return [];
+  return [`${atomText(head)} if`, ...conditions.map((text, at) => (at < conditions.length - 1 ? `${text},` : text))];
 }
 
 export function conditionText(condition: unknown): string {

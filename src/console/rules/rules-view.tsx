@@ -1,13 +1,15 @@
 // Rules: the stored ones, one being written, and what follows from them.
 
 import type { StoredRule } from '../../client/index.ts';
+import { ConfirmButton } from '../confirm-button.tsx';
 import { Empty, Failure } from '../failure.tsx';
 import { useEffect, useState } from '../preact.ts';
 import { client } from '../session.ts';
 import { loadCatalog, rules } from '../state.ts';
 import { ReasonPanel } from './reason-panel.tsx';
 import { RuleEditor } from './rule-editor.tsx';
-import { FIRST_RULE, ruleText } from './rule-words.ts';
+import { RuleLine } from './rule-line.tsx';
+import { FIRST_RULE } from './rule-words.ts';
 
 export function RulesView() {
   const [text, setText] = useState(FIRST_RULE);
@@ -33,10 +35,14 @@ export function RulesView() {
       <section class="panel" aria-label="Rules">
         <h2>Rules</h2>
         <Failure error={error} />
-        <p class="quiet" aria-live="polite">
+        <p class="quiet note-line" aria-live="polite">
           {note}
         </p>
-        {rules.value.length === 0 && <Empty title="No rule yet">Change the one beside this and store it.</Empty>}
+        {rules.value.length === 0 && (
+          <Empty title="No rule yet">
+            A rule says what follows from edges. Change the one below to your liking and store it.
+          </Empty>
+        )}
         <ul class="plain-list rule-list">
           {stored.map((rule) => (
             <li key={rule.id}>
@@ -47,16 +53,13 @@ export function RulesView() {
                   {rule.enabled ? '' : ', off'}
                 </span>
               </p>
-              <code class="rule-text">{ruleText(rule)}</code>
+              <RuleLine rule={rule} />
               <span class="rule-actions">
                 <button type="button" class="plain" onClick={() => setText(editable(rule))}>
                   Edit
                   <span class="sr-only"> {rule.id}</span>
                 </button>
-                <button type="button" class="plain danger" onClick={() => remove(rule.id)}>
-                  Delete
-                  <span class="sr-only"> {rule.id}</span>
-                </button>
+                <ConfirmButton label="Delete" what={rule.id} onConfirm={() => void remove(rule.id)} />
               </span>
             </li>
           ))}

@@ -58,6 +58,12 @@ function firstQuery(spec: Record<string, unknown>, label: string): string {
   return `MATCH (a:${edge?.label ?? label}){${members.join(', ')}} RETURN a LIMIT 50`;
 }
 
+function propertiesText(properties: object): string {
+  return Object.entries(properties)
+    .map(([name, value]) => `${name}: ${cellText(value)}`)
+    .join(', ');
+}
+
 function Hyperedges({ answer }: { answer: VirtualAnswer }) {
   if (answer.count === 0) return <Empty title="No hyperedges">Loosen the conditions of the query.</Empty>;
   return (
@@ -81,7 +87,7 @@ function Hyperedges({ answer }: { answer: VirtualAnswer }) {
               <tr key={at}>
                 <td class="number">{timeText(edge.event_ts)}</td>
                 <td>{edge.members.map((member) => `${member.vertex_local_id} (${member.name})`).join(', ')}</td>
-                <td>{cellText(edge.properties)}</td>
+                <td>{propertiesText(edge.properties)}</td>
               </tr>
             ))}
           </tbody>

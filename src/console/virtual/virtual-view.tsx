@@ -1,5 +1,6 @@
 // Virtual graphs: hypergraphs over files and databases that stay where they are. Propose, adjust, store, query.
 
+import { ConfirmButton } from '../confirm-button.tsx';
 import { Failure } from '../failure.tsx';
 import { useEffect, useState } from '../preact.ts';
 import { type Backends, type GraphList, virtualGraphs } from './calls.ts';
@@ -53,7 +54,8 @@ export function VirtualView() {
       <section class="panel" aria-label="Virtual graphs">
         <h2>Virtual graphs</h2>
         <p class="quiet">
-          Tables that stay where they are, asked as hypergraphs. Files lie below the server's HEDGEROW_VIRTUAL_ROOT.
+          Files and databases that stay where they are, asked as hypergraphs. Files lie below the folder that the
+          service knows as HEDGEROW_VIRTUAL_ROOT; databases are named by HEDGEROW_VIRTUAL_DSN_ variables.
         </p>
         <GraphEntries graphs={graphs} onOpen={edit} onRemove={remove} />
         <ProposeForm
@@ -82,6 +84,7 @@ interface EntriesProps {
 }
 
 function GraphEntries({ graphs, onOpen, onRemove }: EntriesProps) {
+  if (graphs.length === 0) return <p>None yet. Propose one from a file or a database below, and adjust it.</p>;
   return (
     <ul class="plain-list">
       {graphs.map((graph) => (
@@ -94,10 +97,7 @@ function GraphEntries({ graphs, onOpen, onRemove }: EntriesProps) {
             Open
             <span class="sr-only"> {graph.id}</span>
           </button>
-          <button type="button" class="plain danger" onClick={() => onRemove(graph.id)}>
-            Delete
-            <span class="sr-only"> {graph.id}</span>
-          </button>
+          <ConfirmButton label="Delete" what={graph.id} onConfirm={() => void onRemove(graph.id)} />
         </li>
       ))}
     </ul>
@@ -177,7 +177,7 @@ function ProposeForm({ backends, onPropose }: ProposeProps) {
         </select>
       </label>
       <label class="grow">
-        {isDatabase ? 'Name of HEDGEROW_VIRTUAL_DSN_<NAME>' : 'File or pattern of files'}
+        {isDatabase ? 'Name behind HEDGEROW_VIRTUAL_DSN_' : 'File or pattern of files'}
         <input
           type="text"
           value={source}

@@ -1,0 +1,35 @@
+// How the editor looks: its sizes and colours, from those of the page.
+
+import { EditorView } from './code-mirror.ts';
+
+export const look = EditorView.theme({
+  '&': { fontSize: '14px', backgroundColor: 'transparent', color: 'var(--ink)' },
+  '&.cm-focused': { outline: 'none' },
+  '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '1.55', minHeight: '108px', maxHeight: '300px' },
+  '.cm-content': { padding: '12px 4px', caretColor: 'var(--ink)' },
+  '.cm-line': { padding: '0 12px' },
+  '.cm-placeholder': { color: 'var(--quiet)' },
+  '.cm-keyword': { color: 'var(--leaf-text)', fontWeight: '600' },
+  '.cm-text': { color: 'var(--berry-text)' },
+  '.cm-number': { color: 'var(--sky-text)' },
+  '.cm-parameter': { color: 'var(--sky-text)', fontWeight: '600' },
+  '.cm-comment': { color: 'var(--quiet)', fontStyle: 'italic' },
+  '.cm-function, .cm-table': { color: 'var(--bark-text)' },
+  '.cm-symbol': { color: 'var(--quiet)' },
+  '.cm-fault': {
+    textDecoration: 'underline wavy var(--berry)',
+    textUnderlineOffset: '4px',
+    backgroundColor: 'var(--berry-soft)',
+  },
+  '.cm-paired': { backgroundColor: 'var(--leaf-soft)' },
+  '.cm-unpaired': { backgroundColor: 'var(--berry-soft)' },
+  '.cm-tooltip': {
+    backgroundColor: 'var(--panel)',
+    color: 'var(--ink)',
+    border: '1px solid var(--line-strong)',
+    borderRadius: '6px',
+  },
+  '.cm-tooltip-autocomplete > ul': { fontFamily: 'var(--mono)' },
+  '.cm-tooltip-autocomplete > ul > li[aria-selected]': { backgroundColor: 'var(--leaf)', color: 'var(--on-leaf)' },
+  '.cm-completionDetail': { color: 'inherit', opacity: '0.8' },
+});

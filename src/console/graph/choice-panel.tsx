@@ -1,0 +1,98 @@
+// Beside the picture: what is pinned, its stored edges, and more of a node's edges on request.
+
+import { EdgeTag } from '../edge-dialog.tsx';
+import { countText, timeText } from '../format.ts';
+import { membersText, type NodeNames, nodeText } from '../node-names.ts';
+import { useState } from '../preact.ts';
+import { type Choice, type FoundEdge, type Graph, holds } from './graph-model.ts';
+
+interface Props {
+  readonly graph: Graph;
+  readonly pinned: Choice | undefined;
+  readonly names: NodeNames;
+  readonly table: string;
+  readonly onPin: (choice: Choice | undefined) => void;
+  /** Undefined: the picture has no room for more. */
+  readonly onExpand: ((node: number) => Promise<void>) | undefined;
+}
+
+const MOST_LISTED = 12;
+const MOST_MEMBERS = 24;
+
+export function ChoicePanel(props: Props) {
+  const { graph, pinned, names, table, onPin } = props;
+  const edges = graph.drawn
+    .filter((drawn) => holds(drawn, pinned))
+    .flatMap((drawn) => drawn.edges)
+    .filter(({ members }) => pinned?.kind !== 'node' || members.includes(pinned.node))
+    .sort((a, b) => (b.ts ?? 0) - (a.ts ?? 0));
+  const node = pinned?.kind === 'node' ? pinned.node : undefined;
+  return (
+    <div class="choice-panel">
+      <label>
+        Node{' '}
+        <select
+          value={node ?? ''}
+          onChange={({ currentTarget: { value } }) =>
+            onPin(value === '' ? undefined : { kind: 'node', node: Number(value) })
+          }
+        >
+          <option value="">none pinned</option>
+          {graph.nodes.map((each) => (
+            <option key={each} value={each}>
+              {nodeText(names, each)}
+            </option>
+          ))}
+        </select>
+      </label>
+      {pinned === undefined && (
+        <p class="quiet">
+          Choose a node here, or a node or an edge in the picture, to pin it and see what is behind it.
+        </p>
+      )}
+      {node !== undefined && <NodeWords {...props} node={node} />}
+      {pinned?.kind === 'edge' && <p class="choice-title">{countText(edges.length, 'edge')} behind this shape</p>}
+      {pinned !== undefined && <Edges edges={edges} names={names} table={table} />}
+    </div>
+  );
+}
+
+function NodeWords({ graph, node, names, onExpand }: Props & { node: number }) {
+  const [isBusy, setBusy] = useState(false);
+  const expand = async () => {
+    setBusy(true);
+    await onExpand?.(node);
+    setBusy(false);
+  };
+  return (
+    <>
+      <p class="choice-title">
+        {nodeText(names, node)}
+        {names.has(node) && <span class="quiet"> node {node}</span>}
+      </p>
+      <p class="quiet">In {countText(graph.degree.get(node) ?? 0, 'edge')} of this result.</p>
+      {onExpand !== undefined && (
+        <button type="button" disabled={isBusy} onClick={expand}>
+          {isBusy ? 'Fetching ...' : 'Expand: fetch its edges'}
+        </button>
+      )}
+    </>
+  );
+}
+
+function Edges({ edges, names, table }: { edges: readonly FoundEdge[]; names: NodeNames; table: string }) {
+  return (
+    <>
+      <ul class="plain-list">
+        {edges.slice(0, MOST_LISTED).map((edge, at) => (
+          <li key={edge.id ?? `at ${at}`}>
+            {edge.id === undefined ? 'edge' : <EdgeTag table={table} id={edge.id} />}{' '}
+            <span class="quiet">{edge.ts !== undefined && <time>{timeText(edge.ts)}</time>}</span>
+            <span class="choice-members">{membersText(edge.members, names, MOST_MEMBERS)}</span>
+          </li>
+        ))}
+      </ul>
+      {edges.length > MOST_LISTED && <p class="quiet">and {countText(edges.length - MOST_LISTED, 'more', 'more')}</p>}
+    </>
+  );
+}

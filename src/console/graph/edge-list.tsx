@@ -1,0 +1,49 @@
+// The picture as a table, for those who would rather read it: each drawn edge with its members.
+
+import { EdgeTag } from '../edge-dialog.tsx';
+import { countText } from '../format.ts';
+import { membersText, type NodeNames } from '../node-names.ts';
+import { Scrolling } from '../scrolling.tsx';
+import type { Graph } from './graph-model.ts';
+import { whenText } from './graph-picture.tsx';
+
+const MOST_LISTED = 300;
+const MOST_MEMBERS = 64;
+
+export function EdgeList({ graph, names, table }: { graph: Graph; names: NodeNames; table: string }) {
+  const { drawn, kind } = graph;
+  return (
+    <details class="edge-list">
+      <summary>The picture as a list</summary>
+      <Scrolling label="Edges of the picture">
+        <table class="grid">
+          <thead>
+            <tr>
+              <th scope="col">{kind === 'edges' ? 'Members' : 'Busiest nodes that are active'}</th>
+              <th scope="col">When</th>
+              <th scope="col">Edge</th>
+            </tr>
+          </thead>
+          <tbody>
+            {drawn.slice(0, MOST_LISTED).map((edge) => {
+              const [first, ...others] = edge.edges;
+              return (
+                <tr key={edge.key}>
+                  <td>{membersText(edge.members, names, MOST_MEMBERS)}</td>
+                  <td>{whenText(edge)}</td>
+                  <td>
+                    {first?.id !== undefined && <EdgeTag table={table} id={first.id} />}
+                    {others.length > 0 && <span class="quiet"> and {others.length} more</span>}
+                  </td>
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      </Scrolling>
+      {drawn.length > MOST_LISTED && (
+        <p class="quiet">{countText(drawn.length - MOST_LISTED, 'other')} are not listed.</p>
+      )}
+    </details>
+  );
+}

@@ -1,0 +1,31 @@
+// Colours of hulls: edges that share nodes get different ones as far as there are enough.
+
+import type { DrawnEdge } from './graph-model.ts';
+
+/** The style sheet has so many, for both themes. */
+export const HUES = 6;
+
+/** By the key of the edge. Pairs have none: they are lines. */
+export function huesOf(edges: readonly DrawnEdge[]): Map<string, number> {
+  const hues = new Map<string, number>();
+  /** How often each hue stands at a node already. */
+  const atNode = new Map<number, number[]>();
+  const inAll = new Array<number>(HUES).fill(0);
+  for (const { key, members } of edges) {
+    if (members.length === 2) continue;
+    const near = new Array<number>(HUES).fill(0);
+    for (const node of members) for (const [hue, count] of (atNode.get(node) ?? []).entries()) near[hue]! += count;
+    let best = 0;
+    for (let hue = 1; hue < HUES; hue++) {
+      if (near[hue]! < near[best]! || (near[hue] === near[best] && inAll[hue]! < inAll[best]!)) best = hue;
+    }
+    hues.set(key, best);
+    inAll[best]! += 1;
+    for (const node of members) {
+      const counts = atNode.get(node) ?? new Array<number>(HUES).fill(0);
+      counts[best]! += 1;
+      atNode.set(node, counts);
+    }
+  }
+  return hues;
+}

@@ -1,0 +1,220 @@
+// How the rows of a file become edges: a plan that can be looked at before anything is written.
+
+import { BUILT_IN_COLUMNS } from '../statement-words.ts';
+import type { Reject, SourceFile, SourceRow } from './read-file.ts';
+
+/** Which columns make an edge. */
+export interface Mapping {
+  readonly timeColumn: string;
+  /** One column that lists nodes, or several that hold one each. */
+  readonly memberColumns: readonly string[];
+  /** Between the nodes of a list. */
+  readonly separator: string;
+  /** Names are given numbers, and are kept in a table beside. */
+  readonly hasNames: boolean;
+  readonly propertyColumns: readonly string[];
+}
+
+export type ColumnType = 'INTEGER' | 'REAL' | 'TEXT' | 'BOOLEAN';
+
+export interface PlannedEdge {
+  readonly event_ts: number;
+  /** All numbers, or all names. */
+  readonly members: readonly (number | string)[];
+  readonly properties: Readonly<Record<string, unknown>>;
+}
+
+export interface EdgePlan {
+  readonly edges: readonly PlannedEdge[];
+  readonly rejected: readonly Reject[];
+}
+
+/** Rows that are looked at to guess what a column holds. */
+const SAMPLE_ROWS = 50;
+const SEPARATORS = [';', '|', ','];
+const IDENTIFIER = /^[A-Za-z_]\w{0,63}$/;
+/** Fields of an edge that are no property. */
+const RESERVED = new Set(['id', 'event_ts', 'members', 'table', 'properties']);
+
+/** Whether a column can be kept under its name. */
+export function canBeProperty(column: string): boolean {
+  return IDENTIFIER.test(column) && !RESERVED.has(column.toLowerCase());
+}
+
+/** The mapping that the names and first values suggest. */
+export function guessMapping(file: SourceFile): Mapping {
+  const { columns } = file;
+  const named = (pattern: RegExp) => columns.find((column) => pattern.test(column));
+  const timeColumn =
+    named(/^event_ts$/i) ??
+    named(/^(ts|t|time|timestamp|date|datetime|at|when|created_at)$/i) ??
+    named(/time|date|_at$/i) ??
+    columns[0]!;
+  const memberColumns = guessMembers(file, timeColumn);
+  const others = columns.filter((column) => column !== timeColumn && column.toLowerCase() !== 'id');
+  const propertyColumns = others.filter((column) => !memberColumns.includes(column) && canBeProperty(column));
+  const separator = guessSeparator(memberColumns.flatMap((column) => sampleOf(file, column)));
+  const mapping = { timeColumn, memberColumns, separator, hasNames: false, propertyColumns };
+  return { ...mapping, hasNames: looksNamed(file, mapping) };
+}
+
+function sampleOf({ rows }: SourceFile, column: string): unknown[] {
+  return rows.slice(0, SAMPLE_ROWS).flatMap((row) => (isMissing(row[column]) ? [] : [row[column]]));
+}
+
+function guessMembers(file: SourceFile, timeColumn: string): string[] {
+  const others = file.columns.filter((column) => column !== timeColumn && column.toLowerCase() !== 'id');
+  const byName =
+    others.find((column) => /^members$/i.test(column)) ?? others.find((column) => /members|nodes/i.test(column));
+  if (byName !== undefined) return [byName];
+  const ends = [/^(from|source|src|sender|origin)$/i, /^(to|target|dst|recipient|destination)$/i].map((pattern) =>
+    others.find((column) => pattern.test(column)),
+  );
+  if (ends.every((column) => column !== undefined)) return ends as string[];
+  const lists = others.find((column) => {
+    const values = sampleOf(file, column);
+    return values.some((value) => Array.isArray(value) || (typeof value === 'string' && /\S[;|]\S/.test(value)));
+  });
+  if (lists !== undefined) return [lists];
+  const integers = others.filter((column) => sampleOf(file, column).every(isInteger));
+  return integers.slice(0, 2);
+}
+
+function guessSeparator(values: readonly unknown[]): string {
+  const counts = SEPARATORS.map(
+    (mark) => values.filter((value) => typeof value === 'string' && value.includes(mark)).length,
+  );
+  const most = Math.max(...counts);
+  return most === 0 ? ';' : SEPARATORS[counts.indexOf(most)]!;
+}
+
+/** Some member is no integer. */
+export function looksNamed(
+  file: SourceFile,
+  { memberColumns, separator }: Pick<Mapping, 'memberColumns' | 'separator'>,
+): boolean {
+  const isEach = memberColumns.length > 1;
+  const isNamed = (value: unknown) =>
+    !numberParts(value).every(isInteger) && partsOf(value, isEach ? '' : separator).some((part) => !isInteger(part));
+  return memberColumns.flatMap((column) => sampleOf(file, column)).some(isNamed);
+}
+
+function isInteger(value: unknown): boolean {
+  return /^\s*[+-]?\d{1,16}\s*$/.test(String(value)) && Number.isSafeInteger(Number(value));
+}
+
+/** Numbers may stand between any marks; names may hold them. */
+function numberParts(value: unknown): unknown[] {
+  if (Array.isArray(value)) return value;
+  return String(value ?? '')
+    .split(/[\s,;|[\]]+/)
+    .filter((part) => part !== '');
+}
+
+/** Without a separator the whole cell is one node. */
+function partsOf(value: unknown, separator: string): unknown[] {
+  if (Array.isArray(value)) return value;
+  const text = String(value ?? '').trim();
+  if (text.startsWith('[') && text.endsWith(']')) {
+    try {
+      return JSON.parse(text) as unknown[];
+    } catch {
+      // No list of JSON after all.
+    }
+  }
+  const parts = separator === '' ? [text] : text.split(separator);
+  return parts.map((part) => part.trim()).filter((part) => part !== '');
+}
+
+export function planEdges(file: SourceFile, mapping: Mapping): EdgePlan {
+  const types = new Map(mapping.propertyColumns.map((column) => [column, typeOf(column, file.rows)]));
+  const edges: PlannedEdge[] = [];
+  const rejected: Reject[] = [...file.rejected];
+  for (const [index, row] of file.rows.entries()) {
+    try {
+      edges.push(edgeOf(row, mapping, types));
+    } catch (error) {
+      rejected.push({ row: file.numbers[index]!, reason: (error as Error).message, source: row });
+    }
+  }
+  return { edges, rejected: rejected.sort((a, b) => a.row - b.row) };
+}
+
+/** Columns that the table needs besides those every table has. */
+export function newColumns({ rows }: SourceFile, mapping: Mapping): { name: string; type: ColumnType }[] {
+  return mapping.propertyColumns
+    .filter((name) => !BUILT_IN_COLUMNS.includes(name.toLowerCase()))
+    .map((name) => ({ name, type: typeOf(name, rows) }));
+}
+
+const BUILT_IN_TYPES: Readonly<Record<string, ColumnType>> = {
+  __proto__: null as never,
+  weight: 'REAL',
+  mean_dist_m: 'REAL',
+  formation: 'TEXT',
+};
+
+function typeOf(column: string, rows: readonly SourceRow[]): ColumnType {
+  const builtIn = BUILT_IN_TYPES[column.toLowerCase()];
+  if (builtIn !== undefined) return builtIn;
+  const texts = rows.flatMap((row) => (isMissing(row[column]) ? [] : [String(row[column])]));
+  if (texts.length === 0) return 'TEXT';
+  if (texts.every((text) => /^(true|false)$/i.test(text))) return 'BOOLEAN';
+  if (texts.every((text) => /^-?\d+$/.test(text) && Number.isSafeInteger(Number(text)))) return 'INTEGER';
+  return texts.every((text) => text.trim() !== '' && Number.isFinite(Number(text))) ? 'REAL' : 'TEXT';
+}
+
+function isMissing(value: unknown): boolean {
+  return value === undefined || value === null || value === '';
+}
+
+function edgeOf(row: SourceRow, mapping: Mapping, types: ReadonlyMap<string, ColumnType>): PlannedEdge {
+  const event_ts = secondsOf(row[mapping.timeColumn]);
+  const members = membersOf(row, mapping);
+  if (members.length === 0) throw new Error('has no members');
+  const properties: Record<string, unknown> = {};
+  for (const [column, type] of types) {
+    const value = row[column];
+    if (!isMissing(value)) properties[column] = typed(value, type, column);
+  }
+  return { event_ts, members, properties };
+}
+
+function membersOf(row: SourceRow, { memberColumns, separator, hasNames }: Mapping): (number | string)[] {
+  const mark = memberColumns.length > 1 ? '' : separator;
+  const parts = memberColumns.flatMap((column) => (hasNames ? partsOf(row[column], mark) : numberParts(row[column])));
+  const nodes = parts.map((part) => {
+    if (hasNames) return String(part);
+    if (!isInteger(part))
+      throw new Error(
+        `names the member ${String(part).slice(0, 40)}, but nodes are integers here; say that they have names`,
+      );
+    return Number(part);
+  });
+  return [...new Set(nodes)];
+}
+
+/** From here on numbers are milliseconds: as seconds they would lie beyond the year 5000. */
+const FIRST_MS = 1e11;
+
+/** Epoch seconds or milliseconds; dates and times are read as UTC where they name no zone. */
+export function secondsOf(value: unknown): number {
+  const text = String(value ?? '').trim();
+  if (/^-?\d+(\.\d+)?$/.test(text)) {
+    const number = Number(text);
+    return Math.floor(Math.abs(number) >= FIRST_MS ? number / 1000 : number);
+  }
+  const isLocal = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/.test(text);
+  const ms = Date.parse(isLocal ? `${text.replace(' ', 'T')}Z` : text);
+  if (text === '') throw new Error('has no time');
+  if (Number.isNaN(ms)) throw new Error(`says "${text.slice(0, 40)}" where a time should stand`);
+  return Math.floor(ms / 1000);
+}
+
+function typed(value: unknown, type: ColumnType, column: string): unknown {
+  if (type === 'TEXT') return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  if (type === 'BOOLEAN') return String(value).toLowerCase() === 'true';
+  const number = Number(value);
+  if (!Number.isFinite(number)) throw new Error(`says "${String(value).slice(0, 40)}" where ${column} wants a number`);
+  return number;
+}

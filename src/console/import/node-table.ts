@@ -1,0 +1,31 @@
+// The table of nodes beside a table: its names are read before an import, and grow while it runs.
+
+import { NAME_COLUMN, NODES_SUFFIX } from '../node-names.ts';
+import { client } from '../session.ts';
+import { quoted } from '../statement-words.ts';
+import { type NewNode, NodeNumbers } from './node-numbers.ts';
+
+/** The numbers that the table of nodes knows; it is made when it is missing. */
+export async function openNodes(table: string, isThere: boolean): Promise<NodeNumbers> {
+  const numbers = new Map<string, number>();
+  const name = table + NODES_SUFFIX;
+  if (isThere) {
+    const rows = client().query.rows(`MATCH (n:${quoted(name)}) RETURN n.members AS members, n.${NAME_COLUMN} AS name`);
+    for await (const row of rows) {
+      if (Array.isArray(row.members) && row.members.length === 1 && typeof row.name === 'string')
+        numbers.set(row.name, Number(row.members[0]));
+    }
+  } else {
+    await client().tables.create({ name, columns: [{ name: NAME_COLUMN, type: 'TEXT' }] });
+  }
+  return new NodeNumbers(numbers);
+}
+
+export async function storeNodes(table: string, nodes: readonly NewNode[]): Promise<void> {
+  if (nodes.length === 0) return;
+  const edges = nodes.map(({ id, name, event_ts }) => ({ event_ts, members: [id], [NAME_COLUMN]: name }));
+  await client().hyperedges.insertMany(
+    edges as Parameters<ReturnType<typeof client>['hyperedges']['insertMany']>[0],
+    table + NODES_SUFFIX,
+  );
+}

@@ -1,0 +1,231 @@
+// What will come of a file: its edges as they would be stored, what is left out, where they go; then the writing itself.
+
+import { Empty, Failure } from '../failure.tsx';
+import { cellText, countText, timeText } from '../format.ts';
+import { NODES_SUFFIX } from '../node-names.ts';
+import { useMemo, useRef, useState } from '../preact.ts';
+import { Scrolling } from '../scrolling.tsx';
+import { chooseTable, openView, tableName, tables, wantedStatement } from '../state.ts';
+import { quoted } from '../statement-words.ts';
+import { type EdgePlan, guessMapping, newColumns, planEdges } from './edge-plan.ts';
+import { MappingForm } from './mapping-form.tsx';
+import type { Reject, SourceFile } from './read-file.ts';
+import { saveRejects } from './save-rejects.ts';
+import { type Progress, suggestedBucket, type Target, writeEdges } from './write-edges.ts';
+
+const PREVIEWED = 6;
+
+export function PlanPanel({ name, file }: { name: string; file: SourceFile }) {
+  const [mapping, setMapping] = useState(() => guessMapping(file));
+  const [targetName, setTargetName] = useState(() => nameFor(name));
+  const [state, setState] = useState<'planned' | 'writing' | 'done' | 'stopped'>('planned');
+  const [progress, setProgress] = useState<Progress | undefined>(undefined);
+  const [error, setError] = useState<unknown>(undefined);
+  const leaving = useRef<AbortController | undefined>(undefined);
+  const plan = useMemo(() => planEdges(file, mapping), [file, mapping]);
+  const columns = useMemo(() => newColumns(file, mapping), [file, mapping]);
+  const target = targetOf(targetName.trim(), plan, columns, mapping.hasNames);
+  const write = async () => {
+    setState('writing');
+    setError(undefined);
+    leaving.current = new AbortController();
+    try {
+      await writeEdges(plan.edges, target, leaving.current.signal, setProgress);
+      setState(leaving.current.signal.aborted ? 'stopped' : 'done');
+      chooseTable(tables.value.find((table) => isNamed(table, target.name))?.name ?? target.name);
+    } catch (failed) {
+      setState('stopped');
+      setError(failed);
+    }
+  };
+  const isBusy = state === 'writing';
+  return (
+    <section class="panel" aria-label="Plan">
+      <h2>{name}</h2>
+      <MappingForm file={file} mapping={mapping} onChange={setMapping} />
+      <h3>
+        {countText(plan.edges.length, 'edge')}
+        {plan.rejected.length > 0 && `, ${countText(plan.rejected.length, 'row')} left out`}
+      </h3>
+      <Preview plan={plan} columns={mapping.propertyColumns} />
+      <Rejected rejected={plan.rejected} name={name} />
+      <div class="bar">
+        <label>
+          Into table{' '}
+          <input
+            type="text"
+            value={targetName}
+            spellcheck={false}
+            disabled={isBusy}
+            aria-describedby="target-words"
+            onInput={(event) => setTargetName(event.currentTarget.value)}
+          />
+        </label>
+        <button
+          type="button"
+          class="primary"
+          disabled={isBusy || plan.edges.length === 0 || target.name === ''}
+          onClick={write}
+        >
+          Import {countText(plan.edges.length, 'edge')}
+        </button>
+        {isBusy && (
+          <button type="button" onClick={() => leaving.current?.abort(new Error('Stopped.'))}>
+            Stop
+          </button>
+        )}
+      </div>
+      <p id="target-words" class="quiet">
+        {targetWords(target)}
+      </p>
+      <Failure error={error} title="The import stopped" />
+      {progress !== undefined && !(state === 'stopped' && progress.written === 0) && (
+        <Written progress={progress} total={plan.edges.length} table={target.name} state={state} name={name} />
+      )}
+    </section>
+  );
+}
+
+const isNamed = (table: { readonly name: string }, name: string) => table.name.toLowerCase() === name.toLowerCase();
+
+function targetOf(
+  name: string,
+  plan: EdgePlan,
+  columns: readonly { name: string; type: string }[],
+  hasNames: boolean,
+): Target {
+  const known = tables.value.find((table) => isNamed(table, name));
+  const hasNodes = tables.value.some((table) => isNamed(table, name + NODES_SUFFIX));
+  const isMissing = (column: { name: string }) =>
+    known?.columns.every((other) => !isNamed(other, column.name)) === true;
+  return {
+    name: known?.name ?? name,
+    create:
+      known === undefined
+        ? ({ name, bucket_seconds: suggestedBucket(plan.edges), columns: [...columns] } as Target['create'])
+        : undefined,
+    addColumns: columns.filter(isMissing),
+    nodes: !hasNames ? 'numbers' : hasNodes ? 'named' : 'new names',
+  };
+}
+
+function targetWords({ name, create, addColumns, nodes }: Target): string {
+  const beside = nodes === 'new names' ? `; names of nodes go to ${name}${NODES_SUFFIX}` : '';
+  if (create !== undefined)
+    return `${name} will be made, with buckets of ${create.bucket_seconds} s${beside}. That takes an admin key.`;
+  const added =
+    addColumns.length === 0 ? '' : `; it gets the columns ${addColumns.map((column) => column.name).join(', ')}`;
+  return `${name} is there: the edges are added to it${added}${beside}.`;
+}
+
+/** The stem of the file's name, as a table can be called. */
+function nameFor(file: string): string {
+  const stem = file
+    .replace(/\..*$/, '')
+    .replaceAll(/\W+/g, '_')
+    .replace(/^(?=\d)/, '_')
+    .slice(0, 58);
+  return stem === '' ? tableName.value : stem;
+}
+
+function Preview({ plan, columns }: { plan: EdgePlan; columns: readonly string[] }) {
+  if (plan.edges.length === 0)
+    return <Empty title="No row becomes an edge">Choose other columns for the time and the members above.</Empty>;
+  return (
+    <Scrolling label="First edges as they would be stored" height="short">
+      <table class="grid">
+        <thead>
+          <tr>
+            <th scope="col">Time (UTC)</th>
+            <th scope="col">Members</th>
+            {columns.map((column) => (
+              <th key={column} scope="col">
+                {column}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {plan.edges.slice(0, PREVIEWED).map((edge, at) => (
+            <tr key={at}>
+              <td class="number">{timeText(edge.event_ts)}</td>
+              <td>{edge.members.join(', ')}</td>
+              {columns.map((column) => (
+                <td key={column} class={edge.properties[column] === undefined ? 'quiet' : undefined}>
+                  {cellText(edge.properties[column])}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scrolling>
+  );
+}
+
+/** Whatever statement was there before: its edges, so that they can be seen at once. */
+function showTable(table: string): void {
+  wantedStatement.value = `MATCH (e:${quoted(table)})\nRETURN *\nLIMIT 200`;
+  openView('query');
+}
+
+const MOST_LISTED = 20;
+
+function Rejected({ rejected, name }: { rejected: readonly Reject[]; name: string }) {
+  if (rejected.length === 0) return null;
+  return (
+    <details class="note note-bad">
+      <summary>{countText(rejected.length, 'row')} will be left out</summary>
+      <ul>
+        {rejected.slice(0, MOST_LISTED).map(({ row, reason }) => (
+          <li key={row}>
+            Row {row} {reason}.
+          </li>
+        ))}
+      </ul>
+      {rejected.length > MOST_LISTED && <p>and {countText(rejected.length - MOST_LISTED, 'more', 'more')}</p>}
+      <button type="button" onClick={() => saveRejects(name, rejected)}>
+        Save them as a file
+      </button>
+    </details>
+  );
+}
+
+interface WrittenProps {
+  readonly progress: Progress;
+  readonly total: number;
+  readonly table: string;
+  readonly state: 'planned' | 'writing' | 'done' | 'stopped';
+  readonly name: string;
+}
+
+function Written({ progress: { written, refused }, total, table, state, name }: WrittenProps) {
+  const rejects = refused.map(({ edge, reason }, at) => ({
+    row: at + 1,
+    reason: `was refused: ${reason}`,
+    source: edge,
+  }));
+  return (
+    <div class={state === 'stopped' ? 'note note-bad' : 'note note-good'} role="status">
+      {state === 'writing' && <progress max={total} value={written} aria-label="Edges written" />}{' '}
+      {countText(written, 'edge')} of {total.toLocaleString('en')} written
+      {state === 'stopped' && '; what was written stays'}
+      {state === 'done' && ` to ${table}`}.{' '}
+      {state === 'done' && (
+        <button type="button" onClick={() => showTable(table)}>
+          Look at them
+        </button>
+      )}
+      {rejects.length > 0 && (
+        <>
+          <p>
+            The service refused {countText(rejects.length, 'row')}. The first {rejects[0]!.reason}
+          </p>
+          <button type="button" onClick={() => saveRejects(name, rejects)}>
+            Save them as a file
+          </button>
+        </>
+      )}
+    </div>
+  );
+}

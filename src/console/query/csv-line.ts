@@ -1,0 +1,22 @@
+// A row as a line of CSV.
+
+/** A line of CSV (RFC 4180). Lists are joined by spaces; what a spreadsheet would take for a formula is kept text by an apostrophe; null is nothing, an empty text two quotes. */
+export function csvLine(values: readonly unknown[]): string {
+  return `${values.map(csvField).join(',')}\r\n`;
+}
+
+function csvField(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  const text = Array.isArray(value)
+    ? value.map(cellOf).join(' ')
+    : typeof value === 'object'
+      ? JSON.stringify(value)
+      : String(value);
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return safe === '' || /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+function cellOf(value: unknown): string {
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}

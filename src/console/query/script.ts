@@ -1,0 +1,31 @@
+// Cuts a text into its statements: the service takes one at a time.
+
+import { bare, isMatch } from '../statement-words.ts';
+
+/** Each behind as many line ends and blanks as stand before it, so that the server's line and column are those of the whole text. Texts of comments alone are none. */
+export function statementsOf(text: string): string[] {
+  const plain = bare(text);
+  const statements: string[] = [];
+  let start = 0;
+  for (let end = plain.indexOf(';'); start < text.length; end = plain.indexOf(';', start)) {
+    const next = end < 0 ? text.length : end + 1;
+    const own = plain.slice(start, next).replace(/;$/, '');
+    const blanks = own.length - own.trimStart().length;
+    if (blanks < own.length) statements.push(placed(text, start + blanks, next));
+    start = next;
+  }
+  return statements;
+}
+
+function placed(text: string, start: number, end: number): string {
+  const before = text.slice(0, start).split('\n');
+  // Columns count characters, of which some are two units long.
+  const column = [...before.at(-1)!].length;
+  return `${'\n'.repeat(before.length - 1)}${' '.repeat(column)}${text.slice(start, end)}`;
+}
+
+/** True when running it again changes nothing. */
+export function onlyReads(text: string): boolean {
+  const statements = statementsOf(text);
+  return statements.length > 0 && statements.every(isMatch);
+}

@@ -1,0 +1,30 @@
+// Counts of edges as bars of one width, side by side.
+
+/** Seconds that are shown around edges that all lie close together. */
+const LEAST_SPAN = 60;
+
+export interface Bars {
+  /** Where each stretch begins, all of them equally long. */
+  readonly starts: readonly number[];
+  readonly counts: readonly number[];
+}
+
+/** The stretches in between without edges too: how wide bars are drawn follows from how close they stand. */
+export function barsOf(
+  found: readonly { readonly ts: number; readonly count: number }[],
+  first: number,
+  last: number,
+  bucketSeconds: number,
+): Bars {
+  const around = Math.max(0, Math.floor((LEAST_SPAN - (last - first + 1)) / 2));
+  const from = Math.floor((first - around) / bucketSeconds);
+  const to = Math.floor((last + around) / bucketSeconds);
+  const starts = Array.from({ length: to - from + 1 }, (_, index) => (from + index) * bucketSeconds);
+  const counts = starts.map(() => 0);
+  for (const { ts, count } of found) {
+    const at = Math.round(ts / bucketSeconds) - from;
+    // An edge that was written between the two questions may lie outside.
+    if (counts[at] !== undefined) counts[at] += count;
+  }
+  return { starts, counts };
+}
