@@ -72,8 +72,13 @@ function parseTransaction(stream: TokenStream, kind: 'begin' | 'commit' | 'rollb
 
 function parseExplain(stream: TokenStream, kind: 'explain' | 'analyze'): Statement {
   const { start, upper } = stream.next();
-  if (stream.current.upper === 'EXPLAIN' || stream.current.upper === 'ANALYZE')
-    throw stream.failAt(stream.current.start, `${upper} takes a statement that is no EXPLAIN or ANALYZE itself.`);
+  if (stream.current.upper === 'EXPLAIN' || stream.current.upper === 'ANALYZE') {
+    // As other databases write it.
+    const advice =
+      stream.current.upper === 'ANALYZE' ? ' Write ANALYZE alone: it runs the statement and shows its plan.' : '';
+    const what = `${upper} takes a statement that is no EXPLAIN or ANALYZE itself.${advice}`;
+    throw stream.failAt(stream.current.start, what);
+  }
   const statement = anyStatement(stream);
   return { kind, statement, start, end: stream.lastEnd };
 }
