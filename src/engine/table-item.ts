@@ -3,7 +3,13 @@
 import type { TableDefinition } from './catalog.ts';
 import type { TableItem } from './types.ts';
 
-export function tableItem(definition: TableDefinition, rowCount: number, isPrimary: boolean): TableItem {
+/** `withDefaults`: columns that have a default say so, which the wire form leaves out unless it is asked for. */
+export function tableItem(
+  definition: TableDefinition,
+  rowCount: number,
+  isPrimary: boolean,
+  withDefaults = false,
+): TableItem {
   const { name, memberTables, bucketSeconds, compactThreshold, columns, createdAt } = definition;
   return {
     name,
@@ -12,7 +18,7 @@ export function tableItem(definition: TableDefinition, rowCount: number, isPrima
     compact_threshold: compactThreshold,
     row_count: rowCount,
     columns: columns.map(({ name: column, type, default: value }) =>
-      value === null ? { name: column, type } : { name: column, type, default: value },
+      value === null || !withDefaults ? { name: column, type } : { name: column, type, default: value },
     ),
     created_at: createdAt,
     primary: isPrimary,

@@ -155,8 +155,8 @@ export class Table implements ScanSource {
     this.rowPlan = planOf(this.columns);
   }
 
-  item(): TableItem {
-    return tableItem(this.definition, this.rowCount, this.isPrimary);
+  item(withDefaults = false): TableItem {
+    return tableItem(this.definition, this.rowCount, this.isPrimary, withDefaults);
   }
 
   /** Called with the newest LSN of what was just appended or applied for this table. */

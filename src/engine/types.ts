@@ -27,7 +27,7 @@ export interface TableItem {
   bucket_seconds: number;
   compact_threshold: number;
   row_count: number;
-  /** `default`: where there is one. */
+  /** `default`: where there is one and it was asked for. */
   columns: { name: string; type: ColumnType; default?: Exclude<PropertyValue, null> }[];
   created_at: number;
   primary: boolean;

@@ -7,7 +7,14 @@ import { jsonReply, jsonTextReply, notModified, tagged } from '../http/reply.ts'
 import type { Route } from '../http/route.ts';
 import { type InferOutput, v } from '../http/schema.ts';
 import { validated } from '../http/validated.ts';
-import { type columnBody, dropTableAnswer, tableBody, tableItem, tableParameters } from './schemas/tables.ts';
+import {
+  type columnBody,
+  dropTableAnswer,
+  tableBody,
+  tableItem,
+  tableParameters,
+  tablesQuery,
+} from './schemas/tables.ts';
 
 const list = validated({
   id: 'listTables',
@@ -16,12 +23,13 @@ const list = validated({
   role: 'readonly',
   summary: 'All tables.',
   tagged: true,
+  query: tablesQuery,
   answers: { 200: v.array(tableItem) },
-  handler: (_input, call) => {
+  handler: ({ query }, call) => {
     const tables = call.database.tables();
     const tag = tablesTag(tables);
     if (call.holds(tag)) return notModified(tag);
-    const items = tables.map((table) => table.item());
+    const items = tables.map((table) => table.item(query.defaults === 'true'));
     return tagged(jsonReply(200, items), tag);
   },
 });

@@ -67,7 +67,7 @@ async function inDirectory(data: string, config: string | undefined, world: Worl
   });
   return {
     read: async () => ({
-      tables: database.tables().map((table) => table.item()),
+      tables: database.tables().map((table) => table.item(true)),
       indexes: database.indexes().map(({ table, column }) => ({ table, column })),
       rules: rules.set().rules.map(({ rule }) => withoutVersion(rule)),
       virtual_graphs: graphs.list().map(({ id }) => withoutVersion(graphs.get(id))),
@@ -104,7 +104,7 @@ async function createTable(database: Database, table: TableItem): Promise<void> 
 function atServer(client: ServerClient): DefinitionStore {
   return {
     read: async () => ({
-      tables: await client.tables(),
+      tables: await client.tables(true),
       indexes: (await client.indexes()).map(({ table, column }) => ({ table, column })),
       rules: (await client.rules()).map(withoutVersion),
       virtual_graphs: (await graphsOf(client)).map(withoutVersion),

@@ -49,9 +49,9 @@ export class ServerClient {
   }
 
   /** The first question of each command, so it tells how to get a server when there is none. */
-  async tables(): Promise<TableItem[]> {
+  async tables(withDefaults = false): Promise<TableItem[]> {
     try {
-      return (await this.#request('GET', '/v1/tables')) as TableItem[];
+      return (await this.#request('GET', `/v1/tables${withDefaults ? '?defaults=true' : ''}`)) as TableItem[];
     } catch (error) {
       if (!(error instanceof NoAnswer)) throw error;
       throw new NoAnswer(`${error.message} Start it with hedgerow serve, or name a directory with --data DIR.`);

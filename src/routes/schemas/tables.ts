@@ -8,7 +8,15 @@ const COLUMN_TYPES = ['INTEGER', 'REAL', 'TEXT', 'BOOLEAN'] as const;
 const columnItem = v.object({
   name: v.string(),
   type: v.picklist(COLUMN_TYPES),
-  default: v.optional(described(v.union([v.number(), v.string(), v.boolean()]), 'There where one is set.')),
+  default: v.optional(
+    described(v.union([v.number(), v.string(), v.boolean()]), 'Where one is set and `defaults=true` asks for it.'),
+  ),
+});
+
+export const tablesQuery = v.object({
+  defaults: v.optional(
+    described(v.picklist(['true', 'false']), 'true: columns that have a default say so. Default false.'),
+  ),
 });
 
 export const tableItem = titled(
