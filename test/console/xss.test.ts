@@ -129,7 +129,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('texts that would like to be scrip
     await page.getByRole('tab', { name: 'Graph' }).click();
     await page.getByRole('combobox', { name: 'Node' }).selectOption('2');
     await page.locator('.choice-panel .tag-edge').first().click();
-    await page.getByRole('dialog').getByText(PAYLOADS[1]!).first().waitFor();
+    await page.getByRole('dialog').getByText(PAYLOADS[2]!).first().waitFor();
     await expectOnlyText();
     await page.keyboard.press('Escape');
   });
@@ -206,6 +206,28 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('texts that would like to be scrip
       buffer: Buffer.from(lines.join('\n')),
     });
     await page.getByRole('button', { name: 'Import 30 edges' }).waitFor();
+    await expectOnlyText();
+  });
+
+  test('stay texts as names of nodes, in the plan of an import, in rows and in the graph', async () => {
+    const lines = PAYLOADS.map((payload, at) => JSON.stringify({ event_ts: at, members: [payload, 'somebody'] }));
+    await page.locator('input[type=file]').setInputFiles({
+      name: 'named.ndjson',
+      mimeType: 'text/plain',
+      buffer: Buffer.from([...lines, PAYLOADS[0]].join('\n')),
+    });
+    await page.getByText('1 row will be left out').click();
+    await page.getByRole('cell', { name: PAYLOADS[1]! }).waitFor();
+    await expectOnlyText();
+    await page.getByRole('button', { name: 'Import 30 edges' }).click();
+    await page.getByRole('button', { name: 'Look at them' }).click();
+    await page.getByRole('cell', { name: `somebody, ${PAYLOADS[1]}` }).waitFor();
+    await expectOnlyText();
+    await page.getByRole('tab', { name: 'Graph' }).click();
+    await page.locator('.picture .node').nth(30).waitFor();
+    await page.getByText('The picture as a list').click();
+    await page.getByRole('combobox', { name: 'Node' }).selectOption({ label: PAYLOADS[1]! });
+    await page.locator('.choice-title', { hasText: PAYLOADS[1]! }).waitFor();
     await expectOnlyText();
   });
 
