@@ -6,6 +6,7 @@ import type { ComponentChildren } from './preact.ts';
 /** A sentence for people, whatever was thrown. */
 export function sentenceOf(error: unknown): string {
   if (error instanceof HedgerowApiError) {
+    if (error.code === undefined) return sentenceOfOther(error);
     const fields = error.errors
       .filter(({ msg }) => !error.detail.includes(msg))
       .map(({ loc, msg }) => `${loc.slice(1).join('.')} ${msg}`);
@@ -14,6 +15,12 @@ export function sentenceOf(error: unknown): string {
   }
   if (error instanceof HedgerowConnectionError) return `${error.message} Is the service running?`;
   return error instanceof Error ? error.message : String(error);
+}
+
+/** Something in front of the service has answered: with a page, a word, or nothing. */
+function sentenceOfOther({ statusCode, detail }: HedgerowApiError): string {
+  const said = detail === '' || detail.startsWith('<') ? '' : `: ${detail}`;
+  return `Status ${statusCode} came in the place of an answer of the service${said}. Try again in a moment; if it stays so, ask who runs the service.`;
 }
 
 const ADVICE: Readonly<Record<number, string>> = {

@@ -21,3 +21,9 @@ function takeFromAddress(): Given {
 }
 
 export const given: Given = takeFromAddress();
+
+// Such an address that is opened where the console stands already only changes the part behind the hash: the page begins anew with it.
+addEventListener('hashchange', () => {
+  const fields = new URLSearchParams(location.hash.slice(1));
+  if (fields.has('key') || fields.has('statement')) location.reload();
+});

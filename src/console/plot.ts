@@ -75,9 +75,14 @@ function optionsOf(target: HTMLElement, input: PlotInput, onDrawn: (plot: uPlot)
       x: { time: input.isTime, range: () => [x[0] ?? 0, (x.at(-1) ?? 0) + (barWidth || 1e-9)] },
       y: { range: (_plot, low, high) => [Math.min(0, low), high > 0 ? high * 1.05 : Math.max(0, high) || 1] },
     },
-    padding: [6, 8, 0, 0],
+    padding: [6, input.isTime ? 20 : 8, 0, 0],
     axes: [
-      { ...axis, size: 34, gap: 2, ...(input.isTime ? {} : { space: 80, values: tickTexts }) },
+      {
+        ...axis,
+        size: 34,
+        gap: 2,
+        ...(input.isTime ? { space: 64, values: timeTexts } : { space: 80, values: tickTexts }),
+      },
       { ...axis, size: 40, gap: 4, space: 28 },
     ],
     series: [
@@ -106,4 +111,31 @@ function optionsOf(target: HTMLElement, input: PlotInput, onDrawn: (plot: uPlot)
 /** Short enough to stand side by side, however large the numbers are. */
 function tickTexts(_plot: uPlot, ticks: readonly number[]): string[] {
   return ticks.map((tick) => (Math.abs(tick) < 1e9 ? numberText(tick) : tick.toExponential(1)));
+}
+
+const DAY_S = 86_400;
+
+/** UTC, as ISO 8601 writes it; what is the same as at the tick before is not said again. */
+function timeTexts(_plot: uPlot, ticks: readonly number[], _axis: number, _space: number, step: number): string[] {
+  let before = '';
+  return ticks.map((tick) => {
+    const iso = isoTime(tick);
+    const [first, second] =
+      step >= 365 * DAY_S
+        ? [iso.slice(0, -15), '']
+        : step >= 28 * DAY_S
+          ? [iso.slice(-14, -12), iso.slice(0, -15)]
+          : step >= DAY_S
+            ? [iso.slice(-14, -9), iso.slice(0, -15)]
+            : [iso.slice(-8, step < 60 ? undefined : -3), iso.slice(0, -9)];
+    const isNew = second !== before;
+    before = second;
+    return isNew ? `${first}\n${second}` : first;
+  });
+}
+
+/** `2000-01-31T16:25:00`; beyond the calendar the number itself, of the same length at least. */
+function isoTime(seconds: number): string {
+  const time = new Date(seconds * 1000);
+  return Number.isNaN(time.getTime()) ? String(seconds).padStart(19) : time.toISOString().slice(0, -5);
 }

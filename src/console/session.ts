@@ -1,6 +1,7 @@
 // Who is signed in: the key of this browser tab, the client that sends it, and whether the service wants one at all.
 
 import { type Health, HedgerowApiError, HedgerowClient } from '../client/index.ts';
+import { sentenceOf } from './failure.tsx';
 import { given } from './given.ts';
 import { signal } from './preact.ts';
 
@@ -32,7 +33,7 @@ export async function resumeSession(): Promise<string | undefined> {
       sessionStorage.removeItem(STORED_KEY);
       return key === '' ? undefined : error.detail;
     }
-    return error instanceof Error ? error.message : String(error);
+    return sentenceOf(error);
   } finally {
     hasLooked.value = true;
   }

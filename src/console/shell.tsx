@@ -3,6 +3,7 @@
 import { Catalog } from './catalog.tsx';
 import { EdgeDialog } from './edge-dialog.tsx';
 import { Failure } from './failure.tsx';
+import { given } from './given.ts';
 import { forgetNames } from './node-names.ts';
 import { type ComponentType, useEffect, useRef, useState } from './preact.ts';
 import { forgetQuery } from './query/query-state.ts';
@@ -72,6 +73,8 @@ function Header() {
     nav.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }, [shown]);
   const needsKey = session.value?.key !== '';
+  // Whoever sends a link may send a key of their own along.
+  const isByLink = needsKey && session.value?.key === given.key;
   const isDark = theme.value === 'dark';
   return (
     <header class="header">
@@ -90,6 +93,11 @@ function Header() {
           {isDark ? 'Light' : 'Dark'}
           <span class="sr-only"> theme</span>
         </button>
+        {isByLink && (
+          <span class="quiet" title="The key came with the link that was opened. Sign out to use one of your own.">
+            Key of the link
+          </span>
+        )}
         {needsKey ? (
           <button type="button" class="plain" onClick={signOut}>
             Sign out

@@ -3,7 +3,7 @@
 import type { Index, RuleList, Table } from '../client/index.ts';
 import { given } from './given.ts';
 import { computed, effect, signal } from './preact.ts';
-import { client } from './session.ts';
+import { client, session } from './session.ts';
 
 /** Seconds, both ends included. */
 export interface TimeWindow {
@@ -56,19 +56,22 @@ export function forgetAll(): void {
 }
 
 export async function loadCatalog(): Promise<void> {
+  const by = session.value;
   try {
     const [tableList, indexList, ruleList] = await Promise.all([
       client().tables.list(),
       client().indexes.list(),
       client().rules.list(),
     ]);
+    // Whoever asked has signed out meanwhile.
+    if (session.value !== by) return;
     tables.value = tableList;
     indexes.value = indexList;
     rules.value = ruleList.rules;
     catalogError.value = undefined;
     if (!tableList.some(({ name }) => name === tableName.value)) tableName.value = fullestOf(tableList);
   } catch (error) {
-    catalogError.value = error;
+    if (session.value === by) catalogError.value = error;
   }
 }
 

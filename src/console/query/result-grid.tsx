@@ -58,6 +58,7 @@ function Cell({ name, value, names }: { name: string; value: unknown; names: Nod
         text={isMembers ? membersText(value, names) : cellText(value)}
         count={Array.isArray(value) ? value.length : undefined}
       />
+      {isTime && <span class="quiet time-of">{timeText(value)}</span>}
     </td>
   );
 }

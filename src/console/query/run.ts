@@ -1,5 +1,6 @@
 // Runs what stands in the editor, one statement after the other, and stops it.
 
+import { session } from '../session.ts';
 import { dataChanged, revision } from '../state.ts';
 import { firstWord } from '../statement-words.ts';
 import { chosen, failed, forgetResults, ranAt, results, running, statement } from './query-state.ts';
@@ -18,6 +19,7 @@ export async function run(text = statement.value): Promise<void> {
   if (statements.length === 0) return;
   running.value?.leaving.abort(new Error('Another statement was run.'));
   const leaving = new AbortController();
+  const by = session.value;
   const isCurrent = () => running.value?.leaving === leaving;
   const found: Result[] = [];
   let hasWritten = false;
@@ -39,7 +41,8 @@ export async function run(text = statement.value): Promise<void> {
     failed.value = { error, at: running.value!.at, count: statements.length, hasWritten };
     if (found.length === 0) forgetResults();
   } finally {
-    rememberStatement(text);
+    // Nothing of one who has signed out meanwhile stays.
+    if (session.value === by) rememberStatement(text);
     if (isCurrent()) {
       running.value = undefined;
       ranAt.value = revision.value;
