@@ -5,6 +5,7 @@ import { apiError, HedgerowApiError, HedgerowConnectionError } from './errors.ts
 import { ndjsonValues } from './ndjson.ts';
 import type { OperationId } from './operations.ts';
 import { type CallOptions, type ClientOptions, type Settings, settingsOf, timeoutOf } from './options.ts';
+import { readAhead } from './read-ahead.ts';
 import { type CallInput, NDJSON_TYPE, type PreparedRequest, prepare } from './request.ts';
 import { delayAfter, isPassing, retryAfterSeconds } from './retry.ts';
 
@@ -113,16 +114,7 @@ export class Connection {
 }
 
 async function openStream(response: Response, attempt: Attempt) {
-  return { chunks: chunksOf(response), attempt };
+  return { chunks: response.body === null ? nothing() : readAhead(response.body), attempt };
 }
 
-/** Browsers do not all let a stream be iterated, so it is read by hand. */
-async function* chunksOf(response: Response): AsyncGenerator<Uint8Array, void, undefined> {
-  const reader = response.body?.getReader();
-  if (reader === undefined) return;
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return;
-    yield value;
-  }
-}
+async function* nothing(): AsyncGenerator<Uint8Array, void, undefined> {}

@@ -1,0 +1,82 @@
+import { describe, expect, test } from 'vitest';
+import { readAhead } from '../../src/client/read-ahead.ts';
+
+const KILOBYTE = 1024;
+
+/** A body of numbered chunks of one size; counts what was asked of it. */
+function numbered(count: number, size: number, fails?: Error) {
+  const seen = { made: 0, cancelled: false };
+  const body = new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        if (seen.made === count) {
+          if (fails === undefined) controller.close();
+          else controller.error(fails);
+          return;
+        }
+        controller.enqueue(new Uint8Array(size).fill(seen.made++ % 251));
+      },
+      cancel() {
+        seen.cancelled = true;
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  return { body, seen };
+}
+
+const macrotask = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('a body that is read ahead', () => {
+  test.each([0, 1, 63, 64, 65, 1000])('gives %i chunks whole and in order, to a slow reader too', async (count) => {
+    const { body } = numbered(count, 10);
+    const found: number[] = [];
+    for await (const chunk of readAhead(body)) {
+      expect(chunk.length).toBe(10);
+      found.push(chunk[0]!);
+      if (found.length % 7 === 0) await macrotask();
+    }
+    expect(found).toEqual(Array.from({ length: count }, (_, index) => index % 251));
+  });
+
+  test('is read some megabytes ahead and no further', async () => {
+    const { body, seen } = numbered(10_000, 64 * KILOBYTE);
+    const chunks = readAhead(body);
+    await chunks.next();
+    for (let turn = 0; turn < 50; turn++) await macrotask();
+    expect(seen.made).toBeGreaterThan(60);
+    expect(seen.made).toBeLessThan(70);
+    // Reading goes on only when most of it was taken.
+    for (let taken = 1; taken < 40; taken++) await chunks.next();
+    for (let turn = 0; turn < 50; turn++) await macrotask();
+    expect(seen.made).toBeLessThan(70);
+    for (let taken = 40; taken < 60; taken++) await chunks.next();
+    for (let turn = 0; turn < 50; turn++) await macrotask();
+    expect(seen.made).toBeGreaterThan(100);
+    await chunks.return(undefined);
+    expect(seen.cancelled).toBe(true);
+  });
+
+  test('that breaks off gives what came before, then throws', async () => {
+    const { body } = numbered(3, 5, new Error('cut'));
+    const found: number[] = [];
+    const reading = (async () => {
+      for await (const chunk of readAhead(body)) {
+        found.push(chunk[0]!);
+        await macrotask();
+      }
+    })();
+    await expect(reading).rejects.toThrow('cut');
+    expect(found).toEqual([0, 1, 2]);
+  });
+
+  test('is cancelled by whoever leaves the loop', async () => {
+    const { body, seen } = numbered(100_000, KILOBYTE);
+    for await (const chunk of readAhead(body)) {
+      expect(chunk[0]).toBe(0);
+      break;
+    }
+    await macrotask();
+    expect(seen.cancelled).toBe(true);
+  });
+});
