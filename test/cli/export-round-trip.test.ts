@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { exportCommand } from '../../src/cli/export/command.ts';
 import { importCommand } from '../../src/cli/import/command.ts';
+import { multiset } from './round-trip.ts';
 import { lookInto, rowsOf, TestWorld } from './support.ts';
 
 let world: TestWorld;
