@@ -239,11 +239,11 @@ describe('imports', () => {
     const outside = (files: readonly SourceFile[], folder: string) =>
       files.flatMap((file) =>
         file.imports
-          // csv-stringify and preact offer their functions by parts, gpt-tokenizer its encodings.
+          // csv-stringify, hyparquet and preact offer their functions by parts, gpt-tokenizer its encodings.
           .filter(
             (path) =>
               path.includes('/') &&
-              !/^(src\/|node:|@|csv-stringify\/|gpt-tokenizer\/|preact\/)/.test(path) &&
+              !/^(src\/|node:|@|csv-stringify\/|gpt-tokenizer\/|hyparquet\/|preact\/)/.test(path) &&
               !path.startsWith(folder),
           )
           .map((path) => `${file.path}: ${path}`),

@@ -37,7 +37,11 @@ export async function listen(dispatcher: Dispatcher, { host, port, tls }: Listen
   return new Promise((resolve, reject) => {
     const listening = (socket: uws.us_listen_socket | false) => {
       if (socket === false) {
-        reject(new Error(`cannot listen on ${host}:${port}: the address is in use, or not one of this machine`));
+        reject(
+          new Error(
+            `cannot listen on ${host}:${port}: the address is in use, or not one of this machine; --port or HEDGEROW_PORT takes another`,
+          ),
+        );
         return;
       }
       resolve({ host, port: uws.us_socket_local_port(socket as uws.us_socket), close: () => void app.close() });

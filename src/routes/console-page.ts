@@ -17,6 +17,9 @@ const CONSOLE_HEADERS: readonly (readonly [string, string])[] = [
   ],
   ['X-Content-Type-Options', 'nosniff'],
   ['Referrer-Policy', 'no-referrer'],
+  // A page that opened the console holds no handle on its window.
+  ['Cross-Origin-Opener-Policy', 'same-origin'],
+  ['Cross-Origin-Resource-Policy', 'same-origin'],
 ];
 
 /** Content type by the ending of the name; nothing else is served. */
@@ -31,6 +34,9 @@ const FILE_NAME = /^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*\.(js|css|svg)$/;
 
 /** Names hold a hash of the content, so a name never means anything else. */
 const FOR_EVER = 'public, max-age=31536000, immutable';
+
+const KEY_IS_WANTED = 'name="hedgerow-key" content="wanted"';
+const KEY_IS_NOT = 'name="hedgerow-key" content="none"';
 
 const page = validated({
   id: 'getConsole',
@@ -50,7 +56,9 @@ const page = validated({
         'The console was not built; run npm run build:console. The API is described at /docs.',
       );
     }
-    return contentReply(200, 'text/html; charset=utf-8', bytes, [...CONSOLE_HEADERS, ['Cache-Control', 'no-cache']]);
+    // Where no key is wanted the page says so itself: asking for it would be refused, and noted as a fault, everywhere else.
+    const html = services.authDisabled ? new TextDecoder().decode(bytes).replace(KEY_IS_WANTED, KEY_IS_NOT) : bytes;
+    return contentReply(200, 'text/html; charset=utf-8', html, [...CONSOLE_HEADERS, ['Cache-Control', 'no-cache']]);
   },
 });
 

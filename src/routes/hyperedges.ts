@@ -56,7 +56,7 @@ function rowsTag(table: Table, ndjson: boolean): EntityTag {
 function insert(call: Call): Promise<Reply> {
   if (call.bodyType === NDJSON_TYPE) return bulkInsert(call, queryObject(call.query).table);
   const body = parseJsonObject(call.body);
-  const table = call.database.table(tableNameOf(body, BODY));
+  const table = call.database.table(tableNameOf(body, BODY) ?? queryObject(call.query).table);
   const name = table.name;
   const edge = readEdge(body, table, BODY);
   if (call.once === undefined) {

@@ -195,7 +195,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('bad answers', { timeout: 180_000 
 
   test('to the look at the service', async () => {
     await openView('Operations');
-    for (const path of ['**/health', '**/v1/wal/status']) {
+    for (const path of ['**/health', '**/v1/wal']) {
       await goesOnAfterFaults(
         path,
         () => page.getByRole('button', { name: 'Look again' }).click(),

@@ -208,6 +208,17 @@ describe('bulk insert', () => {
     expect(server.database.table('right').item().row_count).toBe(1);
   });
 
+  test('a single edge that names no table follows the address too, and its own name wins', async () => {
+    const edge = { event_ts: 1, members: [1] };
+    await send(server, 'POST', '/v1/tables', { name: 'here' });
+    await send(server, 'POST', '/v1/tables', { name: 'there' });
+    expect((await send(server, 'POST', '/v1/hyperedges?table=here', edge)).json.table).toBe('here');
+    expect((await send(server, 'POST', '/v1/hyperedges?table=here', { ...edge, table: 'there' })).json.table).toBe(
+      'there',
+    );
+    expect((await send(server, 'POST', '/v1/hyperedges?table=nope', edge)).status).toBe(404);
+  });
+
   test('refuses a body without an edge', async () => {
     expect((await bulk('\n \n')).status).toBe(400);
     expect((await bulk('')).status).toBe(400);

@@ -172,7 +172,7 @@ function edgeOf(row: SourceRow, mapping: Mapping, types: ReadonlyMap<string, Col
   const event_ts = secondsOf(row[mapping.timeColumn]);
   const members = membersOf(row, mapping);
   if (members.length === 0) throw new Error('has no members');
-  const properties: Record<string, unknown> = {};
+  const properties = Object.create(null) as Record<string, unknown>;
   for (const [column, type] of types) {
     const value = row[column];
     if (!isMissing(value)) properties[column] = typed(value, type, column);

@@ -56,7 +56,8 @@ function lineRows(text: string): Found {
       found.rejected.push({ row, reason: 'is no object; NDJSON has one object on each line', source: line });
       continue;
     }
-    found.rows.push(value as SourceRow);
+    // Without what objects bring along by themselves: a column may be called constructor.
+    found.rows.push(Object.assign(Object.create(null), value) as SourceRow);
     found.numbers.push(row);
   }
   return found;

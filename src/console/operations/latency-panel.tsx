@@ -7,18 +7,18 @@ import { type Latency, latenciesOf, type Sample } from './metrics-text.ts';
 const MOST_ROUTES = 12;
 
 /** How a read finds its rows, in words. */
-const STRATEGIES: Readonly<Record<string, string>> = {
-  tpi: 'reads by time',
-  fmi: 'reads by node',
-  psi: 'reads by property index',
-  join: 'joins',
-  scan: 'scans',
-};
+const STRATEGIES: ReadonlyMap<string, string> = new Map([
+  ['tpi', 'reads by time'],
+  ['fmi', 'reads by node'],
+  ['psi', 'reads by property index'],
+  ['join', 'joins'],
+  ['scan', 'scans'],
+]);
 
 export function LatencyPanel({ samples }: { samples: readonly Sample[] }) {
   const reads = latenciesOf(samples, 'hedgerow_query_duration_seconds', 'strategy').map((item) => ({
     ...item,
-    label: STRATEGIES[item.label] ?? item.label,
+    label: STRATEGIES.get(item.label) ?? item.label,
   }));
   const routes = latenciesOf(samples, 'hedgerow_http_request_duration_seconds', 'route')
     .filter(({ label }) => label !== 'unmatched')

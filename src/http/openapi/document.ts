@@ -34,7 +34,6 @@ export function buildDocument({ routes, tags, version, introduction }: Descripti
   const used = new Set(routes.flatMap((route) => (route.rateExempt ? [] : errorStatuses(route))));
   return {
     openapi: '3.1.1',
-    jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
     info: { title: 'Hedgerow', version, description: introduction, license: { name: 'MIT', identifier: 'MIT' } },
     servers: [{ url: '/' }],
     security: [{ apiKey: [] }, { bearer: [] }],

@@ -224,6 +224,12 @@ function bindBetween(node: BetweenNode, scope: Scope): BoundExpression {
   return { kind: 'and', items: [low, high], type: 'boolean', text: scope.textOf(node) };
 }
 
+/** Whoever looks for a name among members has imported names, as a rule. */
+function namesAdvice(operand: BoundExpression, list: BoundExpression): string {
+  if (list.kind !== 'field' || operand.type !== 'text') return '';
+  return " Members are numbers; imports keep their names in a table beside: MATCH (e:T), (n:T_nodes) WHERE n.vertex = 'name' AND shared(e, n) >= 1.";
+}
+
 function bindIn(node: InNode, scope: Scope): BoundExpression {
   const text = scope.textOf(node);
   const operand = bindExpression(node.operand, scope);
@@ -234,7 +240,7 @@ function bindIn(node: InNode, scope: Scope): BoundExpression {
   if (operand.type === 'list' || operand.type === 'row' || commonType(operand.type, itemType) === undefined)
     throw scope.error(
       node,
-      `${shown(operand.text)} is ${described(operand.type)}, but the list holds ${described(itemType)}.`,
+      `${shown(operand.text)} is ${described(operand.type)}, but the list holds ${described(itemType)}.${namesAdvice(operand, list)}`,
     );
   if (list.kind === 'field') return { kind: 'hasNode', pattern: list.pattern, node: operand, type: 'boolean', text };
   if (list.kind === 'parameter') return { kind: 'in', operand, items: list, type: 'boolean', text };

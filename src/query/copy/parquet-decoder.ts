@@ -1,31 +1,26 @@
-// Decodes the columns of a Parquet file, some of a row group at a time. The only file that knows hyparquet and its decompressors.
+// Decodes a Parquet file, a few rows of its columns at a time, however many a row group has.
 
-import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import {
-  type AsyncBuffer,
-  type DecodedArray,
-  type FileMetaData,
-  parquetMetadataAsync,
-  parquetScan,
-  parquetSchema,
-} from 'hyparquet';
-import { decompressLz4, decompressLz4Raw, decompressZstd } from 'hyparquet-compressors';
 import { HedgerowError } from '../../errors.ts';
 import type { FileHandle } from '../../storage/fs.ts';
 import { readFully } from '../../storage/whole-file.ts';
+import { ColumnRows, type RangeFile } from './parquet-column.ts';
+import {
+  assembleNested,
+  type DecodedArray,
+  type FileMetaData,
+  leafColumn,
+  PARSERS,
+  parquetMetadataAsync,
+  parquetSchema,
+  type RowGroup,
+  type SchemaTree,
+} from './parquet-library.ts';
 import type { ParquetBatch, ParquetSource } from './parquet-port.ts';
 
 /** Bytes: the mark in front, the length of the footer, the mark behind. */
 const SHORTEST_FILE = 12;
-/** Rows decoded at once where the file says on which pages they lie; elsewhere it is a whole row group. */
-const WINDOW_ROWS = 32_768;
-/** A row group that has to be decoded whole, at most. Writers make theirs of 128 MB or a million rows by default. */
-const MAX_GROUP_BYTES = 2 ** 29;
-const MAX_GROUP_ROWS = 2 ** 22;
 /** Rows given at once: so many are copied out of a thread in a few milliseconds. */
 const BATCH_ROWS = 1024;
-
-type Scan = Awaited<ReturnType<typeof parquetScan>>;
 
 export class ParquetDecoder implements ParquetSource {
   readonly #file: PortFile;
@@ -52,16 +47,17 @@ export class ParquetDecoder implements ParquetSource {
 
   async *#decode(names: readonly string[], metadata: FileMetaData): AsyncGenerator<ParquetBatch, void, undefined> {
     const file = this.#file;
-    const columns = [...names];
-    const scan = await file.attempt(() =>
-      parquetScan({ file, metadata, columns, compressors: COMPRESSORS, parsers: PARSERS }),
-    );
-    for (const { start, end } of windowsOf(metadata, columns)) {
-      const values: DecodedArray[] = [];
-      for (const column of columns) values.push(await file.attempt(() => readColumn(scan, column, start, end)));
-      for (let from = start; from < end; from += BATCH_ROWS) {
-        const to = Math.min(end, from + BATCH_ROWS);
-        yield { start: from, count: to - from, columns: values.map((all) => all.slice(from - start, to - start)) };
+    const schema = parquetSchema(metadata);
+    let start = 0;
+    for (const group of metadata.row_groups) {
+      const groupEnd = start + Number(group.num_rows);
+      const columns = await file.attempt(async () =>
+        groupEnd === start ? [] : names.map((name) => columnOf(file, group, schema, name)),
+      );
+      while (start < groupEnd) {
+        const count = Math.min(BATCH_ROWS, groupEnd - start);
+        yield { start, count, columns: await file.attempt(async () => columns.map((take) => take(count))) };
+        start += count;
       }
     }
   }
@@ -71,53 +67,29 @@ export class ParquetDecoder implements ParquetSource {
   }
 }
 
-async function readColumn(scan: Scan, column: string, rowStart: number, rowEnd: number): Promise<DecodedArray> {
-  const data = await scan.readColumn({ column, rowStart, rowEnd });
-  if (data.length !== rowEnd - rowStart)
-    throw new Error(`column ${column} has ${data.length} values for ${rowEnd - rowStart} rows`);
-  return data;
+/** Gives the next rows of a column, as many as asked for. */
+type TakeRows = (count: number) => DecodedArray;
+
+function columnOf(file: RangeFile, group: RowGroup, schema: SchemaTree, name: string): TakeRows {
+  const column = schema.children.find((child) => child.element.name === name);
+  const leaves = group.columns.flatMap(({ meta_data: chunk, file_path: otherFile }) => {
+    if (chunk?.path_in_schema[0] !== name) return [];
+    if (otherFile) throw new Error('it has columns in other files');
+    const leaf = leafColumn(schema, chunk);
+    return [{ leaf, rows: new ColumnRows(file, leaf, chunk) }];
+  });
+  const first = leaves[0]?.rows;
+  if (column === undefined || first === undefined) throw new Error(`a row group has no column ${name}`);
+  if (column.children.length === 0) return (count) => first.take(count);
+  return (count) => {
+    const parts = new Map(leaves.map(({ leaf, rows }) => [leaf.path, rows.take(count)]));
+    assembleNested(parts, column, PARSERS);
+    return parts.get(name)!;
+  };
 }
-
-function* windowsOf(
-  metadata: FileMetaData,
-  columns: readonly string[],
-): Generator<{ start: number; end: number }, void, undefined> {
-  let groupStart = 0;
-  for (const group of metadata.row_groups) {
-    const rows = Number(group.num_rows);
-    const read = group.columns.filter((chunk) => columns.includes(chunk.meta_data?.path_in_schema[0] ?? ''));
-    const hasPages = read.every(
-      (chunk) => chunk.offset_index_offset !== undefined && chunk.offset_index_length !== undefined,
-    );
-    if (!hasPages && (rows > MAX_GROUP_ROWS || group.total_byte_size > MAX_GROUP_BYTES)) {
-      throw new HedgerowError(
-        'invalid_input',
-        `The file has a row group of ${rows} rows and ${group.total_byte_size} bytes. Write it with smaller row groups, or with a page index.`,
-      );
-    }
-    const step = hasPages ? WINDOW_ROWS : Math.max(1, rows);
-    for (let from = 0; from < rows; from += step)
-      yield { start: groupStart + from, end: groupStart + Math.min(rows, from + step) };
-    groupStart += rows;
-  }
-}
-
-const DECODER = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
-const PARSERS = {
-  stringFromBytes: (bytes: Uint8Array | undefined) => bytes && DECODER.decode(bytes),
-};
-
-const COMPRESSORS = {
-  GZIP: (input: Uint8Array) => gunzipSync(input),
-  BROTLI: (input: Uint8Array) => brotliDecompressSync(input),
-  ZSTD: (input: Uint8Array) => decompressZstd(input),
-  LZ4: decompressLz4,
-  LZ4_RAW: decompressLz4Raw,
-};
 
 /** The file as the library reads it: by ranges. */
-class PortFile implements AsyncBuffer {
+class PortFile implements RangeFile {
   readonly byteLength: number;
   readonly #handle: FileHandle;
   /** What the disk said, which is no fault of the file. */

@@ -25,8 +25,10 @@ export interface ThreadAnswer {
   };
 }
 
-/** Memory of the thread: a row group that does not fit is refused, and nothing else comes to harm. */
+/** Memory of the thread: what does not fit is refused, and nothing else comes to harm. */
 const THREAD_MB = 2048;
+/** What comes and goes with a batch is little. */
+const THREAD_YOUNG_MB = 8;
 
 /** The thread's script; undefined where the program runs from source (tests): the work is done in place then. */
 function threadScript(): URL | undefined {
@@ -110,7 +112,10 @@ class Thread {
   }
 
   #start(): Worker {
-    const worker = new Worker(this.#script, { execArgv: [], resourceLimits: { maxOldGenerationSizeMb: THREAD_MB } });
+    const worker = new Worker(this.#script, {
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: THREAD_MB, maxYoungGenerationSizeMb: THREAD_YOUNG_MB },
+    });
     worker.on('message', (answer: ThreadAnswer) => this.#answered?.(answer));
     worker.on('error', (error) => this.#fail(failureOf(error)));
     worker.on('exit', () => this.#fail(new Error('the thread for Parquet has ended')));
@@ -145,7 +150,7 @@ function failureOf(error: Error & { code?: unknown }): Error {
   if (error.code !== 'ERR_WORKER_OUT_OF_MEMORY') return error;
   return new HedgerowError(
     'query_too_large',
-    `A row group needs more than ${THREAD_MB} MB of memory. Write the file with smaller row groups.`,
+    `A page of the file needs more than ${THREAD_MB} MB of memory. Write it with smaller pages or row groups.`,
     { cause: error },
   );
 }

@@ -1,4 +1,4 @@
-// The thread that decodes and encodes Parquet: the columns of one row group at once take longer than others may wait.
+// The thread that decodes and encodes Parquet: the columns of many rows take longer than others may wait.
 
 import { parentPort } from 'node:worker_threads';
 import type { HedgerowError } from '../../errors.ts';

@@ -30,7 +30,7 @@ export const edgeKeyBody = v.pipe(
 );
 
 export const insertQuery = v.object({
-  table: v.optional(described(tableName(), 'NDJSON only: the table of lines that name none.')),
+  table: v.optional(described(tableName(), 'The table of an edge, or of lines, that name none.')),
 });
 
 export const insertAnswer = titled(v.objectWithRest({ table: v.string(), ...rowEntries }, scalar), 'InsertedHyperedge');

@@ -1,0 +1,298 @@
+// The rows of one column chunk of a Parquet file, taken some at a time: it holds one page, and of that little is decoded.
+
+import {
+  type AsyncBuffer,
+  assembleLists,
+  type ColumnMetaData,
+  type DecodedArray,
+  decompressed,
+  type LeafColumn,
+  type PageHeader,
+  parquetHeader,
+} from './parquet-library.ts';
+import { readRuns, type SmallIntegers } from './parquet-runs.ts';
+import { dictionaryValues, pageValues, type Values } from './parquet-values.ts';
+
+/** Bytes read at once; a page that is longer is read by itself. */
+const WINDOW_BYTES = 2 ** 16;
+/** Writers say 1 MB to 100 MB. */
+const MAX_PAGE_BYTES = 2 ** 28;
+/** Values that are the same take no bytes: the places of so many are held. */
+const MAX_PAGE_VALUES = 2 ** 25;
+/** A header holds the least and the greatest value of its page. */
+const MAX_HEADER_BYTES = 2 ** 22;
+
+export interface RangeFile extends AsyncBuffer {
+  slice(start: number, end?: number): ArrayBuffer;
+}
+
+/** Values of a page that are not taken yet. */
+interface Page {
+  /** With the nulls. */
+  readonly count: number;
+  /** Undefined: none is null. */
+  readonly definitions: SmallIntegers | undefined;
+  readonly repetitions: SmallIntegers | undefined;
+  readonly values: Values;
+  at: number;
+}
+
+/** Values with their levels that make no whole row yet. */
+interface Pending {
+  definitions: number[];
+  repetitions: number[];
+  values: unknown[];
+}
+
+export class ColumnRows {
+  readonly #column: LeafColumn;
+  readonly #pages: Pages;
+  #page: Page | undefined;
+  #pending: Pending = { definitions: [], repetitions: [], values: [] };
+  #rows: unknown[] = [];
+
+  constructor(file: RangeFile, column: LeafColumn, chunk: ColumnMetaData) {
+    this.#column = column;
+    this.#pages = new Pages(file, column, chunk);
+  }
+
+  /** The next rows. Throws when there are fewer. */
+  take(count: number): DecodedArray {
+    return this.#column.flat ? this.#takeFlat(count) : this.#takeNested(count);
+  }
+
+  /** The page with the next values; undefined behind the last one. */
+  #current(): Page | undefined {
+    while (this.#page === undefined || this.#page.at === this.#page.count) {
+      this.#page = undefined;
+      this.#page = this.#pages.next();
+      if (this.#page === undefined) return undefined;
+    }
+    return this.#page;
+  }
+
+  #takeFlat(count: number): DecodedArray {
+    const rows: unknown[] = [];
+    while (rows.length < count) {
+      const page = this.#current();
+      if (page === undefined) throw this.#tooFew();
+      const taken = flatRows(page, Math.min(count - rows.length, page.count - page.at), this.#column.maxDefinition);
+      if (taken.length === count) return taken;
+      for (const row of taken) rows.push(row);
+    }
+    return rows;
+  }
+
+  #takeNested(count: number): DecodedArray {
+    while (this.#rows.length < count) {
+      const page = this.#current();
+      this.#hold(page, count);
+      if (page === undefined && this.#rows.length < count) throw this.#tooFew();
+    }
+    return this.#rows.splice(0, count);
+  }
+
+  /** Takes values of a page, or knows that there are no more; makes rows of what has come to an end. */
+  #hold(page: Page | undefined, most: number): void {
+    const { maxDefinition, maxRepetition } = this.#column;
+    const { definitions, repetitions, values } = this.#pending;
+    const before = definitions.length;
+    if (page !== undefined) {
+      const end = Math.min(page.count, page.at + most);
+      let present = 0;
+      for (let at = page.at; at < end; at++) {
+        const definition = page.definitions?.[at] ?? maxDefinition;
+        if (definition === maxDefinition) present++;
+        definitions.push(definition);
+        if (maxRepetition > 0) repetitions.push(page.repetitions?.[at] ?? 0);
+      }
+      for (const value of page.values(present)) values.push(value);
+      page.at = end;
+    }
+    if (repetitions[0]) throw new Error(`column ${this.#column.path} begins in the middle of a row`);
+    // The last row of a list may go on in what comes.
+    const whole = maxRepetition === 0 || page === undefined ? definitions.length : repetitions.lastIndexOf(0);
+    if (whole >= before) this.#assemble(whole);
+  }
+
+  /** Makes rows of the first levels that are held. */
+  #assemble(count: number): void {
+    const { decoder, maxDefinition } = this.#column;
+    const { definitions, repetitions, values } = this.#pending;
+    if (count === 0) return;
+    const whole = definitions.slice(0, count);
+    const present = whole.reduce((sum, definition) => (definition === maxDefinition ? sum + 1 : sum), 0);
+    const taken = values.slice(0, present);
+    const rows =
+      maxDefinition === 0 ? taken : assembleLists([], whole, repetitions.slice(0, count), taken, decoder.schemaPath);
+    for (const row of rows) this.#rows.push(row);
+    this.#pending = {
+      definitions: definitions.slice(count),
+      repetitions: repetitions.slice(count),
+      values: values.slice(present),
+    };
+  }
+
+  #tooFew(): Error {
+    return new Error(`column ${this.#column.path} has fewer values than its row group has rows`);
+  }
+}
+
+function flatRows(page: Page, count: number, maxDefinition: number): DecodedArray {
+  const { definitions, at } = page;
+  page.at += count;
+  if (definitions === undefined) return page.values(count);
+  let present = 0;
+  for (let i = at; i < at + count; i++) if (definitions[i] === maxDefinition) present++;
+  const values = page.values(present);
+  if (present === count) return values;
+  let next = 0;
+  return Array.from({ length: count }, (_, i) => (definitions[at + i] === maxDefinition ? values[next++] : null));
+}
+
+/** The pages of a column chunk, one after the other. */
+class Pages {
+  readonly #column: LeafColumn;
+  readonly #bytes: ChunkBytes;
+  #dictionary: DecodedArray | undefined;
+
+  constructor(file: RangeFile, column: LeafColumn, chunk: ColumnMetaData) {
+    this.#column = column;
+    const start = Number(chunk.dictionary_page_offset || chunk.data_page_offset);
+    this.#bytes = new ChunkBytes(file, start, start + Number(chunk.total_compressed_size));
+  }
+
+  next(): Page | undefined {
+    while (!this.#bytes.ended) {
+      const header = this.#bytes.header();
+      const bytes = this.#bytes.take(sizeOf(header.compressed_page_size, MAX_PAGE_BYTES));
+      sizeOf(header.uncompressed_page_size, MAX_PAGE_BYTES);
+      if (header.type !== 'DICTIONARY_PAGE') return this.#dataPage(header, bytes);
+      const count = sizeOf(header.dictionary_page_header?.num_values, MAX_PAGE_VALUES);
+      const page = decompressed(bytes, header.uncompressed_page_size, this.#column);
+      this.#dictionary = dictionaryValues(page, count, this.#column);
+    }
+    return undefined;
+  }
+
+  #dataPage(header: PageHeader, bytes: Uint8Array): Page {
+    const form = header.data_page_header ?? header.data_page_header_v2;
+    if (form === undefined) throw new Error(`a page of the kind ${header.type} cannot be read`);
+    const count = sizeOf(form.num_values, MAX_PAGE_VALUES);
+    const page = header.data_page_header === undefined ? this.#second(header, bytes) : this.#first(header, bytes);
+    const { definitions, repetitions, rest } = page;
+    const { maxDefinition } = this.#column;
+    let present = count;
+    if (definitions !== undefined) for (const level of definitions) if (level !== maxDefinition) present--;
+    const values = pageValues(rest, { encoding: form.encoding, count: present }, this.#column, this.#dictionary);
+    return { count, definitions: present === count ? undefined : definitions, repetitions, values, at: 0 };
+  }
+
+  /** Version 1: all is compressed, levels begin with their length. */
+  #first(header: PageHeader, bytes: Uint8Array): PageParts {
+    const { maxDefinition, maxRepetition } = this.#column;
+    const page = decompressed(bytes, header.uncompressed_page_size, this.#column);
+    const count = header.data_page_header!.num_values;
+    let offset = 0;
+    const levels = (most: number) => {
+      if (most === 0) return undefined;
+      const view = new DataView(page.buffer, page.byteOffset, page.byteLength);
+      const start = offset + 4;
+      offset = start + view.getUint32(offset, true);
+      return levelsOf(page, start, offset, most, count);
+    };
+    const repetitions = levels(maxRepetition);
+    const definitions = levels(maxDefinition);
+    return { repetitions, definitions, rest: page.subarray(offset) };
+  }
+
+  /** Version 2: the header has the lengths of the levels, which are not compressed. */
+  #second(header: PageHeader, bytes: Uint8Array): PageParts {
+    const { maxDefinition, maxRepetition } = this.#column;
+    const form = header.data_page_header_v2!;
+    const count = form.num_values;
+    const middle = sizeOf(form.repetition_levels_byte_length, bytes.length);
+    const end = middle + sizeOf(form.definition_levels_byte_length, bytes.length - middle);
+    const packed = bytes.subarray(end);
+    const size = sizeOf(header.uncompressed_page_size - end, MAX_PAGE_BYTES);
+    return {
+      repetitions: maxRepetition === 0 ? undefined : levelsOf(bytes, 0, middle, maxRepetition, count),
+      definitions: maxDefinition === 0 ? undefined : levelsOf(bytes, middle, end, maxDefinition, count),
+      rest: form.is_compressed === false ? packed : decompressed(packed, size, this.#column),
+    };
+  }
+}
+
+interface PageParts {
+  readonly repetitions: SmallIntegers | undefined;
+  readonly definitions: SmallIntegers | undefined;
+  readonly rest: Uint8Array;
+}
+
+/** The bytes of a chunk, some at a time. */
+class ChunkBytes {
+  readonly #file: RangeFile;
+  readonly #end: number;
+  /** Where in the file the next byte is. */
+  #at: number;
+  #window: Uint8Array = new Uint8Array();
+  #windowStart = 0;
+
+  constructor(file: RangeFile, start: number, end: number) {
+    this.#file = file;
+    this.#at = start;
+    this.#end = end;
+  }
+
+  /** One byte makes no page: some writers leave one. */
+  get ended(): boolean {
+    return this.#at >= this.#end - 1;
+  }
+
+  header(): PageHeader {
+    for (let size = WINDOW_BYTES; ; size *= 8) {
+      const bytes = this.#ahead(size);
+      const reader = { view: new DataView(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.byteLength), offset: 0 };
+      try {
+        const header = parquetHeader(reader);
+        this.#at += reader.offset;
+        return header;
+      } catch (error) {
+        // Maybe it ends behind what was read.
+        if (size >= MAX_HEADER_BYTES || this.#at + size >= this.#end) throw error;
+      }
+    }
+  }
+
+  take(size: number): Uint8Array {
+    if (size > this.#end - this.#at) throw new Error('a page ends behind its column');
+    const bytes = this.#ahead(size).subarray(0, size);
+    this.#at += size;
+    if (size > WINDOW_BYTES) this.#window = new Uint8Array(); // A large page is not kept packed beside itself.
+    return bytes;
+  }
+
+  /** At least so many bytes, fewer at the end of the chunk. */
+  #ahead(size: number): Uint8Array {
+    const end = Math.min(this.#end, this.#at + size);
+    if (this.#at < this.#windowStart || end > this.#windowStart + this.#window.length) {
+      const readEnd = Math.min(this.#end, this.#at + Math.max(size, WINDOW_BYTES));
+      this.#window = new Uint8Array(this.#file.slice(this.#at, readEnd));
+      this.#windowStart = this.#at;
+    }
+    return this.#window.subarray(this.#at - this.#windowStart);
+  }
+}
+
+function levelsOf(bytes: Uint8Array, start: number, end: number, most: number, count: number): SmallIntegers {
+  if (end > bytes.length) throw new Error('the levels of a page end behind it');
+  const levels = readRuns(bytes.subarray(0, end), start, 32 - Math.clz32(most), count);
+  for (const level of levels) if (level > most) throw new Error('a page has a level that its column does not have');
+  return levels;
+}
+
+function sizeOf(size: number | undefined, most: number): number {
+  if (size === undefined || !Number.isInteger(size) || size < 0) throw new Error('a page has no size');
+  if (size > most) throw new Error(`a page has the size ${size}, over the limit of ${most}`);
+  return size;
+}

@@ -1,0 +1,69 @@
+// The parts of hyparquet that are used, and its decompressors: the only file that knows them.
+
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import type { ColumnMetaData, SchemaTree } from 'hyparquet';
+import { type convert, DEFAULT_PARSERS } from 'hyparquet/src/convert.js';
+import { decompressPage } from 'hyparquet/src/datapage.js';
+import { getMaxDefinitionLevel, getMaxRepetitionLevel, getTreePath } from 'hyparquet/src/schema.js';
+import { decompressLz4, decompressLz4Raw, decompressZstd } from 'hyparquet-compressors';
+
+export type {
+  AsyncBuffer,
+  ColumnMetaData,
+  DecodedArray,
+  FileMetaData,
+  PageHeader,
+  RowGroup,
+  SchemaTree,
+} from 'hyparquet';
+export { parquetMetadataAsync, parquetSchema } from 'hyparquet';
+export { assembleLists, assembleNested } from 'hyparquet/src/assemble.js';
+export { parquetHeader } from 'hyparquet/src/column.js';
+export { convert } from 'hyparquet/src/convert.js';
+export { deltaBinaryUnpack } from 'hyparquet/src/delta.js';
+export { readPlain } from 'hyparquet/src/plain.js';
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+export const PARSERS = {
+  ...DEFAULT_PARSERS,
+  stringFromBytes: (bytes: Uint8Array | undefined) => bytes && UTF8.decode(bytes),
+};
+
+const COMPRESSORS = {
+  GZIP: (input: Uint8Array, size: number) => gunzipSync(input, { maxOutputLength: size }),
+  BROTLI: (input: Uint8Array, size: number) => brotliDecompressSync(input, { maxOutputLength: size }),
+  ZSTD: (input: Uint8Array) => decompressZstd(input),
+  LZ4: decompressLz4,
+  LZ4_RAW: decompressLz4Raw,
+};
+
+/** What is known of the values of a column, whatever its row group. */
+export interface LeafColumn {
+  readonly decoder: Parameters<typeof convert>[1];
+  /** As in the file: names joined by dots. */
+  readonly path: string;
+  readonly maxDefinition: number;
+  readonly maxRepetition: number;
+  /** Its rows are its values: neither a list nor a part of a struct. */
+  readonly flat: boolean;
+}
+
+/** Throws for a column that the schema does not have. */
+export function leafColumn(schema: SchemaTree, { path_in_schema, type, codec }: ColumnMetaData): LeafColumn {
+  const schemaPath = getTreePath(schema, path_in_schema);
+  const { element } = schemaPath.at(-1)!;
+  const maxRepetition = getMaxRepetitionLevel(schemaPath);
+  return {
+    decoder: { pathInSchema: path_in_schema, type, element, schemaPath, codec, parsers: PARSERS },
+    path: path_in_schema.join('.'),
+    maxDefinition: getMaxDefinitionLevel(schemaPath),
+    maxRepetition,
+    flat: schemaPath.length === 2 && maxRepetition === 0,
+  };
+}
+
+/** The bytes of a page, which have to be as many as was said. */
+export function decompressed(bytes: Uint8Array, size: number, { decoder }: LeafColumn): Uint8Array {
+  return size === 0 ? new Uint8Array() : decompressPage(bytes, size, decoder.codec, COMPRESSORS);
+}

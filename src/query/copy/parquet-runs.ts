@@ -1,0 +1,93 @@
+// The runs of a Parquet page: small integers, some repeated, some packed bit by bit.
+
+export type SmallIntegers = Uint8Array | Uint16Array | Uint32Array;
+
+/** Reads `count` integers of `width` bits (0 to 32) that begin at `from`. A last run may hold more than are asked for. */
+export function readRuns(bytes: Uint8Array, from: number, width: number, count: number): SmallIntegers {
+  if (width > 32) throw new Error(`a page has integers of ${width} bits`);
+  const values = width <= 8 ? new Uint8Array(count) : width <= 16 ? new Uint16Array(count) : new Uint32Array(count);
+  if (width === 0) return values;
+  const reader = { bytes, offset: from };
+  for (let done = 0; done < count; ) {
+    const header = readVarInt(reader);
+    const left = count - done;
+    if (header & 1) {
+      const taken = Math.min(left, (header >>> 1) * 8);
+      unpack(reader, width, values, done, taken);
+      // What fills up the last byte of a run may be missing behind the last value.
+      reader.offset += (header >>> 1) * width;
+      done += taken;
+    } else {
+      const taken = Math.min(left, header >>> 1);
+      values.fill(readInteger(reader, (width + 7) >> 3), done, done + taken);
+      done += taken;
+    }
+  }
+  return values;
+}
+
+interface Reader {
+  readonly bytes: Uint8Array;
+  offset: number;
+}
+
+/** Leaves the reader where it is. */
+function unpack({ bytes, offset }: Reader, width: number, values: SmallIntegers, from: number, count: number): void {
+  if (offset + Math.ceil((count * width) / 8) > bytes.length) throw tooShort();
+  if (width > 24) {
+    unpackWide(bytes, offset, width, values, from, count);
+    return;
+  }
+  const mask = 2 ** width - 1;
+  let held = 0;
+  let bits = 0;
+  let at = offset;
+  for (let i = from; i < from + count; i++) {
+    for (; bits < width; bits += 8) held |= bytes[at++]! << bits;
+    values[i] = held & mask;
+    held >>>= width;
+    bits -= width;
+  }
+}
+
+/** Up to 39 bits are held here, which is more than the operators on bits take. */
+function unpackWide(
+  bytes: Uint8Array,
+  offset: number,
+  width: number,
+  values: SmallIntegers,
+  from: number,
+  count: number,
+): void {
+  let held = 0;
+  let bits = 0;
+  let at = offset;
+  for (let i = from; i < from + count; i++) {
+    for (; bits < width; bits += 8) held += bytes[at++]! * 2 ** bits;
+    const rest = Math.floor(held / 2 ** width);
+    values[i] = held - rest * 2 ** width;
+    held = rest;
+    bits -= width;
+  }
+}
+
+function readVarInt(reader: Reader): number {
+  let value = 0;
+  for (let shift = 0; shift < 35; shift += 7) {
+    const byte = readInteger(reader, 1);
+    value |= (byte & 127) << shift;
+    if (byte < 128) return value >>> 0;
+  }
+  throw new Error('a run has no length');
+}
+
+function readInteger(reader: Reader, width: number): number {
+  if (reader.offset + width > reader.bytes.length) throw tooShort();
+  let value = 0;
+  for (let i = 0; i < width; i++) value += reader.bytes[reader.offset++]! * 256 ** i;
+  return value;
+}
+
+function tooShort(): Error {
+  return new Error('a page ends in the middle of a run');
+}
