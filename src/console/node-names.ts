@@ -12,6 +12,9 @@ export const NAME_COLUMN = 'vertex';
 const MOST_NAMES = 20_000;
 const MOST_CHARACTERS = 60;
 
+/** Names may hold commas. */
+export const BETWEEN_MEMBERS = ' · ';
+
 export type NodeNames = ReadonlyMap<number, string>;
 
 const NONE: NodeNames = new Map();
@@ -35,7 +38,7 @@ export function nodeText(names: NodeNames, node: number): string {
 
 export function membersText(members: readonly number[], names: NodeNames, most = Infinity): string {
   const shown = members.slice(0, most).map((node) => nodeText(names, node));
-  return `${shown.join(', ')}${members.length > most ? ` and ${members.length - most} more` : ''}`;
+  return `${shown.join(names.size === 0 ? ', ' : BETWEEN_MEMBERS)}${members.length > most ? ` and ${members.length - most} more` : ''}`;
 }
 
 function isNodesTableOf(name: string) {

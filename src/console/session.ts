@@ -25,6 +25,10 @@ export const serviceUrl = (): string => new URL('.', location.href).href.replace
 /** Takes up the key this tab holds, or the one its address brought, or goes on without one where none is asked for. */
 export async function resumeSession(): Promise<string | undefined> {
   const key = sessionStorage.getItem(STORED_KEY) ?? given.key;
+  if (key === '' && isKeyWanted()) {
+    hasLooked.value = true;
+    return undefined;
+  }
   try {
     await signIn(key);
     return undefined;
@@ -37,6 +41,11 @@ export async function resumeSession(): Promise<string | undefined> {
   } finally {
     hasLooked.value = true;
   }
+}
+
+/** The page came with the answer: without a key any question would be refused. */
+function isKeyWanted(): boolean {
+  return document.querySelector('meta[name=hedgerow-key]')?.getAttribute('content') === 'wanted';
 }
 
 /** Throws what the service says of the key. */

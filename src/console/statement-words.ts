@@ -36,6 +36,12 @@ export function isMatch(statement: string): boolean {
   return firstWord(statement) === 'MATCH';
 }
 
+/** The number after the LIMIT at the end of a statement; undefined: it has none, or a parameter. */
+export function limitOf(statement: string): number | undefined {
+  const found = /\bLIMIT\s+(\d+)\s*(?:\b(?:SKIP|OFFSET)\s+\S+\s*)?;?\s*$/i.exec(bare(statement));
+  return found === null ? undefined : Number(found[1]);
+}
+
 /** The patterns of a statement in order: aliases with their tables. */
 export function patternsOf(statement: string): { readonly alias: string; readonly table: string }[] {
   return [...bare(statement).matchAll(/\(\s*(\w+)\s*:\s*/g)].flatMap((match) => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type DrawnEdge, edgesOf, graphOf, MOST_DRAWN } from '../../src/console/graph/graph-model.ts';
+import { type DrawnEdge, edgesOf, graphOf, hullsAreClear, MOST_DRAWN } from '../../src/console/graph/graph-model.ts';
 import { huesOf } from '../../src/console/graph/hues.ts';
 import { hullOf, outlineOf } from '../../src/console/graph/hull.ts';
 import { layOut, type Point } from '../../src/console/graph/layout.ts';
@@ -26,6 +26,21 @@ describe('the graph of a result', () => {
     const graph = graphOf([edge(1, [1, 2]), edge(2, [1, 2]), edge(3, [2, 3]), edge(3, [2, 3])]);
     expect([graph.kind, graph.edgeCount, graph.drawn.length, graph.nodes]).toEqual(['edges', 3, 2, [1, 2, 3]]);
     expect(graph.degree.get(2)).toBe(3);
+  });
+
+  test('has hulls only where they do not lie over each other', () => {
+    const isClear = (...members: number[][]) =>
+      hullsAreClear(graphOf(members.map((list, id) => ({ id, ts: id, members: list }))));
+    expect(isClear([1, 2, 3], [3, 4, 5], [5, 6, 1])).toBe(true);
+    // Many shapes over few nodes.
+    const triples = [0, 1, 2, 3, 4].flatMap((a) => [0, 1, 2, 3, 4].flatMap((b) => (a < b ? [[a, b, 5]] : [])));
+    expect(isClear(...triples)).toBe(false);
+    // Many shapes, each of its own nodes.
+    const apart = (count: number) => Array.from({ length: count }, (_, at) => [3 * at, 3 * at + 1, 3 * at + 2]);
+    expect([isClear(...apart(20)), isClear(...apart(21))]).toEqual([true, false]);
+    // All around one node.
+    expect(isClear(...Array.from({ length: 9 }, (_, at) => [0, 2 * at + 1, 2 * at + 2]))).toBe(false);
+    expect(isClear(...Array.from({ length: 100 }, (_, at) => [at, at + 1]))).toBe(true);
   });
 
   test('goes over to stretches of time when there are too many', () => {

@@ -101,7 +101,9 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('statements in the console', { tim
   test('long results are shown by pages to their very end', async () => {
     await run('MATCH (e:hyperedges) RETURN e.id, e.members LIMIT 200');
     await page.getByRole('button', { name: 'Next 100' }).click();
-    await page.getByText('Rows 101 to 200 of 200 rows').waitFor();
+    await page
+      .getByText('Rows 101 to 200 of 200 rows, the first that were found; the statement has LIMIT 200')
+      .waitFor();
     expect(await page.getByRole('button', { name: 'Next 100' }).isDisabled()).toBe(true);
     await page.getByRole('tab', { name: 'JSON' }).click();
     expect(((await page.locator('pre.json').textContent()) ?? '').trim().split('\n').length).toBe(100);
@@ -158,6 +160,28 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('statements in the console', { tim
     await page.keyboard.press('Delete');
     await page.keyboard.type('b');
     expect(await page.locator('.cm-line').allTextContents()).toEqual(['b', '']);
+  });
+
+  test('what is typed over a selection takes its place, without a complaint of the policy', async () => {
+    await writeStatement(page, 'MATCH (e:notes)\nRETURN e.id');
+    await page.keyboard.press('Control+A');
+    await page.keyboard.type('MATCH (e:hyperedges)');
+    expect(await written()).toBe('MATCH (e:hyperedges)');
+    await page.getByRole('textbox', { name: 'Statement' }).fill('SHOW TABLES');
+    expect(await written()).toBe('SHOW TABLES');
+    await page.keyboard.press('Control+z');
+    expect(await written()).not.toBe('SHOW TABLES');
+    expect(complaints).toEqual([]);
+  });
+
+  test('the picture says it when LIMIT lets no more edges through', async () => {
+    await run('MATCH (e:hyperedges) RETURN * LIMIT 20');
+    await page.getByRole('tab', { name: 'Graph' }).click();
+    await page.getByText('Only what is in the first 20 rows: the statement has LIMIT 20.').waitFor();
+    await page.getByRole('tab', { name: 'Rows' }).click();
+    await run('MATCH (e:notes) RETURN * LIMIT 20');
+    await page.getByText('of 4 rows').waitFor();
+    expect(await page.getByText('the statement has LIMIT').count()).toBe(0);
   });
 
   test('a window that is typed is taken once, and one that ends before it begins is not', async () => {

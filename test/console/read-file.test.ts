@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { csvRows } from '../../src/console/import/csv.ts';
-import { guessMapping, newColumns, planEdges, secondsOf } from '../../src/console/import/edge-plan.ts';
+import { decodeFile, NotUtf8 } from '../../src/console/import/decode-file.ts';
+import { guessMapping, guessSeparator, newColumns, planEdges } from '../../src/console/import/edge-plan.ts';
 import { EXAMPLE } from '../../src/console/import/example.ts';
 import { NodeNumbers } from '../../src/console/import/node-numbers.ts';
 import { readSource } from '../../src/console/import/read-file.ts';
+import { guessOrder, secondsOf, unitOf } from '../../src/console/import/times.ts';
 import { csvLine } from '../../src/console/query/csv-line.ts';
 
 describe('a file of lines', () => {
@@ -153,5 +155,102 @@ test.each([
   ['1970-01-01T01:00:00+01:00', 0],
   ['1700000000123', 1_700_000_000],
 ])('time %s is second %i', (text, seconds) => {
-  expect(secondsOf(text)).toBe(seconds);
+  expect(secondsOf(text, { unit: unitOf([text]), order: undefined })).toBe(seconds);
+});
+
+describe('dates whose day and month can be read in two ways', () => {
+  const planOf = (dates: string[], order?: 'day first' | 'month first') => {
+    const file = readSource('a.csv', `when,members\n${dates.map((date) => `${date},1\n`).join('')}`);
+    const guessed = guessMapping(file);
+    const plan = planEdges(file, { ...guessed, dayOrder: order ?? guessed.dayOrder });
+    const times = plan.edges.map(({ event_ts }) => new Date(event_ts * 1000).toISOString().slice(0, 16));
+    return { order: guessed.dayOrder, times, reasons: plan.rejected.map(({ row, reason }) => `${row} ${reason}`) };
+  };
+
+  test('are refused until their order is chosen, and then read exactly', () => {
+    const dates = ['3/4/2024', '12/11/2024 9:05 PM'];
+    expect(planOf(dates)).toEqual({
+      order: undefined,
+      times: [],
+      reasons: [
+        '1 says "3/4/2024", whose day and month can be read in two ways; choose their order beside the time',
+        '2 says "12/11/2024 9:05 PM", whose day and month can be read in two ways; choose their order beside the time',
+      ],
+    });
+    expect(planOf(dates, 'day first').times).toEqual(['2024-04-03T00:00', '2024-11-12T21:05']);
+    expect(planOf(dates, 'month first').times).toEqual(['2024-03-04T00:00', '2024-12-11T21:05']);
+  });
+
+  test('tell their order by a day above 12, or by points', () => {
+    expect(planOf(['04.03.2024 10:15', '14.03.2024']).times).toEqual(['2024-03-04T10:15', '2024-03-14T00:00']);
+    expect(planOf(['3/4/2024', '3/14/2024']).times).toEqual(['2024-03-04T00:00', '2024-03-14T00:00']);
+    expect(guessOrder(['3/14/2024', '14/3/2024', '2024-01-01'])).toBe(undefined);
+  });
+
+  test('are no times when the calendar has no such day', () => {
+    expect(
+      planOf(['31.02.2024', '04.13.2024', '04.03.24', '01.01.2024 24:00', '01.01.2024'], 'day first').reasons,
+    ).toEqual(
+      ['31.02.2024', '04.13.2024', '04.03.24', '01.01.2024 24:00'].map(
+        (date, at) => `${at + 1} says "${date}", which is no time of the calendar with the day first`,
+      ),
+    );
+  });
+});
+
+test.each(['March 4, 2024', '2024-02-30', '2024', '10:15'])('%s is no time', (text) => {
+  expect(() => secondsOf(text, { unit: undefined, order: 'day first' })).toThrow('ISO 8601');
+});
+
+test('numbers of one column are of one unit', () => {
+  const units = [['5'], ['1e11', 2e12], ['1700000000123'], ['1700000000123456'], [1.7e18], ['x', 'y', '1'], []];
+  expect(units.map(unitOf)).toEqual(['s', 's', 'ms', 'us', 'ns', undefined, undefined]);
+});
+
+describe('columns of members', () => {
+  const rows = ['Fatma; Jürgen', 'Zoë', 'Ada;Zoë', 'Ada']
+    .map((agents, at) => `${at + 1},${agents},"Núñez, García y Cía"\n`)
+    .join('');
+  const file = readSource('a.csv', `time,agents,customer\n${rows}`);
+
+  test('may hold lists, some of them or all', () => {
+    const memberColumns = ['agents', 'customer'];
+    const separator = guessSeparator(file, memberColumns);
+    expect(separator).toBe(';');
+    const mapping = { ...guessMapping(file), memberColumns, separator, hasNames: true };
+    expect(planEdges(file, mapping).edges.map(({ members }) => members)).toEqual([
+      ['Fatma', 'Jürgen', 'Núñez, García y Cía'],
+      ['Zoë', 'Núñez, García y Cía'],
+      ['Ada', 'Zoë', 'Núñez, García y Cía'],
+      ['Ada', 'Núñez, García y Cía'],
+    ]);
+    expect(planEdges(file, { ...mapping, separator: '' }).edges[0]!.members).toHaveLength(2);
+  });
+
+  test('hold one node in each cell where no mark says otherwise', () => {
+    expect(guessSeparator(file, ['customer', 'time'])).toBe('');
+  });
+});
+
+describe('the bytes of a file', () => {
+  const bytes = (...codes: number[]) => Uint8Array.from(codes);
+
+  test('are UTF-8, with a byte order mark or without', () => {
+    expect(decodeFile(new TextEncoder().encode('\ufeffGroß'))).toBe('Groß');
+  });
+
+  test('are never read as UTF-8 when they are none, but as Windows-1252 when a person says so', () => {
+    const old = bytes(0x47, 0x72, 0x6f, 0xdf);
+    expect(() => decodeFile(old)).toThrow(NotUtf8);
+    expect(decodeFile(old, 'windows-1252')).toBe('Groß');
+  });
+
+  test('are UTF-16 when they begin so', () => {
+    expect(decodeFile(bytes(0xff, 0xfe, 0xdf, 0))).toBe('ß');
+    expect(decodeFile(bytes(0xfe, 0xff, 0, 0xdf))).toBe('ß');
+  });
+
+  test('are no text when there is a zero among them', () => {
+    expect(() => decodeFile(bytes(0x50, 0x4b, 3, 4, 0, 0))).toThrow('no text');
+  });
 });

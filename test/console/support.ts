@@ -130,3 +130,11 @@ export async function writeStatement(page: Page, text: string): Promise<void> {
   await page.keyboard.press('Backspace');
   await page.keyboard.insertText(text);
 }
+
+/** `HEDGEROW_CONSOLE_CASES=all` tries every case of the long lists; else some of each, spread over the list. */
+const HAS_ALL_CASES = process.env.HEDGEROW_CONSOLE_CASES === 'all';
+
+export function someOf<T>(cases: readonly T[], most: number): T[] {
+  const step = HAS_ALL_CASES ? 1 : Math.ceil(cases.length / most);
+  return cases.filter((_case, index) => index % step === 0);
+}

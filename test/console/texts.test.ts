@@ -1,8 +1,10 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { withNumbers } from '../../src/console/ask/names-in-question.ts';
 import { linesOf, partsOf } from '../../src/console/ask/sentences.ts';
 import { latenciesOf, samplesOf, sampleValue } from '../../src/console/operations/metrics-text.ts';
+import { orderedColumns } from '../../src/console/query/result-grid.tsx';
 import { ruleText } from '../../src/console/rules/rule-words.ts';
-import { bare, firstWord, isMatch, patternsOf, quoted } from '../../src/console/statement-words.ts';
+import { bare, firstWord, isMatch, limitOf, patternsOf, quoted } from '../../src/console/statement-words.ts';
 
 test('answers are cut at their tags', () => {
   expect(partsOf('It met [STEP-1] [HEDGE-7]. [OTHER-1]')).toEqual([
@@ -58,4 +60,49 @@ test('the first word and the patterns of a statement are read over comments and 
     { alias: 'e', table: 'ships' },
     { alias: 'o', table: 'order' },
   ]);
+});
+
+test.each([
+  ['MATCH (e:t) RETURN * LIMIT 200', 200],
+  ['MATCH (e:t)\nRETURN *\nLIMIT 5 SKIP 2;\n', 5],
+  ['MATCH (e:t) RETURN * SKIP 2 limit 5 // LIMIT 9', 5],
+  ["MATCH (e:t) WHERE e.note = 'LIMIT 4' RETURN *", undefined],
+  ['MATCH (e:t) RETURN * LIMIT $most', undefined],
+])('the limit of %j is %j', (statement, limit) => {
+  expect(limitOf(statement)).toBe(limit);
+});
+
+describe('names in a question', () => {
+  const names = new Map([
+    [4, 'Ada'],
+    [5, 'Ada Lovelace'],
+    [6, 'Zoë (Delft)'],
+    [7, '12'],
+  ]);
+
+  test('become numbers: the longest first, whole words, as they are written', () => {
+    expect(withNumbers('Whom did Ada Lovelace, node Ada and Zoë (Delft) meet with Adam, ada or 12?', names)).toEqual({
+      text: 'Whom did node 5, node 4 and node 6 meet with Adam, ada or 12?',
+      found: [
+        { name: 'Ada Lovelace', node: 5 },
+        { name: 'Ada', node: 4 },
+        { name: 'Zoë (Delft)', node: 6 },
+      ],
+    });
+  });
+
+  test('stay when the table has none', () => {
+    expect(withNumbers('Whom did Ada meet?', new Map())).toEqual({ text: 'Whom did Ada meet?', found: [] });
+  });
+});
+
+test('columns that every table has stand last when nothing is in them and nobody has named them', () => {
+  const columns = ['id', 'weight', 'formation', 'topic'];
+  const rows = [
+    { id: 1, weight: null, formation: null, topic: null },
+    { id: 2, weight: 0, formation: null, topic: 'x' },
+  ];
+  const of = (statement: string) => orderedColumns({ statement, columns, rows });
+  expect(of('MATCH (e:t) RETURN *')).toEqual(['id', 'weight', 'topic', 'formation']);
+  expect(of('MATCH (e:t) RETURN e.id, e.weight, e.formation, e.topic')).toEqual(columns);
 });

@@ -341,16 +341,16 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the walk through the console', { 
     const file = { name: 'meetings.csv', mimeType: 'text/csv', buffer: Buffer.from(text) };
     await page.locator('input[type=file]').setInputFiles(file);
     await page.getByText('1 row will be left out').click();
-    await page.getByText('Row 3 says "never" where a time should stand.').waitFor();
+    await page.getByText('Row 3 says "never" where a time should stand; write it in ISO 8601').waitFor();
     await look('import-names');
     const saved = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Save them as a file' }).click();
     expect(readFileSync(await (await saved).path(), 'utf8')).toMatch(/"row":3.*never/);
     await page.getByRole('button', { name: 'Import 2 edges' }).click();
     await page.getByRole('button', { name: 'Look at them' }).click();
-    await page.getByRole('cell', { name: 'Ada, Grace, Edsger' }).waitFor();
+    await page.getByRole('cell', { name: 'Ada · Grace · Edsger' }).waitFor();
     await page.getByRole('tab', { name: 'Graph' }).click();
-    await page.locator('.picture .node').filter({ hasText: 'Barbara' }).waitFor();
+    await page.locator('.picture .node-name').filter({ hasText: 'Barbara' }).waitFor();
     await look('graph-names');
     // The names that are known keep their numbers when more come; one row has more members than the service takes.
     await openView('Import');
@@ -361,7 +361,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the walk through the console', { 
     await page.getByText('1 edge of 2 written').waitFor();
     await page.getByText('The service refused 1 row.').waitFor();
     await page.getByRole('button', { name: 'Look at them' }).click();
-    await page.getByRole('cell', { name: 'Grace, Leslie' }).waitFor();
+    await page.getByRole('cell', { name: 'Grace · Leslie' }).waitFor();
     await page.getByRole('button', { name: 'meetings_nodes 75 edges' }).waitFor();
   });
 

@@ -9,6 +9,7 @@ import { useState } from '../preact.ts';
 import { ProofTree } from '../rules/proof-tree.tsx';
 import { client } from '../session.ts';
 import { tableName, timeWindow } from '../state.ts';
+import { type NumberedQuestion, withNumbers } from './names-in-question.ts';
 import { modelFields, NO_MODEL, OwnModelForm } from './own-model.tsx';
 import { linesOf, partsOf } from './sentences.ts';
 
@@ -24,14 +25,18 @@ export function AskView() {
   const [answer, setAnswer] = useState<RagAnswer | undefined>(undefined);
   const [error, setError] = useState<unknown>(undefined);
   const [isBusy, setBusy] = useState(false);
+  const [asked, setAsked] = useState<NumberedQuestion | undefined>(undefined);
+  const names = useNodeNames();
   const ask = async (event: Event) => {
     event.preventDefault();
     const window = timeWindow.value;
+    const numbered = withNumbers(question, names);
+    setAsked(numbered);
     setBusy(true);
     try {
       const times = window === undefined ? {} : { time_start: window.start, time_end: window.end };
       const own = isMock ? {} : modelFields(model);
-      const input = { query: question, table: tableName.value, mode, mock: isMock, ...own, ...times };
+      const input = { query: numbered.text, table: tableName.value, mode, mock: isMock, ...own, ...times };
       setAnswer(await client().reasoning.ask(input));
       setError(undefined);
     } catch (failed) {
@@ -77,10 +82,19 @@ export function AskView() {
         </div>
         {!isMock && <OwnModelForm value={model} onChange={setModel} />}
       </form>
+      {asked !== undefined && asked.found.length > 0 && <Numbered asked={asked} />}
       <Failure error={error} title="There is no answer" />
       {answer === undefined && error === undefined && <Hints onChoose={setQuestion} />}
       {answer !== undefined && <Answer key={answer.interaction_id} answer={answer} />}
     </div>
+  );
+}
+
+function Numbered({ asked: { text, found } }: { asked: NumberedQuestion }) {
+  return (
+    <p class="note" role="status">
+      {found.map(({ name, node }) => `${name} is node ${node}`).join('; ')}. Asked as: <q>{text}</q>
+    </p>
   );
 }
 
@@ -91,7 +105,9 @@ function Hints({ onChoose }: { onChoose: (question: string) => void }) {
         Edges that the question means are fetched, the stored <a href="#rules">rules</a> derive facts from them, and a
         model puts them into words. Every sentence must rest on an edge or a proof; those that do not are struck out.
       </p>
-      <p class="quiet">Nodes by number, times and words can stand in a question. For instance:</p>
+      <p class="quiet">
+        Nodes by number or, where the table has them, by name, times and words can stand in a question. For instance:
+      </p>
       <div class="bar examples">
         {EXAMPLES.map((example) => (
           <button key={example} type="button" onClick={() => onChoose(example)}>

@@ -18,6 +18,7 @@ import {
 import { brackets, colours } from './colours.ts';
 import { editorKeys } from './keys.ts';
 import { look } from './look.ts';
+import { typedOver } from './typed-over.ts';
 
 export interface EditorInput {
   readonly text: string;
@@ -75,6 +76,7 @@ export function createEditor(host: HTMLElement, input: EditorInput): StatementEd
         colours,
         faults,
         look,
+        typedOver,
         EditorView.lineWrapping,
         EditorView.contentAttributes.of({ 'aria-label': input.label }),
         placeholder('MATCH (e:table) WHERE ... RETURN ...'),

@@ -89,6 +89,19 @@ export function graphOf(all: readonly FoundEdge[]): Graph {
   return bucketsOf(edges, degree);
 }
 
+/** More hulls than this, or than there are nodes for, lie so much over each other that lines say more. */
+const MOST_HULLS = 20;
+const HULLS_PER_NODE = 1.5;
+const MOST_HULLS_OF_NODE = 8;
+
+export function hullsAreClear({ drawn, nodes }: Graph): boolean {
+  const hulls = drawn.filter(({ members }) => members.length > 2);
+  if (hulls.length > Math.min(MOST_HULLS, HULLS_PER_NODE * nodes.length)) return false;
+  const over = new Map<number, number>();
+  for (const { members } of hulls) for (const node of members) over.set(node, (over.get(node) ?? 0) + 1);
+  return [...over.values()].every((count) => count <= MOST_HULLS_OF_NODE);
+}
+
 /** An edge may stand in several rows. */
 function withoutRepeats(edges: readonly FoundEdge[]): FoundEdge[] {
   const seen = new Set<number>();

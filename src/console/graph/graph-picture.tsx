@@ -37,6 +37,7 @@ export function GraphPicture({ graph, placement, names, form, pinned, onPin }: P
   const drawn = useMemo(() => [...graph.drawn].sort((a, b) => b.members.length - a.members.length), [graph]);
   const hues = useMemo(() => huesOf(drawn), [drawn]);
   const labelled = useMemo(() => labelledNodes(graph), [graph]);
+  const isLabelled = (node: number) => labelled.has(node) || near.has(node);
   const content = useMemo(() => contentOf(placement), [placement]);
   const Shape = form === 'hulls' ? Hull : Links;
   const at = (choice: Choice) => ({
@@ -72,11 +73,20 @@ export function GraphPicture({ graph, placement, names, form, pinned, onPin }: P
           {...at({ kind: 'node', node })}
         >
           <circle r={radiusOf(graph.degree.get(node) ?? 1)} />
-          {(labelled.has(node) || near.has(node)) && (
-            <Label names={names} node={node} radius={radiusOf(graph.degree.get(node) ?? 1)} />
-          )}
+          {isLabelled(node) && isInside(names, nodeText(names, node)) && <text y="3.8">{nodeText(names, node)}</text>}
         </g>
       ))}
+      {graph.nodes
+        .filter((node) => isLabelled(node) && !isInside(names, nodeText(names, node)))
+        .map((node) => (
+          <Name
+            key={node}
+            text={nodeText(names, node)}
+            place={placement.nodes.get(node)!}
+            radius={radiusOf(graph.degree.get(node) ?? 1)}
+            look={`node-name${near.has(node) ? ' node-near' : ''}${pinned?.kind === 'node' && node === pinned.node ? ' name-pinned' : ''}`}
+          />
+        ))}
     </ZoomFrame>
   );
 }
@@ -103,14 +113,21 @@ function radiusOf(degree: number): number {
   return Math.min(19, 10 + 1.4 * Math.log2(degree));
 }
 
-/** Short numbers stand in their node, everything else below it. */
-function Label({ names, node, radius }: { names: NodeNames; node: number; radius: number }) {
-  const text = nodeText(names, node);
-  if (isInside(names, text)) return <text y="3.8">{text}</text>;
+interface NameProps {
+  readonly text: string;
+  readonly place: Point;
+  readonly radius: number;
+  readonly look: string;
+}
+
+/** Short numbers stand in their node, everything else below it, and over all nodes, so that none hides it. */
+function Name({ text, place, radius, look }: NameProps) {
   return (
-    <text class="label-below" y={radius + 11}>
-      {text.length > LABEL_LENGTH ? `${text.slice(0, LABEL_LENGTH - 1)}…` : text}
-    </text>
+    <g class={look} transform={translation(place)}>
+      <text class="label-below" y={radius + 11}>
+        {text.length > LABEL_LENGTH ? `${text.slice(0, LABEL_LENGTH - 1)}…` : text}
+      </text>
+    </g>
   );
 }
 

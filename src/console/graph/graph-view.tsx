@@ -10,16 +10,21 @@ import { timeWindow } from '../state.ts';
 import { BucketPicture } from './bucket-picture.tsx';
 import { ChoicePanel } from './choice-panel.tsx';
 import { EdgeList } from './edge-list.tsx';
-import { type Choice, edgesOf, type FoundEdge, type Graph, graphOf, MOST_DRAWN } from './graph-model.ts';
+import { type Choice, edgesOf, type FoundEdge, type Graph, graphOf, hullsAreClear, MOST_DRAWN } from './graph-model.ts';
 import { type Form, GraphPicture, halfWidthOf } from './graph-picture.tsx';
 import { layOut, type Placement, type Point } from './layout.ts';
 
 /** A node's edges come in at most this number. */
 const MOST_EXPANDED = 100;
-/** More hulls than this lie so much over each other that lines say more. */
-const MOST_HULLS = 45;
+interface Props {
+  readonly rows: Result['rows'];
+  readonly isCut: boolean;
+  /** That the statement has set, when it lets no more through. */
+  readonly limit: number | undefined;
+  readonly table: string;
+}
 
-export function GraphView({ rows, isCut, table }: { rows: Result['rows']; isCut: boolean; table: string }) {
+export function GraphView({ rows, isCut, limit, table }: Props) {
   const names = useNodeNames();
   const found = useMemo(() => edgesOf(rows), [rows]);
   const [added, setAdded] = useState<{ rows: Result['rows']; edges: readonly FoundEdge[]; note: string }>({
@@ -53,8 +58,7 @@ export function GraphView({ rows, isCut, table }: { rows: Result['rows']; isCut:
       setError(failed);
     }
   };
-  const form =
-    wanted ?? (graph.drawn.filter(({ members }) => members.length > 2).length > MOST_HULLS ? 'links' : 'hulls');
+  const form = wanted ?? (hullsAreClear(graph) ? 'hulls' : 'links');
   // What is pinned may be gone from another result.
   const isThere =
     pinned?.kind === 'node' ? graph.degree.has(pinned.node) : graph.drawn.some(({ key }) => key === pinned?.key);
@@ -67,6 +71,8 @@ export function GraphView({ rows, isCut, table }: { rows: Result['rows']; isCut:
           {summaryOf(graph)}
           {isOfThese && added.note}
           {isCut && ' The result has more rows than are drawn; narrow the window of time to see all of it.'}
+          {limit !== undefined &&
+            ` Only what is in the first ${countText(limit, 'row')}: the statement has LIMIT ${limit}.`}
         </p>
         {graph.kind === 'edges' && <FormSwitch form={form} onChange={setWanted} />}
       </div>

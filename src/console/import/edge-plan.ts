@@ -2,13 +2,16 @@
 
 import { BUILT_IN_COLUMNS } from '../statement-words.ts';
 import type { Reject, SourceFile, SourceRow } from './read-file.ts';
+import { type DayOrder, guessOrder, secondsOf, type TimeReading, unitOf } from './times.ts';
 
 /** Which columns make an edge. */
 export interface Mapping {
   readonly timeColumn: string;
-  /** One column that lists nodes, or several that hold one each. */
+  /** Of dates such as 04.03.2024. */
+  readonly dayOrder: DayOrder;
+  /** Each holds one node or a list of them. */
   readonly memberColumns: readonly string[];
-  /** Between the nodes of a list. */
+  /** Between the nodes of a list, in all of these columns; empty: each cell is one node. */
   readonly separator: string;
   /** Names are given numbers, and are kept in a table beside. */
   readonly hasNames: boolean;
@@ -32,6 +35,8 @@ export interface EdgePlan {
 /** Rows that are looked at to guess what a column holds. */
 const SAMPLE_ROWS = 50;
 const SEPARATORS = [';', '|', ','];
+/** Part of the cells of a column. */
+const MANY_CELLS = 0.1;
 const IDENTIFIER = /^[A-Za-z_]\w{0,63}$/;
 /** Fields of an edge that are no property. */
 const RESERVED = new Set(['id', 'event_ts', 'members', 'table', 'properties']);
@@ -53,9 +58,14 @@ export function guessMapping(file: SourceFile): Mapping {
   const memberColumns = guessMembers(file, timeColumn);
   const others = columns.filter((column) => column !== timeColumn && column.toLowerCase() !== 'id');
   const propertyColumns = others.filter((column) => !memberColumns.includes(column) && canBeProperty(column));
-  const separator = guessSeparator(memberColumns.flatMap((column) => sampleOf(file, column)));
-  const mapping = { timeColumn, memberColumns, separator, hasNames: false, propertyColumns };
+  const separator = guessSeparator(file, memberColumns);
+  const dayOrder = guessOrder(cellsOf(file, timeColumn));
+  const mapping = { timeColumn, dayOrder, memberColumns, separator, hasNames: false, propertyColumns };
   return { ...mapping, hasNames: looksNamed(file, mapping) };
+}
+
+export function cellsOf({ rows }: SourceFile, column: string): unknown[] {
+  return rows.map((row) => row[column]);
 }
 
 function sampleOf({ rows }: SourceFile, column: string): unknown[] {
@@ -80,10 +90,17 @@ function guessMembers(file: SourceFile, timeColumn: string): string[] {
   return integers.slice(0, 2);
 }
 
-function guessSeparator(values: readonly unknown[]): string {
-  const counts = SEPARATORS.map(
-    (mark) => values.filter((value) => typeof value === 'string' && value.includes(mark)).length,
-  );
+/** Names may hold a comma, or once a semicolon: a mark that many cells of a column have is one between names. */
+export function guessSeparator(file: SourceFile, memberColumns: readonly string[]): string {
+  const samples = memberColumns.map((column) => sampleOf(file, column));
+  const holders = (values: readonly unknown[], mark: string) =>
+    values.filter((value) => typeof value === 'string' && value.includes(mark)).length;
+  const isOfMany = (mark: string) =>
+    samples.some((values) => holders(values, mark) >= Math.max(2, values.length * MANY_CELLS));
+  const clear = [';', '|'].find(isOfMany);
+  if (clear !== undefined) return clear;
+  if (memberColumns.length > 1) return '';
+  const counts = SEPARATORS.map((mark) => holders(samples[0] ?? [], mark));
   const most = Math.max(...counts);
   return most === 0 ? ';' : SEPARATORS[counts.indexOf(most)]!;
 }
@@ -93,9 +110,8 @@ export function looksNamed(
   file: SourceFile,
   { memberColumns, separator }: Pick<Mapping, 'memberColumns' | 'separator'>,
 ): boolean {
-  const isEach = memberColumns.length > 1;
   const isNamed = (value: unknown) =>
-    !numberParts(value).every(isInteger) && partsOf(value, isEach ? '' : separator).some((part) => !isInteger(part));
+    !numberParts(value).every(isInteger) && partsOf(value, separator).some((part) => !isInteger(part));
   return memberColumns.flatMap((column) => sampleOf(file, column)).some(isNamed);
 }
 
@@ -128,11 +144,12 @@ function partsOf(value: unknown, separator: string): unknown[] {
 
 export function planEdges(file: SourceFile, mapping: Mapping): EdgePlan {
   const types = new Map(mapping.propertyColumns.map((column) => [column, typeOf(column, file.rows)]));
+  const times = { unit: unitOf(cellsOf(file, mapping.timeColumn)), order: mapping.dayOrder };
   const edges: PlannedEdge[] = [];
   const rejected: Reject[] = [...file.rejected];
   for (const [index, row] of file.rows.entries()) {
     try {
-      edges.push(edgeOf(row, mapping, types));
+      edges.push(edgeOf(row, mapping, types, times));
     } catch (error) {
       rejected.push({ row: file.numbers[index]!, reason: (error as Error).message, source: row });
     }
@@ -168,8 +185,13 @@ function isMissing(value: unknown): boolean {
   return value === undefined || value === null || value === '';
 }
 
-function edgeOf(row: SourceRow, mapping: Mapping, types: ReadonlyMap<string, ColumnType>): PlannedEdge {
-  const event_ts = secondsOf(row[mapping.timeColumn]);
+function edgeOf(
+  row: SourceRow,
+  mapping: Mapping,
+  types: ReadonlyMap<string, ColumnType>,
+  times: TimeReading,
+): PlannedEdge {
+  const event_ts = secondsOf(row[mapping.timeColumn], times);
   const members = membersOf(row, mapping);
   if (members.length === 0) throw new Error('has no members');
   const properties = Object.create(null) as Record<string, unknown>;
@@ -181,8 +203,9 @@ function edgeOf(row: SourceRow, mapping: Mapping, types: ReadonlyMap<string, Col
 }
 
 function membersOf(row: SourceRow, { memberColumns, separator, hasNames }: Mapping): (number | string)[] {
-  const mark = memberColumns.length > 1 ? '' : separator;
-  const parts = memberColumns.flatMap((column) => (hasNames ? partsOf(row[column], mark) : numberParts(row[column])));
+  const parts = memberColumns.flatMap((column) =>
+    hasNames ? partsOf(row[column], separator) : numberParts(row[column]),
+  );
   const nodes = parts.map((part) => {
     if (hasNames) return String(part);
     if (!isInteger(part))
@@ -192,23 +215,6 @@ function membersOf(row: SourceRow, { memberColumns, separator, hasNames }: Mappi
     return Number(part);
   });
   return [...new Set(nodes)];
-}
-
-/** From here on numbers are milliseconds: as seconds they would lie beyond the year 5000. */
-const FIRST_MS = 1e11;
-
-/** Epoch seconds or milliseconds; dates and times are read as UTC where they name no zone. */
-export function secondsOf(value: unknown): number {
-  const text = String(value ?? '').trim();
-  if (/^-?\d+(\.\d+)?$/.test(text)) {
-    const number = Number(text);
-    return Math.floor(Math.abs(number) >= FIRST_MS ? number / 1000 : number);
-  }
-  const isLocal = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/.test(text);
-  const ms = Date.parse(isLocal ? `${text.replace(' ', 'T')}Z` : text);
-  if (text === '') throw new Error('has no time');
-  if (Number.isNaN(ms)) throw new Error(`says "${text.slice(0, 40)}" where a time should stand`);
-  return Math.floor(ms / 1000);
 }
 
 function typed(value: unknown, type: ColumnType, column: string): unknown {

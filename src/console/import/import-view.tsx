@@ -3,6 +3,7 @@
 import { Failure } from '../failure.tsx';
 import { bytesText } from '../format.ts';
 import { useState } from '../preact.ts';
+import { decodeFile, NotUtf8, OLD_ENCODING } from './decode-file.ts';
 import { EXAMPLE, EXAMPLE_NAME } from './example.ts';
 import { PlanPanel } from './plan-panel.tsx';
 import { readSource, type SourceFile } from './read-file.ts';
@@ -20,19 +21,24 @@ interface Source {
 export function ImportView() {
   const [source, setSource] = useState<Source | undefined>(undefined);
   const [error, setError] = useState<unknown>(undefined);
+  /** One that may be read in another encoding. */
+  const [oldFile, setOldFile] = useState<File | undefined>(undefined);
   const [isOver, setOver] = useState(false);
   const take = (name: string, text: string) => {
     setSource({ name, file: readSource(name, text), number: (source?.number ?? 0) + 1 });
     setError(undefined);
+    setOldFile(undefined);
   };
-  const open = async (file: File | undefined) => {
+  const open = async (file: File | undefined, encoding?: typeof OLD_ENCODING) => {
     if (file === undefined) return;
     setSource(undefined);
+    setOldFile(undefined);
     try {
       if (file.size > MOST_BYTES) throw new Error(tooLarge(file));
-      take(file.name, await file.text());
+      take(file.name, decodeFile(new Uint8Array(await file.arrayBuffer()), encoding));
     } catch (failed) {
       setError(failed);
+      if (failed instanceof NotUtf8) setOldFile(file);
     }
   };
   return (
@@ -71,6 +77,11 @@ export function ImportView() {
           </button>
         </div>
         <Failure error={error} title="The file cannot be read" />
+        {oldFile !== undefined && (
+          <button type="button" onClick={() => open(oldFile, OLD_ENCODING)}>
+            Read as Windows-1252
+          </button>
+        )}
       </section>
       {source !== undefined && <PlanPanel key={source.number} name={source.name} file={source.file} />}
     </div>

@@ -1,8 +1,9 @@
 // Which columns of a file are the time, the members and the properties of an edge.
 
 import type { ComponentChildren } from '../preact.ts';
-import { canBeProperty, looksNamed, type Mapping } from './edge-plan.ts';
+import { canBeProperty, cellsOf, guessSeparator, looksNamed, type Mapping } from './edge-plan.ts';
 import type { SourceFile } from './read-file.ts';
+import { type DayOrder, guessOrder, needsOrder } from './times.ts';
 
 interface Props {
   readonly file: SourceFile;
@@ -15,26 +16,42 @@ const SEPARATORS = [
   [',', 'comma ,'],
   ['|', 'bar |'],
   [' ', 'space'],
+  ['', 'nothing: one in each cell'],
 ] as const;
 
 export function MappingForm({ file, mapping, onChange }: Props) {
-  const { timeColumn, memberColumns, propertyColumns, separator, hasNames } = mapping;
+  const { timeColumn, dayOrder, memberColumns, propertyColumns, separator, hasNames } = mapping;
   const change = (changed: Partial<Mapping>) => onChange({ ...mapping, ...changed });
-  const setMembers = (columns: readonly string[]) =>
+  const setMembers = (columns: readonly string[]) => {
+    // One that a person has chosen stays.
+    const mark = separator === guessSeparator(file, memberColumns) ? guessSeparator(file, columns) : separator;
     change({
       memberColumns: columns,
       propertyColumns: propertyColumns.filter((column) => !columns.includes(column)),
-      hasNames: looksNamed(file, { memberColumns: columns, separator }),
+      separator: mark,
+      hasNames: looksNamed(file, { memberColumns: columns, separator: mark }),
+    });
+  };
+  const setTime = (column: string) =>
+    change({
+      timeColumn: column,
+      dayOrder: guessOrder(cellsOf(file, column)),
+      memberColumns: memberColumns.filter((other) => other !== column),
+      propertyColumns: propertyColumns.filter((other) => other !== column),
     });
   const others = file.columns.filter((column) => column !== timeColumn);
   const free = others.filter((column) => !memberColumns.includes(column));
   const usable = free.filter(canBeProperty);
   return (
     <div class="form">
-      <TimeChoice columns={file.columns} chosen={timeColumn} onChange={(column) => change({ timeColumn: column })} />
+      <TimeChoice columns={file.columns} chosen={timeColumn} onChange={setTime}>
+        {needsOrder(cellsOf(file, timeColumn)) && (
+          <OrderChoice chosen={dayOrder} onChange={(order) => change({ dayOrder: order })} />
+        )}
+      </TimeChoice>
       <ColumnChoice
         title="Members"
-        help="The nodes that the edge joins: one column that lists them, or several with one each."
+        help="The nodes that the edge joins: in each column one, or a list of them."
         columns={others}
         chosen={memberColumns}
         onChange={setMembers}
@@ -47,7 +64,7 @@ export function MappingForm({ file, mapping, onChange }: Props) {
           />
           Nodes have names
         </label>
-        {hasNames && memberColumns.length === 1 && (
+        {hasNames && (
           <label class="check">
             Between names{' '}
             <select value={separator} onChange={(event) => change({ separator: event.currentTarget.value })}>
@@ -79,9 +96,10 @@ interface TimeProps {
   readonly columns: readonly string[];
   readonly chosen: string;
   readonly onChange: (column: string) => void;
+  readonly children: ComponentChildren;
 }
 
-function TimeChoice({ columns, chosen, onChange }: TimeProps) {
+function TimeChoice({ columns, chosen, onChange, children }: TimeProps) {
   return (
     <div class="field">
       <label for="time-column">Time</label>
@@ -92,8 +110,33 @@ function TimeChoice({ columns, chosen, onChange }: TimeProps) {
           </option>
         ))}
       </select>
+      {children}
       <p class="quiet help">When the edge happened: epoch seconds, or a date that is read as UTC.</p>
     </div>
+  );
+}
+
+const ORDERS = [
+  ['', 'choose: 04.03. can be read in two ways'],
+  ['day first', 'Day.Month.Year'],
+  ['month first', 'Month/Day/Year'],
+] as const;
+
+function OrderChoice({ chosen, onChange }: { chosen: DayOrder; onChange: (order: DayOrder) => void }) {
+  return (
+    <label class="check">
+      Dates are{' '}
+      <select
+        value={chosen ?? ''}
+        onChange={({ currentTarget: { value } }) => onChange(value === '' ? undefined : (value as DayOrder))}
+      >
+        {ORDERS.map(([order, title]) => (
+          <option key={order} value={order}>
+            {title}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }
 

@@ -2,12 +2,12 @@
 
 import { Empty, Failure } from '../failure.tsx';
 import { cellText, countText, timeText } from '../format.ts';
-import { NODES_SUFFIX } from '../node-names.ts';
+import { BETWEEN_MEMBERS, NODES_SUFFIX } from '../node-names.ts';
 import { useMemo, useRef, useState } from '../preact.ts';
 import { Scrolling } from '../scrolling.tsx';
 import { chooseTable, openView, tableName, tables, wantedStatement } from '../state.ts';
 import { quoted } from '../statement-words.ts';
-import { type EdgePlan, guessMapping, newColumns, planEdges } from './edge-plan.ts';
+import { type EdgePlan, guessMapping, type Mapping, newColumns, planEdges } from './edge-plan.ts';
 import { MappingForm } from './mapping-form.tsx';
 import type { Reject, SourceFile } from './read-file.ts';
 import { saveRejects } from './save-rejects.ts';
@@ -43,12 +43,7 @@ export function PlanPanel({ name, file }: { name: string; file: SourceFile }) {
     <section class="panel" aria-label="Plan">
       <h2>{name}</h2>
       <MappingForm file={file} mapping={mapping} onChange={setMapping} />
-      <h3>
-        {countText(plan.edges.length, 'edge')}
-        {plan.rejected.length > 0 && `, ${countText(plan.rejected.length, 'row')} left out`}
-      </h3>
-      <Preview plan={plan} columns={mapping.propertyColumns} />
-      <Rejected rejected={plan.rejected} name={name} />
+      <Outcome plan={plan} mapping={mapping} rowCount={file.rows.length} name={name} />
       <div class="bar">
         <label>
           Into table{' '}
@@ -128,7 +123,39 @@ function nameFor(file: string): string {
   return stem === '' ? tableName.value : stem;
 }
 
-function Preview({ plan, columns }: { plan: EdgePlan; columns: readonly string[] }) {
+interface OutcomeProps {
+  readonly plan: EdgePlan;
+  readonly mapping: Mapping;
+  readonly rowCount: number;
+  readonly name: string;
+}
+
+/** Before anyone has said where the members are, no row is a bad one. */
+function Outcome({ plan, mapping, rowCount, name }: OutcomeProps) {
+  if (mapping.memberColumns.length === 0) {
+    return (
+      <>
+        <h3>{countText(rowCount, 'row')}</h3>
+        <Empty title="Choose the columns that hold members">
+          They cannot be told from the names of the columns. A row becomes an edge that joins its members.
+        </Empty>
+      </>
+    );
+  }
+  return (
+    <>
+      <h3>
+        {countText(plan.edges.length, 'edge')}
+        {plan.rejected.length > 0 && `, ${countText(plan.rejected.length, 'row')} left out`}
+      </h3>
+      <Preview plan={plan} mapping={mapping} />
+      <Rejected rejected={plan.rejected} name={name} />
+    </>
+  );
+}
+
+function Preview({ plan, mapping }: { plan: EdgePlan; mapping: Mapping }) {
+  const columns = mapping.propertyColumns;
   if (plan.edges.length === 0)
     return <Empty title="No row becomes an edge">Choose other columns for the time and the members above.</Empty>;
   return (
@@ -149,7 +176,7 @@ function Preview({ plan, columns }: { plan: EdgePlan; columns: readonly string[]
           {plan.edges.slice(0, PREVIEWED).map((edge, at) => (
             <tr key={at}>
               <td class="number">{timeText(edge.event_ts)}</td>
-              <td>{edge.members.join(', ')}</td>
+              <td>{edge.members.join(mapping.hasNames ? BETWEEN_MEMBERS : ', ')}</td>
               {columns.map((column) => (
                 <td key={column} class={edge.properties[column] === undefined ? 'quiet' : undefined}>
                   {cellText(edge.properties[column])}

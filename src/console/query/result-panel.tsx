@@ -9,9 +9,9 @@ import { isMatch, patternsOf } from '../statement-words.ts';
 import { Downloads } from './downloads.tsx';
 import { PlanPanel } from './plan-panel.tsx';
 import { putResult } from './query-state.ts';
-import { Grid } from './result-grid.tsx';
+import { Grid, orderedColumns } from './result-grid.tsx';
 import { RowPages } from './row-pages.tsx';
-import type { Result } from './run-statement.ts';
+import { type Result, reachedLimit } from './run-statement.ts';
 
 const TABS = [
   ['rows', 'Rows'],
@@ -69,7 +69,7 @@ export function ResultPanel({ result }: { result: Result }) {
             {(rows, first) => (
               <Scrolling label={tab === 'rows' ? 'Rows' : 'Rows as JSON'}>
                 {tab === 'rows' ? (
-                  <Grid columns={result.columns} rows={rows} first={first} />
+                  <Grid columns={orderedColumns(result)} rows={rows} first={first} />
                 ) : (
                   <pre class="json">{rows.map((row) => `${JSON.stringify(row)}\n`).join('')}</pre>
                 )}
@@ -93,7 +93,7 @@ function moveTab(event: KeyboardEvent, tab: Tab, setTab: (tab: Tab) => void): vo
   document.getElementById(`tab-${next}`)?.focus();
 }
 
-type GraphComponent = ComponentType<{ rows: Result['rows']; isCut: boolean; table: string }>;
+type GraphComponent = ComponentType<{ rows: Result['rows']; isCut: boolean; limit: number | undefined; table: string }>;
 
 function GraphPanel({ result, onMore }: { result: Result; onMore: () => Promise<void> }) {
   const [Graph, setGraph] = useState<{ View: GraphComponent } | undefined>(undefined);
@@ -109,5 +109,6 @@ function GraphPanel({ result, onMore }: { result: Result; onMore: () => Promise<
   if (Graph === undefined || wantsMore) return <p class="waiting">Drawing ...</p>;
   // Whatever table is chosen at the left: the edges are those of the statement's.
   const table = patternsOf(result.statement)[0]?.table ?? tableName.value;
-  return <Graph.View rows={result.rows} isCut={result.hasMore || result.isCut} table={table} />;
+  const isCut = result.hasMore || result.isCut;
+  return <Graph.View rows={result.rows} isCut={isCut} limit={reachedLimit(result)} table={table} />;
 }

@@ -6,7 +6,7 @@ import { countText } from '../format.ts';
 import { type ComponentChildren, useState } from '../preact.ts';
 import { table, tableName } from '../state.ts';
 import { isMatch } from '../statement-words.ts';
-import { PAGE_ROWS, type Result } from './run-statement.ts';
+import { PAGE_ROWS, type Result, reachedLimit } from './run-statement.ts';
 
 interface Props {
   readonly result: Result;
@@ -24,6 +24,7 @@ export function RowPages({ result, onMore, children }: Props) {
   const page = Math.min(wanted, Math.ceil(rows.length / PAGE_ROWS) - 1);
   const first = page * PAGE_ROWS;
   const shown = rows.slice(first, first + PAGE_ROWS);
+  const limit = reachedLimit(result);
   const isLast = first + PAGE_ROWS >= rows.length;
   const next = async () => {
     if (isLast) {
@@ -41,6 +42,7 @@ export function RowPages({ result, onMore, children }: Props) {
           Rows {first + 1} to {first + shown.length} of{' '}
           {hasMore ? `${rows.length} fetched so far` : countText(rows.length, 'row')}
           {isCut && '; there are more: run the statement by itself, or with LIMIT and SKIP, to see them'}
+          {limit !== undefined && `, the first that were found; the statement has LIMIT ${limit}`}
         </span>
         <button type="button" disabled={page === 0} onClick={() => setWanted(0)}>
           First

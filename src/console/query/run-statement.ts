@@ -2,7 +2,7 @@
 
 import type { QueryRow } from '../../client/index.ts';
 import { client } from '../session.ts';
-import { firstWord, isMatch } from '../statement-words.ts';
+import { firstWord, isMatch, limitOf } from '../statement-words.ts';
 import { sessionFor, transaction, transactionFailed, transactionRan } from './transaction.ts';
 
 export const PAGE_ROWS = 100;
@@ -65,6 +65,12 @@ export async function runStatement(statement: string, options: RunOptions): Prom
     transactionFailed(statement, error);
     throw error;
   }
+}
+
+/** As many rows have come as the LIMIT of the statement lets through: there may be more behind them. */
+export function reachedLimit({ statement, rows, hasMore, isCut }: Result): number | undefined {
+  const limit = isMatch(statement) ? limitOf(statement) : undefined;
+  return limit !== undefined && limit > 0 && rows.length === limit && !hasMore && !isCut ? limit : undefined;
 }
 
 /** However long it takes: there is a button to stop it, and the service has its own limit. */

@@ -43,6 +43,11 @@ export function RulesView() {
             A rule says what follows from edges. Change the one below to your liking and store it.
           </Empty>
         )}
+        {rules.value.length > MOST_SHOWN && (
+          <p class="quiet note-line">
+            The first {MOST_SHOWN} of {rules.value.length} rules. The others are listed at the left of Query.
+          </p>
+        )}
         <ul class="plain-list rule-list">
           {stored.map((rule) => (
             <li key={rule.id}>
@@ -71,13 +76,16 @@ export function RulesView() {
   );
 }
 
-/** The whole rules behind the summaries of the list, in the same order. */
+/** Each whole rule is a request of its own, so no more are looked at. */
+const MOST_SHOWN = 60;
+
+/** The whole rules behind the first summaries of the list, in the same order. */
 function useStoredRules(onError: (error: unknown) => void): readonly StoredRule[] {
   const [stored, setStored] = useState<readonly StoredRule[]>([]);
   const summaries = rules.value;
   useEffect(() => {
     let isGone = false;
-    Promise.all(summaries.map(({ id }) => client().rules.get(id))).then((found) => {
+    Promise.all(summaries.slice(0, MOST_SHOWN).map(({ id }) => client().rules.get(id))).then((found) => {
       if (!isGone) setStored(found);
     }, onError);
     return () => {

@@ -1,0 +1,26 @@
+// The bytes of a file as text: UTF-8, UTF-16 that says so in its first bytes, or what a person says it is.
+
+/** The file is text, but in none of the encodings that can be told. */
+export class NotUtf8 extends Error {}
+
+export const OLD_ENCODING = 'windows-1252';
+
+/** So many bytes are looked at to tell whether a file is text. */
+const LOOKED_AT = 4096;
+
+/** Throws NotUtf8, or an Error with a sentence that says what is wrong. */
+export function decodeFile(bytes: Uint8Array, encoding?: typeof OLD_ENCODING): string {
+  const [first, second] = bytes;
+  if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
+  if (first === 0xfe && second === 0xff) return new TextDecoder('utf-16be').decode(bytes);
+  if (bytes.subarray(0, LOOKED_AT).includes(0))
+    throw new Error('It is no text; save it as CSV in UTF-8, or import it with hedgerow import on the command line.');
+  if (encoding !== undefined) return new TextDecoder(encoding).decode(bytes);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new NotUtf8(
+      'It is not written in UTF-8. Files from Windows programs are often written in Windows-1252: read it so, and look whether the names come out right; or save it as CSV UTF-8.',
+    );
+  }
+}
