@@ -255,11 +255,11 @@ function addLoad(program: Command, done: Done): void {
 /** Flags that say how rows become edges. */
 function withRowFlags(command: Command): Command {
   return command
-    .option('--ts-column <name>', 'column or HIF attribute with the time (default event_ts, timestamp, time, date ...)')
-    .option('--ts-format <format>', 's, ms, us, ns or iso (default: what the first rows look like)')
-    .option('--member-columns <names>', 'columns with one node each, separated by commas')
+    .option('--ts-column <name>', 'column or HIF attribute with the time (default event_ts, timestamp, date, when ...)')
+    .option('--ts-format <format>', 's, ms, us, ns, iso, dmy or mdy (default: what the first rows look like)')
+    .option('--member-columns <names>', 'columns with a node each, or lists with --separator; separated by commas')
     .option('--member-column <name>', 'column with a list of nodes (default members)')
-    .option('--separator <text>', 'between the nodes of a list (default ;)')
+    .option('--separator <text>', 'between the nodes of a list (--member-column: default ;)')
     .option('--member-ids <kind>', 'nodes are number or name (default: what the first rows look like)')
     .option('--property-columns <names>', 'columns that become properties (default: all others)')
     .option('--types <list>', 'types of columns, as in price=REAL,code=TEXT')

@@ -92,7 +92,7 @@ describe('CSV', () => {
     expect(world.out).toMatch(/time: when \(ISO 8601\)/);
     expect(world.out).toMatch(/will be made: column price REAL/);
     expect(world.out).toMatch(
-      /\{"event_ts":1714564800,"members":\[1,2\],"properties":\{"price":1.5,"note":"first"\}\}/,
+      /\{"event_ts":1714564800,"members":\["ann","bob"\],"properties":\{"price":1.5,"note":"first"\}\}/,
     );
     expect(existsSync(world.path('db'))).toBe(false);
     await (await openDatabase({ dir: world.path('db') })).close();

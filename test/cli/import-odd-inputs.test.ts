@@ -90,6 +90,8 @@ describe('times', () => {
     ['with an offset', '2024-05-01T12:00:00+02:00', 1714557600],
     ['without a zone', '2024-05-01 10:00:00', 1714557600],
     ['of a day', '2024-05-01', 1714521600],
+    ['with an hour of one digit', '2024-03-04 8:15', 1709540100],
+    ['with an hour of one digit and seconds', '2024-03-04T8:15:30Z', 1709540130],
     ['in seconds', '1714557600', 1714557600],
     ['in milliseconds', '1714557600123', 1714557600],
     ['in microseconds', '1714557600123456', 1714557600],
@@ -100,7 +102,9 @@ describe('times', () => {
   });
 
   test.each<[string, string, RegExp]>([
-    ['a date that can be read in two ways', '05/13/2024 10:00', /day and month can be read in two ways; write it as/],
+    ['a date with the month first', '05/13/2024 10:00', /with the month first: --ts-format mdy reads it/],
+    ['a date with the day first', '14.03.2024', /with the day first: --ts-format dmy reads it/],
+    ['a date that can be read in two ways', '04.03.2024', /--ts-format dmy \(day first\) or mdy \(month first\)/],
     ['a day that is none', '2024-02-30', /takes a time such as/],
     ['a month that is none', '2024-13-01 00:00', /takes a time such as/],
   ])('%s is refused', async (_name, time, message) => {

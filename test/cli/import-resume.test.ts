@@ -83,7 +83,7 @@ test.each<[string, (state: Record<string, unknown>) => unknown, Flags, RegExp]>(
     'another target',
     (state) => ({ ...state, plan: 'into u at /elsewhere, as ndjson' }),
     {},
-    /other flags or another target/,
+    /is about an import of .*x\.ndjson into u at \/elsewhere.*this one goes elsewhere/,
   ],
   ['other flags', (state) => state, { tsColumn: 'when' }, /other flags or another target/],
   ['another input', (state) => ({ ...state, input: '/y.ndjson' }), {}, /is about \/y\.ndjson/],

@@ -6,10 +6,10 @@ import { reportFailure, UsageError, type World } from '../world.ts';
 import { dryRun } from './dry-run.ts';
 import { closeInputs, type Input, openInputs } from './inputs.ts';
 import type { NodeNames } from './node-names.ts';
-import { batchLimits, type ImportFlags, onErrorOf, openTarget } from './options.ts';
+import { batchLimits, type ImportFlags, onErrorOf, openTarget, placeOf } from './options.ts';
 import type { PlannedInput } from './planned-input.ts';
 import { prepare } from './prepare.ts';
-import { ProgressFiles } from './progress-files.ts';
+import { type FoundProgress, findProgress, ProgressFiles } from './progress-files.ts';
 import { RejectFiles } from './rejects.ts';
 import { ImportRun, type RunOptions, stopText, type Tally } from './run.ts';
 import type { Source } from './source.ts';
@@ -26,15 +26,20 @@ export async function importCommand(paths: readonly string[], flags: ImportFlags
     if (flags.dryRun === true) return await dryRun(inputs, flags, world);
     // What does not fit is told before anything is made.
     for (const { looked } of inputs) looked.plan([]);
+    const rejectPathOf = (source: Source) => resolve(world.cwd, flags.rejects ?? `${source.label}.rejects.ndjson`);
+    const wanted = { place: placeOf(flags, world), table: flags.table };
+    const found = findProgress(inputs, flags.resume === true, wanted, rejectPathOf);
     const startedMs = world.now();
     const target = await openTarget(flags, world);
     let tally: Tally;
     try {
-      tally = await runImport(inputs, flags, rules, target, world);
+      tally = await runImport(inputs, flags, { ...rules, rejectPathOf, found }, target, world);
     } finally {
       await target.close();
     }
     const seconds = Math.max(0.001, (world.now() - startedMs) / 1000);
+    for (const warning of new Set(inputs.flatMap(({ looked }) => looked.plan([]).warnings)))
+      world.stderr.write(`hedgerow: ${warning}\n`);
     world.stdout.write(`${summaryText(inputs, target.tableName, tally, seconds)}\n`);
     return tally.stop === undefined ? 0 : 1;
   } catch (error) {
@@ -62,12 +67,11 @@ function checkPaths(paths: readonly string[], flags: ImportFlags, world: World):
 async function runImport(
   inputs: readonly Input[],
   flags: ImportFlags,
-  rules: Pick<RunOptions, 'limits' | 'onError'>,
+  { found, ...rules }: Pick<RunOptions, 'limits' | 'onError' | 'rejectPathOf'> & { found: readonly FoundProgress[] },
   target: ImportTarget,
   world: World,
 ): Promise<Tally> {
-  const rejectPathOf = (source: Source) => resolve(world.cwd, flags.rejects ?? `${source.label}.rejects.ndjson`);
-  const files = await ProgressFiles.open(inputs, { flags, limits: rules.limits, target, rejectPathOf });
+  const files = await ProgressFiles.open({ flags, limits: rules.limits, target, found });
   const rejects = new RejectFiles();
   await files.resumeRejects(rejects);
   let progress: Progress | undefined;
@@ -81,7 +85,6 @@ async function runImport(
     limits: files.limits,
     target,
     rejects,
-    rejectPathOf,
     progressOf: (source) => files.of(source),
     batchesOf: (source) => plans.get(source)!.batches(files.limits, files.startOf(source), names),
     onProgress: (_source, tally) => {
@@ -107,7 +110,7 @@ async function runImport(
     if (tally.stop === undefined && flags.compact === true) await compact(target, tally);
     if (tally.stop !== undefined) {
       files.forgetUnbegun(tally.stop);
-      world.stderr.write(`hedgerow: ${stopText(tally.stop)}${files.advice}\n`);
+      world.stderr.write(`hedgerow: ${stopText(tally.stop)}${files.adviceFor(tally)}\n`);
     }
     if (tally.rejected > 0)
       world.stderr.write(

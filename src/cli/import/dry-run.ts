@@ -6,10 +6,11 @@ import { openDirectory } from '../query/directory-runner.ts';
 import { DEFAULT_URL, urlOf } from '../server-address.ts';
 import type { World } from '../world.ts';
 import type { Input } from './inputs.ts';
-import { NodeNames } from './node-names.ts';
-import type { ImportFlags } from './options.ts';
+import { type ImportFlags, onErrorOf } from './options.ts';
+import type { PlannedInput } from './planned-input.ts';
 import { ServerClient } from './server-client.ts';
 import { NODES_SUFFIX, type TableColumn } from './target.ts';
+import { type TriedRows, tryRows } from './try-rows.ts';
 
 /** What is known of the table, without making anything. */
 interface Look {
@@ -26,6 +27,7 @@ export async function dryRun(inputs: readonly Input[], flags: ImportFlags, world
   const wanted = flags.table ?? look.table?.name ?? 'the primary table';
   const creates = flags.create === true || flags.createTable === true;
   const lines: string[] = [];
+  const failures: string[] = [];
   let fails = false;
   const known = [...(look.table?.columns ?? [])];
   if (look.table !== undefined) lines.push(`table: ${look.table.name} at ${look.place}, ${look.table.rows} rows`);
@@ -34,30 +36,50 @@ export async function dryRun(inputs: readonly Input[], flags: ImportFlags, world
     lines.push(`table: there is no ${wanted} at ${look.place}; --create makes it`);
     fails = true;
   }
-  for (const { source, format, looked } of inputs) {
-    const plan = looked.plan(known);
+  for (const input of inputs) {
+    const plan = input.looked.plan(known);
     const missing = plan.columns.filter(({ name }) => !isKnown(known, name));
-    lines.push(`${source.label}: ${format}`, ...plan.notes.map((note) => `  ${note}`));
-    for (const { name, type } of missing) {
-      if (format === 'ndjson' && flags.create !== true)
-        lines.push(`  no column ${name} in the table: not read; --create makes it`);
-      else
-        lines.push(
-          flags.create === true
-            ? `  will be made: column ${name} ${type}`
-            : `  no column ${name} in the table; --create makes it`,
-        );
-    }
-    if (missing.length > 0 && flags.create !== true && format !== 'ndjson') fails = true;
-    if (plan.named) lines.push(`  numbers of names: table ${wanted}${NODES_SUFFIX}, column vertex`);
-    lines.push(
-      '  first edges:',
-      ...plan.firstEdges(plan.named ? new NodeNames() : undefined).map((edge) => `    ${edge}`),
-    );
+    const tried = await tryRows(plan, [...known, ...missing]);
+    lines.push(`${input.source.label}: ${input.format}`, ...inputLines(plan, tried, wanted));
+    lines.push(...missing.map((column) => `  ${missingText(column, input, flags)}`));
+    if (missing.length > 0 && flags.create !== true && input.format !== 'ndjson') fails = true;
+    const failure = failureText(input, tried, onErrorOf(flags));
+    if (failure !== undefined) failures.push(failure);
+    const edges = plan.firstEdges();
+    if (edges.length > 0) lines.push('  first edges:', ...edges.map((edge) => `    ${edge}`));
     known.push(...missing);
   }
   world.stdout.write(`${lines.join('\n')}\nNothing was written.\n`);
-  return fails ? 1 : 0;
+  for (const failure of failures) world.stderr.write(`hedgerow: ${failure}\n`);
+  return fails || failures.length > 0 ? 1 : 0;
+}
+
+function inputLines(plan: PlannedInput, { count, bad, firstBad }: TriedRows, wanted: string): string[] {
+  const badText =
+    firstBad === undefined
+      ? []
+      : [`bad rows: ${bad === count ? `all ${count}` : `${bad} of the first ${count}`}, from line ${firstBad.line} on`];
+  return [
+    ...badText,
+    // Of what cannot be read, nothing is known.
+    ...(bad > 0 && plan.firstEdges().length === 0 ? [] : plan.notes),
+    ...plan.warnings.map((warning) => `warning: ${warning}`),
+    ...(plan.named ? [`numbers of names: table ${wanted}${NODES_SUFFIX}, column vertex`] : []),
+  ].map((line) => `  ${line}`);
+}
+
+function missingText({ name, type }: TableColumn, { format }: Input, { create }: ImportFlags): string {
+  if (create === true) return `will be made: column ${name} ${type}`;
+  if (format === 'ndjson') return `no column ${name} in the table: not read; --create makes it`;
+  return `no column ${name} in the table; --create makes it`;
+}
+
+/** Why an import would stop, or take nothing. */
+function failureText({ source }: Input, { count, bad, firstBad }: TriedRows, onError: 'stop' | 'skip') {
+  if (firstBad === undefined || (onError === 'skip' && bad < count)) return undefined;
+  const what = `line ${firstBad.line} of ${source.path}: ${firstBad.reason}`;
+  if (bad === count) return `${what} Of the first ${count === 1 ? 'row' : `${count} rows`} none can be read.`;
+  return `${what} An import would stop there; --on-error skip sets bad lines aside and goes on.`;
 }
 
 function isKnown(known: readonly TableColumn[], name: string): boolean {

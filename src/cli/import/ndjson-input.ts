@@ -33,6 +33,7 @@ export async function lookIntoNdjson(source: Source, wantsColumns: boolean): Pro
       ),
       named: false,
       notes: ['one JSON edge a line', ...columns.map(({ name, type }) => `property: ${name} ${type}`)],
+      warnings: [],
       firstEdges: () => shownEdges(lines, (line) => line.trim()),
       batches: (limits, from) => lineBatches(without(peeked.chunks, from.offset), limits, from),
     }),

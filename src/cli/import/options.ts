@@ -14,7 +14,7 @@ const DEFAULT_BATCH_ROWS = 10_000;
 const MOST_BATCH_ROWS = 1_000_000;
 /** Bodies stay well under the server's default limit of 64 MB. */
 const BATCH_BYTES = 8 * MEGABYTE;
-const LINE_BYTES = 64 * MEGABYTE;
+export const LINE_BYTES = 64 * MEGABYTE;
 
 /** An import reads nothing back: rows go from the log into segments as soon as there are some, and memory stays small. */
 const IMPORT_MEMORY_MB = 32;
@@ -67,6 +67,11 @@ export async function openTarget(flags: TargetFlags, world: World): Promise<Impo
     table,
     now: world.now,
   });
+}
+
+/** As a target that these flags open would say it. Throws UsageError. */
+export function placeOf({ data, url }: TargetFlags, world: World): string {
+  return data === undefined ? urlOf(url ?? DEFAULT_URL) : resolve(world.cwd, data);
 }
 
 function directoryOptions(data: string, flags: TargetFlags, table: TargetTable, world: World): DirectoryOptions {

@@ -18,8 +18,10 @@ export interface PlannedInput {
   readonly named: boolean;
   /** For people: what is read from where. */
   readonly notes: readonly string[];
-  /** Some of the first edges as lines of JSON. */
-  firstEdges(names: NodeNames | undefined): string[];
+  /** What may not be meant, a sentence each. */
+  readonly warnings: readonly string[];
+  /** Some of the first edges as lines of JSON, nodes that have names by those. */
+  firstEdges(): string[];
   /** Of the same place always the same batches. `names`: when nodes have names. */
   batches(limits: BatchLimits, from: Position, names: NodeNames | undefined): AsyncIterable<LineBatch>;
 }

@@ -5,18 +5,73 @@ import { HedgerowError } from '../../errors.ts';
 import type { Input } from './inputs.ts';
 import { type BatchLimits, type Position, START } from './line-batches.ts';
 import type { ImportFlags } from './options.ts';
-import { ProgressFile, readProgress } from './progress-file.ts';
+import { ProgressFile, type ProgressState, readProgress } from './progress-file.ts';
 import type { RejectFiles } from './rejects.ts';
-import type { Stop } from './run.ts';
+import type { Stop, Tally } from './run.ts';
 import { ServerRefusal } from './server-client.ts';
 import type { Source } from './source.ts';
 import type { ImportTarget } from './target.ts';
+
+type RejectPathOf = (source: Source) => string;
 
 export interface ProgressOptions {
   readonly flags: ImportFlags;
   readonly limits: BatchLimits;
   readonly target: Pick<ImportTarget, 'place' | 'tableName'>;
-  rejectPathOf(source: Source): string;
+  /** What `findProgress` found. */
+  readonly found: readonly FoundProgress[];
+}
+
+/** The progress file of an input that can be read again, as it was before the import. */
+export interface FoundProgress {
+  readonly input: Input;
+  readonly path: string;
+  readonly rejectPath: string;
+  readonly state: ProgressState | undefined;
+}
+
+/** Where the import goes, before anything is made there; no table: the primary one. */
+export interface Wanted {
+  readonly place: string;
+  readonly table: string | undefined;
+}
+
+/** Throws when an import was interrupted and is not to be gone on with, or was one into another table. */
+export function findProgress(
+  inputs: readonly Input[],
+  resumes: boolean,
+  wanted: Wanted,
+  rejectPathOf: RejectPathOf,
+): FoundProgress[] {
+  const found = inputs
+    .filter(({ source }) => source.totalBytes !== undefined)
+    .map((input) => {
+      const path = pathOf(input.source, inputs, rejectPathOf);
+      return { input, path, rejectPath: rejectPathOf(input.source), state: readProgress(path) };
+    });
+  for (const { path, state } of found) {
+    if (state === undefined) continue;
+    const target = targetOf(state);
+    const anew = `remove ${path} to begin anew, which inserts its lines again`;
+    if (!isWanted(target, wanted))
+      throw new Error(
+        `${path} is about an import of ${state.input} into ${target.table} at ${target.place}, which was interrupted before line ${state.position.line}; this one goes elsewhere. Finish that one with its own flags and --resume, or remove the file, or name another folder for the files of this one with --rejects FOLDER/FILE.`,
+      );
+    if (!resumes)
+      throw new Error(
+        `An import of ${state.input} into ${target.table} was interrupted before line ${state.position.line}. Go on with --resume, past bad lines with --resume --on-error skip; or ${anew}.`,
+      );
+  }
+  return found;
+}
+
+function targetOf({ plan }: ProgressState): { table: string; place: string } {
+  const [, table = '?', place = '?'] = /^into (\w+) at (.*?), as (?:csv|ndjson|parquet|hif)\b/.exec(plan) ?? [];
+  return { table, place };
+}
+
+function isWanted(target: { table: string; place: string }, { table, place }: Wanted): boolean {
+  return target.place === place && (table === undefined || target.table.toLowerCase() === table.toLowerCase());
 }
 
 /** Flags that say how an input is read: another value gives other edges. */
@@ -42,25 +97,13 @@ export class ProgressFiles {
     this.limits = limits;
   }
 
-  /** Throws when an import was interrupted and is not to be gone on with, or cannot be. Inputs that cannot be read again have no file. */
-  static async open(inputs: readonly Input[], options: ProgressOptions): Promise<ProgressFiles> {
-    const { flags, limits } = options;
-    const places = inputs
-      .filter(({ source }) => source.totalBytes !== undefined)
-      .map((input) => ({ input, path: pathOf(input.source, inputs, options), facts: factsOf(input, options) }));
-    const found = places.map(({ path }) => readProgress(path));
-    const old = found.findIndex((state) => state !== undefined);
-    if (old >= 0 && flags.resume !== true) {
-      const { path } = places[old]!;
-      const { position, input } = found[old]!;
-      throw new Error(
-        `An import of ${input} was interrupted before line ${position.line}. Go on with --resume; or remove ${path} to begin anew, which inserts its lines again.`,
-      );
-    }
-    const rows = found[old]?.batchRows ?? limits.rows;
+  /** Throws when an import that was interrupted cannot be gone on with. Inputs that cannot be read again have no file. */
+  static async open(options: ProgressOptions): Promise<ProgressFiles> {
+    const { found, limits } = options;
+    const rows = found.find(({ state }) => state !== undefined)?.state?.batchRows ?? limits.rows;
     const files = new ProgressFiles(options, { ...limits, rows });
-    for (const [at, { input, path, facts }] of places.entries()) {
-      const state = found[at];
+    for (const { input, path, state } of found) {
+      const facts = factsOf(input, options);
       const file =
         state === undefined
           ? await ProgressFile.begin(path, { ...facts, batchRows: rows })
@@ -84,9 +127,9 @@ export class ProgressFiles {
 
   async resumeRejects(rejects: RejectFiles): Promise<void> {
     const bytes = new Map<string, number>();
-    for (const [source, { state }] of this.#files) {
-      const path = this.#options.rejectPathOf(source);
-      bytes.set(path, Math.max(bytes.get(path) ?? 0, state.rejectBytes));
+    for (const { input, rejectPath } of this.#options.found) {
+      const now = this.#files.get(input.source)?.state.rejectBytes ?? 0;
+      bytes.set(rejectPath, Math.max(bytes.get(rejectPath) ?? 0, now));
     }
     for (const [path, count] of bytes) await rejects.resume(path, count);
   }
@@ -106,13 +149,21 @@ export class ProgressFiles {
     this.#files.clear();
   }
 
-  /** How to go on. */
-  get advice(): string {
-    return this.#files.size === 0 ? '' : ' To go on there: the same call with --resume.';
+  /** How to go on behind a stop. */
+  adviceFor({ stop, inserted }: Tally): string {
+    const isBadLine = stop?.why === 'bad_line';
+    if (this.#files.size > 0)
+      return isBadLine
+        ? ' To go on there: mend the line and give the same call with --resume, or leave bad lines out with --resume --on-error skip.'
+        : ' To go on there: the same call with --resume.';
+    if (!isBadLine) return '';
+    return inserted === 0
+      ? ' The same call with --on-error skip sets bad lines aside and goes on.'
+      : ' Give what follows in another call; --on-error skip sets bad lines aside and goes on.';
   }
 }
 
-function pathOf(source: Source, inputs: readonly Input[], { rejectPathOf }: ProgressOptions): string {
+function pathOf(source: Source, inputs: readonly Input[], rejectPathOf: RejectPathOf): string {
   const alike = inputs.filter((input) => input.source.label === source.label);
   const number = alike.length === 1 ? '' : `.${alike.findIndex((input) => input.source === source) + 1}`;
   return join(dirname(rejectPathOf(source)), `${source.label}${number}.progress.json`);

@@ -12,7 +12,9 @@ const TYPES: readonly ColumnType[] = ['INTEGER', 'REAL', 'TEXT', 'BOOLEAN'];
 export function rowFlags(flags: ImportFlags): RowFlags {
   const { tsColumn, memberColumn, separator } = flags;
   if (memberColumn !== undefined && flags.memberColumns !== undefined)
-    throw new UsageError('--member-column and --member-columns exclude each other.');
+    throw new UsageError(
+      `--member-column and --member-columns exclude each other; --member-columns ${flags.memberColumns},${memberColumn} --separator '${separator ?? ';'}' reads lists in all of them.`,
+    );
   if (separator === '') throw new UsageError('--separator is empty, but it takes what stands between two nodes.');
   return {
     tsColumn,

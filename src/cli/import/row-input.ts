@@ -1,13 +1,17 @@
 // What the formats with rows and named columns, CSV and Parquet, have in common once their first rows are known.
 
+import { NodeNames } from './node-names.ts';
 import type { PlannedInput } from './planned-input.ts';
 import { shownEdges } from './planned-input.ts';
 import { rowEdges } from './row-edges.ts';
 import { BUILT_IN, planRows, type RowFlags, type RowPlan, type Sample } from './row-plan.ts';
+import { listMark } from './separators.ts';
 import type { TableColumn } from './target.ts';
 import { TIME_TEXTS } from './times.ts';
 
-export type PlannedRows = Pick<PlannedInput, 'columns' | 'named' | 'notes' | 'firstEdges'> & { readonly rows: RowPlan };
+export type PlannedRows = Pick<PlannedInput, 'columns' | 'named' | 'notes' | 'warnings' | 'firstEdges'> & {
+  readonly rows: RowPlan;
+};
 
 export function plannedRows(sample: Sample, flags: RowFlags, known: readonly TableColumn[]): PlannedRows {
   const rows = planRows(sample, flags, known);
@@ -17,11 +21,21 @@ export function plannedRows(sample: Sample, flags: RowFlags, known: readonly Tab
     columns: columns.map(({ name, type }) => ({ name, type })),
     named: rows.members.named,
     notes: [...notesOf(rows), lookedText(sample)],
-    firstEdges: (names) => {
-      const edgeOf = rowEdges(rows, names);
-      return shownEdges(sample.rows, (row) => JSON.stringify(edgeOf(row)));
-    },
+    warnings: listWarnings(sample, rows),
+    firstEdges: () => firstEdges(sample, rows),
   };
+}
+
+/** With the names of nodes: their numbers are known no sooner than they are stored. */
+function firstEdges(sample: Sample, rows: RowPlan): string[] {
+  const numbers = rows.members.named ? new NodeNames() : undefined;
+  const edgeOf = rowEdges(rows, numbers);
+  const names = new Map<number, string>();
+  return shownEdges(sample.rows, (row) => {
+    const edge = edgeOf(row);
+    for (const { id, name } of numbers?.take() ?? []) names.set(id, name);
+    return JSON.stringify({ ...edge, members: edge.members.map((node) => names.get(node) ?? node) });
+  });
 }
 
 function lookedText({ rows }: Sample): string {
@@ -31,7 +45,7 @@ function lookedText({ rows }: Sample): string {
 
 function notesOf({ names, time, members, properties, left }: RowPlan): string[] {
   const list =
-    members.separator === undefined ? 'one node in each' : `separated by ${JSON.stringify(members.separator)}`;
+    members.separator === undefined ? 'one node in each cell' : `separated by ${JSON.stringify(members.separator)}`;
   return [
     `time: ${names[time.index]} (${TIME_TEXTS[time.format]})`,
     `members: ${members.indexes.map((index) => names[index]).join(', ')} (${list}; ${members.named ? 'names, which get numbers' : 'integers'})`,
@@ -40,4 +54,17 @@ function notesOf({ names, time, members, properties, left }: RowPlan): string[] 
     ),
     ...(left.length === 0 ? [] : [`not read: ${left.join(', ')}`]),
   ];
+}
+
+/** Lists that nobody said are lists: each would be one node with a long name. */
+function listWarnings({ names, rows }: Sample, { members }: RowPlan): string[] {
+  if (members.separator !== undefined) return [];
+  return members.indexes.flatMap((index) => {
+    const found = listMark(rows.map((row) => row[index]));
+    if (found === undefined) return [];
+    const { mark, count, of } = found;
+    return [
+      `${count} of ${of} cells of ${names[index]} hold "${mark}" between names, and each becomes one node; --separator '${mark}' splits the cells of all member columns.`,
+    ];
+  });
 }

@@ -8,6 +8,7 @@ import { UsageError } from '../world.ts';
 import { cellType, commonType, isNullWord } from './cell-types.ts';
 import { separatorOf } from './separators.ts';
 import type { TableColumn } from './target.ts';
+import { guessTimeColumns, TIME_NAMES } from './time-column.ts';
 import { guessTimeFormat, type TimeFormat } from './times.ts';
 
 /** What the flags say of rows. */
@@ -53,7 +54,6 @@ export interface RowPlan {
   readonly left: readonly string[];
 }
 
-const TIME_NAMES = ['event_ts', 'timestamp', 'ts', 'time', 'datetime', 'date', 'created_at'];
 /** Without a prototype: a column may be called constructor. */
 export const BUILT_IN: Readonly<Record<string, ColumnType>> = {
   __proto__: null as never,
@@ -68,12 +68,11 @@ const LONGEST_NAME = 64;
 export function planRows(sample: Sample, flags: RowFlags, known: readonly TableColumn[]): RowPlan {
   const { names } = sample;
   const cells = (index: number) => sample.rows.map((row) => row[index] ?? null);
-  const timeIndex = timeColumn(names, flags);
+  const timeIndex = timeColumn(sample, flags);
   const indexes = memberColumns(names, flags);
   const separator =
-    flags.memberColumns === undefined
-      ? (flags.separator ?? separatorOf(indexes.flatMap(cells), flags.usualSeparator ?? ';'))
-      : undefined;
+    flags.separator ??
+    (flags.memberColumns === undefined ? separatorOf(indexes.flatMap(cells), flags.usualSeparator ?? ';') : undefined);
   const used = new Set([timeIndex, ...indexes]);
   const properties: PropertyColumn[] = [];
   const taken = new Set<string>();
@@ -104,13 +103,17 @@ export function planRows(sample: Sample, flags: RowFlags, known: readonly TableC
   return { names, time: { index: timeIndex, format }, members: { indexes, separator, named }, properties, left };
 }
 
-function timeColumn(names: readonly string[], { tsColumn }: RowFlags): number {
+function timeColumn({ names, rows }: Sample, { tsColumn, tsFormat, memberColumn, memberColumns }: RowFlags): number {
   if (tsColumn !== undefined) return columnIndex(names, tsColumn, '--ts-column');
-  const lower = names.map((name) => name.toLowerCase());
-  const index = TIME_NAMES.map((name) => lower.indexOf(name)).find((at) => at >= 0);
-  if (index !== undefined) return index;
+  const members = [...(memberColumns ?? []), ...(memberColumn === undefined ? [] : [memberColumn])];
+  const guessed = guessTimeColumns({ names, rows, members, format: tsFormat });
+  if (guessed.length === 1) return guessed[0]!;
+  if (guessed.length > 1)
+    throw new UsageError(
+      `Columns ${shown(guessed.map((index) => names[index]!))} could each be the time; name the one that is in --ts-column.`,
+    );
   throw new UsageError(
-    `None of the columns (${shown(names)}) is called event_ts; name the one with the time in --ts-column.`,
+    `None of the columns (${shown(names)}) is called ${TIME_NAMES.join(', ')} and holds times; name the one with the time in --ts-column.`,
   );
 }
 
@@ -120,7 +123,7 @@ function memberColumns(names: readonly string[], { memberColumn, memberColumns: 
   const index = names.findIndex((name) => name.toLowerCase() === 'members');
   if (index >= 0) return [index];
   throw new UsageError(
-    `None of the columns (${shown(names)}) is called members; name those with one node each in --member-columns a,b, or the one with a list in --member-column.`,
+    `None of the columns (${shown(names)}) is called members; name those with the nodes in --member-columns a,b, or the one with a list in --member-column.`,
   );
 }
 

@@ -174,7 +174,7 @@ export class ImportRun implements Intake {
 export function stopText(stop: Stop): string {
   switch (stop.why) {
     case 'bad_line':
-      return `line ${stop.line} of ${stop.file}: ${stop.reason} Stopped there; the lines before it are inserted. --on-error skip sets bad lines aside and goes on.`;
+      return `line ${stop.line} of ${stop.file}: ${stop.reason} Stopped there; the lines before it are inserted.`;
     case 'interrupt':
       return 'interrupted; what was inserted so far stays.';
     case 'failure':

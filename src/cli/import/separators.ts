@@ -1,6 +1,10 @@
 // What stands between the nodes of a list in one cell, where nobody says it.
 
 const CANDIDATES = [';', ',', '|', ' '];
+/** Marks that hardly a name holds. */
+const LIST_MARKS = [';', '|'] as const;
+/** One cell in so many may hold a mark by chance. */
+const LISTS_IN = 10;
 
 /** `usual`: where no cell shows another one. Names may hold commas and spaces: those count between numbers alone. */
 export function separatorOf(cells: readonly unknown[], usual: string): string {
@@ -11,6 +15,22 @@ export function separatorOf(cells: readonly unknown[], usual: string): string {
   );
   if (between !== undefined) return between;
   return texts.some((text) => text.includes('|')) ? '|' : usual;
+}
+
+/** The mark that stands between names in many of these cells, and in how many; undefined: in few of them. */
+export function listMark(cells: readonly unknown[]): { mark: string; count: number; of: number } | undefined {
+  const texts = cells.flatMap((cell) => (typeof cell === 'string' && cell.trim() !== '' ? [cell.trim()] : []));
+  const counts = LIST_MARKS.map((mark) => ({
+    mark,
+    count: texts.filter((text) => isBetween(text, mark)).length,
+    of: texts.length,
+  }));
+  const [most] = counts.sort((a, b) => b.count - a.count);
+  return most !== undefined && most.count > 0 && most.count * LISTS_IN >= texts.length ? most : undefined;
+}
+
+function isBetween(text: string, mark: string): boolean {
+  return text.split(mark).filter((part) => part.trim() !== '').length > 1;
 }
 
 function isNumbers(text: string, mark: string): boolean {
