@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { withNumbers } from '../../src/console/ask/names-in-question.ts';
 import { linesOf, partsOf } from '../../src/console/ask/sentences.ts';
 import { latenciesOf, samplesOf, sampleValue } from '../../src/console/operations/metrics-text.ts';
-import { orderedColumns } from '../../src/console/query/result-grid.tsx';
+import { orderedColumns } from '../../src/console/query/column-order.ts';
 import { ruleText } from '../../src/console/rules/rule-words.ts';
 import { bare, firstWord, isMatch, limitOf, patternsOf, quoted } from '../../src/console/statement-words.ts';
 

@@ -112,7 +112,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('hostile texts in every place', { 
   test('names of nodes, in rows, in the picture, in its list and its panel', async () => {
     await run('MATCH (e:hyperedges) RETURN *');
     await page.getByRole('tab', { name: 'Rows' }).click();
-    await page.getByRole('cell', { name: `${HOSTILE[1]}, ${HOSTILE[2]}`, exact: true }).waitFor();
+    await page.getByRole('cell', { name: `${HOSTILE[1]} · ${HOSTILE[2]}`, exact: true }).waitFor();
     await page.getByRole('tab', { name: 'Graph' }).click();
     await page.locator('.picture .node').nth(20).waitFor();
     await page.getByText('The picture as a list').click();

@@ -67,14 +67,7 @@ export function AskView() {
           <button type="submit" class="primary" disabled={isBusy || tableName.value === '' || question.trim() === ''}>
             {isBusy ? 'Asking ...' : 'Ask'}
           </button>
-          <label>
-            Mode{' '}
-            <select value={mode} onChange={({ currentTarget: { value } }) => setMode(value as Mode)}>
-              <option value="hybrid">hybrid: rules and model</option>
-              <option value="neuro">neuro: model alone</option>
-              <option value="symbolic">symbolic: rules alone</option>
-            </select>
-          </label>
+          <ModeChoice chosen={mode} onChange={setMode} />
           <label class="check">
             <input type="checkbox" checked={isMock} onChange={(event) => setMock(event.currentTarget.checked)} />
             Built-in model, without network
@@ -87,6 +80,19 @@ export function AskView() {
       {answer === undefined && error === undefined && <Hints onChoose={setQuestion} />}
       {answer !== undefined && <Answer key={answer.interaction_id} answer={answer} />}
     </div>
+  );
+}
+
+function ModeChoice({ chosen, onChange }: { chosen: Mode; onChange: (mode: Mode) => void }) {
+  return (
+    <label>
+      Mode{' '}
+      <select value={chosen} onChange={({ currentTarget: { value } }) => onChange(value as Mode)}>
+        <option value="hybrid">hybrid: rules and model</option>
+        <option value="neuro">neuro: model alone</option>
+        <option value="symbolic">symbolic: rules alone</option>
+      </select>
+    </label>
   );
 }
 

@@ -13,14 +13,18 @@ export function decodeFile(bytes: Uint8Array, encoding?: typeof OLD_ENCODING): s
   const [first, second] = bytes;
   if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
   if (first === 0xfe && second === 0xff) return new TextDecoder('utf-16be').decode(bytes);
-  if (bytes.subarray(0, LOOKED_AT).includes(0))
-    throw new Error('It is no text; save it as CSV in UTF-8, or import it with hedgerow import on the command line.');
   if (encoding !== undefined) return new TextDecoder(encoding).decode(bytes);
+  const looked = bytes.subarray(0, LOOKED_AT);
+  const zeros = looked.reduce((count, byte) => count + (byte === 0 ? 1 : 0), 0);
+  // UTF-16 without a mark is valid UTF-8, with every other character a zero.
+  if (zeros * 4 > looked.length) throw new Error(NO_TEXT);
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw new NotUtf8(
-      'It is not written in UTF-8. Files from Windows programs are often written in Windows-1252: read it so, and look whether the names come out right; or save it as CSV UTF-8.',
-    );
+    throw zeros > 0 ? new Error(NO_TEXT) : new NotUtf8(NOT_UTF8);
   }
 }
+
+const NO_TEXT = 'It is no text; save it as CSV in UTF-8, or import it with hedgerow import on the command line.';
+const NOT_UTF8 =
+  'It is not written in UTF-8. Files from Windows programs are often written in Windows-1252: read it so, and look whether the names come out right; or save it as CSV UTF-8.';

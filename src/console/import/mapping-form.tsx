@@ -64,18 +64,7 @@ export function MappingForm({ file, mapping, onChange }: Props) {
           />
           Nodes have names
         </label>
-        {hasNames && (
-          <label class="check">
-            Between names{' '}
-            <select value={separator} onChange={(event) => change({ separator: event.currentTarget.value })}>
-              {SEPARATORS.map(([mark, title]) => (
-                <option key={mark} value={mark}>
-                  {title}
-                </option>
-              ))}
-            </select>
-          </label>
-        )}
+        {hasNames && <SeparatorChoice chosen={separator} onChange={(mark) => change({ separator: mark })} />}
       </ColumnChoice>
       <ColumnChoice
         title="Properties"
@@ -89,6 +78,21 @@ export function MappingForm({ file, mapping, onChange }: Props) {
         onChange={(columns) => change({ propertyColumns: columns })}
       />
     </div>
+  );
+}
+
+function SeparatorChoice({ chosen, onChange }: { chosen: string; onChange: (mark: string) => void }) {
+  return (
+    <label class="check">
+      Between names{' '}
+      <select value={chosen} onChange={(event) => onChange(event.currentTarget.value)}>
+        {SEPARATORS.map(([mark, title]) => (
+          <option key={mark} value={mark}>
+            {title}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }
 
@@ -117,7 +121,7 @@ function TimeChoice({ columns, chosen, onChange, children }: TimeProps) {
 }
 
 const ORDERS = [
-  ['', 'choose: 04.03. can be read in two ways'],
+  ['', 'choose ...'],
   ['day first', 'Day.Month.Year'],
   ['month first', 'Month/Day/Year'],
 ] as const;

@@ -6,10 +6,11 @@ import { type ComponentType, useEffect, useState } from '../preact.ts';
 import { Scrolling } from '../scrolling.tsx';
 import { tableName } from '../state.ts';
 import { isMatch, patternsOf } from '../statement-words.ts';
+import { orderedColumns } from './column-order.ts';
 import { Downloads } from './downloads.tsx';
 import { PlanPanel } from './plan-panel.tsx';
 import { putResult } from './query-state.ts';
-import { Grid, orderedColumns } from './result-grid.tsx';
+import { Grid } from './result-grid.tsx';
 import { RowPages } from './row-pages.tsx';
 import { type Result, reachedLimit } from './run-statement.ts';
 
