@@ -247,9 +247,14 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the walk through the console', { 
     await page.locator('.bars').waitFor();
     expect(await page.locator('.bars tbody tr').count()).toBe(7);
     await look('measure');
+    const result = page.getByRole('region', { name: 'Result of the measure' });
+    expect(await result.locator('.tag-edge').count(), 'of nodes').toBe(0);
+    await page.getByRole('combobox', { name: 'Measure' }).selectOption('edge_size');
+    await page.getByRole('button', { name: 'Compute' }).click();
+    await result.locator('.bars .tag-edge').first().waitFor();
     await page.getByRole('combobox', { name: 'Measure' }).selectOption('temporal_activity');
     await page.getByRole('button', { name: 'Compute' }).click();
-    await page.getByRole('region', { name: 'Result of the measure' }).locator('.plot[data-drawn]').waitFor();
+    await result.locator('.plot[data-drawn]').waitFor();
   });
 
   test('checks a rule while it is written, stores it and proves a fact by stored edges', async () => {

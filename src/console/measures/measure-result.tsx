@@ -43,10 +43,11 @@ export function MeasureResult({ answer, measure }: { answer: MeasureAnswer; meas
   );
 }
 
-/** By the words of its schema; the s-measures say by their definition whether they are about nodes or edges. */
-function idsOf(measure: Measure | undefined, { definition }: MeasureAnswer): Meaning['ids'] {
+/** By the words of its schema; the s-measures, and those of line graphs, say by their definition whether they are about nodes or edges. */
+function idsOf(measure: Measure | undefined, { definition, measure: name }: MeasureAnswer): Meaning['ids'] {
   const { description = '' } = (measure?.result ?? {}) as { description?: string };
-  if (definition === 'nodes' || definition === 'edges') return definition;
+  if (name.startsWith('s_') && (definition === 'nodes' || definition === 'edges')) return definition;
+  if (definition === 'line' || definition === 'latapy_edges') return 'edges';
   if (/by edge id|edge ids/i.test(description)) return 'edges';
   return /by node id|node ids/i.test(description) || measure?.measure === 'modularity' ? 'nodes' : 'numbers';
 }
