@@ -30,7 +30,8 @@ function newest(path) {
   return Math.max(0, ...readdirSync(join(root, path)).map((name) => newest(join(path, name))));
 }
 
-// Knows by itself what it is made of.
+// Knows by itself what it is made of; the first time it takes half a minute.
+if (!existsSync(join(root, 'build/core.wasm'))) process.stderr.write('hedgerow: building the core ...\n');
 build('build:core');
 for (const { name, script, product, sources } of PARTS) {
   const path = join(root, product);

@@ -107,6 +107,15 @@ describe('a table', () => {
     expect(planEdges(file, mapping).edges[0]!.members).toEqual(['Lovelace; Ada', 'Grace']);
   });
 
+  test.each([
+    ['when,caller,callee,minutes,topic\n2024-05-01,Ada,Grace,12,x\n2024-05-02,Ada,Bob,3,y\n', ['caller', 'callee']],
+    ['date,room,attendees,minutes\n2024-05-01,A,Ann; Bob,12\n2024-05-02,B,Cem; Ann; Bob,3\n', ['attendees']],
+    ['date,room,minutes\n2024-05-01,A,12\n2024-05-02,B,3\n', []],
+    ['time,a,b,minutes\n1,7,8,12\n2,8,9,3\n', ['a', 'b']],
+  ])('has members where they look like members, not where amounts stand: %j', (text, members) => {
+    expect(guessMapping(readSource('a.csv', text)).memberColumns).toEqual(members);
+  });
+
   test('takes no property for what an edge has itself', () => {
     const file = readSource('a.csv', 'id,event_ts,members,table,a b,kind\n1,2,3;4,x,y,z\n');
     expect(guessMapping(file).propertyColumns).toEqual(['kind']);

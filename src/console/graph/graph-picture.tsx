@@ -145,8 +145,9 @@ function translation({ x, y }: Point): string {
 }
 
 /** With room for hulls and names; a few nodes are not blown up to the whole frame. */
-function contentOf({ nodes }: Placement): Box {
-  const { left, top, width, height } = boxOf([...nodes.values()]);
+/** The squares of edges may stand outside of all nodes. */
+function contentOf({ nodes, edges }: Placement): Box {
+  const { left, top, width, height } = boxOf([...nodes.values(), ...edges.values()]);
   const [wide, high] = [Math.max(width + 84, 380), Math.max(height + 84, 300)];
   return { left: left - (wide - width) / 2, top: top - (high - height) / 2, width: wide, height: high };
 }

@@ -77,17 +77,28 @@ function guessMembers(file: SourceFile, timeColumn: string): string[] {
   const byName =
     others.find((column) => /^members$/i.test(column)) ?? others.find((column) => /members|nodes/i.test(column));
   if (byName !== undefined) return [byName];
-  const ends = [/^(from|source|src|sender|origin)$/i, /^(to|target|dst|recipient|destination)$/i].map((pattern) =>
-    others.find((column) => pattern.test(column)),
-  );
+  const ends = [
+    /^(from|source|src|sender|origin|caller)$/i,
+    /^(to|target|dst|recipient|receiver|destination|callee)$/i,
+  ].map((pattern) => others.find((column) => pattern.test(column)));
   if (ends.every((column) => column !== undefined)) return ends as string[];
   const lists = others.find((column) => {
     const values = sampleOf(file, column);
-    return values.some((value) => Array.isArray(value) || (typeof value === 'string' && /\S[;|]\S/.test(value)));
+    const isList = (value: unknown) =>
+      Array.isArray(value) || (typeof value === 'string' && /\S\s*[;|]\s*\S/.test(value));
+    return values.filter(isList).length >= Math.max(1, values.length * MANY_CELLS);
   });
   if (lists !== undefined) return [lists];
-  const integers = others.filter((column) => sampleOf(file, column).every(isInteger));
-  return integers.slice(0, 2);
+  // One column of numbers is more often an amount than a node.
+  const integers = others.filter((column) => {
+    const values = sampleOf(file, column);
+    return (
+      values.length > 0 &&
+      values.every(isInteger) &&
+      !/minutes|count|amount|size|year|age|weight|duration/i.test(column)
+    );
+  });
+  return integers.length === 2 ? integers : [];
 }
 
 /** Names may hold a comma, or once a semicolon: a mark that many cells of a column have is one between names. */
