@@ -22,6 +22,8 @@ const OF_HTTP: ReadonlySet<string> = new Set([
   'content-encoding',
   'content-length',
   'content-security-policy',
+  'cross-origin-opener-policy',
+  'cross-origin-resource-policy',
   'content-type',
   'date',
   'keep-alive',
