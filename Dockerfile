@@ -10,7 +10,7 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 # No package of the build needs its install script; better-sqlite3 (benchmarks only) would want a compiler.
 RUN npm install --ignore-scripts --no-audit --no-fund
-COPY asconfig.json tsconfig.json tsconfig.console.json vite.console.config.ts ./
+COPY asconfig.json tsconfig.json ./
 COPY assembly ./assembly
 COPY src ./src
 RUN npm run build

@@ -20,7 +20,7 @@ const PARTS = [
     name: 'the console',
     script: 'build:console',
     product: 'build/console/index.html',
-    sources: ['src/console', 'src/client', 'src/routes', 'src/http', 'tsconfig.console.json', 'vite.console.config.ts'],
+    sources: ['src/console', 'src/client', 'src/routes', 'src/http'],
   },
 ];
 

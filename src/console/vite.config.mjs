@@ -4,12 +4,12 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
 
 export default defineConfig({
-  root: fileURLToPath(new URL('src/console', import.meta.url)),
+  root: fileURLToPath(new URL('.', import.meta.url)),
   base: './',
   publicDir: false,
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
-    outDir: fileURLToPath(new URL('build/console', import.meta.url)),
+    outDir: fileURLToPath(new URL('../../build/console', import.meta.url)),
     emptyOutDir: true,
     // The page stands at /, its files at /console/.
     assetsDir: 'console',
