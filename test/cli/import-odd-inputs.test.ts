@@ -97,13 +97,15 @@ describe('times', () => {
     ['in microseconds', '1714557600123456', 1714557600],
     ['in nanoseconds', '1714557600123456789', 1714557600],
     ['with an exponent', '1.7145576e9', 1714557600],
+    ['with a day that shows that it stands first', '14.03.2024', 1710374400],
+    ['with a day that shows that it stands behind the month', '05/13/2024 10:00', 1715594400],
   ])('%s', async (_name, time, event_ts) => {
     expect((await take(`ts,a,b\n${time},1,2\n`)).rows).toMatchObject([{ event_ts }]);
   });
 
   test.each<[string, string, RegExp]>([
-    ['a date with the month first', '05/13/2024 10:00', /with the month first: --ts-format mdy reads it/],
-    ['a date with the day first', '14.03.2024', /with the day first: --ts-format dmy reads it/],
+    ['a date with the month first after one with the day first', '05/13/2024 10:00,1,2\n14.03.2024', /mdy reads it/],
+    ['a date with the day first after one with the month first', '14.03.2024,1,2\n05/13/2024', /dmy reads it/],
     ['a date that can be read in two ways', '04.03.2024', /--ts-format dmy \(day first\) or mdy \(month first\)/],
     ['a day that is none', '2024-02-30', /takes a time such as/],
     ['a month that is none', '2024-13-01 00:00', /takes a time such as/],

@@ -1,10 +1,10 @@
 // The flags of `hedgerow import` that say how rows become edges, checked.
 
 import type { ColumnType } from '../../engine/types.ts';
+import { TIME_FORMATS, type TimeFormat } from '../../formats/times.ts';
 import { UsageError } from '../world.ts';
 import type { ImportFlags } from './options.ts';
 import type { RowFlags } from './row-plan.ts';
-import { TIME_FORMATS, type TimeFormat } from './times.ts';
 
 const TYPES: readonly ColumnType[] = ['INTEGER', 'REAL', 'TEXT', 'BOOLEAN'];
 

@@ -1,5 +1,6 @@
 // What the formats with rows and named columns, CSV and Parquet, have in common once their first rows are known.
 
+import { TIME_TEXTS } from '../../formats/times.ts';
 import { NodeNames } from './node-names.ts';
 import type { PlannedInput } from './planned-input.ts';
 import { shownEdges } from './planned-input.ts';
@@ -7,7 +8,6 @@ import { rowEdges } from './row-edges.ts';
 import { BUILT_IN, planRows, type RowFlags, type RowPlan, type Sample } from './row-plan.ts';
 import { listMark } from './separators.ts';
 import type { TableColumn } from './target.ts';
-import { TIME_TEXTS } from './times.ts';
 
 export type PlannedRows = Pick<PlannedInput, 'columns' | 'named' | 'notes' | 'warnings' | 'firstEdges'> & {
   readonly rows: RowPlan;

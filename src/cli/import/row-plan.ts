@@ -1,6 +1,7 @@
 // How the columns of a file with rows become edges: which is the time, which are the members, which are properties and of which type.
 
 import type { ColumnType } from '../../engine/types.ts';
+import { guessTimeFormat, type TimeFormat } from '../../formats/times.ts';
 import { IDENTIFIER } from '../../limits.ts';
 import { didYouMean } from '../../suggestions.ts';
 import { printable } from '../table-text.ts';
@@ -9,7 +10,6 @@ import { cellType, commonType, isNullWord } from './cell-types.ts';
 import { separatorOf } from './separators.ts';
 import type { TableColumn } from './target.ts';
 import { guessTimeColumns, TIME_NAMES } from './time-column.ts';
-import { guessTimeFormat, type TimeFormat } from './times.ts';
 
 /** What the flags say of rows. */
 export interface RowFlags {
@@ -92,10 +92,7 @@ export function planRows(sample: Sample, flags: RowFlags, known: readonly TableC
       flags.types.get(name);
     properties.push({ index, name: column, type: given ?? typeOf(sample, index), isGuessed: given === undefined });
   }
-  // The service's own name, and unit: an export with times far in the future is no file of milliseconds.
-  const isOwn = names[timeIndex]!.toLowerCase() === 'event_ts';
-  const guessed = guessTimeFormat(cells(timeIndex));
-  const format = flags.tsFormat ?? (isOwn && guessed !== 'iso' ? 's' : guessed);
+  const format = flags.tsFormat ?? guessTimeFormat(cells(timeIndex), names[timeIndex]);
   const named =
     flags.memberIds === undefined
       ? indexes.some((index) => hasNames(cells(index), separator))

@@ -1,6 +1,6 @@
 // Which column of a file holds the time, where nobody says it.
 
-import { guessTimeFormat, isDayMonth, secondsOf, type TimeFormat } from './times.ts';
+import { dayAndMonth, guessTimeFormat, secondsIn, type TimeFormat } from '../../formats/times.ts';
 
 /** Names that mean a time whatever stands beside them: the first one wins. */
 const CERTAIN_NAMES = ['event_ts', 'timestamp', 'ts', 'time', 'datetime', 'date', 'created_at'];
@@ -46,15 +46,6 @@ export function guessTimeColumns({ names, rows, members, format }: TimeSearch): 
 function holdsTimes(cells: readonly unknown[], given: TimeFormat | undefined): boolean {
   const present = cells.filter((cell) => cell !== null && cell !== undefined && cell !== '');
   const format = given ?? guessTimeFormat(present);
-  const good = present.filter((cell) => isDayMonth(cell) || isReadable(cell, format));
+  const good = present.filter((cell) => dayAndMonth(cell) !== undefined || !Number.isNaN(secondsIn(cell, format)));
   return good.length * 2 >= present.length;
-}
-
-function isReadable(cell: unknown, format: TimeFormat): boolean {
-  try {
-    secondsOf(cell, format, '');
-    return true;
-  } catch {
-    return false;
-  }
 }

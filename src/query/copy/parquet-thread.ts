@@ -2,9 +2,9 @@
 
 import { parentPort } from 'node:worker_threads';
 import type { HedgerowError } from '../../errors.ts';
+import { ParquetEncoder } from '../../formats/parquet-encoder.ts';
 import { nodeFs } from '../../storage/node-fs.ts';
 import { ParquetDecoder } from './parquet-decoder.ts';
-import { ParquetEncoder } from './parquet-encoder.ts';
 import type { ThreadAnswer, ThreadWork } from './parquet-remote.ts';
 
 const port = parentPort!;

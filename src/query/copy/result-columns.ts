@@ -1,21 +1,16 @@
-// The columns of a result as files have them: names with types.
+// The columns of a result as files have them, from what its expressions are.
 
+import type { CellType, ColumnType, ResultColumn } from '../../formats/columns.ts';
 import type { BoundExpression, BoundMatch, ValueType } from '../binder/bound.ts';
 import { itemTypeOf } from '../binder/expressions.ts';
 
-export type CellType = 'integer' | 'real' | 'text' | 'boolean';
-
-export interface ResultColumn {
-  readonly name: string;
-  /** `json`: row objects, and lists of anything but single values of one type. */
-  readonly type: CellType | { readonly listOf: CellType } | 'json';
-}
+export type { ResultColumn } from '../../formats/columns.ts';
 
 export function resultColumns(match: BoundMatch): ResultColumn[] {
   return match.items.map(({ name, expression }) => ({ name, type: typeOf(expression, match) }));
 }
 
-function typeOf(expression: BoundExpression, match: BoundMatch): ResultColumn['type'] {
+function typeOf(expression: BoundExpression, match: BoundMatch): ColumnType {
   const { type } = expression;
   if (type === 'row') return 'json';
   if (type !== 'list') return cellType(type) ?? 'text';

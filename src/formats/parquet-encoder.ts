@@ -1,9 +1,7 @@
-// Encodes rows as a Parquet file, a row group at a time. The only file that knows hyparquet-writer.
+// Encodes rows as a Parquet file, a row group at a time, for the service, the command and the console. The only file that knows hyparquet-writer.
 
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
-import type { Value } from '../binder/bound.ts';
-import type { ParquetSink } from './parquet-port.ts';
-import type { CellType, ResultColumn } from './result-columns.ts';
+import type { CellType, ColumnType, ResultColumn } from './columns.ts';
 
 /** Rows of a row group, fewer when their texts are long. */
 const GROUP_ROWS = 8192;
@@ -12,7 +10,7 @@ const GROUP_CHARACTERS = 2 ** 22;
 type Schema = ConstructorParameters<typeof ParquetWriter>[0]['schema'];
 type Element = Schema[number];
 
-export class ParquetEncoder implements ParquetSink {
+export class ParquetEncoder {
   readonly #columns: readonly ResultColumn[];
   readonly #bytes = new ByteWriter();
   readonly #writer: ParquetWriter;
@@ -24,7 +22,7 @@ export class ParquetEncoder implements ParquetSink {
     this.#group = new RowGroup(columns);
   }
 
-  async add(columns: readonly (readonly Value[])[]): Promise<Uint8Array> {
+  async add(columns: readonly (readonly unknown[])[]): Promise<Uint8Array<ArrayBuffer>> {
     this.#group.add(columns);
     if (this.#group.full) this.#writeGroup();
     return this.#taken();
@@ -37,7 +35,7 @@ export class ParquetEncoder implements ParquetSink {
     this.#group = new RowGroup(this.#columns);
   }
 
-  async end(): Promise<Uint8Array> {
+  async end(): Promise<Uint8Array<ArrayBuffer>> {
     if (this.#group.rows > 0) this.#writeGroup();
     void this.#writer.finish();
     return this.#taken();
@@ -56,7 +54,7 @@ export class ParquetEncoder implements ParquetSink {
 
 class RowGroup {
   readonly data: { name: string; data: unknown[] }[];
-  readonly #types: readonly ResultColumn['type'][];
+  readonly #types: readonly ColumnType[];
   rows = 0;
   #characters = 0;
 
@@ -69,7 +67,7 @@ class RowGroup {
     return this.rows >= GROUP_ROWS || this.#characters >= GROUP_CHARACTERS;
   }
 
-  add(columns: readonly (readonly Value[])[]): void {
+  add(columns: readonly (readonly unknown[])[]): void {
     for (const [place, values] of columns.entries()) {
       const { data } = this.data[place]!;
       const type = this.#types[place]!;
@@ -83,12 +81,12 @@ class RowGroup {
   }
 }
 
-function parquetValue(value: Value, type: ResultColumn['type']): unknown {
+function parquetValue(value: unknown, type: ColumnType): unknown {
   if (value === null) return null;
   if (type === 'integer') return BigInt(value as number);
   if (type === 'json') return JSON.stringify(value);
   if (typeof type === 'string') return value;
-  return (value as readonly Value[]).map((item) => parquetValue(item, type.listOf));
+  return (value as readonly unknown[]).map((item) => parquetValue(item, type.listOf));
 }
 
 function schemaOf(columns: readonly ResultColumn[]): Schema {

@@ -1,0 +1,11 @@
+// The columns of a result as files have them: names with types.
+
+export type CellType = 'integer' | 'real' | 'text' | 'boolean';
+
+/** `json`: row objects, and lists of anything but single values of one type. */
+export type ColumnType = CellType | { readonly listOf: CellType } | 'json';
+
+export interface ResultColumn {
+  readonly name: string;
+  readonly type: ColumnType;
+}
