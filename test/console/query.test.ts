@@ -211,6 +211,30 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('statements in the console', { tim
     await other.close();
   });
 
+  test('an import goes on where it stopped, and writes nothing twice, though an answer was lost', async () => {
+    const lost = { status: 500, json: { code: 'internal', detail: 'The answer was lost.' } };
+    let requests = 0;
+    await page.route(/hyperedges\?table=again$/, async (route) => {
+      requests += 1;
+      if (requests !== 2) return route.continue();
+      await route.fetch();
+      return route.fulfill(lost);
+    });
+    await page.getByRole('link', { name: 'Import', exact: true }).click();
+    const buffer = Buffer.from(madeEdges(2500));
+    await page.locator('input[type=file]').setInputFiles({ name: 'again.ndjson', mimeType: 'text/plain', buffer });
+    await page.getByRole('button', { name: 'Import 2,500 edges' }).click();
+    await page.getByText('The answer was lost.').waitFor();
+    await page.getByRole('button', { name: 'Import the other 500 edges' }).click();
+    const done = page.getByRole('button', { name: 'Imported 2,500 edges' });
+    await done.waitFor();
+    expect(await done.isDisabled()).toBe(true);
+    await page.getByRole('button', { name: 'again 2,500 edges' }).waitFor();
+    expect(requests).toBe(3);
+    await page.getByLabel('Into table').fill('other');
+    expect(await page.getByRole('button', { name: 'Import 2,500 edges' }).isEnabled()).toBe(true);
+  });
+
   test('the page has not complained', () => {
     expect(complaints).toEqual([]);
   });

@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { csvRows } from '../../src/console/import/csv.ts';
+import { csvRows, separatorOf } from '../../src/console/import/csv.ts';
 import { decodeFile, NotUtf8 } from '../../src/console/import/decode-file.ts';
 import { guessMapping, guessSeparator, newColumns, planEdges } from '../../src/console/import/edge-plan.ts';
 import { EXAMPLE } from '../../src/console/import/example.ts';
 import { NodeNumbers } from '../../src/console/import/node-numbers.ts';
 import { readSource } from '../../src/console/import/read-file.ts';
-import { guessOrder, secondsOf, unitOf } from '../../src/console/import/times.ts';
+import { secondsOf } from '../../src/console/import/times.ts';
 import { csvLine } from '../../src/console/query/csv-line.ts';
+import { guessTimeFormat, type TimeFormat } from '../../src/formats/times.ts';
 
 describe('a file of lines', () => {
   test('becomes edges, with what each row has besides', () => {
@@ -17,6 +18,7 @@ describe('a file of lines', () => {
     const mapping = guessMapping(file);
     expect(mapping).toEqual({
       timeColumn: 'event_ts',
+      timeFormat: 's',
       memberColumns: ['members'],
       separator: ';',
       hasNames: false,
@@ -143,13 +145,52 @@ test('names get numbers behind those that are known, and each is told once', () 
   expect(numbers.take()).toEqual([]);
 });
 
-test('CSV is read as it is written', () => {
-  const rows = [
-    ['a', 'b,c', 'd"e'],
-    ['', 'two\nlines', 'x'],
-  ];
-  expect(csvRows(rows.map(csvLine).join(''), ',')).toEqual(rows);
-  expect(csvRows('a,b\n1,\n"open', ',')).toEqual([['a', 'b'], ['1', ''], ['open']]);
+describe('CSV', () => {
+  const cellsOf = (text: string) => csvRows(text, ',').map(({ cells }) => cells);
+
+  test('is read as it is written', () => {
+    const rows = [
+      ['a', 'b,c', 'd"e'],
+      ['', 'two\nlines', 'x'],
+      ['1\r\n2', '', ''],
+    ];
+    expect(cellsOf(rows.map(csvLine).join(''))).toEqual(rows);
+  });
+
+  test.each([
+    ['of a byte order mark', '\ufeff"a",b\n1,2'],
+    ['of lines that end in two ways', 'a,b\r\n1,2\n'],
+    ['of lines that end as long ago', 'a,b\r1,2\r'],
+    ['of empty lines', '\r\na,b\r\n\r\n"1",2\r\n\r\n'],
+  ])('%s has the same cells', (_name, text) => {
+    expect(cellsOf(text)).toEqual([
+      ['a', 'b'],
+      ['1', '2'],
+    ]);
+  });
+
+  test.each([
+    ['"a;b";c,d;e', ';'],
+    ['a\tb c\n1,2,3\t4', '\t'],
+    ['a|b\n', '|'],
+    ['a', ','],
+  ])('%j is cut at %j', (text, separator) => {
+    expect(separatorOf(text)).toBe(separator);
+  });
+
+  test.each([
+    ['a,b\n1,2\n3,"open\n5,6\n', '2 opens a quote in line 3 of the file that is never closed'],
+    ['a,b\r\n"1\r\n1",2\r\n3,"x"y\r\n5,6', '2 has a quote inside a quoted cell in line 4 of the file; there each'],
+  ])('a fault in quotes is told with its line, and costs no other line: %j', (text, fault) => {
+    const { rows, numbers, rejected } = readSource('a.csv', text);
+    expect(rejected.map(({ row, reason }) => `${row} ${reason}`)).toEqual([expect.stringContaining(fault)]);
+    expect([numbers, rows.at(-1)]).toEqual([[1, 3], { a: '5', b: '6' }]);
+  });
+
+  test('with a fault in its header or in many lines is none', () => {
+    expect(() => readSource('a.csv', '"a"b,c\n1,2\n')).toThrow('The header has a quote inside');
+    expect(() => readSource('a.csv', `a,b\n${'1,"x" y\n'.repeat(500)}`)).toThrow(/More than 20 rows .* line 22 /);
+  });
 });
 
 test('CSV holds no formula', () => {
@@ -164,43 +205,45 @@ test.each([
   ['1970-01-01T01:00:00+01:00', 0],
   ['1700000000123', 1_700_000_000],
 ])('time %s is second %i', (text, seconds) => {
-  expect(secondsOf(text, { unit: unitOf([text]), order: undefined })).toBe(seconds);
+  expect(secondsOf(text, guessTimeFormat([text]))).toBe(seconds);
 });
 
 describe('dates whose day and month can be read in two ways', () => {
-  const planOf = (dates: string[], order?: 'day first' | 'month first') => {
+  const planOf = (dates: string[], format?: TimeFormat) => {
     const file = readSource('a.csv', `when,members\n${dates.map((date) => `${date},1\n`).join('')}`);
     const guessed = guessMapping(file);
-    const plan = planEdges(file, { ...guessed, dayOrder: order ?? guessed.dayOrder });
+    const plan = planEdges(file, { ...guessed, timeFormat: format ?? guessed.timeFormat });
     const times = plan.edges.map(({ event_ts }) => new Date(event_ts * 1000).toISOString().slice(0, 16));
-    return { order: guessed.dayOrder, times, reasons: plan.rejected.map(({ row, reason }) => `${row} ${reason}`) };
+    return { format: guessed.timeFormat, times, reasons: plan.rejected.map(({ row, reason }) => `${row} ${reason}`) };
   };
 
   test('are refused until their order is chosen, and then read exactly', () => {
-    const dates = ['3/4/2024', '12/11/2024 9:05 PM'];
+    const dates = ['3.4.2024', '12/11/2024 9:05 PM'];
     expect(planOf(dates)).toEqual({
-      order: undefined,
+      format: 'iso',
       times: [],
       reasons: [
-        '1 says "3/4/2024", whose day and month can be read in two ways; choose their order beside the time',
+        '1 says "3.4.2024", whose day and month can be read in two ways; choose their order beside the time',
         '2 says "12/11/2024 9:05 PM", whose day and month can be read in two ways; choose their order beside the time',
       ],
     });
-    expect(planOf(dates, 'day first').times).toEqual(['2024-04-03T00:00', '2024-11-12T21:05']);
-    expect(planOf(dates, 'month first').times).toEqual(['2024-03-04T00:00', '2024-12-11T21:05']);
+    expect(planOf(dates, 'dmy').times).toEqual(['2024-04-03T00:00', '2024-11-12T21:05']);
+    expect(planOf(dates, 'mdy').times).toEqual(['2024-03-04T00:00', '2024-12-11T21:05']);
   });
 
-  test('tell their order by a day above 12, or by points', () => {
+  test('tell their order by a day above 12', () => {
     expect(planOf(['04.03.2024 10:15', '14.03.2024']).times).toEqual(['2024-03-04T10:15', '2024-03-14T00:00']);
-    expect(planOf(['3/4/2024', '3/14/2024']).times).toEqual(['2024-03-04T00:00', '2024-03-14T00:00']);
-    expect(guessOrder(['3/14/2024', '14/3/2024', '2024-01-01'])).toBe(undefined);
+    expect(planOf(['3/4/2024', '3/14/2024', '2024-05-01']).times).toEqual([
+      '2024-03-04T00:00',
+      '2024-03-14T00:00',
+      '2024-05-01T00:00',
+    ]);
+    expect(guessTimeFormat(['3/14/2024', '14/3/2024', '2024-01-01'])).toBe('iso');
   });
 
   test('are no times when the calendar has no such day', () => {
-    expect(
-      planOf(['31.02.2024', '04.13.2024', '04.03.24', '01.01.2024 24:00', '01.01.2024'], 'day first').reasons,
-    ).toEqual(
-      ['31.02.2024', '04.13.2024', '04.03.24', '01.01.2024 24:00'].map(
+    expect(planOf(['31.02.2024', '04.13.2024', '04.03.24', '01.01.2024 25:00', '01.01.2024'], 'dmy').reasons).toEqual(
+      ['31.02.2024', '04.13.2024', '04.03.24', '01.01.2024 25:00'].map(
         (date, at) => `${at + 1} says "${date}", which is no time of the calendar with the day first`,
       ),
     );
@@ -208,12 +251,17 @@ describe('dates whose day and month can be read in two ways', () => {
 });
 
 test.each(['March 4, 2024', '2024-02-30', '2024', '10:15'])('%s is no time', (text) => {
-  expect(() => secondsOf(text, { unit: undefined, order: 'day first' })).toThrow('ISO 8601');
+  expect(() => secondsOf(text, 'dmy')).toThrow('ISO 8601');
+});
+
+test('what is no number among numbers is none of their times', () => {
+  expect(() => secondsOf('never', 'ms')).toThrow('but the other times are milliseconds since 1970');
 });
 
 test('numbers of one column are of one unit', () => {
   const units = [['5'], ['1e11', 2e12], ['1700000000123'], ['1700000000123456'], [1.7e18], ['x', 'y', '1'], []];
-  expect(units.map(unitOf)).toEqual(['s', 's', 'ms', 'us', 'ns', undefined, undefined]);
+  expect(units.map((cells) => guessTimeFormat(cells))).toEqual(['s', 's', 'ms', 'us', 'ns', 'iso', 's']);
+  expect(guessTimeFormat(['1700000000123'], 'Event_ts')).toBe('s');
 });
 
 describe('columns of members', () => {

@@ -1,54 +1,75 @@
-// Reads CSV (RFC 4180) of a small file: rows of fields, quotes resolved.
+// Cuts the text of a CSV file into rows of cells, and says which lines have a fault in their quotes. The only file that knows papaparse.
 
-/** The separator that stands most often in the first line. */
-export function separatorOf(text: string): string {
-  const line = text.slice(0, Math.max(0, text.indexOf('\n'))) || text;
-  const counted = [',', ';', '\t', '|'].map((mark) => ({ mark, count: line.split(mark).length }));
-  return counted.reduce((best, item) => (item.count > best.count ? item : best)).mark;
+import Papa, { type ParseError } from 'papaparse';
+
+export interface CsvRow {
+  /** Of a line with a fault: the line. */
+  readonly cells: readonly string[];
+  /** What is wrong with its quotes, as the end of a sentence on the row. */
+  readonly fault: string | undefined;
 }
 
-/** Empty lines are left out. */
-export function csvRows(text: string, separator: string): string[][] {
-  const rows: string[][] = [];
-  let row: string[] = [];
-  let at = text.startsWith('\ufeff') ? 1 : 0;
-  while (at < text.length) {
-    const field = text[at] === '"' ? quotedField(text, at) : plainField(text, at, separator);
-    row.push(field.value);
-    at = field.end;
-    if (text[at] === separator) {
-      at += 1;
-      if (at >= text.length || text[at] === '\n' || text[at] === '\r') row.push('');
-      else continue;
-    }
-    if (text[at] === '\r') at += 1;
-    if (text[at] === '\n') at += 1;
-    if (row.length > 1 || row[0] !== '') rows.push(row);
-    row = [];
+const SEPARATORS = [',', ';', '\t', '|'];
+/** A header is shorter. */
+const HEAD_LENGTH = 2 ** 16;
+/** With more faults than this a file is no CSV. */
+const MOST_FAULTS = 20;
+
+/** The separator that cuts the first line into most cells. */
+export function separatorOf(text: string): string {
+  const head = text.slice(0, HEAD_LENGTH);
+  const counts = SEPARATORS.map((delimiter) => {
+    const { data } = Papa.parse<string[]>(head, { delimiter, newline: lineEndOf(head), preview: 1 });
+    return data[0]?.length ?? 0;
+  });
+  return SEPARATORS[counts.indexOf(Math.max(...counts))]!;
+}
+
+/** Empty lines are left out. Behind a line with a fault it goes on with the next one. Throws an Error where there are many of them. */
+export function csvRows(text: string, separator: string): CsvRow[] {
+  const rows: CsvRow[] = [];
+  const lineEnd = lineEndOf(text);
+  // A byte order mark is none of a cell's.
+  let start = text.startsWith('\ufeff') ? 1 : 0;
+  for (let faults = 0; start < text.length; faults += 1) {
+    const error = addRows(rows, text.slice(start), separator, lineEnd);
+    if (error === undefined) break;
+    const at = start + (error.index ?? 0);
+    const fault = faultText(error, text.slice(0, at).split(lineEnd).length);
+    if (faults === MOST_FAULTS)
+      throw new Error(`More than ${MOST_FAULTS} rows have a fault in their quotes. The last one ${fault}.`);
+    const first = text.lastIndexOf(lineEnd, at - 1) + 1;
+    const next = text.indexOf(lineEnd, at);
+    start = next < 0 ? text.length : next + 1;
+    rows.push({ cells: [text.slice(first, start).trimEnd()], fault });
   }
   return rows;
 }
 
-interface Field {
-  readonly value: string;
-  readonly end: number;
+/** Lines of one file may end in both of the usual ways. */
+function lineEndOf(text: string): '\n' | '\r' {
+  return text.includes('\n') ? '\n' : '\r';
 }
 
-function plainField(text: string, start: number, separator: string): Field {
-  let end = start;
-  while (end < text.length && text[end] !== separator && text[end] !== '\n' && text[end] !== '\r') end += 1;
-  return { value: text.slice(start, end), end };
+/** Adds the rows up to a fault, which it gives. */
+function addRows(rows: CsvRow[], text: string, delimiter: string, newline: '\n' | '\r'): ParseError | undefined {
+  let found: ParseError | undefined;
+  Papa.parse<string[]>(text, {
+    delimiter,
+    newline,
+    step: ({ data: cells, errors }, parser) => {
+      [found] = errors;
+      if (found !== undefined) return parser.abort();
+      const last = cells.length - 1;
+      if (cells[last]!.endsWith('\r')) cells[last] = cells[last]!.slice(0, -1);
+      if (last > 0 || cells[0] !== '') rows.push({ cells, fault: undefined });
+    },
+  });
+  return found;
 }
 
-function quotedField(text: string, start: number): Field {
-  let value = '';
-  let at = start + 1;
-  for (;;) {
-    const quote = text.indexOf('"', at);
-    if (quote < 0) return { value: value + text.slice(at), end: text.length };
-    value += text.slice(at, quote);
-    if (text[quote + 1] !== '"') return { value, end: quote + 1 };
-    value += '"';
-    at = quote + 2;
-  }
+function faultText({ code }: ParseError, line: number): string {
+  return code === 'MissingQuotes'
+    ? `opens a quote in line ${line} of the file that is never closed`
+    : `has a quote inside a quoted cell in line ${line} of the file; there each quote is written twice`;
 }

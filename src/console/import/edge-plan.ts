@@ -1,14 +1,14 @@
 // How the rows of a file become edges: a plan that can be looked at before anything is written.
 
+import { guessTimeFormat, type TimeFormat } from '../../formats/times.ts';
 import { BUILT_IN_COLUMNS } from '../statement-words.ts';
 import type { Reject, SourceFile, SourceRow } from './read-file.ts';
-import { type DayOrder, guessOrder, secondsOf, type TimeReading, unitOf } from './times.ts';
+import { secondsOf } from './times.ts';
 
 /** Which columns make an edge. */
 export interface Mapping {
   readonly timeColumn: string;
-  /** Of dates such as 04.03.2024. */
-  readonly dayOrder: DayOrder;
+  readonly timeFormat: TimeFormat;
   /** Each holds one node or a list of them. */
   readonly memberColumns: readonly string[];
   /** Between the nodes of a list, in all of these columns; empty: each cell is one node. */
@@ -59,8 +59,8 @@ export function guessMapping(file: SourceFile): Mapping {
   const others = columns.filter((column) => column !== timeColumn && column.toLowerCase() !== 'id');
   const propertyColumns = others.filter((column) => !memberColumns.includes(column) && canBeProperty(column));
   const separator = guessSeparator(file, memberColumns);
-  const dayOrder = guessOrder(cellsOf(file, timeColumn));
-  const mapping = { timeColumn, dayOrder, memberColumns, separator, hasNames: false, propertyColumns };
+  const timeFormat = guessTimeFormat(cellsOf(file, timeColumn), timeColumn);
+  const mapping = { timeColumn, timeFormat, memberColumns, separator, hasNames: false, propertyColumns };
   return { ...mapping, hasNames: looksNamed(file, mapping) };
 }
 
@@ -155,12 +155,11 @@ function partsOf(value: unknown, separator: string): unknown[] {
 
 export function planEdges(file: SourceFile, mapping: Mapping): EdgePlan {
   const types = new Map(mapping.propertyColumns.map((column) => [column, typeOf(column, file.rows)]));
-  const times = { unit: unitOf(cellsOf(file, mapping.timeColumn)), order: mapping.dayOrder };
   const edges: PlannedEdge[] = [];
   const rejected: Reject[] = [...file.rejected];
   for (const [index, row] of file.rows.entries()) {
     try {
-      edges.push(edgeOf(row, mapping, types, times));
+      edges.push(edgeOf(row, mapping, types));
     } catch (error) {
       rejected.push({ row: file.numbers[index]!, reason: (error as Error).message, source: row });
     }
@@ -196,13 +195,8 @@ function isMissing(value: unknown): boolean {
   return value === undefined || value === null || value === '';
 }
 
-function edgeOf(
-  row: SourceRow,
-  mapping: Mapping,
-  types: ReadonlyMap<string, ColumnType>,
-  times: TimeReading,
-): PlannedEdge {
-  const event_ts = secondsOf(row[mapping.timeColumn], times);
+function edgeOf(row: SourceRow, mapping: Mapping, types: ReadonlyMap<string, ColumnType>): PlannedEdge {
+  const event_ts = secondsOf(row[mapping.timeColumn], mapping.timeFormat);
   const members = membersOf(row, mapping);
   if (members.length === 0) throw new Error('has no members');
   const properties = Object.create(null) as Record<string, unknown>;

@@ -3,6 +3,7 @@
 import { Failure } from '../failure.tsx';
 import { bytesText } from '../format.ts';
 import { useState } from '../preact.ts';
+import '../style/views.css';
 import { decodeFile, NotUtf8, OLD_ENCODING } from './decode-file.ts';
 import { EXAMPLE, EXAMPLE_NAME } from './example.ts';
 import { PlanPanel } from './plan-panel.tsx';

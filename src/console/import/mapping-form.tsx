@@ -1,9 +1,10 @@
 // Which columns of a file are the time, the members and the properties of an edge.
 
+import { guessTimeFormat, type TimeFormat } from '../../formats/times.ts';
 import type { ComponentChildren } from '../preact.ts';
 import { canBeProperty, cellsOf, guessSeparator, looksNamed, type Mapping } from './edge-plan.ts';
 import type { SourceFile } from './read-file.ts';
-import { type DayOrder, guessOrder, needsOrder } from './times.ts';
+import { needsOrder } from './times.ts';
 
 interface Props {
   readonly file: SourceFile;
@@ -20,7 +21,7 @@ const SEPARATORS = [
 ] as const;
 
 export function MappingForm({ file, mapping, onChange }: Props) {
-  const { timeColumn, dayOrder, memberColumns, propertyColumns, separator, hasNames } = mapping;
+  const { timeColumn, timeFormat, memberColumns, propertyColumns, separator, hasNames } = mapping;
   const change = (changed: Partial<Mapping>) => onChange({ ...mapping, ...changed });
   const setMembers = (columns: readonly string[]) => {
     // One that a person has chosen stays.
@@ -35,7 +36,7 @@ export function MappingForm({ file, mapping, onChange }: Props) {
   const setTime = (column: string) =>
     change({
       timeColumn: column,
-      dayOrder: guessOrder(cellsOf(file, column)),
+      timeFormat: guessTimeFormat(cellsOf(file, column), column),
       memberColumns: memberColumns.filter((other) => other !== column),
       propertyColumns: propertyColumns.filter((other) => other !== column),
     });
@@ -45,8 +46,8 @@ export function MappingForm({ file, mapping, onChange }: Props) {
   return (
     <div class="form">
       <TimeChoice columns={file.columns} chosen={timeColumn} onChange={setTime}>
-        {needsOrder(cellsOf(file, timeColumn)) && (
-          <OrderChoice chosen={dayOrder} onChange={(order) => change({ dayOrder: order })} />
+        {needsOrder(cellsOf(file, timeColumn), timeFormat) && (
+          <OrderChoice chosen={timeFormat} onChange={(format) => change({ timeFormat: format })} />
         )}
       </TimeChoice>
       <ColumnChoice
@@ -120,22 +121,19 @@ function TimeChoice({ columns, chosen, onChange, children }: TimeProps) {
   );
 }
 
-const ORDERS = [
-  ['', 'choose ...'],
-  ['day first', 'Day.Month.Year'],
-  ['month first', 'Month/Day/Year'],
-] as const;
+const ORDERS: readonly (readonly [TimeFormat, string])[] = [
+  ['iso', 'choose ...'],
+  ['dmy', 'Day.Month.Year'],
+  ['mdy', 'Month/Day/Year'],
+];
 
-function OrderChoice({ chosen, onChange }: { chosen: DayOrder; onChange: (order: DayOrder) => void }) {
+function OrderChoice({ chosen, onChange }: { chosen: TimeFormat; onChange: (format: TimeFormat) => void }) {
   return (
     <label class="check">
       Dates are{' '}
-      <select
-        value={chosen ?? ''}
-        onChange={({ currentTarget: { value } }) => onChange(value === '' ? undefined : (value as DayOrder))}
-      >
-        {ORDERS.map(([order, title]) => (
-          <option key={order} value={order}>
+      <select value={chosen} onChange={(event) => onChange(event.currentTarget.value as TimeFormat)}>
+        {ORDERS.map(([format, title]) => (
+          <option key={format} value={format}>
             {title}
           </option>
         ))}

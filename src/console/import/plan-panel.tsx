@@ -3,46 +3,44 @@
 import { Empty, Failure } from '../failure.tsx';
 import { cellText, countText, timeText } from '../format.ts';
 import { BETWEEN_MEMBERS, NODES_SUFFIX } from '../node-names.ts';
-import { useMemo, useRef, useState } from '../preact.ts';
+import { useMemo, useState } from '../preact.ts';
 import { Scrolling } from '../scrolling.tsx';
 import { chooseTable, openView, tableName, tables, wantedStatement } from '../state.ts';
 import { quoted } from '../statement-words.ts';
 import { type EdgePlan, guessMapping, type Mapping, newColumns, planEdges } from './edge-plan.ts';
+import { type CourseState, useCourse } from './import-course.ts';
 import { MappingForm } from './mapping-form.tsx';
 import type { Reject, SourceFile } from './read-file.ts';
 import { saveRejects } from './save-rejects.ts';
-import { type Progress, suggestedBucket, type Target, writeEdges } from './write-edges.ts';
+import { type Progress, suggestedBucket, type Target } from './write-edges.ts';
 
 const PREVIEWED = 6;
 
 export function PlanPanel({ name, file }: { name: string; file: SourceFile }) {
   const [mapping, setMapping] = useState(() => guessMapping(file));
   const [targetName, setTargetName] = useState(() => nameFor(name));
-  const [state, setState] = useState<'planned' | 'writing' | 'done' | 'stopped'>('planned');
-  const [progress, setProgress] = useState<Progress | undefined>(undefined);
-  const [error, setError] = useState<unknown>(undefined);
-  const leaving = useRef<AbortController | undefined>(undefined);
   const plan = useMemo(() => planEdges(file, mapping), [file, mapping]);
   const columns = useMemo(() => newColumns(file, mapping), [file, mapping]);
   const target = targetOf(targetName.trim(), plan, columns, mapping.hasNames);
-  const write = async () => {
-    setState('writing');
-    setError(undefined);
-    leaving.current = new AbortController();
-    try {
-      await writeEdges(plan.edges, target, leaving.current.signal, setProgress);
-      setState(leaving.current.signal.aborted ? 'stopped' : 'done');
-      chooseTable(tables.value.find((table) => isNamed(table, target.name))?.name ?? target.name);
-    } catch (failed) {
-      setState('stopped');
-      setError(failed);
-    }
-  };
+  const course = useCourse(plan.edges, target, (table) =>
+    chooseTable(tables.value.find((known) => isNamed(known, table))?.name ?? table),
+  );
+  const { state, progress } = course;
   const isBusy = state === 'writing';
+  const changeMapping = (changed: Mapping) => {
+    setMapping(changed);
+    course.planAnew();
+  };
+  const changeTarget = (changed: string) => {
+    setTargetName(changed);
+    course.planAnew();
+  };
   return (
     <section class="panel" aria-label="Plan">
       <h2>{name}</h2>
-      <MappingForm file={file} mapping={mapping} onChange={setMapping} />
+      <fieldset class="field" disabled={isBusy}>
+        <MappingForm file={file} mapping={mapping} onChange={changeMapping} />
+      </fieldset>
       <Outcome plan={plan} mapping={mapping} rowCount={file.rows.length} name={name} />
       <div class="bar">
         <label>
@@ -53,27 +51,24 @@ export function PlanPanel({ name, file }: { name: string; file: SourceFile }) {
             spellcheck={false}
             disabled={isBusy}
             aria-describedby="target-words"
-            onInput={(event) => setTargetName(event.currentTarget.value)}
+            onInput={(event) => changeTarget(event.currentTarget.value)}
           />
         </label>
-        <button
-          type="button"
-          class="primary"
-          disabled={isBusy || plan.edges.length === 0 || target.name === ''}
-          onClick={write}
-        >
-          Import {countText(plan.edges.length, 'edge')}
+        <button type="button" class="primary" disabled={!course.canWrite || target.name === ''} onClick={course.write}>
+          {course.words}
         </button>
         {isBusy && (
-          <button type="button" onClick={() => leaving.current?.abort(new Error('Stopped.'))}>
+          <button type="button" onClick={course.stop}>
             Stop
           </button>
         )}
       </div>
       <p id="target-words" class="quiet">
-        {targetWords(target)}
+        {state === 'done'
+          ? 'These edges are imported. The next import takes another file, another table or other columns.'
+          : targetWords(target)}
       </p>
-      <Failure error={error} title="The import stopped" />
+      <Failure error={course.error} title="The import stopped" />
       {progress !== undefined && !(state === 'stopped' && progress.written === 0) && (
         <Written progress={progress} total={plan.edges.length} table={target.name} state={state} name={name} />
       )}
@@ -222,7 +217,7 @@ interface WrittenProps {
   readonly progress: Progress;
   readonly total: number;
   readonly table: string;
-  readonly state: 'planned' | 'writing' | 'done' | 'stopped';
+  readonly state: CourseState;
   readonly name: string;
 }
 

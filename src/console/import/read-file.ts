@@ -67,14 +67,15 @@ function tableRows(text: string): Found {
   const [header, ...lines] = csvRows(text, separatorOf(text));
   const found = { rows: [] as SourceRow[], numbers: [] as number[], rejected: [] as Reject[] };
   if (header === undefined) return found;
-  const names = header.map((name, at) => (name.trim() === '' ? `column_${at + 1}` : name.trim()));
+  if (header.fault !== undefined) throw new Error(`The header ${header.fault}.`);
+  const names = header.cells.map((name, at) => (name.trim() === '' ? `column_${at + 1}` : name.trim()));
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice !== undefined)
     throw new Error(`The header names ${twice.slice(0, 40)} twice; give each column its own name.`);
-  for (const [index, cells] of lines.entries()) {
+  for (const [index, { cells, fault }] of lines.entries()) {
     const row = index + 1;
-    if (cells.length > names.length) {
-      const reason = `has ${cells.length} cells, but the header names ${names.length} columns`;
+    if (fault !== undefined || cells.length > names.length) {
+      const reason = fault ?? `has ${cells.length} cells, but the header names ${names.length} columns`;
       found.rejected.push({ row, reason, source: cells });
       continue;
     }

@@ -34,31 +34,61 @@ export interface Progress {
   readonly refused: readonly Refused[];
 }
 
+/** One import. It may be stopped and go on: no part is written twice. */
+export interface Import {
+  readonly edges: readonly PlannedEdge[];
+  readonly target: Target;
+  /** Tells its requests from those of all others. */
+  readonly key: string;
+  /** What an earlier call has done of it. */
+  readonly before: Progress | undefined;
+}
+
+export function newImportKey(): string {
+  return `import-${crypto.getRandomValues(new Uint32Array(4)).join('-')}`;
+}
+
+/** Edges that are written or refused. */
+export function doneEdges(progress: Progress | undefined): number {
+  return progress === undefined ? 0 : progress.written + progress.refused.length;
+}
+
+/** Whether an import that has stopped can go on: not where one row after the other is refused. */
+export function canGoOn(progress: Progress | undefined): boolean {
+  return (progress?.refused.length ?? 0) <= MOST_REFUSED;
+}
+
 /** A failure leaves the parts before it written; the error is thrown as it came. Ends early once `leaving` is aborted. */
 export async function writeEdges(
-  edges: readonly PlannedEdge[],
-  target: Target,
+  { edges, target, key, before }: Import,
   leaving: AbortSignal,
   onProgress: (progress: Progress) => void,
-): Promise<void> {
-  let progress: Progress = { written: 0, refused: [] };
+): Promise<Progress> {
+  let progress: Progress = before ?? { written: 0, refused: [] };
   onProgress(progress);
+  const first = doneEdges(before);
   try {
-    if (target.create !== undefined) await client().tables.create(target.create);
-    for (const { name, type } of target.addColumns)
-      await client().query.run(`ALTER TABLE ${quoted(target.name)} ADD COLUMN ${quoted(name)} ${type}`);
-    const numbers = target.nodes === 'numbers' ? undefined : await openNodes(target.name, target.nodes === 'named');
-    for (let start = 0; start < edges.length && !leaving.aborted; start += PART_EDGES) {
+    if (first === 0) await prepare(target);
+    const hasNodes = first > 0 || target.nodes === 'named';
+    const numbers = target.nodes === 'numbers' ? undefined : await openNodes(target.name, hasNodes);
+    for (let start = first; start < edges.length && !leaving.aborted; start += PART_EDGES) {
       const part = edges.slice(start, start + PART_EDGES);
-      const { written, refused } = await writePart(part, target.name, numbers);
+      const { written, refused } = await writePart(part, target.name, numbers, `${key}-${start}`);
       progress = { written: progress.written + written, refused: [...progress.refused, ...refused] };
       onProgress(progress);
-      if (progress.refused.length > MOST_REFUSED)
+      if (!canGoOn(progress))
         throw new Error(`The service refuses one row after the other. The first: ${progress.refused[0]!.reason}`);
     }
+    return progress;
   } finally {
     await dataChanged();
   }
+}
+
+async function prepare({ name: table, create, addColumns }: Target): Promise<void> {
+  if (create !== undefined) await client().tables.create(create);
+  for (const { name, type } of addColumns)
+    await client().query.run(`ALTER TABLE ${quoted(table)} ADD COLUMN ${quoted(name)} ${type}`);
 }
 
 /** Names come first, so that no edge holds a number without one. */
@@ -66,6 +96,7 @@ async function writePart(
   part: readonly PlannedEdge[],
   table: string,
   numbers: NodeNumbers | undefined,
+  key: string,
 ): Promise<Progress> {
   const numbered = part.map(({ event_ts, members, properties }) => ({
     event_ts,
@@ -82,7 +113,7 @@ async function writePart(
   async function insert(edges: readonly NewHyperedge[], first: number): Promise<void> {
     if (edges.length === 0 || refused.length > MOST_REFUSED) return;
     try {
-      await client().hyperedges.insertMany(edges, table);
+      await client().hyperedges.insertMany(edges, table, { idempotencyKey: `${key}-${first}-${edges.length}` });
       written += edges.length;
     } catch (error) {
       const isRefused = error instanceof HedgerowApiError && (error.statusCode === 400 || error.statusCode === 422);

@@ -29,7 +29,8 @@ export async function downloadResult(result: Result, format: FileFormat, options
     ? client().query.rows(statement, {}, { timeoutMs: 0, ...sessionFor(statement), signal })
     : result.rows;
   const rows = counted(source, options.onRows);
-  const { blob, count } = format === 'parquet' ? await parquetOf(rows, columns) : await linesOf(rows, columns, format);
+  const { blob, count } =
+    format === 'parquet' ? await parquetOf(rows, columns, signal) : await linesOf(rows, columns, format);
   save(blob, `hedgerow.${format}`);
   return count;
 }
@@ -70,11 +71,13 @@ async function linesOf(rows: Rows, columns: readonly string[], format: 'ndjson' 
   return { blob, count };
 }
 
-async function parquetOf(rows: Rows, columns: readonly string[]): Promise<Made> {
-  const { ParquetFile } = await import('./parquet/parquet-file.ts');
+async function parquetOf(rows: Rows, columns: readonly string[], signal: AbortSignal): Promise<Made> {
+  const { ParquetFile } = await import('./parquet-file.ts');
   const file = new ParquetFile(columns);
   for await (const row of rows) file.add(row);
-  return { blob: new Blob(await file.parts(), { type: TYPES.parquet }), count: file.rowCount };
+  const parts: Blob[] = [];
+  for await (const part of file.parts(signal)) parts.push(new Blob([part]));
+  return { blob: new Blob(parts, { type: TYPES.parquet }), count: file.rowCount };
 }
 
 /** Where the server has put the rows; needs an admin key and HEDGEROW_COPY_ROOT. */
