@@ -1,49 +1,34 @@
-// One stored edge, opened from anywhere a tag or an id stands.
+// The dialog that shows one stored edge.
 
+import { Boundary } from './boundary.tsx';
+import { type WantedEdge, wantedEdge } from './edge-tag.tsx';
 import { Failure } from './failure.tsx';
 import { cellText, timeText } from './format.ts';
 import { membersText, useNodeNames } from './node-names.ts';
-import { signal, useEffect, useRef, useState } from './preact.ts';
+import { useEffect, useRef, useState } from './preact.ts';
 import { client } from './session.ts';
 import { tableName } from './state.ts';
 import { quoted } from './statement-words.ts';
-
-interface WantedEdge {
-  readonly table: string;
-  readonly id: number;
-}
-
-const wanted = signal<WantedEdge | undefined>(undefined);
-
-export function openEdge(table: string, id: number): void {
-  wanted.value = { table, id };
-}
-
-/** `HEDGE-12` as a button that opens edge 12. */
-export function EdgeTag({ table, id, children }: { table: string; id: number; children?: string }) {
-  return (
-    <button type="button" class="tag tag-edge" onClick={() => openEdge(table, id)}>
-      {children ?? `HEDGE-${id}`}
-    </button>
-  );
-}
+import './style/views.css';
 
 export function EdgeDialog() {
-  const edge = wanted.value;
+  const edge = wantedEdge.value;
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     if (edge !== undefined && dialog.current?.open === false) dialog.current.showModal();
   }, [edge]);
   if (edge === undefined) return null;
   const close = () => {
-    wanted.value = undefined;
+    wantedEdge.value = undefined;
   };
   return (
     <dialog ref={dialog} aria-labelledby="edge-title" onClose={close}>
       <h2 id="edge-title">
         Edge {edge.id} of {edge.table}
       </h2>
-      <EdgeFields key={`${edge.table} ${edge.id}`} {...edge} />
+      <Boundary key={`${edge.table} ${edge.id}`}>
+        <EdgeFields {...edge} />
+      </Boundary>
       <button type="button" onClick={() => dialog.current?.close()}>
         Close
       </button>

@@ -14,8 +14,13 @@ export function sentenceOf(error: unknown): string {
     return [error.detail, ...fields, ...(advice === undefined ? [] : [advice])].join(' ');
   }
   if (error instanceof HedgerowConnectionError) return `${error.message} Is the service running?`;
+  // Words of the browser: a member of an answer was looked for that is not there. Sentences of our own end with a full stop.
+  if (error instanceof TypeError && !error.message.endsWith('.')) return UNEXPECTED;
   return error instanceof Error ? error.message : String(error);
 }
+
+const UNEXPECTED =
+  'What came from the service does not look as it should. Try again in a moment; if it stays so, load the page anew, or ask who runs the service.';
 
 /** Something in front of the service has answered: with a page, a word, or nothing. */
 function sentenceOfOther({ statusCode, detail }: HedgerowApiError): string {

@@ -3,4 +3,4 @@
 export { computed, effect, type ReadonlySignal, type Signal, signal, useSignal } from '@preact/signals';
 export type { ComponentChildren, ComponentType, JSX, TargetedEvent } from 'preact';
 export { render } from 'preact';
-export { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
+export { useEffect, useErrorBoundary, useId, useMemo, useRef, useState } from 'preact/hooks';

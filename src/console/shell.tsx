@@ -1,25 +1,24 @@
 // The frame around all views: names of views above, tables at the left, the hedge of time, the view itself.
 
+import { Boundary } from './boundary.tsx';
 import { Catalog } from './catalog.tsx';
-import { EdgeDialog } from './edge-dialog.tsx';
+import { wantedEdge } from './edge-tag.tsx';
+import { loadEditor } from './editor/editor-frame.tsx';
 import { Failure } from './failure.tsx';
 import { given } from './given.ts';
+import { lazy } from './lazy.tsx';
 import { forgetNames } from './node-names.ts';
-import { type ComponentType, useEffect, useRef, useState } from './preact.ts';
+import { type ComponentType, useEffect, useRef } from './preact.ts';
 import { forgetQuery } from './query/query-state.ts';
+import { QueryView } from './query/query-view.tsx';
 import { session, signOut } from './session.ts';
 import { Hedge } from './sign-in.tsx';
 import { catalogError, followAddress, forgetAll, loadCatalog, VIEWS, type ViewName, view } from './state.ts';
 import { switchTheme, theme } from './theme.ts';
 import { TimeStrip } from './time-strip.tsx';
 
-/** Views come when they are first opened. */
-const LOADERS: Readonly<Record<ViewName, () => Promise<ComponentType>>> = {
-  query: async () => {
-    // It asks for the editor as soon as it is there: so both are fetched side by side.
-    import('./editor/statement-editor.ts').catch(() => {});
-    return (await import('./query/query-view.tsx')).QueryView;
-  },
+/** The view that everybody begins with is here; the others come when they are first opened. */
+const LOADERS: Readonly<Record<Exclude<ViewName, 'query'>, () => Promise<ComponentType>>> = {
   measures: () => import('./measures/measures-view.tsx').then((module) => module.MeasuresView),
   rules: () => import('./rules/rules-view.tsx').then((module) => module.RulesView),
   ask: () => import('./ask/ask-view.tsx').then((module) => module.AskView),
@@ -27,10 +26,22 @@ const LOADERS: Readonly<Record<ViewName, () => Promise<ComponentType>>> = {
   virtual: () => import('./virtual/virtual-view.tsx').then((module) => module.VirtualView),
   operations: () => import('./operations/operations-view.tsx').then((module) => module.OperationsView),
 };
+const COMPONENTS: Readonly<Record<ViewName, ComponentType>> = {
+  query: QueryView,
+  measures: lazy(LOADERS.measures),
+  rules: lazy(LOADERS.rules),
+  ask: lazy(LOADERS.ask),
+  import: lazy(LOADERS.import),
+  virtual: lazy(LOADERS.virtual),
+  operations: lazy(LOADERS.operations),
+};
+const EdgeDialog = lazy(() => import('./edge-dialog.tsx').then((module) => module.EdgeDialog));
 
-/** The view of the address is fetched while it is still found out whether a key is needed, and while one is typed. */
+/** What the view of the address needs is fetched while it is still found out whether a key is needed, and while one is typed. */
 export function fetchView(): void {
-  LOADERS[view.value]().catch(() => {});
+  const name = view.value;
+  const fetched: Promise<unknown> = name === 'query' ? loadEditor() : LOADERS[name]();
+  fetched.catch(() => {});
 }
 
 /** Views that look at the chosen table through the window of time. */
@@ -48,19 +59,28 @@ export function Shell() {
     };
   }, []);
   const name = view.value;
+  const View = COMPONENTS[name];
   return (
     <div class="shell">
       <a class="skip" href={`#${name}`} onClick={() => document.getElementById('view')?.focus()}>
         Skip to the view
       </a>
       <Header />
-      <Catalog />
+      <Boundary>
+        <Catalog />
+      </Boundary>
       <main id="view" tabIndex={-1}>
         <Failure error={catalogError.value} title="The tables cannot be listed" />
-        {OVER_TIME.has(name) && <TimeStrip />}
-        <LazyView key={name} name={name} />
+        {OVER_TIME.has(name) && (
+          <Boundary>
+            <TimeStrip />
+          </Boundary>
+        )}
+        <Boundary key={name}>
+          <View />
+        </Boundary>
       </main>
-      <EdgeDialog />
+      {wantedEdge.value !== undefined && <EdgeDialog />}
     </div>
   );
 }
@@ -110,15 +130,4 @@ function Header() {
       </span>
     </header>
   );
-}
-
-function LazyView({ name }: { name: ViewName }) {
-  const [View, setView] = useState<{ Component: ComponentType } | undefined>(undefined);
-  const [error, setError] = useState<unknown>(undefined);
-  useEffect(() => {
-    LOADERS[name]().then((Component) => setView({ Component }), setError);
-  }, [name]);
-  if (error !== undefined) return <Failure error={error} title="This view could not be loaded; load the page anew" />;
-  if (View === undefined) return <p class="waiting">Loading ...</p>;
-  return <View.Component />;
 }

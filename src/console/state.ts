@@ -65,6 +65,9 @@ export async function loadCatalog(): Promise<void> {
     ]);
     // Whoever asked has signed out meanwhile.
     if (session.value !== by) return;
+    // A proxy may have answered: what is kept is a list, or it would break whoever shows it.
+    const lists = [tableList, indexList, ruleList.rules];
+    if (!lists.every(Array.isArray)) throw new TypeError('no list');
     tables.value = tableList;
     indexes.value = indexList;
     rules.value = ruleList.rules;

@@ -2,11 +2,17 @@
 
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
+import { packFiles } from './pack-files.mjs';
 
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   base: './',
   publicDir: false,
+  plugins: [packFiles],
+  resolve: {
+    // Half of what completion weighs would be parsers of languages.
+    alias: { '@codemirror/language': fileURLToPath(new URL('editor/no-language.mjs', import.meta.url)) },
+  },
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
     outDir: fileURLToPath(new URL('../../build/console', import.meta.url)),
@@ -20,7 +26,23 @@ export default defineConfig({
     chunkSizeWarningLimit: 700,
     rolldownOptions: {
       checks: { bundlerTimings: false },
+      output: {
+        codeSplitting: {
+          groups: [
+            // What the page begins with is one file, not one for each set of views that share a part of it.
+            { name: 'begin', tags: ['$initial'] },
+            // Its name changes with the library, not with each change of the console.
+            {
+              name: 'code-mirror',
+              test: /node_modules.(@codemirror.(state|view)|@marijn|style-mod|w3c-keyname|crelt)\b/,
+            },
+          ],
+        },
+      },
       treeshake: {
+        // Nothing here reads a member only for what the reading does.
+        propertyReadSideEffects: false,
+        unknownGlobalSideEffects: false,
         // These packages do nothing by being imported: what nobody uses of them goes, classes with static fields too (a tenth of the editor).
         moduleSideEffects: [{ test: /node_modules\/@(codemirror|lezer)\//, sideEffects: false }],
       },

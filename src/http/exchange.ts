@@ -131,6 +131,7 @@ export class Exchange implements HeadFacts {
       this.audit(reply);
     } else if (reply.source === undefined) {
       if (this.acceptEncoding === '' || !this.shrinks(reply)) this.finish(reply, reply.body, false);
+      else if (reply.packed !== undefined) this.finish(reply, reply.packed, true);
       else this.finishCompressed(reply);
     } else if (this.isHead) {
       reply.source.close();

@@ -24,6 +24,8 @@ export interface Reply {
   readonly contentType: string;
   /** Memory of the service's answer space at most until the handler's turn of the loop is over. */
   readonly body: string | Uint8Array;
+  /** The body as gzip, where it was made before: sent to clients that take it so. */
+  readonly packed?: Uint8Array | undefined;
   /** Log position the answer reflects; undefined: the newest one, on data routes. */
   readonly lsn: number | undefined;
   /** Further headers, already checked to hold no control characters. */

@@ -80,7 +80,8 @@ const file = validated({
     if (ending === undefined || bytes === undefined) {
       throw refusal('route_not_found', `The console has no file ${name.slice(0, 100)}; load the page anew.`);
     }
-    return contentReply(200, TYPES[ending]!, bytes, [...CONSOLE_HEADERS, ['Cache-Control', FOR_EVER]]);
+    const reply = contentReply(200, TYPES[ending]!, bytes, [...CONSOLE_HEADERS, ['Cache-Control', FOR_EVER]]);
+    return { ...reply, packed: services.consoleFile(`packed/${name}.gz`) };
   },
 });
 

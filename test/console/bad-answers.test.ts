@@ -234,6 +234,34 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('bad answers', { timeout: 180_000 
     );
   });
 
+  test('of another shape take one view away and no other, until it is tried again', async () => {
+    const otherShape = (route: Route) => route.fulfill({ headers: json, body: '{"answer":42}' });
+    const alert = page.locator('#view').getByRole('alert');
+    await page.route('**/v1/analytics', otherShape);
+    await openView('Measures');
+    await alert.getByText('does not look as it should').waitFor();
+    await openView('Query');
+    await page.locator('.grid tbody tr').first().waitFor();
+    expect(await alert.count()).toBe(0);
+    await openView('Measures');
+    await alert.waitFor();
+    await page.unroute('**/v1/analytics');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('combobox', { name: 'Measure' }).waitFor();
+    expect(await alert.count()).toBe(0);
+    for (const path of ['**/v1/tables', '**/v1/rules', '**/v1/query']) {
+      await page.route(path, otherShape);
+      await page.reload();
+      await alert.first().waitFor();
+      expect((await alert.allTextContents()).join(' '), path).not.toMatch(OF_ENGINES);
+      await page.unroute(path);
+      await page.reload();
+      await page.getByRole('combobox', { name: 'Measure' }).waitFor();
+      await expect.poll(() => alert.count(), { message: path }).toBe(0);
+    }
+    await openView('Query');
+  });
+
   test('to the sign-in', async () => {
     for (const [name, answer] of someOf(FAULTS, 2)) {
       await page.route('**/health', answer);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Table } from '../../src/client/index.ts';
-import { bracketAt } from '../../src/console/editor/colours.ts';
+import { bracketAt } from '../../src/console/editor/brackets.ts';
 import { insertionOf } from '../../src/console/editor/insertion.ts';
 import { namesAt } from '../../src/console/editor/names.ts';
 import { rangeAt } from '../../src/console/editor/statement-editor.ts';

@@ -1,7 +1,7 @@
 // Questions in words: the answer with what supports each sentence, and what the firewall struck out.
 
 import type { RagAnswer } from '../../client/index.ts';
-import { EdgeTag } from '../edge-dialog.tsx';
+import { EdgeTag } from '../edge-tag.tsx';
 import { Failure } from '../failure.tsx';
 import { countText, numberText, timeText, windowText } from '../format.ts';
 import { membersText, useNodeNames } from '../node-names.ts';
@@ -9,6 +9,7 @@ import { useState } from '../preact.ts';
 import { ProofTree } from '../rules/proof-tree.tsx';
 import { client } from '../session.ts';
 import { tableName, timeWindow } from '../state.ts';
+import '../style/views.css';
 import { type NumberedQuestion, withNumbers } from './names-in-question.ts';
 import { modelFields, NO_MODEL, OwnModelForm } from './own-model.tsx';
 import { linesOf, partsOf } from './sentences.ts';

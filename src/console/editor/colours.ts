@@ -1,6 +1,5 @@
-// Colours in the editor: what each part of a statement is, and the bracket that belongs to the one at the caret.
+// Colours in the editor: what each part of a statement is.
 
-import { bare } from '../statement-words.ts';
 import { Decoration, type DecorationSet, type EditorView, ViewPlugin, type ViewUpdate } from './code-mirror.ts';
 import { type TokenKind, tokensOf } from './tokens.ts';
 
@@ -31,55 +30,4 @@ function coloursOf({ state, visibleRanges }: EditorView): DecorationSet {
     visibleRanges.some(({ from, to }) => end > from && start < to),
   );
   return Decoration.set(seen.map(({ kind, start, end }) => MARKS[kind].range(start, end)));
-}
-
-const PAIRED = Decoration.mark({ class: 'cm-paired' });
-const UNPAIRED = Decoration.mark({ class: 'cm-unpaired' });
-
-/** Longer texts are not searched at every step of the caret. */
-const MOST_SEARCHED = 100_000;
-
-export const brackets = ViewPlugin.fromClass(
-  class {
-    decorations: DecorationSet;
-    constructor(view: EditorView) {
-      this.decorations = bracketsOf(view);
-    }
-    update({ docChanged, selectionSet, view }: ViewUpdate) {
-      if (docChanged || selectionSet) this.decorations = bracketsOf(view);
-    }
-  },
-  { decorations: (plugin) => plugin.decorations },
-);
-
-function bracketsOf({ state }: EditorView): DecorationSet {
-  const { main } = state.selection;
-  if (!main.empty || state.doc.length > MOST_SEARCHED) return Decoration.none;
-  const found = bracketAt(state.doc.toString(), main.head);
-  if (found === undefined) return Decoration.none;
-  const { at, other } = found;
-  if (other === undefined) return Decoration.set([UNPAIRED.range(at, at + 1)]);
-  return Decoration.set(
-    [at, other].map((place) => PAIRED.range(place, place + 1)),
-    true,
-  );
-}
-
-/** The bracket before the place, or behind it, and the one it belongs to; brackets in texts and comments are none. */
-export function bracketAt(statement: string, place: number): { at: number; other: number | undefined } | undefined {
-  const text = bare(statement);
-  const at = [place - 1, place].find((index) => /[()[\]]/.test(text[index] ?? ''));
-  if (at === undefined) return undefined;
-  const step = '(['.includes(text[at]!) ? 1 : -1;
-  let depth = 0;
-  for (let index = at; index >= 0 && index < text.length; index += step) {
-    const character = text[index]!;
-    if ('(['.includes(character)) depth += step;
-    else if (')]'.includes(character)) depth -= step;
-    if (depth === 0) {
-      const pair = step === 1 ? text[at]! + character : character + text[at]!;
-      return { at, other: pair === '()' || pair === '[]' ? index : undefined };
-    }
-  }
-  return { at, other: undefined };
 }

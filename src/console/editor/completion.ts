@@ -1,4 +1,4 @@
-// Completion in the editor, fetched when the editor is first used: it weighs a quarter of it, and nobody waits for it.
+// Completion in the editor: names for the word at the caret.
 
 import {
   acceptCompletion,

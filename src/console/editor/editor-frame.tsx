@@ -2,6 +2,7 @@
 
 import type { Table } from '../../client/index.ts';
 import { Failure } from '../failure.tsx';
+import { NOT_LOADED } from '../lazy.tsx';
 import { effect, type ReadonlySignal, useEffect, useRef, useState } from '../preact.ts';
 import { tables, wantedName } from '../state.ts';
 import { insertionOf } from './insertion.ts';
@@ -15,6 +16,8 @@ interface Props {
   readonly recall: (step: -1 | 1) => string | undefined;
 }
 
+export const loadEditor = () => import('./statement-editor.ts').then((module) => module.createEditor);
+
 export function EditorFrame(props: Props) {
   const host = useRef<HTMLDivElement>(null);
   const editor = useRef<StatementEditor | undefined>(undefined);
@@ -25,21 +28,24 @@ export function EditorFrame(props: Props) {
   useEffect(() => {
     let isGone = false;
     let unfollow = () => {};
-    import('./statement-editor.ts').then(({ createEditor }) => {
-      if (isGone || host.current === null) return;
-      const made = createEditor(host.current, {
-        text: now.current.text.value,
-        label: 'Statement',
-        tables: (): readonly Table[] => tables.value,
-        onChange: (changed) => now.current.onChange(changed),
-        onRun: () => now.current.onRun(),
-        recall: (step) => now.current.recall(step),
-      });
-      editor.current = made;
-      host.current.dataset.ready = 'true';
-      if (now.current.fault !== undefined) made.markFault(now.current.fault);
-      unfollow = follow(made, now.current.text);
-    }, setError);
+    loadEditor().then(
+      (createEditor) => {
+        if (isGone || host.current === null) return;
+        const made = createEditor(host.current, {
+          text: now.current.text.value,
+          label: 'Statement',
+          tables: (): readonly Table[] => tables.value,
+          onChange: (changed) => now.current.onChange(changed),
+          onRun: () => now.current.onRun(),
+          recall: (step) => now.current.recall(step),
+        });
+        editor.current = made;
+        host.current.dataset.ready = 'true';
+        if (now.current.fault !== undefined) made.markFault(now.current.fault);
+        unfollow = follow(made, now.current.text);
+      },
+      () => setError(NOT_LOADED),
+    );
     return () => {
       isGone = true;
       unfollow();
@@ -51,7 +57,7 @@ export function EditorFrame(props: Props) {
   }, [fault]);
   return (
     <>
-      <Failure error={error} title="The editor could not be loaded; load the page anew" />
+      <Failure error={error} title="The editor could not be loaded" />
       <div ref={host} class="editor" />
     </>
   );

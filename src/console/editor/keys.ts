@@ -1,66 +1,97 @@
-// The keys of the editor: what each does to the text and to the caret.
+// The keys of the editor: what each does to the text and to the caret, and how it is undone. The one door to the library's commands.
 
-import * as cm from './code-mirror.ts';
+import * as commands from '@codemirror/commands';
+import {
+  type Command,
+  EditorSelection,
+  type Extension,
+  findClusterBreak,
+  type KeyBinding,
+  keymap,
+  type Text,
+} from './code-mirror.ts';
 
 /**
  * The bindings of the library's standard keymap, put together here: taken whole it brings along half of a parser of languages, more than the rest of the
  * console weighs. Indentation and syntax trees are the only commands left out.
  */
-export const editorKeys: readonly cm.KeyBinding[] = [
-  { key: 'ArrowLeft', run: cm.cursorCharLeft, shift: cm.selectCharLeft, preventDefault: true },
+const BINDINGS: readonly KeyBinding[] = [
+  { key: 'ArrowLeft', run: commands.cursorCharLeft, shift: commands.selectCharLeft, preventDefault: true },
   {
     key: 'Mod-ArrowLeft',
     mac: 'Alt-ArrowLeft',
-    run: cm.cursorGroupLeft,
-    shift: cm.selectGroupLeft,
+    run: commands.cursorGroupLeft,
+    shift: commands.selectGroupLeft,
     preventDefault: true,
   },
-  { mac: 'Cmd-ArrowLeft', run: cm.cursorLineBoundaryLeft, shift: cm.selectLineBoundaryLeft, preventDefault: true },
-  { key: 'ArrowRight', run: cm.cursorCharRight, shift: cm.selectCharRight, preventDefault: true },
+  {
+    mac: 'Cmd-ArrowLeft',
+    run: commands.cursorLineBoundaryLeft,
+    shift: commands.selectLineBoundaryLeft,
+    preventDefault: true,
+  },
+  { key: 'ArrowRight', run: commands.cursorCharRight, shift: commands.selectCharRight, preventDefault: true },
   {
     key: 'Mod-ArrowRight',
     mac: 'Alt-ArrowRight',
-    run: cm.cursorGroupRight,
-    shift: cm.selectGroupRight,
+    run: commands.cursorGroupRight,
+    shift: commands.selectGroupRight,
     preventDefault: true,
   },
-  { mac: 'Cmd-ArrowRight', run: cm.cursorLineBoundaryRight, shift: cm.selectLineBoundaryRight, preventDefault: true },
-  { key: 'ArrowUp', run: cm.cursorLineUp, shift: cm.selectLineUp, preventDefault: true },
-  { mac: 'Cmd-ArrowUp', run: cm.cursorDocStart, shift: cm.selectDocStart },
-  { mac: 'Ctrl-ArrowUp', run: cm.cursorPageUp, shift: cm.selectPageUp },
-  { key: 'ArrowDown', run: cm.cursorLineDown, shift: cm.selectLineDown, preventDefault: true },
-  { mac: 'Cmd-ArrowDown', run: cm.cursorDocEnd, shift: cm.selectDocEnd },
-  { mac: 'Ctrl-ArrowDown', run: cm.cursorPageDown, shift: cm.selectPageDown },
-  { key: 'PageUp', run: cm.cursorPageUp, shift: cm.selectPageUp },
-  { key: 'PageDown', run: cm.cursorPageDown, shift: cm.selectPageDown },
-  { key: 'Home', run: cm.cursorLineBoundaryBackward, shift: cm.selectLineBoundaryBackward, preventDefault: true },
-  { key: 'Mod-Home', run: cm.cursorDocStart, shift: cm.selectDocStart },
-  { key: 'End', run: cm.cursorLineBoundaryForward, shift: cm.selectLineBoundaryForward, preventDefault: true },
-  { key: 'Mod-End', run: cm.cursorDocEnd, shift: cm.selectDocEnd },
-  { key: 'Enter', run: cm.insertNewlineKeepIndent, shift: cm.insertNewlineKeepIndent },
-  { key: 'Mod-a', run: cm.selectAll },
+  {
+    mac: 'Cmd-ArrowRight',
+    run: commands.cursorLineBoundaryRight,
+    shift: commands.selectLineBoundaryRight,
+    preventDefault: true,
+  },
+  { key: 'ArrowUp', run: commands.cursorLineUp, shift: commands.selectLineUp, preventDefault: true },
+  { mac: 'Cmd-ArrowUp', run: commands.cursorDocStart, shift: commands.selectDocStart },
+  { mac: 'Ctrl-ArrowUp', run: commands.cursorPageUp, shift: commands.selectPageUp },
+  { key: 'ArrowDown', run: commands.cursorLineDown, shift: commands.selectLineDown, preventDefault: true },
+  { mac: 'Cmd-ArrowDown', run: commands.cursorDocEnd, shift: commands.selectDocEnd },
+  { mac: 'Ctrl-ArrowDown', run: commands.cursorPageDown, shift: commands.selectPageDown },
+  { key: 'PageUp', run: commands.cursorPageUp, shift: commands.selectPageUp },
+  { key: 'PageDown', run: commands.cursorPageDown, shift: commands.selectPageDown },
+  {
+    key: 'Home',
+    run: commands.cursorLineBoundaryBackward,
+    shift: commands.selectLineBoundaryBackward,
+    preventDefault: true,
+  },
+  { key: 'Mod-Home', run: commands.cursorDocStart, shift: commands.selectDocStart },
+  {
+    key: 'End',
+    run: commands.cursorLineBoundaryForward,
+    shift: commands.selectLineBoundaryForward,
+    preventDefault: true,
+  },
+  { key: 'Mod-End', run: commands.cursorDocEnd, shift: commands.selectDocEnd },
+  { key: 'Enter', run: commands.insertNewlineKeepIndent, shift: commands.insertNewlineKeepIndent },
+  { key: 'Mod-a', run: commands.selectAll },
   { key: 'Backspace', run: deleteCharacter(false), shift: deleteCharacter(false), preventDefault: true },
   { key: 'Delete', run: deleteCharacter(true), preventDefault: true },
-  { key: 'Mod-Backspace', mac: 'Alt-Backspace', run: cm.deleteGroupBackward, preventDefault: true },
-  { key: 'Mod-Delete', mac: 'Alt-Delete', run: cm.deleteGroupForward, preventDefault: true },
-  { mac: 'Mod-Backspace', run: cm.deleteLineBoundaryBackward, preventDefault: true },
-  { mac: 'Mod-Delete', run: cm.deleteLineBoundaryForward, preventDefault: true },
-  { key: 'Shift-Alt-ArrowUp', run: cm.copyLineUp },
-  { key: 'Shift-Alt-ArrowDown', run: cm.copyLineDown },
-  { key: 'Alt-l', mac: 'Ctrl-l', run: cm.selectLine },
-  { key: 'Shift-Mod-k', run: cm.deleteLine },
-  { key: 'Mod-/', run: cm.toggleLineComment },
-  ...cm.historyKeymap,
+  { key: 'Mod-Backspace', mac: 'Alt-Backspace', run: commands.deleteGroupBackward, preventDefault: true },
+  { key: 'Mod-Delete', mac: 'Alt-Delete', run: commands.deleteGroupForward, preventDefault: true },
+  { mac: 'Mod-Backspace', run: commands.deleteLineBoundaryBackward, preventDefault: true },
+  { mac: 'Mod-Delete', run: commands.deleteLineBoundaryForward, preventDefault: true },
+  { key: 'Shift-Alt-ArrowUp', run: commands.copyLineUp },
+  { key: 'Shift-Alt-ArrowDown', run: commands.copyLineDown },
+  { key: 'Alt-l', mac: 'Ctrl-l', run: commands.selectLine },
+  { key: 'Shift-Mod-k', run: commands.deleteLine },
+  { key: 'Mod-/', run: commands.toggleLineComment },
+  ...commands.historyKeymap,
 ];
 
+export const editorKeys: Extension = [commands.history(), keymap.of(BINDINGS)];
+
 /** Of what a person sees as one character, or of the selection. */
-function deleteCharacter(isForward: boolean): cm.Command {
+function deleteCharacter(isForward: boolean): Command {
   return ({ state, dispatch }) => {
     const change = state.changeByRange((range) => {
       const next = range.empty ? besideOf(state.doc, range.head, isForward) : range.anchor;
       const from = Math.min(range.head, next);
       const to = Math.max(range.head, next);
-      return from === to ? { range } : { changes: { from, to }, range: cm.EditorSelection.cursor(from) };
+      return from === to ? { range } : { changes: { from, to }, range: EditorSelection.cursor(from) };
     });
     if (change.changes.empty) return false;
     dispatch(
@@ -71,9 +102,9 @@ function deleteCharacter(isForward: boolean): cm.Command {
 }
 
 /** The next place before or behind one, over the end of a line too; the same at the end of the text. */
-function besideOf(text: cm.Text, place: number, isForward: boolean): number {
+function besideOf(text: Text, place: number, isForward: boolean): number {
   const line = text.lineAt(place);
-  const beside = line.from + cm.findClusterBreak(line.text, place - line.from, isForward);
+  const beside = line.from + findClusterBreak(line.text, place - line.from, isForward);
   if (beside !== place) return beside;
   return isForward ? Math.min(text.length, place + 1) : Math.max(0, place - 1);
 }

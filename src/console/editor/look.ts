@@ -21,15 +21,4 @@ export const look = EditorView.theme({
     textUnderlineOffset: '4px',
     backgroundColor: 'var(--berry-soft)',
   },
-  '.cm-paired': { backgroundColor: 'var(--leaf-soft)' },
-  '.cm-unpaired': { backgroundColor: 'var(--berry-soft)' },
-  '.cm-tooltip': {
-    backgroundColor: 'var(--panel)',
-    color: 'var(--ink)',
-    border: '1px solid var(--line-strong)',
-    borderRadius: '6px',
-  },
-  '.cm-tooltip-autocomplete > ul': { fontFamily: 'var(--mono)' },
-  '.cm-tooltip-autocomplete > ul > li[aria-selected]': { backgroundColor: 'var(--leaf)', color: 'var(--on-leaf)' },
-  '.cm-completionDetail': { color: 'inherit', opacity: '0.8' },
 });

@@ -7,7 +7,6 @@ import {
   type DecorationSet,
   EditorState,
   EditorView,
-  history,
   type KeyBinding,
   keymap,
   Prec,
@@ -15,8 +14,7 @@ import {
   StateEffect,
   StateField,
 } from './code-mirror.ts';
-import { brackets, colours } from './colours.ts';
-import { editorKeys } from './keys.ts';
+import { colours } from './colours.ts';
 import { look } from './look.ts';
 import { typedOver } from './typed-over.ts';
 
@@ -60,6 +58,7 @@ const faults = StateField.define<DecorationSet>({
 export function createEditor(host: HTMLElement, input: EditorInput): StatementEditor {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
   const later = new Compartment();
+  let isGone = false;
   const view = new EditorView({
     root,
     parent: root,
@@ -68,9 +67,6 @@ export function createEditor(host: HTMLElement, input: EditorInput): StatementEd
       extensions: [
         later.of([]),
         Prec.highest(keymap.of(ownKeys(input))),
-        history(),
-        brackets,
-        keymap.of(editorKeys),
         // How a line becomes a comment.
         EditorState.languageData.of(() => [{ commentTokens: { line: '//' } }]),
         colours,
@@ -86,17 +82,10 @@ export function createEditor(host: HTMLElement, input: EditorInput): StatementEd
       ],
     }),
   });
-  let isGone = false;
-  // Nobody is offered a name before the caret stands in the statement; without it the editor goes on.
-  const addCompletion = () => {
-    import('./completion.ts').then(
-      ({ completion }) => {
-        if (!isGone) view.dispatch({ effects: later.reconfigure(completion(input.tables)) });
-      },
-      () => {},
-    );
-  };
-  view.contentDOM.addEventListener('focus', addCompletion, { once: true });
+  const stopWaiting = onceInUse(view, async () => {
+    const { typing } = await import('./typing.ts');
+    if (!isGone) view.dispatch({ effects: later.reconfigure(typing(input.tables)) });
+  });
   return {
     setText: (text) => {
       if (text !== view.state.doc.toString()) replaceAll(view, text);
@@ -113,9 +102,27 @@ export function createEditor(host: HTMLElement, input: EditorInput): StatementEd
     focus: () => view.focus(),
     destroy: () => {
       isGone = true;
+      stopWaiting();
       view.destroy();
     },
   };
+}
+
+/** Until then the browser itself moves the caret and deletes. Where the work fails it is tried again at the next use. Answers what ends the waiting. */
+function onceInUse({ dom, contentDOM }: EditorView, work: () => Promise<void>): () => void {
+  let waiting = new AbortController();
+  const wait = () => {
+    const { signal } = waiting;
+    dom.addEventListener('pointerenter', begin, { signal });
+    contentDOM.addEventListener('focus', begin, { signal });
+  };
+  const begin = () => {
+    waiting.abort();
+    waiting = new AbortController();
+    work().catch(wait);
+  };
+  wait();
+  return () => waiting.abort();
 }
 
 function ownKeys(input: EditorInput): KeyBinding[] {

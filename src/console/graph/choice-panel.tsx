@@ -1,6 +1,6 @@
 // Beside the picture: what is pinned, its stored edges, and more of a node's edges on request.
 
-import { EdgeTag } from '../edge-dialog.tsx';
+import { EdgeTag } from '../edge-tag.tsx';
 import { countText, timeText } from '../format.ts';
 import { membersText, type NodeNames, nodeText } from '../node-names.ts';
 import { useState } from '../preact.ts';

@@ -1,6 +1,6 @@
 // The picture as a table, for those who would rather read it: each drawn edge with its members.
 
-import { EdgeTag } from '../edge-dialog.tsx';
+import { EdgeTag } from '../edge-tag.tsx';
 import { countText } from '../format.ts';
 import { membersText, type NodeNames } from '../node-names.ts';
 import { Scrolling } from '../scrolling.tsx';

@@ -7,6 +7,8 @@ import { useMemo, useRef, useState } from '../preact.ts';
 import type { Result } from '../query/run-statement.ts';
 import { client } from '../session.ts';
 import { timeWindow } from '../state.ts';
+import '../style/graph.css';
+import '../style/views.css';
 import { BucketPicture } from './bucket-picture.tsx';
 import { ChoicePanel } from './choice-panel.tsx';
 import { EdgeList } from './edge-list.tsx';

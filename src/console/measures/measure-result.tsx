@@ -1,7 +1,7 @@
 // The result of a measure in the form that suits it: a number, bars with a curve, a plot over time, a table.
 
 import type { Measure, MeasureAnswer } from '../../client/index.ts';
-import { EdgeTag } from '../edge-dialog.tsx';
+import { EdgeTag } from '../edge-tag.tsx';
 import { Empty } from '../failure.tsx';
 import { cellText, countText, numberText } from '../format.ts';
 import { type NodeNames, nodeText, useNodeNames } from '../node-names.ts';

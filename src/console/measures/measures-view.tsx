@@ -6,6 +6,7 @@ import { windowText } from '../format.ts';
 import { useEffect, useState } from '../preact.ts';
 import { client } from '../session.ts';
 import { tableName, timeWindow } from '../state.ts';
+import '../style/views.css';
 import { MeasureResult } from './measure-result.tsx';
 import { type FieldTexts, type ObjectSchema, ParameterForm, valuesOf } from './parameter-form.tsx';
 

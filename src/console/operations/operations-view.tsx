@@ -7,6 +7,7 @@ import { useEffect, useState } from '../preact.ts';
 import { Scrolling } from '../scrolling.tsx';
 import { client } from '../session.ts';
 import { dataChanged } from '../state.ts';
+import '../style/views.css';
 import { CoursePanel, type Moment } from './course-panel.tsx';
 import { KeyPanel } from './key-panel.tsx';
 import { LatencyPanel } from './latency-panel.tsx';

@@ -3,7 +3,7 @@
 import { countText } from '../format.ts';
 import { useEffect, useRef, useState } from '../preact.ts';
 import { isMatch } from '../statement-words.ts';
-import { copyToParquet, downloadResult, type FileFormat } from './download.ts';
+import type { FileFormat } from './download.ts';
 import type { Result } from './run-statement.ts';
 
 const FORMATS: readonly (readonly [FileFormat, string])[] = [
@@ -37,33 +37,30 @@ export function Downloads({ result, onError }: { result: Result; onError: (error
   };
   const download = (format: FileFormat) =>
     attempt(async (signal) => {
+      const { downloadResult } = await import('./download.ts');
       const onRows = (count: number) => setNote(`${countText(count, 'row')} ...`);
       return `${countText(await downloadResult(result, format, { signal, onRows }), 'row')} written`;
     });
   const parquet = () =>
     attempt(async (signal) => {
       const name = `console-${Math.floor(Date.now() / 1000)}.parquet`;
+      const { copyToParquet } = await import('./download.ts');
       await copyToParquet(result.statement, name, signal);
       return `Written on the server as ${name}`;
     });
+  const isBusy = leaving !== undefined;
   return (
     <div class="downloads">
       <span class="quiet" aria-live="polite">
         {note}
       </span>
-      {leaving !== undefined && (
+      {isBusy && (
         <button type="button" class="plain" onClick={() => leaving.abort()}>
           Stop<span class="sr-only"> writing the file</span>
         </button>
       )}
       {FORMATS.map(([format, title]) => (
-        <button
-          key={format}
-          type="button"
-          class="plain"
-          disabled={leaving !== undefined}
-          onClick={() => download(format)}
-        >
+        <button key={format} type="button" class="plain" disabled={isBusy} onClick={() => download(format)}>
           {title}
         </button>
       ))}
@@ -71,7 +68,7 @@ export function Downloads({ result, onError }: { result: Result; onError: (error
         <button
           type="button"
           class="plain"
-          disabled={leaving !== undefined}
+          disabled={isBusy}
           title="Written by the server below HEDGEROW_COPY_ROOT (COPY ... TO), for results too large for a browser; needs an admin key."
           onClick={parquet}
         >

@@ -3,8 +3,10 @@
 import { Failure } from '../failure.tsx';
 import { useEffect, useRef, useState } from '../preact.ts';
 import { isMatch } from '../statement-words.ts';
+import '../style/views.css';
+import { type PlanRow, planOf } from './plan.ts';
 import { PlanTree } from './plan-tree.tsx';
-import { type PlanRow, planOf, type Result } from './run-statement.ts';
+import type { Result } from './run-statement.ts';
 
 export function PlanPanel({ result }: { result: Result }) {
   const [plan, setPlan] = useState<PlanRow | undefined>(result.plan);

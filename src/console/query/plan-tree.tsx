@@ -1,7 +1,7 @@
 // The plan of a statement as a tree of operators, with what they really did when it was run.
 
 import { numberText, secondsText } from '../format.ts';
-import type { PlanNode, PlanRow } from './run-statement.ts';
+import type { PlanNode, PlanRow } from './plan.ts';
 
 /** Said in other words, or in the tree's own shape. */
 const SHOWN_APART: ReadonlySet<string> = new Set([

@@ -1,9 +1,11 @@
 // Statements: the editor, what came of running it, and the ways to look at that.
 
 import { HedgerowApiError } from '../../client/index.ts';
+import { Boundary } from '../boundary.tsx';
 import { EditorFrame } from '../editor/editor-frame.tsx';
 import { Failure } from '../failure.tsx';
 import { secondsText } from '../format.ts';
+import { lazy } from '../lazy.tsx';
 import { useEffect, useRef } from '../preact.ts';
 import { revision, tableName, timeWindow, wantedStatement } from '../state.ts';
 import {
@@ -16,12 +18,14 @@ import {
   statement,
   writeFirstStatement,
 } from './query-state.ts';
-import { ResultList } from './result-list.tsx';
 import { ResultPanel } from './result-panel.tsx';
 import { run, Stopped, stop } from './run.ts';
 import { onlyReads } from './script.ts';
 import { pastStatements } from './statement-history.ts';
-import { TransactionNote } from './transaction-note.tsx';
+import { transaction } from './transaction.ts';
+
+const ResultList = lazy(() => import('./result-list.tsx').then((module) => module.ResultList));
+const TransactionNote = lazy(() => import('./transaction-note.tsx').then((module) => module.TransactionNote));
 
 /** A fault that the server has placed in the statement. */
 interface Fault {
@@ -57,10 +61,14 @@ export function QueryView() {
           {result.value !== undefined && <span class="quiet took">{secondsText(result.value.elapsedMs / 1000)}</span>}
         </div>
       </section>
-      <TransactionNote />
+      {transaction.value !== undefined && <TransactionNote />}
       <WhyNot />
       {results.value.length > 1 && <ResultList />}
-      {result.value !== undefined && <ResultPanel result={result.value} />}
+      {result.value !== undefined && (
+        <Boundary of={result.value.startedAt}>
+          <ResultPanel result={result.value} />
+        </Boundary>
+      )}
     </div>
   );
 }

@@ -2,17 +2,20 @@
 
 import { Failure } from '../failure.tsx';
 import { given } from '../given.ts';
-import { type ComponentType, useEffect, useState } from '../preact.ts';
+import { lazy } from '../lazy.tsx';
+import { useEffect, useState } from '../preact.ts';
 import { Scrolling } from '../scrolling.tsx';
 import { tableName } from '../state.ts';
 import { isMatch, patternsOf } from '../statement-words.ts';
 import { orderedColumns } from './column-order.ts';
 import { Downloads } from './downloads.tsx';
-import { PlanPanel } from './plan-panel.tsx';
 import { putResult } from './query-state.ts';
 import { Grid } from './result-grid.tsx';
 import { RowPages } from './row-pages.tsx';
 import { type Result, reachedLimit } from './run-statement.ts';
+
+const PlanPanel = lazy(() => import('./plan-panel.tsx').then((module) => module.PlanPanel));
+const GraphView = lazy(() => import('../graph/graph-view.tsx').then((module) => module.GraphView), 'Drawing ...');
 
 const TABS = [
   ['rows', 'Rows'],
@@ -94,22 +97,14 @@ function moveTab(event: KeyboardEvent, tab: Tab, setTab: (tab: Tab) => void): vo
   document.getElementById(`tab-${next}`)?.focus();
 }
 
-type GraphComponent = ComponentType<{ rows: Result['rows']; isCut: boolean; limit: number | undefined; table: string }>;
-
 function GraphPanel({ result, onMore }: { result: Result; onMore: () => Promise<void> }) {
-  const [Graph, setGraph] = useState<{ View: GraphComponent } | undefined>(undefined);
-  const [error, setError] = useState<unknown>(undefined);
-  useEffect(() => {
-    import('../graph/graph-view.tsx').then((module) => setGraph({ View: module.GraphView }), setError);
-  }, []);
   const wantsMore = result.hasMore && result.rows.length < MOST_GRAPH_ROWS;
   useEffect(() => {
     if (wantsMore) void onMore();
   }, [result]);
-  if (error !== undefined) return <Failure error={error} />;
-  if (Graph === undefined || wantsMore) return <p class="waiting">Drawing ...</p>;
+  if (wantsMore) return <p class="waiting">Drawing ...</p>;
   // Whatever table is chosen at the left: the edges are those of the statement's.
   const table = patternsOf(result.statement)[0]?.table ?? tableName.value;
   const isCut = result.hasMore || result.isCut;
-  return <Graph.View rows={result.rows} isCut={isCut} limit={reachedLimit(result)} table={table} />;
+  return <GraphView rows={result.rows} isCut={isCut} limit={reachedLimit(result)} table={table} />;
 }

@@ -3,6 +3,7 @@
 import type { QueryRow } from '../../client/index.ts';
 import { client } from '../session.ts';
 import { firstWord, isMatch, limitOf } from '../statement-words.ts';
+import { PATIENT, type PlanNode, type PlanRow, planOf } from './plan.ts';
 import { sessionFor, transaction, transactionFailed, transactionRan } from './transaction.ts';
 
 export const PAGE_ROWS = 100;
@@ -30,25 +31,6 @@ export interface Result {
   readonly close: () => void;
 }
 
-export interface PlanNode {
-  readonly operator: string;
-  readonly children?: readonly PlanNode[];
-  readonly [detail: string]: unknown;
-}
-
-export interface PlanRow {
-  /** Null of what searches nothing. */
-  readonly strategy: string | null;
-  readonly index_type: string;
-  readonly buckets_scanned: number;
-  readonly total_buckets: number;
-  readonly speedup_factor: number;
-  readonly estimated_rows: number;
-  readonly actual_rows?: number;
-  readonly elapsed_us?: number;
-  readonly plan: PlanNode;
-}
-
 export interface RunOptions {
   /** Stops the statement, here and on the server. */
   readonly signal: AbortSignal;
@@ -72,9 +54,6 @@ export function reachedLimit({ statement, rows, hasMore, isCut }: Result): numbe
   const limit = isMatch(statement) ? limitOf(statement) : undefined;
   return limit !== undefined && limit > 0 && rows.length === limit && !hasMore && !isCut ? limit : undefined;
 }
-
-/** However long it takes: there is a button to stop it, and the service has its own limit. */
-const PATIENT = { timeoutMs: 0 };
 
 async function runMatch(statement: string, { signal, isHeld }: RunOptions): Promise<Result> {
   const startedAt = performance.now();
@@ -183,12 +162,4 @@ async function runOther(statement: string, { signal }: RunOptions): Promise<Resu
   const elapsedMs = performance.now() - startedAt;
   const plan = isPlan ? (rows[0] as unknown as PlanRow | undefined) : undefined;
   return wholeOf({ startedAt, statement, columns, rows, elapsedMs }, false, plan);
-}
-
-/** The plan of a statement, with what its operators really did when it is run for that. */
-export async function planOf(statement: string, isRun: boolean, signal?: AbortSignal): Promise<PlanRow> {
-  const text = `${isRun ? 'ANALYZE' : 'EXPLAIN'} ${statement.trimStart()}`;
-  const options = { ...PATIENT, ...sessionFor(statement), ...(signal === undefined ? {} : { signal }) };
-  const { rows } = await client().query.run(text, {}, options);
-  return rows[0] as unknown as PlanRow;
 }

@@ -1,7 +1,7 @@
 // The proof of a derived fact as a tree: conclusions with their rules above, stored edges as leaves that open.
 
 import type { ReasonAnswer } from '../../client/index.ts';
-import { EdgeTag } from '../edge-dialog.tsx';
+import { EdgeTag } from '../edge-tag.tsx';
 import { numberText, timeText } from '../format.ts';
 
 export type Proof = ReasonAnswer['proofs'][number];

@@ -6,6 +6,7 @@ import { Empty, Failure } from '../failure.tsx';
 import { useEffect, useState } from '../preact.ts';
 import { client } from '../session.ts';
 import { loadCatalog, rules } from '../state.ts';
+import '../style/views.css';
 import { ReasonPanel } from './reason-panel.tsx';
 import { RuleEditor } from './rule-editor.tsx';
 import { RuleLine } from './rule-line.tsx';

@@ -3,6 +3,7 @@
 import { ConfirmButton } from '../confirm-button.tsx';
 import { Failure } from '../failure.tsx';
 import { useEffect, useState } from '../preact.ts';
+import '../style/views.css';
 import { type Backends, type GraphList, virtualGraphs } from './calls.ts';
 import { GraphQuery } from './graph-query.tsx';
 

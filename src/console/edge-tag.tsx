@@ -1,0 +1,24 @@
+// Opens a stored edge from anywhere a tag or an id stands.
+
+import { signal } from './preact.ts';
+
+export interface WantedEdge {
+  readonly table: string;
+  readonly id: number;
+}
+
+/** The edge whose dialog is open. */
+export const wantedEdge = signal<WantedEdge | undefined>(undefined);
+
+export function openEdge(table: string, id: number): void {
+  wantedEdge.value = { table, id };
+}
+
+/** `HEDGE-12` as a button that opens edge 12. */
+export function EdgeTag({ table, id, children }: { table: string; id: number; children?: string }) {
+  return (
+    <button type="button" class="tag tag-edge" onClick={() => openEdge(table, id)}>
+      {children ?? `HEDGE-${id}`}
+    </button>
+  );
+}

@@ -1,0 +1,24 @@
+// What the editor has once somebody writes in it: its keys, undoing, brackets that belong together, completion. It comes when the editor is first pointed at.
+
+import type { Table } from '../../client/index.ts';
+import { brackets } from './brackets.ts';
+import { EditorView, type Extension } from './code-mirror.ts';
+import { completion } from './completion.ts';
+import { editorKeys } from './keys.ts';
+
+const look = EditorView.theme({
+  '.cm-paired': { backgroundColor: 'var(--leaf-soft)' },
+  '.cm-unpaired': { backgroundColor: 'var(--berry-soft)' },
+  '.cm-tooltip': {
+    backgroundColor: 'var(--panel)',
+    color: 'var(--ink)',
+    border: '1px solid var(--line-strong)',
+    borderRadius: '6px',
+  },
+  '.cm-tooltip-autocomplete > ul': { fontFamily: 'var(--mono)' },
+  '.cm-tooltip-autocomplete > ul > li[aria-selected]': { backgroundColor: 'var(--leaf)', color: 'var(--on-leaf)' },
+  '.cm-completionDetail': { color: 'inherit', opacity: '0.8' },
+});
+
+/** The tables are asked for at each completion: they change while the editor is open. */
+export const typing = (tables: () => readonly Table[]): Extension => [completion(tables), editorKeys, brackets, look];

@@ -1,0 +1,23 @@
+// Parts of the page that are fetched when they are first shown.
+
+import { Failure } from './failure.tsx';
+import { type ComponentType, useEffect, useState } from './preact.ts';
+
+export const NOT_LOADED = 'Load the page anew: the service may have been renewed meanwhile, or it cannot be reached.';
+
+/** Stands in the place of a component until it has come, and shows what it is given to show meanwhile. */
+export function lazy<Props extends object>(
+  load: () => Promise<ComponentType<Props>>,
+  waiting = 'Loading ...',
+): ComponentType<Props> {
+  return function Lazy(props: Props) {
+    const [part, setPart] = useState<{ readonly Component: ComponentType<Props> } | undefined>(undefined);
+    const [error, setError] = useState<unknown>(undefined);
+    useEffect(() => {
+      load().then((Component) => setPart({ Component }), setError);
+    }, []);
+    if (error !== undefined) return <Failure error={NOT_LOADED} title="This view could not be loaded" />;
+    if (part === undefined) return <p class="waiting">{waiting}</p>;
+    return <part.Component {...props} />;
+  };
+}

@@ -1,0 +1,34 @@
+// The plan of a statement, as the service tells it.
+
+import { client } from '../session.ts';
+import { sessionFor } from './transaction.ts';
+
+export interface PlanNode {
+  readonly operator: string;
+  readonly children?: readonly PlanNode[];
+  readonly [detail: string]: unknown;
+}
+
+export interface PlanRow {
+  /** Null of what searches nothing. */
+  readonly strategy: string | null;
+  readonly index_type: string;
+  readonly buckets_scanned: number;
+  readonly total_buckets: number;
+  readonly speedup_factor: number;
+  readonly estimated_rows: number;
+  readonly actual_rows?: number;
+  readonly elapsed_us?: number;
+  readonly plan: PlanNode;
+}
+
+/** However long it takes: there is a button to stop it, and the service has its own limit. */
+export const PATIENT = { timeoutMs: 0 };
+
+/** The plan of a statement, with what its operators really did when it is run for that. */
+export async function planOf(statement: string, isRun: boolean, signal?: AbortSignal): Promise<PlanRow> {
+  const text = `${isRun ? 'ANALYZE' : 'EXPLAIN'} ${statement.trimStart()}`;
+  const options = { ...PATIENT, ...sessionFor(statement), ...(signal === undefined ? {} : { signal }) };
+  const { rows } = await client().query.run(text, {}, options);
+  return rows[0] as unknown as PlanRow;
+}
