@@ -41,7 +41,7 @@ export class Dataset {
 
 const FILE = 'data/stackexchange-mix.ndjson.gz';
 const FULL_EDGES = 1_286_239;
-const TINY_EDGES = 4000;
+const TINY_EDGES = 1500;
 const SEED = 1;
 
 /** Where a file of the shared folder stands, if it is there. */

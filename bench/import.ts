@@ -47,7 +47,7 @@ export async function runImport({ tiny, workspace, note }: PartOptions): Promise
     ...(await intoDirectory('CSV into a directory', csv, workspace)),
     ...(await intoServer('CSV into a server', csv, workspace)),
     ...(await intoDirectory('NDJSON into a directory', ndjson, workspace)),
-    ...(await killedAndResumed(csv, workspace, note)),
+    ...(await killedAndResumed(csv, workspace, note, tiny ? 1 : KILLS)),
   ];
   workspace.remove(csv.path);
   workspace.remove(ndjson.path);
@@ -88,14 +88,19 @@ function rowsOf(name: string, { code, seconds, peakMb }: Outcome, { rows, bytes 
   return [...found, benchRow({ name: `import ${name}: peak memory`, unit: 'MB', ours: peakMb, target })];
 }
 
-async function killedAndResumed(given: Given, workspace: Workspace, note: PartOptions['note']): Promise<BenchRow[]> {
+async function killedAndResumed(
+  given: Given,
+  workspace: Workspace,
+  note: PartOptions['note'],
+  wantedKills: number,
+): Promise<BenchRow[]> {
   const dir = workspace.fresh('imported');
   const started = performance.now();
   let kills = 0;
   let peakMb = 0;
   for (let round = 0; ; round++) {
     // At other places of the file each time; a tiny import may be done before.
-    const killAt = round < KILLS ? 0.2 * (round + 1) : undefined;
+    const killAt = round < wantedKills ? 0.2 * (round + 1) : undefined;
     const call = [...callOf(given, ['--data', dir]), ...(round === 0 ? [] : ['--resume'])];
     const { code, peakMb: peak } = await run(call, workspace.dir, killAt);
     peakMb = Math.max(peakMb, peak);
@@ -107,7 +112,7 @@ async function killedAndResumed(given: Given, workspace: Workspace, note: PartOp
   await check(`after ${kills} kills`, dir, given);
   workspace.remove(dir);
   note(`import: killed ${kills} times and gone on from, without a duplicate or a gap`);
-  const name = `import CSV, ${KILLS} kills and --resume`;
+  const name = `import CSV, ${wantedKills} kills and --resume`;
   const rate = benchRow({ name, unit: 'edges/s', ours: given.rows / seconds });
   const target = { oursAtMost: LIMIT_MB };
   return peakMb === 0 ? [rate] : [rate, benchRow({ name: `${name}: peak memory`, unit: 'MB', ours: peakMb, target })];

@@ -130,7 +130,8 @@ export class VirtualGraphs {
   async introspect(id: string, options: QueryOptions): Promise<BackendSchema> {
     const { backend } = this.#graphs.get(id);
     return this.#inSession(backend, async (session) => {
-      return (await this.#schemas.get(backend, session, await session.fingerprint(), options, true)).schema;
+      const how = { anew: true, counted: true };
+      return (await this.#schemas.get(backend, session, await session.fingerprint(), options, how)).schema;
     });
   }
 
@@ -235,7 +236,7 @@ export class VirtualGraphs {
     } catch (error) {
       if (known.isCertain) throw error;
       // What the query names may have been made since the schema was looked up.
-      return compiled((await this.#schemas.get(graph.backend, session, fingerprint, options, true)).schema);
+      return compiled((await this.#schemas.get(graph.backend, session, fingerprint, options, { anew: true })).schema);
     }
   }
 

@@ -29,20 +29,19 @@ export class SchemaCache {
     this.#now = now;
   }
 
-  /** `fingerprint`: of the session, just now. `anew`: asks the backend whatever is known. */
+  /** `fingerprint`: of the session, just now. `anew`: asks the backend whatever is known; `counted`: with its numbers of rows, which queries do not need. */
   async get(
     backend: BackendSpec,
     session: BackendSession,
     fingerprint: string,
     options: QueryOptions,
-    anew = false,
+    { anew = false, counted = false } = {},
   ): Promise<KnownSchema> {
     const key = JSON.stringify(backend);
     const known = this.#entries.get(key);
     if (!anew && known !== undefined && this.#isFresh(known, fingerprint))
       return { schema: known.schema, isCertain: fingerprint !== '' };
-    // Rows are counted for those who ask anew: queries need no counts.
-    const schema = await session.schema({ ...options, counts: anew });
+    const schema = await session.schema({ ...options, counts: counted });
     this.#entries.delete(key);
     this.#entries.set(key, { fingerprint, at: this.#now(), schema });
     for (const oldest of this.#entries.keys()) {
