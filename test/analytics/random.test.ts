@@ -7,7 +7,7 @@ import { Random } from '../support/random.ts';
 import { Naive } from './naive.ts';
 import { MeasuredEdges, type PlainEdge } from './run-measure.ts';
 
-const COUNT = Number(process.env.HEDGEROW_HYPERGRAPHS ?? 200);
+const COUNT = Number(process.env.HEDGEROW_HYPERGRAPHS ?? 60);
 const TIMEOUT_MS = 900_000;
 
 /** Measure and parameters of every variant. */

@@ -9,7 +9,7 @@ import { expect, test } from 'vitest';
 import { Random } from '../support/random.ts';
 import { addEdges, check, openSmall, removeDir, restore, rowTexts, temporaryDir } from './support.ts';
 
-const KILLS = Number(process.env.HEDGEROW_BACKUP_KILLS ?? 6);
+const KILLS = Number(process.env.HEDGEROW_BACKUP_KILLS ?? 4);
 const SEED = Number(process.env.HEDGEROW_BACKUP_KILL_SEED ?? 1);
 const FIRST_ROWS = 40_000;
 /** About as long as a backup takes, and some more. */

@@ -1,4 +1,4 @@
-// Kernels on graphs beside naive ones: searches, betweenness, diameters, triangles, cores, cliques.
+// Kernels on graphs beside naive ones: searches, betweenness, diameters, triangles, cores, cliques. HEDGEROW_GRAPHS=150 is the long form.
 
 import { describe, expect, it } from 'vitest';
 import { Graph } from '../../src/core/graph.ts';
@@ -116,11 +116,12 @@ function naiveClique({ adjacent }: Plain, chosen: number, candidates: number[]):
   return best;
 }
 
+const GRAPHS = Number(process.env.HEDGEROW_GRAPHS ?? 70);
 const never = { atLeast: 0, isOver: () => false };
 
 describe.each<CoreBuild>(['release', 'plain', 'debug'])('%s core', (build) => {
   const module = loadCore(build);
-  const graphs = Array.from({ length: build === 'release' ? 150 : 40 }, (_, seed) => randomGraph(seed + 1));
+  const graphs = Array.from({ length: build === 'release' ? GRAPHS : 40 }, (_, seed) => randomGraph(seed + 1));
   const open = ({ n, pairs }: Plain) => Graph.fromPairs(module.instantiate(), n, Uint32Array.from(pairs));
 
   it('finds distances, their sums and betweenness', () => {

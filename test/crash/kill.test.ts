@@ -12,7 +12,7 @@ import { Random } from '../support/random.ts';
 // @ts-expect-error: plain JavaScript, shared with the importer
 import { batchRows, edgeOf, isDeleted } from './edges.mjs';
 
-const KILLS = Number(process.env.HEDGEROW_KILLS ?? 6);
+const KILLS = Number(process.env.HEDGEROW_KILLS ?? 4);
 const SEED = Number(process.env.HEDGEROW_KILL_SEED ?? 1);
 /** Kills on one directory before a fresh one is taken. */
 const KILLS_A_DIRECTORY = 8;

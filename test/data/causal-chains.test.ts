@@ -1,4 +1,5 @@
 // Joins over real files equal brute force: causal chains of three mails of email-Eu, pairs of contacts of contact-primary-school.
+// Of the mails the first half; HEDGEROW_FULL_DATA=1 takes all.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,6 +12,8 @@ import { type FileEdges, hasDataFile, readDataFile } from './data-file.ts';
 import { followers, forEachChain, forEachPair, sharedCount } from './naive-chains.ts';
 
 const HOUR = 3600;
+const FULL = process.env.HEDGEROW_FULL_DATA === '1';
+const MAILS = FULL ? Infinity : 120_000;
 
 class DataPlace {
   readonly edges: FileEdges;
@@ -28,9 +31,10 @@ class DataPlace {
     return this.#database.table().bucketSeconds;
   }
 
-  /** `inLog`: the last so many rows are not compacted. */
-  static async open(name: string, inLog: number): Promise<DataPlace> {
-    const edges = readDataFile(name);
+  /** `inLog`: the last so many rows are not compacted; `most`: edges that are taken of the file. */
+  static async open(name: string, inLog: number, most = Infinity): Promise<DataPlace> {
+    const { times, members } = readDataFile(name);
+    const edges = { times: times.slice(0, most), members: members.slice(0, most) };
     const database = await openDatabase({ dir: mkdtempSync(join(tmpdir(), 'hedgerow-chains-')), memoryBudgetMb: 64 });
     const insert = async (from: number, to: number) => {
       const bulk = database.table().bulk();
@@ -68,7 +72,7 @@ describe.skipIf(!hasDataFile('email-Eu'))('chains of three mails, each within an
   let place: DataPlace;
   let lists: number[][];
   beforeAll(async () => {
-    place = await DataPlace.open('email-Eu', 20_000);
+    place = await DataPlace.open('email-Eu', 20_000, MAILS);
     lists = followers(place.edges, HOUR, 1);
   }, 120_000);
   afterAll(() => place.close());
@@ -83,7 +87,8 @@ describe.skipIf(!hasDataFile('email-Eu'))('chains of three mails, each within an
 
   test('are counted, however the conditions are written', { timeout: 120_000 }, async () => {
     const expected = countChains(() => true);
-    expect(expected).toBe(6_093_921);
+    if (FULL) expect(expected).toBe(6_093_921);
+    else expect(expected).toBeGreaterThan(1_000_000);
     expect(await place.count('abc', `${CHAIN} AND ${SHARING}`)).toBe(expected);
     const mirrored = `intersects(c, b) AND intersects(b, a) AND b.event_ts - a.event_ts BETWEEN 1 AND $w
       AND c.event_ts > b.event_ts AND c.event_ts <= b.event_ts + $w`;

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { EngineHistory, warmUp } from '../support/engine-history.ts';
 
-const HISTORIES = Number(process.env.HEDGEROW_HISTORIES ?? 200);
+const HISTORIES = Number(process.env.HEDGEROW_HISTORIES ?? 100);
 const FIRST = Number(process.env.HEDGEROW_FIRST_HISTORY ?? 1);
 const STEPS = 60;
 const HANG_MS = 60_000;

@@ -162,7 +162,7 @@ describe('a commit in slices', () => {
 
   test.each([
     ['changes', (db: Database) => changed(db, 6).commit(), ROWS * 0.8],
-    ['inserts', (db: Database) => inserted(db, 12_000), ROWS + 12_000],
+    ['inserts', (db: Database) => inserted(db, 6000), ROWS + 6000],
   ])(
     'that %s rows meets no compaction on its way, and no manifest holds a part of it, whenever they begin',
     async (_, commit, rows) => {

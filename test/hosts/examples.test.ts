@@ -56,17 +56,28 @@ async function runShell(script: string, cwd = folder): Promise<string> {
   return stdout;
 }
 
-async function compileErrors(name: string, code: string): Promise<string> {
-  const path = join(folder, `${name}.ts`);
-  writeFileSync(path, code);
+/** What the compiler says of each of some programs; '' where it finds nothing. */
+async function compileErrors(programs: Readonly<Record<string, string>>): Promise<Record<string, string>> {
+  const paths = Object.entries(programs).map(([name, code]) => {
+    const path = join(folder, `${name}.ts`);
+    writeFileSync(path, code);
+    return path;
+  });
   const flags =
     '--ignoreConfig --noEmit --strict --skipLibCheck --target es2023 --module nodenext --moduleResolution nodenext';
   const types = ['--types', 'node', '--typeRoots', join(root, 'node_modules/@types')];
   const compiler = join(root, 'node_modules/.bin/tsc');
-  const { stdout } = await run(compiler, [...flags.split(' '), ...types, path], { cwd: folder }).catch(
+  const { stdout } = await run(compiler, [...flags.split(' '), ...types, ...paths], { cwd: folder }).catch(
     (error) => error,
   );
-  return stdout;
+  const found = Object.fromEntries(Object.keys(programs).map((name) => [name, '']));
+  let of = '';
+  for (const line of (stdout as string).trimEnd().split('\n')) {
+    // Further lines about an error are indented.
+    if (/^\S/.test(line)) of = /^([\w-]+)\.ts\(/.exec(line)?.[1] ?? line;
+    if (line !== '') found[of] = `${found[of] ?? ''}${line}\n`;
+  }
+  return found;
 }
 
 describe('a program that embeds the database', () => {
@@ -80,8 +91,8 @@ describe('a program that embeds the database', () => {
     const promised = /console\.log\(result\);.*\/\/ (.*)\n/.exec(program!)![1];
     expect(lines.slice(2).join('\n')).toBe(promised);
     const source = `import process from 'node:process';\n${program}`;
-    expect(await compileErrors('embedding-types', source)).toBe('');
-    expect(await compileErrors('embedding-wrong', source.replace('startTs:', 'start:'))).toContain('start');
+    const programs = { right: source, wrong: source.replace('startTs:', 'start:') };
+    expect(await compileErrors(programs)).toEqual({ right: '', wrong: expect.stringContaining('start') });
   });
 
   it('of the measures runs as printed', async () => {
@@ -98,14 +109,20 @@ describe('a program that embeds the database', () => {
     const [first, listing, statements, statementListing] = blocksOf('src/engine/README.md').map(({ code }) => code);
     expect(await runProgram('engine', first!)).toBe(printedBy(first!));
     expect(await runProgram('statements', statements!)).toBe(printedBy(statements!));
-    expect(await compileErrors('statements-types', statements!)).toBe('');
-    const wrong = statements!.replace('{ room: ', 'null, { signal: ');
-    expect(await compileErrors('statements-wrong', wrong)).toContain('null');
     const uses = listedMembers(`${listing}\n${statementListing}`);
     expect(uses.length).toBeGreaterThan(60);
-    const missing = await compileErrors('engine-members', declarationsOf(uses));
-    expect(missing).toBe('');
-    expect(await compileErrors('engine-wrong', declarationsOf([['Table', 'noSuchMember']]))).toContain('noSuchMember');
+    const programs = {
+      'statements-right': statements!,
+      'statements-wrong': statements!.replace('{ room: ', 'null, { signal: '),
+      members: declarationsOf(uses),
+      'no-member': declarationsOf([['Table', 'noSuchMember']]),
+    };
+    expect(await compileErrors(programs)).toEqual({
+      'statements-right': '',
+      'statements-wrong': expect.stringContaining('null'),
+      members: '',
+      'no-member': expect.stringContaining('noSuchMember'),
+    });
   });
 });
 

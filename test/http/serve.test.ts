@@ -74,8 +74,11 @@ async function eventually<T>(found: () => Promise<T | undefined> | T | undefined
   }
 }
 
-test.each(['SIGTERM', 'SIGINT'] as const)('serves until %s, then ends with 0 and has kept the data', async (signal) => {
-  for (const expected of [1, 2]) {
+test('serves until SIGTERM or SIGINT, then ends with 0 and has kept the data', async () => {
+  for (const [expected, signal] of [
+    [1, 'SIGTERM'],
+    [2, 'SIGINT'],
+  ] as const) {
     const run = hedgerow(['serve', '--data', dir, '--port', '0']);
     const port = await run.port;
     await untilReady(port);
@@ -117,23 +120,16 @@ test('without a given key the first admin key is shown once, on standard output 
   }
 });
 
-test('when a key was last used outlives the server', async () => {
+test('when a key was last used outlives the server; another HEDGEROW_API_KEY is then no key, which is said', async () => {
   const first = hedgerow(['serve', '--data', dir, '--port', '0']);
-  const port = await first.port;
-  await untilReady(port);
-  await fetch(`http://127.0.0.1:${port}/v1/tables`, { headers: WITH_KEY });
+  const firstPort = await first.port;
+  await untilReady(firstPort);
+  await fetch(`http://127.0.0.1:${firstPort}/v1/tables`, { headers: WITH_KEY });
   first.child.kill('SIGTERM');
   expect(await first.exit).toBe(0);
   const list = hedgerow(['keys', 'list', '--data', dir, '--json']);
   expect(await list.exit).toBe(0);
   expect(JSON.parse(list.output.out)).toMatchObject([{ role: 'admin', last_used_at: expect.any(Number) }]);
-});
-
-test('HEDGEROW_API_KEY of a directory that has keys is no key, which is said', async () => {
-  const first = hedgerow(['serve', '--data', dir, '--port', '0']);
-  await untilReady(await first.port);
-  first.child.kill('SIGTERM');
-  expect(await first.exit).toBe(0);
   const second = hedgerow(['serve', '--data', dir, '--port', '0'], { HEDGEROW_API_KEY: 'another-key-of-a-test' });
   const port = await second.port;
   await untilReady(port);
@@ -236,22 +232,18 @@ test('SIGHUP goes on in a new audit log when the old one was moved away', async 
   expect(lines(`${audit}.1`)).toBeGreaterThan(0);
 });
 
-test('a directory in use is refused', async () => {
-  const first = hedgerow(['serve', '--data', dir, '--port', '0']);
-  await untilReady(await first.port);
-  const second = hedgerow(['serve', '--data', dir, '--port', '0']);
-  expect(await second.exit).toBe(1);
-  expect(second.output.error).toMatch(/^hedgerow: .*(in use|lock)/m);
-  first.child.kill('SIGTERM');
-  expect(await first.exit).toBe(0);
-});
-
-test('a port in use is refused', async () => {
+test('a directory in use and a port in use are refused', async () => {
   const first = hedgerow(['serve', '--data', dir, '--port', '0']);
   const port = await first.port;
-  const second = hedgerow(['serve', '--data', join(dir, 'other'), '--port', String(port)]);
+  await untilReady(port);
+  const second = hedgerow(['serve', '--data', dir, '--port', '0']);
+  const third = hedgerow(['serve', '--data', join(dir, 'other'), '--port', String(port)]);
   expect(await second.exit).toBe(1);
-  expect(second.output.error).toMatch(new RegExp(`^hedgerow: cannot listen on 127.0.0.1:${port}`, 'm'));
+  expect(second.output.error).toMatch(/^hedgerow: .*(in use|lock)/m);
+  expect(await third.exit).toBe(1);
+  expect(third.output.error).toMatch(new RegExp(`^hedgerow: cannot listen on 127.0.0.1:${port}`, 'm'));
+  first.child.kill('SIGTERM');
+  expect(await first.exit).toBe(0);
 });
 
 test('settings come from the file that --config names', async () => {

@@ -99,7 +99,7 @@ function duckdbPids(): number[] {
 
 describe.each(backends)('%s', (name, backend) => {
   test('a runaway query ends by its deadline with 504, and the service goes on', async () => {
-    const server = await start(backend, { queryTimeoutMs: 2500 });
+    const server = await start(backend, { queryTimeoutMs: 1500 });
     try {
       await untilWorks(server);
       const copy = { query: NOTHING, table: 'never' };
@@ -217,8 +217,6 @@ describe('DuckDB', () => {
       const lines = small.text.trimEnd().split('\n');
       expect([small.headers.get('content-type'), lines.length]).toEqual([NDJSON['content-type'], 3]);
       expect(JSON.parse(lines[2]!)).toMatchObject({ edge_label: 'T', event_ts: 1002 });
-      const whole = await query(server, 'big', { ordered: false });
-      expect([whole.json.count, whole.json.hyperedges.length, whole.json.cached]).toEqual([BIG_ROWS, BIG_ROWS, false]);
     } finally {
       await server.close();
     }
@@ -232,7 +230,7 @@ describe('DuckDB', () => {
       await sleep(100);
       await server.service.close(30_000);
       const { status, json } = await sending;
-      expect([status, json.count, json.hyperedges.length]).toEqual([200, BIG_ROWS, BIG_ROWS]);
+      expect([status, json.count, json.hyperedges.length, json.cached]).toEqual([200, BIG_ROWS, BIG_ROWS, false]);
     } finally {
       await server.close();
     }

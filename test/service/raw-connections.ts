@@ -55,7 +55,7 @@ export const pipelines: readonly RawCase[] = [
   { name: 'a write, then garbage', send: [`${insert(6005)}\xff\xff\r\n\r\n`], outcome: '505 closed', mayStore: [6005] },
   {
     name: 'writes, each after its answer',
-    send: [insert(6006), 100, insert(6007), 100],
+    send: [insert(6006), 'ANSWER', insert(6007)],
     outcome: '201 201 open',
     stores: [6006, 6007],
   },

@@ -10,7 +10,7 @@ import { openTestDuckDb, type TestDuckDb } from './duckdb-rows.ts';
 import { evaluate } from './model.ts';
 import { makeQuery, makeWorld, type World } from './random-world.ts';
 
-const WORLDS = Number(process.env.VIRTUAL_WORLDS ?? 100);
+const WORLDS = Number(process.env.VIRTUAL_WORLDS ?? 40);
 const POSTGRES_WORLDS = Number(process.env.VIRTUAL_WORLDS ?? 20);
 const QUERIES_PER_WORLD = 20;
 const PROVENANCE = { graph: 'world', spec_version: 1, captured_at: 0 };

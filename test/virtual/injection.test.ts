@@ -10,7 +10,7 @@ import { evaluate, type ModelCondition, type ModelEdge, type ModelTable } from '
 import { quotedText } from './random-world.ts';
 
 /** Of 20 queries each, a name or a literal of its own in every one; 1,000 make the long form. */
-const WORLDS = Number(process.env.INJECTION_WORLDS ?? 100);
+const WORLDS = Number(process.env.INJECTION_WORLDS ?? 40);
 const QUERIES_PER_WORLD = 20;
 const PIECES = [
   ...[
