@@ -73,7 +73,7 @@ export interface LogOptions {
   crc32c: Crc32c;
   /** `async`: onDurable comes after the write, the sync follows when `scheduleSync` calls. */
   durability: 'fsync' | 'async';
-  /** Size of a log file. Default 16 MB. */
+  /** Size of a log file, but for the first of an opening, which is never above 1 MB. Default 16 MB. */
   fileBytes?: number;
   /** The manifest vouches for all LSNs up to here: no table needs them from the log. */
   minimumLsn: number;
@@ -93,6 +93,9 @@ export interface LogOptions {
 }
 
 export const DEFAULT_LOG_FILE_BYTES = 2 ** 24;
+
+/** Of the first file of an opening, at most: the first write, and the end of who wrote nothing, wait for its zeros. */
+const FIRST_FILE_BYTES = 2 ** 20;
 
 /** Recovers the log in `dir` and opens it for one writer; the caller holds the directory's lock. Rejects with `corrupt`; then nothing written before was changed. */
 export async function openLog(options: LogOptions): Promise<LogStore> {
@@ -355,21 +358,27 @@ class FileLog implements LogStore {
       this.#active = null;
       this.#closedFiles.push({ path, sequence, firstLsn: from, bytes });
     }
-    const spare = (await this.#spare) ?? (await prepareSpare(fs, dir, this.#fileBytes));
+    const fileBytes = this.#nextFileBytes();
+    const spare = (await this.#spare) ?? (await prepareSpare(fs, dir, fileBytes));
     this.#spare = null;
     const sequence = this.#nextSequence++;
     const handle = await placeSpare(fs, dir, spare, { epoch: this.#epoch, sequence, firstLsn }, crc32c);
     // A frame too large for the zeros simply writes past them; its file is then as large as it.
-    const capacity = Math.max(this.#fileBytes - FRAME_HEADER_BYTES, fileBytesFor(neededBytes));
+    const capacity = Math.max(fileBytes - FRAME_HEADER_BYTES, fileBytesFor(neededBytes));
     this.#active = { handle, path: logFilePath(dir, sequence), sequence, firstLsn, bytes: fileBytesFor(0), capacity };
   }
 
   /** Keeps a spare ready in the background once the active file is half full. A failure is not told here: the rotation tries again. */
   #prepareSpare(): void {
     if (this.#spare !== null || this.#closed) return;
-    if (this.#active !== null && this.#active.bytes * 2 < this.#fileBytes) return;
+    if (this.#active !== null && this.#active.bytes * 2 < this.#active.capacity) return;
     const { fs, dir } = this.#options;
-    this.#spare = prepareSpare(fs, dir, this.#fileBytes).catch(() => null);
+    this.#spare = prepareSpare(fs, dir, this.#nextFileBytes()).catch(() => null);
+  }
+
+  #nextFileBytes(): number {
+    const isFirst = this.#nextSequence === this.#recovered.nextSequence;
+    return isFirst ? Math.min(this.#fileBytes, FIRST_FILE_BYTES) : this.#fileBytes;
   }
 
   /** After an orderly close the last frames are proven durable. Their sync is over, so a lost seal loses nothing. */

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type DemoSize, demoChunks, demoCommand } from '../../src/cli/demo/command.ts';
+import { type DemoFlags, type DemoSize, demoChunks, demoCommand } from '../../src/cli/demo/command.ts';
 import { DemoFacts } from '../../src/cli/demo/facts.ts';
 import { DAY_SECONDS, FIRST_DAY_TS, type Meeting } from '../../src/cli/demo/meetings.ts';
 import { openBrowser, openWatched, REASON_TO_SKIP } from '../console/support.ts';
@@ -112,10 +112,10 @@ interface Serving {
 }
 
 /** Runs the built command in the directory of the test until it says that it serves. */
-async function serving(flags: readonly string[], environment: Record<string, string> = {}): Promise<Serving> {
+async function serving(flags: readonly string[]): Promise<Serving> {
   const child = spawn(process.execPath, [MAIN, 'demo', ...flags], {
     cwd: world.cwd,
-    env: { PATH: process.env.PATH ?? '', ...environment },
+    env: { PATH: process.env.PATH ?? '' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   stops.push(() => child.kill('SIGKILL'));
@@ -142,9 +142,35 @@ async function serving(flags: readonly string[], environment: Record<string, str
   };
 }
 
+/** Runs the command in this process until it says that it serves. */
+async function servingHere(flags: DemoFlags): Promise<Serving> {
+  const from = world.out.length;
+  const { write } = world.stdout;
+  stops.push(() => world.interrupt?.());
+  let ended: Promise<number> | undefined;
+  await new Promise<void>((resolve, reject) => {
+    world.stdout.write = (text) => {
+      write(text);
+      if (text.includes('pagerank')) resolve();
+    };
+    ended = demoCommand(flags, world);
+    void ended.then((code) => reject(new Error(`the demo ended (${code}): ${world.err}`)));
+  });
+  const out = world.out.slice(from);
+  return {
+    out,
+    invited: invitedBy(out),
+    stop: () => {
+      world.interrupt!();
+      return ended!;
+    },
+  };
+}
+
+const SMALL = { people: '200', days: '7', seed: '5', port: '0' };
+
 test('by itself: a server with a table, two rules, an address and a key; another run takes up the same town', async () => {
-  const flags = ['--people', '200', '--days', '7', '--seed', '5', '--port', '0'];
-  const first = await serving(flags);
+  const first = await serving(['--people', '200', '--days', '7', '--seed', '5', '--port', '0']);
   const { console: address, key, curls } = first.invited;
   expect(address).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/);
   expect(curls[0]!.key).toBe(key);
@@ -154,21 +180,20 @@ test('by itself: a server with a table, two rules, an address and a key; another
   expect(rules).toHaveLength(2);
   expect(await first.stop()).toBe(0);
 
-  const second = await serving(flags);
+  const second = await servingHere(SMALL);
   expect(second.out).toMatch(/are in the table meetings already/);
   expect(second.invited.key).not.toBe(key);
   const old = await fetch(`${second.invited.console}v1/tables`, { headers: { 'x-api-key': key } });
   expect(old.status).toBe(401);
   await expectAnswers(second.invited, second.invited.key);
   expect(await second.stop()).toBe(0);
-  const other = { people: '200', days: '7', seed: '6', port: '0' };
-  expect(await demoCommand(other, world)).toBe(1);
+  expect(await demoCommand({ ...SMALL, seed: '6' }, world)).toBe(1);
   expect(world.err).toMatch(/holds other rows already/);
 });
 
 if (REASON_TO_SKIP !== undefined) console.log(`demo: the console skipped: ${REASON_TO_SKIP}`);
 test.skipIf(REASON_TO_SKIP)('its address opens the console signed in, at a drawing, and keeps no key', async () => {
-  const { out, invited, stop } = await serving(['--people', '200', '--days', '7', '--seed', '5', '--port', '0']);
+  const { out, invited, stop } = await servingHere(SMALL);
   const address = /^ {2}(http\S+#\S+)$/m.exec(out)![1]!;
   expect(address).toContain(invited.key);
   const browser = await openBrowser();
@@ -194,7 +219,8 @@ test.skipIf(REASON_TO_SKIP)('its address opens the console signed in, at a drawi
 
 test('takes the next port when the first one is in use', async () => {
   const taken = await startServer();
-  const { invited, stop } = await serving(['--people', '50', '--days', '1'], { HEDGEROW_PORT: String(taken.port) });
+  world.environment.HEDGEROW_PORT = String(taken.port);
+  const { invited, stop } = await servingHere({ people: '50', days: '1' });
   expect(invited.console).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/);
   expect(new URL(invited.console).port).not.toBe(String(taken.port));
   expect(await stop()).toBe(0);

@@ -11,7 +11,7 @@ import { Random } from '../support/random.ts';
 import { multiset, pick, randomTable, TABLE_NAMES } from './round-trip.ts';
 import { lookInto, stream, TestWorld } from './support.ts';
 
-const DUMPS = Number(process.env.HEDGEROW_DUMPS ?? 2);
+const DUMPS = Number(process.env.HEDGEROW_DUMPS ?? 1);
 const FIRST = Number(process.env.HEDGEROW_FIRST_DUMP ?? 0);
 const FORMATS = ['parquet', 'ndjson', 'statements'] as const;
 

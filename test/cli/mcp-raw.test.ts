@@ -1,15 +1,18 @@
 // `hedgerow mcp` as a program sees it that speaks JSON-RPC by hand: lines in, lines out, and the end of the process.
 
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
 import { afterEach, describe, expect, test } from 'vitest';
+import { type McpFlags, mcpCommand } from '../../src/cli/mcp/command.ts';
 import { ROW_TOOLS } from '../../src/cli/mcp/row-tools.ts';
 import { openDatabase } from '../../src/engine/index.ts';
 import { MAIN } from '../service/child.ts';
+import { PipeWorld } from './mcp-session.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every form.
 type Value = any;
@@ -19,26 +22,66 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-class Session {
-  readonly child: ChildProcessWithoutNullStreams;
-  readonly ended: Promise<{ code: number | null; signal: string | null }>;
-  out = '';
-  errors = '';
+type End = { code: number | null; signal: string | null };
 
-  constructor(flags: readonly string[]) {
-    this.child = spawn(process.execPath, [MAIN, 'mcp', ...flags], { env: { PATH: process.env.PATH ?? '' } });
-    this.child.stdout.on('data', (text) => {
+class Session {
+  readonly stdin: Writable;
+  readonly #stdout: Readable;
+  readonly ended: Promise<End>;
+  readonly kill: (signal: NodeJS.Signals) => void;
+  out = '';
+  readonly #errors: () => string;
+
+  private constructor(
+    streams: { stdin: Writable; stdout: Readable },
+    errors: () => string,
+    ended: Promise<End>,
+    kill: (signal: NodeJS.Signals) => void = () => expect.fail('no process to kill'),
+  ) {
+    this.stdin = streams.stdin;
+    this.#stdout = streams.stdout;
+    this.#errors = errors;
+    this.ended = ended;
+    this.kill = kill;
+    this.#stdout.on('data', (text) => {
       this.out += text;
     });
-    this.child.stderr.on('data', (text) => {
-      this.errors += text;
+  }
+
+  /** With the command as a process of its own. */
+  static process(flags: readonly string[]): Session {
+    const child = spawn(process.execPath, [MAIN, 'mcp', ...flags], { env: { PATH: process.env.PATH ?? '' } });
+    const ended = new Promise<End>((resolve) => child.once('close', (code, signal) => resolve({ code, signal })));
+    let errors = '';
+    child.stderr.on('data', (text) => {
+      errors += text;
     });
-    this.ended = new Promise((resolve) => this.child.once('close', (code, signal) => resolve({ code, signal })));
-    closers.push(() => this.child.kill('SIGKILL'));
+    closers.push(() => child.kill('SIGKILL'));
+    return new Session(
+      child,
+      () => errors,
+      ended,
+      (signal) => child.kill(signal),
+    );
+  }
+
+  /** With the command in this process. */
+  static here(flags: McpFlags): Session {
+    const world = new PipeWorld();
+    const ended = mcpCommand(flags, world).then((code) => ({ code, signal: null }));
+    closers.push(() => {
+      world.stdin.end();
+      return ended;
+    });
+    return new Session(world, () => world.err, ended);
+  }
+
+  get errors(): string {
+    return this.#errors();
   }
 
   write(text: string): void {
-    this.child.stdin.write(text);
+    this.stdin.write(text);
   }
 
   send(message: object): void {
@@ -63,7 +106,7 @@ class Session {
       const found = this.messages().find((message) => message.id === id);
       if (found !== undefined) return found;
       await new Promise((heard, failed) => {
-        this.child.stdout.once('data', heard);
+        this.#stdout.once('data', heard);
         void this.ended.then(() => failed(new Error(`the process ended: ${this.errors}`)));
       });
     }
@@ -114,7 +157,7 @@ async function silentService(): Promise<{ url: string; asked: Promise<void>; lef
 
 describe('lines', () => {
   test('that are no messages are answered with what is wrong, and the session goes on', async () => {
-    const session = new Session(['--data', await filledDirectory()]);
+    const session = Session.here({ data: await filledDirectory() });
     session.send({ id: 'early', method: 'ping' });
     expect((await session.answer('early')).result).toEqual({});
     expect((await session.begin('1999-01-01')).result.protocolVersion).toMatch(/^20\d\d-\d\d-\d\d$/);
@@ -179,10 +222,10 @@ describe('lines', () => {
   });
 
   test('hundreds at once are all answered', async () => {
-    const session = new Session(['--data', await filledDirectory()]);
+    const session = Session.here({ data: await filledDirectory() });
     await session.begin();
     for (let id = 0; id < 300; id++) session.call(id, 'node', { table: 'meetings', node_id: id % 30, limit: 2 });
-    session.child.stdin.end();
+    session.stdin.end();
     expect(await session.ended).toEqual({ code: 0, signal: null });
     const answers = session.messages().filter(({ id }) => typeof id === 'number');
     expect(answers.map(({ id }) => id).sort((a, b) => a - b)).toEqual([...Array(300).keys()]);
@@ -194,13 +237,13 @@ describe('lines', () => {
 describe('the end', () => {
   test('a script that writes everything and closes has all its answers, and the directory is free', async () => {
     const dir = await filledDirectory();
-    const session = new Session(['--data', dir]);
+    const session = Session.process(['--data', dir]);
     const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'raw', version: '1' } };
     session.send({ id: 1, method: 'initialize', params });
     session.send({ method: 'notifications/initialized' });
     session.send({ id: 2, method: 'tools/list' });
     session.call(3, 'list_tables');
-    session.child.stdin.end('{"jsonrpc":"2.0","id":4,"meth');
+    session.stdin.end('{"jsonrpc":"2.0","id":4,"meth');
     expect(await session.ended).toEqual({ code: 0, signal: null });
     expect(session.messages().map(({ id }) => id)).toEqual([1, 2, 3]);
     expect([session.errors, readdirSync(dir)]).toEqual(['', ['log']]);
@@ -208,11 +251,11 @@ describe('the end', () => {
 
   test.each(['SIGTERM', 'SIGINT'] as const)('%s in the middle of work ends it in order', async (signal) => {
     const { url, asked, left } = await silentService();
-    const session = new Session(['--url', url]);
+    const session = Session.process(['--url', url]);
     await session.begin();
     session.call(1, 'list_tables');
     await asked;
-    session.child.kill(signal);
+    session.kill(signal);
     expect(await session.ended).toEqual({ code: 0, signal: null });
     await left;
     expect([session.messages().map(({ id }) => id), session.errors]).toEqual([['begin'], '']);
@@ -220,11 +263,11 @@ describe('the end', () => {
 
   test('of the input in the middle of long work stops the work', async () => {
     const { url, asked, left } = await silentService();
-    const session = new Session(['--url', url]);
+    const session = Session.here({ url });
     await session.begin();
     session.call(1, 'query', { statement: 'SHOW TABLES' });
     await asked;
-    session.child.stdin.end();
+    session.stdin.end();
     expect(await session.ended).toEqual({ code: 0, signal: null });
     await left;
   });
@@ -232,7 +275,7 @@ describe('the end', () => {
 
 test('a cancelled call stops its work and has no answer; one that waits for its turn never begins', async () => {
   const { url, asked, left } = await silentService();
-  const session = new Session(['--url', url]);
+  const session = Session.here({ url });
   await session.begin();
   session.call(1, 'query', { statement: 'SHOW TABLES' });
   await asked;
@@ -242,7 +285,7 @@ test('a cancelled call stops its work and has no answer; one that waits for its 
   for (let id = 100; id < 140; id++) session.send({ method: 'notifications/cancelled', params: { requestId: id } });
   session.send({ id: 2, method: 'ping' });
   expect((await session.answer(2)).result).toEqual({});
-  session.child.stdin.end();
+  session.stdin.end();
   expect(await session.ended).toEqual({ code: 0, signal: null });
   expect(session.messages().map(({ id }) => id)).toEqual(['begin', 2]);
 });
@@ -253,7 +296,7 @@ test('every statement that the description of query shows can be run', async () 
   expect(reads.length).toBe(5);
   const writes = [...writing!.matchAll(/(INSERT INTO|UPDATE meetings|DELETE FROM) [^;.]+/g)].map(([text]) => text);
   expect(writes.length).toBe(3);
-  const session = new Session(['--data', await filledDirectory(), '--allow-writes']);
+  const session = Session.here({ data: await filledDirectory(), allowWrites: true });
   await session.begin();
   for (const [id, statement] of [...reads, ...writes].entries()) {
     session.call(id, 'query', { statement });

@@ -1,13 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterEach, describe, expect, test } from 'vitest';
+import type { McpFlags } from '../../src/cli/mcp/command.ts';
 import { type Database, openDatabase } from '../../src/engine/index.ts';
 import { startServer, type TestServer } from '../http/support.ts';
-import { MAIN, runCommand } from '../service/child.ts';
+import { runCommand } from '../service/child.ts';
+import { beginHere, beginProcess, runHere, type Session } from './mcp-session.ts';
 
 /** Edges of the table `meetings`: every ten seconds a meeting of two colleagues and their number as guest. */
 const EDGES = 400;
@@ -69,45 +69,11 @@ async function filledDirectory(): Promise<string> {
   return dir;
 }
 
-interface Session {
-  client: Client;
-  /** What the process said on stderr. */
-  errors(): string;
-  /** Lines of stdout that were no message of the protocol. */
-  strays: Error[];
-  call(name: string, given?: Record<string, unknown>): Promise<{ value: Value; text: string; isError: boolean }>;
-}
-
-/** Starts `hedgerow mcp` as a process of its own, and the handshake with it. */
-async function begin(flags: readonly string[], environment: Record<string, string> = {}): Promise<Session> {
-  const transport = new StdioClientTransport({
-    command: process.execPath,
-    args: [MAIN, 'mcp', ...flags],
-    env: { PATH: process.env.PATH ?? '', ...environment },
-    stderr: 'pipe',
-  });
-  let errors = '';
-  transport.stderr?.on('data', (data) => {
-    errors += data;
-  });
-  const strays: Error[] = [];
-  const client = new Client({ name: 'test', version: '1' });
-  client.onerror = (error) => strays.push(error);
-  closers.push(() => client.close());
-  await client.connect(transport).catch((error) => expect.fail(`${error}: ${errors}`));
-  return {
-    client,
-    errors: () => errors,
-    strays,
-    call: async (name, given = {}) => {
-      const answer: Value = await client.callTool({ name, arguments: given });
-      return {
-        value: answer.structuredContent,
-        text: answer.content.map((part: { text: string }) => part.text).join(''),
-        isError: answer.isError === true,
-      };
-    },
-  };
+/** A session in this process, which ends with the test. */
+async function begin(flags: McpFlags): Promise<Session> {
+  const session = await beginHere(flags);
+  closers.push(() => session.client.close());
+  return session;
 }
 
 /** The same session at either place. */
@@ -283,7 +249,8 @@ async function beRefused({ client, call }: Session): Promise<void> {
 describe('a session over stdio', () => {
   test('with a server: everything is read, what is wrong is a sentence, nothing else is on stdout', async () => {
     const server = await filledServer();
-    const session = await begin(['--url', server.url], { HEDGEROW_API_KEY: server.keys.readonly });
+    const session = await beginProcess(['--url', server.url], { HEDGEROW_API_KEY: server.keys.readonly });
+    closers.push(() => session.client.close());
     await readEverything(session);
     expect((await session.call('list_rules')).value.rules).toMatchObject([RULE]);
     await beRefused(session);
@@ -293,7 +260,7 @@ describe('a session over stdio', () => {
   });
 
   test('with a data directory: the same', async () => {
-    const session = await begin(['--data', await filledDirectory()]);
+    const session = await begin({ data: await filledDirectory() });
     await readEverything(session);
     expect((await session.call('list_rules')).value).toEqual({ rules: [] });
     await beRefused(session);
@@ -307,7 +274,7 @@ describe('a session over stdio', () => {
       { event_ts: 7, members: [3, 1], note: 'first' },
       { event_ts: 8, members: [2] },
     ];
-    const writer = await begin(['--url', server.url, '--api-key', server.keys.readwrite, '--allow-writes']);
+    const writer = await begin({ url: server.url, apiKey: server.keys.readwrite, allowWrites: true });
     const { tools } = await writer.client.listTools();
     const hints = (name: string) => tools.find((one) => one.name === name)?.annotations;
     expect(hints('insert')).toMatchObject({ readOnlyHint: false, destructiveHint: false });
@@ -322,19 +289,19 @@ describe('a session over stdio', () => {
       /members/,
     );
 
-    const reader = await begin(['--url', server.url, '--api-key', server.keys.readonly, '--allow-writes']);
+    const reader = await begin({ url: server.url, apiKey: server.keys.readonly, allowWrites: true });
     const refused = await reader.call('insert', { table: 'meetings', edges });
     expect([refused.isError, refused.value.code]).toEqual([true, 'forbidden']);
     expect(refused.text).toMatch(/needs the role readwrite; the key has the role readonly/);
 
-    const admin = await begin(['--url', server.url, '--api-key', server.keys.admin, '--allow-writes']);
+    const admin = await begin({ url: server.url, apiKey: server.keys.admin, allowWrites: true });
     expect((await admin.call('query', { statement: 'DROP HYPEREDGE TABLE meetings' })).value.code).toBe('forbidden');
     expect(server.database.table('meetings').item().row_count).toBe(EDGES + 2);
   });
 
   test('in a directory: writes last, and the directory is free again when the client has gone', async () => {
     const dir = await filledDirectory();
-    const session = await begin(['--data', dir, '--allow-writes']);
+    const session = await begin({ data: dir, allowWrites: true });
     const { value } = await session.call('insert', { table: 'meetings', edges: [{ event_ts: 5, members: [9] }] });
     expect(value.inserted).toBe(1);
     await session.client.close();
@@ -349,7 +316,7 @@ describe('a session over stdio', () => {
     const table = await server.database.createTable({ name: 'wide', columns: [{ name: 'note', type: 'TEXT' }] });
     for (let i = 0; i < 12; i++)
       await table.insert({ event_ts: i, members: [i], properties: { note: 'x'.repeat(20_000) } });
-    const { call } = await begin(['--url', server.url, '--api-key', server.keys.readonly]);
+    const { call } = await begin({ url: server.url, apiKey: server.keys.readonly });
     const rows: number[] = [];
     let cursor: string | undefined;
     do {
@@ -379,16 +346,11 @@ describe('a session over stdio', () => {
 describe('the command', () => {
   test('says in one line what it lacks, and nothing on stdout', async () => {
     const missing = join(tmpdir(), 'hedgerow-nothing-here');
-    const none = await runCommand(['mcp', '--data', missing]);
-    expect([none.code, none.output.out, none.output.error]).toEqual([
-      1,
-      '',
-      `hedgerow: There is no directory ${missing}.\n`,
-    ]);
-    const both = await runCommand(['mcp', '--data', missing, '--url', 'http://127.0.0.1:1']);
-    expect([both.code, both.output.out]).toEqual([2, '']);
-    const ended = await runCommand(['mcp', '--url', 'http://127.0.0.1:9']);
-    expect([ended.code, ended.output.out, ended.output.error]).toEqual([0, '', '']);
+    const none = await runHere({ data: missing });
+    expect(none).toEqual({ code: 1, out: '', err: `hedgerow: There is no directory ${missing}.\n` });
+    const both = await runHere({ data: missing, url: 'http://127.0.0.1:1' });
+    expect([both.code, both.out]).toEqual([2, '']);
+    expect(await runHere({ url: 'http://127.0.0.1:9' })).toEqual({ code: 0, out: '', err: '' });
   });
 
   test('without the package says which one to install', async () => {
@@ -407,7 +369,7 @@ describe('the command', () => {
   });
 
   test('begins without its server, and each tool says where none is', async () => {
-    const { call } = await begin(['--url', 'http://127.0.0.1:9']);
+    const { call } = await begin({ url: 'http://127.0.0.1:9' });
     const { text, isError } = await call('list_tables');
     expect(isError).toBe(true);
     expect(text).toMatch(/http:\/\/127\.0\.0\.1:9.*hedgerow serve/);
@@ -416,11 +378,10 @@ describe('the command', () => {
   test('without a valid key a tool says how to give one', async () => {
     const server = await startServer({ auth: true });
     closers.push(() => server.close());
-    const { call } = await begin(['--url', server.url, '--api-key', 'hgr_wrong']);
+    const { call } = await begin({ url: server.url, apiKey: 'hgr_wrong' });
     expect((await call('list_tables')).text).toMatch(/unknown, revoked or expired.*--api-key/);
 
-    const flags = ['--url', server.url, '--api-key', server.keys.readonly];
-    const session = await begin(flags);
+    const session = await begin({ url: server.url, apiKey: server.keys.readonly });
     expect((await session.call('list_tables')).isError).toBe(false);
     await revoke(server, 'readonly');
     const { text, value, isError } = await session.call('list_tables');
@@ -430,10 +391,10 @@ describe('the command', () => {
 
   test('refuses a key that no request could carry without saying it', async () => {
     for (const key of ['hgr_geheim\nX', 'hgr_gehe\u20acim']) {
-      const { code, output } = await runCommand(['mcp', '--url', 'http://127.0.0.1:9', '--api-key', key]);
-      expect([code, output.out]).toEqual([1, '']);
-      expect(output.error).toMatch(/characters that no key has/);
-      expect(output.error).not.toContain('gehe');
+      const { code, out, err } = await runHere({ url: 'http://127.0.0.1:9', apiKey: key });
+      expect([code, out]).toEqual([1, '']);
+      expect(err).toMatch(/characters that no key has/);
+      expect(err).not.toContain('gehe');
     }
   });
 });

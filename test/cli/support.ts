@@ -26,8 +26,8 @@ export class TestWorld implements World {
   };
   readonly now = () => performance.now();
 
-  onInterrupt(callback: () => void): () => void {
-    this.interrupt = callback;
+  onInterrupt(callback: (signal: string) => void): () => void {
+    this.interrupt = () => callback('SIGINT');
     return () => {
       this.interrupt = undefined;
     };

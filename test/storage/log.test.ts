@@ -131,6 +131,28 @@ test('the log goes on in a new file when a frame does not fit, and knows its siz
   await second.log.close();
 });
 
+test('the first file of an opening is small, those behind it are as large as configured', async () => {
+  const fs = new SimFs(1);
+  const frame = [new Uint8Array(700_000).fill(1)];
+  const sizes = () => {
+    const names = fs.list('/data').filter((name) => name !== 'log-spare');
+    return names.map((name) => fs.open(`/data/${name}`, 'read').size());
+  };
+  const { log } = await openTestLog(fs, { fileBytes: 2 ** 21 });
+  for (let count = 0; count < 2; count++) {
+    log.append(1, frame);
+    await log.flush();
+  }
+  expect(sizes()).toEqual([2 ** 20, 2 ** 21]);
+  await log.close();
+  const second = await openTestLog(fs, { fileBytes: 2 ** 21 });
+  expect(framesOf(second.log).length).toBe(2);
+  second.log.append(1, frame);
+  await second.log.flush();
+  expect(sizes().at(-1)).toBe(2 ** 20);
+  await second.log.close();
+});
+
 test('one group over several files is durable as a whole', async () => {
   const fs = new SimFs(1);
   const { log, durable } = await openTestLog(fs);

@@ -3,7 +3,6 @@
 import { resolve } from 'node:path';
 import { type Progress, startProgress } from '../progress.ts';
 import { reportFailure, UsageError, type World } from '../world.ts';
-import { dryRun } from './dry-run.ts';
 import { closeInputs, type Input, openInputs } from './inputs.ts';
 import type { NodeNames } from './node-names.ts';
 import { batchLimits, type ImportFlags, onErrorOf, openTarget, placeOf } from './options.ts';
@@ -23,9 +22,9 @@ export async function importCommand(paths: readonly string[], flags: ImportFlags
     checkPaths(paths, flags, world);
     const rules = { limits: batchLimits(flags), onError: onErrorOf(flags) };
     inputs = await openInputs(paths, flags, world);
-    if (flags.dryRun === true) return await dryRun(inputs, flags, world);
+    if (flags.dryRun === true) return await (await import('./dry-run.ts')).dryRun(inputs, flags, world);
     // What does not fit is told before anything is made.
-    for (const { looked } of inputs) looked.plan([]);
+    const warnings = new Set(inputs.flatMap(({ looked }) => looked.plan([]).warnings));
     const rejectPathOf = (source: Source) => resolve(world.cwd, flags.rejects ?? `${source.label}.rejects.ndjson`);
     const wanted = { place: placeOf(flags, world), table: flags.table };
     const found = findProgress(inputs, flags.resume === true, wanted, rejectPathOf);
@@ -38,8 +37,7 @@ export async function importCommand(paths: readonly string[], flags: ImportFlags
       await target.close();
     }
     const seconds = Math.max(0.001, (world.now() - startedMs) / 1000);
-    for (const warning of new Set(inputs.flatMap(({ looked }) => looked.plan([]).warnings)))
-      world.stderr.write(`hedgerow: ${warning}\n`);
+    for (const warning of warnings) world.stderr.write(`hedgerow: ${warning}\n`);
     world.stdout.write(`${summaryText(inputs, target.tableName, tally, seconds)}\n`);
     return tally.stop === undefined ? 0 : 1;
   } catch (error) {

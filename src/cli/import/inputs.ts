@@ -7,7 +7,6 @@ import { endingOf, formatFlag, formatOfName, type InputFormat } from './formats.
 import { lookIntoHif } from './hif-input.ts';
 import { lookIntoNdjson } from './ndjson-input.ts';
 import type { ImportFlags } from './options.ts';
-import { lookIntoParquet } from './parquet-input.ts';
 import type { LookedInto } from './planned-input.ts';
 import { delimiterOf, rowFlags } from './row-flags.ts';
 import { openSource, peek, type Source } from './source.ts';
@@ -35,7 +34,8 @@ export async function openInputs(paths: readonly string[], flags: ImportFlags, w
           case 'csv':
             return lookIntoCsv(one, tab, rows);
           case 'parquet':
-            return lookIntoParquet(one, rows);
+            // The library is large: it is loaded when it is needed.
+            return (await import('./parquet-input.ts')).lookIntoParquet(one, rows);
           case 'hif':
             return lookIntoHif(one, rows);
           case 'ndjson':

@@ -30,7 +30,7 @@ export function listMark(cells: readonly unknown[]): { mark: string; count: numb
 }
 
 function isBetween(text: string, mark: string): boolean {
-  return text.split(mark).filter((part) => part.trim() !== '').length > 1;
+  return text.includes(mark) && text.split(mark).filter((part) => part.trim() !== '').length > 1;
 }
 
 function isNumbers(text: string, mark: string): boolean {

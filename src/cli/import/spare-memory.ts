@@ -5,13 +5,13 @@ import { runInNewContext } from 'node:vm';
 
 /** Bytes of heap and buffers at which garbage is collected. */
 const LIMIT_BYTES = 40 * 2 ** 20;
-/** And so much more than was in use after the last time. */
+/** And so much more than was in use at the start, and after the last time. */
 const STEP_BYTES = 12 * 2 ** 20;
 
 /** To be called now and then; collects when much has piled up since the last time. */
 export function memorySparer(): () => void {
   let collect: (() => void) | undefined;
-  let limit = LIMIT_BYTES;
+  let limit = nextLimit();
   return () => {
     if (bytesInUse() < limit) return;
     if (collect === undefined) {
@@ -19,8 +19,12 @@ export function memorySparer(): () => void {
       collect = runInNewContext('gc') as () => void;
     }
     collect();
-    limit = Math.max(LIMIT_BYTES, bytesInUse() + STEP_BYTES);
+    limit = nextLimit();
   };
+}
+
+function nextLimit(): number {
+  return Math.max(LIMIT_BYTES, bytesInUse() + STEP_BYTES);
 }
 
 function bytesInUse(): number {
