@@ -22,8 +22,8 @@ export interface MergerOptions {
   cutoffTs: number;
 }
 
-/** A finished segment file; the bytes are the receiver's. */
-export type EmitSegment = (file: Uint8Array<ArrayBuffer>) => Promise<void>;
+/** A finished segment file; the bytes are its memory in the core, until the promise resolves. */
+export type EmitSegment = (file: Uint8Array) => Promise<void>;
 
 /**
  * Merges parts in key order. Rows are held back until two segments' worth is there, so that the last two files of a stretch can be
@@ -101,20 +101,18 @@ export class SegmentMerger {
     this.rowsIn += count - this.#carryRows;
     const columns = this.#placeColumns();
     let at = 0;
-    const files: Uint8Array<ArrayBuffer>[] = [];
     while (count - at >= 2 * this.#maxRows) {
-      files.push(this.#file(list + at * 4, this.#maxRows, columns));
+      await this.#file(list + at * 4, this.#maxRows, columns);
       at += this.#maxRows;
     }
     if (last && count > at) {
       const rest = count - at;
       const first = rest <= this.#maxRows ? rest : even ? Math.ceil(rest / 2) : this.#maxRows;
-      files.push(this.#file(list + at * 4, first, columns));
-      if (rest > first) files.push(this.#file(list + (at + first) * 4, rest - first, columns));
+      await this.#file(list + at * 4, first, columns);
+      if (rest > first) await this.#file(list + (at + first) * 4, rest - first, columns);
       at = count;
     }
     this.#keep(list + at * 4, count - at);
-    for (const file of files) await this.#emit(file);
   }
 
   #keep(list: number, rows: number): void {
@@ -150,15 +148,14 @@ export class SegmentMerger {
     return pointer;
   }
 
-  #file(list: number, rows: number, columns: number): Uint8Array<ArrayBuffer> {
+  async #file(list: number, rows: number, columns: number): Promise<void> {
     const { exports, memory } = this.#core;
     const { bucketSeconds, tableId } = this.#options;
     const bytes = exports.hg_segment_build(list, rows, bucketSeconds, tableId, columns, this.#options.columns.length);
     if (bytes < 0) throw coreError(bytes, 'hg_segment_build');
     const pointer = exports.hg_result_pointer() >>> 0;
-    const file = memory.borrow(pointer, bytes).slice();
+    await this.#emit(memory.borrow(pointer, bytes));
     exports.hg_memory_free(pointer);
     this.rowsOut += rows;
-    return file;
   }
 }

@@ -24,7 +24,7 @@ export interface EngineOptions {
   memoryBudgetBytes: number;
   /** Whether node filters of segments are held in memory; default true. */
   nodeFilters?: boolean;
-  /** Rows of a segment, at most and by default 65,536. Tests take less. */
+  /** Rows of a segment, at most and by default 65,536; of wide rows it holds fewer. Tests take less. */
   segmentRows?: number;
   logFileBytes?: number;
   /** Operations from which on a commit is made in slices; default 4,096. Tests take less. */

@@ -51,6 +51,27 @@ describe('files', () => {
     await database.close();
   });
 
+  test('of wide rows hold fewer of them: 4 MB, but 4,096 rows at least', async () => {
+    const database = await openSim(simDisk(), { segmentRows: 65_536 });
+    const rowsOfSegments = async (name: string, length: number) => {
+      const table = await database.createTable({ name, columns: [{ name: 'note', type: 'TEXT' }] });
+      const bulk = table.bulk();
+      for (const time of range(0, 9000))
+        bulk.add({ event_ts: time, members: [time % 5], properties: { note: `${time} `.padEnd(length, 'x') } });
+      await bulk.commit();
+      await database.compact({ table: name });
+      expect(rowsOf(table).map((row) => String(row.note).length)).toEqual(new Array(9000).fill(length));
+      return table.version.segments.map(({ facts }) => facts.rows);
+    };
+    expect(await rowsOfSegments('narrow', 10)).toEqual([9000]);
+    const [first, second] = await rowsOfSegments('wide', 600);
+    expect(first! * 630).toBeGreaterThan(3.8 * 2 ** 20);
+    expect(first! * 630).toBeLessThan(4.2 * 2 ** 20);
+    expect(first! + second!).toBe(9000);
+    expect(await rowsOfSegments('widest', 2000)).toEqual([4096, 4096, 808]);
+    await database.close();
+  });
+
   test('a compaction with nothing to do writes no file', async () => {
     const fs = simDisk();
     const database = await openSim(fs);

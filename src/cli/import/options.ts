@@ -13,7 +13,7 @@ import type { ImportTarget, TargetTable } from './target.ts';
 const DEFAULT_BATCH_ROWS = 10_000;
 const MOST_BATCH_ROWS = 1_000_000;
 /** Bodies stay well under the server's default limit of 64 MB. */
-const BATCH_BYTES = 8 * MEGABYTE;
+const BATCH_BYTES = MEGABYTE;
 export const LINE_BYTES = 64 * MEGABYTE;
 
 /** An import reads nothing back: rows go from the log into segments as soon as there are some, and memory stays small. */

@@ -15,8 +15,8 @@ import { countDropped, deadAt } from './count-dropped.ts';
 import { compactionError } from './failure.ts';
 import type { CompactionRunner } from './work.ts';
 
-/** New rows of one part at most, about: 65,536 rows are some 2 MB of records. */
-const PART_ROWS = 65536;
+/** New rows of one part, about: as many as a segment has, where that is not very few. 65,536 rows are some 2 MB of records. */
+const LEAST_PART_ROWS = 4096;
 
 export interface TableCompaction {
   pendingBefore: number;
@@ -172,7 +172,7 @@ async function mergeStretches(
   const replaced: SegmentEntry[][] = [];
   for (const stretch of stretches) {
     const files: SegmentEntry[] = [];
-    const parts = partsOf(frozen, stretch);
+    const parts = partsOf(frozen, stretch, Math.max(LEAST_PART_ROWS, options.maxRows));
     for (const [index, part] of parts.entries()) {
       const done = await runner.part({
         kind: 'part',
@@ -226,8 +226,8 @@ interface Part {
   upper: RowKey | undefined;
 }
 
-/** The parts of a stretch: each segment with the rows that interleave it, then the rows behind it in slices of about PART_ROWS. */
-function partsOf(frozen: Frozen, stretch: Stretch): Part[] {
+/** The parts of a stretch: each segment with the rows that interleave it, then the rows behind it in slices of about `partRows`. */
+function partsOf(frozen: Frozen, stretch: Stretch, partRows: number): Part[] {
   const parts: Part[] = [];
   let lower = stretch.lower;
   for (let place = stretch.from; place < stretch.to; place++) {
@@ -237,10 +237,10 @@ function partsOf(frozen: Frozen, stretch: Stretch): Part[] {
     const next = frozen.segments[place + 1];
     const upper =
       place + 1 < stretch.to && next ? { eventTs: next.facts.timeMin, id: next.facts.firstId } : stretch.upper;
-    parts.push(...slices(frozen, behind, upper));
+    parts.push(...slices(frozen, behind, upper, partRows));
     lower = upper;
   }
-  if (stretch.from === stretch.to) parts.push(...slices(frozen, lower, stretch.upper));
+  if (stretch.from === stretch.to) parts.push(...slices(frozen, lower, stretch.upper, partRows));
   if (parts.length === 0) parts.push({ segment: undefined, lower, upper: lower });
   return parts;
 }
@@ -255,7 +255,7 @@ function positions(
   return { from, to };
 }
 
-function slices(frozen: Frozen, lower: RowKey | undefined, upper: RowKey | undefined): Part[] {
+function slices(frozen: Frozen, lower: RowKey | undefined, upper: RowKey | undefined, partRows: number): Part[] {
   const parts: Part[] = [];
   let start = lower;
   while (true) {
@@ -264,8 +264,8 @@ function slices(frozen: Frozen, lower: RowKey | undefined, upper: RowKey | undef
     for (const memtable of frozen.memtables) {
       const { from, to } = positions(memtable, start, upper);
       rows += to - from;
-      if (to - from <= PART_ROWS) continue;
-      const key = memtable.keyAt(from + PART_ROWS);
+      if (to - from <= partRows) continue;
+      const key = memtable.keyAt(from + partRows);
       if (cut === undefined || key.eventTs < cut.eventTs || (key.eventTs === cut.eventTs && key.id < cut.id)) cut = key;
     }
     if (rows === 0) return parts;

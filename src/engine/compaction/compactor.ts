@@ -10,7 +10,7 @@ export interface CompactorOptions {
   /** Held while a compaction runs. */
   mutex: Mutex;
   runner: CompactionRunner;
-  /** Rows of a segment at most. */
+  /** Rows of a segment at most; of wide rows it holds fewer. */
   maxRows: number;
   /** Throws when no compaction may begin. */
   assertOpen: () => void;
@@ -63,10 +63,29 @@ export class Compactor {
   }
 
   async #run(table: Table, cutoffTs: number, alsoIndexed: number | undefined): Promise<TableCompaction> {
-    const { runner, maxRows, assertOpen, installManifest } = this.#options;
+    const { runner, assertOpen, installManifest } = this.#options;
     assertOpen();
+    const maxRows = rowsOfSegment(table, this.#options.maxRows);
     const done = await compactTable(table, { runner, maxRows, cutoffTs, alsoIndexed, installManifest });
     this.finished++;
     return done;
   }
+}
+
+/** A segment is put together in memory, several times its size: where rows are wide it ends at so many bytes, but not below so many rows. */
+const SEGMENT_BYTES = 4 * 2 ** 20;
+const LEAST_ROWS = 4096;
+
+function rowsOfSegment(table: Table, most: number): number {
+  let rows = 0;
+  let bytes = 0;
+  for (const { facts } of table.version.segments) {
+    rows += facts.rows;
+    bytes += facts.bytes;
+  }
+  for (const { memtable } of table.version.memtables) {
+    rows += memtable.rows;
+    bytes += memtable.recordBytes;
+  }
+  return rows === 0 ? most : Math.min(most, Math.max(LEAST_ROWS, Math.floor((rows / bytes) * SEGMENT_BYTES)));
 }

@@ -1,14 +1,18 @@
 // Runs the parts of a compaction: merges in the core, writes and syncs the new files. Used in a worker, and inline by tests.
 
-import { type CoreModule, SegmentMerger } from '../../core/index.ts';
+import { type Core, type CoreModule, SegmentMerger } from '../../core/index.ts';
 import type { Fs } from '../../storage/fs.ts';
 import { readFully } from '../../storage/whole-file.ts';
 import { asCorruption, segmentName } from '../segment-file.ts';
 import type { CompactionRunner, OpenWork, PartWork, WorkDone } from './work.ts';
 
+/** Memory of the core that stays for the next compaction: it can grow but not shrink, and a new one costs as much again until garbage is collected. */
+const KEPT_BYTES = 64 * 2 ** 20;
+
 export class InlineRunner implements CompactionRunner {
   readonly #fs: Fs;
   readonly #module: CoreModule;
+  #core: Core | undefined;
   #merger: SegmentMerger | undefined;
   #dir = '';
   #next = 0;
@@ -24,7 +28,8 @@ export class InlineRunner implements CompactionRunner {
     this.#next = work.firstNumber;
     this.#files = [];
     this.#fs.makeDir(work.dir);
-    this.#merger = new SegmentMerger(this.#module.instantiate(), work, (file) => this.#write(file), work.maxRows);
+    if (this.#core === undefined || this.#core.memory.size > KEPT_BYTES) this.#core = this.#module.instantiate();
+    this.#merger = new SegmentMerger(this.#core, work, (file) => this.#write(file), work.maxRows);
   }
 
   async part(work: PartWork): Promise<WorkDone> {
@@ -67,7 +72,7 @@ export class InlineRunner implements CompactionRunner {
     }
   }
 
-  async #write(file: Uint8Array<ArrayBuffer>): Promise<void> {
+  async #write(file: Uint8Array): Promise<void> {
     const number = this.#next++;
     const path = `${this.#dir}/${segmentName(number)}`;
     // Left by a compaction that a crash cut: no manifest lists a number that is still to be given out.

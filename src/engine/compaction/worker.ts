@@ -7,13 +7,10 @@ import { InlineRunner } from './merge-files.ts';
 import type { Work } from './work.ts';
 
 const port = parentPort!;
-let runner = new InlineRunner(nodeFs, loadCore());
+const runner = new InlineRunner(nodeFs, loadCore());
 
 async function answer(work: Work): Promise<unknown> {
-  if (work.kind === 'open') {
-    runner = new InlineRunner(nodeFs, loadCore());
-    return runner.open(work);
-  }
+  if (work.kind === 'open') return runner.open(work);
   return work.kind === 'part' ? runner.part(work) : runner.close();
 }
 
