@@ -8,6 +8,8 @@ export interface RawCase {
   send: readonly Step[];
   /** As `converse` of raw-connection.ts says it. */
   outcome: string;
+  /** Right as well, where two things happen at once. */
+  orElse?: string;
   /** Stands in the answer. */
   says?: string;
   /** Stands nowhere in the answer. */
