@@ -14,7 +14,7 @@ const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const BUILT = existsSync(new URL('../../dist/cli/export/command.js', import.meta.url));
 const KILLS = Number(process.env.HEDGEROW_IMPORT_KILLS ?? 2);
 const MEGABYTES = Number(process.env.HEDGEROW_IMPORT_MB ?? 0);
-const ROWS = KILLS > 2 ? 12_000 : 6000;
+const ROWS = 12_000;
 const BAD_EVERY = 1000;
 
 let world: TestWorld;
