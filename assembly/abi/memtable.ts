@@ -1,7 +1,6 @@
 // The ABI of memtables.
 
 import {
-  M_BUCKETS,
   M_DEAD,
   M_INCIDENCES,
   M_INDEXED,
@@ -20,7 +19,15 @@ import {
   orderAt,
 } from '../memtable/order';
 import { indexRows, memtableLookup, memtableNodes } from '../memtable/postings';
-import { memtableAppend, memtableKill, memtableNew, memtableReserve } from '../memtable/rows';
+import {
+  memtableAppend,
+  memtableBuckets,
+  memtableFree,
+  memtableKill,
+  memtableNew,
+  memtableReserve,
+  memtableUnreserve,
+} from '../memtable/rows';
 import { filterMemtable } from '../psi/filter';
 import { BAD_ARGUMENT, OUT_OF_MEMORY } from '../status';
 import { boundOf } from './bound';
@@ -29,8 +36,19 @@ export function hg_memtable_new(bucketSeconds: f64, baseLsn: f64): u32 {
   return <u32>memtableNew(bucketSeconds, baseLsn);
 }
 
-export function hg_memtable_reserve(memtable: u32, bytes: u32): u32 {
-  return <u32>memtableReserve(memtable, bytes);
+/** Gives all memory of a memtable back; its handle is void. */
+export function hg_memtable_free(memtable: u32): void {
+  memtableFree(memtable);
+}
+
+/** Room for `rows` records of `bytes` bytes in all; 0 = out of memory. */
+export function hg_memtable_reserve(memtable: u32, bytes: u32, rows: u32): u32 {
+  return <u32>memtableReserve(memtable, bytes, rows);
+}
+
+/** Gives room back that is not to be appended. */
+export function hg_memtable_unreserve(memtable: u32, records: u32, bytes: u32, rows: u32): void {
+  memtableUnreserve(memtable, records, bytes, rows);
 }
 
 export function hg_memtable_append(memtable: u32, records: u32, count: u32, firstLsn: f64): i32 {
@@ -46,7 +64,7 @@ export function hg_memtable_field(memtable: u32, field: u32): u32 {
     case 1:
       return load<u32>(m + M_DEAD);
     case 2:
-      return load<u32>(m + M_BUCKETS);
+      return memtableBuckets(m);
     case 3:
       return load<u32>(m + M_RECORD_BYTES);
     case 4:

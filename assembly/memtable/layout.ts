@@ -34,7 +34,15 @@ export const M_BUCKET_SECONDS: usize = 88;
 export const M_LAST_BUCKET: usize = 96;
 export const M_RECORD_BYTES: usize = 104;
 export const M_INCIDENCES: usize = 108;
-export const M_BYTES: u32 = 112;
+/** Rows that memtableReserve made room for and that were not appended yet. */
+export const M_RESERVED: usize = 112;
+/** First of the regions that hold records: each begins with the address of the next one. */
+export const M_REGIONS: usize = 116;
+/** Bytes of the newest chunk. */
+export const M_CHUNK_BYTES: usize = 120;
+/** 1 = no memory was left to count the buckets of all rows; M_BUCKETS says nothing then. */
+export const M_UNCOUNTED: usize = 124;
+export const M_BYTES: u32 = 128;
 
 export function recordOf(m: usize, row: u32): usize {
   return <usize>load<u32>(<usize>load<u32>(m + M_RECORDS) + ((<usize>row) << 2));

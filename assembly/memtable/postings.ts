@@ -22,6 +22,9 @@ import {
 import { sortByKey } from './order';
 
 const EMPTY: i64 = i64.MIN_VALUE;
+/** A memtable of a few rows takes little: many of them share an instance. */
+const FIRST_SLOTS: u32 = 32;
+const FIRST_LINKS: u32 = 64;
 const members: usize = memory.data(255 * 8 + 16, 16);
 const wanted: usize = memory.data(255 * 8 + 16, 16);
 
@@ -42,7 +45,7 @@ function growNodes(m: usize, more: u32): bool {
   const slots = load<u32>(m + M_NODE_SLOTS);
   const need = load<u32>(m + M_NODES) + more;
   if (need * 2 <= slots) return true;
-  let next: u32 = slots ? slots * 2 : 512;
+  let next: u32 = slots ? slots * 2 : FIRST_SLOTS;
   while (next < need * 2) next *= 2;
   const table = alloc(next << 4);
   if (!table) return false;
@@ -63,7 +66,7 @@ function growChain(m: usize, more: u32): bool {
   const capacity = load<u32>(m + M_CHAIN_CAPACITY);
   if (length + more <= capacity) return true;
   const next = max<u32>(
-    max<u32>(1024, capacity + (capacity >> 1)),
+    max<u32>(FIRST_LINKS, capacity + (capacity >> 1)),
     max<u32>(length + more, load<u32>(m + M_INCIDENCES)),
   );
   if (next > 0x1fffffff || !growArray(m + M_CHAIN, length << 3, next << 3)) return false;

@@ -3,7 +3,7 @@
 import { R_COUNT, R_ID, R_TIME, toInteger } from '../codec/record';
 import { alloc, free } from '../memory/alloc';
 import { floorDivide } from '../segment/layout';
-import { BAD_ARGUMENT, OUT_OF_MEMORY } from '../status';
+import { BAD_ARGUMENT } from '../status';
 import {
   growArray,
   lsnOffset,
@@ -14,23 +14,33 @@ import {
   M_BUCKETS,
   M_BYTES,
   M_CAPACITY,
+  M_CHAIN,
   M_CHUNK,
+  M_CHUNK_BYTES,
   M_CHUNK_LEFT,
   M_DEAD,
   M_DEATHS,
   M_INCIDENCES,
   M_LAST_BUCKET,
   M_LSNS,
+  M_NODE_TABLE,
   M_ORDER,
   M_ORDERED,
   M_RECORD_BYTES,
   M_RECORDS,
+  M_REGIONS,
+  M_RESERVED,
   M_ROWS,
+  M_UNCOUNTED,
   recordOf,
 } from './layout';
 
+/** Chunks of records grow by four up to here: a memtable of a few rows takes little, and many of them share an instance. */
 const CHUNK_BYTES: u32 = 65000;
-const FIRST_ROWS: u32 = 256;
+const FIRST_CHUNK_BYTES: u32 = 1000;
+/** A region of records begins with the address of the next one. */
+const REGION_HEADER: u32 = 16;
+const FIRST_ROWS: u32 = 16;
 /** Up to here the row arrays grow by four, so that little is left behind in outgrown ones; then by two. */
 const LARGE_ROWS: u32 = 262144;
 const NO_BUCKET: i64 = i64.MIN_VALUE;
@@ -48,8 +58,26 @@ export function memtableNew(bucketSeconds: f64, baseLsn: f64): usize {
   return m;
 }
 
-/** Room for `bytes` bytes of records that the caller fills and then appends. 0 = out of memory. */
-export function memtableReserve(m: usize, bytes: u32): usize {
+/**
+ * Room for `rows` records of `bytes` bytes in all, which the caller fills and then appends: that append needs no more memory. 0 = out of memory, nothing was
+ * reserved.
+ */
+export function memtableReserve(m: usize, bytes: u32, rows: u32): usize {
+  if (!reserveRows(m, rows)) return 0;
+  const at = reserveBytes(m, max<u32>(bytes, 1));
+  if (at) store<u32>(m + M_RESERVED, load<u32>(m + M_RESERVED) + rows);
+  return at;
+}
+
+/** Gives back what memtableReserve gave and what is not to be appended; its bytes only where they are the last ones taken. */
+export function memtableUnreserve(m: usize, records: usize, bytes: u32, rows: u32): void {
+  store<u32>(m + M_RESERVED, load<u32>(m + M_RESERVED) - rows);
+  if (<usize>load<u32>(m + M_CHUNK) != records + bytes) return;
+  store<u32>(m + M_CHUNK, <u32>records);
+  store<u32>(m + M_CHUNK_LEFT, load<u32>(m + M_CHUNK_LEFT) + bytes);
+}
+
+function reserveBytes(m: usize, bytes: u32): usize {
   const left = load<u32>(m + M_CHUNK_LEFT);
   if (bytes <= left) {
     const at = load<u32>(m + M_CHUNK);
@@ -57,20 +85,51 @@ export function memtableReserve(m: usize, bytes: u32): usize {
     store<u32>(m + M_CHUNK_LEFT, left - bytes);
     return at;
   }
-  if (bytes > CHUNK_BYTES / 4) return alloc(bytes);
-  const chunk = alloc(CHUNK_BYTES);
+  if (bytes > CHUNK_BYTES / 4) return newRegion(m, bytes);
+  const last = load<u32>(m + M_CHUNK_BYTES);
+  const size = min(CHUNK_BYTES, max(bytes, last ? last * 4 : FIRST_CHUNK_BYTES));
+  const chunk = newRegion(m, size);
   if (!chunk) return 0;
+  store<u32>(m + M_CHUNK_BYTES, size);
   store<u32>(m + M_CHUNK, <u32>chunk + bytes);
-  store<u32>(m + M_CHUNK_LEFT, CHUNK_BYTES - bytes);
+  store<u32>(m + M_CHUNK_LEFT, size - bytes);
   return chunk;
 }
 
+function newRegion(m: usize, bytes: u32): usize {
+  if (bytes > 0xd0000000) return 0;
+  const region = alloc(bytes + REGION_HEADER);
+  if (!region) return 0;
+  store<u32>(region, load<u32>(m + M_REGIONS));
+  store<u32>(m + M_REGIONS, <u32>region);
+  return region + REGION_HEADER;
+}
+
+/** Gives all memory of a memtable back; its handle is void. */
+export function memtableFree(m: usize): void {
+  for (let region = <usize>load<u32>(m + M_REGIONS); region; ) {
+    const next = <usize>load<u32>(region);
+    free(region);
+    region = next;
+  }
+  free(load<u32>(m + M_RECORDS));
+  free(load<u32>(m + M_LSNS));
+  free(load<u32>(m + M_DEATHS));
+  free(load<u32>(m + M_ORDER));
+  free(load<u32>(m + M_BUCKET_TABLE));
+  free(load<u32>(m + M_NODE_TABLE));
+  free(load<u32>(m + M_CHAIN));
+  free(m);
+}
+
+/** Room for `more` rows besides those that are there or reserved. */
 function reserveRows(m: usize, more: u32): bool {
   const rows = load<u32>(m + M_ROWS);
   const capacity = load<u32>(m + M_CAPACITY);
-  if (<u64>rows + more > 0x3fffffff) return false;
-  if (rows + more <= capacity) return true;
-  const next = max<u32>(capacity ? capacity * (capacity < LARGE_ROWS ? 4 : 2) : FIRST_ROWS, rows + more);
+  const wanted = <u64>rows + load<u32>(m + M_RESERVED) + more;
+  if (wanted > 0x3fffffff) return false;
+  if (wanted <= capacity) return true;
+  const next = max<u32>(capacity ? capacity * (capacity < LARGE_ROWS ? 4 : 2) : FIRST_ROWS, <u32>wanted);
   const used = rows << 2;
   if (!growArray(m + M_RECORDS, used, next << 2)) return false;
   if (!growArray(m + M_LSNS, used, next << 2)) return false;
@@ -157,18 +216,18 @@ export function keyBefore(a: usize, b: usize): bool {
 }
 
 /**
- * Appends `count` checked records that stand at `records` (from memtableReserve); the first has LSN `firstLsn`, the next one more each.
- * 0, OUT_OF_MEMORY (nothing was appended), or BAD_ARGUMENT when an LSN is not above the base or too far above it (2^32).
+ * Appends `count` checked records that are at `records`, in room of memtableReserve; the first has LSN `firstLsn`, the next one more each. 0, or BAD_ARGUMENT
+ * when they are more than were reserved, or an LSN is not above the base or too far above it (2^32). Memory cannot be short: where buckets cannot be counted any
+ * more, memtableBuckets counts them when it is asked.
  */
 export function memtableAppend(m: usize, records: usize, count: u32, firstLsn: f64): i32 {
   const first = lsnOffset(m, firstLsn);
-  if (!first || <u64>first + count >= u32.MAX_VALUE) return BAD_ARGUMENT;
-  if (!reserveRows(m, count) || !reserveBuckets(m, count)) return OUT_OF_MEMORY;
+  const reserved = load<u32>(m + M_RESERVED);
+  if (!first || <u64>first + count >= u32.MAX_VALUE || count > reserved) return BAD_ARGUMENT;
+  store<u32>(m + M_RESERVED, reserved - count);
+  let counted = !load<u32>(m + M_UNCOUNTED) && reserveBuckets(m, count);
   const width = load<i64>(m + M_BUCKET_SECONDS);
   let row = load<u32>(m + M_ROWS);
-  const ordered = load<u32>(m + M_ORDERED);
-  const buckets = load<u32>(m + M_BUCKETS);
-  const lastBucket = load<i64>(m + M_LAST_BUCKET);
   let bucketEnd = i64.MIN_VALUE;
   let bucketStart = i64.MAX_VALUE;
   let bytes = load<u32>(m + M_RECORD_BYTES);
@@ -181,16 +240,11 @@ export function memtableAppend(m: usize, records: usize, count: u32, firstLsn: f
     store<u32>(<usize>load<u32>(m + M_DEATHS) + slot, 0);
     appendOrder(m, row, record);
     const time = load<i64>(record + R_TIME);
-    if (time >= bucketEnd || time < bucketStart) {
+    if (counted && (time >= bucketEnd || time < bucketStart)) {
       const bucket = floorDivide(time, width);
       bucketStart = bucket * width;
       bucketEnd = bucketStart + width;
-      if (!countBucket(m, bucket, row, count - i)) {
-        store<u32>(m + M_ORDERED, ordered);
-        store<u32>(m + M_BUCKETS, buckets);
-        store<i64>(m + M_LAST_BUCKET, lastBucket);
-        return OUT_OF_MEMORY;
-      }
+      counted = countBucket(m, bucket, row, count - i);
     }
     const size = load<u32>(record);
     bytes += size;
@@ -201,7 +255,34 @@ export function memtableAppend(m: usize, records: usize, count: u32, firstLsn: f
   store<u32>(m + M_ROWS, row);
   store<u32>(m + M_RECORD_BYTES, bytes);
   store<u32>(m + M_INCIDENCES, incidences);
+  if (!counted) uncount(m);
   return 0;
+}
+
+/** Gives the set of buckets up: it lacks some. */
+function uncount(m: usize): void {
+  store<u32>(m + M_UNCOUNTED, 1);
+  free(load<u32>(m + M_BUCKET_TABLE));
+  store<u32>(m + M_BUCKET_TABLE, 0);
+  store<u32>(m + M_BUCKET_SLOTS, 0);
+}
+
+/** Distinct buckets of all rows, dead ones too. Where they could not be counted it counts them now; without memory for that, changes of the bucket from row to row. */
+export function memtableBuckets(m: usize): u32 {
+  if (!load<u32>(m + M_UNCOUNTED)) return load<u32>(m + M_BUCKETS);
+  const width = load<i64>(m + M_BUCKET_SECONDS);
+  const rows = load<u32>(m + M_ROWS);
+  let changes: u32 = 0;
+  let last = NO_BUCKET;
+  for (let row: u32 = 0; row < rows; row++) {
+    const bucket = floorDivide(load<i64>(recordOf(m, row) + R_TIME), width);
+    if (bucket != last) changes++;
+    last = bucket;
+  }
+  store<u32>(m + M_BUCKETS, changes);
+  if (!makeBucketSet(m, rows, 0)) return changes;
+  store<u32>(m + M_UNCOUNTED, 0);
+  return load<u32>(m + M_BUCKETS);
 }
 
 /** Keeps the order sorted for free while rows come in order. */

@@ -134,7 +134,9 @@ export interface CoreExports {
   hg_filter_test(pointer: number, bytes: number, node: number): number;
   hg_filters_probe(directory: number, count: number, nodes: number, k: number, out: number): number;
   hg_memtable_new(bucketSeconds: number, baseLsn: number): number;
-  hg_memtable_reserve(memtable: number, bytes: number): number;
+  hg_memtable_free(memtable: number): void;
+  hg_memtable_reserve(memtable: number, bytes: number, rows: number): number;
+  hg_memtable_unreserve(memtable: number, records: number, bytes: number, rows: number): void;
   hg_memtable_append(memtable: number, records: number, count: number, firstLsn: number): number;
   hg_memtable_field(memtable: number, field: number): number;
   hg_memtable_sort(memtable: number): number;

@@ -104,9 +104,15 @@ export class EdgeBatch {
     const { exports, memory } = this.#core;
     const base = this.#rows.pointer;
     const rows = this.#count;
+    try {
+      this.#out.ensure(rows * 40 + this.#memberCount * 9 + this.#propertyBytes + 64);
+    } catch (error) {
+      // These edges are refused; they must not come out with the next ones.
+      this.clear();
+      throw error;
+    }
     const ids = memory.numbers;
     for (let i = 0; i < rows; i++) ids[base / 8 + BATCH_ROWS + i] = firstId + i;
-    this.#out.ensure(rows * 40 + this.#memberCount * 9 + this.#propertyBytes + 64);
     const size = exports.hg_records_encode(
       rows,
       base,

@@ -21,6 +21,7 @@ export interface Core {
 
 /** A compiled core. Instances share nothing and cost about 10 us. */
 export interface CoreModule {
+  /** Throws `overloaded` when the process gets no memory for it. */
   instantiate(): Core;
 }
 
@@ -29,7 +30,7 @@ export function compileCore(bytes: Uint8Array<ArrayBuffer>): CoreModule {
   const module = new WebAssembly.Module(bytes);
   return {
     instantiate() {
-      const { instance } = instantiateSync(module, {}) as unknown as { instance: WebAssembly.Instance };
+      const instance = instanceOf(module);
       const exports = instance.exports as unknown as CoreExports;
       if (exports.hg_abi_version() !== ABI_VERSION) {
         throw new HedgerowError(
@@ -40,6 +41,20 @@ export function compileCore(bytes: Uint8Array<ArrayBuffer>): CoreModule {
       return { exports, memory: new CoreMemory(exports.memory) };
     },
   };
+}
+
+/** Each instance reserves 10.5 GB of address space, so a process can have some 12,500, fewer under a limit. */
+function instanceOf(module: WebAssembly.Module): WebAssembly.Instance {
+  try {
+    return (instantiateSync(module, {}) as unknown as { instance: WebAssembly.Instance }).instance;
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    throw new HedgerowError(
+      'overloaded',
+      `The process gets no memory for another instance of the core (${cause.message}). Try again later; a limit on its address space (ulimit -v) must be raised.`,
+      { cause },
+    );
+  }
 }
 
 const compiled = new Map<CoreBuild, CoreModule>();

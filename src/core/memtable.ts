@@ -1,4 +1,4 @@
-// A memtable in an instance of its own: rows that are in the log but in no segment yet.
+// A memtable: rows that are in the log but in no segment yet. Alone in an instance, or one of many small ones.
 
 import type { Separator } from './abi-fields.ts';
 import type { Core } from './load.ts';
@@ -8,24 +8,68 @@ import { RowWorkspace, STEP_ROWS, STEP_STATE, type StepResult, type TextSink } f
 import type { RowPlan } from './row-plan.ts';
 import { coreError, STATUS } from './status.ts';
 
+/** What a row takes beside its record, and a memtable beside its rows: about. */
+const ROW_BYTES = 40;
+const SMALL_BYTES = 1024;
+
 /** Rows that may come out of order before they are sorted in: a sort then takes a few milliseconds. */
 const MOST_UNSORTED = 32768;
 
-export class CoreMemtable {
-  readonly #core: Core;
-  readonly #handle: number;
-  readonly #work: RowWorkspace;
+/** An instance for memtables, and the workspace that they share: calls do not overlap. */
+export class MemtableHost {
+  readonly core: Core;
+  readonly work: RowWorkspace;
+  /** Memtables that are in it. */
+  memtables = 0;
 
-  /** `baseLsn`: every row has a greater LSN. */
-  constructor(core: Core, bucketSeconds: number, baseLsn: number) {
+  constructor(core: Core) {
+    this.core = core;
+    this.work = new RowWorkspace(core);
+  }
+
+  /** Bytes of linear memory, grown and never shrunk. */
+  get bytes(): number {
+    return this.core.memory.size;
+  }
+}
+
+export class CoreMemtable {
+  readonly host: MemtableHost;
+  readonly #core: Core;
+  #handle: number;
+  readonly #work: RowWorkspace;
+  /** Rows and bytes that are reserved and not appended yet. */
+  #reservedRows = 0;
+  #reservedBytes = 0;
+
+  /** `baseLsn`: every row has a greater LSN. Throws `overloaded`. */
+  constructor(host: MemtableHost, bucketSeconds: number, baseLsn: number) {
+    const { core } = host;
+    this.host = host;
     this.#core = core;
     this.#handle = core.exports.hg_memtable_new(bucketSeconds, baseLsn) >>> 0;
     if (this.#handle === 0) throw coreError(STATUS.outOfMemory, 'hg_memtable_new');
-    this.#work = new RowWorkspace(core);
+    this.#work = host.work;
+    host.memtables++;
   }
 
+  /** Alone in an instance of its own. */
+  static alone(core: Core, bucketSeconds: number, baseLsn: number): CoreMemtable {
+    return new CoreMemtable(new MemtableHost(core), bucketSeconds, baseLsn);
+  }
+
+  /** Gives its memory back to the instance. Nobody may use it any more. */
+  free(): void {
+    if (this.#handle === 0) throw new Error('a memtable is freed twice');
+    this.#core.exports.hg_memtable_free(this.#handle);
+    this.#handle = 0;
+    this.host.memtables--;
+  }
+
+  /** Bytes of linear memory that it takes: of its instance, or about its part of a shared one. */
   get residentBytes(): number {
-    return this.#core.memory.size;
+    if (this.#handle === 0) return 0;
+    return this.host.memtables === 1 ? this.#core.memory.size : this.recordBytes + this.rows * ROW_BYTES + SMALL_BYTES;
   }
 
   get rows(): number {
@@ -44,19 +88,42 @@ export class CoreMemtable {
     return this.#core.exports.hg_memtable_field(this.#handle, 3) >>> 0;
   }
 
-  /** Takes room for records; throws `overloaded`. What is reserved must be appended or is lost until the memtable goes. */
-  reserve(bytes: number): number {
-    const pointer = this.#core.exports.hg_memtable_reserve(this.#handle, bytes) >>> 0;
+  /** Rows that it has, and that are reserved. */
+  get takenRows(): number {
+    return this.rows + this.#reservedRows;
+  }
+
+  /** Bytes of records that it has, and that are reserved. */
+  get takenBytes(): number {
+    return this.recordBytes + this.#reservedBytes;
+  }
+
+  /** Takes room for `rows` records of `bytes` bytes in all, so that appending them cannot fail. Throws `overloaded`; then nothing was taken. */
+  reserve(bytes: number, rows: number): number {
+    const pointer = this.#core.exports.hg_memtable_reserve(this.#handle, bytes, rows) >>> 0;
     if (pointer === 0) throw coreError(STATUS.outOfMemory, 'hg_memtable_reserve');
+    this.#reservedRows += rows;
+    this.#reservedBytes += bytes;
     return pointer;
   }
 
-  /** Fills reserved room with records and appends them: LSNs firstLsn, firstLsn + 1, ... */
+  /** Gives room back that is not to be appended. */
+  unreserve(reserved: number, bytes: number, rows: number): void {
+    this.#core.exports.hg_memtable_unreserve(this.#handle, reserved, bytes, rows);
+    this.#reservedRows -= rows;
+    this.#reservedBytes -= bytes;
+  }
+
+  /** Fills reserved room with records and appends them: LSNs firstLsn, firstLsn + 1, ... Cannot be short of memory. */
   append(reserved: number, records: Uint8Array, count: number, firstLsn: number): void {
     this.#core.memory.write(reserved, records);
-    const status = this.#core.exports.hg_memtable_append(this.#handle, reserved, count, firstLsn);
+    const { exports } = this.#core;
+    const status = exports.hg_memtable_append(this.#handle, reserved, count, firstLsn);
     if (status < 0) throw coreError(status, 'hg_memtable_append');
-    if (count > 1 && this.rows - this.#ordered > MOST_UNSORTED) this.sort();
+    this.#reservedRows -= count;
+    this.#reservedBytes -= records.length;
+    // Without memory for it a reader sorts, or is told that there is none.
+    if (count > 1 && this.rows - this.#ordered > MOST_UNSORTED) exports.hg_memtable_sort(this.#handle);
   }
 
   get #ordered(): number {

@@ -64,7 +64,7 @@ describe.each(BUILDS)('ranges, %s build', (build) => {
     const built = buildSegment(core, edges, COLUMNS, 60);
     const memtable = core.x.hg_memtable_new(60, 0) >>> 0;
     const bytes = concat(edges.map((edge) => naiveRecord(edge, COLUMNS)));
-    const at = core.x.hg_memtable_reserve(memtable, bytes.length) >>> 0;
+    const at = core.x.hg_memtable_reserve(memtable, bytes.length, edges.length) >>> 0;
     core.core.memory.write(at, bytes);
     expect(core.x.hg_memtable_append(memtable, at, edges.length, 1)).toBe(0);
     const random = randomFrom(5);

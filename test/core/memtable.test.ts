@@ -42,7 +42,7 @@ class Pair {
 
   append(edges: readonly Edge[]): void {
     const bytes = concat(edges.map((edge) => naiveRecord(edge, COLUMNS)));
-    const at = this.core.x.hg_memtable_reserve(this.handle, bytes.length) >>> 0;
+    const at = this.core.x.hg_memtable_reserve(this.handle, bytes.length, edges.length) >>> 0;
     this.core.core.memory.write(at, bytes);
     expect(this.core.x.hg_memtable_append(this.handle, at, edges.length, this.lsn + 1)).toBe(0);
     for (const edge of edges) this.rows.push({ ...edge, row: this.rows.length, lsn: ++this.lsn, death: LAST });
@@ -250,6 +250,8 @@ describe.each(BUILDS)('memtable, %s build', (build) => {
     const pair = new Pair(core);
     pair.append([edgeOf(1, 1, [1])]);
     const record = core.put(naiveRecord(edgeOf(1, 2, [1])));
+    expect(core.x.hg_memtable_append(pair.handle, record, 1, BASE_LSN + 5)).toBe(STATUS.badArgument); // no room was reserved
+    expect(core.x.hg_memtable_reserve(pair.handle, 0, 1)).not.toBe(0);
     for (const lsn of [BASE_LSN, 0, -5, Number.NaN, BASE_LSN + 2 ** 32]) {
       expect(core.x.hg_memtable_append(pair.handle, record, 1, lsn)).toBe(STATUS.badArgument);
     }

@@ -278,7 +278,7 @@ function memtable(script: Script): void {
   const order = [...edges.keys()].sort((a, b) => compareEdges(edges[a]!, edges[b]!));
   script.say('a memtable with LSNs above 1000: rows in key order, a death at LSN 1006');
   script.keep('table', 'hg_memtable_new', [60, 1000]);
-  script.keep('room', 'hg_memtable_reserve', ['table', records.length]);
+  script.keep('room', 'hg_memtable_reserve', ['table', records.length, edges.length]);
   script.bytes('room', records);
   script.call('hg_memtable_append', ['table', 'room', edges.length, 1001], 0);
   script.call('hg_memtable_append', ['table', 'room', edges.length, 1000], -1);

@@ -47,6 +47,7 @@ export function readRecords(core: EdgeOfMemory, random: Random, records: number,
 function readMemtable(core: EdgeOfMemory, random: Random, records: number, count: number): void {
   const { x } = core;
   const memtable = x.hg_memtable_new(1 + random.below(1000), 0) >>> 0;
+  must(x.hg_memtable_reserve(memtable, 0, count) !== 0, 'reserve');
   must(x.hg_memtable_append(memtable, records, count, 1) === 0, 'append');
   must(x.hg_memtable_sort(memtable) === 0, 'sort');
   const rows = core.out('rows', count * 4);
