@@ -6,6 +6,7 @@ import { checkTime, memberSet } from './edge.ts';
 import { commitInSlices } from './large-commit.ts';
 import { OPERATION, runHeader } from './operations.ts';
 import type { Attach } from './replay-entry.ts';
+import { RowRoom } from './row-room.ts';
 import { atOnce, type Steps } from './steps.ts';
 import type { Table } from './table.ts';
 import type { BulkInsertResult, BulkOutcome, EdgeInput } from './types.ts';
@@ -86,50 +87,78 @@ async function insertPieces(
   count: number,
   attach: Attach<BulkOutcome> | undefined,
 ): Promise<BulkInsertResult> {
-  const { context } = table;
-  const { committer } = context;
+  const { committer, slicedOperations } = table.context;
   const bytes = pieces.reduce((sum, piece) => sum + piece.bytes.length, 0);
-  const isLarge = count >= SLICED_TIMES * context.slicedOperations || bytes >= SLICED_BYTES;
-  while (!isLarge && committer.isTaken) await committer.free();
-  table.assertUsable();
-  // Given away now: rows that others insert meanwhile have later ids.
-  const firstId = table.nextId;
-  table.nextId = firstId + count;
-  const outcome = { inserted: count, firstId, lastId: firstId + count - 1 };
-  const parts = [runHeader(OPERATION.insert, table.id, count, bytes), ...pieces.map((piece) => piece.bytes)];
-  if (isLarge) {
-    const { lastLsn } = await commitInSlices(context, {
-      killsRows: false,
-      *plan() {
-        table.assertUsable();
-        yield* numberPieces(pieces, firstId);
-        return { operations: count, parts, tables: [table] };
-      },
-      entryOf: () => attach?.(outcome),
-      apply: (_, firstLsn) => applyPieces(table, pieces, count, firstLsn),
-    });
-    return { ...outcome, lsn: lastLsn };
-  }
-  atOnce(numberPieces(pieces, firstId));
-  const lsn = appendPieces(table, parts, outcome, attach);
-  atOnce(applyPieces(table, pieces, count, lsn));
-  context.afterCommit(table.id);
-  await committer.durable(lsn + count - 1);
-  return { ...outcome, lsn: lsn + count - 1 };
+  const insert = { table, pieces, count, bytes, attach };
+  if (count >= SLICED_TIMES * slicedOperations || bytes >= SLICED_BYTES) return insertInSlices(insert);
+  const { result, durable } = await committer.write(() => insertAtOnce(insert));
+  await durable;
+  return result;
 }
 
-/** Ids that nobody has seen are taken back when the log does not take the frame. */
-function appendPieces(
-  table: Table,
-  parts: readonly Uint8Array[],
-  outcome: BulkOutcome,
-  attach: Attach<BulkOutcome> | undefined,
-): number {
+interface PiecesInsert {
+  readonly table: Table;
+  readonly pieces: readonly RecordPiece[];
+  readonly count: number;
+  readonly bytes: number;
+  readonly attach: Attach<BulkOutcome> | undefined;
+}
+
+/** Ids that are given away now: rows that others insert meanwhile have later ones. */
+function takeIds({ table, count }: PiecesInsert): BulkOutcome {
+  table.assertUsable();
+  const firstId = table.nextId;
+  table.nextId = firstId + count;
+  return { inserted: count, firstId, lastId: firstId + count - 1 };
+}
+
+function partsOf({ table, pieces, count, bytes }: PiecesInsert): Uint8Array[] {
+  return [runHeader(OPERATION.insert, table.id, count, bytes), ...pieces.map((piece) => piece.bytes)];
+}
+
+function insertAtOnce(insert: PiecesInsert): { result: BulkInsertResult; durable: Promise<void> } {
+  const { table, pieces, count, attach } = insert;
+  const outcome = takeIds(insert);
+  const room = new RowRoom();
   try {
-    return table.context.committer.append(outcome.inserted, parts, attach?.(outcome));
+    atOnce(numberPieces(pieces, outcome.firstId));
+    atOnce(takeRoom(table, pieces, room));
+    const apply = (firstLsn: number) => atOnce(applyPieces(insert, room, firstLsn));
+    const { firstLsn, durable } = table.context.committer.commit(count, partsOf(insert), {
+      entry: attach?.(outcome),
+      apply,
+    });
+    table.context.afterCommit(table.id);
+    return { result: { ...outcome, lsn: firstLsn + count - 1 }, durable };
   } catch (error) {
+    room.giveBack();
+    // Ids that nobody has seen are taken back when the log does not take the frame.
     table.nextId = outcome.firstId;
     throw error;
+  }
+}
+
+async function insertInSlices(insert: PiecesInsert): Promise<BulkInsertResult> {
+  const { table, pieces, count, attach } = insert;
+  const outcome = takeIds(insert);
+  const { lastLsn } = await commitInSlices(table.context, {
+    killsRows: false,
+    *plan(room) {
+      table.assertUsable();
+      yield* numberPieces(pieces, outcome.firstId);
+      yield* takeRoom(table, pieces, room);
+      return { operations: count, parts: partsOf(insert), tables: [table] };
+    },
+    entryOf: () => attach?.(outcome),
+    apply: (_, room, firstLsn) => applyPieces(insert, room, firstLsn),
+  });
+  return { ...outcome, lsn: lastLsn };
+}
+
+function* takeRoom(table: Table, pieces: readonly RecordPiece[], room: RowRoom): Steps<void> {
+  for (const { bytes, count } of pieces) {
+    room.addRows(table, bytes, count);
+    yield;
   }
 }
 
@@ -149,15 +178,14 @@ function* numberPieces(pieces: readonly RecordPiece[], firstId: number): Steps<v
   }
 }
 
-/** Puts records that are in the log into memtables. */
-function* applyPieces(table: Table, pieces: readonly RecordPiece[], total: number, firstLsn: number): Steps<void> {
+/** Puts records that are in the log into the room that was taken for them. */
+function* applyPieces({ table, pieces, count: total }: PiecesInsert, room: RowRoom, firstLsn: number): Steps<void> {
   table.countOperations(total, 0);
   let lsn = firstLsn;
-  for (const { bytes, count } of pieces) {
-    const memtable = table.writableMemtable(lsn - 1);
-    memtable.append(memtable.reserve(bytes.length), bytes, count, lsn);
-    lsn += count;
+  for (let index = 0; index < pieces.length; index++) {
+    lsn += room.append(lsn).count;
     yield;
   }
-  table.changed(firstLsn + total - 1);
+  if (lsn !== firstLsn + total) throw new Error(`${total} rows were logged, ${lsn - firstLsn} were applied`);
+  table.changed(lsn - 1);
 }

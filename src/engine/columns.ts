@@ -84,6 +84,7 @@ function wrongValue(type: ColumnType, value: PropertyValue): string | undefined 
       return typeof value === 'boolean' ? undefined : 'must be true, false or null';
     case 'TEXT':
       if (typeof value !== 'string') return 'must be a text or null';
+      if (!value.isWellFormed()) return 'must not hold half a character (an unpaired surrogate): it has no UTF-8';
       return value.length * 3 > MAX_TEXT_BYTES && Buffer.byteLength(value) > MAX_TEXT_BYTES
         ? `must be at most ${MAX_TEXT_BYTES} bytes of UTF-8`
         : undefined;

@@ -1,10 +1,25 @@
-// The committer: gives operations to the log, and tells those who wait when their LSN is durable, which is when readers see it.
+// The committer: the one door to the log. Gives it frames, has them applied in memory, and tells those who wait when their LSN is durable, which is when
+// readers see it.
+//
+// Invariants: what a frame does in memory is reserved before the frame is appended, so that from the append to the end of applying nothing can throw (design.md,
+// invariant 13). When applying throws all the same, memory does not say what the log says: the frame is never seen, and writes are refused until a restart, which
+// reads the log. Otherwise the next compaction could vouch for rows that no segment has.
 
 import { HedgerowError } from '../errors.ts';
 import type { LogStore } from '../storage/log.ts';
 import type { LsnWaits } from './lsn-waits.ts';
 import { OPERATION, singleRun } from './operations.ts';
 import { encodeReplay, type ReplayEntry } from './replay-entry.ts';
+
+interface CommitOptions {
+  entry?: ReplayEntry | undefined;
+  apply?: ((firstLsn: number) => void) | undefined;
+  visible?: (() => void) | undefined;
+  /** It may take the last of the log's room, which is kept for what frees some. */
+  urgent?: boolean;
+}
+
+const NO_OPTIONS: CommitOptions = {};
 
 interface Waiter {
   lsn: number;
@@ -17,7 +32,25 @@ interface Waiter {
 /** Answered waiters that the queue may hold. */
 const MAX_RESOLVED = 1024;
 
-/** Takes the answers that stand in frames. */
+/** A frame that is in the log and applied. */
+export interface CommittedFrame {
+  /** LSN of its first operation. */
+  firstLsn: number;
+  /** Resolves when the frame is durable and visible; rejects when the log fails before. */
+  durable: Promise<void>;
+}
+
+/** The log has no room for a frame of `payloadBytes` before more of the disk is prepared. Nothing was changed. */
+class NoRoom extends Error {
+  readonly payloadBytes: number;
+
+  constructor(payloadBytes: number) {
+    super('the log must be given room first');
+    this.payloadBytes = payloadBytes;
+  }
+}
+
+/** Takes the answers that are in frames. */
 export interface ReplaySink {
   add(entry: ReplayEntry, lsn: number): void;
 }
@@ -39,6 +72,8 @@ export class Committer {
   #ceilingLsn = Infinity;
   /** Newest LSN that the log told to be durable. */
   #toldLsn = 0;
+  /** First LSN of a frame that is in the log and could not be applied: it and what follows is never seen. */
+  #tornLsn = Infinity;
 
   constructor(waits: LsnWaits) {
     this.#waits = waits;
@@ -64,7 +99,7 @@ export class Committer {
     return this.replayedLsn ?? this.#log!.durableLsn;
   }
 
-  /** Somebody writes alone. Whoever wants to append: `while (committer.isTaken) await committer.free()`, and no other await before `append`. */
+  /** Somebody writes alone. */
   get isTaken(): boolean {
     return this.#alone !== undefined;
   }
@@ -85,31 +120,65 @@ export class Committer {
       end = resolve;
     });
     try {
-      const done = await work();
-      this.#ceilingLsn = Infinity;
-      return done;
+      return await work();
     } catch (cause) {
-      if (this.#ceilingLsn !== Infinity) this.#refuseFor(cause);
-      throw cause;
+      throw this.#ceilingLsn === Infinity ? cause : this.#tear(this.#ceilingLsn + 1, cause);
     } finally {
       this.#alone = undefined;
+      this.#ceilingLsn = Infinity;
       // Before those who wait go on: they see what was applied.
-      if (Math.min(this.#toldLsn, this.#ceilingLsn) > this.visibleLsn) this.onDurable(this.#toldLsn);
+      if (this.#toldLsn > this.visibleLsn) this.onDurable(this.#toldLsn);
       end();
     }
   }
 
-  #refuseFor(cause: unknown): void {
+  /** Tears: the frame from `lsn` on is in the log, and memory does not say what it says. */
+  #tear(lsn: number, cause: unknown): HedgerowError {
+    this.#tornLsn = Math.min(this.#tornLsn, lsn);
     const error = new HedgerowError(
       'log_failed',
       `A commit is in the log, but could not be applied in memory (${(cause as Error).message}). Reads go on, writes are refused. Restart: the log is whole.`,
       { cause },
     );
     this.refuse(error);
-    // Those before the frame are answered when they are durable.
-    const [waiter] = this.#waiters.splice(this.#waiters.length - 1);
-    if (waiter !== undefined && waiter.lsn > this.#ceilingLsn) waiter.reject(error);
-    else if (waiter !== undefined) this.#waiters.push(waiter);
+    this.#rejectFrom(lsn, error);
+    return error;
+  }
+
+  /** Those who wait for an LSN from `lsn` on wait for nothing; they are the last of the queue. */
+  #rejectFrom(lsn: number, error: HedgerowError): void {
+    const waiters = this.#waiters;
+    let end = waiters.length;
+    while (end > this.#first && waiters[end - 1]!.lsn >= lsn) end--;
+    for (const waiter of waiters.splice(end)) waiter.reject(error);
+  }
+
+  /**
+   * Runs `stage`, which plans and commits in one turn of the event loop, when nobody writes alone and the log has room: at once where it can. `stage` may run
+   * again, from its beginning, when its `commit` found no room. Throws (rejects) as `stage`, or `disk_full`: then nothing was changed.
+   */
+  write<T>(stage: () => T): T | Promise<T> {
+    if (this.#alone !== undefined) return this.#writeLater(stage, undefined);
+    try {
+      return stage();
+    } catch (error) {
+      if (!(error instanceof NoRoom)) throw error;
+      return this.#writeLater(stage, error);
+    }
+  }
+
+  async #writeLater<T>(stage: () => T, refused: NoRoom | undefined): Promise<T> {
+    let noRoom = refused;
+    for (;;) {
+      if (noRoom !== undefined) await this.#log!.makeRoom(noRoom.payloadBytes);
+      while (this.#alone !== undefined) await this.#alone;
+      try {
+        return stage();
+      } catch (error) {
+        if (!(error instanceof NoRoom)) throw error;
+        noRoom = error;
+      }
+    }
   }
 
   /** As `append`, within `alone`, for a frame that is too large to be written into memory at once; nothing of it is visible before `alone` ends. */
@@ -121,27 +190,46 @@ export class Committer {
   ): Promise<number> {
     if (this.failed !== null) throw this.failed;
     const replay = entry === undefined ? [] : singleRun(OPERATION.replay, encodeReplay(entry));
-    const lsn = await this.#log!.appendInSlices(
-      operations + (entry === undefined ? 0 : 1),
-      [...parts, ...replay],
-      pause,
-    );
+    const all = [...parts, ...replay];
+    // Until there is room nobody else may append, so the room that was made is there.
+    const payloadBytes = all.reduce((sum, part) => sum + part.length, 0);
+    while (!this.#log!.roomFor(payloadBytes, false)) await this.#log!.makeRoom(payloadBytes);
+    const lsn = await this.#log!.appendInSlices(operations + (entry === undefined ? 0 : 1), all, pause);
     this.#ceilingLsn = lsn - 1;
     if (entry !== undefined) this.#replays!.add(entry, lsn + operations);
     return lsn;
   }
 
   /**
-   * Queues one frame; returns its first LSN. What it does must be applied before the next await, in LSN order. `entry`, the answer to what the frame does,
-   * is one more operation at its end. Nobody may write alone (`free`). Throws when the log has failed.
+   * Appends one frame and applies it with `apply`, which is given the LSN of its first operation and needs nothing that could fail. To be called from a `stage` of
+   * `write`, with all that `apply` needs reserved. `entry`, the answer to what the frame does, is one more operation at its end. `visible` runs in the moment the
+   * frame becomes visible. Throws, with nothing changed, when the log does not take the frame.
    */
-  append(operations: number, parts: readonly Uint8Array[], entry?: ReplayEntry): number {
+  commit(
+    operations: number,
+    parts: readonly Uint8Array[],
+    { entry, apply, visible, urgent }: CommitOptions = NO_OPTIONS,
+  ): CommittedFrame {
     if (this.failed !== null) throw this.failed;
     if (this.#alone !== undefined) throw new Error('somebody appends while another writes alone');
-    if (entry === undefined) return this.#log!.append(operations, parts);
-    const lsn = this.#log!.append(operations + 1, [...parts, ...singleRun(OPERATION.replay, encodeReplay(entry))]);
-    this.#replays!.add(entry, lsn + operations);
-    return lsn;
+    const all = entry === undefined ? parts : [...parts, ...singleRun(OPERATION.replay, encodeReplay(entry))];
+    this.#assertRoom(all, urgent === true);
+    const total = entry === undefined ? operations : operations + 1;
+    const firstLsn = this.#log!.append(total, all);
+    try {
+      apply?.(firstLsn);
+      if (entry !== undefined) this.#replays!.add(entry, firstLsn + operations);
+    } catch (cause) {
+      throw this.#tear(firstLsn, cause);
+    }
+    // The answer's own operation is no part of what is waited for, unless there is nothing else.
+    return { firstLsn, durable: this.durable(firstLsn + Math.max(1, operations) - 1, visible) };
+  }
+
+  #assertRoom(parts: readonly Uint8Array[], urgent: boolean): void {
+    let payloadBytes = 0;
+    for (let index = 0; index < parts.length; index++) payloadBytes += parts[index]!.length;
+    if (!this.#log!.roomFor(payloadBytes, urgent)) throw new NoRoom(payloadBytes);
   }
 
   /**
@@ -165,7 +253,7 @@ export class Committer {
   /** Called by the log, once a group. */
   onDurable(durableLsn: number): void {
     this.#toldLsn = durableLsn;
-    const lsn = Math.min(durableLsn, this.#ceilingLsn);
+    const lsn = Math.min(durableLsn, this.#ceilingLsn, this.#tornLsn - 1);
     if (lsn <= this.visibleLsn) return;
     this.visibleLsn = lsn;
     const waiters = this.#waiters;

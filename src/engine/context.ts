@@ -3,6 +3,7 @@
 import type { CoreModule, EdgeBatch, TextSink } from '../core/index.ts';
 import type { Fs } from '../storage/fs.ts';
 import type { Committer } from './committer.ts';
+import type { MemtableRoom } from './memtable-room.ts';
 import type { Mutex } from './mutex.ts';
 import type { Residency } from './residency.ts';
 
@@ -16,6 +17,7 @@ export interface EngineContext {
   /** Held while a compaction runs: no segment or memtable goes or comes otherwise. Whoever takes it and writes alone takes it first. */
   readonly compactions: Mutex;
   readonly residency: Residency;
+  readonly memtables: MemtableRoom;
   /** Whether the node filters of segments are held in memory. */
   readonly nodeFilters: boolean;
   /** Directory of all tables' segments. */
@@ -34,7 +36,3 @@ export interface EngineContext {
   /** Called after a commit of a table, when its writes are in the log. */
   readonly afterCommit: (tableId: number) => void;
 }
-
-/** A memtable takes at most so many rows (a single commit may pass it) and about so many bytes before the next one begins. */
-export const MEMTABLE_ROWS = 262_144;
-export const MEMTABLE_BYTES = 48 * 2 ** 20;

@@ -88,6 +88,7 @@ export class Database {
     this.#trigger = new CompactionTrigger({
       memoryBudgetBytes,
       tables: () => this.#tables.all(),
+      memtableBytes: () => this.#context.memtables.bytes,
       compact: (table, started) => this.#compactor.compact(table, -Infinity, started),
       notice: (message, fields) => notice?.(message, fields),
     });
@@ -209,7 +210,10 @@ export class Database {
     const target = { catalogLsn: checkpoint?.lsn ?? 0, tables, documents, replays };
     let replayedBytes = 0;
     for (const frame of log.replay(checkpoint ? appliedEverywhere(checkpoint) : 0)) {
-      replayFrame(frame, target);
+      for (const reachedLsn of replayFrame(frame, target)) {
+        this.#committer.replayedLsn = reachedLsn;
+        if (!(await this.#trigger.makeRoom())) throw this.#tooSmall();
+      }
       replayedBytes += frame.payload.length;
       if (replayedBytes < REPLAY_LOOK_BYTES) continue;
       replayedBytes = 0;
@@ -217,6 +221,13 @@ export class Database {
       await this.#trigger.shrink();
     }
     this.#committer.replayedLsn = null;
+  }
+
+  #tooSmall(): HedgerowError {
+    return new HedgerowError(
+      'overloaded',
+      `The process has too little memory to open ${this.dir}: rows of its log fit neither into memory nor, by compaction, into segments. Give it more memory or address space (ulimit -v). Nothing was lost.`,
+    );
   }
 
   /** Removes what compactions, drops and checkpoints left when a crash came. */

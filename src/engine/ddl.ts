@@ -11,6 +11,7 @@ import type { Table } from './table.ts';
 import { tableItem } from './table-item.ts';
 import type { TableSet } from './table-set.ts';
 import type { TableInput, TableItem } from './types.ts';
+import { Version } from './version.ts';
 
 export interface DdlOptions {
   context: EngineContext;
@@ -32,12 +33,20 @@ export class Ddl {
   /** Logs changes, and the answer to them, as one frame; they are applied when it is durable. The caller holds the mutex (or is alone). */
   async change(changes: readonly CatalogChange[], entry?: ReplayEntry): Promise<void> {
     const { context, tables } = this.#options;
-    while (context.committer.isTaken) await context.committer.free();
+    const { committer } = context;
     const runs = changes.flatMap((change) => singleRun(OPERATION.catalog, Buffer.from(JSON.stringify(change))));
-    const lsn = context.committer.append(changes.length, runs, entry);
-    await context.committer.durable(lsn + changes.length - 1, () => {
+    // What drops a table or sets a threshold may be what gives a full disk room again.
+    const urgent = changes.every(({ op }) => op === 'drop_table' || op === 'set_threshold');
+    let lsn = 0;
+    const apply = (firstLsn: number) => {
+      lsn = firstLsn;
+    };
+    const visible = () => {
       for (const [index, change] of changes.entries()) tables.apply(change, lsn + index);
-    });
+    };
+    const write = () => committer.commit(changes.length, runs, { entry, apply, visible, urgent });
+    const { durable } = await committer.write(write);
+    await durable;
   }
 
   /** Throws (rejects) `invalid_input`, `table_exists`, `log_failed`. */
@@ -96,7 +105,7 @@ export class Ddl {
           throw new HedgerowError('primary_table', `Table ${table.name} is the primary table; it cannot be dropped.`);
         await this.change([{ op: 'drop_table', id: table.id }], attach?.({ name: table.name }));
         await installCheckpoint();
-        table.unpin(table.version);
+        table.install(new Version([], [], table.bucketSeconds));
       }),
     );
   }

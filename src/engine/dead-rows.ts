@@ -35,7 +35,7 @@ export class DeadList implements DeadRows {
   add(row: number, lsn: number): boolean {
     const place = this.#place(row);
     if (place < this.count && this.rows[place] === row) return false;
-    if (this.count === this.rows.length) this.#grow();
+    if (this.count === this.rows.length) this.#grow(1);
     this.rows.copyWithin(place + 1, place, this.count);
     this.lsns.copyWithin(place + 1, place, this.count);
     this.rows[place] = row;
@@ -52,8 +52,13 @@ export class DeadList implements DeadRows {
     this.version++;
   }
 
-  #grow(): void {
-    const capacity = Math.max(16, this.rows.length * 2);
+  /** Makes room for `more` deaths: that many `add` cannot fail. */
+  reserve(more: number): void {
+    if (this.count + more > this.rows.length) this.#grow(more);
+  }
+
+  #grow(more: number): void {
+    const capacity = Math.max(16, this.rows.length * 2, this.count + more);
     const rows = new Uint32Array(capacity);
     const lsns = new Float64Array(capacity);
     rows.set(this.rows);

@@ -53,14 +53,15 @@ export class Documents {
     const operations = changes.map(encode);
     return mutex.run(async () => {
       if (operations.length === 0) return committer.visibleLsn;
-      while (committer.isTaken) await committer.free();
       const runs = operations.flatMap((bytes) => singleRun(OPERATION.document, bytes));
-      const lsn = committer.append(operations.length, runs) + operations.length - 1;
-      await committer.durable(lsn, () => {
+      const visible = () => {
         for (const bytes of operations) this.#apply(parse(bytes));
-      });
+      };
+      const write = () => committer.commit(operations.length, runs, { visible });
+      const { firstLsn, durable } = await committer.write(write);
+      await durable;
       committed();
-      return lsn;
+      return firstLsn + operations.length - 1;
     });
   }
 

@@ -3,6 +3,7 @@
 import type { Fs } from '../storage/fs.ts';
 import type { LogGroupFigures } from '../storage/log.ts';
 import type { CompactionRunner } from './compaction/work.ts';
+import type { MemtableLimits } from './memtable-room.ts';
 import type { ReplayLimits } from './replays.ts';
 
 /** Everything the engine needs of the world; `openDatabase` fills it for Node. */
@@ -31,6 +32,10 @@ export interface EngineOptions {
   slicedOperations?: number;
   /** How many answers are kept under Idempotency-Keys. Tests take less. */
   replayLimits?: Partial<ReplayLimits>;
+  /** How memtables share instances of the core. Tests take less. */
+  memtableLimits?: Partial<MemtableLimits>;
+  /** Segments in memory at most, whatever their bytes: each has an instance of the core, of which a process can have some 12,500. */
+  residentSegments?: number;
   core?: 'release' | 'plain' | 'debug';
   /** Told about things a person may want to know: forced compactions, failures in the background. */
   notice?: (message: string, fields: Record<string, unknown>) => void;

@@ -5,6 +5,7 @@
 
 import type { EngineContext } from './context.ts';
 import type { ReplayEntry } from './replay-entry.ts';
+import { RowRoom } from './row-room.ts';
 import { inSlices, type Steps } from './steps.ts';
 import type { Table } from './table.ts';
 
@@ -18,12 +19,12 @@ export interface FramePlan {
 export interface LargeCommit<P extends FramePlan> {
   /** Rows die of it: no compaction may move them between two slices. New rows alone only need that none begins. */
   readonly killsRows: boolean;
-  /** Makes the frame; what it throws ends the commit, and nothing was changed. */
-  plan(): Steps<P>;
+  /** Makes the frame, and takes all the room that `apply` needs; what it throws ends the commit, and nothing was changed. */
+  plan(room: RowRoom): Steps<P>;
   /** The answer that is kept with it. */
   entryOf(plan: P): ReplayEntry | undefined;
-  /** Applies the frame, whose first operation has that LSN. */
-  apply(plan: P, firstLsn: number): Steps<void>;
+  /** Applies the frame, whose first operation has that LSN, into the room that was taken. */
+  apply(plan: P, room: RowRoom, firstLsn: number): Steps<void>;
 }
 
 export interface Committed<P> {
@@ -39,18 +40,28 @@ export async function commitInSlices<P extends FramePlan>(
 ): Promise<Committed<P>> {
   const { committer, compactions, pause } = context;
   let durable: Promise<void> | undefined;
+  const room = new RowRoom();
+  /** Plans and logs the frame. When it fails, nothing was changed. */
+  const append = async () => {
+    try {
+      const made = await inSlices(plan(room), context);
+      const firstLsn = await committer.appendInSlices(made.operations, made.parts, entryOf(made), pause);
+      return { made, firstLsn };
+    } catch (error) {
+      room.giveBack();
+      throw error;
+    }
+  };
   const work = () =>
     committer.alone(async () => {
-      const made = await inSlices(plan(), context);
-      const entry = entryOf(made);
-      const firstLsn = await committer.appendInSlices(made.operations, made.parts, entry, pause);
+      const { made, firstLsn } = await append();
       const lastLsn = firstLsn + Math.max(0, made.operations - 1);
       durable = committer.durable(lastLsn);
       // Awaited below, when nobody waits for this commit any more.
       durable.catch(() => undefined);
       const tables = [...made.tables];
       for (const table of tables) table.hold();
-      await inSlices(apply(made, firstLsn), context);
+      await inSlices(apply(made, room, firstLsn), context);
       for (const table of tables) table.letGo();
       return { plan: made, firstLsn, lastLsn };
     });

@@ -4,11 +4,15 @@ import { type CoreModule, EdgeBatch, TextSink } from '../core/index.ts';
 import type { Committer } from './committer.ts';
 import type { EngineContext } from './context.ts';
 import type { EngineOptions } from './engine-options.ts';
+import { MEMTABLE_LIMITS, MemtableRoom } from './memtable-room.ts';
 import type { Mutex } from './mutex.ts';
 import { Residency } from './residency.ts';
 
 /** Fewer operations take some 20 ms at most. */
 const SLICED_OPERATIONS = 4096;
+
+/** Segments in memory at once, at most. */
+const RESIDENT_SEGMENTS = 4096;
 
 export function contextOf(
   options: EngineOptions,
@@ -18,6 +22,7 @@ export function contextOf(
   afterCommit: (tableId: number) => void,
 ): EngineContext {
   const { fs, dir, primaryTable, maxMembers, memoryBudgetBytes, now, nowUs } = options;
+  const residency = new Residency(fs, module, memoryBudgetBytes, options.residentSegments ?? RESIDENT_SEGMENTS);
   return {
     fs,
     module,
@@ -26,7 +31,8 @@ export function contextOf(
     committer,
     compactions,
     nodeFilters: options.nodeFilters ?? true,
-    residency: new Residency(fs, module, memoryBudgetBytes),
+    residency,
+    memtables: new MemtableRoom({ ...MEMTABLE_LIMITS, ...options.memtableLimits }, () => residency.instance()),
     tablesDir: `${dir}/tables`,
     primaryTable,
     maxMembers,

@@ -57,19 +57,34 @@ export interface ReplayTarget {
   replays: Replays;
 }
 
-/** Applies one frame. Throws `corrupt` when a payload whose checksum held says something impossible. */
-export function replayFrame(frame: LogFrame, target: ReplayTarget): void {
+/**
+ * Applies one frame, run by run. Where memory is short for a run it yields the LSN before it, and tries that run again when it goes on; what comes before is
+ * applied. Throws `corrupt` when a payload whose checksum held says something impossible.
+ */
+export function* replayFrame(frame: LogFrame, target: ReplayTarget): Generator<number, void, void> {
   let lsn = frame.firstLsn;
   for (const run of readRuns(frame.payload, frame.operations, `log frame at LSN ${frame.firstLsn}`)) {
-    if (run.kind === OPERATION.catalog) {
-      if (lsn > target.catalogLsn)
-        target.tables.apply(JSON.parse(Buffer.from(run.bytes).toString()) as CatalogChange, lsn);
-    } else if (run.kind === OPERATION.document) {
-      if (lsn > target.catalogLsn) target.documents.replay(run.bytes, lsn);
-    } else if (run.kind === OPERATION.replay) target.replays.replay(run.bytes, lsn);
-    else replayRun(run, lsn, target);
+    for (let isApplied = false; !isApplied; ) {
+      try {
+        replayAny(run, lsn, target);
+        isApplied = true;
+      } catch (error) {
+        if (!(error instanceof HedgerowError) || error.code !== 'overloaded') throw error;
+        yield lsn - 1;
+      }
+    }
     lsn += run.operations;
   }
+}
+
+function replayAny(run: Run, lsn: number, target: ReplayTarget): void {
+  if (run.kind === OPERATION.catalog) {
+    if (lsn > target.catalogLsn)
+      target.tables.apply(JSON.parse(Buffer.from(run.bytes).toString()) as CatalogChange, lsn);
+  } else if (run.kind === OPERATION.document) {
+    if (lsn > target.catalogLsn) target.documents.replay(run.bytes, lsn);
+  } else if (run.kind === OPERATION.replay) target.replays.replay(run.bytes, lsn);
+  else replayRun(run, lsn, target);
 }
 
 function replayRun(run: Run, lsn: number, target: ReplayTarget): void {
@@ -86,8 +101,8 @@ function replayRun(run: Run, lsn: number, target: ReplayTarget): void {
 }
 
 function replayInsert(run: Run, lsn: number, table: Table): void {
-  const memtable = table.writableMemtable(lsn - 1);
-  const reserved = memtable.reserve(run.bytes.length);
+  const memtable = table.writableMemtable(run.operations, lsn - 1);
+  const reserved = memtable.reserve(run.bytes.length, run.operations);
   const bad = memtable.checkRecords(reserved, run.bytes, run.operations);
   if (bad >= 0) throw corruption(`log frame at LSN ${lsn}`, bad, 'a record is malformed');
   memtable.append(reserved, run.bytes, run.operations, lsn);

@@ -103,8 +103,8 @@ export class Replays {
   /** Stores an answer in a frame of its own, for work that is no single frame; resolves when it is durable. */
   async store(entry: ReplayEntry): Promise<void> {
     const { committer, committed } = this.#options;
-    while (committer.isTaken) await committer.free();
-    await committer.durable(committer.append(0, [], entry));
+    const { durable } = await committer.write(() => committer.commit(0, [], { entry, urgent: true }));
+    await durable;
     committed();
   }
 

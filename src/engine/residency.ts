@@ -1,7 +1,9 @@
 // Which segments are in memory: loads on demand, evicts the least recently used beyond the budget.
 
 import { type Core, type CoreModule, ResidentSegment } from '../core/index.ts';
+import { HedgerowError } from '../errors.ts';
 import type { Fs } from '../storage/fs.ts';
+import { readFully } from '../storage/whole-file.ts';
 import type { SegmentFile } from './segment-file.ts';
 
 interface Resident {
@@ -16,16 +18,19 @@ export class Residency {
   readonly #fs: Fs;
   readonly #module: CoreModule;
   readonly #budgetBytes: number;
+  readonly #mostSegments: number;
   readonly #residents = new Map<SegmentFile, Resident>();
   /** Instances of evicted segments, to be used again: memory of an instance is freed by the garbage collector only. */
   readonly #pool: Core[] = [];
   #clock = 0;
   #bytes = 0;
 
-  constructor(fs: Fs, module: CoreModule, budgetBytes: number) {
+  /** `mostSegments`: in memory at once, whatever their bytes. */
+  constructor(fs: Fs, module: CoreModule, budgetBytes: number, mostSegments: number) {
     this.#fs = fs;
     this.#module = module;
     this.#budgetBytes = budgetBytes;
+    this.#mostSegments = mostSegments;
   }
 
   get bytes(): number {
@@ -53,23 +58,23 @@ export class Residency {
 
   #load(file: SegmentFile): ResidentSegment {
     this.#makeRoom(file.facts.bytes);
+    for (;;) {
+      try {
+        return this.#read(file);
+      } catch (error) {
+        if (!isOverloaded(error) || !this.#evictHalf()) throw error;
+      }
+    }
+  }
+
+  #read(file: SegmentFile): ResidentSegment {
     const core = this.#pool.pop() ?? this.#module.instantiate();
     core.exports.hg_memory_reset();
     const handle = this.#fs.open(file.path, 'read');
     try {
-      const segment = new ResidentSegment(
-        core,
-        file.facts.bytes,
-        (target) => {
-          let at = 0;
-          while (at < target.length) {
-            const n = handle.read(target.subarray(at), at);
-            if (n === 0) break;
-            at += n;
-          }
-        },
-        { deep: !file.checked, file: file.path },
-      );
+      const read = (target: Uint8Array) => void readFully(handle, target, 0);
+      const options = { deep: !file.checked, file: file.path };
+      const segment = new ResidentSegment(core, file.facts.bytes, read, options);
       file.checked = true;
       const bytes = segment.residentBytes;
       this.#residents.set(file, { segment, used: ++this.#clock, bytes });
@@ -80,6 +85,27 @@ export class Residency {
     }
   }
 
+  /** A new instance of the core; when the process gets no more memory, segments leave theirs first. Throws `overloaded`. */
+  instance(): Core {
+    for (;;) {
+      try {
+        return this.#module.instantiate();
+      } catch (error) {
+        if (!isOverloaded(error) || !this.#evictHalf()) throw error;
+      }
+    }
+  }
+
+  /** Lets half of the segments go, without keeping their instances: an address space that is given back is another's. False: there is none. */
+  #evictHalf(): boolean {
+    this.#pool.length = 0;
+    const oldest = [...this.#residents].sort(([, a], [, b]) => a.used - b.used);
+    const count = Math.ceil(oldest.length / 2);
+    for (const [file] of oldest.slice(0, count)) this.drop(file);
+    this.#pool.length = 0;
+    return count > 0;
+  }
+
   /** Evicts until `bytes` more fit. One segment always may be resident, however large. */
   #makeRoom(bytes: number): void {
     // Instances grow while they are read.
@@ -88,7 +114,8 @@ export class Residency {
       this.#bytes += residentBytes - resident.bytes;
       resident.bytes = residentBytes;
     }
-    while (this.#bytes + bytes > this.#budgetBytes && this.#residents.size > 0) {
+    const isOver = () => this.#bytes + bytes > this.#budgetBytes || this.#residents.size >= this.#mostSegments;
+    while (this.#residents.size > 0 && isOver()) {
       let oldest: SegmentFile | undefined;
       let used = Infinity;
       for (const [file, resident] of this.#residents) {
@@ -112,4 +139,8 @@ export class Residency {
   get count(): number {
     return this.#residents.size;
   }
+}
+
+function isOverloaded(error: unknown): boolean {
+  return error instanceof HedgerowError && error.code === 'overloaded';
 }

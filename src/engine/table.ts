@@ -5,7 +5,7 @@
 
 import {
   buildRowPlan,
-  CoreMemtable,
+  type CoreMemtable,
   EdgeBatch,
   type FilterDirectory,
   type ResidentSegment,
@@ -17,11 +17,12 @@ import { FORMAT_MAX_MEMBERS } from '../limits.ts';
 import { BulkInsert } from './bulk-insert.ts';
 import type { TableDefinition } from './catalog.ts';
 import { ColumnSet } from './columns.ts';
-import { type EngineContext, MEMTABLE_BYTES, MEMTABLE_ROWS } from './context.ts';
+import type { EngineContext } from './context.ts';
 import { checkTime, memberSet, rowOf, tombstoneMembers } from './edge.ts';
 import { findMatches, killRow } from './live-rows.ts';
 import { OPERATION, runHeader } from './operations.ts';
 import type { Attach } from './replay-entry.ts';
+import { RowRoom } from './row-room.ts';
 import { RowUpdates } from './row-updates.ts';
 import { Scan } from './scan.ts';
 import { checkScanRequest } from './scan-request.ts';
@@ -44,6 +45,9 @@ import type {
   TableItem,
 } from './types.ts';
 import { type MemtableEntry, Version } from './version.ts';
+
+/** LSNs that a memtable spans, at most: it keeps them as 32-bit offsets, and one commit has fewer than 2^30. */
+const MOST_LSNS = 2 ** 31;
 
 /** A row that died while a compaction was running on the source it stood in. */
 export interface LateDeath extends RowKey {
@@ -207,17 +211,15 @@ export class Table implements ScanSource {
 
   // Writes
 
-  /** Inserts one edge; durable when it resolves. Throws (rejects) `empty_members`, `too_many_members`, `unknown_column`, `invalid_input`, `log_failed`. */
+  /** Inserts one edge; durable when it resolves. Throws (rejects) `empty_members`, `too_many_members`, `unknown_column`, `invalid_input`, `log_failed`, `disk_full`. */
   async insert(edge: EdgeInput, attach?: Attach<InsertOutcome>): Promise<InsertResult> {
-    const { committer } = this.context;
-    while (committer.isTaken) await committer.free();
-    const { lsn, row } = this.stageInsert(edge, attach);
-    await committer.durable(lsn);
+    const { row, lsn, durable } = await this.context.committer.write(() => this.#stageInsert(edge, attach));
+    await durable;
     return { row, lsn };
   }
 
-  /** Inserts one edge into log and memtable at once; it is visible and may be answered when its LSN is durable. Nobody may write alone. */
-  stageInsert(edge: EdgeInput, attach?: Attach<InsertOutcome>): InsertResult {
+  /** Inserts one edge into log and memtable; it is visible and may be answered when it is durable. */
+  #stageInsert(edge: EdgeInput, attach: Attach<InsertOutcome> | undefined): InsertResult & { durable: Promise<void> } {
     this.assertUsable();
     checkTime(edge.event_ts);
     const members = memberSet(edge.members, this.maxMembers);
@@ -229,12 +231,21 @@ export class Table implements ScanSource {
     const row = rowOf(this.columns, id, edge, members);
     const entry = attach?.({ row });
     const memtable = this.writableMemtable();
-    const reserved = memtable.reserve(record.length);
-    const lsn = committer.append(1, [runHeader(OPERATION.insert, this.id, 1, record.length), record], entry);
-    this.nextId = id + 1;
-    memtable.append(reserved, record, 1, lsn);
-    this.#committed(1, lsn);
-    return { row, lsn };
+    const reserved = memtable.reserve(record.length, 1);
+    const parts = [runHeader(OPERATION.insert, this.id, 1, record.length), record];
+    const apply = (lsn: number) => {
+      this.nextId = id + 1;
+      memtable.append(reserved, record, 1, lsn);
+      this.#count(1, lsn);
+    };
+    try {
+      const { firstLsn, durable } = committer.commit(1, parts, { entry, apply });
+      this.context.afterCommit(this.id);
+      return { row, lsn: firstLsn, durable };
+    } catch (error) {
+      if (this.nextId === id) memtable.unreserve(reserved, record.length, 1);
+      throw error;
+    }
   }
 
   bulk(): BulkInsert {
@@ -243,7 +254,7 @@ export class Table implements ScanSource {
   }
 
   takeBatch(): EdgeBatch {
-    return this.#batches.pop() ?? new EdgeBatch(this.context.module.instantiate());
+    return this.#batches.pop() ?? new EdgeBatch(this.context.residency.instance());
   }
 
   giveBatch(batch: EdgeBatch): void {
@@ -253,13 +264,16 @@ export class Table implements ScanSource {
   /** Removes every live edge with that time and member set; durable when it resolves. */
   async delete(eventTs: number, members: readonly number[], attach?: Attach<DeleteOutcome>): Promise<DeleteResult> {
     const { committer } = this.context;
-    while (committer.isTaken) await committer.free();
-    const result = this.stageDelete(eventTs, members, attach);
-    await committer.durable(result.lsn);
+    const { durable, ...result } = await committer.write(() => this.#stageDelete(eventTs, members, attach));
+    await durable;
     return result;
   }
 
-  stageDelete(eventTs: number, members: readonly number[], attach?: Attach<DeleteOutcome>): DeleteResult {
+  #stageDelete(
+    eventTs: number,
+    members: readonly number[],
+    attach: Attach<DeleteOutcome> | undefined,
+  ): DeleteResult & { durable: Promise<void> } {
     this.assertUsable();
     checkTime(eventTs);
     const set = tombstoneMembers(members);
@@ -267,12 +281,17 @@ export class Table implements ScanSource {
     const found = findMatches(this, record, eventTs);
     const answer = { matched: found.length, event_ts: eventTs === 0 ? 0 : eventTs, members: set };
     const entry = attach?.(answer);
-    const run = [runHeader(OPERATION.tombstone, this.id, 1, record.length), record];
-    const lsn = this.context.committer.append(1, run, entry);
-    for (const place of found) killRow(this, place, lsn);
-    this.pendingTombstones++;
-    this.#committed(1, lsn);
-    return { ...answer, lsn };
+    const parts = [runHeader(OPERATION.tombstone, this.id, 1, record.length), record];
+    const room = new RowRoom();
+    for (const place of found) room.addDeath(place);
+    const apply = (lsn: number) => {
+      for (const place of found) killRow(this, place, lsn);
+      this.pendingTombstones++;
+      this.#count(1, lsn);
+    };
+    const { firstLsn, durable } = this.context.committer.commit(1, parts, { entry, apply, urgent: true });
+    this.context.afterCommit(this.id);
+    return { ...answer, lsn: firstLsn, durable };
   }
 
   encodeTombstone(eventTs: number, members: readonly number[]): Uint8Array {
@@ -281,10 +300,9 @@ export class Table implements ScanSource {
     return batch.encode(0, FORMAT_MAX_MEMBERS).slice();
   }
 
-  #committed(operations: number, lsn: number): void {
+  #count(operations: number, lsn: number): void {
     this.pending += operations;
     this.#stagedLsn = lsn;
-    this.context.afterCommit(this.id);
   }
 
   /** Counts operations that recovery or a transaction applied. */
@@ -293,17 +311,20 @@ export class Table implements ScanSource {
     this.pendingTombstones += tombstones;
   }
 
-  /** The memtable that takes the next row, a new one when the last is full. `baseLsn`: newest LSN before the row. */
-  writableMemtable(baseLsn: number = this.context.committer.headLsn): CoreMemtable {
+  /**
+   * The memtable that takes the next `rows` rows, a new one when the last is full or began too long ago. `baseLsn`: newest LSN before the rows. Throws `overloaded`.
+   */
+  writableMemtable(rows = 1, baseLsn: number = this.context.committer.headLsn): CoreMemtable {
     const last = this.version.memtables[this.version.memtables.length - 1];
-    if (last !== undefined && last.memtable.rows < MEMTABLE_ROWS && last.memtable.recordBytes < MEMTABLE_BYTES)
-      return last.memtable;
-    return this.rotateMemtable(baseLsn);
+    const isNear = last !== undefined && baseLsn - last.baseLsn < MOST_LSNS;
+    if (isNear && this.context.memtables.takes(last.memtable, rows)) return last.memtable;
+    return this.rotateMemtable(baseLsn, rows);
   }
 
-  rotateMemtable(baseLsn: number): CoreMemtable {
-    const memtable = new CoreMemtable(this.context.module.instantiate(), this.bucketSeconds, baseLsn);
-    const entry: MemtableEntry = { memtable, baseLsn };
+  rotateMemtable(baseLsn: number, rows = 1): CoreMemtable {
+    const before = this.version.memtables[this.version.memtables.length - 1]?.memtable;
+    const memtable = this.context.memtables.make(this.bucketSeconds, baseLsn, rows, before);
+    const entry: MemtableEntry = { memtable, baseLsn, references: 0 };
     this.install(new Version(this.version.segments, [...this.version.memtables, entry], this.bucketSeconds));
     return memtable;
   }
@@ -330,6 +351,7 @@ export class Table implements ScanSource {
       this.context.residency.drop(segment);
       void this.context.fs.remove(segment.path).catch(() => undefined);
     }
+    for (const entry of version.memtables) if (--entry.references === 0) this.context.memtables.release(entry.memtable);
   }
 
   snapshot(): Snapshot {

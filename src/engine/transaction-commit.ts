@@ -8,6 +8,7 @@ import { joined } from './byte-arena.ts';
 import type { FramePlan } from './large-commit.ts';
 import { findLive, findMatches, isAlive, killRow, type RowPlace, type RowSource } from './live-rows.ts';
 import { encodeKills, OPERATION, runHeader } from './operations.ts';
+import type { RowRoom } from './row-room.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { CommitOutcome, CommitResult } from './staged.ts';
 import { STAGED, type StagedList } from './staged-list.ts';
@@ -294,8 +295,29 @@ function partsOf({ kind, table, steps, pieces }: StepRun): Uint8Array[] {
   return [runHeader(OPERATION[kind], table.id, steps.length, bytes), ...pieces];
 }
 
+/** Takes all the room in memory that applying the plan needs. Throws `overloaded`. */
+export function* takeRoom(plan: CommitPlan, room: RowRoom): SlicedSteps<void> {
+  for (const run of plan.runs) {
+    if (run.kind === 'insert') {
+      for (const [index, bytes] of run.pieces.entries()) {
+        room.addRows(run.table, bytes, rowsOfPiece(run, index));
+        yield;
+      }
+      continue;
+    }
+    for (const [index, step] of run.steps.entries()) {
+      for (const victim of victimsOf(plan, run.kind, step)) if (typeof victim !== 'number') room.addDeath(victim);
+      if (index % STEPS_A_REST === STEPS_A_REST - 1) yield;
+    }
+  }
+}
+
+function rowsOfPiece({ steps }: StepRun, index: number): number {
+  return Math.min(PIECE_ROWS, steps.length - index * PIECE_ROWS);
+}
+
 /** Applies the plan, which is in the log: its first operation has LSN `firstLsn`. */
-export function* applyPlan(plan: CommitPlan, firstLsn: number): SlicedSteps<void> {
+export function* applyPlan(plan: CommitPlan, room: RowRoom, firstLsn: number): SlicedSteps<void> {
   const { runs } = plan;
   // All at once: what the log holds of a table is never told in part.
   for (const { kind, table, steps } of runs) table.countOperations(steps.length, kind === 'insert' ? 0 : steps.length);
@@ -303,7 +325,7 @@ export function* applyPlan(plan: CommitPlan, firstLsn: number): SlicedSteps<void
   const own = new Map<number, RowPlace>();
   let lsn = firstLsn;
   for (const run of runs) {
-    if (run.kind === 'insert') yield* insertAll(plan, run, own, lsn);
+    if (run.kind === 'insert') yield* insertAll(plan, run, room, own, lsn);
     else
       for (const [index, step] of run.steps.entries()) {
         for (const victim of victimsOf(plan, run.kind, step)) bury(plan, run, step, own, victim, lsn + index);
@@ -339,16 +361,17 @@ function bury(
 
 function* insertAll(
   { staged, dying }: CommitPlan,
-  { table, steps, pieces }: StepRun,
+  run: StepRun,
+  room: RowRoom,
   own: Map<number, RowPlace>,
   firstLsn: number,
 ): SlicedSteps<void> {
-  for (const [index, bytes] of pieces.entries()) {
+  const { steps, pieces } = run;
+  for (let index = 0; index < pieces.length; index++) {
     const from = index * PIECE_ROWS;
-    const count = Math.min(PIECE_ROWS, steps.length - from);
-    const memtable = table.writableMemtable(firstLsn + from - 1);
-    const firstRow = memtable.rows;
-    memtable.append(memtable.reserve(bytes.length), bytes, count, firstLsn + from);
+    const { memtable, firstRow, count } = room.append(firstLsn + from);
+    if (count !== rowsOfPiece(run, index))
+      throw new Error(`${count} rows of a commit are applied where others are due`);
     for (let row = 0; dying.size > 0 && row < count; row++) {
       const place = placeOf(steps[from + row]!);
       if (!dying.has(place)) continue;

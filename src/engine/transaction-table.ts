@@ -114,8 +114,8 @@ export class TransactionTable implements ScanOverlay {
 
   #append(record: Uint8Array, place: number): void {
     const { context, bucketSeconds } = this.table;
-    this.memtable ??= new CoreMemtable(context.module.instantiate(), bucketSeconds, 0);
-    this.memtable.append(this.memtable.reserve(record.length), record, 1, place);
+    this.memtable ??= CoreMemtable.alone(context.residency.instance(), bucketSeconds, 0);
+    this.memtable.append(this.memtable.reserve(record.length, 1), record, 1, place);
   }
 
   /** Hides the row that the operation at a place removes or replaces. */

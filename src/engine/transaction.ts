@@ -6,6 +6,7 @@ import type { EngineContext } from './context.ts';
 import { checkTime, memberSet, rowOf, tombstoneMembers } from './edge.ts';
 import { commitInSlices } from './large-commit.ts';
 import type { Attach } from './replay-entry.ts';
+import { RowRoom } from './row-room.ts';
 import type { Scan } from './scan.ts';
 import type { ScanOverlay } from './scan-view.ts';
 import { Snapshot } from './snapshot.ts';
@@ -13,7 +14,7 @@ import type { CommitOutcome, CommitResult, StagedTarget } from './staged.ts';
 import { type KeptBytes, StagedList } from './staged-list.ts';
 import { atOnce, type Steps } from './steps.ts';
 import type { Table } from './table.ts';
-import { applyPlan, type CommitPlan, outcomesOf, planCommit, resultsOf } from './transaction-commit.ts';
+import { applyPlan, type CommitPlan, outcomesOf, planCommit, resultsOf, takeRoom } from './transaction-commit.ts';
 import { TransactionTable } from './transaction-table.ts';
 import type { EdgeInput, EdgeRow, RowKey, ScanRequest } from './types.ts';
 import { Version } from './version.ts';
@@ -198,36 +199,55 @@ export class Transaction {
   async commit(attach?: Attach<CommitOutcome>): Promise<CommitResult> {
     this.#assertOpen();
     this.#ended = true;
-    const { committer, slicedOperations } = this.#context;
+    const { slicedOperations } = this.#context;
     if (this.#staged.length >= slicedOperations) return this.#commitInSlices(attach);
-    while (committer.isTaken) await committer.free();
-    return this.#commitAtOnce(attach);
+    const { durable, result } = await this.#whenFree(() => this.#commitAtOnce(attach));
+    await durable;
+    return result();
   }
 
-  async #commitAtOnce(attach: Attach<CommitOutcome> | undefined): Promise<CommitResult> {
-    const { committer, afterCommit } = this.#context;
-    let plan: CommitPlan;
+  /** As `Committer.write`; lets the snapshots go in the same turn, and is sent to the log in the turn of the call where that can be. */
+  #whenFree<T>(stage: () => T): T | Promise<T> {
+    let staged: T | Promise<T>;
     try {
-      plan = atOnce(this.#plan());
-    } finally {
+      staged = this.#context.committer.write(stage);
+    } catch (error) {
       this.#release();
+      throw error;
     }
+    if (staged instanceof Promise) return staged.finally(() => this.#release());
+    this.#release();
+    return staged;
+  }
+
+  #commitAtOnce(attach: Attach<CommitOutcome> | undefined): { durable: Promise<void>; result: () => CommitResult } {
+    const { committer, afterCommit } = this.#context;
+    const plan = atOnce(this.#plan());
     const { operations, parts, tables } = plan;
     const entry = attach?.(outcomeOf(plan));
-    if (operations === 0 && entry === undefined) return { lsn: committer.visibleLsn, results: [] };
-    const first = committer.append(operations, parts, entry);
-    atOnce(applyPlan(plan, first));
-    const lsn = operations === 0 ? first : first + operations - 1;
-    for (const table of tables) afterCommit(table.id);
-    await committer.durable(lsn);
-    return this.#committed(plan, first, lsn);
+    if (operations === 0 && entry === undefined) {
+      const { visibleLsn: lsn } = committer;
+      return { durable: Promise.resolve(), result: () => ({ lsn, results: [] }) };
+    }
+    const room = new RowRoom();
+    const apply = (firstLsn: number) => atOnce(applyPlan(plan, room, firstLsn));
+    try {
+      atOnce(takeRoom(plan, room));
+      const { firstLsn, durable } = committer.commit(operations, parts, { entry, apply });
+      for (const table of tables) afterCommit(table.id);
+      const lsn = operations === 0 ? firstLsn : firstLsn + operations - 1;
+      return { durable, result: () => this.#committed(plan, firstLsn, lsn) };
+    } catch (error) {
+      room.giveBack();
+      throw error;
+    }
   }
 
   async #commitInSlices(attach: Attach<CommitOutcome> | undefined): Promise<CommitResult> {
     try {
       const { plan, firstLsn, lastLsn } = await commitInSlices<CommitPlan>(this.#context, {
         killsRows: this.#staged.killsRows,
-        plan: () => this.#plan(),
+        plan: (room) => this.#planWithRoom(room),
         entryOf: (made) => attach?.(outcomeOf(made)),
         apply: applyPlan,
       });
@@ -239,6 +259,12 @@ export class Transaction {
 
   #plan(): Steps<CommitPlan> {
     return planCommit(this.#staged, (table) => this.#tables.get(table)?.snapshot);
+  }
+
+  *#planWithRoom(room: RowRoom): Steps<CommitPlan> {
+    const plan = yield* this.#plan();
+    yield* takeRoom(plan, room);
+    return plan;
   }
 
   #committed(plan: CommitPlan, firstLsn: number, lsn: number): CommitResult {

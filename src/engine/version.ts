@@ -7,6 +7,8 @@ export interface MemtableEntry {
   readonly memtable: CoreMemtable;
   /** Every row in it has a greater LSN. */
   readonly baseLsn: number;
+  /** Versions that hold it; at 0 its memory goes. */
+  references: number;
 }
 
 export class Version {
@@ -35,6 +37,7 @@ export class Version {
         buckets--;
       segment.references++;
     }
+    for (const entry of memtables) entry.references++;
     this.segmentBuckets = buckets;
     this.segmentRows = rows;
   }

@@ -29,6 +29,10 @@ export interface LogStore {
    * poisoned, `draining` when closed, `body_too_large` above 1 GiB.
    */
   append(operations: number, parts: readonly Uint8Array[]): number;
+  /** Whether a frame fits into room that is prepared. `urgent`: the last of it counts too. */
+  roomFor(payloadBytes: number, urgent: boolean): boolean;
+  /** Prepares room for a frame. Rejects `disk_full`; the log stays open and a later call tries again. */
+  makeRoom(payloadBytes: number): Promise<void>;
   /**
    * As `append`, for a frame of many megabytes: it is made in slices, with `pause` between them, and queued when it is whole. Nothing else may be appended from the
    * call until it resolves, and the parts must stay as they are. Rejects as `append` throws; nothing is queued then.
@@ -175,6 +179,12 @@ class FileLog implements LogStore {
     if (!this.#busy) this.#startFlush();
     return firstLsn;
   }
+
+  roomFor(): boolean {
+    return true;
+  }
+
+  async makeRoom(): Promise<void> {}
 
   async appendInSlices(operations: number, parts: readonly Uint8Array[], pause: () => Promise<void>): Promise<number> {
     const payloadBytes = this.#checkFrame(operations, parts);

@@ -360,7 +360,8 @@ describe('ALTER', () => {
     const table = await tracks(database);
     const change = Buffer.from(JSON.stringify({ op: 'swap_columns', id: table.id, columns: [3, 4] }));
     const { committer } = table.context;
-    await committer.durable(committer.append(1, singleRun(OPERATION.catalog, change)));
+    const { durable } = await committer.write(() => committer.commit(1, singleRun(OPERATION.catalog, change)));
+    await durable;
     await database.close();
     expect((await faultsOf(fs)).map((each) => (each as { what: string }).what)).toEqual([
       expect.stringContaining('a catalog change "swap_columns", which this build does not know'),

@@ -244,7 +244,7 @@ describe('a commit in slices that fails', () => {
       throw new HedgerowError('overloaded', 'no memory');
     };
     try {
-      expect(await codeOf(changed(db, 10).commit())).toBe('overloaded');
+      expect(await codeOf(changed(db, 10).commit())).toBe('log_failed');
     } finally {
       CoreMemtable.prototype.append = append;
     }

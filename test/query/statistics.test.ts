@@ -51,7 +51,7 @@ function expectTrue(table: Table, random: Random, view?: View, isAllLive = false
 /** Some rows hidden, some laid over, as a transaction does. */
 function overlayOf(database: Database, table: Table, snapshot: Snapshot, random: Random): ScanOverlay {
   const { context } = table;
-  const memtable = new CoreMemtable(context.module.instantiate(), table.bucketSeconds, 0);
+  const memtable = CoreMemtable.alone(context.module.instantiate(), table.bucketSeconds, 0);
   for (const [place, { event_ts, members }] of randomEdges(random, 5).entries()) {
     context.batch.add(
       event_ts,
@@ -59,7 +59,7 @@ function overlayOf(database: Database, table: Table, snapshot: Snapshot, random:
       null,
     );
     const record = context.batch.encode(1_000_000 + place, 64).slice();
-    memtable.append(memtable.reserve(record.length), record, 1, place + 1);
+    memtable.append(memtable.reserve(record.length, 1), record, 1, place + 1);
   }
   const hidden = new Map<object, Set<number>>();
   for (const entry of snapshot.version.memtables) {

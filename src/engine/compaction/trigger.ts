@@ -11,6 +11,8 @@ const COMMITS_A_LOOK = 32;
 export interface TriggerOptions {
   memoryBudgetBytes: number;
   tables: () => Iterable<Table>;
+  /** Bytes of all instances with memtables. */
+  memtableBytes: () => number;
   /** Compacts; calls `started` when its turn has come. */
   compact: (table: Table, started?: () => void) => Promise<unknown>;
   notice: (message: string, fields: Record<string, unknown>) => void;
@@ -46,10 +48,16 @@ export class CompactionTrigger {
     if (largest !== undefined) await this.#compactSoon(largest, 'replay');
   }
 
+  /** Compacts the largest table, in the middle of a replay that finds no memory. False: that gained nothing. */
+  async makeRoom(): Promise<boolean> {
+    const largest = this.#largest();
+    if (largest === undefined || largest.pending === 0) return false;
+    await this.#compactSoon(largest, 'replay');
+    return largest.pending === 0;
+  }
+
   #isOver(): boolean {
-    let bytes = 0;
-    for (const table of this.#options.tables()) bytes += table.memtableBytes;
-    return bytes > this.#limitBytes;
+    return this.#options.memtableBytes() > this.#limitBytes;
   }
 
   /** The table with the most in its memtables that may be compacted now. */

@@ -1,0 +1,245 @@
+// Commits when memory is short: before the log has the frame they are refused and nothing of them is anywhere; after it they are never seen half, and whole after a restart.
+
+import { afterEach, describe, expect, test } from 'vitest';
+import { CoreMemtable, EdgeBatch, loadCore } from '../../src/core/index.ts';
+import type { Database } from '../../src/engine/index.ts';
+import { OPERATION, runHeader } from '../../src/engine/operations.ts';
+import type { ReplayEntry } from '../../src/engine/replay-entry.ts';
+import { HedgerowError } from '../../src/errors.ts';
+import { openSim, rowsOf, simDisk } from '../support/sim-engine.ts';
+
+const { reserve, append } = CoreMemtable.prototype;
+const core = loadCore('debug');
+const { instantiate } = core;
+
+afterEach(() => {
+  CoreMemtable.prototype.reserve = reserve;
+  CoreMemtable.prototype.append = append;
+  core.instantiate = instantiate;
+});
+
+function noMemory(): never {
+  throw new HedgerowError('overloaded', 'no memory');
+}
+
+/** The call number `nth`, counted from 1, and those after it find no memory. */
+function failFrom(nth: number): void {
+  let calls = 0;
+  CoreMemtable.prototype.reserve = function (this: CoreMemtable, bytes, rows) {
+    return ++calls >= nth ? noMemory() : reserve.call(this, bytes, rows);
+  };
+  core.instantiate = () => (++calls >= nth ? noMemory() : instantiate.call(core));
+}
+
+async function codeOf(work: Promise<unknown>): Promise<string> {
+  return work.then(
+    () => 'none',
+    (error: HedgerowError) => error.code,
+  );
+}
+
+const answer = (): ReplayEntry => ({
+  id: 'key',
+  bodyHash: 'hash',
+  status: 201,
+  contentType: 'application/json',
+  body: '{}',
+  at: 1_000_000_000_000,
+});
+
+/** Each commits rows of both tables, or many of one, with a stored answer. */
+const COMMITS: Record<string, (database: Database) => Promise<unknown>> = {
+  'a transaction over two tables': async (database) => {
+    const transaction = database.begin();
+    for (const name of ['hyperedges', 'other'])
+      for (let time = 0; time < 3; time++)
+        transaction.insert(database.table(name), { event_ts: time, members: [9, 10] });
+    await transaction.commit(answer);
+  },
+  'a bulk insert': async (database) => {
+    const bulk = database.table().bulk();
+    for (let time = 0; time < 50; time++) bulk.add({ event_ts: time, members: [time, 9] });
+    await bulk.commit(answer);
+  },
+  'an insert': (database) => database.table().insert({ event_ts: 5, members: [9] }, answer),
+  'an update': async (database) => {
+    const transaction = database.begin();
+    const [row] = rowsOf(database.table(), { nodes: [1] });
+    transaction.updateRow(
+      database.table(),
+      { eventTs: row!.event_ts as number, id: row!.id as number },
+      { event_ts: 77, members: [9] },
+    );
+    await transaction.commit(answer);
+  },
+};
+
+async function filled() {
+  const fs = simDisk();
+  // One memtable holds a row or two: a commit needs several.
+  const options = { memtableLimits: { rows: 2, smallRows: 1 }, slicedOperations: 1000 };
+  const database = await openSim(fs, options);
+  await database.createTable({ name: 'other' });
+  for (const name of ['hyperedges', 'other']) await database.table(name).insert({ event_ts: 1, members: [1] });
+  return { fs, database, options };
+}
+
+const all = (database: Database) => database.tables().map((table) => [table.name, rowsOf(table), table.pending]);
+
+describe.each(Object.entries(COMMITS))('%s', (name, commit) => {
+  test('that finds no memory is refused at any allocation, leaves nothing, and can be sent again', async () => {
+    for (let nth = 1; ; nth++) {
+      const { fs, database, options } = await filled();
+      const before = [all(database), database.headLsn];
+      failFrom(nth);
+      const code = await codeOf(commit(database));
+      CoreMemtable.prototype.reserve = reserve;
+      core.instantiate = instantiate;
+      if (code === 'none') {
+        expect(nth).toBeGreaterThan(1);
+        await database.close();
+        break;
+      }
+      expect([nth, code]).toEqual([nth, 'overloaded']);
+      expect([all(database), database.headLsn]).toEqual(before);
+      expect(database.replays.find('key')).toBeUndefined();
+      await commit(database);
+      const after = all(database);
+      await database.compact({});
+      await database.close();
+      const again = await openSim(fs, options);
+      expect(again.tables().map((table) => [table.name, rowsOf(table)])).toEqual(
+        after.map(([table, rows]) => [table, rows]),
+      );
+      expect(again.replays.find('key')).toBeDefined();
+      await again.close();
+    }
+  });
+
+  test('that cannot be applied after it was logged refuses all writes, is never seen in part, and is whole after a restart', async () => {
+    const { fs, database, options } = await filled();
+    const before = database.tables().map((table) => rowsOf(table));
+    let calls = 0;
+    CoreMemtable.prototype.append = function (this: CoreMemtable, ...rest) {
+      if (++calls === (name === 'a transaction over two tables' ? 2 : 1)) noMemory();
+      append.apply(this, rest);
+    };
+    expect(await codeOf(commit(database))).toBe('log_failed');
+    CoreMemtable.prototype.append = append;
+    expect(database.tables().map((table) => rowsOf(table))).toEqual(before);
+    expect(await codeOf(database.table().insert({ event_ts: 1, members: [1] }))).toBe('log_failed');
+    expect(await codeOf(database.compact({}))).toBe('log_failed');
+    expect(database.replays.find('key')).toBeUndefined();
+    await database.close();
+    const again = await openSim(fs, options);
+    expect(again.replays.find('key')).toBeDefined();
+    expect(again.tables().map((table) => rowsOf(table))).not.toEqual(before);
+    await again.close();
+  });
+});
+
+test('a batch forgets edges that found no memory to be encoded: they do not come out with the next ones', () => {
+  const real = core.instantiate();
+  let isFull = false;
+  const alloc = (bytes: number) => (isFull ? 0 : real.exports.hg_memory_alloc(bytes));
+  const batch = new EdgeBatch({ exports: { ...real.exports, hg_memory_alloc: alloc }, memory: real.memory });
+  for (let member = 0; member < 4000; member++) batch.add(1, [member, member + 1], null);
+  isFull = true;
+  expect(() => batch.encode(1, 64)).toThrow(/out of memory/);
+  isFull = false;
+  batch.add(2, [7], null);
+  const record = batch.encode(9, 64);
+  expect([record[0], record.length]).toEqual([record.length, record.length]);
+});
+
+describe('a memtable that began long ago', () => {
+  test('is not written any more when 2^32 LSNs have passed, here and in a replay', async () => {
+    const fs = simDisk();
+    const database = await openSim(fs);
+    const table = database.table();
+    await table.insert({ event_ts: 1, members: [1] });
+    const document = Buffer.from(JSON.stringify({ store: 's', id: 'i', value: 1 }));
+    const { committer } = table.context;
+    for (let times = 0; times < 3; times++) {
+      // Frames that say to hold 2^31 operations each: what billions of writes to other tables are for this one.
+      const parts = [runHeader(OPERATION.document, 0, 2 ** 31, document.length), document];
+      await (await committer.write(() => committer.commit(2 ** 31, parts))).durable;
+    }
+    await table.insert({ event_ts: 2, members: [2] });
+    const transaction = database.begin();
+    transaction.insert(table, { event_ts: 3, members: [3] });
+    await transaction.commit();
+    expect(rowsOf(table).map((row) => row.event_ts)).toEqual([1, 2, 3]);
+    await database.close();
+    const again = await openSim(fs);
+    expect(rowsOf(again.table()).map((row) => row.event_ts)).toEqual([1, 2, 3]);
+    await again.table().delete(1, [1]);
+    expect(rowsOf(again.table()).map((row) => row.event_ts)).toEqual([2, 3]);
+    await again.compact({});
+    expect(rowsOf(again.table()).map((row) => row.event_ts)).toEqual([2, 3]);
+    await again.close();
+  });
+});
+
+describe('instances of the core', () => {
+  test('are few, however many tables there are', async () => {
+    const fs = simDisk();
+    let made = 0;
+    core.instantiate = () => {
+      made++;
+      return instantiate.call(core);
+    };
+    const limits = { memtableLimits: { ownInstances: 3, smallRows: 4 }, residentSegments: 2 };
+    const database = await openSim(fs, limits);
+    for (let index = 0; index < 40; index++) await database.createTable({ name: `t${index}` });
+    for (let row = 0; row < 10; row++)
+      for (let index = 0; index < 40; index++)
+        await database.table(`t${index}`).insert({ event_ts: row, members: [index, 100 + row] });
+    const { memtables } = database.table().context;
+    expect(memtables.instances).toBeLessThanOrEqual(5);
+    for (let index = 0; index < 40; index++)
+      expect(rowsOf(database.table(`t${index}`), { nodes: [index] })).toHaveLength(10);
+    await database.compact({});
+    expect(memtables.instances).toBeLessThanOrEqual(5);
+    for (let index = 0; index < 40; index++) expect(rowsOf(database.table(`t${index}`))).toHaveLength(10);
+    await database.close();
+    const again = await openSim(fs, limits);
+    for (let index = 0; index < 40; index++) expect(rowsOf(again.table(`t${index}`))).toHaveLength(10);
+    await again.close();
+    expect(made).toBeLessThan(200);
+  });
+
+  test('that the process has no address space for: reads let others go, writes share, a replay compacts', async () => {
+    const fs = simDisk();
+    const limits = { memtableLimits: { rows: 8, smallRows: 2 } };
+    const database = await openSim(fs, limits);
+    for (let row = 0; row < 40; row++) await database.table().insert({ event_ts: row, members: [row % 5] });
+    await database.close();
+    let left = 12;
+    core.instantiate = () => (left-- > 0 ? instantiate.call(core) : noMemory());
+    const again = await openSim(fs, limits);
+    expect(rowsOf(again.table())).toHaveLength(40);
+    left = 0;
+    for (let row = 40; row < 60; row++) await again.table().insert({ event_ts: row, members: [row % 5] });
+    expect(rowsOf(again.table())).toHaveLength(60);
+    core.instantiate = instantiate;
+    await again.compact({});
+    expect(rowsOf(again.table(), { nodes: [3] })).toHaveLength(12);
+    await again.close();
+  });
+});
+
+test('half of a character in a text is refused, embedded too', async () => {
+  const database = await openSim(simDisk());
+  const table = database.table();
+  const insert = table.insert({ event_ts: 1, members: [1], properties: { formation: 'a\ud800b' } });
+  expect(await codeOf(insert)).toBe('invalid_input');
+  const adding = database.alterTable('hyperedges', {
+    kind: 'addColumn',
+    column: { name: 'note', type: 'TEXT', default: '\udc00' },
+  });
+  expect(await codeOf(adding)).toBe('invalid_input');
+  await table.insert({ event_ts: 1, members: [1], properties: { formation: '\ud83d\udc00' } });
+  expect(rowsOf(table)[0]!.formation).toBe('🐀');
+  await database.close();
+});
