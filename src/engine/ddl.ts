@@ -19,7 +19,8 @@ export interface DdlOptions {
   mutex: Mutex;
   /** Held while a compaction runs. */
   compactions: Mutex;
-  installCheckpoint: () => Promise<void>;
+  /** Lets go of a dropped table's files, now or, when no manifest can be written, later. Never rejects. */
+  forget: (table: Table) => Promise<void>;
 }
 
 export class Ddl {
@@ -88,15 +89,15 @@ export class Ddl {
 
   /** Drops a table and its files. Throws (rejects) `table_not_found`, `primary_table`. */
   dropTable(name: string, attach?: Attach<{ name: string }>): Promise<void> {
-    const { tables, mutex, compactions, installCheckpoint } = this.#options;
+    const { tables, mutex, compactions, forget } = this.#options;
     return compactions.run(() =>
       mutex.run(async () => {
         const table = tables.get(name);
         if (table.isPrimary)
           throw new HedgerowError('primary_table', `Table ${table.name} is the primary table; it cannot be dropped.`);
         await this.change([{ op: 'drop_table', id: table.id }], attach?.({ name: table.name }));
-        await installCheckpoint();
-        table.unpin(table.version);
+        // Durable from here on, also when there is no room for a manifest that says so.
+        await forget(table);
       }),
     );
   }
