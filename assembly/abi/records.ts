@@ -5,6 +5,7 @@ import { checkRecords, encodeRecords, numberRecords, recordMembers } from '../co
 import { recordRows } from '../json/rows';
 import { mergeRuns } from '../merge/merge';
 import { setRows, tooSmall } from '../status';
+import { boundOf } from './bound';
 
 export function hg_crc32c(ptr: u32, bytes: u32, seed: u32): u32 {
   return crc32c(ptr, bytes, seed);
@@ -34,7 +35,12 @@ export function hg_records_number(ptr: u32, count: u32, firstId: f64): i32 {
 }
 
 export function hg_records_merge(runs: u32, k: u32, out: u32, capacity: u32): i32 {
-  return mergeRuns(runs, k, out, capacity);
+  return mergeRuns(runs, k, i64.MAX_VALUE, i64.MAX_VALUE, out, capacity);
+}
+
+/** As hg_records_merge, of the records with a key below (time, id) only; `runs` then says what is left of each run. */
+export function hg_records_merge_until(runs: u32, k: u32, time: f64, id: f64, out: u32, capacity: u32): i32 {
+  return mergeRuns(runs, k, boundOf(time), boundOf(id), out, capacity);
 }
 
 export function hg_record_members(record: u32, out: u32): u32 {

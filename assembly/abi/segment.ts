@@ -176,7 +176,20 @@ export function hg_segment_step(segment: u32, block: u32): i32 {
 }
 
 export function hg_segment_records(segment: u32, rows: u32, n: u32, out: u32, capacity: u32): i32 {
-  return exportRecords(segment, rows, n, out, capacity);
+  return exportRecords(segment, rows, n, 0, 0, out, capacity);
+}
+
+/** As hg_segment_records, without the texts that `columns` (hg_segment_build) give for a missing value. */
+export function hg_segment_records_short(
+  segment: u32,
+  rows: u32,
+  n: u32,
+  columns: u32,
+  columnCount: u32,
+  out: u32,
+  capacity: u32,
+): i32 {
+  return exportRecords(segment, rows, n, columns, columnCount, out, capacity);
 }
 
 export function hg_segment_psi(

@@ -4,7 +4,8 @@ import { R_ID, R_TIME } from '../codec/record';
 import { alloc, free } from '../memory/alloc';
 import { BAD_ARGUMENT, OUT_OF_MEMORY } from '../status';
 
-const MAX_RUNS: u32 = 1024;
+/** Far above the memtables that a table can have; their heads and heap take 12 bytes a run. */
+const MAX_RUNS: u32 = 1 << 20;
 
 /** Whether record a sorts before b; ties: the run with the lower number first. */
 function before(a: usize, runA: u32, b: usize, runB: u32): bool {
@@ -38,10 +39,11 @@ function lessRuns(heap: usize, heads: usize, i: u32, j: u32): bool {
 }
 
 /**
- * runs: {u32 address, u32 bytes} x k, each a region of records ascending by (event_ts, id). Writes the records' addresses in order at
- * `out` (u32[capacity]). Returns how many, BAD_ARGUMENT when `capacity` is too small, OUT_OF_MEMORY. The records must have been checked.
+ * runs: {u32 address, u32 bytes} x k, each a region of records ascending by (event_ts, id). Writes the addresses of the records with a key
+ * below (stopTime, stopId) in order at `out` (u32[capacity]); when there is a stop, `runs` then says what is left of each run. Returns how many,
+ * BAD_ARGUMENT when `capacity` is too small (`runs` is unchanged), OUT_OF_MEMORY. The records must have been checked.
  */
-export function mergeRuns(runs: usize, k: u32, out: usize, capacity: u32): i32 {
+export function mergeRuns(runs: usize, k: u32, stopTime: i64, stopId: i64, out: usize, capacity: u32): i32 {
   if (k > MAX_RUNS) return BAD_ARGUMENT;
   const heads = alloc(k * 12 + 16);
   if (!heads) return OUT_OF_MEMORY;
@@ -59,9 +61,12 @@ export function mergeRuns(runs: usize, k: u32, out: usize, capacity: u32): i32 {
   }
   for (let i = live >> 1; i > 0; i--) siftDown(heap, heads, i - 1, live);
   let count: u32 = 0;
-  while (live && count < capacity) {
+  let stopped = false;
+  while (live) {
     const run = heads + ((<usize>load<u32>(heap)) << 3);
     const record = load<u32>(run);
+    stopped = !isBelow(record, stopTime, stopId);
+    if (stopped || count == capacity) break;
     store<u32>(out + ((<usize>count) << 2), record);
     count++;
     const next = record + load<u32>(record);
@@ -72,6 +77,23 @@ export function mergeRuns(runs: usize, k: u32, out: usize, capacity: u32): i32 {
     }
     siftDown(heap, heads, 0, live);
   }
+  const isWhole = !live || stopped;
+  if (isWhole && stopTime != i64.MAX_VALUE) keepRest(runs, k, heads);
   free(heads);
-  return live ? BAD_ARGUMENT : <i32>count;
+  return isWhole ? <i32>count : BAD_ARGUMENT;
+}
+
+function isBelow(record: usize, stopTime: i64, stopId: i64): bool {
+  const time = load<i64>(record + R_TIME);
+  return time != stopTime ? time < stopTime : load<i64>(record + R_ID) < stopId;
+}
+
+function keepRest(runs: usize, k: u32, heads: usize): void {
+  for (let i: u32 = 0; i < k; i++) {
+    const head = heads + ((<usize>i) << 3);
+    const run = runs + ((<usize>i) << 3);
+    const start = load<u32>(head);
+    store<u32>(run, start);
+    store<u32>(run + 4, load<u32>(head + 4) - start);
+  }
 }

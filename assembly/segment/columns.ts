@@ -11,6 +11,8 @@ export const C_NULLS: usize = 12;
 export const C_DATA: usize = 16;
 export const C_OFFSETS: usize = 20;
 export const C_BYTES: usize = 24;
+/** Dictionary code + 1 of the text that stands for a missing value, 0: none. Only the export of records sets it. */
+export const C_DEFAULT: usize = 28;
 export const CURSOR_BYTES: u32 = 32;
 
 /** The segment was built before the column was there: every row has its default. */
@@ -92,10 +94,16 @@ export function numericValue(cursor: usize, row: u32): f64 {
   return load<u32>(cursor + C_TYPE) == HG_TYPE_INTEGER ? <f64>integerValue(cursor, row) : realValue(cursor, row);
 }
 
+/** Whether the row has the text that stands for a missing value (C_DEFAULT): a record need not hold it. */
+export function isDefault(cursor: usize, row: u32): bool {
+  const code = load<u32>(cursor + C_DEFAULT);
+  return code != 0 && hasValue(cursor, row) && textCode(cursor, row) == code - 1;
+}
+
 /** Bytes of the row's value as a record property, entry header included; 0 when it is not there (the default applies). */
 export function propertyBytes(cursor: usize, row: u32): u32 {
   const state = load<u32>(cursor);
-  if (state == STATE_MISSING) return 0;
+  if (state == STATE_MISSING || isDefault(cursor, row)) return 0;
   if (!hasValue(cursor, row)) return 4;
   const type = load<u32>(cursor + C_TYPE);
   if (type == HG_TYPE_TEXT) return 8 + textLength(cursor, textCode(cursor, row));

@@ -3,10 +3,25 @@
 import { R_COUNT, R_ID, R_MEMBERS, R_TIME, recordBound, writeRecord } from '../codec/record';
 import { decodeMembers } from '../codec/vbyte';
 import { findNode } from '../fmi/lookup';
+import { HG_TYPE_TEXT } from '../limits';
 import { alloc, free } from '../memory/alloc';
 import { OUT_OF_MEMORY, setRows, tooSmall } from '../status';
 import { lowerBoundTime } from '../tpi/seek';
-import { CURSOR_BYTES, openColumn, propertyBytes, STATE_ALL_NULL, STATE_MISSING, writeProperty } from './columns';
+import {
+  C_DEFAULT,
+  C_OFFSETS,
+  C_TYPE,
+  CURSOR_BYTES,
+  isDefault,
+  openColumn,
+  propertyBytes,
+  STATE_ALL_NULL,
+  STATE_MISSING,
+  STATE_VALUES,
+  textLength,
+  textStart,
+  writeProperty,
+} from './columns';
 import { E_COLUMN, E_KIND, ENTRY_BYTES, H_SECTIONS, HEADER_BYTES, K_COLUMN, S_BASE, S_ROWS, S_SCRATCH } from './layout';
 import { firstIncidence, memberOrdinal, rowId, rowMembers, rowSize, rowTime } from './reader';
 
@@ -40,11 +55,42 @@ function writeProperties(out: usize, cursors: usize, count: u32, row: u32): void
   let written: u32 = 0;
   for (let i: u32 = 0; i < count; i++) {
     const cursor = cursors + <usize>i * (CURSOR_BYTES + 4);
-    if (load<u32>(cursor + 4) == STATE_MISSING) continue;
+    if (load<u32>(cursor + 4) == STATE_MISSING || isDefault(cursor + 4, row)) continue;
     at = writeProperty(at, load<u32>(cursor), cursor + 4, row);
     written++;
   }
   store<u16>(out, <u16>written);
+}
+
+/** Dictionary code of a text, -1: it is not there. The dictionary is in byte order, shorter texts first. */
+function findText(cursor: usize, text: usize, length: u32): i32 {
+  let low: u32 = 0;
+  let high = load<u32>(<usize>load<u32>(cursor + C_OFFSETS) - 4);
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const size = textLength(cursor, middle);
+    let order = memory.compare(textStart(cursor, middle), text, size < length ? size : length);
+    if (!order) order = <i32>(size > length) - <i32>(size < length);
+    if (!order) return <i32>middle;
+    if (order < 0) low = middle + 1;
+    else high = middle;
+  }
+  return -1;
+}
+
+/** Notes in the cursors of text columns which code is the text that `specs` (hg_segment_build) give for a missing value. */
+function noteDefaults(cursors: usize, count: u32, specs: usize, columns: u32): void {
+  for (let i: u32 = 0; i < count; i++) {
+    const cursor = cursors + <usize>i * (CURSOR_BYTES + 4) + 4;
+    if (load<u32>(cursor) != STATE_VALUES || load<u32>(cursor + C_TYPE) != HG_TYPE_TEXT) continue;
+    for (let c: u32 = 0; c < columns; c++) {
+      const spec = specs + ((<usize>c) << 3);
+      const missing = <usize>load<u32>(spec + 4);
+      if (<u32>load<u16>(spec) != load<u32>(cursor - 4) || !missing) continue;
+      if (<u32>load<u8>(missing + 2) != HG_TYPE_TEXT) continue;
+      store<u32>(cursor + C_DEFAULT, <u32>(findText(cursor, missing + 8, load<u32>(missing + 4)) + 1));
+    }
+  }
 }
 
 /** Columns that are null in every row and have no default say nothing: dropped from the list, so that such rows have no property block. */
@@ -60,15 +106,24 @@ function dropSilent(cursors: usize, count: u32): u32 {
 }
 
 /**
- * Writes `rows` (u32[n]) as records, one behind the other. Returns bytes written, hg_result_rows rows written (it stops where
- * `capacity` ends); TOO_SMALL when not one fits; OUT_OF_MEMORY.
+ * Writes `rows` (u32[n]) as records, one behind the other; texts that `specs` (u64[columns], hg_segment_build) give for a missing value are left
+ * out. Returns bytes written, hg_result_rows rows written (it stops where `capacity` ends); TOO_SMALL when not one fits; OUT_OF_MEMORY.
  */
-export function exportRecords(s: usize, rows: usize, n: u32, out: usize, capacity: u32): i32 {
+export function exportRecords(
+  s: usize,
+  rows: usize,
+  n: u32,
+  specs: usize,
+  columns: u32,
+  out: usize,
+  capacity: u32,
+): i32 {
   const base = <usize>load<u32>(s + S_BASE);
   const sections = load<u32>(base + H_SECTIONS);
   const cursors = alloc(sections * (CURSOR_BYTES + 4));
   if (!cursors) return OUT_OF_MEMORY;
   const count = dropSilent(cursors, openAll(base, load<u32>(s + S_ROWS), cursors));
+  noteDefaults(cursors, count, specs, columns);
   const members = <usize>load<u32>(s + S_SCRATCH);
   let written: u32 = 0;
   let done: u32 = 0;

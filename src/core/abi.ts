@@ -44,6 +44,7 @@ export interface CoreExports {
   hg_records_check(pointer: number, bytes: number, count: number): number;
   hg_records_number(pointer: number, count: number, firstId: number): number;
   hg_records_merge(runs: number, k: number, out: number, capacity: number): number;
+  hg_records_merge_until(runs: number, k: number, time: number, id: number, out: number, capacity: number): number;
   hg_records_copy(addresses: number, n: number, out: number, capacity: number): number;
   hg_records_json(addresses: number, n: number, plan: number, separator: number, out: number, capacity: number): number;
   hg_record_members(record: number, out: number): number;
@@ -87,6 +88,15 @@ export interface CoreExports {
   ): number;
   hg_segment_step(segment: number, block: number): number;
   hg_segment_records(segment: number, rows: number, n: number, out: number, capacity: number): number;
+  hg_segment_records_short(
+    segment: number,
+    rows: number,
+    n: number,
+    columns: number,
+    columnCount: number,
+    out: number,
+    capacity: number,
+  ): number;
   hg_segment_psi(
     segment: number,
     column: number,

@@ -399,6 +399,25 @@ export class CoreMemtable {
     return { bytes, rows };
   }
 
+  /** Bytes of the records at positions [from, to) of the order, visible or not: `sums[p + 1] = sums[p] + bytes` for each position p. */
+  sumBytes(from: number, to: number, sums: Uint32Array): void {
+    this.sort();
+    const { exports, memory } = this.#core;
+    const list = this.#work.rows;
+    for (let at = from; at < to; at += STEP_ROWS) {
+      const n = Math.min(STEP_ROWS, to - at);
+      for (let i = 0; i < n; i++) memory.words[list / 4 + i] = exports.hg_memtable_at(this.#handle, at + i);
+      exports.hg_memtable_addresses(this.#handle, list, n);
+      const { bytes, words } = memory;
+      for (let i = 0; i < n; i++) {
+        const record = words[list / 4 + i]!;
+        const size =
+          bytes[record]! | (bytes[record + 1]! << 8) | (bytes[record + 2]! << 16) | (bytes[record + 3]! << 24);
+        sums[at + i + 1] = sums[at + i]! + (size >>> 0);
+      }
+    }
+  }
+
   /** How many rows at positions [from, to) are visible at `lsn`, and in how many buckets. */
   count(from: number, to: number, lsn: number): { rows: number; buckets: number } {
     const { exports } = this.#core;

@@ -1,4 +1,12 @@
 // Compaction in the core: sorted runs of records and old segments go in, new segment files come out.
+//
+// Memory is bounded by bytes, not by rows. A part brings at most one old segment and runs of new records. The segment's rows become records slice
+// by slice; each step merges one slice with the records of the runs that have a smaller key than the first row after the slice. What is merged is
+// held back until two files' worth is there, so that the last two files of a stretch can be cut evenly:
+//
+//   held records --+
+//   segment slice --+--> list of addresses in key order --> full files, the rest is held for the next step or part
+//   runs up to key -+
 
 import type { Core } from './load.ts';
 import { PROPERTY_TYPE, type PropertyTypeName } from './properties.ts';
@@ -20,138 +28,256 @@ export interface MergerOptions {
   columns: readonly BuilderColumn[];
   /** Rows with a smaller time are left out. */
   cutoffTs: number;
+  /** Rows of a file, at most. */
+  maxRows: number;
+  /** Bytes of the records of a file, and of a slice of an old segment, at most; a larger row is a file or a slice of its own. */
+  maxBytes: number;
+}
+
+/** An old segment, or the rows of it with a key in [lower, upper); undefined: no bound. */
+export interface MergedSegment {
+  bytes: number;
+  read: (target: Uint8Array) => void;
+  dead: DeadRows;
+  lsn: number;
+  file: string;
+  lower: { eventTs: number; id: number } | undefined;
+  upper: { eventTs: number; id: number } | undefined;
 }
 
 /** A finished segment file; the bytes are its memory in the core, until the promise resolves. */
 export type EmitSegment = (file: Uint8Array) => Promise<void>;
 
-/**
- * Merges parts in key order. Rows are held back until two segments' worth is there, so that the last two files of a stretch can be
- * cut evenly. One instance, reset between parts: memory is bounded by the largest part.
- */
+/** Least bytes of a record (FORMAT.md section 1). */
+const LEAST_RECORD_BYTES = 26;
+/** Places of the held records and of the segment's slice among the runs of a merge; the new runs follow. */
+const HELD = 0;
+const SLICE = 1;
+const FIRST_RUN = 2;
+
+/** Merges parts in key order. One instance, reset between parts. */
 export class SegmentMerger {
   readonly #core: Core;
   readonly #options: MergerOptions;
   readonly #emit: EmitSegment;
-  readonly #maxRows: number;
   #carry: Uint8Array<ArrayBuffer> = new Uint8Array(0);
-  #carryRows = 0;
+  /** Records held back: rows, and the region they are in while a part runs; `#spare` takes those of the next step. */
+  #heldRows = 0;
+  #held!: Region;
+  #spare!: Region;
+  #list!: Region;
+  /** Bytes of the list's records before each place. */
+  #sums = new Float64Array(1);
+  #columns = { pointer: 0, count: 0 };
   rowsIn = 0;
   rowsOut = 0;
 
-  constructor(core: Core, options: MergerOptions, emit: EmitSegment, maxRows: number) {
+  constructor(core: Core, options: MergerOptions, emit: EmitSegment) {
+    if (!(options.maxRows >= 1 && options.maxBytes >= 1)) throw new Error('a file must have room for a row');
     this.#core = core;
     this.#options = options;
     this.#emit = emit;
-    this.#maxRows = maxRows;
   }
 
   /**
-   * One part: at most one old segment (its bytes, its dead rows) and any number of runs of records, all within one range of keys that lies
+   * One part: at most one old segment and any number of runs of records, all within one range of keys that lies
    * behind every earlier part. `last`: nothing that touches this stretch follows. `even`: cut the rest in equal halves, not full-then-rest.
    */
   async part(
-    segment:
-      | { bytes: number; read: (target: Uint8Array) => void; dead: DeadRows; lsn: number; file: string }
-      | undefined,
+    segment: MergedSegment | undefined,
     runs: readonly Uint8Array[],
     last: boolean,
     even: boolean,
   ): Promise<void> {
-    const core = this.#core;
-    core.exports.hg_memory_reset();
-    const regions: { pointer: number; bytes: number }[] = [];
-    if (this.#carry.length > 0) regions.push(this.#place(this.#carry));
-    if (segment) {
-      const resident = new ResidentSegment(core, segment.bytes, segment.read, { deep: false, file: segment.file });
-      const from = resident.seek(this.#options.cutoffTs, -Infinity);
-      const out = new Region(core, Math.max(1024, segment.bytes * 3));
-      const bytes = resident.exportRecords(from, resident.facts.rows, segment.dead, segment.lsn, out, 0);
-      regions.push({ pointer: out.pointer, bytes });
-    }
-    for (const run of runs) if (run.length > 0) regions.push(this.#place(run));
-    await this.#build(regions, last, even);
+    this.#core.exports.hg_memory_reset();
+    this.#placeColumns();
+    this.#held = new Region(this.#core, Math.max(1024, this.#carry.length));
+    this.#spare = new Region(this.#core, 1024);
+    this.#list = new Region(this.#core, 1024);
+    this.#core.memory.write(this.#held.pointer, this.#carry);
+    const inputs = this.#placeInputs(runs);
+    this.#carry = new Uint8Array(0);
+    if (segment === undefined) await this.#step(inputs, undefined);
+    else await this.#slices(segment, inputs);
+    if (last) await this.#finish(inputs, even);
+    else this.#carry = this.#core.memory.borrow(this.#held.pointer, this.#input(inputs, HELD)).slice();
+    if (last && this.rowsIn !== this.rowsOut)
+      throw new Error(`a stretch took ${this.rowsIn} rows in and put ${this.rowsOut} out`);
   }
 
-  #place(bytes: Uint8Array): { pointer: number; bytes: number } {
+  /** The table of the merge's runs {u32 address, u32 bytes}: held records, the slice (none yet), then the new runs. */
+  #placeInputs(runs: readonly Uint8Array[]): { pointer: number; count: number } {
+    const filled = runs.filter((run) => run.length > 0);
+    const count = FIRST_RUN + filled.length;
+    const pointer = allocate(this.#core, count * 8);
+    this.#setInput(pointer, HELD, this.#held.pointer, this.#carry.length);
+    this.#setInput(pointer, SLICE, 0, 0);
+    for (const [index, run] of filled.entries())
+      this.#setInput(pointer, FIRST_RUN + index, this.#place(run), run.length);
+    return { pointer, count };
+  }
+
+  #setInput(pointer: number, place: number, address: number, bytes: number): void {
+    const { words } = this.#core.memory;
+    words[pointer / 4 + place * 2] = address;
+    words[pointer / 4 + place * 2 + 1] = bytes;
+  }
+
+  /** Bytes left of an input. */
+  #input({ pointer }: { pointer: number }, place: number): number {
+    return this.#core.memory.words[pointer / 4 + place * 2 + 1]!;
+  }
+
+  #place(bytes: Uint8Array): number {
     const pointer = allocate(this.#core, bytes.length);
     this.#core.memory.write(pointer, bytes);
-    return { pointer, bytes: bytes.length };
+    return pointer;
   }
 
-  /** Merges the regions into an address list. */
-  #merge(regions: readonly { pointer: number; bytes: number }[]): { list: number; count: number } {
-    const { exports, memory } = this.#core;
-    const total = regions.reduce((sum, region) => sum + region.bytes, 0);
-    const capacity = Math.floor(total / 26) + 1;
-    const list = allocate(this.#core, capacity * 4);
-    const runs = allocate(this.#core, regions.length * 8 + 8);
-    const words = memory.words;
-    for (const [index, region] of regions.entries()) {
-      words[runs / 4 + index * 2] = region.pointer;
-      words[runs / 4 + index * 2 + 1] = region.bytes;
-    }
-    const count = exports.hg_records_merge(runs, regions.length, list, capacity);
-    if (count < 0) throw coreError(count, 'hg_records_merge');
-    return { list, count };
+  /** Merges the segment's rows slice by slice, each with the new records up to the slice's end. */
+  async #slices(segment: MergedSegment, inputs: { pointer: number; count: number }): Promise<void> {
+    const { cutoffTs, maxBytes } = this.#options;
+    const { lower, upper, dead, lsn, file } = segment;
+    const resident = new ResidentSegment(this.#core, segment.bytes, segment.read, { deep: false, file });
+    const first = lower === undefined ? 0 : resident.seek(lower.eventTs, lower.id);
+    const to = upper === undefined ? resident.facts.rows : resident.seek(upper.eventTs, upper.id);
+    const out = new Region(this.#core, Math.max(1024, Math.min(maxBytes, segment.bytes * 3)));
+    let from = Math.max(first, resident.seek(cutoffTs, -Infinity));
+    do {
+      const { bytes, next } = resident.exportSlice(from, to, dead, lsn, this.#columns, maxBytes, out);
+      if (next <= from && from < to) throw new Error('a slice of a segment made no progress');
+      this.#setInput(inputs.pointer, SLICE, out.pointer, bytes);
+      await this.#step(inputs, next < to ? resident.keyOf(next) : undefined);
+      from = next;
+    } while (from < to);
   }
 
-  async #build(regions: readonly { pointer: number; bytes: number }[], last: boolean, even: boolean): Promise<void> {
-    const { list, count } = this.#merge(regions);
-    this.rowsIn += count - this.#carryRows;
-    const columns = this.#placeColumns();
-    let at = 0;
-    while (count - at >= 2 * this.#maxRows) {
-      await this.#file(list + at * 4, this.#maxRows, columns);
-      at += this.#maxRows;
-    }
-    if (last && count > at) {
-      const rest = count - at;
-      const first = rest <= this.#maxRows ? rest : even ? Math.ceil(rest / 2) : this.#maxRows;
-      await this.#file(list + at * 4, first, columns);
-      if (rest > first) await this.#file(list + (at + first) * 4, rest - first, columns);
-      at = count;
-    }
-    this.#keep(list + at * 4, count - at);
-  }
-
-  #keep(list: number, rows: number): void {
-    const { exports, memory } = this.#core;
-    this.#carryRows = rows;
-    if (rows === 0) {
-      this.#carry = new Uint8Array(0);
-      return;
-    }
+  /** Merges what has a smaller key than `stop` (undefined: all), writes full files, and holds the rest back. */
+  async #step(
+    inputs: { pointer: number; count: number },
+    stop: { eventTs: number; id: number } | undefined,
+  ): Promise<void> {
+    const { exports } = this.#core;
     let bytes = 0;
-    const words = memory.words;
-    for (let i = 0; i < rows; i++) bytes += this.#sizeAt(words[list / 4 + i]!);
-    const out = allocate(this.#core, bytes);
-    exports.hg_records_copy(list, rows, out, bytes);
-    this.#carry = memory.borrow(out, bytes).slice();
+    for (let place = 0; place < inputs.count; place++) bytes += this.#input(inputs, place);
+    const capacity = Math.floor(bytes / LEAST_RECORD_BYTES) + 1;
+    this.#list.ensure(capacity * 4);
+    const list = this.#list.pointer;
+    const { eventTs, id } = stop ?? { eventTs: Infinity, id: Infinity };
+    const count = exports.hg_records_merge_until(inputs.pointer, inputs.count, eventTs, id, list, capacity);
+    if (count < 0) throw coreError(count, 'hg_records_merge_until');
+    if (this.#input(inputs, HELD) > 0 || this.#input(inputs, SLICE) > 0)
+      throw new Error('held records or the slice of a segment reach beyond the end of their step');
+    this.rowsIn += count - this.#heldRows;
+    this.#measure(count);
+    let at = 0;
+    for (let rows = this.#fullFile(0, count); rows > 0; rows = this.#fullFile(at, count)) {
+      await this.#file(list + at * 4, rows);
+      at += rows;
+    }
+    this.#hold(inputs, at, count - at);
   }
 
-  #sizeAt(pointer: number): number {
-    const bytes = this.#core.memory.bytes;
-    return bytes[pointer]! | (bytes[pointer + 1]! << 8) | (bytes[pointer + 2]! << 16) | (bytes[pointer + 3]! << 24);
+  /** Sums the sizes of the list's records: what lies between two places then costs one subtraction. */
+  #measure(count: number): void {
+    const { bytes, words } = this.#core.memory;
+    const sums = new Float64Array(count + 1);
+    const list = this.#list.pointer / 4;
+    for (let place = 0; place < count; place++) {
+      const at = words[list + place]!;
+      const size = bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
+      sums[place + 1] = sums[place]! + (size >>> 0);
+    }
+    this.#sums = sums;
   }
 
-  #placeColumns(): number {
+  /** Rows of the file that begins at a place of the list, when another full one follows; 0: they are held back. */
+  #fullFile(at: number, count: number): number {
+    const { maxRows, maxBytes } = this.#options;
+    const rows = this.#fitting(at, count);
+    const end = at + rows;
+    const isFollowed = count - end >= maxRows || (end < count && this.#sums[count]! - this.#sums[end]! >= maxBytes);
+    return isFollowed ? rows : 0;
+  }
+
+  /** How many rows of the list, from a place on, one file takes; one at least. */
+  #fitting(at: number, count: number): number {
+    const { maxRows, maxBytes } = this.#options;
+    const most = this.#sums[at]! + maxBytes;
+    let low = Math.min(at + 1, count);
+    let high = Math.min(count, at + maxRows);
+    while (low < high) {
+      const middle = (low + high + 1) >>> 1;
+      if (this.#sums[middle]! <= most) low = middle;
+      else high = middle - 1;
+    }
+    return low - at;
+  }
+
+  /** Copies rows of the list into the spare region, which then holds them. */
+  #hold(inputs: { pointer: number; count: number }, at: number, rows: number): void {
+    const { exports } = this.#core;
+    const bytes = this.#sums[at + rows]! - this.#sums[at]!;
+    this.#spare.ensure(bytes);
+    const copied = exports.hg_records_copy(this.#list.pointer + at * 4, rows, this.#spare.pointer, bytes);
+    if (copied !== bytes) throw new Error(`${bytes} bytes were to be held back, ${copied} were`);
+    [this.#held, this.#spare] = [this.#spare, this.#held];
+    this.#heldRows = rows;
+    this.#setInput(inputs.pointer, HELD, this.#held.pointer, bytes);
+  }
+
+  /** Writes what is held back at the end of a stretch: one file, two halves, or full files and the rest. */
+  async #finish(inputs: { pointer: number; count: number }, even: boolean): Promise<void> {
+    const count = this.#heldRows;
+    if (count === 0) return;
+    const list = this.#list.pointer;
+    this.#setInput(inputs.pointer, SLICE, 0, 0);
+    const merged = this.#core.exports.hg_records_merge(inputs.pointer, 1, list, count);
+    if (merged !== count) throw new Error(`${count} rows were held back, ${merged} are there`);
+    this.#measure(count);
+    for (let at = 0; at < count; ) {
+      const rows = (even && at === 0 ? this.#half(count) : 0) || this.#fitting(at, count);
+      await this.#file(list + at * 4, rows);
+      at += rows;
+    }
+    this.#heldRows = 0;
+  }
+
+  /** Rows of the first of two halves that each fit in a file; 0: all rows fit in one, or no half does. */
+  #half(count: number): number {
+    if (this.#fitting(0, count) === count) return 0;
+    const byRows = Math.ceil(count / 2);
+    for (const first of [byRows, this.#halfOfBytes(count)]) {
+      if (this.#fitting(0, first) === first && this.#fitting(first, count) === count - first) return first;
+    }
+    return 0;
+  }
+
+  #halfOfBytes(count: number): number {
+    const half = this.#sums[count]! / 2;
+    let place = 1;
+    while (place < count - 1 && this.#sums[place]! < half) place++;
+    return place;
+  }
+
+  #placeColumns(): void {
     const { columns } = this.#options;
     const pointer = allocate(this.#core, columns.length * 8 + 8);
-    const missing = columns.map((column) => (column.missing.length > 0 ? this.#place(column.missing).pointer : 0));
-    const words = this.#core.memory.words;
+    const missing = columns.map((column) => (column.missing.length > 0 ? this.#place(column.missing) : 0));
+    const { words } = this.#core.memory;
     for (const [index, column] of columns.entries()) {
       words[pointer / 4 + index * 2] =
         column.id | (PROPERTY_TYPE[column.type] << 16) | ((column.indexed ? 1 : 0) << 24);
       words[pointer / 4 + index * 2 + 1] = missing[index]!;
     }
-    return pointer;
+    this.#columns = { pointer, count: columns.length };
   }
 
-  async #file(list: number, rows: number, columns: number): Promise<void> {
+  async #file(list: number, rows: number): Promise<void> {
     const { exports, memory } = this.#core;
     const { bucketSeconds, tableId } = this.#options;
-    const bytes = exports.hg_segment_build(list, rows, bucketSeconds, tableId, columns, this.#options.columns.length);
+    const { pointer: columns, count } = this.#columns;
+    const bytes = exports.hg_segment_build(list, rows, bucketSeconds, tableId, columns, count);
     if (bytes < 0) throw coreError(bytes, 'hg_segment_build');
     const pointer = exports.hg_result_pointer() >>> 0;
     await this.#emit(memory.borrow(pointer, bytes));

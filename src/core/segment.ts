@@ -314,36 +314,60 @@ export class ResidentSegment {
   }
 
   /**
-   * Exports live rows of [from, to) as records into `out`, growing it; returns bytes written behind `used`.
-   * The region must belong to this instance (compaction opens segments in its own).
+   * Exports live rows of [from, to) as records into `out`, from its start: at most `limit` bytes, but at least one row, for which `out` may grow
+   * beyond. Texts that `columns` give for a missing value are left out. Returns the bytes and the row to go on from. The regions must belong to
+   * this instance (compaction opens segments in its own).
    */
-  exportRecords(from: number, to: number, dead: DeadRows, lsn: number, out: Region, used: number): number {
+  exportSlice(
+    from: number,
+    to: number,
+    dead: DeadRows,
+    lsn: number,
+    columns: { pointer: number; count: number },
+    limit: number,
+    out: Region,
+  ): { bytes: number; next: number } {
     const { exports } = this.#core;
-    let written = used;
+    const list = this.#work.rows;
+    let written = 0;
     for (let at = from; at < to; at += STEP_ROWS) {
       const count = Math.min(STEP_ROWS, to - at);
-      exports.hg_rows_range(at, at + count, this.#work.rows);
-      const n = this.#reconcile(this.#work.rows, count, dead, lsn);
-      let done = 0;
-      while (done < n) {
-        const size = exports.hg_segment_records(
-          this.#handle,
-          this.#work.rows + done * 4,
-          n - done,
-          out.pointer + written,
-          out.bytes - written,
-        );
+      exports.hg_rows_range(at, at + count, list);
+      const n = this.#reconcile(list, count, dead, lsn);
+      for (let done = 0; done < n; ) {
+        const room = Math.min(limit, out.bytes) - written;
+        const size = this.#exportInto(list + done * 4, n - done, columns, out.pointer + written, room);
         if (size === STATUS.tooSmall) {
-          out.extend(out.bytes + (exports.hg_result_needed() >>> 0), written);
+          const needed = written + (exports.hg_result_needed() >>> 0);
+          if (needed <= limit) out.extend(Math.min(limit, Math.max(needed, out.bytes * 2)), written);
+          else if (written > 0) return { bytes: written, next: this.#core.memory.words[list / 4 + done]! };
+          else {
+            // A row that alone passes the limit is a slice of its own.
+            out.ensure(needed);
+            const row = this.#core.memory.words[list / 4 + done]!;
+            const bytes = this.#exportInto(list + done * 4, 1, columns, out.pointer, out.bytes);
+            if (bytes < 0) throw coreError(bytes, 'hg_segment_records_short');
+            return { bytes, next: row + 1 };
+          }
           continue;
         }
-        if (size < 0) throw coreError(size, 'hg_segment_records');
+        if (size < 0) throw coreError(size, 'hg_segment_records_short');
         done += exports.hg_result_rows() >>> 0;
         written += size;
-        if (done < n) out.extend(out.bytes * 2, written);
       }
     }
-    return written - used;
+    return { bytes: written, next: to };
+  }
+
+  #exportInto(
+    rows: number,
+    n: number,
+    columns: { pointer: number; count: number },
+    out: number,
+    capacity: number,
+  ): number {
+    const { exports } = this.#core;
+    return exports.hg_segment_records_short(this.#handle, rows, n, columns.pointer, columns.count, out, capacity);
   }
 
   /** Distinct node ids, ascending. */

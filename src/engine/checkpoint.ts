@@ -14,8 +14,21 @@ export interface CheckpointTable {
   nextId: number;
   nextSegment: number;
   segments: SegmentEntry[];
+  /**
+   * Files of operations of the table that are in no segment and that the log need not keep (held-operations.ts), oldest first. Missing: none. The table was
+   * corrupt when they were written.
+   */
+  held?: readonly HeldEntry[];
   /** How often a compaction dropped live rows (TTL): what the table holds, as nothing in the log says it. Missing: never. */
   expirations?: number;
+}
+
+/** A file of operations as the manifest lists it. */
+export interface HeldEntry {
+  number: number;
+  bytes: number;
+  /** The table's operations up to here are in segments or in files of operations. */
+  lsn: number;
 }
 
 export interface Checkpoint {
@@ -39,29 +52,6 @@ export interface ChangedTable {
   expired: boolean;
 }
 
-/** The document for the tables as they are, but for `changed`, which gets new segments. `lsn` must be durable. */
-export function makeCheckpoint(
-  tables: Iterable<Table>,
-  lsn: number,
-  nextTableId: number,
-  changed?: ChangedTable,
-): Checkpoint {
-  const items: CheckpointTable[] = [];
-  for (const table of tables) {
-    const isChanged = changed?.table === table;
-    const expirations = table.expirations + (isChanged && changed.expired ? 1 : 0);
-    items.push({
-      definition: table.definition,
-      appliedLsn: isChanged ? changed.appliedLsn : table.appliedLsn,
-      nextId: table.nextId,
-      nextSegment: table.nextSegment,
-      segments: isChanged ? [...changed.segments] : segmentsOf(table),
-      ...(expirations > 0 ? { expirations } : {}),
-    });
-  }
-  return { format: 1, lsn, nextTableId, tables: items };
-}
-
 /** The segments that a manifest lists for the table. */
 export function segmentsOf(table: Table): SegmentEntry[] {
   return table.unopened
@@ -71,7 +61,12 @@ export function segmentsOf(table: Table): SegmentEntry[] {
 
 /** Least LSN that some table still needs the log from, minus one. */
 export function appliedEverywhere(checkpoint: Checkpoint): number {
-  return checkpoint.tables.reduce((least, table) => Math.min(least, table.appliedLsn), checkpoint.lsn);
+  return checkpoint.tables.reduce((least, table) => Math.min(least, neededAfter(table)), checkpoint.lsn);
+}
+
+/** The table needs nothing of the log up to here. */
+export function neededAfter({ appliedLsn, held }: Pick<CheckpointTable, 'appliedLsn' | 'held'>): number {
+  return Math.max(appliedLsn, held?.[held.length - 1]?.lsn ?? 0);
 }
 
 /** Checks the shape of a document that came from disk. Throws `corrupt`. */

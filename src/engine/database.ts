@@ -33,6 +33,7 @@ import { findOrphans, removeOrphans } from './orphans.ts';
 import { openTable, replayFrame } from './recovery.ts';
 import type { Attach } from './replay-entry.ts';
 import { REPLAY_LIMITS, Replays } from './replays.ts';
+import { Reserve } from './reserve.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { Table } from './table.ts';
 import { TableSet } from './table-set.ts';
@@ -67,6 +68,7 @@ export class Database {
   readonly #ddlMutex = new Mutex();
   readonly #ddl: Ddl;
   readonly #checkpointer: Checkpointer;
+  readonly #reserve: Reserve;
   readonly #compactions = new Mutex();
   readonly #compactor: Compactor;
   readonly #indexes: Indexes;
@@ -109,18 +111,26 @@ export class Database {
     this.documents = new Documents({ committer, mutex: this.#ddlMutex, committed });
     this.replays = new Replays({ fs, dir: `${dir}/replays`, crc32c, committer, committed, now, limits });
     const { documents, replays } = this;
-    this.#checkpointer = new Checkpointer({ fs, dir, crc32c, committer, tables, documents, replays, notice });
+    const { pause } = this.#context;
+    const reserve = new Reserve(fs, `${dir}/reserve`, options.reserveBytes ?? 0);
+    this.#reserve = reserve;
+    const shared = { fs, dir, crc32c, committer, tables };
+    this.#checkpointer = new Checkpointer({ ...shared, documents, replays, reserve, pause, notice });
     this.#ddl = new Ddl({
       context: this.#context,
       tables,
       mutex: this.#ddlMutex,
       compactions: this.#compactions,
-      installCheckpoint: () => this.#checkpointer.install(),
+      forget: (table) => this.#checkpointer.forget(table),
     });
     this.#compactor = new Compactor({
       mutex: this.#compactions,
       runner: options.runner,
       maxRows: options.segmentRows ?? 65536,
+      maxBytes: options.compactionBytes,
+      instantiate: () => module.instantiate(),
+      pause,
+      withReserve: (work) => reserve.use(work),
       assertOpen: () => this.#assertCompacts(),
       installManifest: (changed) => this.#ddlMutex.run(() => this.#checkpointer.install(changed)),
     });
@@ -131,7 +141,7 @@ export class Database {
       mutex: this.#ddlMutex,
       compactor: this.#compactor,
     });
-    const pinned = { fs, dir, crc32c, committer, tables: () => tables.sorted() };
+    const pinned = { ...shared, tables: () => tables.sorted() };
     this.#backups = new Backups({
       ...{ fs, dir, crc32c, module, now },
       compact: () => this.compact(),
@@ -238,7 +248,7 @@ export class Database {
     const segments = findOrphans(fs, this.#context.tablesDir, this.#tables.nextId, checkpoint, tableById);
     orphans.unlisted.push(...segments.unlisted);
     orphans.replaced.push(...segments.replaced);
-    await removeOrphans(fs, orphans, () => this.#checkpointer.write(), notice);
+    await removeOrphans(fs, orphans, () => this.#checkpointer.write([]), notice);
   }
 
   // Catalog
@@ -350,31 +360,22 @@ export class Database {
     const wanted = isOne ? [this.table(options.table)] : this.tables().filter((table) => table.corrupt === null);
     const startUs = this.#options.nowUs();
     const nowSeconds = Math.floor(this.#options.now() / 1000);
-    const result: CompactionResult = {
-      tables: [],
-      wal_pending_before: wanted.reduce((sum, table) => sum + table.pending, 0),
-      wal_pending_after: 0,
-      buckets_dropped: 0,
-      edges_dropped: 0,
-      tombstones_reconciled: 0,
-      elapsed_ms: 0,
+    const cutoffOf = ({ bucketSeconds: width }: Table): number =>
+      ttlSeconds === undefined ? -Infinity : Math.floor((nowSeconds - ttlSeconds) / width) * width;
+    const pendingOf = () => wanted.reduce((sum, table) => sum + (table.dropped ? 0 : table.pending), 0);
+    const pendingBefore = pendingOf();
+    const done = isOne
+      ? { tables: wanted, ...(await this.#compactor.compact(wanted[0]!, cutoffOf(wanted[0]!))) }
+      : await this.#compactor.compactAll(wanted, cutoffOf);
+    return {
+      tables: done.tables.map((table) => table.name),
+      wal_pending_before: pendingBefore,
+      wal_pending_after: pendingOf(),
+      buckets_dropped: done.bucketsDropped,
+      edges_dropped: done.edgesDropped,
+      tombstones_reconciled: done.tombstones,
+      elapsed_ms: Math.round((this.#options.nowUs() - startUs) / 10) / 100,
     };
-    for (const table of wanted) {
-      const width = table.bucketSeconds;
-      const cutoffTs = ttlSeconds === undefined ? -Infinity : Math.floor((nowSeconds - ttlSeconds) / width) * width;
-      const done = await this.#compactor.compact(table, cutoffTs).catch((error: unknown) => {
-        // Dropped while others were compacted: there is nothing left to do. Drops wait for a compaction that runs.
-        if (isOne || !table.dropped) throw error;
-      });
-      if (done === undefined) continue;
-      result.tables.push(table.name);
-      result.buckets_dropped += done.bucketsDropped;
-      result.edges_dropped += done.edgesDropped;
-      result.tombstones_reconciled += done.tombstones;
-    }
-    result.wal_pending_after = wanted.reduce((sum, table) => sum + (table.dropped ? 0 : table.pending), 0);
-    result.elapsed_ms = Math.round((this.#options.nowUs() - startUs) / 10) / 100;
-    return result;
   }
 
   // Backup
@@ -426,6 +427,7 @@ export class Database {
         this.#closed = true;
       }),
     );
+    await this.#reserve.close();
     await this.#options.runner.stop?.();
     try {
       await this.#committer.log.close();

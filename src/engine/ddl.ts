@@ -11,7 +11,6 @@ import type { Table } from './table.ts';
 import { tableItem } from './table-item.ts';
 import type { TableSet } from './table-set.ts';
 import type { TableInput, TableItem } from './types.ts';
-import { Version } from './version.ts';
 
 export interface DdlOptions {
   context: EngineContext;
@@ -20,7 +19,8 @@ export interface DdlOptions {
   mutex: Mutex;
   /** Held while a compaction runs. */
   compactions: Mutex;
-  installCheckpoint: () => Promise<void>;
+  /** Lets go of a dropped table's files, now or, when no manifest can be written, later. Never rejects. */
+  forget: (table: Table) => Promise<void>;
 }
 
 export class Ddl {
@@ -97,15 +97,15 @@ export class Ddl {
 
   /** Drops a table and its files. Throws (rejects) `table_not_found`, `primary_table`. */
   dropTable(name: string, attach?: Attach<{ name: string }>): Promise<void> {
-    const { tables, mutex, compactions, installCheckpoint } = this.#options;
+    const { tables, mutex, compactions, forget } = this.#options;
     return compactions.run(() =>
       mutex.run(async () => {
         const table = tables.get(name);
         if (table.isPrimary)
           throw new HedgerowError('primary_table', `Table ${table.name} is the primary table; it cannot be dropped.`);
         await this.change([{ op: 'drop_table', id: table.id }], attach?.({ name: table.name }));
-        await installCheckpoint();
-        table.install(new Version([], [], table.bucketSeconds));
+        // Durable from here on, also when there is no room for a manifest that says so.
+        await forget(table);
       }),
     );
   }

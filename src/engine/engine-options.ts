@@ -27,6 +27,10 @@ export interface EngineOptions {
   nodeFilters?: boolean;
   /** Rows of a segment, at most and by default 65,536; of wide rows it holds fewer. Tests take less. */
   segmentRows?: number;
+  /** Bytes of records that a segment holds, and that a compaction takes at once, at most; default 16 MB; a larger row is a segment of its own. */
+  compactionBytes?: number;
+  /** Least bytes of the file that is given up so that a DROP, or a compaction with a TTL, finds room on a full disk. Default 0: there is none. */
+  reserveBytes?: number;
   logFileBytes?: number;
   /** Operations from which on a commit is made in slices; default 4,096. Tests take less. */
   slicedOperations?: number;

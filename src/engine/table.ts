@@ -16,6 +16,7 @@ import { HedgerowError } from '../errors.ts';
 import { FORMAT_MAX_MEMBERS } from '../limits.ts';
 import { BulkInsert } from './bulk-insert.ts';
 import type { TableDefinition } from './catalog.ts';
+import type { HeldEntry } from './checkpoint.ts';
 import { ColumnSet } from './columns.ts';
 import type { EngineContext } from './context.ts';
 import { checkTime, memberSet, rowOf, tombstoneMembers } from './edge.ts';
@@ -76,6 +77,8 @@ export class Table implements ScanSource {
   corrupt: HedgerowError | null = null;
   /** The manifest's segments when not all of them could be opened: they stay in every later manifest, for a repair. */
   unopened: readonly SegmentEntry[] | undefined;
+  /** Files of operations that were copied out of the log while the table was corrupt (held-operations.ts), oldest first. */
+  held: readonly HeldEntry[] = [];
   dropped = false;
   /** LSN of the catalog change that made its name and columns what they are, or dropped it; 0 when that was before the start. */
   shapeLsn = 0;

@@ -3,22 +3,50 @@
 import type { Fs } from './fs.ts';
 import { writeWhole } from './whole-file.ts';
 
+/** A file was to be replaced, and the step that failed may have been the last one: the old or the new one is there, only a restart tells which. */
+export class FileInDoubt extends Error {
+  /** The system's name for what happened, when it has one. */
+  readonly code: unknown;
+
+  constructor(path: string, cause: unknown) {
+    super(`${path}: ${(cause as Error).message}`, { cause });
+    this.code = (cause as { code?: unknown }).code;
+  }
+}
+
 /**
- * Writes `<path>.tmp`, syncs it, renames it to `path`, syncs the directory. Durable when it resolves. When it rejects before the rename the old
- * file stands; when the directory sync itself fails, either may be there after a crash.
+ * Writes `<path>.tmp`, syncs it, renames it to `path`, syncs the directory. Durable when it resolves. When it rejects with `FileInDoubt` the rename was
+ * reached, and after a crash either file may be there; with anything else the old file is there, and the temporary one was removed when that was possible:
+ * on a full disk it would take the room.
  */
-export async function writeFileAtomically(fs: Fs, path: string, bytes: Uint8Array): Promise<void> {
+export async function writeFileAtomically(fs: Fs, path: string, ...pieces: readonly Uint8Array[]): Promise<void> {
   const temporary = `${path}.tmp`;
+  await writeTemporary(fs, temporary, pieces);
+  try {
+    await fs.rename(temporary, path);
+    await fs.syncDir(directoryOf(path));
+  } catch (error) {
+    throw new FileInDoubt(path, error);
+  }
+}
+
+async function writeTemporary(fs: Fs, temporary: string, pieces: readonly Uint8Array[]): Promise<void> {
   if (fs.exists(temporary)) await fs.remove(temporary);
   const handle = fs.open(temporary, 'create');
+  let isWhole = false;
   try {
-    await writeWhole(handle, bytes, 0);
+    let at = 0;
+    for (const piece of pieces) {
+      await writeWhole(handle, piece, at);
+      at += piece.length;
+    }
     await handle.sync();
+    isWhole = true;
   } finally {
     handle.close();
+    // The first error says more than that of a removal which fails too.
+    if (!isWhole) await fs.remove(temporary).catch(() => undefined);
   }
-  await fs.rename(temporary, path);
-  await fs.syncDir(directoryOf(path));
 }
 
 /** The directory part of a path, `.` when there is none. */

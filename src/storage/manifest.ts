@@ -43,20 +43,67 @@ export function readManifestFile(fs: Fs, path: string, crc32c: Crc32c): unknown 
   }
 }
 
+/** Bytes of the document that are summed, or put together, between two pauses: some milliseconds. */
+const SLICE_BYTES = 2 ** 20;
+
 /**
- * Makes `value` (anything JSON can hold) the manifest. Durable when it resolves. When it rejects, the old one or the new one is there: go on only after a restart.
+ * Makes `value` (anything JSON can hold) the manifest. Durable when it resolves. When it rejects with `FileInDoubt`, the old one or the new one is there: go
+ * on only after a restart; with anything else the old one is there.
  */
-export async function installManifest(fs: Fs, dir: string, crc32c: Crc32c, value: unknown): Promise<void> {
-  const document = new TextEncoder().encode(JSON.stringify(value));
-  const header = new TextEncoder().encode(
-    `hedgerow-manifest ${FORMAT_VERSION} ${checksum(document, crc32c)} ${document.length}\n`,
-  );
-  const bytes = new Uint8Array(header.length + document.length);
-  bytes.set(header);
-  bytes.set(document, header.length);
-  await writeFileAtomically(fs, manifestPath(dir), bytes);
+export function installManifest(fs: Fs, dir: string, crc32c: Crc32c, value: unknown): Promise<void> {
+  return installManifestText(fs, dir, crc32c, [new TextEncoder().encode(JSON.stringify(value))], async () => {});
+}
+
+/** As `installManifest`, of a document in pieces of UTF-8 text. `pause` is awaited where others may have their turn. */
+export async function installManifestText(
+  fs: Fs,
+  dir: string,
+  crc32c: Crc32c,
+  pieces: readonly Uint8Array[],
+  pause: () => Promise<void>,
+): Promise<void> {
+  const slices = await inSlices(pieces, pause);
+  let sum = 0;
+  let length = 0;
+  for (const slice of slices) {
+    sum = crc32c(slice, sum);
+    length += slice.length;
+    await pause();
+  }
+  const header = `hedgerow-manifest ${FORMAT_VERSION} ${hex(sum)} ${length}\n`;
+  await writeFileAtomically(fs, manifestPath(dir), new TextEncoder().encode(header), ...slices);
+}
+
+/** The same bytes in slices of at most SLICE_BYTES: as few writes as that takes. */
+async function inSlices(pieces: readonly Uint8Array[], pause: () => Promise<void>): Promise<Uint8Array[]> {
+  let left = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  const slices: Uint8Array[] = [];
+  let slice = new Uint8Array(Math.min(left, SLICE_BYTES));
+  let used = 0;
+  for (const piece of pieces) {
+    for (let from = 0; from < piece.length; ) {
+      if (used === slice.length) {
+        slices.push(slice);
+        slice = new Uint8Array(Math.min(left, SLICE_BYTES));
+        used = 0;
+        await pause();
+      }
+      const part = piece.subarray(from, from + slice.length - used);
+      slice.set(part, used);
+      used += part.length;
+      from += part.length;
+      left -= part.length;
+    }
+  }
+  if (left !== 0 || used !== slice.length) throw new Error('the slices of a manifest do not hold its pieces');
+  slices.push(slice);
+  return slices;
 }
 
 function checksum(bytes: Uint8Array, crc32c: Crc32c): string {
-  return (crc32c(bytes, 0) >>> 0).toString(16).padStart(8, '0');
+  return hex(crc32c(bytes, 0));
+}
+
+function hex(sum: number): string {
+  return (sum >>> 0).toString(16).padStart(8, '0');
 }

@@ -51,7 +51,37 @@ describe.each(BUILDS)('lists, %s build', (build) => {
       expect(merge(core, runs, expected.length)).toEqual({ status: expected.length, addresses: expected });
       if (expected.length > 0) expect(merge(core, runs, expected.length - 1).status).toBe(STATUS.badArgument);
     }
-    expect(core.x.hg_records_merge(0, 1025, 0, 0)).toBe(STATUS.badArgument);
+    expect(core.x.hg_records_merge(0, 2 ** 20 + 1, 0, 0)).toBe(STATUS.badArgument);
+  });
+
+  it('merges runs up to a key and leaves the rest of each', () => {
+    const core = new Instance(build);
+    const random = randomFrom(11);
+    const runs = Array.from({ length: 1200 }, () => {
+      const edges = Array.from({ length: random.below(4) }, () => edgeOf(random.below(30), random.below(2 ** 30), [1]));
+      return placeRun(core, edges.sort(compareEdges));
+    });
+    const whole = merge(core, runs, 10_000).addresses;
+    const list = core.putWords(runs.flatMap((run) => [run.pointer, run.bytes]));
+    const out = core.alloc(40_000);
+    const stop = runs.flatMap((run) => run.records).find((record) => record.address === whole[500])!.edge;
+    const steps: [number, number][] = [
+      [-Infinity, 0],
+      [stop.time, stop.id],
+      [stop.time, stop.id],
+      [25, -Infinity],
+      [Infinity, Infinity],
+    ];
+    const merged: number[][] = [];
+    for (const [time, id] of steps) {
+      const count = core.x.hg_records_merge_until(list, runs.length, time, id, out, 10_000);
+      merged.push(core.words(out, count));
+    }
+    expect(merged[0]).toEqual([]);
+    expect(merged[1]).toEqual(whole.slice(0, 500));
+    expect(merged[2]).toEqual([]);
+    expect(merged.flat()).toEqual(whole);
+    expect(core.x.hg_records_merge_until(list, runs.length, Infinity, Infinity, out, 0)).toBe(0);
   });
 
   it('intersects, unites and subtracts row lists', () => {

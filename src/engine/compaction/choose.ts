@@ -5,6 +5,8 @@ import type { RowKey } from '../types.ts';
 /** A segment as the choice sees it. */
 export interface SegmentFigures {
   rows: number;
+  /** Of the file. */
+  bytes?: number;
   /** Rows that are dead at the compaction's LSN. */
   dead: number;
   /** It lacks an order that the table's indexes ask for. */
@@ -24,6 +26,8 @@ export interface ChooseInput {
   /** Rows with a smaller time go (TTL); -Infinity: none. */
   cutoffTs: number;
   maxRows: number;
+  /** Bytes of the records of a new segment, at most; a file has about as many, or fewer. */
+  maxBytes?: number;
 }
 
 /** A stretch of neighbouring segments that becomes new files. Segments are places in the input; [from, to). */
@@ -51,7 +55,8 @@ export function chooseStretches(input: ChooseInput): Stretch[] {
     const isWhole = segment.dead === 0 && !segment.stale && !expired;
     if (newRows[place] === 0 && isWhole) continue;
     const onlyBehind = place === last && newRows[place] === input.newRowsBehind && isWhole;
-    if (onlyBehind && segment.rows > maxRows / 2) {
+    const isHalfFull = segment.rows > maxRows / 2 || (segment.bytes ?? 0) > (input.maxBytes ?? Infinity) / 2;
+    if (onlyBehind && isHalfFull) {
       stretches.push({ from: place + 1, to: place + 1, lower: after(segment.last), upper: undefined, append: true });
       continue;
     }

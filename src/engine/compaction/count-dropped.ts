@@ -1,4 +1,4 @@
-// What a compaction with a TTL drops: live edges, and the buckets they lie in, each once wherever its rows stand.
+// What a compaction with a TTL drops: live edges, and the buckets they lie in, each once wherever its rows are. Counted in slices: the loop goes on between.
 
 import type { CoreMemtable } from '../../core/index.ts';
 import type { DeadList } from '../dead-rows.ts';
@@ -7,9 +7,25 @@ import type { SegmentFile } from '../segment-file.ts';
 import type { Table } from '../table.ts';
 import type { RowKey } from '../types.ts';
 
+/** Calls into the core between two pauses: a millisecond or two. */
+const CALLS_A_SLICE = 1024;
+/** Rows of a memtable that are counted between two pauses. */
+const ROWS_A_SLICE = 32_768;
+/** Of loading a segment, in calls. */
+const LOAD_CALLS = CALLS_A_SLICE;
+
 export interface Dropped {
   edgesDropped: number;
   bucketsDropped: number;
+  /** Of the edges: those in segments. */
+  fromSegments: number;
+}
+
+/** What is counted: fixed at one LSN. */
+export interface DropSource {
+  segments: readonly SegmentFile[];
+  memtables: readonly CoreMemtable[];
+  lsn: number;
 }
 
 /** Rows before `beforeRow` that are dead at an LSN. */
@@ -20,27 +36,25 @@ export function deadAt(dead: DeadList, lsn: number, beforeRow = Infinity): numbe
 }
 
 /** Counts what lives at `lsn` before `cutoffTs`, the start of a bucket. Cost: the buckets of rows that are in no segment yet, and those of dead rows. */
-export function countDropped(
-  table: Table,
-  segments: readonly SegmentFile[],
-  memtables: readonly CoreMemtable[],
-  lsn: number,
-  cutoffTs: number,
-): Dropped {
-  const dropped: Dropped = { edgesDropped: 0, bucketsDropped: 0 };
+export async function countDropped(table: Table, source: DropSource, cutoffTs: number): Promise<Dropped> {
+  const dropped: Dropped = { edgesDropped: 0, bucketsDropped: 0, fromSegments: 0 };
   if (cutoffTs === -Infinity) return dropped;
-  const count = new DroppedCount(table, segments, memtables, lsn);
-  for (const [place, segment] of segments.entries()) {
-    if (segment.facts.timeMin >= cutoffTs) break;
-    const rows =
-      segment.facts.timeMax < cutoffTs ? segment.facts.rows : table.resident(segment).seek(cutoffTs, -Infinity);
-    dropped.edgesDropped += rows - deadAt(segment.dead, lsn, rows);
-    dropped.bucketsDropped += count.inSegment(place, rows);
+  const count = new DroppedCount(table, source);
+  for (const [place, segment] of source.segments.entries()) {
+    const { facts, dead } = segment;
+    if (facts.timeMin >= cutoffTs) break;
+    const rows = facts.timeMax < cutoffTs ? facts.rows : table.resident(segment).seek(cutoffTs, -Infinity);
+    dropped.fromSegments += rows - deadAt(dead, source.lsn, rows);
+    dropped.bucketsDropped += await count.inSegment(place, rows);
   }
-  for (const [place, memtable] of memtables.entries()) {
+  dropped.edgesDropped = dropped.fromSegments;
+  for (const [place, memtable] of source.memtables.entries()) {
     const end = memtable.seek(cutoffTs, -Infinity);
-    dropped.edgesDropped += memtable.count(0, end, lsn).rows;
-    dropped.bucketsDropped += count.inMemtable(place, end);
+    for (let from = 0; from < end; from += ROWS_A_SLICE) {
+      dropped.edgesDropped += memtable.count(from, Math.min(end, from + ROWS_A_SLICE), source.lsn).rows;
+      await table.context.pause();
+    }
+    dropped.bucketsDropped += await count.inMemtable(place, end);
   }
   return dropped;
 }
@@ -49,16 +63,20 @@ export function countDropped(
 class DroppedCount {
   readonly #table: Table;
   readonly #width: number;
-  readonly #segments: readonly SegmentFile[];
-  readonly #memtables: readonly CoreMemtable[];
-  readonly #lsn: number;
+  readonly #source: DropSource;
+  #calls = 0;
 
-  constructor(table: Table, segments: readonly SegmentFile[], memtables: readonly CoreMemtable[], lsn: number) {
+  constructor(table: Table, source: DropSource) {
     this.#table = table;
     this.#width = table.bucketSeconds;
-    this.#segments = segments;
-    this.#memtables = memtables;
-    this.#lsn = lsn;
+    this.#source = source;
+  }
+
+  async #breathe(calls: number): Promise<void> {
+    this.#calls += calls;
+    if (this.#calls < CALLS_A_SLICE) return;
+    this.#calls = 0;
+    await this.#table.context.pause();
   }
 
   #bucketOf(eventTs: number): number {
@@ -66,67 +84,81 @@ class DroppedCount {
   }
 
   /** Of the first `rows` rows. A segment shares its first bucket at most with those before it. */
-  inSegment(place: number, rows: number): number {
-    const segment = this.#segments[place]!;
+  async inSegment(place: number, rows: number): Promise<number> {
+    const segment = this.#source.segments[place]!;
     const { facts } = segment;
+    if (!this.#table.isResident(segment)) await this.#breathe(LOAD_CALLS);
     const all = rows === facts.rows ? facts.buckets : this.#table.resident(segment).bucketsOf(0, rows);
     const first = this.#bucketOf(facts.timeMin);
-    const isShared = this.#livesInSegments(first, place) && this.#livesIn(segment, first);
-    return all - this.#deadBuckets(segment, rows) - (isShared ? 1 : 0);
+    const isShared = (await this.#livesInSegments(first, place)) && (await this.#livesIn(segment, first));
+    return all - (await this.#deadBuckets(segment, rows)) - (isShared ? 1 : 0);
   }
 
-  /** Buckets among the first `rows` rows in which every row is dead. */
-  #deadBuckets(segment: SegmentFile, rows: number): number {
-    const { dead } = segment;
+  /** Buckets among the first `rows` rows in which every row is dead. The list may grow meanwhile: only what died up to the LSN counts. */
+  async #deadBuckets(segment: SegmentFile, rows: number): Promise<number> {
+    const { lsn } = this.#source;
+    const dying: number[] = [];
+    for (let i = 0; i < segment.dead.count; i++) {
+      if (segment.dead.lsns[i]! <= lsn && segment.dead.rows[i]! < rows) dying.push(segment.dead.rows[i]!);
+    }
     let count = 0;
     let last = Number.NaN;
-    for (let i = 0; i < dead.count; i++) {
-      if (dead.lsns[i]! > this.#lsn || dead.rows[i]! >= rows) continue;
-      const bucket = this.#bucketOf(this.#table.resident(segment).keyOf(dead.rows[i]!).eventTs);
-      if (bucket !== last && !this.#livesIn(segment, bucket)) count++;
+    for (const row of dying) {
+      const bucket = this.#bucketOf(this.#table.resident(segment).keyOf(row).eventTs);
+      if (bucket !== last && !(await this.#livesIn(segment, bucket))) count++;
       last = bucket;
+      await this.#breathe(1);
     }
     return count;
   }
 
-  #livesIn(segment: SegmentFile, bucket: number): boolean {
+  async #livesIn(segment: SegmentFile, bucket: number): Promise<boolean> {
+    await this.#breathe(this.#table.isResident(segment) ? 3 : LOAD_CALLS);
     const resident = this.#table.resident(segment);
     const from = resident.seek(bucket * this.#width, -Infinity);
     const to = resident.seek((bucket + 1) * this.#width, -Infinity);
-    return resident.hasRow(from, to, 0, segment.dead, this.#lsn);
+    return resident.hasRow(from, to, 0, segment.dead, this.#source.lsn);
   }
 
   /** Whether one of the segments before `end` has a live row in the bucket. */
-  #livesInSegments(bucket: number, end: number): boolean {
+  async #livesInSegments(bucket: number, end: number): Promise<boolean> {
+    const { segments } = this.#source;
     const behind = (bucket + 1) * this.#width;
-    for (let place = firstReaching(this.#segments, bucket * this.#width); place < end; place++) {
-      const segment = this.#segments[place]!;
+    for (let place = firstReaching(segments, bucket * this.#width); place < end; place++) {
+      const segment = segments[place]!;
       if (segment.facts.timeMin >= behind) return false;
-      if (this.#livesIn(segment, bucket)) return true;
+      if (await this.#livesIn(segment, bucket)) return true;
     }
     return false;
   }
 
   /** Of the positions before `end`. */
-  inMemtable(place: number, end: number): number {
-    const memtable = this.#memtables[place]!;
+  async inMemtable(place: number, end: number): Promise<number> {
+    const { lsn, memtables, segments } = this.#source;
+    const memtable = memtables[place]!;
     const key: RowKey = { eventTs: 0, id: 0 };
     let count = 0;
     for (let at = 0; at < end; ) {
-      if (memtable.peek(at, end, this.#lsn, key) < 0) break;
+      if (memtable.peek(at, end, lsn, key) < 0) break;
       const bucket = this.#bucketOf(key.eventTs);
-      if (!this.#livesInMemtables(bucket, place) && !this.#livesInSegments(bucket, this.#segments.length)) count++;
+      await this.#breathe(2);
+      if (!(await this.#livesInMemtables(bucket, place)) && !(await this.#livesInSegments(bucket, segments.length)))
+        count++;
       at = memtable.seek((bucket + 1) * this.#width, -Infinity);
     }
     return count;
   }
 
-  #livesInMemtables(bucket: number, end: number): boolean {
+  /** Whether one of the memtables before place `end` has a live row in the bucket. */
+  async #livesInMemtables(bucket: number, end: number): Promise<boolean> {
     const key: RowKey = { eventTs: 0, id: 0 };
-    return this.#memtables.slice(0, end).some((memtable) => {
+    for (let place = 0; place < end; place++) {
+      const memtable = this.#source.memtables[place]!;
       const from = memtable.seek(bucket * this.#width, -Infinity);
       const to = memtable.seek((bucket + 1) * this.#width, -Infinity);
-      return memtable.peek(from, to, this.#lsn, key) >= 0;
-    });
+      await this.#breathe(3);
+      if (memtable.peek(from, to, this.#source.lsn, key) >= 0) return true;
+    }
+    return false;
   }
 }

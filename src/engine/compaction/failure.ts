@@ -1,6 +1,7 @@
 // What a failed compaction tells: the disk's own error in words that say what to do.
 
 import { HedgerowError } from '../../errors.ts';
+import { FileInDoubt } from '../../storage/atomic-file.ts';
 
 /** An error of the operating system becomes `disk_full` or `disk_failed`, with its code in `fields`; any other stays. Nothing was changed. */
 export function compactionError(error: unknown): unknown {
@@ -20,4 +21,9 @@ export function compactionError(error: unknown): unknown {
     `The disk failed: ${message}. Check the disk and the rights on the data directory, then compact again; nothing was changed.`,
     more,
   );
+}
+
+/** An install of a manifest failed when the new one may be there already: only a restart tells which one it is. */
+export function isInDoubt(error: unknown): boolean {
+  return error instanceof FileInDoubt || (error instanceof HedgerowError && error.cause instanceof FileInDoubt);
 }

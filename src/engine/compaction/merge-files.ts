@@ -29,7 +29,7 @@ export class InlineRunner implements CompactionRunner {
     this.#files = [];
     this.#fs.makeDir(work.dir);
     if (this.#core === undefined || this.#core.memory.size > KEPT_BYTES) this.#core = this.#module.instantiate();
-    this.#merger = new SegmentMerger(this.#core, work, (file) => this.#write(file), work.maxRows);
+    this.#merger = new SegmentMerger(this.#core, work, (file) => this.#write(file));
   }
 
   async part(work: PartWork): Promise<WorkDone> {
@@ -43,6 +43,8 @@ export class InlineRunner implements CompactionRunner {
         dead: { count: segment.deadRows.length, rows: segment.deadRows, lsns: segment.deadLsns, version: 0 },
         lsn: segment.lsn,
         file: segment.path,
+        lower: segment.lower,
+        upper: segment.upper,
       },
       work.runs,
       work.last,

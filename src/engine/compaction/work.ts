@@ -1,6 +1,7 @@
 // What crosses between the engine and whoever runs a compaction: plain values and bytes.
 
 import type { BuilderColumn } from '../../core/index.ts';
+import type { RowKey } from '../types.ts';
 
 /** Opens the work of one compaction. */
 export interface OpenWork {
@@ -13,13 +14,27 @@ export interface OpenWork {
   bucketSeconds: number;
   columns: BuilderColumn[];
   cutoffTs: number;
+  /** Rows of a new file, at most. */
   maxRows: number;
+  /** Bytes of the records of a new file, and of a slice of an old one, at most; a larger row is a file or a slice of its own. */
+  maxBytes: number;
+}
+
+/** An old segment, or its rows with a key in [lower, upper); undefined: no bound. */
+export interface SegmentWork {
+  path: string;
+  bytes: number;
+  deadRows: Uint32Array;
+  deadLsns: Float64Array;
+  lsn: number;
+  lower: RowKey | undefined;
+  upper: RowKey | undefined;
 }
 
 /** One part, in key order: at most one old segment and sorted runs of new records. */
 export interface PartWork {
   kind: 'part';
-  segment: { path: string; bytes: number; deadRows: Uint32Array; deadLsns: Float64Array; lsn: number } | undefined;
+  segment: SegmentWork | undefined;
   runs: Uint8Array[];
   /** The last part of its stretch. */
   last: boolean;

@@ -1,0 +1,58 @@
+// The figures that a choice of stretches needs: rows of segments, and how many new rows fall between them.
+
+import type { CoreMemtable, SegmentFacts } from '../../core/index.ts';
+import type { SegmentFile } from '../segment-file.ts';
+import type { ChooseInput } from './choose.ts';
+import { deadAt } from './count-dropped.ts';
+
+/** Seeks between two pauses: a millisecond or two. */
+const SEEKS_A_SLICE = 4096;
+
+/** What a compaction reads, at one LSN. */
+export interface ChooseSource {
+  lsn: number;
+  segments: readonly SegmentFile[];
+  memtables: readonly CoreMemtable[];
+  /** Columns that get an order, by id. */
+  indexed: ReadonlySet<number>;
+}
+
+/** Whether a segment has values of an indexed column without their order. */
+export function lacksOrder({ columns }: SegmentFacts, indexed: ReadonlySet<number>): boolean {
+  return columns.some(({ id, numeric, allNull, ordered }) => numeric && !allNull && !ordered && indexed.has(id));
+}
+
+/** Figures of the segments and of the new rows of each. Cost: memtables x segments seeks, with pauses. */
+export async function chooseInput(
+  source: ChooseSource,
+  limits: { cutoffTs: number; maxRows: number; maxBytes: number },
+  pause: () => Promise<void>,
+): Promise<ChooseInput> {
+  const segments = source.segments.map(({ facts, dead }) => ({
+    rows: facts.rows,
+    bytes: facts.bytes,
+    dead: deadAt(dead, source.lsn),
+    stale: lacksOrder(facts, source.indexed),
+    first: { eventTs: facts.timeMin, id: facts.firstId },
+    last: { eventTs: facts.timeMax, id: facts.lastId },
+  }));
+  const newRows = segments.map(() => 0);
+  const last = segments[segments.length - 1];
+  let newRowsBehind = 0;
+  let totalNewRows = 0;
+  let seeks = 0;
+  for (const memtable of source.memtables) {
+    const all = memtable.seek(Infinity, Infinity);
+    let start = 0;
+    for (const place of segments.keys()) {
+      const next = segments[place + 1]?.first;
+      const end = next === undefined || start === all ? all : memtable.seek(next.eventTs, next.id);
+      newRows[place]! += end - start;
+      start = end;
+      if (++seeks % SEEKS_A_SLICE === 0) await pause();
+    }
+    if (last) newRowsBehind += all - memtable.seek(last.last.eventTs, last.last.id + 1);
+    totalNewRows += all;
+  }
+  return { segments, newRows, newRowsBehind, totalNewRows, ...limits };
+}

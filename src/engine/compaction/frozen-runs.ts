@@ -1,0 +1,167 @@
+// The new records that a compaction reads: the frozen memtables, taken in key order in parts of bounded bytes.
+//
+// Parts come in ascending key order and cover every row, so each memtable needs only the position up to which it was taken. Sums of the records'
+// bytes in key order, 4 bytes a row, say how many bytes lie below a key at the cost of one seek a memtable. Nothing here holds the event loop for
+// long: reading sums, seeking and copying pause after a bounded number of rows, seeks or bytes.
+
+import type { CoreMemtable } from '../../core/index.ts';
+import type { RowKey } from '../types.ts';
+
+/** Rows whose sizes are summed, seeks, and bytes that are copied between two pauses: a millisecond or two each. */
+const ROWS_A_SLICE = 16_384;
+const SEEKS_A_SLICE = 2048;
+const BYTES_A_SLICE = 2 ** 20;
+
+interface Run {
+  memtable: CoreMemtable;
+  /** Bytes of the records before each position. */
+  sums: Uint32Array;
+  /** Rows at smaller positions were taken. */
+  taken: number;
+}
+
+export class FrozenRuns {
+  readonly #runs: Run[] = [];
+  readonly #lsn: number;
+  readonly #pause: () => Promise<void>;
+  #seeks = 0;
+  #copied = 0;
+
+  private constructor(lsn: number, pause: () => Promise<void>) {
+    this.#lsn = lsn;
+    this.#pause = pause;
+  }
+
+  /** Memtables that take no more rows. Their rows that are visible at `lsn` are read. */
+  static async of(memtables: readonly CoreMemtable[], lsn: number, pause: () => Promise<void>): Promise<FrozenRuns> {
+    const runs = new FrozenRuns(lsn, pause);
+    for (const memtable of memtables) {
+      const rows = memtable.seek(Infinity, Infinity);
+      const sums = new Uint32Array(rows + 1);
+      for (let from = 0; from < rows; from += ROWS_A_SLICE) {
+        if (from > 0) await pause();
+        memtable.sumBytes(from, Math.min(rows, from + ROWS_A_SLICE), sums);
+      }
+      await runs.#breathe(1 + Math.ceil(rows / 8));
+      runs.#runs.push({ memtable, sums, taken: 0 });
+    }
+    return runs;
+  }
+
+  /** True when every row was taken. */
+  get isTaken(): boolean {
+    return this.#runs.every(({ sums, taken }) => taken === sums.length - 1);
+  }
+
+  /** Whether rows with a key below `upper` (undefined: any) are left. */
+  async hasBelow(upper: RowKey | undefined): Promise<boolean> {
+    const ends = await this.#ends(upper);
+    return this.#runs.some(({ taken }, index) => taken < ends[index]!);
+  }
+
+  /**
+   * The key at which the next part ends: at most `bytes` bytes of records lie below it, or one row that is larger; `upper` (undefined: no bound)
+   * when that holds for all that is left below it.
+   */
+  async cut(upper: RowKey | undefined, bytes: number): Promise<RowKey | undefined> {
+    let end = upper;
+    while (true) {
+      const ends = await this.#ends(end);
+      if (this.#bytesTo(ends) <= bytes) return end;
+      const run = this.#largest(ends);
+      const { memtable, taken } = this.#runs[run]!;
+      let low = taken;
+      let high = ends[run]!;
+      while (high - low > 1) {
+        const middle = (low + high) >>> 1;
+        if ((await this.#bytesBelow(memtable.keyAt(middle))) <= bytes) low = middle;
+        else high = middle;
+      }
+      if (low > taken) return memtable.keyAt(low);
+      const first = memtable.keyAt(taken);
+      const below = await this.#bytesBelow(first);
+      if (below === 0) return { eventTs: first.eventTs, id: first.id + 1 };
+      if (below <= bytes) return first;
+      end = first;
+    }
+  }
+
+  /** Takes the rows below `upper`: one run of records a memtable, of rows with a time of `cutoffTs` or more, as bytes the caller owns. */
+  async take(upper: RowKey | undefined, cutoffTs: number): Promise<{ runs: Uint8Array<ArrayBuffer>[]; rows: number }> {
+    const ends = await this.#ends(upper);
+    const runs: Uint8Array<ArrayBuffer>[] = [];
+    let rows = 0;
+    for (const [index, run] of this.#runs.entries()) {
+      const from = cutoffTs === -Infinity ? run.taken : Math.max(run.taken, run.memtable.seek(cutoffTs, -Infinity));
+      const to = ends[index]!;
+      run.taken = Math.max(run.taken, to);
+      if (from >= to) continue;
+      const copied = await this.#copy(run, from, to);
+      rows += copied.rows;
+      if (copied.bytes.length > 0) runs.push(copied.bytes);
+    }
+    return { runs, rows };
+  }
+
+  async #copy(
+    { memtable, sums }: Run,
+    from: number,
+    to: number,
+  ): Promise<{ bytes: Uint8Array<ArrayBuffer>; rows: number }> {
+    const bytes = new Uint8Array(sums[to]! - sums[from]!);
+    let used = 0;
+    let rows = 0;
+    for (let at = from; at < to; ) {
+      let end = at + 1;
+      while (end < to && end - at < ROWS_A_SLICE && sums[end + 1]! - sums[at]! <= BYTES_A_SLICE) end++;
+      const slice = memtable.exportRecords(at, end, this.#lsn);
+      bytes.set(slice.bytes, used);
+      used += slice.bytes.length;
+      rows += slice.rows;
+      this.#copied += slice.bytes.length;
+      at = end;
+      if (this.#copied < BYTES_A_SLICE) continue;
+      this.#copied = 0;
+      await this.#pause();
+    }
+    return { bytes: bytes.subarray(0, used), rows };
+  }
+
+  async #ends(upper: RowKey | undefined): Promise<number[]> {
+    const ends: number[] = [];
+    for (const { memtable, sums, taken } of this.#runs) {
+      await this.#breathe(1);
+      ends.push(upper === undefined ? sums.length - 1 : Math.max(taken, memtable.seek(upper.eventTs, upper.id)));
+    }
+    return ends;
+  }
+
+  async #bytesBelow(key: RowKey): Promise<number> {
+    return this.#bytesTo(await this.#ends(key));
+  }
+
+  #bytesTo(ends: readonly number[]): number {
+    return this.#runs.reduce((sum, run, index) => sum + bytesOf(run, ends[index]!), 0);
+  }
+
+  #largest(ends: readonly number[]): number {
+    let largest = 0;
+    for (const [index, run] of this.#runs.entries()) {
+      if (bytesOf(run, ends[index]!) > bytesOf(this.#runs[largest]!, ends[largest]!)) largest = index;
+    }
+    return largest;
+  }
+
+  /** Pauses once in so many seeks. */
+  async #breathe(seeks: number): Promise<void> {
+    this.#seeks += seeks;
+    if (this.#seeks < SEEKS_A_SLICE) return;
+    this.#seeks = 0;
+    await this.#pause();
+  }
+}
+
+/** Bytes of the rows that were not taken, up to a position. */
+function bytesOf({ sums, taken }: Run, end: number): number {
+  return sums[end]! - sums[taken]!;
+}

@@ -1,0 +1,155 @@
+// Has the chosen stretches of a table merged, part by part: each part is bounded in bytes, read from the memtables in slices, and merged by the runner.
+
+import { type BuilderColumn, encodeProperties } from '../../core/index.ts';
+import type { SegmentFile } from '../segment-file.ts';
+import type { SegmentEntry } from '../segments-on-disk.ts';
+import type { Table } from '../table.ts';
+import type { RowKey } from '../types.ts';
+import type { Stretch } from './choose.ts';
+
+import type { ChooseSource } from './choose-input.ts';
+import { FrozenRuns } from './frozen-runs.ts';
+import type { CompactionRunner, SegmentWork } from './work.ts';
+
+export interface MergeLimits {
+  runner: CompactionRunner;
+  maxRows: number;
+  maxBytes: number;
+  /** Rows with a smaller time go; -Infinity: none. */
+  cutoffTs: number;
+}
+
+export interface MergedStretches {
+  /** The new files of each stretch. */
+  files: SegmentEntry[][];
+  /** New rows that went in: those of the memtables that were visible and not too old. */
+  newRows: number;
+  /** Rows that the runner took in, and those that it wrote. */
+  rowsIn: number;
+  rowsOut: number;
+}
+
+/** A part: rows of at most one segment and the new rows below `upper`, all behind those of the part before. */
+interface Part {
+  segment: SegmentWork | undefined;
+  runs: Uint8Array[];
+  newRows: number;
+}
+
+export async function mergeStretches(
+  table: Table,
+  source: ChooseSource,
+  stretches: readonly Stretch[],
+  limits: MergeLimits,
+): Promise<MergedStretches> {
+  const merged: MergedStretches = { files: [], newRows: 0, rowsIn: 0, rowsOut: 0 };
+  if (stretches.length === 0) return merged;
+  const { runner, maxRows, maxBytes, cutoffTs } = limits;
+  await runner.open({
+    kind: 'open',
+    dir: table.dir,
+    firstNumber: table.nextSegment,
+    tableId: table.id,
+    bucketSeconds: table.bucketSeconds,
+    columns: builderColumns(table, source.indexed),
+    ...{ cutoffTs, maxRows, maxBytes },
+  });
+  const runs = await FrozenRuns.of(source.memtables, source.lsn, table.context.pause);
+  for (const stretch of stretches) {
+    const files: SegmentEntry[] = [];
+    const parts = partsOf(source, stretch, runs, limits);
+    for (let part = await parts.next(); !part.done; ) {
+      const following = await parts.next();
+      const { segment, runs: bytes, newRows } = part.value;
+      const last = following.done === true;
+      const done = await runner.part({ kind: 'part', segment, runs: bytes, last, even: !stretch.append });
+      for (const file of done.files) table.nextSegment = Math.max(table.nextSegment, file.number + 1);
+      files.push(...done.files);
+      merged.newRows += newRows;
+      merged.rowsIn += done.rowsIn;
+      merged.rowsOut += done.rowsOut;
+      part = following;
+    }
+    merged.files.push(files);
+  }
+  await runner.close();
+  if (!runs.isTaken) throw new Error('rows of a memtable lie in no stretch of their compaction');
+  return merged;
+}
+
+/** Columns for the builder. Borrowed property bytes are copied. */
+function builderColumns(table: Table, indexed: ReadonlySet<number>): BuilderColumn[] {
+  return table.columns.columns.map((column) => ({
+    id: column.id,
+    type: column.type,
+    indexed: indexed.has(column.id),
+    // Copied by the constructor: `slice` of what is a Buffer would be a view that the next column overwrites.
+    missing:
+      column.default === null
+        ? new Uint8Array(0)
+        : new Uint8Array(
+            encodeProperties([{ column: column.id, type: column.type, value: column.default }]).subarray(2),
+          ),
+  }));
+}
+
+/** The parts of a stretch: each segment with the rows that interleave it, then the rows behind it; one part at least. */
+async function* partsOf(
+  source: ChooseSource,
+  stretch: Stretch,
+  runs: FrozenRuns,
+  limits: MergeLimits,
+): AsyncGenerator<Part> {
+  let count = 0;
+  for (let place = stretch.from; place < stretch.to; place++) {
+    const segment = source.segments[place]!;
+    const next = place + 1 < stretch.to ? source.segments[place + 1] : undefined;
+    const upper = next ? { eventTs: next.facts.timeMin, id: next.facts.firstId } : stretch.upper;
+    yield* interleaved(segment, source.lsn, runs, limits);
+    yield* newParts(upper, runs, limits);
+    count++;
+  }
+  if (stretch.from < stretch.to) return;
+  for await (const part of newParts(stretch.upper, runs, limits)) {
+    count++;
+    yield part;
+  }
+  if (count === 0) yield { segment: undefined, runs: [], newRows: 0 };
+}
+
+/** Parts of new rows alone, below `upper`. */
+async function* newParts(upper: RowKey | undefined, runs: FrozenRuns, limits: MergeLimits): AsyncGenerator<Part> {
+  while (await runs.hasBelow(upper)) {
+    const cut = await runs.cut(upper, limits.maxBytes);
+    const taken = await runs.take(cut, limits.cutoffTs);
+    yield { segment: undefined, runs: taken.runs, newRows: taken.rows };
+  }
+}
+
+/** The parts of a segment: its rows, all or in stretches of keys, with the new rows that lie among them. It is read again for each part. */
+async function* interleaved(
+  segment: SegmentFile,
+  lsn: number,
+  runs: FrozenRuns,
+  { cutoffTs, maxBytes }: MergeLimits,
+): AsyncGenerator<Part> {
+  const { facts, dead, path } = segment;
+  const behind = { eventTs: facts.timeMax, id: facts.lastId + 1 };
+  const isExpired = facts.timeMax < cutoffTs;
+  let lower: RowKey | undefined;
+  while (true) {
+    const cut = await runs.cut(behind, maxBytes);
+    const isLast = cut === behind || !isBefore(cut!, behind);
+    const upper = isLast ? undefined : cut;
+    const taken = await runs.take(isLast ? behind : cut, cutoffTs);
+    const deaths = { deadRows: dead.rows.slice(0, dead.count), deadLsns: dead.lsns.slice(0, dead.count) };
+    const work: SegmentWork = { path, bytes: facts.bytes, ...deaths, lsn, lower, upper };
+    yield { segment: isExpired ? undefined : work, runs: taken.runs, newRows: taken.rows };
+    if (isLast) return;
+    lower = cut;
+  }
+}
+
+function isBefore(a: RowKey, b: RowKey): boolean {
+  return a.eventTs !== b.eventTs ? a.eventTs < b.eventTs : a.id < b.id;
+}
