@@ -106,7 +106,7 @@ export class Database {
     });
     const committed = () => this.#closing || relief.committed();
     this.documents = new Documents({ committer, mutex: this.#ddlMutex, committed });
-    this.replays = new Replays({ fs, dir: `${dir}/replays`, crc32c, committer, committed, now, limits });
+    this.replays = new Replays({ fs, dir: `${dir}/replays`, crc32c, committer, committed, now, limits, notice });
     const { documents, replays } = this;
     this.#checkpointer = new Checkpointer({ fs, dir, crc32c, committer, tables, documents, replays, notice });
     this.#ddl = new Ddl({
@@ -175,6 +175,7 @@ export class Database {
     const log = await this.#openLog(checkpoint);
     this.#committer.attach(log, this.replays);
     await this.#replay(log, checkpoint);
+    await this.replays.settle(() => this.#checkpointer.write());
     await this.#removeOrphans(checkpoint);
     for (const table of this.#tables.all()) table.changed(log.headLsn);
     if (this.#tables.find(this.primaryTable) !== undefined) return;
@@ -401,6 +402,7 @@ export class Database {
       residentBytes: this.#context.residency.bytes,
       durability: this.#options.durability,
       logFailed: this.#committer.failed?.message ?? null,
+      answersDamagedUntil: this.replays.damagedUntil,
     };
   }
 
