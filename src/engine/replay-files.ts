@@ -119,7 +119,7 @@ export class ReplayFiles {
     return this.#lost;
   }
 
-  /** A file is damaged, or was put back: a manifest should say so soon. */
+  /** A file is damaged, is to be set aside, or was put back: a manifest should say so soon. */
   get mustRewrite(): boolean {
     return this.#mustRewrite;
   }
@@ -168,9 +168,13 @@ export class ReplayFiles {
   #loadAgain({ number, bytes, newestAt }: LostReplayFile, storedLsn: number): FoundAnswer[] | null {
     if (!this.#options.fs.exists(this.#path(number))) return null;
     const { answers, fault } = this.#read({ number, bytes }, storedLsn);
-    if (fault !== null) return null;
-    this.#files.push({ number, bytes, newestAt, ...reachOf(answers), damaged: false });
     this.#mustRewrite = true;
+    if (fault !== null) {
+      // A crash came before it was renamed, or it was put back as it was.
+      this.#aside.push(this.#path(number));
+      return null;
+    }
+    this.#files.push({ number, bytes, newestAt, ...reachOf(answers), damaged: false });
     this.#options.notice?.('a file of stored answers that was damaged is whole again', { file: this.#path(number) });
     return answers;
   }
