@@ -29,6 +29,8 @@ export const STATUS_OF_CODE = {
   primary_table: 409,
   conflict: 409,
   idempotency_conflict: 409,
+  already_done: 409,
+  answers_damaged: 409,
   backup_exists: 409,
   file_exists: 409,
   last_admin: 409,

@@ -3,7 +3,7 @@
 import { corruption } from '../errors.ts';
 import type { TableDefinition } from './catalog.ts';
 import type { StoredDocuments } from './documents.ts';
-import type { StoredReplays } from './replays.ts';
+import type { StoredReplays } from './replay-files.ts';
 import type { SegmentEntry } from './segments-on-disk.ts';
 import type { Table } from './table.ts';
 

@@ -109,7 +109,7 @@ export class Database {
     });
     const committed = () => this.#closing || relief.committed();
     this.documents = new Documents({ committer, mutex: this.#ddlMutex, committed });
-    this.replays = new Replays({ fs, dir: `${dir}/replays`, crc32c, committer, committed, now, limits });
+    this.replays = new Replays({ fs, dir: `${dir}/replays`, crc32c, committer, committed, now, limits, notice });
     const { documents, replays } = this;
     const { pause } = this.#context;
     const reserve = new Reserve(fs, `${dir}/reserve`, options.reserveBytes ?? 0);
@@ -186,6 +186,7 @@ export class Database {
     const log = await this.#openLog(checkpoint);
     this.#committer.attach(log, this.replays);
     await this.#replay(log, checkpoint);
+    await this.replays.settle(() => this.#checkpointer.write());
     await this.#removeOrphans(checkpoint);
     for (const table of this.#tables.all()) table.changed(log.headLsn);
     if (this.#tables.find(this.primaryTable) !== undefined) return;
@@ -413,6 +414,7 @@ export class Database {
       residentBytes: this.#context.residency.bytes,
       durability: this.#options.durability,
       logFailed: this.#committer.failed?.message ?? null,
+      answersDamagedUntil: this.replays.damagedUntil,
     };
   }
 

@@ -13,6 +13,8 @@ export interface StoreFigures {
   residentBytes: number;
   durability: 'fsync' | 'async';
   logFailed: string | null;
+  /** Epoch milliseconds. */
+  answersDamagedUntil: number | null;
 }
 
 /** Pending operations of every table; the threshold is the primary table's. */
@@ -55,6 +57,7 @@ export function engineHealth(
     durability: store.durability,
     corrupt_tables: corrupt,
     log_failed: store.logFailed,
+    answers_damaged_until: store.answersDamagedUntil === null ? null : Math.ceil(store.answersDamagedUntil / 1000),
   };
 }
 

@@ -11,7 +11,14 @@ export { type EdgePiece, EdgeRead, type EdgeWindow } from './edge-read.ts';
 export type { EngineOptions } from './engine-options.ts';
 export { type DatabaseOptions, openDatabase } from './open.ts';
 export { readEdges } from './read-edges.ts';
-export type { Attach, ReplayEntry } from './replay-entry.ts';
+export {
+  type Attach,
+  IdRanges,
+  type KeptAnswer,
+  type ReplayEntry,
+  SMALL_BODY_LENGTH,
+  type WrittenIds,
+} from './replay-entry.ts';
 export type { Replays } from './replays.ts';
 export { Scan } from './scan.ts';
 export { Snapshot } from './snapshot.ts';

@@ -1,29 +1,35 @@
 // The answers kept under Idempotency-Keys: in memory by id, durable in the frames of their writes, later in files of their own (storage/FORMAT.md).
 //
-// Invariants: entries stand in LSN order, which is (about) the order of their age; those up to #writtenLsn are in the files, those above in the log; the
-// oldest go first. A manifest is installed only after write() made everything up to its LSN durable in files.
+// A key is known for 24 hours, or until 100,000 newer ones are; what it answered is kept as long as all bodies together stay under a budget, the oldest large
+// ones go first. So a retry is never run again: it gets its answer, or learns that it was done. A key that is not known while a damaged file may have held it
+// is refused.
+//
+// Invariants: entries are kept in LSN order and their times never decrease, whatever the clock does; those up to #writtenLsn are in the files, those above in
+// the log; the oldest go first. A manifest is installed only after write() made everything up to its LSN durable in files.
 
-import { corruption } from '../errors.ts';
+import { strict as assert } from 'node:assert';
+import { refusal } from '../errors.ts';
 import type { Crc32c } from '../storage/crc32c.ts';
 import type { Fs } from '../storage/fs.ts';
-import {
-  appendRecords,
-  type ReplayFile,
-  type ReplayRecord,
-  readRecords,
-  recordBytes,
-  replayFileName,
-  replayFileNumber,
-} from '../storage/replay-file.ts';
+import { recordBytes } from '../storage/replay-file.ts';
 import type { Committer } from './committer.ts';
 import type { Orphans } from './orphans.ts';
-import { decodeReplay, encodeReplay, type ReplayEntry } from './replay-entry.ts';
+import {
+  decodeReplay,
+  encodeReplay,
+  type KeptAnswer,
+  keptBody,
+  type ReplayEntry,
+  SMALL_BODY_LENGTH,
+  type WrittenIds,
+} from './replay-entry.ts';
+import { type AnswerRecord, type LostReplayFile, ReplayFiles, type StoredReplays } from './replay-files.ts';
 
 /** How much is kept (contract section 1), and how large a file grows. */
 export interface ReplayLimits {
   ageMs: number;
   entries: number;
-  /** UTF-8 bytes of all bodies. */
+  /** Of all bodies that are longer than SMALL_BODY_LENGTH, as they lie in memory. */
   bodyBytes: number;
   fileBytes: number;
 }
@@ -35,29 +41,38 @@ export const REPLAY_LIMITS: ReplayLimits = {
   fileBytes: 4 * 2 ** 20,
 };
 
-/** What the manifest says of the files. */
-export interface StoredReplays {
-  /** Answers with an LSN up to here are in the files. */
-  lsn: number;
-  /** Number of the next file. */
-  next: number;
-  /** Oldest first. */
-  files: ReplayFile[];
-}
-
+// One for each of 100,000 keys: flat, and without what can be computed.
 interface Kept {
-  entry: ReplayEntry;
-  lsn: number;
-  bodyBytes: number;
+  readonly id: string;
+  readonly bodyHash: string;
+  readonly status: number;
+  readonly contentType: string;
+  body: string | null;
+  readonly at: number;
+  readonly written: WrittenIds | undefined;
+  readonly lsn: number;
+  /** Bytes of memory that the body counts for. */
+  heldBytes: number;
+  /** That the record takes in a file, as far as that is known. */
+  recordBytes: number;
+  /** False: a newer answer has the id. */
+  isAlive: boolean;
 }
 
-interface KnownFile extends ReplayFile {
-  /** LSN of its newest answer. */
-  lastLsn: number;
+/** What is kept, for figures. */
+export interface ReplayFigures {
+  entries: number;
+  /** Of bodies over SMALL_BODY_LENGTH, and an upper bound of the usual size of everything else. */
+  memoryBytes: number;
 }
 
-/** Places at the front of the queue that may stand empty before it is cut. */
+/** Places at the front of the queue that may be empty before it is cut. */
 const MAX_EMPTY = 1024;
+/** Memory of an entry: two hashes, the object, its places in queue and map, a small body, a range of ids. */
+const ENTRY_BYTES = 400;
+/** Bytes of a record besides its texts. */
+const BARE_RECORD_BYTES = 120;
+const RANGE_BYTES = 120;
 
 export interface ReplaysOptions {
   fs: Fs;
@@ -69,35 +84,72 @@ export interface ReplaysOptions {
   /** Epoch milliseconds. */
   now: () => number;
   limits: ReplayLimits;
+  notice?: ((message: string, fields: Record<string, unknown>) => void) | undefined;
 }
 
 export class Replays {
   readonly #options: ReplaysOptions;
+  readonly #files: ReplayFiles;
   readonly #byId = new Map<string, Kept>();
+  readonly #contentTypes = new Map<string, string>();
   #queue: Kept[] = [];
   /** Place of the oldest entry in the queue. */
   #first = 0;
-  #bodyBytes = 0;
+  /** Place of the oldest entry that may have a body to let go. */
+  #firstBody = 0;
+  /** Entries in the queue that are not alive. */
+  #dead = 0;
+  #heldBytes = 0;
+  #newestLsn = 0;
+  /** The latest time seen: times of entries never decrease. */
+  #latest = 0;
   #writtenLsn = 0;
-  #files: KnownFile[] = [];
-  #nextFile = 1;
-  /** The newest file may be appended to: no append to it has failed. */
-  #appendable = true;
-  /** Files that were found and that the manifest did not list. */
-  #orphans: Orphans = { unlisted: [], replaced: [] };
-  /** Files that the next manifest does not list. */
-  #dropped: string[] = [];
+  /** Records in files are larger than they need be, or not needed. */
+  #shrunk = false;
 
   constructor(options: ReplaysOptions) {
+    const { fs, dir, crc32c, limits, notice } = options;
+    assert(limits.ageMs > 0 && limits.entries > 0 && limits.fileBytes > 0, 'limits of stored answers are positive');
     this.#options = options;
+    this.#files = new ReplayFiles({ fs, dir, crc32c, fileBytes: limits.fileBytes, notice });
   }
 
-  /** The durable answer stored under `id`, not older than 24 hours. */
-  find(id: string): ReplayEntry | undefined {
+  /** The durable answer stored under `id`, not older than 24 hours. Throws `answers_damaged` when it is not known and may have been lost. */
+  find(id: string): KeptAnswer | undefined {
     const kept = this.#byId.get(id);
-    const { committer } = this.#options;
-    if (kept === undefined || kept.lsn > committer.visibleLsn || this.#isOld(kept.entry)) return undefined;
-    return kept.entry;
+    if (kept === undefined || this.#isOld(kept.at)) {
+      this.#assertNotLost();
+      return undefined;
+    }
+    if (kept.lsn > this.#options.committer.visibleLsn) return undefined;
+    return { ...entryOf(kept), lsn: kept.lsn };
+  }
+
+  /** The time for new answers, epoch milliseconds: never before that of an older one. */
+  time(): number {
+    this.#latest = Math.max(this.#latest, this.#options.now());
+    return this.#latest;
+  }
+
+  /** Until when keys that are not known are refused, epoch milliseconds; null: nothing was lost. */
+  get damagedUntil(): number | null {
+    const { ageMs } = this.#options.limits;
+    const now = this.#options.now();
+    const ends = this.#files.lost.map(({ newestAt }) => newestAt + ageMs).filter((end) => end >= now);
+    return ends.length === 0 ? null : Math.max(...ends);
+  }
+
+  get figures(): ReplayFigures {
+    return { entries: this.#byId.size, memoryBytes: this.#heldBytes + this.#byId.size * ENTRY_BYTES };
+  }
+
+  #assertNotLost(): void {
+    const until = this.damagedUntil;
+    if (until === null) return;
+    throw refusal(
+      'answers_damaged',
+      `A file of stored answers is damaged, so it is not known whether a request with this Idempotency-Key was carried out, and it was not run now. Look whether its write is there; if it surely is not, send it without an Idempotency-Key. Keys are taken again after epoch second ${Math.ceil(until / 1000)}, or when the file is restored (hedgerow verify names it) and the server restarted.`,
+    );
   }
 
   /** Stores an answer in a frame of its own, for work that is no single frame; resolves when it is durable. */
@@ -108,68 +160,98 @@ export class Replays {
     committed();
   }
 
-  #isOld(entry: ReplayEntry): boolean {
-    return entry.at < this.#options.now() - this.#options.limits.ageMs;
+  #isOld(at: number): boolean {
+    return at < this.#options.now() - this.#options.limits.ageMs;
   }
 
   /** Keeps an answer that is in the log at `lsn`, above all before it. */
   add(entry: ReplayEntry, lsn: number): void {
-    const kept = { entry, lsn, bodyBytes: Buffer.byteLength(entry.body) };
-    this.#queue.push(kept);
-    this.#byId.set(entry.id, kept);
-    this.#bodyBytes += kept.bodyBytes;
+    this.#add(entry, lsn, 0);
     this.#evict();
+  }
+
+  #add(entry: ReplayEntry, lsn: number, recordBytes: number): void {
+    assert(lsn > this.#newestLsn, `the answer at LSN ${lsn} comes after that at LSN ${this.#newestLsn}`);
+    this.#newestLsn = lsn;
+    // An entry made while the clock was wrong must not look old when it is right again.
+    this.#latest = Math.max(this.#latest, entry.at);
+    const { id, bodyHash, status, contentType, written } = entry;
+    const body = keptBody(entry.body);
+    const heldBytes = body === null || body.length <= SMALL_BODY_LENGTH ? 0 : memoryOf(body);
+    const at = this.#latest;
+    const type = this.#sameText(contentType);
+    // biome-ignore format: one line for each would be longer than what it does.
+    const kept: Kept = { id, bodyHash, status, contentType: type, body, at, written, lsn, heldBytes, recordBytes, isAlive: true };
+    const older = this.#byId.get(id);
+    if (older !== undefined) this.#replace(older);
+    this.#queue.push(kept);
+    this.#byId.set(id, kept);
+    this.#heldBytes += heldBytes;
+  }
+
+  /** Entries share the few content types. */
+  #sameText(contentType: string): string {
+    const known = this.#contentTypes.get(contentType);
+    if (known === undefined) this.#contentTypes.set(contentType, contentType);
+    return known ?? contentType;
+  }
+
+  /** A newer answer takes the id. */
+  #replace(older: Kept): void {
+    this.#letGoBody(older);
+    older.isAlive = false;
+    this.#dead++;
+    this.#shrunk = true;
+  }
+
+  #letGoBody(kept: Kept): void {
+    if (kept.heldBytes === 0) return;
+    this.#heldBytes -= kept.heldBytes;
+    kept.heldBytes = 0;
+    kept.body = null;
+    kept.recordBytes = Math.min(kept.recordBytes, stubBytes(kept));
+    this.#shrunk = true;
   }
 
   #evict(): void {
     const { entries, bodyBytes } = this.#options.limits;
-    for (;;) {
-      const oldest = this.#queue[this.#first];
-      if (oldest === undefined) break;
-      const count = this.#queue.length - this.#first;
-      if (count <= entries && this.#bodyBytes <= bodyBytes && !this.#isOld(oldest.entry)) break;
-      this.#bodyBytes -= oldest.bodyBytes;
-      if (this.#byId.get(oldest.entry.id) === oldest) this.#byId.delete(oldest.entry.id);
-      this.#queue[this.#first++] = undefined as unknown as Kept;
+    for (; this.#first < this.#queue.length; this.#first++) {
+      const oldest = this.#queue[this.#first]!;
+      if (oldest.isAlive) {
+        if (this.#byId.size <= entries && !this.#isOld(oldest.at)) break;
+        this.#letGoBody(oldest);
+        assert(this.#byId.get(oldest.id) === oldest, 'an answer that is alive is found by its id');
+        this.#byId.delete(oldest.id);
+      } else this.#dead--;
+      this.#shrunk = true;
+      this.#queue[this.#first] = undefined as unknown as Kept;
     }
-    if (this.#first < MAX_EMPTY || this.#first * 2 < this.#queue.length) return;
-    this.#queue = this.#queue.slice(this.#first);
+    this.#firstBody = Math.max(this.#firstBody, this.#first);
+    while (this.#heldBytes > bodyBytes) this.#letGoBody(this.#queue[this.#firstBody++]!);
+    this.#cutQueue();
+    assert(this.#queue.length - this.#first - this.#dead === this.#byId.size, 'each id has one answer that is alive');
+  }
+
+  #cutQueue(): void {
+    const isEmpty = this.#first >= MAX_EMPTY && this.#first * 2 >= this.#queue.length;
+    const isDead = this.#dead >= MAX_EMPTY && this.#dead * 2 >= this.#queue.length - this.#first;
+    if (!isEmpty && !isDead) return;
+    this.#queue = this.#queue.slice(this.#first).filter((kept) => kept.isAlive);
     this.#first = 0;
+    this.#dead = 0;
+    // Those whose bodies were let go are passed over once more.
+    this.#firstBody = 0;
   }
 
   // Recovery and the manifest
 
-  /** Reads the files of a manifest. Throws `corrupt`. */
-  load({ lsn: storedLsn, next, files }: StoredReplays): void {
-    const { fs, dir, crc32c } = this.#options;
-    let lastLsn = 0;
-    for (const file of files) {
-      for (const { lsn, payload, offset } of readRecords(fs, dir, file, crc32c)) {
-        const path = `${dir}/${replayFileName(file.number)}`;
-        if (lsn <= lastLsn || lsn > storedLsn)
-          throw corruption(path, offset, `a record has LSN ${lsn}, not one between ${lastLsn + 1} and ${storedLsn}`);
-        this.add(decodeReplay(payload, path, offset), lsn);
-        lastLsn = lsn;
-      }
-      this.#files.push({ ...file, lastLsn });
-    }
-    this.#writtenLsn = storedLsn;
-    this.#nextFile = next;
-    this.#findOrphans();
-  }
-
-  /** Files that a crash left: a number that one of them has is not given out again. */
-  #findOrphans(): void {
-    const { fs, dir } = this.#options;
-    if (!fs.exists(dir)) return;
-    const listed = new Set(this.#files.map((file) => file.number));
-    const next = this.#nextFile;
-    for (const name of fs.list(dir)) {
-      const number = replayFileNumber(name);
-      if (number === null || listed.has(number)) continue;
-      (number >= next ? this.#orphans.unlisted : this.#orphans.replaced).push(`${dir}/${name}`);
-      this.#nextFile = Math.max(this.#nextFile, number + 1);
-    }
+  /** Reads the files of a manifest: all that can be read. What cannot is set aside by the next `write`. */
+  load(stored: StoredReplays): void {
+    const answers = this.#files.load(stored, this.#options.now());
+    for (const { entry, lsn, bytes } of answers) this.#add(entry, lsn, bytes);
+    this.#writtenLsn = stored.lsn;
+    this.#newestLsn = Math.max(this.#newestLsn, stored.lsn);
+    this.#evict();
   }
 
   /** Takes an operation of the log, unless a file has it. */
@@ -178,32 +260,70 @@ export class Replays {
   }
 
   get orphans(): Orphans {
-    return this.#orphans;
+    return this.#files.orphans;
+  }
+
+  /** After an open: puts what was read of damaged files into whole ones. A failure leaves everything as it is, for the next manifest. */
+  async settle(installManifest: () => Promise<unknown>): Promise<void> {
+    if (!this.#files.mustRewrite) return;
+    try {
+      await installManifest();
+      await this.removeDropped();
+    } catch (error) {
+      const detail = (error as Error).message;
+      this.#options.notice?.('a damaged file of stored answers stays in its place for now', { detail });
+    }
   }
 
   /**
-   * Makes all answers up to `lsn` durable in files and says what the manifest must list; its cost follows the new ones. Calls do not overlap. When it
-   * rejects, the manifest that is installed still says the truth.
+   * Makes all answers up to `lsn` durable in files and says what the manifest must list; its cost follows the new ones and the bodies let go. Calls do not
+   * overlap. When it rejects, the manifest that is installed still says the truth.
    */
   async write(lsn: number): Promise<StoredReplays> {
     this.#evict();
     const fresh = this.#queue.slice(this.#placeAfter(this.#writtenLsn), this.#placeAfter(lsn));
-    let slice: ReplayRecord[] = [];
-    let room = this.#room();
+    let slice: AnswerRecord[] = [];
+    let room = this.#files.room;
     for (const kept of fresh) {
-      const record = { lsn: kept.lsn, payload: encodeReplay(kept.entry) };
+      if (!kept.isAlive) continue;
+      const record = recordOf(kept);
       slice.push(record);
-      room -= recordBytes(record);
+      room -= kept.recordBytes;
       if (room > 0) continue;
       await this.#append(slice);
       slice = [];
-      room = this.#room();
+      room = this.#files.room;
     }
     if (slice.length > 0) await this.#append(slice);
     this.#writtenLsn = Math.max(this.#writtenLsn, lsn);
-    this.#dropFiles();
-    const files = this.#files.map(({ number, bytes }) => ({ number, bytes }));
-    return { lsn: this.#writtenLsn, next: this.#nextFile, files };
+    this.#files.forgetLost(({ newestAt }: LostReplayFile) => this.#isOld(newestAt));
+    this.#files.dropBelow(this.#queue[this.#first]?.lsn ?? Infinity);
+    if (this.#shrunk || this.#files.mustRewrite) {
+      this.#shrunk = false;
+      await this.#files.rewrite({
+        needed: () => this.#inFiles(),
+        records: (firstLsn, lastLsn) => this.#records(firstLsn, lastLsn),
+      });
+    }
+    return { lsn: this.#writtenLsn, ...this.#files.stored() };
+  }
+
+  async #append(records: readonly AnswerRecord[]): Promise<void> {
+    await this.#files.append(records);
+    this.#writtenLsn = records.at(-1)!.lsn;
+  }
+
+  *#inFiles(): Generator<{ lsn: number; bytes: number }> {
+    const end = this.#placeAfter(this.#writtenLsn);
+    for (let place = this.#first; place < end; place++) {
+      const { isAlive, lsn, recordBytes } = this.#queue[place]!;
+      if (isAlive) yield { lsn, bytes: recordBytes };
+    }
+  }
+
+  #records(firstLsn: number, lastLsn: number): AnswerRecord[] {
+    const wanted = this.#queue.slice(this.#placeAfter(firstLsn - 1), this.#placeAfter(lastLsn));
+    return wanted.filter((kept) => kept.isAlive).map(recordOf);
   }
 
   /** Place in the queue of the first entry above `lsn`. */
@@ -218,36 +338,31 @@ export class Replays {
     return low;
   }
 
-  /** Bytes that the next append may add to the newest file; a new file takes as many as it may hold. */
-  #room(): number {
-    const { fileBytes } = this.#options.limits;
-    const newest = this.#files[this.#files.length - 1];
-    return newest !== undefined && this.#appendable && newest.bytes < fileBytes ? fileBytes - newest.bytes : fileBytes;
-  }
-
-  async #append(records: readonly ReplayRecord[]): Promise<void> {
-    const { fs, dir, crc32c, limits } = this.#options;
-    let file = this.#files[this.#files.length - 1];
-    if (file === undefined || !this.#appendable || file.bytes >= limits.fileBytes)
-      file = { number: this.#nextFile++, bytes: 0, lastLsn: 0 };
-    this.#appendable = false;
-    const bytes = await appendRecords(fs, dir, file, records, crc32c);
-    this.#appendable = true;
-    if (file.bytes === 0) this.#files.push(file);
-    file.bytes = bytes;
-    file.lastLsn = records[records.length - 1]!.lsn;
-    this.#writtenLsn = file.lastLsn;
-  }
-
-  /** Lets go of the files all of whose answers are gone. */
-  #dropFiles(): void {
-    const oldestLsn = this.#queue[this.#first]?.lsn ?? Infinity;
-    while (this.#files.length > 0 && this.#files[0]!.lastLsn < oldestLsn)
-      this.#dropped.push(`${this.#options.dir}/${replayFileName(this.#files.shift()!.number)}`);
-  }
-
   /** Removes the files that were let go. To be called when the manifest without them is surely on the disk. */
-  async removeDropped(): Promise<void> {
-    for (const path of this.#dropped.splice(0)) await this.#options.fs.remove(path);
+  removeDropped(): Promise<void> {
+    return this.#files.removeDropped();
   }
+}
+
+function entryOf({ id, bodyHash, status, contentType, body, at, written }: Kept): ReplayEntry {
+  return { id, bodyHash, status, contentType, body, at, ...(written && { written }) };
+}
+
+/** The record of an answer as it is now; its size is known from here on. */
+function recordOf(kept: Kept): AnswerRecord {
+  const record = { lsn: kept.lsn, at: kept.at, payload: encodeReplay(entryOf(kept)) };
+  kept.recordBytes = recordBytes(record);
+  return record;
+}
+
+/** About what the record takes without its body. */
+function stubBytes({ id, bodyHash, contentType, written }: Kept): number {
+  const ranges = RANGE_BYTES * (written?.ids?.length ?? (written === undefined ? 0 : 1));
+  return BARE_RECORD_BYTES + id.length + bodyHash.length + contentType.length + ranges;
+}
+
+/** A text of ASCII takes a byte a character in memory, any other at most two; never less than its UTF-8 is counted as. */
+function memoryOf(body: string): number {
+  const bytes = Buffer.byteLength(body);
+  return bytes === body.length ? bytes : Math.max(bytes, 2 * body.length);
 }

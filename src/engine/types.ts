@@ -117,6 +117,8 @@ export interface EngineHealth {
   /** Tables that refuse reads and writes because a file of theirs is corrupt: name -> reason with file and offset. */
   corrupt_tables: Record<string, string>;
   log_failed: string | null;
+  /** Until this epoch second, requests with an Idempotency-Key that is not known are refused: a file of stored answers was damaged. Null: none was. */
+  answers_damaged_until: number | null;
 }
 
 /** Figures for gauges and counters; cheap to take. Sums over all tables. */

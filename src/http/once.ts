@@ -1,7 +1,7 @@
 // Writes that carry an Idempotency-Key: the first answer under 400 is kept and given again, the work is done once (contract section 1).
 
 import * as crypto from 'node:crypto';
-import type { Attach, ReplayEntry } from '../engine/index.ts';
+import { type Attach, type KeptAnswer, type ReplayEntry, SMALL_BODY_LENGTH, type WrittenIds } from '../engine/index.ts';
 import { refusal } from '../errors.ts';
 import type { RequestCall } from './call.ts';
 import { JSON_TYPE } from './media.ts';
@@ -10,8 +10,11 @@ import type { Route } from './route.ts';
 
 /** What a handler hands to the engine's `attach`; when it does not, the answer is stored in a frame of its own before it goes out. */
 export interface Once {
-  /** The entry that replays this answer. The handler must then answer with this status, body and type (default JSON). */
-  entry(status: number, body: string, contentType?: string): ReplayEntry;
+  /**
+   * The entry that replays this answer. The handler must then answer with this status, body and type (default JSON). `written`: what is still told of the
+   * write when the answer is no longer kept.
+   */
+  entry(status: number, body: string, contentType?: string, written?: WrittenIds): ReplayEntry;
 }
 
 /** The body of a write's answer: made when the write is about to be logged if it is kept under an Idempotency-Key, else when the write is done. */
@@ -21,13 +24,21 @@ export class WriteAnswer<T> {
   readonly #make: (outcome: T) => string;
   #body: string | undefined;
 
-  /** `make` gives text of the type, by default JSON. */
-  constructor(once: Once | undefined, status: number, make: (outcome: T) => string, contentType?: string) {
+  /** `make` gives text of the type, by default JSON. `idsOf`: the ids that the answer repeats. */
+  constructor(
+    once: Once | undefined,
+    status: number,
+    make: (outcome: T) => string,
+    contentType?: string,
+    idsOf?: (outcome: T) => WrittenIds | undefined,
+  ) {
     this.#make = make;
     if (once === undefined) return;
     this.attach = (outcome) => {
       this.#body = make(outcome);
-      return once.entry(status, this.#body, contentType);
+      // A small answer is kept as long as its key.
+      const isLarge = this.#body.length > SMALL_BODY_LENGTH;
+      return once.entry(status, this.#body, contentType, isLarge ? idsOf?.(outcome) : undefined);
     };
   }
 
@@ -53,14 +64,8 @@ export function checkIdempotencyKey(key: string, count: number): void {
 export class OnceOnly {
   /** Ids of the writes that run now. */
   readonly #running = new Set<string>();
-  /** Epoch milliseconds. */
-  readonly #now: () => number;
 
-  constructor(now: () => number) {
-    this.#now = now;
-  }
-
-  /** The kept answer, or that of the handler, which is kept. Rejects `idempotency_conflict`. */
+  /** The kept answer, or that of the handler, which is kept. Rejects `idempotency_conflict`, `already_done`, `answers_damaged`. */
   async run(route: Route, call: RequestCall): Promise<Reply> {
     const id = scopeOf(route, call);
     // Before the first await: of two requests at once only one may pass.
@@ -68,13 +73,13 @@ export class OnceOnly {
     this.#running.add(id);
     try {
       const bodyHash = await hashOf(call);
-      const kept = call.database.replays.find(id);
+      const { replays } = call.database;
+      const kept = replays.find(id);
       if (kept !== undefined) return replay(kept, bodyHash);
-      const once = new PendingOnce(id, bodyHash, this.#now);
+      const once = new PendingOnce(id, bodyHash, () => replays.time());
       call.once = once;
       const reply = await route.handler(call);
-      if (!once.used && reply.status < 400 && reply.facts?.kept !== false)
-        await call.database.replays.store(once.ofReply(reply));
+      if (!once.used && reply.status < 400 && reply.facts?.kept !== false) await replays.store(once.ofReply(reply));
       return reply;
     } finally {
       this.#running.delete(id);
@@ -95,26 +100,43 @@ class PendingOnce implements Once {
     this.#now = now;
   }
 
-  entry(status: number, body: string, contentType: string = JSON_TYPE): ReplayEntry {
+  entry(status: number, body: string, contentType: string = JSON_TYPE, written?: WrittenIds): ReplayEntry {
     this.used = true;
-    return { id: this.#id, bodyHash: this.#bodyHash, status, contentType, body, at: this.#now() };
+    const entry = { id: this.#id, bodyHash: this.#bodyHash, status, contentType, body, at: this.#now() };
+    return written === undefined ? entry : { ...entry, written };
   }
 
   ofReply({ status, body, contentType }: Reply): ReplayEntry {
-    return this.entry(status, typeof body === 'string' ? body : Buffer.from(body).toString(), contentType);
+    const text = typeof body === 'string' ? body : Buffer.from(body).toString();
+    return this.entry(status, text, contentType, contentType === JSON_TYPE ? idIn(text) : undefined);
   }
+}
+
+/** Answers with an id (of a rule, of a virtual graph) are not longer. */
+const LONGEST_WITH_ID = 2 ** 16;
+const LONGEST_ID = 200;
+
+/** The id of what was stored, where an answer that may be let go has one. */
+function idIn(text: string): WrittenIds | undefined {
+  if (text.length <= SMALL_BODY_LENGTH || text.length > LONGEST_WITH_ID) return undefined;
+  const { id } = JSON.parse(text) as { id?: unknown };
+  return typeof id === 'string' && id.length <= LONGEST_ID ? { id } : undefined;
 }
 
 const RUNNING = 'A request with this Idempotency-Key is still running. Try again when it is done.';
 
-function replay(kept: ReplayEntry, bodyHash: string): Reply {
+const DONE =
+  'This request was carried out before and was not run again, but its answer is no longer kept. Read what it wrote: the read shows it when X-Min-LSN is at least the lsn of this answer. For a new request take a new Idempotency-Key.';
+
+function replay(kept: KeptAnswer, bodyHash: string): Reply {
   if (kept.bodyHash !== bodyHash) {
     throw refusal(
       'idempotency_conflict',
       'This Idempotency-Key was used with another body. Take a new key for a new request.',
     );
   }
-  const { status, contentType, body } = kept;
+  const { status, contentType, body, lsn, written } = kept;
+  if (body === null) throw refusal('already_done', DONE, { fields: { lsn, ...written } });
   return {
     status,
     contentType,

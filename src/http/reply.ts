@@ -88,7 +88,7 @@ export function notModified(tag: EntityTag, contentType: string = JSON_TYPE): Re
 }
 
 /** Fields of an error that its body shows; everything else (files, causes, stacks) stays inside. */
-const PUBLIC_FIELDS = ['line', 'column', 'expected'] as const;
+const PUBLIC_FIELDS = ['line', 'column', 'expected', 'lsn', 'ids', 'ranges_left_off', 'id'] as const;
 
 /** Headers that errors bring along, by the field that holds the value. */
 const HEADER_FIELDS = [

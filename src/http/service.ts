@@ -82,7 +82,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     parts,
     router: new Router(options.routes, (route) => parts.observer.addRoute(route.method, route.path)),
     guard: new Guard(parts, limit),
-    once: new OnceOnly(() => Date.now()),
+    once: new OnceOnly(),
     maxBodyBytes: options.maxBodyBytes,
   });
   const server: HttpServer = await listen(dispatcher, options);

@@ -1,6 +1,6 @@
 // Batches: many operations as one atomic commit. A failed operation is an answer with status 200 that says so.
 
-import type { CommitOutcome, Database, Transaction } from '../engine/index.ts';
+import { type CommitOutcome, type Database, IdRanges, type Transaction, type WrittenIds } from '../engine/index.ts';
 import { HedgerowError } from '../errors.ts';
 import { invalidFields, kindOf } from '../http/field-errors.ts';
 import { parseJsonObject, requireObject } from '../http/json-body.ts';
@@ -32,6 +32,8 @@ interface Progress {
   readonly results: OperationResult[];
   /** Of inserts and deletes: their place among the staged operations. */
   readonly places: (number | undefined)[];
+  /** Of inserts: the table's name, by operation. */
+  readonly tables: Map<number, string>;
 }
 
 /** Operations staged in one step, so that a step stays well under the time slice. */
@@ -46,7 +48,7 @@ async function batch(call: Call): Promise<Reply> {
 async function runBatch(call: Call, operations: readonly unknown[]): Promise<Reply> {
   // Its statements read all tables at one LSN.
   const transaction = call.database.begin({ pinned: operations.some(isQuery) });
-  const progress: Progress = { results: [], places: [] };
+  const progress: Progress = { results: [], places: [], tables: new Map() };
   const { results } = progress;
   try {
     while (results.length < operations.length && results.at(-1)?.success !== false) {
@@ -62,7 +64,13 @@ async function runBatch(call: Call, operations: readonly unknown[]): Promise<Rep
     transaction.rollback();
     return jsonReply(200, rolledBack(operations.length, results, failed), undefined, ROLLED_BACK);
   }
-  const answer = new WriteAnswer<CommitOutcome>(call.once, 200, (outcome) => committedBody(progress, outcome));
+  const answer = new WriteAnswer<CommitOutcome>(
+    call.once,
+    200,
+    (outcome) => committedBody(progress, outcome),
+    undefined,
+    (outcome) => rangesOf(progress, outcome),
+  );
   const commit = await transaction.commit(answer.attach);
   return jsonTextReply(200, answer.body(commit), commit.lsn);
 }
@@ -76,14 +84,14 @@ async function runStaged(
   call: Call,
   transaction: Transaction,
   operations: readonly unknown[],
-  { results, places }: Progress,
+  { results, places, tables }: Progress,
 ): Promise<void> {
   const step = (): boolean => {
     for (let i = 0; i < OPERATIONS_PER_STEP; i++) {
       const operation = operations[results.length];
       if (results.length === operations.length || isQuery(operation)) return false;
       places.push(transaction.operations);
-      const result = stage(call.database, transaction, operation, results.length);
+      const result = stage(call.database, transaction, operation, results.length, tables);
       results.push(result);
       if (!result.success) return false;
     }
@@ -150,6 +158,15 @@ function committedBody({ results, places }: Progress, outcome: CommitOutcome): s
   return JSON.stringify({ committed: true, ops_total: total, ops_success: total, results });
 }
 
+function rangesOf({ places, tables }: Progress, { results }: CommitOutcome): WrittenIds | undefined {
+  const ranges = new IdRanges();
+  for (const [index, place] of places.entries()) {
+    const one = place === undefined ? undefined : results[place];
+    if (one !== undefined && 'row' in one) ranges.add(tables.get(index)!, one.row.id, one.row.id);
+  }
+  return ranges.written();
+}
+
 function operationsOf(body: Record<string, unknown>): unknown[] {
   const { operations } = body;
   if (Array.isArray(operations) && operations.length > 0) return operations;
@@ -163,13 +180,20 @@ function operationsOf(body: Record<string, unknown>): unknown[] {
 }
 
 /** Checks and stages one operation; a fault of the caller is a result, anything else is thrown. */
-function stage(database: Database, transaction: Transaction, operation: unknown, op: number): OperationResult {
+function stage(
+  database: Database,
+  transaction: Transaction,
+  operation: unknown,
+  op: number,
+  tables: Progress['tables'],
+): OperationResult {
   let type: string | null = null;
   try {
     const place = ['body', 'operations', op];
     const source = requireObject(operation, place);
     type = typeof source.type === 'string' ? maskPatterns(source.type) : null;
-    stageChecked(database, transaction, source, place);
+    const insertedInto = stageChecked(database, transaction, source, place);
+    if (insertedInto !== undefined) tables.set(op, insertedInto);
     return { op, type, success: true };
   } catch (error) {
     if (!(error instanceof HedgerowError) || error.status >= 500) throw error;
@@ -177,22 +201,23 @@ function stage(database: Database, transaction: Transaction, operation: unknown,
   }
 }
 
+/** The name of the table that an insert goes to. */
 function stageChecked(
   database: Database,
   transaction: Transaction,
   source: Record<string, unknown>,
   place: (string | number)[],
-): void {
+): string | undefined {
   switch (source.type) {
     case 'insert': {
       const table = database.table(tableNameOf(source, place));
       transaction.insert(table, readEdge(source, table, place));
-      return;
+      return table.name;
     }
     case 'delete': {
       const key = readEdgeKey(source, place);
       transaction.delete(database.table(tableNameOf(source, place)), key.event_ts, key.members);
-      return;
+      return undefined;
     }
     default:
       throw invalidFields([{ loc: [...place, 'type'], msg: 'must be insert, delete or query' }]);

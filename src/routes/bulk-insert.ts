@@ -1,6 +1,13 @@
 // Bulk insert: a body of one JSON edge a line, applied whole or not at all.
 
-import type { Attach, CommitOutcome, Database, Table } from '../engine/index.ts';
+import {
+  type Attach,
+  type CommitOutcome,
+  type Database,
+  IdRanges,
+  type Table,
+  type WrittenIds,
+} from '../engine/index.ts';
 import type { BulkOutcome, EdgeInput } from '../engine/types.ts';
 import { HedgerowError, refusal } from '../errors.ts';
 import { requireObject, requireUtf8 } from '../http/json-body.ts';
@@ -45,9 +52,17 @@ export async function bulkInsert(call: Call, tableName: string | undefined): Pro
     throw error;
   }
   const { name } = table;
-  const answer = new WriteAnswer<Tables>(call.once, 201, (tables) => insertedBody(name, tables));
+  const answer = new WriteAnswer<Tables>(call.once, 201, (tables) => insertedBody(name, tables), undefined, rangesOf);
   const { lsn, tables } = await sink.commit(answer.attach);
   return jsonTextReply(201, answer.body(tables), lsn, { audit: { table: [...tables.keys()].join(',') } });
+}
+
+/** As the answer has them: ids of others may lie between the first and the last of a table. */
+function rangesOf(tables: Tables): WrittenIds | undefined {
+  const ranges = new IdRanges();
+  for (const [table, { first_id, last_id }] of tables)
+    if (first_id !== null && last_id !== null) ranges.add(table, first_id, last_id);
+  return ranges.written();
 }
 
 function insertedBody(name: string, tables: Tables): string {

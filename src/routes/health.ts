@@ -47,7 +47,10 @@ const health = validated({
   answers: { 200: healthAnswer },
   handler: (_input, { services, database }) => {
     const engine = database.health();
-    const isWhole = engine.log_failed === null && Object.keys(engine.corrupt_tables).length === 0;
+    const isWhole =
+      engine.log_failed === null &&
+      engine.answers_damaged_until === null &&
+      Object.keys(engine.corrupt_tables).length === 0;
     return jsonReply(200, {
       status: isWhole ? 'ok' : 'degraded',
       version: services.version,

@@ -62,7 +62,13 @@ function insert(call: Call): Promise<Reply> {
   if (call.once === undefined) {
     return table.insert(edge).then(({ row, lsn }) => insertReply(name, insertBody(name, row), lsn));
   }
-  const answer = new WriteAnswer<InsertOutcome>(call.once, 201, ({ row }) => insertBody(name, row));
+  const answer = new WriteAnswer<InsertOutcome>(
+    call.once,
+    201,
+    ({ row }) => insertBody(name, row),
+    undefined,
+    ({ row }) => ({ ids: [{ table: name, first_id: row.id, last_id: row.id }] }),
+  );
   return table.insert(edge, answer.attach).then((result) => insertReply(name, answer.body(result), result.lsn));
 }
 

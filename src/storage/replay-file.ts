@@ -3,7 +3,7 @@
 import { corruption } from '../errors.ts';
 import type { Crc32c } from './crc32c.ts';
 import type { Fs } from './fs.ts';
-import { readWhole, writeWhole } from './whole-file.ts';
+import { readFully, readWhole, writeWhole } from './whole-file.ts';
 
 /** A file as the manifest lists it: its first `bytes` bytes count. */
 export interface ReplayFile {
@@ -16,18 +16,29 @@ export interface ReplayRecord {
   payload: Uint8Array;
 }
 
-const FORMAT_VERSION = 1;
+/** What reading a file meets, in order: records whose checksum holds, and the places where something else is. */
+export type ReplayFinding =
+  | (ReplayRecord & { kind: 'record'; offset: number })
+  | { kind: 'fault'; offset: number; what: string };
+
+/** The version that is written. Version 1, whose records all have a body, is read by the same rules. */
+const FORMAT_VERSION = 2;
+const OLDEST_VERSION = 1;
 const MAGIC = 'HGROWRPL';
 export const REPLAY_HEADER_BYTES = 16;
 const RECORD_HEADER_BYTES = 16;
+const VERSION_OFFSET = 8;
 const NAME = /^replays-([0-9a-f]{8})$/;
 const WORD = 2 ** 32;
+/** A payload is a JSON object: it begins with a brace and has two bytes at least. */
+const BRACE = 0x7b;
+const LEAST_PAYLOAD_BYTES = 2;
 
 export function replayFileName(number: number): string {
   return `replays-${number.toString(16).padStart(8, '0')}`;
 }
 
-/** The number in a file's name, null when it is no such name. */
+/** The number in a file's name, null when it is no such name (also that of a damaged file that was set aside). */
 export function replayFileNumber(name: string): number | null {
   const found = NAME.exec(name);
   return found === null ? null : Number.parseInt(found[1]!, 16);
@@ -39,8 +50,8 @@ export function recordBytes({ payload }: ReplayRecord): number {
 }
 
 /**
- * Writes records behind the first `file.bytes` bytes of a file, or makes it (0 bytes). Returns its bytes then; all durable. When it rejects, what
- * stands behind those bytes is unknown: go on in another file.
+ * Writes records after the first `file.bytes` bytes of a file, or makes it (0 bytes). Returns its bytes then; all durable. When it rejects, what
+ * follows those bytes is unknown: continue in another file.
  */
 export async function appendRecords(
   fs: Fs,
@@ -64,7 +75,7 @@ export async function appendRecords(
   return file.bytes + bytes.length;
 }
 
-/** Records in their bytes, behind the header of file `number` unless that is null. */
+/** Records in their bytes, after the header of file `number` unless that is null. */
 function encodeRecords(number: number | null, records: readonly ReplayRecord[], crc32c: Crc32c): Uint8Array {
   const start = number === null ? 0 : REPLAY_HEADER_BYTES;
   const bytes = new Uint8Array(records.reduce((sum, record) => sum + recordBytes(record), start));
@@ -87,9 +98,24 @@ function headerOf(number: number): Uint8Array {
   const header = new Uint8Array(REPLAY_HEADER_BYTES);
   for (let index = 0; index < MAGIC.length; index++) header[index] = MAGIC.charCodeAt(index);
   const view = new DataView(header.buffer);
-  view.setUint32(8, FORMAT_VERSION, true);
+  view.setUint32(VERSION_OFFSET, FORMAT_VERSION, true);
   view.setUint32(12, number, true);
   return header;
+}
+
+/** Format version of a file's header, null when it has none. */
+export function replayFileVersion(fs: Fs, dir: string, number: number): number | null {
+  const path = `${dir}/${replayFileName(number)}`;
+  if (!fs.exists(path)) return null;
+  const handle = fs.open(path, 'read');
+  try {
+    const header = new Uint8Array(REPLAY_HEADER_BYTES);
+    return readFully(handle, header, 0) < header.length
+      ? null
+      : new DataView(header.buffer).getUint32(VERSION_OFFSET, true);
+  } finally {
+    handle.close();
+  }
 }
 
 /** The records of a listed file, each with its offset, in order. Throws `corrupt`, naming file and offset. Payloads stay valid. */
@@ -99,26 +125,81 @@ export function* readRecords(
   file: ReplayFile,
   crc32c: Crc32c,
 ): Generator<ReplayRecord & { offset: number }> {
+  for (const found of examineRecords(fs, dir, file, crc32c)) {
+    if (found.kind === 'fault') throw corruption(`${dir}/${replayFileName(file.number)}`, found.offset, found.what);
+    yield found;
+  }
+}
+
+/**
+ * Everything that can be read of a listed file: each record has a checksum of its own, so what follows a damaged one is found by a search for the next place
+ * where a whole record is. A file that is missing, cut or cannot be read is one fault. Never throws for what the file holds.
+ */
+export function* examineRecords(fs: Fs, dir: string, file: ReplayFile, crc32c: Crc32c): Generator<ReplayFinding> {
   const path = `${dir}/${replayFileName(file.number)}`;
-  if (!fs.exists(path)) throw corruption(path, 0, 'the manifest lists it, but it is missing');
-  const found = readWhole(fs, path);
-  if (found.length < file.bytes)
-    throw corruption(path, found.length, `it ends here, the manifest lists ${file.bytes} bytes`);
+  const fault = (offset: number, what: string): ReplayFinding => ({ kind: 'fault', offset, what });
+  if (!fs.exists(path)) return yield fault(0, 'the manifest lists it, but it is missing');
+  let found: Uint8Array;
+  try {
+    found = readWhole(fs, path);
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== 'EIO') throw error;
+    return yield fault(0, 'the disk cannot read it (EIO)');
+  }
+  const isCut = found.length < file.bytes;
+  if (isCut) yield fault(found.length, `it ends here, the manifest lists ${file.bytes} bytes`);
   const bytes = found.subarray(0, file.bytes);
-  const header = headerOf(file.number);
-  const wrong = header.findIndex((byte, index) => bytes[index] !== byte);
-  if (wrong >= 0) throw corruption(path, wrong, `this is not the header of stored answers number ${file.number}`);
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  let at = REPLAY_HEADER_BYTES;
-  while (at < bytes.length) {
-    if (at + RECORD_HEADER_BYTES > bytes.length) throw corruption(path, at, 'a record is cut off');
-    const start = at + RECORD_HEADER_BYTES;
-    const end = start + view.getUint32(at + 4, true);
-    if (end > bytes.length) throw corruption(path, at, 'a record passes the end');
-    if (crc32c(bytes.subarray(at + 4, end), 0) >>> 0 !== view.getUint32(at, true))
-      throw corruption(path, at, 'the checksum of a record does not hold');
-    const lsn = view.getUint32(at + 8, true) + view.getUint32(at + 12, true) * WORD;
-    yield { lsn, payload: bytes.subarray(start, end), offset: at };
+  const wrong = headerFault(bytes, file.number);
+  if (wrong >= 0 && wrong < bytes.length)
+    yield fault(wrong, `this is not the header of stored answers number ${file.number}`);
+  for (let at = REPLAY_HEADER_BYTES; at < bytes.length; ) {
+    const what = recordFault(bytes, at, crc32c);
+    if (what !== null) {
+      // What a cut left of its last record is the cut's fault.
+      const next = nextRecord(bytes, at + 1, crc32c);
+      if (!isCut || next < bytes.length) yield fault(at, what);
+      at = next;
+      continue;
+    }
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const end = at + RECORD_HEADER_BYTES + view.getUint32(at + 4, true);
+    yield { kind: 'record', lsn: lsnAt(view, at), payload: bytes.subarray(at + RECORD_HEADER_BYTES, end), offset: at };
     at = end;
   }
+}
+
+/** Offset of the first byte of the header that is wrong, -1 when none is. */
+function headerFault(bytes: Uint8Array, number: number): number {
+  const header = headerOf(number);
+  const isOlder = bytes.length >= REPLAY_HEADER_BYTES && bytes[VERSION_OFFSET] === OLDEST_VERSION;
+  if (isOlder) header[VERSION_OFFSET] = OLDEST_VERSION;
+  return header.findIndex((byte, index) => bytes[index] !== byte);
+}
+
+/** Why there is no whole record at a place; null when there is one. */
+function recordFault(bytes: Uint8Array, at: number, crc32c: Crc32c): string | null {
+  const start = at + RECORD_HEADER_BYTES;
+  if (start > bytes.length) return 'a record is cut off';
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const end = start + view.getUint32(at + 4, true);
+  if (end > bytes.length) return 'a record passes the end';
+  if (crc32c(bytes.subarray(at + 4, end), 0) >>> 0 !== view.getUint32(at, true))
+    return 'the checksum of a record does not hold';
+  return null;
+}
+
+function lsnAt(view: DataView, at: number): number {
+  return view.getUint32(at + 8, true) + view.getUint32(at + 12, true) * WORD;
+}
+
+/** The next place from `from` on where a whole record is, or the end. Sums are made only where length, LSN and first byte can be those of a record. */
+function nextRecord(bytes: Uint8Array, from: number, crc32c: Crc32c): number {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let at = from; at + RECORD_HEADER_BYTES + LEAST_PAYLOAD_BYTES <= bytes.length; at++) {
+    const length = view.getUint32(at + 4, true);
+    if (length < LEAST_PAYLOAD_BYTES || at + RECORD_HEADER_BYTES + length > bytes.length) continue;
+    if (bytes[at + RECORD_HEADER_BYTES] !== BRACE || !Number.isSafeInteger(lsnAt(view, at))) continue;
+    if (recordFault(bytes, at, crc32c) === null) return at;
+  }
+  return bytes.length;
 }

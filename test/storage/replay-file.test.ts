@@ -1,6 +1,15 @@
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { appendRecords, type ReplayRecord, readRecords, replayFileName } from '../../src/storage/replay-file.ts';
+import { nodeFs } from '../../src/storage/node-fs.ts';
+import {
+  appendRecords,
+  examineRecords,
+  type ReplayRecord,
+  readRecords,
+  replayFileName,
+  replayFileVersion,
+} from '../../src/storage/replay-file.ts';
 import { crc32c } from '../support/crc32c.ts';
 import { Random } from '../support/random.ts';
 import { SimFs } from '../support/sim-fs.ts';
@@ -8,7 +17,7 @@ import { SimFs } from '../support/sim-fs.ts';
 const DIR = '/replays';
 
 function records(...lsns: number[]): ReplayRecord[] {
-  return lsns.map((lsn) => ({ lsn, payload: Buffer.from(`answer ${lsn}`) }));
+  return lsns.map((lsn) => ({ lsn, payload: Buffer.from(`{"answer":${lsn}}`) }));
 }
 
 function read(fs: SimFs, number: number, bytes: number): [number, string][] {
@@ -57,9 +66,9 @@ describe('a file of stored answers', () => {
     fs = fs.crash();
     expect(read(fs, 7, one).map(([lsn]) => lsn)).toEqual([3, 2 ** 40]);
     expect(read(fs, 7, two)).toEqual([
-      [3, 'answer 3'],
-      [2 ** 40, `answer ${2 ** 40}`],
-      [2 ** 40 + 1, `answer ${2 ** 40 + 1}`],
+      [3, '{"answer":3}'],
+      [2 ** 40, `{"answer":${2 ** 40}}`],
+      [2 ** 40 + 1, `{"answer":${2 ** 40 + 1}}`],
     ]);
   });
 
@@ -109,4 +118,75 @@ describe('a file of stored answers', () => {
       fs.edit(path, (bytes) => bytes.set(before));
     }
   });
+});
+
+describe('what can be read of a damaged file', () => {
+  const sizeOf = async (fs: SimFs, ...lsns: number[]): Promise<number> =>
+    appendRecords(fs, DIR, { number: 1, bytes: 0 }, records(...lsns), crc32c);
+  const examine = (fs: SimFs, bytes: number) => {
+    const found = [...examineRecords(fs, DIR, { number: 1, bytes }, crc32c)];
+    const lsns = found.flatMap((each) => (each.kind === 'record' ? [each.lsn] : []));
+    const faults = found.flatMap((each) => (each.kind === 'fault' ? [each.offset] : []));
+    return { lsns, faults };
+  };
+
+  test('is every record but the one that a flipped bit is in, and the damage is named', async () => {
+    const fs = new SimFs(1);
+    const path = `${DIR}/${replayFileName(1)}`;
+    const size = await sizeOf(fs, 1, 2, 3, 4);
+    const starts = [...readRecords(fs, DIR, { number: 1, bytes: size }, crc32c)].map(({ offset }) => offset);
+    for (let bit = 0; bit < size * 8; bit++) {
+      const flip = (bytes: Uint8Array): void => {
+        bytes[bit >> 3]! ^= 1 << (bit & 7);
+      };
+      fs.edit(path, flip);
+      const place = starts.findLastIndex((start) => start <= bit >> 3);
+      const { lsns, faults } = examine(fs, size);
+      expect(lsns, `bit ${bit}`).toEqual([1, 2, 3, 4].filter((lsn) => lsn !== place + 1));
+      expect(faults, `bit ${bit}`).toEqual([place < 0 ? bit >> 3 : starts[place]]);
+      fs.edit(path, flip);
+    }
+    expect(examine(fs, size)).toEqual({ lsns: [1, 2, 3, 4], faults: [] });
+  });
+
+  test('is what a cut left, and nothing of a file that is missing or cannot be read', async () => {
+    for (const kept of [0, 10, 16, 20, 44, 45, 60, 90]) {
+      const fs = new SimFs(1);
+      const size = await sizeOf(fs, 1, 2, 3, 4);
+      const whole = [...readRecords(fs, DIR, { number: 1, bytes: size }, crc32c)];
+      const handle = fs.open(`${DIR}/${replayFileName(1)}`, 'write');
+      await handle.truncate(kept);
+      const { lsns, faults } = examine(fs, size);
+      const ends = whole.map(({ offset, payload }) => offset + 16 + payload.length);
+      expect(lsns, `cut at ${kept}`).toEqual([1, 2, 3, 4].filter((lsn) => ends[lsn - 1]! <= kept));
+      expect(faults, `cut at ${kept}`).toEqual([kept]);
+    }
+    const fs = new SimFs(1);
+    expect(examine(fs, 100)).toEqual({ lsns: [], faults: [0] });
+    await sizeOf(fs, 1);
+    fs.schedule = ({ kind }) => (kind === 'read' ? { code: 'EIO' } : undefined);
+    expect(examine(fs, 40)).toEqual({ lsns: [], faults: [0] });
+  });
+
+  test('of a zeroed stretch is what lies before and after it', async () => {
+    const fs = new SimFs(1);
+    const size = await sizeOf(fs, 1, 2, 3, 4, 5);
+    fs.edit(`${DIR}/${replayFileName(1)}`, (bytes) => bytes.fill(0, 50, 90));
+    expect(examine(fs, size)).toEqual({ lsns: [1, 4, 5], faults: [44] });
+  });
+});
+
+test('a file of version 1 is read', () => {
+  const dir = fileURLToPath(new URL('../fixtures/replays-v1', import.meta.url));
+  const found = [...readRecords(nodeFs, dir, { number: 1, bytes: 511 }, crc32c)];
+  expect(found.map(({ lsn }) => lsn)).toEqual([3, 6, 9]);
+  expect(JSON.parse(Buffer.from(found[1]!.payload).toString())).toEqual({
+    id: 'id 2',
+    bodyHash: 'hash 2',
+    status: 201,
+    contentType: 'application/json',
+    body: '{"of":2,"text":"é \\"quoted\\""}',
+    at: 1_000_000_000_002,
+  });
+  expect(replayFileVersion(nodeFs, dir, 1)).toBe(1);
 });

@@ -1,5 +1,6 @@
 // Imports straight into a data directory: opens the database, one bulk insert a batch.
 
+import { strict as assert } from 'node:assert';
 import { createHash } from 'node:crypto';
 import { type Database, openDatabase, type ReplayEntry, type Table } from '../../engine/index.ts';
 import { HedgerowError } from '../../errors.ts';
@@ -236,7 +237,7 @@ class KeptBatch {
   insertedBefore(): number | undefined {
     const kept = this.#database.replays.find(this.#id);
     if (kept === undefined) return undefined;
-    if (kept.bodyHash === this.#hash) return (JSON.parse(kept.body) as { inserted: number }).inserted;
+    if (kept.bodyHash === this.#hash) return insertedIn(kept.body);
     throw new HedgerowError(
       'idempotency_conflict',
       'The batch that was under way when the import was interrupted was read in another way then. Give the flags of that import.',
@@ -247,6 +248,12 @@ class KeptBatch {
     const body = JSON.stringify({ inserted });
     return { id: this.#id, bodyHash: this.#hash, status: 201, contentType: 'application/json', body, at: Date.now() };
   }
+}
+
+/** The answer of a batch is small: it is kept as long as its key. */
+function insertedIn(body: string | null): number {
+  assert(body !== null, 'a small answer is kept as long as its key');
+  return (JSON.parse(body) as { inserted: number }).inserted;
 }
 
 async function* rowsOf(table: Table): AsyncGenerator<object, void, undefined> {

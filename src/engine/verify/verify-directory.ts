@@ -73,7 +73,7 @@ async function verifyOnce(tools: FileTools, dir: string, pause: () => Promise<vo
   await pause();
   const check = new OperationCheck(tools, checkpoint ?? null, problems);
   const log = verifyLog(tools, `${dir}/log`, checkpoint, (...frame) => check.take(...frame), { problems, notes });
-  if (checkpoint !== undefined) notes.push(...orphans(tools, dir, checkpoint));
+  if (checkpoint !== undefined) notes.push(...lostAnswers(tools, dir, checkpoint), ...orphans(tools, dir, checkpoint));
   return {
     kind: 'verification',
     path: dir,
@@ -120,8 +120,8 @@ function verifyManifest({ fs, crc32c }: FileTools, dir: string, problems: Proble
 /** How many answers the files hold that the manifest lists. */
 function verifyAnswers(tools: FileTools, dir: string, checkpoint: Checkpoint | null, problems: Problem[]): number {
   let count = 0;
-  let lastLsn = 0;
   for (const file of checkpoint?.replays?.files ?? []) {
+    let lastLsn = 0;
     const path = `${dir}/replays/${replayFileName(file.number)}`;
     try {
       for (const { lsn, payload, offset } of readRecords(tools.fs, `${dir}/replays`, file, tools.crc32c)) {
@@ -138,6 +138,22 @@ function verifyAnswers(tools: FileTools, dir: string, checkpoint: Checkpoint | n
   return count;
 }
 
+/** Damaged files of answers whose loss the manifest knows, and those that were set aside. */
+function lostAnswers({ fs }: FileTools, dir: string, checkpoint: Checkpoint | null): string[] {
+  const notes = (checkpoint?.replays?.lost ?? []).map(({ number, newestAt }) => {
+    const path = `${dir}/replays/${replayFileName(number)}`;
+    return `${path} was damaged or missing: requests with an unknown Idempotency-Key are refused until 24 hours after epoch second ${Math.floor(newestAt / 1000)}; put the file back from a backup to end that`;
+  });
+  const names = fs.kindOf(`${dir}/replays`) === 'directory' ? fs.list(`${dir}/replays`) : [];
+  for (const name of names)
+    if (isSetAside(name)) notes.push(`${dir}/replays/${name} is a damaged file of stored answers that was set aside`);
+  return notes;
+}
+
+function isSetAside(name: string): boolean {
+  return /^replays-[0-9a-f]{8}\.damaged(-[0-9]+)?$/.test(name);
+}
+
 /** Files that a crash left and no manifest lists: the next open removes them. */
 function orphans({ fs }: FileTools, dir: string, checkpoint: Checkpoint | null): string[] {
   const paths: string[] = [];
@@ -151,9 +167,10 @@ function orphans({ fs }: FileTools, dir: string, checkpoint: Checkpoint | null):
   for (const table of under('tables'))
     for (const name of under(`tables/${table}`))
       if (!listed.get(table)?.has(name)) paths.push(`${dir}/tables/${table}/${name}`);
-  const answers = new Set(checkpoint?.replays?.files.map(({ number }) => number));
+  const { files = [], lost = [] } = checkpoint?.replays ?? {};
+  const answers = new Set([...files, ...lost].map(({ number }) => number));
   for (const name of under('replays'))
-    if (!answers.has(replayFileNumber(name) ?? -1)) paths.push(`${dir}/replays/${name}`);
+    if (!answers.has(replayFileNumber(name) ?? -1) && !isSetAside(name)) paths.push(`${dir}/replays/${name}`);
   if (fs.exists(`${manifestPath(dir)}.tmp`)) paths.push(`${manifestPath(dir)}.tmp`);
   return paths.map((path) => `${path} belongs to nothing; it was left behind, or is being made`);
 }

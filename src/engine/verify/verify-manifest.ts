@@ -86,9 +86,12 @@ function documentFaults({ documents = [] }: Checkpoint): string[] {
 
 function answerFaults({ replays, lsn }: Checkpoint): string[] {
   if (replays === undefined) return [];
-  const { files, next } = replays;
-  const ascend = files.every(({ number }, index) => number < (files[index + 1]?.number ?? next));
-  const hold = files.every(({ number, bytes }) => isCount(number, 1) && isCount(bytes, REPLAY_HEADER_BYTES));
-  const isWhole = ascend && hold && isCount(next, 1) && isCount(replays.lsn, 0) && replays.lsn <= lsn;
-  return isWhole ? [] : ['the files of stored answers are not listed in order'];
+  const { files, next, lost = [] } = replays;
+  const numbers = new Set(files.map(({ number }) => number));
+  const isFile = ({ number, bytes }: { number: number; bytes: number }) =>
+    isCount(number, 1) && number < next && isCount(bytes, REPLAY_HEADER_BYTES);
+  const hold = numbers.size === files.length && files.every(isFile) && lost.every(isFile);
+  const areTimed = lost.every(({ newestAt }) => Number.isFinite(newestAt));
+  const isWhole = hold && areTimed && isCount(next, 1) && isCount(replays.lsn, 0) && replays.lsn <= lsn;
+  return isWhole ? [] : ['the files of stored answers are not listed as they are made'];
 }

@@ -92,5 +92,17 @@ const ERROR: JsonObject = {
     line: { type: 'integer', minimum: 1, description: 'Line of an NDJSON body or a statement.' },
     column: { type: 'integer', minimum: 1 },
     expected: { description: 'What could stand there.' },
+    lsn: { type: 'integer', minimum: 1, description: 'Of `already_done`: the position of what was done before.' },
+    ids: {
+      type: 'array',
+      description: 'Of `already_done`: the ids of the edges that were inserted.',
+      items: {
+        type: 'object',
+        required: ['table', 'first_id', 'last_id'],
+        properties: { table: { type: 'string' }, first_id: { type: 'integer' }, last_id: { type: 'integer' } },
+      },
+    },
+    ranges_left_off: { type: 'integer', minimum: 1, description: 'Further ranges that `ids` does not list.' },
+    id: { type: 'string', description: 'Of `already_done`: the id of what was stored.' },
   },
 };

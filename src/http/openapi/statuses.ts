@@ -30,7 +30,7 @@ export function errorStatuses(route: Route): number[] {
   if (waitsForLsn(route)) statuses.add(400).add(504);
   if (route.role !== 'none') statuses.add(401);
   if (route.role === 'readwrite' || route.role === 'admin') statuses.add(403);
-  // The same Idempotency-Key with another body, or while the first still runs.
+  // The same Idempotency-Key with another body, while the first still runs, or when its answer is no longer kept or was lost.
   if (route.idempotent) statuses.add(409);
   if (route.bodyTypes.length > 0) statuses.add(413).add(415);
   if (!route.rateExempt) statuses.add(429).add(503);

@@ -8,7 +8,10 @@ export const liveAnswer = v.object({ status: v.literal('live') });
 export const readyAnswer = v.object({ status: v.literal('ready') });
 
 export const healthAnswer = v.looseObject({
-  status: described(v.picklist(['ok', 'degraded']), '`degraded`: the log has failed or a table is damaged.'),
+  status: described(
+    v.picklist(['ok', 'degraded']),
+    '`degraded`: the log has failed, or a table or a file of stored answers is damaged.',
+  ),
   version: v.string(),
   db_dir: v.string(),
   total_records: count(),
@@ -24,6 +27,10 @@ export const healthAnswer = v.looseObject({
   durability: v.picklist(['fsync', 'async']),
   corrupt_tables: described(v.record(v.string(), v.string()), 'Tables that refuse, and why.'),
   log_failed: described(v.nullable(v.string()), 'Why writes are refused.'),
+  answers_damaged_until: described(
+    v.nullable(v.number()),
+    'Until this epoch second, requests with an unknown `Idempotency-Key` are refused: a file of stored answers was damaged.',
+  ),
   uptime_seconds: v.number(),
   auth_disabled: v.boolean(),
 });
