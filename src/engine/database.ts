@@ -151,7 +151,7 @@ export class Database {
     }
     const database = new Database(options);
     options.fs.makeDir(options.dir);
-    database.#lock = options.fs.lock(`${options.dir}/lock`);
+    database.#lock = await options.fs.lock(`${options.dir}/lock`);
     try {
       await database.#recover();
       return database;
