@@ -22,13 +22,12 @@ import type { EngineContext } from './context.ts';
 import { Ddl } from './ddl.ts';
 import { Documents } from './documents.ts';
 import type { EngineOptions } from './engine-options.ts';
-import { engineFigures, engineHealth, type StoreFigures, walStatus } from './figures.ts';
+import { Figures, type StoreFigures } from './figures.ts';
 import { Indexes } from './indexes.ts';
 import { LogRelief } from './log-relief.ts';
 import { LsnWaits } from './lsn-waits.ts';
 import { contextOf } from './make-context.ts';
 import { Mutex } from './mutex.ts';
-import { NodeCounter } from './node-count.ts';
 import { findOrphans, removeOrphans } from './orphans.ts';
 import { openTable, replayFrame } from './recovery.ts';
 import type { Attach } from './replay-entry.ts';
@@ -59,6 +58,8 @@ export class Database {
   readonly documents: Documents;
   /** Answers kept under Idempotency-Keys. */
   readonly replays: Replays;
+  /** `wal`, `health` and `figures`, in slices too. */
+  readonly statistics: Figures;
   readonly #options: EngineOptions;
   readonly #context: EngineContext;
   readonly #committer: Committer;
@@ -71,7 +72,6 @@ export class Database {
   readonly #compactor: Compactor;
   readonly #indexes: Indexes;
   readonly #trigger: CompactionTrigger;
-  readonly #nodes = new NodeCounter();
   readonly #backups: Backups;
   #lock: { release(): void } | undefined;
   #closing = false;
@@ -96,6 +96,13 @@ export class Database {
     this.#context = contextOf(options, committer, module, this.#compactions, (tableId) => this.#afterCommit(tableId));
     const tables = new TableSet(this.#context);
     this.#tables = tables;
+    const { pause, residency } = this.#context;
+    this.statistics = new Figures({
+      ...{ nowUs, schedule, pause, tables: () => tables.sorted(), primary: () => this.table() },
+      charge: (bytes) => residency.charge(bytes),
+      compactor: () => this.#compactor,
+      store: () => this.#storeFigures(),
+    });
     const limits = { ...REPLAY_LIMITS, ...options.replayLimits };
     const crc32c = this.#crc32c;
     const relief = new LogRelief({
@@ -237,8 +244,8 @@ export class Database {
     return this.#tables.get(name);
   }
 
-  /** All tables, by name. */
-  tables(): Table[] {
+  /** All tables, by name. The list is not changed any more. */
+  tables(): readonly Table[] {
     return this.#tables.sorted();
   }
 
@@ -381,24 +388,24 @@ export class Database {
   // Figures
 
   wal(): WalStatus {
-    return walStatus(this.tables(), this.table(), this.#figures());
+    return this.statistics.wal();
   }
 
   health(): EngineHealth {
-    return engineHealth(this.tables(), this.table(), this.#nodes, this.#figures());
+    return this.statistics.health();
   }
 
-  /** What it costs little to tell at any moment. */
   figures(): EngineFigures {
-    return engineFigures(this.tables(), this.#compactor, this.#figures());
+    return this.statistics.figures();
   }
 
-  #figures(): StoreFigures {
+  #storeFigures(): StoreFigures {
     return {
       dir: this.dir,
       lastLsn: this.lastLsn,
       logBytes: this.#committer.log.sizeBytes,
       residentBytes: this.#context.residency.bytes,
+      chargedBytes: this.#context.residency.chargedBytes,
       durability: this.#options.durability,
       logFailed: this.#committer.failed?.message ?? null,
     };
@@ -409,6 +416,7 @@ export class Database {
     if (this.#closing) return;
     this.#closing = true;
     this.#committer.endWaits();
+    this.statistics.close();
     await this.#backups.close();
     await this.#compactions.run(() =>
       this.#ddlMutex.run(async () => {

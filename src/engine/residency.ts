@@ -21,6 +21,7 @@ export class Residency {
   readonly #pool: Core[] = [];
   #clock = 0;
   #bytes = 0;
+  #charged = 0;
 
   constructor(fs: Fs, module: CoreModule, budgetBytes: number) {
     this.#fs = fs;
@@ -30,6 +31,16 @@ export class Residency {
 
   get bytes(): number {
     return this.#bytes;
+  }
+
+  /** Takes other memory into the budget (negative: out of it): node filters, what cursors pin, counts. */
+  charge(bytes: number): void {
+    this.#charged += bytes;
+  }
+
+  /** What `charge` took in. */
+  get chargedBytes(): number {
+    return this.#charged;
   }
 
   get budgetBytes(): number {
@@ -88,7 +99,7 @@ export class Residency {
       this.#bytes += residentBytes - resident.bytes;
       resident.bytes = residentBytes;
     }
-    while (this.#bytes + bytes > this.#budgetBytes && this.#residents.size > 0) {
+    while (this.#bytes + this.#charged + bytes > this.#budgetBytes && this.#residents.size > 0) {
       let oldest: SegmentFile | undefined;
       let used = Infinity;
       for (const [file, resident] of this.#residents) {
