@@ -107,7 +107,7 @@ class RunningApp {
     const { keys, firstKey } = config.authDisabled ? NO_KEYS : await openKeys(config, database, this.#log);
     this.#keys = keys;
     if (keys !== undefined) this.#keyFlush = setInterval(() => void this.#flushKeys(keys), KEY_FLUSH_MS).unref();
-    this.#observer.attach(database);
+    this.#observer.attach(database.statistics);
     this.#service.open(database, keys, roomsOf(config, database));
     this.#log.info('database open', { dir: database.dir, last_lsn: database.lastLsn });
     return { firstKey };

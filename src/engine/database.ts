@@ -22,13 +22,12 @@ import type { EngineContext } from './context.ts';
 import { Ddl } from './ddl.ts';
 import { Documents } from './documents.ts';
 import type { EngineOptions } from './engine-options.ts';
-import { engineFigures, engineHealth, type StoreFigures, walStatus } from './figures.ts';
+import { Figures, type StoreFigures } from './figures.ts';
 import { Indexes } from './indexes.ts';
 import { LogRelief } from './log-relief.ts';
 import { LsnWaits } from './lsn-waits.ts';
 import { contextOf } from './make-context.ts';
 import { Mutex } from './mutex.ts';
-import { NodeCounter } from './node-count.ts';
 import { findOrphans, removeOrphans } from './orphans.ts';
 import { openTable, replayFrame } from './recovery.ts';
 import type { Attach } from './replay-entry.ts';
@@ -60,6 +59,8 @@ export class Database {
   readonly documents: Documents;
   /** Answers kept under Idempotency-Keys. */
   readonly replays: Replays;
+  /** `wal`, `health` and `figures`, in slices too. */
+  readonly statistics: Figures;
   readonly #options: EngineOptions;
   readonly #context: EngineContext;
   readonly #committer: Committer;
@@ -73,7 +74,6 @@ export class Database {
   readonly #compactor: Compactor;
   readonly #indexes: Indexes;
   readonly #trigger: CompactionTrigger;
-  readonly #nodes = new NodeCounter();
   readonly #backups: Backups;
   #lock: { release(): void } | undefined;
   #closing = false;
@@ -99,6 +99,13 @@ export class Database {
     this.#context = contextOf(options, committer, module, this.#compactions, (tableId) => this.#afterCommit(tableId));
     const tables = new TableSet(this.#context);
     this.#tables = tables;
+    const { pause, residency } = this.#context;
+    this.statistics = new Figures({
+      ...{ nowUs, schedule, pause, tables: () => tables.sorted(), primary: () => this.table() },
+      charge: (bytes) => residency.charge(bytes),
+      compactor: () => this.#compactor,
+      store: () => this.#storeFigures(),
+    });
     const limits = { ...REPLAY_LIMITS, ...options.replayLimits };
     const crc32c = this.#crc32c;
     const relief = new LogRelief({
@@ -162,7 +169,7 @@ export class Database {
     }
     const database = new Database(options);
     options.fs.makeDir(options.dir);
-    database.#lock = options.fs.lock(`${options.dir}/lock`);
+    database.#lock = await options.fs.lock(`${options.dir}/lock`);
     try {
       await database.#recover();
       return database;
@@ -186,7 +193,7 @@ export class Database {
     const log = await this.#openLog(checkpoint);
     this.#committer.attach(log, this.replays);
     await this.#replay(log, checkpoint);
-    await this.replays.settle(() => this.#checkpointer.write());
+    await this.replays.settle(() => this.#checkpointer.write([]));
     await this.#removeOrphans(checkpoint);
     for (const table of this.#tables.all()) table.changed(log.headLsn);
     if (this.#tables.find(this.primaryTable) !== undefined) return;
@@ -259,8 +266,8 @@ export class Database {
     return this.#tables.get(name);
   }
 
-  /** All tables, by name. */
-  tables(): Table[] {
+  /** All tables, by name. The list is not changed any more. */
+  tables(): readonly Table[] {
     return this.#tables.sorted();
   }
 
@@ -394,24 +401,24 @@ export class Database {
   // Figures
 
   wal(): WalStatus {
-    return walStatus(this.tables(), this.table(), this.#figures());
+    return this.statistics.wal();
   }
 
   health(): EngineHealth {
-    return engineHealth(this.tables(), this.table(), this.#nodes, this.#figures());
+    return this.statistics.health();
   }
 
-  /** What it costs little to tell at any moment. */
   figures(): EngineFigures {
-    return engineFigures(this.tables(), this.#compactor, this.#figures());
+    return this.statistics.figures();
   }
 
-  #figures(): StoreFigures {
+  #storeFigures(): StoreFigures {
     return {
       dir: this.dir,
       lastLsn: this.lastLsn,
       logBytes: this.#committer.log.sizeBytes,
       residentBytes: this.#context.residency.bytes,
+      chargedBytes: this.#context.residency.chargedBytes,
       durability: this.#options.durability,
       logFailed: this.#committer.failed?.message ?? null,
       answersDamagedUntil: this.replays.damagedUntil,
@@ -423,6 +430,7 @@ export class Database {
     if (this.#closing) return;
     this.#closing = true;
     this.#committer.endWaits();
+    this.statistics.close();
     await this.#backups.close();
     await this.#compactions.run(() =>
       this.#ddlMutex.run(async () => {

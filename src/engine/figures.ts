@@ -1,7 +1,8 @@
 // Figures of a database: the WAL status and the health statistics of the specification (2.6, 2.7), and what metrics show, from its tables.
 
 import type { Compactor } from './compaction/compactor.ts';
-import type { NodeCounter } from './node-count.ts';
+import { NodeCounter, type NodeCounterOptions, type NodeTotal } from './node-count.ts';
+import { atOnce, inSlices, type Steps } from './steps.ts';
 import type { Table } from './table.ts';
 import type { EngineFigures, EngineHealth, WalStatus } from './types.ts';
 
@@ -11,20 +12,92 @@ export interface StoreFigures {
   lastLsn: number;
   logBytes: number;
   residentBytes: number;
+  chargedBytes: number;
   durability: 'fsync' | 'async';
   logFailed: string | null;
   /** Epoch milliseconds. */
   answersDamagedUntil: number | null;
 }
 
+export interface FiguresOptions extends NodeCounterOptions {
+  primary: () => Table;
+  compactor: () => Pick<Compactor, 'finished' | 'queued' | 'running'>;
+  store: () => StoreFigures;
+}
+
+/** All figures, at once or in slices of a few milliseconds, which matters with thousands of tables or large ones. */
+export class Figures {
+  readonly #options: FiguresOptions;
+  readonly #nodes: NodeCounter;
+
+  constructor(options: FiguresOptions) {
+    this.#options = options;
+    this.#nodes = new NodeCounter(options);
+  }
+
+  wal(): WalStatus {
+    return atOnce(this.#walSteps());
+  }
+
+  gatherWal(): Promise<WalStatus> {
+    return inSlices(this.#walSteps(), this.#options);
+  }
+
+  /** Of a large database the last count of nodes is answered, and a count of them begins. */
+  health(): EngineHealth {
+    return atOnce(this.#healthSteps(this.#nodes.now()));
+  }
+
+  /** Waits for a count of the nodes, at most `nodesWaitMs`. */
+  async gatherHealth(nodesWaitMs: number): Promise<EngineHealth> {
+    const nodes = await this.#nodes.within(nodesWaitMs);
+    return inSlices(this.#healthSteps(nodes), this.#options);
+  }
+
+  /** What it costs little to tell at any moment; nothing is counted. */
+  figures(): EngineFigures {
+    return atOnce(this.#figureSteps());
+  }
+
+  gatherFigures(): Promise<EngineFigures> {
+    return inSlices(this.#figureSteps(), this.#options);
+  }
+
+  /** Nothing is counted in the background any more. */
+  close(): void {
+    this.#nodes.close();
+  }
+
+  #walSteps(): Steps<WalStatus> {
+    const { tables, primary, store } = this.#options;
+    return walStatus(tables(), primary(), store());
+  }
+
+  #healthSteps(nodes: NodeTotal): Steps<EngineHealth> {
+    const { tables, primary, store } = this.#options;
+    return engineHealth(tables(), primary(), nodes, store());
+  }
+
+  #figureSteps(): Steps<EngineFigures> {
+    const { tables, compactor, store } = this.#options;
+    return engineFigures(tables(), compactor(), store());
+  }
+}
+
+/** Tables whose figures one step takes. */
+const STEP_TABLES = 64;
+
 /** Pending operations of every table; the threshold is the primary table's. */
-export function walStatus(tables: readonly Table[], primary: Table, store: StoreFigures): WalStatus {
+function* walStatus(tables: readonly Table[], primary: Table, store: StoreFigures): Steps<WalStatus> {
   const items: WalStatus['tables'] = {};
-  for (const table of tables) {
+  let pending = 0;
+  for (const [index, table] of tables.entries()) {
     items[table.name] = { pending: table.pending, threshold: table.definition.compactThreshold };
+    pending += table.pending;
+    if (index % STEP_TABLES === STEP_TABLES - 1) yield;
   }
   return {
-    pending: sum(tables, (table) => table.pending),
+    pending,
     threshold: primary.definition.compactThreshold,
     size_bytes: store.logBytes,
     last_lsn: store.lastLsn,
@@ -33,26 +106,38 @@ export function walStatus(tables: readonly Table[], primary: Table, store: Store
 }
 
 /** Sums over all tables but the corrupt ones, which are named with their reason. */
-export function engineHealth(
+function* engineHealth(
   tables: readonly Table[],
   primary: Table,
-  nodes: NodeCounter,
+  nodes: NodeTotal,
   store: StoreFigures,
-): EngineHealth {
-  const usable = tables.filter((table) => table.corrupt === null);
+): Steps<EngineHealth> {
   const corrupt: Record<string, string> = {};
-  for (const table of tables) if (table.corrupt !== null) corrupt[table.name] = table.corrupt.message;
+  let [records, buckets, pending, segments, memtableBytes] = [0, 0, 0, 0, 0];
+  for (const [index, table] of tables.entries()) {
+    pending += table.pending;
+    memtableBytes += table.memtableBytes;
+    if (table.corrupt !== null) corrupt[table.name] = table.corrupt.message;
+    else {
+      records += table.rowCount;
+      buckets += table.version.totalBuckets;
+      segments += table.version.segments.length;
+    }
+    if (index % STEP_TABLES === STEP_TABLES - 1) yield;
+  }
   return {
     db_dir: store.dir,
-    total_records: sum(usable, (table) => table.rowCount),
-    bucket_count: sum(usable, (table) => table.version.totalBuckets),
+    total_records: records,
+    bucket_count: buckets,
     bucket_seconds: primary.bucketSeconds,
-    node_count: sum(usable, (table) => nodes.count(table)),
-    wal_pending: sum(tables, (table) => table.pending),
+    node_count: nodes.count,
+    node_count_exact: nodes.exact,
+    wal_pending: pending,
     tables: tables.length,
-    segments: sum(usable, (table) => table.version.segments.length),
+    segments,
     resident_bytes: store.residentBytes,
-    memtable_bytes: sum(tables, (table) => table.memtableBytes),
+    charged_bytes: store.chargedBytes,
+    memtable_bytes: memtableBytes,
     last_lsn: store.lastLsn,
     durability: store.durability,
     corrupt_tables: corrupt,
@@ -62,30 +147,27 @@ export function engineHealth(
 }
 
 /** Unlike the health statistics these count nothing that takes time. */
-export function engineFigures(
+function* engineFigures(
   tables: readonly Table[],
-  { finished, queued, running }: Compactor,
+  { finished, queued, running }: Pick<Compactor, 'finished' | 'queued' | 'running'>,
   store: StoreFigures,
-): EngineFigures {
+): Steps<EngineFigures> {
+  let [records, corruptTables, indexes, segments, memtableBytes, walPending, snapshotsOpen] = [0, 0, 0, 0, 0, 0, 0];
+  for (const [index, table] of tables.entries()) {
+    records += table.rowCount;
+    corruptTables += table.corrupt === null ? 0 : 1;
+    indexes += table.definition.indexes.length;
+    segments += table.version.segments.length;
+    memtableBytes += table.memtableBytes;
+    walPending += table.pending;
+    snapshotsOpen += table.openSnapshots;
+    if (index % STEP_TABLES === STEP_TABLES - 1) yield;
+  }
   return {
-    records: sum(tables, (table) => table.rowCount),
-    tables: tables.length,
-    corruptTables: sum(tables, (table) => (table.corrupt === null ? 0 : 1)),
-    indexes: sum(tables, (table) => table.definition.indexes.length),
-    segments: sum(tables, (table) => table.version.segments.length),
-    residentBytes: store.residentBytes,
-    memtableBytes: sum(tables, (table) => table.memtableBytes),
-    walPending: sum(tables, (table) => table.pending),
-    walBytes: store.logBytes,
-    snapshotsOpen: sum(tables, (table) => table.openSnapshots),
-    compactions: finished,
-    compactionsRunning: running,
-    compactionsQueued: queued,
+    ...{ records, tables: tables.length, corruptTables, indexes, segments, residentBytes: store.residentBytes },
+    ...{ chargedBytes: store.chargedBytes, memtableBytes, walPending, walBytes: store.logBytes, snapshotsOpen },
+    ...{ compactions: finished, compactionsRunning: running, compactionsQueued: queued },
     durability: store.durability,
     logFailed: store.logFailed !== null,
   };
-}
-
-function sum(tables: readonly Table[], figure: (table: Table) => number): number {
-  return tables.reduce((total, table) => total + figure(table), 0);
 }

@@ -1,81 +1,190 @@
-// How many distinct nodes a table holds (index and log; nodes of tombstoned edges until compaction), counted when asked and kept.
+// How many distinct nodes the tables hold (index and log; nodes of tombstoned edges until compaction): counted when asked, in slices, and kept.
+//
+// What takes little is counted at once. The rest is counted in the background, table after table, in slices of a few milliseconds; until that has ended the
+// last count of a table is answered, or before its first the size of its greatest dictionary, and the answer says that it is not exact. One such pass runs
+// at a time, and the next begins only when the last one's cost has been at most a tenth of the time since.
 
 import type { Table } from './table.ts';
+import { leastNodes, nodesToCount, TableNodes } from './table-nodes.ts';
 import type { Version } from './version.ts';
 
+export interface NodeTotal {
+  count: number;
+  /** Every table was counted as it is now. */
+  exact: boolean;
+}
+
+export interface NodeCounterOptions {
+  nowUs: () => number;
+  schedule: (callback: () => void, delayMs: number) => void;
+  pause: () => Promise<void>;
+  tables: () => readonly Table[];
+  /** Takes bytes into the memory budget, or out of it. */
+  charge: (bytes: number) => void;
+}
+
 interface Counted {
+  /** What was counted: none of these stays the same when rows come or go. */
   segments: Version['segments'];
-  /** Distinct nodes of all segments, ascending. */
-  nodes: Float64Array;
-  /** What the memtables hold: every row in them is newer than this, and they had so many. */
   appliedLsn: number;
-  memtableRows: number;
+  pending: number;
   count: number;
 }
 
-export class NodeCounter {
-  readonly #counted = new WeakMap<Table, Counted>();
+/** Node ids that one call looks at itself, over all tables; looking at a table counts as some. Under 10 ms. */
+const AT_ONCE_IDS = 50_000;
+const TABLE_IDS = 100;
+const SLICE_US = 4000;
+/** For so long slices follow each other with a turn of the event loop between; those after rest three times as long as they work. */
+const HURRY_US = 100_000;
+const REST_MS = 12;
+/** A pass waits until this many times the cost of the last one has gone by. */
+const REST_OF_COST = 9;
 
-  /** Cost: one merge of the dictionaries after a compaction, one pass over the log's nodes after a write. */
-  count(table: Table): number {
-    if (table.corrupt !== null || table.dropped) return 0;
-    const { version } = table;
-    const rows = version.memtables.reduce((sum, { memtable }) => sum + memtable.rows, 0);
-    const known = this.#counted.get(table);
-    const same = known !== undefined && sameSegments(known.segments, version.segments);
-    if (same && known.appliedLsn === table.appliedLsn && known.memtableRows === rows) return known.count;
-    const nodes = same ? known.nodes : mergeDictionaries(table);
-    const fresh = new Set<number>();
-    for (const { memtable } of version.memtables) {
-      if (memtable.rows === 0) continue;
-      for (const node of memtable.nodeIds()) if (!contains(nodes, node)) fresh.add(node);
+export class NodeCounter {
+  readonly #options: NodeCounterOptions;
+  readonly #counted = new WeakMap<Table, Counted>();
+  #pass: Promise<void> | undefined;
+  #passEndedUs = -Infinity;
+  #passCostUs = 0;
+  #closed = false;
+
+  constructor(options: NodeCounterOptions) {
+    this.#options = options;
+  }
+
+  /** What is known now, when what takes little has been counted. Starts a count of the rest. */
+  now(): NodeTotal {
+    let left = AT_ONCE_IDS;
+    let count = 0;
+    let exact = true;
+    for (const table of this.#options.tables()) {
+      if (table.corrupt !== null || table.dropped) continue;
+      const known = this.#counted.get(table);
+      if (known !== undefined && isOf(known, table)) {
+        count += known.count;
+        continue;
+      }
+      const ids = left > 0 ? nodesToCount(table) + TABLE_IDS : Infinity;
+      const counted = ids <= left ? this.#countAtOnce(table) : undefined;
+      left -= Math.min(ids, TABLE_IDS + (counted === undefined ? 0 : ids));
+      exact &&= counted !== undefined;
+      count += counted ?? known?.count ?? leastNodes(table);
     }
-    const count = nodes.length + fresh.size;
-    this.#counted.set(table, {
-      segments: version.segments,
-      nodes,
-      appliedLsn: table.appliedLsn,
-      memtableRows: rows,
-      count,
-    });
+    if (!exact) this.#begin();
+    return { count, exact };
+  }
+
+  /** As `now`, but when not everything is known waits for it, at most `waitMs`. */
+  async within(waitMs: number): Promise<NodeTotal> {
+    const first = this.now();
+    if (first.exact || this.#pass === undefined) return first;
+    const timeout = new Promise<void>((resolve) => this.#options.schedule(resolve, waitMs));
+    await Promise.race([this.#pass, timeout]);
+    return this.now();
+  }
+
+  /** Nothing is counted in the background any more. */
+  close(): void {
+    this.#closed = true;
+  }
+
+  #countAtOnce(table: Table): number | undefined {
+    const nodes = new TableNodes(table);
+    try {
+      for (;;) {
+        const count = nodes.step();
+        if (count !== undefined) return this.#keep(table, count);
+      }
+    } catch {
+      return undefined; // a file cannot be read; a read of its rows says so
+    } finally {
+      nodes.close();
+    }
+  }
+
+  #keep(table: Table, count: number): number {
+    this.#counted.set(table, stateOf(table, count));
     return count;
   }
-}
 
-function sameSegments(a: Version['segments'], b: Version['segments']): boolean {
-  return a === b || (a.length === b.length && a.every((segment, index) => segment === b[index]));
-}
-
-function mergeDictionaries(table: Table): Float64Array {
-  let merged = new Float64Array(0);
-  for (const segment of table.version.segments) merged = union(merged, table.resident(segment).nodeIds());
-  return merged;
-}
-
-function union(a: Float64Array, b: Float64Array): Float64Array<ArrayBuffer> {
-  const out = new Float64Array(a.length + b.length);
-  let i = 0;
-  let j = 0;
-  let n = 0;
-  while (i < a.length && j < b.length) {
-    const left = a[i]!;
-    const right = b[j]!;
-    out[n++] = Math.min(left, right);
-    if (left <= right) i++;
-    if (right <= left) j++;
+  #begin(): void {
+    if (this.#pass !== undefined || this.#closed) return;
+    if (this.#options.nowUs() - this.#passEndedUs < this.#passCostUs * REST_OF_COST) return;
+    this.#pass = this.#countAll().finally(() => {
+      this.#pass = undefined;
+      this.#passEndedUs = this.#options.nowUs();
+    });
   }
-  while (i < a.length) out[n++] = a[i++]!;
-  while (j < b.length) out[n++] = b[j++]!;
-  return out.slice(0, n);
+
+  async #countAll(): Promise<void> {
+    const rest = new Slices(this.#options);
+    for (const table of [...this.#options.tables()]) {
+      await rest.between();
+      if (this.#closed) return;
+      const known = this.#counted.get(table);
+      if (table.corrupt !== null || table.dropped || (known !== undefined && isOf(known, table))) continue;
+      await this.#countInSlices(table, rest);
+    }
+    this.#passCostUs = rest.costUs;
+  }
+
+  /** Rows that come meanwhile are not counted: the count is kept for the state it began with. */
+  async #countInSlices(table: Table, rest: Slices): Promise<void> {
+    const state = stateOf(table, 0);
+    const nodes = new TableNodes(table);
+    let charged = 0;
+    try {
+      for (;;) {
+        const count = nodes.step();
+        this.#options.charge(nodes.bytes - charged);
+        charged = nodes.bytes;
+        if (count !== undefined) {
+          this.#counted.set(table, { ...state, count });
+          return;
+        }
+        await rest.between();
+        if (this.#closed) return;
+      }
+    } catch {
+      // A file cannot be read: a read of its rows says so. The last count stays.
+    } finally {
+      this.#options.charge(-charged);
+      nodes.close();
+    }
+  }
 }
 
-function contains(sorted: Float64Array, value: number): boolean {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (sorted[middle]! < value) low = middle + 1;
-    else high = middle;
+function stateOf(table: Table, count: number): Counted {
+  return { segments: table.version.segments, appliedLsn: table.appliedLsn, pending: table.pending, count };
+}
+
+function isOf(known: Counted, table: Table): boolean {
+  const { segments } = table.version;
+  return known.segments === segments && known.appliedLsn === table.appliedLsn && known.pending === table.pending;
+}
+
+/** Work in slices of a few milliseconds. */
+class Slices {
+  readonly #options: NodeCounterOptions;
+  readonly #beganUs: number;
+  #sliceUs: number;
+  costUs = 0;
+
+  constructor(options: NodeCounterOptions) {
+    this.#options = options;
+    this.#beganUs = options.nowUs();
+    this.#sliceUs = this.#beganUs;
   }
-  return sorted[low] === value;
+
+  /** Called between two steps: gives others their turn when the slice has been long enough. */
+  async between(): Promise<void> {
+    const { nowUs, schedule, pause } = this.#options;
+    const now = nowUs();
+    if (now - this.#sliceUs < SLICE_US) return;
+    this.costUs += now - this.#sliceUs;
+    if (now - this.#beganUs < HURRY_US) await pause();
+    else await new Promise<void>((resolve) => schedule(resolve, REST_MS));
+    this.#sliceUs = nowUs();
+  }
 }

@@ -24,6 +24,7 @@ export class Residency {
   readonly #pool: Core[] = [];
   #clock = 0;
   #bytes = 0;
+  #charged = 0;
 
   /** `mostSegments`: in memory at once, whatever their bytes. */
   constructor(fs: Fs, module: CoreModule, budgetBytes: number, mostSegments: number) {
@@ -35,6 +36,16 @@ export class Residency {
 
   get bytes(): number {
     return this.#bytes;
+  }
+
+  /** Takes other memory into the budget (negative: out of it): node filters, what cursors pin, counts. */
+  charge(bytes: number): void {
+    this.#charged += bytes;
+  }
+
+  /** What `charge` took in. */
+  get chargedBytes(): number {
+    return this.#charged;
   }
 
   get budgetBytes(): number {
@@ -114,7 +125,8 @@ export class Residency {
       this.#bytes += residentBytes - resident.bytes;
       resident.bytes = residentBytes;
     }
-    const isOver = () => this.#bytes + bytes > this.#budgetBytes || this.#residents.size >= this.#mostSegments;
+    const wanted = this.#charged + bytes;
+    const isOver = () => this.#bytes + wanted > this.#budgetBytes || this.#residents.size >= this.#mostSegments;
     while (this.#residents.size > 0 && isOver()) {
       let oldest: SegmentFile | undefined;
       let used = Infinity;

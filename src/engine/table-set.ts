@@ -11,6 +11,7 @@ export class TableSet {
   readonly #context: EngineContext;
   readonly #byName = new Map<string, Table>();
   readonly #byId = new Map<number, Table>();
+  #sorted: readonly Table[] | undefined;
   /** Id of the next table; ids are never given out again. */
   nextId = 1;
   /** Counts the changes of the catalog since the start. */
@@ -21,6 +22,7 @@ export class TableSet {
   }
 
   add(table: Table): void {
+    this.#sorted = undefined;
     this.#byName.set(table.name.toLowerCase(), table);
     this.#byId.set(table.id, table);
     this.nextId = Math.max(this.nextId, table.id + 1);
@@ -40,6 +42,7 @@ export class TableSet {
     if (table === undefined) return;
     switch (change.op) {
       case 'drop_table':
+        this.#sorted = undefined;
         this.#byId.delete(table.id);
         this.#byName.delete(table.name.toLowerCase());
         table.dropped = true;
@@ -56,6 +59,7 @@ export class TableSet {
       case 'drop_column':
       case 'rename_column':
       case 'rename_table':
+        this.#sorted = undefined;
         this.#byName.delete(table.name.toLowerCase());
         table.define(withShapeChange(table.definition, change));
         this.#byName.set(table.name.toLowerCase(), table);
@@ -96,8 +100,9 @@ export class TableSet {
     return this.#byId.values();
   }
 
-  /** By name. */
-  sorted(): Table[] {
-    return [...this.#byId.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  /** By name. Made anew only after a change of names, and never changed then. */
+  sorted(): readonly Table[] {
+    this.#sorted ??= [...this.#byId.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+    return this.#sorted;
   }
 }

@@ -107,10 +107,14 @@ export interface EngineHealth {
   bucket_count: number;
   bucket_seconds: number;
   node_count: number;
+  /** False: distinct nodes are still being counted; `node_count` is the last count, or a lower bound where there is none yet. */
+  node_count_exact: boolean;
   wal_pending: number;
   tables: number;
   segments: number;
   resident_bytes: number;
+  /** Other memory within the budget: node filters, what cursors pin, counts that run. */
+  charged_bytes: number;
   memtable_bytes: number;
   last_lsn: number;
   durability: 'fsync' | 'async';
@@ -132,6 +136,8 @@ export interface EngineFigures {
   segments: number;
   /** Bytes of the segments that are in memory. */
   residentBytes: number;
+  /** Other memory within the budget: node filters, what cursors pin, counts that run. */
+  chargedBytes: number;
   memtableBytes: number;
   /** Operations in the log that are in no segment. */
   walPending: number;

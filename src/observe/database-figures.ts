@@ -11,6 +11,8 @@ export interface DatabaseFigures {
   segments: number;
   /** Bytes of the segments that are in memory. */
   residentBytes: number;
+  /** Other memory within the budget: node filters, what cursors pin, counts that run. */
+  chargedBytes: number;
   memtableBytes: number;
   /** Operations in the log that no segment holds yet. */
   walPending: number;
@@ -26,7 +28,8 @@ export interface DatabaseFigures {
 }
 
 export interface FiguresSource {
-  figures(): DatabaseFigures;
+  /** Taken in turns with other work. */
+  gatherFigures(): Promise<DatabaseFigures>;
 }
 
 /** One group of frames that was written to the log. */

@@ -93,7 +93,7 @@ export class Metrics {
   }
 
   async text(): Promise<{ contentType: string; text: string }> {
-    this.#figures = this.#source?.figures();
+    this.#figures = await this.#source?.gatherFigures();
     return { contentType: this.#registry.contentType, text: await this.#registry.metrics() };
   }
 
@@ -135,6 +135,7 @@ export class Metrics {
     gauge('gauge', 'indexes', 'Secondary indexes.', (figures) => figures.indexes);
     gauge('gauge', 'segments', 'Segment files in use.', (figures) => figures.segments);
     gauge('gauge', 'segments_resident_bytes', 'Segments in memory.', (figures) => figures.residentBytes);
+    gauge('gauge', 'memory_charged_bytes', 'Other memory within the budget.', (figures) => figures.chargedBytes);
     gauge('gauge', 'memtable_bytes', 'Memtables in memory.', (figures) => figures.memtableBytes);
     gauge('gauge', 'snapshots_open', 'Snapshots that pin segments.', (figures) => figures.snapshotsOpen);
     gauge('gauge', 'wal_size_bytes', 'Write-ahead log on disk.', (figures) => figures.walBytes);

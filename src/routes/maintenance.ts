@@ -63,7 +63,7 @@ const wal = validated({
   role: 'readonly',
   summary: 'Entries and bytes in the write-ahead log.',
   answers: { 200: walAnswer },
-  handler: (_input, { database }) => jsonReply(200, database.wal()),
+  handler: async (_input, { database }) => jsonReply(200, await database.statistics.gatherWal()),
 });
 
 export const maintenanceRoutes: readonly Route[] = [compact, autocompact, wal];

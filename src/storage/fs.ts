@@ -19,6 +19,11 @@ export interface FileHandle {
   close(): void;
 }
 
+/** Whether `name` belongs to the lock whose file is called `lock` in the same directory: the file, its sockets, and drafts of both. */
+export function isLockName(name: string, lock: string): boolean {
+  return name === lock || name.startsWith(`${lock}.`);
+}
+
 export interface FsLock {
   release(): void;
 }
@@ -44,6 +49,9 @@ export interface Fs {
   /** Removes an empty directory. */
   removeDir(dir: string): Promise<void>;
   syncDir(dir: string): Promise<void>;
-  /** Throws a HedgerowError (`conflict`) that names the holder when another live process, or this one, holds it. */
-  lock(path: string): FsLock;
+  /**
+   * Rejects with a HedgerowError: `conflict`, naming the holder, when another live process of this host, or this one, holds it; `invalid_input` when
+   * the file system cannot keep locks. Beside `path` lie files of the lock, see `isLockName`.
+   */
+  lock(path: string): Promise<FsLock>;
 }

@@ -1,8 +1,9 @@
-// The `Fs` port on Node's file system, with the directory lock. The only file of storage that imports Node.
+// The `Fs` port on Node's file system. Only this file and those of the directory lock import Node.
 
 import * as fs from 'node:fs';
-import { HedgerowError } from '../errors.ts';
-import type { FileHandle, Fs, FsLock } from './fs.ts';
+import { lockDirectory } from './directory-lock.ts';
+import type { FileHandle, Fs } from './fs.ts';
+import { NO_HARD_LINKS } from './lock-file.ts';
 
 /** The system limit of one read call is 2^31 - 1 bytes. */
 const MAX_READ_BYTES = 2 ** 30;
@@ -21,7 +22,7 @@ export const nodeFs: Fs = {
   remove: (path) => new Promise((resolve, reject) => fs.unlink(path, settle(resolve, reject))),
   removeDir: (dir) => new Promise((resolve, reject) => fs.rmdir(dir, settle(resolve, reject))),
   syncDir,
-  lock: lockFile,
+  lock: (path) => lockDirectory(path),
 };
 
 class NodeFileHandle implements FileHandle {
@@ -87,9 +88,6 @@ function kindOf(path: string): ReturnType<Fs['kindOf']> {
   return facts.isFile() ? 'file' : facts.isDirectory() ? 'directory' : 'other';
 }
 
-/** What link(2) says where the file system has no hard links: FAT, some network mounts. */
-const NO_HARD_LINKS: readonly unknown[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
-
 async function renameNew(from: string, to: string): Promise<void> {
   try {
     await new Promise<void>((resolve, reject) => fs.link(from, to, settle(resolve, reject)));
@@ -125,128 +123,5 @@ async function syncDir(dir: string): Promise<void> {
     await new Promise<void>((resolve, reject) => fs.fsync(descriptor, settle(resolve, reject)));
   } finally {
     fs.closeSync(descriptor);
-  }
-}
-
-/** Who holds a lock. Start time and boot tell a process from a later one with the same number; both are '' where /proc is missing. */
-interface LockHolder {
-  pid: number;
-  /** Field 22 of /proc/<pid>/stat: clock ticks since boot. */
-  started: string;
-  boot: string;
-}
-
-/**
- * The lock is a file holding its holder, made whole elsewhere and linked to its name, so it is never seen half written. A lock whose holder is
- * dead is moved aside and checked again after the move: of two processes that find it, one gets it. Holders in another container (another
- * space of process numbers) cannot be seen, and look dead.
- */
-function lockFile(path: string): FsLock {
-  const mine = JSON.stringify(describeProcess(process.pid));
-  for (let attempt = 0; attempt < 10; attempt++) {
-    if (linkNewFile(path, mine)) return { release: () => releaseLock(path, mine) };
-    const found = readIfThere(path);
-    if (found === null) continue; // released just now
-    const holder = parseHolder(found);
-    if (holder !== null && isAlive(holder)) throw lockedError(path, holder);
-    moveAside(path, found);
-  }
-  throw new HedgerowError(
-    'conflict',
-    `The lock ${path} changes hands too quickly: several processes start on this directory at once. Start one.`,
-    {
-      fields: { file: path },
-    },
-  );
-}
-
-function lockedError(path: string, holder: LockHolder): HedgerowError {
-  const who = holder.pid === process.pid ? `this process (${holder.pid})` : `process ${holder.pid}`;
-  const advice =
-    holder.pid === process.pid ? 'Close the database that is open on it first' : `Stop process ${holder.pid} first`;
-  return new HedgerowError(
-    'conflict',
-    `The data directory is already open in ${who}. ${advice}, or use another directory. If that process surely does not use it, remove ${path}.`,
-    { fields: { file: path, pid: holder.pid } },
-  );
-}
-
-/** False when `path` exists already. */
-function linkNewFile(path: string, content: string): boolean {
-  const draft = `${path}.${process.pid}.${process.hrtime.bigint()}`;
-  fs.writeFileSync(draft, content, { flag: 'wx' });
-  try {
-    fs.linkSync(draft, path);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    throw error;
-  } finally {
-    fs.unlinkSync(draft);
-  }
-}
-
-/** Takes away the dead lock that was read as `found`; when another process had already replaced it, puts that one back. */
-function moveAside(path: string, found: string): void {
-  const aside = `${path}.${process.pid}.${process.hrtime.bigint()}.stale`;
-  try {
-    fs.renameSync(path, aside);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
-    throw error;
-  }
-  try {
-    if (readIfThere(aside) !== found) fs.linkSync(aside, path);
-  } finally {
-    fs.unlinkSync(aside);
-  }
-}
-
-function releaseLock(path: string, mine: string): void {
-  if (readIfThere(path) === mine) fs.unlinkSync(path);
-}
-
-function describeProcess(pid: number): LockHolder {
-  const fields = processFields(pid);
-  return { pid, started: fields?.[19] ?? '', boot: readIfThere('/proc/sys/kernel/random/boot_id')?.trim() ?? '' };
-}
-
-/** Null for what a power loss leaves of a lock file: nothing, or zeros. */
-function parseHolder(content: string): LockHolder | null {
-  try {
-    const value = JSON.parse(content) as Partial<LockHolder> | null;
-    if (typeof value?.pid !== 'number' || !Number.isSafeInteger(value.pid) || value.pid <= 0) return null;
-    return { pid: value.pid, started: String(value.started ?? ''), boot: String(value.boot ?? '') };
-  } catch {
-    return null;
-  }
-}
-
-function isAlive(holder: LockHolder): boolean {
-  try {
-    process.kill(holder.pid, 0);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
-  }
-  const now = describeProcess(holder.pid);
-  if (now.boot !== '' && holder.boot !== '' && now.boot !== holder.boot) return false;
-  if (now.started !== '' && holder.started !== '' && now.started !== holder.started) return false;
-  const state = processFields(holder.pid)?.[0];
-  return state !== 'Z' && state !== 'X'; // a killed process that nobody has waited for
-}
-
-/** /proc/<pid>/stat from field 3 (state) on; the name before it, in parentheses, may hold anything. */
-function processFields(pid: number): string[] | null {
-  const stat = readIfThere(`/proc/${pid}/stat`);
-  return stat === null ? null : stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-}
-
-function readIfThere(path: string): string | null {
-  try {
-    return fs.readFileSync(path, 'utf8');
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
-    if (code === 'ENOENT' || code === 'ESRCH') return null;
-    throw error;
   }
 }

@@ -157,7 +157,7 @@ test('a directory that holds anything, or is none, is refused', async () => {
 
 test('a directory that another process has just begun to use is refused', async () => {
   mkdirSync(`${place}/db`);
-  const lock = nodeFs.lock(`${place}/db/lock`);
+  const lock = await nodeFs.lock(`${place}/db/lock`);
   expect(await refusal(archive, `${place}/db`)).toMatch(/already open in this process/);
   lock.release();
 });

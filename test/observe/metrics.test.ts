@@ -33,6 +33,7 @@ const FIGURES: DatabaseFigures = {
   corruptTables: 1,
   indexes: 9,
   segments: 3,
+  chargedBytes: 77,
   residentBytes: 4096,
   memtableBytes: 512,
   walPending: 5,
@@ -167,7 +168,7 @@ describe('the engine', () => {
   it('shows its figures while it is attached', async () => {
     const observer = observe();
     expect(samplesOf((await observer.metrics()).text).has('hedgerow_records_total')).toBe(false);
-    observer.attach({ figures: () => FIGURES });
+    observer.attach({ gatherFigures: async () => FIGURES });
     const samples = samplesOf((await observer.metrics()).text);
     const shown = Object.fromEntries([...samples].filter(([name]) => ENGINE_METRICS.includes(name)));
     expect(shown).toEqual({
@@ -195,7 +196,7 @@ describe('the engine', () => {
     const observer = observe();
     let asked = 0;
     observer.attach({
-      figures: () => {
+      gatherFigures: async () => {
         asked += 1;
         return FIGURES;
       },
@@ -240,7 +241,7 @@ const ENGINE_METRICS = [
 describe('the exposition', () => {
   it('names its type and describes every metric', async () => {
     const observer = observe({ logLinesLost: () => 12 });
-    observer.attach({ figures: () => FIGURES });
+    observer.attach({ gatherFigures: async () => FIGURES });
     const { contentType, text } = await observer.metrics();
     expect(contentType).toBe('text/plain; version=0.0.4; charset=utf-8');
     expect(text.endsWith('\n')).toBe(true);

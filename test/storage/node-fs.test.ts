@@ -1,12 +1,9 @@
-// The real file system: the port's contract, the log on it, and the directory lock against live, dead and killed processes.
+// The real file system: the port's contract, and the log on it.
 
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { HedgerowError } from '../../src/errors.ts';
 import { nodeFs } from '../../src/storage/node-fs.ts';
 import { readWhole, writeWhole } from '../../src/storage/whole-file.ts';
 import { framesOf, openTestLog, textFrame } from '../support/open-test-log.ts';
@@ -100,95 +97,3 @@ test('the log works on it', async () => {
   await second.log.truncate(400);
   await second.log.close();
 });
-
-test('a second lock in the same process is refused, a released one is free', () => {
-  const path = `${dir}/lock`;
-  const lock = nodeFs.lock(path);
-  const refused = attempt(path);
-  expect(refused).toBeInstanceOf(HedgerowError);
-  expect(refused!.code).toBe('conflict');
-  expect(refused!.message).toContain(`this process (${process.pid})`);
-  lock.release();
-  nodeFs.lock(path).release();
-  expect(readdirSync(dir)).toEqual([]);
-});
-
-test('another live process is named; killed, its lock is taken over', async () => {
-  const path = `${dir}/lock`;
-  const holder = spawn(process.execPath, ['--input-type=module', '-e', HOLDER, path], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  try {
-    await lineOf(holder);
-    // The child writes its lock the way node-fs does; this process must see it alive.
-    const refused = attempt(path);
-    expect(refused!.message).toContain(`process ${holder.pid}`);
-    expect(refused!.message).toContain(`remove ${path}`);
-    expect(refused!.fields).toMatchObject({ pid: holder.pid });
-  } finally {
-    holder.kill('SIGKILL');
-    await once(holder, 'exit');
-  }
-  const lock = nodeFs.lock(path);
-  expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({ pid: process.pid });
-  expect(attempt(path)).toBeInstanceOf(HedgerowError);
-  lock.release();
-  expect(readdirSync(dir)).toEqual([]);
-});
-
-test('a lock of a process that is gone, of a number used again, of an earlier boot or destroyed by a power loss is taken over', () => {
-  const path = `${dir}/lock`;
-  const mine = describeSelf();
-  const stale = [
-    { ...mine, pid: 2 ** 22 + 1 },
-    ...(mine.started === '' ? [] : [{ ...mine, started: '1' }]),
-    ...(mine.boot === '' ? [] : [{ ...mine, boot: 'another' }]),
-  ].map((holder) => JSON.stringify(holder));
-  for (const content of [...stale, '', '\0\0\0\0', '{"pid":', '{"pid":-1}', 'null']) {
-    writeFileSync(path, content);
-    const lock = nodeFs.lock(path);
-    expect(JSON.parse(readFileSync(path, 'utf8')), content).toEqual(mine);
-    lock.release();
-  }
-});
-
-test('a lock that somebody else took meanwhile is not released', () => {
-  const path = `${dir}/lock`;
-  const lock = nodeFs.lock(path);
-  writeFileSync(path, '{"pid":1}');
-  lock.release();
-  expect(readFileSync(path, 'utf8')).toBe('{"pid":1}');
-});
-
-/** Writes its own description as the lock's content, as node-fs does, and waits. Plain JavaScript: it runs without a loader. */
-const HOLDER = `
-import fs from 'node:fs';
-const stat = fs.existsSync('/proc/self/stat') ? fs.readFileSync('/proc/self/stat', 'utf8') : '';
-const started = stat === '' ? '' : stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
-const boot = fs.existsSync('/proc/sys/kernel/random/boot_id') ? fs.readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim() : '';
-fs.writeFileSync(process.argv[1], JSON.stringify({ pid: process.pid, started, boot }));
-console.log('locked');
-process.stdin.resume();
-`;
-
-async function lineOf(child: ChildProcess): Promise<void> {
-  const [chunk] = (await once(child.stdout!, 'data')) as [Buffer];
-  expect(chunk.toString()).toBe('locked\n');
-}
-
-function attempt(path: string): HedgerowError | null {
-  try {
-    nodeFs.lock(path).release();
-    return null;
-  } catch (error) {
-    return error as HedgerowError;
-  }
-}
-
-function describeSelf(): { pid: number; started: string; boot: string } {
-  const path = `${dir}/self`;
-  const lock = nodeFs.lock(path);
-  const content = JSON.parse(readFileSync(path, 'utf8'));
-  lock.release();
-  return content;
-}

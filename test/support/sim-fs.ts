@@ -184,7 +184,7 @@ export class SimFs implements Fs {
     await this.perform('syncDir', path, { finish: () => dir.commit(mark), fail: () => dir.forget(mark) });
   }
 
-  lock(path: string): FsLock {
+  async lock(path: string): Promise<FsLock> {
     if (this.#locks.has(path)) throw new HedgerowError('conflict', `${path} is held already`);
     this.#locks.add(path);
     return { release: () => void this.#locks.delete(path) };

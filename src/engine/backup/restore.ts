@@ -3,7 +3,7 @@
 import type { CoreModule } from '../../core/index.ts';
 import { HedgerowError } from '../../errors.ts';
 import type { Crc32c } from '../../storage/crc32c.ts';
-import type { Fs, FsLock } from '../../storage/fs.ts';
+import { type Fs, type FsLock, isLockName } from '../../storage/fs.ts';
 import { verifyDirectory } from '../verify/verify-directory.ts';
 import { noBackup } from './about-backup.ts';
 import { type CheckedArchive, checkArchive } from './check-archive.ts';
@@ -41,7 +41,7 @@ interface Place {
 
 const TEMPORARY = '.restoring';
 /** What an empty directory may hold: what file systems put there, and what a restore left that was killed, unless its lock is still held. */
-const NO_CONTENT: readonly string[] = ['lost+found', TEMPORARY, 'lock'];
+const NO_CONTENT: readonly string[] = ['lost+found', TEMPORARY];
 /**
  * Into a directory that exists (a mounted volume cannot be replaced) the parts are moved in this order: an open that meets only some of them after a
  * kill either refuses (the log begins too late) or has the whole log, and so everything.
@@ -53,7 +53,7 @@ const READINGS = 2;
 /** Rejects with the reason; then nothing of it is left. */
 export async function restoreBackup(options: RestoreOptions): Promise<RestoreResult> {
   const { fs } = options;
-  const place = takePlace(fs, options.dir);
+  const place = await takePlace(fs, options.dir);
   try {
     const archive = await unpack(options, place);
     await verify(options, place, archive);
@@ -69,23 +69,24 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreRes
   }
 }
 
-/** Throws `conflict` when the directory holds anything, or another restore is at it. */
-function takePlace(fs: Fs, dir: string): Place {
+/** Rejects with `conflict` when the directory holds anything, or another restore is at it. */
+async function takePlace(fs: Fs, dir: string): Promise<Place> {
   const kind = fs.kindOf(dir);
   if (kind === null) {
     const [, parent = '', name = ''] = /^(.*)\/([^/]+)$/.exec(dir) ?? [];
     if (fs.kindOf(parent === '' ? '/' : parent) === null)
       throw new HedgerowError('invalid_input', `There is no directory ${parent} to restore into. Make it first.`);
     const temporary = `${parent}/.${name}${TEMPORARY}`;
-    return { dir, exists: false, parent, temporary, lock: fs.lock(`${temporary}.lock`) };
+    return { dir, exists: false, parent, temporary, lock: await fs.lock(`${temporary}.lock`) };
   }
   if (!fs.exists(dir)) throw occupied(dir, 'is a link that leads nowhere');
   const real = fs.realPath(dir);
   if (fs.kindOf(real) !== 'directory') throw occupied(dir, 'is no directory');
-  const names = fs.list(real).filter((name) => !NO_CONTENT.includes(name));
+  const names = fs.list(real).filter((name) => !NO_CONTENT.includes(name) && !isLockName(name, 'lock'));
   const use = fs.exists(`${real}/lock`) ? ', and a server may have it open' : '';
   if (names.length > 0) throw occupied(dir, `is not empty (it holds ${names.slice(0, 3).join(', ')})${use}`);
-  return { dir: real, exists: true, parent: real, temporary: `${real}/${TEMPORARY}`, lock: fs.lock(`${real}/lock`) };
+  const lock = await fs.lock(`${real}/lock`);
+  return { dir: real, exists: true, parent: real, temporary: `${real}/${TEMPORARY}`, lock };
 }
 
 function occupied(dir: string, what: string): HedgerowError {

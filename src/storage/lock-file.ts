@@ -1,0 +1,195 @@
+// The lock file: who holds a directory, for people, for `inspect` and `verify`, and for builds that know no lock sockets.
+
+import * as fs from 'node:fs';
+import { hostname } from 'node:os';
+import { HedgerowError } from '../errors.ts';
+
+/** Who holds a lock; what the system does not tell is ''. Start time and boot tell a process from a later one with the same number. */
+export interface LockHolder {
+  pid: number;
+  /** Field 22 of /proc/<pid>/stat: clock ticks since boot. */
+  started: string;
+  boot: string;
+  host: string;
+  /** The space of process numbers that `pid` belongs to: two containers have two. */
+  pidNamespace: string;
+  /** Id of the holder's lock socket; '' of an older build, or where there are no sockets. */
+  socket: string;
+}
+
+/** What link(2) says where the file system has no hard links: FAT, some network mounts. */
+export const NO_HARD_LINKS: readonly unknown[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
+
+const MAX_ATTEMPTS = 10;
+
+export type Link = (from: string, to: string) => void;
+
+/**
+ * Writes `holder` as the lock file. Two of this build do not come here at once: the lock socket is between them. One of an older build may, so the file is
+ * made whole elsewhere and linked to its name, and one whose holder is dead is moved aside and looked at again after the move. Throws `conflict` when the
+ * file names a live process.
+ */
+export function takeLockFile(path: string, holder: LockHolder, link: Link): void {
+  const mine = JSON.stringify(holder);
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    if (placeNewFile(path, mine, link)) return;
+    const found = readIfThere(path);
+    if (found === null) continue; // released just now
+    const other = parseHolder(found);
+    if (other !== null && isAlive(other, holder.pidNamespace)) throw heldByFile(path, other);
+    moveAside(path, found, link);
+  }
+  throw tooManyStarts(path);
+}
+
+/** Takes the file away when it still says what `takeLockFile` wrote. */
+export function releaseLockFile(path: string, holder: LockHolder): void {
+  if (readIfThere(path) === JSON.stringify(holder)) fs.unlinkSync(path);
+}
+
+export function tooManyStarts(path: string): HedgerowError {
+  return new HedgerowError(
+    'conflict',
+    `The lock ${path} changes hands too quickly: several processes start on this directory at once. Start one.`,
+    { fields: { file: path } },
+  );
+}
+
+/** `process 17`, with its host when that has another name: process numbers of another container mean nothing here. */
+export function nameOf(holder: LockHolder): string {
+  const isHere = holder.host === '' || holder.host === hostname();
+  const where = isHere ? '' : ` of host ${holder.host}`;
+  if (isThisProcess(holder)) return `this process (${holder.pid})`;
+  return `process ${holder.pid}${where}`;
+}
+
+export function isThisProcess(holder: LockHolder): boolean {
+  return holder.pid === process.pid && (holder.pidNamespace === '' || holder.pidNamespace === pidNamespace());
+}
+
+function heldByFile(path: string, holder: LockHolder): HedgerowError {
+  const advice = isThisProcess(holder)
+    ? 'Close the database that is open on it first'
+    : `Stop process ${holder.pid} first`;
+  return new HedgerowError(
+    'conflict',
+    `The data directory is already open in ${nameOf(holder)}. ${advice}, or use another directory. If that process surely does not use it, remove ${path}.`,
+    { fields: { file: path, pid: holder.pid } },
+  );
+}
+
+/** False when `path` exists already. */
+function placeNewFile(path: string, content: string, link: Link): boolean {
+  const draft = `${path}.${process.pid}.${process.hrtime.bigint()}.new`;
+  fs.writeFileSync(draft, content, { flag: 'wx' });
+  try {
+    link(draft, path);
+    return true;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') return false;
+    if (!NO_HARD_LINKS.includes(code)) throw error;
+    // Older builds refuse to start without hard links, so nobody reads the file while it is half written.
+    return writeNewFile(path, content);
+  } finally {
+    fs.unlinkSync(draft);
+  }
+}
+
+function writeNewFile(path: string, content: string): boolean {
+  try {
+    fs.writeFileSync(path, content, { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** Takes away the dead lock that was read as `found`; when another process had already replaced it, puts that one back. */
+function moveAside(path: string, found: string, link: Link): void {
+  const aside = `${path}.${process.pid}.${process.hrtime.bigint()}.stale`;
+  try {
+    fs.renameSync(path, aside);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+    throw error;
+  }
+  try {
+    if (readIfThere(aside) !== found) link(aside, path);
+  } finally {
+    fs.unlinkSync(aside);
+  }
+}
+
+/** This process; `socket` is the id of its lock socket. */
+export function describeThisProcess(socket: string): LockHolder {
+  const boot = readIfThere('/proc/sys/kernel/random/boot_id')?.trim() ?? '';
+  const started = processFields(process.pid)?.[19] ?? '';
+  return { pid: process.pid, started, boot, host: hostname(), pidNamespace: pidNamespace(), socket };
+}
+
+/** Null for what a power loss leaves of a lock file: nothing, or zeros. */
+export function parseHolder(content: string): LockHolder | null {
+  try {
+    const value = JSON.parse(content) as Partial<Record<keyof LockHolder, unknown>> | null;
+    if (typeof value?.pid !== 'number' || !Number.isSafeInteger(value.pid) || value.pid <= 0) return null;
+    const text = (field: keyof LockHolder) => (typeof value[field] === 'string' ? value[field] : '');
+    return {
+      pid: value.pid,
+      started: text('started'),
+      boot: text('boot'),
+      host: text('host'),
+      pidNamespace: text('pidNamespace'),
+      socket: text('socket'),
+    };
+  } catch {
+    return null;
+  }
+}
+
+/** The lock file's holder as it is now; null: there is none that can be read. */
+export function readHolder(path: string): LockHolder | null {
+  return parseHolder(readIfThere(path) ?? '');
+}
+
+/** As far as process numbers tell: one of another space of numbers, whose socket answers nobody, is dead. */
+function isAlive(holder: LockHolder, mySpace: string): boolean {
+  if (holder.pidNamespace !== '' && mySpace !== '' && holder.pidNamespace !== mySpace) return false;
+  try {
+    process.kill(holder.pid, 0);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
+  }
+  const fields = processFields(holder.pid);
+  const boot = readIfThere('/proc/sys/kernel/random/boot_id')?.trim() ?? '';
+  if (boot !== '' && holder.boot !== '' && boot !== holder.boot) return false;
+  const started = fields?.[19] ?? '';
+  if (started !== '' && holder.started !== '' && started !== holder.started) return false;
+  const state = fields?.[0];
+  return state !== 'Z' && state !== 'X'; // a killed process that nobody has waited for
+}
+
+function pidNamespace(): string {
+  try {
+    return fs.readlinkSync('/proc/self/ns/pid');
+  } catch {
+    return '';
+  }
+}
+
+/** /proc/<pid>/stat from field 3 (state) on; the name before it, in parentheses, may hold anything. */
+function processFields(pid: number): string[] | null {
+  const stat = readIfThere(`/proc/${pid}/stat`);
+  return stat === null ? null : stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+}
+
+function readIfThere(path: string): string | null {
+  try {
+    return fs.readFileSync(path, 'utf8');
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code === 'ENOENT' || code === 'ESRCH') return null;
+    throw error;
+  }
+}
