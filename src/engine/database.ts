@@ -99,13 +99,7 @@ export class Database {
     this.#context = contextOf(options, committer, module, this.#compactions, (tableId) => this.#afterCommit(tableId));
     const tables = new TableSet(this.#context);
     this.#tables = tables;
-    const { pause, residency } = this.#context;
-    this.statistics = new Figures({
-      ...{ nowUs, schedule, pause, tables: () => tables.sorted(), primary: () => this.table() },
-      charge: (bytes) => residency.charge(bytes),
-      compactor: () => this.#compactor,
-      store: () => this.#storeFigures(),
-    });
+    this.statistics = this.#makeFigures();
     const limits = { ...REPLAY_LIMITS, ...options.replayLimits };
     const crc32c = this.#crc32c;
     const relief = new LogRelief({
@@ -130,17 +124,7 @@ export class Database {
       compactions: this.#compactions,
       forget: (table) => this.#checkpointer.forget(table),
     });
-    this.#compactor = new Compactor({
-      mutex: this.#compactions,
-      runner: options.runner,
-      maxRows: options.segmentRows ?? 65536,
-      maxBytes: options.compactionBytes,
-      instantiate: () => module.instantiate(),
-      pause,
-      withReserve: (work) => reserve.use(work),
-      assertOpen: () => this.#assertCompacts(),
-      installManifest: (changed) => this.#ddlMutex.run(() => this.#checkpointer.install(changed)),
-    });
+    this.#compactor = this.#makeCompactor();
     this.#indexes = new Indexes({
       context: this.#context,
       tables,
@@ -153,6 +137,33 @@ export class Database {
       ...{ fs, dir, crc32c, module, now },
       compact: () => this.compact(),
       pin: () => this.#compactions.run(() => this.#ddlMutex.run(() => pinState(pinned))),
+    });
+  }
+
+  #makeFigures(): Figures {
+    const { nowUs, schedule } = this.#options;
+    const { pause, residency } = this.#context;
+    return new Figures({
+      ...{ nowUs, schedule, pause, tables: () => this.#tables.sorted(), primary: () => this.table() },
+      charge: (bytes) => residency.charge(bytes),
+      compactor: () => this.#compactor,
+      store: () => this.#storeFigures(),
+    });
+  }
+
+  #makeCompactor(): Compactor {
+    const { runner, segmentRows, compactionBytes } = this.#options;
+    const { pause, residency } = this.#context;
+    return new Compactor({
+      mutex: this.#compactions,
+      runner,
+      maxRows: segmentRows ?? 65536,
+      maxBytes: compactionBytes,
+      instantiate: () => residency.instance(),
+      pause,
+      withReserve: (work) => this.#reserve.use(work),
+      assertOpen: () => this.#assertCompacts(),
+      installManifest: (changed) => this.#ddlMutex.run(() => this.#checkpointer.install(changed)),
     });
   }
 
