@@ -58,12 +58,12 @@ export class CheckpointText {
   }
 
   #item(table: Table, change: ChangedTable | undefined, segments: readonly (SegmentFile | SegmentEntry)[]): string {
-    const { definition, nextId, nextSegment, held } = table;
+    const { definition, nextId, nextSegment } = table;
     const expirations = table.expirations + (change?.expired ? 1 : 0);
     const appliedLsn = change === undefined ? table.appliedLsn : change.appliedLsn;
-    const holds = change === undefined && held.length > 0 ? `,"held":${JSON.stringify(held)}` : '';
+    const held = needsHeld(table, appliedLsn) ? `,"held":${JSON.stringify(table.held)}` : '';
     const expired = expirations > 0 ? `,"expirations":${expirations}` : '';
-    return `{"definition":${this.#definition(definition)},"appliedLsn":${appliedLsn},"nextId":${nextId},"nextSegment":${nextSegment},"segments":${this.#list(segments)}${holds}${expired}}`;
+    return `{"definition":${this.#definition(definition)},"appliedLsn":${appliedLsn},"nextId":${nextId},"nextSegment":${nextSegment},"segments":${this.#list(segments)}${held}${expired}}`;
   }
 
   #definition(definition: TableDefinition): string {
@@ -86,6 +86,11 @@ export class CheckpointText {
     }
     return text;
   }
+}
+
+/** Whether operations of the table's files are in no segment yet, when all up to `appliedLsn` are. */
+export function needsHeld({ held }: Pick<Table, 'held'>, appliedLsn: number): boolean {
+  return held.length > 0 && held[held.length - 1]!.lsn > appliedLsn;
 }
 
 /** The whole document: the head's text, the tables', the end. */

@@ -9,10 +9,11 @@ import type { Crc32c } from '../storage/crc32c.ts';
 import type { Fs } from '../storage/fs.ts';
 import { installManifestText } from '../storage/manifest.ts';
 import type { ChangedTable } from './checkpoint.ts';
-import { CheckpointText, documentOf } from './checkpoint-text.ts';
+import { CheckpointText, documentOf, needsHeld } from './checkpoint-text.ts';
 import type { Committer } from './committer.ts';
 import { compactionError } from './compaction/failure.ts';
 import type { Documents } from './documents.ts';
+import { heldPath } from './held-operations.ts';
 import type { Replays } from './replays.ts';
 import type { Reserve } from './reserve.ts';
 import type { Table } from './table.ts';
@@ -67,11 +68,13 @@ export class Checkpointer {
     await log.flush();
     await this.#vouchForIdle(new Set(changed.map(({ table }) => table)));
     const dropped = [...this.#dropped];
+    const applied = this.#releasable(changed);
     const installed = await this.write(changed).catch((cause: unknown) => {
       throw this.#failureOf(cause);
     });
     this.#letGo(dropped);
     try {
+      for (const table of [...applied, ...dropped]) await this.#removeHeld(table);
       // In a replay the log is still being read; the next manifest lets go of what this one could have.
       if (committer.replayedLsn === null) await log.truncate(installed.neededAfter);
       await replays.removeDropped();
@@ -95,6 +98,20 @@ export class Checkpointer {
         detail: (error as Error).message,
       });
     }
+  }
+
+  /** Tables whose files of operations the next manifest does not list any more: a compaction brought them into segments. */
+  #releasable(changed: readonly ChangedTable[]): Table[] {
+    const changes = new Map(changed.map(({ table, appliedLsn }) => [table, appliedLsn]));
+    return [...this.#options.tables.all()].filter(
+      (table) => table.held.length > 0 && !needsHeld(table, changes.get(table) ?? table.appliedLsn),
+    );
+  }
+
+  async #removeHeld(table: Table): Promise<void> {
+    const { held } = table;
+    table.held = [];
+    for (const entry of held) await this.#options.fs.remove(heldPath(table, entry));
   }
 
   #letGo(dropped: readonly Table[]): void {

@@ -17,12 +17,14 @@ import { appliedEverywhere, type Checkpoint, checkCheckpoint } from './checkpoin
 import { Checkpointer } from './checkpointer.ts';
 import { Committer } from './committer.ts';
 import { Compactor } from './compaction/compactor.ts';
+import { isInDoubt } from './compaction/failure.ts';
 import { CompactionTrigger } from './compaction/trigger.ts';
 import type { EngineContext } from './context.ts';
 import { Ddl } from './ddl.ts';
 import { Documents } from './documents.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { Figures, type StoreFigures } from './figures.ts';
+import { copyOutOfLog, replayHeld } from './held-operations.ts';
 import { Indexes } from './indexes.ts';
 import { LogRelief } from './log-relief.ts';
 import { LsnWaits } from './lsn-waits.ts';
@@ -70,6 +72,7 @@ export class Database {
   readonly #ddl: Ddl;
   readonly #checkpointer: Checkpointer;
   readonly #reserve: Reserve;
+  readonly #relief: LogRelief;
   readonly #compactions = new Mutex();
   readonly #compactor: Compactor;
   readonly #indexes: Indexes;
@@ -105,9 +108,12 @@ export class Database {
     const relief = new LogRelief({
       limitBytes: RELIEF_LOG_FILES * (options.logFileBytes ?? DEFAULT_LOG_FILE_BYTES),
       logBytes: () => committer.log.sizeBytes,
-      compact: () => this.compact(),
+      tables: () => tables.all(),
+      compact: (chosen) => this.#compactor.compactAll(chosen, () => -Infinity),
+      copyOut: (table) => this.#compactions.run(() => this.#copyOut(table)),
       notice: (message, fields) => notice?.(message, fields),
     });
+    this.#relief = relief;
     const committed = () => this.#closing || relief.committed();
     this.documents = new Documents({ committer, mutex: this.#ddlMutex, committed });
     this.replays = new Replays({ fs, dir: `${dir}/replays`, crc32c, committer, committed, now, limits, notice });
@@ -237,6 +243,7 @@ export class Database {
     const { documents, replays } = this;
     const tables = this.#tables;
     const target = { catalogLsn: checkpoint?.lsn ?? 0, tables, documents, replays };
+    for (const table of tables.all()) if (table.held.length > 0) replayHeld(this.#context, table, target, this.#crc32c);
     let replayedBytes = 0;
     for (const frame of log.replay(checkpoint ? appliedEverywhere(checkpoint) : 0)) {
       for (const reachedLsn of replayFrame(frame, target)) {
@@ -356,7 +363,26 @@ export class Database {
 
   #afterCommit(tableId: number): void {
     const table = this.#tables.byId(tableId);
-    if (table !== undefined && !this.#closing) this.#trigger.committed(table);
+    if (table === undefined || this.#closing) return;
+    this.#trigger.committed(table);
+    this.#relief.committed();
+  }
+
+  /** Copies a corrupt table's operations out of the log, and installs a manifest that says so. */
+  async #copyOut(table: Table): Promise<void> {
+    this.#assertCompacts();
+    if (table.dropped || table.corrupt === null) return;
+    const before = table.held;
+    const held = await copyOutOfLog(table, this.#crc32c);
+    await this.#ddlMutex.run(async () => {
+      table.held = held;
+      try {
+        await this.#checkpointer.install([]);
+      } catch (error) {
+        if (!isInDoubt(error)) table.held = before;
+        throw error;
+      }
+    });
   }
 
   #assertCompacts(): void {

@@ -22,6 +22,7 @@ export function openTable(context: EngineContext, item: CheckpointTable, scratch
   table.appliedLsn = item.appliedLsn;
   table.nextSegment = item.nextSegment;
   table.expirations = item.expirations ?? 0;
+  table.held = item.held ?? [];
   const segments: SegmentFile[] = [];
   for (const entry of item.segments) {
     try {
@@ -84,10 +85,16 @@ function replayAny(run: Run, lsn: number, target: ReplayTarget): void {
   } else if (run.kind === OPERATION.document) {
     if (lsn > target.catalogLsn) target.documents.replay(run.bytes, lsn);
   } else if (run.kind === OPERATION.replay) target.replays.replay(run.bytes, lsn);
-  else replayRun(run, lsn, target);
+  else if (lsn > heldUpTo(target.tables.byId(run.tableId))) replayRun(run, lsn, target);
 }
 
-function replayRun(run: Run, lsn: number, target: ReplayTarget): void {
+/** Operations of the table up to here come from its files of operations (held-operations.ts), not from the log. */
+function heldUpTo(table: Table | undefined): number {
+  return table?.held[table.held.length - 1]?.lsn ?? 0;
+}
+
+/** Applies operations of one table that are in none of its segments. */
+export function replayRun(run: Run, lsn: number, target: ReplayTarget): void {
   if (run.kind !== OPERATION.insert && run.kind !== OPERATION.tombstone && run.kind !== OPERATION.kill) {
     throw new HedgerowError(
       'corrupt',

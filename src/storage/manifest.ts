@@ -66,9 +66,9 @@ export async function installManifestText(
   let sum = 0;
   let length = 0;
   for (const slice of slices) {
+    if (length > 0) await pause();
     sum = crc32c(slice, sum);
     length += slice.length;
-    await pause();
   }
   const header = `hedgerow-manifest ${FORMAT_VERSION} ${hex(sum)} ${length}\n`;
   await writeFileAtomically(fs, manifestPath(dir), new TextEncoder().encode(header), ...slices);

@@ -110,8 +110,8 @@ describe('the orders in segments', () => {
     expect(rewritten.length).toBeGreaterThan(0);
     expect(rewritten.length).toBeLessThan(table.version.segments.length);
     expect(rewritten.flatMap(({ facts }) => facts.columns).filter(({ ordered }) => ordered)).toEqual([]);
-    // Each of two tables five times, and once to build.
-    expect(database.figures().compactions).toBe(11);
+    // Of the table with new or deleted rows three times, and once to build.
+    expect(database.figures().compactions).toBe(4);
     await database.close();
   });
 
@@ -222,7 +222,8 @@ describe('a machine that stops while an index is built', () => {
     const operations = await operationsOf();
     expect(operations.length).toBeGreaterThan(20);
     const outcomes = new Set<boolean>();
-    for (let step = 0; step < operations.length; step++) {
+    // The last one comes when all is done.
+    for (let step = 0; step <= operations.length; step++) {
       const { fs, database, pair } = await prepared();
       const at = fs.operations + 1 + step;
       fs.schedule = (operation) => (operation.index === at ? 'crash' : undefined);

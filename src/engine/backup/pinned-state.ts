@@ -1,5 +1,6 @@
 // The files that are the database at one LSN, kept from going away while they are copied: what a crash at that moment would leave on the disk.
 
+import { HedgerowError } from '../../errors.ts';
 import type { Crc32c } from '../../storage/crc32c.ts';
 import type { FileHandle, Fs } from '../../storage/fs.ts';
 import type { HeldLog } from '../../storage/log.ts';
@@ -55,7 +56,14 @@ export interface PinOptions {
 export async function pinState({ fs, dir, crc32c, committer, tables }: PinOptions): Promise<PinnedState> {
   if (committer.failed !== null) throw committer.failed;
   await committer.log.flush();
-  for (const table of tables()) table.assertUsable();
+  for (const table of tables()) {
+    table.assertUsable();
+    if (table.held.length === 0) continue;
+    throw new HedgerowError(
+      'conflict',
+      `Table ${table.name} was corrupt, and has operations beside its segments and the log. Compact it, then back up again.`,
+    );
+  }
   const path = manifestPath(dir);
   const manifest = fs.exists(path) ? readWhole(fs, path) : null;
   const checkpoint = manifest === null ? null : checkCheckpoint(readManifestFile(fs, path, crc32c), path);

@@ -17,6 +17,9 @@ import { countDropped, type Dropped, deadAt } from './count-dropped.ts';
 import { compactionError } from './failure.ts';
 import { type MergedStretches, type MergeLimits, mergeStretches } from './merge-stretches.ts';
 
+/** Heads of new segments that are read between two pauses. */
+const HEADS_A_SLICE = 16;
+
 export interface TableCompaction {
   pendingBefore: number;
   tombstones: number;
@@ -74,7 +77,7 @@ export async function prepareTable(table: Table, options: CompactionOptions): Pr
     const stretches = chooseStretches(await chooseInput(frozen, options, table.context.pause));
     const merged = await mergeStretches(table, frozen, stretches, options);
     checkRows(frozen, stretches, merged, dropped, options.cutoffTs);
-    const segments = replace(table, frozen, stretches, merged, options.scratch);
+    const segments = await replace(table, frozen, stretches, merged, options.scratch);
     return prepared(table, frozen, segments, dropped, firstNumber);
   } catch (error) {
     table.compacting = undefined;
@@ -182,22 +185,24 @@ function checkRows(
 }
 
 /** The segments after the compaction; asserts that they are disjoint and in key order. */
-function replace(
+async function replace(
   table: Table,
   frozen: Frozen,
   stretches: readonly Stretch[],
   merged: MergedStretches,
   scratch: Core,
-): SegmentFile[] {
+): Promise<SegmentFile[]> {
   const segments: SegmentFile[] = [];
   let place = 0;
   let rows = 0;
+  let opened = 0;
   for (const [index, stretch] of stretches.entries()) {
     segments.push(...frozen.segments.slice(place, stretch.from));
     for (const entry of merged.files[index]!) {
       const segment = openSegmentFile(table, entry, scratch);
       rows += segment.facts.rows;
       segments.push(segment);
+      if (++opened % HEADS_A_SLICE === 0) await table.context.pause();
     }
     place = stretch.to;
   }

@@ -40,6 +40,8 @@ export interface GroupedCompaction {
   tombstones: number;
   edgesDropped: number;
   bucketsDropped: number;
+  /** A manifest was installed. */
+  isInstalled: boolean;
 }
 
 export class Compactor {
@@ -71,7 +73,13 @@ export class Compactor {
    * is let go of. A group ends early when DDL, another compaction or the end of the database waits for its turn.
    */
   async compactAll(tables: readonly Table[], cutoffTs: (table: Table) => number): Promise<GroupedCompaction> {
-    const result: GroupedCompaction = { tables: [], tombstones: 0, edgesDropped: 0, bucketsDropped: 0 };
+    const result: GroupedCompaction = {
+      tables: [],
+      tombstones: 0,
+      edgesDropped: 0,
+      bucketsDropped: 0,
+      isInstalled: false,
+    };
     let from = 0;
     do {
       from = await this.#turn(() => this.#group(tables, from, cutoffTs, result));
@@ -149,7 +157,8 @@ export class Compactor {
     }
     // What was prepared before a failure is whole: it is installed all the same.
     const isLast = place === tables.length;
-    if (group.length > 0 || (isLast && failure === undefined)) {
+    if (group.length > 0 || (isLast && !result.isInstalled && failure === undefined)) {
+      result.isInstalled = true;
       for (const done of await this.#install(group)) {
         result.tombstones += done.tombstones;
         result.edgesDropped += done.edgesDropped;

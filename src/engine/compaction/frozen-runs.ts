@@ -61,29 +61,32 @@ export class FrozenRuns {
 
   /**
    * The key at which the next part ends: at most `bytes` bytes of records lie below it, or one row that is larger; `upper` (undefined: no bound)
-   * when that holds for all that is left below it.
+   * when that holds for all that is left below it. Otherwise at least half of `bytes`, where rows are not larger than that.
    */
   async cut(upper: RowKey | undefined, bytes: number): Promise<RowKey | undefined> {
-    let end = upper;
-    while (true) {
-      const ends = await this.#ends(end);
-      if (this.#bytesTo(ends) <= bytes) return end;
-      const run = this.#largest(ends);
-      const { memtable, taken } = this.#runs[run]!;
-      let low = taken;
-      let high = ends[run]!;
-      while (high - low > 1) {
-        const middle = (low + high) >>> 1;
-        if ((await this.#bytesBelow(memtable.keyAt(middle))) <= bytes) low = middle;
-        else high = middle;
+    let over = await this.#ends(upper);
+    if (this.#bytesTo(over) <= bytes) return upper;
+    // Positions up to which the part surely goes, and those that are too far. The run with the most bytes between the two is halved.
+    let within = this.#runs.map(({ taken }) => taken);
+    let cut: RowKey | undefined;
+    while (cut === undefined || this.#bytesTo(within) < bytes / 2) {
+      const run = this.#largest(within, over);
+      const { memtable } = this.#runs[run]!;
+      const middle = (within[run]! + over[run]!) >>> 1;
+      let key = memtable.keyAt(middle);
+      let ends = await this.#ends(key);
+      if (ends.every((end, index) => end === within[index])) {
+        key = { eventTs: key.eventTs, id: key.id + 1 };
+        ends = await this.#ends(key);
+        // The first row that is left does not fit: it is a part of its own, or the next part begins with it.
+        if (this.#bytesTo(ends) > bytes) return cut ?? key;
       }
-      if (low > taken) return memtable.keyAt(low);
-      const first = memtable.keyAt(taken);
-      const below = await this.#bytesBelow(first);
-      if (below === 0) return { eventTs: first.eventTs, id: first.id + 1 };
-      if (below <= bytes) return first;
-      end = first;
+      if (this.#bytesTo(ends) <= bytes) {
+        within = ends;
+        cut = key;
+      } else over = ends;
     }
+    return cut;
   }
 
   /** Takes the rows below `upper`: one run of records a memtable, of rows with a time of `cutoffTs` or more, as bytes the caller owns. */
@@ -136,18 +139,19 @@ export class FrozenRuns {
     return ends;
   }
 
-  async #bytesBelow(key: RowKey): Promise<number> {
-    return this.#bytesTo(await this.#ends(key));
-  }
-
   #bytesTo(ends: readonly number[]): number {
-    return this.#runs.reduce((sum, run, index) => sum + bytesOf(run, ends[index]!), 0);
+    return this.#runs.reduce((sum, { sums, taken }, index) => sum + sums[ends[index]!]! - sums[taken]!, 0);
   }
 
-  #largest(ends: readonly number[]): number {
+  /** The run with the most bytes between two lists of positions. */
+  #largest(starts: readonly number[], ends: readonly number[]): number {
     let largest = 0;
-    for (const [index, run] of this.#runs.entries()) {
-      if (bytesOf(run, ends[index]!) > bytesOf(this.#runs[largest]!, ends[largest]!)) largest = index;
+    let most = -1;
+    for (const [index, { sums }] of this.#runs.entries()) {
+      const bytes = sums[ends[index]!]! - sums[starts[index]!]!;
+      if (bytes <= most) continue;
+      largest = index;
+      most = bytes;
     }
     return largest;
   }
@@ -159,9 +163,4 @@ export class FrozenRuns {
     this.#seeks = 0;
     await this.#pause();
   }
-}
-
-/** Bytes of the rows that were not taken, up to a position. */
-function bytesOf({ sums, taken }: Run, end: number): number {
-  return sums[end]! - sums[taken]!;
 }
