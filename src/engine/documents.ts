@@ -7,6 +7,7 @@ import { corruption, HedgerowError } from '../errors.ts';
 import type { Committer } from './committer.ts';
 import type { Mutex } from './mutex.ts';
 import { OPERATION, singleRun } from './operations.ts';
+import type { Attach } from './replay-entry.ts';
 
 /** `value` is anything JSON can hold but null, which removes. */
 export interface DocumentChange {
@@ -48,14 +49,14 @@ export class Documents {
   }
 
   /** Makes all changes, in order, or none; resolves with the LSN of the last one when they are durable, which is when they are seen. */
-  async change(changes: readonly DocumentChange[]): Promise<number> {
+  async change(changes: readonly DocumentChange[], attach?: Attach<void>): Promise<number> {
     const { committer, mutex, committed } = this.#options;
     const operations = changes.map(encode);
     return mutex.run(async () => {
       if (operations.length === 0) return committer.visibleLsn;
       while (committer.isTaken) await committer.free();
       const runs = operations.flatMap((bytes) => singleRun(OPERATION.document, bytes));
-      const lsn = committer.append(operations.length, runs) + operations.length - 1;
+      const lsn = committer.append(operations.length, runs, attach?.()) + operations.length - 1;
       await committer.durable(lsn, () => {
         for (const bytes of operations) this.#apply(parse(bytes));
       });

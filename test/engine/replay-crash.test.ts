@@ -47,7 +47,7 @@ function bulk(id: string, from: number): Step {
 
 function documents(id: string, value: number | null): Step {
   const changes = ['a', 'b', `only ${id}`].map((name) => ({ store: 's', id: name, value }));
-  return { id, run: (db) => db.documents.change(changes) };
+  return { id, run: (db) => db.documents.change(changes, keep(id)) };
 }
 
 const compact: Step = { run: (db) => db.compact({}) };
