@@ -7,6 +7,7 @@ import { corruption, HedgerowError } from '../errors.ts';
 import type { Committer } from './committer.ts';
 import type { Mutex } from './mutex.ts';
 import { OPERATION, singleRun } from './operations.ts';
+import type { Attach } from './replay-entry.ts';
 
 /** `value` is anything JSON can hold but null, which removes. */
 export interface DocumentChange {
@@ -48,7 +49,7 @@ export class Documents {
   }
 
   /** Makes all changes, in order, or none; resolves with the LSN of the last one when they are durable, which is when they are seen. */
-  async change(changes: readonly DocumentChange[]): Promise<number> {
+  async change(changes: readonly DocumentChange[], attach?: Attach<void>): Promise<number> {
     const { committer, mutex, committed } = this.#options;
     const operations = changes.map(encode);
     return mutex.run(async () => {
@@ -57,7 +58,7 @@ export class Documents {
       const visible = () => {
         for (const bytes of operations) this.#apply(parse(bytes));
       };
-      const write = () => committer.commit(operations.length, runs, { visible });
+      const write = () => committer.commit(operations.length, runs, { visible, entry: attach?.() });
       const { firstLsn, durable } = await committer.write(write);
       await durable;
       committed();

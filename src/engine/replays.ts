@@ -49,7 +49,8 @@ interface Kept {
   readonly contentType: string;
   body: string | null;
   readonly at: number;
-  readonly written: WrittenIds | undefined;
+  /** WrittenIds as JSON, which takes less memory than the value. */
+  readonly written: string | undefined;
   readonly lsn: number;
   /** Bytes of memory that the body counts for. */
   heldBytes: number;
@@ -62,17 +63,16 @@ interface Kept {
 /** What is kept, for figures. */
 export interface ReplayFigures {
   entries: number;
-  /** Of bodies over SMALL_BODY_LENGTH, and an upper bound of the usual size of everything else. */
+  /** Of bodies and ids as they lie in memory, and ENTRY_BYTES for each entry. */
   memoryBytes: number;
 }
 
 /** Places at the front of the queue that may be empty before it is cut. */
 const MAX_EMPTY = 1024;
-/** Memory of an entry: two hashes, the object, its places in queue and map, a small body, a range of ids. */
+/** Memory of an entry besides its body and ids: two hashes, the object, its places in queue and map (measured). */
 const ENTRY_BYTES = 400;
 /** Bytes of a record besides its texts. */
 const BARE_RECORD_BYTES = 120;
-const RANGE_BYTES = 120;
 
 export interface ReplaysOptions {
   fs: Fs;
@@ -99,7 +99,10 @@ export class Replays {
   #firstBody = 0;
   /** Entries in the queue that are not alive. */
   #dead = 0;
+  /** Of bodies that can be let go. */
   #heldBytes = 0;
+  /** Of everything that stays as long as its key. */
+  #smallBytes = 0;
   #newestLsn = 0;
   /** The latest time seen: times of entries never decrease. */
   #latest = 0;
@@ -140,7 +143,10 @@ export class Replays {
   }
 
   get figures(): ReplayFigures {
-    return { entries: this.#byId.size, memoryBytes: this.#heldBytes + this.#byId.size * ENTRY_BYTES };
+    return {
+      entries: this.#byId.size,
+      memoryBytes: this.#heldBytes + this.#smallBytes + this.#byId.size * ENTRY_BYTES,
+    };
   }
 
   #assertNotLost(): void {
@@ -175,7 +181,8 @@ export class Replays {
     this.#newestLsn = lsn;
     // An entry made while the clock was wrong must not look old when it is right again.
     this.#latest = Math.max(this.#latest, entry.at);
-    const { id, bodyHash, status, contentType, written } = entry;
+    const { id, bodyHash, status, contentType } = entry;
+    const written = entry.written && JSON.stringify(entry.written);
     const body = keptBody(entry.body);
     const heldBytes = body === null || body.length <= SMALL_BODY_LENGTH ? 0 : memoryOf(body);
     const at = this.#latest;
@@ -187,6 +194,7 @@ export class Replays {
     this.#queue.push(kept);
     this.#byId.set(id, kept);
     this.#heldBytes += heldBytes;
+    this.#smallBytes += smallBytes(kept);
   }
 
   /** Entries share the few content types. */
@@ -199,6 +207,7 @@ export class Replays {
   /** A newer answer takes the id. */
   #replace(older: Kept): void {
     this.#letGoBody(older);
+    this.#smallBytes -= smallBytes(older);
     older.isAlive = false;
     this.#dead++;
     this.#shrunk = true;
@@ -220,6 +229,7 @@ export class Replays {
       if (oldest.isAlive) {
         if (this.#byId.size <= entries && !this.#isOld(oldest.at)) break;
         this.#letGoBody(oldest);
+        this.#smallBytes -= smallBytes(oldest);
         assert(this.#byId.get(oldest.id) === oldest, 'an answer that is alive is found by its id');
         this.#byId.delete(oldest.id);
       } else this.#dead--;
@@ -230,6 +240,7 @@ export class Replays {
     while (this.#heldBytes > bodyBytes) this.#letGoBody(this.#queue[this.#firstBody++]!);
     this.#cutQueue();
     assert(this.#queue.length - this.#first - this.#dead === this.#byId.size, 'each id has one answer that is alive');
+    assert(this.#heldBytes >= 0 && this.#smallBytes >= 0, 'the bytes of answers are counted in and out alike');
   }
 
   #cutQueue(): void {
@@ -345,7 +356,8 @@ export class Replays {
 }
 
 function entryOf({ id, bodyHash, status, contentType, body, at, written }: Kept): ReplayEntry {
-  return { id, bodyHash, status, contentType, body, at, ...(written && { written }) };
+  const entry = { id, bodyHash, status, contentType, body, at };
+  return written === undefined ? entry : { ...entry, written: JSON.parse(written) as WrittenIds };
 }
 
 /** The record of an answer as it is now; its size is known from here on. */
@@ -357,8 +369,12 @@ function recordOf(kept: Kept): AnswerRecord {
 
 /** About what the record takes without its body. */
 function stubBytes({ id, bodyHash, contentType, written }: Kept): number {
-  const ranges = RANGE_BYTES * (written?.ids?.length ?? (written === undefined ? 0 : 1));
-  return BARE_RECORD_BYTES + id.length + bodyHash.length + contentType.length + ranges;
+  return BARE_RECORD_BYTES + id.length + bodyHash.length + contentType.length + (written?.length ?? 0);
+}
+
+/** Of a small body and of ids. */
+function smallBytes({ body, heldBytes, written }: Kept): number {
+  return (heldBytes > 0 || body === null ? 0 : memoryOf(body)) + (written?.length ?? 0);
 }
 
 /** A text of ASCII takes a byte a character in memory, any other at most two; never less than its UTF-8 is counted as. */

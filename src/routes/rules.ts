@@ -3,10 +3,11 @@
 import { refusal } from '../errors.ts';
 import { parseJsonBody } from '../http/json-body.ts';
 import { JSON_BODY } from '../http/media.ts';
-import { jsonReply, type Reply } from '../http/reply.ts';
+import { WriteAnswer } from '../http/once.ts';
+import { jsonReply, jsonTextReply, type Reply } from '../http/reply.ts';
 import type { Call, Route } from '../http/route.ts';
 import { validated } from '../http/validated.ts';
-import type { RuleStore } from '../rules/index.ts';
+import type { RuleStore, StoredRule } from '../rules/index.ts';
 import { deletedRule, ruleBody, ruleList, ruleParameters, storedRule, validation } from './schemas/rules.ts';
 
 export function requireRules({ services }: Call): RuleStore {
@@ -51,8 +52,9 @@ const remove = validated({
   answers: { 200: deletedRule },
   errors: [404],
   handler: async ({ parameters: { id } }, call) => {
-    await requireRules(call).delete(id);
-    return jsonReply(200, { id, deleted: true }, undefined, { audit: { statement: `delete ${id}` } });
+    const answer = new WriteAnswer<void>(call.once, 200, () => JSON.stringify({ id, deleted: true }));
+    await requireRules(call).delete(id, answer.attach);
+    return jsonTextReply(200, answer.body(), undefined, { audit: { statement: `delete ${id}` } });
   },
 });
 
@@ -82,8 +84,10 @@ const store: Route = {
 };
 
 async function storeRule(call: Call): Promise<Reply> {
-  const rule = await requireRules(call).put(parseJsonBody(call.body));
-  return jsonReply(200, rule, undefined, { audit: { statement: `store ${rule.id} version ${rule.version}` } });
+  const answer = new WriteAnswer<StoredRule>(call.once, 200, JSON.stringify, undefined, ({ id }) => ({ id }));
+  const rule = await requireRules(call).put(parseJsonBody(call.body), answer.attach);
+  const audit = { statement: `store ${rule.id} version ${rule.version}` };
+  return jsonTextReply(200, answer.body(rule), undefined, { audit });
 }
 
 const validate: Route = {

@@ -4,11 +4,12 @@ import { includesRole } from '../access/principal.ts';
 import { refusal } from '../errors.ts';
 import { parseJsonObject } from '../http/json-body.ts';
 import { JSON_BODY, wantsNdjson } from '../http/media.ts';
-import { jsonReply, type Reply } from '../http/reply.ts';
+import { WriteAnswer } from '../http/once.ts';
+import { jsonReply, jsonTextReply, type Reply } from '../http/reply.ts';
 import type { Call, Route } from '../http/route.ts';
 import { check, type v } from '../http/schema.ts';
 import { validated } from '../http/validated.ts';
-import type { VirtualGraphs } from '../virtual/index.ts';
+import type { VirtualGraph, VirtualGraphs } from '../virtual/index.ts';
 import { openPatience, patiently } from './patience.ts';
 import {
   backendList,
@@ -106,6 +107,10 @@ const WITH_SPEC = {
   bodyTypes: JSON_BODY,
 } as const;
 
+function graphAnswer(call: Call, status: number): WriteAnswer<VirtualGraph> {
+  return new WriteAnswer<VirtualGraph>(call.once, status, JSON.stringify, undefined, ({ id }) => ({ id }));
+}
+
 const create: Route = {
   ...WITH_SPEC,
   id: 'createVirtualGraph',
@@ -116,8 +121,9 @@ const create: Route = {
   schemas: { body: graphBody, answers: { 201: storedGraph } },
   errors: [404, 409],
   handler: async (call): Promise<Reply> => {
-    const graph = await graphsOf(call).create(parseJsonObject(call.body));
-    return jsonReply(201, graph, undefined, { audit: { statement: `create ${graph.id}` } });
+    const answer = graphAnswer(call, 201);
+    const graph = await graphsOf(call).create(parseJsonObject(call.body), answer.attach);
+    return jsonTextReply(201, answer.body(graph), undefined, { audit: { statement: `create ${graph.id}` } });
   },
 };
 
@@ -132,9 +138,10 @@ const replace: Route = {
   errors: [404],
   handler: async (call): Promise<Reply> => {
     const { id } = check(graphParameters, { id: call.parameters[0] }, 'path');
-    const graph = await graphsOf(call).replace(id, parseJsonObject(call.body));
+    const answer = graphAnswer(call, 200);
+    const graph = await graphsOf(call).replace(id, parseJsonObject(call.body), answer.attach);
     const statement = `replace ${graph.id} version ${graph.spec_version}`;
-    return jsonReply(200, graph, undefined, { audit: { statement } });
+    return jsonTextReply(200, answer.body(graph), undefined, { audit: { statement } });
   },
 };
 
@@ -162,8 +169,9 @@ const remove = validated({
   answers: { 200: deletedGraph },
   errors: [404],
   handler: async ({ parameters: { id } }, call) => {
-    await graphsOf(call).delete(id);
-    return jsonReply(200, { id, deleted: true }, undefined, { audit: { statement: `delete ${id}` } });
+    const answer = new WriteAnswer<void>(call.once, 200, () => JSON.stringify({ id, deleted: true }));
+    await graphsOf(call).delete(id, answer.attach);
+    return jsonTextReply(200, answer.body(), undefined, { audit: { statement: `delete ${id}` } });
   },
 });
 

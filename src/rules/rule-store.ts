@@ -14,8 +14,8 @@ import { type RuleSet, ruleSetOf } from './rule-set.ts';
 export interface RuleDocuments {
   /** In the order they were first put there; not to be changed. */
   entries(store: string): [id: string, value: unknown][];
-  /** Resolves when all changes are durable; a null value removes. */
-  change(changes: readonly { store: string; id: string; value: unknown }[]): Promise<number>;
+  /** Resolves when all changes are durable; a null value removes. `attach` makes the answer that is stored with them. */
+  change(changes: readonly { store: string; id: string; value: unknown }[], attach?: () => unknown): Promise<number>;
 }
 
 /** As it is answered. */
@@ -69,26 +69,27 @@ export class RuleStore {
     return { ok: true, errors: [], stratum: storedIn(checked.set, checked.parsed.rule.id).stratum };
   }
 
-  /** Makes or replaces a rule; resolves when it is durable. Rejects `invalid_rule`. */
-  put(value: unknown): Promise<StoredRule> {
+  /** Makes or replaces a rule; resolves when it is durable. `attach` makes the answer that is stored with it. Rejects `invalid_rule`. */
+  put(value: unknown, attach?: (stored: StoredRule) => unknown): Promise<StoredRule> {
     return this.#inTurn(async () => {
       const checked = this.#checked(value);
       if ('faults' in checked) throw invalidRule(checked.faults);
       const { parsed, set } = checked;
       const { id } = parsed.rule;
-      await this.#documents.change([{ store: STORE, id, value: parsed.rule }]);
+      const stored = storedIn(set, id);
+      await this.#documents.change([{ store: STORE, id, value: parsed.rule }], attach && (() => attach(stored)));
       this.#set = set;
-      return storedIn(set, id);
+      return stored;
     });
   }
 
   /** Resolves when it is gone for good; the others stay well-formed without it. Rejects `rule_not_found`. */
-  delete(id: string): Promise<void> {
+  delete(id: string, attach?: () => unknown): Promise<void> {
     return this.#inTurn(async () => {
       const { rule } = ruleOf(this.#set, id);
       const rest = ruleSetOf(this.#set.rules.filter((other) => other.rule.id !== rule.id));
       if ('faults' in rest) throw new HedgerowError('internal', `Without ${rule.id} the rules are no set any more.`);
-      await this.#documents.change([{ store: STORE, id: rule.id, value: null }]);
+      await this.#documents.change([{ store: STORE, id: rule.id, value: null }], attach);
       this.#set = rest.set;
     });
   }

@@ -5,6 +5,7 @@
 
 import type { DocumentChange, Documents } from '../engine/documents.ts';
 import { Mutex } from '../engine/mutex.ts';
+import type { Attach } from '../engine/replay-entry.ts';
 import { HedgerowError, refusal } from '../errors.ts';
 import { hint, shown } from './identifiers.ts';
 import type { BackendType, VirtualGraph, VirtualSpec } from './spec/spec.ts';
@@ -25,12 +26,12 @@ export interface GraphStore {
   has(id: string): boolean;
   /** Oldest first. */
   list(): GraphSummary[];
-  /** Rejects `graph_exists`. */
-  create(spec: VirtualSpec): Promise<VirtualGraph>;
+  /** `attach`, here and below, makes the answer that is stored with the change. Rejects `graph_exists`. */
+  create(spec: VirtualSpec, attach?: Attach<VirtualGraph>): Promise<VirtualGraph>;
   /** Takes the place of the graph `id`; the spec's own id must be the same. Rejects `graph_not_found`, `invalid_input`. */
-  replace(id: string, spec: VirtualSpec): Promise<VirtualGraph>;
+  replace(id: string, spec: VirtualSpec, attach?: Attach<VirtualGraph>): Promise<VirtualGraph>;
   /** Rejects `graph_not_found`. */
-  delete(id: string): Promise<void>;
+  delete(id: string, attach?: Attach<void>): Promise<void>;
 }
 
 const STORE = 'virtual_graphs';
@@ -42,31 +43,36 @@ export function graphStore(documents: Pick<Documents, 'get' | 'entries' | 'chang
     return value === undefined ? undefined : checkedGraph(id, value);
   };
   const get = (id: string): VirtualGraph => find(id) ?? unknownGraph(id, documents);
-  const store = async (graph: VirtualGraph): Promise<VirtualGraph> => {
-    await documents.change([changeTo(graph.id, graph)]);
+  const store = async (graph: VirtualGraph, attach: Attach<VirtualGraph> | undefined): Promise<VirtualGraph> => {
+    await documents.change([changeTo(graph.id, graph)], attach && (() => attach(asRead(graph))));
     return get(graph.id);
   };
   return {
     get,
     has: (id) => documents.get(STORE, id) !== undefined,
     list: () => documents.entries(STORE).map(([id, value]) => summaryOf(checkedGraph(id, value))),
-    create: (spec) =>
+    create: (spec, attach) =>
       changes.run(async () => {
         if (documents.get(STORE, spec.id) !== undefined) throw graphExists(spec.id);
-        return store({ ...spec, spec_version: 1 });
+        return store({ ...spec, spec_version: 1 }, attach);
       }),
-    replace: (id, spec) =>
+    replace: (id, spec, attach) =>
       changes.run(async () => {
         const { spec_version } = get(id);
         if (spec.id !== id) throw otherId(id, spec.id);
-        return store({ ...spec, spec_version: spec_version + 1 });
+        return store({ ...spec, spec_version: spec_version + 1 }, attach);
       }),
-    delete: (id) =>
+    delete: (id, attach) =>
       changes.run(async () => {
         get(id);
-        await documents.change([changeTo(id, null)]);
+        await documents.change([changeTo(id, null)], attach);
       }),
   };
+}
+
+/** As it is read when it is durable: the answer that is stored with it must be the one that goes out. */
+function asRead(graph: VirtualGraph): VirtualGraph {
+  return checkedGraph(graph.id, graph);
 }
 
 function changeTo(id: string, value: VirtualGraph | null): DocumentChange {

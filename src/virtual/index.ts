@@ -1,6 +1,6 @@
 // The door of the virtual graphs: specs over tables that live elsewhere, and queries that are compiled to SQL over them.
 
-import type { Database } from '../engine/index.ts';
+import type { Attach, Database } from '../engine/index.ts';
 import { HedgerowError, refusal } from '../errors.ts';
 import type { BackendSchema, BackendSession, QueryOptions } from './backend.ts';
 import { DUCKDB_PACKAGE } from './backends/duckdb-messages.ts';
@@ -19,6 +19,7 @@ export type { HydratedEdge } from './hydrate/hydrate.ts';
 export type { Materialized, MaterializeRequest } from './materialize/materialize.ts';
 export type { ProposeAnswer, ProposeRequest, RefineProposal } from './propose/graph.ts';
 export type { EdgesAsJson, RunningQuery } from './running-query.ts';
+export type { VirtualGraph } from './spec/spec.ts';
 
 export interface VirtualOptions extends Pick<BackendsOptions, 'duckdb' | 'installed'> {
   /** The store of specs, and where results are copied to. Undefined for `documents` alone: nothing can be materialized. */
@@ -98,25 +99,25 @@ export class VirtualGraphs {
   }
 
   /** Rejects `invalid_input`, `graph_exists`. */
-  async create(value: unknown): Promise<VirtualGraph> {
+  async create(value: unknown, attach?: Attach<VirtualGraph>): Promise<VirtualGraph> {
     const spec = checkedSpec(value, this.#options);
     await this.#assertInside(spec.backend);
-    return this.#graphs.create(spec);
+    return this.#graphs.create(spec, attach);
   }
 
   /** Rejects `graph_not_found`, `invalid_input`. */
-  async replace(id: string, value: unknown): Promise<VirtualGraph> {
+  async replace(id: string, value: unknown, attach?: Attach<VirtualGraph>): Promise<VirtualGraph> {
     this.#graphs.get(id);
     const spec = checkedSpec(value, this.#options);
     await this.#assertInside(spec.backend);
-    const graph = await this.#graphs.replace(id, spec);
+    const graph = await this.#graphs.replace(id, spec, attach);
     this.#cache.clear(id);
     return graph;
   }
 
   /** Rejects `graph_not_found`. */
-  async delete(id: string): Promise<void> {
-    await this.#graphs.delete(id);
+  async delete(id: string, attach?: Attach<void>): Promise<void> {
+    await this.#graphs.delete(id, attach);
     this.#cache.clear(id);
   }
 

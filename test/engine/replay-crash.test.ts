@@ -47,7 +47,7 @@ function bulk(id: string, from: number): Step {
 
 function documents(id: string, value: number | null): Step {
   const changes = ['a', 'b', `only ${id}`].map((name) => ({ store: 's', id: name, value }));
-  return { id, run: (db) => db.documents.change(changes) };
+  return { id, run: (db) => db.documents.change(changes, keep(id)) };
 }
 
 const compact: Step = { run: (db) => db.compact({}) };
@@ -208,6 +208,38 @@ test.each(CRASHES)(
       removed = Math.max(removed, newest);
     }
     expect(removed).toBe(stores.length - 1);
+  },
+  120_000,
+);
+
+test.each(CRASHES)(
+  '%s at writes and syncs leaves every key while bodies are let go and files are rewritten',
+  async (what) => {
+    const limits = { ...OPTIONS, replayLimits: { fileBytes: 2000, bodyBytes: 3000 }, logFileBytes: 2 ** 16 };
+    const body = (i: number) => `${i}`.padEnd(1000, '.');
+    const stores = Array.from({ length: 18 }, (_, i) => ({
+      id: `n${i}`,
+      run: (db: Database) => db.replays.store({ ...keep(`n${i}`)(i), body: body(i) }),
+    }));
+    const history: Step[][] = stores.flatMap((step, i) => (i % 4 === 3 ? [[step], [TOUCH, compact]] : [[step]]));
+    let rewritten = 0;
+    for (let crashAt = 1; ; crashAt += strideOf(what)) {
+      const fs = new SimFs(crashAt);
+      const acknowledged = await runUntil(fs, crashAt, history, limits);
+      if (!fs.stopped) break;
+      const db = await openSim(await diskAfter(what, fs, crashAt), limits);
+      const found = stores.map(({ id }) => db.replays.find(id));
+      const known = found.findLastIndex((each) => each !== undefined) + 1;
+      expect(known, `crash ${crashAt}`).toBeGreaterThanOrEqual(acknowledged);
+      // All up to the newest are known, the last three with their bodies.
+      const bodies = found.slice(0, known).map((each) => each?.body);
+      const expected = Array.from({ length: known }, (_, i) => (i < known - 3 ? null : body(i)));
+      expect(bodies, `crash ${crashAt}`).toEqual(expected);
+      expect(db.replays.damagedUntil).toBeNull();
+      if (known > 12) rewritten++;
+      await db.close();
+    }
+    expect(rewritten).toBeGreaterThan(5);
   },
   120_000,
 );

@@ -134,6 +134,33 @@ describe('a write with the same Idempotency-Key', () => {
   });
 });
 
+const FRAMED = {
+  id: 'rule:framed',
+  if: [{ pred: 'member', args: ['?E', '?A'] }],
+  then: { pred: 'seen', args: ['?A'], confidence: 0.9 },
+};
+
+test('the answer to a change of rules is in the frame of the change: a crash between them cannot part them', async () => {
+  const { replays } = server.database;
+  const { store } = replays;
+  replays.store = () => Promise.reject(new Error('it has no frame of its own'));
+  try {
+    const made = await ask('POST', '/v1/rules', FRAMED, 'rule');
+    expect(made.status).toBe(200);
+    const gone = await ask('DELETE', '/v1/rules/rule:framed', undefined, 'rule gone');
+    expect([gone.status, gone.json]).toEqual([200, { id: 'rule:framed', deleted: true }]);
+    for (const [method, path, body, key, first] of [
+      ['POST', '/v1/rules', FRAMED, 'rule', made],
+      ['DELETE', '/v1/rules/rule:framed', undefined, 'rule gone', gone],
+    ] as const) {
+      const again = await ask(method, path, body, key);
+      expect([again.status, again.text, isReplay(again)]).toEqual([200, first.text, true]);
+    }
+  } finally {
+    replays.store = store;
+  }
+});
+
 describe('the scope of a key', () => {
   test('is the API key, the method, the path with its query, and the type of the body', async () => {
     const key = freshKey();
