@@ -1,6 +1,6 @@
 // What every table of a database shares: the core, the disk, the committer, the clock, the limits.
 
-import type { CoreModule, EdgeBatch, TextSink } from '../core/index.ts';
+import type { CoreModule, EdgeBatch, FilterRoom, TextSink } from '../core/index.ts';
 import type { Fs } from '../storage/fs.ts';
 import type { Committer } from './committer.ts';
 import type { Mutex } from './mutex.ts';
@@ -18,6 +18,10 @@ export interface EngineContext {
   readonly residency: Residency;
   /** Whether the node filters of segments are held in memory. */
   readonly nodeFilters: boolean;
+  /** Memory for the node filters of all tables. */
+  readonly filterRoom: FilterRoom;
+  /** Called when a table goes on without node filters, since there is no memory for them. */
+  readonly noFilters: (table: { readonly name: string }) => void;
   /** Directory of all tables' segments. */
   readonly tablesDir: string;
   readonly primaryTable: string;

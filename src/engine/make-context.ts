@@ -1,6 +1,6 @@
 // Makes what all tables of a database share.
 
-import { type CoreModule, EdgeBatch, TextSink } from '../core/index.ts';
+import { type CoreModule, EdgeBatch, FilterRoom, TextSink } from '../core/index.ts';
 import type { Committer } from './committer.ts';
 import type { EngineContext } from './context.ts';
 import type { EngineOptions } from './engine-options.ts';
@@ -10,6 +10,9 @@ import { Residency } from './residency.ts';
 /** Fewer operations take some 20 ms at most. */
 const SLICED_OPERATIONS = 4096;
 
+/** Node filters take at most this part of the memory budget: segments need the rest. */
+const FILTERS_OF_BUDGET = 1 / 2;
+
 export function contextOf(
   options: EngineOptions,
   committer: Committer,
@@ -18,6 +21,11 @@ export function contextOf(
   afterCommit: (tableId: number) => void,
 ): EngineContext {
   const { fs, dir, primaryTable, maxMembers, memoryBudgetBytes, now, nowUs } = options;
+  const residency = new Residency(fs, module, memoryBudgetBytes);
+  const filterRoom = new FilterRoom(module, {
+    limitBytes: memoryBudgetBytes * FILTERS_OF_BUDGET,
+    charge: (bytes) => residency.charge(bytes),
+  });
   return {
     fs,
     module,
@@ -26,7 +34,9 @@ export function contextOf(
     committer,
     compactions,
     nodeFilters: options.nodeFilters ?? true,
-    residency: new Residency(fs, module, memoryBudgetBytes),
+    filterRoom,
+    noFilters: noticeOnce(options, filterRoom),
+    residency,
     tablesDir: `${dir}/tables`,
     primaryTable,
     maxMembers,
@@ -35,5 +45,19 @@ export function contextOf(
     slicedOperations: options.slicedOperations ?? SLICED_OPERATIONS,
     pause: () => new Promise((resolve) => void setImmediate(resolve)),
     afterCommit,
+  };
+}
+
+/** Says once for each table that it has no node filters: it tries again with every compaction. */
+function noticeOnce({ notice }: EngineOptions, room: FilterRoom): EngineContext['noFilters'] {
+  const known = new WeakSet<object>();
+  return (table) => {
+    if (known.has(table)) return;
+    known.add(table);
+    notice?.('there is no memory for the node filters of a table; lookups by node look into all of its segments', {
+      table: table.name,
+      filterBytes: room.usedBytes,
+      filterLimitBytes: room.limitBytes,
+    });
   };
 }
