@@ -4,6 +4,7 @@ import type { CoreModule, EdgeBatch, FilterRoom, TextSink } from '../core/index.
 import type { Fs } from '../storage/fs.ts';
 import type { Committer } from './committer.ts';
 import type { Mutex } from './mutex.ts';
+import type { PinnedVersions } from './pinned-versions.ts';
 import type { Residency } from './residency.ts';
 
 export interface EngineContext {
@@ -18,6 +19,8 @@ export interface EngineContext {
   readonly residency: Residency;
   /** Whether the node filters of segments are held in memory. */
   readonly nodeFilters: boolean;
+  /** What readers keep in memory of versions that are not current. */
+  readonly pinned: PinnedVersions;
   /** Memory for the node filters of all tables. */
   readonly filterRoom: FilterRoom;
   /** Called when a table goes on without node filters, since there is no memory for them. */

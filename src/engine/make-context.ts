@@ -5,6 +5,7 @@ import type { Committer } from './committer.ts';
 import type { EngineContext } from './context.ts';
 import type { EngineOptions } from './engine-options.ts';
 import type { Mutex } from './mutex.ts';
+import { PinnedVersions } from './pinned-versions.ts';
 import { Residency } from './residency.ts';
 
 /** Fewer operations take some 20 ms at most. */
@@ -12,6 +13,8 @@ const SLICED_OPERATIONS = 4096;
 
 /** Node filters take at most this part of the memory budget: segments need the rest. */
 const FILTERS_OF_BUDGET = 1 / 2;
+/** Cursors are ended when memtables that only readers hold take more of it. */
+const PINNED_OF_BUDGET = 1 / 4;
 
 export function contextOf(
   options: EngineOptions,
@@ -22,10 +25,9 @@ export function contextOf(
 ): EngineContext {
   const { fs, dir, primaryTable, maxMembers, memoryBudgetBytes, now, nowUs } = options;
   const residency = new Residency(fs, module, memoryBudgetBytes);
-  const filterRoom = new FilterRoom(module, {
-    limitBytes: memoryBudgetBytes * FILTERS_OF_BUDGET,
-    charge: (bytes) => residency.charge(bytes),
-  });
+  const charge = (bytes: number) => residency.charge(bytes);
+  const filterRoom = new FilterRoom(module, { limitBytes: memoryBudgetBytes * FILTERS_OF_BUDGET, charge });
+  const pinned = new PinnedVersions({ limitBytes: memoryBudgetBytes * PINNED_OF_BUDGET, charge });
   return {
     fs,
     module,
@@ -35,6 +37,7 @@ export function contextOf(
     compactions,
     nodeFilters: options.nodeFilters ?? true,
     filterRoom,
+    pinned,
     noFilters: noticeOnce(options, filterRoom),
     residency,
     tablesDir: `${dir}/tables`,
