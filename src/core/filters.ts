@@ -1,89 +1,239 @@
-// The node filters of all segments of a table in one instance: which segments may hold these nodes, in one call.
+// The node filters of the segments of all tables, in a few shared instances: which segments of a table may hold these nodes.
 
-import type { Core } from './load.ts';
+import type { Core, CoreModule } from './load.ts';
 import { allocate, Region } from './region.ts';
 import type { SegmentFacts } from './segment-facts.ts';
 
-interface Entry {
+export interface FilterRoomOptions {
+  /** Filters take at most so many bytes; a table that does not fit has none. */
+  limitBytes: number;
+  /** Takes bytes into the memory budget, or out of it. */
+  charge: (bytes: number) => void;
+  /** Filters of one instance, at most; default 512 MB, far below the 4 GB of its memory. Tests take less. */
+  shardBytes?: number;
+}
+
+const SHARD_BYTES = 2 ** 29;
+/** Bytes of a filter's entry in a directory. */
+const ENTRY_BYTES = 24;
+const MAX_NODES = 255;
+
+/** Filters in one instance, of any tables. */
+class Shard {
+  readonly core: Core;
+  /** Room for the nodes of a lookup. */
+  readonly nodes: number;
+  /** Room for the answer of a lookup. */
+  readonly out: Region;
+  usedBytes = 0;
+
+  constructor(core: Core) {
+    this.core = core;
+    this.nodes = allocate(core, MAX_NODES * 8);
+    this.out = new Region(core, 4 * 16);
+  }
+}
+
+interface Placed {
+  shard: Shard;
   pointer: number;
   bytes: number;
+}
+
+/** Gives out memory for filters. Instances are scarce, so small tables share one; a large table has several. */
+export class FilterRoom {
+  readonly #module: CoreModule;
+  readonly #options: Required<FilterRoomOptions>;
+  #shards: Shard[] = [];
+  #usedBytes = 0;
+  #limitBytes: number;
+
+  constructor(module: CoreModule, options: FilterRoomOptions) {
+    this.#module = module;
+    this.#options = { shardBytes: SHARD_BYTES, ...options };
+    this.#limitBytes = options.limitBytes;
+  }
+
+  get usedBytes(): number {
+    return this.#usedBytes;
+  }
+
+  get limitBytes(): number {
+    return this.#limitBytes;
+  }
+
+  get instances(): number {
+    return this.#shards.length;
+  }
+
+  /** Whether filters of so many bytes more stay within the limit. */
+  fits(bytes: number): boolean {
+    return this.#usedBytes + bytes <= this.#limitBytes;
+  }
+
+  /** Copies a filter in; undefined: there is no memory for it, and from now on none for more than there are. */
+  place(filter: Uint8Array): Placed | undefined {
+    const bytes = filter.length;
+    if (!this.fits(bytes)) return undefined;
+    try {
+      const shard = this.#shardFor(bytes);
+      const pointer = allocate(shard.core, bytes);
+      shard.core.memory.write(pointer, filter);
+      this.#use(shard, bytes);
+      return { shard, pointer, bytes };
+    } catch {
+      this.ended();
+      return undefined;
+    }
+  }
+
+  free({ shard, pointer, bytes }: Placed): void {
+    shard.core.exports.hg_memory_free(pointer);
+    this.#use(shard, -bytes);
+    // Memory of an instance is freed with the instance only. One is kept: small tables come and go.
+    if (shard.usedBytes === 0 && this.#shards.length > 1) this.#shards = this.#shards.filter((one) => one !== shard);
+  }
+
+  /** Memory has come to its end: filters take no more than they do now. */
+  ended(): void {
+    this.#limitBytes = Math.min(this.#limitBytes, this.#usedBytes);
+  }
+
+  #use(shard: Shard, bytes: number): void {
+    shard.usedBytes += bytes;
+    this.#usedBytes += bytes;
+    this.#options.charge(bytes);
+    if (shard.usedBytes < 0 || this.#usedBytes < 0) throw new Error('a filter was freed twice');
+  }
+
+  #shardFor(bytes: number): Shard {
+    const known = this.#shards.find((shard) => shard.usedBytes + bytes <= this.#options.shardBytes);
+    if (known !== undefined) return known;
+    const shard = new Shard(this.#module.instantiate());
+    this.#shards.push(shard);
+    return shard;
+  }
+}
+
+interface Entry extends Placed {
   nodeMin: number;
   nodeMax: number;
 }
 
+/** The filters of a table that lie in one instance. */
+interface Part {
+  shard: Shard;
+  directory: Region;
+  /** Places in the arranged order, ascending, of the directory's entries. */
+  places: Uint32Array;
+}
+
+/** The filters of one table. */
 export class FilterDirectory {
-  readonly #core: Core;
+  readonly #room: FilterRoom;
   readonly #entries = new Map<number, Entry>();
-  readonly #directory: Region;
-  readonly #out: Region;
-  readonly #nodes: number;
-  #order: number[] = [];
+  #parts: Part[] = [];
 
-  constructor(core: Core) {
-    this.#core = core;
-    this.#directory = new Region(core, 24 * 16);
-    this.#out = new Region(core, 4 * 16);
-    this.#nodes = allocate(core, 255 * 8);
+  constructor(room: FilterRoom) {
+    this.#room = room;
   }
 
-  get residentBytes(): number {
-    return this.#core.memory.size;
-  }
-
-  /** Adds the filter bytes of a segment under a number of the caller's. False when their checksum is not the one the segment's header gives. */
-  add(segment: number, filter: Uint8Array, facts: SegmentFacts): boolean {
-    const { exports, memory } = this.#core;
-    const pointer = allocate(this.#core, filter.length);
-    memory.write(pointer, filter);
-    if (
-      filter.length !== facts.filterBytes ||
-      exports.hg_crc32c(pointer, filter.length, 0) >>> 0 !== facts.filterChecksum
-    ) {
-      exports.hg_memory_free(pointer);
-      return false;
+  /** Adds the filter bytes of a segment under a number of the caller's. `damaged`: their checksum is not the one the segment's header gives. */
+  add(segment: number, filter: Uint8Array, facts: SegmentFacts): 'added' | 'damaged' | 'no_room' {
+    if (filter.length !== facts.filterBytes) return 'damaged';
+    const placed = this.#room.place(filter);
+    if (placed === undefined) return 'no_room';
+    const { exports } = placed.shard.core;
+    if (exports.hg_crc32c(placed.pointer, filter.length, 0) >>> 0 !== facts.filterChecksum) {
+      this.#room.free(placed);
+      return 'damaged';
     }
-    this.#entries.set(segment, { pointer, bytes: filter.length, nodeMin: facts.nodeMin, nodeMax: facts.nodeMax });
-    return true;
+    this.#entries.set(segment, { ...placed, nodeMin: facts.nodeMin, nodeMax: facts.nodeMax });
+    return 'added';
   }
 
   has(segment: number): boolean {
     return this.#entries.has(segment);
   }
 
-  /** Sets which segments count, in order; filters of others are given back. */
-  arrange(segments: readonly number[]): void {
+  /** Gives the filters of all other segments back. Until `arrange` there must be no probe. */
+  keep(segments: readonly number[]): void {
     const kept = new Set(segments);
     for (const [segment, entry] of this.#entries) {
       if (kept.has(segment)) continue;
-      this.#core.exports.hg_memory_free(entry.pointer);
+      this.#room.free(entry);
       this.#entries.delete(segment);
     }
-    this.#order = [...segments];
-    this.#directory.ensure(segments.length * 24);
-    this.#out.ensure(segments.length * 4);
-    const view = new DataView(this.#core.memory.bytes.buffer, this.#directory.pointer, this.#directory.bytes);
-    for (const [index, segment] of segments.entries()) {
-      const entry = this.#entries.get(segment)!;
-      view.setUint32(index * 24, entry.pointer, true);
-      view.setUint32(index * 24 + 4, entry.bytes, true);
-      view.setBigInt64(index * 24 + 8, BigInt(entry.nodeMin), true);
-      view.setBigInt64(index * 24 + 16, BigInt(entry.nodeMax), true);
+    this.#freeParts();
+  }
+
+  /** Sets which segments count, in order; all must have been added. False: there is no memory for it. */
+  arrange(segments: readonly number[]): boolean {
+    this.#freeParts();
+    const byShard = new Map<Shard, number[]>();
+    for (const [place, segment] of segments.entries()) {
+      const { shard } = this.#entries.get(segment)!;
+      const places = byShard.get(shard);
+      if (places === undefined) byShard.set(shard, [place]);
+      else places.push(place);
     }
+    try {
+      for (const [shard, places] of byShard) this.#parts.push(this.#partOf(shard, places, segments));
+      return true;
+    } catch {
+      this.#room.ended();
+      return false;
+    }
+  }
+
+  #partOf(shard: Shard, places: readonly number[], segments: readonly number[]): Part {
+    shard.out.ensure(places.length * 4);
+    const directory = new Region(shard.core, places.length * ENTRY_BYTES);
+    const view = new DataView(shard.core.memory.bytes.buffer, directory.pointer, directory.bytes);
+    for (const [index, place] of places.entries()) {
+      const entry = this.#entries.get(segments[place]!)!;
+      const at = index * ENTRY_BYTES;
+      view.setUint32(at, entry.pointer, true);
+      view.setUint32(at + 4, entry.bytes, true);
+      view.setBigInt64(at + 8, BigInt(entry.nodeMin), true);
+      view.setBigInt64(at + 16, BigInt(entry.nodeMax), true);
+    }
+    return { shard, directory, places: Uint32Array.from(places) };
   }
 
   /** Places in the arranged order of the segments that may hold all nodes, ascending. No false negative. */
   probe(nodes: readonly number[]): Uint32Array {
-    const { exports, memory } = this.#core;
-    const numbers = memory.numbers;
-    for (let i = 0; i < nodes.length; i++) numbers[this.#nodes / 8 + i] = nodes[i]!;
-    const count =
-      exports.hg_filters_probe(
-        this.#directory.pointer,
-        this.#order.length,
-        this.#nodes,
-        nodes.length,
-        this.#out.pointer,
-      ) >>> 0;
-    return memory.words.slice(this.#out.pointer / 4, this.#out.pointer / 4 + count);
+    const found = this.#parts.map((part) => probePart(part, nodes));
+    if (found.length === 1) return found[0]!;
+    const all = new Uint32Array(found.reduce((sum, places) => sum + places.length, 0));
+    let at = 0;
+    for (const places of found) {
+      all.set(places, at);
+      at += places.length;
+    }
+    return all.sort();
   }
+
+  /** Gives all memory back. */
+  close(): void {
+    for (const entry of this.#entries.values()) this.#room.free(entry);
+    this.#entries.clear();
+    this.#freeParts();
+  }
+
+  #freeParts(): void {
+    for (const { directory } of this.#parts) directory.free();
+    this.#parts = [];
+  }
+}
+
+function probePart({ shard, directory, places }: Part, nodes: readonly number[]): Uint32Array {
+  const { exports, memory } = shard.core;
+  const numbers = memory.numbers;
+  for (let i = 0; i < nodes.length; i++) numbers[shard.nodes / 8 + i] = nodes[i]!;
+  const out = shard.out.pointer;
+  const count = exports.hg_filters_probe(directory.pointer, places.length, shard.nodes, nodes.length, out) >>> 0;
+  const found = memory.words.slice(out / 4, out / 4 + count);
+  for (let i = 0; i < count; i++) found[i] = places[found[i]!]!;
+  return found;
 }

@@ -1,10 +1,11 @@
 // What every table of a database shares: the core, the disk, the committer, the clock, the limits.
 
-import type { CoreModule, EdgeBatch, TextSink } from '../core/index.ts';
+import type { CoreModule, EdgeBatch, FilterRoom, TextSink } from '../core/index.ts';
 import type { Fs } from '../storage/fs.ts';
 import type { Committer } from './committer.ts';
 import type { MemtableRoom } from './memtable-room.ts';
 import type { Mutex } from './mutex.ts';
+import type { PinnedVersions } from './pinned-versions.ts';
 import type { Residency } from './residency.ts';
 
 export interface EngineContext {
@@ -20,6 +21,12 @@ export interface EngineContext {
   readonly memtables: MemtableRoom;
   /** Whether the node filters of segments are held in memory. */
   readonly nodeFilters: boolean;
+  /** What readers keep in memory of versions that are not current. */
+  readonly pinned: PinnedVersions;
+  /** Memory for the node filters of all tables. */
+  readonly filterRoom: FilterRoom;
+  /** Called when a table goes on without node filters, since there is no memory for them. */
+  readonly noFilters: (table: { readonly name: string }) => void;
   /** Directory of all tables' segments. */
   readonly tablesDir: string;
   readonly primaryTable: string;

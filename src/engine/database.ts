@@ -449,6 +449,16 @@ export class Database {
     return this.statistics.figures();
   }
 
+  /** Readers hold more memory of replaced versions than they may: those of them that can be ended should be (`isPinning`). */
+  get isPinnedOver(): boolean {
+    return this.#context.pinned.isOver;
+  }
+
+  /** Whether ending the snapshot may free memory. */
+  isPinning(snapshot: Snapshot): boolean {
+    return this.#context.pinned.has(snapshot.version);
+  }
+
   #storeFigures(): StoreFigures {
     return {
       dir: this.dir,
@@ -456,6 +466,7 @@ export class Database {
       logBytes: this.#committer.log.sizeBytes,
       residentBytes: this.#context.residency.bytes,
       chargedBytes: this.#context.residency.chargedBytes,
+      pinnedBytes: this.#context.pinned.bytes,
       durability: this.#options.durability,
       logFailed: this.#committer.failed?.message ?? null,
       answersDamagedUntil: this.replays.damagedUntil,

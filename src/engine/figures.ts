@@ -13,6 +13,7 @@ export interface StoreFigures {
   logBytes: number;
   residentBytes: number;
   chargedBytes: number;
+  pinnedBytes: number;
   durability: 'fsync' | 'async';
   logFailed: string | null;
   /** Epoch milliseconds. */
@@ -137,6 +138,7 @@ function* engineHealth(
     segments,
     resident_bytes: store.residentBytes,
     charged_bytes: store.chargedBytes,
+    pinned_bytes: store.pinnedBytes,
     memtable_bytes: memtableBytes,
     last_lsn: store.lastLsn,
     durability: store.durability,
@@ -165,7 +167,14 @@ function* engineFigures(
   }
   return {
     ...{ records, tables: tables.length, corruptTables, indexes, segments, residentBytes: store.residentBytes },
-    ...{ chargedBytes: store.chargedBytes, memtableBytes, walPending, walBytes: store.logBytes, snapshotsOpen },
+    ...{
+      chargedBytes: store.chargedBytes,
+      pinnedBytes: store.pinnedBytes,
+      memtableBytes,
+      walPending,
+      walBytes: store.logBytes,
+      snapshotsOpen,
+    },
     ...{ compactions: finished, compactionsRunning: running, compactionsQueued: queued },
     durability: store.durability,
     logFailed: store.logFailed !== null,

@@ -1,11 +1,12 @@
 // Makes what all tables of a database share.
 
-import { type CoreModule, EdgeBatch, TextSink } from '../core/index.ts';
+import { type CoreModule, EdgeBatch, FilterRoom, TextSink } from '../core/index.ts';
 import type { Committer } from './committer.ts';
 import type { EngineContext } from './context.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { MEMTABLE_LIMITS, MemtableRoom } from './memtable-room.ts';
 import type { Mutex } from './mutex.ts';
+import { PinnedVersions } from './pinned-versions.ts';
 import { Residency } from './residency.ts';
 
 /** Fewer operations take some 20 ms at most. */
@@ -13,6 +14,10 @@ const SLICED_OPERATIONS = 4096;
 
 /** Segments in memory at once, at most. */
 const RESIDENT_SEGMENTS = 4096;
+/** Node filters take at most this part of the memory budget: segments need the rest. */
+const FILTERS_OF_BUDGET = 1 / 2;
+/** Cursors are ended when memtables that only readers hold take more of it. */
+const PINNED_OF_BUDGET = 1 / 4;
 
 export function contextOf(
   options: EngineOptions,
@@ -23,6 +28,9 @@ export function contextOf(
 ): EngineContext {
   const { fs, dir, primaryTable, maxMembers, memoryBudgetBytes, now, nowUs } = options;
   const residency = new Residency(fs, module, memoryBudgetBytes, options.residentSegments ?? RESIDENT_SEGMENTS);
+  const charge = (bytes: number) => residency.charge(bytes);
+  const filterRoom = new FilterRoom(module, { limitBytes: memoryBudgetBytes * FILTERS_OF_BUDGET, charge });
+  const pinned = new PinnedVersions({ limitBytes: memoryBudgetBytes * PINNED_OF_BUDGET, charge });
   return {
     fs,
     module,
@@ -33,6 +41,9 @@ export function contextOf(
     nodeFilters: options.nodeFilters ?? true,
     residency,
     memtables: new MemtableRoom({ ...MEMTABLE_LIMITS, ...options.memtableLimits }, () => residency.instance()),
+    filterRoom,
+    pinned,
+    noFilters: noticeOnce(options, filterRoom),
     tablesDir: `${dir}/tables`,
     primaryTable,
     maxMembers,
@@ -41,5 +52,19 @@ export function contextOf(
     slicedOperations: options.slicedOperations ?? SLICED_OPERATIONS,
     pause: () => new Promise((resolve) => void setImmediate(resolve)),
     afterCommit,
+  };
+}
+
+/** Says once for each table that it has no node filters: it tries again with every compaction. */
+function noticeOnce({ notice }: EngineOptions, room: FilterRoom): EngineContext['noFilters'] {
+  const known = new WeakSet<object>();
+  return (table) => {
+    if (known.has(table)) return;
+    known.add(table);
+    notice?.('there is no memory for the node filters of a table; lookups by node look into all of its segments', {
+      table: table.name,
+      filterBytes: room.usedBytes,
+      filterLimitBytes: room.limitBytes,
+    });
   };
 }

@@ -50,32 +50,44 @@ export function openSegmentFile(table: Table, entry: SegmentEntry, scratch: Core
   }
 }
 
-/** Brings the table's filter directory in line with the segments of its current version. A filter that cannot be read makes the table refuse. */
+/**
+ * Brings the table's filter directory in line with the segments of its current version. A filter that cannot be read makes the table refuse. Without memory
+ * for all of them the table has none: lookups then look into every segment.
+ */
 export function refreshFilters(table: Table): void {
+  const { filterRoom, nodeFilters } = table.context;
   const { segments } = table.version;
-  if (segments.length < 2 || !table.context.nodeFilters) {
-    table.filters = undefined;
-    return;
-  }
-  const filters = table.filters ?? new FilterDirectory(table.context.module.instantiate());
+  const filters = table.filters ?? new FilterDirectory(filterRoom);
   // Until all are read there are none: a lookup must not ask those of the version before.
   table.filters = undefined;
-  for (const segment of segments) {
-    if (!filters.has(segment.number) && !addFilter(table, filters, segment)) return;
+  if (segments.length < 2 || !nodeFilters) {
+    filters.close();
+    return;
   }
-  filters.arrange(segments.map((segment) => segment.number));
-  table.filters = filters;
+  const numbers = segments.map((segment) => segment.number);
+  filters.keep(numbers);
+  const missing = segments.filter((segment) => !filters.has(segment.number));
+  const bytes = missing.reduce((sum, { facts }) => sum + facts.filterBytes, 0);
+  let done: 'added' | 'damaged' | 'no_room' = filterRoom.fits(bytes) ? 'added' : 'no_room';
+  for (let at = 0; at < missing.length && done === 'added'; at++) done = addFilter(table, filters, missing[at]!);
+  if (done === 'added' && filters.arrange(numbers)) {
+    table.filters = filters;
+    return;
+  }
+  filters.close();
+  if (done !== 'damaged') table.context.noFilters(table);
 }
 
-/** False when the filter cannot be read or is not what was written: the table refuses then. A wrong filter would hide rows. */
-function addFilter(table: Table, filters: FilterDirectory, segment: SegmentFile): boolean {
+/** `damaged`: the filter cannot be read or is not what was written. The table refuses then: a wrong filter would hide rows. */
+function addFilter(table: Table, filters: FilterDirectory, segment: SegmentFile): 'added' | 'damaged' | 'no_room' {
   const { path, facts } = segment;
   try {
-    if (filters.add(segment.number, readFilter(table.context, segment), facts)) return true;
-    throw corruption(path, facts.filterOffset, "the node filter's checksum does not hold");
+    const done = filters.add(segment.number, readFilter(table.context, segment), facts);
+    if (done === 'damaged') throw corruption(path, facts.filterOffset, "the node filter's checksum does not hold");
+    return done;
   } catch (error) {
     table.corrupt = asCorruption(error, path);
-    return false;
+    return 'damaged';
   }
 }
 

@@ -46,6 +46,8 @@ export class TableSet {
         this.#byId.delete(table.id);
         this.#byName.delete(table.name.toLowerCase());
         table.dropped = true;
+        table.filters?.close();
+        table.filters = undefined;
         table.shapeLsn = lsn;
         return;
       case 'set_threshold':

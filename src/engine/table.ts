@@ -341,6 +341,7 @@ export class Table implements ScanSource {
     const old = this.version;
     this.version = version;
     this.unpin(old);
+    this.context.pinned.replaced(this, old);
   }
 
   pin(): Version {
@@ -351,6 +352,7 @@ export class Table implements ScanSource {
   /** Gives a version back; files that no version holds any more go. */
   unpin(version: Version): void {
     if (--version.references > 0) return;
+    this.context.pinned.released(version);
     for (const segment of version.segments) {
       if (--segment.references > 0) continue;
       this.context.residency.drop(segment);

@@ -115,6 +115,8 @@ export interface EngineHealth {
   resident_bytes: number;
   /** Other memory within the budget: node filters, what cursors pin, counts that run. */
   charged_bytes: number;
+  /** Of these, memtables that only open cursors and transactions hold. */
+  pinned_bytes: number;
   memtable_bytes: number;
   last_lsn: number;
   durability: 'fsync' | 'async';
@@ -138,6 +140,8 @@ export interface EngineFigures {
   residentBytes: number;
   /** Other memory within the budget: node filters, what cursors pin, counts that run. */
   chargedBytes: number;
+  /** Of these, memtables that only open cursors and transactions hold. */
+  pinnedBytes: number;
   memtableBytes: number;
   /** Operations in the log that are in no segment. */
   walPending: number;

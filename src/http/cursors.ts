@@ -56,7 +56,7 @@ export class CursorRegistry {
   /** Pins the newest state of `table` for one request. */
   pin(database: Database, table: Table): Pin {
     const newest = this.#newest.get(table);
-    if (newest !== undefined && !newest.removed && newest.snapshot.lsn === database.lastLsn) return this.#use(newest);
+    if (newest !== undefined && !newest.removed && isNewest(newest.snapshot, database)) return this.#use(newest);
     this.#lastId += 1;
     const entry: Entry = {
       id: this.#lastId,
@@ -70,7 +70,21 @@ export class CursorRegistry {
     this.#newest.set(table, entry);
     this.#entries.set(entry.id, entry);
     this.#makeRoom();
+    this.relieve(database);
     return entry;
+  }
+
+  /**
+   * When readers hold more memory of replaced versions than they may: ends the cursors used longest ago that hold some, until it is enough. Their next page
+   * answers `invalid_cursor`. Called now and then by the owner, and with each new pin.
+   */
+  relieve(database: Database): void {
+    if (!database.isPinnedOver) return;
+    for (const entry of this.#entries.values()) {
+      if (entry.users > 0 || !database.isPinning(entry.snapshot)) continue;
+      this.#remove(entry);
+      if (!database.isPinnedOver) return;
+    }
   }
 
   /** The pin and place a token stands for; `binding` must be what it was issued with. */
@@ -139,6 +153,11 @@ export class CursorRegistry {
     const mac = createHmac('sha256', this.#options.secret).update(`${plain}|${binding}`).digest('base64url');
     return Buffer.from(`${plain}.${mac.slice(0, 16)}`).toString('base64url');
   }
+}
+
+/** Nothing was written since, and no compaction has replaced what it reads, which it would keep in memory. */
+function isNewest(snapshot: Snapshot, database: Database): boolean {
+  return snapshot.lsn === database.lastLsn && !database.isPinning(snapshot);
 }
 
 function invalidCursor(): HedgerowError {

@@ -88,6 +88,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const server: HttpServer = await listen(dispatcher, options);
   const sweep = setInterval(() => {
     parts.cursors.sweep();
+    if (parts.database !== undefined) parts.cursors.relieve(parts.database);
     parts.statements?.sessions.sweep();
   }, SWEEP_MS).unref();
   const look = setInterval(() => load.look(), LOOK_MS).unref();

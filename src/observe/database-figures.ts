@@ -13,6 +13,8 @@ export interface DatabaseFigures {
   residentBytes: number;
   /** Other memory within the budget: node filters, what cursors pin, counts that run. */
   chargedBytes: number;
+  /** Of these, memtables that only open cursors and transactions hold. */
+  pinnedBytes: number;
   memtableBytes: number;
   /** Operations in the log that no segment holds yet. */
   walPending: number;

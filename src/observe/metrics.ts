@@ -136,6 +136,7 @@ export class Metrics {
     gauge('gauge', 'segments', 'Segment files in use.', (figures) => figures.segments);
     gauge('gauge', 'segments_resident_bytes', 'Segments in memory.', (figures) => figures.residentBytes);
     gauge('gauge', 'memory_charged_bytes', 'Other memory within the budget.', (figures) => figures.chargedBytes);
+    gauge('gauge', 'memory_pinned_bytes', 'Old memtables that readers hold.', (figures) => figures.pinnedBytes);
     gauge('gauge', 'memtable_bytes', 'Memtables in memory.', (figures) => figures.memtableBytes);
     gauge('gauge', 'snapshots_open', 'Snapshots that pin segments.', (figures) => figures.snapshotsOpen);
     gauge('gauge', 'wal_size_bytes', 'Write-ahead log on disk.', (figures) => figures.walBytes);

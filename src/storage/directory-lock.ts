@@ -195,7 +195,7 @@ class Candidate {
     const advice = isThisProcess(holder) ? 'Close the database that is open on it first' : 'Stop that process first';
     return new HedgerowError(
       'conflict',
-      `The data directory is already open in ${name}${where}. ${advice}, or use another directory.`,
+      `The data directory is already open in ${name}${where}, which holds the lock ${this.#path}. ${advice}, or use another directory.`,
       { fields: { file: this.#path, pid: holder.pid, host: holder.host, boot: holder.boot } },
     );
   }

@@ -53,7 +53,10 @@ async function fillNodes(database: Database, from: number, to: number): Promise<
 /** Four steps take a slice. */
 function large(): Partial<EngineOptions> {
   let us = 0;
-  const nowUs = () => (us += 1000);
+  const nowUs = () => {
+    us += 1000;
+    return us;
+  };
   return {
     core: 'release',
     segmentRows: 4096,

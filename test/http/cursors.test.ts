@@ -2,11 +2,14 @@ import { expect, test } from 'vitest';
 import type { Database, Table } from '../../src/engine/index.ts';
 import { HedgerowError } from '../../src/errors.ts';
 import { CursorRegistry } from '../../src/http/cursors.ts';
+import { openSim, simDisk } from '../support/sim-engine.ts';
 
 /** As much of an engine as the registry needs: it counts what is pinned. */
 function fakeEngine() {
   const state = { lastLsn: 1, pinned: 0 };
   const database = {
+    isPinnedOver: false,
+    isPinning: () => false,
     get lastLsn() {
       return state.lastLsn;
     },
@@ -91,4 +94,41 @@ test('a token is bound to its request and table', () => {
   expect(() => cursors.resume(token, table, 'other')).toThrow(HedgerowError);
   expect(() => cursors.resume(token, { name: 't' } as Table, 'b')).toThrow(HedgerowError);
   expect(cursors.resume(token, table, 'b').after).toEqual({ eventTs: -3, id: 9 });
+});
+
+test('over the memory that readers may hold, cursors that hold some end, the one used longest ago first', async () => {
+  const database = await openSim(simDisk(), { core: 'release', memoryBudgetBytes: 2 ** 20 });
+  const table = database.table();
+  const cursors = new CursorRegistry({ now: () => 0, secret });
+  const tokens: string[] = [];
+  const fill = async (): Promise<void> => {
+    const bulk = table.bulk();
+    for (let row = 0; row < 2000; row++) bulk.add({ event_ts: row, members: [row, row + 1] });
+    await bulk.commit();
+  };
+  for (let round = 0; round < 4; round++) {
+    await fill();
+    const pin = cursors.pin(database, table);
+    tokens.push(cursors.issue(pin, last, 'b'));
+    cursors.release(pin);
+    expect(database.health().pinned_bytes).toBe(0);
+    if (round < 3) continue;
+    await database.compact({});
+  }
+  const { pinned_bytes, charged_bytes } = database.health();
+  expect(pinned_bytes).toBeGreaterThan(2 ** 18);
+  expect(charged_bytes).toBeGreaterThanOrEqual(pinned_bytes);
+  expect(database.figures()).toMatchObject({ pinnedBytes: pinned_bytes, chargedBytes: charged_bytes });
+  // In use: its request goes on; a snapshot of the current version frees nothing.
+  const running = cursors.resume(tokens[1]!, table, 'b').pin;
+  const current = cursors.issue(cursors.pin(database, table), last, 'b');
+  expect(() => cursors.resume(tokens[0]!, table, 'b')).toThrow('expired');
+  expect(() => cursors.resume(tokens[3]!, table, 'b')).toThrow('expired');
+  cursors.release(cursors.resume(current, table, 'b').pin);
+  cursors.release(running);
+  cursors.relieve(database);
+  expect(() => cursors.resume(tokens[1]!, table, 'b')).toThrow(HedgerowError);
+  expect(database.health()).toMatchObject({ pinned_bytes: 0 });
+  cursors.release(cursors.resume(current, table, 'b').pin);
+  await database.close();
 });

@@ -253,5 +253,5 @@ describe('a model', () => {
 function filesBelow(folder: string): string[] {
   return readdirSync(folder)
     .map((name) => join(folder, name))
-    .flatMap((path) => (statSync(path).isDirectory() ? filesBelow(path) : [path]));
+    .flatMap((path) => (statSync(path).isDirectory() ? filesBelow(path) : statSync(path).isFile() ? [path] : []));
 }

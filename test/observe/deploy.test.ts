@@ -41,6 +41,7 @@ async function exposedNames(): Promise<Set<string>> {
   observer.attach({
     gatherFigures: async () => ({
       chargedBytes: 0,
+      pinnedBytes: 0,
       records: 0,
       tables: 0,
       corruptTables: 0,

@@ -34,6 +34,7 @@ const FIGURES: DatabaseFigures = {
   indexes: 9,
   segments: 3,
   chargedBytes: 77,
+  pinnedBytes: 5,
   residentBytes: 4096,
   memtableBytes: 512,
   walPending: 5,

@@ -17,7 +17,7 @@ beforeAll(async () => {
   });
   observer = createObserver({ log, audit: undefined, version: '1.2.3' });
   server = await startServer({ auth: true, observer });
-  observer.attach(server.database);
+  observer.attach(server.database.statistics);
 });
 
 afterAll(async () => {

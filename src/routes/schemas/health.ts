@@ -27,6 +27,7 @@ export const healthAnswer = v.looseObject({
   segments: count(),
   resident_bytes: described(count(), 'Segments held in memory.'),
   charged_bytes: described(count(), 'Other memory within the budget: node filters, what cursors pin, counts that run.'),
+  pinned_bytes: described(count(), 'Of these, memtables that only open cursors and transactions hold.'),
   memtable_bytes: count(),
   last_lsn: count(),
   durability: v.picklist(['fsync', 'async']),
