@@ -39,6 +39,7 @@ export class Checkpointer {
     const { log } = committer;
     // With durability `async` a catalog change is applied before it is synced; the manifest must not hold what the log may lose.
     await log.flush();
+    log.assertOwner();
     // A table that has nothing in the log needs nothing from it. Kept in the table: the log goes up to here, so no later manifest may say less.
     for (const table of tables.all()) {
       if (table.pending === 0 && table.corrupt === null)

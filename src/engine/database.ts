@@ -6,7 +6,7 @@
 import { loadCore, makeChecksum } from '../core/index.ts';
 import { HedgerowError } from '../errors.ts';
 import { IDENTIFIER } from '../limits.ts';
-import { DEFAULT_LOG_FILE_BYTES, type LogStore, openLog } from '../storage/log.ts';
+import { DEFAULT_LOG_FILE_BYTES, type LogStore } from '../storage/log.ts';
 import { manifestPath, readManifest } from '../storage/manifest.ts';
 import type { AlterAction } from './alter.ts';
 import { type BackupOptions, type BackupResult, Backups } from './backup/backups.ts';
@@ -29,7 +29,8 @@ import { LsnWaits } from './lsn-waits.ts';
 import { contextOf } from './make-context.ts';
 import { Mutex } from './mutex.ts';
 import { NodeCounter } from './node-count.ts';
-import { findOrphans, removeOrphans } from './orphans.ts';
+import { openDatabaseLog } from './open-log.ts';
+import { findOrphans, refuseSegments, removeOrphans, setAside, unknownSegments } from './orphans.ts';
 import { openTable, replayFrame } from './recovery.ts';
 import type { Attach } from './replay-entry.ts';
 import { REPLAY_LIMITS, Replays } from './replays.ts';
@@ -172,35 +173,36 @@ export class Database {
     this.#checkpointer.foundLsn = checkpoint?.lsn ?? 0;
     this.documents.load(checkpoint?.documents ?? []);
     this.replays.load(checkpoint?.replays ?? { lsn: 0, next: 1, files: [] });
-    const log = await this.#openLog(checkpoint);
+    const log = await openDatabaseLog(this.#options, this.#committer, this.#crc32c, checkpoint);
     this.#committer.attach(log, this.replays);
+    if (checkpoint === null) await this.#setAsideUnlisted(() => true, log);
     await this.#replay(log, checkpoint);
+    await this.#setAsideUnlisted((tableId) => tableId >= this.#tables.nextId, log);
     await this.#removeOrphans(checkpoint);
+    if (checkpoint === null) await this.#installFirst();
     for (const table of this.#tables.all()) table.changed(log.headLsn);
     if (this.#tables.find(this.primaryTable) !== undefined) return;
     const table = defineTable({ name: this.primaryTable }, this.#tables.nextId, Math.floor(now() / 1000));
     await this.#ddl.change([{ op: 'create_table', table }]);
   }
 
-  #openLog(checkpoint: Checkpoint | null): Promise<LogStore> {
-    const { fs, dir, durability, nowUs, logFileBytes, schedule, observeLog, notice } = this.#options;
-    return openLog({
-      fs,
-      dir: `${dir}/log`,
-      crc32c: this.#crc32c,
-      durability,
-      minimumLsn: checkpoint ? appliedEverywhere(checkpoint) : 0,
-      reachedLsn: checkpoint?.lsn ?? 0,
-      onDurable: (lsn) => this.#committer.onDurable(lsn),
-      onFailed: (error) => {
-        this.#committer.onFailed(error);
-        notice?.('the log has failed; writes are refused until a restart', { detail: error.message });
-      },
-      scheduleSync: (sync) => schedule(sync, 100),
-      now: nowUs,
-      ...(observeLog ? { observe: observeLog } : {}),
-      ...(logFileBytes === undefined ? {} : { fileBytes: logFileBytes }),
-    });
+  /** Nothing lists them; a manifest that did would be there, but for directories of log format 1 that hold everything in the log. */
+  async #setAsideUnlisted(isUnknown: (tableId: number) => boolean, log: LogStore): Promise<void> {
+    const { fs, dir, notice } = this.#options;
+    const paths = unknownSegments(fs, this.#context.tablesDir, isUnknown);
+    if (log.headLsn === 0) refuseSegments(paths, manifestPath(dir));
+    await setAside(fs, paths, notice);
+  }
+
+  /** The first manifest: from here on a lost manifest or log is noticed. Before any write. */
+  async #installFirst(): Promise<void> {
+    try {
+      await this.#checkpointer.write();
+    } catch (cause) {
+      if ((cause as { code?: unknown }).code !== 'ENOSPC') throw cause;
+      const detail = `There is no room on the disk for the manifest (${this.dir}). Free some space, then start again.`;
+      throw new HedgerowError('disk_full', detail, { fields: { file: manifestPath(this.dir) }, cause });
+    }
   }
 
   async #replay(log: LogStore, checkpoint: Checkpoint | null): Promise<void> {
@@ -322,6 +324,8 @@ export class Database {
   #assertCompacts(): void {
     if (this.#closed) throw new HedgerowError('draining', 'The database is closed.');
     if (this.#committer.failed !== null) throw this.#committer.failed;
+    // Segments of two processes would take each other's names.
+    this.#committer.log.assertOwner();
   }
 
   /**

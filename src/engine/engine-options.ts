@@ -27,6 +27,8 @@ export interface EngineOptions {
   /** Rows of a segment, at most and by default 65,536; of wide rows it holds fewer. Tests take less. */
   segmentRows?: number;
   logFileBytes?: number;
+  /** Random number below 2^53 that tells this process from others on the same directory. Default 0: for tests. */
+  owner?: number;
   /** Operations from which on a commit is made in slices; default 4,096. Tests take less. */
   slicedOperations?: number;
   /** How many answers are kept under Idempotency-Keys. Tests take less. */
