@@ -179,7 +179,8 @@ export class Database {
     await this.#replay(log, checkpoint);
     await this.#setAsideUnlisted((tableId) => tableId >= this.#tables.nextId, log);
     await this.#removeOrphans(checkpoint);
-    if (checkpoint === null) await this.#installFirst();
+    // One that was found may be in the page cache only.
+    if (!log.hasFiles) await this.#installFirst();
     for (const table of this.#tables.all()) table.changed(log.headLsn);
     if (this.#tables.find(this.primaryTable) !== undefined) return;
     const table = defineTable({ name: this.primaryTable }, this.#tables.nextId, Math.floor(now() / 1000));

@@ -14,6 +14,8 @@ export interface LogStore {
   /** Bytes of all live log files' used parts. */
   readonly sizeBytes: number;
   readonly failed: HedgerowError | null;
+  /** Whether there is a log file of format 2. Before the first one the manifest must be durable. */
+  readonly hasFiles: boolean;
   /**
    * Queues one frame of `operations` LSNs (1 or more); parts are copied at once. Returns its first LSN. Throws `log_failed` or `disk_full` when
    * poisoned, `draining` when closed, `body_too_large` above 1 GiB.

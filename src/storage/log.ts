@@ -113,6 +113,11 @@ class FileLog implements LogStore {
     this.#prepareSpare();
   }
 
+  get hasFiles(): boolean {
+    const newest = this.#recovered.needed.at(-1);
+    return this.#active !== null || (newest !== undefined && newest.version >= 2);
+  }
+
   get sizeBytes(): number {
     let bytes = this.#active?.bytes ?? 0;
     for (const file of this.#closedFiles) bytes += file.bytes;

@@ -137,7 +137,11 @@ export class SimFs implements Fs {
   }
 
   makeDir(dir: string): void {
-    if (!this.#dirs.has(dir)) this.#dirs.set(dir, new SimDir());
+    for (let end = dir.indexOf('/', 1); ; end = dir.indexOf('/', end + 1)) {
+      const path = end < 0 ? dir : dir.slice(0, end);
+      if (!this.#dirs.has(path)) this.#dirs.set(path, new SimDir());
+      if (end < 0) return;
+    }
   }
 
   rename(from: string, to: string): Promise<void> {
