@@ -2,7 +2,7 @@
 
 import { corruption } from '../errors.ts';
 import type { Crc32c } from './crc32c.ts';
-import { getU64, putU64, regionOf } from './frame.ts';
+import { getU64, putU64, type Region, regionOf } from './frame.ts';
 import type { Fs } from './fs.ts';
 import { readWhole } from './whole-file.ts';
 
@@ -74,10 +74,16 @@ export function encodeMark(slot: MarkSlot, crc32c: Crc32c): Uint8Array {
   return bytes;
 }
 
-/** Writes the watermark into `bytes`, which are used again for the next one: this runs for every group. */
-export function putWatermark(bytes: Uint8Array, view: DataView, epoch: number, lsn: number, crc32c: Crc32c): void {
-  putMagic(bytes, WATERMARK_MAGIC);
-  view.setUint32(8, epoch, true);
+/** The watermark of an epoch, to be given its LSN by `putWatermark`. */
+export function startWatermark(epoch: number): Region {
+  const region = regionOf(new Uint8Array(WATERMARK_BYTES));
+  putMagic(region.bytes, WATERMARK_MAGIC);
+  region.view.setUint32(8, epoch, true);
+  return region;
+}
+
+/** One buffer is used for all watermarks of an epoch: this runs for every group. */
+export function putWatermark({ bytes, view }: Region, lsn: number, crc32c: Crc32c): void {
   putU64(view, 16, lsn);
   view.setUint32(WATERMARK_CRC_AT, crc32c(bytes.subarray(0, WATERMARK_CRC_AT), 0) >>> 0, true);
 }

@@ -144,7 +144,7 @@ function checkNewest(
     if (newest !== undefined && newest.version >= 2)
       throw corruption(markPath(dir), 0, `the file is missing, but ${newest.path} was made with it`);
     if (newest === undefined && manifest === 'present')
-      throw corruption(dir, 0, 'there is a manifest, but neither a log file nor a mark');
+      throw corruption(dir, 0, 'there is no log file and no mark, but a manifest that needs them');
     return;
   }
   const { sequence, firstLsn } = mark.slot;

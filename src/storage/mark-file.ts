@@ -5,6 +5,7 @@
 
 import { HedgerowError } from '../errors.ts';
 import type { Crc32c } from './crc32c.ts';
+import type { Region } from './frame.ts';
 import type { FileHandle, Fs } from './fs.ts';
 import {
   encodeMark,
@@ -15,6 +16,7 @@ import {
   putWatermark,
   readMark,
   slotOffset,
+  startWatermark,
   WATERMARK_AT,
   WATERMARK_BYTES,
 } from './log-mark.ts';
@@ -44,8 +46,7 @@ export class MarkFile {
   readonly #handle: FileHandle;
   #slot: MarkSlot;
   #watermarkLsn: number;
-  readonly #watermark = new Uint8Array(WATERMARK_BYTES);
-  readonly #watermarkView = new DataView(this.#watermark.buffer);
+  readonly #watermark: Region;
 
   private constructor({ fs, dir, crc32c }: ClaimOptions, handle: FileHandle, slot: MarkSlot) {
     this.#fs = fs;
@@ -54,6 +55,7 @@ export class MarkFile {
     this.#handle = handle;
     this.#slot = slot;
     this.#watermarkLsn = slot.reachedLsn;
+    this.#watermark = startWatermark(slot.epoch);
   }
 
   /** Makes the log this process's: everybody who claimed it before finds out at the next `assertOwner`. Durable when it resolves. */
@@ -89,8 +91,8 @@ export class MarkFile {
   /** Everything up to `lsn` is durable. One small write, never synced by itself. */
   writeWatermark(lsn: number): void {
     if (lsn < this.#watermarkLsn) throw new Error(`the watermark would go back from ${this.#watermarkLsn} to ${lsn}`);
-    putWatermark(this.#watermark, this.#watermarkView, this.#slot.epoch, lsn, this.#crc32c);
-    const written = this.#handle.writeNow(this.#watermark, WATERMARK_AT);
+    putWatermark(this.#watermark, lsn, this.#crc32c);
+    const written = this.#handle.writeNow(this.#watermark.bytes, WATERMARK_AT);
     if (written !== WATERMARK_BYTES)
       throw new Error(
         `short write to ${this.#handle.path} at offset ${WATERMARK_AT}: ${written} of ${WATERMARK_BYTES} bytes were written`,

@@ -10,6 +10,7 @@ import {
   putWatermark,
   readMark,
   slotOffset,
+  startWatermark,
 } from '../../src/storage/log-mark.ts';
 import { crc32c } from '../support/crc32c.ts';
 import { framesOf, openTestLog, textFrame, turn } from '../support/open-test-log.ts';
@@ -35,8 +36,9 @@ function markOf(slots: MarkSlot[], watermarkLsn?: number): Uint8Array {
   const bytes = new Uint8Array(MARK_BYTES);
   for (const slot of slots) bytes.set(encodeSlot(slot, crc32c), slotOffset(slot.counter));
   if (watermarkLsn !== undefined) {
-    const page = bytes.subarray(8192, 8224);
-    putWatermark(page, new DataView(page.buffer, page.byteOffset, page.length), 3, watermarkLsn, crc32c);
+    const watermark = startWatermark(3);
+    putWatermark(watermark, watermarkLsn, crc32c);
+    bytes.set(watermark.bytes, 8192);
   }
   return bytes;
 }
