@@ -66,6 +66,7 @@ export class Checkpointer {
     const { log } = committer;
     // With durability `async` a catalog change is applied before it is synced; the manifest must not hold what the log may lose.
     await log.flush();
+    log.assertOwner();
     await this.#vouchForIdle(new Set(changed.map(({ table }) => table)));
     const dropped = [...this.#dropped];
     const applied = this.#releasable(changed);

@@ -6,14 +6,11 @@
 import { loadCore, makeChecksum } from '../core/index.ts';
 import { HedgerowError } from '../errors.ts';
 import { IDENTIFIER } from '../limits.ts';
-import { DEFAULT_LOG_FILE_BYTES, type LogStore, openLog } from '../storage/log.ts';
-import { manifestPath, readManifest } from '../storage/manifest.ts';
+import { DEFAULT_LOG_FILE_BYTES } from '../storage/log.ts';
 import type { AlterAction } from './alter.ts';
 import { type BackupOptions, type BackupResult, Backups } from './backup/backups.ts';
 import { pinState } from './backup/pinned-state.ts';
 import { targetDirectory } from './backup/target-directory.ts';
-import { defineTable } from './catalog.ts';
-import { appliedEverywhere, type Checkpoint, checkCheckpoint } from './checkpoint.ts';
 import { Checkpointer } from './checkpointer.ts';
 import { Committer } from './committer.ts';
 import { Compactor } from './compaction/compactor.ts';
@@ -24,14 +21,13 @@ import { Ddl } from './ddl.ts';
 import { Documents } from './documents.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { Figures, type StoreFigures } from './figures.ts';
-import { copyOutOfLog, replayHeld } from './held-operations.ts';
+import { copyOutOfLog } from './held-operations.ts';
 import { Indexes } from './indexes.ts';
 import { LogRelief } from './log-relief.ts';
 import { LsnWaits } from './lsn-waits.ts';
 import { contextOf } from './make-context.ts';
 import { Mutex } from './mutex.ts';
-import { findOrphans, removeOrphans } from './orphans.ts';
-import { openTable, replayFrame } from './recovery.ts';
+import { recoverDatabase } from './recover-database.ts';
 import type { Attach } from './replay-entry.ts';
 import { REPLAY_LIMITS, Replays } from './replays.ts';
 import { Reserve } from './reserve.ts';
@@ -49,8 +45,6 @@ import type {
   WalStatus,
 } from './types.ts';
 
-/** A replay looks at its memory once in so many bytes. */
-const REPLAY_LOOK_BYTES = 2 ** 20;
 /** Log files that documents and stored answers alone may fill: 128 MB. */
 const RELIEF_LOG_FILES = 8;
 
@@ -197,84 +191,18 @@ export class Database {
     }
   }
 
-  async #recover(): Promise<void> {
-    const { fs, dir, now } = this.#options;
-    const manifest = readManifest(fs, dir, this.#crc32c);
-    const checkpoint = manifest === null ? null : checkCheckpoint(manifest, manifestPath(dir));
-    const scratch = this.#context.module.instantiate();
-    for (const item of checkpoint?.tables ?? []) this.#tables.add(openTable(this.#context, item, scratch));
-    this.#tables.nextId = Math.max(this.#tables.nextId, checkpoint?.nextTableId ?? 1);
-    this.#checkpointer.foundLsn = checkpoint?.lsn ?? 0;
-    this.documents.load(checkpoint?.documents ?? []);
-    this.replays.load(checkpoint?.replays ?? { lsn: 0, next: 1, files: [] });
-    const log = await this.#openLog(checkpoint);
-    this.#committer.attach(log, this.replays);
-    await this.#replay(log, checkpoint);
-    await this.replays.settle(() => this.#checkpointer.write([]));
-    await this.#removeOrphans(checkpoint);
-    for (const table of this.#tables.all()) table.changed(log.headLsn);
-    if (this.#tables.find(this.primaryTable) !== undefined) return;
-    const table = defineTable({ name: this.primaryTable }, this.#tables.nextId, Math.floor(now() / 1000));
-    await this.#ddl.change([{ op: 'create_table', table }]);
-  }
-
-  #openLog(checkpoint: Checkpoint | null): Promise<LogStore> {
-    const { fs, dir, durability, nowUs, logFileBytes, schedule, observeLog, notice } = this.#options;
-    return openLog({
-      fs,
-      dir: `${dir}/log`,
+  #recover(): Promise<void> {
+    return recoverDatabase({
+      options: this.#options,
+      context: this.#context,
+      tables: this.#tables,
+      documents: this.documents,
+      replays: this.replays,
+      checkpointer: this.#checkpointer,
+      trigger: this.#trigger,
+      ddl: this.#ddl,
       crc32c: this.#crc32c,
-      durability,
-      minimumLsn: checkpoint ? appliedEverywhere(checkpoint) : 0,
-      reachedLsn: checkpoint?.lsn ?? 0,
-      onDurable: (lsn) => this.#committer.onDurable(lsn),
-      onFailed: (error) => {
-        this.#committer.onFailed(error);
-        notice?.('the log has failed; writes are refused until a restart', { detail: error.message });
-      },
-      scheduleSync: (sync) => schedule(sync, 100),
-      now: nowUs,
-      ...(observeLog ? { observe: observeLog } : {}),
-      ...(logFileBytes === undefined ? {} : { fileBytes: logFileBytes }),
     });
-  }
-
-  async #replay(log: LogStore, checkpoint: Checkpoint | null): Promise<void> {
-    const { documents, replays } = this;
-    const tables = this.#tables;
-    const target = { catalogLsn: checkpoint?.lsn ?? 0, tables, documents, replays };
-    for (const table of tables.all()) if (table.held.length > 0) replayHeld(this.#context, table, target, this.#crc32c);
-    let replayedBytes = 0;
-    for (const frame of log.replay(checkpoint ? appliedEverywhere(checkpoint) : 0)) {
-      for (const reachedLsn of replayFrame(frame, target)) {
-        this.#committer.replayedLsn = reachedLsn;
-        if (!(await this.#trigger.makeRoom())) throw this.#tooSmall();
-      }
-      replayedBytes += frame.payload.length;
-      if (replayedBytes < REPLAY_LOOK_BYTES) continue;
-      replayedBytes = 0;
-      this.#committer.replayedLsn = frame.firstLsn + frame.operations - 1;
-      await this.#trigger.shrink();
-    }
-    this.#committer.replayedLsn = null;
-  }
-
-  #tooSmall(): HedgerowError {
-    return new HedgerowError(
-      'overloaded',
-      `The process has too little memory to open ${this.dir}: rows of its log fit neither into memory nor, by compaction, into segments. Give it more memory or address space (ulimit -v). Nothing was lost.`,
-    );
-  }
-
-  /** Removes what compactions, drops and checkpoints left when a crash came. */
-  async #removeOrphans(checkpoint: Checkpoint | null): Promise<void> {
-    const { fs, notice } = this.#options;
-    const tableById = (id: number) => this.#tables.byId(id);
-    const { orphans } = this.replays;
-    const segments = findOrphans(fs, this.#context.tablesDir, this.#tables.nextId, checkpoint, tableById);
-    orphans.unlisted.push(...segments.unlisted);
-    orphans.replaced.push(...segments.replaced);
-    await removeOrphans(fs, orphans, () => this.#checkpointer.write([]), notice);
   }
 
   // Catalog
@@ -388,6 +316,8 @@ export class Database {
   #assertCompacts(): void {
     if (this.#closed) throw new HedgerowError('draining', 'The database is closed.');
     if (this.#committer.failed !== null) throw this.#committer.failed;
+    // Segments of two processes would take each other's names.
+    this.#committer.log.assertOwner();
   }
 
   /**

@@ -32,6 +32,8 @@ export interface EngineOptions {
   /** Least bytes of the file that is given up so that a DROP, or a compaction with a TTL, finds room on a full disk. Default 0: there is none. */
   reserveBytes?: number;
   logFileBytes?: number;
+  /** Random number below 2^53 that tells this process from others on the same directory. Default 0: for tests. */
+  owner?: number;
   /** Operations from which on a commit is made in slices; default 4,096. Tests take less. */
   slicedOperations?: number;
   /** How many answers are kept under Idempotency-Keys. Tests take less. */

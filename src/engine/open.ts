@@ -1,5 +1,6 @@
 // Opens a database on Node: real files, real clock, compaction in a worker thread, defaults for what is left out.
 
+import { randomInt } from 'node:crypto';
 import { totalmem } from 'node:os';
 import { resolve } from 'node:path';
 import { DEFAULT_MAX_MEMBERS, DEFAULT_PRIMARY_TABLE, MEGABYTE } from '../limits.ts';
@@ -26,11 +27,15 @@ export interface DatabaseOptions {
   observeLog?: EngineOptions['observeLog'];
 }
 
+/** As many as `randomInt` tells apart. */
+const MOST_OWNERS = 2 ** 48 - 1;
+
 export function openDatabase(options: DatabaseOptions): Promise<Database> {
   const { notice, observeLog } = options;
   const schedule = (callback: () => void, delayMs: number) => void setTimeout(callback, delayMs).unref();
   return Database.open({
     dir: resolve(options.dir),
+    owner: randomInt(MOST_OWNERS),
     fs: nodeFs,
     runner: new WorkerRunner(schedule),
     now: () => Date.now(),

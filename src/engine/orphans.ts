@@ -1,9 +1,12 @@
 // Files that nothing needs: what a crash left between a compaction, a drop or a checkpoint and the removal of its files.
 
+import { corruption } from '../errors.ts';
 import type { Fs } from '../storage/fs.ts';
 import { type Checkpoint, segmentsOf } from './checkpoint.ts';
 import { segmentNumber } from './segment-file.ts';
 import type { Table } from './table.ts';
+
+type Notice = ((message: string, fields: Record<string, unknown>) => void) | undefined;
 
 export interface Orphans {
   /** No manifest ever listed them: a compaction was cut before its commit point. */
@@ -46,7 +49,7 @@ export async function removeOrphans(
   fs: Fs,
   { unlisted, replaced }: Orphans,
   installManifest: () => Promise<unknown>,
-  notice: ((message: string, fields: Record<string, unknown>) => void) | undefined,
+  notice: Notice,
 ): Promise<void> {
   await removeFiles(fs, unlisted);
   if (replaced.length === 0) return;
@@ -58,6 +61,38 @@ export async function removeOrphans(
     return;
   }
   await removeFiles(fs, replaced);
+}
+
+/** Segment files of the tables that `isUnknown` names by number. */
+export function unknownSegments(fs: Fs, tablesDir: string, isUnknown: (tableId: number) => boolean): string[] {
+  const paths: string[] = [];
+  if (!fs.exists(tablesDir)) return paths;
+  for (const table of fs.list(tablesDir)) {
+    const dir = `${tablesDir}/${table}`;
+    if (!/^[1-9][0-9]*$/.test(table) || !isUnknown(Number(table)) || fs.kindOf(dir) !== 'directory') continue;
+    for (const name of fs.list(dir)) if (segmentNumber(name) !== null) paths.push(`${dir}/${name}`);
+  }
+  return paths;
+}
+
+/** Segments without a manifest and without operations in the log: the manifest was lost. Throws `corrupt`. */
+export function refuseSegments(paths: readonly string[], manifest: string): void {
+  if (paths.length === 0) return;
+  throw corruption(
+    manifest,
+    0,
+    `the file is missing, but there are ${paths.length} segment files that it must list, the first is ${paths[0]}`,
+  );
+}
+
+/** Renames segment files that nothing lists to `<name>.aside`: they could be data. */
+export async function setAside(fs: Fs, paths: readonly string[], notice: Notice): Promise<void> {
+  for (const path of paths) {
+    let aside = `${path}.aside`;
+    for (let count = 2; fs.exists(aside); count++) aside = `${path}.aside-${count}`;
+    await fs.renameNew(path, aside);
+    notice?.('a segment file that no manifest lists was set aside', { file: path, aside });
+  }
 }
 
 async function removeFiles(fs: Fs, paths: readonly string[]): Promise<void> {

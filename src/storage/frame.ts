@@ -3,7 +3,9 @@
 import { corruption } from '../errors.ts';
 import type { Crc32c } from './crc32c.ts';
 
-export const LOG_FORMAT_VERSION = 1;
+/** Of new files; the version before is still read. */
+export const LOG_FORMAT_VERSION = 2;
+const OLDEST_FORMAT_VERSION = 1;
 /** Frames start here. */
 export const FILE_HEADER_BYTES = 4096;
 export const FRAME_HEADER_BYTES = 40;
@@ -21,6 +23,13 @@ export interface FileHeader {
   epoch: number;
   sequence: number;
   firstLsn: number;
+  /** Size of the file while it is the newest, all of it written and synced before it got its name. */
+  fileBytes: number;
+}
+
+/** A header that was read. */
+export interface FoundHeader extends FileHeader {
+  version: number;
 }
 
 export interface FrameHeader {
@@ -54,12 +63,13 @@ export function encodeFileHeader(header: FileHeader, crc32c: Crc32c): Uint8Array
   view.setUint32(12, header.epoch, true);
   putU64(view, 16, header.sequence);
   putU64(view, 24, header.firstLsn);
+  putU64(view, 32, header.fileBytes);
   view.setUint32(FILE_CRC_AT, crc32c(bytes.subarray(0, FILE_CRC_AT), 0) >>> 0, true);
   return bytes;
 }
 
-/** The header of a log file's first bytes. Throws `corrupt`, naming `path`. */
-export function decodeFileHeader(path: string, bytes: Uint8Array, crc32c: Crc32c): FileHeader {
+/** The header of a log file's first bytes; `fileBytes` is 0 in version 1. Throws `corrupt`, naming `path`. */
+export function decodeFileHeader(path: string, bytes: Uint8Array, crc32c: Crc32c): FoundHeader {
   if (bytes.length < FILE_HEADER_BYTES) {
     throw corruption(
       path,
@@ -77,10 +87,16 @@ export function decodeFileHeader(path: string, bytes: Uint8Array, crc32c: Crc32c
   if (expected !== found)
     throw corruption(path, 0, `the header's checksum is ${hex(found)}, its bytes give ${hex(expected)}`);
   const version = view.getUint32(8, true);
-  if (version !== LOG_FORMAT_VERSION) {
-    throw corruption(path, 8, `its format version is ${version}, this build reads version ${LOG_FORMAT_VERSION}`);
+  if (version < OLDEST_FORMAT_VERSION || version > LOG_FORMAT_VERSION) {
+    throw corruption(
+      path,
+      8,
+      `its format version is ${version}, this build reads versions ${OLDEST_FORMAT_VERSION} to ${LOG_FORMAT_VERSION}`,
+    );
   }
-  return { epoch: view.getUint32(12, true), sequence: getU64(view, 16), firstLsn: getU64(view, 24) };
+  const place = { epoch: view.getUint32(12, true), sequence: getU64(view, 16), firstLsn: getU64(view, 24) };
+  // Version 1 does not know the size; its field is reserved and zero.
+  return { version, ...place, fileBytes: version === OLDEST_FORMAT_VERSION ? 0 : getU64(view, 32) };
 }
 
 /**
@@ -188,12 +204,12 @@ export function isZeroFrom(region: Region, from: number): boolean {
   return true;
 }
 
-function putU64(view: DataView, offset: number, value: number): void {
+export function putU64(view: DataView, offset: number, value: number): void {
   view.setUint32(offset, value >>> 0, true);
   view.setUint32(offset + 4, Math.floor(value / WORD), true);
 }
 
-function getU64(view: DataView, offset: number): number {
+export function getU64(view: DataView, offset: number): number {
   return view.getUint32(offset, true) + view.getUint32(offset + 4, true) * WORD;
 }
 

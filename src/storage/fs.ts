@@ -11,6 +11,8 @@ export interface FileHandle {
   read(target: Uint8Array, position: number): number;
   /** Bytes written, may be short. `bytes` must stay unchanged until the promise settles. */
   write(bytes: Uint8Array, position: number): Promise<number>;
+  /** Synchronous, for a few bytes that only have to reach the page cache; bytes written, may be short. */
+  writeNow(bytes: Uint8Array, position: number): number;
   /** fdatasync: the bytes, and the size where it is needed to find them. */
   datasync(): Promise<void>;
   /** fsync. */

@@ -4,7 +4,7 @@ import type { Crc32c } from './crc32c.ts';
 import {
   decodeFileHeader,
   FILE_HEADER_BYTES,
-  type FileHeader,
+  type FoundHeader,
   findFrame,
   frameBytes,
   isZeroFrom,
@@ -28,7 +28,7 @@ export interface InspectedFrame {
 }
 
 /** The header of the log file at `path`. Throws `corrupt`. */
-export function readLogFileHeader(fs: Fs, path: string, crc32c: Crc32c): FileHeader {
+export function readLogFileHeader(fs: Fs, path: string, crc32c: Crc32c): FoundHeader {
   const handle = fs.open(path, 'read');
   try {
     const page = new Uint8Array(FILE_HEADER_BYTES);

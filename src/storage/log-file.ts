@@ -1,9 +1,10 @@
 // Making the files of the log: names, preallocation, and putting a prepared file in place.
 
+import { HedgerowError } from '../errors.ts';
 import type { Crc32c } from './crc32c.ts';
-import { encodeFileHeader, FILE_HEADER_BYTES, type FileHeader } from './frame.ts';
+import { encodeFileHeader, FILE_HEADER_BYTES, type FileHeader, FRAME_HEADER_BYTES } from './frame.ts';
 import type { FileHandle, Fs } from './fs.ts';
-import { writeWhole } from './whole-file.ts';
+import { readFully, writeWhole } from './whole-file.ts';
 
 /** A log file that is not written any more. */
 export interface ClosedLogFile {
@@ -16,6 +17,8 @@ export interface ClosedLogFile {
 const NAME = /^log-[0-9a-f]{16}$/;
 const SPARE_NAME = 'log-spare';
 const ZEROS = new Uint8Array(2 ** 20);
+/** Less of an unused rest stays. */
+const WORTH_TRIMMING_BYTES = 2 ** 16;
 
 export function logFilePath(dir: string, sequence: number): string {
   return `${dir}/log-${sequence.toString(16).padStart(16, '0')}`;
@@ -38,12 +41,18 @@ export async function removeSpare(fs: Fs, dir: string): Promise<void> {
   if (fs.exists(path)) await fs.remove(path);
 }
 
-/** Makes the spare: `zeroBytes` zeros, really written and synced. At most one spare exists. */
-export async function prepareSpare(fs: Fs, dir: string, zeroBytes: number): Promise<FileHandle> {
+/** A prepared file: zeros, durable, without a header. At most one exists. */
+export interface Spare {
+  handle: FileHandle;
+  bytes: number;
+}
+
+/** Makes the spare: `zeroBytes` zeros, really written and synced. What was there before is removed; when it rejects, nothing is left. */
+export async function prepareSpare(fs: Fs, dir: string, zeroBytes: number): Promise<Spare> {
   await removeSpare(fs, dir);
   const handle = fs.open(`${dir}/${SPARE_NAME}`, 'create');
   try {
-    // Short writes are gone on with here: no data is at stake, and the next write says why (ENOSPC).
+    // A short write is gone on with here: no data is at stake, and the next write says why (ENOSPC).
     for (let position = 0; position < zeroBytes; ) {
       const written = await handle.write(ZEROS.subarray(0, Math.min(ZEROS.length, zeroBytes - position)), position);
       if (written === 0) throw new Error(`${handle.path} takes no bytes at offset ${position}`);
@@ -52,6 +61,43 @@ export async function prepareSpare(fs: Fs, dir: string, zeroBytes: number): Prom
       await handle.datasync();
     }
     await handle.sync();
+    return { handle, bytes: zeroBytes };
+  } catch (error) {
+    handle.close();
+    // On a full disk the half of a file would take the room that others need.
+    await removeSpare(fs, dir).catch(() => undefined);
+    throw error;
+  }
+}
+
+/**
+ * Turns the spare into the log file of `header`. When it resolves, header and name are durable; frames may be written once the mark names the file. Closes `spare` in
+ * any case. Rejects with `conflict` when another process has made a file of that name, or took the spare away.
+ */
+export async function placeSpare(
+  fs: Fs,
+  dir: string,
+  spare: Spare,
+  place: Omit<FileHeader, 'fileBytes'>,
+  crc32c: Crc32c,
+): Promise<FileHandle> {
+  const path = logFilePath(dir, place.sequence);
+  const header = encodeFileHeader({ ...place, fileBytes: spare.bytes }, crc32c);
+  try {
+    await writeWhole(spare.handle, header, 0);
+    await spare.handle.sync();
+  } finally {
+    spare.handle.close();
+  }
+  await fs.renameNew(`${dir}/${SPARE_NAME}`, path).catch((error: { code?: unknown }) => {
+    throw error.code === 'EEXIST' ? takenOver(path) : error;
+  });
+  await fs.syncDir(dir);
+  const handle = fs.open(path, 'write');
+  try {
+    const found = new Uint8Array(header.length);
+    readFully(handle, found, 0);
+    if (found.some((byte, index) => byte !== header[index])) throw takenOver(path);
     return handle;
   } catch (error) {
     handle.close();
@@ -59,27 +105,34 @@ export async function prepareSpare(fs: Fs, dir: string, zeroBytes: number): Prom
   }
 }
 
-/** Turns the spare into the log file of `header`. When it resolves, header and name are durable and frames may be written. Closes `spare` in any case. */
-export async function placeSpare(
-  fs: Fs,
-  dir: string,
-  spare: FileHandle,
-  header: FileHeader,
-  crc32c: Crc32c,
-): Promise<FileHandle> {
-  const path = logFilePath(dir, header.sequence);
-  try {
-    await writeWhole(spare, encodeFileHeader(header, crc32c), 0);
-    await spare.sync();
-  } finally {
-    spare.close();
-  }
-  await fs.rename(`${dir}/${SPARE_NAME}`, path);
-  await fs.syncDir(dir);
-  return fs.open(path, 'write');
+function takenOver(path: string): HedgerowError {
+  return new HedgerowError(
+    'conflict',
+    `Another process made the log file ${path}: it took over the data directory. This process refuses writes from now on. Stop it, and see that one process at a time uses the directory.`,
+    { fields: { file: path } },
+  );
 }
 
-/** The smallest file that can hold a header and `bytes` of frames. */
+/** Cuts the unused rest off a file that has a successor. Only disk space is at stake: a failure does not matter. */
+export async function trimFile(fs: Fs, { path, bytes }: ClosedLogFile): Promise<void> {
+  try {
+    const handle = fs.open(path, 'write');
+    try {
+      if (handle.size() > bytes + WORTH_TRIMMING_BYTES) await handle.truncate(bytes);
+    } finally {
+      handle.close();
+    }
+  } catch {
+    // The zeros stay until the file goes.
+  }
+}
+
+/** Size of a file that can hold `bytes` of frames and a seal. */
 export function fileBytesFor(bytes: number): number {
-  return FILE_HEADER_BYTES + bytes;
+  return FILE_HEADER_BYTES + bytes + FRAME_HEADER_BYTES;
+}
+
+/** Frames may fill a file of so many bytes up to here; a seal fits behind. */
+export function capacityOf(fileBytes: number): number {
+  return fileBytes - FRAME_HEADER_BYTES;
 }

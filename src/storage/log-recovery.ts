@@ -16,7 +16,8 @@ import {
 } from './frame.ts';
 import type { Fs } from './fs.ts';
 import { readLogFileHeader } from './inspect-log.ts';
-import { type ClosedLogFile, listLogFiles, sequenceOfPath } from './log-file.ts';
+import { type ClosedLogFile, listLogFiles, logFilePath, sequenceOfPath } from './log-file.ts';
+import { type FoundMark, markPath, readMark } from './log-mark.ts';
 import { readWhole, writeWhole } from './whole-file.ts';
 
 export interface LogFrame {
@@ -27,9 +28,22 @@ export interface LogFrame {
   payload: Uint8Array;
 }
 
-/** A needed file and its epoch. */
+/** A needed file and what its header says. */
 export interface NeededFile extends ClosedLogFile {
   epoch: number;
+  version: number;
+  /** 0 in version 1. */
+  fileBytes: number;
+}
+
+/** What must hold of a log besides its own bytes. */
+export interface LogBounds {
+  /** The manifest vouches for all LSNs up to here. */
+  minimumLsn: number;
+  /** Newest LSN that the manifest knows to have been in the log. */
+  reachedLsn: number;
+  /** Whether there is a manifest: a log of format 2 has one, and a manifest has a log. Left out where there are no manifests. */
+  manifest?: 'present' | 'missing' | undefined;
 }
 
 export interface RecoveredLog {
@@ -39,20 +53,24 @@ export interface RecoveredLog {
   needed: NeededFile[];
   /** Newest LSN, durable. */
   headLsn: number;
+  mark: FoundMark | null;
   /** Epoch and sequence for the next file. */
   nextEpoch: number;
   nextSequence: number;
+  dropped: DroppedBytes | null;
+}
+
+/** Bytes behind the end of the log that were never acknowledged: a write that a crash cut. */
+export interface DroppedBytes {
+  file: string;
+  offset: number;
+  /** Up to the last one that is not zero. */
+  bytes: number;
 }
 
 /** Reads headers and the newest file, settles its end. Throws `corrupt`; then nothing was changed. Older files are checked by `replayFrames`. */
-export async function recoverLog(
-  fs: Fs,
-  dir: string,
-  crc32c: Crc32c,
-  minimumLsn: number,
-  reachedLsn: number,
-): Promise<RecoveredLog> {
-  const { obsolete, needed, headLsn, end } = examineLog(fs, dir, crc32c, minimumLsn, reachedLsn);
+export async function recoverLog(fs: Fs, dir: string, crc32c: Crc32c, bounds: LogBounds): Promise<RecoveredLog> {
+  const { obsolete, needed, headLsn, mark, end, dropped } = examineLog(fs, dir, crc32c, bounds);
   const newest = needed.at(-1);
   if (newest !== undefined && end !== null) {
     await settle(fs, newest, end);
@@ -62,41 +80,87 @@ export async function recoverLog(
     obsolete,
     needed,
     headLsn,
-    nextEpoch: (newest?.epoch ?? 0) + 1,
+    mark,
+    nextEpoch: Math.max(newest?.epoch ?? 0, mark?.slot.epoch ?? 0) + 1,
     nextSequence: (newest?.sequence ?? 0) + 1,
+    dropped,
   };
 }
 
-/** What the log files hold, as `recoverLog` takes them, without changing anything. Throws `corrupt`. */
+/** What the log files hold, as `recoverLog` takes them, without changing anything. */
 export interface ExaminedLog {
   /** Files below `minimumLsn`, oldest first. */
   obsolete: ClosedLogFile[];
   /** Oldest first. */
   needed: NeededFile[];
   headLsn: number;
+  mark: FoundMark | null;
   /** Where the newest file's frames end; null without a file. */
   end: LogEnd | null;
+  dropped: DroppedBytes | null;
 }
 
-export function examineLog(fs: Fs, dir: string, crc32c: Crc32c, minimumLsn: number, reachedLsn: number): ExaminedLog {
-  const { obsolete, needed } = selectFiles(fs, dir, crc32c, minimumLsn);
+/** Throws `corrupt`. */
+export function examineLog(fs: Fs, dir: string, crc32c: Crc32c, bounds: LogBounds): ExaminedLog {
+  // Before the files: a server that runs meanwhile only adds to what the mark says.
+  const mark = readMark(fs, dir, crc32c);
+  const { obsolete, needed } = selectFiles(fs, dir, crc32c, bounds.minimumLsn);
   const newest = needed.at(-1);
+  checkNewest(dir, newest, mark, bounds);
+  const reachedLsn = Math.max(
+    bounds.minimumLsn,
+    bounds.reachedLsn,
+    mark?.slot.reachedLsn ?? 0,
+    mark?.watermarkLsn ?? 0,
+  );
   if (newest === undefined) {
     // The newest file is never removed: what stood in it, behind the manifest, would be lost without a word.
     if (reachedLsn > 0)
       throw corruption(dir, 0, `there is no log file, but operations up to ${reachedLsn} or later were in the log`);
-    return { obsolete, needed, headLsn: minimumLsn, end: null };
+    return { obsolete, needed, headLsn: 0, mark, end: null, dropped: null };
   }
-  const end = findEnd(newest, regionOf(readWhole(fs, newest.path)), crc32c);
-  const headLsn = Math.max(minimumLsn, end.lastLsn);
-  if (headLsn < reachedLsn) {
+  const region = regionOf(readWhole(fs, newest.path));
+  checkSize(newest, region);
+  const end = findEnd(newest, region, crc32c);
+  if (end.lastLsn < reachedLsn) {
     throw corruption(
       newest.path,
       end.offset,
       `the log ends at operation ${end.lastLsn}, but operation ${reachedLsn} was in it`,
     );
   }
-  return { obsolete, needed, headLsn, end };
+  const dropped = end.clean ? null : { file: newest.path, offset: end.offset, bytes: usedFrom(region, end.offset) };
+  return { obsolete, needed, headLsn: end.lastLsn, mark, end, dropped };
+}
+
+/** Rule 6: the files are those that the mark and the manifest know of. */
+function checkNewest(
+  dir: string,
+  newest: NeededFile | undefined,
+  mark: FoundMark | null,
+  { manifest }: LogBounds,
+): void {
+  if (mark === null) {
+    if (newest !== undefined && newest.version >= 2)
+      throw corruption(markPath(dir), 0, `the file is missing, but ${newest.path} was made with it`);
+    if (newest === undefined && manifest === 'present')
+      throw corruption(dir, 0, 'there is no log file and no mark, but a manifest that needs them');
+    return;
+  }
+  const { sequence, firstLsn } = mark.slot;
+  if (sequence > (newest?.sequence ?? 0))
+    throw corruption(logFilePath(dir, sequence), 0, `the log file is missing, but the mark of the log names it`);
+  if (newest === undefined) return;
+  if (newest.version >= 2 && manifest === 'missing')
+    throw corruption(newest.path, 8, 'there is a log of format 2 but no manifest: the manifest was lost');
+  if (sequence === newest.sequence && firstLsn !== newest.firstLsn)
+    throw corruption(newest.path, 24, `it starts at operation ${newest.firstLsn}, the mark says ${firstLsn}`);
+}
+
+/** Rule 7: the newest file was not cut. */
+function checkSize({ path, fileBytes }: NeededFile, { bytes }: Region): void {
+  if (bytes.length < fileBytes)
+    throw corruption(path, bytes.length, `it ends there, but it was made with ${fileBytes} bytes: it was cut`);
 }
 
 /** Frames with an LSN above `afterLsn`, in order, each checked. Throws `corrupt` at the first place that breaks the recovery rule. */
@@ -240,18 +304,23 @@ function provesLoss(file: NeededFile, region: Region, badOffset: number, expecte
   return false;
 }
 
-/** Makes the end of the newest file durable, whatever the page cache says about it (rule 6), and cuts the unused rest off. */
+/** Makes the end of the newest file durable, whatever the page cache says about it (rule 8). */
 async function settle(fs: Fs, file: NeededFile, end: LogEnd): Promise<void> {
-  const surplus = end.clean && file.bytes > end.offset;
-  if (end.unproven.length === 0 && !surplus) return;
+  if (end.unproven.length === 0) return;
   const handle = fs.open(file.path, 'write');
   try {
-    if (end.unproven.length > 0) await writeWhole(handle, end.unproven, end.offset - end.unproven.length);
-    if (surplus) await handle.truncate(end.offset);
+    await writeWhole(handle, end.unproven, end.offset - end.unproven.length);
     await handle.sync();
   } finally {
     handle.close();
   }
+}
+
+/** Bytes from `from` to the last one that is not 0. */
+function usedFrom({ bytes }: Region, from: number): number {
+  let end = bytes.length;
+  while (end > from && bytes[end - 1] === 0) end--;
+  return end - from;
 }
 
 function badFrame(path: string, region: Region, offset: number, expectedLsn: number): Error {

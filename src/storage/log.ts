@@ -5,111 +5,53 @@
 // The first failed write or sync is the last one. FORMAT.md has the bytes, the recovery rule and the reasons.
 
 import { HedgerowError } from '../errors.ts';
-import type { Crc32c } from './crc32c.ts';
-import { FRAME_HEADER_BYTES, frameBytes, MAX_PAYLOAD_BYTES } from './frame.ts';
+import { FILE_HEADER_BYTES, FRAME_HEADER_BYTES, frameBytes, MAX_PAYLOAD_BYTES } from './frame.ts';
 import { FrameGroup } from './frame-group.ts';
-import type { FileHandle, Fs } from './fs.ts';
+import type { FileHandle } from './fs.ts';
 import type { HeldLogFile } from './held-frames.ts';
-import { type ClosedLogFile, fileBytesFor, logFilePath, placeSpare, prepareSpare, removeSpare } from './log-file.ts';
+import {
+  type ClosedLogFile,
+  capacityOf,
+  fileBytesFor,
+  logFilePath,
+  placeSpare,
+  removeSpare,
+  trimFile,
+} from './log-file.ts';
 import { type LogFrame, type RecoveredLog, recoverLog, replayFrames } from './log-recovery.ts';
+import { LogRoom } from './log-room.ts';
+import type { HeldLog, LogOptions, LogStore } from './log-store.ts';
+import { MarkFile } from './mark-file.ts';
 import { writeWhole } from './whole-file.ts';
 
 export type { LogFrame } from './log-recovery.ts';
-
-export interface LogStore {
-  /** Newest LSN inside a synced frame (0 = nothing yet). */
-  readonly durableLsn: number;
-  /** Newest LSN given out. */
-  readonly headLsn: number;
-  /** Bytes of all live log files' used parts. */
-  readonly sizeBytes: number;
-  readonly failed: HedgerowError | null;
-  /**
-   * Queues one frame of `operations` LSNs (1 or more); parts are copied at once. Returns its first LSN. Throws `log_failed` or `disk_full` when
-   * poisoned, `draining` when closed, `body_too_large` above 1 GiB.
-   */
-  append(operations: number, parts: readonly Uint8Array[]): number;
-  /** Whether a frame fits into room that is prepared. `urgent`: the last of it counts too. */
-  roomFor(payloadBytes: number, urgent: boolean): boolean;
-  /** Prepares room for a frame. Rejects `disk_full`; the log stays open and a later call tries again. */
-  makeRoom(payloadBytes: number): Promise<void>;
-  /**
-   * As `append`, for a frame of many megabytes: it is made in slices, with `pause` between them, and queued when it is whole. Nothing else may be appended from the
-   * call until it resolves, and the parts must stay as they are. Rejects as `append` throws; nothing is queued then.
-   */
-  appendInSlices(operations: number, parts: readonly Uint8Array[], pause: () => Promise<void>): Promise<number>;
-  /**
-   * Frames with an LSN above `afterLsn` (and above `minimumLsn`), in order. Only before the first append. Throws `corrupt`.
-   */
-  replay(afterLsn: number): Iterable<LogFrame>;
-  /** Removes files whose every LSN is <= `lsn`, but never the newest. Call it after the manifest that vouches for these LSNs is installed. */
-  truncate(lsn: number): Promise<void>;
-  /** Keeps every file with an LSN above `afterLsn` until it is released, and says where the frames up to `durableLsn` stand. */
-  hold(afterLsn: number): HeldLog;
-  /** Resolves when everything appended so far is durable; rejects when poisoned. */
-  flush(): Promise<void>;
-  /** Flushes, seals, closes. Rejects when that fails; not when the log was poisoned before. */
-  close(): Promise<void>;
-}
-
-/** A stretch of the log that nothing truncates. */
-export interface HeldLog {
-  readonly afterLsn: number;
-  readonly lastLsn: number;
-  /** Oldest first; none when there are no LSNs between the two. */
-  readonly files: readonly HeldLogFile[];
-  release(): void;
-}
-
-/** Figures of one group that was written. */
-export interface LogGroupFigures {
-  frames: number;
-  operations: number;
-  bytes: number;
-  /** From the start of the write to the end of the sync, by `now`; rotation included. */
-  elapsedUs: number;
-}
-
-export interface LogOptions {
-  fs: Fs;
-  /** Made when missing. Nothing else lives in it: only the log syncs this directory. */
-  dir: string;
-  crc32c: Crc32c;
-  /** `async`: onDurable comes after the write, the sync follows when `scheduleSync` calls. */
-  durability: 'fsync' | 'async';
-  /** Size of a log file, but for the first of an opening, which is never above 1 MB. Default 16 MB. */
-  fileBytes?: number;
-  /** The manifest vouches for all LSNs up to here: no table needs them from the log. */
-  minimumLsn: number;
-  /** Newest LSN the manifest knows to have been in the log (say, of the newest row in a segment). A log that ends below is corrupt. Default `minimumLsn`. */
-  reachedLsn?: number;
-  /** All operations up to `lsn` may be acknowledged. Once per group. */
-  onDurable: (lsn: number) => void;
-  /** The log is poisoned; LSNs not reported durable are lost or unknown. Once. */
-  onFailed: (error: HedgerowError) => void;
-  /** Begins a group's write. Default setImmediate: all appends of one turn of the event loop share a sync, those of callbacks that a sync woke too. */
-  defer?: (step: () => void) => void;
-  /** Durability `async` only: calls `sync` once, some 100 ms later. */
-  scheduleSync?: (sync: () => void) => void;
-  /** Monotonic, microseconds; needed for `observe`. */
-  now?: () => number;
-  observe?: (group: LogGroupFigures) => void;
-}
+export type { HeldLog, LogGroupFigures, LogOptions, LogStore } from './log-store.ts';
 
 export const DEFAULT_LOG_FILE_BYTES = 2 ** 24;
 
 /** Of the first file of an opening, at most: the first write, and the end of who wrote nothing, wait for its zeros. */
 const FIRST_FILE_BYTES = 2 ** 20;
 
-/** Recovers the log in `dir` and opens it for one writer; the caller holds the directory's lock. Rejects with `corrupt`; then nothing written before was changed. */
+/**
+ * Recovers the log in `dir` and opens it for one writer; the caller holds the directory's lock. Rejects with `corrupt`; then nothing written before was changed. From here on
+ * the log is this process's: one that had it open before notices at its next rotation or manifest.
+ */
 export async function openLog(options: LogOptions): Promise<LogStore> {
   if (options.durability === 'async' && options.scheduleSync === undefined)
     throw new Error("durability 'async' needs scheduleSync");
-  const reachedLsn = options.reachedLsn ?? options.minimumLsn;
-  options.fs.makeDir(options.dir);
-  const recovered = await recoverLog(options.fs, options.dir, options.crc32c, options.minimumLsn, reachedLsn);
-  await removeSpare(options.fs, options.dir);
-  return new FileLog(options, recovered);
+  const { fs, dir, crc32c, minimumLsn, reachedLsn = minimumLsn, manifest } = options;
+  fs.makeDir(dir);
+  const recovered = await recoverLog(fs, dir, crc32c, { minimumLsn, reachedLsn, manifest });
+  await removeSpare(fs, dir);
+  const newest = recovered.needed.at(-1);
+  const mark = await MarkFile.claim({
+    ...{ fs, dir, crc32c, found: recovered.mark, owner: options.owner ?? 0 },
+    anew: newest === undefined || newest.version < 2,
+    epoch: recovered.nextEpoch,
+    reachedLsn: recovered.headLsn,
+  });
+  if (recovered.dropped !== null) options.onDropped?.(recovered.dropped);
+  return new FileLog(options, recovered, mark);
 }
 
 interface ActiveFile extends ClosedLogFile {
@@ -138,7 +80,8 @@ class FileLog implements LogStore {
   /** Oldest first; none of them is written again. */
   #closedFiles: ClosedLogFile[];
   #active: ActiveFile | null = null;
-  #spare: Promise<FileHandle | null> | null = null;
+  readonly #mark: MarkFile;
+  readonly #room: LogRoom;
   #gathering = new FrameGroup();
   #flushing = new FrameGroup();
   /** A flush is deferred or running. */
@@ -150,11 +93,16 @@ class FileLog implements LogStore {
   /** LSNs from which the log is held. */
   readonly #holds = new Set<{ readonly afterLsn: number }>();
   #closed = false;
+  /** The flush that runs, or the last one. */
+  #running: Promise<void> = Promise.resolve();
 
-  constructor(options: LogOptions, recovered: RecoveredLog) {
+  constructor(options: LogOptions, recovered: RecoveredLog, mark: MarkFile) {
     this.#options = options;
     this.#recovered = recovered;
-    this.#fileBytes = Math.max(options.fileBytes ?? DEFAULT_LOG_FILE_BYTES, fileBytesFor(2 * FRAME_HEADER_BYTES));
+    this.#mark = mark;
+    this.#fileBytes = Math.max(options.fileBytes ?? DEFAULT_LOG_FILE_BYTES, fileBytesFor(FRAME_HEADER_BYTES));
+    const { fs, dir } = options;
+    this.#room = new LogRoom({ fs, dir, fileBytes: this.#fileBytes, assertOwner: () => this.assertOwner() });
     this.#epoch = recovered.nextEpoch;
     this.#nextSequence = recovered.nextSequence;
     this.#closedFiles = [...recovered.obsolete, ...recovered.needed];
@@ -163,6 +111,11 @@ class FileLog implements LogStore {
     this.durableLsn = recovered.headLsn;
     this.#writtenLsn = recovered.headLsn;
     this.#prepareSpare();
+  }
+
+  get hasFiles(): boolean {
+    const newest = this.#recovered.needed.at(-1);
+    return this.#active !== null || (newest !== undefined && newest.version >= 2);
   }
 
   get sizeBytes(): number {
@@ -175,16 +128,11 @@ class FileLog implements LogStore {
     const payloadBytes = this.#checkFrame(operations, parts);
     const firstLsn = this.headLsn + 1;
     this.#gathering.add(parts, payloadBytes, this.#epoch, firstLsn, this.durableLsn, operations, this.#options.crc32c);
+    this.#room.take(frameBytes(payloadBytes));
     this.headLsn += operations;
     if (!this.#busy) this.#startFlush();
     return firstLsn;
   }
-
-  roomFor(): boolean {
-    return true;
-  }
-
-  async makeRoom(): Promise<void> {}
 
   async appendInSlices(operations: number, parts: readonly Uint8Array[], pause: () => Promise<void>): Promise<number> {
     const payloadBytes = this.#checkFrame(operations, parts);
@@ -199,6 +147,7 @@ class FileLog implements LogStore {
     if (this.headLsn + 1 !== firstLsn || this.#gathering.frames > 0)
       throw new Error(`something was appended behind ${firstLsn - 1} while a frame was made in slices`);
     this.#gathering = group;
+    this.#room.take(frameBytes(payloadBytes));
     this.headLsn += operations;
     if (!this.#busy) this.#startFlush();
     return firstLsn;
@@ -259,6 +208,28 @@ class FileLog implements LogStore {
     return { afterLsn, lastLsn, files, release: () => void this.#holds.delete(hold) };
   }
 
+  roomFor(payloadBytes: number, urgent: boolean): boolean {
+    return this.#room.fits(frameBytes(payloadBytes), urgent);
+  }
+
+  async makeRoom(payloadBytes: number): Promise<void> {
+    const bytes = frameBytes(payloadBytes);
+    for (;;) {
+      this.#checkOpen();
+      if (this.#room.fits(bytes, false)) return;
+      await this.#room.make(bytes, this.#nextFileBytes(), () => this.flush());
+    }
+  }
+
+  assertOwner(): void {
+    if (this.failed !== null) throw this.failed;
+    try {
+      this.#mark.assertOwner();
+    } catch (error) {
+      throw this.#poison(error);
+    }
+  }
+
   flush(): Promise<void> {
     if (this.failed !== null) return Promise.reject(this.failed);
     if (this.durableLsn === this.headLsn) return Promise.resolve();
@@ -278,21 +249,26 @@ class FileLog implements LogStore {
         await this.#seal();
       }
     } finally {
+      // Poisoned from outside: a write may be under way.
+      await this.#running;
       this.#active?.handle.close();
       this.#active = null;
-      (await this.#spare)?.close();
-      this.#spare = null;
+      await this.#room.close();
+      this.#mark.close();
     }
     if (this.failed === null) await removeSpare(this.#options.fs, this.#options.dir);
   }
 
   #startFlush(): void {
     this.#busy = true;
-    this.#defer(() => void this.#flushGroup());
+    this.#defer(() => {
+      this.#running = this.#flushGroup();
+    });
   }
 
   /** Writes what has gathered, syncs where due, reports it. The only place that writes, but for close. */
   async #flushGroup(): Promise<void> {
+    if (this.failed !== null) return;
     const group = this.#gathering;
     this.#gathering = this.#flushing;
     this.#flushing = group;
@@ -306,11 +282,14 @@ class FileLog implements LogStore {
       this.#poison(error);
       return;
     }
+    // Another process took over meanwhile: it read the log without this group.
+    if (this.failed !== null) return;
     if (now !== undefined && group.frames > 0) {
       observe?.({ frames: group.frames, operations: group.operations, bytes: group.used, elapsedUs: now() - startUs });
     }
     const reported = group.frames > 0 ? group.lastLsn : 0;
     group.clear();
+    if (this.#active !== null) this.#room.written(this.#active.capacity - this.#active.bytes, this.#gathering.used);
     this.#prepareSpare();
     this.#busy = false;
     this.#resolveWaiters();
@@ -342,7 +321,9 @@ class FileLog implements LogStore {
     const lsn = this.#writtenLsn;
     if (lsn === this.durableLsn || this.#active === null) return;
     await this.#active.handle.datasync();
+    if (lsn < this.durableLsn || lsn > this.headLsn) throw new Error(`LSN ${lsn} became durable out of order`);
     this.durableLsn = lsn;
+    this.#mark.writeWatermark(lsn);
   }
 
   #scheduleSync(): void {
@@ -368,22 +349,21 @@ class FileLog implements LogStore {
       this.#active = null;
       this.#closedFiles.push({ path, sequence, firstLsn: from, bytes });
     }
-    const fileBytes = this.#nextFileBytes();
-    const spare = (await this.#spare) ?? (await prepareSpare(fs, dir, fileBytes));
-    this.#spare = null;
+    this.assertOwner();
+    const spare = await this.#room.takeSpare(neededBytes, this.#nextFileBytes());
     const sequence = this.#nextSequence++;
     const handle = await placeSpare(fs, dir, spare, { epoch: this.#epoch, sequence, firstLsn }, crc32c);
-    // A frame too large for the zeros simply writes past them; its file is then as large as it.
-    const capacity = Math.max(fileBytes - FRAME_HEADER_BYTES, fileBytesFor(neededBytes));
-    this.#active = { handle, path: logFilePath(dir, sequence), sequence, firstLsn, bytes: fileBytesFor(0), capacity };
+    const place = { path: logFilePath(dir, sequence), sequence, firstLsn };
+    this.#active = { handle, ...place, bytes: FILE_HEADER_BYTES, capacity: capacityOf(spare.bytes) };
+    await this.#mark.write({ sequence, firstLsn, reachedLsn: firstLsn - 1 });
+    const before = this.#closedFiles.at(-1);
+    if (before !== undefined) await trimFile(fs, before);
   }
 
   /** Keeps a spare ready in the background once the active file is half full. A failure is not told here: the rotation tries again. */
   #prepareSpare(): void {
-    if (this.#spare !== null || this.#closed) return;
-    if (this.#active !== null && this.#active.bytes * 2 < this.#active.capacity) return;
-    const { fs, dir } = this.#options;
-    this.#spare = prepareSpare(fs, dir, this.#nextFileBytes()).catch(() => null);
+    if (this.#closed || (this.#active !== null && this.#active.bytes * 2 < this.#active.capacity)) return;
+    this.#room.prepare(this.#nextFileBytes());
   }
 
   #nextFileBytes(): number {
@@ -391,13 +371,18 @@ class FileLog implements LogStore {
     return isFirst ? Math.min(this.#fileBytes, FIRST_FILE_BYTES) : this.#fileBytes;
   }
 
-  /** After an orderly close the last frames are proven durable. Their sync is over, so a lost seal loses nothing. */
+  /** After an orderly close the last frames are proven durable, by a seal and by the mark. Their sync is over, so a lost seal loses nothing. */
   async #seal(): Promise<void> {
-    if (this.#active === null) return;
-    const seal = new FrameGroup();
-    seal.add([], 0, this.#epoch, this.headLsn + 1, this.durableLsn, 0, this.#options.crc32c);
-    await writeWhole(this.#active.handle, seal.bytes.subarray(0, frameBytes(0)), this.#active.bytes);
-    await this.#active.handle.datasync();
+    this.assertOwner();
+    if (this.durableLsn !== this.headLsn)
+      throw new Error(`the log closes at ${this.headLsn}, durable is ${this.durableLsn}`);
+    if (this.#active !== null) {
+      const seal = new FrameGroup();
+      seal.add([], 0, this.#epoch, this.headLsn + 1, this.durableLsn, 0, this.#options.crc32c);
+      await writeWhole(this.#active.handle, seal.bytes.subarray(0, frameBytes(0)), this.#active.bytes);
+      await this.#active.handle.datasync();
+    }
+    await this.#mark.write({ reachedLsn: this.headLsn, closed: true });
   }
 
   #resolveWaiters(): void {
@@ -408,19 +393,26 @@ class FileLog implements LogStore {
     if (this.#waiters.length > 0) this.#syncWanted = true;
   }
 
-  #poison(cause: unknown): void {
-    const full = (cause as { code?: unknown } | null)?.code === 'ENOSPC';
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    const path = this.#active?.path ?? this.#options.dir;
-    const advice = full ? 'Free disk space, then restart' : 'Check the disk and the system journal, then restart';
-    const error = new HedgerowError(
-      full ? 'disk_full' : 'log_failed',
-      `The log cannot be written any more (${path}: ${reason}). Reads go on, writes are refused. ${advice}: only a restart makes sure what is on the disk.`,
-      { fields: { file: path }, cause },
-    );
+  /** The error of the first failure, this one or an earlier one. */
+  #poison(cause: unknown): HedgerowError {
+    if (this.failed !== null) return this.failed;
+    const error = failureOf(cause, this.#active?.path ?? this.#options.dir);
     this.failed = error;
     this.#gathering.clear();
     for (const waiter of this.#waiters.splice(0)) waiter.reject(error);
     this.#options.onFailed(error);
+    return error;
   }
+}
+
+function failureOf(cause: unknown, path: string): HedgerowError {
+  if (cause instanceof HedgerowError && cause.code === 'conflict') return cause;
+  const full = (cause as { code?: unknown } | null)?.code === 'ENOSPC';
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  const advice = full ? 'Free disk space, then restart' : 'Check the disk and the system journal, then restart';
+  return new HedgerowError(
+    full ? 'disk_full' : 'log_failed',
+    `The log cannot be written any more (${path}: ${reason}). Reads go on, writes are refused. ${advice}: only a restart makes sure what is on the disk.`,
+    { fields: { file: path }, cause },
+  );
 }

@@ -51,6 +51,10 @@ class NodeFileHandle implements FileHandle {
     });
   }
 
+  writeNow(bytes: Uint8Array, position: number): number {
+    return fs.writeSync(this.#descriptor, bytes, 0, bytes.length, position);
+  }
+
   datasync(): Promise<void> {
     return new Promise((resolve, reject) => fs.fdatasync(this.#descriptor, settle(resolve, reject)));
   }

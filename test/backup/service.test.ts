@@ -61,7 +61,7 @@ test('holds no other backup, no audit log, no lock, no spare, no key in plain', 
   await backup();
   const { json } = await backup({ backup_dir: 'second' });
   const names = entriesOf(json.path).filter((name) => !/^(tables|log|replays)\//.test(name));
-  expect(names).toEqual(['backup.json', 'SHA256SUMS']);
+  expect(names).toEqual(['backup.json', 'manifest', 'SHA256SUMS']);
   expect(entriesOf(json.path).filter((name) => /backups|audit|lock|spare/.test(name))).toEqual([]);
 });
 

@@ -69,6 +69,10 @@ function pathsOf(folder: string): string[] {
     .filter((path) => statSync(path).isFile());
 }
 
+function logFiles(): string[] {
+  return pathsOf('log').filter((path) => /log-[0-9a-f]{16}$/.test(path));
+}
+
 /** Bytes of a log file up to and with its seal, or its last frame. */
 function usedBytes(path: string): number {
   const bytes = readFileSync(path);
@@ -134,7 +138,7 @@ describe('a flipped byte', () => {
   });
 
   test('anywhere in the log, with the offset of its frame', async () => {
-    for (const path of pathsOf('log')) {
+    for (const path of logFiles()) {
       const used = usedBytes(path);
       for (let i = 0; i < 25; i++) {
         const at = i < 8 ? i * 512 : random.below(used);
@@ -150,7 +154,7 @@ describe('a flipped byte', () => {
   });
 
   test('behind the seal of a log that was closed in order', async () => {
-    const path = pathsOf('log').at(-1)!;
+    const path = logFiles().at(-1)!;
     const used = usedBytes(path);
     flip(path, used + 100);
     const { problems } = await verify(dir);
@@ -168,6 +172,21 @@ describe('a flipped byte', () => {
         flip(path, at);
       }
     }
+  });
+
+  test('anywhere in the mark of the log is a note at most: what it proves is there', async () => {
+    const path = `${dir}/log/mark`;
+    for (let at = 0; at < 12288; at += at % 4096 < 64 ? 1 : 997) {
+      flip(path, at);
+      const { problems, notes } = await verify(dir);
+      expect(problems, `byte ${at}`).toEqual([]);
+      expect(notes, `byte ${at}`).toHaveLength(at % 4096 < 64 && at < 8192 ? 1 : 0);
+      flip(path, at);
+    }
+    writeFileSync(path, readFileSync(path).fill(0, 0, 8192));
+    expect((await verify(dir)).problems).toMatchObject([{ file: path, offset: 0 }]);
+    rmSync(path);
+    expect((await verify(dir)).problems).toMatchObject([{ file: path, what: expect.stringContaining('missing') }]);
   });
 
   test('in several files: all are named', async () => {
@@ -292,7 +311,7 @@ describe('no damage', () => {
   });
 
   test('a write that a crash cut is a note, and stays one in the file before the next', async () => {
-    const path = pathsOf('log').at(-1)!;
+    const path = logFiles().at(-1)!;
     const database = await openSmall(dir);
     await addEdges(database.table(), 5, 5000);
     const copy = `${dir}-killed`;
@@ -301,12 +320,15 @@ describe('no damage', () => {
     removeDir(dir);
     renameSync(copy, dir);
     rmSync(`${dir}/lock`);
-    const newest = pathsOf('log')
-      .filter((file) => !file.endsWith('spare'))
-      .at(-1)!;
+    const newest = logFiles().at(-1)!;
     expect(newest).not.toBe(path);
     flip(newest, usedBytes(newest) - 20);
     let report = await verify(dir);
+    expect(report.problems).toMatchObject([{ file: newest, what: expect.stringContaining('the log ends at') }]);
+    // A power loss may take the watermark, which proves the last write.
+    const mark = readFileSync(`${dir}/log/mark`);
+    writeFileSync(`${dir}/log/mark`, mark.fill(0, 8192));
+    report = await verify(dir);
     expect(report.problems).toEqual([]);
     expect(report.notes).toMatchObject([expect.stringContaining('was not finished')]);
     const again = await openSmall(dir);

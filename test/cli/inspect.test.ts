@@ -30,7 +30,7 @@ beforeAll(async () => {
   await table.delete(5, [1, 2]);
   manifest = join(dir, 'manifest');
   segment = join(dir, 'tables', '2', readdirSync(join(dir, 'tables', '2'))[0]!);
-  log = join(dir, 'log', readdirSync(join(dir, 'log')).find((name) => name !== 'log-spare')!);
+  log = join(dir, 'log', readdirSync(join(dir, 'log')).find((name) => name.startsWith('log-0'))!);
 });
 afterAll(async () => {
   await database.close();
@@ -56,6 +56,8 @@ test('a log file: frames with LSNs, and runs by table', () => {
   expect(exitCode).toBe(0);
   expect(report).toMatchObject({
     kind: 'log',
+    version: 2,
+    file_bytes: report.bytes,
     sequence: 1,
     epoch: 1,
     first_lsn: 1,

@@ -432,7 +432,7 @@ describe('the log', () => {
       await database.table().insert({ event_ts: time, members: [time, 1000 + time] });
     if (end === 'close') await database.close();
     const next = end === 'close' ? disk : disk.kill();
-    return { disk: next, file: `/db/log/${next.list('/db/log').find((name) => name !== 'log-spare')}` };
+    return { disk: next, file: `/db/log/${next.list('/db/log').find((name) => name.startsWith('log-0'))}` };
   }
 
   test('with a flipped bit in any acknowledged frame is not opened, naming file and offset', async () => {
@@ -452,16 +452,20 @@ describe('the log', () => {
     await database.close();
   });
 
-  test('with a flipped bit in its last group after a kill ends there; further up it is not opened', async () => {
+  test('with a flipped bit in any group after a kill is not opened; in the last one after a power loss it ends there', async () => {
     const { disk, file } = await logged('kill');
     const offsets = framesOf(disk, file);
     expect(offsets).toHaveLength(11);
     for (const [index, offset] of offsets.entries()) {
       flip(disk, file, offset + 50);
-      if (index < 9)
-        expect(await caught(() => openSim(disk))).toMatchObject({ code: 'corrupt', fields: { file, offset } });
+      expect(await caught(() => openSim(disk)), `frame ${index}`).toMatchObject({
+        code: 'corrupt',
+        fields: { file, offset },
+      });
       flip(disk, file, offset + 50);
     }
+    // A power loss may take the watermark: then nothing proves the last group.
+    disk.edit('/db/log/mark', (bytes) => bytes.fill(0, 8192));
     flip(disk, file, offsets[10]! + 50);
     const database = await openSim(disk);
     expect(rowsOf(database.table())).toHaveLength(9);

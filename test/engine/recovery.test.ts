@@ -39,6 +39,7 @@ function failing(fault: (operation: string, path: string) => Error | undefined):
       check('sync', handle.path);
       return handle.sync();
     },
+    writeNow: (bytes, position) => handle.writeNow(bytes, position),
     truncate: (size) => handle.truncate(size),
     close: () => handle.close(),
   });

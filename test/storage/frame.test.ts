@@ -40,7 +40,7 @@ test('CRC32C has its check value', () => {
 
 test('the worked example of FORMAT.md is what the code writes', () => {
   const file = regionOf(new Uint8Array(0x1060));
-  file.bytes.set(encodeFileHeader({ epoch: 3, sequence: 7, firstLsn: 42 }, crc32c));
+  file.bytes.set(encodeFileHeader({ epoch: 3, sequence: 7, firstLsn: 42, fileBytes: 8192 }, crc32c));
   file.bytes.set(new TextEncoder().encode('edge!'), 0x1028);
   encodeFrame(file, 0x1000, 5, 3, 42, 41, 2, crc32c);
   encodeFrame(file, 0x1030, 0, 3, 44, 43, 0, crc32c);
@@ -52,7 +52,13 @@ test('the worked example is read back frame by frame', async () => {
   fs.makeDir('/data');
   const handle = fs.open('/data/log-0000000000000007', 'create');
   await writeWhole(handle, exampleFile(), 0);
-  expect(readLogFileHeader(fs, handle.path, crc32c)).toEqual({ epoch: 3, sequence: 7, firstLsn: 42 });
+  expect(readLogFileHeader(fs, handle.path, crc32c)).toEqual({
+    version: 2,
+    epoch: 3,
+    sequence: 7,
+    firstLsn: 42,
+    fileBytes: 8192,
+  });
   expect([...inspectLogFile(fs, handle.path, crc32c)]).toEqual([
     { offset: 4096, firstLsn: 42, operations: 2, payloadBytes: 5, epoch: 3, durableLsn: 41, ok: true },
     { offset: 4144, firstLsn: 44, operations: 0, payloadBytes: 0, epoch: 3, durableLsn: 43, ok: true },
@@ -67,8 +73,8 @@ test('the worked example is read back frame by frame', async () => {
 
 test('numbers up to 2^53 - 1 survive', () => {
   const largest = Number.MAX_SAFE_INTEGER;
-  const header = { epoch: 2 ** 32 - 1, sequence: largest, firstLsn: largest };
-  expect(decodeFileHeader('file', encodeFileHeader(header, crc32c), crc32c)).toEqual(header);
+  const header = { epoch: 2 ** 32 - 1, sequence: largest, firstLsn: largest, fileBytes: largest };
+  expect(decodeFileHeader('file', encodeFileHeader(header, crc32c), crc32c)).toEqual({ version: 2, ...header });
   const region = regionOf(new Uint8Array(frameBytes(0)));
   encodeFrame(region, 0, 0, 2 ** 32 - 1, largest, largest - 1, 2 ** 32 - 1, crc32c);
   expect(readFrame(region, 0, crc32c)).toEqual({
@@ -90,7 +96,7 @@ test('a flip of any bit of a frame or of a file header is noticed', () => {
     region.bytes[bit >> 3]! ^= 1 << (bit & 7);
   }
   expect(readFrame(region, 0, crc32c)).not.toBeNull();
-  const header = encodeFileHeader({ epoch: 1, sequence: 1, firstLsn: 1 }, crc32c);
+  const header = encodeFileHeader({ epoch: 1, sequence: 1, firstLsn: 1, fileBytes: 4096 }, crc32c);
   for (let byte = 0; byte < FILE_HEADER_BYTES; byte++) {
     header[byte]! ^= 0x10;
     expect(() => decodeFileHeader('file', header, crc32c), `byte ${byte}`).toThrow(HedgerowError);

@@ -6,6 +6,7 @@ import type { Fs } from '../../src/storage/fs.ts';
 import { type HeldLogFile, measureHeldFile, sealBytes } from '../../src/storage/held-frames.ts';
 import type { HeldLog } from '../../src/storage/log.ts';
 import { logFilePath } from '../../src/storage/log-file.ts';
+import { encodeMark, markPath } from '../../src/storage/log-mark.ts';
 import { readWhole, writeWhole } from '../../src/storage/whole-file.ts';
 import { crc32c } from '../support/crc32c.ts';
 import { framesOf, openTestLog, textFrame } from '../support/open-test-log.ts';
@@ -27,11 +28,16 @@ async function copyHeld(fs: Fs, held: HeldLog, to: string): Promise<void> {
     const { epoch, firstLsn, offset, endOffset } = await measure(fs, file, held.afterLsn);
     const handle = fs.open(logFilePath(to, file.sequence), 'create');
     const bytes = readWhole(fs, file.path).subarray(offset, endOffset);
-    await writeWhole(handle, encodeFileHeader({ epoch, sequence: file.sequence, firstLsn }, crc32c), 0);
+    const seal = index === held.files.length - 1 ? sealBytes(epoch, held.lastLsn, crc32c) : new Uint8Array(0);
+    const fileBytes = FILE_HEADER_BYTES + bytes.length + seal.length;
+    await writeWhole(handle, encodeFileHeader({ epoch, sequence: file.sequence, firstLsn, fileBytes }, crc32c), 0);
     await writeWhole(handle, bytes, FILE_HEADER_BYTES);
-    if (index === held.files.length - 1)
-      await writeWhole(handle, sealBytes(epoch, held.lastLsn, crc32c), FILE_HEADER_BYTES + bytes.length);
+    await writeWhole(handle, seal, FILE_HEADER_BYTES + bytes.length);
     handle.close();
+    const slot = { epoch, counter: 1, owner: 0, sequence: file.sequence, firstLsn, reachedLsn: 0, closed: false };
+    const mark = fs.open(markPath(to), fs.exists(markPath(to)) ? 'write' : 'create');
+    await writeWhole(mark, encodeMark(slot, crc32c), 0);
+    mark.close();
   }
 }
 

@@ -90,12 +90,36 @@ test('the frame nobody proves durable, torn, ends the log; the next epoch goes o
   fs.edit(FIRST, (bytes) => {
     bytes[4096 + 2 * FRAME + 60]! ^= 0x40;
   });
+  // The watermark, which a power loss may take, proves it.
+  const watermark = dropWatermark(fs);
   expect(await openAndReplay(fs)).toHaveLength(2);
+  expect(watermark.some((byte) => byte !== 0)).toBe(true);
   const { log } = await openTestLog(fs);
   expect(log.append(1, textFrame('again'))).toBe(3);
   await log.close();
   // The torn tail stands in a file that has a successor now, and is not looked at.
   expect((await openAndReplay(fs)).at(-1)).toBe('3+1:again');
+});
+
+test('after a kill the watermark proves the last acknowledged frame', async () => {
+  const fs = new SimFs(5);
+  const { log } = await openTestLog(fs, { fileBytes: 2 ** 15 });
+  for (let count = 0; count < 3; count++) {
+    log.append(1, textFrame(`${count}`.padEnd(100, '.')));
+    await log.flush();
+  }
+  const killed = fs.kill();
+  for (const place of FRAME_PLACES) {
+    const offset = 4096 + 2 * FRAME;
+    const flip = () =>
+      killed.edit(FIRST, (bytes) => {
+        bytes[offset + place]! ^= 0x40;
+      });
+    flip();
+    expect(await refusal(killed), `byte ${place} of the frame`).toEqual({ file: FIRST, offset });
+    flip();
+  }
+  expect(await openAndReplay(killed)).toHaveLength(3);
 });
 
 test('damage in an older file is refused, also at its last frame', async () => {
@@ -148,6 +172,16 @@ test('a refusal changes nothing', async () => {
   expect(fs.counts.write).toBe(0);
   expect(crc32c(fileBytes(fs), 0)).toBe(before);
 });
+
+/** The mark as a power loss may leave it: with an older watermark, or none. */
+function dropWatermark(fs: SimFs): Uint8Array {
+  let before = new Uint8Array(0);
+  fs.edit('/data/mark', (bytes) => {
+    before = bytes.slice(8192);
+    bytes.fill(0, 8192);
+  });
+  return before;
+}
 
 function fileBytes(fs: SimFs): Uint8Array {
   let copy = new Uint8Array(0);

@@ -9,6 +9,7 @@ export type OperationKind =
   | 'open'
   | 'read'
   | 'write'
+  | 'writeNow'
   | 'datasync'
   | 'sync'
   | 'truncate'
@@ -48,6 +49,7 @@ export class SimFs implements Fs {
     open: 0,
     read: 0,
     write: 0,
+    writeNow: 0,
     datasync: 0,
     sync: 0,
     truncate: 0,
@@ -129,11 +131,17 @@ export class SimFs implements Fs {
   list(dir: string): string[] {
     const found = this.#dirs.get(dir);
     if (found === undefined) throw systemError('ENOENT', dir);
-    return [...found.names.keys()].sort();
+    const below = [...this.#dirs.keys()].filter((path) => path.startsWith(`${dir}/`));
+    const dirs = below.map((path) => path.slice(dir.length + 1).split('/')[0]!);
+    return [...new Set([...found.names.keys(), ...dirs])].sort();
   }
 
   makeDir(dir: string): void {
-    if (!this.#dirs.has(dir)) this.#dirs.set(dir, new SimDir());
+    for (let end = dir.indexOf('/', 1); ; end = dir.indexOf('/', end + 1)) {
+      const path = end < 0 ? dir : dir.slice(0, end);
+      if (!this.#dirs.has(path)) this.#dirs.set(path, new SimDir());
+      if (end < 0) return;
+    }
   }
 
   rename(from: string, to: string): Promise<void> {
@@ -217,18 +225,35 @@ export class SimFs implements Fs {
     if (this.stopped) throw new SimStopped(`${kind} ${path} after the crash`);
     this.counts[kind]++;
     const fault = this.schedule({ kind, path, index: ++this.operations });
-    if (fault === undefined || (kind !== 'open' && kind !== 'read')) return fault;
+    if (fault === undefined || (kind !== 'open' && kind !== 'read' && kind !== 'writeNow')) return fault;
     if (fault === 'crash') {
       this.stop();
       throw new SimStopped(`${kind} ${path} at the crash`);
     }
     if ('code' in fault) throw systemError(fault.code, path);
-    return undefined;
+    return fault;
   }
 
   /** For handles. */
   beginRead(path: string): void {
     this.#begin('read', path);
+  }
+
+  /** For handles: of `count` bytes, those that a synchronous write takes. At a crash point it takes all or nothing, and does not return. */
+  writeNow(path: string, count: number, take: (count: number) => void): number {
+    if (this.stopped) throw new SimStopped(`writeNow ${path} after the crash`);
+    const lands = this.random.chance(0.5);
+    let fault: Fault | undefined;
+    try {
+      fault = this.#begin('writeNow', path);
+    } catch (error) {
+      if (error instanceof SimStopped && lands) take(count);
+      throw error;
+    }
+    const taken =
+      fault !== undefined && fault !== 'crash' && 'shortBytes' in fault ? Math.min(fault.shortBytes, count) : count;
+    take(taken);
+    return taken;
   }
 
   #place(path: string): { dir: SimDir; name: string } {
@@ -282,6 +307,11 @@ class SimHandle implements FileHandle {
     };
     await this.#fs.perform('write', this.path, { act });
     return written;
+  }
+
+  writeNow(bytes: Uint8Array, position: number): number {
+    this.#check();
+    return this.#fs.writeNow(this.path, bytes.length, (count) => this.#file.write(bytes.subarray(0, count), position));
   }
 
   datasync(): Promise<void> {

@@ -107,6 +107,8 @@ function kindOf(tools: FileTools, path: string): Report['kind'] {
   if (magic.startsWith('HGROWLOG')) return 'log';
   if (magic.startsWith(SEGMENT_MAGIC)) return 'segment';
   if (magic.startsWith('hedgerow-manifest ')) return 'manifest';
+  if (magic.startsWith('HGROWMRK') || name === 'mark')
+    throw new Error(`${path} is the mark of a log. Inspect its data directory, which shows what it says.`);
   if (name === 'log-spare') throw new Error(`${path} is zeros made ready for the next log file; it holds no data.`);
   if (name.startsWith('log-')) return 'log';
   if (name.endsWith('.hgs')) return 'segment';

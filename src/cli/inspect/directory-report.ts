@@ -8,6 +8,7 @@ import { type FileTools, type Problem, problemOf } from '../../engine/verify/pro
 import { corruption } from '../../errors.ts';
 import type { Fs } from '../../storage/fs.ts';
 import { listLogFiles } from '../../storage/log-file.ts';
+import { markPath, readMark } from '../../storage/log-mark.ts';
 import { readFully, readWhole } from '../../storage/whole-file.ts';
 import { readCheckpoint } from './checkpoint-facts.ts';
 
@@ -32,6 +33,17 @@ export interface TableLine {
   segments: SegmentLine[];
 }
 
+export interface MarkLine {
+  epoch: number;
+  /** Of the newest log file, 0 = none yet. */
+  sequence: number;
+  /** Everything up to here is durable in the log. */
+  reached_lsn: number;
+  /** Newest LSN that was told to be durable; 0 when nothing says so. */
+  watermark_lsn: number;
+  closed: boolean;
+}
+
 export interface DirectoryReport {
   kind: 'directory';
   path: string;
@@ -40,6 +52,8 @@ export interface DirectoryReport {
   /** What the lock file says, when there is one: a server may run. */
   lock: string | null;
   tables: TableLine[];
+  /** What the mark says of the log; null without one. */
+  mark: MarkLine | null;
   /** Without their frames. */
   logs: Omit<LogReport, 'shown'>[];
   problems: Problem[];
@@ -72,6 +86,7 @@ function readOnce(tools: FileTools, path: string, deep: boolean): DirectoryRepor
   }
   const logs: DirectoryReport['logs'] = [];
   const logDir = `${path}/log`;
+  const mark = markLine(tools, logDir, problems);
   for (const file of tools.fs.exists(logDir) ? listLogFiles(tools.fs, logDir) : []) {
     const { shown, ...report } = inspectLog(tools, file, 0, (frame) =>
       countPending(frame, tables, applied, checkpoint?.lsn ?? 0),
@@ -81,7 +96,19 @@ function readOnce(tools: FileTools, path: string, deep: boolean): DirectoryRepor
   }
   const lines = [...tables.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   const lock = lockText(tools.fs, `${path}/lock`);
-  return { kind: 'directory', path, manifest_lsn: checkpoint?.lsn ?? null, lock, tables: lines, logs, problems };
+  return { kind: 'directory', path, manifest_lsn: checkpoint?.lsn ?? null, lock, tables: lines, mark, logs, problems };
+}
+
+function markLine({ fs, crc32c }: FileTools, logDir: string, problems: Problem[]): MarkLine | null {
+  try {
+    const found = readMark(fs, logDir, crc32c);
+    if (found === null) return null;
+    const { epoch, sequence, reachedLsn, closed } = found.slot;
+    return { epoch, sequence, reached_lsn: reachedLsn, watermark_lsn: found.watermarkLsn, closed };
+  } catch (error) {
+    problems.push(problemOf(error, markPath(logDir)));
+    return null;
+  }
 }
 
 function checkpointOf(tools: FileTools, path: string, problems: Problem[]): Checkpoint | null {

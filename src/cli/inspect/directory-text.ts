@@ -5,13 +5,18 @@ import type { DirectoryReport, TableLine } from './directory-report.ts';
 import { problemText, tableText, timeText } from './text.ts';
 
 export function directoryText(report: DirectoryReport): string[] {
-  const { path, manifest_lsn, lock, tables, logs, problems } = report;
+  const { path, manifest_lsn, lock, tables, mark, logs, problems } = report;
   const lines = [`data directory ${path}`, ...problems.map(problemText)];
-  lines.push(manifest_lsn === null ? 'no manifest: nothing was compacted yet' : `manifest at LSN ${manifest_lsn}`);
+  lines.push(manifest_lsn === null ? 'no manifest' : `manifest at LSN ${manifest_lsn}`);
   if (lock !== null) lines.push(`locked by ${lock}`);
   for (const table of tables) lines.push('', ...tableLines(table));
   if (logs.length === 0) return lines;
   lines.push('', 'log');
+  if (mark !== null) {
+    const { epoch, sequence, reached_lsn, watermark_lsn, closed } = mark;
+    const lsn = Math.max(reached_lsn, watermark_lsn);
+    lines.push(`  mark: epoch ${epoch}, newest file ${sequence}, durable to LSN ${lsn}, ${closed ? 'closed' : 'open'}`);
+  }
   lines.push(
     ...tableText(
       ['file', 'epoch', 'LSNs', 'frames', 'operations', 'used', 'bytes', 'end'],

@@ -8,7 +8,9 @@ export function logText(report: LogReport, tables: ReadonlyMap<number, TableDefi
   const { path, bytes, sequence, epoch, first_lsn, last_lsn, frames, operations, used_bytes, unfinished_at } = report;
   const lines = [`log file ${path}`, ...report.problems.map(problemText)];
   if (sequence === null) return lines;
+  const made = report.file_bytes === null ? '' : `, made with ${report.file_bytes} bytes`;
   lines.push(
+    `format version ${report.version}${made}`,
     `sequence ${sequence}, epoch ${epoch}, LSNs from ${first_lsn}${last_lsn === null ? '' : ` to ${last_lsn}`}`,
     `${frames} frames, ${operations} operations, ${used_bytes} of ${bytes} bytes used`,
   );

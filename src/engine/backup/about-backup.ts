@@ -3,12 +3,14 @@
 import { HedgerowError } from '../../errors.ts';
 
 const KIND = 'hedgerow backup';
-const VERSION = 1;
+/** 2: the log is of format 2, with its mark. Backups of version 1 are still read. */
+const VERSION = 2;
+const VERSIONS: readonly unknown[] = [1, VERSION];
 
 /** The document `backup.json`. */
 export interface BackupFacts {
   kind: typeof KIND;
-  version: typeof VERSION;
+  version: 1 | typeof VERSION;
   lsn: number;
   /** Epoch seconds. */
   created_at: number;
@@ -29,8 +31,8 @@ export function readBackupFacts(text: string): BackupFacts {
     throw noBackup(`its first entry is not JSON (${(error as Error).message})`);
   }
   if (value?.kind !== KIND) throw noBackup('its first entry does not say that it is one');
-  if (value.version !== VERSION)
-    throw noBackup(`its version is ${String(value.version)}, and this build reads version ${VERSION}`);
+  if (!VERSIONS.includes(value.version))
+    throw noBackup(`its version is ${String(value.version)}, and this build reads versions ${VERSIONS.join(' and ')}`);
   const { lsn, created_at: createdAt, tables } = value;
   const isWhole = Number.isSafeInteger(lsn) && (lsn as number) >= 0 && Number.isSafeInteger(createdAt);
   if (!isWhole || !Array.isArray(tables) || tables.some((name) => typeof name !== 'string'))

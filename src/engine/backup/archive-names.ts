@@ -10,7 +10,7 @@ export const MANIFEST_NAME = 'manifest';
 
 /** The files of a data directory that a backup holds; nothing else of a data directory goes in or comes out. */
 const DATA_NAME =
-  /^(?:manifest|log\/log-[0-9a-f]{16}|tables\/[1-9][0-9]{0,14}\/seg-[0-9a-f]{12}\.hgs|replays\/replays-[0-9a-f]{8})$/;
+  /^(?:manifest|log\/(?:mark|log-[0-9a-f]{16})|tables\/[1-9][0-9]{0,14}\/seg-[0-9a-f]{12}\.hgs|replays\/replays-[0-9a-f]{8})$/;
 
 export function isDataName(name: string): boolean {
   return DATA_NAME.test(name);

@@ -36,6 +36,10 @@ export interface LogReport {
   kind: 'log';
   path: string;
   bytes: number;
+  /** Of the format. */
+  version: number | null;
+  /** Size that the file was made with; null in version 1. */
+  file_bytes: number | null;
   sequence: number | null;
   epoch: number | null;
   first_lsn: number | null;
@@ -63,6 +67,8 @@ export function inspectLog(tools: FileTools, path: string, limit: number, visit?
   try {
     report.bytes = handle.size();
     const header = readLogFileHeader(tools.fs, path, tools.crc32c);
+    report.version = header.version;
+    report.file_bytes = header.version === 1 ? null : header.fileBytes;
     report.sequence = header.sequence;
     report.epoch = header.epoch;
     report.first_lsn = header.firstLsn;
@@ -85,7 +91,15 @@ export function inspectLog(tools: FileTools, path: string, limit: number, visit?
 }
 
 function emptyReport(path: string): LogReport {
-  const nothing = { sequence: null, epoch: null, first_lsn: null, last_lsn: null, unfinished_at: null };
+  const nothing = {
+    version: null,
+    file_bytes: null,
+    sequence: null,
+    epoch: null,
+    first_lsn: null,
+    last_lsn: null,
+    unfinished_at: null,
+  };
   return { kind: 'log', path, bytes: 0, ...nothing, frames: 0, operations: 0, used_bytes: 0, shown: [], problems: [] };
 }
 
@@ -152,7 +166,11 @@ class LogWalk {
         const what = `the frames end with LSN ${this.#expectedLsn - 1}, but the next file begins with LSN ${this.#stopLsn}`;
         this.#tell(report.used_bytes, what);
       }
-    } else if (this.#bad !== undefined && report.problems.length === 0) {
+      return;
+    }
+    if (report.file_bytes !== null && report.bytes < report.file_bytes)
+      this.#tell(report.bytes, `the file ends there, but it was made with ${report.file_bytes} bytes: it was cut`);
+    if (this.#bad !== undefined && report.problems.length === 0) {
       if (this.#sealed)
         this.#tell(this.#bad.offset, 'the log was closed in order, but what follows its end is not zeros');
       else report.unfinished_at = this.#bad.offset;

@@ -5,6 +5,7 @@ import { manifestPath, readManifest } from '../../storage/manifest.ts';
 import { readRecords, replayFileName, replayFileNumber } from '../../storage/replay-file.ts';
 import { readWhole } from '../../storage/whole-file.ts';
 import { type Checkpoint, checkCheckpoint } from '../checkpoint.ts';
+import { refuseSegments, unknownSegments } from '../orphans.ts';
 import { decodeReplay } from '../replay-entry.ts';
 import { segmentName } from '../segment-file.ts';
 import { OperationCheck } from './operation-check.ts';
@@ -74,6 +75,7 @@ async function verifyOnce(tools: FileTools, dir: string, pause: () => Promise<vo
   const check = new OperationCheck(tools, checkpoint ?? null, problems);
   const log = verifyLog(tools, `${dir}/log`, checkpoint, (...frame) => check.take(...frame), { problems, notes });
   if (checkpoint !== undefined) notes.push(...lostAnswers(tools, dir, checkpoint), ...orphans(tools, dir, checkpoint));
+  if (checkpoint === null && (log.head_lsn ?? 0) === 0) verifyNoSegments(tools, dir, problems);
   return {
     kind: 'verification',
     path: dir,
@@ -114,6 +116,19 @@ function verifyManifest({ fs, crc32c }: FileTools, dir: string, problems: Proble
   } catch (error) {
     problems.push(problemOf(error, path));
     return undefined;
+  }
+}
+
+/** Without a manifest and without operations in the log there are no segments either. */
+function verifyNoSegments({ fs }: FileTools, dir: string, problems: Problem[]): void {
+  const path = manifestPath(dir);
+  try {
+    refuseSegments(
+      unknownSegments(fs, `${dir}/tables`, () => true),
+      path,
+    );
+  } catch (error) {
+    problems.push(problemOf(error, path));
   }
 }
 

@@ -1,7 +1,9 @@
 // Checks the log of a data directory: every frame of every needed file, their order, and that they reach from the manifest's LSN to the end without a gap.
 
 import { listLogFiles } from '../../storage/log-file.ts';
+import { badSlots, markPath } from '../../storage/log-mark.ts';
 import { examineLog } from '../../storage/log-recovery.ts';
+import { readWhole } from '../../storage/whole-file.ts';
 import { appliedEverywhere, type Checkpoint } from '../checkpoint.ts';
 import { type FrameVisitor, inspectLog } from './log-report.ts';
 import { type FileTools, type Problem, problemOf } from './problem.ts';
@@ -64,13 +66,25 @@ function examine(
 ): { paths: string[]; headLsn: number } | null {
   const minimumLsn = checkpoint === null ? 0 : appliedEverywhere(checkpoint);
   try {
-    const { obsolete, needed, headLsn } = examineLog(fs, logDir, crc32c, minimumLsn, checkpoint?.lsn ?? 0);
+    const { obsolete, needed, headLsn } = examineLog(fs, logDir, crc32c, {
+      minimumLsn,
+      reachedLsn: checkpoint?.lsn ?? 0,
+      manifest: checkpoint === null ? 'missing' : 'present',
+    });
+    notes.push(...markNotes(fs, crc32c, logDir));
     for (const { path } of obsolete) notes.push(`${path} is no longer needed; it goes with a next compaction`);
     return { paths: needed.map(({ path }) => path), headLsn };
   } catch (error) {
     problems.push(problemOf(error, logDir));
     return null;
   }
+}
+
+function markNotes(fs: FileTools['fs'], crc32c: FileTools['crc32c'], logDir: string): string[] {
+  const path = markPath(logDir);
+  if (!fs.exists(path)) return [];
+  const what = 'a slot does not hold: a crash cut its write, or it is damaged; the other slot counts';
+  return badSlots(readWhole(fs, path), crc32c).map((offset) => `${path} at offset ${offset}: ${what}`);
 }
 
 /** One place may be met twice: by the recovery rule and by the list of the frames. */

@@ -1,0 +1,156 @@
+// The bytes of `log/mark`: two slots that say what the log must hold and who writes it, and the watermark (FORMAT.md, "Mark").
+
+import { corruption } from '../errors.ts';
+import type { Crc32c } from './crc32c.ts';
+import { getU64, putU64, type Region, regionOf } from './frame.ts';
+import type { Fs } from './fs.ts';
+import { readWhole } from './whole-file.ts';
+
+export const MARK_NAME = 'mark';
+export const MARK_PAGE_BYTES = 4096;
+export const MARK_BYTES = 3 * MARK_PAGE_BYTES;
+export const WATERMARK_AT = 2 * MARK_PAGE_BYTES;
+export const WATERMARK_BYTES = 32;
+
+const SLOT_MAGIC = 'HGROWMRK';
+const SLOT_VERSION = 1;
+const SLOT_BYTES = 64;
+const SLOT_CRC_AT = SLOT_BYTES - 4;
+const WATERMARK_MAGIC = 'HGROWWTM';
+const WATERMARK_CRC_AT = WATERMARK_BYTES - 4;
+const SLOTS = 2;
+
+export interface MarkSlot {
+  epoch: number;
+  /** From 1; the greater of two counts. */
+  counter: number;
+  /** Random number of the process that wrote it. */
+  owner: number;
+  /** Of the newest log file, 0 = none yet. */
+  sequence: number;
+  /** Of that file; 0 = none yet. */
+  firstLsn: number;
+  /** Everything up to here is durable in the log. */
+  reachedLsn: number;
+  /** Closed in order: `reachedLsn` is the last LSN. */
+  closed: boolean;
+}
+
+/** What a mark says. */
+export interface FoundMark {
+  slot: MarkSlot;
+  /** Everything up to here was durable; 0 when there is no valid watermark. */
+  watermarkLsn: number;
+}
+
+export function markPath(dir: string): string {
+  return `${dir}/${MARK_NAME}`;
+}
+
+/** Offset of the slot that is written for `counter`. */
+export function slotOffset(counter: number): number {
+  return (counter % SLOTS) * MARK_PAGE_BYTES;
+}
+
+export function encodeSlot(slot: MarkSlot, crc32c: Crc32c): Uint8Array {
+  const { bytes, view } = regionOf(new Uint8Array(MARK_PAGE_BYTES));
+  putMagic(bytes, SLOT_MAGIC);
+  view.setUint32(8, SLOT_VERSION, true);
+  view.setUint32(12, slot.epoch, true);
+  putU64(view, 16, slot.counter);
+  putU64(view, 24, slot.owner);
+  putU64(view, 32, slot.sequence);
+  putU64(view, 40, slot.firstLsn);
+  putU64(view, 48, slot.reachedLsn);
+  view.setUint32(56, slot.closed ? 1 : 0, true);
+  view.setUint32(SLOT_CRC_AT, crc32c(bytes.subarray(0, SLOT_CRC_AT), 0) >>> 0, true);
+  return bytes;
+}
+
+/** A mark of one slot, without a watermark. */
+export function encodeMark(slot: MarkSlot, crc32c: Crc32c): Uint8Array {
+  const bytes = new Uint8Array(MARK_BYTES);
+  bytes.set(encodeSlot(slot, crc32c), slotOffset(slot.counter));
+  return bytes;
+}
+
+/** The watermark of an epoch, to be given its LSN by `putWatermark`. */
+export function startWatermark(epoch: number): Region {
+  const region = regionOf(new Uint8Array(WATERMARK_BYTES));
+  putMagic(region.bytes, WATERMARK_MAGIC);
+  region.view.setUint32(8, epoch, true);
+  return region;
+}
+
+/** One buffer is used for all watermarks of an epoch: this runs for every group. */
+export function putWatermark({ bytes, view }: Region, lsn: number, crc32c: Crc32c): void {
+  putU64(view, 16, lsn);
+  view.setUint32(WATERMARK_CRC_AT, crc32c(bytes.subarray(0, WATERMARK_CRC_AT), 0) >>> 0, true);
+}
+
+/** What the mark of a log directory says; null when there is none. Throws `corrupt`. */
+export function readMark(fs: Fs, dir: string, crc32c: Crc32c): FoundMark | null {
+  const path = markPath(dir);
+  return fs.exists(path) ? decodeMark(path, readWhole(fs, path), crc32c) : null;
+}
+
+/** Throws `corrupt`, naming `path`. */
+export function decodeMark(path: string, bytes: Uint8Array, crc32c: Crc32c): FoundMark {
+  if (bytes.length !== MARK_BYTES) {
+    throw corruption(
+      path,
+      Math.min(bytes.length, MARK_BYTES),
+      `the mark of a log has ${MARK_BYTES} bytes, this file has ${bytes.length}`,
+    );
+  }
+  let newest: MarkSlot | null = null;
+  for (let index = 0; index < SLOTS; index++) {
+    const slot = decodeSlot(bytes, index * MARK_PAGE_BYTES, crc32c);
+    if (slot !== null && slotOffset(slot.counter) === index * MARK_PAGE_BYTES && slot.counter > (newest?.counter ?? 0))
+      newest = slot;
+  }
+  if (newest === null) throw corruption(path, 0, 'neither of its two slots holds');
+  return { slot: newest, watermarkLsn: decodeWatermark(bytes, crc32c) };
+}
+
+/** Offsets of slots that were written but do not hold: torn by a crash, or damaged. */
+export function badSlots(bytes: Uint8Array, crc32c: Crc32c): number[] {
+  const offsets: number[] = [];
+  for (let offset = 0; offset < SLOTS * MARK_PAGE_BYTES && offset < bytes.length; offset += MARK_PAGE_BYTES) {
+    const isWritten = bytes.subarray(offset, offset + SLOT_BYTES).some((byte) => byte !== 0);
+    if (isWritten && decodeSlot(bytes, offset, crc32c) === null) offsets.push(offset);
+  }
+  return offsets;
+}
+
+/** Null when the slot does not hold: never written, or torn. */
+function decodeSlot(file: Uint8Array, offset: number, crc32c: Crc32c): MarkSlot | null {
+  const { bytes, view } = regionOf(file.subarray(offset, offset + SLOT_BYTES));
+  if (!hasMagic(bytes, SLOT_MAGIC) || view.getUint32(8, true) !== SLOT_VERSION) return null;
+  if (crc32c(bytes.subarray(0, SLOT_CRC_AT), 0) >>> 0 !== view.getUint32(SLOT_CRC_AT, true)) return null;
+  return {
+    epoch: view.getUint32(12, true),
+    counter: getU64(view, 16),
+    owner: getU64(view, 24),
+    sequence: getU64(view, 32),
+    firstLsn: getU64(view, 40),
+    reachedLsn: getU64(view, 48),
+    closed: view.getUint32(56, true) === 1,
+  };
+}
+
+function decodeWatermark(file: Uint8Array, crc32c: Crc32c): number {
+  const { bytes, view } = regionOf(file.subarray(WATERMARK_AT, WATERMARK_AT + WATERMARK_BYTES));
+  if (!hasMagic(bytes, WATERMARK_MAGIC)) return 0;
+  const sum = crc32c(bytes.subarray(0, WATERMARK_CRC_AT), 0) >>> 0;
+  return sum === view.getUint32(WATERMARK_CRC_AT, true) ? getU64(view, 16) : 0;
+}
+
+function putMagic(bytes: Uint8Array, magic: string): void {
+  for (let index = 0; index < magic.length; index++) bytes[index] = magic.charCodeAt(index);
+}
+
+function hasMagic(bytes: Uint8Array, magic: string): boolean {
+  for (let index = 0; index < magic.length; index++) if (bytes[index] !== magic.charCodeAt(index)) return false;
+  return true;
+}

@@ -1,0 +1,148 @@
+// Writing `log/mark`: claims a log for one process, keeps what the log must hold up to date, and notices another process that took over.
+//
+// Invariants: the counter grows by 1 with every slot; sequence, epoch and reached LSN never go back; the slot that counts on the disk is the last one
+// that this process wrote, or another process owns the log.
+
+import { HedgerowError } from '../errors.ts';
+import type { Crc32c } from './crc32c.ts';
+import type { Region } from './frame.ts';
+import type { FileHandle, Fs } from './fs.ts';
+import {
+  encodeMark,
+  encodeSlot,
+  type FoundMark,
+  type MarkSlot,
+  markPath,
+  putWatermark,
+  readMark,
+  slotOffset,
+  startWatermark,
+  WATERMARK_AT,
+  WATERMARK_BYTES,
+} from './log-mark.ts';
+import { writeWhole } from './whole-file.ts';
+
+/** What changes from slot to slot. */
+export type MarkChange = Partial<Pick<MarkSlot, 'sequence' | 'firstLsn' | 'reachedLsn' | 'closed'>>;
+
+export interface ClaimOptions {
+  fs: Fs;
+  dir: string;
+  crc32c: Crc32c;
+  /** As recovery found it, null when there was none. */
+  found: FoundMark | null;
+  /** Makes the file anew: while no log file needs it, its name may be in the page cache only. */
+  anew: boolean;
+  owner: number;
+  epoch: number;
+  /** The head that was recovered. */
+  reachedLsn: number;
+}
+
+export class MarkFile {
+  readonly #fs: Fs;
+  readonly #dir: string;
+  readonly #crc32c: Crc32c;
+  readonly #handle: FileHandle;
+  #slot: MarkSlot;
+  #watermarkLsn: number;
+  readonly #watermark: Region;
+
+  private constructor({ fs, dir, crc32c }: ClaimOptions, handle: FileHandle, slot: MarkSlot) {
+    this.#fs = fs;
+    this.#dir = dir;
+    this.#crc32c = crc32c;
+    this.#handle = handle;
+    this.#slot = slot;
+    this.#watermarkLsn = slot.reachedLsn;
+    this.#watermark = startWatermark(slot.epoch);
+  }
+
+  /** Makes the log this process's: everybody who claimed it before finds out at the next `assertOwner`. Durable when it resolves. */
+  static async claim(options: ClaimOptions): Promise<MarkFile> {
+    const { fs, dir, crc32c, found, anew } = options;
+    const slot = claimedSlot(options);
+    if (anew || found === null) await makeMark(fs, dir, slot, crc32c);
+    const handle = fs.open(markPath(dir), 'write');
+    try {
+      const mark = new MarkFile(options, handle, slot);
+      if (!anew && found !== null) {
+        // The slot that counts may be in the page cache only; the next one overwrites the other.
+        await mark.#put(found.slot);
+        await mark.#put(slot);
+      }
+      return mark;
+    } catch (error) {
+      handle.close();
+      throw error;
+    }
+  }
+
+  /** Writes the next slot. Durable when it resolves; when it rejects, nobody knows which slot is on the disk. */
+  async write(change: MarkChange): Promise<void> {
+    const before = this.#slot;
+    const slot = { ...before, ...change, counter: before.counter + 1 };
+    if (slot.sequence < before.sequence || slot.reachedLsn < before.reachedLsn)
+      throw new Error(`the mark would go back from file ${before.sequence}, LSN ${before.reachedLsn}`);
+    await this.#put(slot);
+    this.#slot = slot;
+  }
+
+  /** Everything up to `lsn` is durable. One small write, never synced by itself. */
+  writeWatermark(lsn: number): void {
+    if (lsn < this.#watermarkLsn) throw new Error(`the watermark would go back from ${this.#watermarkLsn} to ${lsn}`);
+    putWatermark(this.#watermark, lsn, this.#crc32c);
+    const written = this.#handle.writeNow(this.#watermark.bytes, WATERMARK_AT);
+    if (written !== WATERMARK_BYTES)
+      throw new Error(
+        `short write to ${this.#handle.path} at offset ${WATERMARK_AT}: ${written} of ${WATERMARK_BYTES} bytes were written`,
+      );
+    this.#watermarkLsn = lsn;
+  }
+
+  /** Throws `conflict` when the mark on the disk is not the one that this process wrote last. */
+  assertOwner(): void {
+    const path = markPath(this.#dir);
+    const slot = readMark(this.#fs, this.#dir, this.#crc32c)?.slot;
+    const mine = this.#slot;
+    if (slot?.counter === mine.counter && slot.owner === mine.owner && slot.epoch === mine.epoch) return;
+    throw new HedgerowError(
+      'conflict',
+      `Another process took over the data directory: ${path} was changed. This process refuses writes from now on; nothing it acknowledged before is lost. Stop it, and see that one process at a time uses the directory.`,
+      { fields: { file: path } },
+    );
+  }
+
+  close(): void {
+    this.#handle.close();
+  }
+
+  async #put(slot: MarkSlot): Promise<void> {
+    await writeWhole(this.#handle, encodeSlot(slot, this.#crc32c), slotOffset(slot.counter));
+    await this.#handle.datasync();
+  }
+}
+
+/** The newest file stays as it was: the name of a later one, which holds nothing yet, may be on no disk. */
+function claimedSlot({ found, owner, epoch, reachedLsn }: ClaimOptions): MarkSlot {
+  const before = found?.slot;
+  if (before !== undefined && (epoch <= before.epoch || reachedLsn < before.reachedLsn))
+    throw new Error(`a claim of epoch ${epoch} would take the mark back from epoch ${before.epoch}`);
+  const { sequence, firstLsn } = before ?? { sequence: 0, firstLsn: 0 };
+  return { epoch, counter: (before?.counter ?? 0) + 1, owner, sequence, firstLsn, reachedLsn, closed: false };
+}
+
+/** A mark of one slot, without a watermark, durable under its name. */
+async function makeMark(fs: Fs, dir: string, slot: MarkSlot, crc32c: Crc32c): Promise<void> {
+  const temporary = `${markPath(dir)}.tmp`;
+  if (fs.exists(temporary)) await fs.remove(temporary);
+  const handle = fs.open(temporary, 'create');
+  try {
+    await writeWhole(handle, encodeMark(slot, crc32c), 0);
+    await handle.sync();
+  } finally {
+    handle.close();
+  }
+  await fs.rename(temporary, markPath(dir));
+  await fs.syncDir(dir);
+}

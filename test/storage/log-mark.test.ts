@@ -1,0 +1,283 @@
+// The mark of a log: its bytes against FORMAT.md, the slot that counts, what it proves of the files, and the fence between two processes.
+
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import {
+  decodeMark,
+  encodeSlot,
+  MARK_BYTES,
+  type MarkSlot,
+  putWatermark,
+  readMark,
+  slotOffset,
+  startWatermark,
+} from '../../src/storage/log-mark.ts';
+import { crc32c } from '../support/crc32c.ts';
+import { framesOf, openTestLog, textFrame, turn } from '../support/open-test-log.ts';
+import { type Fault, SimFs } from '../support/sim-fs.ts';
+
+const EXAMPLE: MarkSlot = { epoch: 3, counter: 6, owner: 5, sequence: 7, firstLsn: 42, reachedLsn: 43, closed: true };
+
+/** The mark of the worked example in FORMAT.md. */
+function exampleMark(): Uint8Array {
+  const text = readFileSync(new URL('../../src/storage/FORMAT.md', import.meta.url), 'utf8');
+  const bytes = new Uint8Array(MARK_BYTES);
+  for (const line of /```mark\n([\s\S]*?)```/.exec(text)![1]!.trim().split('\n')) {
+    const [, offset, hex] = /^([0-9a-f]{4}): ((?:[0-9a-f]{2} ){7}[0-9a-f]{2})/.exec(line)!;
+    bytes.set(
+      hex!.split(' ').map((byte) => Number.parseInt(byte, 16)),
+      Number.parseInt(offset!, 16),
+    );
+  }
+  return bytes;
+}
+
+function markOf(slots: MarkSlot[], watermarkLsn?: number): Uint8Array {
+  const bytes = new Uint8Array(MARK_BYTES);
+  for (const slot of slots) bytes.set(encodeSlot(slot, crc32c), slotOffset(slot.counter));
+  if (watermarkLsn !== undefined) {
+    const watermark = startWatermark(3);
+    putWatermark(watermark, watermarkLsn, crc32c);
+    bytes.set(watermark.bytes, 8192);
+  }
+  return bytes;
+}
+
+function foundMark(fs: SimFs): MarkSlot {
+  return readMark(fs, '/data', crc32c)!.slot;
+}
+
+describe('the bytes', () => {
+  test('are those of the worked example', () => {
+    expect(Buffer.from(markOf([EXAMPLE], 43)).equals(exampleMark())).toBe(true);
+    expect(decodeMark('mark', exampleMark(), crc32c)).toEqual({ slot: EXAMPLE, watermarkLsn: 43 });
+  });
+
+  test('the slot with the greater counter counts, in either place; a damaged one leaves the other', () => {
+    for (const counter of [6, 7]) {
+      const older = { ...EXAMPLE, counter };
+      const newer = { ...EXAMPLE, counter: counter + 1, reachedLsn: 50 };
+      const bytes = markOf([older, newer]);
+      expect(decodeMark('mark', bytes, crc32c).slot).toEqual(newer);
+      for (let bit = 0; bit < 64 * 8; bit++) {
+        const at = slotOffset(newer.counter) + (bit >> 3);
+        bytes[at]! ^= 1 << (bit & 7);
+        expect(decodeMark('mark', bytes, crc32c).slot, `bit ${bit}`).toEqual(older);
+        bytes[at]! ^= 1 << (bit & 7);
+      }
+    }
+  });
+
+  test('without a slot that holds, or of another size, it is corrupt; a bad watermark is ignored', () => {
+    const bytes = markOf([EXAMPLE], 43);
+    for (let bit = 0; bit < 32 * 8; bit++) {
+      bytes[8192 + (bit >> 3)]! ^= 1 << (bit & 7);
+      const { watermarkLsn } = decodeMark('mark', bytes, crc32c);
+      // The reserved word is in the sum too.
+      expect(watermarkLsn, `bit ${bit}`).toBe(0);
+      bytes[8192 + (bit >> 3)]! ^= 1 << (bit & 7);
+    }
+    bytes[10]! ^= 1;
+    expect(() => decodeMark('mark', bytes, crc32c)).toThrow(/neither of its two slots/);
+    for (const size of [0, 1, 4096, MARK_BYTES - 1, MARK_BYTES + 1])
+      expect(() => decodeMark('mark', new Uint8Array(size), crc32c)).toThrow(/12288 bytes/);
+    // A slot in the place of the other was copied there.
+    const moved = new Uint8Array(MARK_BYTES);
+    moved.set(encodeSlot(EXAMPLE, crc32c), 4096);
+    expect(() => decodeMark('mark', moved, crc32c)).toThrow(/neither/);
+  });
+});
+
+describe('what it says', () => {
+  test('of an open, a rotation, a group and a close', async () => {
+    const fs = new SimFs(1);
+    const { log } = await openTestLog(fs, { owner: 77 });
+    expect(foundMark(fs)).toMatchObject({ epoch: 1, owner: 77, sequence: 0, reachedLsn: 0, closed: false });
+    for (let count = 1; count <= 20; count++) {
+      log.append(1, textFrame('.'.repeat(500)));
+      await log.flush();
+      expect(readMark(fs, '/data', crc32c)!.watermarkLsn).toBe(count);
+    }
+    const newest = fs.list('/data').filter((name) => /^log-0/.test(name)).length;
+    const { sequence, firstLsn, reachedLsn } = foundMark(fs);
+    expect([sequence, reachedLsn]).toEqual([newest, firstLsn - 1]);
+    expect(newest).toBeGreaterThan(2);
+    await log.close();
+    expect(foundMark(fs)).toMatchObject({ epoch: 1, sequence: newest, reachedLsn: 20, closed: true });
+    const again = await openTestLog(fs, { owner: 78 });
+    expect(foundMark(fs)).toMatchObject({ epoch: 2, owner: 78, sequence: newest, reachedLsn: 20, closed: false });
+    await again.log.close();
+    expect(fs.openHandles).toBe(0);
+  });
+
+  test('a group costs one more write of 32 bytes and no more syncs', async () => {
+    const fs = new SimFs(1);
+    const { log } = await openTestLog(fs, { fileBytes: 2 ** 20 });
+    log.append(1, textFrame('a'));
+    await log.flush();
+    const before = { ...fs.counts };
+    log.append(1, textFrame('b'));
+    await log.flush();
+    const { write, writeNow, datasync, sync, read, open } = fs.counts;
+    expect([write - before.write, writeNow - before.writeNow, datasync - before.datasync]).toEqual([1, 1, 1]);
+    expect([sync - before.sync, read - before.read, open - before.open]).toEqual([0, 0, 0]);
+    await log.close();
+  });
+
+  for (const fault of [{ code: 'EIO' }, { shortBytes: 7 }] satisfies Fault[]) {
+    test(`a watermark that cannot be written (${JSON.stringify(fault)}) poisons the log`, async () => {
+      const fs = new SimFs(1);
+      const { log, durable } = await openTestLog(fs);
+      fs.schedule = ({ kind }) => (kind === 'writeNow' ? fault : undefined);
+      log.append(1, textFrame('a'));
+      await expect(log.flush()).rejects.toMatchObject({ code: 'log_failed' });
+      expect(durable).toEqual([]);
+      fs.schedule = () => undefined;
+      expect(framesOf((await openTestLog(fs.kill())).log)).toHaveLength(1);
+    });
+  }
+});
+
+describe('what it proves', () => {
+  async function made(end: 'close' | 'kill'): Promise<SimFs> {
+    const fs = new SimFs(3);
+    const { log } = await openTestLog(fs);
+    for (let count = 1; count <= 12; count++) {
+      log.append(1, textFrame(`${count}`.padEnd(500, '.')));
+      await log.flush();
+    }
+    if (end === 'kill') return fs.kill();
+    await log.close();
+    return fs;
+  }
+
+  async function refusal(fs: SimFs): Promise<{ file: string; message: string }> {
+    const error = await openTestLog(fs).then(
+      () => undefined,
+      (reason: { code: string; message: string; fields: { file: string } }) => reason,
+    );
+    expect(error).toMatchObject({ code: 'corrupt' });
+    return { file: error!.fields.file, message: error!.message };
+  }
+
+  for (const end of ['close', 'kill'] as const) {
+    test(`after a ${end}: a missing newest file, no file at all, a cut one, a zeroed end, a missing mark`, async () => {
+      const fs = await made(end);
+      const files = fs.list('/data').filter((name) => /^log-0/.test(name));
+      const newest = `/data/${files.at(-1)}`;
+      let bytes = new Uint8Array(0);
+      fs.edit(newest, (content) => {
+        bytes = content.slice();
+      });
+      await fs.remove(newest);
+      expect(await refusal(fs)).toMatchObject({ file: newest, message: expect.stringContaining('missing') });
+      const write = async (content: Uint8Array) => {
+        if (fs.exists(newest)) await fs.remove(newest);
+        const handle = fs.open(newest, 'create');
+        await handle.write(content, 0);
+        handle.close();
+      };
+      await write(bytes.subarray(0, bytes.length - 1));
+      expect(await refusal(fs)).toMatchObject({ file: newest, message: expect.stringContaining('it was cut') });
+      const zeroed = bytes.slice();
+      zeroed.fill(0, 4096);
+      await write(zeroed);
+      expect(await refusal(fs)).toMatchObject({ file: newest, message: expect.stringContaining('the log ends at') });
+      await write(bytes);
+      await fs.rename('/data/mark', '/data/aside');
+      expect((await refusal(fs)).file).toBe('/data/mark');
+      await fs.rename('/data/aside', '/data/mark');
+      expect(framesOf((await openTestLog(fs)).log)).toHaveLength(12);
+    });
+  }
+
+  test('an older file in the place of the newest one is refused', async () => {
+    const fs = await made('kill');
+    const files = fs.list('/data').filter((name) => /^log-0/.test(name));
+    await fs.remove(`/data/${files.at(-1)}`);
+    const { log } = await openTestLog(await made('kill'));
+    expect(log.headLsn).toBe(12);
+    expect((await refusal(fs)).message).toContain('missing');
+  });
+
+  test('bytes that were never acknowledged are dropped with one notice: file, offset, bytes', async () => {
+    const fs = new SimFs(3);
+    const dropped: unknown[] = [];
+    const { log } = await openTestLog(fs, { fileBytes: 2 ** 15 });
+    log.append(1, textFrame('kept'));
+    await log.flush();
+    const killed = fs.kill();
+    const path = '/data/log-0000000000000001';
+    killed.edit(path, (bytes) => {
+      bytes.fill(7, 4096 + 48, 4096 + 48 + 30);
+    });
+    const options = { onDropped: (bytes: unknown) => void dropped.push(bytes) };
+    const second = await openTestLog(killed, options);
+    expect(framesOf(second.log)).toEqual(['1+1:kept']);
+    expect(dropped).toEqual([{ file: path, offset: 4096 + 48, bytes: 30 }]);
+    second.log.append(1, textFrame('next'));
+    await second.log.close();
+    await (await openTestLog(killed, options)).log.close();
+    expect(dropped).toHaveLength(1);
+  });
+});
+
+describe('the fence', () => {
+  test('a process that lost the log notices at its next rotation, refuses from then on, and touches nothing', async () => {
+    const fs = new SimFs(4);
+    const first = await openTestLog(fs, { owner: 1 });
+    first.log.append(1, textFrame('mine'));
+    await first.log.flush();
+    await turn();
+    const second = await openTestLog(fs, { owner: 2 });
+    expect(() => first.log.assertOwner()).toThrow(/took over/);
+    expect(first.failures).toHaveLength(1);
+    expect(first.failures[0]!.code).toBe('conflict');
+    expect(() => first.log.append(1, textFrame('lost'))).toThrow(/took over/);
+    await expect(first.log.flush()).rejects.toMatchObject({ code: 'conflict' });
+    second.log.assertOwner();
+    second.log.append(1, textFrame('theirs'));
+    await second.log.flush();
+    await first.log.close();
+    second.log.append(1, textFrame('.'.repeat(5000)));
+    await second.log.close();
+    expect(framesOf((await openTestLog(fs)).log).slice(0, 2)).toEqual(['1+1:mine', '2+1:theirs']);
+  });
+
+  test('at a rotation, before a frame is written', async () => {
+    const fs = new SimFs(4);
+    const first = await openTestLog(fs, { owner: 1 });
+    first.log.append(1, textFrame('mine'));
+    await first.log.flush();
+    await turn();
+    await openTestLog(fs, { owner: 2 });
+    const before = fs.list('/data');
+    first.log.append(1, textFrame('.'.repeat(6000)));
+    await expect(first.log.flush()).rejects.toMatchObject({ code: 'conflict' });
+    expect(fs.list('/data')).toEqual(before);
+    expect(first.durable).toEqual([1]);
+  });
+
+  test('two that opened at the same moment and wrote nothing yet: one of them goes on', async () => {
+    const fs = new SimFs(4);
+    const first = await openTestLog(fs, { owner: 1 });
+    const second = await openTestLog(fs, { owner: 2 });
+    first.log.append(1, textFrame('a'));
+    second.log.append(1, textFrame('b'));
+    const outcomes = await Promise.allSettled([first.log.flush(), second.log.flush()]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
+    await second.log.close();
+    expect(framesOf((await openTestLog(fs)).log)).toEqual(['1+1:b']);
+  });
+
+  test('a log file of the next number that is already there is never replaced', async () => {
+    const fs = new SimFs(4);
+    const { log } = await openTestLog(fs);
+    await turn();
+    const handle = fs.open('/data/log-0000000000000001', 'create');
+    await handle.write(new Uint8Array([1, 2, 3]), 0);
+    log.append(1, textFrame('a'));
+    await expect(log.flush()).rejects.toMatchObject({ code: 'conflict' });
+    expect(handle.size()).toBe(3);
+  });
+});
