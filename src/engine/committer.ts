@@ -68,6 +68,9 @@ export class Committer {
   replayedLsn: number | null = null;
   /** Somebody writes alone: resolves when that ends. */
   #alone: Promise<void> | undefined;
+  /** Writes that wait for their turn, and the end of the last of them. */
+  #queued = 0;
+  #lastQueued: Promise<unknown> = Promise.resolve();
   /** What is above is not visible yet, though it may be durable: it is still being applied. */
   #ceilingLsn = Infinity;
   /** Newest LSN that the log told to be durable. */
@@ -154,17 +157,28 @@ export class Committer {
   }
 
   /**
-   * Runs `stage`, which plans and commits in one turn of the event loop, when nobody writes alone and the log has room: at once where it can. `stage` may run
-   * again, from its beginning, when its `commit` found no room. Throws (rejects) as `stage`, or `disk_full`: then nothing was changed.
+   * Runs `stage`, which plans and commits in one turn of the event loop, when nobody writes alone and the log has room: at once where it can, otherwise in the
+   * order of the calls. `stage` may run again, from its beginning, when its `commit` found no room. Throws (rejects) as `stage`, or `disk_full`: then nothing was
+   * changed.
    */
   write<T>(stage: () => T): T | Promise<T> {
-    if (this.#alone !== undefined) return this.#writeLater(stage, undefined);
+    if (this.#alone !== undefined || this.#queued > 0) return this.#enqueue(() => this.#writeLater(stage, undefined));
     try {
       return stage();
     } catch (error) {
       if (!(error instanceof NoRoom)) throw error;
-      return this.#writeLater(stage, error);
+      return this.#enqueue(() => this.#writeLater(stage, error));
     }
+  }
+
+  /** Runs `work` after all that was enqueued before. */
+  #enqueue<T>(work: () => Promise<T>): Promise<T> {
+    this.#queued++;
+    const done = this.#lastQueued.then(work).finally(() => {
+      this.#queued--;
+    });
+    this.#lastQueued = done.catch(() => undefined);
+    return done;
   }
 
   async #writeLater<T>(stage: () => T, refused: NoRoom | undefined): Promise<T> {
