@@ -353,6 +353,7 @@ class FileLog implements LogStore {
     const spare = await this.#room.takeSpare(neededBytes, this.#nextFileBytes());
     const sequence = this.#nextSequence++;
     const handle = await placeSpare(fs, dir, spare, { epoch: this.#epoch, sequence, firstLsn }, crc32c);
+    this.#room.placed();
     const place = { path: logFilePath(dir, sequence), sequence, firstLsn };
     this.#active = { handle, ...place, bytes: FILE_HEADER_BYTES, capacity: capacityOf(spare.bytes) };
     await this.#mark.write({ sequence, firstLsn, reachedLsn: firstLsn - 1 });

@@ -270,6 +270,23 @@ describe('the fence', () => {
     expect(framesOf((await openTestLog(fs)).log)).toEqual(['1+1:b']);
   });
 
+  test('a check while the process writes a slot itself finds no other', async () => {
+    const fs = new SimFs(4);
+    const { log, failures } = await openTestLog(fs, { owner: 1 });
+    let checks = 0;
+    fs.schedule = ({ kind, path }) => {
+      if (!path.endsWith('mark') || (kind !== 'write' && kind !== 'datasync')) return undefined;
+      checks++;
+      log.assertOwner();
+      return undefined;
+    };
+    for (let count = 0; count < 5; count++) log.append(1, textFrame('.'.repeat(3000)));
+    await log.flush();
+    await log.close();
+    expect(checks).toBeGreaterThan(6);
+    expect(failures).toEqual([]);
+  });
+
   test('a log file of the next number that is already there is never replaced', async () => {
     const fs = new SimFs(4);
     const { log } = await openTestLog(fs);
