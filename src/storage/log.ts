@@ -188,6 +188,8 @@ class FileLog implements LogStore {
     for (; count < files.length; count++) {
       const next = files[count + 1] ?? this.#active;
       if (next === null || next.firstLsn - 1 > upTo) break;
+      // The name of a later file than the marked one may be on no disk: a crash would leave no log file at all.
+      if (files[count]!.sequence >= this.#mark.sequence) break;
     }
     if (count === 0) return;
     // Not followed by a directory sync: a removal that a crash undoes is harmless, and only rotation may sync the directory, so that no failed sync

@@ -80,6 +80,11 @@ export class MarkFile {
     }
   }
 
+  /** Of the newest log file whose name is durable, 0 = none of format 2. */
+  get sequence(): number {
+    return this.#slot.sequence;
+  }
+
   /** Writes the next slot. Durable when it resolves; when it rejects, nobody knows which slot is on the disk. */
   async write(change: MarkChange): Promise<void> {
     const before = this.#slot;
