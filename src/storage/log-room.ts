@@ -32,7 +32,7 @@ export class LogRoom {
   #spare: Promise<Spare | null> | null = null;
   /** Bytes of frames that the ready spare can hold; 0 = there is none, or a queued frame goes to it. */
   #spareBytes = 0;
-  /** A queued frame goes to the spare: it is in use until the rotation. */
+  /** A queued frame goes to the spare, or it is being placed: it is in use until the rotation is over. */
   #spareTaken = false;
   /** A queued frame has no room ready. */
   #overdrawn = false;
@@ -76,7 +76,8 @@ export class LogRoom {
 
   /** Makes a spare of `fileBytes` in the background, unless there is one. A failure is not told: a request or the rotation tries again. */
   prepare(fileBytes: number): void {
-    if (this.#spare === null && this.#failure === undefined && !this.#closed) this.#replace(0, fileBytes);
+    if (this.#spare === null && !this.#spareTaken && this.#failure === undefined && !this.#closed)
+      this.#replace(0, fileBytes);
   }
 
   /**
@@ -90,18 +91,23 @@ export class LogRoom {
     if ((await this.#spare) === null && this.#spare === null) throw noRoom(this.#failure, this.#options.dir);
   }
 
-  /** The spare for a file that must hold a frame of `bytes`: the ready one, or one that is made now. Rejects with what the disk says. */
+  /** The spare for a file that must hold a frame of `bytes`: the ready one, or one that is made now. No other is made before `placed`. Rejects with what the disk says. */
   async takeSpare(bytes: number, fileBytes: number): Promise<Spare> {
     const { fs, dir } = this.#options;
     const ready = await this.#spare;
     this.#spare = null;
     this.#spareBytes = 0;
-    this.#spareTaken = false;
+    this.#spareTaken = true;
     if (ready !== null && ready.bytes >= fileBytesFor(bytes)) return ready;
     ready?.handle.close();
     const made = await prepareSpare(fs, dir, Math.max(fileBytes, fileBytesFor(bytes)));
     this.#failure = undefined;
     return made;
+  }
+
+  /** The spare that was taken has its own name now. */
+  placed(): void {
+    this.#spareTaken = false;
   }
 
   /** Lets the spare go. */

@@ -188,6 +188,8 @@ class FileLog implements LogStore {
     for (; count < files.length; count++) {
       const next = files[count + 1] ?? this.#active;
       if (next === null || next.firstLsn - 1 > upTo) break;
+      // The name of a later file than the marked one may be on no disk: a crash would leave no log file at all.
+      if (files[count]!.sequence >= this.#mark.sequence) break;
     }
     if (count === 0) return;
     // Not followed by a directory sync: a removal that a crash undoes is harmless, and only rotation may sync the directory, so that no failed sync
@@ -353,6 +355,7 @@ class FileLog implements LogStore {
     const spare = await this.#room.takeSpare(neededBytes, this.#nextFileBytes());
     const sequence = this.#nextSequence++;
     const handle = await placeSpare(fs, dir, spare, { epoch: this.#epoch, sequence, firstLsn }, crc32c);
+    this.#room.placed();
     const place = { path: logFilePath(dir, sequence), sequence, firstLsn };
     this.#active = { handle, ...place, bytes: FILE_HEADER_BYTES, capacity: capacityOf(spare.bytes) };
     await this.#mark.write({ sequence, firstLsn, reachedLsn: firstLsn - 1 });

@@ -45,6 +45,8 @@ export class MarkFile {
   readonly #crc32c: Crc32c;
   readonly #handle: FileHandle;
   #slot: MarkSlot;
+  /** The slot that is being written: it may be read already, or not yet. */
+  #next: MarkSlot | null = null;
   #watermarkLsn: number;
   readonly #watermark: Region;
 
@@ -78,14 +80,22 @@ export class MarkFile {
     }
   }
 
+  /** Of the newest log file whose name is durable, 0 = none of format 2. */
+  get sequence(): number {
+    return this.#slot.sequence;
+  }
+
   /** Writes the next slot. Durable when it resolves; when it rejects, nobody knows which slot is on the disk. */
   async write(change: MarkChange): Promise<void> {
     const before = this.#slot;
     const slot = { ...before, ...change, counter: before.counter + 1 };
     if (slot.sequence < before.sequence || slot.reachedLsn < before.reachedLsn)
       throw new Error(`the mark would go back from file ${before.sequence}, LSN ${before.reachedLsn}`);
+    if (this.#next !== null) throw new Error('two slots of the mark are written at once');
+    this.#next = slot;
     await this.#put(slot);
     this.#slot = slot;
+    this.#next = null;
   }
 
   /** Everything up to `lsn` is durable. One small write, never synced by itself. */
@@ -104,8 +114,7 @@ export class MarkFile {
   assertOwner(): void {
     const path = markPath(this.#dir);
     const slot = readMark(this.#fs, this.#dir, this.#crc32c)?.slot;
-    const mine = this.#slot;
-    if (slot?.counter === mine.counter && slot.owner === mine.owner && slot.epoch === mine.epoch) return;
+    if (isSame(slot, this.#slot) || isSame(slot, this.#next)) return;
     throw new HedgerowError(
       'conflict',
       `Another process took over the data directory: ${path} was changed. This process refuses writes from now on; nothing it acknowledged before is lost. Stop it, and see that one process at a time uses the directory.`,
@@ -130,6 +139,11 @@ function claimedSlot({ found, owner, epoch, reachedLsn }: ClaimOptions): MarkSlo
     throw new Error(`a claim of epoch ${epoch} would take the mark back from epoch ${before.epoch}`);
   const { sequence, firstLsn } = before ?? { sequence: 0, firstLsn: 0 };
   return { epoch, counter: (before?.counter ?? 0) + 1, owner, sequence, firstLsn, reachedLsn, closed: false };
+}
+
+function isSame(found: MarkSlot | undefined, mine: MarkSlot | null): boolean {
+  if (found === undefined || mine === null) return false;
+  return found.counter === mine.counter && found.owner === mine.owner && found.epoch === mine.epoch;
 }
 
 /** A mark of one slot, without a watermark, durable under its name. */

@@ -246,7 +246,7 @@ describe('the end', () => {
     session.stdin.end('{"jsonrpc":"2.0","id":4,"meth');
     expect(await session.ended).toEqual({ code: 0, signal: null });
     expect(session.messages().map(({ id }) => id)).toEqual([1, 2, 3]);
-    expect([session.errors, readdirSync(dir)]).toEqual(['', ['log']]);
+    expect([session.errors, readdirSync(dir)]).toEqual(['', ['log', 'manifest']]);
   });
 
   test.each(['SIGTERM', 'SIGINT'] as const)('%s in the middle of work ends it in order', async (signal) => {

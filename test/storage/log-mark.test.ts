@@ -200,6 +200,24 @@ describe('what it proves', () => {
     expect((await refusal(fs)).message).toContain('missing');
   });
 
+  test('a process killed in a rotation leaves a name that may be on no disk: the file before it is kept', async () => {
+    for (let seed = 1; seed <= 20; seed++) {
+      const fs = new SimFs(seed);
+      const { log } = await openTestLog(fs);
+      log.append(1, textFrame('.'.repeat(3500)));
+      await log.flush();
+      await turn();
+      fs.schedule = ({ kind }) => (kind === 'syncDir' ? 'crash' : undefined);
+      log.append(1, textFrame('.'.repeat(3500)));
+      await fs.whenStopped;
+      const killed = fs.kill();
+      const second = await openTestLog(killed, { minimumLsn: 1 });
+      await second.log.truncate(1);
+      const third = await openTestLog(killed.crash(), { minimumLsn: 1 });
+      expect(third.log.headLsn, `seed ${seed}`).toBe(1);
+    }
+  });
+
   test('bytes that were never acknowledged are dropped with one notice: file, offset, bytes', async () => {
     const fs = new SimFs(3);
     const dropped: unknown[] = [];
@@ -268,6 +286,23 @@ describe('the fence', () => {
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
     await second.log.close();
     expect(framesOf((await openTestLog(fs)).log)).toEqual(['1+1:b']);
+  });
+
+  test('a check while the process writes a slot itself finds no other', async () => {
+    const fs = new SimFs(4);
+    const { log, failures } = await openTestLog(fs, { owner: 1 });
+    let checks = 0;
+    fs.schedule = ({ kind, path }) => {
+      if (!path.endsWith('mark') || (kind !== 'write' && kind !== 'datasync')) return undefined;
+      checks++;
+      log.assertOwner();
+      return undefined;
+    };
+    for (let count = 0; count < 5; count++) log.append(1, textFrame('.'.repeat(3000)));
+    await log.flush();
+    await log.close();
+    expect(checks).toBeGreaterThan(6);
+    expect(failures).toEqual([]);
   });
 
   test('a log file of the next number that is already there is never replaced', async () => {

@@ -103,6 +103,24 @@ describe('room', () => {
     await log.close();
   });
 
+  test('asked for while a spare gets its name does not touch that spare', async () => {
+    const fs = new SimFs(1);
+    const { log, failures } = await openTestLog(fs, { fileBytes: FILE_BYTES });
+    const asked: Promise<void>[] = [];
+    fs.schedule = ({ kind, path }) => {
+      if (kind === 'rename' || (kind === 'write' && path.endsWith('spare'))) asked.push(log.makeRoom(5000));
+      return undefined;
+    };
+    for (let count = 0; count < 6; count++) log.append(1, textFrame('.'.repeat(5000)));
+    await log.flush();
+    fs.schedule = () => undefined;
+    await Promise.all(asked);
+    expect(asked.length).toBeGreaterThan(5);
+    expect(failures).toEqual([]);
+    await log.close();
+    expect(framesOf((await openTestLog(fs)).log)).toHaveLength(6);
+  });
+
   test('of a frame that did not ask is made when it is written, as before', async () => {
     const { log } = await openTestLog(new SimFs(1), { fileBytes: FILE_BYTES });
     for (let count = 0; count < 30; count++) log.append(1, textFrame('.'.repeat(700)));

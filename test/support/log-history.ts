@@ -22,15 +22,19 @@ export class LogHistory {
   promisedLsn = 0;
   /** What the manifest vouches for. */
   minimumLsn = 0;
+  /** What the manifest has seen in the log. */
+  reachedLsn = 0;
   /** Times something happened, so that a test can see that the history was worth its name. */
   readonly seen = { crashes: 0, kills: 0, poisonings: 0, closes: 0, stoppedOpens: 0, rotations: 0, framesLost: 0 };
   readonly #random: Random;
   readonly #durability: 'fsync' | 'async';
+  readonly #asksForRoom: boolean;
   fs: SimFs;
 
   constructor(seed: number) {
     this.#random = new Random(seed);
     this.#durability = this.#random.chance(0.25) ? 'async' : 'fsync';
+    this.#asksForRoom = this.#random.chance(0.7);
     this.fs = new SimFs(this.#random);
   }
 
@@ -97,6 +101,7 @@ export class LogHistory {
         durability: this.#durability,
         fileBytes: FILE_BYTES,
         minimumLsn: this.minimumLsn,
+        reachedLsn: this.reachedLsn,
         onDurable: (lsn) => {
           if (this.#durability === 'fsync') this.#promise(log, lsn);
         },
@@ -131,6 +136,9 @@ export class LogHistory {
     const payload = new Uint8Array(size);
     for (let index = 0; index < size; index++) payload[index] = this.#random.below(256);
     const cut = this.#random.below(size + 1);
+    // Most callers ask for room, some do not.
+    if (this.#asksForRoom) while (!log.roomFor(size, this.#random.chance(0.2))) await log.makeRoom(size);
+    if (fs.stopped) throw new SimStopped();
     const firstLsn = log.append(operations, [payload.subarray(0, cut), payload.subarray(cut)]);
     this.frames.push({ firstLsn, operations, payload });
     if (this.#random.chance(0.4)) for (let ticks = this.#random.below(12); ticks >= 0; ticks--) await null;
@@ -143,6 +151,8 @@ export class LogHistory {
   async #truncate(log: LogStore): Promise<void> {
     const behind = this.#random.below(3) * 20;
     this.minimumLsn = Math.max(this.minimumLsn, log.durableLsn - behind);
+    this.reachedLsn = log.durableLsn;
+    log.assertOwner();
     await log.truncate(this.minimumLsn);
   }
 
@@ -193,7 +203,7 @@ function lastLsn(frame: ModelFrame): number {
 
 /** What a failed disk may make of a call: the log's own refusal or the system's error. Corruption never. */
 function isDiskFault(error: unknown): boolean {
-  if (error instanceof HedgerowError) return error.code === 'log_failed' || error.code === 'disk_full';
+  if (error instanceof HedgerowError) return ['log_failed', 'disk_full', 'disk_failed'].includes(error.code);
   const code = (error as { code?: unknown } | null)?.code;
   return code === 'EIO' || code === 'ENOSPC' || (error instanceof Error && error.message.startsWith('short write'));
 }
