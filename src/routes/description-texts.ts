@@ -12,7 +12,7 @@ export const INTRODUCTION = `A temporal hypergraph database: time-stamped events
 
 **Log position.** Data routes tell in \`X-Hedgerow-LSN\` which position of the log their answer reflects. A read with \`X-Min-LSN\` waits until that position is visible.
 
-**Retries.** A write with an \`Idempotency-Key\` can be sent again without being carried out twice. After 429 and 503 wait for \`Retry-After\` seconds.
+**Retries.** A write with an \`Idempotency-Key\` can be sent again without being carried out twice. When its answer is no longer kept, the retry gets 409 with the code \`already_done\`, the \`lsn\` and the ids of what was written; 409 \`answers_damaged\` says that it is not known whether it was carried out, because a file was damaged. After 429 and 503 wait for \`Retry-After\` seconds.
 
 **Request ids.** \`X-Request-Id\` is echoed when it is sent, and stands in the log.
 

@@ -5,6 +5,7 @@ import type { Column } from '../../engine/columns.ts';
 import { segmentName } from '../../engine/segment-file.ts';
 import { type FileTools, type Problem, problemOf } from '../../engine/verify/problem.ts';
 import { readManifestFile } from '../../storage/manifest.ts';
+import { replayFileName } from '../../storage/replay-file.ts';
 import { problemText, tableText, timeText } from './text.ts';
 
 export interface ManifestReport {
@@ -33,6 +34,10 @@ export function manifestText({ path, document, problems }: ManifestReport): stri
     const bytes = replays.files.reduce((sum, file) => sum + file.bytes, 0);
     lines.push(`stored answers up to LSN ${replays.lsn}: ${replays.files.length} files, ${bytes} bytes`);
   }
+  for (const { number, newestAt } of replays?.lost ?? [])
+    lines.push(
+      `${replayFileName(number)} was damaged: answers up to ${timeText(Math.floor(newestAt / 1000))} may be lost`,
+    );
   for (const { definition, appliedLsn, nextId, nextSegment, segments } of document.tables) {
     const { id, name, bucketSeconds, compactThreshold, createdAt, columns, indexes } = definition;
     lines.push(

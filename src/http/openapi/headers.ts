@@ -31,7 +31,7 @@ export const REQUEST_HEADERS: Readonly<Record<string, JsonObject>> = {
     name: 'Idempotency-Key',
     in: 'header',
     description:
-      'Makes the write safe to send again: for 24 hours the first answer under 400 is sent again instead of writing twice. One value for one API key, method, path and body.',
+      'Makes the write safe to send again: for 24 hours (at most the last 100,000 keys) the first answer under 400 is sent again instead of writing twice; an answer too large to be kept is a 409 `already_done` with `lsn` and ids. One value for one API key, method, path and body.',
     schema: { type: 'string', minLength: 1 },
   },
 };
