@@ -93,6 +93,7 @@ export class Database {
     this.#trigger = new CompactionTrigger({
       memoryBudgetBytes,
       tables: () => this.#tables.all(),
+      headLsn: () => committer.headLsn,
       compact: (table, started) => this.#compactor.compact(table, -Infinity, started),
       notice: (message, fields) => notice?.(message, fields),
     });

@@ -1,4 +1,7 @@
-// When tables are compacted without being asked: at their threshold, and when rows in the log pass the memory budget.
+// When tables are compacted without being asked: at their threshold, when rows in the log pass the memory budget, and when a memtable is old.
+//
+// With many tables a look at all of them after each commit would cost more than the commit: bytes are summed up from the tables that were committed to, and
+// all tables are looked at only when that sum passes the limit, or the log has gone on by LSNS_A_LOOK.
 
 import type { Table } from '../table.ts';
 
@@ -7,10 +10,17 @@ const MEMTABLE_SHARE = 0.5;
 const MEMTABLE_FLOOR_BYTES = 16 * 2 ** 20;
 /** Memory is looked at once in so many commits: the look costs a call for each table. */
 const COMMITS_A_LOOK = 32;
+/** A memtable counts LSNs from its base in 32 bits: a table whose oldest one is so far below the head is compacted. */
+const OLDEST_LSNS = 2 ** 31;
+const LSNS_A_LOOK = 2 ** 26;
 
 export interface TriggerOptions {
   memoryBudgetBytes: number;
   tables: () => Iterable<Table>;
+  headLsn: () => number;
+  /** Tests take less than 2^31 and 2^26. */
+  oldestLsns?: number;
+  lsnsALook?: number;
   /** Compacts; calls `started` when its turn has come. */
   compact: (table: Table, started?: () => void) => Promise<unknown>;
   notice: (message: string, fields: Record<string, unknown>) => void;
@@ -23,6 +33,11 @@ export class CompactionTrigger {
   readonly #wanted = new Set<Table>();
   #relieving = false;
   #commits = 0;
+  /** Tables that were committed to since the last look; and bytes of memtables as they were when a table was looked at. */
+  readonly #touched = new Set<Table>();
+  #seen = new WeakMap<Table, number>();
+  #bytes = 0;
+  #lookedLsn = 0;
 
   constructor(options: TriggerOptions) {
     this.#options = options;
@@ -34,7 +49,12 @@ export class CompactionTrigger {
     const threshold = table.definition.compactThreshold;
     if (threshold > 0 && table.pending >= Math.max(threshold, table.retryPending)) {
       void this.#compactSoon(table, 'threshold');
-    } else if (++this.#commits % COMMITS_A_LOOK === 0 && !this.#relieving && this.#isOver()) this.#relieve();
+      return;
+    }
+    this.#touched.add(table);
+    if (++this.#commits % COMMITS_A_LOOK !== 0) return;
+    if (!this.#relieving && this.#isOver()) this.#relieve();
+    this.#compactOld();
   }
 
   /**
@@ -42,22 +62,58 @@ export class CompactionTrigger {
    * and between two frames all is whole. A failure (say, a full disk) does not keep the database from opening.
    */
   async shrink(): Promise<void> {
-    const largest = this.#isOver() ? this.#largest() : undefined;
+    const largest = this.#recount() ? this.#largest() : undefined;
     if (largest !== undefined) await this.#compactSoon(largest, 'replay');
   }
 
+  /** Whether memtables pass the limit. The sum may be too high, after compactions: then all tables are counted again. */
   #isOver(): boolean {
-    let bytes = 0;
-    for (const table of this.#options.tables()) bytes += table.memtableBytes;
-    return bytes > this.#limitBytes;
+    for (const table of this.#touched) {
+      const bytes = table.memtableBytes;
+      this.#bytes += bytes - (this.#seen.get(table) ?? 0);
+      this.#seen.set(table, bytes);
+    }
+    this.#touched.clear();
+    return this.#bytes > this.#limitBytes && this.#recount();
+  }
+
+  #recount(): boolean {
+    this.#touched.clear();
+    this.#seen = new WeakMap();
+    this.#bytes = 0;
+    for (const table of this.#options.tables()) {
+      const bytes = table.memtableBytes;
+      this.#seen.set(table, bytes);
+      this.#bytes += bytes;
+    }
+    return this.#bytes > this.#limitBytes;
   }
 
   /** The table with the most in its memtables that may be compacted now. */
   #largest(): Table | undefined {
-    const ready = [...this.#options.tables()].filter(
-      (table) => table.corrupt === null && table.pending >= table.retryPending,
-    );
-    return ready.sort((a, b) => b.memtableBytes - a.memtableBytes)[0];
+    let largest: Table | undefined;
+    let most = -1;
+    for (const table of this.#options.tables()) {
+      const bytes = this.#seen.get(table) ?? 0;
+      if (bytes <= most || table.corrupt !== null || table.pending < table.retryPending) continue;
+      largest = table;
+      most = bytes;
+    }
+    return largest;
+  }
+
+  /** Compacts tables whose oldest memtable is far below the head, before its LSNs pass what it can count. */
+  #compactOld(): void {
+    const { headLsn, tables, oldestLsns = OLDEST_LSNS, lsnsALook = LSNS_A_LOOK, notice } = this.#options;
+    const head = headLsn();
+    if (head - this.#lookedLsn < lsnsALook) return;
+    this.#lookedLsn = head;
+    for (const table of tables()) {
+      const oldest = table.version.memtables.find(({ memtable }) => memtable.rows > 0);
+      if (oldest === undefined || head - oldest.baseLsn < oldestLsns || table.corrupt !== null) continue;
+      notice('compacting: a table has rows in the log from long ago', { table: table.name, lsn: oldest.baseLsn });
+      void this.#compactSoon(table, 'age');
+    }
   }
 
   #relieve(): void {
@@ -66,7 +122,7 @@ export class CompactionTrigger {
     this.#relieving = true;
     this.#options.notice('compacting: rows in the log pass the memory budget', {
       table: largest.name,
-      bytes: largest.memtableBytes,
+      bytes: this.#seen.get(largest) ?? 0,
     });
     this.#compactSoon(largest, 'memory').finally(() => {
       this.#relieving = false;
