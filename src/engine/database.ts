@@ -11,10 +11,11 @@ import type { AlterAction } from './alter.ts';
 import { type BackupOptions, type BackupResult, Backups } from './backup/backups.ts';
 import { pinState } from './backup/pinned-state.ts';
 import { targetDirectory } from './backup/target-directory.ts';
+import type { ChangedTable } from './checkpoint.ts';
 import { Checkpointer } from './checkpointer.ts';
 import { Committer } from './committer.ts';
 import { Compactor } from './compaction/compactor.ts';
-import { isInDoubt } from './compaction/failure.ts';
+import { compactTables } from './compaction/request.ts';
 import { CompactionTrigger } from './compaction/trigger.ts';
 import type { EngineContext } from './context.ts';
 import { Ddl } from './ddl.ts';
@@ -88,6 +89,7 @@ export class Database {
       memoryBudgetBytes,
       tables: () => this.#tables.all(),
       memtableBytes: () => this.#context.memtables.bytes,
+      headLsn: () => committer.headLsn,
       compact: (table, started) => this.#compactor.compact(table, -Infinity, started),
       notice: (message, fields) => notice?.(message, fields),
     });
@@ -99,12 +101,13 @@ export class Database {
     this.statistics = this.#makeFigures();
     const limits = { ...REPLAY_LIMITS, ...options.replayLimits };
     const crc32c = this.#crc32c;
+    const install = (changed: readonly ChangedTable[]) => this.#ddlMutex.run(() => this.#checkpointer.install(changed));
     const relief = new LogRelief({
       limitBytes: RELIEF_LOG_FILES * (options.logFileBytes ?? DEFAULT_LOG_FILE_BYTES),
       logBytes: () => committer.log.sizeBytes,
       tables: () => tables.all(),
       compact: (chosen) => this.#compactor.compactAll(chosen, () => -Infinity),
-      copyOut: (table) => this.#compactions.run(() => this.#copyOut(table)),
+      copyOut: (table) => this.#compactions.run(() => copyOutOfLog(table, crc32c).then(() => install([]))),
       notice: (message, fields) => notice?.(message, fields),
     });
     this.#relief = relief;
@@ -125,13 +128,8 @@ export class Database {
       forget: (table) => this.#checkpointer.forget(table),
     });
     this.#compactor = this.#makeCompactor();
-    this.#indexes = new Indexes({
-      context: this.#context,
-      tables,
-      ddl: this.#ddl,
-      mutex: this.#ddlMutex,
-      compactor: this.#compactor,
-    });
+    const context = this.#context;
+    this.#indexes = new Indexes({ context, tables, ddl: this.#ddl, mutex: this.#ddlMutex, compactor: this.#compactor });
     const pinned = { ...shared, tables: () => tables.sorted() };
     this.#backups = new Backups({
       ...{ fs, dir, crc32c, module, now },
@@ -296,23 +294,6 @@ export class Database {
     this.#relief.committed();
   }
 
-  /** Copies a corrupt table's operations out of the log, and installs a manifest that says so. */
-  async #copyOut(table: Table): Promise<void> {
-    this.#assertCompacts();
-    if (table.dropped || table.corrupt === null) return;
-    const before = table.held;
-    const held = await copyOutOfLog(table, this.#crc32c);
-    await this.#ddlMutex.run(async () => {
-      table.held = held;
-      try {
-        await this.#checkpointer.install([]);
-      } catch (error) {
-        if (!isInDoubt(error)) table.held = before;
-        throw error;
-      }
-    });
-  }
-
   #assertCompacts(): void {
     if (this.#closed) throw new HedgerowError('draining', 'The database is closed.');
     if (this.#committer.failed !== null) throw this.#committer.failed;
@@ -331,26 +312,9 @@ export class Database {
         errors: [{ loc: ['ttl_seconds'], msg: 'must be an integer of 1 or more' }],
       });
     }
-    const isOne = options.table !== undefined;
-    const wanted = isOne ? [this.table(options.table)] : this.tables().filter((table) => table.corrupt === null);
-    const startUs = this.#options.nowUs();
-    const nowSeconds = Math.floor(this.#options.now() / 1000);
-    const cutoffOf = ({ bucketSeconds: width }: Table): number =>
-      ttlSeconds === undefined ? -Infinity : Math.floor((nowSeconds - ttlSeconds) / width) * width;
-    const pendingOf = () => wanted.reduce((sum, table) => sum + (table.dropped ? 0 : table.pending), 0);
-    const pendingBefore = pendingOf();
-    const done = isOne
-      ? { tables: wanted, ...(await this.#compactor.compact(wanted[0]!, cutoffOf(wanted[0]!))) }
-      : await this.#compactor.compactAll(wanted, cutoffOf);
-    return {
-      tables: done.tables.map((table) => table.name),
-      wal_pending_before: pendingBefore,
-      wal_pending_after: pendingOf(),
-      buckets_dropped: done.bucketsDropped,
-      edges_dropped: done.edgesDropped,
-      tombstones_reconciled: done.tombstones,
-      elapsed_ms: Math.round((this.#options.nowUs() - startUs) / 10) / 100,
-    };
+    const { now, nowUs } = this.#options;
+    const one = options.table === undefined ? undefined : this.table(options.table);
+    return compactTables(this.#compactor, { one, all: () => [...this.tables()], ttlSeconds, now, nowUs });
   }
 
   // Backup

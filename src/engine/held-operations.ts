@@ -20,10 +20,16 @@ export function heldPath(table: Pick<Table, 'dir'>, { number }: Pick<HeldEntry, 
   return `${table.dir}/${heldFileName(number)}`;
 }
 
-/** Copies the operations of a corrupt table that only the log has. Returns its files then, for the next manifest; rejects with nothing changed. */
-export async function copyOutOfLog(table: Table, crc32c: Crc32c): Promise<readonly HeldEntry[]> {
+/**
+ * Copies the operations of a corrupt table that only the log has; the next manifest lists the files. Rejects with nothing changed. The caller holds the
+ * compactions. A table that is healthy or dropped is left alone.
+ */
+export async function copyOutOfLog(table: Table, crc32c: Crc32c): Promise<void> {
+  if (table.corrupt !== null && !table.dropped) table.held = await copied(table, crc32c);
+}
+
+async function copied(table: Table, crc32c: Crc32c): Promise<readonly HeldEntry[]> {
   const { context } = table;
-  if (table.corrupt === null) throw new Error(`table ${table.name} is healthy: a compaction lets go of its operations`);
   await context.committer.log.flush();
   const log = context.committer.log.hold(neededAfter(table));
   try {

@@ -118,7 +118,7 @@ export class MemtableRoom {
     this.#small.delete(memtable);
     const { host } = memtable;
     memtable.free();
-    if (host.memtables > 0 || host.bytes < this.#limits.hostBytes) return;
+    if (host.memtables > 0 || (host === this.#newest && host.bytes < this.#limits.hostBytes)) return;
     this.#hosts.delete(host);
     if (this.#newest === host) this.#newest = undefined;
   }

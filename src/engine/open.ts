@@ -9,6 +9,9 @@ import { WorkerRunner } from './compaction/worker-runner.ts';
 import { Database } from './database.ts';
 import type { EngineOptions } from './engine-options.ts';
 
+/** What a DROP, or a compaction with a TTL, needs on a full disk: a manifest and the rewritten end of a segment. */
+const RESERVE_BYTES = 8 * MEGABYTE;
+
 /** Options of `openDatabase`; only `dir` is needed. */
 export interface DatabaseOptions {
   /** Data directory; made when missing. One process at a time. */
@@ -46,6 +49,7 @@ export function openDatabase(options: DatabaseOptions): Promise<Database> {
     durability: options.durability ?? 'fsync',
     memoryBudgetBytes: options.memoryBudgetMb === undefined ? totalmem() / 2 : options.memoryBudgetMb * MEGABYTE,
     nodeFilters: options.nodeFilters ?? true,
+    reserveBytes: RESERVE_BYTES,
     ...(notice ? { notice } : {}),
     ...(observeLog ? { observeLog } : {}),
   });

@@ -5,7 +5,7 @@ import type { ChangedTable } from '../checkpoint.ts';
 import type { Mutex } from '../mutex.ts';
 import type { Table } from '../table.ts';
 import { needsCompaction, type PreparedTable, prepareTable, type TableCompaction } from './compact-table.ts';
-import { isInDoubt } from './failure.ts';
+import { compactionError, isInDoubt } from './failure.ts';
 import type { CompactionRunner } from './work.ts';
 
 /** One manifest is for at most so many tables, or as many as have so many bytes of new segments together. */
@@ -180,10 +180,12 @@ export class Compactor {
 
   /** Installs one manifest for all that was prepared. When that fails nothing of it is visible. */
   async #install(group: readonly PreparedTable[]): Promise<TableCompaction[]> {
-    const { installManifest, pause, withReserve } = this.#options;
+    const { installManifest, pause, runner, withReserve } = this.#options;
     const changed = group.map((prepared) => prepared.changed);
     const work = () => installManifest(changed);
     try {
+      // Not tried again: what was not synced once is not durable.
+      await runner.flush?.().catch((error: unknown) => Promise.reject(compactionError(error)));
       await (changed.some(({ expired }) => expired) ? withReserve(work) : work());
     } catch (error) {
       for (const prepared of group) {

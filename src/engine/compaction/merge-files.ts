@@ -8,6 +8,8 @@ import type { CompactionRunner, OpenWork, PartWork, WorkDone } from './work.ts';
 
 /** Memory of the core that stays for the next compaction: it can grow but not shrink, and a new one costs as much again until garbage is collected. */
 const KEPT_BYTES = 64 * 2 ** 20;
+/** Syncs that run at once, at most. */
+const MOST_SYNCS = 32;
 
 export class InlineRunner implements CompactionRunner {
   readonly #fs: Fs;
@@ -17,6 +19,11 @@ export class InlineRunner implements CompactionRunner {
   #dir = '';
   #next = 0;
   #files: { number: number; bytes: number }[] = [];
+  #syncLater = false;
+  /** Syncs of files of this compaction that were not waited for; and all that still run. */
+  #ownSyncs: Promise<void>[] = [];
+  readonly #syncs = new Set<Promise<void>>();
+  #syncError: { error: unknown } | undefined;
 
   constructor(fs: Fs, module: CoreModule) {
     this.#fs = fs;
@@ -27,6 +34,8 @@ export class InlineRunner implements CompactionRunner {
     this.#dir = work.dir;
     this.#next = work.firstNumber;
     this.#files = [];
+    this.#syncLater = work.syncLater;
+    this.#ownSyncs = [];
     this.#fs.makeDir(work.dir);
     if (this.#core === undefined || this.#core.memory.size > KEPT_BYTES) this.#core = this.#module.instantiate();
     this.#merger = new SegmentMerger(this.#core, work, (file) => this.#write(file));
@@ -57,7 +66,29 @@ export class InlineRunner implements CompactionRunner {
 
   async close(): Promise<void> {
     this.#merger = undefined;
-    if (this.#dir !== '') await this.#fs.syncDir(this.#dir);
+    const dir = this.#dir;
+    if (dir === '') return;
+    if (!this.#syncLater) return this.#fs.syncDir(dir);
+    const files = this.#ownSyncs;
+    await this.#later(Promise.all(files).then(() => this.#fs.syncDir(dir)));
+  }
+
+  async flush(): Promise<void> {
+    while (this.#syncs.size > 0) await Promise.all(this.#syncs);
+    const failed = this.#syncError;
+    this.#syncError = undefined;
+    if (failed !== undefined) throw failed.error;
+  }
+
+  /** Notes a sync that `flush` waits for; waits itself while too many run. */
+  async #later(sync: Promise<void>): Promise<void> {
+    const noted: Promise<void> = sync
+      .catch((error: unknown) => {
+        this.#syncError ??= { error };
+      })
+      .finally(() => this.#syncs.delete(noted));
+    this.#syncs.add(noted);
+    if (this.#syncs.size > MOST_SYNCS) await Promise.race(this.#syncs);
   }
 
   /** Throws `corrupt` when the file is missing or cannot be read. */
@@ -80,6 +111,7 @@ export class InlineRunner implements CompactionRunner {
     // Left by a compaction that a crash cut: no manifest lists a number that is still to be given out.
     if (this.#fs.exists(path)) await this.#fs.remove(path);
     const handle = this.#fs.open(path, 'create');
+    let isWritten = false;
     try {
       let at = 0;
       while (at < file.length) {
@@ -87,10 +119,15 @@ export class InlineRunner implements CompactionRunner {
         if (n <= 0) throw Object.assign(new Error(`${path}: wrote ${at} of ${file.length} bytes`), { code: 'EIO' });
         at += n;
       }
-      await handle.sync();
+      isWritten = true;
+      if (!this.#syncLater) await handle.sync();
     } finally {
-      handle.close();
+      if (!this.#syncLater || !isWritten) handle.close();
     }
     this.#files.push({ number, bytes: file.length });
+    if (!this.#syncLater) return;
+    const sync = handle.sync().finally(() => handle.close());
+    this.#ownSyncs.push(sync);
+    await this.#later(sync);
   }
 }

@@ -52,7 +52,7 @@ export async function mergeStretches(
     tableId: table.id,
     bucketSeconds: table.bucketSeconds,
     columns: builderColumns(table, source.indexed),
-    ...{ cutoffTs, maxRows, maxBytes },
+    ...{ cutoffTs, maxRows, maxBytes, syncLater: runner.flush !== undefined },
   });
   const runs = await FrozenRuns.of(source.memtables, source.lsn, table.context.pause);
   for (const stretch of stretches) {

@@ -18,6 +18,8 @@ export interface OpenWork {
   maxRows: number;
   /** Bytes of the records of a new file, and of a slice of an old one, at most; a larger row is a file or a slice of its own. */
   maxBytes: number;
+  /** Files and directory need not be durable when the compaction is closed, but only after `flush`: the syncs of many small tables overlap. */
+  syncLater: boolean;
 }
 
 /** An old segment, or its rows with a key in [lower, upper); undefined: no bound. */
@@ -45,7 +47,11 @@ export interface CloseWork {
   kind: 'close';
 }
 
-export type Work = OpenWork | PartWork | CloseWork;
+export interface FlushWork {
+  kind: 'flush';
+}
+
+export type Work = OpenWork | PartWork | CloseWork | FlushWork;
 
 /** The answer to a part: the new files written and synced since the last answer. */
 export interface WorkDone {
@@ -59,4 +65,6 @@ export interface CompactionRunner {
   open(work: OpenWork): Promise<void>;
   part(work: PartWork): Promise<WorkDone>;
   close(): Promise<void>;
+  /** Resolves when all files of compactions with `syncLater` are durable; rejects when one of them is not. A runner without it takes no such work. */
+  flush?(): Promise<void>;
 }

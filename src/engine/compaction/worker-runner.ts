@@ -30,6 +30,9 @@ export class WorkerRunner implements CompactionRunner {
   #next = 1;
   /** Compactions opened so far: tells whether the thread has been idle since. */
   #opened = 0;
+  /** Files were written that `flush` has not seen synced; and the thread ended meanwhile. */
+  #unsynced = false;
+  #lost = false;
   readonly #schedule: (callback: () => void, delayMs: number) => void;
 
   /** `schedule` calls back once after so many milliseconds; an idle thread and its memory go after IDLE_MS. */
@@ -39,6 +42,7 @@ export class WorkerRunner implements CompactionRunner {
 
   open(work: OpenWork): Promise<void> {
     this.#opened++;
+    this.#unsynced ||= work.syncLater;
     return this.#send(work, []) as Promise<void>;
   }
 
@@ -51,6 +55,19 @@ export class WorkerRunner implements CompactionRunner {
 
   async close(): Promise<void> {
     await this.#send({ kind: 'close' }, []);
+    // The thread has syncs to end, for which `flush` waits.
+    if (!this.#unsynced) this.#stopWhenIdle();
+  }
+
+  async flush(): Promise<void> {
+    if (this.#unsynced && !this.#lost) await this.#send({ kind: 'flush' }, []).finally(() => this.#stopWhenIdle());
+    const lost = this.#lost;
+    this.#unsynced = false;
+    this.#lost = false;
+    if (lost) throw new Error('the compaction thread ended before its files were synced');
+  }
+
+  #stopWhenIdle(): void {
     const opened = this.#opened;
     this.#schedule(() => {
       if (this.#opened === opened) void this.stop();
@@ -61,6 +78,7 @@ export class WorkerRunner implements CompactionRunner {
   async stop(): Promise<void> {
     const worker = this.#worker;
     this.#worker = undefined;
+    this.#lost = this.#unsynced;
     await worker?.terminate();
   }
 
@@ -95,6 +113,7 @@ export class WorkerRunner implements CompactionRunner {
   #died(worker: Worker, error: Error): void {
     if (this.#worker !== worker) return;
     this.#worker = undefined;
+    this.#lost = this.#unsynced;
     const calls = [...this.#calls.values()];
     this.#calls.clear();
     for (const call of calls) call.reject(error);

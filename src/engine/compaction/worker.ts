@@ -11,7 +11,8 @@ const runner = new InlineRunner(nodeFs, loadCore());
 
 async function answer(work: Work): Promise<unknown> {
   if (work.kind === 'open') return runner.open(work);
-  return work.kind === 'part' ? runner.part(work) : runner.close();
+  if (work.kind === 'part') return runner.part(work);
+  return work.kind === 'close' ? runner.close() : runner.flush();
 }
 
 port.on('message', (message: { call: number; work: Work }) => {

@@ -1,6 +1,7 @@
 // Checks a whole data directory without changing anything: manifest, segments, log, documents, stored answers, and what belongs to none of them.
 
 import { corruption } from '../../errors.ts';
+import { heldFileName } from '../../storage/held-file.ts';
 import { manifestPath, readManifest } from '../../storage/manifest.ts';
 import { readRecords, replayFileName, replayFileNumber } from '../../storage/replay-file.ts';
 import { readWhole } from '../../storage/whole-file.ts';
@@ -173,9 +174,12 @@ function isSetAside(name: string): boolean {
 function orphans({ fs }: FileTools, dir: string, checkpoint: Checkpoint | null): string[] {
   const paths: string[] = [];
   const listed = new Map(
-    checkpoint?.tables.map(({ definition, segments }) => [
+    checkpoint?.tables.map(({ definition, segments, held }) => [
       String(definition.id),
-      new Set(segments.map(({ number }) => segmentName(number))),
+      new Set([
+        ...segments.map(({ number }) => segmentName(number)),
+        ...(held ?? []).map(({ number }) => heldFileName(number)),
+      ]),
     ]),
   );
   const under = (name: string) => (fs.kindOf(`${dir}/${name}`) === 'directory' ? fs.list(`${dir}/${name}`) : []);

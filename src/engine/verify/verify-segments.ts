@@ -2,6 +2,7 @@
 
 import { type Core, ResidentSegment } from '../../core/index.ts';
 import { corruption } from '../../errors.ts';
+import { heldFileName, readHeldFile } from '../../storage/held-file.ts';
 import { readFully } from '../../storage/whole-file.ts';
 import type { CheckpointTable } from '../checkpoint.ts';
 import { checkOrder } from '../recovery.ts';
@@ -46,7 +47,24 @@ export async function verifySegments(work: SegmentWork, item: CheckpointTable): 
       problems.push(problemOf(asCorruption(error, path), path));
     }
   }
+  await verifyHeld(work, item);
   return sums;
+}
+
+/** The files of operations that were copied out of the log while the table was corrupt. */
+async function verifyHeld({ tools, dir, problems, pause }: SegmentWork, item: CheckpointTable): Promise<void> {
+  const { id } = item.definition;
+  for (const { number, bytes, lsn } of item.held ?? []) {
+    await pause();
+    const path = `${dir}/tables/${id}/${heldFileName(number)}`;
+    try {
+      for (const record of readHeldFile(tools.fs, path, id, bytes, tools.crc32c)) {
+        if (record.lsn > lsn) throw corruption(path, 0, `it has LSN ${record.lsn}, the manifest says ${lsn} at most`);
+      }
+    } catch (error) {
+      problems.push(problemOf(asCorruption(error, path), path));
+    }
+  }
 }
 
 /** Reads the file into an instance used for one after the other, and checks every reference in it. Throws `corrupt` or what the system says. */

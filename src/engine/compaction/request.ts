@@ -1,0 +1,43 @@
+// A request to compact one table or all of them, and what is told of it.
+
+import type { Table } from '../table.ts';
+import type { CompactionResult } from '../types.ts';
+import type { Compactor } from './compactor.ts';
+
+export interface CompactionRequest {
+  /** Undefined: all. */
+  one: Table | undefined;
+  /** By name. */
+  all: () => Table[];
+  /** The buckets that lie wholly before now - ttlSeconds are dropped. */
+  ttlSeconds: number | undefined;
+  /** Epoch milliseconds. */
+  now: () => number;
+  /** Monotonic microseconds. */
+  nowUs: () => number;
+}
+
+/** Resolves when it is done. Rejects as the compaction of a table does; of all tables, those before it are compacted then. */
+export async function compactTables(compactor: Compactor, request: CompactionRequest): Promise<CompactionResult> {
+  const { one, all, ttlSeconds, now, nowUs } = request;
+  const startUs = nowUs();
+  const nowSeconds = Math.floor(now() / 1000);
+  const wanted = one === undefined ? all().filter((table) => table.corrupt === null) : [one];
+  const cutoffOf = ({ bucketSeconds: width }: Table): number =>
+    ttlSeconds === undefined ? -Infinity : Math.floor((nowSeconds - ttlSeconds) / width) * width;
+  const pendingOf = () => wanted.reduce((sum, table) => sum + (table.dropped ? 0 : table.pending), 0);
+  const pendingBefore = pendingOf();
+  const done =
+    one === undefined
+      ? await compactor.compactAll(wanted, cutoffOf)
+      : { tables: wanted, ...(await compactor.compact(one, cutoffOf(one))) };
+  return {
+    tables: done.tables.map((table) => table.name),
+    wal_pending_before: pendingBefore,
+    wal_pending_after: pendingOf(),
+    buckets_dropped: done.bucketsDropped,
+    edges_dropped: done.edgesDropped,
+    tombstones_reconciled: done.tombstones,
+    elapsed_ms: Math.round((nowUs() - startUs) / 10) / 100,
+  };
+}
