@@ -11,6 +11,7 @@ export interface AnswerNames {
   /** Throws when the text is not the answer of the operation. */
   check(n: number, firstId: number | null, body: string): void;
   store: string;
+  documentOf(name: string): string;
   /** The writer's clock, epoch milliseconds: answers are kept for a day. */
   now(): number;
 }
@@ -19,6 +20,7 @@ export const EMBEDDED_ANSWERS: AnswerNames = {
   idOf: answerKey,
   check: (n, _firstId, body) => must(body === `answer ${n}`, `the answer of operation ${n} is ${body}`),
   store: 'test',
+  documentOf: (name) => name,
   now: () => NOW_SECONDS * 1000,
 };
 
@@ -146,7 +148,7 @@ function isThere(
   operation: Operation,
   seen: Map<string, SeenTable>,
   database: Database,
-  { idOf, store }: AnswerNames,
+  { idOf, store, documentOf }: AnswerNames,
 ): boolean {
   const { n, kind, table = '', column } = operation;
   const place = seen.get(table);
@@ -170,9 +172,9 @@ function isThere(
     case 'dropColumn':
       return !hasColumn(place, column);
     case 'putDocument':
-      return database.documents.get(store, operation.document!) !== undefined;
+      return database.documents.get(store, documentOf(operation.document!)) !== undefined;
     case 'removeDocument':
-      return database.documents.get(store, operation.document!) === undefined;
+      return database.documents.get(store, documentOf(operation.document!)) === undefined;
     case 'createIndex':
       return database.indexes(table).length > 0;
     case 'dropIndex':
@@ -245,9 +247,9 @@ function lookUp(table: Table, rows: Map<number, SeenRow>): void {
   }
 }
 
-function compareRest(database: Database, ledger: Ledger, { idOf, check, store }: AnswerNames): void {
+function compareRest(database: Database, ledger: Ledger, { idOf, check, store, documentOf }: AnswerNames): void {
   const documents = database.documents.entries(store).map(([id]) => id);
-  const expected = [...ledger.documents.keys()];
+  const expected = [...ledger.documents.keys()].map(documentOf);
   must([...documents].sort().join() === [...expected].sort().join(), `the documents are ${documents}, not ${expected}`);
   for (const [n, firstId] of ledger.answers) {
     const entry = database.replays.find(idOf(n));
