@@ -29,7 +29,13 @@ export async function fuzzAll(
   progress: (text: string) => void = () => undefined,
 ): Promise<FuzzFigures[]> {
   const targets = (
-    [...textTargets(), recordTarget(), segmentTarget(), ...(await fileTargets()), await httpTarget()] as Target<unknown>[]
+    [
+      ...textTargets(),
+      recordTarget(),
+      segmentTarget(),
+      ...(await fileTargets()),
+      await httpTarget(),
+    ] as Target<unknown>[]
   ).filter(({ name }) => only === undefined || name === only);
   if (targets.length === 0) throw new Error(`No target is called ${only}.`);
   const shares = targets.reduce((sum, { share }) => sum + share, 0);
@@ -46,7 +52,9 @@ export async function fuzzAll(
     beat[1] = 0;
     all.push(figures);
     const seconds = ((performance.now() - begunMs) / 1000).toFixed(1);
-    progress(`${target.name}: ${figures.inputs} inputs in ${seconds} s, ${figures.accepted} accepted, corpus ${figures.corpus}, ${figures.failures.length} failures`);
+    progress(
+      `${target.name}: ${figures.inputs} inputs in ${seconds} s, ${figures.accepted} accepted, corpus ${figures.corpus}, ${figures.failures.length} failures`,
+    );
   }
   await watch.terminate();
   return all;

@@ -102,7 +102,13 @@ async function keepNew<T>(target: Target<T>, inputs: readonly T[], corpus: T[], 
   return again.length;
 }
 
-async function runOne<T>(target: Target<T>, input: T, random: Random, figures: FuzzFigures, which: string): Promise<void> {
+async function runOne<T>(
+  target: Target<T>,
+  input: T,
+  random: Random,
+  figures: FuzzFigures,
+  which: string,
+): Promise<void> {
   figures.inputs++;
   let ms = 0;
   // A machine with other work may stop any process for a second: what is slow is slow twice.
@@ -125,7 +131,10 @@ async function runOne<T>(target: Target<T>, input: T, random: Random, figures: F
     if (ms <= INPUT_MS) break;
   }
   figures.slowestMs = Math.max(figures.slowestMs, Math.round(ms));
-  if (ms > INPUT_MS) figures.failures.push(`${target.name}, ${which}: took ${Math.round(ms)} ms; input ${target.show(input).slice(0, 2000)}`);
+  if (ms > INPUT_MS)
+    figures.failures.push(
+      `${target.name}, ${which}: took ${Math.round(ms)} ms; input ${target.show(input).slice(0, 2000)}`,
+    );
 }
 
 /** Undefined: an error that a caller may get. */

@@ -1,7 +1,7 @@
 // Targets that parse: statements, queries of virtual graphs, their specs, rules.
 
-import { readRuleSet } from '../../src/rules/rule-set.ts';
 import { readStatement } from '../../src/query/parser/parser.ts';
+import { readRuleSet } from '../../src/rules/rule-set.ts';
 import { parseQuery } from '../../src/virtual/language/parser.ts';
 import { checkedSpec } from '../../src/virtual/spec/spec.ts';
 import { type GoldenCase, goldenNames, readGolden } from '../query/golden-file.ts';
@@ -42,7 +42,12 @@ function textTarget(
   };
 }
 
-function jsonTarget(name: string, share: number, seeds: readonly unknown[], parse: (value: unknown) => unknown): Target<unknown> {
+function jsonTarget(
+  name: string,
+  share: number,
+  seeds: readonly unknown[],
+  parse: (value: unknown) => unknown,
+): Target<unknown> {
   return {
     name,
     share,

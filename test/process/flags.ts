@@ -7,7 +7,11 @@ export function readFlags<T extends Record<string, number | string>>(defaults: T
     const known = defaults[name];
     const value = words[place + 1];
     if (known === undefined || value === undefined || !words[place]!.startsWith('--'))
-      throw new Error(`${words[place]} is not understood. Give ${Object.keys(defaults).map((each) => `--${each} VALUE`).join(', ')}.`);
+      throw new Error(
+        `${words[place]} is not understood. Give ${Object.keys(defaults)
+          .map((each) => `--${each} VALUE`)
+          .join(', ')}.`,
+      );
     flags[name] = typeof known === 'number' ? Number(value) : value;
     if (Number.isNaN(flags[name])) throw new Error(`--${name} takes a number, not ${value}.`);
   }

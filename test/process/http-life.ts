@@ -1,8 +1,8 @@
 // The same operations over HTTP on the built service, which is killed; the lanes run in this process, an answer is the acknowledgement.
 
 import { createHash } from 'node:crypto';
-import type { Random } from '../support/random.ts';
 import { type ChildServer, startChild } from '../service/child.ts';
+import type { Random } from '../support/random.ts';
 import { type AnswerNames, must } from './judge.ts';
 import { changedBy, edgeOf, type Ledger, type Operation, type Part } from './ledger.mjs';
 
@@ -60,7 +60,10 @@ export class HttpLives {
       idOf: (n) => idOf(this.#kept, n),
       check: (n, firstId, body) => {
         if (firstId !== null && !this.#isBatch(n))
-          must(firstIdOf(body) === firstId, `the kept answer of operation ${n} is ${body}, the first id was ${firstId}`);
+          must(
+            firstIdOf(body) === firstId,
+            `the kept answer of operation ${n} is ${body}, the first id was ${firstId}`,
+          );
       },
       store: 'rules',
       documentOf: (name) => `rule:${name}`,

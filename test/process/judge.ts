@@ -3,7 +3,16 @@
 import { loadCore } from '../../src/core/index.ts';
 import { Database, InlineRunner, type Table } from '../../src/engine/index.ts';
 import { nodeFs } from '../../src/storage/node-fs.ts';
-import { answerKey, changedBy, type ExpectedRow, type Ledger, NOW_SECONDS, type Operation, PRIMARY, rowOf } from './ledger.mjs';
+import {
+  answerKey,
+  changedBy,
+  type ExpectedRow,
+  type Ledger,
+  NOW_SECONDS,
+  type Operation,
+  PRIMARY,
+  rowOf,
+} from './ledger.mjs';
 
 /** What kept answers are called and hold; the service names them otherwise than the embedded writer. */
 export interface AnswerNames {
@@ -112,7 +121,9 @@ function rowsIn(table: Table): Map<number, SeenRow> {
   let before: SeenRow | undefined;
   for (const row of scanned(table, {})) {
     must(
-      before === undefined || before.event_ts < row.event_ts || (before.event_ts === row.event_ts && before.id < row.id),
+      before === undefined ||
+        before.event_ts < row.event_ts ||
+        (before.event_ts === row.event_ts && before.id < row.id),
       `table ${table.name}: row ${row.id} is out of order`,
     );
     must(!rows.has(row.weight), `table ${table.name}: tag ${row.weight} is there twice`);
@@ -201,12 +212,20 @@ function compareTables(ledger: Ledger, seen: Map<string, SeenTable>): void {
     const columnNames = item.columns.map((column) => column.name).join();
     const wanted = columns.map((column) => column.name).join();
     must(columnNames === wanted, `table ${name} has the columns ${columnNames}, not ${wanted}`);
-    must((table.definition.indexes.length > 0) === index, `table ${name}: ${index ? 'the' : 'a'} index is ${index ? 'gone' : 'there'}`);
+    must(
+      table.definition.indexes.length > 0 === index,
+      `table ${name}: ${index ? 'the' : 'a'} index is ${index ? 'gone' : 'there'}`,
+    );
     must(
       threshold === null || item.compact_threshold === threshold,
       `table ${name} has the threshold ${item.compact_threshold}, not ${threshold}`,
     );
-    compareRows(name, rows, ledger.rowsOf(name), Object.fromEntries(columns.map((column) => [column.name, column.value])));
+    compareRows(
+      name,
+      rows,
+      ledger.rowsOf(name),
+      Object.fromEntries(columns.map((column) => [column.name, column.value])),
+    );
     lookUp(table, rows);
   }
 }
@@ -220,12 +239,23 @@ function compareRows(
   const lost = [...expected.keys()].filter((tag) => !rows.has(tag));
   must(lost.length === 0, `table ${name}: ${lost.length} rows are gone, of operations ${operationsOf(lost)}`);
   const wrong = [...rows.keys()].filter((tag) => !expected.has(tag));
-  must(wrong.length === 0, `table ${name}: ${wrong.length} rows should not be there, of operations ${operationsOf(wrong)}`);
+  must(
+    wrong.length === 0,
+    `table ${name}: ${wrong.length} rows should not be there, of operations ${operationsOf(wrong)}`,
+  );
   for (const [tag, { old, formation, id }] of expected) {
     const row = rows.get(tag)!;
     const { event_ts, members, weight } = rowOf(tag, old);
     const sorted = [...new Set(members)].sort((a, b) => a - b);
-    const wanted = JSON.stringify({ id: id ?? row.id, event_ts, members: sorted, weight, mean_dist_m: null, formation, ...columns });
+    const wanted = JSON.stringify({
+      id: id ?? row.id,
+      event_ts,
+      members: sorted,
+      weight,
+      mean_dist_m: null,
+      formation,
+      ...columns,
+    });
     must(JSON.stringify(row) === wanted, `table ${name}: ${JSON.stringify(row)}, not ${wanted}`);
   }
 }
@@ -256,5 +286,8 @@ function compareRest(database: Database, ledger: Ledger, { idOf, check, store, d
     must(entry !== undefined, `the kept answer of operation ${n} is gone`);
     check(n, firstId, entry.body);
   }
-  must(database.tables().some((table) => table.name === PRIMARY), 'the primary table is gone');
+  must(
+    database.tables().some((table) => table.name === PRIMARY),
+    'the primary table is gone',
+  );
 }

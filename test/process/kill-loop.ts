@@ -69,11 +69,17 @@ export async function killLoop(
       ledger = new Ledger();
       lives = service ? new HttpLives(`${home}/db`, ledger) : undefined;
     }
-    const life = { seed: random.below(2 ** 31), delayMs: random.below(LONGEST_LIFE_MS), compact: random.below(4) === 0 };
+    const life = {
+      seed: random.below(2 ** 31),
+      delayMs: random.below(LONGEST_LIFE_MS),
+      compact: random.below(4) === 0,
+    };
     try {
       await oneLife({ home, ledger, lives }, life, figures);
     } catch (error) {
-      throw new Error(`kill ${figures.kills} of seed ${seed}, directory ${home}: ${(error as Error).message}`, { cause: error });
+      throw new Error(`kill ${figures.kills} of seed ${seed}, directory ${home}: ${(error as Error).message}`, {
+        cause: error,
+      });
     }
     progress(figures);
   }

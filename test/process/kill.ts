@@ -14,7 +14,8 @@ for (const [who, count] of [
 ] as const) {
   const begunMs = performance.now();
   const figures = await killLoop(count, seed, who === 'service', (now) => {
-    if (now.kills % 10 === 0) progress(`${who}: ${now.kills} of ${count} kills, ${now.acknowledged} operations acknowledged`);
+    if (now.kills % 10 === 0)
+      progress(`${who}: ${now.kills} of ${count} kills, ${now.acknowledged} operations acknowledged`);
   });
   console.log(who, { ...figures, seconds: Math.round((performance.now() - begunMs) / 1000) });
 }

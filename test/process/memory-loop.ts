@@ -3,8 +3,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { KINDS } from './kill-loop.ts';
 import { judge } from './judge.ts';
+import { KINDS } from './kill-loop.ts';
 import { Ledger } from './ledger.mjs';
 import { startWriter } from './spoken.ts';
 
@@ -38,7 +38,9 @@ export async function memoryLoop(
     try {
       await oneSize(home, gigabytes, seed + place, figures);
     } catch (error) {
-      figures.failures.push(`ulimit -v of ${gigabytes.toFixed(1)} GB, seed ${seed + place}: ${(error as Error).message}`);
+      figures.failures.push(
+        `ulimit -v of ${gigabytes.toFixed(1)} GB, seed ${seed + place}: ${(error as Error).message}`,
+      );
     } finally {
       rmSync(home, { recursive: true });
     }
@@ -57,7 +59,13 @@ function sizeOf(place: number, sizes: number): number {
 async function oneSize(home: string, gigabytes: number, seed: number, figures: MemoryFigures): Promise<void> {
   const ledger = new Ledger();
   const task = { dir: `${home}/db`, backups: `${home}/backups`, expected: `${home}/expected.json`, seed, lanes: 3 };
-  const limited = ['bash', '-c', `ulimit -v ${Math.floor(gigabytes * GIGABYTE_KB)} && exec "$@"`, 'limited', process.execPath];
+  const limited = [
+    'bash',
+    '-c',
+    `ulimit -v ${Math.floor(gigabytes * GIGABYTE_KB)} && exec "$@"`,
+    'limited',
+    process.execPath,
+  ];
   const writer = startWriter({ ...task, operations: OPERATIONS, kinds: KINDS }, ledger, limited);
   const timer = setTimeout(() => {
     figures.failures.push(`ulimit -v of ${gigabytes.toFixed(1)} GB, seed ${seed}: it hung`);

@@ -114,7 +114,12 @@ export class SoakLoad {
   #edge(): object {
     const random = this.#random;
     const members = Array.from({ length: 2 + random.below(4) }, () => random.below(NODES));
-    return { event_ts: Math.floor(Date.now() / 1000), members, weight: random.below(1000), formation: `f${random.below(20)}` };
+    return {
+      event_ts: Math.floor(Date.now() / 1000),
+      members,
+      weight: random.below(1000),
+      formation: `f${random.below(20)}`,
+    };
   }
 
   #insert(): Promise<string> {
@@ -155,7 +160,10 @@ export class SoakLoad {
   /** The cursor of the answer is left open. */
   #range(): Promise<string> {
     const end = Math.floor(Date.now() / 1000);
-    return this.#ask('GET', `/v1/hyperedges?table=busy&start_ts=${end - 5}&end_ts=${end}&limit=${1 + this.#random.below(200)}`);
+    return this.#ask(
+      'GET',
+      `/v1/hyperedges?table=busy&start_ts=${end - 5}&end_ts=${end}&limit=${1 + this.#random.below(200)}`,
+    );
   }
 
   #lookUp(): Promise<string> {
@@ -166,7 +174,12 @@ export class SoakLoad {
   async #idleTransaction(): Promise<void> {
     const session = { 'x-session-id': `s${this.#random.below(40)}` };
     await this.#ask('POST', '/v1/query', { query: 'BEGIN' }, session);
-    await this.#ask('POST', '/v1/query', { query: 'INSERT INTO other (event_ts, members) VALUES (1, [1, 2])' }, session);
+    await this.#ask(
+      'POST',
+      '/v1/query',
+      { query: 'INSERT INTO other (event_ts, members) VALUES (1, [1, 2])' },
+      session,
+    );
   }
 
   async #compact(): Promise<void> {

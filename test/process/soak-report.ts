@@ -41,7 +41,12 @@ const PLOTS: readonly Plot[] = [
 
 const COLOURS = ['#1f6feb', '#d1242f', '#1a7f37', '#8250df'];
 
-export function reportPage(title: string, samples: readonly Sample[], verdicts: readonly Verdict[], tables: string): string {
+export function reportPage(
+  title: string,
+  samples: readonly Sample[],
+  verdicts: readonly Verdict[],
+  tables: string,
+): string {
   const rows = verdicts.map(
     ({ name, first, last, flat }) =>
       `<tr><td>${name}</td><td>${Math.round(first)}</td><td>${Math.round(last)}</td><td>${flat ? 'flat' : 'GROWS'}</td></tr>`,
@@ -69,7 +74,8 @@ function plotOf({ title, unit, lines }: Plot, samples: readonly Sample[]): strin
     ({ name }, place) => `<text x="${MARGIN + 120 * place + 10}" y="10" fill="${COLOURS[place]}">${name}</text>`,
   );
   const ticks = [0, 0.5, 1].map(
-    (part) => `<text x="${MARGIN - 5}" y="${y(most * part)}" text-anchor="end">${(most * part).toPrecision(3)} ${unit}</text>`,
+    (part) =>
+      `<text x="${MARGIN - 5}" y="${y(most * part)}" text-anchor="end">${(most * part).toPrecision(3)} ${unit}</text>`,
   );
   const warm = x(end * 0.3);
   return `<h2>${title}</h2><svg width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}">
@@ -86,7 +92,9 @@ export function histogramTable(name: string, latencies: readonly number[]): stri
     const upper = 2 ** Math.max(0, Math.ceil(Math.log2(Math.max(ms, 0.5))));
     counts.set(upper, (counts.get(upper) ?? 0) + 1);
   }
-  const rows = [...counts].sort((a, b) => a[0] - b[0]).map(([upper, count]) => `<tr><td>up to ${upper} ms</td><td>${count}</td></tr>`);
+  const rows = [...counts]
+    .sort((a, b) => a[0] - b[0])
+    .map(([upper, count]) => `<tr><td>up to ${upper} ms</td><td>${count}</td></tr>`);
   return `<h2>Latency of ${name}</h2><table>${rows.join('')}</table>`;
 }
 

@@ -51,7 +51,8 @@ export async function soak(
       samples.push(sample);
       progress(sample);
     }
-    if (server.ended !== undefined) failures.push(`the service ended: ${server.ended} ${server.output.error.slice(-2000)}`);
+    if (server.ended !== undefined)
+      failures.push(`the service ended: ${server.ended} ${server.output.error.slice(-2000)}`);
     await load.stop();
   } finally {
     const end = await server.stop();
@@ -61,7 +62,10 @@ export async function soak(
   mkdirSync(directory, { recursive: true });
   const report = `${directory}/report.html`;
   const tables = histogramTable('all requests', latencies) + histogramTable('/health/live', live);
-  writeFileSync(report, reportPage(`Soak of ${seconds} s, seed ${seed}, ${requests} requests`, samples, verdicts, tables));
+  writeFileSync(
+    report,
+    reportPage(`Soak of ${seconds} s, seed ${seed}, ${requests} requests`, samples, verdicts, tables),
+  );
   writeFileSync(`${directory}/samples.json`, JSON.stringify(samples));
   return { samples, verdicts, failures, requests, liveP99Ms: percentile(live, 0.99), report };
 }

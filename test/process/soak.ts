@@ -8,7 +8,9 @@ const result = await soak(Math.round(minutes * 60), seed, report, (sample) => {
   if (sample.seconds % 10 !== 0) return;
   const { seconds, rssBytes, logBytes, descriptors, instances, requests, p99Ms } = sample;
   const megabytes = (bytes: number) => `${Math.round(bytes / 2 ** 20)} MB`;
-  progress(`${seconds} s: RSS ${megabytes(rssBytes)}, log ${megabytes(logBytes)}, ${descriptors} descriptors, ${instances} instances, ${requests} requests/s, p99 ${Math.round(p99Ms)} ms`);
+  progress(
+    `${seconds} s: RSS ${megabytes(rssBytes)}, log ${megabytes(logBytes)}, ${descriptors} descriptors, ${instances} instances, ${requests} requests/s, p99 ${Math.round(p99Ms)} ms`,
+  );
 });
 console.table(result.verdicts);
 console.log(`${result.requests} requests, /health/live p99 ${result.liveP99Ms.toFixed(1)} ms, report ${result.report}`);

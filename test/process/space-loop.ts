@@ -8,7 +8,16 @@ import { judge } from './judge.ts';
 import { Ledger } from './ledger.mjs';
 import { startWriter } from './spoken.ts';
 
-const KINDS = { insert: 40, delete: 6, transaction: 8, createTable: 2, dropTable: 1, putDocument: 4, compact: 2, ttl: 1 };
+const KINDS = {
+  insert: 40,
+  delete: 6,
+  transaction: 8,
+  createTable: 2,
+  dropTable: 1,
+  putDocument: 4,
+  compact: 2,
+  ttl: 1,
+};
 /** Until the disk is full, and after it has grown. */
 const OPERATIONS = 300;
 const MORE = 25;
@@ -53,7 +62,8 @@ export async function spaceLoop(
 ): Promise<SpaceFigures> {
   const figures: SpaceFigures = { sizes: 0, full: 0, closed: 0, stuck: 0, failures: [] };
   for (let place = 0; place < sizes; place++) {
-    const bytes = Math.round((LEAST_BYTES + ((MOST_BYTES - LEAST_BYTES) * place) / Math.max(1, sizes - 1)) / 4096) * 4096;
+    const bytes =
+      Math.round((LEAST_BYTES + ((MOST_BYTES - LEAST_BYTES) * place) / Math.max(1, sizes - 1)) / 4096) * 4096;
     const home = mkdtempSync(join(tmpdir(), 'hedgerow-space-'));
     try {
       await oneSize(home, bytes, seed + place, figures);
@@ -91,12 +101,14 @@ async function oneSize(home: string, bytes: number, seed: number, figures: Space
   const end = await writer.end;
   const codes = new Set(writer.refused.map((line) => line.split(' ')[2]));
   const closed = writer.words.find((word) => word.startsWith('closed'));
-  if (closed !== undefined && !closed.startsWith('closed disk_full')) throw new Error(`the opening was refused with: ${closed}`);
+  if (closed !== undefined && !closed.startsWith('closed disk_full'))
+    throw new Error(`the opening was refused with: ${closed}`);
   if (closed === undefined && end !== '0') throw new Error(`the writer ended with ${end}: ${writer.errors()}`);
   const stuck = writer.refused.length > before;
   if (stuck) figures.stuck++;
   await judge(task.dir, ledger, { compact: true });
   const odd = [...codes].filter((code) => !['disk_full', 'disk_failed', 'log_failed'].includes(code!));
-  if (odd.length > 0) throw new Error(`refused with ${odd}: ${writer.refused.find((line) => line.split(' ')[2] === odd[0])}`);
+  if (odd.length > 0)
+    throw new Error(`refused with ${odd}: ${writer.refused.find((line) => line.split(' ')[2] === odd[0])}`);
   if (stuck) throw new Error(`work did not go on after the disk had grown: ${writer.refused.at(-1)}`);
 }

@@ -100,7 +100,11 @@ export function listen(
 function note(ledger: Ledger, line: string, refused: string[], words: string[]): void {
   const [what, n, ids] = line.split(' ');
   if (what === 'b') ledger.begin(JSON.parse(line.slice(2)) as Operation);
-  else if (what === 'a') ledger.apply(Number(n), (JSON.parse(ids!) as (number | null)[]).map((id) => id ?? undefined));
+  else if (what === 'a')
+    ledger.apply(
+      Number(n),
+      (JSON.parse(ids!) as (number | null)[]).map((id) => id ?? undefined),
+    );
   else if (what === 'f') {
     refused.push(line);
     // It says that nothing was applied, unless the log has failed; the judge believes it.

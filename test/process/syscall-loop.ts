@@ -67,7 +67,10 @@ async function makeStart(seed: number): Promise<Start> {
     await writer.word('done');
     writer.child.stdin!.end('close\n');
     const end = await writer.end;
-    must(end === '0' && writer.refused.length === 0, `the first writer ended with ${end}: ${writer.refused} ${writer.errors()}`);
+    must(
+      end === '0' && writer.refused.length === 0,
+      `the first writer ended with ${end}: ${writer.refused} ${writer.errors()}`,
+    );
   }
   return { home, ledger };
 }
@@ -185,7 +188,10 @@ async function judgeRestored(copy: string, acknowledged: boolean): Promise<void>
   async function rowCounts(dir: string): Promise<string> {
     const database = await openDatabase({ dir, memoryBudgetMb: 32 });
     try {
-      return database.tables().map((table) => `${table.name} ${table.rowCount}`).join();
+      return database
+        .tables()
+        .map((table) => `${table.name} ${table.rowCount}`)
+        .join();
     } finally {
       await database.close();
     }

@@ -83,7 +83,8 @@ export function dryRun(words: readonly string[]): string {
     const output = `${home}/trace`;
     const [program, ...rest] = [...traceCommand(undefined, output), ...words];
     const run = spawnSync(program!, rest, { encoding: 'utf8', env: { PATH: process.env.PATH ?? '', ...TRACED } });
-    if (run.status !== 0 || !run.stdout.includes('ended')) throw new Error(`the dry run failed: ${run.stdout} ${run.stderr}`);
+    if (run.status !== 0 || !run.stdout.includes('ended'))
+      throw new Error(`the dry run failed: ${run.stdout} ${run.stderr}`);
     return readFileSync(output, 'utf8');
   } finally {
     rmSync(home, { recursive: true });

@@ -8,7 +8,9 @@ export const QUERIES: readonly string[] = [
 ];
 
 export const QUERY_WORDS: readonly string[] = [
-  ...'MATCH WHERE AND RETURN LIMIT IN BETWEEN size ( ) { } [ ] : , . = <> < <= > >= \' t a.id t.event_ts Transfer Account'.split(' '),
+  ..."MATCH WHERE AND RETURN LIMIT IN BETWEEN size ( ) { } [ ] : , . = <> < <= > >= ' t a.id t.event_ts Transfer Account".split(
+    ' ',
+  ),
   '-1e309',
   "'%'",
 ];
@@ -100,8 +102,15 @@ export const REQUESTS: readonly string[] = [
   'GET /v1/hyperedges?start_ts=1&end_ts=9&limit=5 HTTP/1.1\r\nHost: x\r\nAccept: application/x-ndjson\r\nAccept-Encoding: gzip\r\n\r\n',
   'GET /v1/hyperedges/node/3?limit=2&cursor=AAAA HTTP/1.1\r\nHost: x\r\nIf-None-Match: "x"\r\n\r\n',
   post('/v1/hyperedges', EDGE, 'Idempotency-Key: k1\r\nX-Request-Id: r\r\n'),
-  post('/v1/batch', `{"operations":[{"type":"insert",${EDGE.slice(1)},{"type":"query","cypher":"MATCH (e:hyperedges) RETURN COUNT(*)"}]}`),
-  post('/v1/query', '{"query":"MATCH (a:hyperedges) WHERE a.weight > $w RETURN a.id LIMIT 3","parameters":{"w":1}}', 'X-Session-Id: s\r\nX-Min-LSN: 1\r\n'),
+  post(
+    '/v1/batch',
+    `{"operations":[{"type":"insert",${EDGE.slice(1)},{"type":"query","cypher":"MATCH (e:hyperedges) RETURN COUNT(*)"}]}`,
+  ),
+  post(
+    '/v1/query',
+    '{"query":"MATCH (a:hyperedges) WHERE a.weight > $w RETURN a.id LIMIT 3","parameters":{"w":1}}',
+    'X-Session-Id: s\r\nX-Min-LSN: 1\r\n',
+  ),
   post('/v1/tables', '{"name":"t1","member_tables":["a"],"bucket_seconds":5}'),
   post('/v1/rules', '{"id":"rule:a","if":[{"pred":"member","args":["?E","?A"]}],"then":{"pred":"p","args":["?A"]}}'),
   `POST /v1/hyperedges?table=hyperedges HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n40\r\n${EDGE}\r\n0\r\n\r\n`,
@@ -109,7 +118,40 @@ export const REQUESTS: readonly string[] = [
 ];
 
 export const REQUEST_WORDS: readonly string[] = [
-  ...['\r\n', '\r\n\r\n', 'HTTP/1.1', 'HTTP/9', 'GET ', 'PUT ', 'DELETE ', 'HEAD ', 'Content-Length: 5', 'Content-Length: -1', 'Expect: 100-continue'],
-  ...['Transfer-Encoding: chunked', 'Connection: close', 'Content-Type: text/x', 'X-Min-LSN: 99999999999999999', '%00', '%', '../', '?a=b&a=c', '[[[[', '{"'],
-  ...['null', '1e999', '"members":[]', '"event_ts":"x"', '\u0000', '\u00ff', 'Idempotency-Key: k1', 'Range: bytes=0-', 'Upgrade: websocket'],
+  ...[
+    '\r\n',
+    '\r\n\r\n',
+    'HTTP/1.1',
+    'HTTP/9',
+    'GET ',
+    'PUT ',
+    'DELETE ',
+    'HEAD ',
+    'Content-Length: 5',
+    'Content-Length: -1',
+    'Expect: 100-continue',
+  ],
+  ...[
+    'Transfer-Encoding: chunked',
+    'Connection: close',
+    'Content-Type: text/x',
+    'X-Min-LSN: 99999999999999999',
+    '%00',
+    '%',
+    '../',
+    '?a=b&a=c',
+    '[[[[',
+    '{"',
+  ],
+  ...[
+    'null',
+    '1e999',
+    '"members":[]',
+    '"event_ts":"x"',
+    '\u0000',
+    '\u00ff',
+    'Idempotency-Key: k1',
+    'Range: bytes=0-',
+    'Upgrade: websocket',
+  ],
 ];

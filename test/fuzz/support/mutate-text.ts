@@ -2,9 +2,50 @@
 
 import type { Random } from '../../core/support/random.ts';
 
-const NUMBERS = ['0', '-1', '1.5', '1e308', '1e-320', '9007199254740991', '9007199254740993', '99999999999999999999', '0x1'];
-const CHARACTERS = ['\0', '\n', '\\', '"', "'", '`', '$', '\u00e9', '\u2028', '\ud83d', '\u{1f600}', '%', '/', '{', '}', '['];
-const VALUES: readonly unknown[] = [null, true, '', 'x', '?X', -1, 0.5, 2 ** 53, [], {}, 'a'.repeat(300), '__proto__', '\ud83d'];
+const NUMBERS = [
+  '0',
+  '-1',
+  '1.5',
+  '1e308',
+  '1e-320',
+  '9007199254740991',
+  '9007199254740993',
+  '99999999999999999999',
+  '0x1',
+];
+const CHARACTERS = [
+  '\0',
+  '\n',
+  '\\',
+  '"',
+  "'",
+  '`',
+  '$',
+  '\u00e9',
+  '\u2028',
+  '\ud83d',
+  '\u{1f600}',
+  '%',
+  '/',
+  '{',
+  '}',
+  '[',
+];
+const VALUES: readonly unknown[] = [
+  null,
+  true,
+  '',
+  'x',
+  '?X',
+  -1,
+  0.5,
+  2 ** 53,
+  [],
+  {},
+  'a'.repeat(300),
+  '__proto__',
+  '\ud83d',
+];
 /** Longer texts find nothing new and take longer. */
 const MOST_CHARACTERS = 4000;
 
@@ -12,7 +53,12 @@ export function pick<T>(random: Random, list: readonly T[]): T {
   return list[random.below(list.length)]!;
 }
 
-export function mutateText(random: Random, source: string, dictionary: readonly string[], others: readonly string[]): string {
+export function mutateText(
+  random: Random,
+  source: string,
+  dictionary: readonly string[],
+  others: readonly string[],
+): string {
   let text = source;
   for (let changes = 1 + random.below(4); changes > 0; changes--) text = changeText(random, text, dictionary, others);
   return text.slice(0, MOST_CHARACTERS);
@@ -39,7 +85,9 @@ function changeText(random: Random, text: string, dictionary: readonly string[],
     case 6:
       return text.slice(0, at) + text.slice(at).replace(/\d+/, pick(random, NUMBERS));
     default:
-      return text.slice(0, at) + String.fromCharCode(random.below(random.below(4) === 0 ? 65_536 : 128)) + text.slice(at + 1);
+      return (
+        text.slice(0, at) + String.fromCharCode(random.below(random.below(4) === 0 ? 65_536 : 128)) + text.slice(at + 1)
+      );
   }
 }
 
@@ -73,7 +121,8 @@ function changeJson(random: Random, value: unknown, others: readonly unknown[]):
       else set(holder, pick(random, ['__proto__', 'constructor', 'x', key.toUpperCase()]), holder[key]);
       return value;
     case 4:
-      if (typeof holder[key] === 'string') set(holder, key, changeText(random, holder[key], ['?X', 'rule:', '..', '%'], ['a']));
+      if (typeof holder[key] === 'string')
+        set(holder, key, changeText(random, holder[key], ['?X', 'rule:', '..', '%'], ['a']));
       return value;
     default:
       if (typeof holder[key] === 'number') set(holder, key, Number(pick(random, NUMBERS)));
