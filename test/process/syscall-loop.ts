@@ -11,7 +11,7 @@ import { Random } from '../support/random.ts';
 import { judge, must } from './judge.ts';
 import { Ledger } from './ledger.mjs';
 import { listen, startWriter } from './spoken.ts';
-import { type CallRange, dryRun, rangesOf, TRACED, traceCommand } from './traced.ts';
+import { callsOf, dryRun, TRACED, type TracedCall, traceCommand } from './traced.ts';
 
 export const PHASES = [
   'commit',
@@ -93,18 +93,19 @@ function freshLedger({ ledger }: Start): Ledger {
   return new Ledger(JSON.parse(JSON.stringify(ledger)));
 }
 
-/** Every fault of a phase whose calls lie in `ranges`. */
-function faultsOf(phase: Phase, ranges: readonly CallRange[]): Fault[] {
+/** Every fault of a phase that meets one of these calls. */
+function faultsOf(phase: Phase, calls: readonly TracedCall[]): Fault[] {
   const faults = new Set<string>();
-  for (const { call, from, to } of ranges) {
-    for (let when = from; when <= to; when++) {
-      if (phase !== 'commits') faults.add(`${call}:signal=SIGKILL:when=${when}`);
-      if (phase === 'commits' ? call !== 'fdatasync' : call === 'openat') continue;
-      faults.add(`${call}:error=EIO:when=${when}`);
-      if (phase === 'commits') continue;
-      if (!call.endsWith('sync')) faults.add(`${call}:error=ENOSPC:when=${when}`);
-      if (call === 'pwrite64') faults.add(`${call}:retval=${SHORT_BYTES}:when=${when}`);
+  for (const { call, when, onFile } of calls) {
+    if (phase === 'commits') {
+      if (call === 'fdatasync') faults.add(`${call}:error=EIO:when=${when}`);
+      continue;
     }
+    faults.add(`${call}:signal=SIGKILL:when=${when}`);
+    if (!onFile || call === 'openat') continue;
+    faults.add(`${call}:error=EIO:when=${when}`);
+    if (!call.endsWith('sync')) faults.add(`${call}:error=ENOSPC:when=${when}`);
+    if (call === 'pwrite64') faults.add(`${call}:retval=${SHORT_BYTES}:when=${when}`);
   }
   return [...faults].map((inject) => ({ phase, inject }));
 }
@@ -119,7 +120,7 @@ export async function syscallLoop(
   const start = await makeStart(seed);
   const figures: SyscallFigures = { runs: 0, killed: 0, refused: 0, failures: [] };
   const random = new Random(seed);
-  const all = phases.flatMap((phase) => faultsOf(phase, rangesOf(dryRun(wordsOf(copyOf(start, start.ledger), phase)))));
+  const all = phases.flatMap((phase) => faultsOf(phase, callsOf(dryRun(wordsOf(copyOf(start, start.ledger), phase)))));
   const share = Math.min(1, sample / all.length);
   const chosen = all.filter(() => random.chance(share));
   for (const fault of chosen) {

@@ -18,14 +18,21 @@ export const CALLS = [
   'ftruncate',
   'mkdir',
   'rmdir',
+  // What the same calls are named on other processors.
+  'linkat',
+  'renameat',
+  'renameat2',
+  'unlinkat',
+  'mkdirat',
 ] as const;
 export type Call = (typeof CALLS)[number];
 
-/** Calls `call` of one thread, from number `from` up to `to`, both included. */
-export interface CallRange {
+/** A call of the phase: the `when`th of its name in its thread. */
+export interface TracedCall {
   call: Call;
-  from: number;
-  to: number;
+  when: number;
+  /** It writes to a file; not to a pipe, and not what wakes libuv's loop, which aborts the process when it fails. */
+  onFile: boolean;
 }
 
 /** Why phases cannot be traced here; undefined: they can. */
@@ -41,17 +48,18 @@ export function whyNoTrace(): string | undefined {
 export const TRACED: Readonly<Record<string, string>> = { UV_THREADPOOL_SIZE: '1' };
 
 export function traceCommand(fault: string | undefined, output: string): string[] {
-  const calls = ['-e', `trace=${CALLS.join()}${fault === undefined ? ',faccessat2,access,faccessat' : ''}`];
+  const traced = fault === undefined ? [...CALLS, 'access', 'faccessat', 'faccessat2'] : CALLS;
+  const calls = ['-e', `trace=${traced.map((name) => `?${name}`).join()}`];
   const inject = fault === undefined ? [] : ['-e', `inject=${fault}`];
   // With --seccomp-bpf strace does not send the signals that it is asked to inject.
   const fast = fault?.includes('signal=') === true ? [] : ['--seccomp-bpf'];
   return ['strace', '-f', ...fast, '-qq', '-o', output, ...calls, ...inject, process.execPath];
 }
 
-/** Which calls of which thread lie between the marks of a trace. */
-export function rangesOf(trace: string): CallRange[] {
+/** The calls between the marks of a trace. */
+export function callsOf(trace: string): TracedCall[] {
   const counts = new Map<string, number>();
-  const ranges = new Map<string, CallRange>();
+  const calls: TracedCall[] = [];
   let inside = false;
   for (const line of trace.split('\n')) {
     const found = /^(\d+)\s+(\w+)\(/.exec(line);
@@ -62,15 +70,15 @@ export function rangesOf(trace: string): CallRange[] {
       continue;
     }
     const key = `${thread} ${call}`;
-    const count = (counts.get(key) ?? 0) + 1;
-    counts.set(key, count);
-    if (!inside || !isCall(call)) continue;
-    const range = ranges.get(key);
-    if (range === undefined) ranges.set(key, { call, from: count, to: count });
-    else range.to = count;
+    const when = (counts.get(key) ?? 0) + 1;
+    counts.set(key, when);
+    if (inside && isCall(call)) calls.push({ call, when, onFile: !NOT_ON_FILE.test(line) });
   }
-  return [...ranges.values()];
+  return calls;
 }
+
+/** `write` to stdout or stderr, or of the eight bytes that go into an eventfd. */
+const NOT_ON_FILE = /^\d+\s+write\(([12],|\d+, .*, 8( <|\)))/;
 
 function isCall(name: string): name is Call {
   return (CALLS as readonly string[]).includes(name);
