@@ -131,7 +131,7 @@ test('a failing disk and a short write leave nothing either', async () => {
   const database = await filled(fs);
   for (const fault of [{ code: 'EIO' }, { shortBytes: 3 }] as const) {
     onBackups(fs, (_count, { kind }) => (kind === 'write' ? fault : undefined));
-    await refusal(backup(database));
+    expect(await refusal(backup(database))).toMatchObject({ code: 'disk_failed' });
     fs.schedule = () => undefined;
     expect(fs.list(DIR)).toEqual([]);
   }

@@ -2,13 +2,13 @@
 // never a trap, a hang or a write beyond a region. HEDGEROW_FUZZ=<cases> runs longer, HEDGEROW_FUZZ_SEED=<n> other cases.
 
 import { describe, expect, it } from 'vitest';
-import { Instance } from '../core/support/instance.ts';
-import { COLUMNS, concat, edgeOf, randomTable } from '../core/support/model.ts';
+import { COLUMNS, concat } from '../core/support/model.ts';
 import { type Random, randomFrom } from '../core/support/random.ts';
-import { buildSegment, recordsOf } from '../core/support/segments.ts';
+import { recordsOf } from '../core/support/segments.ts';
 import { EdgeOfMemory } from './support/edge-of-memory.ts';
 import { mutate, randomBytes } from './support/mutate.ts';
 import { readRecords, readSegment } from './support/read-all.ts';
+import { repair, seedSegments, seedTables } from './support/seeds.ts';
 
 const CASES = Number(process.env.HEDGEROW_FUZZ ?? 6000);
 const SEED = Number(process.env.HEDGEROW_FUZZ_SEED ?? 1);
@@ -33,66 +33,6 @@ function run(name: string, cases: number, one: (random: Random) => boolean): num
   }
   if (process.env.HEDGEROW_FUZZ) console.log(`${name}: ${passed} of ${cases} cases passed the check and were read`);
   return passed;
-}
-
-/** Sets every checksum of a segment file to what its bytes say, as far as its directory makes sense. */
-function repair(core: Instance, at: number, length: number): void {
-  if (length < 128) return;
-  const view = new DataView(core.core.memory.bytes.buffer, at, length);
-  const sections = view.getUint32(20, true);
-  if (128 + sections * 24 > length) return;
-  view.setUint32(16, length, true);
-  for (let entry = 128; entry < 128 + sections * 24; entry += 24) {
-    const offset = view.getUint32(entry + 8, true);
-    const bytes = view.getUint32(entry + 12, true);
-    if (offset + bytes <= length) view.setUint32(entry + 16, core.x.hg_crc32c(at + offset, bytes, 0), true);
-  }
-  const head = core.x.hg_crc32c(at, 12, 0);
-  view.setUint32(12, core.x.hg_crc32c(at + 16, 112 + sections * 24, head), true);
-}
-
-function seedTables(): ReturnType<typeof randomTable>[] {
-  const shape = {
-    time: (random: Random) => random.below(500) - 100,
-    node: (random: Random) => random.below(40),
-    members: (random: Random) => 1 + random.below(5),
-  };
-  return [
-    [edgeOf(0, 0, [1])],
-    randomTable(randomFrom(1), { ...shape, rows: 70, id: (_, row) => row, columns: COLUMNS, sparsity: 2 }),
-    randomTable(randomFrom(2), {
-      ...shape,
-      rows: 9,
-      id: (_, row) => row * row * 70_000,
-      columns: COLUMNS,
-      sparsity: 1,
-    }),
-    randomTable(randomFrom(3), {
-      ...shape,
-      rows: 140,
-      id: (_, row) => -row,
-      columns: COLUMNS.slice(0, 1),
-      sparsity: 4,
-      time: (random) => random.below(3),
-    }),
-    randomTable(randomFrom(4), {
-      ...shape,
-      rows: 5,
-      id: (_, row) => row,
-      columns: [],
-      sparsity: 1,
-      node: (random) => (random.below(9) - 4) * 2 ** 50,
-      members: () => 60,
-    }),
-  ];
-}
-
-function seedSegments(): Uint8Array[] {
-  const core = new Instance('debug');
-  return seedTables().map((edges) => {
-    const built = buildSegment(core, edges, COLUMNS, 60);
-    return core.bytes(built.file, built.bytes);
-  });
 }
 
 describe('the core, debug build, fed with', () => {

@@ -116,5 +116,9 @@ export function writeFailure(error: unknown, path: string): unknown {
     const detail = `${path} cannot be written (${String(code)}). Check the directory and who may write in it.`;
     return new HedgerowError('internal', detail, cause);
   }
+  if (code === 'EIO' || (error instanceof Error && error.message.startsWith('short write'))) {
+    const detail = `${path} could not be written whole (${(error as Error).message}); nothing of it was left. Check the disk, then try again.`;
+    return new HedgerowError('disk_failed', detail, cause);
+  }
   return error;
 }

@@ -1,0 +1,47 @@
+// What of src an input ran, from V8's block coverage: an input that makes a function take a set of branches it never took before is worth keeping.
+
+import { type Profiler, Session } from 'node:inspector';
+
+/** Coverage since the call before; a process has one. */
+export class Coverage {
+  readonly #session = new Session();
+  /** Of single inputs, and of whole runs of inputs: what many do together is no single one's set of branches. */
+  readonly #seen = { one: new Set<string>(), many: new Set<string>() };
+
+  constructor() {
+    this.#session.connect();
+    this.#session.post('Profiler.enable');
+    this.#session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true });
+    this.take('many');
+  }
+
+  /** How many functions took a new set of branches since the last call, by one input or by many. */
+  take(by: 'one' | 'many'): number {
+    const seen = this.#seen[by];
+    let scripts: Profiler.ScriptCoverage[] = [];
+    this.#session.post('Profiler.takePreciseCoverage', (error, answer) => {
+      if (error !== null) throw error;
+      scripts = answer.result;
+    });
+    let fresh = 0;
+    for (const { url, functions } of scripts) {
+      if (!url.includes('/src/')) continue;
+      for (const { ranges } of functions) {
+        const [whole, ...blocks] = ranges;
+        if (whole === undefined || whole.count === 0) continue;
+        // The blocks that did not run tell which branches were taken; how often is left out.
+        const unused = blocks.filter((block) => block.count === 0).map((block) => block.startOffset);
+        const key = `${url}:${whole.startOffset}:${unused.join()}`;
+        if (seen.has(key)) continue;
+        seen.add(key);
+        fresh++;
+      }
+    }
+    return fresh;
+  }
+
+  end(): void {
+    this.#session.post('Profiler.stopPreciseCoverage');
+    this.#session.disconnect();
+  }
+}

@@ -1,0 +1,113 @@
+// A writer as a process of its own, and what it says: each line goes into the ledger at once.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Ledger, Operation } from './ledger.mjs';
+
+export const WRITER = fileURLToPath(new URL('writer.mjs', import.meta.url));
+
+export interface WriterTask {
+  dir: string;
+  /** File that the ledger is written to. */
+  expected: string;
+  seed: number;
+  lanes: number;
+  operations: number;
+  kinds: Readonly<Record<string, number>>;
+  backups: string;
+  /** Compactions in the main thread. */
+  inline?: boolean;
+}
+
+export interface Spoken {
+  readonly child: ChildProcess;
+  /** `f` lines: operations that were refused. */
+  readonly refused: string[];
+  /** Other lines: `ready`, `done`, `closed <why>`, ... */
+  readonly words: string[];
+  readonly errors: () => string;
+  /** Answers the code, or the signal. */
+  readonly end: Promise<string>;
+  /** Resolves at the next such word, or at the end. */
+  word(start: string): Promise<boolean>;
+}
+
+/** Starts `command` (default: node) with the writer's parameters at its end. */
+export function startWriter(
+  task: WriterTask,
+  ledger: Ledger,
+  command: readonly string[] = [process.execPath],
+  environment: Readonly<Record<string, string>> = {},
+): Spoken {
+  writeFileSync(task.expected, JSON.stringify(ledger));
+  return listen([...command, WRITER, JSON.stringify(task)], ledger, environment);
+}
+
+export function listen(
+  command: readonly string[],
+  ledger: Ledger,
+  environment: Readonly<Record<string, string>> = {},
+): Spoken {
+  const child = spawn(command[0]!, command.slice(1), {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: { PATH: process.env.PATH ?? '', ...environment },
+  });
+  const refused: string[] = [];
+  const words: string[] = [];
+  const waits = new Set<() => void>();
+  let errors = '';
+  let rest = '';
+  let ended = false;
+  child.stdin!.on('error', () => undefined); // it was killed
+  child.stderr!.on('data', (text) => {
+    errors += text;
+  });
+  child.stdout!.setEncoding('utf8').on('data', (text: string) => {
+    const lines = `${rest}${text}`.split('\n');
+    rest = lines.pop()!;
+    for (const line of lines) note(ledger, line, refused, words);
+    for (const wake of waits) wake();
+  });
+  const end = new Promise<string>((resolve) => {
+    child.on('error', (error) => resolve(error.message));
+    child.on('close', (code, signal) => {
+      ended = true;
+      for (const wake of waits) wake();
+      resolve(signal ?? String(code));
+    });
+  });
+  let heard = 0;
+  const word = (start: string): Promise<boolean> =>
+    new Promise((resolve) => {
+      const look = () => {
+        while (heard < words.length) {
+          if (!words[heard++]!.startsWith(start)) continue;
+          waits.delete(look);
+          resolve(true);
+          return;
+        }
+        if (!ended) return;
+        waits.delete(look);
+        resolve(false);
+      };
+      waits.add(look);
+      look();
+    });
+  return { child, refused, words, errors: () => errors, end, word };
+}
+
+function note(ledger: Ledger, line: string, refused: string[], words: string[]): void {
+  const [what, n, ids] = line.split(' ');
+  if (what === 'b') ledger.begin(JSON.parse(line.slice(2)) as Operation);
+  else if (what === 'a')
+    ledger.apply(
+      Number(n),
+      (JSON.parse(ids!) as (number | null)[]).map((id) => id ?? undefined),
+    );
+  else if (what === 'f') {
+    refused.push(line);
+    // It says that nothing was applied, unless the log has failed; the judge believes it.
+    if (ids === 'disk_full' && !line.includes('restart')) ledger.forget(Number(n));
+  } else words.push(line);
+}

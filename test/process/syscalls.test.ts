@@ -1,0 +1,43 @@
+// System calls that fail or kill, a sample of `npm run syscalls`; a full disk and little memory, of `npm run space` and `npm run memory`.
+
+import { existsSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { memoryLoop } from './memory-loop.ts';
+import { spaceLoop, whyNoDisk } from './space-loop.ts';
+import { PHASES, syscallLoop } from './syscall-loop.ts';
+import { whyNoTrace } from './traced.ts';
+
+const BUILT = existsSync(new URL('../../dist/main.js', import.meta.url));
+const noTrace = whyNoTrace();
+const noDisk = whyNoDisk();
+for (const why of [noTrace, noDisk]) if (why !== undefined) console.log(`skipped: ${why}`);
+
+test.skipIf(!BUILT || noTrace !== undefined)(
+  'a system call that kills or fails loses, doubles and halves nothing',
+  { timeout: 300_000 },
+  async () => {
+    const figures = await syscallLoop(PHASES, 15, 60);
+    expect(figures.failures).toEqual([]);
+    expect(figures.killed).toBeGreaterThan(10);
+  },
+);
+
+test.skipIf(!BUILT || noDisk !== undefined)(
+  'a disk that fills and grows refuses truly, and work goes on',
+  { timeout: 300_000 },
+  async () => {
+    const figures = await spaceLoop(12, 15);
+    expect(figures.failures).toEqual([]);
+    expect(figures.full).toBeGreaterThan(2);
+  },
+);
+
+test.skipIf(!BUILT || process.platform !== 'linux')(
+  'under a limit of addresses every acknowledged row is there after a restart',
+  { timeout: 300_000 },
+  async () => {
+    const figures = await memoryLoop(6, 15);
+    expect(figures.failures).toEqual([]);
+    expect(figures.refused + figures.closed).toBeGreaterThan(0);
+  },
+);

@@ -1,0 +1,100 @@
+// Runs a phase under strace: counts its system calls, or makes one of them fail or kill. One thread for file work, so that counts repeat.
+
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** Calls that change what is on the disk, and those that open it. */
+export const CALLS = [
+  'openat',
+  'write',
+  'pwrite64',
+  'fdatasync',
+  'fsync',
+  'rename',
+  'link',
+  'unlink',
+  'ftruncate',
+  'mkdir',
+  'rmdir',
+  // What the same calls are named on other processors.
+  'linkat',
+  'renameat',
+  'renameat2',
+  'unlinkat',
+  'mkdirat',
+] as const;
+export type Call = (typeof CALLS)[number];
+
+/** A call of the phase: the `when`th of its name in its thread. */
+export interface TracedCall {
+  call: Call;
+  when: number;
+  /** It writes to a file; not to a pipe, and not what wakes libuv's loop, which aborts the process when it fails. */
+  onFile: boolean;
+}
+
+/** Why phases cannot be traced here; undefined: they can. */
+export function whyNoTrace(): string | undefined {
+  const tried = spawnSync('strace', ['-f', '-o', '/dev/null', '-e', 'inject=fsync:error=EIO:when=1000', 'true'], {
+    encoding: 'utf8',
+  });
+  if (tried.error !== undefined) return 'strace is not installed (apt-get install strace)';
+  return tried.status === 0 ? undefined : `strace may not trace here: ${tried.stderr.trim()}`;
+}
+
+/** The environment of a traced process. */
+export const TRACED: Readonly<Record<string, string>> = { UV_THREADPOOL_SIZE: '1' };
+
+export function traceCommand(fault: string | undefined, output: string): string[] {
+  const traced = fault === undefined ? [...CALLS, 'access', 'faccessat', 'faccessat2'] : CALLS;
+  const calls = ['-e', `trace=${traced.map((name) => `?${name}`).join()}`];
+  const inject = fault === undefined ? [] : ['-e', `inject=${fault}`];
+  // With --seccomp-bpf strace does not send the signals that it is asked to inject.
+  const fast = fault?.includes('signal=') === true ? [] : ['--seccomp-bpf'];
+  return ['strace', '-f', ...fast, '-qq', '-o', output, ...calls, ...inject, process.execPath];
+}
+
+/** The calls between the marks of a trace. */
+export function callsOf(trace: string): TracedCall[] {
+  const counts = new Map<string, number>();
+  const calls: TracedCall[] = [];
+  let inside = false;
+  for (const line of trace.split('\n')) {
+    const found = /^(\d+)\s+(\w+)\(/.exec(line);
+    if (found === null) continue;
+    const [, thread, call] = found as unknown as [string, string, string];
+    if (line.includes('/hedgerow-mark-')) {
+      inside = line.includes('mark-begin');
+      continue;
+    }
+    const key = `${thread} ${call}`;
+    const when = (counts.get(key) ?? 0) + 1;
+    counts.set(key, when);
+    if (inside && isCall(call)) calls.push({ call, when, onFile: !NOT_ON_FILE.test(line) });
+  }
+  return calls;
+}
+
+/** `write` to stdout or stderr, or of the eight bytes that go into an eventfd. */
+const NOT_ON_FILE = /^\d+\s+write\(([12],|\d+, .*, 8( <|\)))/;
+
+function isCall(name: string): name is Call {
+  return (CALLS as readonly string[]).includes(name);
+}
+
+/** The trace of a command that runs undisturbed. */
+export function dryRun(words: readonly string[]): string {
+  const home = mkdtempSync(join(tmpdir(), 'hedgerow-trace-'));
+  try {
+    const output = `${home}/trace`;
+    const [program, ...rest] = [...traceCommand(undefined, output), ...words];
+    const run = spawnSync(program!, rest, { encoding: 'utf8', env: { PATH: process.env.PATH ?? '', ...TRACED } });
+    if (run.status !== 0 || !run.stdout.includes('ended'))
+      throw new Error(`the dry run failed: ${run.stdout} ${run.stderr}`);
+    return readFileSync(output, 'utf8');
+  } finally {
+    rmSync(home, { recursive: true });
+  }
+}
