@@ -91,7 +91,7 @@ export class Database {
       compact: (table, started) => this.#compactor.compact(table, -Infinity, started),
       notice: (message, fields) => notice?.(message, fields),
     });
-    const module = loadCore(options.core);
+    const module = options.module ?? loadCore(options.core);
     this.#crc32c = makeChecksum(module.instantiate());
     this.#context = contextOf(options, committer, module, this.#compactions, (tableId) => this.#afterCommit(tableId));
     const tables = new TableSet(this.#context);
@@ -183,7 +183,7 @@ export class Database {
   }
 
   #openLog(checkpoint: Checkpoint | null): Promise<LogStore> {
-    const { fs, dir, durability, nowUs, logFileBytes, schedule, observeLog, notice } = this.#options;
+    const { fs, dir, durability, nowUs, logFileBytes, schedule, observeLog, notice, defer } = this.#options;
     return openLog({
       fs,
       dir: `${dir}/log`,
@@ -199,6 +199,7 @@ export class Database {
       scheduleSync: (sync) => schedule(sync, 100),
       now: nowUs,
       ...(observeLog ? { observe: observeLog } : {}),
+      ...(defer ? { defer } : {}),
       ...(logFileBytes === undefined ? {} : { fileBytes: logFileBytes }),
     });
   }

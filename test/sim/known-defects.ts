@@ -1,0 +1,15 @@
+// Defects of the engine that the simulation finds and that are being mended. To be empty: a failure that an entry covers is counted, and is no failure.
+
+interface KnownDefect {
+  /** The point of issue 15. */
+  point: string;
+  /** In the text of the failure. */
+  pattern: RegExp;
+}
+
+export const KNOWN_DEFECTS: readonly KnownDefect[] = [];
+
+/** The point of the issue that a failure belongs to. */
+export function knownDefect(error: string): string | undefined {
+  return KNOWN_DEFECTS.find(({ pattern }) => pattern.test(error))?.point;
+}
