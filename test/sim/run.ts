@@ -80,7 +80,7 @@ interface Totals {
 }
 
 function countFailure(seed: number, error: NonNullable<Outcome['error']>, totals: Totals): void {
-  const point = given.strict ? undefined : knownDefect(error);
+  const point = given.strict ? undefined : knownDefect(error, go ?? goOf(seed));
   if (point !== undefined) {
     totals.known.set(point, [...(totals.known.get(point) ?? []), seed]);
     return;

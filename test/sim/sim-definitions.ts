@@ -71,7 +71,7 @@ export class SimDefinitions {
     const name = this.#freeTable();
     if (name === undefined || name === PRIMARY) return;
     const table = world.table(name);
-    this.#define(name, `drop ${name}`, (model) => void model.tables.delete(name), async (attach) => {
+    this.#define(name, `drop ${name}`, (model) => model.drop(name), async (attach) => {
       await world.db.dropTable(name, attach);
       return table;
     });
@@ -141,8 +141,7 @@ export class SimDefinitions {
     const apply = (model: SimModel, lsn: number): void => {
       const table = model.table(name);
       table.shapeLsn = lsn;
-      model.tables.delete(name);
-      model.tables.set(to, table);
+      model.rename(name, to);
     };
     this.#define(name, `rename ${name} to ${to}`, apply, (attach) =>
       this.#world.db.alterTable(name, { kind: 'renameTable', to }, attach),

@@ -4,6 +4,7 @@ import { SimStopped } from '../support/sim-fs.ts';
 import { SimDamage } from './sim-damage.ts';
 import { SimDefinitions } from './sim-definitions.ts';
 import { type GoName, goOf, STEP_NAMES, type StepName, stepsOf, type Weights, weightsOf } from './sim-goes.ts';
+import { SimMemory } from './sim-memory.ts';
 import { SimReaders } from './sim-readers.ts';
 import { SimTransactions } from './sim-transactions.ts';
 import { SimUpkeep } from './sim-upkeep.ts';
@@ -65,6 +66,7 @@ export class SimHistory {
   /** Throws a Violation, or what else went wrong. */
   async run(): Promise<void> {
     const { world } = this;
+    SimMemory.takeBack();
     const steps = stepsOf(world.random);
     world.note(`seed ${this.seed}, ${this.go}, ${steps} steps`);
     await world.open();
@@ -110,6 +112,8 @@ export class SimHistory {
     world.memory.relieve();
     await this.#guard(() => (world.refuses ? world.crash() : world.reopen()));
     await this.#guard(async () => {
+      world.perils.calm(world.fs);
+      if (world.perils.disk) await world.crash();
       world.perils.calm(world.fs);
       await world.wait(world.db.compact({}), 'the last compaction');
       world.judgeNow();

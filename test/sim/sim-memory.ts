@@ -82,6 +82,28 @@ function cap(build: CoreBuild, pages: number): CoreModule {
   throw new Error('the core has no memory section');
 }
 
+/** Pages of a new instance: it seldom needs more, and can then be used again by the next history. */
+const FIRST_PAGES = 16;
+const PAGE_BYTES = 65536;
+const MOST_POOLED = 200;
+
+type Core = ReturnType<CoreModule['instantiate']>;
+
+/** Instances of earlier histories. Making one costs 100 us and much address space, which only the garbage collector gives back. */
+const pool: Record<CoreBuild, Core[]> = { release: [], plain: [], debug: [] };
+let given: { build: CoreBuild; core: Core }[] = [];
+
+function fromPool(build: CoreBuild): Core {
+  let core = pool[build].pop();
+  if (core === undefined) {
+    core = loadCore(build).instantiate();
+    const memory = core.exports.memory;
+    memory.grow(FIRST_PAGES - memory.buffer.byteLength / PAGE_BYTES);
+  } else core.exports.hg_memory_reset();
+  given.push({ build, core });
+  return core;
+}
+
 /** A compiled core whose memory runs out when the simulation says so. */
 export class SimMemory implements CoreModule {
   readonly #random: Random;
@@ -107,6 +129,14 @@ export class SimMemory implements CoreModule {
     this.#wrapped = wrapped;
   }
 
+  /** No history runs: what was given away may be used again, unless it has grown, since its size must not depend on what ran before. */
+  static takeBack(): void {
+    for (const { build, core } of given) {
+      if (core.memory.size === FIRST_PAGES * PAGE_BYTES && pool[build].length < MOST_POOLED) pool[build].push(core);
+    }
+    given = [];
+  }
+
   /** Memory is short from the allocation and instance after these many, for so many. */
   shorten(allocations: number, instances: number, count: number, tight: number): void {
     this.#failFrom = this.allocations + 1 + allocations;
@@ -123,7 +153,7 @@ export class SimMemory implements CoreModule {
     this.#tight = 0;
   }
 
-  instantiate(): ReturnType<CoreModule['instantiate']> {
+  instantiate(): Core {
     const index = ++this.instances;
     if (index >= this.#instanceFrom && index < this.#instanceUntil) {
       this.failures++;
@@ -131,7 +161,7 @@ export class SimMemory implements CoreModule {
     }
     const isTight = this.#tight > 0 && this.#random.chance(this.#tight);
     const pages = GROWTHS[isTight ? this.#random.below(GROWTHS.length) : 0]!;
-    const core = (isTight ? cap(this.#build, pages) : loadCore(this.#build)).instantiate();
+    const core = isTight ? cap(this.#build, pages).instantiate() : fromPool(this.#build);
     if (!this.#wrapped) return core;
     const exports: Record<string, unknown> = { ...core.exports };
     for (const name of ANSWER_ZERO) this.#wrap(exports, name, 0);

@@ -71,8 +71,22 @@ export class SimModel {
   /** Everything up to here is in it. */
   lsn = 0;
 
+  /** Tables by names that they have no more, dropped ones too: a commit that was staged before may come after the change in the log. Names are not used again. */
+  readonly #former = new Map<string, SimTable>();
+
+  drop(name: string): void {
+    this.#former.set(name, this.table(name));
+    this.tables.delete(name);
+  }
+
+  rename(name: string, to: string): void {
+    const table = this.table(name);
+    this.drop(name);
+    this.tables.set(to, table);
+  }
+
   table(name: string): SimTable {
-    const table = this.tables.get(name);
+    const table = this.tables.get(name) ?? this.#former.get(name);
     if (table === undefined) throw new Violation('wrong-answer', `there is no table ${name} at LSN ${this.lsn}`);
     return table;
   }

@@ -11,7 +11,8 @@ export interface Failure {
   message: string;
 }
 
-const DISK_CODES = ['log_failed', 'disk_full', 'disk_failed', 'EIO', 'ENOSPC'];
+/** A segment that cannot be read makes its table refuse. */
+const DISK_CODES = ['log_failed', 'disk_full', 'disk_failed', 'table_corrupt', 'EIO', 'ENOSPC'];
 
 /** What an error says that an operation ended with. */
 export function failureOf(error: unknown): Failure {

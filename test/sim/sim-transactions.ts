@@ -137,7 +137,8 @@ export class SimTransactions {
     const row = place === undefined ? rows.length > 0 && source.pick(rows) : rows[place];
     if (!row) return;
     const key = { eventTs: row.event_ts, id: row.id };
-    const target = row.weight as number;
+    const newest = open.staged.findLast((each) => each.name === name && 'row' in each && each.row.id === row.id);
+    const target = newest !== undefined && 'row' in newest ? newest.token : (row.weight as number);
     const { tx, staged } = open;
     const table = this.#world.table(name);
     try {

@@ -262,15 +262,17 @@ export class SimWorld {
       this.perils.plan(this.fs, attempt < 3);
       try {
         this.db = await this.wait(Database.open(this.options(this.fs, '/db')), 'the opening');
-        break;
+        // A segment that could not be read makes its table refuse until the next restart.
+        if (!this.perils.disk || this.db.tables().every(({ corrupt }) => corrupt === null)) break;
+        await this.#next(true);
       } catch (error) {
-        if (error instanceof SimStopped || error instanceof Violation) throw error;
+        if (error instanceof Violation) throw error;
         if (!this.fs.stopped) this.#openRefused(error);
         await this.#next(this.random.chance(0.5));
       }
     }
     if (this.ledger.model.tables.size === 0) this.#adopt();
-    else this.ledger.settle(recoveredFrom(this.db, this));
+    else this.quietly(() => this.ledger.settle(recoveredFrom(this.db, this)));
     this.note(`OPEN at LSN ${this.db.lastLsn}`);
   }
 
@@ -365,7 +367,15 @@ export class SimWorld {
 
   /** Compares everything now; nothing may be under way. */
   judgeNow(): void {
-    judge(this.db, this.ledger.model, this);
+    this.quietly(() => judge(this.db, this.ledger.model, this));
+  }
+
+  /** Runs something that is not part of the history: nothing goes wrong with the disk meanwhile. */
+  quietly(run: () => void): void {
+    const { schedule } = this.fs;
+    this.fs.schedule = () => undefined;
+    run();
+    this.fs.schedule = schedule;
   }
 
   table(name: string): Table {
