@@ -161,6 +161,8 @@ export class SimMemory implements CoreModule {
     }
     const isTight = this.#tight > 0 && this.#random.chance(this.#tight);
     const pages = GROWTHS[isTight ? this.#random.below(GROWTHS.length) : 0]!;
+    // It fails when it needs more, which nobody sees from here.
+    if (isTight) this.failures++;
     const core = isTight ? cap(this.#build, pages).instantiate() : fromPool(this.#build);
     if (!this.#wrapped) return core;
     const exports: Record<string, unknown> = { ...core.exports };

@@ -159,7 +159,7 @@ export class SimWorld {
     const failure = failureOf(error);
     const inDoubt = db.figures().logFailed;
     this.note(`  ${op.what} -> ${failure.code}${inDoubt ? ', writes are refused' : ''}`);
-    if (mayRefuse.includes(failure.code)) return this.ledger.refused(op);
+    if (mayRefuse.includes(failure.code) || failure.code === 'draining') return this.ledger.refused(op);
     this.assertExcused(failure, op.what);
     this.saw(`refused: ${failure.code}`);
     if (inDoubt) this.ledger.doubt(op);
