@@ -15,6 +15,8 @@ interface Damage {
   what: string;
   /** Paths that were changed. */
   paths: string[];
+  /** Whether the process before had ended in an orderly way. */
+  orderly: boolean;
 }
 
 export class SimDamage {
@@ -37,15 +39,16 @@ export class SimDamage {
     world.memory.relieve();
     const disk = world.fs.copy();
     world.fs.stop();
-    for (let count = 1 + world.random.below(4); count > 0; count--) await this.#try(disk.copy());
+    for (let count = 1 + world.random.below(4); count > 0; count--) await this.#try(disk.copy(), orderly);
     world.saw('damage');
     await world.restart();
   }
 
-  async #try(disk: SimFs): Promise<void> {
+  async #try(disk: SimFs, orderly: boolean): Promise<void> {
     const world = this.#world;
-    const damage = this.#damage(disk);
-    if (damage === undefined) return;
+    const done = this.#damage(disk);
+    if (done === undefined) return;
+    const damage: Damage = { ...done, orderly };
     world.note(`damage: ${damage.what}`);
     disk.schedule = () => undefined;
     let db: Database;
@@ -104,10 +107,10 @@ export class SimDamage {
   #silent(damage: Damage, what: string): Violation {
     const [path = ''] = damage.paths;
     const place = /\/db\/(log|tables|replays|manifest)/.exec(path)?.[1] ?? 'other';
-    return new Violation(`damage-silent-${place}`, `${damage.what}: ${what}`);
+    return new Violation(`damage-silent-${place}${damage.orderly ? '' : '-killed'}`, `${damage.what}: ${what}`);
   }
 
-  #damage(disk: SimFs): Damage | undefined {
+  #damage(disk: SimFs): Omit<Damage, 'orderly'> | undefined {
     const { random, source } = this.#world;
     const files = disk.files().filter((path) => path.startsWith('/db/') && !/\.tmp$|spare$|\/lock$|\/reserve$/.test(path));
     const path = source.pick(files);
@@ -141,7 +144,7 @@ export class SimDamage {
   }
 
   /** Two files of one directory change places. */
-  #swap(disk: SimFs, files: readonly string[], path: string): Damage | undefined {
+  #swap(disk: SimFs, files: readonly string[], path: string): Omit<Damage, 'orderly'> | undefined {
     const dir = path.slice(0, path.lastIndexOf('/'));
     const others = files.filter((other) => other !== path && other.slice(0, other.lastIndexOf('/')) === dir);
     if (others.length === 0) return undefined;

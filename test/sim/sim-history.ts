@@ -7,6 +7,7 @@ import { type GoName, goOf, STEP_NAMES, type StepName, stepsOf, type Weights, we
 import { SimMemory } from './sim-memory.ts';
 import { SimReaders } from './sim-readers.ts';
 import { SimTransactions } from './sim-transactions.ts';
+import { Violation } from './sim-model.ts';
 import { SimUpkeep } from './sim-upkeep.ts';
 import { SimWorld } from './sim-world.ts';
 import { SimWriters } from './sim-writers.ts';
@@ -99,7 +100,7 @@ export class SimHistory {
     try {
       await step();
     } catch (error) {
-      if (!(error instanceof SimStopped) && !world.fs.stopped) throw error;
+      if (error instanceof Violation || !(error instanceof SimStopped || world.fs.stopped)) throw error;
       world.check();
       await world.crash();
     }
