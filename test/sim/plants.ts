@@ -127,7 +127,8 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'an answer is kept in memory and not logged with its write',
     file: 'engine/committer.ts',
-    search: 'const lsn = this.#log!.append(operations + 1, [...parts, ...singleRun(OPERATION.replay, encodeReplay(entry))]);',
+    search:
+      'const lsn = this.#log!.append(operations + 1, [...parts, ...singleRun(OPERATION.replay, encodeReplay(entry))]);',
     replace: 'const lsn = this.#log!.append(operations, parts);',
   },
   {
@@ -146,7 +147,8 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'a change of the catalog is applied before it is durable',
     file: 'engine/ddl.ts',
-    search: '    await context.committer.durable(lsn + changes.length - 1, () => {\n      for (const [index, change] of changes.entries()) tables.apply(change, lsn + index);\n    });',
+    search:
+      '    await context.committer.durable(lsn + changes.length - 1, () => {\n      for (const [index, change] of changes.entries()) tables.apply(change, lsn + index);\n    });',
     replace:
       '    for (const [index, change] of changes.entries()) tables.apply(change, lsn + index);\n    await context.committer.durable(lsn + changes.length - 1);',
   },
@@ -201,7 +203,8 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'the end of the log is not written again after a kill',
     file: 'storage/log-recovery.ts',
-    search: '    if (end.unproven.length > 0) await writeWhole(handle, end.unproven, end.offset - end.unproven.length);\n',
+    search:
+      '    if (end.unproven.length > 0) await writeWhole(handle, end.unproven, end.offset - end.unproven.length);\n',
     replace: '    void writeWhole;\n',
   },
   {

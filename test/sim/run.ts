@@ -61,12 +61,15 @@ async function runMany(range: string): Promise<number> {
   for (let seed = Number(from) + Number(given.offset); seed <= Number(to) && Date.now() < until; seed += stride) {
     const outcome = await runSeed(seed, go);
     totals.ran++;
-    for (const [name, count] of Object.entries(outcome.seen)) totals.seen.set(name, (totals.seen.get(name) ?? 0) + count);
+    for (const [name, count] of Object.entries(outcome.seen))
+      totals.seen.set(name, (totals.seen.get(name) ?? 0) + count);
     if (outcome.error !== undefined) countFailure(seed, outcome.error, totals);
     if (given.first && totals.failed > 0) break;
     if (Date.now() - said < 10_000) continue;
     said = Date.now();
-    console.error(`seed ${seed}: ${totals.ran} ran, ${totals.failed} failed, ${((said - started) / totals.ran).toFixed(1)} ms each`);
+    console.error(
+      `seed ${seed}: ${totals.ran} ran, ${totals.failed} failed, ${((said - started) / totals.ran).toFixed(1)} ms each`,
+    );
   }
   report(totals, Date.now() - started);
   return totals.failed > 0 ? 1 : 0;
@@ -86,14 +89,21 @@ function countFailure(seed: number, error: NonNullable<Outcome['error']>, totals
     return;
   }
   totals.failed++;
-  console.log(`seed ${seed} (${go ?? goOf(seed)}) failed: ${error.slice(0, 600)}\n  repeat it with: ${commandOf(seed)}`);
+  console.log(
+    `seed ${seed} (${go ?? goOf(seed)}) failed: ${error.slice(0, 600)}\n  repeat it with: ${commandOf(seed)}`,
+  );
 }
 
 function report({ ran, failed, known, seen }: Totals, elapsedMs: number): void {
   console.error(`${ran} seeds, ${failed} failed, ${(elapsedMs / Math.max(1, ran)).toFixed(1)} ms each`);
   for (const [point, seeds] of [...known].sort())
     console.error(`known defect ${point}: ${seeds.length} seeds, first ${seeds.slice(0, 5).join(', ')}`);
-  console.error([...seen].sort().map(([name, count]) => `${name} ${count}`).join(', '));
+  console.error(
+    [...seen]
+      .sort()
+      .map(([name, count]) => `${name} ${count}`)
+      .join(', '),
+  );
 }
 
 /** Each job takes every so manieth seed, in a process of its own. */

@@ -112,7 +112,9 @@ export class SimDamage {
 
   #damage(disk: SimFs): Omit<Damage, 'orderly'> | undefined {
     const { random, source } = this.#world;
-    const files = disk.files().filter((path) => path.startsWith('/db/') && !/\.tmp$|spare$|\/lock$|\/reserve$/.test(path));
+    const files = disk
+      .files()
+      .filter((path) => path.startsWith('/db/') && !/\.tmp$|spare$|\/lock$|\/reserve$/.test(path));
     const path = source.pick(files);
     const size = sizeOf(disk, path);
     if (size === 0) return undefined;

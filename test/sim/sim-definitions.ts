@@ -6,7 +6,14 @@ import { type SimModel, SimTable } from './sim-model.ts';
 import { PRIMARY, type SimWorld } from './sim-world.ts';
 import { keyed, type SimWriters } from './sim-writers.ts';
 
-const REFUSALS = ['table_not_found', 'table_exists', 'column_exists', 'unknown_column', 'index_exists', 'invalid_input'];
+const REFUSALS = [
+  'table_not_found',
+  'table_exists',
+  'column_exists',
+  'unknown_column',
+  'index_exists',
+  'invalid_input',
+];
 /** Tables that compact after few operations, in the background. */
 const THRESHOLDS = [0, 3, 20, 10_000];
 
@@ -71,10 +78,15 @@ export class SimDefinitions {
     const name = this.#freeTable();
     if (name === undefined || name === PRIMARY) return;
     const table = world.table(name);
-    this.#define(name, `drop ${name}`, (model) => model.drop(name), async (attach) => {
-      await world.db.dropTable(name, attach);
-      return table;
-    });
+    this.#define(
+      name,
+      `drop ${name}`,
+      (model) => model.drop(name),
+      async (attach) => {
+        await world.db.dropTable(name, attach);
+        return table;
+      },
+    );
     world.saw('drop');
   }
 
@@ -178,7 +190,9 @@ export class SimDefinitions {
     const apply = (model: SimModel): void => {
       model.table(name).threshold = threshold;
     };
-    await this.#alone(`threshold ${name} ${threshold}`, name, apply, () => world.db.setCompactThreshold(threshold, name));
+    await this.#alone(`threshold ${name} ${threshold}`, name, apply, () =>
+      world.db.setCompactThreshold(threshold, name),
+    );
   }
 
   async #alone(

@@ -86,7 +86,7 @@ const MORE: Record<GoName, Partial<Weights>> = {
   plain: {},
   crashes: { kill: 4, power: 8, compact: 10 },
   faults: { kill: 2, power: 3 },
-  full: { fill: 5, bulk: 12, compact: 10 },
+  full: { fill: 9, bulk: 12, compact: 10 },
   memory: { short: 10, bulk: 12, commit: 9, stage: 9 },
   damage: { damage: 7, compact: 10, kill: 2 },
   tables: { table: 20, insert: 30, compact: 6, reopen: 3 },
@@ -105,14 +105,15 @@ export function goOf(seed: number): GoName {
 /** Most histories are short, some are long. */
 export function stepsOf(random: Random): number {
   const dice = random.below(1000);
-  if (dice < 5) return 500;
-  if (dice < 50) return 120;
-  return 12 + random.below(30);
+  if (dice < 3) return 300;
+  if (dice < 35) return 100;
+  return 12 + random.below(28);
 }
 
 /** How likely a crash at a chosen operation of the disk is in one life of the process, and a fault. */
 export function perilsOf(go: GoName): { crash: number; fault: number } {
   if (go === 'crashes') return { crash: 0.75, fault: 0 };
+  if (go === 'full') return { crash: 0.15, fault: 0 };
   if (go === 'faults') return { crash: 0.15, fault: 0.8 };
   if (go === 'damage' || go === 'memory' || go === 'plain') return { crash: 0.05, fault: 0 };
   return { crash: 0.25, fault: 0.08 };

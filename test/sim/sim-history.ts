@@ -5,9 +5,9 @@ import { SimDamage } from './sim-damage.ts';
 import { SimDefinitions } from './sim-definitions.ts';
 import { type GoName, goOf, STEP_NAMES, type StepName, stepsOf, type Weights, weightsOf } from './sim-goes.ts';
 import { SimMemory } from './sim-memory.ts';
+import { Violation } from './sim-model.ts';
 import { SimReaders } from './sim-readers.ts';
 import { SimTransactions } from './sim-transactions.ts';
-import { Violation } from './sim-model.ts';
 import { SimUpkeep } from './sim-upkeep.ts';
 import { SimWorld } from './sim-world.ts';
 import { SimWriters } from './sim-writers.ts';
@@ -77,8 +77,9 @@ export class SimHistory {
 
   async #step(): Promise<void> {
     const { world } = this;
-    // After a failure of the disk only a restart helps; reads go on until then.
-    if (world.refuses && world.random.chance(0.4)) return world.random.chance(0.6) ? world.crash() : world.reopen();
+    // After a failure of the disk only a restart helps; reads go on until then. A full disk may have room again.
+    if (world.refuses && world.random.chance(this.go === 'full' ? 0.04 : 0.4))
+      return world.random.chance(0.6) ? world.crash() : world.reopen();
     await this.#steps[this.#pick()]();
     await world.rest();
   }

@@ -14,6 +14,8 @@ export interface SimOp {
   operations: number;
   readonly answer?: SimAnswer | undefined;
   state: 'open' | 'acked' | 'refused' | 'doubt';
+  /** Newest LSN that readers saw when it began: its own come after. */
+  afterLsn?: number;
   /** Tables that it touches, by name. */
   readonly tables: ReadonlySet<string>;
   /** Throws a Violation when the engine's answer is not what the model says. */
@@ -31,7 +33,8 @@ export interface Observation {
 /** What a restarted database says. */
 export interface Recovered {
   readonly lsn: number;
-  hasAnswer(id: string): boolean;
+  /** Undefined: an answer may be gone for its bytes, so that nothing follows. */
+  hasAnswer(id: string): boolean | undefined;
   readonly idOf: IdOf;
   /** Compares everything; throws a Violation. */
   judge(model: SimModel): void;
@@ -56,15 +59,19 @@ export class SimLedger {
   #observations: Observation[] = [];
   #captures: { lsn: number; take: (model: SimModel) => void }[] = [];
 
-  begin(op: SimOp): void {
+  begin(op: SimOp, visibleLsn: number): void {
+    op.afterLsn = visibleLsn;
     this.unsettled.add(op);
   }
 
   acked(op: SimOp, firstLsn: number): void {
     op.state = 'acked';
     this.unsettled.delete(op);
-    if (firstLsn <= this.model.lsn || this.#acked.has(firstLsn))
-      throw new Violation('wrong-lsn', `${op.what} answered LSN ${firstLsn}, which another operation has`);
+    if (firstLsn <= (op.afterLsn ?? 0) || firstLsn <= this.model.lsn || this.#acked.has(firstLsn))
+      throw new Violation(
+        'wrong-lsn',
+        `${op.what} answered LSN ${firstLsn}, which another operation has or which was there before`,
+      );
     this.promisedLsn = Math.max(this.promisedLsn, firstLsn + op.operations - 1);
     this.#acked.set(firstLsn, op);
     this.#advance();
@@ -170,7 +177,7 @@ export class SimLedger {
     if (next > recovered.lsn) {
       if (next > recovered.lsn + 1) return;
       const rest = open.filter(({ operations }) => operations > 0);
-      if (rest.some(({ answer }) => answer !== undefined && recovered.hasAnswer(answer.id))) return;
+      if (rest.some(({ answer }) => answer !== undefined && recovered.hasAnswer(answer.id) === true)) return;
       found.push(path);
       const unlogged = open.filter(({ operations }) => operations === 0);
       if (unlogged.length > 0) found.push([...path, ...unlogged.map((op) => ({ op, firstLsn: next - 1 }))]);
@@ -182,8 +189,8 @@ export class SimLedger {
       return;
     }
     for (const op of open) {
-      if (op.operations === 0 || next + op.operations - 1 > recovered.lsn) continue;
-      if (op.answer !== undefined && !recovered.hasAnswer(op.answer.id)) continue;
+      if (op.operations === 0 || next + op.operations - 1 > recovered.lsn || next <= op.afterLsn!) continue;
+      if (op.answer !== undefined && recovered.hasAnswer(op.answer.id) === false) continue;
       const others = open.filter((other) => other !== op);
       this.#place(next + op.operations, others, [...path, { op, firstLsn: next }], recovered, found);
     }

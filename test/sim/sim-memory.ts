@@ -69,7 +69,8 @@ function cap(build: CoreBuild, pages: number): CoreModule {
     if (bytes[at] === MEMORY_SECTION) {
       const flags = length.end + 1;
       const initial = readLeb(bytes, flags + 1);
-      if (bytes[length.end] !== 1 || bytes[flags]! > 1) throw new Error('the core has more than one memory, or a shared one');
+      if (bytes[length.end] !== 1 || bytes[flags]! > 1)
+        throw new Error('the core has more than one memory, or a shared one');
       const body = [1, 1, ...leb(initial.value), ...leb(initial.value + pages)];
       const end = length.end + length.value;
       const parts = [bytes.subarray(0, at), Uint8Array.from([MEMORY_SECTION, ...leb(body.length), ...body])];
@@ -129,7 +130,7 @@ export class SimMemory implements CoreModule {
     this.#wrapped = wrapped;
   }
 
-  /** No history runs: what was given away may be used again, unless it has grown, since its size must not depend on what ran before. */
+  /** The process that used them is gone: what was given away may be used again, unless it has grown, since its size must not depend on what ran before. */
   static takeBack(): void {
     for (const { build, core } of given) {
       if (core.memory.size === FIRST_PAGES * PAGE_BYTES && pool[build].length < MOST_POOLED) pool[build].push(core);

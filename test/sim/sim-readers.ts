@@ -5,7 +5,7 @@ import type { EdgeRow } from '../../src/engine/types.ts';
 import { type NaiveRequest, type NaiveRow, select, textOf } from '../model/naive-table.ts';
 import { ANSWERS_UNDER_WAY, lostAnswer } from './sim-judge.ts';
 import { difference } from './sim-ledger.ts';
-import { STORES, type SimTable, Violation } from './sim-model.ts';
+import { type SimTable, STORES, Violation } from './sim-model.ts';
 import { failureOf } from './sim-perils.ts';
 import type { SimWorld } from './sim-world.ts';
 
@@ -119,7 +119,9 @@ export class SimReaders {
     if (this.#cursors.length > 0 && (this.#cursors.length > 3 || world.random.chance(0.7))) return this.#advance();
     const name = world.anyTable();
     if (name === undefined) return;
-    const request = world.random.chance(0.5) ? {} : this.#request(world.ledger.model.table(name).live.map(({ row }) => row));
+    const request = world.random.chance(0.5)
+      ? {}
+      : this.#request(world.ledger.model.table(name).live.map(({ row }) => row));
     const what = `cursor ${name} ${JSON.stringify(request)}`;
     world.note(what);
     this.#reading(what, () => {

@@ -170,8 +170,7 @@ export class SimTransactions {
       state: 'open',
       tables: new Set(staged.map(({ name }) => name)),
       // Readers see a frame whole: one LSN is that of all of it.
-      apply: (model, firstLsn, idOf) =>
-        apply(op.what, model, staged, firstLsn + operations - 1, idOf, results),
+      apply: (model, firstLsn, idOf) => apply(op.what, model, staged, firstLsn + operations - 1, idOf, results),
     };
     world.note(op.what);
     world.saw('commit');
@@ -213,7 +212,10 @@ function apply(
     const row = table.rowWith(each.row.id, each.edge, each.values);
     if (found !== undefined && 'row' in found && each.shapeLsn === table.shapeLsn)
       if (JSON.stringify(found.row) !== JSON.stringify(row))
-        throw new Violation('wrong-answer', `${what} answered ${JSON.stringify(found.row)}, not ${JSON.stringify(row)}`);
+        throw new Violation(
+          'wrong-answer',
+          `${what} answered ${JSON.stringify(found.row)}, not ${JSON.stringify(row)}`,
+        );
     table.add(row, lsn, each.kind === 'insert');
   }
   void idOf;

@@ -1,6 +1,6 @@
 // The upkeep of a simulation: compactions of one table or of all, with and without a TTL, backups that are restored, full disks and short memory.
 
-import { makeChecksum, loadCore } from '../../src/core/index.ts';
+import { loadCore, makeChecksum } from '../../src/core/index.ts';
 import { restoreBackup } from '../../src/engine/backup/restore.ts';
 import { Database } from '../../src/engine/index.ts';
 import { SimStopped } from '../support/sim-fs.ts';
@@ -151,7 +151,10 @@ export class SimUpkeep {
     world.note('the disk has room again');
     await world.settle();
     if (world.refuses)
-      throw new Violation('full-for-ever', 'the disk was full and has room again, but writes are refused until a restart');
+      throw new Violation(
+        'full-for-ever',
+        'the disk was full and has room again, but writes are refused until a restart',
+      );
   }
 
   /** Memory is short for a while, or there is enough again. */
@@ -168,6 +171,8 @@ export class SimUpkeep {
     const count = 1 + random.below(random.chance(0.6) ? 2 : 12);
     const tight = random.chance(0.4) ? 0.7 : 0;
     memory.shorten(allocations, instances, count, tight);
-    world.note(`memory fails after ${allocations} allocations or ${instances} instances, ${count} times, tight ${tight}`);
+    world.note(
+      `memory fails after ${allocations} allocations or ${instances} instances, ${count} times, tight ${tight}`,
+    );
   }
 }

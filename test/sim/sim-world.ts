@@ -128,7 +128,7 @@ export class SimWorld {
    * `mayRefuse`: codes with which it may answer that it did nothing.
    */
   submit<T>(op: SimOp, call: () => Promise<T>, firstLsn: (value: T) => number | undefined, mayRefuse: string[]): void {
-    this.ledger.begin(op);
+    this.ledger.begin(op, this.db.lastLsn);
     this.#underWay++;
     const { db } = this;
     const process = this.fs;
@@ -312,6 +312,7 @@ export class SimWorld {
     this.#violation = undefined;
     this.fs = kill ? this.fs.kill() : this.fs.crash();
     await this.loop.turn();
+    SimMemory.takeBack();
   }
 
   /** The process ends at once, or the machine loses power; another process opens what is left. */

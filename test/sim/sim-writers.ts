@@ -4,11 +4,11 @@ import type { Table } from '../../src/engine/index.ts';
 import type { ReplayEntry } from '../../src/engine/replay-entry.ts';
 import type { BulkOutcome, EdgeInput, InsertOutcome } from '../../src/engine/types.ts';
 import type { IdOf, SimOp } from './sim-ledger.ts';
-import { STORES, type SimAnswer, type SimModel, Violation } from './sim-model.ts';
+import { type SimAnswer, type SimModel, STORES, Violation } from './sim-model.ts';
 import type { SimWorld } from './sim-world.ts';
 
 /** What refuses a write to a table that was dropped or altered meanwhile. */
-const GONE = ['table_not_found', 'conflict'];
+const GONE = ['table_not_found', 'conflict', 'unknown_column'];
 
 export class SimWriters {
   readonly #world: SimWorld;
@@ -209,7 +209,12 @@ export class SimWriters {
     };
     world.note(op.what);
     const next = world.db.lastLsn + 1;
-    world.submit(op, () => world.db.replays.store(world.entryOf(answer)), () => next, []);
+    world.submit(
+      op,
+      () => world.db.replays.store(world.entryOf(answer)),
+      () => next,
+      [],
+    );
     await world.settle();
   }
 

@@ -86,7 +86,8 @@ export class SimFile {
       for (let sector = page; sector < Math.min(page + PAGE_BYTES, result.length); sector += sectors.bytes) {
         const source = (torn ? cut() : whole).subarray(sector, Math.min(sector + sectors.bytes, result.length));
         result.set(source, sector);
-        if (sectors.garbled > 0 && random.chance(sectors.garbled)) garble(random, result, versions, sector, sectors.bytes);
+        if (sectors.garbled > 0 && random.chance(sectors.garbled))
+          garble(random, result, versions, sector, sectors.bytes);
       }
     }
     return new SimFile(result);
