@@ -65,8 +65,14 @@ export class SimReaders {
   read(): void {
     const world = this.#world;
     const { random } = world;
-    if (random.chance(0.12)) return this.#documents();
-    if (random.chance(0.12)) return this.#answer();
+    if (random.chance(0.12)) {
+      this.#documents();
+      return;
+    }
+    if (random.chance(0.12)) {
+      this.#answer();
+      return;
+    }
     const name = world.anyTable();
     if (name === undefined) return;
     const request = random.chance(0.3) ? {} : this.#request(world.ledger.model.table(name).live.map(({ row }) => row));
@@ -116,7 +122,10 @@ export class SimReaders {
   /** Opens a cursor, or takes the next slice of one. */
   cursor(): void {
     const world = this.#world;
-    if (this.#cursors.length > 0 && (this.#cursors.length > 3 || world.random.chance(0.7))) return this.#advance();
+    if (this.#cursors.length > 0 && (this.#cursors.length > 3 || world.random.chance(0.7))) {
+      this.#advance();
+      return;
+    }
     const name = world.anyTable();
     if (name === undefined) return;
     const request = world.random.chance(0.5)
@@ -164,7 +173,10 @@ export class SimReaders {
   /** Pins a snapshot, reads one that is pinned, or releases it. */
   pin(): void {
     const world = this.#world;
-    if (this.#pins.length > 0 && (this.#pins.length > 3 || world.random.chance(0.7))) return this.#readPinned();
+    if (this.#pins.length > 0 && (this.#pins.length > 3 || world.random.chance(0.7))) {
+      this.#readPinned();
+      return;
+    }
     const name = world.anyTable();
     if (name === undefined) return;
     const table = world.table(name);

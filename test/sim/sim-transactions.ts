@@ -61,10 +61,16 @@ export class SimTransactions {
   /** Ends one of the open transactions, mostly by a commit. */
   end(): void {
     const { random, source } = this.#world;
-    if (this.#open.length === 0) return this.stage();
+    if (this.#open.length === 0) {
+      this.stage();
+      return;
+    }
     const open = source.pick(this.#open);
     this.#open = this.#open.filter((other) => other !== open);
-    if (random.chance(0.15)) return open.tx.rollback();
+    if (random.chance(0.15)) {
+      open.tx.rollback();
+      return;
+    }
     this.#commit(open);
   }
 
@@ -159,7 +165,10 @@ export class SimTransactions {
 
   #commit({ tx, staged }: OpenTransaction): void {
     const world = this.#world;
-    if (staged.length === 0) return tx.rollback();
+    if (staged.length === 0) {
+      tx.rollback();
+      return;
+    }
     const answer = this.#writers.answer();
     const operations = staged.reduce((sum, { kind }) => sum + (kind === 'update' ? 2 : 1), 0);
     let results: CommitResult['results'] | undefined;

@@ -152,14 +152,21 @@ export class SimWorld {
         this.#underWay--;
         this.#refused(op, error, db, mayRefuse);
       })
-      .catch((error: unknown) => void (this.#violation ??= error));
+      .catch((error: unknown) =>
+        this.report(() => {
+          throw error;
+        }),
+      );
   }
 
   #refused(op: SimOp, error: unknown, db: Database, mayRefuse: string[]): void {
     const failure = failureOf(error);
     const inDoubt = db.figures().logFailed;
     this.note(`  ${op.what} -> ${failure.code}${inDoubt ? ', writes are refused' : ''}`);
-    if (mayRefuse.includes(failure.code) || failure.code === 'draining') return this.ledger.refused(op);
+    if (mayRefuse.includes(failure.code) || failure.code === 'draining') {
+      this.ledger.refused(op);
+      return;
+    }
     this.assertExcused(failure, op.what);
     this.saw(`refused: ${failure.code}`);
     if (inDoubt) this.ledger.doubt(op);

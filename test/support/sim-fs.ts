@@ -178,7 +178,10 @@ export class SimFs implements Fs {
 
   rename(from: string, to: string): Promise<void> {
     const act = (): void => {
-      if (this.#dirs.has(from)) return this.#renameDir(from, to);
+      if (this.#dirs.has(from)) {
+        this.#renameDir(from, to);
+        return;
+      }
       const file = this.#file(from);
       const { dir, name } = this.#place(to);
       dir.change({ remove: from.slice(from.lastIndexOf('/') + 1), name, file });
