@@ -13,9 +13,13 @@ interface KnownDefect {
 
 export const KNOWN_DEFECTS: readonly KnownDefect[] = [
   { point: '1 (torn commit)', pattern: /^unexplained-lsn/, go: 'memory' },
+  {
+    point: '10 (segments without manifest and log)',
+    pattern: /^damage-silent-\w+(-killed)?: the log( and the manifest)? is missing/,
+  },
   { point: '2 (a log that was cut)', pattern: /^damage-silent-log: .*(is cut|is missing|is zero|are swapped)/ },
   { point: '2 (a log that was cut)', pattern: /^damage-silent-log-killed/ },
-  { point: '10 (segments without manifest)', pattern: /^damage-silent-manifest(-killed)?: .*is missing/ },
+  { point: '13 (verify does not name what the opening refuses)', pattern: /^verify-silent/ },
   { point: '9 (answers go for their bytes)', pattern: /^answer-lost-for-bytes/ },
   { point: '12 (a full disk refuses until a restart)', pattern: /^full-for-ever/ },
   { point: '13 (total_records counts what is not acknowledged)', pattern: /^count-under-way/ },

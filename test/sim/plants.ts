@@ -138,11 +138,11 @@ export const PLANTS: readonly Plant[] = [
     replace: '  void greatestId;\n',
   },
   {
-    name: 'a removal is applied before it is appended',
+    name: 'a removal is applied before it is appended and seen before it is durable',
     file: 'engine/table.ts',
     search: '    const entry = attach?.(answer);\n    const run = [',
     replace:
-      '    for (const place of found) killRow(this, place, this.context.committer.headLsn + 1);\n    const entry = attach?.(answer);\n    const run = [',
+      '    for (const place of found) killRow(this, place, this.context.committer.visibleLsn);\n    const entry = attach?.(answer);\n    const run = [',
   },
   {
     name: 'a change of the catalog is applied before it is durable',

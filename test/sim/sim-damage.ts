@@ -1,6 +1,8 @@
 // Damage between two processes: a file loses bits, bytes or itself. The next process must refuse it by name, or hold everything.
 
+import { loadCore, makeChecksum } from '../../src/core/index.ts';
 import { Database } from '../../src/engine/index.ts';
+import { verifyDirectory } from '../../src/engine/verify/verify-directory.ts';
 import { HedgerowError } from '../../src/errors.ts';
 import { textOf } from '../model/naive-table.ts';
 import type { SimFs } from '../support/sim-fs.ts';
@@ -51,15 +53,18 @@ export class SimDamage {
     const damage: Damage = { ...done, orderly };
     world.note(`damage: ${damage.what}`);
     disk.schedule = () => undefined;
+    const isVerified = world.random.chance(0.3) ? await this.#isVerified(disk.copy()) : undefined;
     let db: Database;
     try {
       db = await world.waitOn(disk, Database.open(world.options(disk, '/db')), 'the opening of a damaged directory');
     } catch (error) {
       this.#assertNamed(damage, error);
+      if (isVerified === true) throw unnoticed(damage, (error as Error).message);
       world.saw('damage refused');
       return;
     }
-    this.#compare(damage, db);
+    const refusal = this.#compare(damage, db);
+    if (isVerified === true && refusal !== undefined) throw unnoticed(damage, refusal);
     await world.waitOn(disk, db.close(), 'the end').catch(() => undefined);
   }
 
@@ -70,11 +75,20 @@ export class SimDamage {
     throw new Violation('damage-unnamed', `${what}: the opening answered ${code}: ${message}`);
   }
 
-  /** A table may refuse; whatever is served must be complete. */
-  #compare(damage: Damage, db: Database): void {
+  /** Whether a check of the directory finds no fault. */
+  async #isVerified(disk: SimFs): Promise<boolean> {
+    const core = loadCore();
+    const tools = { fs: disk, crc32c: checksum(), core };
+    const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+    const report = await this.#world.waitOn(disk, verifyDirectory(tools, '/db', turn), 'the check of a directory');
+    return report.problems.length === 0;
+  }
+
+  /** A table may refuse; whatever is served must be complete. Returns why one refuses. */
+  #compare(damage: Damage, db: Database): string | undefined {
     const world = this.#world;
     const { model } = world.ledger;
-    const refusing = new Set<string>();
+    let refusal: string | undefined;
     for (const [name, table] of model.tables) {
       const found = db.tables().find((each) => each.name === name);
       if (found === undefined) throw this.#silent(damage, `table ${name} is gone`);
@@ -84,15 +98,15 @@ export class SimDamage {
       } catch (error) {
         const { code, message } = failureOf(error);
         if (code !== 'table_corrupt') throw new Violation('damage-unnamed', `${damage.what}: ${code}: ${message}`);
-        refusing.add(name);
+        refusal = message;
         continue;
       }
       const wanted = textOf(table.at(model.lsn), 'json');
       if (text !== wanted) throw this.#silent(damage, `rows of ${name}:\n${difference(text, wanted)}`);
     }
-    if (refusing.size > 0) {
+    if (refusal !== undefined) {
       world.saw('damaged table refuses');
-      return;
+      return refusal;
     }
     world.saw('damage without effect');
     try {
@@ -101,7 +115,9 @@ export class SimDamage {
       if (error instanceof Violation) throw this.#silent(damage, error.message);
       const { code, message } = failureOf(error);
       if (code !== 'table_corrupt') throw new Violation('damage-unnamed', `${damage.what}: ${code}: ${message}`);
+      return message;
     }
+    return undefined;
   }
 
   #silent(damage: Damage, what: string): Violation {
@@ -115,6 +131,7 @@ export class SimDamage {
     const files = disk
       .files()
       .filter((path) => path.startsWith('/db/') && !/\.tmp$|spare$|\/lock$|\/reserve$/.test(path));
+    if (random.chance(0.1)) return this.#lose(disk, files);
     const path = source.pick(files);
     const size = sizeOf(disk, path);
     if (size === 0) return undefined;
@@ -145,6 +162,15 @@ export class SimDamage {
     }
   }
 
+  /** The whole log is lost, with the manifest or without. Without segments nothing would be left that says what was there. */
+  #lose(disk: SimFs, files: readonly string[]): Omit<Damage, 'orderly'> | undefined {
+    const withManifest = this.#world.random.chance(0.5);
+    const paths = files.filter((path) => path.startsWith('/db/log/') || (withManifest && path === '/db/manifest'));
+    if (!files.some((path) => path.endsWith('.hgs')) || paths.length === 0) return undefined;
+    for (const path of paths) disk.replace(path, null);
+    return { what: `the log${withManifest ? ' and the manifest' : ''} is missing beside segments`, paths };
+  }
+
   /** Two files of one directory change places. */
   #swap(disk: SimFs, files: readonly string[], path: string): Omit<Damage, 'orderly'> | undefined {
     const dir = path.slice(0, path.lastIndexOf('/'));
@@ -156,6 +182,20 @@ export class SimDamage {
     disk.replace(other, left);
     return { what: `${path} and ${other} are swapped`, paths: [path, other] };
   }
+}
+
+function unnoticed({ what }: Damage, refusal: string): Violation {
+  return new Violation(
+    'verify-silent',
+    `${what}: it is refused (${refusal}), but a check of the directory finds no fault`,
+  );
+}
+
+let crc32c: ReturnType<typeof makeChecksum> | undefined;
+
+function checksum(): ReturnType<typeof makeChecksum> {
+  crc32c ??= makeChecksum(loadCore().instantiate());
+  return crc32c;
 }
 
 function sizeOf(disk: SimFs, path: string): number {
