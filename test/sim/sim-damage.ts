@@ -12,6 +12,9 @@ import { Violation } from './sim-model.ts';
 import { failureOf } from './sim-perils.ts';
 import type { SimWorld } from './sim-world.ts';
 
+/** Of a table, and of the answers under keys. */
+const REFUSALS = ['table_corrupt', 'answers_damaged'];
+
 /** What is done to the files of a disk that nobody has open. */
 interface Damage {
   what: string;
@@ -114,7 +117,7 @@ export class SimDamage {
     } catch (error) {
       if (error instanceof Violation) throw this.#silent(damage, error.message);
       const { code, message } = failureOf(error);
-      if (code !== 'table_corrupt') throw new Violation('damage-unnamed', `${damage.what}: ${code}: ${message}`);
+      if (!REFUSALS.includes(code)) throw new Violation('damage-unnamed', `${damage.what}: ${code}: ${message}`);
       return message;
     }
     return undefined;

@@ -63,7 +63,7 @@ function judgeAnswers(db: Database, model: SimModel, keeping: Keeping): void {
     const found = db.replays.find(answer.id);
     if (found === undefined) {
       if (kept.has(answer.id)) throw new Violation(lostAnswer(keeping), `the answer ${answer.id} is gone`);
-    } else if (found.bodyHash !== answer.bodyHash || (found.body !== '' && found.body !== answer.body))
+    } else if (found.bodyHash !== answer.bodyHash || (found.body && found.body !== answer.body))
       throw new Violation('wrong-answer', `under ${answer.id} is the answer of another request`);
   }
 }
