@@ -65,6 +65,10 @@ export class SimReaders {
   read(): void {
     const world = this.#world;
     const { random } = world;
+    if (random.chance(0.15)) {
+      this.#shape();
+      return;
+    }
     if (random.chance(0.12)) {
       this.#documents();
       return;
@@ -91,6 +95,13 @@ export class SimReaders {
       world.ledger.observe({ what, lsn, found, rule: 'wrong-read', expect: (model) => expect(model.table(name)) });
     });
     world.saw('read');
+  }
+
+  /** Tables, columns and indexes are seen when their change is durable, not before. */
+  #shape(): void {
+    const { db, ledger } = this.#world;
+    const rule = 'wrong-shape';
+    ledger.observe({ what: 'the tables', lsn: db.lastLsn, found: shapeOfDatabase(db), rule, expect: shapeOfModel });
   }
 
   #documents(): void {

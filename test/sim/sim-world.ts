@@ -163,11 +163,13 @@ export class SimWorld {
     const failure = failureOf(error);
     const inDoubt = db.figures().logFailed;
     this.note(`  ${op.what} -> ${failure.code}${inDoubt ? ', writes are refused' : ''}`);
-    if (mayRefuse.includes(failure.code) || failure.code === 'draining') {
+    // A log that another process took over answers `conflict` to what it may have written.
+    const isPlain = mayRefuse.includes(failure.code) || failure.code === 'draining';
+    if (isPlain && !(inDoubt && failure.code === 'conflict')) {
       this.ledger.refused(op);
       return;
     }
-    this.assertExcused(failure, op.what);
+    if (!isPlain) this.assertExcused(failure, op.what);
     this.saw(`refused: ${failure.code}`);
     if (inDoubt) this.ledger.doubt(op);
     else if (op.operations === 0) this.ledger.doubt(op);
