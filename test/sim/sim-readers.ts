@@ -5,7 +5,7 @@ import type { EdgeRow } from '../../src/engine/types.ts';
 import { type NaiveRequest, type NaiveRow, select, textOf } from '../model/naive-table.ts';
 import { ANSWERS_UNDER_WAY, lostAnswer } from './sim-judge.ts';
 import { difference } from './sim-ledger.ts';
-import { type SimTable, STORES, Violation } from './sim-model.ts';
+import { type SimTable, STORES, shapeOfDatabase, shapeOfModel, Violation } from './sim-model.ts';
 import { failureOf } from './sim-perils.ts';
 import type { SimWorld } from './sim-world.ts';
 
