@@ -12,9 +12,6 @@ import { Violation } from './sim-model.ts';
 import { failureOf } from './sim-perils.ts';
 import type { SimWorld } from './sim-world.ts';
 
-/** Of a table, and of the answers under keys. */
-const REFUSALS = ['table_corrupt', 'answers_damaged'];
-
 /** What is done to the files of a disk that nobody has open. */
 interface Damage {
   what: string;
@@ -115,9 +112,10 @@ export class SimDamage {
     try {
       judge(db, model, world);
     } catch (error) {
+      if (error instanceof Violation && error.rule === 'wrong-refusal') return error.message;
       if (error instanceof Violation) throw this.#silent(damage, error.message);
       const { code, message } = failureOf(error);
-      if (!REFUSALS.includes(code)) throw new Violation('damage-unnamed', `${damage.what}: ${code}: ${message}`);
+      if (code !== 'table_corrupt') throw new Violation('damage-unnamed', `${damage.what}: ${code}: ${message}`);
       return message;
     }
     return undefined;

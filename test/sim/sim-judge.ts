@@ -60,11 +60,20 @@ function judgeDocuments(db: Database, model: SimModel): void {
 function judgeAnswers(db: Database, model: SimModel, keeping: Keeping): void {
   const kept = new Set(model.lastAnswers(keeping.keptAnswers - ANSWERS_UNDER_WAY).map(({ id }) => id));
   for (const answer of model.answers.values()) {
-    const found = db.replays.find(answer.id);
+    const found = findAnswer(db, answer.id);
     if (found === undefined) {
       if (kept.has(answer.id)) throw new Violation(lostAnswer(keeping), `the answer ${answer.id} is gone`);
     } else if (found.bodyHash !== answer.bodyHash || (found.body && found.body !== answer.body))
       throw new Violation('wrong-answer', `under ${answer.id} is the answer of another request`);
+  }
+}
+
+/** Keys refuse when a file of answers is damaged; here nothing is. */
+function findAnswer(db: Database, id: string): ReturnType<Database['replays']['find']> {
+  try {
+    return db.replays.find(id);
+  } catch (error) {
+    throw new Violation('wrong-refusal', `under ${id}: ${(error as Error).message}`);
   }
 }
 
@@ -81,7 +90,7 @@ export function recoveredFrom(db: Database, keeping: Keeping): Recovered {
   };
   return {
     lsn: db.lastLsn,
-    hasAnswer: (id) => (db.replays.find(id) !== undefined ? true : keeping.boundsBytes ? undefined : false),
+    hasAnswer: (id) => (findAnswer(db, id) !== undefined ? true : keeping.boundsBytes ? undefined : false),
     idOf,
     judge: (model) => judge(db, model, keeping),
   };

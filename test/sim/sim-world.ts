@@ -271,8 +271,8 @@ export class SimWorld {
       this.perils.plan(this.fs, attempt < 3);
       try {
         this.db = await this.wait(Database.open(this.options(this.fs, '/db')), 'the opening');
-        // A segment that could not be read makes its table refuse until the next restart.
-        if (!this.perils.disk || this.db.tables().every(({ corrupt }) => corrupt === null)) break;
+        // What could not be read makes its table, or keys, refuse until the next restart.
+        if (!this.perils.disk || servesAll(this.db)) break;
         await this.#next(true);
       } catch (error) {
         if (error instanceof Violation) throw error;
@@ -391,6 +391,16 @@ export class SimWorld {
   table(name: string): Table {
     return this.db.table(name);
   }
+}
+
+/** Whether no table refuses, and no key. */
+function servesAll(db: Database): boolean {
+  try {
+    db.replays.find('no such key');
+  } catch {
+    return false;
+  }
+  return db.tables().every(({ corrupt }) => corrupt === null);
 }
 
 /** Compiles the cores, so that it is not counted with the first history. */
