@@ -13,6 +13,7 @@ interface KnownDefect {
 
 export const KNOWN_DEFECTS: readonly KnownDefect[] = [
   { point: '1 (torn commit)', pattern: /^unexplained-lsn/, go: 'memory' },
+  { point: '1 (short memory is no bug)', pattern: /^wrong-error: compact .*The core answered -1/, go: 'memory' },
   {
     point: '10 (segments without manifest and log)',
     pattern: /^damage-silent-\w+(-killed)?: the log( and the manifest)? is missing/,

@@ -109,7 +109,7 @@ export class SimTransactions {
 
   /** A table that was made or changed since the transaction began, or memory that ran out, may refuse what is staged. */
   #refused(error: unknown): void {
-    if (error instanceof Violation) throw error;
+    if (error instanceof Violation || this.#world.fs.stopped) throw error;
     const failure = failureOf(error);
     if (!REFUSALS.includes(failure.code) && failure.code !== 'unknown_column')
       this.#world.assertExcused(failure, 'a staged write');
