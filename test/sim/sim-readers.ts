@@ -229,6 +229,8 @@ export class SimReaders {
     const { db, ledger } = this.#world;
     // Mostly when nothing is under way: counts are then exact also where unacknowledged rows are counted by mistake.
     if (ledger.unsettled.size > 0 && this.#world.random.chance(0.8)) return;
+    // A table that could not be read counts nothing.
+    if (db.tables().some(({ corrupt }) => corrupt !== null)) return;
     this.#reading('health', () => {
       const found = String(db.health().total_records);
       const expect = (model: { records: number }): string => String(model.records);
