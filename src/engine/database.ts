@@ -93,7 +93,7 @@ export class Database {
       compact: (table, started) => this.#compactor.compact(table, -Infinity, started),
       notice: (message, fields) => notice?.(message, fields),
     });
-    const module = loadCore(options.core);
+    const module = options.module ?? loadCore(options.core);
     this.#crc32c = makeChecksum(module.instantiate());
     this.#context = contextOf(options, committer, module, this.#compactions, (tableId) => this.#afterCommit(tableId));
     const tables = new TableSet(this.#context);

@@ -1,5 +1,6 @@
 // What the engine is given: the world as ports, and its limits.
 
+import type { CoreModule } from '../core/index.ts';
 import type { Fs } from '../storage/fs.ts';
 import type { LogGroupFigures } from '../storage/log.ts';
 import type { CompactionRunner } from './compaction/work.ts';
@@ -43,6 +44,10 @@ export interface EngineOptions {
   /** Segments in memory at most, whatever their bytes: each has an instance of the core, of which a process can have some 12,500. */
   residentSegments?: number;
   core?: 'release' | 'plain' | 'debug';
+  /** The compiled core; default the build that `core` names. A simulation gives one whose memory runs out. */
+  module?: CoreModule;
+  /** Calls back in a later turn of the event loop; default setImmediate. A simulation decides the order of such turns. */
+  defer?: (step: () => void) => void;
   /** Told about things a person may want to know: forced compactions, failures in the background. */
   notice?: (message: string, fields: Record<string, unknown>) => void;
   observeLog?: (figures: LogGroupFigures) => void;

@@ -50,7 +50,7 @@ export function contextOf(
     now,
     nowUs,
     slicedOperations: options.slicedOperations ?? SLICED_OPERATIONS,
-    pause: () => new Promise((resolve) => void setImmediate(resolve)),
+    pause: () => new Promise((resolve) => void (options.defer ?? setImmediate)(resolve)),
     afterCommit,
   };
 }

@@ -16,7 +16,7 @@ export async function openDatabaseLog(
   crc32c: Crc32c,
   checkpoint: Checkpoint | null,
 ): Promise<LogStore> {
-  const { fs, dir, durability, nowUs, logFileBytes, schedule, observeLog, notice, owner } = options;
+  const { fs, dir, durability, nowUs, logFileBytes, schedule, observeLog, notice, owner, defer } = options;
   // Before the directory is made: what is missing must not come back empty.
   if (!fs.exists(`${dir}/log`)) {
     if (checkpoint !== null) throw corruption(`${dir}/log`, 0, 'there is a manifest, but no log directory');
@@ -44,6 +44,7 @@ export async function openDatabaseLog(
     now: nowUs,
     ...(owner === undefined ? {} : { owner }),
     ...(observeLog ? { observe: observeLog } : {}),
+    ...(defer ? { defer } : {}),
     ...(logFileBytes === undefined ? {} : { fileBytes: logFileBytes }),
   });
 }

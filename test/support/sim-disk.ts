@@ -3,7 +3,16 @@
 import type { Random } from './random.ts';
 
 const PAGE_BYTES = 4096;
-const SECTOR_BYTES = 512;
+
+/** What a power loss makes of the sectors that were written and not synced. */
+export interface Sectors {
+  /** 512 or 4,096: what the disk writes whole. */
+  bytes: number;
+  /** How often a sector that was being written holds neither its old nor its new bytes. */
+  garbled: number;
+}
+
+export const DEFAULT_SECTORS: Sectors = { bytes: 512, garbled: 0 };
 
 type FileChange = { position: number; bytes: Uint8Array } | { size: number };
 /** First `remove` goes, then `name` is `file`; a rename is both, atomically. */
@@ -39,12 +48,12 @@ export class SimFile {
 
   constructor(durable: Uint8Array = new Uint8Array(0)) {
     this.content = durable.slice();
-    this.durable = durable;
+    this.durable = durable.slice();
   }
 
   write(bytes: Uint8Array, position: number): void {
     const change = { position, bytes: bytes.slice() };
-    this.content = applied(this.content, change);
+    this.content = changed(this.content, change);
     this.pending.changes.push(change);
   }
 
@@ -55,7 +64,7 @@ export class SimFile {
 
   /** A sync ends well: the changes up to `mark` are durable. */
   commit(mark: number): void {
-    for (const change of this.pending.take(mark)) this.durable = applied(this.durable, change);
+    for (const change of this.pending.take(mark)) this.durable = changed(this.durable, change);
   }
 
   /** A sync fails: the pages are clean to the system, and never reach the disk. */
@@ -64,7 +73,7 @@ export class SimFile {
   }
 
   /** The machine loses power: every page is old, new, something between, or torn between two versions at a sector. */
-  crash(random: Random): SimFile {
+  crash(random: Random, sectors: Sectors = DEFAULT_SECTORS): SimFile {
     const { changes } = this.pending;
     if (changes.length === 0) return new SimFile(this.durable);
     const versions: Uint8Array[] = [this.durable];
@@ -74,9 +83,11 @@ export class SimFile {
     for (let page = 0; page < result.length; page += PAGE_BYTES) {
       const torn = random.chance(0.4);
       const whole = cut();
-      for (let sector = page; sector < Math.min(page + PAGE_BYTES, result.length); sector += SECTOR_BYTES) {
-        const source = (torn ? cut() : whole).subarray(sector, Math.min(sector + SECTOR_BYTES, result.length));
+      for (let sector = page; sector < Math.min(page + PAGE_BYTES, result.length); sector += sectors.bytes) {
+        const source = (torn ? cut() : whole).subarray(sector, Math.min(sector + sectors.bytes, result.length));
         result.set(source, sector);
+        if (sectors.garbled > 0 && random.chance(sectors.garbled))
+          garble(random, result, versions, sector, sectors.bytes);
       }
     }
     return new SimFile(result);
@@ -89,6 +100,22 @@ export class SimFile {
     file.pending.changes = [...this.pending.changes];
     return file;
   }
+}
+
+/** Gives bytes that differ between two versions of a sector a random value: a disk may have been in the middle of them. Equal bytes stay as they are. */
+function garble(random: Random, result: Uint8Array, versions: Uint8Array[], sector: number, sectorBytes: number): void {
+  const first = versions[0]!;
+  const last = versions[versions.length - 1]!;
+  for (let at = sector; at < Math.min(sector + sectorBytes, result.length); at++) {
+    if (at >= first.length || first[at] !== last[at]) result[at] = random.below(256);
+  }
+}
+
+/** As `applied`, in place where the size stays. */
+function changed(bytes: Uint8Array, change: FileChange): Uint8Array {
+  if (!('bytes' in change) || change.position + change.bytes.length > bytes.length) return applied(bytes, change);
+  bytes.set(change.bytes, change.position);
+  return bytes;
 }
 
 function applied(bytes: Uint8Array, change: FileChange): Uint8Array {
@@ -119,12 +146,12 @@ export class SimDir {
   }
 
   /** Any of the unsynced changes may be there, also a later one without an earlier one. */
-  crash(random: Random): SimDir {
+  crash(random: Random, sectors: Sectors = DEFAULT_SECTORS): SimDir {
     const names = new Map(this.durable);
     const keep = random.below(3) / 2;
     for (const change of this.pending.changes) if (random.chance(keep)) changeNames(names, change);
     const dir = new SimDir();
-    for (const [name, file] of names) dir.durable.set(name, file.crash(random));
+    for (const [name, file] of names) dir.durable.set(name, file.crash(random, sectors));
     dir.names = new Map(dir.durable);
     return dir;
   }

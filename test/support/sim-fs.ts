@@ -3,7 +3,7 @@
 import { HedgerowError } from '../../src/errors.ts';
 import type { FileHandle, Fs, FsLock } from '../../src/storage/fs.ts';
 import { Random } from './random.ts';
-import { SimDir, SimFile } from './sim-disk.ts';
+import { DEFAULT_SECTORS, type Sectors, SimDir, SimFile } from './sim-disk.ts';
 
 export type OperationKind =
   | 'open'
@@ -22,6 +22,8 @@ export interface Operation {
   path: string;
   /** Counted over the life of this SimFs, from 1. */
   index: number;
+  /** Of a write: bytes that the file grows by. */
+  growth?: number;
 }
 
 /** What goes wrong: an error with a system code, a write that stops after some bytes, or power gone in the middle. */
@@ -58,6 +60,12 @@ export class SimFs implements Fs {
     syncDir: 0,
   };
   operations = 0;
+  /** How an asynchronous operation takes its time; default some microtasks. */
+  pace: () => Promise<void> = async () => {
+    for (let ticks = this.random.below(4); ticks >= 0; ticks--) await null;
+  };
+  /** What power loss does to sectors that were not synced. */
+  sectors: Sectors = DEFAULT_SECTORS;
   openHandles = 0;
   stopped = false;
   /** Resolves at the crash point. */
@@ -77,13 +85,45 @@ export class SimFs implements Fs {
   /** The disk after a power loss now. */
   crash(): SimFs {
     this.stop();
-    return new SimFs(this.random, new Map([...this.#dirs].map(([path, dir]) => [path, dir.crash(this.random)])));
+    const { random, sectors } = this;
+    return this.#next(new Map([...this.#dirs].map(([path, dir]) => [path, dir.crash(random, sectors)])));
   }
 
   /** The disk after the end of this process now: the page cache lives on. */
   kill(): SimFs {
     this.stop();
-    return new SimFs(this.random, new Map([...this.#dirs].map(([path, dir]) => [path, dir.survive()])));
+    return this.#next(new Map([...this.#dirs].map(([path, dir]) => [path, dir.survive()])));
+  }
+
+  /** Another disk with the same content, for a process that may do with it what it likes. */
+  copy(): SimFs {
+    return this.#next(new Map([...this.#dirs].map(([path, dir]) => [path, dir.survive()])));
+  }
+
+  #next(dirs: Map<string, SimDir>): SimFs {
+    const next = new SimFs(this.random, dirs);
+    next.pace = this.pace;
+    next.sectors = this.sectors;
+    return next;
+  }
+
+  /** Paths of all files, sorted. */
+  files(): string[] {
+    return [...this.#dirs].flatMap(([path, dir]) => [...dir.names.keys()].map((name) => `${path}/${name}`)).sort();
+  }
+
+  /** Bytes that all files hold. */
+  get usedBytes(): number {
+    let bytes = 0;
+    for (const dir of this.#dirs.values()) for (const file of dir.names.values()) bytes += file.content.length;
+    return bytes;
+  }
+
+  /** Gives a file other bytes, durably; null removes it. */
+  replace(path: string, bytes: Uint8Array | null): void {
+    const { dir, name } = this.#place(path);
+    dir.change(bytes === null ? { remove: name } : { name, file: new SimFile(bytes) });
+    dir.commit(dir.pending.mark());
   }
 
   stop(): void {
@@ -146,11 +186,25 @@ export class SimFs implements Fs {
 
   rename(from: string, to: string): Promise<void> {
     const act = (): void => {
+      if (this.#dirs.has(from)) {
+        this.#renameDir(from, to);
+        return;
+      }
       const file = this.#file(from);
       const { dir, name } = this.#place(to);
       dir.change({ remove: from.slice(from.lastIndexOf('/') + 1), name, file });
     };
     return this.perform('rename', from, { act });
+  }
+
+  /** Durable at once, like `makeDir`. */
+  #renameDir(from: string, to: string): void {
+    if (this.exists(to)) throw systemError('ENOTEMPTY', to);
+    for (const [path, dir] of [...this.#dirs]) {
+      if (path !== from && !path.startsWith(`${from}/`)) continue;
+      this.#dirs.delete(path);
+      this.#dirs.set(`${to}${path.slice(from.length)}`, dir);
+    }
   }
 
   /** A link, then a removal: a crash may come between. */
@@ -199,10 +253,10 @@ export class SimFs implements Fs {
   }
 
   /** One asynchronous operation: `act` at once, `finish` some microtasks later, both together with the crash or not at all. On EIO or ENOSPC only `fail`. */
-  async perform(kind: OperationKind, path: string, { act, finish, fail }: Effects): Promise<void> {
+  async perform(kind: OperationKind, path: string, { act, finish, fail }: Effects, growth = 0): Promise<void> {
     let fault: Fault | undefined;
     try {
-      fault = this.#begin(kind, path);
+      fault = this.#begin(kind, path, growth);
     } catch (error) {
       if (error instanceof SimStopped) await new Promise(() => {});
       throw error;
@@ -214,17 +268,17 @@ export class SimFs implements Fs {
       this.stop();
     } else if (refused !== undefined) fail?.();
     else act?.((fault as { shortBytes: number } | undefined)?.shortBytes);
-    for (let ticks = this.random.below(4); ticks >= 0; ticks--) await null;
+    await this.pace();
     if (this.stopped) await new Promise(() => {});
     if (refused !== undefined) throw systemError(refused, path);
     finish?.();
   }
 
   /** Counts the operation; a fault of a synchronous one is thrown here. */
-  #begin(kind: OperationKind, path: string): Fault | undefined {
+  #begin(kind: OperationKind, path: string, growth = 0): Fault | undefined {
     if (this.stopped) throw new SimStopped(`${kind} ${path} after the crash`);
     this.counts[kind]++;
-    const fault = this.schedule({ kind, path, index: ++this.operations });
+    const fault = this.schedule({ kind, path, index: ++this.operations, growth });
     if (fault === undefined || (kind !== 'open' && kind !== 'read' && kind !== 'writeNow')) return fault;
     if (fault === 'crash') {
       this.stop();
@@ -305,7 +359,8 @@ class SimHandle implements FileHandle {
       else if (shortBytes !== undefined) written = Math.min(shortBytes, bytes.length);
       this.#file.write(bytes.subarray(0, written), position);
     };
-    await this.#fs.perform('write', this.path, { act });
+    const growth = Math.max(0, position + bytes.length - this.#file.content.length);
+    await this.#fs.perform('write', this.path, { act }, growth);
     return written;
   }
 

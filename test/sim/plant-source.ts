@@ -1,0 +1,13 @@
+// Puts a planted fault into the text of its source file.
+
+import type { Plant } from './plants.ts';
+
+/** Throws when the text to replace is not there exactly once: the fault would otherwise not be planted, and nobody would notice. */
+export function patched(source: string, { name, file, search, replace }: Plant): string {
+  const count = source.split(search).length - 1;
+  if (count !== 1)
+    throw new Error(
+      `The planted fault "${name}" replaces a text that src/${file} has ${count} times, not once. Adapt its entry in test/sim/plants.ts.`,
+    );
+  return source.replace(search, () => replace);
+}

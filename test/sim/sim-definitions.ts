@@ -1,0 +1,212 @@
+// Changes of definitions in a simulation: tables, columns, names, indexes and thresholds.
+
+import type { AlterAction, Table } from '../../src/engine/index.ts';
+import type { SimOp } from './sim-ledger.ts';
+import { type SimModel, SimTable } from './sim-model.ts';
+import { PRIMARY, type SimWorld } from './sim-world.ts';
+import { keyed, type SimWriters } from './sim-writers.ts';
+
+const REFUSALS = [
+  'table_not_found',
+  'table_exists',
+  'column_exists',
+  'unknown_column',
+  'index_exists',
+  'invalid_input',
+];
+/** Tables that compact after few operations, in the background. */
+const THRESHOLDS = [0, 3, 20, 10_000];
+
+export class SimDefinitions {
+  readonly #world: SimWorld;
+  readonly #writers: SimWriters;
+  readonly #mostTables: number;
+  #names = 0;
+
+  constructor(world: SimWorld, writers: SimWriters, mostTables: number) {
+    this.#world = world;
+    this.#writers = writers;
+    this.#mostTables = mostTables;
+  }
+
+  /** Makes a table, or drops one. */
+  table(): void {
+    const { ledger, random } = this.#world;
+    const count = ledger.model.tables.size;
+    if (count < 2 || (count < this.#mostTables && random.chance(0.75))) this.#create();
+    else this.#drop();
+  }
+
+  #create(): void {
+    const world = this.#world;
+    const { source } = world;
+    const name = `t${++this.#names}`;
+    const columns = source.columns();
+    const bucketSeconds = source.pick([1, 10, 3600, 1_000_000]);
+    const compactThreshold = source.pick(THRESHOLDS);
+    const answer = this.#writers.answer();
+    const op: SimOp = {
+      what: `create ${name}${keyed(answer)}`,
+      operations: 1 + (answer ? 1 : 0),
+      answer,
+      state: 'open',
+      tables: new Set([name]),
+      apply: (model, lsn) => {
+        const table = new SimTable(columns);
+        table.shapeLsn = lsn;
+        table.bucketSeconds = bucketSeconds;
+        table.threshold = compactThreshold;
+        model.tables.set(name, table);
+      },
+    };
+    world.note(op.what);
+    const call = () =>
+      world.db.createTable({ name, bucketSeconds, columns, compactThreshold }, this.#writers.attach(answer));
+    world.submit(op, call, (table: Table) => table.shapeLsn, []);
+    world.saw('create');
+  }
+
+  /** A table whose definition may be changed now: nothing under way touches it. */
+  #freeTable(): string | undefined {
+    const world = this.#world;
+    const names = world.tableNames().filter((name) => world.hasTable(name) && !world.isTouched(name));
+    return names.length === 0 ? undefined : world.source.pick(names);
+  }
+
+  #drop(): void {
+    const world = this.#world;
+    const name = this.#freeTable();
+    if (name === undefined || name === PRIMARY) return;
+    const table = world.table(name);
+    this.#define(
+      name,
+      `drop ${name}`,
+      (model) => model.drop(name),
+      async (attach) => {
+        await world.db.dropTable(name, attach);
+        return table;
+      },
+    );
+    world.saw('drop');
+  }
+
+  /** Logs a change of a table's definition; no write to the table begins before it is done. */
+  #define(
+    name: string,
+    what: string,
+    apply: (model: SimModel, lsn: number) => void,
+    change: (attach: ReturnType<SimWriters['attach']>) => Promise<Table>,
+  ): void {
+    const world = this.#world;
+    const answer = this.#writers.answer();
+    const op: SimOp = {
+      what: `${what}${keyed(answer)}`,
+      operations: 1 + (answer ? 1 : 0),
+      answer,
+      state: 'open',
+      tables: new Set([name]),
+      apply,
+    };
+    world.note(op.what);
+    world.altering.add(name);
+    const call = () => change(this.#writers.attach(answer)).finally(() => world.altering.delete(name));
+    world.submit(op, call, (table) => table.shapeLsn, REFUSALS);
+  }
+
+  alter(): void {
+    const world = this.#world;
+    const { random, source, ledger } = world;
+    const name = this.#freeTable();
+    if (name === undefined) return;
+    const table = ledger.model.table(name);
+    const dice = random.below(10);
+    if (dice < 4) {
+      const column = { name: `a${++this.#names}`, type: source.pick(['INTEGER', 'REAL', 'TEXT', 'BOOLEAN'] as const) };
+      const value = random.chance(0.6) ? source.value(column) : null;
+      const wanted = value === null ? column : { ...column, default: value };
+      this.#alter(name, { kind: 'addColumn', column: wanted }, (model) => model.addColumn(wanted));
+    } else if (dice < 8 && table.columns.length > 0) {
+      const { name: column, key } = source.pick(table.columns);
+      const to = `r${++this.#names}`;
+      if (dice < 6) this.#alter(name, { kind: 'renameColumn', column, to }, (model) => model.renameColumn(column, to));
+      else
+        this.#alter(name, { kind: 'dropColumn', column }, (model) => {
+          model.dropColumn(column);
+          model.indexes.delete(key);
+        });
+    } else if (name !== PRIMARY) this.#rename(name);
+  }
+
+  #alter(name: string, action: AlterAction, change: (table: SimTable) => void): void {
+    const apply = (model: SimModel, lsn: number): void => {
+      const table = model.table(name);
+      change(table);
+      table.shapeLsn = lsn;
+    };
+    const what = `alter ${name} ${JSON.stringify(action).slice(0, 120)}`;
+    this.#define(name, what, apply, (attach) => this.#world.db.alterTable(name, action, attach));
+    this.#world.saw(action.kind);
+  }
+
+  #rename(name: string): void {
+    const to = `n${++this.#names}`;
+    const apply = (model: SimModel, lsn: number): void => {
+      const table = model.table(name);
+      table.shapeLsn = lsn;
+      model.rename(name, to);
+    };
+    this.#define(name, `rename ${name} to ${to}`, apply, (attach) =>
+      this.#world.db.alterTable(name, { kind: 'renameTable', to }, attach),
+    );
+    this.#world.saw('renameTable');
+  }
+
+  /** Makes or drops an index, alone: the LSN is not told. */
+  async index(): Promise<void> {
+    const world = this.#world;
+    await world.settle();
+    const name = world.anyTable();
+    if (name === undefined || world.refuses) return;
+    const table = world.ledger.model.table(name);
+    const numeric = table.allColumns.filter(({ type }) => type === 'REAL' || type === 'INTEGER');
+    const { key, name: column } = world.source.pick(numeric);
+    const isThere = table.indexes.has(key);
+    const apply = (model: SimModel): void => {
+      const { indexes } = model.table(name);
+      if (isThere) indexes.delete(key);
+      else indexes.add(key);
+    };
+    const call = (): Promise<unknown> =>
+      isThere ? world.db.dropIndex(name, column) : world.db.createIndex(name, column);
+    await this.#alone(`${isThere ? 'drop' : 'create'} index ${name}.${column}`, name, apply, call);
+  }
+
+  async threshold(): Promise<void> {
+    const world = this.#world;
+    await world.settle();
+    const name = world.anyTable();
+    if (name === undefined || world.refuses) return;
+    const threshold = world.source.pick(THRESHOLDS);
+    const apply = (model: SimModel): void => {
+      model.table(name).threshold = threshold;
+    };
+    await this.#alone(`threshold ${name} ${threshold}`, name, apply, () =>
+      world.db.setCompactThreshold(threshold, name),
+    );
+  }
+
+  async #alone(
+    what: string,
+    name: string,
+    apply: (model: SimModel) => void,
+    call: () => Promise<unknown>,
+  ): Promise<void> {
+    const world = this.#world;
+    const op: SimOp = { what, operations: 1, state: 'open', tables: new Set([name]), apply };
+    world.note(what);
+    const next = world.db.lastLsn + 1;
+    world.submit(op, call, () => next, REFUSALS);
+    await world.settle();
+    world.saw(what.startsWith('threshold') ? 'threshold' : 'index');
+  }
+}

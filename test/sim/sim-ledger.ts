@@ -1,0 +1,239 @@
+// The judge's book: which operation has which LSN, what readers saw at which LSN, and after a restart which operations in doubt have happened.
+//
+// Operations are applied to the model in the order of their LSNs, which must be without gaps. What was read at an LSN is compared when the model is there.
+// After a restart the operations without an answer are laid into the gaps in every way that fits; one of these ways must give what the database holds.
+
+import { type SimAnswer, SimModel, Violation } from './sim-model.ts';
+
+/** The id of the row with that token, when the database holds it. */
+export type IdOf = (token: number) => number | undefined;
+
+export interface SimOp {
+  readonly what: string;
+  /** LSNs of its frame; 0: it is not logged (a compaction with a TTL). */
+  operations: number;
+  readonly answer?: SimAnswer | undefined;
+  state: 'open' | 'acked' | 'refused' | 'doubt';
+  /** Newest LSN that readers saw when it began: its own come after. */
+  afterLsn?: number;
+  /** Tables that it touches, by name. */
+  readonly tables: ReadonlySet<string>;
+  /** Throws a Violation when the engine's answer is not what the model says. */
+  apply(model: SimModel, firstLsn: number, idOf: IdOf): void;
+}
+
+export interface Observation {
+  readonly what: string;
+  readonly lsn: number;
+  readonly found: string;
+  readonly rule: string;
+  expect(model: SimModel): string;
+}
+
+/** What a restarted database says. */
+export interface Recovered {
+  readonly lsn: number;
+  /** Undefined: an answer may be gone for its bytes, so that nothing follows. */
+  hasAnswer(id: string): boolean | undefined;
+  readonly idOf: IdOf;
+  /** Compares everything; throws a Violation. */
+  judge(model: SimModel): void;
+}
+
+interface Placed {
+  op: SimOp;
+  firstLsn: number;
+}
+
+const MOST_CANDIDATES = 300;
+const NO_IDS: IdOf = () => undefined;
+
+export class SimLedger {
+  model = new SimModel();
+  /** No answer yet, or one that leaves it open whether it happened. */
+  readonly unsettled = new Set<SimOp>();
+  /** Newest LSN that was acknowledged or seen by a reader. */
+  promisedLsn = 0;
+  #applied: Placed[] = [];
+  readonly #acked = new Map<number, SimOp>();
+  #observations: Observation[] = [];
+  #captures: { lsn: number; take: (model: SimModel) => void }[] = [];
+
+  begin(op: SimOp, visibleLsn: number): void {
+    op.afterLsn = visibleLsn;
+    this.unsettled.add(op);
+  }
+
+  acked(op: SimOp, firstLsn: number): void {
+    op.state = 'acked';
+    this.unsettled.delete(op);
+    if (firstLsn <= (op.afterLsn ?? 0) || firstLsn <= this.model.lsn || this.#acked.has(firstLsn))
+      throw new Violation(
+        'wrong-lsn',
+        `${op.what} answered LSN ${firstLsn}, which another operation has or which was there before`,
+      );
+    this.promisedLsn = Math.max(this.promisedLsn, firstLsn + op.operations - 1);
+    this.#acked.set(firstLsn, op);
+    this.#advance();
+  }
+
+  /** It surely did not happen. */
+  refused(op: SimOp): void {
+    op.state = 'refused';
+    this.unsettled.delete(op);
+  }
+
+  doubt(op: SimOp): void {
+    op.state = 'doubt';
+  }
+
+  /** Something that is not logged happened now; nothing is under way. */
+  now(op: SimOp): void {
+    this.unsettled.delete(op);
+    op.state = 'acked';
+    op.apply(this.model, this.model.lsn, NO_IDS);
+    this.#applied.push({ op, firstLsn: this.model.lsn });
+  }
+
+  observe(observation: Observation): void {
+    this.promisedLsn = Math.max(this.promisedLsn, observation.lsn);
+    this.#observations.push(observation);
+    this.#look(this.model);
+  }
+
+  /** Calls back when the model is at `lsn`. */
+  capture(lsn: number, take: (model: SimModel) => void): void {
+    this.#captures.push({ lsn, take });
+    this.#look(this.model);
+  }
+
+  #advance(): void {
+    for (;;) {
+      const op = this.#acked.get(this.model.lsn + 1);
+      if (op === undefined) return;
+      this.#acked.delete(this.model.lsn + 1);
+      this.#apply({ op, firstLsn: this.model.lsn + 1 }, NO_IDS);
+    }
+  }
+
+  #apply(placed: Placed, idOf: IdOf): void {
+    const { op, firstLsn } = placed;
+    op.apply(this.model, firstLsn, idOf);
+    if (op.answer !== undefined) {
+      this.model.answers.delete(op.answer.id);
+      this.model.answers.set(op.answer.id, op.answer);
+    }
+    this.#applied.push(placed);
+    this.model.lsn += op.operations;
+    this.#look(this.model);
+  }
+
+  #look(model: SimModel): void {
+    const due = this.#observations.filter(({ lsn }) => lsn <= model.lsn);
+    this.#observations = this.#observations.filter(({ lsn }) => lsn > model.lsn);
+    for (const { lsn, what, found, rule, expect } of due) {
+      if (lsn < model.lsn) throw new Violation('half-commit', `${what} was read at LSN ${lsn}, inside an operation`);
+      const wanted = expect(model);
+      if (found !== wanted) throw new Violation(rule, `${what} at LSN ${lsn}:\n${difference(found, wanted)}`);
+    }
+    const taken = this.#captures.filter(({ lsn }) => lsn <= model.lsn);
+    this.#captures = this.#captures.filter(({ lsn }) => lsn > model.lsn);
+    for (const { take } of taken) take(model);
+  }
+
+  /** Nothing is under way: every LSN that was given out must be of an operation that was answered as done. */
+  assertWhole(visibleLsn: number): void {
+    if (this.model.lsn === visibleLsn) return;
+    throw new Violation(
+      'unexplained-lsn',
+      `the database is at LSN ${visibleLsn}, but the operations that were answered as done end at ${this.model.lsn}`,
+    );
+  }
+
+  /** The process is gone and another one has recovered. */
+  settle(recovered: Recovered): void {
+    const { lsn } = recovered;
+    const open = [...this.unsettled];
+    if (lsn < this.promisedLsn)
+      throw new Violation('lost', `LSN ${this.promisedLsn} was acknowledged or read, the log ends at ${lsn}`);
+    const candidates: Placed[][] = [];
+    this.#place(this.model.lsn + 1, open, [], recovered, candidates);
+    if (candidates.length === 0)
+      throw new Violation(
+        'unexplained-lsn',
+        `recovered up to ${lsn}, known up to ${this.model.lsn}, in doubt: ${open.map(({ what, operations }) => `${what} (${operations})`).join('; ') || 'nothing'}`,
+      );
+    this.#choose(candidates, recovered);
+    this.unsettled.clear();
+    this.#acked.clear();
+    this.#observations = [];
+    this.#captures = [];
+    this.promisedLsn = lsn;
+  }
+
+  /** All ways to explain the LSNs from `next` on. */
+  #place(next: number, open: readonly SimOp[], path: Placed[], recovered: Recovered, found: Placed[][]): void {
+    if (found.length >= MOST_CANDIDATES) return;
+    if (next > recovered.lsn) {
+      if (next > recovered.lsn + 1) return;
+      const rest = open.filter(({ operations }) => operations > 0);
+      if (rest.some(({ answer }) => answer !== undefined && recovered.hasAnswer(answer.id) === true)) return;
+      found.push(path);
+      const unlogged = open.filter(({ operations }) => operations === 0);
+      if (unlogged.length > 0) found.push([...path, ...unlogged.map((op) => ({ op, firstLsn: next - 1 }))]);
+      return;
+    }
+    const known = this.#acked.get(next);
+    if (known !== undefined) {
+      this.#place(next + known.operations, open, [...path, { op: known, firstLsn: next }], recovered, found);
+      return;
+    }
+    for (const op of open) {
+      if (op.operations === 0 || next + op.operations - 1 > recovered.lsn || next <= op.afterLsn!) continue;
+      if (op.answer !== undefined && recovered.hasAnswer(op.answer.id) === false) continue;
+      const others = open.filter((other) => other !== op);
+      this.#place(next + op.operations, others, [...path, { op, firstLsn: next }], recovered, found);
+    }
+  }
+
+  #choose(candidates: readonly Placed[][], recovered: Recovered): void {
+    const { model, ...kept } = { model: this.model, applied: this.#applied, observations: this.#observations };
+    let first: unknown;
+    for (const [index, candidate] of candidates.entries()) {
+      try {
+        if (index > 0) this.#rebuild(kept.applied);
+        this.#applied = [...kept.applied];
+        this.#observations = kept.observations;
+        for (const placed of candidate) {
+          if (placed.op.operations > 0) this.#apply(placed, recovered.idOf);
+          else this.now(placed.op);
+        }
+        recovered.judge(this.model);
+        return;
+      } catch (error) {
+        if (!(error instanceof Violation)) throw error;
+        first ??= error;
+      }
+    }
+    this.model = model;
+    throw first;
+  }
+
+  #rebuild(applied: readonly Placed[]): void {
+    this.model = new SimModel();
+    this.#observations = [];
+    this.#captures = [];
+    this.#applied = [];
+    for (const { op, firstLsn } of applied) {
+      if (op.operations > 0) this.#apply({ op, firstLsn }, NO_IDS);
+      else this.now(op);
+    }
+  }
+}
+
+export function difference(found: string, wanted: string): string {
+  let at = 0;
+  while (at < found.length && found[at] === wanted[at]) at++;
+  const from = Math.max(0, at - 80);
+  return `  at character ${at} of ${found.length} and ${wanted.length}\n  found ${found.slice(from, at + 120)}\n  wanted ${wanted.slice(from, at + 120)}`;
+}

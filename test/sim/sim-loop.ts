@@ -1,0 +1,56 @@
+// The scheduler of a simulation: everything that waits for a later turn of the event loop waits here, and the seed decides what comes next.
+
+import type { Random } from '../support/random.ts';
+
+/** Turns without anything to run after which a simulation is taken to hang. Compression of backups runs in real threads, so some are to be expected. */
+const MOST_IDLE_TURNS = 3_000_000;
+
+export class SimHang extends Error {}
+
+export class SimLoop {
+  readonly #random: Random;
+  #tasks: (() => void)[] = [];
+  turns = 0;
+
+  constructor(random: Random) {
+    this.#random = random;
+  }
+
+  /** Calls back in some later turn. */
+  readonly defer = (task: () => void): void => {
+    this.#tasks.push(task);
+  };
+
+  /** Resolves in some later turn. */
+  readonly pace = (): Promise<void> => new Promise((resolve) => void this.#tasks.push(resolve));
+
+  /** The process is gone: nothing of it runs any more. */
+  forget(): void {
+    this.#tasks = [];
+  }
+
+  /** Runs one waiting task, chosen by the seed, and all that follows from it at once. */
+  async turn(): Promise<void> {
+    const tasks = this.#tasks;
+    if (tasks.length > 0) {
+      this.turns++;
+      const [task] = tasks.splice(tasks.length === 1 ? 0 : this.#random.below(tasks.length), 1);
+      task!();
+    }
+    await new Promise<void>((resolve) => void setImmediate(resolve));
+  }
+
+  async turnsOf(count: number): Promise<void> {
+    for (let turn = 0; turn < count && this.#tasks.length > 0; turn++) await this.turn();
+  }
+
+  /** Runs tasks until `isDone`. Throws SimHang when nothing waits any more and it is not. */
+  async until(isDone: () => boolean, what: string): Promise<void> {
+    let idle = 0;
+    while (!isDone()) {
+      idle = this.#tasks.length === 0 ? idle + 1 : 0;
+      if (idle > MOST_IDLE_TURNS) throw new SimHang(`it hangs: ${what} never ends`);
+      await this.turn();
+    }
+  }
+}

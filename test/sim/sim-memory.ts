@@ -1,0 +1,184 @@
+// Simulated memory: a core whose instances cannot grow past some pages, whose Nth allocation fails, and of which the Nth instance is not made.
+//
+// A wrapper of the exports sees only the calls from outside. So that growth also fails in the middle of an export, the number of pages that a memory may
+// have at most is changed in the bytes of the core: memory.grow then answers -1 there, as it does when the machine has no more.
+
+import { readFileSync } from 'node:fs';
+import { type CoreBuild, type CoreModule, compileCore, loadCore } from '../../src/core/load.ts';
+import type { Random } from '../support/random.ts';
+
+const FILES: Record<CoreBuild, string> = { release: 'core.wasm', plain: 'core.plain.wasm', debug: 'core.debug.wasm' };
+const MEMORY_SECTION = 5;
+/** Pages beyond those that an instance begins with. */
+const GROWTHS = [0, 1, 2, 4, 9] as const;
+/** Allocators that answer 0 when there is no memory. */
+const ANSWER_ZERO = ['hg_memory_alloc', 'hg_memtable_new', 'hg_memtable_reserve', 'hg_segment_open'] as const;
+/** Exports that allocate and answer a status. */
+const ANSWER_STATUS = [
+  'hg_memtable_append',
+  'hg_memtable_sort',
+  'hg_memtable_index',
+  'hg_memtable_lookup',
+  'hg_records_encode',
+  'hg_records_json',
+  'hg_records_merge',
+  'hg_segment_build',
+  'hg_segment_check',
+] as const;
+const OUT_OF_MEMORY = -3;
+
+const bytesOf = new Map<CoreBuild, Uint8Array<ArrayBuffer>>();
+const capped = new Map<string, CoreModule>();
+
+function coreBytes(build: CoreBuild): Uint8Array<ArrayBuffer> {
+  let bytes = bytesOf.get(build);
+  if (bytes === undefined) {
+    bytes = new Uint8Array(readFileSync(new URL(`../../build/${FILES[build]}`, import.meta.url)));
+    bytesOf.set(build, bytes);
+  }
+  return bytes;
+}
+
+function readLeb(bytes: Uint8Array, at: number): { value: number; end: number } {
+  let value = 0;
+  for (let shift = 0; ; shift += 7) {
+    const byte = bytes[at++]!;
+    value += (byte & 127) * 2 ** shift;
+    if (byte < 128) return { value, end: at };
+  }
+}
+
+function leb(value: number): number[] {
+  const bytes: number[] = [];
+  do {
+    bytes.push((value % 128) + (value >= 128 ? 128 : 0));
+    value = Math.floor(value / 128);
+  } while (value > 0);
+  return bytes;
+}
+
+/** The core with a memory that can grow by `pages` only. */
+function cap(build: CoreBuild, pages: number): CoreModule {
+  const name = `${build} ${pages}`;
+  const known = capped.get(name);
+  if (known !== undefined) return known;
+  const bytes = coreBytes(build);
+  let at = 8;
+  while (at < bytes.length) {
+    const length = readLeb(bytes, at + 1);
+    if (bytes[at] === MEMORY_SECTION) {
+      const flags = length.end + 1;
+      const initial = readLeb(bytes, flags + 1);
+      if (bytes[length.end] !== 1 || bytes[flags]! > 1)
+        throw new Error('the core has more than one memory, or a shared one');
+      const body = [1, 1, ...leb(initial.value), ...leb(initial.value + pages)];
+      const end = length.end + length.value;
+      const parts = [bytes.subarray(0, at), Uint8Array.from([MEMORY_SECTION, ...leb(body.length), ...body])];
+      const module = compileCore(new Uint8Array(Buffer.concat([...parts, bytes.subarray(end)])));
+      capped.set(name, module);
+      return module;
+    }
+    at = length.end + length.value;
+  }
+  throw new Error('the core has no memory section');
+}
+
+/** Pages of a new instance: it seldom needs more, and can then be used again by the next history. */
+const FIRST_PAGES = 16;
+const PAGE_BYTES = 65536;
+const MOST_POOLED = 200;
+
+type Core = ReturnType<CoreModule['instantiate']>;
+
+/** Instances of earlier histories. Making one costs 100 us and much address space, which only the garbage collector gives back. */
+const pool: Record<CoreBuild, Core[]> = { release: [], plain: [], debug: [] };
+let given: { build: CoreBuild; core: Core }[] = [];
+
+function fromPool(build: CoreBuild): Core {
+  let core = pool[build].pop();
+  if (core === undefined) {
+    core = loadCore(build).instantiate();
+    const memory = core.exports.memory;
+    memory.grow(FIRST_PAGES - memory.buffer.byteLength / PAGE_BYTES);
+  } else core.exports.hg_memory_reset();
+  given.push({ build, core });
+  return core;
+}
+
+/** A compiled core whose memory runs out when the simulation says so. */
+export class SimMemory implements CoreModule {
+  readonly #random: Random;
+  readonly #build: CoreBuild;
+  readonly #wrapped: boolean;
+  /** Calls that allocate, and instances, since the start. */
+  allocations = 0;
+  instances = 0;
+  /** Failures since the start. */
+  failures = 0;
+  /** The allocation that fails next, and how many after it; Infinity: none. */
+  #failFrom = Infinity;
+  #failUntil = -Infinity;
+  #instanceFrom = Infinity;
+  #instanceUntil = -Infinity;
+  /** How often a new instance gets a memory that can hardly grow. */
+  #tight = 0;
+
+  /** `wrapped`: allocations are counted and may fail. */
+  constructor(random: Random, build: CoreBuild, wrapped: boolean) {
+    this.#random = random;
+    this.#build = build;
+    this.#wrapped = wrapped;
+  }
+
+  /** The process that used them is gone: what was given away may be used again, unless it has grown, since its size must not depend on what ran before. */
+  static takeBack(): void {
+    for (const { build, core } of given) {
+      if (core.memory.size === FIRST_PAGES * PAGE_BYTES && pool[build].length < MOST_POOLED) pool[build].push(core);
+    }
+    given = [];
+  }
+
+  /** Memory is short from the allocation and instance after these many, for so many. */
+  shorten(allocations: number, instances: number, count: number, tight: number): void {
+    this.#failFrom = this.allocations + 1 + allocations;
+    this.#failUntil = this.#failFrom + count;
+    this.#instanceFrom = this.instances + 1 + instances;
+    this.#instanceUntil = this.#instanceFrom + count;
+    this.#tight = tight;
+  }
+
+  /** There is memory again. */
+  relieve(): void {
+    this.#failFrom = Infinity;
+    this.#instanceFrom = Infinity;
+    this.#tight = 0;
+  }
+
+  instantiate(): Core {
+    const index = ++this.instances;
+    if (index >= this.#instanceFrom && index < this.#instanceUntil) {
+      this.failures++;
+      throw new RangeError('WebAssembly.Instance(): Out of memory: Cannot allocate Wasm memory for new instance');
+    }
+    const isTight = this.#tight > 0 && this.#random.chance(this.#tight);
+    const pages = GROWTHS[isTight ? this.#random.below(GROWTHS.length) : 0]!;
+    // It fails when it needs more, which nobody sees from here.
+    if (isTight) this.failures++;
+    const core = isTight ? cap(this.#build, pages).instantiate() : fromPool(this.#build);
+    if (!this.#wrapped) return core;
+    const exports: Record<string, unknown> = { ...core.exports };
+    for (const name of ANSWER_ZERO) this.#wrap(exports, name, 0);
+    for (const name of ANSWER_STATUS) this.#wrap(exports, name, OUT_OF_MEMORY);
+    return { exports: exports as unknown as typeof core.exports, memory: core.memory };
+  }
+
+  #wrap(exports: Record<string, unknown>, name: string, refusal: number): void {
+    const inner = exports[name] as (...values: number[]) => number;
+    exports[name] = (...values: number[]): number => {
+      const index = ++this.allocations;
+      if (index < this.#failFrom || index >= this.#failUntil) return inner(...values);
+      this.failures++;
+      return refusal;
+    };
+  }
+}

@@ -1,0 +1,149 @@
+// What the database must hold: a naive model, brought from LSN to LSN by the operations of the history.
+
+import type { Database } from '../../src/engine/index.ts';
+import type { EdgeInput, EdgeRow, PropertyValue } from '../../src/engine/types.ts';
+import { NaiveRow, NaiveTable } from '../model/naive-table.ts';
+
+/** The engine broke a promise. The message begins with the rule's name. */
+export class Violation extends Error {
+  readonly rule: string;
+
+  constructor(rule: string, what: string) {
+    super(`${rule}: ${what}`);
+    this.rule = rule;
+  }
+}
+
+/** An answer under a key, as the engine was given it. */
+export interface SimAnswer {
+  id: string;
+  bodyHash: string;
+  body: string;
+}
+
+/** A table with every id that it has ever given out to a commit that happened. */
+export class SimTable extends NaiveTable {
+  readonly usedIds = new Set<number>();
+  /** Keys of indexed columns. */
+  readonly indexes = new Set<number>();
+  threshold = 10_000;
+  bucketSeconds = 3600;
+
+  /** The properties of an edge by the keys of the columns that the table has now. */
+  valuesOf(edge: EdgeInput): Map<number, PropertyValue> {
+    const values = new Map<number, PropertyValue>();
+    for (const { key, name } of this.allColumns) {
+      const value = edge.properties?.[name];
+      if (value !== undefined) values.set(key, value);
+    }
+    return values;
+  }
+
+  /** The row of an edge whose properties were named before some columns perhaps changed. */
+  rowWith(id: number, edge: EdgeInput, values: ReadonlyMap<number, PropertyValue>): EdgeRow {
+    const row = this.rowOf(id, { event_ts: edge.event_ts, members: edge.members });
+    for (const { key, name } of this.allColumns) if (values.has(key)) row[name] = values.get(key)!;
+    return row;
+  }
+
+  add(row: EdgeRow, lsn: number, isNew: boolean): void {
+    if (isNew && row.id >= 0) {
+      if (this.usedIds.has(row.id)) throw new Violation('id-reused', `id ${row.id} is given out twice`);
+      this.usedIds.add(row.id);
+    }
+    this.bear(new NaiveRow(this, row), lsn);
+  }
+
+  get live(): NaiveRow[] {
+    return this.rows.filter(({ died }) => died === Infinity);
+  }
+
+  withToken(token: number): NaiveRow | undefined {
+    return this.rows.findLast(({ row, died }) => died === Infinity && row.weight === token);
+  }
+}
+
+export class SimModel {
+  readonly tables = new Map<string, SimTable>();
+  readonly documents = new Map<string, unknown>();
+  /** In the order of their LSNs. */
+  readonly answers = new Map<string, SimAnswer>();
+  /** Everything up to here is in it. */
+  lsn = 0;
+
+  /** Tables by names that they have no more, dropped ones too: a commit that was staged before may come after the change in the log. Names are not used again. */
+  readonly #former = new Map<string, SimTable>();
+
+  drop(name: string): void {
+    this.#former.set(name, this.table(name));
+    this.tables.delete(name);
+  }
+
+  rename(name: string, to: string): void {
+    const table = this.table(name);
+    this.drop(name);
+    this.tables.set(to, table);
+  }
+
+  table(name: string): SimTable {
+    const table = this.tables.get(name) ?? this.#former.get(name);
+    if (table === undefined) throw new Violation('wrong-answer', `there is no table ${name} at LSN ${this.lsn}`);
+    return table;
+  }
+
+  get records(): number {
+    let records = 0;
+    for (const table of this.tables.values()) records += table.live.length;
+    return records;
+  }
+
+  /** The last answers, which must be there whatever their size. */
+  lastAnswers(count: number): SimAnswer[] {
+    return [...this.answers.values()].slice(-count);
+  }
+}
+
+/** Stores of documents that the simulation writes to: keys, rules and specs are such documents. */
+export const STORES = ['keys', 'rules', 'specs'] as const;
+
+/** The shape of all tables, as both sides can tell it. */
+export function shapeOfModel(model: SimModel): string {
+  const tables = [...model.tables].sort(([a], [b]) => (a < b ? -1 : 1));
+  return JSON.stringify(
+    tables.map(([name, table]) => ({
+      name,
+      bucket: table.bucketSeconds,
+      threshold: table.threshold,
+      columns: table.columns.map((column) => ({
+        name: column.name,
+        type: column.type,
+        default: column.default ?? null,
+      })),
+      indexes: table.allColumns
+        .filter(({ key }) => table.indexes.has(key))
+        .map(({ name: column }) => column)
+        .sort(),
+    })),
+  );
+}
+
+export function shapeOfDatabase(db: Database): string {
+  const indexes = db.indexes();
+  const tables = db.tables().sort((a, b) => (a.name < b.name ? -1 : 1));
+  return JSON.stringify(
+    tables.map((table) => {
+      const { definition, columns, name } = table;
+      const own = columns.columns.filter(({ name: each }) => !['weight', 'mean_dist_m', 'formation'].includes(each));
+      return {
+        name,
+        bucket: definition.bucketSeconds,
+        threshold: definition.compactThreshold,
+        columns: own.map((column) => ({ name: column.name, type: column.type, default: column.default ?? null })),
+        indexes: indexes
+          .filter((index) => index.table === name)
+          .map(({ column }) => column)
+          .sort(),
+      };
+    }),
+  );
+}
