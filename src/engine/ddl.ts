@@ -88,7 +88,7 @@ export class Ddl {
 
   /** Drops a table and its files. Throws (rejects) `table_not_found`, `primary_table`. */
   dropTable(name: string, attach?: Attach<{ name: string }>): Promise<void> {
-    const { context, tables, mutex, compactions, installCheckpoint } = this.#options;
+    const { tables, mutex, compactions, installCheckpoint } = this.#options;
     return compactions.run(() =>
       mutex.run(async () => {
         const table = tables.get(name);
@@ -97,7 +97,6 @@ export class Ddl {
         await this.change([{ op: 'drop_table', id: table.id }], attach?.({ name: table.name }));
         await installCheckpoint();
         table.unpin(table.version);
-        context.pinned.replaced(table, table.version);
       }),
     );
   }

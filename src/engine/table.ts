@@ -329,7 +329,10 @@ export class Table implements ScanSource {
 
   /** Gives a version back; files that no version holds any more go. */
   unpin(version: Version): void {
-    if (--version.references > 0) return;
+    if (--version.references > 0) {
+      if (this.dropped && version === this.version) this.context.pinned.replaced(this, version);
+      return;
+    }
     this.context.pinned.released(version);
     for (const segment of version.segments) {
       if (--segment.references > 0) continue;
