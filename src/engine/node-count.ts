@@ -4,6 +4,7 @@
 // last count of a table is answered, or before its first the size of its greatest dictionary, and the answer says that it is not exact. One such pass runs
 // at a time, and the next begins only when the last one's cost has been at most a tenth of the time since.
 
+import { atOnce, inSlices, type Steps } from './steps.ts';
 import type { Table } from './table.ts';
 import { leastNodes, nodesToCount, TableNodes } from './table-nodes.ts';
 import type { Version } from './version.ts';
@@ -31,9 +32,11 @@ interface Counted {
   count: number;
 }
 
-/** Node ids that one call looks at itself, over all tables; looking at a table counts as some. Under 10 ms. */
+/** Node ids that one call looks at itself, over all tables; a table costs as much as some of them. Under 10 ms. */
 const AT_ONCE_IDS = 50_000;
-const TABLE_IDS = 100;
+const TABLE_IDS = 1000;
+/** Tables that one step looks at. */
+const STEP_TABLES = 64;
 const SLICE_US = 4000;
 /** For so long slices follow each other with a turn of the event loop between; those after rest three times as long as they work. */
 const HURRY_US = 100_000;
@@ -55,33 +58,42 @@ export class NodeCounter {
 
   /** What is known now, when what takes little has been counted. Starts a count of the rest. */
   now(): NodeTotal {
+    return atOnce(this.#total());
+  }
+
+  /** As `now`, in slices; when not everything is known waits for it, at most `waitMs`. */
+  async within(waitMs: number): Promise<NodeTotal> {
+    const first = await inSlices(this.#total(), this.#options);
+    if (first.exact || this.#pass === undefined) return first;
+    const timeout = new Promise<void>((resolve) => this.#options.schedule(resolve, waitMs));
+    await Promise.race([this.#pass, timeout]);
+    return inSlices(this.#total(), this.#options);
+  }
+
+  *#total(): Steps<NodeTotal> {
     let left = AT_ONCE_IDS;
     let count = 0;
     let exact = true;
-    for (const table of this.#options.tables()) {
+    for (const [index, table] of this.#options.tables().entries()) {
+      if (index % STEP_TABLES === STEP_TABLES - 1) yield;
       if (table.corrupt !== null || table.dropped) continue;
       const known = this.#counted.get(table);
       if (known !== undefined && isOf(known, table)) {
         count += known.count;
         continue;
       }
-      const ids = left > 0 ? nodesToCount(table) + TABLE_IDS : Infinity;
-      const counted = ids <= left ? this.#countAtOnce(table) : undefined;
-      left -= Math.min(ids, TABLE_IDS + (counted === undefined ? 0 : ids));
+      const ids = nodesToCount(table);
+      if (ids === 0) {
+        count += this.#keep(table, leastNodes(table));
+        continue;
+      }
+      const counted = ids + TABLE_IDS <= left ? this.#countAtOnce(table) : undefined;
+      if (counted !== undefined) left -= ids + TABLE_IDS;
       exact &&= counted !== undefined;
       count += counted ?? known?.count ?? leastNodes(table);
     }
     if (!exact) this.#begin();
     return { count, exact };
-  }
-
-  /** As `now`, but when not everything is known waits for it, at most `waitMs`. */
-  async within(waitMs: number): Promise<NodeTotal> {
-    const first = this.now();
-    if (first.exact || this.#pass === undefined) return first;
-    const timeout = new Promise<void>((resolve) => this.#options.schedule(resolve, waitMs));
-    await Promise.race([this.#pass, timeout]);
-    return this.now();
   }
 
   /** Nothing is counted in the background any more. */

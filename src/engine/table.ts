@@ -129,12 +129,16 @@ export class Table implements ScanSource {
     return `${this.context.tablesDir}/${this.id}`;
   }
 
-  /** Live rows. */
+  /** Live rows that readers see: what is not acknowledged yet does not count. Cost: a step for each row of memtables while something is not. */
   get rowCount(): number {
     if (this.#heldRows !== undefined) return this.#heldRows;
+    const { visibleLsn } = this.context.committer;
+    const isAllSeen = this.#stagedLsn <= visibleLsn;
     let rows = this.version.segmentRows;
-    for (const segment of this.version.segments) rows -= segment.dead.count;
-    for (const { memtable } of this.version.memtables) rows += memtable.rows - memtable.deadRows;
+    for (const { dead } of this.version.segments) rows -= isAllSeen ? dead.count : dead.countAt(visibleLsn);
+    for (const { memtable } of this.version.memtables) {
+      rows += isAllSeen ? memtable.rows - memtable.deadRows : memtable.countAt(visibleLsn);
+    }
     return rows;
   }
 
@@ -351,7 +355,10 @@ export class Table implements ScanSource {
 
   /** Gives a version back; files that no version holds any more go. */
   unpin(version: Version): void {
-    if (--version.references > 0) return;
+    if (--version.references > 0) {
+      if (this.dropped && version === this.version) this.context.pinned.replaced(this, version);
+      return;
+    }
     this.context.pinned.released(version);
     for (const segment of version.segments) {
       if (--segment.references > 0) continue;

@@ -34,9 +34,16 @@ export function tableTag(table: Table): EntityTag {
   return table.expirations === 0 ? table.changedLsn : `${table.changedLsn}.${table.expirations}`;
 }
 
+const TAGS_AT_ONCE = 1024;
+
 /** The tag of what readers see of these tables now: they and nothing else, each as it is. */
 export function tablesTag(tables: readonly Table[]): EntityTag {
   const hash = createHash('sha256');
-  for (const table of tables) hash.update(`${table.contentTag},`);
+  // A call into the hash costs more than a tag.
+  for (let at = 0; at < tables.length; at += TAGS_AT_ONCE) {
+    let tags = '';
+    for (const table of tables.slice(at, at + TAGS_AT_ONCE)) tags += `${table.contentTag},`;
+    hash.update(tags);
+  }
   return hash.digest('base64url').slice(0, 22);
 }

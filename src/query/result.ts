@@ -81,6 +81,19 @@ export function rowsResult(
   };
 }
 
+/** A result of rows that are made page by page, as they are sent. */
+export function pagedResult(
+  pages: Iterable<readonly object[]>,
+  columns: readonly string[],
+  lsn: number,
+): StatementResult {
+  return { columns, steps: chunksOf(pages, columns), plan: () => null, lsn, table: undefined, close() {} };
+}
+
+function* chunksOf(pages: Iterable<readonly object[]>, columns: readonly string[]): Steps<ResultChunk> {
+  for (const rows of pages) yield* chunkOf(rows, columns);
+}
+
 function* chunkOf(rows: readonly object[], columns: readonly string[]): Steps<ResultChunk> {
   if (rows.length === 0) return;
   const items = columns.map(

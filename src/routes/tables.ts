@@ -1,9 +1,10 @@
 // Tables: list, read, create, drop.
 
+import type { Table } from '../engine/index.ts';
 import type { ColumnDefinition, TableInput, TableItem } from '../engine/types.ts';
 import { tablesTag, tableTag } from '../http/entity-tag.ts';
 import { WriteAnswer } from '../http/once.ts';
-import { jsonReply, jsonTextReply, notModified, tagged } from '../http/reply.ts';
+import { type ChunkSource, jsonReply, jsonTextReply, notModified, tagged } from '../http/reply.ts';
 import type { Route } from '../http/route.ts';
 import { type InferOutput, v } from '../http/schema.ts';
 import { validated } from '../http/validated.ts';
@@ -29,10 +30,42 @@ const list = validated({
     const tables = call.database.tables();
     const tag = tablesTag(tables);
     if (call.holds(tag)) return notModified(tag);
-    const items = tables.map((table) => table.item(query.defaults === 'true'));
-    return tagged(jsonReply(200, items), tag);
+    const withDefaults = query.defaults === 'true';
+    if (tables.length <= PAGE_TABLES) {
+      const items = tables.map((table) => table.item(withDefaults));
+      return tagged(jsonReply(200, items), tag);
+    }
+    return tagged({ ...jsonTextReply(200, ''), source: new TablesSource(tables, withDefaults) }, tag);
   },
 });
+
+/** Tables that are listed in one chunk: about a millisecond. */
+const PAGE_TABLES = 256;
+
+/** The list of many tables, chunk by chunk. */
+class TablesSource implements ChunkSource {
+  readonly #tables: readonly Table[];
+  readonly #withDefaults: boolean;
+  #at = 0;
+
+  constructor(tables: readonly Table[], withDefaults: boolean) {
+    this.#tables = tables;
+    this.#withDefaults = withDefaults;
+  }
+
+  next(): Uint8Array | null {
+    const from = this.#at;
+    if (from >= this.#tables.length) return null;
+    this.#at = from + PAGE_TABLES;
+    const page = this.#tables.slice(from, this.#at).map((table) => JSON.stringify(table.item(this.#withDefaults)));
+    const text = `${from === 0 ? '[' : ','}${page.join(',')}${this.#at >= this.#tables.length ? ']' : ''}`;
+    return Buffer.from(text);
+  }
+
+  close(): void {
+    this.#at = this.#tables.length;
+  }
+}
 
 const create = validated({
   id: 'createTable',

@@ -72,6 +72,39 @@ test('health and wal count what is there', async () => {
   await database.close();
 });
 
+test('rows count when their write is acknowledged, not before', async () => {
+  const database = await openSim(simDisk());
+  const table = database.table();
+  const counts = () => [database.health().total_records, database.figures().records, table.item().row_count];
+  for (let time = 0; time < 20; time++) await table.insert({ event_ts: time, members: [time] });
+  await database.compact({});
+  for (let time = 20; time < 25; time++) await table.insert({ event_ts: time, members: [time] });
+  const writes: Promise<unknown>[] = [table.insert({ event_ts: 30, members: [1] })];
+  expect(counts()).toEqual([25, 25, 25]);
+  writes.push(table.delete(3, [3]), table.delete(22, [22]));
+  const bulk = table.bulk();
+  for (let time = 40; time < 50; time++) bulk.add({ event_ts: time, members: [7] });
+  writes.push(bulk.commit());
+  const transaction = database.begin();
+  transaction.insert(table, { event_ts: 60, members: [8] });
+  transaction.delete(table, 4, [4]);
+  writes.push(transaction.commit());
+  expect(counts()).toEqual([25, 25, 25]);
+  const seen = new Set<number>();
+  let isOpen = true;
+  void Promise.all(writes).then(() => {
+    isOpen = false;
+  });
+  while (isOpen) {
+    seen.add(table.rowCount);
+    expect(table.rowCount).toBe(table.count({}));
+    await turn();
+  }
+  expect(counts()).toEqual([34, 34, 34]);
+  expect([...seen].every((rows) => rows >= 23 && rows <= 36)).toBe(true);
+  await database.close();
+});
+
 test('figures for metrics are taken without counting nodes', async () => {
   const database = await openSim(simDisk());
   const table = database.table();

@@ -132,3 +132,16 @@ test('over the memory that readers may hold, cursors that hold some end, the one
   cursors.release(cursors.resume(current, table, 'b').pin);
   await database.close();
 });
+
+test('memtables of a dropped table that a cursor still reads are pinned until it ends', async () => {
+  const database = await openSim(simDisk(), { core: 'release' });
+  const table = await database.createTable({ name: 'other' });
+  await table.insert({ event_ts: 1, members: [1] });
+  const cursors = new CursorRegistry({ now: () => 0, secret });
+  const pin = cursors.pin(database, table);
+  await database.dropTable('other');
+  expect(database.health().pinned_bytes).toBeGreaterThan(0);
+  cursors.release(pin);
+  expect(database.health()).toMatchObject({ pinned_bytes: 0, charged_bytes: 0 });
+  await database.close();
+});
