@@ -153,10 +153,10 @@ export const PLANTS: readonly Plant[] = [
       '    for (const [index, change] of changes.entries()) tables.apply(change, lsn + index);\n    await context.committer.durable(lsn + changes.length - 1);',
   },
   {
-    name: 'the files of a dropped table go before the manifest',
+    name: 'the files of a dropped table go before the drop is logged',
     file: 'engine/ddl.ts',
-    search: '        await installCheckpoint();\n        table.unpin(table.version);\n',
-    replace: '        table.unpin(table.version);\n        await installCheckpoint();\n',
+    search: "        await this.change([{ op: 'drop_table', id: table.id }]",
+    replace: "        table.unpin(table.version);\n        await this.change([{ op: 'drop_table', id: table.id }]",
   },
   {
     name: 'a conflict with another commit is not seen',

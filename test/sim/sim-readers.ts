@@ -191,6 +191,7 @@ export class SimReaders {
     const name = world.anyTable();
     if (name === undefined) return;
     const table = world.table(name);
+    if (table.corrupt !== null) return;
     const snapshot = world.db.snapshot(table);
     const pin: Pin = { snapshot, table, name, rows: undefined };
     this.#pins.push(pin);
