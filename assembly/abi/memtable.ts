@@ -1,14 +1,6 @@
 // The ABI of memtables.
 
-import {
-  M_DEAD,
-  M_INCIDENCES,
-  M_INDEXED,
-  M_ORDERED,
-  M_RECORD_BYTES,
-  M_ROWS,
-  recordOf,
-} from '../memtable/layout';
+import { M_DEAD, M_INCIDENCES, M_INDEXED, M_ORDERED, M_RECORD_BYTES, M_ROWS, recordOf } from '../memtable/layout';
 import {
   bucketsOfOrder,
   memtableFind,

@@ -31,7 +31,8 @@ export { type PageRank, type PageRankOptions, pageRank, type Walk } from './kern
 export { type WindowCores, windowCores } from './kernels/window-cores.ts';
 export { zhouClustering } from './kernels/zhou.ts';
 export { type Core, type CoreBuild, type CoreModule, compileCore, loadCore } from './load.ts';
-export { CoreMemtable, MemtableHost } from './memtable.ts';
+export { CoreMemtable } from './memtable.ts';
+export { MemtableHost } from './memtable-host.ts';
 export { type BuilderColumn, SegmentMerger } from './merger.ts';
 export { encodeProperties, PROPERTY_TYPE, type Property, type PropertyTypeName } from './properties.ts';
 export {

@@ -2,9 +2,10 @@
 
 import type { Separator } from './abi-fields.ts';
 import type { Core } from './load.ts';
+import { MemtableHost } from './memtable-host.ts';
 import type { RangeSet } from './ranges.ts';
 import { allocate, Region } from './region.ts';
-import { RowWorkspace, STEP_ROWS, STEP_STATE, type StepResult, type TextSink } from './row-output.ts';
+import { type RowWorkspace, STEP_ROWS, STEP_STATE, type StepResult, type TextSink } from './row-output.ts';
 import type { RowPlan } from './row-plan.ts';
 import { coreError, STATUS } from './status.ts';
 
@@ -14,24 +15,6 @@ const SMALL_BYTES = 1024;
 
 /** Rows that may come out of order before they are sorted in: a sort then takes a few milliseconds. */
 const MOST_UNSORTED = 32768;
-
-/** An instance for memtables, and the workspace that they share: calls do not overlap. */
-export class MemtableHost {
-  readonly core: Core;
-  readonly work: RowWorkspace;
-  /** Memtables that are in it. */
-  memtables = 0;
-
-  constructor(core: Core) {
-    this.core = core;
-    this.work = new RowWorkspace(core);
-  }
-
-  /** Bytes of linear memory, grown and never shrunk. */
-  get bytes(): number {
-    return this.core.memory.size;
-  }
-}
 
 export class CoreMemtable {
   readonly host: MemtableHost;

@@ -90,10 +90,17 @@ async function insertPieces(
   const { committer, slicedOperations } = table.context;
   const bytes = pieces.reduce((sum, piece) => sum + piece.bytes.length, 0);
   const insert = { table, pieces, count, bytes, attach };
-  if (count >= SLICED_TIMES * slicedOperations || bytes >= SLICED_BYTES) return insertInSlices(insert);
-  const { result, durable } = await committer.write(() => insertAtOnce(insert));
-  await durable;
-  return result;
+  const outcome = takeIds(insert);
+  try {
+    if (count >= SLICED_TIMES * slicedOperations || bytes >= SLICED_BYTES) return await insertInSlices(insert, outcome);
+    const { result, durable } = await committer.write(() => insertAtOnce(insert, outcome));
+    await durable;
+    return result;
+  } catch (error) {
+    // Ids that nobody has seen are given out again. After a failure of the log they may be in there.
+    if (table.nextId === outcome.lastId + 1 && committer.failed === null) table.nextId = outcome.firstId;
+    throw error;
+  }
 }
 
 interface PiecesInsert {
@@ -116,9 +123,12 @@ function partsOf({ table, pieces, count, bytes }: PiecesInsert): Uint8Array[] {
   return [runHeader(OPERATION.insert, table.id, count, bytes), ...pieces.map((piece) => piece.bytes)];
 }
 
-function insertAtOnce(insert: PiecesInsert): { result: BulkInsertResult; durable: Promise<void> } {
+function insertAtOnce(
+  insert: PiecesInsert,
+  outcome: BulkOutcome,
+): { result: BulkInsertResult; durable: Promise<void> } {
   const { table, pieces, count, attach } = insert;
-  const outcome = takeIds(insert);
+  table.assertUsable();
   const room = new RowRoom();
   try {
     atOnce(numberPieces(pieces, outcome.firstId));
@@ -132,15 +142,12 @@ function insertAtOnce(insert: PiecesInsert): { result: BulkInsertResult; durable
     return { result: { ...outcome, lsn: firstLsn + count - 1 }, durable };
   } catch (error) {
     room.giveBack();
-    // Ids that nobody has seen are taken back when the log does not take the frame.
-    table.nextId = outcome.firstId;
     throw error;
   }
 }
 
-async function insertInSlices(insert: PiecesInsert): Promise<BulkInsertResult> {
+async function insertInSlices(insert: PiecesInsert, outcome: BulkOutcome): Promise<BulkInsertResult> {
   const { table, pieces, count, attach } = insert;
-  const outcome = takeIds(insert);
   const { lastLsn } = await commitInSlices(table.context, {
     killsRows: false,
     *plan(room) {

@@ -168,6 +168,8 @@ export class Checkpointer {
       const text = await this.#text.tables([...tables.all()], changed);
       const head = { lsn, nextTableId, documents: stored, replays: await replays.write(lsn) };
       const pieces = documentOf(head, text.pieces);
+      // Another process may have taken over in the pauses: its manifest must not be replaced.
+      committer.log.assertOwner();
       await installManifestText(fs, dir, crc32c, pieces, pause);
       const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
       return { neededAfter: Math.min(lsn, text.neededAfter), bytes };

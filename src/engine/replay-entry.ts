@@ -44,7 +44,7 @@ export interface KeptAnswer extends ReplayEntry {
 }
 
 /**
- * Makes the answer that is stored with a write. Called synchronously, once, when the write can no longer be refused and is not yet in the log, with what the
+ * Makes the answer that is stored with a write. Called synchronously, when the write can no longer be refused and is not yet in the log, with what the
  * write will answer but for its LSN. It must not call the engine. When it throws, nothing is logged or applied.
  */
 export type Attach<T> = (outcome: T) => ReplayEntry;

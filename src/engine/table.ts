@@ -220,21 +220,36 @@ export class Table implements ScanSource {
 
   /** Inserts one edge; durable when it resolves. Throws (rejects) `empty_members`, `too_many_members`, `unknown_column`, `invalid_input`, `log_failed`, `disk_full`. */
   async insert(edge: EdgeInput, attach?: Attach<InsertOutcome>): Promise<InsertResult> {
-    const staged = this.context.committer.write(() => this.#stageInsert(edge, attach));
-    // One wait less where it is there: this runs for every edge.
-    const { row, lsn, durable } = staged instanceof Promise ? await staged : staged;
-    await durable;
-    return { row, lsn };
+    // Given out now: edges that others insert while this one waits for its turn have later ids.
+    const id = this.nextId++;
+    try {
+      const staged = this.context.committer.write(() => this.#stageInsert(id, edge, attach));
+      // One wait less where none is needed: this runs for every edge.
+      const { row, lsn, durable } = staged instanceof Promise ? await staged : staged;
+      await durable;
+      return { row, lsn };
+    } catch (error) {
+      this.#takeBackId(id);
+      throw error;
+    }
+  }
+
+  /** An id that nobody has seen is given out again. After a failure of the log it may be in there. */
+  #takeBackId(id: number): void {
+    if (this.nextId === id + 1 && this.context.committer.failed === null) this.nextId = id;
   }
 
   /** Inserts one edge into log and memtable; it is visible and may be answered when it is durable. */
-  #stageInsert(edge: EdgeInput, attach: Attach<InsertOutcome> | undefined): InsertResult & { durable: Promise<void> } {
+  #stageInsert(
+    id: number,
+    edge: EdgeInput,
+    attach: Attach<InsertOutcome> | undefined,
+  ): InsertResult & { durable: Promise<void> } {
     this.assertUsable();
     checkTime(edge.event_ts);
     const members = memberSet(edge.members, this.maxMembers);
     const properties = edge.properties === undefined ? null : this.columns.encode(edge.properties);
     const { batch, committer } = this.context;
-    const id = this.nextId;
     batch.add(edge.event_ts, members, properties);
     const record = batch.encode(id, this.maxMembers);
     const row = rowOf(this.columns, id, edge, members);
@@ -242,8 +257,9 @@ export class Table implements ScanSource {
     const memtable = this.writableMemtable();
     const reserved = memtable.reserve(record.length, 1);
     const parts = [runHeader(OPERATION.insert, this.id, 1, record.length), record];
+    let isApplied = false;
     const apply = (lsn: number) => {
-      this.nextId = id + 1;
+      isApplied = true;
       memtable.append(reserved, record, 1, lsn);
       this.#count(1, lsn);
     };
@@ -252,7 +268,7 @@ export class Table implements ScanSource {
       this.context.afterCommit(this.id);
       return { row, lsn: firstLsn, durable };
     } catch (error) {
-      if (this.nextId === id) memtable.unreserve(reserved, record.length, 1);
+      if (!isApplied) memtable.unreserve(reserved, record.length, 1);
       throw error;
     }
   }

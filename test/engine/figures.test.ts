@@ -124,7 +124,7 @@ test('figures for metrics are taken without counting nodes', async () => {
   drain(table.scan({ format: 'json' }));
   expect(database.figures()).toMatchObject({
     ...{ records: 30, indexes: 1, segments: 4, walPending: 0, snapshotsOpen: 1 },
-    ...{ compactions: 3, compactionsRunning: 0, compactionsQueued: 0 },
+    ...{ compactions: 2, compactionsRunning: 0, compactionsQueued: 0 },
   });
   expect(database.figures().residentBytes).toBeGreaterThan(0);
   snapshot.release();
