@@ -416,12 +416,6 @@ export class CoreMemtable {
     return { rows, buckets };
   }
 
-  /** How many rows are visible at `lsn`. */
-  countAt(lsn: number): number {
-    this.sort();
-    return this.count(0, this.rows, lsn).rows;
-  }
-
   /** Distinct nodes of all rows, dead ones too, in no order. */
   nodeIds(): Float64Array {
     const { exports, memory } = this.#core;

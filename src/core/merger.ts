@@ -220,6 +220,7 @@ export class SegmentMerger {
     const bytes = this.#sums[at + rows]! - this.#sums[at]!;
     this.#spare.ensure(bytes);
     const copied = exports.hg_records_copy(this.#list.pointer + at * 4, rows, this.#spare.pointer, bytes);
+    if (copied < 0) throw coreError(copied, 'hg_records_copy');
     if (copied !== bytes) throw new Error(`${bytes} bytes were to be held back, ${copied} were`);
     [this.#held, this.#spare] = [this.#spare, this.#held];
     this.#heldRows = rows;
@@ -233,6 +234,7 @@ export class SegmentMerger {
     const list = this.#list.pointer;
     this.#setInput(inputs.pointer, SLICE, 0, 0);
     const merged = this.#core.exports.hg_records_merge(inputs.pointer, 1, list, count);
+    if (merged < 0) throw coreError(merged, 'hg_records_merge');
     if (merged !== count) throw new Error(`${count} rows were held back, ${merged} are there`);
     this.#measure(count);
     for (let at = 0; at < count; ) {

@@ -190,7 +190,9 @@ function* applyPieces({ table, pieces, count: total }: PiecesInsert, room: RowRo
   table.countOperations(total, 0);
   let lsn = firstLsn;
   for (let index = 0; index < pieces.length; index++) {
-    lsn += room.append(lsn).count;
+    const { count } = room.append(lsn);
+    lsn += count;
+    table.changeRows(firstLsn + total - 1, count);
     yield;
   }
   if (lsn !== firstLsn + total) throw new Error(`${total} rows were logged, ${lsn - firstLsn} were applied`);

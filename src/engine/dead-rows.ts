@@ -31,13 +31,6 @@ export class DeadList implements DeadRows {
     return place < this.count && this.rows[place] === row && this.lsns[place]! <= lsn;
   }
 
-  /** How many are dead for a reader at `lsn`. */
-  countAt(lsn: number): number {
-    let count = 0;
-    for (let place = 0; place < this.count; place++) if (this.lsns[place]! <= lsn) count++;
-    return count;
-  }
-
   /** Adds a death; false when the row was dead before. */
   add(row: number, lsn: number): boolean {
     const place = this.#place(row);

@@ -19,11 +19,8 @@ import type { TableDefinition } from './catalog.ts';
 import type { HeldEntry } from './checkpoint.ts';
 import { ColumnSet } from './columns.ts';
 import type { EngineContext } from './context.ts';
-import { checkTime, memberSet, rowOf, tombstoneMembers } from './edge.ts';
-import { findMatches, killRow } from './live-rows.ts';
-import { OPERATION, runHeader } from './operations.ts';
+import { deleteEdges, insertEdge } from './edge-writes.ts';
 import type { Attach } from './replay-entry.ts';
-import { RowRoom } from './row-room.ts';
 import { RowUpdates } from './row-updates.ts';
 import { Scan } from './scan.ts';
 import { checkScanRequest } from './scan-request.ts';
@@ -45,6 +42,7 @@ import type {
   ScanRequest,
   TableItem,
 } from './types.ts';
+import { UnseenRows } from './unseen-rows.ts';
 import { type MemtableEntry, Version } from './version.ts';
 
 /** LSNs that a memtable spans, at most: it keeps them as 32-bit offsets, and one commit has fewer than 2^30. */
@@ -80,6 +78,8 @@ export class Table implements ScanSource {
   /** Files of operations that were copied out of the log while the table was corrupt (held-operations.ts), oldest first. */
   held: readonly HeldEntry[] = [];
   dropped = false;
+  /** After a compaction that found no memory for it: marks rows as dead in its new segments. Throws `overloaded` while there is none; then it is tried again. */
+  unburied: (() => void) | undefined;
   /** LSN of the catalog change that made its name and columns what they are, or dropped it; 0 when that was before the start. */
   shapeLsn = 0;
   /** Updates of rows that an open transaction cannot see yet. */
@@ -92,6 +92,7 @@ export class Table implements ScanSource {
   compacting:
     | { segments: ReadonlySet<SegmentFile>; memtables: ReadonlySet<CoreMemtable>; late: LateDeath[] }
     | undefined;
+  readonly #unseen = new UnseenRows();
   /** Live rows before the frame that is being applied in slices. */
   #heldRows: number | undefined;
   readonly context: EngineContext;
@@ -129,17 +130,18 @@ export class Table implements ScanSource {
     return `${this.context.tablesDir}/${this.id}`;
   }
 
-  /** Live rows that readers see: what is not acknowledged yet does not count. Cost: a step for each row of memtables while something is not. */
+  /** Live rows that readers see: what is not acknowledged yet does not count. */
   get rowCount(): number {
     if (this.#heldRows !== undefined) return this.#heldRows;
-    const { visibleLsn } = this.context.committer;
-    const isAllSeen = this.#stagedLsn <= visibleLsn;
-    let rows = this.version.segmentRows;
-    for (const { dead } of this.version.segments) rows -= isAllSeen ? dead.count : dead.countAt(visibleLsn);
-    for (const { memtable } of this.version.memtables) {
-      rows += isAllSeen ? memtable.rows - memtable.deadRows : memtable.countAt(visibleLsn);
-    }
+    let rows = this.version.segmentRows - this.#unseen.above(this.context.committer.visibleLsn);
+    for (const { dead } of this.version.segments) rows -= dead.count;
+    for (const { memtable } of this.version.memtables) rows += memtable.rows - memtable.deadRows;
     return rows;
+  }
+
+  /** A frame whose last operation has LSN `lsn` is being applied: it adds live rows (negative: takes them away). */
+  changeRows(lsn: number, rows: number): void {
+    if (rows !== 0) this.#unseen.add(lsn, rows, this.context.committer.visibleLsn);
   }
 
   /** A frame is about to be applied in slices: until `letGo` the table counts the rows that it has now. */
@@ -190,6 +192,7 @@ export class Table implements ScanSource {
 
   /** Throws when the table is dropped or refuses because a file of it is corrupt. A reader with a snapshot still has what it pinned of a dropped one. */
   assertUsable(snapshot?: Snapshot): void {
+    this.unburied?.();
     if (this.dropped && snapshot === undefined)
       throw new HedgerowError('table_not_found', `Table ${this.name} was dropped.`);
     if (this.corrupt !== null) {
@@ -219,58 +222,8 @@ export class Table implements ScanSource {
   // Writes
 
   /** Inserts one edge; durable when it resolves. Throws (rejects) `empty_members`, `too_many_members`, `unknown_column`, `invalid_input`, `log_failed`, `disk_full`. */
-  async insert(edge: EdgeInput, attach?: Attach<InsertOutcome>): Promise<InsertResult> {
-    // Given out now: edges that others insert while this one waits for its turn have later ids.
-    const id = this.nextId++;
-    try {
-      const staged = this.context.committer.write(() => this.#stageInsert(id, edge, attach));
-      // One wait less where none is needed: this runs for every edge.
-      const { row, lsn, durable } = staged instanceof Promise ? await staged : staged;
-      await durable;
-      return { row, lsn };
-    } catch (error) {
-      this.#takeBackId(id);
-      throw error;
-    }
-  }
-
-  /** An id that nobody has seen is given out again. After a failure of the log it may be in there. */
-  #takeBackId(id: number): void {
-    if (this.nextId === id + 1 && this.context.committer.failed === null) this.nextId = id;
-  }
-
-  /** Inserts one edge into log and memtable; it is visible and may be answered when it is durable. */
-  #stageInsert(
-    id: number,
-    edge: EdgeInput,
-    attach: Attach<InsertOutcome> | undefined,
-  ): InsertResult & { durable: Promise<void> } {
-    this.assertUsable();
-    checkTime(edge.event_ts);
-    const members = memberSet(edge.members, this.maxMembers);
-    const properties = edge.properties === undefined ? null : this.columns.encode(edge.properties);
-    const { batch, committer } = this.context;
-    batch.add(edge.event_ts, members, properties);
-    const record = batch.encode(id, this.maxMembers);
-    const row = rowOf(this.columns, id, edge, members);
-    const entry = attach?.({ row });
-    const memtable = this.writableMemtable();
-    const reserved = memtable.reserve(record.length, 1);
-    const parts = [runHeader(OPERATION.insert, this.id, 1, record.length), record];
-    let isApplied = false;
-    const apply = (lsn: number) => {
-      isApplied = true;
-      memtable.append(reserved, record, 1, lsn);
-      this.#count(1, lsn);
-    };
-    try {
-      const { firstLsn, durable } = committer.commit(1, parts, { entry, apply });
-      this.context.afterCommit(this.id);
-      return { row, lsn: firstLsn, durable };
-    } catch (error) {
-      if (!isApplied) memtable.unreserve(reserved, record.length, 1);
-      throw error;
-    }
+  insert(edge: EdgeInput, attach?: Attach<InsertOutcome>): Promise<InsertResult> {
+    return insertEdge(this, edge, attach);
   }
 
   bulk(): BulkInsert {
@@ -287,47 +240,14 @@ export class Table implements ScanSource {
   }
 
   /** Removes every live edge with that time and member set; durable when it resolves. */
-  async delete(eventTs: number, members: readonly number[], attach?: Attach<DeleteOutcome>): Promise<DeleteResult> {
-    const { committer } = this.context;
-    const { durable, ...result } = await committer.write(() => this.#stageDelete(eventTs, members, attach));
-    await durable;
-    return result;
-  }
-
-  #stageDelete(
-    eventTs: number,
-    members: readonly number[],
-    attach: Attach<DeleteOutcome> | undefined,
-  ): DeleteResult & { durable: Promise<void> } {
-    this.assertUsable();
-    checkTime(eventTs);
-    const set = tombstoneMembers(members);
-    const record = this.encodeTombstone(eventTs, set);
-    const found = findMatches(this, record, eventTs);
-    const answer = { matched: found.length, event_ts: eventTs === 0 ? 0 : eventTs, members: set };
-    const entry = attach?.(answer);
-    const parts = [runHeader(OPERATION.tombstone, this.id, 1, record.length), record];
-    const room = new RowRoom();
-    for (const place of found) room.addDeath(place);
-    const apply = (lsn: number) => {
-      for (const place of found) killRow(this, place, lsn);
-      this.pendingTombstones++;
-      this.#count(1, lsn);
-    };
-    const { firstLsn, durable } = this.context.committer.commit(1, parts, { entry, apply, urgent: true });
-    this.context.afterCommit(this.id);
-    return { ...answer, lsn: firstLsn, durable };
+  delete(eventTs: number, members: readonly number[], attach?: Attach<DeleteOutcome>): Promise<DeleteResult> {
+    return deleteEdges(this, eventTs, members, attach);
   }
 
   encodeTombstone(eventTs: number, members: readonly number[]): Uint8Array {
     const { batch } = this.context;
     batch.add(eventTs, members, null);
     return batch.encode(0, FORMAT_MAX_MEMBERS).slice();
-  }
-
-  #count(operations: number, lsn: number): void {
-    this.pending += operations;
-    this.#stagedLsn = lsn;
   }
 
   /** Counts operations that recovery or a transaction applied. */

@@ -324,13 +324,19 @@ export function* applyPlan(plan: CommitPlan, room: RowRoom, firstLsn: number): S
   /** Where the rows stand that were inserted and are to die. */
   const own = new Map<number, RowPlace>();
   let lsn = firstLsn;
+  const lastLsn = firstLsn + plan.operations - 1;
   for (const run of runs) {
-    if (run.kind === 'insert') yield* insertAll(plan, run, room, own, lsn);
-    else
+    if (run.kind === 'insert') {
+      yield* insertAll(plan, run, room, own, lsn);
+      run.table.changeRows(lastLsn, run.steps.length);
+    } else {
       for (const [index, step] of run.steps.entries()) {
-        for (const victim of victimsOf(plan, run.kind, step)) bury(plan, run, step, own, victim, lsn + index);
+        for (const victim of victimsOf(plan, run.kind, step)) {
+          if (bury(plan, run, step, own, victim, lsn + index)) run.table.changeRows(lastLsn, -1);
+        }
         if (index % STEPS_A_REST === STEPS_A_REST - 1) yield;
       }
+    }
     lsn += run.steps.length;
     run.table.changed(lsn - 1);
   }
@@ -343,6 +349,7 @@ function victimsOf({ staged, removed, moved }: CommitPlan, kind: StepRun['kind']
   return [own >= 0 ? own : (moved.get(place) ?? staged.targetAt(place))];
 }
 
+/** Kills a row; false when it was dead. */
 function bury(
   { staged }: CommitPlan,
   { kind, table }: StepRun,
@@ -350,13 +357,12 @@ function bury(
   own: ReadonlyMap<number, RowPlace>,
   victim: Victim,
   lsn: number,
-): void {
-  if (typeof victim === 'number') killRow(table, own.get(victim)!, lsn);
-  else {
-    killRow(table, victim, lsn);
-    // The id goes on with another row. One of the same frame is in no other snapshot.
-    if (kind === 'kill' && staged.kindAt(placeOf(step)) === STAGED.update) table.updates.add(victim.id, lsn);
-  }
+): boolean {
+  if (typeof victim === 'number') return killRow(table, own.get(victim)!, lsn);
+  const isDead = killRow(table, victim, lsn);
+  // The id goes on with another row. One of the same frame is in no other snapshot.
+  if (kind === 'kill' && staged.kindAt(placeOf(step)) === STAGED.update) table.updates.add(victim.id, lsn);
+  return isDead;
 }
 
 function* insertAll(

@@ -1,6 +1,6 @@
 // The files of stored answers (FORMAT.md, `replays/`): appending records durably, and reading those that a manifest lists.
 
-import { corruption } from '../errors.ts';
+import { corruption, HedgerowError } from '../errors.ts';
 import type { Crc32c } from './crc32c.ts';
 import type { Fs } from './fs.ts';
 import { readFully, readWhole, writeWhole } from './whole-file.ts';
@@ -133,7 +133,7 @@ export function* readRecords(
 
 /**
  * Everything that can be read of a listed file: each record has a checksum of its own, so what follows a damaged one is found by a search for the next place
- * where a whole record is. A file that is missing, cut or cannot be read is one fault. Never throws for what the file holds.
+ * where a whole record is. A file that is missing or cut is one fault. Never throws for what the file holds; `disk_failed` when the disk cannot read it.
  */
 export function* examineRecords(fs: Fs, dir: string, file: ReplayFile, crc32c: Crc32c): Generator<ReplayFinding> {
   const path = `${dir}/${replayFileName(file.number)}`;
@@ -144,7 +144,12 @@ export function* examineRecords(fs: Fs, dir: string, file: ReplayFile, crc32c: C
     found = readWhole(fs, path);
   } catch (error) {
     if ((error as { code?: unknown }).code !== 'EIO') throw error;
-    return yield fault(0, 'the disk cannot read it (EIO)');
+    // Perhaps it can be read the next time: what it holds is not given up for that.
+    throw new HedgerowError(
+      'disk_failed',
+      `The disk cannot read ${path}, a file of stored answers (EIO). Check the disk and start again. Without the file the database opens, and refuses requests with an Idempotency-Key that it does not know for 24 hours.`,
+      { fields: { file: path }, cause: error },
+    );
   }
   const isCut = found.length < file.bytes;
   if (isCut) yield fault(found.length, `it ends here, the manifest lists ${file.bytes} bytes`);

@@ -223,11 +223,21 @@ function install(table: Table, frozen: Frozen, segments: readonly SegmentFile[],
   table.pending -= frozen.pending;
   table.pendingTombstones -= frozen.tombstones;
   table.retryPending = 0;
+  // The manifest is installed, and the log has the deaths. Where memory is short for marking them the table is not read before they are.
+  const bury = () => {
+    table.unburied = undefined;
+    try {
+      buryLate(table, frozen, new Set(frozen.segments));
+    } catch (error) {
+      if (error instanceof HedgerowError && error.code === 'overloaded') table.unburied = bury;
+      throw error;
+    }
+  };
   try {
-    buryLate(table, frozen, new Set(frozen.segments));
+    bury();
   } catch (error) {
-    // The manifest is installed, and the log has the deaths; only memory lacks them, until a restart.
-    table.corrupt ??= corruption(table.dir, 0, `deleted rows could not be marked (${(error as Error).message})`);
+    if (table.unburied === undefined)
+      table.corrupt ??= corruption(table.dir, 0, `rows could not be read (${(error as Error).message})`);
   }
   try {
     refreshFilters(table);
