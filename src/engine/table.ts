@@ -78,8 +78,8 @@ export class Table implements ScanSource {
   /** Files of operations that were copied out of the log while the table was corrupt (held-operations.ts), oldest first. */
   held: readonly HeldEntry[] = [];
   dropped = false;
-  /** After a compaction that found no memory for it: marks rows as dead in its new segments. Throws `overloaded` while there is none; then it is tried again. */
-  unburied: (() => void) | undefined;
+  /** After a compaction that found no memory for it: marks rows as dead in the new segments. Throws `overloaded` while there is none; then it is tried again. */
+  unmarked: { mark: () => void; rows: number } | undefined;
   /** LSN of the catalog change that made its name and columns what they are, or dropped it; 0 when that was before the start. */
   shapeLsn = 0;
   /** Updates of rows that an open transaction cannot see yet. */
@@ -135,6 +135,7 @@ export class Table implements ScanSource {
     if (this.#heldRows !== undefined) return this.#heldRows;
     let rows = this.version.segmentRows - this.#unseen.above(this.context.committer.visibleLsn);
     for (const { dead } of this.version.segments) rows -= dead.count;
+    rows -= this.unmarked?.rows ?? 0;
     for (const { memtable } of this.version.memtables) rows += memtable.rows - memtable.deadRows;
     return rows;
   }
@@ -192,7 +193,7 @@ export class Table implements ScanSource {
 
   /** Throws when the table is dropped or refuses because a file of it is corrupt. A reader with a snapshot still has what it pinned of a dropped one. */
   assertUsable(snapshot?: Snapshot): void {
-    this.unburied?.();
+    this.unmarked?.mark();
     if (this.dropped && snapshot === undefined)
       throw new HedgerowError('table_not_found', `Table ${this.name} was dropped.`);
     if (this.corrupt !== null) {

@@ -39,7 +39,12 @@ export class Transaction {
     this.#context = context;
     this.lsn = context.committer.visibleLsn;
     this.#isPinned = pinned !== undefined;
-    for (const table of pinned ?? []) if (table.corrupt === null) this.#look(table, table.snapshot());
+    try {
+      for (const table of pinned ?? []) if (table.corrupt === null) this.#look(table, table.snapshot());
+    } catch (error) {
+      this.#release();
+      throw error;
+    }
   }
 
   #assertOpen(): void {

@@ -40,9 +40,17 @@ export class SimTransactions {
     this.#writers = writers;
   }
 
-  #begin(): OpenTransaction {
+  /** Undefined: refused for what the engine is excused for. */
+  #begin(): OpenTransaction | undefined {
     const { db, random, onEnd } = this.#world;
-    const open = { tx: db.begin({ pinned: random.chance(0.5) }), staged: [] };
+    let tx: Transaction;
+    try {
+      tx = db.begin({ pinned: random.chance(0.5) });
+    } catch (error) {
+      this.#world.assertExcused(failureOf(error), 'begin');
+      return undefined;
+    }
+    const open: OpenTransaction = { tx, staged: [] };
     onEnd.push(() => {
       this.#open = this.#open.filter((other) => other !== open);
       open.tx.rollback();
@@ -53,7 +61,11 @@ export class SimTransactions {
   /** Stages more in one of the open transactions. */
   stage(): void {
     const { random, source } = this.#world;
-    if (this.#open.length === 0 || (this.#open.length < 3 && random.chance(0.3))) this.#open.push(this.#begin());
+    if (this.#open.length === 0 || (this.#open.length < 3 && random.chance(0.3))) {
+      const begun = this.#begin();
+      if (begun === undefined) return;
+      this.#open.push(begun);
+    }
     const open = source.pick(this.#open);
     for (let count = 1 + random.below(4); count > 0; count--) this.#stage(open);
   }
@@ -79,6 +91,7 @@ export class SimTransactions {
     const name = this.#world.anyTable();
     if (name === undefined) return;
     const open = this.#begin();
+    if (open === undefined) return;
     this.#changeRow(open, name);
     this.#commit(open);
   }
@@ -87,7 +100,7 @@ export class SimTransactions {
   duel(): void {
     const name = this.#world.anyTable();
     if (name === undefined) return;
-    const both = [this.#begin(), this.#begin()];
+    const both = [this.#begin(), this.#begin()].filter((open) => open !== undefined);
     for (const open of both) this.#changeRow(open, name, 0);
     for (const open of both) this.#commit(open);
     this.#world.saw('duel');

@@ -223,22 +223,7 @@ function install(table: Table, frozen: Frozen, segments: readonly SegmentFile[],
   table.pending -= frozen.pending;
   table.pendingTombstones -= frozen.tombstones;
   table.retryPending = 0;
-  // The manifest is installed, and the log has the deaths. Where memory is short for marking them the table is not read before they are.
-  const bury = () => {
-    table.unburied = undefined;
-    try {
-      buryLate(table, frozen, new Set(frozen.segments));
-    } catch (error) {
-      if (error instanceof HedgerowError && error.code === 'overloaded') table.unburied = bury;
-      throw error;
-    }
-  };
-  try {
-    bury();
-  } catch (error) {
-    if (table.unburied === undefined)
-      table.corrupt ??= corruption(table.dir, 0, `rows could not be read (${(error as Error).message})`);
-  }
+  markLate(table, frozen);
   try {
     refreshFilters(table);
   } catch {
@@ -247,14 +232,49 @@ function install(table: Table, frozen: Frozen, segments: readonly SegmentFile[],
   }
 }
 
-/** Rows that died while the compaction ran: marks them dead in the new segments. */
-function buryLate(table: Table, frozen: Frozen, old: ReadonlySet<SegmentFile>): void {
-  for (const { eventTs, id, lsn } of frozen.late) {
+/**
+ * Rows that died while the compaction ran: marks them dead in the new segments. The manifest is installed, and the log has the deaths; where memory is short for
+ * finding the rows, the table is not read before that is done.
+ */
+function markLate(table: Table, frozen: Frozen): void {
+  const kept = new Set(frozen.segments);
+  // What died in a segment that stays is marked there.
+  const late = frozen.late.filter(
+    (death) => !table.version.segments.some((each) => kept.has(each) && holds(each, death)),
+  );
+  const mark = () => {
+    table.unmarked = undefined;
+    try {
+      markDead(table, late, kept);
+    } catch (error) {
+      if (error instanceof HedgerowError && error.code === 'overloaded') table.unmarked = { mark, rows: late.length };
+      throw error;
+    }
+  };
+  try {
+    mark();
+  } catch (error) {
+    if (table.unmarked === undefined)
+      table.corrupt ??= corruption(table.dir, 0, `rows could not be read (${(error as Error).message})`);
+  }
+}
+
+function holds({ facts }: SegmentFile, { eventTs, id }: LateDeath): boolean {
+  const { timeMin, firstId, timeMax, lastId } = facts;
+  const isBehindFirst = eventTs > timeMin || (eventTs === timeMin && id >= firstId);
+  return isBehindFirst && (eventTs < timeMax || (eventTs === timeMax && id <= lastId));
+}
+
+/** All or none: finds the rows and room for them first. */
+function markDead(table: Table, late: readonly LateDeath[], kept: ReadonlySet<SegmentFile>): void {
+  const found: { segment: SegmentFile; row: number; lsn: number }[] = [];
+  for (const death of late) {
     for (const segment of table.version.segments) {
-      const { facts } = segment;
-      if (facts.timeMin > eventTs || facts.timeMax < eventTs || old.has(segment)) continue;
-      const row = table.resident(segment).find(eventTs, id);
-      if (row >= 0) segment.dead.add(row, lsn);
+      if (kept.has(segment) || !holds(segment, death)) continue;
+      const row = table.resident(segment).find(death.eventTs, death.id);
+      if (row >= 0) found.push({ segment, row, lsn: death.lsn });
     }
   }
+  for (const segment of new Set(found.map((each) => each.segment))) segment.dead.reserve(found.length);
+  for (const { segment, row, lsn } of found) segment.dead.add(row, lsn);
 }
