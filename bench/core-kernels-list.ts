@@ -334,7 +334,7 @@ function appendKernel(loaded: Loaded): Kernel {
     ours: () => {
       exports.hg_memory_reset();
       const memtable = exports.hg_memtable_new(BUCKET_SECONDS, 0) >>> 0;
-      const reserved = exports.hg_memtable_reserve(memtable, records.length) >>> 0;
+      const reserved = exports.hg_memtable_reserve(memtable, records.length, rows) >>> 0;
       memory.write(reserved, records);
       exports.hg_memtable_append(memtable, reserved, rows, 1);
       const place = exports.hg_memory_alloc(8) >>> 0;

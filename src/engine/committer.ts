@@ -171,6 +171,11 @@ export class Committer {
     }
   }
 
+  /** Resolves when no write waits for its turn. */
+  async idle(): Promise<void> {
+    while (this.#queued > 0) await this.#lastQueued;
+  }
+
   /** Runs `work` after all that was enqueued before. */
   #enqueue<T>(work: () => Promise<T>): Promise<T> {
     this.#queued++;

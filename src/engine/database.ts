@@ -374,6 +374,8 @@ export class Database {
     this.#committer.endWaits();
     this.statistics.close();
     await this.#backups.close();
+    // Writes that came before have their turn.
+    await this.#committer.idle();
     await this.#compactions.run(() =>
       this.#ddlMutex.run(async () => {
         this.#closed = true;

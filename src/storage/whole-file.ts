@@ -7,15 +7,18 @@ const MAX_WRITE_BYTES = 2 ** 26;
 
 /**
  * Writes `bytes` at `position`. A short write is an error naming expected and actual bytes, never continued: what is on the disk is
- * then unknown, and the log must stop on it.
+ * then unknown, and the log must stop on it. Its code is EIO.
  */
 export async function writeWhole(handle: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
   for (let from = 0; from < bytes.length; from += MAX_WRITE_BYTES) {
     const part = bytes.length <= MAX_WRITE_BYTES ? bytes : bytes.subarray(from, from + MAX_WRITE_BYTES);
     const written = await handle.write(part, position + from);
     if (written !== part.length) {
-      throw new Error(
-        `short write to ${handle.path} at offset ${position + from}: ${written} of ${part.length} bytes were written`,
+      throw Object.assign(
+        new Error(
+          `short write to ${handle.path} at offset ${position + from}: ${written} of ${part.length} bytes were written`,
+        ),
+        { code: 'EIO' },
       );
     }
   }

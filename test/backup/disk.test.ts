@@ -78,7 +78,7 @@ test.each(['crash', 'kill'] as const)(
     expect(operations).toBeGreaterThan(10);
     let whole = 0;
     for (let at = 0; at < operations; at++) {
-      for (let seed = 4; seed <= 5; seed++) {
+      for (let seed = 4; seed <= 6; seed++) {
         const fs = simDisk(seed);
         const database = await filled(fs);
         onBackups(fs, (count) => (count === at ? 'crash' : undefined));

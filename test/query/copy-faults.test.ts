@@ -318,9 +318,9 @@ describe('a file that is written', () => {
   const CODES: [Breaks, string, string][] = [
     ['open', 'EACCES', 'internal'],
     ['write', 'ENOSPC', 'disk_full'],
-    ['sync', 'EIO', 'Error'],
+    ['sync', 'EIO', 'disk_failed'],
     ['renameNew', 'EROFS', 'internal'],
-    ['syncDir', 'EIO', 'Error'],
+    ['syncDir', 'EIO', 'disk_failed'],
   ];
 
   test.each(CODES)('leaves nothing when %s fails with %s', async (what, code, expected) => {

@@ -192,7 +192,13 @@ export class SimReaders {
     if (name === undefined) return;
     const table = world.table(name);
     if (table.corrupt !== null) return;
-    const snapshot = world.db.snapshot(table);
+    let snapshot: Snapshot;
+    try {
+      snapshot = world.db.snapshot(table);
+    } catch (error) {
+      world.assertExcused(failureOf(error), 'pin');
+      return;
+    }
     const pin: Pin = { snapshot, table, name, rows: undefined };
     this.#pins.push(pin);
     world.note(`pin ${name} at LSN ${snapshot.lsn}`);
