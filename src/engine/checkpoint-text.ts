@@ -10,8 +10,8 @@ import type { SegmentEntry } from './segments-on-disk.ts';
 import type { Table } from './table.ts';
 
 /** Tables, and segments that are new to the text, between two pauses: some milliseconds. */
-const TABLES_A_SLICE = 512;
-const SEGMENTS_A_SLICE = 4096;
+const TABLES_A_SLICE = 128;
+const SEGMENTS_A_SLICE = 2048;
 
 /** What a document says besides its tables. */
 export type CheckpointHead = Pick<Checkpoint, 'lsn' | 'nextTableId' | 'documents' | 'replays'>;

@@ -115,8 +115,11 @@ export class SimHistory {
     await this.#guard(() => (world.refuses ? world.crash() : world.reopen()));
     await this.#guard(async () => {
       world.perils.calm(world.fs);
-      if (world.perils.disk) await world.crash();
-      world.perils.calm(world.fs);
+      // A fault may hit the background work of the start after it.
+      for (let starts = 0; starts < 4 && (world.perils.disk || world.refuses); starts++) {
+        await world.crash();
+        world.perils.calm(world.fs);
+      }
       await world.wait(world.db.compact({}), 'the last compaction');
       world.judgeNow();
     });
