@@ -60,7 +60,7 @@ async function hunt(plant: Plant): Promise<Found> {
     const path = join(dir, 'src', plant.file);
     writeFileSync(path, patched(readFileSync(path, 'utf8'), plant));
     const output = await simulate(dir);
-    const [, seed, rule = 'the simulation itself failed'] = /^seed (\d+) \(\w+\) failed: ([^:\n]*)/m.exec(output) ?? [];
+    const [, seed, rule = ''] = /^seed (\d+) \(\w+\) failed: ([^:\n]*)/m.exec(output) ?? [];
     return { plant, seed: seed === undefined ? undefined : Number(seed), rule, seconds: (Date.now() - started) / 1000 };
   } finally {
     rmSync(dir, { recursive: true, force: true });
