@@ -159,7 +159,8 @@ export const PLANTS: readonly Plant[] = [
     name: 'the files of a dropped table go before the drop is logged',
     file: 'engine/ddl.ts',
     search: "        await this.change([{ op: 'drop_table', id: table.id }]",
-    replace: "        table.dropped = true;\n        await forget(table);\n        await this.change([{ op: 'drop_table', id: table.id }]",
+    replace:
+      "        table.dropped = true;\n        await forget(table);\n        await this.change([{ op: 'drop_table', id: table.id }]",
   },
   {
     name: 'a conflict with another commit is not seen',
