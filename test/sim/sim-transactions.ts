@@ -1,7 +1,8 @@
 // Transactions and statements of a simulation: staged inserts, updates and deletes by id, removals by members, commits that meet the writes of others.
 
-import type { CommitOutcome, CommitResult, Transaction } from '../../src/engine/index.ts';
-import type { EdgeInput, EdgeRow, PropertyValue } from '../../src/engine/types.ts';
+import type { CommitOutcome, CommitResult, Table, Transaction } from '../../src/engine/index.ts';
+import type { EdgeInput, EdgeRow, PropertyValue, RowKey } from '../../src/engine/types.ts';
+import { drain } from '../support/sim-engine.ts';
 import type { IdOf, SimOp } from './sim-ledger.ts';
 import { type SimModel, type SimTable, Violation } from './sim-model.ts';
 import { failureOf } from './sim-perils.ts';
@@ -157,10 +158,11 @@ export class SimTransactions {
     if (!row) return;
     const key = { eventTs: row.event_ts, id: row.id };
     const newest = open.staged.findLast((each) => each.name === name && 'row' in each && each.row.id === row.id);
-    const target = newest !== undefined && 'row' in newest ? newest.token : (row.weight as number);
     const { tx, staged } = open;
     const table = this.#world.table(name);
     try {
+      // What the transaction sees: the model learns of a commit some turns after readers do.
+      const target = newest !== undefined && 'row' in newest ? newest.token : tokenSeen(tx, table, key);
       if (random.chance(0.3)) {
         tx.deleteRow(table, key);
         staged.push({ kind: 'remove', name, shapeLsn: model.shapeLsn, target });
@@ -241,6 +243,13 @@ function apply(
     table.add(row, lsn, each.kind === 'insert');
   }
   void idOf;
+}
+
+/** Token of the row with that key that the transaction sees; without one its change is refused. */
+function tokenSeen(tx: Transaction, table: Table, { eventTs, id }: RowKey): number {
+  const text = drain(tx.scan(table, { format: 'json', startTs: eventTs, endTs: eventTs }));
+  const rows = JSON.parse(`[${text}]`) as { id: number; weight: number }[];
+  return rows.find((row) => row.id === id)?.weight ?? Number.NaN;
 }
 
 function kill(what: string, table: SimTable, token: number, lsn: number): void {
