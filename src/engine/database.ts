@@ -49,6 +49,17 @@ import type {
 /** Log files that documents and stored answers alone may fill: 128 MB. */
 const RELIEF_LOG_FILES = 8;
 
+/** A full disk in words that say what to do; any other error stays. */
+function openingError(error: unknown, dir: string): unknown {
+  const { code, message } = error as { code?: unknown; message?: unknown };
+  if (error instanceof HedgerowError || (code !== 'ENOSPC' && code !== 'EDQUOT')) return error;
+  return new HedgerowError(
+    'disk_full',
+    `There is no room on the disk to open ${dir} (${message}). Free some space, then start again; nothing was changed.`,
+    { fields: { file: dir }, cause: error },
+  );
+}
+
 export class Database {
   readonly dir: string;
   readonly primaryTable: string;
@@ -177,15 +188,15 @@ export class Database {
       );
     }
     const database = new Database(options);
-    options.fs.makeDir(options.dir);
-    database.#lock = await options.fs.lock(`${options.dir}/lock`);
     try {
+      options.fs.makeDir(options.dir);
+      database.#lock = await options.fs.lock(`${options.dir}/lock`);
       await database.#recover();
       return database;
     } catch (error) {
       await database.#committer.abandon();
-      database.#lock.release();
-      throw error;
+      database.#lock?.release();
+      throw openingError(error, options.dir);
     }
   }
 

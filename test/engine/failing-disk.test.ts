@@ -162,3 +162,16 @@ describe('a failing disk', () => {
     expect(rowsOf((await openSim(fs)).table())).toHaveLength(rows.length + 1);
   });
 });
+
+test('a disk that is full at the start says so, and what to do', async () => {
+  for (const kind of ['open', 'write', 'sync'] as const) {
+    const fs = simDisk();
+    fs.schedule = (operation) => (operation.kind === kind ? { code: 'ENOSPC' } : undefined);
+    await expect(openSim(fs)).rejects.toMatchObject({
+      code: 'disk_full',
+      message: expect.stringMatching(/\/db.*(Free|free)/),
+    });
+    fs.schedule = () => undefined;
+    await (await openSim(fs)).close();
+  }
+});
