@@ -86,6 +86,7 @@ export class Database {
   readonly #backups: Backups;
   #lock: { release(): void } | undefined;
   #closing = false;
+  #ending: Promise<void> | undefined;
   /** No compaction may begin any more: the directory may soon be another's. */
   #closed = false;
 
@@ -378,9 +379,13 @@ export class Database {
     };
   }
 
-  /** Waits for running compactions and DDL, syncs and closes the log, frees the lock. A second call does nothing. */
-  async close(): Promise<void> {
-    if (this.#closing) return;
+  /** Waits for running compactions and DDL, syncs and closes the log, frees the lock. A second call waits for the first. */
+  close(): Promise<void> {
+    this.#ending ??= this.#end();
+    return this.#ending;
+  }
+
+  async #end(): Promise<void> {
     this.#closing = true;
     this.#committer.endWaits();
     this.statistics.close();
