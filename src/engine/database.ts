@@ -379,9 +379,10 @@ export class Database {
     };
   }
 
-  /** Waits for running compactions and DDL, syncs and closes the log, frees the lock. A second call waits for the first. */
+  /** Waits for running compactions and DDL, syncs and closes the log, frees the lock. A second call waits for the first, which tells what failed. */
   close(): Promise<void> {
-    this.#ending ??= this.#end();
+    if (this.#ending !== undefined) return this.#ending.catch(() => undefined);
+    this.#ending = this.#end();
     return this.#ending;
   }
 
