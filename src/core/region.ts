@@ -21,14 +21,14 @@ export class Region {
     this.pointer = allocate(core, bytes);
   }
 
-  /** Makes room for at least `bytes`; what was in it is lost. */
+  /** Makes room for at least `bytes`; what was in it is lost. Throws `overloaded`; then nothing has changed. */
   ensure(bytes: number): void {
     if (bytes <= this.bytes) return;
     const wanted = Math.max(bytes, this.bytes * 2);
+    // First: without memory the region, and what its owner knows to be in it, stay as they are.
+    const next = allocate(this.#core, wanted);
     this.#core.exports.hg_memory_free(this.pointer);
-    this.pointer = 0;
-    this.bytes = 0;
-    this.pointer = allocate(this.#core, wanted);
+    this.pointer = next;
     this.bytes = wanted;
   }
 

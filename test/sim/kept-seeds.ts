@@ -27,6 +27,7 @@ export const KEPT_SEEDS: readonly KeptSeed[] = [
   { seed: 400, go: 'memory', found: 'a compaction that finds no memory for rows that died meanwhile' },
   { seed: 715, go: 'memory', found: 'memory that ends between the log and the memtable' },
   { seed: 1093, go: 'memory', found: 'a merge without memory answers with an error of its own' },
+  { seed: 4315, go: 'memory', found: 'a region that found no memory was taken for filled: rows without columns' },
   { seed: 254, go: 'faults', found: 'a file of stored answers that could not be read once' },
   { seed: 8570, go: 'faults', found: 'a fault in the background work of the last start' },
   { seed: 29796, go: 'tables', found: 'the simulation: a commit that readers see before the model does' },

@@ -1,0 +1,21 @@
+// Regions of an instance's memory when memory cannot grow: what was there stays, and its owner may go on with it.
+
+import { expect, test } from 'vitest';
+import { loadCore } from '../../src/core/index.ts';
+import { Region } from '../../src/core/region.ts';
+
+test.each(['ensure', 'extend'] as const)('a region that finds no memory to grow by %s stays as it was', (how) => {
+  const real = loadCore('debug').instantiate();
+  let isFull = false;
+  const alloc = (bytes: number) => (isFull ? 0 : real.exports.hg_memory_alloc(bytes));
+  const region = new Region({ exports: { ...real.exports, hg_memory_alloc: alloc }, memory: real.memory }, 64);
+  real.memory.write(region.pointer, new Uint8Array(64).fill(7));
+  const before = [region.pointer, region.bytes];
+  isFull = true;
+  expect(() => (how === 'ensure' ? region.ensure(4096) : region.extend(4096, 64))).toThrow(/out of memory/);
+  expect([region.pointer, region.bytes]).toEqual(before);
+  expect([...real.memory.borrow(region.pointer, 64)]).toEqual(new Array(64).fill(7));
+  isFull = false;
+  region.ensure(4096);
+  expect(region.bytes).toBeGreaterThanOrEqual(4096);
+});
