@@ -1,5 +1,6 @@
 // Builds the core: build/core.wasm (SIMD), build/core.plain.wasm (no SIMD), build/core.debug.wasm (asserts, used by tests).
-// A target that was built from the same source text is left alone (its digest stands beside it); `--force` builds all three.
+// A target that was built from the same source text is left alone (its digest is beside it); `--force` builds it anyway. Names of targets build these
+// alone; with `--check` nothing is built, and the exit code is 1 when something would be.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -21,11 +22,14 @@ function sourceDigest() {
 }
 
 const digest = sourceDigest();
+const named = process.argv.filter((word) => word in outputs);
 mkdirSync('build', { recursive: true });
 for (const [target, file] of Object.entries(outputs)) {
+  if (named.length > 0 && !named.includes(target)) continue;
   const note = `${file}.sources`;
   const fresh = existsSync(file) && existsSync(note) && readFileSync(note, 'utf8') === digest;
   if (fresh && !process.argv.includes('--force')) continue;
+  if (process.argv.includes('--check')) process.exit(1);
   rmSync(note, { force: true });
   const { error, stderr } = await asc.main(['--config', 'asconfig.json', '--target', target]);
   if (error) {

@@ -10,7 +10,7 @@ import {
   memtableSort,
   orderAt,
 } from '../memtable/order';
-import { indexRows, memtableLookup, memtableNodes } from '../memtable/postings';
+import { indexRows, memtableLookup, memtableNodes, seedNodes } from '../memtable/postings';
 import {
   memtableAppend,
   memtableBuckets,
@@ -23,6 +23,11 @@ import {
 import { filterMemtable } from '../psi/filter';
 import { BAD_ARGUMENT, OUT_OF_MEMORY } from '../status';
 import { boundOf } from './bound';
+
+/** Where the hash tables of nodes begin: 64 secret random bits, before the first memtable is made. Answers do not depend on them. */
+export function hg_memtable_seed(low: u32, high: u32): void {
+  seedNodes(low, high);
+}
 
 export function hg_memtable_new(bucketSeconds: f64, baseLsn: f64): u32 {
   return <u32>memtableNew(bucketSeconds, baseLsn);
@@ -133,6 +138,18 @@ export function hg_memtable_addresses(memtable: u32, rows: u32, n: u32): void {
     const at = <usize>rows + ((<usize>i) << 2);
     store<u32>(at, <u32>recordOf(memtable, load<u32>(at)));
   }
+}
+
+/** For the rows at positions [from, from + n) of the order, dead or not: `before` plus the bytes of the records up to and with each (u32[n] at `out`). */
+export function hg_memtable_sums(memtable: u32, from: u32, n: u32, before: u32, out: u32): i32 {
+  const ordered = load<u32>(<usize>memtable + M_ORDERED);
+  if (from > ordered || n > ordered - from) return BAD_ARGUMENT;
+  let sum = before;
+  for (let i: u32 = 0; i < n; i++) {
+    sum += load<u32>(recordOf(memtable, orderAt(memtable, from + i)));
+    store<u32>(<usize>out + ((<usize>i) << 2), sum);
+  }
+  return 0;
 }
 
 /** Keeps, in place, the rows (u32[n]) that lie in all k ranges; returns how many. */

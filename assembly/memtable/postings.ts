@@ -28,9 +28,20 @@ const FIRST_LINKS: u32 = 64;
 const members: usize = memory.data(255 * 8 + 16, 16);
 const wanted: usize = memory.data(255 * 8 + 16, 16);
 
+/** Of this instance: who chooses node ids cannot choose them so that they fall into the same slots. */
+let seed: u64 = 0;
+let factor: u64 = 0xbf58476d1ce4e5b9;
+
+/** To be called before there is a memtable. */
+export function seedNodes(low: u32, high: u32): void {
+  seed = ((<u64>high) << 32) | low;
+  factor = (seed * 0xbf58476d1ce4e5b9) | 1;
+}
+
 function slotOf(table: usize, slots: u32, node: i64): usize {
   const mask = slots - 1;
-  let hash = <u64>node * 0x9e3779b97f4a7c15;
+  let hash = (<u64>node ^ seed) * 0x9e3779b97f4a7c15;
+  hash = (hash ^ (hash >> 32)) * factor;
   hash ^= hash >> 32;
   let slot = <u32>hash & mask;
   while (true) {

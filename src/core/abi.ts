@@ -1,22 +1,31 @@
 // The exports of the core as TypeScript sees them (assembly/README.md). All arguments and results are numbers; addresses may come signed.
 
+/** As WebAssembly.Memory and WebAssembly.Global, which are known only where `dom` is among the types. */
+export interface WasmMemory {
+  readonly buffer: ArrayBufferLike;
+}
+export interface WasmGlobal {
+  /** Of a constant of the core. */
+  readonly value: number;
+}
+
 export interface CoreExports {
-  readonly memory: WebAssembly.Memory;
-  readonly HG_MAX_MEMBERS: WebAssembly.Global;
-  readonly HG_MAX_SEGMENT_ROWS: WebAssembly.Global;
-  readonly HG_RECORD_HEADER_BYTES: WebAssembly.Global;
-  readonly HG_SEGMENT_HEADER_BYTES: WebAssembly.Global;
-  readonly HG_SECTION_ENTRY_BYTES: WebAssembly.Global;
-  readonly HG_FILTER_ENTRY_BYTES: WebAssembly.Global;
-  readonly HG_RANGE_ENTRY_BYTES: WebAssembly.Global;
-  readonly HG_MAX_TEXT_BYTES: WebAssembly.Global;
-  readonly HG_ROWS_SLACK_BYTES: WebAssembly.Global;
-  readonly HG_FIGURES_BYTES: WebAssembly.Global;
-  readonly HG_NODE_ENTRY_BYTES: WebAssembly.Global;
-  readonly HG_OVERLAP_BLOCK_BYTES: WebAssembly.Global;
-  readonly HG_PAIRS_BLOCK_BYTES: WebAssembly.Global;
-  readonly HG_SUBSETS_BLOCK_BYTES: WebAssembly.Global;
-  readonly HG_SUBSETS_FRAME_BYTES: WebAssembly.Global;
+  readonly memory: WasmMemory;
+  readonly HG_MAX_MEMBERS: WasmGlobal;
+  readonly HG_MAX_SEGMENT_ROWS: WasmGlobal;
+  readonly HG_RECORD_HEADER_BYTES: WasmGlobal;
+  readonly HG_SEGMENT_HEADER_BYTES: WasmGlobal;
+  readonly HG_SECTION_ENTRY_BYTES: WasmGlobal;
+  readonly HG_FILTER_ENTRY_BYTES: WasmGlobal;
+  readonly HG_RANGE_ENTRY_BYTES: WasmGlobal;
+  readonly HG_MAX_TEXT_BYTES: WasmGlobal;
+  readonly HG_ROWS_SLACK_BYTES: WasmGlobal;
+  readonly HG_FIGURES_BYTES: WasmGlobal;
+  readonly HG_NODE_ENTRY_BYTES: WasmGlobal;
+  readonly HG_OVERLAP_BLOCK_BYTES: WasmGlobal;
+  readonly HG_PAIRS_BLOCK_BYTES: WasmGlobal;
+  readonly HG_SUBSETS_BLOCK_BYTES: WasmGlobal;
+  readonly HG_SUBSETS_FRAME_BYTES: WasmGlobal;
   hg_abi_version(): number;
   hg_format_version(): number;
   hg_features(): number;
@@ -145,6 +154,7 @@ export interface CoreExports {
   hg_filters_probe(directory: number, count: number, nodes: number, k: number, out: number): number;
   hg_memtable_new(bucketSeconds: number, baseLsn: number): number;
   hg_memtable_free(memtable: number): void;
+  hg_memtable_seed(low: number, high: number): void;
   hg_memtable_reserve(memtable: number, bytes: number, rows: number): number;
   hg_memtable_unreserve(memtable: number, records: number, bytes: number, rows: number): void;
   hg_memtable_append(memtable: number, records: number, count: number, firstLsn: number): number;
@@ -170,6 +180,7 @@ export interface CoreExports {
   hg_memtable_match(memtable: number, record: number, lsn: number, out: number, capacity: number): number;
   hg_memtable_kill(memtable: number, row: number, lsn: number): number;
   hg_memtable_addresses(memtable: number, rows: number, n: number): void;
+  hg_memtable_sums(memtable: number, from: number, n: number, before: number, out: number): number;
   hg_memtable_row_buckets(memtable: number, rows: number, n: number): number;
   hg_memtable_filter(memtable: number, rows: number, n: number, ranges: number, k: number): number;
   hg_memtable_nodes(memtable: number, out: number, capacity: number): number;
@@ -372,7 +383,7 @@ export interface CoreExports {
   hg_vector_mix(y: number, keep: number, x: number, factor: number, n: number): void;
   hg_vector_multiply(a: number, b: number, out: number, n: number): void;
   hg_vector_norm(a: number, weights: number, n: number): number;
-  readonly HG_ZHOU_BLOCK_BYTES: WebAssembly.Global;
+  readonly HG_ZHOU_BLOCK_BYTES: WasmGlobal;
   hg_graph_matrix(starts: number, neighbours: number, n: number, matrix: number, rowWords: number): void;
   hg_zhou_node(block: number, v: number, from: number): number;
   hg_zhou_pairs(block: number, m: number, from: number, most: number): number;

@@ -11,11 +11,12 @@ export { Incidence } from './incidence.ts';
 export type { IncidenceColumns } from './incidence-parts.ts';
 export { type CliqueLimits, type CliqueNumber, cliqueNumber } from './kernels/cliques.ts';
 export { components } from './kernels/components.ts';
+export { SINGULAR } from './kernels/conjugate-gradients.ts';
 export { type Cores, coreNumbers } from './kernels/cores.ts';
 export { type Diameters, diameters } from './kernels/diameter.ts';
 export { type Hypercores, hypercoreNumbers } from './kernels/hypercores.ts';
 export { louvain } from './kernels/louvain.ts';
-export { type EdgeWeight, edgeOperator, graphOperator, type Operator } from './kernels/operators.ts';
+export { type EdgeWeight, edgeOperator, graphOperator, type Operator, tameFactor } from './kernels/operators.ts';
 export { type OverlapSums, overlapSums, pairsAgain, sharingPairs } from './kernels/overlaps.ts';
 export {
   betweenness,
@@ -47,7 +48,7 @@ export { STEP_ROWS, STEP_STATE, type StepBounds, type StepResult, TextSink } fro
 export { buildRowPlan, type RowPlan } from './row-plan.ts';
 export { Scratch } from './scratch.ts';
 export { type DeadRows, lowerBound, ResidentSegment } from './segment.ts';
-export { type ColumnFacts, readSegmentFacts, type SegmentFacts } from './segment-facts.ts';
+export { assertChecksum, type ColumnFacts, readSegmentFacts, type SegmentFacts } from './segment-facts.ts';
 export {
   FIGURE,
   FIGURES,

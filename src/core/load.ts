@@ -1,10 +1,10 @@
-// Loads the core: compiles the WebAssembly once, makes any number of instances. The only file that imports the loader.
+// Loads the core: compiles the WebAssembly once, makes any number of instances. It imports nothing, so it needs no loader.
 
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { instantiateSync } from '@assemblyscript/loader';
 import { HedgerowError } from '../errors.ts';
 import type { CoreExports } from './abi.ts';
+import { CostlyAttempts } from './costly-attempts.ts';
 import { CoreMemory } from './views.ts';
 
 /** `release` has SIMD, `plain` has none, `debug` has asserts. Same exports, same answers. */
@@ -21,16 +21,23 @@ export interface Core {
 
 /** A compiled core. Instances share nothing and cost about 10 us. */
 export interface CoreModule {
-  /** Throws `overloaded` when the process gets no memory for it. */
-  instantiate(): Core;
+  /**
+   * Throws `overloaded` when the process gets no memory for it. V8 collects garbage three times before it says so, some 50 ms: for four times as long as that
+   * took, further calls are refused at once. `insist`: memory was just given back, so it is tried in any case.
+   */
+  instantiate(insist?: boolean): Core;
 }
 
 /** Compiles core bytes (from `hedgerow/core.wasm` or anywhere). Throws when the ABI version is another. */
 export function compileCore(bytes: Uint8Array<ArrayBuffer>): CoreModule {
   const module = new WebAssembly.Module(bytes);
+  const instances = new CostlyAttempts(
+    () => instanceOf(module),
+    () => performance.now(),
+  );
   return {
-    instantiate() {
-      const instance = instanceOf(module);
+    instantiate(insist = false) {
+      const instance = instances.make(insist);
       const exports = instance.exports as unknown as CoreExports;
       if (exports.hg_abi_version() !== ABI_VERSION) {
         throw new HedgerowError(
@@ -38,15 +45,19 @@ export function compileCore(bytes: Uint8Array<ArrayBuffer>): CoreModule {
           `The core has ABI version ${exports.hg_abi_version()}, this host needs ${ABI_VERSION}. Run npm run build.`,
         );
       }
+      exports.hg_memtable_seed(SEEDS[0]!, SEEDS[1]!);
       return { exports, memory: new CoreMemory(exports.memory) };
     },
   };
 }
 
+/** Of this process, and known to it alone. */
+const SEEDS = crypto.getRandomValues(new Uint32Array(2));
+
 /** Each instance reserves 10.5 GB of address space, so a process can have some 12,500, fewer under a limit. */
 function instanceOf(module: WebAssembly.Module): WebAssembly.Instance {
   try {
-    return (instantiateSync(module, {}) as unknown as { instance: WebAssembly.Instance }).instance;
+    return new WebAssembly.Instance(module, {});
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw cause;
     throw new HedgerowError(

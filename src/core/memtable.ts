@@ -348,12 +348,18 @@ export class CoreMemtable {
   }
 
   /**
-   * Records of rows visible at `lsn` at positions [from, to), in order, as bytes the caller owns; at most `maxRows`. Returns the position to
-   * go on from too.
+   * Copies the records of rows visible at `lsn` at positions [from, to), in order, to `target` from byte `offset` on; it must have room for all of them. Returns the
+   * byte after the last one, and how many they are.
    */
-  exportRecords(from: number, to: number, lsn: number): { bytes: Uint8Array<ArrayBuffer>; rows: number } {
+  copyRecords(
+    from: number,
+    to: number,
+    lsn: number,
+    target: Uint8Array,
+    offset: number,
+  ): { end: number; rows: number } {
     const { exports, memory } = this.#core;
-    const pieces: Uint8Array[] = [];
+    let end = offset;
     let rows = 0;
     let at = from;
     while (at < to) {
@@ -370,16 +376,11 @@ export class CoreMemtable {
           continue;
         }
         done += exports.hg_result_rows() >>> 0;
-        pieces.push(memory.borrow(text.pointer, size).slice());
+        target.set(memory.borrow(text.pointer, size), end);
+        end += size;
       }
     }
-    const bytes = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
-    let offset = 0;
-    for (const piece of pieces) {
-      bytes.set(piece, offset);
-      offset += piece.length;
-    }
-    return { bytes, rows };
+    return { end, rows };
   }
 
   /** Bytes of the records at positions [from, to) of the order, visible or not: `sums[p + 1] = sums[p] + bytes` for each position p. */
@@ -389,15 +390,9 @@ export class CoreMemtable {
     const list = this.#work.rows;
     for (let at = from; at < to; at += STEP_ROWS) {
       const n = Math.min(STEP_ROWS, to - at);
-      for (let i = 0; i < n; i++) memory.words[list / 4 + i] = exports.hg_memtable_at(this.#handle, at + i);
-      exports.hg_memtable_addresses(this.#handle, list, n);
-      const { bytes, words } = memory;
-      for (let i = 0; i < n; i++) {
-        const record = words[list / 4 + i]!;
-        const size =
-          bytes[record]! | (bytes[record + 1]! << 8) | (bytes[record + 2]! << 16) | (bytes[record + 3]! << 24);
-        sums[at + i + 1] = sums[at + i]! + (size >>> 0);
-      }
+      const status = exports.hg_memtable_sums(this.#handle, at, n, sums[at]!, list);
+      if (status < 0) throw coreError(status, 'hg_memtable_sums');
+      sums.set(memory.words.subarray(list / 4, list / 4 + n), at + 1);
     }
   }
 

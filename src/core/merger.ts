@@ -37,6 +37,8 @@ export interface MergerOptions {
 /** An old segment, or the rows of it with a key in [lower, upper); undefined: no bound. */
 export interface MergedSegment {
   bytes: number;
+  /** Of its header. */
+  checksum: number;
   read: (target: Uint8Array) => void;
   dead: DeadRows;
   lsn: number;
@@ -137,8 +139,8 @@ export class SegmentMerger {
   /** Merges the segment's rows slice by slice, each with the new records up to the slice's end. */
   async #slices(segment: MergedSegment, inputs: { pointer: number; count: number }): Promise<void> {
     const { cutoffTs, maxBytes } = this.#options;
-    const { lower, upper, dead, lsn, file } = segment;
-    const resident = new ResidentSegment(this.#core, segment.bytes, segment.read, { deep: false, file });
+    const { lower, upper, dead, lsn, file, checksum } = segment;
+    const resident = new ResidentSegment(this.#core, segment.bytes, segment.read, { deep: false, file, checksum });
     const first = lower === undefined ? 0 : resident.seek(lower.eventTs, lower.id);
     const to = upper === undefined ? resident.facts.rows : resident.seek(upper.eventTs, upper.id);
     const out = new Region(this.#core, Math.max(1024, Math.min(maxBytes, segment.bytes * 3)));

@@ -10,6 +10,8 @@ import { coreError, STATUS } from './status.ts';
 /** Header facts of a segment file (FORMAT.md section 2). */
 export interface SegmentFacts {
   bytes: number;
+  /** CRC32C of header and directory, which holds those of the sections: names what the file holds. */
+  checksum: number;
   rows: number;
   incidences: number;
   nodes: number;
@@ -45,6 +47,19 @@ export interface ColumnFacts {
   allNull: boolean;
   /** Its values have an order (PSI). */
   ordered: boolean;
+}
+
+/** FORMAT.md section 2. */
+const HEADER_CHECKSUM_WORD = 3;
+
+/** Asserts that a whole file is the one that was written, not an earlier or another one in its place. Undefined: not known. Throws `corrupt`. */
+export function assertChecksum(facts: SegmentFacts, checksum: number | undefined, file: string): void {
+  if (checksum === undefined || facts.checksum === checksum) return;
+  throw corruption(
+    file,
+    HEADER_CHECKSUM_WORD * 4,
+    `it is whole, but it is another file than the one that was written there (checksum ${facts.checksum}, wanted ${checksum})`,
+  );
 }
 
 /** The error for a status of a check. */
@@ -88,6 +103,7 @@ export function factsAt(core: Core, base: number): SegmentFacts {
   const filterBytes = core.exports.hg_result_rows() >>> 0;
   return {
     bytes: field('bytes'),
+    checksum: core.memory.words[base / 4 + HEADER_CHECKSUM_WORD]!,
     rows: field('rows'),
     incidences: field('incidences'),
     nodes: field('nodes'),

@@ -14,7 +14,7 @@ import {
   type TextSink,
 } from './row-output.ts';
 import type { RowPlan } from './row-plan.ts';
-import { corruptStatus, factsAt, type SegmentFacts } from './segment-facts.ts';
+import { assertChecksum, corruptStatus, factsAt, type SegmentFacts } from './segment-facts.ts';
 import { SegmentFold } from './segment-fold.ts';
 import { coreError, STATUS } from './status.ts';
 
@@ -38,15 +38,21 @@ export class ResidentSegment {
 
   /**
    * Loads a file of `bytes` bytes through `read` into the instance and checks it. `deep` checks every reference, else the checksums only.
-   * Throws `corrupt` with file and offset.
+   * Throws `corrupt` with file and offset, also when the file is not the one with `checksum` (SegmentFacts).
    */
-  constructor(core: Core, bytes: number, read: (target: Uint8Array) => void, options: { deep: boolean; file: string }) {
+  constructor(
+    core: Core,
+    bytes: number,
+    read: (target: Uint8Array) => void,
+    options: { deep: boolean; file: string; checksum?: number | undefined },
+  ) {
     this.#core = core;
     const base = allocate(core, bytes);
     read(core.memory.borrow(base, bytes));
     const status = core.exports.hg_segment_check(base, bytes, options.deep ? 1 : 0);
     if (status < 0) throw corruptStatus(core, status, options.file);
     this.facts = factsAt(core, base);
+    assertChecksum(this.facts, options.checksum, options.file);
     this.#handle = core.exports.hg_segment_open(base) >>> 0;
     if (this.#handle === 0) throw coreError(STATUS.outOfMemory, 'hg_segment_open');
     this.#work = new RowWorkspace(core);

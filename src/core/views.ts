@@ -1,12 +1,14 @@
 // Typed views of a core instance's linear memory. The only file that names `memory.buffer`; no view is kept across a call into the core.
 
+import type { WasmMemory } from './abi.ts';
+
 export class CoreMemory {
-  readonly #memory: WebAssembly.Memory;
+  readonly #memory: WasmMemory;
   #bytes: Uint8Array<ArrayBuffer>;
   #words: Uint32Array<ArrayBuffer>;
   #numbers: Float64Array<ArrayBuffer>;
 
-  constructor(memory: WebAssembly.Memory) {
+  constructor(memory: WasmMemory) {
     this.#memory = memory;
     const buffer = memory.buffer as ArrayBuffer;
     this.#bytes = new Uint8Array(buffer);

@@ -92,6 +92,33 @@ test('its types hold in a strict project', async () => {
   expect(await compile('wrong.ts', '7')).toContain('error TS');
 });
 
+test('without its optional packages it takes less than 60 MB of disk, and nothing that only tests or builds need', async () => {
+  const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, { dev?: true; optional?: true; devOptional?: true; link?: true }>;
+  };
+  const needed = Object.entries(lock.packages)
+    .filter(([path, facts]) => path.startsWith('node_modules/') && !Object.values(facts).includes(true))
+    .map(([path]) => path);
+  expect(needed).toContain('node_modules/valibot');
+  for (const name of ['gpt-tokenizer', 'typescript', 'assemblyscript', 'vite', 'vitest', 'preact', 'better-sqlite3'])
+    expect(needed).not.toContain(`node_modules/${name}`);
+  // Packages in packages are counted with those they lie in.
+  const outer = needed.filter((path) => path.lastIndexOf('node_modules/') === 0).map((path) => join(root, path));
+  const { stdout } = await run('du', ['-scm', installed, ...outer]);
+  const total = Number(/(\d+)\s+total\n$/.exec(stdout)![1]);
+  expect(total).toBeGreaterThan(10);
+  expect(total, stdout).toBeLessThan(60);
+});
+
+test('tokens are counted as in a checkout, without the package that knows how', async () => {
+  const program = `
+    import { countTokens } from './node_modules/hedgerow/dist/llm/tokens.js';
+    console.log([countTokens('tiktoken is great!'), countTokens('antidisestablishmentarianism')].join());
+  `;
+  writeFileSync(join(folder, 'app/tokens.mjs'), program);
+  expect(await inProject(process.execPath, ['tokens.mjs'])).toBe('6,6\n');
+});
+
 test('the command fills a demo, and the page of the console has all its files', async () => {
   const main = join(installed, 'dist/main.js');
   const said = await inProject(process.execPath, [

@@ -15,7 +15,7 @@ export interface Operator {
   readonly size: number;
   /** Address of f64[size]: D^-1/2, 0 where the row sum is 0. */
   readonly scales: number;
-  /** f64[size], the caller's: the row sums D. */
+  /** f64[size], the caller's: the row sums D; very large or small ones times a common factor, which N does not depend on. */
   readonly degrees: Float64Array;
   /** out = N x; addresses of f64[size]. */
   apply(x: number, out: number): Steps<void>;
@@ -34,6 +34,9 @@ export function edgeOperator(incidence: Incidence, rate: EdgeRate, weight: EdgeW
   const weights = edgeWeights(incidence, weight);
   const rates = Float64Array.from(sizes, (size, e) => rateOf(rate, size, weights[e]!));
   const { own, degrees } = rowSums(incidence, rates, sizes, rate === 'lazy');
+  const factor = tameFactor(degrees);
+  for (const values of factor === 1 ? [] : [rates, own, degrees])
+    for (let i = 0; i < values.length; i++) values[i]! *= factor;
   const ratesAt = scratch.take(edges * 8);
   const ownAt = rate === 'lazy' ? 0 : scratch.take(nodes * 8);
   const scales = scratch.take(nodes * 8);
@@ -60,6 +63,21 @@ export function edgeOperator(incidence: Incidence, rate: EdgeRate, weight: EdgeW
       );
     },
   };
+}
+
+/** Binary exponent beyond which a largest weight is scaled: products of two sums of such weights stay finite. */
+const MOST_EXPONENT = 400;
+
+/**
+ * A power of two that brings the largest of non-negative numbers to within 2^-400 and 2^400, for what does not depend on their scale; 1 for usual numbers, and
+ * where one is not finite.
+ */
+export function tameFactor(values: Float64Array): number {
+  let largest = 0;
+  for (const value of values) largest = Math.max(largest, value);
+  if (largest === 0 || !Number.isFinite(largest)) return 1;
+  const exponent = Math.floor(Math.log2(largest));
+  return 2 ** (Math.min(MOST_EXPONENT, Math.max(-MOST_EXPONENT, exponent)) - exponent);
 }
 
 /** f64[edges], the caller's. */

@@ -3,7 +3,7 @@
 import type { Core } from '../load.ts';
 import { Scratch } from '../scratch.ts';
 import type { Steps } from '../steps.ts';
-import { type System, solve } from './conjugate-gradients.ts';
+import { SINGULAR, type System, solve } from './conjugate-gradients.ts';
 import type { Operator } from './operators.ts';
 import { eigenPairs } from './tridiagonal.ts';
 
@@ -14,6 +14,7 @@ const MOST_VECTORS = 80;
 const MOST_ITERATIONS = 20_000;
 /** Of a Ritz vector, relative: the error of the value is its square over the gap to the next one. */
 const SMALL_RESIDUAL = 1e-9;
+const MOST_INVERSE = 1e15;
 
 /**
  * Of a connected S with at least two nodes; the eigenvector of 0 is known and kept out (Lanczos 1950, with full reorthogonalization; Parlett 1980). Deterministic.
@@ -58,7 +59,7 @@ class Space {
       core: this.core,
       size: this.size,
       work: [this.vector(), this.vector(), this.vector()],
-      apply: (x, out) => this.multiply(x, out),
+      apply: (x, out) => this.#multiplyWithin(x, out),
       isSmall: (residual) => this.dot(residual, residual) <= 1e-26,
     };
   }
@@ -106,10 +107,17 @@ class Space {
     }
   }
 
-  /** out = inverse of L on what is orthogonal to the null vector. `b` is orthogonal to it. */
-  *invert(b: number, out: number): Steps<void> {
-    yield* solve(this.#system, b, out, MOST_ITERATIONS);
+  /** As `multiply`, without the part along the null vector that rounding leaves: it would grow from round to round of the solver. */
+  *#multiplyWithin(x: number, out: number): Steps<void> {
+    yield* this.multiply(x, out);
+    this.add(out, this.nullVector, -this.dot(out, this.nullVector));
+  }
+
+  /** out = inverse of L on what is orthogonal to the null vector. `b` is orthogonal to it. False: there, too, L is singular as far as rounding tells. */
+  *invert(b: number, out: number): Steps<boolean> {
+    const iterations = yield* solve(this.#system, b, out, MOST_ITERATIONS);
     this.orthogonalize(out, [this.nullVector]);
+    return iterations !== SINGULAR;
   }
 }
 
@@ -120,8 +128,11 @@ function* lanczos(space: Space): Steps<number> {
   const off: number[] = [];
   for (let k = 0; ; k++) {
     const next = space.vector();
-    yield* space.invert(basis[k]!, next);
-    diagonal.push(space.dot(basis[k]!, next));
+    if (!(yield* space.invert(basis[k]!, next))) return 0;
+    const inverse = space.dot(basis[k]!, next);
+    // The least eigenvalue is not greater than its reciprocal, and so below what rounding leaves.
+    if (!(inverse < MOST_INVERSE)) return 0;
+    diagonal.push(inverse);
     space.orthogonalize(next, [space.nullVector, ...basis]);
     const beta = space.normalize(next);
     const { values, vectors } = eigenPairs(diagonal, off);

@@ -20,9 +20,9 @@ export interface PageRankOptions {
 }
 
 export interface PageRank {
-  /** f64[nodes], sums to 1. */
+  /** f64[nodes], sums to 1; all NaN where the weights of a node add up to no finite number. */
   scores: Float64Array;
-  /** -1: not through after `maxIterations`. */
+  /** -1: not through after `maxIterations`. SINGULAR: `alpha` is too near 1 for the precision of numbers. */
   iterations: number;
 }
 
@@ -66,6 +66,8 @@ function* ranked(
 ): Steps<PageRank> {
   const { core, size, degrees } = operator;
   if (size === 0) return { scores: new Float64Array(0), iterations: 0 };
+  // Weights whose sum is beyond the finite numbers define no walk.
+  if (!degrees.every(Number.isFinite)) return { scores: new Float64Array(size).fill(Number.NaN), iterations: 0 };
   const vector = () => scratch.zeroed(size * 8);
   const [b, y, roots] = [vector(), vector(), vector()];
   const work = [vector(), vector(), vector()] as const;
