@@ -6,7 +6,7 @@
 import type { TableDefinition } from './catalog.ts';
 import { type ChangedTable, type Checkpoint, neededAfter } from './checkpoint.ts';
 import type { SegmentFile } from './segment-file.ts';
-import type { SegmentEntry } from './segments-on-disk.ts';
+import { entryOf, type SegmentEntry } from './segments-on-disk.ts';
 import type { Table } from './table.ts';
 
 /** Tables, and segments that are new to the text, between two pauses: some milliseconds. */
@@ -79,9 +79,7 @@ export class CheckpointText {
     if (segments.length === 0) return '[]';
     let text = this.#segments.get(segments);
     if (text === undefined) {
-      text = JSON.stringify(
-        segments.map((each) => ({ number: each.number, bytes: 'facts' in each ? each.facts.bytes : each.bytes })),
-      );
+      text = JSON.stringify(segments.map((each) => ('facts' in each ? entryOf(each) : each)));
       this.#segments.set(segments, text);
     }
     return text;

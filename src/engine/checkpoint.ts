@@ -2,9 +2,10 @@
 
 import { corruption } from '../errors.ts';
 import type { TableDefinition } from './catalog.ts';
+import { checkpointProblem } from './checkpoint-shape.ts';
 import type { StoredDocuments } from './documents.ts';
 import type { StoredReplays } from './replay-files.ts';
-import type { SegmentEntry } from './segments-on-disk.ts';
+import { entryOf, type SegmentEntry } from './segments-on-disk.ts';
 import type { Table } from './table.ts';
 
 export interface CheckpointTable {
@@ -54,9 +55,7 @@ export interface ChangedTable {
 
 /** The segments that a manifest lists for the table. */
 export function segmentsOf(table: Table): SegmentEntry[] {
-  return table.unopened
-    ? [...table.unopened]
-    : table.version.segments.map(({ number, facts }) => ({ number, bytes: facts.bytes }));
+  return table.unopened ? [...table.unopened] : table.version.segments.map(entryOf);
 }
 
 /** Least LSN that some table still needs the log from, minus one. */
@@ -71,9 +70,7 @@ export function neededAfter({ appliedLsn, held }: Pick<CheckpointTable, 'applied
 
 /** Checks the shape of a document that came from disk. Throws `corrupt`. */
 export function checkCheckpoint(value: unknown, path: string): Checkpoint {
-  const document = value as Partial<Checkpoint> | null;
-  if (document?.format !== 1 || !Array.isArray(document.tables) || typeof document.lsn !== 'number') {
-    throw corruption(path, 0, 'the document is not a checkpoint of format 1');
-  }
-  return document as Checkpoint;
+  const problem = checkpointProblem(value);
+  if (problem !== null) throw corruption(path, 0, `the document is not a checkpoint of format 1 (${problem})`);
+  return value as Checkpoint;
 }

@@ -22,6 +22,8 @@ export type EdgePiece =
       kind: 'segment';
       path: string;
       bytes: number;
+      /** Of its header. */
+      checksum: number;
       /** It was not checked in depth yet. */
       deep: boolean;
       /** Rows that are dead at the snapshot, ascending. */
@@ -93,7 +95,8 @@ export class EdgeRead {
   *#allPieces(): Generator<EdgePiece, void, void> {
     for (const segment of this.#segments()) {
       const { path, facts, checked } = segment;
-      yield { kind: 'segment', path, bytes: facts.bytes, deep: !checked, dead: deadAt(segment, this.lsn) };
+      const { bytes, checksum } = facts;
+      yield { kind: 'segment', path, bytes, checksum, deep: !checked, dead: deadAt(segment, this.lsn) };
     }
     const { startTs, endTs } = this.window;
     // A version of the memtables alone; the snapshot holds the real one.

@@ -96,12 +96,13 @@ class SegmentReader {
     } while (result.state === STEP_STATE.more);
   }
 
-  #load({ path, bytes, deep }: EdgePiece & { kind: 'segment' }): ResidentSegment {
+  #load({ path, bytes, checksum, deep }: EdgePiece & { kind: 'segment' }): ResidentSegment {
     this.#core.exports.hg_memory_reset();
     try {
       const handle = this.#fs.open(path, 'read');
       try {
-        return new ResidentSegment(this.#core, bytes, (target) => readFully(handle, target, 0), { deep, file: path });
+        const read = (target: Uint8Array) => void readFully(handle, target, 0);
+        return new ResidentSegment(this.#core, bytes, read, { deep, file: path, checksum });
       } finally {
         handle.close();
       }

@@ -55,8 +55,9 @@ export async function recoverDatabase(parts: RecoveryParts): Promise<void> {
   await replays.settle(() => checkpointer.write([]));
   await setAsideUnlisted(parts, (tableId) => tableId >= tables.nextId, log);
   await removeOrphanFiles(parts, checkpoint);
-  // One that was found may be in the page cache only.
+  // A manifest that was found may be in the page cache only: what readers see from here on must not be undone by a power loss.
   if (!log.hasFiles) await installFirst(parts);
+  else await fs.syncDir(dir);
   for (const table of tables.all()) table.changed(log.headLsn);
   if (tables.find(primaryTable) !== undefined) return;
   const table = defineTable({ name: primaryTable }, tables.nextId, Math.floor(options.now() / 1000));

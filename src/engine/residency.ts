@@ -13,6 +13,8 @@ interface Resident {
 }
 
 const MAX_POOLED = 8;
+/** The instances are measured once in so many loads as this part of them: that costs a load no more, however many there are. */
+const RECOUNT_PART = 8;
 
 export class Residency {
   readonly #fs: Fs;
@@ -22,6 +24,10 @@ export class Residency {
   readonly #residents = new Map<SegmentFile, Resident>();
   /** Instances of evicted segments, to be used again: memory of an instance is freed by the garbage collector only. */
   readonly #pool: Core[] = [];
+  /** Those that were there when they were last sorted, the least recently used at the end. */
+  #order: { file: SegmentFile; used: number }[] = [];
+  /** Since the instances were last measured. */
+  #loads = 0;
   #clock = 0;
   #bytes = 0;
   #charged = 0;
@@ -69,22 +75,22 @@ export class Residency {
 
   #load(file: SegmentFile): ResidentSegment {
     this.#makeRoom(file.facts.bytes);
-    for (;;) {
+    for (let insist = false; ; insist = true) {
       try {
-        return this.#read(file);
+        return this.#read(file, insist);
       } catch (error) {
         if (!isOverloaded(error) || !this.#evictHalf()) throw error;
       }
     }
   }
 
-  #read(file: SegmentFile): ResidentSegment {
-    const core = this.#pool.pop() ?? this.#module.instantiate();
+  #read(file: SegmentFile, insist: boolean): ResidentSegment {
+    const core = this.#pool.pop() ?? this.#module.instantiate(insist);
     core.exports.hg_memory_reset();
     const handle = this.#fs.open(file.path, 'read');
     try {
       const read = (target: Uint8Array) => void readFully(handle, target, 0);
-      const options = { deep: !file.checked, file: file.path };
+      const options = { deep: !file.checked, file: file.path, checksum: file.facts.checksum };
       const segment = new ResidentSegment(core, file.facts.bytes, read, options);
       file.checked = true;
       const bytes = segment.residentBytes;
@@ -98,9 +104,9 @@ export class Residency {
 
   /** A new instance of the core; when the process gets no more memory, segments leave theirs first. Throws `overloaded`. */
   instance(): Core {
-    for (;;) {
+    for (let insist = false; ; insist = true) {
       try {
-        return this.#module.instantiate();
+        return this.#module.instantiate(insist);
       } catch (error) {
         if (!isOverloaded(error) || !this.#evictHalf()) throw error;
       }
@@ -119,23 +125,31 @@ export class Residency {
 
   /** Evicts until `bytes` more fit. One segment always may be resident, however large. */
   #makeRoom(bytes: number): void {
-    // Instances grow while they are read.
+    this.#loads++;
+    if (this.#loads * RECOUNT_PART >= this.#residents.size) this.#recount();
+    const wanted = this.#charged + bytes;
+    const isOver = () => this.#bytes + wanted > this.#budgetBytes || this.#residents.size >= this.#mostSegments;
+    while (this.#residents.size > 0 && isOver()) this.drop(this.#nextToGo());
+  }
+
+  /** Instances grow while they are read. */
+  #recount(): void {
+    this.#loads = 0;
     for (const resident of this.#residents.values()) {
       const { residentBytes } = resident.segment;
       this.#bytes += residentBytes - resident.bytes;
       resident.bytes = residentBytes;
     }
-    const wanted = this.#charged + bytes;
-    const isOver = () => this.#bytes + wanted > this.#budgetBytes || this.#residents.size >= this.#mostSegments;
-    while (this.#residents.size > 0 && isOver()) {
-      let oldest: SegmentFile | undefined;
-      let used = Infinity;
-      for (const [file, resident] of this.#residents) {
-        if (resident.used >= used) continue;
-        used = resident.used;
-        oldest = file;
-      }
-      this.drop(oldest!);
+  }
+
+  /** The least recently used one. They are sorted anew when all of the last order are gone or were used since. */
+  #nextToGo(): SegmentFile {
+    for (;;) {
+      const next = this.#order.pop();
+      if (next === undefined) {
+        const residents = [...this.#residents].sort(([, a], [, b]) => b.used - a.used);
+        this.#order = residents.map(([file, { used }]) => ({ file, used }));
+      } else if (this.#residents.get(next.file)?.used === next.used) return next.file;
     }
   }
 

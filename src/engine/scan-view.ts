@@ -45,6 +45,13 @@ export interface ScanOverlay {
   deadOf(segment: SegmentFile): DeadRows;
 }
 
+/** Rows in memtables, live or not. */
+export function rowsInMemory({ version, overlay }: ScanView): number {
+  let rows = overlay?.memtable?.rows ?? 0;
+  for (const { memtable } of version.memtables) rows += memtable.rows;
+  return rows;
+}
+
 /** Whether key a comes first. */
 export function before(a: RowKey, b: RowKey): boolean {
   return a.eventTs !== b.eventTs ? a.eventTs < b.eventTs : a.id < b.id;

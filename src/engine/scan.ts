@@ -13,6 +13,7 @@ import {
   type TextSink,
 } from '../core/index.ts';
 import { behindDead } from './dead-rows.ts';
+import { distinctNumbers } from './edge.ts';
 import { hasNext, listMore, type MemtableCursor, openCursors, peek, placeBelow } from './memtable-cursor.ts';
 import { before, chooseSegments, deadOf, type ScanSource, type ScanView, strategyOf } from './scan-view.ts';
 import type { SegmentFile } from './segment-file.ts';
@@ -33,7 +34,8 @@ const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
 /** A part of what a view shows. */
 export interface ScanParts {
-  readonly segments: readonly SegmentFile[];
+  /** Undefined: all that may hold rows. */
+  readonly segments: readonly SegmentFile[] | undefined;
   readonly memtables: boolean;
 }
 
@@ -84,7 +86,11 @@ export class Scan {
     this.request = request;
     this.startedUs = source.nowUs();
     this.nodes =
-      request.nodes === undefined ? NO_NODES : request.nodes.length < 2 ? request.nodes : [...new Set(request.nodes)];
+      request.nodes === undefined
+        ? NO_NODES
+        : request.nodes.length < 2
+          ? request.nodes
+          : distinctNumbers(request.nodes, MOST_NODES + 1);
     this.ranges = ranges;
     this.limit = request.limit ?? NO_LIMIT;
     this.rowPlan = request.format === 'columns' ? request.columns : (request.rows ?? source.rowPlan);

@@ -1,6 +1,6 @@
 // Opens segment files: header facts and node filter, without loading the rows.
 
-import { type Core, FilterDirectory, readSegmentFacts } from '../core/index.ts';
+import { assertChecksum, type Core, FilterDirectory, readSegmentFacts } from '../core/index.ts';
 import { corruption } from '../errors.ts';
 import type { FileHandle } from '../storage/fs.ts';
 import type { EngineContext } from './context.ts';
@@ -14,6 +14,13 @@ const MAX_HEAD_BYTES = 1 << 20;
 export interface SegmentEntry {
   number: number;
   bytes: number;
+  /** Of the file's header (SegmentFacts). Missing in older manifests. */
+  checksum?: number;
+}
+
+/** As a manifest lists it. */
+export function entryOf({ number, facts: { bytes, checksum } }: SegmentFile): SegmentEntry {
+  return { number, bytes, checksum };
 }
 
 function readAt(handle: FileHandle, offset: number, bytes: number): Uint8Array {
@@ -44,6 +51,7 @@ export function openSegmentFile(table: Table, entry: SegmentEntry, scratch: Core
     const facts = readSegmentFacts(scratch, readAt(handle, 0, headBytes), entry.bytes, path);
     if (facts.table !== table.id)
       throw corruption(path, 120, `it belongs to table number ${facts.table}, not ${table.id}`);
+    assertChecksum(facts, entry.checksum, path);
     return new SegmentFile(entry.number, path, facts);
   } finally {
     handle.close();

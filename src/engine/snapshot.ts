@@ -1,5 +1,6 @@
 // A snapshot of a table: one version pinned, seen at one LSN.
 
+import type { RowPlan } from '../core/index.ts';
 import type { ColumnSet } from './columns.ts';
 import type { Table } from './table.ts';
 import type { Version } from './version.ts';
@@ -10,6 +11,8 @@ export class Snapshot {
   readonly lsn: number;
   /** The table's columns when the snapshot was taken. */
   readonly columns: ColumnSet;
+  /** How whole rows are written with those columns: a scan that is given it shows them, otherwise the table's newest ones. */
+  readonly rowPlan: RowPlan;
   #released = false;
 
   constructor(table: Table, version: Version, lsn: number) {
@@ -17,6 +20,7 @@ export class Snapshot {
     this.version = version;
     this.lsn = lsn;
     this.columns = table.columns;
+    this.rowPlan = table.rowPlan;
     table.openSnapshots++;
   }
 

@@ -1,6 +1,7 @@
 // What directories and indexes say about rows without reading them: counts, the ends of a window, and estimates for plans.
 
 import { type CoreMemtable, lowerBound, type RangeSet, type ResidentSegment, type StepBounds } from '../core/index.ts';
+import { distinctNumbers } from './edge.ts';
 import { chooseSegments, deadOf, type ScanSource, type ScanView, strategyOf } from './scan-view.ts';
 import type { SegmentFile } from './segment-file.ts';
 import type { QueryPlan, ScanBounds } from './types.ts';
@@ -95,7 +96,7 @@ export function estimateScan(
   request: ScanBounds,
   ranges: RangeSet | undefined,
 ): ScanEstimate {
-  const nodes = [...new Set(request.nodes ?? [])];
+  const nodes = distinctNumbers(request.nodes ?? [], MOST_NODES + 1);
   const totalBuckets = view.version.totalBuckets;
   const isEmpty = nodes.length > MOST_NODES || (request.startTs ?? -Infinity) > (request.endTs ?? Infinity);
   if (isEmpty) return { rows: 0, strategy: strategyOf(request, nodes.length, false), bucketsScanned: 0, totalBuckets };

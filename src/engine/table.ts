@@ -25,7 +25,7 @@ import { RowUpdates } from './row-updates.ts';
 import { Scan } from './scan.ts';
 import { checkScanRequest } from './scan-request.ts';
 import { SegmentScan } from './scan-segments.ts';
-import type { ScanOverlay, ScanSource, ScanView } from './scan-view.ts';
+import { rowsInMemory, type ScanOverlay, type ScanSource, type ScanView } from './scan-view.ts';
 import { asCorruption, type SegmentFile } from './segment-file.ts';
 import type { SegmentEntry } from './segments-on-disk.ts';
 import { Snapshot } from './snapshot.ts';
@@ -47,6 +47,8 @@ import { type MemtableEntry, Version } from './version.ts';
 
 /** LSNs that a memtable spans, at most: it keeps them as 32-bit offsets, and one commit has fewer than 2^30. */
 const MOST_LSNS = 2 ** 31;
+/** Rows in memory from which on they are read apart from those of segments. */
+const APART_ROWS = 64;
 
 /** A row that died while a compaction was running on the source it stood in. */
 export interface LateDeath extends RowKey {
@@ -320,6 +322,22 @@ export class Table implements ScanSource {
     const view = this.#view(snapshot, overlay);
     view.version.references++;
     return new Scan(this, view, request, ranges);
+  }
+
+  /**
+   * As `scan`, as two: the rows of segments, and those in memory. Undefined where one of them has few or none, so that `scan` seldom goes from one to the
+   * other.
+   */
+  scanApart(request: ScanRequest, snapshot?: Snapshot, overlay?: ScanOverlay): readonly [Scan, Scan] | undefined {
+    this.assertUsable(snapshot);
+    const ranges = checkScanRequest(request, this.columns, snapshot?.columns);
+    const view = this.#view(snapshot, overlay);
+    if (view.version.segments.length === 0 || rowsInMemory(view) < APART_ROWS) return undefined;
+    view.version.references += 2;
+    return [
+      new Scan(this, view, request, ranges, { segments: undefined, memtables: false }),
+      new Scan(this, view, request, ranges, { segments: [], memtables: true }),
+    ];
   }
 
   /** The rows of a request without nodes, limit and cursor, segment by segment. Throws as `scan`. */

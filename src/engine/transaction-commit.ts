@@ -67,7 +67,8 @@ export function* planCommit(
 /** Steps of planning or applying between two rests. */
 const STEPS_A_REST = 256;
 
-function assertUnchanged(table: Table, snapshot: Snapshot | undefined): void {
+/** Throws `conflict` when the table was dropped, or its columns or name were changed, after the snapshot. */
+export function assertUnchanged(table: Table, snapshot: Snapshot | undefined): void {
   if (snapshot !== undefined && (table.dropped || table.shapeLsn > snapshot.lsn))
     throw new HedgerowError(
       'conflict',

@@ -14,7 +14,15 @@ import type { CommitOutcome, CommitResult, StagedTarget } from './staged.ts';
 import { type KeptBytes, StagedList } from './staged-list.ts';
 import { atOnce, type Steps } from './steps.ts';
 import type { Table } from './table.ts';
-import { applyPlan, type CommitPlan, outcomesOf, planCommit, resultsOf, takeRoom } from './transaction-commit.ts';
+import {
+  applyPlan,
+  assertUnchanged,
+  type CommitPlan,
+  outcomesOf,
+  planCommit,
+  resultsOf,
+  takeRoom,
+} from './transaction-commit.ts';
 import { TransactionTable } from './transaction-table.ts';
 import type { EdgeInput, EdgeRow, RowKey, ScanRequest } from './types.ts';
 import { Version } from './version.ts';
@@ -22,12 +30,22 @@ import { Version } from './version.ts';
 /** A place among the staged operations. */
 export type Mark = number;
 
+/** Of an operation, besides its record; and of the row that it answers with, where that is kept: texts take two bytes a letter. */
+const BYTES_OF_OPERATION = 64;
+const BYTES_OF_ROW = 300;
+const ROW_BYTES_OF_RECORD = 2;
+
 export class Transaction {
   readonly #context: EngineContext;
   readonly #staged = new StagedList();
   readonly #records = new ByteArena();
   readonly #tables = new Map<Table, TransactionTable>();
   readonly #isPinned: boolean;
+  /** Bytes of records, which stay until the transaction ends, and of what is staged. */
+  #recordBytes = 0;
+  #stagedBytes = 0;
+  /** `#stagedBytes` at marks, in their order. */
+  readonly #marks: { mark: Mark; stagedBytes: number }[] = [];
   /** New rows of `changeRow` are not known any more. */
   #forgetsRows = false;
   /** What its reads see at least; all its snapshots are of this LSN when it is pinned. */
@@ -63,6 +81,11 @@ export class Transaction {
     return this.#staged.length;
   }
 
+  /** Bytes of memory that it takes until it ends, about. */
+  get heldBytes(): number {
+    return this.#recordBytes + this.#stagedBytes;
+  }
+
   // Writes
 
   /** Stages an insert; the edge has its id from now on. Throws as Table.insert, and leaves the transaction as it was. */
@@ -74,6 +97,7 @@ export class Transaction {
     table.nextId = id + 1;
     const row = rowOf(table.columns, id, edge, members);
     this.#staged.insert(table, record, row);
+    this.#countRow(record);
     return row;
   }
 
@@ -81,7 +105,13 @@ export class Transaction {
     const properties = edge.properties === undefined ? null : table.columns.encode(edge.properties);
     const { batch } = this.#context;
     batch.add(edge.event_ts, members, properties);
-    return this.#records.keep(batch.encode(id, table.maxMembers));
+    const record = batch.encode(id, table.maxMembers);
+    this.#recordBytes += record.length;
+    return this.#records.keep(record);
+  }
+
+  #countRow({ from, to }: KeptBytes): void {
+    this.#stagedBytes += BYTES_OF_OPERATION + BYTES_OF_ROW + ROW_BYTES_OF_RECORD * (to - from);
   }
 
   /** Stages the removal of every edge with that time and member set that is live at commit. Not after `changeRow`. */
@@ -90,12 +120,16 @@ export class Transaction {
     checkTime(eventTs);
     if (this.#forgetsRows) throw new Error('rows are removed by time and members behind a changeRow');
     const set = tombstoneMembers(members);
-    this.#staged.removal(table, eventTs === 0 ? 0 : eventTs, set, table.encodeTombstone(eventTs, set));
+    const record = table.encodeTombstone(eventTs, set);
+    this.#staged.removal(table, eventTs === 0 ? 0 : eventTs, set, record);
+    this.#recordBytes += record.length;
+    this.#stagedBytes += BYTES_OF_OPERATION + BYTES_OF_ROW;
   }
 
   /** Stages the removal of one row that the transaction sees. Throws `invalid_input` when it sees no such row. */
   deleteRow(table: Table, key: RowKey): void {
     this.#staged.deletion(table, this.#target(table, key));
+    this.#stagedBytes += BYTES_OF_OPERATION;
   }
 
   /** Stages new content of one row that the transaction sees; the id stays, all else may change. Throws as `deleteRow`, or as an insert. */
@@ -121,6 +155,8 @@ export class Transaction {
     const record = this.#keep(table, id, edge, members);
     const row = answer(id, members);
     this.#staged.update(table, target, edge.event_ts === 0 ? 0 : edge.event_ts, record, row);
+    if (row === undefined) this.#stagedBytes += BYTES_OF_OPERATION;
+    else this.#countRow(record);
     return row;
   }
 
@@ -134,10 +170,17 @@ export class Transaction {
     );
   }
 
+  /** Throws `conflict` when the table was dropped, or its columns or name were changed, since the transaction first looked at it: it cannot commit then. */
+  assertUnaltered(table: Table): void {
+    assertUnchanged(table, this.#tables.get(table)?.snapshot);
+  }
+
   /** To `rewind` to. */
   mark(): Mark {
     this.#assertOpen();
-    return this.#staged.length;
+    const mark = this.#staged.length;
+    if (this.#marks.at(-1)?.mark !== mark) this.#marks.push({ mark, stagedBytes: this.#stagedBytes });
+    return mark;
   }
 
   /**
@@ -155,6 +198,8 @@ export class Transaction {
   rewind(mark: Mark): void {
     this.#assertOpen();
     this.#staged.cut(mark);
+    while (this.#marks.length > 0 && this.#marks.at(-1)!.mark > mark) this.#marks.pop();
+    this.#stagedBytes = this.#marks.at(-1)?.stagedBytes ?? 0;
     for (const seen of this.#tables.values()) seen.rewind(mark);
   }
 

@@ -90,6 +90,8 @@ export interface CompactionResult {
   edges_dropped: number;
   tombstones_reconciled: number;
   elapsed_ms: number;
+  /** Of all tables: those that were left out, with the reason; absent when there are none. */
+  corrupt_tables?: Record<string, string>;
 }
 
 export interface WalStatus {

@@ -81,7 +81,7 @@ function heldByFile(path: string, holder: LockHolder): HedgerowError {
 /** False when `path` exists already. */
 function placeNewFile(path: string, content: string, link: Link): boolean {
   const draft = `${path}.${process.pid}.${process.hrtime.bigint()}.new`;
-  fs.writeFileSync(draft, content, { flag: 'wx' });
+  fs.writeFileSync(draft, content, { flag: 'wx', mode: 0o600 });
   try {
     link(draft, path);
     return true;
@@ -98,7 +98,7 @@ function placeNewFile(path: string, content: string, link: Link): boolean {
 
 function writeNewFile(path: string, content: string): boolean {
   try {
-    fs.writeFileSync(path, content, { flag: 'wx' });
+    fs.writeFileSync(path, content, { flag: 'wx', mode: 0o600 });
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;

@@ -115,9 +115,13 @@ export class MarkFile {
     const path = markPath(this.#dir);
     const slot = readMark(this.#fs, this.#dir, this.#crc32c)?.slot;
     if (isSame(slot, this.#slot) || isSame(slot, this.#next)) return;
+    const cause =
+      slot === undefined
+        ? `The data directory was taken away while it was in use: ${path} is not there.`
+        : `Another process took over the data directory: ${path} was changed.`;
     throw new HedgerowError(
       'conflict',
-      `Another process took over the data directory: ${path} was changed. This process refuses writes from now on; nothing it acknowledged before is lost. Stop it, and see that one process at a time uses the directory.`,
+      `${cause} This process refuses writes from now on; nothing it acknowledged before is lost. Stop it, and see that one process at a time uses the directory.`,
       { fields: { file: path } },
     );
   }

@@ -1,6 +1,7 @@
 // The `Fs` port on Node's file system. Only this file and those of the directory lock import Node.
 
 import * as fs from 'node:fs';
+import { dirname } from 'node:path';
 import { lockDirectory } from './directory-lock.ts';
 import type { FileHandle, Fs } from './fs.ts';
 import { NO_HARD_LINKS } from './lock-file.ts';
@@ -8,9 +9,16 @@ import { NO_HARD_LINKS } from './lock-file.ts';
 /** The system limit of one read call is 2^31 - 1 bytes. */
 const MAX_READ_BYTES = 2 ** 30;
 
+/** What is written is its owner's alone, however lax the umask; what exists keeps its mode. */
+export const FILE_MODE = 0o600;
+export const DIRECTORY_MODE = 0o700;
+
 export const nodeFs: Fs = {
   open(path, mode) {
-    return new NodeFileHandle(path, fs.openSync(path, mode === 'read' ? 'r' : mode === 'write' ? 'r+' : 'wx+'));
+    return new NodeFileHandle(
+      path,
+      fs.openSync(path, mode === 'read' ? 'r' : mode === 'write' ? 'r+' : 'wx+', FILE_MODE),
+    );
   },
   exists: (path) => fs.existsSync(path),
   kindOf,
@@ -105,7 +113,7 @@ async function renameNew(from: string, to: string): Promise<void> {
 }
 
 function makeDurableDir(dir: string): void {
-  const first = fs.mkdirSync(dir, { recursive: true });
+  const first = makeDirs(dir);
   if (first === undefined || process.platform === 'win32') return;
   for (let at = fs.realpathSync(dir), top = fs.realpathSync(first); ; ) {
     const parent = at.slice(0, at.lastIndexOf('/')) || '/';
@@ -118,6 +126,34 @@ function makeDurableDir(dir: string): void {
     if (at === top || parent === '/') return;
     at = parent;
   }
+}
+
+/**
+ * Makes a directory and those above it that are missing; gives the first that was made, undefined when all were there. As `mkdirSync` with `recursive`, which
+ * never returns where a directory exists in which nothing can be made and which says ENOENT (/proc).
+ */
+function makeDirs(dir: string, mode = DIRECTORY_MODE): string | undefined {
+  const parent = dirname(dir);
+  const first = parent === dir || fs.existsSync(parent) ? undefined : makeDirs(parent, mode);
+  try {
+    fs.mkdirSync(dir, mode);
+  } catch (error) {
+    if (fs.statSync(dir, { throwIfNoEntry: false })?.isDirectory() === true) return first;
+    throw error;
+  }
+  return first ?? dir;
+}
+
+/** The mode of a file or directory that others than its owner may use, as `0755`; undefined: it is the owner's alone, or not there. */
+export function widerThanOwner(path: string): string | undefined {
+  if (process.platform === 'win32') return undefined; // rights are lists there, and not in the mode
+  let mode: number;
+  try {
+    ({ mode } = fs.statSync(path));
+  } catch {
+    return undefined;
+  }
+  return (mode & 0o077) === 0 ? undefined : `0${(mode & 0o777).toString(8).padStart(3, '0')}`;
 }
 
 async function syncDir(dir: string): Promise<void> {

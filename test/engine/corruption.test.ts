@@ -262,24 +262,6 @@ describe('a segment file', () => {
     await database.close();
   });
 
-  test('of the same size in the place of another one refuses', async () => {
-    const disk = simDisk();
-    const database = await openSim(disk);
-    for (let time = 0; time < 24; time++) await database.table().insert({ event_ts: time, members: [time % 8, 9] });
-    await database.compact({});
-    await database.close();
-    const [first, second] = disk.list('/db/tables/1').map((name) => `/db/tables/1/${name}`);
-    await disk.rename(first!, '/db/tables/1/aside');
-    await disk.rename(second!, first!);
-    await disk.rename('/db/tables/1/aside', second!);
-    const again = await openSim(disk);
-    expect(await caught(() => again.table().scan({ format: 'json' }))).toMatchObject({
-      code: 'table_corrupt',
-      fields: { file: second },
-    });
-    await again.close();
-  });
-
   test('in the place of another one refuses', async () => {
     const other = `${TYPED}/${fs.list(TYPED)[0]}`;
     await swap(path, other);
@@ -297,17 +279,19 @@ describe('a segment file', () => {
     await isWhole(fs);
   });
 
+  function contentOf(disk: SimFs, path: string): Uint8Array {
+    const handle = disk.open(path, 'read');
+    const bytes = new Uint8Array(handle.size());
+    handle.read(bytes, 0);
+    handle.close();
+    return bytes;
+  }
+
   async function swap(a: string, b: string): Promise<void> {
-    const [left, right] = [a, b].map((each) => {
-      const handle = fs.open(each, 'read');
-      const bytes = new Uint8Array(handle.size());
-      handle.read(bytes, 0);
-      handle.close();
-      return bytes;
-    });
+    const [left, right] = [contentOf(fs, a), contentOf(fs, b)];
     for (const [to, bytes] of [
-      [a, right!],
-      [b, left!],
+      [a, right],
+      [b, left],
     ] as const) {
       const handle = fs.open(to, 'write');
       await handle.truncate(bytes.length);
@@ -372,6 +356,21 @@ describe('a segment file', () => {
     expect(rowsOf(database.table('typed'))).toEqual(before);
     await database.compact({});
     expect(rowsOf(database.table('typed'))).toEqual(before);
+    await database.close();
+  });
+
+  test('makes a compaction of all tables name the table that it leaves out', async () => {
+    const disk = await prepared();
+    let database = await openSim(disk);
+    expect(await database.compact()).not.toHaveProperty('corrupt_tables');
+    await database.close();
+    flip(disk, path, 30);
+    database = await openSim(disk);
+    const result = await database.compact();
+    expect(result.tables).toEqual(['hyperedges']);
+    expect(Object.keys(result.corrupt_tables!)).toEqual(['typed']);
+    expect(result.corrupt_tables!.typed).toContain(path);
+    expect(await database.compact({ table: 'hyperedges' })).not.toHaveProperty('corrupt_tables');
     await database.close();
   });
 

@@ -146,3 +146,29 @@ describe('the reserve', () => {
     }
   });
 });
+
+describe('an insert that a full log refuses', () => {
+  test('gives back the room that it took in memory', async () => {
+    const { fs, database } = await prepared();
+    fs.schedule = ({ kind, path }) => (kind === 'write' && path.includes('/log/') ? { code: 'ENOSPC' } : undefined);
+    const wide = Array.from({ length: 200 }, (_, number) => number);
+    let refused = 0;
+    for (let time = 100; time < 20_000 && refused < 20; time++) {
+      const code = await codeOf(
+        database
+          .table()
+          .insert({ event_ts: time, members: wide })
+          .then(({ durable }) => durable),
+      );
+      expect(['none', 'disk_full']).toContain(code);
+      if (code === 'disk_full') refused++;
+    }
+    expect(refused).toBe(20);
+    const { memtables } = database.table().version;
+    expect(memtables.length).toBeGreaterThan(0);
+    for (const { memtable } of memtables) {
+      expect(memtable.takenRows).toBe(memtable.rows);
+      expect(memtable.takenBytes).toBe(memtable.recordBytes);
+    }
+  });
+});

@@ -1,5 +1,6 @@
 // The real file system: the port's contract, and the log on it.
 
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -42,6 +43,37 @@ test('files, names and directories behave as the port says', async () => {
   await nodeFs.remove(`${deep}/a`);
   await expect(nodeFs.remove(`${deep}/a`)).rejects.toMatchObject({ code: 'ENOENT' });
   expect(nodeFs.list(deep)).toEqual(['b']);
+});
+
+test('directories are made with those above them, also through links, and never instead of something else', () => {
+  symlinkSync(`${dir}/target`, `${dir}/link`);
+  mkdirSync(`${dir}/target`);
+  nodeFs.makeDir(`${dir}/link/a/b/c`);
+  expect(nodeFs.kindOf(`${dir}/target/a/b/c`)).toBe('directory');
+  nodeFs.makeDir(`${dir}/link/`);
+  writeFileSync(`${dir}/file`, 'x');
+  symlinkSync(`${dir}/nowhere`, `${dir}/dangling`);
+  for (const path of ['file', 'file/below', 'file/far/below', 'dangling', 'dangling/below'])
+    expect(() => nodeFs.makeDir(`${dir}/${path}`)).toThrow(/^(EEXIST|ENOTDIR)/);
+  expect(nodeFs.list(dir)).toEqual(['dangling', 'file', 'link', 'target']);
+});
+
+// In a process of its own: what does not return cannot be timed out by a test.
+test.runIf(process.platform === 'linux')('where nothing can be made that is an error, and not an endless loop', () => {
+  const code = `
+    import { nodeFs } from ${JSON.stringify(new URL('../../src/storage/node-fs.ts', import.meta.url).href)};
+    for (const dir of ['/proc/nope', '/proc/nope/below', '/sys/nope']) {
+      try { nodeFs.makeDir(dir); } catch (error) { console.log(error.code); }
+    }`;
+  const { stdout, signal } = spawnSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', code], {
+    timeout: 20_000,
+    encoding: 'utf8',
+    killSignal: 'SIGKILL',
+  });
+  expect([signal, stdout.trim().split('\n')]).toEqual([
+    null,
+    ['ENOENT', 'ENOENT', expect.stringMatching(/^E(NOENT|PERM|ROFS|ACCES)$/)],
+  ]);
 });
 
 test('a new name is given only when it is free, whatever stands there', async () => {

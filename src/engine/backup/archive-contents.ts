@@ -1,7 +1,7 @@
 // What goes into a backup, in order: what it is, the data directory's files at its LSN, and the sums of all of them. Files are checked as they are copied.
 
 import { createHash } from 'node:crypto';
-import { type CoreModule, readSegmentFacts } from '../../core/index.ts';
+import { assertChecksum, type CoreModule, readSegmentFacts } from '../../core/index.ts';
 import { corruption } from '../../errors.ts';
 import type { Crc32c } from '../../storage/crc32c.ts';
 import { encodeFileHeader, FILE_HEADER_BYTES } from '../../storage/frame.ts';
@@ -95,14 +95,14 @@ function* opened(fs: Fs, path: string, read: (handle: FileHandle) => Iterable<Ui
   }
 }
 
-function segmentFile({ fs, crc32c, module }: ContentsOptions, { name, path, bytes }: PinnedFile): TarFile {
+function segmentFile({ fs, crc32c, module }: ContentsOptions, { name, path, bytes, checksum }: PinnedFile): TarFile {
   return {
     name,
     bytes,
     *chunks() {
       yield* opened(fs, path, function* (handle) {
         const head = readSegmentHead(handle);
-        readSegmentFacts(module.instantiate(), head, bytes, path);
+        assertChecksum(readSegmentFacts(module.instantiate(), head, bytes, path), checksum, path);
         const check = new SectionCheck(path, head, bytes, crc32c);
         for (const piece of pieces(handle, 0, bytes)) {
           check.add(piece);

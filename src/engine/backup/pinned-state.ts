@@ -31,6 +31,8 @@ export interface PinnedFile {
   readonly name: string;
   readonly path: string;
   readonly bytes: number;
+  /** Of the segment's header. */
+  readonly checksum: number;
 }
 
 /** A file that may lose its name meanwhile. Its first `bytes` bytes count. */
@@ -100,6 +102,7 @@ function listedSegments(table: Table, checkpoint: Checkpoint | null): PinnedFile
     name: segmentEntryName(table.id, number),
     path,
     bytes: facts.bytes,
+    checksum: facts.checksum,
   }));
 }
 

@@ -8,7 +8,7 @@ import { corruption, HedgerowError } from '../../errors.ts';
 import type { ChangedTable } from '../checkpoint.ts';
 import { checkOrder } from '../recovery.ts';
 import { type SegmentFile, segmentNumber } from '../segment-file.ts';
-import { openSegmentFile, refreshFilters } from '../segments-on-disk.ts';
+import { entryOf, openSegmentFile, refreshFilters } from '../segments-on-disk.ts';
 import type { LateDeath, Table } from '../table.ts';
 import { Version } from '../version.ts';
 import { chooseStretches, type Stretch } from './choose.ts';
@@ -94,7 +94,7 @@ function prepared(
   firstNumber: number,
 ): PreparedTable {
   const expired = dropped.edgesDropped > 0;
-  const entries = segments.map(({ number, facts }) => ({ number, bytes: facts.bytes }));
+  const entries = segments.map(entryOf);
   const end = () => {
     table.compacting = undefined;
   };

@@ -115,13 +115,11 @@ export class FrozenRuns {
     let used = 0;
     let rows = 0;
     for (let at = from; at < to; ) {
-      let end = at + 1;
-      while (end < to && end - at < ROWS_A_SLICE && sums[end + 1]! - sums[at]! <= BYTES_A_SLICE) end++;
-      const slice = memtable.exportRecords(at, end, this.#lsn);
-      bytes.set(slice.bytes, used);
-      used += slice.bytes.length;
-      rows += slice.rows;
-      this.#copied += slice.bytes.length;
+      const end = sliceEnd(sums, at, Math.min(to, at + ROWS_A_SLICE));
+      const copied = memtable.copyRecords(at, end, this.#lsn, bytes, used);
+      rows += copied.rows;
+      this.#copied += copied.end - used;
+      used = copied.end;
       at = end;
       if (this.#copied < BYTES_A_SLICE) continue;
       this.#copied = 0;
@@ -163,4 +161,15 @@ export class FrozenRuns {
     this.#seeks = 0;
     await this.#pause();
   }
+}
+
+/** The greatest position up to `most` with at most BYTES_A_SLICE of records from `from` on, but the first one after `from` at least. */
+function sliceEnd(sums: Uint32Array, from: number, most: number): number {
+  let least = from + 1;
+  while (least < most) {
+    const middle = (least + most + 1) >>> 1;
+    if (sums[middle]! - sums[from]! <= BYTES_A_SLICE) least = middle;
+    else most = middle - 1;
+  }
+  return least;
 }

@@ -48,6 +48,7 @@ export class InlineRunner implements CompactionRunner {
     await merger.part(
       segment && {
         bytes: segment.bytes,
+        checksum: segment.checksum,
         read: (target) => this.#read(segment.path, target),
         dead: { count: segment.deadRows.length, rows: segment.deadRows, lsns: segment.deadLsns, version: 0 },
         lsn: segment.lsn,

@@ -134,6 +134,7 @@ async function* interleaved(
   { cutoffTs, maxBytes }: MergeLimits,
 ): AsyncGenerator<Part> {
   const { facts, dead, path } = segment;
+  const { bytes, checksum } = facts;
   const behind = { eventTs: facts.timeMax, id: facts.lastId + 1 };
   const isExpired = facts.timeMax < cutoffTs;
   let lower: RowKey | undefined;
@@ -143,7 +144,7 @@ async function* interleaved(
     const upper = isLast ? undefined : cut;
     const taken = await runs.take(isLast ? behind : cut, cutoffTs);
     const deaths = { deadRows: dead.rows.slice(0, dead.count), deadLsns: dead.lsns.slice(0, dead.count) };
-    const work: SegmentWork = { path, bytes: facts.bytes, ...deaths, lsn, lower, upper };
+    const work: SegmentWork = { path, bytes, checksum, ...deaths, lsn, lower, upper };
     yield { segment: isExpired ? undefined : work, runs: taken.runs, newRows: taken.rows };
     if (isLast) return;
     lower = cut;

@@ -26,6 +26,8 @@ export interface OpenWork {
 export interface SegmentWork {
   path: string;
   bytes: number;
+  /** Of its header. */
+  checksum: number;
   deadRows: Uint32Array;
   deadLsns: Float64Array;
   lsn: number;

@@ -63,6 +63,10 @@ function tableFaults({ definition, appliedLsn, nextId, nextSegment, segments }: 
     segments.every(({ number, bytes }) => isCount(number, 0) && number < nextSegment && isCount(bytes, 1)),
     'a segment is listed with a number that was not given out, or without bytes',
   );
+  need(
+    segments.every(({ checksum = 0 }) => isCount(checksum, 0) && checksum < 2 ** 32),
+    'a segment is listed with a checksum that is none',
+  );
   return faults;
 }
 

@@ -68,7 +68,8 @@ async function verifyHeld({ tools, dir, problems, pause }: SegmentWork, item: Ch
 }
 
 /** Reads the file into an instance used for one after the other, and checks every reference in it. Throws `corrupt` or what the system says. */
-function readSegment({ fs }: FileTools, core: Core, path: string, { number, bytes }: SegmentEntry): SegmentFile {
+function readSegment({ fs }: FileTools, core: Core, path: string, entry: SegmentEntry): SegmentFile {
+  const { number, bytes, checksum } = entry;
   const handle = fs.open(path, 'read');
   try {
     const size = handle.size();
@@ -76,7 +77,7 @@ function readSegment({ fs }: FileTools, core: Core, path: string, { number, byte
       throw corruption(path, Math.min(size, bytes), `it has ${size} bytes, the manifest says ${bytes}`);
     core.exports.hg_memory_reset();
     const read = (target: Uint8Array) => void readFully(handle, target, 0);
-    const { facts } = new ResidentSegment(core, bytes, read, { deep: true, file: path });
+    const { facts } = new ResidentSegment(core, bytes, read, { deep: true, file: path, checksum });
     for (const gap of segmentGaps(readSegmentHead(handle), bytes)) {
       const found = new Uint8Array(gap.bytes);
       readFully(handle, found, gap.offset);

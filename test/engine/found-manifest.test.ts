@@ -1,0 +1,29 @@
+// A manifest that a killed process renamed and did not sync: the next open serves it, so it must not go with a power loss.
+
+import { expect, test } from 'vitest';
+import { openSim, simDisk, turn } from '../support/sim-engine.ts';
+import { fill, range, times } from '../support/sim-tables.ts';
+
+const now = () => 10_000_000;
+
+test('what an open found of an unsynced manifest outlives a power loss', async () => {
+  let renamed = 0;
+  for (let seed = 1; seed <= 20; seed++) {
+    const fs = simDisk(seed);
+    const database = await openSim(fs, { core: 'release', now });
+    await fill(database.table(), range(0, 5));
+    fs.schedule = ({ kind, path }) => {
+      if (kind === 'syncDir' && path === '/db') fs.stop();
+      return undefined;
+    };
+    void database.compact({ table: 'hyperedges', ttlSeconds: 3600 }).catch(() => undefined);
+    await fs.whenStopped;
+    const afterKill = fs.kill();
+    const served = times(await openSim(afterKill, { now }));
+    if (served.length === 0) renamed++;
+    await turn();
+    const afterPowerLoss = afterKill.crash();
+    expect(times(await openSim(afterPowerLoss, { now }))).toEqual(served);
+  }
+  expect(renamed).toBe(20);
+});
