@@ -63,8 +63,8 @@ export interface Measure {
 
 /** Parameters of every measure. */
 export const WINDOW: readonly Parameter[] = [
-  { name: 'start_ts', type: 'integer', about: 'Only edges at this time (seconds) or later.' },
-  { name: 'end_ts', type: 'integer', about: 'Only edges at this time (seconds) or earlier.' },
+  { name: 'start_ts', type: 'time', about: 'Only edges at this time (epoch seconds or ISO 8601) or later.' },
+  { name: 'end_ts', type: 'time', about: 'Only edges at this time (epoch seconds or ISO 8601) or earlier.' },
 ];
 
 /** Without a default where that hangs on other parameters. */
@@ -91,7 +91,11 @@ export const LIMIT: readonly Parameter[] = [
   { name: 'top', type: 'integer', least: 1, about: 'The same as limit.' },
 ];
 
-export const NODE_ID: Parameter = { name: 'node_id', type: 'integer', about: 'Only this node: a map of one.' };
+export const NODE_ID: Parameter = {
+  name: 'node_id',
+  type: 'integer',
+  about: 'Only this node: a map of one, or empty.',
+};
 export const BUDGET: Parameter = {
   name: 'budget_ms',
   type: 'number',

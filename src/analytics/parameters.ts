@@ -1,6 +1,7 @@
 // Parameters of measures: described as data, checked at the door (contract section 3: a wrong or unknown one is a 400 that names it).
 
 import { type FieldError, HedgerowError } from '../errors.ts';
+import { isoSeconds, TIME_FORM, timeProblem } from '../iso-time.ts';
 import { didYouMean } from '../suggestions.ts';
 
 /** One parameter. `least`, `most`: bounds, included unless `open` says that they are not. */
@@ -16,6 +17,8 @@ export type Parameter =
     }
   | { name: string; type: 'boolean'; about: string; default?: boolean }
   | { name: string; type: 'choice'; about: string; choices: readonly string[]; default?: string }
+  /** Epoch seconds, or a text in ISO 8601; the seconds are its value. */
+  | { name: string; type: 'time'; about: string }
   /** An object from node id to community. */
   | { name: string; type: 'partition'; about: string };
 
@@ -37,7 +40,7 @@ export function checkParameters(given: unknown, described: readonly Parameter[],
       continue;
     }
     const problem = problemOf(parameter, value);
-    if (problem === undefined) values[parameter.name] = value as ParameterValue;
+    if (problem === undefined) values[parameter.name] = takenValue(parameter, value);
     else wrong.push({ loc: ['body', 'params', parameter.name], msg: problem });
   }
   const names = described.map(({ name }) => name);
@@ -58,6 +61,10 @@ function unknownParameter(name: string, names: readonly string[], measure: strin
   return `is not a parameter of ${measure}, which takes ${names.join(', ')}.${didYouMean(name, names)}`;
 }
 
+function takenValue({ type }: Parameter, value: unknown): ParameterValue {
+  return type === 'time' && typeof value === 'string' ? isoSeconds(value)! : (value as ParameterValue);
+}
+
 /** What is wrong with a value; undefined: nothing. */
 function problemOf(parameter: Parameter, value: unknown): string | undefined {
   switch (parameter.type) {
@@ -66,6 +73,8 @@ function problemOf(parameter: Parameter, value: unknown): string | undefined {
       return problemOfNumber(parameter, value);
     case 'boolean':
       return typeof value === 'boolean' ? undefined : 'must be true or false.';
+    case 'time':
+      return problemOfTime(value);
     case 'choice':
       return parameter.choices.includes(value as string)
         ? undefined
@@ -92,6 +101,12 @@ function problemOfNumber(
   if (least !== undefined && number < least) return `must be ${kind} of at least ${least}.`;
   if (most !== undefined && number > most) return `must be ${kind} of at most ${most}.`;
   return undefined;
+}
+
+function problemOfTime(value: unknown): string | undefined {
+  if (typeof value === 'string')
+    return isoSeconds(value) === undefined ? `${timeProblem(value)}; it must be ${TIME_FORM}.` : undefined;
+  return Number.isSafeInteger(value) ? undefined : `must be a whole number: ${TIME_FORM}.`;
 }
 
 function problemOfPartition(value: unknown): string | undefined {
@@ -125,6 +140,8 @@ function propertyOf(parameter: Parameter): Record<string, unknown> {
     }
     case 'boolean':
       return { type: 'boolean', description, default: parameter.default };
+    case 'time':
+      return { type: ['integer', 'string'], description };
     case 'choice':
       return { type: 'string', enum: parameter.choices, description, default: parameter.default };
     case 'partition':

@@ -1,11 +1,10 @@
 // Maps of results by node or edge: one entry, or the largest ones.
 
 import type { Steps } from '../core/index.ts';
-import { HedgerowError } from '../errors.ts';
 import type { Basis, Projections, Shape } from './measure.ts';
 import type { ParameterValues } from './parameters.ts';
 
-/** A map of all ids, of the one that `idName` names, or of the `limit` (or `top`) largest; ties by least id, null last. */
+/** A map of all ids, of the one that `idName` names (empty when it has no part in the window), or of the `limit` (or `top`) largest; ties by least id, null last. */
 export function mapOf(
   keys: Float64Array,
   values: Float64Array | Uint32Array,
@@ -15,7 +14,7 @@ export function mapOf(
   const id = params[idName];
   if (id !== undefined) {
     const at = keys.indexOf(id as number);
-    if (at < 0) throw notThere(idName, id as number);
+    if (at < 0) return { kind: 'map', keys: keys.slice(0, 0), values: values.slice(0, 0) };
     return { kind: 'map', keys: keys.slice(at, at + 1), values: values.slice(at, at + 1) };
   }
   const most = limitOf(params);
@@ -35,17 +34,6 @@ export function* setNamed(projections: Projections, basis: Basis, params: Parame
   const sets = yield* projections.incidence('distinct');
   const event = (yield* projections.incidence('events')).edgeOrdinal(id);
   return event < 0 ? params : { ...params, edge_id: sets.copyEdgeIds()[sets.eventToSet()[event]!]! };
-}
-
-export function notThere(name: string, id: number): HedgerowError {
-  const what = name === 'edge_id' ? 'Edge' : 'Node';
-  return new HedgerowError(
-    'invalid_input',
-    `Parameter ${name}: ${what} ${id} has no part in the edges of this window.`,
-    {
-      errors: [{ loc: ['body', 'params', name], msg: 'stands in no edge of this window' }],
-    },
-  );
 }
 
 /** `limit` or `top`, the smaller one when both are given. */

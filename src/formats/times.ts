@@ -1,7 +1,16 @@
 // Times as files have them, to the whole seconds since 1970 of an edge: by the same rules on the command line and in the console.
 
-export const TIME_FORMATS = ['s', 'ms', 'us', 'ns', 'iso', 'dmy', 'mdy'] as const;
+import { hourOf, twoDigits, withMonthAsNumber } from './month-names.ts';
+
+export const TIME_FORMATS = ['s', 'ms', 'us', 'ns', 'iso', 'dmy', 'mdy', 'ymd'] as const;
 export type TimeFormat = (typeof TIME_FORMATS)[number];
+
+/** A pattern of its own, as of strptime. */
+export interface TimePattern {
+  readonly pattern: string;
+  /** Seconds since 1970, maybe with a fraction; NaN for what is no time in this pattern. */
+  secondsOf(text: string): number;
+}
 
 export const TIME_TEXTS: Readonly<Record<TimeFormat, string>> = {
   s: 'seconds since 1970',
@@ -11,17 +20,27 @@ export const TIME_TEXTS: Readonly<Record<TimeFormat, string>> = {
   iso: 'ISO 8601',
   dmy: 'day, month and year, such as 14.03.2024 8:15',
   mdy: 'month, day and year, such as 3/14/2024 8:15',
+  ymd: 'dates of eight digits, such as 20240314',
 };
+
+export function timeText(format: TimeFormat | TimePattern): string {
+  return typeof format === 'string' ? TIME_TEXTS[format] : `times written as ${format.pattern}`;
+}
 
 /** A larger number is one of the next smaller unit: as seconds it lies beyond the year 5138, and so on. */
 const MOST_SECONDS = 1e11;
 const PER_SECOND = { s: 1, ms: 1e3, us: 1e6, ns: 1e9 } as const;
 const NUMBER = /^[+-]?\d+(\.\d*)?([eE][+-]?\d+)?$/;
+const EIGHT_DIGITS = /^((?:19|20)\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])$/;
+/** Slashes, dots and the signs of East Asian dates, in a date with the year first. */
+const YEAR_FIRST = /^(\d{4})([/.年])(\d{1,2})[/.月](\d{1,2})日?(?=$|[T ])/;
+/** Dates of one order are as many as this to each of the other one, where the others are taken for bad rows. */
+const MOST_TO_BAD = 4;
 /** Day and month, or the other way round. */
 const DAY_MONTH = /^(\d{1,2})[/.-](\d{1,2})[/.-]\d{2,4}\b/;
 const DAY_MONTH_TIME =
   /^(\d{1,2})([/.-])(\d{1,2})\2(\d{4})(?:(?:,? |T)(\d{1,2}):(\d\d)(?::(\d\d(?:\.\d+)?))?(?: ?([ap])\.?m\.?)?)?$/i;
-const ISO = /^(\d{4}-\d\d-\d\d)(?:[T ](\d?\d:\d\d(?::\d\d(?:\.\d+)?)?) ?(Z|[+-]\d\d(?::?\d\d)?)?)?$/i;
+const ISO = /^(\d{4}-\d\d-\d\d)(?:[T ](\d?\d:\d\d(?::\d\d(?:[.,]\d+)?)?) ?(Z|[+-]\d\d(?::?\d\d)?)?)?$/i;
 
 /** The format of these times, as far as they tell; `name`: of their column. Dates that can all be read in two ways are taken for `iso`, which refuses them. */
 export function guessTimeFormat(cells: readonly unknown[], name = ''): TimeFormat {
@@ -31,17 +50,23 @@ export function guessTimeFormat(cells: readonly unknown[], name = ''): TimeForma
   if (numbers.length * 2 < given.length || (numbers.length === 0 && given.length > 0)) return orderOf(given) ?? 'iso';
   // The service's own name, and unit: an export with times far in the future is no file of milliseconds.
   if (numbers.length === 0 || name.toLowerCase() === 'event_ts') return 's';
+  // As seconds, these would all lie in some months of 1970.
+  if (numbers.length === given.length && given.every((cell) => EIGHT_DIGITS.test(String(cell).trim()))) return 'ymd';
   const least = numbers.reduce((most, number) => Math.min(most, Math.abs(number)), Infinity);
   return (['s', 'ms', 'us'] as const).find((unit) => least <= MOST_SECONDS * PER_SECOND[unit]) ?? 'ns';
 }
 
-/** What dates tell of their order: a number above 12 is a day. Undefined: nothing, or one this and another that. */
+/** What dates tell of their order: a number above 12 is a day. Undefined: nothing, or many this and many that. */
 function orderOf(cells: readonly unknown[]): 'dmy' | 'mdy' | undefined {
-  const found = cells.map(dayAndMonth).filter((date) => date !== undefined);
-  const isDayFirst = found.some(([first]) => first > 12);
-  const isMonthFirst = found.some(([, second]) => second > 12);
-  if (isDayFirst === isMonthFirst) return undefined;
-  return isDayFirst ? 'dmy' : 'mdy';
+  let dayFirst = 0;
+  let monthFirst = 0;
+  for (const cell of cells) {
+    const [first, second] = dayAndMonth(cell) ?? [0, 0];
+    if (first > 12 && first <= 31 && second <= 12) dayFirst++;
+    else if (second > 12 && second <= 31 && first <= 12) monthFirst++;
+  }
+  if (dayFirst > 0 && dayFirst >= monthFirst * MOST_TO_BAD) return 'dmy';
+  return monthFirst > 0 && monthFirst >= dayFirst * MOST_TO_BAD ? 'mdy' : undefined;
 }
 
 /** The numbers before the year of a date that has them there. */
@@ -54,20 +79,41 @@ function isNumber(cell: unknown): boolean {
   return typeof cell === 'number' || typeof cell === 'bigint' || (typeof cell === 'string' && NUMBER.test(cell.trim()));
 }
 
-/** Rounded down; a time without a zone is UTC. NaN for what is no time in this format; one in ISO 8601 is one in all formats of dates. */
-export function secondsIn(cell: unknown, format: TimeFormat): number {
+/** Rounded down; a time without a zone is UTC. NaN for what is no time in this format; one in ISO 8601, or with its month as a word, is one in all formats of dates. */
+export function secondsIn(cell: unknown, format: TimeFormat | TimePattern): number {
   const seconds = cell instanceof Date ? cell.getTime() / 1000 : exactSeconds(cell, format);
   const whole = Math.floor(seconds) + 0;
   return Number.isSafeInteger(whole) ? whole : Number.NaN;
 }
 
-function exactSeconds(cell: unknown, format: TimeFormat): number {
-  if (format === 'iso') return isoSeconds(String(cell));
-  if (format === 'dmy' || format === 'mdy') {
-    const text = String(cell).trim();
-    return ISO.test(text) ? isoSeconds(text) : dayMonthSeconds(text, format);
+function exactSeconds(cell: unknown, format: TimeFormat | TimePattern): number {
+  if (typeof format === 'object') return format.secondsOf(String(cell).trim());
+  switch (format) {
+    case 'iso':
+      return dateSeconds(String(cell).trim());
+    case 'dmy':
+    case 'mdy': {
+      const text = String(cell).trim();
+      return DAY_MONTH.test(text) ? dayMonthSeconds(text, format) : dateSeconds(text);
+    }
+    case 'ymd': {
+      const [, year, month, day] = EIGHT_DIGITS.exec(String(cell).trim()) ?? [];
+      return year === undefined ? Number.NaN : isoSeconds(`${year}-${month}-${day}`);
+    }
+    default:
+      return isNumber(cell) ? Number(cell) / PER_SECOND[format] : Number.NaN;
   }
-  return isNumber(cell) ? Number(cell) / PER_SECOND[format] : Number.NaN;
+}
+
+/** A date that can be read in one way only. */
+function dateSeconds(text: string): number {
+  if (ISO.test(text)) return isoSeconds(text);
+  const [start, year, , month, day] = YEAR_FIRST.exec(text) ?? [];
+  if (start !== undefined)
+    return isoSeconds(`${year}-${twoDigits(month!)}-${twoDigits(day!)}${text.slice(start.length)}`);
+  // Words are looked at where there are some: it is slower.
+  const named = /\p{L}{3}/u.test(text) ? withMonthAsNumber(text) : undefined;
+  return named === undefined ? Number.NaN : isoSeconds(named);
 }
 
 function isoSeconds(text: string): number {
@@ -79,7 +125,7 @@ function isoSeconds(text: string): number {
   if (day! > new Date(new Date(0).setUTCFullYear(year!, month!, 0)).getUTCDate()) return Number.NaN;
   const offset = zone.length === 3 ? `${zone}:00` : zone.length === 5 ? `${zone.slice(0, 3)}:${zone.slice(3)}` : zone;
   const clock = time[1] === ':' ? `0${time}` : time;
-  const whole = clock.length === 5 ? `${clock}:00` : clock.replace(/(\.\d{3})\d+$/, '$1');
+  const whole = clock.length === 5 ? `${clock}:00` : clock.replace(',', '.').replace(/(\.\d{3})\d+$/, '$1');
   return Date.parse(`${date}T${whole}${offset.toUpperCase()}`) / 1000;
 }
 
@@ -92,14 +138,4 @@ function dayMonthSeconds(text: string, format: 'dmy' | 'mdy'): number {
   const hour = half === undefined ? Number(hours) : hourOf(Number(hours), half.toLowerCase() === 'p');
   const date = `${year}-${twoDigits(month)}-${twoDigits(day)}`;
   return isoSeconds(`${date} ${twoDigits(hour)}:${minute}:${rest}`);
-}
-
-/** Of twelve: 12 AM is midnight. */
-function hourOf(hour: number, isAfternoon: boolean): number {
-  if (hour < 1 || hour > 12) return Number.NaN;
-  return (hour % 12) + (isAfternoon ? 12 : 0);
-}
-
-function twoDigits(number: string | number): string {
-  return String(number).padStart(2, '0');
 }

@@ -4,8 +4,10 @@ import { randomUUID } from 'node:crypto';
 import type { Database } from '../engine/index.ts';
 import { nodeFs } from '../storage/node-fs.ts';
 import type { Value } from './binder/bound.ts';
+import { isoValues } from './executor/iso-values.ts';
 import { valueAt } from './executor/vector.ts';
 import type { QueryPlanFigures, StatementResult } from './result.ts';
+import type { ResultType } from './result-types.ts';
 import { type RunSlices, Statements } from './statements.ts';
 
 export interface EmbeddedOptions {
@@ -21,6 +23,8 @@ export interface StatementOptions {
   signal?: AbortSignal | undefined;
   /** Statements between BEGIN and COMMIT share a session; default one for the whole program. */
   session?: string | undefined;
+  /** How times are given, also inside of edges: default `epoch`, seconds; `iso`: texts such as 2024-05-02T10:00:00Z. */
+  times?: 'epoch' | 'iso' | undefined;
 }
 
 /** A row by the names of the columns. */
@@ -28,6 +32,8 @@ export type StatementRow = Readonly<Record<string, Value>>;
 
 export interface StatementAnswer {
   columns: readonly string[];
+  /** Types of the columns, in the same order. */
+  columnTypes: readonly ResultType[];
   rows: StatementRow[];
   /** What was read; null when nothing was searched. */
   plan: QueryPlanFigures | null;
@@ -36,6 +42,8 @@ export interface StatementAnswer {
 /** A statement that has begun; the rows come while its batches are taken. */
 export interface RunningStatement {
   readonly columns: readonly string[];
+  /** Types of the columns, in the same order. */
+  readonly columnTypes: readonly ResultType[];
   /** Iterating throws what stops the statement half way. */
   readonly batches: AsyncGenerator<readonly StatementRow[], void, undefined>;
   /** Known when all batches were taken. */
@@ -71,10 +79,10 @@ export class EmbeddedStatements {
     parameters: StatementParameters = {},
     options: StatementOptions = {},
   ): Promise<StatementAnswer> {
-    const { columns, batches, plan } = await this.begin(statement, parameters, options);
+    const { columns, columnTypes, batches, plan } = await this.begin(statement, parameters, options);
     const rows: StatementRow[] = [];
     for await (const batch of batches) for (const row of batch) rows.push(row);
-    return { columns, rows, plan: plan() };
+    return { columns, columnTypes, rows, plan: plan() };
   }
 
   /** The rows one by one, however many there are; leaving the loop ends the statement. */
@@ -91,12 +99,14 @@ export class EmbeddedStatements {
   async begin(
     statement: string,
     parameters: StatementParameters = {},
-    { signal, session = SESSION }: StatementOptions = {},
+    { signal, session = SESSION, times }: StatementOptions = {},
   ): Promise<RunningStatement> {
     const statements = this.#statements;
     const slices = slicesOf(signal);
-    const result = await statements.execute(statements.prepare(statement), { parameters, session, slices });
-    return { columns: result.columns, batches: batchesOf(result, signal), plan: () => result.plan() };
+    const prepared = statements.prepare(statement);
+    const result = await statements.execute(prepared, { parameters: copyOf(parameters), session, slices });
+    const { columns, columnTypes } = result;
+    return { columns, columnTypes, batches: batchesOf(result, signal, times === 'iso'), plan: () => result.plan() };
   }
 
   /** Rolls back what is open. Before the database is closed. */
@@ -105,17 +115,27 @@ export class EmbeddedStatements {
   }
 }
 
+/** A program may change its lists later, and what is found out about a list is kept. */
+function copyOf(parameters: StatementParameters): StatementParameters {
+  return Object.fromEntries(
+    Object.entries(parameters).map(([name, value]) => [name, Array.isArray(value) ? value.slice() : value]),
+  );
+}
+
 async function* batchesOf(
   result: StatementResult,
   signal: AbortSignal | undefined,
+  iso: boolean,
 ): AsyncGenerator<readonly StatementRow[], void, undefined> {
   const { columns, steps } = result;
+  const written = iso ? isoValues(result.forms) : [];
+  const cell = (value: Value, place: number): Value => written[place]?.(value) ?? value;
   let turnMs = performance.now();
   try {
     for (const chunk of steps) {
       if (chunk !== null) {
         yield Array.from({ length: chunk.count }, (_, row) =>
-          Object.fromEntries(columns.map((name, place) => [name, valueAt(chunk.items[place]!, row)])),
+          Object.fromEntries(columns.map((name, place) => [name, cell(valueAt(chunk.items[place]!, row), place)])),
         );
       }
       if (performance.now() - turnMs < TURN_MS) continue;

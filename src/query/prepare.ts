@@ -1,5 +1,7 @@
 // Reads a statement once: its tree, its kind, and the role that its kind needs (contract section 4).
 
+import { tokenizing } from './lexer/lexer.ts';
+import type { Token } from './lexer/token.ts';
 import type { Statement } from './parser/ast.ts';
 import { readStatement } from './parser/parser.ts';
 
@@ -17,9 +19,16 @@ export interface Prepared {
   readonly effect: StatementEffect;
 }
 
+/** As `prepareText`, for long texts: pauses with null between steps of some ten ms. */
+export function* preparing(text: string): Generator<null, Prepared, void> {
+  const tokens = yield* tokenizing(text);
+  yield null;
+  return prepareText(text, tokens);
+}
+
 /** Throws `syntax_error`. */
-export function prepareText(text: string): Prepared {
-  const { statement, parameters } = readStatement(text);
+export function prepareText(text: string, tokens?: readonly Token[]): Prepared {
+  const { statement, parameters } = readStatement(text, tokens);
   return { text, statement, parameters, role: roleOf(statement), effect: effectOf(statement) };
 }
 

@@ -7,13 +7,16 @@ import type { BoundMatch } from './binder/bound.ts';
 import type { ParameterValues } from './binder/parameters.ts';
 import { expressionsOf } from './executor/batch-size.ts';
 import { QueryContext, type RowSource, type Steps } from './executor/context.ts';
+import type { MemoryPool } from './executor/memory.ts';
 import { type ResultChunk, runMatch } from './executor/run-match.ts';
 import { bucketsOf, explainRow } from './explain.ts';
 import type { MatchNode } from './parser/ast.ts';
+import { checkConstants } from './planner/constant-work.ts';
 import type { MatchPlan } from './planner/plan.ts';
 import { type Estimator, planShape } from './planner/planner.ts';
 import type { MatchShape } from './planner/shape.ts';
-import { rowsResult, type StatementResult, whenDone } from './result.ts';
+import { checkTimes } from './planner/time-parameters.ts';
+import { rowsResult, type StatementResult, typesOfAnswer, whenDone } from './result.ts';
 import { type RowFormat, WrittenRead, writtenPath } from './written-read.ts';
 
 /** Tables as one statement sees them. */
@@ -33,12 +36,17 @@ export interface ReadOptions {
   readonly view: ReadView;
   /** Monotonic microseconds. */
   readonly nowUs: () => number;
+  readonly memory?: MemoryPool | undefined;
+  /** Bytes that the statement may hold, instead of what the pool allows. */
   readonly memoryBytes?: number | undefined;
 }
 
 /** The plan of a MATCH with all its estimates. */
 function planOf(node: MatchNode, text: string, { bind, parameters, view }: ReadOptions): MatchPlan {
-  return planShape(bind(node, text), parameters, estimatorOf(view));
+  const shape = bind(node, text);
+  checkTimes(expressionsOf(shape.match), parameters);
+  checkConstants(shape.match.where, text, parameters);
+  return planShape(shape, parameters, estimatorOf(view));
 }
 
 export function estimatorOf(view: ReadView): Estimator {
@@ -56,7 +64,7 @@ export function estimatorOf(view: ReadView): Estimator {
 export function runRead(node: MatchNode, text: string, options: ReadOptions): StatementResult {
   const startUs = options.nowUs();
   const shape = options.bind(node, text);
-  return readOf(planToRun(shape, options), shape, options, startUs);
+  return readOf(planToRun(shape, text, options), shape, text, options, startUs);
 }
 
 /** As `runRead`; where the core can write the rows, their text in that format. */
@@ -69,23 +77,33 @@ export function runWritten(
   const { view, nowUs } = options;
   const startUs = nowUs();
   const shape = options.bind(node, text);
-  const plan = planToRun(shape, options);
+  const plan = planToRun(shape, text, options);
   const path = writtenPath(shape, plan);
-  if (path === undefined) return readOf(plan, shape, options, startUs);
+  if (path === undefined) return readOf(plan, shape, text, options, startUs);
   return new WrittenRead(shape, path, format, plan, { view, nowUs, startUs });
 }
 
-function planToRun(shape: MatchShape, { parameters, view }: ReadOptions): MatchPlan {
+function planToRun(shape: MatchShape, text: string, { parameters, view }: ReadOptions): MatchPlan {
+  checkTimes(expressionsOf(shape.match), parameters);
+  checkConstants(shape.match.where, text, parameters);
   return planShape(shape, parameters, estimatorOf(view), ({ table }) => view.snapshotOf(table).version.totalBuckets);
 }
 
-function readOf(plan: MatchPlan, shape: MatchShape, options: ReadOptions, startUs: number): StatementResult {
+function readOf(
+  plan: MatchPlan,
+  shape: MatchShape,
+  text: string,
+  options: ReadOptions,
+  startUs: number,
+): StatementResult {
   const { view, nowUs } = options;
   const { patterns } = shape.match;
-  const context = contextOf(shape.match, options, false);
+  const context = contextOf(shape.match, text, options, false);
   let endUs = 0;
   const result: StatementResult = {
     columns: shape.columns,
+    columnTypes: shape.columnTypes,
+    forms: shape.forms,
     steps: runMatch(plan, context),
     plan: () => {
       const { total } = bucketsOf(plan.input);
@@ -99,12 +117,14 @@ function readOf(plan: MatchPlan, shape: MatchShape, options: ReadOptions, startU
       };
     },
     lsn: view.lsn,
+    charge: (bytes) => context.charge(bytes),
     computes: shape.computes,
     table: patterns.length === 1 ? patterns[0]!.table.name : undefined,
     close() {},
   };
   return whenDone(result, () => {
     endUs = nowUs();
+    context.end();
     view.release();
   });
 }
@@ -130,17 +150,23 @@ export function runExplain(node: MatchNode, text: string, options: ReadOptions):
 /** Runs the statement to its end and answers the row of EXPLAIN with what its operators did. */
 export function runAnalyze(node: MatchNode, text: string, options: ReadOptions): StatementResult {
   const plan = planOf(node, text, options);
-  const context = contextOf(plan.match, options, true);
+  const context = contextOf(plan.match, text, options, true);
   const columns = [...EXPLAIN_COLUMNS, 'actual_rows', 'elapsed_us'];
+  const columnTypes = typesOfAnswer(columns);
   const result: StatementResult = {
     columns,
+    columnTypes,
+    forms: columnTypes.map((type) => ({ type })),
     steps: analyzed(plan, context, columns),
     plan: () => null,
     lsn: options.view.lsn,
     table: undefined,
     close() {},
   };
-  return whenDone(result, () => options.view.release());
+  return whenDone(result, () => {
+    context.end();
+    options.view.release();
+  });
 }
 
 function* analyzed(plan: MatchPlan, context: QueryContext, columns: readonly string[]): Steps<ResultChunk> {
@@ -151,17 +177,21 @@ function* analyzed(plan: MatchPlan, context: QueryContext, columns: readonly str
   yield* rowsResult([row], columns, 0).steps;
 }
 
-function contextOf(match: BoundMatch, options: ReadOptions, measured: boolean): QueryContext {
-  const { view, nowUs, memoryBytes, parameters } = options;
-  return new QueryContext({
+function contextOf(match: BoundMatch, text: string, options: ReadOptions, measured: boolean): QueryContext {
+  const { view, nowUs, memory, memoryBytes, parameters } = options;
+  const context = new QueryContext({
     source: sourceOf(view),
     patterns: match.patterns,
     parameters,
     nowUs,
     measured,
     expressions: () => expressionsOf(match),
-    ...(memoryBytes === undefined ? {} : { memoryBytes }),
+    items: match.items.map(({ expression }) => expression),
+    memory,
+    memoryBytes,
   });
+  context.chargeStatement(text);
+  return context;
 }
 
 /** Rows of tables through a view. */
@@ -170,6 +200,10 @@ export function sourceOf(view: ReadView): RowSource {
     scan: ({ table }, { startTs, endTs, nodes, where, limit }, columns) => {
       const request: ScanRequest = { startTs, endTs, nodes, where, limit, format: 'columns', columns };
       return table.scan(request, view.snapshotOf(table), view.overlayOf(table));
+    },
+    scanApart: ({ table }, { startTs, endTs, where }, columns) => {
+      const request: ScanRequest = { startTs, endTs, where, format: 'columns', columns };
+      return table.scanApart(request, view.snapshotOf(table), view.overlayOf(table));
     },
     segmentScan: ({ table }, bounds) => table.segmentScan(bounds, view.snapshotOf(table), view.overlayOf(table)),
     count: ({ table }, startTs, endTs) =>

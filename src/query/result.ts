@@ -1,10 +1,12 @@
 // What a statement answers: columns, rows in chunks, and the figures of its plan.
 
 import type { Value } from './binder/bound.ts';
+import type { ResultForm } from './binder/column-types.ts';
 import type { Steps } from './executor/context.ts';
 import type { ResultChunk } from './executor/run-match.ts';
 import type { Vector } from './executor/vector.ts';
 import type { Strategy } from './planner/plan.ts';
+import type { ResultType } from './result-types.ts';
 
 /** `query_plan` of an answer (specification 2.5). */
 export interface QueryPlanFigures {
@@ -18,12 +20,18 @@ export interface QueryPlanFigures {
 /** Read `steps` to its end, or `close` it; both let go of what it holds. A second `close` does nothing. */
 export interface StatementResult {
   readonly columns: readonly string[];
+  /** Their types, in the same order. */
+  readonly columnTypes: readonly ResultType[];
+  /** As those, with the items of lists. */
+  readonly forms: readonly ResultForm[];
   /** Chunks of rows; null now and then: nothing yet, others may have a turn. */
   readonly steps: Steps<ResultChunk>;
   /** After the last step; null when nothing was searched. */
   plan(): QueryPlanFigures | null;
   /** Log position the rows reflect. */
   readonly lsn: number;
+  /** Counts bytes of rows that are gathered against the memory of the statement. Throws `query_too_large` or `overloaded`. */
+  readonly charge?: ((bytes: number) => void) | undefined;
   /** What it wrote is not committed yet: it stands in an open transaction. */
   readonly pending?: boolean;
   /** A row that is yet to come may still fail: what is computed of it may be too large. */
@@ -73,6 +81,7 @@ export function rowsResult(
 ): StatementResult {
   return {
     columns,
+    ...typed(columns),
     steps: chunkOf(rows, columns),
     plan: () => null,
     lsn,
@@ -87,7 +96,71 @@ export function pagedResult(
   columns: readonly string[],
   lsn: number,
 ): StatementResult {
-  return { columns, steps: chunksOf(pages, columns), plan: () => null, lsn, table: undefined, close() {} };
+  return {
+    columns,
+    ...typed(columns),
+    steps: chunksOf(pages, columns),
+    plan: () => null,
+    lsn,
+    table: undefined,
+    close() {},
+  };
+}
+
+function typed(columns: readonly string[]): Pick<StatementResult, 'columnTypes' | 'forms'> {
+  const columnTypes = typesOfAnswer(columns);
+  return { columnTypes, forms: columnTypes.map((type) => ({ type })) };
+}
+
+/** Columns of the answers that are no rows of a MATCH. The other times among them are epoch seconds in every answer: TIME is for times of edges. */
+const ANSWER_TYPES: Readonly<Record<string, ResultType>> = {
+  operation: 'TEXT',
+  rows_affected: 'INTEGER',
+  first_id: 'INTEGER',
+  last_id: 'INTEGER',
+  path: 'TEXT',
+  status: 'TEXT',
+  transaction_id: 'TEXT',
+  expires_at: 'INTEGER',
+  name: 'TEXT',
+  member_tables: 'LIST',
+  bucket_seconds: 'INTEGER',
+  compact_threshold: 'INTEGER',
+  row_count: 'INTEGER',
+  columns: 'LIST',
+  created_at: 'INTEGER',
+  primary: 'BOOLEAN',
+  dropped: 'BOOLEAN',
+  table: 'TEXT',
+  column: 'TEXT',
+  compacted: 'BOOLEAN',
+  tables: 'LIST',
+  ttl_seconds: 'INTEGER',
+  wal_pending_before: 'INTEGER',
+  wal_pending_after: 'INTEGER',
+  buckets_dropped: 'INTEGER',
+  edges_dropped: 'INTEGER',
+  tombstones_reconciled: 'INTEGER',
+  elapsed_ms: 'REAL',
+  corrupt_tables: 'LIST',
+  strategy: 'TEXT',
+  index_type: 'TEXT',
+  buckets_scanned: 'INTEGER',
+  total_buckets: 'INTEGER',
+  speedup_factor: 'REAL',
+  estimated_rows: 'REAL',
+  plan: 'LIST',
+  actual_rows: 'INTEGER',
+  elapsed_us: 'INTEGER',
+};
+
+/** Of columns by their names, of an answer that is no rows of a MATCH. */
+export function typesOfAnswer(columns: readonly string[]): ResultType[] {
+  return columns.map((name) => {
+    const type = Object.hasOwn(ANSWER_TYPES, name) ? ANSWER_TYPES[name] : undefined;
+    if (type === undefined) throw new Error(`the column ${name} of an answer has no type`);
+    return type;
+  });
 }
 
 function* chunksOf(pages: Iterable<readonly object[]>, columns: readonly string[]): Steps<ResultChunk> {

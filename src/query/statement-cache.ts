@@ -43,6 +43,10 @@ export class StatementCache {
   /** In the order of use. */
   readonly #kept = new Map<string, Kept>();
   #newest: Kept | undefined;
+  readonly #ahead = new WeakMap<
+    Prepared,
+    { readonly parameters: ParameterValues; readonly catalogVersion: number; readonly bound: Bound }
+  >();
   #bytes = 0;
   /** The state of the catalog that everything bound was bound in. */
   #catalogVersion = 0;
@@ -81,6 +85,11 @@ export class StatementCache {
   /** What `bind` gives for these types in this state of the catalog, from an earlier call or from `bind`, which throws for what cannot be bound. */
   bound<T extends Bound>(prepared: Prepared, parameters: ParameterValues, catalogVersion: number, bind: () => T): T {
     if (catalogVersion !== this.#catalogVersion) this.#forgetBound(catalogVersion);
+    const ahead = this.#ahead.get(prepared);
+    if (ahead !== undefined && ahead.parameters === parameters) {
+      this.#ahead.delete(prepared);
+      if (ahead.catalogVersion === catalogVersion) return ahead.bound as T;
+    }
     const kept = this.#kept.get(prepared.text);
     const types = kept && typesOf(prepared.parameters, parameters);
     if (kept === undefined || types === undefined) return bind();
@@ -90,6 +99,11 @@ export class StatementCache {
     const bytes = treeBytes(prepared) + columns * BYTES_OF_COLUMN;
     this.#keep(kept, { types, bound, bytes });
     return bound;
+  }
+
+  /** Gives `bound` to the next call of `bound` with these parameters in this state of the catalog: binding a long text is a step of its own. */
+  keepAhead(prepared: Prepared, parameters: ParameterValues, catalogVersion: number, bound: Bound): void {
+    this.#ahead.set(prepared, { parameters, catalogVersion, bound });
   }
 
   #renew(kept: Kept): void {

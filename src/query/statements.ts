@@ -7,15 +7,16 @@ import type { Fs } from '../storage/fs.ts';
 import type { BoundDelete, BoundInsert, BoundUpdate } from './binder/bound.ts';
 import { bindDelete, bindInsert, bindUpdate } from './binder/changes.ts';
 import { bindMatch } from './binder/match.ts';
-import type { ParameterValues } from './binder/parameters.ts';
+import { checkParameters, type ParameterValues } from './binder/parameters.ts';
 import { ConflictTurns } from './conflict-turns.ts';
 import { copyFrom, copyTo } from './copy/copy.ts';
 import { TemporaryNames } from './copy/write-file.ts';
 import { type DefineNode, runDefinition } from './define.ts';
 import { describePlanless } from './describe.ts';
+import { heapLimits, MemoryPool } from './executor/memory.ts';
 import type { DeleteNode, ExplainNode, InsertNode, UpdateNode } from './parser/ast.ts';
 import { shapeOf } from './planner/shape.ts';
-import type { Prepared } from './prepare.ts';
+import { type Prepared, preparing } from './prepare.ts';
 import { estimatorOf, type ReadOptions, type ReadView, runAnalyze, runExplain, runRead, runWritten } from './read.ts';
 import { rowsResult, type StatementResult, whenDone } from './result.ts';
 import { type OpenTransaction, Sessions } from './sessions.ts';
@@ -36,7 +37,9 @@ export interface StatementsOptions {
   readonly fs: Fs;
   /** Bytes of the edges that one COPY inserts, at most and by default 512 MB. Tests take less. */
   readonly copyBytes?: number;
-  /** Bytes that sorts, groups and join tables of one statement may hold. */
+  /** What running statements may hold; by default what fits the heap of the process. */
+  readonly memory?: MemoryPool;
+  /** Bytes that one statement may hold, instead of what `memory` allows. */
   readonly memoryBytes?: number;
 }
 
@@ -47,17 +50,22 @@ export interface ExecuteOptions {
   readonly parameters: ParameterValues;
   /** Whose transaction the statement takes part in. */
   readonly session: string;
+  /** Whose open transactions are counted together (an API key); left out: nobody's. */
+  readonly holder?: string | null | undefined;
   readonly slices: RunSlices;
   /** Given the row that a statement answers which writes; stands in the same frame as what it writes. Not called where nothing is logged. */
   readonly attach?: Attach<object> | undefined;
 }
 
+/** To read a longer text takes milliseconds: others have turns meanwhile. */
+export const LONG_TEXT = 16_384;
 /** Staged rows that become readable in one step: a millisecond or two. */
 const LAID_AT_ONCE = 500;
 
 export class Statements {
   readonly #options: StatementsOptions;
   readonly #cache = new StatementCache();
+  readonly #memory: MemoryPool;
   /** Of the files that COPY makes. */
   readonly #temporaries: TemporaryNames;
   readonly sessions: Sessions;
@@ -66,6 +74,7 @@ export class Statements {
 
   constructor(options: StatementsOptions) {
     this.#options = options;
+    this.#memory = options.memory ?? new MemoryPool(heapLimits());
     this.#temporaries = new TemporaryNames(options.database.dir, options.newId);
     this.turns = new ConflictTurns(options.database);
     this.sessions = new Sessions({
@@ -73,6 +82,7 @@ export class Statements {
       now: options.now,
       idleSeconds: options.transactionIdleSeconds,
       newId: options.newId,
+      memory: this.#memory,
     });
   }
 
@@ -81,9 +91,33 @@ export class Statements {
     return this.#cache.prepare(text);
   }
 
+  /** As `prepare`, with turns for others while a long text is read. */
+  async prepareLong(text: string, slices: RunSlices): Promise<Prepared> {
+    if (text.length <= LONG_TEXT) return this.prepare(text);
+    const steps = preparing(text);
+    let prepared: Prepared | undefined;
+    await slices(() => {
+      const next = steps.next();
+      if (next.done === true) prepared = next.value;
+      return next.done !== true;
+    });
+    return prepared!;
+  }
+
+  /** Binds a long MATCH, so that what follows is another step. Throws what is wrong with its names and types. */
+  bindAhead(prepared: Prepared, parameters: ParameterValues): void {
+    const { statement, text } = prepared;
+    if (statement.kind !== 'match') return;
+    checkParameters(parameters);
+    const { database } = this.#options;
+    const bound = shapeOf(bindMatch(statement, text, database, parameters));
+    this.#cache.keepAhead(prepared, parameters, database.catalogVersion, bound);
+  }
+
   /** Throws or rejects with the errors of the contract; nothing is changed then, and an open transaction stays open (but for a conflict at COMMIT). */
   async execute(prepared: Prepared, options: ExecuteOptions): Promise<StatementResult> {
     const { statement } = prepared;
+    checkParameters(options.parameters);
     const open = this.sessions.find(options.session);
     switch (statement.kind) {
       case 'begin':
@@ -92,7 +126,10 @@ export class Statements {
         return this.#runTransaction(statement.kind, options);
       default:
     }
-    if (open === undefined) return this.#run(prepared, options, undefined);
+    if (open === undefined) {
+      this.sessions.assertNotExpired(options.session);
+      return this.#run(prepared, options, undefined);
+    }
     const free = this.sessions.occupy(open);
     try {
       const result = await this.#runInTransaction(prepared, options, open);
@@ -116,21 +153,32 @@ export class Statements {
         'invalid_statement',
         'Tables, columns and indexes are not changed, compacted or copied inside a transaction; COMMIT or ROLLBACK first.',
       );
-    return this.#run(prepared, options, open);
+    const mark = open.transaction.mark();
+    const result = await this.#run(prepared, options, open);
+    try {
+      if (prepared.effect === 'write') this.sessions.charge(open);
+    } catch (error) {
+      open.transaction.rewind(mark);
+      throw error;
+    }
+    return result;
   }
 
-  /** As `execute`, but at once, for a MATCH outside of transactions; undefined: this is none. Where the core can write the rows, their text in that format. */
+  /** As `execute`, but at once, for a MATCH outside of transactions; undefined: this is none. Where the core can write the rows, their text in that format, if one is given. */
   read(
     prepared: Prepared,
     parameters: ParameterValues,
     session: string,
-    format: RowFormat,
+    format: RowFormat | undefined,
   ): StatementResult | WrittenRead | undefined {
     const { statement, text } = prepared;
     if (statement.kind !== 'match' || this.sessions.find(session) !== undefined) return undefined;
+    this.sessions.assertNotExpired(session);
+    checkParameters(parameters);
     const view = new LatestView(this.#options.database);
     try {
-      return runWritten(statement, text, this.#readOptions(prepared, view, parameters), format);
+      const options = this.#readOptions(prepared, view, parameters);
+      return format === undefined ? runRead(statement, text, options) : runWritten(statement, text, options, format);
     } catch (error) {
       view.release();
       throw error;
@@ -145,6 +193,7 @@ export class Statements {
     slices: RunSlices,
   ): Promise<StatementResult | Written> {
     const { kind } = prepared.statement;
+    checkParameters(parameters);
     if (kind === 'insert' || kind === 'update' || kind === 'delete')
       return this.#stageToRead(prepared, parameters, transaction, slices, true);
     if (kind === 'showTables' || kind === 'showIndexes')
@@ -159,12 +208,12 @@ export class Statements {
 
   async #runTransaction(
     kind: 'begin' | 'commit' | 'rollback',
-    { session, attach }: ExecuteOptions,
+    { session, holder = null, attach }: ExecuteOptions,
   ): Promise<StatementResult> {
     const { lastLsn } = this.#options.database;
     const columns = ['status', 'transaction_id', 'expires_at'];
     if (kind === 'begin') {
-      const { id, expiresAt } = this.sessions.begin(session);
+      const { id, expiresAt } = this.sessions.begin(session, holder);
       return rowsResult([{ status: 'open', transaction_id: id, expires_at: expiresAt }], columns, lastLsn);
     }
     if (kind === 'rollback') {
@@ -241,7 +290,7 @@ export class Statements {
       this.#cache.bound(prepared, parameters, database.catalogVersion, () =>
         shapeOf(bindMatch(node, text, database, parameters)),
       );
-    return { bind, parameters, view, nowUs, memoryBytes };
+    return { bind, parameters, view, nowUs, memory: this.#memory, memoryBytes };
   }
 
   /** A write of its own: one frame; run again when another write was faster. */
@@ -291,7 +340,8 @@ export class Statements {
     const { database, nowUs, memoryBytes } = this.#options;
     const view = transactionView(transaction);
     const estimate = estimatorOf(view);
-    const options: WriteOptions = { transaction, view, parameters, estimate, nowUs, memoryBytes, answersRows };
+    const memory = this.#memory;
+    const options: WriteOptions = { transaction, view, parameters, estimate, nowUs, memory, memoryBytes, answersRows };
     const bound = this.#cache.bound(prepared, parameters, database.catalogVersion, () =>
       bindChange(prepared.statement as ChangeNode, prepared.text, database, parameters),
     );
@@ -314,6 +364,9 @@ export class Statements {
       // Ends the search, where that still runs. A failed statement leaves the transaction as it was.
       steps.return(undefined as never);
       transaction.rewind(mark);
+      // The table may have been altered between two steps: then what was refused is not what the statement says, and a write of its own reads again.
+      if (error instanceof HedgerowError && error.status < 500)
+        transaction.assertUnaltered(bound.kind === 'insert' ? bound.table : bound.pattern.table);
       throw error;
     }
     return written!;

@@ -16,14 +16,17 @@ import type {
 import type { ParameterValues } from './binder/parameters.ts';
 import { QueryContext } from './executor/context.ts';
 import { constantValue, evaluate } from './executor/evaluate.ts';
-import { type Batch, batchOf, type RowSet, rowSetBytes } from './executor/row-set.ts';
+import type { MemoryPool } from './executor/memory.ts';
+import { type Batch, batchOf, type RowSet } from './executor/row-set.ts';
 import { compacted, scanRows } from './executor/scan-rows.ts';
 import { type Vector, valueAt } from './executor/vector.ts';
 import type { Span } from './parser/ast.ts';
 import { accessOf } from './planner/access.ts';
+import { checkConstants } from './planner/constant-work.ts';
 import { addNeeds, noNeeds } from './planner/patterns-of.ts';
 import type { ScanPlan } from './planner/plan.ts';
 import { type Estimator, planScan } from './planner/planner.ts';
+import { checkTimes } from './planner/time-parameters.ts';
 import { type ReadView, sourceOf } from './read.ts';
 import { errorPlaced } from './syntax-error.ts';
 
@@ -33,6 +36,7 @@ export interface WriteOptions {
   readonly parameters: ParameterValues;
   readonly estimate: Estimator;
   readonly nowUs: () => number;
+  readonly memory?: MemoryPool | undefined;
   readonly memoryBytes?: number | undefined;
   /** The commit is asked for every row that was changed: so a batch is, whose other operations answer theirs. */
   readonly answersRows: boolean;
@@ -94,7 +98,20 @@ function edgeOf(row: BoundInsertRow, parameters: ParameterValues): EdgeInput {
 }
 
 export function* runDelete(node: BoundDelete, options: WriteOptions): Generator<null, Written, void> {
-  const { context, plan } = searchOf(node.pattern, node.where, [], options);
+  const { context, plan } = searchOf(node.pattern, node.text, node.where, [], options);
+  try {
+    return yield* deleteFound(node, plan, context, options);
+  } finally {
+    context.end();
+  }
+}
+
+function* deleteFound(
+  node: BoundDelete,
+  plan: ScanPlan,
+  context: QueryContext,
+  options: WriteOptions,
+): Generator<null, Written, void> {
   const found: RowSet[] = [];
   for (const batch of scanRows(plan, context)) {
     if (batch !== null) found.push(kept(batch, context));
@@ -111,9 +128,21 @@ export function* runDelete(node: BoundDelete, options: WriteOptions): Generator<
 }
 
 export function* runUpdate(node: BoundUpdate, options: WriteOptions): Generator<null, Written, void> {
-  const { table } = node.pattern;
   const values = node.sets.map((set) => set.value);
-  const { context, plan } = searchOf(node.pattern, node.where, values, options, table);
+  const { context, plan } = searchOf(node.pattern, node.text, node.where, values, options, node.pattern.table);
+  try {
+    return yield* updateFound(node, plan, context, options);
+  } finally {
+    context.end();
+  }
+}
+
+function* updateFound(
+  node: BoundUpdate,
+  plan: ScanPlan,
+  context: QueryContext,
+  options: WriteOptions,
+): Generator<null, Written, void> {
   const found: Changes[] = [];
   // All rows are found and all new values made from the old ones before the first is changed.
   for (const batch of scanRows(plan, context)) {
@@ -133,7 +162,8 @@ export function* runUpdate(node: BoundUpdate, options: WriteOptions): Generator<
 /** The rows of a batch, to be held until the first of all rows is changed. */
 function kept(batch: Batch, context: QueryContext): RowSet {
   const set = compacted(batch, 0);
-  context.charge(rowSetBytes(set) + set.rows * BYTES_OF_CHANGE);
+  context.chargeSet(set);
+  context.charge(set.rows * BYTES_OF_CHANGE);
   return set;
 }
 
@@ -159,12 +189,15 @@ const TOO_MANY_CHANGES =
 /** The scan that finds the rows meant. `whole`: every column of the table is read. */
 function searchOf(
   pattern: BoundPattern,
+  text: string,
   where: readonly BoundExpression[],
   values: readonly BoundExpression[],
   options: WriteOptions,
   whole?: Table,
 ): { context: QueryContext; plan: ScanPlan } {
-  const { parameters, view, nowUs, memoryBytes } = options;
+  const { parameters, view, nowUs, memory, memoryBytes } = options;
+  checkTimes([...where, ...values], parameters);
+  checkConstants(where, text, parameters);
   const access = accessOf(pattern, where, parameters);
   const needs = noNeeds();
   for (const expression of [...access.filter, ...values]) addNeeds(expression, [needs], [pattern]);
@@ -181,7 +214,8 @@ function searchOf(
     nowUs,
     tooLarge: TOO_MANY_CHANGES,
     expressions: () => [...access.filter, ...values],
-    ...(memoryBytes === undefined ? {} : { memoryBytes }),
+    memory,
+    memoryBytes,
   });
   return { context, plan: planScan(pattern, 0, access, needs, options.estimate) };
 }
@@ -198,7 +232,7 @@ interface Changes {
 function changesOf(node: BoundUpdate, set: RowSet, context: QueryContext): Changes {
   const batch = batchOf(set, 0);
   const values = node.sets.map((one) => newValues(one, node.text, batch, context));
-  for (const vector of values) context.charge(vectorBytes(vector, set.rows));
+  for (const vector of values) context.charge(context.held.ofVector(vector, set.rows));
   // Those of the moment the search began: a column may be added or dropped between two batches.
   const columns = context.environment.patterns[0]!.columns.map(({ name, id, type }) => ({
     name,
@@ -215,14 +249,6 @@ function changesOf(node: BoundUpdate, set: RowSet, context: QueryContext): Chang
     ),
   }));
   return { set, values, columns };
-}
-
-const BYTES_OF_VALUE = 64;
-
-function vectorBytes(vector: Vector, count: number): number {
-  if (vector.kind === 'constant') return 0;
-  if (vector.kind === 'text') return 4 * count + vector.texts.reduce((sum, text) => sum + 2 * text.length + 16, 0);
-  return count * (vector.kind === 'value' ? BYTES_OF_VALUE : 8);
 }
 
 /** The new content of a row. */

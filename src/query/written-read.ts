@@ -6,6 +6,7 @@ import type { AccessPath, MatchPlan, Strategy } from './planner/plan.ts';
 import type { MatchShape } from './planner/shape.ts';
 import type { ReadView } from './read.ts';
 import type { QueryPlanFigures } from './result.ts';
+import type { ResultType } from './result-types.ts';
 
 /** `json`: commas between the rows; `ndjson`: a newline behind each. */
 export type RowFormat = 'json' | 'ndjson';
@@ -21,6 +22,7 @@ export function writtenPath({ written }: MatchShape, plan: MatchPlan): AccessPat
 // One is made for every read of its kind, so it holds plain fields only. Read it to its end, or close it.
 export class WrittenRead {
   readonly columns: readonly string[];
+  readonly columnTypes: readonly ResultType[];
   /** Log position the rows reflect. */
   readonly lsn: number;
   readonly table: string;
@@ -45,6 +47,7 @@ export class WrittenRead {
     const { table } = shape.match.patterns[0]!;
     const { rowPlan, before } = shape.written!;
     this.columns = shape.columns;
+    this.columnTypes = shape.columnTypes;
     this.format = format;
     this.before = before === undefined ? undefined : Buffer.from(before);
     this.lsn = view.lsn;

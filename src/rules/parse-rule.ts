@@ -13,6 +13,7 @@ import {
   type WrittenAtom,
 } from './parse-condition.ts';
 import type { Atom, Condition, ParsedRule, Rule, Term, WireCondition } from './rule.ts';
+import { withTimes } from './rule-times.ts';
 
 export const RULE_ID = /^rule:[A-Za-z_][A-Za-z0-9_.-]{0,127}$/;
 const PREFIX = 'rule:';
@@ -54,7 +55,7 @@ export function readRule(value: unknown, loc: Place): { parsed: ParsedRule | und
     if: conditions.map((one) => one.wire),
     then: { ...then.head.wire, confidence: then.confidence },
   };
-  const body = conditions.map((one) => one.condition);
+  const body = withTimes(conditions.map((one) => one.condition));
   if (textLength(body, then.head.atom) > MAX_RULE_CHARACTERS)
     faults.push(fault(loc, `must not hold more than ${MAX_RULE_CHARACTERS} characters of text`));
   return { parsed: { rule, body, head: then.head.atom, confidence: then.confidence, loc }, faults };

@@ -121,7 +121,7 @@ test('what does not fit goes, the least recently used first, and comes back when
 test('an error of a measure leaves what was made in place', async () => {
   const analytics = open();
   await analytics.run(undefined, 'node_degree');
-  await expect(analytics.run(undefined, 'node_degree', { node_id: 12345 })).rejects.toMatchObject({
+  await expect(analytics.run(undefined, 's_distance', { source: 12345 })).rejects.toMatchObject({
     code: 'invalid_input',
   });
   await expect(analytics.run(undefined, 'density', { kind: 'uniform' })).rejects.toMatchObject({

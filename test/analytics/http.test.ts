@@ -66,7 +66,7 @@ test('measures are listed with what they take, what they give and where they com
   expect(listed).toHaveLength(25);
   for (const item of listed) {
     expect(Object.keys(item)).toEqual(['measure', 'about', 'source', 'params', 'result']);
-    expect(item.params).toMatchObject({ type: 'object', properties: { start_ts: { type: 'integer' } } });
+    expect(item.params).toMatchObject({ type: 'object', properties: { start_ts: { type: ['integer', 'string'] } } });
   }
 });
 
@@ -97,8 +97,6 @@ describe('refused', () => {
     ['pagerank', { alpha: 0 }, 'alpha'],
     ['pagerank', { alpha: 1 }, 'alpha'],
     ['pagerank', { weighted: 'yes' }, 'weighted'],
-    ['node_degree', { node_id: 77 }, 'node_id'],
-    ['edge_size', { edge_id: 77 }, 'edge_id'],
     ['s_distance', { source: 77 }, 'source'],
     ['modularity', { partition: [1, 2] }, 'partition'],
   ])('a wrong parameter of %s: %j', async (measure, params, name) => {
@@ -134,6 +132,88 @@ test('an empty table and an empty window have answers', async () => {
     expect((await post(`${path}/density`, { params })).json.result).toBe(0);
     expect((await post(`${path}/spectral_gap`, { params })).json.result).toBeNull();
   }
+});
+
+test('a node or an edge that has no part in the window gives an empty result', async () => {
+  for (const [measure, params] of [
+    ['node_degree', { node_id: 77 }],
+    ['node_degree', { node_id: 4, end_ts: 25 }],
+    ['closeness', { node_id: 77 }],
+    ['pagerank', { node_id: 77 }],
+    ['redundancy', { node_id: 77 }],
+    ['redundancy', { variant: 'latapy_edges', edge_id: 77 }],
+    ['betweenness', { projection: 'line', edge_id: 77 }],
+    ['edge_size', { edge_id: 77 }],
+    ['edge_size', { edge_id: 77, basis: 'distinct' }],
+    ['edge_size', { edge_id: 3, end_ts: 25 }],
+    ['temporal_burstiness', { node_id: 77 }],
+    ['temporal_coreness', { node_id: 77 }],
+  ] as const) {
+    const { status, json } = await post(`hyperedges/${measure}`, { params });
+    expect([measure, status, json.result]).toEqual([measure, 200, {}]);
+  }
+});
+
+describe('sums of weights beyond the finite numbers', () => {
+  beforeAll(async () => {
+    const { database } = server;
+    await database.createTable({ name: 'Heavy' });
+    await insertAll(database.table('Heavy'), [
+      { event_ts: 10, members: [1, 2], weight: 1e308 },
+      { event_ts: 20, members: [2, 3], weight: 1e308 },
+      { event_ts: 30, members: [2, 3], weight: 1 },
+    ]);
+    await database.createTable({ name: 'HeavySet' });
+    await insertAll(database.table('HeavySet'), [
+      { event_ts: 10, members: [1, 2], weight: 1e308 },
+      { event_ts: 20, members: [1, 2], weight: 1e308 },
+    ]);
+  });
+  const weighted = async (path: string, params = {}) => {
+    const { status, json } = await post(path, { params: { weighted: true, ...params } });
+    return [status, json.result];
+  };
+
+  test('are null in node_degree, for the nodes that have them', async () => {
+    expect(await weighted('Heavy/node_degree')).toEqual([200, { 1: 1e308, 2: null, 3: 1e308 }]);
+    expect(await weighted('Heavy/node_degree', { top: 2 })).toEqual([200, { 1: 1e308, 3: 1e308 }]);
+    expect(await weighted('HeavySet/node_degree', { basis: 'distinct' })).toEqual([200, { 1: null, 2: null }]);
+  });
+
+  test('make spectral_gap null', async () => {
+    expect(await weighted('Heavy/spectral_gap')).toEqual([200, null]);
+    expect(await weighted('HeavySet/spectral_gap')).toEqual([200, null]);
+  });
+
+  test('are not met by one weight that is very large or very small', async () => {
+    await server.database.createTable({ name: 'OneLarge' });
+    await server.database.createTable({ name: 'Small' });
+    await insertAll(server.database.table('OneLarge'), [{ event_ts: 10, members: [1, 2], weight: 1e308 }]);
+    await insertAll(server.database.table('Small'), [
+      { event_ts: 10, members: [1, 2], weight: 1e-307 },
+      { event_ts: 20, members: [1, 2], weight: 1e-307 },
+    ]);
+    for (const table of ['OneLarge', 'Small']) {
+      // Two nodes that each edge joins: N has the eigenvalues 1 and 0, whatever the edges weigh.
+      const [, gap] = await weighted(`${table}/spectral_gap`);
+      expect(gap).toBeCloseTo(1, 9);
+      for (const walk of ['hyperedge', 'nonlazy', 'clique_count']) {
+        const [, ranks] = await weighted(`${table}/pagerank`, { walk });
+        expect(ranks[1]).toBeCloseTo(0.5, 9);
+        expect(ranks[2]).toBeCloseTo(0.5, 9);
+      }
+    }
+  });
+
+  test.each(['hyperedge', 'nonlazy', 'clique_count'])('make pagerank null, walk %s', async (walk) => {
+    expect(await weighted('Heavy/pagerank', { walk })).toEqual([200, { 1: null, 2: null, 3: null }]);
+    expect(await weighted('HeavySet/pagerank', { walk })).toEqual([200, { 1: null, 2: null }]);
+  });
+
+  test('are no matter where weights do not count', async () => {
+    expect((await post('Heavy/node_degree', { params: {} })).json.result).toEqual({ 1: 1, 2: 3, 3: 2 });
+    expect((await post('Heavy/spectral_gap', { params: {} })).json.result).toBeGreaterThan(0);
+  });
 });
 
 /** `count` edges of 60 of `nodes` nodes. */

@@ -103,8 +103,18 @@ test('a line that is not UTF-8 is a fault of its own, and the others are read as
   const text = Buffer.concat([Buffer.from('é,1\nJos'), Buffer.from([0xe9]), Buffer.from(',2\n😀,3\n')]);
   const { records, faults, ends } = await cut(text, PASSING);
   expect(records).toEqual([['é', '1'], [], ['😀', '3']]);
-  expect(faults.get(1)).toMatch(/not valid UTF-8; iconv/);
+  expect(faults.get(1)).toMatch(/not valid UTF-8; --encoding windows-1252 reads it as "José,2"/);
   expect(ends).toEqual([5, 12, 19]);
+});
+
+test('a record of several lines with another number of cells than the others began with an open quote', async () => {
+  const text = '1,2\n"open,3\n4,5\n6,7"\n"a\nb",8\n';
+  const { records, faults } = await cut(text, { ...PASSING, width: 2 });
+  expect(records).toEqual([['1', '2'], [], ['4', '5'], [], ['a\nb', '8']]);
+  expect([...faults]).toEqual([
+    [1, 'a cell in quotes does not end.'],
+    [3, 'a quote stands in a cell that is not in quotes.'],
+  ]);
 });
 
 test('an open quote before many bytes is given up at the limit, without being read again with every block', async () => {

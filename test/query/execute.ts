@@ -56,6 +56,7 @@ export function planBound(bound: BoundMatch, parameters: ParameterValues): Match
 
 const NEWEST: RowSource = {
   scan: (pattern, request, columns) => pattern.table.scan({ ...request, format: 'columns', columns }),
+  scanApart: (pattern, request, columns) => pattern.table.scanApart({ ...request, format: 'columns', columns }),
   segmentScan: (pattern, request) => pattern.table.segmentScan(request),
   count: (pattern, startTs, endTs) => pattern.table.count({ startTs, endTs }),
   timeBounds: (pattern, startTs, endTs) => pattern.table.timeBounds({ startTs, endTs }),

@@ -61,6 +61,10 @@ function watched<T extends { close(): void }>(scan: T): T {
 
 const SOURCE: RowSource = {
   scan: (pattern, request, columns) => watched(pattern.table.scan({ ...request, format: 'columns', columns })),
+  scanApart: (pattern, request, columns) => {
+    const scans = pattern.table.scanApart({ ...request, format: 'columns', columns });
+    return scans && [watched(scans[0]), watched(scans[1])];
+  },
   segmentScan: (pattern, request) => {
     const segments = watched(pattern.table.segmentScan(request));
     const blocks = segments.blocks.bind(segments);

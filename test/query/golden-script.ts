@@ -102,8 +102,9 @@ class ScriptWorld {
   /** What comes between two statements. */
   async before(state: State): Promise<void> {
     if (state === 'compacted') await this.#run(this.#statements.prepare('COMPACT'), {}, 'between');
-    this.#statements.sessions.sweep();
-    if (state !== 'reopened' || this.#statements.sessions.size > 0) return;
+    const { sessions } = this.#statements;
+    sessions.sweep();
+    if (state !== 'reopened' || sessions.size + sessions.expired > 0) return;
     await this.close();
     this.#database = await openDatabase(this.#fs, this.#clock);
     this.#statements = this.#door();

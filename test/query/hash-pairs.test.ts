@@ -4,10 +4,17 @@ import { describe, expect, test } from 'vitest';
 import type { BoundExpression, ValueType } from '../../src/query/binder/bound.ts';
 import { concatenated } from '../../src/query/executor/concatenation.ts';
 import { QueryContext, type RowSource } from '../../src/query/executor/context.ts';
-import { hashPairs } from '../../src/query/executor/hash-pairs.ts';
+import { hashPairs, hashTable } from '../../src/query/executor/hash-pairs.ts';
 import { NO_ROWS, type PropertyColumn, type RowSet } from '../../src/query/executor/row-set.ts';
 import { sortedNumbers } from '../../src/query/executor/sorted-numbers.ts';
 import { Random } from '../support/random.ts';
+
+function built<T>(steps: Generator<null, T, void>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
 
 type Cell = number | string | boolean | null;
 
@@ -86,12 +93,10 @@ describe('pairs of an equality join', () => {
       const links = leftTypes.map((type, id) => ({ left: field(0, id, type), right: field(1, id, rightTypes[id]!) }));
       const sides = [setOf(left, leftTypes), setOf(right, rightTypes)];
       const found: string[] = [];
-      const pairs = hashPairs(
-        links,
-        { count: sides[0]!.rows, sides: [{ set: sides[0]!, rows: undefined }] },
-        { count: sides[1]!.rows, sides: [undefined, { set: sides[1]!, rows: undefined }] },
-        context(),
-      );
+      const own = context();
+      const lefts = { count: sides[0]!.rows, sides: [{ set: sides[0]!, rows: undefined }] };
+      const rights = { count: sides[1]!.rows, sides: [undefined, { set: sides[1]!, rows: undefined }] };
+      const pairs = hashPairs(links, lefts, built(hashTable(links, rights, own)), own);
       for (const some of pairs)
         for (let i = 0; i < (some?.count ?? 0); i++) found.push(`${some!.left[i]} ${some!.right[i]}`);
       const wanted: string[] = [];

@@ -1,8 +1,9 @@
 // Statements that work out very many values for a row: rows are taken in smaller parts, and the answers are those of light ones.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { TextColumn } from '../../src/core/index.ts';
 import type { BoundExpression } from '../../src/query/binder/bound.ts';
-import { inParts, rowsAtOnce } from '../../src/query/executor/batch-size.ts';
+import { inParts, rowsAtOnce, rowValues, weightOf } from '../../src/query/executor/batch-size.ts';
 import { batchOf, NO_ROWS } from '../../src/query/executor/row-set.ts';
 import { CopyPlace } from './copy-place.ts';
 
@@ -88,6 +89,33 @@ describe('rows at once', () => {
     const heavy = rowsAtOnce(Array.from({ length: 2000 }, () => negated(1)));
     expect(heavy).toBeLessThan(300);
     expect(rowsAtOnce(Array.from({ length: 100_000 }, () => negated(1)))).toBeGreaterThan(0);
+  });
+
+  test('are few where whole rows with long texts are made: each is written to be told from others', () => {
+    const row: BoundExpression = { kind: 'row', pattern: 0, type: 'row', text: 'e' };
+    const valuesOf = (letters: number) => {
+      const texts = ['a', 'x'.repeat(letters)];
+      const column: TextColumn = { kind: 'text', codes: new Uint32Array(1), nulls: new Uint8Array(1), texts };
+      return rowValues(weightOf([row]), batchOf({ ...NO_ROWS, rows: 1, columns: new Map([[7, column]]) }, 0));
+    };
+    expect(valuesOf(2)).toBeLessThan(50);
+    expect(valuesOf(80_000)).toBeGreaterThan(10_000);
+  });
+
+  test('are few where a long list is returned for each row, not where it is compared', () => {
+    const list: BoundExpression = { kind: 'parameter', name: 'l', type: 'list', text: '$l' };
+    const parameters = { l: Array.from({ length: 10_000 }, () => 'x'.repeat(80)) };
+    const batch = batchOf({ ...NO_ROWS, rows: 1 }, 0);
+    expect(rowValues(weightOf([list], parameters), batch)).toBeGreaterThan(100_000);
+    const compared: BoundExpression = {
+      kind: 'compare',
+      operator: '=',
+      left: list,
+      right: list,
+      type: 'boolean',
+      text: '',
+    };
+    expect(rowValues(weightOf([compared], parameters), batch)).toBeLessThan(100);
   });
 
   test('divide a batch without a gap', () => {

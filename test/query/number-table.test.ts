@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { NumberTable } from '../../src/query/executor/number-table.ts';
 import { Random } from '../support/random.ts';
 
@@ -32,4 +32,35 @@ test('0 and -0 are one number, and a place may be taken by none', () => {
   const table = new NumberTable();
   expect([table.placeOf(-0), table.placeOf(0), table.take(), table.placeOf(1.5)]).toEqual([0, 0, 1, 2]);
   expect([table.size, table.at(1)]).toEqual([3, Number.NaN]);
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.resetModules();
+});
+
+/** What the table's hash is when its seeds are known. */
+function hashOf(value: number): number {
+  const halves = new Uint32Array(new Float64Array([value]).buffer);
+  let hash = halves[0]! ^ 1;
+  hash = Math.imul(hash ^ (hash >>> 15) ^ halves[1]!, 0x85ebca6b);
+  hash ^= hash >>> 13;
+  return (hash ^ (hash >>> 16)) >>> 0;
+}
+
+test('numbers that mostly fall into one part of a large table are found all the same', async () => {
+  vi.spyOn(crypto, 'getRandomValues').mockImplementation((array) => {
+    (array as Int32Array).fill(1);
+    return array;
+  });
+  vi.resetModules();
+  const seeded = await import('../../src/query/executor/number-table.ts');
+  const inOne: number[] = [];
+  const others: number[] = [];
+  for (let value = 3_000_000; inOne.length < 6000; value++) (hashOf(value) >>> 26 === 0 ? inOne : others).push(value);
+  const numbers = [...inOne, ...others.slice(0, 14_000)];
+  const table = new seeded.NumberTable();
+  for (const [place, number] of numbers.entries()) expect(table.placeOf(number)).toBe(place);
+  for (const [place, number] of numbers.entries()) expect(table.find(number)).toBe(place);
+  expect(table.find(1.5)).toBe(-1);
 });

@@ -35,7 +35,7 @@ const STATEMENT_WORDS =
 describe('refusals', () => {
   it.each<[string, number, number, string, string[] | undefined]>([
     ['', 1, 1, 'found the end of the statement', STATEMENT_WORDS],
-    ['SELECT 1', 1, 1, 'found "SELECT"', STATEMENT_WORDS],
+    ['SELECT 1', 1, 1, 'there is no SELECT here', undefined],
     ['`match` (a:T)', 1, 1, 'found `match`', STATEMENT_WORDS],
     ['MATCH', 1, 6, 'found the end', ['HYPEREDGE', '"("']],
     ['MATCH (a T)', 1, 10, 'found "T"', ['":"']],

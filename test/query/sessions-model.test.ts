@@ -14,6 +14,7 @@ const KINDS = [
   'conflict',
   'rollback',
   'expired',
+  'refused after expiry',
   'compaction',
   'reopen',
   'definition',

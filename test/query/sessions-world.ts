@@ -1,11 +1,12 @@
 // Many sessions over one database, their statements interleaved by a seed; every answer is compared with the naive model.
 
 import { Random } from '../support/random.ts';
+import { pick } from './sessions-conditions.ts';
 import { insertEdge, somethingHappens } from './sessions-happenings.ts';
 import { answerOf, IDLE_SECONDS, type Outcome, SessionsPlace, sameLsn, sameRows } from './sessions-place.ts';
 import type { ModelTransaction } from './sessions-rows.ts';
 import { aloneWrite, anyRead, newPair, newScript, PAIRS, type Script, type Step } from './sessions-scripts.ts';
-import type { Sender, SessionStatement } from './sessions-statements.ts';
+import { readAll, type Sender, type SessionStatement } from './sessions-statements.ts';
 
 interface OpenTransaction {
   readonly id: string;
@@ -18,6 +19,8 @@ interface Session {
   readonly name: string;
   readonly home: number;
   open: OpenTransaction | undefined;
+  /** The transaction that was rolled back when idle, until BEGIN or ROLLBACK. */
+  expired: string | undefined;
   /** Its COMMIT is on its way. */
   busy: boolean;
   lastUsed: number;
@@ -58,6 +61,7 @@ export class SessionsWorld {
       name: `key session-${home}`,
       home,
       open: undefined,
+      expired: undefined,
       busy: false,
       lastUsed: 0,
       done: 0,
@@ -93,7 +97,7 @@ export class SessionsWorld {
 
   async #reopen(): Promise<void> {
     await this.#place.reopen();
-    for (const session of this.#sessions) session.open = undefined;
+    for (const session of this.#sessions) session.open = session.expired = undefined;
   }
 
   #isAtWork({ done }: Session): boolean {
@@ -122,7 +126,9 @@ export class SessionsWorld {
   #turn(session: Session, together: boolean): Promise<void> | undefined {
     this.#expire(session);
     const { open } = session;
+    if (session.expired !== undefined && this.#random.chance(0.8)) return this.#afterExpiry(session, session.expired);
     if (open === undefined) {
+      if (session.expired !== undefined) return this.#begin(session);
       const dice = this.#random.below(10);
       if (dice < 6) return this.#begin(session);
       if (dice < 8 || together) return this.#readAlone(session);
@@ -142,6 +148,7 @@ export class SessionsWorld {
     if (session.open === undefined || this.#place.clock - session.lastUsed < IDLE_SECONDS) return;
     this.#place.note(`${session.name} has been idle for too long`);
     this.#place.saw('expired');
+    session.expired = session.open.id;
     session.open = undefined;
     session.done++;
   }
@@ -159,8 +166,25 @@ export class SessionsWorld {
     const { rows } = answerOf(await this.#send(session, 'BEGIN'));
     const id = rows[0].transaction_id as string;
     sameRows(rows, oneRow({ status: 'open', transaction_id: id, expires_at: clock + IDLE_SECONDS }));
+    session.expired = undefined;
     session.open = { id, view, script: newScript(this.#random, tables), halfway: false };
     this.#place.saw('begin');
+  }
+
+  /** Whatever comes is refused and changes nothing, until ROLLBACK. */
+  async #afterExpiry(session: Session, id: string): Promise<void> {
+    if (this.#random.chance(0.3)) {
+      session.expired = undefined;
+      const { rows } = answerOf(await this.#send(session, 'ROLLBACK'));
+      sameRows(rows, oneRow({ status: 'rolled_back', transaction_id: id, expires_at: null }));
+      return;
+    }
+    const { items } = this.#place.tables;
+    const texts = [readAll(items).text, 'COMMIT', `DELETE FROM ${items.name}`];
+    const outcome = await this.#send(session, pick(this.#random, texts));
+    if (!('refused' in outcome) || outcome.refused !== 'transaction_expired' || outcome.status !== 409)
+      throw new Error(`${session.name} went on after its transaction had expired: ${JSON.stringify(outcome)}`);
+    this.#place.saw('refused after expiry');
   }
 
   async #inside(session: Session, open: OpenTransaction, step: Step): Promise<void> {

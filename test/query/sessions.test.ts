@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Database, openDatabase } from '../../src/engine/index.ts';
+import type { HedgerowError } from '../../src/errors.ts';
 import { valueAt } from '../../src/query/executor/vector.ts';
 import type { StatementResult } from '../../src/query/result.ts';
 import { type RunSlices, Statements } from '../../src/query/statements.ts';
@@ -138,3 +139,61 @@ test('nothing else of the session runs while it commits', async () => {
   await commit;
   expect(statements.sessions.size).toBe(0);
 });
+
+test('after an idle rollback nothing of the session runs before BEGIN or ROLLBACK', async () => {
+  const count = async () => rowsOf(await run('MATCH (e:hyperedges) RETURN COUNT(*)'))[0];
+  const before = await count();
+  const { lastLsn } = database;
+  for (const way of ['ROLLBACK', 'BEGIN']) {
+    await run('BEGIN');
+    await run('INSERT INTO hyperedges (event_ts, members) VALUES (11, [1])');
+    expect((await refused('BEGIN')).code).toBe('invalid_statement');
+    nowMs += (IDLE_SECONDS + 1) * 1000;
+    for (const text of [
+      'INSERT INTO hyperedges (event_ts, members) VALUES (12, [1])',
+      'UPDATE hyperedges SET weight = 2 WHERE event_ts = 3',
+      'DELETE FROM hyperedges',
+      MATCH,
+      `EXPLAIN ${MATCH}`,
+      `ANALYZE ${MATCH}`,
+      'SHOW TABLES',
+      'COMPACT',
+      'CREATE HYPEREDGE TABLE Never (node)',
+      'COMMIT',
+    ]) {
+      const { code, status, message } = await refused(text);
+      expect([text, code, status]).toEqual([text, 'transaction_expired', 409]);
+      expect(message).toMatch(/BEGIN .*ROLLBACK/);
+    }
+    const fast = () => statements.read(statements.prepare(MATCH), {}, 's', 'json');
+    expect(fast).toThrow(expect.objectContaining({ code: 'transaction_expired' }));
+    // Other sessions take no part in it.
+    (await statements.execute(statements.prepare(MATCH), { parameters: {}, session: 'other', slices })).close();
+    expect(statements.sessions.expired).toBe(1);
+    await run(way);
+    expect(statements.sessions.expired).toBe(0);
+    if (way === 'BEGIN') await run('COMMIT');
+    expect(await count()).toEqual(before);
+  }
+  expect(database.lastLsn).toBe(lastLsn);
+  expect((await refused('ROLLBACK')).code).toBe('invalid_statement');
+});
+
+test('ROLLBACK after an idle rollback names the transaction that it was', async () => {
+  const [begun] = rowsOf(await run('BEGIN')) as [unknown[]];
+  nowMs += (IDLE_SECONDS + 1) * 1000;
+  const { fields } = await refused(MATCH);
+  expect(fields).toEqual({ transaction_id: begun[1] });
+  expect(rowsOf(await run('ROLLBACK'))).toEqual([['rolled_back', begun[1], null]]);
+  await run('INSERT INTO hyperedges (event_ts, members) VALUES (13, [1])');
+  await run('DELETE FROM hyperedges WHERE event_ts = 13');
+});
+
+async function refused(text: string): Promise<HedgerowError> {
+  try {
+    (await run(text)).close();
+  } catch (error) {
+    return error as HedgerowError;
+  }
+  throw new Error(`${text} was not refused`);
+}

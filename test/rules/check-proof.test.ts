@@ -1,10 +1,10 @@
 // The checker: what it finds in forged proofs, with rules and without them, and that nothing makes it throw.
 
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { checkProof, proofChecker } from '../../src/rules/check-proof.ts';
 import { type EdgeSaying, knownOfEdges } from '../../src/rules/known-of-edges.ts';
 import type { ConclusionNode, EvidenceNode, Proof, ProofNode } from '../../src/rules/proof.ts';
+import { fc } from '../support/property.ts';
 import { Random } from '../support/random.ts';
 import { modelOf, proofsOf, tagsOf } from './evaluated.ts';
 import type { Value, WireFact, WireRule } from './naive-evaluator.ts';

@@ -1,9 +1,9 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { v } from '../../src/http/schema.ts';
 import { ruleBody } from '../../src/routes/schemas/rules.ts';
 import { parseRule } from '../../src/rules/parse-rule.ts';
 import type { ParsedRule } from '../../src/rules/rule.ts';
+import { fc } from '../support/property.ts';
 
 const ATOM = { pred: 'q', args: ['?X'] };
 const RULE = { id: 'rule:a', if: [ATOM], then: { pred: 'p', args: ['?X'] } };

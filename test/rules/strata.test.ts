@@ -1,10 +1,10 @@
 // Strata and cycles that are too large for a golden file, and strata against their definition; the small ones: golden/07-cycles.txt.
 
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseRule } from '../../src/rules/parse-rule.ts';
 import type { ParsedRule } from '../../src/rules/rule.ts';
 import { stratify } from '../../src/rules/strata.ts';
+import { fc } from '../support/property.ts';
 import { ruleOf, type WrittenRule } from './rule-text.ts';
 
 function parsed(rules: readonly (string | WrittenRule)[]): ParsedRule[] {

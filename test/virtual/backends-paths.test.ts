@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { hasWildcard, nameTest, tableNameOf } from '../../src/virtual/backends/glob.ts';
 import type { FileBackend } from '../../src/virtual/spec/spec.ts';
@@ -27,7 +27,15 @@ beforeAll(async () => {
   symlinkSync('circle.csv', join(root, 'circle.csv'));
   symlinkSync('nowhere.csv', join(root, 'dangling.csv'));
   symlinkSync('in/b.csv', join(root, 'inner.csv'));
+  // Links that stay inside, one of them by a way around outside, one to a folder that is not there yet.
+  symlinkSync('in', join(root, 'here'));
+  symlinkSync(`../${basename(root)}`, join(root, 'near'));
+  symlinkSync('not/yet', join(root, 'round'));
   symlinkSync('/', join(root, 'slash'));
+  symlinkSync(join(outside, 'absent.csv'), join(root, 'lost.csv'));
+  symlinkSync(join(outside, 'more'), join(root, 'mixed.csv'));
+  symlinkSync('way', join(root, 'again'));
+  symlinkSync('/root-of-nothing/x', join(root, 'gone'));
   symlinkSync('/dev/zero', join(root, 'zero.csv'));
   symlinkSync('/proc/self/environ', join(root, 'environ.csv'));
   mkdirSync(join(root, 'mixed'));
@@ -108,6 +116,30 @@ const REFUSED: FileBackend[] = [
     'mixed/*.csv',
     'slash/etc/passwd',
     'slash/etc/pass*',
+    // The same where the file is not there: nobody learns which files there are outside.
+    'way/absent.csv',
+    'way/x.csv/absent.csv',
+    'way/more/absent.csv',
+    'way/absent/absent.csv',
+    'way/absent*.csv',
+    'way/absent/*.csv',
+    'way/**/absent.csv',
+    '*/absent.csv',
+    '*/*/absent.csv',
+    'w?y/absent.csv',
+    'relative/absent.csv',
+    'again/x.csv',
+    'again/absent.csv',
+    'slash/etc/absent',
+    'slash/etc/absent*',
+    'slash/proc/1/root/absent',
+    'gone/absent.csv',
+    'gone/*.csv',
+    'lost.csv',
+    'l?st.csv',
+    'mixed.csv',
+    'm*.csv',
+    'link.csv/absent.csv',
     'circle.csv',
     'zero.csv',
     'environ.csv',
@@ -118,6 +150,7 @@ const REFUSED: FileBackend[] = [
     'in/folder.csv',
   ].map(csv),
   { type: 'duckdb', path: 'link.duckdb' },
+  { type: 'duckdb', path: 'way/absent.duckdb' },
   { type: 'duckdb', path: '*.duckdb' },
   { type: 'duckdb', path: 'in' },
   { type: 'duckdb', path: 'pipe.csv' },
@@ -146,6 +179,10 @@ describeDuckDb('paths', () => {
     'in/nothing.csv',
     'a.csv/b.csv',
     'dangling.csv',
+    'here/nothing.csv',
+    'here/no*.csv',
+    'near/nothing.csv',
+    'round/a.csv',
     'no*.csv',
     'in/*.parquet',
     'in/[c-z]*.csv',
@@ -162,6 +199,9 @@ describeDuckDb('paths', () => {
     ['./a.csv', 'a', 1],
     ['in/b.csv', 'b', 1],
     ['inner.csv', 'inner', 1],
+    ['here/b.csv', 'b', 1],
+    ['here/*.csv', 'here', 1],
+    ['near/in/b.csv', 'b', 1],
     ['ROOT/in/b.csv', 'b', 1],
     ['in/*.csv', 'in', 1],
     ['in/deep/*.csv', 'deep', 1],

@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DuckDbHost } from '../../src/virtual/backends/duckdb-host.ts';
+import { findFiles } from '../../src/virtual/backends/files.ts';
 import { describeDuckDb, makeFiles, openWorld, outcome, rowsOf, type World } from './backend-files.ts';
 
 let world: World;
@@ -215,9 +216,10 @@ describe.each(BACKENDS)('the sandbox of $type', (backend) => {
     const host = new DuckDbHost();
     const opened =
       backend.type === 'duckdb'
-        ? ({ kind: 'database' } as const)
+        ? ({ kind: 'database', log: undefined } as const)
         : ({ kind: 'files', format: 'csv', table: 'own', bytes: 4 } as const);
-    const source = { key: backend.type, paths: [join(world.root, backend.path)], opened };
+    const { files } = await findFiles(world.root, backend);
+    const source = { key: backend.type, files, opened };
     const past = async (sql: string) => {
       for await (const _ of host.run({ source, sql: placed(sql), parameters: [], ours: true }, {}));
     };

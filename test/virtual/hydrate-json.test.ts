@@ -1,9 +1,9 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ColumnKind, RowBatch, SqlRow, SqlValue } from '../../src/virtual/backend.ts';
 import { batchOf, WireBuilder } from '../../src/virtual/backends/duckdb-columns.ts';
 import type { RowReading } from '../../src/virtual/compile/compile.ts';
 import { type HydratedBatch, hydrate } from '../../src/virtual/hydrate/hydrate.ts';
+import { fc } from '../support/property.ts';
 
 const RUNS = 1000;
 const PROVENANCE = { graph: 'g "1"', spec_version: 2, captured_at: 1_700_000_000 };

@@ -34,7 +34,7 @@ export const PROJECTION: Parameter = {
 export const CENTRALITY_PARAMETERS: readonly Parameter[] = [
   S,
   NODE_ID,
-  { name: 'edge_id', type: 'integer', about: 'Only this edge, for projection line: a map of one.' },
+  { name: 'edge_id', type: 'integer', about: 'Only this edge, for projection line: a map of one, or empty.' },
   basisParameter(),
   ...LIMIT,
   ...WINDOW,

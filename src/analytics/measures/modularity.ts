@@ -1,6 +1,6 @@
 // Modularity of a partition of the nodes, given or found.
 
-import { type Graph, type Incidence, louvain, type Steps } from '../../core/index.ts';
+import { type Graph, type Incidence, louvain, type Steps, tameFactor } from '../../core/index.ts';
 import { HedgerowError } from '../../errors.ts';
 import { basisOf, basisParameter, type Measure, type MeasureInput, WEIGHTED, WINDOW } from '../measure.ts';
 import type { ParameterValues } from '../parameters.ts';
@@ -30,7 +30,7 @@ export const modularity: Measure = {
   result: {
     type: 'object',
     properties: {
-      value: { type: 'number' },
+      value: { type: ['number', 'null'], description: 'Null when the weights add up to no finite number.' },
       communities: {
         type: 'array',
         items: { type: 'array', items: { type: 'integer' } },
@@ -46,6 +46,9 @@ export const modularity: Measure = {
     if (incidence.nodes === 0)
       return { shape: { kind: 'value', value: { value: 0, communities: [] } }, definition, basis };
     const weights = params.weighted === true ? incidence.copyWeights() : new Float64Array(incidence.edges).fill(1);
+    const isWhole = hasFiniteSum(incidence, weights);
+    const factor = tameFactor(weights);
+    for (let e = 0; factor !== 1 && e < weights.length; e++) weights[e]! *= factor;
     const ids = incidence.copyNodeIds();
     const communityOf =
       params.partition === undefined
@@ -55,9 +58,18 @@ export const modularity: Measure = {
       definition === 'graph'
         ? graphModularity(incidence, weights, communityOf)
         : hypergraphModularity(incidence, weights, communityOf, definition as EdgeLoss);
-    return { shape: { kind: 'value', value: { value, communities: listed(ids, communityOf) } }, definition, basis };
+    const communities = listed(ids, communityOf);
+    return { shape: { kind: 'value', value: { value: isWhole ? value : null, communities } }, definition, basis };
   },
 };
+
+/** Whether the degrees of all nodes add up to a finite number. */
+function hasFiniteSum(incidence: Incidence, weights: Float64Array): boolean {
+  const sizes = incidence.copySizes();
+  let sum = 0;
+  for (let e = 0; e < weights.length; e++) sum += weights[e]! * sizes[e]!;
+  return Number.isFinite(sum);
+}
 
 function* found(
   { projections }: MeasureInput,

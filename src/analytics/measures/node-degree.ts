@@ -5,7 +5,7 @@ import { mapOf } from '../shapes.ts';
 
 export const nodeDegree: Measure = {
   name: 'node_degree',
-  about: 'How many edges hold each node.',
+  about: 'How many edges hold each node, or the sum of their weights (null beyond the finite numbers).',
   source: 'Berge 1973, Graphs and Hypergraphs.',
   parameters: [
     NODE_ID,
@@ -31,6 +31,8 @@ export const nodeDegree: Measure = {
       const weight = weights === undefined ? 1 : weights[e]!;
       for (let at = begin; at < end; at++) degrees[words[edgeNodes / 4 + at]!]! += weight;
     }
+    // A sum of weights beyond the finite numbers is null.
+    for (let v = 0; v < nodes; v++) if (!Number.isFinite(degrees[v]!)) degrees[v] = Number.NaN;
     const definition = weights === undefined ? 'edges' : 'weights';
     return { shape: mapOf(incidence.copyNodeIds(), degrees, params), definition, basis };
   },

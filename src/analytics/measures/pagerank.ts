@@ -1,6 +1,6 @@
 // PageRank of a random walk over the edges.
 
-import { pageRank, type Walk } from '../../core/index.ts';
+import { pageRank, SINGULAR, type Walk } from '../../core/index.ts';
 import { HedgerowError } from '../../errors.ts';
 import { basisOf, basisParameter, LIMIT, type Measure, NODE_ID, NODE_MAP, WEIGHTED, WINDOW } from '../measure.ts';
 import { mapOf } from '../shapes.ts';
@@ -52,6 +52,10 @@ export const pagerank: Measure = {
       maxIterations: params.max_iter as number,
       weight: isWeighted ? 'given' : basis === 'events' ? 'events' : 'one',
     });
+    if (iterations === SINGULAR)
+      throw new HedgerowError('invalid_input', 'Parameter alpha: is too near 1 to be told from it here; take less.', {
+        errors: [{ loc: ['body', 'params', 'alpha'], msg: 'is too near 1' }],
+      });
     if (iterations < 0)
       throw new HedgerowError(
         'invalid_input',

@@ -29,7 +29,7 @@ export const redundancy: Measure = {
         'latapy_nodes: by node; latapy_edges: by edge, the share of the pairs of its members that another edge holds; pair_multiplicity: common edges of all pairs / C(n, 2); duplicate_fraction: 1 - distinct sets / edges.',
     },
     NODE_ID,
-    { name: 'edge_id', type: 'integer', about: 'Only this edge, for latapy_edges: a map of one.' },
+    { name: 'edge_id', type: 'integer', about: 'Only this edge, for latapy_edges: a map of one, or empty.' },
     basisParameter(),
     ...LIMIT,
     ...WINDOW,

@@ -8,7 +8,7 @@ import { assertNotNegative } from './weights.ts';
 export const spectralGap: Measure = {
   name: 'spectral_gap',
   about:
-    'Second smallest eigenvalue of a normalized Laplacian: how fast a walk forgets where it began; 0 when disconnected, null below two nodes.',
+    'Second smallest eigenvalue of a normalized Laplacian: how fast a walk forgets where it began; 0 when disconnected, null below two nodes or when the weights of a node add up to no finite number.',
   source:
     'Zhou, Huang, Schoelkopf 2006, "Learning with hypergraphs"; Chung 1997, Spectral Graph Theory (normalized_clique).',
   parameters: [
@@ -44,6 +44,8 @@ function* zhouGap(projections: Projections, basis: Basis, weighted: boolean): St
   const scratch = new Scratch(sets.core);
   try {
     const operator = edgeOperator(sets, 'lazy', weight, scratch);
+    // Weights whose sum is beyond the finite numbers leave the operator undefined.
+    if (!operator.degrees.every(Number.isFinite)) return null;
     return (yield* isConnected(sets, operator, weighted ? sets.copyWeights() : undefined))
       ? yield* secondSmallest(operator, 'normalized')
       : 0;

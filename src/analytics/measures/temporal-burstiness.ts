@@ -3,7 +3,7 @@
 import type { Incidence, Steps } from '../../core/index.ts';
 import { LIMIT, type Measure, NODE_ID, type Projections, type Shape, WINDOW } from '../measure.ts';
 import { misplacedParameter, type ParameterValues } from '../parameters.ts';
-import { limitOf, notThere } from '../shapes.ts';
+import { limitOf } from '../shapes.ts';
 
 export const temporalBurstiness: Measure = {
   name: 'temporal_burstiness',
@@ -52,7 +52,7 @@ function* shapeOf(projections: Projections, params: ParameterValues, zeros: bool
   const ids = events.copyNodeIds();
   if (params.node_id === undefined) return largest(ids, (v) => timesOfNode(events, times, v), params, zeros);
   const v = events.nodeOrdinal(params.node_id as number);
-  if (v < 0) throw notThere('node_id', params.node_id as number);
+  if (v < 0) return { kind: 'objects', keys: ids.slice(0, 0), values: [] };
   return { kind: 'objects', keys: ids.slice(v, v + 1), values: [burstiness(timesOfNode(events, times, v), zeros)] };
 }
 

@@ -21,6 +21,8 @@ interface Typed {
   readonly type: ValueType;
   /** Source text, for names of result columns and plans. */
   readonly text: string;
+  /** A number that is the time of an edge, or the least, greatest or mean of such: texts compared with it are times too. */
+  readonly isTime?: boolean | undefined;
 }
 
 export interface BoundConstant extends Typed {
@@ -34,6 +36,8 @@ export interface BoundParameter extends Typed {
   readonly name: string;
   /** Of a list: the type its items have in common; `null` when it is empty or holds only nulls. */
   readonly itemType: ValueType | undefined;
+  /** Its text, or its texts, are times: they are read as seconds or days since 1970 when the statement runs. */
+  readonly reads?: 'time' | 'day';
 }
 
 export interface BoundField extends Typed {
@@ -119,6 +123,24 @@ export interface BoundBucket extends Typed {
   readonly bucketSeconds: number;
 }
 
+/** `datetime(x)`: a number of seconds as it is, shown as a time. */
+export interface BoundTime extends Typed {
+  readonly kind: 'time';
+  readonly operand: BoundExpression;
+}
+
+/** Days since 1970 of a number of seconds. */
+export interface BoundDay extends Typed {
+  readonly kind: 'day';
+  readonly operand: BoundExpression;
+}
+
+/** `date(x)`: days since 1970 as a text such as 2024-05-02. */
+export interface BoundDate extends Typed {
+  readonly kind: 'date';
+  readonly operand: BoundExpression;
+}
+
 /** Number of common members of two patterns' rows. */
 export interface BoundShared extends Typed {
   readonly kind: 'shared';
@@ -182,6 +204,9 @@ export type BoundExpression =
   | BoundHasNode
   | BoundSize
   | BoundBucket
+  | BoundTime
+  | BoundDay
+  | BoundDate
   | BoundShared
   | BoundOverlaps
   | BoundFollows
@@ -199,6 +224,7 @@ export interface BoundAggregate {
   readonly operand: BoundExpression | undefined;
   readonly type: ValueType;
   readonly text: string;
+  readonly isTime?: boolean | undefined;
 }
 
 export interface BoundPattern {
@@ -273,6 +299,8 @@ export interface BoundUpdate {
 
 export interface BoundDelete {
   readonly kind: 'delete';
+  /** The statement. */
+  readonly text: string;
   readonly pattern: BoundPattern;
   readonly where: readonly BoundExpression[];
 }

@@ -16,6 +16,7 @@ import { bindCondition, bindExpression, itemTypeOf } from './expressions.ts';
 import { bindTable, type Catalog, conjuncts } from './match.ts';
 import { commonType, type ParameterValues } from './parameters.ts';
 import { fieldType, Scope } from './scope.ts';
+import { asTime } from './times.ts';
 
 const NO_AGGREGATES = 'aggregates stand in RETURN and ORDER BY of a MATCH only';
 
@@ -73,7 +74,8 @@ export function bindValue(
   values: Scope,
   targets: Scope,
 ): BoundExpression {
-  const bound = bindExpression(node, values);
+  const given = bindExpression(node, values);
+  const bound = field.kind === 'event_ts' ? asTime(given, node, targets, 'time') : given;
   const name = field.kind === 'property' ? field.name : field.kind;
   if (field.kind === 'members') {
     const itemType = itemTypeOf(bound);
@@ -104,7 +106,7 @@ export function bindUpdate(node: UpdateNode, text: string, catalog: Catalog, par
 
 export function bindDelete(node: DeleteNode, text: string, catalog: Catalog, parameters: ParameterValues): BoundDelete {
   const { pattern, scope } = tableScope(node.table, text, catalog, parameters);
-  return { kind: 'delete', pattern, where: bindWhere(node.where, scope) };
+  return { kind: 'delete', text, pattern, where: bindWhere(node.where, scope) };
 }
 
 /** Columns stand bare or behind the table's name. */

@@ -7,6 +7,7 @@ import type { BoundArithmetic, BoundComparison, BoundExpression, ValueType } fro
 import { bindCall } from './functions.ts';
 import { commonType } from './parameters.ts';
 import type { Scope } from './scope.ts';
+import { comparedSides, sidesOfIn } from './times.ts';
 
 /** The bound form of an expression over rows. Throws `invalid_statement`, `unknown_column`. */
 export function bindExpression(node: Expression, scope: Scope): BoundExpression {
@@ -138,7 +139,7 @@ function bindBinary(node: BinaryNode, scope: Scope): BoundExpression {
       return { kind: 'textMatch', operator: node.operator, left, right, type: 'boolean', text: scope.textOf(node) };
     }
     default:
-      return comparison(node, node.operator, left, right, scope);
+      return comparison(node, node.operator, left, right, scope, node);
   }
 }
 
@@ -179,10 +180,12 @@ function arithmeticType(left: ValueType, right: ValueType): BoundArithmetic['typ
 function comparison(
   node: Expression,
   operator: BoundComparison['operator'],
-  left: BoundExpression,
-  right: BoundExpression,
+  given: BoundExpression,
+  other: BoundExpression,
   scope: Scope,
+  places: { readonly left: Expression; readonly right: Expression },
 ): BoundExpression {
+  const { left, right } = comparedSides({ left: given, right: other }, places, scope);
   const text = scope.textOf(node);
   const bound: BoundExpression = { kind: 'compare', operator, left, right, type: 'boolean', text };
   requireComparable(node, left, right, scope);
@@ -206,7 +209,7 @@ function requireComparable(node: Expression, left: BoundExpression, right: Bound
   if (commonType(left.type, right.type) === undefined)
     throw scope.error(
       node,
-      `${shown(left.text)} is ${described(left.type)} and ${shown(right.text)} is ${described(right.type)}; they cannot be compared.`,
+      `${shown(left.text)} is ${described(left.type)} and ${shown(right.text)} is ${described(right.type)}; they cannot be compared.${timeAdvice(left, right)}`,
     );
   const items = [itemTypeOf(left), itemTypeOf(right)] as const;
   if (items[0] !== undefined && items[1] !== undefined && commonType(items[0], items[1]) === undefined)
@@ -216,11 +219,21 @@ function requireComparable(node: Expression, left: BoundExpression, right: Bound
     );
 }
 
+/** A text that is worked out is none that a time is read from. */
+function timeAdvice(left: BoundExpression, right: BoundExpression): string {
+  const isMixed = (time: BoundExpression, text: BoundExpression) => time.isTime === true && text.type === 'text';
+  return isMixed(left, right) || isMixed(right, left)
+    ? ' A time is compared with epoch seconds, a written text such as "2024-05-02", or a parameter.'
+    : '';
+}
+
 /** x BETWEEN low AND high is x >= low AND x <= high. */
 function bindBetween(node: BetweenNode, scope: Scope): BoundExpression {
   const operand = bindExpression(node.operand, scope);
-  const low = comparison(node, '>=', operand, bindExpression(node.low, scope), scope);
-  const high = comparison(node, '<=', operand, bindExpression(node.high, scope), scope);
+  const bound = (operator: '>=' | '<=', end: Expression) =>
+    comparison(node, operator, operand, bindExpression(end, scope), scope, { left: node.operand, right: end });
+  const low = bound('>=', node.low);
+  const high = bound('<=', node.high);
   return { kind: 'and', items: [low, high], type: 'boolean', text: scope.textOf(node) };
 }
 
@@ -232,8 +245,8 @@ function namesAdvice(operand: BoundExpression, list: BoundExpression): string {
 
 function bindIn(node: InNode, scope: Scope): BoundExpression {
   const text = scope.textOf(node);
-  const operand = bindExpression(node.operand, scope);
-  const list = bindExpression(node.list, scope);
+  const given = { left: bindExpression(node.operand, scope), right: bindExpression(node.list, scope) };
+  const { left: operand, right: list } = sidesOfIn(given, { left: node.operand, right: node.list }, scope);
   if (list.type === 'null') return { kind: 'constant', value: null, type: 'null', text };
   if (list.type !== 'list') throw scope.error(node.list, `IN takes a list or members, not ${described(list.type)}.`);
   const itemType = itemTypeOf(list) ?? 'null';

@@ -2,10 +2,11 @@
 
 import { didYouMean } from '../../suggestions.ts';
 import type { CallNode, Expression } from '../parser/ast.ts';
-import { shownName } from '../shown.ts';
+import { shown, shownName } from '../shown.ts';
 import type { BoundExpression } from './bound.ts';
 import { bindExpression, requireNumber } from './expressions.ts';
 import type { Scope } from './scope.ts';
+import { asTime, dateOf } from './times.ts';
 
 export const AGGREGATES: ReadonlySet<string> = new Set(['COUNT', 'SUM', 'AVG', 'MIN', 'MAX', 'COLLECT']);
 
@@ -14,6 +15,8 @@ type FunctionBinder = (call: CallNode, scope: Scope) => BoundExpression;
 const FUNCTIONS: Readonly<Record<string, { arity: number; form: string; bind: FunctionBinder }>> = {
   SIZE: { arity: 1, form: 'size(alias.members)', bind: bindSize },
   BUCKET: { arity: 1, form: 'bucket(alias)', bind: bindBucket },
+  DATETIME: { arity: 1, form: "datetime('2024-05-02T10:00:00Z')", bind: bindDatetime },
+  DATE: { arity: 1, form: 'date(alias.event_ts)', bind: bindDate },
   SHARED: { arity: 2, form: 'shared(a, b)', bind: bindShared },
   INTERSECTS: { arity: 2, form: 'intersects(a, b)', bind: bindIntersects },
   OVERLAPS: { arity: 3, form: 'overlaps(a, b, seconds)', bind: bindOverlaps },
@@ -50,6 +53,31 @@ function bindBucket(call: CallNode, scope: Scope): BoundExpression {
   const pattern = alias(call.args[0]!, scope, 'bucket(alias)');
   const { bucketSeconds } = scope.patterns[pattern]!.table;
   return { kind: 'bucket', pattern, bucketSeconds, type: 'integer', text: scope.textOf(call) };
+}
+
+/** Marks seconds as a time: a text, or a number of seconds. */
+function bindDatetime(call: CallNode, scope: Scope): BoundExpression {
+  const operand = timeOperand(call, scope);
+  const text = scope.textOf(call);
+  return { kind: 'time', operand, type: operand.type, isTime: operand.type !== 'null', text };
+}
+
+function bindDate(call: CallNode, scope: Scope): BoundExpression {
+  const operand = timeOperand(call, scope);
+  const text = scope.textOf(call);
+  return operand.type === 'null' ? { ...operand, text } : dateOf(operand, text);
+}
+
+function timeOperand(call: CallNode, scope: Scope): BoundExpression {
+  const argument = call.args[0]!;
+  const bound = asTime(bindExpression(argument, scope), argument, scope, 'time');
+  if (bound.type === 'integer' || bound.type === 'null' || (bound.type === 'real' && bound.isTime === true))
+    return bound;
+  const is = bound.type === 'text' ? 'a text that is worked out' : `of type ${bound.type}`;
+  throw scope.error(
+    argument,
+    `${call.name.name} takes a time: a written text such as '2024-05-02', a parameter, or epoch seconds; ${shown(bound.text)} is ${is}.`,
+  );
 }
 
 function bindShared(call: CallNode, scope: Scope): BoundExpression {

@@ -23,14 +23,14 @@ export class Grouping {
   /** Binds one aggregate call; equal ones share a place. */
   readonly bind = (call: CallNode, scope: Scope): BoundExpression => {
     const aggregate = bindAggregate(call, scope);
-    const { function: name, distinct, operand, type } = aggregate;
+    const { function: name, distinct, operand, type, isTime } = aggregate;
     const key = `${name} ${distinct} ${operand === undefined ? '*' : this.#identities.of(operand)}`;
     let index = this.#aggregatePlaces.get(key);
     if (index === undefined) {
       index = this.aggregates.push(aggregate) - 1;
       this.#aggregatePlaces.set(key, index);
     }
-    return { kind: 'aggregateValue', index, type, text: scope.textOf(call) };
+    return { kind: 'aggregateValue', index, type, isTime, text: scope.textOf(call) };
   };
 
   /** Items over keys and aggregates in place of rows. Plain items become keys; the rest must be made of keys, aggregates and constants. */
@@ -59,7 +59,9 @@ export class Grouping {
   #keyValue(part: BoundExpression): BoundExpression | undefined {
     if (part.kind === 'aggregateValue') return part;
     const index = this.#keyPlaces.get(this.#identities.of(part));
-    return index === undefined ? undefined : { kind: 'keyValue', index, type: part.type, text: part.text };
+    return index === undefined
+      ? undefined
+      : { kind: 'keyValue', index, type: part.type, isTime: part.isTime, text: part.text };
   }
 }
 
@@ -90,7 +92,9 @@ function bindAggregate(call: CallNode, scope: Scope): BoundAggregate {
     if (name !== 'COLLECT')
       throw scope.error(call, `${name} takes a single value, not a whole row; for instance ${shown(operand.text)}.id.`);
   }
-  return { function: name, distinct: call.distinct, operand, type: aggregateType(name, operand, call, scope), text };
+  const type = aggregateType(name, operand, call, scope);
+  const isTime = operand.isTime === true && (name === 'MIN' || name === 'MAX' || name === 'AVG');
+  return { function: name, distinct: call.distinct, operand, type, text, isTime };
 }
 
 function aggregateType(name: AggregateFunction, operand: BoundExpression, call: CallNode, scope: Scope): ValueType {
@@ -151,6 +155,9 @@ export function replaceLeaves(
     case 'not':
     case 'isNull':
     case 'size':
+    case 'time':
+    case 'day':
+    case 'date':
       return { ...bound, operand: inner(bound.operand) };
     case 'and':
     case 'or':

@@ -26,7 +26,14 @@ export class Identities {
       if (name === 'text' || name === 'items') continue;
       if (name === 'field' || typeof value !== 'object' || value === null) key += `${name} ${JSON.stringify(value)} `;
     }
-    for (const part of partsOf(bound)) key += `#${this.of(part)} `;
+    // Lists may hold very many constants, which need no numbers of their own.
+    for (const part of partsOf(bound))
+      key += part.kind === 'constant' ? `=${part.type} ${constantKey(part.value)} ` : `#${this.of(part)} `;
     return key;
   }
+}
+
+/** Of a value that stands for itself: a number or a text, in the usual case. */
+function constantKey(value: unknown): string {
+  return typeof value === 'number' ? String(value) : JSON.stringify(value);
 }

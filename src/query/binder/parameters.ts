@@ -1,8 +1,11 @@
 // Types of parameters: what a statement is bound for. Values never become syntax; only their types reach the binder.
 
 import { type ErrorCode, HedgerowError } from '../../errors.ts';
-import { shown } from '../shown.ts';
-import type { Value, ValueType } from './bound.ts';
+import { isoDays, isoSeconds } from '../../iso-time.ts';
+import { MAX_ALL_ITEMS, MAX_LIST_ITEMS, MAX_LITERAL_LENGTH, MAX_PARAMETERS } from '../limits.ts';
+import { shown, shownName } from '../shown.ts';
+import type { BoundParameter, Value, ValueType } from './bound.ts';
+import { problemOf, type TimeUnit } from './times.ts';
 
 export interface ParameterType {
   readonly type: ValueType;
@@ -12,10 +15,23 @@ export interface ParameterType {
 
 export type ParameterValues = Readonly<Record<string, unknown>>;
 
-/** Items of a list parameter, at most. */
-const MAX_LIST_ITEMS = 100_000;
 /** What UTF-8 cannot hold: it would be stored as another text. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
+
+/** Throws `invalid_statement` where parameters are larger together than a statement may have them. */
+export function checkParameters(values: ParameterValues): void {
+  let names = 0;
+  let items = 0;
+  for (const name in values) {
+    const value = values[name];
+    names += 1;
+    if (names > MAX_PARAMETERS) throw wrong(name, `is one of more than ${MAX_PARAMETERS}; give many values as lists`);
+    if (!Array.isArray(value)) continue;
+    items += value.length;
+    if (items > MAX_ALL_ITEMS)
+      throw wrong(name, `brings the list items of all parameters to more than ${MAX_ALL_ITEMS}`);
+  }
+}
 
 /** The type of one value. Throws `invalid_statement` for objects, lists in lists and lists of several types. */
 export function parameterType(name: string, value: unknown): ParameterType {
@@ -46,6 +62,11 @@ function scalarType(name: string, value: unknown): ValueType {
       if (!Number.isFinite(value)) throw wrong(name, 'is no finite number');
       return Number.isSafeInteger(value) ? 'integer' : 'real';
     case 'string':
+      if (value.length > MAX_LITERAL_LENGTH)
+        throw wrong(
+          name,
+          `has ${value.length} characters, more than ${MAX_LITERAL_LENGTH}; a stored text holds at most 64 KB`,
+        );
       if (LONE_SURROGATE.test(value))
         throw wrong(name, 'is no valid text: it holds half of a surrogate pair', 'invalid_input');
       return 'text';
@@ -66,7 +87,28 @@ function wrong(name: string, what: string, code: ErrorCode = 'invalid_statement'
   });
 }
 
-/** The value a statement runs with; it was checked when the statement was bound. */
-export function parameterValue(values: ParameterValues, name: string): Value {
-  return values[name] as Value;
+/** The value a statement runs with; its type was checked when the statement was bound. Throws `invalid_statement` for a text that is no time where one is due. */
+export function parameterValue(values: ParameterValues, { name, reads }: BoundParameter): Value {
+  const value = values[name] as Value;
+  return reads === undefined ? value : timesOf(values, name, value, reads);
+}
+
+/** Of one run: lists are recognized by being the same. */
+const TIMES = new WeakMap<ParameterValues, Map<string, Value>>();
+
+function timesOf(values: ParameterValues, name: string, value: Value, unit: TimeUnit): Value {
+  const key = `${unit} ${name}`;
+  const known = TIMES.get(values)?.get(key);
+  if (known !== undefined) return known;
+  const read = Array.isArray(value) ? value.map((item) => timeOf(name, item, unit)) : timeOf(name, value, unit);
+  const all = TIMES.get(values) ?? new Map<string, Value>();
+  TIMES.set(values, all.set(key, read));
+  return read;
+}
+
+function timeOf(name: string, value: Value, unit: TimeUnit): Value {
+  if (typeof value !== 'string') return value;
+  const read = unit === 'time' ? isoSeconds(value) : isoDays(value);
+  if (read === undefined) throw wrong(name, `is ${shownName(value)}, which ${problemOf(value, unit)}`);
+  return read;
 }

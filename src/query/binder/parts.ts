@@ -12,6 +12,9 @@ export function partsOf(bound: BoundExpression): readonly BoundExpression[] {
     case 'not':
     case 'isNull':
     case 'size':
+    case 'time':
+    case 'day':
+    case 'date':
       return [bound.operand];
     case 'and':
     case 'or':

@@ -42,8 +42,8 @@ export class ReturnedItems {
   }
 
   #value(index: number): BoundExpression {
-    const { type, text } = this.#items[index]!.expression;
-    return { kind: 'itemValue', index, type, text };
+    const { type, text, isTime } = this.#items[index]!.expression;
+    return { kind: 'itemValue', index, type, text, isTime };
   }
 
   #overItems(bound: BoundExpression, node: Expression, scope: Scope): BoundExpression {

@@ -6,7 +6,7 @@ import type { CallNode, NameNode, ParameterNode, Span } from '../parser/ast.ts';
 import { shown, shownName, shownNames } from '../shown.ts';
 import { errorAt } from '../syntax-error.ts';
 import type { BoundExpression, BoundField, BoundParameter, BoundPattern, Field, ValueType } from './bound.ts';
-import { type ParameterValues, parameterType } from './parameters.ts';
+import { type ParameterType, type ParameterValues, parameterType } from './parameters.ts';
 
 const BUILT_IN: readonly string[] = ['id', 'event_ts', 'members'];
 
@@ -24,6 +24,8 @@ export class Scope {
   readonly noAggregates: string;
   /** ORDER BY: a bare name may be that of a returned item. */
   readonly itemNamed: ((name: string) => BoundExpression | undefined) | undefined;
+  /** Found once for each name: a list may have many items, and its name occur often. */
+  readonly #types: Map<string, ParameterType>;
 
   constructor(options: {
     text: string;
@@ -33,6 +35,7 @@ export class Scope {
     aggregates?: AggregateBinder | undefined;
     noAggregates?: string;
     itemNamed?: (name: string) => BoundExpression | undefined;
+    types?: Map<string, ParameterType>;
   }) {
     this.text = options.text;
     this.patterns = options.patterns;
@@ -40,19 +43,20 @@ export class Scope {
     this.bareColumns = options.bareColumns ?? false;
     this.aggregates = options.aggregates;
     this.itemNamed = options.itemNamed;
+    this.#types = options.types ?? new Map();
     this.noAggregates = options.noAggregates ?? 'aggregates stand in RETURN and ORDER BY of a MATCH only';
   }
 
   /** The same names, with other aggregates. */
   with(aggregates: AggregateBinder | undefined, noAggregates: string): Scope {
     const { text, patterns, parameters, bareColumns } = this;
-    return new Scope({ text, patterns, parameters, bareColumns, noAggregates, aggregates });
+    return new Scope({ text, patterns, parameters, bareColumns, noAggregates, aggregates, types: this.#types });
   }
 
   /** The same, where names of returned items are names too. */
   withItems(itemNamed: (name: string) => BoundExpression | undefined): Scope {
     const { text, patterns, parameters, aggregates, noAggregates } = this;
-    return new Scope({ text, patterns, parameters, noAggregates, itemNamed, aggregates });
+    return new Scope({ text, patterns, parameters, noAggregates, itemNamed, aggregates, types: this.#types });
   }
 
   textOf(span: Span): string {
@@ -77,7 +81,8 @@ export class Scope {
   field(pattern: number, column: NameNode, span: Span): BoundField {
     const field = this.findField(pattern, column.name);
     if (field === undefined) throw this.unknownColumn(pattern, column);
-    return { kind: 'field', pattern, field, type: fieldType(field), text: this.textOf(span) };
+    const bound = { kind: 'field', pattern, field, type: fieldType(field), text: this.textOf(span) } as const;
+    return field.kind === 'event_ts' ? { ...bound, isTime: true } : bound;
   }
 
   findField(pattern: number, name: string): Field | undefined {
@@ -114,8 +119,17 @@ export class Scope {
         `parameter $${shown(node.name)} is missing; give it in "parameters".${didYouMean(node.name, known)}`,
       );
     }
-    const { type, itemType } = parameterType(node.name, this.parameters[node.name]);
+    const { type, itemType } = this.#typeOf(node.name);
     return { kind: 'parameter', name: node.name, type, itemType, text: this.textOf(node) };
+  }
+
+  #typeOf(name: string): ParameterType {
+    let type = this.#types.get(name);
+    if (type === undefined) {
+      type = parameterType(name, this.parameters[name]);
+      this.#types.set(name, type);
+    }
+    return type;
   }
 
   error(span: Span, detail: string): HedgerowError {

@@ -29,6 +29,8 @@ export interface CutRules {
   readonly maxRecordBytes: number;
   /** A line at which something is wrong becomes a record of its own, and the next line begins another. */
   readonly passesFaults: boolean;
+  /** How many cells a record has. One of several lines with another number began with a quote that was never closed. Undefined: any number. */
+  readonly width?: number | undefined;
 }
 
 const STRICT: CutRules = { delimiter: ',', maxRecordBytes: MAX_LINE_BYTES, passesFaults: false };
@@ -143,7 +145,7 @@ class Found {
   #addBytes(cells: Cells, raw: Buffer, lines: number): void {
     this.usedBytes += raw.length;
     if (!isUtf8(raw)) {
-      this.faults.set(this.records.length, NO_UTF8);
+      this.faults.set(this.records.length, notUtf8(raw));
       this.#push([], raw.toString(), lines);
       return;
     }
@@ -159,7 +161,10 @@ class Found {
   }
 }
 
-const NO_UTF8 = 'the line is not valid UTF-8; iconv -f LATIN1 -t UTF-8 turns the file into it, if it is Latin-1.';
+function notUtf8(raw: Buffer): string {
+  const shown = new TextDecoder('windows-1252').decode(raw.subarray(0, 80)).replace(/\r?\n?$/, '');
+  return `the line is not valid UTF-8; --encoding windows-1252 reads it as ${JSON.stringify(shown)}.`;
+}
 
 /** Gives what is wrong behind the last record; a record that is not finished stays, when this is not the end. */
 function scan(found: Found, rules: CutRules, isEnd: boolean): Fault | undefined {
@@ -179,15 +184,23 @@ function scan(found: Found, rules: CutRules, isEnd: boolean): Fault | undefined 
     } else {
       const record = quotedRecord(text, at, delimiter, maxRecordBytes);
       if (record === 'open' && !isEnd) return undefined;
-      if (typeof record !== 'string') {
+      if (typeof record !== 'string' && !isSwallowed(record, rules)) {
         next = Math.min(record.next, text.length);
         found.add(record.cells, at, next, record.lines);
-      } else if (rules.passesFaults) found.addFault(at, next, faultText(record, rules));
-      else return record;
+      } else {
+        const fault = typeof record === 'string' ? record : 'open';
+        if (!rules.passesFaults) return fault;
+        found.addFault(at, next, faultText(fault, rules));
+      }
     }
     at = next;
   }
   return undefined;
+}
+
+/** The quote that closes its cell belongs to another line. */
+function isSwallowed({ cells, lines }: QuotedRecord, { width }: CutRules): boolean {
+  return width !== undefined && lines > 1 && cells.length !== width;
 }
 
 /** Cuts lines without quotes, one behind the other. */

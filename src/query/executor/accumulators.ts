@@ -7,6 +7,7 @@ import { shown } from '../shown.ts';
 import { compareValues } from './compare.ts';
 import type { QueryContext } from './context.ts';
 import { GrowingNumbers } from './growing-numbers.ts';
+import { textBytes } from './memory.ts';
 import { isNullAt, type NumberVector, type Vector, valueAt, vectorOf } from './vector.ts';
 
 /** The group of each value; undefined: all are of group 0. */
@@ -24,7 +25,8 @@ export interface Accumulator {
   results(from: number, to: number): Vector;
 }
 
-export const BYTES_OF_ITEM = 40;
+/** What a list takes for one of its items, with room to grow, where that is a number. */
+export const BYTES_OF_ITEM = 24;
 
 export class Count implements Accumulator {
   readonly #counts = new GrowingNumbers();
@@ -220,11 +222,13 @@ export class Average implements Accumulator {
 export class Extreme implements Accumulator {
   readonly #sign: 1 | -1;
   readonly #type: ValueType;
+  readonly #context: QueryContext;
   readonly #values: Value[] = [];
 
-  constructor(sign: 1 | -1, type: ValueType) {
+  constructor(sign: 1 | -1, type: ValueType, context: QueryContext) {
     this.#sign = sign;
     this.#type = type;
+    this.#context = context;
   }
 
   reserve(groups: number): void {
@@ -251,7 +255,10 @@ export class Extreme implements Accumulator {
 
   #take(group: number, value: Value): void {
     const best = this.#values[group]!;
-    if (best === null || compareValues(value, best) * this.#sign > 0) this.#values[group] = value;
+    if (best !== null && compareValues(value, best) * this.#sign <= 0) return;
+    if (typeof value === 'string')
+      this.#context.charge(textBytes(value) - (best === null ? 0 : textBytes(best as string)));
+    this.#values[group] = value;
   }
 
   addFigures(figures: Float64Array, groups: Uint32Array): void {
@@ -287,6 +294,7 @@ export class Collect implements Accumulator {
 
   add(vector: Vector | undefined, groups: GroupsOf, count: number, times?: Uint32Array): void {
     let added = 0;
+    this.#context.charge(this.#context.held.ofVector(vector!, count));
     for (let i = 0; i < count; i++) {
       if (isNullAt(vector!, i)) continue;
       const group = groups === undefined ? 0 : groups[i]!;

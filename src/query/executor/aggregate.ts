@@ -6,7 +6,11 @@ import type { QueryContext } from './context.ts';
 import { DistinctAccumulator } from './distinct-accumulator.ts';
 import { Groups } from './groups.ts';
 import type { Batch } from './row-set.ts';
+import { jsonKey } from './value-ids.ts';
 import { type Vector, valueAt } from './vector.ts';
+
+/** What an aggregate keeps of each group, about: some numbers, with room for as many more. */
+const BYTES_OF_AGGREGATE = 48;
 
 export class Aggregator {
   readonly #context: QueryContext;
@@ -16,7 +20,7 @@ export class Aggregator {
 
   constructor(keys: readonly BoundExpression[], aggregates: readonly BoundAggregate[], context: QueryContext) {
     this.#context = context;
-    this.#groups = new Groups(keys, context);
+    this.#groups = new Groups(keys, context, aggregates.length * BYTES_OF_AGGREGATE);
     this.aggregates = aggregates;
     this.#accumulators = aggregates.map((aggregate) => accumulatorOf(aggregate, context));
     this.#reserve();
@@ -66,7 +70,7 @@ export class Aggregator {
 }
 
 export function compositeKey(keys: readonly Vector[], row: number): string {
-  return JSON.stringify(keys.map((key) => valueAt(key, row)));
+  return jsonKey(keys.map((key) => valueAt(key, row)));
 }
 
 function accumulatorOf(aggregate: BoundAggregate, context: QueryContext): Accumulator {
@@ -83,6 +87,6 @@ function accumulatorOf(aggregate: BoundAggregate, context: QueryContext): Accumu
     case 'COLLECT':
       return new Collect(context);
     default:
-      return new Extreme(aggregate.function === 'MIN' ? -1 : 1, aggregate.type);
+      return new Extreme(aggregate.function === 'MIN' ? -1 : 1, aggregate.type, context);
   }
 }

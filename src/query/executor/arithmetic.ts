@@ -1,4 +1,4 @@
-// Computes with vectors: exact integers, reals, joined texts (contract section 4).
+// Computes with vectors of numbers: exact integers, reals (contract section 4).
 
 import { HedgerowError } from '../../errors.ts';
 import type { BoundArithmetic } from '../binder/bound.ts';
@@ -15,7 +15,6 @@ export function computeVectors(
 ): Vector {
   if (left.kind === 'constant' && left.value === null) return NULL_VECTOR;
   if (right.kind === 'constant' && right.value === null) return NULL_VECTOR;
-  if (node.type === 'text') return joinTexts(left, right, count);
   if (left.kind === 'constant' && right.kind === 'constant')
     return constant(valueAt(compute(node, left, right, undefined, new Float64Array(1)), 0));
   return compute(node, left, right, eitherNull(left, right, count), scratch?.numbers(count) ?? new Float64Array(count));
@@ -137,16 +136,4 @@ export function negateVector(operand: Vector): Vector {
   const values = new Float64Array(numbers.length);
   for (let i = 0, end = numbers.length; i < end; i++) values[i] = 0 - numbers[i]!;
   return { kind: 'number', values, nulls: operand.nulls };
-}
-
-function joinTexts(left: Vector, right: Vector, count: number): Vector {
-  if (left.kind === 'constant' && right.kind === 'constant') return constant(`${left.value}${right.value}`);
-  const texts: string[] = new Array(count);
-  const codes = new Uint32Array(count);
-  const nulls = eitherNull(left, right, count);
-  for (let i = 0; i < count; i++) {
-    codes[i] = i;
-    texts[i] = nulls?.[i] === 1 ? '' : `${valueAt(left, i)}${valueAt(right, i)}`;
-  }
-  return { kind: 'text', codes, texts, nulls };
 }

@@ -1,7 +1,9 @@
 // Compares vectors: numbers, texts by code point, booleans (false < true), lists for equality. Null compares as unknown.
 
+import { HedgerowError } from '../../errors.ts';
 import { compareTexts } from '../../text-order.ts';
 import type { BoundComparison, Value } from '../binder/bound.ts';
+import { NumberTable } from './number-table.ts';
 import {
   type BooleanVector,
   type ConstantVector,
@@ -28,6 +30,9 @@ export function compareVectors(operator: Operator, left: Vector, right: Vector, 
   if (left.kind === 'number' && right.kind === 'number') return numbers(operator, left, right, count);
   if (left.kind === 'text' && right.kind === 'constant') return textAndConstant(operator, left, right, count);
   if (left.kind === 'constant' && right.kind === 'text') return textAndConstant(flipped(operator), right, left, count);
+  if (right.kind === 'constant' && Array.isArray(right.value))
+    return listAndConstant(operator, left, right.value, count);
+  if (left.kind === 'constant' && Array.isArray(left.value)) return listAndConstant(operator, right, left.value, count);
   return anyValues(operator, left, right, count);
 }
 
@@ -79,11 +84,41 @@ export function compareValues(a: Value, b: Value): number {
 
 /** Lists are compared as sets, as members are: order and repeats do not matter. */
 function sameList(a: readonly Value[], b: readonly Value[]): boolean {
-  const left = new Set(a);
-  const right = new Set(b);
-  if (left.size !== right.size) return false;
-  for (const item of left) if (!right.has(item)) return false;
-  return true;
+  return isSameSet(a, setOf(b));
+}
+
+/** Items of lists that are compared, at most: those of a longer one would take too long in one step. */
+const MOST_COMPARED = 100_000;
+
+interface DistinctItems {
+  readonly size: number;
+  has(item: Value): boolean;
+}
+
+/** Few numbers in a Set: its hash of them is known to everybody, and many of one hash take seconds. */
+const FEW_ITEMS = 256;
+
+function setOf(list: readonly Value[]): DistinctItems {
+  checkLength(list);
+  if (list.length <= FEW_ITEMS || !list.every((item) => typeof item === 'number')) return new Set(list);
+  const table = new NumberTable();
+  for (const item of list) table.placeOf(item);
+  return { size: table.size, has: (item) => typeof item === 'number' && table.find(item) >= 0 };
+}
+
+function isSameSet(list: readonly Value[], set: DistinctItems): boolean {
+  checkLength(list);
+  if (list.length < set.size) return false;
+  for (const item of list) if (!set.has(item)) return false;
+  return list.length === set.size || setOf(list).size === set.size;
+}
+
+function checkLength({ length }: readonly Value[]): void {
+  if (length <= MOST_COMPARED) return;
+  throw new HedgerowError(
+    'query_too_large',
+    `A list of ${length} items is compared, and ${MOST_COMPARED} is the most; compare its size, or single values.`,
+  );
 }
 
 function numberAndConstant(operator: Operator, vector: NumberVector, bound: number): BooleanVector {
@@ -146,13 +181,47 @@ function textAndConstant(operator: Operator, vector: TextVector, other: Constant
   return mapTexts(vector, count, (text) => holds(operator, compareTexts(text, bound)));
 }
 
-/** A condition over texts, worked out once a distinct one. */
+/** A condition over texts, worked out once a distinct one; a text that no row has is not looked at. */
 export function mapTexts(vector: TextVector, count: number, test: (text: string) => boolean): BooleanVector {
   const { codes, texts, nulls } = vector;
+  const values = new Uint8Array(count);
+  if (texts.length > count) {
+    let last = -1;
+    let truth = 0;
+    for (let i = 0; i < count; i++) {
+      if (nulls !== undefined && nulls[i] === 1) continue;
+      if (codes[i] !== last) {
+        last = codes[i]!;
+        truth = test(texts[last]!) ? 1 : 0;
+      }
+      values[i] = truth;
+    }
+    return { kind: 'boolean', values, nulls };
+  }
   const truth = new Uint8Array(texts.length);
   for (let i = 0; i < texts.length; i++) truth[i] = test(texts[i]!) ? 1 : 0;
-  const values = new Uint8Array(count);
   for (let i = 0; i < count; i++) values[i] = truth[codes[i]!] ?? 0;
+  return { kind: 'boolean', values, nulls };
+}
+
+const SETS = new WeakMap<readonly Value[], DistinctItems>();
+
+/** `=` and `<>` of lists: that of the constant is put into a set once. */
+function listAndConstant(operator: Operator, vector: Vector, list: readonly Value[], count: number): BooleanVector {
+  let set = SETS.get(list);
+  if (set === undefined) {
+    set = setOf(list);
+    SETS.set(list, set);
+  }
+  const values = new Uint8Array(count);
+  let nulls: Uint8Array | undefined;
+  for (let i = 0; i < count; i++) {
+    const value = valueAt(vector, i);
+    if (value === null) {
+      nulls ??= new Uint8Array(count);
+      nulls[i] = 1;
+    } else values[i] = isSameSet(value as readonly Value[], set) === (operator === '=') ? 1 : 0;
+  }
   return { kind: 'boolean', values, nulls };
 }
 

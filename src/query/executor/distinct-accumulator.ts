@@ -29,7 +29,9 @@ export class DistinctAccumulator implements Accumulator {
 
   add(vector: Vector | undefined, groups: GroupsOf, count: number): void {
     let known = this.#ids.size;
+    const bytes = this.#ids.bytes;
     const ids = this.#ids.idsOf(vector!, count);
+    this.#context.charge(this.#ids.bytes - bytes);
     const { nullId } = this.#ids;
     const fresh = new Uint32Array(count);
     let found = 0;

@@ -1,5 +1,6 @@
 // Evaluates a bound expression for every combination of a batch.
 
+import { containsText } from '../../text-search.ts';
 import type {
   BoundExpression,
   BoundField,
@@ -9,10 +10,12 @@ import type {
   BoundRow,
   Value,
 } from '../binder/bound.ts';
-import type { ParameterValues } from '../binder/parameters.ts';
+import { type ParameterValues, parameterValue } from '../binder/parameters.ts';
 import { computeVectors, negateVector } from './arithmetic.ts';
 import { compareVectors, mapTexts } from './compare.ts';
+import { dateVector, dayVector } from './dates.ts';
 import { followsVector, hasNodeVector, overlapsVector, sharedVector } from './edges.ts';
+import { joinedParts, joinTexts } from './join-texts.ts';
 import { conjunction, disjunction, inverted, nullTest } from './logic.ts';
 import { isInValues, isInVectors } from './membership.ts';
 import { type Batch, gather, type RowSet, type Side } from './row-set.ts';
@@ -41,7 +44,7 @@ export function evaluate(node: BoundExpression, batch: Batch, environment: Envir
     case 'constant':
       return constant(node.value);
     case 'parameter':
-      return constant(environment.parameters[node.name] as Value);
+      return constant(parameterValue(environment.parameters, node));
     case 'field':
       return fieldVector(node, batch.sides[node.pattern]!, count);
     case 'row':
@@ -49,6 +52,7 @@ export function evaluate(node: BoundExpression, batch: Batch, environment: Envir
     case 'compare':
       return compareVectors(node.operator, at(node.left), at(node.right), count);
     case 'arithmetic':
+      if (node.type === 'text') return joinTexts(node, joinedParts(node).map(at), count);
       return computeVectors(node, at(node.left), at(node.right), count, environment.scratch);
     case 'negate':
       return negateVector(at(node.operand));
@@ -68,6 +72,12 @@ export function evaluate(node: BoundExpression, batch: Batch, environment: Envir
       return hasNodeVector(at(node.node), batch.sides[node.pattern]!, count);
     case 'size':
       return sizeVector(node.operand, at, batch);
+    case 'time':
+      return at(node.operand);
+    case 'day':
+      return dayVector(at(node.operand), count);
+    case 'date':
+      return dateVector(at(node.operand), count);
     case 'bucket':
       return bucketVector(batch.sides[node.pattern]!, node.bucketSeconds, count);
     case 'shared':
@@ -166,7 +176,7 @@ function rowVector(node: BoundRow, batch: Batch, environment: Environment): Vect
 }
 
 function textMatchVector(operator: string, left: Vector, right: Vector, count: number): Vector {
-  const test = operator === 'CONTAINS' ? contains : operator === 'STARTS WITH' ? startsWith : endsWith;
+  const test = operator === 'CONTAINS' ? containsText : operator === 'STARTS WITH' ? startsWith : endsWith;
   if (right.kind === 'constant') {
     if (right.value === null) return NULL_VECTOR;
     const part = right.value as string;
@@ -183,7 +193,6 @@ function textMatchVector(operator: string, left: Vector, right: Vector, count: n
   return { kind: 'boolean', values, nulls };
 }
 
-const contains = (text: string, part: string) => text.includes(part);
 const startsWith = (text: string, part: string) => text.startsWith(part);
 const endsWith = (text: string, part: string) => text.endsWith(part);
 
@@ -195,7 +204,7 @@ function inVector(
 ): Vector {
   const operand = at(node.operand);
   if ('kind' in node.items)
-    return isInValues(operand, environment.parameters[node.items.name] as readonly Value[], count);
+    return isInValues(operand, parameterValue(environment.parameters, node.items) as readonly Value[], count);
   const values = writtenValues(node.items, environment.parameters);
   return values === undefined ? isInVectors(operand, node.items.map(at), count) : isInValues(operand, values, count);
 }
@@ -214,7 +223,7 @@ function writtenValues(items: readonly BoundExpression[], parameters: ParameterV
     const isWritten = items.every(({ kind }) => kind === 'constant' || kind === 'parameter');
     values = isWritten
       ? items.map((item) =>
-          item.kind === 'constant' ? item.value : (parameters[(item as BoundParameter).name] as Value),
+          item.kind === 'constant' ? item.value : parameterValue(parameters, item as BoundParameter),
         )
       : 'computed';
     lists.set(items, values);

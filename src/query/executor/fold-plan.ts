@@ -139,6 +139,8 @@ class FieldReader {
         add({ kind: ROW_FIELD.size, column: 0, type: undefined, missing: null });
         return true;
       case 'bucket':
+        // Segments know the buckets of their table only.
+        if (expression.bucketSeconds !== this.#pattern.table.bucketSeconds) return false;
         add({ kind: ROW_FIELD.bucket, column: 0, type: undefined, missing: null });
         return true;
       case 'row':

@@ -23,6 +23,8 @@ import { truePlaces } from './vector.ts';
 
 /** Combinations of values that rows of a segment are told apart by, at most: with more of them rows are as good. */
 const MOST_COMBINATIONS = 16384;
+/** A segment takes some steps' work at once. */
+const STEPS_AT_ONCE = 4;
 
 /** Adds all rows of the plan's scan to the aggregator; gives how many, a segment or some thousand rows at a time. */
 export function* foldRows(
@@ -40,7 +42,7 @@ export function* foldRows(
         yield null;
         continue;
       }
-      for (const part of inParts(batchOf(set, scan.pattern), context.rowsAtOnce)) {
+      for (const part of inParts(batchOf(set, scan.pattern), context.rowsAtOnce(batchOf(set, scan.pattern)))) {
         const batch = context.filter(part, scan.filter);
         if (batch.count > 0) aggregator.add(batch);
         yield batch;
@@ -177,7 +179,13 @@ class PartFolder {
       if (one === undefined) return undefined;
       coded.push(one);
     }
-    return combinationsOf(coded) * others > MOST_COMBINATIONS ? undefined : coded;
+    return combinationsOf(coded) * others > this.#mostCombinations(coded) ? undefined : coded;
+  }
+
+  /** Every combination is worked out in one step: of heavy expressions, or long texts, fewer. */
+  #mostCombinations(coded: readonly CodedField[]): number {
+    const batch = combinationRows(coded, new Uint32Array(0), this.#pattern);
+    return Math.min(MOST_COMBINATIONS, STEPS_AT_ONCE * this.#context.rowsAtOnce(batch));
   }
 
   // Conditions

@@ -7,7 +7,7 @@ import type { Batch } from './row-set.ts';
 import { ValueIds } from './value-ids.ts';
 import type { Vector } from './vector.ts';
 
-const BYTES_OF_GROUP = 100;
+const BYTES_OF_GROUP = 48;
 /** Ids stay far below it: each has been paid for with tens of bytes. */
 const MOST_IDS = 2 ** 26;
 
@@ -17,15 +17,19 @@ export class Groups {
   readonly #ids: readonly ValueIds[];
   /** Of every key but the first: pairs of what the keys before come to and an id. What the last one comes to is the group. */
   readonly #pairs: readonly NumberTable[];
+  readonly #bytesOfGroup: number;
   #count = 0;
 
-  constructor(keys: readonly BoundExpression[], context: QueryContext) {
+  /** `bytesOfGroup`: what else is kept of each group. */
+  constructor(keys: readonly BoundExpression[], context: QueryContext, bytesOfGroup: number) {
     this.#context = context;
     this.#keys = keys;
     this.#ids = keys.map((key) => new ValueIds(key.type));
     this.#pairs = keys.slice(1).map(() => new NumberTable());
+    this.#bytesOfGroup = bytesOfGroup + BYTES_OF_GROUP * keys.length;
     // Without keys there is one group, also of no rows.
     if (keys.length === 0) this.#count = 1;
+    context.charge(this.#count * this.#bytesOfGroup);
   }
 
   get count(): number {
@@ -37,12 +41,15 @@ export class Groups {
     if (this.#keys.length === 0) return undefined;
     let groups: Uint32Array | undefined;
     for (const [index, key] of this.#keys.entries()) {
-      const ids = this.#ids[index]!.idsOf(this.#context.transient(key, batch), batch.count);
+      const values = this.#ids[index]!;
+      const bytes = values.bytes;
+      const ids = values.idsOf(this.#context.transient(key, batch), batch.count);
+      this.#context.charge(values.bytes - bytes);
       groups = groups === undefined ? ids : placesOfPairs(groups, ids, this.#pairs[index - 1]!);
     }
     const before = this.#count;
     this.#count = this.#pairs[this.#pairs.length - 1]?.size ?? this.#ids[0]!.size;
-    this.#context.charge((this.#count - before) * BYTES_OF_GROUP);
+    this.#context.charge((this.#count - before) * this.#bytesOfGroup);
     return groups;
   }
 

@@ -19,13 +19,27 @@ export interface KeyLink {
   readonly right: BoundExpression;
 }
 
-/** Null keys equal nothing. */
-export function* hashPairs(links: readonly KeyLink[], left: Batch, right: Batch, context: QueryContext): PairFinder {
+/** Rows on the right by their keys; blocks of the left are looked up one after the other. */
+export interface HashTable {
+  readonly keys: KeyIds;
+  readonly rows: RowsById;
+}
+
+export function* hashTable(links: readonly KeyLink[], right: Batch, context: QueryContext): Building<HashTable> {
   context.charge(right.count * BYTES_OF_ROW);
   const keys = new KeyIds(links, context);
   const rights = links.map((link) => link.right);
+  return { keys, rows: yield* rowsById(keys, rights, right, context) };
+}
+
+/** Null keys equal nothing. */
+export function* hashPairs(
+  links: readonly KeyLink[],
+  left: Batch,
+  { keys, rows: table }: HashTable,
+  context: QueryContext,
+): PairFinder {
   const lefts = links.map((link) => link.left);
-  const table = yield* rowsById(keys, rights, right, context);
   let pairs = pairsFor(0);
   for (const part of parts(left, context)) {
     const ids = keys.find(lefts, part.batch);
@@ -78,7 +92,7 @@ function* rowsById(
 }
 
 function* parts(batch: Batch, context: QueryContext): Generator<{ from: number; batch: Batch }, void, void> {
-  const rows = Math.min(KEYS_AT_ONCE, context.rowsAtOnce);
+  const rows = Math.min(KEYS_AT_ONCE, context.rowsAtOnce(batch));
   for (let from = 0; from < batch.count; from += rows) {
     const places = Uint32Array.from({ length: Math.min(rows, batch.count - from) }, (_, place) => from + place);
     yield { from, batch: selectFrom(batch, places) };
@@ -116,7 +130,10 @@ class KeyIds {
     let ids: Int32Array | undefined;
     for (const [index, expression] of expressions.entries()) {
       const vector = this.#context.transient(expression, batch);
-      const own = this.#ids[index]!.knownIds(vector, batch.count, takes);
+      const values = this.#ids[index]!;
+      const bytes = values.bytes;
+      const own = values.knownIds(vector, batch.count, takes);
+      this.#context.charge(values.bytes - bytes);
       if (ids === undefined) ids = own;
       else join(ids, own, this.#pairs[index - 1]!, takes);
     }

@@ -2,66 +2,116 @@
 
 import { HedgerowError } from '../../errors.ts';
 import type { BoundExpression } from '../binder/bound.ts';
-import type { JoinPlan, ScanPlan } from '../planner/plan.ts';
+import type { JoinPlan } from '../planner/plan.ts';
 import { inParts } from './batch-size.ts';
 import { MOST_LOOP_PAIRS, MOST_PRODUCT_ROWS, type QueryContext, type Steps } from './context.ts';
 import { sharedMembers } from './edges.ts';
 import { evaluate } from './evaluate.ts';
-import { hashPairs } from './hash-pairs.ts';
+import { type HashTable, hashPairs, hashTable } from './hash-pairs.ts';
 import { allPairs, type Building, bandPairs, combine, type PairFinder } from './join-pairs.ts';
 import { memberPairs } from './member-pairs.ts';
 import { type Batch, batchOf, gather, type RowSet, type Side, selectFrom } from './row-set.ts';
 import { collectShared, type SharedReads, sharedReads } from './shared-scans.ts';
 import { valueAt } from './vector.ts';
 
-/** Combinations that satisfy all conditions of the join and of those below it. */
-export function joinRows(plan: JoinPlan, context: QueryContext): Steps<Batch> {
-  return observedJoin(plan, sharedReads(plan, context), context);
+/** What the joins of one statement share. */
+interface JoinRun {
+  readonly context: QueryContext;
+  readonly reads: SharedReads;
+  /** Rows are folded into aggregates: nothing of an answer is sent before the last one. */
+  readonly isFolded: boolean;
 }
 
-function observedJoin(plan: JoinPlan, reads: SharedReads, context: QueryContext): Steps<Batch> {
-  return context.observed(plan, join(plan, reads, context));
+/**
+ * Combinations that satisfy all conditions of the join and of those below it. What the joins below give is taken in blocks, one after the other: only the rows of
+ * the patterns, what finds pairs among them, and a block for each join are held, however many combinations there are.
+ */
+export function joinRows(plan: JoinPlan, context: QueryContext, isFolded: boolean): Steps<Batch> {
+  return observedJoin(plan, { context, reads: sharedReads(plan, context), isFolded });
 }
 
-function* join(plan: JoinPlan, reads: SharedReads, context: QueryContext): Steps<Batch> {
-  const left = yield* collectLeft(plan.left, reads, context);
-  if (left.count === 0) return;
-  const right = yield* collectShared(plan.right, reads, context, plan.band !== undefined);
-  if (right.rows === 0) return;
-  guardProduct(plan, left.count, right.rows);
-  for (const pairs of findPairs(plan, left, right, reads, context)) {
-    if (pairs === null) {
+function observedJoin(plan: JoinPlan, run: JoinRun): Steps<Batch> {
+  return run.context.observed(plan, join(plan, run));
+}
+
+function* join(plan: JoinPlan, run: JoinRun): Steps<Batch> {
+  const { context, reads } = run;
+  let side: RightSide | undefined;
+  let lefts = 0;
+  for (const left of leftBlocks(plan, run)) {
+    if (left === null) {
       yield null;
       continue;
     }
-    for (const part of inParts(combine(left, right, plan.right.pattern, pairs), context.rowsAtOnce)) {
-      const batch = check(plan, part, context);
-      yield batch.count > 0 ? batch : null;
+    side ??= yield* rightSide(plan, reads, context);
+    if (side.rows.rows === 0) return;
+    lefts += left.count;
+    guardProduct(plan, lefts, side.rows.rows);
+    for (const pairs of findPairs(plan, left, side, reads, context)) {
+      if (pairs === null) {
+        yield null;
+        continue;
+      }
+      const pairRows = combine(left, side.rows, plan.right.pattern, pairs);
+      for (const part of inParts(pairRows, context.rowsAtOnce(pairRows))) {
+        const batch = check(plan, part, context);
+        yield batch.count > 0 ? batch : null;
+      }
     }
   }
 }
 
-/** The left side whole: the rows of one pattern, or the combinations of the joins below. */
-function* collectLeft(
-  plan: ScanPlan | JoinPlan,
-  reads: SharedReads,
-  context: QueryContext,
-): Generator<null, Batch, void> {
-  if (plan.op === 'scan') return batchOf(yield* collectShared(plan, reads, context, false), plan.pattern);
-  const parts: Batch[] = [];
-  for (const batch of observedJoin(plan, reads, context)) {
-    if (batch !== null) {
-      context.charge(batch.count * 4 * batch.sides.length);
-      parts.push(batch);
-    }
-    yield null;
+/** The rows of the right pattern, and what finds them by their keys where the join is one of keys. */
+interface RightSide {
+  readonly rows: RowSet;
+  readonly table: HashTable | undefined;
+}
+
+function* rightSide(plan: JoinPlan, reads: SharedReads, context: QueryContext): Building<RightSide> {
+  const rows = yield* collectShared(plan.right, reads, context, plan.band !== undefined);
+  const isByKey = plan.strategy === 'HASH_JOIN' && rows.rows > 0;
+  const table = isByKey ? yield* hashTable(plan.equal, batchOf(rows, plan.right.pattern), context) : undefined;
+  return { rows, table };
+}
+
+/** Combinations of the joins below that are worked on together: what is made for each block is small beside it. */
+const BLOCK_ROWS = 32_768;
+
+/** The left side in blocks: the rows of one pattern whole, the combinations of the joins below as they come. None is empty. */
+function* leftBlocks(plan: JoinPlan, run: JoinRun): Steps<Batch> {
+  const { context, reads } = run;
+  const { left } = plan;
+  if (left.op === 'scan') {
+    const rows = yield* collectShared(left, reads, context, false);
+    if (rows.rows > 0) yield batchOf(rows, left.pattern);
+    return;
   }
-  return yield* concatenateBatches(parts);
+  // A product may turn out too large, which cannot be said any more when rows of it have been sent.
+  const most = plan.strategy === 'NESTED_LOOP' && !run.isFolded ? Number.POSITIVE_INFINITY : BLOCK_ROWS;
+  let parts: Batch[] = [];
+  let rows = 0;
+  let held = 0;
+  for (const batch of observedJoin(left, run)) {
+    yield null;
+    if (batch === null) continue;
+    const bytes = batch.count * 4 * batch.sides.length;
+    context.charge(bytes);
+    held += bytes;
+    rows += batch.count;
+    parts.push(batch);
+    if (rows < most) continue;
+    yield yield* concatenateBatches(parts);
+    context.charge(-held);
+    parts = [];
+    rows = 0;
+    held = 0;
+  }
+  if (rows > 0) yield yield* concatenateBatches(parts);
+  context.charge(-held);
 }
 
 /** Batches over the same sets as one. */
 function* concatenateBatches(parts: readonly Batch[]): Building<Batch> {
-  if (parts.length === 0) return { count: 0, sides: [] };
   if (parts.length === 1) return parts[0]!;
   const count = parts.reduce((sum, part) => sum + part.count, 0);
   const sides: (Side | undefined)[] = [];
@@ -93,7 +143,13 @@ function guardProduct(plan: JoinPlan, left: number, right: number): void {
   );
 }
 
-function* findPairs(plan: JoinPlan, left: Batch, right: RowSet, reads: SharedReads, context: QueryContext): PairFinder {
+function* findPairs(
+  plan: JoinPlan,
+  left: Batch,
+  { rows: right, table }: RightSide,
+  reads: SharedReads,
+  context: QueryContext,
+): PairFinder {
   const { band, members } = plan;
   switch (plan.strategy) {
     case 'MEMBER_JOIN': {
@@ -104,7 +160,7 @@ function* findPairs(plan: JoinPlan, left: Batch, right: RowSet, reads: SharedRea
       return;
     }
     case 'HASH_JOIN':
-      yield* hashPairs(plan.equal, left, batchOf(right, plan.right.pattern), context);
+      yield* hashPairs(plan.equal, left, table!, context);
       return;
     case 'TEMPORAL_JOIN':
       yield* bandPairs(timesOf(left, band!.left), right, band!.low, band!.high);

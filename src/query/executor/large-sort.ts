@@ -5,7 +5,7 @@ import { compareTexts } from '../../text-order.ts';
 import type { BoundExpression, Value } from '../binder/bound.ts';
 import { type Environment, evaluate } from './evaluate.ts';
 import { type Batch, selectFrom } from './row-set.ts';
-import { sortedNumbers } from './sorted-numbers.ts';
+import { runOf, sortedNumbers } from './sorted-numbers.ts';
 import { type Vector, valueAt } from './vector.ts';
 
 /** Rows as they came. */
@@ -38,6 +38,8 @@ export class LargeSorter {
   readonly #keys: readonly Keys[];
   readonly #chunks: SortedChunk[] = [];
   #rows = 0;
+  /** Letters of a text that rows are ordered by, at most. */
+  #longest = 0;
   /** Rows of small chunks, by column. */
   #few: { count: number; readonly items: Value[][]; readonly orders: Value[][] } | undefined;
 
@@ -92,7 +94,11 @@ export class LargeSorter {
     for (const [place, keys] of this.#keys.entries()) {
       const vector = chunk.orders[place]!;
       if (keys.kind === 'numbers') keys.values.push(numbersIn(vector, chunk.count));
-      else keys.values.push(Array.from({ length: chunk.count }, (_, row) => valueAt(vector, row) as string | null));
+      else {
+        const texts = Array.from({ length: chunk.count }, (_, row) => valueAt(vector, row) as string | null);
+        for (const text of texts) if (text !== null && text.length > this.#longest) this.#longest = text.length;
+        keys.values.push(texts);
+      }
     }
   }
 
@@ -106,7 +112,8 @@ export class LargeSorter {
       at += count;
       yield null;
     }
-    return (yield* sortedNumbers(numbers, (a, b) => this.#compare(a, b))).subarray(0, limit);
+    const run = runOf(this.#keys.length, this.#longest);
+    return (yield* sortedNumbers(numbers, (a, b) => this.#compare(a, b), run)).subarray(0, limit);
   }
 
   /** Never 0. */

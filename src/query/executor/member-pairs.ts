@@ -48,10 +48,21 @@ export class MemberMemory {
   /** Several joins may ask for the right rows of the same left row. */
   readonly #severalJoins: boolean;
   readonly #indexes = new Map<RowSet, MemberIndex>();
+  readonly #between = new Map<RowSet, Map<RowSet, MemberIndex>>();
   readonly #kept = new Map<RowSet, Map<string, KeptRows>>();
 
   constructor(severalJoins: boolean) {
     this.#severalJoins = severalJoins;
+  }
+
+  /** Of two sets, built once: the left side may come in blocks. */
+  *indexBetween(left: RowSet, right: RowSet, charge: Charge): Generator<null, MemberIndex, void> {
+    const known = this.#between.get(left)?.get(right);
+    if (known !== undefined) return known;
+    const index = yield* buildIndex(left, right, charge);
+    const ofLeft = this.#between.get(left) ?? new Map<RowSet, MemberIndex>();
+    this.#between.set(left, ofLeft.set(right, index));
+    return index;
   }
 
   *indexOf(whole: RowSet, charge: Charge): Generator<null, MemberIndex, void> {
@@ -96,7 +107,8 @@ export function* memberPairs(
   const whole = wholeOf(left.set, right);
   const leftFirst = whole === undefined ? 0 : left.set.part!.first;
   const rightFirst = whole === undefined ? 0 : right.part!.first;
-  const index = whole === undefined ? yield* buildIndex(left.set, right, charge) : yield* memory.indexOf(whole, charge);
+  const index =
+    whole === undefined ? yield* memory.indexBetween(left.set, right, charge) : yield* memory.indexOf(whole, charge);
   const walk = new Walk(left.set, whole ?? right, index, least, windowOf(right, whole, bounds));
   const kept = (whole && memory.keptOf(whole, least, bounds)) ?? ownKept(left, leftFirst, bounds);
   let pairs = pairsFor(0);
@@ -333,10 +345,15 @@ function newCodes(most: number): NodeCodes {
 
 const HIGH_WORD = 2 ** 32;
 
+/** Of this process: who chooses node ids cannot choose them so that they fall into the same slots. */
+const SEEDS = crypto.getRandomValues(new Int32Array(2));
+const SEED = SEEDS[0]!;
+const FACTOR = SEEDS[1]! | 1;
+
 function slotOf(node: number, shift: number): number {
-  const low = Math.imul(node | 0, 0x9e3779b1);
-  const mixed = node > 0x7fffffff ? Math.imul(low ^ (node / HIGH_WORD), 0x85ebca6b) : low;
-  return mixed >>> shift;
+  const low = Math.imul((node | 0) ^ SEED, FACTOR);
+  const mixed = Math.imul(low ^ (low >>> 15) ^ Math.floor(node / HIGH_WORD), 0x85ebca6b);
+  return Math.imul(mixed ^ (mixed >>> 13), FACTOR) >>> shift;
 }
 
 function addNodes(

@@ -2,6 +2,7 @@
 
 import type { Value } from '../binder/bound.ts';
 import { compareValues, mapTexts } from './compare.ts';
+import { NumberTable } from './number-table.ts';
 import { constant, NULL_VECTOR, type Vector, valueAt } from './vector.ts';
 
 /** `IN [..]` with items that differ from row to row. */
@@ -48,8 +49,12 @@ export function isInValues(operand: Vector, items: readonly Value[], count: numb
   return { ...found, nulls };
 }
 
+interface Known {
+  has(value: Value): boolean;
+}
+
 interface ListFacts {
-  readonly known: ReadonlySet<Value>;
+  readonly known: Known;
   /** A null is among the items. */
   readonly missIsUnknown: boolean;
 }
@@ -59,10 +64,18 @@ const FACTS = new WeakMap<readonly Value[], ListFacts>();
 function factsOf(items: readonly Value[]): ListFacts {
   let facts = FACTS.get(items);
   if (facts === undefined) {
-    facts = { known: new Set(items.filter((item) => item !== null).map(zeroed)), missIsUnknown: items.includes(null) };
+    facts = { known: knownOf(items.filter((item) => item !== null)), missIsUnknown: items.includes(null) };
     FACTS.set(items, facts);
   }
   return facts;
+}
+
+/** Numbers are not put into a Set: its hash of them is known to everybody, and some hundred thousand of one hash take minutes. */
+function knownOf(items: readonly Value[]): Known {
+  if (typeof items[0] !== 'number') return new Set(items.map(zeroed));
+  const table = new NumberTable();
+  for (const item of items) table.placeOf(item as number);
+  return { has: (value) => table.find(value as number) >= 0 };
 }
 
 /** Sets tell -0 from 0 no more than numbers do, but texts of sets must not be numbers: values of one type only come here. */
@@ -70,7 +83,7 @@ function zeroed(value: Value): Value {
   return value === 0 ? 0 : value;
 }
 
-function foundIn(operand: Exclude<Vector, { kind: 'constant' }>, known: ReadonlySet<Value>, count: number) {
+function foundIn(operand: Exclude<Vector, { kind: 'constant' }>, known: Known, count: number) {
   if (operand.kind === 'text') return mapTexts(operand, count, (text) => known.has(text));
   const values = new Uint8Array(count);
   if (operand.kind === 'number') {

@@ -2,7 +2,7 @@
 
 import type { AccessPath, ScanPlan } from '../planner/plan.ts';
 import type { QueryContext, Steps } from './context.ts';
-import { type Batch, batchOf, rowSetBytes, selectFrom } from './row-set.ts';
+import { type Batch, batchOf, selectFrom } from './row-set.ts';
 import { compacted, scanPaths } from './scan-rows.ts';
 
 /** The first window is so many buckets wide; every next one four times as wide. */
@@ -29,7 +29,7 @@ function* windows(plan: ScanPlan, context: QueryContext, wanted: number): Steps<
     for (const batch of scanPaths(windowOf(plan, path, start, end), context)) {
       if (batch !== null) {
         const set = compacted(batch, plan.pattern);
-        context.charge(rowSetBytes(set));
+        context.chargeSet(set);
         batches.push(batchOf(set, plan.pattern));
       }
       yield null;

@@ -15,12 +15,18 @@ const SMALL = 2 ** 21;
 const NUMBER = new Float64Array(1);
 const HALVES = new Uint32Array(NUMBER.buffer);
 
+/** Of this process: who chooses numbers cannot choose them so that they fall into the same slots. */
+const SEEDS = crypto.getRandomValues(new Int32Array(3));
+const SEED = SEEDS[0]!;
+const FACTOR = SEEDS[1]! | 1;
+const LAST_FACTOR = SEEDS[2]! | 1;
+
 /** Of 32 bits. */
 function hashOf(value: number): number {
   NUMBER[0] = value;
-  let hash = Math.imul(HALVES[0]! ^ Math.imul(HALVES[1]!, 0x9e3779b1), 0x85ebca6b);
-  hash ^= hash >>> 15;
-  hash = Math.imul(hash, 0xc2b2ae35);
+  let hash = Math.imul(HALVES[0]! ^ SEED, FACTOR);
+  hash = Math.imul(hash ^ (hash >>> 15) ^ HALVES[1]!, 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), LAST_FACTOR);
   return (hash ^ (hash >>> 16)) >>> 0;
 }
 
@@ -158,10 +164,12 @@ export class NumberTable {
     for (let from = 0; from < old.length; from += 2) if (old[from + 1] !== 0) this.#put(old[from]!, old[from + 1]!);
   }
 
-  /** A number that is in no slot, where there is room. */
+  /** A number that is in no slot. */
   #put(value: number, held: number): void {
     const hash = hashOf(value);
     const part = this.#slots.length === 1 ? 0 : hash >>> PART_SHIFT;
+    // Parts are never equally full.
+    if (this.#held[part]! >= this.#most[part]!) this.#grow(part);
     const slots = this.#slots[part]!;
     const mask = slots.length - 2;
     let slot = (hash * 2) & mask;

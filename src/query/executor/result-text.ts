@@ -1,7 +1,9 @@
 // Writes result rows as JSON: objects keyed by column name.
 
 import type { Value } from '../binder/bound.ts';
+import type { Written } from './iso-values.ts';
 import { JsonSink } from './json-sink.ts';
+import { valueBytes } from './memory.ts';
 import type { ResultChunk } from './run-match.ts';
 import { type Vector, valueAt } from './vector.ts';
 
@@ -28,15 +30,16 @@ const BYTES_A_REST = 64 * 1024;
 
 /**
  * Writes the rows of a chunk, each with `behind` after it (`\n`) or, when that is empty, commas between them. Rests now and then, also inside of a value: a list
- * may hold a million items. What was written until then may be taken from the sink.
+ * may hold a million items. What was written until then may be taken from the sink. `written`: how the values of a column are, where not as they are.
  */
 export function* writeChunk(
   chunk: ResultChunk,
   keys: RowKeys,
   behind: '\n' | '',
   into: JsonSink,
+  written: readonly (Written | undefined)[] = [],
 ): Generator<void, void, void> {
-  const writers = chunk.items.map((vector) => cellWriter(vector, into));
+  const writers = chunk.items.map((vector, place) => cellWriter(vector, into, written[place]));
   let rest = into.length + BYTES_A_REST;
   for (let row = 0; row < chunk.count; row++) {
     if (behind === '' && row > 0) into.byte(COMMA);
@@ -44,7 +47,10 @@ export function* writeChunk(
       into.bytes(keys[place]!);
       const long = longListAt(chunk.items[place]!, row);
       if (long === undefined) writers[place]!(row);
-      else yield* writeList(long, into);
+      else yield* writeList(long, into, written[place]);
+      if (into.length < rest + MOST_OF_ROW) continue;
+      yield;
+      rest = into.length + BYTES_A_REST;
     }
     into.byte(CLOSE);
     if (behind !== '') into.text(behind);
@@ -54,13 +60,26 @@ export function* writeChunk(
   }
 }
 
+/** Rows of many long texts are written in parts. */
+const MOST_OF_ROW = 512 * 1024;
+/** JSON of longer texts is not kept for the next row that has the same. */
+const KEPT_TEXT = 1024;
+
 /** Longer lists are written piece by piece. */
 const LONG_LIST = 1024;
+/** And those of texts and rows that take more than that. */
+const HEAVY_BYTES = 256 * 1024;
 
-function* writeList(list: readonly Value[], into: JsonSink): Generator<void, void, void> {
-  for (let from = 0; from < list.length; from += LONG_LIST) {
+function* writeList(list: readonly Value[], into: JsonSink, written: Written | undefined): Generator<void, void, void> {
+  for (let from = 0; from < list.length; ) {
+    let to = from;
+    for (let bytes = 0; to < list.length && to < from + LONG_LIST && bytes < HEAVY_BYTES; to++)
+      bytes += valueBytes(list[to]);
     // Without its brackets.
-    into.text(`${from === 0 ? '[' : ','}${JSON.stringify(list.slice(from, from + LONG_LIST)).slice(1, -1)}`);
+    const piece = list.slice(from, to);
+    const text = JSON.stringify(written === undefined ? piece : written(piece));
+    into.text(`${from === 0 ? '[' : ','}${text.slice(1, -1)}`);
+    from = to;
     yield;
   }
   into.text(']');
@@ -77,7 +96,8 @@ export function chunkText(chunk: ResultChunk, keys: RowKeys, behind: '\n' | ''):
 }
 
 /** Writes the value of a row that is no long list. */
-function cellWriter(vector: Vector, into: JsonSink): (row: number) => void {
+function cellWriter(vector: Vector, into: JsonSink, written: Written | undefined): (row: number) => void {
+  if (written !== undefined) return (row) => into.text(JSON.stringify(written(valueAt(vector, row))));
   switch (vector.kind) {
     case 'constant': {
       const text = longListAt(vector, 0) === undefined ? JSON.stringify(vector.value) : '';
@@ -90,15 +110,19 @@ function cellWriter(vector: Vector, into: JsonSink): (row: number) => void {
     }
     case 'text': {
       const { codes, texts, nulls } = vector;
-      const written = new Array<string>(texts.length);
+      const written = new Map<number, string>();
       return (row) => {
         const code = codes[row]!;
         if (nulls !== undefined && nulls[row] === 1) {
           into.text('null');
           return;
         }
-        written[code] ??= JSON.stringify(texts[code]);
-        into.text(written[code]);
+        let text = written.get(code);
+        if (text === undefined) {
+          text = JSON.stringify(texts[code]);
+          if (text.length <= KEPT_TEXT) written.set(code, text);
+        }
+        into.text(text);
       };
     }
     default:
@@ -113,7 +137,9 @@ function cellWriter(vector: Vector, into: JsonSink): (row: number) => void {
 function longListAt(vector: Vector, row: number): readonly Value[] | undefined {
   if (vector.kind !== 'value' && vector.kind !== 'constant') return undefined;
   const value = valueAt(vector, row);
-  return Array.isArray(value) && value.length > LONG_LIST ? value : undefined;
+  if (!Array.isArray(value)) return undefined;
+  const isHeavy = value.length > LONG_LIST || (typeof value[0] !== 'number' && valueBytes(value) > HEAVY_BYTES);
+  return isHeavy ? value : undefined;
 }
 
 /** Members, in the usual case. */

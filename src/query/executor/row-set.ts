@@ -1,6 +1,7 @@
 // Rows of one table as columns: what scans give and operators work on.
 
 import type { ColumnBlock, NumberColumn, TextColumn } from '../../core/index.ts';
+import type { HeldBytes } from './memory.ts';
 
 export type PropertyColumn = NumberColumn | TextColumn;
 
@@ -117,13 +118,13 @@ function pick({ set, rows }: Side, selection: Uint32Array): Side {
   return { set, rows: picked };
 }
 
-/** Bytes that a set holds, about; for memory limits. */
-export function rowSetBytes(set: RowSet): number {
+/** Bytes that a set holds, about; texts that were counted before are not counted again. */
+export function rowSetBytes(set: RowSet, held: HeldBytes): number {
   let bytes = set.times.byteLength + set.ids.byteLength + set.offsets.byteLength + set.members.byteLength;
   for (const column of set.columns.values()) {
     bytes += column.nulls.byteLength;
     if (column.kind === 'number') bytes += column.values.byteLength;
-    else bytes += column.codes.byteLength + column.texts.reduce((sum, text) => sum + 2 * text.length + 16, 0);
+    else bytes += column.codes.byteLength + held.ofTexts(column.texts);
   }
   return bytes;
 }

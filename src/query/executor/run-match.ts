@@ -2,19 +2,22 @@
 
 import { TextSink } from '../../core/index.ts';
 import { WideMap } from '../../engine/wide-map.ts';
-import type { BoundExpression, Value, ValueType } from '../binder/bound.ts';
+import type { BoundExpression, Value } from '../binder/bound.ts';
 import type { JoinPlan, MatchPlan, ScanPlan } from '../planner/plan.ts';
 import { Aggregator, compositeKey } from './aggregate.ts';
+import { isPlain } from './batch-size.ts';
 import type { QueryContext, Steps } from './context.ts';
 import { type Environment, evaluate } from './evaluate.ts';
 import { foldRows } from './fold.ts';
 import { foldPlanOf } from './fold-plan.ts';
 import { joinRows } from './join.ts';
 import { FEW_ROWS, LargeSorter } from './large-sort.ts';
+import { longestText, valueBytes } from './memory.ts';
 import { newestFirst } from './newest-first.ts';
 import { type Batch, rowSetBytes } from './row-set.ts';
 import { scanRows } from './scan-rows.ts';
 import { Sorter, type SortRow } from './sort.ts';
+import { jsonKey } from './value-ids.ts';
 import { constant, NULL_VECTOR, type Vector, valueAt } from './vector.ts';
 
 /** Some rows of the result: the values of each item. */
@@ -74,11 +77,8 @@ function input(plan: MatchPlan, context: QueryContext): Steps<Batch> {
   const wanted = plan.limit === undefined ? undefined : plan.skip + plan.limit;
   if (plan.order === 'reversed') return newestFirst(plan.input as ScanPlan, context, wanted!);
   const isDirect = plan.match.grouping === undefined && !plan.match.distinct && plan.order !== 'sort';
-  return rowsOf(plan.input, context, isDirect ? wanted : undefined);
-}
-
-function rowsOf(plan: ScanPlan | JoinPlan, context: QueryContext, wanted: number | undefined): Steps<Batch> {
-  return plan.op === 'scan' ? scanRows(plan, context, wanted) : joinRows(plan, context);
+  if (plan.input.op === 'join') return joinRows(plan.input, context, plan.match.grouping !== undefined);
+  return scanRows(plan.input, context, isDirect ? wanted : undefined);
 }
 
 /** Items of every row or group, in no order but that of the input. */
@@ -98,10 +98,32 @@ function* evaluated(plan: MatchPlan, context: QueryContext, isLate?: readonly bo
     yield* grouped(plan, context);
     return;
   }
+  let held = 0;
   for (const batch of input(plan, context)) {
-    if (batch === null) yield null;
-    else yield evaluateItems(plan, batch, context.environment, batch.count < FEW_ROWS ? undefined : isLate);
+    if (batch === null) {
+      yield null;
+      continue;
+    }
+    const outcome = evaluateItems(plan, batch, context.environment, batch.count < FEW_ROWS ? undefined : isLate);
+    // Held until the next ones are asked for: a client may be slow.
+    const bytes = chunkBytes(outcome.chunk);
+    context.charge(bytes - held);
+    held = bytes;
+    yield outcome;
   }
+}
+
+/** Bytes of a chunk that are not counted: what some thousand rows of numbers and short texts take. */
+const FREE_BYTES = 2 ** 20;
+
+/** Bytes of the values of a large chunk, at most: texts as if all were as long as the longest. */
+function chunkBytes({ count, items }: ResultChunk): number {
+  let bytes = 0;
+  for (const vector of items) {
+    if (vector.kind === 'text') bytes += count * (BYTES_OF_VALUE + 2 * longestText(vector.texts));
+    else if (vector.kind !== 'constant') bytes += count * BYTES_OF_VALUE;
+  }
+  return Math.max(0, bytes - FREE_BYTES);
 }
 
 function evaluateItems(
@@ -125,15 +147,21 @@ function* grouped(plan: MatchPlan, context: QueryContext): Steps<Evaluated> {
   const { keys, aggregates } = plan.match.grouping!;
   const aggregator = new Aggregator(keys, aggregates, context);
   for (const _ of aggregated(plan, aggregator, context)) yield null;
-  const rows = Math.min(CHUNK_ROWS, context.rowsAtOnce);
+  const valuesOf = (from: number, to: number) => ({
+    ...context.environment,
+    keys: keys.map((_, index) => aggregator.key(index, from, to)),
+    aggregates: aggregates.map((_, index) => aggregator.aggregate(index, from, to)),
+  });
+  let rows = Math.min(CHUNK_ROWS, context.groupsAtOnce([], []));
   for (let from = 0; from < aggregator.groups; from += rows) {
-    const to = Math.min(from + rows, aggregator.groups);
-    const environment = {
-      ...context.environment,
-      keys: keys.map((_, index) => aggregator.key(index, from, to)),
-      aggregates: aggregates.map((_, index) => aggregator.aggregate(index, from, to)),
-    };
-    yield evaluateItems(plan, { count: to - from, sides: [] }, environment);
+    rows = Math.min(CHUNK_ROWS, aggregator.groups - from, 2 * rows);
+    let environment = valuesOf(from, from + rows);
+    const most = context.groupsAtOnce(environment.keys, environment.aggregates);
+    if (most < rows) {
+      rows = most;
+      environment = valuesOf(from, from + rows);
+    }
+    yield evaluateItems(plan, { count: rows, sides: [] }, environment);
   }
 }
 
@@ -196,19 +224,28 @@ const CHUNK_ROWS = 1024;
 
 function sorted(plan: MatchPlan, context: QueryContext): Steps<ResultChunk> {
   const wanted = plan.limit === undefined ? Infinity : plan.skip + plan.limit;
-  return wanted <= FEW_SORTED ? fewSorted(plan, context) : manySorted(plan, context, wanted);
+  return wanted <= FEW_SORTED ? fewSorted(plan, context, wanted) : manySorted(plan, context, wanted);
 }
 
 /** So many rows of a result are found among all without keeping those. */
 const FEW_SORTED = 4096;
 
-function isObject(type: ValueType): boolean {
-  return type === 'list' || type === 'row';
+/** Lists and rows, but for a list that is the same for all rows. */
+function isMadeLate(expression: BoundExpression): boolean {
+  if (expression.type !== 'list' && expression.type !== 'row') return false;
+  return expression.kind !== 'parameter' && !(expression.kind === 'list' && expression.items.every(isPlain));
 }
 
 /** Bytes of what a batch of one pattern keeps alive; the sets of a join are counted there. */
-function ownBytes({ input }: MatchPlan, { sides }: Batch): number {
-  return input.op === 'scan' ? rowSetBytes(sides[input.pattern]!.set) : 0;
+function ownBytes({ input }: MatchPlan, { sides }: Batch, { held }: QueryContext): number {
+  return input.op === 'scan' ? rowSetBytes(sides[input.pattern]!.set, held) : 0;
+}
+
+/** Bytes of rows that are kept; undefined: an item that is worked out later. */
+function keptBytes(vectors: readonly (Vector | undefined)[], count: number, { held }: QueryContext): number {
+  let bytes = 0;
+  for (const vector of vectors) if (vector !== undefined) bytes += held.ofVector(vector, count);
+  return bytes;
 }
 
 /** Places of the rows whose like has not come yet. */
@@ -230,8 +267,8 @@ function* manySorted(plan: MatchPlan, context: QueryContext, wanted: number): St
   const sorter = new LargeSorter(orderBy);
   const seen = isDistinct ? new WideMap<string, true>() : undefined;
   // Objects cost the more the longer they are kept.
-  const isLate = items.map(({ expression }) => grouping === undefined && !isDistinct && isObject(expression.type));
-  const bytes = BYTES_OF_VALUE * (items.length + orderBy.length);
+  const isLate = items.map(({ expression }) => grouping === undefined && !isDistinct && isMadeLate(expression));
+  const bytes = BYTES_OF_VALUE * orderBy.length;
   const expressions = orderBy.map((order) => order.expression);
   for (const outcome of evaluated(plan, context, isLate)) {
     if (outcome !== null) {
@@ -241,24 +278,34 @@ function* manySorted(plan: MatchPlan, context: QueryContext, wanted: number): St
       const places = seen && firstOnes(chunk, seen, context);
       const [rows, keys] = places === undefined ? [chunk, orders] : [picked(chunk, places), picked(orders, places)];
       const known = rows.items.map((vector, place) => (isKept && isLate[place] ? undefined : vector));
+      context.charge(
+        rows.count * bytes + keptBytes(known, rows.count, context) + keptBytes(keys.items, rows.count, context),
+      );
+      if (isKept) context.charge(ownBytes(plan, batch, context));
       sorter.add({ count: rows.count, items: known, orders: keys.items, batch, environment });
-      context.charge(rows.count * bytes + (isKept ? ownBytes(plan, batch) : 0));
     }
     yield null;
   }
   const rows = yield* sorter.sorted(wanted);
-  const atOnce = Math.min(CHUNK_ROWS, context.rowsAtOnce);
+  const atOnce = Math.min(resultRows(items.length), context.rowsAtOnce({ count: 0, sides: [] }));
   for (let at = 0; at < rows.length; at += atOnce) {
     const some = rows.subarray(at, at + atOnce);
     yield { count: some.length, items: items.map((item, place) => sorter.item(place, item, some)) };
   }
 }
 
-function* fewSorted(plan: MatchPlan, context: QueryContext): Steps<ResultChunk> {
+/** Rows that are made of kept values at once. */
+function resultRows(items: number): number {
+  return Math.max(1, Math.min(CHUNK_ROWS, Math.floor(VALUES_AT_ONCE / Math.max(1, items))));
+}
+
+const VALUES_AT_ONCE = 32_768;
+
+function* fewSorted(plan: MatchPlan, context: QueryContext, limit: number): Steps<ResultChunk> {
   const { match } = plan;
   const sorter = new Sorter(
     match.orderBy.map((order) => order.descending),
-    plan.limit === undefined ? undefined : plan.skip + plan.limit,
+    limit,
   );
   const seen = match.distinct ? new WideMap<string, true>() : undefined;
   let held = 0;
@@ -278,21 +325,26 @@ function* fewSorted(plan: MatchPlan, context: QueryContext): Steps<ResultChunk> 
       if (!sorter.admits(orders, i)) continue;
       const row = sortRow(chunk.items, orders, i);
       if (seen !== undefined) {
-        const key = JSON.stringify(row.values);
+        const key = jsonKey(row.values);
         if (seen.has(key)) continue;
         seen.set(key, true);
         context.charge(BYTES_OF_ROW + 2 * key.length);
       }
+      const bytes = sortRowBytes(row);
+      context.charge(bytes);
+      held += bytes;
       sorter.add(row);
-    }
-    if (sorter.size > held) {
-      context.charge((sorter.size - held) * (BYTES_OF_ROW + BYTES_OF_VALUE * (chunk.items.length + orders.length)));
-      held = sorter.size;
+      if (!sorter.isFull && (held < CUT_BYTES || sorter.size <= 2 * limit)) continue;
+      for (const gone of yield* sorter.cut()) {
+        const freed = sortRowBytes(gone);
+        context.charge(-freed);
+        held -= freed;
+      }
     }
     yield null;
   }
   const rows = yield* sorter.sorted();
-  const atOnce = Math.min(CHUNK_ROWS, context.rowsAtOnce);
+  const atOnce = resultRows(match.items.length);
   for (let at = 0; at < rows.length; at += atOnce) {
     const some = rows.slice(at, at + atOnce);
     const items = match.items.map(
@@ -300,6 +352,13 @@ function* fewSorted(plan: MatchPlan, context: QueryContext): Steps<ResultChunk> 
     );
     yield { count: some.length, items };
   }
+}
+
+/** Rows that take more are cut down to the limit before there are many. */
+const CUT_BYTES = 4 * 2 ** 20;
+
+function sortRowBytes({ values, order }: SortRow): number {
+  return BYTES_OF_ROW + valueBytes(values) + valueBytes(order);
 }
 
 function orderVectors(

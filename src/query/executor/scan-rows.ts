@@ -15,7 +15,9 @@ import type { AccessPath, ColumnNeeds, ScanPlan } from '../planner/plan.ts';
 import { inParts } from './batch-size.ts';
 import { concatenated } from './concatenation.ts';
 import type { QueryContext, Steps } from './context.ts';
-import { type Batch, batchOf, type PropertyColumn, type RowSet, rowSetBytes, rowSetOf, selectFrom } from './row-set.ts';
+import { mergedScans } from './merged-scans.ts';
+import { pickRows } from './pick-rows.ts';
+import { type Batch, batchOf, type RowSet, rowSetOf, selectFrom } from './row-set.ts';
 import { sortedNumbers } from './sorted-numbers.ts';
 
 /**
@@ -33,18 +35,61 @@ export function* scanPaths(plan: ScanPlan, context: QueryContext, limit?: number
   const columns = columnPlan(pattern, plan.needs);
   const rowLimit = plan.filter.length === 0 && seen === undefined ? limit : undefined;
   for (const path of plan.paths) {
-    for (const set of scanPath(plan, path, columns, context, rowLimit, sink)) {
+    const apart = rowLimit === undefined ? scansApart(plan, path, context) : undefined;
+    const sets =
+      apart === undefined
+        ? scanPath(plan, path, columns, context, rowLimit, sink)
+        : readApart(plan, apart.scans, apart.columns, context);
+    for (const set of sets) {
       if (set === null) {
         yield null;
         continue;
       }
       let batch = batchOf(set, plan.pattern);
       if (seen !== undefined) batch = unseen(batch, set, seen, context);
-      for (const part of inParts(batch, context.rowsAtOnce)) {
-        const kept = context.filter(part, plan.filter);
+      for (const part of inParts(batch, context.rowsAtOnce(batch))) {
+        const kept = apart === undefined ? context.filter(part, plan.filter) : part;
         yield kept.count > 0 ? kept : null;
       }
     }
+  }
+}
+
+/** Rows of segments and of memory as two scans, where one would go from one to the other row by row. */
+function scansApart(
+  plan: ScanPlan,
+  path: AccessPath,
+  context: QueryContext,
+): { scans: readonly Scan[]; columns: ColumnPlan } | undefined {
+  if (path.nodes.length > 0) return undefined;
+  const pattern = context.patterns[plan.pattern]!;
+  // They are put together by their keys.
+  const columns = columnPlan(pattern, { ...plan.needs, times: true, ids: true });
+  const scans = context.source.scanApart(pattern, boundsOf(path), columns);
+  return scans && { scans, columns };
+}
+
+/** What the filter leaves of scans, in the order of keys; closes them. */
+function* readApart(plan: ScanPlan, scans: readonly Scan[], columns: ColumnPlan, context: QueryContext): Steps<RowSet> {
+  try {
+    const blocks = scans.map((scan) => readScan(scan, plan, columns, context));
+    yield* mergedScans(blocks, (set) => filteredSets(plan, set, context));
+  } finally {
+    // Also one that was not read yet.
+    for (const scan of scans) scan.close();
+  }
+}
+
+/** What a filter leaves of a set, in parts of a few ms each. */
+function* filteredSets(plan: ScanPlan, set: RowSet, context: QueryContext): Steps<RowSet> {
+  if (plan.filter.length === 0) {
+    yield set;
+    return;
+  }
+  const batch = batchOf(set, plan.pattern);
+  for (const part of inParts(batch, context.rowsAtOnce(batch))) {
+    const kept = context.filter(part, plan.filter);
+    yield kept.count > 0 ? compacted(kept, plan.pattern) : null;
   }
 }
 
@@ -134,7 +179,7 @@ export function* collectRows(plan: ScanPlan, context: QueryContext, sorted: bool
       continue;
     }
     const set = compacted(batch, plan.pattern);
-    context.charge(rowSetBytes(set));
+    context.chargeSet(set);
     sets.push(set);
     yield null;
   }
@@ -161,41 +206,3 @@ function* sortedByTime(set: RowSet): Generator<null, RowSet, void> {
 }
 
 const PICKED_AT_ONCE = 8192;
-
-/** Some rows of a set, in the order given. */
-export function pickRows(set: RowSet, rows: Uint32Array): RowSet {
-  const offsets = new Uint32Array(set.offsets.length > 1 ? rows.length + 1 : set.offsets.length);
-  let members = set.members;
-  if (set.offsets.length > 1) {
-    let total = 0;
-    for (let i = 0, end = rows.length; i < end; i++) {
-      offsets[i] = total;
-      total += set.offsets[rows[i]! + 1]! - set.offsets[rows[i]!]!;
-    }
-    offsets[rows.length] = total;
-    if (set.members.length > 0) {
-      members = new Float64Array(total);
-      for (let i = 0, end = rows.length; i < end; i++)
-        members.set(set.members.subarray(set.offsets[rows[i]!]!, set.offsets[rows[i]! + 1]!), offsets[i]!);
-    }
-  }
-  const columns = new Map<number, PropertyColumn>();
-  for (const [id, column] of set.columns) columns.set(id, pickColumn(column, rows));
-  return { rows: rows.length, times: picked(set.times, rows), ids: picked(set.ids, rows), offsets, members, columns };
-}
-
-function pickColumn(column: PropertyColumn, rows: Uint32Array): PropertyColumn {
-  const nulls = new Uint8Array(rows.length);
-  for (let i = 0, end = rows.length; i < end; i++) nulls[i] = column.nulls[rows[i]!]!;
-  if (column.kind === 'number') return { kind: 'number', nulls, values: picked(column.values, rows) };
-  const codes = new Uint32Array(rows.length);
-  for (let i = 0, end = rows.length; i < end; i++) codes[i] = column.codes[rows[i]!]!;
-  return { kind: 'text', nulls, codes, texts: column.texts };
-}
-
-function picked(values: Float64Array, rows: Uint32Array): Float64Array {
-  if (values.length === 0) return values;
-  const result = new Float64Array(rows.length);
-  for (let i = 0, end = rows.length; i < end; i++) result[i] = values[rows[i]!]!;
-  return result;
-}

@@ -1,22 +1,36 @@
 // Puts numbers in an order, in slices of a few ms.
 
-/** Runs of so many numbers are sorted at once. */
-const RUN = 4096;
+/** Numbers, or rows, that are sorted at once where to compare two takes some 10 ns. */
+export const MOST_OF_RUN = 4096;
+const LEAST_OF_RUN = 16;
+/** Nanoseconds of the comparisons of one step. */
+const STEP_NS = 5_000_000;
+const NS_OF_KEY = 10;
+const LETTERS_A_NS = 8;
 
-/** In an array of their own; numbers that compare as equal keep their order. Pauses with null. */
+/** How many rows are sorted at once, by the number of their keys and the length of the longest text among them. */
+export function runOf(keys: number, longestText: number): number {
+  const compareNs = keys * (NS_OF_KEY + longestText / LETTERS_A_NS);
+  // A run of n takes n log n comparisons.
+  const rows = Math.floor(STEP_NS / compareNs / Math.log2(MOST_OF_RUN));
+  return Math.min(MOST_OF_RUN, Math.max(LEAST_OF_RUN, rows));
+}
+
+/** In an array of their own; numbers that compare as equal keep their order. Pauses with null: each `run` numbers. */
 export function* sortedNumbers(
   numbers: Uint32Array,
   compare: (a: number, b: number) => number,
+  run = MOST_OF_RUN,
 ): Generator<null, Uint32Array, void> {
   let runs: Uint32Array[] = [];
-  for (let from = 0; from < numbers.length; from += RUN) {
-    runs.push(numbers.slice(from, from + RUN).sort(compare));
+  for (let from = 0; from < numbers.length; from += run) {
+    runs.push(numbers.slice(from, from + run).sort(compare));
     yield null;
   }
   while (runs.length > 1) {
     const next: Uint32Array[] = [];
     for (let i = 0; i < runs.length; i += 2)
-      next.push(i + 1 < runs.length ? yield* merged(runs[i]!, runs[i + 1]!, compare) : runs[i]!);
+      next.push(i + 1 < runs.length ? yield* merged(runs[i]!, runs[i + 1]!, compare, run) : runs[i]!);
     runs = next;
   }
   return runs[0] ?? new Uint32Array(0);
@@ -26,6 +40,7 @@ function* merged(
   a: Uint32Array,
   b: Uint32Array,
   compare: (a: number, b: number) => number,
+  run: number,
 ): Generator<null, Uint32Array, void> {
   const result = new Uint32Array(a.length + b.length);
   let i = 0;
@@ -33,7 +48,7 @@ function* merged(
   for (let at = 0; at < result.length; at++) {
     const takesLeft = j >= b.length || (i < a.length && compare(a[i]!, b[j]!) <= 0);
     result[at] = takesLeft ? a[i++]! : b[j++]!;
-    if (at % RUN === RUN - 1) yield null;
+    if (at % run === run - 1) yield null;
   }
   return result;
 }

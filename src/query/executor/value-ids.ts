@@ -1,7 +1,9 @@
 // Numbers 0, 1, 2, ... for the distinct values of an expression over many batches, as they come; null is one of them.
 
 import { WideMap } from '../../engine/wide-map.ts';
+import { HedgerowError } from '../../errors.ts';
 import type { Value, ValueType } from '../binder/bound.ts';
+import { textBytes, valueBytes } from './memory.ts';
 import { NumberTable } from './number-table.ts';
 import { type TextVector, type Vector, valueAt, vectorOf } from './vector.ts';
 
@@ -9,6 +11,22 @@ import { type TextVector, type Vector, valueAt, vectorOf } from './vector.ts';
 export const ABSENT = -1;
 const NONE = -1;
 const UNKNOWN = 0xffffffff;
+/** Times as many texts as there are rows are not worth a table of their ids. */
+const MANY_TEXTS = 8;
+
+const BYTES_OF_NUMBER = 32;
+const BYTES_OF_ENTRY = 56;
+/** Lists and rows are told apart by their JSON: what would take too long to write in one step is refused. */
+const MOST_KEY_BYTES = 8 * 2 ** 20;
+
+/** What tells a value of a list or row from others. Throws `query_too_large`. */
+export function jsonKey(value: Value): string {
+  if (valueBytes(value) <= MOST_KEY_BYTES) return JSON.stringify(value);
+  throw new HedgerowError(
+    'query_too_large',
+    `A list or row of more than ${MOST_KEY_BYTES / 2 ** 20} MB cannot be compared with others; group, or tell apart, by single values.`,
+  );
+}
 
 export class ValueIds {
   readonly #type: ValueType;
@@ -16,8 +34,13 @@ export class ValueIds {
   /** Texts, and JSON of lists and rows. */
   readonly #texts = new WideMap<string, number>();
   readonly #values: Value[] = [];
+  /** The list or row that came last. */
+  #lastValue: Value | undefined;
+  #lastId = NONE;
   /** Of null; NONE: it did not come yet. */
   #nullId = NONE;
+  /** Of texts, lists and rows. */
+  #valueBytes = 0;
 
   constructor(type: ValueType) {
     this.#type = type;
@@ -26,6 +49,11 @@ export class ValueIds {
   /** Ids given so far are below it. */
   get size(): number {
     return this.#isNumeric ? this.#numbers.size : this.#values.length;
+  }
+
+  /** Bytes that all values take, about. */
+  get bytes(): number {
+    return this.size * (this.#isNumeric ? BYTES_OF_NUMBER : BYTES_OF_ENTRY) + this.#valueBytes;
   }
 
   /** The id of null; -1: it did not come yet. */
@@ -92,7 +120,7 @@ export class ValueIds {
     if (value === null) return ABSENT;
     if (takes) return this.#idOf(value);
     if (this.#isNumeric) return this.#numbers.find(value as number);
-    return this.#texts.get(typeof value === 'string' ? value : JSON.stringify(value)) ?? ABSENT;
+    return this.#texts.get(typeof value === 'string' ? value : jsonKey(value)) ?? ABSENT;
   }
 
   readonly #ofNull = (): number => {
@@ -101,6 +129,13 @@ export class ValueIds {
   };
 
   #textIds({ codes, texts, nulls }: TextVector, ids: Uint32Array): void {
+    if (texts.length > MANY_TEXTS * ids.length) {
+      for (let i = 0, end = ids.length; i < end; i++) {
+        const text = texts[codes[i]!]!;
+        ids[i] = nulls !== undefined && nulls[i] === 1 ? this.#ofNull() : this.#textId(text, text);
+      }
+      return;
+    }
     const known = new Uint32Array(texts.length).fill(UNKNOWN);
     for (let i = 0, end = ids.length; i < end; i++) {
       if (nulls !== undefined && nulls[i] === 1) {
@@ -116,7 +151,13 @@ export class ValueIds {
   #idOf(value: Value): number {
     if (value === null) return this.#ofNull();
     if (this.#isNumeric) return this.#numbers.placeOf(value as number);
-    return this.#textId(typeof value === 'string' ? value : JSON.stringify(value), value);
+    if (typeof value === 'string') return this.#textId(value, value);
+    // A list that is the same for all rows, a parameter for instance, is written once: its JSON may have megabytes.
+    if (value !== this.#lastValue) {
+      this.#lastId = this.#textId(jsonKey(value), value);
+      this.#lastValue = value;
+    }
+    return this.#lastId;
   }
 
   #textId(key: string, value: Value): number {
@@ -124,6 +165,7 @@ export class ValueIds {
     if (id === undefined) {
       id = this.#values.push(value) - 1;
       this.#texts.set(key, id);
+      this.#valueBytes += textBytes(key) + (key === value ? 0 : valueBytes(value));
     }
     return id;
   }

@@ -7,6 +7,15 @@ import type { Token, TokenKind } from './token.ts';
 
 /** All tokens, an `end` token last. Throws `syntax_error`. Linear in the length of the text. */
 export function tokenize(text: string): Token[] {
+  const steps = tokenizing(text);
+  for (let step = steps.next(); ; step = steps.next()) if (step.done === true) return step.value;
+}
+
+/** Tokens between two pauses: a few ms. */
+const TOKENS_A_STEP = 50_000;
+
+/** As `tokenize`; pauses with null. */
+export function* tokenizing(text: string): Generator<null, Token[], void> {
   if (text.length > MAX_STATEMENT_LENGTH) {
     throw errorAt(
       text,
@@ -25,8 +34,8 @@ export function tokenize(text: string): Token[] {
       return tokens;
     }
     const next = isLetter(text.charCodeAt(at)) ? readWord(text, at, capitals) : readOther(text, at);
-    tokens.push(next);
     at = next.end;
+    if (tokens.push(next) % TOKENS_A_STEP === 0) yield null;
   }
 }
 

@@ -12,7 +12,7 @@ import type {
   ParameterNode,
   UpdateNode,
 } from './ast.ts';
-import { parseExpression, textOrParameter } from './expressions.ts';
+import { parseExpression, parseRowValue, textOrParameter } from './expressions.ts';
 import { parseMatch } from './match.ts';
 import type { TokenStream } from './token-stream.ts';
 
@@ -36,7 +36,7 @@ function tuple(stream: TokenStream, columns: number): Expression[] {
   const { start } = stream.current;
   stream.expectSymbol('(');
   const values: Expression[] = [];
-  do values.push(parseExpression(stream));
+  do values.push(parseRowValue(stream));
   while (stream.acceptSymbol(','));
   stream.expectSymbol(')');
   if (values.length !== columns)

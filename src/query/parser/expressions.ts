@@ -1,6 +1,7 @@
 // Reads expressions. Precedence from loosest: OR, AND, NOT, comparison, + -, * / %, unary minus (contract section 4).
 
-import { MAX_ARGUMENTS, MAX_ARITHMETIC_CHAIN, MAX_CHAIN } from '../limits.ts';
+import type { Token } from '../lexer/token.ts';
+import { MAX_ARGUMENTS, MAX_ARITHMETIC_CHAIN, MAX_CHAIN, MAX_LIST_ITEMS } from '../limits.ts';
 import type { BinaryNode, BinaryOperator, CallNode, Expression, ListNode, LiteralNode, ParameterNode } from './ast.ts';
 import { checkHeight } from './height.ts';
 import type { TokenStream } from './token-stream.ts';
@@ -9,6 +10,40 @@ export function parseExpression(stream: TokenStream): Expression {
   const expression = stream.nested(() => logic(stream, 'or'));
   if (!stream.isNested) checkHeight(expression, stream);
   return expression;
+}
+
+/** As `parseExpression`, for an item of a list: there may be very many, mostly plain ones, which need not go through all levels. */
+export function parseItem(stream: TokenStream): Expression {
+  return plainValue(stream, ']') ?? parseExpression(stream);
+}
+
+/** As `parseExpression`, for a value of a row, which may be a list too. */
+export function parseRowValue(stream: TokenStream): Expression {
+  const plain = plainValue(stream, ')');
+  if (plain !== undefined) return plain;
+  const { kind, value } = stream.current;
+  if (kind === 'symbol' && value === '[') {
+    const mark = stream.mark();
+    const list = parseList(stream);
+    if (endsValue(stream.current, ')')) return list;
+    stream.rewind(mark);
+  }
+  return parseExpression(stream);
+}
+
+/** A value or name alone before a comma or what closes the list; undefined: something else is here. */
+function plainValue(stream: TokenStream, close: ']' | ')'): Expression | undefined {
+  const { kind, value } = stream.current;
+  const next = stream.ahead(1);
+  if (kind !== 'symbol') return kind !== 'end' && endsValue(next, close) ? primary(stream) : undefined;
+  const isNegative = value === '-' && (next.kind === 'integer' || next.kind === 'float');
+  if (!isNegative || !endsValue(stream.ahead(2), close)) return undefined;
+  const { start } = stream.next();
+  return negated(primary(stream), start, stream);
+}
+
+function endsValue({ kind, value }: Token, close: ']' | ')'): boolean {
+  return kind === 'symbol' && (value === ',' || value === close);
 }
 
 const NEXT_LEVEL = { or: (stream: TokenStream) => logic(stream, 'and'), and: negation } as const;
@@ -152,9 +187,17 @@ function chain(
 }
 
 function unary(stream: TokenStream): Expression {
+  stream.countOperand();
   const { start } = stream.current;
   if (!stream.acceptSymbol('-')) return primary(stream);
-  const operand = stream.nested(() => unary(stream));
+  return negated(
+    stream.nested(() => unary(stream)),
+    start,
+    stream,
+  );
+}
+
+function negated(operand: Expression, start: number, stream: TokenStream): Expression {
   if (operand.kind === 'literal' && (operand.type === 'integer' || operand.type === 'real')) {
     // -0 is 0: an integer has no sign of its own when it is zero.
     const value = operand.type === 'integer' && operand.value === 0 ? 0 : -(operand.value as number);
@@ -217,8 +260,11 @@ export function parseList(stream: TokenStream): ListNode {
   const items: Expression[] = [];
   stream.nested(() => {
     if (stream.acceptSymbol(']')) return;
-    do items.push(parseExpression(stream));
-    while (stream.acceptSymbol(','));
+    do {
+      if (items.length === MAX_LIST_ITEMS)
+        throw stream.failAt(stream.current.start, `a list has at most ${MAX_LIST_ITEMS} items.`);
+      items.push(parseItem(stream));
+    } while (stream.acceptSymbol(','));
     stream.expectSymbol(']');
   });
   const list: ListNode = { kind: 'list', items, start, end: stream.lastEnd };

@@ -1,5 +1,8 @@
 // Reads one statement: its kind by its first word, an optional semicolon, nothing behind it.
 
+import type { HedgerowError } from '../../errors.ts';
+import type { Token } from '../lexer/token.ts';
+import { errorAt } from '../syntax-error.ts';
 import type { NameNode, Statement } from './ast.ts';
 import { parseCopy, parseDelete, parseInsert, parseUpdate } from './changes.ts';
 import { parseAlter, parseCreate, parseDrop } from './definitions.ts';
@@ -11,9 +14,12 @@ export function parseStatement(text: string): Statement {
   return readStatement(text).statement;
 }
 
-/** As `parseStatement`, and the names of the parameters, each once. */
-export function readStatement(text: string): { statement: Statement; parameters: readonly string[] } {
-  const stream = new TokenStream(text);
+/** As `parseStatement`, and the names of the parameters, each once. `tokens`: those of the text, where they are known. */
+export function readStatement(
+  text: string,
+  tokens?: readonly Token[],
+): { statement: Statement; parameters: readonly string[] } {
+  const stream = new TokenStream(text, tokens);
   const statement = anyStatement(stream);
   stream.acceptSymbol(';');
   if (stream.current.kind === 'end') return { statement, parameters: [...stream.parameters] };
@@ -43,8 +49,27 @@ const READERS: Readonly<Record<string, (stream: TokenStream) => Statement>> = {
 function anyStatement(stream: TokenStream): Statement {
   const reader = Object.hasOwn(READERS, stream.current.upper) ? READERS[stream.current.upper] : undefined;
   if (reader !== undefined) return reader(stream);
+  if (stream.current.upper === 'SELECT') throw selectHint(stream);
   for (const word of Object.keys(READERS)) stream.expecting(word);
   throw stream.fail();
+}
+
+/** What the table of a SELECT is called, looked for in its first letters. */
+const FROM = /\bFROM\s+[`"]?([A-Za-z_]\w{0,63})/i;
+const LOOKED_AT = 2000;
+
+/** How a SELECT is written here, by its own table. */
+function selectHint(stream: TokenStream): HedgerowError {
+  const { text, current } = stream;
+  const start = text.slice(current.start, current.start + LOOKED_AT);
+  const table = FROM.exec(start)?.[1] ?? 'hyperedges';
+  const items = /\bCOUNT\s*\(/i.test(start) ? 'COUNT(*) AS n' : 'e.event_ts, e.members LIMIT 10';
+  return errorAt(
+    text,
+    current.start,
+    `there is no SELECT here; rows are read with MATCH and RETURN, for instance: MATCH (e:${table}) WHERE e.event_ts >= "2024-05-02" RETURN ${items}. Columns follow an alias (e.weight), ORDER BY and LIMIT come last, and items beside an aggregate group by themselves.`,
+    ['MATCH'],
+  );
 }
 
 function parseShow(stream: TokenStream): Statement {

@@ -3,7 +3,7 @@
 import type { HedgerowError } from '../../errors.ts';
 import { tokenize } from '../lexer/lexer.ts';
 import type { Token } from '../lexer/token.ts';
-import { MAX_NESTING } from '../limits.ts';
+import { MAX_NESTING, MAX_OPERANDS } from '../limits.ts';
 import { errorAt, unexpected } from '../syntax-error.ts';
 import type { NameNode, ParameterNode } from './ast.ts';
 
@@ -22,10 +22,12 @@ export class TokenStream {
   readonly #expected: string[] = [];
   #missed = 0;
   #depth = 0;
+  #operands = 0;
 
-  constructor(text: string) {
+  /** `tokens`: those of the text, where they are known. */
+  constructor(text: string, tokens: readonly Token[] = tokenize(text)) {
     this.text = text;
-    this.#tokens = tokenize(text);
+    this.#tokens = tokens;
   }
 
   get current(): Token {
@@ -133,6 +135,26 @@ export class TokenStream {
   /** Whether `nested` is at work. */
   get isNested(): boolean {
     return this.#depth > 0;
+  }
+
+  /** A place to come back to. */
+  mark(): number {
+    return this.#at;
+  }
+
+  rewind(mark: number): void {
+    this.#at = mark;
+    this.#missed = 0;
+  }
+
+  /** To be called for every operand that is not plain. Throws `syntax_error` when there are too many to be read in one step. */
+  countOperand(): void {
+    this.#operands += 1;
+    if (this.#operands > MAX_OPERANDS)
+      throw this.failAt(
+        this.current.start,
+        `the statement has more than ${MAX_OPERANDS} operands; give long lists as plain values or a parameter, or split the statement.`,
+      );
   }
 
   /** Runs `read` one level deeper. What throws ends the whole reading. */

@@ -2,7 +2,7 @@
 
 import type { RangeCondition } from '../../engine/types.ts';
 import type { BoundComparison, BoundExpression, BoundPattern, Value } from '../binder/bound.ts';
-import type { ParameterValues } from '../binder/parameters.ts';
+import { type ParameterValues, parameterValue } from '../binder/parameters.ts';
 import { flipped } from '../executor/compare.ts';
 import { fixedValue } from './fixed-values.ts';
 import { patternsOf } from './patterns-of.ts';
@@ -99,6 +99,8 @@ type Outcome = 'taken' | 'left' | 'nothing';
 
 class AccessReader {
   readonly #parameters: ParameterValues;
+  /** By list: the same one may occur in many conditions. */
+  readonly #windows = new Map<readonly Value[], readonly [first: number, last: number][] | undefined>();
 
   constructor(parameters: ParameterValues) {
     this.#parameters = parameters;
@@ -114,7 +116,8 @@ class AccessReader {
         : pattern.members.map((item) => fixedValue(item, this.#parameters));
     for (const node of nodes) {
       if (node === null) return undefined;
-      bounds.nodes.add(node as number);
+      // That nothing can match is known then; a Set of very many numbers that a client chose takes seconds.
+      if (bounds.nodes.size <= MOST_NODES) bounds.nodes.add(node as number);
     }
     return bounds;
   }
@@ -177,21 +180,25 @@ class AccessReader {
     const width = operand.kind === 'bucket' ? operand.bucketSeconds : 1;
     const values =
       'kind' in items
-        ? (this.#parameters[items.name] as readonly Value[])
+        ? (parameterValue(this.#parameters, items) as readonly Value[])
         : items.every((item) => patternsOf(item) === 0)
           ? items.map((item) => fixedValue(item, this.#parameters))
           : undefined;
-    if (values === undefined) return undefined;
-    const buckets = [...new Set(values.filter((value) => Number.isSafeInteger(value)) as number[])].sort(
-      (a, b) => a - b,
-    );
-    const windows = buckets.map((bucket) => ({
+    return values && this.#windowsOf(values, width);
+  }
+
+  /** Windows of buckets, those that touch as one; undefined: there are too many. */
+  #windowsOf(buckets: readonly Value[], width: number): Bounds[] | undefined {
+    let windows = this.#windows.get(buckets);
+    if (windows === undefined && !this.#windows.has(buckets)) {
+      windows = mergedBuckets(buckets);
+      this.#windows.set(buckets, windows);
+    }
+    return windows?.map(([first, last]) => ({
       ...everything(),
-      startTs: bucket * width,
-      endTs: bucket * width + width - 1,
+      startTs: first * width,
+      endTs: last * width + width - 1,
     }));
-    const ways = merged(windows.map((window) => both(window, everything())));
-    return ways.length > MOST_BRANCHES ? undefined : ways;
   }
 
   #unionOf(items: readonly BoundExpression[]): Bounds[] | undefined {
@@ -212,6 +219,18 @@ class AccessReader {
     }
     return ways;
   }
+}
+
+/** The integers of a list as ranges, ascending; undefined: there are too many. */
+function mergedBuckets(values: readonly Value[]): [first: number, last: number][] | undefined {
+  const buckets = Float64Array.from(values.filter(Number.isSafeInteger) as number[]).sort();
+  const ranges: [number, number][] = [];
+  for (const bucket of buckets) {
+    const last = ranges[ranges.length - 1];
+    if (last !== undefined && bucket <= last[1] + 1) last[1] = bucket;
+    else if (ranges.push([bucket, bucket]) > MOST_BRANCHES) return undefined;
+  }
+  return ranges;
 }
 
 function isNumericProperty(side: BoundExpression): side is Extract<BoundExpression, { kind: 'field' }> {

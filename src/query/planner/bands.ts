@@ -89,6 +89,7 @@ function linearOf(node: BoundExpression, parameters: ParameterValues): Linear | 
     const right = linearOf(node.right, parameters);
     return left && right && plus(left, right, node.operator === '+' ? 1 : -1);
   }
+  if (node.kind === 'time') return linearOf(node.operand, parameters);
   if (patternsOf(node) !== 0) return undefined;
   const value = fixedValue(node, parameters);
   return typeof value === 'number' ? { times: new Map(), constant: value } : undefined;

@@ -1,12 +1,12 @@
 // Values of expressions that read no row, as plans need them.
 
 import type { BoundExpression, Value } from '../binder/bound.ts';
-import type { ParameterValues } from '../binder/parameters.ts';
+import { type ParameterValues, parameterValue } from '../binder/parameters.ts';
 import { constantValue } from '../executor/evaluate.ts';
 
 /** Constants and parameters, which most are, need no vectors. */
 export function fixedValue(node: BoundExpression, parameters: ParameterValues): Value {
   if (node.kind === 'constant') return node.value;
-  if (node.kind === 'parameter') return parameters[node.name] as Value;
+  if (node.kind === 'parameter') return parameterValue(parameters, node);
   return constantValue(node, parameters);
 }

@@ -27,6 +27,9 @@ export function patternsOf(node: BoundExpression): number {
     case 'not':
     case 'isNull':
     case 'size':
+    case 'time':
+    case 'day':
+    case 'date':
       return patternsOf(node.operand);
     case 'and':
     case 'or':

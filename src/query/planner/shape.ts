@@ -3,7 +3,9 @@
 import { buildRowPlan, type RowPlan } from '../../core/index.ts';
 import type { Table } from '../../engine/table.ts';
 import type { BoundExpression, BoundItem, BoundMatch } from '../binder/bound.ts';
+import { type ResultForm, resultForms } from '../binder/column-types.ts';
 import { partsOf } from '../binder/parts.ts';
+import type { ResultType } from '../result-types.ts';
 import { addNeeds, noNeeds, patternsOf } from './patterns-of.ts';
 import type { ColumnNeeds } from './plan.ts';
 
@@ -11,6 +13,10 @@ export interface MatchShape {
   readonly match: BoundMatch;
   /** Names of the result columns. */
   readonly columns: readonly string[];
+  /** Their types, in the same order. */
+  readonly columnTypes: readonly ResultType[];
+  /** As those, with the items of lists. */
+  readonly forms: readonly ResultForm[];
   /** Of each pattern: the conditions that read it and no other. Those that read none go with the first. */
   readonly own: readonly (readonly BoundExpression[])[];
   /** Conditions on several patterns. */
@@ -39,9 +45,12 @@ export function shapeOf(match: BoundMatch): MatchShape {
     if (isOwn) own[bits === 0 ? 0 : 31 - Math.clz32(bits)]!.push(condition);
     else joint.push(condition);
   }
+  const forms = resultForms(match);
   return {
     match,
     columns: match.items.map((item) => item.name),
+    columnTypes: forms.map(({ type }) => type),
+    forms,
     own,
     joint,
     needs: needsOf(match, joint),

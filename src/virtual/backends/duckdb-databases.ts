@@ -2,13 +2,19 @@
 
 import type { Connection, Instance, Library } from './duckdb-library.ts';
 import type { DuckDbLimits, DuckDbSource, FileFormat } from './duckdb-messages.ts';
+import { type HeldFiles, holdFiles } from './held-files.ts';
 
 const MOST_IDLE = 3;
 /** Up to so many bytes all rows are looked at to find the types of columns; beyond, a sample. */
 const SAMPLE_ALL_BYTES = 64 * 2 ** 20;
 
+interface Opened {
+  readonly instance: Instance;
+  readonly held: HeldFiles;
+}
+
 interface OpenDatabase {
-  readonly instance: Promise<Instance>;
+  readonly opened: Promise<Opened>;
   users: number;
   timer: NodeJS.Timeout | undefined;
 }
@@ -26,13 +32,18 @@ export function openDatabases(library: Library, limits: DuckDbLimits): Databases
     if (found === undefined || found.users > 0) return;
     open.delete(key);
     clearTimeout(found.timer);
-    found.instance.then((instance) => instance.closeSync()).catch(() => undefined);
+    found.opened
+      .then(({ instance, held }) => {
+        instance.closeSync();
+        return held.close();
+      })
+      .catch(() => undefined);
   }
 
   function enter(source: DuckDbSource): OpenDatabase {
     let found = open.get(source.key);
     if (found === undefined) {
-      found = { instance: openSource(library, limits, source), users: 0, timer: undefined };
+      found = { opened: openSource(library, limits, source), users: 0, timer: undefined };
       open.set(source.key, found);
     }
     clearTimeout(found.timer);
@@ -59,9 +70,14 @@ export function openDatabases(library: Library, limits: DuckDbLimits): Databases
       let failed = true;
       let connection: Connection | undefined;
       try {
-        connection = await (await found.instance).connect();
+        const { instance, held } = await found.opened;
+        connection = await instance.connect();
         failed = false;
-        return await work(connection);
+        try {
+          return await work(connection);
+        } catch (error) {
+          throw new Error(held.shown(error instanceof Error ? error.message : String(error)));
+        }
       } finally {
         connection?.closeSync();
         leave(source.key, found, failed);
@@ -70,8 +86,22 @@ export function openDatabases(library: Library, limits: DuckDbLimits): Databases
   };
 }
 
-async function openSource(library: Library, limits: DuckDbLimits, source: DuckDbSource): Promise<Instance> {
-  const { opened, paths } = source;
+async function openSource(library: Library, limits: DuckDbLimits, source: DuckDbSource): Promise<Opened> {
+  const held = await holdFiles(source, limits.spillFolder, limits.spillMb * 2 ** 20);
+  try {
+    return { instance: await openInstance(library, limits, source, held.paths), held };
+  } catch (error) {
+    await held.close();
+    throw new Error(held.shown(error instanceof Error ? error.message : String(error)));
+  }
+}
+
+async function openInstance(
+  library: Library,
+  limits: DuckDbLimits,
+  { opened }: DuckDbSource,
+  paths: readonly string[],
+): Promise<Instance> {
   const database = opened.kind === 'database';
   const instance = await library.DuckDBInstance.create(database ? paths[0]! : ':memory:', {
     autoinstall_known_extensions: 'false',

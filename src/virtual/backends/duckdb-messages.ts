@@ -4,14 +4,21 @@ import type { WireBatch } from './duckdb-columns.ts';
 
 export type FileFormat = 'parquet' | 'csv' | 'json';
 
+/** A file as it was found. */
+export interface SourceFile {
+  /** Absolute, without links. */
+  readonly path: string;
+  /** Device and inode. */
+  readonly identity: string;
+}
+
 /** What is opened. The key changes when a file does, so that nothing stale is kept. */
 export interface DuckDbSource {
   readonly key: string;
-  /** Absolute paths without links. */
-  readonly paths: readonly string[];
+  readonly files: readonly SourceFile[];
   /** A database file, or files of rows that become one table. */
   readonly opened:
-    | { readonly kind: 'database' }
+    | { readonly kind: 'database'; readonly log: SourceFile | undefined }
     | { readonly kind: 'files'; readonly format: FileFormat; readonly table: string; readonly bytes: number };
 }
 

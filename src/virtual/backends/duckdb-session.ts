@@ -43,23 +43,23 @@ export function openDuckDbSession({ root, backend, host, now }: DuckDbSessionOpt
 }
 
 async function sourceOf(root: string, backend: FileBackend): Promise<DuckDbSource> {
-  const { paths, table, bytes, fingerprint } = await findFiles(root, backend);
+  const { files, log, table, bytes, fingerprint } = await findFiles(root, backend);
   const { type } = backend;
   const key = `${type}\n${table}\n${fingerprint}`;
-  if (type === 'duckdb') return { key, paths, opened: { kind: 'database' } };
+  if (type === 'duckdb') return { key, files, opened: { kind: 'database', log } };
   // DuckDB would take them for a pattern, and there is no way to say that they are not.
-  const odd = paths.find((path) => /[*?[{]/.test(path));
+  const odd = files.find(({ path }) => /[*?[{]/.test(path));
   if (odd !== undefined)
     throw refusal('backend_failed', `A file of ${backend.path} has one of * ? [ { in its path: rename it.`);
-  return { key, paths, opened: { kind: 'files', format: type, table, bytes } };
+  return { key, files, opened: { kind: 'files', format: type, table, bytes } };
 }
 
 /** DuckDB's reason without the places on this machine. */
-function explained(reason: string, { paths }: DuckDbSource, { path, type }: FileBackend): HedgerowError {
+function explained(reason: string, { files }: DuckDbSource, { path, type }: FileBackend): HedgerowError {
   const first = reason.split('\n', 1)[0]!;
-  const known = [...paths].sort((a, b) => b.length - a.length);
+  const known = files.map((file) => file.path).sort((a, b) => b.length - a.length);
   let shown = known.reduce(
-    (text, place) => text.replaceAll(place, paths.length === 1 ? path : `a file of ${path}`),
+    (text, place) => text.replaceAll(place, files.length === 1 ? path : `a file of ${path}`),
     first,
   );
   shown = shown.replaceAll(/(?<![\w.])\/(?:[^\s"',:;()/]+\/)+[^\s"',:;()]*/g, 'a file of the server');

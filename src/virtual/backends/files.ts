@@ -2,17 +2,21 @@
 
 import { createHash } from 'node:crypto';
 import { type BigIntStats, constants, rmSync } from 'node:fs';
-import { access, mkdtemp, readdir, realpath, rm, stat } from 'node:fs/promises';
+import { access, mkdtemp, readdir, readlink, realpath, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, join, resolve, sep } from 'node:path';
-import { type HedgerowError, refusal } from '../../errors.ts';
+import { basename, dirname, join, resolve, sep } from 'node:path';
+import { HedgerowError, refusal } from '../../errors.ts';
 import { insideRoot, wrongPath } from '../spec/path.ts';
 import type { FileBackend } from '../spec/spec.ts';
+import type { SourceFile } from './duckdb-messages.ts';
 import { hasWildcard, nameTest, tableNameOf } from './glob.ts';
+import { identityOf } from './held-files.ts';
 
 export interface FoundFiles {
-  /** Absolute, without links; sorted. */
-  readonly paths: readonly string[];
+  /** Sorted by path. */
+  readonly files: readonly SourceFile[];
+  /** The log beside a database. */
+  readonly log: SourceFile | undefined;
   /** The name of the one table of such files. */
   readonly table: string;
   readonly bytes: number;
@@ -36,9 +40,10 @@ export async function findFiles(root: string, { type, path }: FileBackend): Prom
   if (names.length === 0) throw missing(path);
   const found: { path: string; stats: BigIntStats }[] = [];
   for (const name of names) found.push(await regularFile(realRoot, name, path));
-  if (database) await checkLog(realRoot, found[0]!.path, path);
+  const log = database ? await logOf(realRoot, found[0]!.path, path) : undefined;
   return {
-    paths: found.map((file) => file.path),
+    files: found.map((file) => ({ path: file.path, identity: identityOf(file.stats) })),
+    log,
     table: tableNameOf(below, basename(realRoot)),
     bytes: found.reduce((sum, { stats }) => sum + Number(stats.size), 0),
     fingerprint: await fingerprintOf(found, database),
@@ -57,10 +62,7 @@ async function regularFile(root: string, name: string, asked: string): Promise<{
   let path: string;
   let stats: BigIntStats;
   try {
-    path = await realpath(join(root, name));
-    if (!path.startsWith(root.endsWith(sep) ? root : root + sep)) {
-      throw badPath('leads out of the folder of virtual graphs (HEDGEROW_VIRTUAL_ROOT) by a link');
-    }
+    path = await realPathBelow(root, name);
     stats = await stat(path, { bigint: true });
     if (!stats.isFile()) throw badPath(`names ${kindOf(stats)}, not a file`);
     await access(path, constants.R_OK);
@@ -68,6 +70,48 @@ async function regularFile(root: string, name: string, asked: string): Promise<{
     throw explained(error, shown);
   }
   return { path, stats };
+}
+
+/**
+ * Without links; rejects with the error of the file system where there is none, and with `invalid_input` where it lies outside of the root, whether or not
+ * there is anything: a link to a folder outside must not tell which files are in it.
+ */
+async function realPathBelow(root: string, name: string): Promise<string> {
+  const asked = join(root, name);
+  try {
+    const path = await realpath(asked);
+    if (isBelow(root, path)) return path;
+  } catch (error) {
+    if (isBelow(root, await leadsTo(asked))) throw error;
+  }
+  throw badPath('leads out of the folder of virtual graphs (HEDGEROW_VIRTUAL_ROOT) by a link');
+}
+
+function isBelow(root: string, path: string): boolean {
+  return path === root || path.startsWith(root.endsWith(sep) ? root : root + sep);
+}
+
+/** As many links as Linux follows in one path. */
+const MAX_LINKS = 40;
+
+/** Where an absolute path leads: through links as far as it exists, and as it is written from there on. In a circle of links: anywhere within it. */
+async function leadsTo(path: string): Promise<string> {
+  const parts = path.split(sep);
+  let reached: string = sep;
+  for (let links = 0; parts.length > 0; ) {
+    const part = parts.shift()!;
+    if (part === '..') reached = dirname(reached);
+    if (part === '' || part === '.' || part === '..') continue;
+    const next = join(reached, part);
+    const target = await readlink(next).catch(() => undefined);
+    if (target === undefined || ++links > MAX_LINKS) {
+      reached = next;
+      continue;
+    }
+    if (target.startsWith(sep)) reached = sep;
+    parts.unshift(...target.split(sep));
+  }
+  return reached;
 }
 
 function explained(error: unknown, shown: string): unknown {
@@ -100,14 +144,16 @@ function kindOf(stats: BigIntStats): string {
 }
 
 /** The log beside a database file is read with it. */
-async function checkLog(root: string, path: string, asked: string): Promise<void> {
-  const log = `${path}.wal`;
-  const stats = await stat(log).catch(() => undefined);
-  if (stats === undefined) return;
-  if ((await realpath(log)) !== log && !(await realpath(log)).startsWith(root + sep)) {
+async function logOf(root: string, database: string, asked: string): Promise<SourceFile | undefined> {
+  const log = `${database}.wal`;
+  if (!isBelow(root, await leadsTo(log)))
     throw badPath('has a log beside it that leads out of the folder of virtual graphs by a link');
-  }
+  const path = await realpath(log).catch(() => undefined);
+  if (path === undefined) return undefined;
+  const stats = await stat(path, { bigint: true }).catch(() => undefined);
+  if (stats === undefined) return undefined;
   if (!stats.isFile()) throw refusal('backend_failed', `The log beside ${asked} is not a file.`);
+  return { path, identity: identityOf(stats) };
 }
 
 async function fingerprintOf(
@@ -145,9 +191,15 @@ async function expand(root: string, pattern: string): Promise<string[]> {
       return;
     }
     const test = nameTest(part);
-    const names = hasWildcard(part) ? (await list(dir)).map((entry) => entry.name).filter(test) : [part];
-    for (const name of names) {
+    const names = hasWildcard(part)
+      ? (await list(dir))
+          .filter(({ name }) => test(name))
+          .map((entry) => ({ name: entry.name, isLink: entry.isSymbolicLink() }))
+      : [{ name: part, isLink: true }];
+    for (const { name, isLink } of names) {
       const path = join(dir, name);
+      // Refused before anything is looked for in it.
+      if (isLink) await realPathBelow(root, path).catch(passMissing);
       if (rest.length > 0) await walk(path, rest, depth + 1);
       else if (hasWildcard(part) || (await stat(join(root, path)).catch(() => undefined)) !== undefined)
         await keep(path);
@@ -165,6 +217,11 @@ async function expand(root: string, pattern: string): Promise<string[]> {
     0,
   );
   return [...found].sort();
+}
+
+/** What the file system says of a name is reported later, for the whole path. */
+function passMissing(error: unknown): void {
+  if (error instanceof HedgerowError) throw error;
 }
 
 /** A folder of its own for what does not fit into memory, and how to be rid of it. */

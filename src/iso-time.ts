@@ -1,0 +1,119 @@
+// Times of ISO 8601 as seconds since 1970 and back, for every second that an edge can have. The days are those of the proleptic Gregorian calendar, found by the
+// formulas of Howard Hinnant, "chrono-compatible low-level date algorithms" (2013), because Date ends in the year 275,760.
+
+const DAY = 86_400;
+/** More characters are in no time. */
+const LONGEST = 64;
+const FORM =
+  /^(\d{4}|[+-]\d{6,9})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?(?:([Zz])|([+-])(\d\d)(?::?(\d\d))?)?)?$/;
+const NUMBER = /^[+-]?\d+(\.\d+)?$/;
+/** What is left of a + that an address holds as it is. */
+const BLANK_ZONE = /:\d\d(\.\d+)? \d\d(:?\d\d)?$/;
+
+const EXAMPLES = '2024-05-02, 2024-05-02T10:00:00Z or 2024-05-02T10:00:00+02:00';
+/** How a time is written, for messages. */
+export const TIME_FORM = `epoch seconds, or a time in ISO 8601 such as ${EXAMPLES} (UTC without a zone)`;
+/** Of a field that takes a time and was given something else. */
+export const TIME_MESSAGE = `must be an integer of at most 2^53-1 (epoch seconds), or a time in ISO 8601 such as ${EXAMPLES}`;
+
+/**
+ * Seconds since 1970 of a date (its first second) or a time; without a zone it is UTC. Fractions of a second are cut off, as in an import, and 24:00 is the end
+ * of a day. Undefined: it is no such text, or no such day, hour or safe integer. POSIX time has no leap seconds, so `:60` is none either.
+ */
+export function isoSeconds(text: string): number | undefined {
+  if (text.length > LONGEST) return undefined;
+  const parts = FORM.exec(text);
+  if (parts === null || parts[1] === '-000000') return undefined;
+  const [year, month, day] = [Number(parts[1]), Number(parts[2]), Number(parts[3])];
+  if (month < 1 || month > 12 || day < 1 || day > daysOfMonth(year, month)) return undefined;
+  const clock = secondsOfDay(
+    Number(parts[4] ?? 0),
+    Number(parts[5] ?? 0),
+    Number(parts[6] ?? 0),
+    Number(parts[7] ?? 0),
+  );
+  const offset = offsetOf(parts[9], Number(parts[10] ?? 0), Number(parts[11] ?? 0));
+  if (clock === undefined || offset === undefined) return undefined;
+  const seconds = daysSince1970(year, month, day) * DAY + clock - offset;
+  return Number.isSafeInteger(seconds) ? seconds + 0 : undefined;
+}
+
+/** Days since 1970 of a date without a time; undefined: it is none. */
+export function isoDays(text: string): number | undefined {
+  const seconds = text.includes(':') ? undefined : isoSeconds(text);
+  return seconds === undefined ? undefined : seconds / DAY;
+}
+
+/** What is wrong with a text that is no time, as the end of a sentence. */
+export function timeProblem(text: string): string {
+  if (NUMBER.test(text)) return 'is a number in quotes; write it without them, or a time in ISO 8601';
+  if (text.length <= LONGEST && FORM.test(text)) return 'names a day or an hour that does not exist';
+  if (text.length <= LONGEST && BLANK_ZONE.test(text))
+    return 'has a blank for the + of its zone; in an address write %2B';
+  return `is no time in ISO 8601 such as ${EXAMPLES}`;
+}
+
+/** `2024-05-02T10:00:00Z`; milliseconds where there is a part of a second. Years beyond 0 to 9999 have a sign and six digits or more. */
+export function isoTime(seconds: number): string {
+  const whole = Math.floor(seconds);
+  const day = Math.floor(whole / DAY);
+  const rest = whole - day * DAY;
+  const ms = Math.floor((seconds - whole) * 1000);
+  const clock = `${two(Math.floor(rest / 3600))}:${two(Math.floor(rest / 60) % 60)}:${two(rest % 60)}`;
+  return `${isoDay(day)}T${clock}${ms === 0 ? '' : `.${String(ms).padStart(3, '0')}`}Z`;
+}
+
+/** `2024-05-02` of days since 1970. */
+export function isoDay(days: number): string {
+  // From the first of March of the year 0 on, in eras of 400 years.
+  const from = days + DAYS_TO_1970;
+  const era = Math.floor(from / DAYS_OF_ERA);
+  const inEra = from - era * DAYS_OF_ERA;
+  const yearOfEra = Math.floor(
+    (inEra - Math.floor(inEra / 1460) + Math.floor(inEra / 36_524) - Math.floor(inEra / 146_096)) / 365,
+  );
+  const inYear = inEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100));
+  const fromMarch = Math.floor((5 * inYear + 2) / 153);
+  const day = inYear - Math.floor((153 * fromMarch + 2) / 5) + 1;
+  const month = fromMarch < 10 ? fromMarch + 3 : fromMarch - 9;
+  const year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0);
+  return `${yearText(year)}-${two(month)}-${two(day)}`;
+}
+
+const DAYS_TO_1970 = 719_468;
+const DAYS_OF_ERA = 146_097;
+
+function daysSince1970(year: number, month: number, day: number): number {
+  const marchYear = month <= 2 ? year - 1 : year;
+  const era = Math.floor(marchYear / 400);
+  const yearOfEra = marchYear - era * 400;
+  const fromMarch = month > 2 ? month - 3 : month + 9;
+  const inYear = Math.floor((153 * fromMarch + 2) / 5) + day - 1;
+  const inEra = yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + inYear;
+  return era * DAYS_OF_ERA + inEra - DAYS_TO_1970;
+}
+
+function daysOfMonth(year: number, month: number): number {
+  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
+}
+
+function secondsOfDay(hour: number, minute: number, second: number, fraction: number): number | undefined {
+  if (minute > 59 || second > 59 || hour > 24) return undefined;
+  if (hour === 24 && (minute > 0 || second > 0 || fraction > 0)) return undefined;
+  return hour * 3600 + minute * 60 + second;
+}
+
+function offsetOf(sign: string | undefined, hours: number, minutes: number): number | undefined {
+  if (hours > 23 || minutes > 59) return undefined;
+  return (sign === '-' ? -1 : 1) * (hours * 3600 + minutes * 60);
+}
+
+function yearText(year: number): string {
+  if (year >= 0 && year <= 9999) return String(year).padStart(4, '0');
+  return `${year < 0 ? '-' : '+'}${String(Math.abs(year)).padStart(6, '0')}`;
+}
+
+function two(number: number): string {
+  return number < 10 ? `0${number}` : String(number);
+}

@@ -1,0 +1,55 @@
+// The type that each column of a result is shown as (contract section 12): known from the statement, before there are rows.
+
+import type { ResultType } from '../result-types.ts';
+import type { BoundAggregate, BoundExpression, BoundMatch } from './bound.ts';
+
+export interface ResultForm {
+  readonly type: ResultType;
+  /** Of a LIST: what its items are, where that is known. */
+  readonly items?: ResultForm | undefined;
+}
+
+/** One for each returned item. */
+export function resultForms({ items, grouping }: Pick<BoundMatch, 'items' | 'grouping'>): ResultForm[] {
+  return items.map(({ expression }) => formOf(expression, grouping));
+}
+
+/** `grouping`: what keys and aggregates refer to, where there are such. */
+function formOf(expression: BoundExpression, grouping: BoundMatch['grouping']): ResultForm {
+  switch (expression.kind) {
+    case 'field':
+      if (expression.field.kind === 'event_ts') return { type: 'TIME' };
+      if (expression.field.kind === 'members') return { type: 'NODES' };
+      break;
+    case 'time':
+      return { type: expression.type === 'null' ? 'NULL' : 'TIME' };
+    case 'keyValue':
+      return formOf(grouping!.keys[expression.index]!, grouping);
+    case 'aggregateValue':
+      return formOfAggregate(grouping!.aggregates[expression.index]!);
+    case 'list': {
+      const [first, ...others] = expression.items.map((item) => formOf(item, grouping));
+      return { type: 'LIST', items: others.every(({ type }) => type === first?.type) ? first : undefined };
+    }
+    default:
+  }
+  return { type: TYPES[expression.type] };
+}
+
+/** The least, greatest and mean time are times, their sum and number are not. */
+function formOfAggregate({ function: name, operand, type }: BoundAggregate): ResultForm {
+  const of = operand && formOf(operand, undefined);
+  if (name === 'COLLECT') return { type: 'LIST', items: of };
+  if (of?.type === 'TIME' && (name === 'MIN' || name === 'MAX' || name === 'AVG')) return of;
+  return { type: TYPES[type] };
+}
+
+const TYPES = {
+  integer: 'INTEGER',
+  real: 'REAL',
+  text: 'TEXT',
+  boolean: 'BOOLEAN',
+  null: 'NULL',
+  list: 'LIST',
+  row: 'EDGE',
+} as const satisfies Record<BoundExpression['type'], ResultType>;

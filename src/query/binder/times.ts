@@ -1,0 +1,94 @@
+// Texts where a time is due: `e.event_ts >= "2024-05-02"` compares seconds. Written texts become constants here; of parameters the values are read when the statement runs.
+
+import { isoDays, isoSeconds, timeProblem } from '../../iso-time.ts';
+import { MAX_TIME_TEXTS } from '../limits.ts';
+import type { Expression } from '../parser/ast.ts';
+import { shownName } from '../shown.ts';
+import type { BoundExpression } from './bound.ts';
+import type { Scope } from './scope.ts';
+
+const DAY_SECONDS = 86_400;
+
+/** `time`: seconds since 1970; `day`: days. */
+export type TimeUnit = 'time' | 'day';
+
+/** The expression as a time where it is a text: a written one, a parameter, or a list of such; else as it is. Throws `invalid_statement` for a text that is no time. */
+export function asTime(bound: BoundExpression, place: Expression, scope: Scope, unit: TimeUnit): BoundExpression {
+  switch (bound.kind) {
+    case 'constant': {
+      if (typeof bound.value !== 'string') return bound;
+      const value = unit === 'time' ? isoSeconds(bound.value) : isoDays(bound.value);
+      if (value === undefined) throw scope.error(place, `${shownName(bound.value)} ${problemOf(bound.value, unit)}.`);
+      return { kind: 'constant', value, type: 'integer', text: bound.text };
+    }
+    case 'parameter':
+      if (bound.type === 'text') return { ...bound, type: 'integer', reads: unit };
+      return bound.itemType === 'text' ? { ...bound, itemType: 'integer', reads: unit } : bound;
+    case 'list': {
+      if (bound.items.length > MAX_TIME_TEXTS && bound.items.some(({ type }) => type === 'text'))
+        throw scope.error(
+          place,
+          `a list holds at most ${MAX_TIME_TEXTS} texts that are times; write these as epoch seconds.`,
+        );
+      const nodes = place.kind === 'list' ? place.items : [];
+      return { ...bound, items: bound.items.map((item, index) => asTime(item, nodes[index] ?? place, scope, unit)) };
+    }
+    default:
+      return bound;
+  }
+}
+
+/** As the end of a sentence that begins with the text. */
+export function problemOf(text: string, unit: TimeUnit): string {
+  return unit === 'day' && isoSeconds(text) !== undefined
+    ? 'is a time, where a date such as 2024-05-02 is due'
+    : timeProblem(text);
+}
+
+export interface Sides {
+  readonly left: BoundExpression;
+  readonly right: BoundExpression;
+}
+
+/** Both sides of a comparison in one unit: texts beside a time as seconds, beside a date as days. */
+export function comparedSides(sides: Sides, places: { left: Expression; right: Expression }, scope: Scope): Sides {
+  const left = withoutMark(sides.left);
+  const right = withoutMark(sides.right);
+  if (left.kind === 'date' && right.kind === 'date') return { left: left.operand, right: right.operand };
+  if (left.kind === 'date') {
+    const day = asTime(right, places.right, scope, 'day');
+    return day === right ? { left, right } : { left: left.operand, right: day };
+  }
+  if (right.kind === 'date') {
+    const day = asTime(left, places.left, scope, 'day');
+    return day === left ? { left, right } : { left: day, right: right.operand };
+  }
+  if (sides.left.isTime === true) return { left, right: asTime(right, places.right, scope, 'time') };
+  if (sides.right.isTime === true) return { left: asTime(left, places.left, scope, 'time'), right };
+  return { left, right };
+}
+
+/** Indexes know a column, not what it is called. */
+function withoutMark(bound: BoundExpression): BoundExpression {
+  return bound.kind === 'time' ? bound.operand : bound;
+}
+
+/** `x IN list`, as `comparedSides`. */
+export function sidesOfIn(sides: Sides, places: { left: Expression; right: Expression }, scope: Scope): Sides {
+  const left = withoutMark(sides.left);
+  if (left.kind === 'date') {
+    const days = asTime(sides.right, places.right, scope, 'day');
+    return days === sides.right ? { left, right: days } : { left: left.operand, right: days };
+  }
+  return { left, right: sides.left.isTime === true ? asTime(sides.right, places.right, scope, 'time') : sides.right };
+}
+
+/** `date(x)`: of the time of an edge its bucket of a day, which the time index knows. */
+export function dateOf(operand: BoundExpression, text: string): BoundExpression {
+  const time = withoutMark(operand);
+  const day: BoundExpression =
+    time.kind === 'field' && time.field.kind === 'event_ts'
+      ? { kind: 'bucket', pattern: time.pattern, bucketSeconds: DAY_SECONDS, type: 'integer', text }
+      : { kind: 'day', operand: time, type: 'integer', text };
+  return { kind: 'date', operand: day, type: 'text', text };
+}

@@ -1,0 +1,89 @@
+// Bounds what planning works out: conditions that read no row are evaluated at once, however long their texts and lists are.
+
+import { HedgerowError } from '../../errors.ts';
+import type { BoundExpression, Value } from '../binder/bound.ts';
+import type { ParameterValues } from '../binder/parameters.ts';
+import { partsOf } from '../binder/parts.ts';
+
+/** Of statements that are shorter, without long parameters, it need not be looked at. */
+const SHORT_TEXT = 4096;
+/** Letters and items that may be looked at together: some ten ms. */
+const MOST_LETTERS = 16 * 2 ** 20;
+/** Items of lists are put into sets. */
+const LETTERS_AN_ITEM = 32;
+
+/** Throws `query_too_large` where conditions without rows are too much work. */
+export function checkConstants(where: readonly BoundExpression[], text: string, parameters: ParameterValues): void {
+  if (text.length <= SHORT_TEXT && !hasLong(parameters)) return;
+  const work = new ConstantWork(parameters);
+  for (const condition of where) work.add(condition);
+  if (work.letters > MOST_LETTERS)
+    throw new HedgerowError(
+      'query_too_large',
+      'The conditions of this statement that read no row compare too many long texts or lists; work them out before it is sent.',
+    );
+}
+
+function hasLong(parameters: ParameterValues): boolean {
+  for (const name in parameters) {
+    const value = parameters[name];
+    if ((typeof value === 'string' || Array.isArray(value)) && value.length > SHORT_TEXT) return true;
+  }
+  return false;
+}
+
+/** Adds up the letters below the highest expressions that read no row. */
+class ConstantWork {
+  letters = 0;
+  readonly #parameters: ParameterValues;
+
+  constructor(parameters: ParameterValues) {
+    this.#parameters = parameters;
+  }
+
+  add(node: BoundExpression): void {
+    const letters = this.#lettersOf(node);
+    if (letters !== READS_ROWS) this.letters += letters;
+  }
+
+  /** Of an expression that reads no row; READS_ROWS: what it has of others was added. */
+  #lettersOf(node: BoundExpression): number {
+    if (node.kind === 'constant') return lettersOf(node.value);
+    if (node.kind === 'parameter') return lettersOf(this.#parameters[node.name] as Value);
+    const parts = partsOf(node);
+    const letters = parts.map((part) => this.#lettersOf(part));
+    if (COMPUTED.has(node.kind) && !letters.includes(READS_ROWS)) return letters.reduce((sum, one) => sum + one, 0);
+    // Plain values are not worked out.
+    for (const [place, one] of letters.entries())
+      if (one !== READS_ROWS && !isPlain(parts[place]!)) this.letters += one;
+    return READS_ROWS;
+  }
+}
+
+const READS_ROWS = -1;
+/** All that these read is in their parts. */
+const COMPUTED: ReadonlySet<BoundExpression['kind']> = new Set([
+  'compare',
+  'arithmetic',
+  'textMatch',
+  'negate',
+  'not',
+  'isNull',
+  'size',
+  'time',
+  'day',
+  'date',
+  'and',
+  'or',
+  'list',
+  'in',
+]);
+
+function isPlain({ kind }: BoundExpression): boolean {
+  return kind === 'constant' || kind === 'parameter';
+}
+
+function lettersOf(value: Value): number {
+  if (typeof value === 'string') return value.length;
+  return Array.isArray(value) ? LETTERS_AN_ITEM * value.length : 1;
+}

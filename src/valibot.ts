@@ -1,0 +1,3 @@
+// The one place that names the library of schemas.
+
+export * as v from 'valibot';

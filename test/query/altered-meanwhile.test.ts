@@ -1,0 +1,133 @@
+// Writes that a change of their table's columns or name meets while they look for rows: they read again.
+
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type Database, openDatabase } from '../../src/engine/index.ts';
+import { type RunSlices, Statements } from '../../src/query/statements.ts';
+import { nodeFs } from '../../src/storage/node-fs.ts';
+import { runDoor } from './door.ts';
+
+const ROWS = 2000;
+
+let dir: string;
+let database: Database;
+let statements: Statements;
+
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'hedgerow-altered-'));
+  database = await openDatabase({ dir });
+  statements = new Statements({
+    database,
+    now: () => 1e12,
+    nowUs: () => 0,
+    newId: () => 't',
+    transactionIdleSeconds: 30,
+    copyRoot: undefined,
+    fs: nodeFs,
+  });
+  await run('CREATE HYPEREDGE TABLE T (node) PROPERTIES (n INTEGER, other TEXT)');
+  const bulk = database.table('T').bulk();
+  for (let i = 0; i < ROWS; i++) bulk.add({ event_ts: i, members: [i % 10], properties: { n: i, other: `o${i}` } });
+  await bulk.commit();
+});
+
+afterEach(async () => {
+  statements.close();
+  await database.close();
+  await rm(dir, { recursive: true, force: true });
+});
+
+const atOnce: RunSlices = async (step) => {
+  while (step());
+};
+
+async function run(text: string, slices = atOnce, session = 's') {
+  return (await runDoor(statements, text, {}, session, slices)).rows;
+}
+
+/** Runs `meanwhile` before the step with that number, once, or as often as it is called when `again`. */
+function interrupted(meanwhile: (time: number) => Promise<unknown>, { after = 1, again = false } = {}): RunSlices {
+  let times = 0;
+  return async (step) => {
+    for (let steps = 0; step(); steps++) {
+      if (steps === after - 1 && (again || times === 0)) await meanwhile(++times);
+    }
+    if (times === 0) throw new Error(`the statement had fewer than ${after} steps`);
+  };
+}
+
+const UPDATE = 'UPDATE T SET n = n + 1';
+const DELETE = 'DELETE FROM T WHERE n >= 200';
+
+const PLACES = [1, 2, 5, 9];
+const cases = [
+  'ALTER TABLE T DROP COLUMN other',
+  'ALTER TABLE T RENAME COLUMN other TO another',
+  "ALTER TABLE T ADD COLUMN more TEXT DEFAULT 'x'",
+].flatMap((alter) => PLACES.map((after) => [alter, after] as const));
+
+test.each(cases)('UPDATE beside %s, before step %i', async (alter, after) => {
+  const slices = interrupted(() => run(alter), { after });
+  expect(await run(UPDATE, slices)).toMatchObject([{ operation: 'UPDATE', rows_affected: ROWS }]);
+  const before = (ROWS * (ROWS - 1)) / 2;
+  const [sums] = await run('MATCH (t:T) RETURN COUNT(*) AS rows, SUM(t.n) AS sum');
+  expect(sums).toEqual({ rows: ROWS, sum: before + ROWS });
+  // What the UPDATE does not name is as it was, under its new name.
+  const [row] = await run('MATCH (t:T) WHERE t.event_ts = 7 RETURN t');
+  const { id, event_ts, members, weight, mean_dist_m, formation, ...own } = row.t;
+  const kept = { n: 8, other: 'o7' };
+  if (alter.includes('DROP')) expect(own).toEqual({ n: 8 });
+  else if (alter.includes('ADD')) expect(own).toEqual({ ...kept, more: 'x' });
+  else expect(own).toEqual({ n: 8, another: 'o7' });
+});
+
+test.each(cases)('DELETE beside %s, before step %i', async (alter, after) => {
+  const slices = interrupted(() => run(alter), { after });
+  expect(await run(DELETE, slices)).toMatchObject([{ operation: 'DELETE', rows_affected: ROWS - 200 }]);
+  expect(await run('MATCH (t:T) RETURN COUNT(*) AS rows')).toEqual([{ rows: 200 }]);
+});
+
+test.each([
+  ['ALTER TABLE T DROP COLUMN n', 'unknown_column', /"?n"?/],
+  ['ALTER TABLE T RENAME COLUMN n TO m', 'unknown_column', /"?n"?/],
+  ['ALTER TABLE T RENAME TO T2', 'table_not_found', /T/],
+  ['DROP HYPEREDGE TABLE T', 'table_not_found', /T/],
+])('UPDATE beside %s of what it names is refused as it would be afterwards: %s', async (alter, code, message) => {
+  for (const after of [1, 9]) {
+    const error = await run(
+      UPDATE,
+      interrupted(() => run(alter).catch(() => undefined), { after }),
+    ).catch((thrown) => thrown);
+    expect(error).toMatchObject({ code, message: expect.stringMatching(message) });
+  }
+});
+
+test('UPDATE beside changes that do not end is a conflict, and changes nothing', async () => {
+  const toggle = (time: number) =>
+    run(`ALTER TABLE T RENAME COLUMN ${time % 2 ? 'other TO another' : 'another TO other'}`);
+  const error = await run(UPDATE, interrupted(toggle, { after: 9, again: true })).catch((thrown) => thrown);
+  expect(error).toMatchObject({ code: 'conflict', status: 409, message: expect.stringContaining('altered') });
+  const [sums] = await run('MATCH (t:T) RETURN SUM(t.n) AS sum');
+  expect(sums).toEqual({ sum: (ROWS * (ROWS - 1)) / 2 });
+});
+
+test('in a transaction the UPDATE itself is the conflict, and the transaction stays open until it ends', async () => {
+  await run('BEGIN', atOnce, 'other');
+  const slices = interrupted(() => run('ALTER TABLE T DROP COLUMN other'), { after: 9 });
+  await expect(run(UPDATE, slices, 'other')).rejects.toMatchObject({ code: 'conflict' });
+  await expect(run('UPDATE T SET nothing = 1', atOnce, 'other')).rejects.toMatchObject({ code: 'unknown_column' });
+  await run('ROLLBACK', atOnce, 'other');
+});
+
+test('an error that no change of the table explains stays what it is', async () => {
+  await expect(run("UPDATE T SET n = 'x'")).rejects.toMatchObject({ status: 400 });
+  const overflow = `UPDATE T SET n = ${Number.MAX_SAFE_INTEGER} * 2`;
+  await expect(
+    run(
+      overflow,
+      interrupted(async () => undefined),
+    ),
+  ).rejects.toMatchObject({ status: 400 });
+});

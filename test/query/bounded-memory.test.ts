@@ -1,0 +1,292 @@
+// What a statement may hold: joined texts are as short as stored ones, every operator counts its bytes, and all running statements share a budget.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ParameterValues } from '../../src/query/binder/parameters.ts';
+import { MemoryPool } from '../../src/query/executor/memory.ts';
+import { Statements } from '../../src/query/statements.ts';
+import { nodeFs } from '../../src/storage/node-fs.ts';
+import { CopyPlace } from './copy-place.ts';
+import { runDoor, WITH_TURNS } from './door.ts';
+
+const MB = 2 ** 20;
+const LONG = 'x'.repeat(60_000);
+
+let place: CopyPlace;
+let plain: Statements;
+const opened: Statements[] = [];
+beforeAll(async () => {
+  place = await CopyPlace.open();
+  await place.table('three');
+  await place.table('t');
+  const edgesOf = (count: number) =>
+    Array.from({ length: count }, (_, row) => ({
+      event_ts: row,
+      members: [row % 7, 100 + (row % 11)],
+      properties: { n: row % 50, place: `p${row}` },
+    }));
+  await place.insert('three', edgesOf(3));
+  await place.insert('t', edgesOf(400));
+  plain = statementsOf(new MemoryPool({ statementBytes: 512 * MB, totalBytes: 1024 * MB }));
+});
+afterAll(async () => {
+  for (const statements of opened) statements.close();
+  await place.close();
+});
+
+function statementsOf(memory: MemoryPool): Statements {
+  const statements = new Statements({
+    database: place.database,
+    now: () => 0,
+    nowUs: () => 0,
+    newId: () => 'id',
+    transactionIdleSeconds: 30,
+    copyRoot: undefined,
+    fs: nodeFs,
+    memory,
+  });
+  opened.push(statements);
+  return statements;
+}
+
+const refusal = (code: string) => expect.objectContaining({ code, message: expect.stringMatching(/.{30}/) });
+
+describe('a joined text', () => {
+  const joined = (one: string, two: string) =>
+    runDoor(plain, 'MATCH (e:three) RETURN $one + $two AS t, size(e.members) AS s LIMIT 1', { one, two });
+
+  test('holds at most 64 KB of UTF-8', async () => {
+    expect((await joined('x'.repeat(65_535), 'y')).rows[0].t.length).toBe(65_536);
+    await expect(joined('x'.repeat(65_535), 'yz')).rejects.toThrow(refusal('invalid_statement'));
+    expect((await joined('é'.repeat(32_767), 'éé'.slice(0, 1))).rows[0].t.length).toBe(32_768);
+    await expect(joined('é'.repeat(32_768), 'y')).rejects.toThrow(refusal('invalid_statement'));
+    expect((await joined('😀'.repeat(16_383), '😀')).rows[0].t.length).toBe(32_768);
+    await expect(joined('😀'.repeat(16_384), 'y')).rejects.toThrow(refusal('invalid_statement'));
+  });
+
+  test.each([
+    'RETURN count(e.place + $p + $p) AS n',
+    'RETURN e.id ORDER BY e.place + $p + $p',
+    "WHERE e.place + $p + $p = 'x' RETURN e.id",
+    'WHERE size(e.members) > 99 OR $p + $p = e.place RETURN e.id',
+    'RETURN DISTINCT e.place + ($p + (e.place + $p)) AS t',
+  ])('is bounded wherever it occurs: %s', async (rest) => {
+    const run = runDoor(plain, `MATCH (e:three) ${rest}`, { p: LONG });
+    await expect(run).rejects.toThrow(refusal('invalid_statement'));
+  });
+
+  test('that no row has may be too long', async () => {
+    const { rows } = await runDoor(plain, "MATCH (e:three) WHERE e.id < 0 AND e.place + $p + $p = 'x' RETURN e", {
+      p: LONG,
+    });
+    expect(rows).toEqual([]);
+  });
+
+  test('is null where a part is, and made of its parts from left to right', async () => {
+    const { rows } = await runDoor(
+      plain,
+      "MATCH (e:three) RETURN e.place + ('-' + $p) + e.place AS t, e.place + e.formation AS none, 'a' + $none AS also ORDER BY e.id",
+      { p: 'q', none: null },
+    );
+    expect(rows).toEqual([0, 1, 2].map((row) => ({ t: `p${row}-qp${row}`, none: null, also: null })));
+  });
+});
+
+describe('a statement under 8 MB', () => {
+  const PAIRS = 'MATCH (a:t), (b:t)';
+  const CASES: [name: string, text: string, parameters?: ParameterValues][] = [
+    ['COLLECT of texts', `${PAIRS} RETURN collect(a.place + $p + b.place) AS c`],
+    ['COLLECT of rows', `${PAIRS} RETURN collect(a) AS c`],
+    ['COLLECT of lists', `${PAIRS} RETURN size(collect([a.id, b.id, a.n])) AS c`],
+    ['COLLECT DISTINCT', `${PAIRS} RETURN collect(DISTINCT a.place + $p + b.place) AS c`],
+    ['COUNT DISTINCT', `${PAIRS} RETURN count(DISTINCT a.place + $p + b.place) AS c`],
+    ['MIN of groups', `${PAIRS} RETURN a.id, b.id, min(a.place + $p) AS c`],
+    ['many aggregates of many groups', `${PAIRS} RETURN a.id, b.id, ${list(50, (i) => `sum(a.n + ${i}) AS s${i}`)}`],
+    ['groups', `${PAIRS} RETURN a.place + $p + b.place AS g, count(*) AS c`],
+    ['DISTINCT', `${PAIRS} RETURN DISTINCT a.place + $p + b.place AS d`],
+    ['ORDER BY', `${PAIRS} RETURN a.id ORDER BY a.place + $p + b.place`],
+    ['ORDER BY, the first rows', `${PAIRS} RETURN a.id ORDER BY a.place + $p + b.place LIMIT 1000`],
+    ['ORDER BY of many keys', `${PAIRS} RETURN a.id ORDER BY ${list(90, (i) => `a.place + b.place + '${i}'`)}`],
+    ['rows that are sorted', `${PAIRS} RETURN a.place + $p + b.place AS d ORDER BY a.n`],
+    ['a hash join', 'MATCH (a:t), (b:t) WHERE a.place + $p = b.place + $p RETURN count(*) AS n'],
+    ['a list that is returned often', `${PAIRS} RETURN [${list(300, () => 'a.id')}] AS l, b.id ORDER BY b.n, a.n`, {}],
+    ['what UPDATE sets', 'UPDATE t SET place = place + $p'],
+  ];
+
+  test.each(CASES)('%s: refused, and nothing stays counted', async (_, text, parameters = { p: LONG }) => {
+    const memory = new MemoryPool({ statementBytes: 8 * MB, totalBytes: 64 * MB });
+    const run = runDoor(statementsOf(memory), text, parameters);
+    await expect(run).rejects.toThrow(refusal('query_too_large'));
+    expect(memory.usedBytes).toBe(0);
+  });
+
+  test('that is small enough is answered, and nothing stays counted', async () => {
+    const memory = new MemoryPool({ statementBytes: 8 * MB, totalBytes: 64 * MB });
+    const { rows } = await runDoor(statementsOf(memory), 'MATCH (a:t) RETURN a.n, collect(a.place) AS c ORDER BY a.n');
+    expect([rows.length, rows[3].c.length]).toEqual([50, 8]);
+    expect(memory.usedBytes).toBe(0);
+  });
+
+  test('keeps no more long texts than the first rows need', async () => {
+    const memory = new MemoryPool({ statementBytes: 16 * MB, totalBytes: 64 * MB });
+    const text = 'MATCH (a:t), (b:three) RETURN a.id AS a, b.id AS b ORDER BY $p + a.place, b.id LIMIT 3';
+    const { rows } = await runDoor(statementsOf(memory), text, { p: LONG });
+    expect(rows).toEqual([1, 2, 3].map((b) => ({ a: 1, b })));
+  });
+
+  test('of one row that is too large is refused', async () => {
+    const items = list(700, (i) => `a.place + $p + '${i}' AS i${i}`);
+    const run = runDoor(plain, `MATCH (a:three) RETURN ${items}`, { p: LONG });
+    await expect(run).rejects.toThrow(refusal('query_too_large'));
+  });
+});
+
+test('statements that together hold too much: 503 for the one that asks for more, and the others go on', async () => {
+  const memory = new MemoryPool({ statementBytes: 6 * MB, totalBytes: 7 * MB });
+  const statements = statementsOf(memory);
+  const begin = () =>
+    statements.execute(
+      statements.prepare('MATCH (a:t) WHERE a.id <= 20 RETURN a.place + $p AS x, a.id ORDER BY a.n LIMIT 20'),
+      {
+        parameters: { p: LONG },
+        session: 's',
+        slices: WITH_TURNS,
+      },
+    );
+  const [one, two] = [await begin(), await begin()];
+  const untilRows = (result: typeof one) => {
+    for (let step = result.steps.next(); step.done !== true; step = result.steps.next())
+      if (step.value !== null && step.value.count > 0) return step.value.count;
+    return 0;
+  };
+  try {
+    expect(untilRows(one)).toBe(20);
+    expect(() => untilRows(two)).toThrow(refusal('overloaded'));
+    one.close();
+    expect(memory.usedBytes).toBe(0);
+    const three = await begin();
+    expect(untilRows(three)).toBe(20);
+    three.close();
+  } finally {
+    one.close();
+    two.close();
+  }
+  expect(memory.usedBytes).toBe(0);
+});
+
+test('answers that wait for slow clients are counted', async () => {
+  const memory = new MemoryPool({ statementBytes: 16 * MB, totalBytes: 24 * MB });
+  const statements = statementsOf(memory);
+  const waiting: Awaited<ReturnType<Statements['execute']>>[] = [];
+  const beginOne = async () => {
+    const result = await statements.execute(
+      statements.prepare('MATCH (a:t), (b:t) RETURN a.place + $p + b.place AS x'),
+      {
+        parameters: { p: LONG },
+        session: 's',
+        slices: WITH_TURNS,
+      },
+    );
+    waiting.push(result);
+    for (let step = result.steps.next(); step.done !== true; step = result.steps.next())
+      if (step.value !== null) return;
+  };
+  const many = async () => {
+    for (let i = 0; i < 20; i++) await beginOne();
+  };
+  await expect(many()).rejects.toThrow(refusal('overloaded'));
+  expect(waiting.length).toBeGreaterThan(1);
+  for (const result of waiting) result.close();
+  expect(memory.usedBytes).toBe(0);
+});
+
+describe('conditions and lists', () => {
+  const items = Array.from({ length: 100_000 }, (_, i) => i);
+
+  test('without rows are bounded before they are worked out', async () => {
+    const text = `MATCH (a:t) WHERE ${list(1000, () => '$l = $m', ' AND ')} RETURN a.id`;
+    await expect(runDoor(plain, text, { l: items, m: items })).rejects.toThrow(refusal('query_too_large'));
+  });
+
+  test('of times are planned once for each list', async () => {
+    const text = `MATCH (a:t) WHERE ${list(500, () => 'a.event_ts IN $l', ' AND ')} RETURN count(*) AS n`;
+    const spaced = items.map((item) => 2 * item);
+    expect((await runDoor(plain, text, { l: spaced })).rows).toEqual([{ n: 200 }]);
+    expect((await runDoor(plain, text, { l: items })).rows).toEqual([{ n: 400 }]);
+  });
+
+  test('are compared as sets', async () => {
+    const equal = async (l: unknown) =>
+      (await runDoor(plain, 'MATCH (a:three) WHERE a.members = $l RETURN a.id', { l })).rows.length;
+    expect([await equal([100, 0]), await equal([0, 100, 0]), await equal([0]), await equal([0, 100, 5])]).toEqual([
+      1, 1, 0, 0,
+    ]);
+    expect(await equal(items)).toBe(0);
+  });
+
+  test.each([
+    ['a text', { p: 'x'.repeat(140_000) }],
+    ['lists', Object.fromEntries(list5().map((name) => [name, items]))],
+    ['names', Object.fromEntries(Array.from({ length: 65_536 }, (_, i) => [`p${i}`, i]))],
+  ])('of parameters that are too large: %s', async (_, parameters) => {
+    const run = runDoor(plain, 'MATCH (a:three) RETURN a.id, $p AS p', { p: 1, ...parameters });
+    await expect(run).rejects.toThrow(refusal('invalid_statement'));
+  });
+});
+
+function list(count: number, item: (index: number) => string, between = ', '): string {
+  return Array.from({ length: count }, (_, index) => item(index)).join(between);
+}
+
+function list5(): string[] {
+  return ['a', 'b', 'c', 'd', 'e'];
+}
+
+describe('an open transaction', () => {
+  const insert = (statements: Statements, session: string, first: number, rows = 10) => {
+    const values = Array.from({ length: rows }, (_, row) => `(${first + row}, [1], $text)`).join(', ');
+    return runDoor(
+      statements,
+      `INSERT INTO staged (event_ts, members, place) VALUES ${values}`,
+      { text: LONG },
+      session,
+    );
+  };
+  const count = async (statements: Statements, session: string) =>
+    (await runDoor(statements, 'MATCH (e:staged) RETURN count(*) AS n', {}, session)).rows[0].n;
+
+  beforeAll(() => place.table('staged'));
+
+  test('holds no more than a statement may, and commits what it holds', async () => {
+    const memory = new MemoryPool({ statementBytes: 10 * MB, totalBytes: 64 * MB });
+    const statements = statementsOf(memory);
+    await runDoor(statements, 'BEGIN', {}, 's');
+    let staged = 0;
+    const grow = async () => {
+      for (; staged < 200; staged += 10) await insert(statements, 's', staged);
+    };
+    await expect(grow()).rejects.toThrow(refusal('query_too_large'));
+    expect(staged).toBeGreaterThan(20);
+    expect(staged).toBeLessThan(60);
+    expect(memory.usedBytes).toBeGreaterThan(3 * MB);
+    // What was refused is taken back, and only that.
+    expect(await count(statements, 's')).toBe(staged);
+    await runDoor(statements, 'COMMIT', {}, 's');
+    expect(memory.usedBytes).toBe(0);
+    expect(await count(statements, 'other')).toBe(staged);
+  });
+
+  test('leaves half of the memory to others, and gives its own back when it ends', async () => {
+    const memory = new MemoryPool({ statementBytes: 10 * MB, totalBytes: 12 * MB });
+    const statements = statementsOf(memory);
+    for (const session of ['a', 'b']) await runDoor(statements, 'BEGIN', {}, session);
+    await insert(statements, 'a', 1000, 20);
+    const before = memory.usedBytes;
+    await expect(insert(statements, 'b', 2000, 20)).rejects.toThrow(refusal('overloaded'));
+    expect(memory.usedBytes).toBe(before);
+    await runDoor(statements, 'ROLLBACK', {}, 'a');
+    expect(memory.usedBytes).toBe(0);
+    await insert(statements, 'b', 2000, 5);
+    statements.close();
+    expect(memory.usedBytes).toBe(0);
+  });
+});
