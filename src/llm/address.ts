@@ -13,6 +13,7 @@ export interface ModelAddress {
   readonly host: string;
   /** `host` is a numeric address: nothing is to be resolved. */
   readonly isNumeric: boolean;
+  /** Hosts that are listed with the port of the address. */
   readonly listed: ReadonlySet<string>;
 }
 
@@ -22,16 +23,27 @@ const LONGEST_HOST = 253;
 const UNPLAIN = /[\s\\\p{Cc}\p{Surrogate}]/u;
 
 /**
- * Whether `{base_url}/chat/completions` may be asked: https (http for this machine only), without user, query and fragment, on a host that `allowedHosts`
- * (names without port) lists. Throws `invalid_model_address`.
+ * Whether `{base_url}/chat/completions` may be asked: https (http for this machine only), without user, query and fragment, on a host and port that
+ * `allowedHosts` lists. A host listed without a port (`api.example`) may be asked at the default port of the scheme, and at the very address that is
+ * configured; with one (`127.0.0.1:11434`, `[::1]:8080`) at that port. Throws `invalid_model_address`.
  */
-export function checkModelAddress(baseUrl: string, allowedHosts: readonly string[]): ModelAddress {
+export function checkModelAddress(
+  baseUrl: string,
+  allowedHosts: readonly string[],
+  configuredBaseUrl: string = baseUrl,
+): ModelAddress {
   const url = parsed(baseUrl);
   const host = plainHost(url.hostname);
   if (host === undefined || url.port === '0') throw invalid('names no host and port that can be asked');
-  const listed = new Set(allowedHosts.map(plainHost).filter((name) => name !== undefined));
+  const isConfigured = isSameAddress(baseUrl, configuredBaseUrl);
+  const entries = allowedHosts.map(listedHost).filter((entry) => entry !== undefined);
+  const listed = new Set(entries.filter((entry) => takesPort(entry, url, isConfigured)).map((entry) => entry.host));
   const reach = reachOf(host);
   if (!listed.has(host)) {
+    if (entries.some((entry) => entry.host === host))
+      throw invalid(
+        `names port ${portOf(url)} of ${host}, which HEDGEROW_LLM_ALLOWED_HOSTS does not list for that host`,
+      );
     throw invalid(
       reach === undefined || reach === 'public'
         ? `names the host ${host}, which HEDGEROW_LLM_ALLOWED_HOSTS does not list`
@@ -72,6 +84,28 @@ export function isSameAddress(one: string, other: string): boolean {
     return host === undefined ? undefined : originOf(url!, host) + url!.pathname.replace(/\/+$/, '');
   });
   return first !== undefined && first === second;
+}
+
+interface ListedHost {
+  readonly host: string;
+  /** Undefined: none is named. */
+  readonly port: string | undefined;
+}
+
+/** Undefined: no host. */
+function listedHost(entry: string): ListedHost | undefined {
+  const [, name = entry, port] = /^([^:]+|\[[^\]]*\]):(\d{1,5})$/.exec(entry) ?? [];
+  const host = plainHost(name);
+  return host === undefined ? undefined : { host, port: port === undefined ? undefined : String(Number(port)) };
+}
+
+function takesPort({ port }: ListedHost, url: URL, isConfigured: boolean): boolean {
+  // The standard leaves the default port of a scheme out.
+  return port === undefined ? isConfigured || url.port === '' : port === portOf(url);
+}
+
+function portOf({ protocol, port }: URL): string {
+  return port !== '' ? port : protocol === 'https:' ? '443' : '80';
 }
 
 function parsed(baseUrl: string): URL {

@@ -16,7 +16,10 @@ export interface ChatOptions {
   readonly model: string;
   /** The very key to send (see `keyFor`); undefined: none. */
   readonly apiKey: string | undefined;
+  /** Names and addresses of hosts, each with or without a port. */
   readonly allowedHosts: readonly string[];
+  /** The address that the operator chose; left out: `baseUrl` is. */
+  readonly configuredBaseUrl?: string;
   /** For all of it: looking up the host, connecting, the answer. */
   readonly timeoutMs?: number;
   /** Of the answer. */
@@ -34,7 +37,7 @@ const PORTS: ChatPorts = { resolve: resolveHost, post };
 
 /** Throws `invalid_model_address` and, for a key no header can hold, `invalid_input`; asks nobody yet. */
 export function createChatModel(options: ChatOptions, ports: ChatPorts = PORTS): LanguageModel {
-  const address = checkModelAddress(options.baseUrl, options.allowedHosts);
+  const address = checkModelAddress(options.baseUrl, options.allowedHosts, options.configuredBaseUrl);
   if (options.apiKey !== undefined) checkedKey(options.apiKey);
   return {
     name: maskKey(options.model, options.apiKey),

@@ -1,5 +1,6 @@
 // The door of the language models.
 
+export { isSameAddress } from './address.ts';
 export type { Completion, LanguageModel, Prompt } from './chat.ts';
 export { type ChatOptions, type ChatPorts, createChatModel } from './chat-client.ts';
 export { maskKey } from './mask-key.ts';

@@ -44,12 +44,23 @@ export function countTokens(text: string): number {
 
 function tokens(): typeof O200k {
   if (tokenizer === undefined) {
-    // Not import(): counting is no asynchronous matter, and the tables block while they are read either way.
-    tokenizer = createRequire(import.meta.url)('gpt-tokenizer/encoding/o200k_base') as typeof O200k;
+    tokenizer = readTokenizer();
     // Merges would be kept with pieces of the texts they came from, 100,000 of them; without, counting is as fast.
     tokenizer.setMergeCacheSize(0);
   }
   return tokenizer;
+}
+
+/** As the build has packed it (pack-tokenizer.mjs); in a checkout that was not built, from its package. */
+function readTokenizer(): typeof O200k {
+  // Not import(): counting is no asynchronous matter, and the tables block while they are read either way.
+  const require = createRequire(import.meta.url);
+  try {
+    return require('../../build/tokenizer/encoding/o200k_base.js') as typeof O200k;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') throw error;
+    return require('gpt-tokenizer/encoding/o200k_base') as typeof O200k;
+  }
 }
 
 function endOfWindow(text: string, start: number): number {

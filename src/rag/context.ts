@@ -10,6 +10,8 @@ export interface ContextInput {
   question: string;
   /** Best first. */
   edges: readonly RetrievedEdge[];
+  /** Of nodes, where a table keeps them. */
+  names?: ReadonlyMap<number, string> | undefined;
   /** None in mode `neuro`. */
   steps: readonly StepFact[];
   rules: readonly RuleFact[];
@@ -58,7 +60,14 @@ export function packContext(input: ContextInput): Context {
   const cost = (line: string) => countTokens(`${line}\n`);
 
   const edgeLines = (room: number, taken: readonly Line[]) =>
-    takeLines(input.edges, (edge) => edge.edge_id, edgeLine, room, cost, new Set(taken.map(({ number }) => number)));
+    takeLines(
+      input.edges,
+      (edge) => edge.edge_id,
+      (edge) => edgeLine(edge, input.names),
+      room,
+      cost,
+      new Set(taken.map(({ number }) => number)),
+    );
   const best = edgeLines(steps.length === 0 ? left : Math.floor(left * EDGES_SHARE), []);
   left -= best.spent;
   const facts = takeLines(steps, (step) => numberOf(step.step_tag), stepLine, left, cost);
@@ -150,9 +159,11 @@ function numberOf(tag: string): number {
 }
 
 /** `[HEDGE-12] event_ts=1700000000 members=[3, 9] weight=0.5 formation="escort"`; what is null is left out. */
-export function edgeLine(edge: RetrievedEdge): string {
+export function edgeLine(edge: RetrievedEdge, names?: ReadonlyMap<number, string>): string {
   const shown = edge.members.slice(0, MEMBERS_SHOWN);
   const parts = [`[${edge.hedge_tag}]`, `event_ts=${edge.event_ts}`, `members=[${shown.join(', ')}]`];
+  const called = shown.flatMap((node) => names?.get(node) ?? []);
+  if (called.length > 0) parts.push(`names=[${called.map((name) => quotedText(name, 64)).join(', ')}]`);
   const columns = Object.entries(edge.properties).slice(0, COLUMNS_SHOWN);
   for (const [name, value] of [
     ['weight', edge.weight],

@@ -15,6 +15,7 @@ import {
 } from '../rules/index.ts';
 import type { RuleFact, StepFact } from './derived-fact.ts';
 import { edgeFacts } from './edge-facts.ts';
+import { nodePlaces } from './node-places.ts';
 import type { RetrievedEdge } from './retrieval/retrieved-edge.ts';
 
 export interface DerivedSource {
@@ -23,6 +24,8 @@ export interface DerivedSource {
   /** The table's name, for evidence. */
   readonly table: string;
   readonly bucketSeconds: number;
+  /** Facts about nodes are answered when they name one of these; empty: all are. */
+  readonly asked: readonly number[];
 }
 
 /** Facts of one answer: some 60 MB while they are worked out. */
@@ -42,21 +45,29 @@ function tooLongProofs(facts: number): HedgerowError {
 
 export class Derived {
   readonly #model: Model;
-  /** By place, which is the number of the step less 1. */
+  /** Those that are answered, then those that only their proofs may rest on; by the number of the step less 1. */
   readonly #facts: Float64Array;
+  /** Facts that are answered. */
+  readonly count: number;
   readonly #tags: ProofTags;
   readonly #edges: ReadonlyMap<number, RetrievedEdge>;
   /** Rules that derived something, in order of first use: RULE-1 first. */
   readonly rules: readonly RuleFact[];
 
-  private constructor(source: DerivedSource, model: Model, facts: Float64Array, rules: readonly RuleFact[]) {
+  private constructor(
+    source: DerivedSource,
+    model: Model,
+    { facts, count, numbers }: Numbered,
+    rules: readonly RuleFact[],
+  ) {
     this.#model = model;
     this.#facts = facts;
+    this.count = count;
     this.rules = rules;
     this.#edges = new Map(source.edges.map((edge) => [edge.edge_id, edge]));
     const tagOfRule = new Map(rules.map(({ id, rule_tag }) => [id, rule_tag]));
     this.#tags = {
-      stepTag: (fact) => `STEP-${model.placeOf(fact) + 1}`,
+      stepTag: (fact) => `STEP-${numbers[model.placeOf(fact)]!}`,
       ruleTag: (id) => tagOfRule.get(id)!,
       edge: (id) => {
         const edge = this.#edges.get(id);
@@ -70,10 +81,13 @@ export class Derived {
     const { rules, edges, bucketSeconds } = source;
     const base = yield* edgeFacts(edges, rules, bucketSeconds);
     const model = yield* evaluate(rules, base, { facts: MOST_FACTS, rounds: MOST_ROUNDS });
-    const facts = yield* model.derived();
-    if ((yield* proofFacts(model, facts, MOST_PROOF_FACTS)) > MOST_PROOF_FACTS) throw tooLongProofs(facts.length);
+    const numbered = yield* numberedFacts(model, yield* model.derived(), source);
+    const { facts, count } = numbered;
+    const answered = facts.subarray(0, count);
+    if ((yield* proofFacts(model, answered, MOST_PROOF_FACTS)) > MOST_PROOF_FACTS) throw tooLongProofs(count);
     const fired = new Map<string, RuleFact>();
-    for (const [place, fact] of facts.entries()) {
+    // Where nothing is answered no proof is written.
+    for (const [place, fact] of (count === 0 ? answered : facts).entries()) {
       const { rule } = model.ruleOf(fact)!;
       if (!fired.has(rule.id)) {
         const rule_tag = `RULE-${fired.size + 1}`;
@@ -81,14 +95,15 @@ export class Derived {
       }
       if (place % STEP_FACTS === STEP_FACTS - 1) yield;
     }
-    return new Derived(source, model, facts, [...fired.values()]);
+    return new Derived(source, model, numbered, [...fired.values()]);
   }
 
-  get count(): number {
+  /** With those that are not answered themselves. */
+  get total(): number {
     return this.#facts.length;
   }
 
-  /** The fact of a step alone; `number` from 1 to `count`. */
+  /** The fact of a step alone; `number` from 1 to `total`. */
   fact(number: number): Pick<StepFact, 'predicate' | 'args'> {
     const { pred, args } = this.#model.factOf(this.#facts[number - 1]!);
     return { predicate: pred, args };
@@ -121,4 +136,48 @@ export class Derived {
   proof(number: number): Generator<void, Proof, void> {
     return proofSteps(this.#model, this.#facts[number - 1]!, this.#tags, number);
   }
+}
+
+interface Numbered {
+  readonly facts: Float64Array;
+  readonly count: number;
+  /** Of the step, by the place of its fact in the order of all. */
+  readonly numbers: Uint32Array;
+}
+
+/** Numbers the facts that are answered first, each part in its order. */
+function* numberedFacts(
+  model: Model,
+  all: Float64Array,
+  { rules, asked }: DerivedSource,
+): Generator<void, Numbered, void> {
+  const places = nodePlaces(rules);
+  const wanted = new Set(asked);
+  const facts = new Float64Array(all.length);
+  const numbers = new Uint32Array(all.length);
+  const rest: number[] = [];
+  let count = 0;
+  for (const [place, fact] of all.entries()) {
+    if (place % STEP_FACTS === STEP_FACTS - 1) yield;
+    if (wanted.size > 0 && !touches(model.factOf(fact), places, wanted)) rest.push(place);
+    else {
+      facts[count] = fact;
+      numbers[place] = ++count;
+    }
+  }
+  for (const [index, place] of rest.entries()) {
+    facts[count + index] = all[place]!;
+    numbers[place] = count + index + 1;
+  }
+  return { facts, count, numbers };
+}
+
+/** Facts that are about no node are of edges with an asked one: only those are retrieved. */
+function touches(
+  { pred, args }: { readonly pred: string; readonly args: readonly unknown[] },
+  places: ReturnType<typeof nodePlaces>,
+  asked: ReadonlySet<number>,
+): boolean {
+  const nodes = places.get(pred);
+  return nodes === undefined || [...nodes].some((place) => asked.has(args[place] as number));
 }

@@ -2,21 +2,37 @@
 
 import type { Database, Table } from '../engine/index.ts';
 import { HedgerowError, refusal } from '../errors.ts';
-import { countTokens, createChatModel, createMockModel, keyFor, type LanguageModel } from '../llm/index.ts';
+import {
+  countTokens,
+  createChatModel,
+  createMockModel,
+  isSameAddress,
+  keyFor,
+  type LanguageModel,
+} from '../llm/index.ts';
+import { EmbeddedStatements } from '../query/embedded.ts';
 import { enabledOf, type RuleSet, RuleStore, readRuleSet } from '../rules/index.ts';
+import { type CheckResult, checkClaims, checkText } from './check-claims.ts';
+import { edgesById, type RunMeasure } from './computed.ts';
 import { Interactions } from './interactions.ts';
 import { keptInteraction } from './kept-interaction.ts';
 import { answerQuestion, reason, type Tools } from './pipeline.ts';
 import type { Question } from './question/question.ts';
-import { understand } from './question/understand.ts';
 import { writtenDate } from './question/written-dates.ts';
-import type { Answered, RagRequest, RagResult, ReasonRequest, ReasonResult, Turns } from './request.ts';
+import type { Answered, CheckRequest, RagRequest, RagResult, ReasonRequest, ReasonResult, Turns } from './request.ts';
+import { memberNames, NAMES_SUFFIX } from './retrieval/bind.ts';
+import { retrieve } from './retrieval/retrieve.ts';
+import { ReasoningRoom } from './room.ts';
 import { Stopwatch } from './stopwatch.ts';
+import { supportOf } from './support.ts';
 
+export type { CheckResult, ClaimVerdict } from './check-claims.ts';
+export type { RunMeasure } from './computed.ts';
 export type { Derived } from './derived.ts';
 export type { Question } from './question/question.ts';
 export {
   type Answered,
+  type CheckRequest,
   MODES,
   type RagRequest,
   type RagResult,
@@ -30,6 +46,7 @@ export interface ModelSettings {
   readonly baseUrl: string;
   readonly model: string;
   readonly apiKey: string | undefined;
+  /** Names and addresses of hosts, each with or without a port. */
   readonly allowedHosts: readonly string[];
 }
 
@@ -42,12 +59,17 @@ export interface ReasoningOptions {
   monotonicMs: () => number;
   /** A new id, hard to guess. */
   newId: () => string;
+  /** Counts nodes over whole tables; left out: a statement reads all edges for it. */
+  measure?: RunMeasure | undefined;
 }
 
 export class Reasoning {
   readonly rules: RuleStore;
+  /** Who answers a question is to enter it first, and to leave it when the answer is out. */
+  readonly room = new ReasoningRoom();
   readonly #options: ReasoningOptions;
   readonly #interactions = new Interactions();
+  readonly #statements: EmbeddedStatements;
   #isReady = false;
   /** Of the stored set that it was made from. */
   #enabled: { stored: RuleSet; enabled: RuleSet } | undefined;
@@ -55,13 +77,15 @@ export class Reasoning {
   /** Throws `corrupt` when the stored rules are no rule set. */
   constructor(options: ReasoningOptions) {
     this.#options = options;
+    this.#statements = new EmbeddedStatements({ database: options.database });
     this.rules = new RuleStore(options.database.documents);
   }
 
-  /** What retrieval understands of a text. Throws `table_not_found`. */
-  parse(query: string, tableName: string | undefined): Question {
+  /** What retrieval understands of a text, and what of it bound nothing. Rejects `table_not_found`, `table_corrupt`, and what ends the turns. */
+  async parse(query: string, tableName: string | undefined, turns: Turns): Promise<Question> {
     const table = this.#options.database.table(tableName);
-    return understand(query, { name: table.name, columns: table.item().columns }, this.#options.now());
+    const options = { topK: 1, nowMs: this.#options.now(), names: this.#namesOf(table) };
+    return (await turns.run(retrieve(table, query, options))).question;
   }
 
   /** Rejects `invalid_input` (the table too), `invalid_rule`, `too_many_facts`, `table_corrupt`, and what ends the turns. */
@@ -71,8 +95,8 @@ export class Reasoning {
     return reason(request, this.#tools(table, rules, undefined, turns));
   }
 
-  /** Rejects as `reason`, an unknown table as `table_not_found`; and `invalid_model_address`, `model_failed`. */
-  async ask(request: RagRequest, turns: Turns): Promise<Answered<RagResult>> {
+  /** `keyId`: the key whose interaction it becomes. Rejects as `reason`, an unknown table as `table_not_found`; and `invalid_model_address`, `model_failed`. */
+  async ask(request: RagRequest, turns: Turns, keyId: string | null = null): Promise<Answered<RagResult>> {
     const table = this.#options.database.table(request.table);
     // Looked at in every mode: what is wrong with them is told, used or not.
     const rules = this.#rulesOf(request.rules);
@@ -81,13 +105,27 @@ export class Reasoning {
     const tools = this.#tools(table, request.mode === 'neuro' ? undefined : rules, model, turns);
     const answer = await answerQuestion(request, tools);
     const kept = await turns.run(keptInteraction(request, answer, this.#options.now()));
-    await this.#interactions.keep(answer.result.interaction_id, kept);
+    await this.#interactions.keep(answer.result.interaction_id, kept, keyId);
     return answer;
   }
 
-  /** JSON text. Rejects `interaction_not_found`. */
-  interaction(id: string): Promise<string> {
-    return this.#interactions.text(id);
+  /** The firewall's verdict on a text, or on claims, against edges of a table. Rejects `table_not_found`, `table_corrupt`, and what ends the turns. */
+  async check(request: CheckRequest, turns: Turns): Promise<CheckResult> {
+    const table = this.#options.database.table(request.table);
+    const edges = await edgesById(table, request.edgeIds, this.#statements, turns);
+    const names = this.#namesOf(table);
+    const support = supportOf(edges, undefined, names && (await turns.run(memberNames(names, edges))));
+    return turns.run('text' in request ? checkText(request.text, support) : checkClaims(request.claims, support));
+  }
+
+  /** JSON text. `keyId`: only of a question of that key. Rejects `interaction_not_found`. */
+  interaction(id: string, keyId?: string | null): Promise<string> {
+    return this.#interactions.text(id, keyId);
+  }
+
+  /** Whether this is the address of the configured model: scheme, host, port and path. */
+  isConfiguredModel(baseUrl: string): boolean {
+    return isSameAddress(baseUrl, this.#options.model.baseUrl);
   }
 
   /** Loads what the first question needs, before its stages are timed. Not at start: 70 MB that a service without questions never needs. */
@@ -100,8 +138,27 @@ export class Reasoning {
   }
 
   #tools(table: Table, rules: RuleSet | undefined, model: LanguageModel | undefined, turns: Turns): Tools {
-    const { now, monotonicMs, newId } = this.#options;
-    return { table, rules, model, turns, nowMs: now, stopwatch: new Stopwatch(monotonicMs), newId };
+    const { database, now, monotonicMs, newId, measure } = this.#options;
+    const [names, statements] = [this.#namesOf(table), this.#statements];
+    return {
+      database,
+      names,
+      statements,
+      measure,
+      table,
+      rules,
+      model,
+      turns,
+      nowMs: now,
+      stopwatch: new Stopwatch(monotonicMs),
+      newId,
+    };
+  }
+
+  /** The table that names a table's nodes, as an import leaves it. */
+  #namesOf({ name }: Table): Table | undefined {
+    const wanted = `${name}${NAMES_SUFFIX}`.toLowerCase();
+    return this.#options.database.tables().find((table) => table.name.toLowerCase() === wanted);
   }
 
   #tableToReason(name: string | undefined): Table {
@@ -125,8 +182,14 @@ export class Reasoning {
   #modelOf({ mock, model, baseUrl, apiKey }: RagRequest): LanguageModel {
     if (mock) return createMockModel();
     const { model: settings } = this.#options;
-    return createChatModel({
+    const isOwn = baseUrl === undefined || this.isConfiguredModel(baseUrl);
+    const hasKey = (apiKey ?? settings.apiKey) !== undefined;
+    // Nothing of the question leaves for an address that cannot answer it.
+    if (isOwn && !hasKey && isSameAddress(settings.baseUrl, KEYED_ADDRESS))
+      return unconfiguredModel(model ?? settings.model);
+    const chat = createChatModel({
       baseUrl: baseUrl ?? settings.baseUrl,
+      configuredBaseUrl: settings.baseUrl,
       model: model ?? settings.model,
       apiKey: keyFor({
         requestedBaseUrl: baseUrl,
@@ -136,5 +199,32 @@ export class Reasoning {
       }),
       allowedHosts: settings.allowedHosts,
     });
+    return isOwn ? withAdvice(chat, hasKey) : chat;
   }
+}
+
+/** The address that is configured when nobody configures one; it answers nobody without a key. */
+const KEYED_ADDRESS = 'https://api.openai.com/v1';
+const NEED_NO_MODEL = 'Questions in mode "symbolic", or with "mock": true, need no model.';
+const UNSET_KEY = 'OPENAI_API_KEY is not set';
+
+function unconfiguredModel(name: string): LanguageModel {
+  const what = `No language model is configured: ${UNSET_KEY}. Set it, or set HEDGEROW_LLM_BASE_URL, HEDGEROW_LLM_MODEL and HEDGEROW_LLM_ALLOWED_HOSTS for a model that needs no key.`;
+  return { name, complete: () => Promise.reject(refusal('model_failed', `${what} ${NEED_NO_MODEL}`)) };
+}
+
+/** A failure of the configured model says which setting it may be due to, and how to ask without a model. */
+function withAdvice(model: LanguageModel, hasKey: boolean): LanguageModel {
+  const settings = `The model is that of HEDGEROW_LLM_BASE_URL and HEDGEROW_LLM_MODEL${hasKey ? '' : `; ${UNSET_KEY}`}.`;
+  return {
+    name: model.name,
+    async complete(prompt, signal) {
+      try {
+        return await model.complete(prompt, signal);
+      } catch (error) {
+        if (!(error instanceof HedgerowError) || error.code !== 'model_failed') throw error;
+        throw refusal('model_failed', `${error.message} ${settings} ${NEED_NO_MODEL}`);
+      }
+    },
+  };
 }

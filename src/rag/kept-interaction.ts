@@ -13,7 +13,7 @@ const MOST_GENERATED = 64 * 1024;
 
 export function* keptInteraction(
   request: RagRequest,
-  { result, derived, generated, retrieval }: RagAnswer,
+  { result, worked: derived, generated, retrieval }: RagAnswer,
   nowMs: number,
 ): Generator<void, object, void> {
   const steps: StepFact[] = [];
@@ -24,7 +24,7 @@ export function* keptInteraction(
     if (number <= MOST_PROOFS) proofs.push(yield* derived!.proof(number));
     yield;
   }
-  const { query, table, mode, answer, firewall, model, rules_fired, confidence } = result;
+  const { query, table, mode, answer, firewall, model, confidence, computed_by } = result;
   const { topK, tokenBudget, requireProof, mock, timeStart, timeEnd } = request;
   return {
     interaction_id: result.interaction_id,
@@ -47,10 +47,11 @@ export function* keptInteraction(
       truncated: retrieval.truncated,
       edges: retrieval.edges.map(withShortTexts),
     },
-    derived: { count, facts: steps, proofs, rules_fired },
+    derived: { count, facts: steps, proofs, rules_fired: derived?.rules.map(({ id }) => id) ?? [] },
     generated: { model, text: cut(generated, MOST_GENERATED), length: generated.length },
     firewall: { ...firewall, stripped: firewall.stripped.slice(0, MOST_STEPS) },
     answer: cut(answer, MOST_GENERATED),
+    computed_by,
     confidence,
     timings: {
       retrieval_ms: result.retrieval_ms,

@@ -3,11 +3,14 @@
 import type { Table } from '../engine/index.ts';
 import { countTokens, type LanguageModel } from '../llm/index.ts';
 import type { RuleSet } from '../rules/index.ts';
+import { type Computed, type ComputeTools, computeFigure } from './computed.ts';
 import { type Context, packContext } from './context.ts';
 import { Derived } from './derived.ts';
 import type { StepFact } from './derived-fact.ts';
-import { ABSTAINED_ANSWER, type FirewallResult, firewallSteps } from './firewall/firewall.ts';
-import type { Answered, Mode, RagRequest, RagResult, ReasonRequest, ReasonResult, Turns } from './request.ts';
+import { ABSTAINED_ANSWER, type FirewallResult, firewallSteps, type Support } from './firewall/firewall.ts';
+import { stemOf, stemsOfName } from './question/general-words.ts';
+import type { Answered, Mode, RagRequest, RagResult, ReasonRequest, ReasonResult } from './request.ts';
+import { memberNames } from './retrieval/bind.ts';
 import { type Retrieval, retrieve } from './retrieval/retrieve.ts';
 import type { RetrievedEdge } from './retrieval/retrieved-edge.ts';
 import type { Stopwatch } from './stopwatch.ts';
@@ -15,13 +18,11 @@ import { supportOf } from './support.ts';
 import { writtenAnswer } from './written-answer.ts';
 
 /** What a request is answered with. */
-export interface Tools {
-  table: Table;
+export interface Tools extends ComputeTools {
   /** Undefined in mode `neuro`. */
   rules: RuleSet | undefined;
   /** Undefined in mode `symbolic`. */
   model: LanguageModel | undefined;
-  turns: Turns;
   /** Epoch milliseconds. */
   nowMs: () => number;
   stopwatch: Stopwatch;
@@ -51,29 +52,54 @@ export interface RagAnswer extends Answered<RagResult> {
   /** What the model wrote, before the firewall. */
   generated: string;
   retrieval: Retrieval;
+  /** All that was derived, also where the answer abstains and tells nothing of it. */
+  worked: Derived | undefined;
+}
+
+/** What a question means: the edges it is answered from, and the figure it asks for. */
+interface Found {
+  retrieval: Retrieval;
+  edges: RetrievedEdge[];
+  figure: Computed | undefined;
+}
+
+/** What the members of edges are called; undefined where nothing says it. */
+function namesOf(edges: readonly RetrievedEdge[], { names, turns }: Tools): Promise<Map<number, string>> | undefined {
+  return names && turns.run(memberNames(names, edges));
+}
+
+async function find(request: ReasonRequest & Partial<RagRequest>, tools: Tools): Promise<Found> {
+  const retrieval = await tools.turns.run(retrieve(tools.table, request.query, retrieveOptions(request, tools)));
+  const figure = await computeFigure(retrieval, tools);
+  // The first and the last edge may be none of the best.
+  return { retrieval, edges: figure?.edge === undefined ? retrieval.edges : [figure.edge], figure };
 }
 
 export async function answerQuestion(request: RagRequest, tools: Tools): Promise<RagAnswer> {
   const { table, turns, stopwatch } = tools;
   const { query, mode } = request;
 
-  const retrieval = await turns.run(retrieve(table, query, retrieveOptions(request, tools)));
-  const { edges } = retrieval;
+  const { retrieval, edges, figure } = await find(request, tools);
   stopwatch.lap('retrieval_ms');
 
   // Reasoning proves: every fact has its derivation, from which its proof is written.
-  const derived = tools.rules === undefined ? undefined : await turns.run(reasonOver(edges, tools.rules, table));
+  const { rules } = tools;
+  const worked = rules && (await turns.run(reasonOver(edges, rules, table, retrieval.question.nodes)));
   stopwatch.lap('reasoning_ms');
 
-  const generated = await generate(request, retrieval, derived, tools);
+  const names = await namesOf(edges, tools);
+  const generated = await generate(request, { edges, worked, figure, names }, tools);
   stopwatch.lap('generation_ms');
 
-  const proved = derived !== undefined && derived.count > 0;
-  const checked =
-    edges.length === 0 || (request.requireProof && !proved)
+  const isUnproved = request.requireProof && (worked === undefined || worked.count === 0);
+  const text =
+    edges.length === 0 || isUnproved
       ? ABSTAINED
-      : await turns.run(checkedText(generated.text, edges, derived));
-  const confidence = confidenceOf(checked, derived);
+      : await turns.run(checkedText(generated.text, supportOf(edges, worked, names)));
+  const checked = isUnproved ? text : withFigure(text, figure);
+  const confidence = confidenceOf(checked, worked);
+  // An answer that abstains tells of nothing that it could have been about.
+  const derived = checked.abstained ? undefined : worked;
 
   const { answer, citedEdges, ...verdict } = checked;
   const firewall = { ...verdict, stripped: verdict.stripped.slice(0, MOST_STRIPPED) };
@@ -98,37 +124,80 @@ export async function answerQuestion(request: RagRequest, tools: Tools): Promise
     interaction_id: tools.newId(),
     truncated: retrieval.truncated,
     understood: retrieval.question,
+    computed_by: checked.abstained ? null : (figure?.computed_by ?? null),
   };
-  return { result, derived, lsn: retrieval.lsn, generated: generated.text, retrieval };
+  return { result, derived, lsn: retrieval.lsn, generated: generated.text, retrieval, worked };
 }
 
 /** `/v1/reason`: no model; the answer is written from facts and proofs. */
 export async function reason(request: ReasonRequest, tools: Tools): Promise<Answered<ReasonResult>> {
   const { table, turns, stopwatch } = tools;
-  const retrieval = await turns.run(retrieve(table, request.query, retrieveOptions(request, tools)));
-  const derived = await turns.run(reasonOver(retrieval.edges, tools.rules!, table));
-  const answer = await turns.run(write(request, retrieval.edges, derived));
+  const { retrieval, edges, figure } = await find(request, tools);
+  const worked = await turns.run(reasonOver(edges, tools.rules!, table, retrieval.question.nodes));
+  const isUnproved = request.requireProof && worked.count === 0;
+  const facts = await turns.run(write(request, edges, worked, figure));
+  const answer = figure !== undefined && !isUnproved ? withFigureText(facts, figure) : facts;
+  const abstained = answer === ABSTAINED_ANSWER;
+  const derived = abstained ? undefined : worked;
   const result: ReasonResult = {
     query: request.query,
     table: table.name,
     answer,
-    abstained: answer === ABSTAINED_ANSWER,
-    rules_fired: derived.rules.map(({ id }) => id),
+    abstained,
+    all_edges: edges,
+    rules_fired: derived?.rules.map(({ id }) => id) ?? [],
     truncated: retrieval.truncated,
     understood: retrieval.question,
+    computed_by: abstained ? null : (figure?.computed_by ?? null),
     reasoning_ms: stopwatch.total(),
   };
   return { result, derived, lsn: retrieval.lsn };
 }
 
-function retrieveOptions(request: ReasonRequest & Partial<RagRequest>, { nowMs }: Tools) {
-  const { topK, timeStart, timeEnd } = request;
-  return { topK, nowMs: nowMs(), override: { startTs: timeStart, endTs: timeEnd } };
+/** With the figure in front, as one supported sentence more. */
+function withFigure(checked: FirewallResult, figure: Computed | undefined): FirewallResult {
+  if (figure === undefined) return checked;
+  const supported = checked.supported_count + 1;
+  return {
+    ...checked,
+    answer: withFigureText(checked.answer, figure),
+    outcome: checked.stripped_count > 0 ? 'stripped' : 'supported',
+    abstained: false,
+    coverage: supported / (supported + checked.stripped_count),
+    supported_count: supported,
+    citedEdges: [...new Set([...(figure.edge === undefined ? [] : [figure.edge.edge_id]), ...checked.citedEdges])],
+  };
 }
 
-function reasonOver(edges: readonly RetrievedEdge[], rules: RuleSet, table: Table): Generator<void, Derived, void> {
+function withFigureText(answer: string, { sentence }: Computed): string {
+  return answer === ABSTAINED_ANSWER || answer === '' ? sentence : `${sentence} ${answer}`;
+}
+
+function retrieveOptions(request: ReasonRequest & Partial<RagRequest>, { nowMs, names, rules }: Tools) {
+  const { topK, timeStart, timeEnd } = request;
+  const predicates = new Set<string>();
+  for (const { head, rule } of rules?.rules ?? []) {
+    for (const stem of [stemOf(head.pred), ...stemsOfName(head.pred), ...stemsOfName(rule.name)]) predicates.add(stem);
+  }
+  return { topK, nowMs: nowMs(), override: { startTs: timeStart, endTs: timeEnd }, names, predicates };
+}
+
+function reasonOver(
+  edges: readonly RetrievedEdge[],
+  rules: RuleSet,
+  table: Table,
+  asked: readonly number[],
+): Generator<void, Derived, void> {
   const byId = [...edges].sort((a, b) => a.edge_id - b.edge_id);
-  return Derived.of({ rules, edges: byId, table: table.name, bucketSeconds: table.bucketSeconds });
+  return Derived.of({ rules, edges: byId, table: table.name, bucketSeconds: table.bucketSeconds, asked });
+}
+
+/** What an answer is written from. */
+interface Evidence {
+  readonly edges: readonly RetrievedEdge[];
+  readonly worked: Derived | undefined;
+  readonly figure: Computed | undefined;
+  readonly names: ReadonlyMap<number, string> | undefined;
 }
 
 interface Generated {
@@ -141,18 +210,17 @@ interface Generated {
 
 async function generate(
   request: RagRequest,
-  { edges }: Retrieval,
-  derived: Derived | undefined,
+  { edges, worked: derived, figure, names }: Evidence,
   { model, turns }: Tools,
 ): Promise<Generated> {
   if (model === undefined) {
-    const text = await turns.run(write(request, edges, derived!));
+    const text = await turns.run(write(request, edges, derived!, figure));
     return { text, model: 'symbolic', promptTokens: 0, completionTokens: 0, contextTokens: 0 };
   }
   const none = { text: '', model: model.name, promptTokens: 0, completionTokens: 0, contextTokens: 0 };
   // A model that has nothing to go by could only invent.
   if (edges.length === 0) return none;
-  const context = await turns.run(contextOf(request, edges, derived));
+  const context = await turns.run(contextOf(request, edges, derived, names));
   const { text, ...rest } = await model.complete(context.prompt, turns.signal);
   return { ...rest, text, contextTokens: context.tokens };
 }
@@ -161,17 +229,21 @@ function* contextOf(
   { query, tokenBudget }: RagRequest,
   edges: readonly RetrievedEdge[],
   derived: Derived | undefined,
+  names: ReadonlyMap<number, string> | undefined,
 ): Generator<void, Context, void> {
   const steps = yield* firstSteps(derived, MOST_CONTEXT_STEPS);
-  return packContext({ question: query, edges, steps, rules: derived?.rules ?? [], tokenBudget, countTokens });
+  return packContext({ question: query, edges, names, steps, rules: derived?.rules ?? [], tokenBudget, countTokens });
 }
 
 function* write(
   { requireProof }: ReasonRequest,
   edges: readonly RetrievedEdge[],
   derived: Derived,
+  figure: Computed | undefined,
 ): Generator<void, string, void> {
   if (edges.length === 0 || (requireProof && derived.count === 0)) return ABSTAINED_ANSWER;
+  // The figure alone is the answer.
+  if (figure !== undefined) return '';
   const steps = yield* firstSteps(derived, MOST_WRITTEN_STEPS);
   // The last one tells how many there are.
   if (derived.count > steps.length) steps.push(yield* derived.step(derived.count));
@@ -190,12 +262,8 @@ function* firstSteps(derived: Derived | undefined, most: number): Generator<void
   return steps;
 }
 
-function* checkedText(
-  text: string,
-  edges: readonly RetrievedEdge[],
-  derived: Derived | undefined,
-): Generator<void, FirewallResult, void> {
-  return yield* firewallSteps(text, supportOf(edges, derived));
+function checkedText(text: string, support: Support): Generator<void, FirewallResult, void> {
+  return firewallSteps(text, support);
 }
 
 /** The share of sentences that are supported, times the least confidence of the facts cited; 0 when abstained. Rounded to 6 digits. */

@@ -40,6 +40,13 @@ export interface RagRequest extends ReasonRequest {
   timeEnd: number | undefined;
 }
 
+/** A text whose sentences have tags, or claims that may have some: see `check-claims.ts`. */
+export type CheckRequest = {
+  /** Undefined: the primary table. */
+  table: string | undefined;
+  edgeIds: readonly number[];
+} & ({ text: string } | { claims: readonly string[] });
+
 /** Milliseconds. */
 export interface Timings {
   retrieval_ms: number;
@@ -70,6 +77,8 @@ export interface RagResult extends Timings {
   truncated: boolean;
   /** What was made of the text. */
   understood: Question;
+  /** The statement, or the measure with its parameters, that gave a count, first, last or most; null: none did. */
+  computed_by: string | null;
 }
 
 export interface ReasonResult {
@@ -77,6 +86,9 @@ export interface ReasonResult {
   table: string;
   answer: string;
   abstained: boolean;
+  /** Those that rules saw. */
+  all_edges: readonly RetrievedEdge[];
+  computed_by: string | null;
   rules_fired: string[];
   truncated: boolean;
   understood: Question;

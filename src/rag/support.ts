@@ -5,10 +5,14 @@ import type { RuleFact, StepFact } from './derived-fact.ts';
 import type { Steps, Support } from './firewall/firewall.ts';
 import type { RetrievedEdge } from './retrieval/retrieved-edge.ts';
 
-export function supportOf(edges: readonly RetrievedEdge[], derived: Derived | undefined): Support {
+export function supportOf(
+  edges: readonly RetrievedEdge[],
+  derived: Derived | undefined,
+  names?: ReadonlyMap<number, string>,
+): Support {
   const rules = new Map<number, RuleFact>();
   for (const [index, rule] of (derived?.rules ?? []).entries()) rules.set(index + 1, rule);
-  return { edges: new Map(edges.map((edge) => [edge.edge_id, edge])), rules, steps: new LazySteps(derived) };
+  return { edges: new Map(edges.map((edge) => [edge.edge_id, edge])), rules, steps: new LazySteps(derived), names };
 }
 
 /** Facts that are looked through for what an answer denies or repeats: a context shows far fewer. */
@@ -40,7 +44,7 @@ class LazySteps implements Steps {
   }
 
   *values(): Generator<Pick<StepFact, 'predicate' | 'args'>, void, void> {
-    const count = Math.min(MOST_LOOKED_AT, this.#derived?.count ?? 0);
+    const count = Math.min(MOST_LOOKED_AT, this.#derived?.total ?? 0);
     for (let number = 1; number <= count; number++) yield this.#derived!.fact(number);
   }
 }

@@ -58,7 +58,7 @@ function aboutEdges(edges: readonly RetrievedEdge[]): string {
   return sentences.join(' ');
 }
 
-function membersOf({ members }: RetrievedEdge): string {
+export function membersOf({ members }: Pick<RetrievedEdge, 'members'>): string {
   if (members.length === 1) return `node ${members[0]} alone`;
   const shown = members.slice(0, MEMBERS_WRITTEN);
   const more = members.length - shown.length;
@@ -67,7 +67,7 @@ function membersOf({ members }: RetrievedEdge): string {
 }
 
 /** ISO where a year has four digits. */
-function timeOf({ event_ts: seconds }: RetrievedEdge): string {
+export function timeOf({ event_ts: seconds }: RetrievedEdge): string {
   const isUsual = seconds >= -30_610_224_000 && seconds < 253_402_300_800; // 1000 to 9999
   return isUsual && Number.isInteger(seconds)
     ? new Date(seconds * 1000).toISOString().replace('.000Z', 'Z')

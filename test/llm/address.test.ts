@@ -299,8 +299,46 @@ describe('a model address', () => {
     expect(() => checkModelAddress('https://10.0.0.6/v1', ['10.0.0.5'])).toThrow(/10\.0\.0\.6/);
   });
 
-  it('lists nothing with a port, a path or a wildcard', () => {
-    for (const listed of ['api.openai.com:443', 'https://api.openai.com', 'api.openai.com/v1', '*.openai.com', '*', ''])
+  it('that is not the configured one is taken at the listed port, or at the default port of its scheme', () => {
+    const configured = 'http://127.0.0.1:11434/v1';
+    const takes = (url: string, ...listed: string[]) => {
+      try {
+        checkModelAddress(url, listed, configured);
+        return true;
+      } catch (error) {
+        expect((error as { code?: string }).code).toBe('invalid_model_address');
+        return false;
+      }
+    };
+    // The configured address itself, whatever its spelling; neither another port nor another path beside it.
+    expect(takes('http://127.0.0.1:11434/v1/', '127.0.0.1')).toBe(true);
+    expect(takes('http://2130706433:11434/v1', '127.0.0.1')).toBe(true);
+    expect(takes('http://127.0.0.1:11435/v1', '127.0.0.1')).toBe(false);
+    expect(takes('http://127.0.0.1:11434/v2', '127.0.0.1')).toBe(false);
+    expect(takes('http://127.0.0.1:11434/', '127.0.0.1')).toBe(false);
+    expect(takes('http://127.0.0.1:11434/v1', '127.0.0.1:11435')).toBe(false);
+    expect(takes('http://127.0.0.1:11434/v1', 'api.example')).toBe(false);
+    // A listed port is that port, with any path.
+    expect(takes('http://127.0.0.1:11434/v2', '127.0.0.1:11434')).toBe(true);
+    expect(takes('http://127.0.0.1:11435/v1', '127.0.0.1', '127.0.0.1:11435')).toBe(true);
+    expect(takes('http://[::1]:8080/v1', '[::1]:8080')).toBe(true);
+    expect(takes('http://[::1]:8081/v1', '[::1]:8080', '::1')).toBe(false);
+    // No port: 443 of https, 80 of http.
+    expect(takes('https://api.example/v1', 'api.example')).toBe(true);
+    expect(takes('https://api.example:443/v1', 'api.example')).toBe(true);
+    expect(takes('https://api.example/v1', 'api.example:443')).toBe(true);
+    expect(takes('https://api.example/v1', 'api.example:8443')).toBe(false);
+    expect(takes('https://api.example:8443/v1', 'api.example')).toBe(false);
+    expect(takes('https://api.example:22/v1', 'api.example', 'api.example:8443')).toBe(false);
+    expect(takes('http://127.0.0.1/v1', '127.0.0.1')).toBe(true);
+    expect(takes('http://127.0.0.1:22/v1', '127.0.0.1')).toBe(false);
+    expect(() => checkModelAddress('https://api.example:22/v1', ['api.example'], configured)).toThrow(
+      /port 22 of api\.example.*HEDGEROW_LLM_ALLOWED_HOSTS/,
+    );
+  });
+
+  it('lists nothing with a path or a wildcard', () => {
+    for (const listed of ['https://api.openai.com', 'api.openai.com/v1', '*.openai.com', '*', ''])
       expect(() => checkModelAddress('https://api.openai.com/v1', [listed]), listed).toThrow(/does not list/);
     expect(() => checkModelAddress('https://api.openai.com/v1', [])).toThrow(/does not list/);
   });

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { HedgerowError } from '../../src/errors.ts';
 import { type Asked, checkHead, completionOf } from '../../src/llm/chat-answer.ts';
+import { fc } from '../support/property.ts';
 
 const ASKED: Asked = { prompt: { system: 's', user: 'u' }, model: 'asked', apiKey: 'sk-canary-0123456789abcdef' };
 

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HedgerowError } from '../../src/errors.ts';
 import { post } from '../../src/llm/http-post.ts';
 import { type ChatPorts, createChatModel } from '../../src/llm/index.ts';
-import { CERTIFICATE, PRIVATE_KEY } from './certificate.ts';
+import { CERT, KEY } from '../support/certificates.ts';
 import { answering, completionJson, type ModelServer, startModelServer } from './model-server.ts';
 
 const PROMPT = { system: 's', user: 'u' };
@@ -101,7 +101,7 @@ describe('a host name', () => {
 });
 
 describe('over TLS', () => {
-  const server = createServer({ cert: CERTIFICATE, key: PRIVATE_KEY }, (request, response) => {
+  const server = createServer({ cert: CERT, key: KEY }, (request, response) => {
     request.resume();
     response.setHeader('content-type', 'application/json').end(completionJson('in secret'));
   });
@@ -125,7 +125,7 @@ describe('over TLS', () => {
   it('a certificate that the machine trusts is taken, for its own name only', async () => {
     const dir = await mkdtemp(join(tmpdir(), 'hedgerow-llm-'));
     try {
-      await writeFile(join(dir, 'ca.pem'), CERTIFICATE);
+      await writeFile(join(dir, 'ca.pem'), CERT);
       const script = `
         import { createChatModel } from './src/llm/index.ts';
         const ask = async (host, listed) => {

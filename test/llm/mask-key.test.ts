@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { maskKey } from '../../src/llm/index.ts';
+import { fc } from '../support/property.ts';
 
 const KEY = 'sk-proj-A"b/c+d=e&f<g>h\\i%j_0123456789';
 

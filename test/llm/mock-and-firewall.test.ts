@@ -1,10 +1,10 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createMockModel } from '../../src/llm/index.ts';
 import type { StepFact } from '../../src/rag/derived-fact.ts';
 import { firewall } from '../../src/rag/firewall/firewall.ts';
 import type { RetrievedEdge } from '../../src/rag/retrieval/retrieved-edge.ts';
 import { factText } from '../../src/rules/index.ts';
+import { fc } from '../support/property.ts';
 
 const number = fc.oneof(
   fc.integer({ min: -100, max: 100 }),

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { countTokens, createMockModel } from '../../src/llm/index.ts';
+import { fc } from '../support/property.ts';
 
 const SYSTEM = 'Answer from the lines alone.';
 const LINES = [

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { countTokens } from '../../src/llm/tokens.ts';
+import { fc } from '../support/property.ts';
 
 const direct = createRequire(import.meta.url)('gpt-tokenizer/encoding/o200k_base') as {
   encode(text: string, options: object): number[];

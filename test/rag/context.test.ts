@@ -1,10 +1,10 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { countTokens } from '../../src/llm/index.ts';
 import { edgeLine, packContext, SYSTEM_TEXT } from '../../src/rag/context.ts';
 import type { StepFact } from '../../src/rag/derived-fact.ts';
 import type { RetrievedEdge } from '../../src/rag/retrieval/retrieved-edge.ts';
 import { shownText } from '../../src/rag/stored-text.ts';
+import { fc } from '../support/property.ts';
 
 const SEED = 20_260_602;
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ABSTAINED_ANSWER, firewall, firewallSteps, type Support } from '../../src/rag/firewall/firewall.ts';
+import { fc } from '../support/property.ts';
 
 const FOLDER = new URL('firewall-cases/', import.meta.url);
 

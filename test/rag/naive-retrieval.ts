@@ -38,11 +38,14 @@ export function naiveRetrieval(rows: readonly PlainRow[], wish: Wish, topK: numb
   const byScore = (a: PlainRow, b: PlainRow) => score(b) - score(a) || byTime(a, b);
   const isNamed =
     wish.startTs !== undefined || wish.endTs !== undefined || wish.nodes.length > 0 || wish.filters.length > 0;
-  let pool = matching;
-  if (!isNamed && wish.order === 'score') pool = [...matching].sort(byTime).slice(0, topK);
+  // Words alone mean the edges that have one of them.
+  const byWords = !isNamed && wish.keywords.length > 0;
+  const holding = byWords ? matching.filter((row) => wish.keywords.some((word) => rowHasWord(row, word))) : matching;
+  let pool = holding;
+  if (!isNamed && !byWords && wish.order === 'score') pool = [...matching].sort(byTime).slice(0, topK);
   const order = wish.order === 'score' ? byScore : wish.order === 'newest' ? byTime : byAge;
   const best = [...pool].sort(order).slice(0, wanted);
-  return { ids: best.map(({ id }) => id), scores: best.map(score), truncated: matching.length > wanted };
+  return { ids: best.map(({ id }) => id), scores: best.map(score), truncated: holding.length > wanted };
 }
 
 function matches(row: PlainRow, { startTs = -Infinity, endTs = Infinity, nodes, filters }: Wish): boolean {
@@ -83,8 +86,7 @@ function scoring(rows: readonly PlainRow[], { nodes, keywords }: Wish): (row: Pl
   const sum = members + words + PART_WEIGHTS.recency + PART_WEIGHTS.weight;
   return (row) => {
     const held = nodes.filter((node) => row.members.includes(node)).length / Math.max(1, nodes.length);
-    const texts = Object.values(row).filter((value) => typeof value === 'string');
-    const found = keywords.filter((word) => texts.some((text) => hasWord(text, word))).length;
+    const found = keywords.filter((word) => rowHasWord(row, word)).length;
     const recency = newest === oldest ? 1 : (row.event_ts - oldest) / (newest - oldest);
     const weight = typeof row.weight === 'number' && row.weight > 0 ? row.weight / (1 + row.weight) : 0;
     return (
@@ -96,10 +98,16 @@ function scoring(rows: readonly PlainRow[], { nodes, keywords }: Wish): (row: Pl
   };
 }
 
+function rowHasWord(row: PlainRow, word: string): boolean {
+  return Object.values(row).some((value) => typeof value === 'string' && hasWord(value, word));
+}
+
 function hasWord(text: string, word: string): boolean {
   const stem = word.length > 3 ? word.replace(/s$/, '') : word;
   return text
     .toLowerCase()
     .split(/[^\p{L}\p{N}]+/u)
-    .some((part) => part.startsWith(stem));
+    .some((part) =>
+      ['', 's', 'es', 'ed', 'd', 'ing', 'ly'].includes(part.startsWith(stem) ? part.slice(stem.length) : '-'),
+    );
 }

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { sentencesOf } from '../../src/rag/firewall/sentences.ts';
+import { fc } from '../support/property.ts';
 
 const SEED = 20_260_603;
 

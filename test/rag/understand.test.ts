@@ -1,12 +1,12 @@
 // Questions in plain words: what each one of questions.txt means, and that any text at all means something sane.
 
 import { readFileSync } from 'node:fs';
-import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { check } from '../../src/http/schema.ts';
 import type { Question } from '../../src/rag/question/question.ts';
 import { MOST_UNDERSTOOD, understand } from '../../src/rag/question/understand.ts';
 import { parseAnswer } from '../../src/routes/schemas/rag-parse.ts';
+import { fc } from '../support/property.ts';
 import { ASKED_TABLE, NOW_MS, understoodText } from './understood-text.ts';
 
 const file = readFileSync(new URL('questions.txt', import.meta.url), 'utf8');

@@ -1,10 +1,10 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RuleFact, StepFact } from '../../src/rag/derived-fact.ts';
 import { ABSTAINED_ANSWER, firewall, type Support } from '../../src/rag/firewall/firewall.ts';
 import type { RetrievedEdge } from '../../src/rag/retrieval/retrieved-edge.ts';
 import { writtenAnswer } from '../../src/rag/written-answer.ts';
 import { factText } from '../../src/rules/index.ts';
+import { fc } from '../support/property.ts';
 
 const SEED = 20_260_601;
 

@@ -1,4 +1,6 @@
-// Finds the numbers of a sentence: digits in the usual groupings, percentages, English words for small numbers.
+// Finds the numbers of a sentence: digits in the usual groupings, percentages, numerals.
+
+import { MINUS_BEFORE, numeralsIn, SCALE_AFTER, scaleOf } from './numerals.ts';
 
 export interface NumberToken {
   start: number;
@@ -16,56 +18,21 @@ export interface NumberToken {
 const DIGITS =
   /(?<![\p{L}\p{N}.])\.\d+|\d{1,3}(?: \d{3})+(?![\d.,])|\d+(?:[.,_']\d+)*(?:e[-+]?\d{1,3}(?![\p{L}\d]))?/giu;
 const PERCENT = /\s*(?:%|per ?cent\b|prozent\b|pour cent\b|por ?ciento\b|процент|パーセント|в процентах)/iuy;
-const UNITS = [
-  'zero',
-  'one',
-  'two',
-  'three',
-  'four',
-  'five',
-  'six',
-  'seven',
-  'eight',
-  'nine',
-  'ten',
-  'eleven',
-  'twelve',
-  'thirteen',
-];
-const TEENS = ['fourteen', 'fifteen', 'sixteen', 'seventeen', 'eighteen', 'nineteen'];
-const TENS = ['twenty', 'thirty', 'forty', 'fifty', 'sixty', 'seventy', 'eighty', 'ninety'];
-const WORDS = new Map<string, number>([
-  ...[...UNITS, ...TEENS].map((word, value) => [word, value] as const),
-  ...TENS.map((word, index) => [word, 20 + 10 * index] as const),
-  ['hundred', 100],
-  ['twice', 2],
-  ['thrice', 3],
-  ['dozen', 12],
-]);
-const WORD = new RegExp(
-  `(?<![\\p{L}\\p{N}_-])(?:(${TENS.join('|')})[- ](${UNITS.slice(1, 10).join('|')})|(${[...WORDS.keys()].join('|')}))(?![\\p{L}\\p{N}_])`,
-  'giu',
-);
-
 /** Numbers of `text` (folded, tags and times masked), in order. */
 export function numbersOf(text: string): NumberToken[] {
   const tokens: NumberToken[] = [];
   for (const match of text.matchAll(DIGITS)) tokens.push(...digitTokens(text, match.index, match[0]));
-  for (const match of text.matchAll(WORD)) {
-    const value =
-      match[1] === undefined
-        ? WORDS.get(match[3]!.toLowerCase())!
-        : WORDS.get(match[1].toLowerCase())! + WORDS.get(match[2]!.toLowerCase())!;
-    const end = match.index + match[0].length;
+  for (const { start, end, value, isOrdinal, isRoman } of numeralsIn(text)) {
+    if (tokens.some((token) => token.start < end && start < token.end)) continue; // 2.5 million
     PERCENT.lastIndex = end;
     tokens.push({
-      start: match.index,
+      start,
       end,
       readings: [{ value, half: 0 }],
       parts: [],
       percent: PERCENT.test(text),
-      word: true,
-      ordinal: false,
+      word: !isRoman,
+      ordinal: isOrdinal,
     });
   }
   return tokens.sort((a, b) => a.start - b.start);
@@ -74,14 +41,19 @@ export function numbersOf(text: string): NumberToken[] {
 function digitTokens(text: string, start: number, raw: string): NumberToken[] {
   const end = start + raw.length;
   if (text[end] === '\u20e3') return []; // the mark of a list
-  const negative = text[start - 1] === '-' && !/[\p{L}\p{N})\].]/u.test(text[start - 2] ?? ' ');
+  const negative =
+    (text[start - 1] === '-' && !/[\p{L}\p{N})\].]/u.test(text[start - 2] ?? ' ')) ||
+    MINUS_BEFORE.test(text.slice(Math.max(0, start - 10), start));
   const suffix = /(?:(k)(?=m?\b)|(st|nd|rd|th)\b)?/iy;
   suffix.lastIndex = end;
   const after = suffix.exec(text);
   PERCENT.lastIndex = end;
+  SCALE_AFTER.lastIndex = end;
+  const scale = SCALE_AFTER.exec(text);
+  const factor = scale === null ? 1 : scaleOf(scale[1]!);
   const token: NumberToken = {
     start,
-    end,
+    end: scale === null ? end : SCALE_AFTER.lastIndex,
     readings: [],
     parts: [],
     percent: PERCENT.test(text),
@@ -89,8 +61,8 @@ function digitTokens(text: string, start: number, raw: string): NumberToken[] {
     ordinal: after?.[2] !== undefined,
   };
   for (const plain of readingsOf(raw)) {
-    const value = (negative ? -1 : 1) * Number(plain);
-    const half = halfUnit(plain);
+    const value = (negative ? -1 : 1) * Number(plain) * factor;
+    const half = halfUnit(plain) * factor;
     token.readings.push({ value, half });
     if (after?.[1] !== undefined) token.readings.push({ value: value * 1000, half: half * 1000 || 500 });
   }

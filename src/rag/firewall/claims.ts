@@ -3,12 +3,14 @@
 import { numbersOf } from './answer-numbers.ts';
 import { type TimeToken, timesIn } from './answer-times.ts';
 import { hasBetween, textsOfField, type Values } from './edge-values.ts';
+import { countedBy } from './field-words.ts';
 import { comparable, folded } from './lookalikes.ts';
 import { denialsIn } from './negation.ts';
 import { type Cited, type NumberClaim, numberClaims } from './number-claims.ts';
 import { predicateClaims } from './predicate-claims.ts';
 import { quoteClaims } from './quote-claims.ts';
 import { namesOutsideTags } from './tags.ts';
+import { besides, numberVerdict, sharedDenials, strangeName, strangeTime, tellsTime } from './told.ts';
 
 /** One value that a sentence repeats. */
 export interface Claim {
@@ -57,7 +59,31 @@ export function repeatedIn(text: string, cited: Cited, derives: (fact: string) =
   if (names.problem !== undefined) return names.problem;
   const times = timeClaims(names.masked, cited.beside);
   const claims = [...quotes.claims, ...predicates.claims, ...pairs, ...times.claims];
+  const told = cited.beside.told();
+  const strange = strangeTime(
+    times.masked,
+    told,
+    cited.beside.edges.map(({ event_ts }) => event_ts),
+  );
+  if (strange !== undefined) return `the time ${strange} is not that of what is cited`;
+  const name = strangeName(times.masked, told, cited.sentence);
+  if (name !== undefined) return `${text.slice(name.start, name.end)} is a name in nothing that is cited`;
   const numbers = numberClaims(times.masked, numbersOf(times.masked), cited);
+  const places = besides(
+    times.masked,
+    numbers.slice(0, MOST_COMPARED).map(({ token }) => token),
+  );
+  for (const [at, claim] of numbers.slice(0, MOST_COMPARED).entries()) {
+    const verdict = numberVerdict(places[at]!, told);
+    if (claim.field !== undefined) {
+      if (verdict === 'same' && !NAMING_FIELDS.has(claim.field)) claim.agrees = true;
+      continue;
+    }
+    const counted = countedBy(times.masked.slice(claim.token.end, claim.token.end + 60));
+    const countsOwn = counted === 'members' || counted === 'edges' || counted === 'facts';
+    if (verdict === 'same' || (verdict === 'held' && !countsOwn)) claim.agrees = true;
+    else if (verdict === 'other' && !countsOwn) claim.agrees = false;
+  }
   for (const { token, agrees, field } of numbers) {
     const isPlace = field === 'id' || field === 'event_ts' || field === 'step' || field === 'rule';
     const shown = text.slice(token.start, token.end);
@@ -71,6 +97,11 @@ export function repeatedIn(text: string, cited: Cited, derives: (fact: string) =
   }
   return { claims, numbers, times: times.tokens, masked: times.masked };
 }
+
+/** Numbers of a sentence that are compared with those of texts. */
+const MOST_COMPARED = 200;
+/** Their numbers name things, and are no values of a text. */
+const NAMING_FIELDS: ReadonlySet<string> = new Set(['member', 'id', 'step', 'rule']);
 
 /** `HEDGE-12 shows ...`: what is named outside brackets must be cited too. `masked`: without such names. */
 function withoutNames(text: string, cited: Values): { masked: string; problem: string | undefined } {
@@ -187,7 +218,8 @@ function timeClaims(text: string, values: Values): { masked: string; claims: Cla
   const tokens = timesIn(text, years).map((token) => {
     const { start, end } = token;
     const wrong = `the time ${text.slice(start, end)} is not that of what is cited`;
-    const claim: Claim = { start, end, agrees: timeAgrees(token, values), kind: 'place', wrong };
+    const agrees = timeAgrees(token, values) || tellsTime(token, values.told());
+    const claim: Claim = { start, end, agrees, kind: 'place', wrong };
     return { token, claim };
   });
   const claims = tokens.map(({ claim }) => claim);
@@ -201,7 +233,9 @@ function timeClaims(text: string, values: Values): { masked: string; claims: Cla
     )
       continue;
     const agrees =
-      values.edges.length === 0 || values.edges.some((edge) => new Date(edge.event_ts * 1000).getUTCDay() === day);
+      values.edges.length === 0 ||
+      values.told().plain.includes(match[0].toLowerCase()) ||
+      values.edges.some((edge) => new Date(edge.event_ts * 1000).getUTCDay() === day);
     claims.push({
       start: match.index,
       end: match.index + match[0].length,
@@ -267,7 +301,10 @@ function forgiveStoredTexts(text: string, claims: readonly Claim[], values: Valu
 /** Settles the claims that a clause denies. Answers why the sentence cannot stand when it denies what holds. */
 function checkDenials(text: string, claims: Claim[], cited: Cited): string | undefined {
   const { beside, sentence } = cited;
+  const { shared, problem } = sharedDenials(text, beside.told());
+  if (problem !== undefined) return problem;
   for (const { start, end, at } of denialsIn(text)) {
+    if (shared.has(at)) continue;
     const within = claims.filter((claim) => claim.kind === 'value' && claim.start >= start && claim.end <= end);
     const after = within.filter((claim) => claim.start >= at);
     const scope = after.length > 0 ? after : within;

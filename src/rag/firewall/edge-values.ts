@@ -1,10 +1,12 @@
 // The values that the tags of one group stand for: what a number, a time or a quoted text beside them must be one of.
 
 import type { RuleFact, StepFact } from '../derived-fact.ts';
+import { holdsWord, keywordStem } from '../retrieval/keyword-match.ts';
 import type { RetrievedEdge } from '../retrieval/retrieved-edge.ts';
 import { shownText } from '../stored-text.ts';
 import { comparable, folded } from './lookalikes.ts';
 import { parseTagName, type Tag } from './tags.ts';
+import { storedTexts, type Told, toldBy } from './told.ts';
 
 /** Steps by number. */
 export interface Steps {
@@ -19,6 +21,8 @@ export interface Support {
   readonly edges: ReadonlyMap<number, RetrievedEdge>;
   readonly steps: Steps;
   readonly rules: ReadonlyMap<number, RuleFact>;
+  /** Of nodes, where a table keeps them. */
+  readonly names?: ReadonlyMap<number, string> | undefined;
 }
 
 export interface Values {
@@ -39,6 +43,10 @@ export interface Values {
   all(): Float64Array;
   /** Stored texts and names of rules and predicates, as `comparable` makes them. */
   texts(): ReadonlySet<string>;
+  /** What the texts of the edges say. */
+  told(): Told;
+  /** Whether anything that is cited has this word, names of columns and rules too. */
+  knows(word: string): boolean;
   /** What may be counted of members: an edge's, all edges' together, those that all edges share. */
   memberCounts(): readonly number[];
 }
@@ -71,17 +79,29 @@ export function valuesOf(tags: Iterable<Tag>, support: Support): Values {
       if (edge !== undefined) edges.set(edge.edge_id, edge);
     }
   }
-  return readerOf([...edges.values()], citedEdges, [...steps], [...rules]);
+  const names = new Set<string>();
+  for (const { members } of support.names === undefined ? [] : edges.values())
+    for (const node of members) if (support.names!.has(node)) names.add(support.names!.get(node)!);
+  return readerOf([...edges.values()], citedEdges, [...steps], [...rules], [...names]);
 }
 
-function readerOf(edges: RetrievedEdge[], citedEdges: number, steps: StepFact[], rules: RuleFact[]): Values {
+function readerOf(
+  edges: RetrievedEdge[],
+  citedEdges: number,
+  steps: StepFact[],
+  rules: RuleFact[],
+  names: readonly string[],
+): Values {
   const fields = new Map<string, Float64Array>();
   let columns: ReadonlySet<string> | undefined;
   let every: Float64Array | undefined;
   let texts: ReadonlySet<string> | undefined;
   let memberCounts: readonly number[] | undefined;
+  let told: Told | undefined;
+  let everything: string | undefined;
   const columnsOf = () =>
     (columns ??= new Set(edges.flatMap((edge) => Object.keys(edge.properties).map((name) => name.toLowerCase()))));
+  const textsOnce = () => (texts ??= new Set([...textsOf(edges, steps, rules), ...names].map(comparable)));
   const field = (name: string): Float64Array => {
     let values = fields.get(name);
     if (values === undefined) {
@@ -97,11 +117,16 @@ function readerOf(edges: RetrievedEdge[], citedEdges: number, steps: StepFact[],
     rules,
     field,
     columns: columnsOf,
+    told: () => (told ??= toldBy(edges, names)),
+    knows: (word) => {
+      everything ??= namedText([...plainTexts(edges, steps, rules), ...names, ...columnsOf()]);
+      return everything === undefined || holdsWord(everything, keywordStem(comparable(word)));
+    },
     memberCounts: () => (memberCounts ??= countsOfMembers(edges)),
     hasField: (name) => FIELDS.has(name) || name === 'formation' || columnsOf().has(name),
     isEmpty: (name) => edges.length > 0 && field(name).length === 0 && textsOfField(name, edges).length === 0,
     all: () => (every ??= everyNumber(field, columnsOf(), edges)),
-    texts: () => (texts ??= new Set(textsOf(edges, steps, rules).map(comparable))),
+    texts: textsOnce,
   };
 }
 
@@ -184,18 +209,29 @@ export function textsOfField(name: string, edges: readonly RetrievedEdge[]): str
   return texts;
 }
 
+/** Longer texts together are not looked through for names. */
+const MOST_NAMED_CHARACTERS = 200_000;
+
+/** In lower case; undefined where it would be too long. */
+function namedText(texts: readonly string[]): string | undefined {
+  const length = texts.reduce((sum, text) => sum + text.length + 1, 0);
+  return length > MOST_NAMED_CHARACTERS ? undefined : folded(texts.join('|')).toLowerCase();
+}
+
 function textsOf(edges: readonly RetrievedEdge[], steps: readonly StepFact[], rules: readonly RuleFact[]): string[] {
+  // As they are stored, and as the context shows them.
+  return plainTexts(edges, steps, rules).flatMap((text) => [text, shownText(text)]);
+}
+
+function plainTexts(edges: readonly RetrievedEdge[], steps: readonly StepFact[], rules: readonly RuleFact[]): string[] {
   const texts: string[] = [];
-  for (const edge of edges) {
-    if (edge.formation !== null) texts.push(edge.formation);
-    for (const value of Object.values(edge.properties)) if (typeof value === 'string') texts.push(value);
-  }
+  for (const edge of edges) texts.push(...storedTexts(edge));
   for (const step of steps) {
     texts.push(step.fact, step.predicate, step.rule_id);
     for (const arg of step.args) if (typeof arg === 'string') texts.push(arg);
   }
   for (const rule of rules) texts.push(rule.id, rule.name, rule.text);
-  return texts.flatMap((text) => [text, shownText(text)]); // as they are stored, and as the context shows them
+  return texts;
 }
 
 /** Whether `values` (ascending) have one in `low`..`high`, both included. */

@@ -51,39 +51,55 @@ interface Kept {
   text: string;
 }
 
-export function* firewallSteps(answer: string, support: Support): Generator<void, FirewallResult, void> {
+/** A sentence as it was judged; `verdict` is undefined where it states nothing. */
+export interface Judged {
+  readonly sentence: Sentence;
+  readonly text: string;
+  readonly verdict: Verdict | undefined;
+}
+
+/** Undefined: a part of a millisecond went by. */
+export function* judgedSentences(answer: string, support: Support): Generator<Judged | undefined, void, void> {
   const check = checkerOf(support);
-  const kept: Kept[] = [];
-  const stripped: { sentence: string; reason: string }[] = [];
-  const cited = new Set<number>();
-  let supported = 0;
   let unyielded = 0;
   for (const sentence of sentenceSteps(answer, knownTexts(support))) {
     if (sentence === undefined) {
-      yield;
+      yield undefined;
       continue;
     }
     const text = answer.slice(sentence.start, sentence.end);
     unyielded += SENTENCE_COST + text.length;
     if (unyielded >= STEP) {
       unyielded = 0;
+      yield undefined;
+    }
+    const statesNothing =
+      sentence.kind === 'structure' || (sentence.kind === 'question' && !/hedge/.test(skeleton(text)));
+    const verdict = statesNothing ? undefined : check(text, sentence.beginsLine);
+    unyielded += TAG_COST * (verdict?.tags.length ?? 0);
+    yield { sentence, text, verdict };
+  }
+}
+
+export function* firewallSteps(answer: string, support: Support): Generator<void, FirewallResult, void> {
+  const kept: Kept[] = [];
+  const stripped: { sentence: string; reason: string }[] = [];
+  const cited = new Set<number>();
+  let supported = 0;
+  for (const judged of judgedSentences(answer, support)) {
+    if (judged === undefined) {
       yield;
-    }
-    if (sentence.kind === 'structure' || (sentence.kind === 'question' && !/hedge/.test(skeleton(text)))) {
-      kept.push({ sentence, text });
       continue;
     }
-    const verdict = check(text, sentence.beginsLine);
-    unyielded += TAG_COST * verdict.tags.length;
-    if (verdict.problem !== undefined) {
-      stripped.push({ sentence: text, reason: verdict.problem });
-      continue;
+    const { sentence, text, verdict } = judged;
+    if (verdict === undefined) kept.push({ sentence, text });
+    else if (verdict.problem !== undefined) stripped.push({ sentence: text, reason: verdict.problem });
+    else if (!verdict.isBare) {
+      // Tags alone state nothing: they neither count nor stay.
+      supported++;
+      kept.push({ sentence, text: verdict.spelled });
+      for (const { kind, number } of verdict.tags) if (kind === 'HEDGE') cited.add(number);
     }
-    // Tags alone state nothing: they neither count nor stay.
-    if (verdict.isBare) continue;
-    supported++;
-    kept.push({ sentence, text: verdict.spelled });
-    for (const { kind, number } of verdict.tags) if (kind === 'HEDGE') cited.add(number);
   }
   const abstained = supported === 0;
   const stays = stripped.length === 0 ? kept : kept.filter(({ sentence }) => sentence.kind !== 'structure');
@@ -99,7 +115,7 @@ export function* firewallSteps(answer: string, support: Support): Generator<void
   };
 }
 
-interface Verdict {
+export interface Verdict {
   /** Why the sentence cannot stay. */
   problem: string | undefined;
   tags: readonly Tag[];

@@ -31,7 +31,7 @@ export function folded(text: string): string {
   if (!NOT_ASCII.test(text)) return text;
   return text
     .replace(MARKS, '$1')
-    .replace(/[²³]/g, '') // a unit's power is no number
+    .replace(/(?<=\p{L})[²³]/gu, '') // a unit's power is no number
     .normalize('NFKC')
     .replace(/[\t\u0085\u2028\u2029]/g, ' ')
     .replace(INVISIBLE, '')

@@ -25,8 +25,8 @@ const SIGNS =
 const CLAUSE =
   /[,;:\u2014\u3001\uff0c\uff1b\u060c()|]|\s-\s|\s(?:but|whereas|while|although|though|however|because|since|aber|sondern|während|weil|mais|alors que|parce que|pero|sino|mientras|porque|но|а|потому что|لكن|बल्कि|लेकिन)\s/giu;
 
-/** Denials of `text` (folded; quotes and tags masked). */
-export function denialsIn(text: string): Denial[] {
+/** Denials of `text` (folded; quotes and tags masked): the first of each clause, or every one. */
+export function denialsIn(text: string, every = false): Denial[] {
   let places = negations(text);
   if (places.length === 0) return [];
   const plain = text.replace(IDIOM, (idiom) => ' '.repeat(idiom.length));
@@ -39,7 +39,7 @@ export function denialsIn(text: string): Denial[] {
     while (next < cuts.length && cuts[next]! < at) next++;
     const start = next === 0 ? 0 : cuts[next - 1]!;
     const end = cuts[next] ?? text.length;
-    if (denials.at(-1)?.start !== start) denials.push({ start, end, at });
+    if (every || denials.at(-1)?.start !== start) denials.push({ start, end, at });
   }
   return denials;
 }

@@ -13,21 +13,23 @@ const STOP_WORDS = new Set(
   edge edges hyperedge hyperedges hedge node nodes member members vertex vertices event events record records row rows table graph hypergraph
   query question answer data explain describe summarize summarise involving involved involve contain contains containing include includes including
   having same shared sharing share latest newest oldest happened time times date dates day days week weeks month months year years hour hours minute
-  minutes second seconds ago today yesterday tomorrow occurred occur exist exists there`.split(/\s+/),
+  minutes second seconds ago today yesterday tomorrow occurred occur exist exists there overall altogether lately recorded`.split(
+    /\s+/,
+  ),
 );
 /** More words say nothing more. */
 const MOST_KEYWORDS = 32;
 const MOST_CHARACTERS = 64;
 
-/** Lower case, each once, in the order of the text; a quoted text is one. Single letters of the Latin alphabet and lone signs are none. */
-export function readKeywords({ words }: Reading): string[] {
-  const keywords = new Set<string>();
-  for (const { kind, lower, taken } of words) {
+/** By the word in lower case, as it is written; each once, in the order of the text; a quoted text is one. Single letters of the Latin alphabet and lone signs are none. */
+export function readKeywords({ words }: Reading): Map<string, string> {
+  const keywords = new Map<string, string>();
+  for (const { kind, lower, text, taken } of words) {
     if (taken || kind === 'sign' || kind === 'date' || kind === 'time') continue;
     const word = (kind === 'word' ? lower.replace(/'s$/, '') : lower).slice(0, MOST_CHARACTERS);
-    if (STOP_WORDS.has(word) || /^[a-z_']?$/.test(word)) continue;
-    keywords.add(word);
+    if (STOP_WORDS.has(word) || /^[a-z_']?$/.test(word) || keywords.has(word)) continue;
+    keywords.set(word, text.slice(0, MOST_CHARACTERS));
     if (keywords.size === MOST_KEYWORDS) break;
   }
-  return [...keywords];
+  return keywords;
 }

@@ -3,16 +3,41 @@
 import { around, before, unitOf } from './calendar.ts';
 import { BEFORE_YESTERDAY, type Moment, momentAt, type NoMoment, type Place, saysSeconds } from './moments.ts';
 import type { QuestionWindow } from './question.ts';
-import { countAt, freeWord, isWord, type Phrases, phraseAt, phrases, putAside, type Reading, take } from './words.ts';
+import {
+  countAt,
+  freeWord,
+  isWord,
+  type Phrases,
+  phraseAt,
+  phrases,
+  putAside,
+  type Reading,
+  take,
+  writtenAt,
+} from './words.ts';
 
 interface Bounds {
   start: number | null;
   end: number | null;
 }
 
-/** Reads all parts and takes their words. */
-export function readWindow(reading: Reading, nowTs: number): QuestionWindow | null {
+/** What a text says of time. */
+export interface SaidWindow {
+  readonly window: QuestionWindow | null;
+  /** What is left of it without its relative and year-less parts. */
+  readonly fixed: QuestionWindow | null;
+  /** Those parts, as they are written. */
+  readonly relative: readonly string[];
+}
+
+/** Far enough that every relative and every year-less part means another time. */
+const OTHER_NOW_SECONDS = 3 * 366 * 86_400 + 12_345;
+
+/** Reads all parts and takes their words. Relative and year-less ones count from `nowTs`. */
+export function readWindow(reading: Reading, nowTs: number): SaidWindow {
   let window: Bounds | null = null;
+  let fixed: Bounds | null = null;
+  const relative: string[] = [];
   // Words that say what is meant come before moments that stand alone.
   for (const readAt of [phraseBounds, loneBounds]) {
     for (let at = 0; at < reading.words.length; at++) {
@@ -30,10 +55,31 @@ export function readWindow(reading: Reading, nowTs: number): QuestionWindow | nu
         continue;
       }
       window = joined;
+      if (isRelative(reading, readAt, at, nowTs, found)) relative.push(writtenAt(reading, at, found.stop));
+      else fixed = fixed === null ? found : joinedBounds(fixed, found);
       take(reading, at, found.stop);
     }
   }
-  return window === null ? null : { start_ts: window.start, end_ts: window.end };
+  return { window: asWindow(window), fixed: asWindow(fixed), relative };
+}
+
+function asWindow(bounds: Bounds | null): QuestionWindow | null {
+  return bounds === null ? null : { start_ts: bounds.start, end_ts: bounds.end };
+}
+
+/** Whether a part means another time when it is asked at another time. */
+function isRelative(
+  reading: Reading,
+  readAt: typeof phraseBounds,
+  at: number,
+  nowTs: number,
+  { start, end }: Bounds,
+): boolean {
+  const { writtenDatesLeft } = reading;
+  reading.writtenDatesLeft = Math.max(2, writtenDatesLeft);
+  const other = readAt(reading, at, nowTs - OTHER_NOW_SECONDS);
+  reading.writtenDatesLeft = writtenDatesLeft;
+  return other === undefined || 'reason' in other || other.start !== start || other.end !== end;
 }
 
 interface Found extends Bounds {

@@ -1,7 +1,8 @@
 // How many edges a text wants and in which order: "top 5", "3 most recent", "latest", "oldest 10".
 
-import type { EdgeOrder } from './question.ts';
-import { countAt, isWord, type Phrases, phraseAt, phrases, putAside, type Reading, take } from './words.ts';
+import { isEdgeWord } from './general-words.ts';
+import type { AskedTable, EdgeOrder } from './question.ts';
+import { countAt, freeWord, type Phrases, phraseAt, phrases, putAside, type Reading, take } from './words.ts';
 
 export interface Wanted {
   top: number | null;
@@ -9,9 +10,9 @@ export interface Wanted {
 }
 
 const BEFORE_COUNT: readonly [EdgeOrder, Phrases][] = [
-  ['score', phrases('top', 'first', 'best', 'limit', 'limit to', 'show me', 'show', 'only')],
+  ['score', phrases('top', 'best', 'limit', 'limit to', 'show me', 'show', 'only')],
   ['newest', phrases('most recent', 'latest', 'newest', 'last', 'recent')],
-  ['oldest', phrases('oldest', 'earliest')],
+  ['oldest', phrases('first', 'oldest', 'earliest')],
 ];
 const BEHIND_COUNT: readonly [EdgeOrder, Phrases][] = [
   ['newest', phrases('most recent', 'latest', 'newest', 'last')],
@@ -23,18 +24,17 @@ const ALONE: readonly [EdgeOrder, Phrases][] = [
   ['newest', phrases('most recent', 'most recently', 'latest', 'newest', 'newest first', 'most recent first')],
   ['oldest', phrases('oldest', 'earliest', 'oldest first')],
 ];
-/** `show 5` and `last 5` count only these; `top 5` counts anything. */
-const COUNTED =
-  'edges edge hyperedges hyperedge events event results result rows row items item entries records matches hits meetings contacts messages emails mails'.split(
-    ' ',
-  );
+/** `show 5` is a wish for edges only before a word for them; `top 5` also where nothing else is counted. */
 const NEEDS_NOUN = phrases('show me', 'show', 'only');
+/** Words that a number before them does not count. */
+const COUNTS_NOTHING =
+  /^(and|or|to|until|till|before|after|since|in|on|at|of|from|for|with|where|which|that|having|about|by|as|is|are|were|was|did|do|does|top|latest|newest|oldest|most|weight|formation)$/;
 
 /** Reads what is wanted and takes its words. */
-export function readWanted(reading: Reading): Wanted {
+export function readWanted(reading: Reading, table: AskedTable): Wanted {
   const wanted: Wanted = { top: null, order: 'score' };
   for (let at = 0; at < reading.words.length; at++) {
-    const found = countedAt(reading, at) ?? aloneAt(reading, at);
+    const found = countedAt(reading, at, table) ?? aloneAt(reading, at);
     if (found === undefined) continue;
     const { order, top, end } = found;
     if (top !== null && (!Number.isSafeInteger(top) || top < 1)) {
@@ -59,22 +59,34 @@ interface Found {
   readonly end: number;
 }
 
-function countedAt(reading: Reading, at: number): Found | undefined {
+function countedAt(reading: Reading, at: number, table: AskedTable): Found | undefined {
   for (const [order, phrases] of BEFORE_COUNT) {
     const words = phraseAt(reading, at, phrases);
     const count = words === 0 ? undefined : countAt(reading, at + words);
     if (count === undefined) continue;
     const needsNoun = phraseAt(reading, at, NEEDS_NOUN) > 0;
-    if (needsNoun && !isWord(reading, count.end, ...COUNTED)) continue;
+    if (!countsEdges(reading, count.end, table, needsNoun)) continue;
     return { order, top: count.value, end: count.end };
   }
   const count = countAt(reading, at);
   if (count === undefined) return undefined;
   for (const [order, phrases] of BEHIND_COUNT) {
     const words = phraseAt(reading, count.end, phrases);
-    if (words > 0) return { order, top: count.value, end: count.end + words };
+    if (words > 0 && countsEdges(reading, count.end + words, table, false))
+      return { order, top: count.value, end: count.end + words };
   }
   return undefined;
+}
+
+/** "first 5 events" and "top 5" say how many edges; "first two turtles" counts something else. */
+function countsEdges(reading: Reading, at: number, table: AskedTable, needsNoun: boolean): boolean {
+  const next = freeWord(reading, at);
+  if (next?.kind === 'word' && isEdgeWord(next.lower, table.name)) return true;
+  return !needsNoun && (next?.kind !== 'word' || COUNTS_NOTHING.test(next.lower) || isColumn(next.lower, table));
+}
+
+function isColumn(word: string, { columns }: AskedTable): boolean {
+  return columns.some(({ name }) => name.toLowerCase() === word);
 }
 
 function aloneAt(reading: Reading, at: number): Found | undefined {

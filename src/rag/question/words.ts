@@ -156,8 +156,13 @@ const MOST_IGNORED = 50;
 export function putAside(reading: Reading, from: number, to: number, reason: string): void {
   take(reading, from, to);
   if (reading.ignored.length >= MOST_IGNORED) return;
-  const text = reading.text.slice(reading.words[from]!.start, reading.words[to - 1]!.end);
-  reading.ignored.push({ text: text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}...` : text, reason });
+  reading.ignored.push({ text: writtenAt(reading, from, to), reason });
+}
+
+/** Some words as they are written, cut where they are long. */
+export function writtenAt({ text, words }: Reading, from: number, to: number): string {
+  const written = text.slice(words[from]!.start, words[to - 1]!.end);
+  return written.length > MOST_SHOWN ? `${written.slice(0, MOST_SHOWN)}...` : written;
 }
 
 const SMALL_NUMBERS = 'zero one two three four five six seven eight nine ten eleven twelve'.split(' ');

@@ -74,7 +74,13 @@ const EMPTY_PLAN = { op: 'scan', pattern: 0, paths: [], filter: [], estimatedRow
 const refuse = (): never => {
   throw new Error('rows are read by the scans of the reader alone');
 };
-const NO_SOURCE: RowSource = { scan: refuse, segmentScan: refuse, count: refuse, timeBounds: refuse };
+const NO_SOURCE: RowSource = {
+  scan: refuse,
+  scanApart: refuse,
+  segmentScan: refuse,
+  count: refuse,
+  timeBounds: refuse,
+};
 
 /** The edge of a row that was read with all its columns. */
 export function edgeOf(rows: EdgeRows, row: number, score: number, { columns }: Snapshot): RetrievedEdge {

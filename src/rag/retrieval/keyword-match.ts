@@ -1,6 +1,7 @@
-// How many of a question's keywords the texts of an edge hold: each at the beginning of a word, without case, an `s` at its end aside.
+// How many of a question's keywords the texts of an edge hold: each as a word, without case and the usual endings of English.
 
 import type { EdgeRows } from './edge-rows.ts';
+import type { RetrievedEdge } from './retrieved-edge.ts';
 
 export class KeywordMatch {
   readonly #stems: readonly string[];
@@ -8,12 +9,19 @@ export class KeywordMatch {
 
   /** At most 32 keywords. */
   constructor(keywords: readonly string[], textColumns: readonly number[]) {
-    this.#stems = keywords.map((word) => (word.length > 3 && word.endsWith('s') ? word.slice(0, -1) : word));
+    this.#stems = keywords.map(keywordStem);
     this.#columns = textColumns;
   }
 
-  /** The share of the keywords that a row holds, 0 to 1; made for some rows at once, so that a text is looked at once. */
+  /** The share of the keywords that a row holds, 0 to 1. */
   sharesIn(rows: EdgeRows): (row: number) => number {
+    const count = this.#stems.length;
+    const bitsOf = this.bitsIn(rows);
+    return count === 0 ? () => 0 : (row) => bitCount(bitsOf(row)) / count;
+  }
+
+  /** A bit for each keyword that a row holds, the first one lowest; made for some rows at once, so that a text is looked at once. */
+  bitsIn(rows: EdgeRows): (row: number) => number {
     const count = this.#stems.length;
     const columns: { nulls: Uint8Array; codes: Uint32Array; found: Uint32Array }[] = [];
     for (const id of this.#columns) {
@@ -26,11 +34,21 @@ export class KeywordMatch {
     return (row) => {
       let bits = 0;
       for (const { nulls, codes, found } of columns) if (nulls[row] === 0) bits |= found[codes[row]!]!;
-      return bitCount(bits) / count;
+      return bits >>> 0;
     };
   }
 
-  /** A bit for each keyword that a text holds. */
+  /** Which of the keywords, given in their order, the texts of some edges hold. */
+  wordsIn(edges: readonly RetrievedEdge[], words: readonly string[]): Set<string> {
+    let bits = 0;
+    for (const { formation, properties } of edges) {
+      for (const value of [formation, ...Object.values(properties)])
+        if (typeof value === 'string') bits |= this.#foundIn(value.toLowerCase());
+    }
+    return new Set(words.filter((_, place) => ((bits >>> place) & 1) === 1));
+  }
+
+  /** A bit for each keyword that a text in lower case holds. */
   #foundIn(text: string): number {
     let bits = 0;
     for (const [place, stem] of this.#stems.entries()) if (holdsWord(text, stem)) bits |= 1 << place;
@@ -38,13 +56,24 @@ export class KeywordMatch {
   }
 }
 
-const PART_OF_WORD = /[\p{L}\p{N}]/u;
+/** A keyword without the `s` of a plural. */
+export function keywordStem(word: string): string {
+  return word.length > 3 && word.endsWith('s') ? word.slice(0, -1) : word;
+}
 
-function holdsWord(text: string, stem: string): boolean {
+/** Whether a text (lower case) has a word that is the stem, or the stem with an ending. */
+export function holdsWord(text: string, stem: string): boolean {
   for (let at = text.indexOf(stem); at >= 0; at = text.indexOf(stem, at + 1))
-    if (at === 0 || !PART_OF_WORD.test(text[at - 1]!)) return true;
+    if (
+      (at === 0 || !PART_OF_WORD.test(text[at - 1]!)) &&
+      ENDING.test(text.slice(at + stem.length, at + stem.length + 5))
+    )
+      return true;
   return false;
 }
+
+const PART_OF_WORD = /[\p{L}\p{N}]/u;
+const ENDING = /^(?:s|es|ed|d|ing|ly)?(?![\p{L}\p{N}])/u;
 
 function bitCount(bits: number): number {
   let count = 0;

@@ -2,9 +2,11 @@
 
 import type { Snapshot, Table } from '../../engine/index.ts';
 import type { QueryPlan, ScanBounds } from '../../engine/types.ts';
+import { type HedgerowError, refusal } from '../../errors.ts';
 import type { Question, QuestionWindow } from '../question/question.ts';
-import { understand } from '../question/understand.ts';
+import { type Understood, understand, understood } from '../question/understand.ts';
 import type { BestEdges, Candidate } from './best-edges.ts';
+import { type Bound, bind, ignoredWords, type NameReader, nameReaderOf, wordsInRows } from './bind.ts';
 import { EdgeReader, edgeOf, FORMATION, WEIGHT } from './edge-rows.ts';
 import { KeywordMatch } from './keyword-match.ts';
 import type { RetrievedEdge } from './retrieved-edge.ts';
@@ -18,8 +20,13 @@ export interface Retrieval {
   readonly edges: RetrievedEdge[];
   /** More edges matched than are here. */
   readonly truncated: boolean;
-  /** As understood, with the window that was used. */
+  /** As understood, with the window that was used and all that bound nothing. */
   readonly question: Question;
+  /** False: nothing of the text binds to data, so nothing was looked for. */
+  readonly binds: boolean;
+  readonly said: Understood;
+  /** Keywords that rows of the table have. */
+  readonly foundWords: ReadonlySet<string>;
   readonly strategy: QueryPlan['strategy'];
   readonly lsn: number;
 }
@@ -29,16 +36,24 @@ export interface RetrieveOptions {
   readonly topK: number;
   /** Each side that is given wins over the text's. */
   readonly override?: { readonly startTs?: number | undefined; readonly endTs?: number | undefined } | undefined;
-  /** What "today" counts from. */
+  /** What "today" counts from in a table without edges; else its newest edge. */
   readonly nowMs: number;
+  /** The table that names the nodes. */
+  readonly names?: Table | undefined;
+  /** Stems of the predicates of the rules in use and of their names. */
+  readonly predicates?: ReadonlySet<string> | undefined;
 }
 
 /** Steps of some ms. Throws `table_not_found`, `table_corrupt`, `overloaded`. */
 export function* retrieve(table: Table, text: string, options: RetrieveOptions): Generator<void, Retrieval, void> {
   const snapshot = table.snapshot();
+  const { names } = options;
+  const nameSnapshot = names?.snapshot();
   try {
-    return yield* retrieveAt(table, snapshot, text, options);
+    const nameReader = nameSnapshot && nameReaderOf(names!, nameSnapshot);
+    return yield* retrieveAt(table, snapshot, text, options, nameReader);
   } finally {
+    nameSnapshot?.release();
     snapshot.release();
   }
 }
@@ -47,45 +62,103 @@ function* retrieveAt(
   table: Table,
   snapshot: Snapshot,
   text: string,
-  { topK, override, nowMs }: RetrieveOptions,
+  { topK, override, nowMs, predicates = new Set() }: RetrieveOptions,
+  names: NameReader | undefined,
 ): Generator<void, Retrieval, void> {
   const { columns } = snapshot.columns;
   const own = columns.filter(({ id }) => id > FORMATION);
-  const understood = understand(text, { name: table.name, columns: own }, nowMs);
-  const question = { ...understood, window: overridden(understood.window, override) };
-  const lsn = snapshot.lsn;
-  const isNamed = question.window !== null || question.nodes.length > 0 || question.filters.length > 0;
-  const filters = splitFilters(question.filters, columns);
+  const asked = { name: table.name, columns: own };
+  // Readers are made in one turn with the snapshot; what they read does not depend on the time that times count from.
+  const { filters: named, keywords: words, nodes } = understand(text, asked, nowMs);
+  const filters = splitFilters(named, columns);
   const textColumns = columns.filter(({ type }) => type === 'TEXT').map(({ id }) => id);
   const looked = filters.looked.map(({ column }) => column.id);
+  const hasTexts = words.length > 0 && textColumns.length > 0;
+  const bare = new EdgeReader(table, snapshot, { members: false, columns: new Set() });
   const reader = new EdgeReader(table, snapshot, {
-    members: question.nodes.length > 1,
-    columns: new Set([WEIGHT, ...looked, ...(question.keywords.length > 0 ? textColumns : [])]),
+    members: nodes.length > 1 || names !== undefined,
+    columns: new Set([WEIGHT, ...looked, ...(hasTexts ? textColumns : [])]),
   });
+  const ends = yield* timeEnds(bare, undefined, undefined);
+  const said = understood(text, asked, ends === undefined ? nowMs : ends.greatest * 1000);
+  const hasOverride = override?.startTs !== undefined || override?.endTs !== undefined;
+  const bound = yield* bind(said, { reader: bare, names, predicates, hasOverride });
+  const question = { ...bound.question, window: overridden(bound.question.window, override) };
+  const hasKeywords = hasTexts && question.keywords.length > 0;
+  const keywords = new KeywordMatch(question.keywords, textColumns);
+  const boundAt = { ...bound, question };
+  const foundWords =
+    hasKeywords && bound.free.size > 0 && needsWords(bound, said)
+      ? yield* wordsInRows(reader, boundAt, keywords, question.keywords)
+      : new Set<string>();
+  const binds = bound.binds || foundWords.size > 0;
+  const isNamed = bound.isNamed || question.nodes.length > 0;
+  const state = { said, bound, question, binds, foundWords, keywords, lsn: snapshot.lsn };
   const wanted = Math.min(topK, question.top ?? topK);
-  const ends = yield* timeEnds(reader, undefined, undefined);
   const { window } = question;
   const within =
-    window === null ? ends : yield* timeEnds(reader, window.start_ts ?? undefined, window.end_ts ?? undefined);
-  if (ends === undefined || within === undefined)
-    return { edges: [], truncated: false, question, strategy: strategyOf(question, isNamed, reader), lsn };
+    window === null ? ends : yield* timeEnds(bare, window.start_ts ?? undefined, window.end_ts ?? undefined);
+  if (ends === undefined || within === undefined || !binds)
+    return answered(state, [], false, strategyOf(question, isNamed, reader));
+  const needsKeyword = !isNamed && foundWords.size > 0;
+  const byTime = !isNamed && !needsKeyword;
   // A text that names nothing means the most recent edges; what else it says ranks those.
   const search: Search = {
     least: within.least,
     greatest: within.greatest,
     nodes: question.nodes,
     filters,
-    keywords: new KeywordMatch(question.keywords, textColumns),
-    hasKeywords: question.keywords.length > 0 && textColumns.length > 0,
-    order: !isNamed && question.order === 'score' ? 'newest' : question.order,
-    size: isNamed ? wanted : topK,
+    keywords,
+    hasKeywords,
+    needsKeyword,
+    order: byTime && question.order === 'score' ? 'newest' : question.order,
+    size: byTime ? topK : wanted,
     scale: scaleOf(question.nodes.length > 0, question.keywords.length > 0, ends.least, ends.greatest),
   };
   const best = yield* findBest(reader, search);
   const strategy = strategyOf(question, isNamed, reader);
-  const ranked = best.ranked(question.order);
-  const edges = yield* wholeEdges(reader, question.nodes, ranked.slice(0, wanted));
-  return { edges, truncated: isTruncated(best, wanted), question, strategy, lsn };
+  const edges = yield* wholeEdges(reader, question.nodes, best.ranked(question.order).slice(0, wanted));
+  return answered(state, edges, isTruncated(best, wanted), strategy);
+}
+
+interface State extends Pick<Retrieval, 'said' | 'question' | 'binds' | 'foundWords' | 'lsn'> {
+  readonly bound: Bound;
+  readonly keywords: KeywordMatch;
+}
+
+function answered(
+  { said, bound, question, binds, foundWords, keywords, lsn }: State,
+  edges: RetrievedEdge[],
+  truncated: boolean,
+  strategy: Retrieval['strategy'],
+): Retrieval {
+  const found = needsWords(bound, said) ? foundWords : keywords.wordsIn(edges, question.keywords);
+  const ignored = [...question.ignored, ...ignoredWords(said, bound.free, found, binds)];
+  return { edges, truncated, question: { ...question, ignored }, binds, said, foundWords: found, strategy, lsn };
+}
+
+/** Whether rows are searched for words beforehand: where nothing else says which edges are meant, or a figure of these edges is asked for. */
+function needsWords({ isNamed, question }: Bound, { figure }: Understood): boolean {
+  return (!isNamed && question.nodes.length === 0) || figure !== null;
+}
+
+/** One edge by its key, with all that it has; undefined when it is gone meanwhile. */
+export function* retrieveOne(
+  table: Table,
+  { id, eventTs }: { id: number; eventTs: number },
+): Generator<void, RetrievedEdge | undefined, void> {
+  const snapshot = table.snapshot();
+  try {
+    const reader = new EdgeReader(table, snapshot, { members: true, columns: new Set() });
+    const bounds = { startTs: eventTs, endTs: eventTs, after: { eventTs, id: id - 1 }, limit: 1 };
+    for (const rows of reader.readWhole(bounds)) {
+      yield;
+      if (rows !== null && rows.rows > 0 && rows.ids[0] === id) return edgeOf(rows, 0, 1, snapshot);
+    }
+    return undefined;
+  } finally {
+    snapshot.release();
+  }
 }
 
 function isTruncated(best: BestEdges, wanted: number): boolean {
@@ -121,6 +194,7 @@ function* wholeEdges(
   const byTime = [...candidates].sort((a, b) => a.eventTs - b.eventTs || a.id - b.id);
   // Every edge holds the node, when there is one.
   const way = nodes.length === 1 ? nodes : undefined;
+  let letters = 0;
   for (const bounds of readsOf(reader, way, byTime)) {
     if (bounds === undefined) {
       yield;
@@ -129,12 +203,35 @@ function* wholeEdges(
     for (const rows of reader.readWhole(bounds)) {
       for (let row = 0; row < (rows?.rows ?? 0); row++) {
         const score = scores.get(rows!.ids[row]!);
-        if (score !== undefined) found.set(rows!.ids[row]!, edgeOf(rows!, row, score, reader.snapshot));
+        if (score === undefined) continue;
+        const edge = edgeOf(rows!, row, score, reader.snapshot);
+        letters += lettersOf(edge);
+        if (letters > MOST_LETTERS) throw tooLong(candidates.length);
+        found.set(edge.edge_id, edge);
       }
       if (rows === null || rows.rows > MOST_BETWEEN) yield;
     }
   }
   return candidates.map(({ id }) => found.get(id)!);
+}
+
+/** In the texts of all edges of a question: they are held several times, as text of the answer too. */
+const MOST_LETTERS = 8 * 2 ** 20;
+
+function lettersOf({ formation, properties }: RetrievedEdge): number {
+  let letters = formation?.length ?? 0;
+  for (const name in properties) {
+    const value = properties[name];
+    if (typeof value === 'string') letters += value.length;
+  }
+  return letters;
+}
+
+function tooLong(edges: number): HedgerowError {
+  return refusal(
+    'query_too_large',
+    `The texts of the ${edges} edges that the question means hold more than ${MOST_LETTERS / 2 ** 20} million letters. Ask for fewer edges (top_k), or narrow the window.`,
+  );
 }
 
 /** Reads that a step makes: about a millisecond. */

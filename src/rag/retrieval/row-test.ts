@@ -2,6 +2,7 @@
 
 import type { ColumnType, RangeCondition } from '../../engine/types.ts';
 import type { PropertyColumn } from '../../query/executor/row-set.ts';
+import { containsText } from '../../text-search.ts';
 import type { Filter, FilterValue } from '../question/question.ts';
 import type { EdgeRows } from './edge-rows.ts';
 
@@ -82,7 +83,7 @@ function valueTest(op: Filter['op'], value: FilterValue | readonly FilterValue[]
   }
   const wanted = lowered(value as FilterValue);
   if (op === '!=') return (found) => found !== wanted;
-  if (op === 'contains') return (found) => typeof found === 'string' && found.includes(String(wanted));
+  if (op === 'contains') return (found) => typeof found === 'string' && containsText(found, String(wanted));
   return (found) => found === wanted;
 }
 

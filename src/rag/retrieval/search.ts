@@ -23,6 +23,8 @@ export interface Search {
   readonly filters: SplitFilters;
   readonly keywords: KeywordMatch;
   readonly hasKeywords: boolean;
+  /** Edges without any of the keywords are left out. */
+  readonly needsKeyword: boolean;
   readonly order: EdgeOrder;
   /** So many edges are kept. */
   readonly size: number;
@@ -197,9 +199,11 @@ function offerRows(rows: EdgeRows, search: Search, best: BestEdges): void {
   // Newest first: the later ones are turned away without a look at the heap.
   for (let row = rows.rows - 1; row >= 0; row--) {
     if (!passes(row)) continue;
+    const share = keywordShare(row);
+    if (search.needsKeyword && share === 0) continue;
     const eventTs = rows.times[row]!;
     const weight = weights.nulls[row] === 1 ? Number.NaN : values![row]!;
-    const score = scoreOf(scale, memberShare(rows, row, nodes), keywordShare(row), eventTs, weight);
+    const score = scoreOf(scale, memberShare(rows, row, nodes), share, eventTs, weight);
     const id = rows.ids[row]!;
     if (order === 'score' && best.isFull && score < best.worst!.score) best.turnAway(id);
     else best.offer({ id, eventTs, score });
@@ -223,18 +227,20 @@ function memberShare(rows: EdgeRows, row: number, nodes: readonly number[]): num
 /** Looks for one more edge that matches, where nothing that was read was turned away. */
 function* lookForMore(
   reader: EdgeReader,
-  { least, greatest, nodes, filters, size }: Search,
+  { least, greatest, nodes, filters, size, keywords, needsKeyword }: Search,
   best: BestEdges,
 ): Generator<void, void, void> {
   // Of so many rows one at least is not among those that are kept, when none is left out here.
-  const limit = filters.looked.length === 0 ? size + 1 : undefined;
+  const limit = filters.looked.length === 0 && !needsKeyword ? size + 1 : undefined;
   for (const way of waysTo(nodes, 1, 0)) {
     for (const rows of reader.readKeys({ ...boundsOf(way, filters.where, least, greatest), limit })) {
       yield;
       if (rows === null) continue;
       const passes = rowTest(filters, rows);
+      const shareOf = keywords.sharesIn(rows);
       for (let row = 0; row < rows.rows; row++) {
         if (best.has(rows.ids[row]!) || !passes(row)) continue;
+        if (needsKeyword && shareOf(row) === 0) continue;
         best.overflowed = true;
         return;
       }

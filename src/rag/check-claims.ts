@@ -1,0 +1,76 @@
+// The firewall for texts that others wrote: the verdict on each sentence, or on each claim, against edges that are named.
+
+import { type Judged, judgedSentences, type Support } from './firewall/firewall.ts';
+import { sentencesOf } from './firewall/sentences.ts';
+import { formatTag, hasTag } from './firewall/tags.ts';
+
+/** Of one sentence or claim. */
+export interface ClaimVerdict {
+  text: string;
+  supported: boolean;
+  /** Why it is not; none when it is. */
+  reasons: string[];
+  /** The tags that it was checked against. */
+  tags: string[];
+}
+
+export interface CheckResult {
+  /** In the order given. */
+  results: ClaimVerdict[];
+  /** Those that are supported. */
+  supported: number;
+  total: number;
+}
+
+const STATES_NOTHING = 'it states nothing';
+
+/** Each sentence that states something, with the tags that it has itself, as in an answer. */
+export function* checkText(text: string, support: Support): Generator<void, CheckResult, void> {
+  const results: ClaimVerdict[] = [];
+  for (const judged of judgedSentences(text, support)) {
+    if (judged === undefined) yield;
+    else if (judged.verdict !== undefined && !judged.verdict.isBare) results.push(verdictOf(judged.text, [judged]));
+  }
+  return counted(results);
+}
+
+/** Each claim as a whole; one without a tag is checked against all the edges. */
+export function* checkClaims(claims: readonly string[], support: Support): Generator<void, CheckResult, void> {
+  const every = [...support.edges.keys()].map((number) => formatTag({ kind: 'HEDGE', number })).join(' ');
+  const results: ClaimVerdict[] = [];
+  for (const claim of claims) {
+    const tagged = hasTag(claim)
+      ? [claim]
+      : [...sentencesOf(claim)].map(({ start, end, kind }) =>
+          kind === 'stating' ? withTags(claim.slice(start, end), every) : claim.slice(start, end),
+        );
+    const judged: Judged[] = [];
+    for (const text of tagged) {
+      for (const one of judgedSentences(text, support)) {
+        if (one === undefined) yield;
+        else if (one.verdict !== undefined && !one.verdict.isBare) judged.push(one);
+      }
+    }
+    results.push(verdictOf(claim, judged));
+    yield;
+  }
+  return counted(results);
+}
+
+/** Before the full stop, as answers have them. */
+function withTags(sentence: string, tags: string): string {
+  if (tags === '') return sentence;
+  const stop = /[.!\u2026\u3002]*$/.exec(sentence)!;
+  return `${sentence.slice(0, stop.index)} ${tags}${stop[0] || '.'}`;
+}
+
+function verdictOf(text: string, judged: readonly Judged[]): ClaimVerdict {
+  const reasons = judged.flatMap(({ verdict }) => verdict?.problem ?? []);
+  const tags = judged.flatMap(({ verdict }) => verdict!.tags.map((tag) => `${tag.kind}-${tag.number}`));
+  if (judged.length === 0) reasons.push(STATES_NOTHING);
+  return { text, supported: reasons.length === 0, reasons: [...new Set(reasons)], tags: [...new Set(tags)] };
+}
+
+function counted(results: ClaimVerdict[]): CheckResult {
+  return { results, supported: results.filter(({ supported }) => supported).length, total: results.length };
+}

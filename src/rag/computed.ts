@@ -1,0 +1,305 @@
+// Figures that a question asks for (how many, first, last, most), computed by a statement or a measure over the whole table, which the answer names.
+
+import type { Database, Table } from '../engine/index.ts';
+import type { StatementRow, EmbeddedStatements as Statements } from '../query/embedded.ts';
+import type { Filter, FilterValue } from './question/question.ts';
+import type { Turns } from './request.ts';
+import { NAME_COLUMN } from './retrieval/bind.ts';
+import { holdsWord, keywordStem } from './retrieval/keyword-match.ts';
+import { type Retrieval, retrieveOne } from './retrieval/retrieve.ts';
+import type { RetrievedEdge } from './retrieval/retrieved-edge.ts';
+import { quotedText } from './stored-text.ts';
+import { membersOf, timeOf } from './written-answer.ts';
+
+/** Runs a measure over a table, as POST /v1/analytics does. */
+export type RunMeasure = (
+  table: string,
+  measure: string,
+  params: object,
+  options: { signal: AbortSignal },
+) => Promise<{ result: unknown }>;
+
+export interface ComputeTools {
+  readonly database: Database;
+  readonly table: Table;
+  readonly names: Table | undefined;
+  readonly statements: Statements;
+  /** Undefined: members are counted from a statement. */
+  readonly measure: RunMeasure | undefined;
+  readonly turns: Turns;
+}
+
+export interface Computed {
+  /** The statement, or the measure with its parameters. */
+  readonly computed_by: string;
+  readonly sentence: string;
+  /** The edge that the sentence tags. */
+  readonly edge: RetrievedEdge | undefined;
+}
+
+/** Distinct texts that a condition is written with; with more of them nothing is computed. */
+const MOST_TEXTS = 200;
+/** More of them are not listed where they all have a word and no other text does. */
+const FEW_TEXTS = 8;
+const MOST_DISTINCT = 100_000;
+
+/** Undefined: the text asks for no figure, or for none that a statement gives. */
+export async function computeFigure(retrieval: Retrieval, tools: ComputeTools): Promise<Computed | undefined> {
+  const { figure } = retrieval.said;
+  if (figure === null || !retrieval.binds) return undefined;
+  const where = await conditions(retrieval, tools);
+  if (where === undefined) return undefined;
+  const from = `MATCH (e:${quoted(tools.table.name)})${where === '' ? '' : ` WHERE ${where}`}`;
+  if (figure.kind === 'first' || figure.kind === 'last') return anEnd(figure.kind, from, tools);
+  if (figure.kind === 'most' && figure.column !== null) return mostOfColumn(figure.column, from, tools);
+  if (figure.kind === 'most' || (figure.kind === 'count' && figure.of === 'nodes'))
+    return ofNodes(figure.kind, retrieval, from, where, tools);
+  const statement = `${from} RETURN COUNT(*) AS count`;
+  const [row] = await rowsOf(statement, tools);
+  const count = Number(row?.count ?? 0);
+  const sentence = `${count} ${count === 1 ? 'hyperedge matches' : 'hyperedges match'} in table ${tools.table.name}.`;
+  return { computed_by: statement, sentence, edge: undefined };
+}
+
+async function anEnd(kind: 'first' | 'last', from: string, tools: ComputeTools): Promise<Computed | undefined> {
+  const order = kind === 'first' ? 'e.event_ts, e.id' : 'e.event_ts DESC, e.id';
+  const statement = `${from} RETURN e.id AS id, e.event_ts AS event_ts ORDER BY ${order} LIMIT 1`;
+  const [row] = await rowsOf(statement, tools);
+  if (row === undefined) return undefined;
+  const key = { id: Number(row.id), eventTs: Number(row.event_ts) };
+  const edge = await tools.turns.run(retrieveOne(tools.table, key));
+  if (edge === undefined) return undefined;
+  const sentence = `The ${kind} matching hyperedge links ${membersOf(edge)} at ${timeOf(edge)} [${edge.hedge_tag}].`;
+  return { computed_by: statement, sentence, edge };
+}
+
+async function mostOfColumn(column: string, from: string, tools: ComputeTools): Promise<Computed | undefined> {
+  const name = quoted(column);
+  const condition = from.includes(' WHERE ') ? ' AND' : ' WHERE';
+  const statement = `${from}${condition} e.${name} IS NOT NULL RETURN e.${name} AS value, COUNT(*) AS count ORDER BY count DESC, value LIMIT 1`;
+  const [row] = await rowsOf(statement, tools);
+  if (row === undefined) return undefined;
+  const value = typeof row.value === 'string' ? quotedText(row.value) : String(row.value);
+  const count = Number(row.count);
+  const sentence = `The most common ${column} is ${value}: ${count} ${hyperedges(count)} in table ${tools.table.name}.`;
+  return { computed_by: statement, sentence, edge: undefined };
+}
+
+/** How many nodes there are, or which one is held most often; nodes that the text names are not counted against each other. */
+async function ofNodes(
+  kind: 'count' | 'most',
+  { question }: Retrieval,
+  from: string,
+  where: string,
+  tools: ComputeTools,
+): Promise<Computed | undefined> {
+  const { window, nodes } = question;
+  const isPlain = nodes.length === 0 && question.filters.length === 0 && where === windowCondition(window);
+  const counts = isPlain && tools.measure ? await measured(kind, window, tools) : await tallied(from, tools);
+  for (const node of nodes) counts.degrees.delete(node);
+  const { name } = tools.table;
+  if (kind === 'count') {
+    const count = counts.degrees.size;
+    const sentence = `${count} different ${count === 1 ? 'node is' : 'nodes are'} in the matching hyperedges of table ${name}${nodes.length > 0 ? ', those that were named not counted' : ''}.`;
+    return { computed_by: counts.by, sentence, edge: undefined };
+  }
+  let best: [node: number, count: number] | undefined;
+  for (const [node, count] of counts.degrees)
+    if (best === undefined || count > best[1] || (count === best[1] && node < best[0])) best = [node, count];
+  if (best === undefined) return undefined;
+  const together =
+    nodes.length === 0 ? '' : ` together with ${nodes.length === 1 ? 'node' : 'nodes'} ${nodes.join(', ')}`;
+  const sentence = `Node ${best[0]}${await nameOf(best[0], tools)} is in the most hyperedges of table ${name}${together}: ${best[1]}.`;
+  return { computed_by: counts.by, sentence, edge: undefined };
+}
+
+interface Degrees {
+  readonly degrees: Map<number, number>;
+  readonly by: string;
+}
+
+async function measured(
+  kind: 'count' | 'most',
+  window: Retrieval['question']['window'],
+  { table, measure, turns }: ComputeTools,
+): Promise<Degrees> {
+  const params = {
+    ...(window?.start_ts == null ? {} : { start_ts: window.start_ts }),
+    ...(window?.end_ts == null ? {} : { end_ts: window.end_ts }),
+    ...(kind === 'most' ? { limit: 1 } : {}),
+  };
+  const { result } = await measure!(table.name, 'node_degree', params, { signal: turns.signal });
+  const degrees = new Map(Object.entries(result as object).map(([node, degree]) => [Number(node), Number(degree)]));
+  return { degrees, by: `node_degree ${JSON.stringify(params)}` };
+}
+
+/** Counts the members of the edges that a statement gives. */
+async function tallied(from: string, { statements, turns }: ComputeTools): Promise<Degrees> {
+  const statement = `${from} RETURN e.members AS members`;
+  const degrees = new Map<number, number>();
+  const { batches } = await statements.begin(statement, {}, { signal: turns.signal });
+  for await (const batch of batches) {
+    await turns.run(pause());
+    for (const { members } of batch)
+      for (const node of members as number[]) degrees.set(node, (degrees.get(node) ?? 0) + 1);
+  }
+  return { degrees, by: statement };
+}
+
+/** Looks at the deadline. */
+function* pause(): Generator<void, void, void> {
+  yield;
+}
+
+async function rowsOf(
+  statement: string,
+  { statements, turns }: Pick<ComputeTools, 'statements' | 'turns'>,
+): Promise<StatementRow[]> {
+  const { batches } = await statements.begin(statement, {}, { signal: turns.signal });
+  const rows: StatementRow[] = [];
+  for await (const batch of batches) {
+    await turns.run(pause());
+    rows.push(...batch);
+  }
+  return rows;
+}
+
+/** The edges of these ids that the table holds, as retrieval gives them. */
+export async function edgesById(
+  table: Table,
+  ids: readonly number[],
+  statements: Statements,
+  turns: Turns,
+): Promise<RetrievedEdge[]> {
+  if (ids.length === 0) return [];
+  const statement = `MATCH (e:${quoted(table.name)}) WHERE e.id IN [${[...new Set(ids)].join(', ')}] RETURN e.id AS id, e.event_ts AS event_ts`;
+  const edges: RetrievedEdge[] = [];
+  for (const { id, event_ts } of await rowsOf(statement, { statements, turns })) {
+    const edge = await turns.run(retrieveOne(table, { id: Number(id), eventTs: Number(event_ts) }));
+    if (edge !== undefined) edges.push(edge);
+  }
+  return edges;
+}
+
+/** ` ("Ada")`, where a table names the nodes. */
+async function nameOf(node: number, tools: ComputeTools): Promise<string> {
+  if (tools.names === undefined) return '';
+  const statement = `MATCH (n:${quoted(tools.names.name)}) WHERE ${node} IN n.members RETURN n.${NAME_COLUMN} AS name LIMIT 1`;
+  const [row] = await rowsOf(statement, tools);
+  return typeof row?.name === 'string' ? ` (${quotedText(row.name)})` : '';
+}
+
+/** What edges must be to be meant; several nodes are meant together unless the text says "or". Undefined: no statement says it. */
+async function conditions(retrieval: Retrieval, tools: ComputeTools): Promise<string | undefined> {
+  const { question, said, foundWords } = retrieval;
+  const parts: string[] = [];
+  const held = question.nodes.map((node) => `${node} IN e.members`);
+  if (held.length > 0) parts.push(said.hasOr ? `(${held.join(' OR ')})` : held.join(' AND '));
+  const window = windowCondition(question.window);
+  if (window !== '') parts.push(window);
+  const { columns } = tools.table.item();
+  for (const filter of question.filters) {
+    const type = columns.find(({ name }) => name === filter.column)?.type;
+    const isText = type === 'TEXT' || filter.column === 'formation';
+    const part = isText && filter.value !== null ? await textCondition(filter, tools) : plainCondition(filter);
+    if (part === undefined) return undefined;
+    parts.push(part);
+  }
+  const textColumns = ['formation', ...columns.flatMap(({ name, type }) => (type === 'TEXT' ? [name] : []))];
+  for (const word of foundWords) {
+    const part = await wordCondition(word, [...new Set(textColumns)], tools);
+    if (part === undefined) return undefined;
+    parts.push(part);
+  }
+  return parts.join(' AND ');
+}
+
+function windowCondition(window: Retrieval['question']['window']): string {
+  const parts: string[] = [];
+  if (window?.start_ts != null) parts.push(`e.event_ts >= ${window.start_ts}`);
+  if (window?.end_ts != null) parts.push(`e.event_ts <= ${window.end_ts}`);
+  return parts.join(' AND ');
+}
+
+function plainCondition({ column, op, value }: Filter): string | undefined {
+  const name = `e.${quoted(column)}`;
+  if (value === null) return op === '=' ? `${name} IS NULL` : `${name} IS NOT NULL`;
+  if (op === 'contains') return undefined;
+  if (op === 'in') return `${name} IN [${(value as readonly FilterValue[]).map(literal).join(', ')}]`;
+  return `${name} ${op === '!=' ? '<>' : op} ${literal(value as FilterValue)}`;
+}
+
+/** Questions compare texts without case: the stored texts that are meant are listed. */
+async function textCondition({ column, op, value }: Filter, tools: ComputeTools): Promise<string | undefined> {
+  const wanted = (Array.isArray(value) ? value : [value]).map((one) => String(one).toLowerCase());
+  const isMeant = (text: string) =>
+    op === 'contains' ? text.includes(wanted[0]!) : op === '!=' ? text !== wanted[0] : wanted.includes(text);
+  const found = await storedTexts(column, isMeant, tools);
+  return found && `e.${quoted(column)} IN [${found.texts.map(literal).join(', ')}]`;
+}
+
+async function wordCondition(
+  word: string,
+  columns: readonly string[],
+  tools: ComputeTools,
+): Promise<string | undefined> {
+  const parts: string[] = [];
+  for (const column of columns) {
+    const stem = keywordStem(word);
+    const found = await storedTexts(column, (text) => holdsWord(text, stem), tools, stem);
+    if (found === undefined) return undefined;
+    const { texts, isPart } = found;
+    const name = `e.${quoted(column)}`;
+    if (isPart && texts.length > FEW_TEXTS) parts.push(`${name} CONTAINS ${literal(stem)}`);
+    else if (texts.length > 0) parts.push(`${name} IN [${texts.map(literal).join(', ')}]`);
+  }
+  return parts.length === 0 ? 'false' : parts.length === 1 ? parts[0] : `(${parts.join(' OR ')})`;
+}
+
+/**
+ * Texts of a column that pass, given in lower case; undefined when there are too many to list. `isPart`: exactly the texts that contain
+ * `part` pass; then not all of them are here.
+ */
+async function storedTexts(
+  column: string,
+  passes: (text: string) => boolean,
+  { table, statements, turns }: ComputeTools,
+  part?: string,
+): Promise<{ texts: string[]; isPart: boolean } | undefined> {
+  const name = quoted(column);
+  const statement = `MATCH (e:${quoted(table.name)}) WHERE e.${name} IS NOT NULL RETURN DISTINCT e.${name} AS text LIMIT ${MOST_DISTINCT + 1}`;
+  const texts: string[] = [];
+  let seen = 0;
+  let isPart = part !== undefined;
+  const { batches } = await statements.begin(statement, {}, { signal: turns.signal });
+  for await (const batch of batches) {
+    await turns.run(pause());
+    seen += batch.length;
+    for (const row of batch) {
+      const text = String(row.text);
+      const isMeant = passes(text.toLowerCase());
+      isPart &&= isMeant === text.includes(part!);
+      if (isMeant && texts.length <= MOST_TEXTS) texts.push(text);
+    }
+    if ((texts.length > MOST_TEXTS && !isPart) || seen > MOST_DISTINCT) return undefined;
+  }
+  return { texts: texts.sort(), isPart };
+}
+
+function hyperedges(count: number): string {
+  return count === 1 ? 'hyperedge' : 'hyperedges';
+}
+
+function literal(value: FilterValue): string {
+  return typeof value === 'string'
+    ? `'${value.replace(/[\\']/g, '\\$&').replace(/\n/g, '\\n').replace(/\r/g, '\\r').replace(/\t/g, '\\t')}'`
+    : String(value);
+}
+
+/** Names that are words of statements stand in backquotes. */
+const RESERVED =
+  /^(?:match|where|return|and|or|not|in|is|null|true|false|order|by|asc|desc|limit|skip|offset|distinct|as|contains|starts|ends|with|between|members|hyperedge|count|sum|avg|min|max|collect|size|bucket|shared|intersects|overlaps|follows|exists|e)$/i;
+
+function quoted(name: string): string {
+  return RESERVED.test(name) ? `\`${name}\`` : name;
+}

@@ -1,0 +1,291 @@
+// What the TEXT columns of cited edges say: their numbers and times, names, and what they deny. A sentence that repeats such a text must say the same.
+//
+// "The company paid 42 dollars" over "The company paid 42 dollars in 2019.": 42 stands beside the same word ("dollars") as in the text, so it must be the
+// number that stands there; the clause may be denied only where the text denies the same word; "Alice" must be a word of some text.
+
+import { stemOf } from '../question/general-words.ts';
+import type { RetrievedEdge } from '../retrieval/retrieved-edge.ts';
+import { type NumberToken, numbersOf } from './answer-numbers.ts';
+import { type Stretch, type TimeToken, timesIn } from './answer-times.ts';
+import { folded } from './lookalikes.ts';
+import { denialsIn } from './negation.ts';
+
+/** Characters of the texts of one edge that are looked at, and of all the edges of a group of tags. */
+const MOST_OF_EDGE = 2000;
+const MOST_OF_GROUP = 16_000;
+
+export interface Told {
+  readonly numbers: readonly Beside[];
+  readonly times: readonly TimeToken[];
+  /** Stems of all words. */
+  readonly stems: ReadonlySet<string>;
+  /** Stems of the words before which a name stands. */
+  readonly afterNames: ReadonlySet<string>;
+  readonly denied: readonly Denied[];
+  /** In lower case, one space between words. */
+  readonly plain: string;
+}
+
+interface Beside {
+  readonly token: NumberToken;
+  readonly before: string | undefined;
+  readonly after: string | undefined;
+  /** Nothing is between it and the number. */
+  readonly isNext: boolean;
+}
+
+interface Denied {
+  readonly at: number;
+  /** The word that is denied, and those around it. */
+  readonly main: string | undefined;
+  readonly around: ReadonlySet<string>;
+}
+
+interface WordAt {
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+const WORD = /[\p{L}\p{M}][\p{L}\p{M}\p{N}_]*(?:'[\p{L}]+)?/gu;
+/** Words between a number, or a denial, and the word that it belongs to. */
+const FORM_WORDS = new Set(
+  `a an the of its his her their our my in on at by to for from with and or than is are was were be been being has have had do does did will would it they
+  he she we you i who whom whose what which how why where this that these those as not no never none nobody nothing neither nor over under about around them him us there when while before after yet so only even ever any all more longer still already very much really fully`.split(
+    /\s+/,
+  ),
+);
+
+const known = new WeakMap<RetrievedEdge, Told>();
+const NOTHING: Told = { numbers: [], times: [], stems: new Set(), afterNames: new Set(), denied: [], plain: '' };
+
+/** Each edge is read once, however many groups of tags name it. */
+export function toldBy(edges: readonly RetrievedEdge[], names: readonly string[]): Told {
+  const parts: Told[] = [];
+  let left = MOST_OF_GROUP;
+  for (const edge of edges) {
+    if (left <= 0) break;
+    let told = known.get(edge);
+    if (told === undefined) {
+      told = toldIn(storedTexts(edge));
+      known.set(edge, told);
+    }
+    left -= told.plain.length;
+    if (told !== NOTHING) parts.push(told);
+  }
+  if (names.length > 0) parts.push(toldIn(names));
+  if (parts.length < 2) return parts[0] ?? NOTHING;
+  return {
+    numbers: parts.flatMap(({ numbers }) => numbers),
+    times: parts.flatMap(({ times }) => times),
+    stems: new Set(parts.flatMap(({ stems }) => [...stems])),
+    afterNames: new Set(parts.flatMap(({ afterNames }) => [...afterNames])),
+    denied: parts.flatMap(({ denied }) => denied),
+    plain: parts.map(({ plain }) => plain).join(' | '),
+  };
+}
+
+export function storedTexts({ formation, properties }: RetrievedEdge): string[] {
+  return [formation, ...Object.values(properties)].filter((value) => typeof value === 'string');
+}
+
+function toldIn(texts: Iterable<string>): Told {
+  let left = MOST_OF_EDGE;
+  const parts: string[] = [];
+  for (const text of texts) {
+    if (left <= 0) break;
+    parts.push(folded(text.slice(0, left)));
+    left -= text.length;
+  }
+  if (parts.length === 0) return NOTHING;
+  const whole = parts.join(' | ');
+  const words = wordsIn(whole);
+  const afterNames = new Set<string>();
+  for (const [at, { text, start }] of words.entries()) {
+    const last = words[at - 1];
+    if (last !== undefined && isName(last.text) && /^\s+$/.test(whole.slice(last.end, start)))
+      afterNames.add(stemOf(text));
+  }
+  return {
+    numbers: besides(whole, numbersOf(whole)),
+    times: timesIn(whole, []),
+    stems: new Set(words.map(({ text }) => stemOf(text))),
+    afterNames,
+    denied: deniedIn(whole, words),
+    plain: whole.toLowerCase().replace(/\s+/g, ' '),
+  };
+}
+
+function wordsIn(text: string): WordAt[] {
+  return Array.from(text.matchAll(WORD), ({ 0: word, index }) => {
+    return { text: word.replace(/'s$/, ''), start: index, end: index + word.length };
+  });
+}
+
+function isName(word: string): boolean {
+  return /^\p{Lu}/u.test(word) && !FORM_WORDS.has(word.toLowerCase());
+}
+
+/** The nearest words of content on both sides of each number; another number or a sign ends the search. */
+export function besides(text: string, tokens: readonly NumberToken[]): Beside[] {
+  const found: Beside[] = [];
+  for (const [at, token] of tokens.entries()) {
+    const last = found[at - 1];
+    // "4 to 2": the second number of a pair.
+    const isPair = last !== undefined && /^\s*(?:to|:|-|\u2013)\s*$/.test(text.slice(last.token.end, token.start));
+    // "3 of its 8 engines": both count engines.
+    const part = tokens[at + 1];
+    const isPart =
+      part !== undefined &&
+      /^\s+of\s+(?:the|its|their|his|her|these|those)\s+$/u.test(text.slice(token.end, part.start));
+    const end = isPart ? part.end : token.end;
+    const after = text.slice(end, end + 40).split(/[^\p{L}\p{M}'\s%-]/u)[0]!;
+    const before = text
+      .slice(Math.max(0, token.start - 40), token.start)
+      .split(/[^\p{L}\p{M}'\s-]/u)
+      .at(-1)!;
+    const first = /^[\s-]*([\p{L}\p{M}']+)/u.exec(after)?.[1];
+    const next = nearest(after, 1);
+    found.push({
+      token,
+      before: isPair && last.before !== undefined ? `${last.before} to` : nearest(before, -1),
+      after: next,
+      isNext: first !== undefined && stemOf(first) === next,
+    });
+  }
+  return found;
+}
+
+function nearest(text: string, step: 1 | -1): string | undefined {
+  const words = text.split(/[^\p{L}\p{M}']+/u).filter((word) => word !== '');
+  if (step === -1) words.reverse();
+  const word = words.slice(0, 4).find((one) => !FORM_WORDS.has(one.toLowerCase()));
+  return word === undefined ? undefined : stemOf(word);
+}
+
+/** What the texts say of a number: undefined when they say nothing of it. */
+export function numberVerdict(
+  { token, before, after, isNext }: Beside,
+  { numbers }: Told,
+): 'same' | 'other' | 'held' | undefined {
+  const beside =
+    after === undefined ? [] : numbers.filter((one) => one.after === after && one.token.ordinal === token.ordinal);
+  const ahead = before === undefined ? [] : numbers.filter((one) => one.before === before);
+  const same = (ones: readonly Beside[]) => ones.some((one) => isSame(one.token, token));
+  // "three designers" over "three engineers, two designers": what is counted says more than what stands before.
+  const counted = isNext ? beside.filter((one) => one.isNext) : [];
+  if (counted.length > 0) return same(counted) ? 'same' : 'other';
+  if (same(beside) || same(ahead)) return 'same';
+  if (beside.length > 0 || ahead.length > 0) return 'other';
+  return same(numbers) ? 'held' : undefined;
+}
+
+function isSame(a: NumberToken, b: NumberToken): boolean {
+  return a.readings.some((x) => b.readings.some((y) => Math.abs(x.value - y.value) <= 1e-9 * Math.abs(x.value)));
+}
+
+/** Whether a text names this time, or one within it, in the same way. */
+export function tellsTime(token: TimeToken, { times, numbers }: Told): boolean {
+  const within = (inner: Stretch, outer: Stretch) => inner.low >= outer.low && inner.high <= outer.high;
+  const isYear = ({ low, high }: Stretch) =>
+    high - low > 360 * 86_400 &&
+    numbers.some(({ token }) => token.readings.some(({ value }) => value === new Date(low * 1000).getUTCFullYear()));
+  return (
+    times.some(
+      (told) =>
+        told.kind === token.kind &&
+        told.bound === token.bound &&
+        told.readings.some((inner) => token.readings.some((outer) => within(inner, outer))),
+    ) ||
+    (token.bound === 'equal' && !times.some(({ bound }) => bound !== 'equal') && token.readings.some(isYear))
+  );
+}
+
+function deniedIn(text: string, words: readonly WordAt[]): Denied[] {
+  return denialsIn(text, true).map(({ start, end, at }) => {
+    const within = words.filter(
+      (word) => word.start >= start && word.end <= end && word.start !== at && !FORM_WORDS.has(word.text.toLowerCase()),
+    );
+    const after = within.filter((word) => word.start > at).slice(0, 2);
+    const before = within.filter((word) => word.end <= at).slice(-1);
+    const main = after[0] ?? before[0];
+    return {
+      at,
+      main: main && stemOf(main.text),
+      around: new Set([...after, ...before].map((word) => stemOf(word.text))),
+    };
+  });
+}
+
+/** Places of denials that a text makes too; or what a text denies and the sentence states. */
+export function sharedDenials(
+  text: string,
+  { denied, stems }: Told,
+): { shared: ReadonlySet<number>; problem?: string } {
+  const own = deniedIn(text, wordsIn(text));
+  const shared = new Set<number>();
+  for (const denial of own)
+    if (denied.some(({ around }) => [...denial.around].some((stem) => around.has(stem)))) shared.add(denial.at);
+  if (stems.size === 0) return { shared };
+  const stated = new Set(wordsIn(text).map((word) => stemOf(word.text)));
+  const isDenied = (stem: string) => own.some(({ around }) => around.has(stem));
+  const turned = denied.find(({ main }) => main !== undefined && stated.has(main) && !isDenied(main));
+  return turned === undefined ? { shared } : { shared, problem: 'it states what a cited text denies' };
+}
+
+const ENGLISH = /\b(?:the|and|of|was|were|with|by|at|on|to|is|has|had|met|who|when|for|from|in|into|did|not)\b/i;
+const OTHER_LANGUAGE = /\b(?:der|die|das|und|ist|war|sich|im|am|les|des|une|est|el|los|las|una|y|se|il|che|de la)\b/i;
+/** Capitalised without being names of anything. */
+const OWN_WORDS =
+  /^(?:i|ids?|unix|epoch|iso|tables?|columns?|rows?|data|questions?|answers?|summary|note|mr|mrs|ms|dr|nodes?|members?|hyperedges?|edges?|events?|steps?|rules?|hedge|vertex|vertices|utc|gmt|z|am|pm|ok|json|true|false|null|weight|formation|distance|confidence|score|size|times?|q[1-4]|t|mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun|\w+day|january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)$/i;
+
+/** Words of a sentence among which names are looked for. */
+const MOST_WORDS = 400;
+
+/** A name in an English sentence that is a word of nothing that it cites. */
+export function strangeName(
+  text: string,
+  { afterNames, stems }: Told,
+  { knows, columns }: { readonly knows: (word: string) => boolean; readonly columns: () => ReadonlySet<string> },
+): { start: number; end: number } | undefined {
+  const words = wordsIn(text).slice(0, MOST_WORDS);
+  const repeats = ({ text: word }: WordAt) => /^\p{Ll}/u.test(word) && stems.has(stemOf(word));
+  if (OTHER_LANGUAGE.test(text) || (!ENGLISH.test(text) && !words.some(repeats))) return undefined;
+  for (const [at, word] of words.entries()) {
+    if (!isName(word.text) || OWN_WORDS.test(word.text) || knows(word.text)) continue;
+    const isFirst = at === 0 || /[!?:;|>*"([-]\s*$/.test(text.slice(words[at - 1]!.end, word.start));
+    const next = words[at + 1];
+    // The first word of a sentence is a name where a text has one before the same word, or where a column is said to be it.
+    if (!isFirst || (next !== undefined && afterNames.has(stemOf(next.text)))) return word;
+    const isSaid = /^(?:is|was|were)$/.test(next?.text ?? '');
+    if (isSaid && words.some((one) => columns().has(one.text.toLowerCase()))) return word;
+  }
+  return undefined;
+}
+
+const DAY = 86_400;
+/** Seconds of the day. */
+const PARTS_OF_DAY: readonly [RegExp, number, number][] = [
+  [/\b(?:noon|midday)\b/i, 11.75, 12.25],
+  [/\bmidnight\b/i, 23.75, 24.25],
+  [/\b(?:dawn|sunrise|daybreak)\b/i, 4, 8],
+  [/\b(?:dusk|sunset|nightfall)\b/i, 16, 22],
+];
+const RELATIVE =
+  /\b(?:yesterday|today|tomorrow|tonight|nowadays|(?:last|next|this) (?:night|week|month|year|morning|afternoon|evening|summer|winter|spring|autumn|weekend|\w+day)|\w+ (?:days?|weeks?|months?|years?|hours?) ago)\b/gi;
+
+/** A time in words that is neither that of a cited edge nor in a text: "yesterday", "noon". */
+export function strangeTime(text: string, { plain }: Told, times: readonly number[]): string | undefined {
+  for (const [word, from, to] of PARTS_OF_DAY) {
+    const said = word.exec(text)?.[0];
+    if (said === undefined || word.test(plain)) continue;
+    const isThen = (ts: number) => [0, DAY].some((day) => inHours((((ts % DAY) + DAY) % DAY) + day, from, to));
+    if (!times.some(isThen)) return said;
+  }
+  for (const [said] of text.matchAll(RELATIVE)) if (!plain.includes(said.toLowerCase())) return said;
+  return undefined;
+}
+
+function inHours(seconds: number, from: number, to: number): boolean {
+  return seconds >= from * 3600 && seconds < to * 3600;
+}

@@ -1,0 +1,55 @@
+// Words that name the edges of any table, and what may be said of all of them: a question of such words alone means the most recent edges.
+
+import { stemmer } from 'stemmer';
+import type { Reading } from './words.ts';
+
+const EDGE_NOUNS = new Set(
+  `edge edges hyperedge hyperedges event events record records row rows result results item items entry entries match matches hit hits meeting meetings
+  contact contacts message messages email emails mail mails interaction interactions`.split(/\s+/),
+);
+const OF_ALL = new Set(
+  'happen happened happening happens occur occurred occurs latest newest oldest earliest recent recently lately everything anything'.split(
+    ' ',
+  ),
+);
+/** Words for the members of edges. */
+export const NODE_NOUNS: ReadonlySet<string> = new Set(
+  'node nodes member members vertex vertices participant participants people persons person user users individuals'.split(
+    ' ',
+  ),
+);
+/** What verbs of English that change inside come from. */
+const IRREGULAR = new Map(
+  `met:meet sent:send paid:pay wrote:write written:write spoke:speak said:say knew:know saw:see went:go sold:sell bought:buy told:tell led:lead held:hold
+  left:leave gave:give took:take came:come made:make got:get taught:teach rode:ride drove:drive flew:fly ate:eat fought:fight found:find lent:lend won:win`
+    .split(/\s+/)
+    .map((pair) => pair.split(':') as [string, string]),
+);
+
+/** What is the same of the forms of an English word: Porter's stem. */
+export function stemOf(word: string): string {
+  const lower = word.toLowerCase();
+  return stemmer(IRREGULAR.get(lower) ?? lower);
+}
+
+/** The stems of the parts of a name: `kept_calls`, `whoMet`. */
+export function stemsOfName(name: string): string[] {
+  return name
+    .replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((part) => part !== '')
+    .map(stemOf);
+}
+
+/** Whether a word names the edges of a table at large. */
+export function isEdgeWord(word: string, tableName: string): boolean {
+  return EDGE_NOUNS.has(word) || stemsOfName(tableName).includes(stemOf(word));
+}
+
+/** Whether a text is empty, or says no more than that edges are wanted. */
+export function asksForEdges({ words }: Reading, tableName: string): boolean {
+  return (
+    words.length === 0 ||
+    words.some(({ kind, lower }) => kind === 'word' && (OF_ALL.has(lower) || isEdgeWord(lower, tableName)))
+  );
+}

@@ -1,0 +1,218 @@
+// What of a question binds to data: names of nodes, nodes that some edge holds, a window with edges in it, predicates of rules, words of rows.
+//
+// A question of which nothing binds is not answered: its answer could only be about something else. Each word that binds nothing is told.
+
+import type { Snapshot, Table } from '../../engine/index.ts';
+import { isEdgeWord, stemOf, stemsOfName } from '../question/general-words.ts';
+import type { Ignored, Question, QuestionWindow } from '../question/question.ts';
+import type { Understood } from '../question/understand.ts';
+import { EdgeReader } from './edge-rows.ts';
+import type { KeywordMatch } from './keyword-match.ts';
+import { timeEnds } from './time-ends.ts';
+
+/** Where an import keeps the names of a table's nodes: one edge for each, the node its only member, its name in this column. */
+export const NAMES_SUFFIX = '_nodes';
+export const NAME_COLUMN = 'vertex';
+
+export interface BindOptions {
+  readonly reader: EdgeReader;
+  /** Undefined: nothing names the nodes. */
+  readonly names: NameReader | undefined;
+  /** Stems of the predicates of the rules in use and of their names. */
+  readonly predicates: ReadonlySet<string>;
+  /** A window that was given beside the text. */
+  readonly hasOverride: boolean;
+}
+
+export interface NameReader {
+  readonly reader: EdgeReader;
+  /** Id of the column of the names. */
+  readonly column: number;
+}
+
+/** Undefined where the table has no column of names. */
+export function nameReaderOf(table: Table, snapshot: Snapshot): NameReader | undefined {
+  const { columns } = snapshot.columns;
+  const column = columns.find(({ name, type }) => name.toLowerCase() === NAME_COLUMN && type === 'TEXT')?.id;
+  if (column === undefined) return undefined;
+  return { reader: new EdgeReader(table, snapshot, { members: true, columns: new Set([column]) }), column };
+}
+
+export interface Bound {
+  readonly question: Question;
+  /** Words that must be found in rows, else they are ignored; by lower case, as they are written. */
+  readonly free: ReadonlyMap<string, string>;
+  /** A node, a time, a condition or a predicate: words only rank then. */
+  readonly isNamed: boolean;
+  /** Without a word that is found in a row something binds all the same. */
+  readonly binds: boolean;
+}
+
+const NO_EDGE_IN_WINDOW = 'No edge of the table lies in this time; it is left out.';
+const NO_WORD = 'No node, column, rule or row of the table has this word.';
+
+export function* bind(said: Understood, options: BindOptions): Generator<void, Bound, void> {
+  const { reader, names, predicates, hasOverride } = options;
+  const ignored: Ignored[] = [...said.question.ignored];
+  const free = new Map(said.keywords);
+  const named = names === undefined || free.size === 0 ? [] : yield* namedNodes(said, names, free);
+  const nodes = [...new Set([...said.question.nodes, ...named])].sort((a, b) => a - b);
+  let { window } = said.question;
+  if (window !== null && said.relative.length > 0 && !hasOverride && !(yield* holdsEdges(reader, window))) {
+    window = said.fixed;
+    for (const text of said.relative) ignored.push({ text, reason: NO_EDGE_IN_WINDOW });
+  }
+  let held = 0;
+  for (const node of nodes) {
+    if (yield* isHeld(reader, node)) held++;
+    else ignored.push({ text: `node ${node}`, reason: 'No edge of the table holds this node.' });
+  }
+  const keywords = [...free.keys()];
+  let hasPredicate = false;
+  let hasColumn = false;
+  const columnStems = new Set(reader.snapshot.columns.columns.flatMap(({ name }) => stemsOfName(name)));
+  for (const word of keywords) {
+    const stem = stemOf(word);
+    // "calls about penguins" of a table of calls says nothing of a predicate `called`.
+    const isEdge = isEdgeWord(word, said.question.table);
+    if (!isEdge && predicates.has(stem)) hasPredicate = true;
+    else if (columnStems.has(stem)) hasColumn = true;
+    else if (!isEdge) continue;
+    free.delete(word);
+  }
+  const isNamed = hasOverride || window !== null || held > 0 || said.question.filters.length > 0;
+  const { top, order } = said.question;
+  const saysEdges = said.asksForEdges || said.figure !== null || hasColumn || top !== null || order !== 'score';
+  const isGeneral = free.size === 0 && saysEdges;
+  return {
+    question: { ...said.question, window, nodes, keywords, ignored },
+    free,
+    isNamed,
+    // Nodes alone that nothing holds are no reason to tell of other edges.
+    binds: isNamed || hasPredicate || (isGeneral && nodes.length === 0),
+  };
+}
+
+function* holdsEdges(reader: EdgeReader, window: QuestionWindow): Generator<void, boolean, void> {
+  return (yield* timeEnds(reader, window.start_ts ?? undefined, window.end_ts ?? undefined)) !== undefined;
+}
+
+function* isHeld(reader: EdgeReader, node: number): Generator<void, boolean, void> {
+  for (const rows of reader.readKeys({ nodes: [node], limit: 1 })) {
+    yield;
+    if (rows !== null && rows.rows > 0) return true;
+  }
+  return false;
+}
+
+/** Nodes whose names are whole words of the text, without case, the longest first; takes these words out of `free`. */
+function* namedNodes(
+  { question, words }: Understood,
+  { reader, column }: NameReader,
+  free: Map<string, string>,
+): Generator<void, number[], void> {
+  const text = ` ${plainWords(question.query)} `;
+  const firsts = new Set(words.map((word) => plainWords(word).split(' ')[0]!));
+  const found: { name: string; node: number }[] = [];
+  for (const rows of reader.readKeys({})) {
+    yield;
+    const vertices = rows?.columns.get(column);
+    if (rows === null || vertices?.kind !== 'text') continue;
+    const plain = vertices.texts.map((name) => {
+      const words = plainWords(name);
+      return words !== '' && firsts.has(words.split(' ')[0]!) && text.includes(` ${words} `) ? words : undefined;
+    });
+    for (let row = 0; row < rows.rows; row++) {
+      const name = vertices.nulls[row] === 1 ? undefined : plain[vertices.codes[row]!];
+      const at = rows.offsets[row]!;
+      if (name !== undefined && rows.offsets[row + 1] === at + 1) found.push({ name, node: rows.members[at]! });
+    }
+  }
+  const nodes: number[] = [];
+  for (const { name, node } of found.sort((a, b) => b.name.length - a.name.length)) {
+    const parts = name.split(' ');
+    if (!parts.some((part) => free.has(part)) || nodes.length === MOST_NAMED) continue;
+    nodes.push(node);
+    for (const { name: other } of found) if (other !== name && ` ${name} `.includes(` ${other} `)) free.delete(other);
+  }
+  for (const { name } of found) for (const part of name.split(' ')) free.delete(part);
+  return nodes;
+}
+
+/** Nodes that are named for an answer. */
+const MOST_NODES_NAMED = 500;
+
+/** Names of the members of some edges, the first ones. */
+export function* memberNames(
+  table: Table,
+  edges: readonly { readonly members: readonly number[] }[],
+): Generator<void, Map<number, string>, void> {
+  const snapshot = table.snapshot();
+  const names = new Map<number, string>();
+  try {
+    const known = nameReaderOf(table, snapshot);
+    if (known === undefined) return names;
+    const nodes = [...new Set(edges.flatMap(({ members }) => members))].slice(0, MOST_NODES_NAMED);
+    for (const node of nodes) {
+      for (const rows of known.reader.readKeys({ nodes: [node], limit: 1 })) {
+        const column = rows?.columns.get(known.column);
+        if (rows !== null && rows.rows > 0 && column?.kind === 'text' && column.nulls[0] === 0)
+          names.set(node, column.texts[column.codes[0]!]!);
+        yield;
+      }
+    }
+    return names;
+  } finally {
+    snapshot.release();
+  }
+}
+
+const MOST_NAMED = 64;
+
+/** Lower case, one space between words. */
+function plainWords(text: string): string {
+  return text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/'s\b/g, '')
+    .replace(/[^\p{L}\p{M}\p{N}_]+/gu, ' ')
+    .trim();
+}
+
+/** Which of the words some row of the named nodes and the window has; stops when all were found. */
+export function* wordsInRows(
+  reader: EdgeReader,
+  { free, question: { nodes, window } }: Bound,
+  keywords: KeywordMatch,
+  words: readonly string[],
+): Generator<void, Set<string>, void> {
+  const within = { startTs: window?.start_ts ?? undefined, endTs: window?.end_ts ?? undefined };
+  const found = new Set<string>();
+  for (const way of nodes.length === 0 ? [undefined] : nodes.map((node) => [node])) {
+    for (const rows of reader.readKeys({ ...within, nodes: way })) {
+      yield;
+      if (rows === null) continue;
+      const bitsOf = keywords.bitsIn(rows);
+      let bits = 0;
+      for (let row = 0; row < rows.rows; row++) bits |= bitsOf(row);
+      for (const [place, word] of words.entries()) if ((bits >>> place) & 1 && free.has(word)) found.add(word);
+      if (found.size === free.size) return found;
+    }
+  }
+  return found;
+}
+
+/** The words that bound nothing, as `understood` tells them; of a question without a word of its own all of them. */
+export function ignoredWords(
+  said: Understood,
+  free: ReadonlyMap<string, string>,
+  found: ReadonlySet<string>,
+  binds: boolean,
+): Ignored[] {
+  const left = [...free].filter(([word]) => !found.has(word)).map(([, text]) => text);
+  const told =
+    left.length === 0 && !binds && said.keywords.size === 0 && said.question.nodes.length === 0 ? said.words : left;
+  return [...new Set(told)].slice(0, MOST_TOLD).map((text) => ({ text, reason: NO_WORD }));
+}
+
+const MOST_TOLD = 64;

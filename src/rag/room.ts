@@ -1,0 +1,37 @@
+// How many questions are worked on at a time: facts that are derived, edges and answers lie in memory until the answer is out.
+
+import { getHeapStatistics } from 'node:v8';
+import { refusal } from '../errors.ts';
+
+/** Of heap for each question: the facts and proofs of the largest, and the texts of its edges. */
+const HEAP_OF_ONE = 64 * 2 ** 20;
+const FEWEST = 4;
+const MOST = 64;
+
+export class ReasoningRoom {
+  readonly #most: number;
+  #running = 0;
+
+  constructor(most = Math.min(MOST, Math.max(FEWEST, Math.floor(getHeapStatistics().heap_size_limit / HEAP_OF_ONE)))) {
+    this.#most = most;
+  }
+
+  get running(): number {
+    return this.#running;
+  }
+
+  /** Takes the place of one question; what comes back gives it back, once. Throws `overloaded`. */
+  enter(): () => void {
+    if (this.#running >= this.#most)
+      throw refusal(
+        'overloaded',
+        `${this.#most} questions are being worked on, the most there may be at a time. Try again shortly.`,
+      );
+    this.#running += 1;
+    let isIn = true;
+    return () => {
+      if (isIn) this.#running -= 1;
+      isIn = false;
+    };
+  }
+}

@@ -1,0 +1,107 @@
+// POST /v1/rag/check: the verdict on texts and claims that others wrote, over HTTP, and names of nodes as values.
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { send, startServer, type TestServer } from '../http/support.ts';
+import { CALLS, PEOPLE } from './fifty-questions.ts';
+import { insert } from './retrieval-world.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer({ auth: true });
+  const { database } = server;
+  await database.createTable({
+    name: 'calls',
+    columns: [
+      { name: 'minutes', type: 'INTEGER' },
+      { name: 'topic', type: 'TEXT' },
+    ],
+  });
+  await insert(database.table('calls'), CALLS);
+  await database.createTable({ name: 'calls_nodes', columns: [{ name: 'vertex', type: 'TEXT' }] });
+  const named = [...PEOPLE].map(([vertex, node]) => ({ event_ts: 0, members: [node], properties: { vertex } }));
+  await insert(database.table('calls_nodes'), named);
+  await insert(database.table(), [
+    { event_ts: 100, members: [1, 2], properties: { formation: 'The firm paid 42 dollars.' } },
+  ]);
+});
+afterAll(() => server.close());
+
+const check = (body: unknown) => send(server, 'POST', '/v1/rag/check', body, { 'x-api-key': server.keys.readonly });
+
+describe('a check', () => {
+  it('answers a verdict for each claim, in the order given', async () => {
+    const claims = [
+      'The firm paid 42 dollars.',
+      'The firm paid 43 dollars.',
+      'The firm did not pay 42 dollars.',
+      'Nodes 1 and 2 met [HEDGE-1].',
+      'Nodes 1 and 2 met [HEDGE-7].',
+      'Did they meet?',
+    ];
+    const { status, json } = await check({ claims, edge_ids: [1] });
+    expect(status).toBe(200);
+    expect(json.results.map(({ text }: { text: string }) => text)).toEqual(claims);
+    expect(json.results.map(({ supported }: { supported: boolean }) => supported)).toEqual([
+      true,
+      false,
+      false,
+      true,
+      false,
+      false,
+    ]);
+    expect([json.supported, json.total]).toEqual([2, 6]);
+    expect(json.results[0]).toEqual({ text: claims[0], supported: true, reasons: [], tags: ['HEDGE-1'] });
+    expect(json.results[4].tags).toEqual(['HEDGE-7']);
+    for (const { supported, reasons } of json.results) expect(reasons.length > 0).toBe(!supported);
+  });
+
+  it('answers a verdict for each sentence of a text by its own tags', async () => {
+    const text = 'Nodes 1 and 2 met [HEDGE-1]. The firm paid 41 dollars [HEDGE-1]. It rained. Why?';
+    const { json } = await check({ text, edge_ids: [1], table: 'hyperedges' });
+    expect(
+      json.results.map(({ supported, reasons }: { supported: boolean; reasons: string[] }) => [supported, reasons]),
+    ).toEqual([
+      [true, []],
+      [false, ['the number 41 is not what is cited']],
+      [false, ['it has no tag']],
+    ]);
+    expect([json.supported, json.total]).toEqual([1, 3]);
+  });
+
+  it('knows the names of nodes where a table keeps them', async () => {
+    const claims = [
+      'Ada and Linus talked about lunch.',
+      'Ada and Ken talked about lunch.',
+      'Ada talked for 45 minutes.',
+    ];
+    const { json } = await check({ claims, edge_ids: [3], table: 'calls' });
+    expect(json.results.map(({ supported }: { supported: boolean }) => supported)).toEqual([true, false, true]);
+  });
+
+  it('of values that no single edge holds together supports nothing', async () => {
+    const claims = ['Nodes 101 and 103 met.', 'Nodes 101 and 105 met.', 'Nodes 103 and 104 met.'];
+    const { json } = await check({ claims, edge_ids: [3, 10, 6], table: 'calls' });
+    expect(json.results.map(({ supported }: { supported: boolean }) => supported)).toEqual([true, true, false]);
+  });
+
+  it.each([
+    ['neither text nor claims', { edge_ids: [1] }],
+    ['both', { edge_ids: [1], text: 'a', claims: ['b'] }],
+    ['no edges', { text: 'a' }],
+    ['no claim', { claims: [], edge_ids: [1] }],
+    ['a claim that is no text', { claims: [1], edge_ids: [1] }],
+    ['an id that is no integer', { text: 'a', edge_ids: [1.5] }],
+    ['too many edges', { text: 'a', edge_ids: Array.from({ length: 201 }, (_, i) => i) }],
+    ['too long a text', { text: 'x'.repeat(100_001), edge_ids: [1] }],
+  ])('of %s is refused with 422', async (_, body) => {
+    const { status, json } = await check(body);
+    expect([status, json.status, typeof json.detail]).toEqual([422, 422, 'string']);
+  });
+
+  it('of an unknown table is not found; edges that are not there support nothing', async () => {
+    expect((await check({ text: 'a', edge_ids: [1], table: 'nope' })).status).toBe(404);
+    const { json } = await check({ claims: ['Nodes 1 and 2 met.'], edge_ids: [99] });
+    expect(json.results[0]).toMatchObject({ supported: false, reasons: ['it has no tag'] });
+    expect((await check({ text: '', edge_ids: [] })).json).toEqual({ results: [], supported: 0, total: 0 });
+  });
+});

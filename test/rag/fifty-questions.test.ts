@@ -1,0 +1,164 @@
+// Fifty questions over HTTP, in the three modes, with the mock model: what the data answers is answered rightly, and the rest is not answered.
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { hasDataFile, readDataFile } from '../data/data-file.ts';
+import { send, startServer, type TestServer } from '../http/support.ts';
+import { ANSWERABLE, type Answerable, CALLED, CALLS, NOT_ANSWERABLE, PEOPLE } from './fifty-questions.ts';
+import { insert } from './retrieval-world.ts';
+
+const MODES = ['symbolic', 'neuro', 'hybrid'] as const;
+const hasMails = hasDataFile('email-Enron');
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer({ maxMembers: 255 });
+  const { database } = server;
+  const columns = [
+    { name: 'minutes', type: 'INTEGER' as const },
+    { name: 'topic', type: 'TEXT' as const },
+  ];
+  await database.createTable({ name: 'calls', columns });
+  await insert(database.table('calls'), CALLS);
+  await database.createTable({ name: 'calls_nodes', columns: [{ name: 'vertex', type: 'TEXT' }] });
+  const named = [...PEOPLE].map(([vertex, node]) => ({ event_ts: 0, members: [node], properties: { vertex } }));
+  await insert(database.table('calls_nodes'), named);
+  if (!hasMails) return;
+  const { times, members } = readDataFile('email-Enron');
+  await database.createTable({ name: 'mails', bucketSeconds: 86_400 });
+  const mails = times.map((event_ts, at) => ({ event_ts, members: [...members[at]!] }));
+  await insert(database.table('mails'), mails);
+});
+afterAll(() => server.close());
+
+async function asked(path: string, body: object) {
+  const { status, json } = await send(server, 'POST', path, { rules: [CALLED], ...body });
+  expect([status, json.detail]).toEqual([200, undefined]);
+  return json;
+}
+
+interface Answered {
+  answer: string;
+  abstained: boolean;
+  computed_by: string | null;
+  all_edges: { edge_id: number }[];
+}
+
+function expectRight(right: Answerable, answered: Answered, cited: readonly number[]): void {
+  expect(answered.abstained).toBe(false);
+  for (const text of right.says ?? []) expect(answered.answer).toMatch(new RegExp(`(?<![\\w.])${text}(?![\\w])`));
+  if (right.cites !== undefined) expect([...new Set(cited)].sort((a, b) => a - b)).toEqual(right.cites);
+  if (right.best !== undefined) expect(answered.all_edges[0]!.edge_id).toBe(right.best);
+  if (right.computed === null) expect(answered.computed_by).toBeNull();
+  else expect(answered.computed_by).toContain(right.computed);
+}
+
+const tagsIn = (text: string) => [...text.matchAll(/\[HEDGE-(\d+)\]/g)].map(([, id]) => Number(id));
+
+describe('questions that the data answers', () => {
+  it('are twenty-five, and as many are not', () => {
+    expect([ANSWERABLE.length, NOT_ANSWERABLE.length]).toEqual([25, 25]);
+  });
+
+  describe.each(ANSWERABLE)('$question', (right) => {
+    it.skipIf(right.table === 'mails' && !hasMails).each(MODES)('in mode %s', async (mode) => {
+      const { question: query, table } = right;
+      const answered = await asked('/v1/rag/query', { query, table, mode, mock: true });
+      const cited = answered.cited_edges.map(({ edge_id }: { edge_id: number }) => edge_id);
+      expectRight(right, answered, cited);
+      expect(new Set(tagsIn(answered.answer))).toEqual(new Set(cited));
+      expect(answered.confidence).toBe(1);
+      // The statement gives the same to whoever runs it.
+      if (right.computed?.includes('COUNT') || right.computed === 'ORDER BY') {
+        const again = await send(server, 'POST', '/v1/query', { query: answered.computed_by });
+        expect([again.status, again.json.rows.length]).toEqual([200, 1]);
+        const { count, id } = again.json.rows[0];
+        expect(answered.answer).toContain(count === undefined ? `[HEDGE-${id}]` : String(count));
+      }
+    });
+
+    it.skipIf(right.table === 'mails' && !hasMails)('by reasoning alone', async () => {
+      const { question: query, table } = right;
+      const answered = await asked('/v1/reason', { query, table });
+      expectRight(right, answered, tagsIn(answered.answer));
+    });
+  });
+});
+
+describe('questions that it does not answer', () => {
+  describe.each(NOT_ANSWERABLE)('%s', (query) => {
+    it.each(MODES)('in mode %s', async (mode) => {
+      const answered = await asked('/v1/rag/query', { query, table: 'calls', mode, mock: true });
+      expect(answered).toMatchObject({
+        abstained: true,
+        computed_by: null,
+        derived_facts: [],
+        proofs: [],
+        rules_fired: [],
+        cited_edges: [],
+        confidence: 0,
+        firewall: { outcome: 'abstained', supported_count: 0 },
+      });
+      expect(answered.answer).not.toMatch(/HEDGE|STEP|RULE|called/);
+    });
+
+    it('by reasoning alone', async () => {
+      const answered = await asked('/v1/reason', { query, table: 'calls' });
+      expect(answered).toMatchObject({ abstained: true, derived_facts: [], proofs: [], computed_by: null });
+    });
+  });
+});
+
+describe('a count by words', () => {
+  it('says of many texts what they contain, and lists few ones without case', async () => {
+    await server.database.createTable({ name: 'visits', columns: [{ name: 'note', type: 'TEXT' }] });
+    const notes = Array.from({ length: 300 }, (_, at) => `visit ${at} to the ${at % 3 === 0 ? 'garden' : 'museum'}`);
+    const edges = [...notes, 'Harbour Tour', 'harbour tour'].map((note, at) => ({
+      event_ts: at,
+      members: [at % 5],
+      properties: { note },
+    }));
+    await insert(server.database.table('visits'), edges);
+    const count = async (query: string) => {
+      const { answer, computed_by } = await asked('/v1/rag/query', { query, table: 'visits', mode: 'symbolic' });
+      const { json } = await send(server, 'POST', '/v1/query', { query: computed_by });
+      expect(answer).toMatch(new RegExp(`^${json.rows[0].count} `));
+      return [json.rows[0].count, computed_by.replace(/^.*WHERE | RETURN.*$/g, '')];
+    };
+    expect(await count('How often was the museum seen?')).toEqual([200, "e.note CONTAINS 'museum'"]);
+    expect(await count('How often was there a tour?')).toEqual([2, "e.note IN ['Harbour Tour', 'harbour tour']"]);
+    expect((await count('How often was the garden seen?'))[0]).toBe(100);
+  });
+});
+
+describe('what is told of a question', () => {
+  const ignored = async (query: string) => {
+    const answered = await asked('/v1/rag/query', { query, table: 'calls', mode: 'symbolic' });
+    const { json } = await send(server, 'GET', `/v1/rag/parse?table=calls&query=${encodeURIComponent(query)}`);
+    expect(json.ignored).toEqual(answered.understood.ignored);
+    return answered.understood.ignored.map(({ text }: { text: string }) => text);
+  };
+
+  it('is every word that bound nothing', async () => {
+    expect(await ignored('What is the capital of France?')).toEqual(['capital', 'France']);
+    expect(await ignored('Who are you?')).toEqual(['Who', 'are', 'you']);
+    expect(await ignored('What did node 999 do?')).toEqual(['node 999']);
+    expect(await ignored('Did Ken speak in May 2024?')).toEqual(['speak']);
+    expect(await ignored('calls about kernels and penguins')).toEqual(['penguins']);
+    expect(await ignored('Whom did Ada call?')).toEqual([]);
+  });
+
+  it('is a relative window without an edge, which is dropped; a date with a year keeps its window', async () => {
+    expect(await ignored('What did Ada do yesterday?')).toEqual(['yesterday']);
+    expect(await ignored('What did Ada do 4 years ago?')).toEqual(['4 years ago']);
+    expect(await ignored('What did Ada do in December?')).toEqual(['in December']);
+    expect(await ignored('What did Ada do in December 2020?')).toEqual([]);
+    const { json } = await send(server, 'GET', '/v1/rag/parse?table=calls&query=Ada%20in%20December%202020');
+    expect(json.window).toEqual({ start_ts: Date.UTC(2020, 11, 1) / 1000, end_ts: Date.UTC(2021, 0, 1) / 1000 - 1 });
+  });
+
+  it('states only facts that touch an asked node', async () => {
+    const { derived_facts } = await asked('/v1/reason', { query: 'whom did node 103 call?', table: 'calls' });
+    const facts = derived_facts.map(({ fact, step_tag }: { fact: string; step_tag: string }) => `${step_tag} ${fact}`);
+    expect(facts).toEqual(['STEP-1 called(101, 103)', 'STEP-2 called(102, 103)', 'STEP-3 called(103, 105)']);
+  });
+});
