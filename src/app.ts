@@ -2,14 +2,15 @@
 
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { KeyStore } from './access/keys.ts';
 import { Analytics } from './analytics/index.ts';
 import { type Config, ConfigError, type LoadedConfig, variableOf } from './config.ts';
 import { type Database, openDatabase } from './engine/index.ts';
-import type { TlsFiles } from './http/server.ts';
+import { chooseTransport } from './http/choose-transport.ts';
 import { type Rooms, type Service, startService } from './http/service.ts';
+import type { TlsFiles, Transport, TransportFacts } from './http/transport.ts';
 import { MEGABYTE } from './limits.ts';
 import { createChatModel } from './llm/index.ts';
 import { AuditLog } from './observe/audit.ts';
@@ -19,13 +20,15 @@ import { createObserver, type ServiceObserver } from './observe/service-observer
 import { Statements } from './query/statements.ts';
 import { Reasoning } from './rag/index.ts';
 import { routes } from './routes/index.ts';
-import { nodeFs } from './storage/node-fs.ts';
+import { nodeFs, widerThanOwner } from './storage/node-fs.ts';
 import { VERSION } from './version.ts';
 import { type RefineProposal, VirtualGraphs } from './virtual/index.ts';
 
 export interface App {
   /** `http://127.0.0.1:8000`, or https. */
   readonly url: string;
+  /** What speaks HTTP there. */
+  readonly transport: TransportFacts;
   /** Resolves when requests are served; rejects when the database or its keys cannot be opened. */
   readonly ready: Promise<Opened>;
   /** After the files of the logs were moved away: goes on in new ones. */
@@ -47,7 +50,7 @@ export async function startApp({ config, warnings }: LoadedConfig): Promise<App>
   const now = () => new Date();
   const opened = openLog({ format: config.logFormat, level: config.logLevel, now, redactor });
   const { log } = opened;
-  for (const warning of warnings) log.warn(warning);
+  for (const warning of [...warnings, ...wideDirectories(config)]) log.warn(warning);
   let audit: AuditLog | undefined;
   let observer: ServiceObserver | undefined;
   const closeLogs = async () => {
@@ -57,20 +60,25 @@ export async function startApp({ config, warnings }: LoadedConfig): Promise<App>
   };
   try {
     const tls = tlsOf(config);
-    audit = new AuditLog({ file: resolve(config.auditLog), log, redactor, now });
+    const transport = chooseTransport(config.transport);
+    makeDirectories(config);
+    audit = new AuditLog({ file: resolve(config.auditLog), log, redactor, now, makeDir: nodeFs.makeDir });
     observer = createObserver({
       log,
       audit,
       version: VERSION,
+      transport: transport.facts,
       queryLines: opened.queryLines,
       logLinesLost: () => opened.lost,
     });
-    const service = await listen(config, tls, observer, log);
+    const service = await listen(config, tls, transport, observer, log);
     const running = new RunningApp(config, service, observer, log);
     const url = `${tls === undefined ? 'http' : 'https'}://${bracketed(service.host)}:${service.port}`;
-    log.info('listening', { url, version: VERSION });
+    log.info('starting', { url, version: VERSION, transport: transport.facts });
+    void running.ready.then(() => log.info('listening', { url })).catch(() => undefined);
     return {
       url,
+      transport: transport.facts,
       ready: running.ready,
       reopenLogs: () => audit?.reopen(),
       close: async (reason) => {
@@ -135,18 +143,29 @@ class RunningApp {
   }
 }
 
-function listen(config: Config, tls: TlsFiles | undefined, observer: ServiceObserver, log: Logger): Promise<Service> {
+function listen(
+  config: Config,
+  tls: TlsFiles | undefined,
+  transport: Transport,
+  observer: ServiceObserver,
+  log: Logger,
+): Promise<Service> {
   return startService({
     routes,
     host: config.host,
     port: config.port,
     tls,
+    transport,
     maxBodyBytes: Math.floor(config.maxBodyMb * MEGABYTE),
     version: VERSION,
     authDisabled: config.authDisabled,
     rateLimitQpm: config.rateLimitQpm,
     corsOrigins: config.corsOrigins,
+    publicHosts: config.publicHosts,
+    socketsPerAddress: config.socketsPerAddress,
+    proxyAddresses: config.proxyAddresses,
     queryTimeoutMs: config.queryTimeoutMs,
+    streamMaxSeconds: config.streamMaxSeconds,
     backupRoot: resolve(config.backupRoot),
     pageFile: builtFiles('docs-page'),
     consoleFile: builtFiles('console'),
@@ -185,10 +204,11 @@ function openEngine(config: Config, observer: ServiceObserver, log: Logger): Pro
 
 /** All that answers questions about a database. */
 export function roomsOf(config: Config, database: Database): Rooms {
+  const analytics = new Analytics({ database });
   return {
     statements: statementsOf(config, database),
-    analytics: new Analytics({ database }),
-    reasoning: reasoningOf(config, database),
+    analytics,
+    reasoning: reasoningOf(config, database, analytics),
     virtual: virtualOf(config, database),
   };
 }
@@ -205,7 +225,7 @@ function statementsOf(config: Config, database: Database): Statements {
   });
 }
 
-function reasoningOf(config: Config, database: Database): Reasoning {
+function reasoningOf(config: Config, database: Database, analytics: Analytics): Reasoning {
   const { llmBaseUrl, llmModel, openaiApiKey, llmAllowedHosts } = config;
   return new Reasoning({
     database,
@@ -213,6 +233,7 @@ function reasoningOf(config: Config, database: Database): Reasoning {
     now: () => Date.now(),
     monotonicMs: () => performance.now(),
     newId: () => randomBytes(12).toString('base64url'),
+    measure: (table, measure, params, options) => analytics.run(table, measure, params, options),
   });
 }
 
@@ -254,6 +275,30 @@ async function openKeys({ apiKey }: Config, { documents }: Database, log: Logger
     log.warn('No admin key is valid. Stop the server and make one: hedgerow keys create --role admin --data DIR.');
   }
   return opened;
+}
+
+/** Those that files are made in at the start. Throws ConfigError, which names the setting. */
+function makeDirectories({ dataDir, auditLog }: Config): void {
+  for (const [name, dir] of [
+    ['dataDir', resolve(dataDir)],
+    ['auditLog', dirname(resolve(auditLog))],
+  ] as const) {
+    try {
+      nodeFs.makeDir(dir);
+    } catch (error) {
+      const detail = `${variableOf(name)}: the directory ${dir} cannot be made (${(error as Error).message}). Choose one that this user may write.`;
+      throw new ConfigError(detail);
+    }
+  }
+}
+
+/** Warnings about directories that others than their owner may use. They keep their modes: somebody may have meant them. */
+function wideDirectories({ dataDir, backupRoot }: Config): string[] {
+  return [...new Set([resolve(dataDir), resolve(backupRoot)])].flatMap((dir) => {
+    const mode = widerThanOwner(dir);
+    if (mode === undefined) return [];
+    return `${dir} can be used by others than its owner (mode ${mode}). New files in it are the owner's alone; chmod -R go-rwx ${dir} makes the others so.`;
+  });
 }
 
 /** Knows the secrets of the configuration, so that no line shows them. */

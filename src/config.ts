@@ -2,6 +2,7 @@
 
 import { ConfigError } from './config/config-error.ts';
 import { type ConfigFile, type FileValues, readFile } from './config/file.ts';
+import { apparentBits, ENOUGH_BITS } from './config/key-strength.ts';
 import { isLoopback } from './config/kinds.ts';
 import {
   type Basis,
@@ -50,7 +51,6 @@ export interface LoadedConfig {
 }
 
 const DSN_VARIABLE = 'HEDGEROW_VIRTUAL_DSN_';
-const SHORT_KEY_LENGTH = 16;
 
 /** Throws ConfigError. */
 export function loadConfig(surroundings: Surroundings): LoadedConfig {
@@ -69,7 +69,7 @@ export function loadConfig(surroundings: Surroundings): LoadedConfig {
   const virtualDsn = dsnsOf(environment, file, sources);
   const config = { ...values, virtualDsn } as Config;
   checkTls(config);
-  const warnings = [...unknownNames(environment), ...exposure(config), ...shortKey(config)];
+  const warnings = [...unknownNames(environment), ...exposure(config), ...weakKey(config)];
   return { config, sources, warnings };
 }
 
@@ -151,9 +151,13 @@ function exposure({ host, authDisabled, allowInsecure, tlsCert }: Config): strin
   ];
 }
 
-function shortKey({ apiKey }: Config): string[] {
-  if (apiKey === undefined || apiKey.length >= SHORT_KEY_LENGTH) return [];
-  return [`HEDGEROW_API_KEY has fewer than ${SHORT_KEY_LENGTH} characters and can be guessed.`];
+function weakKey({ apiKey }: Config): string[] {
+  if (apiKey === undefined) return [];
+  const bits = apparentBits(apiKey);
+  if (bits >= ENOUGH_BITS) return [];
+  return [
+    `HEDGEROW_API_KEY looks as if it had about ${bits} bits of randomness, fewer than ${ENOUGH_BITS}, and could be guessed. \`openssl rand -hex 20\` makes a better one; without HEDGEROW_API_KEY the first start of a data directory makes its own.`,
+  ];
 }
 
 function unknownNames(environment: Surroundings['environment']): string[] {

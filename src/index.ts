@@ -11,6 +11,7 @@ export {
 } from './analytics/index.ts';
 export * from './engine/index.ts';
 export { HedgerowError } from './errors.ts';
+export { isoSeconds, isoTime } from './iso-time.ts';
 export {
   type EmbeddedOptions as StatementsOptions,
   EmbeddedStatements as Statements,
@@ -22,6 +23,9 @@ export {
 } from './query/embedded.ts';
 export {
   type Answered,
+  type CheckRequest,
+  type CheckResult,
+  type ClaimVerdict,
   type Derived,
   type ModelSettings,
   type Question,
@@ -31,6 +35,7 @@ export {
   type ReasoningOptions,
   type ReasonRequest,
   type ReasonResult,
+  type RunMeasure,
   type Turns,
 } from './rag/index.ts';
 export {

@@ -1,5 +1,6 @@
 // Kinds of values that settings take: how each reads a text, and how it says what it takes.
 
+import { isIP } from 'node:net';
 import { IDENTIFIER } from '../limits.ts';
 
 export interface Kind<T> {
@@ -107,6 +108,27 @@ export const hostsKind = listKind('host names without a port, with a comma betwe
   /^([A-Za-z0-9-]+\.)*[A-Za-z0-9-]+$|^[0-9A-Fa-f:]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*$/.test(text)
     ? text.toLowerCase()
     : undefined,
+);
+
+/** In the form of RFC 5952: lower case, zeros as `::`. */
+export const addressesKind = listKind('IP addresses with a comma between', 'addresses', (text) => {
+  const family = isIP(text);
+  if (family === 4) return text;
+  return family === 6 && !text.includes('%') ? new URL(`http://[${text}]`).hostname.slice(1, -1) : undefined;
+});
+
+/** `api.example`, `api.example:8443`, `127.0.0.1:11434`, `::1`, `[::1]:8080`. */
+export const hostPortsKind = listKind(
+  'host names, each with or without a port, with a comma between',
+  'hosts',
+  (text) => {
+    const [, bracketed, name, port] = /^(?:\[([^\]]*)\]|([^:]*)):(\d{1,5})$/.exec(text) ?? [];
+    if (port === undefined) return hostsKind.parse(text)?.[0];
+    const host = hostsKind.parse(bracketed ?? name!)?.[0];
+    const isPort = Number(port) >= 1 && Number(port) <= 65535;
+    if (!isPort || host === undefined || host.includes(':') !== (bracketed !== undefined)) return undefined;
+    return `${bracketed === undefined ? host : `[${host}]`}:${Number(port)}`;
+  },
 );
 
 /** Without a slash at its end. */

@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { DEFAULT_MAX_MEMBERS, DEFAULT_PRIMARY_TABLE, FORMAT_MAX_MEMBERS, MEGABYTE } from '../limits.ts';
 import { LOG_LEVELS, type LogLevel } from '../observe/log.ts';
 import {
+  addressesKind,
   baseUrlKind,
+  hostPortsKind,
   hostsKind,
   identifierKind,
   integerKind,
@@ -24,11 +26,15 @@ export interface Config {
   port: number;
   tlsCert: string | undefined;
   tlsKey: string | undefined;
+  transport: 'auto' | 'uws' | 'node';
   apiKey: string | undefined;
   authDisabled: boolean;
   allowInsecure: boolean;
   rateLimitQpm: number;
   corsOrigins: readonly string[];
+  publicHosts: readonly string[];
+  socketsPerAddress: number;
+  proxyAddresses: readonly string[];
   logFormat: 'text' | 'json';
   logLevel: LogLevel;
   auditLog: string;
@@ -38,6 +44,7 @@ export interface Config {
   maxMembers: number;
   primaryTable: string;
   queryTimeoutMs: number;
+  streamMaxSeconds: number;
   transactionIdleSeconds: number;
   backupRoot: string;
   copyRoot: string | undefined;
@@ -84,6 +91,12 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<Config[N]> } = {
   port: { kind: integerKind(0, 65535), initial: () => 8000, about: 'port, 0 takes a free one', shown: '8000' },
   tlsCert: { kind: textKind('file'), initial: NONE, about: 'certificate chain (PEM): serves https' },
   tlsKey: { kind: textKind('file'), initial: NONE, about: 'private key (PEM) of the certificate' },
+  transport: {
+    kind: oneOf(['auto', 'uws', 'node']),
+    initial: () => 'auto',
+    about: 'what speaks HTTP: uWebSockets.js or node:http; auto: uWebSockets.js where it loads',
+    shown: 'auto',
+  },
   apiKey: {
     kind: secretKind,
     initial: NONE,
@@ -99,6 +112,18 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<Config[N]> } = {
     shown: '1000',
   },
   corsOrigins: { kind: originsKind, initial: () => [], about: 'origins whose web pages may ask' },
+  publicHosts: { kind: hostsKind, initial: () => [], about: 'names it may be called by where no key is needed' },
+  socketsPerAddress: {
+    kind: integerKind(0, 1_000_000),
+    initial: () => 1000,
+    about: 'open connections of a client address, 0 = no limit',
+    shown: '1000',
+  },
+  proxyAddresses: {
+    kind: addressesKind,
+    initial: () => [],
+    about: 'proxies: their connections are not counted',
+  },
   logFormat: {
     kind: oneOf(['text', 'json']),
     initial: ({ isTerminal }) => (isTerminal ? 'text' : 'json'),
@@ -143,6 +168,12 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<Config[N]> } = {
     about: 'time a query may take, 0 = any',
     shown: '30000',
   },
+  streamMaxSeconds: {
+    kind: integerKind(0, 2_000_000),
+    initial: () => 0,
+    about: 'seconds a streamed answer may take, 0 = any',
+    shown: '0',
+  },
   transactionIdleSeconds: {
     kind: numberKind(0.001, 86_400),
     initial: () => 30,
@@ -171,9 +202,9 @@ export const SETTINGS: { readonly [N in SettingName]: Setting<Config[N]> } = {
   },
   llmModel: { kind: textKind('name'), initial: () => 'gpt-4o-mini', about: 'language model', shown: 'gpt-4o-mini' },
   llmAllowedHosts: {
-    kind: hostsKind,
+    kind: hostPortsKind,
     initial: () => ['api.openai.com'],
-    about: 'hosts a language model may be asked at',
+    about: 'hosts, or host:port, a language model may be asked at',
     shown: 'api.openai.com',
   },
   openaiApiKey: {

@@ -8,6 +8,7 @@ import { JSON_TYPE } from './media.ts';
 import type { Parts } from './parts.ts';
 import type { Reply } from './reply.ts';
 import type { Route } from './route.ts';
+import { HSTS } from './tls-suites.ts';
 import type { TransportResponse } from './transport.ts';
 
 /** What the headers tell of the request. */
@@ -27,6 +28,7 @@ export interface HeadFacts {
 }
 
 const ENCODING_NAME = bytesOf('Content-Encoding');
+const HSTS_NAME = bytesOf('Strict-Transport-Security');
 const GZIP = bytesOf('gzip');
 const ID_NAME = bytesOf('X-Request-Id');
 
@@ -44,6 +46,7 @@ export function writeHead(transport: TransportResponse, facts: HeadFacts, reply:
     transport.writeHeader(BLOCK_NAME, headText(facts, reply, lsn));
   }
   if (compressed) transport.writeHeader(ENCODING_NAME, GZIP);
+  if (services.isTls) transport.writeHeader(HSTS_NAME, HSTS);
   if (cors !== undefined) transport.writeHeader(CORS_NAME, cors);
   if (headers !== undefined) {
     for (const [name, value] of headers) transport.writeHeader(name, headerValue(value));

@@ -10,22 +10,26 @@ export const EMPTY_BODY: Buffer = Buffer.alloc(0);
 
 export class BodyCollector {
   readonly #limit: number;
+  /** More memory is never taken. */
+  readonly #most: number;
   #bytes: Buffer = EMPTY_BODY;
   #size = 0;
 
-  constructor(limit: number) {
+  /** `declared`: the length of the body; 0: not known. */
+  constructor(limit: number, declared: number) {
     this.#limit = limit;
+    this.#most = declared > 0 ? Math.min(limit, declared) : limit;
   }
 
   /** Copies the chunk (the transport takes its memory back); false when the body is now over the limit. */
-  add(chunk: ArrayBuffer): boolean {
+  add(chunk: ArrayBuffer | Uint8Array): boolean {
     const size = this.#size + chunk.byteLength;
     if (size > this.#limit) {
       this.drop();
       return false;
     }
     if (size > this.#bytes.length) this.#grow(size);
-    this.#bytes.set(new Uint8Array(chunk), this.#size);
+    this.#bytes.set(chunk instanceof Uint8Array ? chunk : new Uint8Array(chunk), this.#size);
     this.#size = size;
     return true;
   }
@@ -47,7 +51,7 @@ export class BodyCollector {
 
   #grow(size: number): void {
     const first = this.#size === 0;
-    const capacity = first ? size : Math.min(this.#limit, Math.max(FIRST_CAPACITY, this.#bytes.length * 2, size));
+    const capacity = first ? size : Math.min(this.#most, Math.max(FIRST_CAPACITY, this.#bytes.length * 2, size));
     const bytes = first && size < FIRST_CAPACITY ? Buffer.allocUnsafe(capacity) : Buffer.allocUnsafeSlow(capacity);
     if (!first) bytes.set(this.#bytes.subarray(0, this.#size));
     this.#bytes = bytes;

@@ -23,6 +23,7 @@ export class RequestCall implements Call {
   readonly accept: string;
   readonly bodyType: string;
   body: Buffer;
+  parsed: { readonly value: unknown } | undefined;
   readonly client: Exchange;
   readonly caller: Principal;
   readonly deadlineMs: number;
@@ -50,6 +51,7 @@ export class RequestCall implements Call {
     this.accept = route.negotiates ? request.getHeader(ACCEPT) : '';
     this.bodyType = bodyType;
     this.body = EMPTY_BODY;
+    this.parsed = undefined;
     this.client = exchange;
     this.caller = exchange.caller;
     const { queryTimeoutMs } = services;

@@ -1,5 +1,6 @@
 // Sends a source of chunks to a client, at the client's pace and within the service's time slices.
 
+import { type CutReason, type ReaderLimits, ReaderWatch } from './reader-watch.ts';
 import type { ChunkSource } from './reply.ts';
 import type { SliceQueue } from './slices.ts';
 import type { TransportResponse } from './transport.ts';
@@ -14,14 +15,18 @@ export interface ChunkStreamOptions {
   transport: TransportResponse;
   source: ChunkSource;
   slices: SliceQueue;
+  limits: ReaderLimits;
   /** Called once the last byte is handed over. */
   ended: () => void;
   /** The source threw; the connection has been cut. */
   failed: (error: unknown) => void;
+  /** The client is too slow; the connection is to be cut. */
+  cut: (reason: CutReason) => void;
 }
 
 export class ChunkStream {
   readonly #options: ChunkStreamOptions;
+  readonly #watch: ReaderWatch;
   #waiting = false;
   #stopped = false;
   /** What is left of the last chunk. */
@@ -29,6 +34,7 @@ export class ChunkStream {
 
   constructor(options: ChunkStreamOptions) {
     this.#options = options;
+    this.#watch = new ReaderWatch(options.limits, true, options.cut);
   }
 
   /** Call after the headers are written. */
@@ -37,6 +43,7 @@ export class ChunkStream {
     transport.onWritable(() => {
       if (this.#waiting) {
         this.#waiting = false;
+        this.#watch.reads();
         slices.add(this.#sendChunk);
       }
       return true;
@@ -48,6 +55,7 @@ export class ChunkStream {
   stop(): void {
     if (this.#stopped) return;
     this.#stopped = true;
+    this.#watch.stop();
     this.#options.source.close();
   }
 
@@ -80,6 +88,7 @@ export class ChunkStream {
       return false;
     }
     this.#waiting = !isWritable;
+    if (!isWritable && !this.#stopped) this.#watch.waits();
     return isWritable;
   };
 

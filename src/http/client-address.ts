@@ -1,5 +1,27 @@
 // The address of a client: as text for the audit log, and as the identifier it is counted under.
 
+import { isIPv4, isIPv6 } from 'node:net';
+
+const NO_ADDRESS = new ArrayBuffer(0);
+
+/** The 4 or 16 bytes of an address in text form, as sockets of Node.js have it; none when there is no address. */
+export function addressBytes(text: string | undefined): ArrayBuffer {
+  if (text === undefined) return NO_ADDRESS;
+  if (isIPv4(text)) return Uint8Array.from(text.split('.'), Number).buffer;
+  const plain = text.replace(/%.*$/, '');
+  if (!isIPv6(plain)) return NO_ADDRESS;
+  // The URL parser writes an IPv4 part at the end as two groups.
+  const [head = '', tail] = new URL(`http://[${plain}]`).hostname.slice(1, -1).split('::');
+  const front = groupsOf(head);
+  const back = groupsOf(tail ?? '');
+  const groups = [...front, ...new Array<number>(8 - front.length - back.length).fill(0), ...back];
+  return Uint8Array.from(groups.flatMap((group) => [group >> 8, group & 0xff])).buffer;
+}
+
+function groupsOf(text: string): number[] {
+  return text === '' ? [] : text.split(':').map((group) => Number.parseInt(group, 16));
+}
+
 /** IPv4 as a number, also when mapped into IPv6; IPv6 by its first 64 bits, since one host can take any address below them. */
 export function addressId(address: ArrayBuffer): number | string {
   const bytes = new Uint8Array(address);

@@ -28,6 +28,11 @@ export class Cors {
     this.#byOrigin = new Map(origins.map((origin) => [origin, valueFor(origin)]));
   }
 
+  /** `*` is listed. */
+  get allowsAll(): boolean {
+    return this.#any !== undefined;
+  }
+
   /** Headers for answers to pages of `origin`; undefined: not listed. */
   allow(origin: string): Uint8Array | undefined {
     if (origin === '') return undefined;

@@ -6,8 +6,10 @@ import type { RowKey } from '../engine/types.ts';
 import { type HedgerowError, refusal } from '../errors.ts';
 import { parseInteger } from './integers.ts';
 
-/** Snapshots kept for cursors; over it the one used longest ago goes. */
+/** Snapshots kept for cursors; over it, of the key that has most of them, the one used longest ago goes. */
 export const MAX_PINNED_SNAPSHOTS = 1000;
+/** Of these: for cursors of one key. */
+const MAX_PINNED_OF_KEY = 900;
 /** A snapshot whose cursors are not used for so long is released. */
 export const CURSOR_IDLE_MS = 5 * 60 * 1000;
 
@@ -23,6 +25,8 @@ interface Entry extends Pin {
   users: number;
   /** A cursor was given out: kept after its last request. */
   kept: boolean;
+  /** Keys that were given a cursor on it, and count it as theirs; null: without a key. */
+  readonly holders: Set<string | null>;
   /** Removed from the registry: released with its last user. */
   removed: boolean;
   usedAt: number;
@@ -34,6 +38,7 @@ export interface CursorOptions {
   /** Signs the tokens; random, new with each start. */
   secret: Uint8Array;
   maxPinned?: number;
+  maxPinnedOfKey?: number;
   idleMs?: number;
 }
 
@@ -43,10 +48,17 @@ export class CursorRegistry {
   readonly #entries = new Map<number, Entry>();
   /** The newest pin of each table, shared while nothing has been written since. */
   readonly #newest = new WeakMap<Table, Entry>();
+  /** How many entries each key holds. */
+  readonly #held = new Map<string | null, number>();
   #lastId = 0;
 
   constructor(options: CursorOptions) {
-    this.#options = { maxPinned: MAX_PINNED_SNAPSHOTS, idleMs: CURSOR_IDLE_MS, ...options };
+    this.#options = {
+      maxPinned: MAX_PINNED_SNAPSHOTS,
+      maxPinnedOfKey: MAX_PINNED_OF_KEY,
+      idleMs: CURSOR_IDLE_MS,
+      ...options,
+    };
   }
 
   get size(): number {
@@ -64,6 +76,7 @@ export class CursorRegistry {
       snapshot: database.snapshot(table),
       users: 1,
       kept: false,
+      holders: new Set(),
       removed: false,
       usedAt: this.#options.now(),
     };
@@ -100,10 +113,13 @@ export class CursorRegistry {
     return { pin: this.#use(entry), after: { eventTs, id: rowId } };
   }
 
-  /** A token for the rows after `last`; keeps the pin for it. */
-  issue(pin: Pin, last: RowKey, binding: string): string {
+  /** A token for the rows after `last`; keeps the pin for it, as one of the key's (null: without a key). Over the number a key may hold, it loses the one used longest ago. */
+  issue(pin: Pin, last: RowKey, binding: string, keyId: string | null): string {
     const entry = this.#entries.get(pin.id);
-    if (entry !== undefined) entry.kept = true;
+    if (entry !== undefined) {
+      entry.kept = true;
+      this.#hold(entry, keyId);
+    }
     return this.#token(pin.id, last, binding);
   }
 
@@ -138,12 +154,41 @@ export class CursorRegistry {
 
   #makeRoom(): void {
     if (this.#entries.size <= this.#options.maxPinned) return;
-    const oldest = this.#entries.values().next().value;
+    let most: string | null | undefined;
+    for (const [key, count] of this.#held) if (most === undefined || count > this.#held.get(most)!) most = key;
+    // None holds any when all of them are in use.
+    const oldest = most === undefined ? this.#entries.values().next().value : this.#oldestOf(most);
     if (oldest !== undefined) this.#remove(oldest);
+  }
+
+  #hold(entry: Entry, keyId: string | null): void {
+    if (entry.holders.has(keyId)) return;
+    entry.holders.add(keyId);
+    const count = (this.#held.get(keyId) ?? 0) + 1;
+    this.#held.set(keyId, count);
+    // Without keys nobody else would be kept out.
+    if (keyId === null || count <= this.#options.maxPinnedOfKey) return;
+    const oldest = this.#oldestOf(keyId);
+    if (oldest === undefined) return;
+    if (oldest.holders.size === 1) this.#remove(oldest);
+    else this.#letGo(oldest, keyId);
+  }
+
+  #letGo(entry: Entry, keyId: string | null): void {
+    if (!entry.holders.delete(keyId)) return;
+    const count = this.#held.get(keyId)! - 1;
+    if (count === 0) this.#held.delete(keyId);
+    else this.#held.set(keyId, count);
+  }
+
+  #oldestOf(keyId: string | null): Entry | undefined {
+    for (const entry of this.#entries.values()) if (entry.holders.has(keyId)) return entry;
+    return undefined;
   }
 
   #remove(entry: Entry): void {
     this.#entries.delete(entry.id);
+    for (const keyId of [...entry.holders]) this.#letGo(entry, keyId);
     entry.removed = true;
     if (entry.users === 0) entry.snapshot.release();
   }

@@ -1,6 +1,6 @@
 // Takes one request from its first line to the handler: route, method, guard, content type, body, waits.
 
-import { refusal } from '../errors.ts';
+import { type HedgerowError, refusal } from '../errors.ts';
 import { BodyCollector, bodyTooLarge } from './body.ts';
 import { RequestCall } from './call.ts';
 import { preflightHeaders } from './cors.ts';
@@ -16,11 +16,13 @@ import {
   X_MIN_LSN,
   X_REQUEST_ID,
 } from './header-names.ts';
+import { LONG_JSON_BYTES, parseLongJson } from './json-body.ts';
 import { overloaded } from './load.ts';
 import { JSON_TYPE, mediaType } from './media.ts';
 import { minLsnOf, untilVisible, waitsForLsn } from './min-lsn.ts';
 import { checkIdempotencyKey, type OnceOnly } from './once.ts';
 import type { Parts } from './parts.ts';
+import { requireEncoded } from './query-text.ts';
 import { jsonReply, type Reply } from './reply.ts';
 import type { Route } from './route.ts';
 import { methodNotAllowed, type Resource, type Router, routeNotFound } from './router.ts';
@@ -35,6 +37,8 @@ export interface DispatchOptions {
   guard: Guard;
   once: OnceOnly;
   maxBodyBytes: number;
+  /** Of the transport. */
+  checksChunks: boolean;
 }
 
 export class Dispatcher {
@@ -51,26 +55,24 @@ export class Dispatcher {
     const { parts } = this.#options;
     const startMs = parts.now();
     const declared = request.getHeader(CONTENT_LENGTH);
-    if (!this.#isFramed(request, declared)) {
-      // Where the body ends is in doubt, and so is where the next request begins: nothing on this connection can be trusted.
-      response.close();
-      return;
-    }
+    const coding = request.getHeader(TRANSFER_ENCODING);
     const exchange = new Exchange(response, parts, startMs, request.getHeader(X_REQUEST_ID), method === 'HEAD');
     try {
-      this.#pass(exchange, response, request, method, declared);
+      if (!this.#isFramed(request, declared, coding)) this.#refuseBody(exchange, framedBadly());
+      else if (coding !== '' && !this.#options.checksChunks) this.#refuseBody(exchange, lengthRequired());
+      else this.#pass(exchange, response, request, method, declared);
     } catch (error) {
       exchange.fail(error);
     }
   }
 
   /** Whether everybody who reads the request, a proxy too, must see the same end of its body: one length, or plain chunks. */
-  #isFramed(request: TransportRequest, declared: string): boolean {
-    const coding = request.getHeader(TRANSFER_ENCODING);
+  #isFramed(request: TransportRequest, declared: string, coding: string): boolean {
     if (declared === '' && coding === '') return true;
     this.#headers.count(request);
-    if (this.#headers.lengths > 1 || this.#headers.codings > 1) return false;
-    return coding === '' || coding.trim().toLowerCase() === 'chunked';
+    const { lengths, codings } = this.#headers;
+    if (lengths > 1 || codings > 1 || (lengths === 1 && codings === 1)) return false;
+    return codings === 0 || coding.trim().toLowerCase() === 'chunked';
   }
 
   /** Takes the request past every check that comes before its body. */
@@ -95,6 +97,7 @@ export class Dispatcher {
     }
     if (match === undefined) throw routeNotFound(path);
     if (method === 'OPTIONS') {
+      guard.refuseForeign(exchange, request, false);
       exchange.routeNumber = parts.optionsRoute;
       const isPreflight = exchange.cors !== undefined && request.getHeader(PREFLIGHT_METHOD) !== '';
       exchange.answer(optionsReply(match.resource, isPreflight));
@@ -105,21 +108,24 @@ export class Dispatcher {
     exchange.route = route;
     exchange.routeNumber = endpoint.number;
     if (!isProbe) {
-      guard.admit(exchange, route);
+      guard.admit(exchange, request, route);
       if (parts.load.isFull) {
         this.#putOff(exchange);
         return;
       }
     }
     const takesBody = route.bodyTypes.length > 0;
-    const bodyType = takesBody ? requireType(route, request.getHeader(CONTENT_TYPE)) : JSON_TYPE;
+    const sentType = takesBody ? request.getHeader(CONTENT_TYPE) : '';
+    if (takesBody && sentType === '' && guard.needsBodyType && hasBody(request, declared)) throw noType(route);
+    const bodyType = takesBody ? requireType(route, sentType) : JSON_TYPE;
     const call = new RequestCall(exchange, route, match, request, path, bodyType);
+    if (!isProbe) requireEncoded(call.query);
     if (route.idempotent) {
       if (declared === '') this.#headers.count(request);
       checkIdempotencyKey(call.idempotencyKey, this.#headers.idempotencyKeys);
     }
     const minLsn = waitsForLsn(route) ? minLsnOf(request.getHeader(X_MIN_LSN)) : 0;
-    if (takesBody) this.#readBody(exchange, response, route, call, minLsn, Number(declared));
+    if (takesBody) this.#readBody(exchange, response, route, call, minLsn, declared);
     else this.#runAt(exchange, route, call, minLsn);
   }
 
@@ -129,18 +135,23 @@ export class Dispatcher {
     route: Route,
     call: RequestCall,
     minLsn: number,
-    size: number,
+    declared: string,
   ): void {
-    const { maxBodyBytes: limit, parts } = this.#options;
+    const { maxBodyBytes: limit, parts, checksChunks } = this.#options;
     const { load } = parts;
+    const size = Number(declared);
+    // Without a length there is no body. But a parser that does not check chunks also lets a header without a name through, which hides all headers after
+    // it, a length too: so the connection ends here, and what it took for the next request is not run (as with chunks).
+    const isUnmeasured = declared === '' && !checksChunks;
     if (size > limit) {
       exchange.closing = size > limit * DRAINED_TIMES_LIMIT;
       throw bodyTooLarge(limit);
     }
     if (load.isFullFor(size)) throw this.#refuse();
-    const collector = new BodyCollector(limit);
+    const collector = new BodyCollector(limit, size);
     let open = true;
     exchange.outlive();
+    exchange.closing ||= isUnmeasured;
     response.onData((chunk, isLast) => {
       if (!open) return;
       if (!collector.add(chunk)) {
@@ -152,7 +163,8 @@ export class Dispatcher {
       if (isLast) {
         open = false;
         call.body = collector.take();
-        this.#runAt(exchange, route, call, minLsn);
+        if (isUnmeasured) setImmediate(() => !exchange.gone && this.#runAt(exchange, route, call, minLsn));
+        else this.#runAt(exchange, route, call, minLsn);
       } else if (load.isFullFor(0)) {
         open = false;
         collector.drop();
@@ -172,6 +184,19 @@ export class Dispatcher {
     setImmediate(() => {
       load.refused -= 1;
       exchange.fail(this.#refuse());
+    });
+  }
+
+  /**
+   * Refuses a request of whose body the end is in doubt, and so where the next request begins: after this turn of the event loop, and with the connection.
+   * Until then a request that the parser believes to see after the body finds this one unanswered, for which the transport ends the connection: it may be
+   * bytes of the body.
+   */
+  #refuseBody(exchange: Exchange, error: HedgerowError): void {
+    exchange.closing = true;
+    exchange.outlive();
+    setImmediate(() => {
+      if (!exchange.gone) exchange.fail(error);
     });
   }
 
@@ -195,7 +220,44 @@ export class Dispatcher {
     );
   }
 
+  /** At once, unless other handlers have taken their time of this turn of the event loop. */
   #run(exchange: Exchange, route: Route, call: RequestCall): void {
+    const { load, slices, now } = this.#options.parts;
+    if (route.rateExempt || !load.isLongTurn(now())) {
+      this.#parseAndRun(exchange, route, call);
+      return;
+    }
+    exchange.outlive();
+    slices.add(() => {
+      try {
+        if (!exchange.gone) this.#parseAndRun(exchange, route, call);
+      } catch (error) {
+        // Nobody else would catch it: the process would end.
+        exchange.fail(error);
+      }
+      return false;
+    });
+  }
+
+  #parseAndRun(exchange: Exchange, route: Route, call: RequestCall): void {
+    const { length } = call.body;
+    if (length <= LONG_JSON_BYTES || call.bodyType !== JSON_TYPE) {
+      this.#runParsed(exchange, route, call);
+      return;
+    }
+    if (!exchange.takeParsed(length)) {
+      exchange.fail(this.#refuse());
+      return;
+    }
+    parseLongJson(call.body, this.#options.parts.slices, () => exchange.gone)
+      .then((parsed) => {
+        call.parsed = parsed;
+        if (!exchange.gone) this.#runParsed(exchange, route, call);
+      })
+      .catch((error) => exchange.fail(error));
+  }
+
+  #runParsed(exchange: Exchange, route: Route, call: RequestCall): void {
     let outcome: Reply | Promise<Reply>;
     try {
       outcome = call.idempotencyKey === '' ? route.handler(call) : this.#options.once.run(route, call);
@@ -220,6 +282,31 @@ function optionsReply({ allow }: Resource, isPreflight: boolean): Reply {
   const headers: (readonly [string, string])[] = [['Allow', allow]];
   if (isPreflight) headers.push(...preflightHeaders(allow));
   return { ...reply, headers };
+}
+
+function hasBody(request: TransportRequest, declared: string): boolean {
+  return Number(declared) > 0 || request.getHeader(TRANSFER_ENCODING) !== '';
+}
+
+function noType(route: Route): HedgerowError {
+  return refusal(
+    'unsupported_media_type',
+    `Where no key is needed, a body must name its type. Set the header Content-Type to ${route.bodyTypes.join(' or ')}.`,
+  );
+}
+
+function framedBadly(): HedgerowError {
+  return refusal(
+    'invalid_framing',
+    'Where the body ends cannot be told. Send one Content-Length, or one Transfer-Encoding, which must be chunked, and not both.',
+  );
+}
+
+function lengthRequired(): HedgerowError {
+  return refusal(
+    'length_required',
+    'Bodies with Transfer-Encoding: chunked are not taken here. Send the body whole, with Content-Length, or serve with HEDGEROW_TRANSPORT=node.',
+  );
 }
 
 /** The type of the body. Throws `unsupported_media_type`. */

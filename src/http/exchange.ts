@@ -10,6 +10,7 @@ import { addressText } from './client-address.ts';
 import { acceptsGzip, compress, compressAtOnce, isCompressible, PLAIN_BYTES } from './compression.ts';
 import { overloaded } from './load.ts';
 import type { Parts } from './parts.ts';
+import { type CutReason, ReaderWatch } from './reader-watch.ts';
 import { type ChunkSource, errorReply, type Reply } from './reply.ts';
 import { isSaneId } from './request-id.ts';
 import type { Role, Route } from './route.ts';
@@ -20,8 +21,8 @@ const CLIENT_GONE = 499;
 
 /** Smaller answers are mostly sent without asking whether the client reads. */
 const UNTRIED_BYTES = 8 * 1024;
-/** Time for an answer to arrive before its connection is cut. */
-const CUT_MS = 1000;
+/** How long some answers to HEAD wait when there are very many. */
+const HEAD_WAIT_MS = 1000;
 
 const CONNECTION_NAME = bytesOf('Connection');
 const CLOSE = bytesOf('close');
@@ -63,10 +64,11 @@ export class Exchange implements HeadFacts {
   /** The exchange has outlived its request callback and is not over. */
   private pending: boolean;
   private stream: ChunkStream | undefined;
+  /** While the client reads too slowly for the whole answer. */
+  private watch: ReaderWatch | undefined;
   /** Bytes kept for this exchange, given back at its end. */
   private heldBytes: number;
-  /** The client reads too slowly for the whole answer. */
-  private stalled: boolean;
+  private parsedBytes: number;
 
   constructor(transport: TransportResponse, services: Parts, startMs: number, sentId: string, isHead: boolean) {
     this.services = services;
@@ -87,8 +89,9 @@ export class Exchange implements HeadFacts {
     this.address = undefined;
     this.pending = false;
     this.stream = undefined;
+    this.watch = undefined;
     this.heldBytes = 0;
-    this.stalled = false;
+    this.parsedBytes = 0;
   }
 
   get requestId(): string {
@@ -118,6 +121,13 @@ export class Exchange implements HeadFacts {
   hold(bytes: number): void {
     this.services.load.heldBytes += bytes - this.heldBytes;
     this.heldBytes = bytes;
+  }
+
+  /** Takes room for what a long body is parsed to; false when there is none. */
+  takeParsed(bytes: number): boolean {
+    if (!this.services.load.takeParsed(bytes)) return false;
+    this.parsedBytes = bytes;
+    return true;
   }
 
   fail(thrown: unknown): void {
@@ -174,6 +184,13 @@ export class Exchange implements HeadFacts {
   }
 
   private finish(reply: Reply, body: string | Uint8Array, compressed: boolean): void {
+    if (this.isHead && this.isPutOff(reply)) {
+      this.outlive();
+      setTimeout(() => {
+        if (!this.gone) this.finish(reply, body, compressed);
+      }, HEAD_WAIT_MS).unref();
+      return;
+    }
     let isOut = false;
     if (this.pending) {
       this.transport.cork(() => {
@@ -185,6 +202,15 @@ export class Exchange implements HeadFacts {
     }
     if (isOut) this.done(reply);
     else this.finishLater(reply, body);
+  }
+
+  /**
+   * Whether a client reads the answers to its HEAD requests cannot be seen. So of very many some wait, and a client that sends more meanwhile loses its
+   * connection, as with `tryEnd`.
+   */
+  private isPutOff({ status, source }: Reply): boolean {
+    if (this.pending || status === 304 || source !== undefined) return false;
+    return this.services.load.isHeadFlood() && this.services.sample.next();
   }
 
   /** False when the client must read first. */
@@ -207,21 +233,12 @@ export class Exchange implements HeadFacts {
   private writeNoBody(reply: Reply, body: string | Uint8Array): void {
     const { transport } = this;
     const isHeadOfBody = reply.status !== 304 && reply.source === undefined;
-    const cut = isHeadOfBody && this.services.load.isHeadFlood() && this.services.sample.next();
     // With a body the transport writes this header itself.
-    if (this.closing || cut) transport.writeHeader(CONNECTION_NAME, CLOSE);
+    if (this.closing) transport.writeHeader(CONNECTION_NAME, CLOSE);
     if (reply.source !== undefined) transport.writeHeader('Transfer-Encoding', 'chunked');
-    else if (isHeadOfBody) transport.tryEnd('', Buffer.byteLength(body));
-    if (cut) this.cutSoon();
-    else transport.endWithoutBody();
-  }
-
-  /** Whether a client reads the answers to its HEAD requests cannot be seen. The connection ends when the answer has had time to arrive. */
-  private cutSoon(): void {
-    this.outlive();
-    setTimeout(() => {
-      if (!this.gone) this.transport.close();
-    }, CUT_MS).unref();
+    // Some transports know that HEAD has no body: then this is the end.
+    else if (isHeadOfBody && transport.tryEnd('', Buffer.byteLength(body))[1]) return;
+    transport.endWithoutBody();
   }
 
   /** Sends the rest at the pace of the client. */
@@ -233,11 +250,14 @@ export class Exchange implements HeadFacts {
     const rest = Buffer.from(bytes.subarray(start));
     this.outlive();
     this.hold(rest.length);
-    this.stalled = true;
+    const watch = new ReaderWatch(this.services.readerLimits, false, (reason) => this.cut(reason));
+    this.watch = watch;
     this.services.load.stalled += 1;
+    watch.waits();
     transport.onWritable((offset) => {
       const [, isOut] = transport.tryEnd(rest.subarray(offset - start), bytes.length);
       if (isOut) this.done(reply);
+      else watch.waits();
       return isOut;
     });
   }
@@ -266,6 +286,7 @@ export class Exchange implements HeadFacts {
         },
       },
       slices: this.services.slices,
+      limits: this.services.readerLimits,
       ended: () => {
         this.done(reply);
       },
@@ -273,9 +294,17 @@ export class Exchange implements HeadFacts {
         this.log(error);
         this.over(500);
       },
+      cut: (reason) => this.cut(reason),
     });
     this.transport.cork(() => writeHead(this.transport, this, reply, false));
     this.stream.start();
+  }
+
+  /** The transport then tells that the client has gone. */
+  private cut(reason: CutReason): void {
+    if (this.gone) return;
+    this.services.log.info('answer cut', { request_id: this.requestId, reason });
+    this.transport.close();
   }
 
   /** What was done stands in the audit log also when nobody is left to be told. */
@@ -310,7 +339,11 @@ export class Exchange implements HeadFacts {
     if (!this.pending) return;
     this.pending = false;
     this.hold(0);
-    if (this.stalled) load.stalled -= 1;
+    load.parsedBytes -= this.parsedBytes;
+    if (this.watch !== undefined) {
+      this.watch.stop();
+      load.stalled -= 1;
+    }
     load.end();
   }
 

@@ -6,6 +6,7 @@ import type { RateLimit } from '../access/rate-limit.ts';
 import { type HedgerowError, refusal } from '../errors.ts';
 import { addressId, addressText } from './client-address.ts';
 import type { Exchange } from './exchange.ts';
+import type { ForeignRequests } from './foreign-requests.ts';
 import { AUTHORIZATION, X_API_KEY } from './header-names.ts';
 import type { Parts } from './parts.ts';
 import type { Keys, Route, Services } from './route.ts';
@@ -17,6 +18,8 @@ const BEARER_LENGTH = 'Bearer '.length;
 interface Passage {
   /** A key was sent. */
   hasKey: boolean;
+  /** Two different ones. */
+  hasRivals: boolean;
   /** Over the rate limit. */
   isLimited: boolean;
 }
@@ -24,12 +27,20 @@ interface Passage {
 export class Guard {
   readonly #parts: Parts;
   readonly #limit: RateLimit;
+  /** Undefined: a key is needed, which pages of others do not have. */
+  readonly #foreign: ForeignRequests | undefined;
   /** Of the last `identify`; one value, since `admit` follows it at once. */
-  readonly #passage: Passage = { hasKey: false, isLimited: false };
+  readonly #passage: Passage = { hasKey: false, hasRivals: false, isLimited: false };
 
-  constructor(parts: Parts, limit: RateLimit) {
+  constructor(parts: Parts, limit: RateLimit, foreign?: ForeignRequests) {
     this.#parts = parts;
     this.#limit = limit;
+    this.#foreign = foreign;
+  }
+
+  /** A body must name its content type: without a key a page could send one that no preflight request asks about. */
+  get needsBodyType(): boolean {
+    return this.#foreign !== undefined;
   }
 
   /** Checks the key and counts the request: by key, or else by address. Refuses nothing yet. */
@@ -37,13 +48,15 @@ export class Guard {
     const { authDisabled, keys } = this.#parts;
     const passage = this.#passage;
     passage.hasKey = false;
+    passage.hasRivals = false;
     if (authDisabled) {
       exchange.caller = EVERYONE;
     } else {
       const key = keyOf(request);
       if (key !== '') {
         passage.hasKey = true;
-        exchange.caller = keys?.authenticate(key) ?? NOBODY;
+        passage.hasRivals = hasRivals(request);
+        if (!passage.hasRivals) exchange.caller = keys?.authenticate(key) ?? NOBODY;
       }
     }
     this.#count(exchange);
@@ -70,14 +83,27 @@ export class Guard {
   }
 
   /** Throws when the request must not go on. To be called right after `identify`. */
-  admit(exchange: Exchange, route: Route): void {
+  admit(exchange: Exchange, request: TransportRequest, route: Route): void {
     const { observer } = this.#parts;
     this.#requireState(route);
     if (this.#passage.isLimited) {
       observer.refused('rate_limited');
       throw tooMany(this.#limit.perMinute, this.#limit.retryMs);
     }
+    this.refuseForeign(exchange, request, route.isPage === true);
     if (route.role !== 'none') this.#requireRole(exchange, route);
+  }
+
+  /** Throws `foreign_host` or `foreign_origin` when no key is needed and a page of another origin may have sent the request. */
+  refuseForeign(exchange: Exchange, request: TransportRequest, isPage: boolean): void {
+    if (this.#foreign === undefined) return;
+    try {
+      this.#foreign.refuse(request, isPage);
+    } catch (error) {
+      this.#parts.observer.refused('forbidden');
+      this.#tellRefused(exchange, 'auth.denied', (error as HedgerowError).status);
+      throw error;
+    }
   }
 
   #requireState(route: Route): void {
@@ -94,17 +120,22 @@ export class Guard {
     const { caller } = exchange;
     if (includesRole(caller.role, route.role)) return;
     const isUnknown = caller.role === 'none';
-    const error = isUnknown ? unauthorized(this.#passage.hasKey) : forbidden(route, caller.role);
+    const error = isUnknown ? unauthorized(this.#passage) : forbidden(route, caller.role);
     observer.refused(isUnknown ? 'unauthorized' : 'forbidden');
-    observer.audit({
-      event: isUnknown ? 'auth.failed' : 'auth.denied',
+    this.#tellRefused(exchange, isUnknown ? 'auth.failed' : 'auth.denied', error.status);
+    throw error;
+  }
+
+  #tellRefused(exchange: Exchange, event: 'auth.failed' | 'auth.denied', status: number): void {
+    const { caller, requestId } = exchange;
+    this.#parts.observer.audit({
+      event,
       keyId: caller.keyId,
       remoteIp: addressText(exchange.remoteAddress),
       role: caller.role,
-      status: error.status,
-      requestId: exchange.requestId,
+      status,
+      requestId,
     });
-    throw error;
   }
 }
 
@@ -122,6 +153,21 @@ function keyOf(request: TransportRequest): string {
   return isBearer(authorization) ? authorization.slice(BEARER_LENGTH).trim() : '';
 }
 
+/** Whether two headers for keys have the same name and other values: a proxy may have checked another one than `getHeader` shows. */
+function hasRivals(request: TransportRequest): boolean {
+  const first: Record<'x-api-key' | 'authorization', string | undefined> = {
+    'x-api-key': undefined,
+    authorization: undefined,
+  };
+  let found = false;
+  request.forEach((name, value) => {
+    if (name !== 'x-api-key' && name !== 'authorization') return;
+    if (first[name] === undefined) first[name] = value;
+    else if (first[name] !== value) found = true;
+  });
+  return found;
+}
+
 /** True for `Bearer ` in upper or lower case. */
 function isBearer(header: string): boolean {
   if (header.startsWith('Bearer ')) return true;
@@ -135,9 +181,12 @@ function tooMany(perMinute: number, retryMs: number): HedgerowError {
   });
 }
 
-function unauthorized(hasKey: boolean): HedgerowError {
+function unauthorized({ hasKey, hasRivals }: Passage): HedgerowError {
+  const what = hasRivals
+    ? 'Two different API keys were sent: send X-API-Key once, and Authorization once.'
+    : 'This API key is unknown, revoked or expired.';
   return hasKey
-    ? refusal('unauthorized', 'This API key is unknown, revoked or expired.', {
+    ? refusal('unauthorized', what, {
         fields: { challenge: 'Bearer realm="hedgerow", error="invalid_token"' },
       })
     : refusal('unauthorized', 'This route needs an API key: send it in the header X-API-Key, or as a bearer token.', {

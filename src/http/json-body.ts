@@ -3,25 +3,100 @@
 import { isUtf8 } from 'node:buffer';
 import { type HedgerowError, refusal } from '../errors.ts';
 import { invalidFields, kindOf } from './field-errors.ts';
+import { jsonProblem } from './json-depth.ts';
+import { JsonPieces, JsonProblem } from './json-pieces.ts';
+import type { SliceQueue } from './slices.ts';
+
+const NEWLINE = 10;
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf] as const;
+
+/** Longer bodies are parsed in steps, before the handler runs. */
+export const LONG_JSON_BYTES = 512 * 1024;
+
+/** A whole body, and its value when that has been parsed already. */
+export interface JsonBody {
+  readonly body: Buffer;
+  readonly parsed: { readonly value: unknown } | undefined;
+}
 
 /** The JSON value of a whole body; throws invalid_json. */
-export function parseJsonBody(body: Buffer): unknown {
-  if (body.length === 0) throw invalidJson('The body is empty; send JSON.');
-  requireUtf8(body);
+export function parseJsonBody({ body, parsed }: JsonBody): unknown {
+  if (parsed !== undefined) return parsed.value;
+  const start = requireText(body);
+  const problem = jsonProblem(body);
+  if (problem !== undefined) throw invalidJson(`The body ${problem}.`);
   try {
-    return JSON.parse(body.toString('utf8'));
+    return JSON.parse(body.toString('utf8', start));
   } catch (error) {
     throw invalidJson(`The body is not valid JSON: ${(error as Error).message}.`);
   }
 }
 
-/** Text that is not UTF-8 would otherwise be stored with replacement characters. */
-export function requireUtf8(body: Buffer): void {
-  if (!isUtf8(body)) throw invalidJson('The body is not valid UTF-8.');
+/** As `parseJsonBody`, in turns. Undefined: nobody waits for it any more (`isGone`), so no more of it is made. */
+export async function parseLongJson(
+  body: Buffer,
+  slices: SliceQueue,
+  isGone: () => boolean,
+): Promise<{ value: unknown } | undefined> {
+  const pieces = new JsonPieces(body, requireText(body));
+  try {
+    await slices.run(() => !isGone() && pieces.step());
+    return isGone() ? undefined : { value: pieces.value() };
+  } catch (error) {
+    throw error instanceof JsonProblem ? invalidJson(`The body ${error.message}.`) : error;
+  }
+}
+
+/** Where the text begins. Throws invalid_json when there is none. */
+function requireText(body: Buffer): number {
+  const start = textStart(body);
+  if (body.length === start) throw invalidJson('The body is empty; send JSON.');
+  // Text that is not UTF-8 would otherwise be stored with replacement characters.
+  if (!isUtf8(body)) throw notUtf8(lineNotUtf8(body));
+  return start;
+}
+
+/** Where the text of a body begins: after its byte order mark, if it has one. */
+export function textStart(body: Buffer): number {
+  return BYTE_ORDER_MARK.every((byte, at) => body[at] === byte) ? BYTE_ORDER_MARK.length : 0;
+}
+
+function notUtf8(line: number): HedgerowError {
+  const detail = `The body is not valid UTF-8: the first wrong byte is in line ${line}.`;
+  return refusal('invalid_json', detail, { errors: [{ loc: ['body'], msg: detail }], fields: { line } });
+}
+
+/** Bytes that are looked at line by line. */
+const FEW_BYTES = 256;
+
+/** The 1-based line of the first byte that is not UTF-8, in a body that has one: by halves, since a body may be many lines. */
+function lineNotUtf8(body: Buffer): number {
+  let start = 0;
+  let end = body.length;
+  while (end - start > FEW_BYTES) {
+    const middle = characterStart(body, (start + end) >>> 1);
+    if (isUtf8(body.subarray(start, middle))) start = middle;
+    else end = middle;
+  }
+  // No character of UTF-8 holds the byte of a newline, so lines can be checked one by one.
+  for (let newline = body.indexOf(NEWLINE, start); newline >= 0; newline = body.indexOf(NEWLINE, start)) {
+    if (!isUtf8(body.subarray(start, newline))) break;
+    start = newline + 1;
+  }
+  let line = 1;
+  for (let at = 0; at < start; at++) if (body[at] === NEWLINE) line++;
+  return line;
+}
+
+/** Where the character begins that `at` lies in; after three bytes back it is none. */
+function characterStart(body: Buffer, at: number): number {
+  let start = at;
+  while (start > at - 3 && (body[start]! & 0xc0) === 0x80) start--;
+  return start;
 }
 
 /** The JSON object of a whole body; throws invalid_json or invalid_input. */
-export function parseJsonObject(body: Buffer): Record<string, unknown> {
+export function parseJsonObject(body: JsonBody): Record<string, unknown> {
   return requireObject(parseJsonBody(body), ['body']);
 }
 

@@ -14,10 +14,16 @@ export interface LoadLimits {
   streams: number;
   /** Bytes of all bodies that are being read or worked on, and of all answers that wait for their clients to read. */
   heldBytes: number;
+  /** Bytes of long JSON bodies that are parsed, together: what they come to lies in the JavaScript heap. One body is always taken. */
+  parsedBytes: number;
   /** Time for requests in one turn of the event loop, before other sockets and timers are looked at again. */
   turnMs: number;
+  /** Time for handlers in one turn of the event loop; what comes after it shares later turns. */
+  handlersMs: number;
   /** Part of the JavaScript heap in use from which on nothing new is begun. */
   heapShare: number;
+  /** Time in which a client must take some of an answer that waits for it. */
+  stallMs: number;
 }
 
 /** `maxBodyBytes`: of one request. */
@@ -29,13 +35,16 @@ export function usualLimits(maxBodyBytes: number): LoadLimits {
     heldBytes: Math.max(256 * MEGABYTE, 2 * maxBodyBytes),
     // Putting 2,000 more off takes 20 ms then, so a probe waits well under 100 ms.
     turnMs: 30,
+    handlersMs: 30,
+    parsedBytes: getHeapStatistics().heap_size_limit / 5,
     heapShare: 0.9,
+    stallMs: 60_000,
   };
 }
 
 /** So many are served in every turn, however long one of them takes and however slow the machine is just then. */
 const LEAST_SERVED = 100;
-/** From so many answers to HEAD between two looks on, some end their connection. */
+/** Of more answers to HEAD than this between two looks, some wait. */
 const HEAD_FLOOD = 200;
 
 export class Load {
@@ -48,6 +57,8 @@ export class Load {
   /** Of these: requests that are refused, but not yet told so. */
   refused = 0;
   heldBytes = 0;
+  /** Of long bodies that are parsed. */
+  parsedBytes = 0;
   readonly #limits: LoadLimits;
   /** Requests that came in this turn of the event loop, when the first came and when the last. */
   #arrived = 0;
@@ -70,12 +81,31 @@ export class Load {
 
   /** To be called for each request but the probes, first of all; `nowMs` is monotonic. */
   arrive(nowMs: number): void {
-    if (this.#arrived === 0) {
-      this.#turnStartMs = nowMs;
-      setImmediate(this.#endTurn);
-    }
+    if (this.#arrived === 0) this.#beginTurn(nowMs);
     this.#arrived += 1;
     this.#nowMs = nowMs;
+  }
+
+  #beginTurn(nowMs: number): void {
+    this.#turnStartMs = nowMs;
+    setImmediate(this.#endTurn);
+  }
+
+  /** True when handlers have taken their time of this turn, and another one should wait for a later turn. */
+  isLongTurn(nowMs: number): boolean {
+    // A request whose body came in a later turn than its head.
+    if (this.#arrived === 0) {
+      this.#arrived = 1;
+      this.#beginTurn(nowMs);
+    }
+    return nowMs - this.#turnStartMs >= this.#limits.handlersMs;
+  }
+
+  /** Takes room for what a long body is parsed to, which `parsedBytes` gives back; false when others take it. */
+  takeParsed(bytes: number): boolean {
+    if (this.parsedBytes > 0 && this.parsedBytes + bytes > this.#limits.parsedBytes) return false;
+    this.parsedBytes += bytes;
+    return true;
   }
 
   /** Immediates run when all sockets that were ready have been looked at. */

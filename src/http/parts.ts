@@ -3,6 +3,7 @@
 import type { Cors } from './cors.ts';
 import type { AnswerHeads } from './head-block.ts';
 import type { Load } from './load.ts';
+import type { ReaderLimits } from './reader-watch.ts';
 import type { RequestIds } from './request-id.ts';
 import type { Services } from './route.ts';
 import type { Sample } from './sample.ts';
@@ -11,7 +12,10 @@ export interface Parts extends Services {
   readonly ids: RequestIds;
   readonly heads: AnswerHeads;
   readonly cors: Cors;
+  /** Requests come over TLS: answers say that browsers come back so only. */
+  readonly isTls: boolean;
   readonly load: Load;
+  readonly readerLimits: ReaderLimits;
   readonly sample: Sample;
   /** Epoch milliseconds. */
   readonly epochMs: () => number;

@@ -37,6 +37,11 @@ export function givenTwice(name: string): HedgerowError {
   });
 }
 
+/** Throws `invalid_input` when the query is not percent-encoded UTF-8, be it in a parameter that the route ignores. */
+export function requireEncoded(query: string): void {
+  if (query.includes('%')) decodeText(query);
+}
+
 /** Percent and plus decoding of one name or value. */
 export function decodeText(text: string): string {
   if (!text.includes('%') && !text.includes('+')) return text;

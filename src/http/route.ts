@@ -17,6 +17,7 @@ import type { Once } from './once.ts';
 import type { Reply } from './reply.ts';
 import type { GenericSchema } from './schema.ts';
 import type { SliceQueue } from './slices.ts';
+import type { TransportFacts } from './transport.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 export type Role = 'none' | 'readonly' | 'readwrite' | 'admin';
@@ -50,6 +51,8 @@ export interface Services {
   readonly version: string;
   /** Nobody needs a key. */
   readonly authDisabled: boolean;
+  /** What speaks HTTP, and why. */
+  readonly transport: TransportFacts;
   /** Absolute path below which backups are written. */
   readonly backupRoot: string;
   /** The bytes of a file of the page at /docs; undefined when it is not there. */
@@ -78,6 +81,8 @@ export interface Call {
   readonly bodyType: string;
   /** The handler's own copy; empty when there is none. */
   readonly body: Buffer;
+  /** The value of a long JSON body, which is parsed before the handler runs. */
+  readonly parsed: { readonly value: unknown } | undefined;
   /** Tells long work whether its client has gone. */
   readonly client: { readonly gone: boolean };
   /** Who asks. On routes of role `none` a caller without a valid key has the role `none`. */
@@ -115,6 +120,8 @@ export interface Route {
   readonly bodyOptional?: boolean;
   /** Media types of answers under 400; default JSON, and NDJSON besides where the route negotiates. */
   readonly answerTypes?: readonly string[];
+  /** A page for people, or a file of it: where no key is needed, a link on another site may open it. Default false. */
+  readonly isPage?: boolean;
   /** Answers carry an `ETag` and `If-None-Match` is looked at. */
   readonly tagged: boolean;
   /** Event of the audit log for answers under 400; `reply.facts.audit.event` may name another. */

@@ -1,8 +1,9 @@
-// The one door to valibot: what routes describe themselves with, and the check that turns its issues into our errors.
+// What routes describe themselves with, and the check that turns its issues into our errors.
 
-import * as v from 'valibot';
 import type { FieldError } from '../errors.ts';
+import { isoSeconds, TIME_FORM, TIME_MESSAGE, timeProblem } from '../iso-time.ts';
 import { IDENTIFIER } from '../limits.ts';
+import { v } from '../valibot.ts';
 import { invalidFields } from './field-errors.ts';
 import { parseInteger } from './integers.ts';
 
@@ -20,6 +21,34 @@ export const integerFrom = (least: number) =>
 export const finite = () => v.pipe(v.number('must be a number'), v.finite('must be a finite number'));
 export const text = () => v.string('must be a string');
 export const tableName = () => text();
+/** Epoch seconds, or a time in ISO 8601; `secondsOf` gives the seconds of what passed. */
+export const time = () =>
+  v.union(
+    [
+      integer(),
+      v.pipe(
+        v.string(),
+        v.check((text) => isoSeconds(text) !== undefined),
+      ),
+    ],
+    ({ input }) => timeMessage(input),
+  );
+/** Of a value that `time` took. */
+export const secondsOf = (value: number | string): number => (typeof value === 'number' ? value : isoSeconds(value)!);
+/** What is wrong with a value that is no time, after its name. */
+export const timeMessage = (value: unknown): string =>
+  typeof value === 'string' && value !== '' ? `${timeProblem(value)}; it must be ${TIME_FORM}` : TIME_MESSAGE;
+/** A time in an answer: seconds, or with `times=iso` a text, which the API description says and the types of the client do not. */
+export const ISO_TOO = v.metadata<number, { readonly isoToo: true }>({ isoToo: true });
+export const answeredTime = () => v.pipe(v.number(), v.integer(), ISO_TOO);
+/** How answers write times. */
+export const times = () =>
+  v.optional(
+    described(
+      v.picklist(['epoch', 'iso'], 'must be epoch or iso'),
+      'How the times of edges are written: `epoch` (default) as seconds, `iso` as texts such as 2024-05-02T10:00:00Z.',
+    ),
+  );
 /** A new name for a table or column. */
 export const identifier = () =>
   v.pipe(

@@ -10,10 +10,13 @@ import type { Statements } from '../query/statements.ts';
 import type { Reasoning } from '../rag/index.ts';
 import type { VirtualGraphs } from '../virtual/index.ts';
 import { AnswerSpace } from './answer-space.ts';
+import { chooseTransport } from './choose-transport.ts';
 import { Cors } from './cors.ts';
 import { CursorRegistry } from './cursors.ts';
+import { mostConnections } from './descriptors.ts';
 import { Dispatcher } from './dispatch.ts';
 import { EntityTags } from './entity-tag.ts';
+import { ForeignRequests } from './foreign-requests.ts';
 import { Guard } from './guard.ts';
 import { AnswerHeads } from './head-block.ts';
 import { LOOK_MS, Load, type LoadLimits, usualLimits } from './load.ts';
@@ -23,8 +26,10 @@ import { RequestIds } from './request-id.ts';
 import type { Keys, Route, Services } from './route.ts';
 import { Router } from './router.ts';
 import { Sample } from './sample.ts';
-import { type HttpServer, listen, type TlsFiles } from './server.ts';
 import { SliceQueue } from './slices.ts';
+import { SocketCounts } from './socket-counts.ts';
+import { peersOf } from './tcp-table.ts';
+import type { HttpServer, TlsFiles, Transport } from './transport.ts';
 
 const SWEEP_MS = 30_000;
 
@@ -34,6 +39,8 @@ export interface ServiceOptions {
   port: number;
   /** Serve https with these files, in PEM form. */
   tls?: TlsFiles | undefined;
+  /** Default: uWebSockets.js where it loads, else node:http. */
+  transport?: Transport;
   maxBodyBytes: number;
   version: string;
   authDisabled: boolean;
@@ -41,8 +48,16 @@ export interface ServiceOptions {
   rateLimitQpm: number;
   /** Origins whose pages may read answers; `*`: all. */
   corsOrigins: readonly string[];
+  /** While no key is needed: names besides the usual ones that requests may be addressed to. */
+  publicHosts?: readonly string[];
+  /** Open connections of one client address, at most; default 0: no limit. */
+  socketsPerAddress?: number;
+  /** Addresses of proxies, whose connections are not counted. */
+  proxyAddresses?: readonly string[];
   /** Time until a read's answer must have begun; 0: no limit. */
   queryTimeoutMs: number;
+  /** Seconds that an answer in chunks may take; default 0: no limit. */
+  streamMaxSeconds?: number;
   /** Absolute path below which backups are written. */
   backupRoot: string;
   /** Reads a file of the page at /docs. Default: there is none. */
@@ -75,17 +90,32 @@ export interface Service {
 
 /** Listens at once; routes that need the database answer 503 until `open`. */
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const parts = makeParts(options);
+  const { transport = chooseTransport('auto') } = options;
+  const parts = makeParts(options, transport);
   const { load } = parts;
   const limit = new RateLimit({ perMinute: options.rateLimitQpm, seed: randomBytes(4).readUInt32LE() });
   const dispatcher = new Dispatcher({
     parts,
     router: new Router(options.routes, (route) => parts.observer.addRoute(route.method, route.path)),
-    guard: new Guard(parts, limit),
+    guard: new Guard(parts, limit, foreignRequests(options, parts)),
     once: new OnceOnly(),
     maxBodyBytes: options.maxBodyBytes,
+    checksChunks: transport.checksChunks,
   });
-  const server: HttpServer = await listen(dispatcher, options);
+  let port: number | undefined;
+  const mostInAll = mostConnections();
+  const sockets = new SocketCounts({
+    most: options.socketsPerAddress ?? 0,
+    ...(mostInAll === undefined ? {} : { mostInAll }),
+    exempt: options.proxyAddresses ?? [],
+    peers: () => (port === undefined ? undefined : peersOf(port)),
+    now: () => performance.now(),
+  });
+  const server: HttpServer = await transport.listen(
+    (response, request, method) => dispatcher.handle(response, request, method),
+    { ...options, sockets },
+  );
+  port = server.port;
   const sweep = setInterval(() => {
     parts.cursors.sweep();
     if (parts.database !== undefined) parts.cursors.relieve(parts.database);
@@ -116,12 +146,21 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   };
 }
 
-function makeParts(options: ServiceOptions): Parts {
+/** Undefined: a key is needed. */
+function foreignRequests(
+  { authDisabled, host, publicHosts = [], tls }: ServiceOptions,
+  { cors }: Parts,
+): ForeignRequests | undefined {
+  return authDisabled ? new ForeignRequests({ host, publicHosts, isSecure: tls !== undefined, cors }) : undefined;
+}
+
+function makeParts(options: ServiceOptions, transport: Transport): Parts {
   const { routes, observer, log, version, authDisabled, backupRoot, queryTimeoutMs } = options;
   const ids = new RequestIds(randomBytes(6).toString('base64url'));
   const tags = new EntityTags(randomBytes(6).toString('base64url'));
   const cors = new Cors(options.corsOrigins);
   const now = () => performance.now();
+  const limits = { ...usualLimits(options.maxBodyBytes), ...options.limits };
   return {
     database: undefined,
     keys: undefined,
@@ -134,6 +173,7 @@ function makeParts(options: ServiceOptions): Parts {
     observer,
     log,
     version,
+    transport: transport.facts,
     authDisabled,
     backupRoot,
     queryTimeoutMs,
@@ -148,7 +188,9 @@ function makeParts(options: ServiceOptions): Parts {
     ids,
     heads: new AnswerHeads({ limit: options.rateLimitQpm, vary: cors.vary, tags, idPrefix: ids.prefix }),
     cors,
-    load: new Load({ ...usualLimits(options.maxBodyBytes), ...options.limits }),
+    isTls: options.tls !== undefined,
+    load: new Load(limits),
+    readerLimits: { stallMs: limits.stallMs, streamMs: (options.streamMaxSeconds ?? 0) * 1000 },
     epochMs: () => Date.now(),
     sample: new Sample(randomBytes(4).readInt32LE()),
     unmatchedRoute: observer.addRoute('*', 'unmatched'),

@@ -1,10 +1,76 @@
-// What the rest of http/ needs of a response and a request of the transport (uWebSockets.js; only server.ts knows it by name).
+// The port between http/ and what speaks HTTP on the wire. Two implementations pass one contract suite (test/http/transport.test.ts): uWebSockets.js
+// (transport-uws.ts), where a binary of it loads, and node:http (transport-node.ts). choose-transport.ts decides between them.
+
+import type { SocketCounts } from './socket-counts.ts';
+
+export type TransportName = 'uws' | 'node';
+
+/** `loaded`: uWebSockets.js, since it loads. `configured`: `HEDGEROW_TRANSPORT` names it. The others say why uWebSockets.js does not load. */
+export const TRANSPORT_REASONS = ['loaded', 'configured', 'not_installed', 'no_binary', 'load_failed'] as const;
+export type TransportReason = (typeof TRANSPORT_REASONS)[number];
+
+/** Which transport runs, and why. */
+export interface TransportFacts {
+  name: TransportName;
+  /** Of uWebSockets.js, or of Node.js. */
+  version: string;
+  reason: TransportReason;
+  /** One sentence for people. */
+  detail: string;
+}
+
+export interface Transport {
+  readonly facts: TransportFacts;
+  /**
+   * False: the parser does not check the framing of chunked bodies strictly (RFC 9112, 7.1), so where such a body ends is in doubt; the dispatcher
+   * refuses it.
+   */
+  readonly checksChunks: boolean;
+  /** Rejects when the address cannot be had, or the files for https cannot be used. */
+  listen(handle: RequestHandler, options: ListenOptions): Promise<HttpServer>;
+}
+
+/** Called for every request with a complete head. Must not throw. Answers at once, or registers `onAborted` first. */
+export type RequestHandler = (response: TransportResponse, request: TransportRequest, method: string) => void;
+
+export interface TlsFiles {
+  certFile: string;
+  keyFile: string;
+}
+
+export interface ListenOptions {
+  host: string;
+  port: number;
+  tls?: TlsFiles | undefined;
+  /** Counts the connections; those that it refuses are closed at once. */
+  sockets: SocketCounts;
+}
+
+export interface HttpServer {
+  readonly host: string;
+  /** The port taken, also when 0 was asked for. */
+  readonly port: number;
+  /** Takes no new connections and cuts those there are. */
+  close(): void;
+}
+
+export function cannotListen({ host, port }: ListenOptions): Error {
+  return new Error(
+    `cannot listen on ${host}:${port}: the address is in use, or not one of this machine; --port or HEDGEROW_PORT takes another`,
+  );
+}
+
+export function unusableFiles({ certFile, keyFile }: TlsFiles): Error {
+  return new Error(`https cannot be served: ${certFile} and ${keyFile} are no certificate and key in PEM form`);
+}
 
 export interface TransportResponse {
   writeStatus(status: string): unknown;
+  /** The value may hold further headers, each after CRLF. */
   writeHeader(name: string | Uint8Array, value: string | Uint8Array): unknown;
   /** Sends a chunk; false when the client reads slower than we write. */
   write(chunk: Uint8Array): boolean;
+  /** The bytes are copied, here and in `write` and `tryEnd`: the caller may overwrite them at once. */
   end(body: string | Uint8Array, closeConnection?: boolean): unknown;
   /**
    * Ends with this body when the client has read enough of what was sent before: what cannot be sent is not kept but left to be tried again, from
@@ -13,7 +79,7 @@ export interface TransportResponse {
   tryEnd(body: string | Uint8Array, totalSize: number): [isTaken: boolean, isComplete: boolean];
   /** Bytes of the body that were taken. */
   getWriteOffset(): number;
-  /** Ends after the headers. Give no length here: write Content-Length first. */
+  /** Ends after the headers. For HEAD: after `tryEnd` with no bytes and the size that GET would have, unless that has completed the answer. */
   endWithoutBody(): unknown;
   /** Closes the connection at once; what was written may be lost. */
   close(): unknown;
@@ -23,7 +89,8 @@ export interface TransportResponse {
   onAborted(aborted: () => void): unknown;
   /** Of the client: 4 or 16 bytes. Only while the response is open. */
   getRemoteAddress(): ArrayBuffer;
-  onData(take: (chunk: ArrayBuffer, isLast: boolean) => void): unknown;
+  /** The chunk is only valid during the call. */
+  onData(take: (chunk: ArrayBuffer | Uint8Array, isLast: boolean) => void): unknown;
 }
 
 /** Only valid until the request callback returns. */
@@ -31,6 +98,8 @@ export interface TransportRequest {
   getUrl(): string;
   /** The raw query string; undefined without `?`. Never call it with a name: that overwrites the raw text. */
   getQuery(): string | undefined;
+  /** The first one of this name; empty without one. */
   getHeader(lowerCaseName: Uint8Array): string;
+  /** All headers, names in lower case. */
   forEach(take: (name: string, value: string) => void): void;
 }

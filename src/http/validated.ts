@@ -20,6 +20,8 @@ export interface ValidatedDefinition<P extends GenericSchema, Q extends GenericS
   data?: boolean;
   /** See Route. */
   answerTypes?: readonly string[];
+  /** See Route. */
+  isPage?: boolean;
   /** Default false; see Route. */
   tagged?: boolean;
   /** See Route. */
@@ -75,6 +77,7 @@ export function validated<P extends GenericSchema, Q extends GenericSchema, B ex
       answers: definition.answers,
     },
     ...(definition.bodyOptional === undefined ? {} : { bodyOptional: definition.bodyOptional }),
+    ...(definition.isPage === undefined ? {} : { isPage: definition.isPage }),
     ...(definition.answerTypes === undefined ? {} : { answerTypes: definition.answerTypes }),
     ...(definition.errors === undefined ? {} : { errors: definition.errors }),
     handler: (call) => {
@@ -95,6 +98,6 @@ function named(names: readonly string[], values: readonly string[]): Record<stri
 /** The body object without its nulls: null in a field is the same as leaving it out. */
 function bodyValue(call: Call, optional: boolean): Record<string, unknown> {
   if (optional && call.body.length === 0) return {};
-  const body = parseJsonObject(call.body);
+  const body = parseJsonObject(call);
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
 }

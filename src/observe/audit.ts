@@ -3,6 +3,7 @@
 // The file is made with mode 0600 and only ever appended to. Lines are written within 100 ms and at close; when the disk fails, the service goes on: one
 // line in the log tells it, and lines that find no room any more are counted as lost.
 
+import { dirname } from 'node:path';
 import { jsonText } from './json-text.ts';
 import { LineSink } from './line-sink.ts';
 import type { Logger } from './log.ts';
@@ -24,6 +25,8 @@ export interface AuditOptions {
   log: Logger;
   redactor: Redactor;
   now: () => Date;
+  /** Makes the file's directory when it is missing; without it, that is made as the umask allows. Throws. */
+  makeDir?: (dir: string) => void;
 }
 
 export class AuditLog {
@@ -36,12 +39,13 @@ export class AuditLog {
   #middle = Buffer.alloc(0);
 
   /** Throws when the file cannot be opened for appending. */
-  constructor({ file, log, redactor, now }: AuditOptions) {
+  constructor({ file, log, redactor, now, makeDir }: AuditOptions) {
     this.#redactor = redactor;
     this.#timestamp = timestamps(now);
     this.#sink = new LineSink({
       open: (listener) => {
         try {
+          makeDir?.(dirname(file));
           return openFile(file, listener);
         } catch (cause) {
           throw new Error(

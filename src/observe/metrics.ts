@@ -14,8 +14,16 @@ export const QUERY_LABELS: readonly QueryLabel[] = ['tpi', 'fmi', 'psi', 'join',
 export const REFUSAL_CODES: readonly RefusalCode[] = ['rate_limited', 'overloaded', 'unauthorized', 'forbidden'];
 const MICRO = 1e-6;
 
+/** Labels of `transport_info`. */
+export interface TransportLabels {
+  name: string;
+  version: string;
+  reason: string;
+}
+
 export interface MetricsOptions {
   version: string;
+  transport?: TransportLabels | undefined;
   /** Monotonic milliseconds. */
   nowMs: () => number;
   /** Lines lost so far. */
@@ -165,18 +173,18 @@ export class Metrics {
     this.#addHistogram('log_group_bytes', 'Bytes of one log group.', this.#logBytes, none, 1, false);
   }
 
-  #registerProcess({ version, logLinesLost, auditLinesLost }: MetricsOptions): void {
+  #registerProcess({ version, transport, logLinesLost, auditLinesLost }: MetricsOptions): void {
     const alone = (value: number) => [{ labels: {}, value }];
     this.#add('counter', 'log_lines_lost_total', 'Log lines that could not be written.', () => alone(logLinesLost()));
     this.#add('counter', 'audit_lines_lost_total', 'Audit lines that could not be written.', () =>
       alone(auditLinesLost()),
     );
-    this.#add('gauge', 'event_loop_delay_seconds', 'How late timers run; quantile 1 is the worst.', () => {
+    this.#add('gauge', 'event_loop_delay_seconds', 'How late timers run; percentile 100 is the worst.', () => {
       const { p50, p99, max } = this.#eventLoop.read();
       return [
-        { labels: { quantile: '0.5' }, value: p50 },
-        { labels: { quantile: '0.99' }, value: p99 },
-        { labels: { quantile: '1' }, value: max },
+        { labels: { percentile: '50' }, value: p50 },
+        { labels: { percentile: '99' }, value: p99 },
+        { labels: { percentile: '100' }, value: max },
       ];
     });
     new Gauge({
@@ -185,7 +193,16 @@ export class Metrics {
       labelNames: ['version', 'node'],
       registers: [this.#registry],
     }).set({ version, node: process.version }, 1);
+    if (transport !== undefined) {
+      const { name, reason } = transport;
+      this.#add('gauge', 'transport_info', 'What speaks HTTP, and why.', () => [
+        { labels: { name, version: transport.version, reason }, value: 1 },
+      ]);
+    }
     collectDefaultMetrics({ register: this.#registry });
+    // Gauges whose names end as counters do, and sums of the metrics beside them.
+    for (const what of ['handles', 'requests', 'resources'])
+      this.#registry.removeSingleMetric(`nodejs_active_${what}_total`);
   }
 
   #addFigure(type: 'gauge' | 'counter', name: string, help: string, read: (figures: DatabaseFigures) => number): void {

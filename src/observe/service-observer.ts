@@ -4,7 +4,7 @@ import type { AuditLog } from './audit.ts';
 import type { FiguresSource, LogGroup } from './database-figures.ts';
 import { jsonText } from './json-text.ts';
 import type { LogFields, ServiceLog } from './log.ts';
-import { Metrics, QUERY_LABELS } from './metrics.ts';
+import { Metrics, QUERY_LABELS, type TransportLabels } from './metrics.ts';
 import type { AuditFacts, Observer, QueryFacts, QueryLabel, RefusalCode } from './observer.ts';
 import { isOwnId, type QueryLines } from './query-line.ts';
 
@@ -14,6 +14,8 @@ export interface ObserverOptions {
   audit: AuditLog | undefined;
   /** Of the service; a label of `build_info`. */
   version: string;
+  /** What speaks HTTP, and why: labels of `transport_info`. Default: unknown. */
+  transport?: TransportLabels | undefined;
   /** Writes the lines of reads as bytes, beside `log`. Default: they are written as text. */
   queryLines?: QueryLines | undefined;
   /** Log lines dropped so far. Default: none ever. */
@@ -61,12 +63,13 @@ export function createObserver(options: ObserverOptions): ServiceObserver {
     log,
     audit,
     version,
+    transport,
     queryLines,
     logLinesLost = () => 0,
     slowMs = 1000,
     nowMs = () => performance.now(),
   } = options;
-  const metrics = new Metrics({ version, nowMs, logLinesLost, auditLinesLost: () => audit?.lost ?? 0 });
+  const metrics = new Metrics({ version, transport, nowMs, logLinesLost, auditLinesLost: () => audit?.lost ?? 0 });
   const isInfo = log.isEnabled('info');
   const slowUs = slowMs * 1000;
   return {

@@ -27,7 +27,7 @@ const list = validated({
 
 async function run(call: Call): Promise<Reply> {
   const analytics = requireAnalytics(call);
-  const body = call.body.length === 0 ? {} : parseJsonObject(call.body);
+  const body = call.body.length === 0 ? {} : parseJsonObject(call);
   const [tableName, measureName] = call.parameters as [string, string];
   const { parameters, name } = measureNamed(measureName);
   const table = call.database.table(tableName);

@@ -11,7 +11,8 @@ import type { Call, Route } from '../http/route.ts';
 import { maskPatterns } from '../observe/redact.ts';
 import { readEdge, readEdgeKey, tableNameOf } from './edge-input.ts';
 import { requireRole, requireStatements, slicesOf } from './query.ts';
-import { collectRows } from './query-reply.ts';
+import { collectRows, MOST_COLLECTED } from './query-reply.ts';
+import { wantsIso } from './rows-query.ts';
 import { batchAnswer, batchBody } from './schemas/batch.ts';
 
 interface OperationResult {
@@ -34,6 +35,10 @@ interface Progress {
   readonly places: (number | undefined)[];
   /** Of inserts: the table's name, by operation. */
   readonly tables: Map<number, string>;
+  /** Bytes of rows that its statements have answered. */
+  bytes: number;
+  /** Times of rows are written as ISO 8601. */
+  readonly iso: boolean;
 }
 
 /** Operations staged in one step, so that a step stays well under the time slice. */
@@ -41,14 +46,16 @@ const OPERATIONS_PER_STEP = 200;
 
 /** Nobody has seen anything of a batch that met another commit: it is run anew over the newest state. In the end it is a 409. */
 async function batch(call: Call): Promise<Reply> {
-  const operations = operationsOf(parseJsonObject(call.body));
-  return requireStatements(call).turns.run(() => runBatch(call, operations));
+  const body = parseJsonObject(call);
+  const operations = operationsOf(body);
+  const iso = wantsIso(body.times, 'body');
+  return requireStatements(call).turns.run(() => runBatch(call, operations, iso));
 }
 
-async function runBatch(call: Call, operations: readonly unknown[]): Promise<Reply> {
+async function runBatch(call: Call, operations: readonly unknown[], iso: boolean): Promise<Reply> {
   // Its statements read all tables at one LSN.
   const transaction = call.database.begin({ pinned: operations.some(isQuery) });
-  const progress: Progress = { results: [], places: [], tables: new Map() };
+  const progress: Progress = { results: [], places: [], tables: new Map(), bytes: 0, iso };
   const { results } = progress;
   try {
     while (results.length < operations.length && results.at(-1)?.success !== false) {
@@ -101,12 +108,8 @@ async function runStaged(
 }
 
 /** Runs one statement over what the batch has written so far. */
-async function runQuery(
-  call: Call,
-  transaction: Transaction,
-  operation: unknown,
-  { results, places }: Progress,
-): Promise<void> {
+async function runQuery(call: Call, transaction: Transaction, operation: unknown, progress: Progress): Promise<void> {
+  const { results, places } = progress;
   const op = results.length;
   places.push(undefined);
   try {
@@ -116,7 +119,7 @@ async function runQuery(
     if (typeof cypher !== 'string')
       throw invalidFields([{ loc: ['body', 'operations', op, 'cypher'], msg: 'must be a statement, as a string' }]);
     const statements = requireStatements(call);
-    const prepared = statements.prepare(cypher);
+    const prepared = await statements.prepareLong(cypher, slicesOf(call));
     requireRole(call, prepared);
     const outcome = await statements.runInside(
       prepared,
@@ -124,10 +127,16 @@ async function runQuery(
       transaction,
       slicesOf(call),
     );
-    const rows = 'steps' in outcome ? await collectRows(call, outcome) : [outcome];
+    let rows: unknown[] = [outcome];
+    if ('steps' in outcome) {
+      const collected = await collectRows(call, outcome, MOST_COLLECTED - progress.bytes, progress.iso);
+      rows = collected.rows;
+      progress.bytes += collected.bytes;
+    }
     results.push({ op, type: 'query', success: true, rows });
   } catch (error) {
-    if (!(error instanceof HedgerowError) || error.status >= 500) throw error;
+    // A table was altered meanwhile: the whole batch reads again.
+    if (!(error instanceof HedgerowError) || error.status >= 500 || error.code === 'conflict') throw error;
     results.push({ op, type: 'query', success: false, error: maskPatterns(error.message) });
   }
 }

@@ -1,5 +1,6 @@
 // Bulk insert: a body of one JSON edge a line, applied whole or not at all.
 
+import { isUtf8 } from 'node:buffer';
 import {
   type Attach,
   type CommitOutcome,
@@ -10,7 +11,8 @@ import {
 } from '../engine/index.ts';
 import type { BulkOutcome, EdgeInput } from '../engine/types.ts';
 import { HedgerowError, refusal } from '../errors.ts';
-import { requireObject, requireUtf8 } from '../http/json-body.ts';
+import { requireObject, textStart } from '../http/json-body.ts';
+import { jsonProblem } from '../http/json-depth.ts';
 import { WriteAnswer } from '../http/once.ts';
 import { jsonTextReply, type Reply } from '../http/reply.ts';
 import type { Call } from '../http/route.ts';
@@ -19,6 +21,10 @@ import { readEdge, tableNameOf } from './edge-input.ts';
 const NEWLINE = 10;
 /** Lines read in one step, so that a step stays well under the time slice. */
 const LINES_PER_STEP = 200;
+/** Unless the lines are long. */
+const BYTES_PER_STEP = 256 * 1024;
+/** Of one line: what JSON.parse reads in some ten milliseconds. */
+const MOST_LINE_BYTES = 8 * 2 ** 20;
 const PLACE: readonly string[] = ['body'];
 
 interface Inserted {
@@ -38,7 +44,6 @@ interface Sink {
 }
 
 export async function bulkInsert(call: Call, tableName: string | undefined): Promise<Reply> {
-  requireUtf8(call.body);
   const table = call.database.table(tableName);
   let sink: Sink = bulkSink(table);
   try {
@@ -77,16 +82,20 @@ function insertedBody(name: string, tables: Tables): string {
 /** Reads every line into the sink, in slices; false when the sink refused a table. */
 async function addLines(call: Call, table: Table, sink: Sink): Promise<boolean> {
   const { body, database } = call;
-  let offset = 0;
+  const isText = isUtf8(body);
+  let offset = textStart(body);
   let line = 0;
   let count = 0;
   let refused = false;
   const step = (): boolean => {
-    for (let i = 0; i < LINES_PER_STEP; i++) {
+    const stop = offset + BYTES_PER_STEP;
+    for (let i = 0; i < LINES_PER_STEP && offset < stop; i++) {
       if (offset >= body.length) return false;
       const newline = body.indexOf(NEWLINE, offset);
       const end = newline < 0 ? body.length : newline;
       line += 1;
+      if (end - offset > MOST_LINE_BYTES) throw atLine(tooLong(), line);
+      if (!isText && !isUtf8(body.subarray(offset, end))) throw atLine(notUtf8(), line);
       const text = body.toString('utf8', offset, end);
       offset = end + 1;
       if (isBlank(text)) continue;
@@ -116,8 +125,23 @@ function addLine(database: Database, table: Table, sink: Sink, text: string, lin
   }
 }
 
+function notUtf8(): HedgerowError {
+  const detail = 'The line is not valid UTF-8.';
+  return refusal('invalid_json', detail, { errors: [{ loc: [...PLACE], msg: detail }] });
+}
+
+function tooLong(): HedgerowError {
+  const detail = `The line is longer than ${MOST_LINE_BYTES / 2 ** 20} MB; send shorter ones.`;
+  return refusal('invalid_json', detail, { errors: [{ loc: [...PLACE], msg: detail }] });
+}
+
+/** Letters of a line that is looked at before it is parsed. */
+const LONG_LINE = 100_000;
+
 /** The JSON value of a line; throws invalid_json. */
 export function parseLine(text: string): unknown {
+  const problem = text.length > LONG_LINE ? jsonProblem(Buffer.from(text)) : undefined;
+  if (problem !== undefined) throw refusal('invalid_json', `It ${problem}.`);
   try {
     return JSON.parse(text);
   } catch (error) {

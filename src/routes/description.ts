@@ -9,13 +9,24 @@ import { described, text, v } from '../http/schema.ts';
 import { validated } from '../http/validated.ts';
 import { INTRODUCTION, TAGS } from './description-texts.ts';
 import { PAGE, PAGE_FILES, PAGE_HEADERS, START_SCRIPT } from './docs-page.ts';
+import { EXAMPLES } from './examples/index.ts';
+import { OPERATION_TEXTS } from './operation-texts.ts';
 
 /** The document is the same as long as the service runs. */
 const DOCUMENTS = new WeakMap<Services, string>();
 
 export function documentText(services: Pick<Services, 'routes' | 'version'>): string {
   const { routes, version } = services;
-  return JSON.stringify(buildDocument({ routes, tags: TAGS, version, introduction: INTRODUCTION }));
+  return JSON.stringify(
+    buildDocument({
+      routes,
+      tags: TAGS,
+      version,
+      introduction: INTRODUCTION,
+      operations: OPERATION_TEXTS,
+      examples: EXAMPLES,
+    }),
+  );
 }
 
 const openapi = validated({
@@ -43,6 +54,7 @@ const page = validated({
   role: 'none',
   summary: 'A page to read this description and to try its requests.',
   database: false,
+  isPage: true,
   answerTypes: ['text/html'],
   answers: { 200: v.string() },
   handler: () => contentReply(200, 'text/html; charset=utf-8', PAGE, [...PAGE_HEADERS, ['Cache-Control', 'no-cache']]),
@@ -55,6 +67,7 @@ const file = validated({
   role: 'none',
   summary: 'A file of the page.',
   database: false,
+  isPage: true,
   parameters: v.object({ file: described(text(), `One of ${Object.keys(PAGE_FILES).join(', ')}.`) }),
   answerTypes: [...new Set(Object.values(PAGE_FILES).map((type) => type.replace(/;.*/, '')))],
   answers: { 200: v.string() },

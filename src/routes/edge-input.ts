@@ -4,6 +4,8 @@ import type { Table } from '../engine/index.ts';
 import type { ColumnType, EdgeInput, PropertyValue } from '../engine/types.ts';
 import { type FieldError, type HedgerowError, refusal } from '../errors.ts';
 import { invalidFields, kindOf } from '../http/field-errors.ts';
+import { timeMessage } from '../http/schema.ts';
+import { isoSeconds } from '../iso-time.ts';
 import { MAX_TEXT_BYTES } from '../limits.ts';
 
 /** Where the object stands: `['body']`, or `['body', 'operations', 3]`. */
@@ -16,6 +18,8 @@ export type EdgeTable = Pick<Table, 'name' | 'item'>;
 const MOST_ERRORS = 20;
 
 const INTEGER = 'must be an integer of at most 2^53-1';
+const EMPTY = 'is empty; an edge joins at least one node';
+const NO_COLUMN = 'is no column of table';
 
 /** The name in `table`, or undefined for the primary table. */
 export function tableNameOf(source: Record<string, unknown>, place: Place): string | undefined {
@@ -25,11 +29,11 @@ export function tableNameOf(source: Record<string, unknown>, place: Place): stri
   throw invalidFields([{ loc: [...place, 'table'], msg: `must be a string, not ${kindOf(name)}` }]);
 }
 
-/** Time and members of an insert or delete; throws invalid_input or empty_members. */
+/** Time and members of an insert or delete; throws invalid_input or empty_members, naming every wrong field. */
 export function readEdgeKey(source: Record<string, unknown>, place: Place): { event_ts: number; members: number[] } {
   const errors: FieldError[] = [];
   const key = takeKey(source, place, errors);
-  if (errors.length > 0) throw invalidFields(errors);
+  if (errors.length > 0) throw wrongEdge(errors);
   return key;
 }
 
@@ -60,7 +64,7 @@ export function readEdge(source: Record<string, unknown>, table: EdgeTable, plac
     }
   }
   if (others > 0) properties = takeOthers(source, table, place, properties, errors);
-  if (errors.length > 0) throw invalidFields(errors);
+  if (errors.length > 0) throw wrongEdge(errors);
   return properties === undefined ? key : { event_ts: key.event_ts, members: key.members, properties };
 }
 
@@ -71,13 +75,14 @@ const BUILT_IN: Readonly<Record<'weight' | 'mean_dist_m' | 'formation', ColumnTy
 };
 
 function takeKey(source: Record<string, unknown>, place: Place, errors: FieldError[]) {
-  const eventTs = source.event_ts;
+  const given = source.event_ts;
+  const eventTs = typeof given === 'string' ? isoSeconds(given) : given;
   const members = source.members;
   if (!Number.isSafeInteger(eventTs)) {
-    errors.push({ loc: [...place, 'event_ts'], msg: isMissing(eventTs) ? 'is missing' : INTEGER });
+    errors.push({ loc: [...place, 'event_ts'], msg: isMissing(given) ? 'is missing' : timeMessage(given) });
   }
   if (Array.isArray(members)) {
-    if (members.length === 0) throw emptyMembers(place);
+    if (members.length === 0) errors.push({ loc: [...place, 'members'], msg: EMPTY });
     for (let i = 0; i < members.length && errors.length < MOST_ERRORS; i++) {
       if (!Number.isSafeInteger(members[i])) errors.push({ loc: [...place, 'members', i], msg: INTEGER });
     }
@@ -88,10 +93,12 @@ function takeKey(source: Record<string, unknown>, place: Place, errors: FieldErr
   return { event_ts: eventTs as number, members: members as number[] };
 }
 
-function emptyMembers(place: Place): HedgerowError {
-  return refusal('empty_members', 'members is empty; an edge joins at least one node.', {
-    errors: [{ loc: [...place, 'members'], msg: 'is empty' }],
-  });
+/** One error for all wrong fields: empty members have a code of their own, and unknown columns where nothing else is wrong. */
+function wrongEdge(errors: FieldError[]): HedgerowError {
+  const { message } = invalidFields(errors);
+  const isEmpty = errors.some(({ msg }) => msg === EMPTY);
+  const isUnknown = errors.every(({ msg }) => msg.startsWith(NO_COLUMN));
+  return refusal(isEmpty ? 'empty_members' : isUnknown ? 'unknown_column' : 'invalid_input', message, { errors });
 }
 
 /** `properties` (unknown names refused), then user columns at top level (unknown names ignored), which win. */
@@ -142,7 +149,8 @@ function takeColumns(
     if (tableName === undefined && RESERVED.has(name)) continue;
     const column = columns.get(name.toLowerCase());
     if (column === undefined) {
-      if (tableName !== undefined) throw unknownColumn(name, tableName, place);
+      if (tableName !== undefined && errors.length < MOST_ERRORS)
+        errors.push({ loc: [...place, name.slice(0, 100)], msg: `${NO_COLUMN} ${tableName}` });
     } else if (value !== null && value !== undefined) {
       if (isOfType(column.type, value)) into[column.name] = value;
       else errors.push({ loc: [...place, name], msg: messageFor(column.type) });
@@ -160,12 +168,6 @@ const RESERVED: ReadonlySet<string> = new Set([
   'mean_dist_m',
   'formation',
 ]);
-
-function unknownColumn(name: string, table: string, place: Place): HedgerowError {
-  return refusal('unknown_column', `Table ${table} has no column ${JSON.stringify(name.slice(0, 100))}.`, {
-    errors: [{ loc: [...place, name], msg: 'is no column of the table' }],
-  });
-}
 
 function isOfType(type: ColumnType, value: unknown): value is PropertyValue {
   switch (type) {

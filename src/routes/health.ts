@@ -59,6 +59,7 @@ const health = validated({
       ...engine,
       uptime_seconds: Math.round(services.now() - services.startedAt) / 1000,
       auth_disabled: services.authDisabled,
+      transport: services.transport,
     });
   },
 });

@@ -1,8 +1,6 @@
 // Hyperedges: insert, delete, range and node lookup. The hot routes of the service, so they check by hand.
 
-import type { Table } from '../engine/index.ts';
 import type { DeleteOutcome, EdgeRow, InsertOutcome } from '../engine/types.ts';
-import { type EntityTag, tableTag } from '../http/entity-tag.ts';
 import { invalidFields } from '../http/field-errors.ts';
 import { parseInteger } from '../http/integers.ts';
 import { parseJsonObject } from '../http/json-body.ts';
@@ -12,11 +10,20 @@ import { queryObject } from '../http/query-text.ts';
 import { jsonTextReply, notModified, type Reply } from '../http/reply.ts';
 import type { Call, Route } from '../http/route.ts';
 import { v } from '../http/schema.ts';
+import { isoTime } from '../iso-time.ts';
 import { bulkInsert } from './bulk-insert.ts';
 import { readEdge, readEdgeKey, tableNameOf } from './edge-input.ts';
-import { parseRowsQuery, type RowsQuery, requireWindow } from './rows-query.ts';
-import { rowsReply } from './rows-reply.ts';
-import { bulkInsertAnswer, deleteAnswer, edgeBody, edgeKeyBody, insertAnswer, insertQuery } from './schemas/edges.ts';
+import { parseRowsQuery, type RowsQuery, requireWindow, wantsIso } from './rows-query.ts';
+import { rowsReply, rowsTag } from './rows-reply.ts';
+import {
+  bulkInsertAnswer,
+  deleteAnswer,
+  deleteQuery,
+  edgeBody,
+  edgeKeyBody,
+  insertAnswer,
+  insertQuery,
+} from './schemas/edges.ts';
 import { lookupAnswer, lookupParameters, lookupQuery, rangeAnswer, rangeQuery, rowSchema } from './schemas/rows.ts';
 
 const BODY: readonly string[] = ['body'];
@@ -38,34 +45,30 @@ function lookup(call: Call): Reply | Promise<Reply> {
 function rows(call: Call, query: RowsQuery, node: number | undefined): Reply | Promise<Reply> {
   const table = call.database.table(query.table);
   const ndjson = wantsNdjson(call.accept);
-  const { startTs, endTs, limit, cursor } = query;
-  const tag = cursor === undefined ? rowsTag(table, ndjson) : undefined;
+  const { startTs, endTs, limit, cursor, isoTimes = false } = query;
+  const tag = cursor === undefined ? rowsTag(table, ndjson, isoTimes) : undefined;
   if (call.holds(tag)) {
     table.assertUsable();
     return notModified(tag, ndjson ? NDJSON_TYPE : JSON_TYPE);
   }
-  return rowsReply(call, { table, node, startTs, endTs, limit, cursor, ndjson, tag });
-}
-
-/** Both forms of an answer have the same address, so their tags must differ. */
-function rowsTag(table: Table, ndjson: boolean): EntityTag {
-  const tag = tableTag(table);
-  return ndjson ? `${tag}n` : tag;
+  return rowsReply(call, { table, node, startTs, endTs, limit, cursor, ndjson, isoTimes, tag });
 }
 
 function insert(call: Call): Promise<Reply> {
-  if (call.bodyType === NDJSON_TYPE) return bulkInsert(call, queryObject(call.query).table);
-  const body = parseJsonObject(call.body);
-  const table = call.database.table(tableNameOf(body, BODY) ?? queryObject(call.query).table);
+  const given = queryObject(call.query);
+  const iso = wantsIso(given.times, 'query');
+  if (call.bodyType === NDJSON_TYPE) return bulkInsert(call, given.table);
+  const body = parseJsonObject(call);
+  const table = call.database.table(tableNameOf(body, BODY) ?? given.table);
   const name = table.name;
   const edge = readEdge(body, table, BODY);
   if (call.once === undefined) {
-    return table.insert(edge).then(({ row, lsn }) => insertReply(name, insertBody(name, row), lsn));
+    return table.insert(edge).then(({ row, lsn }) => insertReply(name, insertBody(name, row, iso), lsn));
   }
   const answer = new WriteAnswer<InsertOutcome>(
     call.once,
     201,
-    ({ row }) => insertBody(name, row),
+    ({ row }) => insertBody(name, row, iso),
     undefined,
     ({ row }) => ({ ids: [{ table: name, first_id: row.id, last_id: row.id }] }),
   );
@@ -77,17 +80,25 @@ function insertReply(table: string, body: string, lsn: number): Reply {
 }
 
 /** The row's text with the table name put in front of its own fields. */
-function insertBody(table: string, row: EdgeRow): string {
-  return `{"table":"${table}",${JSON.stringify(row).slice(1)}`;
+function insertBody(table: string, row: EdgeRow, iso: boolean): string {
+  const shown = iso ? { ...row, event_ts: isoTime(row.event_ts) } : row;
+  return `{"table":"${table}",${JSON.stringify(shown).slice(1)}`;
 }
 
 async function remove(call: Call): Promise<Reply> {
-  const body = parseJsonObject(call.body);
+  const iso = wantsIso(queryObject(call.query).times, 'query');
+  const body = parseJsonObject(call);
   const key = readEdgeKey(body, BODY);
   const table = call.database.table(tableNameOf(body, BODY));
   const { name } = table;
   const answer = new WriteAnswer<DeleteOutcome>(call.once, 200, ({ matched, event_ts, members }) =>
-    JSON.stringify({ deleted: matched > 0, matched, table: name, event_ts, members }),
+    JSON.stringify({
+      deleted: matched > 0,
+      matched,
+      table: name,
+      event_ts: iso ? isoTime(event_ts) : event_ts,
+      members,
+    }),
   );
   const result = await table.delete(key.event_ts, key.members, answer.attach);
   return jsonTextReply(200, answer.body(result), result.lsn, { audit: { table: name } });
@@ -139,7 +150,7 @@ export const hyperedgeRoutes: readonly Route[] = [
     summary: 'Delete every live edge with this time and member set.',
     negotiates: false,
     bodyTypes: JSON_BODY,
-    schemas: { body: edgeKeyBody, answers: { 200: deleteAnswer } },
+    schemas: { query: deleteQuery, body: edgeKeyBody, answers: { 200: deleteAnswer } },
     errors: [404, 500],
     handler: remove,
   },

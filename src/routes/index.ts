@@ -12,6 +12,7 @@ import { indexRoutes } from './indexes.ts';
 import { keyRoutes } from './keys.ts';
 import { maintenanceRoutes } from './maintenance.ts';
 import { metricsRoutes } from './metrics.ts';
+import { oneEdgeRoutes } from './one-edge.ts';
 import { queryRoutes } from './query.ts';
 import { reasonRoutes } from './reason.ts';
 import { ruleRoutes } from './rules.ts';
@@ -23,6 +24,7 @@ export const routes: readonly Route[] = [
   ...healthRoutes,
   ...metricsRoutes,
   ...hyperedgeRoutes,
+  ...oneEdgeRoutes,
   ...maintenanceRoutes,
   ...tableRoutes,
   ...indexRoutes,

@@ -6,6 +6,7 @@ import type { Pin } from '../http/cursors.ts';
 import type { EntityTag } from '../http/entity-tag.ts';
 import type { Call, Services } from '../http/route.ts';
 import type { QueryFacts } from '../observe/observer.ts';
+import { isoRows } from './iso-rows.ts';
 
 export interface RowsRequest {
   table: Table;
@@ -15,6 +16,8 @@ export interface RowsRequest {
   limit: number | undefined;
   cursor: string | undefined;
   ndjson: boolean;
+  /** Times are written as ISO 8601. */
+  isoTimes: boolean;
   /** Of what is read now; undefined for a page of an older state. */
   tag: EntityTag | undefined;
 }
@@ -24,6 +27,7 @@ export class OpenRows implements QueryFacts {
   /** Log position the rows reflect. */
   readonly lsn: number;
   readonly #services: Services;
+  readonly #keyId: string | null;
   readonly #pin: Pin | undefined;
   readonly #after: RowKey | undefined;
   #scan: Scan;
@@ -32,6 +36,7 @@ export class OpenRows implements QueryFacts {
   constructor(call: Call, request: RowsRequest) {
     this.request = request;
     this.#services = call.services;
+    this.#keyId = call.caller.keyId;
     const { cursors } = call.services;
     if (request.cursor !== undefined) {
       const resumed = cursors.resume(request.cursor, request.table, bindingOf(request));
@@ -51,7 +56,11 @@ export class OpenRows implements QueryFacts {
 
   /** The next slice of row text, null at the end. */
   next(): Uint8Array | null {
-    return this.#scan.next();
+    const { isoTimes, ndjson } = this.request;
+    if (!isoTimes) return this.#scan.next();
+    const { rows } = this.#scan;
+    const lines = this.#scan.next();
+    return lines === null ? null : isoRows(lines, rows, ndjson);
   }
 
   get rows(): number {
@@ -85,7 +94,7 @@ export class OpenRows implements QueryFacts {
   nextCursor(): string | null {
     const last = this.#scan.lastKey;
     if (this.#pin === undefined || last === undefined || !this.#scan.hasMore) return null;
-    return this.#services.cursors.issue(this.#pin, last, bindingOf(this.request));
+    return this.#services.cursors.issue(this.#pin, last, bindingOf(this.request), this.#keyId);
   }
 
   /** Reads the same rows again from the first. */
@@ -102,7 +111,7 @@ export class OpenRows implements QueryFacts {
   }
 
   #start(): Scan {
-    const { table, node, startTs, endTs, limit, ndjson } = this.request;
+    const { table, node, startTs, endTs, limit, ndjson, isoTimes } = this.request;
     return table.scan(
       {
         startTs,
@@ -110,7 +119,9 @@ export class OpenRows implements QueryFacts {
         nodes: node === undefined ? undefined : [node],
         limit,
         after: this.#after,
-        format: ndjson ? 'ndjson' : 'json',
+        format: ndjson || isoTimes ? 'ndjson' : 'json',
+        // Pages of one cursor have the columns of its snapshot, whatever ALTER does in between.
+        rows: this.#pin?.snapshot.rowPlan,
       },
       this.#pin?.snapshot,
     );

@@ -6,9 +6,10 @@ import { JSON_TYPE, NDJSON_TYPE } from '../http/media.ts';
 import type { ChunkSource, Reply, ReplyFacts } from '../http/reply.ts';
 import type { Call } from '../http/route.ts';
 import type { QueryFacts } from '../observe/observer.ts';
+import { isoValues } from '../query/executor/iso-values.ts';
 import { JsonSink } from '../query/executor/json-sink.ts';
 import { type RowKeys, rowKeys, writeChunk } from '../query/executor/result-text.ts';
-import type { StatementResult } from '../query/result.ts';
+import { type StatementResult, typesOfAnswer } from '../query/result.ts';
 import { headBytes, tailBytes } from './result-frame.ts';
 
 /** Results up to this size are sent as one body with a Content-Length. */
@@ -17,13 +18,15 @@ const WHOLE_BODY_BYTES = 64 * 1024;
 const WHOLE_COMPUTED_BYTES = 8 * 2 ** 20;
 /** Work between two looks at the sockets. */
 const STEP_MS = 3;
-/** Bytes of rows that one operation of a batch may answer. */
-const MOST_COLLECTED = 16 * 2 ** 20;
+/** Bytes of rows that the operations of a batch may answer together. */
+export const MOST_COLLECTED = 16 * 2 ** 20;
 /** Rows of a batch made into objects in one step. */
 const LINES_A_STEP = 500;
 
 export interface ResultReplyOptions {
   readonly ndjson: boolean;
+  /** Times are written as ISO 8601. */
+  readonly iso: boolean;
   readonly audit: ReplyFacts['audit'];
   readonly kept: boolean;
   /** The answer must begin before the deadline. */
@@ -33,17 +36,20 @@ export interface ResultReplyOptions {
 /** The answer of a statement that wrote, which is one row, as it is kept for an Idempotency-Key. */
 export function resultBody(row: object, ndjson: boolean): string {
   if (ndjson) return `${JSON.stringify(row)}\n`;
-  return JSON.stringify({ columns: Object.keys(row), rows: [row], num_tuples: 1, query_plan: null });
+  const columns = Object.keys(row);
+  const column_types = typesOfAnswer(columns);
+  return JSON.stringify({ columns, column_types, rows: [row], num_tuples: 1, query_plan: null });
 }
 
 /** At once where the first steps give the whole answer. */
 export function resultReply(call: Call, result: StatementResult, options: ResultReplyOptions): Reply | Promise<Reply> {
-  const text = new ResultText(call, result, options.ndjson);
+  const text = new ResultText(call, result, options);
   const whole = result.computes === true ? WHOLE_COMPUTED_BYTES : WHOLE_BODY_BYTES;
   const step = (): boolean => {
     if (call.client.gone) return false;
     if (options.deadline) checkDeadline(call);
     text.fill();
+    text.charge();
     return !text.ended && text.length < whole;
   };
   const reply = (): Reply => {
@@ -74,18 +80,28 @@ export function resultReply(call: Call, result: StatementResult, options: Result
   });
 }
 
-/** All rows as objects, up to a limit: they go into another answer. Rejects `query_too_large`. */
-export async function collectRows(call: Call, result: StatementResult): Promise<unknown[]> {
-  const text = new ResultText(call, result, true);
+/** All rows as objects, and the bytes of their text, up to a limit: they go into another answer. Rejects `query_too_large`. */
+export async function collectRows(
+  call: Call,
+  result: StatementResult,
+  most: number,
+  iso: boolean,
+): Promise<{ rows: unknown[]; bytes: number }> {
+  const text = new ResultText(call, result, { ndjson: true, iso });
   try {
     const step = (): boolean => {
       checkDeadline(call);
       text.fill();
-      if (text.length > MOST_COLLECTED)
-        throw refusal('query_too_large', 'This statement gives too many rows for a batch; add a LIMIT.');
+      text.charge();
+      if (text.length > most)
+        throw refusal(
+          'query_too_large',
+          'The statements of this batch give too many rows; add a LIMIT, or send them alone.',
+        );
       return !text.ended;
     };
     if (step()) await call.services.slices.run(step);
+    const bytes = text.length;
     const lines = Buffer.from(text.take()).toString().trimEnd().split('\n');
     const rows: unknown[] = [];
     const parse = (): boolean => {
@@ -94,7 +110,7 @@ export async function collectRows(call: Call, result: StatementResult): Promise<
       return end < text.rows;
     };
     if (parse()) await call.services.slices.run(parse);
-    return rows;
+    return { rows, bytes };
   } finally {
     text.close();
   }
@@ -135,25 +151,35 @@ class ResultText implements ChunkSource {
   readonly #result: StatementResult;
   readonly #ndjson: boolean;
   readonly #keys: RowKeys;
+  readonly #written: ReturnType<typeof isoValues>;
   readonly #sink = new JsonSink();
   /** The chunk that is being written. */
   #writing: Generator<void, void, void> | undefined;
+  #charged = 0;
   /** Rows written so far, or begun. */
   rows = 0;
   /** All is written. */
   ended = false;
 
-  constructor(call: Call, result: StatementResult, ndjson: boolean) {
+  constructor(call: Call, result: StatementResult, { ndjson, iso }: Pick<ResultReplyOptions, 'ndjson' | 'iso'>) {
     this.#call = call;
     this.#result = result;
     this.#ndjson = ndjson;
     this.#keys = rowKeys(result.columns);
-    if (!ndjson) this.#sink.bytes(headBytes(result.columns));
+    this.#written = iso ? isoValues(result.forms) : [];
+    if (!ndjson) this.#sink.bytes(headBytes(result));
   }
 
   /** Bytes that were written and not taken. */
   get length(): number {
     return this.#sink.length;
+  }
+
+  /** Counts what is gathered before the answer begins against the memory of the statement. */
+  charge(): void {
+    if (this.length <= this.#charged) return;
+    this.#result.charge?.(this.length - this.#charged);
+    this.#charged = this.length;
   }
 
   /** Writes some more, perhaps nothing. Bounded to a few ms. */
@@ -173,7 +199,7 @@ class ResultText implements ChunkSource {
       const chunk = step.value;
       if (chunk === null || chunk.count === 0) continue;
       if (!this.#ndjson && this.rows > 0) this.#sink.text(',');
-      this.#writing = writeChunk(chunk, this.#keys, this.#ndjson ? '\n' : '', this.#sink);
+      this.#writing = writeChunk(chunk, this.#keys, this.#ndjson ? '\n' : '', this.#sink, this.#written);
       this.rows += chunk.count;
     } while (now() < end && this.length < WHOLE_BODY_BYTES);
   }

@@ -12,22 +12,41 @@ import type { Call, Route } from '../http/route.ts';
 import type { AuditEvent } from '../observe/observer.ts';
 import type { ParameterValues } from '../query/binder/parameters.ts';
 import type { Prepared } from '../query/prepare.ts';
-import type { RunSlices, Statements } from '../query/statements.ts';
+import { LONG_TEXT, type RunSlices, type Statements } from '../query/statements.ts';
 import { WrittenRead } from '../query/written-read.ts';
 import { resultBody, resultReply } from './query-reply.ts';
+import { wantsIso } from './rows-query.ts';
 import { queryAnswer, queryBody, queryRow } from './schemas/query.ts';
 import { writtenReply } from './written-reply.ts';
 
-/** To parse a longer text takes milliseconds: what follows has a turn of its own. */
-const LONG_TEXT = 16_384;
-
 function query(call: Call): Reply | Promise<Reply> {
-  const { text, parameters } = readQuery(parseJsonObject(call.body));
+  const body = parseJsonObject(call);
+  const { text, parameters } = readQuery(body);
+  const iso = wantsIso(body.times, 'body');
   const statements = requireStatements(call);
+  if (text.length > LONG_TEXT) return answerLong(call, statements, text, parameters, iso);
   const prepared = statements.prepare(text);
   requireRole(call, prepared);
-  if (text.length <= LONG_TEXT) return answer(call, statements, prepared, parameters);
-  return call.services.slices.run(() => false).then(() => answer(call, statements, prepared, parameters));
+  return answer(call, statements, prepared, parameters, iso);
+}
+
+/** What follows the reading has a turn of its own. */
+async function answerLong(
+  call: Call,
+  statements: Statements,
+  text: string,
+  parameters: ParameterValues,
+  iso: boolean,
+): Promise<Reply> {
+  const slices = slicesOf(call);
+  const prepared = await statements.prepareLong(text, slices);
+  requireRole(call, prepared);
+  await slices(() => {
+    statements.bindAhead(prepared, parameters);
+    return false;
+  });
+  await slices(() => false);
+  return answer(call, statements, prepared, parameters, iso);
 }
 
 function answer(
@@ -35,13 +54,16 @@ function answer(
   statements: Statements,
   prepared: Prepared,
   parameters: ParameterValues,
+  iso: boolean,
 ): Reply | Promise<Reply> {
   const ndjson = wantsNdjson(call.accept);
-  const read = statements.read(prepared, parameters, sessionOf(call), ndjson ? 'ndjson' : 'json');
-  if (read === undefined) return execute(call, statements, prepared, parameters);
+  // The core writes times as seconds.
+  const format = iso ? undefined : ndjson ? 'ndjson' : 'json';
+  const read = statements.read(prepared, parameters, sessionOf(call), format);
+  if (read === undefined) return execute(call, statements, prepared, parameters, iso);
   return read instanceof WrittenRead
     ? writtenReply(call, read, ndjson)
-    : resultReply(call, read, { ndjson, ...OF_READ });
+    : resultReply(call, read, { ndjson, iso, ...OF_READ });
 }
 
 const OF_READ = { audit: 'none', kept: false, deadline: true } as const;
@@ -51,6 +73,7 @@ async function execute(
   statements: Statements,
   prepared: Prepared,
   parameters: ParameterValues,
+  iso: boolean,
 ): Promise<Reply> {
   const ndjson = wantsNdjson(call.accept);
   const bodyOf = (row: object) => resultBody(row, ndjson);
@@ -58,12 +81,14 @@ async function execute(
   const result = await statements.execute(prepared, {
     parameters,
     session: sessionOf(call),
+    holder: call.caller.keyId,
     slices: prepared.effect === 'copy' ? untilGone(call) : slicesOf(call),
     attach: kept.attach,
   });
-  if (prepared.effect === 'read') return resultReply(call, result, { ndjson, ...OF_READ });
+  if (prepared.effect === 'read') return resultReply(call, result, { ndjson, iso, ...OF_READ });
   return resultReply(call, result, {
     ndjson,
+    iso,
     audit: { event: eventOf(prepared), statement: prepared.text },
     kept: prepared.effect !== 'transaction' && !result.pending,
     // What is done is done, however long it took: to say 504 of it would be a lie.

@@ -1,12 +1,16 @@
 // Reasoning over HTTP: facts and proofs from rules, answers from retrieval, rules and a language model, and what was asked lately.
 
+import { includesRole } from '../access/principal.ts';
 import { refusal } from '../errors.ts';
 import { jsonReply, jsonTextReply } from '../http/reply.ts';
 import type { Call, Route } from '../http/route.ts';
+import { secondsOf } from '../http/schema.ts';
 import { validated } from '../http/validated.ts';
-import type { RagRequest, Reasoning, ReasonRequest } from '../rag/index.ts';
+import type { RagRequest, RagResult, Reasoning, ReasonRequest } from '../rag/index.ts';
 import { reasoningReply } from './reasoning-reply.ts';
 import {
+  checkAnswer,
+  checkBody,
   interaction,
   interactionParameters,
   parseAnswer,
@@ -46,7 +50,9 @@ const reason = validated({
         requireProof: body.require_proof ?? false,
         rules: body.rules,
       };
-      return reasoningReply(await requireReasoning(call).reason(request, turns), turns);
+      return inRoom(requireReasoning(call), async (reasoning, leave) =>
+        reasoningReply(await reasoning.reason(request, turns), turns, body.times === 'iso', leave),
+      );
     }),
 });
 
@@ -61,8 +67,9 @@ const ask = validated({
   body: ragBody,
   answers: { 200: ragAnswer },
   errors: [404, 500, 502, 504],
-  handler: ({ body }, call) =>
-    inTurns(call, async (turns) => {
+  handler: ({ body }, call) => {
+    if (body.base_url !== undefined && !requireReasoning(call).isConfiguredModel(body.base_url)) requireReadwrite(call);
+    return inTurns(call, async (turns) => {
       const request: RagRequest = {
         query: body.query,
         table: body.table,
@@ -75,23 +82,48 @@ const ask = validated({
         baseUrl: body.base_url,
         apiKey: body.openai_api_key,
         tokenBudget: body.token_budget ?? DEFAULT_TOKEN_BUDGET,
-        timeStart: body.time_start,
-        timeEnd: body.time_end,
+        timeStart: body.time_start === undefined ? undefined : secondsOf(body.time_start),
+        timeEnd: body.time_end === undefined ? undefined : secondsOf(body.time_end),
       };
-      const answered = await requireReasoning(call).ask(request, turns);
-      const { interaction_id, table, mode, model, firewall, total_ms } = answered.result;
-      call.services.log.info('rag_answered', {
-        interaction_id,
-        table,
-        mode,
-        model,
-        outcome: firewall.outcome,
-        duration_us: Math.round(total_ms * 1000),
-        request_id: call.requestId,
+      return inRoom(requireReasoning(call), async (reasoning, leave) => {
+        const answered = await reasoning.ask(request, turns, call.caller.keyId);
+        logAnswer(call, answered.result);
+        return reasoningReply(answered, turns, body.times === 'iso', leave);
       });
-      return reasoningReply(answered, turns);
-    }),
+    });
+  },
 });
+
+function logAnswer(call: Call, { interaction_id, table, mode, model, firewall, total_ms }: RagResult): void {
+  call.services.log.info('rag_answered', {
+    interaction_id,
+    table,
+    mode,
+    model,
+    outcome: firewall.outcome,
+    duration_us: Math.round(total_ms * 1000),
+    request_id: call.requestId,
+  });
+}
+
+/** `leave` is to be called when the answer is out, and is when `answer` fails. Rejects `overloaded`. */
+async function inRoom<T>(
+  reasoning: Reasoning,
+  answer: (reasoning: Reasoning, leave: () => void) => Promise<T>,
+): Promise<T> {
+  const leave = reasoning.room.enter();
+  try {
+    return await answer(reasoning, leave);
+  } catch (error) {
+    leave();
+    throw error;
+  }
+}
+
+/** A readonly key does not choose where the service connects to. Throws `forbidden`. */
+function requireReadwrite(call: Call): void {
+  if (!includesRole(call.caller.role, 'readwrite')) throw call.deny('readwrite');
+}
 
 const parse = validated({
   id: 'parseQuestion',
@@ -104,21 +136,53 @@ const parse = validated({
   query: parseQuery,
   answers: { 200: parseAnswer },
   errors: [404],
-  handler: ({ query }, call) => jsonReply(200, requireReasoning(call).parse(query.query, query.table)),
+  handler: ({ query }, call) =>
+    inTurns(call, async (turns) => jsonReply(200, await requireReasoning(call).parse(query.query, query.table, turns))),
 });
+
+const checkText = validated({
+  id: 'checkClaims',
+  method: 'POST',
+  path: '/v1/rag/check',
+  role: 'readonly',
+  summary:
+    'Whether edges support what a text or claims say of them: the verdict of the firewall on each; no language model is asked.',
+  data: true,
+  unprocessable: true,
+  body: checkBody,
+  answers: { 200: checkAnswer },
+  errors: [404, 500, 504],
+  handler: ({ body }, call) => {
+    const { table, edge_ids: edgeIds, text, claims } = body;
+    if ((text === undefined) === (claims === undefined)) throw textOrClaims();
+    const said = text === undefined ? { claims: claims! } : { text };
+    return inTurns(call, async (turns) =>
+      jsonReply(200, await requireReasoning(call).check({ table, edgeIds, ...said }, turns)),
+    );
+  },
+});
+
+function textOrClaims(): Error {
+  const msg = 'is given or `claims`, one of both';
+  return refusal('invalid_input', 'Give either `text` or `claims`.', { errors: [{ loc: ['body', 'text'], msg }] });
+}
 
 const past = validated({
   id: 'getInteraction',
   method: 'GET',
   path: '/v1/rag/interactions/{id}',
   role: 'readonly',
-  summary: 'What was retrieved, derived, generated and stripped for one of the last 1,000 questions.',
+  summary:
+    'What was retrieved, derived, generated and stripped for one of the last 1,000 questions: of this key, or for an admin of any.',
   data: true,
   unprocessable: true,
   parameters: interactionParameters,
   answers: { 200: interaction },
   errors: [404],
-  handler: async ({ parameters: { id } }, call) => jsonTextReply(200, await requireReasoning(call).interaction(id)),
+  handler: async ({ parameters: { id } }, call) => {
+    const { role, keyId } = call.caller;
+    return jsonTextReply(200, await requireReasoning(call).interaction(id, role === 'admin' ? undefined : keyId));
+  },
 });
 
-export const reasonRoutes: readonly Route[] = [reason, ask, parse, past];
+export const reasonRoutes: readonly Route[] = [reason, ask, checkText, parse, past];

@@ -2,40 +2,56 @@
 
 import { JSON_TYPE } from '../http/media.ts';
 import type { ChunkSource, Reply } from '../http/reply.ts';
+import { isoTime } from '../iso-time.ts';
 import type { Answered, Derived, Turns } from '../rag/index.ts';
 
 /** Answers up to this size are sent as one body with a Content-Length. */
 const WHOLE_BODY_CHARACTERS = 256 * 1024;
 const CHUNK_CHARACTERS = 32 * 1024;
 
-/** The fields of the result, then `derived_facts` and `proofs`. */
-export async function reasoningReply({ result, derived, lsn }: Answered<object>, turns: Turns): Promise<Reply> {
-  const texts = answerTexts(result, derived);
+/** For `JSON.stringify`: times of edges as ISO 8601. No user column has the name. */
+function withText(name: string, value: unknown): unknown {
+  return name === 'event_ts' && typeof value === 'number' ? isoTime(value) : value;
+}
+
+/** The fields of the result, then `derived_facts` and `proofs`. `ended` is called, once or more, when nothing of it is needed any more. */
+export async function reasoningReply(
+  { result, derived, lsn }: Answered<object>,
+  turns: Turns,
+  iso: boolean,
+  ended: () => void,
+): Promise<Reply> {
+  const texts = answerTexts(result, derived, iso ? withText : undefined);
   const first = await turns.run(upTo(texts, WHOLE_BODY_CHARACTERS));
   const whole = first.ended;
+  if (whole) ended();
   return {
     status: 200,
     contentType: JSON_TYPE,
     body: whole ? first.text : '',
     lsn,
     headers: undefined,
-    source: whole ? undefined : sourceOf(first.text, texts),
+    source: whole ? undefined : sourceOf(first.text, texts, ended),
     tag: undefined,
     facts: undefined,
   };
 }
 
 /** Pieces of the JSON text; null: a step without one. */
-function* answerTexts(result: object, derived: Derived | undefined): Generator<string | null, void, void> {
-  const fields = JSON.stringify(result);
+function* answerTexts(
+  result: object,
+  derived: Derived | undefined,
+  written: typeof withText | undefined,
+): Generator<string | null, void, void> {
+  const fields = JSON.stringify(result, written);
   yield `${fields.slice(0, -1)},"derived_facts":[`;
   const count = derived?.count ?? 0;
   for (let number = 1; number <= count; number++) {
-    yield (number === 1 ? '' : ',') + JSON.stringify(yield* silently(derived!.step(number)));
+    yield (number === 1 ? '' : ',') + JSON.stringify(yield* silently(derived!.step(number)), written);
   }
   yield '],"proofs":[';
   for (let number = 1; number <= count; number++) {
-    yield (number === 1 ? '' : ',') + JSON.stringify(yield* silently(derived!.proof(number)));
+    yield (number === 1 ? '' : ',') + JSON.stringify(yield* silently(derived!.proof(number)), written);
   }
   yield ']}';
 }
@@ -64,7 +80,7 @@ function* upTo(
   return { text, ended: false };
 }
 
-function sourceOf(start: string, texts: Generator<string | null, void, void>): ChunkSource {
+function sourceOf(start: string, texts: Generator<string | null, void, void>, ended: () => void): ChunkSource {
   let pending = start;
   return {
     next() {
@@ -79,6 +95,9 @@ function sourceOf(start: string, texts: Generator<string | null, void, void>): C
       }
       return Buffer.from(text);
     },
-    close: () => void texts.return(undefined),
+    close: () => {
+      texts.return(undefined);
+      ended();
+    },
   };
 }

@@ -1,6 +1,6 @@
 // The bytes around the rows of a statement's JSON answer: its columns before them, the figures of its plan after them.
 
-import type { QueryPlanFigures } from '../query/result.ts';
+import type { QueryPlanFigures, StatementResult } from '../query/result.ts';
 import { LONGEST_FRAME, writeFigures } from './rows-frame.ts';
 
 /** Room for a tail. */
@@ -8,11 +8,15 @@ export const LONGEST_TAIL = LONGEST_FRAME;
 
 const HEADS = new WeakMap<readonly string[], Uint8Array>();
 
+/** What an answer says of its columns. */
+export type HeadColumns = Pick<StatementResult, 'columns' | 'columnTypes'>;
+
 /** Made once for the columns of a bound statement, which are the same list in every run. */
-export function headBytes(columns: readonly string[]): Uint8Array {
+export function headBytes({ columns, columnTypes }: HeadColumns): Uint8Array {
   let bytes = HEADS.get(columns);
   if (bytes === undefined) {
-    bytes = Buffer.from(`{"columns":${JSON.stringify(columns)},"rows":[`);
+    const types = JSON.stringify(columnTypes);
+    bytes = Buffer.from(`{"columns":${JSON.stringify(columns)},"column_types":${types},"rows":[`);
     HEADS.set(columns, bytes);
   }
   return bytes;

@@ -4,6 +4,8 @@ import type { FieldError } from '../errors.ts';
 import { invalidFields } from '../http/field-errors.ts';
 import { parseInteger } from '../http/integers.ts';
 import { decodeText, givenTwice, nameEnd, parameterEnd } from '../http/query-text.ts';
+import { timeMessage } from '../http/schema.ts';
+import { isoSeconds } from '../iso-time.ts';
 
 export interface RowsQuery {
   table: string | undefined;
@@ -11,9 +13,9 @@ export interface RowsQuery {
   endTs: number | undefined;
   limit: number | undefined;
   cursor: string | undefined;
+  /** Times are written as ISO 8601; undefined: as seconds, by default. */
+  isoTimes: boolean | undefined;
 }
-
-const NOT_INTEGER = 'must be an integer of at most 2^53-1, written in digits';
 
 export function parseRowsQuery(query: string): RowsQuery {
   const result: RowsQuery = {
@@ -22,6 +24,7 @@ export function parseRowsQuery(query: string): RowsQuery {
     endTs: undefined,
     limit: undefined,
     cursor: undefined,
+    isoTimes: undefined,
   };
   let errors: FieldError[] | undefined;
   let start = 0;
@@ -49,17 +52,23 @@ export function requireWindow(query: RowsQuery): void {
   throw invalidFields(errors);
 }
 
+/** Epoch seconds in digits, or ISO 8601; NaN when it is neither. */
+function parseTime(value: string): number {
+  const seconds = parseInteger(value);
+  return Number.isNaN(seconds) ? (isoSeconds(value) ?? Number.NaN) : seconds;
+}
+
 /** What is wrong with the value, undefined when nothing is. Unknown parameters are ignored. */
 function takeParameter(into: RowsQuery, name: string, value: string): string | undefined {
   switch (name) {
     case 'start_ts':
       if (into.startTs !== undefined) throw givenTwice(name);
-      into.startTs = parseInteger(value);
-      return Number.isNaN(into.startTs) ? NOT_INTEGER : undefined;
+      into.startTs = parseTime(value);
+      return Number.isNaN(into.startTs) ? timeMessage(value) : undefined;
     case 'end_ts':
       if (into.endTs !== undefined) throw givenTwice(name);
-      into.endTs = parseInteger(value);
-      return Number.isNaN(into.endTs) ? NOT_INTEGER : undefined;
+      into.endTs = parseTime(value);
+      return Number.isNaN(into.endTs) ? timeMessage(value) : undefined;
     case 'limit':
       if (into.limit !== undefined) throw givenTwice(name);
       into.limit = parseInteger(value);
@@ -72,7 +81,24 @@ function takeParameter(into: RowsQuery, name: string, value: string): string | u
       if (into.cursor !== undefined) throw givenTwice(name);
       into.cursor = value;
       return undefined;
+    case 'times':
+      if (into.isoTimes !== undefined) throw givenTwice(name);
+      into.isoTimes = value === 'iso';
+      return isTimes(value) ? undefined : TIMES_MESSAGE;
     default:
       return undefined;
   }
+}
+
+const TIMES_MESSAGE = 'must be epoch or iso';
+
+function isTimes(value: unknown): boolean {
+  return value === 'epoch' || value === 'iso';
+}
+
+/** Whether `times` asks for ISO 8601. Throws `invalid_input`. */
+export function wantsIso(value: unknown, place: 'query' | 'body'): boolean {
+  if (value === undefined || value === null) return false;
+  if (isTimes(value)) return value === 'iso';
+  throw invalidFields([{ loc: [place, 'times'], msg: TIMES_MESSAGE }]);
 }

@@ -1,6 +1,8 @@
 // Answers rows: small results as one body, large ones as a stream of the scan's own slices.
 
+import type { Table } from '../engine/index.ts';
 import { checkDeadline } from '../http/deadline.ts';
+import { type EntityTag, tableTag } from '../http/entity-tag.ts';
 import { JSON_TYPE, NDJSON_TYPE } from '../http/media.ts';
 import type { ChunkSource, Reply } from '../http/reply.ts';
 import type { Call } from '../http/route.ts';
@@ -12,6 +14,12 @@ const WHOLE_BODY_BYTES = 64 * 1024;
 const WHOLE_BODY_SLICES = 8;
 /** A limited NDJSON answer holds so much before it rather reads its rows twice (its cursor stands in a header, before the rows). */
 const NDJSON_KEPT_BYTES = 2 ** 20;
+
+/** Forms of an answer may have the same address, so their tags must differ. */
+export function rowsTag(table: Table, ndjson: boolean, isoTimes: boolean): EntityTag {
+  const tag = tableTag(table);
+  return `${tag}${ndjson ? 'n' : ''}${isoTimes ? 'i' : ''}`;
+}
 
 export function rowsReply(call: Call, request: RowsRequest): Reply | Promise<Reply> {
   const rows = new OpenRows(call, request);

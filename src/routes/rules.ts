@@ -85,7 +85,7 @@ const store: Route = {
 
 async function storeRule(call: Call): Promise<Reply> {
   const answer = new WriteAnswer<StoredRule>(call.once, 200, JSON.stringify, undefined, ({ id }) => ({ id }));
-  const rule = await requireRules(call).put(parseJsonBody(call.body), answer.attach);
+  const rule = await requireRules(call).put(parseJsonBody(call), answer.attach);
   const audit = { statement: `store ${rule.id} version ${rule.version}` };
   return jsonTextReply(200, answer.body(rule), undefined, { audit });
 }
@@ -99,7 +99,7 @@ const validate: Route = {
   summary: 'Check a rule together with all stored ones, without storing it: everything that is wrong with it.',
   idempotent: false,
   schemas: { body: ruleBody, answers: { 200: validation } },
-  handler: (call) => jsonReply(200, requireRules(call).validate(parseJsonBody(call.body))),
+  handler: (call) => jsonReply(200, requireRules(call).validate(parseJsonBody(call))),
 };
 
 export const ruleRoutes: readonly Route[] = [list, store, validate, read, remove];

@@ -7,7 +7,7 @@ import { JSON_BODY, wantsNdjson } from '../http/media.ts';
 import { WriteAnswer } from '../http/once.ts';
 import { jsonReply, jsonTextReply, type Reply } from '../http/reply.ts';
 import type { Call, Route } from '../http/route.ts';
-import { check, type v } from '../http/schema.ts';
+import { check, secondsOf, type v } from '../http/schema.ts';
 import { validated } from '../http/validated.ts';
 import type { VirtualGraph, VirtualGraphs } from '../virtual/index.ts';
 import { openPatience, patiently } from './patience.ts';
@@ -122,7 +122,7 @@ const create: Route = {
   errors: [404, 409],
   handler: async (call): Promise<Reply> => {
     const answer = graphAnswer(call, 201);
-    const graph = await graphsOf(call).create(parseJsonObject(call.body), answer.attach);
+    const graph = await graphsOf(call).create(parseJsonObject(call), answer.attach);
     return jsonTextReply(201, answer.body(graph), undefined, { audit: { statement: `create ${graph.id}` } });
   },
 };
@@ -139,7 +139,7 @@ const replace: Route = {
   handler: async (call): Promise<Reply> => {
     const { id } = check(graphParameters, { id: call.parameters[0] }, 'path');
     const answer = graphAnswer(call, 200);
-    const graph = await graphsOf(call).replace(id, parseJsonObject(call.body), answer.attach);
+    const graph = await graphsOf(call).replace(id, parseJsonObject(call), answer.attach);
     const statement = `replace ${graph.id} version ${graph.spec_version}`;
     return jsonTextReply(200, answer.body(graph), undefined, { audit: { statement } });
   },
@@ -241,13 +241,14 @@ const query: Route = {
 
 async function runQuery(call: Call): Promise<Reply> {
   const graphs = graphsOf(call);
-  const given = Object.entries(parseJsonObject(call.body)).filter(([, value]) => value !== null);
+  const given = Object.entries(parseJsonObject(call)).filter(([, value]) => value !== null);
   const body: v.InferOutput<typeof queryBody> = check(queryBody, Object.fromEntries(given), 'body');
   const ndjson = wantsNdjson(call.accept);
   const patience = openPatience(call);
   try {
     const { signal } = patience;
-    const { query: text, captured_at: capturedAt, limit, refresh, ordered } = body;
+    const { query: text, captured_at, limit, refresh, ordered } = body;
+    const capturedAt = captured_at === undefined ? undefined : secondsOf(captured_at);
     const running = await graphs.query(
       call.parameters[0]!,
       { query: text, capturedAt, limit, refresh, ordered },

@@ -71,7 +71,7 @@ class WrittenAnswer implements ChunkSource {
     const { read, ndjson, ended } = this;
     let body: Uint8Array | string = '';
     if (ended) body = ndjson ? joined(this.slices) : this.whole(atOnce);
-    else if (!ndjson) this.waiting = [headBytes(read.columns), ...this.slices];
+    else if (!ndjson) this.waiting = [headBytes(read), ...this.slices];
     return {
       status: 200,
       contentType: ndjson ? NDJSON_TYPE : JSON_TYPE,
@@ -85,7 +85,7 @@ class WrittenAnswer implements ChunkSource {
   }
 
   private whole(atOnce: boolean): Uint8Array {
-    const head = headBytes(this.read.columns);
+    const head = headBytes(this.read);
     const { call, slices } = this;
     const { space } = call.services;
     const size = head.length + this.size + LONGEST_TAIL;

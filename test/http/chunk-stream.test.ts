@@ -43,7 +43,15 @@ test('pieces with their heads fit into the buffer, keep their order, and wait fo
       },
       close: () => void closed++,
     };
-    new ChunkStream({ transport, source, slices: new SliceQueue(() => performance.now()), ended, failed }).start();
+    new ChunkStream({
+      transport,
+      source,
+      slices: new SliceQueue(() => performance.now()),
+      limits: { stallMs: 60_000, streamMs: 0 },
+      ended,
+      failed,
+      cut: failed,
+    }).start();
   });
   expect(Buffer.concat(sent).equals(Buffer.concat(chunks))).toBe(true);
   expect(Math.max(...sent.map(({ length }) => length))).toBeLessThanOrEqual(TRANSPORT_BUFFER - LONGEST_HEAD);

@@ -17,11 +17,15 @@ test('defaults of the contract', () => {
     port: 8000,
     tlsCert: undefined,
     tlsKey: undefined,
+    transport: 'auto',
     apiKey: undefined,
     authDisabled: false,
     allowInsecure: false,
     rateLimitQpm: 1000,
     corsOrigins: [],
+    publicHosts: [],
+    socketsPerAddress: 1000,
+    proxyAddresses: [],
     logFormat: 'json',
     logLevel: 'info',
     auditLog: 'data/audit.log',
@@ -31,6 +35,7 @@ test('defaults of the contract', () => {
     maxMembers: 64,
     primaryTable: 'hyperedges',
     queryTimeoutMs: 30_000,
+    streamMaxSeconds: 0,
     transactionIdleSeconds: 30,
     backupRoot: 'data/backups',
     copyRoot: undefined,
@@ -45,6 +50,13 @@ test('defaults of the contract', () => {
   expect(warnings).toEqual([]);
   expect(new Set(sources.values())).toEqual(new Set(['default']));
   expect(loadConfig({ environment: {}, isTerminal: true }).config.logFormat).toBe('text');
+});
+
+test('the transport is auto, uws or node', () => {
+  for (const transport of ['auto', 'uws', 'node']) {
+    expect(load({ HEDGEROW_TRANSPORT: transport }).config.transport).toBe(transport);
+  }
+  expect(() => load({ HEDGEROW_TRANSPORT: 'http2' })).toThrow(/HEDGEROW_TRANSPORT.*auto, uws, node/);
 });
 
 test('paths lie below the data directory unless they are given', () => {
@@ -71,14 +83,16 @@ test('lists, switches and fractions', () => {
     virtual_cache = false
     max_body_mb = 1.5
     rate_limit_qpm = 0
-    llm_allowed_hosts = ["LLM.example", "localhost"]
+    proxy_addresses = ["10.0.0.1", "FD00:0:0::1"]
+    llm_allowed_hosts = ["LLM.example", "localhost", "Box.example:08443", "127.0.0.1:11434", "::1", "[::1]:8080"]
     llm_base_url = "http://127.0.0.1:9000/v1/"`;
   expect(load({}, {}, toml).config).toMatchObject({
     corsOrigins: ['https://a.example', 'http://localhost:3000'],
     virtualCache: false,
     maxBodyMb: 1.5,
     rateLimitQpm: 0,
-    llmAllowedHosts: ['llm.example', 'localhost'],
+    proxyAddresses: ['10.0.0.1', 'fd00::1'],
+    llmAllowedHosts: ['llm.example', 'localhost', 'box.example:8443', '127.0.0.1:11434', '::1', '[::1]:8080'],
     llmBaseUrl: 'http://127.0.0.1:9000/v1',
   });
   const origins = load({ HEDGEROW_CORS_ORIGINS: 'https://a.example, https://b.example,https://a.example' });
@@ -114,7 +128,17 @@ test.each([
   ['HEDGEROW_CORS_ORIGINS', 'https://*.example'],
   ['HEDGEROW_CORS_ORIGINS', 'null'],
   ['HEDGEROW_CORS_ORIGINS', 'https://a.example/path'],
-  ['HEDGEROW_LLM_ALLOWED_HOSTS', 'a.example:443'],
+  ['HEDGEROW_PUBLIC_HOSTS', 'a.example:443'],
+  ['HEDGEROW_PUBLIC_HOSTS', 'https://a.example'],
+  ['HEDGEROW_SOCKETS_PER_ADDRESS', '-1'],
+  ['HEDGEROW_PROXY_ADDRESSES', 'localhost'],
+  ['HEDGEROW_PROXY_ADDRESSES', '10.0.0.0/8'],
+  ['HEDGEROW_LLM_ALLOWED_HOSTS', 'a.example:0'],
+  ['HEDGEROW_LLM_ALLOWED_HOSTS', 'a.example:65536'],
+  ['HEDGEROW_LLM_ALLOWED_HOSTS', 'a.example:443/v1'],
+  ['HEDGEROW_LLM_ALLOWED_HOSTS', '[a.example]:443'],
+  ['HEDGEROW_LLM_ALLOWED_HOSTS', '[::1]:'],
+  ['HEDGEROW_LLM_ALLOWED_HOSTS', ':443'],
   ['HEDGEROW_LLM_BASE_URL', 'http://a.example/v1'],
 ])('%s=%s stops the start with one line that names it', (name, value) => {
   expect(() => load({ [name]: value })).toThrow(ConfigError);
@@ -170,11 +194,16 @@ test('a wrong secret is not repeated', () => {
   expect(wrong).not.toThrow('my secret');
 });
 
-test('a short key is taken, with a warning', () => {
+test('a key that could be guessed is taken, with a warning', () => {
   const short = load({ HEDGEROW_API_KEY: 'x' });
   expect(short.config.apiKey).toBe('x');
-  expect(short.warnings).toEqual(['HEDGEROW_API_KEY has fewer than 16 characters and can be guessed.']);
-  expect(load({ HEDGEROW_API_KEY: 'x'.repeat(16) }).warnings).toEqual([]);
+  expect(short.warnings).toEqual([
+    expect.stringMatching(
+      /^HEDGEROW_API_KEY looks as if it had about 4 bits of randomness, fewer than 128, .* `openssl rand -hex 20`/,
+    ),
+  ]);
+  expect(load({ HEDGEROW_API_KEY: 'x'.repeat(60) }).warnings.length).toBe(1);
+  expect(load({ HEDGEROW_API_KEY: 'hgr_9f86d081884c7d659a2feaa0c55ad015a3bf4f1b' }).warnings).toEqual([]);
 });
 
 test('TLS takes both files or none', () => {

@@ -41,7 +41,7 @@ test('requests at the same log position share one snapshot', () => {
   const cursors = new CursorRegistry({ now: () => 0, secret });
   for (let i = 0; i < 50; i++) {
     const pin = cursors.pin(database, table);
-    cursors.issue(pin, last, 'b');
+    cursors.issue(pin, last, 'b', null);
     cursors.release(pin);
   }
   expect(state.pinned).toBe(1);
@@ -55,7 +55,7 @@ test('idle snapshots are released, those in use only after their request', () =>
   let now = 0;
   const cursors = new CursorRegistry({ now: () => now, secret, idleMs: 100 });
   const pin = cursors.pin(database, table);
-  const token = cursors.issue(pin, last, 'b');
+  const token = cursors.issue(pin, last, 'b', null);
   cursors.release(pin);
   now = 60;
   const resumed = cursors.resume(token, table, 'b');
@@ -77,7 +77,7 @@ test('at most so many snapshots stay, the one used longest ago goes first', () =
     state.lastLsn = lsn;
     if (lsn === 4) cursors.release(cursors.resume(tokens[0]!, table, 'b').pin);
     const pin = cursors.pin(database, table);
-    tokens.push(cursors.issue(pin, last, 'b'));
+    tokens.push(cursors.issue(pin, last, 'b', null));
     cursors.release(pin);
   }
   expect(state.pinned).toBe(3);
@@ -90,7 +90,7 @@ test('at most so many snapshots stay, the one used longest ago goes first', () =
 test('a token is bound to its request and table', () => {
   const { database, table } = fakeEngine();
   const cursors = new CursorRegistry({ now: () => 0, secret });
-  const token = cursors.issue(cursors.pin(database, table), { eventTs: -3, id: 9 }, 'b');
+  const token = cursors.issue(cursors.pin(database, table), { eventTs: -3, id: 9 }, 'b', null);
   expect(() => cursors.resume(token, table, 'other')).toThrow(HedgerowError);
   expect(() => cursors.resume(token, { name: 't' } as Table, 'b')).toThrow(HedgerowError);
   expect(cursors.resume(token, table, 'b').after).toEqual({ eventTs: -3, id: 9 });
@@ -109,7 +109,7 @@ test('over the memory that readers may hold, cursors that hold some end, the one
   for (let round = 0; round < 4; round++) {
     await fill();
     const pin = cursors.pin(database, table);
-    tokens.push(cursors.issue(pin, last, 'b'));
+    tokens.push(cursors.issue(pin, last, 'b', null));
     cursors.release(pin);
     expect(database.health().pinned_bytes).toBe(0);
     if (round < 3) continue;
@@ -121,7 +121,7 @@ test('over the memory that readers may hold, cursors that hold some end, the one
   expect(database.figures()).toMatchObject({ pinnedBytes: pinned_bytes, chargedBytes: charged_bytes });
   // In use: its request goes on; a snapshot of the current version frees nothing.
   const running = cursors.resume(tokens[1]!, table, 'b').pin;
-  const current = cursors.issue(cursors.pin(database, table), last, 'b');
+  const current = cursors.issue(cursors.pin(database, table), last, 'b', null);
   expect(() => cursors.resume(tokens[0]!, table, 'b')).toThrow('expired');
   expect(() => cursors.resume(tokens[3]!, table, 'b')).toThrow('expired');
   cursors.release(cursors.resume(current, table, 'b').pin);
@@ -144,4 +144,60 @@ test('memtables of a dropped table that a cursor still reads are pinned until it
   cursors.release(pin);
   expect(database.health()).toMatchObject({ pinned_bytes: 0, charged_bytes: 0 });
   await database.close();
+});
+
+/** Pins a new state for a key and gives its token. */
+function given(engine: ReturnType<typeof fakeEngine>, cursors: CursorRegistry, keyId: string | null): string {
+  engine.state.lastLsn += 1;
+  const pin = cursors.pin(engine.database, engine.table);
+  const token = cursors.issue(pin, last, 'b', keyId);
+  cursors.release(pin);
+  return token;
+}
+
+function works(cursors: CursorRegistry, token: string, table: Table): boolean {
+  try {
+    cursors.release(cursors.resume(token, table, 'b').pin);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+test('one key holds 900 of the 1,000, and takes none of what others hold', () => {
+  const engine = fakeEngine();
+  const { state, table } = engine;
+  const cursors = new CursorRegistry({ now: () => 0, secret });
+  const others = Array.from({ length: 100 }, () => given(engine, cursors, 'quiet'));
+  const greedy = Array.from({ length: 2000 }, () => given(engine, cursors, 'greedy'));
+  expect(state.pinned).toBe(1000);
+  expect(others.filter((token) => works(cursors, token, table)).length).toBe(100);
+  expect(greedy.filter((token) => works(cursors, token, table)).length).toBe(900);
+  expect(greedy.slice(-900).every((token) => works(cursors, token, table))).toBe(true);
+  // A third one gets its place from the key that has most.
+  const late = Array.from({ length: 50 }, () => given(engine, cursors, 'late'));
+  for (const tokens of [late, others]) expect(tokens.every((token) => works(cursors, token, table))).toBe(true);
+  expect(greedy.filter((token) => works(cursors, token, table)).length).toBe(850);
+  cursors.close();
+  expect(state.pinned).toBe(0);
+});
+
+test('a snapshot that two keys hold stays when one of them lets it go', () => {
+  const engine = fakeEngine();
+  const { state, database, table } = engine;
+  const cursors = new CursorRegistry({ now: () => 0, secret, maxPinnedOfKey: 2 });
+  const pin = cursors.pin(database, table);
+  const shared = cursors.issue(pin, last, 'b', 'greedy');
+  cursors.issue(pin, last, 'b', 'quiet');
+  cursors.release(pin);
+  for (let i = 0; i < 5; i++) given(engine, cursors, 'greedy');
+  expect(state.pinned).toBe(3);
+  expect(works(cursors, shared, table)).toBe(true);
+});
+
+test('without keys all of them may be held', () => {
+  const engine = fakeEngine();
+  const cursors = new CursorRegistry({ now: () => 0, secret });
+  for (let i = 0; i < 1100; i++) given(engine, cursors, null);
+  expect(engine.state.pinned).toBe(1000);
 });

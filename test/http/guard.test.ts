@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Route } from '../../src/http/route.ts';
 import { routes } from '../../src/routes/index.ts';
+import { USUAL } from '../support/transport.ts';
 import { type Answer, Recorder, raw, send, startServer, type TestRole, type TestServer } from './support.ts';
 
 const RANK = { none: 0, readonly: 1, readwrite: 2, admin: 3 };
@@ -254,20 +255,25 @@ describe('while the service starts and ends', () => {
     const held = new Promise<void>((resolve) => {
       release = resolve;
     });
+    let arrived = () => {};
+    const isRunning = new Promise<void>((resolve) => {
+      arrived = resolve;
+    });
     table.insert = async (edge, attach) => {
+      arrived();
       await held;
       return insert.call(table, edge, attach);
     };
     const running = send(server, 'POST', '/v1/hyperedges', { event_ts: 5, members: [5] });
-    await until(async () => (await send(server, 'GET', '/health/live')).status === 200);
+    await isRunning;
     const closing = server.service.close(5000);
     const text = await raw(server, ['GET /v1/tables HTTP/1.1\r\nHost: x\r\n\r\n']);
     expect(text).toContain('HTTP/1.1 503');
     expect(text).toContain('"code":"draining"');
     expect(text.match(/connection: close/gi)).toHaveLength(1);
-    // A limit of the transport: what was sent with it is answered too.
+    // A limit of uWebSockets.js: what was sent with it is answered too.
     const two = await raw(server, ['GET /v1/tables HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2)]);
-    expect(two.match(/HTTP\/1.1 503/g)).toHaveLength(2);
+    expect(two.match(/HTTP\/1.1 503/g)).toHaveLength(USUAL === 'node' ? 1 : 2);
     expect(text.endsWith('[closed]')).toBe(true);
     const head = await raw(server, ['HEAD /v1/tables HTTP/1.1\r\nHost: x\r\n\r\n']);
     expect(head.match(/connection: close/gi)).toHaveLength(1);
@@ -280,10 +286,6 @@ describe('while the service starts and ends', () => {
     table.insert = insert;
   });
 });
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds()));
-}
 
 test('the sentence for a missing key says where it goes', async () => {
   const server = await startServer({ auth: true });

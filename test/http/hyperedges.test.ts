@@ -106,6 +106,61 @@ describe('insert', () => {
     expect(answer.json.detail).toContain('members[2]');
   });
 
+  test.each([
+    [{ members: [] }, 'empty_members', [['event_ts'], ['members']]],
+    [{ event_ts: 1, members: [], weight: 'x' }, 'empty_members', [['members'], ['weight']]],
+    [
+      { event_ts: '1', members: [], formation: 5, properties: { nope: 1, no: 2 } },
+      'empty_members',
+      [['event_ts'], ['members'], ['formation'], ['properties', 'nope'], ['properties', 'no']],
+    ],
+    [{ members: [1], properties: { nope: 1 } }, 'invalid_input', [['event_ts'], ['properties', 'nope']]],
+    [
+      { event_ts: 1, members: [1], properties: { nope: 1, no: 2 } },
+      'unknown_column',
+      [
+        ['properties', 'nope'],
+        ['properties', 'no'],
+      ],
+    ],
+  ])('names every wrong field, also beside empty members and unknown columns: %j', async (body, code, places) => {
+    for (const [method, wanted] of [
+      ['POST', places],
+      ['DELETE', places.filter(([field]) => field === 'event_ts' || field === 'members')],
+    ] as const) {
+      if (wanted.length === 0) continue;
+      const { status, json } = await send(server, method, '/v1/hyperedges', body);
+      expect(status).toBe(400);
+      if (method === 'POST') expect(json.code).toBe(code);
+      expect(json.errors.map(({ loc }: { loc: unknown }) => loc)).toEqual(wanted.map((place) => ['body', ...place]));
+      for (const place of wanted) expect(json.detail).toContain(place.at(-1));
+    }
+    const line = await send(server, 'POST', '/v1/hyperedges', `\n${JSON.stringify(body)}`, NDJSON);
+    expect(line.json.errors.map(({ loc }: { loc: unknown }) => loc)).toEqual(
+      places.map((place) => ['body', 2, ...place]),
+    );
+  });
+
+  test('lists at most 20 wrong fields', async () => {
+    const properties = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`c${i}`, 1]));
+    const { json } = await insert({ event_ts: 'x', members: [], properties });
+    expect(json.errors).toHaveLength(20);
+  });
+
+  test('skips a byte order mark at the beginning', async () => {
+    const edge = '{"event_ts":7001,"members":[1],"formation":"\ufeff"}';
+    expect((await insert(`\ufeff${edge}`)).status).toBe(201);
+    expect((await insert(`\ufeff\ufeff${edge}`)).json.code).toBe('invalid_json');
+    expect((await insert('\ufeff')).json).toMatchObject({
+      code: 'invalid_json',
+      detail: expect.stringContaining('empty'),
+    });
+    const query = await send(server, 'POST', '/v1/query', '\ufeff{"query":"SHOW TABLES"}');
+    expect(query.status).toBe(200);
+    const { json } = await send(server, 'GET', '/v1/hyperedges?start_ts=7001&end_ts=7001');
+    expect(json.hyperedges.map(({ formation }: { formation: string }) => formation)).toEqual(['\ufeff']);
+  });
+
   test('refuses more members than the guard, counted without repeats', async () => {
     expect((await insert({ event_ts: 1, members: [1, 2, 3, 4, 5, 1, 2] })).status).toBe(201);
     const answer = await insert({ event_ts: 1, members: [1, 2, 3, 4, 5, 6] });
@@ -122,10 +177,30 @@ describe('insert', () => {
   test('refuses bytes that are not UTF-8', async () => {
     const response = await fetch(`${server.url}/v1/hyperedges`, {
       method: 'POST',
+      headers: { 'content-type': 'application/json' },
       body: Buffer.from('{"event_ts":1,"members":[1],"formation":"\xff"}', 'latin1'),
     });
     expect(response.status).toBe(400);
-    expect(((await response.json()) as { code: string }).code).toBe('invalid_json');
+    expect(await response.json()).toMatchObject({
+      code: 'invalid_json',
+      detail: expect.stringContaining('line 1'),
+      line: 1,
+    });
+  });
+
+  test('tells the line of the first byte that is not UTF-8', async () => {
+    for (const newlines of [0, 1, 999, 100_000]) {
+      const text = `{"event_ts":1,${'\n'.repeat(newlines)}"formation":"\xc3\xa9 \xe9","members":[1],\n\n"x":"\xff"}`;
+      const body = Buffer.from(text, 'latin1');
+      const headers = { 'content-type': 'application/json' };
+      const response = await fetch(`${server.url}/v1/hyperedges`, { method: 'POST', body, headers });
+      const line = newlines + 1;
+      expect(await response.json()).toMatchObject({
+        status: 400,
+        line,
+        detail: expect.stringContaining(`line ${line}`),
+      });
+    }
   });
 });
 
@@ -156,6 +231,43 @@ describe('delete', () => {
 });
 
 describe('bulk insert', () => {
+  test('a byte that is not UTF-8 is reported with its line, after lines that are wrong before it', async () => {
+    const bytes = (text: string) => send(server, 'POST', '/v1/hyperedges', Buffer.from(text, 'latin1'), NDJSON);
+    const good = '{"event_ts":1,"members":[1],"formation":"\xc3\xa9"}\n';
+    const bad = '{"event_ts":1,"members":[1],"formation":"\xe9"}\n';
+    const before = server.database.lastLsn;
+    for (const place of [0, 1, 250]) {
+      const { status, json } = await bytes(`${good.repeat(place)}${bad}${good}${bad}`);
+      const line = place + 1;
+      expect([status, json.code, json.line]).toEqual([400, 'invalid_json', line]);
+      expect(json.detail).toMatch(new RegExp(`^Line ${line}: .*UTF-8`));
+      expect(json.errors[0].loc).toEqual(['body', line]);
+    }
+    expect((await bytes(`${good}nope\n${bad}`)).json).toMatchObject({ code: 'invalid_json', line: 2 });
+    // The end of a character on the next line belongs to no character.
+    expect((await bytes('{"event_ts":1,"members":[1],"formation":"\xc3\n\xa9"}')).json.line).toBe(1);
+    expect(server.database.lastLsn).toBe(before);
+  });
+
+  test('a byte order mark at the beginning is skipped', async () => {
+    const line = '{"event_ts":7002,"members":[1]}';
+    const answer = await send(server, 'POST', '/v1/hyperedges', `\ufeff${line}\n${line}`, NDJSON);
+    expect(answer.json).toMatchObject({ inserted: 2 });
+    const later = await send(server, 'POST', '/v1/hyperedges', `${line}\n\ufeff${line}`, NDJSON);
+    expect(later.json).toMatchObject({ code: 'invalid_json', line: 2 });
+    expect((await send(server, 'POST', '/v1/hyperedges', '\ufeff\n', NDJSON)).json.detail).toContain('no edge');
+  });
+
+  test('a line of more than 8 MB is refused, and a hundred of 100 KB are taken', async () => {
+    const line = (letters: number) => JSON.stringify({ event_ts: 7003, members: [1], x: 'y'.repeat(letters) });
+    const answer = await send(server, 'POST', '/v1/hyperedges', `${line(9)}\n${line(9 * 2 ** 20)}`, NDJSON);
+    expect(answer.json).toMatchObject({ status: 400, code: 'invalid_json', line: 2 });
+    expect(answer.json.detail).toContain('longer than 8 MB');
+    const plain = JSON.stringify({ event_ts: 7003, members: [1] }).padEnd(100_000);
+    const taken = await send(server, 'POST', '/v1/hyperedges', Array(100).fill(plain).join('\n'), NDJSON);
+    expect(taken.json).toMatchObject({ inserted: 100 });
+  });
+
   const bulk = (body: string, query = '') => send(server, 'POST', `/v1/hyperedges${query}`, body, NDJSON);
 
   test('inserts every line and names the ids', async () => {

@@ -48,8 +48,9 @@ describe('the document of the service', () => {
       .map((one: { name: string; schema: { type: string } }) => [one.name, one.schema.type]);
     expect(Object.fromEntries(types)).toEqual({
       node_id: 'integer',
-      start_ts: 'integer',
-      end_ts: 'integer',
+      start_ts: ['integer', 'string'],
+      times: 'string',
+      end_ts: ['integer', 'string'],
       table: 'string',
       limit: 'integer',
       cursor: 'string',
@@ -85,7 +86,8 @@ describe('a document', () => {
       ...more,
     });
   // biome-ignore lint/suspicious/noExplicitAny: the document is walked freely.
-  const build = (routes: Route[]): any => buildDocument({ routes, tags, version: '1', introduction: '' });
+  const build = (routes: Route[]): any =>
+    buildDocument({ routes, tags, version: '1', introduction: '', operations: {}, examples: {} });
 
   test('has a titled schema once', () => {
     const other = route({
@@ -116,9 +118,9 @@ describe('a document', () => {
         .map(Number)
         .filter((status) => status >= 400);
     expect(errorsOf({ database: false, rateExempt: true })).toEqual([]);
-    expect(errorsOf({ database: false })).toEqual([429, 503]);
+    expect(errorsOf({ database: false })).toEqual([400, 403, 429, 503]);
     expect(errorsOf({ role: 'readonly', query: v.object({ n: integerText() }), errors: [404] })).toEqual([
-      400, 401, 404, 429, 503, 504,
+      400, 401, 403, 404, 429, 503, 504,
     ]);
     expect(errorsOf({ method: 'POST', role: 'readwrite', body: v.object({}), idempotent: true })).toEqual([
       400, 401, 403, 409, 413, 415, 429, 503, 507,

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ColumnType } from '../../src/engine/index.ts';
 import { HedgerowError } from '../../src/errors.ts';
@@ -20,6 +19,7 @@ import { routes } from '../../src/routes/index.ts';
 import { parseRowsQuery } from '../../src/routes/rows-query.ts';
 import { edgeBody } from '../../src/routes/schemas/edges.ts';
 import { lookupQuery } from '../../src/routes/schemas/rows.ts';
+import { fc } from '../support/property.ts';
 
 const textOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('latin1');
 
@@ -130,7 +130,7 @@ test('media types', () => {
 
 test('bodies are put together under the limit', () => {
   const arrayOf = (text: string) => Uint8Array.from(Buffer.from(text)).buffer;
-  const collector = new BodyCollector(200_000);
+  const collector = new BodyCollector(200_000, 0);
   let expected = '';
   for (let i = 0; i < 199; i++) {
     const piece = String(i).padEnd(1000, '.');
@@ -139,7 +139,7 @@ test('bodies are put together under the limit', () => {
   }
   expect(collector.take().toString()).toBe(expected);
   expect(collector.add(arrayOf('x'.repeat(1001)))).toBe(false);
-  expect(new BodyCollector(5).take().length).toBe(0);
+  expect(new BodyCollector(5, 0).take().length).toBe(0);
 });
 
 test('query strings', () => {

@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { USUAL } from '../support/transport.ts';
 import { manyEdges, NDJSON, raw, send, sleep, startServer, type TestServer } from './support.ts';
+
+/** Where what the parsers refuse, and how, differs (test/service/raw-over-node.ts lists all of it). */
+const overNode = USUAL === 'node';
 
 let server: TestServer;
 beforeAll(async () => {
@@ -9,7 +13,9 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 const RANGE = '/v1/hyperedges?start_ts=1&end_ts=2';
-const request = (line: string, headers = '', body = '') => `${line} HTTP/1.1\r\nHost: x\r\n${headers}\r\n${body}`;
+const TYPE = 'Content-Type: application/json\r\n';
+const request = (line: string, headers = '', body = '') =>
+  `${line} HTTP/1.1\r\nHost: x\r\n${line.startsWith('POST') ? TYPE : ''}${headers}\r\n${body}`;
 const statuses = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map((match) => Number(match[1]));
 
 describe('methods', () => {
@@ -24,7 +30,7 @@ describe('methods', () => {
   });
 
   test('a wrong method is 405 with Allow', async () => {
-    for (const method of ['PUT', 'PATCH', 'DELETE', 'TRACEX']) {
+    for (const method of ['PUT', 'PATCH', 'DELETE', 'TRACE']) {
       const answer = statuses(await raw(server, [request(`${method} /v1/tables`)]));
       expect(answer).toEqual([405]);
     }
@@ -32,7 +38,9 @@ describe('methods', () => {
     expect(answer.headers.get('allow')).toBe('DELETE, GET, HEAD, OPTIONS, POST');
     expect(answer.json).toMatchObject({ code: 'method_not_allowed', status: 405 });
     expect((await send(server, 'HEAD', '/v1/batch')).status).toBe(405);
-    expect(statuses(await raw(server, [request('get /v1/tables')]))).toEqual([405]);
+    for (const method of ['get', 'TRACEX']) {
+      expect(statuses(await raw(server, [request(`${method} /v1/tables`)]))).toEqual([overNode ? 400 : 405]);
+    }
   });
 
   test('OPTIONS answers 200 with Allow', async () => {
@@ -97,10 +105,6 @@ describe('bodies', () => {
       });
       expect(answer.status).toBe(201);
     }
-    const text = await raw(server, [
-      request('POST /v1/hyperedges', 'Content-Length: 28\r\n', '{"event_ts":1,"members":[1]}'),
-    ]);
-    expect(statuses(text)).toEqual([201]);
   });
 
   test('over the limit are refused with 413, by their length or when they pass it', async () => {
@@ -113,7 +117,7 @@ describe('bodies', () => {
       20,
       `320\r\n${'x'.repeat(800)}\r\n`,
     ]);
-    expect(statuses(chunked)).toEqual([413]);
+    expect(statuses(chunked)).toEqual([overNode ? 413 : 411]);
     const huge = await raw(server, [request('POST /v1/hyperedges', 'Content-Length: 999999999999\r\n')]);
     expect(statuses(huge)).toEqual([413]);
     expect(huge.endsWith('[closed]')).toBe(true);
@@ -171,7 +175,7 @@ describe('raw sockets', () => {
         request('POST /v1/hyperedges', `Content-Length: ${inner.length}\r\n`, inner),
       ),
     ]);
-    expect(text).toBe('[closed]');
+    expect([statuses(text), text.endsWith('[closed]')]).toEqual([overNode ? [400] : [], true]);
     expect(server.database.lastLsn).toBe(before);
   });
 
@@ -185,7 +189,7 @@ describe('raw sockets', () => {
       400,
     ],
     ['old version', 'GET /health/live HTTP/1.0\r\nHost: x\r\n\r\n', 505],
-    ['absolute target', 'GET http://x/health/live HTTP/1.1\r\nHost: x\r\n\r\n', 505],
+    ['absolute target', 'GET http://x/health/live HTTP/1.1\r\nHost: x\r\n\r\n', overNode ? 400 : 505],
     ['huge header', request('GET /health/live', `X: ${'x'.repeat(20_000)}\r\n`), 431],
     ['bad length', request('POST /v1/batch', 'Content-Length: abc\r\n', 'x'), 400],
     ['no request', '\x00\x01\x02\r\n\r\n', undefined],
@@ -211,9 +215,14 @@ describe('raw sockets', () => {
     expect(statuses(text)).toEqual([200]);
   });
 
-  // A limit of the transport, kept as a test so that a change of it is noticed: a request sent before
-  // the answer to a write on the same connection is out ends the connection.
-  test('a request pipelined behind a running write ends the connection', async () => {
+  // Limits of uWebSockets.js, kept as tests so that a change of them is noticed.
+  test.runIf(overNode)('a request pipelined behind a running write waits for its answer', async () => {
+    const body = '{"event_ts":1,"members":[1]}';
+    const write = request('POST /v1/hyperedges', `Content-Length: ${body.length}\r\n`, body);
+    expect(statuses(await raw(server, [write + write]))).toEqual([201, 201]);
+  });
+
+  test.skipIf(overNode)('a request pipelined behind a running write ends the connection', async () => {
     const body = '{"event_ts":1,"members":[1]}';
     const write = request('POST /v1/hyperedges', `Content-Length: ${body.length}\r\n`, body);
     expect((await raw(server, [write + write])).endsWith('[closed]')).toBe(true);

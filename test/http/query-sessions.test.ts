@@ -1,6 +1,6 @@
 // Sessions over HTTP: one key, several X-Session-Ids and the default session, whose requests run through each other.
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { MOST_TRANSACTIONS } from '../../src/query/sessions.ts';
 import { Random } from '../support/random.ts';
 import { type Answer, send, startServer, type TestServer } from './support.ts';
@@ -118,6 +118,43 @@ describe('sessions of one key', () => {
   });
 });
 
+describe('snapshot isolation, as the documents say it', () => {
+  const SUM = 'MATCH (d:doctors) RETURN SUM(d.n) AS onCall, COUNT(*) AS rows';
+  const [a, b] = [session('a'), session('b')];
+  beforeAll(() => define('CREATE HYPEREDGE TABLE doctors (node) PROPERTIES (n INTEGER)'));
+  beforeEach(async () => {
+    await rows(session(), 'DELETE FROM doctors');
+    await rows(session(), 'INSERT INTO doctors (event_ts, members, n) VALUES (1, [1], 1), (2, [2], 1)');
+    await Promise.all([rows(a, 'BEGIN'), rows(b, 'BEGIN')]);
+  });
+
+  test('no lost updates: of two that read a row and change it, the second is refused', async () => {
+    for (const run of [a, b]) expect(await rows(run, SUM)).toEqual([{ onCall: 2, rows: 2 }]);
+    for (const run of [a, b]) await rows(run, 'UPDATE doctors SET n = n + 1 WHERE event_ts = 1');
+    await rows(a, 'COMMIT');
+    expect((await b('COMMIT')).json.code).toBe('conflict');
+    expect(await rows(session(), SUM)).toEqual([{ onCall: 3, rows: 2 }]);
+  });
+
+  test('no phantoms: rows that others insert or delete are not seen', async () => {
+    expect(await rows(a, SUM)).toEqual([{ onCall: 2, rows: 2 }]);
+    await rows(b, 'INSERT INTO doctors (event_ts, members, n) VALUES (3, [3], 1)');
+    await rows(b, 'DELETE FROM doctors WHERE event_ts = 1');
+    await rows(b, 'COMMIT');
+    expect(await rows(a, SUM)).toEqual([{ onCall: 2, rows: 2 }]);
+    await rows(a, 'ROLLBACK');
+    expect(await rows(a, SUM)).toEqual([{ onCall: 2, rows: 2 }]);
+  });
+
+  test('write skew: two that read what the other changes, and change different rows, both commit', async () => {
+    for (const run of [a, b]) expect(await rows(run, SUM)).toEqual([{ onCall: 2, rows: 2 }]);
+    await rows(a, 'UPDATE doctors SET n = 0 WHERE event_ts = 1');
+    await rows(b, 'UPDATE doctors SET n = 0 WHERE event_ts = 2');
+    for (const run of [a, b]) await rows(run, 'COMMIT');
+    expect(await rows(session(), SUM)).toEqual([{ onCall: 0, rows: 2 }]);
+  });
+});
+
 describe('money between accounts', () => {
   const ACCOUNTS = 12;
   const EACH = 100;
@@ -209,23 +246,40 @@ test('requests of one session that come together are done one by one, or refused
   expect(figures).toEqual({ rows: 2000, least: updates, most: updates });
 });
 
-test('at most so many transactions are open, whatever the key', async () => {
-  const runs = Array.from({ length: MOST_TRANSACTIONS }, (_, place) => session(`many-${place}`));
-  expect(runs.length).toBe(100);
-  await Promise.all(runs.map((run) => rows(run, 'BEGIN')));
-  const late = await session('too many')('BEGIN');
-  expect([late.status, late.json.code]).toEqual([503, 'overloaded']);
-  expect(Number(late.headers.get('retry-after'))).toBeGreaterThan(0);
-  const headers = { 'x-api-key': server.keys.admin, 'x-session-id': 'many-0' };
-  expect((await send(server, 'POST', '/v1/query', { query: 'BEGIN' }, headers)).status).toBe(503);
+test('one key holds 90 of the 100 open transactions, so that others can always begin', async () => {
+  const as = (key: string, name: string) => (query: string) =>
+    send(server, 'POST', '/v1/query', { query }, { 'x-api-key': key, 'x-session-id': name });
+  const { admin, readwrite } = server.keys;
+  const allInOrder = async (runs: ((query: string) => Promise<Answer>)[]) => {
+    const answers: Answer[] = [];
+    for (const run of runs) answers.push(await run('BEGIN'));
+    return answers;
+  };
+  const greedy = Array.from({ length: MOST_TRANSACTIONS }, (_, place) => as(readwrite, `many-${place}`));
+  const begun = await allInOrder(greedy);
+  const refused = begun.filter(({ status }) => status !== 200);
+  expect(begun.length - refused.length).toBe(90);
+  for (const { status, json, headers } of refused) {
+    expect([status, json.code]).toEqual([429, 'too_many_transactions']);
+    expect(json.detail).toMatch(/90 .*COMMIT or ROLLBACK/);
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+  }
+  expect(begun.slice(90)).toEqual(refused);
+  const others = Array.from({ length: 11 }, (_, place) => as(admin, `other-${place}`));
+  const late = await allInOrder(others);
+  // All together: the hundred are full.
+  expect(late.map(({ status }) => status)).toEqual([...Array(10).fill(200), 503]);
+  expect([late[10]!.json.code, late[10]!.headers.has('retry-after')]).toEqual(['overloaded', true]);
   // Those that are open go on, and so does everything that opens none.
-  expect((await runs[99]!('BEGIN')).status).toBe(400);
-  await rows(runs[99]!, 'INSERT INTO hyperedges (event_ts, members) VALUES (1, [1])');
-  await rows(session('too many'), 'INSERT INTO hyperedges (event_ts, members) VALUES (2, [1])');
-  await rows(runs[0]!, 'ROLLBACK');
-  await rows(session('too many'), 'BEGIN');
-  expect((await session('one more')('BEGIN')).status).toBe(503);
-  await rows(session('too many'), 'COMMIT');
-  await Promise.all(runs.slice(1).map((run) => rows(run, 'COMMIT')));
+  expect((await greedy[89]!('BEGIN')).status).toBe(400);
+  const write = (ts: number) => `INSERT INTO hyperedges (event_ts, members) VALUES (${ts}, [1])`;
+  expect((await greedy[89]!(write(1))).status).toBe(200);
+  expect((await greedy[99]!(write(2))).status).toBe(200);
+  // Places that become free may be taken again, by the same key too.
+  await greedy[0]!('ROLLBACK');
+  expect((await greedy[99]!('BEGIN')).status).toBe(200);
+  expect((await greedy[98]!('BEGIN')).status).toBe(429);
+  for (const run of [...greedy.slice(1, 90), greedy[99]!, ...others.slice(0, 10)])
+    expect((await run('COMMIT')).status).toBe(200);
   expect(await rows(session(), 'MATCH (e:hyperedges) RETURN COUNT(*) AS n')).toEqual([{ n: 2 }]);
 });

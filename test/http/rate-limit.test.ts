@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { RateLimit } from '../../src/access/rate-limit.ts';
-import { addressId, addressText } from '../../src/http/client-address.ts';
+import { addressBytes, addressId, addressText } from '../../src/http/client-address.ts';
+import { fc } from '../support/property.ts';
 import { type Answer, raw, send, startServer, type TestServer } from './support.ts';
 
 /** One caller as a bucket of tokens, in exact fractions of 1/60,000 request. */
@@ -154,6 +154,20 @@ describe('addresses', () => {
 
   test('IPv4, also mapped, is one caller each', () => {
     expect(addressText(bytesOf(127, 0, 0, 1))).toBe('127.0.0.1');
+    for (const text of [
+      '10.1.2.255',
+      '::1',
+      '::',
+      '2001:db8::1:0:0:1',
+      'fe80::aabb',
+      '1:2:3:4:5:6:7:8',
+      '2001:db8::',
+    ]) {
+      expect(addressText(addressBytes(text))).toBe(text);
+    }
+    expect(addressText(addressBytes('::ffff:10.1.2.3'))).toBe('10.1.2.3');
+    expect(addressText(addressBytes('fe80::1%eth0'))).toBe('fe80::1');
+    for (const text of [undefined, '', 'localhost', '1.2.3']) expect(addressBytes(text).byteLength).toBe(0);
     expect(addressText(v6('::ffff:c0a8:0102'))).toBe('192.168.1.2');
     expect(addressId(v6('::ffff:c0a8:0102'))).toBe(addressId(bytesOf(192, 168, 1, 2)));
     expect(addressId(bytesOf(192, 168, 1, 3))).not.toBe(addressId(bytesOf(192, 168, 1, 2)));

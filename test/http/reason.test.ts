@@ -6,18 +6,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type ModelStandIn, says, sends, startModel } from './model-stand-in.ts';
-import { startServer, type TestServer } from './support.ts';
+import { send as sendTo, startServer, type TestServer } from './support.ts';
 
 const OWN_KEY = 'sk-server-own-canary-4711';
 const CALLERS_KEY = 'sk-callers-canary-0815';
 
 let server: TestServer;
 let model: ModelStandIn;
+/** Listed with its port. */
+let other: ModelStandIn;
 let dir: string;
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'hedgerow-reason-'));
   model = await startModel();
-  server = await startServer({ dir, modelBaseUrl: model.baseUrl, modelKey: OWN_KEY, modelHosts: ['127.0.0.1'] });
+  other = await startModel();
+  const modelHosts = ['127.0.0.1', new URL(other.baseUrl).host];
+  server = await startServer({ dir, modelBaseUrl: model.baseUrl, modelKey: OWN_KEY, modelHosts });
   const table = server.database.table();
   for (const [event_ts, ...members] of [
     [100, 1, 2],
@@ -29,6 +33,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await server.close();
   await model.close();
+  await other.close();
   await rm(dir, { recursive: true, force: true });
 });
 beforeEach(() => {
@@ -83,11 +88,19 @@ describe('what is invalid answers 422', () => {
     ['an unsafe rule in a question', '/v1/rag/query', { query: '', mode: 'neuro', rules: [selfDenying()] }],
     ['a rule to store that is none', '/v1/rules', { id: 'met' }],
     ['an address that is not allowed', '/v1/rag/query', { query: '', base_url: 'https://elsewhere.example/v1' }],
+    ['a question of 10,001 characters', '/v1/rag/query', { query: 'x'.repeat(10_001), mock: true }],
+    ['a question of 10,001 characters to reason', '/v1/reason', { query: 'x'.repeat(10_001) }],
     ['a key that no header can hold', '/v1/rag/query', { query: '', openai_api_key: 'a\nb' }],
   ])('%s', async (_name, path, body) => {
     const { status, json } = await post(path, body);
     expect([status, json.status, typeof json.detail]).toEqual([422, 422, 'string']);
     expect(model.asked).toEqual([]);
+  });
+
+  test('but a question of 10,000 characters is answered', async () => {
+    const query = 'x'.repeat(10_000);
+    expect((await post('/v1/reason', { query })).status).toBe(200);
+    expect((await ask({ query, mock: true })).status).toBe(200);
   });
 
   test('but an unknown table of a question is not found', async () => {
@@ -111,7 +124,8 @@ describe('reasoning', () => {
       (await post('/v1/reason', { query: 'nodes 1 and 4', rules })).json.derived_facts.map(
         ({ fact }: { fact: string }) => fact,
       );
-    const found = ['met(1, 2)', 'met(3, 4)', 'met(3, 5)', 'met(4, 5)'];
+    // met(3, 5) is of an edge with node 4, and about neither node that is asked for.
+    const found = ['met(1, 2)', 'met(3, 4)', 'met(4, 5)'];
     expect(await facts([MET])).toEqual(found);
     expect(await facts(null)).toEqual([]);
     await post('/v1/rules', MET);
@@ -125,7 +139,7 @@ describe('reasoning', () => {
   test('answers more than fits into one body as a stream, the same', async () => {
     const members = Array.from({ length: 64 }, (_, i) => 1000 + i);
     await server.database.table().insert({ event_ts: 400, members });
-    const { json } = await post('/v1/reason', { query: 'node 1000', rules: [MET] });
+    const { json } = await post('/v1/reason', { query: 'since 400', rules: [MET] });
     expect(json.derived_facts.length).toBe((64 * 63) / 2);
     expect(json.proofs.length).toBe(json.derived_facts.length);
     expect(json.proofs[5].goal).toBe(json.derived_facts[5].fact);
@@ -177,14 +191,23 @@ describe('a model', () => {
     model.answer = says(SUPPORTED);
     await ask({ openai_api_key: CALLERS_KEY });
     expect(model.asked.at(-1)!.headers.authorization).toBe(`Bearer ${CALLERS_KEY}`);
-    const other = await startModel();
+    other.answer = says(SUPPORTED);
+    expect((await ask({ base_url: other.baseUrl })).status).toBe(200);
+    expect(other.asked[0]!.headers.authorization).toBeUndefined();
+    expect(other.asked[0]!.body).not.toContain(OWN_KEY);
+  });
+
+  test('is asked at a listed port only', async () => {
+    const unlisted = await startModel();
     try {
-      other.answer = says(SUPPORTED);
-      expect((await ask({ base_url: other.baseUrl })).status).toBe(200);
-      expect(other.asked[0]!.headers.authorization).toBeUndefined();
-      expect(other.asked[0]!.body).not.toContain(OWN_KEY);
+      const { status, json } = await ask({ base_url: unlisted.baseUrl });
+      expect([status, json.code]).toEqual([422, 'invalid_model_address']);
+      expect(json.detail).toContain('HEDGEROW_LLM_ALLOWED_HOSTS');
+      // Beside the configured path, too.
+      expect((await ask({ base_url: model.baseUrl.replace('/v1', '/v2') })).status).toBe(422);
+      expect([unlisted.asked, model.asked]).toEqual([[], []]);
     } finally {
-      await other.close();
+      await unlisted.close();
     }
   });
 
@@ -247,6 +270,86 @@ describe('a model', () => {
     ];
     expect(past.json.generated.text).toContain('Nodes 2 and 3 met');
     for (const text of texts) expect(text).not.toContain(CALLERS_KEY);
+  });
+});
+
+describe('a model that is not configured', () => {
+  test.each([
+    ['https://api.openai.com/v1', 'No language model is configured: OPENAI_API_KEY is not set.'],
+    ['http://127.0.0.1:9/v1', 'could not be reached'],
+  ])('at %s answers 502 with the setting, and what needs no model', async (modelBaseUrl, what) => {
+    const bare = await startServer({ modelBaseUrl, modelHosts: ['api.openai.com', '127.0.0.1'] });
+    try {
+      await bare.database.table().insert({ event_ts: 100, members: [1, 2] });
+      const question = { query: 'node 1', rules: [] };
+      const { status, json } = await sendTo(bare, 'POST', '/v1/rag/query', question);
+      expect([status, json.code]).toEqual([502, 'model_failed']);
+      for (const part of [what, 'OPENAI_API_KEY is not set', 'HEDGEROW_LLM_BASE_URL', '"symbolic"', '"mock": true'])
+        expect(json.detail).toContain(part);
+      for (const more of [{ mode: 'symbolic' }, { mock: true }])
+        expect((await sendTo(bare, 'POST', '/v1/rag/query', { ...question, ...more })).status).toBe(200);
+    } finally {
+      await bare.close();
+    }
+  });
+});
+
+describe('keys', () => {
+  let keyed: TestServer;
+  beforeAll(async () => {
+    const modelHosts = ['127.0.0.1', new URL(other.baseUrl).host];
+    keyed = await startServer({ auth: true, modelBaseUrl: model.baseUrl, modelKey: OWN_KEY, modelHosts });
+    await keyed.database.table().insert({ event_ts: 100, members: [1, 2] });
+  });
+  afterAll(() => keyed.close());
+
+  const as = (key: string, method: string, path: string, body?: unknown) =>
+    sendTo(keyed, method, path, body, { 'x-api-key': key });
+  const question = { query: 'node 1', rules: [] };
+
+  test('of the role readonly ask the configured model; another address needs readwrite', async () => {
+    model.answer = says('Nothing.');
+    other.answer = says('Nothing.');
+    other.asked.length = 0;
+    const { readonly, readwrite, admin } = keyed.keys;
+    const statusOf = async (key: string, base_url?: string) =>
+      (await as(key, 'POST', '/v1/rag/query', { ...question, base_url })).status;
+    for (const own of [undefined, null as unknown as string, model.baseUrl, `${model.baseUrl}/`])
+      expect([own, await statusOf(readonly, own)]).toEqual([own, 200]);
+    expect(model.asked.length).toBe(4);
+    const refused = await as(readonly, 'POST', '/v1/rag/query', { ...question, base_url: other.baseUrl });
+    expect([refused.status, refused.json.code]).toEqual([403, 'forbidden']);
+    expect(refused.json.detail).toContain('readwrite');
+    // It learns nothing of what is listed.
+    expect(await statusOf(readonly, 'https://elsewhere.example/v1')).toBe(403);
+    expect(await statusOf(readonly, model.baseUrl.replace('/v1', '/v2'))).toBe(403);
+    expect(other.asked).toEqual([]);
+    for (const key of [readwrite, admin]) expect(await statusOf(key, other.baseUrl)).toBe(200);
+    expect(other.asked.length).toBe(2);
+    expect(await statusOf(readwrite, 'https://elsewhere.example/v1')).toBe(422);
+  });
+
+  test('read the interactions they made, an admin those of all', async () => {
+    const { readonly, readwrite, admin } = keyed.keys;
+    const made: [key: string, id: string][] = [];
+    for (const key of [readonly, readwrite, admin]) {
+      const { json } = await as(key, 'POST', '/v1/rag/query', { ...question, mock: true });
+      made.push([key, json.interaction_id]);
+    }
+    for (const reader of [readonly, readwrite, admin]) {
+      for (const [maker, id] of made) {
+        const { status, json } = await as(reader, 'GET', `/v1/rag/interactions/${id}`);
+        expect(status).toBe(reader === maker || reader === admin ? 200 : 404);
+        if (status === 404) {
+          const none = await as(reader, 'GET', '/v1/rag/interactions/none');
+          expect({ ...json, request_id: '' }).toEqual({
+            ...none.json,
+            detail: none.json.detail.replace('none', id),
+            request_id: '',
+          });
+        }
+      }
+    }
   });
 });
 

@@ -115,6 +115,61 @@ describe('node lookup', () => {
 });
 
 describe('cursors', () => {
+  test.each([
+    ['in the log', false],
+    ['in segments', true],
+  ])('pages have the columns of the first one, whatever is altered in between, rows %s', async (_where, compacts) => {
+    const statement = async (query: string) => {
+      const { status, json } = await send(server, 'POST', '/v1/query', { query });
+      expect([query, status]).toEqual([query, 200]);
+      return json;
+    };
+    const compact = async () => compacts && (await statement('COMPACT Altered'));
+    await statement('CREATE HYPEREDGE TABLE Altered (node) PROPERTIES (a INTEGER, b TEXT, c REAL)');
+    const values = Array.from({ length: 40 }, (_, i) => `(${i}, [7, ${i + 10}], ${i}, 'b${i}', ${i}.5)`);
+    await statement(`INSERT INTO Altered (event_ts, members, a, b, c) VALUES ${values}`);
+    await compact();
+    const row = (i: number) => ({ a: i, b: `b${i}`, c: i + 0.5 });
+    const own = ({ id, event_ts, members, weight, mean_dist_m, formation, ...rest }: Record<string, unknown>) => rest;
+    for (const path of [
+      '/v1/hyperedges?table=Altered&start_ts=0&end_ts=50&limit=4',
+      '/v1/hyperedges/node/7?table=Altered&limit=4',
+    ]) {
+      const pages = [(await get(path)).json];
+      let shown = await own((await get(`${path}&cursor=${pages[0].next_cursor}`)).json.hyperedges[0]);
+      expect(shown).toEqual(row(4));
+      for (const alter of [
+        'DROP COLUMN a',
+        'RENAME COLUMN b TO z',
+        "ADD COLUMN d TEXT DEFAULT 'new'",
+        'ADD COLUMN b REAL',
+      ]) {
+        await statement(`ALTER TABLE Altered ${alter}`);
+        await statement('INSERT INTO Altered (event_ts, members) VALUES (60, [7])');
+        await compact();
+        pages.push((await get(`${path}&cursor=${pages.at(-1)!.next_cursor}`)).json);
+      }
+      const rest = await get(`${path}&cursor=${pages.at(-1)!.next_cursor}`, { accept: 'application/x-ndjson' });
+      const lines = rest.text
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+      const rows = [...pages.flatMap(({ hyperedges }) => hyperedges), ...lines];
+      expect(rows.map(own)).toEqual(Array.from({ length: 24 }, (_, i) => row(i)));
+      // Without a cursor the columns are those of now.
+      shown = own((await get(path)).json.hyperedges[3]);
+      expect(shown).toEqual({ z: 'b3', c: 3.5, d: 'new', b: null });
+      for (const undo of ['DROP COLUMN b', 'DROP COLUMN d', 'RENAME COLUMN z TO b', 'ADD COLUMN a INTEGER'])
+        await statement(`ALTER TABLE Altered ${undo}`);
+      await statement('UPDATE Altered SET a = event_ts WHERE event_ts < 50');
+      await statement('ALTER TABLE Altered ADD COLUMN copy REAL');
+      await statement('UPDATE Altered SET copy = c');
+      await statement('ALTER TABLE Altered DROP COLUMN c');
+      await statement('ALTER TABLE Altered RENAME COLUMN copy TO c');
+    }
+    await statement('DROP HYPEREDGE TABLE Altered');
+  });
+
   test('page through one snapshot while rows come and go', async () => {
     const base = '/v1/hyperedges?start_ts=100&end_ts=109';
     const first = await get(`${base}&limit=4`);

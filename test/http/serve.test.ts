@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { chooseTransport, transportLine } from '../../src/http/choose-transport.ts';
+import { transportsHere } from '../support/transport.ts';
 
 let dir: string;
 const children: ChildProcess[] = [];
@@ -24,6 +26,9 @@ interface Run {
   port: Promise<number>;
   exit: Promise<number | null>;
 }
+
+/** The line that says what speaks HTTP. */
+const SPEAKER = transportLine(chooseTransport('auto').facts);
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const ADMIN_KEY = 'hgr_the-first-admin-key-of-a-test';
@@ -91,10 +96,24 @@ test('serves until SIGTERM or SIGINT, then ends with 0 and has kept the data', a
     expect(keys).toHaveLength(1);
     run.child.kill(signal);
     expect(await run.exit).toBe(0);
-    expect(run.output.out).toBe(`hedgerow: listening on http://127.0.0.1:${port}\n`);
+    expect(run.output.out).toBe(`hedgerow: listening on http://127.0.0.1:${port}\nhedgerow: ${SPEAKER}\n`);
     expect(run.output.error).toContain(signal);
     expect(run.output.error).not.toContain(ADMIN_KEY);
   }
+});
+
+test('whose data directory was taken away says so in a sentence when it stops', async () => {
+  const data = join(dir, 'data');
+  const run = hedgerow(['serve', '--data', data, '--port', '0']);
+  const port = await run.port;
+  await untilReady(port);
+  await rm(data, { recursive: true });
+  run.child.kill('SIGTERM');
+  expect(await run.exit).toBe(1);
+  expect(run.output.error).toMatch(
+    /^hedgerow: The data directory was taken away while it was in use: .+mark is not there/m,
+  );
+  expect(run.output.error).not.toContain('    at ');
 });
 
 test('without a given key the first admin key is shown once, on standard output only', async () => {
@@ -139,6 +158,32 @@ test('when a key was last used outlives the server; another HEDGEROW_API_KEY is 
   expect(await second.exit).toBe(0);
   expect(second.output.error).toContain('HEDGEROW_API_KEY is not among the stored keys');
 });
+
+test.each(transportsHere())(
+  'HEDGEROW_TRANSPORT=%s serves so; the start, /health, a metric and the log say it',
+  async (transport) => {
+    const run = hedgerow(['serve', '--data', dir, '--port', '0'], {
+      HEDGEROW_TRANSPORT: transport,
+      HEDGEROW_API_KEY: ADMIN_KEY,
+    });
+    const port = await run.port;
+    await untilReady(port);
+    const { facts } = chooseTransport(transport);
+    const ask = async (path: string) => fetch(`http://127.0.0.1:${port}${path}`, { headers: WITH_KEY });
+    expect(await (await ask('/health')).json()).toMatchObject({ transport: facts });
+    expect(facts).toMatchObject({
+      name: transport,
+      reason: 'configured',
+      detail: `HEDGEROW_TRANSPORT is ${transport}.`,
+    });
+    const labels = `name="${transport}",version="${facts.version}",reason="configured"`;
+    expect(await (await ask('/metrics')).text()).toContain(`hedgerow_transport_info{${labels}} 1\n`);
+    run.child.kill('SIGTERM');
+    expect(await run.exit).toBe(0);
+    expect(run.output.out.split('\n')[1]).toBe(`hedgerow: ${transportLine(facts)}`);
+    expect(run.output.error).toContain(`"transport":${JSON.stringify(facts)}`);
+  },
+);
 
 test('HEDGEROW_AUTH_DISABLED=1 needs no key, says so, and makes none', async () => {
   const run = hedgerow(['serve', '--data', dir, '--port', '0'], { HEDGEROW_AUTH_DISABLED: '1' });
@@ -240,6 +285,9 @@ test('a directory in use and a port in use are refused', async () => {
   const third = hedgerow(['serve', '--data', join(dir, 'other'), '--port', String(port)]);
   expect(await second.exit).toBe(1);
   expect(second.output.error).toMatch(/^hedgerow: .*(in use|lock)/m);
+  // Neither served anything.
+  expect(second.output.out).toBe('');
+  expect(third.output.out).toBe('');
   expect(await third.exit).toBe(1);
   expect(third.output.error).toMatch(new RegExp(`^hedgerow: cannot listen on 127.0.0.1:${port}`, 'm'));
   first.child.kill('SIGTERM');
@@ -264,10 +312,10 @@ test('settings come from the file that --config names', async () => {
 
 test('a wrong value stops the start with one line', async () => {
   const run = hedgerow(['serve', '--port', 'x'], { HEDGEROW_DATA_DIR: dir });
-  expect(await run.exit).toBe(1);
+  expect(await run.exit).toBe(2);
   expect(run.output.error).toBe('hedgerow: --port is "x", but it takes an integer from 0 to 65535.\n');
   const open = hedgerow(['serve', '--data', dir, '--host', '0.0.0.0', '--auth-disabled'], {});
-  expect(await open.exit).toBe(1);
+  expect(await open.exit).toBe(2);
   expect(open.output.error).toContain('HEDGEROW_ALLOW_INSECURE=1');
 });
 
@@ -294,4 +342,17 @@ test('help and version', async () => {
   expect(version.output.out).toMatch(/^\d+\.\d+\.\d+\n$/);
   const unknown = hedgerow(['nope']);
   expect(await unknown.exit).toBe(2);
+});
+
+test.each([
+  ['HEDGEROW_DATA_DIR', '/proc/nope', '/proc/nope'],
+  ['HEDGEROW_DATA_DIR', '/proc/nope/below', '/proc/nope/below'],
+  ['HEDGEROW_DATA_DIR', '/dev/null/below', '/dev/null/below'],
+  ['HEDGEROW_AUDIT_LOG', '/proc/nope/audit.log', '/proc/nope'],
+])('%s=%s is refused at once, in a line that names it', async (name, value, shown) => {
+  const { exit, output } = hedgerow(['serve'], { HEDGEROW_DATA_DIR: dir, HEDGEROW_PORT: '0', [name]: value });
+  expect(await exit).toBe(1);
+  expect(output.error).toContain(`${name}: the directory ${shown} cannot be made`);
+  expect(output.error.trim().split('\n')).toHaveLength(1);
+  expect(output.out).toBe('');
 });

@@ -160,15 +160,21 @@ test('closing waits for running answers and refuses new ones', async () => {
   const socket = await openSocket(own);
   const idle = await openSocket(own);
   let text = '';
-  socket.on('data', (data) => {
-    text += data.toString('latin1');
+  // The answer has begun, and does not go on before this client reads on.
+  const begun = new Promise<void>((resolve) => {
+    socket.on('data', (data) => {
+      if (text === '') socket.pause();
+      text += data.toString('latin1');
+      resolve();
+    });
   });
   socket.write(request(ALL));
-  await sleep(5);
+  await begun;
   const closing = own.close();
   idle.write(request('/health/ready'));
   const refused = await new Promise<Buffer>((resolve) => idle.once('data', resolve));
   expect(refused.toString()).toMatch(/^HTTP\/1\.1 503 .*"code":"draining"/s);
+  socket.resume();
   await closing;
   expect(text.endsWith('0\r\n\r\n')).toBe(true);
   await expect(openSocket(own)).rejects.toThrow();

@@ -9,12 +9,13 @@ import { KeyStore } from '../../src/access/keys.ts';
 import { type Database, openDatabase } from '../../src/engine/index.ts';
 import type { LoadLimits } from '../../src/http/load.ts';
 import type { Route } from '../../src/http/route.ts';
-import type { TlsFiles } from '../../src/http/server.ts';
 import { type Service, startService } from '../../src/http/service.ts';
+import type { TlsFiles, TransportName } from '../../src/http/transport.ts';
 import type { Logger } from '../../src/observe/log.ts';
 import { type AuditFacts, type Observer, type QueryFacts, UNOBSERVED } from '../../src/observe/observer.ts';
 import { routes } from '../../src/routes/index.ts';
 import { type RoomOptions, roomsOf } from '../support/rooms.ts';
+import { testTransport } from '../support/transport.ts';
 
 export type TestRole = 'readonly' | 'readwrite' | 'admin';
 
@@ -41,8 +42,15 @@ export interface ServerOptions extends RoomOptions {
   qpm?: number;
   observer?: Observer;
   cors?: string[];
+  /** Names requests may be addressed to without a key; default those that raw requests of tests name. */
+  publicHosts?: string[];
+  socketsPerAddress?: number;
+  proxyAddresses?: string[];
   tls?: TlsFiles;
+  /** Default: the one that all tests run over. */
+  transport?: TransportName;
   queryTimeoutMs?: number;
+  streamMaxSeconds?: number;
   limits?: Partial<LoadLimits>;
   /** Default: all routes of the service. */
   routes?: readonly Route[];
@@ -73,12 +81,17 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
       host: '127.0.0.1',
       port: 0,
       tls: options.tls,
+      transport: testTransport(options.transport),
       maxBodyBytes: options.maxBodyBytes ?? 64 * 2 ** 20,
       version: '1.2.3',
       authDisabled: options.auth !== true,
       rateLimitQpm: options.qpm ?? 0,
       corsOrigins: options.cors ?? [],
+      socketsPerAddress: options.socketsPerAddress ?? 0,
+      proxyAddresses: options.proxyAddresses ?? [],
+      publicHosts: options.publicHosts ?? ['x', 'y'],
       queryTimeoutMs: options.queryTimeoutMs ?? 30_000,
+      streamMaxSeconds: options.streamMaxSeconds ?? 0,
       backupRoot: join(dir, 'backups'),
       observer: options.observer ?? UNOBSERVED,
       log,
@@ -169,7 +182,9 @@ export async function send(
   const response = await fetch(server.url + path, {
     method,
     headers: body === undefined ? headers : { 'content-type': 'application/json', ...headers },
-    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    ...(body === undefined
+      ? {}
+      : { body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body) }),
   });
   const text = await response.text();
   const isJson = response.headers.get('content-type') === 'application/json' && text !== '';

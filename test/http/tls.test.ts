@@ -2,34 +2,20 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type ConnectionOptions, connect, getCiphers, type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { TLS_SUITES } from '../../src/http/tls-suites.ts';
+import { CERT, KEY, RSA_CERT, RSA_KEY } from '../support/certificates.ts';
+import { transportsHere } from '../support/transport.ts';
 import { startServer } from './support.ts';
-
-// Self-signed for 127.0.0.1, made for these tests alone, valid for a hundred years.
-const CERT = `-----BEGIN CERTIFICATE-----
-MIIBkDCCATagAwIBAgIUNb3phJLXE+1zwkE+6OJhyeGTcscwCgYIKoZIzj0EAwIw
-FDESMBAGA1UEAwwJMTI3LjAuMC4xMCAXDTI2MTEyMTE5NTg1OVoYDzIxMjYxMDI4
-MTk1ODU5WjAUMRIwEAYDVQQDDAkxMjcuMC4wLjEwWTATBgcqhkjOPQIBBggqhkjO
-PQMBBwNCAAQwcUINQYx3WUVNPS2D8DnEuJiGCQDaJU9IfUzC6IYUys5xOuVlLFa0
-LLAgnuRIVoaoh6VCOaLc/I4C/xipsJt3o2QwYjAdBgNVHQ4EFgQUGQRFtCMv4s5p
-r9H7bbd2SQdBLRIwHwYDVR0jBBgwFoAUGQRFtCMv4s5pr9H7bbd2SQdBLRIwDwYD
-VR0TAQH/BAUwAwEB/zAPBgNVHREECDAGhwR/AAABMAoGCCqGSM49BAMCA0gAMEUC
-IC56wlyXlxj2r9+zoD5jbuX2WkEsLpcSf3NODKr0rQ0AAiEAmd2LDH1dTkeKQepi
-XNGUUSq3lwv09ZTh1mnriUNb9Ks=
------END CERTIFICATE-----
-`;
-const KEY = `-----BEGIN PRIVATE KEY-----
-MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgqRGlN5kWONpzh0+V
-RN9L6tIJlYy6Hk9gZaG2NpPyGEGhRANCAAQwcUINQYx3WUVNPS2D8DnEuJiGCQDa
-JU9IfUzC6IYUys5xOuVlLFa0LLAgnuRIVoaoh6VCOaLc/I4C/xipsJt3
------END PRIVATE KEY-----
-`;
 
 let dir: string;
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'hedgerow-tls-'));
   await writeFile(join(dir, 'cert.pem'), CERT);
   await writeFile(join(dir, 'key.pem'), KEY);
+  await writeFile(join(dir, 'rsa-cert.pem'), RSA_CERT);
+  await writeFile(join(dir, 'rsa-key.pem'), RSA_KEY);
   await writeFile(join(dir, 'text.pem'), 'no certificate');
 });
 afterAll(() => rm(dir, { recursive: true, force: true }));
@@ -38,6 +24,7 @@ const files = (certFile: string, keyFile: string) => ({ certFile: join(dir, cert
 
 interface Received {
   status: number | undefined;
+  hsts?: string | string[] | undefined;
   text: string;
 }
 
@@ -50,7 +37,8 @@ function ask(url: string, method: string, path: string, body = ''): Promise<Rece
       response.on('data', (chunk: string) => {
         text += chunk;
       });
-      response.on('end', () => resolve({ status: response.statusCode, text }));
+      const hsts = response.headers['strict-transport-security'];
+      response.on('end', () => resolve({ status: response.statusCode, hsts, text }));
       response.on('error', reject);
     });
     sent.on('error', reject);
@@ -58,11 +46,75 @@ function ask(url: string, method: string, path: string, body = ''): Promise<Rece
   });
 }
 
-describe('https', () => {
-  test('serves small answers, bodies and streams', async () => {
-    const server = await startServer({ tls: files('cert.pem', 'key.pem') });
+/** What is agreed upon, as `TLSv1.2 SUITE`; undefined: nothing is. */
+function agreed(port: number, options: ConnectionOptions): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const socket: TLSSocket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false, ...options }, () => {
+      resolve(`${socket.getProtocol()} ${socket.getCipher().name}`);
+      socket.destroy();
+    });
+    socket.on('error', () => resolve(undefined));
+    socket.on('close', () => resolve(undefined));
+  });
+}
+
+/** Every suite of TLS 1.2 and before that this Node's library has. */
+const OLDER_SUITES = getCiphers()
+  .map((name) => name.toUpperCase())
+  .filter((name) => !name.startsWith('TLS_'));
+const WEAK = '@SECLEVEL=0';
+
+describe.each(transportsHere())('https over %s', (transport) => {
+  test.each([
+    ['ECDSA', 'cert.pem', 'key.pem'],
+    ['RSA', 'rsa-cert.pem', 'rsa-key.pem'],
+  ])(
+    'speaks suites with forward secrecy and authenticated encryption alone, with a key of the kind %s',
+    async (kind, cert, key) => {
+      const server = await startServer({ transport, tls: files(cert, key) });
+      try {
+        const spoken: string[] = [];
+        for (const suite of OLDER_SUITES) {
+          const found = await agreed(server.port, {
+            ciphers: `${suite}${WEAK}`,
+            minVersion: 'TLSv1',
+            maxVersion: 'TLSv1.2',
+          });
+          if (found !== undefined) spoken.push(found);
+        }
+        // The key says which half of the list can be used.
+        const usable = TLS_SUITES.filter((suite) => suite.includes(`-${kind}-`)).map((suite) => `TLSv1.2 ${suite}`);
+        expect(spoken.sort()).toEqual(usable.sort());
+        expect(usable.length).toBe(3);
+        for (const version of ['TLSv1', 'TLSv1.1'] as const)
+          expect(
+            await agreed(server.port, { ciphers: `ALL${WEAK}`, minVersion: version, maxVersion: version }),
+            version,
+          ).toBeUndefined();
+        expect(await agreed(server.port, {})).toMatch(/^TLSv1\.3 TLS_(AES_(128|256)_GCM|CHACHA20_POLY1305)_SHA/);
+      } finally {
+        await server.close();
+      }
+    },
+  );
+
+  test('tells browsers to come back by https only, with every answer; without TLS it does not', async () => {
+    const server = await startServer({ transport, tls: files('cert.pem', 'key.pem') });
+    const plain = await startServer({ transport });
     try {
-      expect(await ask(server.url, 'GET', '/health/live')).toEqual({ status: 200, text: '{"status":"live"}' });
+      for (const path of ['/health/live', '/v1/hyperedges?start_ts=0&end_ts=1', '/', '/nope', '/v1/hyperedges'])
+        expect([path, (await ask(server.url, 'GET', path)).hsts]).toEqual([path, 'max-age=31536000']);
+      expect((await fetch(`${plain.url}/health/live`)).headers.get('strict-transport-security')).toBeNull();
+    } finally {
+      await server.close();
+      await plain.close();
+    }
+  });
+
+  test('serves small answers, bodies and streams', async () => {
+    const server = await startServer({ transport, tls: files('cert.pem', 'key.pem') });
+    try {
+      expect(await ask(server.url, 'GET', '/health/live')).toMatchObject({ status: 200, text: '{"status":"live"}' });
       const operations = Array.from({ length: 20_000 }, (_, i) => ({
         type: 'insert',
         event_ts: i,
@@ -79,7 +131,7 @@ describe('https', () => {
   });
 
   test('is all that is spoken there: plain requests get no answer', async () => {
-    const server = await startServer({ tls: files('cert.pem', 'key.pem') });
+    const server = await startServer({ transport, tls: files('cert.pem', 'key.pem') });
     try {
       await expect(fetch(`http://127.0.0.1:${server.port}/health/live`)).rejects.toThrow();
       expect((await ask(server.url, 'GET', '/health/live')).status).toBe(200);
@@ -95,7 +147,7 @@ describe('https', () => {
     ['no key in it', 'cert.pem', 'text.pem'],
     ['exchanged', 'key.pem', 'cert.pem'],
   ])('files that cannot be used stop the start, named: %s', async (_name, certFile, keyFile) => {
-    await expect(startServer({ tls: files(certFile, keyFile) })).rejects.toThrow(
+    await expect(startServer({ transport, tls: files(certFile, keyFile) })).rejects.toThrow(
       /https cannot be served: .*pem and .*pem are no certificate and key in PEM form/,
     );
   });

@@ -134,7 +134,7 @@ describe('a proposal with a language model', () => {
 
   test('falls back when it does not answer in time, and saves that', async () => {
     const at = await mkdtemp(join(tmpdir(), 'hedgerow-specs-slow-'));
-    const slow = await start(at, { queryTimeoutMs: 2000 });
+    const slow = await start(at, { queryTimeoutMs: 4000 });
     try {
       model.answer = () => undefined;
       const { status, json } = await propose({ use_llm: true, save: true }, slow);

@@ -305,6 +305,19 @@ describe('statuses', () => {
     await rm(join(root, 'false.parquet'));
   });
 
+  test('below a link to a folder outside everything is 400 at create, so that nobody learns what is there', async () => {
+    await symlink('/etc', join(root, 'etc'));
+    try {
+      for (const path of ['etc/passwd', 'etc/absent', 'etc/pass*', 'etc/absent*', 'etc/absent/passwd', '*/absent']) {
+        const answer = await ask('POST', 'graphs', { ...specOf('csv', 'below'), backend: { type: 'csv', path } });
+        expect([path, answer.status, answer.json.code]).toEqual([path, 400, 'invalid_input']);
+        expect(answer.json.detail).toContain('by a link');
+      }
+    } finally {
+      await rm(join(root, 'etc'));
+    }
+  });
+
   test('a link that leads outside is 400 at create, and when it came later', async () => {
     const spec = { ...specOf('csv', 'link'), backend: { type: 'csv', path: 'link.csv' } };
     await symlink('/etc/passwd', join(root, 'link.csv'));

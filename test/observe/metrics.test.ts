@@ -241,7 +241,8 @@ const ENGINE_METRICS = [
 
 describe('the exposition', () => {
   it('names its type and describes every metric', async () => {
-    const observer = observe({ logLinesLost: () => 12 });
+    const transport = { name: 'node', version: '24.1.0', reason: 'no_binary' };
+    const observer = observe({ logLinesLost: () => 12, transport });
     observer.attach({ gatherFigures: async () => FIGURES });
     const { contentType, text } = await observer.metrics();
     expect(contentType).toBe('text/plain; version=0.0.4; charset=utf-8');
@@ -250,8 +251,10 @@ describe('the exposition', () => {
     expect(samples.get('hedgerow_log_lines_lost_total')).toBe(12);
     expect(samples.get('hedgerow_audit_lines_lost_total')).toBe(0);
     expect(samples.get(`hedgerow_build_info{version="1.2.3",node="${process.version}"}`)).toBe(1);
-    for (const quantile of ['0.5', '0.99', '1']) {
-      expect(samples.get(`hedgerow_event_loop_delay_seconds{quantile="${quantile}"}`)).toBeGreaterThanOrEqual(0);
+    const labels = 'name="node",version="24.1.0",reason="no_binary"';
+    expect(samples.get(`hedgerow_transport_info{${labels}}`)).toBe(1);
+    for (const percentile of ['50', '99', '100']) {
+      expect(samples.get(`hedgerow_event_loop_delay_seconds{percentile="${percentile}"}`)).toBeGreaterThanOrEqual(0);
     }
     const names = metricNames(text);
     for (const name of ['process_resident_memory_bytes', 'process_cpu_seconds_total', 'nodejs_heap_size_used_bytes']) {

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MASK, maskPatterns, Redactor } from '../../src/observe/redact.ts';
+import { fc } from '../support/property.ts';
 
 const KEY = 'hgr_Zm9vYmFyYmF6cXV4MDEyMzQ1Njc4OWFiY2RlZg';
 const MODEL_KEY = 'sk-proj-AbCdEf0123456789-_xyz';

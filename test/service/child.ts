@@ -36,6 +36,13 @@ export interface Run {
   readonly code: number | null;
 }
 
+/** The transport that all tests run over, and where else packages are (another version of uWebSockets.js). */
+const PASSED_ON = Object.fromEntries(
+  ['HEDGEROW_TRANSPORT', 'NODE_PATH'].flatMap((name) =>
+    process.env[name] === undefined ? [] : [[name, process.env[name]]],
+  ),
+) as Readonly<Record<string, string>>;
+
 const running = new Set<ChildProcess>();
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
@@ -96,7 +103,7 @@ export async function runCommand(
 
 function launch(parameters: readonly string[], environment: Readonly<Record<string, string>>): ChildProcess {
   const child = spawn(process.execPath, [MAIN, ...parameters], {
-    env: { PATH: process.env.PATH ?? '', ...environment },
+    env: { PATH: process.env.PATH ?? '', ...PASSED_ON, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   running.add(child);

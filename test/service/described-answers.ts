@@ -63,6 +63,11 @@ export class DescribedApi {
     return [...this.#headerFaults(response.at, answer.headers), ...this.#bodyFaults(response.at, answer)];
   }
 
+  /** Everything in which a value is not as the schema at this place of the document describes it. */
+  valueFaults(at: readonly string[], value: unknown): string[] {
+    return this.#schemaFaults(at, value);
+  }
+
   #headerFaults(at: readonly string[], headers: Headers): string[] {
     const described: Json = this.#value([...at, 'headers']) ?? {};
     const faults: string[] = [];

@@ -3,6 +3,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Transport } from '../../src/http/transport.ts';
 import type { Operation } from './described-answers.ts';
 import { ALL_TRIPS, type Answered, makeTrips, recipeOf, type Sent, TRIPS } from './valid-requests.ts';
 import { damagedDisk, startWorld, type World, type WorldOptions } from './worlds.ts';
@@ -15,6 +16,7 @@ const WORLDS = {
   starting: { open: false },
   overloaded: { limits: { requests: 0 } },
   limited: { rateLimitQpm: 1 },
+  keyless: { authDisabled: true },
   /** Takes small bodies only. */
   narrow: { maxBodyBytes: 1000 },
   hurried: { queryTimeoutMs: 20 },
@@ -25,9 +27,15 @@ const WORLDS = {
 } as const satisfies Record<string, WorldOptions>;
 
 export class Worlds {
+  readonly #transport: Transport;
   /** Of virtual graphs. */
   readonly #root = mkdtempSync(join(tmpdir(), 'hedgerow-worlds-'));
   readonly #started = new Map<string, Promise<World>>();
+
+  /** All are served over `transport`. */
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
 
   get(name: keyof typeof WORLDS): Promise<World> {
     let world = this.#started.get(name);
@@ -35,11 +43,16 @@ export class Worlds {
       makeTrips(this.#root);
       writeFileSync(join(this.#root, 'late.csv'), 'trip_id,origin_id,target_id,left_at\n1,5,7,9223372036854775807\n');
       const own: WorldOptions = WORLDS[name];
-      const options = { ...own, rooms: { ...own.rooms, virtualRoot: this.#root } };
+      const options = { ...own, transport: this.#transport, rooms: { ...own.rooms, virtualRoot: this.#root } };
       world = name === 'damaged' ? damaged(options) : startWorld(options);
       this.#started.set(name, world);
     }
     return world;
+  }
+
+  /** One that nobody else uses, to be closed by the caller. */
+  own(options: WorldOptions): Promise<World> {
+    return startWorld({ ...options, transport: this.#transport });
   }
 
   async close(): Promise<void> {
@@ -87,6 +100,8 @@ const BY_STATUS: Readonly<Record<number, Make>> = {
   422: malformed,
   401: async (target, worlds) => plain(target, await worlds.get('usual'), {}, 'none'),
   403: async (target, worlds) => {
+    if (target.role === 'none' || target.role === 'readonly')
+      return plain(target, await worlds.get('keyless'), { headers: { origin: 'https://elsewhere.test' } }, 'none');
     return plain(target, await worlds.get('usual'), {}, target.role === 'admin' ? 'readwrite' : 'readonly');
   },
   // Under an Idempotency-Key that stands for another body.
@@ -116,6 +131,7 @@ const BY_STATUS: Readonly<Record<number, Make>> = {
 const OWN: Readonly<Record<string, Make>> = {
   'rangeHyperedges 404': missing('/v1/hyperedges?start_ts=0&end_ts=1&table=nope'),
   'lookupNode 404': missing('/v1/hyperedges/node/1?table=nope'),
+  'getHyperedge 404': missing('/v1/hyperedges/987654'),
   'insertHyperedge 404': missing('/v1/hyperedges', { ...EDGE, table: 'nope' }),
   'deleteHyperedge 404': missing('/v1/hyperedges', { ...EDGE, table: 'nope' }),
   'compactHyperedges 404': missing('/v1/hyperedges/compact', { table: 'nope' }),
@@ -158,6 +174,8 @@ const OWN: Readonly<Record<string, Make>> = {
   'ragQuery 422': missing('/v1/rag/query', { query: '', mode: 'oracular' }),
   // Nobody listens where the test's model should be.
   'ragQuery 502': missing('/v1/rag/query', { query: 'node 1', mode: 'neuro' }),
+  'checkClaims 404': missing('/v1/rag/check', { text: '', edge_ids: [], table: 'nope' }),
+  'checkClaims 422': missing('/v1/rag/check', { edge_ids: [] }),
   'parseQuestion 404': missing('/v1/rag/parse?query=x&table=nope'),
   'getInteraction 404': missing('/v1/rag/interactions/nope'),
   'listVirtualBackends 404': async (target, worlds) => good(target, await worlds.get('bare')),
@@ -214,8 +232,8 @@ const OWN: Readonly<Record<string, Make>> = {
   'materializeVirtualQuery 502': ofFile('missing', '/materialize', { query: ALL_TRIPS, table: 'never' }),
   'getDocsFile 404': missing('/docs/nope.js'),
   'getConsoleFile 404': missing('/console/nope.html'),
-  'getConsole 404': async (target) => {
-    const world = await startWorld({ consoleFile: () => undefined });
+  'getConsole 404': async (target, worlds) => {
+    const world = await worlds.own({ consoleFile: () => undefined });
     try {
       return await plain(target, world);
     } finally {
@@ -248,7 +266,7 @@ async function malformed(target: Target, worlds: Worlds): Promise<Answered> {
   const world = await worlds.get('usual');
   if (target.hasBody) return plain(target, world, { body: '{' });
   if (target.path.includes('{')) return plain(target, world, { path: target.path.replaceAll(/\{\w+\}/g, '%ff') });
-  return good(target, world, { 'x-min-lsn': 'soon' });
+  return plain(target, world, { path: `${target.path}?x=%ff` });
 }
 
 async function requestOf({ method, path }: Target, world: World): Promise<Sent> {
@@ -279,21 +297,27 @@ async function whileItRuns(target: Target, worlds: Worlds): Promise<Answered> {
   return second;
 }
 
-let onFull: Promise<Map<string, Answered>> | undefined;
+const onFull = new WeakMap<Worlds, Promise<Map<string, Answered>>>();
 
 /** All writes are made ready, then the disk is full, then they are sent: after the first of them the log takes none any more. */
 async function onFullDisk({ id, writes }: Target, worlds: Worlds): Promise<Answered> {
-  onFull ??= (async () => {
-    const world = await worlds.get('full');
-    const requests: [string, Sent][] = [];
-    for (const write of writes) requests.push([write.id, await requestOf(write, world)]);
-    // The index of the usual request is there by now, to be dropped.
-    const createIndex = requests.find(([name]) => name === 'createIndex')![1];
-    createIndex.body = { table: 'hyperedges', column: 'mean_dist_m' };
-    world.disk.schedule = ({ kind }) => (kind === 'write' ? { code: 'ENOSPC' } : undefined);
-    const answers = new Map<string, Answered>();
-    for (const [name, request] of requests) answers.set(name, await world.as('admin', request));
-    return answers;
-  })();
-  return (await onFull).get(id)!;
+  let answers = onFull.get(worlds);
+  if (answers === undefined) {
+    answers = sendToFullDisk(writes, worlds);
+    onFull.set(worlds, answers);
+  }
+  return (await answers).get(id)!;
+}
+
+async function sendToFullDisk(writes: Target['writes'], worlds: Worlds): Promise<Map<string, Answered>> {
+  const world = await worlds.get('full');
+  const requests: [string, Sent][] = [];
+  for (const write of writes) requests.push([write.id, await requestOf(write, world)]);
+  // The index of the usual request is there by now, to be dropped.
+  const createIndex = requests.find(([name]) => name === 'createIndex')![1];
+  createIndex.body = { table: 'hyperedges', column: 'mean_dist_m' };
+  world.disk.schedule = ({ kind }) => (kind === 'write' ? { code: 'ENOSPC' } : undefined);
+  const answers = new Map<string, Answered>();
+  for (const [name, request] of requests) answers.set(name, await world.as('admin', request));
+  return answers;
 }

@@ -2,14 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Route } from '../../src/http/route.ts';
 import { documentText } from '../../src/routes/description.ts';
 import { routes } from '../../src/routes/index.ts';
+import { testTransport, transportsHere } from '../support/transport.ts';
 import { DescribedApi, type Operation } from './described-answers.ts';
 import { makerOf, OWN_PAIRS, type Target, Worlds } from './described-requests.ts';
 import type { Answered } from './valid-requests.ts';
 
 const document = JSON.parse(documentText({ routes, version: '1.2.3' }));
 const api = new DescribedApi(document);
-const worlds = new Worlds();
-afterAll(() => worlds.close());
 
 const routeOf = ({ id }: Operation): Route => routes.find((route) => route.id === id)!;
 const isWrite = (operation: Operation) => '507' in operation.responses;
@@ -35,23 +34,10 @@ function expectDescribed(operation: Operation, answer: Answered, status: number)
   expect(api.faults(operation, answer), where).toEqual([]);
 }
 
-test('the document that is served is the one that is checked here', async () => {
-  const { json } = await (await worlds.get('usual')).as('none', { method: 'GET', path: '/openapi.json' });
-  expect(json).toEqual(document);
-});
-
 test('it lists every route once, and no other', () => {
   const listed = api.operations.map(({ id, method, path }) => [id, method, path]);
   expect(listed).toEqual(routes.map(({ id, method, path }) => [id, method, path]));
   expect(new Set(routes.map((route) => route.id)).size).toBe(routes.length);
-});
-
-describe('every status of every route can be had, and is as described', () => {
-  test.each(pairs)('%s %i', async (_id, status, target) => {
-    const make = makerOf(target, status);
-    expect(make, `test/service/described-requests.ts has no request for ${target.id} ${status}`).toBeDefined();
-    expectDescribed(target, await make!(target, worlds), status);
-  });
 });
 
 test('no status that a request is known for is left out', () => {
@@ -63,99 +49,121 @@ const BODIES = ['{', '[]', '{}', '{"table":"nope"}'];
 /** The others refuse before they look at a body. */
 const READS_BODIES = ['usual', 'damaged', 'full'];
 
-describe('in every world every answer is one that is described', () => {
-  test.each(['usual', 'starting', 'overloaded', 'limited', 'damaged', 'full'] as const)('%s', async (name) => {
-    const world = await worlds.get(name);
-    for (const target of targets) {
-      for (const role of ['none', 'readonly', 'readwrite', 'admin'] as const) {
-        for (const body of target.hasBody ? (READS_BODIES.includes(name) ? BODIES : BODIES.slice(0, 1)) : [undefined]) {
-          const path = target.path.replaceAll(/[{}]/g, '');
-          const answer = await world.as(role, { method: target.method, path, body });
-          expectDescribed(target, answer, answer.status);
+describe.each(transportsHere())('over %s', (transport) => {
+  const worlds = new Worlds(testTransport(transport));
+  afterAll(() => worlds.close());
+
+  test('the document that is served is the one that is checked here', async () => {
+    const { json } = await (await worlds.get('usual')).as('none', { method: 'GET', path: '/openapi.json' });
+    expect(json).toEqual(document);
+  });
+
+  describe('every status of every route can be had, and is as described', () => {
+    test.each(pairs)('%s %i', async (_id, status, target) => {
+      const make = makerOf(target, status);
+      expect(make, `test/service/described-requests.ts has no request for ${target.id} ${status}`).toBeDefined();
+      expectDescribed(target, await make!(target, worlds), status);
+    });
+  });
+
+  describe('in every world every answer is one that is described', () => {
+    test.each(['usual', 'starting', 'overloaded', 'limited', 'damaged', 'full'] as const)('%s', async (name) => {
+      const world = await worlds.get(name);
+      for (const target of targets) {
+        for (const role of ['none', 'readonly', 'readwrite', 'admin'] as const) {
+          for (const body of target.hasBody
+            ? READS_BODIES.includes(name)
+              ? BODIES
+              : BODIES.slice(0, 1)
+            : [undefined]) {
+            const path = target.path.replaceAll(/[{}]/g, '');
+            const answer = await world.as(role, { method: target.method, path, body });
+            expectDescribed(target, answer, answer.status);
+          }
         }
       }
-    }
-  });
-});
-
-describe('rows as NDJSON', () => {
-  const NDJSON = { accept: 'application/x-ndjson' };
-  const operation = (id: string) => api.operations.find((one) => one.id === id)!;
-  beforeAll(async () => {
-    const world = await worlds.get('usual');
-    await world.as('admin', { method: 'POST', path: '/v1/tables', body: TABLE });
-    const lines = [1, 2, 3].map((ts) => JSON.stringify({ event_ts: ts, members: [1, ts], n: ts, t: 'x', b: true }));
-    const headers = { 'content-type': 'application/x-ndjson' };
-    const path = '/v1/hyperedges?table=rows';
-    const answer = await world.as('admin', { method: 'POST', path, body: `${lines.join('\n')}\n`, headers });
-    expectDescribed(operation('insertHyperedge'), answer, 201);
-    expect(answer.json).toMatchObject({ inserted: 3 });
+    });
   });
 
-  const TABLE = {
-    name: 'rows',
-    columns: [
-      { name: 'n', type: 'INTEGER' },
-      { name: 't', type: 'TEXT' },
-      { name: 'b', type: 'BOOLEAN' },
-    ],
-  };
+  describe('rows as NDJSON', () => {
+    const NDJSON = { accept: 'application/x-ndjson' };
+    const operation = (id: string) => api.operations.find((one) => one.id === id)!;
+    beforeAll(async () => {
+      const world = await worlds.get('usual');
+      await world.as('admin', { method: 'POST', path: '/v1/tables', body: TABLE });
+      const lines = [1, 2, 3].map((ts) => JSON.stringify({ event_ts: ts, members: [1, ts], n: ts, t: 'x', b: true }));
+      const headers = { 'content-type': 'application/x-ndjson' };
+      const path = '/v1/hyperedges?table=rows';
+      const answer = await world.as('admin', { method: 'POST', path, body: `${lines.join('\n')}\n`, headers });
+      expectDescribed(operation('insertHyperedge'), answer, 201);
+      expect(answer.json).toMatchObject({ inserted: 3 });
+    });
 
-  test.each([
-    ['rangeHyperedges', '/v1/hyperedges?start_ts=0&end_ts=9&table=rows'],
-    ['lookupNode', '/v1/hyperedges/node/1?table=rows'],
-  ])('%s', async (id, path) => {
-    const world = await worlds.get('usual');
-    for (const headers of [{}, NDJSON]) {
-      const all = await world.as('readonly', { method: 'GET', path, headers });
-      expectDescribed(operation(id), all, 200);
-      expect(all.text.match(/"event_ts"/g)).toHaveLength(3);
-      const page = await world.as('readonly', { method: 'GET', path: `${path}&limit=2`, headers });
-      expectDescribed(operation(id), page, 200);
-      expect(page.headers.has('x-next-cursor')).toBe(headers === NDJSON);
-    }
+    const TABLE = {
+      name: 'rows',
+      columns: [
+        { name: 'n', type: 'INTEGER' },
+        { name: 't', type: 'TEXT' },
+        { name: 'b', type: 'BOOLEAN' },
+      ],
+    };
+
+    test.each([
+      ['rangeHyperedges', '/v1/hyperedges?start_ts=0&end_ts=9&table=rows'],
+      ['lookupNode', '/v1/hyperedges/node/1?table=rows'],
+    ])('%s', async (id, path) => {
+      const world = await worlds.get('usual');
+      for (const headers of [{}, NDJSON]) {
+        const all = await world.as('readonly', { method: 'GET', path, headers });
+        expectDescribed(operation(id), all, 200);
+        expect(all.text.match(/"event_ts"/g)).toHaveLength(3);
+        const page = await world.as('readonly', { method: 'GET', path: `${path}&limit=2`, headers });
+        expectDescribed(operation(id), page, 200);
+        expect(page.headers.has('x-next-cursor')).toBe(headers === NDJSON);
+      }
+    });
+
+    test('a bulk insert into several tables', async () => {
+      const world = await worlds.get('usual');
+      const body = '{"event_ts":1,"members":[1]}\n{"event_ts":1,"members":[1],"table":"rows"}\n';
+      const headers = { 'content-type': 'application/x-ndjson' };
+      const answer = await world.as('admin', { method: 'POST', path: '/v1/hyperedges', body, headers });
+      expectDescribed(operation('insertHyperedge'), answer, 201);
+      expect(Object.keys(answer.json.tables)).toEqual(['hyperedges', 'rows']);
+    });
   });
 
-  test('a bulk insert into several tables', async () => {
-    const world = await worlds.get('usual');
-    const body = '{"event_ts":1,"members":[1]}\n{"event_ts":1,"members":[1],"table":"rows"}\n';
-    const headers = { 'content-type': 'application/x-ndjson' };
-    const answer = await world.as('admin', { method: 'POST', path: '/v1/hyperedges', body, headers });
-    expectDescribed(operation('insertHyperedge'), answer, 201);
-    expect(Object.keys(answer.json.tables)).toEqual(['hyperedges', 'rows']);
-  });
-});
+  describe('the check itself', () => {
+    const operation = api.operations.find((one) => one.id === 'getTable')!;
+    const faultsOf = async (change: (answer: Answered) => Answered) => {
+      const world = await worlds.get('usual');
+      const answer = await world.as('readonly', { method: 'GET', path: '/v1/tables/hyperedges' });
+      return api.faults(operation, change(answer));
+    };
+    const withJson = (json: unknown) => (answer: Answered) => ({ ...answer, text: JSON.stringify(json) });
+    const withHeader = (name: string, value?: string) => (answer: Answered) => {
+      const headers = new Headers(answer.headers);
+      if (value === undefined) headers.delete(name);
+      else headers.set(name, value);
+      return { ...answer, headers };
+    };
 
-describe('the check itself', () => {
-  const operation = api.operations.find((one) => one.id === 'getTable')!;
-  const faultsOf = async (change: (answer: Answered) => Answered) => {
-    const world = await worlds.get('usual');
-    const answer = await world.as('readonly', { method: 'GET', path: '/v1/tables/hyperedges' });
-    return api.faults(operation, change(answer));
-  };
-  const withJson = (json: unknown) => (answer: Answered) => ({ ...answer, text: JSON.stringify(json) });
-  const withHeader = (name: string, value?: string) => (answer: Answered) => {
-    const headers = new Headers(answer.headers);
-    if (value === undefined) headers.delete(name);
-    else headers.set(name, value);
-    return { ...answer, headers };
-  };
+    test('finds nothing wrong in what is right', async () => {
+      expect(await faultsOf((answer) => answer)).toEqual([]);
+    });
 
-  test('finds nothing wrong in what is right', async () => {
-    expect(await faultsOf((answer) => answer)).toEqual([]);
-  });
-
-  test.each<[string, (answer: Answered) => Answered]>([
-    ['another status', (answer) => ({ ...answer, status: 202 })],
-    ['a field of another type', (answer) => withJson({ ...answer.json, row_count: '0' })(answer)],
-    ['a fraction for an integer', (answer) => withJson({ ...answer.json, row_count: 0.5 })(answer)],
-    ['a missing field', (answer) => withJson({ ...answer.json, primary: undefined })(answer)],
-    ['a field without a description', (answer) => withJson({ ...answer.json, more: 1 })(answer)],
-    ['a missing header', withHeader('x-ratelimit-reset')],
-    ['a header of another type', withHeader('x-ratelimit-reset', 'soon')],
-    ['a header without a description', withHeader('x-more', '1')],
-    ['another content type', withHeader('content-type', 'text/plain')],
-  ])('finds %s', async (_name, change) => {
-    expect(await faultsOf(change)).not.toEqual([]);
+    test.each<[string, (answer: Answered) => Answered]>([
+      ['another status', (answer) => ({ ...answer, status: 202 })],
+      ['a field of another type', (answer) => withJson({ ...answer.json, row_count: '0' })(answer)],
+      ['a fraction for an integer', (answer) => withJson({ ...answer.json, row_count: 0.5 })(answer)],
+      ['a missing field', (answer) => withJson({ ...answer.json, primary: undefined })(answer)],
+      ['a field without a description', (answer) => withJson({ ...answer.json, more: 1 })(answer)],
+      ['a missing header', withHeader('x-ratelimit-reset')],
+      ['a header of another type', withHeader('x-ratelimit-reset', 'soon')],
+      ['a header without a description', withHeader('x-more', '1')],
+      ['another content type', withHeader('content-type', 'text/plain')],
+    ])('finds %s', async (_name, change) => {
+      expect(await faultsOf(change)).not.toEqual([]);
+    });
   });
 });

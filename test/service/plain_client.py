@@ -108,6 +108,10 @@ def hyperedges():
     row = found["hyperedges"][0]
     equal({name: row[name] for name in EDGE_FIELDS}, {name: made[name] for name in EDGE_FIELDS}, "row")
     equal(found["query_plan"]["strategy"], "TPI_BUCKET_PUSHDOWN", "strategy")
+    equal(call("GET", "/v1/hyperedges/{id}", id=row["id"]), row, "edge")
+    iso = call("GET", "/v1/hyperedges/{id}", id=row["id"], query={"times": "iso"})
+    equal(iso, {**row, "event_ts": "1970-01-01T00:01:40Z"}, "edge with its time as a text")
+    call("GET", "/v1/hyperedges/{id}", id=999999, status=404)
     node = call("GET", "/v1/hyperedges/node/{node_id}", node_id=1)
     has(node, node_id=1, num_tuples=1)
     deleted = call("DELETE", "/v1/hyperedges", {"event_ts": 100, "members": [2, 3, 1]})
@@ -132,6 +136,7 @@ def maintenance():
 def query():
     answer = call("POST", "/v1/query", {"query": "MATCH (e:hyperedges) RETURN count(*) AS n", "parameters": {}})
     assert answer["columns"] == ["n"], answer
+    assert answer["column_types"] == ["INTEGER"], answer
     assert answer["num_tuples"] == 1, answer
 
 
@@ -182,6 +187,13 @@ def reason():
     call("POST", "/v1/rag/query", {"query": "x", "table": "nope"}, status=404)
     past = call("GET", "/v1/rag/interactions/{id}", id=asked["interaction_id"])
     has(past, interaction_id=asked["interaction_id"], answer=asked["answer"])
+    equal([edge["members"] for edge in answer["all_edges"]], [[7, 8]], "edges")
+    edge_id = answer["all_edges"][0]["edge_id"]
+    claims = ["Nodes 7 and 8 met.", "Nodes 7 and 9 met."]
+    checked = call("POST", "/v1/rag/check", {"claims": claims, "edge_ids": [edge_id]})
+    equal([one["supported"] for one in checked["results"]], [True, False], "verdicts")
+    has(checked, supported=1, total=2)
+    call("POST", "/v1/rag/check", {"edge_ids": [edge_id]}, status=422)
     has(call("GET", "/v1/rag/parse", query={"query": "nodes 7 and 8"}), nodes=[7, 8], window=None)
     equal(call("DELETE", "/v1/rules/{id}", id="rule:met"), {"id": "rule:met", "deleted": True}, "deletion")
     call("GET", "/v1/rules/{id}", id="rule:met", status=404)

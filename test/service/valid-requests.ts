@@ -25,8 +25,8 @@ export type AsAdmin = (request: Sent) => Promise<Answered>;
 interface Recipe {
   /** Status of its success. */
   status: number;
-  /** The request; makes first, as admin, what it needs. */
-  make(admin: AsAdmin): Promise<Omit<Sent, 'method'>> | Omit<Sent, 'method'>;
+  /** The request; makes first, as admin, what it needs, and as its sender what only that one may see. */
+  make(admin: AsAdmin, sender?: AsAdmin): Promise<Omit<Sent, 'method'>> | Omit<Sent, 'method'>;
 }
 
 const EDGE = { event_ts: 1000, members: [1, 2] };
@@ -126,6 +126,16 @@ const RECIPES: Readonly<Record<string, Recipe>> = {
   'GET /v1/hyperedges': fixed(200, RANGE),
   'POST /v1/hyperedges': fixed(201, '/v1/hyperedges', EDGE),
   'DELETE /v1/hyperedges': fixed(200, '/v1/hyperedges', EDGE),
+  'GET /v1/hyperedges/{id}': {
+    status: 200,
+    make: async (admin) => {
+      const { json } = await admin({ method: 'GET', path: '/v1/hyperedges?start_ts=1000&end_ts=1000' });
+      const known = json?.hyperedges?.[0]?.id;
+      if (known !== undefined) return { path: `/v1/hyperedges/${known}` };
+      const made = await admin({ method: 'POST', path: '/v1/hyperedges', body: EDGE });
+      return { path: `/v1/hyperedges/${made.json?.id ?? 1}` };
+    },
+  },
   'GET /v1/hyperedges/node/{node_id}': fixed(200, '/v1/hyperedges/node/1'),
   'POST /v1/hyperedges/compact': fixed(200, '/v1/hyperedges/compact', {}),
   'POST /v1/autocompact': fixed(200, '/v1/autocompact', { threshold: 0 }),
@@ -166,13 +176,14 @@ const RECIPES: Readonly<Record<string, Recipe>> = {
   'DELETE /v1/rules/{id}': withRule(),
   'POST /v1/reason': fixed(200, '/v1/reason', { query: 'node 1', rules: [RULE] }),
   'POST /v1/rag/query': fixed(200, '/v1/rag/query', { query: 'node 1', mock: true, rules: [RULE] }),
+  'POST /v1/rag/check': fixed(200, '/v1/rag/check', { claims: ['Nodes 1 and 2 met.'], edge_ids: [1] }),
   'GET /v1/rag/parse': fixed(200, '/v1/rag/parse?query=node%201%20since%202024-01-01'),
   'GET /v1/rag/interactions/{id}': {
     status: 200,
-    make: async (admin) => {
+    make: async (admin, sender = admin) => {
       const body = { query: 'node 1', mock: true, rules: [RULE] };
-      const { json } = await admin({ method: 'POST', path: '/v1/rag/query', body });
-      return { path: `/v1/rag/interactions/${json.interaction_id}` };
+      const { json } = await sender({ method: 'POST', path: '/v1/rag/query', body });
+      return { path: `/v1/rag/interactions/${json.interaction_id ?? 'none'}` };
     },
   },
   'GET /v1/virtual/backends': fixed(200, '/v1/virtual/backends'),

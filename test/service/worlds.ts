@@ -11,6 +11,7 @@ import { routes } from '../../src/routes/index.ts';
 import { type RoomOptions, roomsOf } from '../support/rooms.ts';
 import { openSim } from '../support/sim-engine.ts';
 import { type OperationKind, SimFs } from '../support/sim-fs.ts';
+import { testTransport } from '../support/transport.ts';
 import { type Answered, type Sent, send } from './valid-requests.ts';
 
 export interface World {
@@ -85,12 +86,14 @@ export async function startWorld({
     authDisabled: false,
     rateLimitQpm: 0,
     corsOrigins: [],
+    publicHosts: ['x', 'y'],
     queryTimeoutMs: 30_000,
     backupRoot: '/db/backups',
     pageFile: () => new TextEncoder().encode('/* a file of the page */'),
     consoleFile: () => new TextEncoder().encode('/* a file of the console */'),
     observer: UNOBSERVED,
     log: SILENT,
+    transport: testTransport(),
     ...options,
   });
   if (open) service.open(database, options.authDisabled === true ? undefined : keys, roomsOf(database, rooms));

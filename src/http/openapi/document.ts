@@ -5,7 +5,7 @@ import type { Route } from '../route.ts';
 import { Components } from './components.ts';
 import { ANSWER_HEADERS, REQUEST_HEADERS } from './headers.ts';
 import type { JsonObject } from './json-schema.ts';
-import { errorResponse, operationOf } from './operation.ts';
+import { type BodyExamples, errorResponse, operationOf } from './operation.ts';
 import { errorStatuses } from './statuses.ts';
 
 /** A group of routes, and the paths that belong to it: the first group with a fitting beginning takes a path. */
@@ -21,17 +21,29 @@ export interface Description {
   readonly version: string;
   /** Markdown. */
   readonly introduction: string;
+  /** What is said of an operation beside its summary, by id; Markdown. */
+  readonly operations: Readonly<Record<string, string>>;
+  /** Bodies that show what an operation takes and answers, by id. */
+  readonly examples: Readonly<Record<string, BodyExamples>>;
 }
 
 /** The document as a plain value. Throws when a route belongs to no tag or two schemas share a name. */
-export function buildDocument({ routes, tags, version, introduction }: Description): JsonObject {
+export function buildDocument({ routes, tags, version, introduction, operations, examples }: Description): JsonObject {
   const components = new Components();
   const paths: Record<string, JsonObject> = {};
   for (const route of routes) {
     paths[route.path] ??= {};
-    paths[route.path]![route.method.toLowerCase()] = operationOf(route, tagOf(route, tags), components);
+    paths[route.path]![route.method.toLowerCase()] = operationOf(route, components, {
+      tag: tagOf(route, tags),
+      description: operations[route.id],
+      examples: examples[route.id] ?? {},
+    });
   }
-  const used = new Set(routes.flatMap((route) => (route.rateExempt ? [] : errorStatuses(route))));
+  const statuses = new Set(routes.flatMap((route) => (route.rateExempt ? [] : errorStatuses(route))));
+  const responses = Object.fromEntries(
+    [...statuses].sort().map((status) => [`Error${status}`, usualError(routes, status)]),
+  );
+  const text = JSON.stringify([paths, responses]);
   return {
     openapi: '3.1.1',
     info: { title: 'Hedgerow', version, description: introduction, license: { name: 'MIT', identifier: 'MIT' } },
@@ -41,15 +53,20 @@ export function buildDocument({ routes, tags, version, introduction }: Descripti
     paths,
     components: {
       schemas: { ...components.schemas(), Error: ERROR },
-      responses: Object.fromEntries([...used].sort().map((status) => [`Error${status}`, usualError(routes, status)])),
-      parameters: REQUEST_HEADERS,
-      headers: ANSWER_HEADERS,
+      responses,
+      parameters: referred(text, 'parameters', REQUEST_HEADERS),
+      headers: referred(text, 'headers', ANSWER_HEADERS),
       securitySchemes: {
         apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
         bearer: { type: 'http', scheme: 'bearer', description: 'The same key as `Authorization: Bearer`.' },
       },
     },
   };
+}
+
+/** Those that the text refers to: an API of a few routes has no use for the others. */
+function referred(text: string, kind: string, all: Readonly<Record<string, JsonObject>>): JsonObject {
+  return Object.fromEntries(Object.entries(all).filter(([name]) => text.includes(`"#/components/${kind}/${name}"`)));
 }
 
 function tagOf(route: Route, tags: readonly Tag[]): string {
@@ -104,5 +121,6 @@ const ERROR: JsonObject = {
     },
     ranges_left_off: { type: 'integer', minimum: 1, description: 'Further ranges that `ids` does not list.' },
     id: { type: 'string', description: 'Of `already_done`: the id of what was stored.' },
+    transaction_id: { type: 'string', description: 'Of `transaction_expired`: the transaction that was rolled back.' },
   },
 };

@@ -1,7 +1,8 @@
 // Turns the valibot schemas of routes into JSON Schema of the dialect OpenAPI 3.1 speaks (draft 2020-12).
 
+import { isDeepStrictEqual } from 'node:util';
 import { type ConversionConfig, toJsonSchema } from '@valibot/to-json-schema';
-import { type GenericSchema, toInteger } from '../schema.ts';
+import { type GenericSchema, ISO_TOO, toInteger } from '../schema.ts';
 
 export type JsonObject = Record<string, unknown>;
 
@@ -20,11 +21,14 @@ const CONFIG: ConversionConfig = {
     if (valibotSchema.type === 'union' || valibotSchema.type === 'nullable' || valibotSchema.type === 'nullish') {
       return withoutAlternatives(jsonSchema as JsonObject) as typeof jsonSchema | undefined;
     }
+    if (valibotSchema.type === 'tuple') return withItems(jsonSchema as JsonObject) as typeof jsonSchema;
     if (valibotSchema.type === 'loose_object') return { ...jsonSchema, additionalProperties: true };
     return undefined;
   },
-  overrideAction: ({ valibotAction, jsonSchema }) =>
-    (valibotAction as unknown) === toInteger ? { ...jsonSchema, type: 'integer' } : undefined,
+  overrideAction: ({ valibotAction, jsonSchema }) => {
+    if ((valibotAction as unknown) === toInteger) return { ...jsonSchema, type: 'integer' };
+    return (valibotAction as unknown) === ISO_TOO ? { ...jsonSchema, type: ['integer', 'string'] as never } : undefined;
+  },
 };
 
 /** What a client sends. */
@@ -60,6 +64,14 @@ function withoutAlternatives({ anyOf, ...rest }: JsonObject): JsonObject | undef
   const types = [first, ...others].flatMap((option) => option.type as string | string[]);
   const values = first.enum as unknown[] | undefined;
   return { ...rest, ...first, type: types, ...(values === undefined ? {} : { enum: [...values, null] }) };
+}
+
+/** Tuples have a length; `items` says again what `prefixItems` says, for readers that know only that. */
+function withItems(schema: JsonObject): JsonObject {
+  const parts = schema.prefixItems as JsonObject[];
+  const distinct = parts.filter((part, at) => parts.findIndex((other) => isDeepStrictEqual(other, part)) === at);
+  const items = distinct.length === 1 ? distinct[0] : { anyOf: distinct };
+  return { ...schema, items, minItems: parts.length, maxItems: parts.length };
 }
 
 /** Drops the empty `required` lists and the `propertyNames` that say only that names are text. */

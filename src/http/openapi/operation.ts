@@ -6,9 +6,32 @@ import type { GenericSchema } from '../schema.ts';
 import type { Components } from './components.ts';
 import { answerHeaders, requestHeaders } from './headers.ts';
 import { answerSchema, bodySchema, type JsonObject, parametersOf } from './json-schema.ts';
-import { ERROR_TEXTS, errorStatuses } from './statuses.ts';
+import { ERROR_TEXTS, errorExample, errorStatuses } from './statuses.ts';
 
-export function operationOf(route: Route, tag: string, components: Components): JsonObject {
+/** Bodies of one operation. */
+export interface BodyExamples {
+  /** Of a request in JSON; schemas may have examples of their own. */
+  readonly body?: unknown;
+  /** Of the answer under 400 in JSON. */
+  readonly answer?: unknown;
+  /** Of one that is a text, by media type. */
+  readonly texts?: Readonly<Record<string, string>>;
+  /** Lines of an NDJSON request, and of an NDJSON answer. */
+  readonly bodyLines?: readonly unknown[];
+  readonly answerLines?: readonly unknown[];
+}
+
+interface OperationTexts {
+  readonly tag: string;
+  readonly description: string | undefined;
+  readonly examples: BodyExamples;
+}
+
+export function operationOf(
+  route: Route,
+  components: Components,
+  { tag, description, examples }: OperationTexts,
+): JsonObject {
   const { schemas } = route;
   const parameters = [
     ...parametersOf(schemas.parameters).map((one) => parameter('path', one, components)),
@@ -19,11 +42,12 @@ export function operationOf(route: Route, tag: string, components: Components): 
     operationId: route.id,
     tags: [tag],
     summary: route.summary,
+    ...(description === undefined ? {} : { description }),
     ...(route.role === 'none' ? { security: [] } : {}),
     'x-role': route.role,
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(schemas.body === undefined ? {} : { requestBody: requestBody(route, schemas.body, components) }),
-    responses: responses(route, components),
+    ...(schemas.body === undefined ? {} : { requestBody: requestBody(route, schemas.body, components, examples) }),
+    responses: responses(route, components, examples),
   };
 }
 
@@ -32,7 +56,9 @@ export function errorResponse(route: Route, status: number): JsonObject {
   return {
     description: ERROR_TEXTS[status],
     headers: answerHeaders(route, status),
-    content: { [JSON_TYPE]: { schema: { $ref: '#/components/schemas/Error' } } },
+    content: {
+      [JSON_TYPE]: { schema: { $ref: '#/components/schemas/Error' }, example: errorExample(status) },
+    },
   };
 }
 
@@ -51,24 +77,41 @@ function parameter(
   };
 }
 
-function requestBody(route: Route, schema: GenericSchema, components: Components): JsonObject {
-  const body = components.take(bodySchema(schema));
-  const content = route.bodyTypes.map((type) => [type, type === NDJSON_TYPE ? ndjson(body) : { schema: body }]);
+function requestBody(route: Route, schema: GenericSchema, components: Components, given: BodyExamples): JsonObject {
+  const { examples = [], ...described } = bodySchema(schema);
+  const body = components.take(described);
+  const shown = given.body ?? (examples as unknown[])[0];
+  const content = route.bodyTypes.map((type) => [
+    type,
+    type === NDJSON_TYPE
+      ? { ...ndjson(body), ...(given.bodyLines === undefined ? {} : { example: linesOf(given.bodyLines) }) }
+      : { schema: body, ...(shown === undefined ? {} : { example: shown }) },
+  ]);
   return { ...(route.bodyOptional === true ? {} : { required: true }), content: Object.fromEntries(content) };
 }
 
-/** OpenAPI 3.1 has no word for a stream of values; the schema of one line stands beside. */
+/**
+ * OpenAPI 3.1 has no word for a stream of values: to a generated client the body is a text, one JSON value a line.
+ * The schema of a line is named beside it; it is a component, so that clients have a type for what they parse.
+ */
 function ndjson(line: JsonObject): JsonObject {
-  return { schema: { type: 'string', description: 'One JSON value a line.' }, 'x-line-schema': line };
+  if (typeof line.$ref !== 'string') throw new Error('a line of NDJSON needs a titled schema');
+  const name = line.$ref.split('/').at(-1);
+  const description = `One JSON value a line, each a ${name} (#/components/schemas/${name}).`;
+  return { schema: { type: 'string', contentMediaType: NDJSON_TYPE, description }, 'x-line-schema': line };
 }
 
-function responses(route: Route, components: Components): JsonObject {
+function linesOf(values: readonly unknown[]): string {
+  return values.map((value) => `${JSON.stringify(value)}\n`).join('');
+}
+
+function responses(route: Route, components: Components, examples: BodyExamples): JsonObject {
   const good = Object.entries(route.schemas.answers).map(([status, schema]) => [
     status,
     {
       description: status === '201' ? 'Stored.' : route.method === 'GET' ? 'Found.' : 'Done.',
       headers: answerHeaders(route, Number(status)),
-      content: content(route, schema, components),
+      content: content(route, schema, components, examples),
     },
   ]);
   const unchanged = { description: 'Nothing has changed.', headers: answerHeaders(route, 304) };
@@ -79,10 +122,20 @@ function responses(route: Route, components: Components): JsonObject {
   return { ...Object.fromEntries(good), ...(route.tagged ? { 304: unchanged } : {}), ...Object.fromEntries(bad) };
 }
 
-function content(route: Route, schema: GenericSchema, components: Components): JsonObject {
+function content(route: Route, schema: GenericSchema, components: Components, examples: BodyExamples): JsonObject {
   const types = route.answerTypes ?? [JSON_TYPE];
   const described = { schema: components.take(answerSchema(schema)) };
-  const found: JsonObject = Object.fromEntries(types.map((type) => [type, described]));
-  if (route.schemas.row !== undefined) found[NDJSON_TYPE] = ndjson(components.take(answerSchema(route.schemas.row)));
+  const { answer, texts, answerLines } = examples;
+  const exampleOf = (type: string) => (type === JSON_TYPE ? answer : texts?.[type]);
+  const found: JsonObject = Object.fromEntries(
+    types.map((type) => {
+      const example = exampleOf(type);
+      return [type, { ...described, ...(example === undefined ? {} : { example }) }];
+    }),
+  );
+  if (route.schemas.row !== undefined) {
+    const example = answerLines === undefined ? {} : { example: linesOf(answerLines) };
+    found[NDJSON_TYPE] = { ...ndjson(components.take(answerSchema(route.schemas.row))), ...example };
+  }
   return found;
 }

@@ -1,13 +1,15 @@
 // Which statuses of 400 and above a route answers: those that follow from its facts, and those its handler names.
 
+import type { ErrorCode, FieldError } from '../../errors.ts';
 import { waitsForLsn } from '../min-lsn.ts';
 import type { Route } from '../route.ts';
+import type { JsonObject } from './json-schema.ts';
 
 /** What each status means to a caller. */
 export const ERROR_TEXTS: Readonly<Record<number, string>> = {
   400: 'Something in the request is invalid; `errors` names the places.',
   401: 'The key is missing, unknown, revoked or expired.',
-  403: 'The role of the key is too low; `detail` names the one needed.',
+  403: 'The role of the key is too low; `detail` names the one needed. Where no key is needed: a page of another origin asks, or Host is not known.',
   404: 'What the request names does not exist.',
   409: 'It exists already, or the request stands against the present state.',
   413: 'The body is over the limit.',
@@ -21,19 +23,48 @@ export const ERROR_TEXTS: Readonly<Record<number, string>> = {
   507: 'The disk is full.',
 };
 
+/** A body as an error of this status has it. */
+export function errorExample(status: number): JsonObject {
+  const [code, detail, errors] = EXAMPLES[status]!;
+  return { detail, code, status, request_id: 'Yl-J6DgL-1', ...(errors === undefined ? {} : { errors }) };
+}
+
+type Example = readonly [code: ErrorCode, detail: string, errors?: readonly FieldError[]];
+
+const EXAMPLES: Readonly<Record<number, Example>> = {
+  400: [
+    'invalid_input',
+    'members[0] must be an integer of at most 2^53-1.',
+    [{ loc: ['body', 'members', 0], msg: 'must be an integer of at most 2^53-1' }],
+  ],
+  401: ['unauthorized', 'The API key is missing. Send it as X-API-Key or as Authorization: Bearer.'],
+  403: ['forbidden', 'This needs the role readwrite; the key has the role readonly.'],
+  404: ['table_not_found', 'There is no table "sighting". GET /v1/tables lists them.'],
+  409: ['table_exists', 'There is a table "sightings" already.'],
+  413: ['body_too_large', 'The body is over the limit of 64 MB.'],
+  415: ['unsupported_media_type', 'The body must be application/json.'],
+  422: ['invalid_rule', 'rule:met: the variable ?B is bound by no condition.'],
+  429: ['rate_limited', 'More than 1000 requests a minute. Go on after Retry-After seconds.'],
+  500: ['table_corrupt', 'The file segments/7.hgs of the table hyperedges is damaged at offset 4096.'],
+  502: ['backend_failed', 'The file trips.csv is not there.'],
+  503: ['starting', 'The service is still starting. Try again after Retry-After seconds.'],
+  504: ['timeout', 'The query took longer than 30000 ms and was stopped. Narrow it, or add an index.'],
+  507: ['disk_full', 'The disk is full. Free some space, then try again.'],
+};
+
 /** Ascending. */
 export function errorStatuses(route: Route): number[] {
   const statuses = new Set(route.errors ?? []);
-  const { parameters, query, body } = route.schemas;
-  if (parameters !== undefined || query !== undefined || body !== undefined || route.idempotent) statuses.add(400);
+  // Its query string may be no percent-encoded UTF-8, whether or not the route looks at it.
+  if (!route.rateExempt) statuses.add(400);
   // The wait for a log position ends with the time for the whole query.
-  if (waitsForLsn(route)) statuses.add(400).add(504);
+  if (waitsForLsn(route)) statuses.add(504);
   if (route.role !== 'none') statuses.add(401);
-  if (route.role === 'readwrite' || route.role === 'admin') statuses.add(403);
   // The same Idempotency-Key with another body, while the first still runs, or when its answer is no longer kept or was lost.
   if (route.idempotent) statuses.add(409);
   if (route.bodyTypes.length > 0) statuses.add(413).add(415);
-  if (!route.rateExempt) statuses.add(429).add(503);
+  // A role too low, or, where no key is needed, a page of another origin.
+  if (!route.rateExempt) statuses.add(403).add(429).add(503);
   // Every write is a frame of the log.
   const onlyReads = route.method === 'GET' || (route.role === 'readonly' && !route.idempotent);
   if (route.database && !onlyReads) statuses.add(507);

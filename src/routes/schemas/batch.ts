@@ -1,6 +1,6 @@
 // Batches as they are sent, and what came of each operation.
 
-import { described, text, v } from '../../http/schema.ts';
+import { described, text, times, v } from '../../http/schema.ts';
 import { count } from './rows.ts';
 
 export const batchBody = v.pipe(
@@ -16,6 +16,7 @@ export const batchBody = v.pipe(
       ),
       v.minLength(1),
     ),
+    times: times(),
   }),
   v.examples([
     {

@@ -1,10 +1,24 @@
 // Edges as writes send them, and what writes answer.
 
-import { described, finite, integer, tableName, text, titled, v } from '../../http/schema.ts';
+import {
+  answeredTime,
+  described,
+  finite,
+  integer,
+  tableName,
+  text,
+  time,
+  times,
+  titled,
+  v,
+} from '../../http/schema.ts';
 import { count, rowEntries, scalar } from './rows.ts';
 
 const keyEntries = {
-  event_ts: described(integer(), 'Epoch seconds.'),
+  event_ts: described(
+    time(),
+    'Epoch seconds, or a time in ISO 8601 such as 2024-05-02T10:00:00Z (UTC without a zone; a date is its first second).',
+  ),
   members: described(v.pipe(v.array(integer()), v.minLength(1)), 'Node ids; a set: repeats and order do not count.'),
   table: described(v.nullish(tableName()), 'Default: the primary table.'),
 };
@@ -31,7 +45,10 @@ export const edgeKeyBody = v.pipe(
 
 export const insertQuery = v.object({
   table: v.optional(described(tableName(), 'The table of an edge, or of lines, that name none.')),
+  times: times(),
 });
+
+export const deleteQuery = v.object({ times: times() });
 
 export const insertAnswer = titled(v.objectWithRest({ table: v.string(), ...rowEntries }, scalar), 'InsertedHyperedge');
 
@@ -57,6 +74,6 @@ export const deleteAnswer = v.object({
   deleted: v.boolean(),
   matched: described(count(), 'Edges removed.'),
   table: v.string(),
-  event_ts: count(),
+  event_ts: answeredTime(),
   members: v.array(count()),
 });

@@ -1,6 +1,7 @@
 // What the probes and the statistics answer.
 
 import { described, v } from '../../http/schema.ts';
+import { TRANSPORT_REASONS } from '../../http/transport.ts';
 import { count } from './rows.ts';
 
 export const liveAnswer = v.object({ status: v.literal('live') });
@@ -39,4 +40,13 @@ export const healthAnswer = v.looseObject({
   ),
   uptime_seconds: v.number(),
   auth_disabled: v.boolean(),
+  transport: described(
+    v.object({
+      name: v.picklist(['uws', 'node']),
+      version: v.string(),
+      reason: v.picklist(TRANSPORT_REASONS),
+      detail: v.string(),
+    }),
+    'What speaks HTTP: uWebSockets.js, or node:http; and why.',
+  ),
 });

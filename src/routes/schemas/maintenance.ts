@@ -21,6 +21,12 @@ export const compactAnswer = v.object({
   edges_dropped: count(),
   tombstones_reconciled: count(),
   elapsed_ms: v.number(),
+  corrupt_tables: v.optional(
+    described(
+      v.record(v.string(), v.string()),
+      'Damaged tables that a compaction of all has left out, each with its reason. Absent when there are none.',
+    ),
+  ),
 });
 
 export const autocompactBody = v.object({

@@ -1,6 +1,7 @@
 // Statements as they are sent, and what they answer.
 
-import { described, text, v } from '../../http/schema.ts';
+import { described, text, times, titled, v } from '../../http/schema.ts';
+import { RESULT_TYPES } from '../../query/result-types.ts';
 import { count, planSchema } from './rows.ts';
 
 export const queryBody = v.pipe(
@@ -12,6 +13,7 @@ export const queryBody = v.pipe(
         'Values of the `$name`s in the statement: numbers, texts, booleans, nulls, and lists of these.',
       ),
     ),
+    times: times(),
   }),
   v.examples([
     {
@@ -22,10 +24,17 @@ export const queryBody = v.pipe(
   ]),
 );
 
-export const queryRow = described(v.record(v.string(), v.unknown()), 'Values by the names of the columns.');
+export const queryRow = titled(
+  described(v.record(v.string(), v.unknown()), 'Values by the names of the columns.'),
+  'QueryRow',
+);
 
 export const queryAnswer = v.object({
   columns: described(v.array(v.string()), 'Names of the columns in order.'),
+  column_types: described(
+    v.array(v.picklist(RESULT_TYPES)),
+    'Types of the columns in the same order, known from the statement: TIME is `event_ts` and its MIN, MAX and AVG (epoch seconds, or texts with `times: iso`), NODES the members of an edge, EDGE a whole row, LIST another list or nested value, NULL a column that is always null.',
+  ),
   rows: v.array(queryRow),
   num_tuples: described(count(), 'Rows in this answer.'),
   query_plan: described(v.nullable(planSchema), 'Null when nothing was searched.'),

@@ -2,8 +2,16 @@
 
 import { described, integer, text, v } from '../../http/schema.ts';
 
+const MOST_QUESTION_CHARACTERS = 10_000;
+
+/** The text of a question, under the limit of all that take one. */
+export function question() {
+  const most = `must have at most ${MOST_QUESTION_CHARACTERS} characters; ask a shorter question`;
+  return v.pipe(text(), v.maxLength(MOST_QUESTION_CHARACTERS, most));
+}
+
 export const parseQuery = v.object({
-  query: described(text(), 'A question in plain words, as POST /v1/rag/query takes it.'),
+  query: described(question(), 'A question in plain words, as POST /v1/rag/query takes it.'),
   table: v.optional(text()),
 });
 
@@ -20,7 +28,7 @@ export const parseAnswer = v.object({
   table: v.string(),
   window: described(
     v.nullable(v.object({ start_ts: v.nullable(integer()), end_ts: v.nullable(integer()) })),
-    'Epoch seconds, both included; null does not bound. Relative times count against the clock of the server, in UTC.',
+    'Epoch seconds, both included; null does not bound. Relative and year-less times count from the newest edge of the table, in UTC.',
   ),
   nodes: described(v.array(integer()), 'Ascending. Edges that hold any of them are meant.'),
   filters: described(v.array(filter), 'All must hold.'),
@@ -29,6 +37,6 @@ export const parseAnswer = v.object({
   keywords: described(v.array(v.string()), 'Lower case; they only rank.'),
   ignored: described(
     v.array(v.object({ text: v.string(), reason: v.string() })),
-    'Parts of the text that look like a wish and were not taken.',
+    'Parts of the text that were not taken, and each word that binds to nothing: no node, column, rule or row has it.',
   ),
 });

@@ -1,17 +1,24 @@
 // Questions and their answers as they are asked for and described.
 
-import { described, finite, integer, integerFrom, tableName, text, titled, v } from '../../http/schema.ts';
-import { parseAnswer, parseQuery } from './rag-parse.ts';
+import {
+  answeredTime,
+  described,
+  finite,
+  integer,
+  integerFrom,
+  tableName,
+  text,
+  time,
+  times,
+  titled,
+  v,
+} from '../../http/schema.ts';
+import { parseAnswer, parseQuery, question } from './rag-parse.ts';
 
 export { parseAnswer, parseQuery };
 
-const MOST_QUERY_CHARACTERS = 100_000;
-
 const query = () =>
-  described(
-    v.pipe(text(), v.maxLength(MOST_QUERY_CHARACTERS, `must have at most ${MOST_QUERY_CHARACTERS} characters`)),
-    'Text that names times, nodes, conditions; an empty one means the most recent edges.',
-  );
+  described(question(), 'Text that names times, nodes, conditions; an empty one means the most recent edges.');
 const modeField = () => v.picklist(['neuro', 'symbolic', 'hybrid'], 'must be neuro, symbolic or hybrid');
 const flag = (sentence: string) => v.optional(described(v.boolean('must be true or false'), sentence));
 const rules = () =>
@@ -34,6 +41,7 @@ export const reasonBody = v.pipe(
     require_proof: flag('Abstain unless something is proved.'),
     rules: rules(),
     mode: v.optional(described(modeField(), 'Looked at and of no effect: no model is asked.')),
+    times: times(),
   }),
   v.examples([
     {
@@ -65,13 +73,19 @@ export const ragBody = v.pipe(
       described(v.pipe(text(), v.minLength(1, 'must not be empty'), v.maxLength(256)), 'Name of the language model.'),
     ),
     base_url: v.optional(
-      described(v.pipe(text(), v.maxLength(2048)), 'Address of a chat-completions API; its host must be allowed.'),
+      described(
+        v.pipe(text(), v.maxLength(2048)),
+        'Address of a chat-completions API. Another one than the configured address needs the role readwrite, and its host and port must be allowed.',
+      ),
     ),
     openai_api_key: v.optional(described(text(), 'Key for the language model; kept nowhere.')),
     top_k: v.optional(described(upTo(1, 200), 'Most edges retrieved; default 40.')),
     token_budget: v.optional(described(upTo(500, 12_000), 'Tokens of the context; default 3000.')),
-    time_start: v.optional(described(integer(), 'First second, instead of what the text says.')),
-    time_end: v.optional(described(integer(), 'Last second, instead of what the text says.')),
+    time_start: v.optional(
+      described(time(), 'First second (epoch seconds or ISO 8601), instead of what the text says.'),
+    ),
+    times: times(),
+    time_end: v.optional(described(time(), 'Last second (epoch seconds or ISO 8601), instead of what the text says.')),
   }),
   v.examples([{ query: 'What happened since 2001-05-01?', mock: true, rules: [] }]),
 );
@@ -83,7 +97,7 @@ const edge = titled(
   v.object({
     edge_id: integer(),
     hedge_tag: v.string(),
-    event_ts: integer(),
+    event_ts: answeredTime(),
     members: v.array(integer()),
     weight: v.nullable(finite()),
     mean_dist_m: v.nullable(finite()),
@@ -120,7 +134,7 @@ const node = titled(
       hedge_tag: v.string(),
       edge_id: integer(),
       table: v.string(),
-      event_ts: integer(),
+      event_ts: answeredTime(),
     }),
     v.object({
       id: v.string(),
@@ -163,6 +177,11 @@ const shared = {
   rules_fired: described(v.array(v.string()), 'RULE-1 first.'),
   truncated: described(v.boolean(), 'More edges matched than top_k: what is absent is absent among those retrieved.'),
   understood: described(parseAnswer, 'What was made of the text, and what of it was ignored.'),
+  all_edges: described(v.array(edge), 'All that were retrieved, best first.'),
+  computed_by: described(
+    v.nullable(v.string()),
+    'The statement, or the measure with its parameters, that gave a count, first, last or most; null when the text asks for none.',
+  ),
   reasoning_ms: finite(),
 };
 
@@ -181,7 +200,6 @@ export const ragAnswer = v.object({
   ...shared,
   mode: modeField(),
   cited_edges: v.array(edge),
-  all_edges: v.array(edge),
   firewall,
   confidence: finite(),
   low_confidence: v.boolean(),
@@ -193,6 +211,60 @@ export const ragAnswer = v.object({
   total_ms: finite(),
   context_tokens: integerFrom(0),
   interaction_id: v.string(),
+});
+
+const MOST_CLAIMS = 200;
+const MOST_CLAIM_CHARACTERS = 10_000;
+const MOST_TEXT_CHARACTERS = 100_000;
+const MOST_CHECKED_EDGES = 200;
+
+export const checkBody = v.pipe(
+  v.object({
+    text: v.optional(
+      described(
+        v.pipe(text(), v.maxLength(MOST_TEXT_CHARACTERS, `must have at most ${MOST_TEXT_CHARACTERS} characters`)),
+        'An answer whose sentences have tags such as [HEDGE-1]; each sentence is judged by its own.',
+      ),
+    ),
+    claims: v.optional(
+      described(
+        v.pipe(
+          v.array(
+            v.pipe(text(), v.maxLength(MOST_CLAIM_CHARACTERS, `must have at most ${MOST_CLAIM_CHARACTERS} characters`)),
+            'must be an array of strings',
+          ),
+          v.minLength(1, 'must hold a claim'),
+          v.maxLength(MOST_CLAIMS, `must hold at most ${MOST_CLAIMS} claims`),
+        ),
+        'Instead of text: claims, each judged as a whole; one without a tag against all the edges.',
+      ),
+    ),
+    table: v.optional(tableName()),
+    edge_ids: described(
+      v.pipe(
+        v.array(integer(), 'must be an array of edge ids'),
+        v.maxLength(MOST_CHECKED_EDGES, `must hold at most ${MOST_CHECKED_EDGES} ids`),
+      ),
+      'Edges that may be cited.',
+    ),
+  }),
+  v.examples([{ claims: ['Nodes 1 and 2 met.', 'Nodes 1 and 9 met.'], edge_ids: [1] }]),
+);
+
+export const checkAnswer = v.object({
+  results: described(
+    v.array(
+      v.object({
+        text: v.string(),
+        supported: v.boolean(),
+        reasons: described(v.array(v.string()), 'Why it is not supported.'),
+        tags: described(v.array(v.string()), 'What it was checked against: HEDGE-1, ...'),
+      }),
+    ),
+    'One for each claim, or each sentence of the text that states something, in the order given.',
+  ),
+  supported: described(integerFrom(0), 'Those that are supported.'),
+  total: integerFrom(0),
 });
 
 export const interactionParameters = v.object({ id: text() });

@@ -1,6 +1,7 @@
 // Rows of a table as reads answer them, and the windows that reads ask for.
 
-import { described, integerText, tableName, text, titled, v } from '../../http/schema.ts';
+import { answeredTime, described, integerText, tableName, text, times, titled, v } from '../../http/schema.ts';
+import { isoSeconds } from '../../iso-time.ts';
 
 /** An integer in an answer. */
 export const count = () => v.pipe(v.number(), v.integer());
@@ -11,7 +12,7 @@ export const scalar = v.nullable(v.union([v.number(), v.string(), v.boolean()]))
 /** The built-in fields of a row. */
 export const rowEntries = {
   id: described(count(), 'Unique in its table, never reused.'),
-  event_ts: described(count(), 'Epoch seconds.'),
+  event_ts: described(answeredTime(), 'Epoch seconds; with `times=iso` a text such as 2024-05-02T10:00:00Z.'),
   members: described(v.array(count()), 'Node ids, ascending.'),
   weight: v.nullable(v.number()),
   mean_dist_m: v.nullable(v.number()),
@@ -44,6 +45,7 @@ export const rangeAnswer = titled(v.object({ table: v.string(), ...rowsEntries }
 export const lookupAnswer = titled(v.object({ table: v.string(), node_id: count(), ...rowsEntries }), 'NodeLookup');
 
 const optionalRows = {
+  times: times(),
   table: v.optional(described(tableName(), 'Default: the primary table.')),
   limit: v.optional(
     described(v.pipe(integerText(), v.minValue(1)), 'Most rows in one answer. Default: all rows, as a stream.'),
@@ -56,16 +58,32 @@ const optionalRows = {
   ),
 };
 
+/** A query parameter: digits, or ISO 8601. */
+const timeText = () =>
+  v.union([
+    integerText(),
+    v.pipe(
+      v.string(),
+      v.check((value) => isoSeconds(value) !== undefined),
+    ),
+  ]);
+
+const TIME = 'epoch seconds, or a time in ISO 8601 (UTC without a zone; a date is its first second).';
+
 export const rangeQuery = v.object({
-  start_ts: described(integerText(), 'First time of the window, inclusive.'),
-  end_ts: described(integerText(), 'Last time of the window, inclusive.'),
+  start_ts: described(timeText(), `First time of the window, inclusive: ${TIME}`),
+  end_ts: described(timeText(), `Last time of the window, inclusive: ${TIME}`),
   ...optionalRows,
 });
 
 export const lookupQuery = v.object({
-  start_ts: v.optional(described(integerText(), 'First time, inclusive. Default: no bound.')),
-  end_ts: v.optional(described(integerText(), 'Last time, inclusive. Default: no bound.')),
+  start_ts: v.optional(described(timeText(), `First time, inclusive: ${TIME} Default: no bound.`)),
+  end_ts: v.optional(described(timeText(), `Last time, inclusive: ${TIME} Default: no bound.`)),
   ...optionalRows,
 });
+
+export const edgeParameters = v.object({ id: described(integerText(), 'Id of the edge.') });
+
+export const edgeQuery = v.object({ table: optionalRows.table, times: optionalRows.times });
 
 export const lookupParameters = v.object({ node_id: integerText() });

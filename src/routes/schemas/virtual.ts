@@ -1,6 +1,6 @@
 // Virtual graphs as requests write them and answers show them (specs are checked by the graphs' own reader; these describe them).
 
-import { described, integer, integerFrom, text, titled, v } from '../../http/schema.ts';
+import { described, integer, integerFrom, text, time, titled, v } from '../../http/schema.ts';
 
 export const graphParameters = v.object({ id: text() });
 
@@ -142,7 +142,7 @@ const limit = () => v.optional(described(integerFrom(0), "Most hyperedges; takes
 export const queryBody = v.pipe(
   v.object({
     query: queryText(),
-    captured_at: v.optional(described(integer(), 'Epoch seconds for the provenance; default 0.')),
+    captured_at: v.optional(described(time(), 'Epoch seconds or ISO 8601, for the provenance; default 0.')),
     limit: limit(),
     refresh: flag('Ask the backend even when the result is kept.'),
     ordered: flag('Default true: by time, then by the other columns. false spares large results the sort.'),

@@ -1,0 +1,96 @@
+// Decides which transport serves: uWebSockets.js where one of its binaries loads, else node:http.
+//
+// No version of uWebSockets.js has binaries for all current versions of Node.js, and the newer one needs glibc 2.38. So two versions are installed under
+// names of their own (optional dependencies), and what loads is taken. Trying to load them does no harm: both throw when they have no binary.
+
+import { createRequire } from 'node:module';
+import type { Transport, TransportFacts, TransportReason } from './transport.ts';
+import { nodeTransport } from './transport-node.ts';
+import { type UwsModule, uwsTransport } from './transport-uws.ts';
+
+export const TRANSPORT_SETTINGS = ['auto', 'uws', 'node'] as const;
+export type TransportSetting = (typeof TRANSPORT_SETTINGS)[number];
+
+export interface Candidate {
+  /** Its name among the optional dependencies in package.json. */
+  packageName: string;
+  version: string;
+}
+
+/** Newest first. */
+export const CANDIDATES: readonly Candidate[] = [
+  { packageName: 'uws-node22', version: '20.69.0' },
+  { packageName: 'uws-node18', version: '20.51.4' },
+];
+
+/** Gives the module of a package; throws when it cannot be had. */
+export type LoadPackage = (candidate: Candidate) => unknown;
+
+interface Failure {
+  reason: TransportReason;
+  text: string;
+}
+
+/** `load`: for tests. Throws when `uws` is asked for and does not load. */
+export function chooseTransport(setting: TransportSetting, load: LoadPackage = loadPackage): Transport {
+  if (setting === 'node') return overNode('configured', 'HEDGEROW_TRANSPORT is node.');
+  const failures: Failure[] = [];
+  for (const candidate of CANDIDATES) {
+    const { version } = candidate;
+    try {
+      const uws = load(candidate) as UwsModule;
+      const reason = setting === 'uws' ? 'configured' : 'loaded';
+      const detail = setting === 'uws' ? 'HEDGEROW_TRANSPORT is uws.' : 'Its binary for this machine loads.';
+      return uwsTransport(uws, { name: 'uws', version, reason, detail });
+    } catch (error) {
+      failures.push(failureOf(error, candidate));
+    }
+  }
+  const why = `uWebSockets.js does not load on Node.js ${process.versions.node}, ${process.platform} ${process.arch}`;
+  const detail = `${why}: ${failures.map(({ text }) => text).join('; ')}.`;
+  if (setting === 'uws') {
+    throw new Error(
+      `HEDGEROW_TRANSPORT is uws, but ${detail} Set it to auto or node, or install the optional packages for a version of Node.js that has a binary.`,
+    );
+  }
+  return overNode(worst(failures), detail);
+}
+
+/** `hedgerow: HTTP by node:http 24.1.0 (why)`. */
+export function transportLine({ name, version, reason, detail }: TransportFacts): string {
+  const product = name === 'uws' ? 'uWebSockets.js' : 'node:http of Node.js';
+  return `HTTP by ${product} ${version}${reason === 'loaded' ? '' : ` (${detail.slice(0, -1)})`}`;
+}
+
+function overNode(reason: TransportReason, detail: string): Transport {
+  return nodeTransport({ name: 'node', version: process.versions.node, reason, detail });
+}
+
+/**
+ * Its binary is in a package of its own, which both versions name alike: npm may have put that of the other version where this one finds it, and then it
+ * would be loaded.
+ */
+function loadPackage({ packageName, version }: Candidate): unknown {
+  const here = createRequire(import.meta.url);
+  const binary = `@uwsjs/${process.platform}-${process.arch}-${process.versions.node.split('.')[0]}`;
+  const found: { version: string } = createRequire(here.resolve(packageName))(`${binary}/package.json`);
+  if (found.version !== version) throw new Error(`Error: Cannot find module ${binary} ${version}`);
+  return here(packageName);
+}
+
+/** uWebSockets.js throws a page of advice; what went wrong is in its last lines. */
+function failureOf(error: unknown, { packageName, version }: Candidate): Failure {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'MODULE_NOT_FOUND' && message.includes(`'${packageName}'`)) {
+    return { reason: 'not_installed', text: `${version} is not installed` };
+  }
+  const last = message.split('\n').findLast((line) => line.startsWith('Error: ')) ?? message.split('\n')[0]!;
+  if (last.includes('Cannot find module')) return { reason: 'no_binary', text: `${version} has no binary for it` };
+  return { reason: 'load_failed', text: `${version}: ${last.replace(/^Error: /, '').slice(0, 200)}` };
+}
+
+/** Of several failures the one that says most. */
+function worst(failures: readonly Failure[]): TransportReason {
+  const order: readonly TransportReason[] = ['load_failed', 'no_binary', 'not_installed'];
+  return order.find((reason) => failures.some((failure) => failure.reason === reason)) ?? 'not_installed';
+}

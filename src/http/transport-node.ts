@@ -1,0 +1,110 @@
+// The transport over node:http and node:https, for machines without a binary of uWebSockets.js. Limits and order of answers are those of that transport.
+
+import { readFileSync } from 'node:fs';
+import { createServer, type Server, type ServerOptions } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import { addressBytes } from './client-address.ts';
+import { NodeConnection } from './node-connection.ts';
+import type { SocketCounts } from './socket-counts.ts';
+import { TLS_SUITES } from './tls-suites.ts';
+import {
+  cannotListen,
+  type HttpServer,
+  type ListenOptions,
+  type RequestHandler,
+  type TlsFiles,
+  type Transport,
+  type TransportFacts,
+  unusableFiles,
+} from './transport.ts';
+
+/** Request line and headers together. */
+const MAX_HEAD_BYTES = 4096;
+/** A head must be complete, and a request follow the last answer, within this time. */
+const IDLE_MS = 10_000;
+/** How often connections are looked at. */
+const SWEEP_MS = 1000;
+
+const OPTIONS: ServerOptions = {
+  // Strict whatever --insecure-http-parser says: what a proxy and this parser read differently is a hole.
+  insecureHTTPParser: false,
+  requireHostHeader: true,
+  maxHeaderSize: MAX_HEAD_BYTES,
+  headersTimeout: IDLE_MS,
+  keepAliveTimeout: IDLE_MS,
+  connectionsCheckingInterval: SWEEP_MS,
+  // Bodies have a pace to keep instead (node-connection.ts).
+  requestTimeout: 0,
+  noDelay: true,
+  highWaterMark: 64 * 1024,
+};
+
+export function nodeTransport(facts: TransportFacts): Transport {
+  return { facts, checksChunks: true, listen };
+}
+
+async function listen(handle: RequestHandler, options: ListenOptions): Promise<HttpServer> {
+  const { host, port, tls } = options;
+  const server = tls === undefined ? createServer(OPTIONS) : secureServer(tls);
+  // All headers are seen; those that are too many are refused (node-connection.ts), not dropped.
+  server.maxHeadersCount = 0;
+  const sweep = serve(server, tls === undefined ? 'connection' : 'secureConnection', handle, options.sockets);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', () => reject(cannotListen(options)));
+    server.listen(port, host, resolve);
+  });
+  return {
+    host,
+    port: (server.address() as AddressInfo).port,
+    close: () => {
+      clearInterval(sweep);
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+/** Answers the timer that looks at the connections. */
+function serve(server: Server, opened: string, handle: RequestHandler, sockets: SocketCounts): NodeJS.Timeout {
+  const connections = new Map<Socket, NodeConnection>();
+  server.on('connection', (socket: Socket) => {
+    const address = addressBytes(socket.remoteAddress);
+    socket.once('close', () => sockets.closed(address));
+    if (!sockets.opened(address)) socket.destroy();
+  });
+  server.on(opened, (socket: Socket) => {
+    const connection = new NodeConnection(socket, handle);
+    connections.set(socket, connection);
+    socket.once('close', () => {
+      connections.delete(socket);
+      connection.closed();
+    });
+  });
+  server.on('request', (request, response) => connections.get(request.socket)?.arrive(request, response));
+  // Without this listener an unknown expectation is answered 417; it may be ignored (RFC 9110, 10.1.1).
+  server.on('checkExpectation', (request, response) => connections.get(request.socket)?.arrive(request, response));
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    const connection = connections.get(socket as Socket);
+    if (connection === undefined) socket.destroy();
+    else connection.fail(error.code ?? '');
+  });
+  return setInterval(() => {
+    for (const connection of connections.values()) connection.look();
+  }, SWEEP_MS).unref();
+}
+
+function secureServer(files: TlsFiles): Server {
+  try {
+    const pair = {
+      ciphers: TLS_SUITES.join(':'),
+      minVersion: 'TLSv1.2' as const,
+      honorCipherOrder: true,
+      cert: readFileSync(files.certFile),
+      key: readFileSync(files.keyFile),
+    };
+    return createSecureServer({ ...OPTIONS, ...pair, handshakeTimeout: IDLE_MS });
+  } catch {
+    throw unusableFiles(files);
+  }
+}

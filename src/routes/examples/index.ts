@@ -1,0 +1,14 @@
+// Bodies that show what each operation takes and answers, by operation id. Tests check each against its schema.
+
+import type { BodyExamples } from '../../http/openapi/operation.ts';
+import { DATA_EXAMPLES } from './data.ts';
+import { REASONING_EXAMPLES } from './reasoning.ts';
+import { SERVICE_EXAMPLES } from './service.ts';
+import { VIRTUAL_EXAMPLES } from './virtual.ts';
+
+export const EXAMPLES: Readonly<Record<string, BodyExamples>> = {
+  ...DATA_EXAMPLES,
+  ...REASONING_EXAMPLES,
+  ...VIRTUAL_EXAMPLES,
+  ...SERVICE_EXAMPLES,
+};

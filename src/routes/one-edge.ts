@@ -1,0 +1,60 @@
+// One edge by its id: a statement like any other, which takes no part in a transaction.
+
+import { refusal } from '../errors.ts';
+import { invalidFields } from '../http/field-errors.ts';
+import { parseInteger } from '../http/integers.ts';
+import { NO_BODY } from '../http/media.ts';
+import { queryObject } from '../http/query-text.ts';
+import { jsonReply, notModified, type Reply, tagged } from '../http/reply.ts';
+import type { Call, Route } from '../http/route.ts';
+import { requireStatements } from './query.ts';
+import { collectRows, MOST_COLLECTED } from './query-reply.ts';
+import { wantsIso } from './rows-query.ts';
+import { rowsTag } from './rows-reply.ts';
+import { edgeParameters, edgeQuery, rowSchema } from './schemas/rows.ts';
+
+/** No session is called so: sessions begin with their key. */
+const NO_SESSION = '';
+
+async function getEdge(call: Call): Promise<Reply> {
+  const id = parseInteger(call.parameters[0]!);
+  if (Number.isNaN(id))
+    throw invalidFields([{ loc: ['path', 'id'], msg: 'must be an integer of at most 2^53-1, written in digits' }]);
+  const given = queryObject(call.query);
+  const iso = wantsIso(given.times, 'query');
+  const table = call.database.table(given.table);
+  const tag = rowsTag(table, false, iso);
+  const statements = requireStatements(call);
+  if (call.holds(tag)) {
+    table.assertUsable();
+    return notModified(tag);
+  }
+  const prepared = statements.prepare(`MATCH (e:\`${table.name}\`) WHERE e.id = $id RETURN e LIMIT 1`);
+  const result = statements.read(prepared, { id }, NO_SESSION, undefined)!;
+  if (!('steps' in result)) throw new Error('a read that is no text came as one');
+  const { rows } = await collectRows(call, result, MOST_COLLECTED, iso);
+  const [row] = rows as { e: object }[];
+  if (row === undefined)
+    throw refusal('edge_not_found', `Table ${table.name} has no edge ${id}; it may have been deleted.`);
+  return tagged(jsonReply(200, row.e, result.lsn), tag);
+}
+
+export const oneEdgeRoutes: readonly Route[] = [
+  {
+    id: 'getHyperedge',
+    method: 'GET',
+    path: '/v1/hyperedges/{id}',
+    role: 'readonly',
+    summary: 'One edge by its id. Ids have no index: the table is read until the edge is found.',
+    database: true,
+    data: true,
+    rateExempt: false,
+    tagged: true,
+    idempotent: false,
+    negotiates: false,
+    bodyTypes: NO_BODY,
+    schemas: { parameters: edgeParameters, query: edgeQuery, answers: { 200: rowSchema } },
+    errors: [404, 500, 504],
+    handler: getEdge,
+  },
+];

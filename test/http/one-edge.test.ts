@@ -1,0 +1,113 @@
+// One edge by its id, and what a SELECT is told.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { HedgerowClient } from '../../src/client/index.ts';
+import { type Answer, send, startServer, type TestServer } from './support.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+  await post('/v1/query', {
+    query: 'CREATE HYPEREDGE TABLE v (p) PROPERTIES (n INTEGER, note TEXT) BUCKET_SECONDS 60',
+  });
+  const lines = Array.from({ length: 3000 }, (_, n) =>
+    JSON.stringify({ event_ts: 5000 - n, members: [n % 9, 10], n, note: n % 2 ? 'x"\n' : null }),
+  );
+  await send(server, 'POST', '/v1/hyperedges?table=v', `${lines.join('\n')}\n`, {
+    'content-type': 'application/x-ndjson',
+  });
+  await post('/v1/hyperedges/compact', { table: 'v' });
+  await post('/v1/hyperedges', { table: 'v', event_ts: 1_714_644_000, members: [1], weight: 0.5 });
+  await post('/v1/hyperedges', { event_ts: 7, members: [1, 2] });
+});
+afterAll(() => server.close());
+
+const post = (path: string, body: unknown): Promise<Answer> => send(server, 'POST', path, body);
+const get = (path: string, headers?: Record<string, string>): Promise<Answer> =>
+  send(server, 'GET', path, undefined, headers);
+
+describe('GET /v1/hyperedges/{id}', () => {
+  test('is the row that the range has, in memory and compacted', async () => {
+    const all = (await get('/v1/hyperedges?table=v&start_ts=0&end_ts=9000000000')).json.hyperedges;
+    expect(all).toHaveLength(3001);
+    for (const edge of [all[0], all[1], all[1500], all[2999], all[3000]]) {
+      const { status, json, headers } = await get(`/v1/hyperedges/${edge.id}?table=V`);
+      expect([status, json]).toEqual([200, edge]);
+      expect(Number(headers.get('x-hedgerow-lsn'))).toBeGreaterThan(0);
+    }
+    const [primary] = (await get('/v1/hyperedges?start_ts=7&end_ts=7')).json.hyperedges;
+    expect((await get(`/v1/hyperedges/${primary.id}`)).json).toEqual(primary);
+    const client = new HedgerowClient({ url: server.url });
+    expect(await client.hyperedges.get(all[7].id, { table: 'v' })).toEqual(all[7]);
+    await expect(client.hyperedges.get(-1, { table: 'v' })).rejects.toMatchObject({ code: 'edge_not_found' });
+  });
+
+  test('has times as they are asked for, and a tag of each form', async () => {
+    const [edge] = (await get('/v1/hyperedges?table=v&start_ts=2024-05-02&end_ts=2024-05-03')).json.hyperedges;
+    const plain = await get(`/v1/hyperedges/${edge.id}?table=v`);
+    const iso = await get(`/v1/hyperedges/${edge.id}?table=v&times=iso`);
+    expect(iso.json).toEqual({ ...edge, event_ts: '2024-05-02T10:00:00Z' });
+    expect(Object.keys(iso.json)).toEqual(Object.keys(edge));
+    const held = (tag: string, times: string) =>
+      get(`/v1/hyperedges/${edge.id}?table=v&times=${times}`, { 'if-none-match': tag });
+    expect((await held(plain.headers.get('etag')!, 'epoch')).status).toBe(304);
+    expect((await held(plain.headers.get('etag')!, 'iso')).status).toBe(200);
+    expect((await held(iso.headers.get('etag')!, 'iso')).status).toBe(304);
+  });
+
+  test('takes no part in a transaction, and is gone when it is deleted', async () => {
+    const { id } = (await post('/v1/hyperedges', { table: 'v', event_ts: 99, members: [77] })).json;
+    await post('/v1/query', { query: 'BEGIN' });
+    await post('/v1/query', { query: `DELETE FROM v WHERE id = ${id}` });
+    expect((await get(`/v1/hyperedges/${id}?table=v`)).json.members).toEqual([77]);
+    await post('/v1/query', { query: 'COMMIT' });
+    const { status, json } = await get(`/v1/hyperedges/${id}?table=v`);
+    expect([status, json.code]).toEqual([404, 'edge_not_found']);
+    expect(json.detail).toContain(`no edge ${id}`);
+  });
+
+  test.each([
+    ['/v1/hyperedges/0?table=v', 404, 'edge_not_found'],
+    ['/v1/hyperedges/-5?table=v', 404, 'edge_not_found'],
+    ['/v1/hyperedges/9007199254740991', 404, 'edge_not_found'],
+    ['/v1/hyperedges/1?table=nowhere', 404, 'table_not_found'],
+    ['/v1/hyperedges/9007199254740993?table=v', 400, 'invalid_input'],
+    ['/v1/hyperedges/1.0?table=v', 400, 'invalid_input'],
+    ['/v1/hyperedges/node', 400, 'invalid_input'],
+    ['/v1/hyperedges/%00', 400, 'invalid_input'],
+    ['/v1/hyperedges/1?table=v&table=v', 400, 'invalid_input'],
+    ['/v1/hyperedges/1?table=v&times=unix', 400, 'invalid_input'],
+    ['/v1/hyperedges/1?table=%60v', 404, 'table_not_found'],
+    ['/v1/hyperedges/compact', 405, 'method_not_allowed'],
+    ['/v1/hyperedges/1/2/3', 404, 'route_not_found'],
+  ])('%s is %d %s', async (path, status, code) => {
+    const answer = await get(path);
+    expect([answer.status, answer.json.code]).toEqual([status, code]);
+  });
+});
+
+describe('a SELECT', () => {
+  test.each([
+    ['SELECT * FROM v', 'MATCH (e:v)', 10],
+    ['  select count(*) from v where event_ts > 5 group by n', 'MATCH (e:v)', 1],
+    ['SELECT "e".id\nFROM `v` AS e', 'MATCH (e:v)', 10],
+    ['select 1', 'MATCH (e:hyperedges)', 0],
+    [`select ${'x'.repeat(100_000)} from v`, 'MATCH (e:hyperedges)', 0],
+    ['EXPLAIN SELECT * FROM v', 'MATCH (e:v)', 10],
+  ])('%.60s is refused with an example that runs', async (query, start, rows) => {
+    const { status, json } = await post('/v1/query', { query });
+    expect([status, json.code, json.expected]).toEqual([400, 'syntax_error', ['MATCH']]);
+    const example = /MATCH \(e:.*?(LIMIT 10|AS n)/.exec(json.detail)![0];
+    expect(example.startsWith(start)).toBe(true);
+    const ran = await post('/v1/query', { query: example.replace(/WHERE .* RETURN/, 'RETURN') });
+    expect(ran.status).toBe(200);
+    expect((await post('/v1/query', { query: example })).status).toBe(200);
+    if (rows > 0) expect(ran.json.num_tuples).toBe(rows);
+  });
+
+  test('other words are told what a statement begins with', async () => {
+    const { json } = await post('/v1/query', { query: 'SELECTED' });
+    expect(json.expected).toContain('MATCH');
+    expect(json.expected.length).toBeGreaterThan(5);
+  });
+});

@@ -1,0 +1,133 @@
+// What of the raw-socket corpus comes out differently over node:http. The corpus itself says what comes out over uWebSockets.js.
+//
+// The two parsers refuse the same things with other statuses. Beyond that node:http lets a few harmless things pass (an empty line first, two spaces),
+// refuses some that uWebSockets.js reads past, reads chunks strictly, and keeps a request waiting whose predecessor is not answered.
+
+import type { RawCase } from './raw-request.ts';
+
+export type Difference = Partial<Pick<RawCase, 'outcome' | 'orElse' | 'says' | 'stores' | 'mayStore'>>;
+
+const REFUSED: Difference = { outcome: '400 closed', says: undefined, stores: undefined, mayStore: undefined };
+
+/** Names of cases that all come out as `difference`. */
+const all = (names: readonly string[], difference: Difference = REFUSED): Record<string, Difference> =>
+  Object.fromEntries(names.map((name) => [name, difference]));
+
+const stored = (time: number, outcome = '201 open'): Difference => ({ outcome, stores: [time], mayStore: undefined });
+
+/** By group and name. */
+export const OVER_NODE: Readonly<Record<string, Readonly<Record<string, Difference>>>> = {
+  'a request line': {
+    'an empty line first': { outcome: '200 open' },
+    'two spaces after the method': { outcome: '200 open' },
+    CONNECT: { outcome: 'closed' },
+    'CONNECT with a path': { outcome: 'closed' },
+    ...all([
+      'bytes that are no request',
+      'a version in lower case',
+      'another protocol',
+      'tabs between the parts',
+      'a space before the method',
+      'no method',
+      'no target',
+      'a method with a NUL',
+      'a target without a slash',
+      'a method in lower case',
+      'an unknown method',
+      'a method of 3,000 letters',
+      'absolute form',
+      'absolute form of another host',
+      'OPTIONS *',
+    ]),
+  },
+  'a path': all([
+    'with a NUL',
+    'with a tab',
+    'with a NUL in the query',
+    'with 8-bit bytes',
+    'with DEL',
+    'with 8-bit bytes in the query',
+  ]),
+  headers: {
+    ...all([
+      'no name',
+      'no name, before the key',
+      'no name, before the length',
+      'no name, before a length that hides a request',
+      'a value with a bare CR',
+      'X-Request-Id with a bare CR',
+      'Idempotency-Key with a bare CR',
+    ]),
+    'Content-Type with 8-bit bytes': { outcome: '415 open', stores: undefined },
+    'X-Min-LSN that is no number': { outcome: '400 open' },
+  },
+  'a length': {
+    ...all(['empty', 'twice, equal', 'twice, 0 first', 'twice, 0 last', 'twice, of a GET', 'twice, in other letters']),
+    'none, and no chunks': { outcome: '400 open' },
+    'none, but a body': { outcome: '400 400 closed' },
+    'too short for the body': { outcome: '201 400 closed' },
+  },
+  chunks: {
+    two: stored(4001),
+    'a size with zeros before it': stored(4002),
+    'an extension': stored(4003),
+    'a quoted extension': stored(4004),
+    'a trailer': stored(4007),
+    '5,000 of one byte': stored(4022),
+    'in capitals': stored(4028),
+    'after a tab': stored(4032),
+    none: { outcome: '400 open' },
+    // Waiting for such a chunk ends with the patience for its pace.
+    ...all(
+      [
+        'a size of 16 digits',
+        'a size that wraps 64 bits',
+        'a size that wraps 32 bits',
+        'shorter than its size',
+        'none at the end',
+        'a last one without its empty line',
+      ],
+      { outcome: 'silent' },
+    ),
+    'none at the end, then the end': { outcome: 'closed' },
+    ...all([
+      'an empty extension',
+      'an empty extension that would be a digit',
+      'an extension with a bare LF',
+      'trailers that would be headers',
+      'a request in place of trailers',
+      'an empty size',
+      'an empty size, then a request',
+      'a space before a size',
+      'a space after a size',
+      'lines that end with LF only',
+      'said twice',
+      'said twice in one value',
+      'of coding chunked, gzip',
+      'of no coding, beside a length',
+    ]),
+  },
+  'a body': {
+    'of a GET, in chunks': { outcome: '200 open' },
+    'garbage behind a read': { outcome: '200 400 closed' },
+  },
+  'another protocol': all([
+    'the preface of HTTP/2',
+    'the first message of TLS',
+    'SMTP',
+    'the PROXY protocol, version 1',
+    'the PROXY protocol, version 2',
+    'the PROXY protocol, version 2, of no address',
+    'SSH',
+    'SOCKS 5',
+    'Redis',
+  ]),
+  waiters: { 'half a chunk, then nothing': { outcome: 'closed' } },
+  'a pipeline of': {
+    'a write, then a read': { outcome: '201 200 open', stores: [6002], mayStore: undefined },
+    'two writes': { outcome: '201 201 open', stores: [6003, 6004], mayStore: undefined },
+    'a long stream, then a read': { outcome: '200 200 open' },
+    'reads behind Connection: close': { outcome: '200 closed' },
+    'a write, then garbage': { outcome: '201 400 closed', stores: [6005], mayStore: undefined },
+  },
+};
