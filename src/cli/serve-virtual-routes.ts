@@ -7,7 +7,9 @@ import { contentReply, jsonTextReply } from '../http/reply.ts';
 import type { Call, Route } from '../http/route.ts';
 import { descriptionRoutes } from '../routes/description.ts';
 import { TAGS } from '../routes/description-texts.ts';
+import { EXAMPLES } from '../routes/examples/index.ts';
 import { healthRoutes } from '../routes/health.ts';
+import { OPERATION_TEXTS } from '../routes/operation-texts.ts';
 import { virtualRoutes } from '../routes/virtual.ts';
 
 const INTRODUCTION = `Hypergraphs over tables that live elsewhere: DuckDB, Parquet, CSV, JSON, PostgreSQL.
@@ -41,7 +43,14 @@ function ready({ services }: Call) {
 function openapi({ services }: Call) {
   const { routes, version } = services;
   const tags = TAGS.filter(({ name }) => name === 'Virtual graphs' || name === 'Service');
-  const document = buildDocument({ routes, tags, version, introduction: INTRODUCTION });
+  const document = buildDocument({
+    routes,
+    tags,
+    version,
+    introduction: INTRODUCTION,
+    operations: OPERATION_TEXTS,
+    examples: EXAMPLES,
+  });
   const { securitySchemes: _none, ...components } = document.components as Record<string, unknown>;
   const text = JSON.stringify({ ...document, security: [], components });
   return contentReply(200, JSON_TYPE, text, [['Cache-Control', 'no-cache']]);

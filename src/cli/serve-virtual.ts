@@ -4,7 +4,9 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { bracketed, builtFiles, redactorFor, refinerOf } from '../app.ts';
 import { type Config, isLoopback } from '../config.ts';
+import { chooseTransport, transportLine } from '../http/choose-transport.ts';
 import { type Service, startService } from '../http/service.ts';
+import type { Transport } from '../http/transport.ts';
 import { MEGABYTE } from '../limits.ts';
 import { openLog } from '../observe/log.ts';
 import { createObserver } from '../observe/service-observer.ts';
@@ -36,10 +38,12 @@ export async function serveVirtual(flags: ServeVirtualFlags, world: World): Prom
       redactor: redactorFor(config),
     });
     const { log } = opened;
+    const transport = chooseTransport(config.transport);
     const observer = createObserver({
       log,
       audit: undefined,
       version: VERSION,
+      transport: transport.facts,
       queryLines: opened.queryLines,
       logLinesLost: () => opened.lost,
     });
@@ -48,13 +52,14 @@ export async function serveVirtual(flags: ServeVirtualFlags, world: World): Prom
       const virtual = graphsOf(config, root, documents);
       // Nothing else is served here.
       virtual.assertInstalled();
-      const service = await listen(config, root, observer, log);
+      const service = await listen(config, root, transport, observer, log);
       const stopped = new Promise<string>((done) => {
         world.onInterrupt(done);
       });
       service.open(undefined, undefined, { virtual });
       const count = documents.entries('').length;
       world.stdout.write(`hedgerow: listening on http://${bracketed(service.host)}:${service.port}\n`);
+      world.stdout.write(`hedgerow: ${transportLine(transport.facts)}\n`);
       world.stdout.write(`hedgerow: ${count} ${count === 1 ? 'graph' : 'graphs'} in ${specDir}, files below ${root}\n`);
       log.info('stopping', { reason: await stopped });
       await service.close();
@@ -92,6 +97,7 @@ function settingsOf({ host = '127.0.0.1', port }: ServeVirtualFlags, root: strin
 function listen(
   config: Config,
   root: string,
+  transport: Transport,
   observer: Parameters<typeof startService>[0]['observer'],
   log: Parameters<typeof startService>[0]['log'],
 ): Promise<Service> {
@@ -99,12 +105,15 @@ function listen(
     routes: standaloneRoutes,
     host: config.host,
     port: config.port,
+    transport,
     maxBodyBytes: Math.floor(config.maxBodyMb * MEGABYTE),
     version: VERSION,
     authDisabled: true,
     rateLimitQpm: 0,
-    corsOrigins: [],
+    corsOrigins: config.corsOrigins,
+    publicHosts: config.publicHosts,
     queryTimeoutMs: config.queryTimeoutMs,
+    streamMaxSeconds: config.streamMaxSeconds,
     backupRoot: root,
     pageFile: builtFiles('docs-page'),
     observer,

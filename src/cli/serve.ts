@@ -1,6 +1,7 @@
-// `hedgerow serve`: runs the service until it is told to stop.
+// `hedgerow serve`: runs the service until a signal stops it.
 
 import { type App, type Opened, startApp } from '../app.ts';
+import { transportLine } from '../http/choose-transport.ts';
 import { loadSettings, type SettingFlags } from './config/load.ts';
 import { reportFailure, type World } from './world.ts';
 
@@ -16,20 +17,28 @@ export async function serve(flags: SettingFlags, world: World): Promise<number> 
     world.onInterrupt(resolve);
   });
   const forgetHangup = world.onHangup(() => app.reopenLogs());
-  world.stdout.write(`hedgerow: listening on ${app.url}\n`);
   try {
-    await Promise.race([stopped, app.ready.then((opened) => showFirstKey(opened, world))]);
+    await Promise.race([stopped, app.ready.then((opened) => showAddress(app, opened, world))]);
   } catch (error) {
-    await app.close('start failed');
+    // The reason why the start failed is reported, not what closing says about it.
+    await app.close('start failed').catch(() => undefined);
     return reportFailure(world, error);
   }
-  await app.close(await stopped);
+  try {
+    await app.close(await stopped);
+  } catch (error) {
+    return reportFailure(world, error);
+  }
   forgetHangup();
   return 0;
 }
 
-/** On standard output, where the address stands too: log lines are kept and sent elsewhere, and must never hold a key. */
-function showFirstKey({ firstKey }: Opened, world: World): void {
+/**
+ * Only once the directory is locked and open: the probes and every other route answer 503 until then, and the log line `starting` has the address.
+ * The key goes to standard output too: log lines are kept and sent elsewhere, and must never hold a key.
+ */
+function showAddress({ url, transport }: App, { firstKey }: Opened, world: World): void {
+  world.stdout.write(`hedgerow: listening on ${url}\nhedgerow: ${transportLine(transport)}\n`);
   if (firstKey === undefined) return;
   world.stdout.write(`hedgerow: first admin key, shown this once only: ${firstKey}\n`);
 }

@@ -4,11 +4,20 @@ import { UsageError } from './world.ts';
 
 export const DEFAULT_URL = 'http://127.0.0.1:8000';
 
-/** Without a slash at its end. Throws UsageError. */
+/** Without a slash at its end. `host:port` is http. Throws UsageError. */
 export function urlOf(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const full = withScheme(text);
+  const url = URL.canParse(full) ? new URL(full) : undefined;
   if (url === undefined || !['http:', 'https:'].includes(url.protocol)) {
-    throw new UsageError(`--url is ${JSON.stringify(text)}, but it takes an address such as ${DEFAULT_URL}.`);
+    throw new UsageError(
+      `--url is ${JSON.stringify(text)}, but it takes an address such as ${DEFAULT_URL} or localhost:8000.`,
+    );
   }
   return url.origin + url.pathname.replace(/\/+$/, '');
+}
+
+/** `localhost:8000` is a valid URL too, of the scheme `localhost:`; what has no `//` after its scheme has none. */
+function withScheme(text: string): string {
+  const isHostAndPort = /^([^\s:/?#@[\]]+|\[[0-9a-f:.]+\]):\d+(\/|$)/i.test(text);
+  return isHostAndPort ? `http://${text}` : text;
 }

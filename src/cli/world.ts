@@ -25,11 +25,7 @@ export interface World {
 export class UsageError extends Error {}
 
 export function nodeWorld(): World {
-  // `hedgerow inspect ... | head` closes the pipe early: that is no error.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    process.exit(0);
-  });
+  if (!process.stdout.listeners('error').includes(endAtClosedPipe)) process.stdout.on('error', endAtClosedPipe);
   return {
     environment: process.env,
     cwd: process.cwd(),
@@ -55,6 +51,12 @@ export function nodeWorld(): World {
       return () => process.off('SIGHUP', callback);
     },
   };
+}
+
+/** `hedgerow inspect ... | head` closes the pipe early: that is no error. */
+function endAtClosedPipe(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit(0);
 }
 
 /** The exit code of a failed command, said on stderr: 2 for a wrong call, 1 for everything else. */

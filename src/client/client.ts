@@ -5,8 +5,9 @@ import { Connection } from './connection.ts';
 import { Hyperedges } from './hyperedges.ts';
 import type { ClientOptions } from './options.ts';
 import { Query } from './query.ts';
-import { Reasoning, Rules } from './reasoning.ts';
+import { Reasoning } from './reasoning.ts';
 import { Backups, Batch, Indexes, Keys, Service, Tables, Wal } from './resources.ts';
+import { Rules } from './rules.ts';
 import { Virtual } from './virtual.ts';
 
 export class HedgerowClient {

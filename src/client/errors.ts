@@ -1,6 +1,7 @@
 // What a call of the client can throw: an answer that says no, or no whole answer at all.
 
 import type { FieldError } from '../errors.ts';
+import type { FetchAnswer } from './host-types.ts';
 
 export interface ApiErrorFacts {
   statusCode: number;
@@ -56,7 +57,7 @@ export class HedgerowConnectionError extends Error {
 }
 
 /** The error an answer of 400 or more stands for; `text` is its body, whatever wrote it. */
-export function apiError(response: Response, text: string, retryAfter: number | undefined): HedgerowApiError {
+export function apiError(response: FetchAnswer, text: string, retryAfter: number | undefined): HedgerowApiError {
   const body = objectIn(text);
   const requestId = typeof body.request_id === 'string' ? body.request_id : response.headers.get('x-request-id');
   return new HedgerowApiError({

@@ -43,6 +43,11 @@ export class Hyperedges {
     return pagesOf((cursor) => this.range({ ...query, ...cursor }, options));
   }
 
+  /** The edge of that id; a HedgerowApiError with the code `edge_not_found` when there is none. */
+  get(id: number, query: { table?: string | undefined } = {}, options?: CallOptions): Promise<Hyperedge> {
+    return this.#connection.json('getHyperedge', { parameters: [id], query }, options);
+  }
+
   /** Edges that hold a node, ordered by time and id. */
   node(nodeId: number, query: LookupQuery = {}, options?: CallOptions): Promise<LookupAnswer> {
     return this.#connection.json('lookupNode', { parameters: [nodeId], query }, options);

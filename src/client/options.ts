@@ -1,5 +1,6 @@
 // How a client is set up, and what a single call may say.
 
+import type { Fetch, Signal } from './host-types.ts';
 import { LONG_OPERATIONS, type OperationId } from './operations.ts';
 import { DEFAULT_RETRY, type RetryOptions } from './retry.ts';
 
@@ -13,18 +14,18 @@ export interface ClientOptions extends RetryOptions {
   /** Reads reflect every write this client has had an answer to, whichever server answers them. Default false. */
   readYourWrites?: boolean;
   /** Default: the global one. */
-  fetch?: typeof fetch;
+  fetch?: Fetch;
   /** Milliseconds of the wall clock; tells how far off a date in `Retry-After` is. */
   now?: () => number;
   /** In [0, 1): spreads the retries of many clients. */
   random?: () => number;
   /** Waits between two tries; rejects with the reason of the signal when it is aborted. */
-  sleep?: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
+  sleep?: (ms: number, signal: Signal | undefined) => Promise<void>;
 }
 
 /** For every method, as its last argument. */
 export interface CallOptions {
-  signal?: AbortSignal;
+  signal?: Signal;
   /** As in ClientOptions, for this call. */
   timeoutMs?: number;
   /** Reads: wait until the answer reflects this log position (`X-Hedgerow-LSN` of an earlier answer). */
@@ -37,6 +38,8 @@ export interface CallOptions {
 export interface QueryOptions extends CallOptions {
   /** Statements of one session share its transaction. Default: the key itself is the session. */
   session?: string;
+  /** How times are written, also inside of edges: default `epoch`, seconds; `iso`: texts such as 2024-05-02T10:00:00Z. */
+  times?: 'epoch' | 'iso';
 }
 
 export type Settings = Required<ClientOptions & RetryOptions>;

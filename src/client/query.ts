@@ -30,6 +30,6 @@ export class Query {
 /** What begins so changes nothing: it can be sent again without a mark, and its answer need not be kept for that. */
 const READS = /^\s*(MATCH|SHOW|EXPLAIN|ANALYZE)\b/i;
 
-function inputOf(query: string, parameters: QueryParameters, { session }: QueryOptions): CallInput {
-  return { body: { query, parameters }, reads: READS.test(query), session };
+function inputOf(query: string, parameters: QueryParameters, { session, times }: QueryOptions): CallInput {
+  return { body: { query, parameters, ...(times === undefined ? {} : { times }) }, reads: READS.test(query), session };
 }

@@ -1,50 +1,17 @@
-// Rules, facts derived by them with proofs, and questions in words.
+// Facts derived by rules with proofs, questions in words, and the firewall's verdict on what is said.
 
 import type { Connection } from './connection.ts';
 import type { CallOptions } from './options.ts';
 import type {
   AskInput,
-  DeletedRule,
+  CheckAnswer,
+  CheckInput,
   Interaction,
-  NewRule,
   Question,
   RagAnswer,
   ReasonAnswer,
   ReasonInput,
-  RuleList,
-  RuleValidation,
-  StoredRule,
 } from './types.ts';
-
-export class Rules {
-  readonly #connection: Connection;
-
-  constructor(connection: Connection) {
-    this.#connection = connection;
-  }
-
-  list(options?: CallOptions): Promise<RuleList> {
-    return this.#connection.json('listRules', {}, options);
-  }
-
-  get(id: string, options?: CallOptions): Promise<StoredRule> {
-    return this.#connection.json('getRule', { parameters: [id] }, options);
-  }
-
-  /** Makes a rule or replaces the one of its id; all stored rules are checked together with it. */
-  put(rule: NewRule, options?: CallOptions): Promise<StoredRule> {
-    return this.#connection.json('putRule', { body: rule }, options);
-  }
-
-  /** What is wrong with a rule beside the stored ones; stores nothing. */
-  validate(rule: NewRule, options?: CallOptions): Promise<RuleValidation> {
-    return this.#connection.json('validateRule', { body: rule, reads: true }, options);
-  }
-
-  delete(id: string, options?: CallOptions): Promise<DeletedRule> {
-    return this.#connection.json('deleteRule', { parameters: [id] }, options);
-  }
-}
 
 export class Reasoning {
   readonly #connection: Connection;
@@ -61,6 +28,11 @@ export class Reasoning {
   /** An answer in words whose sentences are supported. */
   ask(input: AskInput, options?: CallOptions): Promise<RagAnswer> {
     return this.#connection.json('ragQuery', { body: input, reads: true }, options);
+  }
+
+  /** Whether edges support what a text, or claims, say of them. */
+  check(input: CheckInput, options?: CallOptions): Promise<CheckAnswer> {
+    return this.#connection.json('checkClaims', { body: input, reads: true }, options);
   }
 
   /** What retrieval understands of a text. */

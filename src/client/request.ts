@@ -1,5 +1,6 @@
 // Puts one request together: address, headers, body. It stays the same over all tries of a call.
 
+import type { FetchInit } from './host-types.ts';
 import { OPERATIONS, type Operation, type OperationId } from './operations.ts';
 import type { CallOptions, Settings } from './options.ts';
 
@@ -21,7 +22,7 @@ export interface CallInput {
 
 export interface PreparedRequest {
   readonly url: string;
-  readonly init: RequestInit;
+  readonly init: FetchInit;
   /** Carried out twice it does no more than once. */
   readonly repeatable: boolean;
 }

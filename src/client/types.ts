@@ -18,9 +18,9 @@ import type * as virtual from '../routes/schemas/virtual.ts';
 
 export type Hyperedge = InferOutput<typeof rows.rowSchema>;
 export type QueryPlan = InferOutput<typeof rows.planSchema>;
-export type RangeQuery = InferOutput<typeof rows.rangeQuery>;
+export type RangeQuery = Omit<InferOutput<typeof rows.rangeQuery>, 'times'>;
 export type RangeAnswer = InferOutput<typeof rows.rangeAnswer>;
-export type LookupQuery = InferOutput<typeof rows.lookupQuery>;
+export type LookupQuery = Omit<InferOutput<typeof rows.lookupQuery>, 'times'>;
 export type LookupAnswer = InferOutput<typeof rows.lookupAnswer>;
 
 export type NewHyperedge = InferInput<typeof edges.edgeBody>;
@@ -56,10 +56,12 @@ export type RuleList = InferOutput<typeof rules.ruleList>;
 export type RuleValidation = InferOutput<typeof rules.validation>;
 export type DeletedRule = InferOutput<typeof rules.deletedRule>;
 
-export type ReasonInput = InferInput<typeof reason.reasonBody>;
+export type ReasonInput = Omit<InferInput<typeof reason.reasonBody>, 'times'>;
 export type ReasonAnswer = InferOutput<typeof reason.reasonAnswer>;
-export type AskInput = InferInput<typeof reason.ragBody>;
+export type AskInput = Omit<InferInput<typeof reason.ragBody>, 'times'>;
 export type RagAnswer = InferOutput<typeof reason.ragAnswer>;
+export type CheckInput = InferInput<typeof reason.checkBody>;
+export type CheckAnswer = InferOutput<typeof reason.checkAnswer>;
 export type Question = InferOutput<typeof reason.parseAnswer>;
 export type Interaction = InferOutput<typeof reason.interaction>;
 

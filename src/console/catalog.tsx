@@ -1,10 +1,12 @@
 // What there is, at the left: tables with their columns and indexes, and the rules.
 
 import { countText } from './format.ts';
-import { signal } from './preact.ts';
+import { lazy } from './lazy.tsx';
+import { signal, useEffect, useRef, useState } from './preact.ts';
 import {
   chooseTable,
   indexes,
+  isListed,
   openView,
   rules,
   tableName,
@@ -33,32 +35,76 @@ export function Catalog() {
         <summary>
           Tables <span class="quiet">{tables.value.length}</span>
         </summary>
-        <ul class="plain-list">
-          {tables.value.map(({ name }) => (
-            <li key={name}>
-              <TableEntry name={name} />
-            </li>
-          ))}
-        </ul>
-        {tables.value.length === 0 && <p class="quiet">No table yet. Import a file to make one.</p>}
+        <TableList />
+        {isListed.value && tables.value.length === 0 && <p class="quiet">No table yet. Import a file to make one.</p>}
       </details>
-      <details open={isWide}>
-        <summary>
-          Rules <span class="quiet">{rules.value.length}</span>
-        </summary>
-        <ul class="plain-list">
-          {rules.value.map((rule) => (
-            <li key={rule.id}>
-              <button type="button" class="entry" onClick={() => openView('rules')}>
-                <span>{rule.name}</span>
-                <span class="quiet">{rule.enabled ? rule.head : 'off'}</span>
-              </button>
-            </li>
-          ))}
-        </ul>
-        {rules.value.length === 0 && <p class="quiet">No rule yet. Write one under Rules.</p>}
-      </details>
+      {isListed.value && <RuleEntries />}
     </aside>
+  );
+}
+
+function RuleEntries() {
+  return (
+    <details open={isWideNow.value}>
+      <summary>
+        Rules <span class="quiet">{rules.value.length}</span>
+      </summary>
+      <ul class="plain-list catalog-list">
+        {rules.value.map((rule) => (
+          <li key={rule.id}>
+            <button type="button" class="entry" onClick={() => openView('rules')}>
+              <span>{rule.name}</span>
+              <span class="quiet">{rule.enabled ? rule.head : 'off'}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      {rules.value.length === 0 && <p class="quiet">No rule yet. Write one under Rules.</p>}
+    </details>
+  );
+}
+
+const TableFilter = lazy(() => import('./table-filter.tsx').then((module) => module.TableFilter), '');
+
+/** A list that is longer than this is looked through by typing. */
+const MOST_WITHOUT_FILTER = 12;
+
+function TableList() {
+  const [wanted, setWanted] = useState('');
+  const list = useRef<HTMLUListElement>(null);
+  const all = tables.value;
+  const hasFilter = all.length > MOST_WITHOUT_FILTER;
+  const part = hasFilter ? wanted.trim().toLowerCase() : '';
+  const shown = all.filter(({ name }) => name.toLowerCase().includes(part));
+  const chosen = tableName.value;
+  useEffect(() => {
+    // Not `scrollIntoView`, which would move the page too.
+    const entry = list.current?.querySelector<HTMLElement>('[aria-pressed=true]');
+    if (entry == null || list.current === null) return;
+    const top = entry.getBoundingClientRect().top - list.current.getBoundingClientRect().top;
+    if (top < 0 || top > list.current.clientHeight - entry.offsetHeight) list.current.scrollTop += top;
+  }, [chosen, all]);
+  return (
+    <>
+      {hasFilter && (
+        <div class="catalog-filter">
+          <TableFilter
+            text={wanted}
+            shown={shown.length}
+            all={all.length}
+            onChange={setWanted}
+            onEnter={() => shown[0] !== undefined && chooseTable(shown[0].name)}
+          />
+        </div>
+      )}
+      <ul ref={list} class="plain-list catalog-list">
+        {shown.map(({ name }) => (
+          <li key={name}>
+            <TableEntry name={name} />
+          </li>
+        ))}
+      </ul>
+    </>
   );
 }
 

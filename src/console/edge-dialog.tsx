@@ -7,7 +7,6 @@ import { cellText, timeText } from './format.ts';
 import { membersText, useNodeNames } from './node-names.ts';
 import { useEffect, useRef, useState } from './preact.ts';
 import { client } from './session.ts';
-import { tableName } from './state.ts';
 import { quoted } from './statement-words.ts';
 import './style/views.css';
 
@@ -39,9 +38,7 @@ export function EdgeDialog() {
 function EdgeFields({ table, id }: WantedEdge) {
   const [row, setRow] = useState<Record<string, unknown> | undefined>(undefined);
   const [error, setError] = useState<unknown>(undefined);
-  const all = useNodeNames();
-  // They are those of the chosen table.
-  const names = table === tableName.value ? all : new Map<number, string>();
+  const names = useNodeNames(table);
   useEffect(() => {
     client()
       .query.run(`MATCH (e:${quoted(table)}) WHERE e.id = $id RETURN *`, { id })

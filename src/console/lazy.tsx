@@ -5,7 +5,7 @@ import { type ComponentType, useEffect, useState } from './preact.ts';
 
 export const NOT_LOADED = 'Load the page anew: the service may have been renewed meanwhile, or it cannot be reached.';
 
-/** Stands in the place of a component until it has come, and shows what it is given to show meanwhile. */
+/** Stands in the place of a component until it has come; shows what it is given to show meanwhile, nothing for an empty text. */
 export function lazy<Props extends object>(
   load: () => Promise<ComponentType<Props>>,
   waiting = 'Loading ...',
@@ -17,7 +17,7 @@ export function lazy<Props extends object>(
       load().then((Component) => setPart({ Component }), setError);
     }, []);
     if (error !== undefined) return <Failure error={NOT_LOADED} title="This view could not be loaded" />;
-    if (part === undefined) return <p class="waiting">{waiting}</p>;
+    if (part === undefined) return waiting === '' ? null : <p class="waiting">{waiting}</p>;
     return <part.Component {...props} />;
   };
 }

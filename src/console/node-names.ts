@@ -1,7 +1,7 @@
 // Names of nodes, as an import leaves them in a table beside: `<table>_nodes`, one edge for each node, its name in `vertex`.
 
 import { signal, useEffect } from './preact.ts';
-import { client } from './session.ts';
+import { client, session } from './session.ts';
 import { revision, tableName, tables } from './state.ts';
 import { quoted } from './statement-words.ts';
 
@@ -9,7 +9,9 @@ import { quoted } from './statement-words.ts';
 export const NODES_SUFFIX = '_nodes';
 export const NAME_COLUMN = 'vertex';
 /** Further nodes are shown by their numbers. */
-const MOST_NAMES = 20_000;
+export const MOST_NAMES = 20_000;
+/** Tables whose names are kept at a time. */
+const MOST_TABLES = 4;
 const MOST_CHARACTERS = 60;
 
 /** Names may hold commas. */
@@ -17,17 +19,38 @@ export const BETWEEN_MEMBERS = ' · ';
 
 export type NodeNames = ReadonlyMap<number, string>;
 
-const NONE: NodeNames = new Map();
-const known = signal<{ readonly of: string; readonly names: NodeNames }>({ of: '', names: NONE });
+interface Known {
+  readonly table: string;
+  /** Of the data when they were read. */
+  readonly revision: number;
+  readonly names: NodeNames;
+  /** The table beside holds more of them. */
+  readonly isCut: boolean;
+}
 
-/** Of the chosen table; empty when it has none, or none yet. */
-export function useNodeNames(): NodeNames {
-  const of = tables.value.some(isNodesTableOf(tableName.value)) ? `${revision.value} ${tableName.value}` : '';
+const NONE: NodeNames = new Map();
+/** The newest last. */
+const known = signal<readonly Known[]>([]);
+
+/** Of a table, by default the chosen one; empty when it has none, or none yet. */
+export function useNodeNames(table = tableName.value): NodeNames {
+  return useKnown(table)?.names ?? NONE;
+}
+
+/** True when a table has more names than are shown. */
+export function useNamesCut(table: string): boolean {
+  return useKnown(table)?.isCut === true;
+}
+
+function useKnown(table: string): Known | undefined {
+  const beside = tables.value.find(isNodesTableOf(table))?.name;
+  const now = revision.value;
+  const found = known.value.find((item) => item.table === table);
   useEffect(() => {
-    if (of !== '' && known.value.of !== of) void load(of);
-  }, [of]);
+    if (beside !== undefined && found?.revision !== now) void load(table, beside, now);
+  }, [table, beside, now]);
   // While they are read anew those from before are good enough.
-  return of !== '' && known.value.of.replace(/^\d+ /, '') === tableName.value ? known.value.names : NONE;
+  return beside === undefined ? undefined : found;
 }
 
 export function nodeText(names: NodeNames, node: number): string {
@@ -47,22 +70,35 @@ function isNodesTableOf(name: string) {
     table.name.toLowerCase() === wanted && table.columns.some((column) => column.name === NAME_COLUMN);
 }
 
-async function load(of: string): Promise<void> {
-  const statement = `MATCH (n:${quoted(tableName.value + NODES_SUFFIX)}) RETURN n.members AS members, n.${NAME_COLUMN} AS name LIMIT ${MOST_NAMES}`;
+async function load(table: string, beside: string, now: number): Promise<void> {
+  const by = session.value;
+  const before = known.value.find((item) => item.table === table);
+  if (before?.revision === now) return;
+  // Noted at once, so that nobody else asks for the same.
+  put({ table, revision: now, names: before?.names ?? NONE, isCut: before?.isCut ?? false });
+  const statement = `MATCH (n:${quoted(beside)}) RETURN n.members AS members, n.${NAME_COLUMN} AS name LIMIT ${MOST_NAMES + 1}`;
   const names = new Map<number, string>();
+  let isCut = false;
   try {
     const { rows } = await client().query.run(statement);
-    for (const { members, name } of rows) {
+    isCut = rows.length > MOST_NAMES;
+    for (const { members, name } of rows.slice(0, MOST_NAMES)) {
       if (Array.isArray(members) && members.length === 1 && typeof name === 'string' && name !== '')
         names.set(Number(members[0]), name);
     }
   } catch {
     // Numbers say enough; what is wrong with the service the view itself tells.
   }
-  known.value = { of, names };
+  // Nothing of one who has signed out meanwhile stays.
+  if (session.value !== by) return;
+  put({ table, revision: now, names, isCut });
+}
+
+function put(item: Known): void {
+  known.value = [...known.value.filter(({ table }) => table !== item.table), item].slice(-MOST_TABLES);
 }
 
 /** Nothing of one who has signed out stays. */
 export function forgetNames(): void {
-  known.value = { of: '', names: NONE };
+  known.value = [];
 }

@@ -15,7 +15,7 @@ export const packFiles = {
     for (const { fileName, code, source } of Object.values(files)) {
       const bytes = Buffer.from(code ?? source);
       if (bytes.length <= LEAST_BYTES || !/\.(js|css)$/.test(fileName)) continue;
-      const packed = await zopfli.gzipAsync(bytes, { numiterations: 5 });
+      const packed = await zopfli.gzipAsync(bytes, { numiterations: 15 });
       writeFileSync(join(dir, 'packed', `${basename(fileName)}.gz`), packed);
     }
   },

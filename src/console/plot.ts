@@ -75,12 +75,14 @@ function optionsOf(target: HTMLElement, input: PlotInput, onDrawn: (plot: uPlot)
       x: { time: input.isTime, range: () => [x[0] ?? 0, (x.at(-1) ?? 0) + (barWidth || 1e-9)] },
       y: { range: (_plot, low, high) => [Math.min(0, low), high > 0 ? high * 1.05 : Math.max(0, high) || 1] },
     },
-    padding: [6, input.isTime ? 20 : 8, 0, 0],
+    // Half of a date follows the last tick.
+    padding: [6, input.isTime ? 34 : 8, 0, 0],
     axes: [
       {
         ...axis,
-        size: 34,
-        gap: 2,
+        size: 38,
+        // The least number of the other axis reaches below the line.
+        gap: 6,
         ...(input.isTime ? { space: 64, values: timeTexts } : { space: 80, values: tickTexts }),
       },
       { ...axis, size: 40, gap: 4, space: 28 },

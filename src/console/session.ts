@@ -1,12 +1,33 @@
 // Who is signed in: the key of this browser tab, the client that sends it, and whether the service wants one at all.
 
-import { type Health, HedgerowApiError, HedgerowClient } from '../client/index.ts';
+import { Analytics } from '../client/analytics.ts';
+import { Connection } from '../client/connection.ts';
+import { type Health, HedgerowApiError } from '../client/index.ts';
+import { Query } from '../client/query.ts';
+import { Indexes, Keys, Service, Tables, Wal } from '../client/resources.ts';
+import { Rules } from '../client/rules.ts';
 import { sentenceOf } from './failure.tsx';
 import { given } from './given.ts';
 import { signal } from './preact.ts';
+import { watchedFetch } from './service-state.ts';
+
+/** Those of the client that the page begins with; views that need others make them over the connection. */
+function resourcesOver(connection: Connection) {
+  return {
+    query: new Query(connection),
+    analytics: new Analytics(connection),
+    rules: new Rules(connection),
+    tables: new Tables(connection),
+    indexes: new Indexes(connection),
+    wal: new Wal(connection),
+    keys: new Keys(connection),
+    service: new Service(connection),
+  };
+}
 
 export interface Session {
-  readonly client: HedgerowClient;
+  readonly connection: Connection;
+  readonly client: ReturnType<typeof resourcesOver>;
   /** Empty: the service asks for none. */
   readonly key: string;
   readonly health: Health;
@@ -50,10 +71,17 @@ function isKeyWanted(): boolean {
 
 /** Throws what the service says of the key. */
 export async function signIn(key: string): Promise<void> {
-  const client = new HedgerowClient({ url: serviceUrl(), apiKey: key, maxAttempts: 2, readYourWrites: true });
+  const connection = new Connection({
+    url: serviceUrl(),
+    apiKey: key,
+    maxAttempts: 2,
+    readYourWrites: true,
+    fetch: watchedFetch,
+  });
+  const client = resourcesOver(connection);
   const health = await client.service.health();
   if (key !== '' && !health.auth_disabled) sessionStorage.setItem(STORED_KEY, key);
-  session.value = { client, key: health.auth_disabled ? '' : key, health };
+  session.value = { connection, client, key: health.auth_disabled ? '' : key, health };
 }
 
 export function signOut(): void {
@@ -61,9 +89,11 @@ export function signOut(): void {
   session.value = undefined;
 }
 
-/** The client of whoever is signed in; views are shown to nobody else. */
-export function client(): HedgerowClient {
-  const current = session.value;
-  if (current === undefined) throw new Error('Sign in first.');
-  return current.client;
+/** Of the person who is signed in; views are shown to nobody else. */
+function current(): Session {
+  if (session.value === undefined) throw new Error('Sign in first.');
+  return session.value;
 }
+
+export const client = (): Session['client'] => current().client;
+export const connection = (): Connection => current().connection;

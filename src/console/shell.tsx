@@ -35,6 +35,12 @@ const COMPONENTS: Readonly<Record<ViewName, ComponentType>> = {
   virtual: lazy(LOADERS.virtual),
   operations: lazy(LOADERS.operations),
 };
+/** The first rows come before it; later the service may be gone, and could not send it. */
+const NOTE_AFTER_MS = 1500;
+const ServiceNote = lazy(async () => {
+  await new Promise((resolve) => setTimeout(resolve, NOTE_AFTER_MS));
+  return (await import('./service-note.tsx')).ServiceNote;
+}, '');
 const EdgeDialog = lazy(() => import('./edge-dialog.tsx').then((module) => module.EdgeDialog));
 
 /** What the view of the address needs is fetched while it is still found out whether a key is needed, and while one is typed. */
@@ -108,6 +114,7 @@ function Header() {
           </a>
         ))}
       </nav>
+      <ServiceNote />
       <span class="header-end">
         <button type="button" class="plain" onClick={switchTheme}>
           {isDark ? 'Light' : 'Dark'}

@@ -26,6 +26,8 @@ export const tables = signal<readonly Table[]>([]);
 export const indexes = signal<readonly Index[]>([]);
 export const rules = signal<RuleList['rules']>([]);
 export const catalogError = signal<unknown>(undefined);
+/** The lists have been asked for, whatever came of it. */
+export const isListed = signal(false);
 export const tableName = signal('');
 export const table = computed(() => tables.value.find(({ name }) => name === tableName.value));
 /** Undefined: all of time. */
@@ -53,6 +55,7 @@ export function forgetAll(): void {
   wantedStatement.value = undefined;
   wantedName.value = undefined;
   catalogError.value = undefined;
+  isListed.value = false;
 }
 
 export async function loadCatalog(): Promise<void> {
@@ -76,6 +79,7 @@ export async function loadCatalog(): Promise<void> {
   } catch (error) {
     if (session.value === by) catalogError.value = error;
   }
+  if (session.value === by) isListed.value = true;
 }
 
 /** Something was written: lists and plots look again. */

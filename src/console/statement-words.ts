@@ -1,5 +1,9 @@
 // The words of the statement language, and names as statements write them.
 
+import { bare } from '../formats/bare-statement.ts';
+
+export { bare };
+
 export const KEYWORDS: readonly string[] = (
   'MATCH HYPEREDGE WHERE RETURN DISTINCT ORDER BY ASC DESC SKIP OFFSET LIMIT AS AND OR NOT IN BETWEEN IS NULL CONTAINS STARTS ENDS WITH MEMBERS ' +
   'TRUE FALSE INSERT INTO VALUES UPDATE SET DELETE FROM CREATE DROP ALTER TABLE IF EXISTS PROPERTIES BUCKET_SECONDS COMPACT_THRESHOLD ADD COLUMN ' +
@@ -17,14 +21,6 @@ const words = new Set(KEYWORDS);
 export function quoted(name: string): string {
   const isPlain = /^[A-Za-z_]\w*$/.test(name) && !words.has(name.toUpperCase());
   return isPlain ? name : `\`${name}\``;
-}
-
-/** The same text with everything inside comments, texts and backquotes blanked out: what is found in it is found in the statement itself. */
-export function bare(statement: string): string {
-  return statement.replaceAll(
-    /\/\*[\s\S]*?(?:\*\/|$)|\/\/[^\n]*|'(?:[^'\\]|\\.|'')*'?|"(?:[^"\\]|\\.|"")*"?|`[^`]*`?/g,
-    (part) => part.replaceAll(/[^\n]/g, part.startsWith('/') ? ' ' : '_'),
-  );
 }
 
 /** In capitals; empty when there is none. It says what kind of statement it is. */
@@ -50,4 +46,9 @@ export function patternsOf(statement: string): { readonly alias: string; readonl
     const table = name?.[1] ?? name?.[2];
     return table === undefined ? [] : [{ alias: match[1]!, table }];
   });
+}
+
+/** The names of the parameters of a statement, in the order in which they first occur. */
+export function parametersOf(statement: string): string[] {
+  return [...new Set([...bare(statement).matchAll(/\$(\w+)/g)].map(([, name]) => name!))];
 }

@@ -5,7 +5,7 @@ import { countText, timeText } from './format.ts';
 import type { PlotInput } from './plot.ts';
 import { PlotFrame } from './plot-frame.tsx';
 import { useEffect, useMemo, useState } from './preact.ts';
-import { revision, tableName, timeWindow } from './state.ts';
+import { isListed, revision, tableName, timeWindow } from './state.ts';
 import { type Activity, activityOf } from './time-activity.ts';
 import { WindowFields } from './window-fields.tsx';
 
@@ -38,7 +38,8 @@ export function TimeStrip() {
       isGone = true;
     };
   }, [table, seen]);
-  if (table === '') return null;
+  // What has gone wrong with the list of tables is told above.
+  if (table === '' && isListed.value) return null;
   const shown = found?.table === table ? found : undefined;
   return (
     <section class="strip" aria-label={`Time of ${table}`}>
@@ -47,14 +48,30 @@ export function TimeStrip() {
         <Strip activity={shown.activity} />
       ) : (
         error === undefined && (
-          <p class="quiet strip-empty">
+          <Waiting>
             {shown === undefined
               ? `Looking at ${table} ...`
               : `${table} holds no edges yet. Import a file, or INSERT some.`}
-          </p>
+          </Waiting>
         )
       )}
     </section>
+  );
+}
+
+/** As tall as the strip, so that nothing below moves when it comes. */
+function Waiting({ children }: { children: string }) {
+  return (
+    <div class="strip-wait">
+      <p class="quiet strip-empty">{children}</p>
+      <div class="strip-hidden">
+        <div class="plot" />
+        <div class="strip-foot">
+          <span>1,000 edges, times in UTC</span>
+          <WindowFields first={0} last={0} />
+        </div>
+      </div>
+    </div>
   );
 }
 

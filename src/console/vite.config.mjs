@@ -2,13 +2,14 @@
 
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
+import { withoutUnusedStyles } from './editor/unused-styles.mjs';
 import { packFiles } from './pack-files.mjs';
 
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   base: './',
   publicDir: false,
-  plugins: [packFiles],
+  plugins: [withoutUnusedStyles, packFiles],
   resolve: {
     // Half of what completion weighs would be parsers of languages.
     alias: { '@codemirror/language': fileURLToPath(new URL('editor/no-language.mjs', import.meta.url)) },

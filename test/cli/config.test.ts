@@ -64,12 +64,12 @@ test('the table has a line for every setting', () => {
   expect(world.out).toMatch(/^copy_root +- +default$/m);
 });
 
-test('settings that cannot be used: one line, exit code 1', () => {
+test('settings that cannot be used: one line; a file that cannot be read ends with 1, a wrong value with 2', () => {
   expect(configPrintCommand({ config: 'nowhere.toml', settings: {}, json: false }, world)).toBe(1);
   expect(world.err).toBe('hedgerow: The configuration file nowhere.toml cannot be read (ENOENT).\n');
   world.err = '';
   world.file('wrong.toml', 'port = true\n');
-  expect(configPrintCommand({ config: 'wrong.toml', settings: {}, json: false }, world)).toBe(1);
+  expect(configPrintCommand({ config: 'wrong.toml', settings: {}, json: false }, world)).toBe(2);
   expect(world.err).toMatch(/^hedgerow: wrong\.toml: port has another type[^\n]*\n$/);
   expect(world.out).toBe('');
 });
@@ -103,11 +103,15 @@ test('every flag reaches its setting', async () => {
     'data-dir': 'x',
     'tls-cert': 'c',
     'tls-key': 'k',
+    transport: 'node',
     host: '::1',
     port: '1',
     'api-key': 'k'.repeat(20),
     'rate-limit-qpm': '2',
     'cors-origins': 'https://a.example',
+    'public-hosts': 'a.example',
+    'sockets-per-address': '9',
+    'proxy-addresses': '10.0.0.1',
     'log-format': 'text',
     'log-level': 'debug',
     'audit-log': 'a',
@@ -117,6 +121,7 @@ test('every flag reaches its setting', async () => {
     'max-members': '5',
     'primary-table': 'p',
     'query-timeout-ms': '6',
+    'stream-max-seconds': '8',
     'transaction-idle-seconds': '7',
     'backup-root': 'b',
     'copy-root': 'd',

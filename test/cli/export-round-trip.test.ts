@@ -26,6 +26,17 @@ test('a data directory, a window and a statement, to stdout and to files that ar
     'MATCH (e:t) WHERE e.price > 1 RETURN e.event_ts AS event_ts, e.members AS members, e.price AS price';
   expect(await from({ statement }), world.err).toBe(0);
   expect(world.out).toBe('{"event_ts":1,"members":[1,2],"price":1.5}\n{"event_ts":3,"members":[3,4],"price":2}\n');
+  world.out = '';
+  expect(await from({ table: 't', end: '1', format: 'csv', times: 'iso' }), world.err).toBe(0);
+  expect(world.out).toContain('\n1,"1970-01-01T00:00:01Z",1;2,,,,1.5\n');
+  world.out = '';
+  expect(await from({ statement, times: 'iso' }), world.err).toBe(0);
+  expect(world.out).toContain('{"event_ts":"1970-01-01T00:00:01Z","members":[1,2],"price":1.5}\n');
+  expect(await from({ table: 't', times: 'iso', out: 'iso.csv' }), world.err).toBe(0);
+  expect(await importCommand(['iso.csv'], { data: 'db', table: 'again', create: true }, world), world.err).toBe(0);
+  expect(
+    await lookInto(world.path('db'), (database) => rowsOf(database.table('again')).map((row) => row.event_ts)),
+  ).toEqual([1, 2, 3]);
   for (const out of ['s.parquet', 's.hif', 's.csv']) {
     expect(await from({ statement, out }), world.err).toBe(0);
     const table = out.slice(2);
@@ -46,6 +57,9 @@ test.each<[Record<string, string>, number, RegExp]>([
   [{ statement: 'MATCH (e:hyperedges) RETURN *', table: 'x' }, 2, /neither --table/],
   [{ format: 'xml' }, 2, /csv, ndjson, parquet, hif/],
   [{ out: 'x.doc' }, 2, /says no format/],
+  [{ times: 'iso', out: 'x.parquet' }, 2, /--times iso is for csv and ndjson/],
+  [{ times: 'iso', format: 'hif' }, 2, /--times iso is for csv and ndjson/],
+  [{ times: 'unix' }, 2, /--times is "unix"/],
   [{ start: 'soon' }, 2, /--start is "soon"/],
   [{ statement: 'MATCH (e:hyperedges) RETURN e.nothing', out: 'x.csv' }, 1, /nothing/],
   [{ statement: 'MATCH (e:hyperedges) RETURN e.id', format: 'hif' }, 1, /must return event_ts and members/],

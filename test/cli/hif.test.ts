@@ -1,6 +1,6 @@
 // HIF documents as other libraries write them, and what must not be one: each has a clear outcome. What is exported is valid by the published schema.
 
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import Ajv from 'ajv';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { exportCommand } from '../../src/cli/export/command.ts';
@@ -53,8 +53,8 @@ describe('documents of other libraries', () => {
     expect(isHif(document)).toBe(true);
     expect(await importDocument(document), world.err).toBe(0);
     expect(await stored()).toEqual([
-      { event_ts: 980985600, members: ['n1', 'n2'] },
-      { event_ts: 981113460, members: ['n1'], subject: 'lunch' },
+      { event_ts: 980985600, members: ['n1', 'n2'], edge: 'e1' },
+      { event_ts: 981113460, members: ['n1'], edge: 'e2', subject: 'lunch' },
     ]);
   });
 
@@ -74,12 +74,12 @@ describe('documents of other libraries', () => {
     expect(isHif(document)).toBe(true);
     expect(await importDocument(document), world.err).toBe(0);
     expect(await stored()).toEqual([
-      { event_ts: 1, members: ['FN', 'TH'], weight: 2.5, misc: '{"a":[1]}' },
-      { event_ts: 2, members: ['TH'], weight: 1 },
+      { event_ts: 1, members: ['FN', 'TH'], edge: 0, weight: 2.5, misc: '{"a":[1]}' },
+      { event_ts: 2, members: ['TH'], edge: 1, weight: 1 },
     ]);
   });
 
-  test('an edge that no incidence names, and one without a time, are bad rows of their own', async () => {
+  test('an edge that no incidence names is not kept, and one without a time is a bad row of its own', async () => {
     const document = {
       edges: [
         { edge: 1, attrs: { event_ts: 1 } },
@@ -91,26 +91,30 @@ describe('documents of other libraries', () => {
       ],
     };
     expect(await importDocument(document, { onError: 'skip' }), world.err).toBe(0);
-    expect(await stored()).toEqual([{ event_ts: 1, members: [7] }]);
+    expect(await stored()).toEqual([{ event_ts: 1, members: [7], edge: 1 }]);
     const reasons = world.objects('x.json.rejects.ndjson').map(({ reason }) => reason);
-    expect(reasons.sort()).toEqual([
-      expect.stringMatching(/names no node/),
-      expect.stringMatching(/event_ts is missing/),
-    ]);
+    expect(reasons).toEqual([expect.stringMatching(/event_ts is missing; --ts/)]);
+    expect(world.err).toMatch(/Not kept of x\.json: 1 edge without a node\./);
   });
 
   test.each<[string, unknown, RegExp]>([
-    ['no list of edges', { incidences: [{ edge: 0, node: 1 }] }, /No edge of x\.json has a time.*--ts-column/],
+    [
+      'no list of edges',
+      { incidences: [{ edge: 0, node: 1 }] },
+      /No edge of x\.json has a time.*--ts-column.*--ts 2024/,
+    ],
     ['edges without a time', { incidences: [{ edge: 0, node: 1 }], nodes: [], edges: [{ edge: 0 }] }, /has a time/],
     ['another network-type', { 'network-type': 'simple', incidences: [] }, /one of undirected, directed, asc/],
     ['an unknown key of an edge', { incidences: [], edges: [{ edge: 0, colour: 1 }] }, /colour/],
     ['an unknown key of a node', { incidences: [], nodes: [{ node: 0, colour: 1 }] }, /colour/],
     ['a node without its id', { incidences: [], nodes: [{ weight: 1 }] }, /has no node/],
     ['an edge called by a fraction', { incidences: [{ edge: 0.5, node: 1 }] }, /neither a text nor an integer/],
+    ['a field that HIF does not know', { hello: { edges: [] }, incidences: [] }, /field "hello"/],
+    ['a list as metadata', { metadata: [], incidences: [] }, /metadata must be an object/],
     ['no incidences', { edges: [{ edge: 0 }] }, /no incidences/],
     ['incidences that are an object', { incidences: {} }, /incidences/],
     ['a list at the top', [], /no JSON object/],
-    ['a text behind the document', '{"incidences":[]} x', /something stands behind its end/],
+    ['a text behind the document', '{"incidences":[]} x', /there is something after its end/],
   ])('%s: refused in a sentence, and nothing is made', async (_name, document, message) => {
     expect(await importDocument(document)).not.toBe(0);
     expect(world.err).toMatch(message);
@@ -118,9 +122,147 @@ describe('documents of other libraries', () => {
     expect(world.err).not.toMatch(/\n\s+at /);
   });
 
-  test('keys that HIF does not know are passed over at the top, where they name no edge', async () => {
-    const document = { hello: { edges: [{ edge: 9 }] }, metadata: [], incidences: [] };
+  test('without times, --ts gives all edges one; names of edges are a column', async () => {
+    const document = {
+      incidences: [
+        { edge: 'tea', node: 'ann' },
+        { edge: 'talk', node: 'bob' },
+      ],
+    };
+    expect(await importDocument(document, { ts: '1970-01-02' }), world.err).toBe(0);
+    expect(await stored()).toEqual([
+      { event_ts: 86_400, members: ['ann'], edge: 'tea' },
+      { event_ts: 86_400, members: ['bob'], edge: 'talk' },
+    ]);
+    expect(world.err).toBe('');
+  });
+
+  test('--ts gives a time to edges alone that have none; an attribute of another name holds times too', async () => {
+    const document = {
+      incidences: [
+        { edge: 1, node: 1 },
+        { edge: 2, node: 2 },
+      ],
+      edges: [{ edge: 1, attrs: { timestamp: '1970-01-03', edge: 'x' } }],
+    };
+    expect(await importDocument(document, { ts: '5' }), world.err).toBe(0);
+    expect(await stored()).toEqual([
+      { event_ts: 5, members: [2], edge_name: 2 },
+      { event_ts: 172_800, members: [1], edge_name: 1, edge: 'x' },
+    ]);
+  });
+
+  test('years as numbers are times by a pattern', async () => {
+    const document = {
+      incidences: [
+        { edge: 1, node: 1 },
+        { edge: 2, node: 2 },
+      ],
+      edges: [{ edge: 1, attrs: { year: 1971 } }],
+    };
+    const flags = { tsColumn: 'year', tsFormat: '%Y', ts: '1970-01-02' };
+    expect(await importDocument(document, flags), world.err).toBe(0);
+    expect((await stored()).map((edge) => (edge as { event_ts: number }).event_ts)).toEqual([86_400, 31_536_000]);
+  });
+
+  test('the result and a dry run name everything that is not kept', async () => {
+    const document = {
+      'network-type': 'directed',
+      metadata: { source: 'a survey', year: 2020 },
+      incidences: [
+        { edge: 'e', node: 'ann', weight: 2, direction: 'head' },
+        { edge: 'e', node: 'bob', direction: 'tail', attrs: { role: 'guest' } },
+      ],
+      nodes: [{ node: 'ann', weight: 1, attrs: { age: 3 } }, { node: 'cid' }],
+      edges: [
+        { edge: 'e', weight: 1, attrs: { event_ts: 5, members: 2, weight: 7, id: 9, x: 1 } },
+        { edge: 'e', attrs: { x: 2 } },
+        { edge: 'empty' },
+      ],
+    };
+    const lost =
+      'Not kept of x.json: the weight of 1 incidence, the direction of 2 incidences, the attributes of 1 incidence, the weight of 1 node, ' +
+      'the attributes of 1 node, the attribute members of 1 edge, the attribute weight of 1 edge with another weight, 1 node without an edge, ' +
+      '1 edge without a node, what a later entry overwrites of 1 edge, the attribute "id" of edges, the metadata (source, year), the network-type directed.';
+    world.file('x.json', JSON.stringify(document));
+    expect(await importCommand(['x.json'], { data: 'db', table: 't', create: true, dryRun: true }, world)).toBe(0);
+    expect(world.out).toContain(`warning: ${lost}`);
     expect(await importDocument(document), world.err).toBe(0);
+    expect(world.err).toBe(`hedgerow: ${lost}\n`);
+    expect(await stored()).toEqual([{ event_ts: 5, members: ['ann', 'bob'], edge: 'e', weight: 1, x: 2 }]);
+  });
+
+  test('without --create, names of edges go into a column that is there, and are named as not kept where there is none', async () => {
+    const document = { incidences: [{ edge: 'tea', node: 1 }] };
+    world.file('x.json', JSON.stringify(document));
+    const flags = { data: 'db', table: 't', ts: '1', createTable: true };
+    expect(await importCommand(['x.json'], flags, world), world.err).toBe(0);
+    expect(world.err).toBe('hedgerow: Not kept of x.json: the names of edges (--create makes a column).\n');
+    world.err = '';
+    expect(await importDocument(document, { ts: '2' }), world.err).toBe(0);
+    expect(await importCommand(['x.json'], { ...flags, ts: '3' }, world), world.err).toBe(0);
+    expect(world.err).toBe('');
+    expect(await stored()).toEqual([
+      { event_ts: 1, members: [1] },
+      { event_ts: 2, members: [1], edge: 'tea' },
+      { event_ts: 3, members: [1], edge: 'tea' },
+    ]);
+  });
+
+  const WHOLE = JSON.stringify({
+    metadata: { a: [1, '}"'] },
+    incidences: [
+      { edge: 'tea', node: 'ann' },
+      { edge: 'tea', node: 'bob' },
+    ],
+    edges: [{ edge: 'tea', attrs: { event_ts: 1 } }],
+  });
+
+  test('a half-read file writes nothing, wherever it breaks off', async () => {
+    for (let length = 0; length < WHOLE.length; length++) {
+      world.err = '';
+      expect(await importDocument(WHOLE.slice(0, length)), WHOLE.slice(0, length)).toBe(1);
+      expect(world.err).toMatch(/^hedgerow: .*(no JSON object|Not valid JSON).*\.\n$/);
+      expect(existsSync(world.path('db'))).toBe(false);
+    }
+    expect(await importDocument(WHOLE), world.err).toBe(0);
+  });
+
+  test.each<[string, string, RegExp]>([
+    ['a list twice', '{"incidences":[],"incidences":[]}', /"incidences" is in it twice/],
+    ['a comma at the end of a list', '{"incidences":[{"edge":1,"node":2},]}', /comma with nothing at its side/],
+    ['a comma at the end of the object', '{"incidences":[],}', /a key is missing/],
+    ['no comma between fields', '{"incidences":[]"edges":[]}', /a comma is missing/],
+    ['no colon', '{"incidences" []}', /a colon is missing/],
+    ['no value', '{"incidences":[],"metadata":}', /metadata has no value/],
+    ['metadata that is no JSON', '{"incidences":[],"metadata":{a}}', /Not valid JSON/],
+    ['brackets that do not match', '{"incidences":[{"edge":1,"node":2]}', /ends with \}|breaks off|Not valid JSON/],
+    ['a bracket too many', '{"incidences":[]}}', /something after its end/],
+    [
+      'attributes that are nested deeply',
+      `{"incidences":[{"edge":1,"node":2,"attrs":{"a":${'['.repeat(5000)}`,
+      /nested deeper/,
+    ],
+    ['a node that would lose digits', '{"incidences":[{"edge":1,"node":12345678901234567890}]}', /would lose digits/],
+    ['NaN', '{"incidences":[{"edge":1,"node":2,"weight":NaN}]}', /Not valid JSON/],
+    ['bytes that are no UTF-8', '{"incidences":[{"edge":1,"node":"\u00ff"}]}', /not valid UTF-8/],
+  ])('%s is refused', async (_name, text, message) => {
+    world.file('x.json', Buffer.from(text, 'latin1'));
+    expect(await importCommand(['x.json'], { data: 'db', table: 't', create: true, ts: '1' }, world)).toBe(1);
+    expect(world.err).toMatch(message);
+    expect(existsSync(world.path('db'))).toBe(false);
+  });
+
+  test('an export of this database gains no column of names', async () => {
+    expect(await importDocument(WHOLE), world.err).toBe(0);
+    expect(await exportCommand({ data: 'db', table: 't', out: 'own.hif' }, world), world.err).toBe(0);
+    world.err = '';
+    expect(await importCommand(['own.hif'], { data: 'db', table: 'u', create: true }, world), world.err).toBe(0);
+    expect(world.err).toBe('');
+    const columns = await lookInto(world.path('db'), (database) => database.table('u').item().columns);
+    expect(columns.filter(({ name }) => name.startsWith('edge')).map(({ name, type }) => [name, type])).toEqual([
+      ['edge', 'TEXT'],
+    ]);
   });
 
   test('an empty document is no edge', async () => {

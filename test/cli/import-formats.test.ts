@@ -63,7 +63,8 @@ describe('CSV', () => {
     world.file('x.csv', 'ts,members,n\n1,1;2,3\nx,1,2\n"2","3","a\n\n4,,1\n5,6,7,8\n6,7,8\n');
     const flags = { onError: 'skip', types: 'n=INTEGER', tsFormat: 's', memberIds: 'number' };
     world.file('y.csv', 'ts,members,n\n1,1;2,3\nx,1,2\n"2","3",a\n\n4,,1\n5,6,7,8\n6,7,8\n7,ann,1\n');
-    expect(await importInto(['y.csv'], flags), world.err).toBe(0);
+    // Most of them are bad.
+    expect(await importInto(['y.csv'], flags), world.err).toBe(1);
     expect((await plain()).map(({ event_ts }) => event_ts)).toEqual([1, 6]);
     const rejects = world.objects('y.csv.rejects.ndjson');
     expect(rejects.map(({ line, text }) => [line, text])).toEqual([
@@ -79,7 +80,7 @@ describe('CSV', () => {
     expect(rejects[3].reason).toMatch(/4 cells, but the header names 3/);
     expect(rejects[4].reason).toMatch(/nodes are integers here/);
     // A quote that is never closed costs its own line, not all behind it.
-    expect(await importInto(['x.csv'], { ...flags, table: 'u' }), world.err).toBe(0);
+    expect(await importInto(['x.csv'], { ...flags, table: 'u' }), world.err).toBe(1);
     const unclosed = world.objects('x.csv.rejects.ndjson').find(({ line }) => line === 4);
     expect(unclosed).toMatchObject({ reason: 'A cell in quotes does not end.', text: '"2","3","a' });
     expect((await plain('u')).map(({ event_ts }) => event_ts)).toEqual([1, 6]);
@@ -135,8 +136,8 @@ describe('HIF', () => {
     world.file('y.json.gz', gzip(JSON.stringify(DOCUMENT)));
     for (const path of ['x.hif', 'y.json.gz']) expect(await importInto([path], { table: path[0]! }), world.err).toBe(0);
     const expected = [
-      { event_ts: 5, members: [1, 2], weight: null, place: 'hall', seats: 2, tags: '["x"]' },
-      { event_ts: 6, members: [2], weight: 0.5, place: null, seats: 1.5, tags: null },
+      { event_ts: 5, members: [1, 2], weight: null, edge: 'e1', place: 'hall', seats: 2, tags: '["x"]' },
+      { event_ts: 6, members: [2], weight: 0.5, edge: '2', place: null, seats: 1.5, tags: null },
     ];
     expect(await plain('x')).toEqual(expected);
     expect(await plain('y')).toEqual(expected);
@@ -180,4 +181,66 @@ test.each(['csv', 'ndjson', 'parquet', 'hif'])('bytes that are no %s are refused
   }
   world.file('x', Buffer.from([0xff, 0xfe, 0x0a, 0x80, 0x2c]));
   expect(await importInto(['x'], { format })).not.toBe(0);
+});
+
+describe('--ts', () => {
+  test('is the time of all rows where no column holds one, and of those that have none', async () => {
+    world.file('x.csv', 'members,n\n1;2,1\n3,2\n');
+    expect(await importInto(['x.csv'], { ts: '2024-05-01' }), world.err).toBe(0);
+    expect((await plain()).map(({ event_ts }) => event_ts)).toEqual([1714521600, 1714521600]);
+    world.file('y.csv', 'when,members\n2024-05-02,1\n,2\n');
+    expect(await importInto(['y.csv'], { ts: '7', table: 'u' }), world.err).toBe(0);
+    expect((await plain('u')).map(({ event_ts, members }) => [event_ts, members])).toEqual([
+      [7, [2]],
+      [1714608000, [1]],
+    ]);
+  });
+
+  test('that is no time is a wrong call', async () => {
+    world.file('x.csv', 'members\n1;2\n');
+    expect(await importInto(['x.csv'], { ts: 'soon' })).toBe(2);
+    expect(world.err).toMatch(/--ts is "soon", but it takes a time: .*ISO 8601/);
+  });
+});
+
+test('an import that stops at a bad row keeps names of no row after it, and makes no table for none', async () => {
+  world.file('x.csv', 'ts,a,b\nsoon,ann,bob\n2,cid,dan\n');
+  expect(await importInto(['x.csv'], { memberColumns: 'a,b' })).toBe(1);
+  expect(await lookInto(world.path('db'), (database) => database.tables().map(({ name }) => name))).not.toContain(
+    't_nodes',
+  );
+  world.file('y.csv', 'ts,a,b,n\n1,ann,bob,1\n2,eve,cid,x\n3,dan,eve,2\n');
+  const flags = { memberColumns: 'a,b', types: 'n=INTEGER' };
+  expect(await importInto(['y.csv'], { ...flags, table: 'u' })).toBe(1);
+  expect((await rows('u_nodes')).map(({ vertex }) => vertex)).toEqual(['ann', 'bob']);
+  world.file('z.csv', 'ts,a,b,n\n1,ann,bob,1\n2,eve,cid,x\n3,dan,bob,2\n');
+  expect(await importInto(['z.csv'], { ...flags, table: 'v', onError: 'skip' })).toBe(0);
+  expect((await rows('v_nodes')).map(({ vertex, members }) => [members, vertex])).toEqual([
+    [[1], 'ann'],
+    [[2], 'bob'],
+    [[3], 'dan'],
+  ]);
+});
+
+test('--max-rejects with --on-error stop is a wrong call', async () => {
+  world.file('x.csv', 'ts,members\n1,1\n');
+  expect(await importInto(['x.csv'], { maxRejects: '3', onError: 'stop' })).toBe(2);
+  expect(await importInto(['x.csv'], { maxRejects: '-1' })).toBe(2);
+  expect(await importInto(['x.csv'], { maxRejects: '0' }), world.err).toBe(0);
+});
+
+test('in a column with decimal commas, a number with a point that parts no thousands is a bad row', async () => {
+  const head = 'ts;members;n\n';
+  world.file('x.csv', `${head}1;1;"12,5"\n2;1;1.10\n`);
+  expect(await importInto(['x.csv'], { decimal: ',', types: 'n=REAL' })).toBe(1);
+  expect(world.err).toMatch(/line 3 .*n is "1\.10", but its numbers have a decimal comma; --decimal .*--types n=TEXT/);
+  world.file('y.csv', `${head}1;1;12,5\n2;1;1.100\n`);
+  expect(await importInto(['y.csv'], { table: 'u', dryRun: true })).toBe(0);
+  expect(world.out).toMatch(/property: n REAL \(decimal comma\)/);
+});
+
+test('--ts with NDJSON is a wrong call', async () => {
+  world.file('x.ndjson', '{"members":[1]}\n');
+  expect(await importInto(['x.ndjson'], { ts: '5' })).toBe(2);
+  expect(world.err).toMatch(/--ts is for CSV, Parquet and HIF: each line of x\.ndjson has its event_ts/);
 });

@@ -122,7 +122,7 @@ describe('a dry run of rows that cannot be read', () => {
     world.file('x.csv', latin);
     const flags = { memberColumns: 'a,b' };
     expect(await importInto(['x.csv'], { ...flags, dryRun: true })).toBe(1);
-    const reason = /line 2 of .*x\.csv: The line is not valid UTF-8; iconv/;
+    const reason = /line 2 of .*x\.csv: The line is not valid UTF-8; --encoding windows-1252/;
     expect(world.err).toMatch(reason);
     expect(world.out).toMatch(/bad rows: all 2, from line 2 on/);
     expect(world.out).not.toMatch(/first 0 rows|integers/);

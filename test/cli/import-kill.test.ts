@@ -14,7 +14,8 @@ const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const BUILT = existsSync(new URL('../../dist/cli/export/command.js', import.meta.url));
 const KILLS = Number(process.env.HEDGEROW_IMPORT_KILLS ?? 2);
 const MEGABYTES = Number(process.env.HEDGEROW_IMPORT_MB ?? 0);
-const ROWS = 12_000;
+/** So many that an import is still at work when the test next looks, on a busy machine too. */
+const ROWS = 48_000;
 const BAD_EVERY = 1000;
 
 let world: TestWorld;

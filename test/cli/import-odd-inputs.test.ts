@@ -32,38 +32,60 @@ async function refusal(content: string | Buffer, flags: Flags = PAIRS, name = 'f
 
 const BASE = 'ts,a,b,x\n1,1,2,5\n2,3,4,6\n';
 const WIDE = Buffer.from(BASE, 'utf16le');
+const MARKED = Buffer.concat([Buffer.from([0xff, 0xfe]), WIDE]);
 
 test.each<[string, string | Buffer, RegExp]>([
-  ['UTF-16 with its mark', Buffer.concat([Buffer.from([0xff, 0xfe]), WIDE]), /f\.csv is UTF-16.* iconv/],
-  ['UTF-16 of the other order', Buffer.concat([Buffer.from([0xff, 0xfe]), WIDE]).swap16(), /is UTF-16/],
-  ['UTF-16 without its mark', WIDE, /is UTF-16/],
   ['a zip archive', Buffer.from('PK\x03\x04abcd'), /is a zip archive .*save the sheet as CSV/],
   ['xz', Buffer.from([0xfd, 0x37, 0x7a, 0x58, 0x5a, 0]), /packed with xz.* xz -dc/],
   ['zstd', Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0]), /packed with zstd/],
-  ['lines that end with CR alone', BASE.replaceAll('\n', '\r'), /carriage return alone; tr/],
   [
     'no header',
     '1700000000,1,2,5\n1700000001,3,4,6\n',
     /no header: its first line \(1700000000, 1, 2, 5\) looks like a row/,
   ],
-  ['blank lines', '\n\n\n', /no header: its first line is blank/],
+  ['blank lines', '\n\n\n', /no header: all of its lines are blank/],
   ['nothing', '', /no header: the file is empty/],
-  ['a name twice', 'ts,a,b,x,x\n1,1,2,3,4\n', /Column "x" of f\.csv stands twice\. Give/],
   [
     'a header in Latin-1',
     Buffer.from('ts,a,b,na\xefve\n1,1,2,3\n', 'latin1'),
-    /first line is none: .*not valid UTF-8; iconv/,
+    /first line is none: .*not valid UTF-8; --encoding windows-1252/,
   ],
 ])('%s is refused before anything is made', async (_name, content, message) => {
   expect(await refusal(content)).toMatch(message);
   expect(world.out).toBe('');
 });
 
+test.each<[string, string | Uint8Array, string]>([
+  ['UTF-16 with its mark', MARKED, 'f.csv'],
+  ['UTF-16 of the other order', Buffer.from(MARKED).swap16(), 'f.csv'],
+  ['UTF-16 without its mark', WIDE, 'f.csv'],
+  ['UTF-16, packed', gzip(MARKED), 'f.csv.gz'],
+  ['lines that end with CR alone', BASE.replaceAll('\n', '\r'), 'f.csv'],
+])('%s is read', async (_name, content, name) => {
+  expect((await take(Buffer.from(content), PAIRS, name)).rows).toEqual([
+    { event_ts: 1, members: [1, 2], x: 5 },
+    { event_ts: 2, members: [3, 4], x: 6 },
+  ]);
+});
+
+test('of a text that was decoded, bytes that mean nothing cost their line; a mended line is gone on from', async () => {
+  const lines = ['ts,a,b,x', ...Array.from({ length: 9 }, (_, at) => `${at},1,2,日本`)];
+  const text = Buffer.from(lines.join('\n'), 'utf16le');
+  const half = Buffer.from([0x41, 0xd8, 10, 0]);
+  const rest = [Buffer.from('\n9,1,2,', 'utf16le'), half, Buffer.from('10,1,2,x\n', 'utf16le')];
+  const stopped = await take(Buffer.concat([text, ...rest]), PAIRS);
+  expect([stopped.code, stopped.rows.length]).toEqual([1, 9]);
+  expect(world.err).toMatch(/line 11 of .*The line holds bytes that are no utf-16le/);
+  const mended = Buffer.concat([text, Buffer.from('\n9,1,2,x\n10,1,2,x\n', 'utf16le')]);
+  const { code, rows } = await take(mended, { ...PAIRS, resume: true });
+  expect([code, rows.length]).toEqual([0, 11]);
+});
+
 describe('bad rows cost themselves alone', () => {
   const rows = [1, 2, 4].map((event_ts) => expect.objectContaining({ event_ts }));
 
   test.each<[string, string | Buffer, RegExp]>([
-    ['Latin-1', Buffer.from('3,1,2,Jos\xe9', 'latin1'), /^The line is not valid UTF-8; iconv/],
+    ['Latin-1', Buffer.from('3,1,2,Jos\xe9', 'latin1'), /^The line is not valid UTF-8; --encoding windows-1252/],
     ['an open quote', '3,5,6,"open', /^A cell in quotes does not end/],
     ['a bare quote', '3,5,6,5" disk', /^A quote stands in a cell/],
     ['too few cells', '3,5,6', /has 3 cells, but the header names 4/],
@@ -192,4 +214,48 @@ test('a file that is named twice is refused', async () => {
   world.file('f.csv', BASE);
   expect(await importCommand(['f.csv', './f.csv'], { data: 'db', ...PAIRS }, world)).toBe(2);
   expect(world.err).toMatch(/f\.csv is named twice/);
+});
+
+test('control characters of a file do not reach the terminal', async () => {
+  const bell = 'ts,a,b,x\u001b[2J,x\u001b[2J\n1,1,2,3,4\n';
+  expect((await take(bell)).code).toBe(0);
+  expect(world.err).toMatch(/Column 5 is called x\\u001b\[2J like one before it/);
+  world.err = '';
+  expect(await refusal(bell, { memberColumns: 'x' })).toMatch(/the columns are .*\\u001b/);
+  expect(world.err).not.toContain('\u001b');
+  world.out = '';
+  await importCommand(['f.csv'], { data: 'db', table: 't', create: true, dryRun: true, ...PAIRS }, world);
+  expect(world.out).toMatch(/\\u001b/);
+  expect(world.out).not.toContain('\u001b');
+});
+
+describe('other formats than CSV in other encodings', () => {
+  const line = '{"event_ts":1,"members":[1,2]}\n';
+  const document = JSON.stringify({
+    incidences: [{ edge: 'é', node: 1 }],
+    edges: [{ edge: 'é', attrs: { event_ts: 1 } }],
+  });
+
+  test('UTF-16 is recognised', async () => {
+    const bytes = Buffer.from(`\ufeff${line}`, 'utf16le');
+    expect((await take(bytes, {}, 'f.ndjson')).rows).toEqual([{ event_ts: 1, members: [1, 2] }]);
+  });
+
+  test('--encoding is taken for HIF', async () => {
+    const { rows } = await take(Buffer.from(document, 'latin1'), { encoding: 'latin1' }, 'f.hif');
+    expect(rows).toEqual([{ event_ts: 1, members: [1], edge: 'é' }]);
+  });
+
+  test('bytes that mean nothing are refused', async () => {
+    const half = Buffer.concat([
+      Buffer.from('\ufeff{"metadata":{"a":"', 'utf16le'),
+      Buffer.from([0, 0xd8]),
+      Buffer.from('"}', 'utf16le'),
+    ]);
+    expect(await refusal(half, {}, 'f.hif')).toMatch(/f\.hif holds bytes that are no utf-16le/);
+  });
+
+  test('Parquet has none', async () => {
+    expect(await refusal('PAR1', { encoding: 'latin1' }, 'f.parquet')).toMatch(/--encoding is for texts/);
+  });
 });

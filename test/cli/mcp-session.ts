@@ -8,6 +8,7 @@ import { ReadBuffer, serializeMessage } from '@modelcontextprotocol/sdk/shared/s
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { expect } from 'vitest';
+import { ERROR_META } from '../../src/cli/mcp/answer.ts';
 import { type McpFlags, mcpCommand } from '../../src/cli/mcp/command.ts';
 import type { World } from '../../src/cli/world.ts';
 import { MAIN } from '../service/child.ts';
@@ -80,6 +81,8 @@ async function sessionOver(transport: Transport, errors: () => string): Promise<
   client.onerror = (error) => strays.push(error);
   try {
     await client.connect(transport);
+    // From now on the client checks every answer by the output schema of its tool.
+    await client.listTools();
   } catch (error) {
     await client.close();
     expect.fail(`${error}: ${errors()}`);
@@ -91,7 +94,7 @@ async function sessionOver(transport: Transport, errors: () => string): Promise<
     call: async (name, given = {}) => {
       const answer: Value = await client.callTool({ name, arguments: given });
       return {
-        value: answer.structuredContent,
+        value: answer.structuredContent ?? answer._meta?.[ERROR_META],
         text: answer.content.map((part: { text: string }) => part.text).join(''),
         isError: answer.isError === true,
       };

@@ -22,6 +22,7 @@ const READ_TOOLS = [
   'run_measure',
   'reason',
   'ask',
+  'check_claims',
 ];
 const RULE = {
   id: 'rule:met',
@@ -89,7 +90,9 @@ async function readOffer({ client, call }: Session): Promise<void> {
   const { tools } = await client.listTools();
   expect(tools.map(({ name }) => name)).toEqual(READ_TOOLS);
   const ajv = new Ajv2020({ strict: false });
-  for (const { inputSchema, annotations } of tools) {
+  for (const { name, inputSchema, outputSchema, annotations } of tools) {
+    expect(ajv.validateSchema(outputSchema!), name).toBe(true);
+    expect(outputSchema).toMatchObject({ type: 'object', additionalProperties: false });
     expect(ajv.validateSchema(inputSchema)).toBe(true);
     expect(inputSchema.additionalProperties).toBe(false);
     expect(annotations?.readOnlyHint).toBe(true);
@@ -165,7 +168,7 @@ async function readConclusions({ call }: Session): Promise<void> {
   const listed = (await call('measures')).value.measures;
   expect(listed).toHaveLength(25);
   expect(listed.map((one: Value) => one.measure)).toContain('pagerank');
-  expect((await call('measures', { measure: 'pagerank' })).value.params.properties.alpha).toBeDefined();
+  expect((await call('measures', { measure: 'pagerank' })).value.measures[0].params.properties.alpha).toBeDefined();
 
   const degree = (await call('run_measure', { table: 'meetings', measure: 'node_degree', limit: 3 })).value;
   expect(degree.rows).toEqual([
@@ -175,7 +178,7 @@ async function readConclusions({ call }: Session): Promise<void> {
   ]);
   expect([degree.more, degree.rows_total]).toEqual([true, EDGES + 2]);
 
-  const question = { query: 'node 105', table: 'meetings', rules: [RULE] };
+  const question = { query: 'event_ts = 1050', table: 'meetings', rules: [RULE] };
   const reasoned = (await call('reason', question)).value;
   expect(reasoned.derived_facts.map((fact: Value) => fact.args)).toEqual([
     [1, 2],
@@ -184,8 +187,8 @@ async function readConclusions({ call }: Session): Promise<void> {
   ]);
   expect(reasoned.derived_facts[0].proof).toEqual([
     'met(1, 2): by rule:met, confidence 1',
-    '  member(6, 1): stored in edge 6 of meetings, event_ts 1050',
-    '  member(6, 2): stored in edge 6 of meetings, event_ts 1050',
+    '  member(6, 1): stored in edge 6 of meetings, event_ts 1050 (1970-01-01T00:17:30Z)',
+    '  member(6, 2): stored in edge 6 of meetings, event_ts 1050 (1970-01-01T00:17:30Z)',
     '  1 < 2',
   ]);
   expect([reasoned.facts_by_predicate, reasoned.more]).toEqual([{ met: 3 }, false]);
@@ -195,8 +198,20 @@ async function readConclusions({ call }: Session): Promise<void> {
   expect([leaf.table, leaf.event_ts, last.facts_total]).toEqual(['meetings', 1050, 3]);
 
   const asked = (await call('ask', { query: 'What happened with node 105?', table: 'meetings' })).value;
-  expect([asked.model, asked.abstained, asked.cited_edges.length]).toEqual(['symbolic', false, 1]);
+  expect([asked.abstained, asked.cited_edges.length]).toEqual([false, 1]);
   expect(asked.answer).toContain('HEDGE-');
+  expect(asked.computed_by).toBe(null);
+  const counted = (await call('ask', { query: 'How many meetings had node 105?', table: 'meetings' })).value;
+  expect([counted.abstained, counted.computed_by]).toEqual([false, expect.stringMatching(/MATCH.*COUNT/i)]);
+
+  const claims = ['Nodes 1, 2 and 105 met for office [HEDGE-6].', 'Node 1 met node 99 [HEDGE-6].'];
+  const checked = (await call('check_claims', { claims, edge_ids: [6], table: 'meetings' })).value;
+  expect([checked.supported, checked.total]).toEqual([1, 2]);
+  expect(checked.results.map((one: Value) => [one.supported, one.tags])).toEqual([
+    [true, ['HEDGE-6']],
+    [false, ['HEDGE-6']],
+  ]);
+  expect(checked.results[1].reasons.join(' ')).toContain('99');
 }
 
 async function beRefused({ client, call }: Session): Promise<void> {
@@ -338,6 +353,20 @@ describe('a session over stdio', () => {
     const one = await call('range', { table: 'wide', start_ts: 99, end_ts: 99 });
     expect(one.value.hyperedges[0].note).toMatch(/^y{10000,}… \(\d+ characters more\)$/);
     expect(one.text.length).toBeLessThan(65_000);
+    await server.database.createTable({
+      name: 'broad',
+      columns: Array.from({ length: 900 }, (_, i) => ({ name: `${'c'.repeat(55)}_${i}`, type: 'TEXT' as const })),
+    });
+    await server.database.table('broad').insert({ event_ts: 1, members: [...Array(60).keys()] });
+    for (const [name, given] of [
+      ['list_tables', {}],
+      ['describe_table', { table: 'broad' }],
+      ['range', { table: 'broad', start_ts: 0, end_ts: 9 }],
+      ['ask', { query: '', table: 'broad' }],
+    ] as const) {
+      const broad = await call(name, given);
+      expect([name, broad.isError]).toEqual([name, false]);
+    }
     const row = await call('query', { statement: 'MATCH (w:wide) WHERE w.event_ts = 99 RETURN w.note' });
     expect(row.text.length).toBeLessThan(65_000);
   });

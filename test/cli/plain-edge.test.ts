@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { PlainEdgeReader } from '../../src/cli/import/plain-edge.ts';
+import { fc } from '../support/property.ts';
 
 const reader = new PlainEdgeReader();
 

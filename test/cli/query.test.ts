@@ -63,7 +63,7 @@ describe.each(['server', 'directory'])('at a %s', (where) => {
     expect(`[\n${world.out.trimEnd().replaceAll('\n', ',\n')}\n]\n`).toBe(rows);
     expect(await query(ALL, flags({ format: 'csv' }))).toBe(0);
     expect(world.out).toBe('"ts","place","members"\n0,"東京",0;9\n1,"a ""b""",1;9\n2,,2;9\n3,"x\ny",3;9\n');
-    expect(await query(ALL, flags({ format: 'table' }))).toBe(0);
+    expect(await query(ALL, flags({ format: 'table', times: 'epoch' }))).toBe(0);
     expect(world.out).toBe(
       [
         'ts  place     members',
@@ -76,6 +76,29 @@ describe.each(['server', 'directory'])('at a %s', (where) => {
       ].join('\n'),
     );
     expect(world.err).toBe('');
+  });
+
+  test('times are texts in tables, and elsewhere where they are asked for', async () => {
+    expect(await query(`${ALL} LIMIT 2`, flags({ format: 'table' }))).toBe(0);
+    expect(world.out).toBe(
+      [
+        'ts                    place  members',
+        '--------------------  -----  -------',
+        '1970-01-01T00:00:00Z  東京   [0,9]',
+        '1970-01-01T00:00:01Z  a "b"  [1,9]',
+        '(2 rows)\n',
+      ].join('\n'),
+    );
+    const inEdges = 'MATCH (t:trips) RETURN t, t.event_ts + 1 AS n ORDER BY t.event_ts DESC LIMIT 1';
+    const last = { event_ts: '1970-01-01T00:00:03Z', members: [3, 9], place: 'x\ny' };
+    for (const format of ['json', 'ndjson']) {
+      expect(await query(inEdges, flags({ format, times: 'iso' })), world.err).toBe(0);
+      expect([JSON.parse(world.out)].flat()).toMatchObject([{ t: last, n: 4 }]);
+    }
+    expect(await query(`${ALL} LIMIT 1`, flags({ format: 'csv', times: 'iso' }))).toBe(0);
+    expect(world.out).toContain('"1970-01-01T00:00:00Z","東京",0;9\n');
+    expect(await query(ALL, flags({ times: 'ISO' }))).toBe(2);
+    expect(world.err).toContain('--times is "ISO", but it takes one of epoch, iso');
   });
 
   test('no rows are still an answer', async () => {
@@ -136,7 +159,7 @@ test('many rows come one batch after the other, widths by the first of them', as
     await bulk.commit();
   });
   const statement = 'MATCH (e:hyperedges) RETURN e.event_ts ORDER BY e.event_ts';
-  expect(await query(statement, { data: 'db', format: 'table' })).toBe(0);
+  expect(await query(statement, { data: 'db', format: 'table', times: 'epoch' })).toBe(0);
   const lines = world.out.trimEnd().split('\n');
   expect(lines.length).toBe(5003);
   expect(lines[4001]).toBe('    3999');

@@ -133,6 +133,11 @@ testInstalled('probes, description and page are there; what needs a database or 
   expect(await status('/v1/virtual/graphs', { ...body, headers: { ...body.headers, 'idempotency-key': 'a' } })).toBe(
     400,
   );
+  // Pages of others get nothing: no key would keep them out.
+  const evil = { origin: 'https://evil.test' };
+  for (const path of ['/v1/virtual/graphs', '/openapi.json', '/docs'])
+    expect(await status(path, { headers: evil }), path).toBe(403);
+  expect(await status('/v1/virtual/propose', { method: 'POST', body: new Blob(['{}']) })).toBe(415);
 
   const document = (await client.service.openapi()) as {
     paths: Record<string, object>;
@@ -148,8 +153,7 @@ testInstalled('probes, description and page are there; what needs a database or 
   expect(paths.filter((path) => path.startsWith('/v1/virtual/'))).toHaveLength(8);
   expect(paths.filter((path) => path.endsWith('/materialize'))).toEqual([]);
   const text = JSON.stringify(document);
-  for (const word of ['"401"', '"403"', 'X-API-Key', 'parameters/IdempotencyKey'])
-    expect(text.includes(word), word).toBe(false);
+  for (const word of ['"401"', 'X-API-Key', 'parameters/IdempotencyKey']) expect(text.includes(word), word).toBe(false);
   expect(await stop()).toBe(0);
 });
 
@@ -216,7 +220,7 @@ test('wrong calls say what to do', async () => {
   expect(await refused({ specDir: 'graphs', root: 'nowhere' })).toBe(1);
   expect(await refused({ specDir: 'graphs/trips.csv' })).toBe(1);
   expect(world.err).toMatch(/no directory graphs\/trips\.csv/);
-  expect(await refused({ specDir: 'graphs', port: 'x' })).toBe(1);
+  expect(await refused({ specDir: 'graphs', port: 'x' })).toBe(2);
   expect(world.err).toMatch(/port/i);
   expect(existsSync(world.path('nowhere'))).toBe(false);
 });

@@ -257,6 +257,42 @@ describe('a terminal', () => {
     expect(await terminal.code).toBe(0);
   });
 
+  test('asks before what takes something away for good, and runs it on a yes alone', async () => {
+    await server.database.createTable({ name: 'doomed', columns: [{ name: 'n', type: 'INTEGER' }] });
+    const has = () => server.database.tables().some(({ name }) => name === 'doomed');
+    const terminal = new Terminal();
+    await terminal.sees(/hedgerow> /);
+    for (const answer of ['\r', 'n\r', 'SHOW TABLES;\r', CTRL_C]) {
+      terminal.type('DROP HYPEREDGE TABLE doomed; SHOW TABLES;\r');
+      await terminal.sees(/DROP HYPEREDGE TABLE doomed: this cannot be undone\.\s+[\s\S]*Run it\? \[y\/N\] /);
+      terminal.type(answer);
+      await terminal.sees(/Not run\.\r?\n[\s\S]*hedgerow> /);
+    }
+    for (const statement of ['DELETE FROM doomed', 'UPDATE doomed SET n = 1']) {
+      terminal.type(`${statement};\r`);
+      await terminal.sees(/without WHERE this (removes|changes) every edge[\s\S]*Run it\? /);
+      terminal.type('no\r');
+      await terminal.sees(/Not run\.\r?\n[\s\S]*hedgerow> /);
+    }
+    // Pasted lines after it are no answer.
+    terminal.type('DROP HYPEREDGE TABLE doomed;\rY\r');
+    await terminal.sees(/Run it\? /);
+    expect(server.requests.filter(({ query }) => /DROP|DELETE|UPDATE/.test(query))).toEqual([]);
+    expect(has()).toBe(true);
+    terminal.type('yes\r');
+    await terminal.sees(/hedgerow> /);
+    expect(has()).toBe(false);
+    terminal.type('DELETE FROM trips WHERE id = 0;\r');
+    await terminal.sees(/rows_affected[\s\S]*hedgerow> /);
+    expect(terminal.screen.match(/Run it\? /g)!.length).toBeGreaterThan(6);
+    // The end of the input is no yes.
+    terminal.type('DELETE FROM trips;\r');
+    await terminal.sees(/Run it\? /);
+    terminal.type(CTRL_D);
+    expect(await terminal.code).toBe(0);
+    expect(server.requests.filter(({ query }) => query.startsWith('DELETE')).length).toBe(1);
+  });
+
   test('completes names at the tab key, of tables made meanwhile too', async () => {
     const terminal = new Terminal();
     await terminal.sees(/hedgerow> /);

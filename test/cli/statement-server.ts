@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type Database, openDatabase } from '../../src/engine/index.ts';
 import { errorReply } from '../../src/http/reply.ts';
+import { isoValues } from '../../src/query/executor/iso-values.ts';
 import { valueAt } from '../../src/query/executor/vector.ts';
 import { Statements } from '../../src/query/statements.ts';
 import { nodeFs } from '../../src/storage/node-fs.ts';
@@ -55,7 +56,7 @@ export class StatementServer {
       if (!response.writableFinished) this.gone();
     });
     try {
-      const { query, parameters } = JSON.parse(await text(request));
+      const { query, parameters, times } = JSON.parse(await text(request));
       const session = String(request.headers['x-session-id']);
       this.requests.push({ session, query, parameters, key: request.headers['idempotency-key'] as string | undefined });
       await this.hold;
@@ -63,11 +64,17 @@ export class StatementServer {
         while (step()) await new Promise((resolve) => setImmediate(resolve));
       };
       const result = await this.#statements.execute(this.#statements.prepare(query), { parameters, session, slices });
+      const written = times === 'iso' ? isoValues(result.forms) : [];
       const rows: Record<string, unknown>[] = [];
       for (const chunk of result.steps) {
         for (let row = 0; row < (chunk?.count ?? 0); row++)
           rows.push(
-            Object.fromEntries(result.columns.map((name, place) => [name, valueAt(chunk!.items[place]!, row)])),
+            Object.fromEntries(
+              result.columns.map((name, place) => [
+                name,
+                written[place]?.(valueAt(chunk!.items[place]!, row)) ?? valueAt(chunk!.items[place]!, row),
+              ]),
+            ),
           );
       }
       if (request.headers.accept === 'application/x-ndjson')

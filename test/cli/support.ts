@@ -14,6 +14,8 @@ export class TestWorld implements World {
   out = '';
   err = '';
   interrupt: (() => void) | undefined;
+  /** What an interrupt is. */
+  signal = 'SIGINT';
   readonly stdout = {
     write: (text: string) => {
       this.out += text;
@@ -27,7 +29,7 @@ export class TestWorld implements World {
   readonly now = () => performance.now();
 
   onInterrupt(callback: (signal: string) => void): () => void {
-    this.interrupt = () => callback('SIGINT');
+    this.interrupt = () => callback(this.signal);
     return () => {
       this.interrupt = undefined;
     };

@@ -187,14 +187,8 @@ describe.skipIf(duckdb === undefined)('virtual', () => {
 });
 
 test('wrong calls end with 2 and one line', async () => {
-  world.file('broken.json', '{\n  "id": "x",\n  "name": }\n');
   world.file('list.json', '[1]');
-  world.file('empty.json', '');
   const calls: [VirtualTaskName, string[], VirtualFlags, RegExp][] = [
-    ['create', ['none.json'], {}, /no file none\.json/],
-    ['create', ['broken.json'], {}, /broken\.json is no JSON: line 3, column 11: found "}", but expected a value/],
-    ['create', ['list.json'], {}, /list\.json holds an array, no object/],
-    ['replace', ['x', 'empty.json'], {}, /empty\.json is empty/],
     ['propose', [], {}, /needs a FILE/],
     ['propose', [], { path: 'some.data' }, /add --type/],
     ['propose', [], { type: 'csv' }, /--path/],
@@ -203,7 +197,7 @@ test('wrong calls end with 2 and one line', async () => {
     ['query', ['x', ' '], {}, /needs a QUERY/],
     ['query', ['x', ALL], { limit: '-1' }, /--limit/],
     ['query', ['x', ALL], { format: 'xml' }, /--format/],
-    ['list', [], { url: 'nowhere' }, /--url/],
+    ['list', [], { url: 'ftp://nowhere' }, /--url/],
     ['materialize', ['x', ALL], {}, /--table/],
     ['materialize', ['x', ALL], { table: 't', ids: 'some' }, /map or hash/],
   ];
@@ -212,6 +206,23 @@ test('wrong calls end with 2 and one line', async () => {
     expect(world.err).toMatch(expected);
     expect(world.err.trimEnd().split('\n')).toHaveLength(1);
     expect(world.out).toBe('');
+  }
+});
+
+test('files that cannot be read, or hold no JSON object, end with 1 and one line', async () => {
+  world.file('broken.json', '{\n  "id": "x",\n  "name": }\n');
+  world.file('list.json', '[1]');
+  world.file('empty.json', '');
+  const calls: [VirtualTaskName, string[], RegExp][] = [
+    ['create', ['none.json'], /no file none\.json/],
+    ['create', ['broken.json'], /broken\.json is no JSON: line 3, column 11: found "}", but expected a value/],
+    ['create', ['list.json'], /list\.json holds an array, no object/],
+    ['replace', ['x', 'empty.json'], /empty\.json is empty/],
+  ];
+  for (const [name, args, expected] of calls) {
+    expect(await run(name, args, {}), `${name} ${args}`).toBe(1);
+    expect(world.err).toMatch(expected);
+    expect(world.err.trimEnd().split('\n')).toHaveLength(1);
   }
 });
 
@@ -248,7 +259,7 @@ test('every command is in the program, with its arguments', async () => {
     if (args.some(([argument]) => argument.startsWith('<')))
       expect(await runProgram(['virtual', name], '1.2.3'), name).toBe(2);
   }
-  expect(await runProgram(['virtual', 'list', '--url', 'nowhere'], '1.2.3')).toBe(2);
+  expect(await runProgram(['virtual', 'list', '--url', 'ftp://nowhere'], '1.2.3')).toBe(2);
   vi.restoreAllMocks();
 });
 

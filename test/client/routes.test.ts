@@ -76,6 +76,8 @@ const CALLS = {
     range: (client) => client.hyperedges.range({ start_ts: 0, end_ts: 9 }),
     rangeRows: (client) => client.hyperedges.rangeRows({ start_ts: 0, end_ts: 9 }),
     rangePages: (client) => client.hyperedges.rangePages({ start_ts: 0, end_ts: 9, limit: 1 }),
+    get: async (client) =>
+      client.hyperedges.get((await client.hyperedges.range({ start_ts: 0, end_ts: 9 })).hyperedges[0]!.id),
     node: (client) => client.hyperedges.node(1),
     nodeRows: (client) => client.hyperedges.nodeRows(1),
     nodePages: (client) => client.hyperedges.nodePages(1, { limit: 1 }),
@@ -105,6 +107,7 @@ const CALLS = {
   reasoning: {
     reason: (client) => client.reasoning.reason({ query: '', rules: [RULE] }),
     ask: (client) => client.reasoning.ask({ query: 'node 1', mock: true }),
+    check: (client) => client.reasoning.check({ claims: ['Nodes 1 and 2 met.'], edge_ids: [1] }),
     parse: (client) => client.reasoning.parse('node 1'),
     interaction: async (client) => {
       const { interaction_id } = await client.reasoning.ask({ query: '', mode: 'symbolic' });

@@ -97,6 +97,37 @@ describe('completion', () => {
     ]);
   });
 
+  test('offers the aliases of the statement first, and no others', () => {
+    const first = (text: string) =>
+      namesAt(text, text.length, tables, false)
+        ?.names.filter(({ boost }) => boost === 99)
+        .map(({ label, detail }) => `${label} ${detail}`);
+    expect(first('MATCH (a:mail), (o:`order`) RETURN a.id AS found ORDER BY f')).toEqual([
+      'a mail',
+      'o order',
+      'found result',
+    ]);
+    expect(first('MATCH (x:mail) RETURN x; MATCH (y:order) RETURN z')).toEqual(['y order']);
+    expect(offered('MATCH (e:mail) RETURN e; MATCH (e:order) RETURN e.l')).toContain('`limit`');
+  });
+
+  test('offers nothing where the word is complete or a name is given, unless asked', () => {
+    for (const text of [
+      'MATCH (e:mail) RETURN',
+      'MATCH (e:mail) RETURN e',
+      'MATCH (e:mail) RETURN e.note',
+      'MATCH (e:mail',
+      'MATCH (e',
+      'MATCH (a:mail), (e',
+      'MATCH (e:mail) RETURN e.id AS e',
+      'MATCH (e:mail) WHERE e.id = $i',
+    ])
+      expect([text, offered(text)]).toEqual([text, undefined]);
+    expect(offered('MATCH (e:mail) RETURN e', true)).toContain('e');
+    expect(offered('MATCH (e:mail) WHERE e.id IN (e')).toBe(undefined);
+    expect(offered('MATCH (e:mail) WHERE (no')).toContain('NOT');
+  });
+
   test('offers words once one is begun, or when asked', () => {
     expect(offered('MATCH (e:mail) RET')).toContain('RETURN');
     expect(offered('MATCH (e:mail) ')).toBe(undefined);

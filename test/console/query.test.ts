@@ -65,9 +65,51 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('statements in the console', { tim
 
   test('a fault in a later one is marked where it stands, and the earlier results stay', async () => {
     await run('SHOW TABLES;\n  MATCH (e:notes) WHERE e.nte = 1 RETURN e;\nDROP INDEX ON notes(note)');
+    await page.getByRole('button', { name: 'Run it' }).click();
     await page.getByText('Statement 2 of 3 was not run.').waitFor();
     expect(await page.locator('.cm-fault').textContent()).toBe('nte');
     expect(await page.getByRole('region', { name: 'Result' }).getByRole('cell', { name: 'notes' }).count()).toBe(1);
+  });
+
+  test('what takes something away for good is asked about first, and runs on a click alone', async () => {
+    const sent: string[] = [];
+    const watch = (request: { url(): string; postData(): string | null }) => {
+      // The page asks for other things by itself.
+      if (request.url().endsWith('/v1/query') && /doomed/.test(request.postData() ?? ''))
+        sent.push(JSON.parse(request.postData()!).query.trim());
+    };
+    page.on('request', watch);
+    const question = page.getByRole('alertdialog');
+    await run('CREATE HYPEREDGE TABLE doomed (person) PROPERTIES (n INTEGER)');
+    await page.getByRole('button', { name: 'doomed 0 edges' }).waitFor();
+    sent.length = 0;
+    for (const text of ['DROP HYPEREDGE TABLE doomed', 'UPDATE doomed SET n = 1', 'SHOW TABLES; DELETE FROM doomed']) {
+      await run(text);
+      await question.waitFor();
+      // By the keys that run anything else it is only asked again.
+      await page.getByRole('textbox', { name: 'Statement' }).focus();
+      await page.keyboard.press('Control+Enter');
+      await question.waitFor();
+      await page.getByRole('button', { name: 'Leave it' }).click();
+      await question.waitFor({ state: 'detached' });
+    }
+    expect(sent.filter((query) => !query.startsWith('MATCH'))).toEqual([]);
+    await run('DROP HYPEREDGE TABLE doomed');
+    expect(await question.textContent()).toContain('DROP HYPEREDGE TABLE doomed: this cannot be undone.');
+    // The question is about the text that it shows.
+    await writeStatement(page, 'DELETE FROM doomed WHERE n = 1');
+    await question.waitFor({ state: 'detached' });
+    await run('DELETE FROM doomed WHERE n = 1');
+    await expect.poll(() => sent.filter((query) => query.startsWith('DELETE')).length).toBe(1);
+    expect(await question.count()).toBe(0);
+    await run('DROP HYPEREDGE TABLE doomed');
+    await page.getByRole('button', { name: 'Run it' }).click();
+    await page.getByRole('button', { name: /^doomed/ }).waitFor({ state: 'detached' });
+    expect(sent.filter((query) => !query.startsWith('MATCH'))).toEqual([
+      'DELETE FROM doomed WHERE n = 1',
+      'DROP HYPEREDGE TABLE doomed',
+    ]);
+    page.off('request', watch);
   });
 
   test('a transaction is shown while it is open, and ended by its buttons', async () => {

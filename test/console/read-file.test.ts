@@ -239,6 +239,8 @@ describe('dates whose day and month can be read in two ways', () => {
       '2024-05-01T00:00',
     ]);
     expect(guessTimeFormat(['3/14/2024', '14/3/2024', '2024-01-01'])).toBe('iso');
+    // One of another order among several is a bad row.
+    expect(guessTimeFormat(['3/14/2024', '3/15/2024', '14/3/2024', '3/16/2024', '3/17/2024'])).toBe('mdy');
   });
 
   test('are no times when the calendar has no such day', () => {
@@ -250,7 +252,7 @@ describe('dates whose day and month can be read in two ways', () => {
   });
 });
 
-test.each(['March 4, 2024', '2024-02-30', '2024', '10:15'])('%s is no time', (text) => {
+test.each(['Marsh 4, 2024', '2024-02-30', '2024', '10:15'])('%s is no time', (text) => {
   expect(() => secondsOf(text, 'dmy')).toThrow('ISO 8601');
 });
 

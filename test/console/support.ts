@@ -116,8 +116,8 @@ export async function sendLines(url: string, table: string, lines: string): Prom
   if (!answer.ok) throw new Error(await answer.text());
 }
 
-export async function writeCsv(path: string): Promise<void> {
-  const rows = Array.from({ length: 30 }, (_, index) => `${1_700_000_000 + index * 60},${index % 7},${index % 4},walk`);
+export async function writeCsv(path: string, length = 30): Promise<void> {
+  const rows = Array.from({ length }, (_, index) => `${1_700_000_000 + index * 60},${index % 7},${index % 4},walk`);
   await writeFile(path, `left_at,origin,target,kind\n${rows.join('\n')}\n`);
 }
 

@@ -42,7 +42,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the walk through the console', { 
 
   beforeAll(async () => {
     model = await startModel();
-    world = await startConsole({ HEDGEROW_LLM_ALLOWED_HOSTS: '127.0.0.1' });
+    world = await startConsole({ HEDGEROW_LLM_ALLOWED_HOSTS: new URL(model.baseUrl).host });
     await writeCsv(join(world.virtualRoot, 'trips.csv'));
     browser = await openBrowser();
     context = await browser.newContext({ viewport: { width: 1280, height: 900 }, colorScheme: 'light' });
@@ -130,7 +130,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the walk through the console', { 
 
   test('completes names', async () => {
     await writeStatement(page, 'MATCH (e:mail) RETURN e.form');
-    const offered = page.locator('.cm-tooltip-autocomplete li[aria-selected]');
+    const offered = page.locator('.cm-tooltip-autocomplete li');
     await offered.filter({ hasText: 'formation' }).waitFor();
     await page.keyboard.press('Escape');
     await page.keyboard.press('Alt+ArrowUp');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { withWindow } from '../../src/console/query/window-condition.ts';
+import { windowOf, withWindow } from '../../src/console/query/window-condition.ts';
 
 const window = { start: 10, end: 20 };
 const IN = 'e.event_ts BETWEEN 10 AND 20';
@@ -44,4 +44,14 @@ test('a window at the end of the conditions goes with its AND', () => {
   expect(withWindow(`MATCH (e:t) WHERE e.weight > 1 AND ${IN} RETURN e`, undefined)).toBe(
     'MATCH (e:t) WHERE e.weight > 1 RETURN e',
   );
+});
+
+test('the window of a statement is that of its first pattern, where it is written in seconds', () => {
+  expect(windowOf(`MATCH (e:t) WHERE ${IN} RETURN e`)).toEqual(window);
+  expect(
+    windowOf('MATCH (e:t), (f:t) WHERE f.event_ts BETWEEN 1 AND 2 AND e.event_ts between -5 and 6 RETURN e'),
+  ).toEqual({ start: -5, end: 6 });
+  expect(windowOf("MATCH (e:t) WHERE e.event_ts BETWEEN '2024-01-01' AND '2024-02-01' RETURN e")).toBe(undefined);
+  expect(windowOf("MATCH (e:t) WHERE e.formation = 'e.event_ts BETWEEN 1 AND 2' RETURN e")).toBe(undefined);
+  expect(windowOf('SHOW TABLES')).toBe(undefined);
 });

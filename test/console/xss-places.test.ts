@@ -86,13 +86,14 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('hostile texts in every place', { 
     await run('MATCH (e:hyperedges) RETURN e.note AS note ORDER BY e.id');
     await page.getByRole('columnheader', { name: 'note', exact: true }).waitFor();
     await expect.poll(() => page.locator('.grid tbody tr').count()).toBe(HOSTILE.length);
-    const cells = await page.locator('.grid tbody tr td:last-child .value').allTextContents();
-    expect(cells.slice(0, -1)).toEqual(HOSTILE.slice(0, -1));
+    const cells = page.locator('.grid tbody tr td:last-child .value');
+    await expect.poll(async () => (await cells.allTextContents()).slice(0, -1)).toEqual(HOSTILE.slice(0, -1));
     await page
       .getByRole('button', { name: /characters/ })
       .last()
       .click();
-    expect(await page.locator('.grid tbody tr td:last-child .value').last().textContent()).toBe(HOSTILE.at(-1));
+    const longest = page.locator('.grid tbody tr td:last-child .value').last();
+    await expect.poll(() => longest.textContent()).toBe(HOSTILE.at(-1));
     await page.getByRole('tab', { name: 'JSON' }).click();
     expect(await tracesIn(page)).toEqual([]);
     await page.getByRole('tab', { name: 'Rows' }).click();

@@ -5,7 +5,6 @@ import type { KnownFacts } from '../../rules/check-statements.ts';
 import { factText, isConstant } from '../../rules/fact-text.ts';
 import { type EdgeSaying, knownOfEdges } from '../../rules/known-of-edges.ts';
 import type { Constant } from '../../rules/rule.ts';
-import { UsageError } from '../world.ts';
 
 /** An item of `derived_facts`, as far as its fields are looked at. */
 export interface Step {
@@ -24,14 +23,12 @@ export interface Claims {
   readonly known: KnownFacts | undefined;
 }
 
-/** Of one proof, an array of proofs, or an answer of /v1/reason or /v1/rag/query. Throws UsageError. */
+/** Of one proof, an array of proofs, or an answer of /v1/reason or /v1/rag/query. Throws an Error that says what is wrong with it. */
 export function claimsOf(document: unknown): Claims {
   if (Array.isArray(document)) return { proofs: document, steps: undefined, known: undefined };
   const fields = fieldsOf(document);
   if (fields === undefined || !('proofs' in fields || 'proof_id' in fields || 'nodes' in fields))
-    throw new UsageError(
-      'There is no proof in it: neither a proof, nor an array of them, nor an answer with `proofs`.',
-    );
+    throw new Error('There is no proof in it: neither a proof, nor an array of them, nor an answer with `proofs`.');
   if (!('proofs' in fields)) return { proofs: [fields], steps: undefined, known: undefined };
   const { proofs, derived_facts: derived, all_edges: edges } = fields;
   const steps = derived === undefined ? undefined : stepsOf(listOf(derived, 'derived_facts'));
@@ -55,7 +52,7 @@ function fieldsOf(value: unknown): Fields | undefined {
 
 function listOf(value: unknown, name: string): readonly unknown[] {
   if (Array.isArray(value)) return value;
-  throw new UsageError(`${name} must be an array, as the service sends it.`);
+  throw new Error(`${name} must be an array, as the service sends it.`);
 }
 
 function stepsOf(items: readonly unknown[]): ReadonlyMap<string, Step> {
@@ -65,7 +62,7 @@ function stepsOf(items: readonly unknown[]): ReadonlyMap<string, Step> {
     const { predicate, args, fact } = fields ?? {};
     const isFact = typeof predicate === 'string' && Array.isArray(args) && args.every(isConstant);
     if (!isFact || fact !== factText(predicate, args as Constant[]) || steps.has(fact))
-      throw new UsageError(`derived_facts[${at}] is no derived fact, or stands twice; take the answer as it was sent.`);
+      throw new Error(`derived_facts[${at}] is no derived fact, or stands twice; take the answer as it was sent.`);
     steps.set(fact, fields as unknown as Step);
   }
   return steps;
@@ -78,6 +75,6 @@ function edgeOf(value: unknown, at: number): EdgeSaying {
     Number.isSafeInteger(fields?.event_ts) &&
     Array.isArray(fields?.members) &&
     fieldsOf(fields?.properties) !== undefined;
-  if (!isEdge) throw new UsageError(`all_edges[${at}] is no edge; take the answer as it was sent.`);
+  if (!isEdge) throw new Error(`all_edges[${at}] is no edge; take the answer as it was sent.`);
   return fields as unknown as EdgeSaying;
 }

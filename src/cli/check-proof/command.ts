@@ -14,7 +14,7 @@ export interface CheckProofFlags {
 /** Reasons shown of one proof. */
 const MOST_REASONS = 5;
 
-/** Resolves with the exit code: 0 when all proofs are valid, 1 when one is not, 2 for a wrong call or what cannot be read. */
+/** Resolves with the exit code: 0 when all proofs are valid, 1 when one is not or cannot be read, 2 for a wrong call. */
 export async function checkProofCommand(
   file: string | undefined,
   flags: CheckProofFlags,
@@ -39,10 +39,9 @@ export async function checkProofCommand(
 function rulesOf(value: unknown, file: string): unknown[] {
   const isObject = typeof value === 'object' && value !== null;
   const list = isObject && 'rules' in value ? value.rules : isObject && 'if' in value ? [value] : value;
-  if (!Array.isArray(list))
-    throw new UsageError(`${file} must hold a JSON array of rules, or an object {"rules": [...]}.`);
+  if (!Array.isArray(list)) throw new Error(`${file} must hold a JSON array of rules, or an object {"rules": [...]}.`);
   if (list.some((rule) => typeof rule === 'object' && rule !== null && 'body_size' in rule))
-    throw new UsageError(`${file} holds summaries of rules; GET /v1/rules/{id} gives a whole rule.`);
+    throw new Error(`${file} holds summaries of rules; GET /v1/rules/{id} gives a whole rule.`);
   return list;
 }
 
@@ -50,7 +49,7 @@ function checkerOf(rules: unknown[] | undefined, { known }: Claims): ProofChecke
   try {
     return proofChecker({ rules, known });
   } catch (error) {
-    if (error instanceof HedgerowError) throw new UsageError(error.message);
+    if (error instanceof HedgerowError) throw new Error(error.message);
     throw error;
   }
 }

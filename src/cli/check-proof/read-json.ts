@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { UsageError, type World } from '../world.ts';
 
-/** `-` is stdin. Throws UsageError. */
+/** `-` is stdin. Throws UsageError when stdin is a terminal, Error for what cannot be read. */
 export async function readJson(file: string, world: World): Promise<unknown> {
   const label = file === '-' ? 'stdin' : file;
   const bytes = file === '-' ? await readStdin(world) : readWhole(file, world);
@@ -12,7 +12,7 @@ export async function readJson(file: string, world: World): Promise<unknown> {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
     const what = bytes.length === 0 ? 'empty' : 'no JSON document in UTF-8';
-    throw new UsageError(`${label} is ${what}; give it a proof, proofs or a whole answer, as the service sends it.`);
+    throw new Error(`${label} is ${what}; give it a proof, proofs or a whole answer, as the service sends it.`);
   }
 }
 
@@ -28,7 +28,7 @@ function readWhole(file: string, { cwd }: World): Uint8Array {
     return readFileSync(resolve(cwd, file));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') throw new UsageError(`There is no file ${file}.`);
-    throw new UsageError(`${file} cannot be read (${code}).`);
+    if (code === 'ENOENT') throw new Error(`There is no file ${file}.`);
+    throw new Error(`${file} cannot be read (${code}).`);
   }
 }

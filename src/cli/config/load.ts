@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { ConfigError, type ConfigFile, type ConfigFlags, type LoadedConfig, loadConfig } from '../../config.ts';
-import type { World } from '../world.ts';
+import { UsageError, type World } from '../world.ts';
 
 export interface SettingFlags {
   /** `--config`. */
@@ -11,14 +11,19 @@ export interface SettingFlags {
   settings: ConfigFlags;
 }
 
-/** Throws ConfigError. */
+/** Throws UsageError for a setting that is not accepted, wherever it comes from; ConfigError for a file that cannot be read. */
 export function loadSettings({ config, settings }: SettingFlags, world: World): LoadedConfig {
-  return loadConfig({
-    environment: world.environment,
-    flags: settings,
-    file: config === undefined ? undefined : readConfigFile(config, world),
-    isTerminal: world.stderr.isTTY === true,
-  });
+  const file = config === undefined ? undefined : readConfigFile(config, world);
+  try {
+    return loadConfig({
+      environment: world.environment,
+      flags: settings,
+      file,
+      isTerminal: world.stderr.isTTY === true,
+    });
+  } catch (error) {
+    throw error instanceof ConfigError ? new UsageError(error.message) : error;
+  }
 }
 
 function readConfigFile(name: string, world: World): ConfigFile {

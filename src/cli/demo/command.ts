@@ -200,6 +200,7 @@ function demoSource(size: DemoSize, facts: DemoFacts): Source {
     totalBytes: undefined,
     bytesRead: () => 0,
     packed: () => false,
+    decodedFrom: () => undefined,
     chunks,
     close() {},
   };

@@ -1,6 +1,6 @@
 // `hedgerow dump DIR`: a whole database as files that other programs read, and that `hedgerow load` makes a database of.
 
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { writeFileAtomically } from '../../storage/atomic-file.ts';
 import { nodeFs } from '../../storage/node-fs.ts';
@@ -37,7 +37,7 @@ export async function dumpCommand(given: string, flags: DumpFlags, world: World)
     if (isThere && readdirSync(dir).length > 0) throw new Error(`${given} is not empty; a dump takes a new directory.`);
     const definitions = await definitionsOf(flags, world);
     const tables = join(dir, 'tables');
-    mkdirSync(tables, { recursive: true });
+    nodeFs.makeDir(tables);
     let dump: DumpFile;
     try {
       dump = await writeDump(dir, format, { definitions, flags, signal: controller.signal, world });

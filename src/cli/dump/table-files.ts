@@ -3,6 +3,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TableItem } from '../../engine/types.ts';
+import { FILE_MODE } from '../../storage/node-fs.ts';
 import { rowsOf, tableStatement } from '../export/command.ts';
 import { bytesOf, type Rows } from '../export/formats.ts';
 import { writeOutput } from '../export/output-file.ts';
@@ -78,7 +79,7 @@ class AsideFile {
   }
 
   async add(rows: readonly Row[]): Promise<void> {
-    this.#file ??= await open(this.#path, 'wx');
+    this.#file ??= await open(this.#path, 'wx', FILE_MODE);
     await this.#file.appendFile(this.#statements.add(rows));
   }
 

@@ -5,7 +5,8 @@ import { IDENTIFIER } from '../../limits.ts';
 import { endingOf, formatOfName } from '../import/formats.ts';
 import { memorySparer } from '../import/spare-memory.ts';
 import { errorText } from '../query/error-text.ts';
-import type { RunnerFlags } from '../query/options.ts';
+import type { Times } from '../query/formats.ts';
+import { type RunnerFlags, timesOf } from '../query/options.ts';
 import { Cancelled, type Row } from '../query/runner.ts';
 import { reportFailure, UsageError, type World } from '../world.ts';
 import { bytesOf, OUTPUT_FORMATS, type OutputFormat, type Rows } from './formats.ts';
@@ -20,6 +21,7 @@ export interface ExportFlags extends RunnerFlags {
   format?: string | undefined;
   out?: string | undefined;
   separator?: string | undefined;
+  times?: string | undefined;
 }
 
 /** Rows that tell the types of a statement's columns. */
@@ -34,6 +36,9 @@ export async function exportCommand(flags: ExportFlags, world: World): Promise<n
     const path = flags.out === undefined || flags.out === '-' ? undefined : resolve(world.cwd, flags.out);
     if (path === undefined && format === 'parquet' && world.stdout.isTTY === true)
       throw new UsageError('Parquet is not for terminals; name a file with --out.');
+    const written = timesOf(flags.times);
+    if (written === 'iso' && (format === 'parquet' || format === 'hif'))
+      throw new UsageError(`--times iso is for csv and ndjson: in ${format} the times of edges are numbers.`);
     const times = [timeFlag('--start', flags.start, Math.ceil), timeFlag('--end', flags.end, Math.floor)] as const;
     checkFlags(flags);
     const source = await openRows(flags, world);
@@ -42,7 +47,7 @@ export async function exportCommand(flags: ExportFlags, world: World): Promise<n
       const table = flags.statement === undefined ? tableOf(source.tables, flags.table) : undefined;
       if (table !== undefined) statement = tableStatement(table.name, ...times);
       const tally = { rows: 0 };
-      const rows = await rowsOf(source, statement, table, tally, controller.signal);
+      const rows = await rowsOf(source, statement, table, tally, controller.signal, written);
       await writeOutput(bytesOf(format, rows, flags.separator ?? ';'), path, world.stdout);
       world.stderr.write(`hedgerow: ${tally.rows} rows${path === undefined ? '' : ` in ${flags.out}`}\n`);
       return 0;
@@ -120,8 +125,9 @@ export async function rowsOf(
   table: TableShape | undefined,
   tally: { rows: number },
   signal: AbortSignal,
+  times?: Times,
 ): Promise<Rows> {
-  const batches = runner.rows(statement, {}, signal)[Symbol.asyncIterator]();
+  const batches = runner.rows(statement, {}, signal, times)[Symbol.asyncIterator]();
   const first: (readonly Row[])[] = [];
   let ended = false;
   for (let count = 0; count < SAMPLE_ROWS && table === undefined && !ended; ) {

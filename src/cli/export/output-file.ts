@@ -6,6 +6,7 @@ import { createWriteStream, existsSync, renameSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { finished } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
+import { FILE_MODE } from '../../storage/node-fs.ts';
 import type { Output } from '../world.ts';
 
 /** Writes all pieces. `path` undefined: to `stdout`. Rejects with what stops it; no file is left then. */
@@ -31,7 +32,7 @@ export async function writeOutput(
 }
 
 async function writeFile(pieces: AsyncIterable<Uint8Array>, path: string, packed: boolean): Promise<void> {
-  const file = createWriteStream(path, { flags: 'wx' });
+  const file = createWriteStream(path, { flags: 'wx', mode: FILE_MODE });
   const done = finished(file);
   done.catch(() => undefined);
   const sink = packed ? createGzip() : file;

@@ -26,7 +26,7 @@ export function cellType(cell: unknown, isText: boolean): ColumnType | undefined
 }
 
 /** How programs write that there is no number. */
-const NULL_WORDS: ReadonlySet<string> = new Set(['null', 'na', 'n/a', 'nan', 'none', '\\n', '-']);
+const NULL_WORDS: ReadonlySet<string> = new Set(['null', 'na', 'n/a', 'nan', 'none', '\\n', '-', '#n/a']);
 
 export function isNullWord(text: string): boolean {
   return text.length <= 4 && NULL_WORDS.has(text.toLowerCase());

@@ -2,10 +2,11 @@
 
 import { resolve } from 'node:path';
 import { type Progress, startProgress } from '../progress.ts';
+import { printable } from '../table-text.ts';
 import { reportFailure, UsageError, type World } from '../world.ts';
 import { closeInputs, type Input, openInputs } from './inputs.ts';
 import type { NodeNames } from './node-names.ts';
-import { batchLimits, type ImportFlags, onErrorOf, openTarget, placeOf } from './options.ts';
+import { batchLimits, type ImportFlags, maxRejectsOf, onErrorOf, openTarget, placeOf } from './options.ts';
 import type { PlannedInput } from './planned-input.ts';
 import { prepare } from './prepare.ts';
 import { type FoundProgress, findProgress, ProgressFiles } from './progress-files.ts';
@@ -15,16 +16,19 @@ import type { Source } from './source.ts';
 import { memorySparer } from './spare-memory.ts';
 import type { ImportTarget } from './target.ts';
 
-/** Resolves with the exit code: 0, 1 when not every input was read to its end, 2 for a wrong call. Rejected lines under `--on-error skip` are no failure. */
+/** Resolves with the exit code: 0, 1 when not every input was read to its end or most rows were rejected, 2 for a wrong call. Fewer rejected lines under `--on-error skip` are no failure. */
 export async function importCommand(paths: readonly string[], flags: ImportFlags, world: World): Promise<number> {
   let inputs: Input[] = [];
   try {
     checkPaths(paths, flags, world);
-    const rules = { limits: batchLimits(flags), onError: onErrorOf(flags) };
+    const onError = onErrorOf(flags);
+    const limits = { ...batchLimits(flags), endsAtFault: onError === 'stop' };
+    const rules = { limits, onError, maxRejects: maxRejectsOf(flags) };
     inputs = await openInputs(paths, flags, world);
     if (flags.dryRun === true) return await (await import('./dry-run.ts')).dryRun(inputs, flags, world);
-    // What does not fit is told before anything is made.
-    const warnings = new Set(inputs.flatMap(({ looked }) => looked.plan([]).warnings));
+    // What does not fit is reported before anything is made.
+    for (const { looked } of inputs) looked.plan([]);
+    const warnings = new Set<string>();
     const rejectPathOf = (source: Source) => resolve(world.cwd, flags.rejects ?? `${source.label}.rejects.ndjson`);
     const wanted = { place: placeOf(flags, world), table: flags.table };
     const found = findProgress(inputs, flags.resume === true, wanted, rejectPathOf);
@@ -32,15 +36,21 @@ export async function importCommand(paths: readonly string[], flags: ImportFlags
     const target = await openTarget(flags, world);
     let tally: Tally;
     try {
-      tally = await runImport(inputs, flags, { ...rules, rejectPathOf, found }, target, world);
+      tally = await runImport(inputs, flags, { ...rules, rejectPathOf, found, warnings }, target, world);
     } finally {
       await target.close();
     }
     const seconds = Math.max(0.001, (world.now() - startedMs) / 1000);
-    for (const warning of warnings) world.stderr.write(`hedgerow: ${warning}\n`);
+    for (const warning of warnings) world.stderr.write(`hedgerow: ${printable(warning)}\n`);
     world.stdout.write(`${summaryText(inputs, target.tableName, tally, seconds)}\n`);
-    return tally.stop === undefined ? 0 : 1;
+    if (tally.stop !== undefined) return 1;
+    const rows = tally.inserted + tally.rejected;
+    if (tally.rejected * 2 <= rows) return 0;
+    world.stderr.write(`hedgerow: ${tally.rejected} of ${rows} rows were rejected; the reject file says why.\n`);
+    return 1;
   } catch (error) {
+    // Names and cells of files are in messages: nothing in them drives the terminal.
+    if (error instanceof Error) error.message = printable(error.message);
     return reportFailure(world, error);
   } finally {
     closeInputs(inputs);
@@ -62,10 +72,16 @@ function checkPaths(paths: readonly string[], flags: ImportFlags, world: World):
   }
 }
 
+interface RunRules extends Pick<RunOptions, 'limits' | 'onError' | 'maxRejects' | 'rejectPathOf'> {
+  readonly found: readonly FoundProgress[];
+  /** Those of the inputs that are read are added. */
+  readonly warnings: Set<string>;
+}
+
 async function runImport(
   inputs: readonly Input[],
   flags: ImportFlags,
-  { found, ...rules }: Pick<RunOptions, 'limits' | 'onError' | 'rejectPathOf'> & { found: readonly FoundProgress[] },
+  { found, warnings, ...rules }: RunRules,
   target: ImportTarget,
   world: World,
 ): Promise<Tally> {
@@ -98,6 +114,7 @@ async function runImport(
       if (run.closed) break;
       const prepared = await prepare(input, target, flags.create === true, names);
       names = prepared.names;
+      for (const warning of prepared.plan.warnings) warnings.add(warning);
       plans.set(input.source, prepared.plan);
       if (!files.isDone(input.source)) await run.take([input.source]);
     }
@@ -108,7 +125,7 @@ async function runImport(
     if (tally.stop === undefined && flags.compact === true) await compact(target, tally);
     if (tally.stop !== undefined) {
       files.forgetUnbegun(tally.stop);
-      world.stderr.write(`hedgerow: ${stopText(tally.stop)}${files.adviceFor(tally)}\n`);
+      world.stderr.write(`hedgerow: ${printable(stopText(tally.stop))}${files.adviceFor(tally)}\n`);
     }
     if (tally.rejected > 0)
       world.stderr.write(

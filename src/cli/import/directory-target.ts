@@ -94,13 +94,16 @@ class DirectoryTarget implements ImportTarget {
   async openNodes(): Promise<Map<string, number>> {
     const name = this.#table.name + NODES_SUFFIX;
     const known = this.#database.tables().find((table) => table.name.toLowerCase() === name.toLowerCase());
-    const columns = [{ name: NAME_COLUMN, type: 'TEXT' as const }];
-    this.#nodes = known ?? (await this.#database.createTable({ name, columns }));
-    return numbersOf(rowsOf(this.#nodes));
+    this.#nodes = known;
+    return known === undefined ? new Map() : numbersOf(rowsOf(known));
   }
 
   async addNodes(nodes: readonly NamedNode[]): Promise<void> {
-    const bulk = this.#nodes!.bulk();
+    this.#nodes ??= await this.#database.createTable({
+      name: this.#table.name + NODES_SUFFIX,
+      columns: [{ name: NAME_COLUMN, type: 'TEXT' }],
+    });
+    const bulk = this.#nodes.bulk();
     try {
       for (const { id, name, event_ts } of nodes)
         bulk.add({ event_ts, members: [id], properties: { [NAME_COLUMN]: name } });

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { openDirectory } from '../query/directory-runner.ts';
 import { DEFAULT_URL, urlOf } from '../server-address.ts';
+import { printable } from '../table-text.ts';
 import type { World } from '../world.ts';
 import type { Input } from './inputs.ts';
 import { type ImportFlags, onErrorOf } from './options.ts';
@@ -49,8 +50,8 @@ export async function dryRun(inputs: readonly Input[], flags: ImportFlags, world
     if (edges.length > 0) lines.push('  first edges:', ...edges.map((edge) => `    ${edge}`));
     known.push(...missing);
   }
-  world.stdout.write(`${lines.join('\n')}\nNothing was written.\n`);
-  for (const failure of failures) world.stderr.write(`hedgerow: ${failure}\n`);
+  world.stdout.write(`${lines.map(printable).join('\n')}\nNothing was written.\n`);
+  for (const failure of failures) world.stderr.write(`hedgerow: ${printable(failure)}\n`);
   return fails || failures.length > 0 ? 1 : 0;
 }
 
@@ -76,9 +77,10 @@ function missingText({ name, type }: TableColumn, { format }: Input, { create }:
 
 /** Why an import would stop, or take nothing. */
 function failureText({ source }: Input, { count, bad, firstBad }: TriedRows, onError: 'stop' | 'skip') {
-  if (firstBad === undefined || (onError === 'skip' && bad < count)) return undefined;
+  if (firstBad === undefined || (onError === 'skip' && bad * 2 <= count)) return undefined;
   const what = `line ${firstBad.line} of ${source.path}: ${firstBad.reason}`;
   if (bad === count) return `${what} Of the first ${count === 1 ? 'row' : `${count} rows`} none can be read.`;
+  if (onError === 'skip') return `${what} Of the first ${count} rows ${bad} cannot be read.`;
   return `${what} An import would stop there; --on-error skip sets bad lines aside and goes on.`;
 }
 

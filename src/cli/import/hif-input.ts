@@ -4,68 +4,50 @@ import type { ColumnType } from '../../engine/types.ts';
 import { HedgerowError } from '../../errors.ts';
 import { UsageError } from '../world.ts';
 import { cellType, commonType, jsonText } from './cell-types.ts';
+import { HifLosses } from './hif-losses.ts';
 import { HifParts, type HifWhole } from './hif-parts.ts';
-import { checkElement, HIF_LISTS, type HifEdge, type HifIncidence, NETWORK_TYPES } from './hif-schema.ts';
+import {
+  checkElement,
+  checkField,
+  HIF_LISTS,
+  type HifEdge,
+  type HifId,
+  type HifIncidence,
+  type HifNode,
+} from './hif-schema.ts';
 import { type Element, jsonElements, parsed } from './json-elements.ts';
 import type { BatchLimits, LineBatch, Position } from './line-batches.ts';
 import type { NodeNames } from './node-names.ts';
-import { type LookedInto, SHOWN_EDGES } from './planned-input.ts';
+import type { LookedInto, PlannedInput } from './planned-input.ts';
 import { RowBatches, type RowForm } from './row-batches.ts';
 import { rowEdges } from './row-edges.ts';
 import { plannedRows } from './row-input.ts';
 import type { RowFlags } from './row-plan.ts';
 import type { Source } from './source.ts';
+import type { TableColumn } from './target.ts';
 
 /** How much larger a document is than what it is packed to, about. */
 const PACKED_TIMES = 10;
 const UNKNOWN_BYTES = 2 ** 30;
+/** Edges whose times are looked at. */
+const LOOKED_AT = 200;
 /** The columns that an edge is turned into before those of its attrs. */
 const MEMBERS = 'members';
 const WEIGHT = 'weight';
+/** What the document calls the edge. */
+const NAME = 'edge';
 
-/** Reads the document once, and lays its edges aside. Throws `invalid_json`, `invalid_input` for what is no HIF. */
-export async function lookIntoHif(source: Source, flags: RowFlags): Promise<LookedInto> {
+/** `keepsNames`: a column for the names of edges is made where it is missing. Reads the document once, and lays its edges aside. Throws `invalid_json`, `invalid_input` for what is no HIF. */
+export async function lookIntoHif(source: Source, flags: RowFlags, keepsNames: boolean): Promise<LookedInto> {
   const parts = new HifParts(
     (source.totalBytes ?? UNKNOWN_BYTES) * (source.path.toLowerCase().endsWith('.gz') ? PACKED_TIMES : 1),
   );
   try {
     const facts = await take(source.chunks, parts);
     parts.end();
-    const attrs = [...facts.attrs.keys()].filter((name) => name !== MEMBERS && (name !== WEIGHT || !facts.weights));
-    const isEmpty = firstOf(parts, 1).length === 0;
-    const names = [MEMBERS, ...(facts.weights ? [WEIGHT] : []), ...(isEmpty ? ['event_ts'] : attrs)];
-    const cellsOf = ({ nodes, weight, attrs: given }: HifWhole): unknown[] => [
-      nodes,
-      ...(facts.weights ? [weight ?? given[WEIGHT] ?? null] : []),
-      ...attrs.map((name) => plainAttr(Object.hasOwn(given, name) ? given[name] : null)),
-    ];
-    const sample = { names, rows: firstOf(parts, SHOWN_EDGES).map(cellsOf), isText: () => true };
-    // What all edges have is known: nothing is guessed from the first ones.
-    const types = new Map([
-      ...attrs.map((name) => [name, commonType(facts.attrs.get(name)!)] as const),
-      ...flags.types,
-    ]);
-    const known: RowFlags = {
-      ...flags,
-      types,
-      memberColumn: MEMBERS,
-      memberColumns: undefined,
-      memberIds: flags.memberIds ?? (facts.named ? 'name' : 'number'),
-    };
+    const first = lookAtEdges(parts, facts);
     return {
-      plan: (columns) => {
-        const planned = hifRows(sample, known, columns, source.label);
-        const batches = (limits: BatchLimits, from: Position, nodes: NodeNames | undefined) => {
-          const edgeOf = rowEdges(planned.rows, nodes);
-          const form: RowForm<HifWhole, HifWhole> = {
-            edgeOf: (edge) => edgeOf(cellsOf(edge)),
-            kept: (edge) => edge,
-            shown,
-          };
-          return hifBatches(parts, new RowBatches(limits, from, form, nodes), from);
-        };
-        return { ...planned, batches };
-      },
+      plan: (known) => planned({ source, parts, facts, first, flags, keepsNames }, known),
       close: () => parts.remove(),
     };
   } catch (error) {
@@ -74,13 +56,71 @@ export async function lookIntoHif(source: Source, flags: RowFlags): Promise<Look
   }
 }
 
+interface Looked {
+  readonly source: Source;
+  readonly parts: HifParts;
+  readonly facts: HifFacts;
+  readonly first: readonly HifWhole[];
+  readonly flags: RowFlags;
+  readonly keepsNames: boolean;
+}
+
+function planned(looked: Looked, known: readonly TableColumn[]): PlannedInput {
+  const { source, parts, facts, first, flags, keepsNames } = looked;
+  const attrs = [...facts.attrs.keys()].filter((name) => name !== MEMBERS && (name !== WEIGHT || !facts.weights));
+  const hasNames = first.length > 0 && !facts.losses.isOwn;
+  const isNamed = hasNames && (keepsNames || known.some(({ name }) => name.toLowerCase() === NAME));
+  const nameColumn = attrs.some((name) => name.toLowerCase() === NAME) ? `${NAME}_name` : NAME;
+  const names = [
+    MEMBERS,
+    ...(isNamed ? [nameColumn] : []),
+    ...(facts.weights ? [WEIGHT] : []),
+    ...(first.length === 0 ? ['event_ts'] : attrs),
+  ];
+  const cellsOf = ({ id, nodes, weight, attrs: given }: HifWhole): unknown[] => [
+    nodes,
+    ...(isNamed ? [id] : []),
+    ...(facts.weights ? [weight ?? given[WEIGHT] ?? null] : []),
+    ...attrs.map((name) => plainAttr(Object.hasOwn(given, name) ? given[name] : null)),
+  ];
+  // What all edges have is known: nothing is guessed from the first ones.
+  const types = new Map([
+    [nameColumn, commonType(facts.names)] as const,
+    ...attrs.map((name) => [name, commonType(facts.attrs.get(name)!)] as const),
+    ...flags.types,
+  ]);
+  const all: RowFlags = {
+    ...flags,
+    types,
+    // Numbers of JSON are numbers.
+    decimal: undefined,
+    memberColumn: MEMBERS,
+    memberColumns: undefined,
+    memberIds: flags.memberIds ?? (facts.named ? 'name' : 'number'),
+  };
+  const sample = { names, rows: first.map(cellsOf), isText: () => true };
+  const rows = hifRows(sample, all, known, source.label);
+  const lost = [
+    ...(isNamed || !hasNames ? [] : ['the names of edges (--create makes a column)']),
+    ...(flags.propertyColumns === undefined && !facts.losses.isOwn ? rows.rows.left : []).map(
+      (name) => `the attribute ${JSON.stringify(name)} of edges`,
+    ),
+  ];
+  const batches = (limits: BatchLimits, from: Position, nodes: NodeNames | undefined) => {
+    const edgeOf = rowEdges(rows.rows, nodes);
+    const form: RowForm<HifWhole, HifWhole> = { edgeOf: (edge) => edgeOf(cellsOf(edge)), kept: (edge) => edge, shown };
+    return hifBatches(parts, new RowBatches(limits, from, form, nodes), from);
+  };
+  return { ...rows, warnings: [...rows.warnings, ...facts.losses.sentence(source.label, lost)], batches };
+}
+
 function hifRows(...[sample, flags, columns, label]: [...Parameters<typeof plannedRows>, string]) {
   try {
     return plannedRows(sample, flags, columns);
   } catch (error) {
-    if (!(error instanceof UsageError) || flags.tsColumn !== undefined) throw error;
+    if (!(error instanceof UsageError) || !/^None of the columns .* holds times;/.test(error.message)) throw error;
     throw new UsageError(
-      `No edge of ${label} has a time: it stands in attrs.event_ts of the edges, or in the one that --ts-column names.`,
+      `No edge of ${label} has a time: it is read from attrs.event_ts of the edges, or the attribute that --ts-column names. --ts 2024-05-01 gives all edges one.`,
     );
   }
 }
@@ -88,6 +128,9 @@ function hifRows(...[sample, flags, columns, label]: [...Parameters<typeof plann
 interface HifFacts {
   /** Attributes of edges, with the types of their values. */
   readonly attrs: Map<string, Set<ColumnType>>;
+  /** Types of what edges are called. */
+  readonly names: Set<ColumnType>;
+  readonly losses: HifLosses;
   /** Some edge has a weight of its own. */
   weights: boolean;
   /** Some node is no integer. */
@@ -95,16 +138,28 @@ interface HifFacts {
 }
 
 async function take(chunks: AsyncIterable<Buffer>, parts: HifParts): Promise<HifFacts> {
-  const facts: HifFacts = { attrs: new Map(), weights: false, named: false };
+  const facts: HifFacts = {
+    attrs: new Map(),
+    names: new Set(),
+    losses: new HifLosses(),
+    weights: false,
+    named: false,
+  };
   const counts = new Map<string, number>();
   for await (const element of jsonElements(chunks, HIF_LISTS)) {
-    const count = (counts.get(element.key) ?? 0) + (element.kind === 'element' ? 1 : 0);
-    counts.set(element.key, count);
+    const { key, kind, text } = element;
+    if (kind === 'value') {
+      takeField(key, parsed(text), facts.losses);
+      continue;
+    }
+    const count = (counts.get(key) ?? 0) + (kind === 'element' ? 1 : 0);
+    counts.set(key, count);
+    if (kind === 'list') continue;
     try {
       takeElement(element, parts, facts);
     } catch (error) {
       if (!(error instanceof HedgerowError)) throw error;
-      throw new HedgerowError('invalid_input', `Not valid HIF: ${element.key}, element ${count}: ${error.message}`, {
+      throw new HedgerowError('invalid_input', `Not valid HIF: ${key}, element ${count}: ${error.message}`, {
         cause: error,
       });
     }
@@ -114,23 +169,31 @@ async function take(chunks: AsyncIterable<Buffer>, parts: HifParts): Promise<Hif
   return facts;
 }
 
-function takeElement({ key, text, kind }: Element, parts: HifParts, facts: HifFacts): void {
-  if (kind === 'list') return;
-  if (kind === 'text') {
-    if (key === 'network-type' && !NETWORK_TYPES.includes(text))
-      throw new HedgerowError('invalid_input', `it must be one of ${NETWORK_TYPES.join(', ')}.`);
-    return;
-  }
-  const value = checkElement(key, parsed(text)) as unknown;
-  if (key === 'incidences') {
-    const { edge, node } = value as HifIncidence;
-    if (typeof node === 'string' ? !/^-?(0|[1-9]\d{0,14})$/.test(node) : !Number.isSafeInteger(node))
-      facts.named = true;
-    parts.add(['i', edge, node]);
-  } else if (key === 'edges') takeEdge(value as HifEdge, parts, facts);
+function takeField(key: string, value: unknown, losses: HifLosses): void {
+  checkField(key, value);
+  if (key === 'network-type') losses.networkType(value as string);
+  else losses.metadata(value as Record<string, unknown>);
 }
 
-function takeEdge({ edge, weight, attrs = {} }: HifEdge, parts: HifParts, facts: HifFacts): void {
+function takeElement({ key, text }: Element, parts: HifParts, facts: HifFacts): void {
+  const value = checkElement(key, parsed(text)) as unknown;
+  if (key === 'incidences') {
+    const incidence = value as HifIncidence;
+    const { edge, node } = incidence;
+    if (typeof node === 'string' && !/^-?(0|[1-9]\d{0,14})$/.test(node)) facts.named = true;
+    facts.names.add(typeOfName(edge));
+    facts.losses.incidence(incidence);
+    parts.add(['i', edge, node]);
+  } else if (key === 'edges') takeEdge(value as HifEdge, parts, facts);
+  else facts.losses.node(value as HifNode);
+}
+
+function typeOfName(id: HifId): ColumnType {
+  return typeof id === 'number' ? 'INTEGER' : 'TEXT';
+}
+
+function takeEdge(given: HifEdge, parts: HifParts, facts: HifFacts): void {
+  const { edge, weight, attrs = {} } = given;
   if (weight !== undefined) facts.weights = true;
   for (const [name, value] of Object.entries(attrs)) {
     const types = facts.attrs.get(name) ?? new Set();
@@ -138,6 +201,7 @@ function takeEdge({ edge, weight, attrs = {} }: HifEdge, parts: HifParts, facts:
     const type = cellType(plainAttr(value), true);
     if (type !== undefined) types.add(type);
   }
+  facts.losses.edge(given);
   parts.add(['e', edge, weight ?? null, attrs]);
 }
 
@@ -146,11 +210,12 @@ function plainAttr(value: unknown): unknown {
   return typeof value === 'object' && value !== null ? jsonText(value) : (value ?? null);
 }
 
-function firstOf(parts: HifParts, count: number): HifWhole[] {
+/** Gives the first ones that have nodes. */
+function lookAtEdges(parts: HifParts, { losses }: HifFacts): HifWhole[] {
   const first: HifWhole[] = [];
   for (const edge of parts.edges()) {
-    first.push(edge);
-    if (first.length === count) break;
+    losses.whole(edge);
+    if (edge.nodes.length > 0 && first.length < LOOKED_AT) first.push(edge);
   }
   return first;
 }
@@ -163,7 +228,8 @@ async function* hifBatches(
   let at = 0;
   for (const edge of parts.edges()) {
     at++;
-    if (at <= from.offset) continue;
+    // Edges without nodes are among the losses.
+    if (at <= from.offset || edge.nodes.length === 0) continue;
     const batch = rows.add(edge, at, at, at + 1);
     if (batch !== undefined) yield batch;
   }

@@ -12,6 +12,8 @@ export interface HifWhole {
   readonly nodes: HifId[];
   weight: number | undefined;
   attrs: Readonly<Record<string, unknown>>;
+  /** Another entry of the list of edges says something else; the last one counts. */
+  isOverwritten: boolean;
 }
 
 type Piece = readonly ['i', HifId, HifId] | readonly ['e', HifId, number | null, Readonly<Record<string, unknown>>];
@@ -87,14 +89,23 @@ function wholes(text: string): Map<HifId, HifWhole> {
     const id = piece[1];
     let edge = edges.get(id);
     if (edge === undefined) {
-      edge = { id, nodes: [], weight: undefined, attrs: {} };
+      edge = { id, nodes: [], weight: undefined, attrs: {}, isOverwritten: false };
       edges.set(id, edge);
     }
     if (piece[0] === 'i') edge.nodes.push(piece[2]);
     else {
-      edge.weight = piece[2] ?? undefined;
-      edge.attrs = piece[3];
+      const attrs = { ...edge.attrs, ...piece[3] };
+      const weight = piece[2] ?? edge.weight;
+      if (isOther(edge.attrs, attrs) || (edge.weight !== undefined && edge.weight !== weight))
+        edge.isOverwritten = true;
+      edge.attrs = attrs;
+      edge.weight = weight;
     }
   }
   return edges;
+}
+
+/** Some key of these attributes has another value among those. */
+function isOther(attrs: HifWhole['attrs'], others: HifWhole['attrs']): boolean {
+  return Object.keys(attrs).some((key) => JSON.stringify(attrs[key]) !== JSON.stringify(others[key]));
 }

@@ -1,14 +1,15 @@
 // Opens the inputs of an import in the formats they have.
 
 import { resolve } from 'node:path';
-import type { World } from '../world.ts';
+import { HedgerowError } from '../../errors.ts';
+import { UsageError, type World } from '../world.ts';
 import { lookIntoCsv } from './csv-input.ts';
 import { endingOf, formatFlag, formatOfName, type InputFormat } from './formats.ts';
 import { lookIntoHif } from './hif-input.ts';
 import { lookIntoNdjson } from './ndjson-input.ts';
 import type { ImportFlags } from './options.ts';
 import type { LookedInto } from './planned-input.ts';
-import { delimiterOf, rowFlags } from './row-flags.ts';
+import { csvFlags, encodingOf, rowFlags } from './row-flags.ts';
 import { openSource, peek, type Source } from './source.ts';
 
 export interface Input {
@@ -20,26 +21,33 @@ export interface Input {
 /** Throws UsageError, or what is wrong with an input; then none is open. */
 export async function openInputs(paths: readonly string[], flags: ImportFlags, world: World): Promise<Input[]> {
   const rows = rowFlags(flags);
-  const delimiter = delimiterOf(flags);
+  const csv = csvFlags(flags);
+  const encoding = encodingOf(flags);
   const given = formatFlag(flags.format);
-  const sources = paths.map((path) => openSource(path === '-' ? path : resolve(world.cwd, path), world.stdin));
+  const sources = paths.map((path) =>
+    openSource(path === '-' ? path : resolve(world.cwd, path), world.stdin, encoding),
+  );
   const inputs: Input[] = [];
   try {
     for (const opened of sources) {
       const { source, format } = await withFormat(opened, given ?? formatOfName(opened.path));
-      const tab = delimiter ?? (endingOf(source.path) === 'tsv' ? '\t' : undefined);
+      const tab = endingOf(source.path) === 'tsv' ? '\t' : undefined;
       inputs.push({ source, format, looked: await lookInto(source, format) });
       async function lookInto(one: Source, as: InputFormat): Promise<LookedInto> {
         switch (as) {
           case 'csv':
-            return lookIntoCsv(one, tab, rows);
+            return lookIntoCsv(one, { ...csv, delimiter: csv.delimiter ?? tab }, rows);
           case 'parquet':
+            if (encoding !== undefined && encoding !== 'utf-8')
+              throw new UsageError(`--encoding is for texts, and ${one.label} is read as Parquet.`);
             // The library is large: it is loaded when it is needed.
             return (await import('./parquet-input.ts')).lookIntoParquet(one, rows);
           case 'hif':
-            return lookIntoHif(one, rows);
+            return lookIntoHif(exact(one), rows, flags.create === true);
           case 'ndjson':
-            return lookIntoNdjson(one, flags.create === true || flags.dryRun === true);
+            if (flags.ts !== undefined)
+              throw new UsageError(`--ts is for CSV, Parquet and HIF: each line of ${one.label} has its event_ts.`);
+            return lookIntoNdjson(exact(one), flags.create === true || flags.dryRun === true);
         }
       }
     }
@@ -48,6 +56,19 @@ export async function openInputs(paths: readonly string[], flags: ImportFlags, w
     throw error;
   }
   return inputs;
+}
+
+/** The same input, refused where bytes mean nothing in its encoding; CSV rejects lines for that. */
+function exact(source: Source): Source {
+  async function* checked() {
+    for await (const chunk of source.chunks) {
+      const encoding = source.decodedFrom();
+      if (encoding !== undefined && chunk.includes('\ufffd'))
+        throw new HedgerowError('invalid_input', `${source.label} holds bytes that are no ${encoding}.`);
+      yield chunk;
+    }
+  }
+  return { ...source, chunks: checked() };
 }
 
 /** Where neither flag nor name tell: JSON begins with a brace; other text is CSV. */

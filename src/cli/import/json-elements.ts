@@ -1,27 +1,35 @@
-// Cuts the elements of the arrays at the top of a JSON document out of its bytes, in bounded memory; JSON.parse reads them.
+// Cuts the fields of a JSON object out of its bytes, those of long lists element by element, in bounded memory; JSON.parse reads them.
+//
+// The cutter knows the grammar of the outermost object and of the lists it cuts: braces, keys, colons, commas. Of what lies deeper it counts brackets,
+// and JSON.parse finds what is wrong there.
 
+import { isUtf8 } from 'node:buffer';
 import { HedgerowError } from '../../errors.ts';
 
 export interface Element {
-  /** The key of the array, or of a text at the top. */
+  /** Of the field. */
   readonly key: string;
   readonly text: string;
-  /** `list`: the array begins; `element`: one of its elements; `text`: a text that stands at the top itself. */
-  readonly kind: 'list' | 'element' | 'text';
+  /** `list`: a wanted list begins; `element`: one of its elements; `value`: a field with any other value. */
+  readonly kind: 'list' | 'element' | 'value';
 }
 
 const QUOTE = 34;
 const BACKSLASH = 92;
 const COMMA = 44;
 const COLON = 58;
-const OPENING = [91, 123];
-const CLOSING = [93, 125];
-const SQUARE = 91;
-const CURLY = 123;
+const OPEN_LIST = 91;
+const CLOSE_LIST = 93;
+const OPEN_OBJECT = 123;
+const CLOSE_OBJECT = 125;
+const SPACES = new Set([9, 10, 13, 32]);
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 /** An element, at most. */
 const MOST_BYTES = 64 * 2 ** 20;
+/** JSON.stringify calls itself for each level. */
+const MOST_DEPTH = 500;
 
-/** `wanted`: keys whose arrays are cut; of others nothing is kept. Throws `invalid_json` for what is no JSON object, or not a whole one. */
+/** `wanted`: keys whose lists are cut. Throws `invalid_json` for what is no JSON object, or not a whole one. */
 export async function* jsonElements(
   chunks: AsyncIterable<Buffer>,
   wanted: ReadonlySet<string>,
@@ -31,21 +39,23 @@ export async function* jsonElements(
   cutter.end();
 }
 
+/** What may come next: `firstKey` and `key` differ in whether the object may end there. */
+type State = 'start' | 'firstKey' | 'key' | 'colon' | 'value' | 'inKey' | 'inValue' | 'inList' | 'end';
+
 class Cutter {
   readonly #wanted: ReadonlySet<string>;
+  readonly #seen = new Set<string>();
+  #state: State = 'start';
+  #markAt = 0;
   #depth = 0;
   #inText = false;
   #escaped = false;
-  #begun = false;
   /** Bytes of chunks before this one that belong to what is kept now. */
   #kept: Buffer[] = [];
   #keptBytes = 0;
-  /** Something is kept: a key, or an element. */
-  #keeping = false;
   #key = '';
-  /** The text that was last read at the top: a key, or a value. */
-  #text = '';
-  #inList = false;
+  /** Elements of the list so far. */
+  #count = 0;
 
   constructor(wanted: ReadonlySet<string>) {
     this.#wanted = wanted;
@@ -54,12 +64,6 @@ class Cutter {
   *add(chunk: Buffer): Generator<Element, void, undefined> {
     // Where what is kept begins in this chunk.
     let from = 0;
-    const take = (to: number): string => {
-      const bytes = Buffer.concat([...this.#kept, chunk.subarray(from, to)]);
-      this.#kept = [];
-      this.#keptBytes = 0;
-      return bytes.toString('utf8');
-    };
     for (let at = 0; at < chunk.length; at++) {
       const byte = chunk[at]!;
       if (this.#inText) {
@@ -67,56 +71,120 @@ class Cutter {
         else if (byte === BACKSLASH) this.#escaped = true;
         else if (byte === QUOTE) {
           this.#inText = false;
-          if (this.#depth === 1) {
-            this.#text = parsed(take(at + 1)) as string;
-            this.#keeping = false;
-          }
+          if (this.#state === 'inKey') this.#takeKey(this.#take(chunk, from, at + 1));
         }
         continue;
       }
-      if (byte <= 32) continue;
-      if (this.#begun && this.#depth === 0) throw noJson('something stands behind its end');
-      if (!this.#begun) this.#begin(byte);
-      if (byte === QUOTE) {
-        this.#inText = true;
-        if (this.#depth === 1) {
-          from = at;
-          this.#keeping = true;
-        }
-      } else if (OPENING.includes(byte)) {
-        this.#depth++;
-        if (this.#depth === 2 && byte === SQUARE && this.#wanted.has(this.#key)) {
-          this.#inList = true;
-          this.#keeping = true;
+      if (SPACES.has(byte)) continue;
+      if (this.#state === 'inValue' || this.#state === 'inList') {
+        const element = this.#inside(byte, chunk, from, at);
+        if (element !== undefined) {
           from = at + 1;
+          yield element;
+        }
+      } else if (this.#state === 'value') {
+        from = at;
+        if (byte === OPEN_LIST && this.#wanted.has(this.#key)) {
+          from = at + 1;
+          this.#state = 'inList';
+          this.#depth = 2;
+          this.#count = 0;
           yield { key: this.#key, text: '', kind: 'list' };
+        } else {
+          this.#state = 'inValue';
+          this.#inside(byte, chunk, from, at);
         }
-      } else if (CLOSING.includes(byte)) {
-        this.#depth--;
-        if (this.#depth === 1 && this.#inList) {
-          const text = take(at);
-          this.#inList = false;
-          this.#keeping = false;
-          if (text.trim() !== '') yield { key: this.#key, text, kind: 'element' };
-          this.#key = '';
-        } else if (this.#depth === 0) yield* this.#plain();
-        if (this.#depth < 0) throw noJson('it has a bracket too many');
-      } else if (byte === COMMA) {
-        if (this.#depth === 2 && this.#inList) {
-          yield { key: this.#key, text: take(at), kind: 'element' };
-          from = at + 1;
-        } else if (this.#depth === 1) yield* this.#plain();
-      } else if (byte === COLON && this.#depth === 1) {
-        this.#key = this.#text;
-        this.#text = '';
+      } else {
+        if (byte === QUOTE) from = at;
+        this.#between(byte);
       }
     }
-    if (this.#keeping) this.#keep(chunk.subarray(from));
+    if (['inKey', 'inValue', 'inList'].includes(this.#state)) this.#keep(chunk.subarray(from));
   }
 
-  #begin(byte: number): void {
-    this.#begun = true;
-    if (byte !== CURLY) throw noJson('it does not begin with {');
+  /** A byte outside of texts, within a value. Gives what ends with it. */
+  #inside(byte: number, chunk: Buffer, from: number, at: number): Element | undefined {
+    if (byte === QUOTE) this.#inText = true;
+    else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
+      if (++this.#depth > MOST_DEPTH) throw noJson(`${this.#key} is nested deeper than ${MOST_DEPTH} levels`);
+    } else if (this.#state === 'inList') {
+      if (byte === COMMA && this.#depth === 2) return this.#element(chunk, from, at);
+      if (byte !== CLOSE_LIST && byte !== CLOSE_OBJECT) return undefined;
+      if (this.#depth-- > 2) return undefined;
+      if (byte !== CLOSE_LIST) throw noJson(`the list ${this.#key} ends with }`);
+      this.#state = 'end';
+      this.#depth = 1;
+      return this.#element(chunk, from, at, true);
+    } else if (this.#depth === 1 && (byte === COMMA || byte === CLOSE_OBJECT)) {
+      const text = this.#take(chunk, from, at);
+      if (text.trim() === '') throw noJson(`${this.#key} has no value`);
+      this.#after(byte);
+      return { key: this.#key, text, kind: 'value' };
+    } else if ((byte === CLOSE_LIST || byte === CLOSE_OBJECT) && --this.#depth < 1)
+      throw noJson('it has a bracket too many');
+    return undefined;
+  }
+
+  /** A list may end without one, or when there was none. */
+  #element(chunk: Buffer, from: number, at: number, isLast = false): Element | undefined {
+    const text = this.#take(chunk, from, at);
+    if (text.trim() === '') {
+      if (isLast && this.#count === 0) return { key: this.#key, text: '', kind: 'list' };
+      throw noJson(`the list ${this.#key} has a comma with nothing at its side`);
+    }
+    this.#count++;
+    return { key: this.#key, text, kind: 'element' };
+  }
+
+  /** A byte between keys and values. */
+  #between(byte: number): void {
+    switch (this.#state) {
+      case 'start':
+        if (byte === BYTE_ORDER_MARK[this.#markAt]) this.#markAt++;
+        else if (byte === OPEN_OBJECT) {
+          this.#state = 'firstKey';
+          this.#depth = 1;
+        } else throw noJson('it does not begin with {');
+        return;
+      case 'firstKey':
+      case 'key':
+        if (byte === QUOTE) {
+          this.#inText = true;
+          this.#state = 'inKey';
+        } else if (byte === CLOSE_OBJECT && this.#state === 'firstKey') this.#after(byte);
+        else throw noJson('a key is missing');
+        return;
+      case 'colon':
+        if (byte !== COLON) throw noJson(`a colon is missing after ${JSON.stringify(this.#key.slice(0, 40))}`);
+        this.#state = 'value';
+        return;
+      default:
+        if (this.#depth === 0) throw noJson('there is something after its end');
+        if (byte !== COMMA && byte !== CLOSE_OBJECT) throw noJson(`a comma is missing after ${this.#key}`);
+        this.#after(byte);
+    }
+  }
+
+  #takeKey(text: string): void {
+    this.#key = parsed(text) as string;
+    if (this.#seen.has(this.#key)) throw noJson(`${JSON.stringify(this.#key.slice(0, 40))} is in it twice`);
+    this.#seen.add(this.#key);
+    this.#state = 'colon';
+  }
+
+  /** A comma or the brace at the end. */
+  #after(byte: number): void {
+    this.#state = byte === COMMA ? 'key' : 'end';
+    if (byte === CLOSE_OBJECT) this.#depth = 0;
+  }
+
+  #take(chunk: Buffer, from: number, to: number): string {
+    const piece = chunk.subarray(from, to);
+    const bytes = this.#kept.length === 0 ? piece : Buffer.concat([...this.#kept, piece]);
+    this.#kept = [];
+    this.#keptBytes = 0;
+    if (!isUtf8(bytes)) throw noJson(`${this.#key === '' ? 'a key' : this.#key} is not valid UTF-8`);
+    return bytes.toString('utf8');
   }
 
   #keep(piece: Buffer): void {
@@ -125,15 +193,9 @@ class Cutter {
     if (this.#keptBytes > MOST_BYTES) throw noJson(`an element of ${this.#key} is longer than ${MOST_BYTES} bytes`);
   }
 
-  *#plain(): Generator<Element, void, undefined> {
-    if (this.#key !== '' && this.#text !== '') yield { key: this.#key, text: this.#text, kind: 'text' };
-    this.#key = '';
-    this.#text = '';
-  }
-
   end(): void {
-    if (!this.#begun) throw noJson('it is empty');
-    if (this.#depth !== 0 || this.#inText) throw noJson('it breaks off');
+    if (this.#state === 'start') throw noJson('it is empty');
+    if (this.#state !== 'end' || this.#depth !== 0) throw noJson('it breaks off');
   }
 }
 

@@ -53,6 +53,8 @@ export interface BatchLimits {
   bytes: number;
   /** Longer lines are not kept. */
   lineBytes: number;
+  /** A batch of rows ends with the first bad one: nothing of those after it is wanted. */
+  endsAtFault?: boolean | undefined;
 }
 
 const NEWLINE = 10;

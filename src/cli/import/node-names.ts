@@ -34,6 +34,19 @@ export class NodeNames {
     return id;
   }
 
+  /** How many are new since the last `take`. */
+  get waiting(): number {
+    return this.#added.length;
+  }
+
+  /** Of those that are new, keeps the first `count`: the row that named the others is none. */
+  forget(count: number): void {
+    for (const { name } of this.#added.splice(count)) {
+      this.#numbers.delete(name);
+      this.#next--;
+    }
+  }
+
   /** Those that are new since the last call. */
   take(): readonly NamedNode[] {
     const added = this.#added;

@@ -42,12 +42,22 @@ export interface ImportFlags extends TargetFlags {
   propertyColumns?: string | undefined;
   types?: string | undefined;
   delimiter?: string | undefined;
+  /** Between whole and fraction of numbers. */
+  decimal?: string | undefined;
+  /** False: CSV without names of columns. */
+  header?: boolean | undefined;
+  /** Names of the columns of CSV without a header. */
+  columns?: string | undefined;
+  encoding?: string | undefined;
+  /** The time of edges that have none. */
+  ts?: string | undefined;
   /** As `createTable`, and columns that are missing too. */
   create?: boolean | undefined;
   dryRun?: boolean | undefined;
   resume?: boolean | undefined;
   batch?: string | undefined;
   onError?: string | undefined;
+  maxRejects?: string | undefined;
   rejects?: string | undefined;
   compact?: boolean | undefined;
 }
@@ -104,8 +114,16 @@ export function batchLimits(flags: ImportFlags): BatchLimits {
   return { rows, bytes: BATCH_BYTES, lineBytes: LINE_BYTES };
 }
 
+/** Undefined: any number. Throws UsageError. */
+export function maxRejectsOf(flags: ImportFlags): number | undefined {
+  return integerFlag('--max-rejects', flags.maxRejects, 0, Number.MAX_SAFE_INTEGER);
+}
+
 export function onErrorOf(flags: ImportFlags): 'stop' | 'skip' {
-  const { onError = 'stop' } = flags;
+  const isLimited = maxRejectsOf(flags) !== undefined;
+  if (isLimited && flags.onError === 'stop')
+    throw new UsageError('--max-rejects sets bad lines aside up to that number; --on-error stop takes none.');
+  const onError = flags.onError ?? (isLimited ? 'skip' : 'stop');
   if (onError === 'stop' && (flags.connections ?? '1') !== '1') {
     throw new UsageError('--connections needs --on-error skip: several requests at once cannot stop at one line.');
   }

@@ -23,6 +23,8 @@ export interface ProgressState {
   readonly batchRows: number;
   /** The input is text, and offsets are bytes of it as long as it is not packed. */
   readonly isText: boolean;
+  /** Offsets are bytes of the text in UTF-8, and the input has another encoding. */
+  readonly isDecoded?: boolean | undefined;
   /** Of the next batch. */
   readonly number: number;
   readonly position: Position;
@@ -56,7 +58,7 @@ export class ProgressFile {
   /** Durable when it resolves: the id must be before the first key is used. */
   static async begin(
     path: string,
-    facts: Pick<ProgressState, 'input' | 'plan' | 'isText' | 'batchRows'>,
+    facts: Pick<ProgressState, 'input' | 'plan' | 'isText' | 'isDecoded' | 'batchRows'>,
   ): Promise<ProgressFile> {
     const file = new ProgressFile(path, {
       format: 'hedgerow-import',
@@ -166,8 +168,13 @@ export function readProgress(path: string): ProgressState | undefined {
 }
 
 /** Of text that is not packed, what is done. */
-function headBytes({ input, isText }: Pick<ProgressState, 'input' | 'isText'>, offset: number): number {
-  return isText && !isPacked(input) ? Math.min(HEAD_BYTES, offset) : HEAD_BYTES;
+function headBytes(
+  { input, isText, isDecoded }: Pick<ProgressState, 'input' | 'isText' | 'isDecoded'>,
+  offset: number,
+): number {
+  // A byte of any encoding becomes three of UTF-8, at most.
+  const done = isDecoded === true ? Math.floor(offset / 3) : offset;
+  return isText && !isPacked(input) ? Math.min(HEAD_BYTES, done) : HEAD_BYTES;
 }
 
 function isPacked(path: string): boolean {

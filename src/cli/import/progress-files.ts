@@ -85,6 +85,11 @@ const READING = [
   'propertyColumns',
   'types',
   'delimiter',
+  'decimal',
+  'header',
+  'columns',
+  'encoding',
+  'ts',
 ] as const;
 
 export class ProgressFiles {
@@ -170,10 +175,13 @@ function pathOf(source: Source, inputs: readonly Input[], rejectPathOf: RejectPa
 }
 
 function factsOf({ source, format }: Input, { flags, target }: ProgressOptions) {
-  const reading = READING.flatMap((name) => (flags[name] === undefined ? [] : [`${name} ${flags[name]}`]));
+  const reading = READING.flatMap((name) =>
+    flags[name] === undefined || flags[name] === true ? [] : [`${name} ${flags[name]}`],
+  );
   return {
     input: source.path,
     isText: format === 'csv' || format === 'ndjson',
+    isDecoded: source.decodedFrom() !== undefined,
     plan: [`into ${target.tableName} at ${target.place}`, `as ${format}`, ...reading].join(', '),
   };
 }

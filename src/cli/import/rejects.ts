@@ -1,6 +1,7 @@
 // Reject files: the lines that were not taken, one JSON object each, with where they stand and why.
 
 import { type FileHandle, open, truncate } from 'node:fs/promises';
+import { FILE_MODE } from '../../storage/node-fs.ts';
 
 export interface Reject {
   /** The input's path, `-` for stdin. */
@@ -30,7 +31,7 @@ export class RejectFiles {
         cause: error,
       });
     }
-    const handle = await open(path, 'a');
+    const handle = await open(path, 'a', FILE_MODE);
     this.#files.set(path, Promise.resolve({ handle, bytes }));
   }
 
@@ -52,7 +53,7 @@ export class RejectFiles {
   async #append(path: string, bytes: Buffer): Promise<void> {
     let opening = this.#files.get(path);
     if (opening === undefined) {
-      opening = open(path, 'w').then((handle) => ({ handle, bytes: 0 }));
+      opening = open(path, 'w', FILE_MODE).then((handle) => ({ handle, bytes: 0 }));
       this.#files.set(path, opening);
       // Not one of those to close, or to tell of.
       opening.catch(() => this.#files.delete(path));

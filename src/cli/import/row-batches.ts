@@ -3,9 +3,13 @@
 import type { EdgeInput } from '../../engine/types.ts';
 import { reasonOf } from './edge-line.ts';
 import type { BatchLimits, LineBatch, NamedNode, Position } from './line-batches.ts';
+import type { NodeNames } from './node-names.ts';
 
 const NEWLINE = 10;
-const NO_NAMES = { take: (): readonly NamedNode[] => [] };
+
+/** Numbers that names got since they were last taken. */
+type TakenNames = Pick<NodeNames, 'take' | 'waiting' | 'forget'>;
+const NO_NAMES: TakenNames = { take: (): readonly NamedNode[] => [], waiting: 0, forget() {} };
 
 /** How rows of a format become edges, and how they are shown. */
 export interface RowForm<Row, Kept> {
@@ -21,7 +25,7 @@ export interface RowForm<Row, Kept> {
 export class RowBatches<Row, Kept> {
   readonly #limits: BatchLimits;
   readonly #form: RowForm<Row, Kept>;
-  readonly #names: { take(): readonly NamedNode[] };
+  readonly #names: TakenNames;
   #from: Position;
   #nextLine = 1;
   #bytes = 0;
@@ -31,12 +35,7 @@ export class RowBatches<Row, Kept> {
   #rows: Kept[] = [];
   #faults = new Map<number, string>();
 
-  constructor(
-    limits: BatchLimits,
-    from: Position,
-    form: RowForm<Row, Kept>,
-    names: { take(): readonly NamedNode[] } = NO_NAMES,
-  ) {
+  constructor(limits: BatchLimits, from: Position, form: RowForm<Row, Kept>, names: TakenNames = NO_NAMES) {
     this.#limits = limits;
     this.#from = from;
     this.#form = form;
@@ -46,10 +45,12 @@ export class RowBatches<Row, Kept> {
   /** `line`: on which the row begins; `offset` and `nextLine`: where the input goes on. Gives a batch that is full. */
   add(row: Row, line: number, offset: number, nextLine: number): LineBatch | undefined {
     let edge: EdgeInput | undefined;
+    const { waiting } = this.#names;
     try {
       edge = this.#form.edgeOf(row);
     } catch (error) {
       this.#faults.set(this.#edges.length, reasonOf(error));
+      this.#names.forget(waiting);
     }
     this.#edges.push(edge);
     this.#bytes += this.#form.bytesOf?.(row) ?? bytesOf(edge);
@@ -57,7 +58,8 @@ export class RowBatches<Row, Kept> {
     this.#lines.push(line);
     this.#offsets.push(offset);
     this.#nextLine = nextLine;
-    const { rows, bytes } = this.#limits;
+    const { rows, bytes, endsAtFault } = this.#limits;
+    if (endsAtFault === true && this.#faults.size > 0) return this.take();
     return this.#edges.length >= rows || this.#bytes >= bytes ? this.take() : undefined;
   }
 

@@ -4,6 +4,7 @@ import type { EdgeInput, PropertyValue } from '../../engine/types.ts';
 import { HedgerowError } from '../../errors.ts';
 import { isNullWord, propertyOf } from './cell-types.ts';
 import type { NodeNames } from './node-names.ts';
+import { plainNumber } from './number-style.ts';
 import { plainInteger } from './plain-integer.ts';
 import { type PropertyColumn, partsOf, type RowPlan } from './row-plan.ts';
 import { secondsOf } from './times.ts';
@@ -17,12 +18,12 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
 /** Gives the edge of a row, or throws a HedgerowError that says what is wrong with it. `names`: where the plan has nodes with names. */
 export function rowEdges(plan: RowPlan, names: NodeNames | undefined): (cells: readonly unknown[]) => EdgeInput {
   const { time, members } = plan;
-  const timeName = plan.names[time.index]!;
+  const timeName = time.index === undefined ? '' : plan.names[time.index]!;
   // Without a prototype where a column may be called `__proto__`; it is slower.
   const isOdd = plan.properties.some(({ name }) => name in {});
   return (cells) => {
     if (cells.length !== plan.names.length) throw countFault(cells.length, plan.names.length);
-    const event_ts = secondsOf(cells[time.index], time.format, timeName);
+    const event_ts = timeOf(time.index === undefined ? null : cells[time.index], time, timeName);
     const nodes = (names === undefined && plainNodes(cells, members.indexes)) || [];
     if (nodes.length === 0)
       for (const index of members.indexes) addNodes(nodes, cells[index], plan, index, names, event_ts);
@@ -30,6 +31,11 @@ export function rowEdges(plan: RowPlan, names: NodeNames | undefined): (cells: r
     const properties = propertiesOf(cells, plan, isOdd);
     return properties === undefined ? { event_ts, members: nodes } : { event_ts, members: nodes, properties };
   };
+}
+
+function timeOf(cell: unknown, { format, missing }: RowPlan['time'], name: string): number {
+  const isMissing = cell === null || cell === undefined || cell === '';
+  return isMissing && missing !== undefined ? missing : secondsOf(cell, format, name);
 }
 
 function propertiesOf(
@@ -51,7 +57,13 @@ function propertiesOf(
   return properties;
 }
 
-function valueIn(cell: unknown, { name, type, isGuessed }: PropertyColumn): PropertyValue {
+function valueIn(given: unknown, { name, type, isGuessed, decimal }: PropertyColumn): PropertyValue {
+  const isNumber = decimal !== undefined && typeof given === 'string' && (type === 'INTEGER' || type === 'REAL');
+  const cell = isNumber ? plainNumber(given, decimal) : given;
+  if (cell === undefined && isNumber)
+    throw fault(
+      `${name} is ${JSON.stringify(given.slice(0, 40))}, but its numbers have a decimal ${decimal === ',' ? 'comma' : 'point'}; --decimal says which, --types ${name}=TEXT takes it as it is.`,
+    );
   try {
     return propertyOf(cell, name, type);
   } catch (error) {

@@ -1,6 +1,6 @@
 // What the formats with rows and named columns, CSV and Parquet, have in common once their first rows are known.
 
-import { TIME_TEXTS } from '../../formats/times.ts';
+import { timeText } from '../../formats/times.ts';
 import { NodeNames } from './node-names.ts';
 import type { PlannedInput } from './planned-input.ts';
 import { shownEdges } from './planned-input.ts';
@@ -21,7 +21,7 @@ export function plannedRows(sample: Sample, flags: RowFlags, known: readonly Tab
     columns: columns.map(({ name, type }) => ({ name, type })),
     named: rows.members.named,
     notes: [...notesOf(rows), lookedText(sample)],
-    warnings: listWarnings(sample, rows),
+    warnings: [...listWarnings(sample, rows), ...rows.ambiguous.map(([name, cell]) => numberWarning(name, cell))],
     firstEdges: () => firstEdges(sample, rows),
   };
 }
@@ -40,20 +40,32 @@ function firstEdges(sample: Sample, rows: RowPlan): string[] {
 
 function lookedText({ rows }: Sample): string {
   const first = rows.length === 1 ? 'row' : `${rows.length} rows`;
-  return `types and times as the first ${first} look; --types, --ts-format, --member-ids and --separator say otherwise`;
+  return `types and times as the first ${first} look; --types, --decimal, --ts-format, --member-ids and --separator say otherwise`;
 }
 
 function notesOf({ names, time, members, properties, left }: RowPlan): string[] {
   const list =
     members.separator === undefined ? 'one node in each cell' : `separated by ${JSON.stringify(members.separator)}`;
   return [
-    `time: ${names[time.index]} (${TIME_TEXTS[time.format]})`,
+    `time: ${timeNote(names, time)}`,
     `members: ${members.indexes.map((index) => names[index]).join(', ')} (${list}; ${members.named ? 'names, which get numbers' : 'integers'})`,
     ...properties.map(
-      ({ index, name, type }) => `property: ${names[index]}${names[index] === name ? '' : ` as ${name}`} ${type}`,
+      ({ index, name, type, decimal }) =>
+        `property: ${names[index]}${names[index] === name ? '' : ` as ${name}`} ${type}${decimal === ',' && (type === 'REAL' || type === 'INTEGER') ? ' (decimal comma)' : ''}`,
     ),
     ...(left.length === 0 ? [] : [`not read: ${left.join(', ')}`]),
   ];
+}
+
+function timeNote(names: readonly string[], { index, format, missing }: RowPlan['time']): string {
+  const given = missing === undefined ? '' : new Date(missing * 1000).toISOString().replace('.000Z', 'Z');
+  if (index === undefined) return `${given} (--ts)`;
+  return `${names[index]} (${timeText(format)})${missing === undefined ? '' : `, ${given} (--ts) where it has none`}`;
+}
+
+function numberWarning(name: string, cell: string): string {
+  const shown = JSON.stringify(cell.slice(0, 40));
+  return `${name} holds ${shown}, which is taken for a text; --decimal , or --decimal . reads such numbers, with a decimal comma or point.`;
 }
 
 /** Lists that nobody said are lists: each would be one node with a long name. */

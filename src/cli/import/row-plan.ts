@@ -1,20 +1,23 @@
 // How the columns of a file with rows become edges: which is the time, which are the members, which are properties and of which type.
 
 import type { ColumnType } from '../../engine/types.ts';
-import { guessTimeFormat, type TimeFormat } from '../../formats/times.ts';
+import { guessTimeFormat, type TimeFormat, type TimePattern } from '../../formats/times.ts';
 import { IDENTIFIER } from '../../limits.ts';
 import { didYouMean } from '../../suggestions.ts';
 import { printable } from '../table-text.ts';
 import { UsageError } from '../world.ts';
 import { cellType, commonType, isNullWord } from './cell-types.ts';
+import { ambiguousNumber, type Decimal, decimalOf, plainNumber } from './number-style.ts';
 import { separatorOf } from './separators.ts';
 import type { TableColumn } from './target.ts';
-import { guessTimeColumns, TIME_NAMES } from './time-column.ts';
+import { guessTimeColumns, SOME_TIME_NAMES } from './time-column.ts';
 
 /** What the flags say of rows. */
 export interface RowFlags {
   readonly tsColumn?: string | undefined;
-  readonly tsFormat?: TimeFormat | undefined;
+  readonly tsFormat?: TimeFormat | TimePattern | undefined;
+  /** Seconds since 1970 of edges without a time. */
+  readonly ts?: number | undefined;
   readonly memberColumns?: readonly string[] | undefined;
   readonly memberColumn?: string | undefined;
   readonly separator?: string | undefined;
@@ -24,6 +27,10 @@ export interface RowFlags {
   readonly propertyColumns?: readonly string[] | undefined;
   readonly memberIds?: 'number' | 'name' | undefined;
   readonly types: ReadonlyMap<string, ColumnType>;
+  /** Between whole and fraction of numbers in texts; undefined: what the cells show. */
+  readonly decimal?: Decimal | undefined;
+  /** Numbers with a decimal comma could be lists: commas part the cells. */
+  readonly hasCommas?: boolean | undefined;
 }
 
 /** The first rows of a file. */
@@ -39,11 +46,18 @@ export interface PropertyColumn extends TableColumn {
   readonly isGuessed: boolean;
   /** Of the file. */
   readonly index: number;
+  /** How numbers of the column are written; undefined: as programs write them. */
+  readonly decimal: Decimal | undefined;
 }
 
 export interface RowPlan {
   readonly names: readonly string[];
-  readonly time: { readonly index: number; readonly format: TimeFormat };
+  /** `index` undefined: no column holds it. `missing`: of rows that have none. */
+  readonly time: {
+    readonly index: number | undefined;
+    readonly format: TimeFormat | TimePattern;
+    readonly missing: number | undefined;
+  };
   readonly members: {
     readonly indexes: readonly number[];
     readonly separator: string | undefined;
@@ -52,6 +66,8 @@ export interface RowPlan {
   readonly properties: readonly PropertyColumn[];
   /** Columns of the file that are not read. */
   readonly left: readonly string[];
+  /** Columns of numbers whose style is not known: name and a cell. */
+  readonly ambiguous: readonly (readonly [name: string, cell: string])[];
 }
 
 /** Without a prototype: a column may be called constructor. */
@@ -73,10 +89,19 @@ export function planRows(sample: Sample, flags: RowFlags, known: readonly TableC
   const separator =
     flags.separator ??
     (flags.memberColumns === undefined ? separatorOf(indexes.flatMap(cells), flags.usualSeparator ?? ';') : undefined);
-  const used = new Set([timeIndex, ...indexes]);
+  const used = new Set([...(timeIndex === undefined ? [] : [timeIndex]), ...indexes]);
   const properties: PropertyColumn[] = [];
   const taken = new Set<string>();
   const left: string[] = [];
+  const isProperty = (index: number) => !used.has(index);
+  const texts = names.map((_, index) => (isProperty(index) ? textsOf(cells(index)) : []));
+  const decimal =
+    flags.decimal ??
+    decimalOf(
+      texts.filter((each) => each.length > 0),
+      flags.hasCommas === true,
+    );
+  const ambiguous: [string, string][] = [];
   const wanted = flags.propertyColumns?.map((name) => columnIndex(names, name, '--property-columns'));
   for (const [index, name] of names.entries()) {
     if (used.has(index)) continue;
@@ -90,27 +115,42 @@ export function planRows(sample: Sample, flags: RowFlags, known: readonly TableC
       known.find((one) => one.name.toLowerCase() === column.toLowerCase())?.type ??
       BUILT_IN[column.toLowerCase()] ??
       flags.types.get(name);
-    properties.push({ index, name: column, type: given ?? typeOf(sample, index), isGuessed: given === undefined });
+    const type = given ?? typeOf(sample, index, decimal);
+    const odd = given === undefined && decimal === undefined ? ambiguousNumber(texts[index]!) : undefined;
+    if (odd !== undefined && type === 'TEXT') ambiguous.push([name, odd]);
+    properties.push({ index, name: column, type, isGuessed: given === undefined, decimal });
   }
-  const format = flags.tsFormat ?? guessTimeFormat(cells(timeIndex), names[timeIndex]);
+  const format =
+    flags.tsFormat ?? (timeIndex === undefined ? 's' : guessTimeFormat(cells(timeIndex), names[timeIndex]));
   const named =
     flags.memberIds === undefined
       ? indexes.some((index) => hasNames(cells(index), separator))
       : flags.memberIds === 'name';
-  return { names, time: { index: timeIndex, format }, members: { indexes, separator, named }, properties, left };
+  const time = { index: timeIndex, format, missing: flags.ts };
+  return { names, time, members: { indexes, separator, named }, properties, left, ambiguous };
 }
 
-function timeColumn({ names, rows }: Sample, { tsColumn, tsFormat, memberColumn, memberColumns }: RowFlags): number {
+function textsOf(cells: readonly unknown[]): string[] {
+  return cells.flatMap((cell) => {
+    const text = typeof cell === 'string' ? cell.trim() : '';
+    return text === '' || isNullWord(text) ? [] : [text];
+  });
+}
+
+function timeColumn(sample: Sample, flags: RowFlags): number | undefined {
+  const { names, rows } = sample;
+  const { tsColumn, tsFormat, memberColumn, memberColumns } = flags;
   if (tsColumn !== undefined) return columnIndex(names, tsColumn, '--ts-column');
   const members = [...(memberColumns ?? []), ...(memberColumn === undefined ? [] : [memberColumn])];
-  const guessed = guessTimeColumns({ names, rows, members, format: tsFormat });
+  const guessed = guessTimeColumns({ names, rows, members, format: tsFormat, isNeeded: flags.ts === undefined });
   if (guessed.length === 1) return guessed[0]!;
+  if (guessed.length === 0 && flags.ts !== undefined) return undefined;
   if (guessed.length > 1)
     throw new UsageError(
       `Columns ${shown(guessed.map((index) => names[index]!))} could each be the time; name the one that is in --ts-column.`,
     );
   throw new UsageError(
-    `None of the columns (${shown(names)}) is called ${TIME_NAMES.join(', ')} and holds times; name the one with the time in --ts-column.`,
+    `None of the columns (${shown(names)}) is called ${SOME_TIME_NAMES.join(', ')} or the like, in some languages, and holds times; name the one with the time in --ts-column, or give all edges one with --ts.`,
   );
 }
 
@@ -138,10 +178,13 @@ function shown(names: readonly string[]): string {
   return names.length > 30 ? `${first.join(', ')}, ...` : first.join(', ');
 }
 
-function typeOf(sample: Sample, index: number): ColumnType {
+function typeOf(sample: Sample, index: number, decimal: Decimal | undefined): ColumnType {
   const types = new Set<ColumnType>();
   sample.rows.forEach((row, at) => {
-    const type = cellType(row[index] ?? null, sample.isText(at, index));
+    const cell = row[index] ?? null;
+    const plain = decimal === undefined || typeof cell !== 'string' ? cell : plainNumber(cell, decimal);
+    // A number with a comma has its quotes for the sake of the comma.
+    const type = plain === undefined ? 'TEXT' : cellType(plain, plain === cell && sample.isText(at, index));
     if (type !== undefined) types.add(type);
   });
   return commonType(types);

@@ -9,6 +9,7 @@ import type { ImportTarget, Intake } from './target.ts';
 /** Why an import ended before the end of its input. */
 export type Stop =
   | { why: 'bad_line'; file: string; line: number; reason: string }
+  | { why: 'too_many'; most: number }
   | { why: 'interrupt' }
   | { why: 'failure'; error: unknown };
 
@@ -23,6 +24,8 @@ export interface RunOptions {
   target: ImportTarget;
   limits: BatchLimits;
   onError: 'stop' | 'skip';
+  /** More bad lines end the import after the batches that are under way. Undefined: any number is passed over. */
+  maxRejects?: number | undefined;
   rejects: RejectFiles;
   /** Where bad lines of an input go. */
   rejectPathOf(source: Source): string;
@@ -79,6 +82,8 @@ export class ImportRun implements Intake {
       this.#badIndex = index;
       this.#stop({ why: 'bad_line', file: source.path, line, reason });
     }
+    const { maxRejects } = this.#options;
+    if (maxRejects !== undefined && this.tally.rejected > maxRejects) this.#stop({ why: 'too_many', most: maxRejects });
   }
 
   hasRejected(batch: LineBatch): boolean {
@@ -175,6 +180,8 @@ export function stopText(stop: Stop): string {
   switch (stop.why) {
     case 'bad_line':
       return `line ${stop.line} of ${stop.file}: ${stop.reason} Stopped there; the lines before it are inserted.`;
+    case 'too_many':
+      return `More than ${stop.most} ${stop.most === 1 ? 'line was' : 'lines were'} rejected (--max-rejects); what was inserted so far stays.`;
     case 'interrupt':
       return 'interrupted; what was inserted so far stays.';
     case 'failure':

@@ -57,6 +57,7 @@ class ServerTarget implements ImportTarget {
   readonly #lines: EdgeLineReader<EdgeTable>;
   readonly #turns: Turns;
   readonly #options: ServerOptions;
+  #hasNodes = false;
   #item: TableItem;
   /** The server's own limit, known from its first refusal on. */
   #maxMembers = Number.POSITIVE_INFINITY;
@@ -91,10 +92,8 @@ class ServerTarget implements ImportTarget {
   async openNodes(): Promise<Map<string, number>> {
     const name = this.tableName + NODES_SUFFIX;
     const item = (await this.#client.tables()).find((table) => isSame(table.name, name));
-    if (item === undefined) {
-      await this.#client.createTable(name, undefined, [{ name: NAME_COLUMN, type: 'TEXT' }]);
-      return new Map();
-    }
+    this.#hasNodes = item !== undefined;
+    if (item === undefined) return new Map();
     const { url, apiKey } = this.#options;
     const client = new HedgerowClient({ url, timeoutMs: 0, ...(apiKey === undefined ? {} : { apiKey }) });
     return numbersOf(
@@ -103,7 +102,10 @@ class ServerTarget implements ImportTarget {
   }
 
   async addNodes(nodes: readonly NamedNode[]): Promise<void> {
-    await this.#client.insertLines(this.tableName + NODES_SUFFIX, Buffer.from(nodeLines(nodes)));
+    const name = this.tableName + NODES_SUFFIX;
+    if (!this.#hasNodes) await this.#client.createTable(name, undefined, [{ name: NAME_COLUMN, type: 'TEXT' }]);
+    this.#hasNodes = true;
+    await this.#client.insertLines(name, Buffer.from(nodeLines(nodes)));
   }
 
   async insert(batch: LineBatch, intake: Intake, key: string | undefined): Promise<number | undefined> {

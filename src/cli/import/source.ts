@@ -1,10 +1,10 @@
-// Opens one input of an import, a file or stdin, and unpacks it when it begins with the magic bytes of gzip.
+// Opens one input of an import, a file or stdin, unpacks it when it begins with the magic bytes of gzip, and turns texts of other encodings into UTF-8.
 
 import { createReadStream, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { KIND_BYTES, unreadableKind } from './file-kinds.ts';
+import { KIND_BYTES, unreadableKind, wideEncoding } from './file-kinds.ts';
 
 export interface Source {
   /** `-` for stdin. */
@@ -17,7 +17,9 @@ export interface Source {
   bytesRead(): number;
   /** It is packed; known once its first bytes were read. */
   packed(): boolean;
-  /** The unpacked bytes. Iterating throws when the input cannot be read or is not whole gzip. */
+  /** The encoding that it was decoded from; undefined: it is read as it is. Known once its first bytes were read. */
+  decodedFrom(): string | undefined;
+  /** The unpacked bytes, of a text in UTF-8. Iterating throws when the input cannot be read or is not whole gzip. */
   readonly chunks: AsyncIterable<Buffer>;
   /** Gives up reading, also while it waits for more; iterating may throw then. */
   close(): void;
@@ -25,11 +27,17 @@ export interface Source {
 
 const CHUNK_BYTES = 256 * 1024;
 
-/** Throws when there is no such file. */
-export function openSource(path: string, stdin: ByteStream): Source {
+interface Facts {
+  bytes: number;
+  packed: boolean;
+  encoding: string | undefined;
+}
+
+/** `encoding`: as TextDecoder calls it; undefined: UTF-16 is recognised. Throws when there is no such file. */
+export function openSource(path: string, stdin: ByteStream, encoding?: string): Source {
   const label = path === '-' ? 'stdin' : basename(path);
   const totalBytes = path === '-' ? undefined : sizeOf(path);
-  const tally = { bytes: 0, packed: false };
+  const tally: Facts = { bytes: 0, packed: false, encoding };
   let raw: ByteStream | undefined;
   const open = (): ByteStream => {
     raw = path === '-' ? stdin : createReadStream(path, { highWaterMark: CHUNK_BYTES });
@@ -41,7 +49,8 @@ export function openSource(path: string, stdin: ByteStream): Source {
     totalBytes,
     bytesRead: () => tally.bytes,
     packed: () => tally.packed,
-    chunks: unpacked(open, tally, label),
+    decodedFrom: () => (tally.encoding === 'utf-8' ? undefined : tally.encoding),
+    chunks: decoded(unpacked(open, tally, label), tally, label),
     close: () => raw?.destroy?.(),
   };
 }
@@ -55,21 +64,10 @@ function sizeOf(path: string): number | undefined {
   return facts.isFile() ? facts.size : undefined;
 }
 
-async function* unpacked(
-  open: () => AsyncIterable<Uint8Array>,
-  tally: { bytes: number; packed: boolean },
-  label: string,
-): AsyncGenerator<Buffer> {
+async function* unpacked(open: () => AsyncIterable<Uint8Array>, tally: Facts, label: string): AsyncGenerator<Buffer> {
   const raw = counted(open(), tally);
-  let head: Buffer = Buffer.alloc(0);
-  while (head.length < KIND_BYTES) {
-    const next = await raw.next();
-    if (next.done === true) break;
-    head = head.length === 0 ? next.value : Buffer.concat([head, next.value]);
-  }
+  const head = await firstBytes(raw);
   if (head.length < 2 || head[0] !== 0x1f || head[1] !== 0x8b) {
-    const kind = unreadableKind(head);
-    if (kind !== undefined) throw new Error(`${label} ${kind}.`);
     yield head;
     yield* raw;
     return;
@@ -86,7 +84,37 @@ async function* unpacked(
   }
 }
 
-async function* counted(raw: AsyncIterable<Uint8Array>, tally: { bytes: number }): AsyncGenerator<Buffer> {
+async function firstBytes(chunks: AsyncIterator<Buffer>): Promise<Buffer> {
+  let head: Buffer = Buffer.alloc(0);
+  while (head.length < KIND_BYTES) {
+    const next = await chunks.next();
+    if (next.done === true) break;
+    head = head.length === 0 ? next.value : Buffer.concat([head, next.value]);
+  }
+  return head;
+}
+
+/** Bytes that mean nothing in the encoding become U+FFFD. */
+async function* decoded(chunks: AsyncGenerator<Buffer>, facts: Facts, label: string): AsyncGenerator<Buffer> {
+  const head = await firstBytes(chunks);
+  const kind = unreadableKind(head);
+  if (kind !== undefined) throw new Error(`${label} ${kind}.`);
+  facts.encoding ??= wideEncoding(head);
+  if (facts.encoding === undefined || facts.encoding === 'utf-8') {
+    yield head;
+    yield* chunks;
+    return;
+  }
+  const decoder = new TextDecoder(facts.encoding);
+  for await (const chunk of joined(head, chunks)) {
+    const text = decoder.decode(chunk, { stream: true });
+    if (text !== '') yield Buffer.from(text);
+  }
+  const rest = decoder.decode();
+  if (rest !== '') yield Buffer.from(rest);
+}
+
+async function* counted(raw: AsyncIterable<Uint8Array>, tally: Facts): AsyncGenerator<Buffer> {
   for await (const chunk of raw) {
     tally.bytes += chunk.length;
     yield Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);

@@ -31,9 +31,9 @@ export interface ImportTarget {
   /** The columns of the table that its makers added; those that every table has are not among them. */
   columns(): readonly TableColumn[];
   addColumn(column: TableColumn): Promise<void>;
-  /** Numbers by name, from the table of nodes, which is made when it is missing. */
+  /** Numbers by name, from the table of nodes. */
   openNodes(): Promise<Map<string, number>>;
-  /** Durable when it resolves. */
+  /** Durable when it resolves. Makes the table of nodes when it is missing. */
   addNodes(nodes: readonly NamedNode[]): Promise<void>;
   /**
    * Writes the good lines of a batch as one commit. Resolves with their number when they are durable; undefined: not all were sent, because no more lines are wanted.

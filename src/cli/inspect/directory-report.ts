@@ -1,8 +1,9 @@
 // A data directory for people: its tables with their segments, and its log, in one overview.
 
-import { ResidentSegment, readSegmentFacts, type SegmentFacts } from '../../core/index.ts';
+import { assertChecksum, ResidentSegment, readSegmentFacts, type SegmentFacts } from '../../core/index.ts';
 import type { Checkpoint, CheckpointTable } from '../../engine/checkpoint.ts';
 import { segmentName } from '../../engine/segment-file.ts';
+import type { SegmentEntry } from '../../engine/segments-on-disk.ts';
 import { type FrameReport, inspectLog, type LogReport } from '../../engine/verify/log-report.ts';
 import { type FileTools, type Problem, problemOf } from '../../engine/verify/problem.ts';
 import { corruption } from '../../errors.ts';
@@ -129,10 +130,11 @@ function tableLine(
 ): TableLine {
   const { id, name, bucketSeconds } = item.definition;
   const segments: SegmentLine[] = [];
-  for (const { number, bytes } of item.segments) {
+  for (const entry of item.segments) {
+    const { number, bytes } = entry;
     const file = `${dir}/tables/${id}/${segmentName(number)}`;
     try {
-      const { rows, timeMin, timeMax, nodes } = segmentFacts(tools, file, bytes, deep);
+      const { rows, timeMin, timeMax, nodes } = segmentFacts(tools, file, entry, deep);
       segments.push({ file, bytes, rows, time_min: timeMin, time_max: timeMax, nodes, bytes_per_edge: bytes / rows });
     } catch (error) {
       // Missing for good, or taken away by a compaction: the manifest of now tells.
@@ -146,7 +148,7 @@ function tableLine(
   return { name, number: id, bucket_seconds: bucketSeconds, pending: 0, ...totals, segments };
 }
 
-function segmentFacts(tools: FileTools, file: string, bytes: number, deep: boolean): SegmentFacts {
+function segmentFacts(tools: FileTools, file: string, { bytes, checksum }: SegmentEntry, deep: boolean): SegmentFacts {
   const core = tools.core.instantiate();
   const handle = tools.fs.open(file, 'read');
   try {
@@ -155,10 +157,12 @@ function segmentFacts(tools: FileTools, file: string, bytes: number, deep: boole
       throw corruption(file, Math.min(size, bytes), `it has ${size} bytes, the manifest says ${bytes}`);
     if (deep) {
       const read = (target: Uint8Array) => void target.set(readWhole(tools.fs, file));
-      return new ResidentSegment(core, bytes, read, { deep: true, file }).facts;
+      return new ResidentSegment(core, bytes, read, { deep: true, file, checksum }).facts;
     }
     const head = new Uint8Array(Math.min(bytes, HEAD_BYTES));
-    return readSegmentFacts(core, head.subarray(0, readFully(handle, head, 0)), bytes, file);
+    const facts = readSegmentFacts(core, head.subarray(0, readFully(handle, head, 0)), bytes, file);
+    assertChecksum(facts, checksum, file);
+    return facts;
   } finally {
     handle.close();
   }

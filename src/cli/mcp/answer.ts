@@ -5,10 +5,16 @@ import { HedgerowError } from '../../errors.ts';
 import { errorText } from '../query/error-text.ts';
 import type { Tool, Toolbox } from './tool.ts';
 
+/** Where the facts of an error are; structured content would have to be an answer. */
+export const ERROR_META = 'hedgerow/error';
+
 /** As the protocol has it. */
 export interface ToolAnswer extends Record<string, unknown> {
   content: { type: 'text'; text: string }[];
-  structuredContent: Record<string, unknown>;
+  /** As the tool's output schema has it; an error has none. */
+  structuredContent?: Record<string, unknown>;
+  /** Code and places of an error, for programs. */
+  _meta?: Record<string, unknown>;
   isError?: boolean;
 }
 
@@ -26,7 +32,7 @@ export async function answerOf(
     signal.throwIfAborted();
     const statement = typeof given?.statement === 'string' ? given.statement : '';
     const text = forTools(errorText(error, statement).trimEnd());
-    return { content: [{ type: 'text', text }], structuredContent: factsOf(error, text), isError: true };
+    return { content: [{ type: 'text', text }], _meta: { [ERROR_META]: factsOf(error, text) }, isError: true };
   }
 }
 

@@ -18,6 +18,10 @@ export const someTable = () =>
     ),
   );
 
+/** The number of a node, or its name where names are kept. */
+export const givenNode = (sentence: string) =>
+  described(v.union([integer(), text()], 'must be the number or the name of a node'), sentence);
+
 /** An object of values by name. */
 export const values = (sentence: string) =>
   v.optional(described(v.record(text(), v.unknown(), 'must be an object'), sentence), {});

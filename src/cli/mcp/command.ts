@@ -8,6 +8,7 @@ import type { RunnerFlags } from '../query/options.ts';
 import { reportFailure, type World } from '../world.ts';
 import { answerOf } from './answer.ts';
 import { Places } from './call-places.ts';
+import { MEASURE_TOOLS } from './measure-tools.ts';
 import { openPlace } from './place.ts';
 import { REASONING_TOOLS } from './reasoning-tools.ts';
 import { ROW_TOOLS } from './row-tools.ts';
@@ -19,9 +20,9 @@ export interface McpFlags extends RunnerFlags {
   allowWrites?: boolean | undefined;
 }
 
-const TOOLS = [...TABLE_TOOLS, ...ROW_TOOLS, ...REASONING_TOOLS];
+const TOOLS = [...TABLE_TOOLS, ...ROW_TOOLS, ...MEASURE_TOOLS, ...REASONING_TOOLS];
 
-const INSTRUCTIONS = `Hedgerow is a temporal hypergraph database. A row of a table is a hyperedge: a moment (event_ts, epoch seconds UTC), a set of members (integer node ids; nodes have no other record) and properties (weight, mean_dist_m, formation, user columns). Begin with list_tables and describe_table. Take range for a time window, node for one node, query for everything else about rows, run_measure for the structure of the whole (who is central, which groups there are, how busy it is when), reason for facts that follow from rules, with proofs, ask for an answer in words. Answers are cut to what can be read: more and hint say how to get the rest.`;
+const INSTRUCTIONS = `Hedgerow is a temporal hypergraph database. A row of a table is a hyperedge: a moment (event_ts, epoch seconds UTC), a set of members (numbers of nodes) and properties (weight, mean_dist_m, formation, user columns). Begin with list_tables and describe_table. Take range for a time window, node for one node, query for everything else about rows, run_measure for the structure of the whole (who is central, which groups there are, how busy it is when), reason for facts that follow from rules, with proofs, ask for an answer in words. Where list_tables shows names_in, nodes have names: every argument that takes a node takes its number or its name, and answers show names beside numbers. Times are epoch seconds with ISO 8601 (UTC) beside; both are taken. Answers are cut to what can be read: more and hint say how to get the rest.`;
 
 const ON_A_TERMINAL =
   'hedgerow: waits for messages of the Model Context Protocol on stdin. An agent starts this command by itself: put it into the configuration of yours (README, Agents). Ctrl-C ends it.\n';

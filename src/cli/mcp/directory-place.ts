@@ -7,6 +7,7 @@ import { HedgerowClient } from '../../client/index.ts';
 import type { Config } from '../../config.ts';
 import type { Database } from '../../engine/index.ts';
 import { HedgerowError } from '../../errors.ts';
+import { chooseTransport } from '../../http/choose-transport.ts';
 import type { Keys } from '../../http/route.ts';
 import { type Service, startService } from '../../http/service.ts';
 import { MEGABYTE } from '../../limits.ts';
@@ -49,6 +50,7 @@ function serveOn(database: Database, settings: Config, world: World): Promise<Se
     routes,
     host: '127.0.0.1',
     port: 0,
+    transport: chooseTransport(settings.transport),
     maxBodyBytes: Math.floor(settings.maxBodyMb * MEGABYTE),
     version: VERSION,
     authDisabled: false,

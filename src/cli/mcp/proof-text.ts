@@ -1,6 +1,7 @@
 // A proof as lines to read: each fact above what it rests on, down to stored edges.
 
 import type { ReasonAnswer } from '../../client/index.ts';
+import { timeText } from './shown.ts';
 
 type Proof = ReasonAnswer['proofs'][number];
 type ProofNode = Proof['nodes'][number];
@@ -35,7 +36,7 @@ function lineOf(node: ProofNode): string {
     case 'evidence':
       return node.edge_id === undefined
         ? `${node.fact}: given`
-        : `${node.fact}: stored in edge ${node.edge_id} of ${node.table}, event_ts ${node.event_ts}`;
+        : `${node.fact}: stored in edge ${node.edge_id} of ${node.table}, event_ts ${node.event_ts} (${timeText(node.event_ts) ?? 'no time of the calendar'})`;
     case 'conclusion':
       return `${node.fact}: by ${node.rule_id}, confidence ${node.confidence}`;
     case 'absence':

@@ -1,63 +1,30 @@
-// Tools that work something out: measures, facts with proofs, answers in words.
+// Tools that conclude: facts with proofs, answers in words.
 
-import { described, integer, integerFrom, text, v } from '../../http/schema.ts';
-import { largestFirst, rowsOf } from '../analyze/rows.ts';
-import { object, oneTable, rowLimit, someTable, values } from './arguments.ts';
+import type { HedgerowClient, ReasonAnswer } from '../../client/index.ts';
+import { described, finite, integer, integerFrom, text, v } from '../../http/schema.ts';
+import { givenNode, object, rowLimit, someTable } from './arguments.ts';
 import { cut, fitting, MOST_CHARACTERS } from './bounded.ts';
+import { type GivenNode, NodeNames } from './names.ts';
+import { answer, citedEdge, fact, hint, more, names, understood } from './outputs.ts';
 import { proofLines } from './proof-text.ts';
+import { membersOf, namesObject, shownEdge, timeText } from './shown.ts';
 import { type Tool, tool } from './tool.ts';
 
 const MOST_ANSWER = 4000;
 const USUAL_FACTS = 20;
 
-const measures = tool({
-  name: 'measures',
-  title: 'List measures',
-  description:
-    'The measures of a table as a hypergraph (centralities, clustering, components, temporal ones). Name one to get the schema of its parameters and its result.',
-  input: object({ measure: v.optional(described(text(), 'One measure, in full.')) }),
-  run: async ({ measure }, { client }, signal) => {
-    const all = await client.analytics.list({ signal });
-    const one = all.find((item) => item.measure === measure?.toLowerCase());
-    if (one !== undefined) return one;
-    return {
-      ...(measure === undefined
-        ? {}
-        : { hint: `There is no measure ${JSON.stringify(measure.slice(0, 100))}; these are all.` }),
-      measures: all.map(({ measure: name, about, params }) => ({
-        measure: name,
-        about,
-        params: Object.keys((params.properties as object | undefined) ?? {}),
-      })),
-    };
-  },
-});
-
-const runMeasure = tool({
-  name: 'run_measure',
-  title: 'Compute a measure',
-  description:
-    'Compute a measure of a table seen as a hypergraph, of all times or of a window: start_ts and end_ts inside params, epoch seconds. Values by node or edge come largest first. measures lists them; most used: node_degree, pagerank, betweenness, s_connected_components, modularity (communities), temporal_activity. A large table may take long: take a window.',
-  input: object({
-    table: oneTable(),
-    measure: described(text(), 'Its name, as measures shows it.'),
-    params: values('Its parameters by name, as in {"top": 10, "start_ts": 1704067200, "end_ts": 1704153599}.'),
-    limit: rowLimit('rows of the result'),
-  }),
-  run: async ({ table, measure, params, limit }, { client }, signal) => {
-    const { result, ...facts } = await client.analytics.run(table, measure.trim().toLowerCase(), params, { signal });
-    const rows = largestFirst(rowsOf(result, facts.measure), result);
-    const shown = fitting(rows.slice(0, limit));
-    const more = shown.length < rows.length;
-    const hint = 'There are more rows: raise limit, or narrow the window with start_ts and end_ts in params.';
-    return { ...facts, rows: shown, rows_total: rows.length, more, ...(more ? { hint } : {}) };
-  },
-});
-
 const question = () =>
   described(
     text(),
     'Text that names times ("since 2024-01-03", "between 10:00 and 11:00"), nodes ("node 12"), conditions ("weight > 0.5", "formation = lunch"). Empty: the most recent edges.',
+  );
+const nodes = () =>
+  v.optional(
+    described(
+      v.array(givenNode('A node.'), 'must be an array of nodes'),
+      'Nodes the question is about, by number or, where list_tables shows names_in, by name: put beside the text as "nodes 3 and 7".',
+    ),
+    [],
   );
 const topK = (most: number) =>
   v.optional(
@@ -71,6 +38,12 @@ const topK = (most: number) =>
     ),
   );
 
+const computedBy = () =>
+  described(
+    v.nullable(text()),
+    'The statement, or the measure, that gave a count, first, last or most in the answer; null: none was asked for.',
+  );
+
 const RULES_ABOUT = `Rules of this question alone instead of the stored ones, as in {"id": "rule:met", "if": [{"pred": "member", "args": ["?E", "?A"]}, {"pred": "member", "args": ["?E", "?B"]}, {"compare": ["?A", "<", "?B"]}], "then": {"pred": "met", "args": ["?A", "?B"]}}. "?Name" is a variable, anything else a constant; {"not": {"pred": ..., "args": [...]}} negates; compare takes = == != < <= > >=. Base facts: hyperedge(E), at(E, ts), member(E, node), weight(E, w), mean_dist(E, d), formation(E, name), size(E, n), bucket(E, b), property(E, column, value). An empty list: no rules.`;
 
 const reason = tool({
@@ -80,6 +53,7 @@ const reason = tool({
     'Derive facts by rules from the edges that a text means; no language model is asked. Each fact comes with its proof: lines that lead from the fact over the rules to stored edges, indented by what rests on what. Rules see only the edges retrieved (top_k at most): truncated says that more edges matched. list_rules shows the stored rules.',
   input: object({
     query: question(),
+    nodes: nodes(),
     table: someTable(),
     top_k: topK(10_000),
     require_proof: v.optional(described(v.boolean('must be true or false'), 'Abstain unless something is proved.')),
@@ -95,13 +69,37 @@ const reason = tool({
       false,
     ),
   }),
-  run: async ({ predicate, skip, limit, proof_json, ...asked }, { client }, signal) => {
-    const { answer, derived_facts, proofs, ...facts } = await client.reasoning.reason(asked, { signal });
+  output: answer({
+    table: text(),
+    abstained: v.boolean(),
+    answer: v.optional(described(text(), 'In words, when nothing was derived.')),
+    computed_by: computedBy(),
+    truncated: described(v.boolean(), 'More edges matched than top_k: rules saw only some.'),
+    understood,
+    rules_fired: v.array(text()),
+    facts_by_predicate: v.record(text(), integer()),
+    derived_facts: v.array(
+      v.strictObject({
+        ...fact,
+        proof: described(v.union([v.array(text()), v.looseObject({})]), 'Lines; with proof_json the proof as JSON.'),
+      }),
+    ),
+    facts_total: integer(),
+    more: more(),
+    names: names(),
+    hint: hint(),
+  }),
+  run: async ({ predicate, skip, limit, proof_json, nodes, query, ...asked }, { client }, signal) => {
+    const kept = await NodeNames.open(client, asked.table, signal);
+    const body = { ...asked, query: await withNodes(query, nodes, kept) };
+    const answered = await client.reasoning.reason(body, { signal });
+    const { derived_facts, proofs, table, abstained, truncated, rules_fired } = answered;
     const meant = derived_facts.flatMap((fact, at) =>
       predicate === undefined || fact.predicate === predicate ? [{ fact, proof: proofs[at]! }] : [],
     );
+    const some = meant.slice(skip, skip + limit);
     const shown = fitting(
-      meant.slice(skip, skip + limit).map(({ fact: { fact, predicate, args, confidence }, proof }) => ({
+      some.map(({ fact: { fact, predicate, args, confidence }, proof }) => ({
         fact,
         predicate,
         args,
@@ -111,17 +109,54 @@ const reason = tool({
     );
     const more = skip + shown.length < meant.length;
     const hint = `There are more facts: go on with skip ${skip + shown.length}, name a predicate, or narrow the question.`;
+    const byNumber = await kept.namesOf(some.slice(0, shown.length).flatMap(({ proof }) => provenMembers(proof)));
     return {
-      ...facts,
-      ...(derived_facts.length === 0 || facts.abstained ? { answer: cut(answer, MOST_ANSWER) } : {}),
+      table,
+      abstained,
+      ...(derived_facts.length === 0 || abstained ? { answer: cut(answered.answer, MOST_ANSWER) } : {}),
+      computed_by: answered.computed_by,
+      truncated,
+      understood: understoodOf(answered),
+      rules_fired,
       facts_by_predicate: countsOf(derived_facts.map((fact) => fact.predicate)),
       derived_facts: shown,
       facts_total: meant.length,
       more,
+      ...(byNumber.size === 0 ? {} : { names: namesObject(byNumber) }),
       ...(more ? { hint } : {}),
     };
   },
 });
+
+/** The text with the nodes named in it as the service reads them. */
+async function withNodes(query: string, nodes: readonly GivenNode[], names: NodeNames): Promise<string> {
+  if (nodes.length === 0) return query;
+  const numbers = [...new Set(await names.numbersOf(nodes))];
+  const list =
+    numbers.length === 1 ? `node ${numbers[0]}` : `nodes ${numbers.slice(0, -1).join(', ')} and ${numbers.at(-1)}`;
+  return query.trim() === '' ? list : `${query} (${list})`;
+}
+
+/** Nodes that a proof rests on. */
+function provenMembers({ nodes }: ReasonAnswer['proofs'][number]): number[] {
+  return nodes.flatMap((node) => {
+    const member = node.kind === 'evidence' && node.predicate === 'member' ? node.args[1] : undefined;
+    return typeof member === 'number' ? [member] : [];
+  });
+}
+
+function understoodOf({ understood: { window, nodes, filters, ignored } }: Pick<ReasonAnswer, 'understood'>): object {
+  const { start_ts, end_ts } = window ?? { start_ts: null, end_ts: null };
+  return {
+    start_ts,
+    start_time: timeText(start_ts),
+    end_ts,
+    end_time: timeText(end_ts),
+    nodes: [...nodes],
+    filters: [...filters],
+    ignored: [...ignored],
+  };
+}
 
 function countsOf(names: readonly string[]): Record<string, number> {
   const counts = new Map<string, number>();
@@ -136,28 +171,105 @@ const ask = tool({
     'An answer in words whose sentences are each supported by stored edges or derived facts; what is not, is stripped. The mode symbolic asks no language model; neuro and hybrid ask the one the service is set up with.',
   input: object({
     query: question(),
+    nodes: nodes(),
     table: someTable(),
     mode: v.optional(v.picklist(['symbolic', 'neuro', 'hybrid'], 'must be symbolic, neuro or hybrid'), 'symbolic'),
     top_k: topK(200),
     require_proof: v.optional(described(v.boolean('must be true or false'), 'Abstain unless something is proved.')),
   }),
-  run: async (asked, { client }, signal) => {
-    const answer = await client.reasoning.ask(asked, { signal });
-    const { abstained, confidence, firewall, truncated, mode, model, table, interaction_id } = answer;
+  output: answer({
+    answer: text(),
+    computed_by: computedBy(),
+    abstained: v.boolean(),
+    confidence: finite(),
+    truncated: described(v.boolean(), 'More edges matched than top_k.'),
+    table: text(),
+    understood,
+    firewall: v.strictObject({
+      outcome: v.picklist(['supported', 'stripped', 'abstained']),
+      coverage: described(finite(), 'Supported among the sentences that state something.'),
+      stripped_count: integer(),
+    }),
+    cited_edges: v.array(citedEdge),
+    derived_facts: v.array(
+      v.strictObject({
+        step_tag: described(text(), 'As the answer cites it.'),
+        rule_tag: text(),
+        rule_id: text(),
+        ...fact,
+        hedge_tags: v.array(text()),
+      }),
+    ),
+  }),
+  run: async ({ nodes, query, ...asked }, { client }, signal) => {
+    const kept = await NodeNames.open(client, asked.table, signal);
+    const body = { ...asked, query: await withNodes(query, nodes, kept) };
+    const answered = await client.reasoning.ask(body, { signal });
+    const { abstained, confidence, firewall, truncated, table } = answered;
     return {
-      answer: cut(answer.answer, MOST_CHARACTERS / 4),
+      answer: cut(answered.answer, MOST_CHARACTERS / 4),
+      computed_by: answered.computed_by,
       abstained,
       confidence,
       truncated,
-      mode,
-      model,
       table,
-      interaction_id,
+      understood: understoodOf(answered),
       firewall: { outcome: firewall.outcome, coverage: firewall.coverage, stripped_count: firewall.stripped_count },
-      cited_edges: fitting(answer.cited_edges, MOST_CHARACTERS / 3),
-      derived_facts: fitting(answer.derived_facts.slice(0, USUAL_FACTS), MOST_CHARACTERS / 4),
+      cited_edges: fitting(await citedEdges(answered.cited_edges, kept), MOST_CHARACTERS / 3),
+      derived_facts: fitting(answered.derived_facts.slice(0, USUAL_FACTS).map(citedFact), MOST_CHARACTERS / 4),
     };
   },
 });
 
-export const REASONING_TOOLS: readonly Tool[] = [measures, runMeasure, reason, ask];
+type Answered = Awaited<ReturnType<HedgerowClient['reasoning']['ask']>>;
+
+/** The best first; how good each is to the retrieval is of no use here. */
+async function citedEdges(edges: Answered['cited_edges'], names: NodeNames): Promise<object[]> {
+  const byNumber = await names.namesOf(membersOf(edges));
+  return edges.map(({ edge_id, hedge_tag, event_ts, members, weight, mean_dist_m, formation, properties }) =>
+    shownEdge({ edge_id, hedge_tag, event_ts, members, weight, mean_dist_m, formation, properties }, byNumber),
+  );
+}
+
+function citedFact(one: Answered['derived_facts'][number]): object {
+  const { step_tag, rule_tag, rule_id, fact, predicate, args, confidence, hedge_tags } = one;
+  return { step_tag, rule_tag, rule_id, fact, predicate, args, confidence, hedge_tags };
+}
+
+const checkClaims = tool({
+  name: 'check_claims',
+  title: 'Check claims against edges',
+  description:
+    'Whether stored edges support what is said of them: numbers, times, names, counts and negations of each claim are compared with the edges. Use it before you tell somebody what you concluded. A claim that names an edge, as in "Nodes 3 and 7 met [HEDGE-12].", is compared with that edge, another one with all of edge_ids.',
+  input: object({
+    claims: described(
+      v.pipe(v.array(text(), 'must be an array of texts'), v.minLength(1, 'must hold at least one claim')),
+      'Sentences.',
+    ),
+    edge_ids: described(
+      v.pipe(v.array(integerFrom(1), 'must be an array of ids'), v.minLength(1, 'must hold at least one id')),
+      'Ids of the edges that they are about, as id or edge_id in other answers.',
+    ),
+    table: someTable(),
+  }),
+  output: answer({
+    supported: described(integer(), 'How many claims are.'),
+    total: integer(),
+    results: v.array(
+      v.strictObject({
+        text: text(),
+        supported: v.boolean(),
+        reasons: described(v.array(text()), 'Why it is not supported.'),
+        tags: described(v.array(text()), 'What it was compared with: HEDGE-12, ...'),
+      }),
+    ),
+  }),
+  run: async ({ claims, edge_ids, table }, { client }, signal) => {
+    const body = { claims, edge_ids, ...(table === undefined ? {} : { table }) };
+    const { supported, total, results } = await client.reasoning.check(body, { signal });
+    const shown = results.map((one) => ({ ...one, text: cut(one.text, MOST_ANSWER) }));
+    return { supported, total, results: fitting(shown, MOST_CHARACTERS / 2) };
+  },
+});
+
+export const REASONING_TOOLS: readonly Tool[] = [reason, ask, checkClaims];

@@ -1,12 +1,26 @@
 // Tools that read and write rows: statements, time windows, the edges of a node, inserts.
 
-import type { QueryRow } from '../../client/index.ts';
+import type { HedgerowClient, NewHyperedge, QueryRow } from '../../client/index.ts';
 import { refusal } from '../../errors.ts';
-import { described, integer, text, v } from '../../http/schema.ts';
+import { described, finite, integer, text, v } from '../../http/schema.ts';
 import { type Prepared, prepareText } from '../../query/prepare.ts';
-import { edgeBody } from '../../routes/schemas/edges.ts';
-import { cursor, MOST_ROWS, moment, object, rowLimit, someTable, values, windowOf } from './arguments.ts';
+import {
+  cursor,
+  givenNode,
+  MOST_ROWS,
+  moment,
+  object,
+  rowLimit,
+  secondsOf,
+  someTable,
+  values,
+  windowOf,
+} from './arguments.ts';
 import { firstOf, fittingPage } from './bounded.ts';
+import { NodeNames } from './names.ts';
+import { answer, edge, hint, more, names, row } from './outputs.ts';
+import { type ColumnKinds, columnKinds } from './query-columns.ts';
+import { membersOf, namesObject, shownEdge, timeText } from './shown.ts';
 import { type Tool, tool } from './tool.ts';
 
 /** Enough to write statements without having seen the language before. */
@@ -14,7 +28,7 @@ const LANGUAGE = `Run one statement of Hedgerow's own language (not SQL, not Cyp
 Shape: MATCH (alias:Table) [, (alias:Table) ...] [WHERE condition] RETURN [DISTINCT] items [ORDER BY item [DESC], ...] [SKIP n] [LIMIT n]
 Each pattern (e:Table) is one hyperedge of that table, not a node; e.event_ts, e.members, e.id, e.weight, e.formation and user columns are its fields. Items: e.column, expressions AS name, COUNT(*), COUNT(DISTINCT x), SUM, AVG, MIN, MAX, COLLECT (plain items beside them group); RETURN * gives all columns.
 Conditions: = <> < <= > >=, AND, OR, NOT, IN [..], BETWEEN x AND y, IS NULL, CONTAINS, STARTS WITH, ENDS WITH, + - * / %.
-Nodes are integers: 7 IN e.members; size(e.members) is how many. Times are integers: e.event_ts in epoch seconds UTC; there are no date functions. Texts stand in 'single quotes', comments in /* */.
+Nodes are integers: 7 IN e.members; size(e.members) is how many. Names of nodes, where list_tables shows names_in: MATCH (e:meetings), (n:meetings_nodes) WHERE n.vertex = 'Ada' AND shared(e, n) >= 1; names in the answer gives those of the members returned. Times are integers: e.event_ts in epoch seconds UTC; there are no date functions. Texts stand in 'single quotes', comments in /* */.
 Two edges together: shared(a, b) = number of common members; follows(b, a, 3600): b begins after a, at most 3600 seconds later; overlaps(a, b, 60): at most 60 seconds apart; bucket(e) = time slot of the table. A join without such a condition is refused when it grows too large.
 Examples:
 MATCH (e:meetings) WHERE 7 IN e.members AND e.event_ts BETWEEN 1704067200 AND 1704153599 RETURN e.event_ts, e.members ORDER BY e.event_ts LIMIT 20
@@ -37,6 +51,14 @@ const query = tool({
     parameters: values('Values of the $names: numbers, texts, booleans, nulls, lists of these.'),
     limit: rowLimit('rows'),
   }),
+  output: answer({
+    columns: v.optional(described(v.array(text()), 'Names of the columns; left out when there is no row.')),
+    rows: described(v.array(row), 'Beside each column with a time is one with the same in ISO 8601.'),
+    num_tuples: described(integer(), 'Rows in this answer; of a statement that writes the rows it answers.'),
+    more: v.optional(more()),
+    names: names(),
+    hint: hint(),
+  }),
   run: async ({ statement, parameters, limit }, { client, allowWrites }, signal) => {
     const prepared = prepareText(statement);
     requireAllowed(prepared, allowWrites);
@@ -47,9 +69,52 @@ const query = tool({
     const { rows, more } = await firstOf<QueryRow>(client.query.rows(statement, parameters, { signal }), limit);
     const hint = `There are more rows: raise limit (to ${MOST_ROWS} at most), return fewer columns, aggregate, or go on with ORDER BY ... SKIP ${rows.length}.`;
     const columns = rows.length === 0 ? {} : { columns: Object.keys(rows[0]!) };
-    return { ...columns, rows, num_tuples: rows.length, more, ...(more ? { hint } : {}) };
+    const kinds = columnKinds(prepared.statement, columns.columns ?? []);
+    return {
+      ...columns,
+      rows: rows.map((one) => shownRow(one, kinds)),
+      num_tuples: rows.length,
+      more,
+      ...(await namesIn(rows, kinds, client, signal)),
+      ...(more ? { hint } : {}),
+    };
   },
 });
+
+/** A column of seconds is followed by one of text: `event_ts` by `time`, `a.event_ts` by `a.time`, `first` by `first_time`. */
+function shownRow(one: QueryRow, { times, edges }: ColumnKinds): object {
+  if (times.length === 0 && edges.length === 0) return one;
+  const shown: Record<string, unknown> = {};
+  for (const [column, value] of Object.entries(one)) {
+    const isEdge = edges.includes(column) && typeof value === 'object' && value !== null;
+    shown[column] = isEdge ? shownEdge(value, NO_NAMES) : value;
+    const text = /(^|\.)event_ts$/.test(column) ? column.replace(/event_ts$/, 'time') : `${column}_time`;
+    if (times.includes(column) && !(text in one)) shown[text] = timeText(value);
+  }
+  return shown;
+}
+
+const NO_NAMES: ReadonlyMap<number, string> = new Map();
+
+/** Names of the members in the rows, from all tables of the statement that keep names. */
+async function namesIn(
+  rows: readonly QueryRow[],
+  { members, edges, tables }: ColumnKinds,
+  client: HedgerowClient,
+  signal: AbortSignal,
+): Promise<{ names?: Record<string, string> }> {
+  const nodes = rows.flatMap((one) => [
+    ...members.flatMap((column) => (Array.isArray(one[column]) ? (one[column] as number[]) : [])),
+    ...membersOf(edges.map((column) => one[column]).filter((edge) => typeof edge === 'object' && edge !== null)),
+  ]);
+  const found = new Map<number, string>();
+  if (nodes.length === 0) return {};
+  for (const table of new Set(tables.map((name) => name.toLowerCase()))) {
+    const known = await NodeNames.open(client, table, signal);
+    for (const [node, name] of await known.namesOf(nodes)) if (!found.has(node)) found.set(node, name);
+  }
+  return found.size === 0 ? {} : { names: namesObject(found) };
+}
 
 /** Looked at here too, not only by the service: an admin's key must not make a model an admin. Throws `forbidden`. */
 function requireAllowed({ role, effect }: Prepared, allowWrites: boolean): void {
@@ -79,21 +144,38 @@ const MORE_ROWS = 'There are more rows: call again with next_cursor as cursor.';
 interface Page {
   table: string;
   hyperedges: readonly object[];
+  num_tuples: number;
   next_cursor: string | null;
 }
 
-function pageOf<T extends Page>(page: T, table: string | undefined): object {
-  const { hyperedges, next_cursor } = page;
-  if (next_cursor !== null) return { ...page, hint: MORE_ROWS };
-  if (hyperedges.length > 0 || table !== undefined) return page;
-  return { ...page, hint: `No table was named, so ${page.table} was looked at; list_tables shows those there are.` };
+const pageEntries = {
+  table: text(),
+  hyperedges: described(v.array(edge), 'By time.'),
+  num_tuples: described(integer(), 'Edges in this answer.'),
+  next_cursor: described(v.nullable(text()), 'For the next page; null: this was the last.'),
+  hint: hint(),
+};
+
+/** What a model can use of a page, with times and names. */
+async function pageOf(page: Page, table: string | undefined, names: NodeNames): Promise<Page & { hint?: string }> {
+  const { hyperedges, num_tuples, next_cursor } = page;
+  const byNumber = await names.namesOf(membersOf(hyperedges));
+  const shown = {
+    table: page.table,
+    hyperedges: hyperedges.map((one) => shownEdge(one, byNumber)),
+    num_tuples,
+    next_cursor,
+  };
+  if (next_cursor !== null) return { ...shown, hint: MORE_ROWS };
+  if (hyperedges.length > 0 || table !== undefined) return shown;
+  return { ...shown, hint: `No table was named, so ${page.table} was looked at; list_tables shows those there are.` };
 }
 
 const range = tool({
   name: 'range',
   title: 'Edges of a time window',
   description:
-    'Hyperedges of a table between two times, both inclusive, ordered by time; in pages. Times of the answer are epoch seconds (UTC).',
+    'Hyperedges of a table between two times, both inclusive, ordered by time; in pages. Each has its time in epoch seconds (event_ts) and as UTC text (time), and names beside members where names of nodes are kept.',
   input: object({
     table: someTable(),
     start_ts: moment('Beginning of the window.'),
@@ -101,10 +183,13 @@ const range = tool({
     limit: rowLimit('edges'),
     cursor: cursor(),
   }),
+  output: answer(pageEntries),
   run: async ({ limit, table, cursor, ...window }, { client }, signal) => {
     const asked = { table, cursor, ...(windowOf(window) as { start_ts: number; end_ts: number }) };
-    const page = await fittingPage(limit, (rows) => client.hyperedges.range({ ...asked, limit: rows }, { signal }));
-    return pageOf(page, table);
+    const names = await NodeNames.open(client, table, signal);
+    return fittingPage(limit, async (rows) =>
+      pageOf(await client.hyperedges.range({ ...asked, limit: rows }, { signal }), table, names),
+    );
   },
 });
 
@@ -112,21 +197,30 @@ const node = tool({
   name: 'node',
   title: 'Edges of a node',
   description:
-    'Hyperedges that hold a node, ordered by time, of all times or of a window; in pages. Nodes have no record of their own: a node is an integer that stands in members.',
+    'Hyperedges that hold a node, ordered by time, of all times or of a window; in pages. A node is a number that stands in members; where list_tables shows names_in for the table, its name is taken too.',
   input: object({
-    node_id: described(integer(), 'The node: an integer as it stands in members.'),
+    node_id: givenNode('The node: its number as it stands in members, or its name.'),
     table: someTable(),
     start_ts: v.optional(moment('Default: no bound.')),
     end_ts: v.optional(moment('Itself within the window. Default: no bound.')),
     limit: rowLimit('edges'),
     cursor: cursor(),
   }),
-  run: async ({ node_id, limit, table, cursor, ...window }, { client }, signal) => {
+  output: answer({
+    node_id: integer(),
+    name: described(v.nullable(text()), 'Null: none is kept.'),
+    ...pageEntries,
+  }),
+  run: async ({ node_id: given, limit, table, cursor, ...window }, { client }, signal) => {
     const asked = { table, cursor, ...windowOf(window) };
-    const page = await fittingPage(limit, (rows) =>
-      client.hyperedges.node(node_id, { ...asked, limit: rows }, { signal }),
-    );
-    return pageOf(page, table);
+    const names = await NodeNames.open(client, table, signal);
+    const node_id = await names.numberOf(given);
+    const name = (await names.namesOf([node_id])).get(node_id) ?? null;
+    return fittingPage(limit, async (rows) => ({
+      node_id,
+      name,
+      ...(await pageOf(await client.hyperedges.node(node_id, { ...asked, limit: rows }, { signal }), table, names)),
+    }));
   },
 });
 
@@ -134,17 +228,57 @@ const insert = tool({
   name: 'insert',
   title: 'Insert edges',
   description:
-    'Insert hyperedges into a table, all or none. Properties of user columns stand beside the other fields. event_ts is in epoch seconds. What is inserted twice stands there twice.',
+    'Insert hyperedges into a table, all or none. Properties of user columns stand beside the other fields. Members are numbers of nodes, or names that are kept already. Inserting an edge twice gives two edges.',
   writes: true,
   input: object({
     table: someTable(),
     edges: v.pipe(
-      v.array(edgeBody, 'must be an array of edges'),
+      v.array(newEdge(), 'must be an array of edges'),
       v.minLength(1, 'must hold an edge at least'),
       v.maxLength(MOST_ROWS, `must hold at most ${MOST_ROWS} edges`),
     ),
   }),
-  run: ({ table, edges }, { client }, signal) => client.hyperedges.insertMany(edges, table, { signal }),
+  output: answer({
+    table: text(),
+    inserted: integer(),
+    first_id: described(v.nullable(integer()), 'Of the first edge in that table.'),
+    last_id: v.nullable(integer()),
+    tables: v.optional(described(v.looseObject({}), 'When edges named other tables: the same by table.')),
+  }),
+  run: async ({ table, edges }, { client }, signal) => {
+    // By the table of each edge, without case.
+    const opened = new Map<string, NodeNames>();
+    const plain: NewHyperedge[] = [];
+    for (const [at, one] of edges.entries()) {
+      const event_ts = secondsOf(one.event_ts, `edges[${at}].event_ts`, 'first');
+      let members = one.members;
+      if (members.some((member) => typeof member === 'string')) {
+        const place = one.table ?? table;
+        const key = (place ?? '').toLowerCase();
+        const names = opened.get(key) ?? (await NodeNames.open(client, place, signal));
+        opened.set(key, names);
+        members = await names.numbersOf(members);
+      }
+      plain.push({ ...one, event_ts, members } as NewHyperedge);
+    }
+    return client.hyperedges.insertMany(plain, table, { signal });
+  },
 });
+
+/** As the service takes it, and names and ISO times besides. */
+function newEdge() {
+  return v.looseObject({
+    event_ts: moment('When.'),
+    members: described(
+      v.pipe(v.array(givenNode('A node.'), 'must be an array of nodes'), v.minLength(1, 'must hold a node at least')),
+      'Numbers or names of nodes; a set.',
+    ),
+    table: v.nullish(described(text(), 'Default: the table of the call.')),
+    weight: v.nullish(finite()),
+    mean_dist_m: v.nullish(finite()),
+    formation: v.nullish(text()),
+    properties: v.nullish(described(v.record(text(), v.unknown()), 'Values of user columns, by name.')),
+  });
+}
 
 export const ROW_TOOLS: readonly Tool[] = [query, range, node, insert];

@@ -1,8 +1,13 @@
 // Tools that say what is there: tables, one table, stored rules.
 
 import type { HedgerowClient, Table } from '../../client/index.ts';
+import { integer, text, v } from '../../http/schema.ts';
+import { NAME_COLUMN, NODES_SUFFIX } from '../import/target.ts';
 import { object, oneTable } from './arguments.ts';
 import { fitting } from './bounded.ts';
+import { holdsNames, NodeNames } from './names.ts';
+import { answer, columns, edge, hint, namesPlace, seconds, time } from './outputs.ts';
+import { membersOf, shownEdge, timeText } from './shown.ts';
 import { type Tool, tool } from './tool.ts';
 
 const SAMPLE_ROWS = 3;
@@ -11,47 +16,79 @@ const listTables = tool({
   name: 'list_tables',
   title: 'List tables',
   description:
-    'All tables of the database with their columns and row counts. A row is a hyperedge: a moment (event_ts, epoch seconds), the set of nodes it joins (members, integers) and properties.',
+    'All tables of the database with their columns and row counts. A row is a hyperedge: a moment (event_ts, epoch seconds), the set of nodes it joins (members, numbers of nodes) and properties. names_in says in which table the names of the nodes are; null: no names are kept.',
   input: object({}),
+  output: answer({
+    tables: v.array(
+      v.strictObject({
+        name: text(),
+        row_count: integer(),
+        columns,
+        primary: v.boolean(),
+        member_tables: v.array(text()),
+        names_in: v.nullable(text()),
+      }),
+    ),
+    hint: hint(),
+  }),
   run: async (_input, { client }, signal) => {
     const tables = await client.tables.list({ signal });
-    const shown = fitting(tables);
-    return {
-      tables: shown,
-      ...(shown.length < tables.length
-        ? { hint: `${tables.length - shown.length} more tables: SHOW TABLES with query.` }
-        : {}),
-    };
+    const nameTables = new Map(tables.filter(holdsNames).map(({ name }) => [name.toLowerCase(), name]));
+    const shown = fitting(
+      tables.map(({ name, row_count, columns, primary, member_tables }) => ({
+        name,
+        row_count,
+        columns: columns.map((column) => ({ name: column.name, type: column.type })),
+        primary,
+        member_tables,
+        names_in: nameTables.get(`${name}${NODES_SUFFIX}`.toLowerCase()) ?? null,
+      })),
+    );
+    const left = tables.length - shown.length;
+    return { tables: shown, ...(left > 0 ? { hint: `${left} more tables: SHOW TABLES with query.` } : {}) };
   },
 });
 
-/** The table with its indexes, first and last time, and some rows. */
-export async function descriptionOf(client: HedgerowClient, name: string, signal: AbortSignal): Promise<object> {
-  const table: Table = await client.tables.get(name, { signal });
-  const indexes = await client.indexes.list(table.name, { signal });
+/** The table with its indexes, first and last time, where its names are, and some rows. */
+export async function descriptionOf(client: HedgerowClient, given: string, signal: AbortSignal): Promise<object> {
+  const table: Table = await client.tables.get(given, { signal });
+  const { name, row_count, columns, primary, member_tables, bucket_seconds } = table;
+  const indexes = await client.indexes.list(name, { signal });
   const times = await client.query.run(
-    `MATCH (e:\`${table.name}\`) RETURN MIN(e.event_ts) AS first_ts, MAX(e.event_ts) AS last_ts`,
+    `MATCH (e:\`${name}\`) RETURN MIN(e.event_ts) AS first_ts, MAX(e.event_ts) AS last_ts`,
     {},
     { signal },
   );
-  const sample = await client.query.run(`MATCH (e:\`${table.name}\`) RETURN * LIMIT ${SAMPLE_ROWS}`, {}, { signal });
+  const sample = await client.query.run(`MATCH (e:\`${name}\`) RETURN * LIMIT ${SAMPLE_ROWS}`, {}, { signal });
   const { first_ts, last_ts } = times.rows[0]!;
+  const names = await NodeNames.open(client, name, signal);
+  const byNumber = await names.namesOf(membersOf(sample.rows));
   return {
-    ...table,
+    name,
+    row_count,
+    columns: columns.map((column) => ({ name: column.name, type: column.type })),
     built_in_columns: BUILT_IN,
     indexes: indexes.map(({ column }) => column),
+    primary,
+    member_tables,
+    bucket_seconds,
     first_ts,
     first_time: timeText(first_ts),
     last_ts,
     last_time: timeText(last_ts),
-    sample: fitting(sample.rows),
+    names: names.table === undefined ? null : await placeOf(client, names.table, signal),
+    sample: fitting(sample.rows.map((row) => shownEdge(row, byNumber))),
+    ...(names.table === undefined ? {} : { hint: namesHint(name, names.table) }),
   };
 }
 
-/** Null: there is none, or none that the calendar knows. */
-function timeText(seconds: unknown): string | null {
-  const date = new Date(typeof seconds === 'number' ? seconds * 1000 : Number.NaN);
-  return Number.isNaN(date.getTime()) ? null : date.toISOString().replace('.000Z', 'Z');
+async function placeOf(client: HedgerowClient, table: string, signal: AbortSignal): Promise<object> {
+  const { name, row_count } = await client.tables.get(table, { signal });
+  return { table: name, column: NAME_COLUMN, count: row_count };
+}
+
+function namesHint(table: string, names: string): string {
+  return `Nodes have names: node, insert, reason, ask and run_measure take them. In a statement: MATCH (e:${table}), (n:${names}) WHERE n.${NAME_COLUMN} = 'name' AND shared(e, n) >= 1 RETURN e.event_ts, e.members.`;
 }
 
 const BUILT_IN = [
@@ -67,8 +104,25 @@ const describeTable = tool({
   name: 'describe_table',
   title: 'Describe a table',
   description:
-    'Columns, indexes, row count, first and last time of one table, and a few of its rows. Look here before you write a statement: it names the columns and shows what values look like.',
+    'Columns, indexes, row count, first and last time of one table, where the names of its nodes are, and a few of its rows. Look here before you write a statement: it names the columns and shows what values look like.',
   input: object({ table: oneTable() }),
+  output: answer({
+    name: text(),
+    row_count: integer(),
+    columns,
+    built_in_columns: columns,
+    indexes: v.array(text()),
+    primary: v.boolean(),
+    member_tables: v.array(text()),
+    bucket_seconds: integer(),
+    first_ts: v.nullable(seconds()),
+    first_time: time(),
+    last_ts: v.nullable(seconds()),
+    last_time: time(),
+    names: v.nullable(namesPlace),
+    sample: v.array(edge),
+    hint: hint(),
+  }),
   run: ({ table }, { client }, signal) => descriptionOf(client, table, signal),
 });
 
@@ -78,11 +132,28 @@ const listRules = tool({
   description:
     'The stored rules, from which reason derives facts. "?Name" is a variable; a rule holds when everything under "if" does.',
   input: object({}),
+  output: answer({
+    rules: v.array(
+      v.looseObject({
+        id: text(),
+        name: v.optional(v.nullable(text())),
+        enabled: v.boolean(),
+        if: v.array(v.union([v.looseObject({}), text()])),
+        then: v.looseObject({}),
+      }),
+    ),
+    hint: hint(),
+  }),
   run: async (_input, { client }, signal) => {
     const { rules } = await client.rules.list({ signal });
     const shown = fitting(rules);
     const whole = await Promise.all(shown.slice(0, MOST_RULES).map(({ id }) => client.rules.get(id, { signal })));
-    const fit = fitting(whole);
+    const fit = fitting(
+      whole.map((rule) => {
+        const { version, stratum, ...kept } = rule as typeof rule & { version?: number; stratum?: number };
+        return kept;
+      }),
+    );
     const left = rules.length - fit.length;
     return { rules: fit, ...(left > 0 ? { hint: `${left} more rules are stored.` } : {}) };
   },

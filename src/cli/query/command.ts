@@ -3,13 +3,14 @@
 import { text } from 'node:stream/consumers';
 import { reportFailure, UsageError, type World } from '../world.ts';
 import { errorText } from './error-text.ts';
-import { formatOf, openRunner, parametersOf, type RunnerFlags } from './options.ts';
+import { formatOf, openRunner, parametersOf, type RunnerFlags, timesOf } from './options.ts';
 import { show } from './output.ts';
 import { Cancelled } from './runner.ts';
 
 export interface QueryFlags extends RunnerFlags {
   param?: readonly string[] | undefined;
   format?: string | undefined;
+  times?: string | undefined;
 }
 
 /** Nobody could end in a later call what one call has begun. */
@@ -21,6 +22,7 @@ export async function queryCommand(given: string, flags: QueryFlags, world: Worl
   const forget = world.onInterrupt(() => controller.abort(new Cancelled()));
   try {
     const format = formatOf(flags.format, world);
+    const times = timesOf(flags.times);
     const parameters = parametersOf(flags.param ?? []);
     const statement = given === '-' ? await text(world.stdin) : given;
     if (statement.trim() === '') throw new UsageError('query needs a STATEMENT, or - and the statement on stdin.');
@@ -30,7 +32,7 @@ export async function queryCommand(given: string, flags: QueryFlags, world: Worl
       );
     const runner = await openRunner(flags, world);
     try {
-      await show(runner, { statement, parameters, signal: controller.signal }, format, world.stdout);
+      await show(runner, { statement, parameters, signal: controller.signal, times }, format, world.stdout);
       return 0;
     } catch (error) {
       world.stderr.write(`hedgerow: ${errorText(error, statement)}`);

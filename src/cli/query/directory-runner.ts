@@ -8,6 +8,7 @@ import { HedgerowError } from '../../errors.ts';
 import { EmbeddedStatements } from '../../query/embedded.ts';
 import { loadSettings } from '../config/load.ts';
 import type { World } from '../world.ts';
+import type { Times } from './formats.ts';
 import type { Parameters, Ran, Row, StatementRunner } from './runner.ts';
 
 /** Throws ConfigError, or what the directory says. A directory that is not there is not made. */
@@ -55,16 +56,17 @@ class DirectoryRunner implements StatementRunner {
     this.#statements = statements;
   }
 
-  run(statement: string, parameters: Parameters, signal: AbortSignal): Promise<Ran> {
-    return this.#statements.begin(statement, parameters, { signal });
+  run(statement: string, parameters: Parameters, signal: AbortSignal, times?: Times): Promise<Ran> {
+    return this.#statements.begin(statement, parameters, { signal, times });
   }
 
   async *rows(
     statement: string,
     parameters: Parameters,
     signal: AbortSignal,
+    times?: Times,
   ): AsyncGenerator<readonly Row[], void, undefined> {
-    yield* (await this.run(statement, parameters, signal)).batches;
+    yield* (await this.run(statement, parameters, signal, times)).batches;
   }
 
   async close(): Promise<void> {

@@ -2,3 +2,15 @@
 
 export const FORMATS = ['table', 'json', 'ndjson', 'csv'] as const;
 export type Format = (typeof FORMATS)[number];
+
+export const TIMES = ['epoch', 'iso'] as const;
+export type Times = (typeof TIMES)[number];
+export const TIMES_FLAG = [
+  '--times <form>',
+  'times of edges as epoch (seconds) or iso (default iso in tables, else epoch)',
+] as const;
+
+/** Tables are for people. */
+export function timesIn(format: Format, given: Times | undefined): Times {
+  return given ?? (format === 'table' ? 'iso' : 'epoch');
+}

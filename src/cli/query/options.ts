@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { DEFAULT_URL, urlOf } from '../server-address.ts';
 import { UsageError, type World } from '../world.ts';
-import { FORMATS, type Format } from './formats.ts';
+import { FORMATS, type Format, TIMES, type Times } from './formats.ts';
 import type { Parameters, StatementRunner } from './runner.ts';
 import { ServerRunner } from './server-runner.ts';
 
@@ -31,6 +31,13 @@ export function formatOf(given: string | undefined, world: World): Format {
   const format = FORMATS.find((name) => name === given);
   if (format !== undefined) return format;
   throw new UsageError(`--format is ${JSON.stringify(given)}, but it takes one of ${FORMATS.join(', ')}.`);
+}
+
+/** Undefined: not given. Throws UsageError. */
+export function timesOf(given: string | undefined): Times | undefined {
+  const times = TIMES.find((name) => name === given);
+  if (times !== undefined || given === undefined) return times;
+  throw new UsageError(`--times is ${JSON.stringify(given)}, but it takes one of ${TIMES.join(', ')}.`);
 }
 
 const NAME = /^[A-Za-z_]\w*$/;

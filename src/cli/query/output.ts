@@ -3,7 +3,7 @@
 import { csvLines } from '../../query/copy/csv-writer.ts';
 import { printable } from '../table-text.ts';
 import type { Output } from '../world.ts';
-import type { Format } from './formats.ts';
+import { type Format, type Times, timesIn } from './formats.ts';
 import { ResultTable } from './result-table.ts';
 import type { PlanFigures, Row, StatementRunner } from './runner.ts';
 
@@ -20,21 +20,24 @@ export interface Request {
   readonly statement: string;
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly signal: AbortSignal;
+  /** Undefined: as the format has them. */
+  readonly times?: Times | undefined;
 }
 
 /** Runs a statement and writes what it answers. Rejects with what stops it; what was written stays. */
 export async function show(runner: StatementRunner, request: Request, format: Format, output: Output): Promise<Shown> {
   const { statement, parameters, signal } = request;
+  const times = timesIn(format, request.times);
   const sink = new Sink(output);
   if (format === 'ndjson') {
     let rows = 0;
-    for await (const batch of runner.rows(statement, parameters, signal)) {
+    for await (const batch of runner.rows(statement, parameters, signal, times)) {
       rows += batch.length;
       await sink.write(batch.map((row) => `${JSON.stringify(row)}\n`).join(''));
     }
     return { rows, plan: undefined };
   }
-  const { columns, batches, plan } = await runner.run(statement, parameters, signal);
+  const { columns, batches, plan } = await runner.run(statement, parameters, signal, times);
   const writer = WRITERS[format](columns, sink);
   let rows = 0;
   for await (const batch of batches) {

@@ -1,5 +1,7 @@
 // Where statements run: at a server or in a data directory, both behind these few calls.
 
+import type { Times } from './formats.ts';
+
 /** A row by the names of the columns. */
 export type Row = Readonly<Record<string, unknown>>;
 
@@ -20,10 +22,10 @@ export interface Ran {
 export type Parameters = Readonly<Record<string, unknown>>;
 
 export interface StatementRunner {
-  /** Rejects with what is wrong with the statement; with the reason of the signal when it is aborted. */
-  run(statement: string, parameters: Parameters, signal: AbortSignal): Promise<Ran>;
+  /** `times`: default seconds. Rejects with what is wrong with the statement; with the reason of the signal when it is aborted. */
+  run(statement: string, parameters: Parameters, signal: AbortSignal, times?: Times): Promise<Ran>;
   /** The rows alone, as they come. */
-  rows(statement: string, parameters: Parameters, signal: AbortSignal): AsyncIterable<readonly Row[]>;
+  rows(statement: string, parameters: Parameters, signal: AbortSignal, times?: Times): AsyncIterable<readonly Row[]>;
   close(): Promise<void>;
 }
 

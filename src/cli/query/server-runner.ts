@@ -1,6 +1,7 @@
 // Runs statements at a server, all in one session.
 
 import { HedgerowClient, type QueryOptions } from '../../client/index.ts';
+import type { Times } from './formats.ts';
 import type { Parameters, Ran, Row, StatementRunner } from './runner.ts';
 
 export interface ServerOptions {
@@ -28,8 +29,9 @@ export class ServerRunner implements StatementRunner {
     this.#session = session;
   }
 
-  async run(statement: string, parameters: Parameters, signal: AbortSignal): Promise<Ran> {
-    const { columns, rows, query_plan } = await this.#client.query.run(statement, parameters, this.#options(signal));
+  async run(statement: string, parameters: Parameters, signal: AbortSignal, times?: Times): Promise<Ran> {
+    const options = this.#options(signal, times);
+    const { columns, rows, query_plan } = await this.#client.query.run(statement, parameters, options);
     return { columns, batches: oneBatch(rows), plan: () => query_plan };
   }
 
@@ -37,9 +39,10 @@ export class ServerRunner implements StatementRunner {
     statement: string,
     parameters: Parameters,
     signal: AbortSignal,
+    times?: Times,
   ): AsyncGenerator<readonly Row[], void, undefined> {
     let batch: Row[] = [];
-    for await (const row of this.#client.query.rows(statement, parameters, this.#options(signal))) {
+    for await (const row of this.#client.query.rows(statement, parameters, this.#options(signal, times))) {
       batch.push(row);
       if (batch.length < BATCH_ROWS) continue;
       yield batch;
@@ -50,8 +53,8 @@ export class ServerRunner implements StatementRunner {
 
   async close(): Promise<void> {}
 
-  #options(signal: AbortSignal): QueryOptions {
-    return { signal, session: this.#session };
+  #options(signal: AbortSignal, times: Times | undefined): QueryOptions {
+    return { signal, session: this.#session, ...(times === undefined ? {} : { times }) };
   }
 }
 

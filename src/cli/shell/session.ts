@@ -2,7 +2,7 @@
 
 import { BUILT_IN_COLUMNS } from '../../engine/columns.ts';
 import { errorText } from '../query/error-text.ts';
-import type { Format } from '../query/formats.ts';
+import type { Format, Times } from '../query/formats.ts';
 import { show } from '../query/output.ts';
 import type { PlanFigures, Row, StatementRunner } from '../query/runner.ts';
 import type { World } from '../world.ts';
@@ -15,6 +15,8 @@ const DEFINING = ['CREATE', 'DROP', 'ALTER'];
 
 export class ShellSession {
   format: Format;
+  /** Undefined: as the format has them. */
+  times: Times | undefined;
   timer = false;
   readonly parameters = new Map<string, unknown>();
   /** A transaction is open, as far as the statements of this shell tell. */
@@ -25,9 +27,10 @@ export class ShellSession {
   readonly #runner: StatementRunner;
   #running: AbortController | undefined;
 
-  constructor(runner: StatementRunner, format: Format, world: World) {
+  constructor(runner: StatementRunner, { format, times }: Pick<ShellSession, 'format' | 'times'>, world: World) {
     this.#runner = runner;
     this.format = format;
+    this.times = times;
     this.world = world;
   }
 
@@ -39,7 +42,7 @@ export class ShellSession {
     try {
       const parameters = Object.fromEntries(this.parameters);
       const shown = await this.#cancellable((signal) =>
-        show(this.#runner, { statement, parameters, signal }, this.format, world.stdout),
+        show(this.#runner, { statement, parameters, signal, times: this.times }, this.format, world.stdout),
       );
       if (this.timer) world.stdout.write(timerText(world.now() - startedMs, shown.plan));
       if (word === 'BEGIN') this.inTransaction = true;

@@ -1,7 +1,9 @@
 // The shell on a terminal: lines with history and completion, one statement after the other, Ctrl-C stops what runs.
 
 import { createInterface, type Interface } from 'node:readline';
+import { lossOf } from '../../formats/losses.ts';
 import { Cancelled } from '../query/runner.ts';
+import { printable } from '../table-text.ts';
 import { COMMANDS, runCommand } from './commands.ts';
 import { commandCompletion, completionOf } from './completion.ts';
 import { History, MOST_CHARACTERS, MOST_ENTRIES } from './history.ts';
@@ -23,6 +25,8 @@ class Terminal {
   readonly #waiting: string[] = [];
   /** Entries of the history before the next line comes. */
   #known: number;
+  /** Takes the answer to the open question; undefined: there was none. */
+  #answer: ((line: string | undefined) => void) | undefined;
   #isBusy = false;
   #isClosed = false;
   #end: (exitCode: number) => void = () => {};
@@ -48,12 +52,17 @@ class Terminal {
       if (entries.length > this.#known) entries.shift();
     });
     this.#lines.on('line', (line) => {
+      if (this.#answer !== undefined) {
+        this.#answer(line);
+        return;
+      }
       this.#waiting.push(line);
       void this.#work();
     });
     this.#lines.on('SIGINT', () => this.#interrupt());
     this.#lines.on('close', () => {
       this.#isClosed = true;
+      this.#answer?.(undefined);
       void this.#work();
     });
     this.#prompt();
@@ -87,10 +96,31 @@ class Terminal {
       return (await runCommand(this.#session, line)) !== 'quit';
     for (const { text } of this.#splitter.add(`${line}\n`)) {
       this.#remember(text);
-      // What stood behind a statement that failed was typed in the belief that it would not.
-      if (!(await this.#session.run(text))) break;
+      // What followed a statement that failed, or was not run, was typed in the belief that it would be.
+      if (!(await this.#mayRun(text)) || !(await this.#session.run(text))) break;
     }
     return true;
+  }
+
+  /** Asks before a statement that takes something away for good. What was typed before the question could be seen is no answer to it, and is forgotten. */
+  async #mayRun(statement: string): Promise<boolean> {
+    const loss = lossOf(statement);
+    if (loss === undefined) return true;
+    // Lines that come with this one, as pasted ones do.
+    await new Promise((resolve) => setImmediate(resolve));
+    this.#waiting.length = 0;
+    const { stdout } = this.#session.world;
+    stdout.write(`${printable(loss)}\n`);
+    this.#lines.setPrompt('Run it? [y/N] ');
+    this.#lines.prompt();
+    const answer = await new Promise<string | undefined>((resolve) => {
+      if (this.#isClosed) resolve(undefined);
+      else this.#answer = resolve;
+    });
+    this.#answer = undefined;
+    if (/^\s*y(es)?\s*$/i.test(answer ?? '')) return true;
+    stdout.write('Not run.\n');
+    return false;
   }
 
   #remember(statement: string): void {
@@ -103,6 +133,11 @@ class Terminal {
   /** Ctrl-C: stops what runs; else forgets what is typed. */
   #interrupt(): void {
     this.#waiting.length = 0;
+    if (this.#answer !== undefined) {
+      this.#session.world.stdout.write('^C\n');
+      this.#answer(undefined);
+      return;
+    }
     if (this.#session.cancel(new Cancelled())) return;
     const { stdout } = this.#session.world;
     const isBlank = this.#splitter.isEmpty && this.#lines.line === '';

@@ -5,13 +5,13 @@ import { resolve } from 'node:path';
 import { UsageError, type World } from '../world.ts';
 import { jsonObject } from './json-text.ts';
 
-/** `file` is `-`: stdin. `what` is said when nothing comes. Throws UsageError. */
+/** `file` is `-`: stdin. `what` is said when nothing comes. Throws UsageError when that is a terminal, Error for what cannot be read. */
 export async function readBody(file: string, what: string, world: World): Promise<Record<string, unknown>> {
   const bytes = file === '-' ? await stdinOf(what, world) : bytesOf(file, world);
   try {
     return jsonObject(bytes);
   } catch (error) {
-    throw new UsageError(`${file === '-' ? 'stdin' : file} ${(error as Error).message}. It takes ${what}.`);
+    throw new Error(`${file === '-' ? 'stdin' : file} ${(error as Error).message}. It takes ${what}.`);
   }
 }
 
@@ -27,6 +27,6 @@ function bytesOf(file: string, { cwd }: World): Uint8Array {
     return readFileSync(resolve(cwd, file));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new UsageError(code === 'ENOENT' ? `There is no file ${file}.` : `${file} cannot be read (${code}).`);
+    throw new Error(code === 'ENOENT' ? `There is no file ${file}.` : `${file} cannot be read (${code}).`);
   }
 }

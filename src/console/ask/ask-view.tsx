@@ -1,13 +1,15 @@
 // Questions in words: the answer with what supports each sentence, and what the firewall struck out.
 
 import type { RagAnswer } from '../../client/index.ts';
+import { Reasoning } from '../../client/reasoning.ts';
+import { storeDraft, storedDraft } from '../drafts.ts';
 import { EdgeTag } from '../edge-tag.tsx';
 import { Failure } from '../failure.tsx';
 import { countText, numberText, timeText, windowText } from '../format.ts';
 import { membersText, useNodeNames } from '../node-names.ts';
 import { useState } from '../preact.ts';
 import { ProofTree } from '../rules/proof-tree.tsx';
-import { client } from '../session.ts';
+import { connection } from '../session.ts';
 import { tableName, timeWindow } from '../state.ts';
 import '../style/views.css';
 import { type NumberedQuestion, withNumbers } from './names-in-question.ts';
@@ -19,7 +21,11 @@ type Mode = 'hybrid' | 'neuro' | 'symbolic';
 const EXAMPLES = ['What happened last?', 'Who met most often?', 'Whom did node 12 meet since 2001-05-01?'] as const;
 
 export function AskView() {
-  const [question, setQuestion] = useState('');
+  const [question, put] = useState(storedDraft('question'));
+  const setQuestion = (text: string) => {
+    put(text);
+    storeDraft('question', text);
+  };
   const [mode, setMode] = useState<Mode>('hybrid');
   const [isMock, setMock] = useState(true);
   const [model, setModel] = useState(NO_MODEL);
@@ -38,7 +44,7 @@ export function AskView() {
       const times = window === undefined ? {} : { time_start: window.start, time_end: window.end };
       const own = isMock ? {} : modelFields(model);
       const input = { query: numbered.text, table: tableName.value, mode, mock: isMock, ...own, ...times };
-      setAnswer(await client().reasoning.ask(input));
+      setAnswer(await new Reasoning(connection()).ask(input));
       setError(undefined);
     } catch (failed) {
       setAnswer(undefined);
@@ -208,7 +214,7 @@ function Tagged({ text, table, onStep }: { text: string; table: string; onStep: 
 }
 
 function Cited({ answer }: { answer: RagAnswer }) {
-  const names = useNodeNames();
+  const names = useNodeNames(answer.table);
   return (
     <>
       <h3>Edges it rests on</h3>

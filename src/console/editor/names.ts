@@ -1,20 +1,25 @@
-// What may come next in a statement: keywords, functions, tables after a colon, columns after an alias and a dot.
+// What may come next in a statement: its aliases, keywords, functions, tables after a colon, columns after an alias and a dot.
 
 import type { Table } from '../../client/index.ts';
-import { BUILT_IN_COLUMNS, bare, FUNCTIONS, KEYWORDS, quoted } from '../statement-words.ts';
+import { BUILT_IN_COLUMNS, bare, FUNCTIONS, KEYWORDS, patternsOf, quoted } from '../statement-words.ts';
 
 export interface Name {
   readonly label: string;
-  readonly type: 'keyword' | 'function' | 'type' | 'property';
+  readonly type: 'variable' | 'keyword' | 'function' | 'type' | 'property';
   readonly detail?: string;
   /** What is written, where that is not the label. */
   readonly apply?: string;
+  /** Puts it before others that fit as well; from -99 to 99. */
+  readonly boost?: number;
 }
 
 const keywords = KEYWORDS.map((label): Name => ({ label, type: 'keyword' }));
 const functions = FUNCTIONS.map((label): Name => ({ label, type: 'function', apply: `${label}(` }));
 
-/** The names for the word that ends at the place, and where it starts; none when nothing is written yet and nobody has asked. */
+/**
+ * The names for the word that ends at the place, and where it starts. None unless asked for, when nothing is written yet, when the word is one of the names
+ * already, or where the statement gives a name of its own.
+ */
 export function namesAt(
   text: string,
   place: number,
@@ -23,24 +28,52 @@ export function namesAt(
 ): { readonly start: number; readonly names: readonly Name[] } | undefined {
   const plain = bare(text);
   const start = place - /\w*$/.exec(text.slice(0, place))![0].length;
-  // Nothing is completed inside a text, a comment or a name in backquotes.
-  if (plain[start] !== text[start]) return undefined;
-  const before = plain.slice(0, start).trimEnd();
-  if (before.endsWith('.')) return { start, names: columnsOf(text, plain, before, tables) };
-  const tableNames = tables.map(({ name }): Name => ({ label: name, type: 'type', apply: quoted(name) }));
-  const isTable = before.endsWith(':') || /\b(INTO|UPDATE|FROM|TABLE|COMPACT|ON|EXISTS)$/i.test(before);
-  if (isTable) return { start, names: tableNames };
-  if (start === place && !isAsked) return undefined;
-  return { start, names: [...keywords, ...functions, ...tableNames] };
+  // Nothing is completed inside a text, a comment or a name in backquotes, and parameters are named by the person who writes.
+  if (plain[start] !== text[start] || plain[start - 1] === '$') return undefined;
+  const first = plain.lastIndexOf(';', start - 1) + 1;
+  const end = plain.indexOf(';', start);
+  const statement = text.slice(first, end < 0 ? undefined : end);
+  const before = plain.slice(first, start).trimEnd();
+  const word = text.slice(start, place);
+  const isOpen = before.endsWith('.') || awaitsTable(before);
+  if (!isAsked && (namesAnew(before) || (word === '' && !isOpen))) return undefined;
+  const names = namesAfter(before, statement, tables);
+  return !isAsked && isComplete(word, names) ? undefined : { start, names };
 }
 
-function columnsOf(text: string, plain: string, before: string, tables: readonly Table[]): readonly Name[] {
+/** The word is one of the names, whatever its case. */
+export function isComplete(word: string, names: readonly Name[]): boolean {
+  const wanted = word.toLowerCase();
+  return names.some(({ label }) => label.toLowerCase() === wanted);
+}
+
+function awaitsTable(before: string): boolean {
+  return before.endsWith(':') || /\b(INTO|UPDATE|FROM|TABLE|COMPACT|ON|EXISTS)$/i.test(before);
+}
+
+/** After AS and at the beginning of a pattern. */
+function namesAnew(before: string): boolean {
+  return /\bAS$|\b(?:MATCH|HYPEREDGE|EXISTS)\s*(?:\([^()]*\)\s*,\s*)*\($/i.test(before);
+}
+
+function namesAfter(before: string, statement: string, tables: readonly Table[]): readonly Name[] {
+  if (before.endsWith('.')) return columnsOf(before, statement, tables);
+  const tableNames = tables.map(({ name }): Name => ({ label: name, type: 'type', apply: quoted(name) }));
+  return awaitsTable(before) ? tableNames : [...aliasesOf(statement), ...keywords, ...functions, ...tableNames];
+}
+
+/** Of its patterns with their tables, and of what it returns. */
+function aliasesOf(statement: string): Name[] {
+  const aliases = new Map(patternsOf(statement).map(({ alias, table }) => [alias, table]));
+  for (const [, alias] of bare(statement).matchAll(/\bAS\s+([A-Za-z_]\w*)/gi))
+    if (!aliases.has(alias!)) aliases.set(alias!, 'result');
+  return [...aliases].map(([label, detail]): Name => ({ label, detail, type: 'variable', boost: 99 }));
+}
+
+function columnsOf(before: string, statement: string, tables: readonly Table[]): readonly Name[] {
   const alias = /(\w+)\s*\.$/.exec(before)?.[1];
-  // Names in backquotes are blanked in the bare text, so they are looked for in the text itself, at the same place.
-  const place = new RegExp(`\\(\\s*${alias}\\s*:\\s*`).exec(plain);
-  const written = place === null ? null : /^(?:`([^`]+)`|(\w+))/.exec(text.slice(place.index + place[0].length));
-  const name = (place === null ? alias : (written?.[1] ?? written?.[2]))?.toLowerCase();
-  const table = tables.find((item) => item.name.toLowerCase() === name);
+  const name = patternsOf(statement).find((pattern) => pattern.alias === alias)?.table ?? alias;
+  const table = tables.find((item) => item.name.toLowerCase() === name?.toLowerCase());
   const own = (table?.columns ?? []).map(
     (column): Name => ({ label: column.name, type: 'property', detail: column.type, apply: quoted(column.name) }),
   );

@@ -1,11 +1,12 @@
 // A result drawn: as hulls, as lines to its edges, or by stretches of time. Nodes can be pinned and expanded.
 
+import { Hyperedges } from '../../client/hyperedges.ts';
 import { Empty, Failure } from '../failure.tsx';
 import { countText } from '../format.ts';
 import { useNodeNames } from '../node-names.ts';
 import { useMemo, useRef, useState } from '../preact.ts';
 import type { Result } from '../query/run-statement.ts';
-import { client } from '../session.ts';
+import { connection } from '../session.ts';
 import { timeWindow } from '../state.ts';
 import '../style/graph.css';
 import '../style/views.css';
@@ -27,7 +28,7 @@ interface Props {
 }
 
 export function GraphView({ rows, isCut, limit, table }: Props) {
-  const names = useNodeNames();
+  const names = useNodeNames(table);
   const found = useMemo(() => edgesOf(rows), [rows]);
   const [added, setAdded] = useState<{ rows: Result['rows']; edges: readonly FoundEdge[]; note: string }>({
     rows,
@@ -51,7 +52,7 @@ export function GraphView({ rows, isCut, limit, table }: Props) {
   }
   const expand = async (node: number) => {
     try {
-      const { hyperedges } = await client().hyperedges.node(node, { table, limit: MOST_EXPANDED });
+      const { hyperedges } = await new Hyperedges(connection()).node(node, { table, limit: MOST_EXPANDED });
       const edges = hyperedges.map(({ id, event_ts: ts, members }) => ({ id, ts, members }));
       const note = edges.length < MOST_EXPANDED ? '' : ` The first ${MOST_EXPANDED} edges of the node were fetched.`;
       setAdded({ rows, edges: [...more, ...edges], note });

@@ -1,7 +1,8 @@
 // The table of nodes beside a table: its names are read before an import, and grow while it runs.
 
+import { Hyperedges } from '../../client/hyperedges.ts';
 import { NAME_COLUMN, NODES_SUFFIX } from '../node-names.ts';
-import { client } from '../session.ts';
+import { client, connection } from '../session.ts';
 import { quoted } from '../statement-words.ts';
 import { type NewNode, NodeNumbers } from './node-numbers.ts';
 
@@ -24,8 +25,5 @@ export async function openNodes(table: string, isThere: boolean): Promise<NodeNu
 export async function storeNodes(table: string, nodes: readonly NewNode[]): Promise<void> {
   if (nodes.length === 0) return;
   const edges = nodes.map(({ id, name, event_ts }) => ({ event_ts, members: [id], [NAME_COLUMN]: name }));
-  await client().hyperedges.insertMany(
-    edges as Parameters<ReturnType<typeof client>['hyperedges']['insertMany']>[0],
-    table + NODES_SUFFIX,
-  );
+  await new Hyperedges(connection()).insertMany(edges as Parameters<Hyperedges['insertMany']>[0], table + NODES_SUFFIX);
 }

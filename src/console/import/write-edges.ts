@@ -1,7 +1,8 @@
 // Writes planned edges in parts, each of them whole or not at all; what the service refuses is told apart from the rest.
 
+import { Hyperedges } from '../../client/hyperedges.ts';
 import { HedgerowApiError, type NewHyperedge, type NewTable } from '../../client/index.ts';
-import { client } from '../session.ts';
+import { client, connection } from '../session.ts';
 import { dataChanged } from '../state.ts';
 import { quoted } from '../statement-words.ts';
 import type { PlannedEdge } from './edge-plan.ts';
@@ -113,7 +114,9 @@ async function writePart(
   async function insert(edges: readonly NewHyperedge[], first: number): Promise<void> {
     if (edges.length === 0 || refused.length > MOST_REFUSED) return;
     try {
-      await client().hyperedges.insertMany(edges, table, { idempotencyKey: `${key}-${first}-${edges.length}` });
+      await new Hyperedges(connection()).insertMany(edges, table, {
+        idempotencyKey: `${key}-${first}-${edges.length}`,
+      });
       written += edges.length;
     } catch (error) {
       const isRefused = error instanceof HedgerowApiError && (error.statusCode === 400 || error.statusCode === 422);

@@ -20,8 +20,15 @@ interface Meaning {
   readonly table: string;
 }
 
-export function MeasureResult({ answer, measure }: { answer: MeasureAnswer; measure: Measure | undefined }) {
-  const names = useNodeNames();
+interface Props {
+  readonly answer: MeasureAnswer;
+  readonly measure: Measure | undefined;
+  /** There may be more entries than the page has asked for. */
+  readonly isCut: boolean;
+}
+
+export function MeasureResult({ answer, measure, isCut }: Props) {
+  const names = useNodeNames(answer.table);
   const meaning: Meaning = { ids: idsOf(measure, answer), names, table: answer.table };
   return (
     <section class="panel" aria-label="Result of the measure">
@@ -32,14 +39,37 @@ export function MeasureResult({ answer, measure }: { answer: MeasureAnswer; meas
         {answer.definition}
         {answer.basis === null ? '' : `, over ${answer.basis === 'distinct' ? 'distinct member sets' : 'all edges'}`}
       </p>
+      {isCut && (
+        <p class="note">
+          Only the first {countText(Object.keys(answer.result as object).length, 'entry', 'entries')} were asked for.
+          Set limit for more of them.
+        </p>
+      )}
       <Value value={answer.result} meaning={meaning} />
       <details>
         <summary>Parameters as applied, and the answer as JSON</summary>
-        <Scrolling label="Answer as JSON">
-          <pre class="json">{JSON.stringify(answer, null, 1).slice(0, 200_000)}</pre>
-        </Scrolling>
+        <Json answer={answer} />
       </details>
     </section>
+  );
+}
+
+/** Characters of an answer that are shown. */
+const MOST_JSON = 200_000;
+
+function Json({ answer }: { answer: MeasureAnswer }) {
+  const text = JSON.stringify(answer, null, 1);
+  return (
+    <>
+      <Scrolling label="Answer as JSON">
+        <pre class="json">{text.slice(0, MOST_JSON)}</pre>
+      </Scrolling>
+      {text.length > MOST_JSON && (
+        <p class="quiet">
+          The first {countText(MOST_JSON, 'character')} of {countText(text.length, 'character')} are shown.
+        </p>
+      )}
+    </>
   );
 }
 

@@ -3,7 +3,7 @@
 import type { Measure, MeasureAnswer } from '../../client/index.ts';
 import { Failure } from '../failure.tsx';
 import { windowText } from '../format.ts';
-import { useEffect, useState } from '../preact.ts';
+import { useEffect, useRef, useState } from '../preact.ts';
 import { client } from '../session.ts';
 import { tableName, timeWindow } from '../state.ts';
 import '../style/views.css';
@@ -19,53 +19,47 @@ export function MeasuresView() {
   const [measures, setMeasures] = useState<readonly Measure[]>([]);
   const [name, setName] = useState('pagerank');
   const [texts, setTexts] = useState<FieldTexts>({});
-  const [answer, setAnswer] = useState<MeasureAnswer | undefined>(undefined);
   const [error, setError] = useState<unknown>(undefined);
-  const [isBusy, setBusy] = useState(false);
+  const { computed, running, failure, compute, stop } = useComputation();
   useEffect(() => {
     client().analytics.list().then(setMeasures, setError);
   }, []);
   const measure = measures.find((item) => item.measure === name);
   const schema = measure?.params as ObjectSchema | undefined;
-  const run = async (event: Event) => {
-    event.preventDefault();
-    setBusy(true);
-    try {
-      setAnswer(await client().analytics.run(tableName.value, name, parametersOf(schema ?? {}, texts)));
-      setError(undefined);
-    } catch (failed) {
-      setAnswer(undefined);
-      setError(failed);
-    } finally {
-      setBusy(false);
-    }
-  };
+  const isBusy = running !== undefined;
   return (
     <div class="view">
-      <form class="panel" onSubmit={run} aria-label="Measure">
+      <form
+        class="panel"
+        aria-label="Measure"
+        onSubmit={(event) => {
+          event.preventDefault();
+          setError(undefined);
+          void compute(name, schema ?? {}, texts);
+        }}
+      >
         <div class="bar">
-          <label>
-            Measure{' '}
-            <select
-              value={name}
-              onChange={({ currentTarget: { value } }) => {
-                setName(value);
-                setTexts({});
-              }}
-            >
-              {measures.map((item) => (
-                <option key={item.measure} value={item.measure}>
-                  {item.measure}
-                </option>
-              ))}
-            </select>
-          </label>
+          <MeasureChoice
+            measures={measures}
+            name={name}
+            onChange={(chosen) => {
+              setName(chosen);
+              setTexts({});
+            }}
+          />
           <button type="submit" class="primary" disabled={isBusy || measure === undefined || tableName.value === ''}>
             {isBusy ? 'Computing ...' : 'Compute'}
           </button>
-          <span class="quiet">
-            {tableName.value}, {windowText(timeWindow.value)}
-          </span>
+          <button type="button" disabled={!isBusy} onClick={stop}>
+            Stop
+          </button>
+          {isBusy ? (
+            <Course key={running.startedAt} {...running} />
+          ) : (
+            <span class="quiet">
+              {tableName.value}, {windowText(timeWindow.value)}
+            </span>
+          )}
         </div>
         {measure !== undefined && (
           <>
@@ -78,12 +72,110 @@ export function MeasuresView() {
           </>
         )}
       </form>
-      <Failure error={error} title="The measure was not computed" />
-      {answer !== undefined && (
-        <MeasureResult answer={answer} measure={measures.find((item) => item.measure === answer.measure)} />
+      <WhyNot error={error ?? failure} />
+      {computed !== undefined && (
+        <MeasureResult
+          answer={computed.answer}
+          isCut={computed.isCut}
+          measure={measures.find((item) => item.measure === computed.answer.measure)}
+        />
       )}
     </div>
   );
+}
+
+interface ChoiceProps {
+  readonly measures: readonly Measure[];
+  readonly name: string;
+  readonly onChange: (name: string) => void;
+}
+
+function MeasureChoice({ measures, name, onChange }: ChoiceProps) {
+  return (
+    <label>
+      Measure{' '}
+      <select value={name} onChange={({ currentTarget: { value } }) => onChange(value)}>
+        {measures.map((item) => (
+          <option key={item.measure} value={item.measure}>
+            {item.measure}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function WhyNot({ error }: { error: unknown }) {
+  if (!(error instanceof Stopped)) return <Failure error={error} title="The measure was not computed" />;
+  return (
+    <p class="note note-stopped" role="status">
+      The measure was stopped.
+    </p>
+  );
+}
+
+/** The reason of a measure that a person has stopped. */
+class Stopped extends Error {}
+
+/** What is being computed. */
+interface Running {
+  /** Milliseconds since the page was opened. */
+  readonly startedAt: number;
+  readonly measure: string;
+  readonly table: string;
+}
+
+interface Computed {
+  readonly answer: MeasureAnswer;
+  /** The page asked for the first entries only, and there are no fewer. */
+  readonly isCut: boolean;
+}
+
+/** One at a time; it ends with the view, on the server too. */
+function useComputation() {
+  const [computed, setComputed] = useState<Computed | undefined>(undefined);
+  const [running, setRunning] = useState<Running | undefined>(undefined);
+  const [failure, setFailure] = useState<unknown>(undefined);
+  const leaving = useRef<AbortController | undefined>(undefined);
+  useEffect(() => () => leaving.current?.abort(new Stopped()), []);
+  const compute = async (measure: string, schema: ObjectSchema, texts: FieldTexts) => {
+    const own = new AbortController();
+    leaving.current = own;
+    const table = tableName.value;
+    setFailure(undefined);
+    setRunning({ startedAt: performance.now(), measure, table });
+    try {
+      const params = parametersOf(schema, texts);
+      const answer = await client().analytics.run(table, measure, params, { timeoutMs: 0, signal: own.signal });
+      setComputed({ answer, isCut: isCutAt(answer.result, params.limit, texts) });
+    } catch (failed) {
+      setComputed(undefined);
+      setFailure(failed);
+    }
+    setRunning(undefined);
+  };
+  return { computed, running, failure, compute, stop: () => leaving.current?.abort(new Stopped()) };
+}
+
+/** How long it has taken so far: nobody can tell how much of a measure is done. */
+function Course({ startedAt, measure, table }: Running) {
+  const [seconds, setSeconds] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => setSeconds(Math.floor((performance.now() - startedAt) / 1000)), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <span class="quiet course">
+      <progress aria-label={`Computing ${measure} of ${table}`} /> {measure} of {table}, {seconds} s
+    </span>
+  );
+}
+
+/** True when as many entries have come as the page lets through where nobody has set a limit. */
+function isCutAt(result: unknown, limit: unknown, texts: FieldTexts): boolean {
+  if (typeof limit !== 'number' || (texts.limit ?? '') !== '' || typeof result !== 'object' || result === null)
+    return false;
+  return Object.keys(result).length >= limit;
 }
 
 function parametersOf(schema: ObjectSchema, texts: FieldTexts): Record<string, unknown> {

@@ -1,6 +1,7 @@
 // How long requests and reads take: from the half to the 99 of 100 that are fastest, on a scale of powers of ten.
 
-import { numberText, secondsText } from '../format.ts';
+import { countText, numberText, secondsText } from '../format.ts';
+import { useState } from '../preact.ts';
 import { Scrolling } from '../scrolling.tsx';
 import { type Latency, latenciesOf, type Sample } from './metrics-text.ts';
 
@@ -20,10 +21,12 @@ export function LatencyPanel({ samples }: { samples: readonly Sample[] }) {
     ...item,
     label: STRATEGIES.get(item.label) ?? item.label,
   }));
-  const routes = latenciesOf(samples, 'hedgerow_http_request_duration_seconds', 'route')
-    .filter(({ label }) => label !== 'unmatched')
-    .slice(0, MOST_ROUTES);
-  const rows = [...reads, ...routes];
+  const routes = latenciesOf(samples, 'hedgerow_http_request_duration_seconds', 'route').filter(
+    ({ label }) => label !== 'unmatched',
+  );
+  const [isWhole, setWhole] = useState(false);
+  const shown = isWhole ? routes : routes.slice(0, MOST_ROUTES);
+  const rows = [...reads, ...shown];
   const scale = scaleOf(rows);
   return (
     <section class="panel" aria-label="Latency">
@@ -59,6 +62,14 @@ export function LatencyPanel({ samples }: { samples: readonly Sample[] }) {
             </tbody>
           </table>
         </Scrolling>
+      )}
+      {routes.length > MOST_ROUTES && (
+        <p class="quiet">
+          {isWhole ? 'All' : `The busiest ${MOST_ROUTES} of`} {countText(routes.length, 'route')} are shown.{' '}
+          <button type="button" class="plain" onClick={() => setWhole(!isWhole)}>
+            {isWhole ? 'Fewer' : 'All of them'}
+          </button>
+        </p>
       )}
     </section>
   );

@@ -1,11 +1,12 @@
 // How the service is doing: health, log, load, latencies; compaction, and keys for admins.
 
+import { Hyperedges } from '../../client/hyperedges.ts';
 import type { Health, WalStatus } from '../../client/index.ts';
 import { Failure } from '../failure.tsx';
 import { bytesText, countText, numberText, secondsText } from '../format.ts';
 import { useEffect, useState } from '../preact.ts';
 import { Scrolling } from '../scrolling.tsx';
-import { client } from '../session.ts';
+import { client, connection } from '../session.ts';
 import { dataChanged } from '../state.ts';
 import '../style/views.css';
 import { CoursePanel, type Moment } from './course-panel.tsx';
@@ -105,7 +106,9 @@ function useCompaction(refresh: () => Promise<void>) {
     setNote('Compacting ...');
     setRefusal(undefined);
     try {
-      const { elapsed_ms: ms, tables } = await client().hyperedges.compact(table === undefined ? {} : { table });
+      const { elapsed_ms: ms, tables } = await new Hyperedges(connection()).compact(
+        table === undefined ? {} : { table },
+      );
       setNote(`Compacted ${tables.join(', ')} in ${secondsText(ms / 1000)}.`);
       await Promise.all([refresh(), dataChanged()]);
     } catch (failed) {

@@ -23,10 +23,10 @@ interface DownloadOptions {
 
 /** Answers the number of rows. Those of a statement that is no MATCH are the ones that are there: it is not run again. */
 export async function downloadResult(result: Result, format: FileFormat, options: DownloadOptions): Promise<number> {
-  const { statement, columns } = result;
+  const { statement, parameters, columns } = result;
   const { signal } = options;
   const source = isMatch(statement)
-    ? client().query.rows(statement, {}, { timeoutMs: 0, ...sessionFor(statement), signal })
+    ? client().query.rows(statement, parameters, { timeoutMs: 0, ...sessionFor(statement), signal })
     : result.rows;
   const rows = counted(source, options.onRows);
   const { blob, count } =
@@ -82,13 +82,13 @@ async function parquetOf(rows: Rows, columns: readonly string[], signal: AbortSi
 
 /** Where the server has put the rows; needs an admin key and HEDGEROW_COPY_ROOT. */
 export async function copyToParquet(
-  statement: string,
+  { statement, parameters }: Result,
   file: string,
   signal: AbortSignal,
 ): Promise<Record<string, unknown>> {
   const text = statement.trim().replace(/;$/, '');
   const copy = `COPY (${text}\n) TO '${file.replaceAll("'", "''")}'`;
-  const { rows } = await client().query.run(copy, {}, { timeoutMs: 0, signal });
+  const { rows } = await client().query.run(copy, parameters, { timeoutMs: 0, signal });
   return rows[0] ?? {};
 }
 

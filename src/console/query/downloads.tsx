@@ -45,7 +45,7 @@ export function Downloads({ result, onError }: { result: Result; onError: (error
     attempt(async (signal) => {
       const name = `console-${Math.floor(Date.now() / 1000)}.parquet`;
       const { copyToParquet } = await import('./download.ts');
-      await copyToParquet(result.statement, name, signal);
+      await copyToParquet(result, name, signal);
       return `Written on the server as ${name}`;
     });
   const isBusy = leaving !== undefined;

@@ -21,7 +21,7 @@ export function PlanPanel({ result }: { result: Result }) {
     leaving.current = own;
     setBusy(isRun);
     try {
-      const found = await planOf(statement, isRun, own.signal);
+      const found = await planOf(statement, result.parameters, isRun, own.signal);
       if (leaving.current !== own) return;
       setPlan(found);
       setError(undefined);

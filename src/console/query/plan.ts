@@ -26,9 +26,14 @@ export interface PlanRow {
 export const PATIENT = { timeoutMs: 0 };
 
 /** The plan of a statement, with what its operators really did when it is run for that. */
-export async function planOf(statement: string, isRun: boolean, signal?: AbortSignal): Promise<PlanRow> {
+export async function planOf(
+  statement: string,
+  parameters: Readonly<Record<string, unknown>>,
+  isRun: boolean,
+  signal?: AbortSignal,
+): Promise<PlanRow> {
   const text = `${isRun ? 'ANALYZE' : 'EXPLAIN'} ${statement.trimStart()}`;
   const options = { ...PATIENT, ...sessionFor(statement), ...(signal === undefined ? {} : { signal }) };
-  const { rows } = await client().query.run(text, {}, options);
+  const { rows } = await client().query.run(text, parameters, options);
   return rows[0] as unknown as PlanRow;
 }

@@ -8,14 +8,20 @@ import { secondsText } from '../format.ts';
 import { lazy } from '../lazy.tsx';
 import { useEffect, useRef } from '../preact.ts';
 import { revision, tableName, timeWindow, wantedStatement } from '../state.ts';
+import { parametersOf } from '../statement-words.ts';
 import {
+  asked,
+  asksChosenTable,
   failed,
+  followStatement,
   holdToWindow,
   ranAt,
   result,
   results,
   running,
   statement,
+  takeRestored,
+  windowHasMoved,
   writeFirstStatement,
 } from './query-state.ts';
 import { ResultPanel } from './result-panel.tsx';
@@ -25,6 +31,8 @@ import { pastStatements } from './statement-history.ts';
 import { transaction } from './transaction.ts';
 
 const ResultList = lazy(() => import('./result-list.tsx').then((module) => module.ResultList));
+const LossQuestion = lazy(() => import('./loss-question.tsx').then((module) => module.LossQuestion));
+const ParameterInputs = lazy(() => import('./parameter-inputs.tsx').then((module) => module.ParameterInputs), '');
 const TransactionNote = lazy(() => import('./transaction-note.tsx').then((module) => module.TransactionNote));
 
 /** A fault that the server has placed in the statement. */
@@ -49,8 +57,9 @@ export function QueryView() {
           onRun={() => void run()}
           recall={useRecall(past)}
         />
+        {parametersOf(statement.value).length > 0 && <ParameterInputs onRun={() => void run()} />}
         <div class="bar">
-          <button type="button" class="primary" disabled={isBusy} onClick={() => run()}>
+          <button type="button" class="primary run" disabled={isBusy} onClick={() => run()}>
             {runningText()}
           </button>
           <button type="button" disabled={!isBusy} onClick={stop}>
@@ -58,9 +67,10 @@ export function QueryView() {
           </button>
           <PastStatements past={past} />
           <span class="quiet keys">Ctrl Enter runs, Alt Up recalls</span>
-          {result.value !== undefined && <span class="quiet took">{secondsText(result.value.elapsedMs / 1000)}</span>}
+          <span class="quiet took">{result.value !== undefined && secondsText(result.value.elapsedMs / 1000)}</span>
         </div>
       </section>
+      {asked.value !== undefined && <LossQuestion />}
       {transaction.value !== undefined && <TransactionNote />}
       <WhyNot />
       {results.value.length > 1 && <ResultList />}
@@ -98,22 +108,26 @@ function useStatementSources(): void {
   const table = tableName.value;
   const window = timeWindow.value;
   const wanted = wantedStatement.value;
-  const last = useRef({ window: undefined as typeof window | 'none yet' });
+  const isFirst = useRef(true);
   useEffect(() => {
-    const isFirst = last.current.window === undefined;
-    const hasMoved = !isFirst && last.current.window !== (window ?? 'none yet');
-    last.current = { window: window ?? 'none yet' };
+    const isStale = isFirst.current && revision.value !== ranAt.value;
+    isFirst.current = false;
+    const restored = table === '' ? undefined : takeRestored();
+    const hasMoved = windowHasMoved();
     if (wanted !== undefined) {
       holdToWindow(wanted);
       wantedStatement.value = undefined;
       // It may come from a link: what writes waits until a person has read it.
       if (onlyReads(wanted)) void run();
+    } else if (restored !== undefined) {
+      followStatement(statement.value);
+      if (restored === 'was run' && onlyReads(statement.value)) void run();
     } else if (writeFirstStatement(table)) {
       void run();
-    } else if (onlyReads(statement.value) && (hasMoved || (isFirst && revision.value !== ranAt.value))) {
-      if (isFirst && running.value !== undefined) return;
-      holdToWindow();
-      void run();
+    } else if (onlyReads(statement.value)) {
+      // The window of another table is none of this statement's.
+      const isChanged = hasMoved && asksChosenTable() && holdToWindow();
+      if (isChanged || (isStale && running.value === undefined)) void run();
     }
   }, [table, window, wanted]);
 }

@@ -2,20 +2,23 @@
 
 import type { QueryRow } from '../../client/index.ts';
 import { cellText, countText, timeText } from '../format.ts';
-import { membersText, type NodeNames, useNodeNames } from '../node-names.ts';
-import { useState } from '../preact.ts';
+import { MOST_NAMES, membersText, useNamesCut, useNodeNames } from '../node-names.ts';
+import { useMemo, useState } from '../preact.ts';
+import { type ColumnKind, columnKinds } from './column-kinds.ts';
+import { orderedColumns } from './column-order.ts';
+import type { Result } from './run-statement.ts';
 
-/** `first`: how many rows stand before these. */
-export function Grid({
-  columns,
-  rows,
-  first = 0,
-}: {
-  columns: readonly string[];
-  rows: readonly QueryRow[];
-  first?: number;
-}) {
-  const names = useNodeNames();
+interface Props {
+  readonly result: Result;
+  /** Of the result. */
+  readonly rows: readonly QueryRow[];
+  /** How many rows come before these. */
+  readonly first: number;
+}
+
+export function Grid({ result, rows, first }: Props) {
+  const columns = orderedColumns(result);
+  const kinds = useMemo(() => columnKinds(result), [result.startedAt]);
   return (
     <table class="grid">
       <thead>
@@ -31,7 +34,7 @@ export function Grid({
         {rows.map((row, at) => (
           <tr key={first + at}>
             {columns.map((name) => (
-              <Cell key={name} name={name} value={row[name]} names={names} />
+              <Cell key={name} value={row[name]} kind={kinds.get(name)} />
             ))}
           </tr>
         ))}
@@ -40,11 +43,19 @@ export function Grid({
   );
 }
 
-function Cell({ name, value, names }: { name: string; value: unknown; names: NodeNames }) {
-  const isNumber = typeof value === 'number';
-  const isTime = isNumber && /(^|\.)event_ts$/.test(name);
-  const isMembers = names.size > 0 && /(^|\.)members$/.test(name) && Array.isArray(value);
-  const title = isTime ? `${timeText(value)} UTC` : isMembers ? cellText(value) : undefined;
+/** Says that not all names of a table are shown. */
+export function NamesNote({ result }: { result: Result }) {
+  const tables = [...columnKinds(result).values()].flatMap(({ kind, table }) => (kind === 'members' ? [table] : []));
+  const isCut = useNamesCut(tables[0] ?? '');
+  if (!isCut) return null;
+  return (
+    <p class="quiet">
+      The names of {countText(MOST_NAMES, 'node')} of {tables[0]} are shown, those of the others by their numbers.
+    </p>
+  );
+}
+
+function Cell({ value, kind }: { value: unknown; kind: ColumnKind | undefined }) {
   const nothing = nothingIn(value);
   if (nothing !== undefined)
     return (
@@ -52,13 +63,22 @@ function Cell({ name, value, names }: { name: string; value: unknown; names: Nod
         <i>{nothing}</i>
       </td>
     );
+  if (kind?.kind === 'members' && Array.isArray(value)) return <MembersCell members={value} table={kind.table} />;
+  const isNumber = typeof value === 'number';
+  const time = isNumber && kind?.kind === 'time' ? timeText(value) : undefined;
   return (
-    <td class={isNumber ? 'number' : undefined} title={title}>
-      <Clipped
-        text={isMembers ? membersText(value, names) : cellText(value)}
-        count={Array.isArray(value) ? value.length : undefined}
-      />
-      {isTime && <span class="quiet time-of">{timeText(value)}</span>}
+    <td class={isNumber ? 'number' : undefined} title={time === undefined ? undefined : `${time} UTC`}>
+      <Clipped text={cellText(value)} count={Array.isArray(value) ? value.length : undefined} />
+      {time !== undefined && <span class="quiet time-of">{time}</span>}
+    </td>
+  );
+}
+
+function MembersCell({ members, table }: { members: readonly number[]; table: string | undefined }) {
+  const names = useNodeNames(table);
+  return (
+    <td title={names.size > 0 ? cellText(members) : undefined}>
+      <Clipped text={membersText(members, names)} count={members.length} />
     </td>
   );
 }

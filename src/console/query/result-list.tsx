@@ -1,5 +1,6 @@
 // What came of each of several statements; one of them is looked at.
 
+import '../style/views.css';
 import { countText, secondsText } from '../format.ts';
 import { chosen, results } from './query-state.ts';
 import type { Result } from './run-statement.ts';

@@ -3,14 +3,13 @@
 import { Failure } from '../failure.tsx';
 import { given } from '../given.ts';
 import { lazy } from '../lazy.tsx';
-import { useEffect, useState } from '../preact.ts';
+import { useEffect, useRef, useState } from '../preact.ts';
 import { Scrolling } from '../scrolling.tsx';
 import { tableName } from '../state.ts';
 import { isMatch, patternsOf } from '../statement-words.ts';
-import { orderedColumns } from './column-order.ts';
 import { Downloads } from './downloads.tsx';
 import { putResult } from './query-state.ts';
-import { Grid } from './result-grid.tsx';
+import { Grid, NamesNote } from './result-grid.tsx';
 import { RowPages } from './row-pages.tsx';
 import { type Result, reachedLimit } from './run-statement.ts';
 
@@ -31,11 +30,19 @@ const MOST_GRAPH_ROWS = 5000;
 export function ResultPanel({ result }: { result: Result }) {
   const [tab, setTab] = useState<Tab>(result.statement === given.statement ? given.tab : 'rows');
   const [error, setError] = useState<unknown>(undefined);
-  const isPlan = result.plan !== undefined;
+  /** What was looked at before an EXPLAIN showed its plan; nobody has chosen another since. */
+  const before = useRef<Tab | undefined>(undefined);
+  const choose = (chosen: Tab) => {
+    before.current = undefined;
+    setTab(chosen);
+  };
   useEffect(() => {
     setError(undefined);
-    if (isPlan) setTab('plan');
-    else setTab((current) => (current === 'plan' && !isMatch(result.statement) ? 'rows' : current));
+    if (result.plan !== undefined) {
+      before.current ??= tab === 'plan' ? 'rows' : tab;
+      setTab('plan');
+    } else if (before.current !== undefined) choose(before.current);
+    else if (tab === 'plan' && !isMatch(result.statement)) choose('rows');
   }, [result.startedAt]);
   const more = async () => {
     try {
@@ -57,8 +64,8 @@ export function ResultPanel({ result }: { result: Result }) {
               aria-selected={tab === name}
               aria-controls="result-body"
               tabIndex={tab === name ? 0 : -1}
-              onClick={() => setTab(name)}
-              onKeyDown={(event) => moveTab(event, tab, setTab)}
+              onClick={() => choose(name)}
+              onKeyDown={(event) => moveTab(event, tab, choose)}
             >
               {title}
             </button>
@@ -73,7 +80,7 @@ export function ResultPanel({ result }: { result: Result }) {
             {(rows, first) => (
               <Scrolling label={tab === 'rows' ? 'Rows' : 'Rows as JSON'}>
                 {tab === 'rows' ? (
-                  <Grid columns={orderedColumns(result)} rows={rows} first={first} />
+                  <Grid result={result} rows={rows} first={first} />
                 ) : (
                   <pre class="json">{rows.map((row) => `${JSON.stringify(row)}\n`).join('')}</pre>
                 )}
@@ -81,6 +88,7 @@ export function ResultPanel({ result }: { result: Result }) {
             )}
           </RowPages>
         )}
+        {tab === 'rows' && <NamesNote result={result} />}
         {tab === 'plan' && <PlanPanel result={result} />}
         {tab === 'graph' && <GraphPanel result={result} onMore={more} />}
       </div>

@@ -15,7 +15,11 @@ export interface Result {
   /** Tells runs apart: milliseconds since the page was opened. */
   readonly startedAt: number;
   readonly statement: string;
+  /** Values of the parameters that it names. */
+  readonly parameters: Parameters;
   readonly columns: readonly string[];
+  /** Of the columns by their names, where the answer tells them: TIME, NODES and the like. */
+  readonly types: Readonly<Record<string, string>> | undefined;
   /** Every row fetched so far. */
   readonly rows: readonly QueryRow[];
   /** More rows wait on the server. */
@@ -31,7 +35,10 @@ export interface Result {
   readonly close: () => void;
 }
 
+export type Parameters = Readonly<Record<string, unknown>>;
+
 export interface RunOptions {
+  readonly parameters: Parameters;
   /** Stops the statement, here and on the server. */
   readonly signal: AbortSignal;
   /** The rest of the rows waits on the server; else so many are fetched as there may be. */
@@ -55,7 +62,7 @@ export function reachedLimit({ statement, rows, hasMore, isCut }: Result): numbe
   return limit !== undefined && limit > 0 && rows.length === limit && !hasMore && !isCut ? limit : undefined;
 }
 
-async function runMatch(statement: string, { signal, isHeld }: RunOptions): Promise<Result> {
+async function runMatch(statement: string, { signal, isHeld, parameters }: RunOptions): Promise<Result> {
   const startedAt = performance.now();
   const leaving = new AbortController();
   const stop = () => leaving.abort(signal.reason);
@@ -63,13 +70,13 @@ async function runMatch(statement: string, { signal, isHeld }: RunOptions): Prom
   signal.addEventListener('abort', stop);
   try {
     const options = { ...PATIENT, ...sessionFor(statement), signal: leaving.signal };
-    const source = client().query.rows(statement, {}, options);
+    const source = client().query.rows(statement, parameters, options);
     // The rest of a result keeps its session busy: in a transaction no further statement could be run.
     const canWait = isHeld && transaction.value === undefined;
     const taken = await take(source, undefined, canWait ? PAGE_ROWS : MOST_UNHELD_ROWS);
     const elapsedMs = performance.now() - startedAt;
-    const columns = await columnsOf(statement, taken.rows);
-    const known: Known = { startedAt, statement, columns, rows: [], elapsedMs };
+    const columns = await columnsOf(statement, parameters, taken.rows);
+    const known: Known = { startedAt, statement, parameters, columns, types: undefined, rows: [], elapsedMs };
     if (canWait && taken.ahead !== undefined) return pageOf(known, taken, source, holdFor(leaving));
     leaving.abort(new Error('The result was closed.'));
     return wholeOf({ ...known, rows: taken.rows }, taken.ahead !== undefined);
@@ -121,7 +128,7 @@ async function take(source: Source, first: QueryRow | undefined, most: number): 
   }
 }
 
-type Known = Pick<Result, 'startedAt' | 'statement' | 'columns' | 'rows' | 'elapsedMs'>;
+type Known = Omit<Result, 'hasMore' | 'isCut' | 'plan' | 'more' | 'close'>;
 
 function pageOf(known: Known, taken: Taken, source: Source, held: Held): Result {
   const rows = [...known.rows, ...taken.rows];
@@ -146,20 +153,36 @@ function wholeOf(known: Known, isCut: boolean, plan?: PlanRow): Result {
 }
 
 /** A stream of rows tells no columns: they are those of the first row, or, when there is none, what the plan says of them. */
-async function columnsOf(statement: string, rows: readonly QueryRow[]): Promise<readonly string[]> {
+async function columnsOf(
+  statement: string,
+  parameters: Parameters,
+  rows: readonly QueryRow[],
+): Promise<readonly string[]> {
   if (rows[0] !== undefined) return Object.keys(rows[0]);
-  for (let node: PlanNode | undefined = (await planOf(statement, false)).plan; node; node = node.children?.[0]) {
+  for (
+    let node: PlanNode | undefined = (await planOf(statement, parameters, false)).plan;
+    node;
+    node = node.children?.[0]
+  ) {
     if (node.operator === 'Return' && Array.isArray(node.columns)) return node.columns.map(String);
   }
   return [];
 }
 
-async function runOther(statement: string, { signal }: RunOptions): Promise<Result> {
+async function runOther(statement: string, { signal, parameters }: RunOptions): Promise<Result> {
   const startedAt = performance.now();
   const options = { ...PATIENT, ...sessionFor(statement), signal };
-  const { columns, rows } = await client().query.run(statement, {}, options);
+  const answer = await client().query.run(statement, parameters, options);
+  const { columns, rows } = answer;
   const isPlan = ['EXPLAIN', 'ANALYZE'].includes(firstWord(statement));
   const elapsedMs = performance.now() - startedAt;
   const plan = isPlan ? (rows[0] as unknown as PlanRow | undefined) : undefined;
-  return wholeOf({ startedAt, statement, columns, rows, elapsedMs }, false, plan);
+  return wholeOf({ startedAt, statement, parameters, columns, types: typesOf(answer), rows, elapsedMs }, false, plan);
+}
+
+/** Services tell them since answers have `column_types`. */
+function typesOf(answer: { readonly columns: readonly string[]; readonly column_types?: unknown }): Result['types'] {
+  const { columns, column_types: types } = answer;
+  if (!Array.isArray(types)) return undefined;
+  return Object.fromEntries(columns.map((name, at) => [name, String(types[at])]));
 }

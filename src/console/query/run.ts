@@ -2,9 +2,19 @@
 
 import { session } from '../session.ts';
 import { dataChanged, revision } from '../state.ts';
-import { firstWord } from '../statement-words.ts';
-import { chosen, failed, forgetResults, ranAt, results, running, statement } from './query-state.ts';
-import { type Result, runStatement } from './run-statement.ts';
+import { firstWord, parametersOf } from '../statement-words.ts';
+import {
+  asked,
+  chosen,
+  failed,
+  followStatement,
+  forgetResults,
+  ranAt,
+  results,
+  running,
+  statement,
+} from './query-state.ts';
+import { type Parameters, type Result, runStatement } from './run-statement.ts';
 import { statementsOf } from './script.ts';
 import { rememberStatement } from './statement-history.ts';
 
@@ -13,10 +23,23 @@ export class Stopped extends Error {}
 
 const READS: ReadonlySet<string> = new Set(['MATCH', 'SHOW', 'EXPLAIN', 'ANALYZE']);
 
-/** A run that is going on is given up. Ends when the last statement has, or at the first that fails; the results so far stay. */
-export async function run(text = statement.value): Promise<void> {
+/**
+ * A run that is going on is given up. Ends when the last statement has, or at the first that fails; the results so far stay. When one of them takes something
+ * away for good, none is run before a person has been asked (`isConfirmed`).
+ */
+export async function run(text = statement.value, isConfirmed = false): Promise<void> {
   const statements = statementsOf(text);
   if (statements.length === 0) return;
+  asked.value = undefined;
+  if (!isConfirmed && /DROP|DELETE|UPDATE/i.test(text)) {
+    const { lossesOf } = await import('./loss-question.tsx');
+    const losses = lossesOf(statements);
+    if (losses.length > 0) {
+      asked.value = { text, losses };
+      return;
+    }
+  }
+  followStatement(text);
   running.value?.leaving.abort(new Error('Another statement was run.'));
   const leaving = new AbortController();
   const by = session.value;
@@ -28,8 +51,10 @@ export async function run(text = statement.value): Promise<void> {
   try {
     for (const [index, own] of statements.entries()) {
       running.value = { leaving, at: index + 1, count: statements.length };
+      const parameters = await parametersFor(own);
       hasWritten ||= !READS.has(firstWord(own));
-      const result = await runStatement(own, { signal: leaving.signal, isHeld: index === statements.length - 1 });
+      const isHeld = index === statements.length - 1;
+      const result = await runStatement(own, { parameters, signal: leaving.signal, isHeld });
       if (!isCurrent()) return result.close();
       found.push(result);
       results.value = [...found];
@@ -54,4 +79,11 @@ export async function run(text = statement.value): Promise<void> {
 /** On the server too. What it has written stays written. */
 export function stop(): void {
   running.value?.leaving.abort(new Stopped());
+}
+
+/** Throws an Error with a sentence for a field that is empty, or says something else than what it is for. */
+async function parametersFor(own: string): Promise<Parameters> {
+  if (parametersOf(own).length === 0) return {};
+  const { parameterValues } = await import('./parameter-inputs.tsx');
+  return parameterValues(own);
 }

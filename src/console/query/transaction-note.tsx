@@ -1,5 +1,6 @@
 // Says that a transaction is open, and ends it.
 
+import '../style/views.css';
 import { run } from './run.ts';
 import { forgetTransaction, transaction } from './transaction.ts';
 
@@ -10,7 +11,7 @@ export function TransactionNote() {
     <div class="note note-transaction" role="status">
       <span>
         {isOver
-          ? `The transaction was rolled back: no statement was run in it for ${idleSeconds} seconds.`
+          ? `The transaction was rolled back: no statement was run in it for ${idleSeconds} seconds. BEGIN starts a new one, ROLLBACK goes on without.`
           : `A transaction is open: other views do not see what it writes before COMMIT. It is rolled back after ${idleSeconds} seconds without a statement.`}
       </span>
       <span class="note-actions">

@@ -6,9 +6,9 @@ import { bare } from '../statement-words.ts';
 /** The statement with its first pattern held to the window, or let out of it; a statement that is no MATCH stays as it is. */
 export function withWindow(statement: string, window: TimeWindow | undefined): string {
   const text = bare(statement);
-  const alias = /\bMATCH\s+(?:HYPEREDGE\s*)?\(\s*(\w+)\s*:/i.exec(text)?.[1];
+  const alias = firstAliasOf(text);
   if (alias === undefined) return statement;
-  const present = new RegExp(`\\b${alias}\\s*\\.\\s*event_ts\\s+BETWEEN\\s+-?\\d+\\s+AND\\s+-?\\d+`, 'i').exec(text);
+  const present = conditionOn(alias).exec(text);
   const condition = window === undefined ? undefined : `${alias}.event_ts BETWEEN ${window.start} AND ${window.end}`;
   if (present !== null) {
     const end = present.index + present[0].length;
@@ -16,6 +16,22 @@ export function withWindow(statement: string, window: TimeWindow | undefined): s
     return without(statement, text, present.index, end);
   }
   return condition === undefined ? statement : inserted(statement, text, condition);
+}
+
+/** The window that the first pattern of a statement is held to; undefined when there is none, or none written in seconds. */
+export function windowOf(statement: string): TimeWindow | undefined {
+  const text = bare(statement);
+  const alias = firstAliasOf(text);
+  const bounds = alias === undefined ? null : conditionOn(alias).exec(text);
+  return bounds === null ? undefined : { start: Number(bounds[1]), end: Number(bounds[2]) };
+}
+
+function firstAliasOf(text: string): string | undefined {
+  return /\bMATCH\s+(?:HYPEREDGE\s*)?\(\s*(\w+)\s*:/i.exec(text)?.[1];
+}
+
+function conditionOn(alias: string): RegExp {
+  return new RegExp(`\\b${alias}\\s*\\.\\s*event_ts\\s+BETWEEN\\s+(-?\\d+)\\s+AND\\s+(-?\\d+)`, 'i');
 }
 
 function inserted(statement: string, text: string, condition: string): string {

@@ -1,10 +1,11 @@
 // Derives facts from the edges that a text finds, with the stored rules, and shows the proof of the one chosen.
 
 import type { ReasonAnswer } from '../../client/index.ts';
+import { Reasoning } from '../../client/reasoning.ts';
 import { Empty, Failure } from '../failure.tsx';
 import { countText, numberText, timeText, windowText } from '../format.ts';
 import { useState } from '../preact.ts';
-import { client } from '../session.ts';
+import { connection } from '../session.ts';
 import { type TimeWindow, tableName, timeWindow } from '../state.ts';
 import { ProofTree } from './proof-tree.tsx';
 
@@ -29,7 +30,7 @@ export function ReasonPanel() {
     setBusy(true);
     try {
       setAnswer(
-        await client().reasoning.reason({
+        await new Reasoning(connection()).reason({
           query: withTimes(query, timeWindow.value),
           table: tableName.value,
           top_k: Number(topK),
@@ -103,7 +104,8 @@ function Facts({ answer, chosen, onChoose }: FactsProps) {
       <p class="quiet" aria-live="polite">
         {countText(facts.length, 'fact')} {facts.length === 1 ? 'follows' : 'follow'} from{' '}
         {answer.rules_fired.join(', ')}
-        {answer.truncated && '; more edges matched than were looked at'}.
+        {answer.truncated && '; more edges matched than were looked at'}
+        {facts.length > MOST_LISTED && `; the first ${MOST_LISTED} are listed`}.
       </p>
       <div class="facts">
         <ul class="plain-list fact-list">

@@ -4,8 +4,9 @@ import type { NewRule, RuleValidation } from '../../client/index.ts';
 import { Failure } from '../failure.tsx';
 import { useEffect, useState } from '../preact.ts';
 import { client } from '../session.ts';
-import { loadCatalog } from '../state.ts';
+import { loadCatalog, rules } from '../state.ts';
 import { RuleLine } from './rule-line.tsx';
+import { unknownPredicates } from './rule-words.ts';
 
 /** So long after the last key the service is asked. */
 const PAUSE_MS = 250;
@@ -45,7 +46,8 @@ export function RuleEditor({ text, onChange, onStored }: Props) {
       <p class="quiet help">
         If every condition holds, the head follows. Words that begin with ? are variables. Known of every edge:{' '}
         <code>member(?E, ?A)</code>, <code>at(?E, ?T)</code>, <code>size(?E, ?N)</code>, <code>formation(?E, ?F)</code>,{' '}
-        <code>weight(?E, ?W)</code>, <code>property(?E, "name", ?V)</code>.
+        <code>weight(?E, ?W)</code>, <code>mean_dist(?E, ?D)</code>, <code>bucket(?E, ?B)</code>,{' '}
+        <code>hyperedge(?E)</code>, <code>property(?E, "name", ?V)</code>.
       </p>
       <textarea
         id="rule-text"
@@ -108,10 +110,14 @@ function CheckNote({ check }: { check: Check }) {
       return <Failure error={check.error} title="The rule could not be checked" />;
     case 'checked':
       return check.validation.ok ? (
-        <div class="note note-good">
-          <RuleLine rule={check.rule} />
-          The rule is sound{check.validation.stratum === 0 ? '' : `, and runs in stratum ${check.validation.stratum}`}.
-        </div>
+        <>
+          <div class="note note-good">
+            <RuleLine rule={check.rule} />
+            The rule is sound
+            {check.validation.stratum === 0 ? '' : `, and runs in stratum ${check.validation.stratum}`}.
+          </div>
+          <Unknown rule={check.rule} />
+        </>
       ) : (
         <div class="note note-bad">
           <ul>
@@ -124,4 +130,19 @@ function CheckNote({ check }: { check: Check }) {
         </div>
       );
   }
+}
+
+/** Such a rule may be stored before the one it waits for, so this is no fault. */
+function Unknown({ rule }: { rule: NewRule }) {
+  const found = unknownPredicates(rule, rules.value);
+  if (found.length === 0) return null;
+  return (
+    <div class="note note-warning">
+      <ul>
+        {found.map((sentence) => (
+          <li key={sentence}>{sentence}</li>
+        ))}
+      </ul>
+    </div>
+  );
 }

@@ -40,6 +40,67 @@ function isAtom(value: unknown): value is Atom {
   return typeof pred === 'string' && Array.isArray(args);
 }
 
+/** Known of every edge without any rule, with their numbers of arguments. */
+export const BASE_PREDICATES: ReadonlyMap<string, number> = new Map([
+  ['hyperedge', 1],
+  ['at', 2],
+  ['member', 2],
+  ['weight', 2],
+  ['mean_dist', 2],
+  ['formation', 2],
+  ['size', 2],
+  ['bucket', 2],
+  ['property', 3],
+]);
+
+interface Head {
+  readonly id: string;
+  readonly head: string;
+  readonly enabled: boolean;
+}
+
+/** Sentences on predicates in the conditions of a rule that nothing gives: neither edges, nor the rule itself, nor another that is in use. */
+export function unknownPredicates(rule: unknown, others: readonly Head[]): string[] {
+  const { id, if: body, then: head } = (rule ?? {}) as { id?: unknown; if?: unknown; then?: unknown };
+  if (!Array.isArray(body)) return [];
+  const used = new Set(body.flatMap((condition) => predicateOf(condition) ?? []));
+  const heads = others.filter((other) => other.id !== id);
+  const given = new Set([
+    ...BASE_PREDICATES.keys(),
+    ...heads.filter(({ enabled }) => enabled).map((other) => other.head),
+  ]);
+  if (isAtom(head)) given.add(head.pred);
+  return [...used].filter((name) => !given.has(name)).map((name) => unknownText(name, given, heads));
+}
+
+function predicateOf(condition: unknown): string | undefined {
+  const { not } = (condition ?? {}) as { not?: unknown };
+  return isAtom(condition) ? condition.pred : isAtom(not) ? not.pred : undefined;
+}
+
+function unknownText(name: string, given: ReadonlySet<string>, heads: readonly Head[]): string {
+  const off = heads.find((other) => other.head === name);
+  if (off !== undefined) return `${name} is derived by ${off.id} alone, which is off: nothing is known of it.`;
+  const near = [...given].find((other) => distance(name, other) <= (name.length > 4 ? 2 : 1));
+  const advice =
+    near === undefined ? 'Store a rule that derives it, or use one of those above.' : `Did you mean ${near}?`;
+  return `${name} is no predicate of edges, and no stored rule derives it: nothing is known of it. ${advice}`;
+}
+
+/** Levenshtein's: letters to put in, take out or change. */
+function distance(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, at) => at);
+  for (const [at, letter] of [...one].entries()) {
+    const next = [at + 1];
+    for (let column = 1; column <= other.length; column += 1) {
+      const changed = row[column - 1]! + (letter === other[column - 1] ? 0 : 1);
+      next.push(Math.min(changed, row[column]! + 1, next[column - 1]! + 1));
+    }
+    row = next;
+  }
+  return row[other.length]!;
+}
+
 export const FIRST_RULE = `{
   "id": "rule:met",
   "name": "Who met whom",

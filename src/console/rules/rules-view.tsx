@@ -2,6 +2,7 @@
 
 import type { StoredRule } from '../../client/index.ts';
 import { ConfirmButton } from '../confirm-button.tsx';
+import { storeDraft, storedDraft } from '../drafts.ts';
 import { Empty, Failure } from '../failure.tsx';
 import { useEffect, useState } from '../preact.ts';
 import { client } from '../session.ts';
@@ -13,7 +14,11 @@ import { RuleLine } from './rule-line.tsx';
 import { FIRST_RULE } from './rule-words.ts';
 
 export function RulesView() {
-  const [text, setText] = useState(FIRST_RULE);
+  const [text, put] = useState(storedDraft('rule') || FIRST_RULE);
+  const setText = (written: string) => {
+    put(written);
+    storeDraft('rule', written === FIRST_RULE ? '' : written);
+  };
   const [error, setError] = useState<unknown>(undefined);
   const [note, setNote] = useState('');
   const stored = useStoredRules(setError);

@@ -7,13 +7,14 @@ import type {
   VirtualGraphList,
   VirtualQueryAnswer,
 } from '../../client/index.ts';
-import { client } from '../session.ts';
+import { Virtual } from '../../client/virtual.ts';
+import { connection } from '../session.ts';
 
 export type GraphList = VirtualGraphList['graphs'];
 export type Backends = VirtualBackends['backends'];
 export type VirtualAnswer = VirtualQueryAnswer;
 
-const virtual = () => client().virtual;
+const virtual = () => new Virtual(connection());
 
 export const virtualGraphs = {
   backends: async () => (await virtual().backends()).backends,

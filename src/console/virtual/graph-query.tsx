@@ -4,9 +4,16 @@ import { Empty, Failure } from '../failure.tsx';
 import { cellText, countText, timeText } from '../format.ts';
 import { useEffect, useState } from '../preact.ts';
 import { Scrolling } from '../scrolling.tsx';
+import { limitOf } from '../statement-words.ts';
 import { type VirtualAnswer, virtualGraphs } from './calls.ts';
 
+/** Hyperedges that are shown. */
 const MOST_EDGES = 200;
+
+/** One more than are shown tells that there are more; a LIMIT of the query that lets fewer through stays. */
+function edgesToAsk(query: string): number {
+  return Math.min(limitOf(query) ?? Infinity, MOST_EDGES + 1);
+}
 
 export function GraphQuery({ id, label }: { id: string; label: string }) {
   const [query, setQuery] = useState('');
@@ -18,7 +25,7 @@ export function GraphQuery({ id, label }: { id: string; label: string }) {
   const run = async (event: Event) => {
     event.preventDefault();
     try {
-      setAnswer(await virtualGraphs.query(id, query, MOST_EDGES));
+      setAnswer(await virtualGraphs.query(id, query, edgesToAsk(query)));
       setError(undefined);
     } catch (failed) {
       setAnswer(undefined);
@@ -69,7 +76,9 @@ function Hyperedges({ answer }: { answer: VirtualAnswer }) {
   return (
     <>
       <p class="quiet" aria-live="polite">
-        {countText(answer.count, 'hyperedge')}
+        {answer.count > MOST_EDGES
+          ? `The first ${MOST_EDGES} hyperedges; there are more`
+          : countText(answer.count, 'hyperedge')}
         {answer.cached ? ', from the cache' : ''}
         {answer.skipped > 0 && `, ${countText(answer.skipped, 'row')} without members or time left out`}
       </p>
@@ -83,7 +92,7 @@ function Hyperedges({ answer }: { answer: VirtualAnswer }) {
             </tr>
           </thead>
           <tbody>
-            {answer.hyperedges.map((edge, at) => (
+            {answer.hyperedges.slice(0, MOST_EDGES).map((edge, at) => (
               <tr key={at}>
                 <td class="number">{timeText(edge.event_ts)}</td>
                 <td>{edge.members.map((member) => `${member.vertex_local_id} (${member.name})`).join(', ')}</td>

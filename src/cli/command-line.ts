@@ -1,0 +1,66 @@
+// What all commands share: the command line library, which only this file knows, and the flags that several commands take.
+
+import { type Command, Option } from 'commander';
+import { flagOf, SETTING_NAMES, SETTINGS, variableOf } from '../config.ts';
+import type { SettingFlags } from './config/load.ts';
+import { DEFAULT_URL } from './server-address.ts';
+import type { World } from './world.ts';
+
+export { Command, CommanderError, Option } from 'commander';
+
+/** What an action of a command is given besides its flags. */
+export interface Host {
+  readonly world: World;
+  /** For commands that a signal ends in order: their exit code says how that went, not that there was a signal. */
+  readonly serverWorld: World;
+  /** Takes the exit code. */
+  done(exitCode: number): void;
+}
+
+export function withServer(command: Command, key: string): Command {
+  return command
+    .option('--url <address>', `a running server (default ${DEFAULT_URL})`)
+    .addOption(new Option('--api-key <key>', `${key} for the server`).env('HEDGEROW_API_KEY'));
+}
+
+export function withServerOrDirectory(command: Command, key: string): Command {
+  return withServer(command, key)
+    .option('--data <dir>', 'a data directory that no server has open; needs no key')
+    .option('--config <file>', 'with --data: the TOML file its server is started with');
+}
+
+/** `true`: a flag without its value. */
+export type Options = Readonly<Record<string, string | true | undefined>>;
+
+/** One flag for every setting; a switch without a value is on. */
+export function withSettings(command: Command): Command {
+  command.option('--config <file>', 'TOML file with settings; flags and environment beat it');
+  for (const name of SETTING_NAMES) {
+    const { kind, about, shown } = SETTINGS[name];
+    const origin = shown === undefined ? variableOf(name) : `${variableOf(name)}, default ${shown}`;
+    command.option(`--${flagOf(name)} ${kind.placeholder}`, `${about} (${origin})`);
+  }
+  return command.addHelpText('after', SETTINGS_HELP);
+}
+
+const SETTINGS_HELP = `
+Flags beat environment, environment beats the file, the file beats defaults.
+In the file a setting is called as by config print, such as data_dir = "...".
+Databases of virtual graphs: HEDGEROW_VIRTUAL_DSN_<NAME>, or [virtual_dsn] in the file.
+Others on this machine can see flags: secrets are better off in the environment or the file.`;
+
+export function settingFlags(options: Options): SettingFlags {
+  const value = (flag: string): string | undefined => {
+    const given = options[camelCase(flag)];
+    return given === true ? '1' : given;
+  };
+  return {
+    config: value('config'),
+    settings: Object.fromEntries(SETTING_NAMES.map((name) => [name, value(flagOf(name))])),
+  };
+}
+
+/** `tls-cert` -> `tlsCert`: the name under which commander gives the value. */
+function camelCase(flag: string): string {
+  return flag.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}

@@ -1,0 +1,119 @@
+// What of a HIF document a table does not hold, counted while the document is read, and said in one sentence.
+
+import type { HifWhole } from './hif-parts.ts';
+import type { HifEdge, HifId, HifIncidence, HifNode } from './hif-schema.ts';
+
+/** Ids beyond this many are not remembered (each takes about 100 bytes); nodes without an edge are not counted then. */
+const MOST_IDS = 500_000;
+/** What exports of this database say of themselves: their edges are called by ids that the database gives anew. */
+const WRITER = 'Hedgerow';
+
+export class HifLosses {
+  #incidenceWeights = 0;
+  #directions = 0;
+  #incidenceAttrs = 0;
+  #nodeWeights = 0;
+  #nodeAttrs = 0;
+  #doubleWeights = 0;
+  #memberAttrs = 0;
+  #edgesWithoutNodes = 0;
+  #overwrittenEdges = 0;
+  #metadata: readonly string[] = [];
+  #networkType: string | undefined;
+  #isOwn = false;
+  readonly #joined = new Set<HifId>();
+  readonly #listed = new Set<HifId>();
+
+  /** The document is an export of this database. */
+  get isOwn(): boolean {
+    return this.#isOwn;
+  }
+
+  incidence({ node, weight, direction, attrs }: HifIncidence): void {
+    if (weight !== undefined) this.#incidenceWeights++;
+    if (direction !== undefined) this.#directions++;
+    if (hasKeys(attrs)) this.#incidenceAttrs++;
+    remember(this.#joined, node);
+  }
+
+  node({ node, weight, attrs }: HifNode): void {
+    if (weight !== undefined) this.#nodeWeights++;
+    if (hasKeys(attrs)) this.#nodeAttrs++;
+    remember(this.#listed, node);
+  }
+
+  edge({ weight, attrs }: HifEdge): void {
+    if (attrs === undefined) return;
+    if (Object.hasOwn(attrs, 'members')) this.#memberAttrs++;
+    if (weight !== undefined && Object.hasOwn(attrs, 'weight') && attrs.weight !== weight) this.#doubleWeights++;
+  }
+
+  /** An edge put together. */
+  whole({ nodes, isOverwritten }: HifWhole): void {
+    if (nodes.length === 0) this.#edgesWithoutNodes++;
+    if (isOverwritten) this.#overwrittenEdges++;
+  }
+
+  metadata(metadata: Readonly<Record<string, unknown>>): void {
+    this.#isOwn = metadata['written-by'] === WRITER;
+    this.#metadata = Object.keys(metadata).filter((key) => !this.#isOwn || key !== 'written-by');
+  }
+
+  networkType(type: string): void {
+    this.#networkType = type;
+  }
+
+  /** Nothing: all is kept. `others`: what else is not, in words. */
+  sentence(label: string, others: readonly string[]): string[] {
+    const found = [
+      counted('the weight', this.#incidenceWeights, 'incidence'),
+      counted('the direction', this.#directions, 'incidence'),
+      counted('the attributes', this.#incidenceAttrs, 'incidence'),
+      counted('the weight', this.#nodeWeights, 'node'),
+      counted('the attributes', this.#nodeAttrs, 'node'),
+      counted('the attribute members', this.#memberAttrs, 'edge'),
+      counted('the attribute weight', this.#doubleWeights, 'edge', ' with another weight'),
+      this.#isFull ? 'nodes without an edge (too many nodes to count them)' : '',
+      several(this.#isFull ? 0 : this.#isolated(), 'node', ' without an edge'),
+      several(this.#edgesWithoutNodes, 'edge', ' without a node'),
+      counted('what a later entry overwrites', this.#overwrittenEdges, 'edge'),
+      ...others,
+      this.#metadata.length === 0 ? '' : `the metadata (${shortened(this.#metadata)})`,
+      this.#networkType === undefined || this.#networkType === 'undirected'
+        ? ''
+        : `the network-type ${this.#networkType}`,
+    ].filter((each) => each !== '');
+    return found.length === 0 ? [] : [`Not kept of ${label}: ${found.join(', ')}.`];
+  }
+
+  get #isFull(): boolean {
+    return this.#listed.size > 0 && (this.#joined.size >= MOST_IDS || this.#listed.size >= MOST_IDS);
+  }
+
+  #isolated(): number {
+    let count = 0;
+    for (const node of this.#listed) if (!this.#joined.has(node)) count++;
+    return count;
+  }
+}
+
+function hasKeys(attrs: object | undefined): boolean {
+  return attrs !== undefined && Object.keys(attrs).length > 0;
+}
+
+function remember(ids: Set<HifId>, id: HifId): void {
+  if (ids.size < MOST_IDS) ids.add(id);
+}
+
+function counted(what: string, count: number, of: string, which = ''): string {
+  return count === 0 ? '' : `${what} of ${several(count, of, which)}`;
+}
+
+function several(count: number, of: string, which: string): string {
+  return count === 0 ? '' : `${count} ${of}${count === 1 ? '' : 's'}${which}`;
+}
+
+function shortened(keys: readonly string[]): string {
+  const first = keys.slice(0, 10).map((key) => (key.length > 40 ? `${key.slice(0, 40)}...` : key));
+  return `${first.join(', ')}${keys.length > 10 ? ', ...' : ''}`;
+}

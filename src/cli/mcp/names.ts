@@ -1,0 +1,99 @@
+// Names of nodes: nodes are numbers, and an import of names keeps them beside its table, in TABLE_nodes with the column `vertex`.
+
+import { HedgerowApiError, type HedgerowClient, type Table } from '../../client/index.ts';
+import { refusal } from '../../errors.ts';
+import { NAME_COLUMN, NODES_SUFFIX } from '../import/target.ts';
+
+/** Nodes looked up by one statement; the planner unites as many lookups of its node index. */
+const NODES_A_STATEMENT = 200;
+/** Nodes of one answer that are named. */
+export const MOST_NAMED = 1000;
+
+/** A node as tools take it: its number, or its name where names are kept. */
+export type GivenNode = number | string;
+
+/** The names of one table's nodes; `table` undefined: none are kept. */
+export class NodeNames {
+  /** Where they are kept, and the table whose nodes they name. */
+  readonly table: string | undefined;
+  readonly of: string;
+  readonly #client: HedgerowClient;
+  readonly #signal: AbortSignal;
+
+  private constructor(client: HedgerowClient, of: string, table: string | undefined, signal: AbortSignal) {
+    this.#client = client;
+    this.of = of;
+    this.table = table;
+    this.#signal = signal;
+  }
+
+  /** `name`: undefined is the primary table. A table that is not there has no names: what asks for it next says so. */
+  static async open(client: HedgerowClient, name: string | undefined, signal: AbortSignal): Promise<NodeNames> {
+    const of = name ?? (await client.tables.list({ signal })).find(({ primary }) => primary)!.name;
+    // Two requests at most, however many tables there are.
+    return new NodeNames(client, of, await namesTable(client, of, signal), signal);
+  }
+
+  /** Throws `invalid_input` for a name that no node has, saying where names are. */
+  async numberOf(node: GivenNode): Promise<number> {
+    return (await this.numbersOf([node]))[0]!;
+  }
+
+  async numbersOf(nodes: readonly GivenNode[]): Promise<number[]> {
+    const names = [...new Set(nodes.filter((node) => typeof node === 'string'))];
+    const numbers = new Map<string, number>();
+    for (const name of names) {
+      const number = (await this.#find(name)) ?? (/^-?\d{1,16}$/.test(name) ? Number(name) : undefined);
+      if (number === undefined) throw refusal('invalid_input', this.#unknown(name));
+      numbers.set(name, number);
+    }
+    return nodes.map((node) => (typeof node === 'string' ? numbers.get(node)! : node));
+  }
+
+  /** Names by number, of those that have one; of the first MOST_NAMED. */
+  async namesOf(nodes: Iterable<number>): Promise<ReadonlyMap<number, string>> {
+    const names = new Map<number, string>();
+    if (this.table === undefined) return names;
+    const asked = [...new Set(nodes)].slice(0, MOST_NAMED);
+    for (let at = 0; at < asked.length; at += NODES_A_STATEMENT) {
+      const some = asked.slice(at, at + NODES_A_STATEMENT);
+      const parameters = Object.fromEntries(some.map((node, place) => [`n${place}`, node]));
+      const condition = some.map((_, place) => `$n${place} IN n.members`).join(' OR ');
+      const statement = `MATCH (n:\`${this.table}\`) WHERE ${condition} RETURN n.members AS members, n.${NAME_COLUMN} AS name`;
+      const { rows } = await this.#client.query.run(statement, parameters, { signal: this.#signal });
+      for (const { members, name } of rows as { members: number[]; name: string | null }[])
+        for (const node of members) if (name !== null) names.set(node, name);
+    }
+    return names;
+  }
+
+  async #find(name: string): Promise<number | undefined> {
+    if (this.table === undefined) return undefined;
+    const statement = `MATCH (n:\`${this.table}\`) WHERE n.${NAME_COLUMN} = $name RETURN n.members AS members LIMIT 1`;
+    const { rows } = await this.#client.query.run(statement, { name }, { signal: this.#signal });
+    return (rows[0] as { members: number[] } | undefined)?.members[0];
+  }
+
+  #unknown(name: string): string {
+    const shown = JSON.stringify(name.slice(0, 100));
+    if (this.table === undefined)
+      return `${shown} is no number, and no names of the nodes of ${this.of} are kept (they would be in ${this.of}${NODES_SUFFIX}, column ${NAME_COLUMN}). Give the number of the node.`;
+    return `No node of ${this.of} is called ${shown}. The names are in ${this.table}, column ${NAME_COLUMN}, as they were imported: MATCH (n:${this.table}) WHERE n.${NAME_COLUMN} CONTAINS 'part' RETURN n.${NAME_COLUMN}, n.members LIMIT 20.`;
+  }
+}
+
+async function namesTable(client: HedgerowClient, of: string, signal: AbortSignal): Promise<string | undefined> {
+  if (of.toLowerCase().endsWith(NODES_SUFFIX)) return undefined;
+  try {
+    const table = await client.tables.get(`${of}${NODES_SUFFIX}`, { signal });
+    return holdsNames(table) ? table.name : undefined;
+  } catch (error) {
+    if (error instanceof HedgerowApiError && error.code === 'table_not_found') return undefined;
+    throw error;
+  }
+}
+
+/** Whether its rows are nodes with their names. */
+export function holdsNames({ columns }: Pick<Table, 'columns'>): boolean {
+  return columns.some(({ name, type }) => name.toLowerCase() === NAME_COLUMN && type === 'TEXT');
+}

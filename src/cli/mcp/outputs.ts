@@ -1,0 +1,76 @@
+// Schemas of what tools answer.
+
+import { described, finite, integer, text, v } from '../../http/schema.ts';
+
+/** An answer: nothing but these fields is in it. */
+export const answer = <E extends v.ObjectEntries>(entries: E) => v.strictObject(entries);
+
+export const hint = () => v.optional(described(text(), 'What to do to get the rest, or another answer.'));
+export const more = () => described(v.boolean(), 'There are more than these.');
+export const time = () => described(v.nullable(text()), 'UTC, ISO 8601; null: none, or none that the calendar knows.');
+export const seconds = () => described(integer(), 'Epoch seconds, UTC.');
+const scalar = v.nullable(v.union([v.number(), v.string(), v.boolean()]));
+
+/** Of a row too long to be shown whole, lists and texts are cut, and the last item of a list says how much is left off. */
+const members = () => described(v.array(v.union([integer(), text()])), 'Numbers of nodes, ascending.');
+const memberNames = () =>
+  v.optional(described(v.array(v.nullable(text())), 'Names of the members in their order, where names are kept.'));
+
+/** An edge; columns of its table are further fields. */
+export const edge = v.objectWithRest(
+  {
+    id: described(integer(), 'For statements: WHERE e.id = ...'),
+    event_ts: seconds(),
+    time: time(),
+    members: members(),
+    names: memberNames(),
+    weight: v.nullable(finite()),
+    mean_dist_m: v.nullable(finite()),
+    formation: v.nullable(text()),
+  },
+  scalar,
+);
+
+export const citedEdge = v.strictObject({
+  edge_id: integer(),
+  hedge_tag: described(text(), 'As the answer cites it.'),
+  event_ts: seconds(),
+  time: time(),
+  members: members(),
+  names: memberNames(),
+  weight: v.nullable(finite()),
+  mean_dist_m: v.nullable(finite()),
+  formation: v.nullable(text()),
+  properties: described(v.looseObject({}), 'Columns of its table.'),
+});
+
+/** Rows of statements and measures, whose fields are not known before. */
+export const row = v.looseObject({});
+
+export const names = () =>
+  v.optional(described(v.record(text(), text()), 'Names by the numbers of the nodes, where names are kept.'));
+
+export const columns = v.array(v.union([v.strictObject({ name: text(), type: text() }), text()]));
+
+export const namesPlace = v.strictObject({
+  table: described(text(), 'Its rows are the nodes: each its number as the only member, its name in the column.'),
+  column: text(),
+  count: described(integer(), 'Rows, about as many as nodes with a name.'),
+});
+
+export const fact = {
+  fact: text(),
+  predicate: text(),
+  args: v.array(v.union([v.number(), v.string(), v.boolean()])),
+  confidence: finite(),
+};
+
+export const understood = v.strictObject({
+  start_ts: v.nullable(integer()),
+  start_time: time(),
+  end_ts: v.nullable(integer()),
+  end_time: time(),
+  nodes: v.array(integer()),
+  filters: v.array(v.looseObject({})),
+  ignored: described(v.array(v.looseObject({})), 'Parts of the text that were not taken, with the reason.'),
+});

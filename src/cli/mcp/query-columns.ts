@@ -1,0 +1,46 @@
+// Which columns of a statement's answer are times and which are lists of nodes, so that both can be shown as people write them.
+
+import type { Expression, ItemNode, Statement } from '../../query/parser/ast.ts';
+
+export interface ColumnKinds {
+  /** Columns with epoch seconds. */
+  readonly times: readonly string[];
+  /** Columns with lists of members. */
+  readonly members: readonly string[];
+  /** Columns with whole edges. */
+  readonly edges: readonly string[];
+  /** Tables of the patterns. */
+  readonly tables: readonly string[];
+}
+
+const NONE: ColumnKinds = { times: [], members: [], edges: [], tables: [] };
+const TIME = 'event_ts';
+const KEEPS_TIME: ReadonlySet<string> = new Set(['min', 'max']);
+
+/** `columns`: their names in the answer, which are in the order of the items. */
+export function columnKinds(statement: Statement, columns: readonly string[]): ColumnKinds {
+  if (statement.kind !== 'match') return NONE;
+  const tables = statement.patterns.map(({ table }) => table.name);
+  const aliases = new Set(statement.patterns.map(({ alias }) => alias.name));
+  const { items } = statement;
+  const named = (isMeant: (item: ItemNode) => boolean) => columns.filter((_, at) => items?.[at] && isMeant(items[at]));
+  // RETURN * names columns as the table does, after the alias where there are several patterns.
+  const bare = (name: string) => columns.filter((column) => column.split('.').at(-1) === name);
+  if (items === undefined) return { times: bare(TIME), members: bare('members'), edges: [], tables };
+  return {
+    times: named(({ expression }) => isTime(expression)),
+    members: named(({ expression }) => isColumn(expression, 'members')),
+    edges: named(({ expression }) => expression.kind === 'name' && aliases.has(expression.name)),
+    tables,
+  };
+}
+
+function isTime(expression: Expression): boolean {
+  if (expression.kind !== 'call') return isColumn(expression, TIME);
+  const [argument] = expression.args;
+  return KEEPS_TIME.has(expression.name.name.toLowerCase()) && argument !== undefined && isColumn(argument, TIME);
+}
+
+function isColumn(expression: Expression, name: string): boolean {
+  return expression.kind === 'column' && expression.column.name.toLowerCase() === name;
+}

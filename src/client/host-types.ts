@@ -1,0 +1,28 @@
+// The host's own types that the client speaks of, where the host has them (`dom`, @types/node, a worker's); else the least of them that the client needs.
+// So a program compiles whatever its `lib` is.
+
+export type Signal = typeof globalThis extends { AbortSignal: { prototype: infer Own } }
+  ? Own
+  : {
+      readonly aborted: boolean;
+      readonly reason: unknown;
+      throwIfAborted(): void;
+      addEventListener(type: 'abort', listener: () => void, options?: { once?: boolean }): void;
+      removeEventListener(type: 'abort', listener: () => void): void;
+    };
+
+export type Fetch = typeof globalThis extends { fetch: infer Own extends (...request: never) => unknown }
+  ? Own
+  : (
+      url: string,
+      init?: object,
+    ) => Promise<{
+      readonly ok: boolean;
+      readonly status: number;
+      readonly headers: { get(name: string): string | null };
+      readonly body: unknown;
+      text(): Promise<string>;
+    }>;
+
+export type FetchInit = NonNullable<Parameters<Fetch>[1]>;
+export type FetchAnswer = Awaited<ReturnType<Fetch>>;

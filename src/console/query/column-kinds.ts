@@ -1,0 +1,44 @@
+// Which columns of a result hold times or members, and of which table: by the types that the answer names, else by how the statement makes them.
+
+import { bare, patternsOf } from '../statement-words.ts';
+import type { Result } from './run-statement.ts';
+
+export interface ColumnKind {
+  readonly kind: 'time' | 'members';
+  /** Whose nodes they are; undefined: the statement names no table. */
+  readonly table: string | undefined;
+}
+
+const TIME_OR_MEMBERS = /^(?:(\w+)\.)?(event_ts|end_ts|members)$/;
+/** `e.members AS who` */
+const RENAMED = /(?:\bRETURN\s+(?:DISTINCT\s+)?|,\s*)(\w+)\s*\.\s*(\w+)\s+AS\s+(\w+)/gi;
+/** `MIN(e.event_ts) AS first` */
+const EXTREME = /\b(?:MIN|MAX)\s*\(\s*(\w+)\s*\.\s*(\w+)\s*\)\s+AS\s+(\w+)/gi;
+
+/** By the names of the columns; the others are absent. */
+export function columnKinds({ statement, columns, types }: Pick<Result, 'statement' | 'columns' | 'types'>) {
+  const tables = new Map(patternsOf(statement).map(({ alias, table }) => [alias, table]));
+  const [firstTable] = tables.values();
+  const text = bare(statement);
+  const origins = new Map(
+    [...text.matchAll(RENAMED), ...text.matchAll(EXTREME)].map(([, alias, column, name]) => [
+      name!,
+      `${alias}.${column}`,
+    ]),
+  );
+  const kinds = new Map<string, ColumnKind>();
+  for (const name of columns) {
+    const origin = origins.get(name) ?? name.replace(/^(?:MIN|MAX)\((.*)\)$/i, '$1').trim();
+    const [, alias, column] = TIME_OR_MEMBERS.exec(origin) ?? [];
+    const kind = kindOf(column, types?.[name]);
+    if (kind !== undefined) kinds.set(name, { kind, table: tables.get(alias ?? '') ?? firstTable });
+  }
+  return kinds;
+}
+
+/** What the answer says is right, whatever the column is called. */
+function kindOf(column: string | undefined, type: string | undefined): ColumnKind['kind'] | undefined {
+  if (type !== undefined) return type === 'TIME' ? 'time' : type === 'NODES' ? 'members' : undefined;
+  if (column === undefined) return undefined;
+  return column === 'members' ? 'members' : 'time';
+}

@@ -1,0 +1,136 @@
+// The texts in the fields of parameters, as values: each of the kind that a person has chosen, or that the statement compares it with.
+
+import type { Table } from '../../client/index.ts';
+import { secondsIn } from '../../formats/times.ts';
+import { bare, parametersOf, patternsOf } from '../statement-words.ts';
+import type { ParameterField, ParameterKind } from './parameter-state.ts';
+import type { Parameters } from './run-statement.ts';
+
+/** How kinds are called on the page, in the order in which they are offered. */
+export const KINDS: readonly (readonly [ParameterKind, string])[] = [
+  ['any', 'any'],
+  ['number', 'number'],
+  ['text', 'text'],
+  ['boolean', 'true or false'],
+  ['time', 'time'],
+  ['list', 'list'],
+  ['null', 'null'],
+];
+
+/** For the statement that is run. Throws an Error with a sentence for a field that is empty, or says something else than its kind. */
+export function valuesFor(
+  statement: string,
+  tables: readonly Table[],
+  fieldOf: (name: string) => ParameterField,
+): Parameters {
+  return Object.fromEntries(
+    parametersOf(statement).map((name) => {
+      const field = fieldOf(name);
+      return [name, valueIn(name, field, field.kind ?? kindIn(statement, name, tables))];
+    }),
+  );
+}
+
+export function valueIn(name: string, { text: written, kind: chosen }: ParameterField, kind: ParameterKind): unknown {
+  const text = written.trim();
+  if (kind === 'null') return null;
+  // An empty text is one only when somebody has said that it is a text.
+  if (text === '' && chosen !== 'text') throw new Error(`Give $${name} a value in its field below the statement.`);
+  switch (kind) {
+    case 'text':
+      return written;
+    case 'number':
+      return numberIn(name, text);
+    case 'boolean':
+      if (text !== 'true' && text !== 'false') throw new Error(`$${name} is true or false, not ${text}.`);
+      return text === 'true';
+    case 'time':
+      return timeIn(name, text);
+    case 'list':
+      return listIn(name, text);
+    default:
+      return anyIn(text);
+  }
+}
+
+function numberIn(name: string, text: string): number {
+  const value = Number(text);
+  if (!Number.isFinite(value))
+    throw new Error(`$${name} is a number, not ${text}. Choose another kind beside its field.`);
+  return value;
+}
+
+function timeIn(name: string, text: string): number {
+  const seconds = /^[+-]?\d+$/.test(text) ? Number(text) : secondsIn(text, 'iso');
+  if (!Number.isSafeInteger(seconds))
+    throw new Error(
+      `$${name} is a time, such as 2024-05-13, 2024-05-13T10:00:00 (UTC) or seconds since 1970; not ${text}.`,
+    );
+  return seconds;
+}
+
+/** JSON, or values with commas between them. */
+function listIn(name: string, text: string): unknown[] {
+  if (!text.startsWith('[')) return text.split(',').map((part) => anyIn(part.trim()));
+  try {
+    return JSON.parse(text) as unknown[];
+  } catch {
+    throw new Error(`$${name} is a list, such as 1, 2, 3 or ["a", "b"]; not ${text}.`);
+  }
+}
+
+/** Numbers, true, false, null and lists as JSON writes them; anything else is a text. */
+function anyIn(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? text : value;
+  } catch {
+    return text;
+  }
+}
+
+const OPERATOR = '(?:=|<>|!=|<=|>=|<|>)';
+
+/** What the statement compares the parameter with tells its kind; `any` where it does not tell. */
+export function kindIn(statement: string, name: string, tables: readonly Table[]): ParameterKind {
+  const text = bare(statement);
+  const parameter = `\\$${name}\\b`;
+  const has = (pattern: string) => new RegExp(pattern, 'i').exec(text);
+  if (
+    has(
+      `\\b(?:LIMIT|SKIP|OFFSET)\\s+${parameter}|${parameter}\\s+IN\\b|\\bsize\\s*\\([^()]*\\)\\s*${OPERATOR}\\s*${parameter}`,
+    )
+  )
+    return 'number';
+  if (has(`\\bIN\\s+${parameter}`)) return 'list';
+  if (has(`\\b(?:CONTAINS|WITH)\\s+${parameter}`)) return 'text';
+  const column = `\\b(?:(\\w+)\\s*\\.\\s*)?(\\w+)`;
+  const value = '(?:\\$\\w+|-?[\\d.]+)';
+  const found =
+    has(`${column}\\s*${OPERATOR}\\s*${parameter}`) ??
+    has(`${column}\\s+BETWEEN\\s+(?:${value}\\s+AND\\s+)?${parameter}`) ??
+    has(`${parameter}\\s*${OPERATOR}\\s*${column}`);
+  if (found === null) return 'any';
+  const [, alias, named] = found;
+  if (Object.hasOwn(BUILT_IN, named!)) return BUILT_IN[named!]!;
+  const wanted = patternsOf(statement)
+    .find((pattern) => pattern.alias === alias)
+    ?.table.toLowerCase();
+  const columns = tables.find((table) => table.name.toLowerCase() === wanted)?.columns;
+  return OF_TYPES[columns?.find((item) => item.name === named)?.type.toUpperCase() ?? ''] ?? 'any';
+}
+
+const BUILT_IN: Readonly<Record<string, ParameterKind>> = {
+  id: 'number',
+  event_ts: 'time',
+  members: 'list',
+  weight: 'number',
+  mean_dist_m: 'number',
+  formation: 'text',
+};
+const OF_TYPES: Readonly<Record<string, ParameterKind>> = {
+  INTEGER: 'number',
+  REAL: 'number',
+  TEXT: 'text',
+  BOOLEAN: 'boolean',
+};

@@ -1,0 +1,79 @@
+// The cases of the test suite of HIF, one file each: what complies and has a node in an edge is imported, what does not comply is refused.
+// README.md beside the files is the table of what each gave; HEDGEROW_WRITE_GOLDEN=1 writes it anew.
+
+import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import Ajv from 'ajv';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { importCommand } from '../../src/cli/import/command.ts';
+import { HIF_SCHEMA } from './hif-schema.ts';
+import { lookInto, rowsOf, TestWorld } from './support.ts';
+
+const FOLDER = fileURLToPath(new URL('hif-suite/', import.meta.url));
+const TABLE = `${FOLDER}README.md`;
+const isHif = new Ajv({ strict: false }).compile(HIF_SCHEMA);
+
+let world: TestWorld;
+
+beforeEach(() => {
+  world = new TestWorld();
+});
+afterEach(() => world.remove());
+
+const filesOf = (folder: string) => readdirSync(FOLDER + folder).sort();
+const rows: string[] = [];
+
+async function imported(path: string): Promise<{ code: number; edges: object[]; tables: string[] }> {
+  copyFileSync(FOLDER + path, world.path('x.json'));
+  const code = await importCommand(['x.json'], { data: 'db', table: 't', create: true, ts: '2020-01-01' }, world);
+  const said = world.err.replaceAll('\n', ' ').replaceAll('hedgerow: ', '').replaceAll('|', '\\|').trim();
+  if (!existsSync(world.path('db'))) {
+    rows.push(`| ${path} | ${code} | 0 | ${said} |`);
+    return { code, edges: [], tables: [] };
+  }
+  const found = await lookInto(world.path('db'), (database) => ({
+    edges: rowsOf(database.table('t')),
+    tables: database.tables().map(({ name }) => name),
+  }));
+  rows.push(`| ${path} | ${code} | ${found.edges.length} | ${said} |`);
+  return { code, ...found };
+}
+
+describe('files that comply', () => {
+  test.each(filesOf('compliant'))('%s is imported', async (file) => {
+    const path = `compliant/${file}`;
+    const document = JSON.parse(readFileSync(FOLDER + path, 'utf8'));
+    expect(isHif(document)).toBe(true);
+    const edges = new Set(document.incidences.map(({ edge }: { edge: string }) => edge));
+    const found = await imported(path);
+    expect(found.code, world.err).toBe(0);
+    expect(found.edges).toMatchObject([...edges].map((edge) => ({ edge, event_ts: 1577836800 })));
+  });
+});
+
+describe('files that do not comply', () => {
+  test.each(filesOf('non-compliant'))('%s is refused, and nothing is made', async (file) => {
+    const path = `non-compliant/${file}`;
+    expect(isHif(JSON.parse(readFileSync(FOLDER + path, 'utf8')))).toBe(false);
+    expect(await imported(path)).toEqual({ code: 1, edges: [], tables: [] });
+    expect(world.err).toMatch(/^hedgerow: Not valid HIF: .*\.\n$/);
+  });
+});
+
+test('the suite has 15 files that comply and 16 that do not, and the table is what they gave', () => {
+  expect([filesOf('compliant').length, filesOf('non-compliant').length]).toEqual([15, 16]);
+  const text = `${HEADING}${rows.join('\n')}\n`;
+  if (process.env.HEDGEROW_WRITE_GOLDEN === '1') writeFileSync(TABLE, text);
+  expect(readFileSync(TABLE, 'utf8')).toBe(text);
+});
+
+const HEADING = `# The cases of the HIF test suite
+
+Each file has the name and the fault, or what it shows, of one in \`tests/test_files\` of the HIF standard
+(https://github.com/HIF-org/HIF-standard, formerly pszufe/HIF-standard; MIT licence, HIF development team). The documents are written anew after the published
+schema, version 0.1.0 (\`../hif-schema.ts\`). The table is what \`hedgerow import FILE --create --ts 2020-01-01\` gives; \`../hif-suite.test.ts\` compares
+it, and writes it with HEDGEROW_WRITE_GOLDEN=1.
+
+| file | exit code | edges | what is said |
+|---|---|---|---|
+`;

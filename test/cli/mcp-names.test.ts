@@ -1,0 +1,185 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { importCommand } from '../../src/cli/import/command.ts';
+import { beginHere, type Session } from './mcp-session.ts';
+import { TestWorld } from './support.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every form.
+type Value = any;
+
+const CSV = `event_ts,a,b,topic
+2024-01-01T10:00:00Z,Ada,Grace,lunch
+2024-01-01T12:00:00Z,Ada,Alan,office
+2024-01-02T10:00:00Z,Grace,Alan,lunch
+2024-01-03T10:00:00Z,Ada,12,lunch
+`;
+const MET = {
+  id: 'rule:met',
+  if: [{ pred: 'member', args: ['?E', '?A'] }, { pred: 'member', args: ['?E', '?B'] }, { compare: ['?A', '<', '?B'] }],
+  then: { pred: 'met', args: ['?A', '?B'] },
+};
+
+const world = new TestWorld();
+const dir = mkdtempSync(join(tmpdir(), 'hedgerow-mcp-names-'));
+let session: Session;
+let call: Session['call'];
+
+beforeAll(async () => {
+  world.file('meetings.csv', CSV);
+  const flags = { data: dir, table: 'meetings', create: true, memberColumns: 'a,b', memberIds: 'name' };
+  expect(await importCommand(['meetings.csv'], flags, world), world.err).toBe(0);
+  session = await beginHere({ data: dir, allowWrites: true });
+  call = async (name, given) => {
+    const answer = await session.call(name, given);
+    expect(answer.isError, answer.text).toBe(false);
+    expect(JSON.parse(answer.text)).toEqual(answer.value);
+    return answer;
+  };
+});
+
+afterAll(async () => {
+  await session?.client.close();
+  rmSync(dir, { recursive: true, force: true });
+  world.remove();
+});
+
+async function refused(name: string, given: Record<string, unknown>): Promise<string> {
+  const { text, isError, value } = await session.call(name, given);
+  expect(isError, text).toBe(true);
+  expect(value.code).toMatch(/^[a-z_]+$/);
+  return text;
+}
+
+describe('where names are', () => {
+  test('is said of each table', async () => {
+    const { tables } = (await call('list_tables', {})).value;
+    expect(tables.map((table: Value) => [table.name, table.names_in])).toEqual([
+      ['hyperedges', null],
+      ['meetings', 'meetings_nodes'],
+      ['meetings_nodes', null],
+    ]);
+    const described = (await call('describe_table', { table: 'meetings' })).value;
+    expect(described.names).toEqual({ table: 'meetings_nodes', column: 'vertex', count: 4 });
+    expect(described.hint).toContain("n.vertex = 'name'");
+    expect(described.sample[0].names.sort()).toEqual(['Ada', 'Grace']);
+    expect((await call('describe_table', { table: 'hyperedges' })).value.names).toBeNull();
+  });
+
+  test('is said when a name is not known, or none are kept', async () => {
+    expect(await refused('node', { node_id: 'Zoe', table: 'meetings' })).toMatch(
+      /^No node of meetings is called "Zoe"\. The names are in meetings_nodes, column vertex/,
+    );
+    expect(await refused('node', { node_id: 'Ada' })).toMatch(
+      /^"Ada" is no number, and no names of the nodes of hyperedges are kept \(they would be in hyperedges_nodes/,
+    );
+    expect(await refused('node', { node_id: 'Ada', table: 'nope' })).toMatch(/no names of the nodes of nope|no table/);
+    expect(await refused('node', { node_id: 1.5, table: 'meetings' })).toMatch(/node_id/);
+    expect(await refused('node', { node_id: true, table: 'meetings' })).toMatch(/the number or the name of a node/);
+  });
+});
+
+describe('names are taken', () => {
+  test('by node, which shows names and times beside numbers and seconds', async () => {
+    const { value } = await call('node', { node_id: 'Ada', table: 'meetings' });
+    expect(value.name).toBe('Ada');
+    const byNumber = (await call('node', { node_id: value.node_id, table: 'MEETINGS' })).value;
+    expect(byNumber).toEqual(value);
+    expect(value.hyperedges.map((row: Value) => [row.time, [...row.names].sort(), row.topic])).toEqual([
+      ['2024-01-01T10:00:00Z', ['Ada', 'Grace'], 'lunch'],
+      ['2024-01-01T12:00:00Z', ['Ada', 'Alan'], 'office'],
+      ['2024-01-03T10:00:00Z', ['12', 'Ada'], 'lunch'],
+    ]);
+    expect(value.hyperedges[0].event_ts).toBe(1_704_103_200);
+    expect(value).not.toHaveProperty('query_plan');
+  });
+
+  test('a name of digits before the number; digits that are no name are a number', async () => {
+    const named = (await call('node', { node_id: '12', table: 'meetings' })).value;
+    expect([named.name, named.num_tuples]).toEqual(['12', 1]);
+    const number = (await call('node', { node_id: '1', table: 'meetings' })).value;
+    expect(number.node_id).toBe(1);
+  });
+
+  test('by run_measure, whose rows have names', async () => {
+    const given = { table: 'meetings', measure: 'node_degree' };
+    const { rows } = (await call('run_measure', given)).value;
+    expect(rows[0]).toMatchObject({ name: 'Ada', value: 3 });
+    const params = { node_id: 'Grace', start_ts: '2024-01-01', end_ts: '2024-01-01' };
+    const one = (await call('run_measure', { ...given, params })).value;
+    expect(one.rows).toEqual([{ id: expect.any(Number), name: 'Grace', value: 1 }]);
+    const parts = (await call('run_measure', { table: 'meetings', measure: 's_connected_components' })).value;
+    expect([...parts.rows[0].names].sort()).toEqual(['12', 'Ada', 'Alan', 'Grace']);
+    const edges = (await call('run_measure', { table: 'meetings', measure: 's_distance', params: { on: 'edges' } }))
+      .value;
+    expect(edges.rows[0]).not.toHaveProperty('a_name');
+  });
+
+  test('by reason and ask, beside the text', async () => {
+    const given = { query: '', nodes: ['Ada', 'Grace'], table: 'meetings', rules: [MET] };
+    const reasoned = (await call('reason', given)).value;
+    expect(reasoned.understood.nodes).toHaveLength(2);
+    expect(reasoned.facts_total).toBeGreaterThan(0);
+    const named = reasoned.derived_facts.map((fact: Value) =>
+      fact.args.map((one: number) => reasoned.names[one]).sort(),
+    );
+    expect(named).toContainEqual(['Ada', 'Grace']);
+    const asked = (await call('ask', { query: 'What happened?', nodes: ['Alan'], table: 'meetings' })).value;
+    expect(asked.cited_edges.every((edge: Value) => edge.names.includes('Alan'))).toBe(true);
+    expect(asked.cited_edges[0].time).toMatch(/^2024-01-0\dT1\d:00:00Z$/);
+    for (const field of ['interaction_id', 'model', 'mode', 'reasoning_ms']) expect(asked).not.toHaveProperty(field);
+    for (const field of ['query', 'reasoning_ms']) expect(reasoned).not.toHaveProperty(field);
+  });
+
+  test('by insert, with times in ISO 8601', async () => {
+    const edges = [{ event_ts: '2024-02-01T09:00:00Z', members: ['Grace', 'Alan'], topic: 'call' }];
+    expect(
+      await refused('insert', { table: 'meetings', edges: [...edges, { ...edges[0], members: ['Zoe'] }] }),
+    ).toMatch(/No node of meetings is called "Zoe"/);
+    expect((await call('insert', { table: 'meetings', edges })).value.inserted).toBe(1);
+    const window = { table: 'meetings', start_ts: '2024-02-01', end_ts: '2024-02-01' };
+    const { hyperedges } = (await call('range', window)).value;
+    expect(hyperedges.map((row: Value) => [row.time, [...row.names].sort(), row.topic])).toEqual([
+      ['2024-02-01T09:00:00Z', ['Alan', 'Grace'], 'call'],
+    ]);
+    expect(await refused('insert', { table: 'meetings', edges: [{ ...edges[0], event_ts: 'soon' }] })).toMatch(
+      /event_ts/,
+    );
+  });
+});
+
+describe('rows of statements', () => {
+  const rowsOf = async (statement: string) => (await call('query', { statement })).value;
+
+  test('have times as text beside seconds, under any name', async () => {
+    const { rows } = await rowsOf('MATCH (e:meetings) RETURN MIN(e.event_ts) AS first, MAX(e.event_ts), COUNT(*) AS n');
+    expect(rows).toEqual([
+      expect.objectContaining({ first: 1_704_103_200, first_time: '2024-01-01T10:00:00Z', n: expect.any(Number) }),
+    ]);
+    const pairs = await rowsOf(
+      'MATCH (a:meetings), (b:meetings) WHERE follows(b, a, 7200) AND shared(a, b) >= 1 RETURN a.event_ts, b.event_ts',
+    );
+    expect(pairs.rows[0]).toMatchObject({ 'a.time': '2024-01-01T10:00:00Z', 'b.time': '2024-01-01T12:00:00Z' });
+    const all = await rowsOf('MATCH (e:meetings) RETURN * LIMIT 1');
+    expect(all.rows[0].time).toMatch(/Z$/);
+  });
+
+  test('have the names of the members they return, and only those', async () => {
+    const found = await rowsOf("MATCH (e:meetings) WHERE e.topic = 'office' RETURN e.members");
+    expect(found.rows[0].members.map((node: number) => found.names[node]).sort()).toEqual(['Ada', 'Alan']);
+    expect(Object.keys(found.names)).toHaveLength(2);
+    const whole = await rowsOf("MATCH (e:meetings) WHERE e.topic = 'office' RETURN e");
+    expect(Object.values(whole.names).sort()).toEqual(['Ada', 'Alan']);
+    expect(whole.rows[0].e.time).toBe('2024-01-01T12:00:00Z');
+    expect(await rowsOf('MATCH (e:meetings) RETURN COUNT(*) AS n')).not.toHaveProperty('names');
+  });
+});
+
+test('an unknown time is null, and a table without names has none', async () => {
+  const edges = [{ event_ts: 9_007_199_254_740_991, members: [7] }];
+  expect((await call('insert', { table: 'hyperedges', edges })).value.inserted).toBe(1);
+  const { hyperedges } = (await call('node', { node_id: 7 })).value;
+  expect(hyperedges[0].time).toBeNull();
+  expect(hyperedges[0]).not.toHaveProperty('names');
+});
