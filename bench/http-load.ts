@@ -173,12 +173,12 @@ export function hasWrk(): boolean {
 }
 
 /** One side of a race: requests a second of `kind`, by wrk, or by one client that waits for each answer (`tiny`: for tests). */
-export function driver(server: Server, kind: Kind, workspace: Workspace, tiny: boolean): Side {
+export function driver(server: Server, kind: Kind, workspace: Workspace, tiny: boolean, seconds = SECONDS): Side {
   if (tiny) return () => fewRequests(server, kind);
   const script = workspace.fresh('wrk');
   writeFileSync(`${script}.lines`, kind.lines.join('\n'));
   writeFileSync(script, wrkScript(kind, server.headers, `${script}.lines`));
-  return () => wrk(server.url, script);
+  return () => wrk(server.url, script, seconds);
 }
 
 async function fewRequests(server: Server, kind: Kind): Promise<number> {
@@ -210,8 +210,8 @@ end
 }
 
 /** Requests a second of 64 connections. Throws when any answer is no success. */
-function wrk(url: string, script: string): number {
-  const text = execFileSync('wrk', ['-t2', '-c64', `-d${SECONDS}s`, '-s', script, url], { encoding: 'utf8' });
+function wrk(url: string, script: string, seconds: number): number {
+  const text = execFileSync('wrk', ['-t2', '-c64', `-d${seconds}s`, '-s', script, url], { encoding: 'utf8' });
   const rate = /Requests\/sec:\s+([\d.]+)/.exec(text);
   if (rate === null || /Non-2xx|Socket errors/.test(text)) throw new Error(`wrk on ${url}:\n${text}`);
   return Number(rate[1]);

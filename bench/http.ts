@@ -1,12 +1,14 @@
-// Requests a second over HTTP, beside a bare uWebSockets.js server that answers as many bytes; driven by wrk.
+// Requests a second over HTTP, over each transport beside a bare server of its kind that answers as many bytes; driven by wrk.
 
 import { fileURLToPath } from 'node:url';
+import { CANDIDATES, chooseTransport } from '../src/http/choose-transport.ts';
 import {
   answerSizes,
   driver,
   hasWrk,
   type Kind,
   MAIN,
+  OPEN_SETTINGS,
   requestKinds,
   type Server,
   startServer,
@@ -16,7 +18,7 @@ import { alternate } from './measure.ts';
 import type { PartOptions } from './part.ts';
 import { type BenchRow, benchRow } from './row.ts';
 
-const BARE = fileURLToPath(new URL('http-bare.mjs', import.meta.url));
+const script = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const TARGETS: Readonly<Record<Kind['method'], number>> = { GET: 0.6, POST: 0.4 };
 
 export async function runHttp(options: PartOptions): Promise<BenchRow[]> {
@@ -26,17 +28,49 @@ export async function runHttp(options: PartOptions): Promise<BenchRow[]> {
     return [];
   }
   const kinds = requestKinds(dataset.edges, tiny);
-  const dir = workspace.copy(await workspace.compacted(dataset.edges));
-  const ours = await startServer(MAIN, ['serve', '--data', dir, '--port', '0']);
+  const rows: BenchRow[] = [];
+  for (const peer of peersHere(note)) {
+    const dir = workspace.copy(await workspace.compacted(dataset.edges));
+    rows.push(...(await runBeside(options, kinds, dir, peer)));
+  }
+  return rows;
+}
+
+interface Peer {
+  /** Of `HEDGEROW_TRANSPORT`. */
+  transport: string;
+  /** In the names of rows. */
+  name: string;
+  script: string;
+  /** Before the sizes. */
+  parameters: readonly string[];
+}
+
+function peersHere(note: PartOptions['note']): Peer[] {
+  const node: Peer = { transport: 'node', name: 'node:http', script: script('http-bare-node.mjs'), parameters: [] };
+  const { facts } = chooseTransport('auto');
+  const packageName = CANDIDATES.find(({ version }) => version === facts.version)?.packageName;
+  if (facts.name !== 'uws' || packageName === undefined) {
+    note(`http: left out over uWebSockets.js: ${facts.detail}`);
+    return [node];
+  }
+  const parameters = [packageName];
+  return [{ transport: 'uws', name: 'uWebSockets.js', script: script('http-bare-uws.mjs'), parameters }, node];
+}
+
+async function runBeside(options: PartOptions, kinds: readonly Kind[], dir: string, peer: Peer): Promise<BenchRow[]> {
+  const { workspace } = options;
+  const settings = { ...OPEN_SETTINGS, HEDGEROW_TRANSPORT: peer.transport };
+  const ours = await startServer(MAIN, ['serve', '--data', dir, '--port', '0'], { settings });
   try {
     await untilReady(ours);
     const sizes = await answerSizes(ours, kinds);
-    const bare = await startServer(BARE, sizes.map(String));
+    const bare = await startServer(peer.script, [...peer.parameters, ...sizes.map(String)]);
     try {
       const bareSizes = await answerSizes(bare, kinds);
       if (bareSizes.join() !== sizes.join())
         throw new Error(`the bare server answers ${bareSizes} bytes, not ${sizes}`);
-      return await race(options, kinds, sizes, ours, bare);
+      return await race(options, kinds, sizes, ours, bare, peer.name);
     } finally {
       await bare.stop();
     }
@@ -52,6 +86,7 @@ async function race(
   sizes: readonly number[],
   ours: Server,
   bare: Server,
+  peerName: string,
 ): Promise<BenchRow[]> {
   const rows: BenchRow[] = [];
   for (const [index, kind] of kinds.entries()) {
@@ -59,7 +94,7 @@ async function race(
     const [oursRate, bareRate] = await alternate(tiny ? 1 : 5, sides, !tiny);
     rows.push(
       benchRow({
-        name: `http ${kind.name} (${sizes[index]} bytes), beside bare uWebSockets.js`,
+        name: `http ${kind.name} (${sizes[index]} bytes), beside bare ${peerName}`,
         unit: 'requests/s',
         ours: oursRate!,
         peer: bareRate!,

@@ -21,6 +21,7 @@ import { syntheticEdges } from '../../bench/synthetic.ts';
 import { runVirtual } from '../../bench/virtual.ts';
 import { openDirect } from '../../bench/virtual-direct.ts';
 import { Workspace } from '../../bench/workspace.ts';
+import { transportsHere } from '../support/transport.ts';
 
 const duckdb = await openDirect();
 duckdb?.close();
@@ -43,7 +44,7 @@ describe('parts of the benches', () => {
     ['reads', runReads, 10],
     ['compaction', runCompaction, 2],
     ['statements', runStatements, 15],
-    ['http', runHttp, 3],
+    ['http', runHttp, 3 * transportsHere().length],
     ['guard', runGuard, 3],
     ['restart', runRestart, 2],
     ['reasoning', runReasoning, 18],

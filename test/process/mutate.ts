@@ -1,6 +1,6 @@
 // `npm run mutate -- --files log,recovery --sample 300 --seed 1 --jobs 2`: mutation testing of what keeps data safe. Prints the score and the mutants that no test noticed.
 //
-// Each job works in a copy of src and test, with links to the built core and to the packages, and runs the narrow tests of the group: quick ones first, the others when those noticed nothing.
+// Each job works in a copy of src and test, with links to the built core and to the packages, and runs the narrow tests of the group: quick ones first, the others when those noticed nothing, and some simulated histories at last.
 
 import { spawn } from 'node:child_process';
 import {
@@ -23,6 +23,8 @@ import { type Mutant, mutantsOf, withMutant } from './mutants.ts';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** Tests that take longer have noticed; without a mutant none comes near it. */
 const MUTANT_MS = 240_000;
+/** Simulated histories for what the tests did not notice. */
+const SEEDS = 500;
 
 interface Group {
   folder: string;
@@ -153,20 +155,29 @@ function makeCopy(): string {
   return copy;
 }
 
-/** True: all tests pass. A run that takes too long has noticed. */
+/** True: all tests pass. */
 function testsPass(copy: string, tests: readonly string[]): Promise<boolean> {
+  return runs(copy, [
+    'node_modules/vitest/vitest.mjs',
+    'run',
+    '--bail',
+    '1',
+    '--maxWorkers',
+    '1',
+    '--reporter',
+    'dot',
+    ...tests,
+  ]);
+}
+
+/** True: all seeds hold. */
+function simulationHolds(copy: string): Promise<boolean> {
+  return runs(copy, ['--import', 'tsx', 'test/sim/run.ts', '--seeds', `1..${SEEDS}`, '--first']);
+}
+
+/** True: the script ends with 0. A run that takes too long does not. */
+function runs(copy: string, words: readonly string[]): Promise<boolean> {
   return new Promise((resolve) => {
-    const words = [
-      'node_modules/vitest/vitest.mjs',
-      'run',
-      '--bail',
-      '1',
-      '--maxWorkers',
-      '1',
-      '--reporter',
-      'dot',
-      ...tests,
-    ];
     const child = spawn(process.execPath, words, { cwd: copy, stdio: 'ignore', detached: true });
     const timer = setTimeout(() => process.kill(-child.pid!, 'SIGKILL'), MUTANT_MS);
     child.on('close', (code) => {
@@ -182,7 +193,7 @@ async function survives(copy: string, { mutant, stages }: Planned): Promise<bool
   writeFileSync(path, withMutant(text, mutant));
   try {
     for (const tests of stages) if (!(await testsPass(copy, tests))) return false;
-    return true;
+    return await simulationHolds(copy);
   } finally {
     writeFileSync(path, text);
   }
@@ -205,18 +216,25 @@ try {
   await Promise.all(
     copies.map(async (copy) => {
       for (let place = next++; place < planned.length; place = next++) {
-        if (await survives(copy, planned[place]!)) survivors.push(planned[place]!.mutant);
+        const { mutant } = planned[place]!;
+        if (await survives(copy, planned[place]!)) {
+          survivors.push(mutant);
+          progress(told(mutant));
+        }
         if (++done % 10 === 0) progress(`${done} of ${planned.length} mutants, ${survivors.length} survived`);
       }
     }),
   );
   survivors.sort((a, b) => a.file.localeCompare(b.file) || a.line - b.line);
-  for (const { file, line, operator, before, after } of survivors)
-    console.log(`${file}:${line} ${operator}: ${before}  ->  ${after}`);
+  for (const mutant of survivors) console.log(told(mutant));
   const killed = planned.length - survivors.length;
   console.log(
     `${killed} of ${planned.length} mutants noticed, score ${((100 * killed) / Math.max(1, planned.length)).toFixed(1)} %`,
   );
 } finally {
   for (const copy of copies) rmSync(copy, { recursive: true });
+}
+
+function told({ file, line, operator, before, after }: Mutant): string {
+  return `${file}:${line} ${operator}: ${before}  ->  ${after}`;
 }

@@ -31,4 +31,8 @@ export const KEPT_SEEDS: readonly KeptSeed[] = [
   { seed: 254, go: 'faults', found: 'a file of stored answers that could not be read once' },
   { seed: 8570, go: 'faults', found: 'a fault in the background work of the last start' },
   { seed: 29796, go: 'tables', found: 'the simulation: a commit that readers see before the model does' },
+  { seed: 199630, go: 'crashes', found: 'a manifest in the page cache only was served, and undone by a power loss' },
+  { seed: 83019, go: 'full', found: 'the simulation: a process that was killed while a full disk had room again' },
+  { seed: 43421, go: 'damage', found: 'a segment file exchanged for an older one of the same size' },
+  { seed: 46769, go: 'damage', found: 'a segment file exchanged for an older one of the same size' },
 ];

@@ -1,9 +1,14 @@
 // Puts a planted fault into the text of its source file.
 
-import type { Plant } from './plants.ts';
+import type { Plant, PlantedEdit } from './plants.ts';
+
+/** Every place that a fault changes. */
+export function editsOf({ file, search, replace, also = [] }: Plant): readonly PlantedEdit[] {
+  return [{ file, search, replace }, ...also];
+}
 
 /** Throws when the text to replace is not there exactly once: the fault would otherwise not be planted, and nobody would notice. */
-export function patched(source: string, { name, file, search, replace }: Plant): string {
+export function patched(source: string, name: string, { file, search, replace }: PlantedEdit): string {
   const count = source.split(search).length - 1;
   if (count !== 1)
     throw new Error(

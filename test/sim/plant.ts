@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { patched } from './plant-source.ts';
+import { editsOf, patched } from './plant-source.ts';
 import { PLANTS, type Plant } from './plants.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -57,8 +57,10 @@ async function hunt(plant: Plant): Promise<Found> {
     for (const name of COPIED) cpSync(join(ROOT, name), join(dir, name), { recursive: true });
     mkdirSync(join(dir, 'test'), { recursive: true });
     for (const name of SHARED) symlinkSync(join(ROOT, name), join(dir, name));
-    const path = join(dir, 'src', plant.file);
-    writeFileSync(path, patched(readFileSync(path, 'utf8'), plant));
+    for (const edit of editsOf(plant)) {
+      const path = join(dir, 'src', edit.file);
+      writeFileSync(path, patched(readFileSync(path, 'utf8'), plant.name, edit));
+    }
     const output = await simulate(dir);
     const [, seed, rule = ''] = /^seed (\d+) \(\w+\) failed: ([^:\n]*)/m.exec(output) ?? [];
     return { plant, seed: seed === undefined ? undefined : Number(seed), rule, seconds: (Date.now() - started) / 1000 };

@@ -1,13 +1,25 @@
 // Faults to plant in the engine, so that the simulation shows that it finds them: each is a small change of one source file.
 
-export interface Plant {
-  name: string;
+/** A change of one place. */
+export interface PlantedEdit {
   /** Below src. */
   file: string;
-  /** Stands in the file exactly once. */
+  /** Is in the file exactly once. */
   search: string;
   replace: string;
 }
+
+export interface Plant extends PlantedEdit {
+  name: string;
+  /** Further places: a safeguard that another one covers is taken away together with that one. */
+  also?: readonly PlantedEdit[];
+}
+
+const NO_WATERMARK: PlantedEdit = {
+  file: 'storage/log.ts',
+  search: '    this.#mark.writeWatermark(lsn);\n',
+  replace: '',
+};
 
 export const PLANTS: readonly Plant[] = [
   {
@@ -113,6 +125,12 @@ export const PLANTS: readonly Plant[] = [
     replace: '    void status;\n    this.facts',
   },
   {
+    name: 'a whole segment of an earlier time is taken for the one that was written',
+    file: 'core/segment-facts.ts',
+    search: 'if (checksum === undefined || facts.checksum === checksum) return;',
+    replace: 'if (checksum !== facts.table + 2 ** 33) return;',
+  },
+  {
     name: 'a key is evicted early',
     file: 'engine/replays.ts',
     search: 'if (this.#byId.size <= entries && ',
@@ -211,16 +229,18 @@ export const PLANTS: readonly Plant[] = [
     replace: '    void writeWhole;\n',
   },
   {
-    name: 'an orderly end leaves no seal',
+    name: 'an orderly end leaves no seal, no mark and no watermark',
     file: 'storage/log.ts',
     search: '        await this.#seal();\n',
     replace: '',
+    also: [NO_WATERMARK],
   },
   {
-    name: 'the mark does not name a new log file',
+    name: 'the mark does not name a new log file, and there is no watermark',
     file: 'storage/log.ts',
     search: '    await this.#mark.write({ sequence, firstLsn, reachedLsn: firstLsn - 1 });\n',
     replace: '',
+    also: [NO_WATERMARK],
   },
   {
     name: 'the mark names a new log file before it is there',
@@ -230,10 +250,11 @@ export const PLANTS: readonly Plant[] = [
       '    await this.#mark.write({ sequence, firstLsn, reachedLsn: firstLsn - 1 });\n    const handle = await placeSpare(',
   },
   {
-    name: 'the mark of an orderly end has an LSN that is too low',
+    name: 'the mark of an orderly end has an LSN that is too low, and there is no watermark',
     file: 'storage/log.ts',
     search: 'this.#mark.write({ reachedLsn: this.headLsn, closed: true })',
     replace: 'this.#mark.write({ closed: true })',
+    also: [NO_WATERMARK],
   },
   {
     name: 'the mark is not synced',
@@ -249,9 +270,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     name: 'the watermark is never written',
-    file: 'storage/log.ts',
-    search: '    this.#mark.writeWatermark(lsn);\n',
-    replace: '',
+    ...NO_WATERMARK,
   },
   {
     name: 'the watermark is one too high',
@@ -276,12 +295,6 @@ export const PLANTS: readonly Plant[] = [
     file: 'storage/log-room.ts',
     search: '    if (this.#overdrawn) return false;\n',
     replace: '    if (bytes > 0) return true;\n',
-  },
-  {
-    name: 'room in a memtable is not given back',
-    file: 'engine/edge-writes.ts',
-    search: 'if (!isApplied) memtable.unreserve(reserved, record.length, 1);',
-    replace: 'void isApplied;',
   },
   {
     name: 'rows that are not durable are counted',

@@ -23,6 +23,8 @@ interface Damage {
 
 export class SimDamage {
   readonly #world: SimWorld;
+  /** Segment files of all times, by path. */
+  readonly #seen = new Map<string, Uint8Array>();
 
   constructor(world: SimWorld) {
     this.#world = world;
@@ -42,6 +44,9 @@ export class SimDamage {
     const disk = world.fs.copy();
     world.fs.stop();
     for (let count = 1 + world.random.below(4); count > 0; count--) await this.#try(disk.copy(), orderly);
+    const copy = disk.copy();
+    const exchange = this.#exchange(copy);
+    if (exchange !== undefined) await this.#openDamaged(copy, { ...exchange, orderly }, false);
     world.saw('damage');
     await world.restart();
   }
@@ -50,10 +55,14 @@ export class SimDamage {
     const world = this.#world;
     const done = this.#damage(disk);
     if (done === undefined) return;
-    const damage: Damage = { ...done, orderly };
+    await this.#openDamaged(disk, { ...done, orderly }, world.random.chance(0.3));
+  }
+
+  async #openDamaged(disk: SimFs, damage: Damage, verify: boolean): Promise<void> {
+    const world = this.#world;
     world.note(`damage: ${damage.what}`);
     disk.schedule = () => undefined;
-    const isVerified = world.random.chance(0.3) ? await this.#isVerified(disk.copy()) : undefined;
+    const isVerified = verify ? await this.#isVerified(disk.copy()) : undefined;
     let db: Database;
     try {
       db = await world.waitOn(disk, Database.open(world.options(disk, '/db')), 'the opening of a damaged directory');
@@ -174,14 +183,29 @@ export class SimDamage {
 
   /** Two files of one directory change places. */
   #swap(disk: SimFs, files: readonly string[], path: string): Omit<Damage, 'orderly'> | undefined {
-    const dir = path.slice(0, path.lastIndexOf('/'));
-    const others = files.filter((other) => other !== path && other.slice(0, other.lastIndexOf('/')) === dir);
+    const dir = directoryOf(path);
+    const others = files.filter((other) => other !== path && directoryOf(other) === dir);
     if (others.length === 0) return undefined;
     const other = this.#world.source.pick(others);
     const [left, right] = [read(disk, path), read(disk, other)];
     disk.replace(path, right);
     disk.replace(other, left);
     return { what: `${path} and ${other} are swapped`, paths: [path, other] };
+  }
+
+  /** A segment is what another one of its table and its size is, or was: every checksum in it holds. Draws nothing. */
+  #exchange(disk: SimFs): Omit<Damage, 'orderly'> | undefined {
+    const segments = disk.files().filter((path) => path.endsWith('.hgs'));
+    for (const path of segments) this.#seen.set(path, read(disk, path));
+    for (const path of segments.reverse()) {
+      const now = this.#seen.get(path)!;
+      for (const [other, bytes] of this.#seen) {
+        if (other === path || directoryOf(other) !== directoryOf(path) || bytes.length !== now.length) continue;
+        disk.replace(path, bytes);
+        return { what: `${path} is what ${other} is or was`, paths: [path] };
+      }
+    }
+    return undefined;
   }
 }
 
@@ -197,6 +221,10 @@ let crc32c: ReturnType<typeof makeChecksum> | undefined;
 function checksum(): ReturnType<typeof makeChecksum> {
   crc32c ??= makeChecksum(loadCore().instantiate());
   return crc32c;
+}
+
+function directoryOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/'));
 }
 
 function sizeOf(disk: SimFs, path: string): number {

@@ -1,5 +1,6 @@
 // The rooms of a test server's database: statements, measures, reasoning, virtual graphs.
 
+import type { Analytics } from '../../src/analytics/index.ts';
 import type { Database } from '../../src/engine/index.ts';
 import type { Rooms } from '../../src/http/service.ts';
 import { Reasoning } from '../../src/rag/index.ts';
@@ -22,10 +23,11 @@ export interface RoomOptions {
 }
 
 export function roomsOf(database: Database, options: RoomOptions = {}): Required<Rooms> {
+  const analytics = analyticsOf(database);
   return {
     statements: statementsOf(database, options.copyRoot),
-    analytics: analyticsOf(database),
-    reasoning: reasoningOf(database, options),
+    analytics,
+    reasoning: reasoningOf(database, options, analytics),
     virtual: virtualOf(database, options),
   };
 }
@@ -45,7 +47,7 @@ export function virtualOf(database: Database, options: RoomOptions = {}): Virtua
 
 let lastId = 0;
 
-export function reasoningOf(database: Database, options: RoomOptions = {}): Reasoning {
+export function reasoningOf(database: Database, options: RoomOptions = {}, analytics?: Analytics): Reasoning {
   return new Reasoning({
     database,
     model: {
@@ -57,5 +59,6 @@ export function reasoningOf(database: Database, options: RoomOptions = {}): Reas
     now: () => Date.UTC(2026, 10, 22),
     monotonicMs: () => performance.now(),
     newId: () => `interaction-${++lastId}`,
+    measure: analytics && ((table, measure, params, options) => analytics.run(table, measure, params, options)),
   });
 }

@@ -41,6 +41,7 @@ function importsOf(path: string, text: string): string[] {
 export function sourceFiles(folder: string, endings: readonly string[] = ['.ts']): SourceFile[] {
   return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
     .map((name) => join(folder, name))
+    .filter((path) => !/(^|\/)node_modules\//.test(path)) // of a workspace
     .filter((path) => endings.some((ending) => path.endsWith(ending)))
     .sort()
     .map((path) => {
@@ -58,7 +59,7 @@ export function sourceFiles(folder: string, endings: readonly string[] = ['.ts']
 /** All folders below one. */
 export function foldersBelow(folder: string): string[] {
   return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
+    .filter((entry) => entry.isDirectory() && !entry.parentPath.includes('/node_modules'))
     .map((entry) => join(entry.parentPath, entry.name).slice(root.length));
 }
 

@@ -1,8 +1,8 @@
-// Child of http.ts: the least a uWebSockets.js server can do, with answers of the sizes given: range, node, insert.
+// Child of http.ts: the least a uWebSockets.js server can do. Takes the name of its package, and the sizes of answers: range, node, insert.
 
-import { App, us_socket_local_port } from 'uWebSockets.js';
-
-const [range, node, insert] = process.argv.slice(2).map((bytes) => Buffer.alloc(Number(bytes), 'x'));
+const [packageName, ...sizes] = process.argv.slice(2);
+const { App, us_socket_local_port } = await import(packageName);
+const [range, node, insert] = sizes.map((bytes) => Buffer.alloc(Number(bytes), 'x'));
 
 const answer = (body) => (response) => {
   response.writeHeader('Content-Type', 'application/json').end(body);

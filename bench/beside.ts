@@ -1,0 +1,151 @@
+// This checkout beside another one, for instance of the commit before: rounds of some 100 ms in turns, A B B A, so that what else the machine does falls on both alike; in several starts of both, because a process
+// keeps its luck with memory and compiled code for as long as it runs.
+//
+// npm run build && npx tsx bench/beside.ts --other DIR [--starts 5] [--rounds 10] [--only TEXT]
+//
+// DIR is a built checkout. Prints what a round took here (http: a request), the medians of the ratios of neighbouring rounds (above 1: this one is faster) with their quartiles; exit code 1 when a median of the times is below 0.97.
+
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { loadDataset } from './dataset.ts';
+import { driver, hasWrk, requestKinds, type Server, startServer, untilReady } from './http-load.ts';
+import { Workspace } from './workspace.ts';
+
+const HERE = fileURLToPath(new URL('..', import.meta.url));
+const CHILD = fileURLToPath(new URL('beside-child.ts', import.meta.url));
+const LEAST = 0.97;
+const WARM_UP = 3;
+
+const { values: given } = parseArgs({
+  options: {
+    other: { type: 'string' },
+    rounds: { type: 'string', default: '10' },
+    starts: { type: 'string', default: '5' },
+    only: { type: 'string', default: '' },
+  },
+});
+if (given.other === undefined) throw new Error('Give --other DIR: a built checkout to compare with.');
+const rounds = Number(given.rounds);
+const CHECKOUTS = [
+  ['other', given.other],
+  ['ours', HERE],
+] as const;
+
+/** What a round of one side took; less is faster. `cpuMs`: of all threads, which others on the machine disturb less; null where it is not known. */
+interface Took {
+  ms: number;
+  cpuMs: number | null;
+}
+
+type Side = (round: number) => Promise<Took>;
+type Pair = readonly [other: Took, ours: Took];
+
+const races = new Map<string, Pair[]>();
+for (let start = 1; start <= Number(given.starts); start++) {
+  if (process.stderr.isTTY) process.stderr.write(`start ${start} of ${given.starts}\n`);
+  const scratch = mkdtempSync(join(tmpdir(), 'hedgerow-beside-'));
+  try {
+    await raceEngines(scratch);
+    await raceServers(scratch);
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+console.log(`${'row'.padEnd(50)} ${'ms'.padStart(8)}  ${'time (quartiles)'.padEnd(24)} CPU time (quartiles)`);
+const slower = [...races].filter(([name, pairs]) => show(name, pairs) < LEAST);
+process.exitCode = slower.length > 0 ? 1 : 0;
+
+async function raceEngines(scratch: string): Promise<void> {
+  const children = await Promise.all(CHECKOUTS.map(([name, checkout]) => startChild(checkout, join(scratch, name))));
+  try {
+    const names = (await asked(children[1]!, { name: 'names' })) as string[];
+    for (const name of names) {
+      if (!name.includes(given.only)) continue;
+      const sides = children.map(
+        (child): Side =>
+          async (round) =>
+            (await asked(child, { name, round })) as Took,
+      );
+      await race(name, sides);
+    }
+  } finally {
+    for (const child of children) child.disconnect();
+    await Promise.all(children.map((child) => once(child, 'exit')));
+  }
+}
+
+async function startChild(checkout: string, dir: string): Promise<ChildProcess> {
+  const child = fork(CHILD, [checkout, dir], { execArgv: ['--import', 'tsx'] });
+  await once(child, 'message');
+  return child;
+}
+
+async function asked(child: ChildProcess, message: object): Promise<unknown> {
+  child.send(message);
+  const [answer] = await once(child, 'message');
+  return answer;
+}
+
+/** On the directories that the children loaded: formats may differ. */
+async function raceServers(scratch: string): Promise<void> {
+  if (!hasWrk()) return console.error('http: left out, wrk is not installed (apt install wrk)');
+  const workspace = new Workspace();
+  const servers: Server[] = [];
+  try {
+    for (const [name, checkout] of CHECKOUTS) {
+      const args = ['serve', '--data', join(scratch, name, 'read'), '--port', '0'];
+      const server = await startServer(join(checkout, 'dist/main.js'), args);
+      servers.push(server);
+      await untilReady(server);
+    }
+    for (const kind of requestKinds(loadDataset({ tiny: false, scratch }).edges, false)) {
+      if (!`http: ${kind.name}`.includes(given.only)) continue;
+      const sides = servers.map((server): Side => {
+        const drive = driver(server, kind, workspace, false, 1);
+        return async () => ({ ms: 1000 / (await drive()), cpuMs: null });
+      });
+      await race(`http: ${kind.name}`, sides);
+    }
+  } finally {
+    await Promise.all(servers.map((server) => server.stop()));
+    workspace.remove(workspace.dir);
+  }
+}
+
+async function race(name: string, [other, ours]: readonly Side[]): Promise<void> {
+  for (let round = 0; round < WARM_UP; round++) {
+    await other!(round);
+    await ours!(round);
+  }
+  const pairs = races.get(name) ?? [];
+  races.set(name, pairs);
+  for (let round = 0; round < rounds; round++) {
+    if (round % 2 === 0) pairs.push([await other!(round), await ours!(round)]);
+    else {
+      const took = await ours!(round);
+      pairs.push([await other!(round), took]);
+    }
+  }
+}
+
+/** Prints a row; answers the median of the ratios of the times. */
+function show(name: string, pairs: readonly Pair[]): number {
+  const wall = quartiles(pairs.map(([other, ours]) => other.ms / ours.ms));
+  const cpu = quartiles(pairs.flatMap(([{ cpuMs: a }, { cpuMs: b }]) => (a === null || b === null ? [] : [a / b])));
+  const [, ms] = quartiles(pairs.map(([, ours]) => ours.ms));
+  const ratios = ([low, middle, high]: readonly number[]) =>
+    middle === undefined ? '' : `${middle.toFixed(3)} (${low!.toFixed(3)} to ${high!.toFixed(3)})`;
+  console.log(`${name.padEnd(50)} ${ms!.toPrecision(3).padStart(8)}  ${ratios(wall).padEnd(24)} ${ratios(cpu)}`);
+  return wall[1]!;
+}
+
+function quartiles(values: number[]): number[] {
+  if (values.length === 0) return [];
+  values.sort((a, b) => a - b);
+  return [0.25, 0.5, 0.75].map((share) => values[Math.floor(share * (values.length - 1))]!);
+}
