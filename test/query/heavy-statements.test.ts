@@ -1,6 +1,6 @@
 // Statements that work out very many values for a row: rows are taken in smaller parts, and the answers are those of light ones.
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { TextColumn } from '../../src/core/index.ts';
 import type { BoundExpression } from '../../src/query/binder/bound.ts';
 import { inParts, rowsAtOnce, rowValues, weightOf } from '../../src/query/executor/batch-size.ts';
@@ -75,6 +75,25 @@ test('UPDATE with a heavy condition changes what is meant', async () => {
   expect(rows[0]).toMatchObject({ operation: 'UPDATE', rows_affected: ROWS / 4 });
   const after = await place.run('MATCH (e:t) WHERE e.score = 1 RETURN count(*) AS c, min(e.id) AS least');
   expect(after.rows).toEqual([{ c: ROWS / 4, least: 4 }]);
+});
+
+describe('DISTINCT over a list that is the same for all rows', () => {
+  const l = Array.from({ length: 5000 }, (_, i) => `text number ${i}`);
+
+  test.each([
+    'MATCH (e:t) RETURN DISTINCT $l AS x LIMIT 9',
+    'MATCH (e:t) RETURN DISTINCT $l AS x, e.n % 2 = 3 AS y ORDER BY y LIMIT 9',
+    'MATCH (e:t) RETURN DISTINCT e.n % 2 = 3 AS y, $l AS x ORDER BY y LIMIT 90000',
+  ])('writes it a few times, not once a row: %s', async (text) => {
+    const stringify = vi.spyOn(JSON, 'stringify');
+    try {
+      const { rows } = await place.run(text, { l });
+      expect(rows.map(({ x }) => x)).toEqual([l]);
+      expect(stringify.mock.calls.filter(([value]) => Array.isArray(value)).length).toBeLessThan(100);
+    } finally {
+      stringify.mockRestore();
+    }
+  });
 });
 
 describe('rows at once', () => {

@@ -6,8 +6,7 @@ import type { QueryContext } from './context.ts';
 import { DistinctAccumulator } from './distinct-accumulator.ts';
 import { Groups } from './groups.ts';
 import type { Batch } from './row-set.ts';
-import { jsonKey } from './value-ids.ts';
-import { type Vector, valueAt } from './vector.ts';
+import type { Vector } from './vector.ts';
 
 /** What an aggregate keeps of each group, about: some numbers, with room for as many more. */
 const BYTES_OF_AGGREGATE = 48;
@@ -67,10 +66,6 @@ export class Aggregator {
   aggregate(index: number, from: number, to: number): Vector {
     return this.#accumulators[index]!.results(from, to);
   }
-}
-
-export function compositeKey(keys: readonly Vector[], row: number): string {
-  return jsonKey(keys.map((key) => valueAt(key, row)));
 }
 
 function accumulatorOf(aggregate: BoundAggregate, context: QueryContext): Accumulator {

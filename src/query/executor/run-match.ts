@@ -1,12 +1,12 @@
 // Runs the plan of a MATCH: input, groups, DISTINCT, order, SKIP and LIMIT; gives result rows in chunks.
 
 import { TextSink } from '../../core/index.ts';
-import { WideMap } from '../../engine/wide-map.ts';
 import type { BoundExpression, Value } from '../binder/bound.ts';
 import type { JoinPlan, MatchPlan, ScanPlan } from '../planner/plan.ts';
-import { Aggregator, compositeKey } from './aggregate.ts';
+import { Aggregator } from './aggregate.ts';
 import { isPlain } from './batch-size.ts';
 import type { QueryContext, Steps } from './context.ts';
+import { DistinctRows } from './distinct-rows.ts';
 import { type Environment, evaluate } from './evaluate.ts';
 import { foldRows } from './fold.ts';
 import { foldPlanOf } from './fold-plan.ts';
@@ -17,7 +17,6 @@ import { newestFirst } from './newest-first.ts';
 import { type Batch, rowSetBytes } from './row-set.ts';
 import { scanRows } from './scan-rows.ts';
 import { Sorter, type SortRow } from './sort.ts';
-import { jsonKey } from './value-ids.ts';
 import { constant, NULL_VECTOR, type Vector, valueAt } from './vector.ts';
 
 /** Some rows of the result: the values of each item. */
@@ -66,7 +65,9 @@ function part(chunk: ResultChunk, from: number, count: number): ResultChunk {
 function* ordered(plan: MatchPlan, context: QueryContext): Steps<ResultChunk> {
   const { match } = plan;
   if (match.orderBy.length === 0 || plan.order === 'index' || plan.order === 'reversed') {
-    yield* plan.match.distinct ? distinct(results(plan, context), context) : results(plan, context);
+    yield* match.distinct
+      ? distinct(results(plan, context), new DistinctRows(match.items, context))
+      : results(plan, context);
     return;
   }
   yield* sorted(plan, context);
@@ -200,14 +201,13 @@ const BYTES_OF_ROW = 80;
 const BYTES_OF_VALUE = 16;
 
 /** The first of equal result rows. */
-function* distinct(chunks: Steps<ResultChunk>, context: QueryContext): Steps<ResultChunk> {
-  const seen = new WideMap<string, true>();
+function* distinct(chunks: Steps<ResultChunk>, seen: DistinctRows): Steps<ResultChunk> {
   for (const chunk of chunks) {
     if (chunk === null) {
       yield null;
       continue;
     }
-    const places = firstOnes(chunk, seen, context);
+    const places = seen.firstOf(chunk.items, chunk.count);
     yield places.length > 0 ? picked(chunk, places) : null;
   }
 }
@@ -248,24 +248,11 @@ function keptBytes(vectors: readonly (Vector | undefined)[], count: number, { he
   return bytes;
 }
 
-/** Places of the rows whose like has not come yet. */
-function firstOnes({ count, items }: ResultChunk, seen: WideMap<string, true>, context: QueryContext): number[] {
-  const places: number[] = [];
-  for (let i = 0; i < count; i++) {
-    const key = compositeKey(items, i);
-    if (seen.has(key)) continue;
-    seen.set(key, true);
-    context.charge(BYTES_OF_ROW + 2 * key.length);
-    places.push(i);
-  }
-  return places;
-}
-
 /** All rows, as columns. */
 function* manySorted(plan: MatchPlan, context: QueryContext, wanted: number): Steps<ResultChunk> {
   const { orderBy, items, distinct: isDistinct, grouping } = plan.match;
   const sorter = new LargeSorter(orderBy);
-  const seen = isDistinct ? new WideMap<string, true>() : undefined;
+  const seen = isDistinct ? new DistinctRows(items, context) : undefined;
   // Objects cost the more the longer they are kept.
   const isLate = items.map(({ expression }) => grouping === undefined && !isDistinct && isMadeLate(expression));
   const bytes = BYTES_OF_VALUE * orderBy.length;
@@ -275,7 +262,7 @@ function* manySorted(plan: MatchPlan, context: QueryContext, wanted: number): St
       const { chunk, batch, environment } = outcome;
       const orders = { count: chunk.count, items: orderVectors(expressions, chunk, batch, environment) };
       const isKept = isLate.includes(true) && chunk.count >= FEW_ROWS;
-      const places = seen && firstOnes(chunk, seen, context);
+      const places = seen?.firstOf(chunk.items, chunk.count);
       const [rows, keys] = places === undefined ? [chunk, orders] : [picked(chunk, places), picked(orders, places)];
       const known = rows.items.map((vector, place) => (isKept && isLate[place] ? undefined : vector));
       context.charge(
@@ -307,7 +294,7 @@ function* fewSorted(plan: MatchPlan, context: QueryContext, limit: number): Step
     match.orderBy.map((order) => order.descending),
     limit,
   );
-  const seen = match.distinct ? new WideMap<string, true>() : undefined;
+  const seen = match.distinct ? new DistinctRows(match.items, context) : undefined;
   let held = 0;
   for (const outcome of evaluated(plan, context)) {
     if (outcome === null) {
@@ -321,15 +308,12 @@ function* fewSorted(plan: MatchPlan, context: QueryContext, limit: number): Step
       batch,
       environment,
     );
-    for (let i = 0; i < chunk.count; i++) {
-      if (!sorter.admits(orders, i)) continue;
+    const admitted: number[] = [];
+    for (let i = 0; i < chunk.count; i++) if (sorter.admits(orders, i)) admitted.push(i);
+    const isNew = seen && isNewOf(seen, chunk, admitted);
+    for (const [place, i] of admitted.entries()) {
+      if (isNew?.[place] === false || !sorter.admits(orders, i)) continue;
       const row = sortRow(chunk.items, orders, i);
-      if (seen !== undefined) {
-        const key = jsonKey(row.values);
-        if (seen.has(key)) continue;
-        seen.set(key, true);
-        context.charge(BYTES_OF_ROW + 2 * key.length);
-      }
       const bytes = sortRowBytes(row);
       context.charge(bytes);
       held += bytes;
@@ -352,6 +336,14 @@ function* fewSorted(plan: MatchPlan, context: QueryContext, limit: number): Step
     );
     yield { count: some.length, items };
   }
+}
+
+/** Of each of some rows of a chunk: whether its like has not come yet. */
+function isNewOf(seen: DistinctRows, chunk: ResultChunk, places: readonly number[]): boolean[] {
+  const some = picked(chunk, places);
+  const isNew = new Array<boolean>(places.length).fill(false);
+  for (const place of seen.firstOf(some.items, some.count)) isNew[place] = true;
+  return isNew;
 }
 
 /** Rows that take more are cut down to the limit before there are many. */

@@ -20,7 +20,7 @@ const BYTES_OF_ENTRY = 56;
 const MOST_KEY_BYTES = 8 * 2 ** 20;
 
 /** What tells a value of a list or row from others. Throws `query_too_large`. */
-export function jsonKey(value: Value): string {
+function jsonKey(value: Value): string {
   if (valueBytes(value) <= MOST_KEY_BYTES) return JSON.stringify(value);
   throw new HedgerowError(
     'query_too_large',
