@@ -1,32 +1,15 @@
 // Fifty questions over HTTP, in the three modes, with the mock model: what the data answers is answered rightly, and the rest is not answered.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { hasDataFile, readDataFile } from '../data/data-file.ts';
 import { send, startServer, type TestServer } from '../http/support.ts';
-import { ANSWERABLE, type Answerable, CALLED, CALLS, NOT_ANSWERABLE, PEOPLE } from './fifty-questions.ts';
+import { ANSWERABLE, CALLED, NOT_ANSWERABLE } from './fifty-questions.ts';
+import { expectRight, fillFifty, HAS_MAILS, MODES, tagsIn } from './fifty-world.ts';
 import { insert } from './retrieval-world.ts';
-
-const MODES = ['symbolic', 'neuro', 'hybrid'] as const;
-const hasMails = hasDataFile('email-Enron');
 
 let server: TestServer;
 beforeAll(async () => {
   server = await startServer({ maxMembers: 255 });
-  const { database } = server;
-  const columns = [
-    { name: 'minutes', type: 'INTEGER' as const },
-    { name: 'topic', type: 'TEXT' as const },
-  ];
-  await database.createTable({ name: 'calls', columns });
-  await insert(database.table('calls'), CALLS);
-  await database.createTable({ name: 'calls_nodes', columns: [{ name: 'vertex', type: 'TEXT' }] });
-  const named = [...PEOPLE].map(([vertex, node]) => ({ event_ts: 0, members: [node], properties: { vertex } }));
-  await insert(database.table('calls_nodes'), named);
-  if (!hasMails) return;
-  const { times, members } = readDataFile('email-Enron');
-  await database.createTable({ name: 'mails', bucketSeconds: 86_400 });
-  const mails = times.map((event_ts, at) => ({ event_ts, members: [...members[at]!] }));
-  await insert(database.table('mails'), mails);
+  await fillFifty(server.database);
 });
 afterAll(() => server.close());
 
@@ -36,35 +19,17 @@ async function asked(path: string, body: object) {
   return json;
 }
 
-interface Answered {
-  answer: string;
-  abstained: boolean;
-  computed_by: string | null;
-  all_edges: { edge_id: number }[];
-}
-
-function expectRight(right: Answerable, answered: Answered, cited: readonly number[]): void {
-  expect(answered.abstained).toBe(false);
-  for (const text of right.says ?? []) expect(answered.answer).toMatch(new RegExp(`(?<![\\w.])${text}(?![\\w])`));
-  if (right.cites !== undefined) expect([...new Set(cited)].sort((a, b) => a - b)).toEqual(right.cites);
-  if (right.best !== undefined) expect(answered.all_edges[0]!.edge_id).toBe(right.best);
-  if (right.computed === null) expect(answered.computed_by).toBeNull();
-  else expect(answered.computed_by).toContain(right.computed);
-}
-
-const tagsIn = (text: string) => [...text.matchAll(/\[HEDGE-(\d+)\]/g)].map(([, id]) => Number(id));
-
 describe('questions that the data answers', () => {
   it('are twenty-five, and as many are not', () => {
     expect([ANSWERABLE.length, NOT_ANSWERABLE.length]).toEqual([25, 25]);
   });
 
   describe.each(ANSWERABLE)('$question', (right) => {
-    it.skipIf(right.table === 'mails' && !hasMails).each(MODES)('in mode %s', async (mode) => {
+    it.skipIf(right.table === 'mails' && !HAS_MAILS).each(MODES)('in mode %s', async (mode) => {
       const { question: query, table } = right;
       const answered = await asked('/v1/rag/query', { query, table, mode, mock: true });
       const cited = answered.cited_edges.map(({ edge_id }: { edge_id: number }) => edge_id);
-      expectRight(right, answered, cited);
+      expectRight(right, { ...answered, found: answered.all_edges }, cited);
       expect(new Set(tagsIn(answered.answer))).toEqual(new Set(cited));
       expect(answered.confidence).toBe(1);
       // The statement gives the same to whoever runs it.
@@ -76,10 +41,10 @@ describe('questions that the data answers', () => {
       }
     });
 
-    it.skipIf(right.table === 'mails' && !hasMails)('by reasoning alone', async () => {
+    it.skipIf(right.table === 'mails' && !HAS_MAILS)('by reasoning alone', async () => {
       const { question: query, table } = right;
       const answered = await asked('/v1/reason', { query, table });
-      expectRight(right, answered, tagsIn(answered.answer));
+      expectRight(right, { ...answered, found: answered.all_edges }, tagsIn(answered.answer));
     });
   });
 });
