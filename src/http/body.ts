@@ -3,8 +3,12 @@
 import { type HedgerowError, refusal } from '../errors.ts';
 import { MEGABYTE } from '../limits.ts';
 
-/** Bodies over this size grow by doubling instead of being copied per chunk. */
+/** Bodies over this size grow by doubling instead of being copied per chunk, */
 const FIRST_CAPACITY = 64 * 1024;
+/** up to this size; what comes then goes into pieces of it, so that no chunk has much to be moved. */
+const PIECE_BYTES = MEGABYTE;
+/** Bodies of more pieces are put together in steps. */
+const FEW_PIECES = 4;
 
 export const EMPTY_BODY: Buffer = Buffer.alloc(0);
 
@@ -12,8 +16,13 @@ export class BodyCollector {
   readonly #limit: number;
   /** More memory is never taken. */
   readonly #most: number;
-  #bytes: Buffer = EMPTY_BODY;
+  /** Full pieces, and the one that is being filled. */
+  #pieces: Buffer[] = [];
+  #last: Buffer = EMPTY_BODY;
+  #used = 0;
   #size = 0;
+  /** While the pieces are put together. */
+  #whole: Buffer | undefined;
 
   /** `declared`: the length of the body; 0: not known. */
   constructor(limit: number, declared: number) {
@@ -28,33 +37,72 @@ export class BodyCollector {
       this.drop();
       return false;
     }
-    if (size > this.#bytes.length) this.#grow(size);
-    this.#bytes.set(chunk instanceof Uint8Array ? chunk : new Uint8Array(chunk), this.#size);
+    const bytes = chunk instanceof Uint8Array ? chunk : new Uint8Array(chunk);
+    for (let at = 0; at < bytes.length; ) {
+      if (this.#used === this.#last.length) this.#grow(bytes.length - at);
+      const fitting = Math.min(bytes.length - at, this.#last.length - this.#used);
+      this.#last.set(fitting === bytes.length ? bytes : bytes.subarray(at, at + fitting), this.#used);
+      this.#used += fitting;
+      at += fitting;
+    }
     this.#size = size;
     return true;
   }
 
   /** Bytes of memory taken. */
   get capacity(): number {
-    return this.#bytes.length;
+    return this.#pieces.length * PIECE_BYTES + this.#last.length;
+  }
+
+  /** Putting the body together takes longer than one step should: `join` first. */
+  get isLong(): boolean {
+    return this.#pieces.length > FEW_PIECES;
   }
 
   /** Lets go of what was read. */
   drop(): void {
-    this.#bytes = EMPTY_BODY;
+    this.#pieces = [];
+    this.#last = EMPTY_BODY;
+    this.#used = 0;
     this.#size = 0;
+    this.#whole = undefined;
   }
 
+  /** Puts one more piece in its place; true while there are more. */
+  join(): boolean {
+    this.#whole ??= Buffer.allocUnsafeSlow(this.#size);
+    const piece = this.#pieces.pop();
+    if (piece === undefined) return false;
+    this.#whole.set(piece, this.#pieces.length * PIECE_BYTES);
+    return this.#pieces.length > 0;
+  }
+
+  /** The body, once, at the end. */
   take(): Buffer {
-    return this.#bytes.length === this.#size ? this.#bytes : this.#bytes.subarray(0, this.#size);
+    const last = this.#last.length === this.#used ? this.#last : this.#last.subarray(0, this.#used);
+    if (this.#whole === undefined && this.#pieces.length === 0) return last;
+    while (this.join());
+    const whole = this.#whole!;
+    whole.set(last, whole.length - last.length);
+    return whole;
   }
 
-  #grow(size: number): void {
-    const first = this.#size === 0;
-    const capacity = first ? size : Math.min(this.#most, Math.max(FIRST_CAPACITY, this.#bytes.length * 2, size));
-    const bytes = first && size < FIRST_CAPACITY ? Buffer.allocUnsafe(capacity) : Buffer.allocUnsafeSlow(capacity);
-    if (!first) bytes.set(this.#bytes.subarray(0, this.#size));
-    this.#bytes = bytes;
+  /** Makes room for some of `more` bytes. */
+  #grow(more: number): void {
+    const isFirst = this.#size === 0 && this.#used === 0;
+    if (this.#last.length >= PIECE_BYTES) {
+      this.#pieces.push(this.#last);
+      const left = this.#most - this.#pieces.length * PIECE_BYTES;
+      this.#last = Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, Math.max(left, more)));
+      this.#used = 0;
+      return;
+    }
+    const doubled = Math.max(FIRST_CAPACITY, this.#last.length * 2, this.#used + more);
+    const capacity = Math.min(PIECE_BYTES, isFirst ? more : Math.max(Math.min(this.#most, doubled), this.#used + more));
+    const isSmall = isFirst && more < FIRST_CAPACITY;
+    const bytes = isSmall ? Buffer.allocUnsafe(capacity) : Buffer.allocUnsafeSlow(capacity);
+    if (!isFirst) bytes.set(this.#last.subarray(0, this.#used));
+    this.#last = bytes;
   }
 }
 

@@ -162,6 +162,10 @@ export class Dispatcher {
       exchange.hold(collector.capacity);
       if (isLast) {
         open = false;
+        if (collector.isLong) {
+          this.#joinAndRun(exchange, route, call, minLsn, collector);
+          return;
+        }
         call.body = collector.take();
         if (isUnmeasured) setImmediate(() => !exchange.gone && this.#runAt(exchange, route, call, minLsn));
         else this.#runAt(exchange, route, call, minLsn);
@@ -171,6 +175,18 @@ export class Dispatcher {
         exchange.fail(this.#refuse());
       }
     });
+  }
+
+  /** Puts a long body together in turns first. */
+  #joinAndRun(exchange: Exchange, route: Route, call: RequestCall, minLsn: number, collector: BodyCollector): void {
+    this.#options.parts.slices
+      .run(() => !exchange.gone && collector.join())
+      .then(() => {
+        if (exchange.gone) return;
+        call.body = collector.take();
+        this.#runAt(exchange, route, call, minLsn);
+      })
+      .catch((error) => exchange.fail(error));
   }
 
   /**

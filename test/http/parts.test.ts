@@ -20,6 +20,7 @@ import { parseRowsQuery } from '../../src/routes/rows-query.ts';
 import { edgeBody } from '../../src/routes/schemas/edges.ts';
 import { lookupQuery } from '../../src/routes/schemas/rows.ts';
 import { fc } from '../support/property.ts';
+import { Random } from '../support/random.ts';
 
 const textOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('latin1');
 
@@ -140,6 +141,28 @@ test('bodies are put together under the limit', () => {
   expect(collector.take().toString()).toBe(expected);
   expect(collector.add(arrayOf('x'.repeat(1001)))).toBe(false);
   expect(new BodyCollector(5, 0).take().length).toBe(0);
+});
+
+test('long bodies are put together in steps of bounded size, whatever their chunks', () => {
+  const random = new Random(5);
+  for (let round = 0; round < 40; round++) {
+    const size = random.below(9 * 2 ** 20);
+    const sent = Buffer.alloc(size, `${round}0123456789abcdef`);
+    const most = 1 + random.below(random.chance(0.5) ? 600_000 : 3_000_000);
+    const collector = new BodyCollector(16 * 2 ** 20, random.chance(0.5) ? size : 0);
+    for (let at = 0; at < size; ) {
+      const to = Math.min(size, at + 1 + random.below(most));
+      expect(collector.add(sent.subarray(at, to))).toBe(true);
+      at = to;
+    }
+    expect(collector.capacity).toBeLessThanOrEqual(size + 2 ** 20);
+    let steps = 0;
+    if (collector.isLong)
+      do steps++;
+      while (collector.join());
+    if (size >= 6 * 2 ** 20) expect(steps).toBeGreaterThan(3);
+    expect(collector.take().equals(sent)).toBe(true);
+  }
 });
 
 test('query strings', () => {
