@@ -12,23 +12,23 @@ import {
 } from '../llm/index.ts';
 import { EmbeddedStatements } from '../query/embedded.ts';
 import { enabledOf, type RuleSet, RuleStore, readRuleSet } from '../rules/index.ts';
-import { type CheckResult, checkClaims, checkText } from './check-claims.ts';
-import { edgesById, type RunMeasure } from './computed.ts';
+import type { CheckResult } from './check-claims.ts';
+import type { RunMeasure } from './computed.ts';
+import { edgeClaims, namesOf } from './edge-claims.ts';
 import { Interactions } from './interactions.ts';
 import { keptInteraction } from './kept-interaction.ts';
 import { answerQuestion, reason, type Tools } from './pipeline.ts';
 import type { Question } from './question/question.ts';
 import { writtenDate } from './question/written-dates.ts';
 import type { Answered, CheckRequest, RagRequest, RagResult, ReasonRequest, ReasonResult, Turns } from './request.ts';
-import { memberNames, NAMES_SUFFIX } from './retrieval/bind.ts';
 import { retrieve } from './retrieval/retrieve.ts';
 import { ReasoningRoom } from './room.ts';
 import { Stopwatch } from './stopwatch.ts';
-import { supportOf } from './support.ts';
 
 export type { CheckResult, ClaimVerdict } from './check-claims.ts';
 export type { RunMeasure } from './computed.ts';
 export type { Derived } from './derived.ts';
+export { edgeClaims } from './edge-claims.ts';
 export type { Question } from './question/question.ts';
 export {
   type Answered,
@@ -84,7 +84,7 @@ export class Reasoning {
   /** What retrieval understands of a text, and what of it bound nothing. Rejects `table_not_found`, `table_corrupt`, and what ends the turns. */
   async parse(query: string, tableName: string | undefined, turns: Turns): Promise<Question> {
     const table = this.#options.database.table(tableName);
-    const options = { topK: 1, nowMs: this.#options.now(), names: this.#namesOf(table) };
+    const options = { topK: 1, nowMs: this.#options.now(), names: namesOf(this.#options.database, table) };
     return (await turns.run(retrieve(table, query, options))).question;
   }
 
@@ -110,12 +110,8 @@ export class Reasoning {
   }
 
   /** The firewall's verdict on a text, or on claims, against edges of a table. Rejects `table_not_found`, `table_corrupt`, and what ends the turns. */
-  async check(request: CheckRequest, turns: Turns): Promise<CheckResult> {
-    const table = this.#options.database.table(request.table);
-    const edges = await edgesById(table, request.edgeIds, this.#statements, turns);
-    const names = this.#namesOf(table);
-    const support = supportOf(edges, undefined, names && (await turns.run(memberNames(names, edges))));
-    return turns.run('text' in request ? checkText(request.text, support) : checkClaims(request.claims, support));
+  check(request: CheckRequest, turns: Turns): Promise<CheckResult> {
+    return edgeClaims(this.#options.database, request, turns, this.#statements);
   }
 
   /** JSON text. `keyId`: only of a question of that key. Rejects `interaction_not_found`. */
@@ -139,7 +135,7 @@ export class Reasoning {
 
   #tools(table: Table, rules: RuleSet | undefined, model: LanguageModel | undefined, turns: Turns): Tools {
     const { database, now, monotonicMs, newId, measure } = this.#options;
-    const [names, statements] = [this.#namesOf(table), this.#statements];
+    const [names, statements] = [namesOf(database, table), this.#statements];
     return {
       database,
       names,
@@ -153,12 +149,6 @@ export class Reasoning {
       stopwatch: new Stopwatch(monotonicMs),
       newId,
     };
-  }
-
-  /** The table that names a table's nodes, as an import leaves it. */
-  #namesOf({ name }: Table): Table | undefined {
-    const wanted = `${name}${NAMES_SUFFIX}`.toLowerCase();
-    return this.#options.database.tables().find((table) => table.name.toLowerCase() === wanted);
   }
 
   #tableToReason(name: string | undefined): Table {

@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import type { CheckAnswer, CheckInput } from '../../client/index.ts';
 import type { Config } from '../../config.ts';
 import { type Database, openDatabase } from '../../engine/index.ts';
 import { HedgerowError } from '../../errors.ts';
@@ -9,14 +10,10 @@ import { EmbeddedStatements } from '../../query/embedded.ts';
 import { loadSettings } from '../config/load.ts';
 import type { World } from '../world.ts';
 import type { Times } from './formats.ts';
-import type { Parameters, Ran, Row, StatementRunner } from './runner.ts';
+import type { Parameters, Place, Ran, Row } from './runner.ts';
 
 /** Throws ConfigError, or what the directory says. A directory that is not there is not made. */
-export async function openDirectoryRunner(
-  data: string,
-  config: string | undefined,
-  world: World,
-): Promise<StatementRunner> {
+export async function openDirectoryRunner(data: string, config: string | undefined, world: World): Promise<Place> {
   const { database, settings } = await openDirectory(data, config, world);
   const { copyRoot, transactionIdleSeconds } = settings;
   const statements = new EmbeddedStatements({
@@ -47,7 +44,7 @@ export async function openDirectory(
   }
 }
 
-class DirectoryRunner implements StatementRunner {
+class DirectoryRunner implements Place {
   readonly #database: Database;
   readonly #statements: EmbeddedStatements;
 
@@ -67,6 +64,12 @@ class DirectoryRunner implements StatementRunner {
     times?: Times,
   ): AsyncGenerator<readonly Row[], void, undefined> {
     yield* (await this.run(statement, parameters, signal, times)).batches;
+  }
+
+  async check(input: CheckInput, signal: AbortSignal): Promise<CheckAnswer> {
+    // Most shells never ask.
+    const { checkEdges } = await import('./check-edges.ts');
+    return checkEdges(this.#database, input, signal);
   }
 
   async close(): Promise<void> {

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { DEFAULT_URL, urlOf } from '../server-address.ts';
 import { UsageError, type World } from '../world.ts';
 import { FORMATS, type Format, TIMES, type Times } from './formats.ts';
-import type { Parameters, StatementRunner } from './runner.ts';
+import type { Parameters, Place } from './runner.ts';
 import { ServerRunner } from './server-runner.ts';
 
 export interface RunnerFlags {
@@ -15,7 +15,7 @@ export interface RunnerFlags {
 }
 
 /** Throws UsageError, ConfigError, or what the directory says. */
-export async function openRunner(flags: RunnerFlags, world: World): Promise<StatementRunner> {
+export async function openRunner(flags: RunnerFlags, world: World): Promise<Place> {
   const { url, apiKey, data, config } = flags;
   if (data !== undefined) {
     if (url !== undefined) throw new UsageError('--data and --url exclude each other.');

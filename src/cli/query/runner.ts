@@ -1,5 +1,6 @@
 // Where statements run: at a server or in a data directory, both behind these few calls.
 
+import type { CheckAnswer, CheckInput } from '../../client/index.ts';
 import type { Times } from './formats.ts';
 
 /** A row by the names of the columns. */
@@ -27,6 +28,12 @@ export interface StatementRunner {
   /** The rows alone, as they come. */
   rows(statement: string, parameters: Parameters, signal: AbortSignal, times?: Times): AsyncIterable<readonly Row[]>;
   close(): Promise<void>;
+}
+
+/** Where claims are checked as well. */
+export interface Place extends StatementRunner {
+  /** Whether edges support what a text says of them (POST /v1/rag/check). */
+  check(input: CheckInput, signal: AbortSignal): Promise<CheckAnswer>;
 }
 
 /** The reason with which a person stops a statement. */

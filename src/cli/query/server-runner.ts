@@ -1,8 +1,8 @@
 // Runs statements at a server, all in one session.
 
-import { HedgerowClient, type QueryOptions } from '../../client/index.ts';
+import { type CheckAnswer, type CheckInput, HedgerowClient, type QueryOptions } from '../../client/index.ts';
 import type { Times } from './formats.ts';
-import type { Parameters, Ran, Row, StatementRunner } from './runner.ts';
+import type { Parameters, Place, Ran, Row } from './runner.ts';
 
 export interface ServerOptions {
   url: string;
@@ -13,7 +13,7 @@ export interface ServerOptions {
 /** Rows that go on together. */
 const BATCH_ROWS = 500;
 
-export class ServerRunner implements StatementRunner {
+export class ServerRunner implements Place {
   readonly #client: HedgerowClient;
   readonly #session: string;
 
@@ -49,6 +49,10 @@ export class ServerRunner implements StatementRunner {
       batch = [];
     }
     if (batch.length > 0) yield batch;
+  }
+
+  check(input: CheckInput, signal: AbortSignal): Promise<CheckAnswer> {
+    return this.#client.reasoning.check(input, { signal });
   }
 
   async close(): Promise<void> {}

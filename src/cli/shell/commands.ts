@@ -39,6 +39,13 @@ export const COMMANDS: readonly Command[] = [
     about: 'list, take away or set a parameter',
     run: setParameter,
   },
+  {
+    name: '.check',
+    takes: 'table',
+    form: 'TABLE TEXT',
+    about: 'whether edges say what a text says of them, as in .check calls Node 3 spoke for 5 minutes [HEDGE-12].',
+    run: checkSaid,
+  },
   { name: '.help', takes: 'nothing', form: '', about: 'show this', run: showHelp },
   { name: '.quit', takes: 'nothing', form: '', about: 'end the shell', run: () => 'quit' },
 ];
@@ -114,4 +121,23 @@ function showHelp({ world }: ShellSession): Outcome {
     `${lines.join('')}Anything else is a statement; it ends with a semicolon and may have several lines.\n`,
   );
   return 'ok';
+}
+
+/** Edges that a text names. */
+const EDGE_TAG = /\[HEDGE-(\d{1,16})\]/g;
+
+async function checkSaid(session: ShellSession, rest: string): Promise<Outcome> {
+  const [, table, text] = /^(\S+)\s+([\s\S]+)$/.exec(rest) ?? [];
+  if (table === undefined || text === undefined) throw new UsageError('.check takes a table and a text.');
+  const ids = new Set([...text.matchAll(EDGE_TAG)].map(([, id]) => Number(id)));
+  if (ids.size === 0)
+    throw new UsageError('the text names no edge; put its id behind what is said of it, as in: It rained [HEDGE-12].');
+  const { results, supported, total } = await session.check({ table, text, edge_ids: [...ids] });
+  const { stdout } = session.world;
+  for (const { text: sentence, supported: isSupported, reasons } of results) {
+    stdout.write(`${isSupported ? 'supported' : 'NOT supported'}: ${printable(sentence)}\n`);
+    for (const reason of reasons) stdout.write(`  ${printable(reason)}\n`);
+  }
+  stdout.write(`${supported} of ${total} supported\n`);
+  return supported === total ? 'ok' : 'failed';
 }

@@ -1,10 +1,11 @@
 // One shell: what it runs statements with, and what its commands change.
 
+import type { CheckAnswer, CheckInput } from '../../client/index.ts';
 import { BUILT_IN_COLUMNS } from '../../engine/columns.ts';
 import { errorText } from '../query/error-text.ts';
 import type { Format, Times } from '../query/formats.ts';
 import { show } from '../query/output.ts';
-import type { PlanFigures, Row, StatementRunner } from '../query/runner.ts';
+import type { Place, PlanFigures, Row } from '../query/runner.ts';
 import type { World } from '../world.ts';
 import type { KnownTable } from './completion.ts';
 import { firstWord } from './statement-splitter.ts';
@@ -24,10 +25,10 @@ export class ShellSession {
   /** For completion; empty until they are known. */
   tables: readonly KnownTable[] = [];
   readonly world: World;
-  readonly #runner: StatementRunner;
+  readonly #runner: Place;
   #running: AbortController | undefined;
 
-  constructor(runner: StatementRunner, { format, times }: Pick<ShellSession, 'format' | 'times'>, world: World) {
+  constructor(runner: Place, { format, times }: Pick<ShellSession, 'format' | 'times'>, world: World) {
     this.#runner = runner;
     this.format = format;
     this.times = times;
@@ -65,6 +66,11 @@ export class ShellSession {
       for await (const batch of batches) rows.push(...batch);
       return rows;
     });
+  }
+
+  /** Whether edges support what a text says of them. */
+  check(input: CheckInput): Promise<CheckAnswer> {
+    return this.#cancellable((signal) => this.#runner.check(input, signal));
   }
 
   /** Asks for the names that completion offers. What fails here shows at the next statement. */

@@ -1,0 +1,29 @@
+// The firewall's verdict on what somebody says of edges that are named.
+
+import type { Database, Table } from '../engine/index.ts';
+import { EmbeddedStatements } from '../query/embedded.ts';
+import { type CheckResult, checkClaims, checkText } from './check-claims.ts';
+import { edgesById } from './computed.ts';
+import type { CheckRequest, Turns } from './request.ts';
+import { memberNames, NAMES_SUFFIX } from './retrieval/bind.ts';
+import { supportOf } from './support.ts';
+
+/** The verdict on a text, or on claims, against edges of a table. Rejects `table_not_found`, `table_corrupt`, and what ends the turns. */
+export async function edgeClaims(
+  database: Database,
+  request: CheckRequest,
+  turns: Turns,
+  statements = new EmbeddedStatements({ database }),
+): Promise<CheckResult> {
+  const table = database.table(request.table);
+  const edges = await edgesById(table, request.edgeIds, statements, turns);
+  const names = namesOf(database, table);
+  const support = supportOf(edges, undefined, names && (await turns.run(memberNames(names, edges))));
+  return turns.run('text' in request ? checkText(request.text, support) : checkClaims(request.claims, support));
+}
+
+/** The table that names a table's nodes, as an import leaves it. */
+export function namesOf(database: Database, { name }: Table): Table | undefined {
+  const wanted = `${name}${NAMES_SUFFIX}`.toLowerCase();
+  return database.tables().find((table) => table.name.toLowerCase() === wanted);
+}
