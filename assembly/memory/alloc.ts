@@ -5,6 +5,7 @@ export const SLACK: u32 = 16;
 
 /** Regions end here, a page below 4 GiB: the bump pointer must not wrap round to 0, nor an address behind a region. */
 const LAST_ADDRESS: u64 = 0xffff0000;
+const MOST_PAGES: u32 = <u32>((LAST_ADDRESS + 0xffff) >> 16);
 const HEADER: usize = 16;
 const HEADS: usize = memory.data(256 * 4, 16);
 
@@ -44,12 +45,22 @@ function bump(size: u32): usize {
   if (end > LAST_ADDRESS) return 0;
   const have = (<u64>memory.size()) << 16;
   if (end > have) {
-    const pages = <i32>((end - have + 0xffff) >> 16);
-    if (memory.grow(pages) < 0) return 0;
+    if (!grow(<u32>((end - have + 0xffff) >> 16))) return 0;
   }
   const block = top;
   top = <usize>end;
   return block;
+}
+
+/**
+ * Grows memory by `pages`, or by a 16th of what there is where that is more: a host may take the whole memory for newly allocated each time it grows (V8 does, and
+ * collects garbage for it), so a memtable that grows page by page would cost more in the host than in the core. Where there is no memory for that, by `pages`.
+ */
+function grow(pages: u32): bool {
+  const have = <u32>memory.size();
+  const step = min<u32>(have >> 4, have < MOST_PAGES ? MOST_PAGES - have : 0);
+  if (step > pages && memory.grow(<i32>step) >= 0) return true;
+  return memory.grow(<i32>pages) >= 0;
 }
 
 /** Gives a region back. 0 is ignored. */

@@ -98,14 +98,15 @@ export class EdgeBatch {
 
   /**
    * Encodes what was added, with ids firstId, firstId + 1, ... and clears the batch. The records are borrowed: valid until the next call
-   * into this instance. Throws `empty_members`, `too_many_members` or `invalid_input`; `fields.row` is the edge's place in the batch.
+   * into this instance. `headroom` bytes before them are the caller's to fill, so that records and what precedes them are one piece. Throws `empty_members`,
+   * `too_many_members` or `invalid_input`; `fields.row` is the edge's place in the batch.
    */
-  encode(firstId: number, limit: number): Uint8Array<ArrayBuffer> {
+  encode(firstId: number, limit: number, headroom = 0): Uint8Array<ArrayBuffer> {
     const { exports, memory } = this.#core;
     const base = this.#rows.pointer;
     const rows = this.#count;
     try {
-      this.#out.ensure(rows * 40 + this.#memberCount * 9 + this.#propertyBytes + 64);
+      this.#out.ensure(headroom + rows * 40 + this.#memberCount * 9 + this.#propertyBytes + 64);
     } catch (error) {
       // These edges are refused; they must not come out with the next ones.
       this.clear();
@@ -122,8 +123,8 @@ export class EdgeBatch {
       this.#propertyBytes > 0 ? base + BATCH_ROWS * 20 : 0,
       this.#properties.pointer,
       limit,
-      this.#out.pointer,
-      this.#out.bytes,
+      this.#out.pointer + headroom,
+      this.#out.bytes - headroom,
     );
     if (size < 0) {
       const error = this.#describe(size, limit);
@@ -131,7 +132,7 @@ export class EdgeBatch {
       throw error;
     }
     this.clear();
-    return memory.borrow(this.#out.pointer, size);
+    return memory.borrow(this.#out.pointer, headroom + size);
   }
 
   #describe(status: number, limit: number): HedgerowError {

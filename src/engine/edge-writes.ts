@@ -2,7 +2,7 @@
 
 import { checkTime, memberSet, rowOf, tombstoneMembers } from './edge.ts';
 import { findMatches, killRow } from './live-rows.ts';
-import { OPERATION, runHeader } from './operations.ts';
+import { OPERATION, RUN_HEADER_BYTES, runHeader, writeRunHeader } from './operations.ts';
 import type { Attach } from './replay-entry.ts';
 import { RowRoom } from './row-room.ts';
 import type { Table } from './table.ts';
@@ -46,26 +46,27 @@ function stageInsert(
   const properties = edge.properties === undefined ? null : table.columns.encode(edge.properties);
   const { batch, committer, afterCommit } = table.context;
   batch.add(edge.event_ts, members, properties);
-  const record = batch.encode(id, table.maxMembers);
+  const run = batch.encode(id, table.maxMembers, RUN_HEADER_BYTES);
+  const recordBytes = run.length - RUN_HEADER_BYTES;
+  writeRunHeader(run, OPERATION.insert, table.id, 1, recordBytes);
   const row = rowOf(table.columns, id, edge, members);
   const entry = attach?.({ row });
   const memtable = table.writableMemtable();
-  const reserved = memtable.reserve(record.length, 1);
-  const parts = [runHeader(OPERATION.insert, table.id, 1, record.length), record];
+  const reserved = memtable.reserve(recordBytes, 1);
   let isApplied = false;
   const apply = (lsn: number) => {
     isApplied = true;
-    memtable.append(reserved, record, 1, lsn);
+    memtable.append(reserved, run.subarray(RUN_HEADER_BYTES), 1, lsn);
     table.changeRows(lsn, 1);
     table.countOperations(1, 0);
     table.changed(lsn);
   };
   try {
-    const { firstLsn, durable } = committer.commit(1, parts, { entry, apply });
+    const { firstLsn, durable } = committer.commit(1, [run], { entry, apply });
     afterCommit(table.id);
     return { row, lsn: firstLsn, durable };
   } catch (error) {
-    if (!isApplied) memtable.unreserve(reserved, record.length, 1);
+    if (!isApplied) memtable.unreserve(reserved, recordBytes, 1);
     throw error;
   }
 }

@@ -42,11 +42,18 @@ export function writeRunHeader(
   operations: number,
   bytes: number,
 ): void {
-  const view = new DataView(into.buffer, into.byteOffset, RUN_HEADER_BYTES);
-  view.setUint32(0, kind, true);
-  view.setUint32(4, tableId, true);
-  view.setUint32(8, operations, true);
-  view.setUint32(12, bytes, true);
+  putWord(into, 0, kind);
+  putWord(into, 4, tableId);
+  putWord(into, 8, operations);
+  putWord(into, 12, bytes);
+}
+
+/** Byte by byte: making a DataView for each header took longer than all the rest of it. */
+function putWord(into: Uint8Array, at: number, value: number): void {
+  into[at] = value;
+  into[at + 1] = value >>> 8;
+  into[at + 2] = value >>> 16;
+  into[at + 3] = value >>> 24;
 }
 
 const KILL_BYTES = 16;
