@@ -4,7 +4,7 @@
 // (#changes), so that two revocations cannot both leave "another" admin behind.
 
 import { timingSafeEqual } from 'node:crypto';
-import type { DocumentChange, Documents } from '../engine/documents.ts';
+import type { DocumentChange, Documents } from '../engine/catalog/documents.ts';
 import { Mutex } from '../engine/mutex.ts';
 import { HedgerowError } from '../errors.ts';
 import {

@@ -10,11 +10,11 @@ import type { DumpFlags } from './dump/command.ts';
 import { EXIT_CODES, exampleText } from './examples.ts';
 import type { ExportFlags } from './export/command.ts';
 import type { ImportFlags } from './import/options.ts';
-import { ROW_FLAGS } from './import/row-flag-texts.ts';
+import { ROW_FLAGS } from './import/rows/row-flag-texts.ts';
 import type { LoadFlags } from './load/command.ts';
 import type { QueryFlags } from './query/command.ts';
 import { FORMATS, TIMES_FLAG } from './query/formats.ts';
-import { Cancelled } from './query/runner.ts';
+import { Cancelled } from './run/runner.ts';
 import type { ShellFlags } from './shell/command.ts';
 import { nodeWorld, type World } from './world.ts';
 

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { DocumentChange } from '../engine/documents.ts';
+import type { DocumentChange } from '../engine/catalog/documents.ts';
 import { HedgerowError, refusal } from '../errors.ts';
 import { writeFileAtomically } from '../storage/atomic-file.ts';
 import { nodeFs } from '../storage/node-fs.ts';

@@ -2,11 +2,11 @@
 
 import type { CoreModule, EdgeBatch, FilterRoom, TextSink } from '../core/index.ts';
 import type { Fs } from '../storage/fs.ts';
-import type { Committer } from './committer.ts';
-import type { MemtableRoom } from './memtable-room.ts';
+import type { Committer } from './commit/committer.ts';
 import type { Mutex } from './mutex.ts';
-import type { PinnedVersions } from './pinned-versions.ts';
-import type { Residency } from './residency.ts';
+import type { MemtableRoom } from './table/memtable-room.ts';
+import type { PinnedVersions } from './table/pinned-versions.ts';
+import type { Residency } from './table/residency.ts';
 
 export interface EngineContext {
   readonly fs: Fs;

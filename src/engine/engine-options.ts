@@ -4,8 +4,8 @@ import type { CoreModule } from '../core/index.ts';
 import type { Fs } from '../storage/fs.ts';
 import type { LogGroupFigures } from '../storage/log.ts';
 import type { CompactionRunner } from './compaction/work.ts';
-import type { MemtableLimits } from './memtable-room.ts';
-import type { ReplayLimits } from './replays.ts';
+import type { ReplayLimits } from './idempotency/idempotency-store.ts';
+import type { MemtableLimits } from './table/memtable-room.ts';
 
 /** Everything the engine needs of the world; `openDatabase` fills it for Node. */
 export interface EngineOptions {

@@ -1,9 +1,9 @@
 // Figures of a database: the WAL status and the health statistics of the specification (2.6, 2.7), and what metrics show, from its tables.
 
 import type { Compactor } from './compaction/compactor.ts';
-import { NodeCounter, type NodeCounterOptions, type NodeTotal } from './node-count.ts';
 import { atOnce, inSlices, type Steps } from './steps.ts';
-import type { Table } from './table.ts';
+import { NodeCounter, type NodeCounterOptions, type NodeTotal } from './table/node-count.ts';
+import type { Table } from './table/table.ts';
 import type { EngineFigures, EngineHealth, WalStatus } from './types.ts';
 
 /** What the tables themselves do not know. */

@@ -1,16 +1,13 @@
 // The engine's door (README.md): everything above it comes through here.
 
-export type { AlterAction } from './alter.ts';
 export type { BackupOptions, BackupResult } from './backup/backups.ts';
-export { BulkInsert } from './bulk-insert.ts';
+export type { AlterAction } from './catalog/alter.ts';
+export type { DocumentChange, Documents } from './catalog/documents.ts';
 export { InlineRunner } from './compaction/merge-files.ts';
 export { WorkerRunner } from './compaction/worker-runner.ts';
 export { Database } from './database.ts';
-export type { DocumentChange, Documents } from './documents.ts';
-export { type EdgePiece, EdgeRead, type EdgeWindow } from './edge-read.ts';
 export type { EngineOptions } from './engine-options.ts';
-export { type DatabaseOptions, openDatabase } from './open.ts';
-export { readEdges } from './read-edges.ts';
+export type { Replays } from './idempotency/idempotency-store.ts';
 export {
   type Attach,
   IdRanges,
@@ -18,11 +15,14 @@ export {
   type ReplayEntry,
   SMALL_BODY_LENGTH,
   type WrittenIds,
-} from './replay-entry.ts';
-export type { Replays } from './replays.ts';
-export { Scan } from './scan.ts';
-export { Snapshot } from './snapshot.ts';
-export type { CommitOutcome, CommitResult } from './staged.ts';
-export { Table } from './table.ts';
-export { Transaction } from './transaction.ts';
+} from './idempotency/kept-answer.ts';
+export { type DatabaseOptions, openDatabase } from './open.ts';
+export { type EdgePiece, EdgeRead, type EdgeWindow } from './scan/edge-read.ts';
+export { readEdges } from './scan/read-edges.ts';
+export { Scan } from './scan/scan.ts';
+export { Snapshot } from './table/snapshot.ts';
+export { Table } from './table/table.ts';
+export type { CommitOutcome, CommitResult } from './transaction/staged.ts';
+export { Transaction } from './transaction/transaction.ts';
 export type * from './types.ts';
+export { BulkInsert } from './write/bulk-insert.ts';

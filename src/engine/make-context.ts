@@ -1,13 +1,13 @@
 // Makes what all tables of a database share.
 
 import { type CoreModule, EdgeBatch, FilterRoom, TextSink } from '../core/index.ts';
-import type { Committer } from './committer.ts';
+import type { Committer } from './commit/committer.ts';
 import type { EngineContext } from './context.ts';
 import type { EngineOptions } from './engine-options.ts';
-import { MEMTABLE_LIMITS, MemtableRoom } from './memtable-room.ts';
 import type { Mutex } from './mutex.ts';
-import { PinnedVersions } from './pinned-versions.ts';
-import { Residency } from './residency.ts';
+import { MEMTABLE_LIMITS, MemtableRoom } from './table/memtable-room.ts';
+import { PinnedVersions } from './table/pinned-versions.ts';
+import { Residency } from './table/residency.ts';
 
 /** Fewer operations take some 20 ms at most. */
 const SLICED_OPERATIONS = 4096;

@@ -1,8 +1,8 @@
 // Runs statements that define and maintain: tables, columns, indexes, compaction, and SHOW.
 
-import { BUILT_IN_COLUMNS, checkValue, RESERVED_NAMES } from '../engine/columns.ts';
+import { BUILT_IN_COLUMNS, checkValue, RESERVED_NAMES } from '../engine/catalog/columns.ts';
+import type { Attach } from '../engine/idempotency/kept-answer.ts';
 import type { AlterAction, Database, Table } from '../engine/index.ts';
-import type { Attach } from '../engine/replay-entry.ts';
 import type { PropertyValue, TableInput, TableItem } from '../engine/types.ts';
 import { type ErrorCode, HedgerowError } from '../errors.ts';
 import { IDENTIFIER } from '../limits.ts';
@@ -10,7 +10,7 @@ import { bindValue } from './binder/changes.ts';
 import { bindTable } from './binder/match.ts';
 import type { ParameterValues } from './binder/parameters.ts';
 import { Scope } from './binder/scope.ts';
-import { constantValue } from './executor/evaluate.ts';
+import { constantValue } from './executor/values/evaluate.ts';
 import type {
   AlterAction as AlterNode,
   AlterTableNode,

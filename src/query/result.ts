@@ -4,7 +4,7 @@ import type { Value } from './binder/bound.ts';
 import type { ResultForm } from './binder/column-types.ts';
 import type { Steps } from './executor/context.ts';
 import type { ResultChunk } from './executor/run-match.ts';
-import type { Vector } from './executor/vector.ts';
+import type { Vector } from './executor/values/vector.ts';
 import type { Strategy } from './planner/plan.ts';
 import type { ResultType } from './result-types.ts';
 

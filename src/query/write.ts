@@ -15,11 +15,11 @@ import type {
 } from './binder/bound.ts';
 import type { ParameterValues } from './binder/parameters.ts';
 import { QueryContext } from './executor/context.ts';
-import { constantValue, evaluate } from './executor/evaluate.ts';
 import type { MemoryPool } from './executor/memory.ts';
-import { type Batch, batchOf, type RowSet } from './executor/row-set.ts';
-import { compacted, scanRows } from './executor/scan-rows.ts';
-import { type Vector, valueAt } from './executor/vector.ts';
+import { type Batch, batchOf, type RowSet } from './executor/rows/row-set.ts';
+import { compacted, scanRows } from './executor/rows/scan-rows.ts';
+import { constantValue, evaluate } from './executor/values/evaluate.ts';
+import { type Vector, valueAt } from './executor/values/vector.ts';
 import type { Span } from './parser/ast.ts';
 import { accessOf } from './planner/access.ts';
 import { checkConstants } from './planner/constant-work.ts';

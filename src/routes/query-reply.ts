@@ -6,9 +6,9 @@ import { JSON_TYPE, NDJSON_TYPE } from '../http/media.ts';
 import type { ChunkSource, Reply, ReplyFacts } from '../http/reply.ts';
 import type { Call } from '../http/route.ts';
 import type { QueryFacts } from '../observe/observer.ts';
-import { isoValues } from '../query/executor/iso-values.ts';
-import { JsonSink } from '../query/executor/json-sink.ts';
-import { type RowKeys, rowKeys, writeChunk } from '../query/executor/result-text.ts';
+import { JsonSink } from '../query/executor/rows/json-sink.ts';
+import { type RowKeys, rowKeys, writeChunk } from '../query/executor/rows/result-text.ts';
+import { isoValues } from '../query/executor/values/iso-values.ts';
 import { type StatementResult, typesOfAnswer } from '../query/result.ts';
 import { headBytes, tailBytes } from './result-frame.ts';
 

@@ -1,6 +1,6 @@
 // Documents in memory, for tests: a change becomes visible a turn of the loop later, or fails.
 
-import type { DocumentChange } from '../../src/engine/documents.ts';
+import type { DocumentChange } from '../../src/engine/catalog/documents.ts';
 
 export class MemoryDocuments {
   readonly values = new Map<string, unknown>();

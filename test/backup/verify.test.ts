@@ -2,7 +2,7 @@
 
 import { cpSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Checkpoint } from '../../src/engine/checkpoint.ts';
+import type { Checkpoint } from '../../src/engine/checkpoint/checkpoint.ts';
 import { installManifest, readManifest } from '../../src/storage/manifest.ts';
 import { nodeFs } from '../../src/storage/node-fs.ts';
 import { openTestLog } from '../support/open-test-log.ts';

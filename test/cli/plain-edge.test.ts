@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { PlainEdgeReader } from '../../src/cli/import/plain-edge.ts';
+import { PlainEdgeReader } from '../../src/cli/import/rows/plain-edge.ts';
 import { fc } from '../support/property.ts';
 
 const reader = new PlainEdgeReader();

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { clipped, displayWidth, padEnd, padStart } from '../../src/cli/display-width.ts';
-import { errorText, placeText } from '../../src/cli/query/error-text.ts';
 import { formatOf, parametersOf } from '../../src/cli/query/options.ts';
 import { cellText, ResultTable } from '../../src/cli/query/result-table.ts';
+import { errorText, placeText } from '../../src/cli/run/error-text.ts';
 import { schemaText } from '../../src/cli/shell/schema-text.ts';
 import { UsageError, type World } from '../../src/cli/world.ts';
 import { HedgerowError } from '../../src/errors.ts';

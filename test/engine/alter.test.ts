@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from 'vitest';
 import { loadCore, makeChecksum } from '../../src/core/index.ts';
+import { OPERATION, singleRun } from '../../src/engine/commit/operations.ts';
 import type { AlterAction, Database, ReplayEntry, Table } from '../../src/engine/index.ts';
-import { OPERATION, singleRun } from '../../src/engine/operations.ts';
 import { verifyDirectory } from '../../src/engine/verify/verify-directory.ts';
 import { drain, openSim, PausingRunner, rowsOf, simDisk, turn } from '../support/sim-engine.ts';
 import type { SimFs } from '../support/sim-fs.ts';

@@ -1,8 +1,8 @@
 // A manifest whose checksum is right and whose document is not ours: a sentence, never a fault in the middle of an open.
 
 import { expect, test } from 'vitest';
-import type { Checkpoint } from '../../src/engine/checkpoint.ts';
-import { checkpointProblem } from '../../src/engine/checkpoint-shape.ts';
+import type { Checkpoint } from '../../src/engine/checkpoint/checkpoint.ts';
+import { checkpointProblem } from '../../src/engine/checkpoint/checkpoint-shape.ts';
 import { manifestPath, readManifest } from '../../src/storage/manifest.ts';
 import { crc32c } from '../support/crc32c.ts';
 import { openSim, simDisk } from '../support/sim-engine.ts';

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { loadCore, makeChecksum } from '../../src/core/index.ts';
-import type { Checkpoint } from '../../src/engine/checkpoint.ts';
+import type { Checkpoint } from '../../src/engine/checkpoint/checkpoint.ts';
 import { verifyDirectory } from '../../src/engine/verify/verify-directory.ts';
 import { installManifest, readManifest } from '../../src/storage/manifest.ts';
 import { openSim, simDisk } from '../support/sim-engine.ts';

@@ -2,9 +2,9 @@
 
 import { afterEach, describe, expect, test } from 'vitest';
 import { CoreMemtable, EdgeBatch, loadCore } from '../../src/core/index.ts';
+import { OPERATION, runHeader } from '../../src/engine/commit/operations.ts';
+import type { ReplayEntry } from '../../src/engine/idempotency/kept-answer.ts';
 import type { Database } from '../../src/engine/index.ts';
-import { OPERATION, runHeader } from '../../src/engine/operations.ts';
-import type { ReplayEntry } from '../../src/engine/replay-entry.ts';
 import { HedgerowError } from '../../src/errors.ts';
 import { openSim, rowsOf, simDisk } from '../support/sim-engine.ts';
 

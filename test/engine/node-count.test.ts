@@ -1,8 +1,8 @@
 // Counting distinct nodes: the merge against sets, exact counts at once of small tables, slices and bounded waits of large ones.
 
 import { expect, test } from 'vitest';
-import { type AscendingList, DistinctMerge } from '../../src/engine/distinct-merge.ts';
 import type { Database, EngineOptions } from '../../src/engine/index.ts';
+import { type AscendingList, DistinctMerge } from '../../src/engine/table/distinct-merge.ts';
 import { Random } from '../support/random.ts';
 import { openSim, simDisk, turn } from '../support/sim-engine.ts';
 

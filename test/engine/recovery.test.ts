@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadCore } from '../../src/core/index.ts';
-import type { Checkpoint } from '../../src/engine/checkpoint.ts';
+import type { Checkpoint } from '../../src/engine/checkpoint/checkpoint.ts';
 import { Database, InlineRunner } from '../../src/engine/index.ts';
 import type { FileHandle, Fs } from '../../src/storage/fs.ts';
 import { readManifestFile } from '../../src/storage/manifest.ts';

@@ -3,10 +3,10 @@
 import { readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { loadCore } from '../../src/core/index.ts';
-import type { Committer } from '../../src/engine/committer.ts';
+import type { Committer } from '../../src/engine/commit/committer.ts';
+import type { StoredReplays } from '../../src/engine/idempotency/answer-files.ts';
+import { REPLAY_LIMITS, Replays } from '../../src/engine/idempotency/idempotency-store.ts';
 import type { Database, ReplayEntry } from '../../src/engine/index.ts';
-import type { StoredReplays } from '../../src/engine/replay-files.ts';
-import { REPLAY_LIMITS, Replays } from '../../src/engine/replays.ts';
 import { verifyDirectory } from '../../src/engine/verify/verify-directory.ts';
 import { installManifest, readManifest } from '../../src/storage/manifest.ts';
 import { crc32c } from '../support/crc32c.ts';

@@ -1,8 +1,8 @@
 // A frame that memory is short for in its middle: what comes before is applied once, the run that failed is tried again at its own LSN.
 
 import { expect, test } from 'vitest';
-import { OPERATION, singleRun } from '../../src/engine/operations.ts';
-import { type ReplayTarget, replayFrame } from '../../src/engine/recovery.ts';
+import { OPERATION, singleRun } from '../../src/engine/commit/operations.ts';
+import { type ReplayTarget, replayFrame } from '../../src/engine/recovery/recovery.ts';
 import { HedgerowError } from '../../src/errors.ts';
 
 test('it says up to where the frame is applied, and goes on from there', () => {

@@ -1,8 +1,8 @@
 // What is kept of the answers under Idempotency-Keys when they are many or large: the key always, the body within the budget, in memory and in the files.
 
 import { beforeEach, describe, expect, test } from 'vitest';
+import { decodeReplay, encodeReplay, IdRanges, MAX_KEPT_BODY_BYTES } from '../../src/engine/idempotency/kept-answer.ts';
 import type { Database, EngineOptions, ReplayEntry } from '../../src/engine/index.ts';
-import { decodeReplay, encodeReplay, IdRanges, MAX_KEPT_BODY_BYTES } from '../../src/engine/replay-entry.ts';
 import { Random } from '../support/random.ts';
 import { openSim, simDisk } from '../support/sim-engine.ts';
 import type { SimFs } from '../support/sim-fs.ts';

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Committer } from '../../src/engine/committer.ts';
+import type { Committer } from '../../src/engine/commit/committer.ts';
+import { REPLAY_LIMITS, Replays } from '../../src/engine/idempotency/idempotency-store.ts';
 import type { Attach, Database, EngineOptions, ReplayEntry } from '../../src/engine/index.ts';
-import { REPLAY_LIMITS, Replays } from '../../src/engine/replays.ts';
 import { crc32c } from '../support/crc32c.ts';
 import { Random } from '../support/random.ts';
 import { openSim, rowsOf, simDisk } from '../support/sim-engine.ts';

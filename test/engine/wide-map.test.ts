@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { WideMap } from '../../src/engine/wide-map.ts';
+import { WideMap } from '../../src/engine/idempotency/wide-map.ts';
 import { Random } from '../support/random.ts';
 
 const KEYS: Record<string, (random: Random) => unknown> = {

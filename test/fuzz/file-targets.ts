@@ -1,7 +1,7 @@
 // Targets on files: a manifest, kept answers, a log, and whole databases with changed bytes.
 
-import { checkCheckpoint } from '../../src/engine/checkpoint.ts';
-import { decodeReplay } from '../../src/engine/replay-entry.ts';
+import { checkCheckpoint } from '../../src/engine/checkpoint/checkpoint.ts';
+import { decodeReplay } from '../../src/engine/idempotency/kept-answer.ts';
 import { FILE_HEADER_BYTES, frameBytes, peekFrame, regionOf } from '../../src/storage/frame.ts';
 import { readManifestFile } from '../../src/storage/manifest.ts';
 import { readRecords } from '../../src/storage/replay-file.ts';

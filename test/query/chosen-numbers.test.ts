@@ -1,7 +1,7 @@
 // Numbers that a client chose to have one hash in V8, whose hash of integers has no seed: a Set of some ten thousand takes seconds.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { distinctNumbers, memberSet } from '../../src/engine/edge.ts';
+import { distinctNumbers, memberSet } from '../../src/engine/write/edge.ts';
 import { CopyPlace } from './copy-place.ts';
 
 /** V8's hash of a small integer (ComputeUnseededHash). */

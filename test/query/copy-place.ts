@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { type Database, type EdgeInput, openDatabase, type TableInput } from '../../src/engine/index.ts';
 import type { HedgerowError } from '../../src/errors.ts';
 import type { ParameterValues } from '../../src/query/binder/parameters.ts';
-import { valueAt } from '../../src/query/executor/vector.ts';
+import { valueAt } from '../../src/query/executor/values/vector.ts';
 import { type ExecuteOptions, Statements } from '../../src/query/statements.ts';
 import type { Fs } from '../../src/storage/fs.ts';
 import { nodeFs } from '../../src/storage/node-fs.ts';

@@ -1,7 +1,7 @@
 // Runs statements through the service's own door: text, parameters and session in; columns and rows, or the error's code, out.
 
 import type { ParameterValues } from '../../src/query/binder/parameters.ts';
-import { chunkText, rowKeys } from '../../src/query/executor/result-text.ts';
+import { chunkText, rowKeys } from '../../src/query/executor/rows/result-text.ts';
 import type { RunSlices, Statements } from '../../src/query/statements.ts';
 
 export interface DoorAnswer {

@@ -5,7 +5,7 @@ import type { BoundMatch } from '../../src/query/binder/bound.ts';
 import { bindMatch } from '../../src/query/binder/match.ts';
 import type { ParameterValues } from '../../src/query/binder/parameters.ts';
 import { QueryContext, type RowSource } from '../../src/query/executor/context.ts';
-import { chunkText, rowKeys } from '../../src/query/executor/result-text.ts';
+import { chunkText, rowKeys } from '../../src/query/executor/rows/result-text.ts';
 import { runMatch } from '../../src/query/executor/run-match.ts';
 import { bucketsOf, explainRow } from '../../src/query/explain.ts';
 import type { MatchNode } from '../../src/query/parser/ast.ts';

@@ -6,7 +6,7 @@ import { HedgerowError } from '../../src/errors.ts';
 import { bindMatch } from '../../src/query/binder/match.ts';
 import type { ParameterValues } from '../../src/query/binder/parameters.ts';
 import { QueryContext, type RowSource } from '../../src/query/executor/context.ts';
-import { chunkText, rowKeys } from '../../src/query/executor/result-text.ts';
+import { chunkText, rowKeys } from '../../src/query/executor/rows/result-text.ts';
 import { runMatch } from '../../src/query/executor/run-match.ts';
 import type { MatchNode } from '../../src/query/parser/ast.ts';
 import { parseStatement } from '../../src/query/parser/parser.ts';

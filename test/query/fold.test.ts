@@ -4,7 +4,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { CoreBuild } from '../../src/core/index.ts';
 import type { Database } from '../../src/engine/index.ts';
-import { SegmentScan } from '../../src/engine/scan-segments.ts';
+import { SegmentScan } from '../../src/engine/scan/scan-segments.ts';
 import { HedgerowError } from '../../src/errors.ts';
 import type { MatchNode } from '../../src/query/parser/ast.ts';
 import { parseStatement } from '../../src/query/parser/parser.ts';

@@ -6,7 +6,7 @@ import { HedgerowError } from '../../src/errors.ts';
 import { bindDelete, bindInsert, bindUpdate } from '../../src/query/binder/changes.ts';
 import { Identities } from '../../src/query/binder/identities.ts';
 import { bindMatch } from '../../src/query/binder/match.ts';
-import { chunkText, rowKeys } from '../../src/query/executor/result-text.ts';
+import { chunkText, rowKeys } from '../../src/query/executor/rows/result-text.ts';
 import { runMatch } from '../../src/query/executor/run-match.ts';
 import { explainRow } from '../../src/query/explain.ts';
 import type { Statement } from '../../src/query/parser/ast.ts';

@@ -7,7 +7,7 @@ import type { KeyRole } from '../../src/access/principal.ts';
 import type { Database } from '../../src/engine/index.ts';
 import { HedgerowError, refusal } from '../../src/errors.ts';
 import type { Call } from '../../src/http/route.ts';
-import { chunkText, rowKeys } from '../../src/query/executor/result-text.ts';
+import { chunkText, rowKeys } from '../../src/query/executor/rows/result-text.ts';
 import type { Prepared } from '../../src/query/prepare.ts';
 import { Statements } from '../../src/query/statements.ts';
 import { requireRole } from '../../src/routes/query.ts';

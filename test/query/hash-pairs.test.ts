@@ -2,11 +2,11 @@
 
 import { describe, expect, test } from 'vitest';
 import type { BoundExpression, ValueType } from '../../src/query/binder/bound.ts';
-import { concatenated } from '../../src/query/executor/concatenation.ts';
 import { QueryContext, type RowSource } from '../../src/query/executor/context.ts';
-import { hashPairs, hashTable } from '../../src/query/executor/hash-pairs.ts';
-import { NO_ROWS, type PropertyColumn, type RowSet } from '../../src/query/executor/row-set.ts';
-import { sortedNumbers } from '../../src/query/executor/sorted-numbers.ts';
+import { hashPairs, hashTable } from '../../src/query/executor/joins/hash-pairs.ts';
+import { NO_ROWS, type PropertyColumn, type RowSet } from '../../src/query/executor/rows/row-set.ts';
+import { sortedNumbers } from '../../src/query/executor/sorts/sorted-numbers.ts';
+import { concatenated } from '../../src/query/executor/values/concatenation.ts';
 import { Random } from '../support/random.ts';
 
 function built<T>(steps: Generator<null, T, void>): T {

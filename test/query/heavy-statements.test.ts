@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { TextColumn } from '../../src/core/index.ts';
 import type { BoundExpression } from '../../src/query/binder/bound.ts';
 import { inParts, rowsAtOnce, rowValues, weightOf } from '../../src/query/executor/batch-size.ts';
-import { batchOf, NO_ROWS } from '../../src/query/executor/row-set.ts';
+import { batchOf, NO_ROWS } from '../../src/query/executor/rows/row-set.ts';
 import { CopyPlace } from './copy-place.ts';
 
 const ROWS = 3000;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { bandPairs, type PairFinder } from '../../src/query/executor/join-pairs.ts';
-import { MemberMemory, memberPairs } from '../../src/query/executor/member-pairs.ts';
-import { partOf, type RowSet } from '../../src/query/executor/row-set.ts';
+import { bandPairs, type PairFinder } from '../../src/query/executor/joins/join-pairs.ts';
+import { MemberMemory, memberPairs } from '../../src/query/executor/joins/member-pairs.ts';
+import { partOf, type RowSet } from '../../src/query/executor/rows/row-set.ts';
 import { type Random, randomFrom } from '../core/support/random.ts';
 
 /** Rows of a few nodes each; times ascend, some are equal. Every seventh node is beyond 32 bits. */

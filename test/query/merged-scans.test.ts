@@ -2,8 +2,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Steps } from '../../src/query/executor/context.ts';
-import { mergedScans } from '../../src/query/executor/merged-scans.ts';
-import { NO_ROWS, type RowSet } from '../../src/query/executor/row-set.ts';
+import { mergedScans } from '../../src/query/executor/rows/merged-scans.ts';
+import { NO_ROWS, type RowSet } from '../../src/query/executor/rows/row-set.ts';
 import { Random } from '../support/random.ts';
 import { CopyPlace } from './copy-place.ts';
 import { WITH_TURNS } from './door.ts';

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { NumberTable } from '../../src/query/executor/number-table.ts';
+import { NumberTable } from '../../src/query/executor/rows/number-table.ts';
 import { Random } from '../support/random.ts';
 
 const NUMBERS: Record<string, (random: Random) => number> = {
@@ -54,7 +54,7 @@ test('numbers that mostly fall into one part of a large table are found all the 
     return array;
   });
   vi.resetModules();
-  const seeded = await import('../../src/query/executor/number-table.ts');
+  const seeded = await import('../../src/query/executor/rows/number-table.ts');
   const inOne: number[] = [];
   const others: number[] = [];
   for (let value = 3_000_000; inOne.length < 6000; value++) (hashOf(value) >>> 26 === 0 ? inOne : others).push(value);

@@ -2,9 +2,9 @@
 
 import { describe, expect, it } from 'vitest';
 import type { Value } from '../../src/query/binder/bound.ts';
-import { JsonSink } from '../../src/query/executor/json-sink.ts';
-import { chunkText, rowKeys, writeChunk } from '../../src/query/executor/result-text.ts';
-import { constant, type Vector, vectorOf } from '../../src/query/executor/vector.ts';
+import { JsonSink } from '../../src/query/executor/rows/json-sink.ts';
+import { chunkText, rowKeys, writeChunk } from '../../src/query/executor/rows/result-text.ts';
+import { constant, type Vector, vectorOf } from '../../src/query/executor/values/vector.ts';
 import { Random } from '../support/random.ts';
 
 const NUMBERS = [

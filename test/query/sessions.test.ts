@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Database, openDatabase } from '../../src/engine/index.ts';
 import type { HedgerowError } from '../../src/errors.ts';
-import { valueAt } from '../../src/query/executor/vector.ts';
+import { valueAt } from '../../src/query/executor/values/vector.ts';
 import type { StatementResult } from '../../src/query/result.ts';
 import { type RunSlices, Statements } from '../../src/query/statements.ts';
 import { nodeFs } from '../../src/storage/node-fs.ts';

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { CoreMemtable } from '../../src/core/index.ts';
 import type { Database, Snapshot, Table } from '../../src/engine/index.ts';
-import type { ScanOverlay } from '../../src/engine/scan-view.ts';
+import type { ScanOverlay } from '../../src/engine/scan/scan-view.ts';
 import { Random } from '../support/random.ts';
 import { drain, openSim, simDisk } from '../support/sim-engine.ts';
 import { makeTables, randomEdges } from './random-tables.ts';

@@ -2,8 +2,8 @@
 
 import { loadCore } from '../../src/core/index.ts';
 import { InlineRunner } from '../../src/engine/compaction/merge-files.ts';
+import type { ReplayEntry } from '../../src/engine/idempotency/kept-answer.ts';
 import { Database, type EngineOptions, type Table } from '../../src/engine/index.ts';
-import type { ReplayEntry } from '../../src/engine/replay-entry.ts';
 import { EdgeSource } from '../support/edge-source.ts';
 import { Random } from '../support/random.ts';
 import { simOptions } from '../support/sim-engine.ts';

@@ -1,7 +1,7 @@
 // The writers of a simulation: inserts, bulk inserts, removals, documents, answers under keys and requests that are sent again.
 
+import type { ReplayEntry } from '../../src/engine/idempotency/kept-answer.ts';
 import type { Table } from '../../src/engine/index.ts';
-import type { ReplayEntry } from '../../src/engine/replay-entry.ts';
 import type { BulkOutcome, EdgeInput, InsertOutcome } from '../../src/engine/types.ts';
 import type { IdOf, SimOp } from './sim-ledger.ts';
 import { type SimAnswer, type SimModel, STORES, Violation } from './sim-model.ts';

@@ -2,7 +2,7 @@
 
 import { buildColumnPlan, type ColumnBlock, readColumnBlocks } from '../../src/core/index.ts';
 import type { Scan, Snapshot, Table } from '../../src/engine/index.ts';
-import type { ScanOverlay } from '../../src/engine/scan-view.ts';
+import type { ScanOverlay } from '../../src/engine/scan/scan-view.ts';
 import type { EdgeRow, PropertyValue, ScanFormat } from '../../src/engine/types.ts';
 import type { NaiveRequest } from '../model/naive-table.ts';
 

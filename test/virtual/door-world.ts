@@ -3,7 +3,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Documents } from '../../src/engine/documents.ts';
+import type { Documents } from '../../src/engine/catalog/documents.ts';
 import { Random } from '../support/random.ts';
 import { makeFiles } from './backend-files.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { DocumentChange } from '../../src/engine/documents.ts';
+import type { DocumentChange } from '../../src/engine/catalog/documents.ts';
 import { HedgerowError } from '../../src/errors.ts';
 import { graphStore } from '../../src/virtual/graph-store.ts';
 import { BANK_SPEC } from './bank.ts';

@@ -1,9 +1,9 @@
 // `hedgerow analyze TABLE MEASURE`: computes a measure at a server or in a data directory, and writes its result.
 
-import { errorText } from '../query/error-text.ts';
 import { formatOf, type RunnerFlags } from '../query/options.ts';
 import { show } from '../query/output.ts';
-import { Cancelled, type Row, type StatementRunner } from '../query/runner.ts';
+import { errorText } from '../run/error-text.ts';
+import { Cancelled, type Row, type StatementRunner } from '../run/runner.ts';
 import { reportFailure, UsageError, type World } from '../world.ts';
 import { measureParametersOf } from './parameters.ts';
 import { largestFirst, rowsOf } from './rows.ts';

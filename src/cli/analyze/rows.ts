@@ -1,6 +1,6 @@
 // The result of a measure as rows, for tables and CSV.
 
-import type { Row } from '../query/runner.ts';
+import type { Row } from '../run/runner.ts';
 
 /** Lists of lists of ids, each as long as it is; in other lists of lists an entry is a pair with its value. */
 const GROUPED: ReadonlySet<string> = new Set(['s_connected_components']);

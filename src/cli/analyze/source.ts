@@ -3,8 +3,8 @@
 import { Analytics } from '../../analytics/index.ts';
 import { HedgerowClient } from '../../client/index.ts';
 import { startWorkProgress } from '../progress.ts';
-import { openDirectory } from '../query/directory-runner.ts';
 import type { RunnerFlags } from '../query/options.ts';
+import { openDirectory } from '../run/directory-runner.ts';
 import { DEFAULT_URL, urlOf } from '../server-address.ts';
 import { UsageError, type World } from '../world.ts';
 

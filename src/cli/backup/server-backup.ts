@@ -2,7 +2,7 @@
 
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { NoAnswer, refusalOf, type ServerAddress } from '../import/server-client.ts';
+import { NoAnswer, refusalOf, type ServerAddress } from '../import/targets/server-client.ts';
 
 export interface BackupRequest {
   backup_dir?: string;

@@ -3,12 +3,12 @@
 import { resolve } from 'node:path';
 import { HedgerowClient } from '../../client/index.ts';
 import { batchLimits, openTarget, type TargetFlags } from '../import/options.ts';
-import { RejectFiles } from '../import/rejects.ts';
+import { RejectFiles } from '../import/progress/rejects.ts';
 import { ImportRun, stopText } from '../import/run.ts';
 import type { Source } from '../import/source.ts';
-import type { ImportTarget } from '../import/target.ts';
+import type { ImportTarget } from '../import/targets/target.ts';
 import { startProgress } from '../progress.ts';
-import { errorText } from '../query/error-text.ts';
+import { errorText } from '../run/error-text.ts';
 import { urlOf } from '../server-address.ts';
 import { integerFlag, reportFailure, UsageError, type World } from '../world.ts';
 import { DemoFacts } from './facts.ts';

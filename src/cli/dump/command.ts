@@ -5,9 +5,9 @@ import { join, resolve } from 'node:path';
 import { writeFileAtomically } from '../../storage/atomic-file.ts';
 import { nodeFs } from '../../storage/node-fs.ts';
 import { openRows } from '../export/rows.ts';
-import { errorText } from '../query/error-text.ts';
 import type { RunnerFlags } from '../query/options.ts';
-import { Cancelled } from '../query/runner.ts';
+import { errorText } from '../run/error-text.ts';
+import { Cancelled } from '../run/runner.ts';
 import { reportFailure, UsageError, type World } from '../world.ts';
 import { type Definitions, openDefinitions } from './definitions.ts';
 import {

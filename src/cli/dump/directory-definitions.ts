@@ -6,7 +6,7 @@ import type { TableItem } from '../../engine/types.ts';
 import { RuleStore } from '../../rules/index.ts';
 import { VirtualGraphs } from '../../virtual/index.ts';
 import { loadSettings } from '../config/load.ts';
-import { openDirectory } from '../query/directory-runner.ts';
+import { openDirectory } from '../run/directory-runner.ts';
 import type { World } from '../world.ts';
 import { type DefinitionStore, withoutVersion } from './definitions.ts';
 

@@ -2,7 +2,7 @@
 
 import type { PropertyValue, TableItem } from '../../engine/types.ts';
 import { MAX_STATEMENT_LENGTH } from '../../query/limits.ts';
-import type { Row } from '../query/runner.ts';
+import type { Row } from '../run/runner.ts';
 import { nameText, valueText } from './statement-values.ts';
 
 /** A statement is one commit. */

@@ -8,7 +8,7 @@ import { rowsOf, tableStatement } from '../export/command.ts';
 import { bytesOf, type Rows } from '../export/formats.ts';
 import { writeOutput } from '../export/output-file.ts';
 import type { RowSource } from '../export/rows.ts';
-import type { Row } from '../query/runner.ts';
+import type { Row } from '../run/runner.ts';
 import type { Output } from '../world.ts';
 import { type DumpedFile, type DumpFormat, dumpedFile, edgesPath, nullsPath } from './dump-file.ts';
 import { InsertStatements } from './insert-statements.ts';

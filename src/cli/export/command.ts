@@ -3,11 +3,11 @@
 import { resolve } from 'node:path';
 import { IDENTIFIER } from '../../limits.ts';
 import { endingOf, formatOfName } from '../import/formats.ts';
-import { memorySparer } from '../import/spare-memory.ts';
-import { errorText } from '../query/error-text.ts';
+import { memorySparer } from '../import/progress/spare-memory.ts';
 import type { Times } from '../query/formats.ts';
 import { type RunnerFlags, timesOf } from '../query/options.ts';
-import { Cancelled, type Row } from '../query/runner.ts';
+import { errorText } from '../run/error-text.ts';
+import { Cancelled, type Row } from '../run/runner.ts';
 import { reportFailure, UsageError, type World } from '../world.ts';
 import { bytesOf, OUTPUT_FORMATS, type OutputFormat, type Rows } from './formats.ts';
 import { writeOutput } from './output-file.ts';

@@ -4,7 +4,7 @@ import { csvLines } from '../../query/copy/csv-writer.ts';
 import type { ParquetSink } from '../../query/copy/parquet-port.ts';
 import { parquetSink } from '../../query/copy/parquet-remote.ts';
 import type { ResultColumn } from '../../query/copy/result-columns.ts';
-import type { Row } from '../query/runner.ts';
+import type { Row } from '../run/runner.ts';
 import { hifBytes } from './hif-bytes.ts';
 import { fits } from './rows.ts';
 

@@ -5,7 +5,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ResultColumn } from '../../query/copy/result-columns.ts';
-import type { Row } from '../query/runner.ts';
+import type { Row } from '../run/runner.ts';
 
 interface Edges {
   readonly columns: readonly ResultColumn[];

@@ -3,7 +3,7 @@
 import type { ColumnType } from '../../engine/types.ts';
 import type { ResultColumn } from '../../query/copy/result-columns.ts';
 import { openRunner, type RunnerFlags } from '../query/options.ts';
-import type { Row, StatementRunner } from '../query/runner.ts';
+import type { Row, StatementRunner } from '../run/runner.ts';
 import type { World } from '../world.ts';
 
 export interface TableShape {

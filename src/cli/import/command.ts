@@ -9,12 +9,12 @@ import type { NodeNames } from './node-names.ts';
 import { batchLimits, type ImportFlags, maxRejectsOf, onErrorOf, openTarget, placeOf } from './options.ts';
 import type { PlannedInput } from './planned-input.ts';
 import { prepare } from './prepare.ts';
-import { type FoundProgress, findProgress, ProgressFiles } from './progress-files.ts';
-import { RejectFiles } from './rejects.ts';
+import { type FoundProgress, findProgress, ProgressFiles } from './progress/progress-files.ts';
+import { RejectFiles } from './progress/rejects.ts';
+import { memorySparer } from './progress/spare-memory.ts';
 import { ImportRun, type RunOptions, stopText, type Tally } from './run.ts';
 import type { Source } from './source.ts';
-import { memorySparer } from './spare-memory.ts';
-import type { ImportTarget } from './target.ts';
+import type { ImportTarget } from './targets/target.ts';
 
 /** Resolves with the exit code: 0, 1 when not every input was read to its end or most rows were rejected, 2 for a wrong call. Fewer rejected lines under `--on-error skip` are no failure. */
 export async function importCommand(paths: readonly string[], flags: ImportFlags, world: World): Promise<number> {

@@ -2,16 +2,16 @@
 
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { openDirectory } from '../query/directory-runner.ts';
+import { openDirectory } from '../run/directory-runner.ts';
 import { DEFAULT_URL, urlOf } from '../server-address.ts';
 import { printable } from '../table-text.ts';
 import type { World } from '../world.ts';
 import type { Input } from './inputs.ts';
 import { type ImportFlags, onErrorOf } from './options.ts';
 import type { PlannedInput } from './planned-input.ts';
-import { ServerClient } from './server-client.ts';
-import { NODES_SUFFIX, type TableColumn } from './target.ts';
-import { type TriedRows, tryRows } from './try-rows.ts';
+import { type TriedRows, tryRows } from './rows/try-rows.ts';
+import { ServerClient } from './targets/server-client.ts';
+import { NODES_SUFFIX, type TableColumn } from './targets/target.ts';
 
 /** What is known of the table, without making anything. */
 interface Look {

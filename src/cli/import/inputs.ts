@@ -3,13 +3,13 @@
 import { resolve } from 'node:path';
 import { HedgerowError } from '../../errors.ts';
 import { UsageError, type World } from '../world.ts';
-import { lookIntoCsv } from './csv-input.ts';
+import { lookIntoCsv } from './csv/csv-input.ts';
 import { endingOf, formatFlag, formatOfName, type InputFormat } from './formats.ts';
-import { lookIntoHif } from './hif-input.ts';
+import { lookIntoHif } from './hif/hif-input.ts';
 import { lookIntoNdjson } from './ndjson-input.ts';
 import type { ImportFlags } from './options.ts';
 import type { LookedInto } from './planned-input.ts';
-import { csvFlags, encodingOf, rowFlags } from './row-flags.ts';
+import { csvFlags, encodingOf, rowFlags } from './rows/row-flags.ts';
 import { openSource, peek, type Source } from './source.ts';
 
 export interface Input {

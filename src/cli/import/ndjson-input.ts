@@ -2,13 +2,13 @@
 
 import type { ColumnType } from '../../engine/types.ts';
 import { IDENTIFIER } from '../../limits.ts';
-import { cellType, commonType } from './cell-types.ts';
 import { lineBatches } from './line-batches.ts';
 import type { LookedInto } from './planned-input.ts';
 import { shownEdges } from './planned-input.ts';
-import { BUILT_IN } from './row-plan.ts';
+import { cellType, commonType } from './rows/cell-types.ts';
+import { BUILT_IN } from './rows/row-plan.ts';
 import { peek, type Source, without } from './source.ts';
-import type { TableColumn } from './target.ts';
+import type { TableColumn } from './targets/target.ts';
 
 const HEAD_BYTES = 512 * 1024;
 const SAMPLE_LINES = 1000;

@@ -1,7 +1,7 @@
 // The rows of a table of nodes: names to numbers, there and back.
 
 import type { NamedNode } from './line-batches.ts';
-import { NAME_COLUMN } from './target.ts';
+import { NAME_COLUMN } from './targets/target.ts';
 
 /** One JSON edge a line. */
 export function nodeLines(nodes: readonly NamedNode[]): string {

@@ -5,10 +5,10 @@ import { loadConfig } from '../../config.ts';
 import { IDENTIFIER, MEGABYTE } from '../../limits.ts';
 import { DEFAULT_URL, urlOf } from '../server-address.ts';
 import { integerFlag, UsageError, type World } from '../world.ts';
-import type { DirectoryOptions } from './directory-target.ts';
 import type { BatchLimits } from './line-batches.ts';
-import { openServerTarget } from './server-target.ts';
-import type { ImportTarget, TargetTable } from './target.ts';
+import type { DirectoryOptions } from './targets/directory-target.ts';
+import { openServerTarget } from './targets/server-target.ts';
+import type { ImportTarget, TargetTable } from './targets/target.ts';
 
 const DEFAULT_BATCH_ROWS = 10_000;
 const MOST_BATCH_ROWS = 1_000_000;
@@ -67,7 +67,7 @@ export async function openTarget(flags: TargetFlags, world: World): Promise<Impo
   const table = tableOf(flags);
   if (flags.data !== undefined) {
     const options = directoryOptions(flags.data, flags, table, world);
-    return (await import('./directory-target.ts')).openDirectoryTarget(options);
+    return (await import('./targets/directory-target.ts')).openDirectoryTarget(options);
   }
   if (flags.maxMembers !== undefined) throw new UsageError('--max-members needs --data: a server has its own limit.');
   return openServerTarget({

@@ -2,7 +2,7 @@
 
 import type { BatchLimits, LineBatch, Position } from './line-batches.ts';
 import type { NodeNames } from './node-names.ts';
-import type { TableColumn } from './target.ts';
+import type { TableColumn } from './targets/target.ts';
 
 /** An input of one format, looked into. */
 export interface LookedInto {

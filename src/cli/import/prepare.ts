@@ -3,7 +3,7 @@
 import type { Input } from './inputs.ts';
 import { NodeNames } from './node-names.ts';
 import type { PlannedInput } from './planned-input.ts';
-import type { ImportTarget } from './target.ts';
+import type { ImportTarget } from './targets/target.ts';
 
 /** Throws what to do about columns that are missing. `names`: of an input before this one. */
 export async function prepare(

@@ -1,10 +1,10 @@
 // Runs an import: inputs one after another, batches through the target with a bounded number under way, bad lines aside.
 
 import { type BatchLimits, type LineBatch, lineBatches, lineText } from './line-batches.ts';
-import type { ProgressFile } from './progress-file.ts';
-import type { Reject, RejectFiles } from './rejects.ts';
+import type { ProgressFile } from './progress/progress-file.ts';
+import type { Reject, RejectFiles } from './progress/rejects.ts';
 import type { Source } from './source.ts';
-import type { ImportTarget, Intake } from './target.ts';
+import type { ImportTarget, Intake } from './targets/target.ts';
 
 /** Why an import ended before the end of its input. */
 export type Stop =

@@ -1,9 +1,9 @@
 // A data directory for people: its tables with their segments, and its log, in one overview.
 
 import { assertChecksum, ResidentSegment, readSegmentFacts, type SegmentFacts } from '../../core/index.ts';
-import type { Checkpoint, CheckpointTable } from '../../engine/checkpoint.ts';
-import { segmentName } from '../../engine/segment-file.ts';
-import type { SegmentEntry } from '../../engine/segments-on-disk.ts';
+import type { Checkpoint, CheckpointTable } from '../../engine/checkpoint/checkpoint.ts';
+import { segmentName } from '../../engine/table/segment-file.ts';
+import type { SegmentEntry } from '../../engine/table/segments-on-disk.ts';
 import { type FrameReport, inspectLog, type LogReport } from '../../engine/verify/log-report.ts';
 import { type FileTools, type Problem, problemOf } from '../../engine/verify/problem.ts';
 import { corruption } from '../../errors.ts';

@@ -1,6 +1,6 @@
 // The text of a log file's report.
 
-import type { TableDefinition } from '../../engine/catalog.ts';
+import type { TableDefinition } from '../../engine/catalog/catalog.ts';
 import type { FrameReport, LogReport, RunReport } from '../../engine/verify/log-report.ts';
 import { problemText, tableText } from './text.ts';
 

@@ -1,8 +1,8 @@
 // A manifest for people: which tables there are, and which segments and log positions they stand on.
 
-import { type Checkpoint, checkCheckpoint } from '../../engine/checkpoint.ts';
-import type { Column } from '../../engine/columns.ts';
-import { segmentName } from '../../engine/segment-file.ts';
+import type { Column } from '../../engine/catalog/columns.ts';
+import { type Checkpoint, checkCheckpoint } from '../../engine/checkpoint/checkpoint.ts';
+import { segmentName } from '../../engine/table/segment-file.ts';
 import { type FileTools, type Problem, problemOf } from '../../engine/verify/problem.ts';
 import { readManifestFile } from '../../storage/manifest.ts';
 import { replayFileName } from '../../storage/replay-file.ts';

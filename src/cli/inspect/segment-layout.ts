@@ -2,7 +2,7 @@
 //
 // The core checks a segment as a whole and says where it is wrong; this shows what stands there, section by section.
 
-import { SEGMENT_HEADER_BYTES, sectionEntries, segmentHeadBytes } from '../../engine/segment-sections.ts';
+import { SEGMENT_HEADER_BYTES, sectionEntries, segmentHeadBytes } from '../../engine/table/segment-sections.ts';
 import type { Crc32c } from '../../storage/crc32c.ts';
 
 export interface SegmentHeader {

@@ -9,8 +9,8 @@ import {
   type StepResult,
   TextSink,
 } from '../../core/index.ts';
-import type { TableDefinition } from '../../engine/catalog.ts';
-import { BUILT_IN_COLUMNS, type Column } from '../../engine/columns.ts';
+import type { TableDefinition } from '../../engine/catalog/catalog.ts';
+import { BUILT_IN_COLUMNS, type Column } from '../../engine/catalog/columns.ts';
 import { type FileTools, type Problem, problemOf } from '../../engine/verify/problem.ts';
 import { readWhole } from '../../storage/whole-file.ts';
 import { readSections, readSegmentHeader, type SegmentHeader, type SegmentSection } from './segment-layout.ts';

@@ -8,7 +8,7 @@ import { KeyStore, type NewKey } from '../../access/keys.ts';
 import { type Database, openDatabase } from '../../engine/index.ts';
 import { HedgerowError } from '../../errors.ts';
 import { loadSettings } from '../config/load.ts';
-import { NoAnswer, ServerClient } from '../import/server-client.ts';
+import { NoAnswer, ServerClient } from '../import/targets/server-client.ts';
 import { DEFAULT_URL, urlOf } from '../server-address.ts';
 import { UsageError, type World } from '../world.ts';
 

@@ -2,9 +2,9 @@
 
 import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';
-import { errorText } from '../query/error-text.ts';
 import { openRunner, type RunnerFlags } from '../query/options.ts';
-import { Cancelled, type StatementRunner } from '../query/runner.ts';
+import { errorText } from '../run/error-text.ts';
+import { Cancelled, type StatementRunner } from '../run/runner.ts';
 import { type Piece, StatementSplitter } from '../shell/statement-splitter.ts';
 import type { World } from '../world.ts';
 

@@ -2,7 +2,7 @@
 
 import { HedgerowApiError } from '../../client/index.ts';
 import { HedgerowError } from '../../errors.ts';
-import { errorText } from '../query/error-text.ts';
+import { errorText } from '../run/error-text.ts';
 import type { Tool, Toolbox } from './tool.ts';
 
 /** Where the facts of an error are; structured content would have to be an answer. */

@@ -3,8 +3,8 @@
 import type { Readable, Writable } from 'node:stream';
 import { HedgerowApiError } from '../../client/index.ts';
 import { VERSION } from '../../version.ts';
-import { errorText } from '../query/error-text.ts';
 import type { RunnerFlags } from '../query/options.ts';
+import { errorText } from '../run/error-text.ts';
 import { reportFailure, type World } from '../world.ts';
 import { answerOf } from './answer.ts';
 import { Places } from './call-places.ts';

@@ -15,7 +15,7 @@ import { createLogger } from '../../observe/log.ts';
 import { UNOBSERVED } from '../../observe/observer.ts';
 import { routes } from '../../routes/index.ts';
 import { VERSION } from '../../version.ts';
-import { openDirectory } from '../query/directory-runner.ts';
+import { openDirectory } from '../run/directory-runner.ts';
 import type { World } from '../world.ts';
 import { CALLS, type Place } from './place.ts';
 

@@ -2,7 +2,7 @@
 
 import { described, integer, text, v } from '../../http/schema.ts';
 import { largestFirst, rowsOf } from '../analyze/rows.ts';
-import type { Row } from '../query/runner.ts';
+import type { Row } from '../run/runner.ts';
 import { object, oneTable, rowLimit, secondsOf, values } from './arguments.ts';
 import { fitting } from './bounded.ts';
 import { NodeNames } from './names.ts';

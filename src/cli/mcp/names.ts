@@ -2,7 +2,7 @@
 
 import { HedgerowApiError, type HedgerowClient, type Table } from '../../client/index.ts';
 import { refusal } from '../../errors.ts';
-import { NAME_COLUMN, NODES_SUFFIX } from '../import/target.ts';
+import { NAME_COLUMN, NODES_SUFFIX } from '../import/targets/target.ts';
 
 /** Nodes looked up by one statement; the planner unites as many lookups of its node index. */
 const NODES_A_STATEMENT = 200;

@@ -2,7 +2,7 @@
 
 import type { HedgerowClient, Table } from '../../client/index.ts';
 import { integer, text, v } from '../../http/schema.ts';
-import { NAME_COLUMN, NODES_SUFFIX } from '../import/target.ts';
+import { NAME_COLUMN, NODES_SUFFIX } from '../import/targets/target.ts';
 import { object, oneTable } from './arguments.ts';
 import { fitting } from './bounded.ts';
 import { holdsNames, NodeNames } from './names.ts';

@@ -1,11 +1,11 @@
 // `hedgerow query STATEMENT`: runs one statement at a server or in a data directory, and writes its rows.
 
 import { text } from 'node:stream/consumers';
+import { errorText } from '../run/error-text.ts';
+import { Cancelled } from '../run/runner.ts';
 import { reportFailure, UsageError, type World } from '../world.ts';
-import { errorText } from './error-text.ts';
 import { formatOf, openRunner, parametersOf, type RunnerFlags, timesOf } from './options.ts';
 import { show } from './output.ts';
-import { Cancelled } from './runner.ts';
 
 export interface QueryFlags extends RunnerFlags {
   param?: readonly string[] | undefined;

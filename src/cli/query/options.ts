@@ -1,11 +1,11 @@
 // The flags of `hedgerow query` and `hedgerow shell`, checked.
 
 import { randomUUID } from 'node:crypto';
+import type { Parameters, Place } from '../run/runner.ts';
+import { ServerRunner } from '../run/server-runner.ts';
 import { DEFAULT_URL, urlOf } from '../server-address.ts';
 import { UsageError, type World } from '../world.ts';
 import { FORMATS, type Format, TIMES, type Times } from './formats.ts';
-import type { Parameters, Place } from './runner.ts';
-import { ServerRunner } from './server-runner.ts';
 
 export interface RunnerFlags {
   url?: string | undefined;
@@ -19,7 +19,7 @@ export async function openRunner(flags: RunnerFlags, world: World): Promise<Plac
   const { url, apiKey, data, config } = flags;
   if (data !== undefined) {
     if (url !== undefined) throw new UsageError('--data and --url exclude each other.');
-    return (await import('./directory-runner.ts')).openDirectoryRunner(data, config, world);
+    return (await import('../run/directory-runner.ts')).openDirectoryRunner(data, config, world);
   }
   if (config !== undefined) throw new UsageError('--config needs --data: a server has its own settings.');
   return new ServerRunner({ url: urlOf(url ?? DEFAULT_URL), apiKey, session: randomUUID() });

@@ -1,11 +1,11 @@
 // Writes the rows of a statement in one of the formats, at the pace at which they are taken.
 
 import { csvLines } from '../../query/copy/csv-writer.ts';
+import type { PlanFigures, Row, StatementRunner } from '../run/runner.ts';
 import { printable } from '../table-text.ts';
 import type { Output } from '../world.ts';
 import { type Format, type Times, timesIn } from './formats.ts';
 import { ResultTable } from './result-table.ts';
-import type { PlanFigures, Row, StatementRunner } from './runner.ts';
 
 /** Rows that tell how wide the columns of a table are. */
 const SAMPLE_ROWS = 1000;

@@ -1,8 +1,8 @@
 // Lays out rows of a result as a table on a terminal. Widths come from the first rows, so that many rows can follow one by one.
 
 import { clipped, displayWidth, padEnd, padStart } from '../display-width.ts';
+import type { Row } from '../run/runner.ts';
 import { printable } from '../table-text.ts';
-import type { Row } from './runner.ts';
 
 /** Cells of a terminal that a value takes, at most; the formats for programs show values whole. */
 const MOST_CELLS = 100;

@@ -3,7 +3,7 @@
 import { FORMATS } from '../query/formats.ts';
 import { jsonValue } from '../query/options.ts';
 import { ResultTable } from '../query/result-table.ts';
-import type { Row } from '../query/runner.ts';
+import type { Row } from '../run/runner.ts';
 import { printable } from '../table-text.ts';
 import { UsageError } from '../world.ts';
 import type { CommandName } from './completion.ts';

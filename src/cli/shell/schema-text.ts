@@ -1,7 +1,7 @@
 // Shows a table as the statements that make it.
 
 import { IDENTIFIER } from '../../limits.ts';
-import type { Row } from '../query/runner.ts';
+import type { Row } from '../run/runner.ts';
 
 /** `table`: a row of SHOW TABLES; `indexes`: rows of SHOW INDEXES. */
 export function schemaText(table: Row, indexes: readonly Row[]): string {

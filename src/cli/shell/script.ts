@@ -1,6 +1,6 @@
 // A shell without a terminal: runs the statements and commands that come in, and stops at the first that fails.
 
-import { Cancelled } from '../query/runner.ts';
+import { Cancelled } from '../run/runner.ts';
 import { runCommand } from './commands.ts';
 import type { ShellSession } from './session.ts';
 import { type Piece, StatementSplitter } from './statement-splitter.ts';

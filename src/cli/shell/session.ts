@@ -1,11 +1,11 @@
 // One shell: what it runs statements with, and what its commands change.
 
 import type { CheckAnswer, CheckInput } from '../../client/index.ts';
-import { BUILT_IN_COLUMNS } from '../../engine/columns.ts';
-import { errorText } from '../query/error-text.ts';
+import { BUILT_IN_COLUMNS } from '../../engine/catalog/columns.ts';
 import type { Format, Times } from '../query/formats.ts';
 import { show } from '../query/output.ts';
-import type { Place, PlanFigures, Row } from '../query/runner.ts';
+import { errorText } from '../run/error-text.ts';
+import type { Place, PlanFigures, Row } from '../run/runner.ts';
 import type { World } from '../world.ts';
 import type { KnownTable } from './completion.ts';
 import { firstWord } from './statement-splitter.ts';

@@ -2,7 +2,7 @@
 
 import { createInterface, type Interface } from 'node:readline';
 import { lossOf } from '../../formats/losses.ts';
-import { Cancelled } from '../query/runner.ts';
+import { Cancelled } from '../run/runner.ts';
 import { printable } from '../table-text.ts';
 import { COMMANDS, runCommand } from './commands.ts';
 import { commandCompletion, completionOf } from './completion.ts';

@@ -2,8 +2,8 @@
 
 import { text } from 'node:stream/consumers';
 import { HedgerowApiError, HedgerowClient, HedgerowConnectionError } from '../../client/index.ts';
-import { errorText } from '../query/error-text.ts';
-import { Cancelled } from '../query/runner.ts';
+import { errorText } from '../run/error-text.ts';
+import { Cancelled } from '../run/runner.ts';
 import { DEFAULT_URL, urlOf } from '../server-address.ts';
 import { printable } from '../table-text.ts';
 import { reportFailure, UsageError, type World } from '../world.ts';

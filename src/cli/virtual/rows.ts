@@ -1,7 +1,7 @@
 // Hyperedges of virtual graphs as rows: as they are for programs, with a column for each member and property for tables and CSV.
 
 import type { CompiledVirtualQuery, VirtualHyperedge } from '../../client/index.ts';
-import type { Row, StatementRunner } from '../query/runner.ts';
+import type { Row, StatementRunner } from '../run/runner.ts';
 
 /** Edges that go on together. */
 const BATCH_EDGES = 500;

@@ -3,7 +3,7 @@
 import type { CompiledVirtualQuery, HedgerowClient, NewVirtualGraph } from '../../client/index.ts';
 import { formatOf } from '../query/options.ts';
 import { show } from '../query/output.ts';
-import type { Row } from '../query/runner.ts';
+import type { Row } from '../run/runner.ts';
 import { printable } from '../table-text.ts';
 import type { World } from '../world.ts';
 import { materializeOptions, proposeInput, queryOptions, type VirtualFlags } from './flags.ts';

@@ -10,8 +10,8 @@ import { type HeldLogFile, measureHeldFile, sealBytes } from '../../storage/held
 import { logFilePath } from '../../storage/log-file.ts';
 import { encodeMark, markPath } from '../../storage/log-mark.ts';
 import { readFully } from '../../storage/whole-file.ts';
-import { asCorruption } from '../segment-file.ts';
-import { readSegmentHead, SectionCheck } from '../segment-sections.ts';
+import { asCorruption } from '../table/segment-file.ts';
+import { readSegmentHead, SectionCheck } from '../table/segment-sections.ts';
 import type { BackupFacts } from './about-backup.ts';
 import { ABOUT_NAME, MANIFEST_NAME, SUMS_NAME } from './archive-names.ts';
 import type { PinnedFile, PinnedState } from './pinned-state.ts';

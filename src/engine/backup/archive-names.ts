@@ -1,6 +1,6 @@
 // The names of a backup: of its file, and of the entries that it may hold.
 
-import { segmentName } from '../segment-file.ts';
+import { segmentName } from '../table/segment-file.ts';
 
 /** What the backup says about itself: the first entry. */
 export const ABOUT_NAME = 'backup.json';

@@ -7,9 +7,9 @@ import type { HeldLog } from '../../storage/log.ts';
 import { manifestPath, readManifestFile } from '../../storage/manifest.ts';
 import { replayFileName } from '../../storage/replay-file.ts';
 import { readWhole } from '../../storage/whole-file.ts';
-import { appliedEverywhere, type Checkpoint, checkCheckpoint, segmentsOf } from '../checkpoint.ts';
-import type { Committer } from '../committer.ts';
-import type { Table } from '../table.ts';
+import { appliedEverywhere, type Checkpoint, checkCheckpoint, segmentsOf } from '../checkpoint/checkpoint.ts';
+import type { Committer } from '../commit/committer.ts';
+import type { Table } from '../table/table.ts';
 import { segmentEntryName } from './archive-names.ts';
 
 export interface PinnedState {

@@ -1,7 +1,7 @@
 // The figures that a choice of stretches needs: rows of segments, and how many new rows fall between them.
 
 import type { CoreMemtable, SegmentFacts } from '../../core/index.ts';
-import type { SegmentFile } from '../segment-file.ts';
+import type { SegmentFile } from '../table/segment-file.ts';
 import type { ChooseInput } from './choose.ts';
 import { deadAt } from './count-dropped.ts';
 

@@ -5,12 +5,12 @@
 
 import type { Core, CoreMemtable } from '../../core/index.ts';
 import { corruption, HedgerowError } from '../../errors.ts';
-import type { ChangedTable } from '../checkpoint.ts';
-import { checkOrder } from '../recovery.ts';
-import { type SegmentFile, segmentNumber } from '../segment-file.ts';
-import { entryOf, openSegmentFile, refreshFilters } from '../segments-on-disk.ts';
-import type { LateDeath, Table } from '../table.ts';
-import { Version } from '../version.ts';
+import type { ChangedTable } from '../checkpoint/checkpoint.ts';
+import { checkOrder } from '../recovery/recovery.ts';
+import { type SegmentFile, segmentNumber } from '../table/segment-file.ts';
+import { entryOf, openSegmentFile, refreshFilters } from '../table/segments-on-disk.ts';
+import type { LateDeath, Table } from '../table/table.ts';
+import { Version } from '../table/version.ts';
 import { chooseStretches, type Stretch } from './choose.ts';
 import { type ChooseSource, chooseInput, lacksOrder } from './choose-input.ts';
 import { countDropped, type Dropped, deadAt } from './count-dropped.ts';

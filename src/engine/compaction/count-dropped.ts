@@ -1,10 +1,10 @@
 // What a compaction with a TTL drops: live edges, and the buckets they lie in, each once wherever its rows are. Counted in slices: the loop goes on between.
 
 import type { CoreMemtable } from '../../core/index.ts';
-import type { DeadList } from '../dead-rows.ts';
-import { firstReaching } from '../scan-view.ts';
-import type { SegmentFile } from '../segment-file.ts';
-import type { Table } from '../table.ts';
+import { firstReaching } from '../scan/scan-view.ts';
+import type { DeadList } from '../table/dead-rows.ts';
+import type { SegmentFile } from '../table/segment-file.ts';
+import type { Table } from '../table/table.ts';
 import type { RowKey } from '../types.ts';
 
 /** Calls into the core between two pauses: a millisecond or two. */

@@ -3,7 +3,7 @@
 import { type Core, type CoreModule, SegmentMerger } from '../../core/index.ts';
 import type { Fs } from '../../storage/fs.ts';
 import { readFully } from '../../storage/whole-file.ts';
-import { asCorruption, segmentName } from '../segment-file.ts';
+import { asCorruption, segmentName } from '../table/segment-file.ts';
 import type { CompactionRunner, OpenWork, PartWork, WorkDone } from './work.ts';
 
 /** Memory of the core that stays for the next compaction: it can grow but not shrink, and a new one costs as much again until garbage is collected. */

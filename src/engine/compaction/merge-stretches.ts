@@ -1,9 +1,9 @@
 // Has the chosen stretches of a table merged, part by part: each part is bounded in bytes, read from the memtables in slices, and merged by the runner.
 
 import { type BuilderColumn, encodeProperties } from '../../core/index.ts';
-import type { SegmentFile } from '../segment-file.ts';
-import type { SegmentEntry } from '../segments-on-disk.ts';
-import type { Table } from '../table.ts';
+import type { SegmentFile } from '../table/segment-file.ts';
+import type { SegmentEntry } from '../table/segments-on-disk.ts';
+import type { Table } from '../table/table.ts';
 import type { RowKey } from '../types.ts';
 import type { Stretch } from './choose.ts';
 

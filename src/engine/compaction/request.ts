@@ -1,6 +1,6 @@
 // A request to compact one table or all of them, and what is told of it.
 
-import type { Table } from '../table.ts';
+import type { Table } from '../table/table.ts';
 import type { CompactionResult } from '../types.ts';
 import type { Compactor } from './compactor.ts';
 

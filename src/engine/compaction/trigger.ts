@@ -3,7 +3,7 @@
 // With many tables a look at all of them after each commit would cost more than the commit: bytes are those of the instances that memtables share, and all tables
 // are looked at only when these pass the limit, or the log has grown by LSNS_A_LOOK.
 
-import type { Table } from '../table.ts';
+import type { Table } from '../table/table.ts';
 
 /** Memtables of all tables may take this share of the memory budget before a compaction is forced, but always 16 MB. */
 const MEMTABLE_SHARE = 0.5;

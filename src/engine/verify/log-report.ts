@@ -6,7 +6,7 @@ import type { FileHandle } from '../../storage/fs.ts';
 import { type InspectedFrame, inspectLogFile, readLogFileHeader } from '../../storage/inspect-log.ts';
 import { listLogFiles } from '../../storage/log-file.ts';
 import { readFully, readWhole } from '../../storage/whole-file.ts';
-import { OPERATION, readRuns } from '../operations.ts';
+import { OPERATION, readRuns } from '../commit/operations.ts';
 import { type FileTools, type Problem, problemOf } from './problem.ts';
 
 export interface RunReport {

@@ -4,11 +4,11 @@ import { RecordChecker } from '../../core/index.ts';
 import { corruption } from '../../errors.ts';
 import { IDENTIFIER } from '../../limits.ts';
 import { FRAME_HEADER_BYTES } from '../../storage/frame.ts';
-import { CATALOG_CHANGES, type CatalogChange } from '../catalog.ts';
-import type { Checkpoint } from '../checkpoint.ts';
-import type { DocumentChange } from '../documents.ts';
-import { decodeKills, OPERATION, type Run, readRuns } from '../operations.ts';
-import { decodeReplay } from '../replay-entry.ts';
+import { CATALOG_CHANGES, type CatalogChange } from '../catalog/catalog.ts';
+import type { DocumentChange } from '../catalog/documents.ts';
+import type { Checkpoint } from '../checkpoint/checkpoint.ts';
+import { decodeKills, OPERATION, type Run, readRuns } from '../commit/operations.ts';
+import { decodeReplay } from '../idempotency/kept-answer.ts';
 import type { FrameReport } from './log-report.ts';
 import { type FileTools, type Problem, problemOf } from './problem.ts';
 

@@ -4,7 +4,7 @@ import { listLogFiles } from '../../storage/log-file.ts';
 import { badSlots, markPath } from '../../storage/log-mark.ts';
 import { examineLog } from '../../storage/log-recovery.ts';
 import { readWhole } from '../../storage/whole-file.ts';
-import { appliedEverywhere, type Checkpoint } from '../checkpoint.ts';
+import { appliedEverywhere, type Checkpoint } from '../checkpoint/checkpoint.ts';
 import { type FrameVisitor, inspectLog } from './log-report.ts';
 import { type FileTools, type Problem, problemOf } from './problem.ts';
 

@@ -2,7 +2,7 @@
 
 import { IDENTIFIER } from '../../limits.ts';
 import { REPLAY_HEADER_BYTES } from '../../storage/replay-file.ts';
-import type { Checkpoint, CheckpointTable } from '../checkpoint.ts';
+import type { Checkpoint, CheckpointTable } from '../checkpoint/checkpoint.ts';
 
 /** Sentences, none when all is well. Never throws, whatever the document holds. */
 export function manifestFaults(document: Checkpoint): string[] {

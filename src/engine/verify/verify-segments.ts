@@ -4,11 +4,11 @@ import { type Core, ResidentSegment } from '../../core/index.ts';
 import { corruption } from '../../errors.ts';
 import { heldFileName, readHeldFile } from '../../storage/held-file.ts';
 import { readFully } from '../../storage/whole-file.ts';
-import type { CheckpointTable } from '../checkpoint.ts';
-import { checkOrder } from '../recovery.ts';
-import { asCorruption, SegmentFile, segmentName } from '../segment-file.ts';
-import { gapFault, readSegmentHead, segmentGaps } from '../segment-sections.ts';
-import type { SegmentEntry } from '../segments-on-disk.ts';
+import type { CheckpointTable } from '../checkpoint/checkpoint.ts';
+import { checkOrder } from '../recovery/recovery.ts';
+import { asCorruption, SegmentFile, segmentName } from '../table/segment-file.ts';
+import { gapFault, readSegmentHead, segmentGaps } from '../table/segment-sections.ts';
+import type { SegmentEntry } from '../table/segments-on-disk.ts';
 import { type FileTools, type Problem, problemOf } from './problem.ts';
 
 /** What the segments of a table hold. */

@@ -1,6 +1,6 @@
 // Bound statements: what the binder hands on. Every name is resolved, every expression has a type; a plain value over engine tables.
 
-import type { Table } from '../../engine/table.ts';
+import type { Table } from '../../engine/table/table.ts';
 import type { ColumnType, PropertyValue } from '../../engine/types.ts';
 import type { Span } from '../parser/ast.ts';
 

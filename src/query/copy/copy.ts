@@ -1,15 +1,15 @@
 // Runs COPY: a file into a table as one commit, or a result into a new file.
 
+import type { Attach } from '../../engine/idempotency/kept-answer.ts';
 import type { Database, Table } from '../../engine/index.ts';
-import type { Attach } from '../../engine/replay-entry.ts';
 import { HedgerowError } from '../../errors.ts';
 import type { FileHandle, Fs } from '../../storage/fs.ts';
 import { bindExpression } from '../binder/expressions.ts';
 import { bindMatch, bindTable } from '../binder/match.ts';
 import type { ParameterValues } from '../binder/parameters.ts';
 import { Scope } from '../binder/scope.ts';
-import { constantValue } from '../executor/evaluate.ts';
 import type { ResultChunk } from '../executor/run-match.ts';
+import { constantValue } from '../executor/values/evaluate.ts';
 import type { CopyFromNode, CopyToNode, MatchNode, NameNode } from '../parser/ast.ts';
 import { type ReadOptions, runRead } from '../read.ts';
 import { rowsResult, type StatementResult } from '../result.ts';

@@ -2,7 +2,7 @@
 
 import type { Value } from '../binder/bound.ts';
 import type { ResultChunk } from '../executor/run-match.ts';
-import { valueAt } from '../executor/vector.ts';
+import { valueAt } from '../executor/values/vector.ts';
 import type { ParquetSink } from './parquet-port.ts';
 
 /** In order. */

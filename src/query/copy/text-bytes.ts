@@ -1,10 +1,10 @@
 // Result rows as the bytes of a CSV or NDJSON file.
 
 import type { Value } from '../binder/bound.ts';
-import { JsonSink } from '../executor/json-sink.ts';
-import { rowKeys, writeChunk } from '../executor/result-text.ts';
+import { JsonSink } from '../executor/rows/json-sink.ts';
+import { rowKeys, writeChunk } from '../executor/rows/result-text.ts';
 import type { ResultChunk } from '../executor/run-match.ts';
-import { valueAt } from '../executor/vector.ts';
+import { valueAt } from '../executor/values/vector.ts';
 import { csvLines } from './csv-writer.ts';
 import type { ResultColumn } from './result-columns.ts';
 

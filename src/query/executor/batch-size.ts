@@ -7,7 +7,7 @@ import type { BoundExpression, BoundMatch, Value } from '../binder/bound.ts';
 import type { ParameterValues } from '../binder/parameters.ts';
 import { partsOf } from '../binder/parts.ts';
 import { longestText } from './memory.ts';
-import { type Batch, selectFrom } from './row-set.ts';
+import { type Batch, selectFrom } from './rows/row-set.ts';
 
 /** Values that expressions may come to in one step. */
 const VALUES_A_STEP = 500_000;

@@ -2,17 +2,17 @@
 
 import type { ColumnPlan } from '../../core/index.ts';
 import type { Scan } from '../../engine/index.ts';
-import type { SegmentScan } from '../../engine/scan-segments.ts';
+import type { SegmentScan } from '../../engine/scan/scan-segments.ts';
 import type { ScanBounds } from '../../engine/types.ts';
 import { HedgerowError } from '../../errors.ts';
 import type { BoundExpression, BoundPattern } from '../binder/bound.ts';
 import type { ParameterValues } from '../binder/parameters.ts';
 import type { ScanPlan } from '../planner/plan.ts';
 import { lettersToValues, longestValue, rowsFor, rowValues, type Weight, weightOf } from './batch-size.ts';
-import { type Environment, evaluate } from './evaluate.ts';
 import { HeldBytes, heapLimits, longestText, MemoryPool, valueBytes } from './memory.ts';
-import { type Batch, type RowSet, rowSetBytes, selectFrom } from './row-set.ts';
-import { Scratch, truePlaces, type Vector } from './vector.ts';
+import { type Batch, type RowSet, rowSetBytes, selectFrom } from './rows/row-set.ts';
+import { type Environment, evaluate } from './values/evaluate.ts';
+import { Scratch, truePlaces, type Vector } from './values/vector.ts';
 
 /** Rows of tables as one statement sees them: a snapshot, or a transaction. */
 export interface RowSource {

@@ -2,7 +2,7 @@
 
 import { getHeapStatistics } from 'node:v8';
 import type { Value } from '../binder/bound.ts';
-import type { Vector } from './vector.ts';
+import type { Vector } from './values/vector.ts';
 
 /** Bytes that one statement may hold, at most, however large the heap is. */
 const MOST_OF_ONE = 512 * 2 ** 20;

@@ -3,21 +3,21 @@
 import { TextSink } from '../../core/index.ts';
 import type { BoundExpression, Value } from '../binder/bound.ts';
 import type { JoinPlan, MatchPlan, ScanPlan } from '../planner/plan.ts';
-import { Aggregator } from './aggregate.ts';
 import { isPlain } from './batch-size.ts';
 import type { QueryContext, Steps } from './context.ts';
-import { DistinctRows } from './distinct-rows.ts';
-import { type Environment, evaluate } from './evaluate.ts';
-import { foldRows } from './fold.ts';
-import { foldPlanOf } from './fold-plan.ts';
-import { joinRows } from './join.ts';
-import { FEW_ROWS, LargeSorter } from './large-sort.ts';
+import { Aggregator } from './folds/aggregate.ts';
+import { foldRows } from './folds/fold.ts';
+import { foldPlanOf } from './folds/fold-plan.ts';
+import { joinRows } from './joins/join.ts';
 import { longestText, valueBytes } from './memory.ts';
-import { newestFirst } from './newest-first.ts';
-import { type Batch, rowSetBytes } from './row-set.ts';
-import { scanRows } from './scan-rows.ts';
-import { Sorter, type SortRow } from './sort.ts';
-import { constant, NULL_VECTOR, type Vector, valueAt } from './vector.ts';
+import { DistinctRows } from './rows/distinct-rows.ts';
+import { type Batch, rowSetBytes } from './rows/row-set.ts';
+import { scanRows } from './rows/scan-rows.ts';
+import { FEW_ROWS, LargeSorter } from './sorts/large-sort.ts';
+import { newestFirst } from './sorts/newest-first.ts';
+import { Sorter, type SortRow } from './sorts/sort.ts';
+import { type Environment, evaluate } from './values/evaluate.ts';
+import { constant, NULL_VECTOR, type Vector, valueAt } from './values/vector.ts';
 
 /** Some rows of the result: the values of each item. */
 export interface ResultChunk {

@@ -3,7 +3,7 @@
 import type { RangeCondition } from '../../engine/types.ts';
 import type { BoundComparison, BoundExpression, BoundPattern, Value } from '../binder/bound.ts';
 import { type ParameterValues, parameterValue } from '../binder/parameters.ts';
-import { flipped } from '../executor/compare.ts';
+import { flipped } from '../executor/values/compare.ts';
 import { fixedValue } from './fixed-values.ts';
 import { patternsOf } from './patterns-of.ts';
 

@@ -2,7 +2,7 @@
 
 import type { BoundExpression, Value } from '../binder/bound.ts';
 import { type ParameterValues, parameterValue } from '../binder/parameters.ts';
-import { constantValue } from '../executor/evaluate.ts';
+import { constantValue } from '../executor/values/evaluate.ts';
 
 /** Constants and parameters, which most are, need no vectors. */
 export function fixedValue(node: BoundExpression, parameters: ParameterValues): Value {

@@ -3,8 +3,8 @@
 import type { Snapshot, Table } from '../../engine/index.ts';
 import type { PropertyValue, QueryPlan, ScanBounds } from '../../engine/types.ts';
 import { QueryContext, type RowSource } from '../../query/executor/context.ts';
-import type { PropertyColumn, RowSet } from '../../query/executor/row-set.ts';
-import { columnPlan, readScan } from '../../query/executor/scan-rows.ts';
+import type { PropertyColumn, RowSet } from '../../query/executor/rows/row-set.ts';
+import { columnPlan, readScan } from '../../query/executor/rows/scan-rows.ts';
 import type { ColumnNeeds, ScanPlan } from '../../query/planner/plan.ts';
 import type { RetrievedEdge } from './retrieved-edge.ts';
 

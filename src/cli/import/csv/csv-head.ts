@@ -1,0 +1,189 @@
+// What the beginning of a CSV file tells: which character parts its cells, what its columns are called, and what its first rows hold.
+
+import { HedgerowError } from '../../../errors.ts';
+import { dayAndMonth, secondsIn } from '../../../formats/times.ts';
+import { type Cells, type CutRules, csvRecords } from '../../../query/copy/csv-records.ts';
+import { UsageError } from '../../world.ts';
+import type { Position } from '../line-batches.ts';
+import type { RowFlags, Sample } from '../rows/row-plan.ts';
+
+/** What the flags say of CSV. */
+export interface CsvFlags {
+  /** Undefined: the one that the header has most of. */
+  readonly delimiter: string | undefined;
+  /** The first line is a row. */
+  readonly isHeadless: boolean;
+  /** Names of columns where the file has none. */
+  readonly columns: readonly string[] | undefined;
+}
+
+export interface CsvHead {
+  readonly sample: Sample;
+  /** Where the first row begins. */
+  readonly start: Position;
+  readonly rules: CutRules;
+  /** What was done to the names of columns, a sentence each. */
+  readonly warnings: readonly string[];
+}
+
+const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
+const DELIMITERS = [',', ';', '\t', '|'];
+/** A first line that names the delimiter, as Excel writes and takes it. */
+const SEPARATOR_LINE = /^"?sep=(.)"?\r?\n/i;
+
+interface Line {
+  readonly cells: Cells;
+  readonly raw: string;
+  readonly fault: string | undefined;
+  readonly start: Position;
+  readonly end: Position;
+}
+
+/** `head`: the first bytes, `isWhole`: all of them. Throws `invalid_input` for what is no CSV, UsageError for names that do not fit. */
+export async function csvHead(
+  { head, isWhole }: { readonly head: Buffer; readonly isWhole: boolean },
+  { delimiter: given, isHeadless, columns }: CsvFlags,
+  maxRecordBytes: number,
+  flags: RowFlags,
+  label: string,
+): Promise<CsvHead> {
+  const base = head.subarray(0, 3).equals(BYTE_ORDER_MARK) ? 3 : 0;
+  const whole = head.subarray(base, isWhole ? head.length : head.lastIndexOf(10) + 1);
+  const separatorLine = SEPARATOR_LINE.exec(whole.toString('latin1', 0, 10));
+  const from = separatorLine === null ? START_OF_FILE : { offset: separatorLine[0].length, line: 2 };
+  const bytes = whole.subarray(from.offset);
+  const delimiter = given ?? separatorLine?.[1] ?? delimiterOf(bytes, isHeadless);
+  const place = { offset: base + from.offset, line: from.line };
+  const loose: CutRules = { delimiter, maxRecordBytes, passesFaults: true };
+  const first = (await linesOf(bytes, loose, place)).find(({ cells, fault }) => fault !== undefined || !isBlank(cells));
+  if (first === undefined)
+    throw noHeader(label, head.length === 0 ? 'the file is empty.' : 'all of its lines are blank.');
+  if (first.fault !== undefined && !isHeadless) throw noHeader(label, `its first line is none: ${first.fault}`);
+  const header = first.cells.map((name) => name?.trim() ?? '');
+  if (!isHeadless) checkNames(header, label, flags);
+  const { names, warnings } = namesOf(header, isHeadless, columns);
+  const isHeader = !isHeadless || isSame(header, columns ?? []);
+  const rules = { ...loose, width: names.length };
+  const rows = (await linesOf(bytes, rules, place)).filter(
+    ({ fault, start }) => fault === undefined && (!isHeader || start.offset > first.start.offset),
+  );
+  return { start: isHeader ? first.end : place, sample: sampleOf(names, rows), rules, warnings };
+}
+
+const START_OF_FILE: Position = { offset: 0, line: 1 };
+
+/** Nothing, or nothing but spaces. */
+export function isBlank(cells: Cells): boolean {
+  return cells.length === 1 && (cells[0] === null || cells[0]!.trim() === '');
+}
+
+function delimiterOf(bytes: Buffer, isHeadless: boolean): string {
+  const line = bytes
+    .toString('utf8')
+    .split('\n', 50)
+    .find((each) => each.trim() !== '');
+  // Between rows with decimal commas, as many of another character are more.
+  const candidates = isHeadless ? DELIMITERS.toReversed() : DELIMITERS;
+  const counts = candidates.map((each) => (line ?? '').split(each).length - 1);
+  return candidates[counts.indexOf(Math.max(...counts))]!;
+}
+
+async function linesOf(bytes: Buffer, rules: CutRules, from: Position): Promise<Line[]> {
+  const found: Line[] = [];
+  let start = from;
+  for await (const cut of csvRecords(only(bytes), rules)) {
+    for (const [at, cells] of cut.records.entries()) {
+      const end = { offset: from.offset + cut.ends[at]!, line: start.line + cut.lines[at]! };
+      found.push({ cells, raw: cut.raws[at]!, fault: cut.faults.get(at), start, end });
+      start = end;
+    }
+  }
+  return found;
+}
+
+function sampleOf(names: readonly string[], rows: readonly Line[]): Sample {
+  const whole = rows.filter(({ cells }) => cells.length === names.length && !isBlank(cells));
+  const quoted = whole.map(({ cells, raw }) => quotedCells(cells, raw));
+  // Where all cells have quotes, quotes say nothing of types.
+  const isTelling = whole.some(({ cells }, row) => cells.some((cell, at) => cell !== null && !quoted[row]![at]));
+  return {
+    names,
+    rows: whole.map(({ cells }) => cells),
+    isText: (row, column) => isTelling && quoted[row]![column] === true,
+  };
+}
+
+function namesOf(header: readonly string[], isHeadless: boolean, columns: readonly string[] | undefined) {
+  if (columns !== undefined && columns.length !== header.length)
+    throw new UsageError(
+      `--columns names ${columns.length} columns, but the first row has ${header.length} cells (${header.slice(0, 10).join(', ').slice(0, 100)}).`,
+    );
+  const given = columns ?? (isHeadless ? header.map((_, index) => `column_${index + 1}`) : header);
+  const taken = new Set(given.map((name) => name.toLowerCase()));
+  const seen = new Set<string>();
+  const warnings: string[] = [];
+  const names = given.map((name, index) => {
+    if (name === '' || !seen.has(name.toLowerCase())) {
+      seen.add(name.toLowerCase());
+      return name;
+    }
+    const own = ownName(name, taken);
+    warnings.push(`Column ${index + 1} is called ${name} like one before it, and is read as ${own}.`);
+    return own;
+  });
+  return { names, warnings };
+}
+
+/** `note` -> `note_2`. */
+function ownName(name: string, taken: Set<string>): string {
+  for (let number = 2; ; number++) {
+    const own = `${name}_${number}`;
+    if (taken.has(own.toLowerCase())) continue;
+    taken.add(own.toLowerCase());
+    return own;
+  }
+}
+
+function isSame(header: readonly string[], columns: readonly string[]): boolean {
+  return columns.length > 0 && header.every((name, index) => name.toLowerCase() === columns[index]!.toLowerCase());
+}
+
+function checkNames(names: readonly string[], label: string, flags: RowFlags): void {
+  if (names.every((name) => name === '')) throw noHeader(label, 'its first line has no names.');
+  const wanted = [flags.tsColumn, flags.memberColumn, ...(flags.memberColumns ?? [])];
+  const isNamed = names.some((name) => wanted.some((one) => one?.toLowerCase() === name.toLowerCase()));
+  const isRow =
+    names.every((name) => /^[+-]?[\d.:TZ/ -]*$/.test(name)) || (!isNamed && names.some((name) => isTime(name)));
+  if (!isRow) return;
+  const shown = names.slice(0, 10).join(', ').slice(0, 100);
+  throw noHeader(
+    label,
+    `its first line (${shown}) looks like a row. --no-header takes it for one, and --columns a,b,c names the columns.`,
+  );
+}
+
+function isTime(name: string): boolean {
+  return dayAndMonth(name) !== undefined || !Number.isNaN(secondsIn(name, 'iso'));
+}
+
+function noHeader(label: string, what: string): HedgerowError {
+  return new HedgerowError(
+    'invalid_input',
+    `${label} has no header: ${what} CSV begins with the names of its columns.`,
+  );
+}
+
+/** Which cells of a record have quotes. */
+function quotedCells(cells: Cells, raw: string): boolean[] {
+  let at = 0;
+  return cells.map((cell) => {
+    const isQuoted = raw[at] === '"';
+    const length = cell?.length ?? 0;
+    at += 1 + length + (isQuoted ? 2 + (cell!.split('"').length - 1) : 0);
+    return isQuoted;
+  });
+}
+
+async function* only(bytes: Buffer) {
+  if (bytes.length > 0) yield { bytes };
+}

@@ -1,0 +1,242 @@
+// HIF as an input of an import: every edge of the document with its time and properties in `attrs`, its members from the incidences.
+
+import type { ColumnType } from '../../../engine/types.ts';
+import { HedgerowError } from '../../../errors.ts';
+import { UsageError } from '../../world.ts';
+import type { BatchLimits, LineBatch, Position } from '../line-batches.ts';
+import type { NodeNames } from '../node-names.ts';
+import type { LookedInto, PlannedInput } from '../planned-input.ts';
+import { cellType, commonType, jsonText } from '../rows/cell-types.ts';
+import { RowBatches, type RowForm } from '../rows/row-batches.ts';
+import { rowEdges } from '../rows/row-edges.ts';
+import { plannedRows } from '../rows/row-input.ts';
+import type { RowFlags } from '../rows/row-plan.ts';
+import type { Source } from '../source.ts';
+import type { TableColumn } from '../targets/target.ts';
+import { HifLosses } from './hif-losses.ts';
+import { HifParts, type HifWhole } from './hif-parts.ts';
+import {
+  checkElement,
+  checkField,
+  HIF_LISTS,
+  type HifEdge,
+  type HifId,
+  type HifIncidence,
+  type HifNode,
+} from './hif-schema.ts';
+import { type Element, jsonElements, parsed } from './json-elements.ts';
+
+/** How much larger a document is than what it is packed to, about. */
+const PACKED_TIMES = 10;
+const UNKNOWN_BYTES = 2 ** 30;
+/** Edges whose times are looked at. */
+const LOOKED_AT = 200;
+/** The columns that an edge is turned into before those of its attrs. */
+const MEMBERS = 'members';
+const WEIGHT = 'weight';
+/** What the document calls the edge. */
+const NAME = 'edge';
+
+/** `keepsNames`: a column for the names of edges is made where it is missing. Reads the document once, and lays its edges aside. Throws `invalid_json`, `invalid_input` for what is no HIF. */
+export async function lookIntoHif(source: Source, flags: RowFlags, keepsNames: boolean): Promise<LookedInto> {
+  const parts = new HifParts(
+    (source.totalBytes ?? UNKNOWN_BYTES) * (source.path.toLowerCase().endsWith('.gz') ? PACKED_TIMES : 1),
+  );
+  try {
+    const facts = await take(source.chunks, parts);
+    parts.end();
+    const first = lookAtEdges(parts, facts);
+    return {
+      plan: (known) => planned({ source, parts, facts, first, flags, keepsNames }, known),
+      close: () => parts.remove(),
+    };
+  } catch (error) {
+    parts.remove();
+    throw error;
+  }
+}
+
+interface Looked {
+  readonly source: Source;
+  readonly parts: HifParts;
+  readonly facts: HifFacts;
+  readonly first: readonly HifWhole[];
+  readonly flags: RowFlags;
+  readonly keepsNames: boolean;
+}
+
+function planned(looked: Looked, known: readonly TableColumn[]): PlannedInput {
+  const { source, parts, facts, first, flags, keepsNames } = looked;
+  const attrs = [...facts.attrs.keys()].filter((name) => name !== MEMBERS && (name !== WEIGHT || !facts.weights));
+  const hasNames = first.length > 0 && !facts.losses.isOwn;
+  const isNamed = hasNames && (keepsNames || known.some(({ name }) => name.toLowerCase() === NAME));
+  const nameColumn = attrs.some((name) => name.toLowerCase() === NAME) ? `${NAME}_name` : NAME;
+  const names = [
+    MEMBERS,
+    ...(isNamed ? [nameColumn] : []),
+    ...(facts.weights ? [WEIGHT] : []),
+    ...(first.length === 0 ? ['event_ts'] : attrs),
+  ];
+  const cellsOf = ({ id, nodes, weight, attrs: given }: HifWhole): unknown[] => [
+    nodes,
+    ...(isNamed ? [id] : []),
+    ...(facts.weights ? [weight ?? given[WEIGHT] ?? null] : []),
+    ...attrs.map((name) => plainAttr(Object.hasOwn(given, name) ? given[name] : null)),
+  ];
+  // What all edges have is known: nothing is guessed from the first ones.
+  const types = new Map([
+    [nameColumn, commonType(facts.names)] as const,
+    ...attrs.map((name) => [name, commonType(facts.attrs.get(name)!)] as const),
+    ...flags.types,
+  ]);
+  const all: RowFlags = {
+    ...flags,
+    types,
+    // Numbers of JSON are numbers.
+    decimal: undefined,
+    memberColumn: MEMBERS,
+    memberColumns: undefined,
+    memberIds: flags.memberIds ?? (facts.named ? 'name' : 'number'),
+  };
+  const sample = { names, rows: first.map(cellsOf), isText: () => true };
+  const rows = hifRows(sample, all, known, source.label);
+  const lost = [
+    ...(isNamed || !hasNames ? [] : ['the names of edges (--create makes a column)']),
+    ...(flags.propertyColumns === undefined && !facts.losses.isOwn ? rows.rows.left : []).map(
+      (name) => `the attribute ${JSON.stringify(name)} of edges`,
+    ),
+  ];
+  const batches = (limits: BatchLimits, from: Position, nodes: NodeNames | undefined) => {
+    const edgeOf = rowEdges(rows.rows, nodes);
+    const form: RowForm<HifWhole, HifWhole> = { edgeOf: (edge) => edgeOf(cellsOf(edge)), kept: (edge) => edge, shown };
+    return hifBatches(parts, new RowBatches(limits, from, form, nodes), from);
+  };
+  return { ...rows, warnings: [...rows.warnings, ...facts.losses.sentence(source.label, lost)], batches };
+}
+
+function hifRows(...[sample, flags, columns, label]: [...Parameters<typeof plannedRows>, string]) {
+  try {
+    return plannedRows(sample, flags, columns);
+  } catch (error) {
+    if (!(error instanceof UsageError) || !/^None of the columns .* holds times;/.test(error.message)) throw error;
+    throw new UsageError(
+      `No edge of ${label} has a time: it is read from attrs.event_ts of the edges, or the attribute that --ts-column names. --ts 2024-05-01 gives all edges one.`,
+    );
+  }
+}
+
+interface HifFacts {
+  /** Attributes of edges, with the types of their values. */
+  readonly attrs: Map<string, Set<ColumnType>>;
+  /** Types of what edges are called. */
+  readonly names: Set<ColumnType>;
+  readonly losses: HifLosses;
+  /** Some edge has a weight of its own. */
+  weights: boolean;
+  /** Some node is no integer. */
+  named: boolean;
+}
+
+async function take(chunks: AsyncIterable<Buffer>, parts: HifParts): Promise<HifFacts> {
+  const facts: HifFacts = {
+    attrs: new Map(),
+    names: new Set(),
+    losses: new HifLosses(),
+    weights: false,
+    named: false,
+  };
+  const counts = new Map<string, number>();
+  for await (const element of jsonElements(chunks, HIF_LISTS)) {
+    const { key, kind, text } = element;
+    if (kind === 'value') {
+      takeField(key, parsed(text), facts.losses);
+      continue;
+    }
+    const count = (counts.get(key) ?? 0) + (kind === 'element' ? 1 : 0);
+    counts.set(key, count);
+    if (kind === 'list') continue;
+    try {
+      takeElement(element, parts, facts);
+    } catch (error) {
+      if (!(error instanceof HedgerowError)) throw error;
+      throw new HedgerowError('invalid_input', `Not valid HIF: ${key}, element ${count}: ${error.message}`, {
+        cause: error,
+      });
+    }
+  }
+  if (!counts.has('incidences'))
+    throw new HedgerowError('invalid_input', 'Not valid HIF: the document has no incidences.');
+  return facts;
+}
+
+function takeField(key: string, value: unknown, losses: HifLosses): void {
+  checkField(key, value);
+  if (key === 'network-type') losses.networkType(value as string);
+  else losses.metadata(value as Record<string, unknown>);
+}
+
+function takeElement({ key, text }: Element, parts: HifParts, facts: HifFacts): void {
+  const value = checkElement(key, parsed(text)) as unknown;
+  if (key === 'incidences') {
+    const incidence = value as HifIncidence;
+    const { edge, node } = incidence;
+    if (typeof node === 'string' && !/^-?(0|[1-9]\d{0,14})$/.test(node)) facts.named = true;
+    facts.names.add(typeOfName(edge));
+    facts.losses.incidence(incidence);
+    parts.add(['i', edge, node]);
+  } else if (key === 'edges') takeEdge(value as HifEdge, parts, facts);
+  else facts.losses.node(value as HifNode);
+}
+
+function typeOfName(id: HifId): ColumnType {
+  return typeof id === 'number' ? 'INTEGER' : 'TEXT';
+}
+
+function takeEdge(given: HifEdge, parts: HifParts, facts: HifFacts): void {
+  const { edge, weight, attrs = {} } = given;
+  if (weight !== undefined) facts.weights = true;
+  for (const [name, value] of Object.entries(attrs)) {
+    const types = facts.attrs.get(name) ?? new Set();
+    facts.attrs.set(name, types);
+    const type = cellType(plainAttr(value), true);
+    if (type !== undefined) types.add(type);
+  }
+  facts.losses.edge(given);
+  parts.add(['e', edge, weight ?? null, attrs]);
+}
+
+/** Lists and objects as JSON. */
+function plainAttr(value: unknown): unknown {
+  return typeof value === 'object' && value !== null ? jsonText(value) : (value ?? null);
+}
+
+/** Gives the first ones that have nodes. */
+function lookAtEdges(parts: HifParts, { losses }: HifFacts): HifWhole[] {
+  const first: HifWhole[] = [];
+  for (const edge of parts.edges()) {
+    losses.whole(edge);
+    if (edge.nodes.length > 0 && first.length < LOOKED_AT) first.push(edge);
+  }
+  return first;
+}
+
+async function* hifBatches(
+  parts: HifParts,
+  rows: RowBatches<HifWhole, HifWhole>,
+  from: Position,
+): AsyncGenerator<LineBatch> {
+  let at = 0;
+  for (const edge of parts.edges()) {
+    at++;
+    // Edges without nodes are among the losses.
+    if (at <= from.offset || edge.nodes.length === 0) continue;
+    const batch = rows.add(edge, at, at, at + 1);
+    if (batch !== undefined) yield batch;
+  }
+  const rest = rows.take();
+  if (rest !== undefined) yield rest;
+}
+
+function shown({ id, nodes, attrs }: HifWhole): string {
+  return jsonText({ edge: id, nodes, attrs });
+}

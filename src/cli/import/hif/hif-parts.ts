@@ -1,0 +1,111 @@
+// Incidences and edges of a HIF document, laid aside on disk by edge: they may stand far from each other, and memory must not grow with the document.
+
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { memorySparer } from '../progress/spare-memory.ts';
+import type { HifId } from './hif-schema.ts';
+
+/** An edge put together. */
+export interface HifWhole {
+  readonly id: HifId;
+  readonly nodes: HifId[];
+  weight: number | undefined;
+  attrs: Readonly<Record<string, unknown>>;
+  /** Another entry of the list of edges says something else; the last one counts. */
+  isOverwritten: boolean;
+}
+
+type Piece = readonly ['i', HifId, HifId] | readonly ['e', HifId, number | null, Readonly<Record<string, unknown>>];
+
+/** Bytes of a document whose edges are put together at once. */
+const PART_BYTES = 4 * 2 ** 20;
+const MOST_PARTS = 2048;
+/** Characters of all parts that wait to be written, at least; and of each part, so that many parts are not opened for little. */
+const WAITING = 4 * 2 ** 20;
+const WAITING_OF_ONE = 8 * 2 ** 10;
+
+export class HifParts {
+  readonly #dir = mkdtempSync(join(tmpdir(), 'hedgerow-hif-'));
+  readonly #waiting: string[][];
+  readonly #spare = memorySparer();
+  #characters = 0;
+
+  /** `bytes`: of the document, about. */
+  constructor(bytes: number) {
+    const count = Math.min(MOST_PARTS, Math.max(1, Math.ceil(bytes / PART_BYTES)));
+    this.#waiting = Array.from({ length: count }, () => []);
+  }
+
+  add(piece: Piece): void {
+    const text = `${JSON.stringify(piece)}\n`;
+    this.#waiting[partOf(piece[1], this.#waiting.length)]!.push(text);
+    this.#characters += text.length;
+    if (this.#characters > Math.max(WAITING, this.#waiting.length * WAITING_OF_ONE)) this.end();
+  }
+
+  /** All pieces are there. */
+  end(): void {
+    for (const [part, texts] of this.#waiting.entries()) {
+      if (texts.length > 0) appendFileSync(this.#path(part), texts.join(''));
+      this.#waiting[part] = [];
+    }
+    this.#characters = 0;
+    this.#spare();
+  }
+
+  /** In an order that is always the same for the same document. */
+  *edges(): Generator<HifWhole, void, undefined> {
+    for (let part = 0; part < this.#waiting.length; part++) {
+      const path = this.#path(part);
+      this.#spare();
+      if (existsSync(path)) yield* wholes(readFileSync(path, 'utf8')).values();
+    }
+  }
+
+  remove(): void {
+    rmSync(this.#dir, { recursive: true, force: true });
+  }
+
+  #path(part: number): string {
+    return join(this.#dir, `${part}.ndjson`);
+  }
+}
+
+/** FNV-1a. */
+function partOf(id: HifId, count: number): number {
+  const text = String(id);
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  return (hash >>> 0) % count;
+}
+
+function wholes(text: string): Map<HifId, HifWhole> {
+  const edges = new Map<HifId, HifWhole>();
+  let start = 0;
+  for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', start)) {
+    const piece = JSON.parse(text.slice(start, end)) as Piece;
+    start = end + 1;
+    const id = piece[1];
+    let edge = edges.get(id);
+    if (edge === undefined) {
+      edge = { id, nodes: [], weight: undefined, attrs: {}, isOverwritten: false };
+      edges.set(id, edge);
+    }
+    if (piece[0] === 'i') edge.nodes.push(piece[2]);
+    else {
+      const attrs = { ...edge.attrs, ...piece[3] };
+      const weight = piece[2] ?? edge.weight;
+      if (isOther(edge.attrs, attrs) || (edge.weight !== undefined && edge.weight !== weight))
+        edge.isOverwritten = true;
+      edge.attrs = attrs;
+      edge.weight = weight;
+    }
+  }
+  return edges;
+}
+
+/** Some key of these attributes has another value among those. */
+function isOther(attrs: HifWhole['attrs'], others: HifWhole['attrs']): boolean {
+  return Object.keys(attrs).some((key) => JSON.stringify(attrs[key]) !== JSON.stringify(others[key]));
+}

@@ -1,0 +1,79 @@
+// Reject files: the lines that were not taken, one JSON object each, with where they stand and why.
+
+import { type FileHandle, open, truncate } from 'node:fs/promises';
+import { FILE_MODE } from '../../../storage/node-fs.ts';
+
+export interface Reject {
+  /** The input's path, `-` for stdin. */
+  file: string;
+  /** From 1. */
+  line: number;
+  reason: string;
+  text: string;
+}
+
+interface OpenFile {
+  readonly handle: FileHandle;
+  bytes: number;
+}
+
+/** Files by path, made (or emptied) when the first line goes into them. */
+export class RejectFiles {
+  readonly #files = new Map<string, Promise<OpenFile>>();
+
+  /** Goes on with a file that an import before this one began; what stands behind `bytes` is cut off. */
+  async resume(path: string, bytes: number): Promise<void> {
+    if (bytes === 0) return;
+    try {
+      await truncate(path, bytes);
+    } catch (error) {
+      throw new Error(`The reject file ${path} cannot be gone on with (${(error as Error).message}).`, {
+        cause: error,
+      });
+    }
+    const handle = await open(path, 'a', FILE_MODE);
+    this.#files.set(path, Promise.resolve({ handle, bytes }));
+  }
+
+  /** Written when it resolves, and durable. */
+  async add(path: string, rejects: readonly Reject[]): Promise<void> {
+    if (rejects.length === 0) return;
+    // Batches are checked in steps: within what is written at once, lines stand in order.
+    const lines = [...rejects].sort((a, b) => a.line - b.line).map((reject) => `${JSON.stringify(reject)}\n`);
+    try {
+      await this.#append(path, Buffer.from(lines.join('')));
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      throw new Error(`The reject file ${path} cannot be written (${code}). Name another one with --rejects.`, {
+        cause: error,
+      });
+    }
+  }
+
+  async #append(path: string, bytes: Buffer): Promise<void> {
+    let opening = this.#files.get(path);
+    if (opening === undefined) {
+      opening = open(path, 'w', FILE_MODE).then((handle) => ({ handle, bytes: 0 }));
+      this.#files.set(path, opening);
+      // Not one of those to close, or to tell of.
+      opening.catch(() => this.#files.delete(path));
+    }
+    const file = await opening;
+    await file.handle.appendFile(bytes);
+    await file.handle.datasync();
+    file.bytes += bytes.length;
+  }
+
+  async bytesOf(path: string): Promise<number> {
+    return (await this.#files.get(path))?.bytes ?? 0;
+  }
+
+  /** Paths that hold rejects of this run. */
+  get paths(): string[] {
+    return [...this.#files.keys()];
+  }
+
+  async close(): Promise<void> {
+    for (const opening of this.#files.values()) await (await opening).handle.close();
+  }
+}

@@ -1,0 +1,74 @@
+// One line to one edge, checked by the rules of the server's NDJSON body.
+
+import { isUtf8 } from 'node:buffer';
+import type { EdgeInput } from '../../../engine/types.ts';
+import { HedgerowError } from '../../../errors.ts';
+import { requireObject } from '../../../http/json-body.ts';
+import { isBlank, parseLine } from '../../../routes/bulk-insert.ts';
+import { type EdgeTable, readEdge, tableNameOf } from '../../../routes/edge-input.ts';
+import { type LineBatch, startOf } from '../line-batches.ts';
+import { PlainEdgeReader } from './plain-edge.ts';
+
+const PLACE: readonly string[] = ['body'];
+
+/** The table of that name; null: nothing is known of it, and its lines are not checked. Throws `table_not_found`. */
+export type TableOf<T> = (name: string) => T | null;
+
+export interface ReadLine<T> {
+  edge: EdgeInput;
+  table: T;
+}
+
+const UNCHECKED: EdgeInput = { event_ts: 0, members: [] };
+
+/** Reads lines for one table. `tableOf` gives the tables of lines that name one. */
+export class EdgeLineReader<T extends EdgeTable> {
+  readonly #plain = new PlainEdgeReader();
+  readonly #table: T;
+  readonly #tableOf: TableOf<T>;
+  readonly #line: ReadLine<T>;
+
+  constructor(table: T, tableOf: TableOf<T>) {
+    this.#table = table;
+    this.#tableOf = tableOf;
+    this.#line = { edge: this.#plain.edge, table };
+  }
+
+  /** The edge of a line, valid until the next call; null for a blank line. Throws a HedgerowError that says what is wrong. */
+  read(batch: LineBatch, index: number): ReadLine<T> | null {
+    const line = this.#line;
+    const fault = batch.faults?.get(index);
+    if (fault !== undefined) throw new HedgerowError('invalid_input', fault);
+    const made = batch.edges?.[index];
+    if (made !== undefined) {
+      line.edge = made;
+      line.table = this.#table;
+      return line;
+    }
+    const { bytes } = batch;
+    const from = startOf(batch, index);
+    const to = batch.ends[index]!;
+    if (batch.tooLong) throw new HedgerowError('body_too_large', 'The line is too long to be kept in memory.');
+    if (this.#plain.read(bytes, from, to)) {
+      line.edge = this.#plain.edge;
+      line.table = this.#table;
+      return line;
+    }
+    const piece = bytes.subarray(from, to);
+    if (!isUtf8(piece)) throw new HedgerowError('invalid_json', 'The line is not valid UTF-8.');
+    const text = piece.toString('utf8');
+    if (isBlank(text)) return null;
+    const source = requireObject(parseLine(text), [...PLACE]);
+    const name = tableNameOf(source, PLACE);
+    const table = name === undefined ? this.#table : this.#tableOf(name);
+    line.table = table ?? this.#table;
+    line.edge = table === null ? UNCHECKED : readEdge(source, table, PLACE);
+    return line;
+  }
+}
+
+/** The sentence about a line that cannot be taken. What is no fault of the line is thrown on. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof HedgerowError && error.status < 500) return error.message;
+  throw error;
+}

@@ -1,0 +1,178 @@
+// Gathers the edges that rows became in batches that know the rows they were made from.
+
+import type { EdgeInput } from '../../../engine/types.ts';
+import type { BatchLimits, LineBatch, NamedNode, Position } from '../line-batches.ts';
+import type { NodeNames } from '../node-names.ts';
+import { reasonOf } from './edge-line.ts';
+
+const NEWLINE = 10;
+
+/** Numbers that names got since they were last taken. */
+type TakenNames = Pick<NodeNames, 'take' | 'waiting' | 'forget'>;
+const NO_NAMES: TakenNames = { take: (): readonly NamedNode[] => [], waiting: 0, forget() {} };
+
+/** How rows of a format become edges, and how they are shown. */
+export interface RowForm<Row, Kept> {
+  /** Throws what is wrong with the row. */
+  edgeOf(row: Row): EdgeInput;
+  /** What is held of a row until its batch is stored. */
+  kept(row: Row): Kept;
+  shown(kept: Kept): string;
+  /** Of a row; left out: those of its edge, about. */
+  bytesOf?(row: Row): number;
+}
+
+export class RowBatches<Row, Kept> {
+  readonly #limits: BatchLimits;
+  readonly #form: RowForm<Row, Kept>;
+  readonly #names: TakenNames;
+  #from: Position;
+  #nextLine = 1;
+  #bytes = 0;
+  #edges: (EdgeInput | undefined)[] = [];
+  #offsets: number[] = [];
+  #lines: number[] = [];
+  #rows: Kept[] = [];
+  #faults = new Map<number, string>();
+
+  constructor(limits: BatchLimits, from: Position, form: RowForm<Row, Kept>, names: TakenNames = NO_NAMES) {
+    this.#limits = limits;
+    this.#from = from;
+    this.#form = form;
+    this.#names = names;
+  }
+
+  /** `line`: on which the row begins; `offset` and `nextLine`: where the input goes on. Gives a batch that is full. */
+  add(row: Row, line: number, offset: number, nextLine: number): LineBatch | undefined {
+    let edge: EdgeInput | undefined;
+    const { waiting } = this.#names;
+    try {
+      edge = this.#form.edgeOf(row);
+    } catch (error) {
+      this.#faults.set(this.#edges.length, reasonOf(error));
+      this.#names.forget(waiting);
+    }
+    this.#edges.push(edge);
+    this.#bytes += this.#form.bytesOf?.(row) ?? bytesOf(edge);
+    this.#rows.push(this.#form.kept(row));
+    this.#lines.push(line);
+    this.#offsets.push(offset);
+    this.#nextLine = nextLine;
+    const { rows, bytes, endsAtFault } = this.#limits;
+    if (endsAtFault === true && this.#faults.size > 0) return this.take();
+    return this.#edges.length >= rows || this.#bytes >= bytes ? this.take() : undefined;
+  }
+
+  /** Undefined: there is nothing. */
+  take(): LineBatch | undefined {
+    if (this.#edges.length === 0) return undefined;
+    const next: Position = { offset: this.#offsets[this.#offsets.length - 1]!, line: this.#nextLine };
+    const { shown } = this.#form;
+    const batch = new RowBatch({
+      edges: this.#edges,
+      from: this.#from,
+      next,
+      offsets: this.#offsets,
+      lines: this.#lines,
+      rows: this.#rows,
+      shown,
+      faults: this.#faults,
+      names: this.#names.take(),
+    });
+    this.#from = next;
+    this.#bytes = 0;
+    this.#edges = [];
+    this.#offsets = [];
+    this.#lines = [];
+    this.#rows = [];
+    this.#faults = new Map();
+    return batch;
+  }
+}
+
+interface RowBatchParts<Kept> extends Pick<LineBatch, 'faults' | 'names'> {
+  readonly edges: readonly (EdgeInput | undefined)[];
+  readonly from: Position;
+  readonly next: Position;
+  readonly offsets: readonly number[];
+  readonly lines: readonly number[];
+  readonly rows: readonly Kept[];
+  shown(kept: Kept): string;
+}
+
+class RowBatch<Kept> implements LineBatch {
+  readonly tooLong = false;
+  readonly count: number;
+  #parts: RowBatchParts<Kept>;
+  #text: { bytes: Buffer; ends: number[] } | undefined;
+
+  constructor(parts: RowBatchParts<Kept>) {
+    this.#parts = parts;
+    this.count = parts.edges.length;
+  }
+
+  get edges(): readonly (EdgeInput | undefined)[] {
+    return this.#parts.edges;
+  }
+
+  get faults(): LineBatch['faults'] {
+    return this.#parts.faults;
+  }
+
+  get names(): LineBatch['names'] {
+    return this.#parts.names;
+  }
+
+  get firstLine(): number {
+    return this.#parts.lines[0]!;
+  }
+
+  get bytes(): Buffer {
+    return this.#written().bytes;
+  }
+
+  get ends(): readonly number[] {
+    return this.#written().ends;
+  }
+
+  /** Lines are written only where they are sent as such. */
+  #written(): { bytes: Buffer; ends: number[] } {
+    if (this.#text !== undefined) return this.#text;
+    const lines = this.#parts.edges.map((edge) => (edge === undefined ? '' : JSON.stringify(edge)));
+    const bytes = Buffer.from(`${lines.join('\n')}\n`);
+    const ends: number[] = [];
+    for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) ends.push(at);
+    this.#text = { bytes, ends };
+    return this.#text;
+  }
+
+  after(index: number): Position {
+    const { offsets, lines, from, next } = this.#parts;
+    return { offset: index < 0 ? from.offset : offsets[index]!, line: lines[index + 1] ?? next.line };
+  }
+
+  original(index: number): string {
+    return this.#parts.shown(this.#parts.rows[index]!);
+  }
+
+  content(): string | Uint8Array {
+    const { rows, from } = this.#parts;
+    return typeof rows[0] === 'string' ? `${from.offset}\n${rows.join('')}` : this.bytes;
+  }
+
+  release(): void {
+    this.#parts = { ...this.#parts, edges: [], rows: [], faults: undefined };
+    this.#text = undefined;
+  }
+}
+
+/** Of the line that an edge becomes, about. */
+function bytesOf(edge: EdgeInput | undefined): number {
+  if (edge === undefined) return 0;
+  let bytes = 32 + 12 * edge.members.length;
+  for (const name in edge.properties) {
+    const value = edge.properties[name];
+    bytes += name.length + (typeof value === 'string' ? value.length : 12);
+  }
+  return bytes;
+}

@@ -1,0 +1,123 @@
+// One row of a file to its edge, as the plan says.
+
+import type { EdgeInput, PropertyValue } from '../../../engine/types.ts';
+import { HedgerowError } from '../../../errors.ts';
+import { plainNumber } from '../csv/number-style.ts';
+import type { NodeNames } from '../node-names.ts';
+import { isNullWord, propertyOf } from './cell-types.ts';
+import { plainInteger } from './plain-integer.ts';
+import { type PropertyColumn, partsOf, type RowPlan } from './row-plan.ts';
+import { secondsOf } from './times.ts';
+
+const INTEGER = /^[+-]?\d{1,16}(\.0*)?$/;
+/** As databases write that there is nothing: no node is called so. */
+const NO_NODES: ReadonlySet<string> = new Set(['NULL', '\\N']);
+/** Half of a surrogate pair: no text that UTF-8 can hold. */
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+/** Gives the edge of a row, or throws a HedgerowError that says what is wrong with it. `names`: where the plan has nodes with names. */
+export function rowEdges(plan: RowPlan, names: NodeNames | undefined): (cells: readonly unknown[]) => EdgeInput {
+  const { time, members } = plan;
+  const timeName = time.index === undefined ? '' : plan.names[time.index]!;
+  // Without a prototype where a column may be called `__proto__`; it is slower.
+  const isOdd = plan.properties.some(({ name }) => name in {});
+  return (cells) => {
+    if (cells.length !== plan.names.length) throw countFault(cells.length, plan.names.length);
+    const event_ts = timeOf(time.index === undefined ? null : cells[time.index], time, timeName);
+    const nodes = (names === undefined && plainNodes(cells, members.indexes)) || [];
+    if (nodes.length === 0)
+      for (const index of members.indexes) addNodes(nodes, cells[index], plan, index, names, event_ts);
+    if (nodes.length === 0) throw fault('The row names no node; an edge joins at least one.');
+    const properties = propertiesOf(cells, plan, isOdd);
+    return properties === undefined ? { event_ts, members: nodes } : { event_ts, members: nodes, properties };
+  };
+}
+
+function timeOf(cell: unknown, { format, missing }: RowPlan['time'], name: string): number {
+  const isMissing = cell === null || cell === undefined || cell === '';
+  return isMissing && missing !== undefined ? missing : secondsOf(cell, format, name);
+}
+
+function propertiesOf(
+  cells: readonly unknown[],
+  plan: RowPlan,
+  isOdd: boolean,
+): Record<string, PropertyValue> | undefined {
+  let properties: Record<string, PropertyValue> | undefined;
+  for (const column of plan.properties) {
+    const { index, name } = column;
+    const value = valueIn(cells[index], column);
+    if (value === null) continue;
+    if (typeof value === 'string' && LONE_SURROGATE.test(value))
+      throw fault(`${name} is no valid text: it holds half of a surrogate pair.`);
+    properties ??= isOdd ? Object.create(null) : {};
+    // As in JSON: -0 is 0.
+    properties![name] = typeof value === 'number' ? value + 0 : value;
+  }
+  return properties;
+}
+
+function valueIn(given: unknown, { name, type, isGuessed, decimal }: PropertyColumn): PropertyValue {
+  const isNumber = decimal !== undefined && typeof given === 'string' && (type === 'INTEGER' || type === 'REAL');
+  const cell = isNumber ? plainNumber(given, decimal) : given;
+  if (cell === undefined && isNumber)
+    throw fault(
+      `${name} is ${JSON.stringify(given.slice(0, 40))}, but its numbers have a decimal ${decimal === ',' ? 'comma' : 'point'}; --decimal says which, --types ${name}=TEXT takes it as it is.`,
+    );
+  try {
+    return propertyOf(cell, name, type);
+  } catch (error) {
+    if (!isGuessed || !(error instanceof HedgerowError)) throw error;
+    const wider = type === 'INTEGER' && !Number.isNaN(Number(cell)) ? 'REAL' : 'TEXT';
+    throw fault(
+      `${error.message} The first rows looked like ${type}: to take this row too, import into a new table with --types ${name}=${wider}.`,
+    );
+  }
+}
+
+/** Where every cell is one plain integer; undefined otherwise. */
+function plainNodes(cells: readonly unknown[], indexes: readonly number[]): number[] | undefined {
+  const nodes = new Array<number>(indexes.length);
+  for (let i = 0; i < indexes.length; i++) {
+    const cell = cells[indexes[i]!];
+    const node = typeof cell === 'string' ? plainInteger(cell) : -1;
+    if (node < 0) return undefined;
+    nodes[i] = node;
+  }
+  return nodes;
+}
+
+function addNodes(
+  nodes: number[],
+  cell: unknown,
+  { members, names: columns }: RowPlan,
+  index: number,
+  names: NodeNames | undefined,
+  seconds: number,
+): void {
+  if (cell === null || cell === undefined) return;
+  const isList = Array.isArray(cell) || ArrayBuffer.isView(cell);
+  const parts = isList
+    ? Array.from(cell as ArrayLike<unknown>)
+    : typeof cell === 'string'
+      ? partsOf(cell, members.separator)
+      : [cell];
+  for (const part of parts) {
+    const text = String(part ?? '').trim();
+    if (text === '' || NO_NODES.has(text) || (names === undefined && isNullWord(text))) continue;
+    if (names !== undefined) nodes.push(names.numberOf(text, seconds));
+    else if (INTEGER.test(text) && Number.isSafeInteger(Number(text))) nodes.push(Number(text) + 0);
+    else
+      throw fault(
+        `${columns[index]} holds ${JSON.stringify(text.slice(0, 40))}, but nodes are integers here; --member-ids name gives names numbers.`,
+      );
+  }
+}
+
+function countFault(cells: number, columns: number): HedgerowError {
+  return fault(`The row has ${cells} cells, but the header names ${columns} columns.`);
+}
+
+function fault(message: string): HedgerowError {
+  return new HedgerowError('invalid_input', message);
+}

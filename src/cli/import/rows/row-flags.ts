@@ -1,0 +1,126 @@
+// The flags of `hedgerow import` that say how rows become edges, checked.
+
+import type { ColumnType } from '../../../engine/types.ts';
+import { strptime } from '../../../formats/strptime.ts';
+import { guessTimeFormat, secondsIn, TIME_FORMATS, type TimeFormat, type TimePattern } from '../../../formats/times.ts';
+import { UsageError } from '../../world.ts';
+import type { CsvFlags } from '../csv/csv-head.ts';
+import type { Decimal } from '../csv/number-style.ts';
+import type { ImportFlags } from '../options.ts';
+import type { RowFlags } from './row-plan.ts';
+
+const TYPES: readonly ColumnType[] = ['INTEGER', 'REAL', 'TEXT', 'BOOLEAN'];
+
+/** Throws UsageError. */
+export function rowFlags(flags: ImportFlags): RowFlags {
+  const { tsColumn, memberColumn, separator } = flags;
+  if (memberColumn !== undefined && flags.memberColumns !== undefined)
+    throw new UsageError(
+      `--member-column and --member-columns exclude each other; --member-columns ${flags.memberColumns},${memberColumn} --separator '${separator ?? ';'}' reads lists in all of them.`,
+    );
+  if (separator === '') throw new UsageError('--separator is empty, but it takes what stands between two nodes.');
+  return {
+    tsColumn,
+    tsFormat: timeFormat(flags.tsFormat),
+    ts: timeOfAll(flags),
+    decimal: decimalFlag(flags.decimal),
+    memberColumn,
+    memberColumns: list('--member-columns', flags.memberColumns, 1),
+    separator,
+    propertyColumns: list('--property-columns', flags.propertyColumns, 0),
+    memberIds: memberIds(flags.memberIds),
+    types: typesOf(flags.types),
+  };
+}
+
+/** Throws UsageError. */
+export function csvFlags(flags: ImportFlags): CsvFlags {
+  return {
+    delimiter: delimiterOf(flags),
+    isHeadless: flags.header === false || flags.columns !== undefined,
+    columns: list('--columns', flags.columns, 1),
+  };
+}
+
+/** One character, or \t. */
+function delimiterOf({ delimiter }: ImportFlags): string | undefined {
+  const character = delimiter === '\\t' ? '\t' : delimiter;
+  if (character === undefined || (character.length === 1 && character !== '"' && character !== '\n')) return character;
+  throw new UsageError(`--delimiter is ${JSON.stringify(delimiter)}, but it takes one character, such as ; or \\t.`);
+}
+
+/** As TextDecoder calls it. Throws UsageError. */
+export function encodingOf({ encoding }: ImportFlags): string | undefined {
+  if (encoding === undefined || encoding === 'auto') return undefined;
+  try {
+    return new TextDecoder(encoding).encoding;
+  } catch {
+    throw new UsageError(
+      `--encoding is ${JSON.stringify(encoding)}, but it takes a name of the WHATWG standard, such as windows-1252, iso-8859-2, utf-16le, koi8-r, shift_jis, gb18030.`,
+    );
+  }
+}
+
+function decimalFlag(given: string | undefined): Decimal | undefined {
+  if (given === undefined || given === ',' || given === '.') return given;
+  throw new UsageError(`--decimal is ${JSON.stringify(given)}, but it takes a comma or a point.`);
+}
+
+/** Seconds since 1970. */
+function timeOfAll({ ts, tsFormat }: ImportFlags): number | undefined {
+  if (ts === undefined) return undefined;
+  for (const format of [timeFormat(tsFormat), guessTimeFormat([ts])]) {
+    const seconds = format === undefined ? Number.NaN : secondsIn(ts, format);
+    if (!Number.isNaN(seconds)) return seconds;
+  }
+  throw new UsageError(
+    `--ts is ${JSON.stringify(ts)}, but it takes a time: seconds since 1970, or ISO 8601 such as 2024-05-01T12:30:00Z.`,
+  );
+}
+
+function list(flag: string, given: string | undefined, least: number): string[] | undefined {
+  if (given === undefined) return undefined;
+  const names = given
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+  if (names.length >= least) return names;
+  throw new UsageError(`${flag} takes names of columns, separated by commas.`);
+}
+
+function timeFormat(given: string | undefined): TimeFormat | TimePattern | undefined {
+  if (given === undefined || given === 'auto') return undefined;
+  const format = TIME_FORMATS.find((name) => name === given);
+  if (format !== undefined) return format;
+  if (given.includes('%')) {
+    try {
+      return strptime(given);
+    } catch (error) {
+      throw new UsageError(`--ts-format ${JSON.stringify(given)} cannot be read: ${(error as Error).message}.`);
+    }
+  }
+  throw new UsageError(
+    `--ts-format is ${JSON.stringify(given)}, but it takes one of auto, ${TIME_FORMATS.join(', ')}, or a pattern of strptime such as '%d.%m.%y %H:%M'.`,
+  );
+}
+
+function memberIds(given: string | undefined): RowFlags['memberIds'] {
+  if (given === undefined || given === 'auto') return undefined;
+  if (given === 'number' || given === 'name') return given;
+  throw new UsageError(`--member-ids is ${JSON.stringify(given)}, but it takes auto, number or name.`);
+}
+
+/** `price=REAL,code=TEXT`. */
+function typesOf(given: string | undefined): Map<string, ColumnType> {
+  const types = new Map<string, ColumnType>();
+  for (const part of list('--types', given, 1) ?? []) {
+    const at = part.lastIndexOf('=');
+    const type = TYPES.find((name) => name === part.slice(at + 1).toUpperCase());
+    if (at < 1 || type === undefined)
+      throw new UsageError(
+        `--types holds ${JSON.stringify(part)}, but it takes column=TYPE, with one of ${TYPES.join(', ')}.`,
+      );
+    types.set(part.slice(0, at), type);
+  }
+  return types;
+}

@@ -1,0 +1,82 @@
+// What the formats with rows and named columns, CSV and Parquet, have in common once their first rows are known.
+
+import { timeText } from '../../../formats/times.ts';
+import { listMark } from '../csv/separators.ts';
+import { NodeNames } from '../node-names.ts';
+import type { PlannedInput } from '../planned-input.ts';
+import { shownEdges } from '../planned-input.ts';
+import type { TableColumn } from '../targets/target.ts';
+import { rowEdges } from './row-edges.ts';
+import { BUILT_IN, planRows, type RowFlags, type RowPlan, type Sample } from './row-plan.ts';
+
+export type PlannedRows = Pick<PlannedInput, 'columns' | 'named' | 'notes' | 'warnings' | 'firstEdges'> & {
+  readonly rows: RowPlan;
+};
+
+export function plannedRows(sample: Sample, flags: RowFlags, known: readonly TableColumn[]): PlannedRows {
+  const rows = planRows(sample, flags, known);
+  const columns = rows.properties.filter(({ name }) => BUILT_IN[name.toLowerCase()] === undefined);
+  return {
+    rows,
+    columns: columns.map(({ name, type }) => ({ name, type })),
+    named: rows.members.named,
+    notes: [...notesOf(rows), lookedText(sample)],
+    warnings: [...listWarnings(sample, rows), ...rows.ambiguous.map(([name, cell]) => numberWarning(name, cell))],
+    firstEdges: () => firstEdges(sample, rows),
+  };
+}
+
+/** With the names of nodes: their numbers are known no sooner than they are stored. */
+function firstEdges(sample: Sample, rows: RowPlan): string[] {
+  const numbers = rows.members.named ? new NodeNames() : undefined;
+  const edgeOf = rowEdges(rows, numbers);
+  const names = new Map<number, string>();
+  return shownEdges(sample.rows, (row) => {
+    const edge = edgeOf(row);
+    for (const { id, name } of numbers?.take() ?? []) names.set(id, name);
+    return JSON.stringify({ ...edge, members: edge.members.map((node) => names.get(node) ?? node) });
+  });
+}
+
+function lookedText({ rows }: Sample): string {
+  const first = rows.length === 1 ? 'row' : `${rows.length} rows`;
+  return `types and times as the first ${first} look; --types, --decimal, --ts-format, --member-ids and --separator say otherwise`;
+}
+
+function notesOf({ names, time, members, properties, left }: RowPlan): string[] {
+  const list =
+    members.separator === undefined ? 'one node in each cell' : `separated by ${JSON.stringify(members.separator)}`;
+  return [
+    `time: ${timeNote(names, time)}`,
+    `members: ${members.indexes.map((index) => names[index]).join(', ')} (${list}; ${members.named ? 'names, which get numbers' : 'integers'})`,
+    ...properties.map(
+      ({ index, name, type, decimal }) =>
+        `property: ${names[index]}${names[index] === name ? '' : ` as ${name}`} ${type}${decimal === ',' && (type === 'REAL' || type === 'INTEGER') ? ' (decimal comma)' : ''}`,
+    ),
+    ...(left.length === 0 ? [] : [`not read: ${left.join(', ')}`]),
+  ];
+}
+
+function timeNote(names: readonly string[], { index, format, missing }: RowPlan['time']): string {
+  const given = missing === undefined ? '' : new Date(missing * 1000).toISOString().replace('.000Z', 'Z');
+  if (index === undefined) return `${given} (--ts)`;
+  return `${names[index]} (${timeText(format)})${missing === undefined ? '' : `, ${given} (--ts) where it has none`}`;
+}
+
+function numberWarning(name: string, cell: string): string {
+  const shown = JSON.stringify(cell.slice(0, 40));
+  return `${name} holds ${shown}, which is taken for a text; --decimal , or --decimal . reads such numbers, with a decimal comma or point.`;
+}
+
+/** Lists that nobody said are lists: each would be one node with a long name. */
+function listWarnings({ names, rows }: Sample, { members }: RowPlan): string[] {
+  if (members.separator !== undefined) return [];
+  return members.indexes.flatMap((index) => {
+    const found = listMark(rows.map((row) => row[index]));
+    if (found === undefined) return [];
+    const { mark, count, of } = found;
+    return [
+      `${count} of ${of} cells of ${names[index]} hold "${mark}" between names, and each becomes one node; --separator '${mark}' splits the cells of all member columns.`,
+    ];
+  });
+}

@@ -1,0 +1,39 @@
+// Reads the first rows of an input without storing them: how many could be taken, and what is wrong with the first that could not.
+
+import type { EdgeTable } from '../../../routes/edge-input.ts';
+import { type BatchLimits, START } from '../line-batches.ts';
+import { NodeNames } from '../node-names.ts';
+import { LINE_BYTES } from '../options.ts';
+import type { PlannedInput } from '../planned-input.ts';
+import type { TableColumn } from '../targets/target.ts';
+import { EdgeLineReader, reasonOf } from './edge-line.ts';
+
+export interface TriedRows {
+  readonly count: number;
+  readonly bad: number;
+  readonly firstBad: { readonly line: number; readonly reason: string } | undefined;
+}
+
+const LIMITS: BatchLimits = { rows: 10_000, bytes: 512 * 1024, lineBytes: LINE_BYTES };
+
+/** `columns`: those that the table will have. The input is used up by it. */
+export async function tryRows(plan: PlannedInput, columns: readonly TableColumn[]): Promise<TriedRows> {
+  const item = { columns: [...columns] } as ReturnType<EdgeTable['item']>;
+  const lines = new EdgeLineReader({ name: '', item: () => item }, () => null);
+  let count = 0;
+  let bad = 0;
+  let firstBad: TriedRows['firstBad'];
+  for await (const batch of plan.batches(LIMITS, START, plan.named ? new NodeNames() : undefined)) {
+    for (let index = 0; index < batch.count; index++) {
+      try {
+        if (lines.read(batch, index) !== null) count++;
+      } catch (error) {
+        count++;
+        bad++;
+        firstBad ??= { line: batch.after(index - 1).line, reason: reasonOf(error) };
+      }
+    }
+    break;
+  }
+  return { count, bad, firstBad };
+}

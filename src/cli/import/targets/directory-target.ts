@@ -1,0 +1,270 @@
+// Imports straight into a data directory: opens the database, one bulk insert a batch.
+
+import { strict as assert } from 'node:assert';
+import { createHash } from 'node:crypto';
+import { type Database, openDatabase, type ReplayEntry, type Table } from '../../../engine/index.ts';
+import { HedgerowError } from '../../../errors.ts';
+import type { LineBatch, NamedNode } from '../line-batches.ts';
+import { numbersOf } from '../node-lines.ts';
+import { CompactionPace } from '../progress/compaction-pace.ts';
+import { EdgeLineReader, reasonOf } from '../rows/edge-line.ts';
+import {
+  type ImportTarget,
+  type Intake,
+  NAME_COLUMN,
+  NODES_SUFFIX,
+  type TableColumn,
+  type TargetTable,
+} from './target.ts';
+
+/** Commits that may wait for their fdatasync while the next lines are read. */
+const WINDOW = 4;
+
+export interface DirectoryOptions {
+  dir: string;
+  primaryTable: string;
+  maxMembers: number;
+  memoryBudgetMb: number;
+  table: TargetTable;
+}
+
+/** Throws what `openDatabase` throws, `table_not_found` and what is wrong with a table to be made. */
+export async function openDirectoryTarget(options: DirectoryOptions): Promise<ImportTarget> {
+  const { dir, primaryTable, maxMembers, memoryBudgetMb } = options;
+  let database: Database;
+  try {
+    database = await openDatabase({ dir, primaryTable, maxMembers, memoryBudgetMb, nodeFilters: false });
+  } catch (error) {
+    if (!(error instanceof HedgerowError) || error.code !== 'conflict') throw error;
+    throw new HedgerowError('conflict', `${error.message} A server that runs on it takes the import with --url.`);
+  }
+  try {
+    return new DirectoryTarget(database, await tableFor(database, options.table));
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+async function tableFor(database: Database, { name, create, bucketSeconds }: TargetTable): Promise<Table> {
+  if (name === undefined) return database.table();
+  const known = database.tables().find((table) => table.name.toLowerCase() === name.toLowerCase());
+  if (known !== undefined) return known;
+  if (create) return database.createTable({ name, ...(bucketSeconds === undefined ? {} : { bucketSeconds }) });
+  const names = database.tables().map((table) => table.name);
+  throw new HedgerowError(
+    'table_not_found',
+    `There is no table ${name} in ${database.dir} (there is ${names.join(', ')}). Make it with --create-table.`,
+  );
+}
+
+class DirectoryTarget implements ImportTarget {
+  readonly window = WINDOW;
+  readonly rowsBefore: number;
+  readonly #database: Database;
+  readonly #table: Table;
+  readonly #lines: EdgeLineReader<Table>;
+  readonly #pace: CompactionPace;
+  #nodes: Table | undefined;
+
+  constructor(database: Database, table: Table) {
+    this.#database = database;
+    this.#table = table;
+    this.rowsBefore = table.rowCount;
+    this.#pace = new CompactionPace(database, table);
+    this.#lines = new EdgeLineReader(table, (name) => database.table(name));
+  }
+
+  get tableName(): string {
+    return this.#table.name;
+  }
+
+  get place(): string {
+    return this.#database.dir;
+  }
+
+  columns(): readonly TableColumn[] {
+    return this.#table.item().columns;
+  }
+
+  async addColumn(column: TableColumn): Promise<void> {
+    await this.#database.alterTable(this.#table.name, { kind: 'addColumn', column });
+  }
+
+  async openNodes(): Promise<Map<string, number>> {
+    const name = this.#table.name + NODES_SUFFIX;
+    const known = this.#database.tables().find((table) => table.name.toLowerCase() === name.toLowerCase());
+    this.#nodes = known;
+    return known === undefined ? new Map() : numbersOf(rowsOf(known));
+  }
+
+  async addNodes(nodes: readonly NamedNode[]): Promise<void> {
+    this.#nodes ??= await this.#database.createTable({
+      name: this.#table.name + NODES_SUFFIX,
+      columns: [{ name: NAME_COLUMN, type: 'TEXT' }],
+    });
+    const bulk = this.#nodes.bulk();
+    try {
+      for (const { id, name, event_ts } of nodes)
+        bulk.add({ event_ts, members: [id], properties: { [NAME_COLUMN]: name } });
+    } catch (error) {
+      bulk.discard();
+      throw error;
+    }
+    await bulk.commit();
+  }
+
+  async insert(batch: LineBatch, intake: Intake, key: string | undefined): Promise<number> {
+    const once = key === undefined ? undefined : new KeptBatch(this.#database, key, batch, intake.stopAtFirst);
+    const refused: Refusal[] = [];
+    // Lines that name other tables are rare: only then the slower way over a transaction, so that the batch stays one commit.
+    const staged = this.#stageBulk(batch, intake, refused) ?? this.#stageTransaction(batch, intake, refused);
+    for (const { index, reason } of refused) intake.reject(batch, index, reason);
+    batch.release?.();
+    let before: number | undefined;
+    try {
+      before = once?.insertedBefore();
+    } catch (error) {
+      staged.discard();
+      throw error;
+    }
+    if (before === undefined) {
+      await this.#pace.pace();
+      return staged.commit(once);
+    }
+    staged.discard();
+    return before;
+  }
+
+  /** Null when a line goes into another table. */
+  #stageBulk(batch: LineBatch, intake: Intake, refused: Refusal[]): Staged | null {
+    const table = this.#table;
+    const bulk = table.bulk();
+    try {
+      for (let index = 0; index < batch.count; index++) {
+        try {
+          const line = this.#lines.read(batch, index);
+          if (line === null) continue;
+          if (line.table !== table) {
+            bulk.discard();
+            refused.length = 0;
+            return null;
+          }
+          bulk.add(line.edge);
+        } catch (error) {
+          refused.push({ index, reason: reasonOf(error) });
+          if (intake.stopAtFirst) break;
+        }
+      }
+    } catch (error) {
+      bulk.discard();
+      throw error;
+    }
+    const discard = () => bulk.discard();
+    if (bulk.count === 0) {
+      discard();
+      return NOTHING;
+    }
+    return {
+      discard,
+      commit: async (once) =>
+        (await bulk.commit(once === undefined ? undefined : ({ inserted }) => once.entry(inserted))).inserted,
+    };
+  }
+
+  #stageTransaction(batch: LineBatch, intake: Intake, refused: Refusal[]): Staged {
+    const transaction = this.#database.begin();
+    let count = 0;
+    try {
+      for (let index = 0; index < batch.count; index++) {
+        try {
+          const line = this.#lines.read(batch, index);
+          if (line === null) continue;
+          transaction.insert(line.table, line.edge);
+          count++;
+        } catch (error) {
+          refused.push({ index, reason: reasonOf(error) });
+          if (intake.stopAtFirst) break;
+        }
+      }
+    } catch (error) {
+      transaction.rollback();
+      throw error;
+    }
+    return {
+      discard: () => transaction.rollback(),
+      commit: async (once) =>
+        (await transaction.commit(once === undefined ? undefined : () => once.entry(count))).results.length,
+    };
+  }
+
+  async compact(): Promise<void> {
+    await this.#database.compact({ table: this.#table.name });
+  }
+
+  close(): Promise<void> {
+    return this.#database.close();
+  }
+}
+
+interface Refusal {
+  index: number;
+  reason: string;
+}
+
+/** Lines that are checked and not committed yet. */
+interface Staged {
+  commit(once: KeptBatch | undefined): Promise<number>;
+  discard(): void;
+}
+
+const NOTHING: Staged = { commit: async () => 0, discard() {} };
+
+/** A batch by its key: what was stored with its commit says, also after a crash, that it is there. */
+class KeptBatch {
+  readonly #database: Database;
+  readonly #id: string;
+  readonly #hash: string;
+
+  constructor(database: Database, id: string, batch: LineBatch, stopAtFirst: boolean) {
+    this.#database = database;
+    this.#id = id;
+    // Where bad lines end a batch it is another one.
+    this.#hash = createHash('sha256')
+      .update(`${stopAtFirst}\n`)
+      .update(batch.content?.() ?? batch.bytes)
+      .digest('base64url');
+  }
+
+  /** Undefined: it was not committed. Throws when something else was committed under its key. */
+  insertedBefore(): number | undefined {
+    const kept = this.#database.replays.find(this.#id);
+    if (kept === undefined) return undefined;
+    if (kept.bodyHash === this.#hash) return insertedIn(kept.body);
+    throw new HedgerowError(
+      'idempotency_conflict',
+      'The batch that was under way when the import was interrupted was read in another way then. Give the flags of that import.',
+    );
+  }
+
+  entry(inserted: number): ReplayEntry {
+    const body = JSON.stringify({ inserted });
+    return { id: this.#id, bodyHash: this.#hash, status: 201, contentType: 'application/json', body, at: Date.now() };
+  }
+}
+
+/** The answer of a batch is small: it is kept as long as its key. */
+function insertedIn(body: string | null): number {
+  assert(body !== null, 'a small answer is kept as long as its key');
+  return (JSON.parse(body) as { inserted: number }).inserted;
+}
+
+async function* rowsOf(table: Table): AsyncGenerator<object, void, undefined> {
+  const scan = table.scan({ format: 'ndjson' });
+  let rest = '';
+  for (let slice = scan.next(); slice !== null; slice = scan.next()) {
+    const lines = (rest + Buffer.from(slice).toString()).split('\n');
+    rest = lines.pop()!;
+    for (const line of lines) yield JSON.parse(line) as object;
+  }
+}

@@ -1,0 +1,218 @@
+// The few requests that commands make of a running server, with patience for one that starts or is busy.
+
+import type { CreatedKey, KeyItem } from '../../../access/key-record.ts';
+import type { TableItem } from '../../../engine/types.ts';
+
+export interface ServerAddress {
+  /** `http://127.0.0.1:8000`, without a path. */
+  url: string;
+  apiKey: string | undefined;
+}
+
+/** An answer with status 400 or more. */
+export class ServerRefusal extends Error {
+  readonly status: number;
+  readonly code: string;
+  /** 1-based line of the body, when the fault lies in one. */
+  readonly line: number | undefined;
+
+  constructor(status: number, code: string, detail: string, line: number | undefined) {
+    super(detail);
+    this.status = status;
+    this.code = code;
+    this.line = line;
+  }
+}
+
+/** No answer came: whether the request was carried out is not known. */
+export class NoAnswer extends Error {}
+
+/** Refusals that pass: the same request is sent again. */
+const PASSING_CODES: ReadonlySet<string> = new Set(['starting', 'overloaded', 'rate_limited']);
+/** A server that refuses longer than this is given up. */
+const PATIENCE_MS = 60_000;
+/** The certificate of the server is not trusted here. */
+const UNTRUSTED = /_CERT|_LEAF_SIGNATURE/;
+const NDJSON = 'application/x-ndjson';
+
+export class ServerClient {
+  readonly #address: ServerAddress;
+  readonly #now: () => number;
+
+  constructor(address: ServerAddress, now: () => number) {
+    this.#address = address;
+    this.#now = now;
+  }
+
+  get url(): string {
+    return this.#address.url;
+  }
+
+  /** The first question of each command, so it tells how to get a server when there is none. */
+  async tables(withDefaults = false): Promise<TableItem[]> {
+    try {
+      return (await this.#request('GET', `/v1/tables${withDefaults ? '?defaults=true' : ''}`)) as TableItem[];
+    } catch (error) {
+      if (!(error instanceof NoAnswer)) throw error;
+      throw new NoAnswer(`${error.message} Start it with hedgerow serve, or name a directory with --data DIR.`);
+    }
+  }
+
+  createTable(
+    name: string,
+    bucketSeconds: number | undefined,
+    columns?: readonly { name: string; type: string }[],
+  ): Promise<TableItem> {
+    const body = {
+      name,
+      ...(bucketSeconds === undefined ? {} : { bucket_seconds: bucketSeconds }),
+      ...(columns === undefined ? {} : { columns }),
+    };
+    return this.#request('POST', '/v1/tables', JSON.stringify(body)) as Promise<TableItem>;
+  }
+
+  /** All lines of the body or none; resolves with their number. With a key they are inserted once, however often it is called. */
+  async insertLines(table: string, body: Uint8Array, key?: string): Promise<number> {
+    const path = `/v1/hyperedges?table=${encodeURIComponent(table)}`;
+    const answer = await this.#request('POST', path, body, NDJSON, key);
+    return (answer as { inserted: number }).inserted;
+  }
+
+  async addColumn(table: string, { name, type }: { name: string; type: string }): Promise<void> {
+    const query = `ALTER TABLE ${table} ADD COLUMN ${name} ${type}`;
+    await this.#request('POST', '/v1/query', JSON.stringify({ query }));
+  }
+
+  indexes(): Promise<{ table: string; column: string }[]> {
+    return this.#request('GET', '/v1/indexes') as Promise<{ table: string; column: string }[]>;
+  }
+
+  /** Whole, one after the other. */
+  async rules(): Promise<Record<string, unknown>[]> {
+    const { rules } = (await this.#request('GET', '/v1/rules')) as { rules: { id: string }[] };
+    return this.#each('/v1/rules', rules);
+  }
+
+  async graphs(): Promise<Record<string, unknown>[]> {
+    const { graphs } = (await this.#request('GET', '/v1/virtual/graphs')) as { graphs: { id: string }[] };
+    return this.#each('/v1/virtual/graphs', graphs);
+  }
+
+  async #each(path: string, items: readonly { id: string }[]): Promise<Record<string, unknown>[]> {
+    const all: Record<string, unknown>[] = [];
+    for (const { id } of items)
+      all.push((await this.#request('GET', `${path}/${encodeURIComponent(id)}`)) as Record<string, unknown>);
+    return all;
+  }
+
+  /** Makes something. */
+  async post(path: string, body: object): Promise<void> {
+    await this.#request('POST', path, JSON.stringify(body));
+  }
+
+  async compact(table: string): Promise<void> {
+    await this.#request('POST', '/v1/hyperedges/compact', JSON.stringify({ table }));
+  }
+
+  listKeys(): Promise<KeyItem[]> {
+    return this.#request('GET', '/v1/keys') as Promise<KeyItem[]>;
+  }
+
+  createKey(input: {
+    role: string;
+    description?: string | undefined;
+    expires_days?: number | undefined;
+  }): Promise<CreatedKey> {
+    return this.#request('POST', '/v1/keys', JSON.stringify(input)) as Promise<CreatedKey>;
+  }
+
+  async revokeKey(keyId: string): Promise<void> {
+    await this.#request('DELETE', `/v1/keys/${encodeURIComponent(keyId)}`);
+  }
+
+  /** The JSON of a good answer. Throws ServerRefusal or NoAnswer. */
+  async #request(
+    method: string,
+    path: string,
+    body?: string | Uint8Array,
+    type: string = 'application/json',
+    key?: string,
+  ): Promise<unknown> {
+    const giveUpMs = this.#now() + PATIENCE_MS;
+    for (;;) {
+      const response = await this.#send(method, path, body, type, key);
+      const text = await this.#answered(() => response.text());
+      if (response.ok) return this.#parsed(text);
+      const refusal = refusalOf(response.status, text);
+      const waitMs = Math.max(0.1, Number(response.headers.get('retry-after')) || 1) * 1000;
+      const isSafe = method === 'GET' || key !== undefined;
+      if (!(passes(refusal) || (isSafe && isBetween(refusal))) || this.#now() + waitMs > giveUpMs) throw refusal;
+      await new Promise((resolve) => setTimeout(resolve, waitMs));
+    }
+  }
+
+  #send(
+    method: string,
+    path: string,
+    body: string | Uint8Array | undefined,
+    type: string,
+    key: string | undefined,
+  ): Promise<Response> {
+    const { url, apiKey } = this.#address;
+    return this.#answered(() =>
+      fetch(url + path, {
+        method,
+        redirect: 'error',
+        headers: {
+          ...(body === undefined ? {} : { 'content-type': type }),
+          ...(apiKey === undefined ? {} : { 'x-api-key': apiKey }),
+          ...(key === undefined ? {} : { 'idempotency-key': key }),
+        },
+        ...(body === undefined ? {} : { body: body as Uint8Array<ArrayBuffer> | string }),
+      }),
+    );
+  }
+
+  #parsed(text: string): unknown {
+    try {
+      return JSON.parse(text);
+    } catch {
+      throw new Error(`What answers at ${this.url} is no Hedgerow server.`);
+    }
+  }
+
+  async #answered<T>(request: () => Promise<T>): Promise<T> {
+    try {
+      return await request();
+    } catch (error) {
+      const cause = (error as { cause?: { message?: string; code?: string } }).cause;
+      const why = cause?.code ?? cause?.message ?? (error as Error).message;
+      const advice = UNTRUSTED.test(why) ? ' Name the file of its authority in NODE_EXTRA_CA_CERTS.' : '';
+      throw new NoAnswer(`No answer from ${this.url} (${why}).${advice}`, { cause: error });
+    }
+  }
+}
+
+/** Also while an import that was killed has left a request behind that is still running. */
+function passes({ code, message }: ServerRefusal): boolean {
+  return PASSING_CODES.has(code) || (code === 'idempotency_conflict' && message.includes('still running'));
+}
+
+/** Not the service's own word, but that of a proxy before it, which has nobody behind it just now. */
+function isBetween({ status, code }: ServerRefusal): boolean {
+  return code === '' && [429, 502, 503, 504].includes(status);
+}
+
+export function refusalOf(status: number, text: string): ServerRefusal {
+  let body: { detail?: unknown; code?: unknown; line?: unknown } = {};
+  try {
+    body = JSON.parse(text);
+  } catch {
+    // No service of ours: what it says is shown as it is.
+  }
+  const detail =
+    typeof body?.detail === 'string' ? body.detail : `status ${status}: ${text.slice(0, 200) || 'no text'}`;
+  const code = typeof body?.code === 'string' ? body.code : '';
+  const advice = status === 401 ? ' Give a valid key with --api-key, or in HEDGEROW_API_KEY.' : '';
+  return new ServerRefusal(status, code, detail + advice, typeof body?.line === 'number' ? body.line : undefined);
+}

@@ -1,0 +1,103 @@
+// ALTER: columns and names of a table that has rows. Definitions change, no row is rewritten: rows that lack a column have its default, bytes of one that is
+// gone vanish when their segment is rewritten.
+
+import { HedgerowError } from '../../errors.ts';
+import { IDENTIFIER } from '../../limits.ts';
+import type { ColumnDefinition } from '../types.ts';
+import type { ShapeChange, TableDefinition } from './catalog.ts';
+import { BUILT_IN_COLUMNS, type Column, defineColumns, MOST_COLUMNS, RESERVED_NAMES } from './columns.ts';
+
+export type AlterAction =
+  /** Rows that are there, and later ones that leave it out, have the default, or null. */
+  | { kind: 'addColumn'; column: ColumnDefinition }
+  /** Its index goes too. */
+  | { kind: 'dropColumn'; column: string }
+  /** An index stays. */
+  | { kind: 'renameColumn'; column: string; to: string }
+  | { kind: 'renameTable'; to: string };
+
+/** Column ids are never reused and stand in two bytes. */
+const LAST_COLUMN_ID = 65535;
+const KEYS = ['id', 'event_ts', 'members'];
+
+/**
+ * The catalog change that an action on a table's columns is. Names are compared without case. Throws `column_exists`, `unknown_column`, or `invalid_input`
+ * (a built-in column, no identifier, a wrong default, too many columns).
+ */
+export function columnChange(
+  definition: TableDefinition,
+  action: Exclude<AlterAction, { kind: 'renameTable' }>,
+): ShapeChange {
+  const { id } = definition;
+  switch (action.kind) {
+    case 'addColumn':
+      return { op: 'add_column', id, column: newColumn(definition, action.column) };
+    case 'dropColumn':
+      return { op: 'drop_column', id, column: userColumn(definition, action.column, 'dropped').id };
+    case 'renameColumn': {
+      const column = userColumn(definition, action.column, 'renamed');
+      const others = definition.columns.filter((each) => each !== column);
+      checkColumnName(action.to, others);
+      return { op: 'rename_column', id, column: column.id, name: action.to };
+    }
+  }
+}
+
+function newColumn(definition: TableDefinition, wanted: ColumnDefinition): Column {
+  const [column] = defineColumns([wanted], definition.nextColumnId);
+  checkColumnName(wanted.name, definition.columns);
+  if (definition.columns.length >= MOST_COLUMNS)
+    throw new HedgerowError(
+      'invalid_input',
+      `Table ${definition.name} has ${MOST_COLUMNS} columns, the most there may be; drop one first.`,
+    );
+  if (definition.nextColumnId > LAST_COLUMN_ID)
+    throw new HedgerowError(
+      'invalid_input',
+      `Table ${definition.name} has had as many columns as one can have; copy it to a new table.`,
+    );
+  return column!;
+}
+
+function checkColumnName(name: string, taken: readonly Column[]): void {
+  if (typeof name !== 'string' || !IDENTIFIER.test(name))
+    throw new HedgerowError('invalid_input', `Column name ${JSON.stringify(name)} must match ${IDENTIFIER.source}.`);
+  const lower = name.toLowerCase();
+  if (RESERVED_NAMES.has(lower) || taken.some((column) => column.name.toLowerCase() === lower))
+    throw new HedgerowError('column_exists', `Column ${name} exists already or is built in; take another name.`);
+}
+
+function userColumn({ name: table, columns }: TableDefinition, name: string, what: string): Column {
+  const lower = String(name).toLowerCase();
+  const column = columns.find((each) => each.name.toLowerCase() === lower);
+  if (column !== undefined) return column;
+  if (KEYS.includes(lower) || BUILT_IN_COLUMNS.some((each) => each.name === lower))
+    throw new HedgerowError('invalid_input', `Column ${lower} is built in; it cannot be ${what}.`);
+  const known = columns.length === 0 ? 'none' : columns.map((each) => each.name).join(', ');
+  throw new HedgerowError(
+    'unknown_column',
+    `Table ${table} has no column ${JSON.stringify(name)} of its own. It has: ${known}.`,
+  );
+}
+
+/** The definition after a change of columns or name. */
+export function withShapeChange(definition: TableDefinition, change: ShapeChange): TableDefinition {
+  const { columns, indexes } = definition;
+  switch (change.op) {
+    case 'add_column':
+      return { ...definition, columns: [...columns, change.column], nextColumnId: change.column.id + 1 };
+    case 'drop_column':
+      return {
+        ...definition,
+        columns: columns.filter(({ id }) => id !== change.column),
+        indexes: indexes.filter(({ column }) => column !== change.column),
+      };
+    case 'rename_column':
+      return {
+        ...definition,
+        columns: columns.map((each) => (each.id === change.column ? { ...each, name: change.name } : each)),
+      };
+    case 'rename_table':
+      return { ...definition, name: change.name };
+  }
+}

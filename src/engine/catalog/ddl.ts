@@ -1,0 +1,125 @@
+// Changes of the catalog: checked, logged as one frame, applied when they are durable, one after the other.
+
+import { HedgerowError } from '../../errors.ts';
+import { OPERATION, singleRun } from '../commit/operations.ts';
+import type { EngineContext } from '../context.ts';
+import type { Attach, ReplayEntry } from '../idempotency/kept-answer.ts';
+import type { Mutex } from '../mutex.ts';
+import type { Table } from '../table/table.ts';
+import { tableItem } from '../table/table-item.ts';
+import type { TableInput, TableItem } from '../types.ts';
+import { type AlterAction, columnChange, withShapeChange } from './alter.ts';
+import { type CatalogChange, checkTableName, checkThreshold, defineTable, type ShapeChange } from './catalog.ts';
+import type { TableSet } from './table-set.ts';
+
+export interface DdlOptions {
+  context: EngineContext;
+  tables: TableSet;
+  /** Held by whoever changes the catalog or the documents, or installs a manifest. */
+  mutex: Mutex;
+  /** Held while a compaction runs. */
+  compactions: Mutex;
+  /** Lets go of a dropped table's files, now or, when no manifest can be written, later. Never rejects. */
+  forget: (table: Table) => Promise<void>;
+}
+
+export class Ddl {
+  readonly #options: DdlOptions;
+
+  constructor(options: DdlOptions) {
+    this.#options = options;
+  }
+
+  /** Logs changes, and the answer to them, as one frame; they are applied when it is durable. The caller holds the mutex (or is alone). */
+  async change(changes: readonly CatalogChange[], entry?: ReplayEntry): Promise<void> {
+    const { context, tables } = this.#options;
+    const { committer } = context;
+    const runs = changes.flatMap((change) => singleRun(OPERATION.catalog, Buffer.from(JSON.stringify(change))));
+    // What drops a table or sets a threshold may be what gives a full disk room again.
+    const urgent = changes.every(({ op }) => op === 'drop_table' || op === 'set_threshold');
+    let lsn = 0;
+    const apply = (firstLsn: number) => {
+      lsn = firstLsn;
+    };
+    const visible = () => {
+      for (const [index, change] of changes.entries()) tables.apply(change, lsn + index);
+    };
+    const write = () => committer.commit(changes.length, runs, { entry, apply, visible, urgent });
+    const { durable } = await committer.write(write);
+    await durable;
+  }
+
+  /** Throws (rejects) `invalid_input`, `table_exists`, `log_failed`. */
+  createTable(input: TableInput, attach?: Attach<TableItem>): Promise<Table> {
+    const { context, tables, mutex } = this.#options;
+    return mutex.run(async () => {
+      const table = defineTable(input, tables.nextId, Math.floor(context.now() / 1000));
+      this.#assertFree(table.name);
+      const isPrimary = table.name.toLowerCase() === context.primaryTable.toLowerCase();
+      await this.change([{ op: 'create_table', table }], attach?.(tableItem(table, 0, isPrimary)));
+      return tables.get(table.name);
+    });
+  }
+
+  /** Throws `table_exists` when another table than `self` has the name. */
+  #assertFree(name: string, self?: Table): void {
+    const known = this.#options.tables.find(name);
+    if (known !== undefined && known !== self)
+      throw new HedgerowError(
+        'table_exists',
+        `Table ${known.name} exists already; take another name or drop it first.`,
+      );
+  }
+
+  /**
+   * Changes a table's columns or its name; no segment is rewritten. Throws (rejects) `table_not_found`, `column_exists`, `unknown_column`, `invalid_input`,
+   * `primary_table`, `table_exists`.
+   */
+  alterTable(name: string, action: AlterAction, attach?: Attach<TableItem>): Promise<Table> {
+    const { tables, mutex } = this.#options;
+    return mutex.run(async () => {
+      const table = tables.get(name);
+      const change = this.#shapeChange(table, action);
+      const item = tableItem(withShapeChange(table.definition, change), table.rowCount, table.isPrimary);
+      await this.change([change], attach?.(item));
+      return table;
+    });
+  }
+
+  #shapeChange(table: Table, action: AlterAction): ShapeChange {
+    if (action.kind !== 'renameTable') return columnChange(table.definition, action);
+    if (table.isPrimary)
+      throw new HedgerowError('primary_table', `Table ${table.name} is the primary table; it cannot be renamed.`);
+    checkTableName(action.to);
+    this.#assertFree(action.to, table);
+    return { op: 'rename_table', id: table.id, name: action.to };
+  }
+
+  /** Drops a table and its files. Throws (rejects) `table_not_found`, `primary_table`. */
+  dropTable(name: string, attach?: Attach<{ name: string }>): Promise<void> {
+    const { tables, mutex, compactions, forget } = this.#options;
+    return compactions.run(() =>
+      mutex.run(async () => {
+        const table = tables.get(name);
+        if (table.isPrimary)
+          throw new HedgerowError('primary_table', `Table ${table.name} is the primary table; it cannot be dropped.`);
+        await this.change([{ op: 'drop_table', id: table.id }], attach?.({ name: table.name }));
+        // Durable from here on, also when there is no room for a manifest that says so.
+        await forget(table);
+      }),
+    );
+  }
+
+  /** Sets the WAL entry count that triggers compaction, of one table or of all. 0 disables. Throws (rejects) `invalid_input`, `table_not_found`. */
+  async setCompactThreshold(threshold: number, name?: string, attach?: Attach<void>): Promise<void> {
+    const { context, tables, mutex } = this.#options;
+    checkThreshold(threshold, 'threshold');
+    if (name !== undefined) tables.get(name);
+    await mutex.run(async () => {
+      const chosen = name === undefined ? tables.sorted() : [tables.get(name)];
+      const changes = chosen.map(({ id }) => ({ op: 'set_threshold', id, threshold }) as const);
+      await this.change(changes, attach?.());
+      for (const { id } of chosen) context.afterCommit(id);
+    });
+  }
+}

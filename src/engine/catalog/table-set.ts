@@ -1,0 +1,110 @@
+// The tables of a database by name and by id, and what catalog changes do to them.
+
+import { corruption, HedgerowError } from '../../errors.ts';
+import type { EngineContext } from '../context.ts';
+import { createdTable } from '../recovery/recovery.ts';
+import type { Table } from '../table/table.ts';
+import { withShapeChange } from './alter.ts';
+import { type CatalogChange, withIndexChange } from './catalog.ts';
+
+export class TableSet {
+  readonly #context: EngineContext;
+  readonly #byName = new Map<string, Table>();
+  readonly #byId = new Map<number, Table>();
+  #sorted: readonly Table[] | undefined;
+  /** Id of the next table; ids are never given out again. */
+  nextId = 1;
+  /** Counts the changes of the catalog since the start. */
+  version = 0;
+
+  constructor(context: EngineContext) {
+    this.#context = context;
+  }
+
+  add(table: Table): void {
+    this.#sorted = undefined;
+    this.#byName.set(table.name.toLowerCase(), table);
+    this.#byId.set(table.id, table);
+    this.nextId = Math.max(this.nextId, table.id + 1);
+  }
+
+  /** Does what a durable catalog operation says. Throws `corrupt` for one that this build does not know. */
+  apply(change: CatalogChange, lsn: number): void {
+    this.version++;
+    if (change.op === 'create_table') {
+      const table = createdTable(this.#context, change.table, lsn);
+      table.shapeLsn = lsn;
+      table.changed(lsn);
+      this.add(table);
+      return;
+    }
+    const table = this.#byId.get(change.id);
+    if (table === undefined) return;
+    switch (change.op) {
+      case 'drop_table':
+        this.#sorted = undefined;
+        this.#byId.delete(table.id);
+        this.#byName.delete(table.name.toLowerCase());
+        table.dropped = true;
+        table.filters?.close();
+        table.filters = undefined;
+        table.shapeLsn = lsn;
+        return;
+      case 'set_threshold':
+        table.define({ ...table.definition, compactThreshold: change.threshold });
+        break;
+      case 'create_index':
+      case 'drop_index':
+        table.define(withIndexChange(table.definition, change));
+        break;
+      case 'add_column':
+      case 'drop_column':
+      case 'rename_column':
+      case 'rename_table':
+        this.#sorted = undefined;
+        this.#byName.delete(table.name.toLowerCase());
+        table.define(withShapeChange(table.definition, change));
+        this.#byName.set(table.name.toLowerCase(), table);
+        table.shapeLsn = lsn;
+        break;
+      default:
+        throw corruption(
+          `the operation at LSN ${lsn} of the log`,
+          0,
+          `it is a catalog change ${JSON.stringify((change as { op: unknown }).op)}, which this build does not know`,
+        );
+    }
+    table.changed(lsn);
+  }
+
+  /** Name compared without case. */
+  find(name: string): Table | undefined {
+    return this.#byName.get(name.toLowerCase());
+  }
+
+  /** Name compared without case. Throws `table_not_found`. */
+  get(name: string): Table {
+    const table = this.find(name);
+    if (table === undefined)
+      throw new HedgerowError(
+        'table_not_found',
+        `There is no table ${JSON.stringify(name)}. GET /v1/tables lists them.`,
+      );
+    return table;
+  }
+
+  byId(id: number): Table | undefined {
+    return this.#byId.get(id);
+  }
+
+  /** In the order they were made. */
+  all(): Iterable<Table> {
+    return this.#byId.values();
+  }
+
+  /** By name. Made anew only after a change of names, and never changed then. */
+  sorted(): readonly Table[] {
+    this.#sorted ??= [...this.#byId.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+    return this.#sorted;
+  }
+}

@@ -1,0 +1,73 @@
+// The shape of a manifest's document. Its checksum is right when this is asked, so what does not fit was written by a program that is not this one, or by a defect.
+
+import { v } from '../../valibot.ts';
+import type { Checkpoint } from './checkpoint.ts';
+
+const whole = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(Number.MAX_SAFE_INTEGER));
+const positive = v.pipe(whole, v.minValue(1));
+
+const column = v.looseObject({
+  id: whole,
+  name: v.string(),
+  type: v.picklist(['INTEGER', 'REAL', 'TEXT', 'BOOLEAN']),
+  default: v.nullable(v.union([v.number(), v.string(), v.boolean()])),
+});
+
+const definition = v.looseObject({
+  id: positive,
+  name: v.string(),
+  memberTables: v.array(v.string()),
+  bucketSeconds: positive,
+  compactThreshold: whole,
+  columns: v.array(column),
+  indexes: v.array(v.looseObject({ column: whole, createdAt: v.number() })),
+  createdAt: v.number(),
+  nextColumnId: whole,
+});
+
+const table = v.looseObject({
+  definition,
+  appliedLsn: whole,
+  nextId: positive,
+  nextSegment: positive,
+  segments: v.array(v.looseObject({ number: positive, bytes: whole, checksum: v.exactOptional(whole) })),
+  held: v.exactOptional(v.array(v.looseObject({ number: positive, bytes: whole, lsn: whole }))),
+  expirations: v.exactOptional(whole),
+});
+
+const replayFile = { number: positive, bytes: whole };
+const replays = v.looseObject({
+  lsn: whole,
+  next: positive,
+  files: v.array(v.looseObject({ ...replayFile, newestAt: v.exactOptional(v.number()) })),
+  lost: v.exactOptional(v.array(v.looseObject({ ...replayFile, newestAt: v.number() }))),
+});
+
+/** Fields that older versions do not write are optional; others than these are let through. */
+const checkpoint: v.BaseSchema<unknown, Checkpoint, v.BaseIssue<unknown>> = v.looseObject({
+  format: v.literal(1),
+  lsn: whole,
+  nextTableId: positive,
+  tables: v.array(table),
+  documents: v.exactOptional(
+    v.array(v.looseObject({ store: v.string(), entries: v.array(v.strictTuple([v.string(), v.unknown()])) })),
+  ),
+  replays: v.exactOptional(replays),
+});
+
+/** What is wrong with the document, null = nothing. */
+export function checkpointProblem(value: unknown): string | null {
+  const { issues } = v.safeParse(checkpoint, value, { abortEarly: true });
+  if (issues !== undefined) return `${v.getDotPath(issues[0]) ?? 'the document'}: ${issues[0].message}`;
+  const { tables, nextTableId } = value as Checkpoint;
+  const ids = new Set<number>();
+  const names = new Set<string>();
+  for (const { definition } of tables) {
+    if (ids.has(definition.id) || names.has(definition.name.toLowerCase()))
+      return `table ${definition.id} (${definition.name}) is listed twice`;
+    if (definition.id >= nextTableId) return `table ${definition.id} is not below the next id, ${nextTableId}`;
+    ids.add(definition.id);
+    names.add(definition.name.toLowerCase());
+  }
+  return null;
+}

@@ -1,0 +1,101 @@
+// The text of a manifest's document, made in slices. At 50,000 tables it has some 15 MB: what changes seldom (a table's definition, its list of segments) is
+// kept as text, and a slice of tables is put together between two pauses.
+//
+// The definition and the list of segments are replaced, never changed in place, so the object itself is the key of its text.
+
+import type { TableDefinition } from '../catalog/catalog.ts';
+import type { SegmentFile } from '../table/segment-file.ts';
+import { entryOf, type SegmentEntry } from '../table/segments-on-disk.ts';
+import type { Table } from '../table/table.ts';
+import { type ChangedTable, type Checkpoint, neededAfter } from './checkpoint.ts';
+
+/** Tables, and segments that are new to the text, between two pauses: some milliseconds. */
+const TABLES_A_SLICE = 128;
+const SEGMENTS_A_SLICE = 2048;
+
+/** What a document says besides its tables. */
+export type CheckpointHead = Pick<Checkpoint, 'lsn' | 'nextTableId' | 'documents' | 'replays'>;
+
+export class CheckpointText {
+  readonly #definitions = new WeakMap<TableDefinition, string>();
+  readonly #segments = new WeakMap<readonly unknown[], string>();
+  readonly #pause: () => Promise<void>;
+
+  constructor(pause: () => Promise<void>) {
+    this.#pause = pause;
+  }
+
+  /**
+   * The tables as they are, but for `changed`, which get new segments; and the least LSN, minus one, that one of them still needs the log from. The caller
+   * sees to it that no segments, definitions or applied LSNs change meanwhile.
+   */
+  async tables(
+    tables: readonly Table[],
+    changed: readonly ChangedTable[],
+  ): Promise<{ pieces: Uint8Array[]; neededAfter: number }> {
+    const changes = new Map(changed.map((each) => [each.table, each]));
+    const encoder = new TextEncoder();
+    const pieces: Uint8Array[] = [];
+    let least = Infinity;
+    let text = '';
+    let cost = 0;
+    for (const [index, table] of tables.entries()) {
+      const change = changes.get(table);
+      changes.delete(table);
+      const segments = change?.segments ?? table.unopened ?? table.version.segments;
+      cost += 1 + (this.#segments.has(segments) ? 0 : (segments.length * TABLES_A_SLICE) / SEGMENTS_A_SLICE);
+      text += `${index > 0 ? ',' : ''}${this.#item(table, change, segments)}`;
+      least = Math.min(least, change === undefined ? neededAfter(table) : change.appliedLsn);
+      if (cost < TABLES_A_SLICE) continue;
+      pieces.push(encoder.encode(text));
+      text = '';
+      cost = 0;
+      await this.#pause();
+    }
+    if (changes.size > 0) throw new Error('a manifest is to hold a table that is not there');
+    pieces.push(encoder.encode(text));
+    return { pieces, neededAfter: least };
+  }
+
+  #item(table: Table, change: ChangedTable | undefined, segments: readonly (SegmentFile | SegmentEntry)[]): string {
+    const { definition, nextId, nextSegment } = table;
+    const expirations = table.expirations + (change?.expired ? 1 : 0);
+    const appliedLsn = change === undefined ? table.appliedLsn : change.appliedLsn;
+    const held = needsHeld(table, appliedLsn) ? `,"held":${JSON.stringify(table.held)}` : '';
+    const expired = expirations > 0 ? `,"expirations":${expirations}` : '';
+    return `{"definition":${this.#definition(definition)},"appliedLsn":${appliedLsn},"nextId":${nextId},"nextSegment":${nextSegment},"segments":${this.#list(segments)}${held}${expired}}`;
+  }
+
+  #definition(definition: TableDefinition): string {
+    let text = this.#definitions.get(definition);
+    if (text === undefined) {
+      text = JSON.stringify(definition);
+      this.#definitions.set(definition, text);
+    }
+    return text;
+  }
+
+  #list(segments: readonly (SegmentFile | SegmentEntry)[]): string {
+    if (segments.length === 0) return '[]';
+    let text = this.#segments.get(segments);
+    if (text === undefined) {
+      text = JSON.stringify(segments.map((each) => ('facts' in each ? entryOf(each) : each)));
+      this.#segments.set(segments, text);
+    }
+    return text;
+  }
+}
+
+/** Whether operations of the table's files are in no segment yet, when all up to `appliedLsn` are. */
+export function needsHeld({ held }: Pick<Table, 'held'>, appliedLsn: number): boolean {
+  return held.length > 0 && held[held.length - 1]!.lsn > appliedLsn;
+}
+
+/** The whole document: the head's text, the tables', the end. */
+export function documentOf(head: CheckpointHead, tables: readonly Uint8Array[]): Uint8Array[] {
+  const { lsn, nextTableId, ...rest } = head;
+  const encoder = new TextEncoder();
+  const start = JSON.stringify({ format: 1, lsn, nextTableId }).slice(0, -1);
+  const end = JSON.stringify(rest).slice(1);
+  return [encoder.encode(`${start},"tables":[`), ...tables, encoder.encode(end === '}' ? ']}' : `],${end}`)];
+}

@@ -1,0 +1,97 @@
+// A corrupt table does not hold the log: its operations that are in no segment are copied out of the log to files of the table, which the manifest lists.
+//
+// They are replayed before the log's when the table opens healthy again, kept as long as it is corrupt, and removed when a compaction has brought them
+// into segments. Every operation of the table is in its segments, in these files or in the log: a manifest that vouches for less of the log is
+// installed only when the file is durable.
+
+import { HedgerowError } from '../../errors.ts';
+import type { Crc32c } from '../../storage/crc32c.ts';
+import { type HeldRecord, heldFileName, readHeldFile, writeHeldFile } from '../../storage/held-file.ts';
+import { heldLogFrames } from '../../storage/held-log-frames.ts';
+import type { HeldLog } from '../../storage/log.ts';
+import { OPERATION, type OperationKind, readRuns, runHeader } from '../commit/operations.ts';
+import type { EngineContext } from '../context.ts';
+import { type ReplayTarget, replayRun } from '../recovery/recovery.ts';
+import { asCorruption } from '../table/segment-file.ts';
+import type { Table } from '../table/table.ts';
+import { type HeldEntry, neededAfter } from './checkpoint.ts';
+
+export function heldPath(table: Pick<Table, 'dir'>, { number }: Pick<HeldEntry, 'number'>): string {
+  return `${table.dir}/${heldFileName(number)}`;
+}
+
+/**
+ * Copies the operations of a corrupt table that only the log has; the next manifest lists the files. Rejects with nothing changed. The caller holds the
+ * compactions. A table that is healthy or dropped is left alone.
+ */
+export async function copyOutOfLog(table: Table, crc32c: Crc32c): Promise<void> {
+  if (table.corrupt !== null && !table.dropped) table.held = await copied(table, crc32c);
+}
+
+async function copied(table: Table, crc32c: Crc32c): Promise<readonly HeldEntry[]> {
+  const { context } = table;
+  await context.committer.log.flush();
+  const log = context.committer.log.hold(neededAfter(table));
+  try {
+    const last = table.held[table.held.length - 1];
+    const number = (last?.number ?? 0) + 1;
+    context.fs.makeDir(table.dir);
+    let count = 0;
+    const records = async function* (): AsyncGenerator<HeldRecord> {
+      for await (const record of recordsOf(table, log, crc32c)) {
+        count++;
+        yield record;
+      }
+    };
+    const path = heldPath(table, { number });
+    const bytes = await writeHeldFile(context.fs, path, table.id, records(), crc32c);
+    const entry = { number, bytes, lsn: log.lastLsn };
+    if (count > 0 || last === undefined) return [...table.held, entry];
+    // Nothing of the table is in this stretch of the log: its newest file goes as far.
+    await context.fs.remove(path);
+    return [...table.held.slice(0, -1), { ...last, lsn: log.lastLsn }];
+  } finally {
+    log.release();
+  }
+}
+
+async function* recordsOf(table: Table, held: HeldLog, crc32c: Crc32c): AsyncGenerator<HeldRecord> {
+  const { fs, pause } = table.context;
+  for await (const frame of heldLogFrames(fs, held, crc32c, pause)) {
+    let lsn = frame.firstLsn;
+    for (const run of readRuns(frame.payload, frame.operations, `log frame at LSN ${frame.firstLsn}`)) {
+      if (run.tableId === table.id && isOfTable(run.kind)) {
+        const header = runHeader(run.kind as OperationKind, run.tableId, run.operations, run.bytes.length);
+        yield { lsn, payload: Buffer.concat([header, run.bytes]) };
+      }
+      lsn += run.operations;
+    }
+  }
+}
+
+function isOfTable(kind: number): boolean {
+  return kind === OPERATION.insert || kind === OPERATION.tombstone || kind === OPERATION.kill;
+}
+
+/** Replays the files of a table that opened healthy. When one of them is corrupt the table refuses, and keeps them all. */
+export function replayHeld(context: EngineContext, table: Table, target: ReplayTarget, crc32c: Crc32c): void {
+  if (table.corrupt !== null) return;
+  for (const entry of table.held) {
+    const path = heldPath(table, entry);
+    try {
+      for (const { lsn, payload } of readHeldFile(context.fs, path, table.id, entry.bytes, crc32c)) {
+        const [run] = readRuns(payload, operationsOf(payload), path);
+        replayRun(run!, lsn, target);
+      }
+    } catch (error) {
+      if (error instanceof HedgerowError && error.code === 'overloaded') throw error;
+      table.corrupt ??= asCorruption(error, path);
+    }
+    if (table.corrupt !== null) return;
+  }
+}
+
+/** A record holds one run, whose header counts its operations. */
+function operationsOf(payload: Uint8Array): number {
+  return new DataView(payload.buffer, payload.byteOffset, payload.byteLength).getUint32(8, true);
+}

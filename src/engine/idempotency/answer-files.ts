@@ -1,0 +1,381 @@
+// The files of stored answers (storage/FORMAT.md): reads those that a manifest lists, appends new answers, and rewrites files of which little is still needed.
+//
+// Invariants: files are kept in the order of their newest LSN and, but for one that was put back, no two hold the same LSNs; a number is given out once; a
+// file leaves its place only when a manifest without it is installed; a damaged one is renamed then, never removed.
+
+import { strict as assert } from 'node:assert';
+import type { Crc32c } from '../../storage/crc32c.ts';
+import type { Fs } from '../../storage/fs.ts';
+import {
+  appendRecords,
+  examineRecords,
+  type ReplayFile,
+  type ReplayRecord,
+  recordBytes,
+  replayFileName,
+  replayFileNumber,
+  replayFileVersion,
+} from '../../storage/replay-file.ts';
+import type { Orphans } from '../checkpoint/orphans.ts';
+import { decodeReplay, type ReplayEntry } from './kept-answer.ts';
+
+/** A file as the manifest lists it. */
+export interface StoredReplayFile extends ReplayFile {
+  /** Time of its newest answer, epoch milliseconds. Missing in older manifests. */
+  newestAt?: number;
+}
+
+/** A file that was damaged or missing: answers are lost, none newer than this. */
+export interface LostReplayFile extends ReplayFile {
+  newestAt: number;
+}
+
+/** What the manifest says of the files. */
+export interface StoredReplays {
+  /** Answers with an LSN up to here are in the files. */
+  lsn: number;
+  /** Number of the next file. */
+  next: number;
+  /** Oldest first. */
+  files: StoredReplayFile[];
+  /** Missing: none. */
+  lost?: LostReplayFile[];
+}
+
+/** An answer found in a file. */
+export interface FoundAnswer {
+  entry: ReplayEntry;
+  lsn: number;
+  /** That its record takes. */
+  bytes: number;
+}
+
+/** An answer as it goes into a file. */
+export interface AnswerRecord extends ReplayRecord {
+  at: number;
+}
+
+/** What `rewrite` asks of the answers in memory. */
+export interface AnswerSource {
+  /** In LSN order: each answer that is still kept in a file, and the bytes that its record would take now. */
+  needed(): Iterable<{ lsn: number; bytes: number }>;
+  /** Records of the kept answers with LSNs from `firstLsn` to `lastLsn`, in order. */
+  records(firstLsn: number, lastLsn: number): AnswerRecord[];
+}
+
+interface KnownFile extends Required<StoredReplayFile> {
+  firstLsn: number;
+  lastLsn: number;
+  damaged: boolean;
+}
+
+/** Neighbours in the order of LSNs whose needed records fit into one file. */
+interface Group {
+  files: KnownFile[];
+  bytes: number;
+  needed: number;
+}
+
+export interface ReplayFilesOptions {
+  fs: Fs;
+  dir: string;
+  crc32c: Crc32c;
+  /** How large a file grows. */
+  fileBytes: number;
+  notice: ((message: string, fields: Record<string, unknown>) => void) | undefined;
+}
+
+/** A rewrite must save more than this. */
+const LEAST_SAVED_BYTES = 4096;
+/** So many small neighbours become one file, though nothing is saved. */
+const MOST_SMALL_FILES = 8;
+const FULL: readonly unknown[] = ['ENOSPC', 'EDQUOT'];
+
+export class ReplayFiles {
+  readonly #options: ReplayFilesOptions;
+  #files: KnownFile[] = [];
+  #lost: LostReplayFile[] = [];
+  #nextFile = 1;
+  /** The newest file may be appended to: it has the present format, and no append to it has failed. */
+  #appendable = true;
+  /** Files that were found and that the manifest did not list. */
+  readonly orphans: Orphans = { unlisted: [], replaced: [] };
+  /** Paths that the next manifest does not list: to be removed, and to be renamed. */
+  #dropped: string[] = [];
+  #aside: string[] = [];
+  /** The next `rewrite` has something to do whatever the sizes are. */
+  #mustRewrite = false;
+
+  constructor(options: ReplayFilesOptions) {
+    this.#options = options;
+  }
+
+  #path(number: number): string {
+    return `${this.#options.dir}/${replayFileName(number)}`;
+  }
+
+  /** Damaged or missing files. */
+  get lost(): readonly LostReplayFile[] {
+    return this.#lost;
+  }
+
+  /** A file is damaged, is to be set aside, or was put back: a manifest should say so soon. */
+  get mustRewrite(): boolean {
+    return this.#mustRewrite;
+  }
+
+  // Recovery
+
+  /** Reads everything that can be read, in LSN order. `now`: where a manifest does not say how new a file's answers are. */
+  load({ lsn, next, files, lost = [] }: StoredReplays, now: number): FoundAnswer[] {
+    this.#nextFile = next;
+    const answers: FoundAnswer[] = [];
+    for (const file of files) answers.push(...this.#loadFile(file, lsn, lost, now));
+    for (const file of lost) {
+      if (files.some(({ number }) => number === file.number)) continue;
+      const found = this.#loadAgain(file, lsn);
+      if (found === null) this.#lost.push(file);
+      else answers.push(...found);
+    }
+    this.#files.sort((a, b) => a.lastLsn - b.lastLsn);
+    const newest = this.#files.at(-1);
+    if (newest !== undefined && !newest.damaged)
+      this.#appendable = replayFileVersion(this.#options.fs, this.#options.dir, newest.number) !== 1;
+    if (newest?.damaged === true) this.#appendable = false;
+    this.#findOrphans([...files, ...lost]);
+    answers.sort((a, b) => a.lsn - b.lsn);
+    // A file that was put back holds what was saved of it too.
+    return answers.filter(({ lsn }, index) => lsn !== answers[index - 1]?.lsn);
+  }
+
+  #loadFile(file: StoredReplayFile, storedLsn: number, lost: readonly LostReplayFile[], now: number): FoundAnswer[] {
+    const { answers, fault } = this.#read(file, storedLsn);
+    const known = { ...file, ...reachOf(answers), damaged: fault !== null };
+    this.#files.push({ ...known, newestAt: file.newestAt ?? Math.max(now, newestOf(answers)) });
+    if (fault === null) return answers;
+    const earlier = lost.find(({ number }) => number === file.number);
+    this.#lost.push(earlier ?? { number: file.number, bytes: file.bytes, newestAt: this.#files.at(-1)!.newestAt });
+    this.#mustRewrite = true;
+    this.#options.notice?.('a file of stored answers is damaged; what can be read of it is kept', {
+      file: this.#path(file.number),
+      ...fault,
+      answers: answers.length,
+    });
+    return answers;
+  }
+
+  /** The answers of a lost file that was put back whole, null when it was not. */
+  #loadAgain({ number, bytes, newestAt }: LostReplayFile, storedLsn: number): FoundAnswer[] | null {
+    if (!this.#options.fs.exists(this.#path(number))) return null;
+    const { answers, fault } = this.#read({ number, bytes }, storedLsn);
+    this.#mustRewrite = true;
+    if (fault !== null) {
+      // A crash came before it was renamed, or it was put back as it was.
+      this.#aside.push(this.#path(number));
+      return null;
+    }
+    this.#files.push({ number, bytes, newestAt, ...reachOf(answers), damaged: false });
+    this.#options.notice?.('a file of stored answers that was damaged is whole again', { file: this.#path(number) });
+    return answers;
+  }
+
+  /** What a file holds, and the first place that is not as it was written. */
+  #read(
+    file: ReplayFile,
+    storedLsn: number,
+  ): { answers: FoundAnswer[]; fault: { offset: number; detail: string } | null } {
+    const { fs, dir, crc32c } = this.#options;
+    const answers: FoundAnswer[] = [];
+    let fault: { offset: number; detail: string } | null = null;
+    for (const found of examineRecords(fs, dir, file, crc32c)) {
+      let what: string | null = null;
+      if (found.kind === 'fault') what = found.what;
+      else if (found.lsn <= (answers.at(-1)?.lsn ?? 0) || found.lsn > storedLsn)
+        what = `a record has LSN ${found.lsn}, out of order`;
+      else {
+        try {
+          const entry = decodeReplay(found.payload, this.#path(file.number), found.offset);
+          answers.push({ entry, lsn: found.lsn, bytes: recordBytes(found) });
+        } catch (error) {
+          what = (error as Error).message;
+        }
+      }
+      if (what !== null) fault ??= { offset: found.offset, detail: what };
+    }
+    return { answers, fault };
+  }
+
+  /** Files that a crash left: a number that one of them has is not given out again. */
+  #findOrphans(known: readonly ReplayFile[]): void {
+    const { fs, dir } = this.#options;
+    if (!fs.exists(dir)) return;
+    const listed = new Set(known.map(({ number }) => number));
+    const next = this.#nextFile;
+    for (const name of fs.list(dir)) {
+      const number = replayFileNumber(name);
+      if (number === null || listed.has(number)) continue;
+      (number >= next ? this.orphans.unlisted : this.orphans.replaced).push(`${dir}/${name}`);
+      this.#nextFile = Math.max(this.#nextFile, number + 1);
+    }
+  }
+
+  // Writing
+
+  /** Bytes that the next append may add to the newest file; a new file takes as many as it may hold. */
+  get room(): number {
+    const { fileBytes } = this.#options;
+    const newest = this.#files.at(-1);
+    return newest !== undefined && this.#appendable && newest.bytes < fileBytes ? fileBytes - newest.bytes : fileBytes;
+  }
+
+  /** Makes records with LSNs above all that are in files durable. When it rejects, the next append takes a new file. */
+  async append(records: readonly AnswerRecord[]): Promise<void> {
+    const { fs, dir, crc32c, fileBytes } = this.#options;
+    const firstLsn = records[0]!.lsn;
+    const lastLsn = records.at(-1)!.lsn;
+    let file = this.#files.at(-1);
+    assert(file === undefined || firstLsn > file.lastLsn, 'answers are appended in the order of their LSNs');
+    if (file === undefined || !this.#appendable || file.bytes >= fileBytes)
+      file = { number: this.#nextFile++, bytes: 0, firstLsn, lastLsn, newestAt: 0, damaged: false };
+    this.#appendable = false;
+    const bytes = await appendRecords(fs, dir, file, records, crc32c);
+    this.#appendable = true;
+    if (file.bytes === 0) this.#files.push(file);
+    file.bytes = bytes;
+    file.lastLsn = lastLsn;
+    file.newestAt = Math.max(file.newestAt, newestAtOf(records));
+  }
+
+  /**
+   * Rewrites neighbours into one file where at most half of their bytes is still needed, and damaged files; a file of which nothing is needed goes. On a full
+   * disk they stay as they are.
+   */
+  async rewrite(source: AnswerSource): Promise<void> {
+    try {
+      for (const group of this.#groups(source)) if (isWorth(group)) await this.#replace(group, source);
+      this.#mustRewrite = this.#files.some(({ damaged }) => damaged);
+    } catch (error) {
+      if (!FULL.includes((error as { code?: unknown }).code)) throw error;
+      this.#options.notice?.('files of stored answers are larger than they need be: the disk is full', {
+        detail: (error as Error).message,
+      });
+    }
+  }
+
+  #groups(source: AnswerSource): Group[] {
+    const needed = this.#neededBytes(source);
+    const groups: Group[] = [];
+    let lastLsn = 0;
+    for (const [index, file] of this.#files.entries()) {
+      let group = groups.at(-1);
+      // What overlaps must become one file.
+      const fits = group !== undefined && group.needed + needed[index]! <= this.#options.fileBytes;
+      if (group === undefined || (!fits && file.firstLsn > lastLsn)) {
+        group = { files: [], bytes: 0, needed: 0 };
+        groups.push(group);
+      }
+      group.files.push(file);
+      group.bytes += file.bytes;
+      group.needed += needed[index]!;
+      lastLsn = Math.max(lastLsn, file.lastLsn);
+    }
+    assert(
+      groups.reduce((sum, { files }) => sum + files.length, 0) === this.#files.length,
+      'each file is in one group',
+    );
+    return groups;
+  }
+
+  /** By file. An answer belongs to the first file that reaches its LSN. */
+  #neededBytes(source: AnswerSource): number[] {
+    const needed = new Array<number>(this.#files.length).fill(0);
+    let index = 0;
+    for (const { lsn, bytes } of source.needed()) {
+      while (index < this.#files.length && this.#files[index]!.lastLsn < lsn) index++;
+      if (index === this.#files.length) break;
+      needed[index]! += bytes;
+    }
+    return needed;
+  }
+
+  async #replace({ files }: Group, source: AnswerSource): Promise<void> {
+    const { fs, dir, crc32c } = this.#options;
+    const firstLsn = Math.min(...files.map((file) => file.firstLsn));
+    const lastLsn = Math.max(...files.map((file) => file.lastLsn));
+    const records = source.records(firstLsn, lastLsn);
+    const made: KnownFile[] = [];
+    if (records.length > 0) {
+      const number = this.#nextFile++;
+      let bytes = 0;
+      try {
+        bytes = await appendRecords(fs, dir, { number, bytes: 0 }, records, crc32c);
+      } catch (error) {
+        this.#dropped.push(this.#path(number));
+        throw error;
+      }
+      const reach = { firstLsn: records[0]!.lsn, lastLsn: records.at(-1)!.lsn };
+      made.push({ number, bytes, ...reach, newestAt: newestAtOf(records), damaged: false });
+    }
+    const place = this.#files.indexOf(files[0]!);
+    const wasNewest = this.#files.at(-1) === files.at(-1);
+    this.#files.splice(place, files.length, ...made);
+    if (wasNewest) this.#appendable = made.length > 0;
+    for (const file of files) this.#letGo(file);
+  }
+
+  #letGo({ number, damaged }: KnownFile): void {
+    (damaged ? this.#aside : this.#dropped).push(this.#path(number));
+  }
+
+  /** Lets go of the files all of whose answers are below this LSN. */
+  dropBelow(oldestLsn: number): void {
+    while (this.#files.length > 0 && this.#files[0]!.lastLsn < oldestLsn) this.#letGo(this.#files.shift()!);
+  }
+
+  /** Forgets losses whose answers would be too old by now. */
+  forgetLost(isOver: (file: LostReplayFile) => boolean): void {
+    this.#lost = this.#lost.filter((file) => !isOver(file));
+  }
+
+  /** For the manifest. */
+  stored(): Omit<StoredReplays, 'lsn'> {
+    const files = this.#files.map(({ number, bytes, newestAt }) => ({ number, bytes, newestAt }));
+    assert(
+      files.every(({ number }) => number < this.#nextFile),
+      'a file has a number that was not given out',
+    );
+    return { next: this.#nextFile, files, ...(this.#lost.length > 0 ? { lost: [...this.#lost] } : {}) };
+  }
+
+  /** Removes the files that were let go, and renames the damaged ones. To be called when the manifest without them is surely on the disk. */
+  async removeDropped(): Promise<void> {
+    const { fs, dir, notice } = this.#options;
+    for (const path of this.#dropped.splice(0)) if (fs.exists(path)) await fs.remove(path);
+    const aside = this.#aside.splice(0).filter((path) => fs.exists(path));
+    for (const path of aside) {
+      let name = `${path}.damaged`;
+      for (let count = 2; fs.exists(name); count++) name = `${path}.damaged-${count}`;
+      await fs.rename(path, name);
+      notice?.('a damaged file of stored answers was set aside', { file: name });
+    }
+    if (aside.length > 0) await fs.syncDir(dir);
+  }
+}
+
+function isWorth({ files, bytes, needed }: Group): boolean {
+  if (files.some(({ damaged }) => damaged) || files.length >= MOST_SMALL_FILES) return true;
+  const overlaps = files.some(({ firstLsn }, index) => index > 0 && firstLsn <= files[index - 1]!.lastLsn);
+  return overlaps || bytes > 2 * needed + LEAST_SAVED_BYTES;
+}
+
+function reachOf(answers: readonly FoundAnswer[]): { firstLsn: number; lastLsn: number } {
+  return { firstLsn: answers[0]?.lsn ?? 0, lastLsn: answers.at(-1)?.lsn ?? 0 };
+}
+
+function newestOf(answers: readonly FoundAnswer[]): number {
+  return answers.reduce((newest, { entry }) => Math.max(newest, entry.at), 0);
+}
+
+function newestAtOf(records: readonly AnswerRecord[]): number {
+  return records.reduce((newest, { at }) => Math.max(newest, at), 0);
+}

@@ -1,0 +1,169 @@
+// Recovery: tables from the manifest, then every operation of the log that is in no segment.
+
+import type { Core } from '../../core/index.ts';
+import { corruption, HedgerowError } from '../../errors.ts';
+import type { LogFrame } from '../../storage/log.ts';
+import type { CatalogChange, TableDefinition } from '../catalog/catalog.ts';
+import type { Documents } from '../catalog/documents.ts';
+import type { CheckpointTable } from '../checkpoint/checkpoint.ts';
+import { decodeKills, OPERATION, type Run, readRuns } from '../commit/operations.ts';
+import type { EngineContext } from '../context.ts';
+import type { Replays } from '../idempotency/idempotency-store.ts';
+import { findLive, findMatches, killRow, type RowPlace } from '../table/live-rows.ts';
+import { asCorruption, type SegmentFile, segmentName } from '../table/segment-file.ts';
+import { openSegmentFile, refreshFilters } from '../table/segments-on-disk.ts';
+import { Table } from '../table/table.ts';
+import { Version } from '../table/version.ts';
+
+/** Opens a table of the manifest. A corrupt segment makes this table refuse, not the database. */
+export function openTable(context: EngineContext, item: CheckpointTable, scratch: Core): Table {
+  const table = new Table(context, item.definition);
+  table.nextId = item.nextId;
+  table.appliedLsn = item.appliedLsn;
+  table.nextSegment = item.nextSegment;
+  table.expirations = item.expirations ?? 0;
+  table.held = item.held ?? [];
+  const segments: SegmentFile[] = [];
+  for (const entry of item.segments) {
+    try {
+      const segment = openSegmentFile(table, entry, scratch);
+      checkOrder(segments[segments.length - 1], segment);
+      segments.push(segment);
+    } catch (error) {
+      table.corrupt = asCorruption(error, `${table.dir}/${segmentName(entry.number)}`);
+      table.unopened = item.segments;
+      return table;
+    }
+  }
+  table.install(new Version(segments, [], table.bucketSeconds));
+  refreshFilters(table);
+  return table;
+}
+
+/** Segments of a table are disjoint, in key order: a file in the place of another would hide rows from every search. */
+export function checkOrder(before: SegmentFile | undefined, segment: SegmentFile): void {
+  if (before === undefined) return;
+  const { timeMax, lastId } = before.facts;
+  const { timeMin, firstId } = segment.facts;
+  if (timeMax < timeMin || (timeMax === timeMin && lastId < firstId)) return;
+  throw corruption(segment.path, 48, `its rows do not lie behind those of ${before.path}`);
+}
+
+/** Where replayed operations go. */
+export interface ReplayTarget {
+  tables: { byId(id: number): Table | undefined; apply(change: CatalogChange, lsn: number): void };
+  /** Catalog and document operations up to here are in the manifest. */
+  catalogLsn: number;
+  documents: Documents;
+  replays: Replays;
+}
+
+/**
+ * Applies one frame, run by run. Where memory is short for a run it yields the LSN before it, and tries that run again when it goes on; what comes before is
+ * applied. Throws `corrupt` when a payload whose checksum held says something impossible.
+ */
+export function* replayFrame(frame: LogFrame, target: ReplayTarget): Generator<number, void, void> {
+  let lsn = frame.firstLsn;
+  for (const run of readRuns(frame.payload, frame.operations, `log frame at LSN ${frame.firstLsn}`)) {
+    for (let isApplied = false; !isApplied; ) {
+      try {
+        replayAny(run, lsn, target);
+        isApplied = true;
+      } catch (error) {
+        if (!(error instanceof HedgerowError) || error.code !== 'overloaded') throw error;
+        yield lsn - 1;
+      }
+    }
+    lsn += run.operations;
+  }
+}
+
+function replayAny(run: Run, lsn: number, target: ReplayTarget): void {
+  if (run.kind === OPERATION.catalog) {
+    if (lsn > target.catalogLsn)
+      target.tables.apply(JSON.parse(Buffer.from(run.bytes).toString()) as CatalogChange, lsn);
+  } else if (run.kind === OPERATION.document) {
+    if (lsn > target.catalogLsn) target.documents.replay(run.bytes, lsn);
+  } else if (run.kind === OPERATION.replay) target.replays.replay(run.bytes, lsn);
+  else if (lsn > heldUpTo(target.tables.byId(run.tableId))) replayRun(run, lsn, target);
+}
+
+/** Operations of the table up to here come from its files of operations (held-operations.ts), not from the log. */
+function heldUpTo(table: Table | undefined): number {
+  return table?.held[table.held.length - 1]?.lsn ?? 0;
+}
+
+/** Applies operations of one table that are in none of its segments. */
+export function replayRun(run: Run, lsn: number, target: ReplayTarget): void {
+  if (run.kind !== OPERATION.insert && run.kind !== OPERATION.tombstone && run.kind !== OPERATION.kill) {
+    throw new HedgerowError(
+      'corrupt',
+      `The log holds an operation of kind ${run.kind} at LSN ${lsn}, which this build does not know. Use a newer version.`,
+    );
+  }
+  const table = target.tables.byId(run.tableId);
+  if (table === undefined || table.corrupt !== null || lsn <= table.appliedLsn) return;
+  if (run.kind === OPERATION.insert) replayInsert(run, lsn, table);
+  else replayDeaths(run, lsn, table);
+}
+
+function replayInsert(run: Run, lsn: number, table: Table): void {
+  const memtable = table.writableMemtable(run.operations, lsn - 1);
+  const reserved = memtable.reserve(run.bytes.length, run.operations);
+  const bad = memtable.checkRecords(reserved, run.bytes, run.operations);
+  if (bad >= 0) throw corruption(`log frame at LSN ${lsn}`, bad, 'a record is malformed');
+  memtable.append(reserved, run.bytes, run.operations, lsn);
+  table.nextId = Math.max(table.nextId, greatestId(run.bytes) + 1);
+  table.countOperations(run.operations, 0);
+}
+
+function greatestId(records: Uint8Array): number {
+  const view = new DataView(records.buffer, records.byteOffset, records.byteLength);
+  let greatest = 0;
+  for (let at = 0; at < records.length; at += view.getUint32(at, true)) {
+    const id = view.getInt32(at + 20, true) * 2 ** 32 + view.getUint32(at + 16, true);
+    if (id > greatest) greatest = id;
+  }
+  return greatest;
+}
+
+/** Tombstones and kills. What is not there any more was dropped by a compaction with a TTL. */
+function replayDeaths(run: Run, firstLsn: number, table: Table): void {
+  const killed = run.kind === OPERATION.kill ? killsOf(run, firstLsn, table) : matchesOf(run, table);
+  let lsn = firstLsn;
+  try {
+    for (const places of killed) {
+      for (const place of places) killRow(table, place, lsn);
+      lsn++;
+    }
+  } catch (error) {
+    if (table.corrupt !== null) return;
+    throw error;
+  }
+  table.countOperations(run.operations, run.operations);
+}
+
+function* killsOf(run: Run, lsn: number, table: Table): Generator<RowPlace[]> {
+  for (const key of decodeKills(run, `log frame at LSN ${lsn}`, 0)) {
+    const place = findLive(table, key);
+    yield place === undefined ? [] : [place];
+  }
+}
+
+function* matchesOf(run: Run, table: Table): Generator<RowPlace[]> {
+  const view = new DataView(run.bytes.buffer, run.bytes.byteOffset, run.bytes.byteLength);
+  let at = 0;
+  for (let i = 0; i < run.operations; i++) {
+    const size = view.getUint32(at, true);
+    const record = run.bytes.subarray(at, at + size);
+    yield findMatches(table, record, Number(view.getBigInt64(at + 8, true)));
+    at += size;
+  }
+}
+
+/** The table a catalog change creates. */
+export function createdTable(context: EngineContext, definition: TableDefinition, lsn: number): Table {
+  const table = new Table(context, definition);
+  table.appliedLsn = lsn;
+  return table;
+}

@@ -1,0 +1,129 @@
+// Whole columns of edges out of column blocks: two streams of blocks, each in (event_ts, id) order, become one.
+
+import { buildColumnPlan, type ColumnBlock, type IncidenceColumns, type NumberColumn } from '../../core/index.ts';
+import { BUILT_IN_COLUMNS } from '../catalog/columns.ts';
+
+const WEIGHT = BUILT_IN_COLUMNS.find(({ name }) => name === 'weight')!;
+
+/** What a scan gives of each edge: time, id, members, weight. */
+export const EDGE_PLAN = buildColumnPlan({
+  times: true,
+  ids: true,
+  members: true,
+  columns: [{ id: WEIGHT.id, type: 'REAL', missing: null }],
+});
+
+/** Rows copied in a step, about. */
+const STEP_ROWS = 65_536;
+
+/** Joins two streams. A step copies a few blocks; it yields the fraction done. */
+export function* joinBlocks(
+  first: readonly ColumnBlock[],
+  second: readonly ColumnBlock[],
+): Generator<number, IncidenceColumns, void> {
+  const blocks = [...first, ...second];
+  const rows = blocks.reduce((sum, block) => sum + block.rows, 0);
+  const target = new Target(
+    rows,
+    blocks.reduce((sum, block) => sum + block.members.length, 0),
+  );
+  const [a, b] = [new Reader(first), new Reader(second)];
+  let next = STEP_ROWS;
+  for (let block = a.block ?? b.block; block !== undefined; block = a.block ?? b.block) {
+    const [ahead, other] = isBehind(a, b) ? [b, a] : [a, b];
+    ahead.copyUntil(other, target);
+    if (target.rows < next) continue;
+    next = target.rows + STEP_ROWS;
+    yield target.rows / rows;
+  }
+  return target.columns;
+}
+
+/** Whether the next row of `a` comes after that of `b`, or there is none. */
+function isBehind(a: Reader, b: Reader): boolean {
+  if (a.block === undefined) return true;
+  return b.block !== undefined && isBelow(b.block, b.row, a.block.times[a.row]!, a.block.ids[a.row]!);
+}
+
+function isBelow({ times, ids }: ColumnBlock, row: number, time: number, id: number): boolean {
+  return times[row]! < time || (times[row]! === time && ids[row]! < id);
+}
+
+class Target {
+  readonly columns: IncidenceColumns;
+  rows = 0;
+  members = 0;
+
+  constructor(rows: number, members: number) {
+    this.columns = {
+      times: new Float64Array(rows),
+      ids: new Float64Array(rows),
+      sizes: new Uint32Array(rows),
+      members: new Float64Array(members),
+      weights: new Float64Array(rows),
+    };
+  }
+}
+
+/** A place in a stream of blocks, none of them empty. */
+class Reader {
+  readonly #blocks: readonly ColumnBlock[];
+  #index = 0;
+  row = 0;
+  #member = 0;
+
+  constructor(blocks: readonly ColumnBlock[]) {
+    this.#blocks = blocks.filter((block) => block.rows > 0);
+  }
+
+  get block(): ColumnBlock | undefined {
+    return this.#blocks[this.#index];
+  }
+
+  /** Copies the rows of this block that come before the next one of `other`. */
+  copyUntil(other: Reader, target: Target): void {
+    const block = this.block!;
+    const { row } = this;
+    const end = other.block === undefined ? block.rows : this.#placeOf(block, other.block, other.row);
+    let members = 0;
+    for (let at = row; at < end; at++) members += block.sizes[at]!;
+    const { columns } = target;
+    columns.times.set(block.times.subarray(row, end), target.rows);
+    columns.ids.set(block.ids.subarray(row, end), target.rows);
+    columns.sizes.set(block.sizes.subarray(row, end), target.rows);
+    columns.members.set(block.members.subarray(this.#member, this.#member + members), target.members);
+    copyWeights(block.columns[0] as NumberColumn, row, end, columns.weights!, target.rows);
+    target.rows += end - row;
+    target.members += members;
+    this.#member += members;
+    this.row = end;
+    if (end < block.rows) return;
+    this.#index += 1;
+    this.row = 0;
+    this.#member = 0;
+  }
+
+  /** First row of a block, behind the one that is copied in any case, that does not come before a row of another block. */
+  #placeOf(block: ColumnBlock, other: ColumnBlock, otherRow: number): number {
+    const [time, id] = [other.times[otherRow]!, other.ids[otherRow]!];
+    let low = this.row + 1;
+    let high = block.rows;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (isBelow(block, middle, time, id)) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+/** Null is NaN. */
+function copyWeights(
+  { nulls, values }: NumberColumn,
+  from: number,
+  to: number,
+  target: Float64Array,
+  at: number,
+): void {
+  for (let row = from; row < to; row++) target[at + row - from] = nulls[row] === 1 ? Number.NaN : values[row]!;
+}

@@ -1,0 +1,49 @@
+// Checks what a caller asks of a scan, and turns its conditions into ranges for the core.
+
+import { encodeRanges, type NumericRange, type RangeSet } from '../../core/index.ts';
+import { HedgerowError } from '../../errors.ts';
+import type { ColumnSet } from '../catalog/columns.ts';
+import type { RangeCondition, ScanBounds } from '../types.ts';
+
+/**
+ * The ranges of a request, undefined when it has none. `older`: the columns as the reader's snapshot knew them, for names that are gone or changed since.
+ * Throws `unknown_column` or `invalid_input`.
+ */
+export function checkScanRequest(
+  request: ScanBounds,
+  columns: ColumnSet,
+  older: ColumnSet | undefined,
+): RangeSet | undefined {
+  if (request.nodes?.length === 0) throw wrong(['nodes'], 'must hold at least one node id, or be left out');
+  const { where } = request;
+  if (where === undefined || where.length === 0) return undefined;
+  return encodeRanges(
+    where.map((condition, index) => {
+      const isGone = older !== undefined && columns.find(condition.column) === undefined;
+      return rangeOf(condition, index, isGone ? older : columns);
+    }),
+  );
+}
+
+function rangeOf(condition: RangeCondition, index: number, columns: ColumnSet): NumericRange {
+  const column = columns.numeric(condition.column, ['where', index, 'column']);
+  const { low = -Infinity, high = Infinity, lowInclusive = true, highInclusive = true } = condition;
+  for (const [name, bound] of [
+    ['low', low],
+    ['high', high],
+  ] as const) {
+    if (typeof bound !== 'number' || Number.isNaN(bound)) throw wrong(['where', index, name], 'must be a number');
+  }
+  return {
+    column: column.id,
+    low,
+    high,
+    lowOpen: !lowInclusive,
+    highOpen: !highInclusive,
+    missing: typeof column.default === 'number' ? column.default : Number.NaN,
+  };
+}
+
+function wrong(loc: (string | number)[], msg: string): HedgerowError {
+  return new HedgerowError('invalid_input', `${loc.join('.')} ${msg}.`, { errors: [{ loc, msg }] });
+}

@@ -1,0 +1,141 @@
+// The rows of a request segment by segment, for aggregates over columns: selections and kept figures of segments; what stands in memtables comes as column blocks.
+
+import {
+  type ColumnPlan,
+  ONE_CODE,
+  type RangeSet,
+  type RowField,
+  type SegmentFold,
+  type StepBounds,
+  WANT,
+} from '../../core/index.ts';
+import type { SegmentFile } from '../table/segment-file.ts';
+import { cheapestOrder } from '../table/segment-matches.ts';
+import type { ScanBounds } from '../types.ts';
+import { Scan } from './scan.ts';
+import { chooseSegments, deadOf, type ScanSource, type ScanView } from './scan-view.ts';
+
+const NO_NODES: readonly number[] = [];
+/** An order that finds one row of so many, or fewer, is better read row by row. */
+const SPARSE_SHARE = 16;
+
+/** The rows of one segment. */
+export interface SegmentPart {
+  readonly segment: SegmentFile;
+  /** All rows of the segment are meant, and all live. */
+  readonly isWhole: boolean;
+  /** The order of a column finds few rows: read them as blocks. */
+  readonly isSparse: boolean;
+  /** The live rows within bounds and ranges. Free it within this turn. Throws `table_corrupt`. */
+  open(): SegmentFold;
+  /** Count, sum and ends of a numeric field over a whole segment, of one that has the field; kept, so that later ones need not look at a row. Throws `table_corrupt`. */
+  figures(field: RowField): Float64Array;
+}
+
+export class SegmentScan {
+  readonly #source: ScanSource;
+  readonly #view: ScanView;
+  readonly #request: ScanBounds;
+  readonly #ranges: RangeSet | undefined;
+  readonly #bounds: StepBounds;
+  readonly #segments: readonly SegmentFile[];
+  #next = 0;
+  #lastBucket = Number.NaN;
+  #closed = false;
+  /** Buckets looked at in segments that were opened or whose figures were taken. */
+  buckets = 0;
+
+  /** Of a request without nodes, limit and cursor. It gives the view's version back when it is closed. */
+  constructor(source: ScanSource, view: ScanView, request: ScanBounds, ranges: RangeSet | undefined) {
+    this.#source = source;
+    this.#view = view;
+    this.#request = request;
+    this.#ranges = ranges;
+    this.#bounds = {
+      lowTs: request.startTs ?? -Infinity,
+      lowId: -Infinity,
+      endTs: request.endTs ?? Infinity,
+      stopTs: Infinity,
+      stopId: 0,
+    };
+    this.#segments = chooseSegments(source, view.version, NO_NODES, ranges, this.#bounds);
+  }
+
+  /** The next segment that may hold rows; undefined at the end. Throws `table_corrupt`. */
+  next(): SegmentPart | undefined {
+    const segment = this.#segments[this.#next++];
+    if (segment === undefined) return undefined;
+    const { lowTs, endTs } = this.#bounds;
+    const { facts } = segment;
+    const isInside = facts.timeMin >= lowTs && facts.timeMax <= endTs;
+    const isWhole = isInside && this.#ranges === undefined && deadOf(this.#view, segment).count === 0;
+    return {
+      segment,
+      isWhole,
+      isSparse: this.#ranges !== undefined && this.#isSparse(segment, this.#ranges),
+      open: () => this.#open(segment, isInside),
+      figures: (field) => this.#figures(segment, field),
+    };
+  }
+
+  #isSparse(segment: SegmentFile, ranges: RangeSet): boolean {
+    const resident = this.#source.resident(segment);
+    const most = Math.ceil(segment.facts.rows / SPARSE_SHARE);
+    return cheapestOrder(resident, ranges, most) !== undefined;
+  }
+
+  #open(segment: SegmentFile, isInside: boolean): SegmentFold {
+    const resident = this.#source.resident(segment);
+    const { lowTs, endTs } = this.#bounds;
+    const from = isInside ? 0 : resident.seek(lowTs, -Infinity);
+    const to = isInside ? segment.facts.rows : resident.seek(endTs, Infinity);
+    if (from < to) {
+      const first = isInside ? segment.facts.timeMin : resident.keyOf(from).eventTs;
+      const last = isInside ? segment.facts.timeMax : resident.keyOf(to - 1).eventTs;
+      this.#count(isInside ? segment.facts.buckets : resident.bucketsOf(from, to), first, last);
+    }
+    const fold = resident.fold({ from, to }, deadOf(this.#view, segment), this.#view.lsn);
+    for (const range of this.#ranges?.ranges ?? []) fold.keepRange({ kind: 0, column: range.column }, range);
+    return fold;
+  }
+
+  #count(buckets: number, first: number, last: number): void {
+    const width = this.#source.bucketSeconds;
+    this.buckets += buckets - (Math.floor(first / width) === this.#lastBucket ? 1 : 0);
+    this.#lastBucket = Math.floor(last / width);
+  }
+
+  #figures(segment: SegmentFile, field: RowField): Float64Array {
+    const { facts, figures } = segment;
+    const key = field.kind * FIELD_KEY + field.column;
+    let kept = figures.get(key);
+    if (kept === undefined) {
+      const fold = this.#open(segment, true);
+      try {
+        kept = fold.figures(field, ONE_CODE, WANT.count | WANT.sum | WANT.ends);
+      } finally {
+        fold.free();
+      }
+      figures.set(key, kept);
+    } else this.#count(facts.buckets, facts.timeMin, facts.timeMax);
+    return kept;
+  }
+
+  /** The request's rows of one segment, or (undefined) those that are in none: of memtables and of what a transaction laid over. Close it. */
+  blocks(columns: ColumnPlan, segment: SegmentFile | undefined): Scan {
+    this.#view.version.references++;
+    const segments = segment === undefined ? [] : [segment];
+    const request = { ...this.#request, format: 'columns' as const, columns };
+    return new Scan(this.#source, this.#view, request, this.#ranges, { segments, memtables: segment === undefined });
+  }
+
+  /** Gives the version back. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#source.unpin(this.#view.version);
+  }
+}
+
+/** Columns have ids below it. */
+const FIELD_KEY = 65536;

@@ -1,0 +1,449 @@
+// A scan: live rows of a table at one snapshot, in (event_ts, id) order, as row text, slice by slice.
+
+import {
+  isEmptyRange,
+  lowerBound,
+  type RangeSet,
+  type ResidentSegment,
+  type RowPlan,
+  SEPARATOR,
+  STEP_STATE,
+  type StepBounds,
+  type StepResult,
+  type TextSink,
+} from '../../core/index.ts';
+import { behindDead } from '../table/dead-rows.ts';
+import type { SegmentFile } from '../table/segment-file.ts';
+import { findMatches, type SegmentMatches } from '../table/segment-matches.ts';
+import type { QueryPlan, RowKey, ScanRequest } from '../types.ts';
+import { distinctNumbers } from '../write/edge.ts';
+import { hasNext, listMore, type MemtableCursor, openCursors, peek, placeBelow } from './memtable-cursor.ts';
+import { before, chooseSegments, deadOf, type ScanSource, type ScanView, strategyOf } from './scan-view.ts';
+
+const SLICE_BYTES = 65536;
+const SLICE_US = 3000;
+/** A clock is read only in a slice of more steps than this. */
+const STEPS_UNTIMED = 4;
+/** Nodes of one lookup, at most: an edge has no more members. */
+const MOST_NODES = 255;
+/** Rows a lookup indexes between two looks at the clock: about a millisecond. */
+const INDEX_ROWS = 8192;
+/** Dead rows of a segment that a step passes for the next live one. */
+const MOST_DEAD = 8192;
+const NO_LIMIT = Number.MAX_SAFE_INTEGER;
+
+/** A part of what a view shows. */
+export interface ScanParts {
+  /** Undefined: all that may hold rows. */
+  readonly segments: readonly SegmentFile[] | undefined;
+  readonly memtables: boolean;
+}
+
+const NO_NODES: readonly number[] = [];
+const NO_MEMTABLES: MemtableCursor[] = [];
+
+// One is made for every read, so it holds plain fields only: private methods and closures would be made anew each time.
+export class Scan {
+  private readonly source: ScanSource;
+  private readonly view: ScanView;
+  private readonly request: ScanRequest;
+  private readonly nodes: readonly number[];
+  /** Undefined: no filter. */
+  private readonly ranges: RangeSet | undefined;
+  private readonly limit: number;
+  /** Of row text, or of column blocks. */
+  private readonly rowPlan: RowPlan;
+  private readonly startedUs: number;
+  private memtables: MemtableCursor[];
+  private opened: boolean;
+  private readonly segments: readonly SegmentFile[];
+  private readonly result: StepResult;
+  /** All rows below low were given. */
+  private readonly bounds: StepBounds;
+  private segmentIndex: number;
+  private segmentBucket: number;
+  /** With a filter: what it found in the segment it came to last. */
+  private matches: SegmentMatches | undefined;
+  /** With a filter: the limit is reached, and whether one more row exists is still to be found out. */
+  private probing: boolean;
+  /** With a filter: the order of a column drove. */
+  private ordered: boolean;
+  private ended: boolean;
+  private released: boolean;
+  private buckets: number;
+  private endedUs: number;
+  /** Rows given so far. */
+  rows: number;
+  /** Key of the last row given. */
+  lastKey: RowKey | undefined;
+  /** After the end: the limit ended the scan and at least one more row exists. */
+  hasMore: boolean;
+
+  /** `ranges`: of the request's conditions. `only`: these segments, and memtables or not, instead of all that the view has. */
+  constructor(source: ScanSource, view: ScanView, request: ScanRequest, ranges?: RangeSet, only?: ScanParts) {
+    this.source = source;
+    this.view = view;
+    this.request = request;
+    this.startedUs = source.nowUs();
+    this.nodes =
+      request.nodes === undefined
+        ? NO_NODES
+        : request.nodes.length < 2
+          ? request.nodes
+          : distinctNumbers(request.nodes, MOST_NODES + 1);
+    this.ranges = ranges;
+    this.limit = request.limit ?? NO_LIMIT;
+    this.rowPlan = request.format === 'columns' ? request.columns : (request.rows ?? source.rowPlan);
+    this.result = { rows: 0, firstTs: 0, lastTs: 0, lastId: 0, buckets: 0, state: STEP_STATE.more };
+    this.bounds = {
+      lowTs: request.startTs ?? -Infinity,
+      lowId: -Infinity,
+      endTs: request.endTs ?? Infinity,
+      stopTs: Infinity,
+      stopId: 0,
+    };
+    const { after } = request;
+    if (after !== undefined && after.eventTs >= this.bounds.lowTs) this.goOnFrom(after.eventTs, after.id + 1);
+    this.segmentIndex = 0;
+    this.segmentBucket = Number.NaN;
+    this.matches = undefined;
+    this.probing = false;
+    this.ordered = false;
+    this.ended =
+      this.bounds.lowTs > this.bounds.endTs ||
+      this.nodes.length > MOST_NODES ||
+      ranges?.ranges.some(isEmptyRange) === true;
+    this.released = false;
+    this.buckets = 0;
+    this.endedUs = 0;
+    this.rows = 0;
+    this.lastKey = undefined;
+    this.hasMore = false;
+    if (this.ended) this.segments = [];
+    else this.segments = only?.segments ?? chooseSegments(source, view.version, this.nodes, ranges, this.bounds);
+    this.memtables = NO_MEMTABLES;
+    this.opened = this.ended || only?.memtables === false;
+  }
+
+  /**
+   * Opens the memtables; a lookup first brings their node index up to date, a filter looks at their rows, for a slice's time at most. False: not done
+   * yet.
+   */
+  private open(): boolean {
+    const { nodes, ranges, view, source } = this;
+    if (nodes.length > 0) {
+      const begunUs = source.nowUs();
+      for (const { memtable } of view.version.memtables) {
+        while (!memtable.index(INDEX_ROWS)) if (source.nowUs() - begunUs > SLICE_US) return false;
+      }
+    }
+    if (this.memtables === NO_MEMTABLES) this.memtables = openCursors(view, nodes, this.bounds, ranges);
+    if (ranges !== undefined && !this.listMemtables(ranges)) return false;
+    this.opened = true;
+    return true;
+  }
+
+  private listMemtables(ranges: RangeSet): boolean {
+    const { source, bounds } = this;
+    const begunUs = source.nowUs();
+    for (const cursor of this.memtables) {
+      while (cursor.listing !== undefined) {
+        this.buckets += listMore(cursor, bounds.endTs, ranges, source.bucketSeconds);
+        if (cursor.listing !== undefined && source.nowUs() - begunUs > SLICE_US) return false;
+      }
+    }
+    return true;
+  }
+
+  private goOnFrom(eventTs: number, id: number): void {
+    this.bounds.lowTs = eventTs;
+    this.bounds.lowId = id;
+  }
+
+  /**
+   * The next slice of row text, about 64 KB at most, null at the end; it may be empty, when there was only work to do. Bounded to a few
+   * milliseconds. Throws `table_corrupt`, `overloaded`.
+   */
+  next(): Uint8Array<ArrayBuffer> | null {
+    const sink = this.source.scanSink;
+    sink.clear();
+    if (!this.fill(sink)) return null;
+    return this.request.format === 'columns' ? sink.takeAligned() : sink.take();
+  }
+
+  /** As `next`, behind what the sink holds. False at the end; true with nothing added: call again. */
+  fill(sink: TextSink): boolean {
+    const before = sink.length;
+    const filtered = this.ranges !== undefined;
+    const untimed = filtered ? 0 : STEPS_UNTIMED;
+    const begunUs = this.rows === 0 && !filtered ? this.startedUs : this.source.nowUs();
+    let steps = 0;
+    try {
+      if (!this.opened && !this.open()) return true;
+      while (!this.ended && sink.length - before < SLICE_BYTES) {
+        if (this.probing) this.probe();
+        else {
+          this.step(sink);
+          if (this.rows >= this.limit) this.endByLimit();
+        }
+        const mayStop = filtered || this.view.overlay !== undefined || sink.length > before;
+        if (++steps > untimed && mayStop && this.source.nowUs() - begunUs > SLICE_US) break;
+      }
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+    if (sink.length > before || !this.ended) return true;
+    this.close();
+    return false;
+  }
+
+  /** Gives the rows of the source that has the next one, up to where another source goes on. */
+  private step(sink: TextSink): void {
+    const first = this.memtables.length === 0 ? undefined : this.nextMemtable();
+    const segment = this.nextSegment();
+    if (segment !== undefined && this.stepIn(segment, first, sink)) return;
+    if (first === undefined) this.ended = segment === undefined;
+    else if (first.rows !== undefined || !first.isBound) this.stepMemtable(first, sink);
+  }
+
+  /** The memtable whose next row comes first, its `key` set. */
+  private nextMemtable(): MemtableCursor | undefined {
+    let best: MemtableCursor | undefined;
+    for (const cursor of this.memtables) {
+      if (cursor.done || !peek(cursor, this.bounds)) continue;
+      if (best === undefined || before(cursor.key, best.key)) best = cursor;
+    }
+    return best;
+  }
+
+  private nextSegment(): SegmentFile | undefined {
+    while (this.segmentIndex < this.segments.length) {
+      const segment = this.segments[this.segmentIndex]!;
+      const { facts } = segment;
+      if (facts.timeMin > this.bounds.endTs) break;
+      if (
+        facts.timeMax > this.bounds.lowTs ||
+        (facts.timeMax === this.bounds.lowTs && facts.lastId >= this.bounds.lowId)
+      )
+        return segment;
+      this.segmentIndex++;
+    }
+    return undefined;
+  }
+
+  /** Gives rows of a segment below the memtable's next key, or finds that it has none. False: that key comes first. */
+  private stepIn(segment: SegmentFile, first: MemtableCursor | undefined, sink: TextSink): boolean {
+    const { facts } = segment;
+    if (
+      first !== undefined &&
+      (first.key.eventTs < facts.timeMin || (first.key.eventTs === facts.timeMin && first.key.id < facts.firstId))
+    )
+      return false;
+    return this.ranges === undefined
+      ? this.stepSegment(segment, first, sink)
+      : this.stepMatches(segment, this.ranges, first, sink);
+  }
+
+  private stepMatches(
+    segment: SegmentFile,
+    ranges: RangeSet,
+    first: MemtableCursor | undefined,
+    sink: TextSink,
+  ): boolean {
+    const resident = this.source.resident(segment);
+    const matches = this.matchesIn(segment, resident, ranges);
+    const { rows, next } = matches;
+    if (next === rows.length) {
+      this.segmentIndex++;
+      return true;
+    }
+    let end = Math.min(rows.length, next + this.limit - this.rows);
+    if (first !== undefined) end = Math.min(end, lowerBound(rows, resident.seek(first.key.eventTs, first.key.id)));
+    if (end <= next) return false;
+    const given = rows.subarray(next, end);
+    matches.next += resident.stepRows(given, this.rowPlan, this.separator(), sink, this.result);
+    this.segmentBucket = this.count(this.segmentBucket, matches.looked !== undefined);
+    return true;
+  }
+
+  /** What the filter finds in the segment that is read now. */
+  private matchesIn(segment: SegmentFile, resident: ResidentSegment, ranges: RangeSet): SegmentMatches {
+    if (this.matches?.segment === segment) return this.matches;
+    const { view, source } = this;
+    const found = findMatches(segment, resident, view, this.bounds, this.nodes, ranges, source.bucketSeconds);
+    const { looked } = found;
+    this.matches = found;
+    this.ordered ||= found.ordered;
+    if (looked !== undefined) {
+      this.buckets += looked.buckets - (looked.first === this.segmentBucket ? 1 : 0);
+      this.segmentBucket = looked.last;
+    }
+    return found;
+  }
+
+  /** Gives rows of a segment below the memtable's next key. False: that key comes first. */
+  private stepSegment(segment: SegmentFile, first: MemtableCursor | undefined, sink: TextSink): boolean {
+    const { bounds, result } = this;
+    if (first !== undefined) {
+      bounds.stopTs = first.key.eventTs;
+      bounds.stopId = first.key.id;
+    }
+    const resident = this.source.resident(segment);
+    if (this.nodes.length > 0) resident.setNodes(this.nodes);
+    const next = resident.step(
+      bounds,
+      this.nodes.length,
+      deadOf(this.view, segment),
+      this.view.lsn,
+      this.limit - this.rows,
+      this.rowPlan,
+      this.separator(),
+      sink,
+      result,
+    );
+    bounds.stopTs = Infinity;
+    if (result.rows > 0) this.segmentBucket = this.count(this.segmentBucket);
+    if (result.state === STEP_STATE.end) this.segmentIndex++;
+    else if (result.state === STEP_STATE.stop) {
+      if (result.rows === 0) return false;
+      this.goOnFrom(first!.key.eventTs, first!.key.id);
+    } else if (result.rows === 0) {
+      const key = resident.keyOf(next);
+      this.goOnFrom(key.eventTs, key.id);
+    }
+    return true;
+  }
+
+  private stepMemtable(cursor: MemtableCursor, sink: TextSink): void {
+    const plan = this.rowPlan;
+    const stop = this.stopFor(cursor);
+    const limit = this.limit - this.rows;
+    const result = this.result;
+    if (cursor.rows !== undefined) {
+      let end = Math.min(cursor.rows.length, cursor.next + limit);
+      if (stop !== undefined) end = Math.min(end, placeBelow(cursor, stop));
+      cursor.next += cursor.memtable.stepRows(
+        cursor.rows.subarray(cursor.next, end),
+        plan,
+        this.separator(),
+        sink,
+        result,
+      );
+    } else {
+      const from = cursor.memtable.seek(cursor.key.eventTs, cursor.key.id);
+      let to = cursor.memtable.seek(this.bounds.endTs, Infinity);
+      if (stop !== undefined) to = Math.min(to, cursor.memtable.seek(stop.eventTs, stop.id));
+      cursor.memtable.step(from, to, cursor.lsn, limit, cursor.hidden, plan, this.separator(), sink, result);
+    }
+    if (result.rows > 0) cursor.lastBucket = this.count(cursor.lastBucket, cursor.counted);
+  }
+
+  /**
+   * Where another source may have its next row, behind the cursor's own: another version of that row, dead or hidden, may stand there with the same key.
+   */
+  private stopFor(cursor: MemtableCursor): RowKey | undefined {
+    const behind = { eventTs: cursor.key.eventTs, id: cursor.key.id + 1 };
+    const segment = this.nextSegment();
+    let stop = segment && this.segmentKey(segment, behind);
+    for (const other of this.memtables) {
+      if (other === cursor || other.done) continue;
+      if (stop === undefined || before(other.key, stop)) stop = other.key;
+    }
+    return stop !== undefined && before(stop, behind) ? behind : stop;
+  }
+
+  /** Key, from `behind` on, at which a segment, or the one after it, may have its next row. */
+  private segmentKey(segment: SegmentFile, behind: RowKey): RowKey | undefined {
+    const { matches } = this;
+    if (this.ranges !== undefined && matches?.segment !== segment) return firstKey(segment);
+    const resident = this.source.resident(segment);
+    if (this.ranges !== undefined) return resident.keyOf(matches!.rows[matches!.next]!);
+    const from = resident.seek(behind.eventTs, behind.id);
+    const row = behindDead(deadOf(this.view, segment), from, this.view.lsn, MOST_DEAD);
+    if (row < segment.facts.rows) return resident.keyOf(row);
+    const next = this.segments[this.segmentIndex + 1];
+    return next && firstKey(next);
+  }
+
+  private separator() {
+    if (this.request.format === 'columns') return SEPARATOR.columns;
+    if (this.request.format === 'ndjson') return SEPARATOR.newline;
+    return this.rows === 0 ? SEPARATOR.commaBetween : SEPARATOR.commaBefore;
+  }
+
+  /**
+   * Takes a step's rows into the figures; returns the bucket the step ended in, so that the source's next one is not counted twice. `counted`: all its
+   * buckets were counted before.
+   */
+  private count(lastBucket: number, counted = false): number {
+    const { rows, firstTs, lastTs, lastId, buckets } = this.result;
+    const width = this.source.bucketSeconds;
+    if (!counted) this.buckets += buckets - (Math.floor(firstTs / width) === lastBucket ? 1 : 0);
+    this.rows += rows;
+    this.lastKey = { eventTs: lastTs, id: lastId };
+    this.goOnFrom(lastTs, lastId + 1);
+    return counted ? lastBucket : Math.floor(lastTs / width);
+  }
+
+  private endByLimit(): void {
+    this.probing = this.ranges !== undefined;
+    if (this.probing) return;
+    this.ended = true;
+    const from = { lowTs: this.bounds.lowTs, lowId: this.bounds.lowId };
+    this.hasMore = this.memtables.some((cursor) => hasNext(cursor, this.bounds)) || this.anySegmentRow();
+    this.goOnFrom(from.lowTs, from.lowId);
+  }
+
+  /** Looks for one more row in the memtables or in one segment: with a filter the next one may be far. */
+  private probe(): void {
+    this.hasMore = this.memtables.some((cursor) => hasNext(cursor, this.bounds));
+    const segment = this.hasMore ? undefined : this.nextSegment();
+    if (segment !== undefined) {
+      const { rows, next } = this.matchesIn(segment, this.source.resident(segment), this.ranges!);
+      this.hasMore = next < rows.length;
+      if (!this.hasMore) this.segmentIndex++;
+    }
+    this.ended = this.hasMore || segment === undefined;
+  }
+
+  private anySegmentRow(): boolean {
+    const { lsn } = this.view;
+    for (let segment = this.nextSegment(); segment !== undefined; segment = this.nextSegment()) {
+      const resident = this.source.resident(segment);
+      if (this.nodes.length > 0) resident.setNodes(this.nodes);
+      const from = resident.seek(this.bounds.lowTs, this.bounds.lowId);
+      const to = resident.seek(this.bounds.endTs, Infinity);
+      if (resident.hasRow(from, to, this.nodes.length, deadOf(this.view, segment), lsn)) return true;
+      this.segmentIndex++;
+    }
+    return false;
+  }
+
+  /** Figures of what was touched so far (contract section 4: strategies). */
+  plan(): QueryPlan {
+    const total = this.view.version.totalBuckets;
+    const scanned = this.buckets;
+    const endUs = this.endedUs || this.source.nowUs();
+    return {
+      strategy: strategyOf(this.request, this.nodes.length, this.ordered),
+      buckets_scanned: scanned,
+      total_buckets: total,
+      speedup_factor: total / Math.max(1, scanned),
+      elapsed_us: Math.round(endUs - this.startedUs),
+    };
+  }
+
+  /** Frees the snapshot. `next()` gives null afterwards. */
+  close(): void {
+    if (this.released) return;
+    this.released = true;
+    this.ended = true;
+    this.endedUs = this.source.nowUs();
+    this.source.unpin(this.view.version);
+  }
+}
+
+function firstKey({ facts }: SegmentFile): RowKey {
+  return { eventTs: facts.timeMin, id: facts.firstId };
+}

@@ -1,0 +1,89 @@
+// The rows of a segment that died after it was written: ascending, each with the LSN of its death.
+
+import { type DeadRows, lowerBound } from '../../core/index.ts';
+
+export class DeadList implements DeadRows {
+  rows = new Uint32Array(0);
+  lsns = new Float64Array(0);
+  count = 0;
+  version = 0;
+
+  /** Place of `row`, or of the first greater one. */
+  #place(row: number): number {
+    let low = 0;
+    let high = this.count;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.rows[middle]! < row) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  has(row: number): boolean {
+    const place = this.#place(row);
+    return place < this.count && this.rows[place] === row;
+  }
+
+  /** Whether a reader at `lsn` does not see the row. */
+  isDead(row: number, lsn: number): boolean {
+    const place = this.#place(row);
+    return place < this.count && this.rows[place] === row && this.lsns[place]! <= lsn;
+  }
+
+  /** Adds a death; false when the row was dead before. */
+  add(row: number, lsn: number): boolean {
+    const place = this.#place(row);
+    if (place < this.count && this.rows[place] === row) return false;
+    if (this.count === this.rows.length) this.#grow(1);
+    this.rows.copyWithin(place + 1, place, this.count);
+    this.lsns.copyWithin(place + 1, place, this.count);
+    this.rows[place] = row;
+    this.lsns[place] = lsn;
+    this.count++;
+    this.version++;
+    return true;
+  }
+
+  /** Makes a row dead for every reader, also one that died after a reader's snapshot. */
+  hide(row: number): void {
+    if (this.add(row, 0)) return;
+    this.lsns[this.#place(row)] = 0;
+    this.version++;
+  }
+
+  /** Makes room for `more` deaths: that many `add` cannot fail. */
+  reserve(more: number): void {
+    if (this.count + more > this.rows.length) this.#grow(more);
+  }
+
+  #grow(more: number): void {
+    const capacity = Math.max(16, this.rows.length * 2, this.count + more);
+    const rows = new Uint32Array(capacity);
+    const lsns = new Float64Array(capacity);
+    rows.set(this.rows);
+    lsns.set(this.lsns);
+    this.rows = rows;
+    this.lsns = lsns;
+  }
+
+  /** A copy that later deaths do not change. */
+  clone(): DeadList {
+    const copy = new DeadList();
+    copy.rows = this.rows.slice(0, this.count);
+    copy.lsns = this.lsns.slice(0, this.count);
+    copy.count = this.count;
+    return copy;
+  }
+}
+
+export const NO_DEAD_ROWS: DeadRows = new DeadList();
+
+/** First row from `row` on that a reader at `lsn` may see: dead ones are passed, `most` at most. */
+export function behindDead({ rows, lsns, count }: DeadRows, row: number, lsn: number, most: number): number {
+  let place = lowerBound(rows.subarray(0, count), row);
+  const end = Math.min(count, place + most);
+  let at = row;
+  for (; place < end && rows[place] === at && lsns[place]! <= lsn; place++) at++;
+  return at;
+}

@@ -1,0 +1,125 @@
+// Where memtables lie: one that grows in an instance of the core of its own, small ones many in one.
+//
+// An instance reserves 10.5 GB of address space, so a process can have some 12,500 of them, and a database may have 50,000 tables with a row each. A table begins
+// with a small memtable in a shared instance and gets one of its own when that is full; when there are as many of those as may be, or no more can be made, large
+// memtables share instances too.
+
+import { type Core, CoreMemtable, MemtableHost } from '../../core/index.ts';
+
+export interface MemtableLimits {
+  /** Rows (a single commit may pass them) and bytes of records, about, before the next memtable begins. */
+  rows: number;
+  bytes: number;
+  /** The same for one that begins small. */
+  smallRows: number;
+  smallBytes: number;
+  /** Memtables that have an instance of their own. */
+  ownInstances: number;
+  /** A shared instance takes another memtable while it has fewer memtables and fewer bytes. */
+  hostMemtables: number;
+  hostBytes: number;
+}
+
+export const MEMTABLE_LIMITS: MemtableLimits = {
+  rows: 262_144,
+  bytes: 48 * 2 ** 20,
+  smallRows: 64,
+  smallBytes: 8192,
+  ownInstances: 2048,
+  hostMemtables: 256,
+  hostBytes: 2 ** 24,
+};
+
+export class MemtableRoom {
+  readonly #limits: MemtableLimits;
+  readonly #instantiate: () => Core;
+  readonly #own = new Set<CoreMemtable>();
+  readonly #small = new Set<CoreMemtable>();
+  readonly #hosts = new Set<MemtableHost>();
+  /** The shared instance that took the last memtable. */
+  #newest: MemtableHost | undefined;
+
+  /** `instantiate` throws `overloaded` when no instance can be made. */
+  constructor(limits: MemtableLimits, instantiate: () => Core) {
+    this.#limits = limits;
+    this.#instantiate = instantiate;
+  }
+
+  /** Bytes of all instances with memtables. */
+  get bytes(): number {
+    let bytes = 0;
+    for (const { host } of this.#own) bytes += host.bytes;
+    for (const host of this.#hosts) bytes += host.bytes;
+    return bytes;
+  }
+
+  /** Instances with memtables. */
+  get instances(): number {
+    return this.#own.size + this.#hosts.size;
+  }
+
+  /** Whether the memtable takes `rows` more rows. A commit of many rows may pass the limit of a large one, never that of a small one. */
+  takes(memtable: CoreMemtable, rows: number): boolean {
+    const limits = this.#limits;
+    if (this.#small.has(memtable))
+      return memtable.takenRows + rows <= limits.smallRows && memtable.takenBytes < limits.smallBytes;
+    return memtable.takenRows < limits.rows && memtable.takenBytes < limits.bytes;
+  }
+
+  /**
+   * A new memtable that is to take `rows` rows soon; `before`: the one that the table wrote to, full or
+   * frozen. Throws `overloaded`.
+   */
+  make(bucketSeconds: number, baseLsn: number, rows: number, before: CoreMemtable | undefined): CoreMemtable {
+    const isFirst = before === undefined || (this.#small.has(before) && this.takes(before, rows));
+    const isSmall = rows <= this.#limits.smallRows && isFirst;
+    if (!isSmall && this.#own.size < this.#limits.ownInstances) {
+      const own = this.#makeOwn(bucketSeconds, baseLsn);
+      if (own !== undefined) return own;
+    }
+    const memtable = new CoreMemtable(this.#host(), bucketSeconds, baseLsn);
+    if (isSmall) this.#small.add(memtable);
+    return memtable;
+  }
+
+  #makeOwn(bucketSeconds: number, baseLsn: number): CoreMemtable | undefined {
+    let core: Core;
+    try {
+      core = this.#instantiate();
+    } catch {
+      return undefined; // it finds room in a shared one, or that tells what is wrong
+    }
+    const memtable = CoreMemtable.alone(core, bucketSeconds, baseLsn);
+    this.#own.add(memtable);
+    return memtable;
+  }
+
+  /** A shared instance with room. */
+  #host(): MemtableHost {
+    if (this.#newest !== undefined && this.#hasRoom(this.#newest)) return this.#newest;
+    let found: MemtableHost | undefined;
+    for (const host of this.#hosts) if (this.#hasRoom(host)) found = host;
+    if (found === undefined) {
+      found = new MemtableHost(this.#instantiate());
+      this.#hosts.add(found);
+    }
+    this.#newest = found;
+    return found;
+  }
+
+  #hasRoom({ memtables, bytes }: MemtableHost): boolean {
+    return memtables < this.#limits.hostMemtables && bytes < this.#limits.hostBytes;
+  }
+
+  /** No version has the memtable any more. */
+  release(memtable: CoreMemtable): void {
+    // The instance of one that was alone goes with it, by garbage collection.
+    if (this.#own.delete(memtable)) return;
+    this.#small.delete(memtable);
+    const { host } = memtable;
+    memtable.free();
+    if (host.memtables > 0 || (host === this.#newest && host.bytes < this.#limits.hostBytes)) return;
+    this.#hosts.delete(host);
+    if (this.#newest === host) this.#newest = undefined;
+  }
+}

@@ -1,0 +1,202 @@
+// How many distinct nodes the tables hold (index and log; nodes of tombstoned edges until compaction): counted when asked, in slices, and kept.
+//
+// What takes little is counted at once. The rest is counted in the background, table after table, in slices of a few milliseconds; until that has ended the
+// last count of a table is answered, or before its first the size of its greatest dictionary, and the answer says that it is not exact. One such pass runs
+// at a time, and the next begins only when the last one's cost has been at most a tenth of the time since.
+
+import { atOnce, inSlices, type Steps } from '../steps.ts';
+import type { Table } from './table.ts';
+import { leastNodes, nodesToCount, TableNodes } from './table-nodes.ts';
+import type { Version } from './version.ts';
+
+export interface NodeTotal {
+  count: number;
+  /** Every table was counted as it is now. */
+  exact: boolean;
+}
+
+export interface NodeCounterOptions {
+  nowUs: () => number;
+  schedule: (callback: () => void, delayMs: number) => void;
+  pause: () => Promise<void>;
+  tables: () => readonly Table[];
+  /** Takes bytes into the memory budget, or out of it. */
+  charge: (bytes: number) => void;
+}
+
+interface Counted {
+  /** What was counted: none of these stays the same when rows come or go. */
+  segments: Version['segments'];
+  appliedLsn: number;
+  pending: number;
+  count: number;
+}
+
+/** Node ids that one call looks at itself, over all tables; a table costs as much as some of them. Under 10 ms. */
+const AT_ONCE_IDS = 50_000;
+const TABLE_IDS = 1000;
+/** Tables that one step looks at. */
+const STEP_TABLES = 64;
+const SLICE_US = 4000;
+/** For so long slices follow each other with a turn of the event loop between; those after rest three times as long as they work. */
+const HURRY_US = 100_000;
+const REST_MS = 12;
+/** A pass waits until this many times the cost of the last one has gone by. */
+const REST_OF_COST = 9;
+
+export class NodeCounter {
+  readonly #options: NodeCounterOptions;
+  readonly #counted = new WeakMap<Table, Counted>();
+  #pass: Promise<void> | undefined;
+  #passEndedUs = -Infinity;
+  #passCostUs = 0;
+  #closed = false;
+
+  constructor(options: NodeCounterOptions) {
+    this.#options = options;
+  }
+
+  /** What is known now, when what takes little has been counted. Starts a count of the rest. */
+  now(): NodeTotal {
+    return atOnce(this.#total());
+  }
+
+  /** As `now`, in slices; when not everything is known waits for it, at most `waitMs`. */
+  async within(waitMs: number): Promise<NodeTotal> {
+    const first = await inSlices(this.#total(), this.#options);
+    if (first.exact || this.#pass === undefined) return first;
+    const timeout = new Promise<void>((resolve) => this.#options.schedule(resolve, waitMs));
+    await Promise.race([this.#pass, timeout]);
+    return inSlices(this.#total(), this.#options);
+  }
+
+  *#total(): Steps<NodeTotal> {
+    let left = AT_ONCE_IDS;
+    let count = 0;
+    let exact = true;
+    for (const [index, table] of this.#options.tables().entries()) {
+      if (index % STEP_TABLES === STEP_TABLES - 1) yield;
+      if (table.corrupt !== null || table.dropped) continue;
+      const known = this.#counted.get(table);
+      if (known !== undefined && isOf(known, table)) {
+        count += known.count;
+        continue;
+      }
+      const ids = nodesToCount(table);
+      if (ids === 0) {
+        count += this.#keep(table, leastNodes(table));
+        continue;
+      }
+      const counted = ids + TABLE_IDS <= left ? this.#countAtOnce(table) : undefined;
+      if (counted !== undefined) left -= ids + TABLE_IDS;
+      exact &&= counted !== undefined;
+      count += counted ?? known?.count ?? leastNodes(table);
+    }
+    if (!exact) this.#begin();
+    return { count, exact };
+  }
+
+  /** Nothing is counted in the background any more. */
+  close(): void {
+    this.#closed = true;
+  }
+
+  #countAtOnce(table: Table): number | undefined {
+    const nodes = new TableNodes(table);
+    try {
+      for (;;) {
+        const count = nodes.step();
+        if (count !== undefined) return this.#keep(table, count);
+      }
+    } catch {
+      return undefined; // a file cannot be read; a read of its rows says so
+    } finally {
+      nodes.close();
+    }
+  }
+
+  #keep(table: Table, count: number): number {
+    this.#counted.set(table, stateOf(table, count));
+    return count;
+  }
+
+  #begin(): void {
+    if (this.#pass !== undefined || this.#closed) return;
+    if (this.#options.nowUs() - this.#passEndedUs < this.#passCostUs * REST_OF_COST) return;
+    this.#pass = this.#countAll().finally(() => {
+      this.#pass = undefined;
+      this.#passEndedUs = this.#options.nowUs();
+    });
+  }
+
+  async #countAll(): Promise<void> {
+    const rest = new Slices(this.#options);
+    for (const table of [...this.#options.tables()]) {
+      await rest.between();
+      if (this.#closed) return;
+      const known = this.#counted.get(table);
+      if (table.corrupt !== null || table.dropped || (known !== undefined && isOf(known, table))) continue;
+      await this.#countInSlices(table, rest);
+    }
+    this.#passCostUs = rest.costUs;
+  }
+
+  /** Rows that come meanwhile are not counted: the count is kept for the state it began with. */
+  async #countInSlices(table: Table, rest: Slices): Promise<void> {
+    const state = stateOf(table, 0);
+    const nodes = new TableNodes(table);
+    let charged = 0;
+    try {
+      for (;;) {
+        const count = nodes.step();
+        this.#options.charge(nodes.bytes - charged);
+        charged = nodes.bytes;
+        if (count !== undefined) {
+          this.#counted.set(table, { ...state, count });
+          return;
+        }
+        await rest.between();
+        if (this.#closed) return;
+      }
+    } catch {
+      // A file cannot be read: a read of its rows says so. The last count stays.
+    } finally {
+      this.#options.charge(-charged);
+      nodes.close();
+    }
+  }
+}
+
+function stateOf(table: Table, count: number): Counted {
+  return { segments: table.version.segments, appliedLsn: table.appliedLsn, pending: table.pending, count };
+}
+
+function isOf(known: Counted, table: Table): boolean {
+  const { segments } = table.version;
+  return known.segments === segments && known.appliedLsn === table.appliedLsn && known.pending === table.pending;
+}
+
+/** Work in slices of a few milliseconds. */
+class Slices {
+  readonly #options: NodeCounterOptions;
+  readonly #beganUs: number;
+  #sliceUs: number;
+  costUs = 0;
+
+  constructor(options: NodeCounterOptions) {
+    this.#options = options;
+    this.#beganUs = options.nowUs();
+    this.#sliceUs = this.#beganUs;
+  }
+
+  /** Called between two steps: gives others their turn when the slice has been long enough. */
+  async between(): Promise<void> {
+    const { nowUs, schedule, pause } = this.#options;
+    const now = nowUs();
+    if (now - this.#sliceUs < SLICE_US) return;
+    this.costUs += now - this.#sliceUs;
+    if (now - this.#beganUs < HURRY_US) await pause();
+    else await new Promise<void>((resolve) => schedule(resolve, REST_MS));
+    this.#sliceUs = nowUs();
+  }
+}

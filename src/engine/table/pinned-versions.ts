@@ -1,0 +1,64 @@
+// What readers keep in memory of versions that are no longer current: memtables that a compaction has replaced, and that a snapshot still sees.
+//
+// Segments of such versions are not counted: they are evicted as others are, and their files go with the last reader.
+
+import type { CoreMemtable } from '../../core/index.ts';
+import type { Table } from './table.ts';
+import type { Version } from './version.ts';
+
+export interface PinnedVersionsOptions {
+  /** Readers that can be ended are when memtables pass so many bytes. */
+  limitBytes: number;
+  /** Takes bytes into the memory budget, or out of it. */
+  charge: (bytes: number) => void;
+}
+
+export class PinnedVersions {
+  readonly #options: PinnedVersionsOptions;
+  /** Versions that were replaced while somebody read them. */
+  readonly #versions = new Map<Version, Table>();
+  #bytes = 0;
+
+  constructor(options: PinnedVersionsOptions) {
+    this.#options = options;
+  }
+
+  /** Bytes of memtables that only readers hold. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get isOver(): boolean {
+    return this.#bytes > this.#options.limitBytes;
+  }
+
+  /** Whether something in memory would go with the readers of this version. */
+  has(version: Version): boolean {
+    return this.#versions.has(version);
+  }
+
+  /** The table has another version now than `old`. */
+  replaced(table: Table, old: Version): void {
+    if (old.references > 0) this.#versions.set(old, table);
+    if (this.#versions.size > 0) this.#count();
+  }
+
+  /** Nobody reads the version any more. */
+  released(version: Version): void {
+    if (this.#versions.delete(version)) this.#count();
+  }
+
+  #count(): void {
+    const memtables = new Set<CoreMemtable>();
+    for (const [version, table] of this.#versions) {
+      for (const { memtable } of version.memtables) {
+        const isCurrent = table.version.memtables.some((entry) => entry.memtable === memtable);
+        if (!isCurrent || table.dropped) memtables.add(memtable);
+      }
+    }
+    let bytes = 0;
+    for (const memtable of memtables) bytes += memtable.residentBytes;
+    this.#options.charge(bytes - this.#bytes);
+    this.#bytes = bytes;
+  }
+}

@@ -1,0 +1,109 @@
+// Opens segment files: header facts and node filter, without loading the rows.
+
+import { assertChecksum, type Core, FilterDirectory, readSegmentFacts } from '../../core/index.ts';
+import { corruption } from '../../errors.ts';
+import type { FileHandle } from '../../storage/fs.ts';
+import type { EngineContext } from '../context.ts';
+import { asCorruption, SegmentFile, segmentName } from './segment-file.ts';
+import type { Table } from './table.ts';
+
+const HEAD_BYTES = 4096;
+const MAX_HEAD_BYTES = 1 << 20;
+
+/** As the manifest lists a segment. */
+export interface SegmentEntry {
+  number: number;
+  bytes: number;
+  /** Of the file's header (SegmentFacts). Missing in older manifests. */
+  checksum?: number;
+}
+
+/** As a manifest lists it. */
+export function entryOf({ number, facts: { bytes, checksum } }: SegmentFile): SegmentEntry {
+  return { number, bytes, checksum };
+}
+
+function readAt(handle: FileHandle, offset: number, bytes: number): Uint8Array {
+  const target = new Uint8Array(bytes);
+  let at = 0;
+  while (at < bytes) {
+    const n = handle.read(target.subarray(at), offset + at);
+    if (n === 0) break;
+    at += n;
+  }
+  return target.subarray(0, at);
+}
+
+/** Checks a segment file's head against the manifest's entry. Throws `corrupt` or the system's error. */
+export function openSegmentFile(table: Table, entry: SegmentEntry, scratch: Core): SegmentFile {
+  const path = `${table.dir}/${segmentName(entry.number)}`;
+  const handle = table.context.fs.open(path, 'read');
+  try {
+    if (handle.size() !== entry.bytes) {
+      throw corruption(
+        path,
+        Math.min(handle.size(), entry.bytes),
+        `it has ${handle.size()} bytes, the manifest says ${entry.bytes}`,
+      );
+    }
+    const sections = new DataView(readAt(handle, 0, 128).buffer).getUint32(20, true);
+    const headBytes = Math.min(entry.bytes, Math.max(HEAD_BYTES, Math.min(MAX_HEAD_BYTES, 128 + sections * 24)));
+    const facts = readSegmentFacts(scratch, readAt(handle, 0, headBytes), entry.bytes, path);
+    if (facts.table !== table.id)
+      throw corruption(path, 120, `it belongs to table number ${facts.table}, not ${table.id}`);
+    assertChecksum(facts, entry.checksum, path);
+    return new SegmentFile(entry.number, path, facts);
+  } finally {
+    handle.close();
+  }
+}
+
+/**
+ * Brings the table's filter directory in line with the segments of its current version. A filter that cannot be read makes the table refuse. Without memory
+ * for all of them the table has none: lookups then look into every segment.
+ */
+export function refreshFilters(table: Table): void {
+  const { filterRoom, nodeFilters } = table.context;
+  const { segments } = table.version;
+  const filters = table.filters ?? new FilterDirectory(filterRoom);
+  // Until all are read there are none: a lookup must not ask those of the version before.
+  table.filters = undefined;
+  if (segments.length < 2 || !nodeFilters) {
+    filters.close();
+    return;
+  }
+  const numbers = segments.map((segment) => segment.number);
+  filters.keep(numbers);
+  const missing = segments.filter((segment) => !filters.has(segment.number));
+  const bytes = missing.reduce((sum, { facts }) => sum + facts.filterBytes, 0);
+  let done: 'added' | 'damaged' | 'no_room' = filterRoom.fits(bytes) ? 'added' : 'no_room';
+  for (let at = 0; at < missing.length && done === 'added'; at++) done = addFilter(table, filters, missing[at]!);
+  if (done === 'added' && filters.arrange(numbers)) {
+    table.filters = filters;
+    return;
+  }
+  filters.close();
+  if (done !== 'damaged') table.context.noFilters(table);
+}
+
+/** `damaged`: the filter cannot be read or is not what was written. The table refuses then: a wrong filter would hide rows. */
+function addFilter(table: Table, filters: FilterDirectory, segment: SegmentFile): 'added' | 'damaged' | 'no_room' {
+  const { path, facts } = segment;
+  try {
+    const done = filters.add(segment.number, readFilter(table.context, segment), facts);
+    if (done === 'damaged') throw corruption(path, facts.filterOffset, "the node filter's checksum does not hold");
+    return done;
+  } catch (error) {
+    table.corrupt = asCorruption(error, path);
+    return 'damaged';
+  }
+}
+
+function readFilter(context: EngineContext, segment: SegmentFile): Uint8Array {
+  const handle = context.fs.open(segment.path, 'read');
+  try {
+    return readAt(handle, segment.facts.filterOffset, segment.facts.filterBytes);
+  } finally {
+    handle.close();
+  }
+}

@@ -1,0 +1,274 @@
+// What directories and indexes say about rows without reading them: counts, the ends of a window, and estimates for plans.
+
+import {
+  type CoreMemtable,
+  lowerBound,
+  type RangeSet,
+  type ResidentSegment,
+  type StepBounds,
+} from '../../core/index.ts';
+import { chooseSegments, deadOf, type ScanSource, type ScanView, strategyOf } from '../scan/scan-view.ts';
+import type { QueryPlan, ScanBounds } from '../types.ts';
+import { distinctNumbers } from '../write/edge.ts';
+import type { SegmentFile } from './segment-file.ts';
+
+/** A window of time; bounds are inclusive, and do not bound when they are left out. */
+export interface Window {
+  startTs?: number | undefined;
+  endTs?: number | undefined;
+}
+
+/** Live rows of a window. Cost: log2 rows of the segments at its ends, a step for every dead row in it and for every row of memtables. */
+export function countRows(source: ScanSource, view: ScanView, window: Window): number {
+  let count = 0;
+  eachSegment(source, view, window, (segment, from, to) => {
+    count += to - from - deadBetween(view, segment, from, to);
+  });
+  eachMemtable(view, window, (memtable, from, to, lsn, hidden) => {
+    if (hidden === undefined) {
+      count += memtable.count(from, to, lsn).rows;
+      return;
+    }
+    for (let at = from; at < to; ) {
+      const { rows, next } = memtable.visibleRows(at, to, lsn);
+      for (const row of rows) if (!hidden.has(row)) count++;
+      at = next;
+    }
+  });
+  return count;
+}
+
+/** Least and greatest time of the live rows of a window; undefined: there is none. */
+export function timeBounds(
+  source: ScanSource,
+  view: ScanView,
+  window: Window,
+): { least: number; greatest: number } | undefined {
+  const stretches: [segment: SegmentFile, from: number, to: number][] = [];
+  eachSegment(source, view, window, (...stretch) => void stretches.push(stretch));
+  // Segments are apart in time: the first live row of all is the first one of the first that has any.
+  let least = endTime(source, view, stretches, 1) ?? Infinity;
+  let greatest = endTime(source, view, stretches.reverse(), -1) ?? -Infinity;
+  eachMemtable(view, window, (memtable, from, to, lsn, hidden) => {
+    for (let at = from; at < to; ) {
+      const { rows, next } = memtable.visibleRows(at, to, lsn);
+      const seen = hidden === undefined ? rows : rows.filter((row) => !hidden.has(row));
+      if (seen.length > 0) {
+        least = Math.min(least, memtable.keyOf(seen[0]!).eventTs);
+        greatest = Math.max(greatest, memtable.keyOf(seen[seen.length - 1]!).eventTs);
+      }
+      at = next;
+    }
+  });
+  return least === Infinity ? undefined : { least, greatest };
+}
+
+function endTime(
+  source: ScanSource,
+  view: ScanView,
+  stretches: readonly [segment: SegmentFile, from: number, to: number][],
+  step: 1 | -1,
+): number | undefined {
+  for (const [segment, from, to] of stretches) {
+    const row = liveRow(view, segment, from, to, step);
+    if (row >= 0) return timeOf(source, segment, row);
+  }
+  return undefined;
+}
+
+export interface ScanEstimate {
+  rows: number;
+  strategy: QueryPlan['strategy'];
+  bucketsScanned: number;
+  totalBuckets: number;
+}
+
+/** One row of so many lies in a range, when no order tells. */
+const RANGE_SHARE = 3;
+/** One row of so many holds a node, while an index is not up to date. */
+const NODE_SHARE = 100;
+/** An edge has no more members. */
+const MOST_NODES = 255;
+/** Rows that an estimate brings into an index: about a millisecond. */
+const INDEX_ROWS = 8192;
+
+/** Segments that an estimate looks at, at least: it brings so many into memory where fewer are. Others are taken to be like those that it has looked at. */
+const FEWEST_SEEN = 2;
+
+/** What a scan of the request would find and touch, about; reads no rows. */
+export function estimateScan(
+  source: ScanSource,
+  view: ScanView,
+  request: ScanBounds,
+  ranges: RangeSet | undefined,
+): ScanEstimate {
+  const nodes = distinctNumbers(request.nodes ?? [], MOST_NODES + 1);
+  const totalBuckets = view.version.totalBuckets;
+  const isEmpty = nodes.length > MOST_NODES || (request.startTs ?? -Infinity) > (request.endTs ?? Infinity);
+  if (isEmpty) return { rows: 0, strategy: strategyOf(request, nodes.length, false), bucketsScanned: 0, totalBuckets };
+  const isWhole = request.startTs === undefined && request.endTs === undefined;
+  const bounds = {
+    lowTs: request.startTs ?? -Infinity,
+    lowId: -Infinity,
+    endTs: request.endTs ?? Infinity,
+    stopTs: Infinity,
+    stopId: 0,
+  };
+  let { rows, buckets, ordered } = segmentsEstimate(source, view, bounds, nodes, ranges);
+  eachMemtable(view, request, (memtable, from, to, lsn, hidden) => {
+    const live = Math.max(0, memtable.rows - memtable.deadRows - (hidden?.size ?? 0));
+    const within = Math.ceil(((to - from) * live) / memtable.rows);
+    let found = within;
+    if (nodes.length > 0) {
+      // An index that is far behind is brought on by the scan, in slices.
+      if (memtable.index(INDEX_ROWS))
+        found = memtable.lookup(nodes, bounds.lowTs, bounds.lowId, bounds.endTs, lsn).length;
+      else found = Math.ceil(found / NODE_SHARE);
+    }
+    for (const _ of ranges?.ranges ?? []) found = Math.ceil(found / RANGE_SHARE);
+    rows += found;
+    buckets += Math.min(memtable.buckets, within, nodes.length > 0 ? found : within);
+  });
+  const strategy = strategyOf(request, nodes.length, ordered);
+  return {
+    rows,
+    strategy,
+    bucketsScanned: isWhole && strategy === 'FULL_SCAN' ? totalBuckets : Math.min(buckets, totalBuckets),
+    totalBuckets,
+  };
+}
+
+interface SegmentsEstimate {
+  rows: number;
+  buckets: number;
+  /** The order of a column leads to the rows. */
+  ordered: boolean;
+}
+
+function segmentsEstimate(
+  source: ScanSource,
+  view: ScanView,
+  bounds: StepBounds,
+  nodes: readonly number[],
+  ranges: RangeSet | undefined,
+): SegmentsEstimate {
+  const sum = { rows: 0, buckets: 0, ordered: false };
+  const seen = { within: 0, rows: 0, buckets: 0 };
+  const chosen = chooseSegments(source, view.version, nodes, ranges, bounds);
+  let toLoad = FEWEST_SEEN;
+  for (const segment of chosen) if (toLoad > 0 && source.isResident(segment)) toLoad--;
+  let unseen = 0;
+  for (const segment of chosen) {
+    const { facts } = segment;
+    const inside = facts.timeMin >= bounds.lowTs && facts.timeMax <= bounds.endTs;
+    // A whole segment without conditions is known by its facts: it need not be in memory.
+    if (inside && nodes.length === 0 && ranges === undefined) {
+      sum.rows += facts.rows - deadOf(view, segment).count;
+      sum.buckets += facts.buckets;
+    } else if (source.isResident(segment) || toLoad-- > 0) {
+      const found = segmentEstimate(source.resident(segment), bounds, nodes, ranges);
+      seen.within += found.within;
+      seen.rows += found.rows;
+      seen.buckets += found.buckets;
+      sum.ordered ||= found.ordered;
+    } else unseen += facts.rows * shareWithin(segment, bounds);
+  }
+  const times = seen.within === 0 ? 0 : unseen / seen.within;
+  sum.rows += seen.rows + Math.ceil(seen.within === 0 ? unseen : seen.rows * times);
+  sum.buckets += seen.buckets + Math.ceil(seen.within === 0 ? unseen : seen.buckets * times);
+  return sum;
+}
+
+function segmentEstimate(
+  resident: ResidentSegment,
+  bounds: StepBounds,
+  nodes: readonly number[],
+  ranges: RangeSet | undefined,
+): SegmentsEstimate & { within: number } {
+  const from = resident.seek(bounds.lowTs, -Infinity);
+  const to = resident.seek(bounds.endTs, Infinity);
+  let rows = to - from;
+  let buckets = resident.bucketsOf(from, to);
+  let ordered = false;
+  for (const node of nodes) rows = Math.min(rows, resident.countNode(node, from, to));
+  for (const range of ranges?.ranges ?? []) {
+    const counted = resident.countInOrder(range);
+    if (counted >= 0 && counted < rows && nodes.length === 0) ordered = true;
+    rows = counted >= 0 ? Math.min(rows, counted) : Math.ceil(rows / RANGE_SHARE);
+  }
+  if (nodes.length > 0 || ordered) buckets = Math.min(buckets, rows);
+  return { within: to - from, rows, buckets, ordered };
+}
+
+/** The share of a segment's time that lies in the window. */
+function shareWithin({ facts }: SegmentFile, { lowTs, endTs }: StepBounds): number {
+  const span = facts.timeMax - facts.timeMin + 1;
+  return (Math.min(endTs, facts.timeMax) - Math.max(lowTs, facts.timeMin) + 1) / span;
+}
+
+/** Segments that reach into the window, with their rows in it. */
+function eachSegment(
+  source: ScanSource,
+  { version }: ScanView,
+  window: Window,
+  take: (segment: SegmentFile, from: number, to: number) => void,
+): void {
+  const { startTs = -Infinity, endTs = Infinity } = window;
+  for (const segment of version.segments) {
+    const { facts } = segment;
+    if (facts.timeMax < startTs || facts.timeMin > endTs) continue;
+    const from = facts.timeMin >= startTs ? 0 : source.resident(segment).seek(startTs, -Infinity);
+    const to = facts.timeMax <= endTs ? facts.rows : source.resident(segment).seek(endTs, Infinity);
+    if (from < to) take(segment, from, to);
+  }
+}
+
+function eachMemtable(
+  { version, lsn, overlay }: ScanView,
+  window: Window,
+  take: (
+    memtable: CoreMemtable,
+    from: number,
+    to: number,
+    lsn: number,
+    hidden: ReadonlySet<number> | undefined,
+  ) => void,
+): void {
+  const { startTs = -Infinity, endTs = Infinity } = window;
+  const one = (memtable: CoreMemtable, seenLsn: number, hidden: ReadonlySet<number> | undefined) => {
+    if (memtable.rows === 0) return;
+    const from = memtable.seek(startTs, -Infinity);
+    const to = memtable.seek(endTs, Infinity);
+    if (from < to) take(memtable, from, to, seenLsn, hidden);
+  };
+  for (const { memtable } of version.memtables) one(memtable, lsn, overlay?.hidden(memtable));
+  if (overlay?.memtable) one(overlay.memtable, Infinity, undefined);
+}
+
+function deadBetween(view: ScanView, segment: SegmentFile, from: number, to: number): number {
+  const dead = deadOf(view, segment);
+  const rows = dead.rows.subarray(0, dead.count);
+  let count = 0;
+  for (let at = lowerBound(rows, from); at < dead.count && rows[at]! < to; at++)
+    if (dead.lsns[at]! <= view.lsn) count++;
+  return count;
+}
+
+/** Time of a row of a segment. Those of the first and the last one are known without the segment. */
+function timeOf(source: ScanSource, segment: SegmentFile, row: number): number {
+  const { facts } = segment;
+  if (row === 0) return facts.timeMin;
+  return row === facts.rows - 1 ? facts.timeMax : source.resident(segment).keyOf(row).eventTs;
+}
+
+/** The first (step 1) or last (step -1) live row of [from, to), -1: none. */
+function liveRow(view: ScanView, segment: SegmentFile, from: number, to: number, step: 1 | -1): number {
+  const dead = deadOf(view, segment);
+  const rows = dead.rows.subarray(0, dead.count);
+  let at = step === 1 ? lowerBound(rows, from) : lowerBound(rows, to) - 1;
+  for (let row = step === 1 ? from : to - 1; row >= from && row < to; row += step) {
+    if (rows[at] !== row || dead.lsns[at]! > view.lsn) return row;
+    at += step;
+  }
+  return -1;
+}

@@ -1,0 +1,26 @@
+// The wire form of a table (contract section 3).
+
+import type { TableDefinition } from '../catalog/catalog.ts';
+import type { TableItem } from '../types.ts';
+
+/** `withDefaults`: columns that have a default say so, which the wire form leaves out unless it is asked for. */
+export function tableItem(
+  definition: TableDefinition,
+  rowCount: number,
+  isPrimary: boolean,
+  withDefaults = false,
+): TableItem {
+  const { name, memberTables, bucketSeconds, compactThreshold, columns, createdAt } = definition;
+  return {
+    name,
+    member_tables: [...memberTables],
+    bucket_seconds: bucketSeconds,
+    compact_threshold: compactThreshold,
+    row_count: rowCount,
+    columns: columns.map(({ name: column, type, default: value }) =>
+      value === null || !withDefaults ? { name: column, type } : { name: column, type, default: value },
+    ),
+    created_at: createdAt,
+    primary: isPrimary,
+  };
+}

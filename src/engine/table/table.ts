@@ -1,0 +1,398 @@
+// A table: its definition, its current version, and the writes and reads that go through it.
+//
+// Invariants: every row in a memtable has an LSN above appliedLsn; memtable = replay of the log's operations after appliedLsn; an id is given out once, an
+// update keeps it: at every LSN at most one row with an id is alive; a row dies once.
+
+import {
+  buildRowPlan,
+  type CoreMemtable,
+  EdgeBatch,
+  type FilterDirectory,
+  type ResidentSegment,
+  type RowPlan,
+  type TextSink,
+} from '../../core/index.ts';
+import { HedgerowError } from '../../errors.ts';
+import { FORMAT_MAX_MEMBERS } from '../../limits.ts';
+import type { TableDefinition } from '../catalog/catalog.ts';
+import { ColumnSet } from '../catalog/columns.ts';
+import type { HeldEntry } from '../checkpoint/checkpoint.ts';
+import type { EngineContext } from '../context.ts';
+import type { Attach } from '../idempotency/kept-answer.ts';
+import { Scan } from '../scan/scan.ts';
+import { checkScanRequest } from '../scan/scan-request.ts';
+import { SegmentScan } from '../scan/scan-segments.ts';
+import { rowsInMemory, type ScanOverlay, type ScanSource, type ScanView } from '../scan/scan-view.ts';
+import type {
+  DeleteOutcome,
+  DeleteResult,
+  EdgeInput,
+  InsertOutcome,
+  InsertResult,
+  RowKey,
+  ScanBounds,
+  ScanRequest,
+  TableItem,
+} from '../types.ts';
+import { BulkInsert } from '../write/bulk-insert.ts';
+import { deleteEdges, insertEdge } from '../write/edge-writes.ts';
+import { RowUpdates } from './row-updates.ts';
+import { asCorruption, type SegmentFile } from './segment-file.ts';
+import type { SegmentEntry } from './segments-on-disk.ts';
+import { Snapshot } from './snapshot.ts';
+import { countRows, estimateScan, type ScanEstimate, timeBounds, type Window } from './statistics.ts';
+import { tableItem } from './table-item.ts';
+import { UnseenRows } from './unseen-rows.ts';
+import { type MemtableEntry, Version } from './version.ts';
+
+/** LSNs that a memtable spans, at most: it keeps them as 32-bit offsets, and one commit has fewer than 2^30. */
+const MOST_LSNS = 2 ** 31;
+/** Rows in memory from which on they are read apart from those of segments. */
+const APART_ROWS = 64;
+
+/** A row that died while a compaction was running on the source it stood in. */
+export interface LateDeath extends RowKey {
+  lsn: number;
+}
+
+export class Table implements ScanSource {
+  definition: TableDefinition;
+  columns: ColumnSet;
+  rowPlan: RowPlan;
+  version: Version;
+  nextId = 1;
+  /** Operations up to here are in segments. */
+  appliedLsn = 0;
+  nextSegment = 1;
+  /** How often a compaction dropped live rows (TTL). */
+  expirations = 0;
+  /** Newest LSN that changed rows or definition, durable or not; after a restart the LSN that was reached. */
+  #stagedLsn = 0;
+  /** Operations of this table in the log that are in no segment. */
+  pending = 0;
+  pendingTombstones = 0;
+  /** After a failed compaction: none in the background before so many operations are pending, since every try leaves a memtable behind. */
+  retryPending = 0;
+  /** Why the table refuses: a corrupt file of it, with file and offset. */
+  corrupt: HedgerowError | null = null;
+  /** The manifest's segments when not all of them could be opened: they stay in every later manifest, for a repair. */
+  unopened: readonly SegmentEntry[] | undefined;
+  /** Files of operations that were copied out of the log while the table was corrupt (held-operations.ts), oldest first. */
+  held: readonly HeldEntry[] = [];
+  dropped = false;
+  /** After a compaction that found no memory for it: marks rows as dead in the new segments. Throws `overloaded` while there is none; then it is tried again. */
+  unmarked: { mark: () => void; rows: number } | undefined;
+  /** LSN of the catalog change that made its name and columns what they are, or dropped it; 0 when that was before the start. */
+  shapeLsn = 0;
+  /** Updates of rows that an open transaction cannot see yet. */
+  readonly updates = new RowUpdates();
+  /** Snapshots that were not released yet. */
+  openSnapshots = 0;
+  /** Filters of the current version's segments; undefined while there are too few to need them. */
+  filters: FilterDirectory | undefined;
+  /** While a compaction runs: the segments and memtables it reads, and what died in them since. */
+  compacting:
+    | { segments: ReadonlySet<SegmentFile>; memtables: ReadonlySet<CoreMemtable>; late: LateDeath[] }
+    | undefined;
+  readonly #unseen = new UnseenRows();
+  /** Live rows before the frame that is being applied in slices. */
+  #heldRows: number | undefined;
+  readonly context: EngineContext;
+  readonly #batches: EdgeBatch[] = [];
+
+  constructor(context: EngineContext, definition: TableDefinition) {
+    this.context = context;
+    this.definition = definition;
+    this.columns = new ColumnSet(definition.columns);
+    this.rowPlan = planOf(this.columns);
+    this.version = new Version([], [], definition.bucketSeconds);
+  }
+
+  get id(): number {
+    return this.definition.id;
+  }
+
+  get name(): string {
+    return this.definition.name;
+  }
+
+  get bucketSeconds(): number {
+    return this.definition.bucketSeconds;
+  }
+
+  get maxMembers(): number {
+    return this.context.maxMembers;
+  }
+
+  get isPrimary(): boolean {
+    return this.name.toLowerCase() === this.context.primaryTable.toLowerCase();
+  }
+
+  get dir(): string {
+    return `${this.context.tablesDir}/${this.id}`;
+  }
+
+  /** Live rows that readers see: what is not acknowledged yet does not count. */
+  get rowCount(): number {
+    if (this.#heldRows !== undefined) return this.#heldRows;
+    let rows = this.version.segmentRows - this.#unseen.above(this.context.committer.visibleLsn);
+    for (const { dead } of this.version.segments) rows -= dead.count;
+    rows -= this.unmarked?.rows ?? 0;
+    for (const { memtable } of this.version.memtables) rows += memtable.rows - memtable.deadRows;
+    return rows;
+  }
+
+  /** A frame whose last operation has LSN `lsn` is being applied: it adds live rows (negative: takes them away). */
+  changeRows(lsn: number, rows: number): void {
+    if (rows !== 0) this.#unseen.add(lsn, rows, this.context.committer.visibleLsn);
+  }
+
+  /** A frame is about to be applied in slices: until `letGo` the table counts the rows that it has now. */
+  hold(): void {
+    this.#heldRows = this.rowCount;
+  }
+
+  letGo(): void {
+    this.#heldRows = undefined;
+  }
+
+  get memtableBytes(): number {
+    let bytes = 0;
+    for (const { memtable } of this.version.memtables) bytes += memtable.residentBytes;
+    return bytes;
+  }
+
+  /** Takes a new definition. Scans that began before keep their columns. */
+  define(definition: TableDefinition): void {
+    const { columns } = this.definition;
+    this.definition = definition;
+    if (columns === definition.columns) return;
+    this.columns = new ColumnSet(definition.columns);
+    this.rowPlan = planOf(this.columns);
+  }
+
+  item(withDefaults = false): TableItem {
+    return tableItem(this.definition, this.rowCount, this.isPrimary, withDefaults);
+  }
+
+  /** Called with the newest LSN of what was just appended or applied for this table. */
+  changed(lsn: number): void {
+    this.#stagedLsn = lsn;
+  }
+
+  /**
+   * An LSN at which the table was as reads see it now: never below its last visible change. The same value at two moments means that nothing changed between
+   * them but rows dropped by a compaction with a TTL (`contentTag` tells these too).
+   */
+  get changedLsn(): number {
+    return Math.min(this.#stagedLsn, this.context.committer.visibleLsn);
+  }
+
+  /** Equal at two moments, also across restarts, only when reads of the newest state see the same rows and definition at both. */
+  get contentTag(): string {
+    return `${this.id}-${this.changedLsn}-${this.expirations}`;
+  }
+
+  /** Throws when the table is dropped or refuses because a file of it is corrupt. A reader with a snapshot still has what it pinned of a dropped one. */
+  assertUsable(snapshot?: Snapshot): void {
+    this.unmarked?.mark();
+    if (this.dropped && snapshot === undefined)
+      throw new HedgerowError('table_not_found', `Table ${this.name} was dropped.`);
+    if (this.corrupt !== null) {
+      throw new HedgerowError(
+        'table_corrupt',
+        `Table ${this.name} refuses: ${this.corrupt.message}`,
+        this.corrupt.fields ? { fields: this.corrupt.fields } : {},
+      );
+    }
+  }
+
+  /** A segment in memory. When its file is corrupt the table refuses from now on. Throws `table_corrupt`. */
+  resident(segment: SegmentFile): ResidentSegment {
+    try {
+      return this.context.residency.get(segment);
+    } catch (error) {
+      this.corrupt = asCorruption(error, segment.path);
+      this.assertUsable();
+      throw error;
+    }
+  }
+
+  isResident(segment: SegmentFile): boolean {
+    return this.context.residency.has(segment);
+  }
+
+  // Writes
+
+  /** Inserts one edge; durable when it resolves. Throws (rejects) `empty_members`, `too_many_members`, `unknown_column`, `invalid_input`, `log_failed`, `disk_full`. */
+  insert(edge: EdgeInput, attach?: Attach<InsertOutcome>): Promise<InsertResult> {
+    return insertEdge(this, edge, attach);
+  }
+
+  bulk(): BulkInsert {
+    this.assertUsable();
+    return new BulkInsert(this);
+  }
+
+  takeBatch(): EdgeBatch {
+    return this.#batches.pop() ?? new EdgeBatch(this.context.residency.instance());
+  }
+
+  giveBatch(batch: EdgeBatch): void {
+    if (this.#batches.length < 2 && !this.#batches.includes(batch)) this.#batches.push(batch);
+  }
+
+  /** Removes every live edge with that time and member set; durable when it resolves. */
+  delete(eventTs: number, members: readonly number[], attach?: Attach<DeleteOutcome>): Promise<DeleteResult> {
+    return deleteEdges(this, eventTs, members, attach);
+  }
+
+  encodeTombstone(eventTs: number, members: readonly number[]): Uint8Array {
+    const { batch } = this.context;
+    batch.add(eventTs, members, null);
+    return batch.encode(0, FORMAT_MAX_MEMBERS).slice();
+  }
+
+  /** Counts operations that recovery or a transaction applied. */
+  countOperations(operations: number, tombstones: number): void {
+    this.pending += operations;
+    this.pendingTombstones += tombstones;
+  }
+
+  /**
+   * The memtable that takes the next `rows` rows, a new one when the last is full or began too long ago. `baseLsn`: newest LSN before the rows. Throws `overloaded`.
+   */
+  writableMemtable(rows = 1, baseLsn: number = this.context.committer.headLsn): CoreMemtable {
+    const last = this.version.memtables[this.version.memtables.length - 1];
+    const isNear = last !== undefined && baseLsn - last.baseLsn < MOST_LSNS;
+    if (isNear && this.context.memtables.takes(last.memtable, rows)) return last.memtable;
+    return this.rotateMemtable(baseLsn, rows);
+  }
+
+  rotateMemtable(baseLsn: number, rows = 1): CoreMemtable {
+    const before = this.version.memtables[this.version.memtables.length - 1]?.memtable;
+    const memtable = this.context.memtables.make(this.bucketSeconds, baseLsn, rows, before);
+    const entry: MemtableEntry = { memtable, baseLsn, references: 0 };
+    this.install(new Version(this.version.segments, [...this.version.memtables, entry], this.bucketSeconds));
+    return memtable;
+  }
+
+  // Reads
+
+  /** Makes `version` the current one. */
+  install(version: Version): void {
+    const old = this.version;
+    this.version = version;
+    this.unpin(old);
+    this.context.pinned.replaced(this, old);
+  }
+
+  pin(): Version {
+    this.version.references++;
+    return this.version;
+  }
+
+  /** Gives a version back; files that no version holds any more go. */
+  unpin(version: Version): void {
+    if (--version.references > 0) {
+      if (this.dropped && version === this.version) this.context.pinned.replaced(this, version);
+      return;
+    }
+    this.context.pinned.released(version);
+    for (const segment of version.segments) {
+      if (--segment.references > 0) continue;
+      this.context.residency.drop(segment);
+      void this.context.fs.remove(segment.path).catch(() => undefined);
+    }
+    for (const entry of version.memtables) if (--entry.references === 0) this.context.memtables.release(entry.memtable);
+  }
+
+  snapshot(): Snapshot {
+    this.assertUsable();
+    return new Snapshot(this, this.pin(), this.context.committer.visibleLsn);
+  }
+
+  /**
+   * Live rows in (event_ts, id) order. Without a snapshot the newest state. Throws `table_corrupt`, `table_not_found` (dropped), `unknown_column`,
+   * `invalid_input`.
+   */
+  scan(request: ScanRequest, snapshot?: Snapshot, overlay?: ScanOverlay): Scan {
+    this.assertUsable(snapshot);
+    const ranges = checkScanRequest(request, this.columns, snapshot?.columns);
+    const view = this.#view(snapshot, overlay);
+    view.version.references++;
+    return new Scan(this, view, request, ranges);
+  }
+
+  /**
+   * As `scan`, as two: the rows of segments, and those in memory. Undefined where one of them has few or none, so that `scan` seldom goes from one to the
+   * other.
+   */
+  scanApart(request: ScanRequest, snapshot?: Snapshot, overlay?: ScanOverlay): readonly [Scan, Scan] | undefined {
+    this.assertUsable(snapshot);
+    const ranges = checkScanRequest(request, this.columns, snapshot?.columns);
+    const view = this.#view(snapshot, overlay);
+    if (view.version.segments.length === 0 || rowsInMemory(view) < APART_ROWS) return undefined;
+    view.version.references += 2;
+    return [
+      new Scan(this, view, request, ranges, { segments: undefined, memtables: false }),
+      new Scan(this, view, request, ranges, { segments: [], memtables: true }),
+    ];
+  }
+
+  /** The rows of a request without nodes, limit and cursor, segment by segment. Throws as `scan`. */
+  segmentScan(request: ScanBounds, snapshot?: Snapshot, overlay?: ScanOverlay): SegmentScan {
+    this.assertUsable(snapshot);
+    const ranges = checkScanRequest(request, this.columns, snapshot?.columns);
+    const view = this.#view(snapshot, overlay);
+    view.version.references++;
+    return new SegmentScan(this, view, request, ranges);
+  }
+
+  /** What a scan of the request would find and touch, about; reads no rows. Throws as `scan`. */
+  estimate(request: ScanBounds, snapshot?: Snapshot, overlay?: ScanOverlay): ScanEstimate {
+    this.assertUsable(snapshot);
+    const ranges = checkScanRequest(request, this.columns, snapshot?.columns);
+    return estimateScan(this, this.#view(snapshot, overlay), request, ranges);
+  }
+
+  /** Live rows of a window, from the directories. Throws `table_corrupt`. */
+  count(window: Window, snapshot?: Snapshot, overlay?: ScanOverlay): number {
+    this.assertUsable(snapshot);
+    return countRows(this, this.#view(snapshot, overlay), window);
+  }
+
+  /** Least and greatest time of the live rows of a window; undefined: there is none. Throws `table_corrupt`. */
+  timeBounds(
+    window: Window,
+    snapshot?: Snapshot,
+    overlay?: ScanOverlay,
+  ): { least: number; greatest: number } | undefined {
+    this.assertUsable(snapshot);
+    return timeBounds(this, this.#view(snapshot, overlay), window);
+  }
+
+  /** Borrowed: valid in this turn of the loop, or as long as the snapshot. */
+  #view(snapshot: Snapshot | undefined, overlay: ScanOverlay | undefined): ScanView {
+    const version = snapshot === undefined ? this.version : snapshot.version;
+    return { version, lsn: snapshot === undefined ? this.context.committer.visibleLsn : snapshot.lsn, overlay };
+  }
+
+  candidates(version: Version, nodes: readonly number[]): Uint32Array | undefined {
+    return version === this.version ? this.filters?.probe(nodes) : undefined;
+  }
+
+  get scanSink(): TextSink {
+    return this.context.sink;
+  }
+
+  get nowUs(): () => number {
+    return this.context.nowUs;
+  }
+}
+
+export function planOf(columns: ColumnSet): RowPlan {
+  return buildRowPlan(
+    columns.columns.map((column) => ({ id: column.id, name: column.name, missing: JSON.stringify(column.default) })),
+  );
+}

@@ -1,0 +1,51 @@
+// A version of a table: which segments and memtables hold its rows. Immutable; readers pin it, compaction replaces it.
+
+import type { CoreMemtable } from '../../core/index.ts';
+import type { SegmentFile } from './segment-file.ts';
+
+export interface MemtableEntry {
+  readonly memtable: CoreMemtable;
+  /** Every row in it has a greater LSN. */
+  readonly baseLsn: number;
+  /** Versions that hold it; at 0 its memory goes. */
+  references: number;
+}
+
+export class Version {
+  /** In key order, disjoint. */
+  readonly segments: readonly SegmentFile[];
+  /** Oldest first; the last one takes writes. */
+  readonly memtables: readonly MemtableEntry[];
+  /** Non-empty buckets of all segments; one that two neighbours share counts once. */
+  readonly segmentBuckets: number;
+  readonly segmentRows: number;
+  references = 1;
+
+  constructor(segments: readonly SegmentFile[], memtables: readonly MemtableEntry[], bucketSeconds: number) {
+    this.segments = segments;
+    this.memtables = memtables;
+    let buckets = 0;
+    let rows = 0;
+    for (const [index, segment] of segments.entries()) {
+      buckets += segment.facts.buckets;
+      rows += segment.facts.rows;
+      const before = segments[index - 1];
+      if (
+        before &&
+        Math.floor(before.facts.timeMax / bucketSeconds) === Math.floor(segment.facts.timeMin / bucketSeconds)
+      )
+        buckets--;
+      segment.references++;
+    }
+    for (const entry of memtables) entry.references++;
+    this.segmentBuckets = buckets;
+    this.segmentRows = rows;
+  }
+
+  /** Buckets of the index and of the log's rows; one that stands in both is read in both and counts in both. */
+  get totalBuckets(): number {
+    let buckets = this.segmentBuckets;
+    for (const { memtable } of this.memtables) buckets += memtable.buckets;
+    return buckets;
+  }
+}

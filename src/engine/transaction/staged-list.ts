@@ -1,0 +1,221 @@
+// The operations that a transaction has staged, in the order they came, as columns: a million objects would cost more to keep than to make.
+
+import type { RowPlace, RowSource } from '../table/live-rows.ts';
+import type { Table } from '../table/table.ts';
+import type { EdgeRow, RowKey } from '../types.ts';
+import { isOwn, type StagedTarget } from './staged.ts';
+
+/** `removal`: of all edges with a time and members that are live at commit. `update` and `deletion`: of one row, the target. */
+export const STAGED = { insert: 0, removal: 1, update: 2, deletion: 3 } as const;
+export type StagedKind = (typeof STAGED)[keyof typeof STAGED];
+
+/** Bytes of a buffer that many share. */
+export interface KeptBytes {
+  readonly chunk: Uint8Array;
+  readonly from: number;
+  readonly to: number;
+}
+
+const BLOCK_BITS = 16;
+const BLOCK_ROWS = 2 ** BLOCK_BITS;
+const FIRST_ROWS = 64;
+/** Of `sources`: the target is an own row, and `rows` its place. */
+const OWN = -1;
+
+class Block {
+  readonly kinds: Uint8Array;
+  readonly tables: Uint32Array;
+  /** Of the new row, or of what is removed. */
+  readonly times: Float64Array;
+  readonly ids: Float64Array;
+  readonly targetTimes: Float64Array;
+  readonly sources: Int32Array;
+  readonly rows: Uint32Array;
+  readonly chunks: Uint32Array;
+  readonly froms: Uint32Array;
+  readonly tos: Uint32Array;
+
+  constructor(rows: number) {
+    this.kinds = new Uint8Array(rows);
+    this.tables = new Uint32Array(rows);
+    this.times = new Float64Array(rows);
+    this.ids = new Float64Array(rows);
+    this.targetTimes = new Float64Array(rows);
+    this.sources = new Int32Array(rows);
+    this.rows = new Uint32Array(rows);
+    this.chunks = new Uint32Array(rows);
+    this.froms = new Uint32Array(rows);
+    this.tos = new Uint32Array(rows);
+  }
+
+  grown(): Block {
+    const larger = new Block(this.kinds.length * 4);
+    larger.kinds.set(this.kinds);
+    larger.tables.set(this.tables);
+    larger.times.set(this.times);
+    larger.ids.set(this.ids);
+    larger.targetTimes.set(this.targetTimes);
+    larger.sources.set(this.sources);
+    larger.rows.set(this.rows);
+    larger.chunks.set(this.chunks);
+    larger.froms.set(this.froms);
+    larger.tos.set(this.tos);
+    return larger;
+  }
+}
+
+/** Things by number, each once. */
+class Numbered<T> {
+  readonly all: T[] = [];
+  readonly #numbers = new Map<T, number>();
+
+  numberOf(thing: T): number {
+    let number = this.#numbers.get(thing);
+    if (number === undefined) {
+      number = this.all.push(thing) - 1;
+      this.#numbers.set(thing, number);
+    }
+    return number;
+  }
+}
+
+export class StagedList {
+  readonly #blocks: Block[] = [];
+  readonly #tables = new Numbered<Table>();
+  readonly #sources = new Numbered<RowSource>();
+  readonly #chunks = new Numbered<Uint8Array>();
+  /** By place, where the answer is wanted: the new row. */
+  readonly #rows = new Map<number, EdgeRow>();
+  /** By place, of removals. */
+  readonly #members = new Map<number, readonly number[]>();
+  length = 0;
+  /** Something else than inserts was staged. */
+  killsRows = false;
+
+  #push(kind: StagedKind, table: Table, eventTs: number, id: number): void {
+    const place = this.length;
+    const index = place % BLOCK_ROWS;
+    if (index === 0) this.#blocks.push(new Block(place === 0 ? FIRST_ROWS : BLOCK_ROWS));
+    let block = this.#blocks[place >>> BLOCK_BITS]!;
+    if (index === block.kinds.length) {
+      block = block.grown();
+      this.#blocks[place >>> BLOCK_BITS] = block;
+    }
+    block.kinds[index] = kind;
+    block.tables[index] = this.#tables.numberOf(table);
+    block.times[index] = eventTs;
+    block.ids[index] = id;
+    this.length = place + 1;
+    this.killsRows ||= kind !== STAGED.insert;
+  }
+
+  /** Of the operation that was pushed last. */
+  #setRecord({ chunk, from, to }: KeptBytes): void {
+    const place = this.length - 1;
+    const block = this.#blocks[place >>> BLOCK_BITS]!;
+    const index = place % BLOCK_ROWS;
+    block.chunks[index] = this.#chunks.numberOf(chunk);
+    block.froms[index] = from;
+    block.tos[index] = to;
+  }
+
+  #setTarget(target: StagedTarget): void {
+    const place = this.length - 1;
+    const block = this.#blocks[place >>> BLOCK_BITS]!;
+    const index = place % BLOCK_ROWS;
+    block.targetTimes[index] = target.eventTs;
+    block.sources[index] = isOwn(target) ? OWN : this.#sources.numberOf(target.source);
+    block.rows[index] = isOwn(target) ? target.staged : target.row;
+  }
+
+  insert(table: Table, record: KeptBytes, row: EdgeRow): void {
+    this.#push(STAGED.insert, table, row.event_ts, row.id);
+    this.#setRecord(record);
+    this.#rows.set(this.length - 1, row);
+  }
+
+  /** `row` undefined: nobody wants the answer. */
+  update(table: Table, target: StagedTarget, eventTs: number, record: KeptBytes, row: EdgeRow | undefined): void {
+    this.#push(STAGED.update, table, eventTs, target.id);
+    this.#setRecord(record);
+    this.#setTarget(target);
+    if (row !== undefined) this.#rows.set(this.length - 1, row);
+  }
+
+  deletion(table: Table, target: StagedTarget): void {
+    this.#push(STAGED.deletion, table, target.eventTs, target.id);
+    this.#setTarget(target);
+  }
+
+  removal(table: Table, eventTs: number, members: readonly number[], record: Uint8Array): void {
+    this.#push(STAGED.removal, table, eventTs, 0);
+    this.#setRecord({ chunk: record, from: 0, to: record.length });
+    this.#members.set(this.length - 1, members);
+  }
+
+  /** Forgets the operations from `length` on. */
+  cut(length: number): void {
+    if (length >= this.length) return;
+    for (const kept of [this.#rows, this.#members]) {
+      if (length === 0) kept.clear();
+      else if (kept.size > 0) for (let place = length; place < this.length; place++) kept.delete(place);
+    }
+    this.length = length;
+    this.#blocks.length = Math.ceil(length / BLOCK_ROWS);
+  }
+
+  // By place
+
+  kindAt(place: number): StagedKind {
+    return this.#blocks[place >>> BLOCK_BITS]!.kinds[place % BLOCK_ROWS] as StagedKind;
+  }
+
+  tableAt(place: number): Table {
+    return this.#tables.all[this.#blocks[place >>> BLOCK_BITS]!.tables[place % BLOCK_ROWS]!]!;
+  }
+
+  /** Of the new row; of a removal, the time; of a deletion, of what goes. */
+  timeAt(place: number): number {
+    return this.#blocks[place >>> BLOCK_BITS]!.times[place % BLOCK_ROWS]!;
+  }
+
+  idAt(place: number): number {
+    return this.#blocks[place >>> BLOCK_BITS]!.ids[place % BLOCK_ROWS]!;
+  }
+
+  recordAt(place: number): KeptBytes {
+    const block = this.#blocks[place >>> BLOCK_BITS]!;
+    const index = place % BLOCK_ROWS;
+    return { chunk: this.#chunks.all[block.chunks[index]!]!, from: block.froms[index]!, to: block.tos[index]! };
+  }
+
+  /** Where the operation stands that made the row which goes; -1: it is of the snapshot. */
+  ownTargetAt(place: number): number {
+    const block = this.#blocks[place >>> BLOCK_BITS]!;
+    const index = place % BLOCK_ROWS;
+    return block.sources[index] === OWN ? block.rows[index]! : -1;
+  }
+
+  /** The key of the row that goes. */
+  targetKeyAt(place: number): RowKey {
+    const block = this.#blocks[place >>> BLOCK_BITS]!;
+    const index = place % BLOCK_ROWS;
+    return { eventTs: block.targetTimes[index]!, id: block.ids[index]! };
+  }
+
+  /** The row of the snapshot that goes. */
+  targetAt(place: number): RowPlace {
+    const block = this.#blocks[place >>> BLOCK_BITS]!;
+    const index = place % BLOCK_ROWS;
+    const source = this.#sources.all[block.sources[index]!]!;
+    return { source, row: block.rows[index]!, eventTs: block.targetTimes[index]!, id: block.ids[index]! };
+  }
+
+  rowAt(place: number): EdgeRow | undefined {
+    return this.#rows.get(place);
+  }
+
+  membersAt(place: number): readonly number[] {
+    return this.#members.get(place)!;
+  }
+}

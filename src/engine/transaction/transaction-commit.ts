@@ -1,0 +1,407 @@
+// A transaction's commit: what it staged, checked against the newest state, becomes the steps of one log frame, which are then applied. Both in slices
+// when it is large (large-commit.ts), else at once.
+//
+// There may be a million steps, so a step is a number: the place of a staged operation, and whether it is the death of the old row or the rest of it.
+
+import { HedgerowError } from '../../errors.ts';
+import { encodeKills, OPERATION, runHeader } from '../commit/operations.ts';
+import type { Steps as SlicedSteps } from '../steps.ts';
+import { findLive, findMatches, isAlive, killRow, type RowPlace, type RowSource } from '../table/live-rows.ts';
+import type { RowRoom } from '../table/row-room.ts';
+import type { Snapshot } from '../table/snapshot.ts';
+import type { Table } from '../table/table.ts';
+import { joined } from '../write/byte-arena.ts';
+import type { FramePlan } from '../write/large-commit.ts';
+import type { CommitOutcome, CommitResult } from './staged.ts';
+import { STAGED, type StagedList } from './staged-list.ts';
+
+/** An operation of the frame: twice the place of what was staged, and 1 more when it is the KILL of an update. */
+type Step = number;
+const placeOf = (step: Step): number => step >>> 1;
+
+/** A row that dies: one that is there, or one that is inserted by the operation staged at that place. */
+type Victim = RowPlace | number;
+
+/** Neighbours of one kind and table. */
+interface StepRun {
+  readonly kind: 'insert' | 'tombstone' | 'kill';
+  readonly table: Table;
+  readonly steps: readonly Step[];
+  /** Its operations, in pieces of PIECE_ROWS. */
+  readonly pieces: readonly Uint8Array[];
+}
+
+export interface CommitPlan extends FramePlan {
+  readonly runs: readonly StepRun[];
+  readonly tables: ReadonlySet<Table>;
+  readonly staged: StagedList;
+  /** By the place of what was staged: the operation whose LSN it answers with. */
+  readonly operationOf: readonly number[];
+  /** By the place of a removal by time and members: what it takes. */
+  readonly removed: ReadonlyMap<number, readonly Victim[]>;
+  /** By place: where a row of the snapshot stands now that a compaction has moved. */
+  readonly moved: ReadonlyMap<number, RowPlace>;
+  /** Places whose new rows die in the same frame. */
+  readonly dying: ReadonlySet<number>;
+}
+
+/**
+ * Checks and plans, and changes nothing. `snapshotOf`: of the tables that the transaction has read. Throws `conflict`, `table_not_found`, `table_corrupt`.
+ * From the first step until the plan is applied nothing else may be.
+ */
+export function* planCommit(
+  staged: StagedList,
+  snapshotOf: (table: Table) => Snapshot | undefined,
+): SlicedSteps<CommitPlan> {
+  const tables = new Set<Table>();
+  let hasRemovals = false;
+  for (let place = 0; place < staged.length; place++) {
+    tables.add(staged.tableAt(place));
+    hasRemovals ||= staged.kindAt(place) === STAGED.removal;
+    if (place % PIECE_ROWS === PIECE_ROWS - 1) yield;
+  }
+  for (const table of tables) assertUnchanged(table, snapshotOf(table));
+  return yield* new Planner(staged, tables, snapshotOf, hasRemovals).plan();
+}
+
+/** Steps of planning or applying between two rests. */
+const STEPS_A_REST = 256;
+
+/** Throws `conflict` when the table was dropped, or its columns or name were changed, after the snapshot. */
+export function assertUnchanged(table: Table, snapshot: Snapshot | undefined): void {
+  if (snapshot !== undefined && (table.dropped || table.shapeLsn > snapshot.lsn))
+    throw new HedgerowError(
+      'conflict',
+      `Table ${table.name} was ${table.dropped ? 'dropped' : 'altered'} after the transaction began. Nothing was applied; begin anew.`,
+    );
+  table.assertUsable();
+}
+
+class Planner {
+  readonly #staged: StagedList;
+  readonly #tables: ReadonlySet<Table>;
+  readonly #snapshotOf: (table: Table) => Snapshot | undefined;
+  readonly #steps: Step[] = [];
+  readonly #removed = new Map<number, readonly Victim[]>();
+  readonly #moved = new Map<number, RowPlace>();
+  readonly #dying = new Set<number>();
+  readonly #operationOf: number[] = [];
+  /** Places of updates that follow each other: their new rows stand behind the deaths of all the old ones, so that each kind is one run. */
+  #waiting: number[] = [];
+  /** Sources of the tables' newest versions. */
+  readonly #sources = new Map<Table, ReadonlySet<RowSource>>();
+  /** Only where something is removed by time and members: places of own rows by these, and rows of the tables that are dead by now. */
+  readonly #hasRemovals: boolean;
+  readonly #own = new Map<string, number[]>();
+  readonly #killed = new Map<RowSource, Set<number>>();
+
+  constructor(
+    staged: StagedList,
+    tables: ReadonlySet<Table>,
+    snapshotOf: (table: Table) => Snapshot | undefined,
+    hasRemovals: boolean,
+  ) {
+    this.#staged = staged;
+    this.#tables = tables;
+    this.#snapshotOf = snapshotOf;
+    this.#hasRemovals = hasRemovals;
+  }
+
+  *plan(): SlicedSteps<CommitPlan> {
+    const staged = this.#staged;
+    for (let place = 0; place < staged.length; place++) {
+      const kind = staged.kindAt(place);
+      if (kind === STAGED.update) {
+        if (this.#mustFlush(place)) yield* this.#flush();
+        this.#update(place);
+      } else {
+        yield* this.#flush();
+        if (kind === STAGED.removal) this.#remove(place);
+        else if (kind === STAGED.insert) this.#insert(place);
+        else this.#kill(place);
+        this.#push(place);
+      }
+      if (place % STEPS_A_REST === STEPS_A_REST - 1) yield;
+    }
+    yield* this.#flush();
+    const runs = yield* runsOf(this.#steps, this.#staged);
+    return {
+      operations: this.#steps.length,
+      runs,
+      parts: runs.flatMap(partsOf),
+      tables: this.#tables,
+      staged: this.#staged,
+      operationOf: this.#operationOf,
+      removed: this.#removed,
+      moved: this.#moved,
+      dying: this.#dying,
+    };
+  }
+
+  /** The operation that a staged one answers with. */
+  #push(place: number): void {
+    this.#operationOf[place] = this.#steps.length;
+    this.#steps.push(place * 2);
+  }
+
+  #insert(place: number): void {
+    // Behind one whose row is not known (`changeRow`) no removal comes.
+    const row = this.#hasRemovals ? this.#staged.rowAt(place) : undefined;
+    if (row === undefined) return;
+    const text = removalText(this.#staged.tableAt(place), row.event_ts, row.members);
+    const equal = this.#own.get(text);
+    if (equal === undefined) this.#own.set(text, [place]);
+    else equal.push(place);
+  }
+
+  /** Whether the new rows that wait must stand before the update. */
+  #mustFlush(place: number): boolean {
+    const [first] = this.#waiting;
+    if (first === undefined) return false;
+    // Those that wait stand behind each other.
+    const own = this.#staged.ownTargetAt(place);
+    return (own >= 0 && own >= first) || this.#staged.tableAt(first) !== this.#staged.tableAt(place);
+  }
+
+  #update(place: number): void {
+    this.#kill(place);
+    this.#steps.push(place * 2 + 1);
+    this.#insert(place);
+    this.#waiting.push(place);
+  }
+
+  *#flush(): SlicedSteps<void> {
+    if (this.#waiting.length === 0) return;
+    for (const [index, place] of this.#waiting.entries()) {
+      this.#push(place);
+      if (index % STEPS_A_REST === STEPS_A_REST - 1) yield;
+    }
+    this.#waiting = [];
+  }
+
+  #kill(place: number): void {
+    const own = this.#staged.ownTargetAt(place);
+    if (own >= 0) {
+      this.#dying.add(own);
+      return;
+    }
+    const target = this.#staged.targetAt(place);
+    const now = this.#unchanged(this.#staged.tableAt(place), target);
+    if (now !== target) this.#moved.set(place, now);
+    if (this.#hasRemovals) this.#noteDeath(now);
+  }
+
+  #noteDeath({ source, row }: RowPlace): void {
+    const rows = this.#killed.get(source);
+    if (rows === undefined) this.#killed.set(source, new Set([row]));
+    else rows.add(row);
+  }
+
+  /** Every live edge with that time and member set goes: those of the table, and what was inserted before. */
+  #remove(place: number): void {
+    const table = this.#staged.tableAt(place);
+    const eventTs = this.#staged.timeAt(place);
+    const text = removalText(table, eventTs, this.#staged.membersAt(place));
+    const own = this.#own.get(text) ?? [];
+    this.#own.delete(text);
+    const { chunk: record } = this.#staged.recordAt(place);
+    const victims: Victim[] = findMatches(table, record, eventTs).filter(
+      ({ source, row }) => this.#killed.get(source)?.has(row) !== true,
+    );
+    for (const victim of victims) this.#noteDeath(victim as RowPlace);
+    for (const inserted of own) {
+      if (this.#dying.has(inserted)) continue;
+      this.#dying.add(inserted);
+      victims.push(inserted);
+    }
+    this.#removed.set(place, victims);
+  }
+
+  /** Where a row of the snapshot stands now. Throws `conflict` when another commit changed or removed it: the first one wins. */
+  #unchanged(table: Table, place: RowPlace): RowPlace {
+    if (this.#sourcesOf(table).has(place.source)) {
+      if (isAlive(place)) return place;
+      throw conflictOf(table, place);
+    }
+    // A compaction has moved it. It may be a newer version with the same key that is found.
+    const { lsn } = this.#snapshotOf(table)!;
+    const found = table.updates.isUpdatedAfter(place.id, lsn) ? undefined : findLive(table, place);
+    if (found === undefined) throw conflictOf(table, place);
+    return found;
+  }
+
+  #sourcesOf(table: Table): ReadonlySet<RowSource> {
+    let sources = this.#sources.get(table);
+    if (sources === undefined) {
+      const { segments, memtables } = table.version;
+      sources = new Set<RowSource>([...segments, ...memtables.map(({ memtable }) => memtable)]);
+      this.#sources.set(table, sources);
+    }
+    return sources;
+  }
+}
+
+function conflictOf(table: Table, { id }: RowPlace): HedgerowError {
+  return new HedgerowError(
+    'conflict',
+    `Edge ${id} of table ${table.name} was changed or removed by another commit since. Nothing was applied; begin anew.`,
+  );
+}
+
+function removalText({ id }: Table, eventTs: number, members: readonly number[]): string {
+  return `${id} ${eventTs} ${members.join()}`;
+}
+
+// The frame
+
+/** Records that one call gives to a memtable. */
+const PIECE_ROWS = 4096;
+
+function* runsOf(steps: readonly Step[], staged: StagedList): SlicedSteps<StepRun[]> {
+  const runs: StepRun[] = [];
+  for (let from = 0; from < steps.length; ) {
+    const table = staged.tableAt(placeOf(steps[from]!));
+    const kind = kindOf(steps[from]!, staged);
+    let to = from + 1;
+    for (; to < steps.length; to++) {
+      if (staged.tableAt(placeOf(steps[to]!)) !== table || kindOf(steps[to]!, staged) !== kind) break;
+      if (to % PIECE_ROWS === 0) yield;
+    }
+    const run = steps.slice(from, to);
+    const pieces: Uint8Array[] = [];
+    for (let at = 0; at < run.length; at += PIECE_ROWS) {
+      pieces.push(pieceOf(kind, run.slice(at, at + PIECE_ROWS), staged));
+      yield;
+    }
+    runs.push({ kind, table, steps: run, pieces });
+    from = to;
+  }
+  return runs;
+}
+
+function kindOf(step: Step, staged: StagedList): StepRun['kind'] {
+  const kind = staged.kindAt(placeOf(step));
+  if (kind === STAGED.deletion || (step & 1) === 1) return 'kill';
+  return kind === STAGED.removal ? 'tombstone' : 'insert';
+}
+
+function pieceOf(kind: StepRun['kind'], steps: readonly Step[], staged: StagedList): Uint8Array {
+  if (kind === 'kill') return encodeKills(steps.map((step) => staged.targetKeyAt(placeOf(step))));
+  return joined(steps.map((step) => staged.recordAt(placeOf(step))));
+}
+
+/** The run's header, then its operations. */
+function partsOf({ kind, table, steps, pieces }: StepRun): Uint8Array[] {
+  const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  return [runHeader(OPERATION[kind], table.id, steps.length, bytes), ...pieces];
+}
+
+/** Takes all the room in memory that applying the plan needs. Throws `overloaded`. */
+export function* takeRoom(plan: CommitPlan, room: RowRoom): SlicedSteps<void> {
+  for (const run of plan.runs) {
+    if (run.kind === 'insert') {
+      for (const [index, bytes] of run.pieces.entries()) {
+        room.addRows(run.table, bytes, rowsOfPiece(run, index));
+        yield;
+      }
+      continue;
+    }
+    for (const [index, step] of run.steps.entries()) {
+      for (const victim of victimsOf(plan, run.kind, step)) if (typeof victim !== 'number') room.addDeath(victim);
+      if (index % STEPS_A_REST === STEPS_A_REST - 1) yield;
+    }
+  }
+}
+
+function rowsOfPiece({ steps }: StepRun, index: number): number {
+  return Math.min(PIECE_ROWS, steps.length - index * PIECE_ROWS);
+}
+
+/** Applies the plan, which is in the log: its first operation has LSN `firstLsn`. */
+export function* applyPlan(plan: CommitPlan, room: RowRoom, firstLsn: number): SlicedSteps<void> {
+  const { runs } = plan;
+  // All at once: what the log holds of a table is never told in part.
+  for (const { kind, table, steps } of runs) table.countOperations(steps.length, kind === 'insert' ? 0 : steps.length);
+  /** Where the rows stand that were inserted and are to die. */
+  const own = new Map<number, RowPlace>();
+  let lsn = firstLsn;
+  const lastLsn = firstLsn + plan.operations - 1;
+  for (const run of runs) {
+    if (run.kind === 'insert') {
+      yield* insertAll(plan, run, room, own, lsn);
+      run.table.changeRows(lastLsn, run.steps.length);
+    } else {
+      for (const [index, step] of run.steps.entries()) {
+        for (const victim of victimsOf(plan, run.kind, step)) {
+          if (bury(plan, run, step, own, victim, lsn + index)) run.table.changeRows(lastLsn, -1);
+        }
+        if (index % STEPS_A_REST === STEPS_A_REST - 1) yield;
+      }
+    }
+    lsn += run.steps.length;
+    run.table.changed(lsn - 1);
+  }
+}
+
+function victimsOf({ staged, removed, moved }: CommitPlan, kind: StepRun['kind'], step: Step): readonly Victim[] {
+  const place = placeOf(step);
+  if (kind === 'tombstone') return removed.get(place)!;
+  const own = staged.ownTargetAt(place);
+  return [own >= 0 ? own : (moved.get(place) ?? staged.targetAt(place))];
+}
+
+/** Kills a row; false when it was dead. */
+function bury(
+  { staged }: CommitPlan,
+  { kind, table }: StepRun,
+  step: Step,
+  own: ReadonlyMap<number, RowPlace>,
+  victim: Victim,
+  lsn: number,
+): boolean {
+  if (typeof victim === 'number') return killRow(table, own.get(victim)!, lsn);
+  const isDead = killRow(table, victim, lsn);
+  // The id goes on with another row. One of the same frame is in no other snapshot.
+  if (kind === 'kill' && staged.kindAt(placeOf(step)) === STAGED.update) table.updates.add(victim.id, lsn);
+  return isDead;
+}
+
+function* insertAll(
+  { staged, dying }: CommitPlan,
+  run: StepRun,
+  room: RowRoom,
+  own: Map<number, RowPlace>,
+  firstLsn: number,
+): SlicedSteps<void> {
+  const { steps, pieces } = run;
+  for (let index = 0; index < pieces.length; index++) {
+    const from = index * PIECE_ROWS;
+    const { memtable, firstRow, count } = room.append(firstLsn + from);
+    if (count !== rowsOfPiece(run, index))
+      throw new Error(`${count} rows of a commit are applied where others are due`);
+    for (let row = 0; dying.size > 0 && row < count; row++) {
+      const place = placeOf(steps[from + row]!);
+      if (!dying.has(place)) continue;
+      const key = { eventTs: staged.timeAt(place), id: staged.idAt(place) };
+      own.set(place, { source: memtable, row: firstRow + row, ...key });
+    }
+    yield;
+  }
+}
+
+/** What each staged operation answers. */
+export function outcomesOf({ staged, removed }: CommitPlan): CommitOutcome['results'] {
+  return Array.from({ length: staged.length }, (_, place) => {
+    const [kind, eventTs] = [staged.kindAt(place), staged.timeAt(place)];
+    if (kind === STAGED.removal)
+      return { matched: removed.get(place)!.length, event_ts: eventTs, members: [...staged.membersAt(place)] };
+    if (kind === STAGED.deletion) return { matched: 1, id: staged.idAt(place), event_ts: eventTs };
+    const row = staged.rowAt(place);
+    if (row === undefined) throw new Error('the answers of changeRow are not kept');
+    return { row };
+  });
+}
+
+export function resultsOf(plan: CommitPlan, firstLsn: number): CommitResult['results'] {
+  return outcomesOf(plan).map((outcome, place) => ({ ...outcome, lsn: firstLsn + plan.operationOf[place]! }));
+}

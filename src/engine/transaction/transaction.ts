@@ -1,0 +1,360 @@
+// A transaction: staged writes, its own reads over one snapshot a table, one log frame on commit.
+
+import { HedgerowError } from '../../errors.ts';
+import type { EngineContext } from '../context.ts';
+import type { Attach } from '../idempotency/kept-answer.ts';
+import type { Scan } from '../scan/scan.ts';
+import type { ScanOverlay } from '../scan/scan-view.ts';
+import { atOnce, type Steps } from '../steps.ts';
+import { RowRoom } from '../table/row-room.ts';
+import { Snapshot } from '../table/snapshot.ts';
+import type { Table } from '../table/table.ts';
+import { Version } from '../table/version.ts';
+import type { EdgeInput, EdgeRow, RowKey, ScanRequest } from '../types.ts';
+import { ByteArena } from '../write/byte-arena.ts';
+import { checkTime, memberSet, rowOf, tombstoneMembers } from '../write/edge.ts';
+import { commitInSlices } from '../write/large-commit.ts';
+import type { CommitOutcome, CommitResult, StagedTarget } from './staged.ts';
+import { type KeptBytes, StagedList } from './staged-list.ts';
+import {
+  applyPlan,
+  assertUnchanged,
+  type CommitPlan,
+  outcomesOf,
+  planCommit,
+  resultsOf,
+  takeRoom,
+} from './transaction-commit.ts';
+import { TransactionTable } from './transaction-table.ts';
+
+/** A place among the staged operations. */
+export type Mark = number;
+
+/** Of an operation, besides its record; and of the row that it answers with, where that is kept: texts take two bytes a letter. */
+const BYTES_OF_OPERATION = 64;
+const BYTES_OF_ROW = 300;
+const ROW_BYTES_OF_RECORD = 2;
+
+export class Transaction {
+  readonly #context: EngineContext;
+  readonly #staged = new StagedList();
+  readonly #records = new ByteArena();
+  readonly #tables = new Map<Table, TransactionTable>();
+  readonly #isPinned: boolean;
+  /** Bytes of records, which stay until the transaction ends, and of what is staged. */
+  #recordBytes = 0;
+  #stagedBytes = 0;
+  /** `#stagedBytes` at marks, in their order. */
+  readonly #marks: { mark: Mark; stagedBytes: number }[] = [];
+  /** New rows of `changeRow` are not known any more. */
+  #forgetsRows = false;
+  /** What its reads see at least; all its snapshots are of this LSN when it is pinned. */
+  readonly lsn: number;
+  #ended = false;
+
+  /** `pinned`: tables whose snapshots are taken now; a table that is made later is empty for it. Otherwise each is taken when it is first needed. */
+  constructor(context: EngineContext, pinned?: Iterable<Table>) {
+    this.#context = context;
+    this.lsn = context.committer.visibleLsn;
+    this.#isPinned = pinned !== undefined;
+    try {
+      for (const table of pinned ?? []) if (table.corrupt === null) this.#look(table, table.snapshot());
+    } catch (error) {
+      this.#release();
+      throw error;
+    }
+  }
+
+  #assertOpen(): void {
+    if (this.#ended) throw new HedgerowError('invalid_input', 'The transaction has ended; begin a new one.');
+  }
+
+  /** What comes before a write. A pinned transaction writes only to tables as it saw them. */
+  #assertWrites(table: Table): void {
+    this.#assertOpen();
+    table.assertUsable();
+    if (this.#isPinned) this.#seen(table);
+  }
+
+  /** Operations staged so far. */
+  get operations(): number {
+    return this.#staged.length;
+  }
+
+  /** Bytes of memory that it takes until it ends, about. */
+  get heldBytes(): number {
+    return this.#recordBytes + this.#stagedBytes;
+  }
+
+  // Writes
+
+  /** Stages an insert; the edge has its id from now on. Throws as Table.insert, and leaves the transaction as it was. */
+  insert(table: Table, edge: EdgeInput): EdgeRow {
+    this.#assertWrites(table);
+    const id = table.nextId;
+    const members = checked(table, edge);
+    const record = this.#keep(table, id, edge, members);
+    table.nextId = id + 1;
+    const row = rowOf(table.columns, id, edge, members);
+    this.#staged.insert(table, record, row);
+    this.#countRow(record);
+    return row;
+  }
+
+  #keep(table: Table, id: number, edge: EdgeInput, members: readonly number[]): KeptBytes {
+    const properties = edge.properties === undefined ? null : table.columns.encode(edge.properties);
+    const { batch } = this.#context;
+    batch.add(edge.event_ts, members, properties);
+    const record = batch.encode(id, table.maxMembers);
+    this.#recordBytes += record.length;
+    return this.#records.keep(record);
+  }
+
+  #countRow({ from, to }: KeptBytes): void {
+    this.#stagedBytes += BYTES_OF_OPERATION + BYTES_OF_ROW + ROW_BYTES_OF_RECORD * (to - from);
+  }
+
+  /** Stages the removal of every edge with that time and member set that is live at commit. Not after `changeRow`. */
+  delete(table: Table, eventTs: number, members: readonly number[]): void {
+    this.#assertWrites(table);
+    checkTime(eventTs);
+    if (this.#forgetsRows) throw new Error('rows are removed by time and members behind a changeRow');
+    const set = tombstoneMembers(members);
+    const record = table.encodeTombstone(eventTs, set);
+    this.#staged.removal(table, eventTs === 0 ? 0 : eventTs, set, record);
+    this.#recordBytes += record.length;
+    this.#stagedBytes += BYTES_OF_OPERATION + BYTES_OF_ROW;
+  }
+
+  /** Stages the removal of one row that the transaction sees. Throws `invalid_input` when it sees no such row. */
+  deleteRow(table: Table, key: RowKey): void {
+    this.#staged.deletion(table, this.#target(table, key));
+    this.#stagedBytes += BYTES_OF_OPERATION;
+  }
+
+  /** Stages new content of one row that the transaction sees; the id stays, all else may change. Throws as `deleteRow`, or as an insert. */
+  updateRow(table: Table, key: RowKey, edge: EdgeInput): EdgeRow {
+    return this.#update(table, key, edge, (id, members) => rowOf(table.columns, id, edge, members));
+  }
+
+  /** As `updateRow`, for statements that change very many: what the new rows are is not kept, so the commit's `results` are not to be asked for. */
+  changeRow(table: Table, key: RowKey, edge: EdgeInput): void {
+    this.#update(table, key, edge, () => undefined);
+    this.#forgetsRows = true;
+  }
+
+  #update<R extends EdgeRow | undefined>(
+    table: Table,
+    key: RowKey,
+    edge: EdgeInput,
+    answer: (id: number, members: number[]) => R,
+  ): R {
+    const target = this.#target(table, key);
+    const { id } = target;
+    const members = checked(table, edge);
+    const record = this.#keep(table, id, edge, members);
+    const row = answer(id, members);
+    this.#staged.update(table, target, edge.event_ts === 0 ? 0 : edge.event_ts, record, row);
+    if (row === undefined) this.#stagedBytes += BYTES_OF_OPERATION;
+    else this.#countRow(record);
+    return row;
+  }
+
+  #target(table: Table, key: RowKey): StagedTarget {
+    this.#assertWrites(table);
+    const target = this.#seen(table).find(key);
+    if (target !== undefined) return target;
+    throw new HedgerowError(
+      'invalid_input',
+      `The transaction sees no edge with id ${key.id} at event_ts ${key.eventTs} in table ${table.name}.`,
+    );
+  }
+
+  /** Throws `conflict` when the table was dropped, or its columns or name were changed, since the transaction first looked at it: it cannot commit then. */
+  assertUnaltered(table: Table): void {
+    assertUnchanged(table, this.#tables.get(table)?.snapshot);
+  }
+
+  /** To `rewind` to. */
+  mark(): Mark {
+    this.#assertOpen();
+    const mark = this.#staged.length;
+    if (this.#marks.at(-1)?.mark !== mark) this.#marks.push({ mark, stagedBytes: this.#stagedBytes });
+    return mark;
+  }
+
+  /**
+   * Brings what its reads lie over up to date by at most so many staged operations; true when it is. Reads do what is left themselves, however long that
+   * takes.
+   */
+  prepareReads(limit: number): boolean {
+    this.#assertOpen();
+    let ready = true;
+    for (const seen of this.#tables.values()) if (!seen.lay(limit)) ready = false;
+    return ready;
+  }
+
+  /** Takes back what was staged since; ids that were given out stay so. */
+  rewind(mark: Mark): void {
+    this.#assertOpen();
+    this.#staged.cut(mark);
+    while (this.#marks.length > 0 && this.#marks.at(-1)!.mark > mark) this.#marks.pop();
+    this.#stagedBytes = this.#marks.at(-1)?.stagedBytes ?? 0;
+    for (const seen of this.#tables.values()) seen.rewind(mark);
+  }
+
+  // Reads
+
+  /** Rows as the transaction sees them: its snapshot and its own writes. */
+  scan(table: Table, request: ScanRequest): Scan {
+    return table.scan(request, this.snapshotOf(table), this.overlayOf(table));
+  }
+
+  /** The table's snapshot, the same one every time. The transaction releases it. */
+  snapshotOf(table: Table): Snapshot {
+    this.#assertOpen();
+    return this.#seen(table).snapshot;
+  }
+
+  /** Its own writes, to be laid over the snapshot; undefined: there are none. Valid until more is staged. */
+  overlayOf(table: Table): ScanOverlay | undefined {
+    this.#assertOpen();
+    return this.#seen(table).overlay();
+  }
+
+  #seen(table: Table): TransactionTable {
+    const known = this.#tables.get(table);
+    if (known !== undefined) return known;
+    if (!this.#isPinned) return this.#look(table, table.snapshot());
+    table.assertUsable();
+    // It was made after BEGIN.
+    const seen = new TransactionTable(table, emptySnapshot(table, this.lsn), this.#staged);
+    this.#tables.set(table, seen);
+    return seen;
+  }
+
+  #look(table: Table, snapshot: Snapshot): TransactionTable {
+    const seen = new TransactionTable(table, snapshot, this.#staged);
+    this.#tables.set(table, seen);
+    table.updates.watch(snapshot);
+    return seen;
+  }
+
+  // The end
+
+  /**
+   * Commits all as one frame; resolves when it is durable. Throws (rejects) `conflict` when a row that it changes by its id, or a table's columns or name, was
+   * changed since its snapshot. Whatever it throws, nothing is applied and the transaction has ended.
+   */
+  async commit(attach?: Attach<CommitOutcome>): Promise<CommitResult> {
+    this.#assertOpen();
+    this.#ended = true;
+    const { slicedOperations } = this.#context;
+    if (this.#staged.length >= slicedOperations) return this.#commitInSlices(attach);
+    const { durable, result } = await this.#whenFree(() => this.#commitAtOnce(attach));
+    await durable;
+    return result();
+  }
+
+  /** As `Committer.write`; lets the snapshots go in the same turn, and is sent to the log in the turn of the call where that can be. */
+  #whenFree<T>(stage: () => T): T | Promise<T> {
+    let staged: T | Promise<T>;
+    try {
+      staged = this.#context.committer.write(stage);
+    } catch (error) {
+      this.#release();
+      throw error;
+    }
+    if (staged instanceof Promise) return staged.finally(() => this.#release());
+    this.#release();
+    return staged;
+  }
+
+  #commitAtOnce(attach: Attach<CommitOutcome> | undefined): { durable: Promise<void>; result: () => CommitResult } {
+    const { committer, afterCommit } = this.#context;
+    const plan = atOnce(this.#plan());
+    const { operations, parts, tables } = plan;
+    const entry = attach?.(outcomeOf(plan));
+    if (operations === 0 && entry === undefined) {
+      const { visibleLsn: lsn } = committer;
+      return { durable: Promise.resolve(), result: () => ({ lsn, results: [] }) };
+    }
+    const room = new RowRoom();
+    const apply = (firstLsn: number) => atOnce(applyPlan(plan, room, firstLsn));
+    try {
+      atOnce(takeRoom(plan, room));
+      const { firstLsn, durable } = committer.commit(operations, parts, { entry, apply });
+      for (const table of tables) afterCommit(table.id);
+      const lsn = operations === 0 ? firstLsn : firstLsn + operations - 1;
+      return { durable, result: () => this.#committed(plan, firstLsn, lsn) };
+    } catch (error) {
+      room.giveBack();
+      throw error;
+    }
+  }
+
+  async #commitInSlices(attach: Attach<CommitOutcome> | undefined): Promise<CommitResult> {
+    try {
+      const { plan, firstLsn, lastLsn } = await commitInSlices<CommitPlan>(this.#context, {
+        killsRows: this.#staged.killsRows,
+        plan: (room) => this.#planWithRoom(room),
+        entryOf: (made) => attach?.(outcomeOf(made)),
+        apply: applyPlan,
+      });
+      return this.#committed(plan, firstLsn, lastLsn);
+    } finally {
+      this.#release();
+    }
+  }
+
+  #plan(): Steps<CommitPlan> {
+    return planCommit(this.#staged, (table) => this.#tables.get(table)?.snapshot);
+  }
+
+  *#planWithRoom(room: RowRoom): Steps<CommitPlan> {
+    const plan = yield* this.#plan();
+    yield* takeRoom(plan, room);
+    return plan;
+  }
+
+  #committed(plan: CommitPlan, firstLsn: number, lsn: number): CommitResult {
+    for (const table of plan.tables) table.updates.forget(this.#context.committer.visibleLsn);
+    return {
+      lsn,
+      // Of a large statement nobody asks for them.
+      get results() {
+        return resultsOf(plan, firstLsn);
+      },
+    };
+  }
+
+  rollback(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#release();
+  }
+
+  #release(): void {
+    for (const seen of this.#tables.values()) seen.release();
+    this.#tables.clear();
+  }
+}
+
+/** As `outcomesOf`, made when they are asked for. */
+function outcomeOf(plan: CommitPlan): CommitOutcome {
+  return {
+    get results() {
+      return outcomesOf(plan);
+    },
+  };
+}
+
+/** The edge's member set. Throws as Table.insert. */
+function checked(table: Table, edge: EdgeInput): number[] {
+  checkTime(edge.event_ts);
+  return memberSet(edge.members, table.maxMembers);
+}
+
+function emptySnapshot(table: Table, lsn: number): Snapshot {
+  return new Snapshot(table, new Version([], [], table.bucketSeconds), lsn);
+}

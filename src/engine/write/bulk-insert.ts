@@ -1,0 +1,200 @@
+// Many edges of one table as one atomic frame.
+
+import type { EdgeBatch } from '../../core/index.ts';
+import { HedgerowError } from '../../errors.ts';
+import { OPERATION, runHeader } from '../commit/operations.ts';
+import type { Attach } from '../idempotency/kept-answer.ts';
+import { atOnce, type Steps } from '../steps.ts';
+import { RowRoom } from '../table/row-room.ts';
+import type { Table } from '../table/table.ts';
+import type { BulkInsertResult, BulkOutcome, EdgeInput } from '../types.ts';
+import { checkTime, memberSet } from './edge.ts';
+import { commitInSlices } from './large-commit.ts';
+
+/** Records of up to one batch; renumbered in place at commit. */
+export interface RecordPiece {
+  bytes: Uint8Array;
+  count: number;
+}
+
+export class BulkInsert {
+  readonly #table: Table;
+  readonly #batch: EdgeBatch;
+  readonly #pieces: RecordPiece[] = [];
+  count = 0;
+  /** Bytes of the records that are encoded; those of the last few edges are not counted yet. */
+  bytes = 0;
+  #ended = false;
+
+  constructor(table: Table) {
+    this.#table = table;
+    this.#batch = table.takeBatch();
+  }
+
+  /** Adds an edge. Throws `empty_members`, `too_many_members`, `unknown_column` or `invalid_input`; nothing of that edge is kept. */
+  add(edge: EdgeInput): void {
+    this.#assertOpen();
+    checkTime(edge.event_ts);
+    const members = memberSet(edge.members, this.#table.maxMembers);
+    const properties = edge.properties === undefined ? null : this.#table.columns.encode(edge.properties);
+    this.#batch.add(edge.event_ts, members, properties);
+    this.count++;
+    if (this.#batch.full) this.#encode();
+  }
+
+  #assertOpen(): void {
+    if (this.#ended) throw new HedgerowError('invalid_input', 'The bulk insert has ended; begin a new one.');
+  }
+
+  #encode(): void {
+    const count = this.#batch.count;
+    if (count === 0) return;
+    const bytes = this.#batch.encode(0, this.#table.maxMembers).slice();
+    this.#pieces.push({ bytes, count });
+    this.bytes += bytes.length;
+  }
+
+  /** Commits all edges; resolves when they are durable. Throws `invalid_input` when there are none. */
+  async commit(attach?: Attach<BulkOutcome>): Promise<BulkInsertResult> {
+    this.#assertOpen();
+    if (this.count === 0) {
+      this.discard();
+      throw new HedgerowError('invalid_input', 'There is no edge to insert: the body has no line.');
+    }
+    this.#encode();
+    this.discard();
+    return insertPieces(this.#table, this.#pieces, this.count, attach);
+  }
+
+  /** Gives the batch back; the edges are forgotten. */
+  discard(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#batch.clear();
+    this.#table.giveBatch(this.#batch);
+  }
+}
+
+/** A new row costs so much less than a change of one. */
+const SLICED_TIMES = 8;
+/** Bytes from which on an insert is made in slices, however few its rows. */
+const SLICED_BYTES = 2 ** 22;
+
+/** Commits encoded records as one frame; in slices when they are many. */
+async function insertPieces(
+  table: Table,
+  pieces: readonly RecordPiece[],
+  count: number,
+  attach: Attach<BulkOutcome> | undefined,
+): Promise<BulkInsertResult> {
+  const { committer, slicedOperations } = table.context;
+  const bytes = pieces.reduce((sum, piece) => sum + piece.bytes.length, 0);
+  const insert = { table, pieces, count, bytes, attach };
+  const outcome = takeIds(insert);
+  try {
+    if (count >= SLICED_TIMES * slicedOperations || bytes >= SLICED_BYTES) return await insertInSlices(insert, outcome);
+    const { result, durable } = await committer.write(() => insertAtOnce(insert, outcome));
+    await durable;
+    return result;
+  } catch (error) {
+    // Ids that nobody has seen are given out again. After a failure of the log they may be in there.
+    if (table.nextId === outcome.lastId + 1 && committer.failed === null) table.nextId = outcome.firstId;
+    throw error;
+  }
+}
+
+interface PiecesInsert {
+  readonly table: Table;
+  readonly pieces: readonly RecordPiece[];
+  readonly count: number;
+  readonly bytes: number;
+  readonly attach: Attach<BulkOutcome> | undefined;
+}
+
+/** Ids that are given away now: rows that others insert meanwhile have later ones. */
+function takeIds({ table, count }: PiecesInsert): BulkOutcome {
+  table.assertUsable();
+  const firstId = table.nextId;
+  table.nextId = firstId + count;
+  return { inserted: count, firstId, lastId: firstId + count - 1 };
+}
+
+function partsOf({ table, pieces, count, bytes }: PiecesInsert): Uint8Array[] {
+  return [runHeader(OPERATION.insert, table.id, count, bytes), ...pieces.map((piece) => piece.bytes)];
+}
+
+function insertAtOnce(
+  insert: PiecesInsert,
+  outcome: BulkOutcome,
+): { result: BulkInsertResult; durable: Promise<void> } {
+  const { table, pieces, count, attach } = insert;
+  table.assertUsable();
+  const room = new RowRoom();
+  try {
+    atOnce(numberPieces(pieces, outcome.firstId));
+    atOnce(takeRoom(table, pieces, room));
+    const apply = (firstLsn: number) => atOnce(applyPieces(insert, room, firstLsn));
+    const { firstLsn, durable } = table.context.committer.commit(count, partsOf(insert), {
+      entry: attach?.(outcome),
+      apply,
+    });
+    table.context.afterCommit(table.id);
+    return { result: { ...outcome, lsn: firstLsn + count - 1 }, durable };
+  } catch (error) {
+    room.giveBack();
+    throw error;
+  }
+}
+
+async function insertInSlices(insert: PiecesInsert, outcome: BulkOutcome): Promise<BulkInsertResult> {
+  const { table, pieces, count, attach } = insert;
+  const { lastLsn } = await commitInSlices(table.context, {
+    killsRows: false,
+    *plan(room) {
+      table.assertUsable();
+      yield* numberPieces(pieces, outcome.firstId);
+      yield* takeRoom(table, pieces, room);
+      return { operations: count, parts: partsOf(insert), tables: [table] };
+    },
+    entryOf: () => attach?.(outcome),
+    apply: (_, room, firstLsn) => applyPieces(insert, room, firstLsn),
+  });
+  return { ...outcome, lsn: lastLsn };
+}
+
+function* takeRoom(table: Table, pieces: readonly RecordPiece[], room: RowRoom): Steps<void> {
+  for (const { bytes, count } of pieces) {
+    room.addRows(table, bytes, count);
+    yield;
+  }
+}
+
+/** Gives records the ids first, first + 1, ... in place. */
+function* numberPieces(pieces: readonly RecordPiece[], firstId: number): Steps<void> {
+  let id = firstId;
+  for (const { bytes, count } of pieces) {
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    let at = 0;
+    for (let i = 0; i < count; i++) {
+      view.setUint32(at + 16, id >>> 0, true);
+      view.setUint32(at + 20, Math.floor(id / 2 ** 32), true);
+      at += view.getUint32(at, true);
+      id++;
+    }
+    yield;
+  }
+}
+
+/** Puts records that are in the log into the room that was taken for them. */
+function* applyPieces({ table, pieces, count: total }: PiecesInsert, room: RowRoom, firstLsn: number): Steps<void> {
+  table.countOperations(total, 0);
+  let lsn = firstLsn;
+  for (let index = 0; index < pieces.length; index++) {
+    const { count } = room.append(lsn);
+    lsn += count;
+    table.changeRows(firstLsn + total - 1, count);
+    yield;
+  }
+  if (lsn !== firstLsn + total) throw new Error(`${total} rows were logged, ${lsn - firstLsn} were applied`);
+  table.changed(lsn - 1);
+}

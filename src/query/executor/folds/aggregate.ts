@@ -1,0 +1,87 @@
+// Groups rows by keys and gathers aggregates.
+
+import type { BoundAggregate, BoundExpression } from '../../binder/bound.ts';
+import type { QueryContext } from '../context.ts';
+import type { Batch } from '../rows/row-set.ts';
+import type { Vector } from '../values/vector.ts';
+import { type Accumulator, Average, Collect, Count, Extreme, type GroupsOf, Sum } from './accumulators.ts';
+import { DistinctAccumulator } from './distinct-accumulator.ts';
+import { Groups } from './groups.ts';
+
+/** What an aggregate keeps of each group, about: some numbers, with room for as many more. */
+const BYTES_OF_AGGREGATE = 48;
+
+export class Aggregator {
+  readonly #context: QueryContext;
+  readonly #groups: Groups;
+  readonly aggregates: readonly BoundAggregate[];
+  readonly #accumulators: readonly Accumulator[];
+
+  constructor(keys: readonly BoundExpression[], aggregates: readonly BoundAggregate[], context: QueryContext) {
+    this.#context = context;
+    this.#groups = new Groups(keys, context, aggregates.length * BYTES_OF_AGGREGATE);
+    this.aggregates = aggregates;
+    this.#accumulators = aggregates.map((aggregate) => accumulatorOf(aggregate, context));
+    this.#reserve();
+  }
+
+  get groups(): number {
+    return this.#groups.count;
+  }
+
+  #reserve(): void {
+    for (const accumulator of this.#accumulators) accumulator.reserve(this.#groups.count);
+  }
+
+  add(batch: Batch): void {
+    const groups = this.groupsOf(batch);
+    for (const index of this.aggregates.keys()) this.addRows(index, batch, groups);
+  }
+
+  /** The group of each row of a batch; undefined: there is one group. */
+  groupsOf(batch: Batch): GroupsOf {
+    const groups = this.#groups.of(batch);
+    this.#reserve();
+    return groups;
+  }
+
+  /** Adds rows to one aggregate. `times`: how often each one came. */
+  addRows(index: number, batch: Batch, groups: GroupsOf, times?: Uint32Array): void {
+    const { operand } = this.aggregates[index]!;
+    const vector = operand && this.#context.transient(operand, batch);
+    this.#accumulators[index]!.add(vector, groups, batch.count, times);
+  }
+
+  /** Adds rows to one aggregate by what a segment worked out of them. */
+  addFigures(index: number, figures: Float64Array, groups: Uint32Array): void {
+    this.#accumulators[index]!.addFigures(figures, groups);
+  }
+
+  /** A key of groups [from, to). */
+  key(index: number, from: number, to: number): Vector {
+    return this.#groups.key(index, from, to);
+  }
+
+  /** An aggregate of groups [from, to). */
+  aggregate(index: number, from: number, to: number): Vector {
+    return this.#accumulators[index]!.results(from, to);
+  }
+}
+
+function accumulatorOf(aggregate: BoundAggregate, context: QueryContext): Accumulator {
+  const { operand } = aggregate;
+  if (aggregate.distinct && operand !== undefined)
+    return new DistinctAccumulator(accumulatorOf({ ...aggregate, distinct: false }, context), operand.type, context);
+  switch (aggregate.function) {
+    case 'COUNT':
+      return new Count();
+    case 'SUM':
+      return new Sum(aggregate);
+    case 'AVG':
+      return new Average();
+    case 'COLLECT':
+      return new Collect(context);
+    default:
+      return new Extreme(aggregate.function === 'MIN' ? -1 : 1, aggregate.type, context);
+  }
+}

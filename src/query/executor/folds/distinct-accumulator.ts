@@ -1,0 +1,73 @@
+// Any aggregate over each group's distinct values.
+
+import type { ValueType } from '../../binder/bound.ts';
+import type { QueryContext } from '../context.ts';
+import { NumberTable } from '../rows/number-table.ts';
+import { ValueIds } from '../rows/value-ids.ts';
+import { type Vector, valueAt } from '../values/vector.ts';
+import { type Accumulator, BYTES_OF_ITEM, type GroupsOf } from './accumulators.ts';
+
+/** Ids stay far below it: each has been paid for with tens of bytes. */
+const MOST_IDS = 2 ** 26;
+
+export class DistinctAccumulator implements Accumulator {
+  readonly #context: QueryContext;
+  readonly #inner: Accumulator;
+  readonly #ids: ValueIds;
+  /** Pairs of a group and an id that were seen; of group 0 alone ids are enough. */
+  readonly #pairs = new NumberTable();
+
+  constructor(inner: Accumulator, type: ValueType, context: QueryContext) {
+    this.#context = context;
+    this.#inner = inner;
+    this.#ids = new ValueIds(type);
+  }
+
+  reserve(groups: number): void {
+    this.#inner.reserve(groups);
+  }
+
+  add(vector: Vector | undefined, groups: GroupsOf, count: number): void {
+    let known = this.#ids.size;
+    const bytes = this.#ids.bytes;
+    const ids = this.#ids.idsOf(vector!, count);
+    this.#context.charge(this.#ids.bytes - bytes);
+    const { nullId } = this.#ids;
+    const fresh = new Uint32Array(count);
+    let found = 0;
+    if (groups === undefined) {
+      // Ids are given in the order of the rows.
+      for (let i = 0; i < count; i++) {
+        if (ids[i]! < known) continue;
+        known = ids[i]! + 1;
+        if (ids[i] !== nullId) fresh[found++] = i;
+      }
+    } else {
+      for (let i = 0; i < count; i++) {
+        if (ids[i] === nullId) continue;
+        const seen = this.#pairs.size;
+        if (this.#pairs.placeOf(groups[i]! * MOST_IDS + ids[i]!) === seen) fresh[found++] = i;
+      }
+    }
+    if (found === 0) return;
+    this.#context.charge(found * BYTES_OF_ITEM);
+    const places = fresh.subarray(0, found);
+    this.#inner.add(picked(vector!, places), groups && places.map((place) => groups[place]!), found);
+  }
+
+  addFigures(): void {
+    throw new Error('figures do not tell values apart');
+  }
+
+  results(from: number, to: number): Vector {
+    return this.#inner.results(from, to);
+  }
+}
+
+/** The values of some places, none of them null. */
+function picked(vector: Vector, places: Uint32Array): Vector {
+  if (vector.kind !== 'number') return { kind: 'value', values: Array.from(places, (place) => valueAt(vector, place)) };
+  const values = new Float64Array(places.length);
+  for (let i = 0, end = places.length; i < end; i++) values[i] = vector.values[places[i]!]!;
+  return { kind: 'number', values, nulls: undefined };
+}

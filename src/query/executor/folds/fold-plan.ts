@@ -1,0 +1,180 @@
+// Which aggregates can be worked out over the columns of segments, without a row: what each condition, key and operand reads.
+
+import { ROW_FIELD, type RowField, WANT } from '../../../core/index.ts';
+import type { ColumnType, PropertyValue } from '../../../engine/types.ts';
+import type { BoundAggregate, BoundExpression, BoundField, BoundPattern } from '../../binder/bound.ts';
+import { partsOf } from '../../binder/parts.ts';
+import type { MatchPlan, ScanPlan } from '../../planner/plan.ts';
+
+/** What is read of each row; of a property column also its type and what a row that does not have it has. */
+export interface FoldField extends RowField {
+  readonly type: ColumnType | undefined;
+  readonly missing: PropertyValue;
+}
+
+/** A condition over values that rows share: worked out once for each combination of the fields' values. */
+export interface FoldFilter {
+  readonly expression: BoundExpression;
+  readonly fields: readonly FoldField[];
+  /** The condition is also this one on a number, for a field of too many values. */
+  readonly number: NumberTest | undefined;
+}
+
+/** There is a number; with `differsFrom`, which reads no row, another one than that. */
+export interface NumberTest {
+  readonly field: FoldField;
+  readonly differsFrom: BoundExpression | undefined;
+}
+
+/** `rows`: counts them. `numbers`: figures of a field. `values`: the operand is worked out for each combination of the fields' values. */
+export type FoldAggregate =
+  | { readonly kind: 'rows' }
+  | { readonly kind: 'numbers'; readonly field: FoldField; readonly wants: number }
+  | { readonly kind: 'values'; readonly fields: readonly FoldField[] };
+
+export interface FoldPlan {
+  readonly scan: ScanPlan;
+  readonly filters: readonly FoldFilter[];
+  readonly keyFields: readonly FoldField[];
+  /** By their places in the statement. */
+  readonly aggregates: readonly FoldAggregate[];
+}
+
+/** Undefined: rows must be read. */
+export function foldPlanOf(plan: MatchPlan, patterns: readonly BoundPattern[]): FoldPlan | undefined {
+  const { input, match } = plan;
+  if (match.grouping === undefined || input.op !== 'scan' || input.paths.length !== 1) return undefined;
+  // Rows that hold a node are few, and found one by one.
+  if (input.paths[0]!.nodes.length > 0) return undefined;
+  const reader = new FieldReader(patterns[input.pattern]!);
+  const filters: FoldFilter[] = [];
+  for (const condition of input.filter) {
+    const filter = reader.filter(condition);
+    if (filter === undefined) return undefined;
+    filters.push(filter);
+  }
+  const keyFields = reader.fields(match.grouping.keys);
+  if (keyFields === undefined) return undefined;
+  const aggregates: FoldAggregate[] = [];
+  for (const aggregate of match.grouping.aggregates) {
+    const how = reader.aggregate(aggregate);
+    if (how === undefined) return undefined;
+    aggregates.push(how);
+  }
+  return { scan: input, filters, keyFields, aggregates: aggregates.map((how) => wantingAll(how, aggregates)) };
+}
+
+/** Aggregates of one field share its figures. */
+function wantingAll(how: FoldAggregate, aggregates: readonly FoldAggregate[]): FoldAggregate {
+  if (how.kind !== 'numbers') return how;
+  let { wants } = how;
+  for (const other of aggregates)
+    if (other.kind === 'numbers' && fieldKey(other.field) === fieldKey(how.field)) wants |= other.wants;
+  return { ...how, wants };
+}
+
+/** Equal for the same field. */
+export function fieldKey({ kind, column }: RowField): number {
+  return kind * 65536 + column;
+}
+
+class FieldReader {
+  readonly #pattern: BoundPattern;
+
+  constructor(pattern: BoundPattern) {
+    this.#pattern = pattern;
+  }
+
+  filter(expression: BoundExpression): FoldFilter | undefined {
+    const number = this.#numberTest(expression);
+    const fields = this.fields([expression]) ?? (number && [number.field]);
+    return fields && { expression, fields, number };
+  }
+
+  #numberTest(expression: BoundExpression): NumberTest | undefined {
+    if (expression.kind === 'not' && expression.operand.kind === 'isNull') {
+      const field = this.#numberField(expression.operand.operand);
+      return field && { field, differsFrom: undefined };
+    }
+    if (expression.kind !== 'compare' || expression.operator !== '<>') return undefined;
+    const { left, right } = expression;
+    const [operand, other] = this.fields([left])?.length === 0 ? [right, left] : [left, right];
+    const field = this.fields([other])?.length === 0 ? this.#numberField(operand) : undefined;
+    return field && { field, differsFrom: other };
+  }
+
+  aggregate({ function: name, distinct, operand }: BoundAggregate): FoldAggregate | undefined {
+    if (operand === undefined) return { kind: 'rows' };
+    const field = distinct || name === 'COLLECT' ? undefined : this.#numberField(operand);
+    if (field !== undefined) return { kind: 'numbers', field, wants: WANTS[name] };
+    const fields = name === 'COLLECT' && !distinct ? undefined : this.fields([operand]);
+    return fields && { kind: 'values', fields };
+  }
+
+  #numberField(operand: BoundExpression): FoldField | undefined {
+    if (operand.kind !== 'field') return undefined;
+    const field = this.#fieldOf(operand);
+    const isNumber = field?.type === undefined || field.type === 'INTEGER' || field.type === 'REAL';
+    return isNumber ? field : undefined;
+  }
+
+  /** The fields that expressions read, each once; undefined: there are others than such as have few values. */
+  fields(expressions: readonly BoundExpression[]): FoldField[] | undefined {
+    const fields = new Map<number, FoldField>();
+    return expressions.every((expression) => this.#gather(expression, fields)) ? [...fields.values()] : undefined;
+  }
+
+  #gather(expression: BoundExpression, fields: Map<number, FoldField>): boolean {
+    const add = (field: FoldField) => fields.set(fieldKey(field), field);
+    switch (expression.kind) {
+      case 'field': {
+        const field = this.#fieldOf(expression);
+        // Times, ids and reals are nearly all different.
+        if (field?.type === undefined || field.type === 'REAL') return false;
+        add(field);
+        return true;
+      }
+      case 'size':
+        if (expression.operand.kind !== 'field') break;
+        add({ kind: ROW_FIELD.size, column: 0, type: undefined, missing: null });
+        return true;
+      case 'bucket':
+        // Segments know the buckets of their table only.
+        if (expression.bucketSeconds !== this.#pattern.table.bucketSeconds) return false;
+        add({ kind: ROW_FIELD.bucket, column: 0, type: undefined, missing: null });
+        return true;
+      case 'row':
+      case 'hasNode':
+      case 'shared':
+      case 'overlaps':
+      case 'follows':
+        return false;
+      default:
+    }
+    return partsOf(expression).every((part) => this.#gather(part, fields));
+  }
+
+  #fieldOf({ field }: BoundField): FoldField | undefined {
+    switch (field.kind) {
+      case 'event_ts':
+        return { kind: ROW_FIELD.eventTs, column: 0, type: undefined, missing: null };
+      case 'id':
+        return { kind: ROW_FIELD.id, column: 0, type: undefined, missing: null };
+      case 'property': {
+        const column = this.#pattern.table.columns.columns.find(({ id }) => id === field.id);
+        return column && { kind: ROW_FIELD.column, column: field.id, type: column.type, missing: column.default };
+      }
+      default:
+        return undefined;
+    }
+  }
+}
+
+const WANTS = {
+  COUNT: WANT.count,
+  SUM: WANT.count | WANT.sum,
+  AVG: WANT.count | WANT.sum,
+  MIN: WANT.count | WANT.ends,
+  MAX: WANT.count | WANT.ends,
+  COLLECT: 0,
+} as const;

@@ -1,0 +1,92 @@
+// Rows that stand for many: one for each combination of values that the fields of a segment's rows have, to evaluate expressions on.
+
+import { ONE_CODE, ROW_FIELD, type RowCodes, type SegmentFold } from '../../../core/index.ts';
+import type { PropertyValue } from '../../../engine/types.ts';
+import { type Batch, batchOf, type PropertyColumn } from '../rows/row-set.ts';
+import type { FoldField } from './fold-plan.ts';
+
+/** A field of a segment's rows with the codes of its values. */
+export interface CodedField {
+  readonly field: FoldField;
+  readonly codes: RowCodes;
+  /** Distinct texts by code. */
+  readonly texts: readonly string[];
+  /** With one code for all rows: what they all have. */
+  readonly value: PropertyValue;
+}
+
+/** All rows have the same value. */
+export function constantField(field: FoldField, value: PropertyValue): CodedField {
+  return { field, codes: ONE_CODE, texts: typeof value === 'string' ? [value] : [], value };
+}
+
+export function codedField(field: FoldField, codes: RowCodes, fold: SegmentFold): CodedField {
+  const texts = field.type === 'TEXT' ? fold.texts(field.column, codes) : [];
+  return { field, codes, texts, value: null };
+}
+
+/** How many combinations of codes there can be. */
+export function combinationsOf(fields: readonly CodedField[]): number {
+  return fields.reduce((product, { codes }) => product * codes.count, 1);
+}
+
+/** The codes of combinations, the last field's counting up first. */
+export function joinedCodes(fields: readonly CodedField[], fold: SegmentFold): RowCodes {
+  let joined: RowCodes | undefined;
+  let isOwn = false;
+  for (const { codes } of fields) {
+    if (codes.pointer === 0) continue;
+    if (joined === undefined) {
+      joined = codes;
+      continue;
+    }
+    joined = fold.join(isOwn ? joined : fold.copyOf(joined), codes);
+    isOwn = true;
+  }
+  return joined ?? ONE_CODE;
+}
+
+/** A row for each of some combinations. */
+export function combinationRows(
+  fields: readonly CodedField[],
+  combinations: Uint32Array | Float64Array,
+  pattern: number,
+): Batch {
+  const count = combinations.length;
+  const columns = new Map<number, PropertyColumn>();
+  let times = new Float64Array(0);
+  let offsets = new Uint32Array(1);
+  let step = 1;
+  for (let index = fields.length - 1; index >= 0; index--) {
+    const coded = fields[index]!;
+    const own = new Uint32Array(count);
+    for (let i = 0; i < count; i++) own[i] = Math.floor(combinations[i]! / step) % coded.codes.count;
+    step *= coded.codes.count;
+    if (coded.field.kind === ROW_FIELD.bucket) times = Float64Array.from(own, (code) => coded.codes.values[code]!);
+    else if (coded.field.kind === ROW_FIELD.size) offsets = offsetsOf(own);
+    else columns.set(coded.field.column, columnOf(coded, own));
+  }
+  const none = new Float64Array(0);
+  return batchOf({ rows: count, times, ids: none, offsets, members: none, columns }, pattern);
+}
+
+/** The code of a size is the size. */
+function offsetsOf(sizes: Uint32Array): Uint32Array<ArrayBuffer> {
+  const offsets = new Uint32Array(sizes.length + 1);
+  for (let i = 0, end = sizes.length; i < end; i++) offsets[i + 1] = offsets[i]! + sizes[i]!;
+  return offsets;
+}
+
+function columnOf({ field, codes, texts, value }: CodedField, own: Uint32Array): PropertyColumn {
+  const nulls = new Uint8Array(own.length);
+  if (codes.pointer === 0) nulls.fill(value === null ? 1 : 0);
+  else for (let i = 0, end = own.length; i < end; i++) nulls[i] = own[i]! >= codes.values.length ? 1 : 0;
+  if (field.type === 'TEXT') {
+    for (let i = 0, end = own.length; i < end; i++) if (nulls[i] === 1) own[i] = 0;
+    return { kind: 'text', nulls, codes: own, texts };
+  }
+  const values = new Float64Array(own.length);
+  if (codes.pointer === 0) values.fill(Number(value ?? 0));
+  else for (let i = 0, end = own.length; i < end; i++) values[i] = nulls[i] === 1 ? 0 : codes.values[own[i]!]!;
+  return { kind: 'number', nulls, values };
+}

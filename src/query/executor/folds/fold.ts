@@ -1,0 +1,316 @@
+// Aggregates over the columns of segments, in the core: conditions, groups and figures without a row; what the core cannot do so is read as rows.
+
+import { FIGURE, FIGURES, ROW_FIELD, type RowCodes, type SegmentFold, TextSink, WANT } from '../../../core/index.ts';
+import type { Scan } from '../../../engine/index.ts';
+import type { SegmentPart } from '../../../engine/scan/scan-segments.ts';
+import { HedgerowError } from '../../../errors.ts';
+import { inParts } from '../batch-size.ts';
+import type { QueryContext, Steps } from '../context.ts';
+import { batchOf } from '../rows/row-set.ts';
+import { boundsOf, columnPlan, readScan } from '../rows/scan-rows.ts';
+import { constantValue } from '../values/evaluate.ts';
+import { truePlaces } from '../values/vector.ts';
+import type { Aggregator } from './aggregate.ts';
+import { type FoldAggregate, type FoldField, type FoldFilter, type FoldPlan, fieldKey } from './fold-plan.ts';
+import {
+  type CodedField,
+  codedField,
+  combinationRows,
+  combinationsOf,
+  constantField,
+  joinedCodes,
+} from './fold-values.ts';
+
+/** Combinations of values that rows of a segment are told apart by, at most: with more of them rows are as good. */
+const MOST_COMBINATIONS = 16384;
+/** A segment takes some steps' work at once. */
+const STEPS_AT_ONCE = 4;
+
+/** Adds all rows of the plan's scan to the aggregator; gives how many, a segment or some thousand rows at a time. */
+export function* foldRows(
+  fold: FoldPlan,
+  aggregator: Aggregator,
+  context: QueryContext,
+): Steps<{ readonly count: number }> {
+  const { scan } = fold;
+  const pattern = context.patterns[scan.pattern]!;
+  const columns = columnPlan(pattern, scan.needs);
+  const segments = context.source.segmentScan(pattern, boundsOf(scan.paths[0]!));
+  function* read(blocks: Scan, sink?: TextSink): Steps<{ readonly count: number }> {
+    for (const set of readScan(blocks, scan, columns, context, sink)) {
+      if (set === null) {
+        yield null;
+        continue;
+      }
+      for (const part of inParts(batchOf(set, scan.pattern), context.rowsAtOnce(batchOf(set, scan.pattern)))) {
+        const batch = context.filter(part, scan.filter);
+        if (batch.count > 0) aggregator.add(batch);
+        yield batch;
+      }
+    }
+  }
+  let sink: TextSink | undefined;
+  try {
+    for (let part = segments.next(); part !== undefined; part = segments.next()) {
+      const count = part.isSparse ? undefined : new PartFolder(fold, part, aggregator, context).run();
+      if (count !== undefined) {
+        yield { count };
+        continue;
+      }
+      sink ??= new TextSink();
+      yield* read(segments.blocks(columns, part.segment), sink);
+    }
+    yield* read(segments.blocks(columns, undefined));
+  } finally {
+    context.touch(scan, segments.buckets);
+    segments.close();
+  }
+}
+
+/** Rows of a segment told apart by the values of some fields. */
+interface Division {
+  /** Combinations that rows have. */
+  readonly present: Uint32Array;
+  /** Of each of them: its rows, and the group they are in, by its number in the aggregator. */
+  readonly counts: Uint32Array;
+  readonly groups: Uint32Array;
+}
+
+/** Rows of a segment in groups of their keys' values. */
+interface PartGroups extends Division {
+  /** Each row's group, by its place among all combinations. */
+  readonly codes: RowCodes;
+  /** By the fields of an operand: that and the keys together. */
+  readonly divided: Map<string, Division>;
+}
+
+/** Adds the rows of one segment. */
+class PartFolder {
+  readonly #plan: FoldPlan;
+  readonly #part: SegmentPart;
+  readonly #aggregator: Aggregator;
+  readonly #context: QueryContext;
+  readonly #coded = new Map<number, CodedField | undefined>();
+  #opened: SegmentFold | undefined;
+
+  constructor(plan: FoldPlan, part: SegmentPart, aggregator: Aggregator, context: QueryContext) {
+    this.#plan = plan;
+    this.#part = part;
+    this.#aggregator = aggregator;
+    this.#context = context;
+  }
+
+  /** How many rows there were; undefined: none was added, they must be read. Bounded by the rows of a segment. */
+  run(): number | undefined {
+    try {
+      const { filters, keyFields, aggregates } = this.#plan;
+      if (this.#part.isWhole && filters.length === 0 && aggregates.every((how) => this.#isKept(how)))
+        return this.#addKept();
+      const keys = this.#codedFields(keyFields, 1);
+      if (keys === undefined) return undefined;
+      const operands: (readonly CodedField[] | undefined)[] = [];
+      for (const how of aggregates) {
+        if (how.kind !== 'values') operands.push(undefined);
+        else {
+          const fields = this.#codedFields(how.fields, combinationsOf(keys));
+          if (fields === undefined) return undefined;
+          operands.push(fields);
+        }
+      }
+      if (!filters.every((filter) => this.#filter(filter))) return undefined;
+      return this.#addGroups(keys, operands);
+    } finally {
+      this.#opened?.free();
+    }
+  }
+
+  get #fold(): SegmentFold {
+    this.#opened ??= this.#part.open();
+    return this.#opened;
+  }
+
+  get #pattern(): number {
+    return this.#plan.scan.pattern;
+  }
+
+  // Whole segments without conditions and keys
+
+  #isKept(how: FoldAggregate): boolean {
+    if (this.#plan.keyFields.length > 0 || this.#aggregator.groups !== 1) return false;
+    return how.kind === 'rows' || (how.kind === 'numbers' && this.#sameOfAll(how.field) === undefined);
+  }
+
+  #addKept(): number {
+    const { facts } = this.#part.segment;
+    const groups = Uint32Array.of(0);
+    const rows = Float64Array.of(facts.rows, 0, 0, 0, 0);
+    for (const [index, how] of this.#plan.aggregates.entries())
+      this.#aggregator.addFigures(index, how.kind === 'numbers' ? this.#part.figures(how.field) : rows, groups);
+    return facts.rows;
+  }
+
+  // Codes
+
+  /** A field whose value is one for all rows: the segment was made before the column, or holds no value of it. */
+  #sameOfAll(field: FoldField): CodedField | undefined {
+    if (field.kind !== ROW_FIELD.column) return undefined;
+    const column = this.#part.segment.facts.columns.find(({ id }) => id === field.column);
+    if (column === undefined) return constantField(field, field.missing);
+    return column.allNull ? constantField(field, null) : undefined;
+  }
+
+  #codedField(field: FoldField): CodedField | undefined {
+    const key = fieldKey(field);
+    if (!this.#coded.has(key)) this.#coded.set(key, this.#sameOfAll(field) ?? this.#code(field));
+    return this.#coded.get(key);
+  }
+
+  #code(field: FoldField): CodedField | undefined {
+    if (field.type === 'REAL') return undefined;
+    const codes = this.#fold.codes(field, MOST_COMBINATIONS);
+    return codes && codedField(field, codes, this.#fold);
+  }
+
+  /** Undefined: a field has too many values, or they have too many combinations with each other and `others`. */
+  #codedFields(fields: readonly FoldField[], others: number): CodedField[] | undefined {
+    const coded: CodedField[] = [];
+    for (const field of fields) {
+      const one = this.#codedField(field);
+      if (one === undefined) return undefined;
+      coded.push(one);
+    }
+    return combinationsOf(coded) * others > this.#mostCombinations(coded) ? undefined : coded;
+  }
+
+  /** Every combination is worked out in one step: of heavy expressions, or long texts, fewer. */
+  #mostCombinations(coded: readonly CodedField[]): number {
+    const batch = combinationRows(coded, new Uint32Array(0), this.#pattern);
+    return Math.min(MOST_COMBINATIONS, STEPS_AT_ONCE * this.#context.rowsAtOnce(batch));
+  }
+
+  // Conditions
+
+  #filter({ expression, fields, number }: FoldFilter): boolean {
+    const coded = this.#codedFields(fields, 1);
+    if (coded !== undefined) {
+      const codes = joinedCodes(coded, this.#fold);
+      this.#fold.keepCodes(codes, this.#truths(expression, coded, codes));
+      return true;
+    }
+    if (number === undefined) return false;
+    const other = number.differsFrom && constantValue(number.differsFrom, this.#context.environment.parameters);
+    if (other === null) this.#fold.selectWindow(0, 0);
+    else {
+      const bounds =
+        other === undefined ? { low: -Infinity, high: Infinity } : { low: other as number, high: other as number };
+      const range = { column: 0, ...bounds, lowOpen: false, highOpen: false, missing: Number.NaN };
+      this.#fold.keepRange(number.field, range, other !== undefined);
+    }
+    return true;
+  }
+
+  /** 1 for combinations that fulfil a condition. */
+  #truths(expression: FoldFilter['expression'], fields: readonly CodedField[], codes: RowCodes): Uint8Array {
+    const truths = new Uint8Array(codes.count);
+    const test = (combinations: Uint32Array) => {
+      const rows = combinationRows(fields, combinations, this.#pattern);
+      const vector = this.#context.transient(expression, rows);
+      for (const place of truePlaces(vector, rows.count)) truths[combinations[place]!] = 1;
+    };
+    try {
+      test(Uint32Array.from(truths.keys()));
+    } catch (error) {
+      if (!(error instanceof HedgerowError)) throw error;
+      // It may come from values that no row has.
+      test(placesAbove0(this.#fold.counts(codes)));
+    }
+    return truths;
+  }
+
+  // Groups
+
+  #addGroups(keys: readonly CodedField[], operands: readonly (readonly CodedField[] | undefined)[]): number {
+    const codes = joinedCodes(keys, this.#fold);
+    const all = this.#fold.counts(codes);
+    const present = placesAbove0(all);
+    if (present.length === 0) return 0;
+    const counts = present.map((place) => all[place]!);
+    const rows = combinationRows(keys, present, this.#pattern);
+    const groups = this.#aggregator.groupsOf(rows) ?? new Uint32Array(1);
+    const own: PartGroups = { codes, present, counts, groups, divided: new Map() };
+    const figures = new Map<number, Float64Array>();
+    for (const [index, how] of this.#plan.aggregates.entries()) {
+      if (how.kind === 'rows') this.#aggregator.addRows(index, rows, groups, counts);
+      else if (how.kind === 'values') this.#addValues(index, keys, operands[index]!, own);
+      else this.#addNumbers(index, how.field, how.wants, own, figures);
+    }
+    return counts.reduce((sum, count) => sum + count, 0);
+  }
+
+  #addNumbers(
+    index: number,
+    field: FoldField,
+    wants: number,
+    { codes, present, counts, groups }: PartGroups,
+    known: Map<number, Float64Array>,
+  ): void {
+    const same = this.#sameOfAll(field);
+    if (same !== undefined) {
+      const rows = combinationRows([same], new Uint32Array(present.length), this.#pattern);
+      this.#aggregator.addRows(index, rows, groups, counts);
+      return;
+    }
+    const key = fieldKey(field);
+    let figures = known.get(key);
+    if (figures === undefined) {
+      const isFull = this.#isFull(field);
+      const all = this.#fold.figures(field, codes, isFull ? wants & ~WANT.count : wants);
+      figures = new Float64Array(present.length * FIGURES);
+      for (const [place, group] of present.entries()) {
+        for (let i = 0; i < FIGURES; i++) figures[place * FIGURES + i] = all[group * FIGURES + i]!;
+        if (isFull) figures[place * FIGURES + FIGURE.count] = counts[place]!;
+      }
+      known.set(key, figures);
+    }
+    this.#aggregator.addFigures(index, figures, groups);
+  }
+
+  /** Every row has a value. */
+  #isFull(field: FoldField): boolean {
+    if (field.kind !== ROW_FIELD.column) return true;
+    return this.#part.segment.facts.columns.some(({ id, hasNulls }) => id === field.column && !hasNulls);
+  }
+
+  /** Tells the rows of each group apart by further fields. */
+  #divide(own: PartGroups, keys: readonly CodedField[], fields: readonly CodedField[]): Division {
+    const perGroup = combinationsOf(fields);
+    if (perGroup === 1) return own;
+    const all = this.#fold.counts(joinedCodes([...keys, ...fields], this.#fold));
+    const present = placesAbove0(all);
+    const groupOf = new Uint32Array(own.codes.count);
+    for (const [place, group] of own.present.entries()) groupOf[group] = own.groups[place]!;
+    return {
+      present,
+      counts: present.map((place) => all[place]!),
+      groups: present.map((place) => groupOf[Math.floor(place / perGroup)]!),
+    };
+  }
+
+  /** Works an operand out for each combination of its fields' values in each group. */
+  #addValues(index: number, keys: readonly CodedField[], operands: readonly CodedField[], own: PartGroups): void {
+    const key = operands.map(({ field }) => fieldKey(field)).join();
+    const { present, counts, groups } = own.divided.get(key) ?? this.#divide(own, keys, operands);
+    own.divided.set(key, { present, counts, groups });
+    this.#aggregator.addRows(index, combinationRows(operands, present, this.#pattern), groups, counts);
+  }
+}
+
+function placesAbove0(counts: Uint32Array): Uint32Array {
+  const places = new Uint32Array(counts.length);
+  let found = 0;
+  for (let place = 0, end = counts.length; place < end; place++) {
+    places[found] = place;
+    found += counts[place]! > 0 ? 1 : 0;
+  }
+  return places.subarray(0, found);
+}

@@ -1,0 +1,53 @@
+// Groups of rows by the values of their keys: numbers 0, 1, 2, ... in the order they come. Null keys are equal (contract section 4).
+
+import type { BoundExpression } from '../../binder/bound.ts';
+import type { QueryContext } from '../context.ts';
+import type { Batch } from '../rows/row-set.ts';
+import { TupleIds } from '../rows/tuple-ids.ts';
+import type { Vector } from '../values/vector.ts';
+
+const BYTES_OF_GROUP = 48;
+
+export class Groups {
+  readonly #context: QueryContext;
+  readonly #keys: readonly BoundExpression[];
+  readonly #ids: TupleIds;
+  readonly #bytesOfGroup: number;
+  readonly #charge: (bytes: number) => void;
+  #count = 0;
+
+  /** `bytesOfGroup`: what else is kept of each group. */
+  constructor(keys: readonly BoundExpression[], context: QueryContext, bytesOfGroup: number) {
+    this.#context = context;
+    this.#keys = keys;
+    this.#ids = new TupleIds(keys.map(({ type }) => type));
+    this.#bytesOfGroup = bytesOfGroup + BYTES_OF_GROUP * keys.length;
+    this.#charge = (bytes) => context.charge(bytes);
+    // Without keys there is one group, also of no rows.
+    if (keys.length === 0) this.#count = 1;
+    context.charge(this.#count * this.#bytesOfGroup);
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** The group of each row of a batch; undefined: all are of the one group there is. */
+  of(batch: Batch): Uint32Array | undefined {
+    if (this.#keys.length === 0) return undefined;
+    const groups = this.#ids.idsOf(this.#vectors(batch), batch.count, this.#charge);
+    const before = this.#count;
+    this.#count = this.#ids.size;
+    this.#context.charge((this.#count - before) * this.#bytesOfGroup);
+    return groups;
+  }
+
+  /** A key of groups [from, to). */
+  key(index: number, from: number, to: number): Vector {
+    return this.#ids.values(index, from, to);
+  }
+
+  *#vectors(batch: Batch): Generator<Vector, void, void> {
+    for (const key of this.#keys) yield this.#context.transient(key, batch);
+  }
+}

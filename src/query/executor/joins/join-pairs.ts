@@ -1,0 +1,121 @@
+// Finds the candidate pairs of a join: for combinations on the left, rows on the right, in chunks and in slices of a few ms.
+
+import { type Batch, lowerBound, type RowSet } from '../rows/row-set.ts';
+
+/** Places on the left and rows on the right; the first `count` of each. */
+export interface Pairs {
+  readonly left: Uint32Array;
+  readonly right: Uint32Array;
+  count: number;
+}
+
+export const CHUNK_PAIRS = 8192;
+
+/** With room for so many pairs, a chunk at most; what `pairs` holds stands in it. Most joins give few pairs, and fresh memory costs. */
+export function pairsFor(room: number, pairs?: Pairs): Pairs {
+  if (pairs !== undefined && room <= pairs.left.length) return pairs;
+  const size = Math.min(CHUNK_PAIRS, Math.max(FIRST_PAIRS, room, pairs === undefined ? 0 : 2 * pairs.left.length));
+  const larger = { left: new Uint32Array(size), right: new Uint32Array(size), count: 0 };
+  if (pairs === undefined) return larger;
+  larger.left.set(pairs.left);
+  larger.right.set(pairs.right);
+  larger.count = pairs.count;
+  return larger;
+}
+
+const FIRST_PAIRS = 512;
+
+/** Candidates of left places `from`, from + 1, ...: gives full chunks, and null after much work without one. */
+export type PairFinder = Generator<Pairs | null, void, void>;
+
+/** Looks at so many rows between two pauses. */
+export const WORK_STEP = 200_000;
+
+/** Rows of the right set whose time lies in a band around that of the left. */
+export function* bandPairs(leftTimes: Float64Array, right: RowSet, low: number, high: number): PairFinder {
+  const { times } = right;
+  let pairs = pairsFor(0);
+  let work = 0;
+  let row = 0;
+  for (let place = 0; place < leftTimes.length; place++) {
+    row = firstFrom(times, leftTimes[place]! + low, row);
+    const latest = leftTimes[place]! + high;
+    let next = row;
+    while (next < times.length && times[next]! <= latest) {
+      if (pairs.count === pairs.left.length) {
+        if (pairs.count === CHUNK_PAIRS) {
+          yield pairs;
+          work = 0;
+          pairs = pairsFor(CHUNK_PAIRS);
+        } else pairs = pairsFor(pairs.count + 1, pairs);
+      }
+      next = bandRow(pairs, place, times, latest, next);
+    }
+    work += 16;
+    if (work >= WORK_STEP) {
+      work = 0;
+      yield null;
+    }
+  }
+  if (pairs.count > 0) yield pairs;
+}
+
+/** Adds the pairs of one place while there is room; gives the row to go on with. */
+function bandRow(pairs: Pairs, place: number, times: Float64Array, latest: number, from: number): number {
+  const { left, right } = pairs;
+  const room = Math.min(times.length, from + left.length - pairs.count);
+  let at = pairs.count;
+  let row = from;
+  for (; row < room && times[row]! <= latest; row++) {
+    left[at] = place;
+    right[at++] = row;
+  }
+  pairs.count = at;
+  return row;
+}
+
+/** As `lowerBound`, where the answer is mostly that of the look before or a little behind it: times on the left mostly ascend. */
+function firstFrom(times: Float64Array, time: number, before: number): number {
+  if (before > 0 && times[before - 1]! >= time) return lowerBound(times, time, 0, before);
+  const near = Math.min(times.length, before + NEAR_ROWS);
+  for (let row = before; row < near; row++) if (times[row]! >= time) return row;
+  return lowerBound(times, time, near);
+}
+
+const NEAR_ROWS = 16;
+
+/** Runs in slices: gives null now and then. */
+export type Building<T> = Generator<null, T, void>;
+
+/** So many steps of building a table take a few ms at most. */
+export const BUILD_STEP = 16_384;
+
+/** Every pair. */
+export function* allPairs(leftCount: number, rightCount: number): PairFinder {
+  let pairs = pairsFor(0);
+  for (let place = 0; place < leftCount; place++) {
+    for (let row = 0; row < rightCount; row++) {
+      if (pairs.count === pairs.left.length) pairs = pairsFor(pairs.count + 1, pairs);
+      pairs.left[pairs.count] = place;
+      pairs.right[pairs.count++] = row;
+      if (pairs.count < CHUNK_PAIRS) continue;
+      yield pairs;
+      pairs = pairsFor(0);
+    }
+  }
+  if (pairs.count > 0) yield pairs;
+}
+
+/** The combinations of pairs: the left ones with the right row beside them. */
+export function combine(left: Batch, right: RowSet, pattern: number, pairs: Pairs): Batch {
+  const places = pairs.left.subarray(0, pairs.count);
+  const sides = left.sides.map((side) => {
+    if (side === undefined) return undefined;
+    if (side.rows === undefined) return { set: side.set, rows: places };
+    const rows = new Uint32Array(pairs.count);
+    for (let i = 0; i < pairs.count; i++) rows[i] = side.rows[places[i]!]!;
+    return { set: side.set, rows };
+  });
+  sides[pattern] = { set: right, rows: pairs.right.subarray(0, pairs.count) };
+  return { count: pairs.count, sides };
+}

@@ -1,0 +1,212 @@
+// Joins: collects both sides, finds candidate pairs by the plan's strategy, checks every other condition on them.
+
+import { HedgerowError } from '../../../errors.ts';
+import type { BoundExpression } from '../../binder/bound.ts';
+import type { JoinPlan } from '../../planner/plan.ts';
+import { inParts } from '../batch-size.ts';
+import { MOST_LOOP_PAIRS, MOST_PRODUCT_ROWS, type QueryContext, type Steps } from '../context.ts';
+import { sharedMembers } from '../rows/edges.ts';
+import { type Batch, batchOf, gather, type RowSet, type Side, selectFrom } from '../rows/row-set.ts';
+import { collectShared, type SharedReads, sharedReads } from '../rows/shared-scans.ts';
+import { evaluate } from '../values/evaluate.ts';
+import { valueAt } from '../values/vector.ts';
+import { type HashTable, hashPairs, hashTable } from './hash-pairs.ts';
+import { allPairs, type Building, bandPairs, combine, type PairFinder } from './join-pairs.ts';
+import { memberPairs } from './member-pairs.ts';
+
+/** What the joins of one statement share. */
+interface JoinRun {
+  readonly context: QueryContext;
+  readonly reads: SharedReads;
+  /** Rows are folded into aggregates: nothing of an answer is sent before the last one. */
+  readonly isFolded: boolean;
+}
+
+/**
+ * Combinations that satisfy all conditions of the join and of those below it. What the joins below give is taken in blocks, one after the other: only the rows of
+ * the patterns, what finds pairs among them, and a block for each join are held, however many combinations there are.
+ */
+export function joinRows(plan: JoinPlan, context: QueryContext, isFolded: boolean): Steps<Batch> {
+  return observedJoin(plan, { context, reads: sharedReads(plan, context), isFolded });
+}
+
+function observedJoin(plan: JoinPlan, run: JoinRun): Steps<Batch> {
+  return run.context.observed(plan, join(plan, run));
+}
+
+function* join(plan: JoinPlan, run: JoinRun): Steps<Batch> {
+  const { context, reads } = run;
+  let side: RightSide | undefined;
+  let lefts = 0;
+  for (const left of leftBlocks(plan, run)) {
+    if (left === null) {
+      yield null;
+      continue;
+    }
+    side ??= yield* rightSide(plan, reads, context);
+    if (side.rows.rows === 0) return;
+    lefts += left.count;
+    guardProduct(plan, lefts, side.rows.rows);
+    for (const pairs of findPairs(plan, left, side, reads, context)) {
+      if (pairs === null) {
+        yield null;
+        continue;
+      }
+      const pairRows = combine(left, side.rows, plan.right.pattern, pairs);
+      for (const part of inParts(pairRows, context.rowsAtOnce(pairRows))) {
+        const batch = check(plan, part, context);
+        yield batch.count > 0 ? batch : null;
+      }
+    }
+  }
+}
+
+/** The rows of the right pattern, and what finds them by their keys where the join is one of keys. */
+interface RightSide {
+  readonly rows: RowSet;
+  readonly table: HashTable | undefined;
+}
+
+function* rightSide(plan: JoinPlan, reads: SharedReads, context: QueryContext): Building<RightSide> {
+  const rows = yield* collectShared(plan.right, reads, context, plan.band !== undefined);
+  const isByKey = plan.strategy === 'HASH_JOIN' && rows.rows > 0;
+  const table = isByKey ? yield* hashTable(plan.equal, batchOf(rows, plan.right.pattern), context) : undefined;
+  return { rows, table };
+}
+
+/** Combinations of the joins below that are worked on together: what is made for each block is small beside it. */
+const BLOCK_ROWS = 32_768;
+
+/** The left side in blocks: the rows of one pattern whole, the combinations of the joins below as they come. None is empty. */
+function* leftBlocks(plan: JoinPlan, run: JoinRun): Steps<Batch> {
+  const { context, reads } = run;
+  const { left } = plan;
+  if (left.op === 'scan') {
+    const rows = yield* collectShared(left, reads, context, false);
+    if (rows.rows > 0) yield batchOf(rows, left.pattern);
+    return;
+  }
+  // A product may turn out too large, which cannot be said any more when rows of it have been sent.
+  const most = plan.strategy === 'NESTED_LOOP' && !run.isFolded ? Number.POSITIVE_INFINITY : BLOCK_ROWS;
+  let parts: Batch[] = [];
+  let rows = 0;
+  let held = 0;
+  for (const batch of observedJoin(left, run)) {
+    yield null;
+    if (batch === null) continue;
+    const bytes = batch.count * 4 * batch.sides.length;
+    context.charge(bytes);
+    held += bytes;
+    rows += batch.count;
+    parts.push(batch);
+    if (rows < most) continue;
+    yield yield* concatenateBatches(parts);
+    context.charge(-held);
+    parts = [];
+    rows = 0;
+    held = 0;
+  }
+  if (rows > 0) yield yield* concatenateBatches(parts);
+  context.charge(-held);
+}
+
+/** Batches over the same sets as one. */
+function* concatenateBatches(parts: readonly Batch[]): Building<Batch> {
+  if (parts.length === 1) return parts[0]!;
+  const count = parts.reduce((sum, part) => sum + part.count, 0);
+  const sides: (Side | undefined)[] = [];
+  for (const [place, first] of parts[0]!.sides.entries()) {
+    if (first === undefined) continue;
+    const rows = new Uint32Array(count);
+    let at = 0;
+    for (const [index, part] of parts.entries()) {
+      rows.set(part.sides[place]!.rows!, at);
+      at += part.count;
+      if (index % PARTS_AT_ONCE === PARTS_AT_ONCE - 1) yield null;
+    }
+    sides[place] = { set: first.set, rows };
+  }
+  return { count, sides };
+}
+
+const PARTS_AT_ONCE = 256;
+
+function guardProduct(plan: JoinPlan, left: number, right: number): void {
+  if (plan.strategy !== 'NESTED_LOOP') return;
+  const most = plan.cartesian ? MOST_PRODUCT_ROWS : MOST_LOOP_PAIRS;
+  if (left * right <= most) return;
+  throw new HedgerowError(
+    'query_too_large',
+    plan.cartesian
+      ? `No condition ties the patterns together: ${left} x ${right} rows are more than ${most}. Add one, for instance overlaps(a, b, seconds) or shared(a, b) >= 1.`
+      : `The condition that ties the patterns together fits no index: ${left} x ${right} pairs are more than ${most}. Narrow the patterns, or tie them by equality, overlaps, follows or shared.`,
+  );
+}
+
+function* findPairs(
+  plan: JoinPlan,
+  left: Batch,
+  { rows: right, table }: RightSide,
+  reads: SharedReads,
+  context: QueryContext,
+): PairFinder {
+  const { band, members } = plan;
+  switch (plan.strategy) {
+    case 'MEMBER_JOIN': {
+      const side = left.sides[members!.left]!;
+      const linked = { set: side.set, rows: side.rows, count: left.count };
+      const bounds = band && { ...band, times: timesOf(left, band.left), ofRow: band.left === members!.left };
+      yield* memberPairs(linked, right, members!.least, bounds, reads.members, (bytes) => context.charge(bytes));
+      return;
+    }
+    case 'HASH_JOIN':
+      yield* hashPairs(plan.equal, left, table!, context);
+      return;
+    case 'TEMPORAL_JOIN':
+      yield* bandPairs(timesOf(left, band!.left), right, band!.low, band!.high);
+      return;
+    case 'NESTED_LOOP':
+      yield* allPairs(left.count, right.rows);
+  }
+}
+
+function timesOf(batch: Batch, pattern: number): Float64Array {
+  const { set, rows } = batch.sides[pattern]!;
+  return gather(set.times, rows, batch.count);
+}
+
+/** What the strategy itself does not answer. */
+function check(plan: JoinPlan, batch: Batch, context: QueryContext): Batch {
+  let kept = batch;
+  const { band, members, strategy } = plan;
+  const right = plan.right.pattern;
+  if (band !== undefined && strategy !== 'TEMPORAL_JOIN' && strategy !== 'MEMBER_JOIN') {
+    const a = timesOf(kept, right);
+    const b = timesOf(kept, band.left);
+    kept = keep(kept, (i) => a[i]! - b[i]! >= band.low && a[i]! - b[i]! <= band.high);
+  }
+  if (members !== undefined && strategy !== 'MEMBER_JOIN') {
+    const a = kept.sides[right]!;
+    const b = kept.sides[members.left]!;
+    kept = keep(kept, (i) => sharedMembers(a.set, a.rows?.[i] ?? i, b.set, b.rows?.[i] ?? i) >= members.least);
+  }
+  if (strategy !== 'HASH_JOIN') for (const link of plan.equal) kept = keepEqual(kept, link.left, link.right, context);
+  return context.filter(kept, plan.filter);
+}
+
+function keepEqual(batch: Batch, left: BoundExpression, right: BoundExpression, context: QueryContext): Batch {
+  if (batch.count === 0) return batch;
+  const a = evaluate(left, batch, context.environment);
+  const b = evaluate(right, batch, context.environment);
+  return keep(batch, (i) => {
+    const value = valueAt(a, i);
+    return value !== null && value === valueAt(b, i);
+  });
+}
+
+function keep(batch: Batch, test: (place: number) => boolean): Batch {
+  const places = new Uint32Array(batch.count);
+  let count = 0;
+  for (let i = 0; i < batch.count; i++) if (test(i)) places[count++] = i;
+  return count === batch.count ? batch : selectFrom(batch, places.subarray(0, count));
+}

@@ -1,0 +1,423 @@
+// Finds the pairs of rows that have members in common: posting lists of the right side by the nodes of the left, walked row by row.
+
+import type { RowSet } from '../rows/row-set.ts';
+import { BUILD_STEP, CHUNK_PAIRS, type PairFinder, type Pairs, pairsFor, WORK_STEP } from './join-pairs.ts';
+
+/** Rows of the left side: of combination i that of the linked pattern. */
+export interface MemberSide {
+  readonly set: RowSet;
+  /** Undefined: rows 0 to count - 1. */
+  readonly rows: Uint32Array | undefined;
+  readonly count: number;
+}
+
+/** `low <= right time - left time <= high`; the right rows ascend by time. */
+export interface TimeBounds {
+  /** Left times by combination. */
+  readonly times: Float64Array;
+  /** They are those of the linked pattern: combinations of the same row have the same time. */
+  readonly ofRow: boolean;
+  readonly low: number;
+  readonly high: number;
+}
+
+/** Nodes by code: 0, 1, 2, ... in the order they were seen; open addressing, at most half full. */
+interface NodeCodes {
+  readonly nodes: Float64Array;
+  /** Code and 1; 0: the slot is free. */
+  readonly codes: Int32Array;
+  /** Hashes are shifted right by so much. */
+  readonly shift: number;
+  size: number;
+}
+
+interface MemberIndex {
+  /** By member of the left set, from `first` on: the code of its node. Means nothing for rows that no combination has. */
+  readonly leftCodes: Int32Array;
+  readonly first: number;
+  /** Rows on the right with the node of code c, ascending: `rows[starts[c]]` up to `rows[starts[c + 1]]`. */
+  readonly starts: Uint32Array;
+  readonly rows: Uint32Array;
+}
+
+/** Found rows that are kept for combinations of the same left row. */
+const MOST_KEPT = 2 ** 20;
+
+/** What the member joins of one statement know of sets that both their sides are parts of. */
+export class MemberMemory {
+  /** Several joins may ask for the right rows of the same left row. */
+  readonly #severalJoins: boolean;
+  readonly #indexes = new Map<RowSet, MemberIndex>();
+  readonly #between = new Map<RowSet, Map<RowSet, MemberIndex>>();
+  readonly #kept = new Map<RowSet, Map<string, KeptRows>>();
+
+  constructor(severalJoins: boolean) {
+    this.#severalJoins = severalJoins;
+  }
+
+  /** Of two sets, built once: the left side may come in blocks. */
+  *indexBetween(left: RowSet, right: RowSet, charge: Charge): Generator<null, MemberIndex, void> {
+    const known = this.#between.get(left)?.get(right);
+    if (known !== undefined) return known;
+    const index = yield* buildIndex(left, right, charge);
+    const ofLeft = this.#between.get(left) ?? new Map<RowSet, MemberIndex>();
+    this.#between.set(left, ofLeft.set(right, index));
+    return index;
+  }
+
+  *indexOf(whole: RowSet, charge: Charge): Generator<null, MemberIndex, void> {
+    const known = this.#indexes.get(whole);
+    if (known !== undefined) return known;
+    const index = yield* buildIndex(whole, whole, charge);
+    this.#indexes.set(whole, index);
+    return index;
+  }
+
+  /** Of joins with this link and these bounds; undefined: there is no use in keeping them. */
+  keptOf(whole: RowSet, least: number, bounds: TimeBounds | undefined): KeptRows | undefined {
+    if (!this.#severalJoins || bounds?.ofRow !== true) return undefined;
+    let ofWhole = this.#kept.get(whole);
+    if (ofWhole === undefined) {
+      ofWhole = new Map();
+      this.#kept.set(whole, ofWhole);
+    }
+    const key = `${least} ${bounds.low} ${bounds.high}`;
+    let kept = ofWhole.get(key);
+    if (kept === undefined) {
+      kept = new KeptRows(whole.rows);
+      ofWhole.set(key, kept);
+    }
+    return kept;
+  }
+}
+
+/** Counts bytes that are held. */
+export type Charge = (bytes: number) => void;
+
+/** Rows of the right set with at least `least` members in common, and times within the bounds when there are such. */
+export function* memberPairs(
+  left: MemberSide,
+  right: RowSet,
+  least: number,
+  bounds: TimeBounds | undefined,
+  memory: MemberMemory,
+  charge: Charge,
+): PairFinder {
+  // Of parts of one set, rows are looked for in the whole; those outside of the right part are left out at the end.
+  const whole = wholeOf(left.set, right);
+  const leftFirst = whole === undefined ? 0 : left.set.part!.first;
+  const rightFirst = whole === undefined ? 0 : right.part!.first;
+  const index =
+    whole === undefined ? yield* memory.indexBetween(left.set, right, charge) : yield* memory.indexOf(whole, charge);
+  const walk = new Walk(left.set, whole ?? right, index, least, windowOf(right, whole, bounds));
+  const kept = (whole && memory.keptOf(whole, least, bounds)) ?? ownKept(left, leftFirst, bounds);
+  let pairs = pairsFor(0);
+  let work = 0;
+  for (let place = 0; place < left.count; place++) {
+    const row = left.rows === undefined ? place : left.rows[place]!;
+    let rows = walk.found;
+    let from = 0;
+    let end: number;
+    const at = kept === undefined ? -1 : kept.starts[leftFirst + row]!;
+    if (at >= 0) {
+      rows = kept!.rows;
+      from = at;
+      end = at + kept!.counts[leftFirst + row]!;
+    } else {
+      end = walk.find(row, bounds === undefined ? 0 : bounds.times[place]!);
+      work += walk.looked;
+      kept?.keep(leftFirst + row, walk.found, end);
+    }
+    work += 16 + end - from;
+    while (from < end) {
+      const some = Math.min(end, from + CHUNK_PAIRS - pairs.count);
+      pairs = pairsFor(pairs.count + some - from, pairs);
+      append(pairs, place, rows, from, some, rightFirst, right.rows);
+      from = some;
+      if (pairs.count < CHUNK_PAIRS) continue;
+      yield pairs;
+      pairs = pairsFor(CHUNK_PAIRS);
+      work = 0;
+    }
+    if (work >= WORK_STEP) {
+      work = 0;
+      yield null;
+    }
+  }
+  if (pairs.count > 0) yield pairs;
+}
+
+/** The set that both are parts of, unless the left is so small a part of it that looking for its nodes alone is less work. */
+function wholeOf(left: RowSet, right: RowSet): RowSet | undefined {
+  const whole = left.part?.whole;
+  if (whole === undefined || whole !== right.part?.whole) return undefined;
+  return whole.rows <= MOST_WHOLE * left.rows ? whole : undefined;
+}
+
+const MOST_WHOLE = 4;
+
+/** One left row stands in many combinations: what it found is kept, unless its time is not what counts. */
+function ownKept(left: MemberSide, leftFirst: number, bounds: TimeBounds | undefined): KeptRows | undefined {
+  if (left.rows === undefined || bounds?.ofRow === false) return undefined;
+  return new KeptRows(leftFirst + left.set.rows);
+}
+
+/** Bounds of a walk; without any, a part of a whole still has its first and last time. */
+function windowOf(right: RowSet, whole: RowSet | undefined, bounds: TimeBounds | undefined): TimeWindow | undefined {
+  if (bounds !== undefined) return bounds;
+  if (whole === undefined || right.rows === whole.rows) return undefined;
+  return { low: right.times[0]!, high: right.times[right.rows - 1]! };
+}
+
+/** Around the time that a walk is given. */
+interface TimeWindow {
+  readonly low: number;
+  readonly high: number;
+}
+
+/** Rows count from `first` on; those beyond `count` of them are not of the right side. */
+function append(
+  pairs: Pairs,
+  place: number,
+  rows: Uint32Array,
+  from: number,
+  end: number,
+  first: number,
+  count: number,
+): void {
+  const { left, right } = pairs;
+  let at = pairs.count;
+  for (let i = from; i < end; i++) {
+    const row = rows[i]! - first;
+    if (row < 0 || row >= count) continue;
+    left[at] = place;
+    right[at++] = row;
+  }
+  pairs.count = at;
+}
+
+/** Right rows of left rows, behind each other, up to a limit. */
+class KeptRows {
+  rows = new Uint32Array(1024);
+  /** By left row; -1: not kept. */
+  readonly starts: Int32Array;
+  readonly counts: Uint32Array;
+  size = 0;
+
+  constructor(leftRows: number) {
+    this.starts = new Int32Array(leftRows).fill(-1);
+    this.counts = new Uint32Array(leftRows);
+  }
+
+  keep(row: number, found: Uint32Array, count: number): void {
+    const size = this.size + count;
+    if (size > MOST_KEPT) return;
+    if (size > this.rows.length) {
+      const larger = new Uint32Array(Math.max(size, 2 * this.rows.length));
+      larger.set(this.rows);
+      this.rows = larger;
+    }
+    for (let i = 0; i < count; i++) this.rows[this.size + i] = found[i]!;
+    this.starts[row] = this.size;
+    this.counts[row] = count;
+    this.size = size;
+  }
+}
+
+/** Looks for the right rows of one left row at a time. */
+class Walk {
+  /** The rows of the last `find`. */
+  readonly found: Uint32Array;
+  /** Right rows that the last `find` looked at. */
+  looked = 0;
+  readonly #left: RowSet;
+  readonly #right: RowSet;
+  readonly #index: MemberIndex;
+  readonly #least: number;
+  readonly #bounds: TimeWindow | undefined;
+  /** By right row: how often the current left row met it; all 0 between two rows. */
+  readonly #shared: Uint16Array;
+
+  constructor(left: RowSet, right: RowSet, index: MemberIndex, least: number, bounds: TimeWindow | undefined) {
+    this.#left = left;
+    this.#right = right;
+    this.#index = index;
+    this.#least = least;
+    this.#bounds = bounds;
+    this.found = new Uint32Array(right.rows);
+    this.#shared = new Uint16Array(right.rows);
+  }
+
+  /** How many rows it found. `time`: what the bounds are around. */
+  find(row: number, time: number): number {
+    const { offsets } = this.#left;
+    const { leftCodes, first, starts, rows } = this.#index;
+    const { times } = this.#right;
+    const shared = this.#shared;
+    const { found } = this;
+    const bounds = this.#bounds;
+    const earliest = bounds === undefined ? 0 : time + bounds.low;
+    const latest = bounds === undefined ? 0 : time + bounds.high;
+    let count = 0;
+    let looked = 0;
+    const end = offsets[row + 1]! - first;
+    for (let at = offsets[row]! - first; at < end; at++) {
+      const code = leftCodes[at]!;
+      const last = starts[code + 1]!;
+      let next = starts[code]!;
+      if (bounds !== undefined && next < last) next = firstInBand(rows, next, last, times, earliest);
+      const begin = next;
+      for (; next < last; next++) {
+        const other = rows[next]!;
+        if (bounds !== undefined && times[other]! > latest) break;
+        if (shared[other] === 0) found[count++] = other;
+        shared[other]!++;
+      }
+      looked += next - begin;
+    }
+    this.looked = looked;
+    return this.#enough(count);
+  }
+
+  /** Keeps of the rows met those met often enough, and forgets how often. */
+  #enough(count: number): number {
+    const { found } = this;
+    const shared = this.#shared;
+    const least = this.#least;
+    let enough = 0;
+    for (let i = 0; i < count; i++) {
+      const other = found[i]!;
+      found[enough] = other;
+      if (shared[other]! >= least) enough++;
+      shared[other] = 0;
+    }
+    return enough;
+  }
+}
+
+function firstInBand(rows: Uint32Array, from: number, to: number, times: Float64Array, time: number): number {
+  let low = from;
+  let high = to;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (times[rows[middle]!]! < time) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** `left` and `right` may be the same set. */
+function* buildIndex(left: RowSet, right: RowSet, charge: Charge): Generator<null, MemberIndex, void> {
+  const first = left.offsets[0]!;
+  const incidences = left.offsets[left.rows]! - first;
+  const rightFirst = right.offsets[0]!;
+  const rightIncidences = right.offsets[right.rows]! - rightFirst;
+  const codes = newCodes(incidences);
+  charge(codes.nodes.byteLength * 2 + incidences * 8 + rightIncidences * 8 + right.rows * 6 + left.rows * 8);
+  const leftCodes = new Int32Array(incidences);
+  for (let from = 0; from < incidences; from += BUILD_STEP) {
+    addNodes(codes, left.members, first, from, Math.min(incidences, from + BUILD_STEP), leftCodes);
+    if (from + BUILD_STEP < incidences) yield null;
+  }
+  const rightCodes = left === right ? leftCodes : new Int32Array(rightIncidences);
+  const starts = new Uint32Array(codes.size + 2);
+  for (let from = 0; from < rightIncidences; from += BUILD_STEP) {
+    const end = Math.min(rightIncidences, from + BUILD_STEP);
+    if (left !== right) findNodes(codes, right.members, rightFirst, from, end, rightCodes);
+    countCodes(rightCodes, from, end, starts);
+    if (end < rightIncidences) yield null;
+  }
+  // Counts, two places behind, become the starts of the lists, one place behind; filling moves each to its own place.
+  for (let code = 2; code < starts.length; code++) starts[code]! += starts[code - 1]!;
+  const rows = new Uint32Array(starts[codes.size + 1]!);
+  for (let from = 0; from < right.rows; from += BUILD_STEP) {
+    const end = Math.min(right.rows, from + BUILD_STEP);
+    fillLists(right, rightFirst, from, end, rightCodes, starts, rows);
+    if (end < right.rows) yield null;
+  }
+  return { leftCodes, first, starts, rows };
+}
+
+function newCodes(most: number): NodeCodes {
+  const bits = Math.max(6, 33 - Math.clz32(most));
+  return { nodes: new Float64Array(2 ** bits), codes: new Int32Array(2 ** bits), shift: 32 - bits, size: 0 };
+}
+
+const HIGH_WORD = 2 ** 32;
+
+/** Of this process: who chooses node ids cannot choose them so that they fall into the same slots. */
+const SEEDS = crypto.getRandomValues(new Int32Array(2));
+const SEED = SEEDS[0]!;
+const FACTOR = SEEDS[1]! | 1;
+
+function slotOf(node: number, shift: number): number {
+  const low = Math.imul((node | 0) ^ SEED, FACTOR);
+  const mixed = Math.imul(low ^ (low >>> 15) ^ Math.floor(node / HIGH_WORD), 0x85ebca6b);
+  return Math.imul(mixed ^ (mixed >>> 13), FACTOR) >>> shift;
+}
+
+function addNodes(
+  table: NodeCodes,
+  members: Float64Array,
+  first: number,
+  from: number,
+  to: number,
+  codesOf: Int32Array,
+): void {
+  const { nodes, codes, shift } = table;
+  const mask = nodes.length - 1;
+  let { size } = table;
+  for (let i = from; i < to; i++) {
+    const node = members[first + i]!;
+    let slot = slotOf(node, shift);
+    while (codes[slot] !== 0 && nodes[slot] !== node) slot = (slot + 1) & mask;
+    if (codes[slot] === 0) {
+      nodes[slot] = node;
+      codes[slot] = ++size;
+    }
+    codesOf[i] = codes[slot]! - 1;
+  }
+  table.size = size;
+}
+
+/** Codes of nodes that are in the table, -1 of others. */
+function findNodes(
+  { nodes, codes, shift }: NodeCodes,
+  members: Float64Array,
+  first: number,
+  from: number,
+  to: number,
+  codesOf: Int32Array,
+): void {
+  const mask = nodes.length - 1;
+  for (let i = from; i < to; i++) {
+    const node = members[first + i]!;
+    let slot = slotOf(node, shift);
+    while (codes[slot] !== 0 && nodes[slot] !== node) slot = (slot + 1) & mask;
+    codesOf[i] = codes[slot]! - 1;
+  }
+}
+
+/** Each two places behind its code. */
+function countCodes(codesOf: Int32Array, from: number, to: number, counts: Uint32Array): void {
+  for (let i = from; i < to; i++) if (codesOf[i]! >= 0) counts[codesOf[i]! + 2]!++;
+}
+
+function fillLists(
+  { offsets }: RowSet,
+  first: number,
+  from: number,
+  to: number,
+  codesOf: Int32Array,
+  starts: Uint32Array,
+  rows: Uint32Array,
+): void {
+  let at = offsets[from]! - first;
+  for (let row = from; row < to; row++) {
+    const end = offsets[row + 1]! - first;
+    for (; at < end; at++) {
+      const code = codesOf[at]!;
+      if (code >= 0) rows[starts[code + 1]!++] = row;
+    }
+  }
+}

@@ -1,0 +1,34 @@
+// DISTINCT: which rows of a result have not come yet.
+
+import type { BoundItem } from '../../binder/bound.ts';
+import type { QueryContext } from '../context.ts';
+import type { Vector } from '../values/vector.ts';
+import { TupleIds } from './tuple-ids.ts';
+
+const BYTES_OF_ROW = 80;
+
+export class DistinctRows {
+  readonly #context: QueryContext;
+  readonly #ids: TupleIds;
+
+  constructor(items: readonly BoundItem[], context: QueryContext) {
+    this.#context = context;
+    this.#ids = new TupleIds(items.map(({ expression }) => expression.type));
+  }
+
+  /** Places of the rows whose like has not come yet; from now on they have. */
+  firstOf(items: readonly Vector[], count: number): number[] {
+    const before = this.#ids.size;
+    const ids = this.#ids.idsOf(items, count, (bytes) => this.#context.charge(bytes));
+    const isSeen = new Uint8Array(this.#ids.size - before);
+    const places: number[] = [];
+    for (let i = 0; i < count; i++) {
+      const place = ids[i]! - before;
+      if (place < 0 || isSeen[place] === 1) continue;
+      isSeen[place] = 1;
+      places.push(i);
+    }
+    this.#context.charge(places.length * BYTES_OF_ROW);
+    return places;
+  }
+}

@@ -1,0 +1,208 @@
+// Reads the rows of one pattern through its access paths, filtered, as batches.
+
+import {
+  type BlockColumn,
+  buildColumnPlan,
+  type ColumnPlan,
+  readColumnBlocks,
+  type TextSink,
+} from '../../../core/index.ts';
+import { WideMap } from '../../../engine/idempotency/wide-map.ts';
+import type { Scan } from '../../../engine/index.ts';
+import type { ScanBounds } from '../../../engine/types.ts';
+import type { BoundPattern } from '../../binder/bound.ts';
+import type { AccessPath, ColumnNeeds, ScanPlan } from '../../planner/plan.ts';
+import { inParts } from '../batch-size.ts';
+import type { QueryContext, Steps } from '../context.ts';
+import { pickRows } from '../sorts/pick-rows.ts';
+import { sortedNumbers } from '../sorts/sorted-numbers.ts';
+import { concatenated } from '../values/concatenation.ts';
+import { mergedScans } from './merged-scans.ts';
+import { type Batch, batchOf, type RowSet, rowSetOf, selectFrom } from './row-set.ts';
+
+/**
+ * Batches in (event_ts, id) order when there is one path. `limit`: no more than so many rows are of use. `sink`: batches stand in it, and are void when
+ * the next one is asked for.
+ */
+export function scanRows(plan: ScanPlan, context: QueryContext, limit?: number, sink?: TextSink): Steps<Batch> {
+  return context.observed(plan, scanPaths(plan, context, limit, sink));
+}
+
+/** As `scanRows`, uncounted. */
+export function* scanPaths(plan: ScanPlan, context: QueryContext, limit?: number, sink?: TextSink): Steps<Batch> {
+  const seen = plan.paths.length > 1 ? new WideMap<number, true>() : undefined;
+  const pattern = context.patterns[plan.pattern]!;
+  const columns = columnPlan(pattern, plan.needs);
+  const rowLimit = plan.filter.length === 0 && seen === undefined ? limit : undefined;
+  for (const path of plan.paths) {
+    const apart = rowLimit === undefined ? scansApart(plan, path, context) : undefined;
+    const sets =
+      apart === undefined
+        ? scanPath(plan, path, columns, context, rowLimit, sink)
+        : readApart(plan, apart.scans, apart.columns, context);
+    for (const set of sets) {
+      if (set === null) {
+        yield null;
+        continue;
+      }
+      let batch = batchOf(set, plan.pattern);
+      if (seen !== undefined) batch = unseen(batch, set, seen, context);
+      for (const part of inParts(batch, context.rowsAtOnce(batch))) {
+        const kept = apart === undefined ? context.filter(part, plan.filter) : part;
+        yield kept.count > 0 ? kept : null;
+      }
+    }
+  }
+}
+
+/** Rows of segments and of memory as two scans, where one would go from one to the other row by row. */
+function scansApart(
+  plan: ScanPlan,
+  path: AccessPath,
+  context: QueryContext,
+): { scans: readonly Scan[]; columns: ColumnPlan } | undefined {
+  if (path.nodes.length > 0) return undefined;
+  const pattern = context.patterns[plan.pattern]!;
+  // They are put together by their keys.
+  const columns = columnPlan(pattern, { ...plan.needs, times: true, ids: true });
+  const scans = context.source.scanApart(pattern, boundsOf(path), columns);
+  return scans && { scans, columns };
+}
+
+/** What the filter leaves of scans, in the order of keys; closes them. */
+function* readApart(plan: ScanPlan, scans: readonly Scan[], columns: ColumnPlan, context: QueryContext): Steps<RowSet> {
+  try {
+    const blocks = scans.map((scan) => readScan(scan, plan, columns, context));
+    yield* mergedScans(blocks, (set) => filteredSets(plan, set, context));
+  } finally {
+    // Also one that was not read yet.
+    for (const scan of scans) scan.close();
+  }
+}
+
+/** What a filter leaves of a set, in parts of a few ms each. */
+function* filteredSets(plan: ScanPlan, set: RowSet, context: QueryContext): Steps<RowSet> {
+  if (plan.filter.length === 0) {
+    yield set;
+    return;
+  }
+  const batch = batchOf(set, plan.pattern);
+  for (const part of inParts(batch, context.rowsAtOnce(batch))) {
+    const kept = context.filter(part, plan.filter);
+    yield kept.count > 0 ? compacted(kept, plan.pattern) : null;
+  }
+}
+
+/** Rows that no earlier path gave. */
+function unseen(batch: Batch, set: RowSet, seen: WideMap<number, true>, context: QueryContext): Batch {
+  const fresh = new Uint32Array(set.rows);
+  let count = 0;
+  for (let i = 0; i < set.rows; i++) {
+    if (seen.has(set.ids[i]!)) continue;
+    seen.set(set.ids[i]!, true);
+    fresh[count++] = i;
+  }
+  context.charge(count * BYTES_OF_SEEN);
+  return count === set.rows ? batch : selectFrom(batch, fresh.subarray(0, count));
+}
+
+const BYTES_OF_SEEN = 40;
+
+function* scanPath(
+  plan: ScanPlan,
+  path: AccessPath,
+  columns: ColumnPlan,
+  context: QueryContext,
+  limit: number | undefined,
+  sink: TextSink | undefined,
+): Steps<RowSet> {
+  const bounds = { ...boundsOf(path), limit: limit === undefined ? undefined : Math.max(1, limit) };
+  yield* readScan(context.source.scan(context.patterns[plan.pattern]!, bounds, columns), plan, columns, context, sink);
+}
+
+/** What a path asks the engine for. */
+export function boundsOf({ startTs, endTs, nodes, ranges }: AccessPath): ScanBounds {
+  return {
+    startTs,
+    endTs,
+    nodes: nodes.length === 0 ? undefined : nodes,
+    where: ranges.length === 0 ? undefined : ranges,
+  };
+}
+
+/** The rows of a scan of column blocks; closes it. With a sink they stand in it, and are void when the next ones are asked for. */
+export function* readScan(
+  scan: Scan,
+  plan: ScanPlan,
+  columns: ColumnPlan,
+  context: QueryContext,
+  sink?: TextSink,
+): Steps<RowSet> {
+  const ids = columns.parts.columns.map((column) => column.id);
+  try {
+    for (let bytes = slice(scan, sink); bytes !== null; bytes = slice(scan, sink)) {
+      if (bytes.length === 0) yield null;
+      for (const block of readColumnBlocks(bytes, columns)) yield rowSetOf(block, ids);
+    }
+  } finally {
+    context.touch(plan, scan.plan().buckets_scanned);
+    scan.close();
+  }
+}
+
+function slice(scan: Scan, sink: TextSink | undefined): Uint8Array<ArrayBuffer> | null {
+  if (sink === undefined) return scan.next();
+  sink.clear();
+  return scan.fill(sink) ? sink.borrow() : null;
+}
+
+/** The columns of a pattern that a statement reads, as the core is asked for them. */
+export function columnPlan(pattern: BoundPattern, needs: ColumnNeeds): ColumnPlan {
+  const columns: BlockColumn[] = pattern.table.columns.columns
+    .filter((column) => needs.properties.has(column.id))
+    .map(({ id, type, default: missing }) => ({ id, type, missing }));
+  return buildColumnPlan({
+    times: needs.times,
+    ids: needs.ids,
+    sizes: needs.sizes || needs.members,
+    members: needs.members,
+    columns,
+  });
+}
+
+/** All rows of a pattern in one set, counted against the memory of the statement. `sorted`: they must ascend by time, which those of one path do anyway. */
+export function* collectRows(plan: ScanPlan, context: QueryContext, sorted: boolean): Generator<null, RowSet, void> {
+  const sets: RowSet[] = [];
+  for (const batch of scanRows(plan, context)) {
+    if (batch === null) {
+      yield null;
+      continue;
+    }
+    const set = compacted(batch, plan.pattern);
+    context.chargeSet(set);
+    sets.push(set);
+    yield null;
+  }
+  const all = yield* concatenated(sets);
+  return sorted && plan.paths.length > 1 ? yield* sortedByTime(all) : all;
+}
+
+/** The rows of a batch of one pattern as a set of their own. */
+export function compacted(batch: Batch, pattern: number): RowSet {
+  const { set, rows } = batch.sides[pattern]!;
+  return rows === undefined ? set : pickRows(set, rows);
+}
+
+function* sortedByTime(set: RowSet): Generator<null, RowSet, void> {
+  const { times, ids } = set;
+  const rows = Uint32Array.from({ length: set.rows }, (_, row) => row);
+  const order = yield* sortedNumbers(rows, (a, b) => times[a]! - times[b]! || ids[a]! - ids[b]!);
+  const sets: RowSet[] = [];
+  for (let from = 0; from < order.length; from += PICKED_AT_ONCE) {
+    sets.push(pickRows(set, order.subarray(from, from + PICKED_AT_ONCE)));
+    yield null;
+  }
+  return yield* concatenated(sets);
+}
+
+const PICKED_AT_ONCE = 8192;

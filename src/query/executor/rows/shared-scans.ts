@@ -1,0 +1,118 @@
+// Patterns of one join that read overlapping windows of the same table: their rows are read once, and each pattern has a part of them.
+
+import type { JoinPlan, ScanPlan } from '../../planner/plan.ts';
+import type { QueryContext, Steps } from '../context.ts';
+import { MemberMemory } from '../joins/member-pairs.ts';
+import { type Batch, batchOf, partOf, type RowSet } from './row-set.ts';
+import { collectRows } from './scan-rows.ts';
+
+/** What some scans read together. */
+interface SharedRead {
+  /** Its window holds theirs, and no row that none of them wants. */
+  readonly scan: ScanPlan;
+  set: RowSet | undefined;
+}
+
+export interface SharedReads {
+  /** Those that read alone are missing. */
+  readonly byScan: ReadonlyMap<ScanPlan, SharedRead>;
+  readonly members: MemberMemory;
+}
+
+export function sharedReads(plan: JoinPlan, context: QueryContext): SharedReads {
+  const groups: ScanPlan[][] = [];
+  const members = new MemberMemory(plan.left.op === 'join');
+  const scans = scansOf(plan)
+    .filter(isPlain)
+    .sort((a, b) => startOf(a) - startOf(b));
+  for (const scan of scans) {
+    const group = groups.find((others) => others.some((other) => goTogether(other, scan, context)));
+    if (group === undefined) groups.push([scan]);
+    else group.push(scan);
+  }
+  const byScan = new Map<ScanPlan, SharedRead>();
+  for (const group of groups) {
+    if (group.length === 1) continue;
+    const read: SharedRead = { scan: union(group), set: undefined };
+    for (const scan of group) byScan.set(scan, read);
+  }
+  return { byScan, members };
+}
+
+function scansOf(plan: ScanPlan | JoinPlan): ScanPlan[] {
+  return plan.op === 'scan' ? [plan] : [...scansOf(plan.left), plan.right];
+}
+
+/** One way in without nodes, and nothing to filter: what it reads is all that lies in its window. Times tell the parts apart. */
+function isPlain({ paths, filter, needs }: ScanPlan): boolean {
+  return paths.length === 1 && paths[0]!.nodes.length === 0 && filter.length === 0 && needs.times;
+}
+
+function startOf({ paths }: ScanPlan): number {
+  return paths[0]!.startTs ?? -Infinity;
+}
+
+function endOf({ paths }: ScanPlan): number {
+  return paths[0]!.endTs ?? Infinity;
+}
+
+function goTogether(a: ScanPlan, b: ScanPlan, { patterns }: QueryContext): boolean {
+  if (patterns[a.pattern]!.table !== patterns[b.pattern]!.table) return false;
+  if (startOf(a) > endOf(b) || startOf(b) > endOf(a)) return false;
+  const ranges = a.paths[0]!.ranges;
+  const others = b.paths[0]!.ranges;
+  return (
+    ranges.length === others.length &&
+    ranges.every((range, place) => {
+      const other = others[place]!;
+      return (
+        range.column === other.column &&
+        range.low === other.low &&
+        range.high === other.high &&
+        range.lowInclusive === other.lowInclusive &&
+        range.highInclusive === other.highInclusive
+      );
+    })
+  );
+}
+
+/** As the first of them, with the window and the columns of all. */
+function union(group: readonly ScanPlan[]): ScanPlan {
+  const start = Math.min(...group.map(startOf));
+  const end = Math.max(...group.map(endOf));
+  const path = {
+    ...group[0]!.paths[0]!,
+    startTs: start === -Infinity ? undefined : start,
+    endTs: end === Infinity ? undefined : end,
+  };
+  const needs = {
+    times: true,
+    ids: group.some((scan) => scan.needs.ids),
+    sizes: group.some((scan) => scan.needs.sizes),
+    members: group.some((scan) => scan.needs.members),
+    properties: new Set(group.flatMap((scan) => [...scan.needs.properties])),
+  };
+  return { ...group[0]!, paths: [path], needs };
+}
+
+/** All rows of a scan in one set; as `collectRows`. */
+export function* collectShared(
+  plan: ScanPlan,
+  reads: SharedReads,
+  context: QueryContext,
+  sorted: boolean,
+): Generator<null, RowSet, void> {
+  const read = reads.byScan.get(plan);
+  if (read === undefined) return yield* collectRows(plan, context, sorted);
+  for (const batch of context.observed(plan, readPart(plan, read, context))) {
+    if (batch !== null) return batch.sides[plan.pattern]!.set;
+    yield null;
+  }
+  throw new Error('a shared read gave no rows');
+}
+
+function* readPart(plan: ScanPlan, read: SharedRead, context: QueryContext): Steps<Batch> {
+  if (read.set === undefined) read.set = yield* collectRows({ ...read.scan, pattern: plan.pattern }, context, true);
+  else context.touch(plan, plan.paths[0]!.bucketsScanned);
+  yield batchOf(partOf(read.set, startOf(plan), endOf(plan)), plan.pattern);
+}

@@ -1,0 +1,172 @@
+// Numbers 0, 1, 2, ... for the distinct values of an expression over many batches, as they come; null is one of them.
+
+import { WideMap } from '../../../engine/idempotency/wide-map.ts';
+import { HedgerowError } from '../../../errors.ts';
+import type { Value, ValueType } from '../../binder/bound.ts';
+import { textBytes, valueBytes } from '../memory.ts';
+import { type TextVector, type Vector, valueAt, vectorOf } from '../values/vector.ts';
+import { NumberTable } from './number-table.ts';
+
+/** No id: of null, or of what was not seen. */
+export const ABSENT = -1;
+const NONE = -1;
+const UNKNOWN = 0xffffffff;
+/** Times as many texts as there are rows are not worth a table of their ids. */
+const MANY_TEXTS = 8;
+
+const BYTES_OF_NUMBER = 32;
+const BYTES_OF_ENTRY = 56;
+/** Lists and rows are told apart by their JSON: what would take too long to write in one step is refused. */
+const MOST_KEY_BYTES = 8 * 2 ** 20;
+
+/** What tells a value of a list or row from others. Throws `query_too_large`. */
+function jsonKey(value: Value): string {
+  if (valueBytes(value) <= MOST_KEY_BYTES) return JSON.stringify(value);
+  throw new HedgerowError(
+    'query_too_large',
+    `A list or row of more than ${MOST_KEY_BYTES / 2 ** 20} MB cannot be compared with others; group, or tell apart, by single values.`,
+  );
+}
+
+export class ValueIds {
+  readonly #type: ValueType;
+  readonly #numbers = new NumberTable();
+  /** Texts, and JSON of lists and rows. */
+  readonly #texts = new WideMap<string, number>();
+  readonly #values: Value[] = [];
+  /** The list or row that came last. */
+  #lastValue: Value | undefined;
+  #lastId = NONE;
+  /** Of null; NONE: it did not come yet. */
+  #nullId = NONE;
+  /** Of texts, lists and rows. */
+  #valueBytes = 0;
+
+  constructor(type: ValueType) {
+    this.#type = type;
+  }
+
+  /** Ids given so far are below it. */
+  get size(): number {
+    return this.#isNumeric ? this.#numbers.size : this.#values.length;
+  }
+
+  /** Bytes that all values take, about. */
+  get bytes(): number {
+    return this.size * (this.#isNumeric ? BYTES_OF_NUMBER : BYTES_OF_ENTRY) + this.#valueBytes;
+  }
+
+  /** The id of null; -1: it did not come yet. */
+  get nullId(): number {
+    return this.#nullId;
+  }
+
+  get #isNumeric(): boolean {
+    return this.#type === 'integer' || this.#type === 'real';
+  }
+
+  /** The values of ids as a vector. */
+  valuesOf(ids: Uint32Array): Vector {
+    if (!this.#isNumeric)
+      return vectorOf(
+        Array.from(ids, (id) => this.#values[id]!),
+        this.#type,
+      );
+    const values = new Float64Array(ids.length);
+    let nulls: Uint8Array | undefined;
+    for (let i = 0, end = ids.length; i < end; i++) {
+      const id = ids[i]!;
+      if (id !== this.#nullId) values[i] = this.#numbers.at(id);
+      else {
+        nulls ??= new Uint8Array(ids.length);
+        nulls[i] = 1;
+      }
+    }
+    return { kind: 'number', values, nulls };
+  }
+
+  /** The ids of a vector's values. */
+  idsOf(vector: Vector, count: number): Uint32Array {
+    const ids = new Uint32Array(count);
+    if (count === 0) return ids;
+    if (vector.kind === 'constant') return ids.fill(this.#idOf(vector.value));
+    if (vector.kind === 'number') this.#numbers.placesOf(vector.values, vector.nulls, this.#ofNull, ids);
+    else if (vector.kind === 'text') this.#textIds(vector, ids);
+    else for (let i = 0; i < count; i++) ids[i] = this.#idOf(valueAt(vector, i));
+    return ids;
+  }
+
+  /** As `idsOf`, with ABSENT for null, and, unless new values are taken, for those that were not seen. */
+  knownIds(vector: Vector, count: number, takes: boolean): Int32Array {
+    const ids = new Int32Array(count);
+    if (vector.kind === 'text') {
+      const known = new Map<number, number>();
+      for (let i = 0; i < count; i++) {
+        const code = vector.codes[i]!;
+        let id = vector.nulls?.[i] === 1 ? ABSENT : known.get(code);
+        if (id === undefined) {
+          id = this.#knownId(vector.texts[code]!, takes);
+          known.set(code, id);
+        }
+        ids[i] = id;
+      }
+      return ids;
+    }
+    for (let i = 0; i < count; i++) ids[i] = this.#knownId(valueAt(vector, i), takes);
+    return ids;
+  }
+
+  #knownId(value: Value, takes: boolean): number {
+    if (value === null) return ABSENT;
+    if (takes) return this.#idOf(value);
+    if (this.#isNumeric) return this.#numbers.find(value as number);
+    return this.#texts.get(typeof value === 'string' ? value : jsonKey(value)) ?? ABSENT;
+  }
+
+  readonly #ofNull = (): number => {
+    if (this.#nullId === NONE) this.#nullId = this.#isNumeric ? this.#numbers.take() : this.#values.push(null) - 1;
+    return this.#nullId;
+  };
+
+  #textIds({ codes, texts, nulls }: TextVector, ids: Uint32Array): void {
+    if (texts.length > MANY_TEXTS * ids.length) {
+      for (let i = 0, end = ids.length; i < end; i++) {
+        const text = texts[codes[i]!]!;
+        ids[i] = nulls !== undefined && nulls[i] === 1 ? this.#ofNull() : this.#textId(text, text);
+      }
+      return;
+    }
+    const known = new Uint32Array(texts.length).fill(UNKNOWN);
+    for (let i = 0, end = ids.length; i < end; i++) {
+      if (nulls !== undefined && nulls[i] === 1) {
+        ids[i] = this.#ofNull();
+        continue;
+      }
+      const code = codes[i]!;
+      if (known[code] === UNKNOWN) known[code] = this.#textId(texts[code]!, texts[code]!);
+      ids[i] = known[code]!;
+    }
+  }
+
+  #idOf(value: Value): number {
+    if (value === null) return this.#ofNull();
+    if (this.#isNumeric) return this.#numbers.placeOf(value as number);
+    if (typeof value === 'string') return this.#textId(value, value);
+    // A list that is the same for all rows, a parameter for instance, is written once: its JSON may have megabytes.
+    if (value !== this.#lastValue) {
+      this.#lastId = this.#textId(jsonKey(value), value);
+      this.#lastValue = value;
+    }
+    return this.#lastId;
+  }
+
+  #textId(key: string, value: Value): number {
+    let id = this.#texts.get(key);
+    if (id === undefined) {
+      id = this.#values.push(value) - 1;
+      this.#texts.set(key, id);
+      this.#valueBytes += textBytes(key) + (key === value ? 0 : valueBytes(value));
+    }
+    return id;
+  }
+}

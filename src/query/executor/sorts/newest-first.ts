@@ -1,0 +1,55 @@
+// Reads a pattern from its newest row on, for ORDER BY event_ts DESC with a LIMIT: windows that grow towards the past.
+
+import type { AccessPath, ScanPlan } from '../../planner/plan.ts';
+import type { QueryContext, Steps } from '../context.ts';
+import { type Batch, batchOf, selectFrom } from '../rows/row-set.ts';
+import { compacted, scanPaths } from '../rows/scan-rows.ts';
+
+/** The first window is so many buckets wide; every next one four times as wide. */
+const FIRST_BUCKETS = 16;
+const GROWTH = 4;
+
+/** Batches in descending (event_ts, id) order; ends when `wanted` rows were given. */
+export function newestFirst(plan: ScanPlan, context: QueryContext, wanted: number): Steps<Batch> {
+  return context.observed(plan, windows(plan, context, wanted));
+}
+
+function* windows(plan: ScanPlan, context: QueryContext, wanted: number): Steps<Batch> {
+  const path = plan.paths[0];
+  if (path === undefined) return;
+  const pattern = context.patterns[plan.pattern]!;
+  const bounds = context.source.timeBounds(pattern, path.startTs, path.endTs);
+  if (bounds === undefined) return;
+  let end = bounds.greatest;
+  let width = FIRST_BUCKETS * pattern.table.bucketSeconds;
+  let given = 0;
+  while (given < wanted && end >= bounds.least) {
+    const start = Math.max(bounds.least, end - width + 1);
+    const batches: Batch[] = [];
+    for (const batch of scanPaths(windowOf(plan, path, start, end), context)) {
+      if (batch !== null) {
+        const set = compacted(batch, plan.pattern);
+        context.chargeSet(set);
+        batches.push(batchOf(set, plan.pattern));
+      }
+      yield null;
+    }
+    for (const batch of batches.reverse()) {
+      yield reversed(batch);
+      given += batch.count;
+      if (given >= wanted) return;
+    }
+    end = start - 1;
+    width *= GROWTH;
+  }
+}
+
+function windowOf(plan: ScanPlan, path: AccessPath, startTs: number, endTs: number): ScanPlan {
+  return { ...plan, paths: [{ ...path, startTs, endTs }] };
+}
+
+function reversed(batch: Batch): Batch {
+  const places = new Uint32Array(batch.count);
+  for (let i = 0; i < batch.count; i++) places[i] = batch.count - 1 - i;
+  return selectFrom(batch, places);
+}

@@ -1,0 +1,41 @@
+// Some rows of a set as a set of their own.
+
+import type { PropertyColumn, RowSet } from '../rows/row-set.ts';
+
+/** Some rows of a set, in the order given. */
+export function pickRows(set: RowSet, rows: Uint32Array): RowSet {
+  const offsets = new Uint32Array(set.offsets.length > 1 ? rows.length + 1 : set.offsets.length);
+  let members = set.members;
+  if (set.offsets.length > 1) {
+    let total = 0;
+    for (let i = 0, end = rows.length; i < end; i++) {
+      offsets[i] = total;
+      total += set.offsets[rows[i]! + 1]! - set.offsets[rows[i]!]!;
+    }
+    offsets[rows.length] = total;
+    if (set.members.length > 0) {
+      members = new Float64Array(total);
+      for (let i = 0, end = rows.length; i < end; i++)
+        members.set(set.members.subarray(set.offsets[rows[i]!]!, set.offsets[rows[i]! + 1]!), offsets[i]!);
+    }
+  }
+  const columns = new Map<number, PropertyColumn>();
+  for (const [id, column] of set.columns) columns.set(id, pickColumn(column, rows));
+  return { rows: rows.length, times: picked(set.times, rows), ids: picked(set.ids, rows), offsets, members, columns };
+}
+
+function pickColumn(column: PropertyColumn, rows: Uint32Array): PropertyColumn {
+  const nulls = new Uint8Array(rows.length);
+  for (let i = 0, end = rows.length; i < end; i++) nulls[i] = column.nulls[rows[i]!]!;
+  if (column.kind === 'number') return { kind: 'number', nulls, values: picked(column.values, rows) };
+  const codes = new Uint32Array(rows.length);
+  for (let i = 0, end = rows.length; i < end; i++) codes[i] = column.codes[rows[i]!]!;
+  return { kind: 'text', nulls, codes, texts: column.texts };
+}
+
+function picked(values: Float64Array, rows: Uint32Array): Float64Array {
+  if (values.length === 0) return values;
+  const result = new Float64Array(rows.length);
+  for (let i = 0, end = rows.length; i < end; i++) result[i] = values[rows[i]!]!;
+  return result;
+}

@@ -1,0 +1,127 @@
+// Puts result rows in order: nulls last ascending, first descending; in slices, and only the first rows when there is a limit.
+
+import type { Value } from '../../binder/bound.ts';
+import { compareValues } from '../values/compare.ts';
+import { type Vector, valueAt } from '../values/vector.ts';
+import { MOST_OF_RUN, runOf } from './sorted-numbers.ts';
+
+/** A row of a result with what it is ordered by. */
+export interface SortRow {
+  readonly values: readonly Value[];
+  readonly order: readonly Value[];
+}
+
+type Compare = (a: SortRow, b: SortRow) => number;
+
+export function comparator(descending: readonly boolean[]): Compare {
+  return (a, b) => {
+    for (let i = 0; i < descending.length; i++) {
+      const order = compareNullable(a.order[i]!, b.order[i]!);
+      if (order !== 0) return descending[i] ? -order : order;
+    }
+    return 0;
+  };
+}
+
+/** Null is the greatest: last in ascending, first in descending order. */
+function compareNullable(a: Value, b: Value): number {
+  if (a === null) return b === null ? 0 : 1;
+  if (b === null) return -1;
+  return compareValues(a, b);
+}
+
+/** Keeps all rows, or the first `limit` of the order, sorted at the end. */
+export class Sorter {
+  readonly #descending: readonly boolean[];
+  readonly #compare: Compare;
+  readonly #limit: number;
+  /** Rows at which they are cut down to the limit. With a large limit all rows are kept. */
+  readonly #cutAt: number;
+  #rows: SortRow[] = [];
+  /** Letters of a text that rows are ordered by, at most. */
+  #longest = 0;
+  /** The last row that was kept when rows were cut down: only rows before it are of use. */
+  #bound: SortRow | undefined;
+
+  constructor(descending: readonly boolean[], limit: number | undefined) {
+    this.#descending = descending;
+    this.#compare = comparator(descending);
+    this.#limit = limit ?? Number.MAX_SAFE_INTEGER;
+    this.#cutAt = this.#limit <= MOST_OF_RUN ? 2 * this.#limit + MOST_OF_RUN : Infinity;
+  }
+
+  /** Rows held; with a small limit at most about twice as many and a run, when they are cut down in time. */
+  get size(): number {
+    return this.#rows.length;
+  }
+
+  add(row: SortRow): void {
+    this.#rows.push(row);
+    for (const value of row.order)
+      if (typeof value === 'string' && value.length > this.#longest) this.#longest = value.length;
+  }
+
+  /** There are enough rows to be cut down. */
+  get isFull(): boolean {
+    return this.#rows.length >= this.#cutAt;
+  }
+
+  /** Lets go of the rows after the limit, which are given back; pauses as `sorted` does. */
+  *cut(): Generator<null, SortRow[], void> {
+    const rows = yield* this.#ordered();
+    this.#rows = rows.slice(0, this.#limit);
+    this.#bound = this.#rows[this.#limit - 1];
+    return rows.slice(this.#limit);
+  }
+
+  /** Whether a row ordered by the values at a place of some vectors may be among the first. Most rows are not, when there is a limit: they need not be made. */
+  admits(orders: readonly Vector[], place: number): boolean {
+    const bound = this.#bound;
+    if (bound === undefined) return true;
+    for (let i = 0; i < orders.length; i++) {
+      const order = compareNullable(valueAt(orders[i]!, place), bound.order[i]!);
+      if (order !== 0) return this.#descending[i] ? order > 0 : order < 0;
+    }
+    return false;
+  }
+
+  /** All rows in order; pauses with null between steps of a few ms. Equal rows keep the order they came in. */
+  *sorted(): Generator<null, SortRow[], void> {
+    const rows = yield* this.#ordered();
+    return rows.length > this.#limit ? rows.slice(0, this.#limit) : rows;
+  }
+
+  *#ordered(): Generator<null, SortRow[], void> {
+    const run = runOf(this.#descending.length, this.#longest);
+    let runs: SortRow[][] = [];
+    for (let at = 0; at < this.#rows.length; at += run) {
+      runs.push(this.#rows.slice(at, at + run).sort(this.#compare));
+      yield null;
+    }
+    this.#rows = [];
+    while (runs.length > 1) {
+      const next: SortRow[][] = [];
+      for (let i = 0; i < runs.length; i += 2)
+        next.push(i + 1 < runs.length ? yield* merged(runs[i]!, runs[i + 1]!, this.#compare, run) : runs[i]!);
+      runs = next;
+    }
+    return runs[0] ?? [];
+  }
+}
+
+function* merged(
+  a: readonly SortRow[],
+  b: readonly SortRow[],
+  compare: Compare,
+  run: number,
+): Generator<null, SortRow[], void> {
+  const rows: SortRow[] = new Array(a.length + b.length);
+  let i = 0;
+  let j = 0;
+  for (let at = 0; at < rows.length; at++) {
+    const takeLeft = j >= b.length || (i < a.length && compare(a[i]!, b[j]!) <= 0);
+    rows[at] = takeLeft ? a[i++]! : b[j++]!;
+    if (at % run === run - 1) yield null;
+  }
+  return rows;
+}

@@ -1,0 +1,98 @@
+// Several sets of rows as one, in slices of a few ms.
+
+import type { TextColumn } from '../../../core/index.ts';
+import { WideMap } from '../../../engine/idempotency/wide-map.ts';
+import { NO_ROWS, type PropertyColumn, type RowSet } from '../rows/row-set.ts';
+
+/** Bytes that are copied, or texts that are looked up, between two rests. */
+const COPIED_AT_ONCE = 2 ** 22;
+const TEXTS_AT_ONCE = 8192;
+
+type Building<T> = Generator<null, T, void>;
+
+/** Sets of the same columns, one behind the other. Pauses with null. */
+export function* concatenated(sets: readonly RowSet[]): Building<RowSet> {
+  if (sets.length <= 1) return sets[0] ?? NO_ROWS;
+  const times = yield* joinNumbers(sets.map((set) => set.times));
+  const ids = yield* joinNumbers(sets.map((set) => set.ids));
+  const offsets = yield* joinOffsets(sets);
+  const members = yield* joinNumbers(sets.map((set) => set.members));
+  const columns = new Map<number, PropertyColumn>();
+  for (const id of sets[0]!.columns.keys())
+    columns.set(id, yield* joinColumns(sets.map((set) => set.columns.get(id)!)));
+  return { rows: sets.reduce((sum, set) => sum + set.rows, 0), times, ids, offsets, members, columns };
+}
+
+function* joinNumbers(parts: readonly Float64Array[]): Building<Float64Array> {
+  const joined = new Float64Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  let copied = 0;
+  for (const part of parts) {
+    joined.set(part, at);
+    at += part.length;
+    copied += part.byteLength;
+    if (copied < COPIED_AT_ONCE) continue;
+    copied = 0;
+    yield null;
+  }
+  return joined;
+}
+
+function* joinOffsets(sets: readonly RowSet[]): Building<Uint32Array> {
+  const count = sets.reduce((sum, set) => sum + Math.max(0, set.offsets.length - 1), 0);
+  const joined = new Uint32Array(count + 1);
+  let at = 0;
+  let base = 0;
+  let rested = 0;
+  for (const { offsets } of sets) {
+    const rows = Math.max(0, offsets.length - 1);
+    for (let i = 0; i < rows; i++) joined[at + i] = base + offsets[i]!;
+    at += rows;
+    base += offsets[rows] ?? 0;
+    if (at - rested < COPIED_AT_ONCE / 4) continue;
+    rested = at;
+    yield null;
+  }
+  joined[count] = base;
+  return joined;
+}
+
+function* joinColumns(columns: readonly PropertyColumn[]): Building<PropertyColumn> {
+  const nulls = new Uint8Array(columns.reduce((sum, column) => sum + column.nulls.length, 0));
+  let at = 0;
+  for (const column of columns) {
+    nulls.set(column.nulls, at);
+    at += column.nulls.length;
+  }
+  yield null;
+  if (columns.every((column) => column.kind === 'number')) {
+    const values = yield* joinNumbers(columns.map((column) => column.values));
+    return { kind: 'number', nulls, values };
+  }
+  return yield* joinTexts(columns as readonly TextColumn[], nulls);
+}
+
+function* joinTexts(columns: readonly TextColumn[], nulls: Uint8Array): Building<TextColumn> {
+  const places = new WideMap<string, number>();
+  const texts: string[] = [];
+  const codes = new Uint32Array(nulls.length);
+  let at = 0;
+  let worked = 0;
+  for (const column of columns) {
+    const placeOf = column.texts.map((text) => {
+      let place = places.get(text);
+      if (place === undefined) {
+        place = texts.push(text) - 1;
+        places.set(text, place);
+      }
+      return place;
+    });
+    for (let i = 0, end = column.codes.length; i < end; i++) codes[at + i] = placeOf[column.codes[i]!] ?? 0;
+    at += column.codes.length;
+    worked += column.texts.length + column.codes.length / 16;
+    if (worked < TEXTS_AT_ONCE) continue;
+    worked = 0;
+    yield null;
+  }
+  return { kind: 'text', nulls, codes, texts };
+}

@@ -1,0 +1,270 @@
+// Evaluates a bound expression for every combination of a batch.
+
+import { containsText } from '../../../text-search.ts';
+import type {
+  BoundExpression,
+  BoundField,
+  BoundIn,
+  BoundList,
+  BoundParameter,
+  BoundRow,
+  Value,
+} from '../../binder/bound.ts';
+import { type ParameterValues, parameterValue } from '../../binder/parameters.ts';
+import { joinedParts, joinTexts } from '../joins/join-texts.ts';
+import { followsVector, hasNodeVector, overlapsVector, sharedVector } from '../rows/edges.ts';
+import { type Batch, gather, type RowSet, type Side } from '../rows/row-set.ts';
+import { computeVectors, negateVector } from './arithmetic.ts';
+import { compareVectors, mapTexts } from './compare.ts';
+import { dateVector, dayVector } from './dates.ts';
+import { conjunction, disjunction, inverted, nullTest } from './logic.ts';
+import { isInValues, isInVectors } from './membership.ts';
+import { constant, NULL_VECTOR, type Scratch, type Vector, valueAt } from './vector.ts';
+
+/** What an evaluation needs besides the rows. */
+export interface Environment {
+  readonly parameters: ParameterValues;
+  /** Of each pattern: its property columns, for whole rows. */
+  readonly patterns: readonly {
+    readonly columns: readonly { readonly id: number; readonly name: string; readonly type: string }[];
+  }[];
+  /** Set where values are used up before the next expression is evaluated. */
+  readonly scratch?: Scratch;
+  /** In groups: the values of keys and aggregates; in ORDER BY over items: the items' values. */
+  readonly keys?: readonly Vector[];
+  readonly aggregates?: readonly Vector[];
+  readonly items?: readonly Vector[];
+}
+
+/** Throws `invalid_statement` when a number leaves its range. */
+export function evaluate(node: BoundExpression, batch: Batch, environment: Environment): Vector {
+  const { count } = batch;
+  const at = (operand: BoundExpression) => evaluate(operand, batch, environment);
+  switch (node.kind) {
+    case 'constant':
+      return constant(node.value);
+    case 'parameter':
+      return constant(parameterValue(environment.parameters, node));
+    case 'field':
+      return fieldVector(node, batch.sides[node.pattern]!, count);
+    case 'row':
+      return rowVector(node, batch, environment);
+    case 'compare':
+      return compareVectors(node.operator, at(node.left), at(node.right), count);
+    case 'arithmetic':
+      if (node.type === 'text') return joinTexts(node, joinedParts(node).map(at), count);
+      return computeVectors(node, at(node.left), at(node.right), count, environment.scratch);
+    case 'negate':
+      return negateVector(at(node.operand));
+    case 'textMatch':
+      return textMatchVector(node.operator, at(node.left), at(node.right), count);
+    case 'and':
+      return conjunction(node.items.map(at), count);
+    case 'or':
+      return disjunction(node.items.map(at), count);
+    case 'not':
+      return inverted(at(node.operand));
+    case 'isNull':
+      return nullTest(at(node.operand), count);
+    case 'in':
+      return inVector(node, at, count, environment);
+    case 'hasNode':
+      return hasNodeVector(at(node.node), batch.sides[node.pattern]!, count);
+    case 'size':
+      return sizeVector(node.operand, at, batch);
+    case 'time':
+      return at(node.operand);
+    case 'day':
+      return dayVector(at(node.operand), count);
+    case 'date':
+      return dateVector(at(node.operand), count);
+    case 'bucket':
+      return bucketVector(batch.sides[node.pattern]!, node.bucketSeconds, count);
+    case 'shared':
+      return sharedVector(batch.sides[node.left]!, batch.sides[node.right]!, count);
+    case 'overlaps':
+      return overlapsVector(batch.sides[node.left]!, batch.sides[node.right]!, at(node.width), count);
+    case 'follows':
+      return followsVector(batch.sides[node.later]!, batch.sides[node.earlier]!, at(node.width), count);
+    case 'keyValue':
+      return environment.keys![node.index]!;
+    case 'aggregateValue':
+      return environment.aggregates![node.index]!;
+    case 'itemValue':
+      return environment.items![node.index]!;
+    case 'list':
+      return listVector(node, at, count);
+  }
+}
+
+const NO_BATCH: Batch = { count: 1, sides: [] };
+
+/** The value of an expression that reads no row: constants, parameters and what is computed from them. */
+export function constantValue(node: BoundExpression, parameters: ParameterValues): Value {
+  return valueAt(evaluate(node, NO_BATCH, { parameters, patterns: [] }), 0);
+}
+
+function fieldVector(node: BoundField, { set, rows }: Side, count: number): Vector {
+  const { field } = node;
+  switch (field.kind) {
+    case 'event_ts':
+      return { kind: 'number', values: gather(set.times, rows, count), nulls: undefined };
+    case 'id':
+      return { kind: 'number', values: gather(set.ids, rows, count), nulls: undefined };
+    case 'members': {
+      const values: Value[] = new Array(count);
+      for (let i = 0; i < count; i++) values[i] = membersOf(set, rows === undefined ? i : rows[i]!);
+      return { kind: 'value', values };
+    }
+    case 'property':
+      return propertyVector(set, rows, count, field.id, field.type === 'BOOLEAN');
+  }
+}
+
+function membersOf({ members, offsets }: RowSet, row: number): number[] {
+  const start = offsets[row]!;
+  const list = new Array<number>(offsets[row + 1]! - start);
+  for (let i = 0; i < list.length; i++) list[i] = members[start + i]!;
+  return list;
+}
+
+function propertyVector(
+  set: RowSet,
+  rows: Uint32Array | undefined,
+  count: number,
+  id: number,
+  isBoolean: boolean,
+): Vector {
+  const column = set.columns.get(id)!;
+  const nulls = gatherBytes(column.nulls, rows, count);
+  const mask = nulls.includes(1) ? nulls : undefined;
+  if (column.kind === 'text')
+    return { kind: 'text', codes: gatherCodes(column.codes, rows, count), texts: column.texts, nulls: mask };
+  const values = gather(column.values, rows, count);
+  if (!isBoolean) return { kind: 'number', values, nulls: mask };
+  return { kind: 'boolean', values: Uint8Array.from(values), nulls: mask };
+}
+
+function gatherBytes(values: Uint8Array, rows: Uint32Array | undefined, count: number): Uint8Array {
+  if (rows === undefined) return values.length === count ? values : values.subarray(0, count);
+  const picked = new Uint8Array(count);
+  for (let i = 0; i < count; i++) picked[i] = values[rows[i]!]!;
+  return picked;
+}
+
+function gatherCodes(values: Uint32Array, rows: Uint32Array | undefined, count: number): Uint32Array {
+  if (rows === undefined) return values.length === count ? values : values.subarray(0, count);
+  const picked = new Uint32Array(count);
+  for (let i = 0; i < count; i++) picked[i] = values[rows[i]!]!;
+  return picked;
+}
+
+/** Whole rows as objects, in the row form of the contract (section 2). */
+function rowVector(node: BoundRow, batch: Batch, environment: Environment): Vector {
+  const side = batch.sides[node.pattern]!;
+  const { set, rows } = side;
+  const { columns } = environment.patterns[node.pattern]!;
+  const vectors = columns.map(({ id, type }) => propertyVector(set, rows, batch.count, id, type === 'BOOLEAN'));
+  const values: Value[] = new Array(batch.count);
+  for (let i = 0; i < batch.count; i++) {
+    const row = rows === undefined ? i : rows[i]!;
+    const value: Record<string, Value> = { id: set.ids[row]!, event_ts: set.times[row]!, members: membersOf(set, row) };
+    for (const [place, column] of columns.entries()) value[column.name] = valueAt(vectors[place]!, i);
+    values[i] = value;
+  }
+  return { kind: 'value', values };
+}
+
+function textMatchVector(operator: string, left: Vector, right: Vector, count: number): Vector {
+  const test = operator === 'CONTAINS' ? containsText : operator === 'STARTS WITH' ? startsWith : endsWith;
+  if (right.kind === 'constant') {
+    if (right.value === null) return NULL_VECTOR;
+    const part = right.value as string;
+    if (left.kind === 'text') return mapTexts(left, count, (text) => test(text, part));
+  }
+  const values = new Uint8Array(count);
+  const nulls = new Uint8Array(count);
+  for (let i = 0; i < count; i++) {
+    const text = valueAt(left, i);
+    const part = valueAt(right, i);
+    if (text === null || part === null) nulls[i] = 1;
+    else values[i] = test(text as string, part as string) ? 1 : 0;
+  }
+  return { kind: 'boolean', values, nulls };
+}
+
+const startsWith = (text: string, part: string) => text.startsWith(part);
+const endsWith = (text: string, part: string) => text.endsWith(part);
+
+function inVector(
+  node: BoundIn,
+  at: (operand: BoundExpression) => Vector,
+  count: number,
+  environment: Environment,
+): Vector {
+  const operand = at(node.operand);
+  if ('kind' in node.items)
+    return isInValues(operand, parameterValue(environment.parameters, node.items) as readonly Value[], count);
+  const values = writtenValues(node.items, environment.parameters);
+  return values === undefined ? isInVectors(operand, node.items.map(at), count) : isInValues(operand, values, count);
+}
+
+const WRITTEN = new WeakMap<ParameterValues, WeakMap<readonly BoundExpression[], readonly Value[] | 'computed'>>();
+
+/** The values of a list that is written with constants and parameters only; the same array every time in one run. */
+function writtenValues(items: readonly BoundExpression[], parameters: ParameterValues): readonly Value[] | undefined {
+  let lists = WRITTEN.get(parameters);
+  if (lists === undefined) {
+    lists = new WeakMap();
+    WRITTEN.set(parameters, lists);
+  }
+  let values = lists.get(items);
+  if (values === undefined) {
+    const isWritten = items.every(({ kind }) => kind === 'constant' || kind === 'parameter');
+    values = isWritten
+      ? items.map((item) =>
+          item.kind === 'constant' ? item.value : parameterValue(parameters, item as BoundParameter),
+        )
+      : 'computed';
+    lists.set(items, values);
+  }
+  return values === 'computed' ? undefined : values;
+}
+
+function sizeVector(operand: BoundExpression, at: (operand: BoundExpression) => Vector, batch: Batch): Vector {
+  if (operand.kind === 'field') {
+    const { set, rows } = batch.sides[operand.pattern]!;
+    const values = new Float64Array(batch.count);
+    for (let i = 0; i < batch.count; i++) {
+      const row = rows === undefined ? i : rows[i]!;
+      values[i] = set.offsets[row + 1]! - set.offsets[row]!;
+    }
+    return { kind: 'number', values, nulls: undefined };
+  }
+  const lists = at(operand);
+  if (lists.kind === 'constant')
+    return constant(lists.value === null ? null : (lists.value as readonly Value[]).length);
+  const values = new Float64Array(batch.count);
+  const nulls = new Uint8Array(batch.count);
+  for (let i = 0; i < batch.count; i++) {
+    const list = valueAt(lists, i);
+    if (list === null) nulls[i] = 1;
+    else values[i] = (list as readonly Value[]).length;
+  }
+  return { kind: 'number', values, nulls };
+}
+
+function bucketVector({ set, rows }: Side, width: number, count: number): Vector {
+  const times = gather(set.times, rows, count);
+  const values = new Float64Array(count);
+  for (let i = 0; i < count; i++) values[i] = Math.floor(times[i]! / width);
+  return { kind: 'number', values, nulls: undefined };
+}
+
+function listVector(node: BoundList, at: (operand: BoundExpression) => Vector, count: number): Vector {
+  const items = node.items.map(at);
+  if (items.every((item) => item.kind === 'constant')) return constant(items.map((item) => valueAt(item, 0)));
+  const values: Value[] = new Array(count);
+  for (let i = 0; i < count; i++) values[i] = items.map((item) => valueAt(item, i));
+  return { kind: 'value', values };
+}

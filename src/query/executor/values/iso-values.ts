@@ -1,0 +1,31 @@
+// Result values with their times as ISO 8601, by what the columns hold: times, edges, and lists of these.
+
+import { isoTime } from '../../../iso-time.ts';
+import type { Value } from '../../binder/bound.ts';
+import type { ResultForm } from '../../binder/column-types.ts';
+
+/** How a value is written. */
+export type Written = (value: Value) => Value;
+
+/** For each column; undefined: as it is. */
+export function isoValues(forms: readonly ResultForm[]): readonly (Written | undefined)[] {
+  return forms.map(writtenAs);
+}
+
+function writtenAs({ type, items }: ResultForm): Written | undefined {
+  if (type === 'TIME') return timeText;
+  if (type === 'EDGE') return edgeWithText;
+  const item = type === 'LIST' && items !== undefined ? writtenAs(items) : undefined;
+  return item && ((value) => (Array.isArray(value) ? value.map(item) : value));
+}
+
+function timeText(value: Value): Value {
+  return typeof value === 'number' ? isoTime(value) : value;
+}
+
+/** Its columns stay in their order. */
+function edgeWithText(value: Value): Value {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const edge = value as Readonly<Record<string, Value>>;
+  return { ...edge, event_ts: timeText(edge.event_ts!) };
+}

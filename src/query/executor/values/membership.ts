@@ -1,0 +1,95 @@
+// IN: whether a value is among others. An unknown item makes a miss unknown.
+
+import type { Value } from '../../binder/bound.ts';
+import { NumberTable } from '../rows/number-table.ts';
+import { compareValues, mapTexts } from './compare.ts';
+import { constant, NULL_VECTOR, type Vector, valueAt } from './vector.ts';
+
+/** `IN [..]` with items that differ from row to row. */
+export function isInVectors(operand: Vector, items: readonly Vector[], count: number): Vector {
+  // `IN []` is false, also of null.
+  if (items.length === 0) return constant(false);
+  if (operand.kind === 'constant' && operand.value === null) return NULL_VECTOR;
+  const values = new Uint8Array(count);
+  const nulls = new Uint8Array(count);
+  for (let i = 0; i < count; i++) {
+    const found = among(
+      valueAt(operand, i),
+      items.map((item) => valueAt(item, i)),
+    );
+    if (found === null) nulls[i] = 1;
+    else values[i] = found ? 1 : 0;
+  }
+  return { kind: 'boolean', values, nulls };
+}
+
+function among(value: Value, items: readonly Value[]): boolean | null {
+  if (value === null) return null;
+  let unknown = false;
+  for (const item of items) {
+    if (item === null) unknown = true;
+    else if (compareValues(value, item) === 0) return true;
+  }
+  return unknown ? null : false;
+}
+
+/** `IN` a list of values; what is found out about the list is kept for the next batch. */
+export function isInValues(operand: Vector, items: readonly Value[], count: number): Vector {
+  if (items.length === 0) return constant(false);
+  if (operand.kind === 'constant' && operand.value === null) return NULL_VECTOR;
+  const { known, missIsUnknown } = factsOf(items);
+  if (operand.kind === 'constant') {
+    if (known.has(zeroed(operand.value))) return constant(true);
+    return missIsUnknown ? NULL_VECTOR : constant(false);
+  }
+  const found = foundIn(operand, known, count);
+  if (!missIsUnknown) return found;
+  const nulls = new Uint8Array(count);
+  for (let i = 0; i < count; i++) nulls[i] = (found.values[i]! ^ 1) | (found.nulls?.[i] ?? 0);
+  return { ...found, nulls };
+}
+
+interface Known {
+  has(value: Value): boolean;
+}
+
+interface ListFacts {
+  readonly known: Known;
+  /** A null is among the items. */
+  readonly missIsUnknown: boolean;
+}
+
+const FACTS = new WeakMap<readonly Value[], ListFacts>();
+
+function factsOf(items: readonly Value[]): ListFacts {
+  let facts = FACTS.get(items);
+  if (facts === undefined) {
+    facts = { known: knownOf(items.filter((item) => item !== null)), missIsUnknown: items.includes(null) };
+    FACTS.set(items, facts);
+  }
+  return facts;
+}
+
+/** Numbers are not put into a Set: its hash of them is known to everybody, and some hundred thousand of one hash take minutes. */
+function knownOf(items: readonly Value[]): Known {
+  if (typeof items[0] !== 'number') return new Set(items.map(zeroed));
+  const table = new NumberTable();
+  for (const item of items) table.placeOf(item as number);
+  return { has: (value) => table.find(value as number) >= 0 };
+}
+
+/** Sets tell -0 from 0 no more than numbers do, but texts of sets must not be numbers: values of one type only come here. */
+function zeroed(value: Value): Value {
+  return value === 0 ? 0 : value;
+}
+
+function foundIn(operand: Exclude<Vector, { kind: 'constant' }>, known: Known, count: number) {
+  if (operand.kind === 'text') return mapTexts(operand, count, (text) => known.has(text));
+  const values = new Uint8Array(count);
+  if (operand.kind === 'number') {
+    for (let i = 0; i < count; i++) values[i] = known.has(operand.values[i]!) ? 1 : 0;
+    return { kind: 'boolean' as const, values, nulls: operand.nulls };
+  }
+  for (let i = 0; i < count; i++) values[i] = known.has(valueAt(operand, i)) ? 1 : 0;
+  return { kind: 'boolean' as const, values, nulls: operand.kind === 'boolean' ? operand.nulls : undefined };
+}
