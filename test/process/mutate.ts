@@ -66,7 +66,7 @@ const GROUPS: Readonly<Record<string, readonly Group[]>> = {
     },
     {
       folder: 'src/engine',
-      files: /^(recovery|orphans)\.ts$/,
+      files: /^(recovery\/recovery|checkpoint\/orphans)\.ts$/,
       quick: ENGINE_TESTS,
       more: ['test/engine/row-crash', 'test/engine/corruption'],
     },
@@ -82,7 +82,7 @@ const GROUPS: Readonly<Record<string, readonly Group[]>> = {
   committer: [
     {
       folder: 'src/engine',
-      files: /^committer\.ts$/,
+      files: /^commit\/committer\.ts$/,
       quick: ENGINE_TESTS,
       more: ['test/engine/conflicts', 'test/engine/row-writes'],
     },
@@ -90,7 +90,7 @@ const GROUPS: Readonly<Record<string, readonly Group[]>> = {
   checkpoint: [
     {
       folder: 'src/engine',
-      files: /^checkpoint(er)?\.ts$/,
+      files: /^checkpoint\/checkpoint(er)?\.ts$/,
       quick: ENGINE_TESTS,
       more: ['test/engine/row-crash', 'test/engine/compaction'],
     },
@@ -98,7 +98,7 @@ const GROUPS: Readonly<Record<string, readonly Group[]>> = {
   idempotency: [
     {
       folder: 'src/engine',
-      files: /^(replays|replay-entry)\.ts$/,
+      files: /^idempotency\/(idempotency-store|kept-answer)\.ts$/,
       quick: ['test/engine/replays.test'],
       more: ['test/http/idempotency'],
     },
@@ -130,7 +130,11 @@ function plan(words: readonly string[], sample: number, seed: number): Planned[]
     if (groups === undefined) throw new Error(`--files takes ${Object.keys(GROUPS).join(', ')}, not ${word}.`);
     return groups.flatMap(({ folder, files, quick, more }) => {
       const stages = [presentTests(quick), presentTests(more)].filter((tests) => tests.length > 0);
-      const names = readdirSync(`${ROOT}/${folder}`).filter((name) => files.test(name));
+      const names = (readdirSync(`${ROOT}/${folder}`, { recursive: true }) as string[]).filter((name) =>
+        files.test(name),
+      );
+      if (names.length === 0)
+        throw new Error(`${folder} has no file ${files}: it was moved, and mutate.ts must follow.`);
       return names.flatMap((name) =>
         mutantsOf(`${folder}/${name}`, readFileSync(`${ROOT}/${folder}/${name}`, 'utf8')).map((mutant) => ({
           mutant,
