@@ -38,7 +38,7 @@ test('pieces with their heads fit into the buffer, keep their order, and wait fo
       next() {
         const chunk = left.shift();
         if (chunk === undefined) return null;
-        chunk.copy(shared);
+        shared.set(chunk);
         return shared.subarray(0, chunk.length);
       },
       close: () => void closed++,
