@@ -153,7 +153,7 @@ export class KeyStore implements Authenticator {
       try {
         await this.#documents.change([{ store: STORE, id: keyId, value: null }]);
       } catch (error) {
-        // The answer says that it failed, so the key goes on as it was.
+        // The answer says that it failed, so the key stays as it was.
         entry.revoking = false;
         throw error;
       }

@@ -95,7 +95,7 @@ function listKind(takes: string, placeholder: string, part: (text: string) => st
   };
 }
 
-/** As browsers send them in `Origin`; `*` stands for all. */
+/** As browsers send them in `Origin`; `*` means all. */
 export const originsKind = listKind(
   'origins such as https://app.example:8443 with a comma between, or *',
   'origins',

@@ -163,7 +163,7 @@ function TableEntry({ name }: { name: string }) {
   );
 }
 
-/** Writes a name where the caret of the statement stands. */
+/** Inserts a name at the caret of the statement. */
 function NameButton({ label, name }: { label: string; name: WantedName }) {
   return (
     <button

@@ -62,7 +62,7 @@ async function complete(
   try {
     return await untilAborted(signal, ask(options, address, ports, prompt, signal));
   } catch (error) {
-    // Neither the library's errors nor their causes go on: they hold the request with its headers.
+    // Neither the library's errors nor their causes are passed on: they hold the request with its headers.
     if (signal.aborted) throw signal.reason;
     throw error instanceof HedgerowError ? error : transportFailure(error);
   } finally {

@@ -46,7 +46,7 @@ export class Model {
     const predicates = this.#world.predicates.filter(({ relation, given }) => relation.count > given);
     predicates.sort((a, b) => compareTexts(a.relation.pred, b.relation.pred));
     for (const { relation, given, number } of predicates) {
-      // Given facts stand before all others.
+      // Given facts come before all others.
       const rows = rowsFrom(given, relation.count);
       yield;
       const sorted = yield* sortRows(relation.columns, rows, this.#world.interner.size);

@@ -4,7 +4,7 @@
 
 /** A pair of two constants is looked up in a table of all pairs while that has no more entries than this: 64 MB. */
 const MOST_PAIRS = 2 ** 24;
-/** Room for so many rows is made at once; more in slices, by `makeRoom`. */
+/** Room for up to this many rows is made at once; more in slices, by `makeRoom`. */
 const FEW_ROWS = 16_384;
 /** Rows that one step of making room takes: a fraction of a millisecond. */
 const STEP_ROWS = 20_000;
@@ -67,7 +67,7 @@ export class Relation {
     return row;
   }
 
-  /** Of a tuple: where it stands, or the free slot where it belongs. */
+  /** Of a tuple: its slot, or the free slot where it belongs. */
   #slotOf(tuple: Int32Array): number {
     if (this.#isPairTable) return tuple[0]! * this.#constants + tuple[1]!;
     const { arity } = this;
@@ -82,7 +82,7 @@ export class Relation {
     }
   }
 
-  /** Whether making room for so many rows more would take long while they are put: `makeRoom` before. */
+  /** Whether making room for `rows` more rows would take long while they are put: call `makeRoom` before. */
   needsRoom(rows: number): boolean {
     const count = this.count + rows;
     return this.count >= FEW_ROWS && (count > this.confidences.length || this.#isCrowdedBy(count));

@@ -84,7 +84,7 @@ export class ChainedIndex {
     return hash & (this.heads.length - 1);
   }
 
-  /** The newest row of the values that stand in `registers` at `keys`, in the order of `columns`. */
+  /** The newest row with the values in `registers` at `keys`, in the order of `columns`. */
   head(registers: Int32Array, keys: Int32Array): number {
     if (keys.length === 1) return this.heads[registers[keys[0]!]!]! - 1;
     let hash = 0;

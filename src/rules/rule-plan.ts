@@ -9,7 +9,7 @@ import type { CheckedRule, Condition, Term } from './rule.ts';
 
 export interface RulePlan {
   readonly levels: readonly Level[];
-  /** The constants stand in it; a run sets the others. */
+  /** Constants are set; a run sets the others. */
   readonly registers: Int32Array;
   /** Registers of the head's arguments. */
   readonly head: Int32Array;

@@ -130,7 +130,7 @@ function isInteger(value: unknown): boolean {
   return /^\s*[+-]?\d{1,16}\s*$/.test(String(value)) && Number.isSafeInteger(Number(value));
 }
 
-/** Numbers may stand between any marks; names may hold them. */
+/** Numbers may be separated by any marks; names may contain them. */
 function numberParts(value: unknown): unknown[] {
   if (Array.isArray(value)) return value;
   return String(value ?? '')
