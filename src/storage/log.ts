@@ -5,10 +5,10 @@
 // The first failed write or sync is the last one. FORMAT.md has the bytes, the recovery rule and the reasons.
 
 import { HedgerowError } from '../errors.ts';
+import type { Crc32c } from './crc32c.ts';
 import { FILE_HEADER_BYTES, FRAME_HEADER_BYTES, frameBytes, MAX_PAYLOAD_BYTES } from './frame.ts';
 import { FrameGroup } from './frame-group.ts';
-import type { FileHandle } from './fs.ts';
-import type { HeldLogFile } from './held-frames.ts';
+import type { FileHandle, Fs } from './fs.ts';
 import {
   type ClosedLogFile,
   capacityOf,
@@ -18,19 +18,27 @@ import {
   removeSpare,
   trimFile,
 } from './log-file.ts';
-import { type LogFrame, type RecoveredLog, recoverLog, replayFrames } from './log-recovery.ts';
+import { type LogFilePart, readLogFiles } from './log-reader.ts';
+import { type RecoveredLog, recoverLog } from './log-recovery.ts';
 import { LogRoom } from './log-room.ts';
-import type { HeldLog, LogOptions, LogStore } from './log-store.ts';
+import type { LogBatches, LogLease, LogOpening, LogStore } from './log-store.ts';
 import { MarkFile } from './mark-file.ts';
 import { writeWhole } from './whole-file.ts';
-
-export type { LogFrame } from './log-recovery.ts';
-export type { HeldLog, LogGroupFigures, LogOptions, LogStore } from './log-store.ts';
 
 export const DEFAULT_LOG_FILE_BYTES = 2 ** 24;
 
 /** Of the first file of an opening, at most: the first write, and the end of who wrote nothing, wait for its zeros. */
 const FIRST_FILE_BYTES = 2 ** 20;
+
+/** Where the files are. */
+export interface LogOptions extends LogOpening {
+  fs: Fs;
+  /** Made when missing. Nothing else is in it: only the log syncs this directory. */
+  dir: string;
+  crc32c: Crc32c;
+  /** Size of a log file, but for the first of an opening, which is never above 1 MB. Default 16 MB. */
+  fileBytes?: number;
+}
 
 /**
  * Recovers the log in `dir` and opens it for one writer; the caller holds the directory's lock. Rejects with `corrupt`; then nothing written before was changed. From here on
@@ -50,7 +58,7 @@ export async function openLog(options: LogOptions): Promise<LogStore> {
     epoch: recovered.nextEpoch,
     reachedLsn: recovered.headLsn,
   });
-  if (recovered.dropped !== null) options.onDropped?.(recovered.dropped);
+  if (recovered.dropped !== null) options.onDropped?.({ ...recovered.dropped });
   return new FileLog(options, recovered, mark);
 }
 
@@ -76,6 +84,8 @@ class FileLog implements LogStore {
   readonly #recovered: RecoveredLog;
   readonly #epoch: number;
   readonly #defer: (step: () => void) => void;
+  /** Lets others have their turn. */
+  readonly #pause: () => Promise<void> = () => new Promise((resolve) => void this.#defer(resolve));
   #nextSequence: number;
   /** Oldest first; none of them is written again. */
   #closedFiles: ClosedLogFile[];
@@ -90,8 +100,7 @@ class FileLog implements LogStore {
   #syncWanted = false;
   #syncScheduled = false;
   #waiters: FlushWaiter[] = [];
-  /** LSNs from which the log is held. */
-  readonly #holds = new Set<{ readonly afterLsn: number }>();
+  readonly #leases = new Set<{ readonly fromLsn: number }>();
   #closed = false;
   /** The flush that runs, or the last one. */
   #running: Promise<void> = Promise.resolve();
@@ -113,9 +122,15 @@ class FileLog implements LogStore {
     this.#prepareSpare();
   }
 
-  get hasFiles(): boolean {
+  get provesManifest(): boolean {
     const newest = this.#recovered.needed.at(-1);
     return this.#active !== null || (newest !== undefined && newest.version >= 2);
+  }
+
+  get oldestLsn(): number {
+    // Files that recovery found below `minimumLsn` are never read; they have no first LSN.
+    const oldest = this.#closedFiles.find(({ firstLsn }) => firstLsn > 0) ?? this.#active;
+    return oldest?.firstLsn ?? this.durableLsn + 1;
   }
 
   get sizeBytes(): number {
@@ -173,17 +188,48 @@ class FileLog implements LogStore {
     return payloadBytes;
   }
 
-  replay(afterLsn: number): Iterable<LogFrame> {
-    const { headLsn, needed } = this.#recovered;
-    if (this.headLsn !== headLsn) throw new Error('the log is replayed before the first append');
-    const { fs, crc32c, minimumLsn } = this.#options;
-    return replayFrames(fs, needed, Math.max(afterLsn, minimumLsn), headLsn, crc32c);
+  async *read(fromLsn: number): LogBatches {
+    const lease = this.lease(fromLsn);
+    try {
+      yield* lease.frames();
+    } finally {
+      lease.release();
+    }
+  }
+
+  lease(fromLsn: number): LogLease {
+    const { oldestLsn, durableLsn: lastLsn } = this;
+    if (fromLsn < oldestLsn) {
+      const detail = `The log begins with LSN ${oldestLsn}: what was written from LSN ${fromLsn} on is not in it any more.`;
+      throw new HedgerowError('invalid_lsn', detail, { fields: { oldest_lsn: oldestLsn } });
+    }
+    const lease = { fromLsn };
+    this.#leases.add(lease);
+    const parts = this.#partsBetween(fromLsn, lastLsn);
+    const { fs, crc32c } = this.#options;
+    return {
+      fromLsn,
+      lastLsn,
+      frames: () => readLogFiles(fs, parts, fromLsn, crc32c, this.#pause),
+      release: () => void this.#leases.delete(lease),
+    };
+  }
+
+  /** Where the frames with the LSNs `fromLsn` to `lastLsn` are, oldest first. */
+  #partsBetween(fromLsn: number, lastLsn: number): LogFilePart[] {
+    const files = this.#active === null ? this.#closedFiles : [...this.#closedFiles, this.#active];
+    const parts: LogFilePart[] = [];
+    for (const [index, { path, firstLsn }] of files.entries()) {
+      const stopLsn = Math.min(files[index + 1]?.firstLsn ?? Infinity, lastLsn + 1);
+      if (stopLsn > fromLsn && stopLsn > firstLsn) parts.push({ path, firstLsn, stopLsn });
+    }
+    return parts;
   }
 
   async truncate(lsn: number): Promise<void> {
     const files = this.#closedFiles;
     let upTo = lsn;
-    for (const { afterLsn } of this.#holds) upTo = Math.min(upTo, afterLsn);
+    for (const { fromLsn } of this.#leases) upTo = Math.min(upTo, fromLsn - 1);
     let count = 0;
     for (; count < files.length; count++) {
       const next = files[count + 1] ?? this.#active;
@@ -195,19 +241,6 @@ class FileLog implements LogStore {
     // Not followed by a directory sync: a removal that a crash undoes is harmless, and only rotation may sync the directory, so that no failed sync
     // of another can swallow the name of a new file.
     for (const file of files.splice(0, count)) await this.#options.fs.remove(file.path);
-  }
-
-  hold(afterLsn: number): HeldLog {
-    const hold = { afterLsn };
-    this.#holds.add(hold);
-    const lastLsn = this.durableLsn;
-    const all = this.#active === null ? this.#closedFiles : [...this.#closedFiles, this.#active];
-    const files: HeldLogFile[] = [];
-    for (const [index, { path, sequence, firstLsn }] of all.entries()) {
-      const stopLsn = Math.min(all[index + 1]?.firstLsn ?? Infinity, lastLsn + 1);
-      if (stopLsn - 1 > afterLsn) files.push({ path, sequence, firstLsn, stopLsn });
-    }
-    return { afterLsn, lastLsn, files, release: () => void this.#holds.delete(hold) };
   }
 
   roomFor(payloadBytes: number, urgent: boolean): boolean {

@@ -24,12 +24,10 @@ export async function writeWhole(handle: FileHandle, bytes: Uint8Array, position
   }
 }
 
-/** The whole file. With `scratch` large enough the answer is a part of it, valid until its next use. */
-export function readWhole(fs: Fs, path: string, scratch?: Uint8Array): Uint8Array {
+export function readWhole(fs: Fs, path: string): Uint8Array {
   const handle = fs.open(path, 'read');
   try {
-    const size = handle.size();
-    const target = scratch !== undefined && scratch.length >= size ? scratch.subarray(0, size) : new Uint8Array(size);
+    const target = new Uint8Array(handle.size());
     return target.subarray(0, readFully(handle, target, 0));
   } finally {
     handle.close();
