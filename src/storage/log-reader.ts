@@ -30,6 +30,21 @@ export interface LogFilePart {
   stopLsn: number;
 }
 
+/** Where in `files`, oldest first, the frames with the LSNs `fromLsn` to `lastLsn` are. */
+export function partsOf(
+  files: readonly { path: string; firstLsn: number }[],
+  fromLsn: number,
+  lastLsn: number,
+): LogFilePart[] {
+  const parts: LogFilePart[] = [];
+  for (const [index, { path, firstLsn }] of files.entries()) {
+    const stopLsn = Math.min(files[index + 1]?.firstLsn ?? Infinity, lastLsn + 1);
+    if (stopLsn > fromLsn && stopLsn > firstLsn) parts.push({ path, firstLsn, stopLsn });
+  }
+  assert(lastLsn < fromLsn || parts.at(-1)?.stopLsn === lastLsn + 1, 'the files hold every durable LSN');
+  return parts;
+}
+
 /** Bytes that are read and checked in one step, and of a larger frame between two pauses. */
 const WINDOW_BYTES = 2 ** 18;
 

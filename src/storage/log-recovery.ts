@@ -1,5 +1,6 @@
 // What the log files found at open hold: which are needed, where they end, whether anything is missing (the recovery rule of FORMAT.md).
 
+import { assert } from '../assert.ts';
 import { corruption } from '../errors.ts';
 import type { Crc32c } from './crc32c.ts';
 import {
@@ -64,6 +65,7 @@ export interface DroppedBytes {
 export async function recoverLog(fs: Fs, dir: string, crc32c: Crc32c, bounds: LogBounds): Promise<RecoveredLog> {
   const { obsolete, needed, headLsn, mark, end, dropped } = examineLog(fs, dir, crc32c, bounds);
   const newest = needed.at(-1);
+  assert(headLsn >= bounds.minimumLsn, 'a log that opens reaches the LSN of the manifest');
   if (newest !== undefined && end !== null) {
     await settle(fs, newest, end);
     newest.bytes = end.offset;
@@ -249,6 +251,7 @@ function skipProven(region: Region, end: number, provenLsn: number): number {
     if (frame.firstLsn + frame.operations - 1 > provenLsn) break;
     offset += frameBytes(frame.payloadBytes);
   }
+  assert(offset <= end, 'the frames of a log file end where its end was found');
   return offset;
 }
 
@@ -266,6 +269,7 @@ function provesLoss(file: NeededFile, region: Region, badOffset: number, expecte
 /** Makes the end of the newest file durable, whatever the page cache says about it (rule 8). */
 async function settle(fs: Fs, file: NeededFile, end: LogEnd): Promise<void> {
   if (end.unproven.length === 0) return;
+  assert(end.offset - end.unproven.length >= FILE_HEADER_BYTES, 'only frames are written again');
   const handle = fs.open(file.path, 'write');
   try {
     await writeWhole(handle, end.unproven, end.offset - end.unproven.length);

@@ -4,6 +4,7 @@
 // A frame's LSNs are reported by onDurable only after a sync (durability `async`: after the write) that began after its write ended.
 // The first failed write or sync is the last one. FORMAT.md has the bytes, the recovery rule and the reasons.
 
+import { assert } from '../assert.ts';
 import { HedgerowError } from '../errors.ts';
 import type { Crc32c } from './crc32c.ts';
 import { FILE_HEADER_BYTES, FRAME_HEADER_BYTES, frameBytes, MAX_PAYLOAD_BYTES } from './frame.ts';
@@ -18,7 +19,7 @@ import {
   removeSpare,
   trimFile,
 } from './log-file.ts';
-import { type LogFilePart, readLogFiles } from './log-reader.ts';
+import { partsOf, readLogFiles } from './log-reader.ts';
 import { type RecoveredLog, recoverLog } from './log-recovery.ts';
 import { LogRoom } from './log-room.ts';
 import type { LogBatches, LogLease, LogOpening, LogStore } from './log-store.ts';
@@ -45,8 +46,7 @@ export interface LogOptions extends LogOpening {
  * the log is this process's: one that had it open before notices at its next rotation or manifest.
  */
 export async function openLog(options: LogOptions): Promise<LogStore> {
-  if (options.durability === 'async' && options.scheduleSync === undefined)
-    throw new Error("durability 'async' needs scheduleSync");
+  assert(options.durability === 'fsync' || options.scheduleSync !== undefined, 'async durability has a timer');
   const { fs, dir, crc32c, minimumLsn, reachedLsn = minimumLsn, manifest } = options;
   fs.makeDir(dir);
   const recovered = await recoverLog(fs, dir, crc32c, { minimumLsn, reachedLsn, manifest });
@@ -159,8 +159,8 @@ class FileLog implements LogStore {
     const { crc32c } = this.#options;
     await group.addInSlices(parts, payloadBytes, this.#epoch, firstLsn, durableLsn, operations, crc32c, pause);
     this.#checkOpen();
-    if (this.headLsn + 1 !== firstLsn || this.#gathering.frames > 0)
-      throw new Error(`something was appended behind ${firstLsn - 1} while a frame was made in slices`);
+    const isAlone = this.headLsn + 1 === firstLsn && this.#gathering.frames === 0;
+    assert(isAlone, 'nothing was appended while a frame was made in slices');
     this.#gathering = group;
     this.#room.take(frameBytes(payloadBytes));
     this.headLsn += operations;
@@ -184,7 +184,7 @@ class FileLog implements LogStore {
         `One commit may hold ${MAX_PAYLOAD_BYTES} bytes, this one has ${payloadBytes}. Split it.`,
       );
     }
-    if (!(operations >= 1)) throw new Error(`a frame holds one operation or more, not ${operations}`);
+    assert(operations >= 1, 'a frame holds one operation or more');
     return payloadBytes;
   }
 
@@ -205,7 +205,8 @@ class FileLog implements LogStore {
     }
     const lease = { fromLsn };
     this.#leases.add(lease);
-    const parts = this.#partsBetween(fromLsn, lastLsn);
+    const files = this.#active === null ? this.#closedFiles : [...this.#closedFiles, this.#active];
+    const parts = partsOf(files, fromLsn, lastLsn);
     const { fs, crc32c } = this.#options;
     return {
       fromLsn,
@@ -215,18 +216,8 @@ class FileLog implements LogStore {
     };
   }
 
-  /** Where the frames with the LSNs `fromLsn` to `lastLsn` are, oldest first. */
-  #partsBetween(fromLsn: number, lastLsn: number): LogFilePart[] {
-    const files = this.#active === null ? this.#closedFiles : [...this.#closedFiles, this.#active];
-    const parts: LogFilePart[] = [];
-    for (const [index, { path, firstLsn }] of files.entries()) {
-      const stopLsn = Math.min(files[index + 1]?.firstLsn ?? Infinity, lastLsn + 1);
-      if (stopLsn > fromLsn && stopLsn > firstLsn) parts.push({ path, firstLsn, stopLsn });
-    }
-    return parts;
-  }
-
   async truncate(lsn: number): Promise<void> {
+    assert(lsn <= this.durableLsn, 'only durable LSNs are let go of');
     const files = this.#closedFiles;
     let upTo = lsn;
     for (const { fromLsn } of this.#leases) upTo = Math.min(upTo, fromLsn - 1);
@@ -334,6 +325,8 @@ class FileLog implements LogStore {
 
   /** Writes a group with one write per file it touches: one, unless it meets the end of a file. */
   async #write(group: FrameGroup): Promise<void> {
+    const follows = group.frames === 0 || group.lastLsn - group.operations === this.#writtenLsn;
+    assert(follows, 'a group begins after the newest written LSN');
     for (let from = 0; from < group.used; ) {
       const room = this.#active === null ? 0 : this.#active.capacity - this.#active.bytes;
       const until = group.boundaryWithin(from, room);
@@ -343,7 +336,7 @@ class FileLog implements LogStore {
         continue;
       }
       const active = this.#active!;
-      if (active.bytes + (until - from) > active.capacity) throw new Error(`a group passes the end of ${active.path}`);
+      assert(active.bytes + (until - from) <= active.capacity, 'a group ends within its file');
       await writeWhole(active.handle, group.bytes.subarray(from, until), active.bytes);
       active.bytes += until - from;
       this.#writtenLsn = until === group.used ? group.lastLsn : group.frameAt(until).firstLsn - 1;
@@ -356,7 +349,7 @@ class FileLog implements LogStore {
     const lsn = this.#writtenLsn;
     if (lsn === this.durableLsn || this.#active === null) return;
     await this.#active.handle.datasync();
-    if (lsn < this.durableLsn || lsn > this.headLsn) throw new Error(`LSN ${lsn} became durable out of order`);
+    assert(lsn >= this.durableLsn && lsn <= this.headLsn, 'LSNs become durable in order');
     this.durableLsn = lsn;
     this.#mark.writeWatermark(lsn);
   }
@@ -377,8 +370,7 @@ class FileLog implements LogStore {
     const { fs, dir, crc32c } = this.#options;
     if (this.#active !== null) {
       await this.#sync();
-      if (this.durableLsn !== firstLsn - 1)
-        throw new Error(`a new log file would begin at ${firstLsn}, but ${this.durableLsn} is durable`);
+      assert(this.durableLsn === firstLsn - 1, 'a log file is durable before its successor is made');
       const { handle, path, sequence, firstLsn: from, bytes } = this.#active;
       handle.close();
       this.#active = null;
@@ -387,6 +379,7 @@ class FileLog implements LogStore {
     this.assertOwner();
     const spare = await this.#room.takeSpare(neededBytes, this.#nextFileBytes());
     const sequence = this.#nextSequence++;
+    assert(sequence > this.#mark.sequence, 'the sequence numbers of log files ascend');
     const handle = await placeSpare(fs, dir, spare, { epoch: this.#epoch, sequence, firstLsn }, crc32c);
     this.#room.placed();
     const place = { path: logFilePath(dir, sequence), sequence, firstLsn };
@@ -410,8 +403,7 @@ class FileLog implements LogStore {
   /** After an orderly close the last frames are proven durable, by a seal and by the mark. Their sync is over, so a lost seal loses nothing. */
   async #seal(): Promise<void> {
     this.assertOwner();
-    if (this.durableLsn !== this.headLsn)
-      throw new Error(`the log closes at ${this.headLsn}, durable is ${this.durableLsn}`);
+    assert(this.durableLsn === this.headLsn, 'a log is durable as a whole when it is sealed');
     if (this.#active !== null) {
       const seal = new FrameGroup();
       seal.add([], 0, this.#epoch, this.headLsn + 1, this.durableLsn, 0, this.#options.crc32c);

@@ -1,5 +1,6 @@
 // Reading or writing all the bytes asked for, where a port call may stop short.
 
+import { assert } from '../assert.ts';
 import type { FileHandle, Fs } from './fs.ts';
 
 /** One write call carries at most so many bytes: the system's own limit (2 GB) would otherwise look like a short write. */
@@ -41,6 +42,7 @@ export function readFully(handle: FileHandle, target: Uint8Array, position: numb
     const count = handle.read(target.subarray(filled), position + filled);
     if (count === 0) break;
     filled += count;
+    assert(filled <= target.length, 'a read gives at most what was asked for');
   }
   return filled;
 }
