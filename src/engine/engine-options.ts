@@ -2,7 +2,7 @@
 
 import type { CoreModule } from '../core/index.ts';
 import type { Fs } from '../storage/fs.ts';
-import type { LogGroupFigures } from '../storage/log.ts';
+import type { LogGroupFigures, OpenLog } from '../storage/log-store.ts';
 import type { CompactionRunner } from './compaction/work.ts';
 import type { ReplayLimits } from './idempotency/idempotency-store.ts';
 import type { MemtableLimits } from './table/memtable-room.ts';
@@ -32,6 +32,8 @@ export interface EngineOptions {
   compactionBytes?: number;
   /** Least bytes of the file that is given up so that a DROP, or a compaction with a TTL, finds room on a full disk. Default 0: there is none. */
   reserveBytes?: number;
+  /** Opens the write-ahead log; default: one in files, in the directory `log` of `dir`. */
+  openLog?: OpenLog;
   logFileBytes?: number;
   /** Random number below 2^53 that tells this process from others on the same directory. Default 0: for tests. */
   owner?: number;

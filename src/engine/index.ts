@@ -1,5 +1,13 @@
 // The engine's door (README.md): everything above it comes through here.
 
+export type {
+  LogBatches,
+  LogFrame,
+  LogLease,
+  LogOpening,
+  LogStore,
+  OpenLog,
+} from '../storage/log-store.ts';
 export type { BackupOptions, BackupResult } from './backup/backups.ts';
 export type { AlterAction } from './catalog/alter.ts';
 export type { DocumentChange, Documents } from './catalog/documents.ts';

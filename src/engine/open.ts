@@ -26,6 +26,8 @@ export interface DatabaseOptions {
   memoryBudgetMb?: number;
   /** False: node filters of segments stay on disk, and lookups by node look into every segment. For bulk loads, whose memory must not grow with the table. Default true. */
   nodeFilters?: boolean;
+  /** Opens the write-ahead log; default: one in files below `dir`. A restore gives a log in files. */
+  openLog?: EngineOptions['openLog'];
   notice?: EngineOptions['notice'];
   observeLog?: EngineOptions['observeLog'];
 }
@@ -34,7 +36,7 @@ export interface DatabaseOptions {
 const MOST_OWNERS = 2 ** 48 - 1;
 
 export function openDatabase(options: DatabaseOptions): Promise<Database> {
-  const { notice, observeLog } = options;
+  const { openLog, notice, observeLog } = options;
   const schedule = (callback: () => void, delayMs: number) => void setTimeout(callback, delayMs).unref();
   return Database.open({
     dir: resolve(options.dir),
@@ -50,6 +52,7 @@ export function openDatabase(options: DatabaseOptions): Promise<Database> {
     memoryBudgetBytes: options.memoryBudgetMb === undefined ? totalmem() / 2 : options.memoryBudgetMb * MEGABYTE,
     nodeFilters: options.nodeFilters ?? true,
     reserveBytes: RESERVE_BYTES,
+    ...(openLog ? { openLog } : {}),
     ...(notice ? { notice } : {}),
     ...(observeLog ? { observeLog } : {}),
   });

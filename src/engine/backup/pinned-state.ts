@@ -3,7 +3,7 @@
 import { HedgerowError } from '../../errors.ts';
 import type { Crc32c } from '../../storage/crc32c.ts';
 import type { FileHandle, Fs } from '../../storage/fs.ts';
-import type { HeldLog } from '../../storage/log.ts';
+import type { LogLease } from '../../storage/log-store.ts';
 import { manifestPath, readManifestFile } from '../../storage/manifest.ts';
 import { replayFileName } from '../../storage/replay-file.ts';
 import { readWhole } from '../../storage/whole-file.ts';
@@ -21,7 +21,7 @@ export interface PinnedState {
   readonly manifest: Uint8Array | null;
   readonly segments: readonly PinnedFile[];
   readonly answers: readonly OpenFile[];
-  readonly log: HeldLog;
+  readonly log: LogLease;
   /** Lets everything go; a second call does nothing. */
   release(): void;
 }
@@ -74,7 +74,7 @@ export async function pinState({ fs, dir, crc32c, committer, tables }: PinOption
     for (const undo of releases.splice(0)) undo();
   };
   try {
-    const log = committer.log.hold(checkpoint === null ? 0 : appliedEverywhere(checkpoint));
+    const log = committer.log.lease(checkpoint === null ? 1 : appliedEverywhere(checkpoint) + 1);
     releases.push(() => log.release());
     const segments: PinnedFile[] = [];
     for (const table of tables()) {
