@@ -7,7 +7,7 @@ import type { Call, Route } from '../http/route.ts';
 import { secondsOf } from '../http/schema.ts';
 import { validated } from '../http/validated.ts';
 import type { RagRequest, RagResult, Reasoning, ReasonRequest } from '../rag/index.ts';
-import { reasoningReply } from './reasoning-reply.ts';
+import { isoWindow, reasoningReply } from './reasoning-reply.ts';
 import {
   checkAnswer,
   checkBody,
@@ -137,7 +137,10 @@ const parse = validated({
   answers: { 200: parseAnswer },
   errors: [404],
   handler: ({ query }, call) =>
-    inTurns(call, async (turns) => jsonReply(200, await requireReasoning(call).parse(query.query, query.table, turns))),
+    inTurns(call, async (turns) => {
+      const parsed = await requireReasoning(call).parse(query.query, query.table, turns);
+      return jsonReply(200, query.times === 'iso' ? { ...parsed, window: isoWindow(parsed.window) } : parsed);
+    }),
 });
 
 const checkText = validated({

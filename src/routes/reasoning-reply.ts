@@ -3,15 +3,21 @@
 import { JSON_TYPE } from '../http/media.ts';
 import type { ChunkSource, Reply } from '../http/reply.ts';
 import { isoTime } from '../iso-time.ts';
-import type { Answered, Derived, Turns } from '../rag/index.ts';
+import type { Answered, Derived, Question, Turns } from '../rag/index.ts';
 
 /** Answers up to this size are sent as one body with a Content-Length. */
 const WHOLE_BODY_CHARACTERS = 256 * 1024;
 const CHUNK_CHARACTERS = 32 * 1024;
 
-/** For `JSON.stringify`: times of edges as ISO 8601. No user column has the name. */
+/** For `JSON.stringify`: times of edges and of the window as ISO 8601. No user column is called event_ts, or holds an object. */
 function withText(name: string, value: unknown): unknown {
-  return name === 'event_ts' && typeof value === 'number' ? isoTime(value) : value;
+  if (name === 'event_ts' && typeof value === 'number') return isoTime(value);
+  return name === 'window' && typeof value === 'object' ? isoWindow(value as Question['window']) : value;
+}
+
+export function isoWindow(window: Question['window']) {
+  const textOf = (seconds: number | null) => (seconds === null ? null : isoTime(seconds));
+  return window && { start_ts: textOf(window.start_ts), end_ts: textOf(window.end_ts) };
 }
 
 /** The fields of the result, then `derived_facts` and `proofs`. `ended` is called, once or more, when nothing of it is needed any more. */

@@ -247,14 +247,14 @@ async function runQuery(call: Call): Promise<Reply> {
   const patience = openPatience(call);
   try {
     const { signal } = patience;
-    const { query: text, captured_at, limit, refresh, ordered } = body;
+    const { query: text, captured_at, limit, refresh, ordered, times } = body;
     const capturedAt = captured_at === undefined ? undefined : secondsOf(captured_at);
     const running = await graphs.query(
       call.parameters[0]!,
       { query: text, capturedAt, limit, refresh, ordered },
       { signal },
     );
-    const reply = await virtualReply(running, ndjson, patience.end);
+    const reply = await virtualReply(running, { ndjson, isoTimes: times === 'iso' }, patience.end);
     patience.begun();
     return reply;
   } catch (error) {

@@ -1,6 +1,8 @@
 // Hyperedges of virtual graphs as rows: as they are for programs, with a column for each member and property for tables and CSV.
 
 import type { CompiledVirtualQuery, VirtualHyperedge } from '../../client/index.ts';
+import { isoTime } from '../../iso-time.ts';
+import type { Times } from '../query/formats.ts';
 import type { Row, StatementRunner } from '../run/runner.ts';
 
 /** Edges that go on together. */
@@ -12,8 +14,8 @@ export function edgeRunner(
   plan?: CompiledVirtualQuery['plan'],
 ): StatementRunner {
   return {
-    async run() {
-      const batches = batchesOf(edges);
+    async run(_statement, _parameters, _signal, times) {
+      const batches = batchesOf(edges, times);
       if (plan === undefined) return { columns: [], batches, plan: () => null };
       // Every edge of a query has the same properties.
       const first = await batches.next();
@@ -24,7 +26,7 @@ export function edgeRunner(
       })();
       return { columns: Object.keys(rowOf(NO_EDGE, layout)), batches: rows, plan: () => null };
     },
-    rows: () => batchesOf(edges),
+    rows: (_statement, _parameters, _signal, times) => batchesOf(edges, times),
     close: async () => {},
   };
 }
@@ -39,15 +41,31 @@ export function fixedRows(columns: readonly string[], rows: readonly Row[]): Sta
 
 async function* batchesOf(
   edges: AsyncIterable<VirtualHyperedge>,
-): AsyncGenerator<readonly (VirtualHyperedge & Row)[], void, undefined> {
-  let batch: VirtualHyperedge[] = [];
+  times: Times | undefined,
+): AsyncGenerator<readonly (ShownEdge & Row)[], void, undefined> {
+  let batch: ShownEdge[] = [];
   for await (const edge of edges) {
-    batch.push(edge);
+    batch.push(times === 'iso' ? withIsoTimes(edge) : edge);
     if (batch.length < BATCH_EDGES) continue;
     yield batch;
     batch = [];
   }
   if (batch.length > 0) yield batch;
+}
+
+/** With times in either form. */
+type ShownEdge = Omit<VirtualHyperedge, 'event_ts' | 'provenance'> & {
+  readonly event_ts: number | string;
+  readonly provenance: object;
+};
+
+function withIsoTimes(edge: VirtualHyperedge): ShownEdge {
+  const { event_ts, provenance } = edge;
+  return {
+    ...edge,
+    event_ts: isoTime(event_ts),
+    provenance: { ...provenance, captured_at: isoTime(provenance.captured_at) },
+  };
 }
 
 interface Layout {
@@ -75,7 +93,7 @@ function layoutOf({ members }: CompiledVirtualQuery['plan'], properties: readonl
 }
 
 function rowOf(
-  { event_ts, members, properties }: Pick<VirtualHyperedge, 'event_ts' | 'members' | 'properties'>,
+  { event_ts, members, properties }: Pick<ShownEdge, 'event_ts' | 'members' | 'properties'>,
   layout: Layout,
 ): Row {
   const ids = (name: string) =>
