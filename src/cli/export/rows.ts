@@ -106,7 +106,7 @@ function seenType(values: readonly unknown[]): ResultColumn['type'] {
   return seen.length === 0 ? 'text' : (found ?? 'json');
 }
 
-/** The value, or null, can stand in a column of this type. */
+/** The value, or null, fits a column of this type. */
 export function fits(value: unknown, type: ResultColumn['type']): boolean {
   if (value === null || value === undefined) return true;
   if (type === 'json') return true;

@@ -56,7 +56,7 @@ function columnsOf(lines: readonly string[]): TableColumn[] {
   return [...seen.values()].map(({ name, types }) => ({ name, type: commonType(types) }));
 }
 
-/** Of the line and of its `properties`; none for what is no JSON object: that is told when it is its turn. */
+/** Of the line and of its `properties`; none for what is no JSON object: that is reported when the line is read. */
 function entriesOf(line: string): [string, unknown][] {
   try {
     const row = JSON.parse(line) as Record<string, unknown>;

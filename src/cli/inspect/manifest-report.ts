@@ -1,4 +1,4 @@
-// A manifest for people: which tables there are, and which segments and log positions they stand on.
+// A manifest for people: which tables there are, and their segments and log positions.
 
 import type { Column } from '../../engine/catalog/columns.ts';
 import { type Checkpoint, checkCheckpoint } from '../../engine/checkpoint/checkpoint.ts';

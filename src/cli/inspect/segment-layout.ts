@@ -1,6 +1,6 @@
 // Header and section directory of a segment file read field by field (assembly/FORMAT.md section 2), also from a damaged one.
 //
-// The core checks a segment as a whole and says where it is wrong; this shows what stands there, section by section.
+// The core checks a segment as a whole and says where it is wrong; this shows its content, section by section.
 
 import { SEGMENT_HEADER_BYTES, sectionEntries, segmentHeadBytes } from '../../engine/table/segment-sections.ts';
 import type { Crc32c } from '../../storage/crc32c.ts';

@@ -22,7 +22,7 @@ export interface SegmentReport {
   bytes_per_edge: number | null;
   header: SegmentHeader | null;
   sections: SegmentSection[];
-  /** As they stand in the file: rows that were deleted since are among them. */
+  /** As in the file: rows that were deleted since are among them. */
   first_rows: unknown[];
   last_rows: unknown[];
   problems: Problem[];

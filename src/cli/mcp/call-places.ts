@@ -1,4 +1,4 @@
-// Lets only so many calls run at the same time; the others wait in the order in which they came.
+// Limits how many calls run at the same time; the others wait in the order in which they came.
 
 /** Calls at the same time, so that a client that asks thousands of things at once is answered one after the other. */
 export const MOST_AT_ONCE = 16;

@@ -27,7 +27,7 @@ const INSTRUCTIONS = `Hedgerow is a temporal hypergraph database. A row of a tab
 const ON_A_TERMINAL =
   'hedgerow: waits for messages of the Model Context Protocol on stdin. An agent starts this command by itself: put it into the configuration of yours (README, Agents). Ctrl-C ends it.\n';
 
-/** Where the descriptions of tables stand as resources. */
+/** Prefix of the descriptions of tables as resources. */
 const TABLE_URI = 'hedgerow://tables/';
 const JSON_TYPE = 'application/json';
 

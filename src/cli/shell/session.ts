@@ -89,7 +89,7 @@ export class ShellSession {
     return true;
   }
 
-  /** Leaves no transaction behind. */
+  /** Leaves no transaction open. */
   async close(): Promise<void> {
     if (this.inTransaction) {
       const ended = await this.ask('ROLLBACK').then(

@@ -5,7 +5,7 @@ import { isoTime } from '../../iso-time.ts';
 import type { Times } from '../query/formats.ts';
 import type { Row, StatementRunner } from '../run/runner.ts';
 
-/** Edges that go on together. */
+/** Edges that are written together. */
 const BATCH_EDGES = 500;
 
 /** The edges as they come; `plan` of the same query when they shall be laid out in columns. */
@@ -70,7 +70,7 @@ function withIsoTimes(edge: VirtualHyperedge): ShownEdge {
 
 interface Layout {
   readonly members: readonly { readonly name: string; readonly column: string }[];
-  /** The one member may stand for many, as in a group. */
+  /** The one member may describe many, as in a group. */
   readonly isList: boolean;
   readonly properties: readonly { readonly name: string; readonly column: string }[];
 }

@@ -37,7 +37,7 @@ export interface RowFlags {
 export interface Sample {
   readonly names: readonly string[];
   readonly rows: readonly (readonly unknown[])[];
-  /** Texts that stand for nothing but texts, though they look like numbers: by row and column. */
+  /** Cells that are texts, though they look like numbers: by row and column. */
   readonly isText: (row: number, column: number) => boolean;
 }
 
@@ -207,7 +207,7 @@ function hasNames(cells: readonly unknown[], separator: string | undefined): boo
   });
 }
 
-/** The nodes that stand in one cell. `[1,2]` is a list of integers whatever the separator is. */
+/** The nodes in one cell. `[1,2]` is a list of integers whatever the separator is. */
 export function partsOf(cell: string, separator: string | undefined): string[] {
   if (separator === undefined) return [cell];
   const text = cell.trim();
@@ -215,7 +215,7 @@ export function partsOf(cell: string, separator: string | undefined): string[] {
   return text.split(separator);
 }
 
-/** `Total (EUR)` -> `Total_EUR`; a number behind it when that is taken. Compared without case. */
+/** `Total (EUR)` -> `Total_EUR`; with a number appended when that is taken. Compared without case. */
 export function nameFor(header: string, taken: Set<string>): string {
   const words = header.match(/[A-Za-z0-9_]+/g)?.join('_') ?? '';
   const start = /^[A-Za-z_]/.test(words) ? words : `p_${words}`;

@@ -1,4 +1,4 @@
-// Imports into a running server: NDJSON bodies, one batch each, and a way to go on when the server refuses one for a single line.
+// Imports into a running server: NDJSON bodies, one batch each, and a way to continue when the server refuses one for a single line.
 
 import { HedgerowClient } from '../../../client/index.ts';
 import type { TableItem } from '../../../engine/types.ts';
@@ -225,7 +225,7 @@ function bodyOf(batch: LineBatch, lines: readonly number[]): Uint8Array {
   return Buffer.concat(lines.map((index) => batch.bytes.subarray(startOf(batch, index), batch.ends[index]! + 1)));
 }
 
-/** `Line 3: ... Nothing was inserted.` without the parts about the body it stood in. */
+/** `Line 3: ... Nothing was inserted.` without the parts about the body it was in. */
 function withoutFrame(detail: string): string {
   return detail.replace(/^Line \d+: /, '').replace(/ Nothing was inserted\.$/, '');
 }
