@@ -3,13 +3,13 @@
 import { type CoreModule, type Steps, within } from '../core/index.ts';
 import { type EdgePiece, readEdges } from '../engine/index.ts';
 import { HedgerowError } from '../errors.ts';
+import { Scheduler, type Watch } from '../schedule/scheduler.ts';
 import type { Fs } from '../storage/fs.ts';
 import { type Held, ProjectionCache } from './cache.ts';
 import { measureError, plainError } from './failure.ts';
 import { measureNamed } from './registry.ts';
 import { resultBytes } from './result-bytes.ts';
 import { SharedProjections } from './shared-projections.ts';
-import { Turns, type Watch } from './turns.ts';
 import { CHUNKS_AHEAD, type FromThread, type MeasureWork, type ToThread } from './work.ts';
 
 const PROGRESS_MS = 100;
@@ -29,13 +29,14 @@ export interface ThreadOptions {
 export class ThreadCalls {
   readonly #options: ThreadOptions;
   readonly #cache: ProjectionCache;
-  readonly #turns: Turns;
+  /** Of this thread. */
+  readonly #scheduler: Scheduler;
   readonly #calls = new Map<number, ThreadCall>();
 
   constructor(options: ThreadOptions) {
     this.#options = options;
     this.#cache = new ProjectionCache(options.cacheBytes, options.module);
-    this.#turns = new Turns(options.now);
+    this.#scheduler = new Scheduler(options.now);
   }
 
   receive(message: ToThread): void {
@@ -90,7 +91,7 @@ export class ThreadCalls {
     while (!call.hasPieces) await call.news();
     const { window } = call.work;
     const steps = readEdges(call.pieces, window, this.#options.fs, this.#options.module);
-    const columns = await this.#turns.drive(within(steps, 0, READ_SHARE), call);
+    const columns = await this.#scheduler.drive(within(steps, 0, READ_SHARE), call);
     call.pieces.length = 0;
     call.post({ kind: 'read', call: call.id });
     return columns;
@@ -100,12 +101,12 @@ export class ThreadCalls {
     const { measure, params } = call.work;
     const input = { projections, nowMs: this.#options.now };
     const steps = measureNamed(measure).run(input, params);
-    const { shape, definition, basis } = await this.#turns.drive(within(steps, READ_SHARE, 1), call);
+    const { shape, definition, basis } = await this.#scheduler.drive(within(steps, READ_SHARE, 1), call);
     call.post({ kind: 'begun', call: call.id, definition, basis });
     const chunks = resultBytes(shape);
     for (;;) {
       while (call.credit === 0) await call.news();
-      const bytes = await this.#turns.drive(nextOf(chunks), call);
+      const bytes = await this.#scheduler.drive(nextOf(chunks), call);
       if (bytes === null) return;
       call.credit -= 1;
       call.post({ kind: 'chunk', call: call.id, bytes }, [bytes.buffer]);
