@@ -6,6 +6,7 @@ import { loadCore } from '../core/index.ts';
 import { type Database, EdgeRead } from '../engine/index.ts';
 import { Deadline } from '../schedule/deadline.ts';
 import type { Scheduler } from '../schedule/scheduler.ts';
+import { builtScript } from '../threads/script.ts';
 import { type AnswerFacts, MeasureAnswer, type MeasureValue } from './answer.ts';
 import { timeoutError } from './failure.ts';
 import { Here } from './here.ts';
@@ -143,11 +144,6 @@ function answerOf(
   return new MeasureAnswer({ ...facts, definition, basis }, chunks, scheduler);
 }
 
-/** The built script, also when this runs from source (tests). */
 function startThread(cacheBytes: number): ThreadWorker {
-  const here = import.meta.url;
-  const url = here.endsWith('.ts')
-    ? new URL(here.replace(/\/src\/analytics\/[^/]+$/, '/dist/analytics/worker.js'))
-    : new URL('./worker.js', here);
-  return new Worker(url, { execArgv: [], workerData: { cacheBytes } });
+  return new Worker(builtScript(import.meta.url, 'worker.js'), { execArgv: [], workerData: { cacheBytes } });
 }

@@ -1,8 +1,9 @@
 // A worker thread as the main thread sees it: calls go in, results come out; when it dies its calls are told.
 
 import type { EdgeRead } from '../engine/index.ts';
+import { errorOf } from '../threads/errors.ts';
 import { type Chunks, SentChunks } from './chunks.ts';
-import { deathError, errorOf } from './failure.ts';
+import { deathError } from './failure.ts';
 import type { Basis } from './measure.ts';
 import type { FromThread, MeasureWork, ToThread } from './work.ts';
 

@@ -1,7 +1,7 @@
 // What crosses between the main thread and a thread that computes measures: plain values and bytes.
 
 import type { EdgePiece, EdgeWindow } from '../engine/index.ts';
-import type { PlainError } from './failure.ts';
+import type { PlainError } from '../threads/errors.ts';
 import type { Basis } from './measure.ts';
 import type { ParameterValues } from './parameters.ts';
 
