@@ -6,6 +6,7 @@ import { loadCore } from '../core/index.ts';
 import { type Database, EdgeRead } from '../engine/index.ts';
 import { Deadline } from '../schedule/deadline.ts';
 import type { Scheduler } from '../schedule/scheduler.ts';
+import type { ThreadWorker } from '../threads/link.ts';
 import { builtScript } from '../threads/script.ts';
 import { type AnswerFacts, MeasureAnswer, type MeasureValue } from './answer.ts';
 import { timeoutError } from './failure.ts';
@@ -13,7 +14,6 @@ import { Here } from './here.ts';
 import { checkParameters, type ParameterValues, schemaOf } from './parameters.ts';
 import { Pool } from './pool.ts';
 import { measureNamed, measures } from './registry.ts';
-import type { ThreadWorker } from './thread.ts';
 
 export { type AnswerFacts, MeasureAnswer, type MeasureValue } from './answer.ts';
 export type { Basis } from './measure.ts';
@@ -79,7 +79,12 @@ export class Analytics {
     this.#scheduler = scheduler;
     const now = () => performance.now();
     this.#here = new Here({ scheduler, module: loadCore(), now, moveAfterMs: options.moveAfterMs ?? 60 });
-    this.#pool = new Pool({ threads, start: () => start(cacheBytes / threads), idleMs: options.idleMs ?? 60_000 });
+    this.#pool = new Pool({
+      scheduler,
+      threads,
+      start: () => start(cacheBytes / threads),
+      idleMs: options.idleMs ?? 60_000,
+    });
   }
 
   measures(): MeasureItem[] {

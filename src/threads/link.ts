@@ -29,6 +29,8 @@ export interface CallOptions {
 
 /** A call that runs. */
 export interface OpenCall<Output> {
+  /** The thread has not said its last word. */
+  readonly isOpen: boolean;
   readonly output: Promise<Output>;
   send(message: unknown, transfer?: readonly ArrayBuffer[]): void;
   /** Asks the thread to give it up; the call still ends by the thread's last word. */
@@ -92,7 +94,11 @@ export class ThreadLink<C extends Calls> {
     const post = (message: ToThread, moved: readonly ArrayBuffer[] = []) => {
       if (this.#calls.has(call)) this.#options.worker.postMessage(message, moved);
     };
+    const calls = this.#calls;
     return {
+      get isOpen() {
+        return calls.has(call);
+      },
       output,
       send: (message, moved) => post({ kind: 'message', call, message }, moved),
       cancel: () => post({ kind: 'cancel', call }),
