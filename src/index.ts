@@ -36,7 +36,7 @@ export {
   type ReasonRequest,
   type ReasonResult,
   type RunMeasure,
-  type Turns,
+  type StepRunner,
 } from './rag/index.ts';
 export {
   BaseFacts,
@@ -56,6 +56,8 @@ export {
   RuleStore,
   readRuleSet,
 } from './rules/index.ts';
+export { Scheduler, type SchedulerFigures } from './schedule/scheduler.ts';
+export type { Steps } from './schedule/steps.ts';
 export {
   type HydratedEdge,
   type Materialized,

@@ -5,8 +5,8 @@
 
 import { timingSafeEqual } from 'node:crypto';
 import type { DocumentChange, Documents } from '../engine/catalog/documents.ts';
-import { Mutex } from '../engine/mutex.ts';
 import { HedgerowError } from '../errors.ts';
+import { Mutex } from '../schedule/locks.ts';
 import {
   type CreatedKey,
   checkedRecord,

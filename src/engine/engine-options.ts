@@ -1,6 +1,7 @@
 // What the engine is given: the world as ports, and its limits.
 
 import type { CoreModule } from '../core/index.ts';
+import type { Scheduler } from '../schedule/scheduler.ts';
 import type { Fs } from '../storage/fs.ts';
 import type { LogGroupFigures, OpenLog } from '../storage/log-store.ts';
 import type { CompactionRunner } from './compaction/work.ts';
@@ -48,7 +49,9 @@ export interface EngineOptions {
   core?: 'release' | 'plain' | 'debug';
   /** The compiled core; default the build that `core` names. A simulation gives one whose memory runs out. */
   module?: CoreModule;
-  /** Calls back in a later turn of the event loop; default setImmediate. A simulation decides the order of such turns. */
+  /** Shares the event loop with other long work of the thread; default one of its own. */
+  scheduler?: Scheduler;
+  /** Calls back in a later turn of the event loop, instead of the scheduler and setImmediate: a simulation decides the order of such turns. */
   defer?: (step: () => void) => void;
   /** Told about things a person may want to know: forced compactions, failures in the background. */
   notice?: (message: string, fields: Record<string, unknown>) => void;

@@ -4,6 +4,7 @@ import { randomInt } from 'node:crypto';
 import { totalmem } from 'node:os';
 import { resolve } from 'node:path';
 import { DEFAULT_MAX_MEMBERS, DEFAULT_PRIMARY_TABLE, MEGABYTE } from '../limits.ts';
+import type { Scheduler } from '../schedule/scheduler.ts';
 import { nodeFs } from '../storage/node-fs.ts';
 import { WorkerRunner } from './compaction/worker-runner.ts';
 import { Database } from './database.ts';
@@ -28,6 +29,8 @@ export interface DatabaseOptions {
   nodeFilters?: boolean;
   /** Opens the write-ahead log; default: one in files below `dir`. A restore gives a log in files. */
   openLog?: EngineOptions['openLog'];
+  /** Long work of the database shares the event loop by it; default one of its own. One for all databases of a thread. */
+  scheduler?: Scheduler;
   notice?: EngineOptions['notice'];
   observeLog?: EngineOptions['observeLog'];
 }
@@ -36,7 +39,7 @@ export interface DatabaseOptions {
 const MOST_OWNERS = 2 ** 48 - 1;
 
 export function openDatabase(options: DatabaseOptions): Promise<Database> {
-  const { openLog, notice, observeLog } = options;
+  const { openLog, notice, observeLog, scheduler } = options;
   const schedule = (callback: () => void, delayMs: number) => void setTimeout(callback, delayMs).unref();
   return Database.open({
     dir: resolve(options.dir),
@@ -53,6 +56,7 @@ export function openDatabase(options: DatabaseOptions): Promise<Database> {
     nodeFilters: options.nodeFilters ?? true,
     reserveBytes: RESERVE_BYTES,
     ...(openLog ? { openLog } : {}),
+    ...(scheduler ? { scheduler } : {}),
     ...(notice ? { notice } : {}),
     ...(observeLog ? { observeLog } : {}),
   });

@@ -12,8 +12,9 @@ import type { Call, Route } from '../http/route.ts';
 import type { AuditEvent } from '../observe/observer.ts';
 import type { ParameterValues } from '../query/binder/parameters.ts';
 import type { Prepared } from '../query/prepare.ts';
-import { LONG_TEXT, type RunSlices, type Statements } from '../query/statements.ts';
+import { LONG_TEXT, type Statements } from '../query/statements.ts';
 import { WrittenRead } from '../query/written-read.ts';
+import type { RunSteps } from '../schedule/scheduler.ts';
 import { resultBody, resultReply } from './query-reply.ts';
 import { wantsIso } from './rows-query.ts';
 import { queryAnswer, queryBody, queryRow } from './schemas/query.ts';
@@ -127,7 +128,7 @@ function sessionOf({ caller, sessionId }: Call): string {
 }
 
 /** Runs long work in the service's slices, until its deadline or until the client has gone. */
-export function slicesOf(call: Call): RunSlices {
+export function slicesOf(call: Call): RunSteps {
   const slices = untilGone(call);
   return (step) =>
     slices(() => {
@@ -137,7 +138,7 @@ export function slicesOf(call: Call): RunSlices {
 }
 
 /** As `slicesOf`, for work without a deadline: COPY takes as long as its file is large. */
-function untilGone({ services, client }: Call): RunSlices {
+function untilGone({ services, client }: Call): RunSteps {
   return (step) =>
     services.slices.run(() => {
       if (client.gone) throw new HedgerowError('timeout', 'The client has gone.');

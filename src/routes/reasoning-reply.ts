@@ -3,7 +3,8 @@
 import { JSON_TYPE } from '../http/media.ts';
 import type { ChunkSource, Reply } from '../http/reply.ts';
 import { isoTime } from '../iso-time.ts';
-import type { Answered, Derived, Question, Turns } from '../rag/index.ts';
+import type { Answered, Derived, Question, StepRunner } from '../rag/index.ts';
+import type { Steps } from '../schedule/steps.ts';
 
 /** Answers up to this size are sent as one body with a Content-Length. */
 const WHOLE_BODY_CHARACTERS = 256 * 1024;
@@ -23,12 +24,12 @@ export function isoWindow(window: Question['window']) {
 /** The fields of the result, then `derived_facts` and `proofs`. `ended` is called, once or more, when nothing of it is needed any more. */
 export async function reasoningReply(
   { result, derived, lsn }: Answered<object>,
-  turns: Turns,
+  runner: StepRunner,
   iso: boolean,
   ended: () => void,
 ): Promise<Reply> {
   const texts = answerTexts(result, derived, iso ? withText : undefined);
-  const first = await turns.run(upTo(texts, WHOLE_BODY_CHARACTERS));
+  const first = await runner.run(upTo(texts, WHOLE_BODY_CHARACTERS));
   const whole = first.ended;
   if (whole) ended();
   return {
@@ -62,7 +63,7 @@ function* answerTexts(
   yield ']}';
 }
 
-function* silently<T>(steps: Generator<void, T, void>): Generator<null, T, void> {
+function* silently<T>(steps: Steps<T>): Generator<null, T, void> {
   let step = steps.next();
   while (step.done !== true) {
     yield null;
@@ -75,7 +76,7 @@ function* silently<T>(steps: Generator<void, T, void>): Generator<null, T, void>
 function* upTo(
   texts: Generator<string | null, void, void>,
   characters: number,
-): Generator<void, { text: string; ended: boolean }, void> {
+): Steps<{ text: string; ended: boolean }> {
   let text = '';
   while (text.length <= characters) {
     const next = texts.next();

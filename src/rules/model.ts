@@ -1,5 +1,6 @@
 // What an evaluation found: derived facts in order, each with its confidence and how it was derived.
 
+import type { Steps } from '../schedule/steps.ts';
 import { compareTexts } from '../text-order.ts';
 import type { FactWorld } from './fact-world.ts';
 import { GIVEN } from './relation.ts';
@@ -40,7 +41,7 @@ export class Model {
   }
 
   /** Handles of the derived facts, by predicate (code points) and arguments (numbers, texts, booleans). */
-  *derived(): Generator<void, Float64Array, void> {
+  *derived(): Steps<Float64Array> {
     const handles = new Float64Array(this.#world.derived);
     let at = 0;
     const predicates = this.#world.predicates.filter(({ relation, given }) => relation.count > given);

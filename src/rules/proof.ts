@@ -1,5 +1,6 @@
 // The proof of one fact: a directed graph from stored edges to the goal, in which each fact occurs once, and only facts that the goal rests on occur.
 
+import type { Steps } from '../schedule/steps.ts';
 import { type Bindings, matchAtom, valueOfTerm } from './bindings.ts';
 import type { Derivation, Model } from './evaluate.ts';
 import { factText } from './fact-text.ts';
@@ -95,12 +96,7 @@ export function proofOf(model: ProvenFacts, fact: number, tags: ProofTags, numbe
 }
 
 /** `proofOf`, step by step. */
-export function* proofSteps(
-  model: ProvenFacts,
-  goal: number,
-  tags: ProofTags,
-  number: number,
-): Generator<void, Proof, void> {
+export function* proofSteps(model: ProvenFacts, goal: number, tags: ProofTags, number: number): Steps<Proof> {
   const draft = new Draft(model, tags);
   // A fact is on the stack from when it is needed until its premises are in the draft.
   const stack: Frame[] = [{ fact: goal, derivation: undefined }];

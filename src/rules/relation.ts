@@ -1,4 +1,7 @@
 // The facts of one predicate as columns of constant numbers, each fact once, with its confidence and how it was derived.
+
+import type { Steps } from '../schedule/steps.ts';
+
 //
 // Invariants: rows are never moved or removed; a row's premises are rows of lower depth, or of equal depth and no less confidence found before it.
 
@@ -88,7 +91,7 @@ export class Relation {
     return this.count >= FEW_ROWS && (count > this.confidences.length || this.#isCrowdedBy(count));
   }
 
-  *makeRoom(rows: number): Generator<void, void, void> {
+  *makeRoom(rows: number): Steps<void> {
     const count = this.count + rows;
     while (count > this.confidences.length) yield* this.#grow();
     while (this.#isCrowdedBy(count)) yield* this.#rehash();
@@ -99,7 +102,7 @@ export class Relation {
   }
 
   /** A step copies one array. */
-  *#grow(): Generator<void, void, void> {
+  *#grow(): Steps<void> {
     const room = this.confidences.length * 2;
     const columns: Int32Array[] = [];
     for (const column of this.columns) {
@@ -120,7 +123,7 @@ export class Relation {
     this.rules = rules;
   }
 
-  *#rehash(): Generator<void, void, void> {
+  *#rehash(): Steps<void> {
     const length = this.#slots.length * 4;
     const pairs = this.#constants * this.#constants;
     const isPairTable = this.arity === 2 && pairs <= MOST_PAIRS && pairs <= length * 4;
@@ -156,7 +159,7 @@ export class Relation {
   }
 }
 
-function atOnce(steps: Generator<void, void, void>): void {
+function atOnce(steps: Steps<void>): void {
   while (steps.next().done !== true);
 }
 

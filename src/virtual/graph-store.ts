@@ -5,8 +5,8 @@
 
 import type { DocumentChange, Documents } from '../engine/catalog/documents.ts';
 import type { Attach } from '../engine/idempotency/kept-answer.ts';
-import { Mutex } from '../engine/mutex.ts';
 import { HedgerowError, refusal } from '../errors.ts';
+import { Mutex } from '../schedule/locks.ts';
 import { hint, shown } from './identifiers.ts';
 import type { BackendType, VirtualGraph, VirtualSpec } from './spec/spec.ts';
 

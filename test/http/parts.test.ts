@@ -13,12 +13,12 @@ import { isSaneId, RequestIds } from '../../src/http/request-id.ts';
 import type { Route } from '../../src/http/route.ts';
 import { decodedParameters, Router } from '../../src/http/router.ts';
 import { v } from '../../src/http/schema.ts';
-import { SliceQueue } from '../../src/http/slices.ts';
 import { readEdge } from '../../src/routes/edge-input.ts';
 import { routes } from '../../src/routes/index.ts';
 import { parseRowsQuery } from '../../src/routes/rows-query.ts';
 import { edgeBody } from '../../src/routes/schemas/edges.ts';
 import { lookupQuery } from '../../src/routes/schemas/rows.ts';
+import { Scheduler } from '../../src/schedule/scheduler.ts';
 import { fc } from '../support/property.ts';
 import { Random } from '../support/random.ts';
 
@@ -207,7 +207,7 @@ describe('router', () => {
 });
 
 test('the slice queue takes turns and reports what a step throws', async () => {
-  const queue = new SliceQueue(() => performance.now());
+  const queue = new Scheduler(() => performance.now());
   const order: string[] = [];
   const count = (name: string) => {
     let left = 3;

@@ -3,9 +3,9 @@
 import { createHash } from 'node:crypto';
 import type { CoreModule } from '../../core/index.ts';
 import { HedgerowError } from '../../errors.ts';
+import { Mutex } from '../../schedule/locks.ts';
 import type { Crc32c } from '../../storage/crc32c.ts';
 import type { Fs } from '../../storage/fs.ts';
-import { Mutex } from '../mutex.ts';
 import { backupFacts } from './about-backup.ts';
 import { archiveContents } from './archive-contents.ts';
 import { archiveName } from './archive-names.ts';
@@ -37,6 +37,8 @@ export interface BackupSource {
   module: CoreModule;
   /** Epoch milliseconds. */
   now: () => number;
+  /** Resolves when others have had a turn of the event loop. */
+  pause: () => Promise<void>;
   compact: () => Promise<unknown>;
   /** Pins the state at a moment without compaction or DDL. */
   pin: () => Promise<PinnedState>;
@@ -101,11 +103,10 @@ export class Backups {
   }
 
   async #write(dir: string, state: PinnedState): Promise<BackupResult> {
-    const { fs, dir: dataDir, crc32c, module, now } = this.#source;
+    const { fs, dir: dataDir, crc32c, module, now, pause } = this.#source;
     const atMs = now();
     const name = archiveName(atMs, state.lsn);
     const facts = backupFacts(state.lsn, Math.floor(atMs / 1000), state.tables);
-    const pause = () => new Promise<void>((resolve) => void setImmediate(resolve));
     const sizeBytes = await writeArchive({
       fs,
       dir,

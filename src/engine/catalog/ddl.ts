@@ -1,10 +1,10 @@
 // Changes of the catalog: checked, logged as one frame, applied when they are durable, one after the other.
 
 import { HedgerowError } from '../../errors.ts';
+import type { Mutex } from '../../schedule/locks.ts';
 import { OPERATION, singleRun } from '../commit/operations.ts';
 import type { EngineContext } from '../context.ts';
 import type { Attach, ReplayEntry } from '../idempotency/kept-answer.ts';
-import type { Mutex } from '../mutex.ts';
 import type { Table } from '../table/table.ts';
 import { tableItem } from '../table/table-item.ts';
 import type { TableInput, TableItem } from '../types.ts';

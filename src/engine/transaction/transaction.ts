@@ -1,11 +1,11 @@
 // A transaction: staged writes, its own reads over one snapshot a table, one log frame on commit.
 
 import { HedgerowError } from '../../errors.ts';
+import { finish, type Steps } from '../../schedule/steps.ts';
 import type { EngineContext } from '../context.ts';
 import type { Attach } from '../idempotency/kept-answer.ts';
 import type { Scan } from '../scan/scan.ts';
 import type { ScanOverlay } from '../scan/scan-view.ts';
-import { atOnce, type Steps } from '../steps.ts';
 import { RowRoom } from '../table/row-room.ts';
 import { Snapshot } from '../table/snapshot.ts';
 import type { Table } from '../table/table.ts';
@@ -272,7 +272,7 @@ export class Transaction {
 
   #commitAtOnce(attach: Attach<CommitOutcome> | undefined): { durable: Promise<void>; result: () => CommitResult } {
     const { committer, afterCommit } = this.#context;
-    const plan = atOnce(this.#plan());
+    const plan = finish(this.#plan());
     const { operations, parts, tables } = plan;
     const entry = attach?.(outcomeOf(plan));
     if (operations === 0 && entry === undefined) {
@@ -280,9 +280,9 @@ export class Transaction {
       return { durable: Promise.resolve(), result: () => ({ lsn, results: [] }) };
     }
     const room = new RowRoom();
-    const apply = (firstLsn: number) => atOnce(applyPlan(plan, room, firstLsn));
+    const apply = (firstLsn: number) => finish(applyPlan(plan, room, firstLsn));
     try {
-      atOnce(takeRoom(plan, room));
+      finish(takeRoom(plan, room));
       const { firstLsn, durable } = committer.commit(operations, parts, { entry, apply });
       for (const table of tables) afterCommit(table.id);
       const lsn = operations === 0 ? firstLsn : firstLsn + operations - 1;

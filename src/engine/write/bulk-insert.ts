@@ -2,9 +2,9 @@
 
 import type { EdgeBatch } from '../../core/index.ts';
 import { HedgerowError } from '../../errors.ts';
+import { finish, type Steps } from '../../schedule/steps.ts';
 import { OPERATION, runHeader } from '../commit/operations.ts';
 import type { Attach } from '../idempotency/kept-answer.ts';
-import { atOnce, type Steps } from '../steps.ts';
 import { RowRoom } from '../table/row-room.ts';
 import type { Table } from '../table/table.ts';
 import type { BulkInsertResult, BulkOutcome, EdgeInput } from '../types.ts';
@@ -131,9 +131,9 @@ function insertAtOnce(
   table.assertUsable();
   const room = new RowRoom();
   try {
-    atOnce(numberPieces(pieces, outcome.firstId));
-    atOnce(takeRoom(table, pieces, room));
-    const apply = (firstLsn: number) => atOnce(applyPieces(insert, room, firstLsn));
+    finish(numberPieces(pieces, outcome.firstId));
+    finish(takeRoom(table, pieces, room));
+    const apply = (firstLsn: number) => finish(applyPieces(insert, room, firstLsn));
     const { firstLsn, durable } = table.context.committer.commit(count, partsOf(insert), {
       entry: attach?.(outcome),
       apply,

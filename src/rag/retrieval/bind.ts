@@ -3,6 +3,7 @@
 // A question of which nothing binds is not answered: its answer could only be about something else. Each word that binds nothing is told.
 
 import type { Snapshot, Table } from '../../engine/index.ts';
+import type { Steps } from '../../schedule/steps.ts';
 import { isEdgeWord, stemOf, stemsOfName } from '../question/general-words.ts';
 import type { Ignored, Question, QuestionWindow } from '../question/question.ts';
 import type { Understood } from '../question/understand.ts';
@@ -51,7 +52,7 @@ export interface Bound {
 const NO_EDGE_IN_WINDOW = 'No edge of the table lies in this time; it is left out.';
 const NO_WORD = 'No node, column, rule or row of the table has this word.';
 
-export function* bind(said: Understood, options: BindOptions): Generator<void, Bound, void> {
+export function* bind(said: Understood, options: BindOptions): Steps<Bound> {
   const { reader, names, predicates, hasOverride } = options;
   const ignored: Ignored[] = [...said.question.ignored];
   const free = new Map(said.keywords);
@@ -93,11 +94,11 @@ export function* bind(said: Understood, options: BindOptions): Generator<void, B
   };
 }
 
-function* holdsEdges(reader: EdgeReader, window: QuestionWindow): Generator<void, boolean, void> {
+function* holdsEdges(reader: EdgeReader, window: QuestionWindow): Steps<boolean> {
   return (yield* timeEnds(reader, window.start_ts ?? undefined, window.end_ts ?? undefined)) !== undefined;
 }
 
-function* isHeld(reader: EdgeReader, node: number): Generator<void, boolean, void> {
+function* isHeld(reader: EdgeReader, node: number): Steps<boolean> {
   for (const rows of reader.readKeys({ nodes: [node], limit: 1 })) {
     yield;
     if (rows !== null && rows.rows > 0) return true;
@@ -110,7 +111,7 @@ function* namedNodes(
   { question, words }: Understood,
   { reader, column }: NameReader,
   free: Map<string, string>,
-): Generator<void, number[], void> {
+): Steps<number[]> {
   const text = ` ${plainWords(question.query)} `;
   const firsts = new Set(words.map((word) => plainWords(word).split(' ')[0]!));
   const found: { name: string; node: number }[] = [];
@@ -146,7 +147,7 @@ const MOST_NODES_NAMED = 500;
 export function* memberNames(
   table: Table,
   edges: readonly { readonly members: readonly number[] }[],
-): Generator<void, Map<number, string>, void> {
+): Steps<Map<number, string>> {
   const snapshot = table.snapshot();
   const names = new Map<number, string>();
   try {
@@ -185,7 +186,7 @@ export function* wordsInRows(
   { free, question: { nodes, window } }: Bound,
   keywords: KeywordMatch,
   words: readonly string[],
-): Generator<void, Set<string>, void> {
+): Steps<Set<string>> {
   const within = { startTs: window?.start_ts ?? undefined, endTs: window?.end_ts ?? undefined };
   const found = new Set<string>();
   for (const way of nodes.length === 0 ? [undefined] : nodes.map((node) => [node])) {

@@ -3,6 +3,7 @@
 import type { Snapshot, Table } from '../../engine/index.ts';
 import type { QueryPlan, ScanBounds } from '../../engine/types.ts';
 import { type HedgerowError, refusal } from '../../errors.ts';
+import type { Steps } from '../../schedule/steps.ts';
 import type { Question, QuestionWindow } from '../question/question.ts';
 import { type Understood, understand, understood } from '../question/understand.ts';
 import type { BestEdges, Candidate } from './best-edges.ts';
@@ -45,7 +46,7 @@ export interface RetrieveOptions {
 }
 
 /** Steps of some ms. Throws `table_not_found`, `table_corrupt`, `overloaded`. */
-export function* retrieve(table: Table, text: string, options: RetrieveOptions): Generator<void, Retrieval, void> {
+export function* retrieve(table: Table, text: string, options: RetrieveOptions): Steps<Retrieval> {
   const snapshot = table.snapshot();
   const { names } = options;
   const nameSnapshot = names?.snapshot();
@@ -64,7 +65,7 @@ function* retrieveAt(
   text: string,
   { topK, override, nowMs, predicates = new Set() }: RetrieveOptions,
   names: NameReader | undefined,
-): Generator<void, Retrieval, void> {
+): Steps<Retrieval> {
   const { columns } = snapshot.columns;
   const own = columns.filter(({ id }) => id > FORMATION);
   const asked = { name: table.name, columns: own };
@@ -146,7 +147,7 @@ function needsWords({ isNamed, question }: Bound, { figure }: Understood): boole
 export function* retrieveOne(
   table: Table,
   { id, eventTs }: { id: number; eventTs: number },
-): Generator<void, RetrievedEdge | undefined, void> {
+): Steps<RetrievedEdge | undefined> {
   const snapshot = table.snapshot();
   try {
     const reader = new EdgeReader(table, snapshot, { members: true, columns: new Set() });
@@ -188,7 +189,7 @@ function* wholeEdges(
   reader: EdgeReader,
   nodes: readonly number[],
   candidates: readonly Candidate[],
-): Generator<void, RetrievedEdge[], void> {
+): Steps<RetrievedEdge[]> {
   const found = new Map<number, RetrievedEdge>();
   const scores = new Map(candidates.map(({ id, score }) => [id, score]));
   const byTime = [...candidates].sort((a, b) => a.eventTs - b.eventTs || a.id - b.id);

@@ -4,10 +4,10 @@ import { HedgerowClient } from '../../../client/index.ts';
 import type { TableItem } from '../../../engine/types.ts';
 import { HedgerowError } from '../../../errors.ts';
 import type { EdgeTable } from '../../../routes/edge-input.ts';
+import { Semaphore } from '../../../schedule/locks.ts';
 import { type LineBatch, type NamedNode, startOf } from '../line-batches.ts';
 import { nodeLines, numbersOf } from '../node-lines.ts';
 import { EdgeLineReader, reasonOf } from '../rows/edge-line.ts';
-import { Turns } from '../turns.ts';
 import { NoAnswer, type ServerAddress, ServerClient, ServerRefusal } from './server-client.ts';
 import {
   type ImportTarget,
@@ -55,7 +55,8 @@ class ServerTarget implements ImportTarget {
   readonly rowsBefore: number;
   readonly #client: ServerClient;
   readonly #lines: EdgeLineReader<EdgeTable>;
-  readonly #turns: Turns;
+  /** Requests that are on their way at once. */
+  readonly #requests: Semaphore;
   readonly #options: ServerOptions;
   #hasNodes = false;
   #item: TableItem;
@@ -72,7 +73,7 @@ class ServerTarget implements ImportTarget {
     this.rowsBefore = item.row_count;
     // One more than is sent at once is checked ahead.
     this.window = connections + 1;
-    this.#turns = new Turns(connections);
+    this.#requests = new Semaphore(connections);
     this.#lines = new EdgeLineReader(table, (name) => (isSame(name, item.name) ? table : null));
   }
 
@@ -110,7 +111,7 @@ class ServerTarget implements ImportTarget {
 
   async insert(batch: LineBatch, intake: Intake, key: string | undefined): Promise<number | undefined> {
     const checked = this.#check(batch, intake.stopAtFirst, undefined);
-    await this.#turns.take();
+    const done = await this.#requests.take();
     try {
       if (intake.closed) return undefined;
       const inserted = await this.#send(batch, checked.kept, intake, key);
@@ -120,7 +121,7 @@ class ServerTarget implements ImportTarget {
       }
       return inserted;
     } finally {
-      this.#turns.give();
+      done();
     }
   }
 

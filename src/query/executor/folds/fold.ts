@@ -5,7 +5,7 @@ import type { Scan } from '../../../engine/index.ts';
 import type { SegmentPart } from '../../../engine/scan/scan-segments.ts';
 import { HedgerowError } from '../../../errors.ts';
 import { inParts } from '../batch-size.ts';
-import type { QueryContext, Steps } from '../context.ts';
+import type { Batches, QueryContext } from '../context.ts';
 import { batchOf } from '../rows/row-set.ts';
 import { boundsOf, columnPlan, readScan } from '../rows/scan-rows.ts';
 import { constantValue } from '../values/evaluate.ts';
@@ -31,12 +31,12 @@ export function* foldRows(
   fold: FoldPlan,
   aggregator: Aggregator,
   context: QueryContext,
-): Steps<{ readonly count: number }> {
+): Batches<{ readonly count: number }> {
   const { scan } = fold;
   const pattern = context.patterns[scan.pattern]!;
   const columns = columnPlan(pattern, scan.needs);
   const segments = context.source.segmentScan(pattern, boundsOf(scan.paths[0]!));
-  function* read(blocks: Scan, sink?: TextSink): Steps<{ readonly count: number }> {
+  function* read(blocks: Scan, sink?: TextSink): Batches<{ readonly count: number }> {
     for (const set of readScan(blocks, scan, columns, context, sink)) {
       if (set === null) {
         yield null;
