@@ -6,7 +6,7 @@ import { type FieldError, type HedgerowError, refusal } from '../errors.ts';
 import { invalidFields, kindOf } from '../http/field-errors.ts';
 import { timeMessage } from '../http/schema.ts';
 import { isoSeconds } from '../iso-time.ts';
-import { MAX_TEXT_BYTES } from '../limits.ts';
+import { MAX_TEXT_BYTES } from '../model/text.ts';
 
 /** Where the object stands: `['body']`, or `['body', 'operations', 3]`. */
 export type Place = readonly (string | number)[];

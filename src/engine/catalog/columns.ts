@@ -2,7 +2,8 @@
 
 import { encodeProperties, type Property } from '../../core/index.ts';
 import { HedgerowError } from '../../errors.ts';
-import { IDENTIFIER, MAX_TEXT_BYTES } from '../../limits.ts';
+import { IDENTIFIER } from '../../limits.ts';
+import { MAX_TEXT_BYTES } from '../../model/text.ts';
 import type { ColumnDefinition, ColumnType, PropertyValue } from '../types.ts';
 
 export interface Column {

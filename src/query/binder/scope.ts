@@ -1,7 +1,7 @@
 // What names mean at a place of a statement: aliases, columns, parameters.
 
 import type { HedgerowError } from '../../errors.ts';
-import { didYouMean } from '../../suggestions.ts';
+import { didYouMean } from '../../model/suggestions.ts';
 import type { CallNode, NameNode, ParameterNode, Span } from '../parser/ast.ts';
 import { shown, shownName, shownNames } from '../shown.ts';
 import { errorAt } from '../syntax-error.ts';

@@ -2,7 +2,8 @@
 
 import { MOST_COLUMNS, RESERVED_NAMES } from '../../engine/catalog/columns.ts';
 import type { ColumnType, PropertyValue } from '../../engine/types.ts';
-import { IDENTIFIER, MAX_TEXT_BYTES } from '../../limits.ts';
+import { IDENTIFIER } from '../../limits.ts';
+import { MAX_TEXT_BYTES } from '../../model/text.ts';
 import type { ColumnKind } from '../backend.ts';
 import type { HydratedEdge } from '../hydrate/hydrate.ts';
 

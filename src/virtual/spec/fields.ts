@@ -2,7 +2,8 @@
 
 import { type FieldError, type HedgerowError, refusal } from '../../errors.ts';
 import { IDENTIFIER } from '../../limits.ts';
-import { hint, isWellFormed, shown } from '../identifiers.ts';
+import { isWellFormed } from '../../model/text.ts';
+import { hint, shown } from '../identifiers.ts';
 
 export type Place = readonly (string | number)[];
 export type Fields = Readonly<Record<string, unknown>>;

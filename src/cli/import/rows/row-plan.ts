@@ -3,7 +3,7 @@
 import type { ColumnType } from '../../../engine/types.ts';
 import { guessTimeFormat, type TimeFormat, type TimePattern } from '../../../formats/times.ts';
 import { IDENTIFIER } from '../../../limits.ts';
-import { didYouMean } from '../../../suggestions.ts';
+import { didYouMean } from '../../../model/suggestions.ts';
 import { printable } from '../../table-text.ts';
 import { UsageError } from '../../world.ts';
 import { ambiguousNumber, type Decimal, decimalOf, plainNumber } from '../csv/number-style.ts';
