@@ -9,5 +9,4 @@ export const FORMAT_MAX_MEMBERS = 255;
 export const DEFAULT_BUCKET_SECONDS = 10;
 export const DEFAULT_COMPACT_THRESHOLD = 0;
 export const DEFAULT_PRIMARY_TABLE = 'hyperedges';
-export const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 export const MEGABYTE = 2 ** 20;

@@ -1,11 +1,10 @@
 // Runs statements that define and maintain: tables, columns, indexes, compaction, and SHOW.
 
-import { BUILT_IN_COLUMNS, checkValue, RESERVED_NAMES } from '../engine/catalog/columns.ts';
 import type { Attach } from '../engine/idempotency/kept-answer.ts';
 import type { AlterAction, Database, Table } from '../engine/index.ts';
 import type { PropertyValue, TableInput, TableItem } from '../engine/types.ts';
 import { type ErrorCode, HedgerowError } from '../errors.ts';
-import { IDENTIFIER } from '../limits.ts';
+import { BUILT_IN_COLUMNS, checkValue, IDENTIFIER, RESERVED_NAMES } from '../model/columns.ts';
 import { bindValue } from './binder/changes.ts';
 import { bindTable } from './binder/match.ts';
 import type { ParameterValues } from './binder/parameters.ts';
@@ -225,7 +224,7 @@ function defaultOf(
   const bound = bindValue(node, field, scope, scopeOf(table, text));
   const value = constantValue(bound, parameters) as PropertyValue;
   try {
-    if (value !== null) checkValue({ ...field, default: null }, value);
+    if (value !== null) checkValue(field, value);
     return value;
   } catch (error) {
     throw placedAt(text, node, error);

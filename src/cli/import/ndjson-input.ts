@@ -1,7 +1,7 @@
 // NDJSON as an input of an import: one JSON edge a line, as the server takes it.
 
 import type { ColumnType } from '../../engine/types.ts';
-import { IDENTIFIER } from '../../limits.ts';
+import { IDENTIFIER } from '../../model/columns.ts';
 import { lineBatches } from './line-batches.ts';
 import type { LookedInto } from './planned-input.ts';
 import { shownEdges } from './planned-input.ts';

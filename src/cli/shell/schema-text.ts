@@ -1,6 +1,6 @@
 // Shows a table as the statements that make it.
 
-import { IDENTIFIER } from '../../limits.ts';
+import { IDENTIFIER } from '../../model/columns.ts';
 import type { Row } from '../run/runner.ts';
 
 /** `table`: a row of SHOW TABLES; `indexes`: rows of SHOW INDEXES. */

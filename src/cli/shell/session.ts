@@ -1,7 +1,7 @@
 // One shell: what it runs statements with, and what its commands change.
 
 import type { CheckAnswer, CheckInput } from '../../client/index.ts';
-import { BUILT_IN_COLUMNS } from '../../engine/catalog/columns.ts';
+import { BUILT_IN_COLUMNS } from '../../model/columns.ts';
 import type { Format, Times } from '../query/formats.ts';
 import { show } from '../query/output.ts';
 import { errorText } from '../run/error-text.ts';

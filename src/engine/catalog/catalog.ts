@@ -1,9 +1,9 @@
 // The catalog: table definitions as plain values, changed only by operations that stand in the log.
 
 import { HedgerowError } from '../../errors.ts';
-import { DEFAULT_BUCKET_SECONDS, DEFAULT_COMPACT_THRESHOLD, IDENTIFIER, MAX_INTEGER } from '../../limits.ts';
+import { DEFAULT_BUCKET_SECONDS, DEFAULT_COMPACT_THRESHOLD, MAX_INTEGER } from '../../limits.ts';
+import { type Column, defineColumns, IDENTIFIER } from '../../model/columns.ts';
 import type { TableInput } from '../types.ts';
-import { type Column, defineColumns } from './columns.ts';
 
 /** A table as the log and the manifest hold it. */
 export interface TableDefinition {

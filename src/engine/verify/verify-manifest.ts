@@ -1,6 +1,6 @@
 // What must hold of a manifest's document besides its checksum.
 
-import { IDENTIFIER } from '../../limits.ts';
+import { IDENTIFIER } from '../../model/columns.ts';
 import { REPLAY_HEADER_BYTES } from '../../storage/replay-file.ts';
 import type { Checkpoint, CheckpointTable } from '../checkpoint/checkpoint.ts';
 

@@ -1,8 +1,7 @@
 // Which columns the properties of hyperedges become: names that a table takes, types that hold what was seen.
 
-import { MOST_COLUMNS, RESERVED_NAMES } from '../../engine/catalog/columns.ts';
 import type { ColumnType, PropertyValue } from '../../engine/types.ts';
-import { IDENTIFIER } from '../../limits.ts';
+import { IDENTIFIER, MOST_COLUMNS, RESERVED_NAMES } from '../../model/columns.ts';
 import { MAX_TEXT_BYTES } from '../../model/text.ts';
 import type { ColumnKind } from '../backend.ts';
 import type { HydratedEdge } from '../hydrate/hydrate.ts';

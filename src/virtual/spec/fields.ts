@@ -1,7 +1,7 @@
 // Reads the fields of a spec one by one, and notes at its place everything that is wrong.
 
 import { type FieldError, type HedgerowError, refusal } from '../../errors.ts';
-import { IDENTIFIER } from '../../limits.ts';
+import { IDENTIFIER } from '../../model/columns.ts';
 import { isWellFormed } from '../../model/text.ts';
 import { hint, shown } from '../identifiers.ts';
 

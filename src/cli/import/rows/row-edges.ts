@@ -12,8 +12,6 @@ import { secondsOf } from './times.ts';
 const INTEGER = /^[+-]?\d{1,16}(\.0*)?$/;
 /** As databases write that there is nothing: no node is called so. */
 const NO_NODES: ReadonlySet<string> = new Set(['NULL', '\\N']);
-/** Half of a surrogate pair: no text that UTF-8 can hold. */
-const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /** Gives the edge of a row, or throws a HedgerowError that says what is wrong with it. `names`: where the plan has nodes with names. */
 export function rowEdges(plan: RowPlan, names: NodeNames | undefined): (cells: readonly unknown[]) => EdgeInput {
@@ -48,8 +46,6 @@ function propertiesOf(
     const { index, name } = column;
     const value = valueIn(cells[index], column);
     if (value === null) continue;
-    if (typeof value === 'string' && LONE_SURROGATE.test(value))
-      throw fault(`${name} is no valid text: it holds half of a surrogate pair.`);
     properties ??= isOdd ? Object.create(null) : {};
     // As in JSON: -0 is 0.
     properties![name] = typeof value === 'number' ? value + 0 : value;

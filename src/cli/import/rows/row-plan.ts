@@ -2,7 +2,7 @@
 
 import type { ColumnType } from '../../../engine/types.ts';
 import { guessTimeFormat, type TimeFormat, type TimePattern } from '../../../formats/times.ts';
-import { IDENTIFIER } from '../../../limits.ts';
+import { IDENTIFIER } from '../../../model/columns.ts';
 import { didYouMean } from '../../../model/suggestions.ts';
 import { printable } from '../../table-text.ts';
 import { UsageError } from '../../world.ts';
