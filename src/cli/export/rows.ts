@@ -1,6 +1,7 @@
 // The rows of an export, from a server or a data directory, and the columns they have.
 
 import type { ColumnType } from '../../engine/types.ts';
+import { kindOfType } from '../../model/column-types.ts';
 import type { ResultColumn } from '../../query/copy/result-columns.ts';
 import { openRunner, type RunnerFlags } from '../query/options.ts';
 import type { Row, StatementRunner } from '../run/runner.ts';
@@ -53,13 +54,6 @@ async function tablesOf(runner: StatementRunner): Promise<TableShape[]> {
   return tables;
 }
 
-const TYPES: Readonly<Record<ColumnType, ResultColumn['type']>> = {
-  INTEGER: 'integer',
-  REAL: 'real',
-  TEXT: 'text',
-  BOOLEAN: 'boolean',
-};
-
 /** The columns that `RETURN *` gives. */
 export function columnsOfTable({ columns }: TableShape): ResultColumn[] {
   return [
@@ -69,7 +63,7 @@ export function columnsOfTable({ columns }: TableShape): ResultColumn[] {
     { name: 'weight', type: 'real' },
     { name: 'mean_dist_m', type: 'real' },
     { name: 'formation', type: 'text' },
-    ...columns.map(({ name, type }) => ({ name, type: TYPES[type] })),
+    ...columns.map(({ name, type }) => ({ name, type: kindOfType(type) })),
   ];
 }
 

@@ -1,5 +1,6 @@
 // The shape of a manifest's document. Its checksum is right when this is asked, so what does not fit was written by a program that is not this one, or by a defect.
 
+import { COLUMN_TYPE_NAMES } from '../../model/column-types.ts';
 import { v } from '../../valibot.ts';
 import type { Checkpoint } from './checkpoint.ts';
 
@@ -9,7 +10,7 @@ const positive = v.pipe(whole, v.minValue(1));
 const column = v.looseObject({
   id: whole,
   name: v.string(),
-  type: v.picklist(['INTEGER', 'REAL', 'TEXT', 'BOOLEAN']),
+  type: v.picklist(COLUMN_TYPE_NAMES),
   default: v.nullable(v.union([v.number(), v.string(), v.boolean()])),
 });
 

@@ -1,6 +1,6 @@
 // Reads statements that define: CREATE, DROP, ALTER.
 
-import type { ColumnType } from '../../engine/types.ts';
+import { typesByWord } from '../../model/column-types.ts';
 import type {
   AlterAction,
   AlterTableNode,
@@ -85,9 +85,9 @@ function columnTypes(stream: TokenStream): ColumnTypeNode[] {
 
 function columnType(stream: TokenStream): ColumnTypeNode {
   const name = stream.expectName('a column name');
-  const type = TYPES[stream.current.upper];
+  const type = TYPES.get(stream.current.upper);
   if (type === undefined) {
-    for (const word of Object.keys(TYPES)) stream.expecting(word);
+    for (const word of TYPES.keys()) stream.expecting(word);
     throw stream.fail();
   }
   stream.next();
@@ -95,17 +95,7 @@ function columnType(stream: TokenStream): ColumnTypeNode {
 }
 
 /** Types and their synonyms (contract section 4). */
-const TYPES: Readonly<Record<string, ColumnType>> = {
-  INTEGER: 'INTEGER',
-  REAL: 'REAL',
-  TEXT: 'TEXT',
-  BOOLEAN: 'BOOLEAN',
-  INT: 'INTEGER',
-  FLOAT: 'REAL',
-  DOUBLE: 'REAL',
-  STRING: 'TEXT',
-  BOOL: 'BOOLEAN',
-};
+const TYPES = typesByWord();
 
 export function parseDrop(stream: TokenStream): DropTableNode | IndexNode {
   const { start } = stream.next();

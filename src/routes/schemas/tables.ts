@@ -1,13 +1,12 @@
 // Tables as requests make them and answers show them.
 
 import { described, identifier, integerFrom, text, titled, v } from '../../http/schema.ts';
+import { COLUMN_TYPE_NAMES } from '../../model/column-types.ts';
 import { count } from './rows.ts';
-
-const COLUMN_TYPES = ['INTEGER', 'REAL', 'TEXT', 'BOOLEAN'] as const;
 
 const columnItem = v.object({
   name: v.string(),
-  type: v.picklist(COLUMN_TYPES),
+  type: v.picklist(COLUMN_TYPE_NAMES),
   default: v.optional(
     described(v.union([v.number(), v.string(), v.boolean()]), 'Where one is set and `defaults=true` asks for it.'),
   ),
@@ -35,7 +34,10 @@ export const tableItem = titled(
 
 export const columnBody = v.object({
   name: identifier(),
-  type: v.picklist(COLUMN_TYPES, 'must be INTEGER, REAL, TEXT or BOOLEAN'),
+  type: v.picklist(
+    COLUMN_TYPE_NAMES,
+    `must be ${COLUMN_TYPE_NAMES.slice(0, -1).join(', ')} or ${COLUMN_TYPE_NAMES.at(-1)}`,
+  ),
   default: v.nullish(v.union([v.number(), text(), v.boolean()], 'must be a number, a string or a boolean')),
 });
 

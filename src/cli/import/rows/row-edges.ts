@@ -2,6 +2,7 @@
 
 import type { EdgeInput, PropertyValue } from '../../../engine/types.ts';
 import { HedgerowError } from '../../../errors.ts';
+import { isNumeric } from '../../../model/column-types.ts';
 import { plainNumber } from '../csv/number-style.ts';
 import type { NodeNames } from '../node-names.ts';
 import { isNullWord, propertyOf } from './cell-types.ts';
@@ -54,7 +55,7 @@ function propertiesOf(
 }
 
 function valueIn(given: unknown, { name, type, isGuessed, decimal }: PropertyColumn): PropertyValue {
-  const isNumber = decimal !== undefined && typeof given === 'string' && (type === 'INTEGER' || type === 'REAL');
+  const isNumber = decimal !== undefined && typeof given === 'string' && isNumeric(type);
   const cell = isNumber ? plainNumber(given, decimal) : given;
   if (cell === undefined && isNumber)
     throw fault(
