@@ -6,7 +6,5 @@ export const MAX_INTEGER = Number.MAX_SAFE_INTEGER;
 export const DEFAULT_MAX_MEMBERS = 64;
 /** What the record and segment formats can hold. `HEDGEROW_MAX_MEMBERS` cannot pass it. */
 export const FORMAT_MAX_MEMBERS = 255;
-export const DEFAULT_BUCKET_SECONDS = 10;
-export const DEFAULT_COMPACT_THRESHOLD = 0;
 export const DEFAULT_PRIMARY_TABLE = 'hyperedges';
 export const MEGABYTE = 2 ** 20;

@@ -146,6 +146,22 @@ const BANS: readonly Ban[] = [
   },
 ];
 
+/** Rules that exist once, and the one file that may say them. */
+const ONCE: readonly { rule: string; pattern: RegExp; owner: string }[] = [
+  {
+    rule: 'well-formed texts',
+    pattern: /LONE_SURROGATE|\.(is|to)WellFormed\(|\/\\p\{(Surrogate|Cs)\}\/g?u/,
+    owner: 'src/model/text.ts',
+  },
+  { rule: 'identifiers', pattern: /\^\[A-Za-z_\](\[A-Za-z0-9_\]|\\w)\{0,63\}\$/, owner: 'src/model/columns.ts' },
+  { rule: 'built-in columns', pattern: /mean_dist_m: '|name: 'mean_dist_m'/, owner: 'src/model/columns.ts' },
+  {
+    rule: 'did-you-mean',
+    pattern: /function (editDistance|differences|nearestName)\b/,
+    owner: 'src/model/suggestions.ts',
+  },
+];
+
 const src = sourceFiles('src', ['.ts', '.tsx']);
 const assembly = sourceFiles('assembly');
 const tests = sourceFiles('test');
@@ -269,6 +285,13 @@ describe('imports', () => {
   it('reach every file of src', () => {
     const seen = reachable();
     expect(src.map((file) => file.path).filter((path) => !seen.has(path))).toEqual([]);
+  });
+});
+
+describe('rules that exist once', () => {
+  it.each(ONCE)('$rule: in $owner', ({ pattern, owner }) => {
+    const files = new Set(src.filter(({ code }) => code.some((line) => pattern.test(line))).map(({ path }) => path));
+    expect([...files]).toEqual([owner]);
   });
 });
 

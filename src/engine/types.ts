@@ -4,24 +4,21 @@ import type { ColumnPlan, RowPlan } from '../core/index.ts';
 import type { ColumnType, PropertyValue } from '../model/column-types.ts';
 import type { ColumnDefinition } from '../model/columns.ts';
 import type { EdgeInput } from '../model/edge.ts';
+import type { OptionFields, TableOptions } from '../model/options.ts';
 
 export type { ColumnDefinition, ColumnType, EdgeInput, PropertyValue };
 
 /** What a caller gives to create a table; omitted fields take the defaults of the specification, section 2.2. */
-export interface TableInput {
+export interface TableInput extends Partial<TableOptions> {
   name: string;
   memberTables?: string[];
-  bucketSeconds?: number;
-  compactThreshold?: number;
   columns?: ColumnDefinition[];
 }
 
 /** The wire form of a table (contract section 3). */
-export interface TableItem {
+export interface TableItem extends OptionFields {
   name: string;
   member_tables: string[];
-  bucket_seconds: number;
-  compact_threshold: number;
   row_count: number;
   /** `default`: where there is one and it was asked for. */
   columns: { name: string; type: ColumnType; default?: Exclude<PropertyValue, null> }[];

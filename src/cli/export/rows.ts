@@ -2,6 +2,7 @@
 
 import type { ColumnType } from '../../engine/types.ts';
 import { kindOfType } from '../../model/column-types.ts';
+import { BUILT_IN_COLUMNS } from '../../model/columns.ts';
 import type { ResultColumn } from '../../query/copy/result-columns.ts';
 import { openRunner, type RunnerFlags } from '../query/options.ts';
 import type { Row, StatementRunner } from '../run/runner.ts';
@@ -60,10 +61,7 @@ export function columnsOfTable({ columns }: TableShape): ResultColumn[] {
     { name: 'id', type: 'integer' },
     { name: 'event_ts', type: 'integer' },
     { name: 'members', type: { listOf: 'integer' } },
-    { name: 'weight', type: 'real' },
-    { name: 'mean_dist_m', type: 'real' },
-    { name: 'formation', type: 'text' },
-    ...columns.map(({ name, type }) => ({ name, type: kindOfType(type) })),
+    ...[...BUILT_IN_COLUMNS, ...columns].map(({ name, type }) => ({ name, type: kindOfType(type) })),
   ];
 }
 
