@@ -17,18 +17,9 @@ const LONG_FILES: Record<string, number> = {
 const LONG_FUNCTIONS: Record<string, number> = {};
 
 /** Files that import nothing of src but each other. */
-const GROUND = [
-  'assert.ts',
-  'errors.ts',
-  'iso-time.ts',
-  'limits.ts',
-  'suggestions.ts',
-  'text-order.ts',
-  'text-search.ts',
-  'version.ts',
-];
+const GROUND = ['assert.ts', 'errors.ts', 'iso-time.ts', 'limits.ts', 'text-search.ts', 'version.ts'];
 /** What every room may import: turns of the event loop and worker threads are shared in one way each. */
-const BASE = [...GROUND, 'schedule', 'threads'];
+const BASE = [...GROUND, 'model', 'schedule', 'threads'];
 const ROOMS = ['query', 'analytics', 'virtual', 'rag', 'access'];
 /** What each room of src may import besides itself. Imports go down only. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
@@ -36,13 +27,12 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'errors.ts': [],
   'iso-time.ts': [],
   'limits.ts': [],
-  'suggestions.ts': [],
-  'text-order.ts': [],
   'text-search.ts': [],
   'valibot.ts': [],
   'version.ts': [],
   schedule: GROUND,
   threads: GROUND,
+  model: ['errors.ts', 'iso-time.ts', 'limits.ts'], // pure, runs in browsers: what an edge, a column, a valid text is
   observe: BASE,
   config: [...BASE, 'observe'],
   'config.ts': [...BASE, 'config', 'observe'],
@@ -51,7 +41,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   engine: [...BASE, 'storage', 'core', 'valibot.ts'],
   rules: BASE,
   llm: BASE,
-  formats: [], // runs in browsers: the console shares it
+  formats: ['model'], // runs in browsers: the console shares it
   query: [...BASE, 'engine', 'core', 'storage', 'formats'],
   analytics: [...BASE, 'engine', 'core', 'storage'], // storage: its thread is given the files
   virtual: [...BASE, 'engine'],
@@ -60,7 +50,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   http: [...BASE, 'valibot.ts', 'engine', 'observe', 'access', 'query', 'analytics', 'rag', 'virtual'], // the services a route is given name the engine and the rooms; no resource
   routes: [...BASE, 'http', 'engine', 'observe', ...ROOMS, 'rules'],
   client: [...BASE, 'http', 'routes'], // types only, see below
-  console: ['client', 'formats', 'http', 'routes'], // of the last two types only, see below
+  console: ['client', 'formats', 'model', 'http', 'routes'], // of the last two types only, see below
   'index.ts': [...BASE, 'engine', 'core', 'query', 'analytics', 'rules', 'rag', 'virtual'],
   'app.ts': [...BASE, 'config.ts', 'observe', 'engine', ...ROOMS, 'rules', 'llm', 'http', 'routes', 'storage'],
   cli: [
@@ -162,6 +152,22 @@ const BANS: readonly Ban[] = [
   },
 ];
 
+/** Rules that exist once, and the one file that may say them. */
+const ONCE: readonly { rule: string; pattern: RegExp; owner: string }[] = [
+  {
+    rule: 'well-formed texts',
+    pattern: /LONE_SURROGATE|\.(is|to)WellFormed\(|\/\\p\{(Surrogate|Cs)\}\/g?u/,
+    owner: 'src/model/text.ts',
+  },
+  { rule: 'identifiers', pattern: /\^\[A-Za-z_\](\[A-Za-z0-9_\]|\\w)\{0,63\}\$/, owner: 'src/model/columns.ts' },
+  { rule: 'built-in columns', pattern: /mean_dist_m: '|name: 'mean_dist_m'/, owner: 'src/model/columns.ts' },
+  {
+    rule: 'did-you-mean',
+    pattern: /function (editDistance|differences|nearestName)\b/,
+    owner: 'src/model/suggestions.ts',
+  },
+];
+
 const src = sourceFiles('src', ['.ts', '.tsx']);
 const assembly = sourceFiles('assembly');
 const tests = sourceFiles('test');
@@ -227,7 +233,7 @@ describe('imports', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('of the console are the client and the formats of files, and types where they leave all three', () => {
+  it('of the console are the client, the formats of files and the model, and types where they leave these', () => {
     const wrong = src
       .filter((file) => file.path.startsWith('src/console/'))
       .flatMap((file) =>
@@ -285,6 +291,13 @@ describe('imports', () => {
   it('reach every file of src', () => {
     const seen = reachable();
     expect(src.map((file) => file.path).filter((path) => !seen.has(path))).toEqual([]);
+  });
+});
+
+describe('rules that exist once', () => {
+  it.each(ONCE)('$rule: in $owner', ({ pattern, owner }) => {
+    const files = new Set(src.filter(({ code }) => code.some((line) => pattern.test(line))).map(({ path }) => path));
+    expect([...files]).toEqual([owner]);
   });
 });
 

@@ -1,7 +1,7 @@
 // Kinds of values that settings take: how each reads a text, and how it says what it takes.
 
 import { isIP } from 'node:net';
-import { IDENTIFIER } from '../limits.ts';
+import { IDENTIFIER } from '../model/columns.ts';
 
 export interface Kind<T> {
   /** Undefined: not a value of this kind. */

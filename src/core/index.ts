@@ -36,7 +36,7 @@ export { type Core, type CoreBuild, type CoreModule, compileCore, loadCore } fro
 export { CoreMemtable } from './memtable.ts';
 export { MemtableHost } from './memtable-host.ts';
 export { type BuilderColumn, SegmentMerger } from './merger.ts';
-export { encodeProperties, PROPERTY_TYPE, type Property, type PropertyTypeName } from './properties.ts';
+export { encodeProperties, type Property } from './properties.ts';
 export {
   encodeRanges,
   isEmptyRange,

@@ -5,7 +5,7 @@
 
 import { loadCore, makeChecksum } from '../core/index.ts';
 import { HedgerowError } from '../errors.ts';
-import { IDENTIFIER } from '../limits.ts';
+import { IDENTIFIER } from '../model/columns.ts';
 import { Mutex } from '../schedule/locks.ts';
 import { Scheduler } from '../schedule/scheduler.ts';
 import { DEFAULT_LOG_FILE_BYTES } from '../storage/log.ts';

@@ -1,5 +1,6 @@
 // Reads what a chat-completions endpoint answered: untrusted bytes become a completion, or a failure.
 
+import { wellFormed } from '../model/text.ts';
 import type { Completion, Prompt } from './chat.ts';
 import type { AnswerHead } from './http-post.ts';
 import { maskKey } from './mask-key.ts';
@@ -99,11 +100,6 @@ function tokensOf(value: unknown): number | undefined {
 
 function isName(value: unknown): value is string {
   return typeof value === 'string' && /^[\x20-\x7e]{1,200}$/.test(value);
-}
-
-/** JSON can hold halves of characters, which no answer can be written with. */
-export function wellFormed(text: string): string {
-  return text.replace(/\p{Surrogate}/gu, '\ufffd');
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

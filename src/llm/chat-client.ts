@@ -3,9 +3,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { HedgerowError } from '../errors.ts';
 import { MEGABYTE } from '../limits.ts';
+import { wellFormed } from '../model/text.ts';
 import { checkModelAddress, checkResolved, type ModelAddress } from './address.ts';
 import type { Completion, LanguageModel, Prompt } from './chat.ts';
-import { type Asked, checkHead, completionSteps, wellFormed } from './chat-answer.ts';
+import { type Asked, checkHead, completionSteps } from './chat-answer.ts';
 import { type Post, post } from './http-post.ts';
 import { maskKey } from './mask-key.ts';
 import { modelFailed, timeoutFailure, transportFailure } from './model-failure.ts';

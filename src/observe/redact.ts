@@ -1,5 +1,7 @@
 // Keeps secrets out of what the service writes: masks what looks like one, and the very texts it was told are one.
 
+import { wellFormed } from '../model/text.ts';
+
 /** Written in place of a secret. */
 export const MASK = '[masked]';
 
@@ -155,7 +157,7 @@ function isSecretName(name: string): boolean {
 
 /** As it is, as JSON writes it, as an address writes it. */
 function spellingsOf(secret: string): Set<string> {
-  const address = encodeURIComponent(secret.replace(/\p{Surrogate}/gu, ''));
+  const address = encodeURIComponent(wellFormed(secret));
   return new Set([secret, JSON.stringify(secret).slice(1, -1), address]);
 }
 

@@ -1,5 +1,6 @@
 // What a statement answers: columns, rows in chunks, and the figures of its plan.
 
+import { OPTION_FIELDS } from '../model/options.ts';
 import type { Value } from './binder/bound.ts';
 import type { ResultForm } from './binder/column-types.ts';
 import type { Batches } from './executor/context.ts';
@@ -124,8 +125,7 @@ const ANSWER_TYPES: Readonly<Record<string, ResultType>> = {
   expires_at: 'INTEGER',
   name: 'TEXT',
   member_tables: 'LIST',
-  bucket_seconds: 'INTEGER',
-  compact_threshold: 'INTEGER',
+  ...(Object.fromEntries(OPTION_FIELDS.map((field) => [field, 'INTEGER'])) as Record<string, 'INTEGER'>),
   row_count: 'INTEGER',
   columns: 'LIST',
   created_at: 'INTEGER',

@@ -1,7 +1,7 @@
 // Runs INSERT, UPDATE and DELETE inside a transaction: finds the rows first, then stages what happens to them.
 
 import type { Table, Transaction } from '../engine/index.ts';
-import type { ColumnType, EdgeInput, PropertyValue, RowKey } from '../engine/types.ts';
+import type { EdgeInput, PropertyValue, RowKey } from '../engine/types.ts';
 import { HedgerowError } from '../errors.ts';
 import type {
   BoundDelete,
@@ -240,7 +240,7 @@ function changesOf(node: BoundUpdate, set: RowSet, context: QueryContext): Chang
       {
         kind: 'field',
         pattern: 0,
-        field: { kind: 'property', id, name, type: type as ColumnType },
+        field: { kind: 'property', id, name, type },
         type: 'null',
         text: name,
       },

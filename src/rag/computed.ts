@@ -1,6 +1,8 @@
 // Figures that a question asks for (how many, first, last, most), computed by a statement or a measure over the whole table, which the answer names.
 
 import type { Database, Table } from '../engine/index.ts';
+import { kindOfType } from '../model/column-types.ts';
+import { builtInType } from '../model/columns.ts';
 import type { StatementRow, EmbeddedStatements as Statements } from '../query/embedded.ts';
 import type { Steps } from '../schedule/steps.ts';
 import type { Filter, FilterValue } from './question/question.ts';
@@ -200,13 +202,16 @@ async function conditions(retrieval: Retrieval, tools: ComputeTools): Promise<st
   if (window !== '') parts.push(window);
   const { columns } = tools.table.item();
   for (const filter of question.filters) {
-    const type = columns.find(({ name }) => name === filter.column)?.type;
-    const isText = type === 'TEXT' || filter.column === 'formation';
+    const type = columns.find(({ name }) => name === filter.column)?.type ?? builtInType(filter.column);
+    const isText = type !== undefined && kindOfType(type) === 'text';
     const part = isText && filter.value !== null ? await textCondition(filter, tools) : plainCondition(filter);
     if (part === undefined) return undefined;
     parts.push(part);
   }
-  const textColumns = ['formation', ...columns.flatMap(({ name, type }) => (type === 'TEXT' ? [name] : []))];
+  const textColumns = [
+    'formation',
+    ...columns.flatMap(({ name, type }) => (kindOfType(type) === 'text' ? [name] : [])),
+  ];
   for (const word of foundWords) {
     const part = await wordCondition(word, [...new Set(textColumns)], tools);
     if (part === undefined) return undefined;

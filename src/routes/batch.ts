@@ -8,8 +8,9 @@ import { JSON_BODY } from '../http/media.ts';
 import { WriteAnswer } from '../http/once.ts';
 import { jsonReply, jsonTextReply, type Reply, type ReplyFacts } from '../http/reply.ts';
 import type { Call, Route } from '../http/route.ts';
+import { FORMAT_MAX_MEMBERS } from '../limits.ts';
+import { readEdge, readEdgeKey, tableNameOf } from '../model/edge.ts';
 import { maskPatterns } from '../observe/redact.ts';
-import { readEdge, readEdgeKey, tableNameOf } from './edge-input.ts';
 import { requireRole, requireStatements, slicesOf } from './query.ts';
 import { collectRows, MOST_COLLECTED } from './query-reply.ts';
 import { wantsIso } from './rows-query.ts';
@@ -224,7 +225,7 @@ function stageChecked(
       return table.name;
     }
     case 'delete': {
-      const key = readEdgeKey(source, place);
+      const key = readEdgeKey(source, FORMAT_MAX_MEMBERS, place);
       transaction.delete(database.table(tableNameOf(source, place)), key.event_ts, key.members);
       return undefined;
     }

@@ -9,14 +9,14 @@ import {
   type Table,
   type WrittenIds,
 } from '../engine/index.ts';
-import type { BulkOutcome, EdgeInput } from '../engine/types.ts';
+import type { BulkOutcome } from '../engine/types.ts';
 import { HedgerowError, refusal } from '../errors.ts';
 import { requireObject, textStart } from '../http/json-body.ts';
 import { jsonProblem } from '../http/json-depth.ts';
 import { WriteAnswer } from '../http/once.ts';
 import { jsonTextReply, type Reply } from '../http/reply.ts';
 import type { Call } from '../http/route.ts';
-import { readEdge, tableNameOf } from './edge-input.ts';
+import { type CheckedEdge, readEdge, tableNameOf } from '../model/edge.ts';
 
 const NEWLINE = 10;
 /** Lines read in one step, so that a step stays well under the time slice. */
@@ -38,7 +38,7 @@ type Tables = ReadonlyMap<string, Inserted>;
 /** Where checked edges go until the commit. */
 interface Sink {
   /** False when this sink cannot take edges of that table. */
-  add(table: Table, edge: EdgeInput): boolean;
+  add(table: Table, edge: CheckedEdge): boolean;
   commit(attach: Attach<Tables> | undefined): Promise<{ lsn: number; tables: Tables }>;
   discard(): void;
 }

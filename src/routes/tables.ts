@@ -8,6 +8,7 @@ import { type ChunkSource, jsonReply, jsonTextReply, notModified, tagged } from 
 import type { Route } from '../http/route.ts';
 import { type InferOutput, v } from '../http/schema.ts';
 import { validated } from '../http/validated.ts';
+import { optionsIn } from '../model/options.ts';
 import {
   type columnBody,
   dropTableAnswer,
@@ -78,10 +79,8 @@ const create = validated({
   body: tableBody,
   answers: { 201: tableItem },
   handler: async ({ body }, { database, once }) => {
-    const input: TableInput = { name: body.name };
+    const input: TableInput = { ...optionsIn(body), name: body.name };
     if (body.member_tables !== undefined) input.memberTables = body.member_tables;
-    if (body.bucket_seconds !== undefined) input.bucketSeconds = body.bucket_seconds;
-    if (body.compact_threshold !== undefined) input.compactThreshold = body.compact_threshold;
     if (body.columns !== undefined) input.columns = body.columns.map(columnDefinition);
     const answer = new WriteAnswer<TableItem>(once, 201, JSON.stringify);
     const table = await database.createTable(input, answer.attach);

@@ -1,7 +1,7 @@
 // Constants as small integers in the order of answers: comparing two numbers of a type is comparing two constants.
 
+import { compareTexts } from '../model/text-order.ts';
 import type { Steps } from '../schedule/steps.ts';
-import { compareTexts } from '../text-order.ts';
 import { orderHolds } from './compare-values.ts';
 import type { ConstantSet } from './constant-set.ts';
 import type { CompareOp, Constant } from './rule.ts';

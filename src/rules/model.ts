@@ -1,7 +1,7 @@
 // What an evaluation found: derived facts in order, each with its confidence and how it was derived.
 
+import { compareTexts } from '../model/text-order.ts';
 import type { Steps } from '../schedule/steps.ts';
-import { compareTexts } from '../text-order.ts';
 import type { FactWorld } from './fact-world.ts';
 import { GIVEN } from './relation.ts';
 import type { CheckedRule, Constant } from './rule.ts';

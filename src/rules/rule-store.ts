@@ -4,7 +4,7 @@
 // alone can clash together.
 
 import { type FieldError, HedgerowError, refusal } from '../errors.ts';
-import { didYouMean } from '../suggestions.ts';
+import { didYouMean } from '../model/suggestions.ts';
 import { type Fault, fieldErrors, invalidRule } from './fault.ts';
 import { readRule } from './parse-rule.ts';
 import type { ParsedRule, Rule, RuleSummary } from './rule.ts';

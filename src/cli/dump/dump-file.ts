@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { IDENTIFIER } from '../../limits.ts';
+import { IDENTIFIER } from '../../model/columns.ts';
 import { writeFileAtomically } from '../../storage/atomic-file.ts';
 import { nodeFs } from '../../storage/node-fs.ts';
 import type { Definitions } from './definitions.ts';

@@ -1,9 +1,9 @@
 // A manifest for people: which tables there are, and their segments and log positions.
 
-import type { Column } from '../../engine/catalog/columns.ts';
 import { type Checkpoint, checkCheckpoint } from '../../engine/checkpoint/checkpoint.ts';
 import { segmentName } from '../../engine/table/segment-file.ts';
 import { type FileTools, type Problem, problemOf } from '../../engine/verify/problem.ts';
+import type { Column } from '../../model/columns.ts';
 import { readManifestFile } from '../../storage/manifest.ts';
 import { replayFileName } from '../../storage/replay-file.ts';
 import { problemText, tableText, timeText } from './text.ts';

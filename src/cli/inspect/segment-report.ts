@@ -10,8 +10,8 @@ import {
   TextSink,
 } from '../../core/index.ts';
 import type { TableDefinition } from '../../engine/catalog/catalog.ts';
-import { BUILT_IN_COLUMNS, type Column } from '../../engine/catalog/columns.ts';
 import { type FileTools, type Problem, problemOf } from '../../engine/verify/problem.ts';
+import { BUILT_IN_COLUMNS, type Column } from '../../model/columns.ts';
 import { readWhole } from '../../storage/whole-file.ts';
 import { readSections, readSegmentHeader, type SegmentHeader, type SegmentSection } from './segment-layout.ts';
 

@@ -2,7 +2,7 @@
 
 import type { Database } from '../../engine/index.ts';
 import type { Table } from '../../engine/table/table.ts';
-import { didYouMean } from '../../suggestions.ts';
+import { didYouMean } from '../../model/suggestions.ts';
 import type { ItemNode, LiteralNode, MatchNode, NameNode, ParameterNode, PatternNode } from '../parser/ast.ts';
 import { shown, shownName } from '../shown.ts';
 import { errorAt } from '../syntax-error.ts';

@@ -3,7 +3,7 @@
 import type { Table } from '../../engine/index.ts';
 import type { ColumnType } from '../../engine/types.ts';
 import { HedgerowError } from '../../errors.ts';
-import { didYouMean } from '../../suggestions.ts';
+import { didYouMean } from '../../model/suggestions.ts';
 
 export type Target =
   | { readonly kind: 'event_ts' }

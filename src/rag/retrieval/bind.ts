@@ -3,6 +3,7 @@
 // A question of which nothing binds is not answered: its answer could only be about something else. Each word that binds nothing is told.
 
 import type { Snapshot, Table } from '../../engine/index.ts';
+import { kindOfType } from '../../model/column-types.ts';
 import type { Steps } from '../../schedule/steps.ts';
 import { isEdgeWord, stemOf, stemsOfName } from '../question/general-words.ts';
 import type { Ignored, Question, QuestionWindow } from '../question/question.ts';
@@ -34,7 +35,9 @@ export interface NameReader {
 /** Undefined where the table has no column of names. */
 export function nameReaderOf(table: Table, snapshot: Snapshot): NameReader | undefined {
   const { columns } = snapshot.columns;
-  const column = columns.find(({ name, type }) => name.toLowerCase() === NAME_COLUMN && type === 'TEXT')?.id;
+  const column = columns.find(
+    ({ name, type }) => name.toLowerCase() === NAME_COLUMN && kindOfType(type) === 'text',
+  )?.id;
   if (column === undefined) return undefined;
   return { reader: new EdgeReader(table, snapshot, { members: true, columns: new Set([column]) }), column };
 }

@@ -2,6 +2,7 @@
 
 import type { Snapshot, Table } from '../../engine/index.ts';
 import type { PropertyValue, QueryPlan, ScanBounds } from '../../engine/types.ts';
+import { kindOfType } from '../../model/column-types.ts';
 import { QueryContext, type RowSource } from '../../query/executor/context.ts';
 import type { PropertyColumn, RowSet } from '../../query/executor/rows/row-set.ts';
 import { columnPlan, readScan } from '../../query/executor/rows/scan-rows.ts';
@@ -85,7 +86,7 @@ const NO_SOURCE: RowSource = {
 /** The edge of a row that was read with all its columns. */
 export function edgeOf(rows: EdgeRows, row: number, score: number, { columns }: Snapshot): RetrievedEdge {
   const own = columns.columns.filter((column) => column.id > FORMATION);
-  const values = own.map(({ id, type }) => cellOf(rows.columns.get(id), row, type === 'BOOLEAN'));
+  const values = own.map(({ id, type }) => cellOf(rows.columns.get(id), row, kindOfType(type) === 'boolean'));
   const id = rows.ids[row]!;
   return {
     edge_id: id,

@@ -3,6 +3,7 @@
 import type { Snapshot, Table } from '../../engine/index.ts';
 import type { QueryPlan, ScanBounds } from '../../engine/types.ts';
 import { type HedgerowError, refusal } from '../../errors.ts';
+import { kindOfType } from '../../model/column-types.ts';
 import type { Steps } from '../../schedule/steps.ts';
 import type { Question, QuestionWindow } from '../question/question.ts';
 import { type Understood, understand, understood } from '../question/understand.ts';
@@ -72,7 +73,7 @@ function* retrieveAt(
   // Readers are made in one turn with the snapshot; what they read does not depend on the time that times count from.
   const { filters: named, keywords: words, nodes } = understand(text, asked, nowMs);
   const filters = splitFilters(named, columns);
-  const textColumns = columns.filter(({ type }) => type === 'TEXT').map(({ id }) => id);
+  const textColumns = columns.filter(({ type }) => kindOfType(type) === 'text').map(({ id }) => id);
   const looked = filters.looked.map(({ column }) => column.id);
   const hasTexts = words.length > 0 && textColumns.length > 0;
   const bare = new EdgeReader(table, snapshot, { members: false, columns: new Set() });

@@ -3,7 +3,8 @@
 import { HedgerowClient } from '../../../client/index.ts';
 import type { TableItem } from '../../../engine/types.ts';
 import { HedgerowError } from '../../../errors.ts';
-import type { EdgeTable } from '../../../routes/edge-input.ts';
+import { ColumnSet } from '../../../model/columns.ts';
+import { type EdgeTable, tooManyText } from '../../../model/edge.ts';
 import { Semaphore } from '../../../schedule/locks.ts';
 import { type LineBatch, type NamedNode, startOf } from '../line-batches.ts';
 import { nodeLines, numbersOf } from '../node-lines.ts';
@@ -58,6 +59,7 @@ class ServerTarget implements ImportTarget {
   /** Requests that are on their way at once. */
   readonly #requests: Semaphore;
   readonly #options: ServerOptions;
+  readonly #table: { readonly name: string; columns: ColumnSet; readonly maxMembers: number };
   #hasNodes = false;
   #item: TableItem;
   /** The server's own limit, known from its first refusal on. */
@@ -65,7 +67,8 @@ class ServerTarget implements ImportTarget {
 
   constructor(client: ServerClient, item: TableItem, options: ServerOptions) {
     const { connections } = options;
-    const table: EdgeTable = { name: item.name, item: () => this.#item };
+    const table = { name: item.name, columns: ColumnSet.of(item.columns), maxMembers: Number.POSITIVE_INFINITY };
+    this.#table = table;
     this.#client = client;
     this.#options = options;
     this.#item = item;
@@ -88,6 +91,7 @@ class ServerTarget implements ImportTarget {
   async addColumn(column: TableColumn): Promise<void> {
     await this.#client.addColumn(this.tableName, column);
     this.#item = { ...this.#item, columns: [...this.#item.columns, column] };
+    this.#table.columns = ColumnSet.of(this.#item.columns);
   }
 
   async openNodes(): Promise<Map<string, number>> {
@@ -149,7 +153,7 @@ class ServerTarget implements ImportTarget {
     if (members.length <= this.#maxMembers) return;
     const count = new Set(members).size;
     if (count <= this.#maxMembers) return;
-    throw new HedgerowError('too_many_members', tooManyText(count, this.#maxMembers));
+    throw new HedgerowError('too_many_members', `members ${tooManyText(count, this.#maxMembers)}.`);
   }
 
   /** Sends lines as one body; each line the server refuses is taken out and the rest sent again. */
@@ -229,10 +233,6 @@ function bodyOf(batch: LineBatch, lines: readonly number[]): Uint8Array {
 /** `Line 3: ... Nothing was inserted.` without the parts about the body it was in. */
 function withoutFrame(detail: string): string {
   return detail.replace(/^Line \d+: /, '').replace(/ Nothing was inserted\.$/, '');
-}
-
-function tooManyText(count: number, limit: number): string {
-  return `members holds ${count} distinct node ids; at most ${limit} are accepted.`;
 }
 
 /** How many members the server takes, as its sentence says; undefined when it says it in other words. */

@@ -4,6 +4,7 @@ import { FIGURE, FIGURES, ROW_FIELD, type RowCodes, type SegmentFold, TextSink, 
 import type { Scan } from '../../../engine/index.ts';
 import type { SegmentPart } from '../../../engine/scan/scan-segments.ts';
 import { HedgerowError } from '../../../errors.ts';
+import { kindOfType } from '../../../model/column-types.ts';
 import { inParts } from '../batch-size.ts';
 import type { Batches, QueryContext } from '../context.ts';
 import { batchOf } from '../rows/row-set.ts';
@@ -166,7 +167,7 @@ class PartFolder {
   }
 
   #code(field: FoldField): CodedField | undefined {
-    if (field.type === 'REAL') return undefined;
+    if (field.type !== undefined && kindOfType(field.type) === 'real') return undefined;
     const codes = this.#fold.codes(field, MOST_COMBINATIONS);
     return codes && codedField(field, codes, this.#fold);
   }
