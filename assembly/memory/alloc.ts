@@ -1,5 +1,7 @@
 // The allocator of the core: segregated free lists over a bump pointer, 8 size steps a doubling, no garbage collector.
 
+import { cell } from './cells';
+
 /** Readable bytes behind every region (their values never matter), so that a wide load at a region's end stays inside memory. */
 export const SLACK: u32 = 16;
 
@@ -26,7 +28,7 @@ function roundUp(size: u32): u32 {
 export function alloc(bytes: u32): usize {
   if (bytes > 0xe0000000) return 0; // rounding up to a size class must not pass 2^32
   const size = roundUp((bytes < 16 ? 16 : bytes) + SLACK + <u32>HEADER);
-  const head = HEADS + <usize>sizeClass(size) * 4;
+  const head = cell<u32>(HEADS, sizeClass(size));
   let block = <usize>load<u32>(head);
   if (block) {
     store<u32>(head, load<u32>(block + 4));
@@ -68,7 +70,7 @@ export function free(ptr: usize): void {
   if (!ptr) return;
   const block = ptr - HEADER;
   const size = load<u32>(block);
-  const head = HEADS + <usize>sizeClass(size) * 4;
+  const head = cell<u32>(HEADS, sizeClass(size));
   store<u32>(block + 4, load<u32>(head));
   store<u32>(head, <u32>block);
   used -= size;

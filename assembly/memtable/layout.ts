@@ -1,6 +1,7 @@
 // The handle of a memtable: offsets of its fields, and growth of its arrays.
 
 import { alloc, free } from '../memory/alloc';
+import { bytesOf, get } from '../memory/cells';
 
 export const M_ROWS: usize = 0;
 export const M_CAPACITY: usize = 4;
@@ -45,7 +46,7 @@ export const M_UNCOUNTED: usize = 124;
 export const M_BYTES: u32 = 128;
 
 export function recordOf(m: usize, row: u32): usize {
-  return <usize>load<u32>(<usize>load<u32>(m + M_RECORDS) + ((<usize>row) << 2));
+  return <usize>get<u32>(load<u32>(m + M_RECORDS), row);
 }
 
 /** Moves the array whose address stands at `field` into one of `bytes` bytes. False: out of memory, nothing changed. */
@@ -70,7 +71,7 @@ export function lsnOffset(m: usize, lsn: f64): u32 {
 
 /** Whether a row is seen by a snapshot at `at` (an offset of lsnOffset). */
 export function isVisible(m: usize, row: u32, at: u32): bool {
-  const slot = (<usize>row) << 2;
+  const slot = bytesOf<u32>(row);
   if (load<u32>(<usize>load<u32>(m + M_LSNS) + slot) > at) return false;
   const death = load<u32>(<usize>load<u32>(m + M_DEATHS) + slot);
   return !death || death > at;
