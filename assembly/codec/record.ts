@@ -93,6 +93,7 @@ function memberSet(from: usize, n: u32, to: usize): i32 {
     put<i64>(to, count, value);
     count++;
   }
+  if (!ASC_NO_ASSERT) assert(count > 0 && count <= n, 'a set of members is not empty and has no more than was given');
   return <i32>count;
 }
 
@@ -106,16 +107,19 @@ export function writeRecord(
   properties: usize,
   propertyBytes: u32,
 ): u32 {
+  if (!ASC_NO_ASSERT) assert(n > 0 && n <= HG_MAX_MEMBERS, 'an edge has 1 to 255 members');
   store<u32>(out + R_COUNT, n);
   store<i64>(out + R_TIME, time);
   store<i64>(out + R_ID, id);
   let end = encodeMembers(members, n, out + R_MEMBERS);
   if (propertyBytes) {
+    if (!ASC_NO_ASSERT) assert(end - out <= 0xffff, 'the offset of a property block is a u16');
     store<u16>(out + R_PROPERTIES, <u16>(end - out));
     memory.copy(end, properties, propertyBytes);
     end += propertyBytes;
   }
   const size = <u32>(end - out);
+  if (!ASC_NO_ASSERT) assert(size + 8 <= recordBound(n, propertyBytes), 'a record is within its bound');
   store<u32>(out, size);
   return size;
 }
@@ -204,6 +208,7 @@ export function encodeRecords(
       if (status == TOO_SMALL) tooSmall(written + hg_result_needed());
       break;
     }
+    if (!ASC_NO_ASSERT) assert(written + <u32>status <= capacity, 'records end inside of their region');
     written += <u32>status;
     propertyStart = propertyEnd;
     source += bytesOf<u64>(n);
@@ -313,6 +318,7 @@ export function numberRecords(ptr: usize, count: u32, first: f64): i32 {
   if (id == i64.MIN_VALUE || id > MAX_SAFE - <i64>count) return BAD_ARGUMENT;
   let at = ptr;
   for (let i: u32 = 0; i < count; i++) {
+    if (!ASC_NO_ASSERT) assert(load<u32>(at) >= <u32>R_MEMBERS + 2, 'a record has a header and a member');
     store<i64>(at + R_ID, id);
     at += load<u32>(at);
     id++;

@@ -6,6 +6,7 @@ import { cell, get, put } from '../memory/cells';
 export function runningSums(values: usize, n: u32, first: u32): u32 {
   for (const end = cell<u32>(values, n); values < end; values += 4) {
     const value = load<u32>(values);
+    if (!ASC_NO_ASSERT) assert(first + value >= first, 'a running sum fits 32 bits');
     store<u32>(values, first);
     first += value;
   }
@@ -27,6 +28,7 @@ export function tally(items: usize, n: u32, counts: usize): void {
 export function transpose(starts: usize, items: usize, from: u32, to: u32, cursors: usize, out: usize): void {
   let at = cell<u32>(items, get<u32>(starts, from));
   for (let row = from; row < to; row++) {
+    if (!ASC_NO_ASSERT) assert(get<u32>(starts, row) <= get<u32>(starts, row + 1), 'offsets of rows ascend');
     const end = cell<u32>(items, get<u32>(starts, row + 1));
     for (; at < end; at += 4) {
       const cursor = cell<u32>(cursors, load<u32>(at));
@@ -50,6 +52,7 @@ export function pickRows(
   let at = cell<u32>(toItems, get<u32>(toStarts, from));
   for (let i = from; i < to; i++) {
     const start = cell<u32>(starts, get<u32>(list, i));
+    if (!ASC_NO_ASSERT) assert(load<u32>(start) <= load<u32>(start, 4), 'offsets of rows ascend');
     const end = cell<u32>(items, load<u32>(start, 4));
     for (let item = cell<u32>(items, load<u32>(start)); item < end; item += 4) {
       store<u32>(at, load<u32>(item));

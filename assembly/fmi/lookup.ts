@@ -56,6 +56,7 @@ function gatherLists(s: usize, nodes: usize, k: u32, from: u32, to: u32): bool {
     if (ordinal < 0) return false;
     let start = get<u32>(offsets, ordinal);
     const end = after<u32>(offsets, ordinal);
+    if (!ASC_NO_ASSERT) assert(start < end, 'a posting list is not empty, and offsets ascend');
     if (from) start += lowerBound16(cell<u16>(postings, start), end - start, from);
     const length = to < 65536 ? lowerBound16(cell<u16>(postings, start), end - start, to) : end - start;
     if (!length) return false;
@@ -97,6 +98,8 @@ export function lookupRows(s: usize, nodes: usize, k: u32, from: u32, to: u32, o
   for (let i: u32 = 2; i < k && count; i++) {
     count = intersect16(out, count, load<u32>(cell<u64>(lists, i)), load<u32>(cell<u64>(lists, i) + 4), out);
   }
+  if (!ASC_NO_ASSERT)
+    assert(count <= shortest && shortest <= capacity, 'no more rows are found than the shortest list has');
   widenInPlace(out, count);
   return <i32>count;
 }

@@ -73,7 +73,7 @@ export function openNumbers(s: usize, field: u32, column: u32, numbers: usize): 
 }
 
 function openColumnNumbers(s: usize, column: u32, numbers: usize): void {
-  assert(CURSOR_BYTES == 32);
+  if (!ASC_NO_ASSERT) assert(CURSOR_BYTES == 32);
   const state = openColumn(<usize>load<u32>(s + S_BASE), load<u32>(s + S_ROWS), column, cursor);
   const type = load<u32>(cursor + C_TYPE);
   if (state != STATE_MISSING && type != HG_TYPE_REAL && type != HG_TYPE_INTEGER) {

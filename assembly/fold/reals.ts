@@ -1,6 +1,6 @@
 // Sums and ends of reals, two lanes at a time. Sums lose next to nothing: each addition's rounding error is kept and added up (Knuth's TwoSum).
 
-import { cell, get } from '../memory/cells';
+import { bytesOf, cell, get } from '../memory/cells';
 import { chosenRows, WORD_ROWS, wordsOf } from './numbers';
 
 /** Words with fewer rows than that are summed row by row. */
@@ -57,7 +57,7 @@ function lackOf(sum: v128, value: v128, next: v128): v128 {
 }
 
 function sumInLanes<T>(data: usize, nulls: usize, selection: usize, rows: u32, out: usize): void {
-  const step = 2 * sizeof<T>();
+  const step = bytesOf<T>(2);
   let sumA = f64x2.splat(0);
   let sumB = f64x2.splat(0);
   let lackA = f64x2.splat(0);
@@ -99,7 +99,7 @@ export function endsOfReals<T>(data: usize, nulls: usize, selection: usize, rows
   let greatest = load<f64>(out, 8);
   const words = wordsOf(rows);
   if (ASC_FEATURE_SIMD) {
-    const step = 2 * sizeof<T>();
+    const step = bytesOf<T>(2);
     const infinity = f64x2.splat(Infinity);
     let leasts = infinity;
     let negated = infinity;

@@ -76,7 +76,7 @@ export function countRows(selection: usize, rows: u32): u32 {
 
 /** Keeps the selected rows whose number lies in the range (or outside of it, and is not null). 0, or BAD_ARGUMENT: no numbers. */
 export function selectRange(s: usize, selection: usize, field: u32, range: usize): i32 {
-  assert(HG_RANGE_ENTRY_BYTES == 32);
+  if (!ASC_NO_ASSERT) assert(HG_RANGE_ENTRY_BYTES == 32);
   const rows = load<u32>(s + S_ROWS);
   const state = openNumbers(s, field, load<u32>(range + R_COLUMN), numbers);
   if (state == STATE_NO_NUMBERS) return BAD_ARGUMENT;

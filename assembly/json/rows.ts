@@ -226,6 +226,7 @@ export function segmentRows(
     const size = rowSize(s, row);
     needed = 80 + <usize>size * 18 + bound + (valued ? <usize>textsBound(plan, cursors, row) : 0);
     if (at + needed > end) break;
+    const start = at;
     if (separator < ROWS_LINES && (done || separator)) store<u8>(at++, 0x2c);
     if (row != following) first = firstIncidence(s, row);
     at = writeMembers(writeStart(at, rowId(s, row), rowTime(s, row)), s, first, size);
@@ -234,6 +235,8 @@ export function segmentRows(
     following = row + 1;
     at = valued ? writeTail(at, plan, cursors, row) : copyText(at, tail, tailBytes);
     if (separator == ROWS_LINES) store<u8>(at++, 0x0a);
+    if (!ASC_NO_ASSERT) assert(at <= start + needed, 'the text of a row is within its bound');
+    if (!ASC_NO_ASSERT) assert(at <= end, 'text ends inside of its region');
   }
   free(cursors);
   setRows(done);
@@ -279,11 +282,14 @@ export function recordRows(records: usize, n: u32, plan: usize, separator: u32, 
     const block = <u32>load<u16>(record + 6);
     needed = 80 + <usize>size * 18 + bound + (block ? <usize>(load<u32>(record) - block) * 6 : 0);
     if (at + needed > end) break;
+    const start = at;
     if (separator < ROWS_LINES && (done || separator)) store<u8>(at++, 0x2c);
     decodeMembers(record + R_MEMBERS, size, members);
     at = writeHead(at, load<i64>(record + R_ID), load<i64>(record + R_TIME), size);
     at = writeRecordTail(at, plan, record);
     if (separator == ROWS_LINES) store<u8>(at++, 0x0a);
+    if (!ASC_NO_ASSERT) assert(at <= start + needed, 'the text of a row is within its bound');
+    if (!ASC_NO_ASSERT) assert(at <= end, 'text ends inside of its region');
   }
   setRows(done);
   return done || !n ? <i32>(at - out) : tooSmall(<u32>needed);

@@ -17,6 +17,7 @@ function insertionSort(keys: usize, values: usize, n: u32): void {
       j--;
     }
     put<u64>(keys, j, key);
+    if (!ASC_NO_ASSERT) assert(!j || get<u64>(keys, j - 1) <= key, 'keys ascend after a step');
     put<u32>(values, j, value);
   }
 }
@@ -34,10 +35,12 @@ function pass(keys: usize, values: usize, n: u32, toKeys: usize, toValues: usize
     store<u32>(bin, sum);
     sum += here;
   }
+  if (!ASC_NO_ASSERT) assert(sum == n, 'each key is counted once');
   for (let i: u32 = 0; i < n; i++) {
     const key = get<u64>(keys, i);
     const bin = cell<u32>(counts, <usize>((key >> shift) & (BINS - 1)));
     const at = load<u32>(bin);
+    if (!ASC_NO_ASSERT) assert(at < n, 'a key is placed inside of the result');
     store<u32>(bin, at + 1);
     put<u64>(toKeys, at, key);
     put<u32>(toValues, at, get<u32>(values, i));
@@ -49,6 +52,7 @@ function pass(keys: usize, values: usize, n: u32, toKeys: usize, toValues: usize
  * tmpKeys, tmpValues: as large as keys and values. The result is in keys and values.
  */
 export function radixSort(keys: usize, values: usize, n: u32, tmpKeys: usize, tmpValues: usize, bits: u32): void {
+  if (!ASC_NO_ASSERT) assert(bits <= 64, 'keys have 64 bits');
   if (n <= 48) {
     insertionSort(keys, values, n);
     return;
@@ -63,6 +67,7 @@ export function radixSort(keys: usize, values: usize, n: u32, tmpKeys: usize, tm
     memory.copy(keys, tmpKeys, bytesOf<u64>(n));
     memory.copy(values, tmpValues, bytesOf<u32>(n));
   }
+  if (!ASC_NO_ASSERT) assert(get<u64>(keys, 0) <= get<u64>(keys, n - 1), 'the sort covers all bits that are set');
 }
 
 /** How many low bits hold `range`. */

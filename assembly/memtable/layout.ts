@@ -46,11 +46,13 @@ export const M_UNCOUNTED: usize = 124;
 export const M_BYTES: u32 = 128;
 
 export function recordOf(m: usize, row: u32): usize {
+  if (!ASC_NO_ASSERT) assert(row < load<u32>(m + M_CAPACITY), 'a row of a memtable is below its capacity');
   return <usize>get<u32>(load<u32>(m + M_RECORDS), row);
 }
 
 /** Moves the array whose address stands at `field` into one of `bytes` bytes. False: out of memory, nothing changed. */
 export function growArray(field: usize, usedBytes: u32, bytes: u32): bool {
+  if (!ASC_NO_ASSERT) assert(usedBytes <= bytes, 'an array does not shrink');
   const next = alloc(bytes);
   if (!next) return false;
   const old = <usize>load<u32>(field);
@@ -71,6 +73,7 @@ export function lsnOffset(m: usize, lsn: f64): u32 {
 
 /** Whether a row is seen by a snapshot at `at` (an offset of lsnOffset). */
 export function isVisible(m: usize, row: u32, at: u32): bool {
+  if (!ASC_NO_ASSERT) assert(row < load<u32>(m + M_ROWS), 'a row whose visibility is asked exists');
   const slot = bytesOf<u32>(row);
   if (load<u32>(<usize>load<u32>(m + M_LSNS) + slot) > at) return false;
   const death = load<u32>(<usize>load<u32>(m + M_DEATHS) + slot);

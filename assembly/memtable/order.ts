@@ -55,6 +55,7 @@ function mergeTail(m: usize, order: usize, ordered: u32, list: usize, n: u32): v
     k--;
     put<u32>(order, k, row);
   }
+  if (!ASC_NO_ASSERT) assert(i == k, 'the rows before the first late one stay where they are');
 }
 
 /** One late row: found by binary search, the rest moved at once. */
@@ -69,6 +70,10 @@ function insertOne(m: usize, order: usize, ordered: u32, row: u32): void {
       length -= half + 1;
     } else length = half;
   }
+  if (!ASC_NO_ASSERT)
+    assert(!base || !keyBefore(record, recordOf(m, get<u32>(order, base - 1))), 'rows are in key order');
+  if (!ASC_NO_ASSERT)
+    assert(base == ordered || !keyBefore(recordOf(m, get<u32>(order, base)), record), 'rows are in key order');
   const at = cell<u32>(order, base);
   memory.copy(at + 4, at, bytesOf<u32>(ordered - base));
   store<u32>(at, row);
@@ -80,6 +85,7 @@ export function memtableSort(m: usize): bool {
   const ordered = load<u32>(m + M_ORDERED);
   if (ordered == rows) return true;
   const order = <usize>load<u32>(m + M_ORDER);
+  if (!ASC_NO_ASSERT) assert(ordered < rows, 'no more rows are in order than there are');
   const n = rows - ordered;
   if (n <= 4) {
     for (let row = ordered; row < rows; row++) insertOne(m, order, row, row);
@@ -117,6 +123,7 @@ export function memtableSeek(m: usize, time: i64, id: i64): u32 {
 
 /** Row index at a position of the order. */
 export function orderAt(m: usize, position: u32): u32 {
+  if (!ASC_NO_ASSERT) assert(position < load<u32>(m + M_ORDERED), 'a position of the order is up to date');
   return get<u32>(load<u32>(m + M_ORDER), position);
 }
 

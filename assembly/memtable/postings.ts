@@ -89,6 +89,7 @@ function growChain(m: usize, more: u32): bool {
 /** Indexes at most `limit` of the rows that came since the last call. False: out of memory (what is indexed stays right). Cost: some 50 ns an incidence, once. */
 export function indexRows(m: usize, limit: u32): bool {
   const indexed = load<u32>(m + M_INDEXED);
+  if (!ASC_NO_ASSERT) assert(indexed <= load<u32>(m + M_ROWS), 'no more rows are indexed than there are');
   const rows = indexed + min(load<u32>(m + M_ROWS) - indexed, limit);
   for (let row = indexed; row < rows; row++) {
     const record = recordOf(m, row);
@@ -110,6 +111,10 @@ export function indexRows(m: usize, limit: u32): bool {
       store<u32>(slot + 8, ++length);
       store<u32>(slot + 12, load<u32>(slot + 12) + 1);
     }
+    if (!ASC_NO_ASSERT)
+      assert(length <= load<u32>(m + M_CHAIN_CAPACITY), 'the chain has no more links than its capacity');
+    if (!ASC_NO_ASSERT)
+      assert(load<u32>(m + M_NODES) * 2 <= load<u32>(m + M_NODE_SLOTS), 'the node table is at most half full');
     store<u32>(m + M_CHAIN_LENGTH, length);
     store<u32>(m + M_INDEXED, row + 1);
   }
@@ -169,13 +174,16 @@ export function memtableLookup(
   let link = load<u32>(slot + 8);
   let count: u32 = 0;
   while (link) {
+    if (!ASC_NO_ASSERT) assert(link <= load<u32>(m + M_CHAIN_LENGTH), 'a link lies inside of the chain');
     const entry = cell<u64>(chain, link - 1);
+    if (!ASC_NO_ASSERT) assert(load<u32>(entry + 4) < link, 'a chain leads to older links');
     const row = load<u32>(entry);
     link = load<u32>(entry + 4);
     const record = recordOf(m, row);
     const time = load<i64>(record + R_TIME);
     if (time > endTime || time < startTime || (time == startTime && load<i64>(record + R_ID) < startId)) continue;
     if (!isVisible(m, row, at) || (k > 1 && !holdsAll(record, k))) continue;
+    if (!ASC_NO_ASSERT) assert(count < capacity, 'a node has no more rows than it counts');
     put<u32>(out, count, row);
     count++;
   }

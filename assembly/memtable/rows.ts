@@ -1,6 +1,7 @@
 // The memtable: rows appended as records, with the LSN of their birth and death.
 
 import { R_COUNT, R_ID, R_TIME, toInteger } from '../codec/record';
+import { HG_RECORD_HEADER_BYTES } from '../limits';
 import { alloc, free } from '../memory/alloc';
 import { bytesOf, cell, get, put } from '../memory/cells';
 import { floorDivide } from '../segment/layout';
@@ -127,6 +128,9 @@ export function memtableFree(m: usize): void {
 function reserveRows(m: usize, more: u32): bool {
   const rows = load<u32>(m + M_ROWS);
   const capacity = load<u32>(m + M_CAPACITY);
+  if (!ASC_NO_ASSERT) assert(rows <= capacity, 'a memtable has no more rows than its capacity');
+  if (!ASC_NO_ASSERT)
+    assert(<u64>rows + load<u32>(m + M_RESERVED) <= capacity, 'there is room for the rows that are reserved');
   const wanted = <u64>rows + load<u32>(m + M_RESERVED) + more;
   if (wanted > 0x3fffffff) return false;
   if (wanted <= capacity) return true;
@@ -168,6 +172,8 @@ function reserveBuckets(m: usize, more: u32): bool {
 function addBucket(m: usize, bucket: i64): void {
   const table = <usize>load<u32>(m + M_BUCKET_TABLE);
   const mask = load<u32>(m + M_BUCKET_SLOTS) - 1;
+  if (!ASC_NO_ASSERT) assert(load<u32>(m + M_BUCKETS) <= mask, 'the set of buckets has an empty slot');
+  if (!ASC_NO_ASSERT) assert(popcnt(mask + 1) == 1, 'the slots of the set of buckets are a power of two');
   let slot = <u32>((<u64>bucket * 0x9e3779b97f4a7c15) >> 32) & mask;
   while (true) {
     const found = get<i64>(table, slot);
@@ -229,6 +235,9 @@ export function memtableAppend(m: usize, records: usize, count: u32, firstLsn: f
   let counted = !load<u32>(m + M_UNCOUNTED) && reserveBuckets(m, count);
   const width = load<i64>(m + M_BUCKET_SECONDS);
   let row = load<u32>(m + M_ROWS);
+  if (!ASC_NO_ASSERT) assert(row + count <= load<u32>(m + M_CAPACITY), 'reserved rows fit');
+  if (!ASC_NO_ASSERT) assert(load<u32>(m + M_ORDERED) <= row, 'no more rows are in order than there are');
+  if (!ASC_NO_ASSERT) assert(!row || get<u32>(load<u32>(m + M_LSNS), row - 1) <= first, 'LSNs ascend from row to row');
   let bucketEnd = i64.MIN_VALUE;
   let bucketStart = i64.MAX_VALUE;
   let bytes = load<u32>(m + M_RECORD_BYTES);
@@ -248,6 +257,7 @@ export function memtableAppend(m: usize, records: usize, count: u32, firstLsn: f
       counted = countBucket(m, bucket, row, count - i);
     }
     const size = load<u32>(record);
+    if (!ASC_NO_ASSERT) assert(size > HG_RECORD_HEADER_BYTES, 'a record has a header and a member');
     bytes += size;
     incidences += load<u8>(record + R_COUNT);
     record += size;
@@ -302,6 +312,7 @@ export function memtableKill(m: usize, row: u32, lsn: f64): i32 {
   if (row >= load<u32>(m + M_ROWS) || !at) return BAD_ARGUMENT;
   const death = cell<u32>(load<u32>(m + M_DEATHS), row);
   if (load<u32>(death)) return 0;
+  if (!ASC_NO_ASSERT) assert(load<u32>(m + M_DEAD) < load<u32>(m + M_ROWS), 'no more rows are dead than there are');
   store<u32>(death, at);
   store<u32>(m + M_DEAD, load<u32>(m + M_DEAD) + 1);
   return 1;

@@ -68,9 +68,16 @@ export function mergeRuns(runs: usize, k: u32, stopTime: i64, stopId: i64, out: 
     const record = load<u32>(run);
     stopped = !isBelow(record, stopTime, stopId);
     if (stopped || count == capacity) break;
+    if (!ASC_NO_ASSERT)
+      assert(
+        !count || !before(record, 0, get<u32>(out, count - 1), 0),
+        'merged records are in key order: each run was',
+      );
     put<u32>(out, count, record);
     count++;
     const next = record + load<u32>(record);
+    if (!ASC_NO_ASSERT)
+      assert(next > record && next <= load<u32>(run + 4), 'the last record of a run ends where the run ends');
     store<u32>(run, next);
     if (next >= load<u32>(run + 4)) {
       live--;

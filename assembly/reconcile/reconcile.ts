@@ -10,13 +10,18 @@ export function reconcile(rows: usize, n: u32, dead: usize, deaths: usize, m: u3
   if (!n || !m) return n;
   let j = lowerBound(dead, m, load<u32>(rows));
   let kept: u32 = 0;
+  let previous: u32 = 0;
   for (let i: u32 = 0; i < n; i++) {
     const row = get<u32>(rows, i);
+    if (!ASC_NO_ASSERT) assert(!i || previous < row, 'rows ascend strictly');
+    previous = row;
     while (j < m && get<u32>(dead, j) < row) j++;
+    if (!ASC_NO_ASSERT) assert(!j || j >= m || get<u32>(dead, j - 1) <= get<u32>(dead, j), 'dead rows ascend');
     const isDead = j < m && get<u32>(dead, j) == row && (!deaths || get<f64>(deaths, j) <= lsn);
     put<u32>(rows, kept, row);
     kept += u32(!isDead);
   }
+  if (!ASC_NO_ASSERT) assert(kept <= n && n - kept <= m, 'no more rows are taken out than are dead');
   return kept;
 }
 

@@ -101,6 +101,8 @@ function survey(records: usize, rows: u32, bucketSeconds: i64): bool {
     incidences += size;
     maxSize = max(maxSize, size);
   }
+  if (!ASC_NO_ASSERT)
+    assert(incidences >= rows && buckets <= rows && buckets > 0, 'each row has members, and a bucket has a row');
   store<u32>(facts + F_INCIDENCES, incidences);
   store<u32>(facts + F_MAX_SIZE, maxSize);
   store<u32>(facts + F_BUCKETS, buckets);
@@ -123,8 +125,11 @@ function gatherIncidences(records: usize, rows: u32, keys: usize, indexes: usize
     greatest = max(greatest, get<i64>(keys, at + n - 1));
     at += n;
   }
+  if (!ASC_NO_ASSERT) assert(at == load<u32>(facts + F_INCIDENCES), 'both passes find the same incidences');
   for (let i: u32 = 0; i < at; i++) {
     const key = cell<u64>(keys, i);
+    if (!ASC_NO_ASSERT)
+      assert(load<i64>(key) >= least && load<i64>(key) <= greatest, 'a member is within the bounds of its segment');
     store<u64>(key, <u64>(load<i64>(key) - least));
     put<u32>(indexes, i, i);
   }
@@ -133,6 +138,7 @@ function gatherIncidences(records: usize, rows: u32, keys: usize, indexes: usize
 }
 
 function countDistinct(keys: usize, n: u32): u32 {
+  if (!ASC_NO_ASSERT) assert(get<u64>(keys, 0) <= get<u64>(keys, n - 1), 'incidences are sorted by node');
   let count: u32 = 1;
   for (let i: u32 = 1; i < n; i++) count += u32(get<u64>(keys, i) != get<u64>(keys, i - 1));
   return count;
@@ -219,7 +225,9 @@ function fillRows(file: usize, records: usize, rows: u32, bucketSeconds: i64): v
   for (let row: u32 = 0; row < rows; row++) {
     const record = recordAt(records, row);
     const time = load<i64>(record + R_TIME);
-    block = blocks + <usize>(row >> 6) * BLOCK_BYTES;
+    if (!ASC_NO_ASSERT) assert(time >= least && time <= load<i64>(file + H_TIME_MAX), 'rows are in key order');
+    if (!ASC_NO_ASSERT) assert(!row || load<i64>(recordAt(records, row - 1) + R_TIME) <= time, 'rows are in key order');
+    block = element(blocks, row >> 6, BLOCK_BYTES);
     if (!(row & 63)) {
       store<u32>(block, incidences);
       store<u32>(block + 4, buckets);
@@ -235,6 +243,8 @@ function fillRows(file: usize, records: usize, rows: u32, bucketSeconds: i64): v
     store<u8>(sizes + row, size);
     incidences += size;
   }
+  if (!ASC_NO_ASSERT) assert(incidences == load<u32>(file + H_INCIDENCES), 'the directory counts all incidences');
+  if (!ASC_NO_ASSERT) assert(buckets == load<u32>(file + H_BUCKETS), 'the directory counts all buckets');
   store<u32>(block + BLOCK_BYTES, incidences);
   store<u32>(block + BLOCK_BYTES + 4, buckets);
 }
@@ -252,6 +262,7 @@ function fillNodes(file: usize, keys: usize, indexes: usize, n: u32, rowOf: usiz
   let previous: u64 = 0;
   for (let i: u32 = 0; i < n; i++) {
     const key = get<u64>(keys, i);
+    if (!ASC_NO_ASSERT) assert(key >= previous, 'incidences are sorted by node');
     if (!i || key != previous) {
       if (i) ordinal++;
       previous = key;
@@ -260,9 +271,16 @@ function fillNodes(file: usize, keys: usize, indexes: usize, n: u32, rowOf: usiz
       put<i64>(nodeIds, ordinal, least + <i64>key);
     }
     const index = get<u32>(indexes, i);
+    if (!ASC_NO_ASSERT) assert(index < n, 'an incidence is one of the segment');
+    if (!ASC_NO_ASSERT)
+      assert(
+        get<u32>(offsets, ordinal) == i || <u32>get<u16>(postings, i - 1) < get<u32>(rowOf, index),
+        'a posting list ascends strictly',
+      );
     storePacked(ordinals, wide, index, ordinal);
     put<u16>(postings, i, <u16>get<u32>(rowOf, index));
   }
+  if (!ASC_NO_ASSERT) assert(ordinal + 1 == load<u32>(file + H_NODES), 'each node has one posting list');
   put<u32>(offsets, ordinal + 1, n);
   filterBuild(nodeIds, ordinal + 1, sectionOf(file, K_FILTER), filterBytes(ordinal + 1));
 }

@@ -83,10 +83,12 @@ export function openSegment(base: usize): usize {
 }
 
 export function rowTime(s: usize, row: u32): i64 {
+  if (!ASC_NO_ASSERT) assert(row < load<u32>(s + S_ROWS), 'a row is one of the segment');
   return load<i64>(s + S_TIME_MIN) + <i64>packed(load<u32>(s + S_TIMES), load<u32>(s + S_TIME_WIDTH), row);
 }
 
 export function rowId(s: usize, row: u32): i64 {
+  if (!ASC_NO_ASSERT) assert(row < load<u32>(s + S_ROWS), 'a row is one of the segment');
   const width = load<u32>(s + S_ID_WIDTH);
   const least = load<i64>(s + S_ID_MIN);
   if (!width) return least + <i64>row;
@@ -94,6 +96,7 @@ export function rowId(s: usize, row: u32): i64 {
 }
 
 export function rowSize(s: usize, row: u32): u32 {
+  if (!ASC_NO_ASSERT) assert(row < load<u32>(s + S_ROWS), 'a row is one of the segment');
   return load<u8>(<usize>load<u32>(s + S_SIZES) + row);
 }
 
@@ -125,6 +128,7 @@ export function memberOrdinal(s: usize, index: u32): u32 {
 }
 
 export function nodeId(s: usize, ordinal: u32): i64 {
+  if (!ASC_NO_ASSERT) assert(ordinal < load<u32>(s + S_NODES), 'an ordinal is one of the dictionary');
   return load<i64>(s + S_NODE_MIN) + <i64>packed(load<u32>(s + S_NODE_IDS), load<u32>(s + S_NODE_WIDTH), ordinal);
 }
 

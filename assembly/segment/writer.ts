@@ -14,6 +14,7 @@ import {
   E_TYPE,
   E_WIDTH,
   ENTRY_BYTES,
+  H_BYTES,
   H_CRC,
   HEADER_BYTES,
 } from './layout';
@@ -33,6 +34,7 @@ export function planSection(
   count: u32,
 ): usize {
   const n = load<u32>(plan);
+  if (!ASC_NO_ASSERT) assert(n < MAX_SECTIONS, 'a file has no more sections than its plan has room for');
   const entry = element(plan + 8, n, ENTRY_BYTES);
   store<u16>(entry + E_KIND, <u16>kind);
   store<u16>(entry + E_COLUMN, <u16>column);
@@ -73,6 +75,19 @@ export function allocateFile(plan: usize, bytes: u32): usize {
 export function seal(file: usize, sections: u32): void {
   for (let i: u32 = 0; i < sections; i++) {
     const entry = element(file + HEADER_BYTES, i, ENTRY_BYTES);
+    if (!ASC_NO_ASSERT) assert(!(load<u32>(entry + E_OFFSET) & 7), 'a section is aligned to 8 bytes');
+    if (!ASC_NO_ASSERT)
+      assert(
+        !i ||
+          load<u32>(entry + E_OFFSET) >=
+            load<u32>(entry - ENTRY_BYTES + E_OFFSET) + load<u32>(entry - ENTRY_BYTES + E_BYTES),
+        'the offsets of the directory ascend',
+      );
+    if (!ASC_NO_ASSERT)
+      assert(
+        load<u32>(entry + E_OFFSET) + load<u32>(entry + E_BYTES) <= load<u32>(file + H_BYTES),
+        'a section ends in its file',
+      );
     store<u32>(entry + E_CRC, crc32c(file + load<u32>(entry + E_OFFSET), load<u32>(entry + E_BYTES), 0));
   }
   store<u32>(file + H_CRC, headerChecksum(file, sections));
