@@ -70,7 +70,7 @@ export function mergeRuns(runs: usize, k: u32, stopTime: i64, stopId: i64, out: 
     if (stopped || count == capacity) break;
     if (!ASC_NO_ASSERT)
       assert(
-        !count || !before(record, 0, get<u32>(out, count - 1), 1),
+        !count || !before(record, 0, get<u32>(out, count - 1), 0),
         'merged records are in key order: each run was',
       );
     put<u32>(out, count, record);
