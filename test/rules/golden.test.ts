@@ -7,6 +7,7 @@ import { BaseFacts } from '../../src/rules/base-facts.ts';
 import { evaluate } from '../../src/rules/evaluate.ts';
 import { factText } from '../../src/rules/fact-text.ts';
 import { enabledOf, type RuleSet, readRuleSet } from '../../src/rules/rule-set.ts';
+import { finish } from '../../src/schedule/steps.ts';
 import { WRITE_GOLDEN } from '../support/golden.ts';
 import { type GoldenCase, goldenCases, goldenNames, goldenPath, goldenText, readGolden } from './golden-file.ts';
 import { answerOrder, naiveFacts, strataOf, type WireFact, type WireRule } from './naive-evaluator.ts';
@@ -29,8 +30,8 @@ function answerOf({ rules, facts }: GoldenCase): string[] {
 function derivedLines(set: RuleSet, facts: GoldenCase['facts']): string[] {
   const base = new BaseFacts();
   for (const { pred, args } of facts) base.add(pred, ...args);
-  const model = finished(evaluate(enabledOf(set), base));
-  return [...finished(model.derived())].map((handle) => {
+  const model = finish(evaluate(enabledOf(set), base));
+  return [...finish(model.derived())].map((handle) => {
     const { pred, args } = model.factOf(handle);
     return `${factText(pred, args)} ${shortNumber(model.confidenceOf(handle))}`;
   });
@@ -39,12 +40,6 @@ function derivedLines(set: RuleSet, facts: GoldenCase['facts']): string[] {
 /** A product of decimal fractions without the last bits that rounding leaves. */
 function shortNumber(value: number): number {
   return Number(value.toPrecision(12));
-}
-
-function finished<T>(steps: Generator<void, T, void>): T {
-  let step = steps.next();
-  while (step.done !== true) step = steps.next();
-  return step.value;
 }
 
 const cases = goldenCases();
