@@ -8,19 +8,25 @@ import { KeyStore } from './access/keys.ts';
 import { Analytics } from './analytics/index.ts';
 import { type Config, ConfigError, type LoadedConfig, variableOf } from './config.ts';
 import { type Database, openDatabase } from './engine/index.ts';
-import { chooseTransport } from './http/choose-transport.ts';
-import { type Rooms, type Service, startService } from './http/service.ts';
-import type { TlsFiles, Transport, TransportFacts } from './http/transport.ts';
+import {
+  chooseTransport,
+  type Rooms,
+  type Service,
+  startService,
+  type TlsFiles,
+  type Transport,
+  type TransportFacts,
+} from './http/index.ts';
 import { MEGABYTE } from './limits.ts';
 import { createChatModel } from './llm/index.ts';
 import { AuditLog } from './observe/audit.ts';
 import { type Logger, openLog } from './observe/log.ts';
 import { Redactor } from './observe/redact.ts';
 import { createObserver, type ServiceObserver } from './observe/service-observer.ts';
-import { Statements } from './query/statements.ts';
+import { Statements } from './query/index.ts';
 import { Reasoning } from './rag/index.ts';
 import { routes } from './routes/index.ts';
-import { nodeFs, widerThanOwner } from './storage/node-fs.ts';
+import { nodeFs, widerThanOwner } from './storage/index.ts';
 import { VERSION } from './version.ts';
 import { type RefineProposal, VirtualGraphs } from './virtual/index.ts';
 

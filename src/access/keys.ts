@@ -4,8 +4,7 @@
 // (#changes), so that two revocations cannot both leave "another" admin behind.
 
 import { timingSafeEqual } from 'node:crypto';
-import type { DocumentChange, Documents } from '../engine/catalog/documents.ts';
-import { Mutex } from '../engine/mutex.ts';
+import { type DocumentChange, type Documents, Mutex } from '../engine/index.ts';
 import { HedgerowError } from '../errors.ts';
 import {
   type CreatedKey,

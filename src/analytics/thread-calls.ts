@@ -3,7 +3,7 @@
 import { type CoreModule, type Steps, within } from '../core/index.ts';
 import { type EdgePiece, readEdges } from '../engine/index.ts';
 import { HedgerowError } from '../errors.ts';
-import type { Fs } from '../storage/fs.ts';
+import type { Fs } from '../storage/index.ts';
 import { type Held, ProjectionCache } from './cache.ts';
 import { measureError, plainError } from './failure.ts';
 import { measureNamed } from './registry.ts';

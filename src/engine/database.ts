@@ -6,7 +6,7 @@
 import { loadCore, makeChecksum } from '../core/index.ts';
 import { HedgerowError } from '../errors.ts';
 import { IDENTIFIER } from '../limits.ts';
-import { DEFAULT_LOG_FILE_BYTES } from '../storage/log.ts';
+import { DEFAULT_LOG_FILE_BYTES } from '../storage/index.ts';
 import { type BackupOptions, type BackupResult, Backups } from './backup/backups.ts';
 import { pinState } from './backup/pinned-state.ts';
 import { targetDirectory } from './backup/target-directory.ts';

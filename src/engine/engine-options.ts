@@ -1,8 +1,7 @@
 // What the engine is given: the world as ports, and its limits.
 
 import type { CoreModule } from '../core/index.ts';
-import type { Fs } from '../storage/fs.ts';
-import type { LogGroupFigures } from '../storage/log.ts';
+import type { Fs, LogGroupFigures } from '../storage/index.ts';
 import type { CompactionRunner } from './compaction/work.ts';
 import type { ReplayLimits } from './idempotency/idempotency-store.ts';
 import type { MemtableLimits } from './table/memtable-room.ts';

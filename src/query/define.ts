@@ -1,9 +1,7 @@
 // Runs statements that define and maintain: tables, columns, indexes, compaction, and SHOW.
 
 import { BUILT_IN_COLUMNS, checkValue, RESERVED_NAMES } from '../engine/catalog/columns.ts';
-import type { Attach } from '../engine/idempotency/kept-answer.ts';
-import type { AlterAction, Database, Table } from '../engine/index.ts';
-import type { PropertyValue, TableInput, TableItem } from '../engine/types.ts';
+import type { AlterAction, Attach, Database, PropertyValue, Table, TableInput, TableItem } from '../engine/index.ts';
 import { type ErrorCode, HedgerowError } from '../errors.ts';
 import { IDENTIFIER } from '../limits.ts';
 import { bindValue } from './binder/changes.ts';

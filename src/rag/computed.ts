@@ -1,7 +1,7 @@
 // Figures that a question asks for (how many, first, last, most), computed by a statement or a measure over the whole table, which the answer names.
 
 import type { Database, Table } from '../engine/index.ts';
-import type { StatementRow, EmbeddedStatements as Statements } from '../query/embedded.ts';
+import type { StatementRow, EmbeddedStatements as Statements } from '../query/index.ts';
 import type { Filter, FilterValue } from './question/question.ts';
 import type { Turns } from './request.ts';
 import { NAME_COLUMN } from './retrieval/bind.ts';

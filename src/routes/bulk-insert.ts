@@ -3,19 +3,17 @@
 import { isUtf8 } from 'node:buffer';
 import {
   type Attach,
+  type BulkOutcome,
   type CommitOutcome,
   type Database,
+  type EdgeInput,
   IdRanges,
   type Table,
   type WrittenIds,
 } from '../engine/index.ts';
-import type { BulkOutcome, EdgeInput } from '../engine/types.ts';
 import { HedgerowError, refusal } from '../errors.ts';
+import { type Call, jsonProblem, jsonTextReply, type Reply, WriteAnswer } from '../http/index.ts';
 import { requireObject, textStart } from '../http/json-body.ts';
-import { jsonProblem } from '../http/json-depth.ts';
-import { WriteAnswer } from '../http/once.ts';
-import { jsonTextReply, type Reply } from '../http/reply.ts';
-import type { Call } from '../http/route.ts';
 import { readEdge, tableNameOf } from './edge-input.ts';
 
 const NEWLINE = 10;

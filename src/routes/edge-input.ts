@@ -1,9 +1,8 @@
 // Checks one edge as it comes in a body: one pass by hand, because valibot costs more here than the insert itself.
 
-import type { Table } from '../engine/index.ts';
-import type { ColumnType, EdgeInput, PropertyValue } from '../engine/types.ts';
+import type { ColumnType, EdgeInput, PropertyValue, Table } from '../engine/index.ts';
 import { type FieldError, type HedgerowError, refusal } from '../errors.ts';
-import { invalidFields, kindOf } from '../http/field-errors.ts';
+import { invalidFields, kindOf } from '../http/index.ts';
 import { timeMessage } from '../http/schema.ts';
 import { isoSeconds } from '../iso-time.ts';
 import { MAX_TEXT_BYTES } from '../limits.ts';

@@ -1,7 +1,7 @@
 // Long work of a request beside other requests: in slices, until its deadline, as long as its client is there.
 
 import { refusal } from '../errors.ts';
-import type { Call } from '../http/route.ts';
+import type { Call } from '../http/index.ts';
 import type { Turns } from '../rag/index.ts';
 import { clientGone, watchClient } from './client-watch.ts';
 

@@ -1,7 +1,7 @@
 // Rows of a table as INSERT statements, some hundred rows each, a row a line.
 
-import type { PropertyValue, TableItem } from '../../engine/types.ts';
-import { MAX_STATEMENT_LENGTH } from '../../query/limits.ts';
+import type { PropertyValue, TableItem } from '../../engine/index.ts';
+import { MAX_STATEMENT_LENGTH } from '../../query/language.ts';
 import type { Row } from '../run/runner.ts';
 import { nameText, valueText } from './statement-values.ts';
 

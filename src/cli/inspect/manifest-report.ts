@@ -1,11 +1,15 @@
 // A manifest for people: which tables there are, and which segments and log positions they stand on.
 
 import type { Column } from '../../engine/catalog/columns.ts';
-import { type Checkpoint, checkCheckpoint } from '../../engine/checkpoint/checkpoint.ts';
-import { segmentName } from '../../engine/table/segment-file.ts';
-import { type FileTools, type Problem, problemOf } from '../../engine/verify/problem.ts';
-import { readManifestFile } from '../../storage/manifest.ts';
-import { replayFileName } from '../../storage/replay-file.ts';
+import {
+  type Checkpoint,
+  checkCheckpoint,
+  type FileTools,
+  type Problem,
+  problemOf,
+  segmentName,
+} from '../../engine/verify/index.ts';
+import { readManifestFile, replayFileName } from '../../storage/index.ts';
 import { problemText, tableText, timeText } from './text.ts';
 
 export interface ManifestReport {

@@ -2,8 +2,8 @@
 //
 // The core checks a segment as a whole and says where it is wrong; this shows what stands there, section by section.
 
-import { SEGMENT_HEADER_BYTES, sectionEntries, segmentHeadBytes } from '../../engine/table/segment-sections.ts';
-import type { Crc32c } from '../../storage/crc32c.ts';
+import { SEGMENT_HEADER_BYTES, sectionEntries, segmentHeadBytes } from '../../engine/verify/index.ts';
+import type { Crc32c } from '../../storage/index.ts';
 
 export interface SegmentHeader {
   format_version: number;

@@ -3,13 +3,20 @@
 import { createHash } from 'node:crypto';
 import { assertChecksum, type CoreModule, readSegmentFacts } from '../../core/index.ts';
 import { corruption } from '../../errors.ts';
-import type { Crc32c } from '../../storage/crc32c.ts';
-import { encodeFileHeader, FILE_HEADER_BYTES } from '../../storage/frame.ts';
-import type { FileHandle, Fs } from '../../storage/fs.ts';
-import { type HeldLogFile, measureHeldFile, sealBytes } from '../../storage/held-frames.ts';
-import { logFilePath } from '../../storage/log-file.ts';
-import { encodeMark, markPath } from '../../storage/log-mark.ts';
-import { readFully } from '../../storage/whole-file.ts';
+import {
+  type Crc32c,
+  encodeFileHeader,
+  encodeMark,
+  FILE_HEADER_BYTES,
+  type FileHandle,
+  type Fs,
+  type HeldLogFile,
+  logFilePath,
+  markPath,
+  measureHeldFile,
+  readFully,
+  sealBytes,
+} from '../../storage/index.ts';
 import { asCorruption } from '../table/segment-file.ts';
 import { readSegmentHead, SectionCheck } from '../table/segment-sections.ts';
 import type { BackupFacts } from './about-backup.ts';

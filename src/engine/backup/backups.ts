@@ -3,8 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { CoreModule } from '../../core/index.ts';
 import { HedgerowError } from '../../errors.ts';
-import type { Crc32c } from '../../storage/crc32c.ts';
-import type { Fs } from '../../storage/fs.ts';
+import type { Crc32c, Fs } from '../../storage/index.ts';
 import { Mutex } from '../mutex.ts';
 import { backupFacts } from './about-backup.ts';
 import { archiveContents } from './archive-contents.ts';

@@ -5,10 +5,15 @@
 // installed only when the file is durable.
 
 import { HedgerowError } from '../../errors.ts';
-import type { Crc32c } from '../../storage/crc32c.ts';
-import { type HeldRecord, heldFileName, readHeldFile, writeHeldFile } from '../../storage/held-file.ts';
-import { heldLogFrames } from '../../storage/held-log-frames.ts';
-import type { HeldLog } from '../../storage/log.ts';
+import {
+  type Crc32c,
+  type HeldLog,
+  type HeldRecord,
+  heldFileName,
+  heldLogFrames,
+  readHeldFile,
+  writeHeldFile,
+} from '../../storage/index.ts';
 import { OPERATION, type OperationKind, readRuns, runHeader } from '../commit/operations.ts';
 import type { EngineContext } from '../context.ts';
 import { type ReplayTarget, replayRun } from '../recovery/recovery.ts';

@@ -1,9 +1,7 @@
 // Opens the log of a database: what the manifest says must be in it, and where it tells what happens.
 
 import { corruption } from '../../errors.ts';
-import type { Crc32c } from '../../storage/crc32c.ts';
-import { type LogStore, openLog } from '../../storage/log.ts';
-import { manifestPath } from '../../storage/manifest.ts';
+import { type Crc32c, type LogStore, manifestPath, openLog } from '../../storage/index.ts';
 import { appliedEverywhere, type Checkpoint } from '../checkpoint/checkpoint.ts';
 import { refuseSegments, unknownSegments } from '../checkpoint/orphans.ts';
 import type { Committer } from '../commit/committer.ts';

@@ -1,7 +1,7 @@
 // What must hold of a manifest's document besides its checksum.
 
 import { IDENTIFIER } from '../../limits.ts';
-import { REPLAY_HEADER_BYTES } from '../../storage/replay-file.ts';
+import { REPLAY_HEADER_BYTES } from '../../storage/index.ts';
 import type { Checkpoint, CheckpointTable } from '../checkpoint/checkpoint.ts';
 
 /** Sentences, none when all is well. Never throws, whatever the document holds. */

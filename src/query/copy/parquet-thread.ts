@@ -3,7 +3,7 @@
 import { parentPort } from 'node:worker_threads';
 import type { HedgerowError } from '../../errors.ts';
 import { ParquetEncoder } from '../../formats/parquet-encoder.ts';
-import { nodeFs } from '../../storage/node-fs.ts';
+import { nodeFs } from '../../storage/index.ts';
 import { ParquetDecoder } from './parquet-decoder.ts';
 import type { ThreadAnswer, ThreadWork } from './parquet-remote.ts';
 

@@ -1,6 +1,6 @@
 // Reads statements that define: CREATE, DROP, ALTER.
 
-import type { ColumnType } from '../../engine/types.ts';
+import type { ColumnType } from '../../engine/index.ts';
 import type {
   AlterAction,
   AlterTableNode,

@@ -1,7 +1,7 @@
 // The conditions on columns that a text names: "weight > 0.5", "formation is escort", "speed between 1 and 2".
 
 import { BUILT_IN_COLUMNS } from '../../engine/catalog/columns.ts';
-import type { ColumnType } from '../../engine/types.ts';
+import type { ColumnType } from '../../engine/index.ts';
 import type { AskedTable, Filter, FilterOp, FilterValue } from './question.ts';
 import { freeWord, isWord, numberAt, type Phrases, phraseAt, phrases, putAside, type Reading, take } from './words.ts';
 

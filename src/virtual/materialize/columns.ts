@@ -1,7 +1,7 @@
 // Which columns the properties of hyperedges become: names that a table takes, types that hold what was seen.
 
 import { MOST_COLUMNS, RESERVED_NAMES } from '../../engine/catalog/columns.ts';
-import type { ColumnType, PropertyValue } from '../../engine/types.ts';
+import type { ColumnType, PropertyValue } from '../../engine/index.ts';
 import { IDENTIFIER, MAX_TEXT_BYTES } from '../../limits.ts';
 import type { ColumnKind } from '../backend.ts';
 import type { HydratedEdge } from '../hydrate/hydrate.ts';

@@ -1,8 +1,7 @@
 // Copies the hyperedges of a query into a table of this database, so that statements and measures run on them; vertices become node ids.
 
 import { createHash } from 'node:crypto';
-import type { Database, Table } from '../../engine/index.ts';
-import type { ColumnDefinition, EdgeInput, PropertyValue } from '../../engine/types.ts';
+import type { ColumnDefinition, Database, EdgeInput, PropertyValue, Table } from '../../engine/index.ts';
 import { refusal } from '../../errors.ts';
 import { DEFAULT_BUCKET_SECONDS, IDENTIFIER, MAX_TEXT_BYTES } from '../../limits.ts';
 import type { HydratedEdge } from '../hydrate/hydrate.ts';

@@ -1,7 +1,7 @@
 // Types of columns from the cells that were seen, and cells as values of a type.
 
-import type { ColumnType, PropertyValue } from '../../../engine/types.ts';
-import { valueOfCell } from '../../../query/copy/cell-values.ts';
+import type { ColumnType, PropertyValue } from '../../../engine/index.ts';
+import { valueOfCell } from '../../../query/copy/index.ts';
 import { plainInteger } from './plain-integer.ts';
 
 /** Without leading zeros: `007` is a text that somebody wants back as it was. */

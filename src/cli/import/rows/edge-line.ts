@@ -1,7 +1,7 @@
 // One line to one edge, checked by the rules of the server's NDJSON body.
 
 import { isUtf8 } from 'node:buffer';
-import type { EdgeInput } from '../../../engine/types.ts';
+import type { EdgeInput } from '../../../engine/index.ts';
 import { HedgerowError } from '../../../errors.ts';
 import { requireObject } from '../../../http/json-body.ts';
 import { isBlank, parseLine } from '../../../routes/bulk-insert.ts';
