@@ -90,6 +90,7 @@ const DOORS: Record<string, readonly string[]> = {
     'json-body.ts', // an import into a server checks its lines, and needs no server itself
     'openapi/json-schema.ts', // `hedgerow mcp` describes its tools
     'schema.ts', // the client and the console derive their types from schemas, in browsers
+    'transport.ts', // the same, of a schema with the transport's facts; app.ts and the command come through index.ts
   ],
   query: [
     'index.ts',

@@ -1,7 +1,7 @@
 // What the probes and the statistics answer.
 
-import { TRANSPORT_REASONS } from '../../http/index.ts';
 import { described, v } from '../../http/schema.ts';
+import { TRANSPORT_REASONS } from '../../http/transport.ts';
 import { count } from './rows.ts';
 
 export const liveAnswer = v.object({ status: v.literal('live') });
