@@ -59,3 +59,9 @@ export function hg_result_rows(): u32 {
 export function hg_result_pointer(): u32 {
   return resultPointer;
 }
+
+/** What a failed assertion does in the debug build: hg_result_pointer() is then the address of its text (UTF-16, its bytes as u32 before it). */
+export function failedAssertion(text: string | null, _file: string | null, _line: u32, _column: u32): void {
+  resultPointer = <u32>changetype<usize>(text);
+  unreachable();
+}

@@ -64,8 +64,7 @@ function loading(): Record<string, Task> {
 function writing(database: Database): Record<string, Task> {
   let time = 1_700_000_000;
   const insert = async () => {
-    const { durable } = await database.table().insert({ event_ts: time++, members: [1, time % 1000, time % 777] });
-    await durable;
+    await database.table().insert({ event_ts: time++, members: [1, time % 1000, time % 777] });
   };
   return {
     [`load: single inserts, ${PARALLEL} at once`]: async () => {

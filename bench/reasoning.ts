@@ -1,6 +1,6 @@
 // Rules beside clingo, and the stages of a question over the whole stream: retrieval, reasoning, answer, firewall.
 
-import { openDatabase, type RagRequest, Reasoning, type Turns } from 'hedgerow';
+import { openDatabase, type RagRequest, Reasoning, type StepRunner } from 'hedgerow';
 import { datalogRows } from './datalog.ts';
 import { median } from './measure.ts';
 import type { PartOptions } from './part.ts';
@@ -32,7 +32,7 @@ const RULES = [
 ];
 
 /** Steps one after the other, as nobody else waits. */
-const ALONE: Turns = {
+const ALONE: StepRunner = {
   signal: new AbortController().signal,
   async run(steps) {
     for (let step = steps.next(); ; step = steps.next()) if (step.done === true) return step.value;

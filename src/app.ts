@@ -8,15 +8,8 @@ import { KeyStore } from './access/keys.ts';
 import { Analytics } from './analytics/index.ts';
 import { type Config, ConfigError, type LoadedConfig, variableOf } from './config.ts';
 import { type Database, openDatabase } from './engine/index.ts';
-import {
-  chooseTransport,
-  type Rooms,
-  type Service,
-  startService,
-  type TlsFiles,
-  type Transport,
-  type TransportFacts,
-} from './http/index.ts';
+import { chooseTransport, type Rooms, type Service, startService } from './http/index.ts';
+import type { TlsFiles, Transport, TransportFacts } from './http/transport.ts';
 import { MEGABYTE } from './limits.ts';
 import { createChatModel } from './llm/index.ts';
 import { AuditLog } from './observe/audit.ts';
@@ -26,6 +19,7 @@ import { createObserver, type ServiceObserver } from './observe/service-observer
 import { Statements } from './query/index.ts';
 import { Reasoning } from './rag/index.ts';
 import { routes } from './routes/index.ts';
+import { Scheduler } from './schedule/scheduler.ts';
 import { nodeFs, widerThanOwner } from './storage/index.ts';
 import { VERSION } from './version.ts';
 import { type RefineProposal, VirtualGraphs } from './virtual/index.ts';
@@ -57,6 +51,7 @@ export async function startApp({ config, warnings }: LoadedConfig): Promise<App>
   const opened = openLog({ format: config.logFormat, level: config.logLevel, now, redactor });
   const { log } = opened;
   for (const warning of [...warnings, ...wideDirectories(config)]) log.warn(warning);
+  const scheduler = new Scheduler();
   let audit: AuditLog | undefined;
   let observer: ServiceObserver | undefined;
   const closeLogs = async () => {
@@ -76,9 +71,10 @@ export async function startApp({ config, warnings }: LoadedConfig): Promise<App>
       transport: transport.facts,
       queryLines: opened.queryLines,
       logLinesLost: () => opened.lost,
+      schedule: () => scheduler.figures,
     });
-    const service = await listen(config, tls, transport, observer, log);
-    const running = new RunningApp(config, service, observer, log);
+    const service = await listen(config, tls, transport, scheduler, observer, log);
+    const running = new RunningApp(config, service, scheduler, observer, log);
     const url = `${tls === undefined ? 'http' : 'https'}://${bracketed(service.host)}:${service.port}`;
     log.info('starting', { url, version: VERSION, transport: transport.facts });
     void running.ready.then(() => log.info('listening', { url })).catch(() => undefined);
@@ -108,11 +104,11 @@ class RunningApp {
   #keys: KeyStore | undefined;
   #keyFlush: ReturnType<typeof setInterval> | undefined;
 
-  constructor(config: Config, service: Service, observer: ServiceObserver, log: Logger) {
+  constructor(config: Config, service: Service, scheduler: Scheduler, observer: ServiceObserver, log: Logger) {
     this.#service = service;
     this.#observer = observer;
     this.#log = log;
-    this.#database = openEngine(config, observer, log);
+    this.#database = openEngine(config, scheduler, observer, log);
     this.ready = this.#open(config);
   }
 
@@ -153,6 +149,7 @@ function listen(
   config: Config,
   tls: TlsFiles | undefined,
   transport: Transport,
+  scheduler: Scheduler,
   observer: ServiceObserver,
   log: Logger,
 ): Promise<Service> {
@@ -162,6 +159,7 @@ function listen(
     port: config.port,
     tls,
     transport,
+    scheduler,
     maxBodyBytes: Math.floor(config.maxBodyMb * MEGABYTE),
     version: VERSION,
     authDisabled: config.authDisabled,
@@ -196,19 +194,20 @@ export function builtFiles(folder: 'docs-page' | 'console'): (name: string) => U
   };
 }
 
-function openEngine(config: Config, observer: ServiceObserver, log: Logger): Promise<Database> {
+function openEngine(config: Config, scheduler: Scheduler, observer: ServiceObserver, log: Logger): Promise<Database> {
   return openDatabase({
     dir: resolve(config.dataDir),
     primaryTable: config.primaryTable,
     maxMembers: config.maxMembers,
     durability: config.durability,
     memoryBudgetMb: config.memoryBudgetMb,
+    scheduler,
     notice: (message, fields) => log.info(message, fields),
     observeLog: observer.logGroup,
   });
 }
 
-/** All that answers questions about a database. */
+/** All that answers questions about a database, by its scheduler. */
 export function roomsOf(config: Config, database: Database): Rooms {
   const analytics = new Analytics({ database });
   return {

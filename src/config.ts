@@ -1,7 +1,7 @@
 // Reads the settings of the service: flags beat environment, environment beats the file, that beats defaults (contract section 7).
 
 import { ConfigError } from './config/config-error.ts';
-import { type ConfigFile, type FileValues, readFile } from './config/file.ts';
+import { type ConfigFile, type FileValues, hint, readFile } from './config/file.ts';
 import { apparentBits, ENOUGH_BITS } from './config/key-strength.ts';
 import { isLoopback } from './config/kinds.ts';
 import {
@@ -14,7 +14,6 @@ import {
   type SettingName,
   variableOf,
 } from './config/settings.ts';
-import { didYouMean } from './config/similar-name.ts';
 
 export { ConfigError } from './config/config-error.ts';
 export type { ConfigFile } from './config/file.ts';
@@ -166,5 +165,5 @@ function unknownNames(environment: Surroundings['environment']): string[] {
     name.startsWith('HEDGEROW_') && !name.startsWith(DSN_VARIABLE) && !known.includes(name);
   return Object.keys(environment)
     .filter(isUnknown)
-    .map((name) => `${name} is no setting of this service${didYouMean(name, known)}`);
+    .map((name) => `${name} is no setting of this service${hint(name, known)}`);
 }

@@ -42,6 +42,12 @@ export {
   type InsertOutcome,
   type InsertResult,
   type KeptAnswer,
+  type LogBatches,
+  type LogFrame,
+  type LogLease,
+  type LogOpening,
+  type LogStore,
+  type OpenLog,
   openDatabase,
   type PropertyValue,
   type QueryPlan,
@@ -90,7 +96,7 @@ export {
   type ReasonRequest,
   type ReasonResult,
   type RunMeasure,
-  type Turns,
+  type StepRunner,
 } from './rag/index.ts';
 export {
   BaseFacts,
@@ -110,6 +116,8 @@ export {
   RuleStore,
   readRuleSet,
 } from './rules/index.ts';
+export { Scheduler, type SchedulerFigures } from './schedule/scheduler.ts';
+export type { Steps } from './schedule/steps.ts';
 export {
   type HydratedEdge,
   type Materialized,

@@ -6,10 +6,5 @@ export const MAX_INTEGER = Number.MAX_SAFE_INTEGER;
 export const DEFAULT_MAX_MEMBERS = 64;
 /** What the record and segment formats can hold. `HEDGEROW_MAX_MEMBERS` cannot pass it. */
 export const FORMAT_MAX_MEMBERS = 255;
-export const DEFAULT_BUCKET_SECONDS = 10;
-export const DEFAULT_COMPACT_THRESHOLD = 0;
 export const DEFAULT_PRIMARY_TABLE = 'hyperedges';
-/** A text property holds at most this many UTF-8 bytes (contract section 2). */
-export const MAX_TEXT_BYTES = 64 * 1024;
-export const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 export const MEGABYTE = 2 ** 20;

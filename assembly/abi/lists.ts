@@ -2,11 +2,12 @@
 
 import { filtersProbe, filterTest } from '../fmi/filter';
 import { difference32, intersect32, union32 } from '../fmi/sets';
+import { put } from '../memory/cells';
 import { reconcile } from '../reconcile/reconcile';
 import { boundOf } from './bound';
 
 export function hg_rows_range(from: u32, to: u32, out: u32): void {
-  for (let row = from; row < to; row++) store<u32>(<usize>out + ((<usize>(row - from)) << 2), row);
+  for (let row = from; row < to; row++) put<u32>(out, row - from, row);
 }
 
 export function hg_rows_intersect(a: u32, na: u32, b: u32, nb: u32, out: u32): u32 {

@@ -1,5 +1,6 @@
 // The ABI of memtables.
 
+import { cell, put } from '../memory/cells';
 import { M_DEAD, M_INCIDENCES, M_INDEXED, M_ORDERED, M_RECORD_BYTES, M_ROWS, recordOf } from '../memtable/layout';
 import {
   bucketsOfOrder,
@@ -135,7 +136,7 @@ export function hg_memtable_kill(memtable: u32, row: u32, lsn: f64): i32 {
 /** Turns row indexes (u32[n]) into record addresses, in place. */
 export function hg_memtable_addresses(memtable: u32, rows: u32, n: u32): void {
   for (let i: u32 = 0; i < n; i++) {
-    const at = <usize>rows + ((<usize>i) << 2);
+    const at = cell<u32>(rows, i);
     store<u32>(at, <u32>recordOf(memtable, load<u32>(at)));
   }
 }
@@ -147,7 +148,7 @@ export function hg_memtable_sums(memtable: u32, from: u32, n: u32, before: u32, 
   let sum = before;
   for (let i: u32 = 0; i < n; i++) {
     sum += load<u32>(recordOf(memtable, orderAt(memtable, from + i)));
-    store<u32>(<usize>out + ((<usize>i) << 2), sum);
+    put<u32>(out, i, sum);
   }
   return 0;
 }

@@ -3,6 +3,7 @@
 import { crc32c } from '../codec/crc32c';
 import { checkRecords, encodeRecords, numberRecords, recordMembers } from '../codec/record';
 import { recordRows } from '../json/rows';
+import { get } from '../memory/cells';
 import { mergeRuns } from '../merge/merge';
 import { setRows, tooSmall } from '../status';
 import { boundOf } from './bound';
@@ -60,7 +61,7 @@ function copyRecords(addresses: usize, n: u32, out: usize, capacity: u32): i32 {
   let written: u32 = 0;
   let done: u32 = 0;
   for (; done < n; done++) {
-    const record = <usize>load<u32>(addresses + ((<usize>done) << 2));
+    const record = <usize>get<u32>(addresses, done);
     const size = load<u32>(record);
     if (size > capacity - written) break;
     memory.copy(out + written, record, size);

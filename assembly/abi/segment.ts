@@ -3,6 +3,7 @@
 import { toInteger } from '../codec/record';
 import { countRows, lookupRows } from '../fmi/lookup';
 import { segmentRows } from '../json/rows';
+import { put } from '../memory/cells';
 import { filterSegment } from '../psi/filter';
 import { psiCount, psiRange } from '../psi/range';
 import { buildSegment } from '../segment/builder';
@@ -217,8 +218,7 @@ export function hg_segment_filter(segment: u32, rows: u32, n: u32, ranges: u32, 
 export function hg_segment_nodes(segment: u32, from: u32, out: u32, capacity: u32): u32 {
   const nodes = load<u32>(<usize>segment + S_NODES);
   let count: u32 = 0;
-  for (let i = from; i < nodes && count < capacity; i++, count++)
-    store<f64>(<usize>out + ((<usize>count) << 3), <f64>nodeId(segment, i));
+  for (let i = from; i < nodes && count < capacity; i++, count++) put<f64>(out, count, <f64>nodeId(segment, i));
   return count;
 }
 

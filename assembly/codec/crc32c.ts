@@ -1,5 +1,7 @@
 // Computes CRC-32C (Castagnoli) checksums of byte regions.
 
+import { get, put } from '../memory/cells';
+
 /** Reflected Castagnoli polynomial (RFC 3720, appendix B.4). */
 const POLYNOMIAL: u32 = 0x82f63b78;
 /** 16 tables of 256 u32, 1,024 bytes each; table t advances a byte over t further zero bytes. Filled at first use. */
@@ -9,11 +11,11 @@ function fillTables(): void {
   for (let byte: u32 = 0; byte < 256; byte++) {
     let crc = byte;
     for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (POLYNOMIAL & (0 - (crc & 1)));
-    store<u32>(TABLES + (byte << 2), crc);
+    put<u32>(TABLES, byte, crc);
   }
   for (let entry: u32 = 256; entry < 4096; entry++) {
-    const previous = load<u32>(TABLES + ((entry - 256) << 2));
-    store<u32>(TABLES + (entry << 2), (previous >>> 8) ^ load<u32>(TABLES + ((previous & 255) << 2)));
+    const previous = get<u32>(TABLES, entry - 256);
+    put<u32>(TABLES, entry, (previous >>> 8) ^ get<u32>(TABLES, previous & 255));
   }
 }
 
@@ -52,6 +54,6 @@ export function crc32c(ptr: usize, len: u32, seed: u32): u32 {
       load<u32>((a >>> 6) & 0x3fc, TABLES + 14336) ^
       load<u32>((a << 2) & 0x3fc, TABLES + 15360);
   }
-  for (; ptr < end; ptr++) crc = (crc >>> 8) ^ load<u32>(TABLES + (((crc ^ load<u8>(ptr)) & 255) << 2));
+  for (; ptr < end; ptr++) crc = (crc >>> 8) ^ get<u32>(TABLES, (crc ^ load<u8>(ptr)) & 255);
   return ~crc;
 }

@@ -2,6 +2,7 @@
 
 import { HG_MAX_MEMBERS, HG_MAX_TEXT_BYTES, MAX_SAFE } from '../limits';
 import { alloc, free } from '../memory/alloc';
+import { bytesOf, get, put } from '../memory/cells';
 import {
   BAD_ARGUMENT,
   BAD_INTEGER,
@@ -36,13 +37,13 @@ export function toInteger(value: f64): i64 {
 
 function insertionSort(members: usize, n: u32): void {
   for (let i: u32 = 1; i < n; i++) {
-    const value = load<i64>(members + ((<usize>i) << 3));
+    const value = get<i64>(members, i);
     let j = i;
-    while (j > 0 && load<i64>(members + ((<usize>(j - 1)) << 3)) > value) {
-      store<i64>(members + ((<usize>j) << 3), load<i64>(members + ((<usize>(j - 1)) << 3)));
+    while (j > 0 && get<i64>(members, j - 1) > value) {
+      put<i64>(members, j, get<i64>(members, j - 1));
       j--;
     }
-    store<i64>(members + ((<usize>j) << 3), value);
+    put<i64>(members, j, value);
   }
 }
 
@@ -51,12 +52,12 @@ function siftDown(a: usize, root: u32, n: u32): void {
   while (true) {
     let child = parent * 2 + 1;
     if (child >= n) return;
-    if (child + 1 < n && load<i64>(a + ((<usize>(child + 1)) << 3)) > load<i64>(a + ((<usize>child) << 3))) child++;
-    const low = load<i64>(a + ((<usize>parent) << 3));
-    const high = load<i64>(a + ((<usize>child) << 3));
+    if (child + 1 < n && get<i64>(a, child + 1) > get<i64>(a, child)) child++;
+    const low = get<i64>(a, parent);
+    const high = get<i64>(a, child);
     if (low >= high) return;
-    store<i64>(a + ((<usize>parent) << 3), high);
-    store<i64>(a + ((<usize>child) << 3), low);
+    put<i64>(a, parent, high);
+    put<i64>(a, child, low);
     parent = child;
   }
 }
@@ -65,8 +66,8 @@ function heapSort(a: usize, n: u32): void {
   for (let i = n >> 1; i > 0; i--) siftDown(a, i - 1, n);
   for (let end = n - 1; end > 0; end--) {
     const largest = load<i64>(a);
-    store<i64>(a, load<i64>(a + ((<usize>end) << 3)));
-    store<i64>(a + ((<usize>end) << 3), largest);
+    store<i64>(a, get<i64>(a, end));
+    put<i64>(a, end, largest);
     siftDown(a, 0, end);
   }
 }
@@ -76,9 +77,9 @@ function memberSet(from: usize, n: u32, to: usize): i32 {
   let sorted = true;
   let previous = i64.MIN_VALUE;
   for (let i: u32 = 0; i < n; i++) {
-    const value = toInteger(load<f64>(from + ((<usize>i) << 3)));
+    const value = toInteger(get<f64>(from, i));
     if (value == i64.MIN_VALUE) return BAD_INTEGER;
-    store<i64>(to + ((<usize>i) << 3), value);
+    put<i64>(to, i, value);
     if (value <= previous) sorted = false;
     previous = value;
   }
@@ -87,11 +88,12 @@ function memberSet(from: usize, n: u32, to: usize): i32 {
   else heapSort(to, n);
   let count: u32 = 1;
   for (let i: u32 = 1; i < n; i++) {
-    const value = load<i64>(to + ((<usize>i) << 3));
-    if (value == load<i64>(to + ((<usize>(count - 1)) << 3))) continue;
-    store<i64>(to + ((<usize>count) << 3), value);
+    const value = get<i64>(to, i);
+    if (value == get<i64>(to, count - 1)) continue;
+    put<i64>(to, count, value);
     count++;
   }
+  if (!ASC_NO_ASSERT) assert(count > 0 && count <= n, 'a set of members is not empty and has no more than was given');
   return <i32>count;
 }
 
@@ -105,16 +107,19 @@ export function writeRecord(
   properties: usize,
   propertyBytes: u32,
 ): u32 {
+  if (!ASC_NO_ASSERT) assert(n > 0 && n <= HG_MAX_MEMBERS, 'an edge has 1 to 255 members');
   store<u32>(out + R_COUNT, n);
   store<i64>(out + R_TIME, time);
   store<i64>(out + R_ID, id);
   let end = encodeMembers(members, n, out + R_MEMBERS);
   if (propertyBytes) {
+    if (!ASC_NO_ASSERT) assert(end - out <= 0xffff, 'the offset of a property block is a u16');
     store<u16>(out + R_PROPERTIES, <u16>(end - out));
     memory.copy(end, properties, propertyBytes);
     end += propertyBytes;
   }
   const size = <u32>(end - out);
+  if (!ASC_NO_ASSERT) assert(size + 8 <= recordBound(n, propertyBytes), 'a record is within its bound');
   store<u32>(out, size);
   return size;
 }
@@ -176,18 +181,18 @@ export function encodeRecords(
   let source = members;
   let status: i32 = 0;
   for (let row: u32 = 0; row < rows; row++) {
-    const n = load<u32>(counts + ((<usize>row) << 2));
+    const n = get<u32>(counts, row);
     if (n > setRoom) {
       if (set != scratch) free(set);
-      set = n < 0x10000000 ? alloc(n * 8) : 0;
+      set = n < 0x10000000 ? alloc(bytesOf<u64>(n)) : 0;
       if (!set) return OUT_OF_MEMORY;
       setRoom = n;
     }
-    const propertyEnd = propertyEnds ? load<u32>(propertyEnds + ((<usize>row) << 2)) : 0;
+    const propertyEnd = propertyEnds ? get<u32>(propertyEnds, row) : 0;
     const propertyBytes = propertyEnds ? propertyEnd - propertyStart : 0;
-    const id = ids ? load<f64>(ids + ((<usize>row) << 3)) : 0;
+    const id = ids ? get<f64>(ids, row) : 0;
     status = encodeRow(
-      load<f64>(times + ((<usize>row) << 3)),
+      get<f64>(times, row),
       id,
       source,
       n,
@@ -203,9 +208,10 @@ export function encodeRecords(
       if (status == TOO_SMALL) tooSmall(written + hg_result_needed());
       break;
     }
+    if (!ASC_NO_ASSERT) assert(written + <u32>status <= capacity, 'records end inside of their region');
     written += <u32>status;
     propertyStart = propertyEnd;
-    source += (<usize>n) << 3;
+    source += bytesOf<u64>(n);
   }
   if (set != scratch) free(set);
   return status < 0 ? status : <i32>written;
@@ -279,7 +285,7 @@ export function checkRecords(ptr: usize, bytes: u32, count: u32): i32 {
 export function recordMembers(record: usize, out: usize): u32 {
   const n = <u32>load<u8>(record + R_COUNT);
   decodeMembers(record + R_MEMBERS, n, out);
-  for (let i: u32 = 0; i < n; i++) store<f64>(out + ((<usize>i) << 3), <f64>load<i64>(out + ((<usize>i) << 3)));
+  for (let i: u32 = 0; i < n; i++) put<f64>(out, i, <f64>get<i64>(out, i));
   return n;
 }
 
@@ -312,6 +318,7 @@ export function numberRecords(ptr: usize, count: u32, first: f64): i32 {
   if (id == i64.MIN_VALUE || id > MAX_SAFE - <i64>count) return BAD_ARGUMENT;
   let at = ptr;
   for (let i: u32 = 0; i < count; i++) {
+    if (!ASC_NO_ASSERT) assert(load<u32>(at) >= <u32>R_MEMBERS + 2, 'a record has a header and a member');
     store<i64>(at + R_ID, id);
     at += load<u32>(at);
     id++;

@@ -1,6 +1,7 @@
 // Stream-vbyte with lengths 1-2-4-8 for ascending member ids (FORMAT.md section 1; Lemire, Kurz, Rupp 2018).
 
 import { MAX_SAFE } from '../limits';
+import { get, put } from '../memory/cells';
 
 export function zigzag(value: i64): u64 {
   return <u64>((value << 1) ^ (value >> 63));
@@ -26,7 +27,8 @@ export function encodeMembers(members: usize, n: u32, out: usize): usize {
   let control: u32 = 0;
   let previous: i64 = 0;
   for (let i: u32 = 0; i < n; i++) {
-    const member = load<i64>(members + ((<usize>i) << 3));
+    const member = get<i64>(members, i);
+    if (!ASC_NO_ASSERT) assert(!i || member > previous, 'members to encode ascend strictly');
     const value: u64 = i ? <u64>(member - previous) : zigzag(member);
     previous = member;
     const code = lengthCode(value);
@@ -39,6 +41,7 @@ export function encodeMembers(members: usize, n: u32, out: usize): usize {
     }
   }
   if (n & 3) store<u8>(out + (n >> 2), control);
+  if (!ASC_NO_ASSERT) assert(data <= out + membersBound(n), 'encoded members are within their bound');
   return data;
 }
 
@@ -51,7 +54,8 @@ export function decodeMembers(src: usize, n: u32, out: usize): usize {
     const value = load<u64>(data) & (u64.MAX_VALUE >> (64 - ((<u64>8) << code)));
     data += (<usize>1) << code;
     previous = i ? previous + <i64>value : unzigzag(value);
-    store<i64>(out + ((<usize>i) << 3), previous);
+    if (!ASC_NO_ASSERT) assert(!i || value > 0, 'decoded members ascend strictly');
+    put<i64>(out, i, previous);
   }
   return data;
 }

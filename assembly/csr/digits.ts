@@ -1,13 +1,15 @@
 // Sorts keys by one digit at a time (least significant first), in slices that the caller drives.
 
+import { cell, get, put } from '../memory/cells';
+
 export const DIGIT_BITS: u32 = 11;
 /** Values of a digit: counts are u32[DIGITS]. */
 export const DIGITS: u32 = 1 << DIGIT_BITS;
 
 /** Adds to `counts` (zeroed before the first slice) how often each value of the digit at `shift` stands in n u64 keys. */
 export function countDigits(keys: usize, n: u32, shift: u32, counts: usize): void {
-  for (const end = keys + ((<usize>n) << 3); keys < end; keys += 8) {
-    const count = counts + ((<usize>((load<u64>(keys) >> shift) & (DIGITS - 1))) << 2);
+  for (const end = cell<u64>(keys, n); keys < end; keys += 8) {
+    const count = cell<u32>(counts, <usize>((load<u64>(keys) >> shift) & (DIGITS - 1)));
     store<u32>(count, load<u32>(count) + 1);
   }
 }
@@ -23,11 +25,11 @@ export function placeDigits(
   toValues: usize,
 ): void {
   for (let i: u32 = 0; i < n; i++) {
-    const key = load<u64>(keys + ((<usize>i) << 3));
-    const cursor = cursors + ((<usize>((key >> shift) & (DIGITS - 1))) << 2);
+    const key = get<u64>(keys, i);
+    const cursor = cell<u32>(cursors, <usize>((key >> shift) & (DIGITS - 1)));
     const at = load<u32>(cursor);
     store<u32>(cursor, at + 1);
-    store<u64>(toKeys + ((<usize>at) << 3), key);
-    store<u32>(toValues + ((<usize>at) << 2), load<u32>(values + ((<usize>i) << 2)));
+    put<u64>(toKeys, at, key);
+    put<u32>(toValues, at, get<u32>(values, i));
   }
 }

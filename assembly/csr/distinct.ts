@@ -1,5 +1,7 @@
 // Finds rows with equal items and collapses them: equal member sets become one.
 
+import { after, cell, get, put } from '../memory/cells';
+
 /** Odd numbers of a multiplicative hash; any would do. */
 const MIX_A: u64 = 0x9e3779b97f4a7c15;
 const MIX_B: u64 = 0xd6e8feb86659fd93;
@@ -39,31 +41,31 @@ export function groupRows(
   const mask: u32 = (1 << slotBits) - 1;
   const shift = <u64>(64 - slotBits);
   for (let row = from; row < to; row++) {
-    const at = items + ((<usize>load<u32>(starts + ((<usize>row) << 2))) << 2);
-    const end = items + ((<usize>load<u32>(starts + ((<usize>row) << 2), 4)) << 2);
+    const at = cell<u32>(items, get<u32>(starts, row));
+    const end = cell<u32>(items, after<u32>(starts, row));
     const hash = hashOf(at, end);
     let set: u32 = 0;
     for (let i = <u32>(hash >> shift); ; i = (i + 1) & mask) {
-      const slot = slots + ((<usize>i) << 3);
+      const slot = cell<u64>(slots, i);
       const found = load<u32>(slot, 4);
       if (!found) {
         set = known++;
         store<u32>(slot, <u32>hash);
         store<u32>(slot, set + 1, 4);
-        store<u32>(leaders + ((<usize>set) << 2), row);
+        put<u32>(leaders, set, row);
         break;
       }
       if (load<u32>(slot) != <u32>hash) continue;
       set = found - 1;
-      const leader = leaders + ((<usize>set) << 2);
-      const start = starts + ((<usize>load<u32>(leader)) << 2);
-      const other = items + ((<usize>load<u32>(start)) << 2);
-      if (!sameItems(at, end, other, items + ((<usize>load<u32>(start, 4)) << 2))) continue;
-      const id = load<f64>(ids + ((<usize>row) << 3));
-      if (id < load<f64>(ids + ((<usize>load<u32>(leader)) << 3))) store<u32>(leader, row);
+      const leader = cell<u32>(leaders, set);
+      const start = cell<u32>(starts, load<u32>(leader));
+      const other = cell<u32>(items, load<u32>(start));
+      if (!sameItems(at, end, other, cell<u32>(items, load<u32>(start, 4)))) continue;
+      const id = get<f64>(ids, row);
+      if (id < get<f64>(ids, load<u32>(leader))) store<u32>(leader, row);
       break;
     }
-    store<u32>(setOf + ((<usize>row) << 2), set);
+    put<u32>(setOf, row, set);
   }
   return known;
 }
@@ -84,12 +86,12 @@ export function orderSets(
   sizes: usize,
 ): u32 {
   for (let row = from; row < to; row++) {
-    const set = load<u32>(setOf + ((<usize>row) << 2));
-    if (load<u32>(leaders + ((<usize>set) << 2)) != row) continue;
-    const start = starts + ((<usize>row) << 2);
-    store<u32>(ordinals + ((<usize>set) << 2), known);
-    store<u32>(rows + ((<usize>known) << 2), row);
-    store<u32>(sizes + ((<usize>known) << 2), load<u32>(start, 4) - load<u32>(start));
+    const set = get<u32>(setOf, row);
+    if (get<u32>(leaders, set) != row) continue;
+    const start = cell<u32>(starts, row);
+    put<u32>(ordinals, set, known);
+    put<u32>(rows, known, row);
+    put<u32>(sizes, known, load<u32>(start, 4) - load<u32>(start));
     known++;
   }
   return known;
@@ -107,12 +109,12 @@ export function totalSets(
   toMultiplicity: usize,
 ): void {
   for (let row = from; row < to; row++) {
-    const at = setOf + ((<usize>row) << 2);
-    const set = load<u32>(ordinals + ((<usize>load<u32>(at)) << 2));
+    const at = cell<u32>(setOf, row);
+    const set = get<u32>(ordinals, load<u32>(at));
     store<u32>(at, set);
-    const weight = toWeights + ((<usize>set) << 3);
-    store<f64>(weight, load<f64>(weight) + load<f64>(weights + ((<usize>row) << 3)));
-    const count = toMultiplicity + ((<usize>set) << 3);
-    store<f64>(count, load<f64>(count) + load<f64>(multiplicity + ((<usize>row) << 3)));
+    const weight = cell<u64>(toWeights, set);
+    store<f64>(weight, load<f64>(weight) + get<f64>(weights, row));
+    const count = cell<u64>(toMultiplicity, set);
+    store<f64>(count, load<f64>(count) + get<f64>(multiplicity, row));
   }
 }

@@ -1,5 +1,7 @@
 // Numbers the nodes of a hypergraph: node ids become ordinals 0, 1, 2, ... ascending by id.
 
+import { cell, get, put } from '../memory/cells';
+
 /**
  * Bytes of an entry of the node table, which stands for 64 ids in a row: {u64 which of them are nodes, u32 ordinal of the first that is, u32 unused}.
  */
@@ -13,7 +15,7 @@ function offsetOf(id: f64, least: f64): u64 {
 
 /** Notes n ids (f64, none below `least`) in the table. */
 export function markNodes(ids: usize, n: u32, least: f64, table: usize): void {
-  for (const end = ids + ((<usize>n) << 3); ids < end; ids += 8) {
+  for (const end = cell<u64>(ids, n); ids < end; ids += 8) {
     const offset = offsetOf(load<f64>(ids), least);
     const entry = table + ((<usize>(offset >> 6)) << 4);
     store<u64>(entry, load<u64>(entry) | ((<u64>1) << (offset & 63)));
@@ -34,7 +36,7 @@ export function rankNodes(table: usize, from: u32, to: u32, first: u32): u32 {
 export function listNodes(table: usize, from: u32, to: u32, least: f64, out: usize): void {
   for (let i = from; i < to; i++) {
     const entry = table + ((<usize>i) << 4);
-    let at = out + ((<usize>load<u32>(entry, 8)) << 3);
+    let at = cell<u64>(out, load<u32>(entry, 8));
     for (let bits = load<u64>(entry); bits; bits &= bits - 1) {
       store<f64>(at, least + <f64>(((<u64>i) << 6) + ctz(bits)));
       at += 8;
@@ -44,7 +46,7 @@ export function listNodes(table: usize, from: u32, to: u32, least: f64, out: usi
 
 /** Writes the ordinals (u32) of n ids that were all noted. */
 export function mapNodes(ids: usize, n: u32, least: f64, table: usize, out: usize): void {
-  for (const end = ids + ((<usize>n) << 3); ids < end; ids += 8) {
+  for (const end = cell<u64>(ids, n); ids < end; ids += 8) {
     const offset = offsetOf(load<f64>(ids), least);
     const entry = table + ((<usize>(offset >> 6)) << 4);
     const below = load<u64>(entry) & (((<u64>1) << (offset & 63)) - 1);
@@ -57,8 +59,8 @@ export function mapNodes(ids: usize, n: u32, least: f64, table: usize, out: usiz
 export function keysOfNodes(ids: usize, n: u32, least: f64, first: u32, keys: usize, places: usize): void {
   const base = <i64>least;
   for (let i: u32 = 0; i < n; i++) {
-    store<i64>(keys + ((<usize>i) << 3), <i64>load<f64>(ids + ((<usize>i) << 3)) - base);
-    store<u32>(places + ((<usize>i) << 2), first + i);
+    put<i64>(keys, i, <i64>get<f64>(ids, i) - base);
+    put<u32>(places, i, first + i);
   }
 }
 
@@ -78,12 +80,12 @@ export function assignNodes(
 ): u32 {
   const base = <i64>least;
   for (let i = from; i < to; i++) {
-    const key = load<i64>(keys + ((<usize>i) << 3));
-    if (i == 0 || key != load<i64>(keys + ((<usize>(i - 1)) << 3))) {
-      store<f64>(nodeIds + ((<usize>known) << 3), <f64>(key + base));
+    const key = get<i64>(keys, i);
+    if (i == 0 || key != get<i64>(keys, i - 1)) {
+      put<f64>(nodeIds, known, <f64>(key + base));
       known++;
     }
-    store<u32>(ordinals + ((<usize>load<u32>(places + ((<usize>i) << 2))) << 2), known - 1);
+    put<u32>(ordinals, get<u32>(places, i), known - 1);
   }
   return known;
 }

@@ -1,5 +1,6 @@
 // The graph of rows that share at least s items, with how many they share: co-members of a hypergraph, or its line graph.
 
+import { after, bytesOf, cell, get, put } from '../memory/cells';
 import { BAD_ARGUMENT, setRows } from '../status';
 
 // The block of hg_graph_overlaps (README.md): u32 each.
@@ -22,28 +23,24 @@ const SELF: u32 = 0x80000000;
 /** What looking at an item costs, in steps: its rows lie anywhere in memory. */
 const ITEM_STEPS: u64 = 8;
 
-function wordAt(base: usize, index: u32): usize {
-  return base + ((<usize>index) << 2);
-}
-
 function bitsAt(base: usize, index: u32): usize {
-  return base + ((<usize>index) << 3);
+  return cell<u64>(base, index);
 }
 
 /** Bytes of the bitmaps for rows 0 to rows - 1: a bit a row, then a bit for each 64 of them, whole u64. */
 export function bitmapBytes(rows: u32): u32 {
-  return (((rows >> 6) + 1) << 3) + (((rows >> 12) + 1) << 3);
+  return bytesOf<u64>((rows >> 6) + 1) + bytesOf<u64>((rows >> 12) + 1);
 }
 
 /** How many rows the items of `row` have, counted with repeats. */
 function pairsOf(block: usize, row: u32): u64 {
   const itemStarts = <usize>load<u32>(block, B_ITEM_STARTS);
   const rowItems = <usize>load<u32>(block, B_ROW_ITEMS);
-  const start = wordAt(load<u32>(block, B_ROW_STARTS), row);
-  const end = wordAt(rowItems, load<u32>(start, 4));
+  const start = cell<u32>(load<u32>(block, B_ROW_STARTS), row);
+  const end = cell<u32>(rowItems, load<u32>(start, 4));
   let pairs: u64 = 0;
-  for (let at = wordAt(rowItems, load<u32>(start)); at < end; at += 4) {
-    const item = wordAt(itemStarts, load<u32>(at));
+  for (let at = cell<u32>(rowItems, load<u32>(start)); at < end; at += 4) {
+    const item = cell<u32>(itemStarts, load<u32>(at));
     pairs += load<u32>(item, 4) - load<u32>(item);
   }
   return pairs;
@@ -55,14 +52,14 @@ function countRow(block: usize, row: u32, met: usize): usize {
   const itemRows = <usize>load<u32>(block, B_ITEM_ROWS);
   const itemStarts = <usize>load<u32>(block, B_ITEM_STARTS);
   const rowItems = <usize>load<u32>(block, B_ROW_ITEMS);
-  const start = wordAt(load<u32>(block, B_ROW_STARTS), row);
-  const end = wordAt(rowItems, load<u32>(start, 4));
-  store<u32>(wordAt(counts, row), SELF);
-  for (let at = wordAt(rowItems, load<u32>(start)); at < end; at += 4) {
-    const item = wordAt(itemStarts, load<u32>(at));
-    const last = wordAt(itemRows, load<u32>(item, 4));
-    for (let other = wordAt(itemRows, load<u32>(item)); other < last; other += 4) {
-      const count = wordAt(counts, load<u32>(other));
+  const start = cell<u32>(load<u32>(block, B_ROW_STARTS), row);
+  const end = cell<u32>(rowItems, load<u32>(start, 4));
+  put<u32>(counts, row, SELF);
+  for (let at = cell<u32>(rowItems, load<u32>(start)); at < end; at += 4) {
+    const item = cell<u32>(itemStarts, load<u32>(at));
+    const last = cell<u32>(itemRows, load<u32>(item, 4));
+    for (let other = cell<u32>(itemRows, load<u32>(item)); other < last; other += 4) {
+      const count = cell<u32>(counts, load<u32>(other));
       const before = load<u32>(count);
       store<u32>(count, before + 1);
       if (before) continue;
@@ -70,7 +67,7 @@ function countRow(block: usize, row: u32, met: usize): usize {
       met += 4;
     }
   }
-  store<u32>(wordAt(counts, row), 0);
+  put<u32>(counts, row, 0);
   return met;
 }
 
@@ -79,7 +76,7 @@ function dropFew(list: usize, end: usize, counts: usize, least: u32): usize {
   let kept = list;
   for (let at = list; at < end; at += 4) {
     const row = load<u32>(at);
-    const count = wordAt(counts, row);
+    const count = cell<u32>(counts, row);
     if (load<u32>(count) >= least) {
       store<u32>(kept, row);
       kept += 4;
@@ -104,7 +101,7 @@ function insertionSort(list: usize, end: usize): void {
 function emitFew(list: usize, end: usize, counts: usize, neighbours: usize, shared: usize): void {
   insertionSort(list, end);
   for (; list < end; list += 4) {
-    const count = wordAt(counts, load<u32>(list));
+    const count = cell<u32>(counts, load<u32>(list));
     store<u32>(neighbours, load<u32>(list));
     store<u32>(shared, load<u32>(count));
     store<u32>(count, 0);
@@ -143,7 +140,7 @@ function emitMany(
       const word = bitsAt(bits, index);
       for (let found = load<u64>(word); found; found &= found - 1) {
         const row = (index << 6) + <u32>ctz(found);
-        const count = wordAt(counts, row);
+        const count = cell<u32>(counts, row);
         store<u32>(neighbours, row);
         store<u32>(shared, load<u32>(count));
         store<u32>(count, 0);
@@ -171,8 +168,8 @@ export function overlapRows(block: usize, from: u32, work: u32, neighbours: usiz
   let done: u64 = 0;
   let row = from;
   for (; row < rows && done <= work; row++) {
-    const size = load<u32>(wordAt(starts, row), 4) - load<u32>(wordAt(starts, row));
-    const length = wordAt(load<u32>(block, B_LENGTHS), row);
+    const size = after<u32>(starts, row) - get<u32>(starts, row);
+    const length = cell<u32>(load<u32>(block, B_LENGTHS), row);
     store<u32>(length, 0);
     done++;
     if (size < least) continue;
@@ -181,10 +178,10 @@ export function overlapRows(block: usize, from: u32, work: u32, neighbours: usiz
     let end = countRow(block, row, met);
     if (least > 1) end = dropFew(met, end, counts, least);
     const n = <u32>((end - met) >> 2);
-    if (n <= INSERTION) emitFew(met, end, counts, wordAt(neighbours, written), wordAt(shared, written));
+    if (n <= INSERTION) emitFew(met, end, counts, cell<u32>(neighbours, written), cell<u32>(shared, written));
     else {
       const bits = <usize>load<u32>(block, B_BITS);
-      emitMany(met, end, counts, wordAt(neighbours, written), wordAt(shared, written), bits, rows);
+      emitMany(met, end, counts, cell<u32>(neighbours, written), cell<u32>(shared, written), bits, rows);
     }
     store<u32>(length, n);
     written += n;

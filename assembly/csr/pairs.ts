@@ -1,13 +1,10 @@
 // Pairs of items as items: rows that share k items share k (k - 1) / 2 pairs, and pairs have no such hubs as items do.
 
+import { after, cell, get, put } from '../memory/cells';
 import { setRows } from '../status';
 
 /** What looking at a row costs, in steps: its items lie anywhere in memory. */
 const ITEM_STEPS: u64 = 8;
-
-function wordAt(base: usize, index: u32): usize {
-  return base + ((<usize>index) << 2);
-}
 
 // The block of hg_graph_pairs (README.md): u32 each.
 const B_ROW_STARTS: usize = 0;
@@ -34,12 +31,12 @@ function countBehind(block: usize, item: u32, from: usize, to: usize): u64 {
   let steps: u64 = 1;
   for (let at = from; at < to; at += 4) {
     const row = load<u32>(at);
-    const next = load<u32>(wordAt(cursors, row)) + 1;
-    store<u32>(wordAt(cursors, row), next);
-    const last = wordAt(rowItems, load<u32>(wordAt(rowStarts, row), 4));
-    steps += ITEM_STEPS + <u64>((last - wordAt(rowItems, next)) >> 2);
-    for (let other = wordAt(rowItems, next); other < last; other += 4) {
-      const mark = marks + ((<usize>load<u32>(other)) << 3);
+    const next = get<u32>(cursors, row) + 1;
+    put<u32>(cursors, row, next);
+    const last = cell<u32>(rowItems, after<u32>(rowStarts, row));
+    steps += ITEM_STEPS + <u64>((last - cell<u32>(rowItems, next)) >> 2);
+    for (let other = cell<u32>(rowItems, next); other < last; other += 4) {
+      const mark = cell<u64>(marks, load<u32>(other));
       const count: u32 = load<u32>(mark) == stamp ? load<u32>(mark, 4) + 1 : 1;
       store<u32>(mark, stamp);
       store<u32>(mark, count, 4);
@@ -61,13 +58,13 @@ function writePairs(block: usize, item: u32, from: usize, to: usize): void {
   const stamp = item + 1;
   for (let at = from; at < to; at += 4) {
     const row = load<u32>(at);
-    const last = wordAt(rowItems, load<u32>(wordAt(rowStarts, row), 4));
-    for (let other = wordAt(rowItems, load<u32>(wordAt(cursors, row))); other < last; other += 4) {
-      const mark = marks + ((<usize>load<u32>(other)) << 3);
+    const last = cell<u32>(rowItems, after<u32>(rowStarts, row));
+    for (let other = cell<u32>(rowItems, get<u32>(cursors, row)); other < last; other += 4) {
+      const mark = cell<u64>(marks, load<u32>(other));
       let place = load<u32>(mark, 4);
       if (load<u32>(mark) == stamp) {
         if (place < 2) continue;
-        store<u32>(wordAt(pairStarts, pairs), entries);
+        put<u32>(pairStarts, pairs, entries);
         pairs++;
         const count = place;
         place = entries;
@@ -75,10 +72,10 @@ function writePairs(block: usize, item: u32, from: usize, to: usize): void {
         store<u32>(mark, 0);
       }
       store<u32>(mark, place + 1, 4);
-      store<u32>(wordAt(pairRows, place), row);
+      put<u32>(pairRows, place, row);
     }
   }
-  store<u32>(wordAt(pairStarts, pairs), entries);
+  put<u32>(pairStarts, pairs, entries);
   store<u32>(block, pairs, B_PAIRS);
   store<u32>(block, entries, B_ENTRIES);
 }
@@ -94,8 +91,8 @@ export function pairItems(block: usize, from: u32, work: u32): u32 {
   let done: u64 = 0;
   let item = from;
   for (; item < items && done <= work; item++) {
-    const start = wordAt(itemRows, load<u32>(wordAt(itemStarts, item)));
-    const end = wordAt(itemRows, load<u32>(wordAt(itemStarts, item), 4));
+    const start = cell<u32>(itemRows, get<u32>(itemStarts, item));
+    const end = cell<u32>(itemRows, after<u32>(itemStarts, item));
     const steps = countBehind(block, item, start, end);
     writePairs(block, item, start, end);
     done += steps * 2;
@@ -106,7 +103,7 @@ export function pairItems(block: usize, from: u32, work: u32): u32 {
 
 /** Replaces n counts of shared pairs, k (k - 1) / 2, by k. */
 export function itemsOfPairs(counts: usize, n: u32): void {
-  for (const end = counts + ((<usize>n) << 2); counts < end; counts += 4) {
+  for (const end = cell<u32>(counts, n); counts < end; counts += 4) {
     store<u32>(counts, <u32>((1.0 + sqrt<f64>(1.0 + 8.0 * <f64>load<u32>(counts))) * 0.5 + 0.5));
   }
 }

@@ -1,9 +1,12 @@
 // Compressed sparse rows: running sums, transposes, rows picked out of others. Rows [from, to) at a time.
 
+import { cell, get, put } from '../memory/cells';
+
 /** Replaces n u32 by the sum of those before them, beginning with `first`; returns the sum of all. */
 export function runningSums(values: usize, n: u32, first: u32): u32 {
-  for (const end = values + ((<usize>n) << 2); values < end; values += 4) {
+  for (const end = cell<u32>(values, n); values < end; values += 4) {
     const value = load<u32>(values);
+    if (!ASC_NO_ASSERT) assert(first + value >= first, 'a running sum fits 32 bits');
     store<u32>(values, first);
     first += value;
   }
@@ -12,8 +15,8 @@ export function runningSums(values: usize, n: u32, first: u32): u32 {
 
 /** Adds to `counts` (u32) how often each of n items occurs. */
 export function tally(items: usize, n: u32, counts: usize): void {
-  for (const end = items + ((<usize>n) << 2); items < end; items += 4) {
-    const count = counts + ((<usize>load<u32>(items)) << 2);
+  for (const end = cell<u32>(items, n); items < end; items += 4) {
+    const count = cell<u32>(counts, load<u32>(items));
     store<u32>(count, load<u32>(count) + 1);
   }
 }
@@ -23,14 +26,15 @@ export function tally(items: usize, n: u32, counts: usize): void {
  * next item's rows begin.
  */
 export function transpose(starts: usize, items: usize, from: u32, to: u32, cursors: usize, out: usize): void {
-  let at = items + ((<usize>load<u32>(starts + ((<usize>from) << 2))) << 2);
+  let at = cell<u32>(items, get<u32>(starts, from));
   for (let row = from; row < to; row++) {
-    const end = items + ((<usize>load<u32>(starts + ((<usize>(row + 1)) << 2))) << 2);
+    if (!ASC_NO_ASSERT) assert(get<u32>(starts, row) <= get<u32>(starts, row + 1), 'offsets of rows ascend');
+    const end = cell<u32>(items, get<u32>(starts, row + 1));
     for (; at < end; at += 4) {
-      const cursor = cursors + ((<usize>load<u32>(at)) << 2);
+      const cursor = cell<u32>(cursors, load<u32>(at));
       const place = load<u32>(cursor);
       store<u32>(cursor, place + 1);
-      store<u32>(out + ((<usize>place) << 2), row);
+      put<u32>(out, place, row);
     }
   }
 }
@@ -45,11 +49,12 @@ export function pickRows(
   toStarts: usize,
   toItems: usize,
 ): void {
-  let at = toItems + ((<usize>load<u32>(toStarts + ((<usize>from) << 2))) << 2);
+  let at = cell<u32>(toItems, get<u32>(toStarts, from));
   for (let i = from; i < to; i++) {
-    const start = starts + ((<usize>load<u32>(list + ((<usize>i) << 2))) << 2);
-    const end = items + ((<usize>load<u32>(start, 4)) << 2);
-    for (let item = items + ((<usize>load<u32>(start)) << 2); item < end; item += 4) {
+    const start = cell<u32>(starts, get<u32>(list, i));
+    if (!ASC_NO_ASSERT) assert(load<u32>(start) <= load<u32>(start, 4), 'offsets of rows ascend');
+    const end = cell<u32>(items, load<u32>(start, 4));
+    for (let item = cell<u32>(items, load<u32>(start)); item < end; item += 4) {
       store<u32>(at, load<u32>(item));
       at += 4;
     }
@@ -59,14 +64,14 @@ export function pickRows(
 /** Writes values[list[i]] (f64) at out[i] for i in [from, to). */
 export function pickNumbers(values: usize, list: usize, from: u32, to: u32, out: usize): void {
   for (let i = from; i < to; i++) {
-    const row = load<u32>(list + ((<usize>i) << 2));
-    store<f64>(out + ((<usize>i) << 3), load<f64>(values + ((<usize>row) << 3)));
+    const row = get<u32>(list, i);
+    put<f64>(out, i, get<f64>(values, row));
   }
 }
 
 /** Writes n u32, each `by` more, at `out`. */
 export function shifted(values: usize, n: u32, by: u32, out: usize): void {
-  for (const end = values + ((<usize>n) << 2); values < end; values += 4) {
+  for (const end = cell<u32>(values, n); values < end; values += 4) {
     store<u32>(out, load<u32>(values) + by);
     out += 4;
   }

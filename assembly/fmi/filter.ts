@@ -1,5 +1,7 @@
 // Answers "may this file hold this node" with a blocked Bloom filter over node ids.
 
+import { cell, element, get, put } from '../memory/cells';
+
 /** A block is one cache line: a test touches no other memory. */
 const BLOCK_BYTES: u32 = 64;
 const BITS_PER_NODE: u32 = 12;
@@ -15,12 +17,12 @@ export function filterBytes(n: u32): u32 {
 /** Writes the filter of `nodes` (i64[n]) to `out` (`bytes` long, from filterBytes). Cost: a block read and written a node. */
 export function filterBuild(nodes: usize, n: u32, out: usize, bytes: u32): void {
   memory.fill(out, 0, bytes);
-  for (const end = nodes + ((<usize>n) << 3); nodes < end; nodes += 8) {
+  for (const end = cell<u64>(nodes, n); nodes < end; nodes += 8) {
     const hash = mix(load<i64>(nodes));
     const block = out + blockOffset(hash, bytes);
     let positions = hash * POSITIONS;
     for (let k = 0; k < 7; k++) {
-      const word = block + ((<usize>(positions >> 61)) << 3);
+      const word = cell<u64>(block, <usize>(positions >> 61));
       store<u64>(word, load<u64>(word) | ((<u64>1) << ((positions >> 55) & 63)));
       positions <<= 9;
     }
@@ -45,9 +47,9 @@ export function filterTest(ptr: usize, bytes: u32, node: i64): bool {
  * Cost: one hash a node; for each node a range check and at most one block for each filter still standing.
  */
 export function filtersProbe(dir: usize, count: u32, nodes: usize, k: u32, out: usize): u32 {
-  for (let index: u32 = 0; index < count; index++) store<u32>(out + ((<usize>index) << 2), index);
+  for (let index: u32 = 0; index < count; index++) put<u32>(out, index, index);
   let left = count;
-  for (const end = nodes + ((<usize>k) << 3); nodes < end && left > 0; nodes += 8) {
+  for (const end = cell<u64>(nodes, k); nodes < end && left > 0; nodes += 8) {
     const value = load<f64>(nodes);
     const node = <i64>value;
     if (<f64>node != value) return 0;
@@ -60,9 +62,9 @@ export function filtersProbe(dir: usize, count: u32, nodes: usize, k: u32, out: 
 function keepHolders(dir: usize, list: usize, count: u32, node: i64): u32 {
   const hash = mix(node);
   let kept = list;
-  for (let from = list, end = list + ((<usize>count) << 2); from < end; from += 4) {
+  for (let from = list, end = cell<u32>(list, count); from < end; from += 4) {
     const index = load<u32>(from);
-    const record = dir + <usize>index * FILTER_RECORD_BYTES;
+    const record = element(dir, index, FILTER_RECORD_BYTES);
     if (node < load<i64>(record, 8) || node > load<i64>(record, 16)) continue;
     const bytes = load<u32>(record, 4);
     if (bytes < BLOCK_BYTES || !holds(load<u32>(record), bytes, hash)) continue;
@@ -79,7 +81,7 @@ function holds(ptr: usize, bytes: u32, hash: u64): bool {
   const block = ptr + blockOffset(hash, bytes);
   let positions = hash * POSITIONS;
   for (let k = 0; k < 7; k++) {
-    const word = load<u64>(block + ((<usize>(positions >> 61)) << 3));
+    const word = get<u64>(block, <usize>(positions >> 61));
     if (((word >> ((positions >> 55) & 63)) & 1) == 0) return false;
     positions <<= 9;
   }

@@ -1,6 +1,7 @@
 // The node-membership index of a segment: dictionary search and k-way intersection of posting lists.
 
 import { toInteger } from '../codec/record';
+import { after, cell, get, put } from '../memory/cells';
 import {
   packed,
   S_NODE_IDS,
@@ -32,10 +33,10 @@ export function findNode(s: usize, node: i64): i32 {
     const wanted = <u32>target;
     while (length > 1) {
       const half = length >> 1;
-      base += select<u32>(half, 0, load<u32>(ids + ((<usize>(base + half)) << 2)) <= wanted);
+      base += select<u32>(half, 0, get<u32>(ids, base + half) <= wanted);
       length -= half;
     }
-    return load<u32>(ids + ((<usize>base) << 2)) == wanted ? <i32>base : -1;
+    return get<u32>(ids, base) == wanted ? <i32>base : -1;
   }
   while (length > 1) {
     const half = length >> 1;
@@ -50,28 +51,29 @@ function gatherLists(s: usize, nodes: usize, k: u32, from: u32, to: u32): bool {
   const offsets = <usize>load<u32>(s + S_POSTING_OFFSETS);
   const postings = <usize>load<u32>(s + S_POSTINGS);
   for (let i: u32 = 0; i < k; i++) {
-    const node = toInteger(load<f64>(nodes + ((<usize>i) << 3)));
+    const node = toInteger(get<f64>(nodes, i));
     const ordinal = findNode(s, node);
     if (ordinal < 0) return false;
-    let start = load<u32>(offsets + ((<usize>ordinal) << 2));
-    const end = load<u32>(offsets + ((<usize>ordinal) << 2) + 4);
-    if (from) start += lowerBound16(postings + ((<usize>start) << 1), end - start, from);
-    const length = to < 65536 ? lowerBound16(postings + ((<usize>start) << 1), end - start, to) : end - start;
+    let start = get<u32>(offsets, ordinal);
+    const end = after<u32>(offsets, ordinal);
+    if (!ASC_NO_ASSERT) assert(start < end, 'a posting list is not empty, and offsets ascend');
+    if (from) start += lowerBound16(cell<u16>(postings, start), end - start, from);
+    const length = to < 65536 ? lowerBound16(cell<u16>(postings, start), end - start, to) : end - start;
     if (!length) return false;
     let j = i;
-    while (j > 0 && load<u32>(lists + ((<usize>(j - 1)) << 3) + 4) > length) {
-      store<u64>(lists + ((<usize>j) << 3), load<u64>(lists + ((<usize>(j - 1)) << 3)));
+    while (j > 0 && load<u32>(cell<u64>(lists, j - 1) + 4) > length) {
+      put<u64>(lists, j, get<u64>(lists, j - 1));
       j--;
     }
-    store<u32>(lists + ((<usize>j) << 3), <u32>(postings + ((<usize>start) << 1)));
-    store<u32>(lists + ((<usize>j) << 3) + 4, length);
+    store<u32>(cell<u64>(lists, j), <u32>cell<u16>(postings, start));
+    store<u32>(cell<u64>(lists, j) + 4, length);
   }
   return true;
 }
 
 /** Widens n u16 at `ptr` to u32 in place, last first. */
 function widenInPlace(ptr: usize, n: u32): void {
-  for (let i = n; i > 0; i--) store<u32>(ptr + ((<usize>(i - 1)) << 2), <u32>load<u16>(ptr + ((<usize>(i - 1)) << 1)));
+  for (let i = n; i > 0; i--) put<u32>(ptr, i - 1, <u32>get<u16>(ptr, i - 1));
 }
 
 /**
@@ -85,7 +87,7 @@ export function lookupRows(s: usize, nodes: usize, k: u32, from: u32, to: u32, o
   const first = <usize>load<u32>(lists);
   let shortest = load<u32>(lists + 4);
   if (shortest > capacity) {
-    setRows(load<u16>(first + ((<usize>capacity) << 1)));
+    setRows(get<u16>(first, capacity));
     shortest = capacity;
   }
   if (k == 1) {
@@ -94,14 +96,10 @@ export function lookupRows(s: usize, nodes: usize, k: u32, from: u32, to: u32, o
   }
   let count = intersect16(first, shortest, load<u32>(lists + 8), load<u32>(lists + 12), out);
   for (let i: u32 = 2; i < k && count; i++) {
-    count = intersect16(
-      out,
-      count,
-      load<u32>(lists + ((<usize>i) << 3)),
-      load<u32>(lists + ((<usize>i) << 3) + 4),
-      out,
-    );
+    count = intersect16(out, count, load<u32>(cell<u64>(lists, i)), load<u32>(cell<u64>(lists, i) + 4), out);
   }
+  if (!ASC_NO_ASSERT)
+    assert(count <= shortest && shortest <= capacity, 'no more rows are found than the shortest list has');
   widenInPlace(out, count);
   return <i32>count;
 }

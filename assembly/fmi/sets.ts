@@ -1,5 +1,7 @@
 // Combines ascending lists of row ordinals: intersection, union, difference, position.
 
+import { bytesOf, cell } from '../memory/cells';
+
 /** Bytes past the largest result that intersect16 and intersect32 may write, unless `out` is `a`. */
 export const OUT_SLACK: u32 = 16;
 /** Lists whose lengths differ by more than this are searched, not merged. */
@@ -22,7 +24,7 @@ export function intersect32(a: usize, na: u32, b: usize, nb: u32, out: usize): u
   if (<u64>na > <u64>nb * GALLOP_RATIO) return gallop<u32>(b, nb, a, na, out);
   if (<u64>nb > <u64>na * GALLOP_RATIO) return gallop<u32>(a, na, b, nb, out);
   if (ASC_FEATURE_SIMD) return blocks32(a, na, b, nb, out, 0);
-  else return mergeCommon<u32>(a, a + ((<usize>na) << 2), b, b + ((<usize>nb) << 2), out, out);
+  else return mergeCommon<u32>(a, cell<u32>(a, na), b, cell<u32>(b, nb), out, out);
 }
 
 /** As intersect32, for u16 ordinals: 8 x 8 values a step with SIMD. */
@@ -31,7 +33,7 @@ export function intersect16(a: usize, na: u32, b: usize, nb: u32, out: usize): u
   if (<u64>na > <u64>nb * GALLOP_RATIO) return gallop<u16>(b, nb, a, na, out);
   if (<u64>nb > <u64>na * GALLOP_RATIO) return gallop<u16>(a, na, b, nb, out);
   if (ASC_FEATURE_SIMD) return blocks16(a, na, b, nb, out);
-  else return mergeCommon<u16>(a, a + ((<usize>na) << 1), b, b + ((<usize>nb) << 1), out, out);
+  else return mergeCommon<u16>(a, cell<u16>(a, na), b, cell<u16>(b, nb), out, out);
 }
 
 /**
@@ -42,7 +44,7 @@ export function difference32(a: usize, na: u32, b: usize, nb: u32, out: usize): 
   if (<u64>na > <u64>nb * GALLOP_RATIO) return cutRuns(a, na, b, nb, out);
   if (<u64>nb > <u64>na * GALLOP_RATIO) return gallopMissing(a, na, b, nb, out);
   if (ASC_FEATURE_SIMD) return blocks32(a, na, b, nb, out, 15);
-  else return mergeMissing(a, a + ((<usize>na) << 2), b, b + ((<usize>nb) << 2), out, out);
+  else return mergeMissing(a, cell<u32>(a, na), b, cell<u32>(b, nb), out, out);
 }
 
 /**
@@ -51,15 +53,15 @@ export function difference32(a: usize, na: u32, b: usize, nb: u32, out: usize): 
  */
 export function union32(a: usize, na: u32, b: usize, nb: u32, out: usize): u32 {
   const start = out;
-  const aEnd = a + ((<usize>na) << 2);
-  const bEnd = b + ((<usize>nb) << 2);
+  const aEnd = cell<u32>(a, na);
+  const bEnd = cell<u32>(b, nb);
   while (a < aEnd && b < bEnd) {
     const x = load<u32>(a);
     const y = load<u32>(b);
     store<u32>(out, select(x, y, x < y));
     out += 4;
-    a += usize(x <= y) << 2;
-    b += usize(y <= x) << 2;
+    a += bytesOf<u32>(usize(x <= y));
+    b += bytesOf<u32>(usize(y <= x));
   }
   memory.copy(out, a, aEnd - a);
   out += aEnd - a;
@@ -69,7 +71,7 @@ export function union32(a: usize, na: u32, b: usize, nb: u32, out: usize): u32 {
 
 /** Writes n u16 ordinals as u32. `out`: 4 * n bytes, apart from `a`. */
 export function widen16(a: usize, n: u32, out: usize): void {
-  const end = a + ((<usize>n) << 1);
+  const end = cell<u16>(a, n);
   if (ASC_FEATURE_SIMD) {
     for (; a + 16 <= end; a += 16, out += 32) {
       const ordinals = v128.load(a);
@@ -94,8 +96,8 @@ export function lowerBound32(ptr: usize, n: u32, value: u32): u32 {
 function seek<T>(list: usize, n: u32, value: u32): usize {
   while (n > 1) {
     const half = n >> 1;
-    const last = list + ((<usize>(half - 1)) << alignof<T>());
-    list += select<usize>((<usize>half) << alignof<T>(), 0, <u32>load<T>(last) < value);
+    const last = cell<T>(list, half - 1);
+    list += select<usize>(bytesOf<T>(half), 0, <u32>load<T>(last) < value);
     n -= half;
   }
   if (n == 1 && <u32>load<T>(list) < value) list += sizeof<T>();
@@ -117,14 +119,14 @@ function leap<T>(list: usize, end: usize, value: u32): usize {
 /** Values of the short list found in the long one. */
 function gallop<T>(short: usize, shortCount: u32, long: usize, longCount: u32, out: usize): u32 {
   const start = out;
-  const end = long + ((<usize>longCount) << alignof<T>());
-  for (const shortEnd = short + ((<usize>shortCount) << alignof<T>()); short < shortEnd; short += sizeof<T>()) {
+  const end = cell<T>(long, longCount);
+  for (const shortEnd = cell<T>(short, shortCount); short < shortEnd; short += sizeof<T>()) {
     const value = <u32>load<T>(short);
     long = leap<T>(long, end, value);
     if (long >= end) break;
     const found = <u32>load<T>(long);
     store<T>(out, <T>value);
-    out += usize(found == value) << alignof<T>();
+    out += bytesOf<T>(usize(found == value));
   }
   return <u32>((out - start) >> alignof<T>());
 }
@@ -132,8 +134,8 @@ function gallop<T>(short: usize, shortCount: u32, long: usize, longCount: u32, o
 /** Values of the short list `a` that the long `b` lacks. */
 function gallopMissing(a: usize, na: u32, b: usize, nb: u32, out: usize): u32 {
   const start = out;
-  const end = b + ((<usize>nb) << 2);
-  for (const aEnd = a + ((<usize>na) << 2); a < aEnd; a += 4) {
+  const end = cell<u32>(b, nb);
+  for (const aEnd = cell<u32>(a, na); a < aEnd; a += 4) {
     const value = load<u32>(a);
     b = leap<u32>(b, end, value);
     if (b < end && load<u32>(b) == value) continue;
@@ -146,8 +148,8 @@ function gallopMissing(a: usize, na: u32, b: usize, nb: u32, out: usize): u32 {
 /** The long list `a` without the few values of `b`: copies the runs between them. */
 function cutRuns(a: usize, na: u32, b: usize, nb: u32, out: usize): u32 {
   const start = out;
-  const aEnd = a + ((<usize>na) << 2);
-  for (const bEnd = b + ((<usize>nb) << 2); b < bEnd && a < aEnd; b += 4) {
+  const aEnd = cell<u32>(a, na);
+  for (const bEnd = cell<u32>(b, nb); b < bEnd && a < aEnd; b += 4) {
     const value = load<u32>(b);
     const cut = leap<u32>(a, aEnd, value);
     if (out != a) memory.copy(out, a, cut - a);
@@ -165,9 +167,9 @@ function mergeCommon<T>(a: usize, aEnd: usize, b: usize, bEnd: usize, out: usize
     const x = <u32>load<T>(a);
     const y = <u32>load<T>(b);
     store<T>(out, <T>x);
-    out += usize(x == y) << alignof<T>();
-    a += usize(x <= y) << alignof<T>();
-    b += usize(y <= x) << alignof<T>();
+    out += bytesOf<T>(usize(x == y));
+    a += bytesOf<T>(usize(x <= y));
+    b += bytesOf<T>(usize(y <= x));
   }
   return <u32>((out - start) >> alignof<T>());
 }
@@ -178,9 +180,9 @@ function mergeMissing(a: usize, aEnd: usize, b: usize, bEnd: usize, out: usize, 
     const x = load<u32>(a);
     const y = load<u32>(b);
     store<u32>(out, x);
-    out += usize(x < y) << 2;
-    a += usize(x <= y) << 2;
-    b += usize(y <= x) << 2;
+    out += bytesOf<u32>(usize(x < y));
+    a += bytesOf<u32>(usize(x <= y));
+    b += bytesOf<u32>(usize(y <= x));
   }
   if (out != a) memory.copy(out, a, aEnd - a);
   return <u32>((out + (aEnd - a) - start) >> 2);
@@ -194,8 +196,8 @@ function mergeMissing(a: usize, aEnd: usize, b: usize, bEnd: usize, out: usize, 
 function blocks32(a: usize, na: u32, b: usize, nb: u32, out: usize, flip: i32): u32 {
   if (load<u32>(PACK16 + 4080) == 0) fillPacks();
   const start = out;
-  const aEnd = a + ((<usize>na) << 2);
-  const bEnd = b + ((<usize>nb) << 2);
+  const aEnd = cell<u32>(a, na);
+  const bEnd = cell<u32>(b, nb);
   let matched: v128 = i32x4.splat(0);
   while (a + 16 <= aEnd && b + 16 <= bEnd) {
     const block = v128.load(a);
@@ -205,7 +207,7 @@ function blocks32(a: usize, na: u32, b: usize, nb: u32, out: usize, flip: i32): 
     if (aLast <= bLast) {
       const lanes = v128.bitmask<i32>(matched) ^ flip;
       v128.store(out, v128.swizzle(block, v128.load(PACK32 + ((<usize>lanes) << 4))));
-      out += (<usize>popcnt(lanes)) << 2;
+      out += bytesOf<u32>(popcnt(lanes));
       a += 16;
       matched = i32x4.splat(0);
     }
@@ -225,8 +227,8 @@ function blocks32(a: usize, na: u32, b: usize, nb: u32, out: usize, flip: i32): 
 function blocks16(a: usize, na: u32, b: usize, nb: u32, out: usize): u32 {
   if (load<u32>(PACK16 + 4080) == 0) fillPacks();
   const start = out;
-  const aEnd = a + ((<usize>na) << 1);
-  const bEnd = b + ((<usize>nb) << 1);
+  const aEnd = cell<u16>(a, na);
+  const bEnd = cell<u16>(b, nb);
   let matched: v128 = i32x4.splat(0);
   while (a + 16 <= aEnd && b + 16 <= bEnd) {
     const block = v128.load(a);
@@ -236,7 +238,7 @@ function blocks16(a: usize, na: u32, b: usize, nb: u32, out: usize): u32 {
     if (aLast <= bLast) {
       const lanes = v128.bitmask<i16>(matched);
       v128.store(out, v128.swizzle(block, v128.load(PACK16 + ((<usize>lanes) << 4))));
-      out += (<usize>popcnt(lanes)) << 1;
+      out += bytesOf<u16>(popcnt(lanes));
       a += 16;
       matched = i32x4.splat(0);
     }

@@ -1,6 +1,7 @@
 // Codes: a small number for each row that stands for its value of a field; selections and counts by them.
 
 import { HG_TYPE_BOOLEAN, HG_TYPE_INTEGER, HG_TYPE_TEXT } from '../limits';
+import { bytesOf, cell, get, put } from '../memory/cells';
 import { C_BYTES, C_DATA, C_NULLS, C_OFFSETS, C_TYPE, C_WIDTH, openColumn, STATE_VALUES } from '../segment/columns';
 import { BLOCK_BYTES, floorDivide, H_BUCKETS, H_MAX_SIZE, S_BASE, S_BLOCKS, S_ROWS, S_SIZES } from '../segment/layout';
 import { rowTime } from '../segment/reader';
@@ -40,7 +41,7 @@ export function codesOf(s: usize, field: u32, column: u32, codes: usize, values:
   if (type == HG_TYPE_TEXT) {
     count = load<u32>(<usize>load<u32>(cursor + C_OFFSETS) - 4);
     if (count > capacity) return tooSmall(count);
-    memory.copy(codes, data, (<usize>rows) << 1);
+    memory.copy(codes, data, bytesOf<u16>(rows));
   } else if (type == HG_TYPE_BOOLEAN) {
     count = 2;
     if (count > capacity) return tooSmall(count);
@@ -49,7 +50,7 @@ export function codesOf(s: usize, field: u32, column: u32, codes: usize, values:
     const width = load<u32>(cursor + C_WIDTH);
     if (width > 2) return 0;
     if (width == 1) widen(data + 8, rows, codes);
-    else memory.copy(codes, data + 8, (<usize>rows) << 1);
+    else memory.copy(codes, data + 8, bytesOf<u16>(rows));
     count = greatest(codes, rows) + 1;
     if (count > capacity) return tooSmall(count);
     least = <f64>load<i64>(data);
@@ -64,7 +65,7 @@ export function codesOf(s: usize, field: u32, column: u32, codes: usize, values:
 }
 
 function countUp(values: usize, count: u32, least: f64): void {
-  for (let i: u32 = 0; i < count; i++) store<f64>(values + ((<usize>i) << 3), least + <f64>i);
+  for (let i: u32 = 0; i < count; i++) put<f64>(values, i, least + <f64>i);
 }
 
 function widen(bytes: usize, rows: u32, codes: usize): void {
@@ -72,19 +73,18 @@ function widen(bytes: usize, rows: u32, codes: usize): void {
   if (ASC_FEATURE_SIMD) {
     for (; row + 16 <= rows; row += 16) {
       const some = v128.load(bytes + row);
-      v128.store(codes + ((<usize>row) << 1), v128.extend_low<u8>(some));
-      v128.store(codes + ((<usize>row) << 1), v128.extend_high<u8>(some), 16);
+      v128.store(cell<u16>(codes, row), v128.extend_low<u8>(some));
+      v128.store(cell<u16>(codes, row), v128.extend_high<u8>(some), 16);
     }
   }
-  for (; row < rows; row++) store<u16>(codes + ((<usize>row) << 1), <u16>load<u8>(bytes + row));
+  for (; row < rows; row++) put<u16>(codes, row, <u16>load<u8>(bytes + row));
 }
 
 /** Codes of rows come 8 at a time: `codes` has room for as many as are a multiple of 8. */
 function spreadBits(bits: usize, rows: u32, codes: usize): void {
   if (!load<u16>(SPREAD + 16)) {
     for (let byte: u32 = 0; byte < 256; byte++) {
-      for (let bit: u32 = 0; bit < 8; bit++)
-        store<u16>(SPREAD + ((<usize>byte) << 4) + ((<usize>bit) << 1), <u16>((byte >> bit) & 1));
+      for (let bit: u32 = 0; bit < 8; bit++) put<u16>(SPREAD + ((<usize>byte) << 4), bit, <u16>((byte >> bit) & 1));
     }
   }
   const bytes = (rows + 7) >> 3;
@@ -101,13 +101,13 @@ function greatest(codes: usize, rows: u32): u32 {
   let row: u32 = 0;
   if (ASC_FEATURE_SIMD) {
     let tops = i64x2.splat(0);
-    for (; row + 8 <= rows; row += 8) tops = v128.max<u16>(tops, v128.load(codes + ((<usize>row) << 1)));
+    for (; row + 8 <= rows; row += 8) tops = v128.max<u16>(tops, v128.load(cell<u16>(codes, row)));
     for (let i: u32 = 0; i < 8; i++) {
       most = max(most, <u32>i16x8.extract_lane_u(tops, 0));
       tops = i8x16.shuffle(tops, tops, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1);
     }
   }
-  for (; row < rows; row++) most = max(most, <u32>load<u16>(codes + ((<usize>row) << 1)));
+  for (; row < rows; row++) most = max(most, <u32>get<u16>(codes, row));
   return most;
 }
 
@@ -115,9 +115,9 @@ function markNulls(present: usize, rows: u32, codes: usize, code: u16): void {
   const words = wordsOf(rows);
   for (let word: u32 = 0; word < words; word++) {
     const left = rows - (word << 6);
-    let absent = ~load<u64>(present + ((<usize>word) << 3));
+    let absent = ~get<u64>(present, word);
     if (left < WORD_ROWS) absent &= ((<u64>1) << (<u64>left)) - 1;
-    for (; absent; absent &= absent - 1) store<u16>(codes + ((<usize>((word << 6) + <u32>ctz(absent))) << 1), code);
+    for (; absent; absent &= absent - 1) put<u16>(codes, (word << 6) + <u32>ctz(absent), code);
   }
 }
 
@@ -133,7 +133,7 @@ function bucketCodes(s: usize, rows: u32, codes: usize, values: usize, capacity:
       const start = first + <u32>ctz(starts);
       if (start > row) fillCodes(codes, row, start, bucket - 1);
       row = start;
-      store<f64>(values + ((<usize>bucket) << 3), <f64>rowTime(s, start));
+      put<f64>(values, bucket, <f64>rowTime(s, start));
       bucket++;
     }
     fillCodes(codes, row, end, bucket - 1);
@@ -145,8 +145,8 @@ function bucketCodes(s: usize, rows: u32, codes: usize, values: usize, capacity:
 /** Gives rows [from, to) one code, 4 at a time: `codes` has room for 3 more. */
 function fillCodes(codes: usize, from: u32, to: u32, code: u32): void {
   const four = <u64>code * 0x0001000100010001;
-  const end = codes + ((<usize>to) << 1);
-  for (let at = codes + ((<usize>from) << 1); at < end; at += 8) store<u64>(at, four);
+  const end = cell<u16>(codes, to);
+  for (let at = cell<u16>(codes, from); at < end; at += 8) store<u64>(at, four);
 }
 
 /** Writes u32 ends[] of the distinct texts of a column and, behind them, the texts; returns the bytes. TOO_SMALL; BAD_ARGUMENT: no texts there. */
@@ -154,7 +154,7 @@ export function textsOf(s: usize, column: u32, out: usize, capacity: u32): i32 {
   const state = openColumn(<usize>load<u32>(s + S_BASE), load<u32>(s + S_ROWS), column, cursor);
   if (state != STATE_VALUES || load<u32>(cursor + C_TYPE) != HG_TYPE_TEXT) return BAD_ARGUMENT;
   const offsets = <usize>load<u32>(cursor + C_OFFSETS);
-  const ends = load<u32>(offsets - 4) << 2;
+  const ends = bytesOf<u32>(load<u32>(offsets - 4));
   const bytes = load<u32>(offsets + ends);
   if (ends + bytes > capacity) return tooSmall(ends + bytes);
   memory.copy(out, offsets + 4, ends);
@@ -168,13 +168,13 @@ export function joinCodes(codes: usize, more: usize, count: u32, rows: u32): voi
   if (ASC_FEATURE_SIMD) {
     const factor = i16x8.splat(<i16>count);
     for (; row + 8 <= rows; row += 8) {
-      const at = codes + ((<usize>row) << 1);
-      v128.store(at, i16x8.add(i16x8.mul(v128.load(at), factor), v128.load(more + ((<usize>row) << 1))));
+      const at = cell<u16>(codes, row);
+      v128.store(at, i16x8.add(i16x8.mul(v128.load(at), factor), v128.load(cell<u16>(more, row))));
     }
   }
   for (; row < rows; row++) {
-    const at = codes + ((<usize>row) << 1);
-    store<u16>(at, <u16>(<u32>load<u16>(at) * count + <u32>load<u16>(more + ((<usize>row) << 1))));
+    const at = cell<u16>(codes, row);
+    store<u16>(at, <u16>(<u32>load<u16>(at) * count + <u32>get<u16>(more, row)));
   }
 }
 
@@ -182,7 +182,7 @@ export function joinCodes(codes: usize, more: usize, count: u32, rows: u32): voi
 export function keepCodes(selection: usize, codes: usize, rows: u32, truth: usize, count: u32): void {
   const words = wordsOf(rows);
   for (let word: u32 = 0; word < words; word++) {
-    const at = selection + ((<usize>word) << 3);
+    const at = cell<u64>(selection, word);
     const chosen = load<u64>(at);
     if (!chosen) continue;
     const from = codes + ((<usize>word) << 7);
@@ -190,8 +190,7 @@ export function keepCodes(selection: usize, codes: usize, rows: u32, truth: usiz
     if (ASC_FEATURE_SIMD && count <= 16 && (word + 1) << 6 <= rows) held = truths16(from, truth, count);
     else {
       const n = min(rows - (word << 6), WORD_ROWS);
-      for (let i: u32 = 0; i < n; i++)
-        held |= (<u64>load<u8>(truth + <usize>load<u16>(from + ((<usize>i) << 1)))) << (<u64>i);
+      for (let i: u32 = 0; i < n; i++) held |= (<u64>load<u8>(truth + <usize>get<u16>(from, i))) << (<u64>i);
     }
     store<u64>(at, chosen & held);
   }
@@ -200,12 +199,12 @@ export function keepCodes(selection: usize, codes: usize, rows: u32, truth: usiz
 /** Truths of 64 codes below 16: a table of 16 bytes is looked up 16 at a time. */
 function truths16(from: usize, truth: usize, count: u32): u64 {
   if (ASC_FEATURE_SIMD) {
-    assert(count <= 16);
+    if (!ASC_NO_ASSERT) assert(count <= 16);
     const table = v128.load(truth);
     const zero = i64x2.splat(0);
     let held: u64 = 0;
     for (let i: u32 = 0; i < WORD_ROWS; i += 16) {
-      const at = from + ((<usize>i) << 1);
+      const at = cell<u16>(from, i);
       const narrow = i8x16.narrow_i16x8_u(v128.load(at), v128.load(at, 16));
       held |= (<u64>i8x16.bitmask(i8x16.ne(i8x16.swizzle(table, narrow), zero))) << (<u64>i);
     }
@@ -215,20 +214,20 @@ function truths16(from: usize, truth: usize, count: u32): u64 {
 
 /** Writes how many selected rows each code has: u32[count]. */
 export function countCodes(selection: usize, codes: usize, rows: u32, out: usize, count: u32): void {
-  memory.fill(out, 0, (<usize>count) << 2);
+  memory.fill(out, 0, bytesOf<u32>(count));
   const words = wordsOf(rows);
   for (let word: u32 = 0; word < words; word++) {
-    let chosen = load<u64>(selection + ((<usize>word) << 3));
+    let chosen = get<u64>(selection, word);
     const from = codes + ((<usize>word) << 7);
     if (chosen == u64.MAX_VALUE) {
-      for (let i: u32 = 0; i < WORD_ROWS; i++) countOne(out, from + ((<usize>i) << 1));
+      for (let i: u32 = 0; i < WORD_ROWS; i++) countOne(out, cell<u16>(from, i));
       continue;
     }
-    for (; chosen; chosen &= chosen - 1) countOne(out, from + ((<usize>ctz(chosen)) << 1));
+    for (; chosen; chosen &= chosen - 1) countOne(out, cell<u16>(from, <usize>ctz(chosen)));
   }
 }
 
 function countOne(out: usize, code: usize): void {
-  const at = out + ((<usize>load<u16>(code)) << 2);
+  const at = cell<u32>(out, load<u16>(code));
   store<u32>(at, load<u32>(at) + 1);
 }

@@ -1,5 +1,6 @@
 // Figures of a segment's numbers: count, sum, least and greatest of the selected rows, of all together or by code.
 
+import { element, get } from '../memory/cells';
 import { STATE_VALUES } from '../segment/columns';
 import { S_ROWS } from '../segment/layout';
 import { BAD_ARGUMENT } from '../status';
@@ -52,7 +53,7 @@ export function figuresOf(
 ): i32 {
   const state = openNumbers(s, field, column, numbers);
   if (state == STATE_NO_NUMBERS) return BAD_ARGUMENT;
-  for (let group: u32 = 0; group < groups; group++) clear(out + <usize>(group * FIGURES_BYTES));
+  for (let group: u32 = 0; group < groups; group++) clear(element(out, group, FIGURES_BYTES));
   if (state != STATE_VALUES) return 0;
   const rows = load<u32>(s + S_ROWS);
   const isReal = load<u32>(numbers + N_REAL) != 0;
@@ -121,7 +122,7 @@ function sumIntegers(selection: usize, rows: u32, out: usize): void {
     let chosen = chosenRows(selection, nulls, word);
     if (chosen == u64.MAX_VALUE && width == 4) {
       const from = data + ((<usize>word) << 8);
-      for (let i: usize = 0; i < WORD_ROWS; i++) low += <i64>load<u32>(from + (i << 2));
+      for (let i: usize = 0; i < WORD_ROWS; i++) low += <i64>get<u32>(from, i);
       continue;
     }
     for (; chosen; chosen &= chosen - 1) {
@@ -156,7 +157,7 @@ function integerEnds(selection: usize, rows: u32, out: usize): void {
 // By code
 
 function groupOf(codes: usize, row: u32, out: usize): usize {
-  return out + <usize>(<u32>load<u16>(codes + ((<usize>row) << 1)) * FIGURES_BYTES);
+  return out + <usize>(<u32>get<u16>(codes, row) * FIGURES_BYTES);
 }
 
 function countGroups(selection: usize, rows: u32, codes: usize, out: usize): void {
@@ -189,7 +190,7 @@ function sumRealGroups<T>(selection: usize, rows: u32, codes: usize, out: usize)
         sum = load<f64>(group + F_SUM);
         lack = load<f64>(group + F_LACK);
       }
-      const value = <f64>load<T>(data + <usize>row * sizeof<T>());
+      const value = <f64>get<T>(data, row);
       const total = sum + value;
       const back = total - sum;
       lack += sum - (total - back) + (value - back);
@@ -208,7 +209,7 @@ function realGroupEnds<T>(selection: usize, rows: u32, codes: usize, out: usize)
     for (let chosen = chosenRows(selection, nulls, word); chosen; chosen &= chosen - 1) {
       const row = (word << 6) + <u32>ctz(chosen);
       const group = groupOf(codes, row, out);
-      const value = <f64>load<T>(data + <usize>row * sizeof<T>());
+      const value = <f64>get<T>(data, row);
       store<f64>(group + F_LEAST, min(load<f64>(group + F_LEAST), value));
       store<f64>(group + F_GREATEST, max(load<f64>(group + F_GREATEST), value));
     }
@@ -231,7 +232,7 @@ function sumIntegerGroups(selection: usize, rows: u32, codes: usize, groups: u32
     }
   }
   for (let i: u32 = 0; i < groups; i++) {
-    const group = out + <usize>(i * FIGURES_BYTES);
+    const group = element(out, i, FIGURES_BYTES);
     storeIntegerSum(group, <i64>load<f64>(group + F_COUNT), load<i64>(group + F_SUM), load<i64>(group + F_LACK));
   }
 }

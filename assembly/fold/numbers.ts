@@ -1,6 +1,7 @@
 // Numbers of a segment's rows for loops over whole columns: where they are, how wide, which rows have one; resolved once.
 
 import { HG_TYPE_INTEGER, HG_TYPE_REAL } from '../limits';
+import { get } from '../memory/cells';
 import {
   C_DATA,
   C_NULLS,
@@ -72,7 +73,7 @@ export function openNumbers(s: usize, field: u32, column: u32, numbers: usize): 
 }
 
 function openColumnNumbers(s: usize, column: u32, numbers: usize): void {
-  assert(CURSOR_BYTES == 32);
+  if (!ASC_NO_ASSERT) assert(CURSOR_BYTES == 32);
   const state = openColumn(<usize>load<u32>(s + S_BASE), load<u32>(s + S_ROWS), column, cursor);
   const type = load<u32>(cursor + C_TYPE);
   if (state != STATE_MISSING && type != HG_TYPE_REAL && type != HG_TYPE_INTEGER) {
@@ -97,8 +98,8 @@ export function offsetOf(data: usize, width: u32, row: u32): u64 {
 
 /** The selected rows of word `word` that have a value, as bits. */
 export function chosenRows(selection: usize, nulls: usize, word: u32): u64 {
-  const chosen = load<u64>(selection + ((<usize>word) << 3));
-  return nulls ? chosen & load<u64>(nulls + ((<usize>word) << 3)) : chosen;
+  const chosen = get<u64>(selection, word);
+  return nulls ? chosen & get<u64>(nulls, word) : chosen;
 }
 
 /** Words of a selection of so many rows. */

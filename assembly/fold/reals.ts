@@ -1,5 +1,6 @@
 // Sums and ends of reals, two lanes at a time. Sums lose next to nothing: each addition's rounding error is kept and added up (Knuth's TwoSum).
 
+import { bytesOf, cell, get } from '../memory/cells';
 import { chosenRows, WORD_ROWS, wordsOf } from './numbers';
 
 /** Words with fewer rows than that are summed row by row. */
@@ -31,11 +32,11 @@ export function sumOfReals<T>(data: usize, nulls: usize, selection: usize, rows:
 
 /** Row by row; the sums stay in locals. */
 function addRows<T>(data: usize, word: u32, chosen: u64, out: usize): void {
-  const from = data + ((<usize>word) << 6) * sizeof<T>();
+  const from = cell<T>(data, (<usize>word) << 6);
   let sum = load<f64>(out);
   let lack = load<f64>(out, 8);
   for (; chosen; chosen &= chosen - 1) {
-    const value = <f64>load<T>(from + <usize>ctz(chosen) * sizeof<T>());
+    const value = <f64>get<T>(from, <usize>ctz(chosen));
     const next = sum + value;
     const back = next - sum;
     lack += sum - (next - back) + (value - back);
@@ -56,7 +57,7 @@ function lackOf(sum: v128, value: v128, next: v128): v128 {
 }
 
 function sumInLanes<T>(data: usize, nulls: usize, selection: usize, rows: u32, out: usize): void {
-  const step = 2 * sizeof<T>();
+  const step = bytesOf<T>(2);
   let sumA = f64x2.splat(0);
   let sumB = f64x2.splat(0);
   let lackA = f64x2.splat(0);
@@ -69,7 +70,7 @@ function sumInLanes<T>(data: usize, nulls: usize, selection: usize, rows: u32, o
       addRows<T>(data, word, chosen, out);
       continue;
     }
-    let at = data + ((<usize>word) << 6) * sizeof<T>();
+    let at = cell<T>(data, (<usize>word) << 6);
     for (let bit: u64 = 0; bit < WORD_ROWS; bit += 4, at += 2 * step) {
       const masks = <usize>((chosen >> bit) & 15);
       const a = v128.and(pairAt<T>(at), v128.load(LANES + ((masks & 3) << 4)));
@@ -98,14 +99,14 @@ export function endsOfReals<T>(data: usize, nulls: usize, selection: usize, rows
   let greatest = load<f64>(out, 8);
   const words = wordsOf(rows);
   if (ASC_FEATURE_SIMD) {
-    const step = 2 * sizeof<T>();
+    const step = bytesOf<T>(2);
     const infinity = f64x2.splat(Infinity);
     let leasts = infinity;
     let negated = infinity;
     for (let word: u32 = 0; word < words; word++) {
       const chosen = chosenRows(selection, nulls, word);
       if (!chosen || (word + 1) << 6 > rows) continue;
-      let at = data + ((<usize>word) << 6) * sizeof<T>();
+      let at = cell<T>(data, (<usize>word) << 6);
       for (let bit: u64 = 0; bit < WORD_ROWS; bit += 2, at += step) {
         const mask = v128.load(LANES + ((<usize>((chosen >> bit) & 3)) << 4));
         const pair = pairAt<T>(at);
@@ -119,9 +120,9 @@ export function endsOfReals<T>(data: usize, nulls: usize, selection: usize, rows
   // Without lanes every word, else the last one, which is not full.
   const first: u32 = ASC_FEATURE_SIMD ? rows >> 6 : 0;
   for (let word = first; word < words; word++) {
-    const from = data + ((<usize>word) << 6) * sizeof<T>();
+    const from = cell<T>(data, (<usize>word) << 6);
     for (let chosen = chosenRows(selection, nulls, word); chosen; chosen &= chosen - 1) {
-      const value = <f64>load<T>(from + <usize>ctz(chosen) * sizeof<T>());
+      const value = <f64>get<T>(from, <usize>ctz(chosen));
       least = min(least, value);
       greatest = max(greatest, value);
     }

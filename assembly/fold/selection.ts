@@ -1,6 +1,7 @@
 // Selections: rows of a segment as bits, a u64 for every 64 rows; windows, lists, dead rows, ranges of numbers.
 
 import { HG_RANGE_ENTRY_BYTES } from '../limits';
+import { bytesOf, cell, get, put } from '../memory/cells';
 import { STATE_MISSING, STATE_VALUES } from '../segment/columns';
 import { S_ROWS } from '../segment/layout';
 import { BAD_ARGUMENT } from '../status';
@@ -38,7 +39,7 @@ export function selectWindow(out: usize, rows: u32, from: u32, to: u32): void {
     const first = word << 6;
     const low = from > first ? min(from - first, WORD_ROWS) : 0;
     const high = to > first ? min(to - first, WORD_ROWS) : 0;
-    store<u64>(out + ((<usize>word) << 3), low < high ? bitsBelow(high) & ~bitsBelow(low) : 0);
+    put<u64>(out, word, low < high ? bitsBelow(high) & ~bitsBelow(low) : 0);
   }
 }
 
@@ -48,10 +49,10 @@ function bitsBelow(n: u32): u64 {
 
 /** The listed rows (u32[n]) and no others. */
 export function selectRows(out: usize, rows: u32, list: usize, n: u32): void {
-  memory.fill(out, 0, (<usize>wordsOf(rows)) << 3);
+  memory.fill(out, 0, bytesOf<u64>(wordsOf(rows)));
   for (let i: u32 = 0; i < n; i++) {
-    const row = load<u32>(list + ((<usize>i) << 2));
-    const at = out + ((<usize>(row >> 6)) << 3);
+    const row = get<u32>(list, i);
+    const at = cell<u64>(out, row >> 6);
     store<u64>(at, load<u64>(at) | ((<u64>1) << (<u64>(row & 63))));
   }
 }
@@ -59,9 +60,9 @@ export function selectRows(out: usize, rows: u32, list: usize, n: u32): void {
 /** Takes out those of dead (u32[m]) whose death (f64 LSN) is <= lsn; deaths 0: all of them. */
 export function dropRows(selection: usize, dead: usize, deaths: usize, m: u32, lsn: f64): void {
   for (let i: u32 = 0; i < m; i++) {
-    if (deaths && load<f64>(deaths + ((<usize>i) << 3)) > lsn) continue;
-    const row = load<u32>(dead + ((<usize>i) << 2));
-    const at = selection + ((<usize>(row >> 6)) << 3);
+    if (deaths && get<f64>(deaths, i) > lsn) continue;
+    const row = get<u32>(dead, i);
+    const at = cell<u64>(selection, row >> 6);
     store<u64>(at, load<u64>(at) & ~((<u64>1) << (<u64>(row & 63))));
   }
 }
@@ -69,13 +70,13 @@ export function dropRows(selection: usize, dead: usize, deaths: usize, m: u32, l
 export function countRows(selection: usize, rows: u32): u32 {
   const words = wordsOf(rows);
   let count: u64 = 0;
-  for (let word: u32 = 0; word < words; word++) count += popcnt(load<u64>(selection + ((<usize>word) << 3)));
+  for (let word: u32 = 0; word < words; word++) count += popcnt(get<u64>(selection, word));
   return <u32>count;
 }
 
 /** Keeps the selected rows whose number lies in the range (or outside of it, and is not null). 0, or BAD_ARGUMENT: no numbers. */
 export function selectRange(s: usize, selection: usize, field: u32, range: usize): i32 {
-  assert(HG_RANGE_ENTRY_BYTES == 32);
+  if (!ASC_NO_ASSERT) assert(HG_RANGE_ENTRY_BYTES == 32);
   const rows = load<u32>(s + S_ROWS);
   const state = openNumbers(s, field, load<u32>(range + R_COLUMN), numbers);
   if (state == STATE_NO_NUMBERS) return BAD_ARGUMENT;
@@ -83,7 +84,7 @@ export function selectRange(s: usize, selection: usize, field: u32, range: usize
   if (state != STATE_VALUES) {
     const missing = state == STATE_MISSING ? load<f64>(range + R_MISSING) : NaN;
     const kept = missing == missing && lies(missing, range) != bool(flags & OUTSIDE);
-    if (!kept) memory.fill(selection, 0, (<usize>wordsOf(rows)) << 3);
+    if (!kept) memory.fill(selection, 0, bytesOf<u64>(wordsOf(rows)));
     return 0;
   }
   const flip: u64 = flags & OUTSIDE ? u64.MAX_VALUE : 0;
@@ -132,19 +133,19 @@ function keepReals<T>(selection: usize, rows: u32, data: usize, nulls: usize, lo
   for (let word: u32 = 0; word < words; word++) {
     let chosen = chosenRows(selection, nulls, word);
     if (chosen) {
-      const from = data + ((<usize>word) << 6) * sizeof<T>();
+      const from = cell<T>(data, (<usize>word) << 6);
       const held =
         (word + 1) << 6 <= rows ? realsWithin<T>(from, low, high) : fewRealsWithin<T>(from, rows & 63, low, high);
       chosen &= held ^ flip;
     }
-    store<u64>(selection + ((<usize>word) << 3), chosen);
+    put<u64>(selection, word, chosen);
   }
 }
 
 function fewRealsWithin<T>(from: usize, n: u32, low: f64, high: f64): u64 {
   let held: u64 = 0;
   for (let i: u32 = 0; i < n; i++) {
-    const value = <f64>load<T>(from + <usize>i * sizeof<T>());
+    const value = <f64>get<T>(from, i);
     held |= u64(value >= low && value <= high) << (<u64>i);
   }
   return held;
@@ -157,7 +158,7 @@ function realsWithin<T>(from: usize, low: f64, high: f64): u64 {
     const highs = f64x2.splat(high);
     let held: u64 = 0;
     for (let i: u32 = 0; i < WORD_ROWS; i += 2) {
-      const at = from + <usize>i * sizeof<T>();
+      const at = cell<T>(from, i);
       const pair = sizeof<T>() == 8 ? v128.load(at) : f64x2.promote_low_f32x4(v128.load64_zero(at));
       const within = v128.and(f64x2.ge(pair, lows), f64x2.le(pair, highs));
       held |= (<u64>i64x2.bitmask(within)) << (<u64>i);
@@ -213,7 +214,7 @@ function keepIntegers<T>(
   for (let word: u32 = 0; word < words; word++) {
     let chosen = chosenRows(selection, nulls, word);
     if (chosen) {
-      const from = data + ((<usize>word) << 6) * sizeof<T>();
+      const from = cell<T>(data, (<usize>word) << 6);
       let held: u64 = 0;
       if (!none)
         held =
@@ -222,14 +223,14 @@ function keepIntegers<T>(
             : fewIntegersWithin<T>(from, rows & 63, first, span);
       chosen &= held ^ flip;
     }
-    store<u64>(selection + ((<usize>word) << 3), chosen);
+    put<u64>(selection, word, chosen);
   }
 }
 
 function fewIntegersWithin<T>(from: usize, n: u32, first: T, span: T): u64 {
   let held: u64 = 0;
   for (let i: u32 = 0; i < n; i++) {
-    const value = load<T>(from + <usize>i * sizeof<T>());
+    const value = get<T>(from, i);
     held |= u64(<T>(value - first) <= span) << (<u64>i);
   }
   return held;
@@ -243,7 +244,7 @@ function integersWithin<T>(from: usize, first: T, span: T): u64 {
     let held: u64 = 0;
     const lanes = <u32>(16 / sizeof<T>());
     for (let i: u32 = 0; i < WORD_ROWS; i += lanes) {
-      const distances = v128.sub<T>(v128.load(from + <usize>i * sizeof<T>()), firsts);
+      const distances = v128.sub<T>(v128.load(cell<T>(from, i)), firsts);
       held |= (<u64>v128.bitmask<T>(v128.le<T>(distances, spans))) << (<u64>i);
     }
     return held;
@@ -269,6 +270,6 @@ function keepWide(
     for (let i: u32 = 0; i < n && !none; i++)
       held |= u64(offsetOf(data, width, (word << 6) + i) - first <= span) << (<u64>i);
     chosen &= held ^ flip;
-    store<u64>(selection + ((<usize>word) << 3), chosen);
+    put<u64>(selection, word, chosen);
   }
 }

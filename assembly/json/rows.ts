@@ -4,6 +4,7 @@ import { findProperty, R_COUNT, R_ID, R_MEMBERS, R_TIME } from '../codec/record'
 import { decodeMembers } from '../codec/vbyte';
 import { HG_TYPE_BOOLEAN, HG_TYPE_INTEGER, HG_TYPE_REAL, HG_TYPE_TEXT } from '../limits';
 import { alloc, free } from '../memory/alloc';
+import { cell, element, get } from '../memory/cells';
 import { segmentColumns } from '../segment/column-block';
 import {
   booleanValue,
@@ -62,11 +63,11 @@ function writeMembers(out: usize, s: usize, first: u32, n: u32): usize {
   const least = load<i64>(s + S_NODE_MIN);
   let at = out;
   if (load<u32>(s + S_ORDINAL_WIDTH) == 2 && load<u32>(s + S_NODE_WIDTH) == 4) {
-    const ordinals = <usize>load<u32>(s + S_MEMBERS) + ((<usize>first) << 1);
+    const ordinals = cell<u16>(load<u32>(s + S_MEMBERS), first);
     const ids = <usize>load<u32>(s + S_NODE_IDS);
     for (let i: u32 = 0; i < n; i++) {
-      const ordinal = <usize>load<u16>(ordinals + ((<usize>i) << 1));
-      at = writeInt(at, least + <i64>load<u32>(ids + (ordinal << 2)));
+      const ordinal = <usize>get<u16>(ordinals, i);
+      at = writeInt(at, least + <i64>get<u32>(ids, ordinal));
       store<u8>(at, 0x2c);
       at++;
     }
@@ -97,7 +98,7 @@ function writeStart(out: usize, id: i64, time: i64): usize {
 function writeHead(out: usize, id: i64, time: i64, n: u32): usize {
   let at = writeStart(out, id, time);
   for (let i: u32 = 0; i < n; i++) {
-    at = writeInt(at, load<i64>(members + ((<usize>i) << 3)));
+    at = writeInt(at, get<i64>(members, i));
     store<u8>(at, 0x2c);
     at++;
   }
@@ -133,9 +134,9 @@ function constantTail(plan: usize, cursors: usize, out: usize): usize {
   let at = out;
   const columns = load<u32>(plan);
   for (let c: u32 = 0; c < columns; c++) {
-    const column = plan + 4 + <usize>c * P_BYTES;
+    const column = element(plan + 4, c, P_BYTES);
     at = copyText(at, plan + load<u32>(column + P_KEY), load<u32>(column + P_KEY_BYTES));
-    if (load<u32>(cursors + <usize>c * CURSOR) == STATE_MISSING)
+    if (load<u32>(element(cursors, c, CURSOR)) == STATE_MISSING)
       at = copyText(at, plan + load<u32>(column + P_MISSING), load<u32>(column + P_MISSING_BYTES));
     else {
       store<u32>(at, NULL_TEXT);
@@ -151,7 +152,7 @@ function planBound(plan: usize): u32 {
   const columns = load<u32>(plan);
   let bytes: u32 = 32;
   for (let c: u32 = 0; c < columns; c++) {
-    const column = plan + 4 + <usize>c * P_BYTES;
+    const column = element(plan + 4, c, P_BYTES);
     bytes += load<u32>(column + P_KEY_BYTES) + load<u32>(column + P_MISSING_BYTES) + 40;
   }
   return bytes;
@@ -161,7 +162,7 @@ function textsBound(plan: usize, cursors: usize, row: u32): u32 {
   const columns = load<u32>(plan);
   let bytes: u32 = 0;
   for (let c: u32 = 0; c < columns; c++) {
-    const cursor = cursors + <usize>c * CURSOR;
+    const cursor = element(cursors, c, CURSOR);
     if (load<u32>(cursor + C_TYPE) == HG_TYPE_TEXT && hasValue(cursor, row))
       bytes += textLength(cursor, textCode(cursor, row)) * 6;
   }
@@ -172,8 +173,8 @@ function writeTail(out: usize, plan: usize, cursors: usize, row: u32): usize {
   let at = out;
   const columns = load<u32>(plan);
   for (let c: u32 = 0; c < columns; c++) {
-    const column = plan + 4 + <usize>c * P_BYTES;
-    const cursor = cursors + <usize>c * CURSOR;
+    const column = element(plan + 4, c, P_BYTES);
+    const cursor = element(cursors, c, CURSOR);
     at = copyText(at, plan + load<u32>(column + P_KEY), load<u32>(column + P_KEY_BYTES));
     if (load<u32>(cursor) == STATE_MISSING)
       at = copyText(at, plan + load<u32>(column + P_MISSING), load<u32>(column + P_MISSING_BYTES));
@@ -207,12 +208,12 @@ export function segmentRows(
     const state = openColumn(
       base,
       load<u32>(s + S_ROWS),
-      load<u32>(plan + 4 + <usize>c * P_BYTES + P_COLUMN),
-      cursors + <usize>c * CURSOR,
+      load<u32>(element(plan + 4, c, P_BYTES) + P_COLUMN),
+      element(cursors, c, CURSOR),
     );
     if (state == STATE_VALUES) valued = true;
   }
-  const tail = cursors + <usize>columns * CURSOR;
+  const tail = element(cursors, columns, CURSOR);
   const tailBytes = valued ? 0 : <u32>(constantTail(plan, cursors, tail) - tail);
   const end = out + capacity;
   let at = out;
@@ -221,10 +222,11 @@ export function segmentRows(
   let following: u32 = u32.MAX_VALUE;
   let first: u32 = 0;
   for (; done < n; done++) {
-    const row = load<u32>(rows + ((<usize>done) << 2));
+    const row = get<u32>(rows, done);
     const size = rowSize(s, row);
     needed = 80 + <usize>size * 18 + bound + (valued ? <usize>textsBound(plan, cursors, row) : 0);
     if (at + needed > end) break;
+    const start = at;
     if (separator < ROWS_LINES && (done || separator)) store<u8>(at++, 0x2c);
     if (row != following) first = firstIncidence(s, row);
     at = writeMembers(writeStart(at, rowId(s, row), rowTime(s, row)), s, first, size);
@@ -233,6 +235,8 @@ export function segmentRows(
     following = row + 1;
     at = valued ? writeTail(at, plan, cursors, row) : copyText(at, tail, tailBytes);
     if (separator == ROWS_LINES) store<u8>(at++, 0x0a);
+    if (!ASC_NO_ASSERT) assert(at <= start + needed, 'the text of a row is within its bound');
+    if (!ASC_NO_ASSERT) assert(at <= end, 'text ends inside of its region');
   }
   free(cursors);
   setRows(done);
@@ -253,7 +257,7 @@ function writeRecordTail(out: usize, plan: usize, record: usize): usize {
   let at = out;
   const columns = load<u32>(plan);
   for (let c: u32 = 0; c < columns; c++) {
-    const column = plan + 4 + <usize>c * P_BYTES;
+    const column = element(plan + 4, c, P_BYTES);
     at = copyText(at, plan + load<u32>(column + P_KEY), load<u32>(column + P_KEY_BYTES));
     const entry = findProperty(record, load<u32>(column + P_COLUMN));
     at = entry
@@ -273,16 +277,19 @@ export function recordRows(records: usize, n: u32, plan: usize, separator: u32, 
   let done: u32 = 0;
   let needed: usize = 0;
   for (; done < n; done++) {
-    const record = <usize>load<u32>(records + ((<usize>done) << 2));
+    const record = <usize>get<u32>(records, done);
     const size = <u32>load<u8>(record + R_COUNT);
     const block = <u32>load<u16>(record + 6);
     needed = 80 + <usize>size * 18 + bound + (block ? <usize>(load<u32>(record) - block) * 6 : 0);
     if (at + needed > end) break;
+    const start = at;
     if (separator < ROWS_LINES && (done || separator)) store<u8>(at++, 0x2c);
     decodeMembers(record + R_MEMBERS, size, members);
     at = writeHead(at, load<i64>(record + R_ID), load<i64>(record + R_TIME), size);
     at = writeRecordTail(at, plan, record);
     if (separator == ROWS_LINES) store<u8>(at++, 0x0a);
+    if (!ASC_NO_ASSERT) assert(at <= start + needed, 'the text of a row is within its bound');
+    if (!ASC_NO_ASSERT) assert(at <= end, 'text ends inside of its region');
   }
   setRows(done);
   return done || !n ? <i32>(at - out) : tooSmall(<u32>needed);

@@ -19,6 +19,7 @@ export function textNeed(len: u32): u32 {
  * `out`: textNeed(len) bytes. Cost: 16 clean bytes a step with SIMD, 8 without; one step for each escape.
  */
 export function writeText(out: usize, utf8: usize, len: u32): usize {
+  const limit = out + textNeed(len);
   store<u8>(out, QUOTE);
   out++;
   const end = utf8 + len;
@@ -58,6 +59,7 @@ export function writeText(out: usize, utf8: usize, len: u32): usize {
     } else out = writeEscape(out, byte);
   }
   store<u8>(out, QUOTE);
+  if (!ASC_NO_ASSERT) assert(out < limit, 'a text is within its bound');
   return out + 1;
 }
 

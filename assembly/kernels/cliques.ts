@@ -2,9 +2,7 @@
 // its later neighbours in a degeneracy order (Eppstein et al. 2010). The search of one vertex keeps its stack in the caller's scratch, so that it can
 // stop anywhere and go on.
 
-function wordAt(base: usize, i: u32): usize {
-  return base + ((<usize>i) << 2);
-}
+import { bytesOf, cell, get, put } from '../memory/cells';
 
 /** Header of a search: u32 k, words, depth, stack end; the matrix and the stack behind it. */
 const HEADER: usize = 16;
@@ -36,26 +34,26 @@ export function beginClique(
   store<u32>(search, words, 4);
   store<u32>(search, 0, 8);
   const matrix = matrixOf(search);
-  const rowBytes = (<usize>words) << 3;
+  const rowBytes = bytesOf<u64>(words);
   memory.fill(matrix, 0, rowBytes * (k + 3));
-  for (let i: u32 = 0; i < k; i++) store<u32>(wordAt(marks, load<u32>(wordAt(candidates, i))), i + 1);
+  for (let i: u32 = 0; i < k; i++) put<u32>(marks, get<u32>(candidates, i), i + 1);
   for (let i: u32 = 0; i < k; i++) {
-    const v = load<u32>(wordAt(candidates, i));
+    const v = get<u32>(candidates, i);
     const row = matrix + rowBytes * i;
-    const end = wordAt(neighbours, load<u32>(wordAt(starts, v + 1)));
-    for (let at = wordAt(neighbours, load<u32>(wordAt(starts, v))); at < end; at += 4) {
-      const mark = load<u32>(wordAt(marks, load<u32>(at)));
+    const end = cell<u32>(neighbours, get<u32>(starts, v + 1));
+    for (let at = cell<u32>(neighbours, get<u32>(starts, v)); at < end; at += 4) {
+      const mark = get<u32>(marks, load<u32>(at));
       if (mark == 0) continue;
-      const word = row + ((<usize>((mark - 1) >>> 6)) << 3);
+      const word = cell<u64>(row, (mark - 1) >>> 6);
       store<u64>(word, load<u64>(word) | ((<u64>1) << (<u64>((mark - 1) & 63))));
     }
   }
-  for (let i: u32 = 0; i < k; i++) store<u32>(wordAt(marks, load<u32>(wordAt(candidates, i))), 0);
+  for (let i: u32 = 0; i < k; i++) put<u32>(marks, get<u32>(candidates, i), 0);
   // The first frame: all candidates.
   const scratchSets = matrix + rowBytes * k;
   const all = scratchSets + 2 * rowBytes;
   for (let i: u32 = 0; i < k; i++) {
-    const word = all + ((<usize>(i >>> 6)) << 3);
+    const word = cell<u64>(all, i >>> 6);
     store<u64>(word, load<u64>(word) | ((<u64>1) << (<u64>(i & 63))));
   }
   store<u32>(search, 0, 12);
@@ -63,12 +61,12 @@ export function beginClique(
 
 /** Bytes of a frame with `count` candidates: u32 count, next; the set; order and colours. */
 function frameBytes(count: u32, words: u32): usize {
-  return 8 + ((<usize>words) << 3) + ((((<usize>count) << 3) + 7) & ~(<usize>7));
+  return 8 + bytesOf<u64>(words) + ((bytesOf<u64>(count) + 7) & ~(<usize>7));
 }
 
 function countSet(set: usize, words: u32): u32 {
   let sum: u64 = 0;
-  for (let i: u32 = 0; i < words; i++) sum += popcnt(load<u64>(set + ((<usize>i) << 3)));
+  for (let i: u32 = 0; i < words; i++) sum += popcnt(get<u64>(set, i));
   return <u32>sum;
 }
 
@@ -77,7 +75,7 @@ function countSet(set: usize, words: u32): u32 {
  * `need` more are left out. Gives how many are in.
  */
 function colour(search: usize, set: usize, need: u32, frame: usize, words: u32): u32 {
-  const rowBytes = (<usize>words) << 3;
+  const rowBytes = bytesOf<u64>(words);
   const matrix = matrixOf(search);
   const rest = matrix + rowBytes * load<u32>(search);
   const open = rest + rowBytes;
@@ -98,14 +96,14 @@ function colour(search: usize, set: usize, need: u32, frame: usize, words: u32):
         const bits = load<u64>(open + i);
         if (bits == 0) break;
         const bit = <usize>ctz(bits);
-        const v = <u32>(((<usize>i) << 3) + bit);
+        const v = <u32>(i * 8 + bit);
         store<u64>(rest + i, load<u64>(rest + i) & ~((<u64>1) << (<u64>bit)));
         store<u64>(open + i, bits & (bits - 1));
         const row = matrix + rowBytes * v;
         for (let j = i; j < rowBytes; j += 8) store<u64>(open + j, load<u64>(open + j) & ~load<u64>(row + j));
         if (shade > need) {
-          store<u32>(entries + ((<usize>count) << 3), v);
-          store<u32>(entries + ((<usize>count) << 3), shade, 4);
+          store<u32>(cell<u64>(entries, count), v);
+          store<u32>(cell<u64>(entries, count), shade, 4);
           count++;
         }
       }
@@ -122,7 +120,7 @@ function colour(search: usize, set: usize, need: u32, frame: usize, words: u32):
 export function goOnClique(search: usize, capacity: u32, best: u32, most: u32): u32 {
   const k = load<u32>(search);
   const words = load<u32>(search, 4);
-  const rowBytes = (<usize>words) << 3;
+  const rowBytes = bytesOf<u64>(words);
   const stack = matrixOf(search) + rowBytes * (k + 3);
   const limit = search + capacity;
   let depth = load<u32>(search, 8);
@@ -137,7 +135,7 @@ export function goOnClique(search: usize, capacity: u32, best: u32, most: u32): 
   let branches: u32 = 0;
   while (depth > 0) {
     const count = load<u32>(frame);
-    const entry = frame + 8 + rowBytes + ((<usize>(count - 1)) << 3);
+    const entry = cell<u64>(frame + 8 + rowBytes, count - 1);
     // Below `shade` all are coloured with fewer: nothing there can beat the best.
     if (count == 0 || depth + load<u32>(entry, 4) <= best) {
       depth--;
@@ -153,7 +151,7 @@ export function goOnClique(search: usize, capacity: u32, best: u32, most: u32): 
     const v = load<u32>(entry);
     store<u32>(frame, count - 1);
     const set = frame + 8;
-    const word = set + ((<usize>(v >>> 6)) << 3);
+    const word = cell<u64>(set, v >>> 6);
     store<u64>(word, load<u64>(word) & ~((<u64>1) << (<u64>(v & 63))));
     const child = frame + frameBytes(load<u32>(frame) + 1, words);
     if (child + frameBytes(k, words) + rowBytes > limit) return 0;

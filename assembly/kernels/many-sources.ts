@@ -1,14 +1,12 @@
 // Breadth-first search from up to 256 sources at once, a bit each (Then et al. 2014, "The more the merrier"), from above or from below by what is cheaper
 // (Beamer et al. 2012). Distances are symmetric here: what a vertex learns of the sources of all batches is what it would learn as a source.
 
+import { bytesOf, cell, get, put } from '../memory/cells';
+
 const SOURCES: u32 = 256;
 /** Bytes of a vertex's bits. */
 const WIDTH: usize = 32;
 const SHIFT: usize = 5;
-
-function wordAt(base: usize, i: u32): usize {
-  return base + ((<usize>i) << 2);
-}
 
 function bitsAt(base: usize, v: u32): usize {
   return base + ((<usize>v) << SHIFT);
@@ -122,14 +120,14 @@ export function searchMany(
   const seen = scratch + 3 * WIDTH;
   let front = bitsAt(seen, n);
   let next = bitsAt(front, n);
-  memory.fill(scratch, 0, 3 * WIDTH + (((<usize>n) << SHIFT) << 1));
+  memory.fill(scratch, 0, 3 * WIDTH + 2 * ((<usize>n) << SHIFT));
   for (let i: u32 = 0; i < k && i < SOURCES; i++) {
-    const word = (<usize>(i >>> 6)) << 3;
+    const word = bytesOf<u64>(i >>> 6);
     const bit = (<u64>1) << (<u64>(i & 63));
-    const at = bitsAt(seen, load<u32>(wordAt(sources, i))) + word;
+    const at = bitsAt(seen, get<u32>(sources, i)) + word;
     store<u64>(at, load<u64>(at) | bit);
     store<u64>(whole + word, load<u64>(whole + word) | bit);
-    if (far != 0) store<u32>(wordAt(far, i), 0);
+    if (far != 0) put<u32>(far, i, 0);
   }
   memory.copy(front, seen, (<usize>n) << SHIFT);
   for (let level: u32 = 1; ; level++) {
@@ -148,7 +146,7 @@ function isCheaperFromBelow(starts: usize, n: u32, front: usize, seen: usize, wh
   let above: u64 = 0;
   let below: u64 = 0;
   for (let v: u32 = 0; v < n; v++) {
-    const degree = <u64>(load<u32>(wordAt(starts, v + 1)) - load<u32>(wordAt(starts, v)));
+    const degree = <u64>(get<u32>(starts, v + 1) - get<u32>(starts, v));
     if (!isEmpty(bitsAt(front, v))) above += degree;
     if (!isEqual(bitsAt(seen, v), whole)) below += degree;
   }
@@ -161,12 +159,7 @@ function spreadAll(starts: usize, neighbours: usize, n: u32, front: usize, next:
   for (let v: u32 = 0; v < n; v++) {
     const bits = bitsAt(front, v);
     if (isEmpty(bits)) continue;
-    spread(
-      bits,
-      wordAt(neighbours, load<u32>(wordAt(starts, v))),
-      wordAt(neighbours, load<u32>(wordAt(starts, v + 1))),
-      next,
-    );
+    spread(bits, cell<u32>(neighbours, get<u32>(starts, v)), cell<u32>(neighbours, get<u32>(starts, v + 1)), next);
   }
 }
 
@@ -182,13 +175,7 @@ function collectAll(
   for (let v: u32 = 0; v < n; v++) {
     const to = bitsAt(next, v);
     if (isEqual(bitsAt(seen, v), whole)) memory.fill(to, 0, WIDTH);
-    else
-      collect(
-        front,
-        wordAt(neighbours, load<u32>(wordAt(starts, v))),
-        wordAt(neighbours, load<u32>(wordAt(starts, v + 1))),
-        to,
-      );
+    else collect(front, cell<u32>(neighbours, get<u32>(starts, v)), cell<u32>(neighbours, get<u32>(starts, v + 1)), to);
   }
 }
 
@@ -212,8 +199,8 @@ function settleAll(
     if (count == 0) continue;
     some = true;
     for (let k: usize = 0; k < WIDTH; k += 8) store<u64>(anyNew + k, load<u64>(anyNew + k) | load<u64>(fresh + k));
-    if (reached != 0) store<u32>(wordAt(reached, v), load<u32>(wordAt(reached, v)) + count);
-    const place = (<usize>v) << 3;
+    if (reached != 0) put<u32>(reached, v, get<u32>(reached, v) + count);
+    const place = bytesOf<u64>(v);
     if (sums != 0) store<f64>(sums + place, load<f64>(sums + place) + <f64>level * <f64>count);
     if (inverses != 0) store<f64>(inverses + place, load<f64>(inverses + place) + <f64>count * inverse);
   }
@@ -222,9 +209,9 @@ function settleAll(
 
 function noteFar(anyNew: usize, level: u32, far: usize): void {
   for (let word: u32 = 0; word < 4; word++) {
-    let bits = load<u64>(anyNew + ((<usize>word) << 3));
+    let bits = get<u64>(anyNew, word);
     while (bits != 0) {
-      store<u32>(wordAt(far, (word << 6) + <u32>ctz(bits)), level);
+      put<u32>(far, (word << 6) + <u32>ctz(bits), level);
       bits &= bits - 1;
     }
   }

@@ -1,11 +1,9 @@
 // Products of symmetric operators of a hypergraph or a graph with a vector, in ranges of edges or nodes. All vectors are f64.
 
-function wordAt(base: usize, i: u32): usize {
-  return base + ((<usize>i) << 2);
-}
+import { cell, get } from '../memory/cells';
 
 function numberAt(base: usize, i: u32): usize {
-  return base + ((<usize>i) << 3);
+  return cell<u64>(base, i);
 }
 
 /** flows[e] = rates[e] * sum of x over the members, for the edges [from, to). */
@@ -18,9 +16,9 @@ export function gatherEdges(
   x: usize,
   flows: usize,
 ): void {
-  let at = wordAt(edgeNodes, load<u32>(wordAt(edgeStarts, from)));
+  let at = cell<u32>(edgeNodes, get<u32>(edgeStarts, from));
   for (let e = from; e < to; e++) {
-    const end = wordAt(edgeNodes, load<u32>(wordAt(edgeStarts, e + 1)));
+    const end = cell<u32>(edgeNodes, get<u32>(edgeStarts, e + 1));
     let sum: f64 = 0;
     for (; at < end; at += 4) sum += load<f64>(numberAt(x, load<u32>(at)));
     store<f64>(numberAt(flows, e), sum * load<f64>(numberAt(rates, e)));
@@ -39,9 +37,9 @@ export function gatherNodes(
   x: usize,
   out: usize,
 ): void {
-  let at = wordAt(nodeEdges, load<u32>(wordAt(nodeStarts, from)));
+  let at = cell<u32>(nodeEdges, get<u32>(nodeStarts, from));
   for (let v = from; v < to; v++) {
-    const end = wordAt(nodeEdges, load<u32>(wordAt(nodeStarts, v + 1)));
+    const end = cell<u32>(nodeEdges, get<u32>(nodeStarts, v + 1));
     let sum: f64 = 0;
     for (; at < end; at += 4) sum += load<f64>(numberAt(flows, load<u32>(at)));
     const scale = load<f64>(numberAt(scales, v));
@@ -61,14 +59,14 @@ export function gatherNeighbours(
   x: usize,
   out: usize,
 ): void {
-  let arc = load<u32>(wordAt(starts, from));
+  let arc = get<u32>(starts, from);
   for (let v = from; v < to; v++) {
-    const end = load<u32>(wordAt(starts, v + 1));
+    const end = get<u32>(starts, v + 1);
     let sum: f64 = 0;
     for (; arc < end; arc++) {
-      const w = load<u32>(wordAt(neighbours, arc));
+      const w = get<u32>(neighbours, arc);
       const share = load<f64>(numberAt(x, w));
-      sum += counts == 0 ? share : share * <f64>load<u32>(wordAt(counts, arc));
+      sum += counts == 0 ? share : share * <f64>get<u32>(counts, arc);
     }
     store<f64>(numberAt(out, v), sum * load<f64>(numberAt(scales, v)));
   }

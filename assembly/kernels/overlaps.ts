@@ -1,15 +1,13 @@
 // What pairs of edges have in common, added up; pairs of an edge's members that other edges hold too.
 
-function wordAt(base: usize, i: u32): usize {
-  return base + ((<usize>i) << 2);
-}
+import { cell, get, put } from '../memory/cells';
 
 function numberAt(base: usize, i: u32): usize {
-  return base + ((<usize>i) << 3);
+  return cell<u64>(base, i);
 }
 
 function widthOf(starts: usize, row: u32): u32 {
-  return load<u32>(wordAt(starts, row + 1)) - load<u32>(wordAt(starts, row));
+  return get<u32>(starts, row + 1) - get<u32>(starts, row);
 }
 
 /**
@@ -36,26 +34,26 @@ export function sumOverlaps(
   for (; e < m && seen < most; e++) {
     const size = widthOf(edgeStarts, e);
     let found: u32 = 0;
-    const end = wordAt(edgeNodes, load<u32>(wordAt(edgeStarts, e + 1)));
-    for (let at = wordAt(edgeNodes, load<u32>(wordAt(edgeStarts, e))); at < end; at += 4) {
+    const end = cell<u32>(edgeNodes, get<u32>(edgeStarts, e + 1));
+    for (let at = cell<u32>(edgeNodes, get<u32>(edgeStarts, e)); at < end; at += 4) {
       const v = load<u32>(at);
-      const first = wordAt(nodeEdges, load<u32>(wordAt(nodeStarts, v)));
+      const first = cell<u32>(nodeEdges, get<u32>(nodeStarts, v));
       // Edges of a node ascend: those behind e come from the far end.
-      for (let other = wordAt(nodeEdges, load<u32>(wordAt(nodeStarts, v + 1))) - 4; other >= first; other -= 4) {
+      for (let other = cell<u32>(nodeEdges, get<u32>(nodeStarts, v + 1)) - 4; other >= first; other -= 4) {
         const f = load<u32>(other);
         if (f <= e) break;
         seen++;
-        const count = wordAt(counts, f);
+        const count = cell<u32>(counts, f);
         const before = load<u32>(count);
         store<u32>(count, before + 1);
-        if (before == 0) store<u32>(wordAt(met, found++), f);
+        if (before == 0) put<u32>(met, found++, f);
       }
     }
     seen += size;
     for (let i: u32 = 0; i < found; i++) {
-      const f = load<u32>(wordAt(met, i));
-      const both = <f64>load<u32>(wordAt(counts, f));
-      store<u32>(wordAt(counts, f), 0);
+      const f = get<u32>(met, i);
+      const both = <f64>get<u32>(counts, f);
+      put<u32>(counts, f, 0);
       const other = widthOf(edgeStarts, f);
       simpson += both / <f64>min(size, other);
       jaccard += both / (<f64>(size + other) - both);
@@ -83,23 +81,23 @@ export function countPairsAgain(
   let seen: u32 = 0;
   let e = from;
   for (; e < m && seen < most; e++) {
-    const begin = wordAt(edgeNodes, load<u32>(wordAt(edgeStarts, e)));
-    const end = wordAt(edgeNodes, load<u32>(wordAt(edgeStarts, e + 1)));
+    const begin = cell<u32>(edgeNodes, get<u32>(edgeStarts, e));
+    const end = cell<u32>(edgeNodes, get<u32>(edgeStarts, e + 1));
     let again: u32 = 0;
     for (let at = begin; at < end; at += 4) {
       const u = load<u32>(at);
-      let low = load<u32>(wordAt(starts, u));
-      const last = load<u32>(wordAt(starts, u + 1));
+      let low = get<u32>(starts, u);
+      const last = get<u32>(starts, u + 1);
       for (let other = at + 4; other < end; other += 4) {
         const w = load<u32>(other);
         let high = last;
         // Both ascend: the next one lies further on.
         while (low < high) {
           const middle = (low + high) >>> 1;
-          if (load<u32>(wordAt(neighbours, middle)) < w) low = middle + 1;
+          if (get<u32>(neighbours, middle) < w) low = middle + 1;
           else high = middle;
         }
-        again += u32(load<u32>(wordAt(counts, low)) > 1);
+        again += u32(get<u32>(counts, low) > 1);
         seen += 8;
       }
     }

@@ -1,13 +1,11 @@
 // Breadth-first search from one source, and Brandes' sums over a range of sources.
 
+import { bytesOf, cell, get, put } from '../memory/cells';
+
 const UNSEEN: u32 = 0xffff_ffff;
 
-function wordAt(base: usize, i: u32): usize {
-  return base + ((<usize>i) << 2);
-}
-
 function numberAt(base: usize, i: u32): usize {
-  return base + ((<usize>i) << 3);
+  return cell<u64>(base, i);
 }
 
 /**
@@ -15,20 +13,20 @@ function numberAt(base: usize, i: u32): usize {
  * first, so that the last one is the farthest. Gives how many are reached, the source among them.
  */
 export function search(starts: usize, neighbours: usize, n: u32, source: u32, distances: usize, queue: usize): u32 {
-  memory.fill(distances, 0xff, (<usize>n) << 2);
-  store<u32>(wordAt(distances, source), 0);
+  memory.fill(distances, 0xff, bytesOf<u32>(n));
+  put<u32>(distances, source, 0);
   store<u32>(queue, source);
   let met: u32 = 1;
   for (let head: u32 = 0; head < met && met < n; head++) {
-    const v = load<u32>(wordAt(queue, head));
-    const next = load<u32>(wordAt(distances, v)) + 1;
-    const end = wordAt(neighbours, load<u32>(wordAt(starts, v + 1)));
-    for (let at = wordAt(neighbours, load<u32>(wordAt(starts, v))); at < end; at += 4) {
+    const v = get<u32>(queue, head);
+    const next = get<u32>(distances, v) + 1;
+    const end = cell<u32>(neighbours, get<u32>(starts, v + 1));
+    for (let at = cell<u32>(neighbours, get<u32>(starts, v)); at < end; at += 4) {
       const w = load<u32>(at);
-      const place = wordAt(distances, w);
+      const place = cell<u32>(distances, w);
       if (load<u32>(place) == UNSEEN) {
         store<u32>(place, next);
-        store<u32>(wordAt(queue, met), w);
+        put<u32>(queue, met, w);
         met++;
       }
     }
@@ -54,9 +52,9 @@ export function accumulateBetweenness(
   const paths = scratch;
   const shares = numberAt(paths, n);
   const distances = numberAt(shares, n);
-  const queue = wordAt(distances, n);
+  const queue = cell<u32>(distances, n);
   for (let source = from; source < to; source++) {
-    const whole = load<u32>(wordAt(reach, source));
+    const whole = get<u32>(reach, source);
     if (whole < 3) continue;
     const inner = countPaths(starts, neighbours, n, source, whole, paths, distances, queue);
     gather(starts, neighbours, source, inner, whole, paths, shares, distances, queue, sums);
@@ -74,9 +72,9 @@ function countPaths(
   distances: usize,
   queue: usize,
 ): u32 {
-  memory.fill(distances, 0xff, (<usize>n) << 2);
-  memory.fill(paths, 0, (<usize>n) << 3);
-  store<u32>(wordAt(distances, source), 0);
+  memory.fill(distances, 0xff, bytesOf<u32>(n));
+  memory.fill(paths, 0, bytesOf<u64>(n));
+  put<u32>(distances, source, 0);
   store<f64>(numberAt(paths, source), 1);
   store<u32>(queue, source);
   let met: u32 = 1;
@@ -86,17 +84,17 @@ function countPaths(
     if (met == whole) return head;
     const levelEnd = met;
     for (; head < levelEnd; head++) {
-      const v = load<u32>(wordAt(queue, head));
+      const v = get<u32>(queue, head);
       const count = load<f64>(numberAt(paths, v));
-      const end = wordAt(neighbours, load<u32>(wordAt(starts, v + 1)));
-      for (let at = wordAt(neighbours, load<u32>(wordAt(starts, v))); at < end; at += 4) {
+      const end = cell<u32>(neighbours, get<u32>(starts, v + 1));
+      for (let at = cell<u32>(neighbours, get<u32>(starts, v)); at < end; at += 4) {
         const w = load<u32>(at);
-        const distance = load<u32>(wordAt(distances, w));
+        const distance = get<u32>(distances, w);
         if (distance < level) continue;
         const place = numberAt(paths, w);
         if (distance == UNSEEN) {
-          store<u32>(wordAt(distances, w), level);
-          store<u32>(wordAt(queue, met), w);
+          put<u32>(distances, w, level);
+          put<u32>(queue, met, w);
           met++;
         }
         store<f64>(place, load<f64>(place) + count);
@@ -120,17 +118,17 @@ function gather(
   sums: usize,
 ): void {
   for (let i = inner; i < whole; i++) {
-    const v = load<u32>(wordAt(queue, i));
+    const v = get<u32>(queue, i);
     store<f64>(numberAt(shares, v), 1 / load<f64>(numberAt(paths, v)));
   }
   for (let i = inner; i-- > 1; ) {
-    const v = load<u32>(wordAt(queue, i));
-    const next = load<u32>(wordAt(distances, v)) + 1;
+    const v = get<u32>(queue, i);
+    const next = get<u32>(distances, v) + 1;
     let sum: f64 = 0;
-    const end = wordAt(neighbours, load<u32>(wordAt(starts, v + 1)));
-    for (let at = wordAt(neighbours, load<u32>(wordAt(starts, v))); at < end; at += 4) {
+    const end = cell<u32>(neighbours, get<u32>(starts, v + 1));
+    for (let at = cell<u32>(neighbours, get<u32>(starts, v)); at < end; at += 4) {
       const w = load<u32>(at);
-      if (load<u32>(wordAt(distances, w)) == next) sum += load<f64>(numberAt(shares, w));
+      if (get<u32>(distances, w) == next) sum += load<f64>(numberAt(shares, w));
     }
     const count = load<f64>(numberAt(paths, v));
     const dependency = count * sum;

@@ -1,13 +1,10 @@
 // Joins rows that share at least s items, without keeping the pairs: by counting what rows share, or (s = 2) by the pairs of items.
 
+import { after, bytesOf, cell, get, put } from '../memory/cells';
 import { unite } from './components';
 
 /** What looking at an item of a row, or a row of an item, costs in steps: it lies anywhere in memory. */
 export const ITEM_STEPS: u64 = 8;
-
-function wordAt(base: usize, index: u32): usize {
-  return base + ((<usize>index) << 2);
-}
 
 /**
  * For each row from `from` on: counts what it shares with each later row and joins at s. `cursors`: u32[items], the item starts at first; counts: u32[rows],
@@ -30,21 +27,21 @@ export function joinByCounts(
   let done: u64 = 0;
   let row = from;
   for (; row < rows && done <= work; row++) {
-    const end = wordAt(rowItems, load<u32>(wordAt(rowStarts, row), 4));
-    let item = wordAt(rowItems, load<u32>(wordAt(rowStarts, row)));
-    const enough = end - item >= (<usize>least) << 2;
+    const end = cell<u32>(rowItems, after<u32>(rowStarts, row));
+    let item = cell<u32>(rowItems, get<u32>(rowStarts, row));
+    const enough = end - item >= bytesOf<u32>(least);
     done += ITEM_STEPS * <u64>((end - item) >> 2) + 1;
     let behind = met;
     for (; item < end; item += 4) {
-      const cursor = wordAt(cursors, load<u32>(item));
+      const cursor = cell<u32>(cursors, load<u32>(item));
       const next = load<u32>(cursor) + 1;
       store<u32>(cursor, next);
       if (!enough) continue;
-      const last = wordAt(itemRows, load<u32>(wordAt(itemStarts, load<u32>(item)), 4));
-      done += <u64>((last - wordAt(itemRows, next)) >> 2);
-      for (let at = wordAt(itemRows, next); at < last; at += 4) {
+      const last = cell<u32>(itemRows, after<u32>(itemStarts, load<u32>(item)));
+      done += <u64>((last - cell<u32>(itemRows, next)) >> 2);
+      for (let at = cell<u32>(itemRows, next); at < last; at += 4) {
         const other = load<u32>(at);
-        const count = wordAt(counts, other);
+        const count = cell<u32>(counts, other);
         const shared = load<u32>(count) + 1;
         store<u32>(count, shared);
         if (shared == 1) {
@@ -54,7 +51,7 @@ export function joinByCounts(
         if (shared == least) unite(parents, row, other);
       }
     }
-    for (let at = met; at < behind; at += 4) store<u32>(wordAt(counts, load<u32>(at)), 0);
+    for (let at = met; at < behind; at += 4) put<u32>(counts, load<u32>(at), 0);
   }
   return row;
 }
@@ -79,16 +76,16 @@ export function joinByPairs(
   let done: u64 = 0;
   let item = from;
   for (; item < items && done <= work; item++) {
-    const end = wordAt(itemRows, load<u32>(wordAt(itemStarts, item), 4));
+    const end = cell<u32>(itemRows, after<u32>(itemStarts, item));
     done++;
-    for (let at = wordAt(itemRows, load<u32>(wordAt(itemStarts, item))); at < end; at += 4) {
+    for (let at = cell<u32>(itemRows, get<u32>(itemStarts, item)); at < end; at += 4) {
       const row = load<u32>(at);
-      const cursor = wordAt(cursors, row);
+      const cursor = cell<u32>(cursors, row);
       const next = load<u32>(cursor) + 1;
       store<u32>(cursor, next);
-      const last = wordAt(rowItems, load<u32>(wordAt(rowStarts, row), 4));
-      done += ITEM_STEPS + <u64>((last - wordAt(rowItems, next)) >> 2);
-      markItems(wordAt(rowItems, next), last, row, item + 1, marks, parents);
+      const last = cell<u32>(rowItems, after<u32>(rowStarts, row));
+      done += ITEM_STEPS + <u64>((last - cell<u32>(rowItems, next)) >> 2);
+      markItems(cell<u32>(rowItems, next), last, row, item + 1, marks, parents);
     }
   }
   return item;
@@ -97,7 +94,7 @@ export function joinByPairs(
 /** Joins `row` with the first row that had each of these items under this stamp. */
 export function markItems(at: usize, last: usize, row: u32, stamp: u32, marks: usize, parents: usize): void {
   for (; at < last; at += 4) {
-    const mark = marks + ((<usize>load<u32>(at)) << 3);
+    const mark = cell<u64>(marks, load<u32>(at));
     if (load<u32>(mark) == stamp) unite(parents, row, load<u32>(mark, 4));
     else {
       store<u32>(mark, stamp);

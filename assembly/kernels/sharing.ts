@@ -1,8 +1,6 @@
 // Pairs of a node's edges that share another node too (Latapy, Magnien, Del Vecchio 2008), by bits: 64 edges of the node a word.
 
-function wordAt(base: usize, i: u32): usize {
-  return base + ((<usize>i) << 2);
-}
+import { bytesOf, cell, get, put } from '../memory/cells';
 
 /**
  * Ordered pairs (e, f), e != f, of v's edges that share a node beside v, e in [from, from + 64 words) of v's edges. edges and their members as everywhere; slots: u32[n],
@@ -19,34 +17,34 @@ export function countSharing(
   slots: usize,
   bits: usize,
 ): f64 {
-  const begin = load<u32>(wordAt(nodeStarts, v));
-  const degree = load<u32>(wordAt(nodeStarts, v + 1)) - begin;
+  const begin = get<u32>(nodeStarts, v);
+  const degree = get<u32>(nodeStarts, v + 1) - begin;
   const to = min(degree, from + words * 64);
-  const rowBytes = (<usize>words) << 3;
+  const rowBytes = bytesOf<u64>(words);
   let used: u32 = 0;
   for (let at = from; at < to; at++) {
-    const e = load<u32>(wordAt(nodeEdges, begin + at));
-    const end = wordAt(edgeNodes, load<u32>(wordAt(edgeStarts, e + 1)));
-    for (let member = wordAt(edgeNodes, load<u32>(wordAt(edgeStarts, e))); member < end; member += 4) {
+    const e = get<u32>(nodeEdges, begin + at);
+    const end = cell<u32>(edgeNodes, get<u32>(edgeStarts, e + 1));
+    for (let member = cell<u32>(edgeNodes, get<u32>(edgeStarts, e)); member < end; member += 4) {
       const u = load<u32>(member);
       if (u == v) continue;
-      let slot = load<u32>(wordAt(slots, u));
+      let slot = get<u32>(slots, u);
       if (slot == 0) {
         slot = ++used;
-        store<u32>(wordAt(slots, u), slot);
+        put<u32>(slots, u, slot);
         memory.fill(bits + rowBytes * slot, 0, rowBytes);
       }
-      const word = bits + rowBytes * slot + ((<usize>((at - from) >>> 6)) << 3);
+      const word = cell<u64>(bits + rowBytes * slot, (at - from) >>> 6);
       store<u64>(word, load<u64>(word) | ((<u64>1) << (<u64>((at - from) & 63))));
     }
   }
   let pairs: f64 = 0;
   for (let at: u32 = 0; at < degree; at++) {
-    const f = load<u32>(wordAt(nodeEdges, begin + at));
+    const f = get<u32>(nodeEdges, begin + at);
     memory.fill(bits, 0, rowBytes);
-    const end = wordAt(edgeNodes, load<u32>(wordAt(edgeStarts, f + 1)));
-    for (let member = wordAt(edgeNodes, load<u32>(wordAt(edgeStarts, f))); member < end; member += 4) {
-      const slot = load<u32>(wordAt(slots, load<u32>(member)));
+    const end = cell<u32>(edgeNodes, get<u32>(edgeStarts, f + 1));
+    for (let member = cell<u32>(edgeNodes, get<u32>(edgeStarts, f)); member < end; member += 4) {
+      const slot = get<u32>(slots, load<u32>(member));
       if (slot == 0) continue;
       const row = bits + rowBytes * slot;
       for (let i: usize = 0; i < rowBytes; i += 8) store<u64>(bits + i, load<u64>(bits + i) | load<u64>(row + i));
@@ -54,14 +52,14 @@ export function countSharing(
     let count: u64 = 0;
     for (let i: usize = 0; i < rowBytes; i += 8) count += popcnt(load<u64>(bits + i));
     // An edge with others than v shares them with itself.
-    const own = at >= from && at < to && load<u32>(wordAt(edgeStarts, f + 1)) - load<u32>(wordAt(edgeStarts, f)) > 1;
+    const own = at >= from && at < to && get<u32>(edgeStarts, f + 1) - get<u32>(edgeStarts, f) > 1;
     pairs += <f64>(count - u64(own));
   }
   for (let at = from; at < to; at++) {
-    const e = load<u32>(wordAt(nodeEdges, begin + at));
-    const end = wordAt(edgeNodes, load<u32>(wordAt(edgeStarts, e + 1)));
-    for (let member = wordAt(edgeNodes, load<u32>(wordAt(edgeStarts, e))); member < end; member += 4)
-      store<u32>(wordAt(slots, load<u32>(member)), 0);
+    const e = get<u32>(nodeEdges, begin + at);
+    const end = cell<u32>(edgeNodes, get<u32>(edgeStarts, e + 1));
+    for (let member = cell<u32>(edgeNodes, get<u32>(edgeStarts, e)); member < end; member += 4)
+      put<u32>(slots, load<u32>(member), 0);
   }
   return pairs;
 }

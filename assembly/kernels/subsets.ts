@@ -1,6 +1,7 @@
 // Joins rows that share at least s >= 3 items, by the sets of s - 1 items that several rows hold, depth first (as Eclat; Zaki 2000). Lists of rows that are
 // one component already are left alone, so the cost is mostly far below the number of such sets.
 
+import { after, bytesOf, cell, get, put } from '../memory/cells';
 import { TOO_SMALL, tooSmall } from '../status';
 import { rootOf } from './components';
 import { ITEM_STEPS, markItems } from './shared-items';
@@ -36,21 +37,17 @@ const F_AT: usize = 16;
 const F_TOP: usize = 20;
 export const SUBSETS_FRAME_BYTES: u32 = 24;
 
-function wordAt(base: usize, index: u32): usize {
-  return base + ((<usize>index) << 2);
-}
-
 function frameAt(block: usize, depth: u32): usize {
   return <usize>load<u32>(block, B_FRAMES) + <usize>((depth - 1) * SUBSETS_FRAME_BYTES);
 }
 
 function entryAt(arena: usize, place: u32): usize {
-  return arena + ((<usize>place) << 3);
+  return cell<u64>(arena, place);
 }
 
 /** Where the items of a row end. */
 function endOf(block: usize, row: u32): u32 {
-  return load<u32>(wordAt(load<u32>(block, B_ROW_STARTS), row), 4);
+  return after<u32>(load<u32>(block, B_ROW_STARTS), row);
 }
 
 /** Whether a list has rows that are not joined yet: otherwise nothing below it can matter. */
@@ -83,7 +80,7 @@ function popFrame(block: usize): void {
 function nextStamp(block: usize): u32 {
   let stamp = load<u32>(block, B_STAMP);
   if (stamp > 0xfffffff0) {
-    memory.fill(load<u32>(block, B_MARKS), 0, (<usize>load<u32>(block, B_ITEMS)) << 3);
+    memory.fill(load<u32>(block, B_MARKS), 0, bytesOf<u64>(load<u32>(block, B_ITEMS)));
     stamp = 0;
   }
   store<u32>(block, stamp + 2, B_STAMP);
@@ -98,8 +95,8 @@ function firstItem(block: usize, start: usize, end: usize): void {
   let top: u32 = 0;
   for (let at = start; at < end; at += 4) {
     const row = load<u32>(at);
-    const next = load<u32>(wordAt(cursors, row)) + 1;
-    store<u32>(wordAt(cursors, row), next);
+    const next = get<u32>(cursors, row) + 1;
+    put<u32>(cursors, row, next);
     if (endOf(block, row) - next + 1 < least) continue;
     store<u32>(entryAt(arena, top), row);
     store<u32>(entryAt(arena, top), next, 4);
@@ -121,8 +118,8 @@ function finishList(block: usize, frame: usize): u64 {
     const end = endOf(block, row);
     done += ITEM_STEPS + <u64>(end - from);
     markItems(
-      wordAt(rowItems, from),
-      wordAt(rowItems, end),
+      cell<u32>(rowItems, from),
+      cell<u32>(rowItems, end),
       row,
       stamp,
       load<u32>(block, B_MARKS),
@@ -148,11 +145,11 @@ function openList(block: usize, frame: usize, depth: u32): u64 {
   let buckets: u64 = 0;
   let done: u64 = 1;
   for (let place = load<u32>(frame, F_FROM); place < to; place++) {
-    const last = wordAt(rowItems, endOf(block, load<u32>(entryAt(arena, place))) - rest);
-    let at = wordAt(rowItems, load<u32>(entryAt(arena, place), 4));
+    const last = cell<u32>(rowItems, endOf(block, load<u32>(entryAt(arena, place))) - rest);
+    let at = cell<u32>(rowItems, load<u32>(entryAt(arena, place), 4));
     done += ITEM_STEPS + <u64>((last - at) >> 2);
     for (; at < last; at += 4) {
-      const mark = marks + ((<usize>load<u32>(at)) << 3);
+      const mark = cell<u64>(marks, load<u32>(at));
       const count: u32 = load<u32>(mark) == stamp ? load<u32>(mark, 4) + 1 : 1;
       store<u32>(mark, stamp);
       store<u32>(mark, count, 4);
@@ -184,7 +181,7 @@ function fillBuckets(block: usize, frame: usize, buckets: u32, rest: u32, stamp:
     const row = load<u32>(entryAt(arena, place));
     const last = endOf(block, row) - rest;
     for (let next = load<u32>(entryAt(arena, place), 4); next < last; ) {
-      const mark = marks + ((<usize>load<u32>(wordAt(rowItems, next))) << 3);
+      const mark = cell<u64>(marks, get<u32>(rowItems, next));
       next++;
       if (load<u32>(mark) == stamp) {
         const count = load<u32>(mark, 4);
@@ -230,10 +227,10 @@ export function joinBySubsets(block: usize, work: u32): i32 {
     if (!depth) {
       const item = load<u32>(block, B_NEXT);
       if (item == items) return 0;
-      const from = load<u32>(wordAt(itemStarts, item));
-      const to = load<u32>(wordAt(itemStarts, item), 4);
+      const from = get<u32>(itemStarts, item);
+      const to = after<u32>(itemStarts, item);
       if (to - from > load<u32>(block, B_CAPACITY)) return tooSmall(to - from);
-      firstItem(block, wordAt(itemRows, from), wordAt(itemRows, to));
+      firstItem(block, cell<u32>(itemRows, from), cell<u32>(itemRows, to));
       store<u32>(block, item + 1, B_NEXT);
       done += 1 + ITEM_STEPS * <u64>(to - from);
       continue;

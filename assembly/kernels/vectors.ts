@@ -1,12 +1,14 @@
 // Vectors of f64: sums of products, and sums of vectors. Four partial sums, the same in builds with and without SIMD.
 
+import { cell } from '../memory/cells';
+
 /** a . b */
 export function dot(a: usize, b: usize, n: u32): f64 {
   let s0: f64 = 0;
   let s1: f64 = 0;
   let s2: f64 = 0;
   let s3: f64 = 0;
-  const end = a + ((<usize>(n & ~3)) << 3);
+  const end = cell<u64>(a, n & ~3);
   for (; a < end; a += 32, b += 32) {
     s0 += load<f64>(a) * load<f64>(b);
     s1 += load<f64>(a, 8) * load<f64>(b, 8);
@@ -19,7 +21,7 @@ export function dot(a: usize, b: usize, n: u32): f64 {
 
 /** y = x * factor + y * keep */
 export function mix(y: usize, keep: f64, x: usize, factor: f64, n: u32): void {
-  const end = y + ((<usize>n) << 3);
+  const end = cell<u64>(y, n);
   if (ASC_FEATURE_SIMD) {
     const keeps = v128.splat<f64>(keep);
     const factors = v128.splat<f64>(factor);
@@ -31,7 +33,7 @@ export function mix(y: usize, keep: f64, x: usize, factor: f64, n: u32): void {
 
 /** out[i] = a[i] * b[i] */
 export function multiply(a: usize, b: usize, out: usize, n: u32): void {
-  const end = a + ((<usize>n) << 3);
+  const end = cell<u64>(a, n);
   if (ASC_FEATURE_SIMD) {
     for (; a + 16 <= end; a += 16, b += 16, out += 16) v128.store(out, f64x2.mul(v128.load(a), v128.load(b)));
   }

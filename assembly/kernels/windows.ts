@@ -1,10 +1,7 @@
 // Core numbers of the co-member graph of one window: a stretch of edges in order of time.
 
+import { bytesOf, cell, get, put } from '../memory/cells';
 import { coreNumbers } from './cores';
-
-function wordAt(base: usize, i: u32): usize {
-  return base + ((<usize>i) << 2);
-}
 
 /** Bytes of scratch for a window of `incidences` members in edges of `pairs` ordered pairs of members in all. */
 export function windowBytes(incidences: u32, pairs: u32): u32 {
@@ -25,22 +22,21 @@ export function windowCores(
   cores: usize,
   scratch: usize,
 ): u32 {
-  const first = load<u32>(wordAt(edgeStarts, from));
-  const incidences = load<u32>(wordAt(edgeStarts, to)) - first;
+  const first = get<u32>(edgeStarts, from);
+  const incidences = get<u32>(edgeStarts, to) - first;
   const starts = scratch;
-  const order = wordAt(starts, incidences + 2);
-  const marks = wordAt(order, incidences);
-  const work = wordAt(marks, incidences);
-  const neighbours = wordAt(work, 2 * incidences + 2);
-  memory.fill(starts, 0, (<usize>(incidences + 2)) << 2);
-  memory.fill(marks, 0, (<usize>incidences) << 2);
+  const order = cell<u32>(starts, incidences + 2);
+  const marks = cell<u32>(order, incidences);
+  const work = cell<u32>(marks, incidences);
+  const neighbours = cell<u32>(work, 2 * incidences + 2);
+  memory.fill(starts, 0, bytesOf<u32>(incidences + 2));
+  memory.fill(marks, 0, bytesOf<u32>(incidences));
   const n = countNeighbours(edgeStarts, edgeNodes, from, to, slots, members, starts);
-  for (let v: u32 = 0; v < n; v++)
-    store<u32>(wordAt(starts, v + 2), load<u32>(wordAt(starts, v + 2)) + load<u32>(wordAt(starts, v + 1)));
+  for (let v: u32 = 0; v < n; v++) put<u32>(starts, v + 2, get<u32>(starts, v + 2) + get<u32>(starts, v + 1));
   fillNeighbours(edgeStarts, edgeNodes, from, to, slots, starts, neighbours);
   keepDistinct(n, starts, neighbours, marks);
   coreNumbers(starts, neighbours, n, cores, order, work);
-  for (let v: u32 = 0; v < n; v++) store<u32>(wordAt(slots, load<u32>(wordAt(members, v))), 0);
+  for (let v: u32 = 0; v < n; v++) put<u32>(slots, get<u32>(members, v), 0);
   return n;
 }
 
@@ -56,17 +52,17 @@ function countNeighbours(
 ): u32 {
   let n: u32 = 0;
   for (let e = from; e < to; e++) {
-    const begin = load<u32>(wordAt(edgeStarts, e));
-    const end = load<u32>(wordAt(edgeStarts, e + 1));
+    const begin = get<u32>(edgeStarts, e);
+    const end = get<u32>(edgeStarts, e + 1);
     for (let at = begin; at < end; at++) {
-      const node = load<u32>(wordAt(edgeNodes, at));
-      let slot = load<u32>(wordAt(slots, node));
+      const node = get<u32>(edgeNodes, at);
+      let slot = get<u32>(slots, node);
       if (slot == 0) {
-        store<u32>(wordAt(members, n), node);
+        put<u32>(members, n, node);
         slot = ++n;
-        store<u32>(wordAt(slots, node), slot);
+        put<u32>(slots, node, slot);
       }
-      const place = wordAt(starts, slot + 1);
+      const place = cell<u32>(starts, slot + 1);
       store<u32>(place, load<u32>(place) + end - begin - 1);
     }
   }
@@ -84,15 +80,15 @@ function fillNeighbours(
   neighbours: usize,
 ): void {
   for (let e = from; e < to; e++) {
-    const begin = load<u32>(wordAt(edgeStarts, e));
-    const end = load<u32>(wordAt(edgeStarts, e + 1));
+    const begin = get<u32>(edgeStarts, e);
+    const end = get<u32>(edgeStarts, e + 1);
     for (let at = begin; at < end; at++) {
-      const slot = load<u32>(wordAt(slots, load<u32>(wordAt(edgeNodes, at))));
-      const place = wordAt(starts, slot);
+      const slot = get<u32>(slots, get<u32>(edgeNodes, at));
+      const place = cell<u32>(starts, slot);
       let next = load<u32>(place);
       for (let other = begin; other < end; other++) {
         if (other == at) continue;
-        store<u32>(wordAt(neighbours, next++), load<u32>(wordAt(slots, load<u32>(wordAt(edgeNodes, other)))) - 1);
+        put<u32>(neighbours, next++, get<u32>(slots, get<u32>(edgeNodes, other)) - 1);
       }
       store<u32>(place, next);
     }
@@ -104,14 +100,14 @@ function keepDistinct(n: u32, starts: usize, neighbours: usize, marks: usize): v
   let begin: u32 = 0;
   let kept: u32 = 0;
   for (let v: u32 = 0; v < n; v++) {
-    const end = load<u32>(wordAt(starts, v + 1));
+    const end = get<u32>(starts, v + 1);
     for (let at = begin; at < end; at++) {
-      const w = load<u32>(wordAt(neighbours, at));
-      if (load<u32>(wordAt(marks, w)) == v + 1) continue;
-      store<u32>(wordAt(marks, w), v + 1);
-      store<u32>(wordAt(neighbours, kept++), w);
+      const w = get<u32>(neighbours, at);
+      if (get<u32>(marks, w) == v + 1) continue;
+      put<u32>(marks, w, v + 1);
+      put<u32>(neighbours, kept++, w);
     }
     begin = end;
-    store<u32>(wordAt(starts, v + 1), kept);
+    put<u32>(starts, v + 1, kept);
   }
 }

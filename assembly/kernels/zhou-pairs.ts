@@ -3,6 +3,7 @@
 // Beside an edge f every node has two masks of f's members (one word each, four when f has more than 64): those adjacent to it, and itself. Or-ed over the nodes of another edge they give which of
 // f's nodes are common and which are adjacent to a node of the other edge alone.
 
+import { bytesOf, cell, get, put } from '../memory/cells';
 import {
   bitsAt,
   CURSORS,
@@ -20,7 +21,6 @@ import {
   STARTS,
   SUMS,
   sizeOf,
-  wordAt,
 } from './zhou';
 
 const onlyFirst: usize = memory.data(256 * 4, 16);
@@ -43,7 +43,7 @@ export function zhouPairs(block: usize, m: u32, from: u32, most: u32): u32 {
   for (let seen: u32 = 0; f < m && seen < most; f++) {
     const mark = (f % MARKS) + 1;
     // Marks come round again.
-    if (mark == 1 && f != 0) memory.fill(<usize>load<u32>(block, MET), 0, (<usize>m) << 2);
+    if (mark == 1 && f != 0) memory.fill(<usize>load<u32>(block, MET), 0, bytesOf<u32>(m));
     const size = sizeOf(block, f);
     // An edge of two nodes that shares both lies within the other one: none is extra.
     const met = size < 3 ? pass(block, f) : meet(block, f, mark);
@@ -63,10 +63,10 @@ export function zhouPairs(block: usize, m: u32, from: u32, most: u32): u32 {
 /** Moves the cursors past f. */
 function pass(block: usize, f: u32): u32 {
   const members = membersOf(block, f);
-  const end = members + ((<usize>sizeOf(block, f)) << 2);
+  const end = cell<u32>(members, sizeOf(block, f));
   const cursors = <usize>load<u32>(block, CURSORS);
   for (let at = members; at < end; at += 4) {
-    const cursor = wordAt(cursors, load<u32>(at));
+    const cursor = cell<u32>(cursors, load<u32>(at));
     store<u32>(cursor, load<u32>(cursor) + 1);
   }
   return 0;
@@ -75,13 +75,13 @@ function pass(block: usize, f: u32): u32 {
 /** Incidences that `meet` looked at. */
 function laterEdges(block: usize, f: u32): u32 {
   const members = membersOf(block, f);
-  const end = members + ((<usize>sizeOf(block, f)) << 2);
+  const end = cell<u32>(members, sizeOf(block, f));
   const cursors = <usize>load<u32>(block, CURSORS);
   const nodeStarts = <usize>load<u32>(block, NODE_STARTS);
   let sum: u32 = 0;
   for (let at = members; at < end; at += 4) {
     const u = load<u32>(at);
-    sum += load<u32>(wordAt(nodeStarts, u + 1)) - load<u32>(wordAt(cursors, u));
+    sum += get<u32>(nodeStarts, u + 1) - get<u32>(cursors, u);
   }
   return sum;
 }
@@ -89,7 +89,7 @@ function laterEdges(block: usize, f: u32): u32 {
 /** Lists the edges after f that share two members or more; the marks tell how many. Edges come in turn: each node's cursor stands at f. */
 function meet(block: usize, f: u32, mark: u32): u32 {
   const members = membersOf(block, f);
-  const end = members + ((<usize>sizeOf(block, f)) << 2);
+  const end = cell<u32>(members, sizeOf(block, f));
   const cursors = <usize>load<u32>(block, CURSORS);
   const nodeStarts = <usize>load<u32>(block, NODE_STARTS);
   const nodeEdges = <usize>load<u32>(block, NODE_EDGES);
@@ -99,16 +99,16 @@ function meet(block: usize, f: u32, mark: u32): u32 {
   let count: u32 = 0;
   for (let at = members; at < end; at += 4) {
     const u = load<u32>(at);
-    const next = load<u32>(wordAt(cursors, u)) + 1;
-    store<u32>(wordAt(cursors, u), next);
-    const last = wordAt(nodeEdges, load<u32>(wordAt(nodeStarts, u + 1)));
-    for (let other = wordAt(nodeEdges, next); other < last; other += 4) {
+    const next = get<u32>(cursors, u) + 1;
+    put<u32>(cursors, u, next);
+    const last = cell<u32>(nodeEdges, get<u32>(nodeStarts, u + 1));
+    for (let other = cell<u32>(nodeEdges, next); other < last; other += 4) {
       const e = load<u32>(other);
-      const place = wordAt(met, e);
+      const place = cell<u32>(met, e);
       const before = load<u32>(place);
       const now = select<u32>(before, none, before >>> 8 == mark) + 1;
       store<u32>(place, now);
-      store<u32>(wordAt(list, count), e);
+      put<u32>(list, count, e);
       count += u32(now == none + 2);
     }
   }
@@ -116,7 +116,7 @@ function meet(block: usize, f: u32, mark: u32): u32 {
 }
 
 function sharedOf(block: usize, e: u32): u32 {
-  return load<u32>(wordAt(<usize>load<u32>(block, MET), e)) & 255;
+  return get<u32>(load<u32>(block, MET), e) & 255;
 }
 
 /** Keeps the edges that neither hold all of f nor lie within it: the others have no extra overlap. */
@@ -124,9 +124,9 @@ function dropNested(block: usize, size: u32, count: u32): u32 {
   const list = <usize>load<u32>(block, LIST);
   let kept: u32 = 0;
   for (let i: u32 = 0; i < count; i++) {
-    const e = load<u32>(wordAt(list, i));
+    const e = get<u32>(list, i);
     const both = sharedOf(block, e);
-    store<u32>(wordAt(list, kept), e);
+    put<u32>(list, kept, e);
     kept += u32(both < size) & u32(both < sizeOf(block, e));
   }
   return kept;
@@ -135,12 +135,12 @@ function dropNested(block: usize, size: u32, count: u32): u32 {
 /** Neighbours of f's members. */
 function arcsOf(block: usize, f: u32): u64 {
   const members = membersOf(block, f);
-  const end = members + ((<usize>sizeOf(block, f)) << 2);
+  const end = cell<u32>(members, sizeOf(block, f));
   const starts = <usize>load<u32>(block, STARTS);
   let sum: u64 = 0;
   for (let at = members; at < end; at += 4) {
     const u = load<u32>(at);
-    sum += load<u32>(wordAt(starts, u + 1)) - load<u32>(wordAt(starts, u));
+    sum += get<u32>(starts, u + 1) - get<u32>(starts, u);
   }
   return sum;
 }
@@ -154,11 +154,11 @@ function byMasks(block: usize, f: u32, size: u32, count: u32): void {
   const members = membersOf(block, f);
   setMasks(block, members, size, NARROW);
   for (let i: u32 = 0; i < count; i++) {
-    const e = load<u32>(wordAt(list, i));
-    const begin = load<u32>(wordAt(edgeStarts, e));
-    const until = load<u32>(wordAt(edgeStarts, e + 1));
-    const first = wordAt(edgeNodes, begin);
-    const last = wordAt(edgeNodes, until);
+    const e = get<u32>(list, i);
+    const begin = get<u32>(edgeStarts, e);
+    const until = get<u32>(edgeStarts, e + 1);
+    const first = cell<u32>(edgeNodes, begin);
+    const last = cell<u32>(edgeNodes, until);
     let near: u64 = 0;
     let inside: u64 = 0;
     if (ASC_FEATURE_SIMD) {
@@ -181,7 +181,7 @@ function byMasks(block: usize, f: u32, size: u32, count: u32): void {
       found += u32((load<u64>(masks + ((<usize>load<u32>(at)) << 4)) & outside) != 0);
     const overlap = <f64>found / <f64>(size + until - begin - 2 * <u32>popcnt(inside));
     for (; inside != 0; inside &= inside - 1) {
-      const place = sums + ((<usize>load<u32>(wordAt(members, <u32>ctz(inside)))) << 3);
+      const place = cell<u64>(sums, get<u32>(members, <u32>ctz(inside)));
       store<f64>(place, load<f64>(place) + overlap);
     }
   }
@@ -196,9 +196,9 @@ function byWideMasks(block: usize, f: u32, size: u32, count: u32): void {
   const members = membersOf(block, f);
   setMasks(block, members, size, WIDE);
   for (let i: u32 = 0; i < count; i++) {
-    const e = load<u32>(wordAt(list, i));
+    const e = get<u32>(list, i);
     const first = membersOf(block, e);
-    const last = first + ((<usize>sizeOf(block, e)) << 2);
+    const last = cell<u32>(first, sizeOf(block, e));
     const both = sharedOf(block, e);
     const found = countWide(masks, first, last);
     if (found == 0) continue;
@@ -207,7 +207,7 @@ function byWideMasks(block: usize, f: u32, size: u32, count: u32): void {
       const u = <usize>load<u32>(at);
       const own = masks + (u << WIDE) + 32;
       if ((load<u64>(own) | load<u64>(own, 8) | load<u64>(own, 16) | load<u64>(own, 24)) == 0) continue;
-      store<f64>(sums + (u << 3), load<f64>(sums + (u << 3)) + overlap);
+      put<f64>(sums, u, get<f64>(sums, u) + overlap);
     }
   }
   clearMasks(block, members, size, WIDE);
@@ -252,19 +252,19 @@ function setMasks(block: usize, members: usize, size: u32, width: usize): void {
   const masks = <usize>load<u32>(block, MASKS);
   const half = (<usize>1) << (width - 1);
   for (let k: u32 = 0; k < size; k++) {
-    const w = load<u32>(wordAt(members, k));
+    const w = get<u32>(members, k);
     const bit = (<u64>1) << (<u64>(k & 63));
-    const word = masks + ((<usize>(k >>> 6)) << 3);
-    const end = wordAt(neighbours, load<u32>(wordAt(starts, w + 1)));
-    for (let arc = wordAt(neighbours, load<u32>(wordAt(starts, w))); arc < end; arc += 4) {
+    const word = cell<u64>(masks, k >>> 6);
+    const end = cell<u32>(neighbours, get<u32>(starts, w + 1));
+    for (let arc = cell<u32>(neighbours, get<u32>(starts, w)); arc < end; arc += 4) {
       const mask = word + ((<usize>load<u32>(arc)) << width);
       store<u64>(mask, load<u64>(mask) | bit);
     }
   }
   for (let k: u32 = 0; k < size; k++) {
-    const mask = masks + ((<usize>load<u32>(wordAt(members, k))) << width);
+    const mask = masks + ((<usize>get<u32>(members, k)) << width);
     for (let at: usize = 0; at < half; at += 8) store<u64>(mask + at, 0);
-    store<u64>(mask + half + ((<usize>(k >>> 6)) << 3), (<u64>1) << (<u64>(k & 63)));
+    put<u64>(mask + half, k >>> 6, (<u64>1) << (<u64>(k & 63)));
   }
 }
 
@@ -274,31 +274,31 @@ function clearMasks(block: usize, members: usize, size: u32, width: usize): void
   const masks = <usize>load<u32>(block, MASKS);
   const half = (<usize>1) << (width - 1);
   for (let k: u32 = 0; k < size; k++) {
-    const w = load<u32>(wordAt(members, k));
-    const word = masks + ((<usize>(k >>> 6)) << 3);
-    for (let at = half; at < half << 1; at += 8) store<u64>(masks + ((<usize>w) << width) + at, 0);
-    const end = wordAt(neighbours, load<u32>(wordAt(starts, w + 1)));
-    for (let arc = wordAt(neighbours, load<u32>(wordAt(starts, w))); arc < end; arc += 4)
+    const w = get<u32>(members, k);
+    const word = cell<u64>(masks, k >>> 6);
+    for (let at = half; at < 2 * half; at += 8) store<u64>(masks + ((<usize>w) << width) + at, 0);
+    const end = cell<u32>(neighbours, get<u32>(starts, w + 1));
+    for (let arc = cell<u32>(neighbours, get<u32>(starts, w)); arc < end; arc += 4)
       store<u64>(word + ((<usize>load<u32>(arc)) << width), 0);
   }
 }
 
 function bitOf(row: usize, w: u32): u64 {
-  return (load<u64>(row + ((<usize>(w >>> 6)) << 3)) >>> <u64>(w & 63)) & 1;
+  return (get<u64>(row, w >>> 6) >>> <u64>(w & 63)) & 1;
 }
 
 /** For few pairs. */
 function oneByOne(block: usize, f: u32, count: u32): void {
   const list = <usize>load<u32>(block, LIST);
-  for (let i: u32 = 0; i < count; i++) ofPair(block, f, load<u32>(wordAt(list, i)));
+  for (let i: u32 = 0; i < count; i++) ofPair(block, f, get<u32>(list, i));
 }
 
 /** Extra overlap of two edges, added to all that they share. */
 function ofPair(block: usize, e: u32, f: u32): void {
   let a = membersOf(block, e);
   let b = membersOf(block, f);
-  const aEnd = a + ((<usize>sizeOf(block, e)) << 2);
-  const bEnd = b + ((<usize>sizeOf(block, f)) << 2);
+  const aEnd = cell<u32>(a, sizeOf(block, e));
+  const bEnd = cell<u32>(b, sizeOf(block, f));
   let first: u32 = 0;
   let second: u32 = 0;
   let both: u32 = 0;
@@ -306,25 +306,25 @@ function ofPair(block: usize, e: u32, f: u32): void {
     const u = load<u32>(a);
     const w = load<u32>(b);
     if (u == w) {
-      store<u32>(wordAt(common, both++), u);
+      put<u32>(common, both++, u);
       a += 4;
       b += 4;
     } else if (u < w) {
-      store<u32>(wordAt(onlyFirst, first++), u);
+      put<u32>(onlyFirst, first++, u);
       a += 4;
     } else {
-      store<u32>(wordAt(onlySecond, second++), w);
+      put<u32>(onlySecond, second++, w);
       b += 4;
     }
   }
-  for (; a < aEnd; a += 4) store<u32>(wordAt(onlyFirst, first++), load<u32>(a));
-  for (; b < bEnd; b += 4) store<u32>(wordAt(onlySecond, second++), load<u32>(b));
+  for (; a < aEnd; a += 4) put<u32>(onlyFirst, first++, load<u32>(a));
+  for (; b < bEnd; b += 4) put<u32>(onlySecond, second++, load<u32>(b));
   const found = countAdjacent(block, first, second);
   if (found == 0) return;
   const overlap = <f64>found / <f64>(first + second);
   const sums = <usize>load<u32>(block, SUMS);
   for (let i: u32 = 0; i < both; i++) {
-    const place = sums + ((<usize>load<u32>(wordAt(common, i))) << 3);
+    const place = cell<u64>(sums, get<u32>(common, i));
     store<f64>(place, load<f64>(place) + overlap);
   }
 }
@@ -336,11 +336,11 @@ function countAdjacent(block: usize, first: u32, second: u32): u32 {
   memory.fill(hits, 0, second);
   let found: u32 = 0;
   for (let i: u32 = 0; i < first; i++) {
-    const u = load<u32>(wordAt(onlyFirst, i));
+    const u = get<u32>(onlyFirst, i);
     const row = bitsAt(matrix, u, rowWords);
     let some: u32 = 0;
     for (let j: u32 = 0; j < second; j++) {
-      const w = load<u32>(wordAt(onlySecond, j));
+      const w = get<u32>(onlySecond, j);
       const adjacent = matrix == 0 ? isAdjacent(block, u, w) : <u32>bitOf(row, w);
       some |= adjacent;
       store<u8>(hits + j, load<u8>(hits + j) | <u8>adjacent);
@@ -354,13 +354,13 @@ function countAdjacent(block: usize, first: u32, second: u32): u32 {
 function isAdjacent(block: usize, u: u32, w: u32): u32 {
   const starts = <usize>load<u32>(block, STARTS);
   const neighbours = <usize>load<u32>(block, NEIGHBOURS);
-  let low = load<u32>(wordAt(starts, u));
-  const end = load<u32>(wordAt(starts, u + 1));
+  let low = get<u32>(starts, u);
+  const end = get<u32>(starts, u + 1);
   let high = end;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (load<u32>(wordAt(neighbours, middle)) < w) low = middle + 1;
+    if (get<u32>(neighbours, middle) < w) low = middle + 1;
     else high = middle;
   }
-  return u32(low < end && load<u32>(wordAt(neighbours, low)) == w);
+  return u32(low < end && get<u32>(neighbours, low) == w);
 }

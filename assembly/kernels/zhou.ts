@@ -4,6 +4,8 @@
 // other node of the other, 1 / (sizes - 2): these are counted by popcount over reach(u), the edges of v with a node adjacent to u. Pairs that share
 // more are looked at one by one (zhou-pairs.ts).
 
+import { bytesOf, cell, element, get, put } from '../memory/cells';
+
 /** Fields of a block, u32 each unless said otherwise. */
 export const EDGE_STARTS: usize = 0;
 export const EDGE_NODES: usize = 4;
@@ -42,22 +44,18 @@ const bins: usize = memory.data(257 * 4, 16);
 /** Where the rows of an edge's members begin, u32 bytes. */
 const rows: usize = memory.data(256 * 4, 16);
 
-export function wordAt(base: usize, i: u32): usize {
-  return base + ((<usize>i) << 2);
-}
-
 export function bitsAt(base: usize, row: u32, words: u32): usize {
-  return base + ((<usize>row * words) << 3);
+  return cell<u64>(base, <usize>row * words);
 }
 
 /** Sets the bits of a graph's adjacency: matrix u64[n][rowWords], zeroed. */
 export function adjacencyBits(starts: usize, neighbours: usize, n: u32, matrix: usize, rowWords: u32): void {
   for (let v: u32 = 0; v < n; v++) {
     const row = bitsAt(matrix, v, rowWords);
-    const end = load<u32>(wordAt(starts, v + 1));
-    for (let arc = load<u32>(wordAt(starts, v)); arc < end; arc++) {
-      const w = load<u32>(wordAt(neighbours, arc));
-      const word = row + ((<usize>(w >>> 6)) << 3);
+    const end = get<u32>(starts, v + 1);
+    for (let arc = get<u32>(starts, v); arc < end; arc++) {
+      const w = get<u32>(neighbours, arc);
+      const word = cell<u64>(row, w >>> 6);
       store<u64>(word, load<u64>(word) | ((<u64>1) << (<u64>(w & 63))));
     }
   }
@@ -69,11 +67,11 @@ export function adjacencyBits(starts: usize, neighbours: usize, n: u32, matrix: 
  */
 export function zhouNode(block: usize, v: u32, from: u32): u32 {
   const nodeStarts = <usize>load<u32>(block, NODE_STARTS);
-  const begin = load<u32>(wordAt(nodeStarts, v));
-  const degree = load<u32>(wordAt(nodeStarts, v + 1)) - begin;
+  const begin = get<u32>(nodeStarts, v);
+  const degree = get<u32>(nodeStarts, v + 1) - begin;
   const graphStarts = <usize>load<u32>(block, STARTS);
-  const near = load<u32>(wordAt(graphStarts, v));
-  const others = load<u32>(wordAt(graphStarts, v + 1)) - near;
+  const near = get<u32>(graphStarts, v);
+  const others = get<u32>(graphStarts, v + 1) - near;
   if (degree < 2 || others == 0) return degree;
   if (from == 0) orderBySize(block, begin, degree);
   const words = wordsFor(degree - from, others, load<u32>(block, BITS_BYTES));
@@ -86,7 +84,7 @@ export function zhouNode(block: usize, v: u32, from: u32): u32 {
   const count = cutPieces(block, from, to);
   let sum: f64 = 0;
   for (let at: u32 = 0; at < degree; at++) sum += ofEdge(block, v, at, holds, reach, words, count);
-  const place = <usize>load<u32>(block, SUMS) + ((<usize>v) << 3);
+  const place = cell<u64>(load<u32>(block, SUMS), v);
   store<f64>(place, load<f64>(place) + sum);
   numberNeighbours(block, near, others, 0);
   return to;
@@ -100,55 +98,53 @@ function wordsFor(edges: u32, others: u32, bytes: u32): u32 {
 
 export function sizeOf(block: usize, e: u32): u32 {
   const starts = <usize>load<u32>(block, EDGE_STARTS);
-  return load<u32>(wordAt(starts, e + 1)) - load<u32>(wordAt(starts, e));
+  return get<u32>(starts, e + 1) - get<u32>(starts, e);
 }
 
 export function membersOf(block: usize, e: u32): usize {
-  return wordAt(<usize>load<u32>(block, EDGE_NODES), load<u32>(wordAt(<usize>load<u32>(block, EDGE_STARTS), e)));
+  return cell<u32>(<usize>load<u32>(block, EDGE_NODES), get<u32>(load<u32>(block, EDGE_STARTS), e));
 }
 
 function orderBySize(block: usize, begin: u32, degree: u32): void {
-  const edges = wordAt(<usize>load<u32>(block, NODE_EDGES), begin);
+  const edges = cell<u32>(<usize>load<u32>(block, NODE_EDGES), begin);
   const ordered = <usize>load<u32>(block, ORDERED);
   memory.fill(bins, 0, 257 * 4);
   for (let i: u32 = 0; i < degree; i++) {
-    const bin = wordAt(bins, sizeOf(block, load<u32>(wordAt(edges, i))) + 1);
+    const bin = cell<u32>(bins, sizeOf(block, get<u32>(edges, i)) + 1);
     store<u32>(bin, load<u32>(bin) + 1);
   }
-  for (let size: u32 = 1; size < 257; size++)
-    store<u32>(wordAt(bins, size), load<u32>(wordAt(bins, size)) + load<u32>(wordAt(bins, size - 1)));
+  for (let size: u32 = 1; size < 257; size++) put<u32>(bins, size, get<u32>(bins, size) + get<u32>(bins, size - 1));
   for (let i: u32 = 0; i < degree; i++) {
-    const e = load<u32>(wordAt(edges, i));
-    const bin = wordAt(bins, sizeOf(block, e));
+    const e = get<u32>(edges, i);
+    const bin = cell<u32>(bins, sizeOf(block, e));
     const at = load<u32>(bin);
     store<u32>(bin, at + 1);
-    store<u32>(wordAt(ordered, at), e);
+    put<u32>(ordered, at, e);
   }
 }
 
 /** Numbers v's neighbours from 1 on, or forgets them. */
 function numberNeighbours(block: usize, near: u32, others: u32, on: u32): void {
-  const neighbours = wordAt(<usize>load<u32>(block, NEIGHBOURS), near);
+  const neighbours = cell<u32>(<usize>load<u32>(block, NEIGHBOURS), near);
   const local = <usize>load<u32>(block, LOCAL);
-  for (let i: u32 = 0; i < others; i++)
-    store<u32>(wordAt(local, load<u32>(wordAt(neighbours, i))), on == 0 ? 0 : i + 1);
+  for (let i: u32 = 0; i < others; i++) put<u32>(local, get<u32>(neighbours, i), on == 0 ? 0 : i + 1);
 }
 
 /** holds[u]: the edges of the stretch that hold u. */
 function fillHolds(block: usize, v: u32, from: u32, to: u32, holds: usize, others: u32, words: u32): void {
   const ordered = <usize>load<u32>(block, ORDERED);
   const local = <usize>load<u32>(block, LOCAL);
-  memory.fill(holds, 0, (<usize>others * words) << 3);
+  memory.fill(holds, 0, bytesOf<u64>(<usize>others * words));
   for (let at = from; at < to; at++) {
-    const e = load<u32>(wordAt(ordered, at));
+    const e = get<u32>(ordered, at);
     const members = membersOf(block, e);
     const size = sizeOf(block, e);
-    const offset = (<usize>((at - from) >>> 6)) << 3;
+    const offset = bytesOf<u64>((at - from) >>> 6);
     const bit = (<u64>1) << (<u64>((at - from) & 63));
     for (let k: u32 = 0; k < size; k++) {
-      const u = load<u32>(wordAt(members, k));
+      const u = get<u32>(members, k);
       if (u == v) continue;
-      const word = bitsAt(holds, load<u32>(wordAt(local, u)) - 1, words) + offset;
+      const word = bitsAt(holds, get<u32>(local, u) - 1, words) + offset;
       store<u64>(word, load<u64>(word) | bit);
     }
   }
@@ -157,11 +153,11 @@ function fillHolds(block: usize, v: u32, from: u32, to: u32, holds: usize, other
 /** reach[u]: the edges of the stretch that hold a node adjacent to u, other than v. */
 function fillReach(block: usize, v: u32, near: u32, others: u32, holds: usize, reach: usize, words: u32): void {
   const neighbours = <usize>load<u32>(block, NEIGHBOURS);
-  const bytes = (<usize>words) << 3;
+  const bytes = bytesOf<u64>(words);
   memory.fill(reach, 0, <usize>others * bytes);
   for (let i: u32 = 0; i < others; i++) {
-    const u = load<u32>(wordAt(neighbours, near + i));
-    const row = reach + <usize>i * bytes;
+    const u = get<u32>(neighbours, near + i);
+    const row = element(reach, i, bytes);
     if (load<u32>(block, MATRIX) != 0) reachByBits(block, v, u, holds, row, bytes);
     else reachByArcs(block, u, holds, row, bytes);
   }
@@ -174,11 +170,11 @@ function reachByBits(block: usize, v: u32, u: u32, holds: usize, row: usize, byt
   const ofV = bitsAt(matrix, v, rowWords);
   const ofU = bitsAt(matrix, u, rowWords);
   for (let word: u32 = 0; word < rowWords; word++) {
-    const offset = (<usize>word) << 3;
+    const offset = bytesOf<u64>(word);
     let bits = load<u64>(ofU + offset) & load<u64>(ofV + offset);
     for (; bits != 0; bits &= bits - 1) {
       const w = (word << 6) + <u32>ctz(bits);
-      join(row, holds + <usize>(load<u32>(wordAt(local, w)) - 1) * bytes, bytes);
+      join(row, holds + <usize>(get<u32>(local, w) - 1) * bytes, bytes);
     }
   }
 }
@@ -187,9 +183,9 @@ function reachByArcs(block: usize, u: u32, holds: usize, row: usize, bytes: usiz
   const local = <usize>load<u32>(block, LOCAL);
   const starts = <usize>load<u32>(block, STARTS);
   const neighbours = <usize>load<u32>(block, NEIGHBOURS);
-  const end = load<u32>(wordAt(starts, u + 1));
-  for (let arc = load<u32>(wordAt(starts, u)); arc < end; arc++) {
-    const w = load<u32>(wordAt(local, load<u32>(wordAt(neighbours, arc))));
+  const end = get<u32>(starts, u + 1);
+  for (let arc = get<u32>(starts, u); arc < end; arc++) {
+    const w = get<u32>(local, get<u32>(neighbours, arc));
     if (w != 0) join(row, holds + <usize>(w - 1) * bytes, bytes);
   }
 }
@@ -200,7 +196,7 @@ function cutPieces(block: usize, from: u32, to: u32): u32 {
   let count: u32 = 0;
   let lastSize: u32 = 0;
   for (let at = from; at < to; at++) {
-    const size = sizeOf(block, load<u32>(wordAt(ordered, at)));
+    const size = sizeOf(block, get<u32>(ordered, at));
     const place = at - from;
     if (size != lastSize || (place & 63) == 0) {
       const piece = pieces + ((<usize>count) << 4);
@@ -218,17 +214,17 @@ function cutPieces(block: usize, from: u32, to: u32): u32 {
 
 /** What the nodes of one edge of v give beside the edges of the stretch that share v alone. */
 function ofEdge(block: usize, v: u32, at: u32, holds: usize, reach: usize, words: u32, count: u32): f64 {
-  const f = load<u32>(wordAt(<usize>load<u32>(block, ORDERED), at));
+  const f = get<u32>(load<u32>(block, ORDERED), at);
   const members = membersOf(block, f);
   const size = sizeOf(block, f);
   const local = <usize>load<u32>(block, LOCAL);
-  const bytes = (<usize>words) << 3;
+  const bytes = bytesOf<u64>(words);
   memory.fill(shared, 0, bytes);
   let end = rows;
   for (let k: u32 = 0; k < size; k++) {
-    const u = load<u32>(wordAt(members, k));
+    const u = get<u32>(members, k);
     if (u == v) continue;
-    const row = (load<u32>(wordAt(local, u)) - 1) * <u32>bytes;
+    const row = (get<u32>(local, u) - 1) * <u32>bytes;
     join(shared, holds + row, bytes);
     store<u32>(end, row);
     end += 4;
@@ -236,7 +232,7 @@ function ofEdge(block: usize, v: u32, at: u32, holds: usize, reach: usize, words
   let sum: f64 = 0;
   for (let p: u32 = 0; p < count; p++) {
     const piece = pieces + ((<usize>p) << 4);
-    const word = (<usize>load<u32>(piece)) << 3;
+    const word = bytesOf<u64>(load<u32>(piece));
     const mask = load<u64>(piece, 8) & ~load<u64>(shared + word);
     if (mask == 0) continue;
     const base = reach + word;

@@ -1,5 +1,7 @@
 // The allocator of the core: segregated free lists over a bump pointer, 8 size steps a doubling, no garbage collector.
 
+import { cell } from './cells';
+
 /** Readable bytes behind every region (their values never matter), so that a wide load at a region's end stays inside memory. */
 export const SLACK: u32 = 16;
 
@@ -7,12 +9,17 @@ export const SLACK: u32 = 16;
 const LAST_ADDRESS: u64 = 0xffff0000;
 const MOST_PAGES: u32 = <u32>((LAST_ADDRESS + 0xffff) >> 16);
 const HEADER: usize = 16;
+/** In the header of a block, debug build only: what became of it. */
+const MARK: usize = 8;
+const GIVEN: u32 = 0x4e455649;
+const FREED: u32 = 0x45455246;
 const HEADS: usize = memory.data(256 * 4, 16);
 
 let top: usize = 0;
 let used: u32 = 0;
 
 function sizeClass(size: u32): u32 {
+  if (!ASC_NO_ASSERT) assert(size >= 16, 'a block has a header');
   const power = 31 - clz(size);
   return power * 8 + ((size >> (power - 3)) & 7);
 }
@@ -26,15 +33,20 @@ function roundUp(size: u32): u32 {
 export function alloc(bytes: u32): usize {
   if (bytes > 0xe0000000) return 0; // rounding up to a size class must not pass 2^32
   const size = roundUp((bytes < 16 ? 16 : bytes) + SLACK + <u32>HEADER);
-  const head = HEADS + <usize>sizeClass(size) * 4;
+  const head = cell<u32>(HEADS, sizeClass(size));
   let block = <usize>load<u32>(head);
   if (block) {
+    if (!ASC_NO_ASSERT)
+      assert(load<u32>(block + MARK) == FREED, 'a block in a free list was not freed, or was written to afterwards');
+    if (!ASC_NO_ASSERT) assert(load<u32>(block) == size, 'a block is in the free list of another size class');
     store<u32>(head, load<u32>(block + 4));
   } else {
     block = bump(size);
     if (!block) return 0;
   }
+  if (!ASC_NO_ASSERT) assert(!(block & 15) && block + size <= top, 'a block lies inside of the heap');
   store<u32>(block, size);
+  if (!ASC_NO_ASSERT) store<u32>(block + MARK, GIVEN);
   used += size;
   return block + HEADER;
 }
@@ -67,8 +79,15 @@ function grow(pages: u32): bool {
 export function free(ptr: usize): void {
   if (!ptr) return;
   const block = ptr - HEADER;
+  if (!ASC_NO_ASSERT)
+    assert(!(ptr & 15) && ptr >= __heap_base + HEADER && ptr < top, 'free of an address outside of the heap');
+  if (!ASC_NO_ASSERT) assert(load<u32>(block + MARK) != FREED, 'double free');
+  if (!ASC_NO_ASSERT) assert(load<u32>(block + MARK) == GIVEN, 'free of an address that was never given');
   const size = load<u32>(block);
-  const head = HEADS + <usize>sizeClass(size) * 4;
+  if (!ASC_NO_ASSERT) assert(roundUp(size) == size, 'the size of a freed block is one of a size class');
+  if (!ASC_NO_ASSERT) assert(size <= used, 'more is freed than is in use');
+  if (!ASC_NO_ASSERT) store<u32>(block + MARK, FREED);
+  const head = cell<u32>(HEADS, sizeClass(size));
   store<u32>(block + 4, load<u32>(head));
   store<u32>(head, <u32>block);
   used -= size;

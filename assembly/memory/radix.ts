@@ -1,44 +1,49 @@
 // Stable LSD radix sort of 64-bit keys with a 32-bit payload, 11 bits a pass.
 
+import { bytesOf, cell, get, put } from './cells';
+
 const DIGIT_BITS: u32 = 11;
 const BINS: u32 = 1 << DIGIT_BITS;
 const counts: usize = memory.data(2048 * 4, 16);
 
 function insertionSort(keys: usize, values: usize, n: u32): void {
   for (let i: u32 = 1; i < n; i++) {
-    const key = load<u64>(keys + ((<usize>i) << 3));
-    const value = load<u32>(values + ((<usize>i) << 2));
+    const key = get<u64>(keys, i);
+    const value = get<u32>(values, i);
     let j = i;
-    while (j > 0 && load<u64>(keys + ((<usize>(j - 1)) << 3)) > key) {
-      store<u64>(keys + ((<usize>j) << 3), load<u64>(keys + ((<usize>(j - 1)) << 3)));
-      store<u32>(values + ((<usize>j) << 2), load<u32>(values + ((<usize>(j - 1)) << 2)));
+    while (j > 0 && get<u64>(keys, j - 1) > key) {
+      put<u64>(keys, j, get<u64>(keys, j - 1));
+      put<u32>(values, j, get<u32>(values, j - 1));
       j--;
     }
-    store<u64>(keys + ((<usize>j) << 3), key);
-    store<u32>(values + ((<usize>j) << 2), value);
+    put<u64>(keys, j, key);
+    if (!ASC_NO_ASSERT) assert(!j || get<u64>(keys, j - 1) <= key, 'keys ascend after a step');
+    put<u32>(values, j, value);
   }
 }
 
 function pass(keys: usize, values: usize, n: u32, toKeys: usize, toValues: usize, shift: u64): void {
   memory.fill(counts, 0, BINS * 4);
   for (let i: u32 = 0; i < n; i++) {
-    const bin = counts + ((<usize>((load<u64>(keys + ((<usize>i) << 3)) >> shift) & (BINS - 1))) << 2);
+    const bin = cell<u32>(counts, <usize>((get<u64>(keys, i) >> shift) & (BINS - 1)));
     store<u32>(bin, load<u32>(bin) + 1);
   }
   let sum: u32 = 0;
   for (let b: u32 = 0; b < BINS; b++) {
-    const bin = counts + ((<usize>b) << 2);
+    const bin = cell<u32>(counts, b);
     const here = load<u32>(bin);
     store<u32>(bin, sum);
     sum += here;
   }
+  if (!ASC_NO_ASSERT) assert(sum == n, 'each key is counted once');
   for (let i: u32 = 0; i < n; i++) {
-    const key = load<u64>(keys + ((<usize>i) << 3));
-    const bin = counts + ((<usize>((key >> shift) & (BINS - 1))) << 2);
+    const key = get<u64>(keys, i);
+    const bin = cell<u32>(counts, <usize>((key >> shift) & (BINS - 1)));
     const at = load<u32>(bin);
+    if (!ASC_NO_ASSERT) assert(at < n, 'a key is placed inside of the result');
     store<u32>(bin, at + 1);
-    store<u64>(toKeys + ((<usize>at) << 3), key);
-    store<u32>(toValues + ((<usize>at) << 2), load<u32>(values + ((<usize>i) << 2)));
+    put<u64>(toKeys, at, key);
+    put<u32>(toValues, at, get<u32>(values, i));
   }
 }
 
@@ -47,6 +52,7 @@ function pass(keys: usize, values: usize, n: u32, toKeys: usize, toValues: usize
  * tmpKeys, tmpValues: as large as keys and values. The result is in keys and values.
  */
 export function radixSort(keys: usize, values: usize, n: u32, tmpKeys: usize, tmpValues: usize, bits: u32): void {
+  if (!ASC_NO_ASSERT) assert(bits <= 64, 'keys have 64 bits');
   if (n <= 48) {
     insertionSort(keys, values, n);
     return;
@@ -58,9 +64,10 @@ export function radixSort(keys: usize, values: usize, n: u32, tmpKeys: usize, tm
     swapped = !swapped;
   }
   if (swapped) {
-    memory.copy(keys, tmpKeys, (<usize>n) << 3);
-    memory.copy(values, tmpValues, (<usize>n) << 2);
+    memory.copy(keys, tmpKeys, bytesOf<u64>(n));
+    memory.copy(values, tmpValues, bytesOf<u32>(n));
   }
+  if (!ASC_NO_ASSERT) assert(get<u64>(keys, 0) <= get<u64>(keys, n - 1), 'the sort covers all bits that are set');
 }
 
 /** How many low bits hold `range`. */

@@ -1,6 +1,7 @@
 // The handle of a memtable: offsets of its fields, and growth of its arrays.
 
 import { alloc, free } from '../memory/alloc';
+import { bytesOf, get } from '../memory/cells';
 
 export const M_ROWS: usize = 0;
 export const M_CAPACITY: usize = 4;
@@ -45,11 +46,13 @@ export const M_UNCOUNTED: usize = 124;
 export const M_BYTES: u32 = 128;
 
 export function recordOf(m: usize, row: u32): usize {
-  return <usize>load<u32>(<usize>load<u32>(m + M_RECORDS) + ((<usize>row) << 2));
+  if (!ASC_NO_ASSERT) assert(row < load<u32>(m + M_CAPACITY), 'a row of a memtable is below its capacity');
+  return <usize>get<u32>(load<u32>(m + M_RECORDS), row);
 }
 
 /** Moves the array whose address stands at `field` into one of `bytes` bytes. False: out of memory, nothing changed. */
 export function growArray(field: usize, usedBytes: u32, bytes: u32): bool {
+  if (!ASC_NO_ASSERT) assert(usedBytes <= bytes, 'an array does not shrink');
   const next = alloc(bytes);
   if (!next) return false;
   const old = <usize>load<u32>(field);
@@ -70,7 +73,8 @@ export function lsnOffset(m: usize, lsn: f64): u32 {
 
 /** Whether a row is seen by a snapshot at `at` (an offset of lsnOffset). */
 export function isVisible(m: usize, row: u32, at: u32): bool {
-  const slot = (<usize>row) << 2;
+  if (!ASC_NO_ASSERT) assert(row < load<u32>(m + M_ROWS), 'a row whose visibility is asked exists');
+  const slot = bytesOf<u32>(row);
   if (load<u32>(<usize>load<u32>(m + M_LSNS) + slot) > at) return false;
   const death = load<u32>(<usize>load<u32>(m + M_DEATHS) + slot);
   return !death || death > at;

@@ -3,6 +3,7 @@
 import { R_COUNT, R_ID, R_MEMBERS, R_TIME } from '../codec/record';
 import { skipMembers } from '../codec/vbyte';
 import { alloc, free } from '../memory/alloc';
+import { bytesOf, cell, get, put } from '../memory/cells';
 import { bitsOf, radixSort } from '../memory/radix';
 import { floorDivide } from '../segment/layout';
 import { setRows } from '../status';
@@ -15,16 +16,15 @@ function sortByField(m: usize, list: usize, n: u32, field: usize, keys: usize): 
   let greatest = i64.MIN_VALUE;
   let sorted = true;
   for (let i: u32 = 0; i < n; i++) {
-    const value = load<i64>(recordOf(m, load<u32>(list + ((<usize>i) << 2))) + field);
-    store<i64>(keys + ((<usize>i) << 3), value);
+    const value = load<i64>(recordOf(m, get<u32>(list, i)) + field);
+    put<i64>(keys, i, value);
     sorted = sorted && value >= greatest;
     least = min(least, value);
     greatest = max(greatest, value);
   }
   if (sorted) return;
-  for (let i: u32 = 0; i < n; i++)
-    store<u64>(keys + ((<usize>i) << 3), <u64>(load<i64>(keys + ((<usize>i) << 3)) - least));
-  radixSort(keys, list, n, keys + ((<usize>n) << 3), keys + ((<usize>n) << 4), bitsOf(<u64>(greatest - least)));
+  for (let i: u32 = 0; i < n; i++) put<u64>(keys, i, <u64>(get<i64>(keys, i) - least));
+  radixSort(keys, list, n, cell<u64>(keys, n), keys + ((<usize>n) << 4), bitsOf(<u64>(greatest - least)));
 }
 
 /** Sorts row indexes (u32[n]) by (event_ts, id). False: out of memory. Rows mostly come in id order, so the first sort is mostly one look. */
@@ -44,17 +44,18 @@ function mergeTail(m: usize, order: usize, ordered: u32, list: usize, n: u32): v
   let j = n;
   let k = ordered + n;
   while (j > 0) {
-    const row = load<u32>(list + ((<usize>(j - 1)) << 2));
+    const row = get<u32>(list, j - 1);
     const record = recordOf(m, row);
-    while (i > 0 && keyBefore(record, recordOf(m, load<u32>(order + ((<usize>(i - 1)) << 2))))) {
+    while (i > 0 && keyBefore(record, recordOf(m, get<u32>(order, i - 1)))) {
       i--;
       k--;
-      store<u32>(order + ((<usize>k) << 2), load<u32>(order + ((<usize>i) << 2)));
+      put<u32>(order, k, get<u32>(order, i));
     }
     j--;
     k--;
-    store<u32>(order + ((<usize>k) << 2), row);
+    put<u32>(order, k, row);
   }
+  if (!ASC_NO_ASSERT) assert(i == k, 'the rows before the first late one stay where they are');
 }
 
 /** One late row: found by binary search, the rest moved at once. */
@@ -64,13 +65,17 @@ function insertOne(m: usize, order: usize, ordered: u32, row: u32): void {
   let length = ordered;
   while (length > 0) {
     const half = length >> 1;
-    if (keyBefore(recordOf(m, load<u32>(order + ((<usize>(base + half)) << 2))), record)) {
+    if (keyBefore(recordOf(m, get<u32>(order, base + half)), record)) {
       base += half + 1;
       length -= half + 1;
     } else length = half;
   }
-  const at = order + ((<usize>base) << 2);
-  memory.copy(at + 4, at, (<usize>(ordered - base)) << 2);
+  if (!ASC_NO_ASSERT)
+    assert(!base || !keyBefore(record, recordOf(m, get<u32>(order, base - 1))), 'rows are in key order');
+  if (!ASC_NO_ASSERT)
+    assert(base == ordered || !keyBefore(recordOf(m, get<u32>(order, base)), record), 'rows are in key order');
+  const at = cell<u32>(order, base);
+  memory.copy(at + 4, at, bytesOf<u32>(ordered - base));
   store<u32>(at, row);
 }
 
@@ -80,15 +85,16 @@ export function memtableSort(m: usize): bool {
   const ordered = load<u32>(m + M_ORDERED);
   if (ordered == rows) return true;
   const order = <usize>load<u32>(m + M_ORDER);
+  if (!ASC_NO_ASSERT) assert(ordered < rows, 'no more rows are in order than there are');
   const n = rows - ordered;
   if (n <= 4) {
     for (let row = ordered; row < rows; row++) insertOne(m, order, row, row);
     store<u32>(m + M_ORDERED, rows);
     return true;
   }
-  const list = alloc(n << 2);
+  const list = alloc(bytesOf<u32>(n));
   if (!list) return false;
-  for (let i: u32 = 0; i < n; i++) store<u32>(list + ((<usize>i) << 2), ordered + i);
+  for (let i: u32 = 0; i < n; i++) put<u32>(list, i, ordered + i);
   const sorted = sortByKey(m, list, n);
   if (sorted) {
     mergeTail(m, order, ordered, list, n);
@@ -105,7 +111,7 @@ export function memtableSeek(m: usize, time: i64, id: i64): u32 {
   let length = load<u32>(m + M_ORDERED);
   while (length > 0) {
     const half = length >> 1;
-    const record = recordOf(m, load<u32>(order + ((<usize>(base + half)) << 2)));
+    const record = recordOf(m, get<u32>(order, base + half));
     const found = load<i64>(record + R_TIME);
     if (found < time || (found == time && load<i64>(record + R_ID) < id)) {
       base += half + 1;
@@ -117,7 +123,8 @@ export function memtableSeek(m: usize, time: i64, id: i64): u32 {
 
 /** Row index at a position of the order. */
 export function orderAt(m: usize, position: u32): u32 {
-  return load<u32>(<usize>load<u32>(m + M_ORDER) + ((<usize>position) << 2));
+  if (!ASC_NO_ASSERT) assert(position < load<u32>(m + M_ORDERED), 'a position of the order is up to date');
+  return get<u32>(load<u32>(m + M_ORDER), position);
 }
 
 /** Rows of positions [from, to) that a snapshot at `lsn` sees, in order (u32[capacity]); hg_result_rows = position to go on from. */
@@ -128,7 +135,7 @@ export function memtableRows(m: usize, from: u32, to: u32, lsn: f64, out: usize,
   for (; position < to && count < capacity; position++) {
     const row = orderAt(m, position);
     if (!isVisible(m, row, at)) continue;
-    store<u32>(out + ((<usize>count) << 2), row);
+    put<u32>(out, count, row);
     count++;
   }
   setRows(position);
@@ -160,7 +167,7 @@ export function memtableMatch(m: usize, record: usize, lsn: f64, out: usize, cap
     if (load<u8>(candidate + R_COUNT) != n || !isVisible(m, row, at)) continue;
     if (skipMembers(candidate + R_MEMBERS, n) - (candidate + R_MEMBERS) != bytes) continue;
     if (memory.compare(candidate + R_MEMBERS, record + R_MEMBERS, bytes)) continue;
-    if (count < capacity) store<u32>(out + ((<usize>count) << 2), row);
+    if (count < capacity) put<u32>(out, count, row);
     count++;
   }
   return count;
@@ -172,7 +179,7 @@ export function bucketsOfOrder(m: usize, rows: usize, n: u32): u32 {
   let bucketEnd = i64.MIN_VALUE;
   let count: u32 = 0;
   for (let i: u32 = 0; i < n; i++) {
-    const time = load<i64>(recordOf(m, load<u32>(rows + ((<usize>i) << 2))) + R_TIME);
+    const time = load<i64>(recordOf(m, get<u32>(rows, i)) + R_TIME);
     if (time < bucketEnd) continue;
     count++;
     bucketEnd = (floorDivide(time, width) + 1) * width;

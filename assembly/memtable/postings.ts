@@ -3,6 +3,7 @@
 import { R_COUNT, R_ID, R_MEMBERS, R_TIME, toInteger } from '../codec/record';
 import { decodeMembers } from '../codec/vbyte';
 import { alloc, free } from '../memory/alloc';
+import { bytesOf, cell, get, put } from '../memory/cells';
 import { BAD_ARGUMENT, OUT_OF_MEMORY, tooSmall } from '../status';
 import {
   growArray,
@@ -80,7 +81,7 @@ function growChain(m: usize, more: u32): bool {
     max<u32>(FIRST_LINKS, capacity + (capacity >> 1)),
     max<u32>(length + more, load<u32>(m + M_INCIDENCES)),
   );
-  if (next > 0x1fffffff || !growArray(m + M_CHAIN, length << 3, next << 3)) return false;
+  if (next > 0x1fffffff || !growArray(m + M_CHAIN, bytesOf<u64>(length), bytesOf<u64>(next))) return false;
   store<u32>(m + M_CHAIN_CAPACITY, next);
   return true;
 }
@@ -88,6 +89,7 @@ function growChain(m: usize, more: u32): bool {
 /** Indexes at most `limit` of the rows that came since the last call. False: out of memory (what is indexed stays right). Cost: some 50 ns an incidence, once. */
 export function indexRows(m: usize, limit: u32): bool {
   const indexed = load<u32>(m + M_INDEXED);
+  if (!ASC_NO_ASSERT) assert(indexed <= load<u32>(m + M_ROWS), 'no more rows are indexed than there are');
   const rows = indexed + min(load<u32>(m + M_ROWS) - indexed, limit);
   for (let row = indexed; row < rows; row++) {
     const record = recordOf(m, row);
@@ -97,18 +99,22 @@ export function indexRows(m: usize, limit: u32): bool {
     const chain = <usize>load<u32>(m + M_CHAIN);
     let length = load<u32>(m + M_CHAIN_LENGTH);
     for (let i: u32 = 0; i < n; i++) {
-      const node = load<i64>(members + ((<usize>i) << 3));
+      const node = get<i64>(members, i);
       const slot = slotOf(load<u32>(m + M_NODE_TABLE), load<u32>(m + M_NODE_SLOTS), node);
       if (load<i64>(slot) == EMPTY) {
         store<i64>(slot, node);
         store<u64>(slot + 8, 0);
         store<u32>(m + M_NODES, load<u32>(m + M_NODES) + 1);
       }
-      store<u32>(chain + ((<usize>length) << 3), row);
-      store<u32>(chain + ((<usize>length) << 3) + 4, load<u32>(slot + 8));
+      store<u32>(cell<u64>(chain, length), row);
+      store<u32>(cell<u64>(chain, length) + 4, load<u32>(slot + 8));
       store<u32>(slot + 8, ++length);
       store<u32>(slot + 12, load<u32>(slot + 12) + 1);
     }
+    if (!ASC_NO_ASSERT)
+      assert(length <= load<u32>(m + M_CHAIN_CAPACITY), 'the chain has no more links than its capacity');
+    if (!ASC_NO_ASSERT)
+      assert(load<u32>(m + M_NODES) * 2 <= load<u32>(m + M_NODE_SLOTS), 'the node table is at most half full');
     store<u32>(m + M_CHAIN_LENGTH, length);
     store<u32>(m + M_INDEXED, row + 1);
   }
@@ -120,9 +126,9 @@ function holdsAll(record: usize, k: u32): bool {
   const n = <u32>load<u8>(record + R_COUNT);
   decodeMembers(record + R_MEMBERS, n, members);
   for (let i: u32 = 0; i < k; i++) {
-    const node = load<i64>(wanted + ((<usize>i) << 3));
+    const node = get<i64>(wanted, i);
     let found = false;
-    for (let j: u32 = 0; j < n && !found; j++) found = load<i64>(members + ((<usize>j) << 3)) == node;
+    for (let j: u32 = 0; j < n && !found; j++) found = get<i64>(members, j) == node;
     if (!found) return false;
   }
   return true;
@@ -134,8 +140,8 @@ function rarest(m: usize, nodes: usize, k: u32): usize {
   const slots = load<u32>(m + M_NODE_SLOTS);
   if (!slots) return 0;
   for (let i: u32 = 0; i < k; i++) {
-    const node = toInteger(load<f64>(nodes + ((<usize>i) << 3)));
-    store<i64>(wanted + ((<usize>i) << 3), node);
+    const node = toInteger(get<f64>(nodes, i));
+    put<i64>(wanted, i, node);
     const slot = slotOf(load<u32>(m + M_NODE_TABLE), slots, node);
     if (node == EMPTY || load<i64>(slot) == EMPTY) return 0;
     if (!best || load<u32>(slot + 12) < load<u32>(best + 12)) best = slot;
@@ -168,21 +174,24 @@ export function memtableLookup(
   let link = load<u32>(slot + 8);
   let count: u32 = 0;
   while (link) {
-    const entry = chain + ((<usize>(link - 1)) << 3);
+    if (!ASC_NO_ASSERT) assert(link <= load<u32>(m + M_CHAIN_LENGTH), 'a link lies inside of the chain');
+    const entry = cell<u64>(chain, link - 1);
+    if (!ASC_NO_ASSERT) assert(load<u32>(entry + 4) < link, 'a chain leads to older links');
     const row = load<u32>(entry);
     link = load<u32>(entry + 4);
     const record = recordOf(m, row);
     const time = load<i64>(record + R_TIME);
     if (time > endTime || time < startTime || (time == startTime && load<i64>(record + R_ID) < startId)) continue;
     if (!isVisible(m, row, at) || (k > 1 && !holdsAll(record, k))) continue;
-    store<u32>(out + ((<usize>count) << 2), row);
+    if (!ASC_NO_ASSERT) assert(count < capacity, 'a node has no more rows than it counts');
+    put<u32>(out, count, row);
     count++;
   }
   for (let i: u32 = 0, j = count; i + 1 < j; i++) {
     j--;
-    const swap = load<u32>(out + ((<usize>i) << 2));
-    store<u32>(out + ((<usize>i) << 2), load<u32>(out + ((<usize>j) << 2)));
-    store<u32>(out + ((<usize>j) << 2), swap);
+    const swap = get<u32>(out, i);
+    put<u32>(out, i, get<u32>(out, j));
+    put<u32>(out, j, swap);
   }
   return sortByKey(m, out, count) ? <i32>count : OUT_OF_MEMORY;
 }
@@ -196,7 +205,7 @@ export function memtableNodes(m: usize, out: usize, capacity: u32): i32 {
   for (let i: u32 = 0; i < slots && written < capacity; i++) {
     const node = load<i64>(table + ((<usize>i) << 4));
     if (node == EMPTY) continue;
-    store<f64>(out + ((<usize>written) << 3), <f64>node);
+    put<f64>(out, written, <f64>node);
     written++;
   }
   return <i32>load<u32>(m + M_NODES);

@@ -1,7 +1,9 @@
 // The memtable: rows appended as records, with the LSN of their birth and death.
 
 import { R_COUNT, R_ID, R_TIME, toInteger } from '../codec/record';
+import { HG_RECORD_HEADER_BYTES } from '../limits';
 import { alloc, free } from '../memory/alloc';
+import { bytesOf, cell, get, put } from '../memory/cells';
 import { floorDivide } from '../segment/layout';
 import { BAD_ARGUMENT } from '../status';
 import {
@@ -126,15 +128,18 @@ export function memtableFree(m: usize): void {
 function reserveRows(m: usize, more: u32): bool {
   const rows = load<u32>(m + M_ROWS);
   const capacity = load<u32>(m + M_CAPACITY);
+  if (!ASC_NO_ASSERT) assert(rows <= capacity, 'a memtable has no more rows than its capacity');
+  if (!ASC_NO_ASSERT)
+    assert(<u64>rows + load<u32>(m + M_RESERVED) <= capacity, 'there is room for the rows that are reserved');
   const wanted = <u64>rows + load<u32>(m + M_RESERVED) + more;
   if (wanted > 0x3fffffff) return false;
   if (wanted <= capacity) return true;
   const next = max<u32>(capacity ? capacity * (capacity < LARGE_ROWS ? 4 : 2) : FIRST_ROWS, <u32>wanted);
-  const used = rows << 2;
-  if (!growArray(m + M_RECORDS, used, next << 2)) return false;
-  if (!growArray(m + M_LSNS, used, next << 2)) return false;
-  if (!growArray(m + M_DEATHS, used, next << 2)) return false;
-  if (!growArray(m + M_ORDER, used, next << 2)) return false;
+  const used = bytesOf<u32>(rows);
+  if (!growArray(m + M_RECORDS, used, bytesOf<u32>(next))) return false;
+  if (!growArray(m + M_LSNS, used, bytesOf<u32>(next))) return false;
+  if (!growArray(m + M_DEATHS, used, bytesOf<u32>(next))) return false;
+  if (!growArray(m + M_ORDER, used, bytesOf<u32>(next))) return false;
   store<u32>(m + M_CAPACITY, next);
   return true;
 }
@@ -150,14 +155,14 @@ function reserveBuckets(m: usize, more: u32): bool {
   while (next < wanted * 2) next *= 2;
   if (next == slots) return true;
   const old = <usize>load<u32>(m + M_BUCKET_TABLE);
-  const table = alloc(next * 8);
+  const table = alloc(bytesOf<u64>(next));
   if (!table) return false;
-  for (let i: u32 = 0; i < next; i++) store<i64>(table + ((<usize>i) << 3), NO_BUCKET);
+  for (let i: u32 = 0; i < next; i++) put<i64>(table, i, NO_BUCKET);
   store<u32>(m + M_BUCKET_TABLE, <u32>table);
   store<u32>(m + M_BUCKET_SLOTS, next);
   store<u32>(m + M_BUCKETS, 0);
   for (let i: u32 = 0; i < slots; i++) {
-    const bucket = load<i64>(old + ((<usize>i) << 3));
+    const bucket = get<i64>(old, i);
     if (bucket != NO_BUCKET) addBucket(m, bucket);
   }
   free(old);
@@ -167,14 +172,16 @@ function reserveBuckets(m: usize, more: u32): bool {
 function addBucket(m: usize, bucket: i64): void {
   const table = <usize>load<u32>(m + M_BUCKET_TABLE);
   const mask = load<u32>(m + M_BUCKET_SLOTS) - 1;
+  if (!ASC_NO_ASSERT) assert(load<u32>(m + M_BUCKETS) <= mask, 'the set of buckets has an empty slot');
+  if (!ASC_NO_ASSERT) assert(popcnt(mask + 1) == 1, 'the slots of the set of buckets are a power of two');
   let slot = <u32>((<u64>bucket * 0x9e3779b97f4a7c15) >> 32) & mask;
   while (true) {
-    const found = load<i64>(table + ((<usize>slot) << 3));
+    const found = get<i64>(table, slot);
     if (found == bucket) return;
     if (found == NO_BUCKET) break;
     slot = (slot + 1) & mask;
   }
-  store<i64>(table + ((<usize>slot) << 3), bucket);
+  put<i64>(table, slot, bucket);
   store<u32>(m + M_BUCKETS, load<u32>(m + M_BUCKETS) + 1);
 }
 
@@ -197,9 +204,9 @@ function countBucket(m: usize, bucket: i64, row: u32, more: u32): bool {
 /** Builds the set from the rows so far, with room for `more` further ones. */
 function makeBucketSet(m: usize, rows: u32, more: u32): bool {
   const slots: u32 = 1 << (33 - clz(max<u32>(load<u32>(m + M_BUCKETS) + more, 32)));
-  const table = alloc(slots * 8);
+  const table = alloc(bytesOf<u64>(slots));
   if (!table) return false;
-  for (let i: u32 = 0; i < slots; i++) store<i64>(table + ((<usize>i) << 3), NO_BUCKET);
+  for (let i: u32 = 0; i < slots; i++) put<i64>(table, i, NO_BUCKET);
   store<u32>(m + M_BUCKET_TABLE, <u32>table);
   store<u32>(m + M_BUCKET_SLOTS, slots);
   store<u32>(m + M_BUCKETS, 0);
@@ -228,13 +235,16 @@ export function memtableAppend(m: usize, records: usize, count: u32, firstLsn: f
   let counted = !load<u32>(m + M_UNCOUNTED) && reserveBuckets(m, count);
   const width = load<i64>(m + M_BUCKET_SECONDS);
   let row = load<u32>(m + M_ROWS);
+  if (!ASC_NO_ASSERT) assert(row + count <= load<u32>(m + M_CAPACITY), 'reserved rows fit');
+  if (!ASC_NO_ASSERT) assert(load<u32>(m + M_ORDERED) <= row, 'no more rows are in order than there are');
+  if (!ASC_NO_ASSERT) assert(!row || get<u32>(load<u32>(m + M_LSNS), row - 1) <= first, 'LSNs ascend from row to row');
   let bucketEnd = i64.MIN_VALUE;
   let bucketStart = i64.MAX_VALUE;
   let bytes = load<u32>(m + M_RECORD_BYTES);
   let incidences = load<u32>(m + M_INCIDENCES);
   let record = records;
   for (let i: u32 = 0; i < count; i++) {
-    const slot = (<usize>row) << 2;
+    const slot = bytesOf<u32>(row);
     store<u32>(<usize>load<u32>(m + M_RECORDS) + slot, <u32>record);
     store<u32>(<usize>load<u32>(m + M_LSNS) + slot, first + i);
     store<u32>(<usize>load<u32>(m + M_DEATHS) + slot, 0);
@@ -247,6 +257,7 @@ export function memtableAppend(m: usize, records: usize, count: u32, firstLsn: f
       counted = countBucket(m, bucket, row, count - i);
     }
     const size = load<u32>(record);
+    if (!ASC_NO_ASSERT) assert(size > HG_RECORD_HEADER_BYTES, 'a record has a header and a member');
     bytes += size;
     incidences += load<u8>(record + R_COUNT);
     record += size;
@@ -290,8 +301,8 @@ function appendOrder(m: usize, row: u32, record: usize): void {
   const ordered = load<u32>(m + M_ORDERED);
   if (ordered != row) return;
   const order = <usize>load<u32>(m + M_ORDER);
-  if (row && !keyBefore(recordOf(m, load<u32>(order + ((<usize>(row - 1)) << 2))), record)) return;
-  store<u32>(order + ((<usize>row) << 2), row);
+  if (row && !keyBefore(recordOf(m, get<u32>(order, row - 1)), record)) return;
+  put<u32>(order, row, row);
   store<u32>(m + M_ORDERED, row + 1);
 }
 
@@ -299,8 +310,9 @@ function appendOrder(m: usize, row: u32, record: usize): void {
 export function memtableKill(m: usize, row: u32, lsn: f64): i32 {
   const at = lsnOffset(m, lsn);
   if (row >= load<u32>(m + M_ROWS) || !at) return BAD_ARGUMENT;
-  const death = <usize>load<u32>(m + M_DEATHS) + ((<usize>row) << 2);
+  const death = cell<u32>(load<u32>(m + M_DEATHS), row);
   if (load<u32>(death)) return 0;
+  if (!ASC_NO_ASSERT) assert(load<u32>(m + M_DEAD) < load<u32>(m + M_ROWS), 'no more rows are dead than there are');
   store<u32>(death, at);
   store<u32>(m + M_DEAD, load<u32>(m + M_DEAD) + 1);
   return 1;

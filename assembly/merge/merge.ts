@@ -2,6 +2,7 @@
 
 import { R_ID, R_TIME } from '../codec/record';
 import { alloc, free } from '../memory/alloc';
+import { cell, get, put } from '../memory/cells';
 import { BAD_ARGUMENT, OUT_OF_MEMORY } from '../status';
 
 /** Far above the memtables that a table can have; their heads and heap take 12 bytes a run. */
@@ -25,17 +26,17 @@ function siftDown(heap: usize, heads: usize, root: u32, n: u32): void {
     const right = child + 1;
     if (right < n && lessRuns(heap, heads, right, child)) child = right;
     if (!lessRuns(heap, heads, child, parent)) return;
-    const a = load<u32>(heap + ((<usize>parent) << 2));
-    store<u32>(heap + ((<usize>parent) << 2), load<u32>(heap + ((<usize>child) << 2)));
-    store<u32>(heap + ((<usize>child) << 2), a);
+    const a = get<u32>(heap, parent);
+    put<u32>(heap, parent, get<u32>(heap, child));
+    put<u32>(heap, child, a);
     parent = child;
   }
 }
 
 function lessRuns(heap: usize, heads: usize, i: u32, j: u32): bool {
-  const runA = load<u32>(heap + ((<usize>i) << 2));
-  const runB = load<u32>(heap + ((<usize>j) << 2));
-  return before(load<u32>(heads + ((<usize>runA) << 3)), runA, load<u32>(heads + ((<usize>runB) << 3)), runB);
+  const runA = get<u32>(heap, i);
+  const runB = get<u32>(heap, j);
+  return before(load<u32>(cell<u64>(heads, runA)), runA, load<u32>(cell<u64>(heads, runB)), runB);
 }
 
 /**
@@ -47,15 +48,15 @@ export function mergeRuns(runs: usize, k: u32, stopTime: i64, stopId: i64, out: 
   if (k > MAX_RUNS) return BAD_ARGUMENT;
   const heads = alloc(k * 12 + 16);
   if (!heads) return OUT_OF_MEMORY;
-  const heap = heads + ((<usize>k) << 3);
+  const heap = cell<u64>(heads, k);
   let live: u32 = 0;
   for (let i: u32 = 0; i < k; i++) {
-    const start = load<u32>(runs + ((<usize>i) << 3));
-    const end = start + load<u32>(runs + ((<usize>i) << 3) + 4);
-    store<u32>(heads + ((<usize>i) << 3), start);
-    store<u32>(heads + ((<usize>i) << 3) + 4, end);
+    const start = load<u32>(cell<u64>(runs, i));
+    const end = start + load<u32>(cell<u64>(runs, i) + 4);
+    store<u32>(cell<u64>(heads, i), start);
+    store<u32>(cell<u64>(heads, i) + 4, end);
     if (start < end) {
-      store<u32>(heap + ((<usize>live) << 2), i);
+      put<u32>(heap, live, i);
       live++;
     }
   }
@@ -63,17 +64,24 @@ export function mergeRuns(runs: usize, k: u32, stopTime: i64, stopId: i64, out: 
   let count: u32 = 0;
   let stopped = false;
   while (live) {
-    const run = heads + ((<usize>load<u32>(heap)) << 3);
+    const run = cell<u64>(heads, load<u32>(heap));
     const record = load<u32>(run);
     stopped = !isBelow(record, stopTime, stopId);
     if (stopped || count == capacity) break;
-    store<u32>(out + ((<usize>count) << 2), record);
+    if (!ASC_NO_ASSERT)
+      assert(
+        !count || !before(record, 0, get<u32>(out, count - 1), 1),
+        'merged records are in key order: each run was',
+      );
+    put<u32>(out, count, record);
     count++;
     const next = record + load<u32>(record);
+    if (!ASC_NO_ASSERT)
+      assert(next > record && next <= load<u32>(run + 4), 'the last record of a run ends where the run ends');
     store<u32>(run, next);
     if (next >= load<u32>(run + 4)) {
       live--;
-      store<u32>(heap, load<u32>(heap + ((<usize>live) << 2)));
+      store<u32>(heap, get<u32>(heap, live));
     }
     siftDown(heap, heads, 0, live);
   }
@@ -90,8 +98,8 @@ function isBelow(record: usize, stopTime: i64, stopId: i64): bool {
 
 function keepRest(runs: usize, k: u32, heads: usize): void {
   for (let i: u32 = 0; i < k; i++) {
-    const head = heads + ((<usize>i) << 3);
-    const run = runs + ((<usize>i) << 3);
+    const head = cell<u64>(heads, i);
+    const run = cell<u64>(runs, i);
     const start = load<u32>(head);
     store<u32>(run, start);
     store<u32>(run + 4, load<u32>(head + 4) - start);

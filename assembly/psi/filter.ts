@@ -2,6 +2,7 @@
 
 import { findProperty } from '../codec/record';
 import { HG_RANGE_ENTRY_BYTES, HG_TYPE_INTEGER, HG_TYPE_REAL } from '../limits';
+import { bytesOf, cell, element } from '../memory/cells';
 import { recordOf } from '../memtable/layout';
 import { C_TYPE, hasValue, integerValue, openColumn, realValue, STATE_MISSING, STATE_VALUES } from '../segment/columns';
 import { S_BASE, S_ROWS } from '../segment/layout';
@@ -36,7 +37,7 @@ export function filterSegment(s: usize, rows: usize, n: u32, ranges: usize, k: u
   const base = <usize>load<u32>(s + S_BASE);
   let left = n;
   for (let i: u32 = 0; i < k; i++) {
-    const range = ranges + <usize>(i * HG_RANGE_ENTRY_BYTES);
+    const range = element(ranges, i, HG_RANGE_ENTRY_BYTES);
     const state = openColumn(base, load<u32>(s + S_ROWS), load<u32>(range + R_COLUMN), cursor);
     if (state == STATE_VALUES) {
       const type = load<u32>(cursor + C_TYPE);
@@ -52,14 +53,14 @@ function keepValues(rows: usize, n: u32, range: usize): u32 {
   const high = load<f64>(range + R_HIGH);
   const flags = load<u32>(range + R_FLAGS);
   const isInteger = load<u32>(cursor + C_TYPE) == HG_TYPE_INTEGER;
-  const end = rows + ((<usize>n) << 2);
+  const end = cell<u32>(rows, n);
   let at = rows;
   for (let from = rows; from < end; from += 4) {
     const row = load<u32>(from);
     store<u32>(at, row);
     if (!hasValue(cursor, row)) continue;
     const value = isInteger ? <f64>integerValue(cursor, row) : realValue(cursor, row);
-    at += (<usize>u32(lies(value, low, high, flags))) << 2;
+    at += bytesOf<u32>(u32(lies(value, low, high, flags)));
   }
   return <u32>((at - rows) >> 2);
 }
@@ -67,18 +68,18 @@ function keepValues(rows: usize, n: u32, range: usize): u32 {
 /** As filterSegment, for rows of a memtable. Cost: the properties before the column, for each row and range. */
 export function filterMemtable(m: usize, rows: usize, n: u32, ranges: usize, k: u32): u32 {
   let at = rows;
-  const end = rows + ((<usize>n) << 2);
+  const end = cell<u32>(rows, n);
   for (let from = rows; from < end; from += 4) {
     const row = load<u32>(from);
     store<u32>(at, row);
-    at += (<usize>u32(recordHolds(recordOf(m, row), ranges, k))) << 2;
+    at += bytesOf<u32>(u32(recordHolds(recordOf(m, row), ranges, k)));
   }
   return <u32>((at - rows) >> 2);
 }
 
 function recordHolds(record: usize, ranges: usize, k: u32): bool {
   for (let i: u32 = 0; i < k; i++) {
-    const range = ranges + <usize>(i * HG_RANGE_ENTRY_BYTES);
+    const range = element(ranges, i, HG_RANGE_ENTRY_BYTES);
     const entry = findProperty(record, load<u32>(range + R_COLUMN));
     if (!holds(range, entry ? propertyNumber(entry) : load<f64>(range + R_MISSING))) return false;
   }

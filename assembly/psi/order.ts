@@ -1,5 +1,7 @@
 // Orders a property's (key, row) pairs and finds positions in the ordered keys.
 
+import { bytesOf, cell, get, put } from '../memory/cells';
+
 /** Below this many rows insertion beats the fixed cost of the histograms. */
 const SMALL: u32 = 48;
 /** Eight histograms of 256 u32, one for each byte of a key. */
@@ -19,7 +21,7 @@ export function psiOrder(keys: usize, rows: usize, n: u32, scratch: usize): void
   let fromKeys = keys;
   let fromRows = rows;
   let toKeys = scratch;
-  let toRows = scratch + ((<usize>n) << 3);
+  let toRows = cell<u64>(scratch, n);
   for (let digit: u32 = 0; digit < 8; digit++) {
     if (!startOffsets(HISTOGRAMS + (digit << 10), n)) continue;
     scatter(fromKeys, fromRows, toKeys, toRows, n, digit);
@@ -30,7 +32,7 @@ export function psiOrder(keys: usize, rows: usize, n: u32, scratch: usize): void
     toKeys = heldKeys;
     toRows = heldRows;
   }
-  if (fromRows != rows) memory.copy(rows, fromRows, (<usize>n) << 2);
+  if (fromRows != rows) memory.copy(rows, fromRows, bytesOf<u32>(n));
   fromBits(fromKeys, keys, n);
 }
 
@@ -39,7 +41,7 @@ export function psiLower(keys: usize, n: u32, value: f64): u32 {
   let base = keys;
   while (n > 1) {
     const half = n >> 1;
-    base += select<usize>((<usize>half) << 3, 0, load<f64>(base + ((<usize>(half - 1)) << 3)) < value);
+    base += select<usize>(bytesOf<u64>(half), 0, get<f64>(base, half - 1) < value);
     n -= half;
   }
   if (n == 1 && load<f64>(base) < value) base += 8;
@@ -51,7 +53,7 @@ export function psiUpper(keys: usize, n: u32, value: f64): u32 {
   let base = keys;
   while (n > 1) {
     const half = n >> 1;
-    base += select<usize>((<usize>half) << 3, 0, load<f64>(base + ((<usize>(half - 1)) << 3)) <= value);
+    base += select<usize>(bytesOf<u64>(half), 0, get<f64>(base, half - 1) <= value);
     n -= half;
   }
   if (n == 1 && load<f64>(base) <= value) base += 8;
@@ -61,7 +63,7 @@ export function psiUpper(keys: usize, n: u32, value: f64): u32 {
 /** Whether the keys already ascend; makes every -0 it passes a 0, so a true answer leaves nothing to do. */
 function inOrder(keys: usize, n: u32): bool {
   let last = -Infinity;
-  for (const end = keys + ((<usize>n) << 3); keys < end; keys += 8) {
+  for (const end = cell<u64>(keys, n); keys < end; keys += 8) {
     const key = load<f64>(keys) + 0.0;
     if (key < last) return false;
     store<f64>(keys, key);
@@ -72,23 +74,23 @@ function inOrder(keys: usize, n: u32): bool {
 
 function insertionOrder(keys: usize, rows: usize, n: u32): void {
   for (let i: u32 = 0; i < n; i++) {
-    const key = load<f64>(keys + ((<usize>i) << 3)) + 0.0;
-    const row = load<u32>(rows + ((<usize>i) << 2));
+    const key = get<f64>(keys, i) + 0.0;
+    const row = get<u32>(rows, i);
     let at = i;
-    while (at > 0 && load<f64>(keys + ((<usize>(at - 1)) << 3)) > key) {
-      store<f64>(keys + ((<usize>at) << 3), load<f64>(keys + ((<usize>(at - 1)) << 3)));
-      store<u32>(rows + ((<usize>at) << 2), load<u32>(rows + ((<usize>(at - 1)) << 2)));
+    while (at > 0 && get<f64>(keys, at - 1) > key) {
+      put<f64>(keys, at, get<f64>(keys, at - 1));
+      put<u32>(rows, at, get<u32>(rows, at - 1));
       at--;
     }
-    store<f64>(keys + ((<usize>at) << 3), key);
-    store<u32>(rows + ((<usize>at) << 2), row);
+    put<f64>(keys, at, key);
+    put<u32>(rows, at, row);
   }
 }
 
 /** Turns keys into u64 that compare as the keys do, and counts their bytes. */
 function toBits(keys: usize, n: u32): void {
   memory.fill(HISTOGRAMS, 0, 8192);
-  for (const end = keys + ((<usize>n) << 3); keys < end; keys += 8) {
+  for (const end = cell<u64>(keys, n); keys < end; keys += 8) {
     const raw = reinterpret<i64>(load<f64>(keys) + 0.0);
     const bits = <u64>(raw ^ ((raw >> 63) | i64.MIN_VALUE));
     store<u64>(keys, bits);
@@ -104,7 +106,7 @@ function toBits(keys: usize, n: u32): void {
 }
 
 function count(digit: u32, bits: u64): void {
-  const slot = HISTOGRAMS + (digit << 10) + ((<u32>bits & 255) << 2);
+  const slot = cell<u32>(HISTOGRAMS + (digit << 10), <u32>bits & 255);
   store<u32>(slot, load<u32>(slot) + 1);
 }
 
@@ -122,19 +124,19 @@ function startOffsets(histogram: usize, n: u32): bool {
 
 function scatter(fromKeys: usize, fromRows: usize, toKeys: usize, toRows: usize, n: u32, digit: u32): void {
   const histogram = HISTOGRAMS + (digit << 10);
-  const shift = <u64>(digit << 3);
-  for (const end = fromKeys + ((<usize>n) << 3); fromKeys < end; fromKeys += 8, fromRows += 4) {
+  const shift = <u64>(digit * 8);
+  for (const end = cell<u64>(fromKeys, n); fromKeys < end; fromKeys += 8, fromRows += 4) {
     const bits = load<u64>(fromKeys);
-    const slot = histogram + ((<u32>(bits >> shift) & 255) << 2);
+    const slot = cell<u32>(histogram, <u32>(bits >> shift) & 255);
     const at = load<u32>(slot);
     store<u32>(slot, at + 1);
-    store<u64>(toKeys + ((<usize>at) << 3), bits);
-    store<u32>(toRows + ((<usize>at) << 2), load<u32>(fromRows));
+    put<u64>(toKeys, at, bits);
+    put<u32>(toRows, at, load<u32>(fromRows));
   }
 }
 
 function fromBits(from: usize, to: usize, n: u32): void {
-  for (const end = from + ((<usize>n) << 3); from < end; from += 8, to += 8) {
+  for (const end = cell<u64>(from, n); from < end; from += 8, to += 8) {
     const bits = load<i64>(from);
     store<i64>(to, bits ^ (~(bits >> 63) | i64.MIN_VALUE));
   }

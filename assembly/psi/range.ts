@@ -1,5 +1,6 @@
 // Rows of a segment whose numeric column lies in a range, through the column's stored (value, row) order.
 
+import { cell, get } from '../memory/cells';
 import { numericValue, openColumn, STATE_VALUES } from '../segment/columns';
 import { E_COUNT, E_OFFSET, findEntry, K_PSI, S_BASE, S_ROWS } from '../segment/layout';
 import { BAD_ARGUMENT, tooSmall } from '../status';
@@ -13,7 +14,7 @@ function bound(order: usize, count: u32, value: f64, orEqual: bool): u32 {
   let length = count;
   while (length > 0) {
     const half = length >> 1;
-    const found = numericValue(cursor, load<u16>(order + ((<usize>(base + half)) << 1)));
+    const found = numericValue(cursor, get<u16>(order, base + half));
     if (found < value || (orEqual && found == value)) {
       base += half + 1;
       length -= half + 1;
@@ -53,13 +54,13 @@ export function psiRange(
   const from = bound(order, load<u32>(entry + E_COUNT), low, lowOpen);
   memory.fill(bitmap, 0, 8192);
   for (let i: u32 = 0; i < <u32>count; i++) {
-    const row = <u32>load<u16>(order + ((<usize>(from + i)) << 1));
-    const word = bitmap + ((<usize>(row >> 6)) << 3);
+    const row = <u32>get<u16>(order, from + i);
+    const word = cell<u64>(bitmap, row >> 6);
     store<u64>(word, load<u64>(word) | ((<u64>1) << (row & 63)));
   }
   let at = out;
   for (let w: u32 = 0; w < 1024; w++) {
-    let word = load<u64>(bitmap + ((<usize>w) << 3));
+    let word = get<u64>(bitmap, w);
     while (word) {
       store<u32>(at, (w << 6) + <u32>ctz(word));
       at += 4;

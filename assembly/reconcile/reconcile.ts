@@ -1,5 +1,7 @@
 // Tombstone reconciliation: takes the rows that were dead at a snapshot out of an ascending row list.
 
+import { get, put } from '../memory/cells';
+
 /**
  * Removes from rows (u32[n], ascending, changed in place) those in dead (u32[m], ascending) whose death (f64 LSN) is <= lsn.
  * deaths 0: all of `dead` are dead. Returns how many rows stay. Cost: n + m, or n log m where dead is far longer.
@@ -8,14 +10,18 @@ export function reconcile(rows: usize, n: u32, dead: usize, deaths: usize, m: u3
   if (!n || !m) return n;
   let j = lowerBound(dead, m, load<u32>(rows));
   let kept: u32 = 0;
+  let previous: u32 = 0;
   for (let i: u32 = 0; i < n; i++) {
-    const row = load<u32>(rows + ((<usize>i) << 2));
-    while (j < m && load<u32>(dead + ((<usize>j) << 2)) < row) j++;
-    const isDead =
-      j < m && load<u32>(dead + ((<usize>j) << 2)) == row && (!deaths || load<f64>(deaths + ((<usize>j) << 3)) <= lsn);
-    store<u32>(rows + ((<usize>kept) << 2), row);
+    const row = get<u32>(rows, i);
+    if (!ASC_NO_ASSERT) assert(!i || previous < row, 'rows ascend strictly');
+    previous = row;
+    while (j < m && get<u32>(dead, j) < row) j++;
+    if (!ASC_NO_ASSERT) assert(!j || j >= m || get<u32>(dead, j - 1) <= get<u32>(dead, j), 'dead rows ascend');
+    const isDead = j < m && get<u32>(dead, j) == row && (!deaths || get<f64>(deaths, j) <= lsn);
+    put<u32>(rows, kept, row);
     kept += u32(!isDead);
   }
+  if (!ASC_NO_ASSERT) assert(kept <= n && n - kept <= m, 'no more rows are taken out than are dead');
   return kept;
 }
 
@@ -24,7 +30,7 @@ function lowerBound(list: usize, n: u32, value: u32): u32 {
   let length = n;
   while (length > 0) {
     const half = length >> 1;
-    if (load<u32>(list + ((<usize>(base + half)) << 2)) < value) {
+    if (get<u32>(list, base + half) < value) {
       base += half + 1;
       length -= half + 1;
     } else length = half;

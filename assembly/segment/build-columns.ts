@@ -2,6 +2,7 @@
 
 import { findProperty } from '../codec/record';
 import { HG_TYPE_BOOLEAN, HG_TYPE_INTEGER, HG_TYPE_REAL, HG_TYPE_TEXT } from '../limits';
+import { bytesOf, cell, get, put } from '../memory/cells';
 import { psiOrder } from '../psi/order';
 import { hasValue, nullBytes, numericValue, openColumn } from './columns';
 import {
@@ -53,26 +54,25 @@ function sortTexts(items: usize, n: u32, tmp: usize): void {
       let j = middle;
       for (let k = start; k < end; k++) {
         const left =
-          i < middle &&
-          (j >= end || compareText(load<u32>(from + ((<usize>i) << 3)), load<u32>(from + ((<usize>j) << 3))) <= 0);
-        store<u64>(to + ((<usize>k) << 3), load<u64>(from + ((<usize>(left ? i++ : j++)) << 3)));
+          i < middle && (j >= end || compareText(load<u32>(cell<u64>(from, i)), load<u32>(cell<u64>(from, j))) <= 0);
+        put<u64>(to, k, get<u64>(from, left ? i++ : j++));
       }
     }
     const swap = from;
     from = to;
     to = swap;
   }
-  if (from != items) memory.copy(items, from, (<usize>n) << 3);
+  if (from != items) memory.copy(items, from, bytesOf<u64>(n));
 }
 
 /** Fills {u32 entry, u32 row} of the rows that have a text, sorted by text; returns how many. */
 function gatherTexts(records: usize, rows: u32, column: u32, missing: usize, items: usize, tmp: usize): u32 {
   let n: u32 = 0;
   for (let row: u32 = 0; row < rows; row++) {
-    const entry = valueOf(load<u32>(records + ((<usize>row) << 2)), column, missing);
+    const entry = valueOf(get<u32>(records, row), column, missing);
     if (!entry) continue;
-    store<u32>(items + ((<usize>n) << 3), <u32>entry);
-    store<u32>(items + ((<usize>n) << 3) + 4, row);
+    store<u32>(cell<u64>(items, n), <u32>entry);
+    store<u32>(cell<u64>(items, n) + 4, row);
     n++;
   }
   sortTexts(items, n, tmp);
@@ -88,12 +88,12 @@ function planText(
   scratch: usize,
   flags: u32,
 ): void {
-  const n = gatherTexts(records, rows, column, missing, scratch, scratch + ((<usize>rows) << 3));
+  const n = gatherTexts(records, rows, column, missing, scratch, cell<u64>(scratch, rows));
   let entries: u32 = 0;
   let bytes: u32 = 0;
   for (let i: u32 = 0; i < n; i++) {
-    const entry = <usize>load<u32>(scratch + ((<usize>i) << 3));
-    if (i && !compareText(entry, load<u32>(scratch + ((<usize>(i - 1)) << 3)))) continue;
+    const entry = <usize>load<u32>(cell<u64>(scratch, i));
+    if (i && !compareText(entry, load<u32>(cell<u64>(scratch, i - 1)))) continue;
     entries++;
     bytes += load<u32>(entry + 4);
   }
@@ -120,7 +120,7 @@ export function planColumn(plan: usize, records: usize, rows: u32, spec: usize, 
   let least = i64.MAX_VALUE;
   let greatest = i64.MIN_VALUE;
   for (let row: u32 = 0; row < rows; row++) {
-    const entry = valueOf(load<u32>(records + ((<usize>row) << 2)), column, missing);
+    const entry = valueOf(get<u32>(records, row), column, missing);
     if (!entry) continue;
     if (load<u8>(entry + 2) != type) return false;
     present++;
@@ -165,29 +165,29 @@ function fillText(
   entries: u32,
   scratch: usize,
 ): void {
-  const n = gatherTexts(records, rows, column, missing, scratch, scratch + ((<usize>rows) << 3));
+  const n = gatherTexts(records, rows, column, missing, scratch, cell<u64>(scratch, rows));
   store<u32>(at, entries);
   const offsets = at + 4;
-  const codes = offsets + ((<usize>(entries + 1)) << 2);
-  const bytes = codes + ((<usize>rows) << 1);
+  const codes = cell<u32>(offsets, entries + 1);
+  const bytes = cell<u16>(codes, rows);
   let code: u32 = 0;
   let length: u32 = 0;
   for (let i: u32 = 0; i < n; i++) {
-    const entry = <usize>load<u32>(scratch + ((<usize>i) << 3));
-    if (!i || compareText(entry, load<u32>(scratch + ((<usize>(i - 1)) << 3)))) {
+    const entry = <usize>load<u32>(cell<u64>(scratch, i));
+    if (!i || compareText(entry, load<u32>(cell<u64>(scratch, i - 1)))) {
       memory.copy(bytes + length, entry + 8, load<u32>(entry + 4));
       length += load<u32>(entry + 4);
       code++;
-      store<u32>(offsets + ((<usize>code) << 2), length);
+      put<u32>(offsets, code, length);
     }
-    store<u16>(codes + ((<usize>load<u32>(scratch + ((<usize>i) << 3) + 4)) << 1), <u16>(code - 1));
+    put<u16>(codes, load<u32>(cell<u64>(scratch, i) + 4), <u16>(code - 1));
   }
 }
 
 function leastInteger(records: usize, rows: u32, column: u32, missing: usize): i64 {
   let least = i64.MAX_VALUE;
   for (let row: u32 = 0; row < rows; row++) {
-    const entry = valueOf(load<u32>(records + ((<usize>row) << 2)), column, missing);
+    const entry = valueOf(get<u32>(records, row), column, missing);
     if (entry) least = min(least, load<i64>(entry + 4));
   }
   return least;
@@ -206,15 +206,15 @@ export function fillColumn(file: usize, entry: usize, records: usize, rows: u32,
   const least = type == HG_TYPE_INTEGER ? leastInteger(records, rows, column, missing) : 0;
   if (type == HG_TYPE_INTEGER) store<i64>(at, least);
   for (let row: u32 = 0; row < rows; row++) {
-    const value = valueOf(load<u32>(records + ((<usize>row) << 2)), column, missing);
+    const value = valueOf(get<u32>(records, row), column, missing);
     if (!value) continue;
     if (flags & FLAG_NULLS) setBit(bitmap, row);
     if (type == HG_TYPE_INTEGER) storePacked(at + 8, width, row, <u64>(load<i64>(value + 4) - least));
     else if (type == HG_TYPE_BOOLEAN) {
       if (load<u8>(value + 4)) setBit(at, row);
     } else if (type == HG_TYPE_REAL) {
-      if (width == 4) store<f32>(at + ((<usize>row) << 2), <f32>load<f64>(value + 4));
-      else store<f64>(at + ((<usize>row) << 3), load<f64>(value + 4));
+      if (width == 4) put<f32>(at, row, <f32>load<f64>(value + 4));
+      else put<f64>(at, row, load<f64>(value + 4));
     }
   }
   if (type == HG_TYPE_TEXT) fillText(records, rows, column, missing, at, load<u32>(entry + E_COUNT), scratch);
@@ -225,15 +225,15 @@ export function fillOrder(file: usize, entry: usize, rows: u32, scratch: usize):
   const cursor = memory.data(32, 16);
   openColumn(file, rows, <u32>load<u16>(entry + E_COLUMN), cursor);
   const keys = scratch;
-  const ordinals = scratch + ((<usize>rows) << 3);
+  const ordinals = cell<u64>(scratch, rows);
   let n: u32 = 0;
   for (let row: u32 = 0; row < rows; row++) {
     if (!hasValue(cursor, row)) continue;
-    store<f64>(keys + ((<usize>n) << 3), numericValue(cursor, row));
-    store<u32>(ordinals + ((<usize>n) << 2), row);
+    put<f64>(keys, n, numericValue(cursor, row));
+    put<u32>(ordinals, n, row);
     n++;
   }
   psiOrder(keys, ordinals, n, scratch + <usize>rows * 12);
   const out = file + load<u32>(entry + E_OFFSET);
-  for (let i: u32 = 0; i < n; i++) store<u16>(out + ((<usize>i) << 1), <u16>load<u32>(ordinals + ((<usize>i) << 2)));
+  for (let i: u32 = 0; i < n; i++) put<u16>(out, i, <u16>get<u32>(ordinals, i));
 }

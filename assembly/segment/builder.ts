@@ -5,6 +5,7 @@ import { decodeMembers } from '../codec/vbyte';
 import { filterBuild, filterBytes } from '../fmi/filter';
 import { HG_MAX_SEGMENT_ROWS, HG_TYPE_BOOLEAN, HG_TYPE_REAL } from '../limits';
 import { alloc, free } from '../memory/alloc';
+import { cell, element, get, put } from '../memory/cells';
 import { bitsOf, radixSort } from '../memory/radix';
 import { BAD_ARGUMENT, OUT_OF_MEMORY, setPointer } from '../status';
 import { fillColumn, fillOrder, planColumn } from './build-columns';
@@ -68,7 +69,7 @@ const F_NODE_MAX: usize = 40;
 const F_CONSECUTIVE: usize = 48;
 
 function recordAt(records: usize, row: u32): usize {
-  return <usize>load<u32>(records + ((<usize>row) << 2));
+  return <usize>get<u32>(records, row);
 }
 
 /** First pass: sums, bounds, order. False: the records are not in strict (event_ts, id) order. */
@@ -100,6 +101,8 @@ function survey(records: usize, rows: u32, bucketSeconds: i64): bool {
     incidences += size;
     maxSize = max(maxSize, size);
   }
+  if (!ASC_NO_ASSERT)
+    assert(incidences >= rows && buckets <= rows && buckets > 0, 'each row has members, and a bucket has a row');
   store<u32>(facts + F_INCIDENCES, incidences);
   store<u32>(facts + F_MAX_SIZE, maxSize);
   store<u32>(facts + F_BUCKETS, buckets);
@@ -117,24 +120,27 @@ function gatherIncidences(records: usize, rows: u32, keys: usize, indexes: usize
   for (let row: u32 = 0; row < rows; row++) {
     const record = recordAt(records, row);
     const n = <u32>load<u8>(record + R_COUNT);
-    decodeMembers(record + R_MEMBERS, n, keys + ((<usize>at) << 3));
-    least = min(least, load<i64>(keys + ((<usize>at) << 3)));
-    greatest = max(greatest, load<i64>(keys + ((<usize>(at + n - 1)) << 3)));
+    decodeMembers(record + R_MEMBERS, n, cell<u64>(keys, at));
+    least = min(least, get<i64>(keys, at));
+    greatest = max(greatest, get<i64>(keys, at + n - 1));
     at += n;
   }
+  if (!ASC_NO_ASSERT) assert(at == load<u32>(facts + F_INCIDENCES), 'both passes find the same incidences');
   for (let i: u32 = 0; i < at; i++) {
-    const key = keys + ((<usize>i) << 3);
+    const key = cell<u64>(keys, i);
+    if (!ASC_NO_ASSERT)
+      assert(load<i64>(key) >= least && load<i64>(key) <= greatest, 'a member is within the bounds of its segment');
     store<u64>(key, <u64>(load<i64>(key) - least));
-    store<u32>(indexes + ((<usize>i) << 2), i);
+    put<u32>(indexes, i, i);
   }
   store<i64>(facts + F_NODE_MIN, least);
   store<i64>(facts + F_NODE_MAX, greatest);
 }
 
 function countDistinct(keys: usize, n: u32): u32 {
+  if (!ASC_NO_ASSERT) assert(get<u64>(keys, 0) <= get<u64>(keys, n - 1), 'incidences are sorted by node');
   let count: u32 = 1;
-  for (let i: u32 = 1; i < n; i++)
-    count += u32(load<u64>(keys + ((<usize>i) << 3)) != load<u64>(keys + ((<usize>(i - 1)) << 3)));
+  for (let i: u32 = 1; i < n; i++) count += u32(get<u64>(keys, i) != get<u64>(keys, i - 1));
   return count;
 }
 
@@ -219,7 +225,9 @@ function fillRows(file: usize, records: usize, rows: u32, bucketSeconds: i64): v
   for (let row: u32 = 0; row < rows; row++) {
     const record = recordAt(records, row);
     const time = load<i64>(record + R_TIME);
-    block = blocks + <usize>(row >> 6) * BLOCK_BYTES;
+    if (!ASC_NO_ASSERT) assert(time >= least && time <= load<i64>(file + H_TIME_MAX), 'rows are in key order');
+    if (!ASC_NO_ASSERT) assert(!row || load<i64>(recordAt(records, row - 1) + R_TIME) <= time, 'rows are in key order');
+    block = element(blocks, row >> 6, BLOCK_BYTES);
     if (!(row & 63)) {
       store<u32>(block, incidences);
       store<u32>(block + 4, buckets);
@@ -235,6 +243,8 @@ function fillRows(file: usize, records: usize, rows: u32, bucketSeconds: i64): v
     store<u8>(sizes + row, size);
     incidences += size;
   }
+  if (!ASC_NO_ASSERT) assert(incidences == load<u32>(file + H_INCIDENCES), 'the directory counts all incidences');
+  if (!ASC_NO_ASSERT) assert(buckets == load<u32>(file + H_BUCKETS), 'the directory counts all buckets');
   store<u32>(block + BLOCK_BYTES, incidences);
   store<u32>(block + BLOCK_BYTES + 4, buckets);
 }
@@ -251,19 +261,27 @@ function fillNodes(file: usize, keys: usize, indexes: usize, n: u32, rowOf: usiz
   let ordinal: u32 = 0;
   let previous: u64 = 0;
   for (let i: u32 = 0; i < n; i++) {
-    const key = load<u64>(keys + ((<usize>i) << 3));
+    const key = get<u64>(keys, i);
+    if (!ASC_NO_ASSERT) assert(key >= previous, 'incidences are sorted by node');
     if (!i || key != previous) {
       if (i) ordinal++;
       previous = key;
       storePacked(nodes, nodeBytes, ordinal, key);
-      store<u32>(offsets + ((<usize>ordinal) << 2), i);
-      store<i64>(nodeIds + ((<usize>ordinal) << 3), least + <i64>key);
+      put<u32>(offsets, ordinal, i);
+      put<i64>(nodeIds, ordinal, least + <i64>key);
     }
-    const index = load<u32>(indexes + ((<usize>i) << 2));
+    const index = get<u32>(indexes, i);
+    if (!ASC_NO_ASSERT) assert(index < n, 'an incidence is one of the segment');
+    if (!ASC_NO_ASSERT)
+      assert(
+        get<u32>(offsets, ordinal) == i || <u32>get<u16>(postings, i - 1) < get<u32>(rowOf, index),
+        'a posting list ascends strictly',
+      );
     storePacked(ordinals, wide, index, ordinal);
-    store<u16>(postings + ((<usize>i) << 1), <u16>load<u32>(rowOf + ((<usize>index) << 2)));
+    put<u16>(postings, i, <u16>get<u32>(rowOf, index));
   }
-  store<u32>(offsets + ((<usize>(ordinal + 1)) << 2), n);
+  if (!ASC_NO_ASSERT) assert(ordinal + 1 == load<u32>(file + H_NODES), 'each node has one posting list');
+  put<u32>(offsets, ordinal + 1, n);
   filterBuild(nodeIds, ordinal + 1, sectionOf(file, K_FILTER), filterBytes(ordinal + 1));
 }
 
@@ -281,12 +299,12 @@ function fillRowOf(records: usize, rows: u32, rowOf: usize): void {
 function fillColumns(file: usize, records: usize, rows: u32, specs: usize, columns: u32, scratch: usize): void {
   const sections = load<u32>(file + H_SECTIONS);
   for (let i: u32 = 0; i < sections; i++) {
-    const entry = file + HEADER_BYTES + <usize>i * ENTRY_BYTES;
+    const entry = element(file + HEADER_BYTES, i, ENTRY_BYTES);
     const kind = <u32>load<u16>(entry + E_KIND);
     if (kind == K_PSI) fillOrder(file, entry, rows, scratch);
     if (kind != K_COLUMN) continue;
     for (let c: u32 = 0; c < columns; c++) {
-      const spec = specs + ((<usize>c) << 3);
+      const spec = cell<u64>(specs, c);
       if (load<u16>(spec) == load<u16>(entry + E_COLUMN)) fillColumn(file, entry, records, rows, spec, scratch);
     }
   }
@@ -295,7 +313,7 @@ function fillColumns(file: usize, records: usize, rows: u32, specs: usize, colum
 /** Whether column ids ascend strictly and types are known. */
 function areColumns(specs: usize, columns: u32): bool {
   for (let c: u32 = 0; c < columns; c++) {
-    const spec = specs + ((<usize>c) << 3);
+    const spec = cell<u64>(specs, c);
     const type = load<u8>(spec + 2);
     if (type < HG_TYPE_REAL || type > HG_TYPE_BOOLEAN) return false;
     if (c && load<u16>(spec) <= load<u16>(spec - 8)) return false;
@@ -346,10 +364,10 @@ function assemble(
 ): i32 {
   const n = load<u32>(facts + F_INCIDENCES);
   const keys = work;
-  const tmpKeys = work + ((<usize>n) << 3);
-  const indexes = tmpKeys + ((<usize>n) << 3);
-  const tmpIndexes = indexes + ((<usize>n) << 2);
-  const rowOf = tmpIndexes + ((<usize>n) << 2);
+  const tmpKeys = cell<u64>(work, n);
+  const indexes = cell<u64>(tmpKeys, n);
+  const tmpIndexes = cell<u32>(indexes, n);
+  const rowOf = cell<u32>(tmpIndexes, n);
   gatherIncidences(records, rows, keys, indexes);
   radixSort(
     keys,
@@ -363,7 +381,7 @@ function assemble(
   store<u32>(plan, 0);
   planFixed(plan, records, rows);
   for (let c: u32 = 0; c < columns; c++)
-    if (!planColumn(plan, records, rows, specs + ((<usize>c) << 3), scratch)) return BAD_ARGUMENT;
+    if (!planColumn(plan, records, rows, cell<u64>(specs, c), scratch)) return BAD_ARGUMENT;
   const bytes = layOut(plan);
   if (!bytes) return BAD_ARGUMENT;
   const file = allocateFile(plan, bytes);

@@ -1,6 +1,7 @@
 // Checks the property columns of a segment file and their orders, as part of the deep check.
 
 import { HG_MAX_TEXT_BYTES, HG_TYPE_BOOLEAN, HG_TYPE_INTEGER, HG_TYPE_REAL, HG_TYPE_TEXT, MAX_SAFE } from '../limits';
+import { after, cell, element, get } from '../memory/cells';
 import { CORRUPT, failAt } from '../status';
 import { hasValue, nullBytes, numericValue, openColumn, STATE_VALUES } from './columns';
 import {
@@ -32,25 +33,25 @@ function checkText(at: usize, left: u64, rows: u32): bool {
   const head = 4 + (<u64>entries + 1) * 4 + <u64>rows * 2;
   if (!entries || entries > rows || head > left) return false;
   const offsets = at + 4;
-  if (load<u32>(offsets) || head + <u64>load<u32>(offsets + ((<usize>entries) << 2)) != left) return false;
+  if (load<u32>(offsets) || head + <u64>get<u32>(offsets, entries) != left) return false;
   for (let i: u32 = 0; i < entries; i++) {
-    const start = load<u32>(offsets + ((<usize>i) << 2));
-    const end = load<u32>(offsets + ((<usize>i) << 2) + 4);
+    const start = get<u32>(offsets, i);
+    const end = after<u32>(offsets, i);
     if (start > end || end - start > HG_MAX_TEXT_BYTES) return false;
   }
-  const codes = offsets + ((<usize>(entries + 1)) << 2);
+  const codes = cell<u32>(offsets, entries + 1);
   for (let row: u32 = 0; row < rows; row++) {
-    if (<u32>load<u16>(codes + ((<usize>row) << 1)) >= entries) return false;
+    if (<u32>get<u16>(codes, row) >= entries) return false;
   }
-  return isSorted(offsets, entries, codes + ((<usize>rows) << 1));
+  return isSorted(offsets, entries, cell<u16>(codes, rows));
 }
 
 /** Whether the texts ascend strictly by bytes. */
 function isSorted(offsets: usize, entries: u32, bytes: usize): bool {
   for (let i: u32 = 1; i < entries; i++) {
-    const start = load<u32>(offsets + ((<usize>(i - 1)) << 2));
-    const middle = load<u32>(offsets + ((<usize>i) << 2));
-    const end = load<u32>(offsets + ((<usize>i) << 2) + 4);
+    const start = get<u32>(offsets, i - 1);
+    const middle = get<u32>(offsets, i);
+    const end = after<u32>(offsets, i);
     const order = memory.compare(bytes + start, bytes + middle, min(middle - start, end - middle));
     if (order > 0 || (!order && middle - start >= end - middle)) return false;
   }
@@ -108,7 +109,7 @@ function checkOrder(base: usize, entry: usize): bool {
   let previous: f64 = 0;
   let previousRow: u32 = 0;
   for (let i: u32 = 0; i < count; i++) {
-    const row = <u32>load<u16>(order + ((<usize>i) << 1));
+    const row = <u32>get<u16>(order, i);
     if (row >= rows || !hasValue(cursor, row)) return false;
     const value = numericValue(cursor, row);
     if (i && (value < previous || (value == previous && row <= previousRow))) return false;
@@ -128,7 +129,7 @@ export function checkColumns(base: usize): i32 {
   let type: u32 = 0;
   let ordered = false;
   for (let i: u32 = 0; i < sections; i++) {
-    const entry = base + HEADER_BYTES + <usize>i * ENTRY_BYTES;
+    const entry = element(base + HEADER_BYTES, i, ENTRY_BYTES);
     const kind = <u32>load<u16>(entry + E_KIND);
     const id = <i32>load<u16>(entry + E_COLUMN);
     let good = true;

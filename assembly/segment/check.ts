@@ -4,6 +4,7 @@ import { crc32c } from '../codec/crc32c';
 import { filterTest } from '../fmi/filter';
 import { HG_MAX_MEMBERS, HG_MAX_SEGMENT_ROWS, MAX_SAFE } from '../limits';
 import { alloc, free } from '../memory/alloc';
+import { after, bytesOf, cell, element, get } from '../memory/cells';
 import { CORRUPT, failAt, OUT_OF_MEMORY, UNSUPPORTED } from '../status';
 import { checkColumns } from './check-columns';
 import {
@@ -135,7 +136,7 @@ function checkFixedSizes(base: usize): i32 {
 function checkSums(base: usize): i32 {
   const sections = load<u32>(base + H_SECTIONS);
   for (let i: u32 = 0; i < sections; i++) {
-    const entry = base + HEADER_BYTES + <usize>i * ENTRY_BYTES;
+    const entry = element(base + HEADER_BYTES, i, ENTRY_BYTES);
     const offset = load<u32>(entry + E_OFFSET);
     if (crc32c(base + offset, load<u32>(entry + E_BYTES), 0) != load<u32>(entry + E_CRC))
       return failAt(CORRUPT, offset);
@@ -237,15 +238,13 @@ function checkMembers(base: usize): i32 {
   const nodes = load<u32>(base + H_NODES);
   const offsets = sectionOf(base, K_POSTING_OFFSETS);
   const at = <u32>(offsets - base);
-  if (load<u32>(offsets) || load<u32>(offsets + ((<usize>nodes) << 2)) != load<u32>(base + H_INCIDENCES))
-    return failAt(CORRUPT, at);
+  if (load<u32>(offsets) || get<u32>(offsets, nodes) != load<u32>(base + H_INCIDENCES)) return failAt(CORRUPT, at);
   for (let node: u32 = 0; node < nodes; node++) {
-    if (load<u32>(offsets + ((<usize>node) << 2)) >= load<u32>(offsets + ((<usize>node) << 2) + 4))
-      return failAt(CORRUPT, at + (node << 2));
+    if (get<u32>(offsets, node) >= after<u32>(offsets, node)) return failAt(CORRUPT, at + node * 4);
   }
-  const heads = alloc(nodes << 2);
+  const heads = alloc(bytesOf<u32>(nodes));
   if (!heads) return OUT_OF_MEMORY;
-  memory.copy(heads, offsets, (<usize>nodes) << 2);
+  memory.copy(heads, offsets, bytesOf<u32>(nodes));
   const status = checkIncidences(base, nodes, offsets, heads);
   free(heads);
   return status;
@@ -265,11 +264,11 @@ function checkIncidences(base: usize, nodes: u32, offsets: usize, heads: usize):
       const ordinal = <u32>packed(members, width, at);
       if (ordinal >= nodes || <i64>ordinal <= previous) return failAt(CORRUPT, <u32>(members + at * width - base));
       previous = ordinal;
-      const head = heads + ((<usize>ordinal) << 2);
+      const head = cell<u32>(heads, ordinal);
       const posting = load<u32>(head);
-      const full = posting == load<u32>(offsets + ((<usize>ordinal) << 2) + 4);
-      if (full || <u32>load<u16>(postings + ((<usize>posting) << 1)) != row)
-        return failAt(CORRUPT, <u32>(postings + ((<usize>posting) << 1) - base));
+      const full = posting == after<u32>(offsets, ordinal);
+      if (full || <u32>get<u16>(postings, posting) != row)
+        return failAt(CORRUPT, <u32>(cell<u16>(postings, posting) - base));
       store<u32>(head, posting + 1);
     }
   }

@@ -2,6 +2,7 @@
 
 import { HG_TYPE_BOOLEAN, HG_TYPE_TEXT } from '../limits';
 import { alloc, free } from '../memory/alloc';
+import { bytesOf, cell, element, get, put } from '../memory/cells';
 import { OUT_OF_MEMORY, setRows, tooSmall } from '../status';
 import {
   B_HEADER,
@@ -52,7 +53,7 @@ function segmentTextBytes(plan: usize, cursors: usize, row: u32): usize {
   const columns = load<u32>(plan);
   let bytes: usize = 0;
   for (let c: u32 = 0; c < columns; c++) {
-    const cursor = cursors + <usize>c * <usize>CURSOR_BYTES;
+    const cursor = element(cursors, c, CURSOR_BYTES);
     if (load<u32>(cursor + C_TYPE) == HG_TYPE_TEXT && hasValue(cursor, row))
       bytes += <usize>textLength(cursor, textCode(cursor, row));
   }
@@ -74,7 +75,7 @@ function fittingRows(s: usize, rows: usize, n: u32, plan: usize, cursors: usize,
   }
   let count: u32 = 0;
   for (; count < n; count++) {
-    const row = load<u32>(rows + ((<usize>count) << 2));
+    const row = get<u32>(rows, count);
     used += rowBytes(plan, rowSize(s, row)) + segmentTextBytes(plan, cursors, row);
     if (used > <usize>capacity) break;
   }
@@ -86,11 +87,11 @@ function dictionaryBytes(plan: usize, cursors: usize): usize {
   const columns = load<u32>(plan);
   let bytes: usize = 0;
   for (let c: u32 = 0; c < columns; c++) {
-    const cursor = cursors + <usize>c * <usize>CURSOR_BYTES;
+    const cursor = element(cursors, c, CURSOR_BYTES);
     if (load<u32>(cursor + C_TYPE) != HG_TYPE_TEXT || load<u32>(cursor) != STATE_VALUES) continue;
     const offsets = <usize>load<u32>(cursor + C_OFFSETS);
     const entries = load<u32>(offsets - 4);
-    bytes += ((<usize>entries) << 2) + <usize>load<u32>(offsets + ((<usize>entries) << 2));
+    bytes += bytesOf<u32>(entries) + <usize>get<u32>(offsets, entries);
   }
   return bytes;
 }
@@ -105,8 +106,8 @@ export function segmentColumns(s: usize, rows: usize, n: u32, plan: usize, out: 
   const cursors = alloc(max<u32>(columns, 1) * CURSOR_BYTES);
   if (!cursors) return OUT_OF_MEMORY;
   for (let c: u32 = 0; c < columns; c++) {
-    const column = load<u32>(plan + P_HEADER + <usize>c * P_BYTES + P_COLUMN);
-    openColumn(base, load<u32>(s + S_ROWS), column, cursors + <usize>c * <usize>CURSOR_BYTES);
+    const column = load<u32>(element(plan + P_HEADER, c, P_BYTES) + P_COLUMN);
+    openColumn(base, load<u32>(s + S_ROWS), column, element(cursors, c, CURSOR_BYTES));
   }
   const count = fittingRows(s, rows, n, plan, cursors, capacity);
   if (!count) {
@@ -127,8 +128,8 @@ export function segmentColumns(s: usize, rows: usize, n: u32, plan: usize, out: 
   }
   let failed = false;
   for (let c: u32 = 0; c < columns && !failed; c++) {
-    const column = plan + P_HEADER + <usize>c * P_BYTES;
-    at = segmentColumn(plan, column, cursors + <usize>c * <usize>CURSOR_BYTES, rows, count, at);
+    const column = element(plan + P_HEADER, c, P_BYTES);
+    at = segmentColumn(plan, column, element(cursors, c, CURSOR_BYTES), rows, count, at);
     failed = !at;
   }
   free(cursors);
@@ -142,32 +143,27 @@ function neededBytes(s: usize, rows: usize, plan: usize, cursors: usize): u32 {
 
 /** Rows often follow each other: without a gap their columns are copied as they stand. */
 function isRun(rows: usize, n: u32): bool {
-  return load<u32>(rows + ((<usize>n) << 2) - 4) - load<u32>(rows) == n - 1;
+  return get<u32>(rows, n - 1) - load<u32>(rows) == n - 1;
 }
 
 function segmentKeys(s: usize, rows: usize, n: u32, parts: u32, out: usize): usize {
   let at = out;
   if (parts & PART_TIMES) {
     if (isRun(rows, n)) copyTimes(s, load<u32>(rows), n, at);
-    else
-      for (let i: u32 = 0; i < n; i++)
-        store<f64>(at + ((<usize>i) << 3), <f64>rowTime(s, load<u32>(rows + ((<usize>i) << 2))));
-    at += (<usize>n) << 3;
+    else for (let i: u32 = 0; i < n; i++) put<f64>(at, i, <f64>rowTime(s, get<u32>(rows, i)));
+    at += bytesOf<u64>(n);
   }
   if (parts & PART_IDS) {
-    for (let i: u32 = 0; i < n; i++)
-      store<f64>(at + ((<usize>i) << 3), <f64>rowId(s, load<u32>(rows + ((<usize>i) << 2))));
-    at += (<usize>n) << 3;
+    for (let i: u32 = 0; i < n; i++) put<f64>(at, i, <f64>rowId(s, get<u32>(rows, i)));
+    at += bytesOf<u64>(n);
   }
   return at;
 }
 
 function segmentSizes(s: usize, rows: usize, n: u32, out: usize): usize {
   if (isRun(rows, n)) copySizes(s, load<u32>(rows), n, out);
-  else
-    for (let i: u32 = 0; i < n; i++)
-      store<u32>(out + ((<usize>i) << 2), rowSize(s, load<u32>(rows + ((<usize>i) << 2))));
-  return padEnd(out + ((<usize>n) << 2));
+  else for (let i: u32 = 0; i < n; i++) put<u32>(out, i, rowSize(s, get<u32>(rows, i)));
+  return padEnd(cell<u32>(out, n));
 }
 
 function segmentMembers(s: usize, rows: usize, n: u32, out: usize): usize {
@@ -176,7 +172,7 @@ function segmentMembers(s: usize, rows: usize, n: u32, out: usize): usize {
   let following: u32 = u32.MAX_VALUE;
   let first: u32 = 0;
   for (let i: u32 = 0; i < n; i++) {
-    const row = load<u32>(rows + ((<usize>i) << 2));
+    const row = get<u32>(rows, i);
     if (row != following) first = firstIncidence(s, row);
     const size = rowSize(s, row);
     for (let m: u32 = 0; m < size; m++) {
@@ -202,16 +198,16 @@ function segmentColumn(plan: usize, column: usize, cursor: usize, rows: usize, n
   if (!isBoolean && load<u32>(cursor) == STATE_VALUES && isRun(rows, n)) {
     markAbsent(cursor, load<u32>(rows), n, nulls);
     copyNumbers(cursor, load<u32>(rows), n, values);
-    return values + ((<usize>n) << 3);
+    return cell<u64>(values, n);
   }
   for (let i: u32 = 0; i < n; i++) {
-    const row = load<u32>(rows + ((<usize>i) << 2));
+    const row = get<u32>(rows, i);
     const has = hasValue(cursor, row);
     store<u8>(nulls + <usize>i, <u8>!has);
     const value = !has ? 0 : isBoolean ? <f64>booleanValue(cursor, row) : numericValue(cursor, row);
-    store<f64>(values + ((<usize>i) << 3), value);
+    put<f64>(values, i, value);
   }
-  return values + ((<usize>n) << 3);
+  return cell<u64>(values, n);
 }
 
 /** Every row has what a row without the column has. */
@@ -225,15 +221,15 @@ function missingColumn(plan: usize, column: usize, n: u32, out: usize): usize {
     store<f64>(out, 0);
     store<f64>(out + 8, 0);
     const value = kind == MISSING_NUMBER ? load<f64>(column + P_NUMBER) : 0;
-    for (let i: u32 = 0; i < n; i++) store<f64>(behind + ((<usize>i) << 3), value);
-    return behind + ((<usize>n) << 3);
+    for (let i: u32 = 0; i < n; i++) put<f64>(behind, i, value);
+    return cell<u64>(behind, n);
   }
   const bytes = kind == MISSING_TEXT ? load<u32>(column + P_TEXT_BYTES) : 0;
   const distinct: u32 = kind == MISSING_TEXT ? 1 : 0;
-  memory.fill(behind, 0, (<usize>n) << 2);
-  const ends = padEnd(behind + ((<usize>n) << 2));
+  memory.fill(behind, 0, bytesOf<u32>(n));
+  const ends = padEnd(cell<u32>(behind, n));
   store<u32>(ends, bytes);
-  const texts = padEnd(ends + ((<usize>distinct) << 2));
+  const texts = padEnd(cell<u32>(ends, distinct));
   memory.copy(texts, plan + load<u32>(column + P_TEXT), bytes);
   store<f64>(out, <f64>distinct);
   store<f64>(out + 8, <f64>bytes);
@@ -249,35 +245,35 @@ function segmentTexts(cursor: usize, rows: usize, n: u32, out: usize): usize {
   const entries = offsets ? load<u32>(<usize>offsets - 4) : 0;
   const locals = alloc((entries + max<u32>(n, 1)) * 4);
   if (!locals) return 0;
-  const used = locals + ((<usize>entries) << 2);
-  memory.fill(locals, 0xff, (<usize>entries) << 2);
+  const used = cell<u32>(locals, entries);
+  memory.fill(locals, 0xff, bytesOf<u32>(entries));
   let distinct: u32 = 0;
   for (let i: u32 = 0; i < n; i++) {
-    const row = load<u32>(rows + ((<usize>i) << 2));
+    const row = get<u32>(rows, i);
     const has = hasValue(cursor, row);
     store<u8>(nulls + <usize>i, <u8>!has);
     let local: u32 = 0;
     if (has) {
       const code = textCode(cursor, row);
-      local = load<u32>(locals + ((<usize>code) << 2));
+      local = get<u32>(locals, code);
       if (local == NO_LOCAL) {
         local = distinct;
         distinct++;
-        store<u32>(locals + ((<usize>code) << 2), local);
-        store<u32>(used + ((<usize>local) << 2), code);
+        put<u32>(locals, code, local);
+        put<u32>(used, local, code);
       }
     }
-    store<u32>(codes + ((<usize>i) << 2), local);
+    put<u32>(codes, i, local);
   }
-  const ends = padEnd(codes + ((<usize>n) << 2));
-  const texts = padEnd(ends + ((<usize>distinct) << 2));
+  const ends = padEnd(cell<u32>(codes, n));
+  const texts = padEnd(cell<u32>(ends, distinct));
   let at = texts;
   for (let i: u32 = 0; i < distinct; i++) {
-    const code = load<u32>(used + ((<usize>i) << 2));
+    const code = get<u32>(used, i);
     const bytes = textLength(cursor, code);
     memory.copy(at, textStart(cursor, code), bytes);
     at += bytes;
-    store<u32>(ends + ((<usize>i) << 2), <u32>(at - texts));
+    put<u32>(ends, i, <u32>(at - texts));
   }
   free(locals);
   store<f64>(out, <f64>distinct);

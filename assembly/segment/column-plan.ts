@@ -1,6 +1,7 @@
 // Column blocks: the plan that asks for them, their layout, and how much room they take.
 
 import { HG_TYPE_TEXT } from '../limits';
+import { bytesOf, element } from '../memory/cells';
 import { setRows } from '../status';
 
 /*
@@ -47,9 +48,9 @@ export function rowBytes(plan: usize, size: u32): usize {
   if (parts & PART_TIMES) bytes += 8;
   if (parts & PART_IDS) bytes += 8;
   if (parts & PART_SIZES) bytes += 4;
-  if (parts & PART_MEMBERS) bytes += (<usize>size) << 3;
+  if (parts & PART_MEMBERS) bytes += bytesOf<u64>(size);
   for (let c: u32 = 0; c < columns; c++) {
-    const column = plan + P_HEADER + <usize>c * P_BYTES;
+    const column = element(plan + P_HEADER, c, P_BYTES);
     bytes += 9;
     // A text that is missing stands in the block once, but may be counted for every row: it is a bound.
     if (load<u32>(column + P_TYPE) == HG_TYPE_TEXT) bytes += <usize>load<u32>(column + P_TEXT_BYTES);

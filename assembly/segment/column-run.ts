@@ -1,6 +1,7 @@
 // Columns of rows that follow each other without a gap, in loops that look at nothing but the values.
 
 import { HG_TYPE_REAL } from '../limits';
+import { bytesOf, cell, get, put } from '../memory/cells';
 import { C_DATA, C_NULLS, C_TYPE, C_WIDTH } from './columns';
 import {
   packed,
@@ -18,14 +19,14 @@ import { firstIncidence, rowSize } from './reader';
 
 /** Packed integers from row `first` on, as f64. */
 function copyPacked<T>(data: usize, first: u32, n: u32, least: f64, out: usize): void {
-  const from = data + <usize>first * sizeof<T>();
-  for (let i: usize = 0; i < n; i++) store<f64>(out + (i << 3), least + <f64>load<T>(from + i * sizeof<T>()));
+  const from = cell<T>(data, first);
+  for (let i: usize = 0; i < n; i++) put<f64>(out, i, least + <f64>get<T>(from, i));
 }
 
 /** As copyPacked, where `least` and the sums may be beyond what a double holds: each sum is a safe integer. */
 function copyWide(data: usize, first: u32, n: u32, least: i64, out: usize): void {
-  const from = data + ((<usize>first) << 3);
-  for (let i: usize = 0; i < n; i++) store<f64>(out + (i << 3), <f64>(least + load<i64>(from + (i << 3))));
+  const from = cell<u64>(data, first);
+  for (let i: usize = 0; i < n; i++) put<f64>(out, i, <f64>(least + get<i64>(from, i)));
 }
 
 function copyIntegers(data: usize, width: u32, first: u32, n: u32, least: i64, out: usize): void {
@@ -42,7 +43,7 @@ export function copyTimes(s: usize, first: u32, n: u32, out: usize): void {
 
 export function copySizes(s: usize, first: u32, n: u32, out: usize): void {
   const sizes = <usize>load<u32>(s + S_SIZES) + first;
-  for (let i: usize = 0; i < n; i++) store<u32>(out + (i << 2), <u32>load<u8>(sizes + i));
+  for (let i: usize = 0; i < n; i++) put<u32>(out, i, <u32>load<u8>(sizes + i));
 }
 
 /** Members of all rows; returns the address behind them. */
@@ -50,9 +51,9 @@ export function copyMembers(s: usize, first: u32, n: u32, out: usize): usize {
   const from = firstIncidence(s, first);
   const count = firstIncidence(s, first + n - 1) + rowSize(s, first + n - 1) - from;
   const members = <usize>load<u32>(s + S_MEMBERS);
-  if (load<u32>(s + S_ORDINAL_WIDTH) == 2) copyNodes<u16>(s, members + ((<usize>from) << 1), count, out);
-  else copyNodes<u32>(s, members + ((<usize>from) << 2), count, out);
-  return out + ((<usize>count) << 3);
+  if (load<u32>(s + S_ORDINAL_WIDTH) == 2) copyNodes<u16>(s, cell<u16>(members, from), count, out);
+  else copyNodes<u32>(s, cell<u32>(members, from), count, out);
+  return cell<u64>(out, count);
 }
 
 function copyNodes<T>(s: usize, ordinals: usize, count: u32, out: usize): void {
@@ -60,9 +61,9 @@ function copyNodes<T>(s: usize, ordinals: usize, count: u32, out: usize): void {
   const width = load<u32>(s + S_NODE_WIDTH);
   const least = load<i64>(s + S_NODE_MIN);
   for (let i: usize = 0; i < count; i++) {
-    const ordinal = <u32>load<T>(ordinals + i * sizeof<T>());
-    const node = width == 4 ? <u64>load<u32>(nodes + ((<usize>ordinal) << 2)) : packed(nodes, width, ordinal);
-    store<f64>(out + (i << 3), <f64>(least + <i64>node));
+    const ordinal = <u32>get<T>(ordinals, i);
+    const node = width == 4 ? <u64>get<u32>(nodes, ordinal) : packed(nodes, width, ordinal);
+    put<f64>(out, i, <f64>(least + <i64>node));
   }
 }
 
@@ -84,9 +85,9 @@ export function copyNumbers(cursor: usize, first: u32, n: u32, out: usize): void
   const data = <usize>load<u32>(cursor + C_DATA);
   const width = load<u32>(cursor + C_WIDTH);
   if (load<u32>(cursor + C_TYPE) != HG_TYPE_REAL) copyIntegers(data + 8, width, first, n, load<i64>(data), out);
-  else if (width == 8) memory.copy(out, data + ((<usize>first) << 3), (<usize>n) << 3);
+  else if (width == 8) memory.copy(out, cell<u64>(data, first), bytesOf<u64>(n));
   else {
-    const from = data + ((<usize>first) << 2);
-    for (let i: usize = 0; i < n; i++) store<f64>(out + (i << 3), <f64>load<f32>(from + (i << 2)));
+    const from = cell<u32>(data, first);
+    for (let i: usize = 0; i < n; i++) put<f64>(out, i, <f64>get<f32>(from, i));
   }
 }

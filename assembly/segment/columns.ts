@@ -1,6 +1,7 @@
 // Property columns of a segment: where a column is, and one row's value of it.
 
 import { HG_TYPE_BOOLEAN, HG_TYPE_INTEGER, HG_TYPE_REAL, HG_TYPE_TEXT } from '../limits';
+import { bytesOf, cell, get } from '../memory/cells';
 import { E_FLAGS, E_OFFSET, E_TYPE, E_WIDTH, FLAG_ALL_NULL, FLAG_NULLS, findEntry, K_COLUMN, packed } from './layout';
 
 /** A column cursor: what reading a row's value needs, resolved once. 32 bytes. */
@@ -21,7 +22,7 @@ export const STATE_ALL_NULL: u32 = 1;
 export const STATE_VALUES: u32 = 2;
 
 export function nullBytes(rows: u32): u32 {
-  return ((rows + 63) >> 6) << 3;
+  return bytesOf<u64>((rows + 63) >> 6);
 }
 
 /** Resolves `column` of the segment file at `base` into the cursor at `cursor`; returns the state. */
@@ -46,7 +47,7 @@ export function openColumn(base: usize, rows: u32, column: u32, cursor: usize): 
   if (type == HG_TYPE_TEXT) {
     const entries = load<u32>(at);
     store<u32>(cursor + C_OFFSETS, <u32>at + 4);
-    at += 4 + ((<usize>(entries + 1)) << 2);
+    at += 4 + bytesOf<u32>(entries + 1);
     store<u32>(cursor + C_DATA, <u32>at);
     store<u32>(cursor + C_BYTES, <u32>at + rows * 2);
   } else store<u32>(cursor + C_DATA, <u32>at);
@@ -61,9 +62,7 @@ export function hasValue(cursor: usize, row: u32): bool {
 
 export function realValue(cursor: usize, row: u32): f64 {
   const data = <usize>load<u32>(cursor + C_DATA);
-  return load<u32>(cursor + C_WIDTH) == 4
-    ? <f64>load<f32>(data + ((<usize>row) << 2))
-    : load<f64>(data + ((<usize>row) << 3));
+  return load<u32>(cursor + C_WIDTH) == 4 ? <f64>get<f32>(data, row) : get<f64>(data, row);
 }
 
 export function integerValue(cursor: usize, row: u32): i64 {
@@ -77,15 +76,15 @@ export function booleanValue(cursor: usize, row: u32): u32 {
 
 /** Dictionary code of a text value. */
 export function textCode(cursor: usize, row: u32): u32 {
-  return load<u16>(<usize>load<u32>(cursor + C_DATA) + ((<usize>row) << 1));
+  return get<u16>(load<u32>(cursor + C_DATA), row);
 }
 
 export function textStart(cursor: usize, code: u32): usize {
-  return <usize>load<u32>(cursor + C_BYTES) + load<u32>(<usize>load<u32>(cursor + C_OFFSETS) + ((<usize>code) << 2));
+  return <usize>load<u32>(cursor + C_BYTES) + get<u32>(load<u32>(cursor + C_OFFSETS), code);
 }
 
 export function textLength(cursor: usize, code: u32): u32 {
-  const offsets = <usize>load<u32>(cursor + C_OFFSETS) + ((<usize>code) << 2);
+  const offsets = cell<u32>(load<u32>(cursor + C_OFFSETS), code);
   return load<u32>(offsets + 4) - load<u32>(offsets);
 }
 

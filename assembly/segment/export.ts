@@ -5,6 +5,7 @@ import { decodeMembers } from '../codec/vbyte';
 import { findNode } from '../fmi/lookup';
 import { HG_TYPE_TEXT } from '../limits';
 import { alloc, free } from '../memory/alloc';
+import { cell, element, get, put } from '../memory/cells';
 import { OUT_OF_MEMORY, setRows, tooSmall } from '../status';
 import { lowerBoundTime } from '../tpi/seek';
 import {
@@ -30,10 +31,10 @@ function openAll(base: usize, rows: u32, out: usize): u32 {
   const sections = load<u32>(base + H_SECTIONS);
   let count: u32 = 0;
   for (let i: u32 = 0; i < sections; i++) {
-    const entry = base + HEADER_BYTES + <usize>i * ENTRY_BYTES;
+    const entry = element(base + HEADER_BYTES, i, ENTRY_BYTES);
     if (<u32>load<u16>(entry + E_KIND) != K_COLUMN) continue;
     const column = <u32>load<u16>(entry + E_COLUMN);
-    const at = out + <usize>count * (CURSOR_BYTES + 4);
+    const at = element(out, count, CURSOR_BYTES + 4);
     store<u32>(at, column);
     openColumn(base, rows, column, at + 4);
     count++;
@@ -44,7 +45,7 @@ function openAll(base: usize, rows: u32, out: usize): u32 {
 function rowPropertyBytes(cursors: usize, count: u32, row: u32): u32 {
   let bytes: u32 = 0;
   for (let i: u32 = 0; i < count; i++) {
-    const at = cursors + <usize>i * (CURSOR_BYTES + 4);
+    const at = element(cursors, i, CURSOR_BYTES + 4);
     bytes += propertyBytes(at + 4, row);
   }
   return bytes ? bytes + 2 : 0;
@@ -54,7 +55,7 @@ function writeProperties(out: usize, cursors: usize, count: u32, row: u32): void
   let at = out + 2;
   let written: u32 = 0;
   for (let i: u32 = 0; i < count; i++) {
-    const cursor = cursors + <usize>i * (CURSOR_BYTES + 4);
+    const cursor = element(cursors, i, CURSOR_BYTES + 4);
     if (load<u32>(cursor + 4) == STATE_MISSING || isDefault(cursor + 4, row)) continue;
     at = writeProperty(at, load<u32>(cursor), cursor + 4, row);
     written++;
@@ -81,10 +82,10 @@ function findText(cursor: usize, text: usize, length: u32): i32 {
 /** Notes in the cursors of text columns which code is the text that `specs` (hg_segment_build) give for a missing value. */
 function noteDefaults(cursors: usize, count: u32, specs: usize, columns: u32): void {
   for (let i: u32 = 0; i < count; i++) {
-    const cursor = cursors + <usize>i * (CURSOR_BYTES + 4) + 4;
+    const cursor = element(cursors, i, CURSOR_BYTES + 4) + 4;
     if (load<u32>(cursor) != STATE_VALUES || load<u32>(cursor + C_TYPE) != HG_TYPE_TEXT) continue;
     for (let c: u32 = 0; c < columns; c++) {
-      const spec = specs + ((<usize>c) << 3);
+      const spec = cell<u64>(specs, c);
       const missing = <usize>load<u32>(spec + 4);
       if (<u32>load<u16>(spec) != load<u32>(cursor - 4) || !missing) continue;
       if (<u32>load<u8>(missing + 2) != HG_TYPE_TEXT) continue;
@@ -97,9 +98,9 @@ function noteDefaults(cursors: usize, count: u32, specs: usize, columns: u32): v
 function dropSilent(cursors: usize, count: u32): u32 {
   let kept: u32 = 0;
   for (let i: u32 = 0; i < count; i++) {
-    const from = cursors + <usize>i * (CURSOR_BYTES + 4);
+    const from = element(cursors, i, CURSOR_BYTES + 4);
     if (load<u32>(from + 4) == STATE_ALL_NULL && load<u32>(from) < 3) continue;
-    if (kept != i) memory.copy(cursors + <usize>kept * (CURSOR_BYTES + 4), from, CURSOR_BYTES + 4);
+    if (kept != i) memory.copy(element(cursors, kept, CURSOR_BYTES + 4), from, CURSOR_BYTES + 4);
     kept++;
   }
   return kept;
@@ -129,7 +130,7 @@ export function exportRecords(
   let done: u32 = 0;
   let needed: u32 = 0;
   for (; done < n; done++) {
-    const row = load<u32>(rows + ((<usize>done) << 2));
+    const row = get<u32>(rows, done);
     const size = rowSize(s, row);
     const extra = rowPropertyBytes(cursors, count, row);
     needed = recordBound(size, extra);
@@ -161,16 +162,16 @@ export function matchRows(s: usize, record: usize, out: usize, capacity: u32): u
   const ordinals = <usize>load<u32>(s + S_SCRATCH);
   decodeMembers(record + R_MEMBERS, n, ordinals);
   for (let i: u32 = 0; i < n; i++) {
-    const ordinal = findNode(s, load<i64>(ordinals + ((<usize>i) << 3)));
+    const ordinal = findNode(s, get<i64>(ordinals, i));
     if (ordinal < 0) return 0;
-    store<u32>(ordinals + ((<usize>i) << 2), <u32>ordinal);
+    put<u32>(ordinals, i, <u32>ordinal);
   }
   let count: u32 = 0;
   let first = firstIncidence(s, from);
   for (let row = from; row < to; row++) {
     const size = rowSize(s, row);
     if (size == n && sameMembers(s, first, ordinals, n)) {
-      if (count < capacity) store<u32>(out + ((<usize>count) << 2), row);
+      if (count < capacity) put<u32>(out, count, row);
       count++;
     }
     first += size;
@@ -180,7 +181,7 @@ export function matchRows(s: usize, record: usize, out: usize, capacity: u32): u
 
 function sameMembers(s: usize, first: u32, ordinals: usize, n: u32): bool {
   for (let i: u32 = 0; i < n; i++) {
-    if (memberOrdinal(s, first + i) != load<u32>(ordinals + ((<usize>i) << 2))) return false;
+    if (memberOrdinal(s, first + i) != get<u32>(ordinals, i)) return false;
   }
   return true;
 }

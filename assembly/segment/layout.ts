@@ -1,5 +1,7 @@
 // Offsets of the segment file (FORMAT.md section 2) and of the handle of an open segment.
 
+import { get, put } from '../memory/cells';
+
 export const FORMAT_VERSION: u32 = 1;
 /** `HEDGESEG` */
 export const MAGIC: u64 = 0x4745534547444548;
@@ -102,17 +104,17 @@ export function sectionOf(base: usize, kind: u32): usize {
 
 /** Unsigned value `index` of a packed column of `width` bytes (1, 2, 4, 8). */
 export function packed(base: usize, width: u32, index: u32): u64 {
-  if (width == 4) return <u64>load<u32>(base + ((<usize>index) << 2));
-  if (width == 2) return <u64>load<u16>(base + ((<usize>index) << 1));
+  if (width == 4) return <u64>get<u32>(base, index);
+  if (width == 2) return <u64>get<u16>(base, index);
   if (width == 1) return <u64>load<u8>(base + index);
-  return load<u64>(base + ((<usize>index) << 3));
+  return get<u64>(base, index);
 }
 
 export function storePacked(base: usize, width: u32, index: u32, value: u64): void {
-  if (width == 4) store<u32>(base + ((<usize>index) << 2), <u32>value);
-  else if (width == 2) store<u16>(base + ((<usize>index) << 1), <u16>value);
+  if (width == 4) put<u32>(base, index, <u32>value);
+  else if (width == 2) put<u16>(base, index, <u16>value);
   else if (width == 1) store<u8>(base + index, <u8>value);
-  else store<u64>(base + ((<usize>index) << 3), value);
+  else put<u64>(base, index, value);
 }
 
 export function floorDivide(value: i64, by: i64): i64 {

@@ -1,6 +1,7 @@
 // An open segment: one row's time, id and members, read in place.
 
 import { alloc } from '../memory/alloc';
+import { bytesOf, element, get, put } from '../memory/cells';
 import {
   BLOCK_BYTES,
   E_BYTES,
@@ -54,7 +55,7 @@ import {
 /** Opens the checked file at `base`; returns its handle, 0 = out of memory. The bytes must stay where they are. */
 export function openSegment(base: usize): usize {
   const s = alloc(S_BYTES);
-  const scratch = alloc(255 * 8);
+  const scratch = alloc(bytesOf<u64>(255));
   if (!s || !scratch) return 0;
   store<u32>(s + S_BASE, <u32>base);
   store<u32>(s + S_ROWS, load<u32>(base + H_ROWS));
@@ -82,10 +83,12 @@ export function openSegment(base: usize): usize {
 }
 
 export function rowTime(s: usize, row: u32): i64 {
+  if (!ASC_NO_ASSERT) assert(row < load<u32>(s + S_ROWS), 'a row is one of the segment');
   return load<i64>(s + S_TIME_MIN) + <i64>packed(load<u32>(s + S_TIMES), load<u32>(s + S_TIME_WIDTH), row);
 }
 
 export function rowId(s: usize, row: u32): i64 {
+  if (!ASC_NO_ASSERT) assert(row < load<u32>(s + S_ROWS), 'a row is one of the segment');
   const width = load<u32>(s + S_ID_WIDTH);
   const least = load<i64>(s + S_ID_MIN);
   if (!width) return least + <i64>row;
@@ -93,6 +96,7 @@ export function rowId(s: usize, row: u32): i64 {
 }
 
 export function rowSize(s: usize, row: u32): u32 {
+  if (!ASC_NO_ASSERT) assert(row < load<u32>(s + S_ROWS), 'a row is one of the segment');
   return load<u8>(<usize>load<u32>(s + S_SIZES) + row);
 }
 
@@ -105,7 +109,7 @@ function sumBytes(word: u64): u32 {
 /** Incidences before `row`: the directory's figure of its block plus the sizes of the rows between. */
 export function firstIncidence(s: usize, row: u32): u32 {
   const block = row >> 6;
-  let sum = load<u32>(<usize>load<u32>(s + S_BLOCKS) + <usize>block * BLOCK_BYTES);
+  let sum = load<u32>(element(load<u32>(s + S_BLOCKS), block, BLOCK_BYTES));
   let at = <usize>load<u32>(s + S_SIZES) + ((<usize>block) << 6);
   let left = row & 63;
   while (left >= 8) {
@@ -113,19 +117,18 @@ export function firstIncidence(s: usize, row: u32): u32 {
     at += 8;
     left -= 8;
   }
-  if (left) sum += sumBytes(load<u64>(at) & (((<u64>1) << (left << 3)) - 1));
+  if (left) sum += sumBytes(load<u64>(at) & (((<u64>1) << (left * 8)) - 1));
   return sum;
 }
 
 /** Node ordinal of incidence `index`. */
 export function memberOrdinal(s: usize, index: u32): u32 {
   const members = <usize>load<u32>(s + S_MEMBERS);
-  return load<u32>(s + S_ORDINAL_WIDTH) == 2
-    ? <u32>load<u16>(members + ((<usize>index) << 1))
-    : load<u32>(members + ((<usize>index) << 2));
+  return load<u32>(s + S_ORDINAL_WIDTH) == 2 ? <u32>get<u16>(members, index) : get<u32>(members, index);
 }
 
 export function nodeId(s: usize, ordinal: u32): i64 {
+  if (!ASC_NO_ASSERT) assert(ordinal < load<u32>(s + S_NODES), 'an ordinal is one of the dictionary');
   return load<i64>(s + S_NODE_MIN) + <i64>packed(load<u32>(s + S_NODE_IDS), load<u32>(s + S_NODE_WIDTH), ordinal);
 }
 
@@ -133,6 +136,6 @@ export function nodeId(s: usize, ordinal: u32): i64 {
 export function rowMembers(s: usize, row: u32, out: usize): u32 {
   const first = firstIncidence(s, row);
   const n = rowSize(s, row);
-  for (let i: u32 = 0; i < n; i++) store<i64>(out + ((<usize>i) << 3), nodeId(s, memberOrdinal(s, first + i)));
+  for (let i: u32 = 0; i < n; i++) put<i64>(out, i, nodeId(s, memberOrdinal(s, first + i)));
   return n;
 }

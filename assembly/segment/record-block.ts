@@ -3,6 +3,7 @@
 import { findProperty, R_COUNT, R_ID, R_MEMBERS, R_PROPERTIES, R_TIME } from '../codec/record';
 import { decodeMembers } from '../codec/vbyte';
 import { HG_TYPE_BOOLEAN, HG_TYPE_INTEGER, HG_TYPE_TEXT } from '../limits';
+import { bytesOf, cell, element, get, put } from '../memory/cells';
 import { setRows, tooSmall } from '../status';
 import {
   B_HEADER,
@@ -36,11 +37,11 @@ export function recordColumns(records: usize, n: u32, plan: usize, out: usize, c
   let used = fixedBytes(columns);
   let count: u32 = 0;
   for (; count < n; count++) {
-    const record = <usize>load<u32>(records + ((<usize>count) << 2));
+    const record = <usize>get<u32>(records, count);
     // The record's own property block is a bound of its texts; every row may bring a text of its own.
     const block = <u32>load<u16>(record + R_PROPERTIES);
     const texts = block ? load<u32>(record) - block : 0;
-    used += rowBytes(plan, <u32>load<u8>(record + R_COUNT)) + <usize>texts + ((<usize>columns) << 2);
+    used += rowBytes(plan, <u32>load<u8>(record + R_COUNT)) + <usize>texts + bytesOf<u32>(columns);
     if (used > <usize>capacity) break;
   }
   setRows(0);
@@ -50,10 +51,10 @@ export function recordColumns(records: usize, n: u32, plan: usize, out: usize, c
   let incidences: u32 = 0;
   if (parts & PART_SIZES) {
     for (let i: u32 = 0; i < count; i++) {
-      const record = <usize>load<u32>(records + ((<usize>i) << 2));
-      store<u32>(at + ((<usize>i) << 2), <u32>load<u8>(record + R_COUNT));
+      const record = <usize>get<u32>(records, i);
+      put<u32>(at, i, <u32>load<u8>(record + R_COUNT));
     }
-    at = padEnd(at + ((<usize>count) << 2));
+    at = padEnd(cell<u32>(at, count));
   }
   if (parts & PART_MEMBERS) {
     const end = recordMembersOf(records, count, at);
@@ -61,7 +62,7 @@ export function recordColumns(records: usize, n: u32, plan: usize, out: usize, c
     at = end;
   }
   for (let c: u32 = 0; c < columns; c++) {
-    const column = plan + P_HEADER + <usize>c * P_BYTES;
+    const column = element(plan + P_HEADER, c, P_BYTES);
     at =
       load<u32>(column + P_TYPE) == HG_TYPE_TEXT
         ? recordTexts(plan, column, records, count, at)
@@ -74,17 +75,17 @@ function recordKeys(records: usize, n: u32, parts: u32, out: usize): usize {
   let at = out;
   if (parts & PART_TIMES) {
     for (let i: u32 = 0; i < n; i++) {
-      const record = <usize>load<u32>(records + ((<usize>i) << 2));
-      store<f64>(at + ((<usize>i) << 3), <f64>load<i64>(record + R_TIME));
+      const record = <usize>get<u32>(records, i);
+      put<f64>(at, i, <f64>load<i64>(record + R_TIME));
     }
-    at += (<usize>n) << 3;
+    at += bytesOf<u64>(n);
   }
   if (parts & PART_IDS) {
     for (let i: u32 = 0; i < n; i++) {
-      const record = <usize>load<u32>(records + ((<usize>i) << 2));
-      store<f64>(at + ((<usize>i) << 3), <f64>load<i64>(record + R_ID));
+      const record = <usize>get<u32>(records, i);
+      put<f64>(at, i, <f64>load<i64>(record + R_ID));
     }
-    at += (<usize>n) << 3;
+    at += bytesOf<u64>(n);
   }
   return at;
 }
@@ -92,11 +93,11 @@ function recordKeys(records: usize, n: u32, parts: u32, out: usize): usize {
 function recordMembersOf(records: usize, n: u32, out: usize): usize {
   let at = out;
   for (let i: u32 = 0; i < n; i++) {
-    const record = <usize>load<u32>(records + ((<usize>i) << 2));
+    const record = <usize>get<u32>(records, i);
     const size = <u32>load<u8>(record + R_COUNT);
     decodeMembers(record + R_MEMBERS, size, scratch);
     for (let m: u32 = 0; m < size; m++) {
-      store<f64>(at, <f64>load<i64>(scratch + ((<usize>m) << 3)));
+      store<f64>(at, <f64>get<i64>(scratch, m));
       at += 8;
     }
   }
@@ -112,7 +113,7 @@ function recordNumbers(column: usize, records: usize, n: u32, out: usize): usize
   const id = load<u32>(column + P_COLUMN);
   const kind = load<u32>(column + P_KIND);
   for (let i: u32 = 0; i < n; i++) {
-    const record = <usize>load<u32>(records + ((<usize>i) << 2));
+    const record = <usize>get<u32>(records, i);
     const entry = findProperty(record, id);
     let isNull = kind == 0;
     let value: f64 = kind == MISSING_NUMBER ? load<f64>(column + P_NUMBER) : 0;
@@ -124,9 +125,9 @@ function recordNumbers(column: usize, records: usize, n: u32, out: usize): usize
       else value = isNull ? 0 : load<f64>(entry + 4);
     }
     store<u8>(nulls + <usize>i, <u8>isNull);
-    store<f64>(values + ((<usize>i) << 3), value);
+    put<f64>(values, i, value);
   }
-  return values + ((<usize>n) << 3);
+  return cell<u64>(values, n);
 }
 
 /** Texts of records: every row's own one, in order. */
@@ -138,23 +139,23 @@ function recordTexts(plan: usize, column: usize, records: usize, n: u32, out: us
   const kind = load<u32>(column + P_KIND);
   let distinct: u32 = 0;
   for (let i: u32 = 0; i < n; i++) {
-    const entry = findProperty(load<u32>(records + ((<usize>i) << 2)), id);
+    const entry = findProperty(get<u32>(records, i), id);
     const isNull = entry ? load<u8>(entry + 2) == 0 : kind != MISSING_TEXT;
     store<u8>(nulls + <usize>i, <u8>isNull);
-    store<u32>(codes + ((<usize>i) << 2), isNull ? 0 : distinct);
+    put<u32>(codes, i, isNull ? 0 : distinct);
     if (!isNull) distinct++;
   }
-  const ends = padEnd(codes + ((<usize>n) << 2));
-  const texts = padEnd(ends + ((<usize>distinct) << 2));
+  const ends = padEnd(cell<u32>(codes, n));
+  const texts = padEnd(cell<u32>(ends, distinct));
   let at = texts;
   let place: u32 = 0;
   for (let i: u32 = 0; i < n; i++) {
     if (load<u8>(nulls + <usize>i)) continue;
-    const entry = findProperty(load<u32>(records + ((<usize>i) << 2)), id);
+    const entry = findProperty(get<u32>(records, i), id);
     const bytes = entry ? load<u32>(entry + 4) : load<u32>(column + P_TEXT_BYTES);
     memory.copy(at, entry ? entry + 8 : plan + load<u32>(column + P_TEXT), bytes);
     at += bytes;
-    store<u32>(ends + ((<usize>place) << 2), <u32>(at - texts));
+    put<u32>(ends, place, <u32>(at - texts));
     place++;
   }
   store<f64>(out, <f64>distinct);

@@ -2,6 +2,7 @@
 
 import { lookupRows } from '../fmi/lookup';
 import { segmentRows } from '../json/rows';
+import { get, put } from '../memory/cells';
 import { reconcile } from '../reconcile/reconcile';
 import { hg_result_rows as resultRows } from '../status';
 import { bucketsOfList, bucketsOfRows, seekRow } from '../tpi/seek';
@@ -74,7 +75,7 @@ function listRows(s: usize, block: usize, from: u32, to: u32): i32 {
     const most = load<f64>(block + Q_LIMIT) + <f64>dead;
     let count = min(to - from, STEP_ROWS);
     if (<f64>count > most) count = <u32>most;
-    for (let i: u32 = 0; i < count; i++) store<u32>(rows + ((<usize>i) << 2), from + i);
+    for (let i: u32 = 0; i < count; i++) put<u32>(rows, i, from + i);
     n = <i32>count;
     next = from + count;
   }
@@ -112,7 +113,7 @@ export function stepSegment(s: usize, block: usize): i32 {
   const rows = addressAt(block, Q_ROWS_AT);
   if (<f64>n > limit) {
     n = <i32>limit;
-    store<f64>(block + A_NEXT, <f64>load<u32>(rows + ((<usize>n) << 2) - 4) + 1);
+    store<f64>(block + A_NEXT, <f64>get<u32>(rows, n - 1) + 1);
   }
   if (load<f64>(block + A_NEXT) < <f64>to) store<f64>(block + A_STATE, STATE_MORE);
   return n ? writeText(s, block, rows, <u32>n) : 0;
@@ -133,7 +134,7 @@ function writeText(s: usize, block: usize, rows: usize, n: u32): i32 {
   const written = resultRows();
   store<f64>(block + A_ROWS, <f64>written);
   const first = load<u32>(rows);
-  const last = load<u32>(rows + ((<usize>written) << 2) - 4);
+  const last = get<u32>(rows, written - 1);
   if (written < n) {
     store<f64>(block + A_NEXT, <f64>last + 1);
     store<f64>(block + A_STATE, STATE_MORE);

@@ -2,6 +2,7 @@
 
 import { crc32c } from '../codec/crc32c';
 import { alloc } from '../memory/alloc';
+import { element } from '../memory/cells';
 import {
   E_BYTES,
   E_COLUMN,
@@ -13,6 +14,7 @@ import {
   E_TYPE,
   E_WIDTH,
   ENTRY_BYTES,
+  H_BYTES,
   H_CRC,
   HEADER_BYTES,
 } from './layout';
@@ -32,7 +34,8 @@ export function planSection(
   count: u32,
 ): usize {
   const n = load<u32>(plan);
-  const entry = plan + 8 + <usize>n * ENTRY_BYTES;
+  if (!ASC_NO_ASSERT) assert(n < MAX_SECTIONS, 'a file has no more sections than its plan has room for');
+  const entry = element(plan + 8, n, ENTRY_BYTES);
   store<u16>(entry + E_KIND, <u16>kind);
   store<u16>(entry + E_COLUMN, <u16>column);
   store<u8>(entry + E_TYPE, <u8>type);
@@ -51,7 +54,7 @@ export function layOut(plan: usize): u32 {
   let at: u64 = <u64>HEADER_BYTES + <u64>n * <u64>ENTRY_BYTES;
   for (let i: u32 = 0; i < n; i++) {
     at = (at + 7) & ~7;
-    const entry = plan + 8 + <usize>i * ENTRY_BYTES;
+    const entry = element(plan + 8, i, ENTRY_BYTES);
     store<u32>(entry + E_OFFSET, <u32>at);
     at += <u64>load<u32>(entry + E_BYTES);
     if (at > 0x7fffffff) return 0;
@@ -71,7 +74,20 @@ export function allocateFile(plan: usize, bytes: u32): usize {
 /** Computes the checksums of all sections, then the header's. */
 export function seal(file: usize, sections: u32): void {
   for (let i: u32 = 0; i < sections; i++) {
-    const entry = file + HEADER_BYTES + <usize>i * ENTRY_BYTES;
+    const entry = element(file + HEADER_BYTES, i, ENTRY_BYTES);
+    if (!ASC_NO_ASSERT) assert(!(load<u32>(entry + E_OFFSET) & 7), 'a section is aligned to 8 bytes');
+    if (!ASC_NO_ASSERT)
+      assert(
+        !i ||
+          load<u32>(entry + E_OFFSET) >=
+            load<u32>(entry - ENTRY_BYTES + E_OFFSET) + load<u32>(entry - ENTRY_BYTES + E_BYTES),
+        'the offsets of the directory ascend',
+      );
+    if (!ASC_NO_ASSERT)
+      assert(
+        load<u32>(entry + E_OFFSET) + load<u32>(entry + E_BYTES) <= load<u32>(file + H_BYTES),
+        'a section ends in its file',
+      );
     store<u32>(entry + E_CRC, crc32c(file + load<u32>(entry + E_OFFSET), load<u32>(entry + E_BYTES), 0));
   }
   store<u32>(file + H_CRC, headerChecksum(file, sections));

@@ -1,5 +1,6 @@
 // The time-partitioned index of a segment: from a time (and id) to a row, and exact counts of non-empty buckets.
 
+import { cell, get } from '../memory/cells';
 import {
   BLOCK_BYTES,
   packed,
@@ -21,7 +22,7 @@ function countBelow32(ptr: usize, n: u32, target: u32): u32 {
     const bias = i32x4.splat(<i32>0x80000000);
     let sums = i32x4.splat(0);
     for (; i + 4 <= n; i += 4) {
-      const values = v128.xor(v128.load(ptr + ((<usize>i) << 2)), bias);
+      const values = v128.xor(v128.load(cell<u32>(ptr, i)), bias);
       sums = i32x4.sub(sums, i32x4.lt_s(values, bound));
     }
     count =
@@ -30,7 +31,7 @@ function countBelow32(ptr: usize, n: u32, target: u32): u32 {
       i32x4.extract_lane(sums, 2) +
       i32x4.extract_lane(sums, 3);
   }
-  for (; i < n; i++) count += u32(load<u32>(ptr + ((<usize>i) << 2)) < target);
+  for (; i < n; i++) count += u32(get<u32>(ptr, i) < target);
   return count;
 }
 
@@ -39,10 +40,10 @@ function lowerBoundTimes32(times: usize, rows: u32, target: u32): u32 {
   let length = rows;
   while (length > 64) {
     const half = length >> 1;
-    base += select<u32>(half, 0, load<u32>(times + ((<usize>(base + half - 1)) << 2)) < target);
+    base += select<u32>(half, 0, get<u32>(times, base + half - 1) < target);
     length -= half;
   }
-  return base + countBelow32(times + ((<usize>base) << 2), length, target);
+  return base + countBelow32(cell<u32>(times, base), length, target);
 }
 
 /** First row whose time is >= `time`; the row count when there is none. */
@@ -101,7 +102,7 @@ export function bucketsOfList(s: usize, rows: usize, n: u32): u32 {
   let count: u32 = 0;
   let previous: u32 = 0;
   for (let i: u32 = 0; i < n; i++) {
-    const rank = bucketRank(s, load<u32>(rows + ((<usize>i) << 2)));
+    const rank = bucketRank(s, get<u32>(rows, i));
     count += u32(rank != previous);
     previous = rank;
   }

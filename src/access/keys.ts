@@ -4,8 +4,9 @@
 // (#changes), so that two revocations cannot both leave "another" admin behind.
 
 import { timingSafeEqual } from 'node:crypto';
-import { type DocumentChange, type Documents, Mutex } from '../engine/index.ts';
+import type { DocumentChange, Documents } from '../engine/index.ts';
 import { HedgerowError } from '../errors.ts';
+import { Mutex } from '../schedule/locks.ts';
 import {
   type CreatedKey,
   checkedRecord,
@@ -152,7 +153,7 @@ export class KeyStore implements Authenticator {
       try {
         await this.#documents.change([{ store: STORE, id: keyId, value: null }]);
       } catch (error) {
-        // The answer says that it failed, so the key goes on as it was.
+        // The answer says that it failed, so the key stays as it was.
         entry.revoking = false;
         throw error;
       }

@@ -9,7 +9,7 @@ const REQUEST = MINUTE_MS;
 
 /** Callers remembered one by one; some 100 bytes each. */
 const MAX_TRACKED = 100_000;
-/** Further callers share so many allowances. */
+/** Number of allowances that further callers share. */
 const SHARED = 1024;
 
 /** A key's identifier, or an address as `addressId` gives it. */

@@ -1,6 +1,7 @@
 // The answer of a measure as JSON text: its frame, and the bytes of its result in between.
 
 import { HedgerowError } from '../errors.ts';
+import type { Scheduler } from '../schedule/scheduler.ts';
 import type { Chunks } from './chunks.ts';
 import type { Basis } from './measure.ts';
 import type { ParameterValues } from './parameters.ts';
@@ -30,11 +31,13 @@ const MOST_VALUE_BYTES = 256 * 2 ** 20;
 export class MeasureAnswer implements Chunks {
   readonly facts: AnswerFacts;
   readonly #result: Chunks;
+  readonly #scheduler: Scheduler;
   #place: 'head' | 'result' | 'end' = 'head';
 
-  constructor(facts: AnswerFacts, result: Chunks) {
+  constructor(facts: AnswerFacts, result: Chunks, scheduler: Scheduler) {
     this.facts = facts;
     this.#result = result;
+    this.#scheduler = scheduler;
   }
 
   get lsn(): number {
@@ -79,7 +82,7 @@ export class MeasureAnswer implements Chunks {
   /** Resolves when `next` is worth a call. */
   more(): Promise<void> {
     return new Promise((resolve) => {
-      if (!this.wait(resolve)) setImmediate(resolve);
+      if (!this.wait(resolve)) void this.#scheduler.pause().then(resolve);
     });
   }
 

@@ -1,6 +1,6 @@
-// Errors of measures as they are told: memory that was not enough becomes advice, and they cross from a thread as plain values.
+// Errors of measures as they are told: memory that was not enough becomes advice.
 
-import { type ErrorCode, type FieldError, HedgerowError, STATUS_OF_CODE } from '../errors.ts';
+import { HedgerowError } from '../errors.ts';
 
 const SMALLER =
   'Ask for a smaller window (start_ts, end_ts), or for less where the measure can (a larger s, basis distinct, one source).';
@@ -38,25 +38,4 @@ export function deathError(reason: Error & { code?: unknown }, alone: boolean): 
 
 export function timeoutError(ms: number): HedgerowError {
   return new HedgerowError('timeout', `The measure was not done after ${Math.round(ms)} ms. ${SMALLER}`);
-}
-
-/** An error as it crosses between threads. */
-export interface PlainError {
-  message: string;
-  code: string | undefined;
-  fields: Record<string, unknown> | undefined;
-  errors: FieldError[] | undefined;
-  stack: string | undefined;
-}
-
-export function plainError(thrown: unknown): PlainError {
-  const { message, code, fields, errors, stack } = thrown as Error & Partial<HedgerowError>;
-  return { message: message ?? String(thrown), code, fields, errors, stack };
-}
-
-/** The error as it was in the thread; one that is not ours keeps the stack it has there, for the log. */
-export function errorOf({ message, code, fields, errors, stack }: PlainError): Error {
-  if (code !== undefined && code in STATUS_OF_CODE)
-    return new HedgerowError(code as ErrorCode, message, { ...(fields && { fields }), ...(errors && { errors }) });
-  return Object.assign(new Error(message), stack === undefined ? {} : { stack });
 }

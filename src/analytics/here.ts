@@ -2,6 +2,7 @@
 
 import type { CoreModule } from '../core/index.ts';
 import type { EdgeRead } from '../engine/index.ts';
+import type { Scheduler, Watch } from '../schedule/scheduler.ts';
 import { Instances } from './cache.ts';
 import { ShapeChunks } from './chunks.ts';
 import { measureError } from './failure.ts';
@@ -9,9 +10,9 @@ import type { Measure } from './measure.ts';
 import type { ParameterValues } from './parameters.ts';
 import { WindowProjections } from './projections.ts';
 import type { ThreadResult } from './thread.ts';
-import { Turns, type Watch } from './turns.ts';
 
 export interface HereOptions {
+  scheduler: Scheduler;
   module: CoreModule;
   /** Milliseconds of a monotonic clock. */
   now: () => number;
@@ -23,12 +24,10 @@ const TOO_LONG = Symbol('too long');
 
 export class Here {
   readonly #options: HereOptions;
-  readonly #turns: Turns;
   readonly #instances: Instances;
 
   constructor(options: HereOptions) {
     this.#options = options;
-    this.#turns = new Turns(options.now);
     this.#instances = new Instances(options.module);
   }
 
@@ -44,7 +43,7 @@ export class Here {
     signal: AbortSignal,
   ): Promise<ThreadResult | undefined> {
     if (read.mostRows > mostMembers) return undefined;
-    const { now, moveAfterMs } = this.#options;
+    const { scheduler, now, moveAfterMs } = this.#options;
     const moveAtMs = now() + moveAfterMs;
     const watch: Watch = {
       look: () => {
@@ -54,10 +53,10 @@ export class Here {
     };
     const core = this.#instances.take();
     try {
-      const columns = await this.#turns.drive(read.here(mostMembers), watch);
+      const columns = await scheduler.drive(read.here(mostMembers), watch);
       if (columns === undefined) return undefined;
       const projections = new WindowProjections(core, columns, read.bucketSeconds);
-      const result = await this.#turns.drive(measure.run({ projections, nowMs: now }, params), watch);
+      const result = await scheduler.drive(measure.run({ projections, nowMs: now }, params), watch);
       const { shape, definition, basis } = result;
       read.release();
       // Long lists may be made while they are taken.

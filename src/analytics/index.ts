@@ -4,13 +4,16 @@ import { availableParallelism, totalmem } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { loadCore } from '../core/index.ts';
 import { type Database, EdgeRead } from '../engine/index.ts';
+import { Deadline } from '../schedule/deadline.ts';
+import type { Scheduler } from '../schedule/scheduler.ts';
+import type { ThreadWorker } from '../threads/link.ts';
+import { builtScript } from '../threads/script.ts';
 import { type AnswerFacts, MeasureAnswer, type MeasureValue } from './answer.ts';
+import { timeoutError } from './failure.ts';
 import { Here } from './here.ts';
 import { checkParameters, type ParameterValues, schemaOf } from './parameters.ts';
-import { Patience } from './patience.ts';
 import { Pool } from './pool.ts';
 import { measureNamed, measures } from './registry.ts';
-import type { ThreadWorker } from './thread.ts';
 
 export { type AnswerFacts, MeasureAnswer, type MeasureValue } from './answer.ts';
 export type { Basis } from './measure.ts';
@@ -18,6 +21,8 @@ export { measureNamed } from './registry.ts';
 
 export interface AnalyticsOptions {
   database: Database;
+  /** Shares the event loop with other long work of the thread; default the database's. */
+  scheduler?: Scheduler;
   /** Threads at most, default 2, or 1 on a machine of two processors or fewer. They start when they are needed. */
   threads?: number;
   /** Memory of what is kept for the next measure of the same edges, all threads together; default an eighth of the machine's, at most 1 GB. */
@@ -59,6 +64,7 @@ const KEEP_THEIR_BUDGET: ReadonlySet<string> = new Set(['clique_number']);
 
 export class Analytics {
   readonly #database: Database;
+  readonly #scheduler: Scheduler;
   readonly #here: Here;
   readonly #pool: Pool;
   readonly #smallMembers: number;
@@ -69,8 +75,16 @@ export class Analytics {
     const start = options.startThread ?? startThread;
     this.#database = options.database;
     this.#smallMembers = options.smallMembers ?? 20_000;
-    this.#here = new Here({ module: loadCore(), now: () => performance.now(), moveAfterMs: options.moveAfterMs ?? 60 });
-    this.#pool = new Pool({ threads, start: () => start(cacheBytes / threads), idleMs: options.idleMs ?? 60_000 });
+    const scheduler = options.scheduler ?? options.database.scheduler;
+    this.#scheduler = scheduler;
+    const now = () => performance.now();
+    this.#here = new Here({ scheduler, module: loadCore(), now, moveAfterMs: options.moveAfterMs ?? 60 });
+    this.#pool = new Pool({
+      scheduler,
+      threads,
+      start: () => start(cacheBytes / threads),
+      idleMs: options.idleMs ?? 60_000,
+    });
   }
 
   measures(): MeasureItem[] {
@@ -97,19 +111,20 @@ export class Analytics {
     const measure = measureNamed(measureName);
     const table = this.#database.table(tableName);
     const checked = checkParameters(params, measure.parameters, measure.name);
-    const patience = new Patience(timesOf(measure.name, checked, options), options.signal);
+    const deadline = new Deadline(timeOf(measure.name, checked, options), timeoutError, options.signal);
     const { start_ts = -Infinity, end_ts = Infinity } = checked as { start_ts?: number; end_ts?: number };
     try {
       const read = new EdgeRead(table, { startTs: start_ts, endTs: end_ts });
       const { lsn, tableId, token, window, bucketSeconds } = read;
       const facts = { measure: measure.name, table: table.name, params: checked, lsn };
-      const small = await this.#here.run(measure, checked, read, this.#smallMembers, patience.signal);
-      if (small !== undefined) return answerOf(facts, small);
+      const small = await this.#here.run(measure, checked, read, this.#smallMembers, deadline.signal);
+      if (small !== undefined) return answerOf(facts, small, this.#scheduler);
       const work = { tableId, token, window, bucketSeconds, measure: measure.name, params: checked };
-      const { signal } = patience;
-      return answerOf(facts, await this.#pool.run(work, read, { signal, progress: options.progress }));
+      const { signal } = deadline;
+      const begun = await this.#pool.run(work, read, { signal, progress: options.progress });
+      return answerOf(facts, begun, this.#scheduler);
     } finally {
-      patience.end();
+      deadline.end();
     }
   }
 
@@ -119,24 +134,21 @@ export class Analytics {
   }
 }
 
-/** Milliseconds, the shortest counts. */
-function timesOf(measure: string, { budget_ms }: ParameterValues, { timeoutMs = 0 }: RunOptions): number[] {
-  const budget = typeof budget_ms === 'number' && !KEEP_THEIR_BUDGET.has(measure) ? [budget_ms] : [];
-  return timeoutMs > 0 ? [...budget, timeoutMs] : budget;
+/** The shorter one of both times, in milliseconds; undefined: there is no limit. */
+function timeOf(measure: string, { budget_ms }: ParameterValues, { timeoutMs = 0 }: RunOptions): number | undefined {
+  const budgetMs = typeof budget_ms === 'number' && !KEEP_THEIR_BUDGET.has(measure) ? budget_ms : Infinity;
+  const ms = Math.min(budgetMs, timeoutMs > 0 ? timeoutMs : Infinity);
+  return ms === Infinity ? undefined : ms;
 }
 
 function answerOf(
   facts: Omit<AnswerFacts, 'definition' | 'basis'>,
   { definition, basis, chunks }: Awaited<ReturnType<Pool['run']>>,
+  scheduler: Scheduler,
 ): MeasureAnswer {
-  return new MeasureAnswer({ ...facts, definition, basis }, chunks);
+  return new MeasureAnswer({ ...facts, definition, basis }, chunks, scheduler);
 }
 
-/** The built script, also when this runs from source (tests). */
 function startThread(cacheBytes: number): ThreadWorker {
-  const here = import.meta.url;
-  const url = here.endsWith('.ts')
-    ? new URL(here.replace(/\/src\/analytics\/[^/]+$/, '/dist/analytics/worker.js'))
-    : new URL('./worker.js', here);
-  return new Worker(url, { execArgv: [], workerData: { cacheBytes } });
+  return new Worker(builtScript(import.meta.url, 'worker.js'), { execArgv: [], workerData: { cacheBytes } });
 }

@@ -2,7 +2,7 @@
 
 import { type FieldError, HedgerowError } from '../errors.ts';
 import { isoSeconds, TIME_FORM, timeProblem } from '../iso-time.ts';
-import { didYouMean } from '../suggestions.ts';
+import { didYouMean } from '../model/suggestions.ts';
 
 /** One parameter. `least`, `most`: bounds, included unless `open` says that they are not. */
 export type Parameter =

@@ -2,7 +2,9 @@
 
 import type { EdgeRead } from '../engine/index.ts';
 import { HedgerowError } from '../errors.ts';
-import { Thread, type ThreadResult, type ThreadWorker } from './thread.ts';
+import type { Scheduler } from '../schedule/scheduler.ts';
+import type { ThreadWorker } from '../threads/link.ts';
+import { type RunInThread, Thread, type ThreadResult } from './thread.ts';
 import type { MeasureWork } from './work.ts';
 
 /** Calls that run or wait, at most. */
@@ -11,17 +13,12 @@ const MOST_CALLS = 64;
 const MOST_HOMES = 256;
 
 export interface PoolOptions {
+  scheduler: Scheduler;
   /** At most. */
   threads: number;
   start: () => ThreadWorker;
   /** A thread without calls, and what it keeps, goes after so long. */
   idleMs: number;
-}
-
-export interface CallOptions {
-  /** Gives the call up, with its reason. */
-  signal: AbortSignal;
-  progress: ((done: number) => void) | undefined;
 }
 
 export class Pool {
@@ -35,7 +32,7 @@ export class Pool {
   }
 
   /** Resolves when the result begins. `read` is released when it is read, whatever comes of the call. Rejects with what is wrong, `overloaded` when too many calls run. */
-  run(work: MeasureWork, read: EdgeRead, options: CallOptions): Promise<ThreadResult> {
+  run(work: MeasureWork, read: EdgeRead, options: RunInThread): Promise<ThreadResult> {
     const running = this.#threads.reduce((sum, thread) => sum + thread.calls, 0);
     if (running >= MOST_CALLS) {
       read.release();
@@ -63,7 +60,7 @@ export class Pool {
       undefined,
     );
     if (least !== undefined && (least.calls === 0 || this.#threads.length >= this.#options.threads)) return least;
-    const thread = new Thread(this.#options.start(), this.#options.idleMs);
+    const thread = new Thread(this.#options.start(), this.#options.scheduler, this.#options.idleMs);
     this.#threads.push(thread);
     return thread;
   }

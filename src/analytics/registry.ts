@@ -1,7 +1,7 @@
 // All measures. Adding one is a file in measures/ and a line here.
 
 import { HedgerowError } from '../errors.ts';
-import { didYouMean } from '../suggestions.ts';
+import { didYouMean } from '../model/suggestions.ts';
 import { BUDGET, type Measure } from './measure.ts';
 import { algebraicConnectivity } from './measures/algebraic-connectivity.ts';
 import { betweenness } from './measures/betweenness.ts';

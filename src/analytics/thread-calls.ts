@@ -3,21 +3,23 @@
 import { type CoreModule, type Steps, within } from '../core/index.ts';
 import { type EdgePiece, readEdges } from '../engine/index.ts';
 import { HedgerowError } from '../errors.ts';
+import { Scheduler, type Watch } from '../schedule/scheduler.ts';
 import type { Fs } from '../storage/index.ts';
+import type { FromThread, ToThread } from '../threads/messages.ts';
+import { type ServedCall, serve } from '../threads/serve.ts';
 import { type Held, ProjectionCache } from './cache.ts';
-import { measureError, plainError } from './failure.ts';
+import { measureError } from './failure.ts';
 import { measureNamed } from './registry.ts';
 import { resultBytes } from './result-bytes.ts';
 import { SharedProjections } from './shared-projections.ts';
-import { Turns, type Watch } from './turns.ts';
-import { CHUNKS_AHEAD, type FromThread, type MeasureWork, type ToThread } from './work.ts';
+import { CHUNKS_AHEAD, type FromMeasure, type MeasureCalls, type MeasureWork, type ToMeasure } from './work.ts';
 
 const PROGRESS_MS = 100;
 /** Part of a call that is over when its edges are read. */
 const READ_SHARE = 0.2;
 
 export interface ThreadOptions {
-  post: (message: FromThread, transfer: ArrayBuffer[]) => void;
+  post: (message: FromThread, transfer: readonly ArrayBuffer[]) => void;
   fs: Fs;
   module: CoreModule;
   /** Projections kept, at most. */
@@ -29,41 +31,24 @@ export interface ThreadOptions {
 export class ThreadCalls {
   readonly #options: ThreadOptions;
   readonly #cache: ProjectionCache;
-  readonly #turns: Turns;
-  readonly #calls = new Map<number, ThreadCall>();
+  /** Of this thread. */
+  readonly #scheduler: Scheduler;
+  /** Takes a message of the main thread. */
+  readonly receive: (message: ToThread) => void;
 
   constructor(options: ThreadOptions) {
     this.#options = options;
     this.#cache = new ProjectionCache(options.cacheBytes, options.module);
-    this.#turns = new Turns(options.now);
-  }
-
-  receive(message: ToThread): void {
-    if (message.kind === 'run') {
-      const call = new ThreadCall(message.call, message.work, this.#options);
-      this.#calls.set(message.call, call);
-      void this.#answer(call);
-      return;
-    }
-    const call = this.#calls.get(message.call);
-    // It has ended meanwhile.
-    if (call === undefined) return;
-    if (message.kind === 'piece') call.pieces.push(message.piece);
-    else if (message.kind === 'more') call.credit += 1;
-    else if (message.kind === 'pieces-end') call.hasPieces = true;
-    else call.isCancelled = true;
-    call.wake();
-  }
-
-  async #answer(call: ThreadCall): Promise<void> {
-    try {
-      await this.#compute(call);
-      call.post({ kind: 'ended', call: call.id });
-    } catch (error) {
-      call.post({ kind: 'failed', call: call.id, error: plainError(measureError(error)) });
-    } finally {
-      this.#calls.delete(call.id);
-    }
+    this.#scheduler = new Scheduler(options.now);
+    this.receive = serve<MeasureCalls>(options.post, {
+      run: async (work, served) => {
+        try {
+          await this.#compute(new ThreadCall(work, served, options.now));
+        } catch (error) {
+          throw measureError(error);
+        }
+      },
+    });
   }
 
   async #compute(call: ThreadCall): Promise<void> {
@@ -86,13 +71,13 @@ export class ThreadCalls {
   }
 
   async #read(call: ThreadCall) {
-    call.post({ kind: 'needs', call: call.id });
+    call.post({ kind: 'needs' });
     while (!call.hasPieces) await call.news();
     const { window } = call.work;
     const steps = readEdges(call.pieces, window, this.#options.fs, this.#options.module);
-    const columns = await this.#turns.drive(within(steps, 0, READ_SHARE), call);
+    const columns = await this.#scheduler.drive(within(steps, 0, READ_SHARE), call);
     call.pieces.length = 0;
-    call.post({ kind: 'read', call: call.id });
+    call.post({ kind: 'read' });
     return columns;
   }
 
@@ -100,15 +85,15 @@ export class ThreadCalls {
     const { measure, params } = call.work;
     const input = { projections, nowMs: this.#options.now };
     const steps = measureNamed(measure).run(input, params);
-    const { shape, definition, basis } = await this.#turns.drive(within(steps, READ_SHARE, 1), call);
-    call.post({ kind: 'begun', call: call.id, definition, basis });
+    const { shape, definition, basis } = await this.#scheduler.drive(within(steps, READ_SHARE, 1), call);
+    call.post({ kind: 'begun', definition, basis });
     const chunks = resultBytes(shape);
     for (;;) {
       while (call.credit === 0) await call.news();
-      const bytes = await this.#turns.drive(nextOf(chunks), call);
+      const bytes = await this.#scheduler.drive(nextOf(chunks), call);
       if (bytes === null) return;
       call.credit -= 1;
-      call.post({ kind: 'chunk', call: call.id, bytes }, [bytes.buffer]);
+      call.post({ kind: 'chunk', bytes }, [bytes.buffer]);
     }
   }
 }
@@ -124,26 +109,38 @@ function* nextOf(chunks: Iterator<Uint8Array<ArrayBuffer> | null>): Steps<Uint8A
 }
 
 class ThreadCall implements Watch {
-  readonly id: number;
   readonly work: MeasureWork;
   readonly pieces: EdgePiece[] = [];
   hasPieces = false;
   /** Chunks that may be sent. */
   credit = CHUNKS_AHEAD;
   isCancelled = false;
-  readonly #options: ThreadOptions;
+  readonly #served: ServedCall;
+  readonly #now: () => number;
   #wake: (() => void) | undefined;
   #toldMs = -Infinity;
   #told = 0;
 
-  constructor(id: number, work: MeasureWork, options: ThreadOptions) {
-    this.id = id;
+  constructor(work: MeasureWork, served: ServedCall, now: () => number) {
     this.work = work;
-    this.#options = options;
+    this.#served = served;
+    this.#now = now;
+    served.receive = (message) => this.#receive(message as ToMeasure);
+    served.cancelled = () => {
+      this.isCancelled = true;
+      this.wake();
+    };
   }
 
-  post(message: FromThread, transfer: ArrayBuffer[] = []): void {
-    this.#options.post(message, transfer);
+  #receive(message: ToMeasure): void {
+    if (message.kind === 'piece') this.pieces.push(message.piece);
+    else if (message.kind === 'more') this.credit += 1;
+    else this.hasPieces = true;
+    this.wake();
+  }
+
+  post(message: FromMeasure, transfer: readonly ArrayBuffer[] = []): void {
+    this.#served.send(message, transfer);
   }
 
   wake(): void {
@@ -166,10 +163,10 @@ class ThreadCall implements Watch {
   }
 
   progress(done: number): void {
-    const nowMs = this.#options.now();
+    const nowMs = this.#now();
     if (nowMs - this.#toldMs < PROGRESS_MS || done <= this.#told) return;
     this.#toldMs = nowMs;
     this.#told = done;
-    this.post({ kind: 'progress', call: this.id, done });
+    this.post({ kind: 'progress', done });
   }
 }

@@ -1,20 +1,12 @@
-// A worker thread as the main thread sees it: calls go in, results come out; when it dies its calls are told.
+// A worker thread of measures as the main thread sees it: edges go in, results come out; a thread without calls ends after a time.
 
 import type { EdgeRead } from '../engine/index.ts';
+import type { Scheduler } from '../schedule/scheduler.ts';
+import { type OpenCall, ThreadLink, type ThreadWorker } from '../threads/link.ts';
 import { type Chunks, SentChunks } from './chunks.ts';
-import { deathError, errorOf } from './failure.ts';
+import { deathError } from './failure.ts';
 import type { Basis } from './measure.ts';
-import type { FromThread, MeasureWork, ToThread } from './work.ts';
-
-/** What is used of a Worker of node:worker_threads. */
-export interface ThreadWorker {
-  postMessage(message: ToThread, transfer?: readonly ArrayBuffer[]): void;
-  on(event: 'message', heard: (message: FromThread) => void): unknown;
-  on(event: 'error' | 'exit', heard: (reason: unknown) => void): unknown;
-  ref(): void;
-  unref(): void;
-  terminate(): Promise<unknown>;
-}
+import type { FromMeasure, MeasureCalls, MeasureWork, ToMeasure } from './work.ts';
 
 export interface ThreadResult {
   definition: string;
@@ -22,152 +14,105 @@ export interface ThreadResult {
   chunks: Chunks;
 }
 
-interface Call {
-  readonly id: number;
-  readonly read: EdgeRead;
-  readonly chunks: SentChunks;
-  readonly progress: ((done: number) => void) | undefined;
-  readonly begun: (result: ThreadResult) => void;
-  /** Before the result has begun. */
-  readonly failed: (error: unknown) => void;
+export interface RunInThread {
+  /** Gives the call up, with its reason. */
+  signal: AbortSignal;
+  progress: ((done: number) => void) | undefined;
 }
 
-let lastCall = 0;
-
 export class Thread {
-  readonly #worker: ThreadWorker;
+  readonly #link: ThreadLink<MeasureCalls>;
+  readonly #scheduler: Scheduler;
   readonly #idleMs: number;
-  /** Until the thread has said its last word, also when nobody waits for it any more. */
-  readonly #calls = new Map<number, Call>();
   #idle: ReturnType<typeof setTimeout> | undefined;
-  isAlive = true;
 
-  constructor(worker: ThreadWorker, idleMs: number) {
-    this.#worker = worker;
+  constructor(worker: ThreadWorker, scheduler: Scheduler, idleMs: number) {
+    this.#link = new ThreadLink({ worker, died: deathError, holdsProcess: true });
+    this.#scheduler = scheduler;
     this.#idleMs = idleMs;
-    // Only while it has calls does it keep the process alive.
-    worker.unref();
-    worker.on('message', (message) => this.#receive(message));
-    worker.on('error', (error) => this.#died(error as Error));
-    worker.on('exit', () => this.#died(new Error('it has ended')));
+  }
+
+  get isAlive(): boolean {
+    return this.#link.isAlive;
   }
 
   /** That are not over. */
   get calls(): number {
-    return this.#calls.size;
+    return this.#link.calls;
   }
 
-  run(
-    work: MeasureWork,
-    read: EdgeRead,
-    { signal, progress }: { signal: AbortSignal; progress: ((done: number) => void) | undefined },
-  ): Promise<ThreadResult> {
-    const id = ++lastCall;
+  run(work: MeasureWork, read: EdgeRead, { signal, progress }: RunInThread): Promise<ThreadResult> {
     clearTimeout(this.#idle);
-    this.#worker.ref();
     return new Promise((resolve, reject) => {
-      const cancel = () => this.#post({ kind: 'cancel', call: id });
+      const chunks = new SentChunks(
+        () => call.send({ kind: 'more' } satisfies ToMeasure),
+        () => call.cancel(),
+      );
       const aborted = () => {
-        cancel();
+        call.cancel();
         reject(signal.reason);
       };
-      const settle = () => signal.removeEventListener('abort', aborted);
-      this.#calls.set(id, {
-        id,
-        read,
-        chunks: new SentChunks(() => this.#post({ kind: 'more', call: id }), cancel),
-        progress,
-        begun: (result) => {
-          settle();
-          resolve(result);
-        },
-        failed: (error) => {
-          settle();
-          reject(error);
-        },
-      });
-      this.#post({ kind: 'run', call: id, work });
+      const failed = (error: unknown) => {
+        signal.removeEventListener('abort', aborted);
+        reject(error);
+      };
+      const receive = (message: FromMeasure): void => {
+        if (message.kind === 'needs') this.#sendPieces(call, read, failed);
+        else if (message.kind === 'read') read.release();
+        else if (message.kind === 'progress') progress?.(message.done);
+        else if (message.kind === 'chunk') chunks.add(message.bytes);
+        else {
+          signal.removeEventListener('abort', aborted);
+          resolve({ definition: message.definition, basis: message.basis, chunks });
+        }
+      };
+      const call = this.#link.open('run', work, { receive });
+      const over = (error?: unknown) => {
+        read.release();
+        // What does not hold any more is not heard.
+        if (error !== undefined) failed(error);
+        chunks.end(error);
+        this.#restIfIdle();
+      };
+      call.output.then(
+        () => over(),
+        (error) => over(read.errorOf(error)),
+      );
       if (signal.aborted) aborted();
       else signal.addEventListener('abort', aborted, { once: true });
     });
   }
 
-  #post(message: ToThread, transfer: ArrayBuffer[] = []): void {
-    if (this.isAlive) this.#worker.postMessage(message, transfer);
-  }
-
-  #receive(message: FromThread): void {
-    const call = this.#calls.get(message.call);
-    if (call === undefined) return;
-    switch (message.kind) {
-      case 'needs':
-        this.#sendPieces(call);
-        return;
-      case 'read':
-        call.read.release();
-        return;
-      case 'progress':
-        call.progress?.(message.done);
-        return;
-      case 'begun':
-        call.begun({ definition: message.definition, basis: message.basis, chunks: call.chunks });
-        return;
-      case 'chunk':
-        call.chunks.add(message.bytes);
-        return;
-      case 'ended':
-        this.#over(call, undefined);
-        return;
-      case 'failed':
-        this.#over(call, call.read.errorOf(errorOf(message.error)));
-    }
-  }
-
-  /** One piece in a turn of the loop: each takes a few ms at most. */
-  #sendPieces(call: Call): void {
-    if (!this.#calls.has(call.id)) return;
-    try {
-      const piece = call.read.nextPiece();
-      if (piece === null) {
-        this.#post({ kind: 'pieces-end', call: call.id });
-        return;
+  /** One piece in a step: each takes a few ms at most. */
+  #sendPieces(call: OpenCall<void>, read: EdgeRead, failed: (error: unknown) => void): void {
+    this.#scheduler.add(() => {
+      if (!call.isOpen) return false;
+      try {
+        const piece = read.nextPiece();
+        if (piece === null) {
+          call.send({ kind: 'pieces-end' } satisfies ToMeasure);
+          return false;
+        }
+        const bytes = piece.kind === 'rows' ? piece.blocks.buffer : piece.dead.buffer;
+        call.send({ kind: 'piece', piece } satisfies ToMeasure, [bytes]);
+        return true;
+      } catch (error) {
+        failed(error);
+        call.cancel();
+        return false;
       }
-      this.#post({ kind: 'piece', call: call.id, piece }, [
-        piece.kind === 'rows' ? piece.blocks.buffer : piece.dead.buffer,
-      ]);
-    } catch (error) {
-      call.failed(error);
-      this.#post({ kind: 'cancel', call: call.id });
-      return;
-    }
-    setImmediate(() => this.#sendPieces(call));
+    });
   }
 
-  #over(call: Call, error: unknown): void {
-    this.#calls.delete(call.id);
-    call.read.release();
-    // What does not hold any more is not heard.
-    if (error !== undefined) call.failed(error);
-    call.chunks.end(error);
-    if (this.#calls.size > 0 || !this.isAlive) return;
-    this.#worker.unref();
+  #restIfIdle(): void {
+    if (this.calls > 0 || !this.isAlive) return;
+    clearTimeout(this.#idle);
     this.#idle = setTimeout(() => void this.stop(new Error('it was idle')), this.#idleMs).unref();
   }
 
-  #died(reason: Error): void {
-    if (!this.isAlive) return;
-    this.isAlive = false;
-    clearTimeout(this.#idle);
-    const calls = [...this.#calls.values()];
-    for (const call of calls) this.#over(call, deathError(reason, calls.length === 1));
-  }
-
   /** Ends the thread; its calls reject with `reason`. */
-  async stop(reason: Error): Promise<void> {
-    if (!this.isAlive) return;
-    this.isAlive = false;
+  stop(reason: Error): Promise<void> {
     clearTimeout(this.#idle);
-    for (const call of [...this.#calls.values()]) this.#over(call, reason);
-    await this.#worker.terminate();
+    return this.#link.stop(reason);
   }
 }

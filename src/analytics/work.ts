@@ -1,7 +1,6 @@
 // What crosses between the main thread and a thread that computes measures: plain values and bytes.
 
 import type { EdgePiece, EdgeWindow } from '../engine/index.ts';
-import type { PlainError } from './failure.ts';
 import type { Basis } from './measure.ts';
 import type { ParameterValues } from './parameters.ts';
 
@@ -20,28 +19,25 @@ export interface MeasureWork extends EdgeSource {
   params: ParameterValues;
 }
 
-/** Of a call, in this order: `run`, then, when the thread needs the edges, `piece`s and `pieces-end`. */
-export type ToThread = { call: number } & (
-  | { kind: 'run'; work: MeasureWork }
+export type MeasureCalls = {
+  run: (work: MeasureWork) => void;
+};
+
+/** To the thread while it runs a measure: `piece`s and `pieces-end` when it needs the edges. */
+export type ToMeasure =
   | { kind: 'piece'; piece: EdgePiece }
   | { kind: 'pieces-end' }
   /** A chunk was taken: one more may come. */
-  | { kind: 'more' }
-  | { kind: 'cancel' }
-);
+  | { kind: 'more' };
 
-/** The last message of every call, also of a cancelled one, is `ended` or `failed`. */
-export type FromThread = { call: number } & (
+export type FromMeasure =
   | { kind: 'needs' }
   /** The edges are read: files and memory of the snapshot are needed no more. */
   | { kind: 'read' }
   | { kind: 'progress'; done: number }
   | { kind: 'begun'; definition: string; basis: Basis | null }
   /** The next bytes of the result's JSON text. */
-  | { kind: 'chunk'; bytes: Uint8Array<ArrayBuffer> }
-  | { kind: 'ended' }
-  | { kind: 'failed'; error: PlainError }
-);
+  | { kind: 'chunk'; bytes: Uint8Array<ArrayBuffer> };
 
 /** Chunks that wait to be taken, at most. */
 export const CHUNKS_AHEAD = 16;

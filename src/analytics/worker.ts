@@ -3,8 +3,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { loadCore } from '../core/index.ts';
 import { nodeFs } from '../storage/index.ts';
+import type { ToThread } from '../threads/messages.ts';
 import { ThreadCalls } from './thread-calls.ts';
-import type { ToThread } from './work.ts';
 
 const port = parentPort!;
 const calls = new ThreadCalls({

@@ -30,7 +30,7 @@ export function padStart(text: string, width: number): string {
   return ' '.repeat(Math.max(0, width - displayWidth(text))) + text;
 }
 
-/** The text, or what fits of it with `…` behind it. */
+/** The text, or what fits of it followed by `…`. */
 export function clipped(text: string, most: number): string {
   if (text.length <= most && PLAIN.test(text)) return text;
   let kept = '';

@@ -83,7 +83,7 @@ export class Connection {
     return taken;
   }
 
-  /** The chunks of a stream under the clock of its attempt, which stands still while the caller works on the rows. */
+  /** The chunks of a stream under the clock of its attempt, which is paused while the caller works on the rows. */
   async *#guarded(
     chunks: AsyncIterable<Uint8Array>,
     attempt: Attempt,

@@ -56,7 +56,7 @@ export class HedgerowConnectionError extends Error {
   }
 }
 
-/** The error an answer of 400 or more stands for; `text` is its body, whatever wrote it. */
+/** The error of an answer of 400 or more; `text` is its body, whatever wrote it. */
 export function apiError(response: FetchAnswer, text: string, retryAfter: number | undefined): HedgerowApiError {
   const body = objectIn(text);
   const requestId = typeof body.request_id === 'string' ? body.request_id : response.headers.get('x-request-id');

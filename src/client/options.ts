@@ -67,7 +67,7 @@ export function settingsOf(options: ClientOptions): Settings {
     apiKey: '',
     timeoutMs: 40_000,
     readYourWrites: false,
-    // The global is looked up at each call, as whoever replaces it expects.
+    // The global is looked up at each call, as a program that replaces it expects.
     fetch: (...request) => globalThis.fetch(...request),
     now: () => Date.now(),
     random: () => crypto.getRandomValues(new Uint32Array(1))[0]! / 2 ** 32,

@@ -55,7 +55,7 @@ export class Virtual {
     return this.#connection.json('replaceVirtualGraph', { parameters: [id], body: graph }, options);
   }
 
-  /** Of the spec alone: what lies behind it is not touched. */
+  /** Of the spec alone: its backend is not touched. */
   delete(id: string, options?: CallOptions): Promise<DeletedVirtualGraph> {
     return this.#connection.json('deleteVirtualGraph', { parameters: [id] }, options);
   }

@@ -1,10 +1,10 @@
 // Reads a TOML configuration file into texts by setting. The only file that knows smol-toml.
 
 import { parse, TomlError } from 'smol-toml';
+import { nearestName } from '../model/suggestions.ts';
 import { ConfigError } from './config-error.ts';
 import type { Kind } from './kinds.ts';
 import { fileKeyOf, SETTING_NAMES, SETTINGS, type SettingName } from './settings.ts';
-import { didYouMean } from './similar-name.ts';
 
 export interface ConfigFile {
   /** As the user named it. */
@@ -30,9 +30,15 @@ export function readFile({ name, text }: ConfigFile): FileValues {
     const setting = names.get(key);
     if (setting !== undefined) settings.set(setting, textOf(name, key, value, SETTINGS[setting].kind));
     else if (key === DSN_TABLE) virtualDsn = dsnsOf(name, value);
-    else throw new ConfigError(`${name}: ${key} is no setting${didYouMean(key, [...names.keys(), DSN_TABLE])}`);
+    else throw new ConfigError(`${name}: ${key} is no setting${hint(key, [...names.keys(), DSN_TABLE])}`);
   }
   return { settings, virtualDsn };
+}
+
+/** `; did you mean port?`, or nothing. */
+export function hint(name: string, known: readonly string[]): string {
+  const near = nearestName(name, known);
+  return near === undefined ? '' : `; did you mean ${near}?`;
 }
 
 function parsed(name: string, text: string): Record<string, unknown> {

@@ -1,7 +1,7 @@
 // Kinds of values that settings take: how each reads a text, and how it says what it takes.
 
 import { isIP } from 'node:net';
-import { IDENTIFIER } from '../limits.ts';
+import { IDENTIFIER } from '../model/columns.ts';
 
 export interface Kind<T> {
   /** Undefined: not a value of this kind. */
@@ -95,7 +95,7 @@ function listKind(takes: string, placeholder: string, part: (text: string) => st
   };
 }
 
-/** As browsers send them in `Origin`; `*` stands for all. */
+/** As browsers send them in `Origin`; `*` means all. */
 export const originsKind = listKind(
   'origins such as https://app.example:8443 with a comma between, or *',
   'origins',

@@ -1,5 +1,6 @@
 // What there is, at the left: tables with their columns and indexes, and the rules.
 
+import { BUILT_IN_COLUMNS } from '../model/columns.ts';
 import { countText } from './format.ts';
 import { lazy } from './lazy.tsx';
 import { signal, useEffect, useRef, useState } from './preact.ts';
@@ -16,9 +17,9 @@ import {
   wantedName,
   wantedStatement,
 } from './state.ts';
-import { BUILT_IN_COLUMNS, quoted } from './statement-words.ts';
+import { BUILT_IN_NAMES, quoted } from './statement-words.ts';
 
-const BUILT_IN_TYPES = ['INTEGER', 'INTEGER', 'nodes', 'REAL', 'REAL', 'TEXT'];
+const BUILT_IN_TYPES = ['INTEGER', 'INTEGER', 'nodes', ...BUILT_IN_COLUMNS.map(({ type }) => type)];
 
 /** On narrow screens the lists are folded, so that the view comes first. */
 const wide = matchMedia('(min-width: 800px)');
@@ -113,7 +114,7 @@ function TableEntry({ name }: { name: string }) {
   const isChosen = tableName.value === name;
   const own = indexes.value.filter((index) => index.table === name);
   const columns = [
-    ...BUILT_IN_COLUMNS.map((column, at) => ({ name: column, type: BUILT_IN_TYPES[at]! })),
+    ...BUILT_IN_NAMES.map((column, at) => ({ name: column, type: BUILT_IN_TYPES[at]! })),
     ...table.columns,
   ];
   return (
@@ -163,7 +164,7 @@ function TableEntry({ name }: { name: string }) {
   );
 }
 
-/** Writes a name where the caret of the statement stands. */
+/** Inserts a name at the caret of the statement. */
 function NameButton({ label, name }: { label: string; name: WantedName }) {
   return (
     <button

@@ -4,12 +4,12 @@ import { useEffect, useRef, useState } from './preact.ts';
 
 interface Props {
   readonly label: string;
-  /** What it is done to, for those who cannot see beside what the button stands. */
+  /** What it acts on, for those who cannot see what the button is next to. */
   readonly what: string;
   readonly onConfirm: () => void;
 }
 
-/** So long the question stands. */
+/** How long the question is shown. */
 const PATIENCE_MS = 6000;
 
 export function ConfirmButton({ label, what, onConfirm }: Props) {

@@ -1,4 +1,4 @@
-// Opens a stored edge from anywhere a tag or an id stands.
+// Opens a stored edge wherever a tag or an id is shown.
 
 import { signal } from './preact.ts';
 

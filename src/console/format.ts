@@ -1,4 +1,4 @@
-// How values stand on the page: times, numbers, cells. All of them plain text.
+// How values are written on the page: times, numbers, cells, all as plain text.
 
 import type { TimeWindow } from './state.ts';
 

@@ -7,7 +7,7 @@ export interface Given {
   readonly tab: 'rows' | 'graph';
 }
 
-/** `#key=...&statement=...&tab=graph`: the part behind the hash is sent to no server. */
+/** `#key=...&statement=...&tab=graph`: the part after the hash is sent to no server. */
 function takeFromAddress(): Given {
   const fields = new URLSearchParams(location.hash.slice(1));
   const key = fields.get('key') ?? '';
@@ -22,7 +22,7 @@ function takeFromAddress(): Given {
 
 export const given: Given = takeFromAddress();
 
-// Such an address that is opened where the console stands already only changes the part behind the hash: the page begins anew with it.
+// When such an address is opened in a tab that shows the console, only the part after the hash changes: the page starts again with it.
 addEventListener('hashchange', () => {
   const fields = new URLSearchParams(location.hash.slice(1));
   if (fields.has('key') || fields.has('statement')) location.reload();

@@ -110,7 +110,7 @@ function optionsOf(target: HTMLElement, input: PlotInput, onDrawn: (plot: uPlot)
   };
 }
 
-/** Short enough to stand side by side, however large the numbers are. */
+/** Short enough to fit side by side, however large the numbers are. */
 function tickTexts(_plot: uPlot, ticks: readonly number[]): string[] {
   return ticks.map((tick) => (Math.abs(tick) < 1e9 ? numberText(tick) : tick.toExponential(1)));
 }

@@ -43,7 +43,7 @@ export const hasLooked = signal(false);
 /** The service that the page came from, whatever path a proxy puts in front. */
 export const serviceUrl = (): string => new URL('.', location.href).href.replace(/\/$/, '');
 
-/** Takes up the key this tab holds, or the one its address brought, or goes on without one where none is asked for. */
+/** Takes the key that this tab holds, or the one in its address, or none where the service needs none. */
 export async function resumeSession(): Promise<string | undefined> {
   const key = sessionStorage.getItem(STORED_KEY) ?? given.key;
   if (key === '' && isKeyWanted()) {

@@ -38,7 +38,7 @@ export const view = signal<ViewName>(viewOfAddress());
 /** A statement that another view wants to be run, or the address. */
 export const wantedStatement = signal<string | undefined>(given.statement);
 
-/** A table, or a column of one, whose name is to stand in the statement where the caret is. */
+/** A table, or a column of one, whose name is to be inserted at the caret of the statement. */
 export interface WantedName {
   readonly table: string;
   readonly column?: string;
@@ -68,7 +68,7 @@ export async function loadCatalog(): Promise<void> {
     ]);
     // Whoever asked has signed out meanwhile.
     if (session.value !== by) return;
-    // A proxy may have answered: what is kept is a list, or it would break whoever shows it.
+    // A proxy may have answered: what is kept must be a list, or the views that show it would break.
     const lists = [tableList, indexList, ruleList.rules];
     if (!lists.every(Array.isArray)) throw new TypeError('no list');
     tables.value = tableList;

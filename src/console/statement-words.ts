@@ -1,19 +1,27 @@
 // The words of the statement language, and names as statements write them.
 
 import { bare } from '../formats/bare-statement.ts';
+import { COLUMN_TYPE_NAMES } from '../model/column-types.ts';
+import { BUILT_IN_COLUMNS, KEY_COLUMNS } from '../model/columns.ts';
+import { OPTION_NAMES, TABLE_OPTIONS } from '../model/options.ts';
 
 export { bare };
 
 export const KEYWORDS: readonly string[] = (
   'MATCH HYPEREDGE WHERE RETURN DISTINCT ORDER BY ASC DESC SKIP OFFSET LIMIT AS AND OR NOT IN BETWEEN IS NULL CONTAINS STARTS ENDS WITH MEMBERS ' +
-  'TRUE FALSE INSERT INTO VALUES UPDATE SET DELETE FROM CREATE DROP ALTER TABLE IF EXISTS PROPERTIES BUCKET_SECONDS COMPACT_THRESHOLD ADD COLUMN ' +
-  'DEFAULT RENAME TO INDEX ON SHOW INDEXES TABLES COMPACT TTL BEGIN COMMIT ROLLBACK COPY EXPLAIN ANALYZE INTEGER REAL TEXT BOOLEAN'
-).split(' ');
+  'TRUE FALSE INSERT INTO VALUES UPDATE SET DELETE FROM CREATE DROP ALTER TABLE IF EXISTS PROPERTIES ADD COLUMN ' +
+  'DEFAULT RENAME TO INDEX ON SHOW INDEXES TABLES COMPACT TTL BEGIN COMMIT ROLLBACK COPY EXPLAIN ANALYZE'
+)
+  .split(' ')
+  .concat(
+    OPTION_NAMES.map((name) => TABLE_OPTIONS[name].word),
+    COLUMN_TYPE_NAMES,
+  );
 
 export const FUNCTIONS: readonly string[] =
   'COUNT SUM AVG MIN MAX COLLECT size bucket shared intersects overlaps follows'.split(' ');
 
-export const BUILT_IN_COLUMNS: readonly string[] = ['id', 'event_ts', 'members', 'weight', 'mean_dist_m', 'formation'];
+export const BUILT_IN_NAMES: readonly string[] = [...KEY_COLUMNS, ...BUILT_IN_COLUMNS.map(({ name }) => name)];
 
 const words = new Set(KEYWORDS);
 

@@ -9,7 +9,7 @@ export interface Bars {
   readonly counts: readonly number[];
 }
 
-/** The stretches in between without edges too: how wide bars are drawn follows from how close they stand. */
+/** Stretches without edges are included: the width of bars follows from their distance. */
 export function barsOf(
   found: readonly { readonly ts: number; readonly count: number }[],
   first: number,

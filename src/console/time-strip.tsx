@@ -38,7 +38,7 @@ export function TimeStrip() {
       isGone = true;
     };
   }, [table, seen]);
-  // What has gone wrong with the list of tables is told above.
+  // Errors of the list of tables are shown above.
   if (table === '' && isListed.value) return null;
   const shown = found?.table === table ? found : undefined;
   return (

@@ -1,14 +1,13 @@
 // Column blocks: the plan that asks the core for columns of rows, and the views that read what it wrote (assembly/segment/column-block.ts).
 
+import { type ColumnType, KIND_CODES, kindOfType } from '../model/column-types.ts';
 import type { RowPlan } from './row-plan.ts';
-
-export type BlockColumnType = 'REAL' | 'INTEGER' | 'TEXT' | 'BOOLEAN';
 
 /** A property column of a block. */
 export interface BlockColumn {
   /** Column id. */
   id: number;
-  type: BlockColumnType;
+  type: ColumnType;
   /** What a row that does not have the column has. */
   missing: number | string | boolean | null;
 }
@@ -26,7 +25,6 @@ export interface ColumnPlan extends RowPlan {
   readonly parts: Required<BlockParts>;
 }
 
-const TYPE_CODES = { REAL: 1, INTEGER: 2, TEXT: 3, BOOLEAN: 4 } as const;
 const HEADER_BYTES = 8;
 const COLUMN_BYTES = 32;
 
@@ -53,7 +51,7 @@ export function buildColumnPlan(parts: BlockParts): ColumnPlan {
     const entry = HEADER_BYTES + index * COLUMN_BYTES;
     const { missing } = column;
     view.setUint32(entry, column.id, true);
-    view.setUint32(entry + 4, TYPE_CODES[column.type], true);
+    view.setUint32(entry + 4, KIND_CODES[kindOfType(column.type)], true);
     view.setUint32(entry + 8, missing === null ? 0 : typeof missing === 'string' ? 2 : 1, true);
     view.setUint32(entry + 12, texts[index]!.length, true);
     view.setFloat64(entry + 16, typeof missing === 'string' || missing === null ? 0 : Number(missing), true);
@@ -134,7 +132,7 @@ function readBlock(
     const [distinct, textBytes] = numbers(true, 2) as unknown as [number, number];
     const nulls = new Uint8Array(buffer, at, rows);
     at += padded(rows);
-    if (type !== 'TEXT') return { kind: 'number', nulls, values: numbers(true, rows) };
+    if (kindOfType(type) !== 'text') return { kind: 'number', nulls, values: numbers(true, rows) };
     const codes = words(rows);
     const ends = words(distinct);
     const texts = readTexts(new Uint8Array(buffer, at, textBytes), ends);

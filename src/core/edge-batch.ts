@@ -1,42 +1,20 @@
 // Gathers edges in an instance's memory and encodes them to records in one call.
 
 import { HedgerowError } from '../errors.ts';
+import { checkKey } from '../model/edge.ts';
 import type { Core } from './load.ts';
 import { Region } from './region.ts';
-import { coreError, STATUS } from './status.ts';
+import { coreError } from './status.ts';
 
 const BATCH_ROWS = 4096;
 const BATCH_MEMBERS = 32768;
 
-function isSafeInteger(value: unknown): boolean {
-  return Number.isSafeInteger(value);
-}
-
-/** What is wrong with an edge, as the contract says it (section 2). */
+/** Of edges that nobody checked: the words of the model. */
 function edgeError(status: number, eventTs: number, members: readonly number[], limit: number): HedgerowError {
-  if (status === STATUS.emptyMembers) {
-    return new HedgerowError('empty_members', 'members must hold at least one node id.', {
-      errors: [{ loc: ['members'], msg: 'is empty' }],
-    });
-  }
-  if (status === STATUS.tooManyMembers) {
-    const count = new Set(members).size;
-    return new HedgerowError(
-      'too_many_members',
-      `members holds ${count} distinct node ids; at most ${limit} are accepted.`,
-      {
-        errors: [{ loc: ['members'], msg: `${count} distinct node ids, at most ${limit}` }],
-      },
-    );
-  }
-  if (status === STATUS.badInteger) {
-    const range = 'must be an integer between -(2^53-1) and 2^53-1';
-    const index = members.findIndex((member) => !isSafeInteger(member));
-    if (!isSafeInteger(eventTs))
-      return new HedgerowError('invalid_input', `event_ts ${range}.`, { errors: [{ loc: ['event_ts'], msg: range }] });
-    return new HedgerowError('invalid_input', `members[${index}] ${range}.`, {
-      errors: [{ loc: ['members', index], msg: range }],
-    });
+  try {
+    checkKey(eventTs, members, limit);
+  } catch (error) {
+    if (error instanceof HedgerowError) return error;
   }
   return coreError(status, 'hg_records_encode');
 }

@@ -1,11 +1,11 @@
 // Builds an incidence from columns: numbers the nodes, then fills the sparse rows of edges and of nodes.
 
 import { HedgerowError } from '../errors.ts';
+import { type Steps, slices, within } from '../schedule/steps.ts';
 import type { IncidenceColumns, IncidenceParts } from './incidence-parts.ts';
 import type { Core } from './load.ts';
 import { Scratch } from './scratch.ts';
 import { startsOf, transposed } from './sparse-rows.ts';
-import { type Steps, slices, within } from './steps.ts';
 
 /** Entries of a step: some 2 ms for the cheap passes, where an entry costs a few nanoseconds. */
 const SLICE = 1 << 18;

@@ -1,10 +1,10 @@
 // Collapses an incidence to its distinct member sets.
 
+import { type Steps, slices, within } from '../schedule/steps.ts';
 import type { IncidenceParts } from './incidence-parts.ts';
 import type { Core } from './load.ts';
 import { Scratch } from './scratch.ts';
 import { startsOf, transposed } from './sparse-rows.ts';
-import { type Steps, slices, within } from './steps.ts';
 
 /** Edges of a step: hashing and comparing a set is some 20 to 60 ns. */
 const SLICE = 1 << 14;

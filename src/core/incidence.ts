@@ -1,5 +1,6 @@
 // A hypergraph as sparse rows both ways, nodes of each edge and edges of each node, in an instance's memory.
 
+import type { Steps } from '../schedule/steps.ts';
 import type { Graph } from './graph.ts';
 import { buildIncidence } from './incidence-build.ts';
 import { collapse } from './incidence-distinct.ts';
@@ -8,7 +9,6 @@ import { componentsByItems } from './kernels/components.ts';
 import type { Core } from './load.ts';
 import { bipartite, overlapGraph } from './overlap-graph.ts';
 import type { Scratch } from './scratch.ts';
-import type { Steps } from './steps.ts';
 
 /** Immutable; its regions live in `core` until `free()`. Addresses are bytes in core memory. */
 export class Incidence {

@@ -1,5 +1,6 @@
 // The host side of the core's ABI: load it, give it bytes, get bytes and numbers back. Published as `hedgerow/core`.
 
+export { finish, type Steps, slices, within } from '../schedule/steps.ts';
 export type { CoreExports } from './abi.ts';
 export { SECTION_KIND, SEGMENT_FIELD, SEPARATOR, type Separator } from './abi-fields.ts';
 export { makeChecksum } from './checksum.ts';
@@ -35,7 +36,7 @@ export { type Core, type CoreBuild, type CoreModule, compileCore, loadCore } fro
 export { CoreMemtable } from './memtable.ts';
 export { MemtableHost } from './memtable-host.ts';
 export { type BuilderColumn, SegmentMerger } from './merger.ts';
-export { encodeProperties, PROPERTY_TYPE, type Property, type PropertyTypeName } from './properties.ts';
+export { encodeProperties, type Property } from './properties.ts';
 export {
   encodeRanges,
   isEmptyRange,
@@ -60,4 +61,3 @@ export {
   WANT,
 } from './segment-fold.ts';
 export { coreError, STATUS } from './status.ts';
-export { finish, type Steps, slices, within } from './steps.ts';

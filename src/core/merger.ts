@@ -8,15 +8,15 @@
 //   segment slice --+--> list of addresses in key order --> full files, the rest is held for the next step or part
 //   runs up to key -+
 
+import { type ColumnType, KIND_CODES, kindOfType } from '../model/column-types.ts';
 import type { Core } from './load.ts';
-import { PROPERTY_TYPE, type PropertyTypeName } from './properties.ts';
 import { allocate, Region } from './region.ts';
 import { type DeadRows, ResidentSegment } from './segment.ts';
 import { coreError } from './status.ts';
 
 export interface BuilderColumn {
   id: number;
-  type: PropertyTypeName;
+  type: ColumnType;
   indexed: boolean;
   /** Property entry (FORMAT.md section 1) that stands for a column a record does not have; empty: null. */
   missing: Uint8Array;
@@ -271,7 +271,7 @@ export class SegmentMerger {
     const { words } = this.#core.memory;
     for (const [index, column] of columns.entries()) {
       words[pointer / 4 + index * 2] =
-        column.id | (PROPERTY_TYPE[column.type] << 16) | ((column.indexed ? 1 : 0) << 24);
+        column.id | (KIND_CODES[kindOfType(column.type)] << 16) | ((column.indexed ? 1 : 0) << 24);
       words[pointer / 4 + index * 2 + 1] = missing[index]!;
     }
     this.#columns = { pointer, count: columns.length };

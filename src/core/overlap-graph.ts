@@ -1,6 +1,7 @@
 // Builds the graph of rows that share at least s items (co-members, line graph), and the incidence graph.
 
 import { HedgerowError } from '../errors.ts';
+import { type Steps, slices, within } from '../schedule/steps.ts';
 import { Graph } from './graph.ts';
 import type { IncidenceParts } from './incidence-parts.ts';
 import type { Core } from './load.ts';
@@ -8,7 +9,6 @@ import { pairRows } from './pair-rows.ts';
 import { Scratch } from './scratch.ts';
 import { combinations, leastArcs, rowsOf, type SparseRows, startsOf } from './sparse-rows.ts';
 import { coreError } from './status.ts';
-import { type Steps, slices, within } from './steps.ts';
 
 /** Steps of a call: pairs of rows counted, 2 to 5 ns each. */
 const WORK = 1 << 18;

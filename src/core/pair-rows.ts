@@ -1,9 +1,9 @@
 // Rows of pairs of items: a hypergraph whose nodes are the pairs that several rows have. It has no hubs as items do.
 
+import { type Steps, within } from '../schedule/steps.ts';
 import type { Core } from './load.ts';
 import { Scratch } from './scratch.ts';
 import { type SparseRows, transposed } from './sparse-rows.ts';
-import { type Steps, within } from './steps.ts';
 
 /** Steps of a call, 2 to 5 ns each. */
 const WORK = 1 << 18;

@@ -1,12 +1,10 @@
 // Property blocks (FORMAT.md section 1): from checked values to bytes and back.
 
-/** Property types of the format. */
-export const PROPERTY_TYPE = { NULL: 0, REAL: 1, INTEGER: 2, TEXT: 3, BOOLEAN: 4 } as const;
-export type PropertyTypeName = 'REAL' | 'INTEGER' | 'TEXT' | 'BOOLEAN';
+import { COLUMN_TYPES, type ColumnType, KIND_CODES } from '../model/column-types.ts';
 
 export interface Property {
   column: number;
-  type: PropertyTypeName;
+  type: ColumnType;
   /** Checked by the caller: finite number, safe integer, text of at most 64 KB, boolean; null says "null" where a default exists. */
   value: number | string | boolean | null;
 }
@@ -29,12 +27,13 @@ export function encodeProperties(properties: readonly Property[]): Uint8Array {
   for (const { column, type, value } of properties) {
     ensure(at + 16);
     buffer.writeUInt16LE(column, at);
-    buffer.writeUInt16LE(value === null ? 0 : PROPERTY_TYPE[type], at + 2);
+    const { kind } = COLUMN_TYPES[type];
+    buffer.writeUInt16LE(value === null ? 0 : KIND_CODES[kind], at + 2);
     at += 4;
     if (value === null) continue;
-    if (type === 'REAL') at = buffer.writeDoubleLE(value as number, at);
-    else if (type === 'INTEGER') at = buffer.writeBigInt64LE(BigInt(value as number), at);
-    else if (type === 'BOOLEAN') at = buffer.writeUInt8(value ? 1 : 0, at);
+    if (kind === 'real') at = buffer.writeDoubleLE(value as number, at);
+    else if (kind === 'integer') at = buffer.writeBigInt64LE(BigInt(value as number), at);
+    else if (kind === 'boolean') at = buffer.writeUInt8(value ? 1 : 0, at);
     else {
       const text = value as string;
       ensure(at + 4 + text.length * 3);

@@ -1,9 +1,9 @@
 // Facts of a segment file from its header and directory: what is known of it before its rows are in memory.
 
 import { corruption, HedgerowError } from '../errors.ts';
+import { KIND_CODES } from '../model/column-types.ts';
 import { SECTION_KIND, SEGMENT_FIELD } from './abi-fields.ts';
 import type { Core } from './load.ts';
-import { PROPERTY_TYPE } from './properties.ts';
 import { allocate } from './region.ts';
 import { coreError, STATUS } from './status.ts';
 
@@ -163,7 +163,7 @@ function columnsOf(sections: readonly Section[]): ColumnFacts[] {
     .filter(({ kind }) => kind === SECTION_KIND.column)
     .map(({ column, type, flags }) => ({
       id: column,
-      numeric: type === PROPERTY_TYPE.REAL || type === PROPERTY_TYPE.INTEGER,
+      numeric: type === KIND_CODES.real || type === KIND_CODES.integer,
       hasNulls: (flags & (FLAG_NULLS | FLAG_ALL_NULL)) !== 0,
       allNull: (flags & FLAG_ALL_NULL) !== 0,
       ordered: ordered.has(column),

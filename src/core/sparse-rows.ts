@@ -1,9 +1,9 @@
 // Compressed sparse rows in core memory, and their transpose: sizes to starts, rows of items from items of rows, how much work pairs are.
 
+import { forward, type Steps, slices, within } from '../schedule/steps.ts';
 import type { IncidenceParts } from './incidence-parts.ts';
 import type { Core } from './load.ts';
 import type { Scratch } from './scratch.ts';
-import { forward, type Steps, slices, within } from './steps.ts';
 
 /** Entries of a step: some 2 ms where an entry costs a few nanoseconds. */
 const SLICE = 1 << 18;

@@ -1,9 +1,9 @@
 // What every table of a database shares: the core, the disk, the committer, the clock, the limits.
 
 import type { CoreModule, EdgeBatch, FilterRoom, TextSink } from '../core/index.ts';
+import type { Mutex } from '../schedule/locks.ts';
 import type { Fs } from '../storage/index.ts';
 import type { Committer } from './commit/committer.ts';
-import type { Mutex } from './mutex.ts';
 import type { MemtableRoom } from './table/memtable-room.ts';
 import type { PinnedVersions } from './table/pinned-versions.ts';
 import type { Residency } from './table/residency.ts';

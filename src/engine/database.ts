@@ -5,7 +5,9 @@
 
 import { loadCore, makeChecksum } from '../core/index.ts';
 import { HedgerowError } from '../errors.ts';
-import { IDENTIFIER } from '../limits.ts';
+import { IDENTIFIER } from '../model/columns.ts';
+import { Mutex } from '../schedule/locks.ts';
+import { Scheduler } from '../schedule/scheduler.ts';
 import { DEFAULT_LOG_FILE_BYTES } from '../storage/index.ts';
 import { type BackupOptions, type BackupResult, Backups } from './backup/backups.ts';
 import { pinState } from './backup/pinned-state.ts';
@@ -31,7 +33,6 @@ import { Figures, type StoreFigures } from './figures.ts';
 import { REPLAY_LIMITS, Replays } from './idempotency/idempotency-store.ts';
 import type { Attach } from './idempotency/kept-answer.ts';
 import { contextOf } from './make-context.ts';
-import { Mutex } from './mutex.ts';
 import { recoverDatabase } from './recovery/recover-database.ts';
 import type { Snapshot } from './table/snapshot.ts';
 import type { Table } from './table/table.ts';
@@ -63,6 +64,8 @@ function openingError(error: unknown, dir: string): unknown {
 export class Database {
   readonly dir: string;
   readonly primaryTable: string;
+  /** Of the thread that the database runs in: its long work and that of the rooms above it. */
+  readonly scheduler: Scheduler;
   /** Small durable values of the service: keys, rules, virtual graphs. */
   readonly documents: Documents;
   /** Answers kept under Idempotency-Keys. */
@@ -94,6 +97,7 @@ export class Database {
     const { fs, dir, primaryTable, memoryBudgetBytes, now, nowUs, schedule, notice } = options;
     this.dir = dir;
     this.primaryTable = primaryTable;
+    this.scheduler = options.scheduler ?? new Scheduler();
     this.#options = options;
     const committer = new Committer(new LsnWaits({ nowUs, schedule }));
     this.#committer = committer;
@@ -107,7 +111,9 @@ export class Database {
     });
     const module = options.module ?? loadCore(options.core);
     this.#crc32c = makeChecksum(module.instantiate());
-    this.#context = contextOf(options, committer, module, this.#compactions, (tableId) => this.#afterCommit(tableId));
+    this.#context = contextOf(options, committer, module, this.scheduler, this.#compactions, (tableId) =>
+      this.#afterCommit(tableId),
+    );
     const tables = new TableSet(this.#context);
     this.#tables = tables;
     this.statistics = this.#makeFigures();
@@ -144,7 +150,7 @@ export class Database {
     this.#indexes = new Indexes({ context, tables, ddl: this.#ddl, mutex: this.#ddlMutex, compactor: this.#compactor });
     const pinned = { ...shared, tables: () => tables.sorted() };
     this.#backups = new Backups({
-      ...{ fs, dir, crc32c, module, now },
+      ...{ fs, dir, crc32c, module, now, pause },
       compact: () => this.compact(),
       pin: () => this.#compactions.run(() => this.#ddlMutex.run(() => pinState(pinned))),
     });

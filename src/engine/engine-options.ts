@@ -1,7 +1,8 @@
 // What the engine is given: the world as ports, and its limits.
 
 import type { CoreModule } from '../core/index.ts';
-import type { Fs, LogGroupFigures } from '../storage/index.ts';
+import type { Scheduler } from '../schedule/scheduler.ts';
+import type { Fs, LogGroupFigures, OpenLog } from '../storage/index.ts';
 import type { CompactionRunner } from './compaction/work.ts';
 import type { ReplayLimits } from './idempotency/idempotency-store.ts';
 import type { MemtableLimits } from './table/memtable-room.ts';
@@ -31,6 +32,8 @@ export interface EngineOptions {
   compactionBytes?: number;
   /** Least bytes of the file that is given up so that a DROP, or a compaction with a TTL, finds room on a full disk. Default 0: there is none. */
   reserveBytes?: number;
+  /** Opens the write-ahead log; default: one in files, in the directory `log` of `dir`. */
+  openLog?: OpenLog;
   logFileBytes?: number;
   /** Random number below 2^53 that tells this process from others on the same directory. Default 0: for tests. */
   owner?: number;
@@ -45,7 +48,9 @@ export interface EngineOptions {
   core?: 'release' | 'plain' | 'debug';
   /** The compiled core; default the build that `core` names. A simulation gives one whose memory runs out. */
   module?: CoreModule;
-  /** Calls back in a later turn of the event loop; default setImmediate. A simulation decides the order of such turns. */
+  /** Shares the event loop with other long work of the thread; default one of its own. */
+  scheduler?: Scheduler;
+  /** Calls back in a later turn of the event loop, instead of the scheduler and setImmediate: a simulation decides the order of such turns. */
   defer?: (step: () => void) => void;
   /** Told about things a person may want to know: forced compactions, failures in the background. */
   notice?: (message: string, fields: Record<string, unknown>) => void;

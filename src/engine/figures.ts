@@ -1,7 +1,7 @@
 // Figures of a database: the WAL status and the health statistics of the specification (2.6, 2.7), and what metrics show, from its tables.
 
+import { finish, inSlices, type Steps } from '../schedule/steps.ts';
 import type { Compactor } from './compaction/compactor.ts';
-import { atOnce, inSlices, type Steps } from './steps.ts';
 import { NodeCounter, type NodeCounterOptions, type NodeTotal } from './table/node-count.ts';
 import type { Table } from './table/table.ts';
 import type { EngineFigures, EngineHealth, WalStatus } from './types.ts';
@@ -37,7 +37,7 @@ export class Figures {
   }
 
   wal(): WalStatus {
-    return atOnce(this.#walSteps());
+    return finish(this.#walSteps());
   }
 
   gatherWal(): Promise<WalStatus> {
@@ -46,7 +46,7 @@ export class Figures {
 
   /** Of a large database the last count of nodes is answered, and a count of them begins. */
   health(): EngineHealth {
-    return atOnce(this.#healthSteps(this.#nodes.now()));
+    return finish(this.#healthSteps(this.#nodes.now()));
   }
 
   /** Waits for a count of the nodes, at most `nodesWaitMs`. */
@@ -57,7 +57,7 @@ export class Figures {
 
   /** What it costs little to tell at any moment; nothing is counted. */
   figures(): EngineFigures {
-    return atOnce(this.#figureSteps());
+    return finish(this.#figureSteps());
   }
 
   gatherFigures(): Promise<EngineFigures> {

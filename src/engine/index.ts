@@ -1,5 +1,6 @@
-// The engine's door: every import from another room comes through here (test/tidy.test.ts lists the few others and why).
+// The engine's door: every import from another room comes through here (test/doors.test.ts lists the few others and why).
 
+export type { LogBatches, LogFrame, LogLease, LogOpening, LogStore, OpenLog } from '../storage/index.ts';
 export { writeFailure } from './backup/archive-writer.ts';
 export type { BackupOptions, BackupResult } from './backup/backups.ts';
 export { restoreBackup } from './backup/restore.ts';
@@ -19,7 +20,6 @@ export {
   type WrittenIds,
 } from './idempotency/kept-answer.ts';
 export { WideMap } from './idempotency/wide-map.ts';
-export { Mutex } from './mutex.ts';
 export { type DatabaseOptions, openDatabase } from './open.ts';
 export { type EdgePiece, EdgeRead, type EdgeWindow } from './scan/edge-read.ts';
 export { readEdges } from './scan/read-edges.ts';

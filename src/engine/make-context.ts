@@ -1,10 +1,11 @@
 // Makes what all tables of a database share.
 
 import { type CoreModule, EdgeBatch, FilterRoom, TextSink } from '../core/index.ts';
+import type { Mutex } from '../schedule/locks.ts';
+import type { Scheduler } from '../schedule/scheduler.ts';
 import type { Committer } from './commit/committer.ts';
 import type { EngineContext } from './context.ts';
 import type { EngineOptions } from './engine-options.ts';
-import type { Mutex } from './mutex.ts';
 import { MEMTABLE_LIMITS, MemtableRoom } from './table/memtable-room.ts';
 import { PinnedVersions } from './table/pinned-versions.ts';
 import { Residency } from './table/residency.ts';
@@ -23,10 +24,11 @@ export function contextOf(
   options: EngineOptions,
   committer: Committer,
   module: CoreModule,
+  scheduler: Scheduler,
   compactions: Mutex,
   afterCommit: (tableId: number) => void,
 ): EngineContext {
-  const { fs, dir, primaryTable, maxMembers, memoryBudgetBytes, now, nowUs } = options;
+  const { fs, dir, primaryTable, maxMembers, memoryBudgetBytes, now, nowUs, defer } = options;
   const residency = new Residency(fs, module, memoryBudgetBytes, options.residentSegments ?? RESIDENT_SEGMENTS);
   const charge = (bytes: number) => residency.charge(bytes);
   const filterRoom = new FilterRoom(module, { limitBytes: memoryBudgetBytes * FILTERS_OF_BUDGET, charge });
@@ -50,7 +52,7 @@ export function contextOf(
     now,
     nowUs,
     slicedOperations: options.slicedOperations ?? SLICED_OPERATIONS,
-    pause: () => new Promise((resolve) => void (options.defer ?? setImmediate)(resolve)),
+    pause: defer === undefined ? () => scheduler.pause() : () => new Promise(defer),
     afterCommit,
   };
 }

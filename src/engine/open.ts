@@ -4,6 +4,7 @@ import { randomInt } from 'node:crypto';
 import { totalmem } from 'node:os';
 import { resolve } from 'node:path';
 import { DEFAULT_MAX_MEMBERS, DEFAULT_PRIMARY_TABLE, MEGABYTE } from '../limits.ts';
+import type { Scheduler } from '../schedule/scheduler.ts';
 import { nodeFs } from '../storage/index.ts';
 import { WorkerRunner } from './compaction/worker-runner.ts';
 import { Database } from './database.ts';
@@ -26,6 +27,10 @@ export interface DatabaseOptions {
   memoryBudgetMb?: number;
   /** False: node filters of segments stay on disk, and lookups by node look into every segment. For bulk loads, whose memory must not grow with the table. Default true. */
   nodeFilters?: boolean;
+  /** Opens the write-ahead log; default: one in files below `dir`. A restore gives a log in files. */
+  openLog?: EngineOptions['openLog'];
+  /** Long work of the database shares the event loop by it; default one of its own. One for all databases of a thread. */
+  scheduler?: Scheduler;
   notice?: EngineOptions['notice'];
   observeLog?: EngineOptions['observeLog'];
 }
@@ -34,7 +39,7 @@ export interface DatabaseOptions {
 const MOST_OWNERS = 2 ** 48 - 1;
 
 export function openDatabase(options: DatabaseOptions): Promise<Database> {
-  const { notice, observeLog } = options;
+  const { openLog, notice, observeLog, scheduler } = options;
   const schedule = (callback: () => void, delayMs: number) => void setTimeout(callback, delayMs).unref();
   return Database.open({
     dir: resolve(options.dir),
@@ -50,6 +55,8 @@ export function openDatabase(options: DatabaseOptions): Promise<Database> {
     memoryBudgetBytes: options.memoryBudgetMb === undefined ? totalmem() / 2 : options.memoryBudgetMb * MEGABYTE,
     nodeFilters: options.nodeFilters ?? true,
     reserveBytes: RESERVE_BYTES,
+    ...(openLog ? { openLog } : {}),
+    ...(scheduler ? { scheduler } : {}),
     ...(notice ? { notice } : {}),
     ...(observeLog ? { observeLog } : {}),
   });

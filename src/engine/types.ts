@@ -1,44 +1,29 @@
 // The plain values that cross the engine's door: what a caller gives (definitions, edges, scans) and what it gets back.
 
 import type { ColumnPlan, RowPlan } from '../core/index.ts';
+import type { ColumnType, PropertyValue } from '../model/column-types.ts';
+import type { ColumnDefinition } from '../model/columns.ts';
+import type { EdgeInput } from '../model/edge.ts';
+import type { OptionFields, TableOptions } from '../model/options.ts';
 
-export type ColumnType = 'INTEGER' | 'REAL' | 'TEXT' | 'BOOLEAN';
-export type PropertyValue = number | string | boolean | null;
-
-export interface ColumnDefinition {
-  name: string;
-  type: ColumnType;
-  default?: PropertyValue;
-}
+export type { ColumnDefinition, ColumnType, EdgeInput, PropertyValue };
 
 /** What a caller gives to create a table; omitted fields take the defaults of the specification, section 2.2. */
-export interface TableInput {
+export interface TableInput extends Partial<TableOptions> {
   name: string;
   memberTables?: string[];
-  bucketSeconds?: number;
-  compactThreshold?: number;
   columns?: ColumnDefinition[];
 }
 
 /** The wire form of a table (contract section 3). */
-export interface TableItem {
+export interface TableItem extends OptionFields {
   name: string;
   member_tables: string[];
-  bucket_seconds: number;
-  compact_threshold: number;
   row_count: number;
   /** `default`: where there is one and it was asked for. */
   columns: { name: string; type: ColumnType; default?: Exclude<PropertyValue, null> }[];
   created_at: number;
   primary: boolean;
-}
-
-/** One edge as a caller gives it: `event_ts` in seconds, members in any order, repeats allowed. Undefined or null properties are null. */
-export interface EdgeInput {
-  event_ts: number;
-  members: readonly number[];
-  /** Built-in columns (`weight`, `mean_dist_m`, `formation`) and user columns by name. */
-  properties?: Readonly<Record<string, PropertyValue | undefined>> | undefined;
 }
 
 /** An edge as it was stored: members ascending without repeats, every column of the table present. */

@@ -4,7 +4,7 @@ import { bare } from './bare-statement.ts';
 
 const DELETE_WHERE = /^\s*DELETE\s+FROM\s+\w+\s+WHERE\b/i;
 const UPDATE_SET = /^\s*UPDATE\s+\w+\s+SET\b/i;
-/** A clause behind a value, and no column of that name: such a one stands behind a sign or a word that wants a value, or before an equals sign. */
+/** A clause after a value, not a column of that name: a column follows an operator or a word that needs a value, or precedes an equals sign. */
 const WHERE = /(?<!(?:^|[,=+\-*/%(.<>[$]|\b(?:AND|OR|NOT|IN|BETWEEN|CONTAINS|WITH))\s*)\bWHERE\b(?!\s*(?:=|;|$))/i;
 const SHOWN = 100;
 

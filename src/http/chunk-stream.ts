@@ -1,8 +1,8 @@
 // Sends a source of chunks to a client, at the client's pace and within the service's time slices.
 
+import type { Scheduler } from '../schedule/scheduler.ts';
 import { type CutReason, type ReaderLimits, ReaderWatch } from './reader-watch.ts';
 import type { ChunkSource } from './reply.ts';
-import type { SliceQueue } from './slices.ts';
 import type { TransportResponse } from './transport.ts';
 
 /**
@@ -14,7 +14,7 @@ const PIECE_BYTES = 15 * 1024;
 export interface ChunkStreamOptions {
   transport: TransportResponse;
   source: ChunkSource;
-  slices: SliceQueue;
+  slices: Scheduler;
   limits: ReaderLimits;
   /** Called once the last byte is handed over. */
   ended: () => void;

@@ -26,5 +26,5 @@ export {
 } from './reply.ts';
 export type { Call, Keys, Route, Services } from './route.ts';
 export { type Rooms, type Service, startService } from './service.ts';
-export type { TlsFiles, Transport, TransportFacts } from './transport.ts';
+export type { Transport } from './transport.ts';
 export { validated } from './validated.ts';

@@ -2,10 +2,10 @@
 
 import { isUtf8 } from 'node:buffer';
 import { type HedgerowError, refusal } from '../errors.ts';
+import type { Scheduler } from '../schedule/scheduler.ts';
 import { invalidFields, kindOf } from './field-errors.ts';
 import { jsonProblem } from './json-depth.ts';
 import { JsonPieces, JsonProblem } from './json-pieces.ts';
-import type { SliceQueue } from './slices.ts';
 
 const NEWLINE = 10;
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf] as const;
@@ -35,7 +35,7 @@ export function parseJsonBody({ body, parsed }: JsonBody): unknown {
 /** As `parseJsonBody`, in turns. Undefined: nobody waits for it any more (`isGone`), so no more of it is made. */
 export async function parseLongJson(
   body: Buffer,
-  slices: SliceQueue,
+  slices: Scheduler,
   isGone: () => boolean,
 ): Promise<{ value: unknown } | undefined> {
   const pieces = new JsonPieces(body, requireText(body));

@@ -9,6 +9,7 @@ import type { Logger } from '../observe/log.ts';
 import type { AuditEvent, Observer } from '../observe/observer.ts';
 import type { Statements } from '../query/index.ts';
 import type { Reasoning } from '../rag/index.ts';
+import type { Scheduler } from '../schedule/scheduler.ts';
 import type { VirtualGraphs } from '../virtual/index.ts';
 import type { AnswerSpace } from './answer-space.ts';
 import type { CursorRegistry } from './cursors.ts';
@@ -16,7 +17,6 @@ import type { EntityTag, EntityTags } from './entity-tag.ts';
 import type { Once } from './once.ts';
 import type { Reply } from './reply.ts';
 import type { GenericSchema } from './schema.ts';
-import type { SliceQueue } from './slices.ts';
 import type { TransportFacts } from './transport.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -44,7 +44,7 @@ export interface Services {
   readonly routes: readonly Route[];
   readonly observer: Observer;
   readonly cursors: CursorRegistry;
-  readonly slices: SliceQueue;
+  readonly slices: Scheduler;
   readonly space: AnswerSpace;
   readonly tags: EntityTags;
   readonly log: Logger;

@@ -1,13 +1,14 @@
 // What routes describe themselves with, and the check that turns its issues into our errors.
 
 import type { FieldError } from '../errors.ts';
-import { isoSeconds, TIME_FORM, TIME_MESSAGE, timeProblem } from '../iso-time.ts';
-import { IDENTIFIER } from '../limits.ts';
+import { isoSeconds } from '../iso-time.ts';
+import { IDENTIFIER } from '../model/columns.ts';
+import { timeMessage } from '../model/edge.ts';
 import { v } from '../valibot.ts';
 import { invalidFields } from './field-errors.ts';
 import { parseInteger } from './integers.ts';
 
-export { v };
+export { timeMessage, v };
 export type GenericSchema = v.GenericSchema;
 export type InferOutput<S extends v.GenericSchema> = v.InferOutput<S>;
 export type InferInput<S extends v.GenericSchema> = v.InferInput<S>;
@@ -35,9 +36,6 @@ export const time = () =>
   );
 /** Of a value that `time` took. */
 export const secondsOf = (value: number | string): number => (typeof value === 'number' ? value : isoSeconds(value)!);
-/** What is wrong with a value that is no time, after its name. */
-export const timeMessage = (value: unknown): string =>
-  typeof value === 'string' && value !== '' ? `${timeProblem(value)}; it must be ${TIME_FORM}` : TIME_MESSAGE;
 /** A time in an answer: seconds, or with `times=iso` a text, which the API description says and the types of the client do not. */
 export const ISO_TOO = v.metadata<number, { readonly isoToo: true }>({ isoToo: true });
 export const answeredTime = () => v.pipe(v.number(), v.integer(), ISO_TOO);

@@ -8,6 +8,7 @@ import type { Logger } from '../observe/log.ts';
 import type { Observer } from '../observe/observer.ts';
 import type { Statements } from '../query/index.ts';
 import type { Reasoning } from '../rag/index.ts';
+import { Scheduler } from '../schedule/scheduler.ts';
 import type { VirtualGraphs } from '../virtual/index.ts';
 import { AnswerSpace } from './answer-space.ts';
 import { chooseTransport } from './choose-transport.ts';
@@ -26,7 +27,6 @@ import { RequestIds } from './request-id.ts';
 import type { Keys, Route, Services } from './route.ts';
 import { Router } from './router.ts';
 import { Sample } from './sample.ts';
-import { SliceQueue } from './slices.ts';
 import { SocketCounts } from './socket-counts.ts';
 import { peersOf } from './tcp-table.ts';
 import type { HttpServer, TlsFiles, Transport } from './transport.ts';
@@ -41,6 +41,8 @@ export interface ServiceOptions {
   tls?: TlsFiles | undefined;
   /** Default: uWebSockets.js where it loads, else node:http. */
   transport?: Transport;
+  /** Shares the event loop with other long work of the thread; default one of its own. */
+  scheduler?: Scheduler | undefined;
   maxBodyBytes: number;
   version: string;
   authDisabled: boolean;
@@ -180,7 +182,7 @@ function makeParts(options: ServiceOptions, transport: Transport): Parts {
     pageFile: options.pageFile ?? (() => undefined),
     consoleFile: options.consoleFile ?? (() => undefined),
     cursors: new CursorRegistry({ now, secret: randomBytes(32) }),
-    slices: new SliceQueue(now),
+    slices: options.scheduler ?? new Scheduler(),
     space: new AnswerSpace(),
     tags,
     now,

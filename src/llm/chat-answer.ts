@@ -1,10 +1,11 @@
 // Reads what a chat-completions endpoint answered: untrusted bytes become a completion, or a failure.
 
+import { wellFormed } from '../model/text.ts';
 import type { Completion, Prompt } from './chat.ts';
 import type { AnswerHead } from './http-post.ts';
 import { maskKey } from './mask-key.ts';
 import { modelFailed, statusFailure } from './model-failure.ts';
-import { countTokens } from './tokens.ts';
+import { tokenSteps } from './tokens.ts';
 
 /** What was asked, as far as the answer is read by it. */
 export interface Asked {
@@ -29,19 +30,33 @@ export function checkHead({ status, headers }: AnswerHead, { model, apiKey }: As
   }
 }
 
-/** Throws `model_failed`. Text without content, as null, is the empty text. */
-export function completionOf(bytes: Uint8Array, { prompt, model, apiKey }: Asked): Completion {
+/** At once; `completionSteps` beside other work. */
+export function completionOf(bytes: Uint8Array, asked: Asked): Completion {
+  const steps = completionSteps(bytes, asked);
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
+/** Throws `model_failed`. Text without content, as null, is the empty text. Tokens that the answer does not tell are counted, with pauses. */
+export function* completionSteps(
+  bytes: Uint8Array,
+  { prompt, model, apiKey }: Asked,
+): Generator<void, Completion, void> {
   const answer = parsed(bytes);
   if (!isObject(answer) || !Array.isArray(answer.choices)) throw modelFailed(`answered no choices; ${CHECK_ADDRESS}`);
   const choice: unknown = answer.choices[0];
   if (!isObject(choice) || !isObject(choice.message)) throw modelFailed('answered no message; try again later');
+  yield;
   const text = maskKey(wellFormed(textOf(choice.message.content)), apiKey);
   const usage = isObject(answer.usage) ? answer.usage : {};
   return {
     text,
     model: maskKey(isName(answer.model) ? answer.model : model, apiKey),
-    promptTokens: tokensOf(usage.prompt_tokens) ?? countTokens(prompt.system) + countTokens(prompt.user),
-    completionTokens: tokensOf(usage.completion_tokens) ?? countTokens(text),
+    promptTokens:
+      tokensOf(usage.prompt_tokens) ?? (yield* tokenSteps(prompt.system)) + (yield* tokenSteps(prompt.user)),
+    completionTokens: tokensOf(usage.completion_tokens) ?? (yield* tokenSteps(text)),
   };
 }
 
@@ -85,11 +100,6 @@ function tokensOf(value: unknown): number | undefined {
 
 function isName(value: unknown): value is string {
   return typeof value === 'string' && /^[\x20-\x7e]{1,200}$/.test(value);
-}
-
-/** JSON can hold halves of characters, which no answer can be written with. */
-export function wellFormed(text: string): string {
-  return text.replace(/\p{Surrogate}/gu, '\ufffd');
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -1,10 +1,12 @@
 // Asks a language model over the chat-completions interface: POST {base_url}/chat/completions.
 
+import { setImmediate } from 'node:timers/promises';
 import { HedgerowError } from '../errors.ts';
 import { MEGABYTE } from '../limits.ts';
+import { wellFormed } from '../model/text.ts';
 import { checkModelAddress, checkResolved, type ModelAddress } from './address.ts';
 import type { Completion, LanguageModel, Prompt } from './chat.ts';
-import { type Asked, checkHead, completionOf, wellFormed } from './chat-answer.ts';
+import { type Asked, checkHead, completionSteps } from './chat-answer.ts';
 import { type Post, post } from './http-post.ts';
 import { maskKey } from './mask-key.ts';
 import { modelFailed, timeoutFailure, transportFailure } from './model-failure.ts';
@@ -62,7 +64,7 @@ async function complete(
   try {
     return await untilAborted(signal, ask(options, address, ports, prompt, signal));
   } catch (error) {
-    // Neither the library's errors nor their causes go on: they hold the request with its headers.
+    // Neither the library's errors nor their causes are passed on: they hold the request with its headers.
     if (signal.aborted) throw signal.reason;
     throw error instanceof HedgerowError ? error : transportFailure(error);
   } finally {
@@ -98,7 +100,17 @@ async function ask(
     },
     (head) => checkHead(head, asked),
   );
-  return completionOf(bytes, asked);
+  return inTurns(completionSteps(bytes, asked), signal);
+}
+
+/** Other work of the process comes between any two steps. Rejects when the signal comes. */
+async function inTurns<T>(steps: Generator<void, T, void>, signal: AbortSignal): Promise<T> {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+    await setImmediate();
+    signal.throwIfAborted();
+  }
 }
 
 function headersOf(apiKey: string | undefined): Record<string, string> {

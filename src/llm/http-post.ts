@@ -11,7 +11,7 @@ export interface PostRequest {
   readonly body: string;
   /** The addresses of the origin's host; empty when it is one itself. */
   readonly addresses: readonly string[];
-  /** More than so many bytes of an answer: `AnswerTooLong`. */
+  /** Limit of an answer in bytes; above it `AnswerTooLong` is thrown. */
   readonly maxBytes: number;
   readonly signal: AbortSignal;
 }

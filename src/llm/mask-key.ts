@@ -3,12 +3,12 @@
 const MASK = '[masked]';
 /** A shorter key is no secret, and masking it would hit everything. */
 const SHORTEST = 4;
-/** Below this length a key is masked only where it stands as a word of its own, and not looked for in base64 and hex. */
+/** A key shorter than this is masked only where it is a word of its own, and not looked for in base64 and hex. */
 const SHORTEST_ANYWHERE = 8;
-/** So many characters of a key are looked for at every place of a text, the rest only behind them: no key and text together are slow. */
+/** This many characters of a key are looked for at every place of a text, the rest only after a match: no pair of key and text is slow. */
 const HEAD = 64;
 
-/** The text without the key: as it is, as JSON, HTML and addresses write it, in hex, and in base64 wherever it stands in what was encoded. */
+/** The text without the key: as it is, as JSON, HTML and addresses write it, in hex, and in base64 at any offset of what was encoded. */
 export function maskKey(text: string, key: string | undefined): string {
   if (key === undefined || key.length < SHORTEST) return text;
   let masked = maskSpelled(text, key);
@@ -35,7 +35,7 @@ function maskSpelled(text: string, key: string): string {
   return masked + text.slice(from);
 }
 
-/** Where the rest of a key ends that goes on at a place, or that place when another text goes on there. */
+/** Where the rest of a key that continues at a place ends, or the place itself when other text follows. */
 function endOfKey(text: string, start: number, rest: string): number {
   let at = start;
   for (const character of rest) {

@@ -4,7 +4,7 @@ import type { LanguageModel } from './chat.ts';
 import { countTokens } from './tokens.ts';
 
 const NAME = 'mock';
-/** So many derived facts and so many edges are told of. */
+/** Greatest number of derived facts, and of edges, that it mentions. */
 const MOST_STEPS = 5;
 const MOST_EDGES = 5;
 const MOST_MEMBERS = 8;
@@ -14,7 +14,7 @@ const EDGE_LINE = /^\[(HEDGE-\d{1,16})\] /;
 const TIME = / event_ts=(-?\d{1,16})(?= |$)/;
 const MEMBERS = / members=\[([-\d, ]{1,8192})\](?= |$)/;
 const WEIGHT = / weight=([-+.\de]{1,32})(?= |$)/;
-/** Stored texts, in which anything may stand. */
+/** Stored texts, which may contain anything. */
 const QUOTED = /"(?:[^"\\]|\\.)*(?:"|\\?$)/g;
 const STEP_LINE = /^\[(STEP-\d{1,9})\] (.{1,400}) confidence=\S{1,32} by \[(RULE-\d{1,9})\]/;
 /** Of numbers, words and truth values: another text could end the sentence, or look like a tag. */

@@ -31,7 +31,7 @@ export function keyFor({
   return isOwnAddress ? configuredKey : undefined;
 }
 
-/** The key itself stands in no message. */
+/** No message contains the key itself. */
 export function checkedKey(key: string): string {
   if (HEADER_SAFE.test(key)) return key;
   throw refusal(

@@ -47,7 +47,7 @@ export class Histograms {
     this.#sums[series]! += counted;
   }
 
-  /** Makes room for at least so many series. */
+  /** Makes room for at least `count` series. */
   grow(series: number): void {
     if (series <= this.series) return;
     const counts = new Float64Array(series * (this.bounds.length + 1));

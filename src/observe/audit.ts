@@ -1,6 +1,6 @@
 // The audit log: who changed what, one JSON line each, appended to a file of its own (contract section 7).
 //
-// The file is made with mode 0600 and only ever appended to. Lines are written within 100 ms and at close; when the disk fails, the service goes on: one
+// The file is made with mode 0600 and only ever appended to. Lines are written within 100 ms and at close; when the disk fails, the service continues: one
 // line in the log tells it, and lines that find no room any more are counted as lost.
 
 import { dirname } from 'node:path';
@@ -34,7 +34,7 @@ export class AuditLog {
   readonly #redactor: Redactor;
   readonly #timestamp: () => string;
   readonly #atExit: () => void;
-  /** The facts that were written last as bytes, and what of them stands between the time and the request id. */
+  /** The facts that were written last as bytes, and the part of them between the time and the request id. */
   #last: AuditFacts | undefined;
   #middle = Buffer.alloc(0);
 
@@ -105,7 +105,7 @@ export class AuditLog {
     this.#sink.write(`${line},"status":${facts.status},"request_id":${jsonText(facts.requestId)}}\n`);
   }
 
-  /** After the file was moved away: goes on in a new one of the same name. */
+  /** After the file was moved away: continues in a new one of the same name. */
   reopen(): void {
     this.#sink.reopen();
   }
@@ -121,7 +121,7 @@ export class AuditLog {
   }
 }
 
-/** What stands behind the time, up to the table. */
+/** The bytes after the time, up to the table. */
 function middleOf({ event, keyId, remoteIp, role, table }: AuditFacts): string {
   let text = `","audit":true,"event":"${event}","key_id":`;
   text += keyId === null ? 'null' : jsonText(keyId);

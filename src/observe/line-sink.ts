@@ -27,7 +27,7 @@ export interface LineSinkOptions {
   open: (listener: DestinationListener) => Destination;
   /** Masks secrets in many lines at once. */
   mask: (lines: string) => string;
-  /** Calls back once after so many milliseconds. */
+  /** Calls back once after that many milliseconds. */
   schedule?: (callback: () => void, delayMs: number) => void;
   flushMs?: number;
   /** How long a closing sink waits for what is on its way. */

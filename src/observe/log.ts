@@ -18,7 +18,7 @@ export interface Logger {
 
 /** What `createLogger` makes: a logger, and what the observer needs of it. */
 export interface ServiceLog extends Logger {
-  /** The same log, with fields that stand in every line. */
+  /** The same log, with fields that every line contains. */
   child(fields: LogFields): ServiceLog;
   /** Whether a line of this level would be written. */
   isEnabled(level: LogLevel): boolean;
@@ -142,7 +142,7 @@ const URGENT = LOG_LEVELS.indexOf('warn');
 
 const RESERVED: readonly string[] = ['ts', 'level', 'msg'];
 
-/** A field must not stand beside the line's own member of the same name. */
+/** A field must not repeat the line's own member of the same name. */
 function withoutReserved(fields: Record<string, unknown>): Record<string, unknown> {
   if (!RESERVED.some((name) => name in fields)) return fields;
   return Object.fromEntries(

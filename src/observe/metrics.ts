@@ -4,6 +4,7 @@
 // typed arrays (accumulators.ts) and becomes text only when somebody asks; what the engine knows is asked then too.
 
 import { collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client';
+import type { SchedulerFigures } from '../schedule/scheduler.ts';
 import { AnswerCounts, BYTES_BOUNDS, DURATION_BOUNDS_US, Histograms, OPERATIONS_BOUNDS } from './accumulators.ts';
 import type { DatabaseFigures, FiguresSource, LogGroup } from './database-figures.ts';
 import { EventLoopMonitor } from './event-loop.ts';
@@ -13,6 +14,7 @@ const PREFIX = 'hedgerow_';
 export const QUERY_LABELS: readonly QueryLabel[] = ['tpi', 'fmi', 'psi', 'join', 'scan'];
 export const REFUSAL_CODES: readonly RefusalCode[] = ['rate_limited', 'overloaded', 'unauthorized', 'forbidden'];
 const MICRO = 1e-6;
+const MILLI = 1e-3;
 
 /** Labels of `transport_info`. */
 export interface TransportLabels {
@@ -29,6 +31,7 @@ export interface MetricsOptions {
   /** Lines lost so far. */
   logLinesLost: () => number;
   auditLinesLost: () => number;
+  schedule?: (() => SchedulerFigures) | undefined;
 }
 
 type Labels = Record<string, string | number>;
@@ -63,6 +66,7 @@ export class Metrics {
     this.#registerRequests();
     this.#registerEngine();
     this.#registerProcess(options);
+    if (options.schedule !== undefined) this.#registerSchedule(options.schedule);
   }
 
   /** The same method and route again: the same number. Route 0 is there from the start: whatever belongs to no route. */
@@ -171,6 +175,16 @@ export class Metrics {
     );
     this.#addHistogram('log_group_operations', 'Operations in one log group.', this.#logOperations, none, 1, false);
     this.#addHistogram('log_group_bytes', 'Bytes of one log group.', this.#logBytes, none, 1, false);
+  }
+
+  #registerSchedule(schedule: () => SchedulerFigures): void {
+    const add = (type: 'gauge' | 'counter', name: string, help: string, read: (figures: SchedulerFigures) => number) =>
+      this.#add(type, name, help, () => [{ labels: NONE, value: read(schedule()) }]);
+    add('counter', 'long_work_turns_total', 'Turns of the event loop with long work.', ({ turns }) => turns);
+    add('counter', 'long_work_steps_total', 'Steps of long work.', ({ steps }) => steps);
+    add('counter', 'long_work_slow_steps_total', 'Steps over 20 ms.', ({ longSteps }) => longSteps);
+    const longest = ({ longestStepMs }: SchedulerFigures) => longestStepMs * MILLI;
+    add('gauge', 'long_work_longest_step_seconds', 'The longest step since the start.', longest);
   }
 
   #registerProcess({ version, transport, logLinesLost, auditLinesLost }: MetricsOptions): void {

@@ -9,7 +9,7 @@ export type PinoLogger = pino.Logger;
 const METADATA = Symbol.for('pino.metadata');
 const WARN = 40;
 const CLOSE_MS = 1000;
-/** A full pipe is looked at again after so long; each time in vain twice as long. */
+/** Interval before a full pipe is tried again; it doubles with each failed attempt. */
 const LEAST_WAIT_MS = 1;
 const MOST_WAIT_MS = 64;
 /** While the process ends, a write to a full pipe is tried again so often, 100 ms apart: in all, and without the reader taking anything. */

@@ -93,7 +93,7 @@ const PREFIX_LENGTH = 8;
 const MOST_OWN_ID = 32;
 const ZERO = 48;
 
-/** Decimal digits of an integer of 0 or more; returns the place behind. */
+/** Decimal digits of an integer of 0 or more; returns the place after them. */
 function writeInteger(buffer: Uint8Array, at: number, value: number): number {
   let digits = 1;
   for (let bound = 10; value >= bound; bound *= 10) digits += 1;

@@ -1,11 +1,13 @@
 // Keeps secrets out of what the service writes: masks what looks like one, and the very texts it was told are one.
 
-/** Stands where a secret stood. */
+import { wellFormed } from '../model/text.ts';
+
+/** Written in place of a secret. */
 export const MASK = '[masked]';
 
 /** Secrets shorter than this are not looked for: masking them would hit everything. */
 const SHORTEST_SECRET = 4;
-/** Below this length a secret is masked only where it stands as a word of its own. */
+/** A secret shorter than this is masked only where it is a word of its own. */
 const SHORTEST_ANYWHERE = 8;
 /** A longer value is cut before it is looked through: what goes into a line stays bounded, in size and in time. */
 const LONGEST_VALUE = 16_384;
@@ -59,7 +61,7 @@ interface Needle {
   replacement: string;
   /** Set for short secrets: found as a word only. */
   word: RegExp | undefined;
-  /** Has characters that JSON escapes, so it cannot stand in finished JSON like this. */
+  /** Has characters that JSON escapes, so it cannot occur in finished JSON in this form. */
   raw: boolean;
 }
 
@@ -67,14 +69,14 @@ interface Needle {
 export class Redactor {
   #needles: Needle[] = [];
 
-  /** From now on `secret` is masked wherever it stands. False: too short to be looked for. */
+  /** From now on `secret` is masked wherever it occurs. False: too short to be looked for. */
   registerSecret(secret: string): boolean {
     if (secret.length < SHORTEST_SECRET || secret === 'true' || secret === 'false' || secret === 'null') return false;
     for (const text of spellingsOf(secret)) {
       if (this.#needles.some((needle) => needle.text === text)) continue;
       this.#needles.push({
         text,
-        // Digits can stand bare in JSON, beside other digits too: what takes their place must leave a number.
+        // Digits can occur bare in JSON, next to other digits too: the replacement must leave a number.
         replacement: /^\d+$/.test(text) ? '9' : MASK,
         word: text.length < SHORTEST_ANYWHERE ? new RegExp(`(?<![\\w-])${escaped(text)}(?![\\w-])`, 'g') : undefined,
         raw: text === secret && JSON.stringify(text).length !== text.length + 2,
@@ -155,7 +157,7 @@ function isSecretName(name: string): boolean {
 
 /** As it is, as JSON writes it, as an address writes it. */
 function spellingsOf(secret: string): Set<string> {
-  const address = encodeURIComponent(secret.replace(/\p{Surrogate}/gu, ''));
+  const address = encodeURIComponent(wellFormed(secret));
   return new Set([secret, JSON.stringify(secret).slice(1, -1), address]);
 }
 

@@ -1,5 +1,6 @@
 // The observer of a running service: turns what happens into log lines, metrics and audit lines.
 
+import type { SchedulerFigures } from '../schedule/scheduler.ts';
 import type { AuditLog } from './audit.ts';
 import type { FiguresSource, LogGroup } from './database-figures.ts';
 import { jsonText } from './json-text.ts';
@@ -20,6 +21,8 @@ export interface ObserverOptions {
   queryLines?: QueryLines | undefined;
   /** Log lines dropped so far. Default: none ever. */
   logLinesLost?: () => number;
+  /** How long work shares the event loop. Default: not shown. */
+  schedule?: () => SchedulerFigures;
   /** Reads that take longer make a line `query_slow` at warn, so that they show when info lines are off. Default 1000. */
   slowMs?: number;
   /** Monotonic milliseconds. */
@@ -66,10 +69,14 @@ export function createObserver(options: ObserverOptions): ServiceObserver {
     transport,
     queryLines,
     logLinesLost = () => 0,
+    schedule,
     slowMs = 1000,
     nowMs = () => performance.now(),
   } = options;
-  const metrics = new Metrics({ version, transport, nowMs, logLinesLost, auditLinesLost: () => audit?.lost ?? 0 });
+  const metrics = new Metrics({
+    ...{ version, transport, nowMs, logLinesLost, schedule },
+    auditLinesLost: () => audit?.lost ?? 0,
+  });
   const isInfo = log.isEnabled('info');
   const slowUs = slowMs * 1000;
   return {

@@ -1,9 +1,9 @@
 // Runs statements that define and maintain: tables, columns, indexes, compaction, and SHOW.
 
-import { BUILT_IN_COLUMNS, checkValue, RESERVED_NAMES } from '../engine/catalog/columns.ts';
 import type { AlterAction, Attach, Database, PropertyValue, Table, TableInput, TableItem } from '../engine/index.ts';
 import { type ErrorCode, HedgerowError } from '../errors.ts';
-import { IDENTIFIER } from '../limits.ts';
+import { BUILT_IN_COLUMNS, checkValue, IDENTIFIER, RESERVED_NAMES } from '../model/columns.ts';
+import { OPTION_FIELDS, optionsOf } from '../model/options.ts';
 import { bindValue } from './binder/changes.ts';
 import { bindTable } from './binder/match.ts';
 import type { ParameterValues } from './binder/parameters.ts';
@@ -42,16 +42,7 @@ export type DefineNode = Extract<
   }
 >;
 
-const TABLE_COLUMNS = [
-  'name',
-  'member_tables',
-  'bucket_seconds',
-  'compact_threshold',
-  'row_count',
-  'columns',
-  'created_at',
-  'primary',
-];
+const TABLE_COLUMNS = ['name', 'member_tables', ...OPTION_FIELDS, 'row_count', 'columns', 'created_at', 'primary'];
 const INDEX_COLUMNS = ['table', 'column', 'created_at'];
 
 /** Throws (rejects) what the engine does, with its place: `table_exists`, `table_not_found`, `column_exists`, `primary_table`, ... */
@@ -101,12 +92,11 @@ async function createTable(
   attach: Attach<object> | undefined,
 ): Promise<StatementResult> {
   const input: TableInput = {
+    ...optionsOf(node),
     name: node.table.name,
     memberTables: node.memberTables.map(({ name }) => name),
     columns: node.properties.map(({ name, type }) => ({ name: name.name, type })),
   };
-  if (node.bucketSeconds !== undefined) input.bucketSeconds = node.bucketSeconds;
-  if (node.compactThreshold !== undefined) input.compactThreshold = node.compactThreshold;
   const answered = new AnsweredRow<TableItem>(attach, (item) => item);
   try {
     const table = await database.createTable(input, answered.attach);
@@ -223,7 +213,7 @@ function defaultOf(
   const bound = bindValue(node, field, scope, scopeOf(table, text));
   const value = constantValue(bound, parameters) as PropertyValue;
   try {
-    if (value !== null) checkValue({ ...field, default: null }, value);
+    if (value !== null) checkValue(field, value);
     return value;
   } catch (error) {
     throw placedAt(text, node, error);

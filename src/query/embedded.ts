@@ -2,16 +2,19 @@
 
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../engine/index.ts';
+import type { RunSteps, Scheduler } from '../schedule/scheduler.ts';
 import { nodeFs } from '../storage/index.ts';
 import type { Value } from './binder/bound.ts';
 import { isoValues } from './executor/values/iso-values.ts';
 import { valueAt } from './executor/values/vector.ts';
 import type { QueryPlanFigures, StatementResult } from './result.ts';
 import type { ResultType } from './result-types.ts';
-import { type RunSlices, Statements } from './statements.ts';
+import { Statements } from './statements.ts';
 
 export interface EmbeddedOptions {
   database: Database;
+  /** Shares the event loop with other long work of the thread; default the database's. */
+  scheduler?: Scheduler | undefined;
   /** Absolute; COPY reads and writes files below it. Left out: COPY is refused. */
   copyRoot?: string | undefined;
   /** A transaction that nothing happens in for so long is rolled back; default 30. */
@@ -53,15 +56,18 @@ export interface RunningStatement {
 /** Values of the `$names`: numbers, texts, booleans, nulls and lists of these. */
 export type StatementParameters = Readonly<Record<string, unknown>>;
 
-/** Work goes on so long before others get a turn. */
-const TURN_MS = 10;
+/** A statement that is done by then needs no turn of its own. */
+const SHORT_MS = 5;
 const TRANSACTION_IDLE_SECONDS = 30;
 const SESSION = 'program';
 
 export class EmbeddedStatements {
   readonly #statements: Statements;
+  readonly #scheduler: Scheduler;
 
-  constructor({ database, copyRoot, transactionIdleSeconds = TRANSACTION_IDLE_SECONDS }: EmbeddedOptions) {
+  constructor(options: EmbeddedOptions) {
+    const { database, scheduler, copyRoot, transactionIdleSeconds = TRANSACTION_IDLE_SECONDS } = options;
+    this.#scheduler = scheduler ?? database.scheduler;
     this.#statements = new Statements({
       database,
       now: () => Date.now(),
@@ -102,11 +108,11 @@ export class EmbeddedStatements {
     { signal, session = SESSION, times }: StatementOptions = {},
   ): Promise<RunningStatement> {
     const statements = this.#statements;
-    const slices = slicesOf(signal);
+    const slices = untilAborted(this.#scheduler, signal);
     const prepared = statements.prepare(statement);
     const result = await statements.execute(prepared, { parameters: copyOf(parameters), session, slices });
     const { columns, columnTypes } = result;
-    return { columns, columnTypes, batches: batchesOf(result, signal, times === 'iso'), plan: () => result.plan() };
+    return { columns, columnTypes, batches: batchesOf(result, slices, times === 'iso'), plan: () => result.plan() };
   }
 
   /** Rolls back what is open. Before the database is closed. */
@@ -124,23 +130,29 @@ function copyOf(parameters: StatementParameters): StatementParameters {
 
 async function* batchesOf(
   result: StatementResult,
-  signal: AbortSignal | undefined,
+  slices: RunSteps,
   iso: boolean,
 ): AsyncGenerator<readonly StatementRow[], void, undefined> {
   const { columns, steps } = result;
   const written = iso ? isoValues(result.forms) : [];
   const cell = (value: Value, place: number): Value => written[place]?.(value) ?? value;
-  let turnMs = performance.now();
+  const beganMs = performance.now();
+  let next: ReturnType<typeof steps.next>;
+  /** False: there are rows, or it is over. */
+  const step = (): boolean => {
+    next = steps.next();
+    return next.done !== true && next.value === null;
+  };
   try {
-    for (const chunk of steps) {
-      if (chunk !== null) {
-        yield Array.from({ length: chunk.count }, (_, row) =>
-          Object.fromEntries(columns.map((name, place) => [name, cell(valueAt(chunk.items[place]!, row), place)])),
-        );
-      }
-      if (performance.now() - turnMs < TURN_MS) continue;
-      await turn(signal);
-      turnMs = performance.now();
+    for (;;) {
+      if (performance.now() - beganMs < SHORT_MS) step();
+      else await slices(step);
+      if (next!.done === true) return;
+      const chunk = next!.value;
+      if (chunk === null) continue;
+      yield Array.from({ length: chunk.count }, (_, row) =>
+        Object.fromEntries(columns.map((name, place) => [name, cell(valueAt(chunk.items[place]!, row), place)])),
+      );
     }
   } finally {
     steps.return();
@@ -148,20 +160,11 @@ async function* batchesOf(
   }
 }
 
-function slicesOf(signal: AbortSignal | undefined): RunSlices {
-  return async (step) => {
-    for (;;) {
-      await turn(signal);
-      const turnMs = performance.now();
-      do {
-        if (!step()) return;
-      } while (performance.now() - turnMs < TURN_MS);
-    }
-  };
-}
-
-/** Lets signals and timers through. Rejects with the reason of the signal. */
-async function turn(signal: AbortSignal | undefined): Promise<void> {
-  await new Promise((done) => setImmediate(done));
-  signal?.throwIfAborted();
+/** Runs steps in turns with other long work; rejects with the reason of the signal. */
+function untilAborted(scheduler: Scheduler, signal: AbortSignal | undefined): RunSteps {
+  return (step) =>
+    scheduler.run(() => {
+      signal?.throwIfAborted();
+      return step();
+    });
 }

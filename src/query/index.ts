@@ -18,5 +18,5 @@ export { columnPlan, readScan } from './executor/rows/scan-rows.ts';
 export { isoValues } from './executor/values/iso-values.ts';
 export type { ColumnNeeds, ScanPlan } from './planner/plan.ts';
 export { type QueryPlanFigures, type StatementResult, typesOfAnswer } from './result.ts';
-export { LONG_TEXT, type RunSlices, Statements } from './statements.ts';
+export { LONG_TEXT, Statements } from './statements.ts';
 export { WrittenRead } from './written-read.ts';

@@ -4,7 +4,7 @@ import type { ScanOverlay, ScanRequest, Snapshot, Table } from '../engine/index.
 import type { BoundMatch } from './binder/bound.ts';
 import type { ParameterValues } from './binder/parameters.ts';
 import { expressionsOf } from './executor/batch-size.ts';
-import { QueryContext, type RowSource, type Steps } from './executor/context.ts';
+import { type Batches, QueryContext, type RowSource } from './executor/context.ts';
 import type { MemoryPool } from './executor/memory.ts';
 import { type ResultChunk, runMatch } from './executor/run-match.ts';
 import { bucketsOf, explainRow } from './explain.ts';
@@ -167,7 +167,7 @@ export function runAnalyze(node: MatchNode, text: string, options: ReadOptions):
   });
 }
 
-function* analyzed(plan: MatchPlan, context: QueryContext, columns: readonly string[]): Steps<ResultChunk> {
+function* analyzed(plan: MatchPlan, context: QueryContext, columns: readonly string[]): Batches<ResultChunk> {
   for (const _ of runMatch(plan, context)) yield null;
   const row = explainRow(plan, context.figures);
   row.buckets_scanned = context.bucketsScanned;

@@ -1,8 +1,9 @@
 // What a statement answers: columns, rows in chunks, and the figures of its plan.
 
+import { OPTION_FIELDS } from '../model/options.ts';
 import type { Value } from './binder/bound.ts';
 import type { ResultForm } from './binder/column-types.ts';
-import type { Steps } from './executor/context.ts';
+import type { Batches } from './executor/context.ts';
 import type { ResultChunk } from './executor/run-match.ts';
 import type { Vector } from './executor/values/vector.ts';
 import type { Strategy } from './planner/plan.ts';
@@ -25,7 +26,7 @@ export interface StatementResult {
   /** As those, with the items of lists. */
   readonly forms: readonly ResultForm[];
   /** Chunks of rows; null now and then: nothing yet, others may have a turn. */
-  readonly steps: Steps<ResultChunk>;
+  readonly steps: Batches<ResultChunk>;
   /** After the last step; null when nothing was searched. */
   plan(): QueryPlanFigures | null;
   /** Log position the rows reflect. */
@@ -64,7 +65,7 @@ export function whenDone(result: StatementResult, end: () => void): StatementRes
   };
 }
 
-function* thenDone<T>(steps: Steps<T>, done: () => void): Steps<T> {
+function* thenDone<T>(steps: Batches<T>, done: () => void): Batches<T> {
   try {
     yield* steps;
   } finally {
@@ -124,8 +125,7 @@ const ANSWER_TYPES: Readonly<Record<string, ResultType>> = {
   expires_at: 'INTEGER',
   name: 'TEXT',
   member_tables: 'LIST',
-  bucket_seconds: 'INTEGER',
-  compact_threshold: 'INTEGER',
+  ...(Object.fromEntries(OPTION_FIELDS.map((field) => [field, 'INTEGER'])) as Record<string, 'INTEGER'>),
   row_count: 'INTEGER',
   columns: 'LIST',
   created_at: 'INTEGER',
@@ -163,11 +163,11 @@ export function typesOfAnswer(columns: readonly string[]): ResultType[] {
   });
 }
 
-function* chunksOf(pages: Iterable<readonly object[]>, columns: readonly string[]): Steps<ResultChunk> {
+function* chunksOf(pages: Iterable<readonly object[]>, columns: readonly string[]): Batches<ResultChunk> {
   for (const rows of pages) yield* chunkOf(rows, columns);
 }
 
-function* chunkOf(rows: readonly object[], columns: readonly string[]): Steps<ResultChunk> {
+function* chunkOf(rows: readonly object[], columns: readonly string[]): Batches<ResultChunk> {
   if (rows.length === 0) return;
   const items = columns.map(
     (name): Vector => ({

@@ -2,12 +2,13 @@
 
 import type { Attach, Database, Snapshot, Table, Transaction } from '../engine/index.ts';
 import { HedgerowError } from '../errors.ts';
+import type { RunSteps } from '../schedule/scheduler.ts';
 import type { Fs } from '../storage/index.ts';
 import type { BoundDelete, BoundInsert, BoundUpdate } from './binder/bound.ts';
 import { bindDelete, bindInsert, bindUpdate } from './binder/changes.ts';
 import { bindMatch } from './binder/match.ts';
 import { checkParameters, type ParameterValues } from './binder/parameters.ts';
-import { ConflictTurns } from './conflict-turns.ts';
+import { ConflictQueue } from './conflict-queue.ts';
 import { copyFrom, copyTo } from './copy/copy.ts';
 import { TemporaryNames } from './copy/write-file.ts';
 import { type DefineNode, runDefinition } from './define.ts';
@@ -42,16 +43,13 @@ export interface StatementsOptions {
   readonly memoryBytes?: number;
 }
 
-/** Runs long work in bounded steps: calls `step` until it gives false, others get turns in between. Rejects with what it throws. */
-export type RunSlices = (step: () => boolean) => Promise<void>;
-
 export interface ExecuteOptions {
   readonly parameters: ParameterValues;
   /** Whose transaction the statement takes part in. */
   readonly session: string;
   /** Whose open transactions are counted together (an API key); left out: nobody's. */
   readonly holder?: string | null | undefined;
-  readonly slices: RunSlices;
+  readonly slices: RunSteps;
   /** Given the row that a statement answers which writes; stands in the same frame as what it writes. Not called where nothing is logged. */
   readonly attach?: Attach<object> | undefined;
 }
@@ -69,13 +67,13 @@ export class Statements {
   readonly #temporaries: TemporaryNames;
   readonly sessions: Sessions;
   /** For writes of their own, batches among them. */
-  readonly turns: ConflictTurns;
+  readonly turns: ConflictQueue;
 
   constructor(options: StatementsOptions) {
     this.#options = options;
     this.#memory = options.memory ?? new MemoryPool(heapLimits());
     this.#temporaries = new TemporaryNames(options.database.dir, options.newId);
-    this.turns = new ConflictTurns(options.database);
+    this.turns = new ConflictQueue(options.database);
     this.sessions = new Sessions({
       database: options.database,
       now: options.now,
@@ -91,7 +89,7 @@ export class Statements {
   }
 
   /** As `prepare`, with turns for others while a long text is read. */
-  async prepareLong(text: string, slices: RunSlices): Promise<Prepared> {
+  async prepareLong(text: string, slices: RunSteps): Promise<Prepared> {
     if (text.length <= LONG_TEXT) return this.prepare(text);
     const steps = preparing(text);
     let prepared: Prepared | undefined;
@@ -189,7 +187,7 @@ export class Statements {
     prepared: Prepared,
     parameters: ParameterValues,
     transaction: Transaction,
-    slices: RunSlices,
+    slices: RunSteps,
   ): Promise<StatementResult | Written> {
     const { kind } = prepared.statement;
     checkParameters(parameters);
@@ -314,7 +312,7 @@ export class Statements {
     prepared: Prepared,
     parameters: ParameterValues,
     transaction: Transaction,
-    slices: RunSlices,
+    slices: RunSteps,
     answersRows: boolean,
   ): Promise<Written> {
     const mark = transaction.mark();
@@ -333,7 +331,7 @@ export class Statements {
     prepared: Prepared,
     parameters: ParameterValues,
     transaction: Transaction,
-    slices: RunSlices,
+    slices: RunSteps,
     answersRows: boolean,
   ): Promise<Written> {
     const { database, nowUs, memoryBytes } = this.#options;

@@ -1,6 +1,6 @@
 // Runs INSERT, UPDATE and DELETE inside a transaction: finds the rows first, then stages what happens to them.
 
-import type { ColumnType, EdgeInput, PropertyValue, RowKey, Table, Transaction } from '../engine/index.ts';
+import type { EdgeInput, PropertyValue, RowKey, Table, Transaction } from '../engine/index.ts';
 import { HedgerowError } from '../errors.ts';
 import type {
   BoundDelete,
@@ -239,7 +239,7 @@ function changesOf(node: BoundUpdate, set: RowSet, context: QueryContext): Chang
       {
         kind: 'field',
         pattern: 0,
-        field: { kind: 'property', id, name, type: type as ColumnType },
+        field: { kind: 'property', id, name, type },
         type: 'null',
         text: name,
       },

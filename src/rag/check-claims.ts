@@ -1,5 +1,6 @@
 // The firewall for texts that others wrote: the verdict on each sentence, or on each claim, against edges that are named.
 
+import type { Steps } from '../schedule/steps.ts';
 import { type Judged, judgedSentences, type Support } from './firewall/firewall.ts';
 import { sentencesOf } from './firewall/sentences.ts';
 import { formatTag, hasTag } from './firewall/tags.ts';
@@ -25,7 +26,7 @@ export interface CheckResult {
 const STATES_NOTHING = 'it states nothing';
 
 /** Each sentence that states something, with the tags that it has itself, as in an answer. */
-export function* checkText(text: string, support: Support): Generator<void, CheckResult, void> {
+export function* checkText(text: string, support: Support): Steps<CheckResult> {
   const results: ClaimVerdict[] = [];
   for (const judged of judgedSentences(text, support)) {
     if (judged === undefined) yield;
@@ -35,7 +36,7 @@ export function* checkText(text: string, support: Support): Generator<void, Chec
 }
 
 /** Each claim as a whole; one without a tag is checked against all the edges. */
-export function* checkClaims(claims: readonly string[], support: Support): Generator<void, CheckResult, void> {
+export function* checkClaims(claims: readonly string[], support: Support): Steps<CheckResult> {
   const every = [...support.edges.keys()].map((number) => formatTag({ kind: 'HEDGE', number })).join(' ');
   const results: ClaimVerdict[] = [];
   for (const claim of claims) {

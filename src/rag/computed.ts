@@ -1,9 +1,12 @@
 // Figures that a question asks for (how many, first, last, most), computed by a statement or a measure over the whole table, which the answer names.
 
 import type { Database, Table } from '../engine/index.ts';
+import { kindOfType } from '../model/column-types.ts';
+import { builtInType } from '../model/columns.ts';
 import type { StatementRow, EmbeddedStatements as Statements } from '../query/index.ts';
+import type { Steps } from '../schedule/steps.ts';
 import type { Filter, FilterValue } from './question/question.ts';
-import type { Turns } from './request.ts';
+import type { StepRunner } from './request.ts';
 import { NAME_COLUMN } from './retrieval/bind.ts';
 import { holdsWord, keywordStem } from './retrieval/keyword-match.ts';
 import { type Retrieval, retrieveOne } from './retrieval/retrieve.ts';
@@ -26,7 +29,7 @@ export interface ComputeTools {
   readonly statements: Statements;
   /** Undefined: members are counted from a statement. */
   readonly measure: RunMeasure | undefined;
-  readonly turns: Turns;
+  readonly runner: StepRunner;
 }
 
 export interface Computed {
@@ -67,7 +70,7 @@ async function anEnd(kind: 'first' | 'last', from: string, tools: ComputeTools):
   const [row] = await rowsOf(statement, tools);
   if (row === undefined) return undefined;
   const key = { id: Number(row.id), eventTs: Number(row.event_ts) };
-  const edge = await tools.turns.run(retrieveOne(tools.table, key));
+  const edge = await tools.runner.run(retrieveOne(tools.table, key));
   if (edge === undefined) return undefined;
   const sentence = `The ${kind} matching hyperedge links ${membersOf(edge)} at ${timeOf(edge)} [${edge.hedge_tag}].`;
   return { computed_by: statement, sentence, edge };
@@ -121,25 +124,25 @@ interface Degrees {
 async function measured(
   kind: 'count' | 'most',
   window: Retrieval['question']['window'],
-  { table, measure, turns }: ComputeTools,
+  { table, measure, runner }: ComputeTools,
 ): Promise<Degrees> {
   const params = {
     ...(window?.start_ts == null ? {} : { start_ts: window.start_ts }),
     ...(window?.end_ts == null ? {} : { end_ts: window.end_ts }),
     ...(kind === 'most' ? { limit: 1 } : {}),
   };
-  const { result } = await measure!(table.name, 'node_degree', params, { signal: turns.signal });
+  const { result } = await measure!(table.name, 'node_degree', params, { signal: runner.signal });
   const degrees = new Map(Object.entries(result as object).map(([node, degree]) => [Number(node), Number(degree)]));
   return { degrees, by: `node_degree ${JSON.stringify(params)}` };
 }
 
 /** Counts the members of the edges that a statement gives. */
-async function tallied(from: string, { statements, turns }: ComputeTools): Promise<Degrees> {
+async function tallied(from: string, { statements, runner }: ComputeTools): Promise<Degrees> {
   const statement = `${from} RETURN e.members AS members`;
   const degrees = new Map<number, number>();
-  const { batches } = await statements.begin(statement, {}, { signal: turns.signal });
+  const { batches } = await statements.begin(statement, {}, { signal: runner.signal });
   for await (const batch of batches) {
-    await turns.run(pause());
+    await runner.run(pause());
     for (const { members } of batch)
       for (const node of members as number[]) degrees.set(node, (degrees.get(node) ?? 0) + 1);
   }
@@ -147,18 +150,18 @@ async function tallied(from: string, { statements, turns }: ComputeTools): Promi
 }
 
 /** Looks at the deadline. */
-function* pause(): Generator<void, void, void> {
+function* pause(): Steps<void> {
   yield;
 }
 
 async function rowsOf(
   statement: string,
-  { statements, turns }: Pick<ComputeTools, 'statements' | 'turns'>,
+  { statements, runner }: Pick<ComputeTools, 'statements' | 'runner'>,
 ): Promise<StatementRow[]> {
-  const { batches } = await statements.begin(statement, {}, { signal: turns.signal });
+  const { batches } = await statements.begin(statement, {}, { signal: runner.signal });
   const rows: StatementRow[] = [];
   for await (const batch of batches) {
-    await turns.run(pause());
+    await runner.run(pause());
     rows.push(...batch);
   }
   return rows;
@@ -169,13 +172,13 @@ export async function edgesById(
   table: Table,
   ids: readonly number[],
   statements: Statements,
-  turns: Turns,
+  runner: StepRunner,
 ): Promise<RetrievedEdge[]> {
   if (ids.length === 0) return [];
   const statement = `MATCH (e:${quoted(table.name)}) WHERE e.id IN [${[...new Set(ids)].join(', ')}] RETURN e.id AS id, e.event_ts AS event_ts`;
   const edges: RetrievedEdge[] = [];
-  for (const { id, event_ts } of await rowsOf(statement, { statements, turns })) {
-    const edge = await turns.run(retrieveOne(table, { id: Number(id), eventTs: Number(event_ts) }));
+  for (const { id, event_ts } of await rowsOf(statement, { statements, runner })) {
+    const edge = await runner.run(retrieveOne(table, { id: Number(id), eventTs: Number(event_ts) }));
     if (edge !== undefined) edges.push(edge);
   }
   return edges;
@@ -199,13 +202,16 @@ async function conditions(retrieval: Retrieval, tools: ComputeTools): Promise<st
   if (window !== '') parts.push(window);
   const { columns } = tools.table.item();
   for (const filter of question.filters) {
-    const type = columns.find(({ name }) => name === filter.column)?.type;
-    const isText = type === 'TEXT' || filter.column === 'formation';
+    const type = columns.find(({ name }) => name === filter.column)?.type ?? builtInType(filter.column);
+    const isText = type !== undefined && kindOfType(type) === 'text';
     const part = isText && filter.value !== null ? await textCondition(filter, tools) : plainCondition(filter);
     if (part === undefined) return undefined;
     parts.push(part);
   }
-  const textColumns = ['formation', ...columns.flatMap(({ name, type }) => (type === 'TEXT' ? [name] : []))];
+  const textColumns = [
+    'formation',
+    ...columns.flatMap(({ name, type }) => (kindOfType(type) === 'text' ? [name] : [])),
+  ];
   for (const word of foundWords) {
     const part = await wordCondition(word, [...new Set(textColumns)], tools);
     if (part === undefined) return undefined;
@@ -263,7 +269,7 @@ async function wordCondition(
 async function storedTexts(
   column: string,
   passes: (text: string) => boolean,
-  { table, statements, turns }: ComputeTools,
+  { table, statements, runner }: ComputeTools,
   part?: string,
 ): Promise<{ texts: string[]; isPart: boolean } | undefined> {
   const name = quoted(column);
@@ -271,9 +277,9 @@ async function storedTexts(
   const texts: string[] = [];
   let seen = 0;
   let isPart = part !== undefined;
-  const { batches } = await statements.begin(statement, {}, { signal: turns.signal });
+  const { batches } = await statements.begin(statement, {}, { signal: runner.signal });
   for await (const batch of batches) {
-    await turns.run(pause());
+    await runner.run(pause());
     seen += batch.length;
     for (const row of batch) {
       const text = String(row.text);

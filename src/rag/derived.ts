@@ -13,6 +13,7 @@ import {
   type RuleSet,
   ruleText,
 } from '../rules/index.ts';
+import type { Steps } from '../schedule/steps.ts';
 import type { RuleFact, StepFact } from './derived-fact.ts';
 import { edgeFacts } from './edge-facts.ts';
 import { nodePlaces } from './node-places.ts';
@@ -77,7 +78,7 @@ export class Derived {
   }
 
   /** Throws `too_many_facts`. Every step is some ms at most. */
-  static *of(source: DerivedSource): Generator<void, Derived, void> {
+  static *of(source: DerivedSource): Steps<Derived> {
     const { rules, edges, bucketSeconds } = source;
     const base = yield* edgeFacts(edges, rules, bucketSeconds);
     const model = yield* evaluate(rules, base, { facts: MOST_FACTS, rounds: MOST_ROUNDS });
@@ -110,7 +111,7 @@ export class Derived {
   }
 
   /** `number` from 1 to `count`. */
-  *step(number: number): Generator<void, StepFact, void> {
+  *step(number: number): Steps<StepFact> {
     const fact = this.#facts[number - 1]!;
     const { pred, args } = this.#model.factOf(fact);
     const { rule } = this.#model.derivationOf(fact)!.rule;
@@ -133,7 +134,7 @@ export class Derived {
   }
 
   /** `number` from 1 to `count`. */
-  proof(number: number): Generator<void, Proof, void> {
+  proof(number: number): Steps<Proof> {
     return proofSteps(this.#model, this.#facts[number - 1]!, this.#tags, number);
   }
 }
@@ -146,11 +147,7 @@ interface Numbered {
 }
 
 /** Numbers the facts that are answered first, each part in its order. */
-function* numberedFacts(
-  model: Model,
-  all: Float64Array,
-  { rules, asked }: DerivedSource,
-): Generator<void, Numbered, void> {
+function* numberedFacts(model: Model, all: Float64Array, { rules, asked }: DerivedSource): Steps<Numbered> {
   const places = nodePlaces(rules);
   const wanted = new Set(asked);
   const facts = new Float64Array(all.length);

@@ -4,22 +4,22 @@ import type { Database, Table } from '../engine/index.ts';
 import { EmbeddedStatements } from '../query/index.ts';
 import { type CheckResult, checkClaims, checkText } from './check-claims.ts';
 import { edgesById } from './computed.ts';
-import type { CheckRequest, Turns } from './request.ts';
+import type { CheckRequest, StepRunner } from './request.ts';
 import { memberNames, NAMES_SUFFIX } from './retrieval/bind.ts';
 import { supportOf } from './support.ts';
 
-/** The verdict on a text, or on claims, against edges of a table. Rejects `table_not_found`, `table_corrupt`, and what ends the turns. */
+/** The verdict on a text, or on claims, against edges of a table. Rejects `table_not_found`, `table_corrupt`, and what the runner rejects with. */
 export async function edgeClaims(
   database: Database,
   request: CheckRequest,
-  turns: Turns,
+  runner: StepRunner,
   statements = new EmbeddedStatements({ database }),
 ): Promise<CheckResult> {
   const table = database.table(request.table);
-  const edges = await edgesById(table, request.edgeIds, statements, turns);
+  const edges = await edgesById(table, request.edgeIds, statements, runner);
   const names = namesOf(database, table);
-  const support = supportOf(edges, undefined, names && (await turns.run(memberNames(names, edges))));
-  return turns.run('text' in request ? checkText(request.text, support) : checkClaims(request.claims, support));
+  const support = supportOf(edges, undefined, names && (await runner.run(memberNames(names, edges))));
+  return runner.run('text' in request ? checkText(request.text, support) : checkClaims(request.claims, support));
 }
 
 /** The table that names a table's nodes, as an import leaves it. */

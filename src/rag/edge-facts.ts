@@ -1,17 +1,14 @@
 // The base facts that edges give to rules (contract section 5).
 
 import { BaseFacts, type RuleSet } from '../rules/index.ts';
+import type { Steps } from '../schedule/steps.ts';
 import type { RetrievedEdge } from './retrieval/retrieved-edge.ts';
 
 /** Members that one step takes: about a millisecond. */
 const STEP_MEMBERS = 5000;
 
 /** Facts of the predicates that the rules name. Values that an edge does not have give no fact. */
-export function* edgeFacts(
-  edges: readonly RetrievedEdge[],
-  rules: RuleSet,
-  bucketSeconds: number,
-): Generator<void, BaseFacts, void> {
+export function* edgeFacts(edges: readonly RetrievedEdge[], rules: RuleSet, bucketSeconds: number): Steps<BaseFacts> {
   const facts = new BaseFacts();
   const wanted = Object.fromEntries(PREDICATES.map((pred) => [pred, isNamed(rules, pred)])) as Record<
     Predicate,

@@ -20,7 +20,15 @@ import { keptInteraction } from './kept-interaction.ts';
 import { answerQuestion, reason, type Tools } from './pipeline.ts';
 import type { Question } from './question/question.ts';
 import { writtenDate } from './question/written-dates.ts';
-import type { Answered, CheckRequest, RagRequest, RagResult, ReasonRequest, ReasonResult, Turns } from './request.ts';
+import type {
+  Answered,
+  CheckRequest,
+  RagRequest,
+  RagResult,
+  ReasonRequest,
+  ReasonResult,
+  StepRunner,
+} from './request.ts';
 import { retrieve } from './retrieval/retrieve.ts';
 import { ReasoningRoom } from './room.ts';
 import { Stopwatch } from './stopwatch.ts';
@@ -38,8 +46,10 @@ export {
   type RagResult,
   type ReasonRequest,
   type ReasonResult,
-  type Turns,
+  type StepRunner,
 } from './request.ts';
+
+import type { Steps } from '../schedule/steps.ts';
 
 /** The configured language model (contract section 7). */
 export interface ModelSettings {
@@ -70,6 +80,8 @@ export class Reasoning {
   readonly #options: ReasoningOptions;
   readonly #interactions = new Interactions();
   readonly #statements: EmbeddedStatements;
+  /** For questions of a program that gives none. */
+  readonly #runner: StepRunner;
   #isReady = false;
   /** Of the stored set that it was made from. */
   #enabled: { stored: RuleSet; enabled: RuleSet } | undefined;
@@ -78,40 +90,42 @@ export class Reasoning {
   constructor(options: ReasoningOptions) {
     this.#options = options;
     this.#statements = new EmbeddedStatements({ database: options.database });
+    const { scheduler } = options.database;
+    this.#runner = { run: (steps) => scheduler.drive(steps), signal: new AbortController().signal };
     this.rules = new RuleStore(options.database.documents);
   }
 
-  /** What retrieval understands of a text, and what of it bound nothing. Rejects `table_not_found`, `table_corrupt`, and what ends the turns. */
-  async parse(query: string, tableName: string | undefined, turns: Turns): Promise<Question> {
+  /** What retrieval understands of a text, and what of it bound nothing. Rejects `table_not_found`, `table_corrupt`, and what the runner rejects with. */
+  async parse(query: string, tableName: string | undefined, runner = this.#runner): Promise<Question> {
     const table = this.#options.database.table(tableName);
     const options = { topK: 1, nowMs: this.#options.now(), names: namesOf(this.#options.database, table) };
-    return (await turns.run(retrieve(table, query, options))).question;
+    return (await runner.run(retrieve(table, query, options))).question;
   }
 
-  /** Rejects `invalid_input` (the table too), `invalid_rule`, `too_many_facts`, `table_corrupt`, and what ends the turns. */
-  async reason(request: ReasonRequest, turns: Turns): Promise<Answered<ReasonResult>> {
+  /** Rejects `invalid_input` (the table too), `invalid_rule`, `too_many_facts`, `table_corrupt`, and what the runner rejects with. */
+  async reason(request: ReasonRequest, runner = this.#runner): Promise<Answered<ReasonResult>> {
     const table = this.#tableToReason(request.table);
     const rules = this.#rulesOf(request.rules);
-    return reason(request, this.#tools(table, rules, undefined, turns));
+    return reason(request, this.#tools(table, rules, undefined, runner));
   }
 
   /** `keyId`: the key whose interaction it becomes. Rejects as `reason`, an unknown table as `table_not_found`; and `invalid_model_address`, `model_failed`. */
-  async ask(request: RagRequest, turns: Turns, keyId: string | null = null): Promise<Answered<RagResult>> {
+  async ask(request: RagRequest, runner = this.#runner, keyId: string | null = null): Promise<Answered<RagResult>> {
     const table = this.#options.database.table(request.table);
     // Looked at in every mode: what is wrong with them is told, used or not.
     const rules = this.#rulesOf(request.rules);
     const model = request.mode === 'symbolic' ? undefined : this.#modelOf(request);
-    await turns.run(this.#readied());
-    const tools = this.#tools(table, request.mode === 'neuro' ? undefined : rules, model, turns);
+    await runner.run(this.#readied());
+    const tools = this.#tools(table, request.mode === 'neuro' ? undefined : rules, model, runner);
     const answer = await answerQuestion(request, tools);
-    const kept = await turns.run(keptInteraction(request, answer, this.#options.now()));
+    const kept = await runner.run(keptInteraction(request, answer, this.#options.now()));
     await this.#interactions.keep(answer.result.interaction_id, kept, keyId);
     return answer;
   }
 
-  /** The firewall's verdict on a text, or on claims, against edges of a table. Rejects `table_not_found`, `table_corrupt`, and what ends the turns. */
-  check(request: CheckRequest, turns: Turns): Promise<CheckResult> {
-    return edgeClaims(this.#options.database, request, turns, this.#statements);
+  /** The firewall's verdict on a text, or on claims, against edges of a table. Rejects `table_not_found`, `table_corrupt`, and what the runner rejects with. */
+  check(request: CheckRequest, runner = this.#runner): Promise<CheckResult> {
+    return edgeClaims(this.#options.database, request, runner, this.#statements);
   }
 
   /** JSON text. `keyId`: only of a question of that key. Rejects `interaction_not_found`. */
@@ -125,7 +139,7 @@ export class Reasoning {
   }
 
   /** Loads what the first question needs, before its stages are timed. Not at start: 70 MB that a service without questions never needs. */
-  *#readied(): Generator<void, void, void> {
+  *#readied(): Steps<void> {
     if (this.#isReady) return;
     this.#isReady = true;
     writtenDate('1 May 2020', 0);
@@ -133,7 +147,7 @@ export class Reasoning {
     countTokens('a');
   }
 
-  #tools(table: Table, rules: RuleSet | undefined, model: LanguageModel | undefined, turns: Turns): Tools {
+  #tools(table: Table, rules: RuleSet | undefined, model: LanguageModel | undefined, runner: StepRunner): Tools {
     const { database, now, monotonicMs, newId, measure } = this.#options;
     const [names, statements] = [namesOf(database, table), this.#statements];
     return {
@@ -144,7 +158,7 @@ export class Reasoning {
       table,
       rules,
       model,
-      turns,
+      runner,
       nowMs: now,
       stopwatch: new Stopwatch(monotonicMs),
       newId,

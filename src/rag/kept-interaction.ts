@@ -1,6 +1,7 @@
 // What is kept of a question and its answer: bounded, and without keys.
 
 import type { Proof } from '../rules/index.ts';
+import type { Steps } from '../schedule/steps.ts';
 import type { StepFact } from './derived-fact.ts';
 import type { RagAnswer } from './pipeline.ts';
 import type { RagRequest } from './request.ts';
@@ -15,7 +16,7 @@ export function* keptInteraction(
   request: RagRequest,
   { result, worked: derived, generated, retrieval }: RagAnswer,
   nowMs: number,
-): Generator<void, object, void> {
+): Steps<object> {
   const steps: StepFact[] = [];
   const proofs: Proof[] = [];
   const count = derived?.count ?? 0;

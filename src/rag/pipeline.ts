@@ -3,6 +3,7 @@
 import type { Table } from '../engine/index.ts';
 import { countTokens, type LanguageModel } from '../llm/index.ts';
 import type { RuleSet } from '../rules/index.ts';
+import type { Steps } from '../schedule/steps.ts';
 import { type Computed, type ComputeTools, computeFigure } from './computed.ts';
 import { type Context, packContext } from './context.ts';
 import { Derived } from './derived.ts';
@@ -64,19 +65,19 @@ interface Found {
 }
 
 /** What the members of edges are called; undefined where nothing says it. */
-function namesOf(edges: readonly RetrievedEdge[], { names, turns }: Tools): Promise<Map<number, string>> | undefined {
-  return names && turns.run(memberNames(names, edges));
+function namesOf(edges: readonly RetrievedEdge[], { names, runner }: Tools): Promise<Map<number, string>> | undefined {
+  return names && runner.run(memberNames(names, edges));
 }
 
 async function find(request: ReasonRequest & Partial<RagRequest>, tools: Tools): Promise<Found> {
-  const retrieval = await tools.turns.run(retrieve(tools.table, request.query, retrieveOptions(request, tools)));
+  const retrieval = await tools.runner.run(retrieve(tools.table, request.query, retrieveOptions(request, tools)));
   const figure = await computeFigure(retrieval, tools);
   // The first and the last edge may be none of the best.
   return { retrieval, edges: figure?.edge === undefined ? retrieval.edges : [figure.edge], figure };
 }
 
 export async function answerQuestion(request: RagRequest, tools: Tools): Promise<RagAnswer> {
-  const { table, turns, stopwatch } = tools;
+  const { table, runner, stopwatch } = tools;
   const { query, mode } = request;
 
   const { retrieval, edges, figure } = await find(request, tools);
@@ -84,7 +85,7 @@ export async function answerQuestion(request: RagRequest, tools: Tools): Promise
 
   // Reasoning proves: every fact has its derivation, from which its proof is written.
   const { rules } = tools;
-  const worked = rules && (await turns.run(reasonOver(edges, rules, table, retrieval.question.nodes)));
+  const worked = rules && (await runner.run(reasonOver(edges, rules, table, retrieval.question.nodes)));
   stopwatch.lap('reasoning_ms');
 
   const names = await namesOf(edges, tools);
@@ -95,7 +96,7 @@ export async function answerQuestion(request: RagRequest, tools: Tools): Promise
   const text =
     edges.length === 0 || isUnproved
       ? ABSTAINED
-      : await turns.run(checkedText(generated.text, supportOf(edges, worked, names)));
+      : await runner.run(checkedText(generated.text, supportOf(edges, worked, names)));
   const checked = isUnproved ? text : withFigure(text, figure);
   const confidence = confidenceOf(checked, worked);
   // An answer that abstains tells of nothing that it could have been about.
@@ -131,11 +132,11 @@ export async function answerQuestion(request: RagRequest, tools: Tools): Promise
 
 /** `/v1/reason`: no model; the answer is written from facts and proofs. */
 export async function reason(request: ReasonRequest, tools: Tools): Promise<Answered<ReasonResult>> {
-  const { table, turns, stopwatch } = tools;
+  const { table, runner, stopwatch } = tools;
   const { retrieval, edges, figure } = await find(request, tools);
-  const worked = await turns.run(reasonOver(edges, tools.rules!, table, retrieval.question.nodes));
+  const worked = await runner.run(reasonOver(edges, tools.rules!, table, retrieval.question.nodes));
   const isUnproved = request.requireProof && worked.count === 0;
-  const facts = await turns.run(write(request, edges, worked, figure));
+  const facts = await runner.run(write(request, edges, worked, figure));
   const answer = figure !== undefined && !isUnproved ? withFigureText(facts, figure) : facts;
   const abstained = answer === ABSTAINED_ANSWER;
   const derived = abstained ? undefined : worked;
@@ -187,7 +188,7 @@ function reasonOver(
   rules: RuleSet,
   table: Table,
   asked: readonly number[],
-): Generator<void, Derived, void> {
+): Steps<Derived> {
   const byId = [...edges].sort((a, b) => a.edge_id - b.edge_id);
   return Derived.of({ rules, edges: byId, table: table.name, bucketSeconds: table.bucketSeconds, asked });
 }
@@ -211,17 +212,17 @@ interface Generated {
 async function generate(
   request: RagRequest,
   { edges, worked: derived, figure, names }: Evidence,
-  { model, turns }: Tools,
+  { model, runner }: Tools,
 ): Promise<Generated> {
   if (model === undefined) {
-    const text = await turns.run(write(request, edges, derived!, figure));
+    const text = await runner.run(write(request, edges, derived!, figure));
     return { text, model: 'symbolic', promptTokens: 0, completionTokens: 0, contextTokens: 0 };
   }
   const none = { text: '', model: model.name, promptTokens: 0, completionTokens: 0, contextTokens: 0 };
   // A model that has nothing to go by could only invent.
   if (edges.length === 0) return none;
-  const context = await turns.run(contextOf(request, edges, derived, names));
-  const { text, ...rest } = await model.complete(context.prompt, turns.signal);
+  const context = await runner.run(contextOf(request, edges, derived, names));
+  const { text, ...rest } = await model.complete(context.prompt, runner.signal);
   return { ...rest, text, contextTokens: context.tokens };
 }
 
@@ -230,7 +231,7 @@ function* contextOf(
   edges: readonly RetrievedEdge[],
   derived: Derived | undefined,
   names: ReadonlyMap<number, string> | undefined,
-): Generator<void, Context, void> {
+): Steps<Context> {
   const steps = yield* firstSteps(derived, MOST_CONTEXT_STEPS);
   return packContext({ question: query, edges, names, steps, rules: derived?.rules ?? [], tokenBudget, countTokens });
 }
@@ -240,7 +241,7 @@ function* write(
   edges: readonly RetrievedEdge[],
   derived: Derived,
   figure: Computed | undefined,
-): Generator<void, string, void> {
+): Steps<string> {
   if (edges.length === 0 || (requireProof && derived.count === 0)) return ABSTAINED_ANSWER;
   // The figure alone is the answer.
   if (figure !== undefined) return '';
@@ -253,7 +254,7 @@ function* write(
 /** Facts that a written answer may tell one by one. */
 const MOST_WRITTEN_STEPS = 20;
 
-function* firstSteps(derived: Derived | undefined, most: number): Generator<void, StepFact[], void> {
+function* firstSteps(derived: Derived | undefined, most: number): Steps<StepFact[]> {
   const steps: StepFact[] = [];
   for (let number = 1; derived !== undefined && number <= Math.min(most, derived.count); number++) {
     steps.push(yield* derived.step(number));
@@ -262,7 +263,7 @@ function* firstSteps(derived: Derived | undefined, most: number): Generator<void
   return steps;
 }
 
-function checkedText(text: string, support: Support): Generator<void, FirewallResult, void> {
+function checkedText(text: string, support: Support): Steps<FirewallResult> {
   return firewallSteps(text, support);
 }
 

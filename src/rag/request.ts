@@ -1,6 +1,7 @@
 // What is asked of the pipeline, how it is run, and what it answers.
 
 import type { RuleSet } from '../rules/index.ts';
+import type { Steps } from '../schedule/steps.ts';
 import type { Derived } from './derived.ts';
 import type { FirewallResult } from './firewall/firewall.ts';
 import type { Question } from './question/question.ts';
@@ -10,9 +11,9 @@ export const MODES = ['neuro', 'symbolic', 'hybrid'] as const;
 /** `neuro` asks a model and no rules, `symbolic` rules and no model, `hybrid` both. */
 export type Mode = (typeof MODES)[number];
 
-/** Runs long work in steps beside other requests; rejects when the time is over or the client has gone. */
-export interface Turns {
-  run<T>(steps: Generator<void, T, void>): Promise<T>;
+/** Runs long work in steps beside other work; rejects when its time is over or nobody waits for it any more. */
+export interface StepRunner {
+  run<T>(steps: Steps<T>): Promise<T>;
   /** Aborted when the client has gone. */
   readonly signal: AbortSignal;
 }

@@ -1,5 +1,6 @@
 // Stored texts and questions as contexts and answers show them: one line, no tags, not too long.
 
+import { wellFormed } from '../model/text.ts';
 import type { Constant } from '../rules/index.ts';
 import { withoutTags } from './firewall/tags.ts';
 
@@ -13,8 +14,7 @@ export const NAME_SHOWN = 80;
 export function shownText(text: string, most = TEXT_SHOWN): string {
   const begun = text.length > 8 * most ? text.slice(0, 8 * most) : text;
   const plain = withoutTags(
-    begun
-      .replace(/\p{Cs}/gu, '\ufffd')
+    wellFormed(begun)
       .replace(/(?![\u200c\u200d])[\p{Cf}\p{Co}]/gu, '')
       .replace(/[\p{Cc}\u2028\u2029\s]+/gu, ' ')
       .trim(),

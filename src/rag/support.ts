@@ -2,7 +2,7 @@
 
 import { type Derived, MOST_FACTS } from './derived.ts';
 import type { RuleFact, StepFact } from './derived-fact.ts';
-import type { Steps, Support } from './firewall/firewall.ts';
+import type { StepFacts, Support } from './firewall/firewall.ts';
 import type { RetrievedEdge } from './retrieval/retrieved-edge.ts';
 
 export function supportOf(
@@ -12,14 +12,14 @@ export function supportOf(
 ): Support {
   const rules = new Map<number, RuleFact>();
   for (const [index, rule] of (derived?.rules ?? []).entries()) rules.set(index + 1, rule);
-  return { edges: new Map(edges.map((edge) => [edge.edge_id, edge])), rules, steps: new LazySteps(derived), names };
+  return { edges: new Map(edges.map((edge) => [edge.edge_id, edge])), rules, steps: new LazyStepFacts(derived), names };
 }
 
 /** Facts that are looked through for what an answer denies or repeats: a context shows far fewer. */
 const MOST_LOOKED_AT = 5000;
 
 /** Steps by number, made when they are asked for: an answer cites few of them. */
-class LazySteps implements Steps {
+class LazyStepFacts implements StepFacts {
   readonly #derived: Derived | undefined;
   readonly #made = new Map<number, StepFact>();
 

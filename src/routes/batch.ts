@@ -15,8 +15,9 @@ import {
   WriteAnswer,
 } from '../http/index.ts';
 import { parseJsonObject, requireObject } from '../http/json-body.ts';
+import { FORMAT_MAX_MEMBERS } from '../limits.ts';
+import { readEdge, readEdgeKey, tableNameOf } from '../model/edge.ts';
 import { maskPatterns } from '../observe/redact.ts';
-import { readEdge, readEdgeKey, tableNameOf } from './edge-input.ts';
 import { requireRole, requireStatements, slicesOf } from './query.ts';
 import { collectRows, MOST_COLLECTED } from './query-reply.ts';
 import { wantsIso } from './rows-query.ts';
@@ -231,7 +232,7 @@ function stageChecked(
       return table.name;
     }
     case 'delete': {
-      const key = readEdgeKey(source, place);
+      const key = readEdgeKey(source, FORMAT_MAX_MEMBERS, place);
       transaction.delete(database.table(tableNameOf(source, place)), key.event_ts, key.members);
       return undefined;
     }

@@ -6,7 +6,6 @@ import {
   type BulkOutcome,
   type CommitOutcome,
   type Database,
-  type EdgeInput,
   IdRanges,
   type Table,
   type WrittenIds,
@@ -14,7 +13,7 @@ import {
 import { HedgerowError, refusal } from '../errors.ts';
 import { type Call, jsonProblem, jsonTextReply, type Reply, WriteAnswer } from '../http/index.ts';
 import { requireObject, textStart } from '../http/json-body.ts';
-import { readEdge, tableNameOf } from './edge-input.ts';
+import { type CheckedEdge, readEdge, tableNameOf } from '../model/edge.ts';
 
 const NEWLINE = 10;
 /** Lines read in one step, so that a step stays well under the time slice. */
@@ -36,7 +35,7 @@ type Tables = ReadonlyMap<string, Inserted>;
 /** Where checked edges go until the commit. */
 interface Sink {
   /** False when this sink cannot take edges of that table. */
-  add(table: Table, edge: EdgeInput): boolean;
+  add(table: Table, edge: CheckedEdge): boolean;
   commit(attach: Attach<Tables> | undefined): Promise<{ lsn: number; tables: Tables }>;
   discard(): void;
 }

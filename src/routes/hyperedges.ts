@@ -21,8 +21,9 @@ import {
 import { parseJsonObject } from '../http/json-body.ts';
 import { v } from '../http/schema.ts';
 import { isoTime } from '../iso-time.ts';
+import { FORMAT_MAX_MEMBERS } from '../limits.ts';
+import { readEdge, readEdgeKey, tableNameOf } from '../model/edge.ts';
 import { bulkInsert } from './bulk-insert.ts';
-import { readEdge, readEdgeKey, tableNameOf } from './edge-input.ts';
 import { parseRowsQuery, type RowsQuery, requireWindow, wantsIso } from './rows-query.ts';
 import { rowsReply, rowsTag } from './rows-reply.ts';
 import {
@@ -98,7 +99,7 @@ function insertBody(table: string, row: EdgeRow, iso: boolean): string {
 async function remove(call: Call): Promise<Reply> {
   const iso = wantsIso(queryObject(call.query).times, 'query');
   const body = parseJsonObject(call);
-  const key = readEdgeKey(body, BODY);
+  const key = readEdgeKey(body, FORMAT_MAX_MEMBERS, BODY);
   const table = call.database.table(tableNameOf(body, BODY));
   const { name } = table;
   const answer = new WriteAnswer<DeleteOutcome>(call.once, 200, ({ matched, event_ts, members }) =>

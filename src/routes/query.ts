@@ -17,8 +17,9 @@ import {
 } from '../http/index.ts';
 import { parseJsonObject } from '../http/json-body.ts';
 import type { AuditEvent } from '../observe/observer.ts';
-import { LONG_TEXT, type ParameterValues, type RunSlices, type Statements, WrittenRead } from '../query/index.ts';
+import { LONG_TEXT, type ParameterValues, type Statements, WrittenRead } from '../query/index.ts';
 import type { Prepared } from '../query/language.ts';
+import type { RunSteps } from '../schedule/scheduler.ts';
 import { resultBody, resultReply } from './query-reply.ts';
 import { wantsIso } from './rows-query.ts';
 import { queryAnswer, queryBody, queryRow } from './schemas/query.ts';
@@ -132,7 +133,7 @@ function sessionOf({ caller, sessionId }: Call): string {
 }
 
 /** Runs long work in the service's slices, until its deadline or until the client has gone. */
-export function slicesOf(call: Call): RunSlices {
+export function slicesOf(call: Call): RunSteps {
   const slices = untilGone(call);
   return (step) =>
     slices(() => {
@@ -142,7 +143,7 @@ export function slicesOf(call: Call): RunSlices {
 }
 
 /** As `slicesOf`, for work without a deadline: COPY takes as long as its file is large. */
-function untilGone({ services, client }: Call): RunSlices {
+function untilGone({ services, client }: Call): RunSteps {
   return (step) =>
     services.slices.run(() => {
       if (client.gone) throw new HedgerowError('timeout', 'The client has gone.');

@@ -5,7 +5,7 @@ import { refusal } from '../errors.ts';
 import { type Call, jsonReply, jsonTextReply, type Route, validated } from '../http/index.ts';
 import { secondsOf } from '../http/schema.ts';
 import type { RagRequest, RagResult, Reasoning, ReasonRequest } from '../rag/index.ts';
-import { reasoningReply } from './reasoning-reply.ts';
+import { isoWindow, reasoningReply } from './reasoning-reply.ts';
 import {
   checkAnswer,
   checkBody,
@@ -18,7 +18,7 @@ import {
   reasonAnswer,
   reasonBody,
 } from './schemas/reason.ts';
-import { inTurns } from './turns.ts';
+import { withRunner } from './step-runner.ts';
 
 const DEFAULT_TOP_K = 40;
 const DEFAULT_TOKEN_BUDGET = 3000;
@@ -40,7 +40,7 @@ const reason = validated({
   answers: { 200: reasonAnswer },
   errors: [500, 504],
   handler: ({ body }, call) =>
-    inTurns(call, async (turns) => {
+    withRunner(call, async (runner) => {
       const request: ReasonRequest = {
         query: body.query,
         table: body.table,
@@ -49,7 +49,7 @@ const reason = validated({
         rules: body.rules,
       };
       return inRoom(requireReasoning(call), async (reasoning, leave) =>
-        reasoningReply(await reasoning.reason(request, turns), turns, body.times === 'iso', leave),
+        reasoningReply(await reasoning.reason(request, runner), runner, body.times === 'iso', leave),
       );
     }),
 });
@@ -67,7 +67,7 @@ const ask = validated({
   errors: [404, 500, 502, 504],
   handler: ({ body }, call) => {
     if (body.base_url !== undefined && !requireReasoning(call).isConfiguredModel(body.base_url)) requireReadwrite(call);
-    return inTurns(call, async (turns) => {
+    return withRunner(call, async (runner) => {
       const request: RagRequest = {
         query: body.query,
         table: body.table,
@@ -84,9 +84,9 @@ const ask = validated({
         timeEnd: body.time_end === undefined ? undefined : secondsOf(body.time_end),
       };
       return inRoom(requireReasoning(call), async (reasoning, leave) => {
-        const answered = await reasoning.ask(request, turns, call.caller.keyId);
+        const answered = await reasoning.ask(request, runner, call.caller.keyId);
         logAnswer(call, answered.result);
-        return reasoningReply(answered, turns, body.times === 'iso', leave);
+        return reasoningReply(answered, runner, body.times === 'iso', leave);
       });
     });
   },
@@ -135,7 +135,10 @@ const parse = validated({
   answers: { 200: parseAnswer },
   errors: [404],
   handler: ({ query }, call) =>
-    inTurns(call, async (turns) => jsonReply(200, await requireReasoning(call).parse(query.query, query.table, turns))),
+    withRunner(call, async (runner) => {
+      const parsed = await requireReasoning(call).parse(query.query, query.table, runner);
+      return jsonReply(200, query.times === 'iso' ? { ...parsed, window: isoWindow(parsed.window) } : parsed);
+    }),
 });
 
 const checkText = validated({
@@ -154,8 +157,8 @@ const checkText = validated({
     const { table, edge_ids: edgeIds, text, claims } = body;
     if ((text === undefined) === (claims === undefined)) throw textOrClaims();
     const said = text === undefined ? { claims: claims! } : { text };
-    return inTurns(call, async (turns) =>
-      jsonReply(200, await requireReasoning(call).check({ table, edgeIds, ...said }, turns)),
+    return withRunner(call, async (runner) =>
+      jsonReply(200, await requireReasoning(call).check({ table, edgeIds, ...said }, runner)),
     );
   },
 });

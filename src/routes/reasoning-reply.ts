@@ -2,26 +2,33 @@
 
 import { type ChunkSource, JSON_TYPE, type Reply } from '../http/index.ts';
 import { isoTime } from '../iso-time.ts';
-import type { Answered, Derived, Turns } from '../rag/index.ts';
+import type { Answered, Derived, Question, StepRunner } from '../rag/index.ts';
+import type { Steps } from '../schedule/steps.ts';
 
 /** Answers up to this size are sent as one body with a Content-Length. */
 const WHOLE_BODY_CHARACTERS = 256 * 1024;
 const CHUNK_CHARACTERS = 32 * 1024;
 
-/** For `JSON.stringify`: times of edges as ISO 8601. No user column has the name. */
+/** For `JSON.stringify`: times of edges and of the window as ISO 8601. No user column is called event_ts, or holds an object. */
 function withText(name: string, value: unknown): unknown {
-  return name === 'event_ts' && typeof value === 'number' ? isoTime(value) : value;
+  if (name === 'event_ts' && typeof value === 'number') return isoTime(value);
+  return name === 'window' && typeof value === 'object' ? isoWindow(value as Question['window']) : value;
+}
+
+export function isoWindow(window: Question['window']) {
+  const textOf = (seconds: number | null) => (seconds === null ? null : isoTime(seconds));
+  return window && { start_ts: textOf(window.start_ts), end_ts: textOf(window.end_ts) };
 }
 
 /** The fields of the result, then `derived_facts` and `proofs`. `ended` is called, once or more, when nothing of it is needed any more. */
 export async function reasoningReply(
   { result, derived, lsn }: Answered<object>,
-  turns: Turns,
+  runner: StepRunner,
   iso: boolean,
   ended: () => void,
 ): Promise<Reply> {
   const texts = answerTexts(result, derived, iso ? withText : undefined);
-  const first = await turns.run(upTo(texts, WHOLE_BODY_CHARACTERS));
+  const first = await runner.run(upTo(texts, WHOLE_BODY_CHARACTERS));
   const whole = first.ended;
   if (whole) ended();
   return {
@@ -55,7 +62,7 @@ function* answerTexts(
   yield ']}';
 }
 
-function* silently<T>(steps: Generator<void, T, void>): Generator<null, T, void> {
+function* silently<T>(steps: Steps<T>): Generator<null, T, void> {
   let step = steps.next();
   while (step.done !== true) {
     yield null;
@@ -68,7 +75,7 @@ function* silently<T>(steps: Generator<void, T, void>): Generator<null, T, void>
 function* upTo(
   texts: Generator<string | null, void, void>,
   characters: number,
-): Generator<void, { text: string; ended: boolean }, void> {
+): Steps<{ text: string; ended: boolean }> {
   let text = '';
   while (text.length <= characters) {
     const next = texts.next();

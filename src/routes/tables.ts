@@ -14,6 +14,7 @@ import {
   WriteAnswer,
 } from '../http/index.ts';
 import { type InferOutput, v } from '../http/schema.ts';
+import { optionsIn } from '../model/options.ts';
 import {
   type columnBody,
   dropTableAnswer,
@@ -84,10 +85,8 @@ const create = validated({
   body: tableBody,
   answers: { 201: tableItem },
   handler: async ({ body }, { database, once }) => {
-    const input: TableInput = { name: body.name };
+    const input: TableInput = { ...optionsIn(body), name: body.name };
     if (body.member_tables !== undefined) input.memberTables = body.member_tables;
-    if (body.bucket_seconds !== undefined) input.bucketSeconds = body.bucket_seconds;
-    if (body.compact_threshold !== undefined) input.compactThreshold = body.compact_threshold;
     if (body.columns !== undefined) input.columns = body.columns.map(columnDefinition);
     const answer = new WriteAnswer<TableItem>(once, 201, JSON.stringify);
     const table = await database.createTable(input, answer.attach);

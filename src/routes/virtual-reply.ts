@@ -7,9 +7,19 @@ import type { EdgesAsJson, RunningQuery } from '../virtual/index.ts';
 const WHOLE_BODY_BYTES = 256 * 1024;
 const NOTHING = new Uint8Array(0);
 
+export interface EdgesForm {
+  readonly ndjson: boolean;
+  /** Times as texts of ISO 8601, else as seconds. */
+  readonly isoTimes: boolean;
+}
+
 /** Resolves when the answer can begin. Rejects what the query fails with before. `ended` is called once, when nothing more is asked of the backend. */
-export async function virtualReply(running: RunningQuery, ndjson: boolean, ended: () => void): Promise<Reply> {
-  const texts = new EdgeTexts(running, ndjson, ended);
+export async function virtualReply(
+  running: RunningQuery,
+  { ndjson, isoTimes }: EdgesForm,
+  ended: () => void,
+): Promise<Reply> {
+  const texts = new EdgeTexts(running, { ndjson, isoTimes }, ended);
   try {
     const body: Uint8Array[] = [];
     let bytes = 0;
@@ -49,11 +59,11 @@ class EdgeTexts {
   #part: 'head' | 'edges' | 'end' = 'head';
   #closed = false;
 
-  constructor(running: RunningQuery, ndjson: boolean, ended: () => void) {
+  constructor(running: RunningQuery, { ndjson, isoTimes }: EdgesForm, ended: () => void) {
     this.#running = running;
     this.#ndjson = ndjson;
     const around = ndjson ? { before: '', after: '\n' } : { before: ',', after: '' };
-    this.#batches = running.json(around)[Symbol.asyncIterator]();
+    this.#batches = running.json({ ...around, isoTimes })[Symbol.asyncIterator]();
     this.#ended = ended;
   }
 

@@ -16,7 +16,7 @@ import {
 import { parseJsonObject } from '../http/json-body.ts';
 import { check, secondsOf, type v } from '../http/schema.ts';
 import type { VirtualGraph, VirtualGraphs } from '../virtual/index.ts';
-import { openPatience, patiently } from './patience.ts';
+import { deadlineOf, untilDeadline } from './call-deadline.ts';
 import {
   backendList,
   clearedCache,
@@ -80,7 +80,7 @@ const propose = validated({
   errors: [403, 404, 409, 502, 504, 507],
   handler: ({ body }, call) => {
     if (body.save === true && !includesRole(call.caller.role, 'readwrite')) throw call.deny('readwrite');
-    return patiently(call, async (signal) => {
+    return untilDeadline(call, async (signal) => {
       const { backend, id, name, save, use_llm: useLlm, llm_api_key: llmApiKey } = body;
       const request = { backend, id, name, save, useLlm, llmApiKey };
       const answer = await graphsOf(call).propose(request, { signal });
@@ -204,7 +204,7 @@ const introspect = validated({
   answers: { 200: introspectAnswer },
   errors: [404, 502],
   handler: ({ parameters: { id } }, call) =>
-    patiently(call, async (signal) => {
+    untilDeadline(call, async (signal) => {
       const { tables } = await graphsOf(call).introspect(id, { signal });
       const shown = tables.map(({ name, columns, row_count }) => {
         return { name, columns: columns.map((column) => ({ name: column.name, type: column.type })), row_count };
@@ -224,7 +224,7 @@ const compile = validated({
   answers: { 200: compileAnswer },
   errors: [404, 502],
   handler: ({ parameters: { id }, body }, call) =>
-    patiently(call, async (signal) => jsonReply(200, await graphsOf(call).compile(id, body.query, { signal }))),
+    untilDeadline(call, async (signal) => jsonReply(200, await graphsOf(call).compile(id, body.query, { signal }))),
 });
 
 const query: Route = {
@@ -250,21 +250,21 @@ async function runQuery(call: Call): Promise<Reply> {
   const given = Object.entries(parseJsonObject(call)).filter(([, value]) => value !== null);
   const body: v.InferOutput<typeof queryBody> = check(queryBody, Object.fromEntries(given), 'body');
   const ndjson = wantsNdjson(call.accept);
-  const patience = openPatience(call);
+  const deadline = deadlineOf(call);
   try {
-    const { signal } = patience;
-    const { query: text, captured_at, limit, refresh, ordered } = body;
+    const { signal } = deadline;
+    const { query: text, captured_at, limit, refresh, ordered, times } = body;
     const capturedAt = captured_at === undefined ? undefined : secondsOf(captured_at);
     const running = await graphs.query(
       call.parameters[0]!,
       { query: text, capturedAt, limit, refresh, ordered },
       { signal },
     );
-    const reply = await virtualReply(running, ndjson, patience.end);
-    patience.begun();
+    const reply = await virtualReply(running, { ndjson, isoTimes: times === 'iso' }, deadline.end);
+    deadline.begun();
     return reply;
   } catch (error) {
-    patience.end();
+    deadline.end();
     throw error;
   }
 }
@@ -284,14 +284,14 @@ const materialize = validated({
   handler: async ({ parameters: { id }, body }, call) => {
     const { query: text, table, limit, bucket_seconds: bucketSeconds, ids } = body;
     const request = { query: text, table, limit, bucketSeconds, ids };
-    const patience = openPatience(call);
+    const deadline = deadlineOf(call);
     try {
-      const { signal, begun } = patience;
+      const { signal, begun } = deadline;
       const made = await graphsOf(call).materialize(id, request, { signal, begun });
       const audit = { table: made.table, statement: `materialize ${id} into ${made.table}` };
       return jsonReply(201, made, undefined, { audit });
     } finally {
-      patience.end();
+      deadline.end();
     }
   },
 });

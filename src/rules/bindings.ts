@@ -1,4 +1,4 @@
-// What the variables of one rule stand for in one derivation.
+// The values of the variables of one rule in one derivation.
 
 import type { Atom, Constant, Term } from './rule.ts';
 

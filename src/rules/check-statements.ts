@@ -67,7 +67,7 @@ export function checkUnproved(proof: Proof, known: KnownFacts | undefined): stri
   return problems;
 }
 
-/** What a node says, whoever says it. */
+/** What a node states, wherever it comes from. */
 function textOf(node: ProofNode): string {
   return node.kind === 'guard' ? JSON.stringify(node.compare) : factText(node.predicate, node.args);
 }
@@ -85,7 +85,7 @@ function checkEachOnce(nodes: readonly ProofNode[], texts: readonly string[], pr
   return facts;
 }
 
-/** What names mean wherever they stand in a proof. */
+/** What names mean in all of a proof. */
 interface Names {
   /** Of edges by id. */
   times: Map<number, number>;
@@ -97,7 +97,7 @@ interface Names {
   steps: Map<string, string>;
 }
 
-/** Whether `name` means `value`, as wherever else it stands. */
+/** Whether `name` means `value`, as everywhere else in the proof. */
 function agrees<Name, Value>(meanings: Map<Name, Value>, name: Name, value: Value): boolean {
   const known = meanings.get(name);
   if (known === undefined) meanings.set(name, value);

@@ -1,6 +1,6 @@
 // What comparing two constants means: in a guard, and in the order of answers (contract section 5).
 
-import { compareTexts } from '../text-order.ts';
+import { compareTexts } from '../model/text-order.ts';
 import type { CompareOp, Constant } from './rule.ts';
 
 /** Whether a guard holds. Values of two types never compare, not even as unequal; texts go by code point, false before true. */

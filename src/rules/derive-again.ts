@@ -31,7 +31,7 @@ function problemOf(
     return `${rule.id} has ${body.length} conditions, but there are ${node.premises.length} premises`;
   const premises = node.premises.map((id) => nodes.get(id));
   const bindings: Bindings = new Map();
-  // Facts bind the variables that negations and guards, wherever they stand, are then compared with.
+  // Facts bind the variables that negations and guards, in any position, are then compared with.
   for (const pass of [isFactCondition, (condition: Condition) => !isFactCondition(condition)])
     for (const [at, condition] of body.entries())
       if (pass(condition) && !meets(premises[at], condition, bindings))

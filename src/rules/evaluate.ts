@@ -14,6 +14,9 @@ import { planRule, type RulePlan } from './rule-plan.ts';
 import type { RuleSet } from './rule-set.ts';
 
 export type { Derivation, Fact } from './model.ts';
+
+import type { Steps } from '../schedule/steps.ts';
+
 export { Model };
 
 export interface EvaluateLimits {
@@ -36,11 +39,7 @@ const ROUND_ROWS = 100;
  * `set`: disabled rules in it are applied too, leave them out before. `base`: facts of any predicates, confidence 1. A yield comes some 1 to 2 ms after the
  * last, where facts come by the million some 10. The same facts and rules give the same model, however they were ordered. Throws `too_many_facts`.
  */
-export function* evaluate(
-  set: RuleSet,
-  base: BaseFacts,
-  limits: EvaluateLimits = DEFAULT_LIMITS,
-): Generator<void, Model, void> {
+export function* evaluate(set: RuleSet, base: BaseFacts, limits: EvaluateLimits = DEFAULT_LIMITS): Steps<Model> {
   const world = yield* FactWorld.load(set, base);
   const numbered = set.rules.map((rule, number) => ({ rule, number }));
   for (let stratum = 0; stratum < set.strataCount; stratum++) {
@@ -111,7 +110,7 @@ class StratumRun implements Round {
     return this.#progress.get(relation.pred)?.to ?? relation.count;
   }
 
-  *run(): Generator<void, void, void> {
+  *run(): Steps<void> {
     for (this.#round = 1; ; this.#round++) {
       if (this.#round > this.#limits.rounds) throw tooMuch(`${this.#limits.rounds} rounds`);
       if (this.#round > 1) {
@@ -156,7 +155,7 @@ class StratumRun implements Round {
     return some;
   }
 
-  *#applyToDelta(one: NumberedRule): Generator<void, void, void> {
+  *#applyToDelta(one: NumberedRule): Steps<void> {
     for (const [place, condition] of one.rule.body.entries()) {
       if (condition.kind !== 'atom') continue;
       const progress = this.#progress.get(condition.atom.pred);
@@ -165,7 +164,7 @@ class StratumRun implements Round {
   }
 
   /** `place` of the atom that goes by the delta, -1: all rows of every atom. */
-  *#apply(one: NumberedRule, place: number): Generator<void, void, void> {
+  *#apply(one: NumberedRule, place: number): Steps<void> {
     const key = `${one.number} ${place}`;
     let plan = this.#plans.get(key);
     if (plan === undefined) {

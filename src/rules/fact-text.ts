@@ -7,7 +7,7 @@ export function factText(predicate: string, args: readonly Constant[]): string {
   return `${predicate}(${args.map((value) => JSON.stringify(value)).join(', ')})`;
 }
 
-/** The fact that a text stands for; undefined when `factText` never writes such a text. */
+/** The fact that a text denotes; undefined when `factText` never writes such a text. */
 export function readFactText(text: string): { predicate: string; args: Constant[] } | undefined {
   const open = text.indexOf('(');
   if (open < 0 || !text.endsWith(')')) return undefined;

@@ -1,5 +1,6 @@
 // The facts of one evaluation: a relation with its indexes for every predicate, over one set of constants.
 
+import type { Steps } from '../schedule/steps.ts';
 import type { BaseFacts, GivenRelation } from './base-facts.ts';
 import { ConstantSet } from './constant-set.ts';
 import { Interner } from './interner.ts';
@@ -34,7 +35,7 @@ export class FactWorld {
   }
 
   /** Takes in the facts in the order of answers, so that how they came changes nothing. Throws RangeError for a fact of another arity than the rules'. */
-  static *load(set: RuleSet, base: BaseFacts): Generator<void, FactWorld, void> {
+  static *load(set: RuleSet, base: BaseFacts): Steps<FactWorld> {
     const world = new FactWorld(yield* Interner.of(yield* allConstants(set, base)));
     const widths = premiseWidths(set.rules);
     for (const rule of set.rules) world.#define(rule, widths);
@@ -73,7 +74,7 @@ export class FactWorld {
     return facts;
   }
 
-  *#fill(facts: PredicateFacts, { arity, values, rows }: GivenRelation): Generator<void, void, void> {
+  *#fill(facts: PredicateFacts, { arity, values, rows }: GivenRelation): Steps<void> {
     const columns = Array.from({ length: arity }, () => new Int32Array(rows));
     for (let at = 0; at < values.length; at++) {
       columns[at % arity]![Math.floor(at / arity)] = this.interner.numberOf(values[at]!);
@@ -94,7 +95,7 @@ export class FactWorld {
   }
 }
 
-function* allConstants(set: RuleSet, base: BaseFacts): Generator<void, ConstantSet, void> {
+function* allConstants(set: RuleSet, base: BaseFacts): Steps<ConstantSet> {
   const constants = new ConstantSet();
   for (const { values } of base.relations.values()) {
     for (let at = 0; at < values.length; at++) {

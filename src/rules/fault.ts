@@ -4,7 +4,7 @@ import { type FieldError, type HedgerowError, refusal } from '../errors.ts';
 
 export type Place = readonly (string | number)[];
 
-/** `msg` goes on where its place stops ("must be ..."), or is a sentence of its own that names the rule. */
+/** `msg` continues the name of its place ("must be ..."), or is a sentence of its own that names the rule. */
 export interface Fault {
   readonly loc: Place;
   readonly msg: string;
@@ -17,7 +17,7 @@ const MAX_SENTENCES = 5;
 export const MAX_ERRORS = 200;
 const MAX_SHOWN = 60;
 
-/** `msg` goes on where the place stops. */
+/** `msg` continues the name of the place. */
 export function fault(loc: Place, msg: string): Fault {
   return { loc, msg, whole: false };
 }

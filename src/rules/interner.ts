@@ -1,6 +1,7 @@
 // Constants as small integers in the order of answers: comparing two numbers of a type is comparing two constants.
 
-import { compareTexts } from '../text-order.ts';
+import { compareTexts } from '../model/text-order.ts';
+import type { Steps } from '../schedule/steps.ts';
 import { orderHolds } from './compare-values.ts';
 import type { ConstantSet } from './constant-set.ts';
 import type { CompareOp, Constant } from './rule.ts';
@@ -26,7 +27,7 @@ export class Interner {
   }
 
   /** `constants`: all there will ever be; they get their numbers. */
-  static *of(constants: ConstantSet): Generator<void, Interner, void> {
+  static *of(constants: ConstantSet): Steps<Interner> {
     const values: Constant[] = yield* sortedNumbers(constants.numbers);
     for (const texts of [yield* sortedTexts(constants.texts), [...constants.booleans].sort()]) {
       for (const value of texts) {
@@ -60,7 +61,7 @@ export class Interner {
   }
 }
 
-function* sortedTexts(texts: readonly string[]): Generator<void, readonly string[], void> {
+function* sortedTexts(texts: readonly string[]): Steps<readonly string[]> {
   let isPlain = true;
   for (let at = 0; isPlain && at < texts.length; at++) {
     isPlain = !UNORDERED.test(texts[at]!);

@@ -34,7 +34,7 @@ export interface Round {
   to(relation: Relation): number;
 }
 
-/** Takes what a rule gives: the tuple stands in `registers`, the rows of level l in `rows[l]`. */
+/** Takes what a rule gives: the tuple is in `registers`, the rows of level l in `rows[l]`. */
 export type Emit = (registers: Int32Array, rows: Int32Array) => void;
 
 export class Join {
@@ -42,7 +42,7 @@ export class Join {
   readonly #registers: Int32Array;
   readonly #interner: Interner;
   readonly #emit: Emit;
-  /** Of a level: the row it stands at. */
+  /** Of a level: its current row. */
   readonly #rows: Int32Array;
   /** Of a level: what it tries next; a row, a place in an index or in the delta. */
   readonly #next: Int32Array;

@@ -1,6 +1,7 @@
 // What an evaluation found: derived facts in order, each with its confidence and how it was derived.
 
-import { compareTexts } from '../text-order.ts';
+import { compareTexts } from '../model/text-order.ts';
+import type { Steps } from '../schedule/steps.ts';
 import type { FactWorld } from './fact-world.ts';
 import { GIVEN } from './relation.ts';
 import type { CheckedRule, Constant } from './rule.ts';
@@ -40,13 +41,13 @@ export class Model {
   }
 
   /** Handles of the derived facts, by predicate (code points) and arguments (numbers, texts, booleans). */
-  *derived(): Generator<void, Float64Array, void> {
+  *derived(): Steps<Float64Array> {
     const handles = new Float64Array(this.#world.derived);
     let at = 0;
     const predicates = this.#world.predicates.filter(({ relation, given }) => relation.count > given);
     predicates.sort((a, b) => compareTexts(a.relation.pred, b.relation.pred));
     for (const { relation, given, number } of predicates) {
-      // Given facts stand before all others.
+      // Given facts come before all others.
       const rows = rowsFrom(given, relation.count);
       yield;
       const sorted = yield* sortRows(relation.columns, rows, this.#world.interner.size);

@@ -1,7 +1,7 @@
 // Reads the parts of a rule: conditions, atoms and terms, with every fault at its place.
 
-import { MAX_TEXT_BYTES } from '../limits.ts';
-import { didYouMean } from '../suggestions.ts';
+import { didYouMean } from '../model/suggestions.ts';
+import { HALF_PAIR, isTooLong, isWellFormed, MAX_TEXT_BYTES } from '../model/text.ts';
 import { type Fault, fault, type Place, shown } from './fault.ts';
 import {
   type Atom,
@@ -17,8 +17,6 @@ import {
 export const PREDICATE = /^[a-z_][A-Za-z0-9_]{0,127}$/;
 export const VARIABLE = /^\?[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 export const MAX_ARGS = 16;
-/** Half of a surrogate pair: no text that UTF-8 can hold. */
-const LONE_SURROGATE = /\p{Surrogate}/u;
 /** Fields looked at for a misspelt name. */
 const MAX_HINTED = 32;
 
@@ -191,9 +189,8 @@ function readTerm(value: unknown, loc: Place, index: number, faults: Fault[]): T
 }
 
 export function readText(value: string, loc: Place, faults: Fault[]): string {
-  if (value.length > MAX_TEXT_BYTES / 3 && Buffer.byteLength(value) > MAX_TEXT_BYTES)
-    faults.push(fault(loc, `must be a text of at most ${MAX_TEXT_BYTES} bytes`));
-  else if (LONE_SURROGATE.test(value)) faults.push(fault(loc, 'is no valid text: it holds half of a surrogate pair'));
+  if (isTooLong(value)) faults.push(fault(loc, `must be a text of at most ${MAX_TEXT_BYTES} bytes`));
+  else if (!isWellFormed(value)) faults.push(fault(loc, HALF_PAIR));
   return value;
 }
 

@@ -1,5 +1,6 @@
 // The edges that the proof of a fact rests on.
 
+import type { Steps } from '../schedule/steps.ts';
 import type { ProvenFacts } from './proof.ts';
 
 /** Facts that are looked at between two yields: one or two milliseconds. */
@@ -13,7 +14,7 @@ export function* hedgesOf(
   model: ProvenFacts,
   goal: number,
   isEdge: (id: number) => boolean = () => true,
-): Generator<void, number[], void> {
+): Steps<number[]> {
   const found = new Set<number>();
   const met = new Set([goal]);
   const stack = [goal];

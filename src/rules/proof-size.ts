@@ -1,12 +1,13 @@
 // How large the proofs of many facts are, counted no further than it matters.
 
+import type { Steps } from '../schedule/steps.ts';
 import type { ProvenFacts } from './proof.ts';
 
 /** Facts that are looked at between two yields: about a millisecond. */
 const FACTS_BETWEEN_YIELDS = 2000;
 
 /** Facts in the proofs of all `goals` together, or more than `most` when they are more. */
-export function* proofFacts(model: ProvenFacts, goals: Float64Array, most: number): Generator<void, number, void> {
+export function* proofFacts(model: ProvenFacts, goals: Float64Array, most: number): Steps<number> {
   let count = 0;
   for (const goal of goals) {
     const met = new Set([goal]);

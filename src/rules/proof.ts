@@ -1,5 +1,6 @@
-// The proof of one fact: a directed graph from stored edges to the goal, in which each fact stands once and nothing stands that the goal does not rest on.
+// The proof of one fact: a directed graph from stored edges to the goal, in which each fact occurs once, and only facts that the goal rests on occur.
 
+import type { Steps } from '../schedule/steps.ts';
 import { type Bindings, matchAtom, valueOfTerm } from './bindings.ts';
 import type { Derivation, Model } from './evaluate.ts';
 import { factText } from './fact-text.ts';
@@ -57,7 +58,7 @@ export interface ProofEdge {
   role: 'premise';
 }
 
-/** As it is answered (contract section 5). Nodes stand after those they rest on, the goal last; an unproved goal has none. */
+/** As it is answered (contract section 5). Nodes come after those they rest on, the goal last; an unproved goal has none. */
 export interface Proof {
   /** `proof-<n>` */
   proof_id: string;
@@ -95,14 +96,9 @@ export function proofOf(model: ProvenFacts, fact: number, tags: ProofTags, numbe
 }
 
 /** `proofOf`, step by step. */
-export function* proofSteps(
-  model: ProvenFacts,
-  goal: number,
-  tags: ProofTags,
-  number: number,
-): Generator<void, Proof, void> {
+export function* proofSteps(model: ProvenFacts, goal: number, tags: ProofTags, number: number): Steps<Proof> {
   const draft = new Draft(model, tags);
-  // A fact stands on the stack from when it is needed until its premises are in the draft.
+  // A fact is on the stack from when it is needed until its premises are in the draft.
   const stack: Frame[] = [{ fact: goal, derivation: undefined }];
   const open = new Set<number>();
   let untilYield = FACTS_BETWEEN_YIELDS;
@@ -134,7 +130,7 @@ interface Frame {
   derivation: Derivation | undefined;
 }
 
-/** The first premise comes to stand on top. */
+/** The first premise ends up on top. */
 function pushMissing(premises: readonly number[], draft: Draft, open: ReadonlySet<number>, stack: Frame[]): void {
   for (let at = premises.length - 1; at >= 0; at--) {
     const premise = premises[at]!;
@@ -161,7 +157,7 @@ class Draft {
   readonly #tags: ProofTags;
   readonly #nodes: ProofNode[] = [];
   readonly #edges: ProofEdge[] = [];
-  /** Where the facts stand: node id and depth. */
+  /** Node id and depth of each fact. */
   readonly #places = new Map<number, { id: string; depth: number }>();
   /** Ids of absence and guard nodes by what they say. */
   readonly #conditions = new Map<string, string>();

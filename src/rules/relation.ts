@@ -1,10 +1,13 @@
 // The facts of one predicate as columns of constant numbers, each fact once, with its confidence and how it was derived.
+
+import type { Steps } from '../schedule/steps.ts';
+
 //
 // Invariants: rows are never moved or removed; a row's premises are rows of lower depth, or of equal depth and no less confidence found before it.
 
 /** A pair of two constants is looked up in a table of all pairs while that has no more entries than this: 64 MB. */
 const MOST_PAIRS = 2 ** 24;
-/** Room for so many rows is made at once; more in slices, by `makeRoom`. */
+/** Room for up to this many rows is made at once; more in slices, by `makeRoom`. */
 const FEW_ROWS = 16_384;
 /** Rows that one step of making room takes: a fraction of a millisecond. */
 const STEP_ROWS = 20_000;
@@ -67,7 +70,7 @@ export class Relation {
     return row;
   }
 
-  /** Of a tuple: where it stands, or the free slot where it belongs. */
+  /** Of a tuple: its slot, or the free slot where it belongs. */
   #slotOf(tuple: Int32Array): number {
     if (this.#isPairTable) return tuple[0]! * this.#constants + tuple[1]!;
     const { arity } = this;
@@ -82,13 +85,13 @@ export class Relation {
     }
   }
 
-  /** Whether making room for so many rows more would take long while they are put: `makeRoom` before. */
+  /** Whether making room for `rows` more rows would take long while they are put: call `makeRoom` before. */
   needsRoom(rows: number): boolean {
     const count = this.count + rows;
     return this.count >= FEW_ROWS && (count > this.confidences.length || this.#isCrowdedBy(count));
   }
 
-  *makeRoom(rows: number): Generator<void, void, void> {
+  *makeRoom(rows: number): Steps<void> {
     const count = this.count + rows;
     while (count > this.confidences.length) yield* this.#grow();
     while (this.#isCrowdedBy(count)) yield* this.#rehash();
@@ -99,7 +102,7 @@ export class Relation {
   }
 
   /** A step copies one array. */
-  *#grow(): Generator<void, void, void> {
+  *#grow(): Steps<void> {
     const room = this.confidences.length * 2;
     const columns: Int32Array[] = [];
     for (const column of this.columns) {
@@ -120,7 +123,7 @@ export class Relation {
     this.rules = rules;
   }
 
-  *#rehash(): Generator<void, void, void> {
+  *#rehash(): Steps<void> {
     const length = this.#slots.length * 4;
     const pairs = this.#constants * this.#constants;
     const isPairTable = this.arity === 2 && pairs <= MOST_PAIRS && pairs <= length * 4;
@@ -156,7 +159,7 @@ export class Relation {
   }
 }
 
-function atOnce(steps: Generator<void, void, void>): void {
+function atOnce(steps: Steps<void>): void {
   while (steps.next().done !== true);
 }
 

@@ -1,5 +1,6 @@
 // Rows of a relation by the values of some of its columns: sorted once when the relation is complete and one column is asked for, else chains that grow with it.
 
+import type { Steps } from '../schedule/steps.ts';
 import { grown, type Relation } from './relation.ts';
 
 /** Rows that one step of building takes: some tenths of a millisecond. */
@@ -14,11 +15,7 @@ export interface SortedIndex {
   readonly rows: Int32Array;
 }
 
-export function* buildSorted(
-  relation: Relation,
-  column: number,
-  constants: number,
-): Generator<void, SortedIndex, void> {
+export function* buildSorted(relation: Relation, column: number, constants: number): Steps<SortedIndex> {
   const values = relation.columns[column]!;
   const { count } = relation;
   const offsets = new Int32Array(constants + 1);
@@ -55,7 +52,7 @@ export class ChainedIndex {
   }
 
   /** Takes in the rows that came since. */
-  *update(): Generator<void, void, void> {
+  *update(): Steps<void> {
     const { count, confidences } = this.#relation;
     if (this.covered === count) return;
     if (this.next.length < count) {
@@ -84,7 +81,7 @@ export class ChainedIndex {
     return hash & (this.heads.length - 1);
   }
 
-  /** The newest row of the values that stand in `registers` at `keys`, in the order of `columns`. */
+  /** The newest row with the values in `registers` at `keys`, in the order of `columns`. */
   head(registers: Int32Array, keys: Int32Array): number {
     if (keys.length === 1) return this.heads[registers[keys[0]!]!]! - 1;
     let hash = 0;
@@ -112,7 +109,7 @@ export class RowIndexes {
   }
 
   /** `complete`: no row will come any more. `columns` ascending. */
-  *get(columns: readonly number[], complete: boolean): Generator<void, RowIndex, void> {
+  *get(columns: readonly number[], complete: boolean): Steps<RowIndex> {
     const name = columns.join();
     let index = this.#byColumns.get(name);
     if (index === undefined) {
@@ -127,7 +124,7 @@ export class RowIndexes {
   }
 
   /** Brings every index that grows up to date. */
-  *update(): Generator<void, void, void> {
+  *update(): Steps<void> {
     for (const index of this.#byColumns.values()) if (index.kind === 'chained') yield* index.update();
   }
 }

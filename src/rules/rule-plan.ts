@@ -1,5 +1,6 @@
 // Makes a rule ready to run: its conditions in join order, each with the index it goes by and the registers it reads and sets.
 
+import type { Steps } from '../schedule/steps.ts';
 import type { FactWorld } from './fact-world.ts';
 import { type Level, WAY } from './join.ts';
 import { isBound, joinOrder, termsOf } from './join-order.ts';
@@ -9,7 +10,7 @@ import type { CheckedRule, Condition, Term } from './rule.ts';
 
 export interface RulePlan {
   readonly levels: readonly Level[];
-  /** The constants stand in it; a run sets the others. */
+  /** Constants are set; a run sets the others. */
   readonly registers: Int32Array;
   /** Registers of the head's arguments. */
   readonly head: Int32Array;
@@ -26,7 +27,7 @@ export function* planRule(
   first: number,
   world: FactWorld,
   growing: ReadonlySet<string>,
-): Generator<void, RulePlan, void> {
+): Steps<RulePlan> {
   const { body, head } = rule;
   const registers = new Registers(rule, world);
   const order = joinOrder(body, first, (place) => relationOf(body[place]!, world)!);
@@ -63,7 +64,7 @@ function* atomLevel(
   { pred, args }: { pred: string; args: readonly Term[] },
   { world, registers, bound, growing, skipNew }: PlanContext,
   isDelta: boolean,
-): Generator<void, Level, void> {
+): Steps<Level> {
   const { relation, indexes } = world.of(pred);
   const known = [...args.keys()].filter((column) => isBound(args[column]!, bound));
   const shared = { relation, sorted: undefined, chained: undefined, op: '==' as const, skipNew };

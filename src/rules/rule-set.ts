@@ -20,7 +20,7 @@ export interface RuleSet {
   readonly strataCount: number;
   /** 0 for base predicates and those that no rule derives. */
   stratumOf(pred: string): number;
-  /** Of base predicates too; undefined for another that stands nowhere in the set. */
+  /** Of base predicates too; undefined for a predicate that the set does not use. */
   arityOf(pred: string): number | undefined;
 }
 

@@ -1,10 +1,10 @@
 // The rules of a database: checked as one set on every change, kept durably, with their versions.
 //
-// Invariants: what stands here is durable and passed ruleSetOf as a whole; changes run one after the other (#last), so that no two rules that are fine
+// Invariants: what is in the store is durable and passed ruleSetOf as a whole; changes run one after the other (#last), so that no two rules that are fine
 // alone can clash together.
 
 import { type FieldError, HedgerowError, refusal } from '../errors.ts';
-import { didYouMean } from '../suggestions.ts';
+import { didYouMean } from '../model/suggestions.ts';
 import { type Fault, fieldErrors, invalidRule } from './fault.ts';
 import { readRule } from './parse-rule.ts';
 import type { ParsedRule, Rule, RuleSummary } from './rule.ts';
@@ -101,7 +101,7 @@ export class RuleStore {
     const { id } = read.rule;
     const before = this.#set.rules.find(({ rule }) => rule.id === id);
     const parsed = { ...read, rule: { ...read.rule, version: (before?.rule.version ?? 0) + 1 } };
-    // The new one last: what clashes is told at its place.
+    // The new one last: a clash is reported at its place.
     const checked = ruleSetOf([...this.#set.rules.filter((other) => other !== before), parsed]);
     if ('faults' in checked) return { faults: [...faults, ...checked.faults] };
     return faults.length > 0 ? { faults } : { parsed, set: checked.set };

@@ -38,7 +38,7 @@ export interface Rule {
   readonly id: string;
   readonly name: string;
   readonly enabled: boolean;
-  /** Higher ones stand first in listings; it changes no fact. */
+  /** Higher ones come first in listings; it changes no fact. */
   readonly priority: number;
   /** From 1, one more with each update. */
   readonly version: number;
@@ -52,7 +52,7 @@ export interface ParsedRule {
   readonly body: readonly Condition[];
   readonly head: Atom;
   readonly confidence: number;
-  /** Where it stood, as in `["body", "rules", 3]`. */
+  /** Its place in the source, as in `["body", "rules", 3]`. */
   readonly loc: readonly (string | number)[];
 }
 

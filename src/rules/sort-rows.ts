@@ -1,5 +1,7 @@
 // Rows of constant numbers in order: by the first column, then the second, and so on.
 
+import type { Steps } from '../schedule/steps.ts';
+
 /** Rows that one step takes: some tenths of a millisecond. */
 const STEP_ROWS = 20_000;
 /** Constants that one step takes. */
@@ -20,7 +22,7 @@ export function* sortRows(
   columns: readonly Int32Array[],
   rows: Int32Array<ArrayBuffer>,
   constants: number,
-): Generator<void, Int32Array<ArrayBuffer>, void> {
+): Steps<Int32Array<ArrayBuffer>> {
   if (yield* areSorted(columns, rows)) return rows;
   if (rows.length <= MOST_COMPARED && rows.length * COUNTING_SHARE < constants)
     return rows.sort((a, b) => compareRows(columns, a, b) || a - b);
@@ -34,12 +36,7 @@ export function* sortRows(
   return from;
 }
 
-function* sortByColumn(
-  values: Int32Array,
-  from: Int32Array,
-  to: Int32Array,
-  constants: number,
-): Generator<void, void, void> {
+function* sortByColumn(values: Int32Array, from: Int32Array, to: Int32Array, constants: number): Steps<void> {
   const offsets = new Int32Array(constants + 1);
   for (let place = 0; place < from.length; place++) {
     offsets[values[from[place]!]! + 1]!++;
@@ -57,7 +54,7 @@ function* sortByColumn(
   yield;
 }
 
-function* areSorted(columns: readonly Int32Array[], rows: Int32Array): Generator<void, boolean, void> {
+function* areSorted(columns: readonly Int32Array[], rows: Int32Array): Steps<boolean> {
   for (let at = 1; at < rows.length; at++) {
     if (compareRows(columns, rows[at - 1]!, rows[at]!) > 0) return false;
     if (at % STEP_ROWS === 0) yield;

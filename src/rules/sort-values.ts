@@ -1,22 +1,21 @@
 // Sorts many values step by step: pieces of them, then pairs of pieces that are merged.
 
+import type { Steps } from '../schedule/steps.ts';
+
 /** Values that one step sorts or merges: about a millisecond. */
 const PIECE_NUMBERS = 16_384;
 const PIECE = 2048;
 const STEP_VALUES = 8192;
 
 /** Ascending. */
-export function* sortedNumbers(values: readonly number[]): Generator<void, number[], void> {
+export function* sortedNumbers(values: readonly number[]): Steps<number[]> {
   // Numbers of a typed array are sorted natively.
   const sortPiece = (piece: readonly number[]) => Array.from(Float64Array.from(piece).sort());
   return yield* merged(values, PIECE_NUMBERS, sortPiece, (a, b) => a - b);
 }
 
 /** Equal values keep their order. */
-export function* sorted<Value>(
-  values: readonly Value[],
-  compare: (a: Value, b: Value) => number,
-): Generator<void, Value[], void> {
+export function* sorted<Value>(values: readonly Value[], compare: (a: Value, b: Value) => number): Steps<Value[]> {
   return yield* merged(values, PIECE, (piece) => [...piece].sort(compare), compare);
 }
 
@@ -25,7 +24,7 @@ function* merged<Value>(
   length: number,
   sortPiece: (piece: readonly Value[]) => Value[],
   compare: (a: Value, b: Value) => number,
-): Generator<void, Value[], void> {
+): Steps<Value[]> {
   let pieces: Value[][] = [];
   for (let at = 0; at < values.length; at += length) {
     pieces.push(sortPiece(values.slice(at, at + length)));
@@ -46,7 +45,7 @@ function* mergedPair<Value>(
   left: readonly Value[],
   right: readonly Value[],
   compare: (a: Value, b: Value) => number,
-): Generator<void, Value[], void> {
+): Steps<Value[]> {
   const values: Value[] = [];
   let [a, b] = [0, 0];
   while (a < left.length && b < right.length) {

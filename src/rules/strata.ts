@@ -24,9 +24,9 @@ interface Edge {
 /** By head predicate; premises that no rule derives have no edges of their own. */
 type Graph = ReadonlyMap<string, readonly Edge[]>;
 
-/** Negative edges looked at for cycles that are told; the search from each walks its whole component. */
+/** Negative edges looked at for cycles to report; the search from each walks its whole component. */
 const MAX_SEARCHES = 16;
-/** Steps of a cycle that are told. */
+/** Steps of a cycle that are reported. */
 const MAX_STEPS = 16;
 
 /** The stratum of every head predicate. Recursion goes as deep as there are head predicates: check the number of rules before. */

@@ -1,5 +1,6 @@
 // Frames gathered in memory until one write takes them to the log.
 
+import { assert } from '../assert.ts';
 import type { Crc32c } from './crc32c.ts';
 import {
   encodeFrame,
@@ -56,6 +57,7 @@ export class FrameGroup {
       bytes.set(part, at);
       at += part.length;
     }
+    assert(at === start + FRAME_HEADER_BYTES + payloadBytes, 'the parts of a frame are its payload');
     while (at < end) bytes[at++] = 0;
     encodeFrame(this.#region, start, payloadBytes, epoch, firstLsn, durableLsn, operations, crc32c);
     this.#added(end, firstLsn, operations);
@@ -88,6 +90,7 @@ export class FrameGroup {
         await pause();
       }
     }
+    assert(at === start + FRAME_HEADER_BYTES + payloadBytes, 'the parts of a sliced frame are its payload');
     bytes.fill(0, at, end);
     putFrameHeader(this.#region, start, payloadBytes, epoch, firstLsn, durableLsn, operations);
     let sum = 0;
@@ -100,6 +103,7 @@ export class FrameGroup {
   }
 
   #added(end: number, firstLsn: number, operations: number): void {
+    assert(this.frames === 0 || firstLsn === this.lastLsn + 1, 'the frames of a group follow one another');
     this.used = end;
     this.frames++;
     this.operations += operations;
@@ -109,7 +113,7 @@ export class FrameGroup {
   /** Bytes of the frame that starts at `offset`, and its first LSN. */
   frameAt(offset: number): { bytes: number; firstLsn: number } {
     const header = peekFrame(this.#region, offset);
-    if (header === null) throw new Error(`no frame starts at ${offset} of the group`);
+    assert(header !== null && offset < this.used, 'a group is walked from frame to frame');
     return { bytes: frameBytes(header.payloadBytes), firstLsn: header.firstLsn };
   }
 
@@ -122,6 +126,7 @@ export class FrameGroup {
       if (next - from > room) break;
       boundary = next;
     }
+    assert(boundary <= this.used, 'the frames of a group end where its bytes do');
     return boundary;
   }
 

@@ -1,5 +1,6 @@
 // The bytes of log files: header page and frames, written and read (FORMAT.md).
 
+import { assert } from '../assert.ts';
 import { corruption } from '../errors.ts';
 import type { Crc32c } from './crc32c.ts';
 
@@ -128,6 +129,7 @@ export function putFrameHeader(
   durableLsn: number,
   operations: number,
 ): void {
+  assert(firstLsn > durableLsn, 'a frame is made before its LSNs are durable');
   view.setUint32(offset, FRAME_MAGIC, true);
   view.setUint32(offset + 8, payloadBytes, true);
   view.setUint32(offset + 12, epoch, true);
@@ -205,6 +207,7 @@ export function isZeroFrom(region: Region, from: number): boolean {
 }
 
 export function putU64(view: DataView, offset: number, value: number): void {
+  assert(value >= 0 && value <= Number.MAX_SAFE_INTEGER, 'a number of 8 bytes is a whole one below 2^53');
   view.setUint32(offset, value >>> 0, true);
   view.setUint32(offset + 4, Math.floor(value / WORD), true);
 }

@@ -1,5 +1,6 @@
 // The files of a table's operations that were copied out of the log while the table was corrupt (FORMAT.md): written whole, read whole.
 
+import { assert } from '../assert.ts';
 import { corruption } from '../errors.ts';
 import { directoryOf } from './atomic-file.ts';
 import type { Crc32c } from './crc32c.ts';
@@ -37,7 +38,10 @@ export async function writeHeldFile(
   let isWhole = false;
   try {
     await writeWhole(handle, headerOf(tableId), 0);
+    let lastLsn = 0;
     for await (const { lsn, payload } of records) {
+      assert(lsn > lastLsn, 'the LSNs of held operations ascend');
+      lastLsn = lsn;
       const record = new Uint8Array(RECORD_HEADER_BYTES + payload.length);
       const view = new DataView(record.buffer);
       view.setUint32(4, payload.length, true);

@@ -1,32 +1,20 @@
 // The door of the storage room: the file system port, the log, the manifest and the other files of a data directory.
 
+export { archivedLog } from './archived-log.ts';
 export { directoryOf, FileInDoubt, writeFileAtomically } from './atomic-file.ts';
 export type { Crc32c } from './crc32c.ts';
-export {
-  encodeFileHeader,
-  FILE_HEADER_BYTES,
-  FRAME_HEADER_BYTES,
-  frameBytes,
-  type Region,
-  readFrame,
-  regionOf,
-} from './frame.ts';
+export { FRAME_HEADER_BYTES, frameBytes, type Region, readFrame, regionOf } from './frame.ts';
 export { type FileHandle, type Fs, type FsLock, isLockName } from './fs.ts';
 export { type HeldRecord, heldFileName, readHeldFile, writeHeldFile } from './held-file.ts';
-export { type HeldLogFile, measureHeldFile, sealBytes } from './held-frames.ts';
-export { heldLogFrames } from './held-log-frames.ts';
 export { type InspectedFrame, inspectLogFile, readLogFileHeader } from './inspect-log.ts';
 export {
   DEFAULT_LOG_FILE_BYTES,
-  type HeldLog,
-  type LogFrame,
-  type LogGroupFigures,
-  type LogStore,
   openLog,
 } from './log.ts';
-export { listLogFiles, logFilePath } from './log-file.ts';
-export { badSlots, encodeMark, markPath, readMark } from './log-mark.ts';
+export { listLogFiles } from './log-file.ts';
+export { badSlots, markPath, readMark } from './log-mark.ts';
 export { examineLog } from './log-recovery.ts';
+export type { LogBatches, LogFrame, LogGroupFigures, LogLease, LogOpening, LogStore, OpenLog } from './log-store.ts';
 export { installManifestText, manifestPath, readManifest, readManifestFile } from './manifest.ts';
 export { FILE_MODE, nodeFs, widerThanOwner } from './node-fs.ts';
 export { joined, type PathRules, pathBelow } from './path-parts.ts';

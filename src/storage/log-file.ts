@@ -1,5 +1,6 @@
 // Making the files of the log: names, preallocation, and putting a prepared file in place.
 
+import { assert } from '../assert.ts';
 import { HedgerowError } from '../errors.ts';
 import type { Crc32c } from './crc32c.ts';
 import { encodeFileHeader, FILE_HEADER_BYTES, type FileHeader, FRAME_HEADER_BYTES } from './frame.ts';
@@ -81,6 +82,7 @@ export async function placeSpare(
   place: Omit<FileHeader, 'fileBytes'>,
   crc32c: Crc32c,
 ): Promise<FileHandle> {
+  assert(spare.bytes > fileBytesFor(0), 'a log file holds a frame and a seal');
   const path = logFilePath(dir, place.sequence);
   const header = encodeFileHeader({ ...place, fileBytes: spare.bytes }, crc32c);
   try {
@@ -115,6 +117,7 @@ function takenOver(path: string): HedgerowError {
 
 /** Cuts the unused rest off a file that has a successor. Only disk space is at stake: a failure does not matter. */
 export async function trimFile(fs: Fs, { path, bytes }: ClosedLogFile): Promise<void> {
+  assert(bytes >= FILE_HEADER_BYTES, 'a log file keeps its header');
   try {
     const handle = fs.open(path, 'write');
     try {

@@ -1,11 +1,12 @@
 // What the log files found at open hold: which are needed, where they end, whether anything is missing (the recovery rule of FORMAT.md).
 
+import { assert } from '../assert.ts';
 import { corruption } from '../errors.ts';
 import type { Crc32c } from './crc32c.ts';
 import {
   FILE_HEADER_BYTES,
   type FileHeader,
-  FRAME_HEADER_BYTES,
+  type FrameHeader,
   findFrame,
   frameBytes,
   isZeroFrom,
@@ -19,14 +20,6 @@ import { readLogFileHeader } from './inspect-log.ts';
 import { type ClosedLogFile, listLogFiles, logFilePath, sequenceOfPath } from './log-file.ts';
 import { type FoundMark, markPath, readMark } from './log-mark.ts';
 import { readWhole, writeWhole } from './whole-file.ts';
-
-export interface LogFrame {
-  firstLsn: number;
-  /** How many LSNs the frame holds, at least 1. */
-  operations: number;
-  /** Valid until the next step of the iterator. */
-  payload: Uint8Array;
-}
 
 /** A needed file and what its header says. */
 export interface NeededFile extends ClosedLogFile {
@@ -68,10 +61,11 @@ export interface DroppedBytes {
   bytes: number;
 }
 
-/** Reads headers and the newest file, settles its end. Throws `corrupt`; then nothing was changed. Older files are checked by `replayFrames`. */
+/** Reads headers and the newest file, settles its end. Throws `corrupt`; then nothing was changed. Older files are checked when they are read (log-reader.ts). */
 export async function recoverLog(fs: Fs, dir: string, crc32c: Crc32c, bounds: LogBounds): Promise<RecoveredLog> {
   const { obsolete, needed, headLsn, mark, end, dropped } = examineLog(fs, dir, crc32c, bounds);
   const newest = needed.at(-1);
+  assert(headLsn >= bounds.minimumLsn, 'a log that opens reaches the LSN of the manifest');
   if (newest !== undefined && end !== null) {
     await settle(fs, newest, end);
     newest.bytes = end.offset;
@@ -163,40 +157,6 @@ function checkSize({ path, fileBytes }: NeededFile, { bytes }: Region): void {
     throw corruption(path, bytes.length, `it ends there, but it was made with ${fileBytes} bytes: it was cut`);
 }
 
-/** Frames with an LSN above `afterLsn`, in order, each checked. Throws `corrupt` at the first place that breaks the recovery rule. */
-export function* replayFrames(
-  fs: Fs,
-  files: readonly NeededFile[],
-  afterLsn: number,
-  headLsn: number,
-  crc32c: Crc32c,
-): Iterable<LogFrame> {
-  let scratch: Uint8Array = new Uint8Array(0);
-  for (let index = 0; index < files.length; index++) {
-    const file = files[index]!;
-    const stopLsn = files[index + 1]?.firstLsn ?? headLsn + 1;
-    if (stopLsn - 1 <= afterLsn) continue;
-    const bytes = readWhole(fs, file.path, scratch);
-    if (bytes.buffer !== scratch.buffer) scratch = bytes;
-    const region = regionOf(bytes);
-    let offset = FILE_HEADER_BYTES;
-    for (let lsn = file.firstLsn; lsn < stopLsn; ) {
-      const frame = readExpectedFrame(region, offset, file.epoch, lsn, crc32c);
-      if (frame === null || lsn + frame.operations > stopLsn) throw badFrame(file.path, region, offset, lsn);
-      const start = offset + FRAME_HEADER_BYTES;
-      offset += frameBytes(frame.payloadBytes);
-      lsn += frame.operations;
-      if (frame.operations > 0 && lsn - 1 > afterLsn) {
-        yield {
-          firstLsn: frame.firstLsn,
-          operations: frame.operations,
-          payload: bytes.subarray(start, start + frame.payloadBytes),
-        };
-      }
-    }
-  }
-}
-
 /** Walks from the newest file back to the first that holds `minimumLsn + 1`; what is older is obsolete. */
 function selectFiles(
   fs: Fs,
@@ -273,7 +233,8 @@ function findEnd(file: NeededFile, region: Region, crc32c: Crc32c): LogEnd {
     offset += frameBytes(frame.payloadBytes);
   }
   const clean = isZeroFrom(region, offset);
-  if (!clean && provesLoss(file, region, offset, lsn, crc32c)) throw badFrame(file.path, region, offset, lsn);
+  if (!clean && provesLoss(file, region, offset, lsn, crc32c))
+    throw badFrame(file.path, offset, lsn, peekFrame(region, offset));
   return {
     offset,
     lastLsn: lsn - 1,
@@ -290,6 +251,7 @@ function skipProven(region: Region, end: number, provenLsn: number): number {
     if (frame.firstLsn + frame.operations - 1 > provenLsn) break;
     offset += frameBytes(frame.payloadBytes);
   }
+  assert(offset <= end, 'the frames of a log file end where its end was found');
   return offset;
 }
 
@@ -307,6 +269,7 @@ function provesLoss(file: NeededFile, region: Region, badOffset: number, expecte
 /** Makes the end of the newest file durable, whatever the page cache says about it (rule 8). */
 async function settle(fs: Fs, file: NeededFile, end: LogEnd): Promise<void> {
   if (end.unproven.length === 0) return;
+  assert(end.offset - end.unproven.length >= FILE_HEADER_BYTES, 'only frames are written again');
   const handle = fs.open(file.path, 'write');
   try {
     await writeWhole(handle, end.unproven, end.offset - end.unproven.length);
@@ -323,8 +286,8 @@ function usedFrom({ bytes }: Region, from: number): number {
   return end - from;
 }
 
-function badFrame(path: string, region: Region, offset: number, expectedLsn: number): Error {
-  const seen = peekFrame(region, offset);
+/** The error for the place at `offset` of the file, where the frame with `expectedLsn` must begin. `seen` is what is there. */
+export function badFrame(path: string, offset: number, expectedLsn: number, seen: FrameHeader | null): Error {
   const what =
     seen === null ? 'no frame starts there' : `the frame there (operations from ${seen.firstLsn}) does not hold`;
   return corruption(path, offset, `operation ${expectedLsn} must follow, but ${what}`);

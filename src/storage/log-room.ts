@@ -4,6 +4,7 @@
 // append, ahead of the writes, so that `fits` answers for the files as they will be when everything queued is written. A frame for which no zeros were ready
 // (the caller did not ask) makes a file of its own when it is written; until then nothing more is promised.
 
+import { assert } from '../assert.ts';
 import { HedgerowError } from '../errors.ts';
 import type { Fs } from './fs.ts';
 import { fileBytesFor, prepareSpare, type Spare } from './log-file.ts';
@@ -65,10 +66,12 @@ export class LogRoom {
       this.#leftBytes = 0;
       this.#overdrawn = true;
     }
+    assert(this.#leftBytes >= 0, 'no more room is taken than there is');
   }
 
   /** A group was written: `leftBytes` are left in the active file, `queuedBytes` are still to be written. */
   written(leftBytes: number, queuedBytes: number): void {
+    assert(leftBytes >= 0, 'a file is not written past its capacity');
     if (!this.#overdrawn) return;
     this.#overdrawn = queuedBytes > leftBytes;
     this.#leftBytes = this.#overdrawn ? 0 : leftBytes - queuedBytes;
@@ -101,12 +104,14 @@ export class LogRoom {
     if (ready !== null && ready.bytes >= fileBytesFor(bytes)) return ready;
     ready?.handle.close();
     const made = await prepareSpare(fs, dir, Math.max(fileBytes, fileBytesFor(bytes)));
+    assert(made.bytes >= fileBytesFor(bytes), 'a spare holds the frame that it is made for');
     this.#failure = undefined;
     return made;
   }
 
   /** The spare that was taken has its own name now. */
   placed(): void {
+    assert(this.#spareTaken, 'a spare is taken before it gets its name');
     this.#spareTaken = false;
   }
 

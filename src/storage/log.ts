@@ -4,11 +4,12 @@
 // A frame's LSNs are reported by onDurable only after a sync (durability `async`: after the write) that began after its write ended.
 // The first failed write or sync is the last one. FORMAT.md has the bytes, the recovery rule and the reasons.
 
+import { assert } from '../assert.ts';
 import { HedgerowError } from '../errors.ts';
+import type { Crc32c } from './crc32c.ts';
 import { FILE_HEADER_BYTES, FRAME_HEADER_BYTES, frameBytes, MAX_PAYLOAD_BYTES } from './frame.ts';
 import { FrameGroup } from './frame-group.ts';
-import type { FileHandle } from './fs.ts';
-import type { HeldLogFile } from './held-frames.ts';
+import type { FileHandle, Fs } from './fs.ts';
 import {
   type ClosedLogFile,
   capacityOf,
@@ -18,27 +19,34 @@ import {
   removeSpare,
   trimFile,
 } from './log-file.ts';
-import { type LogFrame, type RecoveredLog, recoverLog, replayFrames } from './log-recovery.ts';
+import { partsOf, readLogFiles } from './log-reader.ts';
+import { type RecoveredLog, recoverLog } from './log-recovery.ts';
 import { LogRoom } from './log-room.ts';
-import type { HeldLog, LogOptions, LogStore } from './log-store.ts';
+import type { LogBatches, LogLease, LogOpening, LogStore } from './log-store.ts';
 import { MarkFile } from './mark-file.ts';
 import { writeWhole } from './whole-file.ts';
-
-export type { LogFrame } from './log-recovery.ts';
-export type { HeldLog, LogGroupFigures, LogOptions, LogStore } from './log-store.ts';
 
 export const DEFAULT_LOG_FILE_BYTES = 2 ** 24;
 
 /** Of the first file of an opening, at most: the first write, and the end of who wrote nothing, wait for its zeros. */
 const FIRST_FILE_BYTES = 2 ** 20;
 
+/** Where the files are. */
+export interface LogOptions extends LogOpening {
+  fs: Fs;
+  /** Made when missing. Nothing else is in it: only the log syncs this directory. */
+  dir: string;
+  crc32c: Crc32c;
+  /** Size of a log file, but for the first of an opening, which is never above 1 MB. Default 16 MB. */
+  fileBytes?: number;
+}
+
 /**
  * Recovers the log in `dir` and opens it for one writer; the caller holds the directory's lock. Rejects with `corrupt`; then nothing written before was changed. From here on
  * the log is this process's: one that had it open before notices at its next rotation or manifest.
  */
 export async function openLog(options: LogOptions): Promise<LogStore> {
-  if (options.durability === 'async' && options.scheduleSync === undefined)
-    throw new Error("durability 'async' needs scheduleSync");
+  assert(options.durability === 'fsync' || options.scheduleSync !== undefined, 'async durability has a timer');
   const { fs, dir, crc32c, minimumLsn, reachedLsn = minimumLsn, manifest } = options;
   fs.makeDir(dir);
   const recovered = await recoverLog(fs, dir, crc32c, { minimumLsn, reachedLsn, manifest });
@@ -50,7 +58,7 @@ export async function openLog(options: LogOptions): Promise<LogStore> {
     epoch: recovered.nextEpoch,
     reachedLsn: recovered.headLsn,
   });
-  if (recovered.dropped !== null) options.onDropped?.(recovered.dropped);
+  if (recovered.dropped !== null) options.onDropped?.({ ...recovered.dropped });
   return new FileLog(options, recovered, mark);
 }
 
@@ -76,6 +84,8 @@ class FileLog implements LogStore {
   readonly #recovered: RecoveredLog;
   readonly #epoch: number;
   readonly #defer: (step: () => void) => void;
+  /** Lets others have their turn. */
+  readonly #pause: () => Promise<void> = () => new Promise((resolve) => void this.#defer(resolve));
   #nextSequence: number;
   /** Oldest first; none of them is written again. */
   #closedFiles: ClosedLogFile[];
@@ -90,8 +100,7 @@ class FileLog implements LogStore {
   #syncWanted = false;
   #syncScheduled = false;
   #waiters: FlushWaiter[] = [];
-  /** LSNs from which the log is held. */
-  readonly #holds = new Set<{ readonly afterLsn: number }>();
+  readonly #leases = new Set<{ readonly fromLsn: number }>();
   #closed = false;
   /** The flush that runs, or the last one. */
   #running: Promise<void> = Promise.resolve();
@@ -113,9 +122,15 @@ class FileLog implements LogStore {
     this.#prepareSpare();
   }
 
-  get hasFiles(): boolean {
+  get provesManifest(): boolean {
     const newest = this.#recovered.needed.at(-1);
     return this.#active !== null || (newest !== undefined && newest.version >= 2);
+  }
+
+  get oldestLsn(): number {
+    // Files that recovery found below `minimumLsn` are never read; they have no first LSN.
+    const oldest = this.#closedFiles.find(({ firstLsn }) => firstLsn > 0) ?? this.#active;
+    return oldest?.firstLsn ?? this.durableLsn + 1;
   }
 
   get sizeBytes(): number {
@@ -144,8 +159,8 @@ class FileLog implements LogStore {
     const { crc32c } = this.#options;
     await group.addInSlices(parts, payloadBytes, this.#epoch, firstLsn, durableLsn, operations, crc32c, pause);
     this.#checkOpen();
-    if (this.headLsn + 1 !== firstLsn || this.#gathering.frames > 0)
-      throw new Error(`something was appended behind ${firstLsn - 1} while a frame was made in slices`);
+    const isAlone = this.headLsn + 1 === firstLsn && this.#gathering.frames === 0;
+    assert(isAlone, 'nothing was appended while a frame was made in slices');
     this.#gathering = group;
     this.#room.take(frameBytes(payloadBytes));
     this.headLsn += operations;
@@ -169,21 +184,43 @@ class FileLog implements LogStore {
         `One commit may hold ${MAX_PAYLOAD_BYTES} bytes, this one has ${payloadBytes}. Split it.`,
       );
     }
-    if (!(operations >= 1)) throw new Error(`a frame holds one operation or more, not ${operations}`);
+    assert(operations >= 1, 'a frame holds one operation or more');
     return payloadBytes;
   }
 
-  replay(afterLsn: number): Iterable<LogFrame> {
-    const { headLsn, needed } = this.#recovered;
-    if (this.headLsn !== headLsn) throw new Error('the log is replayed before the first append');
-    const { fs, crc32c, minimumLsn } = this.#options;
-    return replayFrames(fs, needed, Math.max(afterLsn, minimumLsn), headLsn, crc32c);
+  async *read(fromLsn: number): LogBatches {
+    const lease = this.lease(fromLsn);
+    try {
+      yield* lease.frames();
+    } finally {
+      lease.release();
+    }
+  }
+
+  lease(fromLsn: number): LogLease {
+    const { oldestLsn, durableLsn: lastLsn } = this;
+    if (fromLsn < oldestLsn) {
+      const detail = `The log begins with LSN ${oldestLsn}: what was written from LSN ${fromLsn} on is not in it any more.`;
+      throw new HedgerowError('invalid_lsn', detail, { fields: { oldest_lsn: oldestLsn } });
+    }
+    const lease = { fromLsn };
+    this.#leases.add(lease);
+    const files = this.#active === null ? this.#closedFiles : [...this.#closedFiles, this.#active];
+    const parts = partsOf(files, fromLsn, lastLsn);
+    const { fs, crc32c } = this.#options;
+    return {
+      fromLsn,
+      lastLsn,
+      frames: () => readLogFiles(fs, parts, fromLsn, crc32c, this.#pause),
+      release: () => void this.#leases.delete(lease),
+    };
   }
 
   async truncate(lsn: number): Promise<void> {
+    assert(lsn <= this.durableLsn, 'only durable LSNs are let go of');
     const files = this.#closedFiles;
     let upTo = lsn;
-    for (const { afterLsn } of this.#holds) upTo = Math.min(upTo, afterLsn);
+    for (const { fromLsn } of this.#leases) upTo = Math.min(upTo, fromLsn - 1);
     let count = 0;
     for (; count < files.length; count++) {
       const next = files[count + 1] ?? this.#active;
@@ -195,19 +232,6 @@ class FileLog implements LogStore {
     // Not followed by a directory sync: a removal that a crash undoes is harmless, and only rotation may sync the directory, so that no failed sync
     // of another can swallow the name of a new file.
     for (const file of files.splice(0, count)) await this.#options.fs.remove(file.path);
-  }
-
-  hold(afterLsn: number): HeldLog {
-    const hold = { afterLsn };
-    this.#holds.add(hold);
-    const lastLsn = this.durableLsn;
-    const all = this.#active === null ? this.#closedFiles : [...this.#closedFiles, this.#active];
-    const files: HeldLogFile[] = [];
-    for (const [index, { path, sequence, firstLsn }] of all.entries()) {
-      const stopLsn = Math.min(all[index + 1]?.firstLsn ?? Infinity, lastLsn + 1);
-      if (stopLsn - 1 > afterLsn) files.push({ path, sequence, firstLsn, stopLsn });
-    }
-    return { afterLsn, lastLsn, files, release: () => void this.#holds.delete(hold) };
   }
 
   roomFor(payloadBytes: number, urgent: boolean): boolean {
@@ -301,6 +325,8 @@ class FileLog implements LogStore {
 
   /** Writes a group with one write per file it touches: one, unless it meets the end of a file. */
   async #write(group: FrameGroup): Promise<void> {
+    const follows = group.frames === 0 || group.lastLsn - group.operations === this.#writtenLsn;
+    assert(follows, 'a group begins after the newest written LSN');
     for (let from = 0; from < group.used; ) {
       const room = this.#active === null ? 0 : this.#active.capacity - this.#active.bytes;
       const until = group.boundaryWithin(from, room);
@@ -310,7 +336,7 @@ class FileLog implements LogStore {
         continue;
       }
       const active = this.#active!;
-      if (active.bytes + (until - from) > active.capacity) throw new Error(`a group passes the end of ${active.path}`);
+      assert(active.bytes + (until - from) <= active.capacity, 'a group ends within its file');
       await writeWhole(active.handle, group.bytes.subarray(from, until), active.bytes);
       active.bytes += until - from;
       this.#writtenLsn = until === group.used ? group.lastLsn : group.frameAt(until).firstLsn - 1;
@@ -323,7 +349,7 @@ class FileLog implements LogStore {
     const lsn = this.#writtenLsn;
     if (lsn === this.durableLsn || this.#active === null) return;
     await this.#active.handle.datasync();
-    if (lsn < this.durableLsn || lsn > this.headLsn) throw new Error(`LSN ${lsn} became durable out of order`);
+    assert(lsn >= this.durableLsn && lsn <= this.headLsn, 'LSNs become durable in order');
     this.durableLsn = lsn;
     this.#mark.writeWatermark(lsn);
   }
@@ -344,8 +370,7 @@ class FileLog implements LogStore {
     const { fs, dir, crc32c } = this.#options;
     if (this.#active !== null) {
       await this.#sync();
-      if (this.durableLsn !== firstLsn - 1)
-        throw new Error(`a new log file would begin at ${firstLsn}, but ${this.durableLsn} is durable`);
+      assert(this.durableLsn === firstLsn - 1, 'a log file is durable before its successor is made');
       const { handle, path, sequence, firstLsn: from, bytes } = this.#active;
       handle.close();
       this.#active = null;
@@ -354,6 +379,7 @@ class FileLog implements LogStore {
     this.assertOwner();
     const spare = await this.#room.takeSpare(neededBytes, this.#nextFileBytes());
     const sequence = this.#nextSequence++;
+    assert(sequence > this.#mark.sequence, 'the sequence numbers of log files ascend');
     const handle = await placeSpare(fs, dir, spare, { epoch: this.#epoch, sequence, firstLsn }, crc32c);
     this.#room.placed();
     const place = { path: logFilePath(dir, sequence), sequence, firstLsn };
@@ -377,8 +403,7 @@ class FileLog implements LogStore {
   /** After an orderly close the last frames are proven durable, by a seal and by the mark. Their sync is over, so a lost seal loses nothing. */
   async #seal(): Promise<void> {
     this.assertOwner();
-    if (this.durableLsn !== this.headLsn)
-      throw new Error(`the log closes at ${this.headLsn}, durable is ${this.durableLsn}`);
+    assert(this.durableLsn === this.headLsn, 'a log is durable as a whole when it is sealed');
     if (this.#active !== null) {
       const seal = new FrameGroup();
       seal.add([], 0, this.#epoch, this.headLsn + 1, this.durableLsn, 0, this.#options.crc32c);

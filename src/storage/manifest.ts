@@ -1,5 +1,6 @@
 // The manifest: one JSON document with a checksum, replaced atomically.
 
+import { assert } from '../assert.ts';
 import { corruption } from '../errors.ts';
 import { writeFileAtomically } from './atomic-file.ts';
 import type { Crc32c } from './crc32c.ts';
@@ -95,7 +96,7 @@ async function inSlices(pieces: readonly Uint8Array[], pause: () => Promise<void
       left -= part.length;
     }
   }
-  if (left !== 0 || used !== slice.length) throw new Error('the slices of a manifest do not hold its pieces');
+  assert(left === 0 && used === slice.length, 'the slices of a manifest hold its pieces');
   slices.push(slice);
   return slices;
 }

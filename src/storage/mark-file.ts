@@ -3,6 +3,7 @@
 // Invariants: the counter grows by 1 with every slot; sequence, epoch and reached LSN never go back; the slot that counts on the disk is the last one
 // that this process wrote, or another process owns the log.
 
+import { assert } from '../assert.ts';
 import { HedgerowError } from '../errors.ts';
 import type { Crc32c } from './crc32c.ts';
 import type { Region } from './frame.ts';
@@ -89,18 +90,20 @@ export class MarkFile {
   async write(change: MarkChange): Promise<void> {
     const before = this.#slot;
     const slot = { ...before, ...change, counter: before.counter + 1 };
-    if (slot.sequence < before.sequence || slot.reachedLsn < before.reachedLsn)
-      throw new Error(`the mark would go back from file ${before.sequence}, LSN ${before.reachedLsn}`);
-    if (this.#next !== null) throw new Error('two slots of the mark are written at once');
+    assert(slot.sequence >= before.sequence, 'the newest file of the mark never goes back');
+    assert(slot.reachedLsn >= before.reachedLsn, 'the reached LSN of the mark never goes back');
+    assert(slot.firstLsn <= slot.reachedLsn + 1, 'the newest file follows the reached LSN');
+    assert(this.#next === null, 'one slot of the mark is written at a time');
     this.#next = slot;
     await this.#put(slot);
+    assert(this.#slot.counter + 1 === slot.counter, 'the counter of the mark grows by 1');
     this.#slot = slot;
     this.#next = null;
   }
 
   /** Everything up to `lsn` is durable. One small write, never synced by itself. */
   writeWatermark(lsn: number): void {
-    if (lsn < this.#watermarkLsn) throw new Error(`the watermark would go back from ${this.#watermarkLsn} to ${lsn}`);
+    assert(lsn >= this.#watermarkLsn, 'the watermark never goes back');
     putWatermark(this.#watermark, lsn, this.#crc32c);
     const written = this.#handle.writeNow(this.#watermark.bytes, WATERMARK_AT);
     if (written !== WATERMARK_BYTES)
@@ -139,8 +142,8 @@ export class MarkFile {
 /** The newest file stays as it was: the name of a later one, which holds nothing yet, may be on no disk. */
 function claimedSlot({ found, owner, epoch, reachedLsn }: ClaimOptions): MarkSlot {
   const before = found?.slot;
-  if (before !== undefined && (epoch <= before.epoch || reachedLsn < before.reachedLsn))
-    throw new Error(`a claim of epoch ${epoch} would take the mark back from epoch ${before.epoch}`);
+  assert(before === undefined || epoch > before.epoch, 'every claim of a log has a new epoch');
+  assert(before === undefined || reachedLsn >= before.reachedLsn, 'a claim never takes the reached LSN back');
   const { sequence, firstLsn } = before ?? { sequence: 0, firstLsn: 0 };
   return { epoch, counter: (before?.counter ?? 0) + 1, owner, sequence, firstLsn, reachedLsn, closed: false };
 }

@@ -1,5 +1,6 @@
 // The files of stored answers (FORMAT.md, `replays/`): appending records durably, and reading those that a manifest lists.
 
+import { assert } from '../assert.ts';
 import { corruption, HedgerowError } from '../errors.ts';
 import type { Crc32c } from './crc32c.ts';
 import type { Fs } from './fs.ts';
@@ -91,6 +92,7 @@ function encodeRecords(number: number | null, records: readonly ReplayRecord[], 
     view.setUint32(at, crc32c(bytes.subarray(at + 4, end), 0) >>> 0, true);
     at = end;
   }
+  assert(at === bytes.length, 'records of answers fill their bytes');
   return bytes;
 }
 

@@ -1,5 +1,6 @@
 // Reading or writing all the bytes asked for, where a port call may stop short.
 
+import { assert } from '../assert.ts';
 import type { FileHandle, Fs } from './fs.ts';
 
 /** One write call carries at most so many bytes: the system's own limit (2 GB) would otherwise look like a short write. */
@@ -24,12 +25,10 @@ export async function writeWhole(handle: FileHandle, bytes: Uint8Array, position
   }
 }
 
-/** The whole file. With `scratch` large enough the answer is a part of it, valid until its next use. */
-export function readWhole(fs: Fs, path: string, scratch?: Uint8Array): Uint8Array {
+export function readWhole(fs: Fs, path: string): Uint8Array {
   const handle = fs.open(path, 'read');
   try {
-    const size = handle.size();
-    const target = scratch !== undefined && scratch.length >= size ? scratch.subarray(0, size) : new Uint8Array(size);
+    const target = new Uint8Array(handle.size());
     return target.subarray(0, readFully(handle, target, 0));
   } finally {
     handle.close();
@@ -43,6 +42,7 @@ export function readFully(handle: FileHandle, target: Uint8Array, position: numb
     const count = handle.read(target.subarray(filled), position + filled);
     if (count === 0) break;
     filled += count;
+    assert(filled <= target.length, 'a read gives at most what was asked for');
   }
   return filled;
 }

@@ -1,15 +1,9 @@
 // Names of labels, tables and columns: how they are found without case, quoted in SQL and shown in messages.
 
-import { didYouMean } from '../suggestions.ts';
+import { nearestName } from '../model/suggestions.ts';
 
 const MOST_SHOWN = 60;
 const MOST_LISTED = 30;
-const LONE_SURROGATE = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/;
-
-/** Whether no half of a surrogate pair stands in it. */
-export function isWellFormed(text: string): boolean {
-  return !LONE_SURROGATE.test(text);
-}
 
 /** One name in SQL. A quote inside is doubled; nothing else has a meaning there. Throws for NUL, which no database takes. */
 export function quoted(name: string): string {
@@ -43,6 +37,6 @@ export function listed(names: readonly string[]): string {
 
 /** ` (did you mean X?)` or nothing. */
 export function hint(given: string, known: Iterable<string>): string {
-  const found = didYouMean(given, known).trim();
-  return found === '' ? '' : ` (d${found.slice(1)})`;
+  const name = nearestName(given, known);
+  return name === undefined ? '' : ` (did you mean ${name}?)`;
 }

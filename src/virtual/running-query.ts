@@ -3,7 +3,7 @@
 import type { CachedResult, CacheKey, ResultCache } from './cache.ts';
 import type { RowReading } from './compile/compile.ts';
 import type { HydratedBatch, HydratedEdge, Provenance } from './hydrate/hydrate.ts';
-import type { Around } from './hydrate/json.ts';
+import { type EdgeForm, edgeText } from './hydrate/json.ts';
 
 export interface RunningQuery {
   readonly sql: string;
@@ -16,7 +16,7 @@ export interface RunningQuery {
   /** Leaving the loop early ends the query. Fails with `timeout`, `backend_failed`, `hydration_failed`. */
   batches(): AsyncIterable<readonly HydratedEdge[]>;
   /** The same as JSON, for answers: no edge is made. A batch is good until the next one is asked for. */
-  json(around: Around): AsyncIterable<EdgesAsJson>;
+  json(form: EdgeForm): AsyncIterable<EdgesAsJson>;
 }
 
 export interface EdgesAsJson {
@@ -41,9 +41,9 @@ export function fromCache(compiled: Compiled, { edges, skipped }: CachedResult, 
     cacheEnabled: true,
     skipped,
     batches,
-    async *json({ before, after }) {
+    async *json({ before, after, isoTimes }) {
       for await (const batch of batches()) {
-        const text = batch.map((edge) => before + JSON.stringify(edge) + after).join('');
+        const text = batch.map((edge) => before + edgeText(edge, isoTimes) + after).join('');
         yield { count: batch.length, bytes: Buffer.from(text) };
       }
     },
@@ -88,8 +88,8 @@ export function fromBackend(
     async *batches() {
       for await (const { edges } of taken()) yield edges;
     },
-    async *json(around) {
-      for await (const batch of taken()) yield { count: batch.count, bytes: batch.json(around) };
+    async *json(form) {
+      for await (const batch of taken()) yield { count: batch.count, bytes: batch.json(form) };
     },
   };
 }

@@ -1,11 +1,17 @@
 // A thread of measures that is none: its calls run in the test's own thread, its messages can be held and counted.
 
 import { EventEmitter } from 'node:events';
-import type { ThreadWorker } from '../../src/analytics/thread.ts';
 import { ThreadCalls } from '../../src/analytics/thread-calls.ts';
-import type { FromThread, ToThread } from '../../src/analytics/work.ts';
 import { loadCore } from '../../src/core/index.ts';
 import type { Fs } from '../../src/storage/fs.ts';
+import type { ThreadWorker } from '../../src/threads/link.ts';
+import type { FromThread, ToThread } from '../../src/threads/messages.ts';
+
+/** The name of a call, the kind of a message during one, or how it ends. */
+function kindOf(message: ToThread | FromThread): string {
+  if (message.kind === 'call') return message.name;
+  return message.kind === 'message' ? (message.message as { kind: string }).kind : message.kind;
+}
 
 export class InlineThread extends EventEmitter implements ThreadWorker {
   /** Kinds of all messages, `>` in and `<` out. */
@@ -22,13 +28,13 @@ export class InlineThread extends EventEmitter implements ThreadWorker {
   }
 
   postMessage(message: ToThread, transfer: readonly ArrayBuffer[] = []): void {
-    this.log.push(`>${message.kind}`);
+    this.log.push(`>${kindOf(message)}`);
     const copy = structuredClone(message, { transfer: [...transfer] });
     setImmediate(() => this.#calls.receive(copy));
   }
 
   #say(message: FromThread): void {
-    this.log.push(`<${message.kind}`);
+    this.log.push(`<${kindOf(message)}`);
     this.#said.push(structuredClone(message));
     if (!this.isHeld) setImmediate(() => this.#deliver());
   }

@@ -9,7 +9,7 @@ export function modularity(
 ): number {
   const partition = params.partition as Record<number, number>;
   const communities = [...new Set(nodes.map((v) => partition[v]!))];
-  const volume = (nodes: number[]) =>
+  const volume = (nodes: readonly number[]) =>
     edges.reduce((sum, { members }) => sum + members.filter((v) => nodes.includes(v)).length, 0);
   const whole = volume(nodes);
   const share = (c: number, d: number): number => {

@@ -233,7 +233,7 @@ async function goodEntries(): Promise<Entry[]> {
   await restore(archive, `${place}/good`);
   const files = filesBelow(`${place}/good`);
   removeDir(`${place}/good`);
-  const about = { kind: 'hedgerow backup', version: 1, ...(await check(archive)).facts };
+  const about = { ...(await check(archive)).facts, kind: 'hedgerow backup', version: 1 };
   return [
     { name: 'backup.json', content: JSON.stringify(about) },
     ...[...files].map(([name, content]) => ({ name, content })),

@@ -3,7 +3,7 @@
 
 import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import Ajv from 'ajv';
+import { Ajv } from 'ajv';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { importCommand } from '../../src/cli/import/command.ts';
 import { HIF_SCHEMA } from './hif-schema.ts';

@@ -1,7 +1,7 @@
 // HIF documents as other libraries write them, and what must not be one: each has a clear outcome. What is exported is valid by the published schema.
 
 import { existsSync, readFileSync } from 'node:fs';
-import Ajv from 'ajv';
+import { Ajv } from 'ajv';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { exportCommand } from '../../src/cli/export/command.ts';
 import { importCommand } from '../../src/cli/import/command.ts';

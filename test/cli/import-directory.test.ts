@@ -38,7 +38,7 @@ const BAD_LINES: [string, RegExp][] = [
   ['[1]', /must be a JSON object, not an array/],
   ['{"members":[1]}', /event_ts is missing/],
   ['{"event_ts":1.5,"members":[1]}', /event_ts must be an integer/],
-  ['{"event_ts":1,"members":[]}', /members is empty/],
+  ['{"event_ts":1,"members":[]}', /members must hold at least one node id/],
   ['{"event_ts":1,"members":[1,"2"]}', /members\[1\] must be an integer/],
   [`{"event_ts":1,"members":[${Array.from({ length: 65 }, (_, i) => i)}]}`, /65 distinct node ids; at most 64/],
   ['{"event_ts":1,"members":[1],"weight":"heavy"}', /weight must be a finite number/],

@@ -55,14 +55,14 @@ test.each<[string, string | Buffer, RegExp]>([
   expect(world.out).toBe('');
 });
 
-test.each<[string, string | Uint8Array, string]>([
+test.each<[name: string, content: string | Buffer, file: string]>([
   ['UTF-16 with its mark', MARKED, 'f.csv'],
   ['UTF-16 of the other order', Buffer.from(MARKED).swap16(), 'f.csv'],
   ['UTF-16 without its mark', WIDE, 'f.csv'],
   ['UTF-16, packed', gzip(MARKED), 'f.csv.gz'],
   ['lines that end with CR alone', BASE.replaceAll('\n', '\r'), 'f.csv'],
 ])('%s is read', async (_name, content, name) => {
-  expect((await take(Buffer.from(content), PAIRS, name)).rows).toEqual([
+  expect((await take(content, PAIRS, name)).rows).toEqual([
     { event_ts: 1, members: [1, 2], x: 5 },
     { event_ts: 2, members: [3, 4], x: 6 },
   ]);

@@ -57,7 +57,7 @@ describe('into a running server', () => {
     const rejects = world.objects('mixed.ndjson.rejects.ndjson');
     expect(rejects.map((reject) => reject.line)).toEqual([21, 22, 23, 24, 25, 47]);
     expect(rejects[0].reason).toBe('members holds 5 distinct node ids; at most 4 are accepted.');
-    expect(rejects[1].reason).toMatch(/^place must be a string/);
+    expect(rejects[1].reason).toMatch(/^place must be a text/);
     expect(rejects[2].reason).toMatch(/^There is no table "nowhere"/);
     expect(rejects[3].reason).toBe('members holds 6 distinct node ids; at most 4 are accepted.');
     expect(server.database.table().rowCount).toBe(40);
@@ -99,7 +99,7 @@ describe('into a running server', () => {
     server = await startServer({ open: false });
     world.file('edges.ndjson', edgeLines(10));
     const running = send(['edges.ndjson']);
-    setTimeout(() => server.service.open(server.database), 300);
+    setTimeout(() => server.service.open(server.database, undefined), 300);
     expect(await running, world.err).toBe(0);
     expect(server.database.table().rowCount).toBe(10);
   });

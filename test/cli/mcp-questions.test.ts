@@ -18,9 +18,7 @@ beforeAll(async () => {
   model.answer = (response, asked) => {
     const { messages } = JSON.parse(asked.body) as { messages: { role: string; content: string }[] };
     const [system, user] = ['system', 'user'].map((role) => messages.find((one) => one.role === role)?.content ?? '');
-    void builtIn
-      .complete({ system: system!, user: user!, maxTokens: 1000 })
-      .then(({ text }) => says(text)(response, asked));
+    void builtIn.complete({ system: system!, user: user! }).then(({ text }) => says(text)(response, asked));
   };
   server = await startServer({ auth: true, maxMembers: 255, modelBaseUrl: model.baseUrl, modelHosts: ['127.0.0.1'] });
   await fillFifty(server.database);

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
-import Ajv from 'ajv';
+import { Ajv } from 'ajv';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { exportCommand } from '../../src/cli/export/command.ts';
 import { importCommand } from '../../src/cli/import/command.ts';

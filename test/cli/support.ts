@@ -64,8 +64,8 @@ export async function* stream(pieces: readonly (string | Uint8Array)[]): AsyncGe
   for (const piece of pieces) yield Buffer.from(piece);
 }
 
-export function gzip(text: string): Uint8Array {
-  return gzipSync(text);
+export function gzip(content: string | Uint8Array): Buffer {
+  return gzipSync(content);
 }
 
 /** `count` edges, one a line: times from `from` on, members [i % 100, 1000 + i]. */

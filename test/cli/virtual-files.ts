@@ -27,7 +27,7 @@ export async function writeTrips(root: string): Promise<void> {
   duckdb.close();
 }
 
-const TRIP_EDGE = {
+const TRIP_EDGE: NewVirtualGraph['edges'][number] = {
   label: 'Trip',
   shape: 'row',
   table: 'trips',
@@ -37,7 +37,7 @@ const TRIP_EDGE = {
     { name: 'origin', node_label: 'Place', role: 'src' },
     { name: 'target', node_label: 'Place', role: 'dst' },
   ],
-} as const;
+};
 
 export const CSV_TRIPS: NewVirtualGraph = {
   id: 'trips',

@@ -97,8 +97,27 @@ describe.skipIf(duckdb === undefined)('virtual', () => {
         '1700000000,"place:5","place:7",1,2.5\n1700000060,"place:7","place:9",2,\n1700000120,"place:9",,3,1\n',
     );
     expect(await output('query', ['trips', `${ALL} LIMIT 1`], { format: 'table' })).toMatch(
-      /event_ts +origin +target +trip_id +fare\n.*\n1700000000 +place:5 +place:7 +1 +2\.5\n\(1 row\)\n$/s,
+      /event_ts +origin +target +trip_id +fare\n.*\n2023-11-14T22:13:20Z +place:5 +place:7 +1 +2\.5\n\(1 row\)\n$/s,
     );
+  });
+
+  test('times are taken and written in ISO 8601', async () => {
+    const since = 'MATCH (t:Trip) WHERE t.event_ts BETWEEN "2023-11-14T22:14" AND "2023-11-14T23:15:20+01:00" RETURN t';
+    expect(await output('query', ['trips', since], { format: 'csv', times: 'iso' })).toBe(
+      '"event_ts","origin","target","trip_id","fare"\n' +
+        '"2023-11-14T22:14:20Z","place:7","place:9",2,\n"2023-11-14T22:15:20Z","place:9",,3,1\n',
+    );
+    const line = await output('query', ['trips', `${since} LIMIT 1`], {
+      format: 'ndjson',
+      times: 'iso',
+      capturedAt: '2024-05-02',
+    });
+    expect(JSON.parse(line)).toMatchObject({
+      event_ts: '2023-11-14T22:14:20Z',
+      provenance: { captured_at: '2024-05-02T00:00:00Z' },
+    });
+    const epochs = await output('query', ['trips', `${since} LIMIT 1`], { format: 'table', times: 'epoch' });
+    expect(epochs).toContain('\n1700000060 ');
   });
 
   test('a database file answers as a CSV does; groups have lists of members', async () => {
@@ -197,6 +216,8 @@ test('wrong calls end with 2 and one line', async () => {
     ['query', ['x', ' '], {}, /needs a QUERY/],
     ['query', ['x', ALL], { limit: '-1' }, /--limit/],
     ['query', ['x', ALL], { format: 'xml' }, /--format/],
+    ['query', ['x', ALL], { times: 'unix' }, /--times is "unix"/],
+    ['query', ['x', ALL], { capturedAt: 'now' }, /--captured-at is "now", but it takes epoch seconds, or a time/],
     ['list', [], { url: 'ftp://nowhere' }, /--url/],
     ['materialize', ['x', ALL], {}, /--table/],
     ['materialize', ['x', ALL], { table: 't', ids: 'some' }, /map or hash/],

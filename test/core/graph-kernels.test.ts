@@ -9,7 +9,7 @@ import { diameters } from '../../src/core/kernels/diameter.ts';
 import { betweenness, distanceSums, distancesFrom, UNREACHED } from '../../src/core/kernels/searches.ts';
 import { localClustering, triangleCounts } from '../../src/core/kernels/triangles.ts';
 import { type CoreBuild, loadCore } from '../../src/core/load.ts';
-import { finish } from '../../src/core/steps.ts';
+import { finish } from '../../src/schedule/steps.ts';
 import { Random } from '../support/random.ts';
 
 interface Plain {

@@ -10,7 +10,7 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { loadCore } from '../../src/core/index.ts';
 import { Database, InlineRunner, openDatabase, type Table } from '../../src/engine/index.ts';
-import type { ScanRequest } from '../../src/engine/types.ts';
+import type { ScanBounds } from '../../src/engine/types.ts';
 import type { HedgerowError } from '../../src/errors.ts';
 import { nodeFs } from '../../src/storage/node-fs.ts';
 import { Random } from '../support/random.ts';
@@ -105,7 +105,7 @@ function firstFrom(times: readonly number[], time: number): number {
 
 interface Question {
   what: string;
-  request: Partial<ScanRequest>;
+  request: Partial<ScanBounds>;
   answer: string;
 }
 
@@ -148,7 +148,7 @@ function questionsOf(edges: Edges, seed: number): Question[] {
   return questions;
 }
 
-function textOf(table: Table, request: Partial<ScanRequest>): string {
+function textOf(table: Table, request: ScanBounds): string {
   const slices: Uint8Array[] = [];
   const scan = table.scan({ format: 'ndjson', ...request });
   for (let slice = scan.next(); slice !== null; slice = scan.next()) slices.push(slice);

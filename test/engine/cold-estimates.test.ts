@@ -27,7 +27,7 @@ async function cold(fs: SimFs): Promise<Database> {
 }
 
 const node: ScanBounds = { nodes: [1] };
-const weights: ScanBounds = { where: [{ column: 'weight', min: 2, max: 3 }] };
+const weights: ScanBounds = { where: [{ column: 'weight', low: 2, high: 3 }] };
 const most: ScanBounds = { startTs: 5, endTs: ROWS - 5, nodes: [1] };
 const rare: ScanBounds = { nodes: [1500] };
 
@@ -51,7 +51,7 @@ test.each([
 
 test('are exact for what is in memory', async () => {
   const db = await cold(new SimFs(1));
-  const scan = db.table().scan({});
+  const scan = db.table().scan({ format: 'json' });
   while (scan.next() !== null);
   expect(db.table().estimate(node).rows).toBe(ROWS / 3);
   await db.close();

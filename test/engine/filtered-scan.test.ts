@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { Scan } from '../../src/engine/index.ts';
-import type { ScanRequest } from '../../src/engine/types.ts';
+import type { ScanBounds } from '../../src/engine/types.ts';
 import { MAX, pairOn, randomEdge } from '../support/filtered-table.ts';
 import { Random } from '../support/random.ts';
 import { drain, openSim, rowsOf, simDisk } from '../support/sim-engine.ts';
@@ -70,7 +70,7 @@ describe('filtered scans', () => {
     // A step of the clock is longer than a slice from here on.
     let us = 0;
     Object.assign(table.context, { nowUs: () => (us += 10_000) });
-    const count = (request: Partial<ScanRequest>): [slices: number, rows: number, hasMore: boolean] => {
+    const count = (request: ScanBounds): [slices: number, rows: number, hasMore: boolean] => {
       const scan = table.scan({ format: 'ndjson', ...request });
       let slices = 0;
       for (let slice = scan.next(); slice !== null; slice = scan.next()) slices++;
@@ -112,7 +112,7 @@ describe('filtered scans', () => {
   test('are refused with what is wrong in them', async () => {
     const database = await openSim(simDisk());
     const { table } = await pairOn(database, new Random(1));
-    const refusal = (request: Partial<ScanRequest>): unknown => {
+    const refusal = (request: ScanBounds): unknown => {
       try {
         table.scan({ format: 'json', ...request });
       } catch (error) {
@@ -146,7 +146,7 @@ describe('filtered scans', () => {
     for (let time = 0; time < 400; time++)
       bulk.add({ event_ts: time, members: [time % 3], properties: { weight: time % 100 } });
     await bulk.commit();
-    const planOf = (request: Partial<ScanRequest>) => {
+    const planOf = (request: ScanBounds) => {
       const scan = table.scan({ format: 'json', ...request });
       drain(scan);
       const { strategy, buckets_scanned, total_buckets } = scan.plan();

@@ -8,13 +8,13 @@ const FIRST = Number(process.env.HEDGEROW_FIRST_HISTORY ?? 1);
 const STEPS = 60;
 const HANG_MS = 60_000;
 
-test(
-  `${HISTORIES} random histories give the model's answers`,
-  async () => {
+test.each(['files', 'memory'] as const)(
+  `${HISTORIES} random histories with a log in %s give the model's answers`,
+  async (log) => {
     warmUp();
     const totals: Record<string, number> = {};
     for (let seed = FIRST; seed < FIRST + HISTORIES; seed++) {
-      const history = new EngineHistory(seed);
+      const history = new EngineHistory(seed, log);
       await timely(history, seed);
       for (const [name, count] of Object.entries(history.seen)) totals[name] = (totals[name] ?? 0) + count;
     }

@@ -25,7 +25,13 @@ beforeEach(() => {
 
 async function open(replayLimits: EngineOptions['replayLimits']): Promise<void> {
   const notice = (message: string) => void notices.push(message);
-  db = await openSim(fs, { now: () => nowMs, core: 'release', logFileBytes: 2 ** 20, replayLimits, notice });
+  db = await openSim(fs, {
+    now: () => nowMs,
+    core: 'release',
+    logFileBytes: 2 ** 20,
+    ...(replayLimits && { replayLimits }),
+    notice,
+  });
 }
 
 function entry(id: string, body: string): ReplayEntry {

@@ -81,8 +81,8 @@ async function compileErrors(programs: Readonly<Record<string, string>>): Promis
 }
 
 describe('a program that embeds the database', () => {
-  it('of the README runs as printed, and has types', async () => {
-    const [program] = blocksUnder('README.md', 'Embedding', 'ts');
+  it('of the engine runs as printed, and has types', async () => {
+    const [program] = blocksUnder('src/engine/README.md', 'Embedding', 'ts');
     const lines = (await runProgram('embedding', program!)).trimEnd().split('\n');
     expect(lines.slice(0, 2).map((line) => JSON.parse(line))).toMatchObject([
       { event_ts: 1700000000, members: [1, 2, 3], room: 'blue' },
@@ -170,24 +170,47 @@ describe('against a running server', () => {
   });
   afterAll(() => server.stop());
 
-  it('every command of the first minute is answered well', async () => {
-    const [script] = blocksUnder('README.md', 'The first minute', '');
-    const statuses = await runShell(
-      here(script!).replaceAll(/^curl -s /gm, "curl -s -o /dev/null -w '%{http_code}\\n' "),
+  it.each(['README.md', 'src/routes/README.md'])(
+    'every command of the first minute of %s is answered well',
+    async (guide) => {
+      const [script] = blocksUnder(guide, 'The first minute', '');
+      const statuses = await runShell(
+        here(script!).replaceAll(/^curl -s /gm, "curl -s -o /dev/null -w '%{http_code}\\n' "),
+        join(folder, 'served'),
+      );
+      expect(
+        statuses
+          .trim()
+          .split('\n')
+          .filter((status) => !/^20[01]$/.test(status)),
+      ).toEqual([]);
+      expect(statuses.trim().split('\n').length).toBe(script!.match(/^curl/gm)!.length);
+    },
+  );
+
+  it.each([
+    ['README.md', 'The first minute', 1],
+    ['src/cli/README.md', 'Importing a file of your own', 0],
+  ] as const)('the file of %s is imported and found', async (guide, heading, place) => {
+    const script = blocksUnder(guide, heading, '')[place]!.replaceAll('--table calls', `--table calls${place}`);
+    const shell = here(script)
+      .replaceAll('node dist/main.js', 'hedgerow')
+      .replaceAll(/^(hedgerow.*)$/gm, `$1 --url 127.0.0.1:${server.port}`);
+    const shown = await runShell(
+      shell.replaceAll('calls_nodes', `calls${place}_nodes`).replace('(c:calls)', `(c:calls${place})`),
       join(folder, 'served'),
     );
-    expect(
-      statuses
-        .trim()
-        .split('\n')
-        .filter((status) => !/^20[01]$/.test(status)),
-    ).toEqual([]);
-    expect(statuses.trim().split('\n').length).toBe(script!.match(/^curl/gm)!.length);
+    if (place === 1) expect(shown).toContain('2024-05-01T10:00:00Z');
+    const [names] = blocksUnder('src/cli/README.md', 'Importing a file of your own', '').slice(-1);
+    const query = here(names!)
+      .replace('node dist/main.js', `HEDGEROW_API_KEY=${ADMIN_KEY} hedgerow`)
+      .replace('(c:calls)', `(c:calls${place})`)
+      .replace('calls_nodes', `calls${place}_nodes`)
+      .replace('c.topic', 'c.minutes');
+    expect(await runShell(`${query.trimEnd()} --url 127.0.0.1:${server.port}`)).toContain('45');
   });
 
-  it('the client of the README and those of its own page run as printed', async () => {
-    const [short] = blocksUnder('README.md', 'From a program', 'ts');
-    expect(await runProgram('client', here(short!))).toContain('[ 1, 2, 3 ]');
+  it('the client runs as its page prints it', async () => {
     // What its virtual graph reads.
     mkdirSync(join(folder, 'served/data/virtual'), { recursive: true });
     const trips = 'trip_id,driver_id,vehicle_id,started_at\n1,7,12,2024-01-01 08:00:00\n2,8,12,2024-01-01 09:30:00\n';
@@ -203,7 +226,7 @@ describe('against a running server', () => {
   const duckdb = existsSync(join(root, 'node_modules/@duckdb/node-api'));
   if (!duckdb) console.log('examples: virtual graph skipped: no @duckdb/node-api');
   it.skipIf(!duckdb)('the recipe of the tags shows their hyperedges and counts them', async () => {
-    const recipe = blocksUnder('README.md', 'Recipes', 'sh')[3]!;
+    const recipe = blocksUnder('src/cli/README.md', 'Recipes', 'sh')[3]!;
     const shell = `K="Authorization: Bearer ${ADMIN_KEY}"\n${here(recipe).replaceAll(/^curl -s /gm, "curl -s -w '\\n' ")}`;
     const [stored, found, copied, pairs] = (await runShell(shell, join(folder, 'served')))
       .trim()
@@ -219,7 +242,7 @@ describe('against a running server', () => {
 const SETS = ['contact-primary-school', 'email-Enron'] as const;
 
 describe.skipIf(!SETS.map(hasDataFile).every(Boolean))('the recipes on real data', () => {
-  const [prepare, school, mail] = blocksUnder('README.md', 'Recipes', 'sh');
+  const [prepare, school, mail] = blocksUnder('src/cli/README.md', 'Recipes', 'sh');
 
   /** Writes a data set as its collection has it: three files of numbers. */
   function unpack(name: string, timesASecond: number): object[] {

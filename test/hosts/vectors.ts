@@ -1,7 +1,8 @@
 // The one source of the host vectors: calls into the core in order, with the results a naive model expects. vectors.json is written from it
 // (HEDGEROW_WRITE_GOLDEN=1) and run, step by step, in every host; so it is also the longest example of how the core is embedded.
 
-import { encodeProperties, PROPERTY_TYPE } from '../../src/core/index.ts';
+import { encodeProperties } from '../../src/core/index.ts';
+import { KIND_CODES, kindOfType } from '../../src/model/column-types.ts';
 import { compareEdges, concat, type Edge, edgeOf, naiveRecord, planOf, rowText, SAFE } from '../core/support/model.ts';
 import { recordsOf } from '../core/support/segments.ts';
 import { FIXTURE_BUCKET_SECONDS, FIXTURE_COLUMNS, FIXTURE_EDGES } from '../fixtures/format-v1/edges.ts';
@@ -156,7 +157,10 @@ function build(script: Script): void {
       script.region(`default_${id}`, entry.length);
       script.bytes(`default_${id}`, entry);
     }
-    specs.push(id | (PROPERTY_TYPE[type] << 16) | ((indexed ? 1 : 0) << 24), byDefault === null ? 0 : `default_${id}`);
+    specs.push(
+      id | (KIND_CODES[kindOfType(type)] << 16) | ((indexed ? 1 : 0) << 24),
+      byDefault === null ? 0 : `default_${id}`,
+    );
   }
   script.region('columns', specs.length * 4);
   script.words('columns', specs);

@@ -2,8 +2,8 @@
 
 import { expect, test } from 'vitest';
 import { ChunkStream } from '../../src/http/chunk-stream.ts';
-import { SliceQueue } from '../../src/http/slices.ts';
 import type { TransportResponse } from '../../src/http/transport.ts';
+import { Scheduler } from '../../src/schedule/scheduler.ts';
 
 const TRANSPORT_BUFFER = 16 * 1024;
 const LONGEST_HEAD = 12;
@@ -38,7 +38,7 @@ test('pieces with their heads fit into the buffer, keep their order, and wait fo
       next() {
         const chunk = left.shift();
         if (chunk === undefined) return null;
-        chunk.copy(shared);
+        shared.set(chunk);
         return shared.subarray(0, chunk.length);
       },
       close: () => void closed++,
@@ -46,7 +46,7 @@ test('pieces with their heads fit into the buffer, keep their order, and wait fo
     new ChunkStream({
       transport,
       source,
-      slices: new SliceQueue(() => performance.now()),
+      slices: new Scheduler(() => performance.now()),
       limits: { stallMs: 60_000, streamMs: 0 },
       ended,
       failed,

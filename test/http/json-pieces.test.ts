@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseLongJson } from '../../src/http/json-body.ts';
 import { JsonPieces, JsonProblem } from '../../src/http/json-pieces.ts';
-import { SliceQueue } from '../../src/http/slices.ts';
+import { Scheduler } from '../../src/schedule/scheduler.ts';
 import { Random } from '../support/random.ts';
 import { send, startServer } from './support.ts';
 
@@ -125,7 +125,7 @@ describe('a document in pieces', () => {
 });
 
 test('a body whose client has gone is not read on: what it would come to is counted no more', async () => {
-  const slices = new SliceQueue(() => performance.now());
+  const slices = new Scheduler(() => performance.now());
   const body = Buffer.from(`[${'1,'.repeat(2_000_000)}1]`);
   let looks = 0;
   expect(await parseLongJson(body, slices, () => ++looks > 3)).toBeUndefined();

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import type { ColumnType } from '../../src/engine/index.ts';
 import { HedgerowError } from '../../src/errors.ts';
 import { AnswerSpace } from '../../src/http/answer-space.ts';
 import { BodyCollector } from '../../src/http/body.ts';
@@ -13,12 +12,13 @@ import { isSaneId, RequestIds } from '../../src/http/request-id.ts';
 import type { Route } from '../../src/http/route.ts';
 import { decodedParameters, Router } from '../../src/http/router.ts';
 import { v } from '../../src/http/schema.ts';
-import { SliceQueue } from '../../src/http/slices.ts';
-import { readEdge } from '../../src/routes/edge-input.ts';
+import { ColumnSet } from '../../src/model/columns.ts';
+import { readEdge } from '../../src/model/edge.ts';
 import { routes } from '../../src/routes/index.ts';
 import { parseRowsQuery } from '../../src/routes/rows-query.ts';
 import { edgeBody } from '../../src/routes/schemas/edges.ts';
 import { lookupQuery } from '../../src/routes/schemas/rows.ts';
+import { Scheduler } from '../../src/schedule/scheduler.ts';
 import { fc } from '../support/property.ts';
 import { Random } from '../support/random.ts';
 
@@ -207,7 +207,7 @@ describe('router', () => {
 });
 
 test('the slice queue takes turns and reports what a step throws', async () => {
-  const queue = new SliceQueue(() => performance.now());
+  const queue = new Scheduler(() => performance.now());
   const order: string[] = [];
   const count = (name: string) => {
     let left = 3;
@@ -236,7 +236,7 @@ describe('checks by hand agree with the schemas that describe them', () => {
     fc.constantFrom(null, undefined, 2 ** 53, 1.5, [], [1], [1, 'x'], [2 ** 53], {}),
   );
   const field = (usual: fc.Arbitrary<unknown>) => fc.oneof({ weight: 5, arbitrary: usual }, value);
-  const table = { name: 't', item: () => ({ columns: [] as { name: string; type: ColumnType }[] }) as never };
+  const table = { name: 't', columns: new ColumnSet([]), maxMembers: 64 };
 
   test('of an edge', () => {
     const edge = fc.record(

@@ -110,6 +110,30 @@ describe('what is invalid answers 422', () => {
   });
 });
 
+describe('what is understood of a text', () => {
+  const parsed = async (query: string, more = '') =>
+    (await send('GET', `/v1/rag/parse?query=${encodeURIComponent(query)}${more}`)).json;
+
+  test('has its times as seconds, or as ISO 8601', async () => {
+    const since = await parsed('node 1 since 2023-11-14T01:00:00+01:00');
+    expect(since.window).toEqual({ start_ts: 1_699_920_000, end_ts: null });
+    expect(await parsed('node 1 since 2023-11-14T01:00:00+01:00', '&times=iso')).toEqual({
+      ...since,
+      window: { start_ts: '2023-11-14T00:00:00Z', end_ts: null },
+    });
+    expect((await parsed('on 2023-11-14', '&times=iso')).window).toEqual({
+      start_ts: '2023-11-14T00:00:00Z',
+      end_ts: '2023-11-14T23:59:59Z',
+    });
+    expect((await parsed('node 1', '&times=iso')).window).toBeNull();
+    const asked = await post('/v1/rag/query', { query: 'node 1 since 2023-11-14', mode: 'symbolic', times: 'iso' });
+    expect(asked.json.understood.window).toEqual({ start_ts: '2023-11-14T00:00:00Z', end_ts: null });
+    expect((await parsed('node 1', '&times=epoch')).window).toBeNull();
+    const refused = await send('GET', '/v1/rag/parse?query=x&times=both');
+    expect([refused.status, refused.json.errors[0].loc.at(-1)]).toEqual([422, 'times']);
+  });
+});
+
 function selfDenying() {
   return {
     id: 'rule:liar',

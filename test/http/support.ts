@@ -184,7 +184,7 @@ export async function send(
     headers: body === undefined ? headers : { 'content-type': 'application/json', ...headers },
     ...(body === undefined
       ? {}
-      : { body: typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body) }),
+      : { body: typeof body === 'string' || body instanceof Uint8Array ? (body as BodyInit) : JSON.stringify(body) }),
   });
   const text = await response.text();
   const isJson = response.headers.get('content-type') === 'application/json' && text !== '';

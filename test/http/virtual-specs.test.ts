@@ -120,7 +120,10 @@ describe('a proposal with a language model', () => {
     ['more than a megabyte', says('x'.repeat(1_100_000))],
     [
       'half an answer',
-      (response) => void response.writeHead(200, { 'content-length': '99' }).write('{') || response.destroy(),
+      (response) => {
+        response.writeHead(200, { 'content-length': '99' }).write('{');
+        response.destroy();
+      },
     ],
     ['a closed connection', (response) => void response.destroy()],
   ];

@@ -117,7 +117,22 @@ describe.each(BACKEND_NAMES.filter((name) => name !== 'postgres' || postgres !==
     expect((await query()).json).toEqual({ ...first.json, cached: true });
     const captured = await query({ captured_at: 77 });
     expect([captured.json.cached, captured.json.hyperedges[0].provenance.captured_at]).toEqual([true, 77]);
+    const isoCapture = await query({ captured_at: '1970-01-01T01:00+01:00', times: 'epoch' });
+    expect(isoCapture.json).toEqual({ ...first.json, cached: true });
+    const isoEdges = hyperedges.map((edge: { event_ts: number; provenance: object }) => ({
+      ...edge,
+      event_ts: new Date(edge.event_ts * 1000).toISOString().replace('.000Z', 'Z'),
+      provenance: { ...edge.provenance, captured_at: '1970-01-01T00:00:00Z' },
+    }));
+    // From the cache, and from the backend.
+    expect((await query({ times: 'iso' })).json).toEqual({ ...first.json, cached: true, hyperedges: isoEdges });
+    expect((await query({ times: 'iso', refresh: true })).json).toEqual({ ...first.json, hyperedges: isoEdges });
     expect((await query({ refresh: true })).json).toEqual(first.json);
+    const since = (time: unknown) =>
+      query({ query: QUERY.replace(' RETURN', ` AND t.event_ts >= ${JSON.stringify(time)} RETURN`) });
+    const written = await since(isoEdges.at(-1).event_ts);
+    expect(written.json.hyperedges).toEqual((await since(hyperedges.at(-1).event_ts)).json.hyperedges);
+    expect(written.json.count).toBeGreaterThan(0);
     expect((await query({ limit: 1 })).json).toMatchObject({ count: 1, cached: false });
     expect((await query({ limit: 0 })).json).toMatchObject({ count: 0, hyperedges: [] });
     expect((await query({ query: `${QUERY} LIMIT 0`, limit: 1 })).json.count).toBe(1);
@@ -264,6 +279,7 @@ describe('statuses', () => {
     ['a broken limit', { query: ALL, limit: 1.5 }],
     ['a limit that is a text', { query: ALL, limit: '1' }],
     ['a captured_at that is a text', { query: ALL, captured_at: 'now' }],
+    ['times that are neither', { query: ALL, times: 'seconds' }],
     ['a refresh that is a number', { query: ALL, refresh: 1 }],
     ['no JSON', '{'],
     ['a list', []],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { HedgerowError } from '../../src/errors.ts';
-import { type Asked, checkHead, completionOf } from '../../src/llm/chat-answer.ts';
+import { type Asked, checkHead, completionOf, completionSteps } from '../../src/llm/chat-answer.ts';
 import { fc } from '../support/property.ts';
 
 const ASKED: Asked = { prompt: { system: 's', user: 'u' }, model: 'asked', apiKey: 'sk-canary-0123456789abcdef' };
@@ -70,6 +70,19 @@ describe('what a model answers', () => {
       }
     }
     expect(read(good)).toMatchObject({ text: 'x', model: 'asked' });
+  });
+
+  it('has its tokens counted in slices when it does not tell them', () => {
+    const content = '中'.repeat(300_000);
+    const slicesOf = (answer: object) => {
+      const steps = completionSteps(Buffer.from(JSON.stringify(answer)), ASKED);
+      let slices = 1;
+      for (let step = steps.next(); step.done !== true; step = steps.next()) slices++;
+      return slices;
+    };
+    const choices = [{ message: { content } }];
+    expect(slicesOf({ choices })).toBeGreaterThanOrEqual(2 ** 16 / 512);
+    expect(slicesOf({ choices, usage: { prompt_tokens: 1, completion_tokens: 1 } })).toBe(2);
   });
 
   it('may have any head', () => {

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { describe, expect, it } from 'vitest';
-import { countTokens } from '../../src/llm/tokens.ts';
+import { countTokens, tokenSteps } from '../../src/llm/tokens.ts';
 import { fc } from '../support/property.ts';
 
 const direct = createRequire(import.meta.url)('gpt-tokenizer/encoding/o200k_base') as {
@@ -70,6 +70,18 @@ describe('countTokens', () => {
     expect(countTokens('😀'.repeat(5000))).toBe(5000 * countTokens('😀'));
     expect(Math.abs(countTokens(`!${'😀'.repeat(5000)}`) - 5000 * countTokens('😀'))).toBeLessThan(3);
     expect(countTokens('a'.repeat(2 ** 27))).toBeGreaterThan(2 ** 23);
+  });
+
+  it('pauses after every 512 characters, whatever the text', () => {
+    for (const text of ['中', `${'中'.repeat(127)}1`, 'word ', '😀', '!', '\n', '7']) {
+      const long = text.repeat(2 ** 17);
+      let pauses = 0;
+      const steps = tokenSteps(long);
+      let step = steps.next();
+      for (; step.done !== true; step = steps.next()) pauses++;
+      expect(pauses, JSON.stringify(text)).toBeGreaterThanOrEqual(2 ** 16 / 512);
+      expect(step.value).toBe(countTokens(long));
+    }
   });
 
   it('counts the rest of a very long text in proportion', () => {

@@ -284,6 +284,7 @@ function compareRest(database: Database, ledger: Ledger, { idOf, check, store, d
   for (const [n, firstId] of ledger.answers) {
     const entry = database.replays.find(idOf(n));
     must(entry !== undefined, `the kept answer of operation ${n} is gone`);
+    must(entry.body !== null, `the answer of operation ${n} was not kept`);
     check(n, firstId, entry.body);
   }
   must(

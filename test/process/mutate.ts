@@ -41,7 +41,8 @@ const LOG_TESTS = [
   'log-room',
   'log-fence',
   'frame.test',
-  'held-frames',
+  'log-contract',
+  'log-reader',
 ].map((name) => `test/storage/${name}`);
 const ENGINE_TESTS = ['recovery', 'failing-disk', 'replays.test', 'documents', 'transaction.test'].map(
   (name) => `test/engine/${name}`,
@@ -52,7 +53,7 @@ const GROUPS: Readonly<Record<string, readonly Group[]>> = {
   log: [
     {
       folder: 'src/storage',
-      files: /^(log|log-file|log-mark|frame|frame-group)\.ts$/,
+      files: /^(log|log-file|log-mark|log-reader|archived-log|frame|frame-group)\.ts$/,
       quick: LOG_TESTS,
       more: ['test/storage/log-crash', ...ENGINE_TESTS],
     },

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Database, openDatabase } from '../../src/engine/index.ts';
-import { type RunSlices, Statements } from '../../src/query/statements.ts';
+import { Statements } from '../../src/query/statements.ts';
+import type { RunSteps } from '../../src/schedule/scheduler.ts';
 import { nodeFs } from '../../src/storage/node-fs.ts';
 import { runDoor } from './door.ts';
 
@@ -39,7 +40,7 @@ afterEach(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-const atOnce: RunSlices = async (step) => {
+const atOnce: RunSteps = async (step) => {
   while (step());
 };
 
@@ -48,7 +49,7 @@ async function run(text: string, slices = atOnce, session = 's') {
 }
 
 /** Runs `meanwhile` before the step with that number, once, or as often as it is called when `again`. */
-function interrupted(meanwhile: (time: number) => Promise<unknown>, { after = 1, again = false } = {}): RunSlices {
+function interrupted(meanwhile: (time: number) => Promise<unknown>, { after = 1, again = false } = {}): RunSteps {
   let times = 0;
   return async (step) => {
     for (let steps = 0; step(); steps++) {

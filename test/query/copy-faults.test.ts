@@ -327,7 +327,8 @@ describe('a file that is written', () => {
     const before = place.names;
     for (const file of ['disk.csv', 'disk.csv.gz', 'disk.parquet']) {
       const error = await place.refused(`COPY t TO '${file}'`, {}, place.statements({ fs: breaking(what, code) }));
-      expect(error instanceof HedgerowError ? error.code : error.name).toBe(expected);
+      expect(error).toBeInstanceOf(HedgerowError);
+      expect(error.code).toBe(expected);
     }
     expect(place.names).toEqual(before);
   });

@@ -2,7 +2,8 @@
 
 import type { ParameterValues } from '../../src/query/binder/parameters.ts';
 import { chunkText, rowKeys } from '../../src/query/executor/rows/result-text.ts';
-import type { RunSlices, Statements } from '../../src/query/statements.ts';
+import type { Statements } from '../../src/query/statements.ts';
+import type { RunSteps } from '../../src/schedule/scheduler.ts';
 
 export interface DoorAnswer {
   readonly columns: readonly string[];
@@ -13,7 +14,7 @@ export interface DoorAnswer {
 }
 
 /** Between two steps of a statement others get a turn. */
-export const WITH_TURNS: RunSlices = async (step) => {
+export const WITH_TURNS: RunSteps = async (step) => {
   while (step()) await null;
 };
 
@@ -22,7 +23,7 @@ export async function runDoor(
   text: string,
   parameters: ParameterValues = {},
   session = 'test',
-  slices: RunSlices = WITH_TURNS,
+  slices: RunSteps = WITH_TURNS,
 ): Promise<DoorAnswer> {
   const result = await statements.execute(statements.prepare(text), { parameters, session, slices });
   const keys = rowKeys(result.columns);

@@ -122,7 +122,7 @@ describe('rows at once', () => {
   });
 
   test('are few where a long list is returned for each row, not where it is compared', () => {
-    const list: BoundExpression = { kind: 'parameter', name: 'l', type: 'list', text: '$l' };
+    const list: BoundExpression = { kind: 'parameter', name: 'l', type: 'list', itemType: 'text', text: '$l' };
     const parameters = { l: Array.from({ length: 10_000 }, () => 'x'.repeat(80)) };
     const batch = batchOf({ ...NO_ROWS, rows: 1 }, 0);
     expect(rowValues(weightOf([list], parameters), batch)).toBeGreaterThan(100_000);

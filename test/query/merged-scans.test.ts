@@ -1,7 +1,7 @@
 // Rows of segments and of memory that interleave come as large batches, in the order of their keys.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Steps } from '../../src/query/executor/context.ts';
+import type { Batches } from '../../src/query/executor/context.ts';
 import { mergedScans } from '../../src/query/executor/rows/merged-scans.ts';
 import { NO_ROWS, type RowSet } from '../../src/query/executor/rows/row-set.ts';
 import { Random } from '../support/random.ts';
@@ -125,7 +125,7 @@ function setOf(rows: readonly { time: number; id: number }[]): RowSet {
   return { ...NO_ROWS, rows: rows.length, times, ids };
 }
 
-function* blocksOf(rows: readonly { time: number; id: number }[], random: Random): Steps<RowSet> {
+function* blocksOf(rows: readonly { time: number; id: number }[], random: Random): Batches<RowSet> {
   for (let from = 0; from < rows.length; ) {
     const to = from + random.below(20);
     yield random.below(5) === 0 ? null : setOf([]);
@@ -135,7 +135,7 @@ function* blocksOf(rows: readonly { time: number; id: number }[], random: Random
 }
 
 /** In parts, as a filter of a heavy statement gives them. */
-function* filtered(block: RowSet, keeps: (id: number) => boolean): Steps<RowSet> {
+function* filtered(block: RowSet, keeps: (id: number) => boolean): Batches<RowSet> {
   const rows = Array.from(block.ids, (id, row) => ({ id, time: block.times[row]! })).filter(({ id }) => keeps(id));
   for (let from = 0; from < rows.length; from += 4) yield setOf(rows.slice(from, from + 4));
   yield null;

@@ -8,7 +8,8 @@ import { type Database, openDatabase } from '../../src/engine/index.ts';
 import type { HedgerowError } from '../../src/errors.ts';
 import { valueAt } from '../../src/query/executor/values/vector.ts';
 import type { StatementResult } from '../../src/query/result.ts';
-import { type RunSlices, Statements } from '../../src/query/statements.ts';
+import { Statements } from '../../src/query/statements.ts';
+import type { RunSteps } from '../../src/schedule/scheduler.ts';
 import { nodeFs } from '../../src/storage/node-fs.ts';
 
 const ROWS = 20_000;
@@ -43,7 +44,7 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-const slices: RunSlices = async (step) => {
+const slices: RunSteps = async (step) => {
   while (step());
 };
 

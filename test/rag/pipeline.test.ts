@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Database, openDatabase } from '../../src/engine/index.ts';
-import type { Answered, RagRequest, RagResult, Reasoning, Turns } from '../../src/rag/index.ts';
+import type { Answered, RagRequest, RagResult, Reasoning, StepRunner } from '../../src/rag/index.ts';
 import { checkProof, knownOfEdges } from '../../src/rules/index.ts';
 import { reasoningOf } from '../support/rooms.ts';
 
@@ -34,7 +34,7 @@ const RULES = [
   },
 ];
 
-const ALONE: Turns = {
+const ALONE: StepRunner = {
   signal: new AbortController().signal,
   async run(steps) {
     for (let step = steps.next(); ; step = steps.next()) if (step.done === true) return step.value;

@@ -4,11 +4,12 @@ import { BaseFacts } from '../../src/rules/base-facts.ts';
 import { evaluate, type Model } from '../../src/rules/evaluate.ts';
 import { type Proof, type ProofTags, proofOf } from '../../src/rules/proof.ts';
 import { enabledOf, readRuleSet } from '../../src/rules/rule-set.ts';
+import { finish, type Steps } from '../../src/schedule/steps.ts';
 import type { WireFact } from './naive-evaluator.ts';
 
 /** Runs a generator to its end. */
-export function drained<T>(steps: Generator<void, T, void>): T {
-  for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value;
+export function drained<T>(steps: Steps<T>): T {
+  return finish(steps);
 }
 
 export function modelOf(rules: readonly unknown[], facts: readonly WireFact[]): Model {

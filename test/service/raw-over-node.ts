@@ -5,7 +5,10 @@
 
 import type { RawCase } from './raw-request.ts';
 
-export type Difference = Partial<Pick<RawCase, 'outcome' | 'orElse' | 'says' | 'stores' | 'mayStore'>>;
+/** Undefined: the case says nothing of it over node:http. */
+export type Difference = {
+  [Name in 'outcome' | 'orElse' | 'says' | 'stores' | 'mayStore']?: RawCase[Name] | undefined;
+};
 
 const REFUSED: Difference = { outcome: '400 closed', says: undefined, stores: undefined, mayStore: undefined };
 

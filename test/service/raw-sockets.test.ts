@@ -29,7 +29,7 @@ const GROUPS: Readonly<Record<string, readonly RawCase[]>> = {
 /** The cases of a group with what comes out over this transport. */
 function casesOver(transport: TransportName, group: string, cases: readonly RawCase[]): RawCase[] {
   const differences = transport === 'node' ? (OVER_NODE[group] ?? {}) : {};
-  return cases.map((raw) => ({ ...raw, ...differences[raw.name] }));
+  return cases.map((raw) => ({ ...raw, ...differences[raw.name] }) as RawCase);
 }
 
 test('the differences over node:http are differences of cases that there are', () => {

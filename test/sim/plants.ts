@@ -25,8 +25,8 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'the log is not synced before it answers',
     file: 'storage/log.ts',
-    search: '    await this.#active.handle.datasync();\n    if (lsn < this.durableLsn',
-    replace: '    if (lsn < this.durableLsn',
+    search: '    await this.#active.handle.datasync();\n    assert(lsn >= this.durableLsn',
+    replace: '    assert(lsn >= this.durableLsn',
   },
   {
     name: 'a new log file is used before its name is durable',

@@ -98,7 +98,7 @@ function fromPool(build: CoreBuild): Core {
   let core = pool[build].pop();
   if (core === undefined) {
     core = loadCore(build).instantiate();
-    const memory = core.exports.memory;
+    const memory = core.exports.memory as WebAssembly.Memory;
     memory.grow(FIRST_PAGES - memory.buffer.byteLength / PAGE_BYTES);
   } else core.exports.hg_memory_reset();
   given.push({ build, core });

@@ -129,7 +129,7 @@ export function shapeOfModel(model: SimModel): string {
 
 export function shapeOfDatabase(db: Database): string {
   const indexes = db.indexes();
-  const tables = db.tables().sort((a, b) => (a.name < b.name ? -1 : 1));
+  const tables = [...db.tables()].sort((a, b) => (a.name < b.name ? -1 : 1));
   return JSON.stringify(
     tables.map((table) => {
       const { definition, columns, name } = table;

@@ -25,7 +25,7 @@ async function makeLog(frames: number, end: 'close' | 'crash', more: { fileBytes
 async function openAndReplay(fs: SimFs, more: { minimumLsn?: number; reachedLsn?: number } = {}): Promise<string[]> {
   const { log } = await openTestLog(fs, more);
   try {
-    return framesOf(log);
+    return await framesOf(log);
   } finally {
     await log.close();
   }

@@ -133,7 +133,7 @@ describe('what it says', () => {
       await expect(log.flush()).rejects.toMatchObject({ code: 'log_failed' });
       expect(durable).toEqual([]);
       fs.schedule = () => undefined;
-      expect(framesOf((await openTestLog(fs.kill())).log)).toHaveLength(1);
+      expect(await framesOf((await openTestLog(fs.kill())).log)).toHaveLength(1);
     });
   }
 });
@@ -187,7 +187,7 @@ describe('what it proves', () => {
       await fs.rename('/data/mark', '/data/aside');
       expect((await refusal(fs)).file).toBe('/data/mark');
       await fs.rename('/data/aside', '/data/mark');
-      expect(framesOf((await openTestLog(fs)).log)).toHaveLength(12);
+      expect(await framesOf((await openTestLog(fs)).log)).toHaveLength(12);
     });
   }
 
@@ -231,7 +231,7 @@ describe('what it proves', () => {
     });
     const options = { onDropped: (bytes: unknown) => void dropped.push(bytes) };
     const second = await openTestLog(killed, options);
-    expect(framesOf(second.log)).toEqual(['1+1:kept']);
+    expect(await framesOf(second.log)).toEqual(['1+1:kept']);
     expect(dropped).toEqual([{ file: path, offset: 4096 + 48, bytes: 30 }]);
     second.log.append(1, textFrame('next'));
     await second.log.close();
@@ -259,7 +259,7 @@ describe('the fence', () => {
     await first.log.close();
     second.log.append(1, textFrame('.'.repeat(5000)));
     await second.log.close();
-    expect(framesOf((await openTestLog(fs)).log).slice(0, 2)).toEqual(['1+1:mine', '2+1:theirs']);
+    expect((await framesOf((await openTestLog(fs)).log)).slice(0, 2)).toEqual(['1+1:mine', '2+1:theirs']);
   });
 
   test('at a rotation, before a frame is written', async () => {
@@ -285,7 +285,7 @@ describe('the fence', () => {
     const outcomes = await Promise.allSettled([first.log.flush(), second.log.flush()]);
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
     await second.log.close();
-    expect(framesOf((await openTestLog(fs)).log)).toEqual(['1+1:b']);
+    expect(await framesOf((await openTestLog(fs)).log)).toEqual(['1+1:b']);
   });
 
   test('a check while the process writes a slot itself finds no other', async () => {

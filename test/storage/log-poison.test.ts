@@ -38,7 +38,7 @@ for (const { name, kind, fault, code } of CASES) {
     await log.close();
     expect(fs.openHandles).toBe(0);
     // Whether 'lost' is there is open; 'kept' is, and what the next open finds it keeps.
-    const found = framesOf((await openTestLog(fs.kill())).log);
+    const found = await framesOf((await openTestLog(fs.kill())).log);
     expect(found[0]).toBe('1+1:kept');
   });
 }
@@ -52,10 +52,10 @@ test('what a failed sync left in the page cache is written again before the next
   log.append(1, textFrame('in the cache only'));
   await expect(log.flush()).rejects.toThrow();
   const killed = fs.kill();
-  expect(framesOf((await openTestLog(killed)).log)).toHaveLength(2);
-  expect(framesOf((await openTestLog(killed.crash())).log)).toHaveLength(2);
+  expect(await framesOf((await openTestLog(killed)).log)).toHaveLength(2);
+  expect(await framesOf((await openTestLog(killed.crash())).log)).toHaveLength(2);
   // Without that open the power loss would have taken it.
-  expect(framesOf((await openTestLog(fs.crash())).log)).toHaveLength(1);
+  expect(await framesOf((await openTestLog(fs.crash())).log)).toHaveLength(1);
 });
 
 test('frames that wait behind the failed group are refused with it', async () => {
@@ -85,7 +85,7 @@ test('a full disk at the background spare is told only when the spare is needed'
   expect(failures).toEqual([]);
   log.append(1, textFrame('.'.repeat(500)));
   await expect(log.flush()).rejects.toMatchObject({ code: 'disk_full' });
-  expect(framesOf((await openTestLog(fs.crash())).log)).toHaveLength(8);
+  expect(await framesOf((await openTestLog(fs.crash())).log)).toHaveLength(8);
 });
 
 test('a spare that failed for a while is made when it is needed', async () => {
@@ -114,9 +114,9 @@ for (const kind of ['write', 'sync', 'rename', 'syncDir'] as const) {
     fs.schedule = () => undefined;
     const killed = fs.kill();
     const second = await openTestLog(killed);
-    expect(framesOf(second.log)).toHaveLength(1);
+    expect(await framesOf(second.log)).toHaveLength(1);
     second.log.append(1, textFrame('next'));
     await second.log.flush();
-    expect(framesOf((await openTestLog(killed.crash())).log).at(-1)).toBe('2+1:next');
+    expect((await framesOf((await openTestLog(killed.crash())).log)).at(-1)).toBe('2+1:next');
   });
 }

@@ -90,7 +90,7 @@ describe('room', () => {
       expect(failures, `seed ${seed}`).toEqual([]);
       fs.schedule = () => undefined;
       await log.close();
-      expect(framesOf((await openTestLog(fs)).log)).toHaveLength(written);
+      expect(await framesOf((await openTestLog(fs)).log)).toHaveLength(written);
     }
   });
 
@@ -118,7 +118,7 @@ describe('room', () => {
     expect(asked.length).toBeGreaterThan(5);
     expect(failures).toEqual([]);
     await log.close();
-    expect(framesOf((await openTestLog(fs)).log)).toHaveLength(6);
+    expect(await framesOf((await openTestLog(fs)).log)).toHaveLength(6);
   });
 
   test('of a frame that did not ask is made when it is written, as before', async () => {
@@ -166,7 +166,7 @@ describe('a full disk', () => {
     for (let count = 0; count < 60; count++) await write(log, 200);
     await log.flush();
     expect(log.failed).toBeNull();
-    expect(framesOf((await openTestLog(fs.crash())).log)).toHaveLength(written + 61);
+    expect(await framesOf((await openTestLog(fs.crash())).log)).toHaveLength(written + 61);
   });
 
   test('with room for a small file only makes a small one', async () => {

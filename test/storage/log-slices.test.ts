@@ -28,7 +28,7 @@ test.each([20, 8 * 1024, LARGE])('a frame of %i bytes is the same as one made at
     await log.close();
     expect(durable.at(-1)).toBe(5);
     if (inSlices) expect(pauses).toBeGreaterThanOrEqual(Math.floor(bytes / 2 ** 20));
-    return framesOf((await openTestLog(fs)).log);
+    return await framesOf((await openTestLog(fs)).log);
   };
   expect(await files(true)).toEqual(await files(false));
 });
@@ -43,7 +43,7 @@ test('frames that wait are written before one that is made in slices', async () 
   await log.flush();
   expect(durable.at(-1)).toBe(4);
   await log.close();
-  expect(framesOf((await openTestLog(fs.crash())).log)).toEqual(['1+1:a', '2+1:b', '3+1:c', '4+1:d']);
+  expect(await framesOf((await openTestLog(fs.crash())).log)).toEqual(['1+1:a', '2+1:b', '3+1:c', '4+1:d']);
 });
 
 test('nothing is queued when the log fails, closes or is written to by another meanwhile', async () => {
@@ -59,7 +59,7 @@ test('nothing is queued when the log fails, closes or is written to by another m
   await log.close();
   await refused;
   const second = await openTestLog(fs);
-  expect(framesOf(second.log)).toEqual(['1+1:x']);
+  expect(await framesOf(second.log)).toEqual(['1+1:x']);
   fs.schedule = ({ kind }) => (kind === 'datasync' ? { code: 'EIO' } : undefined);
   second.log.append(1, textFrame('y'));
   await expect(second.log.appendInSlices(1, parts(LARGE), turn)).rejects.toMatchObject({ code: 'log_failed' });

@@ -125,7 +125,7 @@ test('the log works on it', async () => {
   }
   await first.log.close();
   const second = await openTestLog(nodeFs, options);
-  expect(framesOf(second.log)).toEqual(wanted);
+  expect(await framesOf(second.log)).toEqual(wanted);
   await second.log.truncate(400);
   await second.log.close();
 });

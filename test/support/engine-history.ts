@@ -9,6 +9,7 @@ import { AlterHistory } from './alter-history.ts';
 import { compareColumns, compareSums } from './column-rows.ts';
 import { EdgeSource } from './edge-source.ts';
 import { type HistoryWorld, type Inflight, type ModelDdl, refusedBy } from './history-world.ts';
+import { LogMemory } from './memory-log.ts';
 import { Random } from './random.ts';
 import { PausingRunner, simOptions, turn } from './sim-engine.ts';
 import { type Fault, type Operation, SimFs, SimStopped } from './sim-fs.ts';
@@ -62,9 +63,12 @@ export class EngineHistory {
   #deleted: { name: string; edge: EdgeInput }[] = [];
   #tables = 0;
   #us = 0;
+  #memory: LogMemory | undefined;
   readonly log: string[] = [];
 
-  constructor(seed: number) {
+  /** `log`: where the frames are kept. */
+  constructor(seed: number, log: 'files' | 'memory' = 'files') {
+    if (log === 'memory') this.#memory = new LogMemory();
     const random = new Random(seed);
     this.#random = random;
     this.fs = new SimFs(random);
@@ -135,6 +139,7 @@ export class EngineHistory {
     };
     return simOptions(fs, {
       ...this.#options,
+      ...(this.#memory ? { openLog: this.#memory.open } : {}),
       runner: new PausingRunner(fs, pause, this.#options.core),
       now: () => NOW_SECONDS * 1000,
       nowUs: () => (this.#us += random.below(2500)),
@@ -196,6 +201,12 @@ export class EngineHistory {
     const crashAt = random.chance(0.35) ? from + random.below(200) : -1;
     const faultAt = random.chance(0.12) ? from + random.below(150) : -1;
     this.fs.schedule = (operation) => this.#fault(operation, crashAt, faultAt);
+    if (this.#memory !== undefined && random.chance(0.1)) this.#memory.failAfter(random.below(100));
+  }
+
+  #endFaults(): void {
+    this.fs.schedule = () => undefined;
+    this.#memory?.failAfter(Infinity);
   }
 
   #fault(operation: Operation, crashAt: number, faultAt: number): Fault | undefined {
@@ -228,6 +239,7 @@ export class EngineHistory {
     this.log.push(kill ? 'KILL' : 'CRASH');
     this.#saw(kill ? 'kill' : 'crash');
     this.fs = kill ? this.fs.kill() : this.fs.crash();
+    this.#memory = kill ? this.#memory?.kill() : this.#memory?.crash();
     this.#damaged = false;
     await turn();
     await this.#open();
@@ -264,12 +276,12 @@ export class EngineHistory {
   async #end(): Promise<void> {
     const round = async (): Promise<void> => {
       if (this.#damaged) await this.#crash();
-      this.fs.schedule = () => undefined;
+      this.#endFaults();
       await this.#reopen();
-      this.fs.schedule = () => undefined;
+      this.#endFaults();
     };
     await this.#guard(round);
-    this.fs.schedule = () => undefined;
+    this.#endFaults();
     await this.#wait(this.#db.compact({}));
     this.#readAll();
     await this.#crash();

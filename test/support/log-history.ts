@@ -1,7 +1,8 @@
 // A random history of a log on a simulated disk against a model: what was acknowledged must survive, what survives must be what was appended.
 
 import { HedgerowError } from '../../src/errors.ts';
-import { type LogStore, openLog } from '../../src/storage/log.ts';
+import { openLog } from '../../src/storage/log.ts';
+import type { LogFrame, LogStore } from '../../src/storage/log-store.ts';
 import { crc32c } from './crc32c.ts';
 import { Random } from './random.ts';
 import { type Fault, type Operation, SimFs, SimStopped } from './sim-fs.ts';
@@ -76,7 +77,7 @@ export class LogHistory {
     const fs = this.fs;
     const log = await this.#open();
     if (log === null) return;
-    this.#check(log);
+    await this.#check(log);
     const appends = this.#random.below(40);
     try {
       for (let count = 0; count < appends && log.failed === null; count++) await this.#step(log, fs);
@@ -157,7 +158,7 @@ export class LogHistory {
   }
 
   /** The log holds all that was promised, as it was appended, in order, without gaps; then the model forgets what it does not hold. */
-  #check(log: LogStore): void {
+  async #check(log: LogStore): Promise<void> {
     if (log.headLsn < this.promisedLsn)
       throw new Error(`operation ${this.promisedLsn} was promised, the log ends at ${log.headLsn}`);
     if (log.durableLsn !== log.headLsn)
@@ -166,18 +167,8 @@ export class LogHistory {
     this.seen.framesLost += this.frames.length - kept.length;
     const wanted = kept.filter((frame) => lastLsn(frame) > this.minimumLsn);
     let index = 0;
-    for (const frame of log.replay(this.minimumLsn)) {
-      const expected = wanted[index++];
-      if (expected === undefined) throw new Error(`frame ${frame.firstLsn} was found, none was expected`);
-      if (
-        expected.firstLsn !== frame.firstLsn ||
-        expected.operations !== frame.operations ||
-        !sameBytes(expected.payload, frame.payload)
-      ) {
-        throw new Error(
-          `frame ${frame.firstLsn} (${frame.operations}) was found, ${expected.firstLsn} (${expected.operations}) was expected`,
-        );
-      }
+    for await (const batch of log.read(this.minimumLsn + 1)) {
+      for (const frame of batch) checkFrame(frame, wanted[index++]);
     }
     if (index !== wanted.length) throw new Error(`${index} frames were found, ${wanted.length} expected`);
     const newest = kept.at(-1);
@@ -191,9 +182,22 @@ export class LogHistory {
   async #verifyTwice(): Promise<void> {
     for (let time = 0; time < 2; time++) {
       const log = (await this.#open())!;
-      this.#check(log);
+      await this.#check(log);
       this.fs = time === 0 ? this.fs.crash() : this.fs.kill();
     }
+  }
+}
+
+function checkFrame(found: LogFrame, expected: ModelFrame | undefined): void {
+  if (expected === undefined) throw new Error(`frame ${found.firstLsn} was found, none was expected`);
+  if (
+    expected.firstLsn !== found.firstLsn ||
+    expected.operations !== found.operations ||
+    !sameBytes(expected.payload, found.payload)
+  ) {
+    throw new Error(
+      `frame ${found.firstLsn} (${found.operations}) was found, ${expected.firstLsn} (${expected.operations}) was expected`,
+    );
   }
 }
 

@@ -2,7 +2,8 @@
 
 import type { HedgerowError } from '../../src/errors.ts';
 import type { Fs } from '../../src/storage/fs.ts';
-import { type LogOptions, type LogStore, openLog } from '../../src/storage/log.ts';
+import { type LogOptions, openLog } from '../../src/storage/log.ts';
+import type { LogFrame, LogStore } from '../../src/storage/log-store.ts';
 import { crc32c } from './crc32c.ts';
 
 export interface OpenedLog {
@@ -33,13 +34,16 @@ export function textFrame(text: string): Uint8Array[] {
   return [new TextEncoder().encode(text)];
 }
 
-/** `firstLsn+operations:payload` of every frame above `lsn`. Decoded step by step: a payload is gone at the next one. */
-export function framesOf(log: LogStore, lsn = 0): string[] {
+/** `firstLsn+operations:payload` of every frame above `lsn`. Decoded step by step: a payload is gone with the next batch. */
+export async function framesOf(log: LogStore, lsn = log.oldestLsn - 1): Promise<string[]> {
+  const frames: string[] = [];
+  for await (const batch of log.read(lsn + 1)) frames.push(...textsOf(batch));
+  return frames;
+}
+
+export function textsOf(batch: readonly LogFrame[]): string[] {
   const decoder = new TextDecoder();
-  return Array.from(
-    log.replay(lsn),
-    (frame) => `${frame.firstLsn}+${frame.operations}:${decoder.decode(frame.payload)}`,
-  );
+  return batch.map((frame) => `${frame.firstLsn}+${frame.operations}:${decoder.decode(frame.payload)}`);
 }
 
 /** A setImmediate turn of the event loop: whatever was deferred has run. */

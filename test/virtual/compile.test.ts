@@ -132,6 +132,16 @@ describe('conditions', () => {
     );
     expect(conditions('a.event_ts = 9007199254740991')).toContain('// 1000000 = CAST(9007199254740991 AS BIGINT)');
   });
+
+  it.each([
+    ['a.event_ts >= "2024-05-02"', 'a.event_ts >= 1714608000'],
+    ["a.event_ts < '2024-05-02T12:00:00.75+02:00'", 'a.event_ts < 1714644000'],
+    ["a.event_ts BETWEEN '2024-05-02 10:00' AND '2024-05-02T24:00Z'", 'a.event_ts BETWEEN 1714644000 AND 1714694400'],
+    ["a.event_ts IN ['1970-01-01', 9]", 'a.event_ts IN [0, 9]'],
+    ["a.event_ts <> '+012000-01-01'", 'a.event_ts <> 316516204800'],
+  ])('on the time take ISO 8601: %s is %s', (text, seconds) => {
+    expect(conditions(text)).toBe(conditions(seconds));
+  });
 });
 
 describe('what is wrong in a query', () => {
@@ -319,9 +329,21 @@ describe('what is wrong in a query', () => {
     ],
     [
       'a text for the time of the edge',
-      "MATCH (a:Transfer) WHERE a.event_ts > '2024-01-01' RETURN a",
+      "MATCH (a:Transfer) WHERE a.event_ts > 'yesterday' RETURN a",
       'invalid_statement',
-      'event_ts is in whole seconds since 1970; compare it with a number',
+      'event_ts is in whole seconds since 1970; "yesterday" is no time in ISO 8601 such as 2024-05-02,',
+    ],
+    [
+      'a day that does not exist for the time of the edge',
+      "MATCH (a:Transfer) WHERE a.event_ts IN [0, '2024-02-30'] RETURN a",
+      'invalid_statement',
+      '"2024-02-30" names a day or an hour that does not exist',
+    ],
+    [
+      'a number in quotes for the time of the edge',
+      "MATCH (a:Transfer) WHERE a.event_ts BETWEEN '0' AND 9 RETURN a",
+      'invalid_statement',
+      '"0" is a number in quotes; write it without them',
     ],
     ['no uuid', "MATCH (a:Transfer) WHERE a.key = 'x' RETURN a", 'invalid_statement', 'compare it with a text such as'],
     [

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { isoTime } from '../../src/iso-time.ts';
 import type { ColumnKind, RowBatch, SqlRow, SqlValue } from '../../src/virtual/backend.ts';
 import { batchOf, WireBuilder } from '../../src/virtual/backends/duckdb-columns.ts';
 import type { RowReading } from '../../src/virtual/compile/compile.ts';
-import { type HydratedBatch, hydrate } from '../../src/virtual/hydrate/hydrate.ts';
+import { type HydratedBatch, type HydratedEdge, hydrate } from '../../src/virtual/hydrate/hydrate.ts';
 import { fc } from '../support/property.ts';
 
 const RUNS = 1000;
@@ -82,6 +83,15 @@ async function hydrated(batch: RowBatch, reading: RowReading): Promise<HydratedB
   throw new Error('no batch');
 }
 
+/** Its own times as texts; a property of the name of a time is as it was. */
+function isoEdge(edge: HydratedEdge): object {
+  return {
+    ...edge,
+    event_ts: isoTime(edge.event_ts),
+    provenance: { ...edge.provenance, captured_at: isoTime(edge.provenance.captured_at) },
+  };
+}
+
 describe('the JSON of a batch', () => {
   it('is that of its edges, byte for byte, from rows and from columns', async () => {
     await fc.assert(
@@ -91,6 +101,8 @@ describe('the JSON of a batch', () => {
           const found = await hydrated(batch, reading);
           const lines = found.edges.map((edge) => `<${JSON.stringify(edge)}>\n`);
           expect(Buffer.from(found.json({ before: '<', after: '>\n' })).toString()).toBe(lines.join(''));
+          const withIso = found.edges.map((edge) => JSON.stringify(isoEdge(edge)));
+          expect(Buffer.from(found.json({ before: '', after: '', isoTimes: true })).toString()).toBe(withIso.join(''));
           expect([found.count, found.skipped]).toEqual([lines.length, rows.length - lines.length]);
         }
       }),

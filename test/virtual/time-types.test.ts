@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isoTime } from '../../src/iso-time.ts';
 import type { BackendSchema, Dialect, SqlRow, SqlStatement } from '../../src/virtual/backend.ts';
 import { openPostgresSession } from '../../src/virtual/backends/postgres-session.ts';
 import { compileQuery } from '../../src/virtual/compile/compile.ts';
@@ -178,6 +179,10 @@ describe.each([
         ])) {
           const [operator, holds] = Object.entries(OPERATORS)[compared++ % 6]!;
           const { edges } = await ask(`WHERE e.event_ts ${operator} ${literal} `);
+          if (Number.isInteger(literal)) {
+            const written = await ask(`WHERE e.event_ts ${operator} "${isoTime(literal)}" `);
+            expect(written.edges, `${label} ${type} ${operator} ${isoTime(literal)}`).toEqual(edges);
+          }
           const expected = seconds.filter((second) => holds(second, literal));
           expect(
             edges.map(({ event_ts }) => event_ts),

@@ -1,4 +1,4 @@
-// Where measures are computed: at a server or in a data directory, both behind these few calls.
+// Where measures are computed: at a server or in a data directory, through the same few calls.
 
 import { Analytics } from '../../analytics/index.ts';
 import { HedgerowClient } from '../../client/index.ts';

@@ -102,7 +102,7 @@ function placeText({ url, key }: OwnServer, address: string, name: string, isSer
   ];
 }
 
-/** Into a server that runs already, whose key stands in no output. */
+/** Into a server that runs already, whose key is in no output. */
 async function atServer(given: string, flags: DemoFlags, size: DemoSize, world: World): Promise<number> {
   if (flags.port !== undefined || flags.open === true || flags.serve === false)
     throw new UsageError("--port, --open and --no-serve are for a server of the demo's own, not for --url.");

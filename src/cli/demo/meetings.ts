@@ -54,7 +54,7 @@ class Diary {
       event_ts: this.#midnightTs + start,
       members,
       weight: random.between(...minutes),
-      // The more people, the wider they stand.
+      // The more people, the wider the spacing.
       mean_dist_m: Math.round((0.5 + 0.15 * members.length + random.next()) * 100) / 100,
       formation,
     });

@@ -1,6 +1,7 @@
 // What a dump says of a database beside its edges, and where that is read from and written to: a server or a data directory.
 
 import type { IndexItem, TableItem } from '../../engine/index.ts';
+import { OPTION_FIELDS } from '../../model/options.ts';
 import { ServerClient, ServerRefusal } from '../import/targets/server-client.ts';
 import type { RunnerFlags } from '../query/options.ts';
 import { DEFAULT_URL, urlOf } from '../server-address.ts';
@@ -52,8 +53,11 @@ function atServer(client: ServerClient): DefinitionStore {
       rules: (await client.rules()).map(withoutVersion),
       virtual_graphs: (await graphsOf(client)).map(withoutVersion),
     }),
-    createTable: ({ name, member_tables, bucket_seconds, compact_threshold, columns }) =>
-      client.post('/v1/tables', { name, member_tables, bucket_seconds, compact_threshold, columns }),
+    createTable: (table) => {
+      const { name, member_tables, columns } = table;
+      const options = Object.fromEntries(Object.entries(table).filter(([field]) => OPTION_FIELDS.includes(field)));
+      return client.post('/v1/tables', { name, member_tables, ...options, columns });
+    },
     addColumn: (table, column) => client.post('/v1/query', { query: addColumnStatement(table, column) }),
     setThreshold: (table, threshold) => client.post('/v1/autocompact', { table, threshold }),
     createIndex: (index) => client.post('/v1/indexes', index),

@@ -2,6 +2,7 @@
 
 import { resolve } from 'node:path';
 import { type Database, openDatabase, type TableItem } from '../../engine/index.ts';
+import { optionsIn } from '../../model/options.ts';
 import { RuleStore } from '../../rules/index.ts';
 import { VirtualGraphs } from '../../virtual/index.ts';
 import { loadSettings } from '../config/load.ts';
@@ -52,12 +53,6 @@ export async function inDirectory(data: string, config: string | undefined, worl
 }
 
 async function createTable(database: Database, table: TableItem): Promise<void> {
-  const { name, member_tables, bucket_seconds, compact_threshold, columns } = table;
-  await database.createTable({
-    name,
-    memberTables: member_tables,
-    bucketSeconds: bucket_seconds,
-    compactThreshold: compact_threshold,
-    columns,
-  });
+  const { name, member_tables: memberTables, columns } = table;
+  await database.createTable({ name, memberTables, columns, ...optionsIn(table) });
 }

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { IDENTIFIER } from '../../limits.ts';
+import { IDENTIFIER } from '../../model/columns.ts';
 import { nodeFs, writeFileAtomically } from '../../storage/index.ts';
 import type { Definitions } from './definitions.ts';
 

@@ -1,6 +1,7 @@
 // Rows of a table as INSERT statements, some hundred rows each, a row a line.
 
 import type { PropertyValue, TableItem } from '../../engine/index.ts';
+import { BUILT_IN_COLUMNS } from '../../model/columns.ts';
 import { MAX_STATEMENT_LENGTH } from '../../query/language.ts';
 import type { Row } from '../run/runner.ts';
 import { nameText, valueText } from './statement-values.ts';
@@ -10,12 +11,6 @@ const ROWS = 500;
 const CHARACTERS = 2 ** 18;
 
 type Columns = readonly Pick<TableItem['columns'][number], 'name' | 'type'>[];
-
-const BUILT_IN: Columns = [
-  { name: 'weight', type: 'REAL' },
-  { name: 'mean_dist_m', type: 'REAL' },
-  { name: 'formation', type: 'TEXT' },
-];
 
 /** The same rows in the same order give the same statements, however they come in batches. */
 export class InsertStatements {
@@ -29,7 +24,7 @@ export class InsertStatements {
 
   constructor({ name, columns }: Pick<TableItem, 'name' | 'columns'>) {
     this.#table = name;
-    this.#columns = [...BUILT_IN, ...columns];
+    this.#columns = [...BUILT_IN_COLUMNS, ...columns];
     const names = ['event_ts', 'members', ...this.#columns.map((column) => nameText(column.name))];
     this.#head = `INSERT INTO ${nameText(name)} (${names.join(', ')}) VALUES\n`;
   }

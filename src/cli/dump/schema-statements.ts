@@ -1,6 +1,7 @@
 // The tables and indexes of a database as the statements that make them.
 
 import type { TableItem } from '../../engine/index.ts';
+import { optionWords } from '../../model/options.ts';
 import type { DumpedIndex } from './definitions.ts';
 import { nameText, valueText } from './statement-values.ts';
 
@@ -20,7 +21,8 @@ export function schemaStatements(tables: readonly TableItem[], indexes: readonly
 }
 
 /** Columns from the first one with a default on are added one by one: only so they can have one. */
-function tableStatements({ name, member_tables, bucket_seconds, compact_threshold, columns, primary }: TableItem) {
+function tableStatements(item: TableItem): string[] {
+  const { name, member_tables, columns, primary } = item;
   const table = nameText(name);
   const first = primary ? 0 : columns.findIndex((column) => column.default !== undefined);
   const plain = first < 0 ? columns : columns.slice(0, first);
@@ -32,7 +34,7 @@ function tableStatements({ name, member_tables, bucket_seconds, compact_threshol
   // The primary table is there from the first start.
   const create = `CREATE HYPEREDGE TABLE ${primary ? 'IF NOT EXISTS ' : ''}${table} (${member_tables.map(nameText).join(', ')})`;
   return [
-    `${create}${properties} BUCKET_SECONDS ${bucket_seconds} COMPACT_THRESHOLD ${compact_threshold};`,
+    `${create}${properties} ${optionWords({ ...item })};`,
     ...added.map((column) => `${addColumnStatement(name, column)};`),
   ];
 }

@@ -1,6 +1,7 @@
 // Names and values as statements write them.
 
 import type { ColumnType, PropertyValue } from '../../engine/index.ts';
+import { kindOfType } from '../../model/column-types.ts';
 
 /** In backquotes, where a word of the language is a name too. */
 export function nameText(name: string): string {
@@ -13,7 +14,7 @@ export function valueText(value: PropertyValue, type: ColumnType): string {
     case 'string':
       return textLiteral(value);
     case 'number':
-      return type === 'REAL' ? realText(value) : String(value);
+      return kindOfType(type) === 'real' ? realText(value) : String(value);
     default:
       return String(value);
   }

@@ -1,7 +1,7 @@
 // `hedgerow export`: writes the edges of a table, or the rows of a statement, to a file or to stdout.
 
 import { resolve } from 'node:path';
-import { IDENTIFIER } from '../../limits.ts';
+import { IDENTIFIER } from '../../model/columns.ts';
 import { endingOf, formatOfName } from '../import/formats.ts';
 import { memorySparer } from '../import/progress/spare-memory.ts';
 import type { Times } from '../query/formats.ts';

@@ -1,4 +1,4 @@
-// Edges as a HIF document (v0.1): incidences as the rows come, edges with their attributes behind them, laid aside until then.
+// Edges as a HIF document (v0.1): incidences as the rows come, edges with their attributes after them, set aside until then.
 
 import { createReadStream, mkdtempSync, rmSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
@@ -14,7 +14,7 @@ interface Edges {
   readonly areEdges: boolean;
 }
 
-/** Nodes stand in no list of their own: they are what the incidences name. */
+/** Nodes have no list of their own: they are what the incidences name. */
 export async function* hifBytes({ columns, batches, areEdges }: Edges): AsyncGenerator<Uint8Array> {
   const isEdges = ['event_ts', 'members'].every((wanted) => columns.some(({ name }) => name === wanted));
   if (!isEdges)

@@ -1,6 +1,8 @@
 // The rows of an export, from a server or a data directory, and the columns they have.
 
 import type { ColumnType } from '../../engine/index.ts';
+import { kindOfType } from '../../model/column-types.ts';
+import { BUILT_IN_COLUMNS } from '../../model/columns.ts';
 import type { ResultColumn } from '../../query/copy/index.ts';
 import { openRunner, type RunnerFlags } from '../query/options.ts';
 import type { Row, StatementRunner } from '../run/runner.ts';
@@ -53,23 +55,13 @@ async function tablesOf(runner: StatementRunner): Promise<TableShape[]> {
   return tables;
 }
 
-const TYPES: Readonly<Record<ColumnType, ResultColumn['type']>> = {
-  INTEGER: 'integer',
-  REAL: 'real',
-  TEXT: 'text',
-  BOOLEAN: 'boolean',
-};
-
 /** The columns that `RETURN *` gives. */
 export function columnsOfTable({ columns }: TableShape): ResultColumn[] {
   return [
     { name: 'id', type: 'integer' },
     { name: 'event_ts', type: 'integer' },
     { name: 'members', type: { listOf: 'integer' } },
-    { name: 'weight', type: 'real' },
-    { name: 'mean_dist_m', type: 'real' },
-    { name: 'formation', type: 'text' },
-    ...columns.map(({ name, type }) => ({ name, type: TYPES[type] })),
+    ...[...BUILT_IN_COLUMNS, ...columns].map(({ name, type }) => ({ name, type: kindOfType(type) })),
   ];
 }
 
@@ -106,7 +98,7 @@ function seenType(values: readonly unknown[]): ResultColumn['type'] {
   return seen.length === 0 ? 'text' : (found ?? 'json');
 }
 
-/** The value, or null, can stand in a column of this type. */
+/** The value, or null, fits a column of this type. */
 export function fits(value: unknown, type: ResultColumn['type']): boolean {
   if (value === null || value === undefined) return true;
   if (type === 'json') return true;

@@ -25,13 +25,13 @@ export interface LineBatch {
   /** How many lines. */
   readonly count: number;
   readonly bytes: Buffer;
-  /** Where line i ends, its newline not counted. It starts behind the newline of line i - 1, the first one at 0. */
+  /** Where line i ends, its newline not counted. It starts after the newline of line i - 1, the first one at 0. */
   readonly ends: readonly number[];
   /** 1-based number of the first line in its input. */
   readonly firstLine: number;
   /** The batch is the beginning of a single line that is longer than the limit; the rest of it is dropped. */
   readonly tooLong: boolean;
-  /** Where the input goes on behind line i; -1: where the batch itself begins. */
+  /** Where the input continues after line i; -1: where the batch itself begins. */
   after(index: number): Position;
   /** Of an input that is no NDJSON: the row that line i was made from, as it can be shown. */
   original?(index: number): string;
@@ -39,7 +39,7 @@ export interface LineBatch {
   readonly edges?: readonly (EdgeInput | undefined)[];
   /** Of an input that is no NDJSON: what tells this batch from one that was cut or read in another way. */
   content?(): string | Uint8Array;
-  /** Its lines will not be asked for again: only where they stand. Memory stays small while the batch becomes durable. */
+  /** Its lines will not be asked for again: only their places. Memory stays small while the batch becomes durable. */
   release?(): void;
   /** What is wrong with rows that no line could be made of; their lines are empty. */
   readonly faults?: ReadonlyMap<number, string> | undefined;
@@ -49,7 +49,7 @@ export interface LineBatch {
 
 export interface BatchLimits {
   rows: number;
-  /** A batch is closed when it has so many bytes; one with a longer line has more. */
+  /** A batch is closed when it has this many bytes; one with a longer line has more. */
   bytes: number;
   /** Longer lines are not kept. */
   lineBytes: number;
@@ -156,7 +156,7 @@ class LineCutter {
     this.#used = needed;
   }
 
-  /** The finished lines; an unfinished one stays behind. */
+  /** The finished lines; an unfinished one is kept for the next batch. */
   #take(): LineBatch {
     const ends = this.#ends;
     const finished = this.#finished;

@@ -1,18 +1,16 @@
 // NDJSON as an input of an import: one JSON edge a line, as the server takes it.
 
 import type { ColumnType } from '../../engine/index.ts';
-import { IDENTIFIER } from '../../limits.ts';
+import { IDENTIFIER, RESERVED_NAMES } from '../../model/columns.ts';
 import { lineBatches } from './line-batches.ts';
 import type { LookedInto } from './planned-input.ts';
 import { shownEdges } from './planned-input.ts';
 import { cellType, commonType } from './rows/cell-types.ts';
-import { BUILT_IN } from './rows/row-plan.ts';
 import { peek, type Source, without } from './source.ts';
 import type { TableColumn } from './targets/target.ts';
 
 const HEAD_BYTES = 512 * 1024;
 const SAMPLE_LINES = 1000;
-const KEYS = new Set(['id', 'event_ts', 'members', 'table', 'properties', ...Object.keys(BUILT_IN)]);
 
 /** Columns are looked for when they are to be made; otherwise not a byte is read ahead. */
 export async function lookIntoNdjson(source: Source, wantsColumns: boolean): Promise<LookedInto> {
@@ -46,7 +44,7 @@ function columnsOf(lines: readonly string[]): TableColumn[] {
   const seen = new Map<string, { name: string; types: Set<ColumnType> }>();
   for (const line of lines) {
     for (const [name, value] of entriesOf(line)) {
-      if (KEYS.has(name.toLowerCase()) || !IDENTIFIER.test(name)) continue;
+      if (RESERVED_NAMES.has(name.toLowerCase()) || !IDENTIFIER.test(name)) continue;
       const column = seen.get(name.toLowerCase()) ?? { name, types: new Set() };
       seen.set(name.toLowerCase(), column);
       const type = cellType(value, true);
@@ -56,7 +54,7 @@ function columnsOf(lines: readonly string[]): TableColumn[] {
   return [...seen.values()].map(({ name, types }) => ({ name, type: commonType(types) }));
 }
 
-/** Of the line and of its `properties`; none for what is no JSON object: that is told when it is its turn. */
+/** Of the line and of its `properties`; none for what is no JSON object: that is reported when the line is read. */
 function entriesOf(line: string): [string, unknown][] {
   try {
     const row = JSON.parse(line) as Record<string, unknown>;

@@ -1,7 +1,7 @@
-// Numbers for nodes that have names: counted from 1 as they come, or behind those that the table of nodes holds already.
+// Numbers for nodes that have names: counted from 1 as they come, or from the greatest number in the table of nodes.
 
 import { HedgerowError } from '../../errors.ts';
-import { MAX_TEXT_BYTES } from '../../limits.ts';
+import { isTooLong, MAX_TEXT_BYTES } from '../../model/text.ts';
 import type { NamedNode } from './line-batches.ts';
 
 /** They are held in memory, some 100 bytes each. */
@@ -22,7 +22,7 @@ export class NodeNames {
   numberOf(name: string, event_ts: number): number {
     const known = this.#numbers.get(name);
     if (known !== undefined) return known;
-    if (name.length > MAX_TEXT_BYTES / 3 && Buffer.byteLength(name) > MAX_TEXT_BYTES)
+    if (isTooLong(name))
       throw new HedgerowError('invalid_input', `The name of a node is longer than ${MAX_TEXT_BYTES} bytes.`);
     if (this.#numbers.size >= MOST_NAMES)
       throw new Error(`The input names more than ${MOST_NAMES} nodes. Give them numbers before the import.`);

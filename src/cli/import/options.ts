@@ -2,7 +2,8 @@
 
 import { resolve } from 'node:path';
 import { loadConfig } from '../../config.ts';
-import { IDENTIFIER, MEGABYTE } from '../../limits.ts';
+import { MEGABYTE } from '../../limits.ts';
+import { IDENTIFIER } from '../../model/columns.ts';
 import { DEFAULT_URL, urlOf } from '../server-address.ts';
 import { integerFlag, UsageError, type World } from '../world.ts';
 import type { BatchLimits } from './line-batches.ts';

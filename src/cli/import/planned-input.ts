@@ -28,7 +28,7 @@ export interface PlannedInput {
 
 export const SHOWN_EDGES = 5;
 
-/** As many as can be shown of these rows; what is wrong with one stands in its place. */
+/** As many as can be shown of these rows; a fault is shown in place of its row. */
 export function shownEdges<T>(rows: readonly T[], lineOf: (row: T) => string): string[] {
   return rows.slice(0, SHOWN_EDGES).map((row) => {
     try {

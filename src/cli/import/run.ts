@@ -50,7 +50,7 @@ export class ImportRun implements Intake {
   readonly #options: RunOptions;
   #source: Source | undefined;
   readonly #rejects = new Map<LineBatch, Reject[]>();
-  /** Where the bad line stands at which the import stops. */
+  /** The place of the bad line at which the import stops. */
   #badIndex = 0;
   /** What comes later must not be noted as done: something before it is not. */
   #hasGap = false;
@@ -153,7 +153,7 @@ export class ImportRun implements Intake {
     if (progress === undefined) return files.add(path, rejects);
     if (rows === undefined) this.#hasGap = true;
     const stopsHere = this.stopAtFirst && rejects.length > 0;
-    // The line at which the import stopped is met again when it goes on: it is not counted yet.
+    // The line at which the import stopped is met again when it is resumed: it is not counted yet.
     const rejectBytes = stopsHere ? await files.bytesOf(path) : undefined;
     await files.add(path, rejects);
     if (this.#hasGap) return;
@@ -175,7 +175,7 @@ export class ImportRun implements Intake {
   }
 }
 
-/** How a stop is told: one sentence, and what to do. */
+/** How a stop is reported: one sentence, and what to do. */
 export function stopText(stop: Stop): string {
   switch (stop.why) {
     case 'bad_line':

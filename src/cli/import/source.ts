@@ -155,7 +155,7 @@ async function* only(head: Buffer): AsyncGenerator<Buffer> {
   yield head;
 }
 
-/** Without so many bytes at the beginning. */
+/** Without that many bytes at the beginning. */
 export async function* without(chunks: AsyncIterable<Buffer>, bytes: number): AsyncGenerator<Buffer> {
   let left = bytes;
   for await (const chunk of chunks) {

@@ -18,7 +18,7 @@ export function tablesAround(tools: FileTools, path: string, levels: number): Re
     const checkpoint = readCheckpoint(tools, dir);
     return new Map((checkpoint?.tables ?? []).map(({ definition }) => [definition.id, definition]));
   } catch {
-    // Names are a help only: a damaged manifest is told when the manifest itself is looked at.
+    // Names are a help only: a damaged manifest is reported when the manifest itself is inspected.
     return new Map();
   }
 }

@@ -1,6 +1,5 @@
-// A manifest for people: which tables there are, and which segments and log positions they stand on.
+// A manifest for people: which tables there are, and their segments and log positions.
 
-import type { Column } from '../../engine/catalog/columns.ts';
 import {
   type Checkpoint,
   checkCheckpoint,
@@ -9,6 +8,7 @@ import {
   problemOf,
   segmentName,
 } from '../../engine/verify/index.ts';
+import type { Column } from '../../model/columns.ts';
 import { readManifestFile, replayFileName } from '../../storage/index.ts';
 import { problemText, tableText, timeText } from './text.ts';
 

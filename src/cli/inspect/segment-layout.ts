@@ -1,8 +1,9 @@
 // Header and section directory of a segment file read field by field (assembly/FORMAT.md section 2), also from a damaged one.
 //
-// The core checks a segment as a whole and says where it is wrong; this shows what stands there, section by section.
+// The core checks a segment as a whole and says where it is wrong; this shows its content, section by section.
 
 import { SEGMENT_HEADER_BYTES, sectionEntries, segmentHeadBytes } from '../../engine/verify/index.ts';
+import { KIND_CODES } from '../../model/column-types.ts';
 import type { Crc32c } from '../../storage/index.ts';
 
 export interface SegmentHeader {
@@ -54,7 +55,14 @@ const KINDS: Readonly<Record<number, string>> = {
   16: 'column',
   17: 'psi',
 };
-const TYPES = ['', 'REAL', 'INTEGER', 'TEXT', 'BOOLEAN'];
+/** Kinds of values by their codes, as types of columns are written. */
+const TYPES: readonly string[] = Object.entries(KIND_CODES).reduce<string[]>(
+  (names, [kind, code]) => {
+    names[code] = kind.toUpperCase();
+    return names;
+  },
+  [''],
+);
 
 /** Null when the bytes are too few to hold a header. */
 export function readSegmentHeader(bytes: Uint8Array, crc32c: Crc32c): SegmentHeader | null {

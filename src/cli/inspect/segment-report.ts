@@ -9,8 +9,8 @@ import {
   type StepResult,
   TextSink,
 } from '../../core/index.ts';
-import { BUILT_IN_COLUMNS, type Column } from '../../engine/catalog/columns.ts';
 import { type FileTools, type Problem, problemOf, type TableDefinition } from '../../engine/verify/index.ts';
+import { BUILT_IN_COLUMNS, type Column } from '../../model/columns.ts';
 import { readWhole } from '../../storage/index.ts';
 import { readSections, readSegmentHeader, type SegmentHeader, type SegmentSection } from './segment-layout.ts';
 
@@ -21,7 +21,7 @@ export interface SegmentReport {
   bytes_per_edge: number | null;
   header: SegmentHeader | null;
   sections: SegmentSection[];
-  /** As they stand in the file: rows that were deleted since are among them. */
+  /** As in the file: rows that were deleted since are among them. */
   first_rows: unknown[];
   last_rows: unknown[];
   problems: Problem[];

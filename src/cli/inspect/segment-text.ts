@@ -1,7 +1,7 @@
 // The text of a segment's report.
 
-import { BUILT_IN_COLUMNS } from '../../engine/catalog/columns.ts';
 import type { TableDefinition } from '../../engine/verify/index.ts';
+import { BUILT_IN_COLUMNS } from '../../model/columns.ts';
 import type { SegmentHeader, SegmentSection } from './segment-layout.ts';
 import type { SegmentReport } from './segment-report.ts';
 import { problemText, tableText, timeText } from './text.ts';

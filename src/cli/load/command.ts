@@ -17,7 +17,7 @@ export async function loadCommand(given: string, flags: LoadFlags, world: World)
   try {
     const dir = resolve(world.cwd, given);
     const resume = flags.resume === true;
-    // What is wrong with the dump is told before anything is made.
+    // Faults of the dump are reported before anything is made.
     const dump = await readDump(dir);
     checkProgress(dump, world.cwd, resume);
     const as = flags.data === undefined ? world : withDumpSettings(world, dump);

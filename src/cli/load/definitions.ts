@@ -1,4 +1,4 @@
-// Makes what a dump defines: tables before the edges, all else behind them.
+// Makes what a dump defines: tables before the edges, everything else after them.
 
 import type { TableItem } from '../../engine/index.ts';
 import type { DefinitionStore } from '../dump/definitions.ts';

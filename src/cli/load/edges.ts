@@ -11,7 +11,7 @@ import { runStatements } from './statements.ts';
 
 const STATEMENTS = '.hql';
 
-/** `rowsBefore`: by table; more than none only where a load is gone on with. Resolves with an exit code. */
+/** `rowsBefore`: by table; above 0 only where a load is resumed. Resolves with an exit code. */
 export async function loadEdges(
   dir: string,
   dump: DumpFile,
@@ -59,7 +59,7 @@ function progressPath(name: string, cwd: string): string {
   return join(cwd, `${basename(name)}.progress.json`);
 }
 
-/** Throws when a load was interrupted here and is not to be gone on with. */
+/** Throws when a load was interrupted here and is not to be resumed. */
 export function checkProgress({ files }: DumpFile, cwd: string, resume: boolean): void {
   const begun = files.map(({ path }) => progressPath(path, cwd)).find((path) => !resume && existsSync(path));
   if (begun === undefined) return;

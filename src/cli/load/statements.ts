@@ -52,7 +52,7 @@ async function insert(runner: StatementRunner, statement: string, signal: AbortS
   return rows;
 }
 
-/** A row a line behind the first one, as the dump writes them. */
+/** One row a line after the first line, as the dump writes them. */
 function rowsIn(statement: string): number {
   return statement.split('\n').length - 1;
 }

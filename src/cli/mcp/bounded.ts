@@ -1,4 +1,4 @@
-// Keeps answers small enough for a model to read: at most so many characters, with a hint how to get at the rest.
+// Keeps answers small enough for a model to read: a limited number of characters, with a hint how to get the rest.
 
 /** Characters of JSON of an answer, about. */
 export const MOST_CHARACTERS = 60_000;
@@ -28,7 +28,7 @@ export async function firstOf<T>(rows: AsyncIterable<T>, limit: number): Promise
   return { rows: taken, more: false };
 }
 
-/** Reads a page again with fewer rows until it fits, so that its cursor goes on behind the last row shown. */
+/** Reads a page again with fewer rows until it fits, so that its cursor continues after the last row shown. */
 export async function fittingPage<T extends object>(limit: number, read: (limit: number) => Promise<T>): Promise<T> {
   for (let rows = limit; ; ) {
     const page = await read(rows);

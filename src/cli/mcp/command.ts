@@ -2,12 +2,12 @@
 
 import type { Readable, Writable } from 'node:stream';
 import { HedgerowApiError } from '../../client/index.ts';
+import { Semaphore } from '../../schedule/locks.ts';
 import { VERSION } from '../../version.ts';
 import type { RunnerFlags } from '../query/options.ts';
 import { errorText } from '../run/error-text.ts';
 import { reportFailure, type World } from '../world.ts';
 import { answerOf } from './answer.ts';
-import { Places } from './call-places.ts';
 import { MEASURE_TOOLS } from './measure-tools.ts';
 import { openPlace } from './place.ts';
 import { REASONING_TOOLS } from './reasoning-tools.ts';
@@ -27,9 +27,11 @@ const INSTRUCTIONS = `Hedgerow is a temporal hypergraph database. A row of a tab
 const ON_A_TERMINAL =
   'hedgerow: waits for messages of the Model Context Protocol on stdin. An agent starts this command by itself: put it into the configuration of yours (README, Agents). Ctrl-C ends it.\n';
 
-/** Where the descriptions of tables stand as resources. */
+/** Prefix of the descriptions of tables as resources. */
 const TABLE_URI = 'hedgerow://tables/';
 const JSON_TYPE = 'application/json';
+/** Calls that run at the same time; the others of a client that asks thousands of things at once wait in their order. */
+const MOST_AT_ONCE = 16;
 
 /** Resolves with the exit code once the client has gone: 0, 1 on failure, 2 for a wrong call. Nothing but the protocol is written to stdout. */
 export async function mcpCommand(flags: McpFlags, world: World): Promise<number> {
@@ -56,7 +58,7 @@ export async function mcpCommand(flags: McpFlags, world: World): Promise<number>
 
 function offerOf(toolbox: Toolbox): Offer {
   const { client, allowWrites } = toolbox;
-  const places = new Places();
+  const places = new Semaphore(MOST_AT_ONCE);
   const tools = TOOLS.filter(({ writes }) => allowWrites || writes !== true);
   return {
     name: 'hedgerow',

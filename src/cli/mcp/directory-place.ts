@@ -49,6 +49,7 @@ function serveOn(database: Database, settings: Config, world: World): Promise<Se
     host: '127.0.0.1',
     port: 0,
     transport: chooseTransport(settings.transport),
+    scheduler: database.scheduler,
     maxBodyBytes: Math.floor(settings.maxBodyMb * MEGABYTE),
     version: VERSION,
     authDisabled: false,

@@ -2,6 +2,7 @@
 
 import { HedgerowApiError, type HedgerowClient, type Table } from '../../client/index.ts';
 import { refusal } from '../../errors.ts';
+import { kindOfType } from '../../model/column-types.ts';
 import { NAME_COLUMN, NODES_SUFFIX } from '../import/targets/target.ts';
 
 /** Nodes looked up by one statement; the planner unites as many lookups of its node index. */
@@ -95,5 +96,5 @@ async function namesTable(client: HedgerowClient, of: string, signal: AbortSigna
 
 /** Whether its rows are nodes with their names. */
 export function holdsNames({ columns }: Pick<Table, 'columns'>): boolean {
-  return columns.some(({ name, type }) => name.toLowerCase() === NAME_COLUMN && type === 'TEXT');
+  return columns.some(({ name, type }) => name.toLowerCase() === NAME_COLUMN && kindOfType(type) === 'text');
 }

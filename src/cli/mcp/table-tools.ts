@@ -2,6 +2,7 @@
 
 import type { HedgerowClient, Table } from '../../client/index.ts';
 import { integer, text, v } from '../../http/schema.ts';
+import { BUILT_IN_COLUMNS } from '../../model/columns.ts';
 import { NAME_COLUMN, NODES_SUFFIX } from '../import/targets/target.ts';
 import { object, oneTable } from './arguments.ts';
 import { fitting } from './bounded.ts';
@@ -95,9 +96,7 @@ const BUILT_IN = [
   { name: 'id', type: 'INTEGER' },
   { name: 'event_ts', type: 'INTEGER' },
   { name: 'members', type: 'LIST OF INTEGER' },
-  { name: 'weight', type: 'REAL' },
-  { name: 'mean_dist_m', type: 'REAL' },
-  { name: 'formation', type: 'TEXT' },
+  ...BUILT_IN_COLUMNS.map(({ name, type }) => ({ name, type })),
 ];
 
 const describeTable = tool({

@@ -18,7 +18,7 @@ interface ToolFacts {
   readonly description: string;
   /** It does nothing but write: offered only where writes are allowed. */
   readonly writes?: boolean;
-  /** It can write too: stands behind the description where writes are allowed. */
+  /** It can write too: appended to the description where writes are allowed. */
   readonly writing?: string;
   /** What it writes may change or remove what is there. */
   readonly destroys?: boolean;

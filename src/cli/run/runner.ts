@@ -1,4 +1,4 @@
-// Where statements run: at a server or in a data directory, both behind these few calls.
+// Where statements run: at a server or in a data directory, through the same few calls.
 
 import type { CheckAnswer, CheckInput } from '../../client/index.ts';
 import type { Times } from '../query/formats.ts';

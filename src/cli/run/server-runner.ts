@@ -10,7 +10,7 @@ export interface ServerOptions {
   session: string;
 }
 
-/** Rows that go on together. */
+/** Rows that are passed on together. */
 const BATCH_ROWS = 500;
 
 export class ServerRunner implements Place {

@@ -14,7 +14,7 @@ import type { ShellSession } from './session.ts';
 export type Outcome = 'ok' | 'failed' | 'quit';
 
 interface Command extends CommandName {
-  /** What stands behind its name. */
+  /** The text after its name. */
   readonly form: string;
   readonly about: string;
   run(session: ShellSession, rest: string): Promise<Outcome> | Outcome;

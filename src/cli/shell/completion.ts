@@ -1,4 +1,4 @@
-// What a line may go on with: words of the language, tables, columns, functions, commands of the shell.
+// What a line may continue with: words of the language, tables, columns, functions, commands of the shell.
 
 import { FUNCTION_NAMES } from '../../query/language.ts';
 import { FORMATS } from '../query/formats.ts';
@@ -21,10 +21,10 @@ const KEYWORDS: readonly string[] = (
   'ADD COLUMN DEFAULT RENAME TO INTEGER REAL TEXT BOOLEAN SHOW TABLES INDEXES COMPACT TTL BEGIN COMMIT ROLLBACK COPY EXPLAIN ANALYZE'
 ).split(' ');
 
-/** Words behind which a table stands. */
+/** Words that a table follows. */
 const BEFORE_TABLE = /(?::\s*|\b(?:INTO|FROM|UPDATE|TABLE|ON|COMPACT|COPY|EXISTS)\s+)$/i;
 
-/** `before`: the statement that is begun up to the cursor, which stands outside of quotes. */
+/** `before`: the statement that is begun up to the cursor, which is outside of quotes. */
 export function completionOf(before: string, tables: readonly KnownTable[]): Completion {
   const column = /([A-Za-z_]\w*)\.(\w*)$/.exec(before);
   if (column !== null) return columnsFor(column[1]!, column[2]!, before, tables);
@@ -39,7 +39,7 @@ export function completionOf(before: string, tables: readonly KnownTable[]): Com
   return matching([...keywords, ...functions, ...names, ...columns], word);
 }
 
-/** Columns of the table that the alias stands for, of every table when that is not known. */
+/** Columns of the table that the alias names, of every table when that is not known. */
 function columnsFor(alias: string, word: string, before: string, tables: readonly KnownTable[]): Completion {
   const meant = [...before.matchAll(/\b([A-Za-z_]\w*)\s*:\s*`?([A-Za-z_]\w*)/g)].find(
     (pattern) => pattern[1]!.toLowerCase() === alias.toLowerCase(),

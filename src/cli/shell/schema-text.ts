@@ -1,6 +1,7 @@
 // Shows a table as the statements that make it.
 
-import { IDENTIFIER } from '../../limits.ts';
+import { IDENTIFIER } from '../../model/columns.ts';
+import { optionWords } from '../../model/options.ts';
 import type { Row } from '../run/runner.ts';
 
 /** `table`: a row of SHOW TABLES; `indexes`: rows of SHOW INDEXES. */
@@ -13,7 +14,7 @@ export function schemaText(table: Row, indexes: readonly Row[]): string {
       ? ''
       : `\n  PROPERTIES (${columns.map((column) => `${nameText(column.name)} ${column.type}`).join(', ')})`;
   const lines = [
-    `CREATE HYPEREDGE TABLE ${name} (${members})${properties}\n  BUCKET_SECONDS ${table.bucket_seconds} COMPACT_THRESHOLD ${table.compact_threshold};`,
+    `CREATE HYPEREDGE TABLE ${name} (${members})${properties}\n  ${optionWords(table)};`,
     ...indexes
       .filter((index) => index.table === table.name)
       .map((index) => `CREATE INDEX ON ${name} (${nameText(index.column as string)});`),

@@ -1,7 +1,7 @@
 // One shell: what it runs statements with, and what its commands change.
 
 import type { CheckAnswer, CheckInput } from '../../client/index.ts';
-import { BUILT_IN_COLUMNS } from '../../engine/catalog/columns.ts';
+import { BUILT_IN_COLUMNS, KEY_COLUMNS } from '../../model/columns.ts';
 import type { Format, Times } from '../query/formats.ts';
 import { show } from '../query/output.ts';
 import { errorText } from '../run/error-text.ts';
@@ -10,7 +10,7 @@ import type { World } from '../world.ts';
 import type { KnownTable } from './completion.ts';
 import { firstWord } from './statement-splitter.ts';
 
-const EDGE_COLUMNS = ['id', 'event_ts', 'members', ...BUILT_IN_COLUMNS.map(({ name }) => name)];
+const EDGE_COLUMNS = [...KEY_COLUMNS, ...BUILT_IN_COLUMNS.map(({ name }) => name)];
 /** After these the names of tables and columns may be others. */
 const DEFINING = ['CREATE', 'DROP', 'ALTER'];
 
@@ -89,7 +89,7 @@ export class ShellSession {
     return true;
   }
 
-  /** Leaves no transaction behind. */
+  /** Leaves no transaction open. */
   async close(): Promise<void> {
     if (this.inTransaction) {
       const ended = await this.ask('ROLLBACK').then(

@@ -20,7 +20,7 @@ export class StatementSplitter {
   /** The character before takes this one with it: a backslash in quotes. */
   #escaped = false;
 
-  /** The statements that end in `text`, which goes on where the last one ended. Give whole lines: a sign of two characters is not put together again. */
+  /** The statements that end in `text`, which continues where the last one ended. Give whole lines: a sign of two characters is not put together again. */
   add(text: string): Piece[] {
     const pieces: Piece[] = [];
     let from = 0;

@@ -143,7 +143,7 @@ class Terminal {
     const isBlank = this.#splitter.isEmpty && this.#lines.line === '';
     stdout.write(isBlank ? '\n(.quit or Ctrl-D ends the shell)\n' : '^C\n');
     this.#splitter.clear();
-    // Takes away the line in front of the cursor and behind it.
+    // Deletes the line before and after the cursor.
     this.#lines.write(null, { ctrl: true, name: 'e' });
     this.#lines.write(null, { ctrl: true, name: 'u' });
     this.#prompt();

@@ -27,7 +27,7 @@ export async function virtualCommand(
     const { takesQuery, run } = VIRTUAL_TASKS[name];
     if (takesQuery) query = await queryOf(name, args[1], world);
     const { apiKey } = flags;
-    // The server has a time limit of its own, and the person who waits can stop it. What lies behind a graph fails again when it is asked again.
+    // The server has a time limit of its own, and the person who waits can stop it. A backend that failed would fail again when asked again.
     const client = new HedgerowClient({
       url,
       timeoutMs: 0,

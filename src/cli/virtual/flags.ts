@@ -1,6 +1,7 @@
 // The flags of `hedgerow virtual`, checked where the server cannot.
 
 import type { ProposeVirtualGraph, VirtualQueryOptions } from '../../client/index.ts';
+import { isoSeconds, TIME_FORM } from '../../iso-time.ts';
 import { integerFlag, UsageError, type World } from '../world.ts';
 import { readBody } from './read-body.ts';
 
@@ -24,6 +25,7 @@ export interface VirtualFlags {
   capturedAt?: string | undefined;
   refresh?: boolean | undefined;
   unordered?: boolean | undefined;
+  times?: string | undefined;
   // materialize
   table?: string | undefined;
   bucketSeconds?: string | undefined;
@@ -72,13 +74,20 @@ function backendOf({ type, path, dsn }: VirtualFlags): Record<string, string> {
 /** Throws UsageError. */
 export function queryOptions({ limit, capturedAt, refresh, unordered }: VirtualFlags): VirtualQueryOptions {
   const most = integerFlag('--limit', limit, 0, Number.MAX_SAFE_INTEGER);
-  const at = integerFlag('--captured-at', capturedAt, 0, Number.MAX_SAFE_INTEGER);
+  const at = capturedAtOf(capturedAt);
   return {
     ...(most === undefined ? {} : { limit: most }),
     ...(at === undefined ? {} : { captured_at: at }),
     ...(refresh === true ? { refresh } : {}),
     ...(unordered === true ? { ordered: false } : {}),
   };
+}
+
+function capturedAtOf(given: string | undefined): number | undefined {
+  if (given === undefined) return undefined;
+  const seconds = /^-?\d{1,16}$/.test(given) ? Number(given) : isoSeconds(given);
+  if (Number.isSafeInteger(seconds)) return seconds;
+  throw new UsageError(`--captured-at is ${JSON.stringify(given)}, but it takes ${TIME_FORM}.`);
 }
 
 /** Throws UsageError. */

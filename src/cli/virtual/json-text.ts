@@ -1,6 +1,6 @@
-// Reads a JSON object that a person wrote; what is wrong with its text is told with line and column.
+// Reads a JSON object that a person wrote; faults of its text are reported with line and column.
 
-/** Throws an Error whose message goes on after the name of the text: "is no JSON: line 3, column 7: ...". */
+/** Throws an Error whose message continues the name of the text: "is no JSON: line 3, column 7: ...". */
 export function jsonObject(bytes: Uint8Array): Record<string, unknown> {
   if (bytes.length === 0) throw new Error('is empty');
   const value = jsonValue(textOf(bytes));
@@ -42,7 +42,7 @@ const BLANKS = /[ \t\n\r]*/y;
 const TEXT = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))*"/y;
 const PLAIN = /(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?![\w.+-])/y;
 
-/** What may come next: a value, a key, the colon behind a key, or what follows a value. */
+/** What may come next: a value, a key, the colon after a key, or what follows a value. */
 type Next = 'value' | 'first value' | 'key' | 'first key' | 'colon' | 'behind';
 
 const EXPECTED: Readonly<Record<Exclude<Next, 'behind'>, string>> = {
@@ -53,7 +53,7 @@ const EXPECTED: Readonly<Record<Exclude<Next, 'behind'>, string>> = {
   colon: ':',
 };
 
-/** The first place that no JSON goes on from. */
+/** The first place from which no JSON can continue. */
 function faultOf(text: string): { offset: number; expected: string } | undefined {
   const open: ('{' | '[')[] = [];
   let next: Next = 'value';

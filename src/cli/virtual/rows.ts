@@ -1,9 +1,11 @@
 // Hyperedges of virtual graphs as rows: as they are for programs, with a column for each member and property for tables and CSV.
 
 import type { CompiledVirtualQuery, VirtualHyperedge } from '../../client/index.ts';
+import { isoTime } from '../../iso-time.ts';
+import type { Times } from '../query/formats.ts';
 import type { Row, StatementRunner } from '../run/runner.ts';
 
-/** Edges that go on together. */
+/** Edges that are written together. */
 const BATCH_EDGES = 500;
 
 /** The edges as they come; `plan` of the same query when they shall be laid out in columns. */
@@ -12,8 +14,8 @@ export function edgeRunner(
   plan?: CompiledVirtualQuery['plan'],
 ): StatementRunner {
   return {
-    async run() {
-      const batches = batchesOf(edges);
+    async run(_statement, _parameters, _signal, times) {
+      const batches = batchesOf(edges, times);
       if (plan === undefined) return { columns: [], batches, plan: () => null };
       // Every edge of a query has the same properties.
       const first = await batches.next();
@@ -24,7 +26,7 @@ export function edgeRunner(
       })();
       return { columns: Object.keys(rowOf(NO_EDGE, layout)), batches: rows, plan: () => null };
     },
-    rows: () => batchesOf(edges),
+    rows: (_statement, _parameters, _signal, times) => batchesOf(edges, times),
     close: async () => {},
   };
 }
@@ -39,10 +41,11 @@ export function fixedRows(columns: readonly string[], rows: readonly Row[]): Sta
 
 async function* batchesOf(
   edges: AsyncIterable<VirtualHyperedge>,
-): AsyncGenerator<readonly (VirtualHyperedge & Row)[], void, undefined> {
-  let batch: VirtualHyperedge[] = [];
+  times: Times | undefined,
+): AsyncGenerator<readonly (ShownEdge & Row)[], void, undefined> {
+  let batch: ShownEdge[] = [];
   for await (const edge of edges) {
-    batch.push(edge);
+    batch.push(times === 'iso' ? withIsoTimes(edge) : edge);
     if (batch.length < BATCH_EDGES) continue;
     yield batch;
     batch = [];
@@ -50,9 +53,24 @@ async function* batchesOf(
   if (batch.length > 0) yield batch;
 }
 
+/** With times in either form. */
+type ShownEdge = Omit<VirtualHyperedge, 'event_ts' | 'provenance'> & {
+  readonly event_ts: number | string;
+  readonly provenance: object;
+};
+
+function withIsoTimes(edge: VirtualHyperedge): ShownEdge {
+  const { event_ts, provenance } = edge;
+  return {
+    ...edge,
+    event_ts: isoTime(event_ts),
+    provenance: { ...provenance, captured_at: isoTime(provenance.captured_at) },
+  };
+}
+
 interface Layout {
   readonly members: readonly { readonly name: string; readonly column: string }[];
-  /** The one member may stand for many, as in a group. */
+  /** The one member may describe many, as in a group. */
   readonly isList: boolean;
   readonly properties: readonly { readonly name: string; readonly column: string }[];
 }
@@ -75,7 +93,7 @@ function layoutOf({ members }: CompiledVirtualQuery['plan'], properties: readonl
 }
 
 function rowOf(
-  { event_ts, members, properties }: Pick<VirtualHyperedge, 'event_ts' | 'members' | 'properties'>,
+  { event_ts, members, properties }: Pick<ShownEdge, 'event_ts' | 'members' | 'properties'>,
   layout: Layout,
 ): Row {
   const ids = (name: string) =>

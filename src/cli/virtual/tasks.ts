@@ -1,7 +1,7 @@
 // The commands of `hedgerow virtual` by name: what each asks, and how its answer is shown.
 
 import type { CompiledVirtualQuery, HedgerowClient, NewVirtualGraph } from '../../client/index.ts';
-import { formatOf } from '../query/options.ts';
+import { formatOf, timesOf } from '../query/options.ts';
 import { show } from '../query/output.ts';
 import type { Row } from '../run/runner.ts';
 import { printable } from '../table-text.ts';
@@ -119,11 +119,12 @@ async function compile(task: VirtualTask): Promise<void> {
 async function query(task: VirtualTask): Promise<void> {
   const { client, args, flags, world, signal } = task;
   const format = formatOf(flags.format, world);
+  const times = timesOf(flags.times);
   const options = queryOptions(flags);
   const isLaidOut = format === 'table' || format === 'csv';
   const plan = isLaidOut ? (await client.compile(args[0]!, task.query, { signal })).plan : undefined;
   const edges = client.queryRows(args[0]!, task.query, options, { signal });
-  await show(edgeRunner(edges, plan), { statement: '', parameters: {}, signal }, format, world.stdout);
+  await show(edgeRunner(edges, plan), { statement: '', parameters: {}, signal, times }, format, world.stdout);
 }
 
 async function materialize(task: VirtualTask): Promise<void> {

@@ -1,6 +1,6 @@
 // How the commands of `hedgerow virtual` are called: their arguments, flags and help texts, as plain values.
 
-import { FORMATS } from '../query/formats.ts';
+import { FORMATS, TIMES_FLAG } from '../query/formats.ts';
 import type { VirtualTaskName } from './tasks.ts';
 
 export interface VirtualUsage {
@@ -52,7 +52,8 @@ export const VIRTUAL_USAGE: readonly VirtualUsage[] = [
       LIMIT,
       ['--refresh', 'ask the backend even when the result is kept'],
       ['--unordered', 'in no order: spares large results the sort'],
-      ['--captured-at <seconds>', 'epoch seconds for the provenance (default 0)'],
+      ['--captured-at <time>', 'seconds since 1970, or ISO 8601, for the provenance (default 0)'],
+      TIMES_FLAG,
     ],
   },
   {

@@ -101,7 +101,7 @@ function deleteCharacter(isForward: boolean): Command {
   };
 }
 
-/** The next place before or behind one, over the end of a line too; the same at the end of the text. */
+/** The previous or next place, across line ends too; the place itself at the ends of the text. */
 function besideOf(text: Text, place: number, isForward: boolean): number {
   const line = text.lineAt(place);
   const beside = line.from + findClusterBreak(line.text, place - line.from, isForward);

@@ -1,7 +1,7 @@
 // What may come next in a statement: its aliases, keywords, functions, tables after a colon, columns after an alias and a dot.
 
 import type { Table } from '../../client/index.ts';
-import { BUILT_IN_COLUMNS, bare, FUNCTIONS, KEYWORDS, patternsOf, quoted } from '../statement-words.ts';
+import { BUILT_IN_NAMES, bare, FUNCTIONS, KEYWORDS, patternsOf, quoted } from '../statement-words.ts';
 
 export interface Name {
   readonly label: string;
@@ -77,5 +77,5 @@ function columnsOf(before: string, statement: string, tables: readonly Table[]):
   const own = (table?.columns ?? []).map(
     (column): Name => ({ label: column.name, type: 'property', detail: column.type, apply: quoted(column.name) }),
   );
-  return [...BUILT_IN_COLUMNS.map((label): Name => ({ label, type: 'property' })), ...own];
+  return [...BUILT_IN_NAMES.map((label): Name => ({ label, type: 'property' })), ...own];
 }

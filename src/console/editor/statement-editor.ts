@@ -30,11 +30,11 @@ export interface EditorInput {
 
 export interface StatementEditor {
   setText(text: string): void;
-  /** Marks what stands at a place (from 1, in characters) until the text changes. */
+  /** Marks the token at a place (from 1, in characters) until the text changes. */
   markFault(place: { readonly line: number; readonly column: number }): void;
   /** In the place of what is selected. */
   insert(text: string): void;
-  /** Where the caret stands, in UTF-16 units. */
+  /** Position of the caret, in UTF-16 units. */
   place(): number;
   focus(): void;
   destroy(): void;

@@ -1,4 +1,4 @@
-// Cuts a statement into what is coloured: words by their kind, texts, numbers, comments. Reads what the server would, and goes on over faults.
+// Cuts a statement into what is coloured: words by their kind, texts, numbers, comments. Reads as the server does, and continues after faults.
 
 import { FUNCTIONS, KEYWORDS } from '../statement-words.ts';
 
@@ -6,7 +6,7 @@ export type TokenKind = 'comment' | 'text' | 'parameter' | 'number' | 'function'
 
 export interface Token {
   readonly kind: TokenKind;
-  /** In UTF-16 units; the end is behind its last one. */
+  /** In UTF-16 units; the end is the place after its last unit. */
   readonly start: number;
   readonly end: number;
 }
@@ -14,7 +14,7 @@ export interface Token {
 const keywords = new Set(KEYWORDS);
 const functions = new Set(FUNCTIONS.map((name) => name.toLowerCase()));
 
-/** A text, name or comment that does not end goes on to the end of the statement. Its first character tells what a part is: groups would take most of the time. */
+/** A text, name or comment without an end reaches to the end of the statement. The first character of a part tells its kind: regular expression groups would take most of the time. */
 const PARTS =
   /\/\*[\s\S]*?(?:\*\/|$)|\/\/[^\n]*|'(?:[^'\\]|\\[\s\S]?|'')*(?:'|$)|"(?:[^"\\]|\\[\s\S]?|"")*(?:"|$)|`[^`]*(?:`|$)|\$\w+|\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|[A-Za-z_]\w*|[^\s\w]/g;
 

@@ -22,7 +22,7 @@ const TOP = 26;
 const LARGEST_DOT = 8;
 const LONGEST_NAME = 18;
 const CHARACTER = 6.4;
-/** A date stands above every so many stretches. */
+/** One date is drawn above every N stretches. */
 const DATE_STEP = 4;
 
 interface Column {

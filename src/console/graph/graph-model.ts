@@ -13,7 +13,7 @@ export interface DrawnEdge {
   /** Of its member set, or the number of its stretch of time; -1: edges without a time. */
   readonly key: string;
   readonly members: readonly number[];
-  /** The edges behind it. */
+  /** The edges that it draws. */
   readonly edges: readonly FoundEdge[];
 }
 
@@ -43,7 +43,7 @@ export function holds(edge: DrawnEdge, choice: Choice | undefined): boolean {
   return choice.kind === 'node' ? edge.members.includes(choice.node) : edge.key === choice.key;
 }
 
-/** Beyond so many different member sets, stretches of time are drawn instead. */
+/** With more different member sets than this, stretches of time are drawn instead. */
 export const MOST_DRAWN = 400;
 export const BUCKETS = 24;
 const MOST_NODES_OF_BUCKETS = 40;
@@ -102,7 +102,7 @@ export function hullsAreClear({ drawn, nodes }: Graph): boolean {
   return [...over.values()].every((count) => count <= MOST_HULLS_OF_NODE);
 }
 
-/** An edge may stand in several rows. */
+/** An edge may occur in several rows. */
 function withoutRepeats(edges: readonly FoundEdge[]): FoundEdge[] {
   const seen = new Set<number>();
   return edges.filter(({ id }) => {
@@ -124,7 +124,7 @@ function groupBy(edges: readonly FoundEdge[], keyOf: (edge: FoundEdge) => string
   return [...groups].map(([key, group]) => ({ key, members: group[0]!.members, edges: group }));
 }
 
-/** One shape for each stretch of time, over the nodes that stand in most edges. */
+/** One shape for each stretch of time, over the nodes that are in most edges. */
 function bucketsOf(edges: readonly FoundEdge[], degree: ReadonlyMap<number, number>): Graph {
   const busiest = [...degree].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, MOST_NODES_OF_BUCKETS);
   const nodes = busiest.map(([node]) => node);

@@ -120,7 +120,7 @@ interface NameProps {
   readonly look: string;
 }
 
-/** Short numbers stand in their node, everything else below it, and over all nodes, so that none hides it. */
+/** Short numbers are drawn inside their node, longer labels below it and above all nodes, so that no node hides them. */
 function Name({ text, place, radius, look }: NameProps) {
   return (
     <g class={look} transform={translation(place)}>
@@ -145,7 +145,7 @@ function translation({ x, y }: Point): string {
 }
 
 /** With room for hulls and names; a few nodes are not blown up to the whole frame. */
-/** The squares of edges may stand outside of all nodes. */
+/** The squares of edges may lie outside the area of the nodes. */
 function contentOf({ nodes, edges }: Placement): Box {
   const { left, top, width, height } = boxOf([...nodes.values(), ...edges.values()]);
   const [wide, high] = [Math.max(width + 84, 380), Math.max(height + 84, 300)];

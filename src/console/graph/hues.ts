@@ -2,13 +2,13 @@
 
 import type { DrawnEdge } from './graph-model.ts';
 
-/** The style sheet has so many, for both themes. */
+/** Number of hues in the style sheet, for both themes. */
 export const HUES = 6;
 
 /** By the key of the edge. Pairs have none: they are lines. */
 export function huesOf(edges: readonly DrawnEdge[]): Map<string, number> {
   const hues = new Map<string, number>();
-  /** How often each hue stands at a node already. */
+  /** How often each hue is used at a node already. */
   const atNode = new Map<number, number[]>();
   const inAll = new Array<number>(HUES).fill(0);
   for (const { key, members } of edges) {

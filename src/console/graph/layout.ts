@@ -1,4 +1,4 @@
-// Where nodes and edges stand: members pull at their edge, everything else pushes apart. The same input gives the same picture.
+// Positions of nodes and edges: members pull at their edge, everything else pushes apart. The same input gives the same picture.
 
 import { partsOf } from './parts.ts';
 import { settle } from './settle.ts';
@@ -16,7 +16,7 @@ export interface LayoutEdge {
 export interface LayoutInput {
   readonly nodes: readonly number[];
   readonly edges: readonly LayoutEdge[];
-  /** Where nodes stood before: they stay, and the new ones find a place among them. */
+  /** Earlier positions: these nodes stay, and new ones find a place among them. */
   readonly before: ReadonlyMap<number, Point>;
   /** Half of what a node takes from left to right, its name included. */
   readonly halfWidth: (node: number) => number;
@@ -46,7 +46,7 @@ export function layOut(input: LayoutInput): Placement {
   return packed(parts, input.aspect);
 }
 
-/** On a spiral, or, when others stand already, near those of them that a node shares an edge with. */
+/** On a spiral, or, when others have positions already, near those that the node shares an edge with. */
 function startOf({ nodes, edges, before }: LayoutInput): Map<number, Point> {
   const near = new Map<number, Point>();
   for (const { members } of edges) {
@@ -132,7 +132,7 @@ function packed(parts: readonly Placement[], aspect: number): Placement {
   const row = { top: 0, height: 0 };
   const column = { left: 0, width: 0, bottom: 0 };
   for (const { part, box } of boxed) {
-    // Small parts stand below each other beside a tall one.
+    // Small parts are stacked beside a tall one.
     const fitsBelow = column.bottom > row.top && column.bottom + box.height <= row.top + row.height;
     if (!fitsBelow) {
       if (column.width > 0) column.left += column.width + GAP;

@@ -25,7 +25,7 @@ export function separatorOf(text: string): string {
   return SEPARATORS[counts.indexOf(Math.max(...counts))]!;
 }
 
-/** Empty lines are left out. Behind a line with a fault it goes on with the next one. Throws an Error where there are many of them. */
+/** Empty lines are left out. Reading continues after a line with a fault. Throws an Error where there are many of them. */
 export function csvRows(text: string, separator: string): CsvRow[] {
   const rows: CsvRow[] = [];
   const lineEnd = lineEndOf(text);

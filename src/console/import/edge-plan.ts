@@ -1,7 +1,8 @@
 // How the rows of a file become edges: a plan that can be looked at before anything is written.
 
 import { guessTimeFormat, type TimeFormat } from '../../formats/times.ts';
-import { BUILT_IN_COLUMNS } from '../statement-words.ts';
+import { type ColumnType, kindOfType } from '../../model/column-types.ts';
+import { builtInType, EDGE_FIELDS, IDENTIFIER, RESERVED_NAMES } from '../../model/columns.ts';
 import type { Reject, SourceFile, SourceRow } from './read-file.ts';
 import { secondsOf } from './times.ts';
 
@@ -17,8 +18,6 @@ export interface Mapping {
   readonly hasNames: boolean;
   readonly propertyColumns: readonly string[];
 }
-
-export type ColumnType = 'INTEGER' | 'REAL' | 'TEXT' | 'BOOLEAN';
 
 export interface PlannedEdge {
   readonly event_ts: number;
@@ -37,13 +36,10 @@ const SAMPLE_ROWS = 50;
 const SEPARATORS = [';', '|', ','];
 /** Part of the cells of a column. */
 const MANY_CELLS = 0.1;
-const IDENTIFIER = /^[A-Za-z_]\w{0,63}$/;
-/** Fields of an edge that are no property. */
-const RESERVED = new Set(['id', 'event_ts', 'members', 'table', 'properties']);
 
 /** Whether a column can be kept under its name. */
 export function canBeProperty(column: string): boolean {
-  return IDENTIFIER.test(column) && !RESERVED.has(column.toLowerCase());
+  return IDENTIFIER.test(column) && !EDGE_FIELDS.has(column.toLowerCase());
 }
 
 /** The mapping that the names and first values suggest. */
@@ -130,7 +126,7 @@ function isInteger(value: unknown): boolean {
   return /^\s*[+-]?\d{1,16}\s*$/.test(String(value)) && Number.isSafeInteger(Number(value));
 }
 
-/** Numbers may stand between any marks; names may hold them. */
+/** Numbers may be separated by any marks; names may contain them. */
 function numberParts(value: unknown): unknown[] {
   if (Array.isArray(value)) return value;
   return String(value ?? '')
@@ -170,19 +166,12 @@ export function planEdges(file: SourceFile, mapping: Mapping): EdgePlan {
 /** Columns that the table needs besides those every table has. */
 export function newColumns({ rows }: SourceFile, mapping: Mapping): { name: string; type: ColumnType }[] {
   return mapping.propertyColumns
-    .filter((name) => !BUILT_IN_COLUMNS.includes(name.toLowerCase()))
+    .filter((name) => !RESERVED_NAMES.has(name.toLowerCase()))
     .map((name) => ({ name, type: typeOf(name, rows) }));
 }
 
-const BUILT_IN_TYPES: Readonly<Record<string, ColumnType>> = {
-  __proto__: null as never,
-  weight: 'REAL',
-  mean_dist_m: 'REAL',
-  formation: 'TEXT',
-};
-
 function typeOf(column: string, rows: readonly SourceRow[]): ColumnType {
-  const builtIn = BUILT_IN_TYPES[column.toLowerCase()];
+  const builtIn = builtInType(column.toLowerCase());
   if (builtIn !== undefined) return builtIn;
   const texts = rows.flatMap((row) => (isMissing(row[column]) ? [] : [String(row[column])]));
   if (texts.length === 0) return 'TEXT';
@@ -223,8 +212,8 @@ function membersOf(row: SourceRow, { memberColumns, separator, hasNames }: Mappi
 }
 
 function typed(value: unknown, type: ColumnType, column: string): unknown {
-  if (type === 'TEXT') return typeof value === 'object' ? JSON.stringify(value) : String(value);
-  if (type === 'BOOLEAN') return String(value).toLowerCase() === 'true';
+  if (kindOfType(type) === 'text') return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  if (kindOfType(type) === 'boolean') return String(value).toLowerCase() === 'true';
   const number = Number(value);
   if (!Number.isFinite(number)) throw new Error(`says "${String(value).slice(0, 40)}" where ${column} wants a number`);
   return number;

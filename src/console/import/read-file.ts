@@ -8,14 +8,14 @@ export type SourceRow = Readonly<Record<string, unknown>>;
 export interface Reject {
   readonly row: number;
   readonly reason: string;
-  /** As it stands in the file. */
+  /** As it is in the file. */
   readonly source: unknown;
 }
 
 export interface SourceFile {
   readonly columns: readonly string[];
   readonly rows: readonly SourceRow[];
-  /** Number in the file of each row: of its line, or of its row behind the header. */
+  /** Number in the file of each row: of its line, or of its row after the header. */
   readonly numbers: readonly number[];
   readonly rejected: readonly Reject[];
 }

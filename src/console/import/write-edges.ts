@@ -1,4 +1,4 @@
-// Writes planned edges in parts, each of them whole or not at all; what the service refuses is told apart from the rest.
+// Writes planned edges in parts, each of them whole or not at all; what the service refuses is kept apart from other failures.
 
 import { Hyperedges } from '../../client/hyperedges.ts';
 import { HedgerowApiError, type NewHyperedge, type NewTable } from '../../client/index.ts';
@@ -35,7 +35,7 @@ export interface Progress {
   readonly refused: readonly Refused[];
 }
 
-/** One import. It may be stopped and go on: no part is written twice. */
+/** One import. It may be stopped and continued: no part is written twice. */
 export interface Import {
   readonly edges: readonly PlannedEdge[];
   readonly target: Target;
@@ -54,7 +54,7 @@ export function doneEdges(progress: Progress | undefined): number {
   return progress === undefined ? 0 : progress.written + progress.refused.length;
 }
 
-/** Whether an import that has stopped can go on: not where one row after the other is refused. */
+/** Whether an import that has stopped can continue: not where one row after another is refused. */
 export function canGoOn(progress: Progress | undefined): boolean {
   return (progress?.refused.length ?? 0) <= MOST_REFUSED;
 }

@@ -13,7 +13,7 @@ import { Scrolling } from '../scrolling.tsx';
 const MOST_SHOWN = 25;
 const MOST_IN_SET = 60;
 
-/** What the numbers in a result stand for. */
+/** What the numbers of a result mean. */
 interface Meaning {
   readonly ids: 'nodes' | 'edges' | 'numbers';
   readonly names: NodeNames;
@@ -258,7 +258,7 @@ function Bars({ entries, meaning }: { entries: readonly [string, number | null][
   );
 }
 
-/** All values by their rank: whether a few stand out shows at once. */
+/** All values by rank: outliers show at once. */
 function Curve({ values }: { values: readonly number[] }) {
   const input = useMemo(
     () => ({

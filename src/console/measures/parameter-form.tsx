@@ -47,7 +47,7 @@ interface FormProps {
   readonly schema: ObjectSchema;
   readonly texts: FieldTexts;
   readonly onChange: (texts: FieldTexts) => void;
-  /** Parameters that stand elsewhere on the page. */
+  /** Parameters whose fields are elsewhere on the page. */
   readonly without: ReadonlySet<string>;
 }
 

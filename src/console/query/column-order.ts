@@ -1,9 +1,9 @@
-// In which order the columns of a result stand.
+// The order of the columns of a result.
 
 import { bare } from '../statement-words.ts';
 import type { Result } from './run-statement.ts';
 
-/** Where nobody has named the columns, those that every table has and this one does not use stand behind the others. */
+/** Where the statement names no columns, the built-in ones that the table does not use come last. */
 const SELDOM_USED = /(^|\.)(weight|mean_dist_m|formation)$/;
 
 export function orderedColumns({ statement, columns, rows }: Pick<Result, 'statement' | 'columns' | 'rows'>) {

@@ -2,6 +2,8 @@
 
 import type { Table } from '../../client/index.ts';
 import { secondsIn } from '../../formats/times.ts';
+import { kindOfType, type ValueKind } from '../../model/column-types.ts';
+import { builtInType } from '../../model/columns.ts';
 import { bare, parametersOf, patternsOf } from '../statement-words.ts';
 import type { ParameterField, ParameterKind } from './parameter-state.ts';
 import type { Parameters } from './run-statement.ts';
@@ -112,25 +114,19 @@ export function kindIn(statement: string, name: string, tables: readonly Table[]
     has(`${parameter}\\s*${OPERATOR}\\s*${column}`);
   if (found === null) return 'any';
   const [, alias, named] = found;
-  if (Object.hasOwn(BUILT_IN, named!)) return BUILT_IN[named!]!;
+  if (Object.hasOwn(OF_KEYS, named!)) return OF_KEYS[named!]!;
   const wanted = patternsOf(statement)
     .find((pattern) => pattern.alias === alias)
     ?.table.toLowerCase();
   const columns = tables.find((table) => table.name.toLowerCase() === wanted)?.columns;
-  return OF_TYPES[columns?.find((item) => item.name === named)?.type.toUpperCase() ?? ''] ?? 'any';
+  const type = builtInType(named!) ?? columns?.find((item) => item.name === named)?.type;
+  return type === undefined ? 'any' : OF_KINDS[kindOfType(type)];
 }
 
-const BUILT_IN: Readonly<Record<string, ParameterKind>> = {
-  id: 'number',
-  event_ts: 'time',
-  members: 'list',
-  weight: 'number',
-  mean_dist_m: 'number',
-  formation: 'text',
-};
-const OF_TYPES: Readonly<Record<string, ParameterKind>> = {
-  INTEGER: 'number',
-  REAL: 'number',
-  TEXT: 'text',
-  BOOLEAN: 'boolean',
+const OF_KEYS: Readonly<Record<string, ParameterKind>> = { id: 'number', event_ts: 'time', members: 'list' };
+const OF_KINDS: Readonly<Record<ValueKind, ParameterKind>> = {
+  integer: 'number',
+  real: 'number',
+  text: 'text',
+  boolean: 'boolean',
 };

@@ -9,7 +9,7 @@ import { forgetStatements, pastStatements } from './statement-history.ts';
 import { forgetTransaction } from './transaction.ts';
 import { windowOf, withWindow } from './window-condition.ts';
 
-/** What stands in the editor: one statement, or several with semicolons between them. */
+/** The text in the editor: one statement, or several with semicolons between them. */
 export const statement = signal(storedDraft('statement'));
 
 /** One for each statement that has run. */

@@ -132,7 +132,7 @@ function useStatementSources(): void {
   }, [table, window, wanted]);
 }
 
-/** The place of a fault, as one value for as long as the error stands. */
+/** The place of a fault, as one value while the error is shown. */
 function useFault(error: unknown): Fault | undefined {
   const last = useRef<{ error: unknown; fault: Fault | undefined }>({ error: undefined, fault: undefined });
   if (last.current.error !== error) {

@@ -1,4 +1,4 @@
-// Rows as a table, and values in its cells: null is told from an empty text, and long values are cut until they are asked for.
+// Rows as a table, and values in its cells: null looks different from an empty text, and long values are cut until they are opened.
 
 import type { QueryRow } from '../../client/index.ts';
 import { cellText, countText, timeText } from '../format.ts';
@@ -83,7 +83,7 @@ function MembersCell({ members, table }: { members: readonly number[]; table: st
   );
 }
 
-/** Values without a character to show are told apart in words. */
+/** Values without a visible character are described in words. */
 function nothingIn(value: unknown): string | undefined {
   if (value === null || value === undefined) return 'null';
   if (value === '') return 'empty text';

@@ -24,7 +24,7 @@ const TABS = [
 ] as const;
 type Tab = (typeof TABS)[number][0];
 
-/** The drawing looks at so many rows of a result at most. */
+/** Greatest number of rows of a result that the drawing looks at. */
 const MOST_GRAPH_ROWS = 5000;
 
 export function ResultPanel({ result }: { result: Result }) {

@@ -31,7 +31,7 @@ export interface Result {
   readonly plan: PlanRow | undefined;
   /** Takes the next page; the result then holds it too. */
   readonly more: () => Promise<Result>;
-  /** Ends the request behind the result. */
+  /** Ends the request that the result comes from. */
   readonly close: () => void;
 }
 
@@ -41,7 +41,7 @@ export interface RunOptions {
   readonly parameters: Parameters;
   /** Stops the statement, here and on the server. */
   readonly signal: AbortSignal;
-  /** The rest of the rows waits on the server; else so many are fetched as there may be. */
+  /** The rest of the rows waits on the server; otherwise as many are fetched as may be shown. */
   readonly isHeld: boolean;
 }
 
@@ -56,7 +56,7 @@ export async function runStatement(statement: string, options: RunOptions): Prom
   }
 }
 
-/** As many rows have come as the LIMIT of the statement lets through: there may be more behind them. */
+/** As many rows have come as the LIMIT of the statement allows: there may be more. */
 export function reachedLimit({ statement, rows, hasMore, isCut }: Result): number | undefined {
   const limit = isMatch(statement) ? limitOf(statement) : undefined;
   return limit !== undefined && limit > 0 && rows.length === limit && !hasMore && !isCut ? limit : undefined;
@@ -114,7 +114,7 @@ type Source = AsyncGenerator<QueryRow, void, undefined>;
 
 interface Taken {
   readonly rows: readonly QueryRow[];
-  /** The row behind them, which shows that there are more. */
+  /** The row after them, which shows that there are more. */
   readonly ahead: QueryRow | undefined;
 }
 

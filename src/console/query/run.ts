@@ -1,4 +1,4 @@
-// Runs what stands in the editor, one statement after the other, and stops it.
+// Runs the statements in the editor one after another, and stops them.
 
 import { session } from '../session.ts';
 import { dataChanged, revision } from '../state.ts';

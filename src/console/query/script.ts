@@ -2,7 +2,7 @@
 
 import { bare, isMatch } from '../statement-words.ts';
 
-/** Each behind as many line ends and blanks as stand before it, so that the server's line and column are those of the whole text. Texts of comments alone are none. */
+/** Each is preceded by as many line ends and blanks as there are characters before it, so that the server's line and column are those of the whole text. A text of comments alone is no statement. */
 export function statementsOf(text: string): string[] {
   const plain = bare(text);
   const statements: string[] = [];

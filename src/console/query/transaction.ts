@@ -8,7 +8,7 @@ import { firstWord } from '../statement-words.ts';
 const SESSION = `console-${Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
 
 export interface OpenTransaction {
-  /** After so long without a statement the service rolls it back. */
+  /** After this time without a statement the service rolls it back. */
   readonly idleSeconds: number;
   readonly timer: ReturnType<typeof setTimeout>;
   /** The time has run out. */

@@ -42,7 +42,7 @@ function inserted(statement: string, text: string, condition: string): string {
     return `${statement.slice(0, end)}WHERE ${condition}${breakOf(text, end)}${statement.slice(end)}`;
   const start = where + 'WHERE'.length;
   const others = statement.slice(start, end).trim();
-  // A comment to the end of the line would swallow a bracket put behind it.
+  // A comment to the end of the line would swallow a bracket written after it.
   const body = /\bOR\b/i.test(text.slice(start, end)) ? `(${others}${others.includes('//') ? '\n' : ''})` : others;
   return `${statement.slice(0, start)} ${condition} AND ${body}${breakOf(text, end)}${statement.slice(end)}`;
 }

@@ -5,7 +5,7 @@ interface Atom {
   readonly args: readonly unknown[];
 }
 
-/** Of a rule as it is stored, or as it is being written: anything may stand in it. */
+/** Of a stored rule, or of one that is being written and may hold anything. */
 export function ruleText(rule: unknown): string {
   return ruleParts(rule).join(' ');
 }

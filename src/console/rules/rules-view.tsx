@@ -85,7 +85,7 @@ export function RulesView() {
 /** Each whole rule is a request of its own, so no more are looked at. */
 const MOST_SHOWN = 60;
 
-/** The whole rules behind the first summaries of the list, in the same order. */
+/** The complete rules of the first summaries of the list, in the same order. */
 function useStoredRules(onError: (error: unknown) => void): readonly StoredRule[] {
   const [stored, setStored] = useState<readonly StoredRule[]>([]);
   const summaries = rules.value;

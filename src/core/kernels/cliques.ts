@@ -1,8 +1,8 @@
 // The clique number of a graph.
 
+import type { Steps } from '../../schedule/steps.ts';
 import type { Graph } from '../graph.ts';
 import { Scratch } from '../scratch.ts';
-import type { Steps } from '../steps.ts';
 import { coreNumbers } from './cores.ts';
 
 export interface CliqueNumber {

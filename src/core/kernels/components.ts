@@ -1,5 +1,6 @@
 // Connected components of graphs, and of the rows of a hypergraph that share at least s items, without building the graph of those.
 
+import { forward, type Steps, slices, within } from '../../schedule/steps.ts';
 import type { Graph } from '../graph.ts';
 import type { IncidenceParts } from '../incidence-parts.ts';
 import type { Core } from '../load.ts';
@@ -7,7 +8,6 @@ import { Region } from '../region.ts';
 import { Scratch } from '../scratch.ts';
 import { combinations, rowsOf, type SparseRows, stretches } from '../sparse-rows.ts';
 import { coreError, STATUS } from '../status.ts';
-import { forward, type Steps, slices, within } from '../steps.ts';
 
 /** Steps of a call into the core, 2 to 10 ns each. */
 const WORK = 1 << 18;

@@ -1,7 +1,7 @@
 // Conjugate gradients in an instance's memory (Hestenes and Stiefel 1952).
 
+import type { Steps } from '../../schedule/steps.ts';
 import type { Core } from '../load.ts';
-import type { Steps } from '../steps.ts';
 
 export interface System {
   readonly core: Core;

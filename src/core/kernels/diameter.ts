@@ -1,8 +1,8 @@
 // Diameters of the components of a graph, by bounds instead of a search from every vertex.
 
+import { type Steps, within } from '../../schedule/steps.ts';
 import type { Graph } from '../graph.ts';
 import { Scratch } from '../scratch.ts';
-import { type Steps, within } from '../steps.ts';
 import { Searcher, SOURCES_AT_ONCE } from './searches.ts';
 
 export interface Diameters {

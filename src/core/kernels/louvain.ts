@@ -1,8 +1,8 @@
 // Communities by Louvain, on the graph in which an edge of weight w gives each pair of its members w / (|e| - 1).
 
+import type { Steps } from '../../schedule/steps.ts';
 import type { Graph } from '../graph.ts';
 import type { Incidence } from '../incidence.ts';
-import type { Steps } from '../steps.ts';
 
 /** Arcs of a step: some 5 ms. */
 const STEP_ARCS = 500_000;

@@ -1,10 +1,10 @@
 // Symmetric operators of a hypergraph or a graph, as products with a vector in an instance's memory.
 
+import type { Steps } from '../../schedule/steps.ts';
 import type { Graph } from '../graph.ts';
 import type { Incidence } from '../incidence.ts';
 import type { Core } from '../load.ts';
 import type { Scratch } from '../scratch.ts';
-import type { Steps } from '../steps.ts';
 
 /** Incidences or arcs of a step: some 5 ms. */
 const STEP_ITEMS = 1_000_000;

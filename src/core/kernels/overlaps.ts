@@ -1,9 +1,9 @@
 // What pairs of edges have in common, and how much of what a node or an edge joins others join too.
 
+import type { Steps } from '../../schedule/steps.ts';
 import type { Graph } from '../graph.ts';
 import type { Incidence } from '../incidence.ts';
 import { Scratch } from '../scratch.ts';
-import type { Steps } from '../steps.ts';
 
 /** Incidences of a step: some 5 ms. */
 const STEP_ITEMS = 1_000_000;

@@ -1,8 +1,8 @@
 // Searches from every vertex of a graph: distances, the sums behind closeness and harmonic centrality, betweenness.
 
+import { type Steps, slices, within } from '../../schedule/steps.ts';
 import type { Graph } from '../graph.ts';
 import { Scratch } from '../scratch.ts';
-import { type Steps, slices, within } from '../steps.ts';
 import { components } from './components.ts';
 
 /** Distance of a vertex that is not reached. */

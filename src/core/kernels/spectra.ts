@@ -1,8 +1,8 @@
 // The second smallest eigenvalue of a Laplacian: Lanczos on its inverse, whose products are solved by conjugate gradients.
 
+import type { Steps } from '../../schedule/steps.ts';
 import type { Core } from '../load.ts';
 import { Scratch } from '../scratch.ts';
-import type { Steps } from '../steps.ts';
 import { SINGULAR, type System, solve } from './conjugate-gradients.ts';
 import type { Operator } from './operators.ts';
 import { eigenPairs } from './tridiagonal.ts';

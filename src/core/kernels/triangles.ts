@@ -1,8 +1,8 @@
 // Local clustering of a graph: which share of the pairs of a vertex's neighbours are neighbours themselves.
 
+import type { Steps } from '../../schedule/steps.ts';
 import type { Graph } from '../graph.ts';
 import { Scratch } from '../scratch.ts';
-import type { Steps } from '../steps.ts';
 
 /** Arcs of a step: some 5 ms. */
 const STEP_ARCS = 2_000_000;

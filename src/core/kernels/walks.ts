@@ -1,9 +1,9 @@
 // PageRank of random walks on a hypergraph or its co-member graph.
 
+import type { Steps } from '../../schedule/steps.ts';
 import type { Graph } from '../graph.ts';
 import type { Incidence } from '../incidence.ts';
 import { Scratch } from '../scratch.ts';
-import type { Steps } from '../steps.ts';
 import { solve } from './conjugate-gradients.ts';
 import { type EdgeWeight, edgeOperator, graphOperator, type Operator } from './operators.ts';
 

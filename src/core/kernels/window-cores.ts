@@ -1,8 +1,8 @@
 // Core numbers in windows: stretches of edges in order of time.
 
+import type { Steps } from '../../schedule/steps.ts';
 import type { Incidence } from '../incidence.ts';
 import { Scratch } from '../scratch.ts';
-import type { Steps } from '../steps.ts';
 
 /** Incidences of a step: some 5 ms. */
 const STEP_ITEMS = 200_000;

@@ -1,9 +1,9 @@
 // Clustering of nodes by the extra overlap of their edges.
 
+import type { Steps } from '../../schedule/steps.ts';
 import type { Graph } from '../graph.ts';
 import type { Incidence } from '../incidence.ts';
 import { Scratch } from '../scratch.ts';
-import type { Steps } from '../steps.ts';
 
 /** Bits of stretches of edges, beside which all fits into a cache or does not anyway. */
 const BITS_BYTES = 32 * 2 ** 20;

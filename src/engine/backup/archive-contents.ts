@@ -3,20 +3,7 @@
 import { createHash } from 'node:crypto';
 import { assertChecksum, type CoreModule, readSegmentFacts } from '../../core/index.ts';
 import { corruption } from '../../errors.ts';
-import {
-  type Crc32c,
-  encodeFileHeader,
-  encodeMark,
-  FILE_HEADER_BYTES,
-  type FileHandle,
-  type Fs,
-  type HeldLogFile,
-  logFilePath,
-  markPath,
-  measureHeldFile,
-  readFully,
-  sealBytes,
-} from '../../storage/index.ts';
+import { archivedLog, type Crc32c, type FileHandle, type Fs, readFully } from '../../storage/index.ts';
 import { asCorruption } from '../table/segment-file.ts';
 import { readSegmentHead, SectionCheck } from '../table/segment-sections.ts';
 import type { BackupFacts } from './about-backup.ts';
@@ -26,10 +13,8 @@ import type { TarFile } from './tar.ts';
 
 /** Bytes of one step: read, summed and handed on without a pause. */
 const PIECE_BYTES = 2 ** 17;
-/** Where log files stand in the archive. */
+/** Where the log is in the archive. */
 const LOG_DIR = 'log';
-/** Of the log file that stands for an empty log. */
-const FIRST = { epoch: 1, sequence: 1 };
 
 export interface ContentsOptions {
   fs: Fs;
@@ -47,9 +32,9 @@ export async function* archiveContents(options: ContentsOptions): AsyncGenerator
   const sums: string[] = [];
   const summed = (file: TarFile): TarFile => ({
     ...file,
-    *chunks() {
+    async *chunks() {
       const hash = createHash('sha256');
-      for (const piece of file.chunks()) {
+      for await (const piece of file.chunks()) {
         hash.update(piece);
         yield piece;
       }
@@ -61,16 +46,7 @@ export async function* archiveContents(options: ContentsOptions): AsyncGenerator
   for (const segment of state.segments) yield summed(segmentFile(options, segment));
   for (const { name, handle, bytes } of state.answers)
     yield summed({ name, bytes, chunks: () => pieces(handle, 0, bytes) });
-  if (state.log.files.length === 0) {
-    yield summed(emptyLog(options));
-    yield summed(mark(options, { ...FIRST, firstLsn: state.lsn + 1 }));
-  }
-  for (const [index, file] of state.log.files.entries()) {
-    const isLast = index === state.log.files.length - 1;
-    const { epoch, firstLsn, entry } = await logFile(options, file, isLast);
-    yield summed(entry);
-    if (isLast) yield summed(mark(options, { epoch, sequence: file.sequence, firstLsn }));
-  }
+  for await (const file of archivedLog(LOG_DIR, state.log, options.crc32c, options.pause)) yield summed(file);
   yield wholeFile(SUMS_NAME, Buffer.from(sums.join('')));
 }
 
@@ -119,48 +95,4 @@ function segmentFile({ fs, crc32c, module }: ContentsOptions, { name, path, byte
       });
     },
   };
-}
-
-/**
- * A log file with the frames that are needed, under a header that says where they begin. The last one gets a seal: what was cut off must not look lost, nor
- * what is there doubtful.
- */
-async function logFile(
-  options: ContentsOptions,
-  file: HeldLogFile,
-  isLast: boolean,
-): Promise<{ epoch: number; firstLsn: number; entry: TarFile }> {
-  const { fs, crc32c, state, pause } = options;
-  const stretch = await measureHeldFile(fs, file, state.log.afterLsn, crc32c, pause);
-  const { epoch, firstLsn, offset, endOffset } = stretch;
-  const seal = isLast ? sealBytes(epoch, file.stopLsn - 1, crc32c) : new Uint8Array(0);
-  const fileBytes = FILE_HEADER_BYTES + (endOffset - offset) + seal.length;
-  const header = encodeFileHeader({ epoch, sequence: file.sequence, firstLsn, fileBytes }, crc32c);
-  const entry: TarFile = {
-    name: logFilePath(LOG_DIR, file.sequence),
-    bytes: fileBytes,
-    *chunks() {
-      yield header;
-      yield* opened(fs, file.path, (handle) => pieces(handle, offset, endOffset));
-      if (isLast) yield seal;
-    },
-  };
-  return { epoch, firstLsn, entry };
-}
-
-/** The mark of a log that was closed in order at the backup's LSN, after the file that it names. */
-function mark(
-  { crc32c, state }: ContentsOptions,
-  newest: { epoch: number; sequence: number; firstLsn: number },
-): TarFile {
-  const slot = { ...newest, counter: 1, owner: 0, reachedLsn: state.lsn, closed: true };
-  return wholeFile(markPath(LOG_DIR), encodeMark(slot, crc32c));
-}
-
-/** Nothing is needed from the log: a file without frames says where it goes on. */
-function emptyLog({ crc32c, state }: ContentsOptions): TarFile {
-  const seal = sealBytes(FIRST.epoch, state.lsn, crc32c);
-  const place = { ...FIRST, firstLsn: state.lsn + 1, fileBytes: FILE_HEADER_BYTES + seal.length };
-  const bytes = Buffer.concat([encodeFileHeader(place, crc32c), seal]);
-  return wholeFile(logFilePath(LOG_DIR, FIRST.sequence), bytes);
 }

@@ -3,8 +3,8 @@
 import { createHash } from 'node:crypto';
 import type { CoreModule } from '../../core/index.ts';
 import { HedgerowError } from '../../errors.ts';
+import { Mutex } from '../../schedule/locks.ts';
 import type { Crc32c, Fs } from '../../storage/index.ts';
-import { Mutex } from '../mutex.ts';
 import { backupFacts } from './about-backup.ts';
 import { archiveContents } from './archive-contents.ts';
 import { archiveName } from './archive-names.ts';
@@ -36,6 +36,8 @@ export interface BackupSource {
   module: CoreModule;
   /** Epoch milliseconds. */
   now: () => number;
+  /** Resolves when others have had a turn of the event loop. */
+  pause: () => Promise<void>;
   compact: () => Promise<unknown>;
   /** Pins the state at a moment without compaction or DDL. */
   pin: () => Promise<PinnedState>;
@@ -100,11 +102,10 @@ export class Backups {
   }
 
   async #write(dir: string, state: PinnedState): Promise<BackupResult> {
-    const { fs, dir: dataDir, crc32c, module, now } = this.#source;
+    const { fs, dir: dataDir, crc32c, module, now, pause } = this.#source;
     const atMs = now();
     const name = archiveName(atMs, state.lsn);
     const facts = backupFacts(state.lsn, Math.floor(atMs / 1000), state.tables);
-    const pause = () => new Promise<void>((resolve) => void setImmediate(resolve));
     const sizeBytes = await writeArchive({
       fs,
       dir,

@@ -5,7 +5,7 @@ import {
   type Crc32c,
   type FileHandle,
   type Fs,
-  type HeldLog,
+  type LogLease,
   manifestPath,
   readManifestFile,
   readWhole,
@@ -25,7 +25,7 @@ export interface PinnedState {
   readonly manifest: Uint8Array | null;
   readonly segments: readonly PinnedFile[];
   readonly answers: readonly OpenFile[];
-  readonly log: HeldLog;
+  readonly log: LogLease;
   /** Lets everything go; a second call does nothing. */
   release(): void;
 }
@@ -78,7 +78,7 @@ export async function pinState({ fs, dir, crc32c, committer, tables }: PinOption
     for (const undo of releases.splice(0)) undo();
   };
   try {
-    const log = committer.log.hold(checkpoint === null ? 0 : appliedEverywhere(checkpoint));
+    const log = committer.log.lease(checkpoint === null ? 1 : appliedEverywhere(checkpoint) + 1);
     releases.push(() => log.release());
     const segments: PinnedFile[] = [];
     for (const table of tables()) {

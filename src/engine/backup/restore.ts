@@ -2,6 +2,7 @@
 
 import type { CoreModule } from '../../core/index.ts';
 import { HedgerowError } from '../../errors.ts';
+import { Scheduler } from '../../schedule/scheduler.ts';
 import { type Crc32c, type Fs, type FsLock, isLockName } from '../../storage/index.ts';
 import { verifyDirectory } from '../verify/verify-directory.ts';
 import { noBackup } from './about-backup.ts';
@@ -125,8 +126,9 @@ function sizeOf(fs: Fs, path: string): number {
 
 async function verify(options: RestoreOptions, { temporary }: Place, { facts }: CheckedArchive): Promise<void> {
   const { fs, crc32c, core, checkStopped } = options;
+  const scheduler = new Scheduler();
   const pause = async () => {
-    await new Promise<void>((resolve) => void setImmediate(resolve));
+    await scheduler.pause();
     checkStopped();
   };
   const report = await verifyDirectory({ fs, crc32c, core }, temporary, pause);

@@ -8,7 +8,7 @@ import { extract, type Pack, pack } from 'tar-stream';
 export interface TarFile {
   name: string;
   bytes: number;
-  chunks: () => Iterable<Uint8Array>;
+  chunks: () => Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 }
 
 /** An entry that was read. Its content must be read to the end before the next one. */
@@ -46,7 +46,7 @@ async function writeAll(packer: Pack, files: AsyncIterable<TarFile>): Promise<vo
 }
 
 async function writeFile(sink: NodeJS.WritableStream & { destroyed?: boolean }, chunks: TarFile['chunks']) {
-  for (const chunk of chunks()) {
+  for await (const chunk of chunks()) {
     if (!sink.write(chunk)) await drained(sink);
     if (sink.destroyed === true) return; // whoever reads has gone: the entry's callback tells
   }

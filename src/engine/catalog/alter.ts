@@ -2,10 +2,16 @@
 // gone vanish when their segment is rewritten.
 
 import { HedgerowError } from '../../errors.ts';
-import { IDENTIFIER } from '../../limits.ts';
+import {
+  BUILT_IN_COLUMNS,
+  type Column,
+  defineColumns,
+  IDENTIFIER,
+  MOST_COLUMNS,
+  RESERVED_NAMES,
+} from '../../model/columns.ts';
 import type { ColumnDefinition } from '../types.ts';
 import type { ShapeChange, TableDefinition } from './catalog.ts';
-import { BUILT_IN_COLUMNS, type Column, defineColumns, MOST_COLUMNS, RESERVED_NAMES } from './columns.ts';
 
 export type AlterAction =
   /** Rows that are there, and later ones that leave it out, have the default, or null. */

@@ -1,18 +1,16 @@
 // The catalog: table definitions as plain values, changed only by operations that stand in the log.
 
 import { HedgerowError } from '../../errors.ts';
-import { DEFAULT_BUCKET_SECONDS, DEFAULT_COMPACT_THRESHOLD, IDENTIFIER, MAX_INTEGER } from '../../limits.ts';
+import { type Column, defineColumns, FIRST_USER_COLUMN, IDENTIFIER } from '../../model/columns.ts';
+import { checkMemberTables, completeOptions, type TableOptions } from '../../model/options.ts';
 import type { TableInput } from '../types.ts';
-import { type Column, defineColumns } from './columns.ts';
 
 /** A table as the log and the manifest hold it. */
-export interface TableDefinition {
+export interface TableDefinition extends TableOptions {
   /** Never reused. */
   id: number;
   name: string;
   memberTables: string[];
-  bucketSeconds: number;
-  compactThreshold: number;
   columns: Column[];
   /** Columns with a PSI index, by column id. */
   indexes: { column: number; createdAt: number }[];
@@ -55,9 +53,6 @@ export type ShapeChange =
   | { op: 'rename_column'; id: number; column: number; name: string }
   | { op: 'rename_table'; id: number; name: string };
 
-const FIRST_USER_COLUMN = 3;
-const MAX_BUCKET_SECONDS = 2 ** 40;
-
 function wrong(field: string, msg: string): HedgerowError {
   return new HedgerowError('invalid_input', `${field} ${msg}.`, { errors: [{ loc: [field], msg }] });
 }
@@ -65,23 +60,14 @@ function wrong(field: string, msg: string): HedgerowError {
 /** Checks what a caller gave and makes the definition. Throws `invalid_input` or `column_exists`. */
 export function defineTable(input: TableInput, id: number, nowSeconds: number): TableDefinition {
   checkTableName(input.name);
-  const bucketSeconds = input.bucketSeconds ?? DEFAULT_BUCKET_SECONDS;
-  if (!Number.isSafeInteger(bucketSeconds) || bucketSeconds < 1 || bucketSeconds > MAX_BUCKET_SECONDS) {
-    throw wrong('bucket_seconds', `must be an integer from 1 to ${MAX_BUCKET_SECONDS}`);
-  }
-  const compactThreshold = checkThreshold(input.compactThreshold ?? DEFAULT_COMPACT_THRESHOLD, 'compact_threshold');
-  const memberTables = input.memberTables ?? [];
-  for (const [index, name] of memberTables.entries()) {
-    if (typeof name !== 'string' || !IDENTIFIER.test(name))
-      throw wrong(`member_tables[${index}]`, 'must be an identifier');
-  }
+  const options = completeOptions(input);
+  const memberTables = checkMemberTables(input.memberTables ?? []);
   const columns = defineColumns(input.columns ?? [], FIRST_USER_COLUMN);
   return {
     id,
     name: input.name,
-    memberTables: [...memberTables],
-    bucketSeconds,
-    compactThreshold,
+    memberTables,
+    ...options,
     columns,
     indexes: [],
     createdAt: nowSeconds,
@@ -93,13 +79,6 @@ export function defineTable(input: TableInput, id: number, nowSeconds: number): 
 export function checkTableName(name: string): void {
   if (typeof name !== 'string' || !IDENTIFIER.test(name))
     throw wrong('name', 'must be a letter or underscore, then up to 63 letters, digits or underscores');
-}
-
-/** A threshold of WAL entries; 0 disables. Throws `invalid_input`. */
-export function checkThreshold(threshold: number, field: string): number {
-  if (!Number.isSafeInteger(threshold) || threshold < 0 || threshold > MAX_INTEGER)
-    throw wrong(field, 'must be an integer of 0 or more (0 disables)');
-  return threshold;
 }
 
 /** The definition after an index was created or dropped. */

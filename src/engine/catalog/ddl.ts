@@ -1,15 +1,16 @@
 // Changes of the catalog: checked, logged as one frame, applied when they are durable, one after the other.
 
 import { HedgerowError } from '../../errors.ts';
+import { checkOption } from '../../model/options.ts';
+import type { Mutex } from '../../schedule/locks.ts';
 import { OPERATION, singleRun } from '../commit/operations.ts';
 import type { EngineContext } from '../context.ts';
 import type { Attach, ReplayEntry } from '../idempotency/kept-answer.ts';
-import type { Mutex } from '../mutex.ts';
 import type { Table } from '../table/table.ts';
 import { tableItem } from '../table/table-item.ts';
 import type { TableInput, TableItem } from '../types.ts';
 import { type AlterAction, columnChange, withShapeChange } from './alter.ts';
-import { type CatalogChange, checkTableName, checkThreshold, defineTable, type ShapeChange } from './catalog.ts';
+import { type CatalogChange, checkTableName, defineTable, type ShapeChange } from './catalog.ts';
 import type { TableSet } from './table-set.ts';
 
 export interface DdlOptions {
@@ -113,7 +114,7 @@ export class Ddl {
   /** Sets the WAL entry count that triggers compaction, of one table or of all. 0 disables. Throws (rejects) `invalid_input`, `table_not_found`. */
   async setCompactThreshold(threshold: number, name?: string, attach?: Attach<void>): Promise<void> {
     const { context, tables, mutex } = this.#options;
-    checkThreshold(threshold, 'threshold');
+    checkOption('compactThreshold', threshold, 'threshold');
     if (name !== undefined) tables.get(name);
     await mutex.run(async () => {
       const chosen = name === undefined ? tables.sorted() : [tables.get(name)];

@@ -4,10 +4,10 @@
 // DDL mutex), so that a manifest holds exactly the documents of its LSN.
 
 import { corruption, HedgerowError } from '../../errors.ts';
+import type { Mutex } from '../../schedule/locks.ts';
 import type { Committer } from '../commit/committer.ts';
 import { OPERATION, singleRun } from '../commit/operations.ts';
 import type { Attach } from '../idempotency/kept-answer.ts';
-import type { Mutex } from '../mutex.ts';
 
 /** `value` is anything JSON can hold but null, which removes. */
 export interface DocumentChange {

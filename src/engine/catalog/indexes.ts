@@ -5,13 +5,13 @@
 // its rows, and the next compaction of the table gives it one.
 
 import { HedgerowError } from '../../errors.ts';
+import type { Column } from '../../model/columns.ts';
+import type { Mutex } from '../../schedule/locks.ts';
 import type { Compactor } from '../compaction/compactor.ts';
 import type { EngineContext } from '../context.ts';
 import type { Attach } from '../idempotency/kept-answer.ts';
-import type { Mutex } from '../mutex.ts';
 import type { Table } from '../table/table.ts';
 import type { IndexItem } from '../types.ts';
-import type { Column } from './columns.ts';
 import type { Ddl } from './ddl.ts';
 import type { TableSet } from './table-set.ts';
 

@@ -1,5 +1,7 @@
 // The shape of a manifest's document. Its checksum is right when this is asked, so what does not fit was written by a program that is not this one, or by a defect.
 
+import { COLUMN_TYPE_NAMES } from '../../model/column-types.ts';
+import { OPTION_NAMES, TABLE_OPTIONS, type TableOption } from '../../model/options.ts';
 import { v } from '../../valibot.ts';
 import type { Checkpoint } from './checkpoint.ts';
 
@@ -9,16 +11,23 @@ const positive = v.pipe(whole, v.minValue(1));
 const column = v.looseObject({
   id: whole,
   name: v.string(),
-  type: v.picklist(['INTEGER', 'REAL', 'TEXT', 'BOOLEAN']),
+  type: v.picklist(COLUMN_TYPE_NAMES),
   default: v.nullable(v.union([v.number(), v.string(), v.boolean()])),
 });
+
+function optionShapes(): Record<TableOption, v.GenericSchema<unknown, number>> {
+  const entries = OPTION_NAMES.map((name) => {
+    const { least, most } = TABLE_OPTIONS[name];
+    return [name, v.pipe(whole, v.minValue(least), v.maxValue(most))];
+  });
+  return Object.fromEntries(entries) as Record<TableOption, v.GenericSchema<unknown, number>>;
+}
 
 const definition = v.looseObject({
   id: positive,
   name: v.string(),
   memberTables: v.array(v.string()),
-  bucketSeconds: positive,
-  compactThreshold: whole,
+  ...optionShapes(),
   columns: v.array(column),
   indexes: v.array(v.looseObject({ column: whole, createdAt: v.number() })),
   createdAt: v.number(),

@@ -7,10 +7,10 @@
 import { HedgerowError } from '../../errors.ts';
 import {
   type Crc32c,
-  type HeldLog,
   type HeldRecord,
   heldFileName,
-  heldLogFrames,
+  type LogFrame,
+  type LogLease,
   readHeldFile,
   writeHeldFile,
 } from '../../storage/index.ts';
@@ -36,41 +36,42 @@ export async function copyOutOfLog(table: Table, crc32c: Crc32c): Promise<void> 
 async function copied(table: Table, crc32c: Crc32c): Promise<readonly HeldEntry[]> {
   const { context } = table;
   await context.committer.log.flush();
-  const log = context.committer.log.hold(neededAfter(table));
+  const lease = context.committer.log.lease(neededAfter(table) + 1);
   try {
     const last = table.held[table.held.length - 1];
     const number = (last?.number ?? 0) + 1;
     context.fs.makeDir(table.dir);
     let count = 0;
     const records = async function* (): AsyncGenerator<HeldRecord> {
-      for await (const record of recordsOf(table, log, crc32c)) {
+      for await (const record of recordsOf(table, lease)) {
         count++;
         yield record;
       }
     };
     const path = heldPath(table, { number });
     const bytes = await writeHeldFile(context.fs, path, table.id, records(), crc32c);
-    const entry = { number, bytes, lsn: log.lastLsn };
+    const entry = { number, bytes, lsn: lease.lastLsn };
     if (count > 0 || last === undefined) return [...table.held, entry];
     // Nothing of the table is in this stretch of the log: its newest file goes as far.
     await context.fs.remove(path);
-    return [...table.held.slice(0, -1), { ...last, lsn: log.lastLsn }];
+    return [...table.held.slice(0, -1), { ...last, lsn: lease.lastLsn }];
   } finally {
-    log.release();
+    lease.release();
   }
 }
 
-async function* recordsOf(table: Table, held: HeldLog, crc32c: Crc32c): AsyncGenerator<HeldRecord> {
-  const { fs, pause } = table.context;
-  for await (const frame of heldLogFrames(fs, held, crc32c, pause)) {
-    let lsn = frame.firstLsn;
-    for (const run of readRuns(frame.payload, frame.operations, `log frame at LSN ${frame.firstLsn}`)) {
-      if (run.tableId === table.id && isOfTable(run.kind)) {
-        const header = runHeader(run.kind as OperationKind, run.tableId, run.operations, run.bytes.length);
-        yield { lsn, payload: Buffer.concat([header, run.bytes]) };
-      }
-      lsn += run.operations;
+async function* recordsOf(table: Table, lease: LogLease): AsyncGenerator<HeldRecord> {
+  for await (const batch of lease.frames()) for (const frame of batch) yield* recordsIn(frame, table);
+}
+
+function* recordsIn({ firstLsn, operations, payload }: LogFrame, table: Table): Generator<HeldRecord> {
+  let lsn = firstLsn;
+  for (const run of readRuns(payload, operations, `log frame at LSN ${firstLsn}`)) {
+    if (run.tableId === table.id && isOfTable(run.kind)) {
+      const header = runHeader(run.kind as OperationKind, run.tableId, run.operations, run.bytes.length);
+      yield { lsn, payload: Buffer.concat([header, run.bytes]) };
     }
+    lsn += run.operations;
   }
 }
 

@@ -1,8 +1,8 @@
 // Runs compactions of tables one after the other, and counts them. Many small tables share a manifest.
 
 import type { Core } from '../../core/index.ts';
+import type { Mutex } from '../../schedule/locks.ts';
 import type { ChangedTable } from '../checkpoint/checkpoint.ts';
-import type { Mutex } from '../mutex.ts';
 import type { Table } from '../table/table.ts';
 import { needsCompaction, type PreparedTable, prepareTable, type TableCompaction } from './compact-table.ts';
 import { compactionError, isInDoubt } from './failure.ts';

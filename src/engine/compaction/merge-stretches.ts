@@ -46,7 +46,6 @@ export async function mergeStretches(
   if (stretches.length === 0) return merged;
   const { runner, maxRows, maxBytes, cutoffTs } = limits;
   await runner.open({
-    kind: 'open',
     dir: table.dir,
     firstNumber: table.nextSegment,
     tableId: table.id,
@@ -62,7 +61,7 @@ export async function mergeStretches(
       const following = await parts.next();
       const { segment, runs: bytes, newRows } = part.value;
       const last = following.done === true;
-      const done = await runner.part({ kind: 'part', segment, runs: bytes, last, even: !stretch.append });
+      const done = await runner.part({ segment, runs: bytes, last, even: !stretch.append });
       for (const file of done.files) table.nextSegment = Math.max(table.nextSegment, file.number + 1);
       files.push(...done.files);
       merged.newRows += newRows;

@@ -5,7 +5,6 @@ import type { RowKey } from '../types.ts';
 
 /** Opens the work of one compaction. */
 export interface OpenWork {
-  kind: 'open';
   /** Directory of the new files. */
   dir: string;
   /** Number of the first new file. */
@@ -37,7 +36,6 @@ export interface SegmentWork {
 
 /** One part, in key order: at most one old segment and sorted runs of new records. */
 export interface PartWork {
-  kind: 'part';
   segment: SegmentWork | undefined;
   runs: Uint8Array[];
   /** The last part of its stretch. */
@@ -45,22 +43,20 @@ export interface PartWork {
   even: boolean;
 }
 
-export interface CloseWork {
-  kind: 'close';
-}
-
-export interface FlushWork {
-  kind: 'flush';
-}
-
-export type Work = OpenWork | PartWork | CloseWork | FlushWork;
-
 /** The answer to a part: the new files written and synced since the last answer. */
 export interface WorkDone {
   files: { number: number; bytes: number }[];
   rowsIn: number;
   rowsOut: number;
 }
+
+/** The calls of the worker thread; those of one compaction come after each other. */
+export type CompactionCalls = {
+  open: (work: OpenWork) => void;
+  part: (work: PartWork) => WorkDone;
+  close: (none: undefined) => void;
+  flush: (none: undefined) => void;
+};
 
 /** Runs parts of one compaction after each other, here or in a worker. */
 export interface CompactionRunner {

@@ -3,25 +3,17 @@
 import { parentPort } from 'node:worker_threads';
 import { loadCore } from '../../core/index.ts';
 import { nodeFs } from '../../storage/index.ts';
+import { serve } from '../../threads/serve.ts';
 import { InlineRunner } from './merge-files.ts';
-import type { Work } from './work.ts';
+import type { CompactionCalls } from './work.ts';
 
 const port = parentPort!;
 const runner = new InlineRunner(nodeFs, loadCore());
 
-async function answer(work: Work): Promise<unknown> {
-  if (work.kind === 'open') return runner.open(work);
-  if (work.kind === 'part') return runner.part(work);
-  return work.kind === 'close' ? runner.close() : runner.flush();
-}
-
-port.on('message', (message: { call: number; work: Work }) => {
-  answer(message.work).then(
-    (value) => port.postMessage({ call: message.call, value }),
-    (error: Error & { code?: string; fields?: unknown }) =>
-      port.postMessage({
-        call: message.call,
-        error: { message: error.message, code: error.code, fields: error.fields },
-      }),
-  );
+const receive = serve<CompactionCalls>((message, transfer) => port.postMessage(message, transfer), {
+  open: (work) => runner.open(work),
+  part: (work) => runner.part(work),
+  close: () => runner.close(),
+  flush: () => runner.flush(),
 });
+port.on('message', receive);

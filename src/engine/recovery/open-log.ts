@@ -1,7 +1,7 @@
-// Opens the log of a database: what the manifest says must be in it, and where it tells what happens.
+// Opens the log of a database: what the manifest says must be in it, and where it reports what happens.
 
 import { corruption } from '../../errors.ts';
-import { type Crc32c, type LogStore, manifestPath, openLog } from '../../storage/index.ts';
+import { type Crc32c, type LogOpening, type LogStore, manifestPath, openLog } from '../../storage/index.ts';
 import { appliedEverywhere, type Checkpoint } from '../checkpoint/checkpoint.ts';
 import { refuseSegments, unknownSegments } from '../checkpoint/orphans.ts';
 import type { Committer } from '../commit/committer.ts';
@@ -14,19 +14,8 @@ export async function openDatabaseLog(
   crc32c: Crc32c,
   checkpoint: Checkpoint | null,
 ): Promise<LogStore> {
-  const { fs, dir, durability, nowUs, logFileBytes, schedule, observeLog, notice, owner, defer } = options;
-  // Before the directory is made: what is missing must not come back empty.
-  if (!fs.exists(`${dir}/log`)) {
-    if (checkpoint !== null) throw corruption(`${dir}/log`, 0, 'there is a manifest, but no log directory');
-    refuseSegments(
-      unknownSegments(fs, `${dir}/tables`, () => true),
-      manifestPath(dir),
-    );
-  }
-  return openLog({
-    fs,
-    dir: `${dir}/log`,
-    crc32c,
+  const { durability, nowUs, schedule, observeLog, notice, owner, defer } = options;
+  const opening: LogOpening = {
     durability,
     minimumLsn: checkpoint ? appliedEverywhere(checkpoint) : 0,
     reachedLsn: checkpoint?.lsn ?? 0,
@@ -43,6 +32,20 @@ export async function openDatabaseLog(
     ...(owner === undefined ? {} : { owner }),
     ...(observeLog ? { observe: observeLog } : {}),
     ...(defer ? { defer } : {}),
-    ...(logFileBytes === undefined ? {} : { fileBytes: logFileBytes }),
-  });
+  };
+  return options.openLog === undefined ? openLogFiles(options, crc32c, opening) : options.openLog(opening);
+}
+
+function openLogFiles(options: EngineOptions, crc32c: Crc32c, opening: LogOpening): Promise<LogStore> {
+  const { fs, dir, logFileBytes } = options;
+  // Before the directory is made: what is missing must not come back empty.
+  if (!fs.exists(`${dir}/log`)) {
+    if (opening.manifest === 'present') throw corruption(`${dir}/log`, 0, 'there is a manifest, but no log directory');
+    refuseSegments(
+      unknownSegments(fs, `${dir}/tables`, () => true),
+      manifestPath(dir),
+    );
+  }
+  const size = logFileBytes === undefined ? {} : { fileBytes: logFileBytes };
+  return openLog({ ...opening, ...size, fs, dir: `${dir}/log`, crc32c });
 }

@@ -54,7 +54,7 @@ export async function recoverDatabase(parts: RecoveryParts): Promise<void> {
   await setAsideUnlisted(parts, (tableId) => tableId >= tables.nextId, log);
   await removeOrphanFiles(parts, checkpoint);
   // A manifest that was found may be in the page cache only: what readers see from here on must not be undone by a power loss.
-  if (!log.hasFiles) await installFirst(parts);
+  if (!log.provesManifest) await installFirst(parts);
   else await fs.syncDir(dir);
   for (const table of tables.all()) table.changed(log.headLsn);
   if (tables.find(primaryTable) !== undefined) return;
@@ -91,16 +91,18 @@ async function replay(parts: RecoveryParts, log: LogStore, checkpoint: Checkpoin
   const target = { catalogLsn: checkpoint?.lsn ?? 0, tables, documents, replays };
   for (const table of tables.all()) if (table.held.length > 0) replayHeld(context, table, target, crc32c);
   let replayedBytes = 0;
-  for (const frame of log.replay(checkpoint ? appliedEverywhere(checkpoint) : 0)) {
-    for (const reachedLsn of replayFrame(frame, target)) {
-      committer.replayedLsn = reachedLsn;
-      if (!(await trigger.makeRoom())) throw tooSmall(options.dir);
+  for await (const batch of log.read(checkpoint ? appliedEverywhere(checkpoint) + 1 : 1)) {
+    for (const frame of batch) {
+      for (const reachedLsn of replayFrame(frame, target)) {
+        committer.replayedLsn = reachedLsn;
+        if (!(await trigger.makeRoom())) throw tooSmall(options.dir);
+      }
+      replayedBytes += frame.payload.length;
+      if (replayedBytes < REPLAY_LOOK_BYTES) continue;
+      replayedBytes = 0;
+      committer.replayedLsn = frame.firstLsn + frame.operations - 1;
+      await trigger.shrink();
     }
-    replayedBytes += frame.payload.length;
-    if (replayedBytes < REPLAY_LOOK_BYTES) continue;
-    replayedBytes = 0;
-    committer.replayedLsn = frame.firstLsn + frame.operations - 1;
-    await trigger.shrink();
   }
   committer.replayedLsn = null;
 }

@@ -1,7 +1,7 @@
 // Whole columns of edges out of column blocks: two streams of blocks, each in (event_ts, id) order, become one.
 
 import { buildColumnPlan, type ColumnBlock, type IncidenceColumns, type NumberColumn } from '../../core/index.ts';
-import { BUILT_IN_COLUMNS } from '../catalog/columns.ts';
+import { BUILT_IN_COLUMNS } from '../../model/columns.ts';
 
 const WEIGHT = BUILT_IN_COLUMNS.find(({ name }) => name === 'weight')!;
 

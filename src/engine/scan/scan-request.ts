@@ -2,7 +2,7 @@
 
 import { encodeRanges, type NumericRange, type RangeSet } from '../../core/index.ts';
 import { HedgerowError } from '../../errors.ts';
-import type { ColumnSet } from '../catalog/columns.ts';
+import type { ColumnSet } from '../../model/columns.ts';
 import type { RangeCondition, ScanBounds } from '../types.ts';
 
 /**

@@ -12,11 +12,11 @@ import {
   type StepResult,
   type TextSink,
 } from '../../core/index.ts';
+import { distinctNumbers } from '../../model/edge.ts';
 import { behindDead } from '../table/dead-rows.ts';
 import type { SegmentFile } from '../table/segment-file.ts';
 import { findMatches, type SegmentMatches } from '../table/segment-matches.ts';
 import type { QueryPlan, RowKey, ScanRequest } from '../types.ts';
-import { distinctNumbers } from '../write/edge.ts';
 import { hasNext, listMore, type MemtableCursor, openCursors, peek, placeBelow } from './memtable-cursor.ts';
 import { before, chooseSegments, deadOf, type ScanSource, type ScanView, strategyOf } from './scan-view.ts';
 

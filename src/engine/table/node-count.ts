@@ -4,7 +4,7 @@
 // last count of a table is answered, or before its first the size of its greatest dictionary, and the answer says that it is not exact. One such pass runs
 // at a time, and the next begins only when the last one's cost has been at most a tenth of the time since.
 
-import { atOnce, inSlices, type Steps } from '../steps.ts';
+import { finish, inSlices, type Steps } from '../../schedule/steps.ts';
 import type { Table } from './table.ts';
 import { leastNodes, nodesToCount, TableNodes } from './table-nodes.ts';
 import type { Version } from './version.ts';
@@ -58,7 +58,7 @@ export class NodeCounter {
 
   /** What is known now, when what takes little has been counted. Starts a count of the rest. */
   now(): NodeTotal {
-    return atOnce(this.#total());
+    return finish(this.#total());
   }
 
   /** As `now`, in slices; when not everything is known waits for it, at most `waitMs`. */
@@ -195,8 +195,8 @@ class Slices {
     const now = nowUs();
     if (now - this.#sliceUs < SLICE_US) return;
     this.costUs += now - this.#sliceUs;
-    if (now - this.#beganUs < HURRY_US) await pause();
-    else await new Promise<void>((resolve) => schedule(resolve, REST_MS));
+    if (now - this.#beganUs >= HURRY_US) await new Promise<void>((resolve) => schedule(resolve, REST_MS));
+    await pause();
     this.#sliceUs = nowUs();
   }
 }

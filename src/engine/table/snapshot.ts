@@ -1,7 +1,7 @@
 // A snapshot of a table: one version pinned, seen at one LSN.
 
 import type { RowPlan } from '../../core/index.ts';
-import type { ColumnSet } from '../catalog/columns.ts';
+import type { ColumnSet } from '../../model/columns.ts';
 import type { Table } from './table.ts';
 import type { Version } from './version.ts';
 

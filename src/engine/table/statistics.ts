@@ -7,9 +7,9 @@ import {
   type ResidentSegment,
   type StepBounds,
 } from '../../core/index.ts';
+import { distinctNumbers } from '../../model/edge.ts';
 import { chooseSegments, deadOf, type ScanSource, type ScanView, strategyOf } from '../scan/scan-view.ts';
 import type { QueryPlan, ScanBounds } from '../types.ts';
-import { distinctNumbers } from '../write/edge.ts';
 import type { SegmentFile } from './segment-file.ts';
 
 /** A window of time; bounds are inclusive, and do not bound when they are left out. */

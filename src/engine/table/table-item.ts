@@ -1,5 +1,6 @@
 // The wire form of a table (contract section 3).
 
+import { optionFields } from '../../model/options.ts';
 import type { TableDefinition } from '../catalog/catalog.ts';
 import type { TableItem } from '../types.ts';
 
@@ -10,12 +11,11 @@ export function tableItem(
   isPrimary: boolean,
   withDefaults = false,
 ): TableItem {
-  const { name, memberTables, bucketSeconds, compactThreshold, columns, createdAt } = definition;
+  const { name, memberTables, columns, createdAt } = definition;
   return {
     name,
     member_tables: [...memberTables],
-    bucket_seconds: bucketSeconds,
-    compact_threshold: compactThreshold,
+    ...optionFields(definition),
     row_count: rowCount,
     columns: columns.map(({ name: column, type, default: value }) =>
       value === null || !withDefaults ? { name: column, type } : { name: column, type, default: value },

@@ -14,8 +14,9 @@ import {
 } from '../../core/index.ts';
 import { HedgerowError } from '../../errors.ts';
 import { FORMAT_MAX_MEMBERS } from '../../limits.ts';
+import { ColumnSet } from '../../model/columns.ts';
+import type { CheckedEdge } from '../../model/edge.ts';
 import type { TableDefinition } from '../catalog/catalog.ts';
-import { ColumnSet } from '../catalog/columns.ts';
 import type { HeldEntry } from '../checkpoint/checkpoint.ts';
 import type { EngineContext } from '../context.ts';
 import type { Attach } from '../idempotency/kept-answer.ts';
@@ -225,7 +226,7 @@ export class Table implements ScanSource {
   // Writes
 
   /** Inserts one edge; durable when it resolves. Throws (rejects) `empty_members`, `too_many_members`, `unknown_column`, `invalid_input`, `log_failed`, `disk_full`. */
-  insert(edge: EdgeInput, attach?: Attach<InsertOutcome>): Promise<InsertResult> {
+  insert(edge: EdgeInput | CheckedEdge, attach?: Attach<InsertOutcome>): Promise<InsertResult> {
     return insertEdge(this, edge, attach);
   }
 

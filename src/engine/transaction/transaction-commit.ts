@@ -4,8 +4,8 @@
 // There may be a million steps, so a step is a number: the place of a staged operation, and whether it is the death of the old row or the rest of it.
 
 import { HedgerowError } from '../../errors.ts';
+import type { Steps as SlicedSteps } from '../../schedule/steps.ts';
 import { encodeKills, OPERATION, runHeader } from '../commit/operations.ts';
-import type { Steps as SlicedSteps } from '../steps.ts';
 import { findLive, findMatches, isAlive, killRow, type RowPlace, type RowSource } from '../table/live-rows.ts';
 import type { RowRoom } from '../table/row-room.ts';
 import type { Snapshot } from '../table/snapshot.ts';

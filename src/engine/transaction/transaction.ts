@@ -1,18 +1,21 @@
 // A transaction: staged writes, its own reads over one snapshot a table, one log frame on commit.
 
 import { HedgerowError } from '../../errors.ts';
+import { FORMAT_MAX_MEMBERS } from '../../limits.ts';
+import { type CheckedEdge, checkEdge, checkKey } from '../../model/edge.ts';
+import { finish, type Steps } from '../../schedule/steps.ts';
 import type { EngineContext } from '../context.ts';
 import type { Attach } from '../idempotency/kept-answer.ts';
 import type { Scan } from '../scan/scan.ts';
 import type { ScanOverlay } from '../scan/scan-view.ts';
-import { atOnce, type Steps } from '../steps.ts';
 import { RowRoom } from '../table/row-room.ts';
 import { Snapshot } from '../table/snapshot.ts';
 import type { Table } from '../table/table.ts';
 import { Version } from '../table/version.ts';
 import type { EdgeInput, EdgeRow, RowKey, ScanRequest } from '../types.ts';
 import { ByteArena } from '../write/byte-arena.ts';
-import { checkTime, memberSet, rowOf, tombstoneMembers } from '../write/edge.ts';
+import { rowOf } from '../write/edge.ts';
+import { propertyBytes } from '../write/edge-writes.ts';
 import { commitInSlices } from '../write/large-commit.ts';
 import type { CommitOutcome, CommitResult, StagedTarget } from './staged.ts';
 import { type KeptBytes, StagedList } from './staged-list.ts';
@@ -89,22 +92,21 @@ export class Transaction {
   // Writes
 
   /** Stages an insert; the edge has its id from now on. Throws as Table.insert, and leaves the transaction as it was. */
-  insert(table: Table, edge: EdgeInput): EdgeRow {
+  insert(table: Table, given: EdgeInput | CheckedEdge): EdgeRow {
     this.#assertWrites(table);
     const id = table.nextId;
-    const members = checked(table, edge);
-    const record = this.#keep(table, id, edge, members);
+    const edge = checkEdge(given, table);
+    const record = this.#keep(table, id, edge);
     table.nextId = id + 1;
-    const row = rowOf(table.columns, id, edge, members);
+    const row = rowOf(table.columns, id, edge);
     this.#staged.insert(table, record, row);
     this.#countRow(record);
     return row;
   }
 
-  #keep(table: Table, id: number, edge: EdgeInput, members: readonly number[]): KeptBytes {
-    const properties = edge.properties === undefined ? null : table.columns.encode(edge.properties);
+  #keep(table: Table, id: number, edge: CheckedEdge): KeptBytes {
     const { batch } = this.#context;
-    batch.add(edge.event_ts, members, properties);
+    batch.add(edge.event_ts, edge.members, propertyBytes(edge));
     const record = batch.encode(id, table.maxMembers);
     this.#recordBytes += record.length;
     return this.#records.keep(record);
@@ -117,11 +119,10 @@ export class Transaction {
   /** Stages the removal of every edge with that time and member set that is live at commit. Not after `changeRow`. */
   delete(table: Table, eventTs: number, members: readonly number[]): void {
     this.#assertWrites(table);
-    checkTime(eventTs);
     if (this.#forgetsRows) throw new Error('rows are removed by time and members behind a changeRow');
-    const set = tombstoneMembers(members);
-    const record = table.encodeTombstone(eventTs, set);
-    this.#staged.removal(table, eventTs === 0 ? 0 : eventTs, set, record);
+    const key = checkKey(eventTs, members, FORMAT_MAX_MEMBERS);
+    const record = table.encodeTombstone(key.event_ts, key.members);
+    this.#staged.removal(table, key.event_ts, key.members, record);
     this.#recordBytes += record.length;
     this.#stagedBytes += BYTES_OF_OPERATION + BYTES_OF_ROW;
   }
@@ -134,7 +135,7 @@ export class Transaction {
 
   /** Stages new content of one row that the transaction sees; the id stays, all else may change. Throws as `deleteRow`, or as an insert. */
   updateRow(table: Table, key: RowKey, edge: EdgeInput): EdgeRow {
-    return this.#update(table, key, edge, (id, members) => rowOf(table.columns, id, edge, members));
+    return this.#update(table, key, edge, (id, checked) => rowOf(table.columns, id, checked));
   }
 
   /** As `updateRow`, for statements that change very many: what the new rows are is not kept, so the commit's `results` are not to be asked for. */
@@ -146,15 +147,15 @@ export class Transaction {
   #update<R extends EdgeRow | undefined>(
     table: Table,
     key: RowKey,
-    edge: EdgeInput,
-    answer: (id: number, members: number[]) => R,
+    given: EdgeInput,
+    answer: (id: number, edge: CheckedEdge) => R,
   ): R {
     const target = this.#target(table, key);
     const { id } = target;
-    const members = checked(table, edge);
-    const record = this.#keep(table, id, edge, members);
-    const row = answer(id, members);
-    this.#staged.update(table, target, edge.event_ts === 0 ? 0 : edge.event_ts, record, row);
+    const edge = checkEdge(given, table);
+    const record = this.#keep(table, id, edge);
+    const row = answer(id, edge);
+    this.#staged.update(table, target, edge.event_ts, record, row);
     if (row === undefined) this.#stagedBytes += BYTES_OF_OPERATION;
     else this.#countRow(record);
     return row;
@@ -272,7 +273,7 @@ export class Transaction {
 
   #commitAtOnce(attach: Attach<CommitOutcome> | undefined): { durable: Promise<void>; result: () => CommitResult } {
     const { committer, afterCommit } = this.#context;
-    const plan = atOnce(this.#plan());
+    const plan = finish(this.#plan());
     const { operations, parts, tables } = plan;
     const entry = attach?.(outcomeOf(plan));
     if (operations === 0 && entry === undefined) {
@@ -280,9 +281,9 @@ export class Transaction {
       return { durable: Promise.resolve(), result: () => ({ lsn, results: [] }) };
     }
     const room = new RowRoom();
-    const apply = (firstLsn: number) => atOnce(applyPlan(plan, room, firstLsn));
+    const apply = (firstLsn: number) => finish(applyPlan(plan, room, firstLsn));
     try {
-      atOnce(takeRoom(plan, room));
+      finish(takeRoom(plan, room));
       const { firstLsn, durable } = committer.commit(operations, parts, { entry, apply });
       for (const table of tables) afterCommit(table.id);
       const lsn = operations === 0 ? firstLsn : firstLsn + operations - 1;
@@ -347,12 +348,6 @@ function outcomeOf(plan: CommitPlan): CommitOutcome {
       return outcomesOf(plan);
     },
   };
-}
-
-/** The edge's member set. Throws as Table.insert. */
-function checked(table: Table, edge: EdgeInput): number[] {
-  checkTime(edge.event_ts);
-  return memberSet(edge.members, table.maxMembers);
 }
 
 function emptySnapshot(table: Table, lsn: number): Snapshot {

@@ -2,7 +2,7 @@
 
 import { RecordChecker } from '../../core/index.ts';
 import { corruption } from '../../errors.ts';
-import { IDENTIFIER } from '../../limits.ts';
+import { IDENTIFIER } from '../../model/columns.ts';
 import { FRAME_HEADER_BYTES } from '../../storage/index.ts';
 import { CATALOG_CHANGES, type CatalogChange } from '../catalog/catalog.ts';
 import type { DocumentChange } from '../catalog/documents.ts';

@@ -1,6 +1,7 @@
 // What must hold of a manifest's document besides its checksum.
 
-import { IDENTIFIER } from '../../limits.ts';
+import { IDENTIFIER } from '../../model/columns.ts';
+import { isOption, OPTION_NAMES } from '../../model/options.ts';
 import { REPLAY_HEADER_BYTES } from '../../storage/index.ts';
 import type { Checkpoint, CheckpointTable } from '../checkpoint/checkpoint.ts';
 
@@ -31,7 +32,7 @@ function lsnFaults({ lsn, nextTableId }: Checkpoint): string[] {
 }
 
 function tableFaults({ definition, appliedLsn, nextId, nextSegment, segments }: CheckpointTable, document: Checkpoint) {
-  const { id, name, bucketSeconds, compactThreshold, columns, indexes } = definition;
+  const { id, name, columns, indexes } = definition;
   const table = `table ${JSON.stringify(name)}`;
   const faults: string[] = [];
   const need = (holds: boolean, what: string) => {
@@ -39,7 +40,8 @@ function tableFaults({ definition, appliedLsn, nextId, nextSegment, segments }: 
   };
   need(typeof name === 'string' && IDENTIFIER.test(name), 'its name is no identifier');
   need(isCount(id, 1) && id < document.nextTableId, `its number ${id} was not given out`);
-  need(isCount(bucketSeconds, 1) && isCount(compactThreshold, 0), 'its bucket width or threshold is none');
+  for (const option of OPTION_NAMES)
+    need(isOption(option, definition[option]), `its ${option} is ${definition[option]}`);
   need(
     isCount(appliedLsn, 0) && appliedLsn <= document.lsn,
     `its segments reach LSN ${appliedLsn}, the manifest ${document.lsn}`,

@@ -2,13 +2,14 @@
 
 import type { EdgeBatch } from '../../core/index.ts';
 import { HedgerowError } from '../../errors.ts';
+import { type CheckedEdge, checkEdge } from '../../model/edge.ts';
+import { finish, type Steps } from '../../schedule/steps.ts';
 import { OPERATION, runHeader } from '../commit/operations.ts';
 import type { Attach } from '../idempotency/kept-answer.ts';
-import { atOnce, type Steps } from '../steps.ts';
 import { RowRoom } from '../table/row-room.ts';
 import type { Table } from '../table/table.ts';
 import type { BulkInsertResult, BulkOutcome, EdgeInput } from '../types.ts';
-import { checkTime, memberSet } from './edge.ts';
+import { propertyBytes } from './edge-writes.ts';
 import { commitInSlices } from './large-commit.ts';
 
 /** Records of up to one batch; renumbered in place at commit. */
@@ -32,12 +33,10 @@ export class BulkInsert {
   }
 
   /** Adds an edge. Throws `empty_members`, `too_many_members`, `unknown_column` or `invalid_input`; nothing of that edge is kept. */
-  add(edge: EdgeInput): void {
+  add(edge: EdgeInput | CheckedEdge): void {
     this.#assertOpen();
-    checkTime(edge.event_ts);
-    const members = memberSet(edge.members, this.#table.maxMembers);
-    const properties = edge.properties === undefined ? null : this.#table.columns.encode(edge.properties);
-    this.#batch.add(edge.event_ts, members, properties);
+    const checked = checkEdge(edge, this.#table);
+    this.#batch.add(checked.event_ts, checked.members, propertyBytes(checked));
     this.count++;
     if (this.#batch.full) this.#encode();
   }
@@ -131,9 +130,9 @@ function insertAtOnce(
   table.assertUsable();
   const room = new RowRoom();
   try {
-    atOnce(numberPieces(pieces, outcome.firstId));
-    atOnce(takeRoom(table, pieces, room));
-    const apply = (firstLsn: number) => atOnce(applyPieces(insert, room, firstLsn));
+    finish(numberPieces(pieces, outcome.firstId));
+    finish(takeRoom(table, pieces, room));
+    const apply = (firstLsn: number) => finish(applyPieces(insert, room, firstLsn));
     const { firstLsn, durable } = table.context.committer.commit(count, partsOf(insert), {
       entry: attach?.(outcome),
       apply,

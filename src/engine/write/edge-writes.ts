@@ -1,12 +1,15 @@
 // Single writes: an insert, and a removal by time and members, each one frame.
 
+import { encodeProperties } from '../../core/index.ts';
+import { FORMAT_MAX_MEMBERS } from '../../limits.ts';
+import { type CheckedEdge, checkEdge, checkKey, type EdgeInput } from '../../model/edge.ts';
 import { OPERATION, RUN_HEADER_BYTES, runHeader, writeRunHeader } from '../commit/operations.ts';
 import type { Attach } from '../idempotency/kept-answer.ts';
 import { findMatches, killRow } from '../table/live-rows.ts';
 import { RowRoom } from '../table/row-room.ts';
 import type { Table } from '../table/table.ts';
-import type { DeleteOutcome, DeleteResult, EdgeInput, InsertOutcome, InsertResult } from '../types.ts';
-import { checkTime, memberSet, rowOf, tombstoneMembers } from './edge.ts';
+import type { DeleteOutcome, DeleteResult, InsertOutcome, InsertResult } from '../types.ts';
+import { rowOf } from './edge.ts';
 
 /** What is in the log and not yet durable. */
 type Staged<T> = T & { durable: Promise<void> };
@@ -14,9 +17,10 @@ type Staged<T> = T & { durable: Promise<void> };
 /** As `Table.insert`. */
 export async function insertEdge(
   table: Table,
-  edge: EdgeInput,
+  given: EdgeInput | CheckedEdge,
   attach: Attach<InsertOutcome> | undefined,
 ): Promise<InsertResult> {
+  const edge = checkEdge(given, table);
   const { committer } = table.context;
   // Given out now: edges that others insert while this one waits for its turn have later ids.
   const id = table.nextId++;
@@ -37,19 +41,18 @@ export async function insertEdge(
 function stageInsert(
   table: Table,
   id: number,
-  edge: EdgeInput,
+  checked: CheckedEdge,
   attach: Attach<InsertOutcome> | undefined,
 ): Staged<InsertResult> {
   table.assertUsable();
-  checkTime(edge.event_ts);
-  const members = memberSet(edge.members, table.maxMembers);
-  const properties = edge.properties === undefined ? null : table.columns.encode(edge.properties);
+  // Columns may have changed while it waited for its turn.
+  const edge = checkEdge(checked, table);
   const { batch, committer, afterCommit } = table.context;
-  batch.add(edge.event_ts, members, properties);
+  batch.add(edge.event_ts, edge.members, propertyBytes(edge));
   const run = batch.encode(id, table.maxMembers, RUN_HEADER_BYTES);
   const recordBytes = run.length - RUN_HEADER_BYTES;
   writeRunHeader(run, OPERATION.insert, table.id, 1, recordBytes);
-  const row = rowOf(table.columns, id, edge, members);
+  const row = rowOf(table.columns, id, edge);
   const entry = attach?.({ row });
   const memtable = table.writableMemtable();
   const reserved = memtable.reserve(recordBytes, 1);
@@ -69,6 +72,11 @@ function stageInsert(
     if (!isApplied) memtable.unreserve(reserved, recordBytes, 1);
     throw error;
   }
+}
+
+/** The stored form of an edge's properties, null for none; borrowed until the next call. */
+export function propertyBytes({ properties }: CheckedEdge): Uint8Array | null {
+  return properties.length === 0 ? null : encodeProperties(properties);
 }
 
 /** As `Table.delete`. */
@@ -91,11 +99,10 @@ function stageDelete(
   attach: Attach<DeleteOutcome> | undefined,
 ): Staged<DeleteResult> {
   table.assertUsable();
-  checkTime(eventTs);
-  const set = tombstoneMembers(members);
-  const record = table.encodeTombstone(eventTs, set);
-  const found = findMatches(table, record, eventTs);
-  const answer = { matched: found.length, event_ts: eventTs === 0 ? 0 : eventTs, members: set };
+  const key = checkKey(eventTs, members, FORMAT_MAX_MEMBERS);
+  const record = table.encodeTombstone(key.event_ts, key.members);
+  const found = findMatches(table, record, key.event_ts);
+  const answer = { matched: found.length, ...key };
   const entry = attach?.(answer);
   const parts = [runHeader(OPERATION.tombstone, table.id, 1, record.length), record];
   const room = new RowRoom();

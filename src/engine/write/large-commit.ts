@@ -3,9 +3,9 @@
 // Atomic and isolated all the same. Other writers, DDL and compactions that would begin wait from its first step to its last, so nothing changes between two
 // slices but what it changes itself; the frame is in the log whole or not at all; readers see what was before it until all of it is applied and durable.
 
+import { inSlices, type Steps } from '../../schedule/steps.ts';
 import type { EngineContext } from '../context.ts';
 import type { ReplayEntry } from '../idempotency/kept-answer.ts';
-import { inSlices, type Steps } from '../steps.ts';
 import { RowRoom } from '../table/row-room.ts';
 import type { Table } from '../table/table.ts';
 

@@ -1,6 +1,6 @@
 // Binds calls: the functions over rows (contract section 4), and the door to aggregates.
 
-import { didYouMean } from '../../suggestions.ts';
+import { didYouMean } from '../../model/suggestions.ts';
 import type { CallNode, Expression } from '../parser/ast.ts';
 import { shown, shownName } from '../shown.ts';
 import type { BoundExpression } from './bound.ts';

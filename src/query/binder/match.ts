@@ -1,7 +1,7 @@
 // Binds MATCH: patterns, conditions, items and their names, groups, order.
 
 import type { Database, Table } from '../../engine/index.ts';
-import { didYouMean } from '../../suggestions.ts';
+import { didYouMean } from '../../model/suggestions.ts';
 import type { ItemNode, LiteralNode, MatchNode, NameNode, ParameterNode, PatternNode } from '../parser/ast.ts';
 import { shown, shownName } from '../shown.ts';
 import { errorAt } from '../syntax-error.ts';

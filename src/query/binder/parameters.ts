@@ -2,6 +2,7 @@
 
 import { type ErrorCode, HedgerowError } from '../../errors.ts';
 import { isoDays, isoSeconds } from '../../iso-time.ts';
+import { HALF_PAIR, isWellFormed } from '../../model/text.ts';
 import { MAX_ALL_ITEMS, MAX_LIST_ITEMS, MAX_LITERAL_LENGTH, MAX_PARAMETERS } from '../limits.ts';
 import { shown, shownName } from '../shown.ts';
 import type { BoundParameter, Value, ValueType } from './bound.ts';
@@ -14,9 +15,6 @@ export interface ParameterType {
 }
 
 export type ParameterValues = Readonly<Record<string, unknown>>;
-
-/** What UTF-8 cannot hold: it would be stored as another text. */
-const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /** Throws `invalid_statement` where parameters are larger together than a statement may have them. */
 export function checkParameters(values: ParameterValues): void {
@@ -67,8 +65,7 @@ function scalarType(name: string, value: unknown): ValueType {
           name,
           `has ${value.length} characters, more than ${MAX_LITERAL_LENGTH}; a stored text holds at most 64 KB`,
         );
-      if (LONE_SURROGATE.test(value))
-        throw wrong(name, 'is no valid text: it holds half of a surrogate pair', 'invalid_input');
+      if (!isWellFormed(value)) throw wrong(name, HALF_PAIR, 'invalid_input');
       return 'text';
     case 'boolean':
       return 'boolean';

@@ -1,14 +1,14 @@
 // What names mean at a place of a statement: aliases, columns, parameters.
 
 import type { HedgerowError } from '../../errors.ts';
-import { didYouMean } from '../../suggestions.ts';
+import { kindOfType } from '../../model/column-types.ts';
+import { KEY_COLUMNS } from '../../model/columns.ts';
+import { didYouMean } from '../../model/suggestions.ts';
 import type { CallNode, NameNode, ParameterNode, Span } from '../parser/ast.ts';
 import { shown, shownName, shownNames } from '../shown.ts';
 import { errorAt } from '../syntax-error.ts';
 import type { BoundExpression, BoundField, BoundParameter, BoundPattern, Field, ValueType } from './bound.ts';
 import { type ParameterType, type ParameterValues, parameterType } from './parameters.ts';
-
-const BUILT_IN: readonly string[] = ['id', 'event_ts', 'members'];
 
 /** Binds an aggregate call; set where aggregates may stand. */
 export type AggregateBinder = (call: CallNode, scope: Scope) => BoundExpression;
@@ -101,7 +101,7 @@ export class Scope {
 
   unknownColumn(pattern: number, column: NameNode): HedgerowError {
     const { table } = this.patterns[pattern]!;
-    const known = [...BUILT_IN, ...table.columns.columns.map((one) => one.name)];
+    const known = [...KEY_COLUMNS, ...table.columns.columns.map((one) => one.name)];
     return errorAt(
       this.text,
       column.start,
@@ -140,7 +140,5 @@ export class Scope {
 export function fieldType(field: Field): ValueType {
   if (field.kind === 'members') return 'list';
   if (field.kind !== 'property') return 'integer';
-  return COLUMN_VALUE_TYPES[field.type];
+  return kindOfType(field.type);
 }
-
-const COLUMN_VALUE_TYPES = { INTEGER: 'integer', REAL: 'real', TEXT: 'text', BOOLEAN: 'boolean' } as const;

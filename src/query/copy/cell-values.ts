@@ -2,52 +2,33 @@
 
 import type { ColumnType } from '../../engine/index.ts';
 import { HedgerowError } from '../../errors.ts';
+import { kindOfType, ruleOf } from '../../model/column-types.ts';
 import type { Value } from '../binder/bound.ts';
 import type { Target } from './targets.ts';
 
-const INTEGER = /^[+-]?\d+(\.0*)?$/;
-const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
 const SHOWN = 40;
 
 /** `cell` null: it is empty and not in quotes. Throws `invalid_input`. */
 export function valueOfCell(cell: string | null, target: Target): unknown {
   switch (target.kind) {
     case 'event_ts':
-      return cell === null ? null : numberOf(cell, 'event_ts', 'INTEGER');
+      return cell === null ? null : propertyOf(cell, 'event_ts', 'INTEGER');
     case 'members':
       return cell === null ? null : membersOf(cell);
     case 'id':
       return undefined;
     case 'property':
-      return cell === null || (cell === '' && target.type !== 'TEXT')
+      return cell === null || (cell === '' && kindOfType(target.type) !== 'text')
         ? null
         : propertyOf(cell, target.name, target.type);
   }
 }
 
 function propertyOf(cell: string, name: string, type: ColumnType): number | string | boolean {
-  switch (type) {
-    case 'TEXT':
-      return cell;
-    case 'BOOLEAN': {
-      const word = cell.trim().toLowerCase();
-      if (word === 'true' || word === 'false') return word === 'true';
-      throw wrong(name, cell, 'true or false');
-    }
-    default:
-      return numberOf(cell, name, type);
-  }
-}
-
-function numberOf(cell: string, name: string, type: 'INTEGER' | 'REAL'): number {
-  const text = cell.trim();
-  const number = Number(text);
-  if (type === 'INTEGER') {
-    if (INTEGER.test(text) && Number.isSafeInteger(number)) return number;
-    throw wrong(name, cell, 'an integer between -(2^53-1) and 2^53-1');
-  }
-  if (NUMBER.test(text) && Number.isFinite(number)) return number;
-  throw wrong(name, cell, 'a finite number');
+  const { fromText, takes } = ruleOf(type);
+  const value = fromText(cell);
+  if (value === undefined) throw wrong(name, cell, takes);
+  return value;
 }
 
 /** `1;2;3` or `[1,2,3]`. */
@@ -56,7 +37,7 @@ function membersOf(cell: string): number[] {
   const isList = text.startsWith('[') && text.endsWith(']');
   const inner = (isList ? text.slice(1, -1) : text).trim();
   if (inner === '') return [];
-  return inner.split(isList ? ',' : ';').map((part) => numberOf(part, 'members', 'INTEGER'));
+  return inner.split(isList ? ',' : ';').map((part) => propertyOf(part, 'members', 'INTEGER') as number);
 }
 
 function wrong(name: string, cell: string, what: string): HedgerowError {

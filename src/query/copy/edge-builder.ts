@@ -4,17 +4,14 @@ import type { EdgeInput, PropertyValue } from '../../engine/index.ts';
 import { HedgerowError } from '../../errors.ts';
 import type { Target } from './targets.ts';
 
-/** Half of a surrogate pair: no text that UTF-8 can hold. */
-const LONE_SURROGATE = /\p{Surrogate}/u;
-
-/** One row. Types are checked where the edge is added to its table; here only what cannot get that far. */
+/** One row. Values are checked where the edge is added to its table. */
 export class EdgeBuilder {
   #eventTs: unknown;
   #members: unknown;
   // Without a prototype: a column may be called `__proto__`.
   readonly #properties: Record<string, PropertyValue> = Object.create(null);
 
-  /** `value`: of the column's type, or wrong. Throws `invalid_input`. */
+  /** `value`: of the column's type, or wrong. */
   set(target: Target, value: unknown): void {
     switch (target.kind) {
       case 'event_ts':
@@ -24,11 +21,6 @@ export class EdgeBuilder {
         this.#members = value;
         break;
       case 'property':
-        if (typeof value === 'string' && LONE_SURROGATE.test(value))
-          throw new HedgerowError(
-            'invalid_input',
-            `${target.name} is no valid text: it holds half of a surrogate pair.`,
-          );
         this.#properties[target.name] = value as PropertyValue;
     }
   }

@@ -1,29 +1,23 @@
 // Parquet files decoded and encoded in a thread of their own, which lives as long as the file is read or written.
 
 import { Worker } from 'node:worker_threads';
-import { type ErrorCode, HedgerowError, STATUS_OF_CODE } from '../../errors.ts';
+import { HedgerowError } from '../../errors.ts';
 import { ParquetEncoder } from '../../formats/parquet-encoder.ts';
 import type { FileHandle } from '../../storage/index.ts';
+import { ThreadLink, type ThreadWorker } from '../../threads/link.ts';
 import type { Value } from '../binder/bound.ts';
 import { ParquetDecoder } from './parquet-decoder.ts';
 import type { ParquetBatch, ParquetSink, ParquetSource } from './parquet-port.ts';
 import type { ResultColumn } from './result-columns.ts';
 
-export type ThreadWork =
-  | { readonly kind: 'read'; readonly path: string }
-  | { readonly kind: 'next'; readonly columns: readonly string[] }
-  | { readonly kind: 'write'; readonly columns: readonly ResultColumn[] }
-  | { readonly kind: 'add'; readonly columns: readonly (readonly Value[])[] }
-  | { readonly kind: 'end' };
-
-export interface ThreadAnswer {
-  readonly value?: unknown;
-  readonly error?: {
-    readonly message: string;
-    readonly code?: string | undefined;
-    readonly fields?: Readonly<Record<string, unknown>> | undefined;
-  };
-}
+/** Of a file that is read: `read` (a path), then `next`; of one that is made: `write`, then `add` and `end`. */
+export type ParquetCalls = {
+  read: (path: string) => string[];
+  next: (columns: readonly string[]) => ParquetBatch | undefined;
+  write: (columns: readonly ResultColumn[]) => void;
+  add: (columns: readonly (readonly Value[])[]) => Uint8Array;
+  end: (none: undefined) => Uint8Array;
+};
 
 /** Memory of the thread: what does not fit is refused, and nothing else comes to harm. */
 const THREAD_MB = 2048;
@@ -56,11 +50,11 @@ export class ThreadSource implements ParquetSource {
   }
 
   names(): Promise<string[]> {
-    return this.#thread.call<string[]>({ kind: 'read', path: this.#path });
+    return this.#thread.link.call('read', this.#path);
   }
 
   next(columns: readonly string[]): Promise<ParquetBatch | undefined> {
-    return this.#thread.call<ParquetBatch | undefined>({ kind: 'next', columns });
+    return this.#thread.link.call('next', columns);
   }
 
   close(): void {
@@ -80,18 +74,18 @@ export class ThreadSink implements ParquetSink {
 
   async add(columns: readonly (readonly Value[])[]): Promise<Uint8Array> {
     await this.#begin();
-    return this.#thread.call<Uint8Array>({ kind: 'add', columns });
+    return this.#thread.link.call('add', columns);
   }
 
   async end(): Promise<Uint8Array> {
     await this.#begin();
-    return this.#thread.call<Uint8Array>({ kind: 'end' });
+    return this.#thread.link.call('end', undefined);
   }
 
   async #begin(): Promise<void> {
     if (this.#begun) return;
     this.#begun = true;
-    await this.#thread.call({ kind: 'write', columns: this.#columns });
+    await this.#thread.link.call('write', this.#columns);
   }
 
   close(): void {
@@ -99,65 +93,36 @@ export class ThreadSink implements ParquetSink {
   }
 }
 
-/** Started by its first call. Calls do not overlap. */
+/** Started by its first call. What it holds is the state of one file, so one that has died is not replaced. */
 class Thread {
   readonly #script: URL;
-  #worker: Worker | undefined;
-  #answered: ((answer: ThreadAnswer) => void) | undefined;
-  #failed: ((error: Error) => void) | undefined;
-  #failure: Error | undefined;
+  #link: ThreadLink<ParquetCalls> | undefined;
 
   constructor(script: URL) {
     this.#script = script;
   }
 
-  #start(): Worker {
-    const worker = new Worker(this.#script, {
-      execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: THREAD_MB, maxYoungGenerationSizeMb: THREAD_YOUNG_MB },
-    });
-    worker.on('message', (answer: ThreadAnswer) => this.#answered?.(answer));
-    worker.on('error', (error) => this.#fail(failureOf(error)));
-    worker.on('exit', () => this.#fail(new Error('the thread for Parquet has ended')));
-    return worker;
+  get link(): ThreadLink<ParquetCalls> {
+    this.#link ??= new ThreadLink({ worker: this.#start(), died: failureOf, holdsProcess: true });
+    return this.#link;
   }
 
-  #fail(error: Error): void {
-    this.#failure ??= error;
-    this.#failed?.(this.#failure);
-  }
-
-  call<T>(work: ThreadWork): Promise<T> {
-    this.#worker ??= this.#start();
-    const worker = this.#worker;
-    return new Promise((resolve, reject) => {
-      this.#answered = ({ value, error }) => {
-        if (error === undefined) resolve(value as T);
-        else reject(errorOf(error));
-      };
-      this.#failed = reject;
-      if (this.#failure === undefined) worker.postMessage(work);
-      else reject(this.#failure);
-    });
+  #start(): ThreadWorker {
+    const resourceLimits = { maxOldGenerationSizeMb: THREAD_MB, maxYoungGenerationSizeMb: THREAD_YOUNG_MB };
+    return new Worker(this.#script, { execArgv: [], resourceLimits }) as ThreadWorker;
   }
 
   end(): void {
-    void this.#worker?.terminate();
+    void this.#link?.stop(new Error('the thread for Parquet has ended'));
   }
 }
 
 function failureOf(error: Error & { code?: unknown }): Error {
-  if (error.code !== 'ERR_WORKER_OUT_OF_MEMORY') return error;
+  if (error.code !== 'ERR_WORKER_OUT_OF_MEMORY')
+    return new Error(`the thread for Parquet has ended: ${error.message}`, { cause: error });
   return new HedgerowError(
     'query_too_large',
     `A page of the file needs more than ${THREAD_MB} MB of memory. Write it with smaller pages or row groups.`,
     { cause: error },
   );
-}
-
-/** The error as it was in the thread: one of ours, or one that keeps the system's code. */
-function errorOf({ message, code, fields }: NonNullable<ThreadAnswer['error']>): Error {
-  if (code !== undefined && code in STATUS_OF_CODE)
-    return new HedgerowError(code as ErrorCode, message, fields === undefined ? {} : { fields });
-  return Object.assign(new Error(message), code === undefined ? {} : { code });
 }

@@ -2,7 +2,7 @@
 
 import type { ColumnType, Table } from '../../engine/index.ts';
 import { HedgerowError } from '../../errors.ts';
-import { didYouMean } from '../../suggestions.ts';
+import { didYouMean } from '../../model/suggestions.ts';
 
 export type Target =
   | { readonly kind: 'event_ts' }

@@ -3,6 +3,7 @@
 // Work is counted in values of some 10 ns. An operator comes to one for each row. A text that is joined, compared or written comes to one for each eight of its
 // letters: how many those are is known when the rows are there, so a weight has a fixed part and the columns whose texts it reads.
 
+import { kindOfType } from '../../model/column-types.ts';
 import type { BoundExpression, BoundMatch, Value } from '../binder/bound.ts';
 import type { ParameterValues } from '../binder/parameters.ts';
 import { partsOf } from '../binder/parts.ts';
@@ -114,7 +115,7 @@ class Weigher {
     const { field, pattern } = expression;
     const { weight } = this;
     weight.fixed += each * (field.kind === 'members' ? VALUES_AN_OBJECT : 1);
-    if (field.kind !== 'property' || field.type !== 'TEXT') return;
+    if (field.kind !== 'property' || kindOfType(field.type) !== 'text') return;
     const key = `${pattern} ${field.id}`;
     const known = weight.columns.get(key);
     if (known === undefined) weight.columns.set(key, { pattern, column: field.id, times: each });

@@ -30,7 +30,7 @@ export interface RowSource {
 }
 
 /** Operators give batches, and null now and then so that others get a turn: a step between two is a few ms at most. */
-export type Steps<T> = Generator<T | null, void, void>;
+export type Batches<T> = Generator<T | null, void, void>;
 
 const TOO_LARGE =
   'The statement needs too much memory for sorting, grouping or joining; narrow its window or add a LIMIT';
@@ -133,7 +133,7 @@ export class QueryContext {
   }
 
   /** The same steps, with their rows and time (that of the operators below included) counted under `node` when figures are wanted. */
-  *observed<T extends { readonly count: number }>(node: object, steps: Steps<T>): Steps<T> {
+  *observed<T extends { readonly count: number }>(node: object, steps: Batches<T>): Batches<T> {
     if (this.figures === undefined) {
       yield* steps;
       return;

@@ -4,7 +4,7 @@ import { TextSink } from '../../core/index.ts';
 import type { BoundExpression, Value } from '../binder/bound.ts';
 import type { JoinPlan, MatchPlan, ScanPlan } from '../planner/plan.ts';
 import { isPlain } from './batch-size.ts';
-import type { QueryContext, Steps } from './context.ts';
+import type { Batches, QueryContext } from './context.ts';
 import { Aggregator } from './folds/aggregate.ts';
 import { foldRows } from './folds/fold.ts';
 import { foldPlanOf } from './folds/fold-plan.ts';
@@ -26,13 +26,13 @@ export interface ResultChunk {
 }
 
 /** Chunks of the result in order; null now and then, so that others get a turn. */
-export function* runMatch(plan: MatchPlan, context: QueryContext): Steps<ResultChunk> {
+export function* runMatch(plan: MatchPlan, context: QueryContext): Batches<ResultChunk> {
   if (plan.limit === 0) return;
   yield* context.observed(plan, window(ordered(plan, context), plan.skip, plan.limit));
 }
 
 /** SKIP and LIMIT. */
-function* window(chunks: Steps<ResultChunk>, skip: number, limit: number | undefined): Steps<ResultChunk> {
+function* window(chunks: Batches<ResultChunk>, skip: number, limit: number | undefined): Batches<ResultChunk> {
   let left = skip;
   let open = limit ?? Number.MAX_SAFE_INTEGER;
   for (const chunk of chunks) {
@@ -62,7 +62,7 @@ function part(chunk: ResultChunk, from: number, count: number): ResultChunk {
   return { count, items };
 }
 
-function* ordered(plan: MatchPlan, context: QueryContext): Steps<ResultChunk> {
+function* ordered(plan: MatchPlan, context: QueryContext): Batches<ResultChunk> {
   const { match } = plan;
   if (match.orderBy.length === 0 || plan.order === 'index' || plan.order === 'reversed') {
     yield* match.distinct
@@ -74,7 +74,7 @@ function* ordered(plan: MatchPlan, context: QueryContext): Steps<ResultChunk> {
 }
 
 /** Where the rows of a plan come from. */
-function input(plan: MatchPlan, context: QueryContext): Steps<Batch> {
+function input(plan: MatchPlan, context: QueryContext): Batches<Batch> {
   const wanted = plan.limit === undefined ? undefined : plan.skip + plan.limit;
   if (plan.order === 'reversed') return newestFirst(plan.input as ScanPlan, context, wanted!);
   const isDirect = plan.match.grouping === undefined && !plan.match.distinct && plan.order !== 'sort';
@@ -83,7 +83,7 @@ function input(plan: MatchPlan, context: QueryContext): Steps<Batch> {
 }
 
 /** Items of every row or group, in no order but that of the input. */
-function* results(plan: MatchPlan, context: QueryContext): Steps<ResultChunk> {
+function* results(plan: MatchPlan, context: QueryContext): Batches<ResultChunk> {
   for (const outcome of evaluated(plan, context)) yield outcome === null ? null : outcome.chunk;
 }
 
@@ -94,7 +94,7 @@ interface Evaluated {
 }
 
 /** `isLate`: items that are not worked out yet where there are many rows; null stands for them. */
-function* evaluated(plan: MatchPlan, context: QueryContext, isLate?: readonly boolean[]): Steps<Evaluated> {
+function* evaluated(plan: MatchPlan, context: QueryContext, isLate?: readonly boolean[]): Batches<Evaluated> {
   if (plan.match.grouping !== undefined) {
     yield* grouped(plan, context);
     return;
@@ -139,7 +139,7 @@ function evaluateItems(
   return { chunk: { count: batch.count, items }, batch, environment };
 }
 
-function* grouped(plan: MatchPlan, context: QueryContext): Steps<Evaluated> {
+function* grouped(plan: MatchPlan, context: QueryContext): Batches<Evaluated> {
   if (plan.shortcut !== undefined) {
     const aggregates = shortcutValues(plan, context).map((value) => constant(value));
     yield evaluateItems(plan, { count: 1, sides: [] }, { ...context.environment, keys: [], aggregates });
@@ -167,7 +167,7 @@ function* grouped(plan: MatchPlan, context: QueryContext): Steps<Evaluated> {
 }
 
 /** Adds all rows to the aggregator: over columns in the core where that can be, else read. */
-function* aggregated(plan: MatchPlan, aggregator: Aggregator, context: QueryContext): Steps<{ count: number }> {
+function* aggregated(plan: MatchPlan, aggregator: Aggregator, context: QueryContext): Batches<{ count: number }> {
   const fold = foldPlanOf(plan, context.patterns);
   if (fold !== undefined) {
     yield* context.observed(plan.input, foldRows(fold, aggregator, context));
@@ -201,7 +201,7 @@ const BYTES_OF_ROW = 80;
 const BYTES_OF_VALUE = 16;
 
 /** The first of equal result rows. */
-function* distinct(chunks: Steps<ResultChunk>, seen: DistinctRows): Steps<ResultChunk> {
+function* distinct(chunks: Batches<ResultChunk>, seen: DistinctRows): Batches<ResultChunk> {
   for (const chunk of chunks) {
     if (chunk === null) {
       yield null;
@@ -222,7 +222,7 @@ function picked(chunk: ResultChunk, places: readonly number[]): ResultChunk {
 
 const CHUNK_ROWS = 1024;
 
-function sorted(plan: MatchPlan, context: QueryContext): Steps<ResultChunk> {
+function sorted(plan: MatchPlan, context: QueryContext): Batches<ResultChunk> {
   const wanted = plan.limit === undefined ? Infinity : plan.skip + plan.limit;
   return wanted <= FEW_SORTED ? fewSorted(plan, context, wanted) : manySorted(plan, context, wanted);
 }
@@ -249,7 +249,7 @@ function keptBytes(vectors: readonly (Vector | undefined)[], count: number, { he
 }
 
 /** All rows, as columns. */
-function* manySorted(plan: MatchPlan, context: QueryContext, wanted: number): Steps<ResultChunk> {
+function* manySorted(plan: MatchPlan, context: QueryContext, wanted: number): Batches<ResultChunk> {
   const { orderBy, items, distinct: isDistinct, grouping } = plan.match;
   const sorter = new LargeSorter(orderBy);
   const seen = isDistinct ? new DistinctRows(items, context) : undefined;
@@ -288,7 +288,7 @@ function resultRows(items: number): number {
 
 const VALUES_AT_ONCE = 32_768;
 
-function* fewSorted(plan: MatchPlan, context: QueryContext, limit: number): Steps<ResultChunk> {
+function* fewSorted(plan: MatchPlan, context: QueryContext, limit: number): Batches<ResultChunk> {
   const { match } = plan;
   const sorter = new Sorter(
     match.orderBy.map((order) => order.descending),

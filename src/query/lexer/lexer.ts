@@ -1,6 +1,7 @@
 // Cuts the text of a statement into tokens.
 
 import type { HedgerowError } from '../../errors.ts';
+import { isWellFormed } from '../../model/text.ts';
 import { MAX_LITERAL_LENGTH, MAX_STATEMENT_LENGTH } from '../limits.ts';
 import { errorAt } from '../syntax-error.ts';
 import type { Token, TokenKind } from './token.ts';
@@ -183,7 +184,7 @@ function readText(text: string, start: number, quote: number): Token {
 function textToken(text: string, value: string, start: number, end: number): Token {
   if (value.length > MAX_LITERAL_LENGTH)
     throw errorAt(text, start, `this text has more than ${MAX_LITERAL_LENGTH} characters, the limit of a literal.`);
-  if (LONE_SURROGATE.test(value))
+  if (!isWellFormed(value))
     throw errorAt(text, start, 'this text is not valid Unicode: it holds half of a surrogate pair.');
   return token('text', value, start, end);
 }
@@ -203,7 +204,6 @@ function unknownEscape(text: string, at: number): HedgerowError {
 }
 
 const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\', "'": "'", '"': '"', n: '\n', r: '\r', t: '\t' };
-const LONE_SURROGATE = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/;
 const ASCII = /^[\0-\x7f]*$/;
 const SYMBOLS = '()[],:.;=<>+-*/%';
 const EXCLAMATION = 33;

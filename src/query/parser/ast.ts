@@ -1,6 +1,7 @@
 // The syntax tree of a statement: what the parser hands on, a plain value that names nothing but what stands in the text.
 
 import type { ColumnType } from '../../engine/index.ts';
+import type { TableOptions } from '../../model/options.ts';
 
 /** Where something stands: offsets in the statement's text, [start, end). */
 export interface Span {
@@ -178,14 +179,12 @@ export interface ColumnTypeNode {
   readonly type: ColumnType;
 }
 
-export interface CreateTableNode extends Span {
+export interface CreateTableNode extends Span, Readonly<Partial<TableOptions>> {
   readonly kind: 'createTable';
   readonly table: NameNode;
   readonly ifNotExists: boolean;
   readonly memberTables: readonly NameNode[];
   readonly properties: readonly ColumnTypeNode[];
-  readonly bucketSeconds: number | undefined;
-  readonly compactThreshold: number | undefined;
 }
 
 export interface DropTableNode extends Span {

@@ -1,6 +1,7 @@
 // Reads statements that define: CREATE, DROP, ALTER.
 
-import type { ColumnType } from '../../engine/index.ts';
+import { typesByWord } from '../../model/column-types.ts';
+import { OPTION_NAMES, TABLE_OPTIONS, type TableOption } from '../../model/options.ts';
 import type {
   AlterAction,
   AlterTableNode,
@@ -22,14 +23,16 @@ export function parseCreate(stream: TokenStream): CreateTableNode | IndexNode {
   const table = stream.expectName('a table name');
   const memberTables = nameList(stream, 'the name of a member table');
   let properties: ColumnTypeNode[] | undefined;
-  let bucketSeconds: number | undefined;
-  let compactThreshold: number | undefined;
+  const options: { [name in TableOption]?: number } = {};
   while (true) {
     if (properties === undefined && stream.acceptWord('PROPERTIES')) properties = columnTypes(stream);
-    else if (bucketSeconds === undefined && stream.acceptWord('BUCKET_SECONDS')) bucketSeconds = width(stream);
-    else if (compactThreshold === undefined && stream.acceptWord('COMPACT_THRESHOLD'))
-      compactThreshold = stream.expectInteger();
-    else break;
+    else {
+      const name = OPTION_NAMES.find(
+        (each) => options[each] === undefined && stream.acceptWord(TABLE_OPTIONS[each].word),
+      );
+      if (name === undefined) break;
+      options[name] = optionValue(stream, name);
+    }
   }
   return {
     kind: 'createTable',
@@ -37,18 +40,18 @@ export function parseCreate(stream: TokenStream): CreateTableNode | IndexNode {
     ifNotExists,
     memberTables,
     properties: properties ?? [],
-    bucketSeconds,
-    compactThreshold,
+    ...options,
     start,
     end: stream.lastEnd,
   };
 }
 
-function width(stream: TokenStream): number {
+function optionValue(stream: TokenStream, name: TableOption): number {
   const { start } = stream.current;
-  const seconds = stream.expectInteger();
-  if (seconds === 0) throw stream.failAt(start, 'BUCKET_SECONDS takes an integer of 1 or more.');
-  return seconds;
+  const { word, least } = TABLE_OPTIONS[name];
+  const value = stream.expectInteger();
+  if (value < least) throw stream.failAt(start, `${word} takes an integer of ${least} or more.`);
+  return value;
 }
 
 /** IF NOT EXISTS or IF EXISTS. A table may be called `if`: then no EXISTS follows. */
@@ -85,9 +88,9 @@ function columnTypes(stream: TokenStream): ColumnTypeNode[] {
 
 function columnType(stream: TokenStream): ColumnTypeNode {
   const name = stream.expectName('a column name');
-  const type = TYPES[stream.current.upper];
+  const type = TYPES.get(stream.current.upper);
   if (type === undefined) {
-    for (const word of Object.keys(TYPES)) stream.expecting(word);
+    for (const word of TYPES.keys()) stream.expecting(word);
     throw stream.fail();
   }
   stream.next();
@@ -95,17 +98,7 @@ function columnType(stream: TokenStream): ColumnTypeNode {
 }
 
 /** Types and their synonyms (contract section 4). */
-const TYPES: Readonly<Record<string, ColumnType>> = {
-  INTEGER: 'INTEGER',
-  REAL: 'REAL',
-  TEXT: 'TEXT',
-  BOOLEAN: 'BOOLEAN',
-  INT: 'INTEGER',
-  FLOAT: 'REAL',
-  DOUBLE: 'REAL',
-  STRING: 'TEXT',
-  BOOL: 'BOOLEAN',
-};
+const TYPES = typesByWord();
 
 export function parseDrop(stream: TokenStream): DropTableNode | IndexNode {
   const { start } = stream.next();

@@ -9,7 +9,7 @@ import { parseTagName, type Tag } from './tags.ts';
 import { storedTexts, type Told, toldBy } from './told.ts';
 
 /** Steps by number. */
-export interface Steps {
+export interface StepFacts {
   has(number: number): boolean;
   get(number: number): StepFact | undefined;
   /** Their facts. */
@@ -19,7 +19,7 @@ export interface Steps {
 /** Everything the sentences of one answer may cite, by number. */
 export interface Support {
   readonly edges: ReadonlyMap<number, RetrievedEdge>;
-  readonly steps: Steps;
+  readonly steps: StepFacts;
   readonly rules: ReadonlyMap<number, RuleFact>;
   /** Of nodes, where a table keeps them. */
   readonly names?: ReadonlyMap<number, string> | undefined;

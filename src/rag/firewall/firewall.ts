@@ -12,7 +12,9 @@ import { stretchesOf } from './stretches.ts';
 import { cutAtTags, formatTag, hasTag, type Tag, type TaggedSentence } from './tags.ts';
 import { mixtureProblem } from './together.ts';
 
-export type { Steps, Support } from './edge-values.ts';
+export type { StepFacts, Support } from './edge-values.ts';
+
+import type { Steps } from '../../schedule/steps.ts';
 
 export const ABSTAINED_ANSWER = 'There is not enough evidence in the retrieved hyperedges to answer this.';
 
@@ -81,7 +83,7 @@ export function* judgedSentences(answer: string, support: Support): Generator<Ju
   }
 }
 
-export function* firewallSteps(answer: string, support: Support): Generator<void, FirewallResult, void> {
+export function* firewallSteps(answer: string, support: Support): Steps<FirewallResult> {
   const kept: Kept[] = [];
   const stripped: { sentence: string; reason: string }[] = [];
   const cited = new Set<number>();

@@ -1,7 +1,8 @@
 // The conditions on columns that a text names: "weight > 0.5", "formation is escort", "speed between 1 and 2".
 
-import { BUILT_IN_COLUMNS } from '../../engine/catalog/columns.ts';
 import type { ColumnType } from '../../engine/index.ts';
+import { isNumeric, kindOfType, ruleOf } from '../../model/column-types.ts';
+import { BUILT_IN_COLUMNS } from '../../model/columns.ts';
 import type { AskedTable, Filter, FilterOp, FilterValue } from './question.ts';
 import { freeWord, isWord, numberAt, type Phrases, phraseAt, phrases, putAside, type Reading, take } from './words.ts';
 
@@ -165,34 +166,28 @@ function opposite(filters: readonly Filter[]): Filter[] | undefined {
   return op === undefined ? undefined : [{ ...filters[0]!, op }];
 }
 
-const TYPE_WORDS: Readonly<Record<ColumnType, string>> = {
-  INTEGER: 'a number',
-  REAL: 'a number',
-  TEXT: 'a text',
-  BOOLEAN: 'true or false',
-};
-
 function valuesOf(reading: Reading, column: KnownColumn, { op, at }: Said): Read | undefined {
-  const isNumeric = column.type === 'INTEGER' || column.type === 'REAL';
+  const isNumber = isNumeric(column.type);
   const shown = freeWord(reading, at) === undefined ? at : at + 1;
-  if (op === 'between') return rangeOf(reading, column, at, isNumeric);
-  if (op === 'contains' && column.type !== 'TEXT') return undefined;
-  if (!isNumeric && op !== '=' && op !== '!=' && op !== 'in' && op !== 'contains')
+  if (op === 'between') return rangeOf(reading, column, at, isNumber);
+  if (op === 'contains' && kindOfType(column.type) !== 'text') return undefined;
+  if (!isNumber && op !== '=' && op !== '!=' && op !== 'in' && op !== 'contains')
     return {
-      reason: `${column.name} is ${column.type}: it can be equal to ${TYPE_WORDS[column.type]} or not.`,
+      reason: `${column.name} is ${column.type}: it can be equal to ${ruleOf(column.type).comparedWith} or not.`,
       end: shown,
     };
   if (
     (op === '=' || op === '!=') &&
     isWord(reading, at, 'null', 'missing', 'unset', 'unknown', 'none') &&
-    column.type !== 'TEXT'
+    kindOfType(column.type) !== 'text'
   )
     return { filters: [{ column: column.name, op, value: null }], end: at + 1 };
   if ((op === '=' || op === '!=') && isWord(reading, at, 'null', 'missing'))
     return { filters: [{ column: column.name, op, value: null }], end: at + 1 };
   if (op === 'in' || op === '=') return listOf(reading, column, op, at, shown);
   const one = valueAt(reading, column, at);
-  if (one === undefined) return { reason: `${column.name} is compared with ${TYPE_WORDS[column.type]}.`, end: shown };
+  if (one === undefined)
+    return { reason: `${column.name} is compared with ${ruleOf(column.type).comparedWith}.`, end: shown };
   return { filters: [{ column: column.name, op, value: one.value }], end: one.end };
 }
 
@@ -230,7 +225,8 @@ function listOf(reading: Reading, column: KnownColumn, op: FilterOp, at: number,
     if (link === 0 || values.length === MOST_VALUES || (!isBracketed && !isValueOfList(reading, next + link))) break;
     next += link;
   }
-  if (values.length === 0) return { reason: `${column.name} is compared with ${TYPE_WORDS[column.type]}.`, end: shown };
+  if (values.length === 0)
+    return { reason: `${column.name} is compared with ${ruleOf(column.type).comparedWith}.`, end: shown };
   if (isBracketed && isWord(reading, next, ')', ']')) next++;
   const value = values.length === 1 ? values[0]! : values;
   return { filters: [{ column: column.name, op: values.length === 1 ? '=' : 'in', value }], end: next };
@@ -262,11 +258,11 @@ const FALSE = ['false', 'no', 'off', '0'];
 function valueAt(reading: Reading, column: KnownColumn, at: number): { value: FilterValue; end: number } | undefined {
   const word = freeWord(reading, at);
   if (word === undefined) return undefined;
-  if (column.type === 'INTEGER' || column.type === 'REAL') {
+  if (isNumeric(column.type)) {
     const unquoted = word.kind === 'quoted' && /^[+-]?\d+(\.\d+)?$/.test(word.text) ? Number(word.text) : undefined;
     return unquoted === undefined ? numberAt(reading, at) : { value: unquoted, end: at + 1 };
   }
-  if (column.type === 'BOOLEAN') {
+  if (kindOfType(column.type) === 'boolean') {
     if (TRUE.includes(word.lower)) return { value: true, end: at + 1 };
     return FALSE.includes(word.lower) ? { value: false, end: at + 1 } : undefined;
   }

@@ -1,5 +1,6 @@
 // Understands a question in plain words: window of time, nodes, conditions on columns, how many edges, keywords. Total: any text has a meaning.
 
+import { wellFormed } from '../../model/text.ts';
 import { type AskedFigure, readFigure } from './asked-figure.ts';
 import { readFilters } from './column-filters.ts';
 import { asksForEdges } from './general-words.ts';
@@ -74,9 +75,4 @@ function begun(query: string): Reading {
     ignored.push({ text: wellFormed(query.slice(MOST_UNDERSTOOD, MOST_UNDERSTOOD + 40)), reason });
   }
   return { text, words: wordsOf(text), ignored, writtenDatesLeft: MOST_WRITTEN_DATES };
-}
-
-/** Without halves of characters. */
-function wellFormed(text: string): string {
-  return Buffer.from(text).toString();
 }

@@ -3,6 +3,8 @@
 // A question of which nothing binds is not answered: its answer could only be about something else. Each word that binds nothing is told.
 
 import type { Snapshot, Table } from '../../engine/index.ts';
+import { kindOfType } from '../../model/column-types.ts';
+import type { Steps } from '../../schedule/steps.ts';
 import { isEdgeWord, stemOf, stemsOfName } from '../question/general-words.ts';
 import type { Ignored, Question, QuestionWindow } from '../question/question.ts';
 import type { Understood } from '../question/understand.ts';
@@ -33,7 +35,9 @@ export interface NameReader {
 /** Undefined where the table has no column of names. */
 export function nameReaderOf(table: Table, snapshot: Snapshot): NameReader | undefined {
   const { columns } = snapshot.columns;
-  const column = columns.find(({ name, type }) => name.toLowerCase() === NAME_COLUMN && type === 'TEXT')?.id;
+  const column = columns.find(
+    ({ name, type }) => name.toLowerCase() === NAME_COLUMN && kindOfType(type) === 'text',
+  )?.id;
   if (column === undefined) return undefined;
   return { reader: new EdgeReader(table, snapshot, { members: true, columns: new Set([column]) }), column };
 }
@@ -51,7 +55,7 @@ export interface Bound {
 const NO_EDGE_IN_WINDOW = 'No edge of the table lies in this time; it is left out.';
 const NO_WORD = 'No node, column, rule or row of the table has this word.';
 
-export function* bind(said: Understood, options: BindOptions): Generator<void, Bound, void> {
+export function* bind(said: Understood, options: BindOptions): Steps<Bound> {
   const { reader, names, predicates, hasOverride } = options;
   const ignored: Ignored[] = [...said.question.ignored];
   const free = new Map(said.keywords);
@@ -93,11 +97,11 @@ export function* bind(said: Understood, options: BindOptions): Generator<void, B
   };
 }
 
-function* holdsEdges(reader: EdgeReader, window: QuestionWindow): Generator<void, boolean, void> {
+function* holdsEdges(reader: EdgeReader, window: QuestionWindow): Steps<boolean> {
   return (yield* timeEnds(reader, window.start_ts ?? undefined, window.end_ts ?? undefined)) !== undefined;
 }
 
-function* isHeld(reader: EdgeReader, node: number): Generator<void, boolean, void> {
+function* isHeld(reader: EdgeReader, node: number): Steps<boolean> {
   for (const rows of reader.readKeys({ nodes: [node], limit: 1 })) {
     yield;
     if (rows !== null && rows.rows > 0) return true;
@@ -110,7 +114,7 @@ function* namedNodes(
   { question, words }: Understood,
   { reader, column }: NameReader,
   free: Map<string, string>,
-): Generator<void, number[], void> {
+): Steps<number[]> {
   const text = ` ${plainWords(question.query)} `;
   const firsts = new Set(words.map((word) => plainWords(word).split(' ')[0]!));
   const found: { name: string; node: number }[] = [];
@@ -146,7 +150,7 @@ const MOST_NODES_NAMED = 500;
 export function* memberNames(
   table: Table,
   edges: readonly { readonly members: readonly number[] }[],
-): Generator<void, Map<number, string>, void> {
+): Steps<Map<number, string>> {
   const snapshot = table.snapshot();
   const names = new Map<number, string>();
   try {
@@ -185,7 +189,7 @@ export function* wordsInRows(
   { free, question: { nodes, window } }: Bound,
   keywords: KeywordMatch,
   words: readonly string[],
-): Generator<void, Set<string>, void> {
+): Steps<Set<string>> {
   const within = { startTs: window?.start_ts ?? undefined, endTs: window?.end_ts ?? undefined };
   const found = new Set<string>();
   for (const way of nodes.length === 0 ? [undefined] : nodes.map((node) => [node])) {

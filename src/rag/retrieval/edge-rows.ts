@@ -1,6 +1,7 @@
 // Reads rows of a table at one snapshot as columns, and makes edges of them.
 
 import type { PropertyValue, QueryPlan, ScanBounds, Snapshot, Table } from '../../engine/index.ts';
+import { kindOfType } from '../../model/column-types.ts';
 import {
   type ColumnNeeds,
   columnPlan,
@@ -90,7 +91,7 @@ const NO_SOURCE: RowSource = {
 /** The edge of a row that was read with all its columns. */
 export function edgeOf(rows: EdgeRows, row: number, score: number, { columns }: Snapshot): RetrievedEdge {
   const own = columns.columns.filter((column) => column.id > FORMATION);
-  const values = own.map(({ id, type }) => cellOf(rows.columns.get(id), row, type === 'BOOLEAN'));
+  const values = own.map(({ id, type }) => cellOf(rows.columns.get(id), row, kindOfType(type) === 'boolean'));
   const id = rows.ids[row]!;
   return {
     edge_id: id,

@@ -2,6 +2,8 @@
 
 import type { QueryPlan, ScanBounds, Snapshot, Table } from '../../engine/index.ts';
 import { type HedgerowError, refusal } from '../../errors.ts';
+import { kindOfType } from '../../model/column-types.ts';
+import type { Steps } from '../../schedule/steps.ts';
 import type { Question, QuestionWindow } from '../question/question.ts';
 import { type Understood, understand, understood } from '../question/understand.ts';
 import type { BestEdges, Candidate } from './best-edges.ts';
@@ -44,7 +46,7 @@ export interface RetrieveOptions {
 }
 
 /** Steps of some ms. Throws `table_not_found`, `table_corrupt`, `overloaded`. */
-export function* retrieve(table: Table, text: string, options: RetrieveOptions): Generator<void, Retrieval, void> {
+export function* retrieve(table: Table, text: string, options: RetrieveOptions): Steps<Retrieval> {
   const snapshot = table.snapshot();
   const { names } = options;
   const nameSnapshot = names?.snapshot();
@@ -63,14 +65,14 @@ function* retrieveAt(
   text: string,
   { topK, override, nowMs, predicates = new Set() }: RetrieveOptions,
   names: NameReader | undefined,
-): Generator<void, Retrieval, void> {
+): Steps<Retrieval> {
   const { columns } = snapshot.columns;
   const own = columns.filter(({ id }) => id > FORMATION);
   const asked = { name: table.name, columns: own };
   // Readers are made in one turn with the snapshot; what they read does not depend on the time that times count from.
   const { filters: named, keywords: words, nodes } = understand(text, asked, nowMs);
   const filters = splitFilters(named, columns);
-  const textColumns = columns.filter(({ type }) => type === 'TEXT').map(({ id }) => id);
+  const textColumns = columns.filter(({ type }) => kindOfType(type) === 'text').map(({ id }) => id);
   const looked = filters.looked.map(({ column }) => column.id);
   const hasTexts = words.length > 0 && textColumns.length > 0;
   const bare = new EdgeReader(table, snapshot, { members: false, columns: new Set() });
@@ -145,7 +147,7 @@ function needsWords({ isNamed, question }: Bound, { figure }: Understood): boole
 export function* retrieveOne(
   table: Table,
   { id, eventTs }: { id: number; eventTs: number },
-): Generator<void, RetrievedEdge | undefined, void> {
+): Steps<RetrievedEdge | undefined> {
   const snapshot = table.snapshot();
   try {
     const reader = new EdgeReader(table, snapshot, { members: true, columns: new Set() });
@@ -187,7 +189,7 @@ function* wholeEdges(
   reader: EdgeReader,
   nodes: readonly number[],
   candidates: readonly Candidate[],
-): Generator<void, RetrievedEdge[], void> {
+): Steps<RetrievedEdge[]> {
   const found = new Map<number, RetrievedEdge>();
   const scores = new Map(candidates.map(({ id, score }) => [id, score]));
   const byTime = [...candidates].sort((a, b) => a.eventTs - b.eventTs || a.id - b.id);

@@ -1,6 +1,7 @@
 // Conditions on columns as the engine's ranges where it has them, and as a look at each row where it has not.
 
 import type { ColumnType, RangeCondition } from '../../engine/index.ts';
+import { kindOfType } from '../../model/column-types.ts';
 import type { PropertyColumn } from '../../query/index.ts';
 import { containsText } from '../../text-search.ts';
 import type { Filter, FilterValue } from '../question/question.ts';
@@ -71,7 +72,7 @@ function columnTest({ op, value }: Filter, { type }: FilterColumn, column: Prope
     return (row) => nulls[row] === 0 && passes[column.codes[row]!]!;
   }
   const { values } = column;
-  return type === 'BOOLEAN'
+  return kindOfType(type) === 'boolean'
     ? (row) => nulls[row] === 0 && holds(values[row] === 1)
     : (row) => nulls[row] === 0 && holds(values[row]!);
 }

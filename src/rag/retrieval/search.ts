@@ -4,6 +4,7 @@
 // for its age: the engine is asked for those alone, and when nothing is enough the search ends. What is left out could not have been among the best.
 
 import type { RangeCondition } from '../../engine/index.ts';
+import type { Steps } from '../../schedule/steps.ts';
 import type { EdgeOrder } from '../question/question.ts';
 import { BestEdges } from './best-edges.ts';
 import type { EdgeReader, EdgeRows } from './edge-rows.ts';
@@ -32,7 +33,7 @@ export interface Search {
 }
 
 /** The best edges; `overflowed` is exact. A step is some ms at most. */
-export function* findBest(reader: EdgeReader, search: Search): Generator<void, BestEdges, void> {
+export function* findBest(reader: EdgeReader, search: Search): Steps<BestEdges> {
   const best = new BestEdges(search.order, search.size);
   const rarest = yield* rarestFirst(reader, search);
   for (const window of windowsOf(reader, search)) {
@@ -60,7 +61,7 @@ function* searchWindow(
   rarest: readonly number[],
   { startTs, endTs, rows }: Window,
   best: BestEdges,
-): Generator<void, boolean, void> {
+): Steps<boolean> {
   // The older an edge, the more nodes it must hold: in pieces, as few rows as can be are looked at.
   for (let high = endTs, low = startTs; high >= startTs; high = low - 1) {
     const { looks, enoughSince } = looksFor(search, best, high);
@@ -112,10 +113,7 @@ function looksFor(search: Search, best: BestEdges, endTs: number): { looks: Look
   };
 }
 
-function* rarestFirst(
-  { table, snapshot }: EdgeReader,
-  { nodes, least, greatest }: Search,
-): Generator<void, readonly number[], void> {
+function* rarestFirst({ table, snapshot }: EdgeReader, { nodes, least, greatest }: Search): Steps<readonly number[]> {
   if (nodes.length < 2) return nodes;
   const rows = new Map<number, number>();
   for (const [place, node] of nodes.entries()) {
@@ -229,7 +227,7 @@ function* lookForMore(
   reader: EdgeReader,
   { least, greatest, nodes, filters, size, keywords, needsKeyword }: Search,
   best: BestEdges,
-): Generator<void, void, void> {
+): Steps<void> {
   // Of so many rows one at least is not among those that are kept, when none is left out here.
   const limit = filters.looked.length === 0 && !needsKeyword ? size + 1 : undefined;
   for (const way of waysTo(nodes, 1, 0)) {

@@ -1,6 +1,6 @@
 // How a question was understood: the answer of GET /v1/rag/parse.
 
-import { described, integer, text, v } from '../../http/schema.ts';
+import { answeredTime, described, integer, text, times, v } from '../../http/schema.ts';
 
 const MOST_QUESTION_CHARACTERS = 10_000;
 
@@ -13,6 +13,7 @@ export function question() {
 export const parseQuery = v.object({
   query: described(question(), 'A question in plain words, as POST /v1/rag/query takes it.'),
   table: v.optional(text()),
+  times: times(),
 });
 
 const value = v.nullable(v.union([v.number(), v.string(), v.boolean()]));
@@ -27,8 +28,8 @@ export const parseAnswer = v.object({
   query: v.string(),
   table: v.string(),
   window: described(
-    v.nullable(v.object({ start_ts: v.nullable(integer()), end_ts: v.nullable(integer()) })),
-    'Epoch seconds, both included; null does not bound. Relative and year-less times count from the newest edge of the table, in UTC.',
+    v.nullable(v.object({ start_ts: v.nullable(answeredTime()), end_ts: v.nullable(answeredTime()) })),
+    'Epoch seconds, or texts with `times=iso`, both included; null does not bound. Relative and year-less times count from the newest edge of the table, in UTC.',
   ),
   nodes: described(v.array(integer()), 'Ascending. Edges that hold any of them are meant.'),
   filters: described(v.array(filter), 'All must hold.'),

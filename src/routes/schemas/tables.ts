@@ -1,13 +1,13 @@
 // Tables as requests make them and answers show them.
 
 import { described, identifier, integerFrom, text, titled, v } from '../../http/schema.ts';
+import { COLUMN_TYPE_NAMES } from '../../model/column-types.ts';
+import { OPTION_NAMES, type OptionFields, TABLE_OPTIONS, type TableOption } from '../../model/options.ts';
 import { count } from './rows.ts';
-
-const COLUMN_TYPES = ['INTEGER', 'REAL', 'TEXT', 'BOOLEAN'] as const;
 
 const columnItem = v.object({
   name: v.string(),
-  type: v.picklist(COLUMN_TYPES),
+  type: v.picklist(COLUMN_TYPE_NAMES),
   default: v.optional(
     described(v.union([v.number(), v.string(), v.boolean()]), 'Where one is set and `defaults=true` asks for it.'),
   ),
@@ -19,12 +19,17 @@ export const tablesQuery = v.object({
   ),
 });
 
+/** An entry for each option of a table, under its name in requests and answers. */
+function optionEntries<S>(schemaOf: (option: (typeof TABLE_OPTIONS)[TableOption]) => S): Record<keyof OptionFields, S> {
+  const entries = OPTION_NAMES.map((name) => [TABLE_OPTIONS[name].field, schemaOf(TABLE_OPTIONS[name])]);
+  return Object.fromEntries(entries) as Record<keyof OptionFields, S>;
+}
+
 export const tableItem = titled(
   v.object({
     name: v.string(),
     member_tables: described(v.array(v.string()), 'Names of the node kinds that may be members.'),
-    bucket_seconds: described(count(), 'Width of a time bucket.'),
-    compact_threshold: described(count(), 'Log entries that start a compaction by themselves; 0: none do.'),
+    ...optionEntries((option) => described(count(), option.about)),
     row_count: count(),
     columns: described(v.array(columnItem), 'User columns.'),
     created_at: described(count(), 'Epoch seconds.'),
@@ -35,7 +40,10 @@ export const tableItem = titled(
 
 export const columnBody = v.object({
   name: identifier(),
-  type: v.picklist(COLUMN_TYPES, 'must be INTEGER, REAL, TEXT or BOOLEAN'),
+  type: v.picklist(
+    COLUMN_TYPE_NAMES,
+    `must be ${COLUMN_TYPE_NAMES.slice(0, -1).join(', ')} or ${COLUMN_TYPE_NAMES.at(-1)}`,
+  ),
   default: v.nullish(v.union([v.number(), text(), v.boolean()], 'must be a number, a string or a boolean')),
 });
 
@@ -46,8 +54,7 @@ export const tableBody = titled(
       member_tables: v.optional(
         v.array(v.pipe(text(), v.minLength(1, 'must not be empty'), v.maxLength(64, 'is longer than 64'))),
       ),
-      bucket_seconds: v.optional(described(integerFrom(1), 'Default 10.')),
-      compact_threshold: v.optional(described(integerFrom(0), 'Default 0: no compaction by itself.')),
+      ...optionEntries((option) => v.optional(described(integerFrom(option.least), option.aboutDefault))),
       columns: v.optional(v.array(columnBody)),
     }),
     v.examples([{ name: 'sightings', member_tables: ['ship'], columns: [{ name: 'speed', type: 'REAL' }] }]),

@@ -1,6 +1,6 @@
 // Virtual graphs as requests write them and answers show them (specs are checked by the graphs' own reader; these describe them).
 
-import { described, integer, integerFrom, text, time, titled, v } from '../../http/schema.ts';
+import { answeredTime, described, integerFrom, text, time, times, titled, v } from '../../http/schema.ts';
 
 export const graphParameters = v.object({ id: text() });
 
@@ -146,8 +146,12 @@ export const queryBody = v.pipe(
     limit: limit(),
     refresh: flag('Ask the backend even when the result is kept.'),
     ordered: flag('Default true: by time, then by the other columns. false spares large results the sort.'),
+    times: times(),
   }),
-  v.examples([{ query: 'MATCH (t:Trip){origin:Place, target:Place} RETURN t LIMIT 10' }]),
+  v.examples([
+    { query: 'MATCH (t:Trip){origin:Place, target:Place} RETURN t LIMIT 10' },
+    { query: 'MATCH (t:Trip) WHERE t.event_ts BETWEEN "2024-05-02" AND "2024-05-03" RETURN t', times: 'iso' },
+  ]),
 );
 
 export const hyperedge = titled(
@@ -160,9 +164,9 @@ export const hyperedge = titled(
         name: v.string(),
       }),
     ),
-    event_ts: integer(),
+    event_ts: described(answeredTime(), 'Epoch seconds; with `times: iso` a text such as 2024-05-02T10:00:00Z.'),
     properties: v.record(v.string(), v.unknown()),
-    provenance: v.object({ graph: v.string(), spec_version: integerFrom(1), captured_at: integer() }),
+    provenance: v.object({ graph: v.string(), spec_version: integerFrom(1), captured_at: answeredTime() }),
   }),
   'VirtualHyperedge',
 );

@@ -1,11 +1,11 @@
 // Keeps one DuckDB process: started for the first question, ended when nobody asks, replaced when it died, killed when it does not stop.
 
 import { refusal } from '../../errors.ts';
+import { Semaphore } from '../../schedule/locks.ts';
 import type { QueryOptions, RowBatch } from '../backend.ts';
 import { before, openDeadline } from './deadline.ts';
 import { type Answer, DuckDbChild, type DuckDbPeer, forkDuckDb, type Run } from './duckdb-child.ts';
 import { spillFolder } from './files.ts';
-import { openTurns, type Turns } from './turns.ts';
 
 export interface DuckDbHostOptions {
   /** Of each open database; default 512. */
@@ -33,7 +33,7 @@ interface Running {
 
 export class DuckDbHost {
   readonly #options: DuckDbHostOptions;
-  readonly #turns: Turns;
+  readonly #places: Semaphore;
   /** Each resolves when a process and its folder are gone. */
   readonly #leaving = new Set<Promise<void>>();
   #running: Promise<Running> | undefined;
@@ -42,7 +42,7 @@ export class DuckDbHost {
 
   constructor(options: DuckDbHostOptions = {}) {
     this.#options = options;
-    this.#turns = openTurns(options.atOnce ?? 4);
+    this.#places = new Semaphore(options.atOnce ?? 4);
   }
 
   /** Of the process, when one runs. */
@@ -53,7 +53,7 @@ export class DuckDbHost {
   async *run(question: Run, limits: QueryOptions): AsyncGenerator<RowBatch> {
     const deadline = openDeadline(limits);
     try {
-      const leave = await this.#turns.take(deadline.signal);
+      const leave = await this.#places.take(deadline.signal);
       let found: Running;
       try {
         found = await before(this.#process(), deadline.signal);

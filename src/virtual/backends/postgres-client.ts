@@ -2,10 +2,11 @@
 
 import pg from 'pg';
 import Cursor from 'pg-cursor';
+import type { Deadline } from '../../schedule/deadline.ts';
+import { Semaphore } from '../../schedule/locks.ts';
 import type { QueryOptions, SqlRow, SqlStatement } from '../backend.ts';
-import { before, type Deadline, openDeadline } from './deadline.ts';
+import { before, openDeadline } from './deadline.ts';
 import { readerOf } from './postgres-values.ts';
-import { openTurns } from './turns.ts';
 
 export interface PostgresClients {
   run(statement: SqlStatement, options: QueryOptions): AsyncGenerator<readonly SqlRow[]>;
@@ -41,16 +42,16 @@ export function openPostgres({ address, most = 4 }: PostgresOptions): PostgresCl
   // One that dies at work is told by the statement that it works on.
   pool.on('connect', (client) => client.on('error', () => undefined));
 
-  const turns = openTurns(most);
+  const places = new Semaphore(most);
 
   async function* run({ sql, parameters }: SqlStatement, options: QueryOptions): AsyncGenerator<readonly SqlRow[]> {
     const deadline = openDeadline(options);
-    let leaveTurn = () => {};
+    let leavePlace = () => {};
     let client: pg.PoolClient | undefined;
     let reading = false;
     let failed = true;
     try {
-      leaveTurn = await turns.take(deadline.signal);
+      leavePlace = await places.take(deadline.signal);
       client = await begin(pool, deadline);
       const cursor = client.query(new Cursor<SqlRow>(sql, [...parameters], { rowMode: 'array', types }));
       for (;;) {
@@ -64,7 +65,7 @@ export function openPostgres({ address, most = 4 }: PostgresOptions): PostgresCl
     } finally {
       deadline.end();
       if (client !== undefined) await leave(pool, client, reading && deadline.signal.aborted, failed);
-      leaveTurn();
+      leavePlace();
     }
   }
 

@@ -1,7 +1,9 @@
 // Compares columns, times and sizes with the literals of a query: each literal bound, each comparison exact for the column's type.
 
 import type { HedgerowError } from '../../errors.ts';
+import { isoSeconds, timeProblem } from '../../iso-time.ts';
 import type { BackendColumn } from '../backend.ts';
+import { shown } from '../identifiers.ts';
 import type { Comparison, Literal } from '../language/ast.ts';
 import { MAX_WIDE_INTEGER } from '../language/limits.ts';
 import { errorAt } from '../language/token.ts';
@@ -175,23 +177,32 @@ function numberText(literal: Literal, about: string, context: OperandContext): s
 }
 
 /**
- * The time of an edge in whole seconds. The column itself is compared, with a time: that is what backends have indexes and ranges for. `sql` is the
+ * The time of an edge in whole seconds, compared with seconds or with a text of ISO 8601, whose fraction of a second is cut off. The column itself is compared, with a time: that is what backends have indexes and ranges for. `sql` is the
  * column, or the least one of a group.
  */
 export function timeOperand(column: BackendColumn, sql: string, context: OperandContext): Operand {
   const about = 'event_ts is in whole seconds since 1970';
   const seconds = secondsSql(column, sql, context.dialect);
   const plain = integerOperand(seconds, about, context);
-  if (column.kind === 'integer') return plain;
-  const compare = (operator: Comparison, literal: Literal) => {
+  const isTime = column.kind !== 'integer';
+  const compare = (operator: Comparison, written: Literal) => {
+    const literal = inSeconds(written, about, context);
     const value = numberOf(literal, about, context);
     const isNear = typeof value === 'number' && Number.isInteger(value) && value >= FIRST_SECOND && value < LAST_SECOND;
-    if (!isNear) return plain.compare(operator, literal);
+    if (!isTime || !isNear) return plain.compare(operator, literal);
     return column.kind === 'date'
       ? compareDays(sql, operator, value, context)
       : compareInstants(sql, column.kind === 'timestamptz', operator, value, context);
   };
-  return { compare, among: plain.among };
+  return { compare, among: (literals) => plain.among(literals.map((one) => inSeconds(one, about, context))) };
+}
+
+/** A text as the seconds that it names; other literals as they are. */
+function inSeconds(literal: Literal, about: string, context: OperandContext): Literal {
+  if (typeof literal.value !== 'string') return literal;
+  const value = isoSeconds(literal.value);
+  if (value !== undefined) return { ...literal, kind: 'integer', value };
+  throw mismatch(literal, about, `${shown(literal.value)} ${timeProblem(literal.value)}`, context);
 }
 
 const DAY_SECONDS = 86_400;

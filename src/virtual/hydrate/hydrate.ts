@@ -2,7 +2,7 @@
 
 import type { RowBatch, RowBatches, SqlColumn, SqlRow, SqlValue } from '../backend.ts';
 import type { ReadMember, RowReading } from '../compile/compile.ts';
-import { type Around, type EdgeWriter, edgeWriter } from './json.ts';
+import { type EdgeForm, type EdgeWriter, edgeWriter } from './json.ts';
 import { idText, listIds, type PropertyValue, propertyOf, secondOf, vertexHead } from './values.ts';
 
 export interface HydratedMember {
@@ -40,10 +40,10 @@ export interface HydratedBatch {
   /** What the edges take in memory when they are made, about. */
   readonly bytes: number;
   /**
-   * The edges as JSON, each byte for byte what `JSON.stringify` makes of it, without making them. Good until any batch of this result is asked
+   * The edges as JSON, each byte for byte what `JSON.stringify` makes of it (with times as texts where asked for), without making them. Good until any batch of this result is asked
    * for its JSON: the buffer is used again, so that a long stream makes no garbage. Throws `hydration_failed`.
    */
-  json(around: Around): Uint8Array;
+  json(form: EdgeForm): Uint8Array;
 }
 
 /** Batches as they come; leaving the loop early ends the query. Throws what `rows` throws, and their batches `hydration_failed`. */
@@ -94,8 +94,8 @@ class Hydrated implements HydratedBatch {
     return this.count * (120 + 80 * members.length + 60 * properties.length) + values;
   }
 
-  json(around: Around): Uint8Array {
-    return this.#write(this.#columns, this.#rows, around);
+  json(form: EdgeForm): Uint8Array {
+    return this.#write(this.#columns, this.#rows, form);
   }
 }
 

@@ -1,19 +1,23 @@
 // Writes the hyperedges of a batch as JSON straight from its columns: of millions of edges none is made.
 
+import { isoTime } from '../../iso-time.ts';
 import type { ColumnKind, SqlColumn } from '../backend.ts';
 import type { RowReading } from '../compile/compile.ts';
-import type { Provenance } from './hydrate.ts';
+import type { HydratedEdge, Provenance } from './hydrate.ts';
 import { JsonBytes } from './json-bytes.ts';
 import { idText, listIds, propertyOf, secondOf, vertexHead } from './values.ts';
 
-/** What stands around each edge. */
-export interface Around {
+/** How each edge is written. */
+export interface EdgeForm {
+  /** Texts around it. */
   readonly before: string;
   readonly after: string;
+  /** Times as texts of ISO 8601; default epoch seconds. */
+  readonly isoTimes?: boolean;
 }
 
 /** The JSON of the edges of these rows, in UTF-8; good until the next call. */
-export type EdgeWriter = (columns: readonly SqlColumn[], rows: Uint32Array, around: Around) => Uint8Array;
+export type EdgeWriter = (columns: readonly SqlColumn[], rows: Uint32Array, form: EdgeForm) => Uint8Array;
 
 /** Writes what one row has of something. */
 type PartWriter = (columns: readonly SqlColumn[], row: number) => void;
@@ -23,10 +27,10 @@ export function edgeWriter(reading: RowReading, provenance: Provenance): EdgeWri
   const json = new JsonBytes();
   const head = `{"edge_label":${JSON.stringify(edgeLabel)},"members":[`;
   const time = Buffer.from('],"event_ts":');
-  const tail = `},"provenance":${JSON.stringify(provenance)}}`;
   const writeMembers = shape === 'row' ? rowMembersWriter(json, reading) : groupMembersWriter(json, reading);
   const writeProperties = propertiesWriter(json, reading, shape === 'row' ? 1 + members.length : 1);
-  return (columns, rows, { before, after }) => {
+  return (columns, rows, { before, after, isoTimes = false }) => {
+    const tail = `},"provenance":${JSON.stringify(isoTimes ? isoProvenance(provenance) : provenance)}}`;
     const [start, end] = [Buffer.from(before + head), Buffer.from(tail + after)];
     json.begin();
     for (let index = 0; index < rows.length; index++) {
@@ -34,7 +38,9 @@ export function edgeWriter(reading: RowReading, provenance: Provenance): EdgeWri
       json.part(start);
       writeMembers(columns, row);
       json.part(time);
-      json.number(secondOf(columns[0]![row]!, edgeLabel));
+      const second = secondOf(columns[0]![row]!, edgeLabel);
+      if (isoTimes) writeText(json, isoTime(second));
+      else json.number(second);
       writeProperties(columns, row);
       json.part(end);
     }
@@ -113,9 +119,22 @@ const WORDS = { null: Buffer.from('null'), true: Buffer.from('true'), false: Buf
 function writeProperty(json: JsonBytes, value: Parameters<typeof propertyOf>[0], kind: ColumnKind, name: string): void {
   const property = propertyOf(value, kind, name);
   if (typeof property === 'number') json.number(property);
-  else if (typeof property === 'string') {
-    json.part(QUOTE);
-    json.text(property);
-    json.part(QUOTE);
-  } else json.part(WORDS[`${property}`]);
+  else if (typeof property === 'string') writeText(json, property);
+  else json.part(WORDS[`${property}`]);
+}
+
+function writeText(json: JsonBytes, text: string): void {
+  json.part(QUOTE);
+  json.text(text);
+  json.part(QUOTE);
+}
+
+/** An edge as JSON, its own times and not its properties in the form that is asked for. */
+export function edgeText(edge: HydratedEdge, isoTimes: boolean | undefined): string {
+  if (isoTimes !== true) return JSON.stringify(edge);
+  return JSON.stringify({ ...edge, event_ts: isoTime(edge.event_ts), provenance: isoProvenance(edge.provenance) });
+}
+
+function isoProvenance(provenance: Provenance): object {
+  return { ...provenance, captured_at: isoTime(provenance.captured_at) };
 }

@@ -1,7 +1,7 @@
 // Cuts the text of a query into tokens.
 
 import type { HedgerowError } from '../../errors.ts';
-import { isWellFormed } from '../identifiers.ts';
+import { isWellFormed } from '../../model/text.ts';
 import { MAX_DIGITS, MAX_LITERAL_LENGTH, MAX_QUERY_LENGTH, MAX_WIDE_INTEGER } from './limits.ts';
 import { errorAt, shown, type Token, type TokenKind } from './token.ts';
 

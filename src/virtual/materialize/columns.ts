@@ -1,8 +1,16 @@
 // Which columns the properties of hyperedges become: names that a table takes, types that hold what was seen.
 
-import { MOST_COLUMNS, RESERVED_NAMES } from '../../engine/catalog/columns.ts';
 import type { ColumnType, PropertyValue } from '../../engine/index.ts';
-import { IDENTIFIER, MAX_TEXT_BYTES } from '../../limits.ts';
+import { kindOfType, type ValueKind } from '../../model/column-types.ts';
+import {
+  BUILT_IN_COLUMNS,
+  builtInType,
+  IDENTIFIER,
+  LONGEST_IDENTIFIER,
+  MOST_COLUMNS,
+  RESERVED_NAMES,
+} from '../../model/columns.ts';
+import { MAX_TEXT_BYTES } from '../../model/text.ts';
 import type { ColumnKind } from '../backend.ts';
 import type { HydratedEdge } from '../hydrate/hydrate.ts';
 
@@ -17,10 +25,6 @@ export interface MaterializedColumn {
   readonly read: (value: unknown) => PropertyValue;
 }
 
-/** Numbers and text that every table has a column for. */
-const BUILT_IN: Readonly<Record<string, ColumnType>> = { weight: 'REAL', mean_dist_m: 'REAL', formation: 'TEXT' };
-const LONGEST_NAME = 64;
-
 /**
  * Columns for the properties of a result, in their order; those beyond what a table takes are left out. `edges`: some of it, to see whether integers
  * fit.
@@ -30,16 +34,16 @@ export function columnsOf(
   edges: readonly HydratedEdge[],
 ): MaterializedColumn[] {
   const used = new Set(RESERVED_NAMES);
-  const free = new Set(Object.keys(BUILT_IN));
+  const free = new Set(BUILT_IN_COLUMNS.map(({ name }) => name));
   return properties.slice(0, MOST_COLUMNS).map(({ name: property, kind }) => {
     const type = typeOf(property, kind, edges);
     const lower = property.toLowerCase();
-    const builtIn = free.has(lower) ? BUILT_IN[lower]! : undefined;
+    const builtIn = free.has(lower) ? builtInType(lower) : undefined;
     if (builtIn !== undefined && (builtIn === type || (builtIn === 'REAL' && type === 'INTEGER'))) {
       free.delete(lower);
-      return { name: lower, type: builtIn, property, builtIn: true, read: READ[builtIn] };
+      return { name: lower, type: builtIn, property, builtIn: true, read: READ[kindOfType(builtIn)] };
     }
-    return { name: nameFor(property, used), type, property, builtIn: false, read: READ[type] };
+    return { name: nameFor(property, used), type, property, builtIn: false, read: READ[kindOfType(type)] };
   });
 }
 
@@ -57,19 +61,19 @@ function nameFor(property: string, used: Set<string>): string {
   const start = /^[A-Za-z_]/.test(words) ? words : `p_${words}`;
   for (let number = 1; ; number++) {
     const suffix = number === 1 ? '' : `_${number}`;
-    const name = start.slice(0, LONGEST_NAME - suffix.length) + suffix;
+    const name = start.slice(0, LONGEST_IDENTIFIER - suffix.length) + suffix;
     if (used.has(name.toLowerCase()) || !IDENTIFIER.test(name)) continue;
     used.add(name.toLowerCase());
     return name;
   }
 }
 
-const READ: Readonly<Record<ColumnType, (value: unknown) => PropertyValue>> = {
-  INTEGER: (value) => (typeof value === 'number' && Number.isSafeInteger(value) ? value : null),
+const READ: Readonly<Record<ValueKind, (value: unknown) => PropertyValue>> = {
+  integer: (value) => (typeof value === 'number' && Number.isSafeInteger(value) ? value : null),
   // A decimal of many digits comes as text.
-  REAL: (value) => (value !== null && Number.isFinite(Number(value)) ? Number(value) : null),
-  BOOLEAN: (value) => (typeof value === 'boolean' ? value : null),
-  TEXT: (value) => (value === null || value === undefined ? null : shortened(String(value))),
+  real: (value) => (value !== null && Number.isFinite(Number(value)) ? Number(value) : null),
+  boolean: (value) => (typeof value === 'boolean' ? value : null),
+  text: (value) => (value === null || value === undefined ? null : shortened(String(value))),
 };
 
 /** A column holds 64 KB of text. */

@@ -3,7 +3,9 @@
 import { createHash } from 'node:crypto';
 import type { ColumnDefinition, Database, EdgeInput, PropertyValue, Table } from '../../engine/index.ts';
 import { refusal } from '../../errors.ts';
-import { DEFAULT_BUCKET_SECONDS, IDENTIFIER, MAX_TEXT_BYTES } from '../../limits.ts';
+import { IDENTIFIER } from '../../model/columns.ts';
+import { TABLE_OPTIONS } from '../../model/options.ts';
+import { MAX_TEXT_BYTES } from '../../model/text.ts';
 import type { HydratedEdge } from '../hydrate/hydrate.ts';
 import type { RunningQuery } from '../running-query.ts';
 import { columnsOf, type MaterializedColumn } from './columns.ts';
@@ -52,7 +54,7 @@ export async function materialize(
   request: MaterializeRequest,
   { signal, begun }: CopyOptions,
 ): Promise<Materialized> {
-  const { table: name, ids = 'map', bucketSeconds = DEFAULT_BUCKET_SECONDS } = request;
+  const { table: name, ids = 'map', bucketSeconds = TABLE_OPTIONS.bucketSeconds.default } = request;
   const { members, properties } = running.reading;
   const batches = running.batches()[Symbol.asyncIterator]();
   const made: string[] = [];

@@ -1,6 +1,6 @@
 // What names of tables and columns tell: words, roles, labels.
 
-import { IDENTIFIER } from '../../limits.ts';
+import { IDENTIFIER } from '../../model/columns.ts';
 
 /** Words of a column's name that say which side of an edge it is. */
 const ROLE_OF_WORD: ReadonlyMap<string, string> = new Map([

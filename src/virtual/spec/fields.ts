@@ -1,8 +1,9 @@
 // Reads the fields of a spec one by one, and notes at its place everything that is wrong.
 
 import { type FieldError, type HedgerowError, refusal } from '../../errors.ts';
-import { IDENTIFIER } from '../../limits.ts';
-import { hint, isWellFormed, shown } from '../identifiers.ts';
+import { IDENTIFIER } from '../../model/columns.ts';
+import { isWellFormed } from '../../model/text.ts';
+import { hint, shown } from '../identifiers.ts';
 
 export type Place = readonly (string | number)[];
 export type Fields = Readonly<Record<string, unknown>>;

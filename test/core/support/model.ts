@@ -1,6 +1,7 @@
 // The naive model the core is compared with: edges as objects, FORMAT.md section 1 in plain JavaScript, seeded random tables.
 
-import { buildRowPlan, encodeProperties, type PropertyTypeName, type RowPlan } from '../../../src/core/index.ts';
+import { buildRowPlan, encodeProperties, type RowPlan } from '../../../src/core/index.ts';
+import type { ColumnType } from '../../../src/model/column-types.ts';
 import type { Random } from './random.ts';
 
 export type Value = number | string | boolean | null;
@@ -16,7 +17,7 @@ export interface Edge {
 export interface Column {
   id: number;
   name: string;
-  type: PropertyTypeName;
+  type: ColumnType;
   indexed: boolean;
   /** What a row without the property has. */
   byDefault: Value;
@@ -42,7 +43,7 @@ export function compareEdges(a: Edge, b: Edge): number {
   return a.time - b.time || a.id - b.id;
 }
 
-function typeOf(value: Value, column: Column | undefined): PropertyTypeName {
+function typeOf(value: Value, column: Column | undefined): ColumnType {
   if (column) return column.type;
   if (typeof value === 'string') return 'TEXT';
   return typeof value === 'boolean' ? 'BOOLEAN' : 'REAL';

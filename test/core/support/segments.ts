@@ -1,6 +1,6 @@
 // Builds, checks and opens segments in an instance from the model's edges.
 
-import { PROPERTY_TYPE } from '../../../src/core/index.ts';
+import { KIND_CODES, kindOfType } from '../../../src/model/column-types.ts';
 import type { Instance } from './instance.ts';
 import { type Column, concat, type Edge, edgeOf, naiveRecord, propertyBlock } from './model.ts';
 
@@ -39,7 +39,7 @@ export function placeRecords(instance: Instance, edges: readonly Edge[], columns
 export function placeColumns(instance: Instance, columns: readonly Column[]): number {
   const words: number[] = [];
   for (const column of columns) {
-    words.push((column.id | (PROPERTY_TYPE[column.type] << 16) | ((column.indexed ? 1 : 0) << 24)) >>> 0);
+    words.push((column.id | (KIND_CODES[kindOfType(column.type)] << 16) | ((column.indexed ? 1 : 0) << 24)) >>> 0);
     const block = propertyBlock(edgeOf(0, 0, [1], { [column.id]: column.byDefault }), columns);
     words.push(column.byDefault === null ? 0 : instance.put(block.subarray(2)));
   }

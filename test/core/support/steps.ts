@@ -9,8 +9,10 @@ export function watched<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next();
     if (step.done) return step.value;
-    expect(step.value).toBeGreaterThanOrEqual(before);
-    expect(step.value).toBeLessThanOrEqual(1);
-    before = step.value;
+    const done = step.value;
+    if (done === undefined) throw new Error('a step does not say how much is done');
+    expect(done).toBeGreaterThanOrEqual(before);
+    expect(done).toBeLessThanOrEqual(1);
+    before = done;
   }
 }

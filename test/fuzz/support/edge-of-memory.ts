@@ -13,7 +13,7 @@ export class EdgeOfMemory extends Instance {
 
   constructor() {
     super('debug');
-    const { memory } = this.x;
+    const memory = this.x.memory as WebAssembly.Memory;
     memory.grow(PAGES - memory.buffer.byteLength / 65_536);
   }
 

@@ -1,9 +1,9 @@
-// What stands between the nodes of a list in one cell, where nobody says it.
+// Finds the separator of lists in cells where no flag names it.
 
 const CANDIDATES = [';', ',', '|', ' '];
 /** Marks that hardly a name holds. */
 const LIST_MARKS = [';', '|'] as const;
-/** One cell in so many may hold a mark by chance. */
+/** One cell in this many may contain a mark by chance. */
 const LISTS_IN = 10;
 
 /** `usual`: where no cell shows another one. Names may hold commas and spaces: those count between numbers alone. */
@@ -17,7 +17,7 @@ export function separatorOf(cells: readonly unknown[], usual: string): string {
   return texts.some((text) => text.includes('|')) ? '|' : usual;
 }
 
-/** The mark that stands between names in many of these cells, and in how many; undefined: in few of them. */
+/** The mark between names in many of these cells, and in how many; undefined: in few of them. */
 export function listMark(cells: readonly unknown[]): { mark: string; count: number; of: number } | undefined {
   const texts = cells.flatMap((cell) => (typeof cell === 'string' && cell.trim() !== '' ? [cell.trim()] : []));
   const counts = LIST_MARKS.map((mark) => ({

@@ -1,4 +1,4 @@
-// Incidences and edges of a HIF document, laid aside on disk by edge: they may stand far from each other, and memory must not grow with the document.
+// Incidences and edges of a HIF document, set aside on disk by edge: they may be far from each other in the file, and memory must not grow with the document.
 
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -2,9 +2,9 @@
 
 import type { Database, Table } from '../../../engine/index.ts';
 
-/** Rows of so many bytes are worth a compaction; of fewer, where times are mixed, the same segments would be written again and again. */
+/** Rows of this many bytes are worth a compaction; of fewer, where times are mixed, the same segments would be written again and again. */
 const WORTH_BYTES = 4 * 2 ** 20;
-/** With so many the import waits. */
+/** With this many the import waits. */
 const MOST_BYTES = 8 * 2 ** 20;
 
 export class CompactionPace {

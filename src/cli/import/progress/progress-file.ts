@@ -1,4 +1,4 @@
-// How far an import of one input is, kept in a file beside its reject file, so that an import that was killed goes on without a duplicate or a gap.
+// How far an import of one input is, kept in a file beside its reject file, so that an import that was killed is resumed without a duplicate or a gap.
 //
 // Every batch has a number, and is committed together with a key made from it. The file is written now and then, behind the commits: batches that
 // were committed since are cut the same way again, and what was stored under their keys says that they are there.
@@ -12,12 +12,12 @@ import type { Position } from '../line-batches.ts';
 export interface ProgressState {
   readonly format: 'hedgerow-import';
   readonly version: 1;
-  /** Part of all keys; made anew with every import that does not go on with another. */
+  /** Part of all keys; new for every import that does not resume another. */
   readonly id: string;
   readonly input: string;
-  /** Of the input's first bytes, as they lie on disk; of lines no more than were done: those behind may be mended before the import goes on. */
+  /** Of the input's first bytes, as they are on disk; of lines only those that were done: later ones may be corrected before the import is resumed. */
   readonly head: { readonly bytes: number; readonly sha256: string };
-  /** Where to, and how the input is read: to go on, both must be the same. */
+  /** Where to, and how the input is read: to resume, both must be the same. */
   readonly plan: string;
   readonly batchRows: number;
   /** The input is text, and offsets are bytes of it as long as it is not packed. */

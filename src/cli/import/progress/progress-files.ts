@@ -36,7 +36,7 @@ export interface Wanted {
   readonly table: string | undefined;
 }
 
-/** Throws when an import was interrupted and is not to be gone on with, or was one into another table. */
+/** Throws when an import was interrupted and is not to be resumed, or went into another table. */
 export function findProgress(
   inputs: readonly Input[],
   resumes: boolean,
@@ -102,7 +102,7 @@ export class ProgressFiles {
     this.limits = limits;
   }
 
-  /** Throws when an import that was interrupted cannot be gone on with. Inputs that cannot be read again have no file. */
+  /** Throws when an import that was interrupted cannot be resumed. Inputs that cannot be read again have no file. */
   static async open(options: ProgressOptions): Promise<ProgressFiles> {
     const { found, limits } = options;
     const rows = found.find(({ state }) => state !== undefined)?.state?.batchRows ?? limits.rows;
@@ -154,7 +154,7 @@ export class ProgressFiles {
     this.#files.clear();
   }
 
-  /** How to go on behind a stop. */
+  /** How to resume after a stop. */
   adviceFor({ stop, inserted }: Tally): string {
     const isBadLine = stop?.why === 'bad_line';
     if (this.#files.size > 0)

@@ -1,4 +1,4 @@
-// Reject files: the lines that were not taken, one JSON object each, with where they stand and why.
+// Reject files: the lines that were not taken, one JSON object each, with their place and the reason.
 
 import { type FileHandle, open, truncate } from 'node:fs/promises';
 import { FILE_MODE } from '../../../storage/index.ts';
@@ -21,7 +21,7 @@ interface OpenFile {
 export class RejectFiles {
   readonly #files = new Map<string, Promise<OpenFile>>();
 
-  /** Goes on with a file that an import before this one began; what stands behind `bytes` is cut off. */
+  /** Continues a file that an earlier import began; whatever follows `bytes` is cut off. */
   async resume(path: string, bytes: number): Promise<void> {
     if (bytes === 0) return;
     try {
@@ -38,7 +38,7 @@ export class RejectFiles {
   /** Written when it resolves, and durable. */
   async add(path: string, rejects: readonly Reject[]): Promise<void> {
     if (rejects.length === 0) return;
-    // Batches are checked in steps: within what is written at once, lines stand in order.
+    // Batches are checked in steps: within one write, lines are in order.
     const lines = [...rejects].sort((a, b) => a.line - b.line).map((reject) => `${JSON.stringify(reject)}\n`);
     try {
       await this.#append(path, Buffer.from(lines.join('')));

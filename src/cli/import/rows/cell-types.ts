@@ -1,6 +1,7 @@
 // Types of columns from the cells that were seen, and cells as values of a type.
 
 import type { ColumnType, PropertyValue } from '../../../engine/index.ts';
+import { isNumeric, kindOfType } from '../../../model/column-types.ts';
 import { valueOfCell } from '../../../query/copy/index.ts';
 import { plainInteger } from './plain-integer.ts';
 
@@ -49,13 +50,14 @@ export function commonType(types: ReadonlySet<ColumnType>): ColumnType {
 /** Throws `invalid_input`. */
 export function propertyOf(cell: unknown, name: string, type: ColumnType): PropertyValue {
   if (cell === null || cell === undefined) return null;
-  if (typeof cell === 'string' && (type === 'INTEGER' || type === 'REAL')) {
+  if (typeof cell === 'string' && isNumeric(type)) {
     const number = plainInteger(cell);
     if (number >= 0) return number;
   }
-  if (typeof cell === 'string' && type !== 'TEXT' && isNullWord(cell.trim())) return null;
+  if (typeof cell === 'string' && kindOfType(type) !== 'text' && isNullWord(cell.trim())) return null;
   if (typeof cell === 'string') return valueOfCell(cell, { kind: 'property', name, type }) as PropertyValue;
-  const isFitting = type === 'BOOLEAN' ? typeof cell === 'boolean' : type !== 'TEXT' && typeof cell === 'number';
+  const isFitting =
+    kindOfType(type) === 'boolean' ? typeof cell === 'boolean' : isNumeric(type) && typeof cell === 'number';
   if (isFitting) return cell as PropertyValue;
   return valueOfCell(plainText(cell), { kind: 'property', name, type }) as PropertyValue;
 }

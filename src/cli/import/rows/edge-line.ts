@@ -1,11 +1,17 @@
 // One line to one edge, checked by the rules of the server's NDJSON body.
 
 import { isUtf8 } from 'node:buffer';
-import type { EdgeInput } from '../../../engine/index.ts';
 import { HedgerowError } from '../../../errors.ts';
 import { requireObject } from '../../../http/json-body.ts';
+import {
+  type CheckedEdge,
+  checkEdge,
+  type EdgeInput,
+  type EdgeTable,
+  readEdge,
+  tableNameOf,
+} from '../../../model/edge.ts';
 import { isBlank, parseLine } from '../../../routes/bulk-insert.ts';
-import { type EdgeTable, readEdge, tableNameOf } from '../../../routes/edge-input.ts';
 import { type LineBatch, startOf } from '../line-batches.ts';
 import { PlainEdgeReader } from './plain-edge.ts';
 
@@ -15,7 +21,7 @@ const PLACE: readonly string[] = ['body'];
 export type TableOf<T> = (name: string) => T | null;
 
 export interface ReadLine<T> {
-  edge: EdgeInput;
+  edge: EdgeInput | CheckedEdge;
   table: T;
 }
 
@@ -41,7 +47,7 @@ export class EdgeLineReader<T extends EdgeTable> {
     if (fault !== undefined) throw new HedgerowError('invalid_input', fault);
     const made = batch.edges?.[index];
     if (made !== undefined) {
-      line.edge = made;
+      line.edge = checkEdge(made, this.#table);
       line.table = this.#table;
       return line;
     }

@@ -1,11 +1,11 @@
 // Reads the commonest form of a line, `{"event_ts":1,"members":[2,3]}`, straight from its bytes: several times as fast as JSON.parse.
 //
 // It answers only where the answer is that of JSON.parse beyond doubt: these two keys in this order, integers of at most 15 digits without
-// leading zeros, fraction or exponent. Spaces may stand where JSON allows them. Everything else is left to JSON.parse.
+// leading zeros, fraction or exponent. Spaces are taken where JSON allows them. Everything else is left to JSON.parse.
 
 export interface PlainEdge {
   event_ts: number;
-  /** As they stand in the line: order kept, repeats too. */
+  /** As in the line: in its order, with repeats. */
   members: number[];
 }
 

@@ -2,7 +2,7 @@
 
 const ZERO = 48;
 
-/** -1: it is something else, or so long that it is left to others. */
+/** -1: it is something else, or too long for this fast path. */
 export function plainInteger(text: string): number {
   const { length } = text;
   if (length === 0 || length > 15) return -1;

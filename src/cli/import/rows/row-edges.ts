@@ -2,6 +2,7 @@
 
 import type { EdgeInput, PropertyValue } from '../../../engine/index.ts';
 import { HedgerowError } from '../../../errors.ts';
+import { isNumeric } from '../../../model/column-types.ts';
 import { plainNumber } from '../csv/number-style.ts';
 import type { NodeNames } from '../node-names.ts';
 import { isNullWord, propertyOf } from './cell-types.ts';
@@ -12,8 +13,6 @@ import { secondsOf } from './times.ts';
 const INTEGER = /^[+-]?\d{1,16}(\.0*)?$/;
 /** As databases write that there is nothing: no node is called so. */
 const NO_NODES: ReadonlySet<string> = new Set(['NULL', '\\N']);
-/** Half of a surrogate pair: no text that UTF-8 can hold. */
-const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /** Gives the edge of a row, or throws a HedgerowError that says what is wrong with it. `names`: where the plan has nodes with names. */
 export function rowEdges(plan: RowPlan, names: NodeNames | undefined): (cells: readonly unknown[]) => EdgeInput {
@@ -48,8 +47,6 @@ function propertiesOf(
     const { index, name } = column;
     const value = valueIn(cells[index], column);
     if (value === null) continue;
-    if (typeof value === 'string' && LONE_SURROGATE.test(value))
-      throw fault(`${name} is no valid text: it holds half of a surrogate pair.`);
     properties ??= isOdd ? Object.create(null) : {};
     // As in JSON: -0 is 0.
     properties![name] = typeof value === 'number' ? value + 0 : value;
@@ -58,7 +55,7 @@ function propertiesOf(
 }
 
 function valueIn(given: unknown, { name, type, isGuessed, decimal }: PropertyColumn): PropertyValue {
-  const isNumber = decimal !== undefined && typeof given === 'string' && (type === 'INTEGER' || type === 'REAL');
+  const isNumber = decimal !== undefined && typeof given === 'string' && isNumeric(type);
   const cell = isNumber ? plainNumber(given, decimal) : given;
   if (cell === undefined && isNumber)
     throw fault(

@@ -3,13 +3,12 @@
 import type { ColumnType } from '../../../engine/index.ts';
 import { strptime } from '../../../formats/strptime.ts';
 import { guessTimeFormat, secondsIn, TIME_FORMATS, type TimeFormat, type TimePattern } from '../../../formats/times.ts';
+import { COLUMN_TYPE_NAMES } from '../../../model/column-types.ts';
 import { UsageError } from '../../world.ts';
 import type { CsvFlags } from '../csv/csv-head.ts';
 import type { Decimal } from '../csv/number-style.ts';
 import type { ImportFlags } from '../options.ts';
 import type { RowFlags } from './row-plan.ts';
-
-const TYPES: readonly ColumnType[] = ['INTEGER', 'REAL', 'TEXT', 'BOOLEAN'];
 
 /** Throws UsageError. */
 export function rowFlags(flags: ImportFlags): RowFlags {
@@ -115,10 +114,10 @@ function typesOf(given: string | undefined): Map<string, ColumnType> {
   const types = new Map<string, ColumnType>();
   for (const part of list('--types', given, 1) ?? []) {
     const at = part.lastIndexOf('=');
-    const type = TYPES.find((name) => name === part.slice(at + 1).toUpperCase());
+    const type = COLUMN_TYPE_NAMES.find((name) => name === part.slice(at + 1).toUpperCase());
     if (at < 1 || type === undefined)
       throw new UsageError(
-        `--types holds ${JSON.stringify(part)}, but it takes column=TYPE, with one of ${TYPES.join(', ')}.`,
+        `--types holds ${JSON.stringify(part)}, but it takes column=TYPE, with one of ${COLUMN_TYPE_NAMES.join(', ')}.`,
       );
     types.set(part.slice(0, at), type);
   }

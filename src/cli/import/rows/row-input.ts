@@ -1,13 +1,15 @@
 // What the formats with rows and named columns, CSV and Parquet, have in common once their first rows are known.
 
 import { timeText } from '../../../formats/times.ts';
+import { isNumeric } from '../../../model/column-types.ts';
+import { builtInType } from '../../../model/columns.ts';
 import { listMark } from '../csv/separators.ts';
 import { NodeNames } from '../node-names.ts';
 import type { PlannedInput } from '../planned-input.ts';
 import { shownEdges } from '../planned-input.ts';
 import type { TableColumn } from '../targets/target.ts';
 import { rowEdges } from './row-edges.ts';
-import { BUILT_IN, planRows, type RowFlags, type RowPlan, type Sample } from './row-plan.ts';
+import { planRows, type RowFlags, type RowPlan, type Sample } from './row-plan.ts';
 
 export type PlannedRows = Pick<PlannedInput, 'columns' | 'named' | 'notes' | 'warnings' | 'firstEdges'> & {
   readonly rows: RowPlan;
@@ -15,7 +17,7 @@ export type PlannedRows = Pick<PlannedInput, 'columns' | 'named' | 'notes' | 'wa
 
 export function plannedRows(sample: Sample, flags: RowFlags, known: readonly TableColumn[]): PlannedRows {
   const rows = planRows(sample, flags, known);
-  const columns = rows.properties.filter(({ name }) => BUILT_IN[name.toLowerCase()] === undefined);
+  const columns = rows.properties.filter(({ name }) => builtInType(name.toLowerCase()) === undefined);
   return {
     rows,
     columns: columns.map(({ name, type }) => ({ name, type })),
@@ -51,7 +53,7 @@ function notesOf({ names, time, members, properties, left }: RowPlan): string[] 
     `members: ${members.indexes.map((index) => names[index]).join(', ')} (${list}; ${members.named ? 'names, which get numbers' : 'integers'})`,
     ...properties.map(
       ({ index, name, type, decimal }) =>
-        `property: ${names[index]}${names[index] === name ? '' : ` as ${name}`} ${type}${decimal === ',' && (type === 'REAL' || type === 'INTEGER') ? ' (decimal comma)' : ''}`,
+        `property: ${names[index]}${names[index] === name ? '' : ` as ${name}`} ${type}${decimal === ',' && isNumeric(type) ? ' (decimal comma)' : ''}`,
     ),
     ...(left.length === 0 ? [] : [`not read: ${left.join(', ')}`]),
   ];

@@ -2,8 +2,8 @@
 
 import type { ColumnType } from '../../../engine/index.ts';
 import { guessTimeFormat, type TimeFormat, type TimePattern } from '../../../formats/times.ts';
-import { IDENTIFIER } from '../../../limits.ts';
-import { didYouMean } from '../../../suggestions.ts';
+import { builtInType, EDGE_FIELDS, IDENTIFIER, LONGEST_IDENTIFIER } from '../../../model/columns.ts';
+import { didYouMean } from '../../../model/suggestions.ts';
 import { printable } from '../../table-text.ts';
 import { UsageError } from '../../world.ts';
 import { ambiguousNumber, type Decimal, decimalOf, plainNumber } from '../csv/number-style.ts';
@@ -37,7 +37,7 @@ export interface RowFlags {
 export interface Sample {
   readonly names: readonly string[];
   readonly rows: readonly (readonly unknown[])[];
-  /** Texts that stand for nothing but texts, though they look like numbers: by row and column. */
+  /** Cells that are texts, though they look like numbers: by row and column. */
   readonly isText: (row: number, column: number) => boolean;
 }
 
@@ -69,16 +69,6 @@ export interface RowPlan {
   /** Columns of numbers whose style is not known: name and a cell. */
   readonly ambiguous: readonly (readonly [name: string, cell: string])[];
 }
-
-/** Without a prototype: a column may be called constructor. */
-export const BUILT_IN: Readonly<Record<string, ColumnType>> = {
-  __proto__: null as never,
-  weight: 'REAL',
-  mean_dist_m: 'REAL',
-  formation: 'TEXT',
-};
-const RESERVED = new Set(['id', 'event_ts', 'members', 'table', 'properties']);
-const LONGEST_NAME = 64;
 
 /** `known`: columns that the table has, whose types are taken. Throws UsageError for columns that are not there. */
 export function planRows(sample: Sample, flags: RowFlags, known: readonly TableColumn[]): RowPlan {
@@ -113,7 +103,7 @@ export function planRows(sample: Sample, flags: RowFlags, known: readonly TableC
     const column = nameFor(name, taken);
     const given =
       known.find((one) => one.name.toLowerCase() === column.toLowerCase())?.type ??
-      BUILT_IN[column.toLowerCase()] ??
+      builtInType(column.toLowerCase()) ??
       flags.types.get(name);
     const type = given ?? typeOf(sample, index, decimal);
     const odd = given === undefined && decimal === undefined ? ambiguousNumber(texts[index]!) : undefined;
@@ -207,7 +197,7 @@ function hasNames(cells: readonly unknown[], separator: string | undefined): boo
   });
 }
 
-/** The nodes that stand in one cell. `[1,2]` is a list of integers whatever the separator is. */
+/** The nodes in one cell. `[1,2]` is a list of integers whatever the separator is. */
 export function partsOf(cell: string, separator: string | undefined): string[] {
   if (separator === undefined) return [cell];
   const text = cell.trim();
@@ -215,13 +205,13 @@ export function partsOf(cell: string, separator: string | undefined): string[] {
   return text.split(separator);
 }
 
-/** `Total (EUR)` -> `Total_EUR`; a number behind it when that is taken. Compared without case. */
+/** `Total (EUR)` -> `Total_EUR`; with a number appended when that is taken. Compared without case. */
 export function nameFor(header: string, taken: Set<string>): string {
   const words = header.match(/[A-Za-z0-9_]+/g)?.join('_') ?? '';
   const start = /^[A-Za-z_]/.test(words) ? words : `p_${words}`;
-  for (let number = RESERVED.has(start.toLowerCase()) ? 2 : 1; ; number++) {
+  for (let number = EDGE_FIELDS.has(start.toLowerCase()) ? 2 : 1; ; number++) {
     const suffix = number === 1 ? '' : `_${number}`;
-    const name = start.slice(0, LONGEST_NAME - suffix.length) + suffix;
+    const name = start.slice(0, LONGEST_IDENTIFIER - suffix.length) + suffix;
     if (taken.has(name.toLowerCase()) || !IDENTIFIER.test(name)) continue;
     taken.add(name.toLowerCase());
     return name;

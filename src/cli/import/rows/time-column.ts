@@ -2,7 +2,7 @@
 
 import { dayAndMonth, guessTimeFormat, secondsIn, type TimeFormat, type TimePattern } from '../../../formats/times.ts';
 
-/** Names that mean a time whatever stands beside them: the first one wins. */
+/** Names that mean a time whatever the other columns are: the first one wins. */
 const CERTAIN_NAMES = ['event_ts', 'timestamp', 'ts', 'time', 'datetime', 'date', 'created_at'];
 /** Names that may mean something else: taken when exactly one column is so called, and holds times. */
 const POSSIBLE_NAMES = ['when', 'at', 'start', 'started_at', 'start_time', 'event_time', 'occurred_at', 'date_time'];
@@ -96,7 +96,7 @@ function keyOf(name: string): string {
   return plain.replaceAll('ı', 'i').replaceAll(/[ ./-]+/g, '_');
 }
 
-/** Most of them, at least: some rows may be bad. A date that needs a flag is one; what to do is told of its row. */
+/** Most of them, at least: some rows may be bad. A date that needs a flag counts; its row says what to do. */
 function holdsTimes(cells: readonly unknown[], given: TimeFormat | TimePattern | undefined): boolean {
   const present = cells.filter((cell) => !isNothing(cell));
   const format = given ?? guessTimeFormat(present);

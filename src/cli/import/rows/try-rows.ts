@@ -1,6 +1,7 @@
 // Reads the first rows of an input without storing them: how many could be taken, and what is wrong with the first that could not.
 
-import type { EdgeTable } from '../../../routes/edge-input.ts';
+import { ColumnSet } from '../../../model/columns.ts';
+import type { EdgeTable } from '../../../model/edge.ts';
 import { type BatchLimits, START } from '../line-batches.ts';
 import { NodeNames } from '../node-names.ts';
 import { LINE_BYTES } from '../options.ts';
@@ -18,8 +19,8 @@ const LIMITS: BatchLimits = { rows: 10_000, bytes: 512 * 1024, lineBytes: LINE_B
 
 /** `columns`: those that the table will have. The input is used up by it. */
 export async function tryRows(plan: PlannedInput, columns: readonly TableColumn[]): Promise<TriedRows> {
-  const item = { columns: [...columns] } as ReturnType<EdgeTable['item']>;
-  const lines = new EdgeLineReader({ name: '', item: () => item }, () => null);
+  const table: EdgeTable = { name: '', columns: ColumnSet.of(columns), maxMembers: Number.POSITIVE_INFINITY };
+  const lines = new EdgeLineReader(table, () => null);
   let count = 0;
   let bad = 0;
   let firstBad: TriedRows['firstBad'];

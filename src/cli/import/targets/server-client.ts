@@ -193,12 +193,12 @@ export class ServerClient {
   }
 }
 
-/** Also while an import that was killed has left a request behind that is still running. */
+/** Also while a request of an import that was killed is still running. */
 function passes({ code, message }: ServerRefusal): boolean {
   return PASSING_CODES.has(code) || (code === 'idempotency_conflict' && message.includes('still running'));
 }
 
-/** Not the service's own word, but that of a proxy before it, which has nobody behind it just now. */
+/** Not the service's own word, but that of a proxy before it, which reaches no service at the moment. */
 function isBetween({ status, code }: ServerRefusal): boolean {
   return code === '' && [429, 502, 503, 504].includes(status);
 }

@@ -1,13 +1,14 @@
-// Imports into a running server: NDJSON bodies, one batch each, and a way to go on when the server refuses one for a single line.
+// Imports into a running server: NDJSON bodies, one batch each, and a way to continue when the server refuses one for a single line.
 
 import { HedgerowClient } from '../../../client/index.ts';
 import type { TableItem } from '../../../engine/index.ts';
 import { HedgerowError } from '../../../errors.ts';
-import type { EdgeTable } from '../../../routes/edge-input.ts';
+import { ColumnSet } from '../../../model/columns.ts';
+import { type EdgeTable, tooManyText } from '../../../model/edge.ts';
+import { Semaphore } from '../../../schedule/locks.ts';
 import { type LineBatch, type NamedNode, startOf } from '../line-batches.ts';
 import { nodeLines, numbersOf } from '../node-lines.ts';
 import { EdgeLineReader, reasonOf } from '../rows/edge-line.ts';
-import { Turns } from '../turns.ts';
 import { NoAnswer, type ServerAddress, ServerClient, ServerRefusal } from './server-client.ts';
 import {
   type ImportTarget,
@@ -55,8 +56,10 @@ class ServerTarget implements ImportTarget {
   readonly rowsBefore: number;
   readonly #client: ServerClient;
   readonly #lines: EdgeLineReader<EdgeTable>;
-  readonly #turns: Turns;
+  /** Requests that are on their way at once. */
+  readonly #requests: Semaphore;
   readonly #options: ServerOptions;
+  readonly #table: { readonly name: string; columns: ColumnSet; readonly maxMembers: number };
   #hasNodes = false;
   #item: TableItem;
   /** The server's own limit, known from its first refusal on. */
@@ -64,7 +67,8 @@ class ServerTarget implements ImportTarget {
 
   constructor(client: ServerClient, item: TableItem, options: ServerOptions) {
     const { connections } = options;
-    const table: EdgeTable = { name: item.name, item: () => this.#item };
+    const table = { name: item.name, columns: ColumnSet.of(item.columns), maxMembers: Number.POSITIVE_INFINITY };
+    this.#table = table;
     this.#client = client;
     this.#options = options;
     this.#item = item;
@@ -72,7 +76,7 @@ class ServerTarget implements ImportTarget {
     this.rowsBefore = item.row_count;
     // One more than is sent at once is checked ahead.
     this.window = connections + 1;
-    this.#turns = new Turns(connections);
+    this.#requests = new Semaphore(connections);
     this.#lines = new EdgeLineReader(table, (name) => (isSame(name, item.name) ? table : null));
   }
 
@@ -87,6 +91,7 @@ class ServerTarget implements ImportTarget {
   async addColumn(column: TableColumn): Promise<void> {
     await this.#client.addColumn(this.tableName, column);
     this.#item = { ...this.#item, columns: [...this.#item.columns, column] };
+    this.#table.columns = ColumnSet.of(this.#item.columns);
   }
 
   async openNodes(): Promise<Map<string, number>> {
@@ -110,7 +115,7 @@ class ServerTarget implements ImportTarget {
 
   async insert(batch: LineBatch, intake: Intake, key: string | undefined): Promise<number | undefined> {
     const checked = this.#check(batch, intake.stopAtFirst, undefined);
-    await this.#turns.take();
+    const done = await this.#requests.take();
     try {
       if (intake.closed) return undefined;
       const inserted = await this.#send(batch, checked.kept, intake, key);
@@ -120,7 +125,7 @@ class ServerTarget implements ImportTarget {
       }
       return inserted;
     } finally {
-      this.#turns.give();
+      done();
     }
   }
 
@@ -148,7 +153,7 @@ class ServerTarget implements ImportTarget {
     if (members.length <= this.#maxMembers) return;
     const count = new Set(members).size;
     if (count <= this.#maxMembers) return;
-    throw new HedgerowError('too_many_members', tooManyText(count, this.#maxMembers));
+    throw new HedgerowError('too_many_members', `members ${tooManyText(count, this.#maxMembers)}.`);
   }
 
   /** Sends lines as one body; each line the server refuses is taken out and the rest sent again. */
@@ -225,13 +230,9 @@ function bodyOf(batch: LineBatch, lines: readonly number[]): Uint8Array {
   return Buffer.concat(lines.map((index) => batch.bytes.subarray(startOf(batch, index), batch.ends[index]! + 1)));
 }
 
-/** `Line 3: ... Nothing was inserted.` without the parts about the body it stood in. */
+/** `Line 3: ... Nothing was inserted.` without the parts about the body it was in. */
 function withoutFrame(detail: string): string {
   return detail.replace(/^Line \d+: /, '').replace(/ Nothing was inserted\.$/, '');
-}
-
-function tooManyText(count: number, limit: number): string {
-  return `members holds ${count} distinct node ids; at most ${limit} are accepted.`;
 }
 
 /** How many members the server takes, as its sentence says; undefined when it says it in other words. */

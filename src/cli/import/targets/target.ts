@@ -1,4 +1,4 @@
-// What an import writes to: a data directory or a running server, both behind these few calls.
+// What an import writes to: a data directory or a running server, through the same few calls.
 
 import type { ColumnType } from '../../../engine/index.ts';
 import type { LineBatch, NamedNode } from '../line-batches.ts';

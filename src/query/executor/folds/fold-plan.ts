@@ -2,6 +2,7 @@
 
 import { ROW_FIELD, type RowField, WANT } from '../../../core/index.ts';
 import type { ColumnType, PropertyValue } from '../../../engine/index.ts';
+import { isNumeric, kindOfType } from '../../../model/column-types.ts';
 import type { BoundAggregate, BoundExpression, BoundField, BoundPattern } from '../../binder/bound.ts';
 import { partsOf } from '../../binder/parts.ts';
 import type { MatchPlan, ScanPlan } from '../../planner/plan.ts';
@@ -114,7 +115,7 @@ class FieldReader {
   #numberField(operand: BoundExpression): FoldField | undefined {
     if (operand.kind !== 'field') return undefined;
     const field = this.#fieldOf(operand);
-    const isNumber = field?.type === undefined || field.type === 'INTEGER' || field.type === 'REAL';
+    const isNumber = field?.type === undefined || isNumeric(field.type);
     return isNumber ? field : undefined;
   }
 
@@ -130,7 +131,7 @@ class FieldReader {
       case 'field': {
         const field = this.#fieldOf(expression);
         // Times, ids and reals are nearly all different.
-        if (field?.type === undefined || field.type === 'REAL') return false;
+        if (field?.type === undefined || kindOfType(field.type) === 'real') return false;
         add(field);
         return true;
       }

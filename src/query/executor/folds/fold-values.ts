@@ -2,6 +2,7 @@
 
 import { ONE_CODE, ROW_FIELD, type RowCodes, type SegmentFold } from '../../../core/index.ts';
 import type { PropertyValue } from '../../../engine/index.ts';
+import { kindOfType } from '../../../model/column-types.ts';
 import { type Batch, batchOf, type PropertyColumn } from '../rows/row-set.ts';
 import type { FoldField } from './fold-plan.ts';
 
@@ -21,7 +22,7 @@ export function constantField(field: FoldField, value: PropertyValue): CodedFiel
 }
 
 export function codedField(field: FoldField, codes: RowCodes, fold: SegmentFold): CodedField {
-  const texts = field.type === 'TEXT' ? fold.texts(field.column, codes) : [];
+  const texts = field.type !== undefined && kindOfType(field.type) === 'text' ? fold.texts(field.column, codes) : [];
   return { field, codes, texts, value: null };
 }
 
@@ -81,7 +82,7 @@ function columnOf({ field, codes, texts, value }: CodedField, own: Uint32Array):
   const nulls = new Uint8Array(own.length);
   if (codes.pointer === 0) nulls.fill(value === null ? 1 : 0);
   else for (let i = 0, end = own.length; i < end; i++) nulls[i] = own[i]! >= codes.values.length ? 1 : 0;
-  if (field.type === 'TEXT') {
+  if (field.type !== undefined && kindOfType(field.type) === 'text') {
     for (let i = 0, end = own.length; i < end; i++) if (nulls[i] === 1) own[i] = 0;
     return { kind: 'text', nulls, codes: own, texts };
   }

@@ -3,8 +3,9 @@
 import { FIGURE, FIGURES, ROW_FIELD, type RowCodes, type SegmentFold, TextSink, WANT } from '../../../core/index.ts';
 import type { Scan, SegmentPart } from '../../../engine/index.ts';
 import { HedgerowError } from '../../../errors.ts';
+import { kindOfType } from '../../../model/column-types.ts';
 import { inParts } from '../batch-size.ts';
-import type { QueryContext, Steps } from '../context.ts';
+import type { Batches, QueryContext } from '../context.ts';
 import { batchOf } from '../rows/row-set.ts';
 import { boundsOf, columnPlan, readScan } from '../rows/scan-rows.ts';
 import { constantValue } from '../values/evaluate.ts';
@@ -30,12 +31,12 @@ export function* foldRows(
   fold: FoldPlan,
   aggregator: Aggregator,
   context: QueryContext,
-): Steps<{ readonly count: number }> {
+): Batches<{ readonly count: number }> {
   const { scan } = fold;
   const pattern = context.patterns[scan.pattern]!;
   const columns = columnPlan(pattern, scan.needs);
   const segments = context.source.segmentScan(pattern, boundsOf(scan.paths[0]!));
-  function* read(blocks: Scan, sink?: TextSink): Steps<{ readonly count: number }> {
+  function* read(blocks: Scan, sink?: TextSink): Batches<{ readonly count: number }> {
     for (const set of readScan(blocks, scan, columns, context, sink)) {
       if (set === null) {
         yield null;
@@ -165,7 +166,7 @@ class PartFolder {
   }
 
   #code(field: FoldField): CodedField | undefined {
-    if (field.type === 'REAL') return undefined;
+    if (field.type !== undefined && kindOfType(field.type) === 'real') return undefined;
     const codes = this.#fold.codes(field, MOST_COMBINATIONS);
     return codes && codedField(field, codes, this.#fold);
   }

@@ -1,7 +1,7 @@
 // `a + b + c` of texts, as one: the outcome is bounded like a stored text, and made once for each distinct text where only one of them differs from row to row.
 
 import { HedgerowError } from '../../../errors.ts';
-import { MAX_TEXT_BYTES } from '../../../limits.ts';
+import { MAX_TEXT_BYTES } from '../../../model/text.ts';
 import type { BoundArithmetic, BoundExpression } from '../../binder/bound.ts';
 import { shown } from '../../shown.ts';
 import { constant, isNullAt, NULL_VECTOR, type TextVector, type Vector, valueAt } from '../values/vector.ts';

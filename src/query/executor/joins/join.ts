@@ -4,7 +4,7 @@ import { HedgerowError } from '../../../errors.ts';
 import type { BoundExpression } from '../../binder/bound.ts';
 import type { JoinPlan } from '../../planner/plan.ts';
 import { inParts } from '../batch-size.ts';
-import { MOST_LOOP_PAIRS, MOST_PRODUCT_ROWS, type QueryContext, type Steps } from '../context.ts';
+import { type Batches, MOST_LOOP_PAIRS, MOST_PRODUCT_ROWS, type QueryContext } from '../context.ts';
 import { sharedMembers } from '../rows/edges.ts';
 import { type Batch, batchOf, gather, type RowSet, type Side, selectFrom } from '../rows/row-set.ts';
 import { collectShared, type SharedReads, sharedReads } from '../rows/shared-scans.ts';
@@ -26,15 +26,15 @@ interface JoinRun {
  * Combinations that satisfy all conditions of the join and of those below it. What the joins below give is taken in blocks, one after the other: only the rows of
  * the patterns, what finds pairs among them, and a block for each join are held, however many combinations there are.
  */
-export function joinRows(plan: JoinPlan, context: QueryContext, isFolded: boolean): Steps<Batch> {
+export function joinRows(plan: JoinPlan, context: QueryContext, isFolded: boolean): Batches<Batch> {
   return observedJoin(plan, { context, reads: sharedReads(plan, context), isFolded });
 }
 
-function observedJoin(plan: JoinPlan, run: JoinRun): Steps<Batch> {
+function observedJoin(plan: JoinPlan, run: JoinRun): Batches<Batch> {
   return run.context.observed(plan, join(plan, run));
 }
 
-function* join(plan: JoinPlan, run: JoinRun): Steps<Batch> {
+function* join(plan: JoinPlan, run: JoinRun): Batches<Batch> {
   const { context, reads } = run;
   let side: RightSide | undefined;
   let lefts = 0;
@@ -78,7 +78,7 @@ function* rightSide(plan: JoinPlan, reads: SharedReads, context: QueryContext): 
 const BLOCK_ROWS = 32_768;
 
 /** The left side in blocks: the rows of one pattern whole, the combinations of the joins below as they come. None is empty. */
-function* leftBlocks(plan: JoinPlan, run: JoinRun): Steps<Batch> {
+function* leftBlocks(plan: JoinPlan, run: JoinRun): Batches<Batch> {
   const { context, reads } = run;
   const { left } = plan;
   if (left.op === 'scan') {

@@ -6,13 +6,13 @@
 //   segments   1 2 3 5 | 7 8 ...   frontier 5
 //   memory     2'4   9 | ...       frontier 9     given: 1 2 2'3 4 5; next the segments are read
 
-import type { Steps } from '../context.ts';
+import type { Batches } from '../context.ts';
 import { pickRows } from '../sorts/pick-rows.ts';
 import { concatenated } from '../values/concatenation.ts';
 import { NO_ROWS, type PropertyColumn, type RowSet } from './row-set.ts';
 
 interface Stream {
-  readonly blocks: Steps<RowSet>;
+  readonly blocks: Batches<RowSet>;
   /** What the filter left of the block that was read last, with the key of that block's last row. */
   set: RowSet;
   /** Rows of the set that were given. */
@@ -22,7 +22,10 @@ interface Stream {
 }
 
 /** Sets with times and ids, each scan's in the order of its keys. `filtered`: what is wanted of a block, in order. */
-export function* mergedScans(scans: readonly Steps<RowSet>[], filtered: (set: RowSet) => Steps<RowSet>): Steps<RowSet> {
+export function* mergedScans(
+  scans: readonly Batches<RowSet>[],
+  filtered: (set: RowSet) => Batches<RowSet>,
+): Batches<RowSet> {
   const streams = scans.map(
     (blocks): Stream => ({ blocks, set: NO_ROWS, given: 0, lastTs: -Infinity, lastId: -Infinity }),
   );
@@ -44,7 +47,7 @@ function lower(a: Stream, b: Stream): Stream {
 }
 
 /** Reads the next block of a scan; one that has ended has its frontier at infinity. */
-function* advance(stream: Stream, filtered: (set: RowSet) => Steps<RowSet>): Generator<null, void, void> {
+function* advance(stream: Stream, filtered: (set: RowSet) => Batches<RowSet>): Generator<null, void, void> {
   let block = stream.blocks.next();
   while (block.done !== true && (block.value === null || block.value.rows === 0)) {
     yield null;

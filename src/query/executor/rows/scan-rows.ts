@@ -11,7 +11,7 @@ import { type Scan, type ScanBounds, WideMap } from '../../../engine/index.ts';
 import type { BoundPattern } from '../../binder/bound.ts';
 import type { AccessPath, ColumnNeeds, ScanPlan } from '../../planner/plan.ts';
 import { inParts } from '../batch-size.ts';
-import type { QueryContext, Steps } from '../context.ts';
+import type { Batches, QueryContext } from '../context.ts';
 import { pickRows } from '../sorts/pick-rows.ts';
 import { sortedNumbers } from '../sorts/sorted-numbers.ts';
 import { concatenated } from '../values/concatenation.ts';
@@ -22,12 +22,12 @@ import { type Batch, batchOf, type RowSet, rowSetOf, selectFrom } from './row-se
  * Batches in (event_ts, id) order when there is one path. `limit`: no more than so many rows are of use. `sink`: batches stand in it, and are void when
  * the next one is asked for.
  */
-export function scanRows(plan: ScanPlan, context: QueryContext, limit?: number, sink?: TextSink): Steps<Batch> {
+export function scanRows(plan: ScanPlan, context: QueryContext, limit?: number, sink?: TextSink): Batches<Batch> {
   return context.observed(plan, scanPaths(plan, context, limit, sink));
 }
 
 /** As `scanRows`, uncounted. */
-export function* scanPaths(plan: ScanPlan, context: QueryContext, limit?: number, sink?: TextSink): Steps<Batch> {
+export function* scanPaths(plan: ScanPlan, context: QueryContext, limit?: number, sink?: TextSink): Batches<Batch> {
   const seen = plan.paths.length > 1 ? new WideMap<number, true>() : undefined;
   const pattern = context.patterns[plan.pattern]!;
   const columns = columnPlan(pattern, plan.needs);
@@ -68,7 +68,12 @@ function scansApart(
 }
 
 /** What the filter leaves of scans, in the order of keys; closes them. */
-function* readApart(plan: ScanPlan, scans: readonly Scan[], columns: ColumnPlan, context: QueryContext): Steps<RowSet> {
+function* readApart(
+  plan: ScanPlan,
+  scans: readonly Scan[],
+  columns: ColumnPlan,
+  context: QueryContext,
+): Batches<RowSet> {
   try {
     const blocks = scans.map((scan) => readScan(scan, plan, columns, context));
     yield* mergedScans(blocks, (set) => filteredSets(plan, set, context));
@@ -79,7 +84,7 @@ function* readApart(plan: ScanPlan, scans: readonly Scan[], columns: ColumnPlan,
 }
 
 /** What a filter leaves of a set, in parts of a few ms each. */
-function* filteredSets(plan: ScanPlan, set: RowSet, context: QueryContext): Steps<RowSet> {
+function* filteredSets(plan: ScanPlan, set: RowSet, context: QueryContext): Batches<RowSet> {
   if (plan.filter.length === 0) {
     yield set;
     return;
@@ -113,7 +118,7 @@ function* scanPath(
   context: QueryContext,
   limit: number | undefined,
   sink: TextSink | undefined,
-): Steps<RowSet> {
+): Batches<RowSet> {
   const bounds = { ...boundsOf(path), limit: limit === undefined ? undefined : Math.max(1, limit) };
   yield* readScan(context.source.scan(context.patterns[plan.pattern]!, bounds, columns), plan, columns, context, sink);
 }
@@ -135,7 +140,7 @@ export function* readScan(
   columns: ColumnPlan,
   context: QueryContext,
   sink?: TextSink,
-): Steps<RowSet> {
+): Batches<RowSet> {
   const ids = columns.parts.columns.map((column) => column.id);
   try {
     for (let bytes = slice(scan, sink); bytes !== null; bytes = slice(scan, sink)) {

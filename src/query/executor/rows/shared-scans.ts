@@ -1,7 +1,7 @@
 // Patterns of one join that read overlapping windows of the same table: their rows are read once, and each pattern has a part of them.
 
 import type { JoinPlan, ScanPlan } from '../../planner/plan.ts';
-import type { QueryContext, Steps } from '../context.ts';
+import type { Batches, QueryContext } from '../context.ts';
 import { MemberMemory } from '../joins/member-pairs.ts';
 import { type Batch, batchOf, partOf, type RowSet } from './row-set.ts';
 import { collectRows } from './scan-rows.ts';
@@ -111,7 +111,7 @@ export function* collectShared(
   throw new Error('a shared read gave no rows');
 }
 
-function* readPart(plan: ScanPlan, read: SharedRead, context: QueryContext): Steps<Batch> {
+function* readPart(plan: ScanPlan, read: SharedRead, context: QueryContext): Batches<Batch> {
   if (read.set === undefined) read.set = yield* collectRows({ ...read.scan, pattern: plan.pattern }, context, true);
   else context.touch(plan, plan.paths[0]!.bucketsScanned);
   yield batchOf(partOf(read.set, startOf(plan), endOf(plan)), plan.pattern);

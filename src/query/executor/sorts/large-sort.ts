@@ -1,7 +1,7 @@
 // Sorts very many result rows: they stay the columns they came as, and what is put in order are their numbers. As objects a million of them would keep the
 // garbage collector busy for longer than others may wait.
 
-import { compareTexts } from '../../../text-order.ts';
+import { compareTexts } from '../../../model/text-order.ts';
 import type { BoundExpression, Value } from '../../binder/bound.ts';
 import { type Batch, selectFrom } from '../rows/row-set.ts';
 import { type Environment, evaluate } from '../values/evaluate.ts';

@@ -1,7 +1,7 @@
 // Reads a pattern from its newest row on, for ORDER BY event_ts DESC with a LIMIT: windows that grow towards the past.
 
 import type { AccessPath, ScanPlan } from '../../planner/plan.ts';
-import type { QueryContext, Steps } from '../context.ts';
+import type { Batches, QueryContext } from '../context.ts';
 import { type Batch, batchOf, selectFrom } from '../rows/row-set.ts';
 import { compacted, scanPaths } from '../rows/scan-rows.ts';
 
@@ -10,11 +10,11 @@ const FIRST_BUCKETS = 16;
 const GROWTH = 4;
 
 /** Batches in descending (event_ts, id) order; ends when `wanted` rows were given. */
-export function newestFirst(plan: ScanPlan, context: QueryContext, wanted: number): Steps<Batch> {
+export function newestFirst(plan: ScanPlan, context: QueryContext, wanted: number): Batches<Batch> {
   return context.observed(plan, windows(plan, context, wanted));
 }
 
-function* windows(plan: ScanPlan, context: QueryContext, wanted: number): Steps<Batch> {
+function* windows(plan: ScanPlan, context: QueryContext, wanted: number): Batches<Batch> {
   const path = plan.paths[0];
   if (path === undefined) return;
   const pattern = context.patterns[plan.pattern]!;

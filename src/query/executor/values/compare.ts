@@ -1,7 +1,7 @@
 // Compares vectors: numbers, texts by code point, booleans (false < true), lists for equality. Null compares as unknown.
 
 import { HedgerowError } from '../../../errors.ts';
-import { compareTexts } from '../../../text-order.ts';
+import { compareTexts } from '../../../model/text-order.ts';
 import type { BoundComparison, Value } from '../../binder/bound.ts';
 import { NumberTable } from '../rows/number-table.ts';
 import {

@@ -1,5 +1,6 @@
 // Evaluates a bound expression for every combination of a batch.
 
+import { type ColumnType, kindOfType } from '../../../model/column-types.ts';
 import { containsText } from '../../../text-search.ts';
 import type {
   BoundExpression,
@@ -26,7 +27,7 @@ export interface Environment {
   readonly parameters: ParameterValues;
   /** Of each pattern: its property columns, for whole rows. */
   readonly patterns: readonly {
-    readonly columns: readonly { readonly id: number; readonly name: string; readonly type: string }[];
+    readonly columns: readonly { readonly id: number; readonly name: string; readonly type: ColumnType }[];
   }[];
   /** Set where values are used up before the next expression is evaluated. */
   readonly scratch?: Scratch;
@@ -117,7 +118,7 @@ function fieldVector(node: BoundField, { set, rows }: Side, count: number): Vect
       return { kind: 'value', values };
     }
     case 'property':
-      return propertyVector(set, rows, count, field.id, field.type === 'BOOLEAN');
+      return propertyVector(set, rows, count, field.id, kindOfType(field.type) === 'boolean');
   }
 }
 
@@ -164,7 +165,9 @@ function rowVector(node: BoundRow, batch: Batch, environment: Environment): Vect
   const side = batch.sides[node.pattern]!;
   const { set, rows } = side;
   const { columns } = environment.patterns[node.pattern]!;
-  const vectors = columns.map(({ id, type }) => propertyVector(set, rows, batch.count, id, type === 'BOOLEAN'));
+  const vectors = columns.map(({ id, type }) =>
+    propertyVector(set, rows, batch.count, id, kindOfType(type) === 'boolean'),
+  );
   const values: Value[] = new Array(batch.count);
   for (let i = 0; i < batch.count; i++) {
     const row = rows === undefined ? i : rows[i]!;

@@ -1,7 +1,13 @@
 // "Did you mean": the known name nearest to a misspelt one.
 
-/** `; did you mean X?` or nothing. At most two typing mistakes, and fewer than half of the letters. */
+/** A sentence after another one, ` Did you mean X?`, or nothing. */
 export function didYouMean(given: string, known: Iterable<string>): string {
+  const name = nearestName(given, known);
+  return name === undefined ? '' : ` Did you mean ${name}?`;
+}
+
+/** The nearest known name without regard to case: at most two typing mistakes, and fewer than half of the letters. */
+export function nearestName(given: string, known: Iterable<string>): string | undefined {
   const name = given.slice(0, LONGEST).toLowerCase();
   let best: string | undefined;
   let bestDistance = Math.min(2, Math.floor((name.length - 1) / 2)) + 1;
@@ -13,7 +19,7 @@ export function didYouMean(given: string, known: Iterable<string>): string {
       bestDistance = distance;
     }
   }
-  return best === undefined ? '' : ` Did you mean ${best}?`;
+  return best;
 }
 
 const LONGEST = 64;

@@ -8,7 +8,7 @@ const ATTEMPTS = 20;
 /** How long it waits for the commit that it lost against. */
 const WAIT_MS = 5000;
 
-export class ConflictTurns {
+export class ConflictQueue {
   readonly #database: Database;
   #last: Promise<unknown> = Promise.resolve();
 

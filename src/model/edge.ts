@@ -1,0 +1,314 @@
+// What an edge is: the one check of every edge that is to be stored, whatever it comes from.
+//
+// A source is either JSON of a request (`readEdge`: a body, a line, an operation of a batch) or a value of a program (`checkEdge`: an
+// embedded insert, a statement, a row of a file). Both give a `CheckedEdge`, or throw one error that names every wrong field with its place. Only these
+// functions can make a CheckedEdge, and the engine stores nothing else, so nothing behind it looks at types again.
+
+import { type ErrorCode, type FieldError, HedgerowError, refusal } from '../errors.ts';
+import { isoSeconds, TIME_FORM, TIME_MESSAGE, timeProblem } from '../iso-time.ts';
+import { COLUMN_TYPES, type ColumnType, type PropertyValue } from './column-types.ts';
+import { builtInType, type Column, type ColumnSet, RESERVED_NAMES } from './columns.ts';
+import { fieldSentence, invalidFields, kindOf, type Place, pathText } from './fields.ts';
+
+/** One edge as a caller gives it: `event_ts` in seconds, members in any order, repeats allowed. Undefined properties are left out. */
+export interface EdgeInput {
+  event_ts: number;
+  members: readonly number[];
+  /** Built-in columns and user columns by name. */
+  properties?: Readonly<Record<string, PropertyValue | undefined>> | undefined;
+}
+
+/** What the check needs to know of a table. */
+export interface EdgeTable {
+  readonly name: string;
+  readonly columns: ColumnSet;
+  readonly maxMembers: number;
+}
+
+/** Null only where the column has a default, which the edge does not take then. */
+export interface CheckedProperty {
+  /** Column id. */
+  readonly column: number;
+  readonly name: string;
+  readonly type: ColumnType;
+  readonly value: PropertyValue;
+}
+
+class Edge {
+  declare private readonly isChecked: true;
+  /** Epoch seconds, a safe integer, not -0. */
+  readonly event_ts: number;
+  /** A set of safe integers, ascending; nobody else holds this array. */
+  readonly members: number[];
+  /** Ascending by column id, each column once. */
+  readonly properties: readonly CheckedProperty[];
+  /** The columns that the properties were checked against. */
+  readonly columns: ColumnSet;
+
+  constructor(eventTs: number, members: number[], properties: readonly CheckedProperty[], columns: ColumnSet) {
+    this.event_ts = eventTs;
+    this.members = members;
+    this.properties = properties;
+    this.columns = columns;
+  }
+}
+
+/** An edge that may be stored in a table with these columns. */
+export type CheckedEdge = Edge;
+
+/** More wrong fields than this are not listed. */
+const MOST_ERRORS = 20;
+
+const INTEGER = 'must be an integer between -(2^53-1) and 2^53-1';
+const NO_PROPERTIES: readonly CheckedProperty[] = [];
+
+/** Gathers what is wrong. Fields that are empty or too many have a code of their own; so have unknown columns, where nothing else is wrong. */
+class Faults {
+  readonly #place: Place;
+  readonly errors: FieldError[] = [];
+  #code: ErrorCode | undefined;
+
+  constructor(place: Place) {
+    this.#place = place;
+  }
+
+  get isFull(): boolean {
+    return this.errors.length >= MOST_ERRORS;
+  }
+
+  add(path: Place, msg: string, code: ErrorCode = 'invalid_input'): void {
+    if (this.isFull) return;
+    this.errors.push({ loc: [...this.#place, ...path], msg });
+    const known = this.#code;
+    if (known === undefined || known === 'unknown_column' || code === 'empty_members' || code === 'too_many_members')
+      this.#code = code;
+  }
+
+  /** With a stack for a program; requests bring such errors about as often as they like, and pay for none. */
+  throwIfAny(): void {
+    const { errors } = this;
+    if (errors.length === 0) return;
+    if (this.#place.length > 0) throw refusal(this.#code!, fieldSentence(errors), { errors });
+    throw new HedgerowError(this.#code!, fieldSentence(errors, pathText), { errors });
+  }
+}
+
+/** The edge of a program; the same again when it is checked already and the table's columns have not changed since. Throws as `readEdge`. */
+export function checkEdge(edge: EdgeInput | CheckedEdge, table: EdgeTable): CheckedEdge {
+  if (edge instanceof Edge) return edge.columns === table.columns ? edge : checkEdge(inputOf(edge), table);
+  const faults = new Faults([]);
+  const eventTs = takeSeconds(edge.event_ts, faults);
+  const members = takeMembers(edge.members, table.maxMembers, false, faults);
+  const properties = edge.properties === undefined ? NO_PROPERTIES : takeProperties(edge.properties, table, faults);
+  faults.throwIfAny();
+  return new Edge(eventTs, members, properties, table.columns);
+}
+
+/** Names are looked up again: a column may have been renamed or dropped. */
+function inputOf({ event_ts, members, properties }: CheckedEdge): EdgeInput {
+  // Without a prototype: a column may be called `__proto__`.
+  const values: Record<string, PropertyValue> = Object.create(null);
+  for (const { name, value } of properties) values[name] = value;
+  return { event_ts, members, properties: values };
+}
+
+/**
+ * The edge of a JSON object. Names in `properties` that are no column are refused, at top level they are ignored; null is left out. The object's members
+ * become the edge's. Throws `invalid_input`, `empty_members`, `too_many_members` or `unknown_column`.
+ */
+export function readEdge(source: Record<string, unknown>, table: EdgeTable, place: Place): CheckedEdge {
+  const faults = new Faults(place);
+  const eventTs = readSeconds(source.event_ts, faults);
+  const members = takeMembers(source.members, table.maxMembers, true, faults);
+  let hasOthers = false;
+  for (const name in source) {
+    if (name === 'event_ts' || name === 'members' || name === 'table') continue;
+    hasOthers = true;
+    break;
+  }
+  const properties = hasOthers ? readProperties(source, table, faults) : NO_PROPERTIES;
+  faults.throwIfAny();
+  return new Edge(eventTs, members, properties, table.columns);
+}
+
+/** Time and members of a removal; throws invalid_input or empty_members, naming every wrong field. */
+export function readEdgeKey(
+  source: Record<string, unknown>,
+  maxMembers: number,
+  place: Place,
+): { event_ts: number; members: number[] } {
+  const faults = new Faults(place);
+  const event_ts = readSeconds(source.event_ts, faults);
+  const members = takeMembers(source.members, maxMembers, true, faults);
+  faults.throwIfAny();
+  return { event_ts, members };
+}
+
+/** The name in `table`, or undefined for the primary table. */
+export function tableNameOf(source: Record<string, unknown>, place: Place): string | undefined {
+  const name = source.table;
+  if (name === undefined || name === null) return undefined;
+  if (typeof name === 'string') return name;
+  throw invalidFields([{ loc: [...place, 'table'], msg: `must be a string, not ${kindOf(name)}` }]);
+}
+
+/** Time and members as a program gives them for a removal. Throws as `readEdgeKey`. */
+export function checkKey(
+  eventTs: number,
+  members: readonly number[],
+  maxMembers: number,
+): { event_ts: number; members: number[] } {
+  const faults = new Faults([]);
+  const event_ts = takeSeconds(eventTs, faults);
+  const set = takeMembers(members, maxMembers, false, faults);
+  faults.throwIfAny();
+  return { event_ts, members: set };
+}
+
+/** What is wrong with a value that is no time, after its name. */
+export function timeMessage(value: unknown): string {
+  return typeof value === 'string' && value !== '' ? `${timeProblem(value)}; it must be ${TIME_FORM}` : TIME_MESSAGE;
+}
+
+function isMissing(value: unknown): boolean {
+  return value === undefined || value === null;
+}
+
+/** -0 is 0. */
+function takeSeconds(given: number, faults: Faults): number {
+  if (!Number.isSafeInteger(given)) faults.add(['event_ts'], INTEGER);
+  return given + 0;
+}
+
+function readSeconds(given: unknown, faults: Faults): number {
+  const seconds = typeof given === 'string' ? isoSeconds(given) : given;
+  if (Number.isSafeInteger(seconds)) return (seconds as number) + 0;
+  faults.add(['event_ts'], isMissing(given) ? 'is missing' : timeMessage(given));
+  return 0;
+}
+
+/** Distinct members that are counted before a list is refused: a Set of more, chosen to have one hash, takes seconds. No edge has more than 255. */
+const MOST_COUNTED = 4096;
+
+/** The member set, ascending without repeats; the array itself where that can be and it is `owned`. Nothing that means anything after a fault. */
+function takeMembers(given: unknown, limit: number, owned: boolean, faults: Faults): number[] {
+  if (!Array.isArray(given)) {
+    const msg = isMissing(given) ? 'is missing' : `must be an array of integers, not ${kindOf(given)}`;
+    faults.add(['members'], msg);
+    return [];
+  }
+  const members = given as number[];
+  if (members.length === 0) faults.add(['members'], 'must hold at least one node id', 'empty_members');
+  let before = Number.NEGATIVE_INFINITY;
+  let isAscending = true;
+  let isWrong = false;
+  for (let i = 0; i < members.length; i++) {
+    const member = members[i]!;
+    if (!Number.isSafeInteger(member)) {
+      isWrong = true;
+      faults.add(['members', i], INTEGER);
+      if (faults.isFull) break;
+    }
+    if (member <= before) isAscending = false;
+    before = member;
+  }
+  if (isWrong) return [];
+  const set = isAscending
+    ? owned
+      ? members
+      : members.slice()
+    : distinctNumbers(members, MOST_COUNTED).sort((a, b) => a - b);
+  // -0 is 0.
+  for (let i = 0; i < set.length && set[i]! <= 0; i++) if (set[i] === 0) set[i] = 0;
+  if (set.length > limit) faults.add(['members'], tooManyText(set.length, limit), 'too_many_members');
+  return set;
+}
+
+/** After the word `members`. */
+export function tooManyText(count: number, limit: number): string {
+  const counted = count === MOST_COUNTED ? `${MOST_COUNTED} or more` : count;
+  return `holds ${counted} distinct node ids; at most ${limit} are accepted`;
+}
+
+/** The distinct numbers of a list, in the order they come; of more than `most` the first ones. */
+export function distinctNumbers(numbers: readonly number[], most: number): number[] {
+  const set = new Set<number>();
+  for (const number of numbers) {
+    set.add(number);
+    if (set.size === most) break;
+  }
+  return [...set];
+}
+
+function takeProperties(
+  given: Readonly<Record<string, PropertyValue | undefined>>,
+  table: EdgeTable,
+  faults: Faults,
+): readonly CheckedProperty[] {
+  const found: CheckedProperty[] = [];
+  for (const name in given) {
+    const value = given[name];
+    if (value === undefined) continue;
+    const column = table.columns.find(name);
+    if (column === undefined) faults.add(['properties', name], unknownText(table), 'unknown_column');
+    else if (value !== null) takeValue(column, value, [column.name], found, faults);
+    else if (column.default !== null) found.push(propertyOf(column, null));
+  }
+  const ordered = inOrder(found);
+  for (let i = 1; i < ordered.length; i++) {
+    if (ordered[i]!.column === ordered[i - 1]!.column)
+      faults.add([ordered[i]!.name], 'is given twice (names are compared without case)');
+  }
+  return ordered;
+}
+
+/** `properties`, then user columns at top level, then built-in ones by their exact names: the last of a column counts. */
+function readProperties(source: Record<string, unknown>, table: EdgeTable, faults: Faults): readonly CheckedProperty[] {
+  const found: CheckedProperty[] = [];
+  const { columns } = table;
+  for (const name in source) {
+    if (builtInType(name) !== undefined) readValue(columns.find(name)!, source[name], [name], found, faults);
+  }
+  const builtIn = found.splice(0);
+  const inner = source.properties;
+  if (typeof inner === 'object' && inner !== null && !Array.isArray(inner)) {
+    for (const name in inner) {
+      const column = columns.find(name);
+      const value = (inner as Record<string, unknown>)[name];
+      if (column !== undefined) readValue(column, value, ['properties', name], found, faults);
+      else if (!faults.isFull) faults.add(['properties', name.slice(0, 100)], unknownText(table), 'unknown_column');
+    }
+  } else if (!isMissing(inner)) {
+    faults.add(['properties'], `must be an object, not ${kindOf(inner)}`);
+  }
+  for (const name in source) {
+    const column = RESERVED_NAMES.has(name) ? undefined : columns.find(name);
+    if (column !== undefined) readValue(column, source[name], [name], found, faults);
+  }
+  found.push(...builtIn);
+  const ordered = inOrder(found);
+  return ordered.filter(({ column }, index) => column !== ordered[index + 1]?.column);
+}
+
+function readValue(column: Column, value: unknown, path: Place, into: CheckedProperty[], faults: Faults): void {
+  if (!isMissing(value)) takeValue(column, value, path, into, faults);
+}
+
+function takeValue(column: Column, value: unknown, path: Place, into: CheckedProperty[], faults: Faults): void {
+  const problem = COLUMN_TYPES[column.type].problem(value);
+  if (problem === undefined) into.push(propertyOf(column, value as PropertyValue));
+  else faults.add(path, problem);
+}
+
+function propertyOf({ id, name, type }: Column, value: PropertyValue): CheckedProperty {
+  return { column: id, name, type, value };
+}
+
+/** Sorted by column id; equal ones stay in their order. */
+function inOrder(found: CheckedProperty[]): CheckedProperty[] {
+  return found.length > 1 ? found.sort((a, b) => a.column - b.column) : found;
+}
+
+function unknownText({ name }: EdgeTable): string {
+  return `is no column of table ${name}`;
+}

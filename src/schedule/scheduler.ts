@@ -1,0 +1,197 @@
+// Shares the event loop of a thread between all of its long work: together at most 5 ms per turn of the loop.
+//
+// Long work comes in two forms. A task is a function that does one bounded step each time it is called; statements, streamed answers, rules and measures
+// are tasks. Paused work is an asynchronous function of the engine that awaits `pause()` between its slices. Both wait in queues, and one callback per turn of
+// the event loop takes from them until TURN_MS is over; what is left waits for the next turn, after sockets and timers.
+//
+//   turn n:   step of A | slice of a commit | step of B | slice of the commit | step of C | (5 ms are over)
+//   sockets, timers, short requests
+//   turn n+1: ...
+//
+// Tasks take turns one step each, so long tasks do not delay each other's progress by more than a step each. Every second place of a turn belongs to paused
+// work if there is some: a commit or a compaction may hold a lock that many tasks and requests wait for, so it must not get slower with their number.
+//
+// Paused work continues in microtasks. The scheduler goes on in a tick that is asked for by the last of them, so that the time of the slice is counted, and the
+// turn ends when it is over. A step is not interrupted: a turn takes at most TURN_MS and one step more. `figures` tells whether steps keep to that.
+
+import type { Steps } from './steps.ts';
+
+/** One bounded piece of work (a few ms at most). True: call again; false: finished, or waiting to be added again. Must not throw. */
+export type Step = () => boolean;
+
+/** Runs `step` until it gives false, others have turns in between. Rejects with what it throws. */
+export type RunSteps = (step: Step) => Promise<void>;
+
+/** Looked at before each step of a work. */
+export interface Watch {
+  /** Throws what gives the work up. */
+  look(): void;
+  /** `done`: 0 to 1, never falling. */
+  progress?(done: number): void;
+}
+
+export interface SchedulerFigures {
+  /** Turns of the event loop in which long work ran. */
+  readonly turns: number;
+  readonly steps: number;
+  /** Milliseconds that long work took in one turn, at most, since the start. */
+  readonly longestTurnMs: number;
+  readonly longestStepMs: number;
+  /** Steps that took more than LONG_STEP_MS. */
+  readonly longSteps: number;
+}
+
+/** Time that all long work together may take before sockets and timers are looked at again. */
+const TURN_MS = 5;
+/** A longer step delays others noticeably. */
+export const LONG_STEP_MS = 20;
+
+/** One per thread: two of them would take twice the time of a turn. */
+export class Scheduler {
+  readonly #now: () => number;
+  readonly #tasks: Step[] = [];
+  /** Resolve the promises of `pause`. */
+  readonly #paused: (() => void)[] = [];
+  /** The next place of a turn is for paused work. */
+  #isPausedNext = true;
+  #scheduled = false;
+  /** Milliseconds of the clock: when this turn began, and when its last step ended. */
+  #turnMs = 0;
+  #stepMs = 0;
+  #turns = 0;
+  #steps = 0;
+  #longestTurnMs = 0;
+  #longestStepMs = 0;
+  #longSteps = 0;
+
+  /** `now`: milliseconds of a monotonic clock. */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  get figures(): SchedulerFigures {
+    return {
+      turns: this.#turns,
+      steps: this.#steps,
+      longestTurnMs: this.#longestTurnMs,
+      longestStepMs: this.#longestStepMs,
+      longSteps: this.#longSteps,
+    };
+  }
+
+  add(step: Step): void {
+    this.#tasks.push(step);
+    this.#schedule();
+  }
+
+  /** Runs `step` until it gives false; what it throws rejects the promise. */
+  run(step: Step): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.add(() => {
+        try {
+          if (step()) return true;
+          resolve();
+        } catch (error) {
+          reject(error);
+        }
+        return false;
+      });
+    });
+  }
+
+  /** Resolves with the result; rejects with what the work or its watch throws, and the work is given up. */
+  drive<T>(steps: Steps<T>, watch?: Watch): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.add(() => {
+        try {
+          watch?.look();
+          const step = steps.next();
+          if (step.done === true) {
+            resolve(step.value);
+            return false;
+          }
+          if (step.value !== undefined) watch?.progress?.(step.value);
+          return true;
+        } catch (error) {
+          reject(error);
+          giveUp(steps);
+          return false;
+        }
+      });
+    });
+  }
+
+  /** Resolves when others have had a turn. What the caller does until its next `await` is a step of this scheduler: a few ms at most. */
+  pause(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#paused.push(resolve);
+      this.#schedule();
+    });
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(this.#turn);
+  }
+
+  readonly #turn = (): void => {
+    this.#turns++;
+    this.#turnMs = this.#now();
+    this.#stepMs = this.#turnMs;
+    this.#work();
+  };
+
+  #work(): void {
+    do {
+      const resume = this.#nextPaused();
+      if (resume !== undefined) {
+        resume();
+        queueMicrotask(this.#afterMicrotasks);
+        return;
+      }
+      const step = this.#tasks.shift();
+      if (step === undefined) break;
+      if (step()) this.#tasks.push(step);
+    } while (this.#count());
+    this.#rest();
+  }
+
+  #nextPaused(): (() => void) | undefined {
+    const isTheirs = this.#isPausedNext || this.#tasks.length === 0;
+    this.#isPausedNext = !isTheirs;
+    return isTheirs ? this.#paused.shift() : undefined;
+  }
+
+  /** Node runs ticks that a microtask asks for after the last microtask, those that the resumed work adds included. */
+  readonly #afterMicrotasks = (): void => process.nextTick(this.#resumed);
+
+  readonly #resumed = (): void => {
+    if (this.#count()) this.#work();
+    else this.#rest();
+  };
+
+  /** Counts the step that just ended; true: the turn has time left. */
+  #count(): boolean {
+    const now = this.#now();
+    const tookMs = now - this.#stepMs;
+    this.#stepMs = now;
+    this.#steps++;
+    if (tookMs > this.#longestStepMs) this.#longestStepMs = tookMs;
+    if (tookMs > LONG_STEP_MS) this.#longSteps++;
+    return now - this.#turnMs < TURN_MS;
+  }
+
+  #rest(): void {
+    this.#longestTurnMs = Math.max(this.#longestTurnMs, this.#stepMs - this.#turnMs);
+    this.#scheduled = false;
+    if (this.#tasks.length > 0 || this.#paused.length > 0) this.#schedule();
+  }
+}
+
+/** Its scratch memory is given back; what that throws comes after the reason for it. */
+function giveUp<T>(steps: Steps<T>): void {
+  try {
+    steps.return(undefined as T);
+  } catch {}
+}

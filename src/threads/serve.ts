@@ -1,0 +1,49 @@
+// The side of the worker thread: answers the calls of its owner, each by the handler of its name.
+
+import { plainError } from './errors.ts';
+import type { Calls, FromThread, InputOf, OutputOf, ToThread } from './messages.ts';
+
+/** A call as its handler sees it. */
+export interface ServedCall {
+  /** A message to the owner, who hears it before the call ends. */
+  send(message: unknown, transfer?: readonly ArrayBuffer[]): void;
+  /** Set by the handler: called with each message of the owner, and when the owner cancels the call. */
+  receive: (message: unknown) => void;
+  cancelled: () => void;
+}
+
+export type Handlers<C extends Calls> = {
+  [K in keyof C]: (input: InputOf<C, K>, call: ServedCall) => OutputOf<C, K> | Promise<OutputOf<C, K>>;
+};
+
+type Post = (message: FromThread, transfer: readonly ArrayBuffer[]) => void;
+
+/** Gives the function that takes the messages of the owner. `moved`: buffers of an output that are transferred, not copied. */
+export function serve<C extends Calls>(
+  post: Post,
+  handlers: Handlers<C>,
+  moved: (output: unknown) => readonly ArrayBuffer[] = () => [],
+): (message: ToThread) => void {
+  const calls = new Map<number, ServedCall>();
+  const answer = async (call: number, name: string, input: unknown) => {
+    const served: ServedCall = {
+      send: (message, transfer = []) => post({ kind: 'message', call, message }, transfer),
+      receive: () => undefined,
+      cancelled: () => undefined,
+    };
+    calls.set(call, served);
+    try {
+      const output = await handlers[name as keyof C](input as never, served);
+      post({ kind: 'ended', call, output }, moved(output));
+    } catch (error) {
+      post({ kind: 'failed', call, error: plainError(error) }, []);
+    } finally {
+      calls.delete(call);
+    }
+  };
+  return (message) => {
+    if (message.kind === 'call') void answer(message.call, message.name, message.input);
+    else if (message.kind === 'message') calls.get(message.call)?.receive(message.message);
+    else calls.get(message.call)?.cancelled();
+  };
+}

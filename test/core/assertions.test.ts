@@ -1,0 +1,27 @@
+// Assertions of the core: the debug build stops at a state that cannot be, and says which.
+
+import { describe, expect, it } from 'vitest';
+import { Instance } from './support/instance.ts';
+
+/** Runs a call that must trap, and gives the text of the assertion that failed. */
+function failureOf(core: Instance, call: () => unknown): string {
+  expect(call).toThrow(WebAssembly.RuntimeError);
+  const address = core.x.hg_result_pointer() >>> 0;
+  const size = new Uint32Array(core.core.memory.borrow(address - 4, 4).slice().buffer)[0]!;
+  return new TextDecoder('utf-16le').decode(core.core.memory.borrow(address, size));
+}
+
+describe('the allocator of the debug build', () => {
+  it('stops at a double free', () => {
+    const core = new Instance('debug');
+    const address = core.alloc(100);
+    core.x.hg_memory_free(address);
+    expect(failureOf(core, () => core.x.hg_memory_free(address))).toBe('double free');
+  });
+
+  it('stops at an address that was never given', () => {
+    const core = new Instance('debug');
+    const address = core.alloc(100);
+    expect(failureOf(core, () => core.x.hg_memory_free(address + 32))).toBe('free of an address that was never given');
+  });
+});

@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'vitest';
+import { Mutex, Semaphore } from '../../src/schedule/locks.ts';
+import { LONG_STEP_MS, Scheduler } from '../../src/schedule/scheduler.ts';
+import type { Steps } from '../../src/schedule/steps.ts';
+
+/** A scheduler with a clock that stands still unless `work` moves it. */
+function withClock() {
+  let ms = 0;
+  const work = (tookMs: number) => {
+    ms += tookMs;
+  };
+  return { scheduler: new Scheduler(() => ms), work };
+}
+
+const turn = () => new Promise<void>((resolve) => void setImmediate(resolve));
+
+describe('a scheduler', () => {
+  test('gives all tasks together at most 5 ms of a turn, one step each in their order', async () => {
+    const { scheduler, work } = withClock();
+    const seen: string[] = [];
+    for (const name of ['a', 'b']) {
+      let left = 4;
+      scheduler.add(() => {
+        seen.push(name);
+        work(2);
+        return --left > 0;
+      });
+    }
+    await turn();
+    expect(seen.join('')).toBe('aba');
+    await turn();
+    expect(seen.join('')).toBe('ababab');
+    await turn();
+    expect(seen.join('')).toBe('abababab');
+    expect(scheduler.figures).toMatchObject({ turns: 3, steps: 8, longestStepMs: 2, longestTurnMs: 6, longSteps: 0 });
+  });
+
+  test('counts the work after a pause as a step of the turn, however many tasks run', async () => {
+    const { scheduler, work } = withClock();
+    const seen: string[] = [];
+    for (const name of ['a', 'b', 'c'])
+      scheduler.add(() => {
+        seen.push(name);
+        work(1);
+        return seen.length < 12;
+      });
+    const commit = (async () => {
+      for (let slice = 0; slice < 4; slice++) {
+        await scheduler.pause();
+        // As through the functions between the engine's work and its pause.
+        await null;
+        await null;
+        seen.push('*');
+        work(1);
+      }
+    })();
+    await commit;
+    // Every second place is the commit's, until it is over.
+    expect(seen.slice(0, 5).join('')).toBe('*a*b*');
+    expect(scheduler.figures.longestTurnMs).toBe(5);
+  });
+
+  test('counts the steps that are too long', async () => {
+    const { scheduler, work } = withClock();
+    await scheduler.run(() => {
+      work(LONG_STEP_MS + 1);
+      return false;
+    });
+    await turn();
+    expect(scheduler.figures).toMatchObject({ longestStepMs: LONG_STEP_MS + 1, longSteps: 1 });
+  });
+
+  test('gives work up when its watch throws, and goes on with the rest', async () => {
+    const { scheduler } = withClock();
+    let freed = false;
+    function* steps(): Steps<number> {
+      try {
+        for (;;) yield 0.5;
+      } finally {
+        freed = true;
+      }
+    }
+    const told: number[] = [];
+    const look = () => {
+      if (told.length === 3) throw new Error('given up');
+    };
+    await expect(scheduler.drive(steps(), { look, progress: (done) => told.push(done) })).rejects.toThrow('given up');
+    expect([freed, told]).toEqual([true, [0.5, 0.5, 0.5]]);
+    await scheduler.run(() => false);
+  });
+});
+
+test('a semaphore lets a fixed number in, in their order; one that is aborted gives its place in the queue up', async () => {
+  const semaphore = new Semaphore(1);
+  const first = await semaphore.take();
+  const controller = new AbortController();
+  const gone = semaphore.take(controller.signal);
+  const order: string[] = [];
+  const second = semaphore.run(async () => void order.push('second'));
+  const third = semaphore.run(async () => void order.push('third'));
+  controller.abort(new Error('gone'));
+  await expect(gone).rejects.toThrow('gone');
+  expect(order).toEqual([]);
+  first();
+  first();
+  await Promise.all([second, third]);
+  expect(order).toEqual(['second', 'third']);
+});
+
+test('a mutex runs one at a time, also after one that fails', async () => {
+  const mutex = new Mutex();
+  const failed = mutex.run(() => Promise.reject(new Error('no')));
+  const after = mutex.run(async () => 1);
+  expect(mutex.waiting).toBe(2);
+  await expect(failed).rejects.toThrow('no');
+  expect(await after).toBe(1);
+});

@@ -1,0 +1,445 @@
+// What every log must do, whatever keeps its frames: the suite that an implementation of LogStore passes.
+
+import { describe, expect, test } from 'vitest';
+import type { HedgerowError } from '../../src/errors.ts';
+import type { LogOpening, LogStore, OpenLog } from '../../src/storage/log-store.ts';
+import { framesOf, textFrame, textsOf, turn } from '../support/open-test-log.ts';
+import { Random } from '../support/random.ts';
+
+/** What keeps the frames of a log, in the hands of a test. */
+export interface LogMedium {
+  readonly open: OpenLog;
+  /** What a loss of power leaves, or the end of the process. The logs of this medium are not used any more. */
+  crash(): LogMedium;
+  kill(): LogMedium;
+  /** The next write or sync of a group fails, and the one after it does not. */
+  failOnce(code: 'EIO' | 'ENOSPC'): void;
+  /** Whether there is no room for more than is prepared. */
+  setFull(isFull: boolean): void;
+  /** Damages the frame that holds `lsn`. */
+  damage(lsn: number): void;
+}
+
+interface Opened {
+  log: LogStore;
+  /** Every call of onDurable. */
+  durable: number[];
+  failures: HedgerowError[];
+}
+
+async function opened(medium: LogMedium, more: Partial<LogOpening> = {}): Promise<Opened> {
+  const durable: number[] = [];
+  const failures: HedgerowError[] = [];
+  const log = await medium.open({
+    durability: 'fsync',
+    minimumLsn: 0,
+    onDurable: (lsn) => durable.push(lsn),
+    onFailed: (error) => failures.push(error),
+    ...more,
+  });
+  return { log, durable, failures };
+}
+
+/** Appends a frame for each text, of so many operations, and waits for all of them; what `framesOf` gives for them. */
+async function write(log: LogStore, texts: readonly string[], operations = 1): Promise<string[]> {
+  const wanted = texts.map((text) => `${log.append(operations, textFrame(text))}+${operations}:${text}`);
+  await log.flush();
+  return wanted;
+}
+
+function numbered(count: number, bytes: number): string[] {
+  return Array.from({ length: count }, (_, index) => `${index}`.padEnd(bytes, '.'));
+}
+
+/** Asks for room, then appends, as the engine does. */
+async function writeWithRoom(log: LogStore, bytes: number, urgent = false): Promise<void> {
+  while (!log.roomFor(bytes, urgent)) await log.makeRoom(bytes);
+  log.append(1, [new Uint8Array(bytes).fill(65)]);
+}
+
+export function expectLogContract(name: string, makeMedium: () => LogMedium): void {
+  describe(name, () => {
+    describe('appending', () => appending(makeMedium));
+    describe('appending otherwise', () => appendingOtherwise(makeMedium));
+    describe('reading', () => reading(makeMedium));
+    describe('reading while the log changes', () => readingMeanwhile(makeMedium));
+    describe('truncation', () => truncation(makeMedium));
+    describe('room', () => room(makeMedium));
+    describe('opening and closing', () => openingAndClosing(makeMedium));
+    describe('failures', () => failing(makeMedium));
+  });
+}
+
+function appending(makeMedium: () => LogMedium): void {
+  test('gives LSNs without gaps, and what is flushed comes back in order after a crash', async () => {
+    const medium = makeMedium();
+    const { log, durable } = await opened(medium);
+    expect(log.append(1, textFrame('a'))).toBe(1);
+    expect(log.append(3, [...textFrame('b'), ...textFrame('cd')])).toBe(2);
+    expect(log.append(1, [])).toBe(5);
+    expect([log.headLsn, log.durableLsn]).toEqual([5, 0]);
+    await log.flush();
+    expect(log.durableLsn).toBe(5);
+    expect(durable.at(-1)).toBe(5);
+    const second = await opened(medium.crash());
+    expect(await framesOf(second.log)).toEqual(['1+1:a', '2+3:bcd', '5+1:']);
+    expect([second.log.headLsn, second.log.durableLsn]).toEqual([5, 5]);
+    expect(second.log.append(1, textFrame('e'))).toBe(6);
+  });
+
+  test('copies the parts: the caller may overwrite them at once', async () => {
+    const { log } = await opened(makeMedium());
+    const part = new Uint8Array([65]);
+    log.append(1, [part]);
+    part[0] = 66;
+    await log.flush();
+    expect(await framesOf(log)).toEqual(['1+1:A']);
+  });
+
+  test('reports LSNs as durable only when they are, and never goes back', async () => {
+    const reported: number[] = [];
+    const { log } = await opened(makeMedium(), {
+      onDurable: (lsn) => {
+        expect(lsn).toBeGreaterThan(reported.at(-1) ?? 0);
+        expect(log.durableLsn).toBeGreaterThanOrEqual(lsn);
+        expect(log.headLsn).toBeGreaterThanOrEqual(log.durableLsn);
+        reported.push(lsn);
+      },
+    });
+    for (let count = 0; count < 60; count++) {
+      log.append(1 + (count % 3), textFrame('x'.repeat(count * 20)));
+      if (count % 7 === 0) await turn();
+    }
+    await log.flush();
+    expect(reported.at(-1)).toBe(log.headLsn);
+  });
+
+  test('leaves whole frames after a crash in the middle: a prefix that holds all that was reported', async () => {
+    for (let turns = 0; turns < 12; turns++) {
+      const medium = makeMedium();
+      const { log, durable } = await opened(medium);
+      const wanted = await write(log, ['kept']);
+      for (let count = 0; count < 5; count++) wanted.push(`${log.append(4, textFrame('later'))}+4:later`);
+      for (let done = 0; done < turns; done++) await (turns % 2 === 0 ? null : turn());
+      const promised = durable.at(-1)!;
+      const found = await framesOf((await opened(turns % 3 === 0 ? medium.kill() : medium.crash())).log);
+      expect(found).toEqual(wanted.slice(0, found.length));
+      expect(1 + (found.length - 1) * 4).toBeGreaterThanOrEqual(promised);
+    }
+  });
+}
+
+function appendingOtherwise(makeMedium: () => LogMedium): void {
+  test('in slices gives the same frame, after those that were queued', async () => {
+    const medium = makeMedium();
+    const { log } = await opened(medium);
+    log.append(1, textFrame('before'));
+    const large = 'L'.repeat(3 * 2 ** 20 + 5);
+    let pauses = 0;
+    const pause = () => {
+      pauses++;
+      return turn();
+    };
+    expect(await log.appendInSlices(3, textFrame(large), pause)).toBe(2);
+    log.append(1, textFrame('after'));
+    await log.flush();
+    expect(pauses).toBeGreaterThan(0);
+    expect(await framesOf((await opened(medium.crash())).log)).toEqual(['1+1:before', `2+3:${large}`, '5+1:after']);
+  });
+
+  test('of more than a frame may hold is refused, and nothing is queued', async () => {
+    const { log } = await opened(makeMedium());
+    const huge = new Array<Uint8Array>(1025).fill(new Uint8Array(2 ** 20));
+    expect(() => log.append(1, huge)).toThrow(expect.objectContaining({ code: 'body_too_large' }));
+    await expect(log.appendInSlices(1, huge, turn)).rejects.toMatchObject({ code: 'body_too_large' });
+    expect(() => log.append(0, textFrame('x'))).toThrow();
+    expect(log.headLsn).toBe(0);
+  });
+
+  test("with durability 'async' is reported before it is durable, and synced when the timer says so", async () => {
+    const timers: (() => void)[] = [];
+    const medium = makeMedium();
+    const { log, durable } = await opened(medium, { durability: 'async', scheduleSync: (sync) => timers.push(sync) });
+    log.append(2, textFrame('a'));
+    while (durable.length === 0) await turn();
+    expect([durable, log.durableLsn, timers.length]).toEqual([[2], 0, 1]);
+    expect(await framesOf(log)).toEqual([]);
+    for (const sync of timers.splice(0)) sync();
+    while (log.durableLsn === 0) await turn();
+    expect(log.durableLsn).toBe(2);
+    log.append(1, textFrame('b'));
+    await log.flush();
+    expect(await framesOf((await opened(medium.crash())).log)).toEqual(['1+2:a', '3+1:b']);
+  });
+}
+
+function reading(makeMedium: () => LogMedium): void {
+  test('from any LSN gives the frame that holds it and all later ones, before and after a reopening', async () => {
+    const random = new Random(7);
+    const medium = makeMedium();
+    const wanted: { text: string; last: number }[] = [];
+    for (let open = 0; open < 3; open++) {
+      const { log } = await opened(medium);
+      for (let count = 0; count < 15; count++) {
+        const operations = 1 + random.below(4);
+        const text = 'x'.repeat(random.below(random.chance(0.1) ? 600_000 : 900));
+        const lsn = log.append(operations, textFrame(text));
+        wanted.push({ text: `${lsn}+${operations}:${text}`, last: lsn + operations - 1 });
+        if (random.chance(0.3)) await log.flush();
+      }
+      await log.flush();
+      for (let lsn = 1; lsn <= log.headLsn + 1; lsn++) {
+        const found = await framesOf(log, lsn - 1);
+        expect(found).toEqual(wanted.filter(({ last }) => last >= lsn).map(({ text }) => text));
+      }
+      await log.close();
+    }
+  });
+
+  test('refuses a damaged frame, and a frame before it is what it was', async () => {
+    const medium = makeMedium();
+    const { log } = await opened(medium);
+    await write(log, numbered(30, 700));
+    medium.damage(15);
+    const found: string[] = [];
+    const read = async () => {
+      for await (const batch of log.read(1)) found.push(...textsOf(batch));
+    };
+    await expect(read()).rejects.toMatchObject({ code: 'corrupt' });
+    expect(found.map((text) => Number.parseInt(text, 10))).toEqual(found.map((_, index) => index + 1));
+    expect(found.length).toBeLessThan(15);
+  });
+}
+
+function readingMeanwhile(makeMedium: () => LogMedium): void {
+  test('while the log is written ends at what was durable when it began', async () => {
+    const { log } = await opened(makeMedium());
+    const wanted = await write(log, numbered(30, 700));
+    log.append(1, textFrame('not durable'));
+    const found: string[] = [];
+    for await (const batch of log.read(1)) {
+      found.push(...textsOf(batch));
+      await write(log, numbered(3, 700));
+    }
+    expect(found).toEqual(wanted);
+    expect((await framesOf(log)).slice(30, 32)).toEqual(['31+1:not durable', `32+1:${numbered(1, 700)[0]}`]);
+  });
+
+  test('several times at once gives each the same', async () => {
+    const { log } = await opened(makeMedium());
+    const wanted = await write(log, numbered(40, 900));
+    const found = await Promise.all([framesOf(log), framesOf(log, 20), framesOf(log)]);
+    expect(found).toEqual([wanted, wanted.slice(20), wanted]);
+  });
+
+  test('keeps the frames that are to come, and lets them go at the end or when the reader leaves', async () => {
+    const { log } = await opened(makeMedium());
+    const wanted = await write(log, numbered(60, 700));
+    const found: string[] = [];
+    for await (const batch of log.read(1)) {
+      found.push(...textsOf(batch));
+      await log.truncate(60);
+      expect(log.oldestLsn).toBe(1);
+    }
+    expect(found).toEqual(wanted);
+    for await (const _ of log.read(1)) break;
+    await log.truncate(60);
+    expect(log.oldestLsn).toBeGreaterThan(30);
+  });
+}
+
+function truncation(makeMedium: () => LogMedium): void {
+  test('lets go of old frames, of no later ones, and refuses to read what is gone', async () => {
+    const medium = makeMedium();
+    const { log } = await opened(medium);
+    const wanted = await write(log, numbered(60, 700));
+    const before = log.sizeBytes;
+    await log.truncate(30);
+    expect(log.sizeBytes).toBeLessThan(before);
+    expect(log.oldestLsn).toBeGreaterThan(1);
+    expect(log.oldestLsn).toBeLessThanOrEqual(31);
+    expect(await framesOf(log, 30)).toEqual(wanted.slice(30));
+    expect(() => log.lease(log.oldestLsn - 1)).toThrow(expect.objectContaining({ code: 'invalid_lsn' }));
+    await expect(framesOf(log, 0)).rejects.toMatchObject({ code: 'invalid_lsn' });
+    const second = await opened(medium.kill(), { minimumLsn: 30, reachedLsn: 60 });
+    expect(await framesOf(second.log, 30)).toEqual(wanted.slice(30));
+  });
+
+  test('of everything keeps the head', async () => {
+    const medium = makeMedium();
+    const { log } = await opened(medium);
+    await write(log, numbered(60, 700));
+    await log.truncate(60);
+    await log.close();
+    const second = await opened(medium, { minimumLsn: 60 });
+    expect(second.log.headLsn).toBe(60);
+    expect(await framesOf(second.log, 60)).toEqual([]);
+    expect(await write(second.log, ['next'])).toEqual(['61+1:next']);
+  });
+
+  test('keeps what is leased; the lease gives its frames as often as wanted, and no later ones', async () => {
+    const { log } = await opened(makeMedium());
+    const wanted = await write(log, numbered(60, 700), 2);
+    const lease = log.lease(20);
+    const other = log.lease(1);
+    expect([lease.fromLsn, lease.lastLsn]).toEqual([20, 120]);
+    await write(log, numbered(20, 700));
+    await log.truncate(log.headLsn);
+    expect(log.oldestLsn).toBe(1);
+    other.release();
+    await log.truncate(log.headLsn);
+    expect(log.oldestLsn).toBeGreaterThan(1);
+    expect(log.oldestLsn).toBeLessThanOrEqual(20);
+    for (let time = 0; time < 2; time++) {
+      const found: string[] = [];
+      for await (const batch of lease.frames()) found.push(...textsOf(batch));
+      expect(found).toEqual(wanted.slice(9));
+    }
+    lease.release();
+    lease.release();
+    for await (const batch of log.lease(log.headLsn + 1).frames()) expect(batch).toBe('nothing');
+    await log.truncate(log.headLsn);
+    expect(log.oldestLsn).toBeGreaterThan(120);
+  });
+}
+
+function room(makeMedium: () => LogMedium): void {
+  test('that was promised is there, however full the medium is, and nothing is lost', async () => {
+    const medium = makeMedium();
+    const { log, failures } = await opened(medium);
+    const random = new Random(3);
+    let written = 0;
+    medium.setFull(true);
+    for (let step = 0; step < 80; step++) {
+      const bytes = random.below(random.chance(0.2) ? 5000 : 400);
+      if (!log.roomFor(bytes, random.chance(0.3))) {
+        medium.setFull(false);
+        await log.makeRoom(bytes);
+        expect(log.roomFor(bytes, false)).toBe(true);
+        medium.setFull(true);
+      }
+      log.append(1, [new Uint8Array(bytes).fill(65)]);
+      written++;
+      if (random.chance(0.4)) await log.flush();
+    }
+    await log.flush();
+    expect(failures).toEqual([]);
+    expect((await framesOf(log)).length).toBe(written);
+  });
+
+  test('that cannot be made refuses the request, keeps a rest for urgent frames, and the log stays open', async () => {
+    const medium = makeMedium();
+    const { log, failures } = await opened(medium);
+    await writeWithRoom(log, 100);
+    await log.flush();
+    for (let time = 0; time < 20; time++) await turn();
+    medium.setFull(true);
+    let refused: unknown;
+    while (refused === undefined) {
+      await writeWithRoom(log, 200).catch((error: unknown) => {
+        refused = error;
+      });
+      await log.flush();
+      expect(log.headLsn).toBeLessThan(1000);
+    }
+    expect(refused).toMatchObject({ code: 'disk_full' });
+    expect(log.roomFor(200, false)).toBe(false);
+    expect(log.roomFor(200, true)).toBe(true);
+    await writeWithRoom(log, 200, true);
+    await log.flush();
+    medium.setFull(false);
+    await writeWithRoom(log, 200);
+    await log.flush();
+    expect([log.failed, failures]).toEqual([null, []]);
+    expect((await framesOf(log)).length).toBe(log.headLsn);
+  });
+}
+
+function openingAndClosing(makeMedium: () => LogMedium): void {
+  test('a close makes everything durable; a closed log refuses, and closing twice is nothing', async () => {
+    const medium = makeMedium();
+    const { log } = await opened(medium);
+    log.append(1, textFrame('a'));
+    await log.close();
+    await log.close();
+    expect(log.durableLsn).toBe(1);
+    expect(() => log.append(1, textFrame('b'))).toThrow(expect.objectContaining({ code: 'draining' }));
+    await expect(log.makeRoom(1)).rejects.toMatchObject({ code: 'draining' });
+    const crashed = medium.crash();
+    for (let open = 0; open < 3; open++) {
+      const { log: again } = await opened(crashed);
+      expect(await framesOf(again)).toEqual(['1+1:a']);
+      await again.close();
+    }
+  });
+
+  test('a log that ends or begins other than the manifest says is corrupt', async () => {
+    const medium = makeMedium();
+    const { log } = await opened(medium);
+    await write(log, numbered(60, 700));
+    await log.truncate(30);
+    await log.close();
+    for (const more of [{ minimumLsn: 61 }, { minimumLsn: 40, reachedLsn: 61 }, { minimumLsn: 0 }])
+      await expect(opened(medium, more)).rejects.toMatchObject({ code: 'corrupt' });
+    expect((await opened(medium, { minimumLsn: 30, reachedLsn: 60 })).log.headLsn).toBe(60);
+  });
+
+  test('a manifest that was lost is noticed once there was a frame', async () => {
+    const medium = makeMedium();
+    const first = await opened(medium, { manifest: 'missing' });
+    expect(first.log.provesManifest).toBe(false);
+    await write(first.log, ['a']);
+    expect(first.log.provesManifest).toBe(true);
+    await first.log.close();
+    await expect(opened(medium, { manifest: 'missing' })).rejects.toMatchObject({ code: 'corrupt' });
+    expect((await opened(medium, { manifest: 'present' })).log.provesManifest).toBe(true);
+  });
+
+  test('who opens the log takes it: the one before finds out, and writes nothing any more', async () => {
+    const medium = makeMedium();
+    const first = await opened(medium, { owner: 1 });
+    await write(first.log, ['a']);
+    first.log.assertOwner();
+    const second = await opened(medium, { owner: 2 });
+    expect(() => first.log.assertOwner()).toThrow(expect.objectContaining({ code: 'conflict' }));
+    expect(first.log.failed).toMatchObject({ code: 'conflict' });
+    expect(first.failures).toEqual([first.log.failed]);
+    expect(() => first.log.append(1, textFrame('x'))).toThrow(first.log.failed!);
+    await expect(first.log.flush()).rejects.toBe(first.log.failed);
+    second.log.assertOwner();
+    await write(second.log, ['b']);
+    expect(await framesOf(second.log)).toEqual(['1+1:a', '2+1:b']);
+    await first.log.close();
+    await second.log.close();
+  });
+}
+
+function failing(makeMedium: () => LogMedium): void {
+  test.each([
+    ['EIO', 'log_failed'],
+    ['ENOSPC', 'disk_full'],
+  ] as const)('the first %s ends writing: nothing is acknowledged any more, reads go on', async (fault, code) => {
+    const medium = makeMedium();
+    const { log, durable, failures } = await opened(medium);
+    const wanted = await write(log, numbered(5, 50));
+    medium.failOnce(fault);
+    log.append(1, textFrame('lost'));
+    await expect(log.flush()).rejects.toMatchObject({ code });
+    const error = log.failed!;
+    expect([failures, durable.at(-1), log.durableLsn]).toEqual([[error], 5, 5]);
+    expect(() => log.append(1, textFrame('refused'))).toThrow(error);
+    await expect(log.flush()).rejects.toBe(error);
+    await expect(log.makeRoom(1)).rejects.toBe(error);
+    expect(() => log.assertOwner()).toThrow(error);
+    await expect(log.appendInSlices(1, textFrame('refused'), turn)).rejects.toBe(error);
+    for (let time = 0; time < 5; time++) await turn();
+    expect([failures.length, durable.at(-1), log.durableLsn]).toEqual([1, 5, 5]);
+    expect(await framesOf(log)).toEqual(wanted);
+    await log.close();
+    // Whether 'lost' is there is open; what was acknowledged is.
+    const second = await opened(medium.kill());
+    expect((await framesOf(second.log)).slice(0, 5)).toEqual(wanted);
+    expect(second.log.failed).toBe(null);
+    await write(second.log, ['next']);
+  });
+}

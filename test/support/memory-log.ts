@@ -1,0 +1,321 @@
+// A log in memory: the second implementation of the LogStore port. What a machine would keep over a crash is
+// a `LogMemory`; one log at a time writes it.
+
+import { assert } from '../../src/assert.ts';
+import { corruption, HedgerowError } from '../../src/errors.ts';
+import type { LogBatches, LogFrame, LogLease, LogOpening, LogStore, OpenLog } from '../../src/storage/log-store.ts';
+
+const PLACE = 'the log in memory';
+const MAX_PAYLOAD_BYTES = 2 ** 30;
+/** Payload bytes that one preparation gives, and the rest of them that is kept for urgent frames. */
+const ROOM_BYTES = 8192;
+const URGENT_BYTES = 1024;
+/** Frames that one batch of a reading has at most. */
+const BATCH_FRAMES = 5;
+
+/** What lives on when the log is closed, or its process or machine ends. */
+export class LogMemory {
+  /** Written, oldest first. */
+  frames: LogFrame[] = [];
+  /** Everything up to here outlives a crash. */
+  durableLsn = 0;
+  /** Newest LSN that was truncated. */
+  truncatedLsn = 0;
+  /** The log that may write. */
+  owner: object | null = null;
+  /** Bytes of payload that there is room for in all; a test lowers it. */
+  limitBytes = Infinity;
+  /** Writes and syncs that succeed before one fails. */
+  #stepsLeft = Infinity;
+  #failureCode = 'EIO';
+  /** The machine has stopped: nothing ends any more. */
+  stopped = false;
+
+  /** Opens the log of this memory. */
+  readonly open: OpenLog = async (opening) => new MemoryLog(this, opening);
+
+  /** What a loss of power leaves. */
+  crash(): LogMemory {
+    return this.#next(this.durableLsn);
+  }
+
+  /** What the end of the process leaves. */
+  kill(): LogMemory {
+    return this.#next(Infinity);
+  }
+
+  /** Damages the frame that holds `lsn`. */
+  damage(lsn: number): void {
+    const at = this.frames.findIndex((frame) => lastLsnOf(frame) >= lsn);
+    this.frames.splice(at, 1);
+  }
+
+  /** After `steps` further writes and syncs one fails; those after it do not. */
+  failAfter(steps: number, code: 'EIO' | 'ENOSPC' = 'EIO'): void {
+    this.#stepsLeft = steps;
+    this.#failureCode = code;
+  }
+
+  /** A write or a sync: it takes a turn, may fail, and never ends when the machine has stopped. */
+  async step(): Promise<void> {
+    await null;
+    if (this.stopped) await new Promise<never>(() => {});
+    if (this.#stepsLeft-- > 0) return;
+    this.#stepsLeft = Infinity;
+    throw Object.assign(new Error(`${this.#failureCode}: simulated`), { code: this.#failureCode });
+  }
+
+  get usedBytes(): number {
+    return this.frames.reduce((sum, { payload }) => sum + payload.length, 0);
+  }
+
+  #next(upToLsn: number): LogMemory {
+    this.stopped = true;
+    const next = new LogMemory();
+    next.frames = this.frames.filter((frame) => lastLsnOf(frame) <= upToLsn);
+    next.truncatedLsn = this.truncatedLsn;
+    return next;
+  }
+}
+
+class MemoryLog implements LogStore {
+  failed: HedgerowError | null = null;
+  durableLsn: number;
+  headLsn: number;
+  readonly #memory: LogMemory;
+  readonly #opening: LogOpening;
+  readonly #defer: (step: () => void) => void;
+  /** Appended, not yet written. */
+  #queued: LogFrame[] = [];
+  readonly #leases = new Set<{ readonly fromLsn: number }>();
+  /** Bytes of payload that may still be appended. */
+  #roomBytes = 0;
+  #running: Promise<void> | null = null;
+  #syncWanted = false;
+  #syncScheduled = false;
+  #closed = false;
+
+  constructor(memory: LogMemory, opening: LogOpening) {
+    const { minimumLsn, reachedLsn = minimumLsn, manifest } = opening;
+    this.#memory = memory;
+    this.#opening = opening;
+    this.#defer = opening.defer ?? ((step) => void setImmediate(step));
+    this.headLsn = lastOf(memory);
+    if (this.headLsn < Math.max(minimumLsn, reachedLsn))
+      throw corruption(PLACE, 0, `it ends at operation ${this.headLsn}, but operation ${reachedLsn} was in it`);
+    if (memory.truncatedLsn > minimumLsn)
+      throw corruption(PLACE, 0, `operations ${minimumLsn + 1} to ${memory.truncatedLsn} are missing`);
+    if (manifest === 'missing' && this.headLsn > 0) throw corruption(PLACE, 0, 'the manifest was lost');
+    // What a killed process left is made durable by the opening.
+    memory.durableLsn = this.headLsn;
+    this.durableLsn = this.headLsn;
+    memory.owner = this;
+  }
+
+  get oldestLsn(): number {
+    return this.#memory.frames[0]?.firstLsn ?? this.durableLsn + 1;
+  }
+
+  get sizeBytes(): number {
+    return this.#memory.usedBytes;
+  }
+
+  get provesManifest(): boolean {
+    return lastOf(this.#memory) > 0;
+  }
+
+  append(operations: number, parts: readonly Uint8Array[]): number {
+    this.#checkOpen();
+    const payload = joined(parts);
+    assert(operations >= 1, 'a frame has one operation or more');
+    const firstLsn = this.headLsn + 1;
+    this.#queued.push({ firstLsn, operations, payload });
+    this.#roomBytes -= payload.length;
+    this.headLsn += operations;
+    this.#start();
+    return firstLsn;
+  }
+
+  async appendInSlices(operations: number, parts: readonly Uint8Array[], pause: () => Promise<void>): Promise<number> {
+    this.#checkOpen();
+    joined(parts);
+    await this.flush();
+    const { headLsn } = this;
+    await pause();
+    this.#checkOpen();
+    assert(this.headLsn === headLsn, 'nothing is appended while a frame is made in slices');
+    return this.append(operations, parts);
+  }
+
+  async *read(fromLsn: number): LogBatches {
+    const lease = this.lease(fromLsn);
+    try {
+      yield* lease.frames();
+    } finally {
+      lease.release();
+    }
+  }
+
+  lease(fromLsn: number): LogLease {
+    const { oldestLsn, durableLsn: lastLsn } = this;
+    if (fromLsn < oldestLsn) throw new HedgerowError('invalid_lsn', `The log begins with LSN ${oldestLsn}.`);
+    const lease = { fromLsn };
+    this.#leases.add(lease);
+    return {
+      fromLsn,
+      lastLsn,
+      frames: () => this.#frames(fromLsn, lastLsn),
+      release: () => void this.#leases.delete(lease),
+    };
+  }
+
+  async *#frames(fromLsn: number, lastLsn: number): LogBatches {
+    for (let lsn = fromLsn; lsn <= lastLsn; ) {
+      const { frames } = this.#memory;
+      const at = frames.findIndex((frame) => lastLsnOf(frame) >= lsn);
+      const batch = frames.slice(at, at + BATCH_FRAMES).filter((frame) => lastLsnOf(frame) <= lastLsn);
+      const bad = batch.find((frame, index) => index > 0 && frame.firstLsn !== lastLsnOf(batch[index - 1]!) + 1);
+      if (batch.length === 0 || batch[0]!.firstLsn > lsn || bad !== undefined)
+        throw corruption(PLACE, 0, `operation ${lsn} must follow, but it is not there`);
+      lsn = lastLsnOf(batch.at(-1)!) + 1;
+      // Another memory than that of the log, gone with the next batch.
+      const copies = batch.map((frame) => ({ ...frame, payload: frame.payload.slice() }));
+      yield copies;
+      for (const { payload } of copies) payload.fill(255);
+    }
+  }
+
+  async truncate(lsn: number): Promise<void> {
+    let upTo = lsn;
+    for (const { fromLsn } of this.#leases) upTo = Math.min(upTo, fromLsn - 1);
+    const memory = this.#memory;
+    while (memory.frames.length > 0 && lastLsnOf(memory.frames[0]!) <= upTo)
+      memory.truncatedLsn = lastLsnOf(memory.frames.shift()!);
+  }
+
+  roomFor(payloadBytes: number, urgent: boolean): boolean {
+    return this.#roomBytes - payloadBytes >= (urgent ? 0 : URGENT_BYTES);
+  }
+
+  async makeRoom(payloadBytes: number): Promise<void> {
+    this.#checkOpen();
+    if (this.roomFor(payloadBytes, false)) return;
+    const wanted = Math.max(ROOM_BYTES, payloadBytes + URGENT_BYTES);
+    const queued = this.#queued.reduce((sum, { payload }) => sum + payload.length, 0);
+    if (this.#memory.usedBytes + queued + wanted > this.#memory.limitBytes)
+      throw new HedgerowError('disk_full', 'There is no room for the log. Nothing was written.');
+    this.#roomBytes = wanted;
+  }
+
+  assertOwner(): void {
+    if (this.failed !== null) throw this.failed;
+    if (this.#memory.owner !== this) throw this.#poison(new HedgerowError('conflict', 'Another log took over.'));
+  }
+
+  async flush(): Promise<void> {
+    const lsn = this.headLsn;
+    while (this.durableLsn < lsn) {
+      if (this.failed !== null) throw this.failed;
+      this.#syncWanted = true;
+      await this.#start();
+    }
+    if (this.failed !== null) throw this.failed;
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    if (this.failed !== null) return;
+    await this.flush();
+    this.assertOwner();
+  }
+
+  #checkOpen(): void {
+    if (this.failed !== null) throw this.failed;
+    if (this.#closed) throw new HedgerowError('draining', 'The log is closed.');
+  }
+
+  /** Resolves when the group that runs, or the one that begins now, has ended. */
+  #start(): Promise<void> {
+    this.#running ??= new Promise<void>((resolve) => this.#defer(resolve))
+      .then(() => this.#writeGroup())
+      .finally(() => {
+        this.#running = null;
+        if (this.failed === null && (this.#queued.length > 0 || this.#syncWanted)) void this.#start();
+      });
+    return this.#running;
+  }
+
+  async #writeGroup(): Promise<void> {
+    if (this.failed !== null) return;
+    const memory = this.#memory;
+    const group = this.#queued.splice(0);
+    try {
+      await this.#memory.step();
+      this.assertOwner();
+      memory.frames.push(...group);
+      if (this.#opening.durability === 'fsync' || this.#syncWanted) await this.#sync();
+      else this.#scheduleSync();
+    } catch (error) {
+      this.#poison(error);
+      return;
+    }
+    const last = group.at(-1);
+    if (last !== undefined) this.#opening.onDurable(lastLsnOf(last));
+  }
+
+  async #sync(): Promise<void> {
+    this.#syncWanted = false;
+    const lsn = lastOf(this.#memory);
+    await this.#memory.step();
+    assert(lsn >= this.durableLsn && lsn <= this.headLsn, 'what becomes durable was given out, and never goes back');
+    this.#memory.durableLsn = lsn;
+    this.durableLsn = lsn;
+  }
+
+  #scheduleSync(): void {
+    if (this.#syncScheduled) return;
+    this.#syncScheduled = true;
+    this.#opening.scheduleSync!(() => {
+      this.#syncScheduled = false;
+      if (this.failed !== null || this.#closed || this.durableLsn === this.headLsn) return;
+      this.#syncWanted = true;
+      void this.#start();
+    });
+  }
+
+  #poison(cause: unknown): HedgerowError {
+    if (this.failed !== null) return this.failed;
+    const isFull = (cause as { code?: unknown }).code === 'ENOSPC';
+    this.failed =
+      cause instanceof HedgerowError
+        ? cause
+        : new HedgerowError(isFull ? 'disk_full' : 'log_failed', `${PLACE} cannot be written any more.`, { cause });
+    this.#queued = [];
+    this.#opening.onFailed(this.failed);
+    return this.failed;
+  }
+}
+
+function lastLsnOf({ firstLsn, operations }: LogFrame): number {
+  return firstLsn + operations - 1;
+}
+
+/** Newest LSN that is written. */
+function lastOf({ frames, truncatedLsn }: LogMemory): number {
+  const last = frames.at(-1);
+  return last === undefined ? truncatedLsn : lastLsnOf(last);
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const bytes = parts.reduce((sum, part) => sum + part.length, 0);
+  if (bytes > MAX_PAYLOAD_BYTES)
+    throw new HedgerowError('body_too_large', `One commit may hold ${MAX_PAYLOAD_BYTES} bytes.`);
+  const payload = new Uint8Array(bytes);
+  let at = 0;
+  for (const part of parts) {
+    payload.set(part, at);
+    at += part.length;
+  }
+  return payload;
+}
