@@ -4,7 +4,7 @@
 // (#changes), so that two revocations cannot both leave "another" admin behind.
 
 import { timingSafeEqual } from 'node:crypto';
-import type { DocumentChange, Documents } from '../engine/catalog/documents.ts';
+import type { DocumentChange, Documents } from '../engine/index.ts';
 import { HedgerowError } from '../errors.ts';
 import { Mutex } from '../schedule/locks.ts';
 import {

@@ -4,7 +4,7 @@ import { type CoreModule, type Steps, within } from '../core/index.ts';
 import { type EdgePiece, readEdges } from '../engine/index.ts';
 import { HedgerowError } from '../errors.ts';
 import { Scheduler, type Watch } from '../schedule/scheduler.ts';
-import type { Fs } from '../storage/fs.ts';
+import type { Fs } from '../storage/index.ts';
 import type { FromThread, ToThread } from '../threads/messages.ts';
 import { type ServedCall, serve } from '../threads/serve.ts';
 import { type Held, ProjectionCache } from './cache.ts';

@@ -2,7 +2,7 @@
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { loadCore } from '../core/index.ts';
-import { nodeFs } from '../storage/node-fs.ts';
+import { nodeFs } from '../storage/index.ts';
 import type { ToThread } from '../threads/messages.ts';
 import { ThreadCalls } from './thread-calls.ts';
 

@@ -1,10 +1,7 @@
 // The routes of `hedgerow serve-virtual`: virtual graphs without keys and without a database, the probes, and their own description.
 
 import { refusal } from '../errors.ts';
-import { JSON_TYPE } from '../http/media.ts';
-import { buildDocument } from '../http/openapi/document.ts';
-import { contentReply, jsonTextReply } from '../http/reply.ts';
-import type { Call, Route } from '../http/route.ts';
+import { buildDocument, type Call, contentReply, JSON_TYPE, jsonTextReply, type Route } from '../http/index.ts';
 import { descriptionRoutes } from '../routes/description.ts';
 import { TAGS } from '../routes/description-texts.ts';
 import { EXAMPLES } from '../routes/examples/index.ts';

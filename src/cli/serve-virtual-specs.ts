@@ -2,10 +2,9 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { DocumentChange } from '../engine/catalog/documents.ts';
+import type { DocumentChange } from '../engine/index.ts';
 import { HedgerowError, refusal } from '../errors.ts';
-import { writeFileAtomically } from '../storage/atomic-file.ts';
-import { nodeFs } from '../storage/node-fs.ts';
+import { nodeFs, writeFileAtomically } from '../storage/index.ts';
 import type { VirtualOptions } from '../virtual/index.ts';
 import { checkedSpec, type VirtualGraph } from '../virtual/spec/spec.ts';
 import { jsonObject } from './virtual/json-text.ts';

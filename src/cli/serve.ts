@@ -1,7 +1,7 @@
 // `hedgerow serve`: runs the service until a signal stops it.
 
 import { type App, type Opened, startApp } from '../app.ts';
-import { transportLine } from '../http/choose-transport.ts';
+import { transportLine } from '../http/index.ts';
 import { loadSettings, type SettingFlags } from './config/load.ts';
 import { reportFailure, type World } from './world.ts';
 

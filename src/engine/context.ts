@@ -2,7 +2,7 @@
 
 import type { CoreModule, EdgeBatch, FilterRoom, TextSink } from '../core/index.ts';
 import type { Mutex } from '../schedule/locks.ts';
-import type { Fs } from '../storage/fs.ts';
+import type { Fs } from '../storage/index.ts';
 import type { Committer } from './commit/committer.ts';
 import type { MemtableRoom } from './table/memtable-room.ts';
 import type { PinnedVersions } from './table/pinned-versions.ts';

@@ -8,7 +8,7 @@ import { HedgerowError } from '../errors.ts';
 import { IDENTIFIER } from '../model/columns.ts';
 import { Mutex } from '../schedule/locks.ts';
 import { Scheduler } from '../schedule/scheduler.ts';
-import { DEFAULT_LOG_FILE_BYTES } from '../storage/log.ts';
+import { DEFAULT_LOG_FILE_BYTES } from '../storage/index.ts';
 import { type BackupOptions, type BackupResult, Backups } from './backup/backups.ts';
 import { pinState } from './backup/pinned-state.ts';
 import { targetDirectory } from './backup/target-directory.ts';

@@ -2,8 +2,7 @@
 
 import type { CoreModule } from '../core/index.ts';
 import type { Scheduler } from '../schedule/scheduler.ts';
-import type { Fs } from '../storage/fs.ts';
-import type { LogGroupFigures, OpenLog } from '../storage/log-store.ts';
+import type { Fs, LogGroupFigures, OpenLog } from '../storage/index.ts';
 import type { CompactionRunner } from './compaction/work.ts';
 import type { ReplayLimits } from './idempotency/idempotency-store.ts';
 import type { MemtableLimits } from './table/memtable-room.ts';

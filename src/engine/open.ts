@@ -5,7 +5,7 @@ import { totalmem } from 'node:os';
 import { resolve } from 'node:path';
 import { DEFAULT_MAX_MEMBERS, DEFAULT_PRIMARY_TABLE, MEGABYTE } from '../limits.ts';
 import type { Scheduler } from '../schedule/scheduler.ts';
-import { nodeFs } from '../storage/node-fs.ts';
+import { nodeFs } from '../storage/index.ts';
 import { WorkerRunner } from './compaction/worker-runner.ts';
 import { Database } from './database.ts';
 import type { EngineOptions } from './engine-options.ts';

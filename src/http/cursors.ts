@@ -1,8 +1,7 @@
 // Pages through one snapshot: signed, opaque tokens, and the few snapshots that stay pinned for them.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { Database, Snapshot, Table } from '../engine/index.ts';
-import type { RowKey } from '../engine/types.ts';
+import type { Database, RowKey, Snapshot, Table } from '../engine/index.ts';
 import { type HedgerowError, refusal } from '../errors.ts';
 import { parseInteger } from './integers.ts';
 

@@ -7,7 +7,7 @@ import type { Database } from '../engine/index.ts';
 import type { HedgerowError } from '../errors.ts';
 import type { Logger } from '../observe/log.ts';
 import type { AuditEvent, Observer } from '../observe/observer.ts';
-import type { Statements } from '../query/statements.ts';
+import type { Statements } from '../query/index.ts';
 import type { Reasoning } from '../rag/index.ts';
 import type { Scheduler } from '../schedule/scheduler.ts';
 import type { VirtualGraphs } from '../virtual/index.ts';

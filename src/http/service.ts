@@ -6,7 +6,7 @@ import type { Analytics } from '../analytics/index.ts';
 import type { Database } from '../engine/index.ts';
 import type { Logger } from '../observe/log.ts';
 import type { Observer } from '../observe/observer.ts';
-import type { Statements } from '../query/statements.ts';
+import type { Statements } from '../query/index.ts';
 import type { Reasoning } from '../rag/index.ts';
 import { Scheduler } from '../schedule/scheduler.ts';
 import type { VirtualGraphs } from '../virtual/index.ts';

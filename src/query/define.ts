@@ -1,8 +1,6 @@
 // Runs statements that define and maintain: tables, columns, indexes, compaction, and SHOW.
 
-import type { Attach } from '../engine/idempotency/kept-answer.ts';
-import type { AlterAction, Database, Table } from '../engine/index.ts';
-import type { PropertyValue, TableInput, TableItem } from '../engine/types.ts';
+import type { AlterAction, Attach, Database, PropertyValue, Table, TableInput, TableItem } from '../engine/index.ts';
 import { type ErrorCode, HedgerowError } from '../errors.ts';
 import { BUILT_IN_COLUMNS, checkValue, IDENTIFIER, RESERVED_NAMES } from '../model/columns.ts';
 import { OPTION_FIELDS, optionsOf } from '../model/options.ts';

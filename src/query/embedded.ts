@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../engine/index.ts';
 import type { RunSteps, Scheduler } from '../schedule/scheduler.ts';
-import { nodeFs } from '../storage/node-fs.ts';
+import { nodeFs } from '../storage/index.ts';
 import type { Value } from './binder/bound.ts';
 import { isoValues } from './executor/values/iso-values.ts';
 import { valueAt } from './executor/values/vector.ts';

@@ -1,8 +1,6 @@
 // Runs statements that read: MATCH, EXPLAIN and ANALYZE of one.
 
-import type { Snapshot, Table } from '../engine/index.ts';
-import type { ScanOverlay } from '../engine/scan/scan-view.ts';
-import type { ScanRequest } from '../engine/types.ts';
+import type { ScanOverlay, ScanRequest, Snapshot, Table } from '../engine/index.ts';
 import type { BoundMatch } from './binder/bound.ts';
 import type { ParameterValues } from './binder/parameters.ts';
 import { expressionsOf } from './executor/batch-size.ts';

@@ -1,7 +1,6 @@
 // Transactions by session: at most one each, rolled back when idle (contract sections 4 and 12, Transactions).
 
-import type { Attach } from '../engine/idempotency/kept-answer.ts';
-import type { Database, Transaction } from '../engine/index.ts';
+import type { Attach, Database, Transaction } from '../engine/index.ts';
 import { HedgerowError, refusal } from '../errors.ts';
 import { MEGABYTE } from '../limits.ts';
 import type { MemoryPool } from './executor/memory.ts';

@@ -1,10 +1,9 @@
 // Statements: the room's one door. Prepares a text, runs it in a session, and hands on its result.
 
-import type { Attach } from '../engine/idempotency/kept-answer.ts';
-import type { Database, Snapshot, Table, Transaction } from '../engine/index.ts';
+import type { Attach, Database, Snapshot, Table, Transaction } from '../engine/index.ts';
 import { HedgerowError } from '../errors.ts';
 import type { RunSteps } from '../schedule/scheduler.ts';
-import type { Fs } from '../storage/fs.ts';
+import type { Fs } from '../storage/index.ts';
 import type { BoundDelete, BoundInsert, BoundUpdate } from './binder/bound.ts';
 import { bindDelete, bindInsert, bindUpdate } from './binder/changes.ts';
 import { bindMatch } from './binder/match.ts';

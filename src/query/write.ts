@@ -1,7 +1,6 @@
 // Runs INSERT, UPDATE and DELETE inside a transaction: finds the rows first, then stages what happens to them.
 
-import type { Table, Transaction } from '../engine/index.ts';
-import type { EdgeInput, PropertyValue, RowKey } from '../engine/types.ts';
+import type { EdgeInput, PropertyValue, RowKey, Table, Transaction } from '../engine/index.ts';
 import { HedgerowError } from '../errors.ts';
 import type {
   BoundDelete,

@@ -1,7 +1,6 @@
 // A read whose rows the core writes as JSON text: whole rows of one pattern, or columns in the order the core has them, with nothing left to check or compute.
 
-import type { Scan } from '../engine/index.ts';
-import type { ScanRequest } from '../engine/types.ts';
+import type { Scan, ScanRequest } from '../engine/index.ts';
 import type { AccessPath, MatchPlan, Strategy } from './planner/plan.ts';
 import type { MatchShape } from './planner/shape.ts';
 import type { ReadView } from './read.ts';

@@ -3,7 +3,7 @@
 import type { Database, Table } from '../engine/index.ts';
 import { kindOfType } from '../model/column-types.ts';
 import { builtInType } from '../model/columns.ts';
-import type { StatementRow, EmbeddedStatements as Statements } from '../query/embedded.ts';
+import type { StatementRow, EmbeddedStatements as Statements } from '../query/index.ts';
 import type { Steps } from '../schedule/steps.ts';
 import type { Filter, FilterValue } from './question/question.ts';
 import type { StepRunner } from './request.ts';

@@ -1,7 +1,7 @@
 // The firewall's verdict on what somebody says of edges that are named.
 
 import type { Database, Table } from '../engine/index.ts';
-import { EmbeddedStatements } from '../query/embedded.ts';
+import { EmbeddedStatements } from '../query/index.ts';
 import { type CheckResult, checkClaims, checkText } from './check-claims.ts';
 import { edgesById } from './computed.ts';
 import type { CheckRequest, StepRunner } from './request.ts';

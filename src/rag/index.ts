@@ -10,7 +10,7 @@ import {
   keyFor,
   type LanguageModel,
 } from '../llm/index.ts';
-import { EmbeddedStatements } from '../query/embedded.ts';
+import { EmbeddedStatements } from '../query/index.ts';
 import { enabledOf, type RuleSet, RuleStore, readRuleSet } from '../rules/index.ts';
 import type { CheckResult } from './check-claims.ts';
 import type { RunMeasure } from './computed.ts';

@@ -2,13 +2,19 @@
 
 import { type Analytics, type MeasureAnswer, measureNamed } from '../analytics/index.ts';
 import { refusal } from '../errors.ts';
-import { invalidFields } from '../http/field-errors.ts';
+import {
+  type Call,
+  type ChunkSource,
+  invalidFields,
+  JSON_BODY,
+  JSON_TYPE,
+  jsonReply,
+  type Reply,
+  type Route,
+  validated,
+} from '../http/index.ts';
 import { parseJsonObject } from '../http/json-body.ts';
-import { JSON_BODY, JSON_TYPE } from '../http/media.ts';
-import { type ChunkSource, jsonReply, type Reply } from '../http/reply.ts';
-import type { Call, Route } from '../http/route.ts';
 import { v } from '../http/schema.ts';
-import { validated } from '../http/validated.ts';
 import { watchClient } from './client-watch.ts';
 import { measureAnswer, measureBody, measureItem, measureParameters } from './schemas/analytics.ts';
 

@@ -1,8 +1,6 @@
 // Backups: one archive of everything at one log position, written on the server.
 
-import { jsonReply } from '../http/reply.ts';
-import type { Route } from '../http/route.ts';
-import { validated } from '../http/validated.ts';
+import { jsonReply, type Route, validated } from '../http/index.ts';
 import { backupAnswer, backupBody } from './schemas/backup.ts';
 
 const create = validated({

@@ -2,12 +2,19 @@
 
 import { type CommitOutcome, type Database, IdRanges, type Transaction, type WrittenIds } from '../engine/index.ts';
 import { HedgerowError } from '../errors.ts';
-import { invalidFields, kindOf } from '../http/field-errors.ts';
+import {
+  type Call,
+  invalidFields,
+  JSON_BODY,
+  jsonReply,
+  jsonTextReply,
+  kindOf,
+  type Reply,
+  type ReplyFacts,
+  type Route,
+  WriteAnswer,
+} from '../http/index.ts';
 import { parseJsonObject, requireObject } from '../http/json-body.ts';
-import { JSON_BODY } from '../http/media.ts';
-import { WriteAnswer } from '../http/once.ts';
-import { jsonReply, jsonTextReply, type Reply, type ReplyFacts } from '../http/reply.ts';
-import type { Call, Route } from '../http/route.ts';
 import { FORMAT_MAX_MEMBERS } from '../limits.ts';
 import { readEdge, readEdgeKey, tableNameOf } from '../model/edge.ts';
 import { maskPatterns } from '../observe/redact.ts';

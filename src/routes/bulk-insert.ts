@@ -3,19 +3,16 @@
 import { isUtf8 } from 'node:buffer';
 import {
   type Attach,
+  type BulkOutcome,
   type CommitOutcome,
   type Database,
   IdRanges,
   type Table,
   type WrittenIds,
 } from '../engine/index.ts';
-import type { BulkOutcome } from '../engine/types.ts';
 import { HedgerowError, refusal } from '../errors.ts';
+import { type Call, jsonProblem, jsonTextReply, type Reply, WriteAnswer } from '../http/index.ts';
 import { requireObject, textStart } from '../http/json-body.ts';
-import { jsonProblem } from '../http/json-depth.ts';
-import { WriteAnswer } from '../http/once.ts';
-import { jsonTextReply, type Reply } from '../http/reply.ts';
-import type { Call } from '../http/route.ts';
 import { type CheckedEdge, readEdge, tableNameOf } from '../model/edge.ts';
 
 const NEWLINE = 10;

@@ -1,7 +1,6 @@
 // How long others may be asked for a request: until its answer has begun, or its deadline passed, and as long as its client is there.
 
-import { queryTimeout } from '../http/deadline.ts';
-import type { Call } from '../http/route.ts';
+import { type Call, queryTimeout } from '../http/index.ts';
 import { Deadline } from '../schedule/deadline.ts';
 import { watchClient } from './client-watch.ts';
 

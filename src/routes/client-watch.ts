@@ -1,7 +1,7 @@
 // Tells work that a request waits for when its client has gone.
 
 import { refusal } from '../errors.ts';
-import type { Call } from '../http/route.ts';
+import type { Call } from '../http/index.ts';
 
 /** Whether the client is still there is looked at so often. */
 const LOOK_MS = 100;

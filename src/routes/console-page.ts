@@ -1,10 +1,8 @@
 // The console at /: its page and its built files, with the headers that fence it in.
 
 import { refusal } from '../errors.ts';
-import { contentReply } from '../http/reply.ts';
-import type { Route } from '../http/route.ts';
+import { contentReply, type Route, validated } from '../http/index.ts';
 import { described, text, v } from '../http/schema.ts';
-import { validated } from '../http/validated.ts';
 
 /**
  * Nothing from elsewhere, nothing inline, and no text can become markup or script: the browser refuses innerHTML and its like

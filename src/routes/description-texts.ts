@@ -1,6 +1,6 @@
 // Words of the API description that belong to no single route: its introduction and its groups.
 
-import type { Tag } from '../http/openapi/document.ts';
+import type { Tag } from '../http/index.ts';
 
 export const INTRODUCTION = `A temporal hypergraph database: time-stamped events that join any number of nodes.
 

@@ -1,12 +1,8 @@
 // The API's own description: the OpenAPI document, and the page that shows it.
 
 import { type HedgerowError, refusal } from '../errors.ts';
-import { JSON_TYPE } from '../http/media.ts';
-import { buildDocument } from '../http/openapi/document.ts';
-import { contentReply } from '../http/reply.ts';
-import type { Route, Services } from '../http/route.ts';
+import { buildDocument, contentReply, JSON_TYPE, type Route, type Services, validated } from '../http/index.ts';
 import { described, text, v } from '../http/schema.ts';
-import { validated } from '../http/validated.ts';
 import { INTRODUCTION, TAGS } from './description-texts.ts';
 import { PAGE, PAGE_FILES, PAGE_HEADERS, START_SCRIPT } from './docs-page.ts';
 import { EXAMPLES } from './examples/index.ts';

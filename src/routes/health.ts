@@ -1,9 +1,7 @@
 // Health: the two probes, and the statistics of the service.
 
 import { refusal } from '../errors.ts';
-import { jsonReply, jsonTextReply } from '../http/reply.ts';
-import type { Route } from '../http/route.ts';
-import { validated } from '../http/validated.ts';
+import { jsonReply, jsonTextReply, type Route, validated } from '../http/index.ts';
 import { healthAnswer, liveAnswer, readyAnswer } from './schemas/health.ts';
 
 const LIVE = '{"status":"live"}';

@@ -1,14 +1,24 @@
 // Hyperedges: insert, delete, range and node lookup. The hot routes of the service, so they check by hand.
 
-import type { DeleteOutcome, EdgeRow, InsertOutcome } from '../engine/types.ts';
-import { invalidFields } from '../http/field-errors.ts';
-import { parseInteger } from '../http/integers.ts';
+import type { DeleteOutcome, EdgeRow, InsertOutcome } from '../engine/index.ts';
+import {
+  type Call,
+  invalidFields,
+  JSON_BODY,
+  JSON_OR_NDJSON_BODY,
+  JSON_TYPE,
+  jsonTextReply,
+  NDJSON_TYPE,
+  NO_BODY,
+  notModified,
+  parseInteger,
+  queryObject,
+  type Reply,
+  type Route,
+  WriteAnswer,
+  wantsNdjson,
+} from '../http/index.ts';
 import { parseJsonObject } from '../http/json-body.ts';
-import { JSON_BODY, JSON_OR_NDJSON_BODY, JSON_TYPE, NDJSON_TYPE, NO_BODY, wantsNdjson } from '../http/media.ts';
-import { WriteAnswer } from '../http/once.ts';
-import { queryObject } from '../http/query-text.ts';
-import { jsonTextReply, notModified, type Reply } from '../http/reply.ts';
-import type { Call, Route } from '../http/route.ts';
 import { v } from '../http/schema.ts';
 import { isoTime } from '../iso-time.ts';
 import { FORMAT_MAX_MEMBERS } from '../limits.ts';

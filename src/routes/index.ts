@@ -1,6 +1,6 @@
 // The route table: every route of the service, once.
 
-import type { Route } from '../http/route.ts';
+import type { Route } from '../http/index.ts';
 import { analyticsRoutes } from './analytics.ts';
 import { backupRoutes } from './backup.ts';
 import { batchRoutes } from './batch.ts';

@@ -1,11 +1,18 @@
 // Secondary indexes of numeric columns: list, create, drop.
 
-import { tablesTag, tableTag } from '../http/entity-tag.ts';
-import type { Once } from '../http/once.ts';
-import { jsonReply, jsonTextReply, notModified, type Reply, tagged } from '../http/reply.ts';
-import type { Route } from '../http/route.ts';
+import {
+  jsonReply,
+  jsonTextReply,
+  notModified,
+  type Once,
+  type Reply,
+  type Route,
+  tablesTag,
+  tableTag,
+  tagged,
+  validated,
+} from '../http/index.ts';
 import { v } from '../http/schema.ts';
-import { validated } from '../http/validated.ts';
 import { dropIndexAnswer, indexBody, indexItem, indexParameters, indexQuery } from './schemas/indexes.ts';
 
 const list = validated({

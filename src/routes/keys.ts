@@ -1,11 +1,8 @@
 // API keys: list, create, revoke.
 
 import type { NewKey } from '../access/keys.ts';
-import { requireKeys } from '../http/guard.ts';
-import { jsonReply } from '../http/reply.ts';
-import type { Route } from '../http/route.ts';
+import { jsonReply, type Route, requireKeys, validated } from '../http/index.ts';
 import { v } from '../http/schema.ts';
-import { validated } from '../http/validated.ts';
 import { createdKey, keyBody, keyItem, keyParameters, revokeAnswer } from './schemas/keys.ts';
 
 const list = validated({

@@ -1,10 +1,15 @@
 // Maintenance: compaction, its threshold, and the state of the write-ahead log.
 
-import type { WalStatus } from '../engine/types.ts';
-import { WriteAnswer } from '../http/once.ts';
-import { jsonReply, jsonTextReply, type Reply, type ReplyFacts } from '../http/reply.ts';
-import type { Route } from '../http/route.ts';
-import { validated } from '../http/validated.ts';
+import type { WalStatus } from '../engine/index.ts';
+import {
+  jsonReply,
+  jsonTextReply,
+  type Reply,
+  type ReplyFacts,
+  type Route,
+  validated,
+  WriteAnswer,
+} from '../http/index.ts';
 import { autocompactAnswer, autocompactBody, compactAnswer, compactBody, walAnswer } from './schemas/maintenance.ts';
 
 const compact = validated({

@@ -1,9 +1,7 @@
 // Metrics: all figures of the service, for a scraper.
 
-import { contentReply } from '../http/reply.ts';
-import type { Route } from '../http/route.ts';
+import { contentReply, type Route, validated } from '../http/index.ts';
 import { v } from '../http/schema.ts';
-import { validated } from '../http/validated.ts';
 
 const metrics = validated({
   id: 'getMetrics',

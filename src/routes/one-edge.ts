@@ -1,12 +1,18 @@
 // One edge by its id: a statement like any other, which takes no part in a transaction.
 
 import { refusal } from '../errors.ts';
-import { invalidFields } from '../http/field-errors.ts';
-import { parseInteger } from '../http/integers.ts';
-import { NO_BODY } from '../http/media.ts';
-import { queryObject } from '../http/query-text.ts';
-import { jsonReply, notModified, type Reply, tagged } from '../http/reply.ts';
-import type { Call, Route } from '../http/route.ts';
+import {
+  type Call,
+  invalidFields,
+  jsonReply,
+  NO_BODY,
+  notModified,
+  parseInteger,
+  queryObject,
+  type Reply,
+  type Route,
+  tagged,
+} from '../http/index.ts';
 import { requireStatements } from './query.ts';
 import { collectRows, MOST_COLLECTED } from './query-reply.ts';
 import { wantsIso } from './rows-query.ts';

@@ -1,10 +1,7 @@
 // A running scan of one request, together with the snapshot it is pinned to and the cursor it may end with.
 
-import type { Scan, Table } from '../engine/index.ts';
-import type { QueryPlan, RowKey } from '../engine/types.ts';
-import type { Pin } from '../http/cursors.ts';
-import type { EntityTag } from '../http/entity-tag.ts';
-import type { Call, Services } from '../http/route.ts';
+import type { QueryPlan, RowKey, Scan, Table } from '../engine/index.ts';
+import type { Call, EntityTag, Pin, Services } from '../http/index.ts';
 import type { QueryFacts } from '../observe/observer.ts';
 import { isoRows } from './iso-rows.ts';
 

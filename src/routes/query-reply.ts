@@ -1,15 +1,25 @@
 // Answers a statement's result: small ones as one body, large ones as a stream.
 
 import { refusal } from '../errors.ts';
-import { checkDeadline } from '../http/deadline.ts';
-import { JSON_TYPE, NDJSON_TYPE } from '../http/media.ts';
-import type { ChunkSource, Reply, ReplyFacts } from '../http/reply.ts';
-import type { Call } from '../http/route.ts';
+import {
+  type Call,
+  type ChunkSource,
+  checkDeadline,
+  JSON_TYPE,
+  NDJSON_TYPE,
+  type Reply,
+  type ReplyFacts,
+} from '../http/index.ts';
 import type { QueryFacts } from '../observe/observer.ts';
-import { JsonSink } from '../query/executor/rows/json-sink.ts';
-import { type RowKeys, rowKeys, writeChunk } from '../query/executor/rows/result-text.ts';
-import { isoValues } from '../query/executor/values/iso-values.ts';
-import { type StatementResult, typesOfAnswer } from '../query/result.ts';
+import {
+  isoValues,
+  JsonSink,
+  type RowKeys,
+  rowKeys,
+  type StatementResult,
+  typesOfAnswer,
+  writeChunk,
+} from '../query/index.ts';
 import { headBytes, tailBytes } from './result-frame.ts';
 
 /** Results up to this size are sent as one body with a Content-Length. */

@@ -2,18 +2,23 @@
 
 import { includesRole } from '../access/principal.ts';
 import { HedgerowError, refusal } from '../errors.ts';
-import { checkDeadline } from '../http/deadline.ts';
-import { invalidFields, kindOf } from '../http/field-errors.ts';
+import {
+  type Call,
+  checkDeadline,
+  invalidFields,
+  JSON_BODY,
+  JSON_TYPE,
+  kindOf,
+  NDJSON_TYPE,
+  type Reply,
+  type Route,
+  WriteAnswer,
+  wantsNdjson,
+} from '../http/index.ts';
 import { parseJsonObject } from '../http/json-body.ts';
-import { JSON_BODY, JSON_TYPE, NDJSON_TYPE, wantsNdjson } from '../http/media.ts';
-import { WriteAnswer } from '../http/once.ts';
-import type { Reply } from '../http/reply.ts';
-import type { Call, Route } from '../http/route.ts';
 import type { AuditEvent } from '../observe/observer.ts';
-import type { ParameterValues } from '../query/binder/parameters.ts';
-import type { Prepared } from '../query/prepare.ts';
-import { LONG_TEXT, type Statements } from '../query/statements.ts';
-import { WrittenRead } from '../query/written-read.ts';
+import { LONG_TEXT, type ParameterValues, type Statements, WrittenRead } from '../query/index.ts';
+import type { Prepared } from '../query/language.ts';
 import type { RunSteps } from '../schedule/scheduler.ts';
 import { resultBody, resultReply } from './query-reply.ts';
 import { wantsIso } from './rows-query.ts';

@@ -2,10 +2,8 @@
 
 import { includesRole } from '../access/principal.ts';
 import { refusal } from '../errors.ts';
-import { jsonReply, jsonTextReply } from '../http/reply.ts';
-import type { Call, Route } from '../http/route.ts';
+import { type Call, jsonReply, jsonTextReply, type Route, validated } from '../http/index.ts';
 import { secondsOf } from '../http/schema.ts';
-import { validated } from '../http/validated.ts';
 import type { RagRequest, RagResult, Reasoning, ReasonRequest } from '../rag/index.ts';
 import { isoWindow, reasoningReply } from './reasoning-reply.ts';
 import {

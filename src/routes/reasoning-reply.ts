@@ -1,7 +1,6 @@
 // Answers with derived facts and their proofs: one body when it is small, else written while it is sent.
 
-import { JSON_TYPE } from '../http/media.ts';
-import type { ChunkSource, Reply } from '../http/reply.ts';
+import { type ChunkSource, JSON_TYPE, type Reply } from '../http/index.ts';
 import { isoTime } from '../iso-time.ts';
 import type { Answered, Derived, Question, StepRunner } from '../rag/index.ts';
 import type { Steps } from '../schedule/steps.ts';

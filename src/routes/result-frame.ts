@@ -1,6 +1,6 @@
 // The bytes around the rows of a statement's JSON answer: its columns before them, the figures of its plan after them.
 
-import type { QueryPlanFigures, StatementResult } from '../query/result.ts';
+import type { QueryPlanFigures, StatementResult } from '../query/index.ts';
 import { LONGEST_FRAME, writeFigures } from './rows-frame.ts';
 
 /** Room for a tail. */

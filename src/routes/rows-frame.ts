@@ -1,8 +1,7 @@
 // The bytes around the rows of a JSON answer: what stands before them, and the figures after them.
 
-import type { Table } from '../engine/index.ts';
-import type { QueryPlan } from '../engine/types.ts';
-import { bytesOf, writeAscii, writeInteger, writeNumber } from '../http/byte-text.ts';
+import type { QueryPlan, Table } from '../engine/index.ts';
+import { bytesOf, writeAscii, writeInteger, writeNumber } from '../http/index.ts';
 import type { OpenRows } from './open-rows.ts';
 
 /** Room for head and tail together: a name of at most 64 characters, seven numbers of at most 25, a cursor, and the fixed text. */

@@ -1,9 +1,7 @@
 // Reads the query string of range and node lookups: one pass, strict integers, every wrong parameter named.
 
 import type { FieldError } from '../errors.ts';
-import { invalidFields } from '../http/field-errors.ts';
-import { parseInteger } from '../http/integers.ts';
-import { decodeText, givenTwice, nameEnd, parameterEnd } from '../http/query-text.ts';
+import { decodeText, givenTwice, invalidFields, nameEnd, parameterEnd, parseInteger } from '../http/index.ts';
 import { timeMessage } from '../http/schema.ts';
 import { isoSeconds } from '../iso-time.ts';
 

@@ -1,11 +1,16 @@
 // Answers rows: small results as one body, large ones as a stream of the scan's own slices.
 
 import type { Table } from '../engine/index.ts';
-import { checkDeadline } from '../http/deadline.ts';
-import { type EntityTag, tableTag } from '../http/entity-tag.ts';
-import { JSON_TYPE, NDJSON_TYPE } from '../http/media.ts';
-import type { ChunkSource, Reply } from '../http/reply.ts';
-import type { Call } from '../http/route.ts';
+import {
+  type Call,
+  type ChunkSource,
+  checkDeadline,
+  type EntityTag,
+  JSON_TYPE,
+  NDJSON_TYPE,
+  type Reply,
+  tableTag,
+} from '../http/index.ts';
 import { OpenRows, type RowsRequest } from './open-rows.ts';
 import { LONGEST_FRAME, writeHead, writeTail } from './rows-frame.ts';
 

@@ -1,12 +1,17 @@
 // Stored rules over HTTP: list, store, validate, read, delete.
 
 import { refusal } from '../errors.ts';
+import {
+  type Call,
+  JSON_BODY,
+  jsonReply,
+  jsonTextReply,
+  type Reply,
+  type Route,
+  validated,
+  WriteAnswer,
+} from '../http/index.ts';
 import { parseJsonBody } from '../http/json-body.ts';
-import { JSON_BODY } from '../http/media.ts';
-import { WriteAnswer } from '../http/once.ts';
-import { jsonReply, jsonTextReply, type Reply } from '../http/reply.ts';
-import type { Call, Route } from '../http/route.ts';
-import { validated } from '../http/validated.ts';
 import type { RuleStore, StoredRule } from '../rules/index.ts';
 import { deletedRule, ruleBody, ruleList, ruleParameters, storedRule, validation } from './schemas/rules.ts';
 

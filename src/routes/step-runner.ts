@@ -1,7 +1,7 @@
 // Long work of a request beside other requests: in steps, until its deadline, as long as its client is there.
 
 import { refusal } from '../errors.ts';
-import type { Call } from '../http/route.ts';
+import type { Call } from '../http/index.ts';
 import type { StepRunner } from '../rag/index.ts';
 import type { Steps } from '../schedule/steps.ts';
 import { clientGone, watchClient } from './client-watch.ts';

@@ -1,13 +1,19 @@
 // Tables: list, read, create, drop.
 
-import type { Table } from '../engine/index.ts';
-import type { ColumnDefinition, TableInput, TableItem } from '../engine/types.ts';
-import { tablesTag, tableTag } from '../http/entity-tag.ts';
-import { WriteAnswer } from '../http/once.ts';
-import { type ChunkSource, jsonReply, jsonTextReply, notModified, tagged } from '../http/reply.ts';
-import type { Route } from '../http/route.ts';
+import type { ColumnDefinition, Table, TableInput, TableItem } from '../engine/index.ts';
+import {
+  type ChunkSource,
+  jsonReply,
+  jsonTextReply,
+  notModified,
+  type Route,
+  tablesTag,
+  tableTag,
+  tagged,
+  validated,
+  WriteAnswer,
+} from '../http/index.ts';
 import { type InferOutput, v } from '../http/schema.ts';
-import { validated } from '../http/validated.ts';
 import { optionsIn } from '../model/options.ts';
 import {
   type columnBody,

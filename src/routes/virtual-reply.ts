@@ -1,7 +1,6 @@
 // Answers of queries over virtual graphs: hyperedges as they come, as one body when they are few, else as a stream.
 
-import { JSON_TYPE, NDJSON_TYPE } from '../http/media.ts';
-import type { ChunkSource, Reply } from '../http/reply.ts';
+import { type ChunkSource, JSON_TYPE, NDJSON_TYPE, type Reply } from '../http/index.ts';
 import type { EdgesAsJson, RunningQuery } from '../virtual/index.ts';
 
 /** Answers up to this size are sent as one body with a Content-Length. */

@@ -2,13 +2,19 @@
 
 import { includesRole } from '../access/principal.ts';
 import { refusal } from '../errors.ts';
+import {
+  type Call,
+  JSON_BODY,
+  jsonReply,
+  jsonTextReply,
+  type Reply,
+  type Route,
+  validated,
+  WriteAnswer,
+  wantsNdjson,
+} from '../http/index.ts';
 import { parseJsonObject } from '../http/json-body.ts';
-import { JSON_BODY, wantsNdjson } from '../http/media.ts';
-import { WriteAnswer } from '../http/once.ts';
-import { jsonReply, jsonTextReply, type Reply } from '../http/reply.ts';
-import type { Call, Route } from '../http/route.ts';
 import { check, secondsOf, type v } from '../http/schema.ts';
-import { validated } from '../http/validated.ts';
 import type { VirtualGraph, VirtualGraphs } from '../virtual/index.ts';
 import { deadlineOf, untilDeadline } from './call-deadline.ts';
 import {

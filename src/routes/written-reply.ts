@@ -1,11 +1,8 @@
 // Answers a statement whose rows the core writes: small results as one body, large ones as a stream of the scan's own slices.
 
-import { checkDeadline } from '../http/deadline.ts';
-import { JSON_TYPE, NDJSON_TYPE } from '../http/media.ts';
-import type { ChunkSource, Reply } from '../http/reply.ts';
-import type { Call } from '../http/route.ts';
+import { type Call, type ChunkSource, checkDeadline, JSON_TYPE, NDJSON_TYPE, type Reply } from '../http/index.ts';
 import type { QueryFacts } from '../observe/observer.ts';
-import type { WrittenRead } from '../query/written-read.ts';
+import type { WrittenRead } from '../query/index.ts';
 import { headBytes, LONGEST_TAIL, tailBytes, writeTail } from './result-frame.ts';
 
 /** Results up to this size are sent as one body with a Content-Length. */

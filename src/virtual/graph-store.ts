@@ -3,8 +3,7 @@
 // Invariants: a spec is seen from the moment it is durable; what is stored was checked; `spec_version` of an id begins at 1 and grows by one with every
 // replace. A graph that is created anew after its deletion begins at 1 again, so whoever keeps results by version forgets them when it goes.
 
-import type { DocumentChange, Documents } from '../engine/catalog/documents.ts';
-import type { Attach } from '../engine/idempotency/kept-answer.ts';
+import type { Attach, DocumentChange, Documents } from '../engine/index.ts';
 import { HedgerowError, refusal } from '../errors.ts';
 import { Mutex } from '../schedule/locks.ts';
 import { hint, shown } from './identifiers.ts';

@@ -3,7 +3,7 @@
 import { resolve } from 'node:path';
 import { openDatabase } from '../../engine/index.ts';
 import { HedgerowError } from '../../errors.ts';
-import { nodeFs } from '../../storage/node-fs.ts';
+import { nodeFs } from '../../storage/index.ts';
 import { loadSettings } from '../config/load.ts';
 import { DEFAULT_URL, urlOf } from '../server-address.ts';
 import { reportFailure, UsageError, type World } from '../world.ts';

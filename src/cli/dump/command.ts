@@ -2,8 +2,7 @@
 
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { writeFileAtomically } from '../../storage/atomic-file.ts';
-import { nodeFs } from '../../storage/node-fs.ts';
+import { nodeFs, writeFileAtomically } from '../../storage/index.ts';
 import { openRows } from '../export/rows.ts';
 import type { RunnerFlags } from '../query/options.ts';
 import { errorText } from '../run/error-text.ts';

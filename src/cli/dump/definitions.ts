@@ -1,6 +1,6 @@
 // What a dump says of a database beside its edges, and where that is read from and written to: a server or a data directory.
 
-import type { IndexItem, TableItem } from '../../engine/types.ts';
+import type { IndexItem, TableItem } from '../../engine/index.ts';
 import { OPTION_FIELDS } from '../../model/options.ts';
 import { ServerClient, ServerRefusal } from '../import/targets/server-client.ts';
 import type { RunnerFlags } from '../query/options.ts';

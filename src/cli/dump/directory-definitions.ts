@@ -1,8 +1,7 @@
 // What a dump says of a database beside its edges, read from a data directory and written to one.
 
 import { resolve } from 'node:path';
-import { type Database, openDatabase } from '../../engine/index.ts';
-import type { TableItem } from '../../engine/types.ts';
+import { type Database, openDatabase, type TableItem } from '../../engine/index.ts';
 import { optionsIn } from '../../model/options.ts';
 import { RuleStore } from '../../rules/index.ts';
 import { VirtualGraphs } from '../../virtual/index.ts';

@@ -4,8 +4,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { IDENTIFIER } from '../../model/columns.ts';
-import { writeFileAtomically } from '../../storage/atomic-file.ts';
-import { nodeFs } from '../../storage/node-fs.ts';
+import { nodeFs, writeFileAtomically } from '../../storage/index.ts';
 import type { Definitions } from './definitions.ts';
 
 export const DUMP_FORMATS = ['parquet', 'ndjson', 'statements'] as const;

@@ -1,8 +1,8 @@
 // Rows of a table as INSERT statements, some hundred rows each, a row a line.
 
-import type { PropertyValue, TableItem } from '../../engine/types.ts';
+import type { PropertyValue, TableItem } from '../../engine/index.ts';
 import { BUILT_IN_COLUMNS } from '../../model/columns.ts';
-import { MAX_STATEMENT_LENGTH } from '../../query/limits.ts';
+import { MAX_STATEMENT_LENGTH } from '../../query/language.ts';
 import type { Row } from '../run/runner.ts';
 import { nameText, valueText } from './statement-values.ts';
 

@@ -1,6 +1,6 @@
 // The tables and indexes of a database as the statements that make them.
 
-import type { TableItem } from '../../engine/types.ts';
+import type { TableItem } from '../../engine/index.ts';
 import { optionWords } from '../../model/options.ts';
 import type { DumpedIndex } from './definitions.ts';
 import { nameText, valueText } from './statement-values.ts';

@@ -1,6 +1,6 @@
 // Names and values as statements write them.
 
-import type { ColumnType, PropertyValue } from '../../engine/types.ts';
+import type { ColumnType, PropertyValue } from '../../engine/index.ts';
 import { kindOfType } from '../../model/column-types.ts';
 
 /** In backquotes, where a word of the language is a name too. */

@@ -2,8 +2,8 @@
 
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { TableItem } from '../../engine/types.ts';
-import { FILE_MODE } from '../../storage/node-fs.ts';
+import type { TableItem } from '../../engine/index.ts';
+import { FILE_MODE } from '../../storage/index.ts';
 import { rowsOf, tableStatement } from '../export/command.ts';
 import { bytesOf, type Rows } from '../export/formats.ts';
 import { writeOutput } from '../export/output-file.ts';

@@ -1,9 +1,7 @@
 // Rows to the bytes of a file, in each of the formats.
 
-import { csvLines } from '../../query/copy/csv-writer.ts';
-import type { ParquetSink } from '../../query/copy/parquet-port.ts';
+import { csvLines, type ParquetSink, type ResultColumn } from '../../query/copy/index.ts';
 import { parquetSink } from '../../query/copy/parquet-remote.ts';
-import type { ResultColumn } from '../../query/copy/result-columns.ts';
 import type { Row } from '../run/runner.ts';
 import { hifBytes } from './hif-bytes.ts';
 import { fits } from './rows.ts';

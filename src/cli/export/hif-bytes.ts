@@ -4,7 +4,7 @@ import { createReadStream, mkdtempSync, rmSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ResultColumn } from '../../query/copy/result-columns.ts';
+import type { ResultColumn } from '../../query/copy/index.ts';
 import type { Row } from '../run/runner.ts';
 
 interface Edges {

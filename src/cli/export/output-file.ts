@@ -6,7 +6,7 @@ import { createWriteStream, existsSync, renameSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { finished } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { FILE_MODE } from '../../storage/node-fs.ts';
+import { FILE_MODE } from '../../storage/index.ts';
 import type { Output } from '../world.ts';
 
 /** Writes all pieces. `path` undefined: to `stdout`. Rejects with what stops it; no file is left then. */

@@ -1,9 +1,9 @@
 // The rows of an export, from a server or a data directory, and the columns they have.
 
-import type { ColumnType } from '../../engine/types.ts';
+import type { ColumnType } from '../../engine/index.ts';
 import { kindOfType } from '../../model/column-types.ts';
 import { BUILT_IN_COLUMNS } from '../../model/columns.ts';
-import type { ResultColumn } from '../../query/copy/result-columns.ts';
+import type { ResultColumn } from '../../query/copy/index.ts';
 import { openRunner, type RunnerFlags } from '../query/options.ts';
 import type { Row, StatementRunner } from '../run/runner.ts';
 import type { World } from '../world.ts';

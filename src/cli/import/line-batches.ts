@@ -1,6 +1,6 @@
 // Cuts a stream of bytes into batches of whole lines, with every line's number, in bounded memory.
 
-import type { EdgeInput } from '../../engine/types.ts';
+import type { EdgeInput } from '../../engine/index.ts';
 
 /** A place in an input where a batch may begin. */
 export interface Position {

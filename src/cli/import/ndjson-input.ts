@@ -1,6 +1,6 @@
 // NDJSON as an input of an import: one JSON edge a line, as the server takes it.
 
-import type { ColumnType } from '../../engine/types.ts';
+import type { ColumnType } from '../../engine/index.ts';
 import { IDENTIFIER, RESERVED_NAMES } from '../../model/columns.ts';
 import { lineBatches } from './line-batches.ts';
 import type { LookedInto } from './planned-input.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { HedgerowError } from '../../errors.ts';
 import { parquetSource } from '../../query/copy/parquet-remote.ts';
-import { nodeFs } from '../../storage/node-fs.ts';
+import { nodeFs } from '../../storage/index.ts';
 import type { BatchLimits, LineBatch, Position } from './line-batches.ts';
 import type { NodeNames } from './node-names.ts';
 import type { LookedInto } from './planned-input.ts';

@@ -1,10 +1,8 @@
 // The manifest that belongs to a file, when the file lies in a data directory: it knows the names of tables and columns.
 
 import { dirname, resolve } from 'node:path';
-import type { TableDefinition } from '../../engine/catalog/catalog.ts';
-import { type Checkpoint, checkCheckpoint } from '../../engine/checkpoint/checkpoint.ts';
-import type { FileTools } from '../../engine/verify/problem.ts';
-import { manifestPath, readManifest } from '../../storage/manifest.ts';
+import { type Checkpoint, checkCheckpoint, type FileTools, type TableDefinition } from '../../engine/verify/index.ts';
+import { manifestPath, readManifest } from '../../storage/index.ts';
 
 /** The checkpoint of a data directory, null without one. Throws `corrupt`. */
 export function readCheckpoint(tools: FileTools, dir: string): Checkpoint | null {

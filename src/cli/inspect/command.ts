@@ -3,9 +3,8 @@
 import { statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { loadCore, makeChecksum } from '../../core/index.ts';
-import { inspectLog, type LogReport } from '../../engine/verify/log-report.ts';
-import type { FileTools } from '../../engine/verify/problem.ts';
-import { nodeFs } from '../../storage/node-fs.ts';
+import { type FileTools, inspectLog, type LogReport } from '../../engine/verify/index.ts';
+import { nodeFs } from '../../storage/index.ts';
 import { integerFlag, reportFailure, UsageError, type World } from '../world.ts';
 import { tablesAround } from './checkpoint-facts.ts';
 import { type DirectoryReport, inspectDirectory } from './directory-report.ts';

@@ -1,16 +1,20 @@
 // A data directory for people: its tables with their segments, and its log, in one overview.
 
 import { assertChecksum, ResidentSegment, readSegmentFacts, type SegmentFacts } from '../../core/index.ts';
-import type { Checkpoint, CheckpointTable } from '../../engine/checkpoint/checkpoint.ts';
-import { segmentName } from '../../engine/table/segment-file.ts';
-import type { SegmentEntry } from '../../engine/table/segments-on-disk.ts';
-import { type FrameReport, inspectLog, type LogReport } from '../../engine/verify/log-report.ts';
-import { type FileTools, type Problem, problemOf } from '../../engine/verify/problem.ts';
+import {
+  type Checkpoint,
+  type CheckpointTable,
+  type FileTools,
+  type FrameReport,
+  inspectLog,
+  type LogReport,
+  type Problem,
+  problemOf,
+  type SegmentEntry,
+  segmentName,
+} from '../../engine/verify/index.ts';
 import { corruption } from '../../errors.ts';
-import type { Fs } from '../../storage/fs.ts';
-import { listLogFiles } from '../../storage/log-file.ts';
-import { markPath, readMark } from '../../storage/log-mark.ts';
-import { readFully, readWhole } from '../../storage/whole-file.ts';
+import { type Fs, listLogFiles, markPath, readFully, readMark, readWhole } from '../../storage/index.ts';
 import { readCheckpoint } from './checkpoint-facts.ts';
 
 export interface SegmentLine {

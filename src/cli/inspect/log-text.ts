@@ -1,7 +1,6 @@
 // The text of a log file's report.
 
-import type { TableDefinition } from '../../engine/catalog/catalog.ts';
-import type { FrameReport, LogReport, RunReport } from '../../engine/verify/log-report.ts';
+import type { FrameReport, LogReport, RunReport, TableDefinition } from '../../engine/verify/index.ts';
 import { problemText, tableText } from './text.ts';
 
 export function logText(report: LogReport, tables: ReadonlyMap<number, TableDefinition>): string[] {

@@ -1,11 +1,15 @@
 // A manifest for people: which tables there are, and their segments and log positions.
 
-import { type Checkpoint, checkCheckpoint } from '../../engine/checkpoint/checkpoint.ts';
-import { segmentName } from '../../engine/table/segment-file.ts';
-import { type FileTools, type Problem, problemOf } from '../../engine/verify/problem.ts';
+import {
+  type Checkpoint,
+  checkCheckpoint,
+  type FileTools,
+  type Problem,
+  problemOf,
+  segmentName,
+} from '../../engine/verify/index.ts';
 import type { Column } from '../../model/columns.ts';
-import { readManifestFile } from '../../storage/manifest.ts';
-import { replayFileName } from '../../storage/replay-file.ts';
+import { readManifestFile, replayFileName } from '../../storage/index.ts';
 import { problemText, tableText, timeText } from './text.ts';
 
 export interface ManifestReport {

@@ -2,9 +2,9 @@
 //
 // The core checks a segment as a whole and says where it is wrong; this shows its content, section by section.
 
-import { SEGMENT_HEADER_BYTES, sectionEntries, segmentHeadBytes } from '../../engine/table/segment-sections.ts';
+import { SEGMENT_HEADER_BYTES, sectionEntries, segmentHeadBytes } from '../../engine/verify/index.ts';
 import { KIND_CODES } from '../../model/column-types.ts';
-import type { Crc32c } from '../../storage/crc32c.ts';
+import type { Crc32c } from '../../storage/index.ts';
 
 export interface SegmentHeader {
   format_version: number;

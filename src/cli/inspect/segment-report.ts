@@ -9,10 +9,9 @@ import {
   type StepResult,
   TextSink,
 } from '../../core/index.ts';
-import type { TableDefinition } from '../../engine/catalog/catalog.ts';
-import { type FileTools, type Problem, problemOf } from '../../engine/verify/problem.ts';
+import { type FileTools, type Problem, problemOf, type TableDefinition } from '../../engine/verify/index.ts';
 import { BUILT_IN_COLUMNS, type Column } from '../../model/columns.ts';
-import { readWhole } from '../../storage/whole-file.ts';
+import { readWhole } from '../../storage/index.ts';
 import { readSections, readSegmentHeader, type SegmentHeader, type SegmentSection } from './segment-layout.ts';
 
 export interface SegmentReport {

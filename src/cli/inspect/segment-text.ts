@@ -1,6 +1,6 @@
 // The text of a segment's report.
 
-import type { TableDefinition } from '../../engine/catalog/catalog.ts';
+import type { TableDefinition } from '../../engine/verify/index.ts';
 import { BUILT_IN_COLUMNS } from '../../model/columns.ts';
 import type { SegmentHeader, SegmentSection } from './segment-layout.ts';
 import type { SegmentReport } from './segment-report.ts';

@@ -1,6 +1,6 @@
 // How inspectors show things to people: problems, tables of cells, times.
 
-import type { Problem } from '../../engine/verify/problem.ts';
+import type { Problem } from '../../engine/verify/index.ts';
 
 export function problemText({ file, offset, what }: Problem): string {
   return what.includes(file) ? `PROBLEM ${what}` : `PROBLEM ${file} at offset ${offset}: ${what}`;

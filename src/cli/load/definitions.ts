@@ -1,6 +1,6 @@
 // Makes what a dump defines: tables before the edges, everything else after them.
 
-import type { TableItem } from '../../engine/types.ts';
+import type { TableItem } from '../../engine/index.ts';
 import type { DefinitionStore } from '../dump/definitions.ts';
 import type { DumpFile } from '../dump/dump-file.ts';
 

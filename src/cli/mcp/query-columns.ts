@@ -1,6 +1,6 @@
 // Which columns of a statement's answer are times and which are lists of nodes, so that both can be shown as people write them.
 
-import type { Expression, ItemNode, Statement } from '../../query/parser/ast.ts';
+import type { Expression, ItemNode, Statement } from '../../query/language.ts';
 
 export interface ColumnKinds {
   /** Columns with epoch seconds. */

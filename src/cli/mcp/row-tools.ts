@@ -3,7 +3,7 @@
 import type { HedgerowClient, NewHyperedge, QueryRow } from '../../client/index.ts';
 import { refusal } from '../../errors.ts';
 import { described, finite, integer, text, v } from '../../http/schema.ts';
-import { type Prepared, prepareText } from '../../query/prepare.ts';
+import { type Prepared, prepareText } from '../../query/language.ts';
 import {
   cursor,
   givenNode,

@@ -1,6 +1,6 @@
 // Writes the rows of a statement in one of the formats, at the pace at which they are taken.
 
-import { csvLines } from '../../query/copy/csv-writer.ts';
+import { csvLines } from '../../query/copy/index.ts';
 import type { PlanFigures, Row, StatementRunner } from '../run/runner.ts';
 import { printable } from '../table-text.ts';
 import type { Output } from '../world.ts';

@@ -2,8 +2,8 @@
 
 import { basename, resolve } from 'node:path';
 import { loadCore, makeChecksum } from '../../core/index.ts';
-import { restoreBackup } from '../../engine/backup/restore.ts';
-import { nodeFs } from '../../storage/node-fs.ts';
+import { restoreBackup } from '../../engine/index.ts';
+import { nodeFs } from '../../storage/index.ts';
 import { startWorkProgress } from '../progress.ts';
 import { reportFailure, UsageError, type World } from '../world.ts';
 

@@ -6,7 +6,7 @@ import type { CheckAnswer, CheckInput } from '../../client/index.ts';
 import type { Config } from '../../config.ts';
 import { type Database, openDatabase } from '../../engine/index.ts';
 import { HedgerowError } from '../../errors.ts';
-import { EmbeddedStatements } from '../../query/embedded.ts';
+import { EmbeddedStatements } from '../../query/index.ts';
 import { loadSettings } from '../config/load.ts';
 import type { Times } from '../query/formats.ts';
 import type { World } from '../world.ts';

@@ -1,6 +1,6 @@
 // What a line may continue with: words of the language, tables, columns, functions, commands of the shell.
 
-import { FUNCTION_NAMES } from '../../query/binder/functions.ts';
+import { FUNCTION_NAMES } from '../../query/language.ts';
 import { FORMATS } from '../query/formats.ts';
 
 export interface KnownTable {

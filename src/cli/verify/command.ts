@@ -2,8 +2,8 @@
 
 import { resolve } from 'node:path';
 import { loadCore, makeChecksum } from '../../core/index.ts';
-import { verifyDirectory } from '../../engine/verify/verify-directory.ts';
-import { nodeFs } from '../../storage/node-fs.ts';
+import { verifyDirectory } from '../../engine/index.ts';
+import { nodeFs } from '../../storage/index.ts';
 import { reportFailure, type World } from '../world.ts';
 import { verificationText } from './verification-text.ts';
 

@@ -1,6 +1,6 @@
 // The text of a verification's report.
 
-import type { VerifyReport } from '../../engine/verify/verify-directory.ts';
+import type { VerifyReport } from '../../engine/index.ts';
 import { problemText, tableText } from '../inspect/text.ts';
 
 export function verificationText(report: VerifyReport): string[] {

@@ -3,10 +3,7 @@
 import { createHash } from 'node:crypto';
 import { assertChecksum, type CoreModule, readSegmentFacts } from '../../core/index.ts';
 import { corruption } from '../../errors.ts';
-import { archivedLog } from '../../storage/archived-log.ts';
-import type { Crc32c } from '../../storage/crc32c.ts';
-import type { FileHandle, Fs } from '../../storage/fs.ts';
-import { readFully } from '../../storage/whole-file.ts';
+import { archivedLog, type Crc32c, type FileHandle, type Fs, readFully } from '../../storage/index.ts';
 import { asCorruption } from '../table/segment-file.ts';
 import { readSegmentHead, SectionCheck } from '../table/segment-sections.ts';
 import type { BackupFacts } from './about-backup.ts';

@@ -4,8 +4,7 @@ import { createHash } from 'node:crypto';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { HedgerowError } from '../../errors.ts';
-import type { FileHandle, Fs } from '../../storage/fs.ts';
-import { writeWhole } from '../../storage/whole-file.ts';
+import { type FileHandle, type Fs, writeWhole } from '../../storage/index.ts';
 import { sealOf } from './archive-seal.ts';
 import { type TarFile, tarStream } from './tar.ts';
 

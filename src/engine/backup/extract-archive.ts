@@ -1,9 +1,7 @@
 // Writes the files of a checked backup into a directory, durably.
 
 import { createHash } from 'node:crypto';
-import { directoryOf } from '../../storage/atomic-file.ts';
-import type { Fs } from '../../storage/fs.ts';
-import { writeWhole } from '../../storage/whole-file.ts';
+import { directoryOf, type Fs, writeWhole } from '../../storage/index.ts';
 import { noBackup } from './about-backup.ts';
 import type { CheckedArchive } from './check-archive.ts';
 import { type ReadOptions, readArchive } from './read-archive.ts';

@@ -1,12 +1,16 @@
 // The files that are the database at one LSN, kept from going away while they are copied: what a crash at that moment would leave on the disk.
 
 import { HedgerowError } from '../../errors.ts';
-import type { Crc32c } from '../../storage/crc32c.ts';
-import type { FileHandle, Fs } from '../../storage/fs.ts';
-import type { LogLease } from '../../storage/log-store.ts';
-import { manifestPath, readManifestFile } from '../../storage/manifest.ts';
-import { replayFileName } from '../../storage/replay-file.ts';
-import { readWhole } from '../../storage/whole-file.ts';
+import {
+  type Crc32c,
+  type FileHandle,
+  type Fs,
+  type LogLease,
+  manifestPath,
+  readManifestFile,
+  readWhole,
+  replayFileName,
+} from '../../storage/index.ts';
 import { appliedEverywhere, type Checkpoint, checkCheckpoint, segmentsOf } from '../checkpoint/checkpoint.ts';
 import type { Committer } from '../commit/committer.ts';
 import type { Table } from '../table/table.ts';

@@ -3,8 +3,7 @@
 import type { CoreModule } from '../../core/index.ts';
 import { HedgerowError } from '../../errors.ts';
 import { Scheduler } from '../../schedule/scheduler.ts';
-import type { Crc32c } from '../../storage/crc32c.ts';
-import { type Fs, type FsLock, isLockName } from '../../storage/fs.ts';
+import { type Crc32c, type Fs, type FsLock, isLockName } from '../../storage/index.ts';
 import { verifyDirectory } from '../verify/verify-directory.ts';
 import { noBackup } from './about-backup.ts';
 import { type CheckedArchive, checkArchive } from './check-archive.ts';

@@ -1,8 +1,7 @@
 // Where a backup may go: the directory a caller named, resolved below the backup root, or a refusal. Nothing is made or changed here.
 
 import { HedgerowError } from '../../errors.ts';
-import type { Fs } from '../../storage/fs.ts';
-import { joined, type PathRules, pathBelow } from '../../storage/path-parts.ts';
+import { type Fs, joined, type PathRules, pathBelow } from '../../storage/index.ts';
 
 type Looks = Pick<Fs, 'kindOf' | 'realPath'>;
 

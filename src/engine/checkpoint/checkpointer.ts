@@ -4,10 +4,7 @@
 // one is durable; the LSN that a table's entry vouches for never goes back.
 
 import { HedgerowError } from '../../errors.ts';
-import { FileInDoubt } from '../../storage/atomic-file.ts';
-import type { Crc32c } from '../../storage/crc32c.ts';
-import type { Fs } from '../../storage/fs.ts';
-import { installManifestText } from '../../storage/manifest.ts';
+import { type Crc32c, FileInDoubt, type Fs, installManifestText } from '../../storage/index.ts';
 import type { Documents } from '../catalog/documents.ts';
 import type { TableSet } from '../catalog/table-set.ts';
 import type { Committer } from '../commit/committer.ts';

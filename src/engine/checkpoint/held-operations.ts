@@ -5,9 +5,15 @@
 // installed only when the file is durable.
 
 import { HedgerowError } from '../../errors.ts';
-import type { Crc32c } from '../../storage/crc32c.ts';
-import { type HeldRecord, heldFileName, readHeldFile, writeHeldFile } from '../../storage/held-file.ts';
-import type { LogFrame, LogLease } from '../../storage/log-store.ts';
+import {
+  type Crc32c,
+  type HeldRecord,
+  heldFileName,
+  type LogFrame,
+  type LogLease,
+  readHeldFile,
+  writeHeldFile,
+} from '../../storage/index.ts';
 import { OPERATION, type OperationKind, readRuns, runHeader } from '../commit/operations.ts';
 import type { EngineContext } from '../context.ts';
 import { type ReplayTarget, replayRun } from '../recovery/recovery.ts';

@@ -1,7 +1,7 @@
 // Files that nothing needs: what a crash left between a compaction, a drop or a checkpoint and the removal of its files.
 
 import { corruption } from '../../errors.ts';
-import type { Fs } from '../../storage/fs.ts';
+import type { Fs } from '../../storage/index.ts';
 import { segmentNumber } from '../table/segment-file.ts';
 import type { Table } from '../table/table.ts';
 import { type Checkpoint, segmentsOf } from './checkpoint.ts';

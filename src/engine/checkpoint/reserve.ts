@@ -3,8 +3,7 @@
 // It is made in the background after a manifest was installed, and made again when there is room.
 
 import { HedgerowError } from '../../errors.ts';
-import { directoryOf } from '../../storage/atomic-file.ts';
-import type { Fs } from '../../storage/fs.ts';
+import { directoryOf, type Fs } from '../../storage/index.ts';
 import { isInDoubt } from '../compaction/failure.ts';
 
 const PIECE_BYTES = 2 ** 20;

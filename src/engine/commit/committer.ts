@@ -6,7 +6,7 @@
 // reads the log. Otherwise the next compaction could vouch for rows that no segment has.
 
 import { HedgerowError } from '../../errors.ts';
-import type { LogStore } from '../../storage/log-store.ts';
+import type { LogStore } from '../../storage/index.ts';
 import { encodeReplay, type ReplayEntry } from '../idempotency/kept-answer.ts';
 import type { LsnWaits } from './lsn-waits.ts';
 import { OPERATION, singleRun } from './operations.ts';

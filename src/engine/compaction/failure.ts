@@ -1,7 +1,7 @@
 // What a failed compaction tells: the disk's own error in words that say what to do.
 
 import { HedgerowError } from '../../errors.ts';
-import { FileInDoubt } from '../../storage/atomic-file.ts';
+import { FileInDoubt } from '../../storage/index.ts';
 
 /** An error of the operating system becomes `disk_full` or `disk_failed`, with its code in `fields`; any other stays. Nothing was changed. */
 export function compactionError(error: unknown): unknown {

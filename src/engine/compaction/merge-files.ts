@@ -1,8 +1,7 @@
 // Runs the parts of a compaction: merges in the core, writes and syncs the new files. Used in a worker, and inline by tests.
 
 import { type Core, type CoreModule, SegmentMerger } from '../../core/index.ts';
-import type { Fs } from '../../storage/fs.ts';
-import { readFully } from '../../storage/whole-file.ts';
+import { type Fs, readFully } from '../../storage/index.ts';
 import { asCorruption, segmentName } from '../table/segment-file.ts';
 import type { CompactionRunner, OpenWork, PartWork, WorkDone } from './work.ts';
 

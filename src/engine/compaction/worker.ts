@@ -2,7 +2,7 @@
 
 import { parentPort } from 'node:worker_threads';
 import { loadCore } from '../../core/index.ts';
-import { nodeFs } from '../../storage/node-fs.ts';
+import { nodeFs } from '../../storage/index.ts';
 import { serve } from '../../threads/serve.ts';
 import { InlineRunner } from './merge-files.ts';
 import type { CompactionCalls } from './work.ts';

@@ -4,18 +4,18 @@
 // file leaves its place only when a manifest without it is installed; a damaged one is renamed then, never removed.
 
 import { strict as assert } from 'node:assert';
-import type { Crc32c } from '../../storage/crc32c.ts';
-import type { Fs } from '../../storage/fs.ts';
 import {
   appendRecords,
+  type Crc32c,
   examineRecords,
+  type Fs,
   type ReplayFile,
   type ReplayRecord,
   recordBytes,
   replayFileName,
   replayFileNumber,
   replayFileVersion,
-} from '../../storage/replay-file.ts';
+} from '../../storage/index.ts';
 import type { Orphans } from '../checkpoint/orphans.ts';
 import { decodeReplay, type ReplayEntry } from './kept-answer.ts';
 

@@ -9,9 +9,7 @@
 
 import { strict as assert } from 'node:assert';
 import { refusal } from '../../errors.ts';
-import type { Crc32c } from '../../storage/crc32c.ts';
-import type { Fs } from '../../storage/fs.ts';
-import { recordBytes } from '../../storage/replay-file.ts';
+import { type Crc32c, type Fs, recordBytes } from '../../storage/index.ts';
 import type { Orphans } from '../checkpoint/orphans.ts';
 import type { Committer } from '../commit/committer.ts';
 import { type AnswerRecord, type LostReplayFile, ReplayFiles, type StoredReplays } from './answer-files.ts';

@@ -1,10 +1,7 @@
 // Opens the log of a database: what the manifest says must be in it, and where it reports what happens.
 
 import { corruption } from '../../errors.ts';
-import type { Crc32c } from '../../storage/crc32c.ts';
-import { openLog } from '../../storage/log.ts';
-import type { LogOpening, LogStore } from '../../storage/log-store.ts';
-import { manifestPath } from '../../storage/manifest.ts';
+import { type Crc32c, type LogOpening, type LogStore, manifestPath, openLog } from '../../storage/index.ts';
 import { appliedEverywhere, type Checkpoint } from '../checkpoint/checkpoint.ts';
 import { refuseSegments, unknownSegments } from '../checkpoint/orphans.ts';
 import type { Committer } from '../commit/committer.ts';

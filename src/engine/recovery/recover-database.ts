@@ -1,9 +1,7 @@
 // Opening a directory: tables, documents and stored answers from the manifest, then the log, then what a crash left is put in order.
 
 import { HedgerowError } from '../../errors.ts';
-import type { Crc32c } from '../../storage/crc32c.ts';
-import type { LogStore } from '../../storage/log-store.ts';
-import { manifestPath, readManifest } from '../../storage/manifest.ts';
+import { type Crc32c, type LogStore, manifestPath, readManifest } from '../../storage/index.ts';
 import { defineTable } from '../catalog/catalog.ts';
 import type { Ddl } from '../catalog/ddl.ts';
 import type { Documents } from '../catalog/documents.ts';

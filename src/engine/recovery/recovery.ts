@@ -2,7 +2,7 @@
 
 import type { Core } from '../../core/index.ts';
 import { corruption, HedgerowError } from '../../errors.ts';
-import type { LogFrame } from '../../storage/log-store.ts';
+import type { LogFrame } from '../../storage/index.ts';
 import type { CatalogChange, TableDefinition } from '../catalog/catalog.ts';
 import type { Documents } from '../catalog/documents.ts';
 import type { CheckpointTable } from '../checkpoint/checkpoint.ts';

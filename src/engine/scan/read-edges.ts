@@ -12,8 +12,7 @@ import {
   type StepResult,
   TextSink,
 } from '../../core/index.ts';
-import type { Fs } from '../../storage/fs.ts';
-import { readFully } from '../../storage/whole-file.ts';
+import { type Fs, readFully } from '../../storage/index.ts';
 import { asCorruption } from '../table/segment-file.ts';
 import { EDGE_PLAN, joinBlocks } from './edge-columns.ts';
 import type { EdgePiece, EdgeWindow } from './edge-read.ts';

@@ -2,8 +2,7 @@
 
 import { type Core, type CoreModule, ResidentSegment } from '../../core/index.ts';
 import { HedgerowError } from '../../errors.ts';
-import type { Fs } from '../../storage/fs.ts';
-import { readFully } from '../../storage/whole-file.ts';
+import { type Fs, readFully } from '../../storage/index.ts';
 import type { SegmentFile } from './segment-file.ts';
 
 interface Resident {

@@ -1,9 +1,7 @@
 // The section directory of a segment file (assembly/FORMAT.md section 2), and a check of its checksums while the file streams by.
 
 import { corruption, type HedgerowError } from '../../errors.ts';
-import type { Crc32c } from '../../storage/crc32c.ts';
-import type { FileHandle } from '../../storage/fs.ts';
-import { readFully } from '../../storage/whole-file.ts';
+import { type Crc32c, type FileHandle, readFully } from '../../storage/index.ts';
 
 export const SEGMENT_HEADER_BYTES = 128;
 const ENTRY_BYTES = 24;

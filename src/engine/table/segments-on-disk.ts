@@ -2,7 +2,7 @@
 
 import { assertChecksum, type Core, FilterDirectory, readSegmentFacts } from '../../core/index.ts';
 import { corruption } from '../../errors.ts';
-import type { FileHandle } from '../../storage/fs.ts';
+import type { FileHandle } from '../../storage/index.ts';
 import type { EngineContext } from '../context.ts';
 import { asCorruption, SegmentFile, segmentName } from './segment-file.ts';
 import type { Table } from './table.ts';

@@ -1,7 +1,7 @@
 // Counts the distinct nodes of one table in steps of bounded work: those of its segments' dictionaries, read from their files, and of its memtables.
 
 import type { CoreMemtable } from '../../core/index.ts';
-import type { Fs } from '../../storage/fs.ts';
+import type { Fs } from '../../storage/index.ts';
 import { type AscendingList, DistinctMerge } from './distinct-merge.ts';
 import type { SegmentFile } from './segment-file.ts';
 import type { Table } from './table.ts';

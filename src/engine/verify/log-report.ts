@@ -1,11 +1,20 @@
 // A log file as a list of its frames, good and bad, with the operations in them.
 
 import { basename, dirname } from 'node:path';
-import { FRAME_HEADER_BYTES, frameBytes, type Region, readFrame, regionOf } from '../../storage/frame.ts';
-import type { FileHandle } from '../../storage/fs.ts';
-import { type InspectedFrame, inspectLogFile, readLogFileHeader } from '../../storage/inspect-log.ts';
-import { listLogFiles } from '../../storage/log-file.ts';
-import { readFully, readWhole } from '../../storage/whole-file.ts';
+import {
+  type FileHandle,
+  FRAME_HEADER_BYTES,
+  frameBytes,
+  type InspectedFrame,
+  inspectLogFile,
+  listLogFiles,
+  type Region,
+  readFrame,
+  readFully,
+  readLogFileHeader,
+  readWhole,
+  regionOf,
+} from '../../storage/index.ts';
 import { OPERATION, readRuns } from '../commit/operations.ts';
 import { type FileTools, type Problem, problemOf } from './problem.ts';
 

@@ -3,7 +3,7 @@
 import { RecordChecker } from '../../core/index.ts';
 import { corruption } from '../../errors.ts';
 import { IDENTIFIER } from '../../model/columns.ts';
-import { FRAME_HEADER_BYTES } from '../../storage/frame.ts';
+import { FRAME_HEADER_BYTES } from '../../storage/index.ts';
 import { CATALOG_CHANGES, type CatalogChange } from '../catalog/catalog.ts';
 import type { DocumentChange } from '../catalog/documents.ts';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';

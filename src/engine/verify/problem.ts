@@ -2,8 +2,7 @@
 
 import type { CoreModule } from '../../core/index.ts';
 import { HedgerowError } from '../../errors.ts';
-import type { Crc32c } from '../../storage/crc32c.ts';
-import type { Fs } from '../../storage/fs.ts';
+import type { Crc32c, Fs } from '../../storage/index.ts';
 
 export interface FileTools {
   readonly fs: Fs;

@@ -1,10 +1,15 @@
 // Checks a whole data directory without changing anything: manifest, segments, log, documents, stored answers, and what belongs to none of them.
 
 import { corruption } from '../../errors.ts';
-import { heldFileName } from '../../storage/held-file.ts';
-import { manifestPath, readManifest } from '../../storage/manifest.ts';
-import { readRecords, replayFileName, replayFileNumber } from '../../storage/replay-file.ts';
-import { readWhole } from '../../storage/whole-file.ts';
+import {
+  heldFileName,
+  manifestPath,
+  readManifest,
+  readRecords,
+  readWhole,
+  replayFileName,
+  replayFileNumber,
+} from '../../storage/index.ts';
 import { type Checkpoint, checkCheckpoint } from '../checkpoint/checkpoint.ts';
 import { refuseSegments, unknownSegments } from '../checkpoint/orphans.ts';
 import { decodeReplay } from '../idempotency/kept-answer.ts';

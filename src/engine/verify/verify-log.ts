@@ -1,9 +1,6 @@
 // Checks the log of a data directory: every frame of every needed file, their order, and that they reach from the manifest's LSN to the end without a gap.
 
-import { listLogFiles } from '../../storage/log-file.ts';
-import { badSlots, markPath } from '../../storage/log-mark.ts';
-import { examineLog } from '../../storage/log-recovery.ts';
-import { readWhole } from '../../storage/whole-file.ts';
+import { badSlots, examineLog, listLogFiles, markPath, readWhole } from '../../storage/index.ts';
 import { appliedEverywhere, type Checkpoint } from '../checkpoint/checkpoint.ts';
 import { type FrameVisitor, inspectLog } from './log-report.ts';
 import { type FileTools, type Problem, problemOf } from './problem.ts';

@@ -2,7 +2,7 @@
 
 import { IDENTIFIER } from '../../model/columns.ts';
 import { isOption, OPTION_NAMES } from '../../model/options.ts';
-import { REPLAY_HEADER_BYTES } from '../../storage/replay-file.ts';
+import { REPLAY_HEADER_BYTES } from '../../storage/index.ts';
 import type { Checkpoint, CheckpointTable } from '../checkpoint/checkpoint.ts';
 
 /** Sentences, none when all is well. Never throws, whatever the document holds. */

@@ -2,8 +2,7 @@
 
 import { type Core, ResidentSegment } from '../../core/index.ts';
 import { corruption } from '../../errors.ts';
-import { heldFileName, readHeldFile } from '../../storage/held-file.ts';
-import { readFully } from '../../storage/whole-file.ts';
+import { heldFileName, readFully, readHeldFile } from '../../storage/index.ts';
 import type { CheckpointTable } from '../checkpoint/checkpoint.ts';
 import { checkOrder } from '../recovery/recovery.ts';
 import { asCorruption, SegmentFile, segmentName } from '../table/segment-file.ts';

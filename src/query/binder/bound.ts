@@ -1,7 +1,6 @@
 // Bound statements: what the binder hands on. Every name is resolved, every expression has a type; a plain value over engine tables.
 
-import type { Table } from '../../engine/table/table.ts';
-import type { ColumnType, PropertyValue } from '../../engine/types.ts';
+import type { ColumnType, PropertyValue, Table } from '../../engine/index.ts';
 import type { Span } from '../parser/ast.ts';
 
 /** `list` holds integers (members) or what COLLECT gathered; `row` is a whole row object. `null` is the type of the null literal. */

@@ -1,7 +1,6 @@
 // Binds MATCH: patterns, conditions, items and their names, groups, order.
 
-import type { Database } from '../../engine/index.ts';
-import type { Table } from '../../engine/table/table.ts';
+import type { Database, Table } from '../../engine/index.ts';
 import { didYouMean } from '../../model/suggestions.ts';
 import type { ItemNode, LiteralNode, MatchNode, NameNode, ParameterNode, PatternNode } from '../parser/ast.ts';
 import { shown, shownName } from '../shown.ts';

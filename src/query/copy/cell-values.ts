@@ -1,6 +1,6 @@
 // Values as CSV writes them: texts to values of a column's type, and lists to text.
 
-import type { ColumnType } from '../../engine/types.ts';
+import type { ColumnType } from '../../engine/index.ts';
 import { HedgerowError } from '../../errors.ts';
 import { kindOfType, ruleOf } from '../../model/column-types.ts';
 import type { Value } from '../binder/bound.ts';

@@ -1,8 +1,7 @@
 // The file that a COPY names: its place below the copy root and its format, checked before any work.
 
 import { HedgerowError } from '../../errors.ts';
-import type { Fs } from '../../storage/fs.ts';
-import { joined, type PathRules, pathBelow } from '../../storage/path-parts.ts';
+import { type Fs, joined, type PathRules, pathBelow } from '../../storage/index.ts';
 
 export type FileFormat = 'csv' | 'ndjson' | 'parquet';
 

@@ -1,9 +1,8 @@
 // Runs COPY: a file into a table as one commit, or a result into a new file.
 
-import type { Attach } from '../../engine/idempotency/kept-answer.ts';
-import type { Database, Table } from '../../engine/index.ts';
+import type { Attach, Database, Table } from '../../engine/index.ts';
 import { HedgerowError } from '../../errors.ts';
-import type { FileHandle, Fs } from '../../storage/fs.ts';
+import type { FileHandle, Fs } from '../../storage/index.ts';
 import { bindExpression } from '../binder/expressions.ts';
 import { bindMatch, bindTable } from '../binder/match.ts';
 import type { ParameterValues } from '../binder/parameters.ts';

@@ -2,8 +2,7 @@
 //
 // An empty cell is null, an empty cell in quotes the empty text. Lines end with LF or CRLF; inside of quotes both are kept as they are.
 
-import type { Table } from '../../engine/index.ts';
-import type { EdgeInput } from '../../engine/types.ts';
+import type { EdgeInput, Table } from '../../engine/index.ts';
 import { HedgerowError } from '../../errors.ts';
 import { valueOfCell } from './cell-values.ts';
 import { type Cells, csvRecords } from './csv-records.ts';

@@ -1,6 +1,6 @@
 // Puts an edge together from the values of a row, whatever file they come from.
 
-import type { EdgeInput, PropertyValue } from '../../engine/types.ts';
+import type { EdgeInput, PropertyValue } from '../../engine/index.ts';
 import { HedgerowError } from '../../errors.ts';
 import type { Target } from './targets.ts';
 

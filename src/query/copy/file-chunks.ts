@@ -3,7 +3,7 @@
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { HedgerowError } from '../../errors.ts';
-import type { FileHandle } from '../../storage/fs.ts';
+import type { FileHandle } from '../../storage/index.ts';
 
 /** Others get a turn after each: reading so much CSV takes a few milliseconds. */
 const CHUNK_BYTES = 32 * 1024;

@@ -1,8 +1,7 @@
 // Decodes a Parquet file, a few rows of its columns at a time, however many a row group has.
 
 import { HedgerowError } from '../../errors.ts';
-import type { FileHandle } from '../../storage/fs.ts';
-import { readFully } from '../../storage/whole-file.ts';
+import { type FileHandle, readFully } from '../../storage/index.ts';
 import { ColumnRows, type RangeFile } from './parquet-column.ts';
 import {
   assembleNested,

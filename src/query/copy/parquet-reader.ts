@@ -1,7 +1,6 @@
 // Reads the rows of a Parquet file.
 
-import type { Table } from '../../engine/index.ts';
-import type { EdgeInput } from '../../engine/types.ts';
+import type { EdgeInput, Table } from '../../engine/index.ts';
 import { HedgerowError } from '../../errors.ts';
 import { EdgeBuilder } from './edge-builder.ts';
 import type { ParquetSource } from './parquet-port.ts';

@@ -3,7 +3,7 @@
 import { Worker } from 'node:worker_threads';
 import { HedgerowError } from '../../errors.ts';
 import { ParquetEncoder } from '../../formats/parquet-encoder.ts';
-import type { FileHandle } from '../../storage/fs.ts';
+import type { FileHandle } from '../../storage/index.ts';
 import { ThreadLink, type ThreadWorker } from '../../threads/link.ts';
 import type { Value } from '../binder/bound.ts';
 import { ParquetDecoder } from './parquet-decoder.ts';

@@ -2,7 +2,7 @@
 
 import { parentPort } from 'node:worker_threads';
 import { ParquetEncoder } from '../../formats/parquet-encoder.ts';
-import { nodeFs } from '../../storage/node-fs.ts';
+import { nodeFs } from '../../storage/index.ts';
 import { serve } from '../../threads/serve.ts';
 import { ParquetDecoder } from './parquet-decoder.ts';
 import type { ParquetCalls } from './parquet-remote.ts';

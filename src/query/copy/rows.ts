@@ -1,6 +1,6 @@
 // Rows of a file that is read: batches of edges, each of which knows where it stands.
 
-import type { EdgeInput } from '../../engine/types.ts';
+import type { EdgeInput } from '../../engine/index.ts';
 import { HedgerowError } from '../../errors.ts';
 
 export interface RowBatch {

@@ -1,7 +1,6 @@
 // What the columns of a file stand for in a table: names without case, each once, time and members among them.
 
-import type { Table } from '../../engine/index.ts';
-import type { ColumnType } from '../../engine/types.ts';
+import type { ColumnType, Table } from '../../engine/index.ts';
 import { HedgerowError } from '../../errors.ts';
 import { didYouMean } from '../../model/suggestions.ts';
 

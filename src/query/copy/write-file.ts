@@ -3,11 +3,8 @@
 import { createHash } from 'node:crypto';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { writeFailure } from '../../engine/backup/archive-writer.ts';
-import { directoryOf } from '../../storage/atomic-file.ts';
-import type { FileHandle, Fs } from '../../storage/fs.ts';
-import { joined } from '../../storage/path-parts.ts';
-import { writeWhole } from '../../storage/whole-file.ts';
+import { writeFailure } from '../../engine/index.ts';
+import { directoryOf, type FileHandle, type Fs, joined, writeWhole } from '../../storage/index.ts';
 import { type CopyFile, inTheWay } from './copy-file.ts';
 
 export interface WriteOptions {

@@ -1,9 +1,7 @@
 // What the operators of one running statement share: rows, parameters, and limits on memory and work.
 
 import type { ColumnPlan } from '../../core/index.ts';
-import type { Scan } from '../../engine/index.ts';
-import type { SegmentScan } from '../../engine/scan/scan-segments.ts';
-import type { ScanBounds } from '../../engine/types.ts';
+import type { Scan, ScanBounds, SegmentScan } from '../../engine/index.ts';
 import { HedgerowError } from '../../errors.ts';
 import type { BoundExpression, BoundPattern } from '../binder/bound.ts';
 import type { ParameterValues } from '../binder/parameters.ts';

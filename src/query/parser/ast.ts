@@ -1,6 +1,6 @@
 // The syntax tree of a statement: what the parser hands on, a plain value that names nothing but what stands in the text.
 
-import type { ColumnType } from '../../engine/types.ts';
+import type { ColumnType } from '../../engine/index.ts';
 import type { TableOptions } from '../../model/options.ts';
 
 /** Where something stands: offsets in the statement's text, [start, end). */

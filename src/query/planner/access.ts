@@ -1,6 +1,6 @@
 // Turns the conditions on one pattern into what the indexes can answer, and what is left to filter.
 
-import type { RangeCondition } from '../../engine/types.ts';
+import type { RangeCondition } from '../../engine/index.ts';
 import type { BoundComparison, BoundExpression, BoundPattern, Value } from '../binder/bound.ts';
 import { type ParameterValues, parameterValue } from '../binder/parameters.ts';
 import { flipped } from '../executor/values/compare.ts';

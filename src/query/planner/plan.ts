@@ -1,6 +1,6 @@
 // The plan of a MATCH: how its rows are found, joined and made into results; a plain value that EXPLAIN prints.
 
-import type { RangeCondition } from '../../engine/types.ts';
+import type { RangeCondition } from '../../engine/index.ts';
 import type { BoundExpression, BoundMatch } from '../binder/bound.ts';
 
 /** Strategies of contract section 4. */

@@ -1,7 +1,6 @@
 // Plans a MATCH: what each index is asked for, the order of the joins, and what need not be read at all.
 
-import { strategyOf as scanStrategy } from '../../engine/scan/scan-view.ts';
-import type { RangeCondition } from '../../engine/types.ts';
+import { type RangeCondition, strategyOf as scanStrategy } from '../../engine/index.ts';
 import { HedgerowError } from '../../errors.ts';
 import type { BoundExpression, BoundMatch, BoundPattern } from '../binder/bound.ts';
 import type { ParameterValues } from '../binder/parameters.ts';

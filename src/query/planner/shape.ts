@@ -1,7 +1,7 @@
 // The shape of a MATCH: what of its plan does not depend on values, so that it is found once for all runs of a bound statement.
 
 import { buildRowPlan, type RowPlan } from '../../core/index.ts';
-import type { Table } from '../../engine/table/table.ts';
+import type { Table } from '../../engine/index.ts';
 import type { BoundExpression, BoundItem, BoundMatch } from '../binder/bound.ts';
 import { type ResultForm, resultForms } from '../binder/column-types.ts';
 import { partsOf } from '../binder/parts.ts';

@@ -1,6 +1,6 @@
 // The conditions on columns that a text names: "weight > 0.5", "formation is escort", "speed between 1 and 2".
 
-import type { ColumnType } from '../../engine/types.ts';
+import type { ColumnType } from '../../engine/index.ts';
 import { isNumeric, kindOfType, ruleOf } from '../../model/column-types.ts';
 import { BUILT_IN_COLUMNS } from '../../model/columns.ts';
 import type { AskedTable, Filter, FilterOp, FilterValue } from './question.ts';

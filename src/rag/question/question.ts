@@ -1,6 +1,6 @@
 // What a text asks for, as it was understood: the plain value that retrieval works from and that GET /v1/rag/parse answers.
 
-import type { ColumnType } from '../../engine/types.ts';
+import type { ColumnType } from '../../engine/index.ts';
 
 export type FilterOp = '=' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | 'contains';
 export type FilterValue = number | string | boolean | null;

@@ -1,12 +1,17 @@
 // Reads rows of a table at one snapshot as columns, and makes edges of them.
 
-import type { Snapshot, Table } from '../../engine/index.ts';
-import type { PropertyValue, QueryPlan, ScanBounds } from '../../engine/types.ts';
+import type { PropertyValue, QueryPlan, ScanBounds, Snapshot, Table } from '../../engine/index.ts';
 import { kindOfType } from '../../model/column-types.ts';
-import { QueryContext, type RowSource } from '../../query/executor/context.ts';
-import type { PropertyColumn, RowSet } from '../../query/executor/rows/row-set.ts';
-import { columnPlan, readScan } from '../../query/executor/rows/scan-rows.ts';
-import type { ColumnNeeds, ScanPlan } from '../../query/planner/plan.ts';
+import {
+  type ColumnNeeds,
+  columnPlan,
+  type PropertyColumn,
+  QueryContext,
+  type RowSet,
+  type RowSource,
+  readScan,
+  type ScanPlan,
+} from '../../query/index.ts';
 import type { RetrievedEdge } from './retrieved-edge.ts';
 
 /** Some rows, in (event_ts, id) order. */

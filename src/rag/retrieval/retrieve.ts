@@ -1,7 +1,6 @@
 // The edges that a question means, best first, through the indexes of its table at one snapshot.
 
-import type { Snapshot, Table } from '../../engine/index.ts';
-import type { QueryPlan, ScanBounds } from '../../engine/types.ts';
+import type { QueryPlan, ScanBounds, Snapshot, Table } from '../../engine/index.ts';
 import { type HedgerowError, refusal } from '../../errors.ts';
 import { kindOfType } from '../../model/column-types.ts';
 import type { Steps } from '../../schedule/steps.ts';

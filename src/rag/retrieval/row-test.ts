@@ -1,8 +1,8 @@
 // Conditions on columns as the engine's ranges where it has them, and as a look at each row where it has not.
 
-import type { ColumnType, RangeCondition } from '../../engine/types.ts';
+import type { ColumnType, RangeCondition } from '../../engine/index.ts';
 import { kindOfType } from '../../model/column-types.ts';
-import type { PropertyColumn } from '../../query/executor/rows/row-set.ts';
+import type { PropertyColumn } from '../../query/index.ts';
 import { containsText } from '../../text-search.ts';
 import type { Filter, FilterValue } from '../question/question.ts';
 import type { EdgeRows } from './edge-rows.ts';

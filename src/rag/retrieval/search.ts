@@ -3,7 +3,7 @@
 // Windows grow towards the past. When the heap is full, an edge of a later window can come before its worst one only with more nodes or a weight that make up
 // for its age: the engine is asked for those alone, and when nothing is enough the search ends. What is left out could not have been among the best.
 
-import type { RangeCondition } from '../../engine/types.ts';
+import type { RangeCondition } from '../../engine/index.ts';
 import type { Steps } from '../../schedule/steps.ts';
 import type { EdgeOrder } from '../question/question.ts';
 import { BestEdges } from './best-edges.ts';

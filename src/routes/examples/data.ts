@@ -1,6 +1,6 @@
 // Examples of bodies of hyperedges, statements, batches, measures, tables and indexes.
 
-import type { BodyExamples } from '../../http/openapi/operation.ts';
+import type { BodyExamples } from '../../http/index.ts';
 
 /** A row. */
 const ROW = { id: 1, event_ts: 1700000000, members: [7, 12, 40], weight: 0.5, mean_dist_m: null, formation: 'convoy' };

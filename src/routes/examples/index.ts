@@ -1,6 +1,6 @@
 // Bodies that show what each operation takes and answers, by operation id. Tests check each against its schema.
 
-import type { BodyExamples } from '../../http/openapi/operation.ts';
+import type { BodyExamples } from '../../http/index.ts';
 import { DATA_EXAMPLES } from './data.ts';
 import { REASONING_EXAMPLES } from './reasoning.ts';
 import { SERVICE_EXAMPLES } from './service.ts';

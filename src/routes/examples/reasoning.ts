@@ -1,6 +1,6 @@
 // Examples of bodies of rules, facts with proofs and answers in words.
 
-import type { BodyExamples } from '../../http/openapi/operation.ts';
+import type { BodyExamples } from '../../http/index.ts';
 
 /** A rule as it is sent. */
 const RULE = {

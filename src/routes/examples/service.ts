@@ -1,6 +1,6 @@
 // Examples of bodies of probes, metrics, the log, backups, keys and pages.
 
-import type { BodyExamples } from '../../http/openapi/operation.ts';
+import type { BodyExamples } from '../../http/index.ts';
 
 export const SERVICE_EXAMPLES: Readonly<Record<string, BodyExamples>> = {
   getLive: { answer: { status: 'live' } },

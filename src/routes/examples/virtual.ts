@@ -1,6 +1,6 @@
 // Examples of bodies of virtual graphs.
 
-import type { BodyExamples } from '../../http/openapi/operation.ts';
+import type { BodyExamples } from '../../http/index.ts';
 
 /** A file below the root of virtual graphs. */
 const BACKEND = { type: 'csv', path: 'trips.csv' };

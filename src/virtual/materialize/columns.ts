@@ -1,6 +1,6 @@
 // Which columns the properties of hyperedges become: names that a table takes, types that hold what was seen.
 
-import type { ColumnType, PropertyValue } from '../../engine/types.ts';
+import type { ColumnType, PropertyValue } from '../../engine/index.ts';
 import { kindOfType, type ValueKind } from '../../model/column-types.ts';
 import {
   BUILT_IN_COLUMNS,

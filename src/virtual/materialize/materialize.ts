@@ -1,8 +1,7 @@
 // Copies the hyperedges of a query into a table of this database, so that statements and measures run on them; vertices become node ids.
 
 import { createHash } from 'node:crypto';
-import type { Database, Table } from '../../engine/index.ts';
-import type { ColumnDefinition, EdgeInput, PropertyValue } from '../../engine/types.ts';
+import type { ColumnDefinition, Database, EdgeInput, PropertyValue, Table } from '../../engine/index.ts';
 import { refusal } from '../../errors.ts';
 import { IDENTIFIER } from '../../model/columns.ts';
 import { TABLE_OPTIONS } from '../../model/options.ts';

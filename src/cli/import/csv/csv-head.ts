@@ -2,7 +2,7 @@
 
 import { HedgerowError } from '../../../errors.ts';
 import { dayAndMonth, secondsIn } from '../../../formats/times.ts';
-import { type Cells, type CutRules, csvRecords } from '../../../query/copy/csv-records.ts';
+import { type Cells, type CutRules, csvRecords } from '../../../query/copy/index.ts';
 import { UsageError } from '../../world.ts';
 import type { Position } from '../line-batches.ts';
 import type { RowFlags, Sample } from '../rows/row-plan.ts';

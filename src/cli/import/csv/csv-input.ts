@@ -2,8 +2,7 @@
 
 import { HedgerowError } from '../../../errors.ts';
 import { MEGABYTE } from '../../../limits.ts';
-import { type Cells, type CutRules, csvRecords } from '../../../query/copy/csv-records.ts';
-import { wholeLines } from '../../../query/copy/whole-lines.ts';
+import { type Cells, type CutRules, csvRecords, wholeLines } from '../../../query/copy/index.ts';
 import type { BatchLimits, LineBatch, Position } from '../line-batches.ts';
 import type { NodeNames } from '../node-names.ts';
 import type { LookedInto } from '../planned-input.ts';

@@ -1,6 +1,6 @@
 // HIF as an input of an import: every edge of the document with its time and properties in `attrs`, its members from the incidences.
 
-import type { ColumnType } from '../../../engine/types.ts';
+import type { ColumnType } from '../../../engine/index.ts';
 import { HedgerowError } from '../../../errors.ts';
 import { UsageError } from '../../world.ts';
 import type { BatchLimits, LineBatch, Position } from '../line-batches.ts';

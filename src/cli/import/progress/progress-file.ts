@@ -6,8 +6,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { HedgerowError } from '../../../errors.ts';
-import { writeFileAtomically } from '../../../storage/atomic-file.ts';
-import { nodeFs } from '../../../storage/node-fs.ts';
+import { nodeFs, writeFileAtomically } from '../../../storage/index.ts';
 import type { Position } from '../line-batches.ts';
 
 export interface ProgressState {

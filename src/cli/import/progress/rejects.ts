@@ -1,7 +1,7 @@
 // Reject files: the lines that were not taken, one JSON object each, with their place and the reason.
 
 import { type FileHandle, open, truncate } from 'node:fs/promises';
-import { FILE_MODE } from '../../../storage/node-fs.ts';
+import { FILE_MODE } from '../../../storage/index.ts';
 
 export interface Reject {
   /** The input's path, `-` for stdin. */

@@ -1,8 +1,8 @@
 // Types of columns from the cells that were seen, and cells as values of a type.
 
-import type { ColumnType, PropertyValue } from '../../../engine/types.ts';
+import type { ColumnType, PropertyValue } from '../../../engine/index.ts';
 import { isNumeric, kindOfType } from '../../../model/column-types.ts';
-import { valueOfCell } from '../../../query/copy/cell-values.ts';
+import { valueOfCell } from '../../../query/copy/index.ts';
 import { plainInteger } from './plain-integer.ts';
 
 /** Without leading zeros: `007` is a text that somebody wants back as it was. */

@@ -1,6 +1,6 @@
 // Gathers the edges that rows became in batches that know the rows they were made from.
 
-import type { EdgeInput } from '../../../engine/types.ts';
+import type { EdgeInput } from '../../../engine/index.ts';
 import type { BatchLimits, LineBatch, NamedNode, Position } from '../line-batches.ts';
 import type { NodeNames } from '../node-names.ts';
 import { reasonOf } from './edge-line.ts';

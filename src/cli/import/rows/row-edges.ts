@@ -1,6 +1,6 @@
 // One row of a file to its edge, as the plan says.
 
-import type { EdgeInput, PropertyValue } from '../../../engine/types.ts';
+import type { EdgeInput, PropertyValue } from '../../../engine/index.ts';
 import { HedgerowError } from '../../../errors.ts';
 import { isNumeric } from '../../../model/column-types.ts';
 import { plainNumber } from '../csv/number-style.ts';

@@ -1,6 +1,6 @@
 // The flags of `hedgerow import` that say how rows become edges, checked.
 
-import type { ColumnType } from '../../../engine/types.ts';
+import type { ColumnType } from '../../../engine/index.ts';
 import { strptime } from '../../../formats/strptime.ts';
 import { guessTimeFormat, secondsIn, TIME_FORMATS, type TimeFormat, type TimePattern } from '../../../formats/times.ts';
 import { COLUMN_TYPE_NAMES } from '../../../model/column-types.ts';

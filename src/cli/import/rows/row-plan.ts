@@ -1,6 +1,6 @@
 // How the columns of a file with rows become edges: which is the time, which are the members, which are properties and of which type.
 
-import type { ColumnType } from '../../../engine/types.ts';
+import type { ColumnType } from '../../../engine/index.ts';
 import { guessTimeFormat, type TimeFormat, type TimePattern } from '../../../formats/times.ts';
 import { builtInType, EDGE_FIELDS, IDENTIFIER, LONGEST_IDENTIFIER } from '../../../model/columns.ts';
 import { didYouMean } from '../../../model/suggestions.ts';

@@ -1,7 +1,7 @@
 // The few requests that commands make of a running server, with patience for one that starts or is busy.
 
 import type { CreatedKey, KeyItem } from '../../../access/key-record.ts';
-import type { TableItem } from '../../../engine/types.ts';
+import type { TableItem } from '../../../engine/index.ts';
 
 export interface ServerAddress {
   /** `http://127.0.0.1:8000`, without a path. */

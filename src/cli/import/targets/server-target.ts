@@ -1,7 +1,7 @@
 // Imports into a running server: NDJSON bodies, one batch each, and a way to continue when the server refuses one for a single line.
 
 import { HedgerowClient } from '../../../client/index.ts';
-import type { TableItem } from '../../../engine/types.ts';
+import type { TableItem } from '../../../engine/index.ts';
 import { HedgerowError } from '../../../errors.ts';
 import { ColumnSet } from '../../../model/columns.ts';
 import { type EdgeTable, tooManyText } from '../../../model/edge.ts';

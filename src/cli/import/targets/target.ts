@@ -1,6 +1,6 @@
 // What an import writes to: a data directory or a running server, through the same few calls.
 
-import type { ColumnType } from '../../../engine/types.ts';
+import type { ColumnType } from '../../../engine/index.ts';
 import type { LineBatch, NamedNode } from '../line-batches.ts';
 
 /** What the import tells a target while it runs, and the target tells the import. */

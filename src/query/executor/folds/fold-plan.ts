@@ -1,7 +1,7 @@
 // Which aggregates can be worked out over the columns of segments, without a row: what each condition, key and operand reads.
 
 import { ROW_FIELD, type RowField, WANT } from '../../../core/index.ts';
-import type { ColumnType, PropertyValue } from '../../../engine/types.ts';
+import type { ColumnType, PropertyValue } from '../../../engine/index.ts';
 import { isNumeric, kindOfType } from '../../../model/column-types.ts';
 import type { BoundAggregate, BoundExpression, BoundField, BoundPattern } from '../../binder/bound.ts';
 import { partsOf } from '../../binder/parts.ts';

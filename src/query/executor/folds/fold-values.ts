@@ -1,7 +1,7 @@
 // Rows that stand for many: one for each combination of values that the fields of a segment's rows have, to evaluate expressions on.
 
 import { ONE_CODE, ROW_FIELD, type RowCodes, type SegmentFold } from '../../../core/index.ts';
-import type { PropertyValue } from '../../../engine/types.ts';
+import type { PropertyValue } from '../../../engine/index.ts';
 import { kindOfType } from '../../../model/column-types.ts';
 import { type Batch, batchOf, type PropertyColumn } from '../rows/row-set.ts';
 import type { FoldField } from './fold-plan.ts';

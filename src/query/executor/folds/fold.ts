@@ -1,8 +1,7 @@
 // Aggregates over the columns of segments, in the core: conditions, groups and figures without a row; what the core cannot do so is read as rows.
 
 import { FIGURE, FIGURES, ROW_FIELD, type RowCodes, type SegmentFold, TextSink, WANT } from '../../../core/index.ts';
-import type { Scan } from '../../../engine/index.ts';
-import type { SegmentPart } from '../../../engine/scan/scan-segments.ts';
+import type { Scan, SegmentPart } from '../../../engine/index.ts';
 import { HedgerowError } from '../../../errors.ts';
 import { kindOfType } from '../../../model/column-types.ts';
 import { inParts } from '../batch-size.ts';

@@ -7,9 +7,7 @@ import {
   readColumnBlocks,
   type TextSink,
 } from '../../../core/index.ts';
-import { WideMap } from '../../../engine/idempotency/wide-map.ts';
-import type { Scan } from '../../../engine/index.ts';
-import type { ScanBounds } from '../../../engine/types.ts';
+import { type Scan, type ScanBounds, WideMap } from '../../../engine/index.ts';
 import type { BoundPattern } from '../../binder/bound.ts';
 import type { AccessPath, ColumnNeeds, ScanPlan } from '../../planner/plan.ts';
 import { inParts } from '../batch-size.ts';

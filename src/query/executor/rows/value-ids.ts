@@ -1,6 +1,6 @@
 // Numbers 0, 1, 2, ... for the distinct values of an expression over many batches, as they come; null is one of them.
 
-import { WideMap } from '../../../engine/idempotency/wide-map.ts';
+import { WideMap } from '../../../engine/index.ts';
 import { HedgerowError } from '../../../errors.ts';
 import type { Value, ValueType } from '../../binder/bound.ts';
 import { textBytes, valueBytes } from '../memory.ts';

@@ -1,7 +1,7 @@
 // Several sets of rows as one, in slices of a few ms.
 
 import type { TextColumn } from '../../../core/index.ts';
-import { WideMap } from '../../../engine/idempotency/wide-map.ts';
+import { WideMap } from '../../../engine/index.ts';
 import { NO_ROWS, type PropertyColumn, type RowSet } from '../rows/row-set.ts';
 
 /** Bytes that are copied, or texts that are looked up, between two rests. */

@@ -1,0 +1,30 @@
+// The door of the HTTP room: what a route is made of, the service that serves routes, and the transports below it.
+
+export { bytesOf, writeAscii, writeInteger, writeNumber } from './byte-text.ts';
+export { chooseTransport, transportLine } from './choose-transport.ts';
+export type { Pin } from './cursors.ts';
+export { checkDeadline, queryTimeout } from './deadline.ts';
+export { type EntityTag, tablesTag, tableTag } from './entity-tag.ts';
+export { invalidFields, kindOf } from './field-errors.ts';
+export { requireKeys } from './guard.ts';
+export { parseInteger } from './integers.ts';
+export { jsonProblem } from './json-depth.ts';
+export { JSON_BODY, JSON_OR_NDJSON_BODY, JSON_TYPE, NDJSON_TYPE, NO_BODY, wantsNdjson } from './media.ts';
+export { type Once, WriteAnswer } from './once.ts';
+export { buildDocument, type Tag } from './openapi/document.ts';
+export type { BodyExamples } from './openapi/operation.ts';
+export { decodeText, givenTwice, nameEnd, parameterEnd, queryObject } from './query-text.ts';
+export {
+  type ChunkSource,
+  contentReply,
+  jsonReply,
+  jsonTextReply,
+  notModified,
+  type Reply,
+  type ReplyFacts,
+  tagged,
+} from './reply.ts';
+export type { Call, Keys, Route, Services } from './route.ts';
+export { type Rooms, type Service, startService } from './service.ts';
+export type { Transport } from './transport.ts';
+export { validated } from './validated.ts';

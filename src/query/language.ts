@@ -1,0 +1,6 @@
+// The door to the statement language alone, for the command: names, limits and parsing, without executor and engine.
+
+export { FUNCTION_NAMES } from './binder/functions.ts';
+export { MAX_STATEMENT_LENGTH } from './limits.ts';
+export type { Expression, ItemNode, Statement } from './parser/ast.ts';
+export { type Prepared, prepareText } from './prepare.ts';
