@@ -27,7 +27,7 @@ export class Thread {
   #idle: ReturnType<typeof setTimeout> | undefined;
 
   constructor(worker: ThreadWorker, scheduler: Scheduler, idleMs: number) {
-    this.#link = new ThreadLink({ worker, died: deathError, holdsProcess: true });
+    this.#link = new ThreadLink({ worker, died: deathError });
     this.#scheduler = scheduler;
     this.#idleMs = idleMs;
   }

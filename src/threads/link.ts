@@ -17,8 +17,6 @@ export interface LinkOptions {
   worker: ThreadWorker;
   /** What calls reject with when the thread has died. `alone`: no other call can have been the cause. */
   died: (reason: Error & { code?: unknown }, alone: boolean) => Error;
-  /** Whether a running call keeps the process alive. */
-  holdsProcess: boolean;
 }
 
 export interface CallOptions {
@@ -53,7 +51,7 @@ export class ThreadLink<C extends Calls> {
   constructor(options: LinkOptions) {
     this.#options = options;
     const { worker } = options;
-    // Only while it has calls does it keep the process alive, if at all.
+    // It keeps the process alive only while it has calls.
     worker.unref();
     worker.on('message', (message) => this.#receive(message));
     worker.on('error', (error) => this.#die(error as Error));
@@ -88,7 +86,7 @@ export class ThreadLink<C extends Calls> {
     const output = new Promise<OutputOf<C, K>>((resolve, reject) => {
       if (this.#death !== undefined) throw this.#death;
       this.#options.worker.postMessage({ kind: 'call', call, name, input }, transfer ?? []);
-      if (this.#options.holdsProcess && this.#calls.size === 0) this.#options.worker.ref();
+      if (this.#calls.size === 0) this.#options.worker.ref();
       this.#calls.set(call, { receive, resolve, reject });
     });
     const post = (message: ToThread, moved: readonly ArrayBuffer[] = []) => {

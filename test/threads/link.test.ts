@@ -50,7 +50,7 @@ class SampleWorker extends EventEmitter implements ThreadWorker {
 function linked() {
   const worker = new SampleWorker();
   const died = (reason: Error, alone: boolean) => new Error(`died: ${reason.message}${alone ? ', alone' : ''}`);
-  return { worker, link: new ThreadLink<SampleCalls>({ worker, died, holdsProcess: true }) };
+  return { worker, link: new ThreadLink<SampleCalls>({ worker, died }) };
 }
 
 test('calls give their outputs, and keep the process alive while they run', async () => {

@@ -69,7 +69,6 @@ export class WorkerRunner implements CompactionRunner {
     const worker = new Worker(builtScript(import.meta.url, 'worker.js'), { execArgv: [] }) as ThreadWorker;
     const link = new ThreadLink<CompactionCalls>({
       worker,
-      holdsProcess: false,
       died: (reason) => {
         // The end of a thread that was stopped comes late: what is lost may be of the next one by then.
         if (this.#link === link) this.#lost = this.#unsynced;

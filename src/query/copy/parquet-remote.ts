@@ -103,7 +103,7 @@ class Thread {
   }
 
   get link(): ThreadLink<ParquetCalls> {
-    this.#link ??= new ThreadLink({ worker: this.#start(), died: failureOf, holdsProcess: true });
+    this.#link ??= new ThreadLink({ worker: this.#start(), died: failureOf });
     return this.#link;
   }
 
