@@ -47,18 +47,20 @@ export function problemOf(original: string, cited: Cited, derives: (fact: string
 /** Of folded text; or what is wrong with it whatever it repeats. */
 export function repeatedIn(text: string, cited: Cited, derives: (fact: string) => boolean): Repeated | string {
   const predicates = predicateClaims(text, cited.sentence, derives);
-  const pairs = pairClaims(predicates.masked, cited.beside);
-  const quotes = quoteClaims(blanked(predicates.masked, pairs), text, cited.beside);
-  for (const claim of [...predicates.claims, ...pairs]) {
-    if (quotes.claims.some((quote) => quote.agrees && quote.start < claim.start && claim.end < quote.end))
-      claim.agrees = true;
+  const withoutFacts = blanked(text, predicates);
+  const pairs = pairClaims(withoutFacts, cited.beside);
+  const withoutPairs = blanked(withoutFacts, pairs);
+  const quotes = quoteClaims(withoutPairs, text, cited.beside);
+  const withoutQuotes = blanked(withoutPairs, quotes);
+  for (const claim of [...predicates, ...pairs]) {
+    if (quotes.some((quote) => quote.agrees && quote.start < claim.start && claim.end < quote.end)) claim.agrees = true;
   }
-  const address = foreignAddress(quotes.masked, cited.beside);
+  const address = foreignAddress(withoutQuotes, cited.beside);
   if (address !== undefined) return address;
-  const names = withoutNames(quotes.masked, cited.sentence);
+  const names = withoutNames(withoutQuotes, cited.sentence);
   if (names.problem !== undefined) return names.problem;
   const times = timeClaims(names.masked, cited.beside);
-  const claims = [...quotes.claims, ...predicates.claims, ...pairs, ...times.claims];
+  const claims = [...quotes, ...predicates, ...pairs, ...times.claims];
   const told = cited.beside.told();
   const strange = strangeTime(
     times.masked,
@@ -224,14 +226,9 @@ function timeClaims(text: string, values: Values): { masked: string; claims: Cla
   });
   const claims = tokens.map(({ claim }) => claim);
   const masked = blanked(text, claims);
-  for (const match of text.matchAll(/\b(Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b/g)) {
-    const day = ['Sun', 'Mon', 'Tues', 'Wednes', 'Thurs', 'Fri', 'Satur'].indexOf(match[1]!);
-    if (
-      /\b(?:since|after|before|until|by|between|next|last)\s+$/i.test(
-        text.slice(Math.max(0, match.index - 10), match.index),
-      )
-    )
-      continue;
+  for (const match of text.matchAll(WEEKDAY)) {
+    if (BEFORE_BOUND.test(text.slice(Math.max(0, match.index - 10), match.index))) continue;
+    const day = WEEKDAYS.indexOf(match[1]!);
     const agrees =
       values.edges.length === 0 ||
       values.told().plain.includes(match[0].toLowerCase()) ||
@@ -246,6 +243,11 @@ function timeClaims(text: string, values: Values): { masked: string; claims: Cla
   }
   return { masked, claims, tokens };
 }
+
+const WEEKDAYS = ['Sun', 'Mon', 'Tues', 'Wednes', 'Thurs', 'Fri', 'Satur'];
+const WEEKDAY = new RegExp(`\\b(${WEEKDAYS.join('|')})day\\b`, 'g');
+/** Before a day that bounds a stretch of time. */
+const BEFORE_BOUND = /\b(?:since|after|before|until|by|between|next|last)\s+$/i;
 
 export function timeAgrees(token: TimeToken, values: Values): boolean {
   const { readings, kind, bound, other } = token;
