@@ -71,11 +71,12 @@ export function repeatedIn(text: string, cited: Cited, derives: (fact: string) =
   const name = strangeName(times.masked, told, cited.sentence);
   if (name !== undefined) return `${text.slice(name.start, name.end)} is a name in nothing that is cited`;
   const numbers = numberClaims(times.masked, numbersOf(times.masked), cited);
+  const compared = numbers.slice(0, MOST_COMPARED);
   const places = besides(
     times.masked,
-    numbers.slice(0, MOST_COMPARED).map(({ token }) => token),
+    compared.map(({ token }) => token),
   );
-  for (const [at, claim] of numbers.slice(0, MOST_COMPARED).entries()) {
+  for (const [at, claim] of compared.entries()) {
     const verdict = numberVerdict(places[at]!, told);
     if (claim.field !== undefined) {
       if (verdict === 'same' && !NAMING_FIELDS.has(claim.field)) claim.agrees = true;
@@ -87,15 +88,10 @@ export function repeatedIn(text: string, cited: Cited, derives: (fact: string) =
     else if (verdict === 'other' && !countsOwn) claim.agrees = false;
   }
   for (const { token, agrees, field } of numbers) {
+    const { start, end } = token;
     const isPlace = field === 'id' || field === 'event_ts' || field === 'step' || field === 'rule';
-    const shown = text.slice(token.start, token.end);
-    claims.push({
-      start: token.start,
-      end: token.end,
-      agrees,
-      kind: isPlace ? 'place' : 'value',
-      wrong: `${field ?? 'the number'} ${shown} is not what is cited`,
-    });
+    const wrong = `${field ?? 'the number'} ${text.slice(start, end)} is not what is cited`;
+    claims.push({ start, end, agrees, kind: isPlace ? 'place' : 'value', wrong });
   }
   return { claims, numbers, times: times.tokens, masked: times.masked };
 }
@@ -154,13 +150,10 @@ function pairClaims(text: string, values: Values): Claim[] {
         : stored.some((text) => text.startsWith(value));
     const isNumeric = values.field(name).length > 0 && !isConstant && stored.length === 0;
     if (isNumeric) continue; // the number follows, or words about it
-    claims.push({
-      start: match.index + match[0].length - match[3]!.length, // quotes stay where they are
-      end: match.index + match[0].length,
-      agrees,
-      kind: 'value',
-      wrong: `${match[1]} ${match[3]} is not what is cited`,
-    });
+    const end = match.index + match[0].length;
+    const wrong = `${match[1]} ${match[3]} is not what is cited`;
+    // Quotes stay where they are.
+    claims.push({ start: end - match[3]!.length, end, agrees, kind: 'value', wrong });
   }
   claims.push(...wordClaims(text, values));
   return claims
@@ -178,15 +171,10 @@ function wordClaims(text: string, values: Values): Claim[] {
     const stored = textsOfField(name, values.edges).map(comparable);
     if (stored.length === 0) continue;
     const value = comparable(word);
-    const start = match.index + match[0].length - word.length;
+    const end = match.index + match[0].length;
     const agrees = stored.some((one) => one.split(/[^\p{L}\p{M}\p{N}_-]+/u).includes(value));
-    claims.push({
-      start,
-      end: start + word.length,
-      agrees,
-      kind: 'value',
-      wrong: `${name} ${word} is not what is cited`,
-    });
+    const wrong = `${name} ${word} is not what is cited`;
+    claims.push({ start: end - word.length, end, agrees, kind: 'value', wrong });
   }
   return claims;
 }
@@ -233,13 +221,9 @@ function timeClaims(text: string, values: Values): { masked: string; claims: Cla
       values.edges.length === 0 ||
       values.told().plain.includes(match[0].toLowerCase()) ||
       values.edges.some((edge) => new Date(edge.event_ts * 1000).getUTCDay() === day);
-    claims.push({
-      start: match.index,
-      end: match.index + match[0].length,
-      agrees,
-      kind: 'place',
-      wrong: `${match[0]} is not the day of what is cited`,
-    });
+    const end = match.index + match[0].length;
+    const wrong = `${match[0]} is not the day of what is cited`;
+    claims.push({ start: match.index, end, agrees, kind: 'place', wrong });
   }
   return { masked, claims, tokens };
 }
