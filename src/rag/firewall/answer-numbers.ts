@@ -22,18 +22,11 @@ const PERCENT = /\s*(?:%|per ?cent\b|prozent\b|pour cent\b|por ?ciento\b|про�
 export function numbersOf(text: string): NumberToken[] {
   const tokens: NumberToken[] = [];
   for (const match of text.matchAll(DIGITS)) tokens.push(...digitTokens(text, match.index, match[0]));
-  for (const { start, end, value, isOrdinal, isRoman } of numeralsIn(text)) {
+  for (const { start, end, value, isOrdinal: ordinal, isRoman } of numeralsIn(text)) {
     if (tokens.some((token) => token.start < end && start < token.end)) continue; // 2.5 million
     PERCENT.lastIndex = end;
-    tokens.push({
-      start,
-      end,
-      readings: [{ value, half: 0 }],
-      parts: [],
-      percent: PERCENT.test(text),
-      word: !isRoman,
-      ordinal: isOrdinal,
-    });
+    const percent = PERCENT.test(text);
+    tokens.push({ start, end, readings: [{ value, half: 0 }], parts: [], percent, word: !isRoman, ordinal });
   }
   return tokens.sort((a, b) => a.start - b.start);
 }

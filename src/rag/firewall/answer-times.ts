@@ -1,5 +1,6 @@
 // Finds dates and times of day in a sentence, in the usual forms of many languages, as stretches of seconds.
 
+import { DAY_SECONDS, dayStart, wholeMonth } from '../question/calendar.ts';
 import { type Bound, boundBefore, PAIR } from './comparators.ts';
 import { monthOf } from './month-names.ts';
 
@@ -28,7 +29,6 @@ interface Clock {
   end: number;
 }
 
-const DAY = 86_400;
 const ZONE = '\\s*(z\\b|utc|gmt|[+-]\\d{2}:?\\d{2}(?!\\d))?';
 const CLOCK_FORMS = [
   new RegExp(`(\\d{1,2}):(\\d{2})(?::(\\d{2})(?:[.,]\\d{1,9})?)?(?!\\d)(?:\\s*([ap])\\.?m\\b\\.?)?${ZONE}`, 'iy'),
@@ -38,96 +38,99 @@ const CLOCK_FORMS = [
   /(\d{1,2})(?:\s*uhr(?:\s*(\d{2})(?!\d))?)()()()/iy,
 ];
 const BEFORE_CLOCK = /(?:\s*[t,]\s*|\s+)?(?:(?:at|um|à|a las|alle|в|om|às|の|klo|kl)\.?\s+)?/iy;
-const YEAR_FIRST = /(?<![\d.,:/-])(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!\d)/g;
-const COMPACT = /(?<!\d)(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})Z?(?![\dA-Z])/gi;
-const YEAR_LAST = /(?<![\d.,:/-])(\d{1,2})([-/.])\s?(\d{1,2})\2\s?(\d{4}|\d{2})(?![\d:])/g;
-const YEAR_MONTH = /(?<![\d.,:/-])((?:19|20)\d{2})-(0[1-9]|1[0-2])(?![\d-])/g;
-const SIGNS = /(?:(\d{4})\s*[年년]\s*)?(\d{1,2})\s*[月월]\s*(?:(\d{1,2})\s*[日号號일])?/gu;
-const QUARTER = /\bq([1-4])\s*(?:of\s*)?(\d{4})\b/gi;
-const YEAR =
-  /(?<=\b(?:since|after|before|until|till|by|in|during|year|en|seit|im jahr|desde|в)\s)(\d{4})(?![\d.,:/-]*\d|\p{L}|\s*\p{L}*(?:nodes|members|events))/giu;
-const EPOCH = /(?<![\d.,])\d{9,11}(?![\d]|[.,]\d)/g;
 const CLOCK_START = /(?<![\d.,:/-])\d{1,2}(?=:\d{2}|\s?h\s?\d{2}|\s*[时時点點시]|\s*[ap]\.?m\b|\s*uhr)/giu;
 const MONTH_WORD = /[\p{L}\p{M}]{2,15}/gu;
+
+type Readings = readonly (Stretch | undefined)[];
+type Form = readonly [RegExp, (match: RegExpExecArray, years: readonly number[]) => Readings | undefined];
+
+/** Dates in digits, and what each may mean; undefined: it is no date there. */
+const FORMS: readonly Form[] = [
+  [
+    /(?<!\d)(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})Z?(?![\dA-Z])/gi,
+    ([, y, m, d, hour, minute, second]) => [seconds(Date.UTC(+y!, +m! - 1, +d!, +hour!, +minute!, +second!) / 1000)],
+  ],
+  [/(?<![\d.,:/-])(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!\d)/g, ([, y, , m, d]) => [day(+y!, +m!, +d!)]],
+  [
+    /(?<![\d.,:/-])(\d{1,2})([-/.])\s?(\d{1,2})\2\s?(\d{4}|\d{2})(?![\d:])/g,
+    ([, a, , b, y]) => {
+      const year = y!.length === 2 ? 2000 + Number(y) : Number(y);
+      return [day(year, +b!, +a!), day(year, +a!, +b!)];
+    },
+  ],
+  [/(?<![\d.,:/-])((?:19|20)\d{2})-(0[1-9]|1[0-2])(?![\d-])/g, ([, y, m]) => [month(+y!, +m!)]],
+  [
+    /(?:(\d{4})\s*[年년]\s*)?(\d{1,2})\s*[月월]\s*(?:(\d{1,2})\s*[日号號일])?/gu,
+    ([, y, m, d], years) => (y === undefined ? years : [+y]).map((year) => dayOrMonth(year, +m!, d)),
+  ],
+  [
+    /\bq([1-4])\s*(?:of\s*)?(\d{4})\b/gi,
+    ([, q, y]) => [{ low: month(+y!, 3 * +q! - 2)!.low, high: month(+y!, 3 * +q!)!.high }],
+  ],
+  [
+    /(?<=\b(?:since|after|before|until|till|by|in|during|year|en|seit|im jahr|desde|в)\s)(\d{4})(?![\d.,:/-]*\d|\p{L}|\s*\p{L}*(?:nodes|members|events))/giu,
+    ([, y]) => [{ low: month(+y!, 1)!.low, high: month(+y!, 12)!.high }],
+  ],
+  [
+    /(?<![\d.,])\d{9,11}(?![\d]|[.,]\d)/g,
+    ({ 0: epoch, index, input }) =>
+      boundBefore(input, index) !== 'equal' ||
+      PAIR.test(input.slice(Math.max(0, index - 6), index).replace(/^.*\d/, ''))
+        ? [seconds(+epoch)]
+        : undefined,
+  ],
+];
 
 /** Times of `text` (folded), in order, not overlapping. `years`: those a date without a year may mean. */
 export function timesIn(text: string, years: readonly number[]): TimeToken[] {
   if (!/\d|january|february|march|april|may|june|july|august|september|october|november|december/i.test(text))
     return [];
   const found: TimeToken[] = [];
-  const add = (start: number, end: number, readings: (Stretch | undefined)[]) => {
+  const add = (start: number, end: number, readings: Readings) => {
     const known = readings.filter((reading) => reading !== undefined);
-    const isDay = known.length > 0 && known.every(({ low, high }) => high - low === DAY);
+    const isDay = known.length > 0 && known.every(({ low, high }) => high - low === DAY_SECONDS);
     const clock = isDay ? clockAfter(text, end) : undefined;
-    const exact =
-      clock === undefined
-        ? known
-        : known.map(({ low }) => ({ low: low + clock.low - clock.shift, high: low + clock.high - clock.shift }));
+    const exact = clock === undefined ? known : known.map(({ low }) => ofDay(low, clock));
     found.push({ start, end: clock?.end ?? end, kind: 'instant', readings: exact, bound: 'equal' });
   };
-  for (const m of text.matchAll(COMPACT)) addSecond(found, m);
-  for (const m of text.matchAll(YEAR_FIRST)) add(m.index, m.index + m[0].length, [day(+m[1]!, +m[3]!, +m[4]!)]);
-  for (const m of text.matchAll(YEAR_LAST)) {
-    const year = m[4]!.length === 2 ? 2000 + Number(m[4]) : Number(m[4]);
-    add(m.index, m.index + m[0].length, [day(year, +m[3]!, +m[1]!), day(year, +m[1]!, +m[3]!)]);
-  }
-  for (const m of text.matchAll(YEAR_MONTH)) add(m.index, m.index + m[0].length, [month(+m[1]!, +m[2]!)]);
-  for (const m of text.matchAll(SIGNS)) {
-    const of = (year: number) => (m[3] === undefined ? month(year, +m[2]!) : day(year, +m[2]!, +m[3]));
-    add(m.index, m.index + m[0].length, m[1] === undefined ? years.map(of) : [of(+m[1])]);
-  }
-  for (const m of text.matchAll(QUARTER)) {
-    const first = month(+m[2]!, 3 * +m[1]! - 2);
-    add(m.index, m.index + m[0].length, [first && { low: first.low, high: month(+m[2]!, 3 * +m[1]!)!.high }]);
+  for (const [form, read] of FORMS) {
+    for (const match of text.matchAll(form)) {
+      const readings = read(match, years);
+      if (readings !== undefined) add(match.index, match.index + match[0].length, readings);
+    }
   }
   for (const m of text.matchAll(MONTH_WORD)) namedMonth(text, m.index, m[0], years, add);
-  for (const m of text.matchAll(YEAR))
-    add(m.index, m.index + 4, [{ low: Date.UTC(+m[1]!, 0) / 1000, high: Date.UTC(+m[1]! + 1, 0) / 1000 }]);
-  for (const m of text.matchAll(EPOCH)) {
-    if (
-      boundBefore(text, m.index) !== 'equal' ||
-      PAIR.test(text.slice(Math.max(0, m.index - 6), m.index).replace(/^.*\d/, ''))
-    ) {
-      add(m.index, m.index + m[0].length, [{ low: +m[0], high: +m[0] + 1 }]);
-    }
-  }
-  for (const m of text.matchAll(CLOCK_START)) {
-    const clock = clockAt(text, m.index);
-    if (clock !== undefined) {
-      const low = clock.low - clock.shift;
-      found.push({
-        start: m.index,
-        end: clock.end,
-        kind: 'clock',
-        readings: [{ low, high: low + clock.high - clock.low }],
-        bound: 'equal',
-      });
-    }
+  for (const { index: start } of text.matchAll(CLOCK_START)) {
+    const clock = clockAt(text, start);
+    if (clock !== undefined)
+      found.push({ start, end: clock.end, kind: 'clock', readings: [ofDay(0, clock)], bound: 'equal' });
   }
   return withBounds(text, found);
 }
 
-function addSecond(found: TimeToken[], m: RegExpExecArray): void {
-  const low = Date.UTC(+m[1]!, +m[2]! - 1, +m[3]!, +m[4]!, +m[5]!, +m[6]!) / 1000;
-  found.push({
-    start: m.index,
-    end: m.index + m[0].length,
-    kind: 'instant',
-    readings: [{ low, high: low + 1 }],
-    bound: 'equal',
-  });
+function ofDay(start: number, { low, high, shift }: Clock): Stretch {
+  return { low: start + low - shift, high: start + high - shift };
+}
+
+function seconds(low: number): Stretch {
+  return { low, high: low + 1 };
 }
 
 function day(year: number, monthNumber: number, dayNumber: number): Stretch | undefined {
-  const low = Date.UTC(year, monthNumber - 1, dayNumber);
-  if (new Date(low).getUTCMonth() !== monthNumber - 1 || dayNumber === 0) return undefined;
-  return { low: low / 1000, high: low / 1000 + DAY };
+  const low = dayStart(year, monthNumber, dayNumber);
+  return low === undefined ? undefined : { low, high: low + DAY_SECONDS };
 }
 
 function month(year: number, number: number): Stretch | undefined {
-  if (number < 1 || number > 12) return undefined;
-  return { low: Date.UTC(year, number - 1) / 1000, high: Date.UTC(year, number) / 1000 };
+  const whole = wholeMonth(year, number);
+  return whole && { low: whole.first, high: whole.last + 1 };
 }
+
+function dayOrMonth(year: number, number: number, dayNumber: string | undefined): Stretch | undefined {
+  return dayNumber === undefined ? month(year, number) : day(year, number, +dayNumber);
+}
+
+const BEFORE_MONTH = /\b(?:in|during|of|early|late|mid|since|until|till|before|after|last)[\s-]$/i;
 
 /** A day or a year beside the name of a month; in English the name alone after a preposition. */
 function namedMonth(
@@ -135,7 +138,7 @@ function namedMonth(
   at: number,
   word: string,
   years: readonly number[],
-  add: (start: number, end: number, readings: (Stretch | undefined)[]) => void,
+  add: (start: number, end: number, readings: Readings) => void,
 ): void {
   const number = monthOf(word.toLowerCase());
   if (number === undefined) return;
@@ -148,19 +151,15 @@ function namedMonth(
   const dayNumber = before?.[1] ?? after?.[1];
   const rest = before === null && after !== null ? ahead.slice(after[0].length) : ahead;
   const year = /^\.?,?[\s-]*(?:(?:of|de|del|г)\s+)?(\d{4})(?!\d)/i.exec(rest);
-  if (dayNumber === undefined && year === null) {
-    if (
-      !/^[A-Z][a-z]+$/.test(word) ||
-      !/\b(?:in|during|of|early|late|mid|since|until|till|before|after|last)[\s-]$/i.test(
-        text.slice(Math.max(0, at - 8), at),
-      )
-    )
-      return;
-  }
+  const isAlone = dayNumber === undefined && year === null;
+  if (isAlone && !(/^[A-Z][a-z]+$/.test(word) && BEFORE_MONTH.test(text.slice(Math.max(0, at - 8), at)))) return;
   const start = before === null ? at : at - before[0].length;
   const end = wordEnd + (ahead.length - rest.length) + (year?.[0].length ?? 0);
-  const of = (value: number) => (dayNumber === undefined ? month(value, number) : day(value, number, +dayNumber));
-  add(start, end, year === null ? years.map(of) : [of(+year[1]!)]);
+  add(
+    start,
+    end,
+    (year === null ? years : [+year[1]!]).map((value) => dayOrMonth(value, number, dayNumber)),
+  );
 }
 
 function clockAfter(text: string, end: number): Clock | undefined {

@@ -47,18 +47,20 @@ export function problemOf(original: string, cited: Cited, derives: (fact: string
 /** Of folded text; or what is wrong with it whatever it repeats. */
 export function repeatedIn(text: string, cited: Cited, derives: (fact: string) => boolean): Repeated | string {
   const predicates = predicateClaims(text, cited.sentence, derives);
-  const pairs = pairClaims(predicates.masked, cited.beside);
-  const quotes = quoteClaims(blanked(predicates.masked, pairs), text, cited.beside);
-  for (const claim of [...predicates.claims, ...pairs]) {
-    if (quotes.claims.some((quote) => quote.agrees && quote.start < claim.start && claim.end < quote.end))
-      claim.agrees = true;
+  const withoutFacts = blanked(text, predicates);
+  const pairs = pairClaims(withoutFacts, cited.beside);
+  const withoutPairs = blanked(withoutFacts, pairs);
+  const quotes = quoteClaims(withoutPairs, text, cited.beside);
+  const withoutQuotes = blanked(withoutPairs, quotes);
+  for (const claim of [...predicates, ...pairs]) {
+    if (quotes.some((quote) => quote.agrees && quote.start < claim.start && claim.end < quote.end)) claim.agrees = true;
   }
-  const address = foreignAddress(quotes.masked, cited.beside);
+  const address = foreignAddress(withoutQuotes, cited.beside);
   if (address !== undefined) return address;
-  const names = withoutNames(quotes.masked, cited.sentence);
+  const names = withoutNames(withoutQuotes, cited.sentence);
   if (names.problem !== undefined) return names.problem;
   const times = timeClaims(names.masked, cited.beside);
-  const claims = [...quotes.claims, ...predicates.claims, ...pairs, ...times.claims];
+  const claims = [...quotes, ...predicates, ...pairs, ...times.claims];
   const told = cited.beside.told();
   const strange = strangeTime(
     times.masked,
@@ -69,11 +71,12 @@ export function repeatedIn(text: string, cited: Cited, derives: (fact: string) =
   const name = strangeName(times.masked, told, cited.sentence);
   if (name !== undefined) return `${text.slice(name.start, name.end)} is a name in nothing that is cited`;
   const numbers = numberClaims(times.masked, numbersOf(times.masked), cited);
+  const compared = numbers.slice(0, MOST_COMPARED);
   const places = besides(
     times.masked,
-    numbers.slice(0, MOST_COMPARED).map(({ token }) => token),
+    compared.map(({ token }) => token),
   );
-  for (const [at, claim] of numbers.slice(0, MOST_COMPARED).entries()) {
+  for (const [at, claim] of compared.entries()) {
     const verdict = numberVerdict(places[at]!, told);
     if (claim.field !== undefined) {
       if (verdict === 'same' && !NAMING_FIELDS.has(claim.field)) claim.agrees = true;
@@ -85,15 +88,10 @@ export function repeatedIn(text: string, cited: Cited, derives: (fact: string) =
     else if (verdict === 'other' && !countsOwn) claim.agrees = false;
   }
   for (const { token, agrees, field } of numbers) {
+    const { start, end } = token;
     const isPlace = field === 'id' || field === 'event_ts' || field === 'step' || field === 'rule';
-    const shown = text.slice(token.start, token.end);
-    claims.push({
-      start: token.start,
-      end: token.end,
-      agrees,
-      kind: isPlace ? 'place' : 'value',
-      wrong: `${field ?? 'the number'} ${shown} is not what is cited`,
-    });
+    const wrong = `${field ?? 'the number'} ${text.slice(start, end)} is not what is cited`;
+    claims.push({ start, end, agrees, kind: isPlace ? 'place' : 'value', wrong });
   }
   return { claims, numbers, times: times.tokens, masked: times.masked };
 }
@@ -152,13 +150,10 @@ function pairClaims(text: string, values: Values): Claim[] {
         : stored.some((text) => text.startsWith(value));
     const isNumeric = values.field(name).length > 0 && !isConstant && stored.length === 0;
     if (isNumeric) continue; // the number follows, or words about it
-    claims.push({
-      start: match.index + match[0].length - match[3]!.length, // quotes stay where they are
-      end: match.index + match[0].length,
-      agrees,
-      kind: 'value',
-      wrong: `${match[1]} ${match[3]} is not what is cited`,
-    });
+    const end = match.index + match[0].length;
+    const wrong = `${match[1]} ${match[3]} is not what is cited`;
+    // Quotes stay where they are.
+    claims.push({ start: end - match[3]!.length, end, agrees, kind: 'value', wrong });
   }
   claims.push(...wordClaims(text, values));
   return claims
@@ -176,15 +171,10 @@ function wordClaims(text: string, values: Values): Claim[] {
     const stored = textsOfField(name, values.edges).map(comparable);
     if (stored.length === 0) continue;
     const value = comparable(word);
-    const start = match.index + match[0].length - word.length;
+    const end = match.index + match[0].length;
     const agrees = stored.some((one) => one.split(/[^\p{L}\p{M}\p{N}_-]+/u).includes(value));
-    claims.push({
-      start,
-      end: start + word.length,
-      agrees,
-      kind: 'value',
-      wrong: `${name} ${word} is not what is cited`,
-    });
+    const wrong = `${name} ${word} is not what is cited`;
+    claims.push({ start: end - word.length, end, agrees, kind: 'value', wrong });
   }
   return claims;
 }
@@ -224,28 +214,24 @@ function timeClaims(text: string, values: Values): { masked: string; claims: Cla
   });
   const claims = tokens.map(({ claim }) => claim);
   const masked = blanked(text, claims);
-  for (const match of text.matchAll(/\b(Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b/g)) {
-    const day = ['Sun', 'Mon', 'Tues', 'Wednes', 'Thurs', 'Fri', 'Satur'].indexOf(match[1]!);
-    if (
-      /\b(?:since|after|before|until|by|between|next|last)\s+$/i.test(
-        text.slice(Math.max(0, match.index - 10), match.index),
-      )
-    )
-      continue;
+  for (const match of text.matchAll(WEEKDAY)) {
+    if (BEFORE_BOUND.test(text.slice(Math.max(0, match.index - 10), match.index))) continue;
+    const day = WEEKDAYS.indexOf(match[1]!);
     const agrees =
       values.edges.length === 0 ||
       values.told().plain.includes(match[0].toLowerCase()) ||
       values.edges.some((edge) => new Date(edge.event_ts * 1000).getUTCDay() === day);
-    claims.push({
-      start: match.index,
-      end: match.index + match[0].length,
-      agrees,
-      kind: 'place',
-      wrong: `${match[0]} is not the day of what is cited`,
-    });
+    const end = match.index + match[0].length;
+    const wrong = `${match[0]} is not the day of what is cited`;
+    claims.push({ start: match.index, end, agrees, kind: 'place', wrong });
   }
   return { masked, claims, tokens };
 }
+
+const WEEKDAYS = ['Sun', 'Mon', 'Tues', 'Wednes', 'Thurs', 'Fri', 'Satur'];
+const WEEKDAY = new RegExp(`\\b(${WEEKDAYS.join('|')})day\\b`, 'g');
+/** Before a day that bounds a stretch of time. */
+const BEFORE_BOUND = /\b(?:since|after|before|until|by|between|next|last)\s+$/i;
 
 export function timeAgrees(token: TimeToken, values: Values): boolean {
   const { readings, kind, bound, other } = token;

@@ -6,7 +6,7 @@ import type { RetrievedEdge } from '../retrieval/retrieved-edge.ts';
 import { shownText } from '../stored-text.ts';
 import { comparable, folded } from './lookalikes.ts';
 import { parseTagName, type Tag } from './tags.ts';
-import { storedTexts, type Told, toldBy } from './told.ts';
+import { storedTexts, toldBy } from './told.ts';
 
 /** Steps by number. */
 export interface StepFacts {
@@ -23,32 +23,6 @@ export interface Support {
   readonly rules: ReadonlyMap<number, RuleFact>;
   /** Of nodes, where a table keeps them. */
   readonly names?: ReadonlyMap<number, string> | undefined;
-}
-
-export interface Values {
-  /** The cited edges and those the cited steps rest on. */
-  readonly edges: readonly RetrievedEdge[];
-  readonly citedEdges: number;
-  readonly steps: readonly StepFact[];
-  readonly rules: readonly RuleFact[];
-  /** Ascending values of a field (`member`, `weight`, a column in lower case, ...); none of an unknown one. */
-  field(name: string): Float64Array;
-  /** Columns of the edges, in lower case. */
-  columns(): ReadonlySet<string>;
-  /** Whether the cited edges have such a field. */
-  hasField(name: string): boolean;
-  /** Fields which are null in all of the edges. */
-  isEmpty(name: string): boolean;
-  /** All of them that may stand alone, without being named. */
-  all(): Float64Array;
-  /** Stored texts and names of rules and predicates, as `comparable` makes them. */
-  texts(): ReadonlySet<string>;
-  /** What the texts of the edges say. */
-  told(): Told;
-  /** Whether anything that is cited has this word, names of columns and rules too. */
-  knows(word: string): boolean;
-  /** What may be counted of members: an edge's, all edges' together, those that all edges share. */
-  memberCounts(): readonly number[];
 }
 
 /** Built-in fields by the name under which they are kept. */
@@ -82,51 +56,68 @@ export function valuesOf(tags: Iterable<Tag>, support: Support): Values {
   const names = new Set<string>();
   for (const { members } of support.names === undefined ? [] : edges.values())
     for (const node of members) if (support.names!.has(node)) names.add(support.names!.get(node)!);
-  return readerOf([...edges.values()], citedEdges, [...steps], [...rules], [...names]);
+  return readerOf({ edges: [...edges.values()], citedEdges, steps: [...steps], rules: [...rules], names: [...names] });
 }
 
-function readerOf(
-  edges: RetrievedEdge[],
-  citedEdges: number,
-  steps: StepFact[],
-  rules: RuleFact[],
-  names: readonly string[],
-): Values {
+/** What can be read of the values; each part is made when it is first asked for. */
+export type Values = ReturnType<typeof readerOf>;
+
+/** The cited edges and those the cited steps rest on; `names` of their members. */
+interface CitedThings {
+  readonly edges: readonly RetrievedEdge[];
+  readonly citedEdges: number;
+  readonly steps: readonly StepFact[];
+  readonly rules: readonly RuleFact[];
+  readonly names: readonly string[];
+}
+
+function readerOf(cited: CitedThings) {
+  const { edges, names } = cited;
   const fields = new Map<string, Float64Array>();
-  let columns: ReadonlySet<string> | undefined;
-  let every: Float64Array | undefined;
-  let texts: ReadonlySet<string> | undefined;
-  let memberCounts: readonly number[] | undefined;
-  let told: Told | undefined;
-  let everything: string | undefined;
-  const columnsOf = () =>
-    (columns ??= new Set(edges.flatMap((edge) => Object.keys(edge.properties).map((name) => name.toLowerCase()))));
-  const textsOnce = () => (texts ??= new Set([...textsOf(edges, steps, rules), ...names].map(comparable)));
+  /** Ascending values of a field (`member`, `weight`, a column in lower case, ...); none of an unknown one. */
   const field = (name: string): Float64Array => {
     let values = fields.get(name);
     if (values === undefined) {
-      values = ascending(numbersOf(name, edges, steps, rules));
+      values = ascending(numbersOf(name, cited));
       fields.set(name, values);
     }
     return values;
   };
+  /** Columns of the edges, in lower case. */
+  const columns = once(
+    (): ReadonlySet<string> =>
+      new Set(edges.flatMap((edge) => Object.keys(edge.properties).map((name) => name.toLowerCase()))),
+  );
+  const words = once(() => namedText([...plainTexts(cited), ...names, ...columns()]));
   return {
-    edges,
-    citedEdges,
-    steps,
-    rules,
+    ...cited,
     field,
-    columns: columnsOf,
-    told: () => (told ??= toldBy(edges, names)),
-    knows: (word) => {
-      everything ??= namedText([...plainTexts(edges, steps, rules), ...names, ...columnsOf()]);
-      return everything === undefined || holdsWord(everything, keywordStem(comparable(word)));
-    },
-    memberCounts: () => (memberCounts ??= countsOfMembers(edges)),
-    hasField: (name) => FIELDS.has(name) || name === 'formation' || columnsOf().has(name),
-    isEmpty: (name) => edges.length > 0 && field(name).length === 0 && textsOfField(name, edges).length === 0,
-    all: () => (every ??= everyNumber(field, columnsOf(), edges)),
-    texts: textsOnce,
+    columns,
+    /** Whether the cited edges have such a field. */
+    hasField: (name: string) => FIELDS.has(name) || name === 'formation' || columns().has(name),
+    /** Whether a field is null in all of the edges. */
+    isEmpty: (name: string) => edges.length > 0 && field(name).length === 0 && textsOfField(name, edges).length === 0,
+    /** All numbers that may stand alone, without their field being named. */
+    all: once(() => everyNumber(field, columns(), edges)),
+    /** Stored texts, as they are and as the context shows them, and names of rules and predicates, as `comparable` makes them. */
+    texts: once(
+      (): ReadonlySet<string> =>
+        new Set([...plainTexts(cited).flatMap((text) => [text, shownText(text)]), ...names].map(comparable)),
+    ),
+    /** What the texts of the edges say. */
+    told: once(() => toldBy(edges, names)),
+    /** Whether anything that is cited has this word, names of columns and rules too. */
+    knows: (word: string) => words() === undefined || holdsWord(words()!, keywordStem(comparable(word))),
+    /** What may be counted of members: an edge's, all edges' together, those that all edges share. */
+    memberCounts: once(() => countsOfMembers(edges)),
+  };
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
   };
 }
 
@@ -141,12 +132,7 @@ function ascending(values: Iterable<number>): Float64Array {
   return Float64Array.from(values).sort();
 }
 
-function numbersOf(
-  name: string,
-  edges: readonly RetrievedEdge[],
-  steps: readonly StepFact[],
-  rules: readonly RuleFact[],
-): number[] {
+function numbersOf(name: string, { edges, steps, rules }: CitedThings): number[] {
   if (name === 'confidence') return steps.map((step) => step.confidence);
   if (name === 'arg') return steps.flatMap((step) => step.args.filter((arg) => typeof arg === 'number'));
   if (name === 'step') return steps.map((step) => tagNumber(step.step_tag));
@@ -176,19 +162,7 @@ function everyNumber(
   columns: ReadonlySet<string>,
   edges: readonly RetrievedEdge[],
 ): Float64Array {
-  const names = [
-    'id',
-    'event_ts',
-    'member',
-    'size',
-    'weight',
-    'mean_dist_m',
-    'confidence',
-    'arg',
-    'rule text',
-    ...columns,
-  ];
-  const numbers = names.flatMap((name) => [...field(name)]);
+  const numbers = [...UNNAMED, ...columns].flatMap((name) => [...field(name)]);
   for (const { event_ts } of edges) {
     const date = new Date(event_ts * 1000);
     const year = date.getUTCFullYear();
@@ -196,6 +170,9 @@ function everyNumber(
   }
   return ascending(numbers.filter((value) => !Number.isNaN(value)));
 }
+
+/** Fields whose numbers may stand alone, as those of columns may. */
+const UNNAMED = 'id,event_ts,member,size,weight,mean_dist_m,confidence,arg,rule text'.split(',');
 
 /** Stored texts of one field; `formation` and columns. */
 export function textsOfField(name: string, edges: readonly RetrievedEdge[]): string[] {
@@ -218,12 +195,7 @@ function namedText(texts: readonly string[]): string | undefined {
   return length > MOST_NAMED_CHARACTERS ? undefined : folded(texts.join('|')).toLowerCase();
 }
 
-function textsOf(edges: readonly RetrievedEdge[], steps: readonly StepFact[], rules: readonly RuleFact[]): string[] {
-  // As they are stored, and as the context shows them.
-  return plainTexts(edges, steps, rules).flatMap((text) => [text, shownText(text)]);
-}
-
-function plainTexts(edges: readonly RetrievedEdge[], steps: readonly StepFact[], rules: readonly RuleFact[]): string[] {
+function plainTexts({ edges, steps, rules }: CitedThings): string[] {
   const texts: string[] = [];
   for (const edge of edges) texts.push(...storedTexts(edge));
   for (const step of steps) {

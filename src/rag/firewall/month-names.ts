@@ -2,11 +2,10 @@
 
 import { comparable } from './lookalikes.ts';
 
-const LANGUAGES = [
-  'en de fr es pt it nl sv da nb fi pl cs sk hu ro bg uk ru el tr ar ar-LB fa he hi bn mr ta te ur id ms vi th sw ca hr sr sl lt lv et',
-]
-  .join(' ')
-  .split(' ');
+const LANGUAGES =
+  'en de fr es pt it nl sv da nb fi pl cs sk hu ro bg uk ru el tr ar ar-LB fa he hi bn mr ta te ur id ms vi th sw ca hr sr sl lt lv et'.split(
+    ' ',
+  );
 
 let months: Map<string, number> | undefined;
 
@@ -20,21 +19,13 @@ function namesOfMonths(): Map<string, number> {
   const names = new Map<string, number>([['sept', 9]]);
   for (const language of LANGUAGES) {
     for (const month of ['long', 'short'] as const) {
-      const alone = new Intl.DateTimeFormat(language, { month, timeZone: 'UTC', calendar: 'gregory' });
-      const inDate = new Intl.DateTimeFormat(language, {
-        month,
-        day: 'numeric',
-        year: 'numeric',
-        timeZone: 'UTC',
-        calendar: 'gregory',
-      });
-      for (let index = 0; index < 12; index++) {
-        const date = Date.UTC(2023, index, 14);
-        for (const text of [
-          alone.format(date),
-          inDate.formatToParts(date).find((part) => part.type === 'month')?.value,
-        ]) {
-          const name = comparable(text ?? '').replace(/\.$/, '');
+      // Many languages write a month beside its day in another case.
+      const forms = [{ month }, { month, day: 'numeric', year: 'numeric' }] as const;
+      for (const form of forms) {
+        const format = new Intl.DateTimeFormat(language, { ...form, timeZone: 'UTC', calendar: 'gregory' });
+        for (let index = 0; index < 12; index++) {
+          const parts = format.formatToParts(Date.UTC(2023, index, 14));
+          const name = comparable(parts.find(({ type }) => type === 'month')?.value ?? '').replace(/\.$/, '');
           if (/^[\p{L}\p{M}]{2,}$/u.test(name) && !names.has(name)) names.set(name, index + 1);
         }
       }

@@ -70,8 +70,7 @@ export function numberClaims(text: string, tokens: readonly NumberToken[], cited
     } else {
       claim.agrees =
         agrees(text, token, label, cited, listed) ||
-        (token.parts.length > 0 &&
-          token.parts.every((part) => agrees(text, part, { ...label, field: label.field }, cited, listed)));
+        (token.parts.length > 0 && token.parts.every((part) => agrees(text, part, label, cited, listed)));
     }
     claims.push(claim);
     before = claim;
@@ -205,25 +204,25 @@ function holdsBound(token: NumberToken, label: Label, values: Float64Array): boo
 function agreesAsPercent(token: NumberToken, label: Label, values: Values): boolean {
   const shares = token.readings.map(({ value, half }) => ({ value: value / 100, half: Math.max(half, 0.5) / 100 }));
   const share = { ...token, readings: shares };
+  const { field } = label;
   const columns = [...values.columns()];
-  if (label.field !== undefined && label.field !== 'member' && label.field !== 'id') {
-    return (
-      holdsBound(share, label, values.field(label.field)) ||
-      (columns.includes(label.field) && holdsBound(token, label, values.field(label.field)))
-    );
+  if (field !== undefined && field !== 'member' && field !== 'id') {
+    const holds = (said: NumberToken) => holdsBound(said, label, values.field(field));
+    return holds(share) || (columns.includes(field) && holds(token));
   }
-  if (['weight', 'confidence', ...columns].some((name) => isOneOf(share, values.field(name), label))) return true;
   return (
-    columns.some((name) => isOneOf(token, values.field(name), label)) ||
-    isOneOf(token, values.field('rule text'), label)
+    isInFields(share, ['weight', 'confidence', ...columns], values, label) ||
+    isInFields(token, [...columns, 'rule text'], values, label)
   );
 }
 
 /** A duration may be stored: a column, a weight, seconds since 1970. */
 function isMeasured(token: NumberToken, values: Values, label: Label): boolean {
-  return ['event_ts', 'weight', 'rule text', ...values.columns()].some((name) =>
-    isOneOf(token, values.field(name), label),
-  );
+  return isInFields(token, ['event_ts', 'weight', 'rule text', ...values.columns()], values, label);
+}
+
+function isInFields(token: NumberToken, fields: readonly string[], values: Values, label: Label): boolean {
+  return fields.some((name) => isOneOf(token, values.field(name), label));
 }
 
 /** `10 minutes later`: two of the cited events are so far apart. */
@@ -241,13 +240,17 @@ function isDifference(token: NumberToken, unit: number, values: Values): boolean
 function isOrdinal(token: NumberToken, values: Values): boolean {
   const { value } = token.readings[0]!;
   const most = Math.max(values.edges.length, values.steps.length, ...values.edges.map((edge) => edge.members.length));
-  return value <= most || values.edges.some((edge) => new Date(edge.event_ts * 1000).getUTCDate() === value);
+  return value <= most || isDayOfMonth(value, values);
 }
 
 /** `day 14`, `year 2023`. */
 function isDay(token: NumberToken, values: Values, text: string): boolean {
   if (!/\b(?:day|tag|jour|día)\s*$/i.test(text.slice(Math.max(0, token.start - 6), token.start))) return false;
-  return values.edges.some((edge) => new Date(edge.event_ts * 1000).getUTCDate() === token.readings[0]?.value);
+  return isDayOfMonth(token.readings[0]?.value, values);
+}
+
+function isDayOfMonth(day: number | undefined, { edges }: Values): boolean {
+  return edges.some((edge) => new Date(edge.event_ts * 1000).getUTCDate() === day);
 }
 
 function holdsCount(

@@ -12,35 +12,47 @@ export interface Numeral {
 }
 
 const UNITS =
-  'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen';
-const NTH =
-  'zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth';
-const TENS = 'twenty thirty forty fifty sixty seventy eighty ninety';
-const SCALES: readonly [string, number][] = [
+  'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen'.split(
+    ' ',
+  );
+const NTHS =
+  'zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth'.split(
+    ' ',
+  );
+const TENS = 'twenty thirty forty fifty sixty seventy eighty ninety'.split(' ');
+const TIETHS = TENS.map((word) => word.replace(/y$/, 'ieth'));
+const ORDINALS: ReadonlySet<string> = new Set([...NTHS, ...TIETHS]);
+/** What is added. */
+const VALUES = new Map<string, number>([
+  ...[UNITS, NTHS].flatMap((words) => words.map((word, value) => [word, value] as const)),
+  ...[TENS, TIETHS].flatMap((words) => words.map((word, at) => [word, 20 + 10 * at] as const)),
+  ['twice', 2],
+  ['thrice', 3],
+  ['half', 0.5],
+  ['quarter', 0.25],
+]);
+/** What is multiplied with. */
+const SCALES: ReadonlyMap<string, number> = new Map([
   ['dozen', 12],
   ['hundred', 100],
   ['thousand', 1e3],
   ['million', 1e6],
   ['billion', 1e9],
-];
-const FRACTIONS = new Map([
-  ['half', 0.5],
-  ['quarter', 0.25],
 ]);
 
-const SMALL = new Map<string, { value: number; isOrdinal: boolean }>([
-  ...UNITS.split(' ').map((word, value) => [word, { value, isOrdinal: false }] as const),
-  ...NTH.split(' ').map((word, value) => [word, { value, isOrdinal: true }] as const),
-  ...TENS.split(' ').flatMap((word, at) => [
-    [word, { value: 20 + 10 * at, isOrdinal: false }] as const,
-    [word.replace(/y$/, 'ieth'), { value: 20 + 10 * at, isOrdinal: true }] as const,
-  ]),
-  ['twice', { value: 2, isOrdinal: false }],
-  ['thrice', { value: 3, isOrdinal: false }],
-]);
-const SCALE = new Map<string, number>(SCALES);
-const WORD = new RegExp(
-  `(?<![\\p{L}\\p{N}_])(?:${[...SMALL.keys(), ...SCALE.keys(), ...FRACTIONS.keys()].join('|')})(?![\\p{L}\\p{N}_])`,
+const WORD_END = '(?![\\p{L}\\p{N}_])';
+const oneOf = (...words: string[]) => `(?:${words.join('|')})${WORD_END}`;
+const FRACTION = oneOf('half', 'quarter');
+const SCALE = oneOf('dozen', 'thousand', 'million', 'billion');
+const AND = ' (?:and )?';
+/** "ninety-five", and as the end of an ordinal "ninety-fifth". */
+const TWO_DIGITS = `(?:${oneOf(...TENS)}[ -]${oneOf(...UNITS.slice(1, 10))}|${oneOf(...TENS, ...UNITS)})`;
+const LAST_DIGITS = `(?:${oneOf(...TENS)}[ -]${oneOf(...NTHS.slice(1, 10))}|${oneOf(...ORDINALS)})`;
+const HUNDREDS = `(?:${TWO_DIGITS}[ -])?hundred${WORD_END}`;
+const GROUP = `(?:${HUNDREDS}(?:${AND}${TWO_DIGITS})?|${TWO_DIGITS})(?: and a ${FRACTION})?`;
+const LAST_GROUP = `(?:(?:${HUNDREDS}${AND})?${LAST_DIGITS}|${GROUP})`;
+const NUMBER = new RegExp(
+  `(?<![\\p{L}\\p{N}_])(?:(?:${GROUP}[ -]|${FRACTION} (?:of )?an? )?${SCALE}(?:${AND}${GROUP}[ -]${SCALE})*(?:${AND}${LAST_GROUP})?|${LAST_GROUP}|${oneOf('twice', 'thrice')})`,
   'giu',
 );
 const ROMAN = /(?<![\p{L}\p{N}_.'-])(?:[VX]|[IVXLCDM]{2,15})(?![\p{L}\p{N}_.'(-]*[\p{L}\p{N}_(])/gu;
@@ -49,91 +61,34 @@ export const SCALE_AFTER = /\s(dozen|hundred|thousand|million|billion)(?![\p{L}\
 export const MINUS_BEFORE = /(?<![\p{L}])(?:minus|negative)\s$/iu;
 
 export function scaleOf(word: string): number {
-  return SCALE.get(word.toLowerCase())!;
+  return SCALES.get(word.toLowerCase())!;
 }
 
 /** Of folded text, in order. */
 export function numeralsIn(text: string): Numeral[] {
   const found: Numeral[] = [];
-  let run: Run | undefined;
-  const close = () => {
-    if (run !== undefined && !run.isFraction) found.push(run.numeral(text));
-    run = undefined;
-  };
-  for (const match of text.matchAll(WORD)) {
-    const word = match[0].toLowerCase();
-    if (run === undefined || !run.takes(word, text.slice(run.end, match.index))) {
-      close();
-      run = new Run(word, match.index);
-    }
-    run.end = match.index + word.length;
+  for (const { 0: words, index: start } of text.matchAll(NUMBER)) {
+    const sign = MINUS_BEFORE.test(text.slice(Math.max(0, start - 10), start)) ? -1 : 1;
+    const all = words.toLowerCase().split(/[ -]/);
+    const isOrdinal = ORDINALS.has(all.at(-1)!);
+    found.push({ start, end: start + words.length, value: sign * valueOfWords(all), isOrdinal, isRoman: false });
   }
-  close();
-  for (const match of text.matchAll(ROMAN)) {
-    const value = parseRomanNumerals(match[0]);
-    const end = match.index + match[0].length;
-    if (!Number.isNaN(value)) found.push({ start: match.index, end, value, isOrdinal: false, isRoman: true });
+  for (const { 0: letters, index: start } of text.matchAll(ROMAN)) {
+    const value = parseRomanNumerals(letters);
+    if (!Number.isNaN(value))
+      found.push({ start, end: start + letters.length, value, isOrdinal: false, isRoman: true });
   }
   return found.sort((a, b) => a.start - b.start);
 }
 
-/** Words that make one number together. */
-class Run {
-  readonly start: number;
-  end = 0;
-  #total = 0;
-  /** Undefined after a scale. */
-  #current: number | undefined;
-  #isOrdinal = false;
-  /** A fraction alone counts nothing. */
-  isFraction = false;
-
-  constructor(word: string, start: number) {
-    this.start = start;
-    const scale = SCALE.get(word);
-    const fraction = FRACTIONS.get(word);
-    if (scale !== undefined) this.#total = scale;
-    else if (fraction !== undefined) [this.#current, this.isFraction] = [fraction, true];
-    else this.#addSmall(word);
+function valueOfWords(words: readonly string[]): number {
+  let total = 0;
+  let group: number | undefined;
+  for (const word of words) {
+    const scale = SCALES.get(word);
+    if (scale === undefined) group = (group ?? 0) + (VALUES.get(word) ?? 0);
+    else if (scale === 100) group = (group ?? 1) * scale;
+    else [total, group] = [total + (group ?? 1) * scale, undefined];
   }
-
-  /** Whether a word that follows belongs to the number; then it is added. */
-  takes(word: string, gap: string): boolean {
-    if (this.#isOrdinal) return false;
-    const scale = SCALE.get(word);
-    if (scale !== undefined) {
-      if (!(this.isFraction ? /^ (?:of )?an? $/ : /^[ -]$/).test(gap)) return false;
-      if (this.#current === undefined) return false;
-      if (scale === 100) this.#current *= 100;
-      else [this.#total, this.#current] = [this.#total + this.#current * scale, undefined];
-      this.isFraction = false;
-      return true;
-    }
-    const fraction = FRACTIONS.get(word);
-    if (fraction !== undefined) {
-      if (gap !== ' and a ' || this.#current === undefined || this.isFraction) return false;
-      this.#current += fraction;
-      return true;
-    }
-    if (this.isFraction || word === 'twice' || word === 'thrice') return false;
-    const { value } = SMALL.get(word)!;
-    const isRest = this.#current === undefined || (this.#current >= 100 && this.#current % 100 === 0);
-    const isUnit = value > 0 && value < 10 && this.#current !== undefined;
-    const completesTen = isUnit && this.#current! % 10 === 0 && this.#current! % 100 >= 20;
-    if (!(completesTen ? /^[ -]$/ : isRest ? /^ (?:and )?$/ : /^$/).test(gap)) return false;
-    this.#addSmall(word);
-    return true;
-  }
-
-  #addSmall(word: string): void {
-    const { value, isOrdinal } = SMALL.get(word)!;
-    this.#current = (this.#current ?? 0) + value;
-    this.#isOrdinal = isOrdinal;
-  }
-
-  numeral(text: string): Numeral {
-    const minus = MINUS_BEFORE.test(text.slice(Math.max(0, this.start - 10), this.start)) ? -1 : 1;
-    const value = minus * (this.#total + (this.#current ?? 0));
-    return { start: this.start, end: this.end, value, isOrdinal: this.#isOrdinal, isRoman: false };
-  }
+  return total + (group ?? 0);
 }

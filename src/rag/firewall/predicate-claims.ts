@@ -14,39 +14,26 @@ export function factKey(predicate: string, args: readonly (number | string | boo
   return comparable(factText(predicate, args.map(shownConstant))).replace(/,\s+/g, ',');
 }
 
-export function predicateClaims(
-  text: string,
-  cited: Values,
-  derives: (fact: string) => boolean,
-): { masked: string; claims: Claim[] } {
-  if (!text.includes('(')) return { masked: text, claims: [] };
+export function predicateClaims(text: string, cited: Values, derives: (fact: string) => boolean): Claim[] {
+  if (!text.includes('(')) return [];
   const facts = new Set(cited.steps.map((step) => factKey(step.predicate, step.args)));
   const claims: Claim[] = [];
-  const parts: string[] = [];
-  let at = 0;
   for (const match of text.matchAll(CALL)) {
     const [call, predicate, list] = match as unknown as [string, string, string];
     if (/^(?:s|es|e?n)$/.test(list)) continue; // node(s)
-    const key = keyOf(predicate, list);
-    const end = match.index + call.length;
-    const agrees = facts.has(key) || isOfRule(call, cited) || isOfEdge(predicate, argsOf(list), cited);
+    const args = argsOf(list);
+    const key = factKey(predicate, args);
+    const agrees = facts.has(key) || isOfRule(call, cited) || isOfEdge(predicate, args, cited);
     claims.push({
       start: match.index,
-      end,
+      end: match.index + call.length,
       agrees,
       holds: agrees || derives(key),
       kind: 'value',
       wrong: `${call.length > 60 ? `${predicate}(...)` : call} is no fact of what is cited`,
     });
-    parts.push(text.slice(at, match.index), ' '.repeat(call.length));
-    at = end;
   }
-  parts.push(text.slice(at));
-  return { masked: parts.join(''), claims };
-}
-
-function keyOf(predicate: string, list: string): string {
-  return factKey(predicate, argsOf(list));
+  return claims;
 }
 
 /** Arguments as a model may write them: texts with or without quotes. */

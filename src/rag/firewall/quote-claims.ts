@@ -14,30 +14,19 @@ const OWN_WORDS = new Set(
   ),
 );
 
-/** Quotes of `text`, whose facts are blanked out already (`original` has them). `masked`: without the quotes that claim something. */
-export function quoteClaims(text: string, original: string, values: Values): { masked: string; claims: Claim[] } {
+/** Quotes of `text` that claim something; its facts are blanked out already (`original` has them). */
+export function quoteClaims(text: string, original: string, values: Values): Claim[] {
   const claims: Claim[] = [];
-  const parts: string[] = [];
-  let at = 0;
   for (const match of text.matchAll(QUOTED)) {
     const end = match.index + match[0].length;
     const content = original.slice(match.index + 1, end - 1);
     const isKey = /^\s*:/.test(text.slice(end, end + 4)) && match[0].startsWith('"');
     const verdict = isKey ? 'plain' : verdictOn(content, values);
     if (verdict === 'plain') continue;
-    const agrees = verdict === 'stored';
-    claims.push({
-      start: match.index,
-      end,
-      agrees,
-      kind: 'value',
-      wrong: 'a text in quotes is no text of what is cited',
-    });
-    parts.push(text.slice(at, match.index), ' '.repeat(end - match.index));
-    at = end;
+    const wrong = 'a text in quotes is no text of what is cited';
+    claims.push({ start: match.index, end, agrees: verdict === 'stored', kind: 'value', wrong });
   }
-  parts.push(text.slice(at));
-  return { masked: parts.join(''), claims };
+  return claims;
 }
 
 function verdictOn(content: string, values: Values): 'stored' | 'foreign' | 'plain' {

@@ -24,10 +24,9 @@ const BREAK_OF_JSON = new RegExp(`${BREAK.source}|\\\\n`, 'gi');
 /** Full stops of all scripts. */
 const STOP =
   /[.!?|\t\u2026\u203c\u203d\u2047-\u2049\u0589\u3002\uff01\uff1f\uff0e\uff61\u0964\u0965\u061f\u06d4\u1362\u1367\u1368\ufe52\ufe56\ufe57\u17d4\u17d5\u104b\u0f0d]/g;
+const STOPS = new RegExp(`${STOP.source}*`, 'y');
 /** Those that may also stand inside a word or number. */
 const LATIN_STOP = /[.!?\u2026\u0589]/;
-const STOPS =
-  /[.!?|\t\u2026\u203c\u203d\u2047-\u2049\u0589\u3002\uff01\uff1f\uff0e\uff61\u0964\u0965\u061f\u06d4\u1362\u1367\u1368\ufe52\ufe56\ufe57\u17d4\u17d5\u104b\u0f0d]*/y;
 /** Quotes, brackets and emphasis that close after a full stop. */
 const CLOSERS = /["'\u201d\u2019\u00bb\u203a\u300d\u300f)\]\uff09*_`~}]*/y;
 const ASKING = /[?\u2047\uff1f\u061f\u1367\ufe56]["'\u201d\u2019\u00bb\u203a\u300d\u300f)\uff09*_`~\s]*$/;
@@ -58,7 +57,7 @@ export function* sentenceSteps(
   let last: Sentence | undefined;
   let lineEnd = 0;
   let cuts = 0;
-  const marks: Marks = { stops: stopsOf(answer), quotes: storedQuotes(answer, isStored) };
+  const marks: Marks = { stopFrom: stopsOf(answer), quoteEnd: storedQuotes(answer, isStored) };
   for (const line of linesOf(answer)) {
     if (line === undefined) {
       yield undefined;
@@ -94,8 +93,8 @@ function* linesOf(answer: string): Generator<{ start: number; end: number } | un
 }
 
 interface Marks {
-  readonly stops: Stops;
-  readonly quotes: Quotes;
+  readonly stopFrom: StopFrom;
+  readonly quoteEnd: QuoteEnd;
 }
 
 /** Undefined: a cut that begins no sentence. */
@@ -164,67 +163,64 @@ function isOnlyTags(answer: string, { start, end }: Sentence): boolean {
 }
 
 /** Where the sentences of one line end; the last one is the line's end. Undefined: a full stop that ends none. */
-function* cutsOf(answer: string, start: number, end: number, { stops, quotes }: Marks): Generator<number | undefined> {
+function* cutsOf(
+  answer: string,
+  start: number,
+  end: number,
+  { stopFrom, quoteEnd }: Marks,
+): Generator<number | undefined> {
   let from = start;
-  for (let at = stops.from(start); at < end; ) {
-    const quoteEnd = quotes.endAround(at);
-    if (quoteEnd !== undefined && quoteEnd <= end) {
-      at = stops.from(quoteEnd);
+  for (let at = stopFrom(start); at < end; ) {
+    const quoted = quoteEnd(at);
+    if (quoted !== undefined && quoted <= end) {
+      at = stopFrom(quoted);
       continue;
     }
     const stopsEnd = runEnd(STOPS, answer, at);
     const closed = Math.min(end, runEnd(CLOSERS, answer, stopsEnd));
     if (!endsHere(answer, from, at, stopsEnd, closed, end)) {
       yield undefined;
-      at = stops.from(closed);
+      at = stopFrom(closed);
       continue;
     }
     from = withTagsBehind(answer, from, at, closed, end);
     if (from >= end) break;
     yield from;
-    at = stops.from(from);
+    at = stopFrom(from);
   }
   yield end;
 }
 
-interface Stops {
-  /** The first full stop from `at` on, Infinity: none. Looks at each character once when asked with growing offsets. */
-  from(at: number): number;
-}
+/** The first full stop from a place on, Infinity: none. Looks at each character once when asked with growing offsets. */
+type StopFrom = (at: number) => number;
 
-function stopsOf(answer: string): Stops {
+function stopsOf(answer: string): StopFrom {
   const stop = new RegExp(STOP); // its own place, as others may run in between
   let [asked, found] = [0, -1];
-  return {
-    from(at) {
-      if (at < asked || found < at) {
-        stop.lastIndex = at;
-        found = stop.exec(answer)?.index ?? Infinity;
-      }
-      asked = at;
-      return found;
-    },
+  return (at) => {
+    if (at < asked || found < at) {
+      stop.lastIndex = at;
+      found = stop.exec(answer)?.index ?? Infinity;
+    }
+    asked = at;
+    return found;
   };
 }
 
-interface Quotes {
-  /** The end of the quote around `at`; asked with growing offsets. */
-  endAround(at: number): number | undefined;
-}
+/** The end of the quote around a place; asked with growing offsets. */
+type QuoteEnd = (at: number) => number | undefined;
 
 /** Quotes with a full stop inside that are known texts; the stop before their closing sign may still end the sentence. */
-function storedQuotes(answer: string, isStored: (quoted: string) => boolean): Quotes {
+function storedQuotes(answer: string, isStored: (quoted: string) => boolean): QuoteEnd {
   const matches = answer.matchAll(/(?<!\\)"((?:[^"\\\n]|\\.){0,2000})"|\u201c([^\u201c\u201d\n]{0,2000})\u201d/g);
   let quote = { start: -1, end: -1, isKnown: false };
-  return {
-    endAround(at) {
-      while (quote.end <= at) {
-        const next = matches.next();
-        if (next.done === true) quote = { start: Infinity, end: Infinity, isKnown: false };
-        else quote = quoteOf(next.value, isStored);
-      }
-      return quote.isKnown && quote.start < at ? quote.end : undefined;
-    },
+  return (at) => {
+    while (quote.end <= at) {
+      const next = matches.next();
+      if (next.done === true) quote = { start: Infinity, end: Infinity, isKnown: false };
+      else quote = quoteOf(next.value, isStored);
+    }
+    return quote.isKnown && quote.start < at ? quote.end : undefined;
   };
 }
 
