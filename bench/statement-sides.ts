@@ -2,7 +2,7 @@
 
 import Sqlite from 'better-sqlite3';
 import { type ColumnDefinition, openDatabase } from 'hedgerow';
-import { type Vector, valueAt } from '../dist/query/executor/vector.js';
+import { type Vector, valueAt } from '../dist/query/executor/values/vector.js';
 import { Statements } from '../dist/query/statements.js';
 import { nodeFs } from '../dist/storage/node-fs.js';
 import { randomFrom } from '../test/core/support/random.ts';
