@@ -4,10 +4,13 @@ import { HedgerowError } from '../errors.ts';
 import { checkKey } from '../model/edge.ts';
 import type { Core } from './load.ts';
 import { Region } from './region.ts';
-import { coreError } from './status.ts';
+import { coreError, STATUS } from './status.ts';
 
 const BATCH_ROWS = 4096;
 const BATCH_MEMBERS = 32768;
+
+/** With them, the row at fault is where the core says; of others, as of no memory, it says no row. */
+const EDGE_FAULTS: readonly number[] = [STATUS.tooManyMembers, STATUS.emptyMembers, STATUS.badInteger];
 
 /** Of edges that nobody checked: the words of the model. */
 function edgeError(status: number, eventTs: number, members: readonly number[], limit: number): HedgerowError {
@@ -114,6 +117,7 @@ export class EdgeBatch {
   }
 
   #describe(status: number, limit: number): HedgerowError {
+    if (!EDGE_FAULTS.includes(status)) return coreError(status, 'hg_records_encode');
     const row = this.#core.exports.hg_result_offset() >>> 0;
     const { numbers, words } = this.#core.memory;
     const counts = (this.#rows.pointer + BATCH_ROWS * 16) / 4;

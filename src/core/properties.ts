@@ -1,6 +1,6 @@
 // Property blocks (FORMAT.md section 1): from checked values to bytes and back.
 
-import { COLUMN_TYPES, type ColumnType, KIND_CODES } from '../model/column-types.ts';
+import { type ColumnType, KIND_CODES, kindOfType } from '../model/column-types.ts';
 
 export interface Property {
   column: number;
@@ -27,7 +27,7 @@ export function encodeProperties(properties: readonly Property[]): Uint8Array {
   for (const { column, type, value } of properties) {
     ensure(at + 16);
     buffer.writeUInt16LE(column, at);
-    const { kind } = COLUMN_TYPES[type];
+    const kind = kindOfType(type);
     buffer.writeUInt16LE(value === null ? 0 : KIND_CODES[kind], at + 2);
     at += 4;
     if (value === null) continue;

@@ -1,7 +1,7 @@
 // Commits when memory is short: before the log has the frame they are refused and nothing of them is anywhere; after it they are never seen half, and whole after a restart.
 
 import { afterEach, describe, expect, test } from 'vitest';
-import { CoreMemtable, EdgeBatch, loadCore } from '../../src/core/index.ts';
+import { CoreMemtable, EdgeBatch, loadCore, STATUS } from '../../src/core/index.ts';
 import { OPERATION, runHeader } from '../../src/engine/commit/operations.ts';
 import type { ReplayEntry } from '../../src/engine/idempotency/kept-answer.ts';
 import type { Database } from '../../src/engine/index.ts';
@@ -150,6 +150,19 @@ test('a batch forgets edges that found no memory to be encoded: they do not come
   batch.add(2, [7], null);
   const record = batch.encode(9, 64);
   expect([record[0], record.length]).toEqual([record.length, record.length]);
+});
+
+test('an edge that finds no memory in the middle of its encoding is no wrong edge, whatever failed before it', () => {
+  const real = core.instantiate();
+  let isFull = false;
+  const encode: typeof real.exports.hg_records_encode = (...given) =>
+    isFull ? STATUS.outOfMemory : real.exports.hg_records_encode(...given);
+  const batch = new EdgeBatch({ exports: { ...real.exports, hg_records_encode: encode }, memory: real.memory });
+  for (let row = 0; row < 100; row++) batch.add(row, row === 99 ? [] : [row], null);
+  expect(() => batch.encode(1, 64)).toThrow(/at least one node id/);
+  isFull = true;
+  batch.add(-17, [-3, 14, 16], null);
+  expect(() => batch.encode(1, 64)).toThrow(/out of memory/);
 });
 
 describe('a memtable that began long ago', () => {
