@@ -3,7 +3,7 @@
 import { bare } from '../formats/bare-statement.ts';
 import { COLUMN_TYPE_NAMES } from '../model/column-types.ts';
 import { BUILT_IN_COLUMNS, KEY_COLUMNS } from '../model/columns.ts';
-import { OPTION_NAMES, TABLE_OPTIONS } from '../model/options.ts';
+import { OPTION_WORDS } from '../model/options.ts';
 
 export { bare };
 
@@ -13,10 +13,7 @@ export const KEYWORDS: readonly string[] = (
   'DEFAULT RENAME TO INDEX ON SHOW INDEXES TABLES COMPACT TTL BEGIN COMMIT ROLLBACK COPY EXPLAIN ANALYZE'
 )
   .split(' ')
-  .concat(
-    OPTION_NAMES.map((name) => TABLE_OPTIONS[name].word),
-    COLUMN_TYPE_NAMES,
-  );
+  .concat(Object.values(OPTION_WORDS), COLUMN_TYPE_NAMES);
 
 export const FUNCTIONS: readonly string[] =
   'COUNT SUM AVG MIN MAX COLLECT size bucket shared intersects overlaps follows'.split(' ');

@@ -23,7 +23,11 @@ export default defineConfig({
     target: 'es2022',
     // Files inlined as data: addresses would not pass the page's policy.
     assetsInlineLimit: 0,
-    modulePreload: { polyfill: false },
+    // The page names what an editor needs before that has come; what other parts share they ask for themselves.
+    modulePreload: {
+      polyfill: false,
+      resolveDependencies: (_, files) => files.filter((name) => /\.css$|code-mirror/.test(name)),
+    },
     chunkSizeWarningLimit: 700,
     rolldownOptions: {
       checks: { bundlerTimings: false },

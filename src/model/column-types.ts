@@ -8,8 +8,6 @@ export type PropertyValue = number | string | boolean | null;
 export type ValueKind = 'integer' | 'real' | 'text' | 'boolean';
 
 export interface ColumnTypeRule {
-  /** How values are compared, computed with and stored. */
-  readonly kind: ValueKind;
   /** Other words for the type in statements (contract section 4). */
   readonly synonyms: readonly string[];
   /** What is wrong with a value that is not null, after the name of its column; undefined: nothing. */
@@ -29,9 +27,18 @@ const INTEGER_RANGE = 'an integer between -(2^53-1) and 2^53-1';
 const INTEGER_TEXT = /^[+-]?\d+(\.0*)?$/;
 const REAL_TEXT = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
 
-export const COLUMN_TYPES = {
+/** How values of each type are compared, computed with and stored. Apart from the rules: the console's first page needs no more. */
+const KINDS = {
+  INTEGER: 'integer',
+  REAL: 'real',
+  TEXT: 'text',
+  BOOLEAN: 'boolean',
+} as const satisfies Record<string, ValueKind>;
+
+export type ColumnType = keyof typeof KINDS;
+
+const COLUMN_TYPES: Record<ColumnType, ColumnTypeRule> = {
   INTEGER: {
-    kind: 'integer',
     synonyms: ['INT'],
     problem: (value) => (Number.isSafeInteger(value) ? undefined : `must be ${INTEGER_RANGE} or null`),
     fromText: (text) => numberIn(text, INTEGER_TEXT, Number.isSafeInteger),
@@ -39,7 +46,6 @@ export const COLUMN_TYPES = {
     comparedWith: 'a number',
   },
   REAL: {
-    kind: 'real',
     synonyms: ['FLOAT', 'DOUBLE'],
     problem: (value) => (Number.isFinite(value) ? undefined : 'must be a finite number or null'),
     fromText: (text) => numberIn(text, REAL_TEXT, Number.isFinite),
@@ -47,7 +53,6 @@ export const COLUMN_TYPES = {
     comparedWith: 'a number',
   },
   TEXT: {
-    kind: 'text',
     synonyms: ['STRING'],
     problem: textProblem,
     fromText: (text) => text,
@@ -55,36 +60,32 @@ export const COLUMN_TYPES = {
     comparedWith: 'a text',
   },
   BOOLEAN: {
-    kind: 'boolean',
     synonyms: ['BOOL'],
     problem: (value) => (typeof value === 'boolean' ? undefined : 'must be true, false or null'),
     fromText: (text) => BOOLEAN_WORDS.get(text.trim().toLowerCase()),
     takes: 'true or false',
     comparedWith: 'true or false',
   },
-} as const satisfies Record<string, ColumnTypeRule>;
-
-export type ColumnType = keyof typeof COLUMN_TYPES;
+};
 
 /** In the order in which they are listed. */
-export const COLUMN_TYPE_NAMES = Object.keys(COLUMN_TYPES) as [ColumnType, ...ColumnType[]];
+export const COLUMN_TYPE_NAMES = Object.keys(KINDS) as [ColumnType, ...ColumnType[]];
 
 const BOOLEAN_WORDS: ReadonlyMap<string, boolean> = new Map([
   ['true', true],
   ['false', false],
 ]);
 
-/** As `COLUMN_TYPES[type]`, where only what every type has is wanted. */
 export function ruleOf(type: ColumnType): ColumnTypeRule {
   return COLUMN_TYPES[type];
 }
 
-export function kindOfType(type: ColumnType): ValueKind {
-  return COLUMN_TYPES[type].kind;
+export function kindOfType<T extends ColumnType>(type: T): (typeof KINDS)[T] {
+  return KINDS[type];
 }
 
 export function isNumeric(type: ColumnType): boolean {
-  const { kind } = COLUMN_TYPES[type];
+  const kind: ValueKind = KINDS[type];
   return kind === 'integer' || kind === 'real';
 }
 

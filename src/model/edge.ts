@@ -6,7 +6,7 @@
 
 import { type ErrorCode, type FieldError, HedgerowError, refusal } from '../errors.ts';
 import { isoSeconds, TIME_FORM, TIME_MESSAGE, timeProblem } from '../iso-time.ts';
-import { COLUMN_TYPES, type ColumnType, type PropertyValue } from './column-types.ts';
+import { type ColumnType, type PropertyValue, ruleOf } from './column-types.ts';
 import { builtInType, type Column, type ColumnSet, RESERVED_NAMES } from './columns.ts';
 import { fieldSentence, invalidFields, kindOf, type Place, pathText } from './fields.ts';
 
@@ -295,7 +295,7 @@ function readValue(column: Column, value: unknown, path: Place, into: CheckedPro
 }
 
 function takeValue(column: Column, value: unknown, path: Place, into: CheckedProperty[], faults: Faults): void {
-  const problem = COLUMN_TYPES[column.type].problem(value);
+  const problem = ruleOf(column.type).problem(value);
   if (problem === undefined) into.push(propertyOf(column, value as PropertyValue));
   else faults.add(path, problem);
 }

@@ -6,8 +6,6 @@ import { IDENTIFIER } from './columns.ts';
 interface OptionRule {
   /** In requests and answers. */
   readonly field: string;
-  /** In statements: the word, then an integer. */
-  readonly word: string;
   readonly default: number;
   readonly least: number;
   readonly most: number;
@@ -22,11 +20,18 @@ interface OptionRule {
 
 const MAX_BUCKET_SECONDS = 2 ** 40;
 
-/** Integers; in the order in which they are shown. */
+/** In statements; in the order in which options are shown. Apart from the rules: the console's first page needs no more. */
+export const OPTION_WORDS = {
+  bucketSeconds: 'BUCKET_SECONDS',
+  compactThreshold: 'COMPACT_THRESHOLD',
+} as const satisfies Record<string, string>;
+
+export type TableOption = keyof typeof OPTION_WORDS;
+
+/** Integers. */
 export const TABLE_OPTIONS = {
   bucketSeconds: {
     field: 'bucket_seconds',
-    word: 'BUCKET_SECONDS',
     default: 10,
     least: 1,
     most: MAX_BUCKET_SECONDS,
@@ -37,7 +42,6 @@ export const TABLE_OPTIONS = {
   },
   compactThreshold: {
     field: 'compact_threshold',
-    word: 'COMPACT_THRESHOLD',
     default: 0,
     least: 0,
     most: Number.MAX_SAFE_INTEGER,
@@ -46,16 +50,15 @@ export const TABLE_OPTIONS = {
     aboutDefault: 'Default 0: no compaction by itself.',
     isFixed: false,
   },
-} as const satisfies Record<string, OptionRule>;
+} as const satisfies Record<TableOption, OptionRule>;
 
-export type TableOption = keyof typeof TABLE_OPTIONS;
 /** As programs write them. */
 export type TableOptions = Record<TableOption, number>;
 /** As requests and answers write them. */
 export type OptionFields = Record<(typeof TABLE_OPTIONS)[TableOption]['field'], number>;
 
-export const OPTION_NAMES = Object.keys(TABLE_OPTIONS) as readonly TableOption[];
-export const OPTION_FIELDS: readonly string[] = OPTION_NAMES.map((name) => TABLE_OPTIONS[name].field);
+export const OPTION_NAMES = Object.keys(OPTION_WORDS) as readonly TableOption[];
+export const OPTION_FIELDS: readonly string[] = /* @__PURE__ */ OPTION_NAMES.map((name) => TABLE_OPTIONS[name].field);
 
 /** All options, defaults for those that are left out. Throws `invalid_input`. */
 export function completeOptions(given: { readonly [name in TableOption]?: number | undefined }): TableOptions {
@@ -95,7 +98,7 @@ export function optionsIn(
 
 /** As a statement that makes the table says them. */
 export function optionWords(fields: Readonly<Record<string, unknown>>): string {
-  return OPTION_NAMES.map((name) => `${TABLE_OPTIONS[name].word} ${fields[TABLE_OPTIONS[name].field]}`).join(' ');
+  return OPTION_NAMES.map((name) => `${OPTION_WORDS[name]} ${fields[TABLE_OPTIONS[name].field]}`).join(' ');
 }
 
 function mapped(optionOf: (name: TableOption) => number): TableOptions {

@@ -1,7 +1,7 @@
 // Reads statements that define: CREATE, DROP, ALTER.
 
 import { typesByWord } from '../../model/column-types.ts';
-import { OPTION_NAMES, TABLE_OPTIONS, type TableOption } from '../../model/options.ts';
+import { OPTION_NAMES, OPTION_WORDS, TABLE_OPTIONS, type TableOption } from '../../model/options.ts';
 import type {
   AlterAction,
   AlterTableNode,
@@ -27,9 +27,7 @@ export function parseCreate(stream: TokenStream): CreateTableNode | IndexNode {
   while (true) {
     if (properties === undefined && stream.acceptWord('PROPERTIES')) properties = columnTypes(stream);
     else {
-      const name = OPTION_NAMES.find(
-        (each) => options[each] === undefined && stream.acceptWord(TABLE_OPTIONS[each].word),
-      );
+      const name = OPTION_NAMES.find((each) => options[each] === undefined && stream.acceptWord(OPTION_WORDS[each]));
       if (name === undefined) break;
       options[name] = optionValue(stream, name);
     }
@@ -48,9 +46,9 @@ export function parseCreate(stream: TokenStream): CreateTableNode | IndexNode {
 
 function optionValue(stream: TokenStream, name: TableOption): number {
   const { start } = stream.current;
-  const { word, least } = TABLE_OPTIONS[name];
+  const { least } = TABLE_OPTIONS[name];
   const value = stream.expectInteger();
-  if (value < least) throw stream.failAt(start, `${word} takes an integer of ${least} or more.`);
+  if (value < least) throw stream.failAt(start, `${OPTION_WORDS[name]} takes an integer of ${least} or more.`);
   return value;
 }
 
