@@ -197,7 +197,7 @@ describe('batch', () => {
     ['no type', {}, null, 'type must be'],
     ['no object', 5, null, 'JSON object'],
     ['bad field', { type: 'insert', event_ts: 'x', members: [1] }, 'insert', 'event_ts'],
-    ['empty members', { type: 'insert', event_ts: 1, members: [] }, 'insert', 'empty'],
+    ['empty members', { type: 'insert', event_ts: 1, members: [] }, 'insert', 'members must hold at least one node id'],
     ['unknown table', { type: 'delete', event_ts: 1, members: [1], table: 'nope' }, 'delete', 'nope'],
     ['statement', { type: 'query', cypher: 'MATCH' }, 'query', 'Line 1, column 6'],
   ])('applies nothing when an operation fails: %s', async (_name, operation, type, message) => {
