@@ -32,3 +32,16 @@ test.each(Object.keys(KEYS))('has what a Map has, past every size at which it ch
   wide.clear();
   expect([wide.size, wide.has([...plain.keys()][0])]).toEqual([0, false]);
 });
+
+test('long texts of one length are told apart quickly, and are kept, replaced and deleted like others', () => {
+  const keys = Array.from({ length: 3000 }, (_, i) => `${'a'.repeat(17_000)}${String(i).padStart(6, '0')}`);
+  const wide = new WideMap<string, number>();
+  const before = process.cpuUsage();
+  for (const [place, key] of keys.entries()) wide.set(key, place);
+  for (const [place, key] of keys.entries()) if (wide.get(`${key}`) !== place) throw new Error(`${place}`);
+  // A Map takes some eight seconds: V8's hash of them is their length.
+  expect(process.cpuUsage(before).user).toBeLessThan(3e6);
+  wide.set(keys[7]!, -1);
+  expect([wide.size, wide.get(keys[7]!), wide.delete(keys[8]!), wide.delete(keys[8]!)]).toEqual([3000, -1, true, false]);
+  expect([wide.size, wide.has(keys[8]!), wide.has(keys[9]!)]).toEqual([2999, false, true]);
+});

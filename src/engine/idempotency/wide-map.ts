@@ -1,5 +1,7 @@
 // A map that stays quick while it grows: a plain one stops everything for 0.1 s when it grows past a million keys, since all of them move at once.
 
+import { LONGEST_HASHED, LongTexts } from './long-texts.ts';
+
 /** A plain map up to here. */
 const PLAIN_KEYS = 16_384;
 const PARTS = 128;
@@ -17,33 +19,40 @@ const LAST_CHARACTERS = 8;
 /** Keys are compared as those of a Map are. The keys of all parts together have no order. */
 export class WideMap<K, V> {
   #parts: Map<K, V>[] = [new Map()];
+  #long: LongTexts<V> | undefined;
 
   get size(): number {
-    let size = 0;
+    let size = this.#long?.size ?? 0;
     for (const part of this.#parts) size += part.size;
     return size;
   }
 
   get(key: K): V | undefined {
-    return this.#partOf(key).get(key);
+    return isLong(key) ? this.#long?.get(key) : this.#partOf(key).get(key);
   }
 
   has(key: K): boolean {
-    return this.#partOf(key).has(key);
+    return isLong(key) ? this.#long?.has(key) === true : this.#partOf(key).has(key);
   }
 
   set(key: K, value: V): void {
+    if (isLong(key)) {
+      this.#long ??= new LongTexts();
+      this.#long.set(key, value);
+      return;
+    }
     const part = this.#partOf(key);
     part.set(key, value);
     if (part.size > PLAIN_KEYS && this.#parts.length === 1) this.#split(part);
   }
 
   delete(key: K): boolean {
-    return this.#partOf(key).delete(key);
+    return isLong(key) ? this.#long?.delete(key) === true : this.#partOf(key).delete(key);
   }
 
   clear(): void {
     this.#parts = [new Map()];
+    this.#long = undefined;
   }
 
   #partOf(key: K): Map<K, V> {
@@ -54,6 +63,10 @@ export class WideMap<K, V> {
     this.#parts = Array.from({ length: PARTS }, () => new Map());
     for (const [key, value] of whole) this.#parts[placeOf(key)]!.set(key, value);
   }
+}
+
+function isLong(key: unknown): key is string {
+  return typeof key === 'string' && key.length > LONGEST_HASHED;
 }
 
 function placeOf(key: unknown): number {

@@ -1,5 +1,6 @@
 // Compares vectors: numbers, texts by code point, booleans (false < true), lists for equality. Null compares as unknown.
 
+import { WideMap } from '../../../engine/idempotency/wide-map.ts';
 import { HedgerowError } from '../../../errors.ts';
 import { compareTexts } from '../../../model/text-order.ts';
 import type { BoundComparison, Value } from '../../binder/bound.ts';
@@ -100,7 +101,11 @@ const FEW_ITEMS = 256;
 
 function setOf(list: readonly Value[]): DistinctItems {
   checkLength(list);
-  if (list.length <= FEW_ITEMS || !list.every((item) => typeof item === 'number')) return new Set(list);
+  if (list.length <= FEW_ITEMS || !list.every((item) => typeof item === 'number')) {
+    const known = new WideMap<Value, true>();
+    for (const item of list) known.set(item, true);
+    return known;
+  }
   const table = new NumberTable();
   for (const item of list) table.placeOf(item);
   return { size: table.size, has: (item) => typeof item === 'number' && table.find(item) >= 0 };

@@ -1,5 +1,6 @@
 // IN: whether a value is among others. An unknown item makes a miss unknown.
 
+import { WideMap } from '../../../engine/idempotency/wide-map.ts';
 import type { Value } from '../../binder/bound.ts';
 import { NumberTable } from '../rows/number-table.ts';
 import { compareValues, mapTexts } from './compare.ts';
@@ -72,7 +73,11 @@ function factsOf(items: readonly Value[]): ListFacts {
 
 /** Numbers are not put into a Set: its hash of them is known to everybody, and some hundred thousand of one hash take minutes. */
 function knownOf(items: readonly Value[]): Known {
-  if (typeof items[0] !== 'number') return new Set(items.map(zeroed));
+  if (typeof items[0] !== 'number') {
+    const known = new WideMap<Value, true>();
+    for (const item of items) known.set(zeroed(item), true);
+    return known;
+  }
   const table = new NumberTable();
   for (const item of items) table.placeOf(item as number);
   return { has: (value) => table.find(value as number) >= 0 };
