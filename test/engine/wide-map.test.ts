@@ -42,6 +42,11 @@ test('long texts of one length are told apart quickly, and are kept, replaced an
   // A Map takes some eight seconds: V8's hash of them is their length.
   expect(process.cpuUsage(before).user).toBeLessThan(3e6);
   wide.set(keys[7]!, -1);
-  expect([wide.size, wide.get(keys[7]!), wide.delete(keys[8]!), wide.delete(keys[8]!)]).toEqual([3000, -1, true, false]);
+  expect([wide.size, wide.get(keys[7]!), wide.delete(keys[8]!), wide.delete(keys[8]!)]).toEqual([
+    3000,
+    -1,
+    true,
+    false,
+  ]);
   expect([wide.size, wide.has(keys[8]!), wide.has(keys[9]!)]).toEqual([2999, false, true]);
 });

@@ -64,3 +64,13 @@ test('numbers that mostly fall into one part of a large table are found all the 
   for (const [place, number] of numbers.entries()) expect(table.find(number)).toBe(place);
   expect(table.find(1.5)).toBe(-1);
 });
+
+test('a few large integers take no room for all below them', () => {
+  const before = process.memoryUsage().arrayBuffers;
+  const tables = Array.from({ length: 200 }, () => new NumberTable());
+  for (const table of tables) for (const value of [2_000_000, 3, 1_999_999, 2_000_000]) table.placeOf(value);
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(2 ** 24);
+  expect(tables.map((table) => [table.size, table.find(1_999_999), table.find(1_999_998)])).toEqual(
+    tables.map(() => [3, 2, -1]),
+  );
+});

@@ -150,7 +150,7 @@ function* grouped(plan: MatchPlan, context: QueryContext): Batches<Evaluated> {
   for (const _ of aggregated(plan, aggregator, context)) yield null;
   const valuesOf = (from: number, to: number) => ({
     ...context.environment,
-    keys: keys.map((_, index) => aggregator.key(index, from, to)),
+    keys: aggregator.keys(from, to),
     aggregates: aggregates.map((_, index) => aggregator.aggregate(index, from, to)),
   });
   let rows = Math.min(CHUNK_ROWS, context.groupsAtOnce([], []));
@@ -175,7 +175,7 @@ function* aggregated(plan: MatchPlan, aggregator: Aggregator, context: QueryCont
   }
   const batches = isLarge(plan.input) ? scanRows(plan.input, context, undefined, new TextSink()) : input(plan, context);
   for (const batch of batches) {
-    if (batch !== null) aggregator.add(batch);
+    if (batch !== null) yield* aggregator.add(batch);
     yield null;
   }
 }
@@ -207,7 +207,7 @@ function* distinct(chunks: Batches<ResultChunk>, seen: DistinctRows): Batches<Re
       yield null;
       continue;
     }
-    const places = seen.firstOf(chunk.items, chunk.count);
+    const places = yield* seen.firstOf(chunk.items, chunk.count);
     yield places.length > 0 ? picked(chunk, places) : null;
   }
 }
@@ -262,7 +262,7 @@ function* manySorted(plan: MatchPlan, context: QueryContext, wanted: number): Ba
       const { chunk, batch, environment } = outcome;
       const orders = { count: chunk.count, items: orderVectors(expressions, chunk, batch, environment) };
       const isKept = isLate.includes(true) && chunk.count >= FEW_ROWS;
-      const places = seen?.firstOf(chunk.items, chunk.count);
+      const places = seen && (yield* seen.firstOf(chunk.items, chunk.count));
       const [rows, keys] = places === undefined ? [chunk, orders] : [picked(chunk, places), picked(orders, places)];
       const known = rows.items.map((vector, place) => (isKept && isLate[place] ? undefined : vector));
       context.charge(
@@ -310,7 +310,7 @@ function* fewSorted(plan: MatchPlan, context: QueryContext, limit: number): Batc
     );
     const admitted: number[] = [];
     for (let i = 0; i < chunk.count; i++) if (sorter.admits(orders, i)) admitted.push(i);
-    const isNew = seen && isNewOf(seen, chunk, admitted);
+    const isNew = seen && (yield* isNewOf(seen, chunk, admitted));
     for (const [place, i] of admitted.entries()) {
       if (isNew?.[place] === false || !sorter.admits(orders, i)) continue;
       const row = sortRow(chunk.items, orders, i);
@@ -339,10 +339,10 @@ function* fewSorted(plan: MatchPlan, context: QueryContext, limit: number): Batc
 }
 
 /** Of each of some rows of a chunk: whether its like has not come yet. */
-function isNewOf(seen: DistinctRows, chunk: ResultChunk, places: readonly number[]): boolean[] {
+function* isNewOf(seen: DistinctRows, chunk: ResultChunk, places: readonly number[]): Generator<null, boolean[], void> {
   const some = picked(chunk, places);
   const isNew = new Array<boolean>(places.length).fill(false);
-  for (const place of seen.firstOf(some.items, some.count)) isNew[place] = true;
+  for (const place of yield* seen.firstOf(some.items, some.count)) isNew[place] = true;
   return isNew;
 }
 

@@ -22,49 +22,53 @@ export class Aggregator {
     this.#groups = new Groups(keys, context, aggregates.length * BYTES_OF_AGGREGATE);
     this.aggregates = aggregates;
     this.#accumulators = aggregates.map((aggregate) => accumulatorOf(aggregate, context));
-    this.#reserve();
   }
 
   get groups(): number {
     return this.#groups.count;
   }
 
-  #reserve(): void {
-    for (const accumulator of this.#accumulators) accumulator.reserve(this.#groups.count);
-  }
-
-  add(batch: Batch): void {
-    const groups = this.groupsOf(batch);
-    for (const index of this.aggregates.keys()) this.addRows(index, batch, groups);
+  /** Each key and each aggregate is a step: the room of very many of them grows with the same batch. */
+  *add(batch: Batch): Generator<null, void, void> {
+    const groups = yield* this.groupsOf(batch);
+    for (const index of this.aggregates.keys()) {
+      if (index > 0) yield null;
+      this.addRows(index, batch, groups);
+    }
   }
 
   /** The group of each row of a batch; undefined: there is one group. */
-  groupsOf(batch: Batch): GroupsOf {
-    const groups = this.#groups.of(batch);
-    this.#reserve();
-    return groups;
+  groupsOf(batch: Batch): Generator<null, GroupsOf, void> {
+    return this.#groups.of(batch);
+  }
+
+  /** With room for all groups. */
+  #accumulator(index: number): Accumulator {
+    const accumulator = this.#accumulators[index]!;
+    accumulator.reserve(this.#groups.count);
+    return accumulator;
   }
 
   /** Adds rows to one aggregate. `times`: how often each one came. */
   addRows(index: number, batch: Batch, groups: GroupsOf, times?: Uint32Array): void {
     const { operand } = this.aggregates[index]!;
     const vector = operand && this.#context.transient(operand, batch);
-    this.#accumulators[index]!.add(vector, groups, batch.count, times);
+    this.#accumulator(index).add(vector, groups, batch.count, times);
   }
 
   /** Adds rows to one aggregate by what a segment worked out of them. */
   addFigures(index: number, figures: Float64Array, groups: Uint32Array): void {
-    this.#accumulators[index]!.addFigures(figures, groups);
+    this.#accumulator(index).addFigures(figures, groups);
   }
 
-  /** A key of groups [from, to). */
-  key(index: number, from: number, to: number): Vector {
-    return this.#groups.key(index, from, to);
+  /** The keys of groups [from, to). */
+  keys(from: number, to: number): Vector[] {
+    return this.#groups.keys(from, to);
   }
 
   /** An aggregate of groups [from, to). */
   aggregate(index: number, from: number, to: number): Vector {
-    return this.#accumulators[index]!.results(from, to);
+    return this.#accumulator(index).results(from, to);
   }
 }
 

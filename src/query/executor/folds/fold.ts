@@ -6,10 +6,11 @@ import { HedgerowError } from '../../../errors.ts';
 import { kindOfType } from '../../../model/column-types.ts';
 import { inParts } from '../batch-size.ts';
 import type { Batches, QueryContext } from '../context.ts';
-import { batchOf } from '../rows/row-set.ts';
+import { type Batch, batchOf } from '../rows/row-set.ts';
 import { boundsOf, columnPlan, readScan } from '../rows/scan-rows.ts';
 import { constantValue } from '../values/evaluate.ts';
 import { truePlaces } from '../values/vector.ts';
+import type { GroupsOf } from './accumulators.ts';
 import type { Aggregator } from './aggregate.ts';
 import { type FoldAggregate, type FoldField, type FoldFilter, type FoldPlan, fieldKey } from './fold-plan.ts';
 import {
@@ -44,7 +45,7 @@ export function* foldRows(
       }
       for (const part of inParts(batchOf(set, scan.pattern), context.rowsAtOnce(batchOf(set, scan.pattern)))) {
         const batch = context.filter(part, scan.filter);
-        if (batch.count > 0) aggregator.add(batch);
+        if (batch.count > 0) yield* aggregator.add(batch);
         yield batch;
       }
     }
@@ -236,7 +237,7 @@ class PartFolder {
     if (present.length === 0) return 0;
     const counts = present.map((place) => all[place]!);
     const rows = combinationRows(keys, present, this.#pattern);
-    const groups = this.#aggregator.groupsOf(rows) ?? new Uint32Array(1);
+    const groups = this.#groupsOf(rows) ?? new Uint32Array(1);
     const own: PartGroups = { codes, present, counts, groups, divided: new Map() };
     const figures = new Map<number, Float64Array>();
     for (const [index, how] of this.#plan.aggregates.entries()) {
@@ -245,6 +246,15 @@ class PartFolder {
       else this.#addNumbers(index, how.field, how.wants, own, figures);
     }
     return counts.reduce((sum, count) => sum + count, 0);
+  }
+
+  /** In one step: rows are few here, and the columns of a segment are held for no longer than that. */
+  #groupsOf(rows: Batch): GroupsOf {
+    const steps = this.#aggregator.groupsOf(rows);
+    for (;;) {
+      const { done, value } = steps.next();
+      if (done === true) return value;
+    }
   }
 
   #addNumbers(

@@ -33,18 +33,18 @@ export class Groups {
   }
 
   /** The group of each row of a batch; undefined: all are of the one group there is. */
-  of(batch: Batch): Uint32Array | undefined {
+  *of(batch: Batch): Generator<null, Uint32Array | undefined, void> {
     if (this.#keys.length === 0) return undefined;
-    const groups = this.#ids.idsOf(this.#vectors(batch), batch.count, this.#charge);
+    const groups = yield* this.#ids.idsOf(this.#vectors(batch), batch.count, this.#charge);
     const before = this.#count;
     this.#count = this.#ids.size;
     this.#context.charge((this.#count - before) * this.#bytesOfGroup);
     return groups;
   }
 
-  /** A key of groups [from, to). */
-  key(index: number, from: number, to: number): Vector {
-    return this.#ids.values(index, from, to);
+  /** The keys of groups [from, to). */
+  keys(from: number, to: number): Vector[] {
+    return this.#keys.length === 0 ? [] : this.#ids.values(from, to);
   }
 
   *#vectors(batch: Batch): Generator<Vector, void, void> {

@@ -17,9 +17,9 @@ export class DistinctRows {
   }
 
   /** Places of the rows whose like has not come yet; from now on they have. */
-  firstOf(items: readonly Vector[], count: number): number[] {
+  *firstOf(items: readonly Vector[], count: number): Generator<null, number[], void> {
     const before = this.#ids.size;
-    const ids = this.#ids.idsOf(items, count, (bytes) => this.#context.charge(bytes));
+    const ids = yield* this.#ids.idsOf(items, count, (bytes) => this.#context.charge(bytes));
     const isSeen = new Uint8Array(this.#ids.size - before);
     const places: number[] = [];
     for (let i = 0; i < count; i++) {

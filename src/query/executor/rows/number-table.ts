@@ -9,8 +9,13 @@ const PARTS = 64;
 /** Places that room is made for at a time. */
 const RESERVED_AT_ONCE = 1024;
 const PART_SHIFT = 26;
-/** Integers from 0 on and below it have a place in a table by their value: 4 bytes for each up to the greatest that came. */
+/** Integers from 0 on and below it may have a place in a table by their value: 4 bytes for each up to the greatest of them. */
 const SMALL = 2 ** 21;
+/**
+ * That table is not made longer than as many times the numbers there are: one number alone would take megabytes, and a
+ * statement may have some thousand tables. A greater number is in the slots.
+ */
+const SMALL_FOR_EACH = 8;
 
 const NUMBER = new Float64Array(1);
 const HALVES = new Uint32Array(NUMBER.buffer);
@@ -41,8 +46,10 @@ export class NumberTable {
   /** How many numbers are in the slots of each part, and how many may be. */
   #held = [0];
   #most = [FIRST_SLOTS / 2];
-  /** By small integer: place and 1. */
+  /** By small integer: place and 1; 0: it may be in the slots, if #hasStrays. */
   #small = new Int32Array(FIRST_SLOTS);
+  /** Whether small integers are in the slots. */
+  #hasStrays = false;
   /** By place. */
   readonly #values = new GrowingNumbers();
   #size = 0;
@@ -76,8 +83,15 @@ export class NumberTable {
   /** The place of a number; -1: it was not seen. Never NaN. */
   find(value: number): number {
     const integer = value | 0;
-    if (integer === value && integer >= 0 && integer < SMALL)
-      return integer < this.#small.length ? this.#small[integer]! - 1 : -1;
+    if (integer === value && integer >= 0 && integer < SMALL) {
+      const held = integer < this.#small.length ? this.#small[integer]! : 0;
+      if (held > 0) return held - 1;
+      if (!this.#hasStrays) return -1;
+    }
+    return this.#findOther(value);
+  }
+
+  #findOther(value: number): number {
     const hash = hashOf(value);
     const slots = this.#slots[this.#slots.length === 1 ? 0 : hash >>> PART_SHIFT]!;
     const mask = slots.length - 2;
@@ -94,7 +108,7 @@ export class NumberTable {
     const integer = value | 0;
     if (integer === value && integer >= 0 && integer < SMALL) {
       const place = integer < this.#small.length ? this.#small[integer]! : 0;
-      return place > 0 ? place - 1 : this.#addSmall(integer);
+      return place > 0 ? place - 1 : this.#placeOfSmall(integer);
     }
     return this.#placeOfOther(value);
   }
@@ -120,13 +134,19 @@ export class NumberTable {
     return place;
   }
 
-  #addSmall(value: number): number {
+  /** The place of a small integer that the table of those does not have. */
+  #placeOfSmall(value: number): number {
     if (value >= this.#small.length) {
+      if (value >= SMALL_FOR_EACH * this.#size) {
+        this.#hasStrays = true;
+        return this.#placeOfOther(value);
+      }
       const small = new Int32Array(Math.max(value + 1, 2 * this.#small.length));
       small.set(this.#small);
       this.#small = small;
     }
-    const place = this.#append(value);
+    const known = this.#hasStrays ? this.#findOther(value) : -1;
+    const place = known === -1 ? this.#append(value) : known;
     this.#small[value] = place + 1;
     return place;
   }

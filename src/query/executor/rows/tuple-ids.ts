@@ -3,7 +3,7 @@
 import type { ValueType } from '../../binder/bound.ts';
 import type { Vector } from '../values/vector.ts';
 import { NumberTable } from './number-table.ts';
-import { ValueIds } from './value-ids.ts';
+import { BYTES_OF_NUMBER, ValueIds } from './value-ids.ts';
 
 /** Ids stay far below it: each has been paid for with tens of bytes. */
 const MOST_IDS = 2 ** 26;
@@ -24,34 +24,51 @@ export class TupleIds {
     return this.#pairs[this.#pairs.length - 1]?.size ?? this.#ids[0]!.size;
   }
 
-  /** The tuple of each row. `vectors`: one of each value, taken one after the other. `charge` is given the bytes that new values take. */
-  idsOf(vectors: Iterable<Vector>, count: number, charge: (bytes: number) => void): Uint32Array {
+  /**
+   * The tuple of each row. `vectors`: one of each value, taken one after the other, each a step: tables of many values grow
+   * in the same batch. `charge` is given the bytes that new values and pairs take.
+   */
+  *idsOf(
+    vectors: Iterable<Vector>,
+    count: number,
+    charge: (bytes: number) => void,
+  ): Generator<null, Uint32Array, void> {
     let tuples: Uint32Array | undefined;
     let index = 0;
     for (const vector of vectors) {
+      if (tuples !== undefined) yield null;
       const values = this.#ids[index]!;
       const bytes = values.bytes;
       const ids = values.idsOf(vector, count);
       charge(values.bytes - bytes);
-      tuples = tuples === undefined ? ids : placesOfPairs(tuples, ids, this.#pairs[index - 1]!);
+      if (tuples === undefined) tuples = ids;
+      else {
+        const pairs = this.#pairs[index - 1]!;
+        const before = pairs.size;
+        tuples = placesOfPairs(tuples, ids, pairs);
+        charge((pairs.size - before) * BYTES_OF_NUMBER);
+      }
       index++;
     }
     return tuples!;
   }
 
-  /** A value of tuples [from, to). */
-  values(index: number, from: number, to: number): Vector {
-    const ids = new Uint32Array(to - from);
-    for (let i = 0, end = ids.length; i < end; i++) ids[i] = this.#idOf(from + i, index);
-    return this.#ids[index]!.valuesOf(ids);
-  }
-
-  /** A tuple's id of one value: pairs are taken apart from the last one on. */
-  #idOf(tuple: number, index: number): number {
-    let place = tuple;
-    for (let last = this.#pairs.length - 1; last >= index; last--)
-      place = Math.floor(this.#pairs[last]!.at(place) / MOST_IDS);
-    return index === 0 ? place : this.#pairs[index - 1]!.at(place) % MOST_IDS;
+  /** The values of tuples [from, to), one vector of each. Pairs are taken apart from the last one on. */
+  values(from: number, to: number): Vector[] {
+    const vectors = new Array<Vector>(this.#ids.length);
+    const places = Uint32Array.from({ length: to - from }, (_, i) => from + i);
+    for (let index = this.#pairs.length; index > 0; index--) {
+      const pairs = this.#pairs[index - 1]!;
+      const ids = new Uint32Array(places.length);
+      for (let i = 0, end = places.length; i < end; i++) {
+        const pair = pairs.at(places[i]!);
+        places[i] = Math.floor(pair / MOST_IDS);
+        ids[i] = pair % MOST_IDS;
+      }
+      vectors[index] = this.#ids[index]!.valuesOf(ids);
+    }
+    vectors[0] = this.#ids[0]!.valuesOf(places);
+    return vectors;
   }
 }
 

@@ -14,7 +14,8 @@ const UNKNOWN = 0xffffffff;
 /** Times as many texts as there are rows are not worth a table of their ids. */
 const MANY_TEXTS = 8;
 
-const BYTES_OF_NUMBER = 32;
+/** What a number takes in a table, about. */
+export const BYTES_OF_NUMBER = 32;
 const BYTES_OF_ENTRY = 56;
 /** Lists and rows are told apart by their JSON: what would take too long to write in one step is refused. */
 const MOST_KEY_BYTES = 8 * 2 ** 20;
