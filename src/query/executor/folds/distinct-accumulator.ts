@@ -23,15 +23,18 @@ export class DistinctAccumulator implements Accumulator {
     this.#ids = new ValueIds(type);
   }
 
+  get #bytes(): number {
+    return this.#ids.bytes + this.#pairs.bytes;
+  }
+
   reserve(groups: number): void {
     this.#inner.reserve(groups);
   }
 
   add(vector: Vector | undefined, groups: GroupsOf, count: number): void {
     let known = this.#ids.size;
-    const bytes = this.#ids.bytes;
+    const before = this.#bytes;
     const ids = this.#ids.idsOf(vector!, count);
-    this.#context.charge(this.#ids.bytes - bytes);
     const { nullId } = this.#ids;
     const fresh = new Uint32Array(count);
     let found = 0;
@@ -49,6 +52,7 @@ export class DistinctAccumulator implements Accumulator {
         if (this.#pairs.placeOf(groups[i]! * MOST_IDS + ids[i]!) === seen) fresh[found++] = i;
       }
     }
+    this.#context.charge(this.#bytes - before);
     if (found === 0) return;
     this.#context.charge(found * BYTES_OF_ITEM);
     const places = fresh.subarray(0, found);

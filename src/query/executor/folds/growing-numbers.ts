@@ -11,6 +11,11 @@ export class GrowingNumbers {
   #next: Float64Array | undefined;
   #ready = 0;
 
+  /** That it takes. */
+  get bytes(): number {
+    return this.values.byteLength + (this.#next?.byteLength ?? 0);
+  }
+
   /** Makes room for places below `count`. To be called often, with counts that grow little by little. */
   reserve(count: number): void {
     const room = this.values.length;

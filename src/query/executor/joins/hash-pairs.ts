@@ -131,11 +131,12 @@ class KeyIds {
     for (const [index, expression] of expressions.entries()) {
       const vector = this.#context.transient(expression, batch);
       const values = this.#ids[index]!;
-      const bytes = values.bytes;
+      const pairs = this.#pairs[index - 1];
+      const bytes = values.bytes + (pairs?.bytes ?? 0);
       const own = values.knownIds(vector, batch.count, takes);
-      this.#context.charge(values.bytes - bytes);
       if (ids === undefined) ids = own;
-      else join(ids, own, this.#pairs[index - 1]!, takes);
+      else join(ids, own, pairs!, takes);
+      this.#context.charge(values.bytes + (pairs?.bytes ?? 0) - bytes);
     }
     return ids!;
   }

@@ -43,6 +43,7 @@ function mostOf(slots: number, part: number): number {
 export class NumberTable {
   /** Of each part: number, and place and 1 (0: free), side by side: a look costs one line of the cache. */
   #slots = [new Float64Array(2 * FIRST_SLOTS)];
+  #slotBytes = this.#slots[0]!.byteLength;
   /** How many numbers are in the slots of each part, and how many may be. */
   #held = [0];
   #most = [FIRST_SLOTS / 2];
@@ -59,6 +60,11 @@ export class NumberTable {
   /** How many places are taken. */
   get size(): number {
     return this.#size;
+  }
+
+  /** That it takes. */
+  get bytes(): number {
+    return this.#slotBytes + this.#small.byteLength + this.#values.bytes;
   }
 
   /** The number of a place; NaN for one that was only taken. */
@@ -171,13 +177,16 @@ export class NumberTable {
 
   #grow(part: number): void {
     const old = this.#slots[part]!;
+    this.#slotBytes -= old.byteLength;
     if (this.#slots.length === 1 && this.#held[0]! >= WHOLE_NUMBERS) {
       const room = (4 * old.length) / PARTS;
       this.#slots = Array.from({ length: PARTS }, () => new Float64Array(room));
+      this.#slotBytes += PARTS * this.#slots[0]!.byteLength;
       this.#held = new Array<number>(PARTS).fill(0);
       this.#most = Array.from({ length: PARTS }, (_, index) => mostOf(room / 2, index));
     } else {
       this.#slots[part] = new Float64Array(old.length * 2);
+      this.#slotBytes += this.#slots[part]!.byteLength;
       this.#held[part] = 0;
       this.#most[part] = this.#slots.length === 1 ? old.length / 2 : mostOf(old.length, part);
     }

@@ -3,7 +3,7 @@
 import type { ValueType } from '../../binder/bound.ts';
 import type { Vector } from '../values/vector.ts';
 import { NumberTable } from './number-table.ts';
-import { BYTES_OF_NUMBER, ValueIds } from './value-ids.ts';
+import { ValueIds } from './value-ids.ts';
 
 /** Ids stay far below it: each has been paid for with tens of bytes. */
 const MOST_IDS = 2 ** 26;
@@ -44,9 +44,9 @@ export class TupleIds {
       if (tuples === undefined) tuples = ids;
       else {
         const pairs = this.#pairs[index - 1]!;
-        const before = pairs.size;
+        const before = pairs.bytes;
         tuples = placesOfPairs(tuples, ids, pairs);
-        charge((pairs.size - before) * BYTES_OF_NUMBER);
+        charge(pairs.bytes - before);
       }
       index++;
     }

@@ -14,8 +14,6 @@ const UNKNOWN = 0xffffffff;
 /** Times as many texts as there are rows are not worth a table of their ids. */
 const MANY_TEXTS = 8;
 
-/** What a number takes in a table, about. */
-export const BYTES_OF_NUMBER = 32;
 const BYTES_OF_ENTRY = 56;
 /** Lists and rows are told apart by their JSON: what would take too long to write in one step is refused. */
 const MOST_KEY_BYTES = 8 * 2 ** 20;
@@ -54,7 +52,7 @@ export class ValueIds {
 
   /** Bytes that all values take, about. */
   get bytes(): number {
-    return this.size * (this.#isNumeric ? BYTES_OF_NUMBER : BYTES_OF_ENTRY) + this.#valueBytes;
+    return this.#isNumeric ? this.#numbers.bytes : this.size * BYTES_OF_ENTRY + this.#valueBytes;
   }
 
   /** The id of null; -1: it did not come yet. */
