@@ -1,5 +1,7 @@
 // What a statement may hold: joined texts are as short as stored ones, every operator counts its bytes, and all running statements share a budget.
 
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ParameterValues } from '../../src/query/binder/parameters.ts';
 import { MemoryPool } from '../../src/query/executor/memory.ts';
@@ -49,6 +51,81 @@ function statementsOf(memory: MemoryPool): Statements {
 }
 
 const refusal = (code: string) => expect.objectContaining({ code, message: expect.stringMatching(/.{30}/) });
+
+describe('many tables of numbers', () => {
+  const ROWS = 20_000;
+  /** What a batch works with, and what the garbage collector leaves. */
+  const SLACK = 24 * MB;
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const columns = (count: number, of: (i: number) => string) =>
+    Array.from({ length: count }, (_, i) => of(i)).join(', ');
+
+  beforeAll(async () => {
+    await place.table('numbers');
+    const edges = Array.from({ length: ROWS }, (_, row) => ({
+      event_ts: row,
+      members: [row % 7, 100],
+      properties: { n: row * 3 },
+    }));
+    await place.insert('numbers', edges);
+  });
+
+  test.each([
+    ['DISTINCT', `RETURN DISTINCT ${columns(80, (i) => `e.n * ${i + 1} AS c${i}`)}`],
+    ['groups', `RETURN ${columns(80, (i) => `e.n * ${i + 1} AS c${i}`)}, COUNT(*) AS z`],
+    ['COUNT(DISTINCT ..)', `RETURN ${columns(160, (i) => `COUNT(DISTINCT e.n * ${i + 1}) AS c${i}`)}`],
+    ['COUNT(DISTINCT ..) of groups', `RETURN e.n AS g, ${columns(80, (i) => `COUNT(DISTINCT e.n * ${i}) AS c${i}`)}`],
+    ['AVG of groups', `RETURN e.n AS g, ${columns(200, (i) => `AVG(e.n * ${i}) AS c${i}`)}`],
+  ])('of %s take no more than is counted, until that is too much', async (_, items) => {
+    const memory = new MemoryPool({ statementBytes: 64 * MB, totalBytes: 1024 * MB });
+    const statements = statementsOf(memory);
+    const result = await statements.execute(statements.prepare(`MATCH (e:numbers) ${items}`), {
+      parameters: {},
+      session: 's',
+      slices: WITH_TURNS,
+    });
+    collect();
+    const before = process.memoryUsage().arrayBuffers;
+    let beyond = 0;
+    const runOut = () => {
+      for (let step = 1; result.steps.next().done !== true; step++) {
+        if (step % 40 !== 0) continue;
+        collect();
+        beyond = Math.max(beyond, process.memoryUsage().arrayBuffers - before - memory.usedBytes);
+      }
+    };
+    expect(runOut).toThrow(refusal('query_too_large'));
+    expect(beyond).toBeLessThan(SLACK);
+    expect(memory.usedBytes).toBe(0);
+  });
+});
+
+test.each([
+  ['many texts', Array.from({ length: 100_000 }, (_, i) => `t${i}`)],
+  ['many numbers', Array.from({ length: 100_000 }, (_, i) => i * 7)],
+  ['long texts', Array.from({ length: 300 }, (_, i) => `${i}`.padStart(17_000, 'x'))],
+])('a list of %s is made ready for IN in steps, and counted', async (_, list) => {
+  const memory = new MemoryPool({ statementBytes: 512 * MB, totalBytes: 1024 * MB });
+  const statements = statementsOf(memory);
+  const column = typeof list[0] === 'number' ? 'e.n' : 'e.place';
+  const run = async (parameter: ParameterValues[string]) => {
+    const result = await statements.execute(
+      statements.prepare(`MATCH (e:three) WHERE NOT (${column} + ${column} IN $l) RETURN COUNT(*) AS c`),
+      { parameters: { l: parameter }, session: 's', slices: WITH_TURNS },
+    );
+    let steps = 0;
+    let used = 0;
+    for (let step = result.steps.next(); step.done !== true; step = result.steps.next()) {
+      steps++;
+      used = Math.max(used, memory.usedBytes);
+    }
+    return { steps, used };
+  };
+  const [few, many] = [await run(list.slice(0, 10)), await run(list)];
+  expect(many.steps - few.steps).toBeGreaterThan(3);
+  expect(many.used - few.used).toBeGreaterThan(list.length * 40);
+});
 
 describe('a joined text', () => {
   const joined = (one: string, two: string) =>

@@ -9,7 +9,7 @@ import type { ScanPlan } from '../planner/plan.ts';
 import { lettersToValues, longestValue, rowsFor, rowValues, type Weight, weightOf } from './batch-size.ts';
 import { HeldBytes, heapLimits, longestText, MemoryPool, valueBytes } from './memory.ts';
 import { type Batch, type RowSet, rowSetBytes, selectFrom } from './rows/row-set.ts';
-import { type Environment, evaluate } from './values/evaluate.ts';
+import { type Environment, evaluate, prepareLists } from './values/evaluate.ts';
 import { Scratch, truePlaces, type Vector } from './values/vector.ts';
 
 /** Rows of tables as one statement sees them: a snapshot, or a transaction. */
@@ -187,6 +187,12 @@ export class QueryContext {
     let bytes = text.length * BYTES_OF_LETTER;
     for (const name in this.environment.parameters) bytes += valueBytes(this.environment.parameters[name]);
     this.charge(bytes);
+  }
+
+  /** Prepares, in steps, the lists of IN. */
+  *prepareLists(): Generator<null, void, void> {
+    for (const expression of this.#expressions?.() ?? [])
+      this.charge(yield* prepareLists(expression, this.environment.parameters));
   }
 
   /** Counts the rows of a set that stays. */

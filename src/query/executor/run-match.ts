@@ -28,6 +28,7 @@ export interface ResultChunk {
 /** Chunks of the result in order; null now and then, so that others get a turn. */
 export function* runMatch(plan: MatchPlan, context: QueryContext): Batches<ResultChunk> {
   if (plan.limit === 0) return;
+  yield* context.prepareLists();
   yield* context.observed(plan, window(ordered(plan, context), plan.skip, plan.limit));
 }
 

@@ -12,6 +12,7 @@ import type {
   Value,
 } from '../../binder/bound.ts';
 import { type ParameterValues, parameterValue } from '../../binder/parameters.ts';
+import { partsOf } from '../../binder/parts.ts';
 import { joinedParts, joinTexts } from '../joins/join-texts.ts';
 import { followsVector, hasNodeVector, overlapsVector, sharedVector } from '../rows/edges.ts';
 import { type Batch, gather, type RowSet, type Side } from '../rows/row-set.ts';
@@ -19,7 +20,7 @@ import { computeVectors, negateVector } from './arithmetic.ts';
 import { compareVectors, mapTexts } from './compare.ts';
 import { dateVector, dayVector } from './dates.ts';
 import { conjunction, disjunction, inverted, nullTest } from './logic.ts';
-import { isInValues, isInVectors } from './membership.ts';
+import { isInValues, isInVectors, prepareList } from './membership.ts';
 import { constant, NULL_VECTOR, type Scratch, type Vector, valueAt } from './vector.ts';
 
 /** What an evaluation needs besides the rows. */
@@ -206,10 +207,27 @@ function inVector(
   environment: Environment,
 ): Vector {
   const operand = at(node.operand);
-  if ('kind' in node.items)
-    return isInValues(operand, parameterValue(environment.parameters, node.items) as readonly Value[], count);
-  const values = writtenValues(node.items, environment.parameters);
-  return values === undefined ? isInVectors(operand, node.items.map(at), count) : isInValues(operand, values, count);
+  const values = valuesOfList(node, environment.parameters);
+  if (values !== undefined) return isInValues(operand, values, count);
+  return isInVectors(operand, (node.items as readonly BoundExpression[]).map(at), count);
+}
+
+/** Undefined: they differ from row to row. */
+function valuesOfList({ items }: BoundIn, parameters: ParameterValues): readonly Value[] | undefined {
+  return 'kind' in items ? (parameterValue(parameters, items) as readonly Value[]) : writtenValues(items, parameters);
+}
+
+/** Prepares, in steps, the lists that an expression looks values up in. Gives the bytes that are held then. */
+export function* prepareLists(expression: BoundExpression, parameters: ParameterValues): Generator<null, number, void> {
+  let bytes = 0;
+  if (expression.kind === 'in') {
+    const values = valuesOfList(expression, parameters);
+    // Its items are constants, and hold no further lists.
+    if (values !== undefined)
+      return (yield* prepareList(values)) + (yield* prepareLists(expression.operand, parameters));
+  }
+  for (const part of partsOf(expression)) bytes += yield* prepareLists(part, parameters);
+  return bytes;
 }
 
 const WRITTEN = new WeakMap<ParameterValues, WeakMap<readonly BoundExpression[], readonly Value[] | 'computed'>>();
