@@ -18,7 +18,7 @@ const PIECE_BYTES = 64 * 1024;
 /** Bytes that are looked at in one step. */
 const STEP_BYTES = 128 * 1024;
 /** Bytes without a place to cut: a single text, or brackets around one. */
-const MOST_PIECE_BYTES = 8 * 2 ** 20;
+const MOST_PIECE_BYTES = 4 * 2 ** 20;
 /** Fields of one object: no body that is understood has a hundred. */
 const MOST_FIELDS = 100_000;
 

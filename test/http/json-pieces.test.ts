@@ -119,8 +119,8 @@ describe('a document in pieces', () => {
     expect(pieces(`{${Array.from({ length: 100_002 }, (_, row) => `"k${row}":1`).join(',')}}`).problem).toMatch(
       /100000 fields.*several/,
     );
-    expect(pieces(`["${'x'.repeat(9 * 2 ** 20)}"]`).problem).toMatch(/text of more than 8 MB.*shorter/);
-    expect(pieces(`"${'x'.repeat(9 * 2 ** 20)}"`).problem).toMatch(/text of more than 8 MB/);
+    expect(pieces(`["${'x'.repeat(5 * 2 ** 20)}"]`).problem).toMatch(/text of more than 4 MB.*shorter/);
+    expect(pieces(`"${'x'.repeat(5 * 2 ** 20)}"`).problem).toMatch(/text of more than 4 MB/);
   });
 });
 

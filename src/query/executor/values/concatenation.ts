@@ -7,6 +7,8 @@ import { NO_ROWS, type PropertyColumn, type RowSet } from '../rows/row-set.ts';
 /** Bytes that are copied, or texts that are looked up, between two rests. */
 const COPIED_AT_ONCE = 2 ** 22;
 const TEXTS_AT_ONCE = 8192;
+/** Letters of a text that take as long to look up as a short one. */
+const LETTERS_A_TEXT = 64;
 
 type Building<T> = Generator<null, T, void>;
 
@@ -79,17 +81,22 @@ function* joinTexts(columns: readonly TextColumn[], nulls: Uint8Array): Building
   let at = 0;
   let worked = 0;
   for (const column of columns) {
-    const placeOf = column.texts.map((text) => {
+    const placeOf = new Uint32Array(column.texts.length);
+    for (const [code, text] of column.texts.entries()) {
       let place = places.get(text);
       if (place === undefined) {
         place = texts.push(text) - 1;
         places.set(text, place);
       }
-      return place;
-    });
+      placeOf[code] = place;
+      worked += 1 + text.length / LETTERS_A_TEXT;
+      if (worked < TEXTS_AT_ONCE) continue;
+      worked = 0;
+      yield null;
+    }
     for (let i = 0, end = column.codes.length; i < end; i++) codes[at + i] = placeOf[column.codes[i]!] ?? 0;
     at += column.codes.length;
-    worked += column.texts.length + column.codes.length / 16;
+    worked += column.codes.length / 16;
     if (worked < TEXTS_AT_ONCE) continue;
     worked = 0;
     yield null;

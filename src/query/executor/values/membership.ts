@@ -71,7 +71,7 @@ function factsOf(items: readonly Value[]): ListFacts {
 }
 
 /** Work of one step, some ms: values, and letters of texts by the eight. */
-const WORK_A_STEP = 20_000;
+const WORK_A_STEP = 5_000;
 const LETTERS_A_VALUE = 8;
 /** What an item takes among the others, besides itself. */
 const BYTES_OF_ITEM = 56;
