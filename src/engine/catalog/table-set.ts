@@ -33,7 +33,6 @@ export class TableSet {
     this.version++;
     if (change.op === 'create_table') {
       const table = createdTable(this.#context, change.table, lsn);
-      table.shapeLsn = lsn;
       table.changed(lsn);
       this.add(table);
       return;
@@ -45,10 +44,8 @@ export class TableSet {
         this.#sorted = undefined;
         this.#byId.delete(table.id);
         this.#byName.delete(table.name.toLowerCase());
-        table.dropped = true;
         table.filters?.close();
-        table.filters = undefined;
-        table.shapeLsn = lsn;
+        table.change({ dropped: true, filters: undefined, shapeLsn: lsn });
         return;
       case 'set_threshold':
         table.define({ ...table.definition, compactThreshold: change.threshold });
@@ -65,7 +62,7 @@ export class TableSet {
         this.#byName.delete(table.name.toLowerCase());
         table.define(withShapeChange(table.definition, change));
         this.#byName.set(table.name.toLowerCase(), table);
-        table.shapeLsn = lsn;
+        table.change({ shapeLsn: lsn });
         break;
       default:
         throw corruption(

@@ -108,7 +108,7 @@ export class Checkpointer {
 
   async #removeHeld(table: Table): Promise<void> {
     const { held } = table;
-    table.held = [];
+    table.change({ held: [] });
     for (const entry of held) await this.#options.fs.remove(heldPath(table, entry));
   }
 
@@ -129,7 +129,7 @@ export class Checkpointer {
     for (const table of [...tables.all()]) {
       if (++looked % TABLES_A_SLICE === 0) await pause();
       if (table.pending > 0 || table.corrupt !== null || changed.has(table)) continue;
-      table.appliedLsn = Math.max(table.appliedLsn, reached);
+      table.change({ appliedLsn: Math.max(table.appliedLsn, reached) });
     }
   }
 

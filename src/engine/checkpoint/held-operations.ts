@@ -30,7 +30,7 @@ export function heldPath(table: Pick<Table, 'dir'>, { number }: Pick<HeldEntry, 
  * compactions. A table that is healthy or dropped is left alone.
  */
 export async function copyOutOfLog(table: Table, crc32c: Crc32c): Promise<void> {
-  if (table.corrupt !== null && !table.dropped) table.held = await copied(table, crc32c);
+  if (table.corrupt !== null && !table.dropped) table.change({ held: await copied(table, crc32c) });
 }
 
 async function copied(table: Table, crc32c: Crc32c): Promise<readonly HeldEntry[]> {
@@ -91,7 +91,7 @@ export function replayHeld(context: EngineContext, table: Table, target: ReplayT
       }
     } catch (error) {
       if (error instanceof HedgerowError && error.code === 'overloaded') throw error;
-      table.corrupt ??= asCorruption(error, path);
+      table.refuse(asCorruption(error, path));
     }
     if (table.corrupt !== null) return;
   }

@@ -9,7 +9,8 @@ import type { ChangedTable } from '../checkpoint/checkpoint.ts';
 import { checkOrder } from '../recovery/recovery.ts';
 import { type SegmentFile, segmentNumber } from '../table/segment-file.ts';
 import { entryOf, openSegmentFile, refreshFilters } from '../table/segments-on-disk.ts';
-import type { LateDeath, Table } from '../table/table.ts';
+import type { Table } from '../table/table.ts';
+import type { LateDeath } from '../table/table-state.ts';
 import { Version } from '../table/version.ts';
 import { chooseStretches, type Stretch } from './choose.ts';
 import { type ChooseSource, chooseInput, lacksOrder } from './choose-input.ts';
@@ -80,7 +81,7 @@ export async function prepareTable(table: Table, options: CompactionOptions): Pr
     const segments = await replace(table, frozen, stretches, merged, options.scratch);
     return prepared(table, frozen, segments, dropped, firstNumber);
   } catch (error) {
-    table.compacting = undefined;
+    table.change({ compacting: undefined });
     await removeFrom(table, firstNumber);
     throw failureOf(table, frozen, error);
   }
@@ -96,7 +97,7 @@ function prepared(
   const expired = dropped.edgesDropped > 0;
   const entries = segments.map(entryOf);
   const end = () => {
-    table.compacting = undefined;
+    table.change({ compacting: undefined });
   };
   return {
     changed: { table, segments: entries, appliedLsn: frozen.lsn, expired },
@@ -122,7 +123,7 @@ function prepared(
 function failureOf(table: Table, frozen: Frozen, error: unknown): unknown {
   const file = error instanceof HedgerowError && error.code === 'corrupt' ? error.fields?.file : undefined;
   if (!frozen.segments.some((segment) => segment.path === file)) return compactionError(error);
-  table.corrupt = error as HedgerowError;
+  table.refuse(error as HedgerowError);
   try {
     table.assertUsable();
   } catch (refusal) {
@@ -138,7 +139,7 @@ async function removeFrom(table: Table, firstNumber: number): Promise<void> {
     const number = segmentNumber(name);
     if (number === null || number < firstNumber) continue;
     // Not used again: the removal may fail, or a crash undo it.
-    table.nextSegment = Math.max(table.nextSegment, number + 1);
+    table.change({ nextSegment: Math.max(table.nextSegment, number + 1) });
     await fs.remove(`${table.dir}/${name}`).catch(() => undefined);
   }
 }
@@ -157,7 +158,7 @@ function freeze(table: Table, alsoIndexed: number | undefined): Frozen {
   if (newest !== undefined && newest.memtable.rows > 0) table.rotateMemtable(lsn);
   const { segments } = table.version;
   const late: LateDeath[] = [];
-  table.compacting = { segments: new Set(segments), memtables: new Set(memtables), late };
+  table.change({ compacting: { segments: new Set(segments), memtables: new Set(memtables), late } });
   const indexed = indexedColumns(table, alsoIndexed);
   const { pending, pendingTombstones: tombstones } = table;
   return { lsn, segments, memtables, late, pending, tombstones, indexed };
@@ -213,22 +214,22 @@ async function replace(
 }
 
 function install(table: Table, frozen: Frozen, segments: readonly SegmentFile[], expired: boolean): void {
-  if (frozen.lsn < table.appliedLsn) throw new Error(`the applied LSN of table ${table.name} would go back`);
-  if (table.pending < frozen.pending) throw new Error(`table ${table.name} has lost count of its pending operations`);
-  if (expired) table.expirations++;
   const gone = new Set(frozen.memtables);
   const memtables = table.version.memtables.filter((entry) => !gone.has(entry.memtable));
   table.install(new Version(segments, memtables, table.bucketSeconds));
-  table.appliedLsn = frozen.lsn;
-  table.pending -= frozen.pending;
-  table.pendingTombstones -= frozen.tombstones;
-  table.retryPending = 0;
+  table.change({
+    appliedLsn: frozen.lsn,
+    expirations: table.expirations + (expired ? 1 : 0),
+    pending: table.pending - frozen.pending,
+    pendingTombstones: table.pendingTombstones - frozen.tombstones,
+    retryPending: 0,
+  });
   markLate(table, frozen);
   try {
     refreshFilters(table);
   } catch {
     // Lookups go on without filters: the next compaction makes them again.
-    table.filters = undefined;
+    table.change({ filters: undefined });
   }
 }
 
@@ -243,11 +244,12 @@ function markLate(table: Table, frozen: Frozen): void {
     (death) => !table.version.segments.some((each) => kept.has(each) && holds(each, death)),
   );
   const mark = () => {
-    table.unmarked = undefined;
+    table.change({ unmarked: undefined });
     try {
       markDead(table, late, kept);
     } catch (error) {
-      if (error instanceof HedgerowError && error.code === 'overloaded') table.unmarked = { mark, rows: late.length };
+      if (error instanceof HedgerowError && error.code === 'overloaded')
+        table.change({ unmarked: { mark, rows: late.length } });
       throw error;
     }
   };
@@ -255,7 +257,7 @@ function markLate(table: Table, frozen: Frozen): void {
     mark();
   } catch (error) {
     if (table.unmarked === undefined)
-      table.corrupt ??= corruption(table.dir, 0, `rows could not be read (${(error as Error).message})`);
+      table.refuse(corruption(table.dir, 0, `rows could not be read (${(error as Error).message})`));
   }
 }
 

@@ -62,7 +62,7 @@ export async function mergeStretches(
       const { segment, runs: bytes, newRows } = part.value;
       const last = following.done === true;
       const done = await runner.part({ segment, runs: bytes, last, even: !stretch.append });
-      for (const file of done.files) table.nextSegment = Math.max(table.nextSegment, file.number + 1);
+      for (const file of done.files) table.change({ nextSegment: Math.max(table.nextSegment, file.number + 1) });
       files.push(...done.files);
       merged.newRows += newRows;
       merged.rowsIn += done.rowsIn;

@@ -122,7 +122,7 @@ export class CompactionTrigger {
     try {
       await this.#options.compact(table, () => this.#wanted.delete(table));
     } catch (error) {
-      table.retryPending = table.pending * 2;
+      table.change({ retryPending: table.pending * 2 });
       this.#options.notice('a compaction in the background failed; it is tried again when twice as much is pending', {
         table: table.name,
         reason,

@@ -17,12 +17,8 @@ import { Version } from '../table/version.ts';
 
 /** Opens a table of the manifest. A corrupt segment makes this table refuse, not the database. */
 export function openTable(context: EngineContext, item: CheckpointTable, scratch: Core): Table {
-  const table = new Table(context, item.definition);
-  table.nextId = item.nextId;
-  table.appliedLsn = item.appliedLsn;
-  table.nextSegment = item.nextSegment;
-  table.expirations = item.expirations ?? 0;
-  table.held = item.held ?? [];
+  const { nextId, appliedLsn, nextSegment, expirations = 0, held = [] } = item;
+  const table = new Table(context, item.definition, { nextId, appliedLsn, nextSegment, expirations, held });
   const segments: SegmentFile[] = [];
   for (const entry of item.segments) {
     try {
@@ -30,8 +26,8 @@ export function openTable(context: EngineContext, item: CheckpointTable, scratch
       checkOrder(segments[segments.length - 1], segment);
       segments.push(segment);
     } catch (error) {
-      table.corrupt = asCorruption(error, `${table.dir}/${segmentName(entry.number)}`);
-      table.unopened = item.segments;
+      const corrupt = asCorruption(error, `${table.dir}/${segmentName(entry.number)}`);
+      table.change({ corrupt, unopened: item.segments });
       return table;
     }
   }
@@ -113,7 +109,7 @@ function replayInsert(run: Run, lsn: number, table: Table): void {
   const bad = memtable.checkRecords(reserved, run.bytes, run.operations);
   if (bad >= 0) throw corruption(`log frame at LSN ${lsn}`, bad, 'a record is malformed');
   memtable.append(reserved, run.bytes, run.operations, lsn);
-  table.nextId = Math.max(table.nextId, greatestId(run.bytes) + 1);
+  table.change({ nextId: Math.max(table.nextId, greatestId(run.bytes) + 1) });
   table.countOperations(run.operations, 0);
 }
 
@@ -163,7 +159,5 @@ function* matchesOf(run: Run, table: Table): Generator<RowPlace[]> {
 
 /** The table a catalog change creates. */
 export function createdTable(context: EngineContext, definition: TableDefinition, lsn: number): Table {
-  const table = new Table(context, definition);
-  table.appliedLsn = lsn;
-  return table;
+  return new Table(context, definition, { appliedLsn: lsn, shapeLsn: lsn });
 }

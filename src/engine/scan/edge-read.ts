@@ -119,7 +119,7 @@ export class EdgeRead {
   /** What an error of `readEdges` means here: a corrupt file makes the table refuse, as when this thread meets it. */
   errorOf(error: unknown): unknown {
     if (!(error instanceof HedgerowError) || error.code !== 'corrupt') return error;
-    this.#table.corrupt ??= error;
+    this.#table.refuse(error);
     try {
       this.#table.assertUsable(this.#snapshot);
     } catch (refusal) {

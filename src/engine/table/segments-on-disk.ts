@@ -67,7 +67,7 @@ export function refreshFilters(table: Table): void {
   const { segments } = table.version;
   const filters = table.filters ?? new FilterDirectory(filterRoom);
   // Until all are read there are none: a lookup must not ask those of the version before.
-  table.filters = undefined;
+  table.change({ filters: undefined });
   if (segments.length < 2 || !nodeFilters) {
     filters.close();
     return;
@@ -79,7 +79,7 @@ export function refreshFilters(table: Table): void {
   let done: 'added' | 'damaged' | 'no_room' = filterRoom.fits(bytes) ? 'added' : 'no_room';
   for (let at = 0; at < missing.length && done === 'added'; at++) done = addFilter(table, filters, missing[at]!);
   if (done === 'added' && filters.arrange(numbers)) {
-    table.filters = filters;
+    table.change({ filters });
     return;
   }
   filters.close();
@@ -94,7 +94,7 @@ function addFilter(table: Table, filters: FilterDirectory, segment: SegmentFile)
     if (done === 'damaged') throw corruption(path, facts.filterOffset, "the node filter's checksum does not hold");
     return done;
   } catch (error) {
-    table.corrupt = asCorruption(error, path);
+    table.refuse(asCorruption(error, path));
     return 'damaged';
   }
 }

@@ -21,14 +21,14 @@ export class Snapshot {
     this.lsn = lsn;
     this.columns = table.columns;
     this.rowPlan = table.rowPlan;
-    table.openSnapshots++;
+    table.change({ openSnapshots: table.openSnapshots + 1 });
   }
 
   /** Lets the version go; a second call does nothing. */
   release(): void {
     if (this.#released) return;
     this.#released = true;
-    this.#table.openSnapshots--;
+    this.#table.change({ openSnapshots: this.#table.openSnapshots - 1 });
     this.#table.unpin(this.version);
   }
 }

@@ -7,7 +7,6 @@ import {
   buildRowPlan,
   type CoreMemtable,
   EdgeBatch,
-  type FilterDirectory,
   type ResidentSegment,
   type RowPlan,
   type TextSink,
@@ -17,7 +16,6 @@ import { FORMAT_MAX_MEMBERS } from '../../limits.ts';
 import { ColumnSet } from '../../model/columns.ts';
 import type { CheckedEdge } from '../../model/edge.ts';
 import type { TableDefinition } from '../catalog/catalog.ts';
-import type { HeldEntry } from '../checkpoint/checkpoint.ts';
 import type { EngineContext } from '../context.ts';
 import type { Attach } from '../idempotency/kept-answer.ts';
 import { Scan } from '../scan/scan.ts';
@@ -30,7 +28,6 @@ import type {
   EdgeInput,
   InsertOutcome,
   InsertResult,
-  RowKey,
   ScanBounds,
   ScanRequest,
   TableItem,
@@ -39,10 +36,10 @@ import { BulkInsert } from '../write/bulk-insert.ts';
 import { deleteEdges, insertEdge } from '../write/edge-writes.ts';
 import { RowUpdates } from './row-updates.ts';
 import { asCorruption, type SegmentFile } from './segment-file.ts';
-import type { SegmentEntry } from './segments-on-disk.ts';
 import { Snapshot } from './snapshot.ts';
 import { countRows, estimateScan, type ScanEstimate, timeBounds, type Window } from './statistics.ts';
 import { tableItem } from './table-item.ts';
+import { assertChange, type TableChange, type TableState } from './table-state.ts';
 import { UnseenRows } from './unseen-rows.ts';
 import { type MemtableEntry, Version } from './version.ts';
 
@@ -51,62 +48,73 @@ const MOST_LSNS = 2 ** 31;
 /** Rows in memory from which on they are read apart from those of segments. */
 const APART_ROWS = 64;
 
-/** A row that died while a compaction was running on the source it stood in. */
-export interface LateDeath extends RowKey {
-  lsn: number;
+/** For what changes with every row: elsewhere `change` says what must hold. */
+function writable(table: TableState): { -readonly [name in keyof TableState]: TableState[name] } {
+  return table;
 }
 
-export class Table implements ScanSource {
+export class Table implements ScanSource, TableState {
   definition: TableDefinition;
   columns: ColumnSet;
   rowPlan: RowPlan;
   version: Version;
-  nextId = 1;
-  /** Operations up to here are in segments. */
-  appliedLsn = 0;
-  nextSegment = 1;
-  /** How often a compaction dropped live rows (TTL). */
-  expirations = 0;
+  readonly nextId: number = 1;
+  readonly appliedLsn: number = 0;
+  readonly nextSegment: number = 1;
+  readonly expirations: number = 0;
+  readonly pending: number = 0;
+  readonly pendingTombstones: number = 0;
+  readonly retryPending: number = 0;
+  readonly corrupt: HedgerowError | null = null;
+  readonly unopened: TableState['unopened'] = undefined;
+  readonly held: TableState['held'] = [];
+  readonly dropped: boolean = false;
+  readonly unmarked: TableState['unmarked'] = undefined;
+  readonly shapeLsn: number = 0;
+  readonly openSnapshots: number = 0;
+  readonly filters: TableState['filters'] = undefined;
+  readonly compacting: TableState['compacting'] = undefined;
   /** Newest LSN that changed rows or definition, durable or not; after a restart the LSN that was reached. */
   #stagedLsn = 0;
-  /** Operations of this table in the log that are in no segment. */
-  pending = 0;
-  pendingTombstones = 0;
-  /** After a failed compaction: none in the background before so many operations are pending, since every try leaves a memtable behind. */
-  retryPending = 0;
-  /** Why the table refuses: a corrupt file of it, with file and offset. */
-  corrupt: HedgerowError | null = null;
-  /** The manifest's segments when not all of them could be opened: they stay in every later manifest, for a repair. */
-  unopened: readonly SegmentEntry[] | undefined;
-  /** Files of operations that were copied out of the log while the table was corrupt (held-operations.ts), oldest first. */
-  held: readonly HeldEntry[] = [];
-  dropped = false;
-  /** After a compaction that found no memory for it: marks rows as dead in the new segments. Throws `overloaded` while there is none; then it is tried again. */
-  unmarked: { mark: () => void; rows: number } | undefined;
-  /** LSN of the catalog change that made its name and columns what they are, or dropped it; 0 when that was before the start. */
-  shapeLsn = 0;
   /** Updates of rows that an open transaction cannot see yet. */
   readonly updates = new RowUpdates();
-  /** Snapshots that were not released yet. */
-  openSnapshots = 0;
-  /** Filters of the current version's segments; undefined while there are too few to need them. */
-  filters: FilterDirectory | undefined;
-  /** While a compaction runs: the segments and memtables it reads, and what died in them since. */
-  compacting:
-    | { segments: ReadonlySet<SegmentFile>; memtables: ReadonlySet<CoreMemtable>; late: LateDeath[] }
-    | undefined;
   readonly #unseen = new UnseenRows();
   /** Live rows before the frame that is being applied in slices. */
   #heldRows: number | undefined;
   readonly context: EngineContext;
   readonly #batches: EdgeBatch[] = [];
 
-  constructor(context: EngineContext, definition: TableDefinition) {
+  /** `state`: what the manifest or the log says of it, where that is more than of a new table. */
+  constructor(context: EngineContext, definition: TableDefinition, state: TableChange = {}) {
+    Object.assign(this, state);
     this.context = context;
     this.definition = definition;
     this.columns = new ColumnSet(definition.columns);
     this.rowPlan = planOf(this.columns);
     this.version = new Version([], [], definition.bucketSeconds);
+  }
+
+  /** The one way in which its state changes, but for ids and the count of operations. */
+  change(change: TableChange): void {
+    assertChange(this, change, change.appliedLsn === undefined ? 0 : this.context.committer.headLsn);
+    Object.assign(this, change);
+  }
+
+  /** A file of it is corrupt: it refuses from now on, for the first such reason. */
+  refuse(reason: HedgerowError): void {
+    this.change({ corrupt: this.corrupt ?? reason });
+  }
+
+  /** Gives out the ids of `count` rows: the first of them. */
+  takeIds(count: number): number {
+    const first = this.nextId;
+    writable(this).nextId += count;
+    return first;
+  }
+
+  /** Ids that nobody has seen are given out again, where they are the last ones. After a failure of the log they may be in it. */
+  giveBackIds(first: number, count: number): void {
+    if (this.nextId === first + count && this.context.committer.failed === null) writable(this).nextId = first;
   }
 
   get id(): number {
@@ -213,7 +221,7 @@ export class Table implements ScanSource {
     try {
       return this.context.residency.get(segment);
     } catch (error) {
-      this.corrupt = asCorruption(error, segment.path);
+      this.refuse(asCorruption(error, segment.path));
       this.assertUsable();
       throw error;
     }
@@ -256,8 +264,8 @@ export class Table implements ScanSource {
 
   /** Counts operations that recovery or a transaction applied. */
   countOperations(operations: number, tombstones: number): void {
-    this.pending += operations;
-    this.pendingTombstones += tombstones;
+    writable(this).pending += operations;
+    writable(this).pendingTombstones += tombstones;
   }
 
   /**

@@ -97,7 +97,7 @@ export class Transaction {
     const id = table.nextId;
     const edge = checkEdge(given, table);
     const record = this.#keep(table, id, edge);
-    table.nextId = id + 1;
+    table.takeIds(1);
     const row = rowOf(table.columns, id, edge);
     this.#staged.insert(table, record, row);
     this.#countRow(record);

@@ -96,8 +96,7 @@ async function insertPieces(
     await durable;
     return result;
   } catch (error) {
-    // Ids that nobody has seen are given out again. After a failure of the log they may be in there.
-    if (table.nextId === outcome.lastId + 1 && committer.failed === null) table.nextId = outcome.firstId;
+    table.giveBackIds(outcome.firstId, count);
     throw error;
   }
 }
@@ -113,8 +112,7 @@ interface PiecesInsert {
 /** Ids that are given away now: rows that others insert meanwhile have later ones. */
 function takeIds({ table, count }: PiecesInsert): BulkOutcome {
   table.assertUsable();
-  const firstId = table.nextId;
-  table.nextId = firstId + count;
+  const firstId = table.takeIds(count);
   return { inserted: count, firstId, lastId: firstId + count - 1 };
 }
 

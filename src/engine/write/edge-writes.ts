@@ -23,7 +23,7 @@ export async function insertEdge(
   const edge = checkEdge(given, table);
   const { committer } = table.context;
   // Given out now: edges that others insert while this one waits for its turn have later ids.
-  const id = table.nextId++;
+  const id = table.takeIds(1);
   try {
     const staged = committer.write(() => stageInsert(table, id, edge, attach));
     // One wait less where none is needed: this runs for every edge.
@@ -31,8 +31,7 @@ export async function insertEdge(
     await durable;
     return { row, lsn };
   } catch (error) {
-    // An id that nobody has seen is given out again. After a failure of the log it may be in there.
-    if (table.nextId === id + 1 && committer.failed === null) table.nextId = id;
+    table.giveBackIds(id, 1);
     throw error;
   }
 }
