@@ -158,7 +158,7 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'ids are given out again after a restart',
     file: 'engine/recovery/recovery.ts',
-    search: '  table.nextId = Math.max(table.nextId, greatestId(run.bytes) + 1);\n',
+    search: '  table.change({ nextId: Math.max(table.nextId, greatestId(run.bytes) + 1) });\n',
     replace: '  void greatestId;\n',
   },
   {

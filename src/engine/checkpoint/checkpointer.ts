@@ -129,7 +129,7 @@ export class Checkpointer {
     for (const table of [...tables.all()]) {
       if (++looked % TABLES_A_SLICE === 0) await pause();
       if (table.pending > 0 || table.corrupt !== null || changed.has(table)) continue;
-      table.change({ appliedLsn: Math.max(table.appliedLsn, reached) });
+      if (table.appliedLsn < reached) table.change({ appliedLsn: reached });
     }
   }
 

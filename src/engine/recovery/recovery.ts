@@ -10,7 +10,7 @@ import { decodeKills, OPERATION, type Run, readRuns } from '../commit/operations
 import type { EngineContext } from '../context.ts';
 import type { Replays } from '../idempotency/idempotency-store.ts';
 import { findLive, findMatches, killRow, type RowPlace } from '../table/live-rows.ts';
-import { asCorruption, type SegmentFile, segmentName } from '../table/segment-file.ts';
+import { asCorruption, isInOrder, type SegmentFile, segmentName } from '../table/segment-file.ts';
 import { openSegmentFile, refreshFilters } from '../table/segments-on-disk.ts';
 import { Table } from '../table/table.ts';
 import { Version } from '../table/version.ts';
@@ -38,11 +38,8 @@ export function openTable(context: EngineContext, item: CheckpointTable, scratch
 
 /** Segments of a table are disjoint, in key order: a file in the place of another would hide rows from every search. */
 export function checkOrder(before: SegmentFile | undefined, segment: SegmentFile): void {
-  if (before === undefined) return;
-  const { timeMax, lastId } = before.facts;
-  const { timeMin, firstId } = segment.facts;
-  if (timeMax < timeMin || (timeMax === timeMin && lastId < firstId)) return;
-  throw corruption(segment.path, 48, `its rows do not lie behind those of ${before.path}`);
+  if (before === undefined || isInOrder(before, segment)) return;
+  throw corruption(segment.path, 48, `its rows do not come after those of ${before.path}`);
 }
 
 /** Where replayed operations go. */

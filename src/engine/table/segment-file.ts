@@ -24,6 +24,11 @@ export class SegmentFile {
   }
 }
 
+/** Whether all rows of a segment come after those of another, by time and then by id. */
+export function isInOrder({ facts: before }: SegmentFile, { facts: after }: SegmentFile): boolean {
+  return before.timeMax < after.timeMin || (before.timeMax === after.timeMin && before.lastId < after.firstId);
+}
+
 export function segmentName(number: number): string {
   return `seg-${number.toString(16).padStart(12, '0')}.hgs`;
 }

@@ -1,7 +1,8 @@
 // A version of a table: which segments and memtables hold its rows. Immutable; readers pin it, compaction replaces it.
 
+import { assert } from '../../assert.ts';
 import type { CoreMemtable } from '../../core/index.ts';
-import type { SegmentFile } from './segment-file.ts';
+import { isInOrder, type SegmentFile } from './segment-file.ts';
 
 export interface MemtableEntry {
   readonly memtable: CoreMemtable;
@@ -30,14 +31,18 @@ export class Version {
       buckets += segment.facts.buckets;
       rows += segment.facts.rows;
       const before = segments[index - 1];
-      if (
-        before &&
-        Math.floor(before.facts.timeMax / bucketSeconds) === Math.floor(segment.facts.timeMin / bucketSeconds)
-      )
-        buckets--;
+      if (before !== undefined) {
+        assert(isInOrder(before, segment), 'segments of a version are not in order, or overlap');
+        if (Math.floor(before.facts.timeMax / bucketSeconds) === Math.floor(segment.facts.timeMin / bucketSeconds))
+          buckets--;
+      }
       segment.references++;
     }
-    for (const entry of memtables) entry.references++;
+    for (const [index, entry] of memtables.entries()) {
+      const before = memtables[index - 1];
+      assert(before === undefined || before.baseLsn <= entry.baseLsn, 'memtables of a version are not in order');
+      entry.references++;
+    }
     this.segmentBuckets = buckets;
     this.segmentRows = rows;
   }

@@ -3,6 +3,7 @@
 //
 // There may be a million steps, so a step is a number: the place of a staged operation, and whether it is the death of the old row or the rest of it.
 
+import { assert } from '../../assert.ts';
 import { HedgerowError } from '../../errors.ts';
 import type { Steps as SlicedSteps } from '../../schedule/steps.ts';
 import { encodeKills, OPERATION, runHeader } from '../commit/operations.ts';
@@ -27,8 +28,14 @@ interface StepRun {
   readonly kind: 'insert' | 'tombstone' | 'kill';
   readonly table: Table;
   readonly steps: readonly Step[];
-  /** Its operations, in pieces of PIECE_ROWS. */
-  readonly pieces: readonly Uint8Array[];
+  /** Its operations. */
+  readonly pieces: readonly Piece[];
+}
+
+/** Operations of one run that are applied in one step. */
+interface Piece {
+  readonly bytes: Uint8Array;
+  readonly rows: number;
 }
 
 export interface CommitPlan extends FramePlan {
@@ -254,8 +261,9 @@ function removalText({ id }: Table, eventTs: number, members: readonly number[])
 
 // The frame
 
-/** Records that one call gives to a memtable. */
+/** Records that one call gives to a memtable, at most, and bytes of them from which on no more are added. */
 const PIECE_ROWS = 4096;
+const PIECE_BYTES = 2 ** 19;
 
 function* runsOf(steps: readonly Step[], staged: StagedList): SlicedSteps<StepRun[]> {
   const runs: StepRun[] = [];
@@ -268,15 +276,26 @@ function* runsOf(steps: readonly Step[], staged: StagedList): SlicedSteps<StepRu
       if (to % PIECE_ROWS === 0) yield;
     }
     const run = steps.slice(from, to);
-    const pieces: Uint8Array[] = [];
-    for (let at = 0; at < run.length; at += PIECE_ROWS) {
-      pieces.push(pieceOf(kind, run.slice(at, at + PIECE_ROWS), staged));
-      yield;
-    }
-    runs.push({ kind, table, steps: run, pieces });
+    runs.push({ kind, table, steps: run, pieces: yield* piecesOf(kind, run, staged) });
     from = to;
   }
   return runs;
+}
+
+function* piecesOf(kind: StepRun['kind'], steps: readonly Step[], staged: StagedList): SlicedSteps<Piece[]> {
+  const pieces: Piece[] = [];
+  for (let from = 0; from < steps.length; ) {
+    let to = from;
+    for (let bytes = 0; to < steps.length && to - from < PIECE_ROWS && bytes < PIECE_BYTES; to++) {
+      if (kind === 'kill') continue;
+      const record = staged.recordAt(placeOf(steps[to]!));
+      bytes += record.to - record.from;
+    }
+    pieces.push({ bytes: pieceOf(kind, steps.slice(from, to), staged), rows: to - from });
+    from = to;
+    yield;
+  }
+  return pieces;
 }
 
 function kindOf(step: Step, staged: StagedList): StepRun['kind'] {
@@ -292,16 +311,16 @@ function pieceOf(kind: StepRun['kind'], steps: readonly Step[], staged: StagedLi
 
 /** The run's header, then its operations. */
 function partsOf({ kind, table, steps, pieces }: StepRun): Uint8Array[] {
-  const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
-  return [runHeader(OPERATION[kind], table.id, steps.length, bytes), ...pieces];
+  const bytes = pieces.reduce((sum, piece) => sum + piece.bytes.length, 0);
+  return [runHeader(OPERATION[kind], table.id, steps.length, bytes), ...pieces.map((piece) => piece.bytes)];
 }
 
 /** Takes all the room in memory that applying the plan needs. Throws `overloaded`. */
 export function* takeRoom(plan: CommitPlan, room: RowRoom): SlicedSteps<void> {
   for (const run of plan.runs) {
     if (run.kind === 'insert') {
-      for (const [index, bytes] of run.pieces.entries()) {
-        room.addRows(run.table, bytes, rowsOfPiece(run, index));
+      for (const { bytes, rows } of run.pieces) {
+        room.addRows(run.table, bytes, rows);
         yield;
       }
       continue;
@@ -311,10 +330,6 @@ export function* takeRoom(plan: CommitPlan, room: RowRoom): SlicedSteps<void> {
       if (index % STEPS_A_REST === STEPS_A_REST - 1) yield;
     }
   }
-}
-
-function rowsOfPiece({ steps }: StepRun, index: number): number {
-  return Math.min(PIECE_ROWS, steps.length - index * PIECE_ROWS);
 }
 
 /** Applies the plan, which is in the log: its first operation has LSN `firstLsn`. */
@@ -374,17 +389,17 @@ function* insertAll(
   firstLsn: number,
 ): SlicedSteps<void> {
   const { steps, pieces } = run;
-  for (let index = 0; index < pieces.length; index++) {
-    const from = index * PIECE_ROWS;
+  let from = 0;
+  for (const { rows } of pieces) {
     const { memtable, firstRow, count } = room.append(firstLsn + from);
-    if (count !== rowsOfPiece(run, index))
-      throw new Error(`${count} rows of a commit are applied where others are due`);
+    assert(count === rows, 'a piece of a commit is applied where another is due');
     for (let row = 0; dying.size > 0 && row < count; row++) {
       const place = placeOf(steps[from + row]!);
       if (!dying.has(place)) continue;
       const key = { eventTs: staged.timeAt(place), id: staged.idAt(place) };
       own.set(place, { source: memtable, row: firstRow + row, ...key });
     }
+    from += rows;
     yield;
   }
 }

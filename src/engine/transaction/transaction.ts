@@ -13,6 +13,7 @@ import { Snapshot } from '../table/snapshot.ts';
 import type { Table } from '../table/table.ts';
 import { Version } from '../table/version.ts';
 import type { EdgeInput, EdgeRow, RowKey, ScanRequest } from '../types.ts';
+import { SLICED_BYTES } from '../write/bulk-insert.ts';
 import { ByteArena } from '../write/byte-arena.ts';
 import { rowOf } from '../write/edge.ts';
 import { propertyBytes } from '../write/edge-writes.ts';
@@ -251,7 +252,8 @@ export class Transaction {
     this.#assertOpen();
     this.#ended = true;
     const { slicedOperations } = this.#context;
-    if (this.#staged.length >= slicedOperations) return this.#commitInSlices(attach);
+    if (this.#staged.length >= slicedOperations || this.#recordBytes >= SLICED_BYTES)
+      return this.#commitInSlices(attach);
     const { durable, result } = await this.#whenFree(() => this.#commitAtOnce(attach));
     await durable;
     return result();

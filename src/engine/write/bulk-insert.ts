@@ -76,8 +76,8 @@ export class BulkInsert {
 
 /** A new row costs so much less than a change of one. */
 const SLICED_TIMES = 8;
-/** Bytes from which on an insert is made in slices, however few its rows. */
-const SLICED_BYTES = 2 ** 22;
+/** Bytes of records from which on a commit is made in slices, however few its rows. */
+export const SLICED_BYTES = 2 ** 21;
 
 /** Commits encoded records as one frame; in slices when they are many. */
 async function insertPieces(

@@ -1,6 +1,6 @@
 // Compares vectors: numbers, texts by code point, booleans (false < true), lists for equality. Null compares as unknown.
 
-import { WideMap } from '../../../engine/idempotency/wide-map.ts';
+import { WideMap } from '../../../engine/index.ts';
 import { HedgerowError } from '../../../errors.ts';
 import { compareTexts } from '../../../model/text-order.ts';
 import type { BoundComparison, Value } from '../../binder/bound.ts';

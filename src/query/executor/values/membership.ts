@@ -1,6 +1,6 @@
 // IN: whether a value is among others. An unknown item makes a miss unknown.
 
-import { WideMap } from '../../../engine/idempotency/wide-map.ts';
+import { WideMap } from '../../../engine/index.ts';
 import type { Value } from '../../binder/bound.ts';
 import { NumberTable } from '../rows/number-table.ts';
 import { compareValues, mapTexts } from './compare.ts';

@@ -1,0 +1,51 @@
+// States of a table that cannot be: an assertion stops at each, and says which.
+
+import { expect, test } from 'vitest';
+import type { TableChange } from '../../src/engine/table/table-state.ts';
+import { Version } from '../../src/engine/table/version.ts';
+import { openSim, simDisk } from '../support/sim-engine.ts';
+
+test('segments of a version in the wrong order, twice, or overlapping', async () => {
+  const database = await openSim(simDisk());
+  const table = database.table();
+  for (const from of [0, 1000]) {
+    for (let row = 0; row < 50; row++) await table.insert({ event_ts: from + row, members: [row + 1] });
+    await database.compact({});
+  }
+  // One segment of each half: the second is after the first.
+  const { segments } = table.version;
+  const [first, last] = [segments[0]!, segments[segments.length - 1]!];
+  const wrong = segments.length > 1 ? [last, first] : [first, first];
+  expect(() => new Version(wrong, [], table.bucketSeconds)).toThrow(
+    'assertion: segments of a version are not in order',
+  );
+  expect(() => new Version([first, first], [], table.bucketSeconds)).toThrow('or overlap');
+  await database.close();
+});
+
+test.each<[what: string, change: (head: number) => TableChange, text: string]>([
+  ['an applied LSN that is too high', (head) => ({ appliedLsn: head + 1 }), 'never given out'],
+  ['an applied LSN that goes back', () => ({ appliedLsn: 0 }), 'appliedLsn of a table decreases'],
+  ['a segment number that is used again', () => ({ nextSegment: 0 }), 'nextSegment of a table decreases'],
+  ['more deletes than operations that wait', () => ({ pending: 0, pendingTombstones: 1 }), 'pending operations'],
+  ['fewer operations than none', () => ({ pending: -1 }), 'pending operations'],
+  ['a snapshot that is released twice', () => ({ openSnapshots: -1 }), 'released twice'],
+])('%s', async (_, change, text) => {
+  const database = await openSim(simDisk());
+  const table = database.table();
+  await table.insert({ event_ts: 1, members: [1] });
+  await database.compact({});
+  expect(() => table.change(change(database.lastLsn))).toThrow(text);
+  await database.close();
+});
+
+test('two compactions of a table at once, and a dropped table that comes back', async () => {
+  const database = await openSim(simDisk());
+  const table = database.table();
+  const compacting = { segments: new Set<never>(), memtables: new Set<never>(), late: [] };
+  table.change({ compacting });
+  expect(() => table.change({ compacting })).toThrow('compacted twice at once');
+  table.change({ compacting: undefined, dropped: true });
+  expect(() => table.change({ dropped: false })).toThrow('comes back');
+  await database.close();
+});
