@@ -11,6 +11,7 @@ export {
 } from './analytics/index.ts';
 export {
   type AlterAction,
+  type AnswerToKeep,
   type Attach,
   type BackupOptions,
   type BackupResult,
@@ -36,6 +37,7 @@ export {
   type EngineFigures,
   type EngineHealth,
   type EngineOptions,
+  type IdempotencyStore,
   IdRanges,
   type IndexItem,
   InlineRunner,
@@ -52,8 +54,6 @@ export {
   type PropertyValue,
   type QueryPlan,
   type RangeCondition,
-  type ReplayEntry,
-  type Replays,
   type RowKey,
   readEdges,
   Scan,

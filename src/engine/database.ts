@@ -30,7 +30,7 @@ import { CompactionTrigger } from './compaction/trigger.ts';
 import type { EngineContext } from './context.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { Figures, type StoreFigures } from './figures.ts';
-import { REPLAY_LIMITS, Replays } from './idempotency/idempotency-store.ts';
+import { IdempotencyStore, REPLAY_LIMITS } from './idempotency/idempotency-store.ts';
 import type { Attach } from './idempotency/kept-answer.ts';
 import { contextOf } from './make-context.ts';
 import { recoverDatabase } from './recovery/recover-database.ts';
@@ -69,7 +69,7 @@ export class Database {
   /** Small durable values of the service: keys, rules, virtual graphs. */
   readonly documents: Documents;
   /** Answers kept under Idempotency-Keys. */
-  readonly replays: Replays;
+  readonly replays: IdempotencyStore;
   /** `wal`, `health` and `figures`, in slices too. */
   readonly statistics: Figures;
   readonly #options: EngineOptions;
@@ -131,7 +131,8 @@ export class Database {
     this.#relief = relief;
     const committed = () => this.#closing || relief.committed();
     this.documents = new Documents({ committer, mutex: this.#ddlMutex, committed });
-    this.replays = new Replays({ fs, dir: `${dir}/replays`, crc32c, committer, committed, now, limits, notice });
+    const answers = { fs, dir: `${dir}/replays`, crc32c, committer };
+    this.replays = new IdempotencyStore({ ...answers, committed, now, limits, notice });
     const { documents, replays } = this;
     const { pause } = this.#context;
     const reserve = new Reserve(fs, `${dir}/reserve`, options.reserveBytes ?? 0);

@@ -4,7 +4,7 @@ import type { CoreModule } from '../core/index.ts';
 import type { Scheduler } from '../schedule/scheduler.ts';
 import type { Fs, LogGroupFigures, OpenLog } from '../storage/index.ts';
 import type { CompactionRunner } from './compaction/work.ts';
-import type { ReplayLimits } from './idempotency/idempotency-store.ts';
+import type { KeptAnswerLimits } from './idempotency/idempotency-store.ts';
 import type { MemtableLimits } from './table/memtable-room.ts';
 
 /** Everything the engine needs of the world; `openDatabase` fills it for Node. */
@@ -40,7 +40,7 @@ export interface EngineOptions {
   /** Operations from which on a commit is made in slices; default 4,096. Tests take less. */
   slicedOperations?: number;
   /** How many answers are kept under Idempotency-Keys. Tests take less. */
-  replayLimits?: Partial<ReplayLimits>;
+  replayLimits?: Partial<KeptAnswerLimits>;
   /** How memtables share instances of the core. Tests take less. */
   memtableLimits?: Partial<MemtableLimits>;
   /** Segments in memory at most, whatever their bytes: each has an instance of the core, of which a process can have some 12,500. */

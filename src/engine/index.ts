@@ -10,12 +10,12 @@ export { InlineRunner } from './compaction/merge-files.ts';
 export { WorkerRunner } from './compaction/worker-runner.ts';
 export { Database } from './database.ts';
 export type { EngineOptions } from './engine-options.ts';
-export type { Replays } from './idempotency/idempotency-store.ts';
+export type { IdempotencyStore } from './idempotency/idempotency-store.ts';
 export {
+  type AnswerToKeep,
   type Attach,
   IdRanges,
   type KeptAnswer,
-  type ReplayEntry,
   SMALL_BODY_LENGTH,
   type WrittenIds,
 } from './idempotency/kept-answer.ts';

@@ -1,4 +1,4 @@
-// Sends a source of chunks to a client, at the client's pace and within the service's time slices.
+// Sends a source of chunks to a client, at the client's pace and within the time that the service's scheduler gives.
 
 import type { Scheduler } from '../schedule/scheduler.ts';
 import { type CutReason, type ReaderLimits, ReaderWatch } from './reader-watch.ts';
@@ -14,7 +14,7 @@ const PIECE_BYTES = 15 * 1024;
 export interface ChunkStreamOptions {
   transport: TransportResponse;
   source: ChunkSource;
-  slices: Scheduler;
+  scheduler: Scheduler;
   limits: ReaderLimits;
   /** Called once the last byte is handed over. */
   ended: () => void;
@@ -39,16 +39,16 @@ export class ChunkStream {
 
   /** Call after the headers are written. */
   start(): void {
-    const { transport, slices } = this.#options;
+    const { transport, scheduler } = this.#options;
     transport.onWritable(() => {
       if (this.#waiting) {
         this.#waiting = false;
         this.#watch.reads();
-        slices.add(this.#sendChunk);
+        scheduler.add(this.#sendChunk);
       }
       return true;
     });
-    slices.add(this.#sendChunk);
+    scheduler.add(this.#sendChunk);
   }
 
   /** Frees the source; the transport is not touched any more. */
@@ -60,7 +60,7 @@ export class ChunkStream {
   }
 
   readonly #resume = (): void => {
-    if (!this.#stopped) this.#options.slices.add(this.#sendChunk);
+    if (!this.#stopped) this.#options.scheduler.add(this.#sendChunk);
   };
 
   /** True while more can be sent at once; a client that does not read pauses its stream until it is writable again. */

@@ -179,7 +179,7 @@ export class Dispatcher {
 
   /** Puts a long body together in turns first. */
   #joinAndRun(exchange: Exchange, route: Route, call: RequestCall, minLsn: number, collector: BodyCollector): void {
-    this.#options.parts.slices
+    this.#options.parts.scheduler
       .run(() => !exchange.gone && collector.join())
       .then(() => {
         if (exchange.gone) return;
@@ -238,13 +238,13 @@ export class Dispatcher {
 
   /** At once, unless other handlers have taken their time of this turn of the event loop. */
   #run(exchange: Exchange, route: Route, call: RequestCall): void {
-    const { load, slices, now } = this.#options.parts;
+    const { load, scheduler, now } = this.#options.parts;
     if (route.rateExempt || !load.isLongTurn(now())) {
       this.#parseAndRun(exchange, route, call);
       return;
     }
     exchange.outlive();
-    slices.add(() => {
+    scheduler.add(() => {
       try {
         if (!exchange.gone) this.#parseAndRun(exchange, route, call);
       } catch (error) {
@@ -265,7 +265,7 @@ export class Dispatcher {
       exchange.fail(this.#refuse());
       return;
     }
-    parseLongJson(call.body, this.#options.parts.slices, () => exchange.gone)
+    parseLongJson(call.body, this.#options.parts.scheduler, () => exchange.gone)
       .then((parsed) => {
         call.parsed = parsed;
         if (!exchange.gone) this.#runParsed(exchange, route, call);

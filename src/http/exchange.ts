@@ -285,7 +285,7 @@ export class Exchange implements HeadFacts {
           source.close();
         },
       },
-      slices: this.services.slices,
+      scheduler: this.services.scheduler,
       limits: this.services.readerLimits,
       ended: () => {
         this.done(reply);

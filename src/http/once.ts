@@ -1,7 +1,13 @@
 // Writes that carry an Idempotency-Key: the first answer under 400 is kept and given again, the work is done once (contract section 1).
 
 import * as crypto from 'node:crypto';
-import { type Attach, type KeptAnswer, type ReplayEntry, SMALL_BODY_LENGTH, type WrittenIds } from '../engine/index.ts';
+import {
+  type AnswerToKeep,
+  type Attach,
+  type KeptAnswer,
+  SMALL_BODY_LENGTH,
+  type WrittenIds,
+} from '../engine/index.ts';
 import { refusal } from '../errors.ts';
 import type { RequestCall } from './call.ts';
 import { JSON_TYPE } from './media.ts';
@@ -14,7 +20,7 @@ export interface Once {
    * The entry that replays this answer. The handler must then answer with this status, body and type (default JSON). `written`: what is still told of the
    * write when the answer is no longer kept.
    */
-  entry(status: number, body: string, contentType?: string, written?: WrittenIds): ReplayEntry;
+  entry(status: number, body: string, contentType?: string, written?: WrittenIds): AnswerToKeep;
 }
 
 /** The body of a write's answer: made when the write is about to be logged if it is kept under an Idempotency-Key, else when the write is done. */
@@ -100,13 +106,13 @@ class PendingOnce implements Once {
     this.#now = now;
   }
 
-  entry(status: number, body: string, contentType: string = JSON_TYPE, written?: WrittenIds): ReplayEntry {
+  entry(status: number, body: string, contentType: string = JSON_TYPE, written?: WrittenIds): AnswerToKeep {
     this.used = true;
     const entry = { id: this.#id, bodyHash: this.#bodyHash, status, contentType, body, at: this.#now() };
     return written === undefined ? entry : { ...entry, written };
   }
 
-  ofReply({ status, body, contentType }: Reply): ReplayEntry {
+  ofReply({ status, body, contentType }: Reply): AnswerToKeep {
     const text = typeof body === 'string' ? body : Buffer.from(body).toString();
     return this.entry(status, text, contentType, contentType === JSON_TYPE ? idIn(text) : undefined);
   }
@@ -165,6 +171,6 @@ async function hashOf({ body, bodyType, services }: RequestCall): Promise<string
     offset += HASH_STEP_BYTES;
     return offset < body.length;
   };
-  if (step()) await services.slices.run(step);
+  if (step()) await services.scheduler.run(step);
   return hash.digest('base64url');
 }

@@ -44,7 +44,7 @@ export interface Services {
   readonly routes: readonly Route[];
   readonly observer: Observer;
   readonly cursors: CursorRegistry;
-  readonly slices: Scheduler;
+  readonly scheduler: Scheduler;
   readonly space: AnswerSpace;
   readonly tags: EntityTags;
   readonly log: Logger;

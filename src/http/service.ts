@@ -182,7 +182,7 @@ function makeParts(options: ServiceOptions, transport: Transport): Parts {
     pageFile: options.pageFile ?? (() => undefined),
     consoleFile: options.consoleFile ?? (() => undefined),
     cursors: new CursorRegistry({ now, secret: randomBytes(32) }),
-    slices: options.scheduler ?? new Scheduler(),
+    scheduler: options.scheduler ?? new Scheduler(),
     space: new AnswerSpace(),
     tags,
     now,

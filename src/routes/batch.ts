@@ -112,7 +112,7 @@ async function runStaged(
     }
     return true;
   };
-  if (step()) await call.services.slices.run(step);
+  if (step()) await call.services.scheduler.run(step);
 }
 
 /** Runs one statement over what the batch has written so far. */

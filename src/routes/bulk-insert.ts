@@ -104,7 +104,7 @@ async function addLines(call: Call, table: Table, sink: Sink): Promise<boolean> 
     }
     return true;
   };
-  if (step()) await call.services.slices.run(step);
+  if (step()) await call.services.scheduler.run(step);
   if (refused) return false;
   if (count === 0) throw refusal('invalid_input', 'The body holds no edge; send one JSON edge a line.');
   return true;

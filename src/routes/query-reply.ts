@@ -83,7 +83,7 @@ export function resultReply(call: Call, result: StatementResult, options: Result
     text.close();
     throw error;
   }
-  const replied = call.services.slices.run(step).then(reply);
+  const replied = call.services.scheduler.run(step).then(reply);
   return replied.catch((error) => {
     text.close();
     throw error;
@@ -110,7 +110,7 @@ export async function collectRows(
         );
       return !text.ended;
     };
-    if (step()) await call.services.slices.run(step);
+    if (step()) await call.services.scheduler.run(step);
     const bytes = text.length;
     const lines = Buffer.from(text.take()).toString().trimEnd().split('\n');
     const rows: unknown[] = [];
@@ -119,7 +119,7 @@ export async function collectRows(
       while (rows.length < end) rows.push(JSON.parse(lines[rows.length]!));
       return end < text.rows;
     };
-    if (parse()) await call.services.slices.run(parse);
+    if (parse()) await call.services.scheduler.run(parse);
     return { rows, bytes };
   } finally {
     text.close();

@@ -145,7 +145,7 @@ export function slicesOf(call: Call): RunSteps {
 /** As `slicesOf`, for work without a deadline: COPY takes as long as its file is large. */
 function untilGone({ services, client }: Call): RunSteps {
   return (step) =>
-    services.slices.run(() => {
+    services.scheduler.run(() => {
       if (client.gone) throw new HedgerowError('timeout', 'The client has gone.');
       return step();
     });

@@ -86,7 +86,7 @@ function wholeNdjson(rows: OpenRows, slices: readonly Uint8Array[]): Reply {
 /** Reads to the end first, to know the cursor; keeps the rows when they are few, else reads them again while sending. */
 async function limitedNdjson(call: Call, rows: OpenRows, slices: Uint8Array[]): Promise<Reply> {
   let size = slices.reduce((sum, slice) => sum + slice.length, 0);
-  await call.services.slices.run(() => {
+  await call.services.scheduler.run(() => {
     const slice = call.client.gone ? null : rows.next();
     if (slice === null) return false;
     checkDeadline(call);

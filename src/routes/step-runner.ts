@@ -9,7 +9,7 @@ import { clientGone, watchClient } from './client-watch.ts';
 /** Calls `work` with a runner whose signal ends with it. */
 export async function withRunner<T>(call: Call, work: (runner: StepRunner) => Promise<T>): Promise<T> {
   const { signal, end } = watchClient(call);
-  const { slices, now } = call.services;
+  const { scheduler, now } = call.services;
   const look = () => {
     if (call.client.gone) throw clientGone();
     if (now() > call.deadlineMs) throw tooLong(call);
@@ -17,7 +17,7 @@ export async function withRunner<T>(call: Call, work: (runner: StepRunner) => Pr
   /** Most work ends with its first step. */
   const run = async <R>(steps: Steps<R>): Promise<R> => {
     const first = steps.next();
-    return first.done === true ? first.value : slices.drive(steps, { look });
+    return first.done === true ? first.value : scheduler.drive(steps, { look });
   };
   try {
     return await work({ signal, run });

@@ -19,7 +19,7 @@ export function writtenReply(call: Call, read: WrittenRead, ndjson: boolean): Re
     read.close();
     throw error;
   }
-  const replied = call.services.slices.run(() => answer.step()).then(() => answer.reply(false));
+  const replied = call.services.scheduler.run(() => answer.step()).then(() => answer.reply(false));
   return replied.catch((error) => {
     read.close();
     throw error;

@@ -18,7 +18,7 @@ export interface ReplayRecord {
 }
 
 /** What reading a file meets, in order: records whose checksum holds, and the places where something else is. */
-export type ReplayFinding =
+export type KeptAnswerFinding =
   | (ReplayRecord & { kind: 'record'; offset: number })
   | { kind: 'fault'; offset: number; what: string };
 
@@ -137,9 +137,9 @@ export function* readRecords(
  * Everything that can be read of a listed file: each record has a checksum of its own, so what follows a damaged one is found by a search for the next place
  * where a whole record is. A file that is missing or cut is one fault. Never throws for what the file holds; `disk_failed` when the disk cannot read it.
  */
-export function* examineRecords(fs: Fs, dir: string, file: ReplayFile, crc32c: Crc32c): Generator<ReplayFinding> {
+export function* examineRecords(fs: Fs, dir: string, file: ReplayFile, crc32c: Crc32c): Generator<KeptAnswerFinding> {
   const path = `${dir}/${replayFileName(file.number)}`;
-  const fault = (offset: number, what: string): ReplayFinding => ({ kind: 'fault', offset, what });
+  const fault = (offset: number, what: string): KeptAnswerFinding => ({ kind: 'fault', offset, what });
   if (!fs.exists(path)) return yield fault(0, 'the manifest lists it, but it is missing');
   let found: Uint8Array;
   try {

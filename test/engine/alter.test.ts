@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { loadCore, makeChecksum } from '../../src/core/index.ts';
 import { OPERATION, singleRun } from '../../src/engine/commit/operations.ts';
-import type { AlterAction, Database, ReplayEntry, Table } from '../../src/engine/index.ts';
+import type { AlterAction, AnswerToKeep, Database, Table } from '../../src/engine/index.ts';
 import { verifyDirectory } from '../../src/engine/verify/verify-directory.ts';
 import { drain, openSim, PausingRunner, rowsOf, simDisk, turn } from '../support/sim-engine.ts';
 import type { SimFs } from '../support/sim-fs.ts';
@@ -340,7 +340,7 @@ describe('ALTER', () => {
     const database = await openSim(fs);
     const table = await tracks(database);
     const told: unknown[] = [];
-    const attach = (outcome: unknown): ReplayEntry => {
+    const attach = (outcome: unknown): AnswerToKeep => {
       told.push(outcome);
       return { id: `a${told.length}`, bodyHash: '', status: 200, contentType: '', body: '', at: 1e12 };
     };

@@ -3,7 +3,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { CoreMemtable, EdgeBatch, loadCore, STATUS } from '../../src/core/index.ts';
 import { OPERATION, runHeader } from '../../src/engine/commit/operations.ts';
-import type { ReplayEntry } from '../../src/engine/idempotency/kept-answer.ts';
+import type { AnswerToKeep } from '../../src/engine/idempotency/kept-answer.ts';
 import type { Database } from '../../src/engine/index.ts';
 import { HedgerowError } from '../../src/errors.ts';
 import { openSim, rowsOf, simDisk } from '../support/sim-engine.ts';
@@ -38,7 +38,7 @@ async function codeOf(work: Promise<unknown>): Promise<string> {
   );
 }
 
-const answer = (): ReplayEntry => ({
+const answer = (): AnswerToKeep => ({
   id: 'key',
   bodyHash: 'hash',
   status: 201,

@@ -5,8 +5,8 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { loadCore } from '../../src/core/index.ts';
 import type { Committer } from '../../src/engine/commit/committer.ts';
 import type { StoredReplays } from '../../src/engine/idempotency/answer-files.ts';
-import { REPLAY_LIMITS, Replays } from '../../src/engine/idempotency/idempotency-store.ts';
-import type { Database, ReplayEntry } from '../../src/engine/index.ts';
+import { IdempotencyStore, REPLAY_LIMITS } from '../../src/engine/idempotency/idempotency-store.ts';
+import type { AnswerToKeep, Database } from '../../src/engine/index.ts';
 import { verifyDirectory } from '../../src/engine/verify/verify-directory.ts';
 import { installManifest, readManifest } from '../../src/storage/manifest.ts';
 import { crc32c } from '../support/crc32c.ts';
@@ -33,7 +33,7 @@ async function crash(): Promise<void> {
   await open();
 }
 
-function entry(id: string): ReplayEntry {
+function entry(id: string): AnswerToKeep {
   const about = { id, bodyHash: `hash of ${id}`, status: 201, contentType: 'application/json' };
   return { ...about, body: `"${id}"`, at: db.replays.time() };
 }
@@ -287,10 +287,10 @@ test('files and a manifest of version 1 open, and are continued in files of vers
   await put(`${DIR}/replays-00000001`, v1);
   const options = { dir: DIR, crc32c, now: () => START_MS, committed: () => {}, limits: REPLAY_LIMITS };
   const committer = { visibleLsn: Infinity } as Committer;
-  const make = () => new Replays({ ...options, fs, committer });
+  const make = () => new IdempotencyStore({ ...options, fs, committer });
   const replays = make();
   replays.load({ lsn: 10, next: 2, files: [{ number: 1, bytes: v1.length }] });
-  const body = (of: Replays, n: number) => of.find(`id ${n}`)?.body;
+  const body = (of: IdempotencyStore, n: number) => of.find(`id ${n}`)?.body;
   expect([1, 2, 3].map((n) => body(replays, n))).toEqual([1, 2, 3].map((n) => `{"of":${n},"text":"é \\"quoted\\""}`));
   replays.add({ ...entry('id 4'), body: null, at: START_MS + 4 }, 11);
   const written = await replays.write(11);

@@ -2,7 +2,7 @@
 
 import { beforeEach, describe, expect, test } from 'vitest';
 import { decodeReplay, encodeReplay, IdRanges, MAX_KEPT_BODY_BYTES } from '../../src/engine/idempotency/kept-answer.ts';
-import type { Database, EngineOptions, ReplayEntry } from '../../src/engine/index.ts';
+import type { AnswerToKeep, Database, EngineOptions } from '../../src/engine/index.ts';
 import { Random } from '../support/random.ts';
 import { openSim, simDisk } from '../support/sim-engine.ts';
 import type { SimFs } from '../support/sim-fs.ts';
@@ -34,7 +34,7 @@ async function open(replayLimits: EngineOptions['replayLimits']): Promise<void> 
   });
 }
 
-function entry(id: string, body: string): ReplayEntry {
+function entry(id: string, body: string): AnswerToKeep {
   const at = db.replays.time();
   const written = { ids: [{ table: 't', first_id: 1, last_id: 9 }] };
   return { id, bodyHash: `hash of ${id}`, status: 200, contentType: 'application/json', body, at, written };
@@ -250,7 +250,7 @@ test('ids are gathered into ranges, the first eight are kept', () => {
 });
 
 test('an entry without a body or with ids goes through its bytes unchanged', () => {
-  const plain: ReplayEntry = { id: 'i', bodyHash: 'h', status: 200, contentType: 'c', body: null, at: 1 };
+  const plain: AnswerToKeep = { id: 'i', bodyHash: 'h', status: 200, contentType: 'c', body: null, at: 1 };
   for (const each of [plain, { ...plain, body: '' }, { ...plain, written: { id: 'r' } }])
     expect(decodeReplay(encodeReplay(each), 'here', 0)).toEqual(each);
   const without = Buffer.from('{"id":"i","bodyHash":"h","status":200,"contentType":"c","at":1}');

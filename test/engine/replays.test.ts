@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Committer } from '../../src/engine/commit/committer.ts';
-import { REPLAY_LIMITS, Replays } from '../../src/engine/idempotency/idempotency-store.ts';
-import type { Attach, Database, EngineOptions, ReplayEntry } from '../../src/engine/index.ts';
+import { IdempotencyStore, REPLAY_LIMITS } from '../../src/engine/idempotency/idempotency-store.ts';
+import type { AnswerToKeep, Attach, Database, EngineOptions } from '../../src/engine/index.ts';
 import { crc32c } from '../support/crc32c.ts';
 import { Random } from '../support/random.ts';
 import { openSim, rowsOf, simDisk } from '../support/sim-engine.ts';
@@ -32,7 +32,7 @@ async function crash(more: Partial<EngineOptions> = {}): Promise<void> {
   db = await open(more);
 }
 
-function entry(id: string, body = `{"of":"${id}"}`): ReplayEntry {
+function entry(id: string, body = `{"of":"${id}"}`): AnswerToKeep {
   return { id, bodyHash: `hash of ${id}`, status: 201, contentType: 'application/json', body, at: nowMs };
 }
 
@@ -355,8 +355,8 @@ describe('writing the files', () => {
     committed: () => {},
   };
   const limits = { ...REPLAY_LIMITS, fileBytes: 100 };
-  const make = (): Replays => new Replays({ ...options, fs, limits });
-  const answer = (id: string): ReplayEntry => ({ ...entry(id), at: 0 });
+  const make = (): IdempotencyStore => new IdempotencyStore({ ...options, fs, limits });
+  const answer = (id: string): AnswerToKeep => ({ ...entry(id), at: 0 });
 
   test('goes on after a failure without writing anything twice', async () => {
     const replays = make();

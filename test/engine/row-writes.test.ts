@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { buildColumnPlan, loadCore, makeChecksum, readColumnBlocks } from '../../src/core/index.ts';
 import { restoreBackup } from '../../src/engine/backup/restore.ts';
 import { decodeKills, encodeKills, OPERATION, readRuns, runHeader } from '../../src/engine/commit/operations.ts';
-import type { Database, EngineOptions, ReplayEntry, Table } from '../../src/engine/index.ts';
+import type { AnswerToKeep, Database, EngineOptions, Table } from '../../src/engine/index.ts';
 import type { EdgeInput, RowKey } from '../../src/engine/types.ts';
 import { verifyDirectory } from '../../src/engine/verify/verify-directory.ts';
 import { nodeFs } from '../../src/storage/node-fs.ts';
@@ -347,7 +347,7 @@ describe('in one transaction', () => {
     transaction.delete(table, 2, [1]);
     transaction.insert(table, { event_ts: 1, members: [1] });
     let told: unknown;
-    const attach = (outcome: unknown): ReplayEntry => {
+    const attach = (outcome: unknown): AnswerToKeep => {
       told = outcome;
       return { id: 'a', bodyHash: '', status: 200, contentType: '', body: '', at: 1e12 };
     };

@@ -46,7 +46,7 @@ test('pieces with their heads fit into the buffer, keep their order, and wait fo
     new ChunkStream({
       transport,
       source,
-      slices: new Scheduler(() => performance.now()),
+      scheduler: new Scheduler(() => performance.now()),
       limits: { stallMs: 60_000, streamMs: 0 },
       ended,
       failed,

@@ -2,7 +2,7 @@
 
 import { loadCore } from '../../src/core/index.ts';
 import { InlineRunner } from '../../src/engine/compaction/merge-files.ts';
-import type { ReplayEntry } from '../../src/engine/idempotency/kept-answer.ts';
+import type { AnswerToKeep } from '../../src/engine/idempotency/kept-answer.ts';
 import { Database, type EngineOptions, type Table } from '../../src/engine/index.ts';
 import { EdgeSource } from '../support/edge-source.ts';
 import { Random } from '../support/random.ts';
@@ -120,7 +120,7 @@ export class SimWorld {
     return this.db.figures().logFailed;
   }
 
-  entryOf(answer: SimAnswer): ReplayEntry {
+  entryOf(answer: SimAnswer): AnswerToKeep {
     return { ...answer, status: 200, contentType: 'application/json', at: NOW_SECONDS * 1000 };
   }
 

@@ -1,6 +1,6 @@
 // The writers of a simulation: inserts, bulk inserts, removals, documents, answers under keys and requests that are sent again.
 
-import type { ReplayEntry } from '../../src/engine/idempotency/kept-answer.ts';
+import type { AnswerToKeep } from '../../src/engine/idempotency/kept-answer.ts';
 import type { Table } from '../../src/engine/index.ts';
 import type { BulkOutcome, EdgeInput, InsertOutcome } from '../../src/engine/types.ts';
 import type { IdOf, SimOp } from './sim-ledger.ts';
@@ -28,7 +28,7 @@ export class SimWriters {
     return { id, bodyHash: `hash-${this.#keys}`, body: 'x'.repeat(1 + size) };
   }
 
-  attach<T>(answer: SimAnswer | undefined, look?: (outcome: T) => void): ((outcome: T) => ReplayEntry) | undefined {
+  attach<T>(answer: SimAnswer | undefined, look?: (outcome: T) => void): ((outcome: T) => AnswerToKeep) | undefined {
     if (answer === undefined) return undefined;
     return (outcome) => {
       look?.(outcome);

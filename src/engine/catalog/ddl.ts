@@ -5,7 +5,7 @@ import { checkOption } from '../../model/options.ts';
 import type { Mutex } from '../../schedule/locks.ts';
 import { OPERATION, singleRun } from '../commit/operations.ts';
 import type { EngineContext } from '../context.ts';
-import type { Attach, ReplayEntry } from '../idempotency/kept-answer.ts';
+import type { AnswerToKeep, Attach } from '../idempotency/kept-answer.ts';
 import type { Table } from '../table/table.ts';
 import { tableItem } from '../table/table-item.ts';
 import type { TableInput, TableItem } from '../types.ts';
@@ -32,7 +32,7 @@ export class Ddl {
   }
 
   /** Logs changes, and the answer to them, as one frame; they are applied when it is durable. The caller holds the mutex (or is alone). */
-  async change(changes: readonly CatalogChange[], entry?: ReplayEntry): Promise<void> {
+  async change(changes: readonly CatalogChange[], entry?: AnswerToKeep): Promise<void> {
     const { context, tables } = this.#options;
     const { committer } = context;
     const runs = changes.flatMap((change) => singleRun(OPERATION.catalog, Buffer.from(JSON.stringify(change))));

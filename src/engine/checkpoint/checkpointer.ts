@@ -9,7 +9,7 @@ import type { Documents } from '../catalog/documents.ts';
 import type { TableSet } from '../catalog/table-set.ts';
 import type { Committer } from '../commit/committer.ts';
 import { compactionError } from '../compaction/failure.ts';
-import type { Replays } from '../idempotency/idempotency-store.ts';
+import type { IdempotencyStore } from '../idempotency/idempotency-store.ts';
 import type { Table } from '../table/table.ts';
 import { Version } from '../table/version.ts';
 import type { ChangedTable } from './checkpoint.ts';
@@ -24,7 +24,7 @@ export interface CheckpointerOptions {
   committer: Committer;
   tables: TableSet;
   documents: Documents;
-  replays: Replays;
+  replays: IdempotencyStore;
   reserve: Reserve;
   pause: () => Promise<void>;
   notice: ((message: string, fields: Record<string, unknown>) => void) | undefined;

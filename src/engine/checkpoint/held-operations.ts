@@ -79,7 +79,7 @@ function isOfTable(kind: number): boolean {
   return kind === OPERATION.insert || kind === OPERATION.tombstone || kind === OPERATION.kill;
 }
 
-/** Replays the files of a table that opened healthy. When one of them is corrupt the table refuses, and keeps them all. */
+/** IdempotencyStore the files of a table that opened healthy. When one of them is corrupt the table refuses, and keeps them all. */
 export function replayHeld(context: EngineContext, table: Table, target: ReplayTarget, crc32c: Crc32c): void {
   if (table.corrupt !== null) return;
   for (const entry of table.held) {

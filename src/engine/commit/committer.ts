@@ -7,12 +7,12 @@
 
 import { HedgerowError } from '../../errors.ts';
 import type { LogStore } from '../../storage/index.ts';
-import { encodeReplay, type ReplayEntry } from '../idempotency/kept-answer.ts';
+import { type AnswerToKeep, encodeReplay } from '../idempotency/kept-answer.ts';
 import type { LsnWaits } from './lsn-waits.ts';
 import { OPERATION, singleRun } from './operations.ts';
 
 interface CommitOptions {
-  entry?: ReplayEntry | undefined;
+  entry?: AnswerToKeep | undefined;
   apply?: ((firstLsn: number) => void) | undefined;
   visible?: (() => void) | undefined;
   /** It may take the last of the log's room, which is kept for what frees some. */
@@ -51,13 +51,13 @@ class NoRoom extends Error {
 }
 
 /** Takes the answers that are in frames. */
-export interface ReplaySink {
-  add(entry: ReplayEntry, lsn: number): void;
+export interface KeptAnswerSink {
+  add(entry: AnswerToKeep, lsn: number): void;
 }
 
 export class Committer {
   #log: LogStore | undefined;
-  #replays: ReplaySink | undefined;
+  #replays: KeptAnswerSink | undefined;
   readonly #waits: LsnWaits;
   #waiters: Waiter[] = [];
   #first = 0;
@@ -82,7 +82,7 @@ export class Committer {
     this.#waits = waits;
   }
 
-  attach(log: LogStore, replays: ReplaySink): void {
+  attach(log: LogStore, replays: KeptAnswerSink): void {
     this.#log = log;
     this.#replays = replays;
     this.visibleLsn = log.headLsn;
@@ -204,7 +204,7 @@ export class Committer {
   async appendInSlices(
     operations: number,
     parts: readonly Uint8Array[],
-    entry: ReplayEntry | undefined,
+    entry: AnswerToKeep | undefined,
     pause: () => Promise<void>,
   ): Promise<number> {
     if (this.failed !== null) throw this.failed;

@@ -17,7 +17,7 @@ import {
   replayFileVersion,
 } from '../../storage/index.ts';
 import type { Orphans } from '../checkpoint/orphans.ts';
-import { decodeReplay, type ReplayEntry } from './kept-answer.ts';
+import { type AnswerToKeep, decodeReplay } from './kept-answer.ts';
 
 /** A file as the manifest lists it. */
 export interface StoredReplayFile extends ReplayFile {
@@ -44,7 +44,7 @@ export interface StoredReplays {
 
 /** An answer found in a file. */
 export interface FoundAnswer {
-  entry: ReplayEntry;
+  entry: AnswerToKeep;
   lsn: number;
   /** That its record takes. */
   bytes: number;

@@ -14,17 +14,17 @@ import type { Orphans } from '../checkpoint/orphans.ts';
 import type { Committer } from '../commit/committer.ts';
 import { type AnswerRecord, type LostReplayFile, ReplayFiles, type StoredReplays } from './answer-files.ts';
 import {
+  type AnswerToKeep,
   decodeReplay,
   encodeReplay,
   type KeptAnswer,
   keptBody,
-  type ReplayEntry,
   SMALL_BODY_LENGTH,
   type WrittenIds,
 } from './kept-answer.ts';
 
 /** How much is kept (contract section 1), and how large a file grows. */
-export interface ReplayLimits {
+export interface KeptAnswerLimits {
   ageMs: number;
   entries: number;
   /** Of all bodies that are longer than SMALL_BODY_LENGTH, as they lie in memory. */
@@ -32,7 +32,7 @@ export interface ReplayLimits {
   fileBytes: number;
 }
 
-export const REPLAY_LIMITS: ReplayLimits = {
+export const REPLAY_LIMITS: KeptAnswerLimits = {
   ageMs: 24 * 3600 * 1000,
   entries: 100_000,
   bodyBytes: 64 * 2 ** 20,
@@ -59,7 +59,7 @@ interface Kept {
 }
 
 /** What is kept, for figures. */
-export interface ReplayFigures {
+export interface KeptAnswerFigures {
   entries: number;
   /** Of bodies and ids as they lie in memory, and ENTRY_BYTES for each entry. */
   memoryBytes: number;
@@ -72,7 +72,7 @@ const ENTRY_BYTES = 400;
 /** Bytes of a record besides its texts. */
 const BARE_RECORD_BYTES = 120;
 
-export interface ReplaysOptions {
+export interface IdempotencyStoreOptions {
   fs: Fs;
   dir: string;
   crc32c: Crc32c;
@@ -81,12 +81,12 @@ export interface ReplaysOptions {
   committed: () => void;
   /** Epoch milliseconds. */
   now: () => number;
-  limits: ReplayLimits;
+  limits: KeptAnswerLimits;
   notice?: ((message: string, fields: Record<string, unknown>) => void) | undefined;
 }
 
-export class Replays {
-  readonly #options: ReplaysOptions;
+export class IdempotencyStore {
+  readonly #options: IdempotencyStoreOptions;
   readonly #files: ReplayFiles;
   readonly #byId = new Map<string, Kept>();
   readonly #contentTypes = new Map<string, string>();
@@ -108,7 +108,7 @@ export class Replays {
   /** Records in files are larger than they need be, or not needed. */
   #shrunk = false;
 
-  constructor(options: ReplaysOptions) {
+  constructor(options: IdempotencyStoreOptions) {
     const { fs, dir, crc32c, limits, notice } = options;
     assert(limits.ageMs > 0 && limits.entries > 0 && limits.fileBytes > 0, 'limits of stored answers are positive');
     this.#options = options;
@@ -140,7 +140,7 @@ export class Replays {
     return ends.length === 0 ? null : Math.max(...ends);
   }
 
-  get figures(): ReplayFigures {
+  get figures(): KeptAnswerFigures {
     return {
       entries: this.#byId.size,
       memoryBytes: this.#heldBytes + this.#smallBytes + this.#byId.size * ENTRY_BYTES,
@@ -157,7 +157,7 @@ export class Replays {
   }
 
   /** Stores an answer in a frame of its own, for work that is no single frame; resolves when it is durable. */
-  async store(entry: ReplayEntry): Promise<void> {
+  async store(entry: AnswerToKeep): Promise<void> {
     const { committer, committed } = this.#options;
     const { durable } = await committer.write(() => committer.commit(0, [], { entry, urgent: true }));
     await durable;
@@ -169,12 +169,12 @@ export class Replays {
   }
 
   /** Keeps an answer that is in the log at `lsn`, above all before it. */
-  add(entry: ReplayEntry, lsn: number): void {
+  add(entry: AnswerToKeep, lsn: number): void {
     this.#add(entry, lsn, 0);
     this.#evict();
   }
 
-  #add(entry: ReplayEntry, lsn: number, recordBytes: number): void {
+  #add(entry: AnswerToKeep, lsn: number, recordBytes: number): void {
     assert(lsn > this.#newestLsn, `the answer at LSN ${lsn} comes after that at LSN ${this.#newestLsn}`);
     this.#newestLsn = lsn;
     // An entry made while the clock was wrong must not look old when it is right again.
@@ -353,7 +353,7 @@ export class Replays {
   }
 }
 
-function entryOf({ id, bodyHash, status, contentType, body, at, written }: Kept): ReplayEntry {
+function entryOf({ id, bodyHash, status, contentType, body, at, written }: Kept): AnswerToKeep {
   const entry = { id, bodyHash, status, contentType, body, at };
   return written === undefined ? entry : { ...entry, written: JSON.parse(written) as WrittenIds };
 }

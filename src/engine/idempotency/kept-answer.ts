@@ -22,7 +22,7 @@ export interface WrittenIds {
 export const MAX_ID_RANGES = 8;
 
 /** The first answer to a write that carried an Idempotency-Key (contract section 1). */
-export interface ReplayEntry {
+export interface AnswerToKeep {
   /** Scope and key as the service joins them; the engine compares it only. */
   id: string;
   /** Of the request's body. */
@@ -38,7 +38,7 @@ export interface ReplayEntry {
 }
 
 /** An answer as it is found again. */
-export interface KeptAnswer extends ReplayEntry {
+export interface KeptAnswer extends AnswerToKeep {
   /** Of the answer itself: the write's operations have smaller ones. */
   lsn: number;
 }
@@ -47,7 +47,7 @@ export interface KeptAnswer extends ReplayEntry {
  * Makes the answer that is stored with a write. Called synchronously, when the write can no longer be refused and is not yet in the log, with what the
  * write will answer but for its LSN. It must not call the engine. When it throws, nothing is logged or applied.
  */
-export type Attach<T> = (outcome: T) => ReplayEntry;
+export type Attach<T> = (outcome: T) => AnswerToKeep;
 
 /** A longer body is not kept at all: not in the log, not in the files, not in memory. UTF-8 bytes. */
 export const MAX_KEPT_BODY_BYTES = 2 ** 20;
@@ -60,7 +60,7 @@ export function keptBody(body: string | null): string | null {
   return body.length * 3 > MAX_KEPT_BODY_BYTES && Buffer.byteLength(body) > MAX_KEPT_BODY_BYTES ? null : body;
 }
 
-export function encodeReplay(entry: ReplayEntry): Uint8Array {
+export function encodeReplay(entry: AnswerToKeep): Uint8Array {
   const { id, bodyHash, status, contentType, at, written } = entry;
   return Buffer.from(
     JSON.stringify({ id, bodyHash, status, contentType, body: keptBody(entry.body), at, ...(written && { written }) }),
@@ -68,8 +68,8 @@ export function encodeReplay(entry: ReplayEntry): Uint8Array {
 }
 
 /** The entry in bytes whose checksum held. Throws `corrupt`, naming `where` and `offset`. */
-export function decodeReplay(bytes: Uint8Array, where: string, offset: number): ReplayEntry {
-  let value: Partial<ReplayEntry> | null;
+export function decodeReplay(bytes: Uint8Array, where: string, offset: number): AnswerToKeep {
+  let value: Partial<AnswerToKeep> | null;
   try {
     value = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()) as typeof value;
   } catch (error) {
@@ -84,7 +84,7 @@ export function decodeReplay(bytes: Uint8Array, where: string, offset: number): 
     !(value?.written === undefined || (typeof value.written === 'object' && value.written !== null))
   )
     throw corruption(where, offset, 'a stored answer lacks a field');
-  return value as ReplayEntry;
+  return value as AnswerToKeep;
 }
 
 /** Gathers the ids of inserted edges, one after the other, into ranges. */

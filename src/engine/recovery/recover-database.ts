@@ -13,7 +13,7 @@ import { findOrphans, refuseSegments, removeOrphans, setAside, unknownSegments }
 import type { CompactionTrigger } from '../compaction/trigger.ts';
 import type { EngineContext } from '../context.ts';
 import type { EngineOptions } from '../engine-options.ts';
-import type { Replays } from '../idempotency/idempotency-store.ts';
+import type { IdempotencyStore } from '../idempotency/idempotency-store.ts';
 import { openDatabaseLog } from './open-log.ts';
 import { openTable, replayFrame } from './recovery.ts';
 
@@ -26,7 +26,7 @@ export interface RecoveryParts {
   context: EngineContext;
   tables: TableSet;
   documents: Documents;
-  replays: Replays;
+  replays: IdempotencyStore;
   checkpointer: Checkpointer;
   trigger: CompactionTrigger;
   ddl: Ddl;

@@ -8,7 +8,7 @@ import type { Documents } from '../catalog/documents.ts';
 import type { CheckpointTable } from '../checkpoint/checkpoint.ts';
 import { decodeKills, OPERATION, type Run, readRuns } from '../commit/operations.ts';
 import type { EngineContext } from '../context.ts';
-import type { Replays } from '../idempotency/idempotency-store.ts';
+import type { IdempotencyStore } from '../idempotency/idempotency-store.ts';
 import { findLive, findMatches, killRow, type RowPlace } from '../table/live-rows.ts';
 import { asCorruption, isInOrder, type SegmentFile, segmentName } from '../table/segment-file.ts';
 import { openSegmentFile, refreshFilters } from '../table/segments-on-disk.ts';
@@ -48,7 +48,7 @@ export interface ReplayTarget {
   /** Catalog and document operations up to here are in the manifest. */
   catalogLsn: number;
   documents: Documents;
-  replays: Replays;
+  replays: IdempotencyStore;
 }
 
 /**

@@ -5,7 +5,7 @@
 
 import { inSlices, type Steps } from '../../schedule/steps.ts';
 import type { EngineContext } from '../context.ts';
-import type { ReplayEntry } from '../idempotency/kept-answer.ts';
+import type { AnswerToKeep } from '../idempotency/kept-answer.ts';
 import { RowRoom } from '../table/row-room.ts';
 import type { Table } from '../table/table.ts';
 
@@ -22,7 +22,7 @@ export interface LargeCommit<P extends FramePlan> {
   /** Makes the frame, and takes all the room that `apply` needs; what it throws ends the commit, and nothing was changed. */
   plan(room: RowRoom): Steps<P>;
   /** The answer that is kept with it. */
-  entryOf(plan: P): ReplayEntry | undefined;
+  entryOf(plan: P): AnswerToKeep | undefined;
   /** Applies the frame, whose first operation has that LSN, into the room that was taken. */
   apply(plan: P, room: RowRoom, firstLsn: number): Steps<void>;
 }

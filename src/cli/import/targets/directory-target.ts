@@ -2,7 +2,7 @@
 
 import { strict as assert } from 'node:assert';
 import { createHash } from 'node:crypto';
-import { type Database, openDatabase, type ReplayEntry, type Table } from '../../../engine/index.ts';
+import { type AnswerToKeep, type Database, openDatabase, type Table } from '../../../engine/index.ts';
 import { HedgerowError } from '../../../errors.ts';
 import type { LineBatch, NamedNode } from '../line-batches.ts';
 import { numbersOf } from '../node-lines.ts';
@@ -247,7 +247,7 @@ class KeptBatch {
     );
   }
 
-  entry(inserted: number): ReplayEntry {
+  entry(inserted: number): AnswerToKeep {
     const body = JSON.stringify({ inserted });
     return { id: this.#id, bodyHash: this.#hash, status: 201, contentType: 'application/json', body, at: Date.now() };
   }
