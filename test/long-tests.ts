@@ -5,7 +5,7 @@
 const FILES: Readonly<Record<string, readonly string[]>> = {
   backup: ['disk', 'equality', 'kill', 'verify'],
   bench: ['bench'],
-  cli: ['demo', 'dump-damage', 'import-fuzz', 'import-kill', 'mcp-raw', 'mcp'],
+  cli: ['full-disk', 'demo', 'dump-damage', 'import-fuzz', 'import-kill', 'mcp-raw', 'mcp'],
   client: ['browser', 'plain-types'],
   console: ['bad-answers', 'frame', 'large', 'links', 'query', 'questions', 'walk', 'writing', 'xss-places', 'xss'],
   crash: ['kill'],

@@ -1,5 +1,7 @@
 // What a command sees of the process it runs in, so that tests can run commands without one.
 
+import { systemProblem } from './system-error.ts';
+
 export interface Output {
   /** False: what was written waits to be taken, and `drain` follows. */
   write(text: string): unknown;
@@ -25,7 +27,7 @@ export interface World {
 export class UsageError extends Error {}
 
 export function nodeWorld(): World {
-  if (!process.stdout.listeners('error').includes(endAtClosedPipe)) process.stdout.on('error', endAtClosedPipe);
+  if (!process.stdout.listeners('error').includes(endAtBrokenOutput)) process.stdout.on('error', endAtBrokenOutput);
   return {
     environment: process.env,
     cwd: process.cwd(),
@@ -53,15 +55,16 @@ export function nodeWorld(): World {
   };
 }
 
-/** `hedgerow inspect ... | head` closes the pipe early: that is no error. */
-function endAtClosedPipe(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error;
-  process.exit(0);
+/** `hedgerow inspect ... | head` closes the pipe early: that is no error. What else stops the output ends the command. */
+function endAtBrokenOutput(error: NodeJS.ErrnoException): void {
+  if (error.code === 'EPIPE') process.exit(0);
+  process.stderr.write(`hedgerow: ${systemProblem(error) ?? error.message}\n`);
+  process.exit(1);
 }
 
 /** The exit code of a failed command, said on stderr: 2 for a wrong call, 1 for everything else. */
 export function reportFailure(world: World, error: unknown): number {
-  world.stderr.write(`hedgerow: ${error instanceof Error ? error.message : String(error)}\n`);
+  world.stderr.write(`hedgerow: ${systemProblem(error) ?? (error instanceof Error ? error.message : String(error))}\n`);
   return error instanceof UsageError ? 2 : 1;
 }
 

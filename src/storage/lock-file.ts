@@ -81,8 +81,8 @@ function heldByFile(path: string, holder: LockHolder): HedgerowError {
 /** False when `path` exists already. */
 function placeNewFile(path: string, content: string, link: Link): boolean {
   const draft = `${path}.${process.pid}.${process.hrtime.bigint()}.new`;
-  fs.writeFileSync(draft, content, { flag: 'wx', mode: 0o600 });
   try {
+    fs.writeFileSync(draft, content, { flag: 'wx', mode: 0o600 });
     link(draft, path);
     return true;
   } catch (error) {
@@ -92,7 +92,8 @@ function placeNewFile(path: string, content: string, link: Link): boolean {
     // Older builds refuse to start without hard links, so nobody reads the file while it is half written.
     return writeNewFile(path, content);
   } finally {
-    fs.unlinkSync(draft);
+    // Where the disk is full there is an empty one.
+    fs.rmSync(draft, { force: true });
   }
 }
 
