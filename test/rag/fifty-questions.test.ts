@@ -95,6 +95,49 @@ describe('a count by words', () => {
   });
 });
 
+describe('a count of somebody or something that the data does not have', () => {
+  const count = async (query: string) => {
+    const { answer, abstained, understood } = await asked('/v1/rag/query', { query, table: 'dates', mode: 'symbolic' });
+    const reasons = understood.ignored.map(({ reason }: { reason: string }) => reason);
+    return abstained ? reasons : Number(/^\d+/.exec(answer)?.[0]);
+  };
+
+  it('is not given: part of a name, an unknown name, a month beside another', async () => {
+    await server.database.createTable({ name: 'dates', columns: [{ name: 'room', type: 'TEXT' }] });
+    await server.database.createTable({ name: 'dates_nodes', columns: [{ name: 'vertex', type: 'TEXT' }] });
+    const names = ['Anna Müller', 'Anna Schulz', 'Jörg Weiß'];
+    const nodes = names.map((vertex, at) => ({ event_ts: 0, members: [at + 1], properties: { vertex } }));
+    await insert(server.database.table('dates_nodes'), nodes);
+    const day = (month: number, date: number) => Date.UTC(2024, month - 1, date, 9) / 1000;
+    const edges = Array.from({ length: 60 }, (_, at) => ({
+      event_ts: day(2 + (at % 3), 1 + (at % 20)),
+      members: at % 2 === 0 ? [1, 3] : [2, 3],
+      properties: { room: at % 5 === 0 ? 'Küche' : 'Saal' },
+    }));
+    await insert(server.database.table('dates'), edges);
+    const among = (test: (edge: (typeof edges)[0]) => boolean) => edges.filter(test).length;
+    const inMarch = ({ event_ts }: { event_ts: number }) =>
+      event_ts >= day(3, 1) - 86_400 && event_ts < day(4, 1) - 40_000;
+    expect(await count('How many meetings did Anna have in March 2024?')).toEqual([
+      'It is part of names: Anna Müller, Anna Schulz. Say the whole name that is meant.',
+    ]);
+    expect(await count('How many meetings did Eve have in March 2024?')).toEqual([expect.stringContaining('No node')]);
+    expect(await count('How many meetings were in February or March 2024?')).toContain(
+      'A question has one window of time; the first one counts.',
+    );
+    expect(await count('How many meetings did Anna Müller have in March 2024?')).toBe(
+      among((edge) => inMarch(edge) && edge.members.includes(1)),
+    );
+    expect(await count('How many meetings were in the Küche in March 2024?')).toBe(
+      among((edge) => inMarch(edge) && edge.properties.room === 'Küche'),
+    );
+    const firstWeek = among(({ event_ts }) => event_ts >= day(4, 1) - 86_400 && event_ts < day(4, 8) - 40_000);
+    expect(await count('How many meetings were there from 1 to 7 April 2024?')).toBe(firstWeek);
+    expect(await count('How many meetings were there between April 1 and 7, 2024?')).toBe(firstWeek);
+    expect(await count('How many meetings were there in the week of 3 April 2024?')).toBe(firstWeek);
+  });
+});
+
 describe('what is told of a question', () => {
   const ignored = async (query: string) => {
     const answered = await asked('/v1/rag/query', { query, table: 'calls', mode: 'symbolic' });

@@ -1,6 +1,6 @@
 // The window of time that a text names: "between A and B", "since A", "last 3 days", "in March 2024"; several such parts count together.
 
-import { around, before, unitOf } from './calendar.ts';
+import { around, before, DAY_SECONDS, dayStart, unitOf, wholeDay } from './calendar.ts';
 import { BEFORE_YESTERDAY, type Moment, momentAt, type NoMoment, type Place, saysSeconds } from './moments.ts';
 import type { QuestionWindow } from './question.ts';
 import {
@@ -141,6 +141,7 @@ const TIMES = ['event_ts', 'timestamp', 'ts', 'time'];
 function phraseBounds(reading: Reading, at: number, nowTs: number): Part {
   return (
     compared(reading, at, nowTs) ??
+    wholeUnit(reading, at, nowTs) ??
     between(reading, at, nowTs) ??
     fromTo(reading, at, nowTs) ??
     lastUnits(reading, at, nowTs) ??
@@ -188,8 +189,83 @@ function isYear(text: string): boolean {
   return /^(19|20|21)\d\d$/.test(text);
 }
 
+const ORDINALS = ['st', 'nd', 'rd', 'th'];
+const WEEK_OF = phrases(
+  'week of',
+  'week from',
+  'week beginning',
+  'week beginning on',
+  'week starting',
+  'week starting on',
+);
+
+/** "the week of 1 April 2024": from its Monday to its Sunday. */
+function wholeUnit(reading: Reading, at: number, nowTs: number): Part {
+  const words = phraseAt(reading, at, WEEK_OF);
+  if (words === 0) return undefined;
+  const found = momentAt(reading, at + words, nowTs, 'after');
+  if (found === undefined || found.kind === 'none') return found;
+  const { first, last } = around(found.first, 'week');
+  return { start: first, end: last, stop: found.end };
+}
+
+/** The place after a number that can be a day of a month, and that day. */
+function bareDay(reading: Reading, at: number): { day: number; end: number } | undefined {
+  const word = freeWord(reading, at);
+  const day = Number(word?.text);
+  if (word?.kind !== 'number' || !/^\d{1,2}$/.test(word.text) || day < 1 || day > 31) return undefined;
+  return { day, end: isWord(reading, at + 1, ...ORDINALS) ? at + 2 : at + 1 };
+}
+
+/** "1 to 7 April 2024" and "April 1 to 7, 2024": one of both days is written without its month. */
+function daysOfMonth(reading: Reading, at: number, nowTs: number, links: Phrases, place: Place): Part {
+  const first = bareDay(reading, at);
+  if (first !== undefined) {
+    const link = phraseAt(reading, first.end, links);
+    const to = link === 0 ? undefined : oneDay(momentAt(reading, first.end + link, nowTs, place));
+    if (to === undefined || bareDay(reading, first.end + link)?.end === to.end) return undefined;
+    return daysBetween(to, undefined, first.day, to.day, to.end);
+  }
+  const from = oneDay(momentAt(reading, at, nowTs, place));
+  const link = from === undefined ? 0 : phraseAt(reading, from.end, links);
+  const last = link === 0 ? undefined : bareDay(reading, from!.end + link);
+  if (last === undefined || momentAt(reading, from!.end + link, nowTs, 'alone') !== undefined) return undefined;
+  const comma = freeWord(reading, last.end)?.text === ',' ? last.end + 1 : last.end;
+  const year = freeWord(reading, comma);
+  const isWritten = year?.kind === 'number' && isYear(year.text);
+  return daysBetween(
+    from!,
+    isWritten ? Number(year.text) : undefined,
+    from!.day,
+    last.day,
+    isWritten ? comma + 1 : last.end,
+  );
+}
+
+interface Day {
+  readonly year: number;
+  readonly month: number;
+  readonly day: number;
+  readonly end: number;
+}
+
+/** The day that a moment is, or lies in; undefined for longer ones. */
+function oneDay(found: Moment | NoMoment | undefined): Day | undefined {
+  if (found?.kind !== 'moment' || found.last - found.first >= DAY_SECONDS) return undefined;
+  const date = new Date(found.first * 1000);
+  return { year: date.getUTCFullYear(), month: date.getUTCMonth() + 1, day: date.getUTCDate(), end: found.end };
+}
+
+function daysBetween({ year, month }: Day, written: number | undefined, from: number, to: number, stop: number): Part {
+  const [a, b] = [dayStart(written ?? year, month, from), dayStart(written ?? year, month, to)];
+  if (a === undefined || b === undefined) return { kind: 'none', reason: 'There is no such day.', end: stop };
+  return { start: Math.min(a, b), end: wholeDay(Math.max(a, b)).last, stop };
+}
+
 /** Two moments with a word between them; given in the wrong order they are turned. */
 function range(reading: Reading, at: number, nowTs: number, links: Phrases, place: Place): Part {
+  const days = place === 'seconds' ? undefined : daysOfMonth(reading, at, nowTs, links, place);
+  if (days !== undefined) return days;
   const from = momentAt(reading, at, nowTs, place);
   if (from === undefined) return undefined;
   if (place === 'after' && isMixed(reading, at, from.end, links, nowTs))

@@ -46,6 +46,8 @@ export interface Bound {
   readonly question: Question;
   /** Words that must be found in rows, else they are ignored; by lower case, as they are written. */
   readonly free: ReadonlyMap<string, string>;
+  /** Of those words, what is part of names of nodes that the question does not say whole: some of these names. */
+  readonly near: ReadonlyMap<string, readonly string[]>;
   /** A node, a time, a condition or a predicate: words only rank then. */
   readonly isNamed: boolean;
   /** Without a word that is found in a row something binds all the same. */
@@ -59,7 +61,8 @@ export function* bind(said: Understood, options: BindOptions): Steps<Bound> {
   const { reader, names, predicates, hasOverride } = options;
   const ignored: Ignored[] = [...said.question.ignored];
   const free = new Map(said.keywords);
-  const named = names === undefined || free.size === 0 ? [] : yield* namedNodes(said, names, free);
+  const near = new Map<string, string[]>();
+  const named = names === undefined || free.size === 0 ? [] : yield* namedNodes(said, names, free, near);
   const nodes = [...new Set([...said.question.nodes, ...named])].sort((a, b) => a - b);
   let { window } = said.question;
   if (window !== null && said.relative.length > 0 && !hasOverride && !(yield* holdsEdges(reader, window))) {
@@ -91,6 +94,7 @@ export function* bind(said: Understood, options: BindOptions): Steps<Bound> {
   return {
     question: { ...said.question, window, nodes, keywords, ignored },
     free,
+    near,
     isNamed,
     // Nodes alone that nothing holds are no reason to tell of other edges.
     binds: isNamed || hasPredicate || (isGeneral && nodes.length === 0),
@@ -109,11 +113,18 @@ function* isHeld(reader: EdgeReader, node: number): Steps<boolean> {
   return false;
 }
 
-/** Nodes whose names are whole words of the text, without case, the longest first; takes these words out of `free`. */
+/** Names of which a word is a part, that are shown. */
+const MOST_NEAR = 3;
+
+/**
+ * Nodes whose names are whole words of the text, without case, the longest first; takes these words out of `free`. `near` is
+ * given, for words that are left, some names that have them.
+ */
 function* namedNodes(
   { question, words }: Understood,
   { reader, column }: NameReader,
   free: Map<string, string>,
+  near: Map<string, string[]>,
 ): Steps<number[]> {
   const text = ` ${plainWords(question.query)} `;
   const firsts = new Set(words.map((word) => plainWords(word).split(' ')[0]!));
@@ -124,6 +135,10 @@ function* namedNodes(
     if (rows === null || vertices?.kind !== 'text') continue;
     const plain = vertices.texts.map((name) => {
       const words = plainWords(name);
+      for (const part of words.split(' ')) {
+        const known = free.has(part) ? (near.get(part) ?? []) : undefined;
+        if (known !== undefined && known.length < MOST_NEAR && !known.includes(name)) near.set(part, [...known, name]);
+      }
       return words !== '' && firsts.has(words.split(' ')[0]!) && text.includes(` ${words} `) ? words : undefined;
     });
     for (let row = 0; row < rows.rows; row++) {
@@ -140,6 +155,7 @@ function* namedNodes(
     for (const { name: other } of found) if (other !== name && ` ${name} `.includes(` ${other} `)) free.delete(other);
   }
   for (const { name } of found) for (const part of name.split(' ')) free.delete(part);
+  for (const part of near.keys()) if (!free.has(part)) near.delete(part);
   return nodes;
 }
 
@@ -206,17 +222,38 @@ export function* wordsInRows(
   return found;
 }
 
+/**
+ * Whether a question names somebody or something that is nowhere in the data: part of a name, and, where a figure is asked for,
+ * any word that is written as a name or a month is, and whatever could not be understood. An answer without it would be one to
+ * another question.
+ */
+export function missesName(said: Understood, { free, near }: Bound, found: ReadonlySet<string>): boolean {
+  // A second window, nodes that cannot be left out and the like were put aside when the text was read.
+  if (said.figure !== null && said.question.ignored.length > 0) return true;
+  const hasCase = said.words.some((word) => /^\p{Ll}/u.test(word));
+  const isName = (text: string) => hasCase && /^\p{Lu}/u.test(text) && text !== said.words[0];
+  for (const [word, text] of free)
+    if (!found.has(word) && (near.has(word) || (said.figure !== null && isName(text)))) return true;
+  return false;
+}
+
 /** The words that bound nothing, as `understood` tells them; of a question without a word of its own all of them. */
 export function ignoredWords(
   said: Understood,
-  free: ReadonlyMap<string, string>,
+  { free, near }: Bound,
   found: ReadonlySet<string>,
   binds: boolean,
 ): Ignored[] {
   const left = [...free].filter(([word]) => !found.has(word)).map(([, text]) => text);
+  const reasonOf = (text: string) => {
+    const names = near.get(text.toLowerCase());
+    return names === undefined
+      ? NO_WORD
+      : `It is part of names: ${names.join(', ')}. Say the whole name that is meant.`;
+  };
   const told =
     left.length === 0 && !binds && said.keywords.size === 0 && said.question.nodes.length === 0 ? said.words : left;
-  return [...new Set(told)].slice(0, MOST_TOLD).map((text) => ({ text, reason: NO_WORD }));
+  return [...new Set(told)].slice(0, MOST_TOLD).map((text) => ({ text, reason: reasonOf(text) }));
 }
 
 const MOST_TOLD = 64;

@@ -7,7 +7,7 @@ import type { Steps } from '../../schedule/steps.ts';
 import type { Question, QuestionWindow } from '../question/question.ts';
 import { type Understood, understand, understood } from '../question/understand.ts';
 import type { BestEdges, Candidate } from './best-edges.ts';
-import { type Bound, bind, ignoredWords, type NameReader, nameReaderOf, wordsInRows } from './bind.ts';
+import { type Bound, bind, ignoredWords, missesName, type NameReader, nameReaderOf, wordsInRows } from './bind.ts';
 import { EdgeReader, edgeOf, FORMATION, WEIGHT } from './edge-rows.ts';
 import { KeywordMatch } from './keyword-match.ts';
 import type { RetrievedEdge } from './retrieved-edge.ts';
@@ -92,7 +92,7 @@ function* retrieveAt(
     hasKeywords && bound.free.size > 0 && needsWords(bound, said)
       ? yield* wordsInRows(reader, boundAt, keywords, question.keywords)
       : new Set<string>();
-  const binds = bound.binds || foundWords.size > 0;
+  const binds = (bound.binds || foundWords.size > 0) && !missesName(said, bound, foundWords);
   const isNamed = bound.isNamed || question.nodes.length > 0;
   const state = { said, bound, question, binds, foundWords, keywords, lsn: snapshot.lsn };
   const wanted = Math.min(topK, question.top ?? topK);
@@ -134,13 +134,13 @@ function answered(
   strategy: Retrieval['strategy'],
 ): Retrieval {
   const found = needsWords(bound, said) ? foundWords : keywords.wordsIn(edges, question.keywords);
-  const ignored = [...question.ignored, ...ignoredWords(said, bound.free, found, binds)];
+  const ignored = [...question.ignored, ...ignoredWords(said, bound, found, binds)];
   return { edges, truncated, question: { ...question, ignored }, binds, said, foundWords: found, strategy, lsn };
 }
 
 /** Whether rows are searched for words beforehand: where nothing else says which edges are meant, or a figure of these edges is asked for. */
-function needsWords({ isNamed, question }: Bound, { figure }: Understood): boolean {
-  return (!isNamed && question.nodes.length === 0) || figure !== null;
+function needsWords({ isNamed, near, question }: Bound, { figure }: Understood): boolean {
+  return (!isNamed && question.nodes.length === 0) || figure !== null || near.size > 0;
 }
 
 /** One edge by its key, with all that it has; undefined when it is gone meanwhile. */
