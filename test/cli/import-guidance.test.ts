@@ -26,6 +26,16 @@ const CALLS = `when,agents,customer,topic
 `;
 const BOTH = { memberColumns: 'agents,customer' };
 
+test('a column of members that --property-columns names is a property too: which end was which is kept', async () => {
+  world.file('trips.csv', 'sent_at,from,to,kg\n2024-04-01,Hamburg,München,3\n2024-04-02,München,Hamburg,5\n');
+  const flags = { memberColumns: 'from,to', propertyColumns: 'from,kg' };
+  expect(await importInto(['trips.csv'], flags), world.err).toBe(0);
+  expect((await rows()).map(({ from, kg, members }) => [from, kg, members])).toEqual([
+    ['Hamburg', 3, [1, 2]],
+    ['München', 5, [1, 2]],
+  ]);
+});
+
 describe('lists in some of several member columns', () => {
   test('--separator splits every member column', async () => {
     world.file('calls.csv', CALLS);

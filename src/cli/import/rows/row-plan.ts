@@ -83,7 +83,9 @@ export function planRows(sample: Sample, flags: RowFlags, known: readonly TableC
   const properties: PropertyColumn[] = [];
   const taken = new Set<string>();
   const left: string[] = [];
-  const isProperty = (index: number) => !used.has(index);
+  const wanted = flags.propertyColumns?.map((name) => columnIndex(names, name, '--property-columns'));
+  // Members are a set: who needs to know which column one came from asks for that column as a property too.
+  const isProperty = (index: number) => wanted?.includes(index) ?? !used.has(index);
   const texts = names.map((_, index) => (isProperty(index) ? textsOf(cells(index)) : []));
   const decimal =
     flags.decimal ??
@@ -92,12 +94,10 @@ export function planRows(sample: Sample, flags: RowFlags, known: readonly TableC
       flags.hasCommas === true,
     );
   const ambiguous: [string, string][] = [];
-  const wanted = flags.propertyColumns?.map((name) => columnIndex(names, name, '--property-columns'));
   for (const [index, name] of names.entries()) {
-    if (used.has(index)) continue;
     // Ids are given by the database: what an export says of them is not read.
-    if (wanted === undefined ? name.toLowerCase() === 'id' || name === '' : !wanted.includes(index)) {
-      left.push(name);
+    if (!isProperty(index) || (wanted === undefined && (name.toLowerCase() === 'id' || name === ''))) {
+      if (!used.has(index)) left.push(name);
       continue;
     }
     const column = nameFor(name, taken);
