@@ -21,6 +21,8 @@ const STEP_BYTES = 128 * 1024;
 const MOST_PIECE_BYTES = 4 * 2 ** 20;
 /** Fields of one object: no body that is understood has a hundred. */
 const MOST_FIELDS = 100_000;
+/** Items of one list: none that is understood has more, and an array of millions takes a tenth of a second to grow. */
+const MOST_ITEMS = 1_000_000;
 
 const QUOTE = 34;
 const COMMA = 44;
@@ -43,7 +45,8 @@ interface Open {
   itemStart: number;
   /** The item that is looked at has been read already; only its comma or the end may follow. */
   isRead: boolean;
-  fields: number;
+  /** Commas in it so far: of its items or fields. */
+  items: number;
 }
 
 /** Why a body is no JSON, or none that is taken: the rest of a sentence on the body. */
@@ -121,7 +124,7 @@ export class JsonPieces {
       pieceStart: next,
       itemStart: next,
       isRead: false,
-      fields: 0,
+      items: 0,
     });
   }
 
@@ -129,8 +132,13 @@ export class JsonPieces {
     if (++this.#values > MOST_JSON_VALUES) throw new JsonProblem(tooManyValues());
     const last = this.#open[this.#open.length - 1];
     if (last === undefined) throw this.#wrongAt(at);
-    if (!last.isList && ++last.fields > MOST_FIELDS)
-      throw new JsonProblem(`holds an object of more than ${MOST_FIELDS} fields; send several smaller ones`);
+    last.items++;
+    if (last.isList ? last.items > MOST_ITEMS : last.items > MOST_FIELDS) {
+      const what = last.isList
+        ? `a list of more than ${MOST_ITEMS} items`
+        : `an object of more than ${MOST_FIELDS} fields`;
+      throw new JsonProblem(`holds ${what}; send several smaller ones`);
+    }
     if (last.isRead) {
       if (!this.#isBlank(last.pieceStart, at)) throw this.#wrongAt(last.pieceStart);
       last.isRead = false;

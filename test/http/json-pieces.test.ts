@@ -115,7 +115,9 @@ describe('a document in pieces', () => {
   test('has limits, which say what to send instead', () => {
     expect(pieces('['.repeat(200)).problem).toMatch(/100 deep.*flatter/);
     expect(pieces(`[${'[],'.repeat(500_001)}1]`).problem).toMatch(/500000 lists.*several/);
-    expect(pieces(`[${'1,'.repeat(8_000_001)}1]`).problem).toMatch(/8000000 values.*several/);
+    expect(pieces(`[${'1,'.repeat(1_000_001)}1]`).problem).toMatch(/list of more than 1000000 items.*several/);
+    const lists = Array.from({ length: 9 }, () => `[${'1,'.repeat(900_000)}1]`).join(',');
+    expect(pieces(`[${lists}]`).problem).toMatch(/8000000 values.*several/);
     expect(pieces(`{${Array.from({ length: 100_002 }, (_, row) => `"k${row}":1`).join(',')}}`).problem).toMatch(
       /100000 fields.*several/,
     );
