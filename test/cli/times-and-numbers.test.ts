@@ -1,7 +1,7 @@
 // Times and numbers as people write them: month names, patterns of strptime, decimal commas and marks between thousands.
 
 import { describe, expect, test } from 'vitest';
-import { decimalOf, plainNumber } from '../../src/cli/import/csv/number-style.ts';
+import { decimalOf, plainNumber } from '../../src/formats/number-style.ts';
 import { strptime } from '../../src/formats/strptime.ts';
 import { secondsIn } from '../../src/formats/times.ts';
 

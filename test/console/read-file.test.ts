@@ -84,6 +84,25 @@ describe('a table', () => {
     expect(planEdges(file, mapping).edges).toEqual([{ event_ts: 1, members: [4, 5, 6, 7], properties: {} }]);
   });
 
+  test('may have numbers with a decimal comma and marks between thousands, as the command reads them', () => {
+    const text =
+      'id;sent_at;from;to;weight_kg;pieces\n1;2024-04-01;A;B;1.240,50;3\n2;2024-04-02;B;C;980,00;1.000\n3;2024-04-03;A;C; ;2\n';
+    const file = readSource('ship.csv', text);
+    const mapping = guessMapping(file);
+    expect(newColumns(file, mapping)).toEqual([
+      { name: 'weight_kg', type: 'REAL' },
+      { name: 'pieces', type: 'INTEGER' },
+    ]);
+    expect(planEdges(file, mapping).edges.map(({ properties }) => ({ ...properties }))).toEqual([
+      { weight_kg: 1240.5, pieces: 3 },
+      { weight_kg: 980, pieces: 1000 },
+      { pieces: 2 },
+    ]);
+    // Cells in quotes of a file that commas part may be lists: what does not show stays a text.
+    const lists = readSource('tags.csv', 'ts,members,tags\n1,1;2,"3,4"\n2,2;3,"5,6"\n');
+    expect(newColumns(lists, guessMapping(lists))).toEqual([{ name: 'tags', type: 'TEXT' }]);
+  });
+
   test('may name its nodes, with spaces in the names', () => {
     const file = readSource(
       'a.csv',

@@ -1,5 +1,6 @@
 // How the rows of a file become edges: a plan that can be looked at before anything is written.
 
+import { type Decimal, decimalOf, plainNumber } from '../../formats/number-style.ts';
 import { guessTimeFormat, type TimeFormat } from '../../formats/times.ts';
 import { type ColumnType, kindOfType } from '../../model/column-types.ts';
 import { builtInType, EDGE_FIELDS, IDENTIFIER, RESERVED_NAMES } from '../../model/columns.ts';
@@ -150,12 +151,13 @@ function partsOf(value: unknown, separator: string): unknown[] {
 }
 
 export function planEdges(file: SourceFile, mapping: Mapping): EdgePlan {
-  const types = new Map(mapping.propertyColumns.map((column) => [column, typeOf(column, file.rows)]));
+  const decimal = decimalIn(file, mapping);
+  const types = new Map(mapping.propertyColumns.map((column) => [column, typeOf(column, file.rows, decimal)]));
   const edges: PlannedEdge[] = [];
   const rejected: Reject[] = [...file.rejected];
   for (const [index, row] of file.rows.entries()) {
     try {
-      edges.push(edgeOf(row, mapping, types));
+      edges.push(edgeOf(row, mapping, types, decimal));
     } catch (error) {
       rejected.push({ row: file.numbers[index]!, reason: (error as Error).message, source: row });
     }
@@ -164,16 +166,38 @@ export function planEdges(file: SourceFile, mapping: Mapping): EdgePlan {
 }
 
 /** Columns that the table needs besides those every table has. */
-export function newColumns({ rows }: SourceFile, mapping: Mapping): { name: string; type: ColumnType }[] {
+export function newColumns(file: SourceFile, mapping: Mapping): { name: string; type: ColumnType }[] {
+  const decimal = decimalIn(file, mapping);
   return mapping.propertyColumns
     .filter((name) => !RESERVED_NAMES.has(name.toLowerCase()))
-    .map((name) => ({ name, type: typeOf(name, rows) }));
+    .map((name) => ({ name, type: typeOf(name, file.rows, decimal) }));
 }
 
-function typeOf(column: string, rows: readonly SourceRow[]): ColumnType {
+/** Whether numbers of the file have a decimal comma or point; undefined: nothing shows it. */
+function decimalIn(file: SourceFile, { propertyColumns }: Mapping): Decimal | undefined {
+  const columns = propertyColumns.map((column) => textsOf(column, file.rows));
+  return decimalOf(
+    columns.filter((texts) => texts.length > 0),
+    file.hasCommas === true,
+  );
+}
+
+function textsOf(column: string, rows: readonly SourceRow[]): string[] {
+  return rows.flatMap((row) => {
+    const text = isMissing(row[column]) ? '' : String(row[column]).trim();
+    return text === '' ? [] : [text];
+  });
+}
+
+/** A text as programs write the number that it is; the text itself where it is none. */
+function plainText(text: string, decimal: Decimal | undefined): string {
+  return decimal === undefined ? text : (plainNumber(text, decimal) ?? text);
+}
+
+function typeOf(column: string, rows: readonly SourceRow[], decimal: Decimal | undefined): ColumnType {
   const builtIn = builtInType(column.toLowerCase());
   if (builtIn !== undefined) return builtIn;
-  const texts = rows.flatMap((row) => (isMissing(row[column]) ? [] : [String(row[column])]));
+  const texts = textsOf(column, rows).map((text) => plainText(text, decimal));
   if (texts.length === 0) return 'TEXT';
   if (texts.every((text) => /^(true|false)$/i.test(text))) return 'BOOLEAN';
   if (texts.every((text) => /^-?\d+$/.test(text) && Number.isSafeInteger(Number(text)))) return 'INTEGER';
@@ -181,17 +205,22 @@ function typeOf(column: string, rows: readonly SourceRow[]): ColumnType {
 }
 
 function isMissing(value: unknown): boolean {
-  return value === undefined || value === null || value === '';
+  return value === undefined || value === null || (typeof value === 'string' && value.trim() === '');
 }
 
-function edgeOf(row: SourceRow, mapping: Mapping, types: ReadonlyMap<string, ColumnType>): PlannedEdge {
+function edgeOf(
+  row: SourceRow,
+  mapping: Mapping,
+  types: ReadonlyMap<string, ColumnType>,
+  decimal: Decimal | undefined,
+): PlannedEdge {
   const event_ts = secondsOf(row[mapping.timeColumn], mapping.timeFormat);
   const members = membersOf(row, mapping);
   if (members.length === 0) throw new Error('has no members');
   const properties = Object.create(null) as Record<string, unknown>;
   for (const [column, type] of types) {
     const value = row[column];
-    if (!isMissing(value)) properties[column] = typed(value, type, column);
+    if (!isMissing(value)) properties[column] = typed(value, type, column, decimal);
   }
   return { event_ts, members, properties };
 }
@@ -211,10 +240,10 @@ function membersOf(row: SourceRow, { memberColumns, separator, hasNames }: Mappi
   return [...new Set(nodes)];
 }
 
-function typed(value: unknown, type: ColumnType, column: string): unknown {
+function typed(value: unknown, type: ColumnType, column: string, decimal: Decimal | undefined): unknown {
   if (kindOfType(type) === 'text') return typeof value === 'object' ? JSON.stringify(value) : String(value);
   if (kindOfType(type) === 'boolean') return String(value).toLowerCase() === 'true';
-  const number = Number(value);
+  const number = Number(typeof value === 'string' ? plainText(value, decimal) : value);
   if (!Number.isFinite(number)) throw new Error(`says "${String(value).slice(0, 40)}" where ${column} wants a number`);
   return number;
 }

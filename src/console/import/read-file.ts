@@ -18,6 +18,8 @@ export interface SourceFile {
   /** Number in the file of each row: of its line, or of its row after the header. */
   readonly numbers: readonly number[];
   readonly rejected: readonly Reject[];
+  /** Commas part its cells: a comma within a cell may part a list as well as a number. */
+  readonly hasCommas?: boolean;
 }
 
 /** Throws an Error with a sentence that says what is wrong. */
@@ -64,8 +66,14 @@ function lineRows(text: string): Found {
 }
 
 function tableRows(text: string): Found {
-  const [header, ...lines] = csvRows(text, separatorOf(text));
-  const found = { rows: [] as SourceRow[], numbers: [] as number[], rejected: [] as Reject[] };
+  const separator = separatorOf(text);
+  const [header, ...lines] = csvRows(text, separator);
+  const found = {
+    rows: [] as SourceRow[],
+    numbers: [] as number[],
+    rejected: [] as Reject[],
+    hasCommas: separator === ',',
+  };
   if (header === undefined) return found;
   if (header.fault !== undefined) throw new Error(`The header ${header.fault}.`);
   const names = header.cells.map((name, at) => (name.trim() === '' ? `column_${at + 1}` : name.trim()));

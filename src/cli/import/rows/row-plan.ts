@@ -1,12 +1,12 @@
 // How the columns of a file with rows become edges: which is the time, which are the members, which are properties and of which type.
 
 import type { ColumnType } from '../../../engine/index.ts';
+import { ambiguousNumber, type Decimal, decimalOf, plainNumber } from '../../../formats/number-style.ts';
 import { guessTimeFormat, type TimeFormat, type TimePattern } from '../../../formats/times.ts';
 import { builtInType, EDGE_FIELDS, IDENTIFIER, LONGEST_IDENTIFIER } from '../../../model/columns.ts';
 import { didYouMean } from '../../../model/suggestions.ts';
 import { printable } from '../../table-text.ts';
 import { UsageError } from '../../world.ts';
-import { ambiguousNumber, type Decimal, decimalOf, plainNumber } from '../csv/number-style.ts';
 import { separatorOf } from '../csv/separators.ts';
 import type { TableColumn } from '../targets/target.ts';
 import { cellType, commonType, isNullWord } from './cell-types.ts';
