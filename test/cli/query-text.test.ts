@@ -87,6 +87,17 @@ describe('an error of a statement', () => {
     expect(errorText(wrong(2, 3), 'MATCH\n  RETRUN\n')).toBe('Wrong.\n    RETRUN\n    ^\n');
     expect(errorText(wrong(1, 6), 'MATCH')).toBe('Wrong.\n  MATCH\n       ^\n');
     expect(errorText(new HedgerowError('conflict', 'Wrong.'), 'x')).toBe('Wrong.\n');
+    let deep: unknown = [];
+    for (let level = 0; level < 100_000; level++) deep = [deep];
+    let thrown: unknown;
+    try {
+      JSON.stringify(deep);
+    } catch (error) {
+      thrown = error;
+    }
+    expect(errorText(thrown, 'x')).toBe(
+      'What was given is nested too deeply; give flatter values, of 100 levels at most.\n',
+    );
     expect(errorText(new Error('lost'), 'x')).toBe('lost\n');
     expect(errorText(wrong(9, 1), 'x')).toBe('Wrong.\n');
   });

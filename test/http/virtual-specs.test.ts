@@ -76,6 +76,14 @@ function refined(change: object = {}) {
 const edgeWith = (change: object) => refined({ edges: [{ ...refined().edges[0], ...change }] });
 
 describe('a proposal with a language model', () => {
+  test('of a backend of no known type is refused with what is taken', async () => {
+    const { status, json } = await propose({ backend: { type: 'nope' } });
+    expect([status, json.detail]).toEqual([
+      400,
+      expect.stringContaining('the type duckdb, parquet, csv or json and a path'),
+    ]);
+  });
+
   test('takes what it answers when that is right', async () => {
     model.answer = says(`Here you are:\n\`\`\`json\n${JSON.stringify(refined())}\n\`\`\``);
     const { status, json } = await propose({ use_llm: true, name: 'Mine' });

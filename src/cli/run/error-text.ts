@@ -22,6 +22,8 @@ function sentenceOf(error: unknown): string {
   }
   if (error instanceof HedgerowConnectionError)
     return `${error.message} Start a server with hedgerow serve, or name its directory with --data DIR.`;
+  if (error instanceof RangeError && error.message.includes('call stack'))
+    return 'What was given is nested too deeply; give flatter values, of 100 levels at most.';
   return error instanceof Error ? error.message : String(error);
 }
 

@@ -7,16 +7,19 @@ export const graphParameters = v.object({ id: text() });
 const backendTypes = ['duckdb', 'parquet', 'csv', 'json', 'postgres'] as const;
 
 const backend = titled(
-  v.union([
-    v.object({
-      type: v.picklist(['duckdb', 'parquet', 'csv', 'json']),
-      path: described(text(), 'A file, or a pattern of files, below HEDGEROW_VIRTUAL_ROOT.'),
-    }),
-    v.object({
-      type: v.literal('postgres'),
-      dsn: described(text(), 'The NAME of HEDGEROW_VIRTUAL_DSN_<NAME>; addresses and passwords stand there only.'),
-    }),
-  ]),
+  v.union(
+    [
+      v.object({
+        type: v.picklist(['duckdb', 'parquet', 'csv', 'json']),
+        path: described(text(), 'A file, or a pattern of files, below HEDGEROW_VIRTUAL_ROOT.'),
+      }),
+      v.object({
+        type: v.literal('postgres'),
+        dsn: described(text(), 'The NAME of HEDGEROW_VIRTUAL_DSN_<NAME>; addresses and passwords stand there only.'),
+      }),
+    ],
+    'must have the type duckdb, parquet, csv or json and a path, or the type postgres and a dsn',
+  ),
   'VirtualBackend',
 );
 
