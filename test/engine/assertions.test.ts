@@ -29,7 +29,6 @@ test.each<[what: string, change: (head: number) => TableChange, text: string]>([
   ['a segment number that is used again', () => ({ nextSegment: 0 }), 'nextSegment of a table decreases'],
   ['more deletes than operations that wait', () => ({ pending: 0, pendingTombstones: 1 }), 'pending operations'],
   ['fewer operations than none', () => ({ pending: -1 }), 'pending operations'],
-  ['a snapshot that is released twice', () => ({ openSnapshots: -1 }), 'released twice'],
 ])('%s', async (_, change, text) => {
   const database = await openSim(simDisk());
   const table = database.table();
@@ -37,6 +36,16 @@ test.each<[what: string, change: (head: number) => TableChange, text: string]>([
   await database.compact({});
   expect(() => table.change(change(database.lastLsn))).toThrow(text);
   await database.close();
+});
+
+test('a snapshot that is released twice', async () => {
+  const database = await openSim(simDisk());
+  const table = database.table();
+  const snapshot = table.snapshot();
+  snapshot.release();
+  // A second call does nothing; a count that goes astray is a fault of the code.
+  snapshot.release();
+  expect(() => table.countSnapshot(-1)).toThrow('released twice');
 });
 
 test('two compactions of a table at once, and a dropped table that comes back', async () => {

@@ -216,7 +216,8 @@ async function replace(
 function install(table: Table, frozen: Frozen, segments: readonly SegmentFile[], expired: boolean): void {
   const gone = new Set(frozen.memtables);
   const memtables = table.version.memtables.filter((entry) => !gone.has(entry.memtable));
-  table.install(new Version(segments, memtables, table.bucketSeconds));
+  // What can fail an assertion comes before the version is replaced: rows of the segments must never be above the applied LSN.
+  const version = new Version(segments, memtables, table.bucketSeconds);
   table.change({
     appliedLsn: frozen.lsn,
     expirations: table.expirations + (expired ? 1 : 0),
@@ -224,6 +225,7 @@ function install(table: Table, frozen: Frozen, segments: readonly SegmentFile[],
     pendingTombstones: table.pendingTombstones - frozen.tombstones,
     retryPending: 0,
   });
+  table.install(version);
   markLate(table, frozen);
   try {
     refreshFilters(table);

@@ -21,14 +21,14 @@ export class Snapshot {
     this.lsn = lsn;
     this.columns = table.columns;
     this.rowPlan = table.rowPlan;
-    table.change({ openSnapshots: table.openSnapshots + 1 });
+    table.countSnapshot(1);
   }
 
   /** Lets the version go; a second call does nothing. */
   release(): void {
     if (this.#released) return;
     this.#released = true;
-    this.#table.change({ openSnapshots: this.#table.openSnapshots - 1 });
+    this.#table.countSnapshot(-1);
     this.#table.unpin(this.version);
   }
 }

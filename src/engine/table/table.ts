@@ -3,6 +3,7 @@
 // Invariants: every row in a memtable has an LSN above appliedLsn; memtable = replay of the log's operations after appliedLsn; an id is given out once, an
 // update keeps it: at every LSN at most one row with an id is alive; a row dies once.
 
+import { assert } from '../../assert.ts';
 import {
   buildRowPlan,
   type CoreMemtable,
@@ -94,7 +95,7 @@ export class Table implements ScanSource, TableState {
     this.version = new Version([], [], definition.bucketSeconds);
   }
 
-  /** The one way in which its state changes, but for ids and the count of operations. */
+  /** The one way in which its state changes, but for what is counted with every row or read: ids, operations, snapshots. */
   change(change: TableChange): void {
     assertChange(this, change, change.appliedLsn === undefined ? 0 : this.context.committer.headLsn);
     Object.assign(this, change);
@@ -103,6 +104,12 @@ export class Table implements ScanSource, TableState {
   /** A file of it is corrupt: it refuses from now on, for the first such reason. */
   refuse(reason: HedgerowError): void {
     this.change({ corrupt: this.corrupt ?? reason });
+  }
+
+  /** For every read: a snapshot was taken (1) or released (-1). */
+  countSnapshot(by: 1 | -1): void {
+    writable(this).openSnapshots += by;
+    assert(this.openSnapshots >= 0, 'a snapshot was released twice');
   }
 
   /** Gives out the ids of `count` rows: the first of them. */
