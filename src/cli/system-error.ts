@@ -10,6 +10,7 @@ const ADVICE: Readonly<Record<string, string>> = {
 
 /** A sentence on the failed call; undefined for any other error, and where its own message says more. */
 export function systemProblem(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
   const { code, syscall, path } = error as NodeJS.ErrnoException;
   if (typeof code !== 'string' || typeof syscall !== 'string') return undefined;
   const advice = ADVICE[code];

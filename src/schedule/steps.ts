@@ -8,7 +8,7 @@
 export type Steps<T> = Generator<number | undefined, T, void>;
 
 /** Does all steps at once. */
-export function finish<T>(steps: Steps<T>): T {
+export function finish<T>(steps: Generator<unknown, T, void>): T {
   for (;;) {
     const step = steps.next();
     if (step.done === true) return step.value;

@@ -141,7 +141,7 @@ const TIMES = ['event_ts', 'timestamp', 'ts', 'time'];
 function phraseBounds(reading: Reading, at: number, nowTs: number): Part {
   return (
     compared(reading, at, nowTs) ??
-    wholeUnit(reading, at, nowTs) ??
+    weekOf(reading, at, nowTs) ??
     between(reading, at, nowTs) ??
     fromTo(reading, at, nowTs) ??
     lastUnits(reading, at, nowTs) ??
@@ -200,7 +200,7 @@ const WEEK_OF = phrases(
 );
 
 /** "the week of 1 April 2024": from its Monday to its Sunday. */
-function wholeUnit(reading: Reading, at: number, nowTs: number): Part {
+function weekOf(reading: Reading, at: number, nowTs: number): Part {
   const words = phraseAt(reading, at, WEEK_OF);
   if (words === 0) return undefined;
   const found = momentAt(reading, at + words, nowTs, 'after');

@@ -4,6 +4,7 @@ import { FIGURE, FIGURES, ROW_FIELD, type RowCodes, type SegmentFold, TextSink, 
 import type { Scan, SegmentPart } from '../../../engine/index.ts';
 import { HedgerowError } from '../../../errors.ts';
 import { kindOfType } from '../../../model/column-types.ts';
+import { finish } from '../../../schedule/steps.ts';
 import { inParts } from '../batch-size.ts';
 import type { Batches, QueryContext } from '../context.ts';
 import { type Batch, batchOf } from '../rows/row-set.ts';
@@ -250,11 +251,7 @@ class PartFolder {
 
   /** In one step: rows are few here, and the columns of a segment are held for no longer than that. */
   #groupsOf(rows: Batch): GroupsOf {
-    const steps = this.#aggregator.groupsOf(rows);
-    for (;;) {
-      const { done, value } = steps.next();
-      if (done === true) return value;
-    }
+    return finish(this.#aggregator.groupsOf(rows));
   }
 
   #addNumbers(

@@ -1,6 +1,7 @@
 // IN: whether a value is among others. An unknown item makes a miss unknown.
 
 import { WideMap } from '../../../engine/index.ts';
+import { finish } from '../../../schedule/steps.ts';
 import type { Value } from '../../binder/bound.ts';
 import { NumberTable } from '../rows/number-table.ts';
 import { compareValues, mapTexts } from './compare.ts';
@@ -63,11 +64,7 @@ interface ListFacts {
 const FACTS = new WeakMap<readonly Value[], ListFacts>();
 
 function factsOf(items: readonly Value[]): ListFacts {
-  const steps = gatherFacts(items);
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done === true) return value;
-  }
+  return finish(gatherFacts(items));
 }
 
 /** Work of one step, some ms: values, and letters of texts by the eight. */
