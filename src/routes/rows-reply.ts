@@ -20,10 +20,10 @@ const WHOLE_BODY_SLICES = 8;
 /** A limited NDJSON answer holds so much before it rather reads its rows twice (its cursor stands in a header, before the rows). */
 const NDJSON_KEPT_BYTES = 2 ** 20;
 
-/** Forms of an answer may have the same address, so their tags must differ. */
+/** Forms of an answer may have the same address, so their tags must differ. That of the usual form stays a number: such heads are kept as bytes. */
 export function rowsTag(table: Table, ndjson: boolean, isoTimes: boolean): EntityTag {
   const tag = tableTag(table);
-  return `${tag}${ndjson ? 'n' : ''}${isoTimes ? 'i' : ''}`;
+  return ndjson || isoTimes ? `${tag}${ndjson ? 'n' : ''}${isoTimes ? 'i' : ''}` : tag;
 }
 
 export function rowsReply(call: Call, request: RowsRequest): Reply | Promise<Reply> {
