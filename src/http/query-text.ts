@@ -14,8 +14,11 @@ export function nameEnd(query: string, start: number, end: number): number {
   return equals < 0 || equals > end ? end : equals;
 }
 
+const NO_PARAMETERS: Readonly<Record<string, string>> = Object.freeze(Object.create(null));
+
 /** The parameters as an object; one given twice is refused rather than guessed. */
-export function queryObject(query: string): Record<string, string> {
+export function queryObject(query: string): Readonly<Record<string, string>> {
+  if (query === '') return NO_PARAMETERS;
   const values: Record<string, string> = Object.create(null);
   let start = 0;
   while (start < query.length) {
