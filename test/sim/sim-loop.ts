@@ -2,8 +2,8 @@
 
 import type { Random } from '../support/random.ts';
 
-/** Turns without anything to run after which a simulation is taken to hang. Compression of backups runs in real threads, so some are to be expected. */
-const MOST_IDLE_TURNS = 3_000_000;
+/** Turns without anything to run after which a simulation is taken to hang: streams need a few of them. */
+const MOST_IDLE_TURNS = 100_000;
 
 export class SimHang extends Error {}
 

@@ -3,6 +3,7 @@
 import { type GoName, goOf } from './sim-goes.ts';
 import { SimHistory } from './sim-history.ts';
 import { Violation } from './sim-model.ts';
+import { packAtOnce } from './sim-packing.ts';
 
 export interface Outcome {
   /** The rule that was broken and how; undefined: the history holds. */
@@ -12,6 +13,7 @@ export interface Outcome {
 }
 
 export async function runSeed(seed: number, go: GoName = goOf(seed)): Promise<Outcome> {
+  packAtOnce();
   const history = new SimHistory(seed, go);
   // What nobody awaits is a failure of the engine too.
   const loose: unknown[] = [];

@@ -90,7 +90,7 @@ export class SimUpkeep {
   async backup(): Promise<void> {
     const world = this.#world;
     await world.settle();
-    // Its compression runs in real threads: what else waited for a turn meanwhile would have it sooner or later by their speed.
+    // What waited before it comes first, as it did while backups were packed in threads: the kept seeds keep their histories.
     await world.loop.turnsOf(MOST_TURNS_BEFORE);
     if (world.fs.stopped || world.refuses) return;
     const compactFirst = world.random.chance(0.3);
