@@ -174,6 +174,17 @@ describe('what a table holds', () => {
     expect(other.changedLsn).toBe(table.changedLsn + 1);
   });
 
+  test('has that LSN also where rows are written behind a change of its definition that is not durable yet', async () => {
+    const table = db.table();
+    const index = db.setCompactThreshold(7, table.name);
+    const insert = new Promise<number>((resolve, reject) => {
+      queueMicrotask(() => table.insert({ event_ts: 1, members: [1] }).then(({ lsn }) => resolve(lsn), reject));
+    });
+    await Promise.all([index, insert]);
+    expect(table.changedLsn).toBe(await insert);
+    expect(table.changedLsn).toBe(db.lastLsn);
+  });
+
   test('is never named alike in two states: not on the way to the disk, not after a restart', async () => {
     const states = new Map<string, string>();
     const note = (): void => {

@@ -3,6 +3,8 @@
 // gzip itself does not notice every changed byte (its header has no checksum, stored blocks have padding), nor that nothing follows. With the seal
 // every byte of the file counts, and a cut file is known at once. Other programs read it as what it is: a member without content.
 
+import { assert } from '../../assert.ts';
+
 const HEADER = Uint8Array.of(0x1f, 0x8b, 8, 16, 0, 0, 0, 0, 0, 255); // deflate, with a comment, no time, no system
 const COMMENT = 'hedgerow-sha256 ';
 const HEX_DIGITS = 64;
@@ -13,7 +15,7 @@ export const SEAL_BYTES = HEADER.length + COMMENT.length + HEX_DIGITS + FOOTER.l
 
 /** The seal of a file whose bytes so far have this SHA-256 in lower-case hex. */
 export function sealOf(sha256: string): Uint8Array {
-  if (sha256.length !== HEX_DIGITS) throw new Error(`a SHA-256 has ${HEX_DIGITS} digits, not ${sha256.length}`);
+  assert(sha256.length === HEX_DIGITS, 'a SHA-256 has 64 digits');
   return Buffer.concat([HEADER, Buffer.from(COMMENT + sha256, 'latin1'), FOOTER]);
 }
 

@@ -1,5 +1,6 @@
 // The files that are the database at one LSN, kept from going away while they are copied: what a crash at that moment would leave on the disk.
 
+import { assert } from '../../assert.ts';
 import { HedgerowError } from '../../errors.ts';
 import {
   type Crc32c,
@@ -88,6 +89,7 @@ export async function pinState({ fs, dir, crc32c, committer, tables }: PinOption
     }
     const answers = openAnswers(fs, dir, checkpoint, releases);
     const names = tables().map((table) => table.name);
+    assert(log.fromLsn <= log.lastLsn + 1, 'a backup has the log from where its manifest ends');
     return { lsn: log.lastLsn, tables: names, manifest, segments, answers, log, release };
   } catch (error) {
     release();
@@ -100,8 +102,9 @@ function listedSegments(table: Table, checkpoint: Checkpoint | null): PinnedFile
   const item = checkpoint?.tables.find(({ definition }) => definition.id === table.id);
   const listed = item?.segments ?? [];
   const pinned = segmentsOf(table);
-  if (listed.length !== pinned.length || listed.some(({ number }, index) => number !== pinned[index]!.number))
-    throw new Error(`the manifest does not list the segments of table ${table.name} as they are`);
+  assert(listed.length === pinned.length, 'the manifest lists the segments of a table as they are');
+  for (const [index, { number }] of listed.entries())
+    assert(number === pinned[index]!.number, 'the manifest lists the segments of a table in their order');
   return table.version.segments.map(({ number, path, facts }) => ({
     name: segmentEntryName(table.id, number),
     path,

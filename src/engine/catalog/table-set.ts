@@ -1,5 +1,6 @@
 // The tables of a database by name and by id, and what catalog changes do to them.
 
+import { assert } from '../../assert.ts';
 import { corruption, HedgerowError } from '../../errors.ts';
 import type { EngineContext } from '../context.ts';
 import { createdTable } from '../recovery/recovery.ts';
@@ -22,6 +23,7 @@ export class TableSet {
   }
 
   add(table: Table): void {
+    assert(!this.#byId.has(table.id) && this.find(table.name) === undefined, 'tables have ids and names of their own');
     this.#sorted = undefined;
     this.#byName.set(table.name.toLowerCase(), table);
     this.#byId.set(table.id, table);

@@ -3,6 +3,7 @@
 //
 // The definition and the list of segments are replaced, never changed in place, so the object itself is the key of its text.
 
+import { assert } from '../../assert.ts';
 import type { TableDefinition } from '../catalog/catalog.ts';
 import type { SegmentFile } from '../table/segment-file.ts';
 import { entryOf, type SegmentEntry } from '../table/segments-on-disk.ts';
@@ -52,7 +53,7 @@ export class CheckpointText {
       cost = 0;
       await this.#pause();
     }
-    if (changes.size > 0) throw new Error('a manifest is to hold a table that is not there');
+    assert(changes.size === 0, 'a manifest lists every table that changes');
     pieces.push(encoder.encode(text));
     return { pieces, neededAfter: least };
   }

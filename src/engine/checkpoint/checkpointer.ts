@@ -3,6 +3,7 @@
 // Invariants: a manifest is installed by one caller at a time (it holds the DDL mutex); a file that an older manifest lists is removed only when the newer
 // one is durable; the LSN that a table's entry vouches for never goes back.
 
+import { assert } from '../../assert.ts';
 import { HedgerowError } from '../../errors.ts';
 import { type Crc32c, FileInDoubt, type Fs, installManifestText } from '../../storage/index.ts';
 import type { Documents } from '../catalog/documents.ts';
@@ -70,6 +71,7 @@ export class Checkpointer {
     const installed = await this.write(changed).catch((cause: unknown) => {
       throw this.#failureOf(cause);
     });
+    assert(installed.neededAfter <= committer.headLsn, 'the log reaches as far as a manifest says');
     this.#letGo(dropped);
     try {
       for (const table of [...applied, ...dropped]) await this.#removeHeld(table);
@@ -86,7 +88,7 @@ export class Checkpointer {
   /** Lets go of a table whose drop is durable: its files go when a manifest without it is durable, now or with a later one. Never rejects. */
   async forget(table: Table): Promise<void> {
     const { notice, reserve } = this.#options;
-    if (!table.dropped) throw new Error(`table ${table.name} was not dropped`);
+    assert(table.dropped, 'only a table that was dropped is forgotten');
     this.#dropped.push(table);
     try {
       await reserve.use(() => this.install([]));
@@ -113,7 +115,10 @@ export class Checkpointer {
   }
 
   #letGo(dropped: readonly Table[]): void {
-    for (const table of dropped) table.install(new Version([], [], table.bucketSeconds));
+    for (const table of dropped) {
+      assert(table.dropped, 'only a table that was dropped loses its rows');
+      table.install(new Version([], [], table.bucketSeconds));
+    }
     this.#dropped = this.#dropped.filter((table) => !dropped.includes(table));
   }
 
@@ -149,16 +154,14 @@ export class Checkpointer {
   /** Writes the manifest of the present state, and before it the stored answers up to its LSN. Rejects with what the disk said. */
   async write(changed: readonly ChangedTable[]): Promise<Installed> {
     const { fs, dir, crc32c, committer, tables, documents, replays, pause } = this.#options;
-    if (this.#installing) throw new Error('two manifests are installed at once');
+    assert(!this.#installing, 'one manifest is installed at a time');
     this.#installing = true;
     try {
       // Before the answers are written: what becomes durable meanwhile stays in the log, for the next manifest.
       const lsn = Math.max(committer.durableLsn, this.foundLsn);
       for (const { table, appliedLsn } of changed) {
-        if (appliedLsn < table.appliedLsn || appliedLsn > lsn)
-          throw new Error(
-            `table ${table.name} would go from LSN ${table.appliedLsn} to ${appliedLsn}, the manifest's is ${lsn}`,
-          );
+        assert(appliedLsn >= table.appliedLsn, 'a manifest never takes the LSN of a table back');
+        assert(appliedLsn <= lsn, 'no table is beyond the LSN of its manifest');
       }
       const { nextId: nextTableId } = tables;
       const stored = documents.stored();

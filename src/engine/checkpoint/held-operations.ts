@@ -4,6 +4,7 @@
 // into segments. Every operation of the table is in its segments, in these files or in the log: a manifest that vouches for less of the log is
 // installed only when the file is durable.
 
+import { assert } from '../../assert.ts';
 import { HedgerowError } from '../../errors.ts';
 import {
   type Crc32c,
@@ -51,6 +52,7 @@ async function copied(table: Table, crc32c: Crc32c): Promise<readonly HeldEntry[
     const path = heldPath(table, { number });
     const bytes = await writeHeldFile(context.fs, path, table.id, records(), crc32c);
     const entry = { number, bytes, lsn: lease.lastLsn };
+    assert(last === undefined || entry.lsn >= last.lsn, 'files of operations reach on from one another');
     if (count > 0 || last === undefined) return [...table.held, entry];
     // Nothing of the table is in this stretch of the log: its newest file goes as far.
     await context.fs.remove(path);
@@ -73,6 +75,7 @@ function* recordsIn({ firstLsn, operations, payload }: LogFrame, table: Table): 
     }
     lsn += run.operations;
   }
+  assert(lsn === firstLsn + operations, 'the runs of a frame are its operations');
 }
 
 function isOfTable(kind: number): boolean {

@@ -5,6 +5,7 @@
 // invariant 13). When applying throws all the same, memory does not say what the log says: the frame is never seen, and writes are refused until a restart, which
 // reads the log. Otherwise the next compaction could vouch for rows that no segment has.
 
+import { assert } from '../../assert.ts';
 import { HedgerowError } from '../../errors.ts';
 import type { LogStore } from '../../storage/index.ts';
 import { type AnswerToKeep, encodeReplay } from '../idempotency/kept-answer.ts';
@@ -83,6 +84,7 @@ export class Committer {
   }
 
   attach(log: LogStore, replays: KeptAnswerSink): void {
+    assert(this.#log === undefined, 'a committer has one log for as long as it lives');
     this.#log = log;
     this.#replays = replays;
     this.visibleLsn = log.headLsn;
@@ -207,6 +209,8 @@ export class Committer {
     entry: AnswerToKeep | undefined,
     pause: () => Promise<void>,
   ): Promise<number> {
+    assert(this.#alone !== undefined, 'a frame is made in slices while nobody else writes');
+    assert(this.#ceilingLsn === Infinity, 'one frame at a time is applied in slices');
     if (this.failed !== null) throw this.failed;
     const replay = entry === undefined ? [] : singleRun(OPERATION.replay, encodeReplay(entry));
     const all = [...parts, ...replay];
@@ -230,11 +234,12 @@ export class Committer {
     { entry, apply, visible, urgent }: CommitOptions = NO_OPTIONS,
   ): CommittedFrame {
     if (this.failed !== null) throw this.failed;
-    if (this.#alone !== undefined) throw new Error('somebody appends while another writes alone');
+    assert(this.#alone === undefined, 'nobody appends while another writes alone');
     const all = entry === undefined ? parts : [...parts, ...singleRun(OPERATION.replay, encodeReplay(entry))];
     this.#assertRoom(all, urgent === true);
     const total = entry === undefined ? operations : operations + 1;
     const firstLsn = this.#log!.append(total, all);
+    assert(firstLsn > this.visibleLsn, 'a frame is not visible before it is applied');
     try {
       apply?.(firstLsn);
       if (entry !== undefined) this.#replays!.add(entry, firstLsn + operations);
@@ -256,8 +261,10 @@ export class Committer {
    * the LSN without it.
    */
   durable(lsn: number, apply?: () => void): Promise<void> {
-    if (lsn <= this.visibleLsn) throw new Error(`LSN ${lsn} is waited for too late`);
+    assert(lsn > this.visibleLsn, 'an LSN is waited for before it is visible');
     if (this.failed !== null) return Promise.reject(this.failed);
+    const last = this.#waiters[this.#waiters.length - 1];
+    assert(last === undefined || last.lsn <= lsn, 'those who wait are in the order of their LSNs');
     return new Promise((resolve, reject) => {
       this.#waiters.push({ lsn, apply, resolve, reject });
     });
@@ -274,6 +281,7 @@ export class Committer {
     this.#toldLsn = durableLsn;
     const lsn = Math.min(durableLsn, this.#ceilingLsn, this.#tornLsn - 1);
     if (lsn <= this.visibleLsn) return;
+    assert(lsn <= this.#log!.headLsn, 'nothing is visible that was never given out');
     this.visibleLsn = lsn;
     const waiters = this.#waiters;
     let at = this.#first;

@@ -1,5 +1,7 @@
 // Those who wait, for a limited time, until an LSN can be read.
 
+import { assert } from '../../assert.ts';
+
 interface Wait {
   lsn: number;
   /** On the clock of `nowUs`. */
@@ -60,6 +62,7 @@ export class LsnWaits {
 
   #arm(deadlineUs: number, delayMs: number): void {
     if (deadlineUs >= this.#timerUs) return;
+    assert(deadlineUs < this.#timerUs, 'the one timer is for the earliest deadline');
     this.#timerUs = deadlineUs;
     this.#options.schedule(() => this.#expire(deadlineUs), delayMs);
   }

@@ -1,5 +1,6 @@
 // What a compaction rewrites: chosen from figures alone, a plain value that tests can look at.
 
+import { assert } from '../../assert.ts';
 import type { RowKey } from '../types.ts';
 
 /** A segment as the choice sees it. */
@@ -44,6 +45,7 @@ export interface Stretch {
 /** The stretches to rewrite, in key order. Segments outside them stay as they are. Cost follows what changed, not the table. */
 export function chooseStretches(input: ChooseInput): Stretch[] {
   const { segments, newRows, maxRows } = input;
+  assert(newRows.length === segments.length, 'each segment has a count of new rows');
   if (segments.length === 0) {
     return input.totalNewRows > 0 ? [{ from: 0, to: 0, lower: undefined, upper: undefined, append: true }] : [];
   }
@@ -68,7 +70,12 @@ export function chooseStretches(input: ChooseInput): Stretch[] {
       append: place === last,
     });
   }
-  return joinSmall(stretches, input);
+  const chosen = joinSmall(stretches, input);
+  for (const [index, { from, to }] of chosen.entries()) {
+    assert(from <= to && to <= segments.length, 'a stretch is one of segments that are there');
+    assert(index === 0 || chosen[index - 1]!.to <= from, 'stretches are in key order and disjoint');
+  }
+  return chosen;
 }
 
 function after(key: RowKey): RowKey {

@@ -3,6 +3,7 @@
 // Readers and writers go on all the while. The manifest is the only commit point: before it nothing has changed, after it everything has. It may hold
 // several tables, so a compaction has two halves: `prepareTable` writes new segments, and what it returns is finished or given up.
 
+import { assert } from '../../assert.ts';
 import type { Core, CoreMemtable } from '../../core/index.ts';
 import { corruption, HedgerowError } from '../../errors.ts';
 import type { ChangedTable } from '../checkpoint/checkpoint.ts';
@@ -69,7 +70,7 @@ export async function prepareTable(table: Table, options: CompactionOptions): Pr
   // A frame that is applied in slices is in the log as a whole, and in memtables not yet.
   while (committer.isTaken) await committer.free();
   table.assertUsable();
-  if (table.compacting !== undefined) throw new Error(`table ${table.name} is being compacted already`);
+  assert(table.compacting === undefined, 'a table is compacted once at a time');
   const frozen = freeze(table, options.alsoIndexed);
   const firstNumber = table.nextSegment;
   try {
@@ -152,7 +153,7 @@ function indexedColumns(table: Table, alsoIndexed: number | undefined): Readonly
 
 function freeze(table: Table, alsoIndexed: number | undefined): Frozen {
   const lsn = table.context.committer.headLsn;
-  if (lsn < table.appliedLsn) throw new Error(`table ${table.name} has LSN ${table.appliedLsn}, the head is ${lsn}`);
+  assert(lsn >= table.appliedLsn, 'segments reach no further than the log');
   const memtables = table.version.memtables.map((entry) => entry.memtable).filter((memtable) => memtable.rows > 0);
   const newest = table.version.memtables[table.version.memtables.length - 1];
   if (newest !== undefined && newest.memtable.rows > 0) table.rotateMemtable(lsn);
@@ -178,11 +179,9 @@ function checkRows(
       live += facts.rows - deadAt(dead, frozen.lsn);
   }
   const expected = live - dropped.fromSegments + merged.newRows;
-  if (merged.rowsIn !== expected || merged.rowsOut !== expected) {
-    throw new Error(
-      `a compaction up to time ${cutoffTs} expected ${expected} rows, took ${merged.rowsIn} and wrote ${merged.rowsOut}`,
-    );
-  }
+  const { rowsIn, rowsOut } = merged;
+  assert(rowsIn === expected, `a compaction up to time ${cutoffTs} takes ${expected} rows, not ${rowsIn}`);
+  assert(rowsOut === expected, `a compaction up to time ${cutoffTs} writes ${expected} rows, not ${rowsOut}`);
 }
 
 /** The segments after the compaction; asserts that they are disjoint and in key order. */
@@ -208,12 +207,13 @@ async function replace(
     place = stretch.to;
   }
   segments.push(...frozen.segments.slice(place));
-  if (rows !== merged.rowsOut) throw new Error(`new segments hold ${rows} rows, ${merged.rowsOut} were written`);
+  assert(rows === merged.rowsOut, `new segments hold the rows that were written: ${rows} of ${merged.rowsOut}`);
   for (const [index, segment] of segments.entries()) checkOrder(segments[index - 1], segment);
   return segments;
 }
 
 function install(table: Table, frozen: Frozen, segments: readonly SegmentFile[], expired: boolean): void {
+  assert(table.compacting?.late === frozen.late, 'the compaction that ends is the one that began');
   const gone = new Set(frozen.memtables);
   const memtables = table.version.memtables.filter((entry) => !gone.has(entry.memtable));
   // What can fail an assertion comes before the version is replaced: rows of the segments must never be above the applied LSN.

@@ -1,5 +1,6 @@
 // Runs compactions of tables one after the other, and counts them. Many small tables share a manifest.
 
+import { assert } from '../../assert.ts';
 import type { Core } from '../../core/index.ts';
 import type { Mutex } from '../../schedule/locks.ts';
 import type { ChangedTable } from '../checkpoint/checkpoint.ts';
@@ -100,6 +101,7 @@ export class Compactor {
 
   #turn<T>(work: () => Promise<T>): Promise<T> {
     this.queued++;
+    assert(this.running <= 1, 'one compaction runs at a time');
     return this.#options.mutex.run(async () => {
       this.queued--;
       this.running++;
@@ -194,6 +196,7 @@ export class Compactor {
       }
       throw error;
     }
+    assert(changed.length === group.length, 'a manifest is for every table that was prepared');
     const done: TableCompaction[] = [];
     for (const prepared of group) {
       done.push(prepared.finish());

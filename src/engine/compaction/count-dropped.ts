@@ -1,5 +1,6 @@
 // What a compaction with a TTL drops: live edges, and the buckets they lie in, each once wherever its rows are. Counted in slices: the loop goes on between.
 
+import { assert } from '../../assert.ts';
 import type { CoreMemtable } from '../../core/index.ts';
 import { firstReaching } from '../scan/scan-view.ts';
 import type { DeadList } from '../table/dead-rows.ts';
@@ -47,6 +48,7 @@ export async function countDropped(table: Table, source: DropSource, cutoffTs: n
     dropped.fromSegments += rows - deadAt(dead, source.lsn, rows);
     dropped.bucketsDropped += await count.inSegment(place, rows);
   }
+  assert(dropped.fromSegments >= 0, 'no more rows are dead than there are');
   dropped.edgesDropped = dropped.fromSegments;
   for (const [place, memtable] of source.memtables.entries()) {
     const end = memtable.seek(cutoffTs, -Infinity);

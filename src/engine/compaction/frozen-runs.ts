@@ -4,6 +4,7 @@
 // bytes in key order, 4 bytes a row, say how many bytes lie below a key at the cost of one seek a memtable. Nothing here holds the event loop for
 // long: reading sums, seeking and copying pause after a bounded number of rows, seeks or bytes.
 
+import { assert } from '../../assert.ts';
 import type { CoreMemtable } from '../../core/index.ts';
 import type { RowKey } from '../types.ts';
 
@@ -97,6 +98,7 @@ export class FrozenRuns {
     for (const [index, run] of this.#runs.entries()) {
       const from = cutoffTs === -Infinity ? run.taken : Math.max(run.taken, run.memtable.seek(cutoffTs, -Infinity));
       const to = ends[index]!;
+      assert(to >= run.taken, 'parts come in ascending key order');
       run.taken = Math.max(run.taken, to);
       if (from >= to) continue;
       const copied = await this.#copy(run, from, to);
@@ -117,6 +119,7 @@ export class FrozenRuns {
     for (let at = from; at < to; ) {
       const end = sliceEnd(sums, at, Math.min(to, at + ROWS_A_SLICE));
       const copied = memtable.copyRecords(at, end, this.#lsn, bytes, used);
+      assert(copied.end <= bytes.length, 'records take no more bytes than were summed');
       rows += copied.rows;
       this.#copied += copied.end - used;
       used = copied.end;

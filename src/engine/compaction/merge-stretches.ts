@@ -1,5 +1,6 @@
 // Has the chosen stretches of a table merged, part by part: each part is bounded in bytes, read from the memtables in slices, and merged by the runner.
 
+import { assert } from '../../assert.ts';
 import { type BuilderColumn, encodeProperties } from '../../core/index.ts';
 import type { SegmentFile } from '../table/segment-file.ts';
 import type { SegmentEntry } from '../table/segments-on-disk.ts';
@@ -72,7 +73,8 @@ export async function mergeStretches(
     merged.files.push(files);
   }
   await runner.close();
-  if (!runs.isTaken) throw new Error('rows of a memtable lie in no stretch of their compaction');
+  assert(runs.isTaken, 'every row of the memtables lies in a stretch of their compaction');
+  assert(merged.files.length === stretches.length, 'each stretch has its files');
   return merged;
 }
 

@@ -3,6 +3,7 @@
 // With many tables a look at all of them after each commit would cost more than the commit: bytes are those of the instances that memtables share, and all tables
 // are looked at only when these pass the limit, or the log has grown by LSNS_A_LOOK.
 
+import { assert } from '../../assert.ts';
 import type { Table } from '../table/table.ts';
 
 /** Memtables of all tables may take this share of the memory budget before a compaction is forced, but always 16 MB. */
@@ -93,6 +94,7 @@ export class CompactionTrigger {
   #compactOld(): void {
     const { headLsn, tables, oldestLsns = OLDEST_LSNS, lsnsALook = LSNS_A_LOOK, notice } = this.#options;
     const head = headLsn();
+    assert(head >= this.#lookedLsn, 'the newest LSN never goes back');
     if (head - this.#lookedLsn < lsnsALook) return;
     this.#lookedLsn = head;
     for (const table of tables()) {

@@ -3,7 +3,7 @@
 // Invariants: files are kept in the order of their newest LSN and, but for one that was put back, no two hold the same LSNs; a number is given out once; a
 // file leaves its place only when a manifest without it is installed; a damaged one is renamed then, never removed.
 
-import { strict as assert } from 'node:assert';
+import { assert } from '../../assert.ts';
 import {
   appendRecords,
   type Crc32c,

@@ -7,7 +7,7 @@
 // Invariants: entries are kept in LSN order and their times never decrease, whatever the clock does; those up to #writtenLsn are in the files, those above in
 // the log; the oldest go first. A manifest is installed only after write() made everything up to its LSN durable in files.
 
-import { strict as assert } from 'node:assert';
+import { assert } from '../../assert.ts';
 import { refusal } from '../../errors.ts';
 import { type Crc32c, type Fs, recordBytes } from '../../storage/index.ts';
 import type { Orphans } from '../checkpoint/orphans.ts';

@@ -1,5 +1,6 @@
 // A map that stays quick while it grows: a plain one stops everything for 0.1 s when it grows past a million keys, since all of them move at once.
 
+import { assert } from '../../assert.ts';
 import { LONGEST_HASHED, LongTexts } from './long-texts.ts';
 
 /** A plain map up to here. */
@@ -62,6 +63,7 @@ export class WideMap<K, V> {
   #split(whole: Map<K, V>): void {
     this.#parts = Array.from({ length: PARTS }, () => new Map());
     for (const [key, value] of whole) this.#parts[placeOf(key)]!.set(key, value);
+    assert(this.size === whole.size + (this.#long?.size ?? 0), 'a split map has every key once');
   }
 }
 

@@ -1,5 +1,6 @@
 // Recovery: tables from the manifest, then every operation of the log that is in no segment.
 
+import { assert } from '../../assert.ts';
 import type { Core } from '../../core/index.ts';
 import { corruption, HedgerowError } from '../../errors.ts';
 import type { LogFrame } from '../../storage/index.ts';
@@ -57,6 +58,7 @@ export interface ReplayTarget {
  */
 export function* replayFrame(frame: LogFrame, target: ReplayTarget): Generator<number, void, void> {
   let lsn = frame.firstLsn;
+  assert(frame.operations > 0, 'a frame has operations');
   for (const run of readRuns(frame.payload, frame.operations, `log frame at LSN ${frame.firstLsn}`)) {
     for (let isApplied = false; !isApplied; ) {
       try {
@@ -105,6 +107,7 @@ function replayInsert(run: Run, lsn: number, table: Table): void {
   const reserved = memtable.reserve(run.bytes.length, run.operations);
   const bad = memtable.checkRecords(reserved, run.bytes, run.operations);
   if (bad >= 0) throw corruption(`log frame at LSN ${lsn}`, bad, 'a record is malformed');
+  assert(lsn > table.appliedLsn, 'a replay adds nothing that is in segments');
   memtable.append(reserved, run.bytes, run.operations, lsn);
   table.change({ nextId: Math.max(table.nextId, greatestId(run.bytes) + 1) });
   table.countOperations(run.operations, 0);

@@ -1,5 +1,6 @@
 // A memtable's part in a scan: where it stands, its next row, and the lists of rows that lookups and filters find in it.
 
+import { assert } from '../../assert.ts';
 import type { CoreMemtable, RangeSet, StepBounds } from '../../core/index.ts';
 import type { RowKey } from '../types.ts';
 import { before, type ScanView } from './scan-view.ts';
@@ -94,6 +95,7 @@ export function listMore(cursor: MemtableCursor, endTs: number, ranges: RangeSet
   const bucketOf = (row: number): number => Math.floor(memtable.keyOf(row).eventTs / bucketSeconds);
   const seen = bucketOf(rows[0]!) === cursor.lastBucket ? 1 : 0;
   cursor.lastBucket = bucketOf(rows[rows.length - 1]!);
+  assert(buckets >= 1, 'rows lie in a bucket or more');
   return buckets - seen;
 }
 

@@ -1,5 +1,6 @@
 // A scan: live rows of a table at one snapshot, in (event_ts, id) order, as row text, slice by slice.
 
+import { assert } from '../../assert.ts';
 import {
   isEmptyRange,
   lowerBound,
@@ -379,8 +380,10 @@ export class Scan {
   private count(lastBucket: number, counted = false): number {
     const { rows, firstTs, lastTs, lastId, buckets } = this.result;
     const width = this.source.bucketSeconds;
+    assert(lastTs > this.bounds.lowTs || lastId >= this.bounds.lowId, 'rows come in the order of their keys');
     if (!counted) this.buckets += buckets - (Math.floor(firstTs / width) === lastBucket ? 1 : 0);
     this.rows += rows;
+    assert(this.rows <= this.limit, 'a scan gives no more rows than it was asked for');
     this.lastKey = { eventTs: lastTs, id: lastId };
     this.goOnFrom(lastTs, lastId + 1);
     return counted ? lastBucket : Math.floor(lastTs / width);

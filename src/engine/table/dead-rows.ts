@@ -1,5 +1,6 @@
 // The rows of a segment that died after it was written: ascending, each with the LSN of its death.
 
+import { assert } from '../../assert.ts';
 import { type DeadRows, lowerBound } from '../../core/index.ts';
 
 export class DeadList implements DeadRows {
@@ -41,6 +42,7 @@ export class DeadList implements DeadRows {
     this.rows[place] = row;
     this.lsns[place] = lsn;
     this.count++;
+    assert(place === 0 || this.rows[place - 1]! < row, 'dead rows are ascending, each once');
     this.version++;
     return true;
   }
@@ -61,6 +63,7 @@ export class DeadList implements DeadRows {
     const capacity = Math.max(16, this.rows.length * 2, this.count + more);
     const rows = new Uint32Array(capacity);
     const lsns = new Float64Array(capacity);
+    assert(capacity >= this.count + more, 'room is made for every death that was asked for');
     rows.set(this.rows);
     lsns.set(this.lsns);
     this.rows = rows;

@@ -3,6 +3,8 @@
 // The heap orders lists by their next value. A step takes the least value, counts it when it differs from the one before, and moves that list on; a list
 // whose chunk is used up reads its next chunk. [1, 5, 9] and [2, 5]: 1, 2, 5, 5, 9 are taken, 4 are counted. Memory: one chunk a list.
 
+import { assert } from '../../assert.ts';
+
 /** An ascending list of distinct numbers, a chunk at a time. */
 export interface AscendingList {
   /** The next values, at least one; undefined at the end. */
@@ -41,7 +43,7 @@ export class DistinctMerge {
     while (left-- > 0 && this.#size > 0) {
       const value = this.#values[0]!;
       if (value !== this.#last) {
-        if (value < this.#last) throw new Error(`a list of nodes is not ascending: ${value} after ${this.#last}`);
+        assert(!(value < this.#last), 'lists of nodes are ascending');
         this.count++;
         this.#last = value;
       }
@@ -53,6 +55,7 @@ export class DistinctMerge {
   #open(list: number): void {
     const chunk = this.#lists[list]!.next();
     if (chunk === undefined) return;
+    assert(chunk.length > 0, 'a chunk of a list has a value');
     this.#chunks[list] = chunk;
     let place = this.#size++;
     const value = chunk[0]!;

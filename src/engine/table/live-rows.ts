@@ -2,6 +2,7 @@
 //
 // Two versions of one id may stand in different places, with the same key too: at every LSN at most one of them is alive.
 
+import { assert } from '../../assert.ts';
 import { CoreMemtable } from '../../core/index.ts';
 import { firstReaching } from '../scan/scan-view.ts';
 import type { RowKey } from '../types.ts';
@@ -90,6 +91,7 @@ export function isAlive({ source, row, eventTs, id }: RowPlace): boolean {
 
 /** Kills a row from `lsn` on; false when it was dead. A compaction that reads its source is told. */
 export function killRow({ compacting }: Table, { source, row, eventTs, id }: RowPlace, lsn: number): boolean {
+  assert(lsn > 0, 'a row dies by an operation of the log');
   const isMemtable = source instanceof CoreMemtable;
   if (!(isMemtable ? source.kill(row, lsn) : source.dead.add(row, lsn))) return false;
   const isRead = isMemtable ? compacting?.memtables.has(source) : compacting?.segments.has(source);

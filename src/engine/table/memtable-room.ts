@@ -4,6 +4,7 @@
 // with a small memtable in a shared instance and gets one of its own when that is full; when there are as many of those as may be, or no more can be made, large
 // memtables share instances too.
 
+import { assert } from '../../assert.ts';
 import { type Core, CoreMemtable, MemtableHost } from '../../core/index.ts';
 
 export interface MemtableLimits {
@@ -115,6 +116,7 @@ export class MemtableRoom {
   release(memtable: CoreMemtable): void {
     // The instance of one that was alone goes with it, by garbage collection.
     if (this.#own.delete(memtable)) return;
+    assert(this.#hosts.has(memtable.host), 'a shared memtable lies in an instance of this room');
     this.#small.delete(memtable);
     const { host } = memtable;
     memtable.free();

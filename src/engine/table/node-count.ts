@@ -4,6 +4,7 @@
 // last count of a table is answered, or before its first the size of its greatest dictionary, and the answer says that it is not exact. One such pass runs
 // at a time, and the next begins only when the last one's cost has been at most a tenth of the time since.
 
+import { assert } from '../../assert.ts';
 import { finish, inSlices, type Steps } from '../../schedule/steps.ts';
 import type { Table } from './table.ts';
 import { leastNodes, nodesToCount, TableNodes } from './table-nodes.ts';
@@ -138,6 +139,7 @@ export class NodeCounter {
       if (table.corrupt !== null || table.dropped || (known !== undefined && isOf(known, table))) continue;
       await this.#countInSlices(table, rest);
     }
+    assert(rest.costUs >= 0, 'time goes on while nodes are counted');
     this.#passCostUs = rest.costUs;
   }
 

@@ -2,6 +2,7 @@
 //
 // Segments of such versions are not counted: they are evicted as others are, and their files go with the last reader.
 
+import { assert } from '../../assert.ts';
 import type { CoreMemtable } from '../../core/index.ts';
 import type { Table } from './table.ts';
 import type { Version } from './version.ts';
@@ -45,6 +46,7 @@ export class PinnedVersions {
 
   /** Nobody reads the version any more. */
   released(version: Version): void {
+    assert(version.references === 0, 'a version is let go when nobody reads it');
     if (this.#versions.delete(version)) this.#count();
   }
 

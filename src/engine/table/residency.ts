@@ -1,5 +1,6 @@
 // Which segments are in memory: loads on demand, evicts the least recently used beyond the budget.
 
+import { assert } from '../../assert.ts';
 import { type Core, type CoreModule, ResidentSegment } from '../../core/index.ts';
 import { HedgerowError } from '../../errors.ts';
 import { type Fs, readFully } from '../../storage/index.ts';
@@ -46,6 +47,7 @@ export class Residency {
   /** Takes other memory into the budget (negative: out of it): node filters, what cursors pin, counts. */
   charge(bytes: number): void {
     this.#charged += bytes;
+    assert(this.#charged >= -1, 'what is charged to the budget is given back once');
   }
 
   /** What `charge` took in. */
@@ -93,6 +95,7 @@ export class Residency {
       const segment = new ResidentSegment(core, file.facts.bytes, read, options);
       file.checked = true;
       const bytes = segment.residentBytes;
+      assert(!this.#residents.has(file), 'a segment is in memory once');
       this.#residents.set(file, { segment, used: ++this.#clock, bytes });
       this.#bytes += bytes;
       return segment;
@@ -158,6 +161,7 @@ export class Residency {
     if (resident === undefined) return;
     this.#residents.delete(file);
     this.#bytes -= resident.bytes;
+    assert(this.#bytes >= 0, 'segments are counted out as they were counted in');
     if (this.#pool.length < MAX_POOLED) this.#pool.push(resident.segment.core);
   }
 

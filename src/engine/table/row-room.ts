@@ -1,6 +1,7 @@
 // Room in memory for what a commit does, taken before the commit is logged: records of new rows in memtables, places in lists of dead rows. With it applying cannot
 // fail (design.md, invariant 13).
 
+import { assert } from '../../assert.ts';
 import { CoreMemtable } from '../../core/index.ts';
 import type { RowPlace } from './live-rows.ts';
 import type { SegmentFile } from './segment-file.ts';
@@ -37,11 +38,12 @@ export class RowRoom {
   /** Appends the next piece that was added; its first row has LSN `firstLsn`. Returns the memtable, and the number of the first row in it. */
   append(firstLsn: number): { memtable: CoreMemtable; firstRow: number; count: number } {
     const piece = this.#pieces[this.#appended];
-    if (piece === undefined) throw new Error('a commit has more rows than room was taken for');
+    assert(piece !== undefined, 'a commit appends only what room was taken for');
     this.#appended++;
     const { memtable, address, bytes, count } = piece;
     const firstRow = memtable.rows;
     memtable.append(address, bytes, count, firstLsn);
+    assert(memtable.rows === firstRow + count, 'a memtable takes every row of a piece');
     return { memtable, firstRow, count };
   }
 

@@ -3,6 +3,7 @@
 // An update keeps the id, and perhaps the key, so that the row of a snapshot and a newer one with the same key cannot be told apart where no LSNs
 // stand (in segments). An entry is kept as long as some open transaction cannot see it yet, or a little longer.
 
+import { assert } from '../../assert.ts';
 import { WideMap } from '../idempotency/wide-map.ts';
 
 /** A snapshot of a transaction. */
@@ -34,6 +35,8 @@ export class RowUpdates {
 
   /** Notes an update; LSNs ascend. `forget` is to follow when it is durable. */
   add(id: number, lsn: number): void {
+    const last = this.#idLsns[this.#idLsns.length - 1];
+    assert(last === undefined || last <= lsn, 'updates are noted in the order of their LSNs');
     this.#lsns.set(id, lsn);
     this.#ids.push(id);
     this.#idLsns.push(lsn);

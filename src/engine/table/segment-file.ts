@@ -1,5 +1,6 @@
 // A segment file of a table as the engine knows it: where it is, what its header says, who still reads it.
 
+import { assert } from '../../assert.ts';
 import type { SegmentFacts } from '../../core/index.ts';
 import { corruption, HedgerowError } from '../../errors.ts';
 import { DeadList } from './dead-rows.ts';
@@ -18,6 +19,7 @@ export class SegmentFile {
   checked = false;
 
   constructor(number: number, path: string, facts: SegmentFacts) {
+    assert(facts.timeMin <= facts.timeMax && facts.rows > 0, 'a segment has rows, in the order of their times');
     this.number = number;
     this.path = path;
     this.facts = facts;

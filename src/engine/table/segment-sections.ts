@@ -3,8 +3,9 @@
 import { corruption, type HedgerowError } from '../../errors.ts';
 import { type Crc32c, type FileHandle, readFully } from '../../storage/index.ts';
 
+/** As the core exports them; test/abi/exports.test.ts compares. A file is looked at before there is a core to ask, too. */
 export const SEGMENT_HEADER_BYTES = 128;
-const ENTRY_BYTES = 24;
+export const SECTION_ENTRY_BYTES = 24;
 
 /** One entry of the directory, as it stands there. */
 export interface SectionEntry {
@@ -22,7 +23,7 @@ export interface SectionEntry {
 
 /** Bytes of header and directory, by the header's count of sections. */
 export function segmentHeadBytes(header: Uint8Array): number {
-  return SEGMENT_HEADER_BYTES + viewOf(header).getUint32(20, true) * ENTRY_BYTES;
+  return SEGMENT_HEADER_BYTES + viewOf(header).getUint32(20, true) * SECTION_ENTRY_BYTES;
 }
 
 /** Header and directory of a file, unchecked; fewer bytes when it ends before. */
@@ -39,7 +40,7 @@ export function sectionEntries(head: Uint8Array): SectionEntry[] {
   const view = viewOf(head);
   const end = Math.min(head.length, segmentHeadBytes(head));
   const entries: SectionEntry[] = [];
-  for (let at = SEGMENT_HEADER_BYTES; at + ENTRY_BYTES <= end; at += ENTRY_BYTES) {
+  for (let at = SEGMENT_HEADER_BYTES; at + SECTION_ENTRY_BYTES <= end; at += SECTION_ENTRY_BYTES) {
     entries.push({
       kind: view.getUint16(at, true),
       column: view.getUint16(at + 2, true),

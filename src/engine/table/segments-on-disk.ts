@@ -5,6 +5,7 @@ import { corruption } from '../../errors.ts';
 import type { FileHandle } from '../../storage/index.ts';
 import type { EngineContext } from '../context.ts';
 import { asCorruption, SegmentFile, segmentName } from './segment-file.ts';
+import { SEGMENT_HEADER_BYTES, segmentHeadBytes } from './segment-sections.ts';
 import type { Table } from './table.ts';
 
 const HEAD_BYTES = 4096;
@@ -46,8 +47,8 @@ export function openSegmentFile(table: Table, entry: SegmentEntry, scratch: Core
         `it has ${handle.size()} bytes, the manifest says ${entry.bytes}`,
       );
     }
-    const sections = new DataView(readAt(handle, 0, 128).buffer).getUint32(20, true);
-    const headBytes = Math.min(entry.bytes, Math.max(HEAD_BYTES, Math.min(MAX_HEAD_BYTES, 128 + sections * 24)));
+    const directoryEnd = segmentHeadBytes(readAt(handle, 0, SEGMENT_HEADER_BYTES));
+    const headBytes = Math.min(entry.bytes, Math.max(HEAD_BYTES, Math.min(MAX_HEAD_BYTES, directoryEnd)));
     const facts = readSegmentFacts(scratch, readAt(handle, 0, headBytes), entry.bytes, path);
     if (facts.table !== table.id)
       throw corruption(path, 120, `it belongs to table number ${facts.table}, not ${table.id}`);

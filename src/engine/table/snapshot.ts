@@ -1,5 +1,6 @@
 // A snapshot of a table: one version pinned, seen at one LSN.
 
+import { assert } from '../../assert.ts';
 import type { RowPlan } from '../../core/index.ts';
 import type { ColumnSet } from '../../model/columns.ts';
 import type { Table } from './table.ts';
@@ -16,6 +17,8 @@ export class Snapshot {
   #released = false;
 
   constructor(table: Table, version: Version, lsn: number) {
+    assert(lsn <= table.context.committer.visibleLsn, 'a snapshot shows what readers may see');
+    assert(version.references > 0, 'a snapshot pins a version that is there');
     this.#table = table;
     this.version = version;
     this.lsn = lsn;

@@ -1,5 +1,6 @@
 // What directories and indexes say about rows without reading them: counts, the ends of a window, and estimates for plans.
 
+import { assert } from '../../assert.ts';
 import {
   type CoreMemtable,
   lowerBound,
@@ -35,6 +36,7 @@ export function countRows(source: ScanSource, view: ScanView, window: Window): n
       at = next;
     }
   });
+  assert(count >= 0, 'no more rows are dead than there are');
   return count;
 }
 

@@ -115,6 +115,7 @@ export class Table implements ScanSource, TableState {
   /** Gives out the ids of `count` rows: the first of them. */
   takeIds(count: number): number {
     const first = this.nextId;
+    assert(count > 0 && first + count <= Number.MAX_SAFE_INTEGER, 'ids are safe integers, one or more at a time');
     writable(this).nextId += count;
     return first;
   }
@@ -165,6 +166,7 @@ export class Table implements ScanSource, TableState {
 
   /** A frame is about to be applied in slices: until `letGo` the table counts the rows that it has now. */
   hold(): void {
+    assert(this.#heldRows === undefined, 'one frame at a time is applied in slices to a table');
     this.#heldRows = this.rowCount;
   }
 
@@ -180,6 +182,7 @@ export class Table implements ScanSource, TableState {
 
   /** Takes a new definition. Scans that began before keep their columns. */
   define(definition: TableDefinition): void {
+    assert(definition.id === this.definition.id, 'a table keeps its id');
     const { columns } = this.definition;
     this.definition = definition;
     if (columns === definition.columns) return;
@@ -193,7 +196,8 @@ export class Table implements ScanSource, TableState {
 
   /** Called with the newest LSN of what was just appended or applied for this table. */
   changed(lsn: number): void {
-    this.#stagedLsn = lsn;
+    // A change of the catalog is applied when it is visible: rows with greater LSNs may be there by then.
+    this.#stagedLsn = Math.max(this.#stagedLsn, lsn);
   }
 
   /**
@@ -255,6 +259,7 @@ export class Table implements ScanSource, TableState {
   }
 
   giveBatch(batch: EdgeBatch): void {
+    assert(batch.count === 0, 'a batch is given back empty');
     if (this.#batches.length < 2 && !this.#batches.includes(batch)) this.#batches.push(batch);
   }
 
@@ -271,6 +276,7 @@ export class Table implements ScanSource, TableState {
 
   /** Counts operations that recovery or a transaction applied. */
   countOperations(operations: number, tombstones: number): void {
+    assert(operations >= tombstones && tombstones >= 0, 'deletes are some of the operations');
     writable(this).pending += operations;
     writable(this).pendingTombstones += tombstones;
   }
@@ -298,29 +304,36 @@ export class Table implements ScanSource, TableState {
   /** Makes `version` the current one. */
   install(version: Version): void {
     const old = this.version;
+    assert(version !== old && version.references === 1, 'a new version becomes the current one');
     this.version = version;
     this.unpin(old);
     this.context.pinned.replaced(this, old);
   }
 
   pin(): Version {
+    assert(this.version.references > 0, 'the current version is there');
     this.version.references++;
     return this.version;
   }
 
   /** Gives a version back; files that no version holds any more go. */
   unpin(version: Version): void {
+    assert(version.references > 0, 'a version is given back once for each time it was taken');
     if (--version.references > 0) {
       if (this.dropped && version === this.version) this.context.pinned.replaced(this, version);
       return;
     }
     this.context.pinned.released(version);
     for (const segment of version.segments) {
+      assert(segment.references > 0, 'a version holds the segments that it counts');
       if (--segment.references > 0) continue;
       this.context.residency.drop(segment);
       void this.context.fs.remove(segment.path).catch(() => undefined);
     }
-    for (const entry of version.memtables) if (--entry.references === 0) this.context.memtables.release(entry.memtable);
+    for (const entry of version.memtables) {
+      assert(entry.references > 0, 'a version holds the memtables that it counts');
+      if (--entry.references === 0) this.context.memtables.release(entry.memtable);
+    }
   }
 
   snapshot(): Snapshot {

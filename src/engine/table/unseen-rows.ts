@@ -1,5 +1,7 @@
 // How many live rows a table has that readers do not see yet: frames that are applied and not durable. With it the table counts what is acknowledged.
 
+import { assert } from '../../assert.ts';
+
 /** Entries at the front that may be over before the list is cut. */
 const MOST_OVER = 64;
 
@@ -16,8 +18,7 @@ export class UnseenRows {
       this.#changes[last]! += rows;
       return;
     }
-    if (last >= this.#first && this.#lsns[last]! > lsn)
-      throw new Error(`LSN ${lsn} is counted after ${this.#lsns[last]}`);
+    assert(last < this.#first || this.#lsns[last]! < lsn, 'rows are counted in the order of their LSNs');
     this.#cut(visibleLsn);
     this.#lsns.push(lsn);
     this.#changes.push(rows);

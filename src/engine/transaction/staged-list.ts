@@ -1,5 +1,6 @@
 // The operations that a transaction has staged, in the order they came, as columns: a million objects would cost more to keep than to make.
 
+import { assert } from '../../assert.ts';
 import type { RowPlace, RowSource } from '../table/live-rows.ts';
 import type { Table } from '../table/table.ts';
 import type { EdgeRow, RowKey } from '../types.ts';
@@ -111,6 +112,7 @@ export class StagedList {
 
   /** Of the operation that was pushed last. */
   #setRecord({ chunk, from, to }: KeptBytes): void {
+    assert(from < to && to <= chunk.length, 'a staged operation has a record');
     const place = this.length - 1;
     const block = this.#blocks[place >>> BLOCK_BITS]!;
     const index = place % BLOCK_ROWS;
@@ -123,6 +125,7 @@ export class StagedList {
     const place = this.length - 1;
     const block = this.#blocks[place >>> BLOCK_BITS]!;
     const index = place % BLOCK_ROWS;
+    assert(!isOwn(target) || target.staged < place, 'a row is made before it is changed');
     block.targetTimes[index] = target.eventTs;
     block.sources[index] = isOwn(target) ? OWN : this.#sources.numberOf(target.source);
     block.rows[index] = isOwn(target) ? target.staged : target.row;
@@ -160,6 +163,7 @@ export class StagedList {
       if (length === 0) kept.clear();
       else if (kept.size > 0) for (let place = length; place < this.length; place++) kept.delete(place);
     }
+    assert(length >= 0, 'operations are cut off at a place');
     this.length = length;
     this.#blocks.length = Math.ceil(length / BLOCK_ROWS);
   }
@@ -207,6 +211,7 @@ export class StagedList {
   targetAt(place: number): RowPlace {
     const block = this.#blocks[place >>> BLOCK_BITS]!;
     const index = place % BLOCK_ROWS;
+    assert(block.sources[index] !== OWN, 'the row that goes is one of the snapshot');
     const source = this.#sources.all[block.sources[index]!]!;
     return { source, row: block.rows[index]!, eventTs: block.targetTimes[index]!, id: block.ids[index]! };
   }

@@ -132,6 +132,8 @@ class Planner {
     }
     yield* this.#flush();
     const runs = yield* runsOf(this.#steps, this.#staged);
+    const planned = runs.reduce((sum, { steps }) => sum + steps.length, 0);
+    assert(planned === this.#steps.length, 'every step of a plan is in one run');
     return {
       operations: this.#steps.length,
       runs,
@@ -412,7 +414,7 @@ export function outcomesOf({ staged, removed }: CommitPlan): CommitOutcome['resu
       return { matched: removed.get(place)!.length, event_ts: eventTs, members: [...staged.membersAt(place)] };
     if (kind === STAGED.deletion) return { matched: 1, id: staged.idAt(place), event_ts: eventTs };
     const row = staged.rowAt(place);
-    if (row === undefined) throw new Error('the answers of changeRow are not kept');
+    assert(row !== undefined, 'results are asked for only where answers are kept');
     return { row };
   });
 }

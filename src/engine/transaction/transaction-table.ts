@@ -1,5 +1,6 @@
 // One table as a transaction sees it: a snapshot, the rows that it staged, and what they hide of the snapshot.
 
+import { assert } from '../../assert.ts';
 import { CoreMemtable, type DeadRows } from '../../core/index.ts';
 import { WideMap } from '../idempotency/wide-map.ts';
 import type { ScanOverlay } from '../scan/scan-view.ts';
@@ -109,6 +110,7 @@ export class TransactionTable implements ScanOverlay {
     }
     // Bit by bit: the sort of a million rows at once would be felt.
     if (limit !== Infinity) this.memtable?.sort();
+    assert(this.#laid <= staged.length, 'no more is laid over a snapshot than is staged');
     return end === staged.length;
   }
 
@@ -123,7 +125,9 @@ export class TransactionTable implements ScanOverlay {
     const { memtable } = this;
     if (this.#staged.ownTargetAt(place) >= 0) {
       const { eventTs, id } = this.#staged.targetKeyAt(place);
-      memtable!.kill(memtable!.find(eventTs, id), place + 1);
+      const row = memtable!.find(eventTs, id);
+      assert(row >= 0, 'an own row that is changed is alive');
+      memtable!.kill(row, place + 1);
       return;
     }
     const { source, row } = this.#staged.targetAt(place);

@@ -1,5 +1,6 @@
 // A transaction: staged writes, its own reads over one snapshot a table, one log frame on commit.
 
+import { assert } from '../../assert.ts';
 import { HedgerowError } from '../../errors.ts';
 import { FORMAT_MAX_MEMBERS } from '../../limits.ts';
 import { type CheckedEdge, checkEdge, checkKey } from '../../model/edge.ts';
@@ -120,7 +121,7 @@ export class Transaction {
   /** Stages the removal of every edge with that time and member set that is live at commit. Not after `changeRow`. */
   delete(table: Table, eventTs: number, members: readonly number[]): void {
     this.#assertWrites(table);
-    if (this.#forgetsRows) throw new Error('rows are removed by time and members behind a changeRow');
+    assert(!this.#forgetsRows, 'no removal by time and members follows a changeRow');
     const key = checkKey(eventTs, members, FORMAT_MAX_MEMBERS);
     const record = table.encodeTombstone(key.event_ts, key.members);
     this.#staged.removal(table, key.event_ts, key.members, record);
@@ -181,6 +182,7 @@ export class Transaction {
   mark(): Mark {
     this.#assertOpen();
     const mark = this.#staged.length;
+    assert((this.#marks.at(-1)?.mark ?? 0) <= mark, 'marks are ascending');
     if (this.#marks.at(-1)?.mark !== mark) this.#marks.push({ mark, stagedBytes: this.#stagedBytes });
     return mark;
   }
@@ -199,6 +201,7 @@ export class Transaction {
   /** Takes back what was staged since; ids that were given out stay so. */
   rewind(mark: Mark): void {
     this.#assertOpen();
+    assert(mark <= this.#staged.length, 'a transaction is taken back to where it has been');
     this.#staged.cut(mark);
     while (this.#marks.length > 0 && this.#marks.at(-1)!.mark > mark) this.#marks.pop();
     this.#stagedBytes = this.#marks.at(-1)?.stagedBytes ?? 0;

@@ -1,5 +1,6 @@
 // Many edges of one table as one atomic frame.
 
+import { assert } from '../../assert.ts';
 import type { EdgeBatch } from '../../core/index.ts';
 import { HedgerowError } from '../../errors.ts';
 import { type CheckedEdge, checkEdge } from '../../model/edge.ts';
@@ -178,6 +179,7 @@ function* numberPieces(pieces: readonly RecordPiece[], firstId: number): Steps<v
       at += view.getUint32(at, true);
       id++;
     }
+    assert(at === bytes.length, 'the records of a piece are its bytes');
     yield;
   }
 }
@@ -192,6 +194,6 @@ function* applyPieces({ table, pieces, count: total }: PiecesInsert, room: RowRo
     table.changeRows(firstLsn + total - 1, count);
     yield;
   }
-  if (lsn !== firstLsn + total) throw new Error(`${total} rows were logged, ${lsn - firstLsn} were applied`);
+  assert(lsn === firstLsn + total, 'every row that was logged is applied');
   table.changed(lsn - 1);
 }

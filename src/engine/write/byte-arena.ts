@@ -1,5 +1,6 @@
 // Keeps many small byte ranges in a few large buffers: a buffer, or even a view, of its own for each costs more than the bytes.
 
+import { assert } from '../../assert.ts';
 import type { KeptBytes } from '../transaction/staged-list.ts';
 
 const FIRST_BYTES = 1024;
@@ -14,6 +15,7 @@ export class ByteArena {
   keep(bytes: Uint8Array): KeptBytes {
     if (bytes.length > this.#chunk.length - this.#used) this.#grow(bytes.length);
     const from = this.#used;
+    assert(from + bytes.length <= this.#chunk.length, 'a chunk has room for what is kept in it');
     this.#chunk.set(bytes, from);
     this.#used += bytes.length;
     return { chunk: this.#chunk, from, to: this.#used };

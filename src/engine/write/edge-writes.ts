@@ -1,5 +1,6 @@
 // Single writes: an insert, and a removal by time and members, each one frame.
 
+import { assert } from '../../assert.ts';
 import { encodeProperties } from '../../core/index.ts';
 import { FORMAT_MAX_MEMBERS } from '../../limits.ts';
 import { type CheckedEdge, checkEdge, checkKey, type EdgeInput } from '../../model/edge.ts';
@@ -50,6 +51,7 @@ function stageInsert(
   batch.add(edge.event_ts, edge.members, propertyBytes(edge));
   const run = batch.encode(id, table.maxMembers, RUN_HEADER_BYTES);
   const recordBytes = run.length - RUN_HEADER_BYTES;
+  assert(recordBytes > 0, 'an edge has a record');
   writeRunHeader(run, OPERATION.insert, table.id, 1, recordBytes);
   const row = rowOf(table.columns, id, edge);
   const entry = attach?.({ row });

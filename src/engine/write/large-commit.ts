@@ -3,6 +3,7 @@
 // Atomic and isolated all the same. Other writers, DDL and compactions that would begin wait from its first step to its last, so nothing changes between two
 // slices but what it changes itself; the frame is in the log whole or not at all; readers see what was before it until all of it is applied and durable.
 
+import { assert } from '../../assert.ts';
 import { inSlices, type Steps } from '../../schedule/steps.ts';
 import type { EngineContext } from '../context.ts';
 import type { AnswerToKeep } from '../idempotency/kept-answer.ts';
@@ -59,6 +60,7 @@ export async function commitInSlices<P extends FramePlan>(
       durable = committer.durable(lastLsn);
       // Awaited below, when nobody waits for this commit any more.
       durable.catch(() => undefined);
+      assert(lastLsn > committer.visibleLsn, 'a frame is not seen before all of it is applied');
       const tables = [...made.tables];
       for (const table of tables) table.hold();
       await inSlices(apply(made, room, firstLsn), context);
