@@ -34,6 +34,7 @@ export function psiOrder(keys: usize, rows: usize, n: u32, scratch: usize): void
   }
   if (fromRows != rows) memory.copy(rows, fromRows, bytesOf<u32>(n));
   fromBits(fromKeys, keys, n);
+  if (!ASC_NO_ASSERT) assert(inOrder(keys, n), 'sorted keys ascend');
 }
 
 /** Number of keys below `value`: the first position that may hold it. `keys`: ascending f64[n]. Cost: log2(n) loads. */
@@ -129,6 +130,7 @@ function scatter(fromKeys: usize, fromRows: usize, toKeys: usize, toRows: usize,
     const bits = load<u64>(fromKeys);
     const slot = cell<u32>(histogram, <u32>(bits >> shift) & 255);
     const at = load<u32>(slot);
+    if (!ASC_NO_ASSERT) assert(at < n, 'the places of a digit are those of the rows');
     store<u32>(slot, at + 1);
     put<u64>(toKeys, at, bits);
     put<u32>(toRows, at, load<u32>(fromRows));

@@ -158,6 +158,7 @@ function recordTexts(plan: usize, column: usize, records: usize, n: u32, out: us
     put<u32>(ends, place, <u32>(at - texts));
     place++;
   }
+  if (!ASC_NO_ASSERT) assert(place == distinct, 'every text that was counted is copied');
   store<f64>(out, <f64>distinct);
   store<f64>(out + 8, <f64>(at - texts));
   return padEnd(at);

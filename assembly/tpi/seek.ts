@@ -94,6 +94,7 @@ function bucketRank(s: usize, row: u32): u32 {
 /** Non-empty buckets that rows [from, to) lie in. */
 export function bucketsOfRows(s: usize, from: u32, to: u32): u32 {
   if (from >= to) return 0;
+  if (!ASC_NO_ASSERT) assert(to <= load<u32>(s + S_ROWS), 'rows are those of the segment');
   return bucketRank(s, to - 1) - bucketRank(s, from) + 1;
 }
 

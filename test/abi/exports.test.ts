@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type CoreBuild, loadCore } from '../../src/core/index.ts';
+import { SECTION_ENTRY_BYTES, SEGMENT_HEADER_BYTES } from '../../src/engine/table/segment-sections.ts';
 import { expectGolden } from '../support/golden.ts';
 import { wasmExports, wasmImports } from '../support/wasm-exports.ts';
 
@@ -60,6 +61,14 @@ describe('the ABI of the core', () => {
   it.each(builds)('says its versions and features in the %s build', (build) => {
     const core = loadCore(build).instantiate().exports;
     expect([core.hg_abi_version(), core.hg_format_version(), core.hg_features()]).toEqual([1, 1, FEATURES[build]]);
+  });
+
+  it('has the sizes with which the host reads the head of a segment file', () => {
+    const { HG_SEGMENT_HEADER_BYTES, HG_SECTION_ENTRY_BYTES } = loadCore().instantiate().exports;
+    expect([SEGMENT_HEADER_BYTES, SECTION_ENTRY_BYTES]).toEqual([
+      HG_SEGMENT_HEADER_BYTES.value,
+      HG_SECTION_ENTRY_BYTES.value,
+    ]);
   });
 
   it('is described in full by README.md and typed in full by src/core/abi.ts', () => {
