@@ -8,6 +8,7 @@ import { Exchange } from './exchange.ts';
 import type { Guard } from './guard.ts';
 import {
   ACCEPT_ENCODING,
+  CONTENT_ENCODING,
   CONTENT_LENGTH,
   CONTENT_TYPE,
   ORIGIN,
@@ -118,6 +119,7 @@ export class Dispatcher {
     const sentType = takesBody ? request.getHeader(CONTENT_TYPE) : '';
     if (takesBody && sentType === '' && guard.needsBodyType && hasBody(request, declared)) throw noType(route);
     const bodyType = takesBody ? requireType(route, sentType) : JSON_TYPE;
+    if (takesBody) requirePlain(request.getHeader(CONTENT_ENCODING));
     const call = new RequestCall(exchange, route, match, request, path, bodyType);
     if (!isProbe) requireEncoded(call.query);
     if (route.idempotent) {
@@ -333,6 +335,15 @@ function requireType(route: Route, header: string): string {
   throw refusal(
     'unsupported_media_type',
     `This route takes ${allowed}, not ${JSON.stringify(type.slice(0, 100))}. Set the header Content-Type.`,
+  );
+}
+
+/** Bodies are not unpacked (RFC 9110, 8.4): one that says it is packed, or in several codings, is refused. Throws `unsupported_media_type`. */
+function requirePlain(coding: string): void {
+  if (coding === '' || coding.toLowerCase() === 'identity') return;
+  throw refusal(
+    'unsupported_media_type',
+    `Bodies are taken as they are, not in the coding ${JSON.stringify(coding.slice(0, 100))}. Send the body plain, without the header Content-Encoding.`,
   );
 }
 

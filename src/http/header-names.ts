@@ -5,6 +5,7 @@ import { bytesOf } from './byte-text.ts';
 export const ACCEPT = bytesOf('accept');
 export const ACCEPT_ENCODING = bytesOf('accept-encoding');
 export const AUTHORIZATION = bytesOf('authorization');
+export const CONTENT_ENCODING = bytesOf('content-encoding');
 export const CONTENT_LENGTH = bytesOf('content-length');
 export const CONTENT_TYPE = bytesOf('content-type');
 export const HOST = bytesOf('host');

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { USUAL } from '../support/transport.ts';
 import { manyEdges, NDJSON, raw, send, sleep, startServer, type TestServer } from './support.ts';
@@ -12,6 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
+const JSON_TYPE = { 'content-type': 'application/json' };
 const RANGE = '/v1/hyperedges?start_ts=1&end_ts=2';
 const TYPE = 'Content-Type: application/json\r\n';
 const request = (line: string, headers = '', body = '') =>
@@ -105,6 +107,18 @@ describe('bodies', () => {
       });
       expect(answer.status).toBe(201);
     }
+  });
+
+  test('that are packed are refused, whatever they hold', async () => {
+    const edge = '{"event_ts":1,"members":[1]}';
+    for (const coding of ['gzip', 'GZIP', 'br', 'identity, gzip', 'x']) {
+      for (const body of [edge, gzipSync(edge)]) {
+        const answer = await send(server, 'POST', '/v1/hyperedges', body, { ...JSON_TYPE, 'content-encoding': coding });
+        expect([coding, answer.status, answer.json.code]).toEqual([coding, 415, 'unsupported_media_type']);
+      }
+    }
+    const plain = await send(server, 'POST', '/v1/hyperedges', edge, { ...JSON_TYPE, 'content-encoding': 'identity' });
+    expect(plain.status).toBe(201);
   });
 
   test('over the limit are refused with 413, by their length or when they pass it', async () => {
