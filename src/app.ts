@@ -1,6 +1,6 @@
 // Composes the service: configuration, log, audit log, metrics, HTTP, engine, keys; starts and stops them in order.
 
-import { randomBytes } from 'node:crypto';
+import { randomBytes, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
@@ -327,6 +327,9 @@ function passwordsOf(dsn: string): string[] {
   }
 }
 
+/** NIST SP 800-57 part 1, table 2: shorter keys have less than 112 bits of security. */
+const LEAST_RSA_BITS = 2048;
+
 /** Checked here, since the transport says no more than that it cannot listen. Throws ConfigError. */
 function tlsOf({ tlsCert, tlsKey }: Config): TlsFiles | undefined {
   if (tlsCert === undefined || tlsKey === undefined) return undefined;
@@ -338,6 +341,11 @@ function tlsOf({ tlsCert, tlsKey }: Config): TlsFiles | undefined {
     const pair = `${variableOf('tlsCert')} and ${variableOf('tlsKey')}`;
     throw new ConfigError(`${pair} are no certificate with its key (${(error as Error).message}).`);
   }
+  const { modulusLength: bits = LEAST_RSA_BITS } = new X509Certificate(cert).publicKey.asymmetricKeyDetails ?? {};
+  if (bits < LEAST_RSA_BITS)
+    throw new ConfigError(
+      `${variableOf('tlsCert')} has an RSA key of ${bits} bits, which others can break. Take one of ${LEAST_RSA_BITS} bits or more, or an elliptic curve.`,
+    );
   return files;
 }
 

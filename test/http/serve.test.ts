@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { chooseTransport, transportLine } from '../../src/http/choose-transport.ts';
+import { WEAK_CERT, WEAK_KEY } from '../support/certificates.ts';
 import { transportsHere } from '../support/transport.ts';
 
 let dir: string;
@@ -328,6 +329,12 @@ test('TLS files that cannot be used stop the start with one line', async () => {
   const wrong = hedgerow(['serve', '--data', dir, '--tls-cert', noPem, '--tls-key', noPem], {});
   expect(await wrong.exit).toBe(1);
   expect(wrong.output.error).toContain('HEDGEROW_TLS_CERT and HEDGEROW_TLS_KEY are no certificate with its key');
+  const [weakCert, weakKey] = [join(dir, 'weak.crt'), join(dir, 'weak.key')];
+  await writeFile(weakCert, WEAK_CERT);
+  await writeFile(weakKey, WEAK_KEY);
+  const weak = hedgerow(['serve', '--data', dir, '--tls-cert', weakCert, '--tls-key', weakKey], {});
+  expect(await weak.exit).toBe(1);
+  expect(weak.output.error).toMatch(/^hedgerow: HEDGEROW_TLS_CERT has an RSA key of 1024 bits.*2048 bits.*\n$/);
 });
 
 test('an audit log that cannot be written stops the start', async () => {
