@@ -1,5 +1,4 @@
-// The expected result of each file of `messy-csv/`. The right answers were decided from the files,
-// before the code existed.
+// What each file of `messy-csv/` must give, decided from the files before the code was written.
 
 export interface MessyCase {
   readonly file: string;

@@ -168,8 +168,7 @@ describe('files', () => {
     await database.close();
   });
 
-  // Found by the random histories: the process was killed between the rename of the manifest and
-  // the sync of its directory, the database was reopened, then power was lost.
+  // Found by the histories: a kill between rename and sync of the manifest, an open, a power loss.
   test('files that a manifest on the disk may still list go only when the next one is surely there', async () => {
     for (let seed = 1; seed < 40; seed++) {
       let fs = simDisk(seed);
@@ -208,8 +207,7 @@ describe('files', () => {
 });
 
 describe('the log', () => {
-  // Found by the random histories: an idle table let the log be truncated, and the next manifest
-  // said that it still needed it.
+  // Found by the histories: an idle table let go of the log that the next manifest needed.
   test('a table that was idle when the log was shortened opens again', async () => {
     const fs = simDisk();
     let database = await openSim(fs, { logFileBytes: 4096 + 400 });
@@ -229,8 +227,7 @@ describe('the log', () => {
     await database.close();
   });
 
-  // Found by the random histories: with durability `async` the manifest had a table whose creation
-  // the log then lost.
+  // Found by the histories: the manifest had a table whose creation the async log then lost.
   test('a manifest never holds a table that a crash can take from the log', async () => {
     for (let seed = 1; seed < 30; seed++) {
       const fs = simDisk(seed);
@@ -257,8 +254,7 @@ describe('the log', () => {
 });
 
 describe('columns', () => {
-  // Found by the random histories: the defaults of several columns overwrote each other on their
-  // way to the builder.
+  // Found by the histories: defaults of several columns overwrote each other before the builder.
   test('each column keeps its own default', async () => {
     const fs = simDisk();
     const database = await openSim(fs);
@@ -394,8 +390,7 @@ describe('writes while it runs', () => {
     await database.close();
   });
 
-  // Found by the random histories: a compaction of all tables moved on to the next table after
-  // close had released the directory.
+  // Found by the histories: after close, a compaction of all tables went on to the next one.
   test('none begins after close', async () => {
     const { fs, database, go } = await compacting();
     await database.createTable({ name: 'other' });

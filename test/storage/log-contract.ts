@@ -1,5 +1,4 @@
-// The contract of every log, whatever stores its frames: the suite that an implementation of
-// LogStore must pass.
+// The contract that every implementation of LogStore must pass, whatever stores its frames.
 
 import { describe, expect, test } from 'vitest';
 import type { HedgerowError } from '../../src/errors.ts';
@@ -10,10 +9,7 @@ import { Random } from '../support/random.ts';
 /** The storage of a log's frames, as a test controls it. */
 export interface LogMedium {
   readonly open: OpenLog;
-  /**
-   * The state after a power loss or, below, after the end of the process. The logs of this medium
-   * are no longer used.
-   */
+  /** State after a power loss or the end of the process; this medium's logs are unused then. */
   crash(): LogMedium;
   kill(): LogMedium;
   /** The next write or sync of a group fails, the one after it succeeds. */
@@ -44,10 +40,7 @@ async function opened(medium: LogMedium, more: Partial<LogOpening> = {}): Promis
   return { log, durable, failures };
 }
 
-/**
- * Appends a frame of `operations` operations for each text and waits for all of them; returns what
- * `framesOf` should return for them.
- */
+/** Appends a frame per text and waits for all of them; returns what `framesOf` must give. */
 async function write(log: LogStore, texts: readonly string[], operations = 1): Promise<string[]> {
   const wanted = texts.map((text) => `${log.append(operations, textFrame(text))}+${operations}:${text}`);
   await log.flush();
