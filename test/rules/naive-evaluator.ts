@@ -1,4 +1,5 @@
-// Evaluates rules in the plainest way the contract allows, sharing nothing with src: wire JSON in, every fact with its best confidence out.
+// Evaluates rules in the plainest way the contract allows, sharing nothing with src: wire JSON in,
+// every fact with its best confidence out.
 
 export type Value = number | string | boolean;
 
@@ -24,7 +25,7 @@ export interface NaiveFact extends WireFact {
 
 type Bindings = ReadonlyMap<string, Value>;
 
-/** Facts by `keyOf`, given ones too. Throws when a negation is on a cycle. */
+/** Facts by `keyOf`, including given ones. Throws if a negation is on a cycle. */
 export function naiveFacts(rules: readonly WireRule[], given: readonly WireFact[]): Map<string, NaiveFact> {
   const facts = new Facts();
   for (const fact of given) facts.put(fact, 1, true);
@@ -41,7 +42,7 @@ export function keyOf({ pred, args }: WireFact): string {
   return JSON.stringify([pred, ...args]);
 }
 
-/** Least numbers: a head is not below its premises, and above those it denies. */
+/** Smallest strata in which a head is not below its premises, and above those it negates. */
 export function strataOf(rules: readonly WireRule[]): Map<string, number> {
   const strata = new Map(rules.map((rule) => [rule.then.pred, 0]));
   for (let round = 0; ; round++) {
@@ -65,7 +66,7 @@ class Facts {
   readonly byKey = new Map<string, NaiveFact>();
   readonly byPred = new Map<string, NaiveFact[]>();
 
-  /** Whether it is new or better than before. */
+  /** Returns whether the fact is new or better than before. */
   put({ pred, args }: WireFact, confidence: number, given: boolean): boolean {
     const known = this.byKey.get(keyOf({ pred, args }));
     if (known !== undefined) {
@@ -81,7 +82,7 @@ class Facts {
   }
 }
 
-/** Whether it brought something. */
+/** Returns whether the rule contributed something. */
 function apply(rule: WireRule, facts: Facts): boolean {
   const atoms = rule.if.filter((condition): condition is WireFact => 'pred' in condition);
   let found: { bindings: Bindings; least: number }[] = [{ bindings: new Map(), least: 1 }];
@@ -146,7 +147,7 @@ export function guardHolds(left: Value, op: string, right: Value): boolean {
   }[op]!;
 }
 
-/** By code point. */
+/** Compares by code point. */
 function textOrder(left: string, right: string): number {
   const a = Array.from(left, (char) => char.codePointAt(0)!);
   const b = Array.from(right, (char) => char.codePointAt(0)!);
@@ -154,7 +155,7 @@ function textOrder(left: string, right: string): number {
   return a.length - b.length;
 }
 
-/** The order of answers: by predicate, then by arguments, numbers before texts before booleans. */
+/** The order of answers: by predicate, then by arguments; numbers before texts before booleans. */
 export function answerOrder(a: WireFact, b: WireFact): number {
   const rank = (value: Value) => ['number', 'string', 'boolean'].indexOf(typeof value);
   const order = textOrder(a.pred, b.pred);
