@@ -11,7 +11,7 @@ type Params = Record<string, unknown>;
 
 export class Naive {
   readonly events: PlainEdge[];
-  /** The first edge of each distinct member set, in (time, id) order. */
+  /** For each distinct member set its edge with the smallest id, in (time, id) order. */
   readonly sets: PlainEdge[];
   readonly nodes: number[];
   readonly bucketSeconds: number;

@@ -89,8 +89,8 @@ class Bench {
   }
 
   /**
-   * Codes of a field, the values they represent, and the number of known codes; undefined if the
-   * field has none.
+   * Codes of a field and the values they represent; null, if it occurs, has the code after the last
+   * value. Undefined if the field has no codes.
    */
   codes(field: { kind: number; column: Column | undefined }): Codes | undefined {
     const { core, rows } = this;
@@ -365,8 +365,8 @@ function expectNoCodes({ column, kind }: Field, given: readonly Value[]): void {
 }
 
 /**
- * Compares by code point. On the texts of these tables, UTF-16 code units give the same order,
- * except for one text beyond the basic plane.
+ * Compares by code point, as UTF-8 bytes do; UTF-16 code units order characters beyond the basic
+ * plane differently.
  */
 function byCodePoint(a: string, b: string): boolean {
   return Buffer.compare(Buffer.from(a), Buffer.from(b)) < 0;

@@ -9,7 +9,10 @@ import { Random } from '../support/random.ts';
 import { openSim, rowsOf, simDisk } from '../support/sim-engine.ts';
 import type { SimFs } from '../support/sim-fs.ts';
 
-/** Adds rows whose nodes are each in few segments. */
+/**
+ * Adds rows with three kinds of nodes: common to 16 neighbouring rows, to every seventh row, and
+ * unique.
+ */
 async function fillTable(table: Table, rows: number): Promise<void> {
   const bulk = table.bulk();
   for (let row = 0; row < rows; row++) bulk.add({ event_ts: row, members: [row >> 4, 1000 + (row % 7), 5000 + row] });

@@ -1,4 +1,11 @@
 // Checks that an answer holds the expected rows, each at a position where it may be.
+//
+// Rows that ORDER BY ties may come in any order, and SKIP and LIMIT may cut through a group of tied
+// rows, keeping any of them. The naive result therefore lists all rows in order. It is split into
+// groups of tied entries, and the rows of the answer at the positions of a group must be distinct
+// entries of that group; a group that is not cut must appear in full. For example, with the keys 1,
+// 2, 2, 2 and LIMIT 2, the first row must be the entry with key 1, and the second any of the three
+// with key 2.
 
 import { expect } from 'vitest';
 import type { Answer } from './execute.ts';

@@ -223,7 +223,10 @@ function other(confidence: number): number {
   return confidence > 0.5 ? confidence - 0.25 : confidence + 0.25;
 }
 
-/** The part of a premise that tells whether a rule could confuse two places. */
+/**
+ * Kind and predicate of a premise. Where two premises differ in this, no rule accepts one in place
+ * of the other.
+ */
 function signOf(node: ProofNode): string {
   return node.kind === 'guard' ? 'guard' : `${node.kind === 'absence' ? 'not ' : ''}${node.predicate}`;
 }

@@ -1,5 +1,22 @@
-// The state of a simulated disk: file contents with their unsynced writes, directories with their
-// unsynced changes, and what a crash makes of both.
+// The crash model of the simulated disk: file contents with unsynced writes, directories with
+// unsynced changes, and what a power loss makes of both.
+//
+// Every file and directory has two states: what programs see (the page cache), and what is durable.
+// Between the two is a list of pending changes. A sync marks the end of that list when it starts;
+// when it succeeds, the changes up to the mark become durable, and later ones stay pending. When it
+// fails, they leave the list without becoming durable: programs still read them, but the disk never
+// gets them, as on Linux after a failed fsync.
+//
+// A power loss applies the pending changes of a file to its durable bytes one by one, which gives
+// versions 0 to n of the file, and then draws
+// - the length from one version;
+// - for each page of 4,096 bytes one version or, if the page is torn, one for each sector;
+// - with `garbled`, random values for the bytes in which the first and the last version of a sector
+//   differ.
+// So a write may be lost, survive in part, or survive without an earlier one, while bytes that no
+// pending change touched keep their value. For example, an unsynced append of two pages may leave
+// the new length with zeros in the first page and data in the second. A directory keeps any subset
+// of its pending changes.
 
 import type { Random } from './random.ts';
 

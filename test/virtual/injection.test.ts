@@ -88,7 +88,10 @@ function unmarked(text: string): string {
   return text.replace(/^\ufeff+/, 'b');
 }
 
-/** A name that a table or column can have: no NUL, and unique regardless of case. */
+/**
+ * A name that a table or column can have: no NUL; the number keeps names distinct regardless of
+ * case.
+ */
 function nastyName(random: Random, number: number): string {
   return unmarked(`${nasty(random).replaceAll('\0', '')}${number}`);
 }
