@@ -2,7 +2,8 @@
 // Prints `ready`, then what operations.mjs reports, and finally `done`. A line on stdin (`more
 // <count>`) makes it continue with that many further operations.
 //
-// node writer.mjs '{"dir","expected" (file of the ledger),"seed","lanes","operations","kinds","inline"?,"backups"}'
+// node writer.mjs '{"dir","expected","seed","lanes","operations","kinds","inline"?,"backups"}'
+// `expected` is the file of the ledger.
 
 import { createInterface } from 'node:readline';
 import { readFileSync } from 'node:fs';
