@@ -1,4 +1,5 @@
-// Libraries of graph measures as peers: igraph and networkx in a Python of their own, graphology in this process. All of them are given a graph that is ready.
+// Peer libraries for the graph measures: igraph and networkx in a separate Python process,
+// graphology in this process. All of them measure a graph that is already built.
 
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -13,26 +14,32 @@ export interface PlainGraph {
 }
 
 export interface PeerFigure {
-  /** Least CPU time of the rounds, milliseconds. */
+  /** Lowest CPU time of the rounds, in milliseconds. */
   ms: number;
   values: number[];
 }
 
-/** By measure. betweenness: pairs once, not normalized; closeness: those reached / the sum of distances to them. */
+/**
+ * Figures by measure. Betweenness counts each pair once and is not normalized; closeness is the
+ * number of reached vertices divided by the sum of the distances to them.
+ */
 export type PeerFigures = Record<string, PeerFigure>;
 
 export interface Peer {
   title: string;
-  /** For each graph. */
+  /** One entry per graph, in the order they were given. */
   figures: PeerFigures[];
 }
 
 const SCRIPT = fileURLToPath(new URL('analytics-peers.py', import.meta.url));
-/** Debian's first: libraries that come as its packages are not seen by others. */
+/**
+ * Interpreters to try. Debian's own comes first: other interpreters do not see libraries installed
+ * as Debian packages.
+ */
 const PYTHONS = ['/usr/bin/python3', 'python3'];
 const MOST_OUTPUT_BYTES = 2 ** 28;
 
-/** Undefined: no Python here has the library. */
+/** Runs a Python library on the graphs; undefined if no Python here has the library. */
 export function pythonPeer(
   library: 'igraph' | 'networkx',
   graphs: readonly (PlainGraph & { measures: readonly string[] })[],
@@ -50,7 +57,7 @@ export function pythonPeer(
   return { title: `${library} ${version}`, figures };
 }
 
-/** Its package is always there: a development dependency. */
+/** Runs graphology on the graphs; it is a development dependency, so it is always installed. */
 export function graphologyPeer(graphs: readonly PlainGraph[], rounds: number): Peer {
   return { title: 'graphology', figures: graphs.map((graph) => graphologyFigures(graph, rounds)) };
 }

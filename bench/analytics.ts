@@ -1,4 +1,5 @@
-// Measures: kernels on a graph that is ready, beside igraph, graphology and networkx on the same; whole answers from the stored table; limits that have no peer.
+// Graph measures: kernels on a prebuilt graph against igraph, graphology and networkx on the same
+// graph, whole answers from the stored table, and absolute limits where no peer exists.
 
 import { existsSync } from 'node:fs';
 import { Analytics, openDatabase } from 'hedgerow';
@@ -25,13 +26,13 @@ import { loadHedgerow } from './stores.ts';
 
 const FILES = ['contact-primary-school', 'email-Eu'];
 const TINY_EDGES = 300;
-/** Arcs of a graph, beyond all that is measured here. */
+/** Upper bound on arcs; more than any graph measured here has. */
 const MOST_ARCS = 100_000_000;
 const IGRAPH_TARGET = { ratioAtMost: 1.5 };
-/** For networkx, whose betweenness of the larger graph takes a minute. */
+/** Above this, networkx is left out: its betweenness of the larger graph takes a minute. */
 const MOST_NETWORKX_VERTICES = 500;
 
-/** A hypergraph whose sets and co-member graph are built. */
+/** A hypergraph with its distinct sets and co-member graph built. */
 interface Built {
   name: string;
   edges: readonly Edge[];
@@ -41,13 +42,16 @@ interface Built {
   graph: Graph;
 }
 
-/** A measure of a graph, on its values in the order of vertices. `measure`: its name at the door, `params` those that give it. */
+/**
+ * A measure of a graph; its values are in vertex order. `measure` is its name in the analytics API,
+ * `params` the parameters that select it.
+ */
 interface Kernel {
   name: string;
   measure: string;
   params: Record<string, unknown>;
   run: (built: Built) => ArrayLike<number>;
-  /** What the door answers, as the peers count. */
+  /** Converts the API's answer to the peers' convention. */
   asPeers: (result: Record<string, number>, vertices: number) => number[];
 }
 
@@ -67,7 +71,7 @@ const KERNELS: readonly Kernel[] = [
       const { reached, sums } = finish(distanceSums(graph));
       return Float64Array.from(sums, (sum, v) => (sum === 0 ? 0 : reached[v]! / sum));
     },
-    // The door's is multiplied by the share of nodes that are reached, all of them in these files.
+    // The API multiplies closeness by the share of nodes reached, which is 1 in these files.
     asPeers: valuesOf,
   },
   {
@@ -143,7 +147,7 @@ function buildGraph(core: Core, columns: IncidenceColumns): { sets: Incidence; g
   return { sets, graph: finish(sets.nodeGraph(1, MOST_ARCS)) };
 }
 
-/** As a scan of the table gives them. */
+/** The incidence columns as a table scan would produce them. */
 function columnsOf(edges: readonly Edge[]): IncidenceColumns {
   return {
     times: Float64Array.from(edges, (edge) => edge.event_ts),
@@ -168,7 +172,10 @@ function forNetworkx<Asked extends { vertices: number; measures: readonly string
   return asked.vertices > MOST_NETWORKX_VERTICES ? { ...asked, measures } : asked;
 }
 
-/** Our kernels beside every peer that has the measure, all on a ready graph. CPU milliseconds, the best of the rounds. */
+/**
+ * Our kernels against every peer that has the measure, all on a prebuilt graph. CPU milliseconds,
+ * best round.
+ */
 function kernelRows(
   built: Built,
   peers: readonly { title: string; figures: PeerFigures }[],
@@ -188,7 +195,7 @@ function kernelRows(
   });
 }
 
-/** What no peer does, with the most it may take. */
+/** Measures that no peer has, each with its upper limit. */
 function limitRows({ name, columns, core, sets, graph }: Built, rounds: number): BenchRow[] {
   const row = (what: string, most: number | undefined, work: () => number) => {
     const { ms, value } = bestCpuMs(rounds, work);
@@ -197,7 +204,7 @@ function limitRows({ name, columns, core, sets, graph }: Built, rounds: number):
     return benchRow({ name: `${name} ${what}`, unit: 'ms CPU', ours: ms, ...target });
   };
   return [
-    // The issue asks it of the school's events.
+    // The issue sets this target only for the school events.
     row('distinct sets and co-member graph from columns', name === FILES[1] ? undefined : 30, () => {
       const made = buildGraph(core, columns);
       const { arcs } = made.graph;
@@ -210,7 +217,10 @@ function limitRows({ name, columns, core, sets, graph }: Built, rounds: number):
   ];
 }
 
-/** From the stored table to the whole answer, nothing kept from call to call. The peer has its graph already. */
+/**
+ * From the stored table to the whole answer, with nothing cached between calls. The peer has
+ * already built its graph.
+ */
 async function tableRows(
   { name, edges, sets, graph }: Built,
   igraph: PeerFigures | undefined,
@@ -234,7 +244,7 @@ async function tableRows(
         const result = answer!.result as Record<string, number>;
         const values = asPeers(what === 'clique number' ? result : inOrder(result, ids), graph.vertices);
         const peer = igraph?.[what];
-        // Where not all are reached, the two count closeness differently.
+        // On a disconnected graph the API and the peers define closeness differently.
         if (peer !== undefined && (what !== 'closeness' || isConnected(sets)))
           compare(`${measure} from the table`, values, peer.values);
       }
@@ -250,7 +260,10 @@ async function tableRows(
   return rows;
 }
 
-/** PageRank of the large stream, from the compacted table to the answer, the thread running already. */
+/**
+ * PageRank of the large stream, from the compacted table to the answer; the first of several rounds
+ * starts the thread, and the best round counts.
+ */
 async function largeRow({ tiny, dataset, workspace }: PartOptions): Promise<BenchRow> {
   const dir = await workspace.compacted(dataset.edges);
   dataset.release();
@@ -285,7 +298,7 @@ function valuesOf(result: Record<string, number>, vertices: number): number[] {
   return Array.from({ length: vertices }, (_, v) => result[v]!);
 }
 
-/** Stops the part where answers differ by more than 1e-9, relative above 1. */
+/** Throws if the answers differ by more than 1e-9 (relative error for values above 1). */
 function compare(what: string, ours: ArrayLike<number>, theirs: ArrayLike<number>): void {
   if (ours.length !== theirs.length) throw new Error(`${what}: ${ours.length} values, not ${theirs.length}`);
   for (let v = 0; v < ours.length; v++) {

@@ -1,4 +1,4 @@
-// One side of `beside.ts`: does rounds of work with the built engine of one checkout, when it is asked to.
+// One side of `beside.ts`: runs rounds of work with the built engine of one checkout, on request.
 
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,12 +9,15 @@ import { sink } from './measure.ts';
 type Engine = typeof import('hedgerow');
 type Database = Awaited<ReturnType<Engine['openDatabase']>>;
 
-/** Edges of one round of loading, and of the table that is read. */
+/** Edges loaded in one round, and edges of the table that is read. */
 const LOADED = 200_000;
 const BATCH_EDGES = 10_000;
 const PARALLEL = 64;
 
-/** What a round does; the number makes it do other queries than the round before, the same on both sides. */
+/**
+ * The work of one round. The round number varies the queries from round to round, identically on
+ * both sides.
+ */
 export type Task = (round: number) => Promise<void> | void;
 
 const [checkout = '', scratch = ''] = process.argv.slice(2);

@@ -1,9 +1,13 @@
-// This checkout beside another one, for instance of the commit before: rounds of some 100 ms in turns, A B B A, so that what else the machine does falls on both alike; in several starts of both, because a process
-// keeps its luck with memory and compiled code for as long as it runs.
+// Compares this checkout with another one, for instance the previous commit. Rounds of some 100 ms
+// alternate A B B A, so that other load on the machine affects both sides alike. Both sides are
+// started several times, because memory layout and compiled code are a matter of luck that lasts as
+// long as a process runs.
 //
 // npm run build && npx tsx bench/beside.ts --other DIR [--starts 5] [--rounds 10] [--only TEXT]
 //
-// DIR is a built checkout. Prints what a round took here (http: a request), the medians of the ratios of neighbouring rounds (above 1: this one is faster) with their quartiles; exit code 1 when a median of the times is below 0.97.
+// DIR is a built checkout. Prints the time of a round (http: of a request) here, and the median
+// with quartiles of the ratios of neighbouring rounds (above 1: this checkout is faster). The exit
+// code is 1 if the median time ratio of any task is below 0.97.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -36,7 +40,10 @@ const CHECKOUTS = [
   ['ours', HERE],
 ] as const;
 
-/** What a round of one side took; less is faster. `cpuMs`: of all threads, which others on the machine disturb less; null where it is not known. */
+/**
+ * Cost of one round on one side; lower is faster. `cpuMs` is the CPU time of all threads, which
+ * other load on the machine disturbs less; null where it is unknown.
+ */
 interface Took {
   ms: number;
   cpuMs: number | null;
@@ -91,7 +98,7 @@ async function asked(child: ChildProcess, message: object): Promise<unknown> {
   return answer;
 }
 
-/** On the directories that the children loaded: formats may differ. */
+/** Each server runs on the directory that its own child loaded, because the formats may differ. */
 async function raceServers(scratch: string): Promise<void> {
   if (!hasWrk()) return console.error('http: left out, wrk is not installed (apt install wrk)');
   const workspace = new Workspace();
@@ -133,7 +140,7 @@ async function race(name: string, [other, ours]: readonly Side[]): Promise<void>
   }
 }
 
-/** Prints a row; answers the median of the ratios of the times. */
+/** Prints a row; returns the median of the time ratios. */
 function show(name: string, pairs: readonly Pair[]): number {
   const wall = quartiles(pairs.map(([other, ours]) => other.ms / ours.ms));
   const cpu = quartiles(pairs.flatMap(([{ cpuMs: a }, { cpuMs: b }]) => (a === null || b === null ? [] : [a / b])));

@@ -1,4 +1,5 @@
-// Compaction after new edges in the newest hour: its cost follows what changed, not what the table holds.
+// Compaction after new edges arrive in the newest hour: its cost follows what changed, not the size
+// of the table.
 
 import { openDatabase } from 'hedgerow';
 import { randomFrom } from '../test/core/support/random.ts';
@@ -28,7 +29,10 @@ export async function runCompaction({ tiny, dataset, workspace }: PartOptions): 
   ];
 }
 
-/** The whole file, its newest tenth, and the tenth begun where a segment of the whole begins: their last segments hold the same edges. */
+/**
+ * Makes three tables: the whole file, its newest tenth, and the newest tenth starting at a segment
+ * boundary of the whole, so that their last segments hold the same edges.
+ */
 async function makeTables(edges: readonly Edge[], workspace: Workspace): Promise<string[]> {
   const tenth = edges.slice(Math.floor(edges.length * 0.9));
   const aligned = edges.slice(Math.round((edges.length * 0.9) / SEGMENT_ROWS) * SEGMENT_ROWS);
@@ -39,7 +43,7 @@ async function makeTables(edges: readonly Edge[], workspace: Workspace): Promise
   ];
 }
 
-/** Edges in the hour before the last one, of nodes drawn by degree. */
+/** New edges in the hour before the last edge; their nodes are drawn by degree. */
 function newestHour(edges: readonly Edge[], count: number): Edge[] {
   const random = randomFrom(21);
   const newest = edges[edges.length - 1]!.event_ts;
@@ -56,7 +60,10 @@ async function tableOf(workspace: Workspace, edges: readonly Edge[]): Promise<st
   return dir;
 }
 
-/** Milliseconds of the compaction; opening, inserting and the start of the compaction thread are not in it. */
+/**
+ * Milliseconds of the compaction alone, without opening, inserting and starting the compaction
+ * thread.
+ */
 async function compactCopy(workspace: Workspace, dir: string, added: readonly Edge[]): Promise<number> {
   const copy = workspace.copy(dir);
   const database = await openDatabase({ dir: copy });

@@ -1,4 +1,4 @@
-// Real edges in an instance of the core, as the kernels that are timed take them.
+// Real edges in an instance of the core, in the forms that the timed kernels take.
 
 import { type Core, loadCore } from 'hedgerow/core';
 import type { Columns } from './core-kernels-peers.ts';
@@ -6,14 +6,14 @@ import type { Edge } from './dataset.ts';
 
 export const BUCKET_SECONDS = 10;
 
-/** The edges in an instance of the core: as columns, as records, as an open segment. */
+/** The edges in an instance of the core: as columns, as records, and as an open segment. */
 export class Loaded {
   readonly core: Core = loadCore().instantiate();
   readonly columns: Columns;
   readonly rows: number;
   readonly incidences: number;
   readonly input: { times: number; ids: number; counts: number; members: number };
-  /** Records one behind the other, and the address of each. */
+  /** Address of the records, stored back to back. */
   readonly records: number;
   readonly recordBytes: number;
   readonly list: number;
@@ -68,7 +68,7 @@ export class Loaded {
     return exports.hg_records_encode(this.rows, times, ids, counts, members, 0, 0, 255, this.out, this.outBytes);
   }
 
-  /** Writes the addresses of records that stand one behind the other. */
+  /** Writes the address of each of `count` records stored back to back. */
   listRecords(records: number, list: number, count: number): void {
     const view = new DataView(this.core.memory.bytes.buffer);
     for (let i = 0, at = records; i < count; i++) {
@@ -77,7 +77,7 @@ export class Loaded {
     }
   }
 
-  /** Builds the segment; its address, to be freed. */
+  /** Builds the segment and returns its address; the caller frees it. */
   build(columns: number, columnCount: number): number {
     const { exports } = this.core;
     const bytes = exports.hg_segment_build(this.list, this.rows, BUCKET_SECONDS, 1, columns, columnCount);

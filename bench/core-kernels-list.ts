@@ -1,4 +1,4 @@
-// The kernels that are timed on a segment of real edges, each with its peers.
+// The kernels timed on a segment of real edges, each with its peers.
 
 import { buildRowPlan, encodeProperties, loadCore } from 'hedgerow/core';
 import { type Random, randomFrom } from '../test/core/support/random.ts';
@@ -9,12 +9,12 @@ import { drawCoMembers, drawNodes, drawWindows, type Edge } from './dataset.ts';
 export interface Kernel {
   name: string;
   unit: string;
-  /** Does the work once; its result is what every peer must give too. */
+  /** Does the work once; every peer must return the same result. */
   ours: () => number;
   js: { name: string; run: () => number }[];
   /** Name and input of the peer in core-kernels.c. */
   c?: { name: string; queries: readonly [number, number][] };
-  /** Units of one run, from its result. */
+  /** Units of work in one run, from its result. */
   units: (result: number) => number;
 }
 
@@ -22,7 +22,7 @@ const MERGED_RUNS = 4;
 const WEIGHT_COLUMN = 0;
 const REAL = 1;
 
-/** Kernels on the edges as one segment; at most 65,536 edges. */
+/** All kernels on the edges as one segment; at most 65,536 edges. */
 export function makeKernels(edges: readonly Edge[]): Kernel[] {
   const loaded = new Loaded(edges);
   const segment = peers.buildSegment(loaded.columns);
@@ -200,7 +200,7 @@ function nodeKernels(loaded: Loaded, segment: peers.PeerSegment, edges: readonly
   ];
 }
 
-/** An eighth of the rows is dead: rows 3, 11, 19, ... */
+/** One row in eight is dead: rows 3, 11, 19, ... */
 function reconcileKernel(loaded: Loaded): Kernel {
   const { core, rows, out } = loaded;
   const dead = Uint32Array.from({ length: rows >> 3 }, (_, i) => i * 8 + 3);
@@ -219,7 +219,7 @@ function reconcileKernel(loaded: Loaded): Kernel {
   };
 }
 
-/** Rows are dealt to the runs in turns, so that they interleave wholly. */
+/** Rows are dealt to the runs round-robin, so that the runs interleave completely. */
 function mergeKernel(loaded: Loaded): Kernel {
   const { core, rows, out, columns } = loaded;
   const { words, bytes } = core.memory;
@@ -270,7 +270,10 @@ function jsonKernel(loaded: Loaded, segment: peers.PeerSegment): Kernel {
   };
 }
 
-/** A segment of its own, with a numeric column that has an order; ranges of a hundredth of the values. */
+/**
+ * Uses its own segment, with a numeric column that has an order index; each range covers a
+ * hundredth of the values.
+ */
 function psiKernel(edges: readonly Edge[], random: Random): Kernel {
   const weights = Float64Array.from(edges, () => Math.floor(random.unit() * 1e6) / 100);
   const loaded = new Loaded(edges);
@@ -321,7 +324,7 @@ function psiKernel(edges: readonly Edge[], random: Random): Kernel {
   };
 }
 
-/** Records into a new memtable, and the first lookup, which indexes them. */
+/** Appends records to a new memtable, then does the first lookup, which builds the index. */
 function appendKernel(loaded: Loaded): Kernel {
   const { columns, rows, incidences } = loaded;
   const records = loaded.core.memory.borrow(loaded.records, loaded.recordBytes).slice();

@@ -1,8 +1,9 @@
-// The JavaScript peers of core-kernels.ts: the same work on typed arrays, branchless where it can be.
+// The JavaScript peers of core-kernels.ts: the same work on typed arrays, branchless where it can
+// be.
 
 import { gallop, intersect16 } from './core-leaf-peers.ts';
 
-/** Edges as columns: what both sides begin with. */
+/** Edges as columns: the input of both sides. */
 export interface Columns {
   rows: number;
   times: Float64Array;
@@ -15,7 +16,10 @@ const TWO_32 = 2 ** 32;
 
 type WriteMembers = (members: Float64Array, from: number, count: number, view: DataView, at: number) => number;
 
-/** Records one behind the other, as FORMAT.md section 1 says, but for how members are written. */
+/**
+ * Encodes records back to back as in section 1 of FORMAT.md, except that `write` chooses the
+ * encoding of the members.
+ */
 function encodeWith(write: WriteMembers, { rows, times, counts, members }: Columns, view: DataView): number {
   let at = 0;
   let from = 0;
@@ -89,7 +93,7 @@ function writeLeb128(members: Float64Array, from: number, count: number, view: D
   return data;
 }
 
-/** Reads the members of every record into `out`; the sum of the last members, in 32 bits. */
+/** Reads the members of every record into `out`; returns the 32-bit sum of the last members. */
 export function decodeStreamVbyte(rows: number, view: DataView, out: Float64Array): number {
   let sum = 0;
   for (let row = 0, at = 0; row < rows; row++) {
@@ -135,11 +139,11 @@ export function decodeLeb128(rows: number, view: DataView, out: Float64Array): n
   return sum;
 }
 
-/** What a segment is on this side: columns, a dictionary and posting lists. */
+/** The JavaScript counterpart of a segment: columns, a dictionary and posting lists. */
 export interface PeerSegment {
   times: Uint32Array;
   sizes: Uint8Array;
-  /** First incidence of each row, and the end. */
+  /** Index of the first incidence of each row, then the total count. */
   starts: Uint32Array;
   ordinals: Uint16Array;
   nodes: Uint32Array;
@@ -150,7 +154,10 @@ export interface PeerSegment {
 const DIGIT_BITS = 11;
 const DIGITS = 1 << DIGIT_BITS;
 
-/** Builds it for nodes below 2^32: a radix sort of the incidences, then one pass. No filter and no checksums, which the core adds. */
+/**
+ * Builds a segment for nodes below 2^32: a radix sort of the incidences, then one pass. It leaves
+ * out the filter and the checksums, which the core adds.
+ */
 export function buildSegment({ rows, times, counts, members }: Columns): PeerSegment {
   const n = members.length;
   const least = times[0]!;
@@ -212,7 +219,7 @@ export function buildSegment({ rows, times, counts, members }: Columns): PeerSeg
   };
 }
 
-/** First index whose value is not below `value`; its loop has no branch on data. */
+/** Index of the first value that is not below `value`; the loop has no data-dependent branch. */
 export function lowerBound(list: Uint32Array, value: number): number {
   let base = 0;
   let length = list.length;
@@ -253,7 +260,7 @@ export function lookupBoth(segment: PeerSegment, left: number, right: number, ou
   return long.length > short.length * GALLOP_FROM ? gallop(short, long, out) : intersect16(short, long, out);
 }
 
-/** Takes `dead` out of the rows 0 to n - 1. */
+/** Removes the rows of `dead` from the rows 0 to n - 1. */
 export function reconcile(n: number, dead: Uint32Array, rows: Uint32Array): number {
   for (let row = 0; row < n; row++) rows[row] = row;
   let kept = 0;
@@ -272,7 +279,7 @@ export interface KeyRun {
   ids: Float64Array;
 }
 
-/** Merges runs by (time, id): run and index of each, packed into one number. */
+/** Merges runs by (time, id); writes the run and index of each record, packed into one number. */
 export function mergeRuns(runs: readonly KeyRun[], out: Uint32Array): number {
   const heads = new Uint32Array(runs.length);
   let count = 0;
@@ -295,7 +302,7 @@ export function mergeRuns(runs: readonly KeyRun[], out: Uint32Array): number {
   }
 }
 
-/** Row text as one string, then as bytes. */
+/** Builds the rows as one JSON string, then encodes it as UTF-8. */
 export function jsonRows({ starts, ordinals, nodes }: PeerSegment, times: Float64Array, out: Uint8Array): number {
   let text = '';
   for (let row = 0; row < times.length; row++) {
@@ -307,7 +314,9 @@ export function jsonRows({ starts, ordinals, nodes }: PeerSegment, times: Float6
   return new TextEncoder().encodeInto(text, out).written;
 }
 
-/** The same through objects and JSON.stringify; the brackets around all rows are counted off. */
+/**
+ * The same through objects and JSON.stringify; the length leaves out the brackets around all rows.
+ */
 export function stringifyRows({ starts, ordinals, nodes }: PeerSegment, times: Float64Array, out: Uint8Array): number {
   const rows: unknown[] = [];
   for (let row = 0; row < times.length; row++) {
@@ -318,7 +327,9 @@ export function stringifyRows({ starts, ordinals, nodes }: PeerSegment, times: F
   return new TextEncoder().encodeInto(JSON.stringify(rows), out).written - 2;
 }
 
-/** Rows whose value lies in [low, high], ascending, through the sorted values and their rows. */
+/**
+ * Rows whose value is in [low, high], in ascending order, from the sorted values and their rows.
+ */
 export function psiRange(
   sorted: Float64Array,
   order: Uint16Array,

@@ -1,4 +1,5 @@
-// Times the core's kernels on a segment of real edges, against typed-array JavaScript and, if gcc is there, C doing the same work.
+// Times the core's kernels on a segment of real edges, against typed-array JavaScript and, if gcc
+// is installed, against C doing the same work.
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +11,7 @@ import { type Kernel, makeKernels } from './core-kernels-list.ts';
 import type { Edge } from './dataset.ts';
 import { sink } from './measure.ts';
 
-/** Times are the best of many runs, in ns per unit. */
+/** Best of many runs, in ns per unit. */
 export interface KernelTimes {
   kernel: string;
   unit: string;
@@ -20,7 +21,7 @@ export interface KernelTimes {
 
 const SEGMENT_ROWS = 65_536;
 
-/** Times every kernel; tiny runs each once, on a few rows and without C. */
+/** Times every kernel; `tiny` runs each once on a few rows and without C. */
 export async function runCoreKernels(options: { tiny: boolean; edges: readonly Edge[] }): Promise<KernelTimes[]> {
   const edges = options.edges.slice(0, SEGMENT_ROWS);
   const runC = options.tiny ? undefined : compileC(edges);
@@ -49,7 +50,7 @@ function timeKernel(kernel: Kernel, budgetMs: number, runC: CompiledPeers | unde
   return { kernel: kernel.name, unit: kernel.unit, oursNs: (best[0]! * 1e6) / units, peers: found };
 }
 
-/** Best times of the sides, run in turns until each had its budget. */
+/** Best time of each side; the sides alternate until each has used its budget. */
 function bestMs(sides: readonly (() => number)[], budgetMs: number): number[] {
   const best = sides.map(() => Infinity);
   const spent = sides.map(() => 0);

@@ -25,7 +25,7 @@ const [t0, t1, t2, t3, t4, t5, t6, t7] = crcTables as [
   Uint32Array,
 ];
 
-/** Slicing by 8: by 16 is no faster in JavaScript. */
+/** Slicing by 8; slicing by 16 is no faster in JavaScript. */
 export function crc32c(bytes: Uint8Array, seed: number): number {
   let crc = ~seed;
   let at = 0;
@@ -107,7 +107,7 @@ export function union32(a: List, b: List, out: List): number {
   return count;
 }
 
-/** Intersection of a short list and a long one by doubling steps. */
+/** Intersects a short list with a long one by galloping search. */
 export function gallop(a: List, b: List, out: List): number {
   let low = 0;
   let count = 0;
@@ -137,7 +137,10 @@ export function widen16(from: Uint16Array, to: Uint32Array): number {
   return 0;
 }
 
-/** Tests one node against `count` filters of `bytesEach` bytes, hashing it once; the same bits as the core's. */
+/**
+ * Tests one node against `count` filters of `bytesEach` bytes, hashing it once; sets the same bits
+ * as the core.
+ */
 export function filtersProbe(words: Uint32Array, bytesEach: number, count: number, node: number): number {
   const hash = mix(BigInt(node));
   const block = Number(((hash >> 32n) * BigInt(bytesEach >> 6)) >> 32n) * 16;
@@ -163,7 +166,7 @@ function mix(node: bigint): bigint {
 const numberBytes = new Uint8Array(32);
 const encoder = new TextEncoder();
 
-/** Writes each number as text into bytes, as an encoder of JSON would; returns the bytes written. */
+/** Writes each number as text, as a JSON encoder would; returns the number of bytes written. */
 export function textLength(values: ArrayLike<number | bigint>): number {
   let length = 0;
   for (let i = 0; i < values.length; i++) length += encoder.encodeInto(String(values[i]), numberBytes).written;

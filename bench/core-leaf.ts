@@ -1,4 +1,5 @@
-// Times the core's leaf kernels against typed-array JavaScript and, if gcc is there, C doing the same work.
+// Times the core's leaf kernels against typed-array JavaScript and, if gcc is installed, against C
+// doing the same work.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +9,7 @@ import { buildLeaf, FREE_AT, type Leaf } from '../test/core/support/leaf-build.t
 import { ascending, type Random, randomFrom } from '../test/core/support/random.ts';
 import * as peers from './core-leaf-peers.ts';
 
-/** Times are the best of many runs, in ns per unit; `undefined` where there is no such peer or build. */
+/** Best of many runs, in ns per unit; `undefined` where there is no such peer or build. */
 export interface Row {
   kernel: string;
   unit: string;
@@ -29,7 +30,7 @@ interface Kernel {
   nb: number;
   /** Name of the peer in core-leaf.c. */
   c: string;
-  /** Writes what only the core needs, once. */
+  /** Writes the input that only the core needs, once. */
   prepare?: (leaf: Leaf) => void;
   /** Runs over A and B in the leaf's memory; the result must equal that of `js`. */
   ours: (leaf: Leaf) => number;
@@ -42,7 +43,10 @@ const B = FREE_AT + 8 * MIB;
 const OUT = FREE_AT + 16 * MIB;
 const SCRATCH = FREE_AT + 40 * MIB;
 
-/** Runs every kernel; tiny runs each once or twice on small inputs and leaves C and the plain build out. */
+/**
+ * Runs every kernel; `tiny` runs each once or twice on small inputs, without C and without the
+ * plain build.
+ */
 export async function runCoreLeaf(options: { tiny: boolean }): Promise<Row[]> {
   const budgetMs = options.tiny ? 0 : 150;
   const kernels = makeKernels(options.tiny ? 0.01 : 1);
@@ -85,7 +89,10 @@ const setPeers = {
   union32: peers.union32,
 };
 
-/** Short kernels run until they have done as many units, so that reading the clock does not count; as in core-leaf.c. */
+/**
+ * A short kernel is repeated until it has done this many units, so that the clock reads do not
+ * count; core-leaf.c does the same.
+ */
 const REPEATED_UNITS = 5000;
 
 let sink = 0;
@@ -172,7 +179,10 @@ function setKernels(random: Random, scale: number): Kernel[] {
   ];
 }
 
-/** The core probes 2,000 filters of 500 nodes for one node; the peers test 2,000 nodes against one filter as large. */
+/**
+ * The core probes 2,000 filters of 500 nodes for one node; the peers test 2,000 nodes against one
+ * filter of the same size.
+ */
 function filterKernel(random: Random, scale: number): Kernel {
   const count = Math.ceil(2000 * scale);
   const directory = new ArrayBuffer(count * 24);

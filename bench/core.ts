@@ -1,4 +1,4 @@
-// Every kernel of the core beside JavaScript and C, as rows of the table: how many units a second each does.
+// Every kernel of the core against JavaScript and C, as rows of the table, in units per second.
 
 import { runCoreKernels } from './core-kernels.ts';
 import { runCoreLeaf } from './core-leaf.ts';

@@ -1,4 +1,5 @@
-// Rules over real relations: the transitive closure of a random graph and the same generation of a tree, beside clingo where its package is there.
+// Rules over real relations: the transitive closure of a random graph and the same-generation
+// relation of a tree, against clingo where its package is installed.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { BaseFacts, evaluate, readRuleSet } from 'hedgerow';
@@ -11,9 +12,9 @@ interface Program {
   name: string;
   file: string;
   rules: readonly object[];
-  /** The same rules for clingo. */
+  /** The same rules in clingo's syntax. */
   clingo: string;
-  /** Of the whole file. */
+  /** Number of facts derived from the whole file. */
   facts: number;
 }
 
@@ -43,7 +44,7 @@ const GENERATION: Program = {
   facts: 597_870,
 };
 
-/** Derived facts a second. */
+/** Minimum rate, in derived facts per second. */
 const LEAST_RATE = 1_000_000;
 const MOST_GENERATION_MS = 600;
 
@@ -115,14 +116,14 @@ function derive(rules: ReturnType<typeof readRuleSet>, base: BaseFacts): number 
 
 interface Pairs {
   list: readonly (readonly [number, number])[];
-  /** Not the file's. */
+  /** Whether the pairs were generated rather than read from the file. */
   isMade: boolean;
 }
 
 function pairsOf({ file }: Program, tiny: boolean): Pairs {
   const path = sharedFile(file);
   if (tiny || !existsSync(path)) {
-    // A tree of three children each.
+    // A tree in which every node has three children.
     return { list: Array.from({ length: 120 }, (_, i) => [i + 1, Math.floor(i / 3)] as const), isMade: true };
   }
   const lines = readFileSync(path, 'utf8').split('\n').filter(Boolean);

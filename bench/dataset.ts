@@ -1,4 +1,5 @@
-// The edges that are measured: stackexchange-mix where it is there, else a synthetic stream of its shape.
+// The edges the benches run on: stackexchange-mix if it is present, else a synthetic stream of the
+// same shape.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,9 +16,9 @@ export interface Edge {
 }
 
 export class Dataset {
-  /** For the table's head. */
+  /** Name printed in the head of the table. */
   readonly name: string;
-  /** The edges as gzipped NDJSON. */
+  /** Path of the edges as gzipped NDJSON. */
   readonly file: string;
   #edges: readonly Edge[] | undefined;
 
@@ -26,13 +27,16 @@ export class Dataset {
     this.file = file;
   }
 
-  /** Ordered by time; read when first asked for. */
+  /** Edges in time order; read on first use. */
   get edges(): readonly Edge[] {
     this.#edges ??= readEdges(this.file);
     return this.#edges;
   }
 
-  /** Frees the edges until they are asked for again: collecting garbage beside a million objects would be a part of what is timed. */
+  /**
+   * Frees the edges until they are next read: otherwise the timings would include garbage
+   * collection of a million objects.
+   */
   release(): void {
     this.#edges = undefined;
     collectGarbage();
@@ -44,12 +48,15 @@ const FULL_EDGES = 1_286_239;
 const TINY_EDGES = 1500;
 const SEED = 1;
 
-/** Where a file of the shared folder stands, if it is there. */
+/** Path of a file in the shared folder; the file may be absent. */
 export function sharedFile(path: string): string {
   return join(process.env.HEDGEROW_SHARED ?? fileURLToPath(new URL('../../shared', import.meta.url)), path);
 }
 
-/** Reads the real file; `scratch` takes the synthetic one. Tiny is always synthetic. */
+/**
+ * Opens the real file, or writes the synthetic one to `scratch`. Tiny runs always use the synthetic
+ * one.
+ */
 export function loadDataset(options: { tiny: boolean; scratch: string }): Dataset {
   const file = sharedFile(FILE);
   if (!options.tiny && existsSync(file)) {
@@ -66,7 +73,7 @@ function collectGarbage(): void {
   (runInNewContext('gc') as () => void)();
 }
 
-/** Unzips and parses a file; the same work for every store that is loaded from it. */
+/** Unzips and parses a file; every store that loads from it does the same work. */
 export function readEdges(file: string): Edge[] {
   const text = gunzipSync(readFileSync(file)).toString();
   return text
@@ -80,7 +87,7 @@ export interface Window {
   endTs: number;
 }
 
-/** Windows of a share of the span, anywhere in it. */
+/** Windows that cover a share of the time span, at random places. */
 export function drawWindows(edges: readonly Edge[], count: number, share: number, seed: number): Window[] {
   const random = randomFrom(seed);
   const first = edges[0]!.event_ts;
@@ -103,7 +110,7 @@ function drawNode(edges: readonly Edge[], random: Random): number {
   return members[random.below(members.length)]!;
 }
 
-/** Pairs of nodes that a random edge holds both. */
+/** Pairs of nodes that share a randomly drawn edge. */
 export function drawCoMembers(edges: readonly Edge[], count: number, seed: number): [number, number][] {
   const random = randomFrom(seed);
   const pairs: [number, number][] = [];

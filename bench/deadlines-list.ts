@@ -1,6 +1,6 @@
-// Statements that take long on a large table: one for each way to work for long.
+// Statements that take long on a large table, one for each kind of long work.
 
-/** Texts of the column `formation`, and values of `weight`. */
+/** Distinct texts of the column `formation`; below, distinct values of `weight`. */
 export const WORDS = 5000;
 export const WEIGHTS = 100_000;
 
@@ -10,12 +10,12 @@ export interface LongStatement {
   readonly parameters?: Readonly<Record<string, unknown>>;
 }
 
-/** `times`: of all edges, ascending. */
+/** `times`: the times of all edges, ascending. */
 export function longStatements(times: readonly number[]): LongStatement[] {
   return [...joins(times[Math.floor(times.length * 0.02)]!), ...groups(), ...rows(), ...writes()];
 }
 
-/** `before`: few edges are older. */
+/** `before`: a time that only a few edges precede. */
 function joins(before: number): LongStatement[] {
   const few = `event_ts < ${before}`;
   return [

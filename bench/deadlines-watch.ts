@@ -1,20 +1,27 @@
-// Watches a server while a statement runs: how fast /health/live answers, and when the process has stopped working.
+// Watches a server while a statement runs: how fast /health/live answers, and when the process has
+// stopped working.
 
 import { readFileSync } from 'node:fs';
 import { Agent, get } from 'node:http';
 
 const EVERY_MS = 10;
 
-/** Asks /health/live each 10 ms, whether or not the answers before have come: a pause counts for all who would have asked in it. */
+/**
+ * Requests /health/live every 10 ms, whether or not earlier answers have arrived: a pause therefore
+ * counts once for every request that would have been made during it.
+ */
 export class HealthProbe {
   readonly #url: string;
   readonly #pid: number;
   readonly #agent = new Agent({ keepAlive: true });
   readonly #timer: NodeJS.Timeout;
   readonly #pending = new Set<Promise<void>>();
-  /** Milliseconds until each answer. */
+  /** Latency of each answer, in milliseconds. */
   times: number[] = [];
-  /** Milliseconds that the server's main thread ran until each answer: on a machine with others at work, what is its own of the times. */
+  /**
+   * CPU time of the server's main thread until each answer, in milliseconds: the server's own share
+   * of the latency on a busy machine.
+   */
   ran: number[] = [];
 
   constructor({ url, pid }: { url: string; pid: number }) {
@@ -23,7 +30,7 @@ export class HealthProbe {
     this.#timer = setInterval(() => this.#ask(), EVERY_MS);
   }
 
-  /** What was seen so far does not count. */
+  /** Discards everything measured so far. */
   reset(): void {
     this.times = [];
     this.ran = [];
@@ -47,7 +54,7 @@ export class HealthProbe {
     this.#pending.add(asked);
     asked.then(
       () => this.#pending.delete(asked),
-      // Told by `stop`.
+      // `stop` reports the failure.
       () => {},
     );
   }
@@ -59,18 +66,21 @@ export class HealthProbe {
   }
 }
 
-/** Of times: the one that `share` of them do not pass. */
+/** The smallest of the times that at least `share` of them do not exceed. */
 export function percentile(times: readonly number[], share: number): number {
   const sorted = [...times].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 }
 
 const LOOK_MS = 5;
-/** A process that answers nobody uses less than this of a look. */
+/** CPU time per poll interval below which a process counts as idle. */
 const IDLE_MS = 1;
 const IDLE_LOOKS = 30;
 
-/** Milliseconds from now until the main thread of a process has come to rest: the end of its last busy look (Linux only). */
+/**
+ * Milliseconds from now until the main thread of a process comes to rest: the end of the last poll
+ * interval in which it was busy (Linux only).
+ */
 export async function untilIdle(pid: number): Promise<number> {
   const start = performance.now();
   let busyUntil = 0;
@@ -88,7 +98,7 @@ export async function untilIdle(pid: number): Promise<number> {
   return busyUntil;
 }
 
-/** Milliseconds that the main thread has run. */
+/** CPU time of the main thread so far, in milliseconds. */
 function ranMs(pid: number): number {
   return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6;
 }

@@ -1,4 +1,5 @@
-// Long statements: how soon after the deadline 504 comes, how soon they stop when their client goes, and how /health/live fares meanwhile.
+// Long statements: how soon after the deadline the 504 arrives, how soon they stop when their
+// client disconnects, and how /health/live fares meanwhile.
 
 import { openDatabase } from 'hedgerow';
 import type { Edge } from './dataset.ts';
@@ -12,7 +13,7 @@ import { BATCH_EDGES } from './stores.ts';
 const DEADLINE_MS = 1000;
 const LATE_MS = 200;
 const PAUSE_MS = 50;
-/** Moments at which a client goes. */
+/** Moments at which the client disconnects. */
 const GOES_AFTER_MS = [300, 1500, 6000];
 
 export async function runDeadlines({ tiny, dataset, workspace, note }: PartOptions): Promise<BenchRow[]> {
@@ -25,7 +26,7 @@ export async function runDeadlines({ tiny, dataset, workspace, note }: PartOptio
   const rows: BenchRow[] = [];
   for (const statement of statements) {
     if (chosen !== undefined && !statement.name.includes(chosen)) continue;
-    // A copy each: what one of them writes is nothing to the next.
+    // Each run gets its own copy, so that one run's writes do not affect the next.
     const timed = await withServer(workspace.copy(dir), tiny ? 1 : DEADLINE_MS, (server) =>
       meetDeadline(server, statement),
     );
@@ -67,14 +68,14 @@ async function withServer<T>(dir: string, timeoutMs: number, work: (server: Serv
   }
 }
 
-/** Of /health/live meanwhile. */
+/** /health/live during the statement. */
 type Health = Pick<HealthProbe, 'times' | 'ran'>;
 
 interface Timed {
   readonly status: number;
-  /** Until the head of the answer. */
+  /** Time until the head of the answer. */
   readonly ms: number;
-  /** Until the process is at rest. */
+  /** Time until the process is idle. */
   readonly restMs: number;
   readonly health: Health;
 }
@@ -94,7 +95,7 @@ async function meetDeadline(server: Server, statement: LongStatement): Promise<T
 }
 
 interface Left {
-  /** By the moment at which the client went; null: the statement had ended. */
+  /** One value per moment of disconnection; null if the statement had already ended. */
   readonly restMs: readonly (number | null)[];
   readonly health: Health;
 }

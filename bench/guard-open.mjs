@@ -1,4 +1,4 @@
-// Child of guard.ts: the service over a data directory, composed without keys, limits, logs and metrics.
+// Child of guard.ts: the service over a data directory, without keys, limits, logs and metrics.
 
 import { openDatabase } from '../dist/engine/index.js';
 import { startService } from '../dist/http/service.js';

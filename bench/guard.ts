@@ -1,4 +1,5 @@
-// What keys, limits, logs and metrics cost: requests a second with all of them on, beside the same service with all of them off.
+// Cost of keys, limits, logs and metrics: requests per second with all of them on, against the same
+// service with all of them off.
 
 import { randomBytes } from 'node:crypto';
 import { closeSync, openSync } from 'node:fs';
@@ -37,7 +38,7 @@ export async function runGuard(options: PartOptions): Promise<BenchRow[]> {
     servers.push(await startServer(OPEN, [dirs[1]!]));
     for (const server of servers) await untilReady(server);
     const [guardedSizes, openSizes] = [await answerSizes(servers[0]!, kinds), await answerSizes(servers[1]!, kinds)];
-    // Both do the same work; only the digits of `elapsed_us` may differ.
+    // Both must do the same work; only the number of digits of `elapsed_us` may differ.
     if (guardedSizes.some((size, index) => Math.abs(size - openSizes[index]!) > 5))
       throw new Error(`the open service answers ${openSizes} bytes, not ${guardedSizes}`);
     return await race(options, kinds, servers);
@@ -48,7 +49,10 @@ export async function runGuard(options: PartOptions): Promise<BenchRow[]> {
   }
 }
 
-/** A key, a limit that is counted and never reached, a line for every read and an audit line for every write in files, all metrics. */
+/**
+ * Starts a server with an API key, a limit that is counted but never reached, a log line for every
+ * read, an audit line for every write (both to files), and all metrics.
+ */
 function startGuarded(dir: string, log: number): Promise<Server> {
   const key = `hgr_${randomBytes(32).toString('base64url')}`;
   return startServer(MAIN, ['serve', '--data', dir, '--port', '0'], {

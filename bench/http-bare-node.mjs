@@ -1,4 +1,5 @@
-// Child of http.ts: the least a node:http server can do. Takes the sizes of answers: range, node, insert.
+// Child of http.ts: a minimal node:http server. Arguments: the answer sizes for range, node and
+// insert.
 
 import { createServer } from 'node:http';
 

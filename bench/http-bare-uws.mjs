@@ -1,4 +1,5 @@
-// Child of http.ts: the least a uWebSockets.js server can do. Takes the name of its package, and the sizes of answers: range, node, insert.
+// Child of http.ts: a minimal uWebSockets.js server. Arguments: the name of its package, then the
+// answer sizes for range, node and insert.
 
 const [packageName, ...sizes] = process.argv.slice(2);
 const { App, us_socket_local_port } = await import(packageName);

@@ -1,4 +1,4 @@
-// Kinds of requests for the HTTP benches, servers as child processes, and wrk to drive them.
+// Request kinds for the HTTP benches, servers as child processes, and wrk as the load generator.
 
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -11,22 +11,22 @@ import type { Workspace } from './workspace.ts';
 /** The built program. */
 export const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 
-/** Edges that an answer holds. */
+/** Edges in one answer. */
 export const ROWS = 10;
-/** Different requests of a kind. */
+/** Distinct requests of each kind. */
 export const REQUESTS = 1000;
 const SECONDS = 5;
 
-/** One kind of request; the bodies of a POST, or the paths of a GET. */
+/** One kind of request: the bodies of a POST, or the paths of a GET. */
 export interface Kind {
   name: string;
   method: 'GET' | 'POST';
-  /** Where bodies go to; default: single inserts. */
+  /** Path that bodies are posted to; by default single inserts. */
   path?: string;
   lines: string[];
 }
 
-/** A range and a node lookup of some ten edges, and a durable insert. */
+/** A range and a node lookup of about ten edges each, and a durable insert. */
 export function requestKinds(edges: readonly Edge[], tiny: boolean): Kind[] {
   const count = tiny ? 20 : REQUESTS;
   return [
@@ -48,7 +48,7 @@ export function requestKinds(edges: readonly Edge[], tiny: boolean): Kind[] {
   ];
 }
 
-/** Paths of windows that hold ROWS edges exactly. */
+/** Paths of windows that hold exactly ROWS edges. */
 function windowsOf(edges: readonly Edge[], count: number): string[] {
   const random = randomFrom(41);
   const time = (index: number) => edges[index]!.event_ts;
@@ -62,7 +62,7 @@ function windowsOf(edges: readonly Edge[], count: number): string[] {
   return paths;
 }
 
-/** Nodes of ROWS edges, or about as many where there are not enough such nodes. */
+/** Nodes with ROWS edges, or with nearly as many if there are too few such nodes. */
 export function nodesOf(edges: readonly Edge[], count: number): number[] {
   const degrees = new Map<number, number>();
   for (const { members } of edges) for (const member of members) degrees.set(member, (degrees.get(member) ?? 0) + 1);
@@ -85,12 +85,12 @@ function newEdges(edges: readonly Edge[], count: number): Edge[] {
 export interface Server {
   url: string;
   pid: number;
-  /** Sent with every request to it. */
+  /** Headers sent with every request to this server. */
   headers: Readonly<Record<string, string>>;
   stop(): Promise<void>;
 }
 
-/** Settings under which the service asks for nothing and says nothing. */
+/** Settings that switch off keys, limits and logs. */
 export const OPEN_SETTINGS: Readonly<Record<string, string>> = {
   HEDGEROW_AUTH_DISABLED: '1',
   HEDGEROW_RATE_LIMIT_QPM: '0',
@@ -99,12 +99,12 @@ export const OPEN_SETTINGS: Readonly<Record<string, string>> = {
 
 export interface ServerOptions {
   settings?: Readonly<Record<string, string>>;
-  /** Descriptor of the file that log lines go to; default: our own standard error. */
+  /** File descriptor for log lines; by default our own standard error. */
   log?: number;
   headers?: Readonly<Record<string, string>>;
 }
 
-/** Starts a script that prints its address. */
+/** Starts a script and waits until it prints its address. */
 export async function startServer(
   script: string,
   args: readonly string[],
@@ -143,7 +143,10 @@ export async function untilReady({ url }: Server): Promise<void> {
   throw new Error('the server is not ready after 10 s');
 }
 
-/** Bytes of the answers' bodies of each kind, the mean of the first few. Throws when one is no success. */
+/**
+ * Body size of the answers of each kind, in bytes: the mean of the first few. Throws if any answer
+ * is not a success.
+ */
 export async function answerSizes(server: Server, kinds: readonly Kind[]): Promise<number[]> {
   const sizes: number[] = [];
   for (const kind of kinds) {
@@ -172,7 +175,10 @@ export function hasWrk(): boolean {
   return spawnSync('wrk', ['-v']).error === undefined;
 }
 
-/** One side of a race: requests a second of `kind`, by wrk, or by one client that waits for each answer (`tiny`: for tests). */
+/**
+ * One side of a race: requests per second of `kind`, measured by wrk, or (`tiny`, for tests) by one
+ * client that waits for each answer.
+ */
 export function driver(server: Server, kind: Kind, workspace: Workspace, tiny: boolean, seconds = SECONDS): Side {
   if (tiny) return () => fewRequests(server, kind);
   const script = workspace.fresh('wrk');
@@ -209,7 +215,7 @@ end
 `;
 }
 
-/** Requests a second of 64 connections. Throws when any answer is no success. */
+/** Requests per second over 64 connections. Throws if any answer is not a success. */
 function wrk(url: string, script: string, seconds: number): number {
   const text = execFileSync('wrk', ['-t2', '-c64', `-d${seconds}s`, '-s', script, url], { encoding: 'utf8' });
   const rate = /Requests\/sec:\s+([\d.]+)/.exec(text);

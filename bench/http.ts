@@ -1,4 +1,5 @@
-// Requests a second over HTTP, over each transport beside a bare server of its kind that answers as many bytes; driven by wrk.
+// Requests per second over HTTP: each transport against a bare server of its kind that sends
+// answers of the same size; driven by wrk.
 
 import { fileURLToPath } from 'node:url';
 import { CANDIDATES, chooseTransport } from '../src/http/choose-transport.ts';
@@ -37,12 +38,12 @@ export async function runHttp(options: PartOptions): Promise<BenchRow[]> {
 }
 
 interface Peer {
-  /** Of `HEDGEROW_TRANSPORT`. */
+  /** Value of `HEDGEROW_TRANSPORT`. */
   transport: string;
-  /** In the names of rows. */
+  /** Name used in the table rows. */
   name: string;
   script: string;
-  /** Before the sizes. */
+  /** Arguments that precede the sizes. */
   parameters: readonly string[];
 }
 

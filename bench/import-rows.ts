@@ -1,4 +1,5 @@
-// The rows of the part import: three nodes, a real and a text each, seeded, written as CSV or NDJSON; and a sum that tells whether all are there, once each.
+// Rows for the import bench: three nodes, a real and a text each, seeded, written as CSV or NDJSON;
+// and a checksum that tells whether all rows are present exactly once.
 
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { openDatabase } from 'hedgerow';
@@ -11,7 +12,7 @@ const FLUSH = 2 ** 20;
 export interface Rows {
   readonly rows: number;
   readonly bytes: number;
-  /** Sums over all rows, whatever their order. */
+  /** Checksum over all rows, independent of their order. */
   readonly sum: Sum;
 }
 
@@ -22,7 +23,7 @@ export interface Sum {
 
 type Form = 'csv' | 'ndjson';
 
-/** Writes so many bytes, about. */
+/** Writes rows until the file has at least `bytes` bytes; it exceeds that by less than one row. */
 export function writeRows(path: string, form: Form, bytes: number, seed: number): Rows {
   const random = randomFrom(seed);
   const below = (limit: number) => Math.floor(random.unit() * limit);
@@ -48,7 +49,7 @@ export function writeRows(path: string, form: Form, bytes: number, seed: number)
   return { rows, bytes: written, sum: { rows, mix } };
 }
 
-/** Of a table, read to its end. */
+/** Checksum of a table, read to its end. */
 export async function sumOf(dir: string, table: string): Promise<Sum> {
   const database = await openDatabase({ dir, memoryBudgetMb: 64 });
   try {

@@ -1,4 +1,5 @@
-// Imports of a file into a data directory and into a server: rate, peak memory of the importing process, and kills that are gone on from.
+// Imports a file into a data directory and into a server: rate, peak memory of the importing
+// process, and resumption after kills.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
@@ -9,7 +10,9 @@ import type { PartOptions } from './part.ts';
 import { type BenchRow, benchRow } from './row.ts';
 import type { Workspace } from './workspace.ts';
 
-/** Of the CSV; `HEDGEROW_IMPORT_MB` says another size. NDJSON is half of it. */
+/**
+ * Size of the CSV file in MB; `HEDGEROW_IMPORT_MB` overrides it. The NDJSON file is half as large.
+ */
 const USUAL_MB = 200;
 const TINY_MB = 0.5;
 const LIMIT_MB = 300;
@@ -19,11 +22,11 @@ const LOOK_MS = 50;
 interface Outcome {
   readonly code: number | null;
   readonly seconds: number;
-  /** Greatest resident size; 0 where the system does not say it. */
+  /** Peak resident size in MB; 0 where the system does not report it. */
   readonly peakMb: number;
 }
 
-/** A file and what is in it. */
+/** An input file and what it contains. */
 interface Given extends Rows {
   readonly path: string;
   readonly flags: readonly string[];
@@ -99,7 +102,7 @@ async function killedAndResumed(
   let kills = 0;
   let peakMb = 0;
   for (let round = 0; ; round++) {
-    // At other places of the file each time; a tiny import may be done before.
+    // Each kill comes at a different point of the file; a tiny import may finish first.
     const killAt = round < wantedKills ? 0.2 * (round + 1) : undefined;
     const call = [...callOf(given, ['--data', dir]), ...(round === 0 ? [] : ['--resume'])];
     const { code, peakMb: peak } = await run(call, workspace.dir, killAt);
@@ -128,7 +131,9 @@ async function check(name: string, dir: string, given: Rows): Promise<void> {
     throw new Error(`${name}: the table holds ${JSON.stringify(found)}, the file ${JSON.stringify(given.sum)}`);
 }
 
-/** `killAt`: once its progress file says that this share of the file is read. */
+/**
+ * `killAt`: kill the process once its progress file reports that this share of the file is read.
+ */
 function run(args: readonly string[], cwd: string, killAt?: number): Promise<Outcome> {
   const started = performance.now();
   const child = spawn(process.execPath, [MAIN, ...args], { cwd, stdio: ['ignore', 'ignore', 'inherit'] });
@@ -151,13 +156,16 @@ function peakOf({ pid }: ChildProcess): number {
   return Number(/VmHWM:\s+(\d+)/.exec(textOf(`/proc/${pid}/status`))?.[1] ?? 0) / 1024;
 }
 
-/** How much of a file is in the table, as its progress file says; 0 while there is none. */
+/**
+ * Share of the file that is in the table, according to its progress file; 0 before that file
+ * exists.
+ */
 function shareOf(progress: string, file: string): number {
   const found = /"offset": (\d+)/.exec(textOf(progress))?.[1] ?? 0;
   return Number(found) / statSync(file).size;
 }
 
-/** Empty when there is no such file. */
+/** Text of a file; empty if the file does not exist. */
 function textOf(path: string): string {
   return existsSync(path) ? readFileSync(path, 'utf8') : '';
 }

@@ -1,4 +1,5 @@
-// Residual conditions while rows in memory interleave with those of segments: after COMPACT, after an UPDATE of scattered rows, and after another COMPACT.
+// Residual conditions while rows in memory interleave with rows of segments: after COMPACT, after
+// an UPDATE of scattered rows, and after another COMPACT.
 //
 // npx tsx bench/interleaved.ts [rows] [updated]
 
@@ -22,7 +23,7 @@ const dir = mkdtempSync(join(tmpdir(), 'hedgerow-interleaved-'));
 const database = await openDatabase({ dir, durability: 'async' });
 const statements = new EmbeddedStatements({ database });
 
-/** Least milliseconds of some runs. */
+/** Fastest of several runs, in milliseconds. */
 async function leastMs(statement: string): Promise<number> {
   let least = Infinity;
   for (let time = 0; time < TIMES; time++) {

@@ -1,8 +1,10 @@
-// How quickly /health/live answers while the service is busy with many tables: opening, /health, reads, a compaction of all of them, one with a TTL.
+// Latency of /health/live while the service is busy with many tables: during opening, /health,
+// reads, and a compaction of all tables, one of them with a TTL.
 //
 // npm run build && npx tsx bench/live.ts [tables]
 //
-// A client asks every 5 ms, also while an answer is awaited too long: a stall of 1 s counts as 200 late answers, not as one.
+// The client sends a request every 5 ms even while an answer is overdue: a stall of 1 s counts as
+// 200 late answers, not as one.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { Agent, get } from 'node:http';
@@ -48,7 +50,7 @@ async function post({ url }: Server, path: string, body: unknown): Promise<unkno
   return response.json();
 }
 
-/** Prints what `/health/live` took while `work` ran. */
+/** Prints the latency of `/health/live` while `work` ran. */
 async function show(server: Server, name: string, work: () => Promise<unknown>): Promise<void> {
   const took: number[] = [];
   const waiting = new Set<Promise<void>>();

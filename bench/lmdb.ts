@@ -1,4 +1,4 @@
-// LMDB as a peer where somebody has installed it: the same tables as SQLite's, as ordered keys.
+// LMDB as a peer where it is installed: the same tables as in SQLite, as ordered keys.
 
 import type { Edge } from './dataset.ts';
 import { BATCH_EDGES } from './stores.ts';
@@ -7,7 +7,9 @@ export interface LmdbStore {
   load(path: string, edges: readonly Edge[]): Promise<void>;
 }
 
-/** What is used of the package; it is no dependency, so its own types are not there. */
+/**
+ * The part of the package's API used here; it is not a dependency, so its own types are missing.
+ */
 interface Lmdb {
   open(options: Record<string, unknown>): Environment;
 }
@@ -32,7 +34,10 @@ export async function openLmdb(): Promise<LmdbStore | undefined> {
   return { load: (path, edges) => load(lmdb, path, edges) };
 }
 
-/** Edges by id as JSON text, ids by (ts, id) and by (node, id). A transaction is synced before it ends. */
+/**
+ * Stores edges by id as JSON text, and ids by (ts, id) and by (node, id). Every transaction is
+ * synced before it ends.
+ */
 async function load(lmdb: Lmdb, path: string, edges: readonly Edge[]): Promise<void> {
   const environment = lmdb.open({ path, mapSize: 4 * 2 ** 30, maxDbs: 3 });
   const byId = environment.openDB({ name: 'e', encoding: 'string' });

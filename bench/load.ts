@@ -1,4 +1,4 @@
-// Loading durably, all indexes built: ours beside SQLite and, where it is installed, LMDB.
+// Durable loading with all indexes built: Hedgerow against SQLite and, where it is installed, LMDB.
 
 import { type Edge, readEdges } from './dataset.ts';
 import { type LmdbStore, openLmdb } from './lmdb.ts';

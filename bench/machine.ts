@@ -1,4 +1,4 @@
-// Names the machine that figures were taken on.
+// Describes the machine on which the figures were taken.
 
 import { cpus, loadavg, totalmem } from 'node:os';
 
@@ -6,7 +6,8 @@ export function machineLine(now: Date): string {
   const cores = cpus();
   const date = now.toISOString().slice(0, 10);
   const memory = Math.round(totalmem() / 2 ** 30);
-  // A load near or above the number of cores: others work on the machine, and single figures are too low (ratios less so).
+  // A load near or above the number of cores means that others use the machine: single figures are
+  // then too low (ratios less so).
   const load = loadavg()[0]!.toFixed(1);
   return `${cores[0]?.model.trim() ?? 'unknown CPU'}, ${cores.length} cores, ${memory} GB, Node ${process.version}, ${process.platform}, ${date}, load ${load} before`;
 }

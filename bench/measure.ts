@@ -1,11 +1,15 @@
-// How times are taken: sides in turns, medians of rounds, results kept alive.
+// How times are taken: sides alternate, medians of rounds count, results are kept alive.
 
-/** One side of a race: does its work once and answers what it cost (or reached); a promise where it waits. */
+/**
+ * One side of a race: does its work once and returns its cost (or the rate it reached); a promise
+ * if it has to wait.
+ */
 export type Side = () => number | Promise<number>;
 
 /**
- * Runs the sides in turns, the order reversed every round, so that what else the machine does falls on all of them; answers the
- * median of each. The first run of each side is a warm-up when `warmUp` is given, and not counted.
+ * Runs the sides alternately, reversing the order every round, so that other load on the machine
+ * affects all of them; returns the median of each. With `warmUp`, the first run of each side is not
+ * counted.
  */
 export async function alternate(rounds: number, sides: readonly Side[], warmUp = false): Promise<number[]> {
   if (warmUp) for (const side of sides) await side();
@@ -23,17 +27,20 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
-/** Milliseconds of one run. */
+/** Milliseconds that one run takes. */
 export async function timed(work: () => unknown): Promise<number> {
   const start = performance.now();
   await work();
   return performance.now() - start;
 }
 
-/** No more rounds once they took so long. */
+/** CPU time in milliseconds after which no further round starts. */
 const MOST_CPU_MS = 4000;
 
-/** The least CPU time of the rounds, which others at work on the machine disturb least, and the last result. */
+/**
+ * Least CPU time of the rounds, which other load on the machine disturbs least, and the last
+ * result.
+ */
 export function bestCpuMs<Value>(rounds: number, work: () => Value): { ms: number; value: Value } {
   let best = Infinity;
   let all = 0;
@@ -41,7 +48,7 @@ export function bestCpuMs<Value>(rounds: number, work: () => Value): { ms: numbe
     const start = process.cpuUsage();
     const value = work();
     const { user, system } = process.cpuUsage(start);
-    // The clock counts microseconds.
+    // The clock has microsecond resolution.
     const ms = Math.max(1, user + system) / 1000;
     best = Math.min(best, ms);
     all += ms;
@@ -51,7 +58,7 @@ export function bestCpuMs<Value>(rounds: number, work: () => Value): { ms: numbe
 
 let sunk = 0;
 
-/** Uses a result, so that no compiler drops the work that made it. */
+/** Consumes a result, so that no compiler removes the work that produced it. */
 export function sink(value: number): void {
   sunk = (sunk + value) % 1_000_003;
 }

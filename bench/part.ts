@@ -1,15 +1,18 @@
-// What every part of the benches gets.
+// The options that every part of the benches receives.
 
 import type { Dataset } from './dataset.ts';
 import type { BenchRow } from './row.ts';
 import type { Workspace } from './workspace.ts';
 
 export interface PartOptions {
-  /** One quick run of everything on small inputs, for the tests: results are compared, times mean nothing. */
+  /**
+   * One quick run of everything on small inputs, for the tests: results are compared, but the times
+   * mean nothing.
+   */
   tiny: boolean;
   dataset: Dataset;
   workspace: Workspace;
-  /** Tells a person what was left out, and why. */
+  /** Reports to the user what was left out, and why. */
   note(message: string): void;
 }
 

@@ -1,4 +1,5 @@
-// Reading to JSON text on both stores: windows, lookups, edges that hold two nodes; and the bytes on disk.
+// Reads to JSON text on both stores: windows, lookups, and edges that hold two nodes; also the
+// bytes on disk.
 
 import { openDatabase } from 'hedgerow';
 import { drawCoMembers, drawNodes, drawPairs, drawWindows, type Edge, type Window } from './dataset.ts';
@@ -12,21 +13,21 @@ import { diskBytes } from './workspace.ts';
 type Table = ReturnType<Hedgerow['table']>;
 type Request = Omit<Parameters<Table['scan']>[0], 'format'>;
 
-/** One kind of query, as both sides take it. */
+/** One kind of query, in the form each side takes it. */
 interface Race<Query> {
   name: string;
-  /** What is counted a second. */
+  /** Unit of the rate. */
   unit: 'rows/s' | 'pairs/s';
   queries: readonly Query[];
   request: (query: Query) => Request;
-  /** Statements for the same rows; the fastest is the peer. */
+  /** Statements for the same rows; the fastest serves as the peer. */
   forms: readonly SqliteForm[];
   parameters: (query: Query) => readonly number[];
   target: Target;
 }
 
 const BY_NODE: SqliteForm = 'from m join e on e.id = m.eid where m.node = ?';
-/** Three ways to write it; which is fastest depends on the degrees. */
+/** Three ways to write the query; which is fastest depends on the degrees. */
 const BY_PAIR: readonly SqliteForm[] = [
   'from e where e.id in (select eid from m where node = ? intersect select eid from m where node = ?)',
   'from m a join m b on b.eid = a.eid and b.node = ? join e on e.id = a.eid where a.node = ?',
@@ -99,7 +100,10 @@ function drawQueries(edges: readonly Edge[], share: number) {
   };
 }
 
-/** Checks a few answers in full, finds SQLite's fastest form, then races all queries; also beside its usual form on a tenth of them. */
+/**
+ * Checks a few answers in full, finds SQLite's fastest form, then races all queries; also races a
+ * tenth of them against SQLite's usual form.
+ */
 async function race<Query>(
   table: Table,
   reader: SqliteReader,
@@ -135,7 +139,7 @@ async function race<Query>(
   ];
 }
 
-/** One answer as JSON text: the slices of a scan, put together. */
+/** One answer as JSON text: the concatenated slices of a scan. */
 function readText(table: Table, request: Request): { text: Uint8Array; rows: number } {
   const scan = table.scan({ ...request, format: 'json' });
   const slices: Uint8Array[] = [];
@@ -157,7 +161,7 @@ function compareRows(what: string, ours: Uint8Array, peer: { text: string }): vo
     throw new Error(`${what}: the answers differ, ${left.length} and ${right.length} rows`);
 }
 
-/** The form that takes least for `run`, each tried twice, and what it took. */
+/** The fastest form for `run` (each is tried twice) and its time. */
 function fastest(forms: readonly SqliteForm[], run: (form: SqliteForm) => void): { form: SqliteForm; ms: number } {
   let best = { form: forms[0]!, ms: Infinity };
   for (const form of [...forms, ...forms]) {
@@ -178,7 +182,10 @@ interface RaceResult {
 
 const SLICES = 10;
 
-/** Runs all queries on both sides, a tenth on one and then on the other; medians of the rounds. Throws when row counts differ. */
+/**
+ * Runs all queries on both sides, alternating after every tenth of them; returns the medians of the
+ * rounds. Throws if row counts differ.
+ */
 async function raceQueries<Query>(
   rounds: number,
   queries: readonly Query[],

@@ -1,4 +1,5 @@
-// Rules beside clingo, and the stages of a question over the whole stream: retrieval, reasoning, answer, firewall.
+// Rules against clingo, and the stages of a question over the whole stream: retrieval, reasoning,
+// answer, firewall.
 
 import { openDatabase, type RagRequest, Reasoning, type StepRunner } from 'hedgerow';
 import { datalogRows } from './datalog.ts';
@@ -9,7 +10,7 @@ import { type BenchRow, benchRow } from './row.ts';
 const MOST_RETRIEVAL_MS = 5;
 const ROUNDS = 15;
 
-/** Two nodes met when one edge holds both; they know each other through a third. */
+/** Two nodes have met if one edge holds both; they know each other through a third node. */
 const RULES = [
   {
     id: 'rule:met',
@@ -31,7 +32,7 @@ const RULES = [
   },
 ];
 
-/** Steps one after the other, as nobody else waits. */
+/** Runs steps without yielding, since no one else is waiting. */
 const ALONE: StepRunner = {
   signal: new AbortController().signal,
   async run(steps) {
@@ -97,7 +98,7 @@ async function stageRows(
     const { retrieval_ms, reasoning_ms, generation_ms, total_ms } = result;
     const rest = total_ms - retrieval_ms - reasoning_ms - generation_ms;
     if (result.all_edges.length === 0) throw new Error(`${name}: nothing was retrieved`);
-    // The first one warms up.
+    // The first round is a warm-up.
     if (round >= 0) times.push({ retrieval: retrieval_ms, reasoning: reasoning_ms, generation: generation_ms, rest });
   }
   const of = (pick: (time: (typeof times)[number]) => number) => median(times.map(pick));

@@ -1,4 +1,5 @@
-// Child of restart.ts: opens a directory, reads one edge, says how long that took since the process began.
+// Child of restart.ts: opens a directory, reads one edge, and reports the time since the process
+// began.
 
 import { openDatabase } from 'hedgerow';
 

@@ -1,4 +1,5 @@
-// Restart: from the start of a process to an open table, all edges still in the log or all compacted.
+// Restart: from the start of a process to an open table, with all edges still in the log or all
+// compacted.
 
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

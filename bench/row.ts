@@ -1,14 +1,14 @@
-// One line of the benchmark table: our figure, the peer's, and what the issue asks of them.
+// One row of the benchmark table: our figure, the peer's figure, and the targets of the issue.
 
 export interface BenchRow {
   name: string;
   ours: number;
-  /** Null where a limit, not a peer, is the measure. */
+  /** Null if the measure is an absolute limit rather than a peer. */
   peer: number | null;
   unit: string;
   /** ours / peer. */
   ratio: number | null;
-  /** The issue's target as text, '' where it has none. */
+  /** The issue's target as text; empty if it has none. */
   target: string;
   met: boolean | null;
 }
@@ -40,7 +40,7 @@ function judge(
   return { target: `ratio <= ${Number(target.ratioAtMost.toFixed(3))}`, met: ratio <= target.ratioAtMost };
 }
 
-/** Aligned text of the rows, with a header; one line each. */
+/** The rows as an aligned text table with a header, one line per row. */
 export function tableOf(rows: readonly BenchRow[]): string {
   const cells = rows.map((row) => [
     row.name,

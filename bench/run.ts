@@ -1,4 +1,5 @@
-// `npm run bench [part...] [--tiny] [--json FILE]`: runs the parts and prints one table of figures and targets.
+// `npm run bench [part...] [--tiny] [--json FILE]`: runs the parts and prints one table of figures
+// and targets.
 
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -56,7 +57,7 @@ async function run(names: readonly string[], tiny: boolean, jsonFile: string | u
         const found = await PARTS[name]!({ tiny, dataset, workspace, note: (message) => notes.push(message) });
         rows.push(...found.map((row) => ({ part: name, ...(tiny ? { ...row, target: '', met: null } : row) })));
       } catch (error) {
-        // The figures of the other parts are worth their minutes all the same.
+        // A failed part must not cost the figures of the others, which took minutes.
         notes.push(`${name}: FAILED, ${(error as Error).stack}`);
         process.exitCode = 1;
       }

@@ -1,9 +1,10 @@
-// Queries on SQLite to JSON text, two ways: built by SQLite itself, and rows to objects to JSON.stringify.
+// Queries on SQLite to JSON text in two ways: built by SQLite itself, and from row objects through
+// JSON.stringify.
 
 import type Sqlite from 'better-sqlite3';
 import { sink } from './measure.ts';
 
-/** A statement from its `from` on; the edges' table has the name e. */
+/** A statement from its `from` clause on; the edge table has the alias e. */
 export type SqliteForm = string;
 
 const COLUMNS = 'e.id, e.ts as event_ts, e.members, e.weight';
@@ -23,7 +24,7 @@ export class SqliteReader {
     this.#database = database;
   }
 
-  /** SQLite makes the text (`json_group_array`): one string comes out. */
+  /** SQLite builds the text (`json_group_array`) and returns one string. */
   json(form: SqliteForm, parameters: readonly number[]): SqliteAnswer {
     const statement = this.#prepare(
       `select count(*), json_group_array(${JSON_ROW}) from (select ${COLUMNS} ${form} ${ORDER})`,
@@ -34,7 +35,10 @@ export class SqliteReader {
     return { text, rows };
   }
 
-  /** As it is mostly written: an object a row, then JSON.stringify. Members stay the text they are. */
+  /**
+   * The usual way: one object per row, then JSON.stringify. Members stay as the JSON text that is
+   * stored.
+   */
   usual(form: SqliteForm, parameters: readonly number[]): SqliteAnswer {
     const rows = this.#prepare(`select ${COLUMNS} ${form} ${ORDER}`, false).all(...parameters);
     const text = JSON.stringify(rows);

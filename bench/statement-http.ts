@@ -1,4 +1,5 @@
-// Statements over HTTP: requests a second of POST /v1/query beside the node route, same nodes and windows, driven by wrk.
+// Statements over HTTP: requests per second of POST /v1/query against the node route, with the same
+// nodes and windows, driven by wrk.
 
 import type { Edge } from './dataset.ts';
 import {
@@ -49,7 +50,7 @@ export async function runStatementHttp({ tiny, dataset, workspace, note }: PartO
   }
 }
 
-/** The statement and the route, for nodes of ROWS edges and the window that holds all of them. */
+/** The statement and the route, for nodes with ROWS edges and a window that holds all of them. */
 function kindsOf(edges: readonly Edge[], tiny: boolean): [statement: Kind, route: Kind] {
   const windows = new Map(nodesOf(edges, tiny ? 20 : REQUESTS).map((node) => [node, { a: Infinity, b: -Infinity }]));
   for (const { event_ts, members } of edges)
@@ -75,7 +76,7 @@ function kindsOf(edges: readonly Edge[], tiny: boolean): [statement: Kind, route
   ];
 }
 
-/** Throws unless both answer the same edges to the first few. */
+/** Throws unless both return the same edges for the first few requests. */
 async function compareAnswers(url: string, [statement, route]: [Kind, Kind]): Promise<void> {
   for (const [index, body] of statement.lines.slice(0, 10).entries()) {
     const headers = { 'Content-Type': 'application/json' };

@@ -1,17 +1,23 @@
-// The statements that are raced: the same question in our language and in SQL, with the parameters of each run.
+// The statements that are raced: the same question in our language and in SQL, with the parameters
+// of each run.
 
 import { randomFrom } from '../test/core/support/random.ts';
 import { drawCoMembers, drawNodes, drawPairs, drawWindows, type Edge } from './dataset.ts';
 import type { Target } from './row.ts';
 import { BUCKET_SECONDS, KINDS, type Parameters } from './statement-sides.ts';
 
-/** One kind of statement, as every side takes it; `$name` is a parameter in all three languages. */
+/**
+ * One kind of statement, in the form each side takes it; `$name` is a parameter in all three
+ * languages.
+ */
 export interface StatementKind {
   readonly name: string;
   readonly text: string;
-  /** SQL for the same rows; of several forms the fastest on a few queries is the peer. */
+  /**
+   * SQL for the same rows; of several forms, the one that is fastest on a few queries is the peer.
+   */
   readonly duckdb: readonly string[];
-  /** None: SQLite takes no part. */
+  /** Empty: SQLite takes no part. */
   readonly sqlite: readonly string[];
   readonly queries: readonly Parameters[];
   readonly target: Target;
@@ -20,7 +26,7 @@ export interface StatementKind {
 const LOOKUP: Target = { ratioAtLeast: 5 };
 const SCAN: Target = { ratioAtLeast: 1 };
 
-/** How many queries of a kind there are, as a share of the whole run. */
+/** `share` scales the number of queries of each kind, relative to a full run. */
 export function lookupKinds(edges: readonly Edge[], share: number): StatementKind[] {
   const count = (whole: number) => Math.max(2, Math.round(whole * share));
   return [...rangeKinds(edges, count), ...memberKinds(edges, count), ...joinKinds(edges, count)];
@@ -119,7 +125,7 @@ function memberKinds(edges: readonly Edge[], count: Count): StatementKind[] {
   ];
 }
 
-/** A window of a hundredth of the span around a random edge, and one of its nodes. */
+/** A window of a hundredth of the span around a random edge, with one of its nodes. */
 function nodesInWindows(edges: readonly Edge[], count: number): Parameters[] {
   const random = randomFrom(69);
   const width = Math.ceil((edges[edges.length - 1]!.event_ts - edges[0]!.event_ts) / 100);
@@ -130,7 +136,7 @@ function nodesInWindows(edges: readonly Edge[], count: number): Parameters[] {
   });
 }
 
-/** Times of windows of about so many edges, anywhere. */
+/** Windows of about the given number of edges, at random places. */
 function windowsOfEdges(
   edges: readonly Edge[],
   count: number,
@@ -174,7 +180,7 @@ function joinKinds(edges: readonly Edge[], count: Count): StatementKind[] {
   ];
 }
 
-/** Edges one after the other within an hour, each sharing a member with the one before. */
+/** Chains of edges within an hour, each sharing a member with the edge before it. */
 function chainKind(edges: readonly Edge[], count: Count, length: number): StatementKind {
   const names = ['p', 'q', 'r', 's'].slice(0, length);
   const steps = names.slice(1).map((name, place) => [names[place]!, name] as const);
@@ -226,7 +232,7 @@ const WHOLE: readonly Whole[] = [
   ],
 ];
 
-/** Over the whole table, without an index on what is read; beside DuckDB alone. */
+/** Scans of the whole table without an index on the columns read; against DuckDB only. */
 export function scanKinds(share: number): StatementKind[] {
   const count = Math.max(2, Math.round(20 * share));
   return WHOLE.map(([name, ours, sql, parameters = () => ({})]) => ({

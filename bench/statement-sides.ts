@@ -1,4 +1,5 @@
-// The sides of the part `statements`: Hedgerow, DuckDB and SQLite with the same rows, each from a text and parameters to rows as arrays.
+// The sides of the part `statements`: Hedgerow, DuckDB and SQLite with the same rows, each from
+// text and parameters to rows as arrays.
 
 import Sqlite from 'better-sqlite3';
 import { type ColumnDefinition, openDatabase } from 'hedgerow';
@@ -13,17 +14,17 @@ import type { Hedgerow } from './stores.ts';
 export type Parameters = Readonly<Record<string, number | string>>;
 export type Rows = readonly (readonly unknown[])[];
 
-/** A store that answers statements of its own language. */
+/** A store that answers statements in its own language. */
 export interface StatementSide {
   readonly name: 'Hedgerow' | 'DuckDB' | 'SQLite';
-  /** Reads all rows; the statement of a text is prepared once. */
+  /** Reads all rows; each text is prepared once. */
   rows(text: string, parameters: Parameters): Promise<Rows>;
   close(): Promise<void>;
 }
 
-/** What an edge has besides time and members. */
+/** The columns of an edge besides time and members. */
 interface Extras {
-  /** Quarters below 25: sums of them are exact in any order. */
+  /** Multiples of 0.25 below 25: their sums are exact in any order. */
   weight: number;
   kind: string;
   score: number;
@@ -31,7 +32,7 @@ interface Extras {
 
 export const KINDS = ['answer', 'bounty', 'close', 'comment', 'edit', 'question', 'tag', 'vote'];
 
-/** The same for every store: seeded, so it need not be kept. */
+/** Seeded, hence the same for every store without being stored. */
 function* extrasOf(edges: readonly Edge[]): Generator<Extras> {
   const random = randomFrom(61);
   for (let i = 0; i < edges.length; i++)
@@ -52,10 +53,10 @@ function* memberships(edges: readonly Edge[]): Generator<[node: number, id: numb
 }
 
 const BATCH = 50_000;
-/** A day. */
+/** One day. */
 export const BUCKET_SECONDS = 86_400;
 
-/** Fills a directory: table Post, compacted. */
+/** Fills a directory with the compacted table Post. */
 export async function loadHedgerow(dir: string, edges: readonly Edge[]): Promise<void> {
   const database = await openDatabase({ dir });
   const columns: ColumnDefinition[] = [
@@ -78,7 +79,7 @@ export async function openHedgerow(dir: string): Promise<HedgerowSide> {
   return new HedgerowSide(await openDatabase({ dir }));
 }
 
-/** The embedded door, in one process. */
+/** The embedded API, in this process. */
 export class HedgerowSide implements StatementSide {
   readonly name = 'Hedgerow';
   readonly #database: Hedgerow;
@@ -110,7 +111,7 @@ export class HedgerowSide implements StatementSide {
     return rows;
   }
 
-  /** Up to a plan with its snapshot; no row is read. */
+  /** Runs up to the plan and its snapshot; reads no row. */
   async plan(text: string, parameters: Parameters): Promise<void> {
     (await this.#execute(text, parameters)).close();
   }
@@ -127,13 +128,13 @@ export class HedgerowSide implements StatementSide {
 
 type Column = ArrayLike<unknown>;
 
-/** Numbers without nulls are read in place. */
+/** Numbers without nulls are read in place, without a copy. */
 function columnOf(vector: Vector, count: number): Column {
   if (vector.kind === 'number' && vector.nulls === undefined) return vector.values;
   return Array.from({ length: count }, (_, index) => valueAt(vector, index));
 }
 
-/** Written out by width: an array that is filled place by place costs twice as much. */
+/** One case per width: filling an array element by element costs twice as much. */
 function pushRows(rows: unknown[][], columns: readonly Column[], count: number): void {
   const [a, b, c, d] = columns as [Column, Column, Column, Column];
   switch (columns.length) {
@@ -158,7 +159,10 @@ async function runAll(step: () => boolean): Promise<void> {
   while (step());
 }
 
-/** Tables e and m in memory, in the order of time, with integers of 32 bits: the smallest that hold the values. Undefined when not installed. */
+/**
+ * Tables e and m in memory, in time order, with 32-bit integers, the smallest type that holds the
+ * values. Undefined if DuckDB is not installed.
+ */
 export async function openDuckSide(edges: readonly Edge[]): Promise<StatementSide | undefined> {
   const database = await openDuckDb();
   if (database === undefined) return undefined;
@@ -193,7 +197,7 @@ const SQLITE_SCHEMA = `
   create index m_ts on m(ts, eid, node);
 `;
 
-/** Tables e and m in memory, with an index for every way the statements come. */
+/** Tables e and m in memory, with an index for every access path the statements use. */
 export function openSqliteSide(edges: readonly Edge[]): StatementSide {
   const database = new Sqlite(':memory:');
   database.exec(SQLITE_SCHEMA);

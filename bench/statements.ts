@@ -1,4 +1,5 @@
-// Statements beside DuckDB and SQLite: lookups, joins and aggregates from text to rows; what planning takes; statements over HTTP.
+// Statements against DuckDB and SQLite: lookups, joins and aggregates from text to rows; planning
+// times; statements over HTTP.
 
 import { DUCKDB_MISSING } from '../test/support/duckdb.ts';
 import { alternate, sink } from './measure.ts';
@@ -43,7 +44,10 @@ export async function runStatements(options: PartOptions): Promise<BenchRow[]> {
   return rows;
 }
 
-/** Whole columns that were summed once are known from then on, so the first sum is a row of its own: on a database opened anew, its segments read. DuckDB is warm. */
+/**
+ * The sum of a whole column is cached after its first use, so the first sum has its own row: on a
+ * freshly opened database whose segments have been read. DuckDB is warm.
+ */
 async function firstSum(dir: string, duckdb: StatementSide, rounds: number): Promise<BenchRow> {
   const timedSum = async (side: StatementSide, text: string) => {
     const start = performance.now();
@@ -73,7 +77,10 @@ interface Racer {
   readonly text: string;
 }
 
-/** Compares whole answers of a few queries and the counts of all, then races all sides; the target is beside the faster peer. */
+/**
+ * Compares whole answers of a few queries and the row counts of all, then races all sides; the
+ * target is relative to the faster peer.
+ */
 async function race(
   kind: StatementKind,
   ours: StatementSide,
@@ -90,7 +97,7 @@ async function race(
   await compareAnswers(kind, racers);
   const taken = await raceQueries(kind, racers, rounds);
   const rates = taken.map((ms) => (kind.queries.length / ms) * 1000);
-  // Without one of the peers nobody knows which is the faster.
+  // With a peer missing, the faster of the two is unknown.
   const bestPeer = sides.includes(undefined) ? undefined : Math.max(...rates.slice(1));
   return racers.slice(1).map(({ side }, index) => {
     const peer = rates[index + 1]!;
@@ -104,7 +111,7 @@ async function race(
   });
 }
 
-/** The form that takes least, each tried twice. */
+/** The fastest form; each is tried twice. */
 async function fastest(
   side: StatementSide,
   forms: readonly string[],
@@ -121,7 +128,7 @@ async function fastest(
   return best.form;
 }
 
-/** Throws unless all sides give the same rows, in any order. */
+/** Throws unless all sides return the same rows, in any order. */
 async function compareAnswers({ name, queries }: StatementKind, racers: readonly Racer[]): Promise<void> {
   for (const query of queries.slice(0, 5)) {
     const [ours, ...others] = await Promise.all(
@@ -145,7 +152,10 @@ function linesOf(rows: Rows): string {
 
 const SLICES = 10;
 
-/** Milliseconds of every side for all queries: a tenth on one side, then on the others; medians of the rounds. Throws when row counts differ. */
+/**
+ * Milliseconds of every side for all queries: the sides alternate after every tenth of the queries;
+ * medians of the rounds. Throws if row counts differ.
+ */
 async function raceQueries(
   { name, queries }: StatementKind,
   racers: readonly Racer[],

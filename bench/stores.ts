@@ -1,15 +1,16 @@
-// The two stores that are compared, loaded alike: Hedgerow as its package gives it, SQLite through better-sqlite3.
+// The two stores that are compared, loaded alike: Hedgerow through its package, SQLite through
+// better-sqlite3.
 
 import Sqlite from 'better-sqlite3';
 import { openDatabase } from 'hedgerow';
 import type { Edge } from './dataset.ts';
 
-/** Edges of one durable commit. */
+/** Edges per durable commit. */
 export const BATCH_EDGES = 10_000;
 
 export type Hedgerow = Awaited<ReturnType<typeof openDatabase>>;
 
-/** Inserts into the primary table, a durable commit for each batch. */
+/** Inserts into the primary table, with a durable commit per batch. */
 export async function insertEdges(database: Hedgerow, edges: readonly Edge[]): Promise<void> {
   const table = database.table();
   for (let from = 0; from < edges.length; from += BATCH_EDGES) {
@@ -20,7 +21,7 @@ export async function insertEdges(database: Hedgerow, edges: readonly Edge[]): P
   }
 }
 
-/** Opens a directory, loads it and builds its indexes (compacts). */
+/** Opens a directory, loads it and compacts it, which builds its indexes. */
 export async function loadHedgerow(dir: string, edges: readonly Edge[]): Promise<Hedgerow> {
   const database = await openDatabase({ dir });
   await insertEdges(database, edges);
@@ -34,7 +35,10 @@ const SCHEMA = `
   create index e_ts on e(ts);
 `;
 
-/** Opens a file as a durable SQLite; the cache holds all of it, as ours holds all segments. */
+/**
+ * Opens a file as a durable SQLite database whose cache holds all of it, just as ours holds all
+ * segments.
+ */
 export function openSqlite(file: string): Sqlite.Database {
   const database = new Sqlite(file);
   database.pragma('journal_mode = WAL');
@@ -44,7 +48,7 @@ export function openSqlite(file: string): Sqlite.Database {
   return database;
 }
 
-/** Loads with the ids that Hedgerow gives: 1, 2, 3, ... in the order of the edges. */
+/** Loads with the ids that Hedgerow assigns: 1, 2, 3, ... in edge order. */
 export function loadSqlite(file: string, edges: readonly Edge[]): Sqlite.Database {
   const database = openSqlite(file);
   database.exec(SCHEMA);

@@ -1,18 +1,20 @@
-// A seeded stream of edges in the shape of stackexchange-mix: skewed degrees, small sets, times sparse over years, ties.
+// A seeded stream of edges in the shape of stackexchange-mix: skewed degrees, small sets, sparse
+// times over years, and ties.
 
 import { randomFrom } from '../test/core/support/random.ts';
 import type { Edge } from './dataset.ts';
 
-/** Sizes of stackexchange-mix: share of the edges with 1, 2, 3, ... members, summed up. */
+/** Set sizes of stackexchange-mix: cumulative shares of the edges with 1, 2, 3, ... members. */
 const SIZE_SHARES = [0.35, 0.65, 0.85, 0.95, 0.99, 1];
 const SECONDS_AN_EDGE = 212;
-/** Nodes an edge: 130,260 for 1,286,239. */
+/** Nodes per edge: 130,260 nodes for 1,286,239 edges. */
 const NODE_SHARE = 0.1;
 
 export function syntheticEdges(count: number, seed: number): Edge[] {
   const random = randomFrom(seed);
   const nodes = Math.max(20, Math.round(count * NODE_SHARE));
-  // A share of the hubs grows with the cube of a uniform draw: the first hundredth of the nodes takes a fifth of all places.
+  // The cube of a uniform draw skews the degrees: the first hundredth of the nodes takes a fifth of
+  // all member places.
   const node = () => Math.floor(nodes * random.unit() ** 3);
   const edges: Edge[] = [];
   let time = 0;

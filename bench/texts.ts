@@ -1,4 +1,5 @@
-// Statements of 100 KB that try to make a reader slow: the longest stretch of each for which nothing else has a turn, in CPU time of the process.
+// Statements of 100 KB built to slow the parser and binder down: for each, the longest stretch that
+// blocks the event loop, in CPU time of the process.
 
 import { Statements } from '../dist/query/statements.js';
 import { nodeFs } from '../dist/storage/node-fs.js';
@@ -15,9 +16,9 @@ const EDGES = 4000;
 
 export async function runTexts({ tiny, dataset, workspace }: PartOptions): Promise<BenchRow[]> {
   const dir = workspace.fresh('texts');
-  // Few: it is the texts that are large.
+  // Few edges: the texts are what is large.
   const database = await loadHedgerow(dir, dataset.edges.slice(0, EDGES));
-  // So that there are many names a misspelt one may stand for.
+  // Many columns, so that a misspelt name has many candidates to suggest.
   for (let i = 0; i < COLUMNS; i++)
     await database.alterTable('hyperedges', { kind: 'addColumn', column: { name: `weight_${i}`, type: 'REAL' } });
   const statements = new Statements({
@@ -31,7 +32,7 @@ export async function runTexts({ tiny, dataset, workspace }: PartOptions): Promi
   });
   const rows: BenchRow[] = [];
   const texts = largeTexts();
-  // The first round warms up.
+  // The first round is a warm-up.
   const taken: number[][] = texts.map(() => []);
   for (let round = 0; round < (tiny ? 1 : ROUNDS); round++)
     for (const [place, text] of texts.entries())
@@ -53,7 +54,10 @@ export async function runTexts({ tiny, dataset, workspace }: PartOptions): Promi
   return rows;
 }
 
-/** CPU milliseconds of the longest stretch between two turns of the loop. A text behind `form` is a new one: nothing of it is kept. */
+/**
+ * CPU milliseconds of the longest stretch between two event loop turns. Prefixing `form` makes the
+ * text a new one, so that nothing about it is cached.
+ */
 async function stretch(statements: Statements, { text, parameters = {} }: LargeText, form: string): Promise<number> {
   let longest = 0;
   const timed = <T>(work: () => T): T => {
@@ -76,7 +80,7 @@ async function stretch(statements: Statements, { text, parameters = {} }: LargeT
     const { steps } = await begun;
     while (timed(() => steps.next()).done !== true);
   } catch {
-    // Refused: what was worked for until then is measured all the same.
+    // The statement was refused; the work up to that point counts too.
   }
   return longest;
 }

@@ -1,15 +1,16 @@
-// DuckDB in this process, with the limits that the service gives it: the peer of virtual graphs, and the maker of their file.
+// DuckDB in this process, with the limits the service gives it: the peer of virtual graphs, and the
+// writer of their file.
 
 export interface DirectDuckDb {
-  /** Writes the rows of a SELECT as Parquet. They are never in memory as a whole. */
+  /** Writes the rows of a SELECT as Parquet, without ever holding all of them in memory. */
   copy(sql: string, file: string): Promise<void>;
   view(name: string, file: string): Promise<void>;
-  /** Runs a SELECT with whole numbers for $1 to $n and reads every row; how many there were. */
+  /** Runs a SELECT with whole numbers for $1 to $n, reads every row and returns their number. */
   count(sql: string, parameters: readonly number[]): Promise<number>;
   close(): void;
 }
 
-/** Undefined when it is not installed. */
+/** Undefined if DuckDB is not installed. */
 export async function openDirect(): Promise<DirectDuckDb | undefined> {
   const library = await import('@duckdb/node-api').catch(() => undefined);
   if (library === undefined) return undefined;

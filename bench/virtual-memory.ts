@@ -1,18 +1,23 @@
-// Peaks of the memory of a service and of the process that it started, looked at again and again.
+// Peak memory of a service and of the process it started, sampled repeatedly.
 
 import { readdirSync, readFileSync } from 'node:fs';
 
 const LOOK_MS = 50;
-/** Adding up the pages of a process takes the system some milliseconds. */
+/**
+ * Samples between two proportional sums: adding up a process's pages takes the system some
+ * milliseconds.
+ */
 const LOOKS_A_SUM = 10;
 
-/** Megabytes, each the greatest that was seen. */
+/** Megabytes; each is the greatest value seen. */
 export interface Peaks {
   readonly service: number;
   readonly duckdb: number;
-  /** The resident sizes added up: what both map, as the code of Node, counts twice. */
+  /**
+   * Sum of the resident sizes; pages mapped by both processes, such as Node's code, count twice.
+   */
   readonly together: number;
-  /** The same without counting anything twice. */
+  /** The same sum with shared pages counted once. */
   readonly once: number;
 }
 
@@ -57,7 +62,7 @@ function proportionalMb(pid: number): number {
   return numberIn(`/proc/${pid}/smaps_rollup`, /^Pss:\s+(\d+)/m) / 1024;
 }
 
-/** 0 when the process is gone. */
+/** A number from a file below /proc; 0 if the process is gone. */
 function numberIn(path: string, pattern: RegExp): number {
   try {
     return Number(pattern.exec(readFileSync(path, 'utf8'))?.[1] ?? 0);

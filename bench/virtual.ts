@@ -1,4 +1,5 @@
-// Virtual graphs over Parquet: selective queries beside DuckDB itself, and everything streamed over HTTP, with the memory that it takes.
+// Virtual graphs over Parquet: selective queries against DuckDB itself, and a whole graph streamed
+// over HTTP with its memory use.
 
 import { mkdirSync } from 'node:fs';
 import { request } from 'node:http';
@@ -15,9 +16,9 @@ const TINY_ROWS = 10_000;
 const ROUNDS = 7;
 const MOST_MB = 300;
 const MOST_RATIO = 1.3;
-/** Shorter than the stream takes: it counts until an answer begins. */
+/** Shorter than the stream takes: the timeout applies only until an answer begins. */
 const TIMEOUT_MS = 10_000;
-/** A reader that stops after every piece. */
+/** Pause after each chunk of the slow reader. */
 const SLOW_PAUSE_MS = 20;
 const SLOW_MS = 8000;
 
@@ -42,7 +43,7 @@ const SPEC = {
 };
 const MATCH = 'MATCH (t:Transfer){src:Account, dst:Account}';
 
-/** Rows are in the order of `id` and of time; accounts are scattered. */
+/** Rows are ordered by `id` and by time; accounts are scattered. */
 function transfersSql(rows: number): string {
   return `SELECT range AS id, (range * 7919) % 100000 AS src, (range * 104729) % 100003 AS dst, 'kind ' || (range % 8) AS kind,
     (range % 10007) / 8.0 AS amount, TIMESTAMP '2020-01-01' + INTERVAL (range * 7) SECOND AS at FROM range(${rows})`;
@@ -51,7 +52,7 @@ function transfersSql(rows: number): string {
 interface Selection {
   readonly name: string;
   readonly where: string;
-  /** The literals in their order, as the compiled SQL takes them. */
+  /** The literals, in the order in which the compiled SQL takes them. */
   readonly parameters: readonly number[];
 }
 
@@ -155,7 +156,7 @@ function memoryRow(name: string, ours: number): BenchRow {
   return benchRow({ name: `virtual peak memory, ${name}`, unit: 'MB', ours, target: { oursAtMost: MOST_MB } });
 }
 
-/** How many whole lines came; a reader with a pause goes after `mostMs`. */
+/** Number of whole lines received; the reader disconnects after `mostMs`, checked at each chunk. */
 function readStream(server: Server, pauseMs: number, mostMs: number): Promise<number> {
   const body = JSON.stringify({ query: `${MATCH} RETURN t`, refresh: true, ordered: false });
   const headers = { 'Content-Type': 'application/json', Accept: 'application/x-ndjson' };

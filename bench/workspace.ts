@@ -1,4 +1,5 @@
-// A temporary directory for one run of the benches, with stores that several parts read, made when first asked for.
+// A temporary directory for one run of the benches, with stores that several parts share, each
+// built on first use.
 
 import { closeSync, cpSync, fsyncSync, mkdtempSync, openSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,12 +15,12 @@ export class Workspace {
   #logged: string | undefined;
   #sqlite: string | undefined;
 
-  /** A path that nobody else uses. */
+  /** A path that is not used elsewhere. */
   fresh(name: string): string {
     return join(this.dir, `${name}-${this.#next++}`);
   }
 
-  /** A data directory, compacted and closed. Copy it before changing it. */
+  /** A data directory, compacted and closed; callers copy it before changing it. */
   async compacted(edges: readonly Edge[]): Promise<string> {
     if (this.#compacted === undefined) {
       const dir = this.fresh('compacted');
@@ -29,7 +30,10 @@ export class Workspace {
     return this.#compacted;
   }
 
-  /** A data directory with all edges in the log, as a crash leaves it: copied from under an open database after its last commit. */
+  /**
+   * A data directory with all edges in the log, as a crash leaves it: copied from under an open
+   * database after its last commit.
+   */
   async logged(edges: readonly Edge[]): Promise<string> {
     if (this.#logged === undefined) {
       const open = this.fresh('open');
@@ -42,7 +46,7 @@ export class Workspace {
     return this.#logged;
   }
 
-  /** An SQLite file, vacuumed, its WAL checkpointed, closed. */
+  /** An SQLite file, vacuumed and closed, with its WAL checkpointed. */
   sqlite(edges: readonly Edge[]): string {
     if (this.#sqlite === undefined) {
       const file = this.fresh('sqlite');
@@ -55,7 +59,10 @@ export class Workspace {
     return this.#sqlite;
   }
 
-  /** Copies a data directory without its lock, and syncs the copy: else the first sync of whoever opens it would wait for the copying. */
+  /**
+   * Copies a data directory without its lock, and syncs the copy: otherwise the first sync after
+   * opening it would wait for the copying.
+   */
   copy(dir: string): string {
     const target = this.fresh('copy');
     cpSync(dir, target, { recursive: true, filter: (path) => !path.slice(dir.length).startsWith('/lock') });
@@ -79,7 +86,7 @@ function syncFiles(path: string): void {
   closeSync(descriptor);
 }
 
-/** Bytes that the files below a path take on the disk. */
+/** Disk space used by the files below a path, in bytes. */
 export function diskBytes(path: string): number {
   const stat = statSync(path);
   if (!stat.isDirectory()) return stat.blocks * 512;

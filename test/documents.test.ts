@@ -1,4 +1,5 @@
-// The documents: every file and folder that they name is there, and the README stays short enough to be read.
+// The documentation: every file and folder that it names exists, and the README stays short enough
+// to be read.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';

@@ -1,4 +1,5 @@
-// Style as a test: the import direction of design.md, the habits that can be checked, and lists of exceptions that may only shrink.
+// Style as a test: the import direction of design.md, the habits that can be checked, and lists of
+// exceptions that may only shrink.
 
 import { describe, expect, it } from 'vitest';
 import { foldersBelow, functionsOf, type SourceFile, sourceFiles } from './support/source-tree.ts';
@@ -6,19 +7,24 @@ import { foldersBelow, functionsOf, type SourceFile, sourceFiles } from './suppo
 const MAX_FILE_LINES = 450;
 const MAX_FUNCTION_LINES = 70;
 
-/** Files over the limit and how long they may be. Shorten a file, then its entry; take it off when it is short enough. */
+/**
+ * Files over the limit, with their maximum length. Shorten a file, then its entry; remove the entry
+ * once the file is short enough.
+ */
 const LONG_FILES: Record<string, number> = {
   'test/core/leaf.test.ts': 480,
   'test/engine/corruption.test.ts': 540,
   'test/support/engine-history.ts': 1150,
 };
 
-/** Functions over the limit, as `file name`, and how long they may be. */
+/** Functions over the limit, as `file name`, with their maximum length. */
 const LONG_FUNCTIONS: Record<string, number> = {};
 
-/** Files that import nothing of src but each other. */
+/** Files that import nothing of src except each other. */
 const GROUND = ['assert.ts', 'errors.ts', 'iso-time.ts', 'limits.ts', 'text-search.ts', 'version.ts'];
-/** What every room may import: turns of the event loop and worker threads are shared in one way each. */
+/**
+ * What every room may import: event loop turns and worker threads are shared in only one way each.
+ */
 const BASE = [...GROUND, 'model', 'schedule', 'threads'];
 const ROOMS = ['query', 'analytics', 'virtual', 'rag', 'access'];
 /** What each room of src may import besides itself. Imports go down only. */
@@ -43,14 +49,15 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   llm: BASE,
   formats: ['model'], // runs in browsers: the console shares it
   query: [...BASE, 'engine', 'core', 'storage', 'formats'],
-  analytics: [...BASE, 'engine', 'core', 'storage'], // storage: its thread is given the files
+  analytics: [...BASE, 'engine', 'core', 'storage'], // storage: its thread receives the files
   virtual: [...BASE, 'engine'],
   access: [...BASE, 'engine'],
   rag: [...BASE, 'engine', 'query', 'rules', 'llm'],
-  http: [...BASE, 'valibot.ts', 'engine', 'observe', 'access', 'query', 'analytics', 'rag', 'virtual'], // the services a route is given name the engine and the rooms; no resource
+  // the services given to a route name the engine and the rooms; no resource
+  http: [...BASE, 'valibot.ts', 'engine', 'observe', 'access', 'query', 'analytics', 'rag', 'virtual'],
   routes: [...BASE, 'http', 'engine', 'observe', ...ROOMS, 'rules'],
   client: [...BASE, 'http', 'routes'], // types only, see below
-  console: ['client', 'formats', 'model', 'http', 'routes'], // of the last two types only, see below
+  console: ['client', 'formats', 'model', 'http', 'routes'], // of the last two, types only; see below
   'index.ts': [...BASE, 'engine', 'core', 'query', 'analytics', 'rules', 'rag', 'virtual'],
   'app.ts': [...BASE, 'config.ts', 'observe', 'engine', ...ROOMS, 'rules', 'llm', 'http', 'routes', 'storage'],
   cli: [
@@ -71,7 +78,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'main.ts': ['version.ts', 'cli'],
 };
 
-/** Where a program or a host comes in; whatever none of these reaches is dead. */
+/** Entry points of programs and hosts; a file that none of them reaches is dead. */
 const ENTRIES = [
   'src/index.ts',
   'src/main.ts',
@@ -87,7 +94,7 @@ const ENTRIES = [
 interface Ban {
   pattern: RegExp;
   instead: string;
-  /** Where it is not allowed; default all of src. */
+  /** Where it is banned; default all of src. */
   within?: RegExp;
   /** Files or folders where it is allowed, with the reason in a comment. */
   except?: readonly string[];
@@ -117,13 +124,13 @@ const BANS: readonly Ban[] = [
       'src/http/tcp-table.ts',
       'src/http/descriptors.ts',
     ],
-  }, // app.ts: package.json's version; transport-node.ts: certificate and key; files.ts: looks at files that are not ours; tcp-table.ts: a table of the kernel
+  }, // app.ts: package.json; transport-node.ts: certificate, key; files.ts: user files; tcp-table.ts: kernel table
   {
     pattern: /\b(Date\.now|Math\.random|setTimeout|setInterval|performance\.now|new Date)\(/,
     instead: 'the clock, schedule or random function that was passed in',
     within: /^src\/(engine|storage|core)\//,
     except: ['src/core/load.ts', 'src/engine/open.ts', 'src/storage/lock-socket.ts'],
-  }, // load.ts: what a failed instance cost; lock-socket.ts: how long another process may take to answer
+  }, // load.ts: cost of a failed instance; lock-socket.ts: how long another process may take to answer
   {
     pattern: /\bMath\.random\(/,
     instead: 'node:crypto, or a random function that was passed in',
@@ -152,7 +159,7 @@ const BANS: readonly Ban[] = [
   },
 ];
 
-/** Rules that exist once, and the one file that may say them. */
+/** Rules that must exist only once, each with the one file that may contain them. */
 const ONCE: readonly { rule: string; pattern: RegExp; owner: string }[] = [
   {
     rule: 'well-formed texts',
@@ -167,7 +174,7 @@ const ONCE: readonly { rule: string; pattern: RegExp; owner: string }[] = [
     owner: 'src/model/suggestions.ts',
   },
 ];
-/** Files of the core that shift by the width of a cell, and why. */
+/** Files of the core that may shift by the width of a cell, and why. */
 const SHIFTS_ALLOWED: Record<string, string> = {
   'assembly/memory/cells.ts': 'the owner of the rule',
   'assembly/codec/crc32c.ts': 'a table is indexed by a byte inside of a word: one shift and one mask',
@@ -186,7 +193,7 @@ function roomOf(path: string): string {
   return path.split('/')[1]!;
 }
 
-/** Every line of the code that matches, as `file:line`. */
+/** Every matching line of the code, as `file:line`. */
 function places(files: readonly SourceFile[], pattern: RegExp): string[] {
   return files.flatMap((file) =>
     file.code.flatMap((line, index) => (pattern.test(line) ? [`${file.path}:${index + 1}`] : [])),
@@ -206,7 +213,10 @@ function reachable(): Set<string> {
   return seen;
 }
 
-/** Compares what is over a limit with the list of exceptions: nothing new, nothing longer, nothing that has become short. */
+/**
+ * Compares what is over a limit with the list of exceptions: nothing new, nothing longer, and
+ * nothing that has become short enough.
+ */
 function expectShrinking(found: Record<string, number>, allowed: Record<string, number>, limit: number): void {
   const grown = Object.entries(found).filter(([name, lines]) => lines > (allowed[name] ?? limit));
   expect(grown, `over ${limit} lines: split it where its first sentence says "and"`).toEqual([]);
@@ -279,7 +289,8 @@ describe('imports', () => {
     const outside = (files: readonly SourceFile[], folder: string) =>
       files.flatMap((file) =>
         file.imports
-          // csv-stringify, hyparquet and preact offer their functions by parts, gpt-tokenizer its encodings.
+          // csv-stringify, hyparquet and preact export their functions in parts, gpt-tokenizer its
+          // encodings.
           .filter(
             (path) =>
               path.includes('/') &&

@@ -1,4 +1,5 @@
-// The exports of the core with their types, as a golden file, the same in every build; and that the core imports nothing.
+// The exports of the core with their types, as a golden file that is the same for every build; and
+// that the core imports nothing.
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -15,7 +16,7 @@ function bytesOf(build: CoreBuild): Uint8Array<ArrayBuffer> {
   return new Uint8Array(readFileSync(new URL(`../../build/${FILES[build]}`, import.meta.url)));
 }
 
-/** Values of the exported constants: they are part of the ABI. */
+/** Values of the exported constants, which are part of the ABI. */
 function constantsOf(build: CoreBuild): Map<string, unknown> {
   const exports = Object.entries(loadCore(build).instantiate().exports);
   return new Map(

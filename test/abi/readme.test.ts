@@ -1,4 +1,4 @@
-// The first use in assembly/README.md does what its last comment says.
+// The first example in assembly/README.md does what its last comment says.
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

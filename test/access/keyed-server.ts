@@ -1,4 +1,5 @@
-// The service on a free loopback port with keys on, over a new database, and what its audit log is told.
+// The service on a free loopback port with keys enabled, over a new database, and the events its
+// audit log receives.
 
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -30,7 +31,7 @@ export interface KeyedAnswer {
   json: any;
 }
 
-/** The service asks for keys unless `authDisabled`. */
+/** The service requires keys unless `authDisabled`. */
 export async function startKeyedServer({ authDisabled = false, now = () => Date.now() } = {}): Promise<KeyedServer> {
   const dir = await mkdtemp(join(tmpdir(), 'hedgerow-keys-'));
   const database = await openDatabase({ dir, memoryBudgetMb: 64 });
@@ -65,7 +66,7 @@ export async function startKeyedServer({ authDisabled = false, now = () => Date.
   };
 }
 
-/** One request; `body` other than a string goes out as JSON. */
+/** Sends one request; a `body` that is not a string is sent as JSON. */
 export async function ask(
   server: KeyedServer,
   method: string,

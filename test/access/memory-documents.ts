@@ -1,12 +1,12 @@
-// Documents in memory, for tests: a change becomes visible a turn of the loop later, or fails.
+// Documents in memory, for tests: a change becomes visible one event loop turn later, or fails.
 
 import type { DocumentChange } from '../../src/engine/catalog/documents.ts';
 
 export class MemoryDocuments {
   readonly values = new Map<string, unknown>();
-  /** Every change so far. */
+  /** All changes so far. */
   readonly log: (readonly DocumentChange[])[] = [];
-  /** What the next change fails with. */
+  /** Error with which the next change fails. */
   failure: Error | undefined;
   /** Awaited before a change is durable. */
   disk: Promise<void> = Promise.resolve();

@@ -1,4 +1,5 @@
-// What a thread keeps for the next measure: found again as long as the rows are the same, and never beyond its bytes.
+// What a thread caches for the next measure: reused as long as the rows are the same, and never
+// larger than its byte limit.
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Analytics } from '../../src/analytics/index.ts';
@@ -62,7 +63,7 @@ test('edges are read anew after a write, a removal, rows that went by their age,
   await other.insert({ event_ts: 1, members: [1] });
   expect(await reads()).toBe(6);
   expect(await reads('other')).toBe(7);
-  // Everything is older than a second.
+  // All rows are older than a second.
   await database.compact({ ttlSeconds: 1 });
   expect(await reads()).toBe(8);
   expect((await analytics.run(undefined, 'node_degree')).result).toEqual({});
@@ -99,7 +100,7 @@ test('when the one that reads gives up, another one reads', async () => {
 
 test('what does not fit goes, the least recently used first, and comes back when it is asked for', async () => {
   const instance = loadCore().instantiate().memory.size;
-  // Room for the small instances of two windows, not of three.
+  // Room for the small instances of two windows, but not of three.
   const analytics = open(instance * 3 + instance / 2);
   const reads = async (start_ts: number) => {
     const { result } = await analytics.run(undefined, 'node_degree', { start_ts, weighted: true });

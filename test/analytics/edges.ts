@@ -1,4 +1,4 @@
-// Edges for tests of measures, put into a table in every way it can hold them; and what the naive reading of them gives.
+// Edges for tests of measures, inserted into a table, and their naive reading.
 
 import type { Table } from '../../src/engine/index.ts';
 import { randomFrom } from '../core/support/random.ts';
@@ -9,7 +9,7 @@ export interface TestEdge {
   weight: number | null;
 }
 
-/** Edges of 1 to 5 of `nodes` nodes at times from 0 on, some of them equal. */
+/** Edges of 1 to 5 of `nodes` nodes, at times from 0 on; some times are equal. */
 export function randomEdges(seed: number, count: number, nodes: number): TestEdge[] {
   const random = randomFrom(seed);
   return Array.from({ length: count }, () => {
@@ -28,14 +28,14 @@ export async function insertAll(table: Table, edges: readonly TestEdge[]): Promi
   await bulk.commit();
 }
 
-/** Sum of the weights of the edges that hold each node; null counts 1. */
+/** Sum of the weights of the edges that hold each node; null counts as 1. */
 export function naiveStrengths(edges: readonly TestEdge[]): Record<string, number> {
   const sums: Record<string, number> = {};
   for (const { members, weight } of edges) for (const node of members) sums[node] = (sums[node] ?? 0) + (weight ?? 1);
   return sums;
 }
 
-/** [u, v, edges that hold both], by ids. */
+/** [u, v, number of edges that hold both], by ids. */
 export function naivePairs(edges: readonly TestEdge[]): number[][] {
   const counts = new Map<string, number>();
   for (const { members } of edges)
@@ -45,7 +45,7 @@ export function naivePairs(edges: readonly TestEdge[]): number[][] {
   return triples.sort((a, b) => a[0]! - b[0]! || a[1]! - b[1]!);
 }
 
-/** Edges per second, in time order. */
+/** Edges per bucket, in time order. */
 export function naiveActivity(edges: readonly TestEdge[], bucketSeconds: number): { ts: number; count: number }[] {
   const counts = new Map<number, number>();
   for (const { event_ts } of edges) {

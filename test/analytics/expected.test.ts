@@ -1,4 +1,5 @@
-// Every measure with every variant on the two small hypergraphs whose values were worked out by public libraries and by hand (expected/).
+// Every measure with every variant on the two small hypergraphs whose values were computed with
+// public libraries and by hand (expected/).
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -11,7 +12,7 @@ function fileOf(name: string): Json {
   return JSON.parse(readFileSync(new URL(`expected/${name}.json`, import.meta.url), 'utf8'));
 }
 
-/** Equal but for rounding: numbers to 1e-9, relative above 1. */
+/** Equal except for rounding: numbers to 1e-9 (relative error above 1). */
 function close(found: unknown, wanted: unknown, place: string, tolerance = 1e-9): void {
   if (typeof wanted === 'number') {
     expect(typeof found, place).toBe('number');
@@ -41,7 +42,7 @@ describe.each(['tiny7', 'plain6'])('%s', (name) => {
   };
   const check = (measure: string, params: Record<string, unknown>, value: unknown, tolerance?: number) =>
     close(run(measure, params), value, `${measure} ${JSON.stringify(params)}`, tolerance);
-  /** Least id of the edges with these members. */
+  /** Smallest id of the edges with these members. */
   const setId = (members: number[]) => edges.find((edge) => String(edge.members) === String(members))!.id;
   const byText = (pairs: [number[], unknown][]) =>
     Object.fromEntries(pairs.map(([members, value]) => [setId(members), value]));
@@ -240,7 +241,8 @@ describe.each(['tiny7', 'plain6'])('%s', (name) => {
     check('temporal_burstiness', { zeros: true }, shown(bursts.table));
     const found = run('temporal_burstiness', { scope: 'node', zeros: true });
     for (const [node, B] of Object.entries(bursts.node_B)) {
-      // With one gap the measure is undefined here (analytics.md), where the libraries say -1.
+      // With a single gap the measure is undefined here (analytics.md), while the libraries return
+      // -1.
       if (found[node].intervals < 2) expect(found[node].B).toBeNull();
       else {
         close(found[node].B, B, `B of ${node}`);

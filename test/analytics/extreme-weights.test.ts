@@ -1,4 +1,5 @@
-// Weights of every size in one table: no measure fails, and what does not depend on the scale of the weights does not change with it.
+// Weights of every magnitude in one table: no measure fails, and results that do not depend on the
+// scale of the weights do not change with it.
 
 import { describe, expect, it } from 'vitest';
 import { HedgerowError } from '../../src/errors.ts';
@@ -27,7 +28,8 @@ describe('spectral_gap', () => {
   );
 
   it('of weights that differ by more than numbers can tell is a number', () => {
-    // Node 1 keeps nearly all of its walks in the two edges of its own: found by the random test below, failed in the solver.
+    // Node 1 keeps nearly all of its walks within its own two edges. Found by the random test
+    // below; it made the solver fail.
     const edges = edgesOf([
       [[0, 2, 3], 1e-308],
       [[1], 1e150],

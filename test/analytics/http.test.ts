@@ -1,4 +1,5 @@
-// Measures over HTTP: forms, order of errors, streams, and what is refused. Streams out of a thread need dist/ (npm run build).
+// Measures over HTTP: formats, order of errors, streams and refusals. Streams from a thread need
+// dist/ (npm run build).
 
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -194,7 +195,7 @@ describe('sums of weights beyond the finite numbers', () => {
       { event_ts: 20, members: [1, 2], weight: 1e-307 },
     ]);
     for (const table of ['OneLarge', 'Small']) {
-      // Two nodes that each edge joins: N has the eigenvalues 1 and 0, whatever the edges weigh.
+      // Two nodes joined by every edge: N has the eigenvalues 1 and 0, whatever the weights.
       const [, gap] = await weighted(`${table}/spectral_gap`);
       expect(gap).toBeCloseTo(1, 9);
       for (const walk of ['hyperedge', 'nonlazy', 'clique_count']) {
@@ -216,7 +217,7 @@ describe('sums of weights beyond the finite numbers', () => {
   });
 });
 
-/** `count` edges of 60 of `nodes` nodes. */
+/** `count` edges with 60 of `nodes` nodes each. */
 function wideEdges(count: number, nodes: number): TestEdge[] {
   return Array.from({ length: count }, (_, edge) => ({
     event_ts: edge,

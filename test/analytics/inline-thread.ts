@@ -1,4 +1,5 @@
-// A thread of measures that is none: its calls run in the test's own thread, its messages can be held and counted.
+// A stand-in for a thread of measures: its calls run in the test's own thread, and its messages can
+// be held back and counted.
 
 import { EventEmitter } from 'node:events';
 import { ThreadCalls } from '../../src/analytics/thread-calls.ts';
@@ -7,16 +8,16 @@ import type { Fs } from '../../src/storage/fs.ts';
 import type { ThreadWorker } from '../../src/threads/link.ts';
 import type { FromThread, ToThread } from '../../src/threads/messages.ts';
 
-/** The name of a call, the kind of a message during one, or how it ends. */
+/** Kind of a message: the name of a call, a message during a call, or the way it ended. */
 function kindOf(message: ToThread | FromThread): string {
   if (message.kind === 'call') return message.name;
   return message.kind === 'message' ? (message.message as { kind: string }).kind : message.kind;
 }
 
 export class InlineThread extends EventEmitter implements ThreadWorker {
-  /** Kinds of all messages, `>` in and `<` out. */
+  /** Kinds of all messages, `>` for in and `<` for out. */
   readonly log: string[] = [];
-  /** True: what the thread says waits. */
+  /** Whether messages from the thread are held back. */
   isHeld = false;
   #said: FromThread[] = [];
   readonly #calls: ThreadCalls;
@@ -48,7 +49,7 @@ export class InlineThread extends EventEmitter implements ThreadWorker {
     this.#deliver();
   }
 
-  /** How often edges were read. */
+  /** Number of times edges were read. */
   get reads(): number {
     return this.log.filter((line) => line === '<read').length;
   }

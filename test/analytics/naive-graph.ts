@@ -1,13 +1,13 @@
-// Plain graphs as matrices, and textbook measures of them.
+// Plain graphs as matrices, and textbook measures on them.
 
-/** symmetric[a][b]: weight of the pair, 0: not joined. */
+/** matrix[a][b] is the weight of the pair, 0 if it is not joined; symmetric. */
 export type Matrix = number[][];
 
 export function zeros(n: number): Matrix {
   return Array.from({ length: n }, () => new Array<number>(n).fill(0));
 }
 
-/** Floyd and Warshall. Infinity: not reached. */
+/** Floyd-Warshall; Infinity for unreachable pairs. */
 export function allDistances(graph: Matrix): Matrix {
   const n = graph.length;
   const d = graph.map((row, a) => row.map((weight, b) => (a === b ? 0 : weight > 0 ? 1 : Infinity)));
@@ -16,7 +16,7 @@ export function allDistances(graph: Matrix): Matrix {
   return d;
 }
 
-/** Shortest paths from a to b, counted by walking back from b. */
+/** Number of shortest paths from a to b, counted backwards from b. */
 function pathCounts(graph: Matrix, d: Matrix): Matrix {
   const n = graph.length;
   const counts = zeros(n);
@@ -104,7 +104,10 @@ export function largestClique(graph: Matrix, chosen = 0, candidates = [...graph.
   return best;
 }
 
-/** Eigenvalues of a symmetric matrix, ascending: Jacobi rotations until nothing is left beside the diagonal. */
+/**
+ * Eigenvalues of a symmetric matrix, ascending, by Jacobi rotations until the off-diagonal part
+ * vanishes.
+ */
 export function eigenvalues(matrix: Matrix): number[] {
   const a = matrix.map((row) => [...row]);
   const n = a.length;
@@ -131,7 +134,10 @@ export function eigenvalues(matrix: Matrix): number[] {
   return a.map((row, i) => row[i]!).sort((x, y) => x - y);
 }
 
-/** Power iteration of x = alpha P^T x + (1 - alpha) / n, rows of P by `weights`, diagonal too; a row of zeros spreads evenly. */
+/**
+ * Power iteration of x = alpha P^T x + (1 - alpha) / n. The rows of P follow `weights`, including
+ * the diagonal; a zero row spreads evenly.
+ */
 export function pageRank(weights: Matrix, alpha: number): number[] {
   const n = weights.length;
   const sums = weights.map((row) => row.reduce((a, b) => a + b, 0));

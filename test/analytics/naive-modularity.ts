@@ -1,4 +1,5 @@
-// Modularity of a hypergraph again as it is defined (Kaminski et al. 2019). For tests only.
+// Modularity of a hypergraph, implemented directly from its definition (Kaminski et al. 2019). For
+// tests only.
 
 import type { PlainEdge } from './run-measure.ts';
 

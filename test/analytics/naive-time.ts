@@ -1,4 +1,4 @@
-// Measures of time again as the definitions read (analytics.md). For tests only.
+// Measures of time, implemented directly from their definitions (analytics.md). For tests only.
 
 import type { PlainEdge } from './run-measure.ts';
 
@@ -13,7 +13,7 @@ export function activity(events: readonly PlainEdge[], width: number, fill: bool
   return [...counts].map(([ts, count]) => ({ ts, count })).sort((a, b) => a.ts - b.ts);
 }
 
-/** Of edges in order of time. */
+/** `edges` in time order. */
 export function burstiness(edges: readonly PlainEdge[], zeros: boolean): Record<string, number | null> {
   const times = edges.map(({ event_ts: ts }) => ts);
   const wanted = zeros ? times : [...new Set(times)];
@@ -34,7 +34,10 @@ export function burstiness(edges: readonly PlainEdge[], zeros: boolean): Record<
   };
 }
 
-/** In the order of `nodes`: the largest k at which a node is left, of equal member sets once. */
+/**
+ * In the order of `nodes`: the largest k whose hypercore still contains the node; equal member sets
+ * count once.
+ */
 export function hypercores(nodes: readonly number[], edges: readonly PlainEdge[], m: number): number[] {
   const sets = [...new Map(edges.map(({ members }) => [String(members), members])).values()];
   const result = nodes.map(() => 0);

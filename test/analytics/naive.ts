@@ -1,4 +1,5 @@
-// All measures again as the definitions read (analytics.md), on plain arrays, with no thought of speed. For tests only.
+// All measures, implemented directly from their definitions (analytics.md) on plain arrays, without
+// regard to speed. For tests only.
 
 import * as graphs from './naive-graph.ts';
 import { type Matrix, zeros } from './naive-graph.ts';
@@ -10,7 +11,7 @@ type Params = Record<string, unknown>;
 
 export class Naive {
   readonly events: PlainEdge[];
-  /** Least id first met; in (time, id) order of that edge. */
+  /** For each distinct member set its edge with the smallest id, in (time, id) order. */
   readonly sets: PlainEdge[];
   readonly nodes: number[];
   readonly bucketSeconds: number;
@@ -39,7 +40,7 @@ export class Naive {
     return this.nodes.indexOf(node);
   }
 
-  /** Sum over edges that hold both; `own` fills the diagonal too. */
+  /** Sum of the weights of the edges that hold both nodes; `own` fills the diagonal too. */
   #pairs(edges: readonly PlainEdge[], weight: (edge: PlainEdge) => number, own = false): Matrix {
     const matrix = zeros(this.nodes.length);
     for (const edge of edges)
@@ -56,7 +57,9 @@ export class Naive {
     return Object.fromEntries(this.nodes.map((node, i) => [node, values[i]!]));
   }
 
-  /** Edges joined by at least s common members; those smaller than s are left out. */
+  /**
+   * The graph of edges that share at least s members; edges with fewer than s members are left out.
+   */
   #sEdges(edges: readonly PlainEdge[], s: number): { ids: number[]; graph: Matrix } {
     const there = edges.filter(({ members }) => members.length >= s);
     const graph = zeros(there.length);
@@ -147,7 +150,7 @@ export class Naive {
     );
   }
 
-  /** null counts 1; a distinct set weighs what its edges weigh together. */
+  /** Null counts as 1; a distinct set has the total weight of its edges. */
   #weightOf(edge: PlainEdge, params: Params): number {
     if (params.basis !== 'distinct') return edge.weight ?? 1;
     const same = this.events.filter(({ members }) => String(members) === String(edge.members));
@@ -209,7 +212,7 @@ export class Naive {
     );
   }
 
-  /** The graph of a projection, the ids of those answered, and how to name them. */
+  /** The graph of a projection, and a function that names the values of the vertices to report. */
   #projection(params: Params): { graph: Matrix; answer: (values: number[]) => unknown } {
     if (params.projection === 'bipartite') {
       const n = this.nodes.length;
@@ -341,7 +344,7 @@ export class Naive {
     );
   }
 
-  /** Of the partition that is given. */
+  /** Modularity of the given partition. */
   modularity(params: Params): number {
     return modularity(this.nodes, this.#edges(params, 'events'), params);
   }

@@ -1,5 +1,6 @@
-// Every measure with every variant on random small hypergraphs beside the textbook ones, and what must not change an answer.
-// HEDGEROW_HYPERGRAPHS sets how many; the long form is 1,000.
+// Every measure with every variant on random small hypergraphs against the textbook
+// implementations, and transformations that must not change an answer. HEDGEROW_HYPERGRAPHS sets
+// the number of hypergraphs; the long form is 1,000.
 
 import { describe, expect, it } from 'vitest';
 import { measures } from '../../src/analytics/registry.ts';
@@ -100,7 +101,7 @@ function randomEdges(seed: number): PlainEdge[] {
       weight: random.chance(0.3) ? null : (1 + random.below(40)) / 8,
     });
   }
-  // Ids do not follow time.
+  // Ids do not follow the times.
   return edges;
 }
 
@@ -185,7 +186,7 @@ describe('random hypergraphs', { timeout: TIMEOUT_MS }, () => {
   });
 });
 
-/** The answer with its node ids renamed; ids of edges stay. */
+/** The answer with its node ids renamed; edge ids stay. */
 function withNames(
   name: string,
   params: Record<string, unknown>,

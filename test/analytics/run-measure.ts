@@ -1,4 +1,5 @@
-// Runs a measure on edges given as plain objects, and reads its answer back from the text that would be sent.
+// Runs a measure on edges given as plain objects, and parses its answer from the text that would be
+// sent.
 
 import { checkParameters, type ParameterValues } from '../../src/analytics/parameters.ts';
 import { WindowProjections } from '../../src/analytics/projections.ts';
@@ -33,7 +34,7 @@ export function columnsOf(edges: readonly PlainEdge[]): IncidenceColumns {
   };
 }
 
-/** Measures of one set of edges, which share their projections. */
+/** Measures of one set of edges, sharing their projections. */
 export class MeasuredEdges {
   readonly #projections: WindowProjections;
 

@@ -1,4 +1,5 @@
-// Measures in threads: the edges that they see, and how they end. The last tests need dist/ (npm run build).
+// Measures in threads: the edges that they see, and how they end. The last tests need dist/ (npm
+// run build).
 
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +17,7 @@ import { InlineThread, until } from './inline-thread.ts';
 const SCRIPT = new URL('../../dist/analytics/worker.js', import.meta.url);
 const BUILT = existsSync(SCRIPT);
 
-/** All calls go to threads that run inline; `threads` gets them as they start. */
+/** Sends all calls to threads that run inline; each thread is added to `threads` when it starts. */
 function inThreads(database: Database, fs: SimFs, threads: InlineThread[] = [], more: Partial<AnalyticsOptions> = {}) {
   const startThread = (cacheBytes: number) => {
     threads.push(new InlineThread(fs, cacheBytes));
@@ -43,7 +44,7 @@ describe('what a measure sees', () => {
   });
   afterEach(() => database.close());
 
-  /** Here, and in a thread. */
+  /** Checks the edges both in this thread and in a worker thread. */
   const expectBoth = async (edges: readonly TestEdge[], params: object = {}) => {
     await expectEdges(new Analytics({ database, moveAfterMs: Infinity }), edges, params);
     await expectEdges(inThreads(database, fs), edges, params);
@@ -56,7 +57,7 @@ describe('what a measure sees', () => {
     await expectBoth(edges.slice(0, 120));
     await database.compact({});
     await expectBoth(edges.slice(0, 120));
-    // Rows that interleave those of the segments.
+    // Rows that interleave with those of the segments.
     await insertAll(database.table(), edges.slice(120));
     await expectBoth(edges);
     const gone = edges.filter((_, index) => index % 7 === 0);

@@ -1,4 +1,5 @@
-// zhou_clustering where its ways part: large and small sets, few and many pairs, with the bits of who is adjacent to whom and without.
+// zhou_clustering on both sides of its case distinctions: large and small sets, few and many pairs,
+// with and without the adjacency bit matrix.
 
 import { describe, expect, it } from 'vitest';
 import type { CoreBuild } from '../../src/core/index.ts';
@@ -12,7 +13,7 @@ interface Kind {
   nodes: number;
   least: number;
   most: number;
-  /** Alone in an edge each. */
+  /** Number of further nodes, each alone in an edge. */
   others?: number;
 }
 
@@ -37,7 +38,7 @@ function edgesOf({ edges, nodes, least, most, others = 0 }: Kind): PlainEdge[] {
   return [...drawn, ...alone].map((members, i) => ({ id: i + 1, event_ts: i, members }));
 }
 
-/** By definition: what every build must find, of each node. */
+/** The coefficient of each node by definition; every build must find the same. */
 function clusteringOf(edges: readonly PlainEdge[]): Map<number, number> {
   const graph = neighboursOf(edges);
   const sets = setsOf(edges);

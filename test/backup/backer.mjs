@@ -1,5 +1,5 @@
-// Opens a directory and makes backups of it, one after the other, while it inserts; says on stdout what happens, until it is killed:
-// `ready`, `begin` (a backup begins), `made <lsn> <path>`.
+// Opens a directory and makes backups of it repeatedly while it inserts rows, until it is killed.
+// Reports on stdout: `ready`, `begin` (a backup begins), `made <lsn> <path>`.
 //
 // node backer.mjs DIR BACKUP_DIR
 

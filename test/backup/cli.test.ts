@@ -1,4 +1,4 @@
-// The commands backup, restore and verify, on directories and at a running server.
+// The commands backup, restore and verify, on directories and against a running server.
 
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { Writable } from 'node:stream';
@@ -17,7 +17,7 @@ beforeEach(() => {
 });
 afterEach(() => world.remove());
 
-/** The path that `backup` has printed. */
+/** The path that `backup` printed. */
 function madePath(): string {
   return /^(\/.*\.tar\.gz): \d+ bytes/m.exec(world.out)![1]!;
 }

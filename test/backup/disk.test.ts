@@ -1,4 +1,5 @@
-// Backups on a simulated disk: power lost or process killed at every operation, a full disk, files in the way, corrupt sources. Under its name a backup is whole or not there.
+// Backups on a simulated disk: power loss or a kill at every operation, a full disk, files in the
+// way, corrupt sources. A file with the final name of a backup is complete or absent.
 
 import { expect, test } from 'vitest';
 import { checkArchive } from '../../src/engine/backup/check-archive.ts';
@@ -11,9 +12,9 @@ import { fill, range } from '../support/sim-tables.ts';
 
 const DIR = '/db/backups';
 
-/** Segments and operations in the log. */
+/** A database with segments, and operations in the log. */
 async function filled(fs: SimFs): Promise<Database> {
-  // Log files that are large enough: no compaction shortens the log.
+  // The log files are so large that no compaction truncates the log.
   const database = await openSim(fs, { segmentRows: 200, logFileBytes: 65_536 });
   await addNoise(database.table(), 600);
   await database.compact({});
@@ -23,7 +24,7 @@ async function filled(fs: SimFs): Promise<Database> {
   return database;
 }
 
-/** Rows that gzip cannot make much smaller: the archive takes several writes. */
+/** Adds rows that gzip can hardly compress, so that the archive takes several writes. */
 async function addNoise(table: Table, count: number): Promise<void> {
   const random = new Random(5);
   const bulk = table.bulk();
@@ -42,7 +43,7 @@ function archives(fs: SimFs): string[] {
   return fs.exists(DIR) ? fs.list(DIR).filter((name) => name.endsWith('.tar.gz')) : [];
 }
 
-/** Operations on the directory of backups only. */
+/** Lets `decide` see operations on the backup directory only. */
 function onBackups(fs: SimFs, decide: (count: number, operation: Operation) => Fault | undefined): void {
   let count = 0;
   fs.schedule = (operation) => (operation.path.startsWith(DIR) ? decide(count++, operation) : undefined);
@@ -57,7 +58,7 @@ async function refusal(work: Promise<unknown>): Promise<HedgerowError> {
   );
 }
 
-/** Operations on the directory of backups that one backup makes. */
+/** Number of operations that one backup makes on the backup directory. */
 async function operationsOfBackup(): Promise<number> {
   const fs = simDisk();
   const database = await filled(fs);
@@ -89,7 +90,7 @@ test.each(['crash', 'kill'] as const)(
           await checkArchive({ fs: after, path: `${DIR}/${name}`, progress: () => undefined });
           whole++;
         }
-        // The next one takes away what this one left.
+        // The next backup removes what this one left behind.
         const again = await openSim(after, { now: () => 1_000_000_001_000 });
         expect(rowsOf(again.table()).length).toBe(900);
         const { path } = await backup(again);
@@ -196,7 +197,7 @@ test('a corrupt segment or log refuses, with file and offset, and leaves nothing
   ] as const) {
     const fs = simDisk();
     const database = await filled(fs);
-    // The newest: what is compacted is no longer needed.
+    // The newest file: log files that were compacted are no longer needed.
     const file = `${dir}/${fs.list(dir).findLast((name) => name !== 'log-spare' && name !== 'mark')}`;
     fs.edit(file, (bytes) => {
       bytes[offset]! ^= 1;
@@ -268,7 +269,7 @@ test('compactions, drops and truncations meanwhile take nothing away from a back
   expect(made).toMatchObject({ lsn: before, tables: ['hyperedges', 'other'] });
   await changes;
   await checkArchive({ fs, path: made.path, progress: () => undefined });
-  // What the backup held is gone with the next checkpoint.
+  // What the backup kept alive is removed at the next checkpoint.
   await fill(database.table(), range(300, 310));
   await database.compact({});
   expect(fs.exists('/db/tables/2') ? fs.list('/db/tables/2') : []).toEqual([]);

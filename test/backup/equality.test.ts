@@ -1,21 +1,25 @@
-// A backup under writes, compactions and DDL restores to exactly the state of its LSN: rows, ids, documents, stored answers.
+// A backup taken under writes, compactions and DDL restores exactly the state at its LSN: rows,
+// ids, documents, stored answers.
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Database, Table } from '../../src/engine/index.ts';
 import { Random } from '../support/random.ts';
 import { openSmall, removeDir, restore, rowTexts, temporaryDir, verify } from './support.ts';
 
-/** Writes a second, for so long; backups, compactions and new tables are spread over them. */
+/**
+ * Writes per second and, below, the duration; backups, compactions and new tables are spread over
+ * it.
+ */
 const RATE = 2000;
 const SECONDS = Number(process.env.HEDGEROW_BACKUP_SECONDS ?? 3);
 const WRITES = RATE * SECONDS;
 const BACKUPS = 4;
 const COMPACTIONS = 7;
 const TABLES = 3;
-/** There before the first backup, so that copying takes a while. */
+/** Rows present before the first backup, so that copying takes a while. */
 const FIRST_ROWS = 6000;
 
-/** One acknowledged commit: what it did, at its LSN. */
+/** The effect of one acknowledged commit, at its LSN. */
 interface Effect {
   lsn: number;
   apply: (state: State) => void;
@@ -27,7 +31,7 @@ interface Row {
   members: number[];
 }
 
-/** The whole database as a naive model. */
+/** The whole database, as a naive model. */
 class State {
   readonly tables = new Map<string, { rows: Map<number, Row>; ids: Map<string, Set<number>>; nextId: number }>();
   readonly documents = new Map<string, unknown>();
@@ -63,7 +67,7 @@ function stateAt(effects: readonly Effect[], lsn: number): State {
   return state;
 }
 
-/** Keeps writing and notes what was acknowledged. */
+/** Writes continuously and records what was acknowledged. */
 class Writer {
   readonly effects: Effect[] = [];
   readonly #database: Database;
@@ -79,7 +83,7 @@ class Writer {
     return this.effects.length;
   }
 
-  /** `count` single writes, all started at once. */
+  /** Starts `count` single writes at once. */
   burst(count: number): void {
     for (let i = 0; i < count; i++) this.#keep(this.#write());
   }
@@ -102,7 +106,7 @@ class Writer {
     return this.#answer();
   }
 
-  /** Rows of one commit. */
+  /** Inserts `count` rows in one commit. */
   async load(count: number): Promise<void> {
     const bulk = this.#database.table().bulk();
     const edges = Array.from({ length: count }, () => this.#edge());
@@ -139,7 +143,7 @@ class Writer {
     this.effects.push({ lsn, apply: (state) => state.delete(table, row.event_ts, row.members) });
   }
 
-  /** Two inserts or none. */
+  /** Two inserts in one transaction. */
   async #transaction(): Promise<void> {
     const tables = [this.#anyTable(), this.#anyTable()];
     const transaction = this.#database.begin();
@@ -169,7 +173,7 @@ class Writer {
     this.effects.push({ lsn, apply: ({ answers }) => answers.add(id) });
   }
 
-  /** Makes a table; its LSN lies between those of the writes before and after. */
+  /** Creates a table; its LSN lies between those of the writes before and after. */
   async createTable(number: number): Promise<void> {
     const name = `made_${number}`;
     await this.#database.createTable({ name, bucketSeconds: 60 });

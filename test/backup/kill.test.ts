@@ -1,5 +1,6 @@
-// kill -9 at random moments of backups under writes: under its name a backup is whole or not there, and the next one takes away what was left.
-// HEDGEROW_BACKUP_KILLS=50 is the long form. Needs dist/ (npm run build).
+// kill -9 at random moments of backups under writes: a file with the final name of a backup is
+// complete or absent, and the next backup removes leftovers. HEDGEROW_BACKUP_KILLS=50 is the long
+// form. Needs dist/ (npm run build).
 
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
@@ -12,7 +13,7 @@ import { addEdges, check, openSmall, removeDir, restore, rowTexts, temporaryDir 
 const KILLS = Number(process.env.HEDGEROW_BACKUP_KILLS ?? 4);
 const SEED = Number(process.env.HEDGEROW_BACKUP_KILL_SEED ?? 1);
 const FIRST_ROWS = 40_000;
-/** About as long as a backup takes, and some more. */
+/** Somewhat longer than a backup takes. */
 const LONGEST_DELAY_MS = 900;
 const BUILT = existsSync(new URL('../../dist/engine/backup/backups.js', import.meta.url));
 const NAME = /^hedgerow-\d{8}T\d{6}Z-\d+\.tar\.gz$/;
@@ -40,7 +41,7 @@ test.skipIf(!BUILT)(
       const archives = names.filter((name) => NAME.test(name));
       const others = names.filter((name) => !NAME.test(name));
       if (said.begun > said.made.size) seen.inBackup++;
-      // At most one: the next backup has taken away what the kill before had left.
+      // At most one, because the next backup removes what the previous kill left.
       expect(others.length).toBeLessThanOrEqual(1);
       if (others.length > 0) seen.leftOver++;
       for (const path of said.made.keys()) expect(existsSync(path), path).toBe(true);
@@ -70,7 +71,10 @@ test.skipIf(!BUILT)(
   60_000 + KILLS * 20_000,
 );
 
-/** Nothing is ever deleted, so the copy's rows are those of the original with the ids that were given out by then. */
+/**
+ * Nothing is ever deleted, so the copy must hold exactly the original rows with ids assigned up to
+ * then.
+ */
 async function expectSameRows(dir: string, archive: string, copy: string): Promise<void> {
   await restore(archive, copy);
   const idOf = (line: string) => (JSON.parse(line) as { id: number }).id;
@@ -86,7 +90,7 @@ async function expectSameRows(dir: string, archive: string, copy: string): Promi
   expect(found).toEqual(rows.filter((line) => idOf(line) <= newest));
 }
 
-/** Kills at a random moment after a backup has begun. */
+/** Kills the process at a random moment after a backup has begun. */
 function backUpAndKill(dir: string, backupDir: string, random: Random): Promise<Said> {
   const script = join(fileURLToPath(new URL('.', import.meta.url)), 'backer.mjs');
   const child = spawn(process.execPath, [script, dir, backupDir], { stdio: ['ignore', 'pipe', 'pipe'] });

@@ -1,10 +1,11 @@
-// A restore into a directory that exists (a mounted volume) that is killed between two moves: what is there does not open until everything is.
+// A restore into an existing directory (a mounted volume) that is killed between two moves: the
+// directory does not open until every part is there.
 
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addEdges, openSmall, removeDir, restore, rowTexts, temporaryDir, verify } from './support.ts';
 
-/** The order in which `restore` moves the parts in. */
+/** The order in which `restore` moves the parts into place. */
 const ORDER = ['log', 'tables', 'replays', 'manifest'];
 
 let home: string;

@@ -1,4 +1,5 @@
-// Restoring: into new and empty directories only, and only from a file that is byte for byte a backup. Whatever fails leaves nothing behind.
+// Restore: only into new or empty directories, and only from a file that is byte for byte a backup.
+// A failure leaves nothing behind.
 
 import { createHash } from 'node:crypto';
 import {
@@ -34,10 +35,13 @@ import {
 let home: string;
 let archive: string;
 let rows: string[];
-/** A directory of the running test. */
+/** A directory for the running test. */
 let place: string;
 
-/** Segments of two tables, a log of two epochs, documents and stored answers in a file and in the log. */
+/**
+ * A database with segments of two tables, a log of two epochs, documents, and stored answers in a
+ * file and in the log.
+ */
 beforeAll(async () => {
   home = temporaryDir();
   let database = await openSmall(`${home}/db`);
@@ -173,7 +177,7 @@ test('a flipped byte anywhere is refused, and nothing is left', async () => {
   const random = new Random(11);
   const file = `${place}/damaged.tar.gz`;
   const places = [...Array(12).keys(), bytes.length - 1, bytes.length - 5, bytes.length - SEAL_BYTES];
-  // Just before the seal: the padding of the last block, the CRC and the length of gzip.
+  // Just before the seal: the padding of the last block, and the CRC and length of gzip.
   for (let back = 1; back <= 12; back++) places.push(bytes.length - SEAL_BYTES - back);
   while (places.length < 120) places.push(random.below(bytes.length));
   for (const at of places) {
@@ -210,7 +214,7 @@ interface Entry {
   linkname?: string;
 }
 
-/** A sealed archive of any entries; `sums` false: as given, without a list made for them. */
+/** A sealed archive of arbitrary entries; with `sums` false, no checksum list is added. */
 async function craft(entries: Entry[], sums = true): Promise<string> {
   const packer = pack();
   const listed = entries.map(
@@ -228,7 +232,7 @@ async function craft(entries: Entry[], sums = true): Promise<string> {
   return file;
 }
 
-/** The entries of the good archive. */
+/** The entries of the valid archive. */
 async function goodEntries(): Promise<Entry[]> {
   await restore(archive, `${place}/good`);
   const files = filesBelow(`${place}/good`);
@@ -331,7 +335,7 @@ test('contents that do not fit each other are refused, with right sums', async (
   expect(await refusal(await craft([good[0]!, ...flipped]))).toMatch(/seg-.*corrupt at offset/);
 });
 
-/** Node's disk, on which the operation number `at` (of those that write) fails. */
+/** Node's file system, failing at write operation number `at`. */
 function failing(at: number, code: string): Fs & { operations: number } {
   const count = (): void => {
     if (fs.operations++ === at) throw Object.assign(new Error(`${code}: as wanted`), { code });
@@ -415,7 +419,7 @@ test('a file that changes between check and unpacking is refused', async () => {
   let looks = 0;
   const outcome = await refusal(file, `${place}/db`, {
     checkStopped: () => {
-      // The first look belongs to the check's last piece: the file is small.
+      // The file is so small that the first call comes from the last piece of the check.
       if (++looks !== 1) return;
       const bytes = readFileSync(file);
       bytes[Math.floor(bytes.length / 2)]! ^= 1;

@@ -1,4 +1,5 @@
-// Backups over HTTP: who may, where to, what is answered, and that nothing else of the server gets into them.
+// Backups over HTTP: permissions, destinations, answers, and that nothing else of the server gets
+// into them.
 
 import { existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +10,7 @@ import { addEdges, check, entriesOf, removeDir, temporaryDir } from './support.t
 let home: string;
 let server: TestServer;
 let recorder: Recorder;
-/** Where backups go. */
+/** The backup root. */
 let root: string;
 
 beforeEach(async () => {
@@ -112,7 +113,7 @@ test('null is the same as leaving it out; an encoded dot is refused', async () =
 test('a file in the way: 409, and it stays as it was', async () => {
   const made = await Promise.all([backup(), backup(), backup(), backup()]);
   const statuses = made.map(({ status }) => status).sort();
-  // Several of one second have one name, when nothing was written between.
+  // Without writes in between, several backups in one second have the same name.
   expect(statuses[0]).toBe(200);
   for (const { status, json } of made)
     if (status !== 200) expect(json).toMatchObject({ status: 409, code: 'backup_exists' });

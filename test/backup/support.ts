@@ -1,4 +1,4 @@
-// Databases to back up, restored copies to look into, and what an archive holds.
+// Databases to back up, restored copies to inspect, and the contents of archives.
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
@@ -23,7 +23,10 @@ export function removeDir(dir: string): void {
   rmSync(dir, { recursive: true, force: true });
 }
 
-/** On real files, with small segments and log files so that there are several, and compactions without a worker. */
+/**
+ * Opens a database on real files, with small segments and log files so that there are several, and
+ * with compactions that run without a worker.
+ */
 export function openSmall(dir: string, more: Partial<EngineOptions> = {}): Promise<Database> {
   return Database.open({
     dir,
@@ -82,7 +85,7 @@ export function verify(dir: string, pause: () => Promise<void> = () => Promise.r
   return verifyDirectory({ fs: nodeFs, crc32c, core }, dir, pause);
 }
 
-/** Names of the entries, told by another program. */
+/** Names of the entries, according to another program. */
 export function entriesOf(file: string): string[] {
   return execFileSync('tar', ['tzf', file], { encoding: 'utf8' }).split('\n').slice(0, -1);
 }

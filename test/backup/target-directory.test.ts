@@ -1,4 +1,4 @@
-// Where a backup may go: every way out of the backup root is refused, before anything is made.
+// Where a backup may go: every way out of the backup root is refused, before anything is created.
 
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,7 +32,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
-/** All the check may do: look. */
+/** The check may only read. */
 const LOOKS = { kindOf: nodeFs.kindOf, realPath: nodeFs.realPath };
 
 function outcome(given: string | undefined, at = root): string {

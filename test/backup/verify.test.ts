@@ -1,4 +1,5 @@
-// `verify` finds a flipped byte in any file of a database, names file and offset, and takes nothing else for damage.
+// `verify` detects a flipped byte in any file of a database, reports file and offset, and takes
+// nothing else for damage.
 
 import { cpSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -21,7 +22,10 @@ const answer = (id: string) => ({
   at: Date.now(),
 });
 
-/** Closed in order: segments of two tables, documents in the manifest and in the log, answers in a file and in the log, several log files. */
+/**
+ * A database closed cleanly: segments of two tables, documents in the manifest and in the log,
+ * answers in a file and in the log, several log files.
+ */
 beforeAll(async () => {
   home = temporaryDir();
   const database = await openSmall(`${home}/db`);
@@ -73,7 +77,7 @@ function logFiles(): string[] {
   return pathsOf('log').filter((path) => /log-[0-9a-f]{16}$/.test(path));
 }
 
-/** Bytes of a log file up to and with its seal, or its last frame. */
+/** Bytes of a log file up to and including its seal, or its last frame. */
 function usedBytes(path: string): number {
   const bytes = readFileSync(path);
   let used = bytes.length;
@@ -326,7 +330,7 @@ describe('no damage', () => {
     flip(newest, usedBytes(newest) - 20);
     let report = await verify(dir);
     expect(report.problems).toMatchObject([{ file: newest, what: expect.stringContaining('the log ends at') }]);
-    // A power loss may take the watermark, which proves the last write.
+    // A power loss may destroy the watermark, which proves the last write.
     const mark = readFileSync(`${dir}/log/mark`);
     writeFileSync(`${dir}/log/mark`, mark.fill(0, 8192));
     report = await verify(dir);
@@ -343,7 +347,8 @@ describe('no damage', () => {
   test('a server that writes and compacts meanwhile', async () => {
     const database = await openSmall(dir);
     let pauses = 0;
-    // Between the manifest and the segments it lists, a compaction replaces them.
+    // A compaction replaces the segments between the reading of the manifest and of the segments it
+    // lists.
     const pause = async () => {
       if (++pauses > 2) return;
       await addEdges(database.table(), 600);

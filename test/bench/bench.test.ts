@@ -1,4 +1,5 @@
-// The benches in their tiny form: they still run, and both sides still give the same results (the parts throw when not). No times.
+// The benches in their tiny form: they still run, and both sides still return the same results (the
+// parts throw if not). Times are not checked.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runAnalytics } from '../../bench/analytics.ts';

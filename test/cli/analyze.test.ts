@@ -1,4 +1,4 @@
-// `hedgerow analyze` in a data directory and at a server: formats, parameters, mistakes.
+// `hedgerow analyze` on a data directory and on a server: formats, parameters, user errors.
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type AnalyzeFlags, analyzeCommand } from '../../src/cli/analyze/command.ts';

@@ -1,4 +1,4 @@
-// `hedgerow check-proof`: what it reads, what it says, its exit codes.
+// `hedgerow check-proof`: its input, its output, and its exit codes.
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type CheckProofFlags, checkProofCommand } from '../../src/cli/check-proof/command.ts';
@@ -53,7 +53,7 @@ async function check(document: unknown, flags: CheckProofFlags = {}): Promise<nu
   return checkProofCommand('in.json', flags, world);
 }
 
-/** The answer with something done to a copy of it. */
+/** A changed copy of the answer. */
 function changed(change: (answer: typeof ANSWER) => void): typeof ANSWER {
   const copy = structuredClone(ANSWER);
   change(copy);

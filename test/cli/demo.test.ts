@@ -67,7 +67,7 @@ interface Invited {
   curls: { url: string; body: string; key: string | undefined }[];
 }
 
-/** What stands in the text that the demo ends with. */
+/** Parses the text that the demo prints at the end. */
 function invitedBy(text: string): Invited {
   const curls = [
     ...text.matchAll(
@@ -93,7 +93,7 @@ async function answersOf({ curls }: Invited, key: string | undefined): Promise<a
   );
 }
 
-/** Every printed request finds something. */
+/** Checks that every printed request finds something. */
 async function expectAnswers(invited: Invited, key: string | undefined): Promise<void> {
   expect(invited.curls).toHaveLength(3);
   const [reason, query, measure] = await answersOf(invited, key);
@@ -105,13 +105,13 @@ async function expectAnswers(invited: Invited, key: string | undefined): Promise
 
 interface Serving {
   invited: Invited;
-  /** What it has said on stdout so far. */
+  /** Output on stdout so far. */
   out: string;
-  /** Ctrl-C, and the exit code. */
+  /** Sends Ctrl-C; resolves with the exit code. */
   stop(): Promise<number | null>;
 }
 
-/** Runs the built command in the directory of the test until it says that it serves. */
+/** Runs the built command in the test's directory until it reports that it serves. */
 async function serving(flags: readonly string[]): Promise<Serving> {
   const child = spawn(process.execPath, [MAIN, 'demo', ...flags], {
     cwd: world.cwd,
@@ -142,7 +142,7 @@ async function serving(flags: readonly string[]): Promise<Serving> {
   };
 }
 
-/** Runs the command in this process until it says that it serves. */
+/** Runs the command in this process until it reports that it serves. */
 async function servingHere(flags: DemoFlags): Promise<Serving> {
   const from = world.out.length;
   const { write } = world.stdout;
@@ -205,7 +205,7 @@ test.skipIf(REASON_TO_SKIP)('its address opens the console signed in, at a drawi
     expect(page.url()).toBe(invited.console);
     expect(await page.evaluate(() => history.length)).toBeLessThanOrEqual(2);
     expect(await page.locator('.graph-summary').textContent()).toMatch(/\d+ edges/);
-    // A statement that changes something is not taken from an address.
+    // The console does not take a statement that changes data from the address.
     await page.goto('about:blank');
     await page.goto(`${invited.console}#${new URLSearchParams({ statement: 'DELETE FROM meetings' })}`);
     await page.getByRole('tab', { name: 'Rows', selected: true }).waitFor();

@@ -1,4 +1,5 @@
-// A dump that is not what was written is refused before anything is made, and a load that broke off goes on, or says why it cannot.
+// A dump that is not what was written is refused before anything is created, and a load that broke
+// off can resume, or explains why it cannot.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,7 +23,7 @@ import { multiset } from './round-trip.ts';
 import { edgeLines, lookInto, TestWorld } from './support.ts';
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
-/** The program that is built is one with this file. */
+/** Whether the build is there, and recent enough to contain this file. */
 const BUILT = existsSync(new URL('../../dist/cli/load/statements.js', import.meta.url));
 const EDGES = 'dump/tables/hyperedges.parquet';
 
@@ -163,7 +164,10 @@ describe('a load', () => {
   });
 });
 
-/** Loads in a process of its own that is killed when the table has so many rows more. The exit code, null when it was. */
+/**
+ * Loads in a separate process that is killed once the table has `rows` more rows. Returns the exit
+ * code, null if it was killed.
+ */
 async function loadAndKill({ url, database }: TestServer, rows: number): Promise<number | null> {
   const args = [MAIN, 'load', 'dump', '--url', url, '--resume'];
   const child = spawn(process.execPath, args, { cwd: world.cwd, stdio: ['ignore', 'ignore', 'pipe'] });
@@ -179,7 +183,7 @@ async function loadAndKill({ url, database }: TestServer, rows: number): Promise
   return code as number | null;
 }
 
-// Batches of an import are larger than statements; it is killed more than once in import-kill.test.ts.
+// Import batches are larger than statements; imports are killed repeatedly in import-kill.test.ts.
 test.skipIf(!BUILT).each([
   ['parquet', 40_000, 1],
   ['statements', 4800, 2],
@@ -192,14 +196,15 @@ test.skipIf(!BUILT).each([
       const { database, url } = server;
       for (let kill = 0; kill < kills; kill++) expect(await loadAndKill(server, rows / 6)).toBe(null);
       expect(database.table().rowCount).toBeLessThan(rows);
-      // A load that knows nothing of it does not begin anew.
+      // A load without --resume does not start over.
       expect(await loadCommand('dump', { url }, world)).toBe(1);
       expect(world.err).toMatch(/--resume/);
       expect(await loadCommand('dump', { url, resume: true }, world), world.err).toBe(0);
       const expected = await lookInto(world.path('db'), (from) => multiset(from.table()));
       const found = multiset(database.table());
       expect(found.length).toBe(expected.length);
-      // Looked for first: to compare tens of thousands of texts one by one takes seconds.
+      // Finds the first difference before comparing: comparing tens of thousands of texts in an
+      // assertion takes seconds.
       const odd = found.findIndex((row, at) => row !== expected[at]);
       expect([found[odd], odd]).toEqual([expected[odd], -1]);
     } finally {

@@ -91,7 +91,7 @@ test('a whole database is the same behind a dump and a load', async () => {
   expect(await dumpCommand('dump', { url: from.url }, world), world.err).toBe(0);
   expect(world.out).toMatch(/6 tables with \d+ edges, 1 indexes, 2 rules, 1 virtual graphs/);
 
-  // Into a directory, and from there, by way of another dump, into a server.
+  // Into a directory, and from there, through another dump, into a server.
   expect(await loadCommand('dump', { data: 'db' }, world), world.err).toBe(0);
   expect(await dumpCommand('again', { data: 'db' }, world), world.err).toBe(0);
   const to = await start();
@@ -104,7 +104,7 @@ test('a whole database is the same behind a dump and a load', async () => {
   expect(to.database.indexes()).toMatchObject([{ table: 'rides', column: 'speed' }]);
   for (const path of ['/v1/rules', '/v1/rules/rule:close', '/v1/rules/rule:far', '/v1/virtual/graphs/bank'])
     expect(await documents(to, path), path).toEqual(await documents(from, path));
-  // The tests' own progress files and rejects are gone.
+  // No progress files or rejects are left.
   expect(readdirSync(world.cwd).sort()).toEqual(['again', 'db', 'dump']);
 });
 

@@ -1,4 +1,5 @@
-// Random databases are the same behind a dump and a load, from and into servers and directories. HEDGEROW_DUMPS sets how many; the long form is 100.
+// Random databases are the same after a dump and a load, from and into servers and directories.
+// HEDGEROW_DUMPS sets the number of databases; the long form is 100.
 
 import { createReadStream, readdirSync, readFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -27,7 +28,10 @@ interface Facts {
   readonly rows: string[];
 }
 
-/** All that must be the same: the tables in order but for when they were made, and the indexes. */
+/**
+ * Everything that must be equal: the tables in order, without their creation times, and the
+ * indexes.
+ */
 function factsOf(database: Database): { tables: Facts[]; indexes: object[] } {
   return {
     tables: database.tables().map((table) => ({ item: { ...table.item(), created_at: 0 }, rows: multiset(table) })),
@@ -62,7 +66,7 @@ async function inDirectory<T>(name: string, work: (database: Database) => T | Pr
   }
 }
 
-/** Fills a database, gives the place where commands find it to `work`, and what it holds. */
+/** Fills a database, passes its location and its contents to `work`. */
 async function withFilled(
   kind: 'server' | 'directory',
   seed: number,
@@ -113,7 +117,7 @@ test(
         }
       });
     }
-    // No progress file and no reject is left.
+    // No progress files or rejects are left.
     expect(
       readdirSync(world.cwd).filter((name) => name.endsWith('.ndjson') || name.endsWith('.progress.json')),
     ).toEqual([]);
@@ -131,7 +135,7 @@ test('the statements of a dump make the same tables, edges and indexes in the sh
       expect(await shellCommand({ data: 'hand', format: 'json' }, world), `${script}: ${world.err}`).toBe(0);
     }
     const made = await inDirectory('hand', factsOf);
-    // The threshold of the primary table is no matter of statements.
+    // Statements do not set the threshold of the primary table.
     const unthresheld = ({ tables: all, indexes }: typeof made) => ({
       indexes,
       tables: all.map(({ item, rows }) => ({ rows, item: { ...item, compact_threshold: 0 } })),

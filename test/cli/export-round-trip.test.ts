@@ -1,4 +1,5 @@
-// Exports as a person asks for them, and what random round trips (random-round-trips.test.ts) have found, kept as cases.
+// Exports as users request them, and cases kept from random round trips
+// (random-round-trips.test.ts).
 
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// Commands whose output finds no room: a sentence that says what to do, never a stack trace.
+// Commands whose output runs out of space: a sentence that says what to do, never a stack trace.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, openSync, rmSync } from 'node:fs';

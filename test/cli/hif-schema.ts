@@ -1,4 +1,5 @@
-// The schema of HIF v0.1 as its documentation has it (https://github.com/HIF-org/HIF-standard): the judge of what is exported.
+// The schema of HIF v0.1 from its documentation (https://github.com/HIF-org/HIF-standard), used to
+// validate exports.
 
 const ID = { type: ['string', 'integer'] };
 const WEIGHT = { type: 'number' };

@@ -1,5 +1,6 @@
-// The cases of the test suite of HIF, one file each: what complies and has a node in an edge is imported, what does not comply is refused.
-// README.md beside the files is the table of what each gave; HEDGEROW_WRITE_GOLDEN=1 writes it anew.
+// The cases of the HIF test suite, one file each: a compliant file with a node in an edge is
+// imported, a non-compliant one is refused. The README.md next to the files lists the results;
+// HEDGEROW_WRITE_GOLDEN=1 rewrites it.
 
 import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,5 @@
-// HIF documents as other libraries write them, and what must not be one: each has a clear outcome. What is exported is valid by the published schema.
+// HIF documents as other libraries write them, and invalid ones: each has a defined outcome.
+// Exports are valid by the published schema.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
@@ -22,7 +23,7 @@ async function importDocument(document: unknown, flags: Record<string, string> =
   return importCommand(['x.json'], { data: 'db', table: 't', create: true, ...flags }, world);
 }
 
-/** Members by name where nodes have names, and what is not null, but ids. */
+/** Stored rows without ids and nulls; members by name where nodes have names. */
 async function stored(): Promise<object[]> {
   return lookInto(world.path('db'), (database) => {
     const nodes = database.tables().find(({ name }) => name === 't_nodes');

@@ -63,7 +63,7 @@ describe('CSV', () => {
     world.file('x.csv', 'ts,members,n\n1,1;2,3\nx,1,2\n"2","3","a\n\n4,,1\n5,6,7,8\n6,7,8\n');
     const flags = { onError: 'skip', types: 'n=INTEGER', tsFormat: 's', memberIds: 'number' };
     world.file('y.csv', 'ts,members,n\n1,1;2,3\nx,1,2\n"2","3",a\n\n4,,1\n5,6,7,8\n6,7,8\n7,ann,1\n');
-    // Most of them are bad.
+    // Most of the rows are bad, hence exit code 1.
     expect(await importInto(['y.csv'], flags), world.err).toBe(1);
     expect((await plain()).map(({ event_ts }) => event_ts)).toEqual([1, 6]);
     const rejects = world.objects('y.csv.rejects.ndjson');
@@ -79,7 +79,7 @@ describe('CSV', () => {
     expect(rejects[2].reason).toMatch(/names no node/);
     expect(rejects[3].reason).toMatch(/4 cells, but the header names 3/);
     expect(rejects[4].reason).toMatch(/nodes are integers here/);
-    // A quote that is never closed costs its own line, not all behind it.
+    // An unclosed quote costs only its own line, not everything after it.
     expect(await importInto(['x.csv'], { ...flags, table: 'u' }), world.err).toBe(1);
     const unclosed = world.objects('x.csv.rejects.ndjson').find(({ line }) => line === 4);
     expect(unclosed).toMatchObject({ reason: 'A cell in quotes does not end.', text: '"2","3","a' });

@@ -1,5 +1,6 @@
-// Hostile files: mutated CSV and HIF give edges or a sentence, never a stack trace or an exit code that is not documented.
-// HEDGEROW_FUZZ sets how many files of each format are tried; HEDGEROW_SEED the first of them.
+// Hostile files: mutated CSV and HIF give edges or a clear message, never a stack trace or an
+// undocumented exit code. HEDGEROW_FUZZ sets how many files of each format are tried; HEDGEROW_SEED
+// the first of them.
 
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +11,7 @@ import { lookInto, rowsOf, TestWorld } from './support.ts';
 
 const FILES = Number(process.env.HEDGEROW_FUZZ ?? 400);
 const FIRST = Number(process.env.HEDGEROW_SEED ?? 1);
-/** Each of as many is stored, not only tried; it is slower. */
+/** One file in this many is stored, not only checked, because that is slower. */
 const STORED_IN = 10;
 
 let world: TestWorld;
@@ -20,7 +21,7 @@ beforeEach(() => {
 });
 afterEach(() => world.remove());
 
-/** Files below a folder beside this one, at most 4 KB of each. */
+/** Files below a folder next to this one, at most 4 KB of each. */
 function seedsOf(folder: string, ending: RegExp): Buffer[] {
   const root = fileURLToPath(new URL(`${folder}/`, import.meta.url));
   return readdirSync(root, { recursive: true })
@@ -91,7 +92,7 @@ const HIF_FLAGS: readonly Record<string, string | boolean>[] = [
   { memberIds: 'number', ts: '1' },
 ];
 
-/** A few bytes changed, taken away, doubled, or put in. */
+/** A copy with a few bytes changed, removed, duplicated or inserted. */
 function mutated(seed: Buffer, pieces: readonly string[], random: Random): Buffer {
   let bytes = Buffer.from(seed);
   for (let change = random.below(6); change >= 0; change--) {
@@ -133,7 +134,9 @@ test.each([
   }
 });
 
-/** What is stored are edges, and every one of them has its nodes in the table of nodes. */
+/**
+ * Checks that everything stored is an edge, and that each of its nodes is in the table of nodes.
+ */
 async function checkStored(said: string): Promise<void> {
   if (!existsSync(world.path('db'))) return;
   await lookInto(world.path('db'), (database) => {

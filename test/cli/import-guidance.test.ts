@@ -120,7 +120,7 @@ describe('behind a bad line', () => {
     expect(await tables()).toEqual(['hyperedges', 't']);
     expect(await importInto(['x.ndjson'], { data: 'other', resume })).toBe(1);
     expect(existsSync(world.path('other'))).toBe(false);
-    // As the message says, another folder keeps both apart.
+    // Follows the advice of the message: another folder keeps the two apart.
     mkdirSync(world.path('aside'));
     expect(await importInto(['x.ndjson'], { table: 'u', rejects: 'aside/r.ndjson', onError: 'skip' })).toBe(0);
   });

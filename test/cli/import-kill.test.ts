@@ -1,5 +1,7 @@
-// kill -9 in the middle of an import, then --resume: every row is there once, bad rows are told once. HEDGEROW_IMPORT_KILLS=40 is the long form.
-// HEDGEROW_IMPORT_MB=2000 makes the CSV of the memory test so large (50 in CI's long form; left out by default). Needs dist/ (npm run build).
+// kill -9 in the middle of an import, then --resume: every row is there once, and bad rows are
+// reported once. HEDGEROW_IMPORT_KILLS=40 is the long form. HEDGEROW_IMPORT_MB=2000 sets the CSV
+// size of the memory test in MB (50 in the long form of CI; the test is skipped by default). Needs
+// dist/ (npm run build).
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,7 +16,9 @@ const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const BUILT = existsSync(new URL('../../dist/cli/export/command.js', import.meta.url));
 const KILLS = Number(process.env.HEDGEROW_IMPORT_KILLS ?? 2);
 const MEGABYTES = Number(process.env.HEDGEROW_IMPORT_MB ?? 0);
-/** So many that an import is still at work when the test next looks, on a busy machine too. */
+/**
+ * Enough rows that an import is still running when the test next checks, even on a busy machine.
+ */
 const ROWS = 48_000;
 const BAD_EVERY = 1000;
 
@@ -25,7 +29,7 @@ beforeEach(() => {
 });
 afterEach(() => world.remove());
 
-/** Row i has time i; every thousandth is bad. Names of nodes come up throughout. */
+/** Row i has time i; every thousandth row is bad. New node names appear throughout. */
 function csvText(rows: number): string {
   let text = 'ts,who,note\n';
   for (let i = 1; i <= rows; i++)
@@ -48,7 +52,7 @@ const FLAGS = [
   '--create',
 ];
 
-/** The exit code, or null when it was killed. `killWhen` is asked every few milliseconds. */
+/** The exit code, or null if it was killed. `killWhen` is polled every few milliseconds. */
 async function run(
   args: readonly string[],
   killWhen?: () => boolean,
@@ -77,7 +81,7 @@ function residentKb(pid: number): number {
   }
 }
 
-/** The number of the next batch as the progress file has it; 0 without one. */
+/** Number of the next batch in the progress file; 0 without one. */
 function batchNumber(input: string): number {
   try {
     return JSON.parse(readFileSync(world.path(`${input}.progress.json`), 'utf8')).number;

@@ -1,4 +1,5 @@
-// Files as strangers have them: what they say is taken, or refused in a sentence that says what to do.
+// Unusual input files as users have them: their content is imported, or refused with a message that
+// says what to do.
 
 import { mkdirSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';

@@ -39,7 +39,7 @@ test('batches that are in the table but not yet in the progress file are not wri
   world.file('x.ndjson', `${edgeLines(95)}bad\n${edgeLines(5, 95)}nonsense\n${edgeLines(50, 100)}`);
   const flags = { batch: '10', onError: 'skip' };
   let progress = '';
-  // As after a kill: the file says less than what is in the table.
+  // As after a kill: the progress file lags behind the table.
   world.interrupt = undefined;
   const path = world.path('x.ndjson.progress.json');
   const first = importInto(['x.ndjson'], flags);
@@ -54,7 +54,7 @@ test('batches that are in the table but not yet in the progress file are not wri
   expect(await importInto(['x.ndjson'], { ...flags, resume: true }), world.err).toBe(0);
   expect(await times()).toEqual(upTo(150));
   expect(world.objects('x.ndjson.rejects.ndjson').map(({ line }) => line)).toEqual([96, 102]);
-  // Other batches than those of the interrupted import are noticed, not inserted.
+  // Batches that differ from those of the interrupted import are detected, not inserted.
   writeFileSync(path, progress);
   world.file('x.ndjson', readFileSync(world.path('x.ndjson'), 'utf8'));
   expect(await importInto(['x.ndjson'], { ...flags, onError: 'stop', resume: true })).toBe(1);

@@ -12,7 +12,10 @@ let manifest: string;
 let segment: string;
 let log: string;
 
-/** 300 compacted edges in `calls`, then two inserts and a delete in the log. The database stays open: inspection works beside it. */
+/**
+ * 300 compacted edges in `calls`, then two inserts and a delete in the log. The database stays
+ * open: inspection must work next to it.
+ */
 beforeAll(async () => {
   const dir = home.path('db');
   database = await openDatabase({ dir });
@@ -129,7 +132,7 @@ test('a data directory that is in use: all of it in one overview', () => {
   expect(text).toMatch(/300 rows in 1 segments/);
 });
 
-/** The file copied, and one byte of it changed. */
+/** A copy of the file with one byte changed. */
 function damaged(path: string, name: string, offset: number): string {
   const bytes = readFileSync(path);
   bytes[offset]! ^= 0xff;

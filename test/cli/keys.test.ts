@@ -16,7 +16,7 @@ afterEach(() => {
   world.remove();
 });
 
-/** What the command printed, as JSON. */
+/** The command's output, parsed as JSON. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look into objects of every form.
 async function printed(command: Promise<number>): Promise<any> {
   world.out = '';

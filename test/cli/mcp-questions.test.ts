@@ -1,4 +1,5 @@
-// The fifty questions over MCP: what the data answers is answered rightly, and the rest is not answered.
+// The fifty questions over MCP: those that the data answers are answered correctly, and the others
+// are not answered.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createMockModel } from '../../src/llm/index.ts';
@@ -13,7 +14,8 @@ let server: TestServer;
 let session: Session;
 beforeAll(async () => {
   model = await startModel();
-  // An agent asks the model that the service is set up with: here one that says what the built-in one would.
+  // An agent asks the model that the service is configured with: here one that answers like the
+  // built-in one.
   const builtIn = createMockModel();
   model.answer = (response, asked) => {
     const { messages } = JSON.parse(asked.body) as { messages: { role: string; content: string }[] };
@@ -42,7 +44,7 @@ describe.each(ANSWERABLE)('$question', (right) => {
   it.skipIf(right.table === 'mails' && !HAS_MAILS).each(MODES)('in mode %s', async (mode) => {
     const answered = await asked('ask', { query: right.question, table: right.table, mode });
     const cited = answered.cited_edges.map(({ edge_id }: { edge_id: number }) => edge_id);
-    // The best edge is cited as well, and first.
+    // The best edge is cited too, and first.
     expectRight(right, { ...answered, found: answered.cited_edges }, cited);
     expect(new Set(tagsIn(answered.answer))).toEqual(new Set(cited));
   });

@@ -1,4 +1,5 @@
-// `hedgerow mcp` as a program sees it that speaks JSON-RPC by hand: lines in, lines out, and the end of the process.
+// `hedgerow mcp` as seen by a program that speaks JSON-RPC directly: lines in, lines out, and the
+// end of the process.
 
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
@@ -48,7 +49,7 @@ class Session {
     });
   }
 
-  /** With the command as a process of its own. */
+  /** Runs the command as a separate process. */
   static process(flags: readonly string[]): Session {
     const child = spawn(process.execPath, [MAIN, 'mcp', ...flags], { env: { PATH: process.env.PATH ?? '' } });
     const ended = new Promise<End>((resolve) => child.once('close', (code, signal) => resolve({ code, signal })));
@@ -65,7 +66,7 @@ class Session {
     );
   }
 
-  /** With the command in this process. */
+  /** Runs the command in this process. */
   static here(flags: McpFlags): Session {
     const world = new PipeWorld();
     const ended = mcpCommand(flags, world).then((code) => ({ code, signal: null }));
@@ -92,7 +93,7 @@ class Session {
     this.send({ id, method: 'tools/call', params: { name, arguments: given } });
   }
 
-  /** All that came; throws when a line is no message. */
+  /** All messages received; throws if a line is not a message. */
   messages(): Value[] {
     return this.out
       .split('\n')
@@ -100,7 +101,7 @@ class Session {
       .map((line) => JSON.parse(line));
   }
 
-  /** The answer to a request. */
+  /** The response to a request. */
   async answer(id: number | string): Promise<Value> {
     for (;;) {
       const found = this.messages().find((message) => message.id === id);
@@ -133,7 +134,10 @@ async function filledDirectory(): Promise<string> {
   return dir;
 }
 
-/** A service that never answers what it is asked, but for the health; it tells when somebody waits and when they went. */
+/**
+ * A service that never answers except for health checks; it reports when a client waits and when
+ * that client has left.
+ */
 async function silentService(): Promise<{ url: string; asked: Promise<void>; left: Promise<void> }> {
   let ask: (() => void) | undefined;
   let leave: (() => void) | undefined;
@@ -210,7 +214,7 @@ describe('lines', () => {
       expect(answer.error.message).toMatch(sentence);
       expect(answer.error.message).not.toContain('\n');
     }
-    // None of these has an answer.
+    // None of these gets a response.
     for (const params of [{}, { requestId: 99 }, { requestId: { x: 1 } }])
       session.send({ method: 'notifications/cancelled', params });
     session.send({ method: 'notifications/nothing' });

@@ -1,4 +1,5 @@
-// `hedgerow mcp` at the other end of a client: as a process of its own, or in this one at two pipes.
+// Runs `hedgerow mcp` with a client at the other end: as a separate process, or in this one over
+// two pipes.
 
 import { tmpdir } from 'node:os';
 import { PassThrough } from 'node:stream';
@@ -18,9 +19,9 @@ type Value = any;
 
 export interface Session {
   client: Client;
-  /** What the command said on stderr. */
+  /** Output of the command on stderr. */
   errors(): string;
-  /** Lines of stdout that were no message of the protocol. */
+  /** Lines of stdout that were not protocol messages. */
   strays: Error[];
   call(name: string, given?: Record<string, unknown>): Promise<{ value: Value; text: string; isError: boolean }>;
 }
@@ -42,7 +43,7 @@ export class PipeWorld implements World {
   readonly onHangup = () => () => {};
 }
 
-/** Runs the command in this process, with a stdin that has ended. */
+/** Runs the command in this process, with a stdin that has already ended. */
 export async function runHere(flags: McpFlags): Promise<{ code: number; out: string; err: string }> {
   const world = new PipeWorld();
   world.stdin.end();
@@ -50,13 +51,13 @@ export async function runHere(flags: McpFlags): Promise<{ code: number; out: str
   return { code, out: String(world.stdout.read() ?? ''), err: world.err };
 }
 
-/** Begins a session with the command in this process. */
+/** Opens a session with the command in this process. */
 export async function beginHere(flags: McpFlags): Promise<Session> {
   const world = new PipeWorld();
   return sessionOver(new PipeTransport(world, mcpCommand(flags, world)), () => world.err);
 }
 
-/** Begins a session with `hedgerow mcp` as a process of its own. */
+/** Opens a session with `hedgerow mcp` as a separate process. */
 export async function beginProcess(
   flags: readonly string[],
   environment: Record<string, string> = {},
@@ -74,14 +75,14 @@ export async function beginProcess(
   return sessionOver(transport, () => errors);
 }
 
-/** With the handshake. Whoever begins it closes its client. */
+/** Does the handshake. The caller closes the client. */
 async function sessionOver(transport: Transport, errors: () => string): Promise<Session> {
   const strays: Error[] = [];
   const client = new Client({ name: 'test', version: '1' });
   client.onerror = (error) => strays.push(error);
   try {
     await client.connect(transport);
-    // From now on the client checks every answer by the output schema of its tool.
+    // From now on the client validates every result against the output schema of its tool.
     await client.listTools();
   } catch (error) {
     await client.close();
@@ -102,7 +103,7 @@ async function sessionOver(transport: Transport, errors: () => string): Promise<
   };
 }
 
-/** The client's end of the pipes. Closes as a client does that lets its process end. */
+/** The client's end of the pipes. Closes as a client does when it lets its process end. */
 class PipeTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void;
   onclose?: () => void;
@@ -124,7 +125,7 @@ class PipeTransport implements Transport {
     void this.#ended.then(() => this.onclose?.());
   }
 
-  /** One line; false when there is none. */
+  /** Handles one line; false if there is none. */
   #hear(): boolean {
     try {
       const message = this.#heard.readMessage();

@@ -9,7 +9,10 @@ import { startServer, type TestServer } from '../http/support.ts';
 import { runCommand } from '../service/child.ts';
 import { beginHere, beginProcess, runHere, type Session } from './mcp-session.ts';
 
-/** Edges of the table `meetings`: every ten seconds a meeting of two colleagues and their number as guest. */
+/**
+ * Edges of the table `meetings`: every ten seconds a meeting of two colleagues, with their number
+ * as guest.
+ */
 const EDGES = 400;
 const READ_TOOLS = [
   'list_tables',
@@ -70,14 +73,14 @@ async function filledDirectory(): Promise<string> {
   return dir;
 }
 
-/** A session in this process, which ends with the test. */
+/** A session in this process that is closed at the end of the test. */
 async function begin(flags: McpFlags): Promise<Session> {
   const session = await beginHere(flags);
   closers.push(() => session.client.close());
   return session;
 }
 
-/** The same session at either place. */
+/** Runs the same requests, whichever way the session was opened. */
 async function readEverything(session: Session): Promise<void> {
   await readOffer(session);
   await readRows(session);
@@ -383,7 +386,7 @@ describe('the command', () => {
   });
 
   test('without the package says which one to install', async () => {
-    // A loader for which the package is not there.
+    // A loader to which the package is missing.
     const hook = `export function resolve(name, context, next) {
       if (!name.startsWith('@modelcontextprotocol')) return next(name, context);
       throw Object.assign(new Error('not found'), { code: 'ERR_MODULE_NOT_FOUND' });

@@ -1,5 +1,5 @@
-// Messy CSV files as people have them: each gives what was decided for it. README.md beside the files is the table of what each gave;
-// HEDGEROW_WRITE_GOLDEN=1 writes it anew.
+// Messy CSV files as users have them: each gives the result that was decided for it. The README.md
+// next to the files lists the results; HEDGEROW_WRITE_GOLDEN=1 rewrites it.
 
 import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -100,7 +100,7 @@ function lineOf({ file, what, flags }: MessyCase, { code, edges, rejected }: Out
   return `| ${[file, shortened(what), shortened(given.join(' ')), code, edges.length, rejected, shown.join('<br>')].join(' | ')} |`;
 }
 
-/** As one cell of a table in Markdown. */
+/** Shortened to fit a cell of a Markdown table. */
 function shortened(text: string): string {
   const safe = text.replaceAll('|', '\\|').replaceAll('\n', ' ').replaceAll('<', '&lt;');
   return safe.length > 240 ? `${safe.slice(0, 240)} ...` : safe;

@@ -1,16 +1,16 @@
-// What each file of `messy-csv/` must give. The right answers were decided from the files, before the code that gives them.
+// What each file of `messy-csv/` must give, decided from the files before the code was written.
 
 export interface MessyCase {
   readonly file: string;
-  /** What is odd about it. */
+  /** What is unusual about the file. */
   readonly what: string;
-  /** As `importCommand` takes them; `memberColumns` is from,to where it is left out. */
+  /** Flags of `importCommand`; `memberColumns` defaults to from,to. */
   readonly flags?: Readonly<Record<string, string | boolean>>;
   readonly code: 0 | 1 | 2;
-  /** Each edge: its time, its nodes, its properties that are not null. */
+  /** For each edge: its time, its nodes, and its properties that are not null. */
   readonly edges: readonly string[];
   readonly rejected?: number;
-  /** What standard error says, in any order. */
+  /** Patterns that must appear on stderr, in any order. */
   readonly says?: readonly RegExp[];
 }
 

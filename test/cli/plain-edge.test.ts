@@ -4,7 +4,7 @@ import { fc } from '../support/property.ts';
 
 const reader = new PlainEdgeReader();
 
-/** The edge, or undefined when the line is left to JSON.parse. */
+/** The edge, or undefined if the line is left to JSON.parse. */
 function read(line: string): unknown {
   const bytes = Buffer.from(`x${line}\n`);
   return reader.read(bytes, 1, bytes.length - 1) ? { ...reader.edge } : undefined;

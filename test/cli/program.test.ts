@@ -18,7 +18,7 @@ afterEach(() => {
   world.remove();
 });
 
-/** What commander and the commands print. */
+/** Captures what commander and the commands print. */
 function quiet(): { text: () => string } {
   let text = '';
   const keep = (chunk: unknown): boolean => {
@@ -73,7 +73,7 @@ test.each([
 });
 
 describe('help', () => {
-  /** Every command that does something, with the words that call it. */
+  /** Every executable command, with the words that call it. */
   function leaves(command: Command, path: string[] = []): [string, Command][] {
     if (command.commands.length === 0) return [[path.join(' '), command]];
     return command.commands.flatMap((inner) => leaves(inner, [...path, inner.name()]));
@@ -108,7 +108,7 @@ describe('help', () => {
     }
   });
 
-  /** Of the `hedgerow` in a line of a shell, without redirections and notes. */
+  /** The words after `hedgerow` in a shell line, without redirections and comments. */
   function wordsOf(line: string): string[] {
     const own = /hedgerow (.*)$/.exec(line.replace(/ {2,}.*$/, '').replace(/[)]$/, ''))![1]!;
     const words = own.match(/"[^"]*"|'[^']*'|\S+/g)!.map((word) => word.replace(/^(["'])(.*)\1$/, '$2'));

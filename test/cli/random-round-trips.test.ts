@@ -1,4 +1,5 @@
-// Random tables are the same behind an export and an import. HEDGEROW_ROUND_TRIPS sets how many; the long form is 1,000, from HEDGEROW_FIRST_ROUND_TRIP on.
+// Random tables are the same after an export and an import. HEDGEROW_ROUND_TRIPS sets their number;
+// the long form is 1,000, starting at HEDGEROW_FIRST_ROUND_TRIP.
 
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
@@ -16,7 +17,10 @@ import { rowsOf, TestWorld } from './support.ts';
 
 const TABLES = Number(process.env.HEDGEROW_ROUND_TRIPS ?? 4);
 const FIRST = Number(process.env.HEDGEROW_FIRST_ROUND_TRIP ?? 0);
-/** Tables of one database; each goes through all formats. There are two databases at least: behind a server, and a directory. */
+/**
+ * Tables per database; each goes through all formats. There are at least two databases: one behind
+ * a server, one in a directory.
+ */
 const AT_ONCE = Math.min(4, TABLES / 2);
 const FORMATS = ['csv', 'ndjson', 'parquet', 'hif'] as const;
 const MOST_MEMBERS = 255;
@@ -29,14 +33,14 @@ beforeEach(() => {
 });
 afterEach(() => world.remove());
 
-/** One way of one table through one format. */
+/** One trip of one table through one format. */
 interface Trip {
   readonly from: TableItem;
   readonly to: string;
   readonly out: string;
   readonly select: Record<string, string>;
   readonly expected: string[];
-  /** The table is there before the import, with its columns. */
+  /** Whether the table and its columns exist before the import. */
   readonly isThere: boolean;
   readonly flags: Record<string, string>;
 }
@@ -58,7 +62,8 @@ function tripOf(
     out,
     select: { ...select, ...(isSeparated ? { separator } : {}) },
     expected: multisetOf(kept),
-    // What is null everywhere tells no column: of HIF and of empty files none can be made.
+    // A column with only nulls cannot be inferred, so no table can be created from HIF or from
+    // empty files.
     isThere: kept.length === 0 || format === 'hif' || random.chance(0.5),
     flags: {
       ...(isSeparated ? { separator } : {}),
@@ -67,7 +72,7 @@ function tripOf(
   };
 }
 
-/** The whole table, a window of it, or a statement. */
+/** Selects the whole table, a window of it, or the result of a statement. */
 function selection(
   { name }: TableItem,
   rows: readonly EdgeRow[],
@@ -110,7 +115,8 @@ async function tripsOf(database: Database, seed: number): Promise<Trip[]> {
     for (const format of FORMATS)
       trips.push(tripOf(table.item(), rows, format, { to: `u${at}_${format}`, seed }, random));
   }
-  // Without the defaults: by the contract what is null in an input is left out, and gets the default of the target.
+  // Without defaults: by the contract, a null in the input is omitted and gets the default of the
+  // target column.
   const withoutDefault = ({ name, type }: TableItem['columns'][number]) => ({ name, type });
   for (const { from, to, isThere } of trips)
     if (isThere) await database.createTable({ name: to, columns: from.columns.map(withoutDefault) });

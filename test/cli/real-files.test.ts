@@ -19,7 +19,7 @@ beforeEach(() => {
 });
 afterEach(() => world.remove());
 
-/** Line numbers of edges over `limit` members, by brute force. */
+/** Line numbers of the edges with more than `limit` members, by brute force. */
 function wideLines(limit: number): number[] {
   const lines = gunzipSync(readFileSync(WIDE)).toString().trimEnd().split('\n');
   return lines.flatMap((line, index) => (JSON.parse(line).members.length > limit ? [index + 1] : []));

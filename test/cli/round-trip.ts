@@ -1,4 +1,4 @@
-// Random tables, and what of their edges must be the same after an export and an import.
+// Random tables, and the parts of their edges that must survive an export and an import.
 
 import type { Database, Table } from '../../src/engine/index.ts';
 import type { ColumnDefinition, ColumnType, EdgeInput, EdgeRow, PropertyValue } from '../../src/engine/types.ts';
@@ -32,7 +32,7 @@ const REALS = [
   ...[Number.MAX_VALUE, -Number.MAX_VALUE, Number.EPSILON, 2 ** 53, -(2 ** 53), 2 ** 53 + 2, 2 ** 63, 4294967296],
 ];
 const INTEGERS = [Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER, 2 ** 31, -(2 ** 31) - 1, 2 ** 32, 0, -0, -1];
-/** Words of statements, and keys that every object of JavaScript has. */
+/** Keywords of statements, and keys that every JavaScript object has. */
 const COLUMN_NAMES = [
   ...['match', 'Where', 'ORDER', 'in', 'null', 'true', 'not', 'limit', 'count', 'e', 'values', 'as', 'bucket', 'size'],
   ...['constructor', 'toString', '__proto__', 'hasOwnProperty', 'length', 'ID_', 'edge', 'node', 'ts', 'time', '_'],
@@ -41,12 +41,12 @@ const COLUMN_NAMES = [
 export const TABLE_NAMES = ['match', 'Where', 'null', 'in', 'constructor', 'Index', 'values', `t${'x'.repeat(50)}`];
 
 export interface TableShape {
-  /** Of an edge, at most. */
+  /** Maximum members per edge. */
   readonly members?: number;
   readonly defaults?: boolean;
 }
 
-/** Some rows are deleted again, and some tables are compacted, in part or as a whole. */
+/** Deletes some of the rows again, and compacts some tables, in part or as a whole. */
 export async function randomTable(
   database: Database,
   random: Random,
@@ -108,7 +108,7 @@ function randomEdge(
 
 function randomTimes(random: Random): () => number {
   switch (random.below(8)) {
-    case 0: // Milliseconds, or what looks like them.
+    case 0: // Milliseconds, or values that look like them.
       return () => 1_700_000_000_000 + random.below(1e6);
     case 1:
       return () => 1_700_000_000;
@@ -136,7 +136,7 @@ export function pick<T>(values: readonly T[], random: Random): T {
   return values[random.below(values.length)]!;
 }
 
-/** Everything but ids, in an order of its own. */
+/** Everything but ids, sorted. */
 export function multiset(table: Table): string[] {
   return multisetOf(rowsOf(table));
 }

@@ -1,4 +1,5 @@
-// `hedgerow serve-virtual`: the app without keys and database, its spec files, its routes, and what it refuses.
+// `hedgerow serve-virtual`: the app without keys and database, its spec files, its routes, and its
+// refusals.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -19,7 +20,7 @@ const ALL = 'MATCH (t:Trip){origin:Place} RETURN t';
 let world: TestWorld;
 beforeEach(async () => {
   world = new TestWorld();
-  // Its log goes to the standard error of the process.
+  // The log goes to the standard error of this process.
   world.environment = { HEDGEROW_LOG_LEVEL: 'error' };
   await writeTrips(world.path('graphs'));
 });
@@ -51,7 +52,7 @@ async function start(flags: ServeVirtualFlags = {}): Promise<Running> {
   return { url, client: new HedgerowClient({ url, maxAttempts: 1 }), stop };
 }
 
-/** The exit code of a start that is refused. */
+/** The exit code of a start that must be refused. */
 async function refused(flags: ServeVirtualFlags): Promise<number> {
   world.err = '';
   const code = await serveVirtual({ port: '0', ...flags }, world);
@@ -133,7 +134,7 @@ testInstalled('probes, description and page are there; what needs a database or 
   expect(await status('/v1/virtual/graphs', { ...body, headers: { ...body.headers, 'idempotency-key': 'a' } })).toBe(
     400,
   );
-  // Pages of others get nothing: no key would keep them out.
+  // Foreign pages get nothing, because there are no keys to keep them out.
   const evil = { origin: 'https://evil.test' };
   for (const path of ['/v1/virtual/graphs', '/openapi.json', '/docs'])
     expect(await status(path, { headers: evil }), path).toBe(403);
@@ -204,7 +205,7 @@ testInstalled('it listens for this machine only', async () => {
     expect(await refused({ specDir: 'graphs', host }), host).toBe(2);
     expect(world.err).toMatch(/other machines can reach/);
   }
-  // Settings for the service with keys do not open it either.
+  // Settings of the keyed service do not open it to other machines either.
   world.environment.HEDGEROW_HOST = '0.0.0.0';
   world.environment.HEDGEROW_ALLOW_INSECURE = '1';
   const { url, stop } = await start();

@@ -1,4 +1,5 @@
-// `.check` of the shell: what the service's firewall says of claims, at a server and in a data directory.
+// `.check` of the shell: the verdicts of the service's firewall on claims, on a server and on a
+// data directory.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

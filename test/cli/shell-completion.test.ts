@@ -21,7 +21,7 @@ beforeAll(async () => {
   world.file('edges with blanks.csv', '');
 });
 
-/** zsh needs its module for terminals, too. */
+/** Whether the shell is installed; zsh also needs its pseudo-terminal module. */
 const isHere = (shell: Shell) =>
   spawnSync(shell, ['-c', shell === 'zsh' ? 'zmodload zsh/zpty' : 'exit 0']).status === 0;
 
@@ -32,7 +32,7 @@ const OFFERS: Record<Shell, (line: string) => string[]> = {
     const code = `source completion.bash; COMP_WORDS=(${words.join(' ')}); COMP_CWORD=${words.length - 1}; _hedgerow; printf '%s\\n' "\${COMPREPLY[@]}"`;
     return lines('bash', ['--norc', '-c', code]);
   },
-  // zsh completes on a terminal only, so one is lent to it.
+  // zsh completes only on a terminal, so it gets a pseudo-terminal.
   zsh: (line) => {
     const code = `
 zmodload zsh/zpty

@@ -47,7 +47,7 @@ MATCH (m:made) WHERE m.n > $least
   RETURN m.n; MATCH (m:made) RETURN COUNT(*) AS c;
 .mode csv
 MATCH (m:made) RETURN m.n ORDER BY m.n`;
-    // However the bytes come.
+    // The same when each character arrives separately.
     expect(await script([...more]), world.err).toBe(0);
     expect(world.out).toBe('{"n":4}\n{"c":2}\n"n"\n3\n4\n');
     expect(await script('DROP HYPEREDGE TABLE made;')).toBe(0);
@@ -141,7 +141,7 @@ MATCH (m:made) RETURN m.n ORDER BY m.n`;
   });
 });
 
-/** A terminal: keys go in, what stands on it comes out. */
+/** A terminal: takes keys, and shows what was printed. */
 class Terminal {
   readonly input = Object.assign(new PassThrough(), { isTTY: true });
   readonly code: Promise<number>;
@@ -165,7 +165,7 @@ class Terminal {
     this.input.write(keys);
   }
 
-  /** Waits for something new on the screen. */
+  /** Waits for new matching output on the screen. */
   async sees(pattern: RegExp): Promise<RegExpExecArray> {
     for (;;) {
       const found = pattern.exec(this.screen.slice(this.#seen));
@@ -223,7 +223,7 @@ describe('a terminal', () => {
     await second.sees(/\(2 rows\)/);
     second.type('.timer on\r');
     await second.sees(/hedgerow> /);
-    // The command is not remembered: this is still the statement.
+    // Shell commands are not added to the history: this is still the statement.
     second.type(`${UP}\r`);
     await second.sees(/\(2 rows\)[\s\S]*Time: /);
     second.type('.quit\r');
@@ -274,7 +274,7 @@ describe('a terminal', () => {
       terminal.type('no\r');
       await terminal.sees(/Not run\.\r?\n[\s\S]*hedgerow> /);
     }
-    // Pasted lines after it are no answer.
+    // Lines pasted after it do not count as an answer.
     terminal.type('DROP HYPEREDGE TABLE doomed;\rY\r');
     await terminal.sees(/Run it\? /);
     expect(server.requests.filter(({ query }) => /DROP|DELETE|UPDATE/.test(query))).toEqual([]);
@@ -285,7 +285,7 @@ describe('a terminal', () => {
     terminal.type('DELETE FROM trips WHERE id = 0;\r');
     await terminal.sees(/rows_affected[\s\S]*hedgerow> /);
     expect(terminal.screen.match(/Run it\? /g)!.length).toBeGreaterThan(6);
-    // The end of the input is no yes.
+    // The end of the input does not mean yes.
     terminal.type('DELETE FROM trips;\r');
     await terminal.sees(/Run it\? /);
     terminal.type(CTRL_D);
@@ -296,7 +296,8 @@ describe('a terminal', () => {
   test('completes names at the tab key, of tables made meanwhile too', async () => {
     const terminal = new Terminal();
     await terminal.sees(/hedgerow> /);
-    // A tab counts when it is the last key of what comes at once, else it is taken for pasted text.
+    // A tab completes only if it is the last key that arrives at once; otherwise it counts as
+    // pasted text.
     terminal.type('MATCH (t:tri\t');
     await terminal.sees(/MATCH \(t:trips/);
     terminal.type(') RETURN t.pl\t');

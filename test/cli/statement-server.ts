@@ -1,4 +1,4 @@
-// A server with the one route that the commands of statements ask, over a database of its own.
+// A server with only the route that the statement commands call, over its own database.
 
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -18,7 +18,7 @@ export class StatementServer {
   readonly url: string;
   readonly database: Database;
   readonly requests: { session: string; query: string; key: string | undefined; parameters: unknown }[] = [];
-  /** Called when a request has gone away before its answer. */
+  /** Called when a request was aborted before its answer. */
   gone: () => void = () => {};
   /** Awaited before a statement runs. */
   hold: Promise<void> = Promise.resolve();

@@ -3,7 +3,7 @@ import { firstWord, onOneLine, StatementSplitter } from '../../src/cli/shell/sta
 import { tokenize } from '../../src/query/lexer/lexer.ts';
 import { Random } from '../support/random.ts';
 
-/** The statements of a text that comes line by line, and what is left. */
+/** The statements of a text that arrives line by line, and the remainder. */
 function split(text: string): { pieces: string[]; lines: number[]; rest: string | undefined } {
   const splitter = new StatementSplitter();
   const pieces = text.split('\n').flatMap((line) => splitter.add(`${line}\n`));

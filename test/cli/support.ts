@@ -1,4 +1,5 @@
-// A world for commands under test: output kept, input given, a directory that goes away again.
+// A test environment for commands: captures output, supplies input, and provides a temporary
+// directory.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +15,7 @@ export class TestWorld implements World {
   out = '';
   err = '';
   interrupt: (() => void) | undefined;
-  /** What an interrupt is. */
+  /** Signal that an interrupt denotes. */
   signal = 'SIGINT';
   readonly stdout = {
     write: (text: string) => {
@@ -48,7 +49,7 @@ export class TestWorld implements World {
     return this.path(name);
   }
 
-  /** Objects of an NDJSON file. */
+  /** The objects of an NDJSON file. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into objects of every form.
   objects(name: string): any[] {
     const lines = readFileSync(this.path(name), 'utf8').split('\n');
@@ -68,7 +69,7 @@ export function gzip(content: string | Uint8Array): Buffer {
   return gzipSync(content);
 }
 
-/** `count` edges, one a line: times from `from` on, members [i % 100, 1000 + i]. */
+/** `count` edges, one per line: times from `from` on, members [i % 100, 1000 + i]. */
 export function edgeLines(count: number, from = 0): string {
   let text = '';
   for (let i = from; i < from + count; i++) text += `{"event_ts":${i},"members":[${i % 100},${1000 + i}]}\n`;
@@ -83,7 +84,7 @@ export function rowsOf(table: Table): EdgeRow[] {
   return lines.map((line) => JSON.parse(line) as EdgeRow);
 }
 
-/** Opens the directory, looks, closes. */
+/** Opens the directory, runs `look`, and closes it. */
 export async function lookInto<T>(dir: string, look: (database: Database) => T | Promise<T>): Promise<T> {
   const database = await openDatabase({ dir, memoryBudgetMb: 64 });
   try {

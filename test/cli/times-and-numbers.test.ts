@@ -1,4 +1,5 @@
-// Times and numbers as people write them: month names, patterns of strptime, decimal commas and marks between thousands.
+// Times and numbers as people write them: month names, strptime patterns, decimal commas and
+// thousands separators.
 
 import { describe, expect, test } from 'vitest';
 import { decimalOf, plainNumber } from '../../src/formats/number-style.ts';

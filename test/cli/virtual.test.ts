@@ -1,4 +1,5 @@
-// `hedgerow virtual` at a test server, over a CSV and a DuckDB file: every command, its formats and its mistakes.
+// `hedgerow virtual` against a test server, over a CSV and a DuckDB file: every command, its
+// formats and its user errors.
 
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -40,7 +41,7 @@ async function run(name: VirtualTaskName, args: string[] = [], flags: VirtualFla
   return virtualCommand(name, args, { url: server.url, ...flags }, at);
 }
 
-/** What a command writes that ends well. */
+/** Output of a command that must succeed. */
 async function output(name: VirtualTaskName, args: string[] = [], flags: VirtualFlags = {}): Promise<string> {
   expect(await run(name, args, flags), world.err).toBe(0);
   return world.out;

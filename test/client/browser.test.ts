@@ -6,7 +6,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startWorld, type World } from '../service/worlds.ts';
 import { CHROMIUM, keepPageOpen } from '../support/chromium.ts';
 
-/** Does a bit of everything from a page of another origin, and posts what came of it to where the page is from. */
+/**
+ * Uses a bit of everything from a page of another origin, and posts the outcome to the server of
+ * the page.
+ */
 const SCRIPT = `
 import { HedgerowApiError, HedgerowClient } from './client/index.js';
 const client = new HedgerowClient({ url: new URL(location).searchParams.get('url'), apiKey: 'bootstrap' });

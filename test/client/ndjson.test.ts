@@ -1,4 +1,4 @@
-// Rows out of a stream, however it is cut into chunks.
+// Rows from a stream, however it is split into chunks.
 
 import { expect, test } from 'vitest';
 import { ndjsonValues } from '../../src/client/ndjson.ts';

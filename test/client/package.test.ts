@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 const dist = new URL('../../dist/client/', import.meta.url);
 const files = readdirSync(dist).filter((name) => name.endsWith('.js'));
 
-/** What a built module imports, by any form of import. */
+/** The modules that a built module imports, by any form of import. */
 function importsOf(text: string): string[] {
   return [...text.matchAll(/\b(?:from|import)\s*\(?\s*['"]([^'"]+)['"]/g)].map((match) => match[1]!);
 }

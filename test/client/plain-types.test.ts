@@ -1,4 +1,5 @@
-// The built client's types are written out: they are what the routes' schemas say, cost next to nothing, and need no `dom`.
+// The types of the built client are written out: they match the schemas of the routes, are cheap to
+// compile, and do not need `dom`.
 
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -21,7 +22,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** What the compiler says of a program, with its figures. */
+/** Output of the compiler for a program, including its figures. */
 function compile(program: string, flags: string): Promise<string> {
   const file = join(folder, 'program.ts');
   writeFileSync(file, program);
@@ -62,7 +63,8 @@ test('each type is the one that its schema infers', async () => {
   `;
   const flags = '--lib es2023,es2024.string,dom --types node --allowImportingTsExtensions --skipLibCheck true';
   expect(errorsOf(await compile(program(''), flags))).toEqual([]);
-  // The comparison itself can fail: a field more, one that may be missing, another type deep inside.
+  // The comparison itself can fail: on an extra field, an optional field, and another type deep
+  // inside.
   for (const wrong of [
     'same<plain.Hyperedge & { more: 1 }, inferred.Hyperedge>(true);',
     'same<Omit<plain.LookupAnswer, "next_cursor"> & { next_cursor?: string | null }, inferred.LookupAnswer>(true);',

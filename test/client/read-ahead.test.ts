@@ -3,7 +3,7 @@ import { readAhead } from '../../src/client/read-ahead.ts';
 
 const KILOBYTE = 1024;
 
-/** A body of numbered chunks of one size; counts what was asked of it. */
+/** A body of numbered chunks of one size, counting what was requested from it. */
 function numbered(count: number, size: number, fails?: Error) {
   const seen = { made: 0, cancelled: false };
   const body = new ReadableStream<Uint8Array>(
@@ -46,7 +46,7 @@ describe('a body that is read ahead', () => {
     for (let turn = 0; turn < 50; turn++) await macrotask();
     expect(seen.made).toBeGreaterThan(60);
     expect(seen.made).toBeLessThan(70);
-    // Reading goes on only when most of it was taken.
+    // Reading resumes only once most of it has been consumed.
     for (let taken = 1; taken < 40; taken++) await chunks.next();
     for (let turn = 0; turn < 50; turn++) await macrotask();
     expect(seen.made).toBeLessThan(70);

@@ -6,7 +6,7 @@ import { HedgerowClient, type NewVirtualGraph, OPERATIONS, type Operation } from
 import { routes } from '../../src/routes/index.ts';
 import { startWorld, type World } from '../service/worlds.ts';
 
-/** For people, not for programs. */
+/** Pages for people rather than programs. */
 const PAGES = ['getDocs', 'getDocsFile', 'getConsole', 'getConsoleFile'];
 
 let world: World;
@@ -55,7 +55,10 @@ const TRIPS = {
 } as const satisfies NewVirtualGraph;
 const ALL_TRIPS = 'MATCH (t:Trip){origin:Place} RETURN t';
 
-/** One call of every method of the client, by resource; methods that only shape the answer of another one's route otherwise. */
+/**
+ * One call of every method of the client, by resource, except methods that only present the answer
+ * of another method's route differently.
+ */
 const CALLS = {
   service: {
     live: (client) => client.service.live(),
@@ -145,7 +148,7 @@ const CALLS = {
   },
 } as const satisfies Record<string, Record<string, (client: HedgerowClient) => unknown>>;
 
-/** Methods that read an answer in another form, and the one whose route they share. */
+/** Methods that present the answer of another method's route in a different form. */
 const OTHER_FORMS = ['insertMany', 'rangeRows', 'rangePages', 'nodeRows', 'nodePages', 'rows', 'queryRows'];
 
 function methodsOf(resource: object): string[] {
@@ -185,7 +188,7 @@ test('each method of the client reaches its route, and each route has exactly on
   expect(Object.fromEntries(own)).toEqual(Object.fromEntries(expected));
 });
 
-/** The path of the route table that a path is meant for. */
+/** The path template of the route table that a path matches. */
 function templateOf(path: string): string | undefined {
   const fits = (template: string) => new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path);
   const templates = routes.map((route) => route.path);

@@ -1,4 +1,5 @@
-// A fetch that answers from a script and remembers what it was asked; waits of the client are remembered, not waited.
+// A fetch that answers from a script and records its requests; waits of the client are recorded
+// instead of performed.
 
 import { type ClientOptions, HedgerowClient } from '../../src/client/index.ts';
 
@@ -7,7 +8,10 @@ export type Step =
   | 'refused'
   | 'hanging'
   | { status: number; json?: unknown; text?: string; headers?: Record<string, string> }
-  /** 200 with these pieces of a body; `cut`: then the connection breaks, `silent`: then nothing comes any more. */
+  /**
+   * Status 200 with these pieces of a body. Afterwards `cut` breaks the connection; `silent` sends
+   * nothing more.
+   */
   | { pieces: readonly string[]; end: 'whole' | 'cut' | 'silent' };
 
 export interface SeenRequest {
@@ -21,11 +25,11 @@ export interface SeenRequest {
 export interface Script {
   client: HedgerowClient;
   requests: SeenRequest[];
-  /** Waits between tries, in ms. */
+  /** Waits between attempts, in ms. */
   waits: number[];
 }
 
-/** The last step answers all further requests. `random` is always 0.5. */
+/** The last step answers all further requests. `random` always returns 0.5. */
 export function scripted(steps: readonly Step[], options: Partial<ClientOptions> = {}): Script {
   const requests: SeenRequest[] = [];
   const waits: number[] = [];
@@ -86,7 +90,7 @@ export function failure(status: number, headers: Record<string, string> = {}, co
   return { status, headers, json: { detail: `No: ${code}.`, code, status, request_id: 'r-1' } };
 }
 
-/** The error a call ends with. */
+/** The error with which a call fails. */
 export async function caught(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(
     () => undefined,

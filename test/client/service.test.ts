@@ -116,7 +116,7 @@ describe('a connection that is cut in the middle of a stream', () => {
   const sockets = new Set<Socket>();
   beforeAll(async () => {
     const target = Number(new URL(world.url).port);
-    // Lets the head and some rows through, then drops both sides.
+    // Passes the head and some rows, then drops both sides.
     proxy = createServer((socket) => {
       const upstream = connect(target, '127.0.0.1');
       for (const one of [socket, upstream]) {

@@ -53,7 +53,7 @@ describe('a stream of rows', () => {
     const rows = client.hyperedges.rangeRows(WINDOW);
     expect((await rows.next()).value).toEqual(row(1));
     expect(await caught(rows.next())).toBeInstanceOf(HedgerowConnectionError);
-    // Rows were given out already: it cannot begin again.
+    // Rows were already delivered, so it cannot start over.
     expect(requests).toHaveLength(1);
   });
 

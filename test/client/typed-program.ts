@@ -1,4 +1,5 @@
-// A program over the built client, compiled by package.test.ts: what it uses must have these types, what it marks must be wrong.
+// A program that uses the built client, compiled by package.test.ts: what it uses must have these
+// types, and what it marks must be an error.
 
 import { HedgerowApiError, type HedgerowClient, type Hyperedge, type Table } from '../../dist/client/index.js';
 

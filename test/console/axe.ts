@@ -1,4 +1,4 @@
-// What axe-core holds against a page, as lines: faults that are serious or worse.
+// The violations that axe-core finds on a page, one line each, if they are serious or critical.
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -15,10 +15,10 @@ interface AxeResult {
 }
 
 export async function faultsOf(page: Page): Promise<string[]> {
-  // Evaluated by the debugger, since the page's policy lets no other script in.
+  // Evaluated through the debugger, because the page's policy allows no other scripts.
   await page.evaluate(source);
   const { violations } = await page.evaluate(() =>
-    // Only what is wrong is told in full, which takes much less time.
+    // Reports details of violations only, which takes much less time.
     (globalThis as unknown as { axe: { run(options: object): Promise<AxeResult> } }).axe.run({
       resultTypes: ['violations'],
     }),

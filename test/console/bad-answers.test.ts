@@ -20,7 +20,7 @@ if (REASON_TO_SKIP !== undefined) console.log(`console and bad answers: skipped:
 
 const json = { 'content-type': 'application/json' };
 
-/** What may come in the place of an answer. */
+/** Faulty responses in place of an answer. */
 const FAULTS: readonly (readonly [string, (route: Route) => Promise<void>])[] = [
   [
     'an error of the service',
@@ -51,7 +51,7 @@ const FAULTS: readonly (readonly [string, (route: Route) => Promise<void>])[] = 
   ['no service', (route) => route.abort('connectionrefused')],
 ];
 
-/** Words of engines, which nobody should have to read. */
+/** JavaScript engine messages, which no user should have to read. */
 const OF_ENGINES = /is not a function|undefined|cannot read|\[object|NaN|\n\s+at /i;
 
 describe.skipIf(REASON_TO_SKIP !== undefined)('bad answers', { timeout: 180_000 }, () => {
@@ -77,7 +77,9 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('bad answers', { timeout: 180_000 
 
   const openView = (name: string) => page.getByRole('link', { name, exact: true }).click();
 
-  /** With each fault the act ends in a sentence; then, without, it works. */
+  /**
+   * With each fault the action ends in a message to the user; without it the action works again.
+   */
   async function goesOnAfterFaults(path: string, act: () => Promise<void>, works: () => Promise<void>): Promise<void> {
     for (const [name, answer] of someOf(FAULTS, 2)) {
       await page.route(path, answer);

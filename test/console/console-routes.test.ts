@@ -33,7 +33,7 @@ describe.skipIf(files.length === 0)('routes of the console', () => {
   });
   afterAll(() => world?.close());
 
-  /** The path goes out as it stands, which fetch would not do. */
+  /** Sends the path verbatim, which fetch would not do. */
   function ask(path: string, method = 'GET', headers: Record<string, string> = {}): Promise<Answer> {
     const { hostname, port } = new URL(world.url);
     return new Promise((resolve, reject) => {

@@ -59,7 +59,7 @@ describe.skipIf(!isBuilt)('the files of the console', () => {
     expect((await get(`/console/${name}`)).status).toBe(404);
   });
 
-  /** Bytes of a file as the service sends it packed, and as gzip packs it at its best. */
+  /** Size of a file as the service sends it compressed, and with the best gzip compression. */
   const sizesOf = async (name: string) => {
     const path = name === 'index.html' ? '/' : `/${name}`;
     const { headers } = await get(path, { 'accept-encoding': 'gzip' });
@@ -103,7 +103,10 @@ describe.skipIf(!isBuilt)('the files of the console', () => {
   });
 });
 
-/** The page with what it names, and the chunks of these names with everything they import before they run. */
+/**
+ * The page with the files it names, plus the named chunks with everything they import before they
+ * run.
+ */
 function loadedBy(...chunks: string[]): Set<string> {
   const folder = readdirSync(new URL('console/', built));
   const loaded = new Set(['index.html']);

@@ -50,7 +50,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the frame of the console and its 
 
   beforeAll(async () => {
     world = await startConsole();
-    // 1,500 nodes, so that a value for each of them is more than the page asks for.
+    // 1,500 nodes, so that a value per node is more than the page requests.
     const edges = Array.from({ length: 750 }, (_, at) =>
       JSON.stringify({ event_ts: 1_000_000 + at * 60, members: [at * 2, at * 2 + 1] }),
     );
@@ -90,7 +90,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the frame of the console and its 
     await page.getByRole('region', { name: 'Time of t170' }).waitFor();
     await filter.fill('');
     await expect.poll(() => entries.count()).toBe(TABLES);
-    // A table that a statement has chosen is in sight.
+    // A table that a statement has selected is scrolled into view.
     await writeStatement(page, 'MATCH (e:t199) RETURN e');
     await page.keyboard.press('Control+Enter');
     const chosen = page.getByRole('button', { name: /^t199 / });
@@ -143,7 +143,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the frame of the console and its 
 
   test('the header says that the service is gone, and finds it again', async () => {
     await openView('Query');
-    // What says so comes a moment after the first rows.
+    // The element that reports it appears a moment after the first rows.
     await page.locator('.service-note').waitFor({ state: 'attached' });
     await context.setOffline(true);
     await page.getByRole('button', { name: 'Run', exact: true }).click();
@@ -161,7 +161,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the frame of the console and its 
     await page.getByRole('button', { name: 'Retry' }).click();
     await note.waitFor({ state: 'detached' });
     await page.getByRole('button', { name: /^made_meanwhile/ }).waitFor();
-    // A page of a gateway says the same; an error of the service does not.
+    // An error page from a gateway counts as unreachable too; an error of the service does not.
     await page.route('**/v1/query', (route) => route.fulfill({ status: 503, body: '<html>Busy</html>' }));
     await page.getByRole('button', { name: 'Run', exact: true }).click();
     await page.getByText('Service not reachable').waitFor();

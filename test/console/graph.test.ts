@@ -35,10 +35,10 @@ describe('the graph of a result', () => {
     // Many shapes over few nodes.
     const triples = [0, 1, 2, 3, 4].flatMap((a) => [0, 1, 2, 3, 4].flatMap((b) => (a < b ? [[a, b, 5]] : [])));
     expect(isClear(...triples)).toBe(false);
-    // Many shapes, each of its own nodes.
+    // Many shapes without common nodes.
     const apart = (count: number) => Array.from({ length: count }, (_, at) => [3 * at, 3 * at + 1, 3 * at + 2]);
     expect([isClear(...apart(20)), isClear(...apart(21))]).toEqual([true, false]);
-    // All around one node.
+    // All shapes around one node.
     expect(isClear(...Array.from({ length: 9 }, (_, at) => [0, 2 * at + 1, 2 * at + 2]))).toBe(false);
     expect(isClear(...Array.from({ length: 100 }, (_, at) => [at, at + 1]))).toBe(true);
   });
@@ -56,7 +56,7 @@ describe('the graph of a result', () => {
 
 const WIDE = 30;
 
-/** Edges by their members, as the layout takes them. */
+/** The layout's input for edges with these members. */
 function input(...members: number[][]) {
   return {
     nodes: [...new Set(members.flat())],

@@ -1,10 +1,12 @@
-// Texts that would like to be more than text, and a look at a page for traces of one that succeeded.
+// Texts that try to be more than text, and a check of a page for traces of one that succeeded.
 
 import type { Page, Request } from 'playwright-core';
 
 const ELSEWHERE = 'http://elsewhere.test';
 
-/** Further kinds than those of xss.test.ts: encodings, escapes of other languages, names of JavaScript, beacons. */
+/**
+ * More kinds than in xss.test.ts: encodings, escapes of other languages, JavaScript names, beacons.
+ */
 export const HOSTILE: readonly string[] = [
   '\\u003cscript\\u003eran=1\\u003c/script\\u003e',
   '&lt;img src=x onerror=ran=1&gt;',
@@ -57,10 +59,13 @@ export const HOSTILE: readonly string[] = [
   `<b>${'long '.repeat(12_000)}</b>`,
 ];
 
-/** What the page itself links to. */
+/** Links of the page itself. */
 const OWN_LINKS = /^(#|docs$|(\.?\/)?console\/[\w-]+\.(js|css|svg)$|blob:)/;
 
-/** Everything that looks as if a text had become markup or script; empty when nothing does. */
+/**
+ * Everything on the page that looks as if a text had become markup or script; empty if nothing
+ * does.
+ */
 export function tracesIn(page: Page): Promise<string[]> {
   return page.evaluate((own) => {
     const found: string[] = [];
@@ -90,7 +95,7 @@ export function tracesIn(page: Page): Promise<string[]> {
   }, OWN_LINKS.source);
 }
 
-/** Requests to other places than the service; the list grows as they are made. */
+/** Requests to hosts other than the service; the list grows as they are made. */
 export function strayRequests(page: Page, url: string): string[] {
   const found: string[] = [];
   const isOwn = (request: Request) => request.url().startsWith(url) || request.url().startsWith('blob:');

@@ -31,7 +31,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('large and odd things', { timeout:
     }));
     await sendLines(world.url, 'hyperedges', `${edges.map((edge) => JSON.stringify(edge)).join('\n')}\n`);
     for (let at = 0; at < TABLES; at += 1) await send('/v1/tables', { name: `t${at}` });
-    // A table and columns that are called as what every object brings along.
+    // A table and columns with names that every JavaScript object has.
     await send('/v1/tables', {
       name: '__proto__',
       columns: ['constructor', '__proto__', 'toString'].map((name) => ({ name, type: 'TEXT' })),
@@ -73,7 +73,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('large and odd things', { timeout:
   };
   const openView = (name: string) => page.getByRole('link', { name, exact: true }).click();
 
-  /** An answer to the next statement that no service of this size would have to give. */
+  /** Fakes the answer to the next statement, since no service of this size would give it. */
   async function answered(columns: readonly string[], rows: readonly Record<string, unknown>[]): Promise<void> {
     await page.route('**/v1/query', (route) =>
       route.fulfill({

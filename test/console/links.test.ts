@@ -90,7 +90,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('links and keys', { timeout: 90_00
       await page.goto(linkTo({ key: ADMIN_KEY, statement }));
       await shell();
       await page.locator('.editor[data-ready]').waitFor();
-      // What the page does by itself, it has done when the strip of time is there.
+      // Once the time strip is drawn, the page has done everything it does on its own.
       await page.locator('.strip .plot[data-drawn]').waitFor();
       expect(sent.filter((text) => !/^\s*(EXPLAIN\s+)?MATCH\b/i.test(text))).toEqual([]);
       const { rows: found } = await asAdmin<{ rows: { n: number }[] }>('/v1/query', {
@@ -208,7 +208,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('links and keys', { timeout: 90_00
     await page.getByLabel('API key').waitFor();
     letGo();
     await page.unroute('**/v1/query');
-    // Whatever still comes has come when the page has answered twice.
+    // Late effects have arrived once the page has answered twice.
     for (let turn = 0; turn < 2; turn += 1)
       await page.evaluate(() => fetch('health', { cache: 'no-store' }).then((it) => it.text()));
     expect(await page.evaluate(() => JSON.stringify({ ...sessionStorage }))).toBe('{}');

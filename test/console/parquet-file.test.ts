@@ -17,7 +17,7 @@ async function fileOf(columns: readonly string[], rows: readonly Row[]): Promise
   return new Blob(parts).arrayBuffer();
 }
 
-/** Integers as numbers again, and nothing as null. */
+/** Converts integers back to numbers, and absent values to null. */
 function plain(value: unknown): unknown {
   if (typeof value === 'bigint') return Number(value);
   if (Array.isArray(value)) return value.map(plain);

@@ -74,7 +74,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('statements in the console', { tim
   test('what takes something away for good is asked about first, and runs on a click alone', async () => {
     const sent: string[] = [];
     const watch = (request: { url(): string; postData(): string | null }) => {
-      // The page asks for other things by itself.
+      // Ignores the other requests that the page makes on its own.
       if (request.url().endsWith('/v1/query') && /doomed/.test(request.postData() ?? ''))
         sent.push(JSON.parse(request.postData()!).query.trim());
     };
@@ -86,7 +86,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('statements in the console', { tim
     for (const text of ['DROP HYPEREDGE TABLE doomed', 'UPDATE doomed SET n = 1', 'SHOW TABLES; DELETE FROM doomed']) {
       await run(text);
       await question.waitFor();
-      // By the keys that run anything else it is only asked again.
+      // The shortcut that runs other statements only asks again.
       await page.getByRole('textbox', { name: 'Statement' }).focus();
       await page.keyboard.press('Control+Enter');
       await question.waitFor();
@@ -96,7 +96,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('statements in the console', { tim
     expect(sent.filter((query) => !query.startsWith('MATCH'))).toEqual([]);
     await run('DROP HYPEREDGE TABLE doomed');
     expect(await question.textContent()).toContain('DROP HYPEREDGE TABLE doomed: this cannot be undone.');
-    // The question is about the text that it shows.
+    // The question applies only to the text it shows.
     await writeStatement(page, 'DELETE FROM doomed WHERE n = 1');
     await question.waitFor({ state: 'detached' });
     await run('DELETE FROM doomed WHERE n = 1');
@@ -191,7 +191,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('statements in the console', { tim
     expect(await written()).toBe('// a');
     await page.keyboard.press('Control+/');
     expect(await written()).toBe('a');
-    // What is typed within half a second is undone at once.
+    // Typing within half a second is undone in one step.
     await page.waitForTimeout(600);
     await page.keyboard.type('b');
     await page.keyboard.press('Control+z');

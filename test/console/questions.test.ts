@@ -1,4 +1,5 @@
-// The fifty questions asked on the page: what the data answers is answered rightly, and the rest is not answered.
+// The fifty questions asked on the page: those that the data answers are answered correctly, and
+// the others are not answered.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -22,7 +23,7 @@ if (REASON_TO_SKIP !== undefined) console.log(`console, fifty questions: skipped
 
 interface Shown {
   text: string;
-  /** Ids of the edges that its tags name. */
+  /** Edge ids named by its tags. */
   cited: number[];
   isAbstained: boolean;
 }

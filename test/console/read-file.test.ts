@@ -98,7 +98,8 @@ describe('a table', () => {
       { weight_kg: 980, pieces: 1000 },
       { pieces: 2 },
     ]);
-    // Cells in quotes of a file that commas part may be lists: what does not show stays a text.
+    // In a comma-separated file quoted cells could be lists, but since that is not evident they
+    // stay text.
     const lists = readSource('tags.csv', 'ts,members,tags\n1,1;2,"3,4"\n2,2;3,"5,6"\n');
     expect(newColumns(lists, guessMapping(lists))).toEqual([{ name: 'tags', type: 'TEXT' }]);
   });
@@ -258,7 +259,7 @@ describe('dates whose day and month can be read in two ways', () => {
       '2024-05-01T00:00',
     ]);
     expect(guessTimeFormat(['3/14/2024', '14/3/2024', '2024-01-01'])).toBe('iso');
-    // One of another order among several is a bad row.
+    // A single value in another order among several is a bad row.
     expect(guessTimeFormat(['3/14/2024', '3/15/2024', '14/3/2024', '3/16/2024', '3/17/2024'])).toBe('mdy');
   });
 

@@ -1,4 +1,4 @@
-// A whole service with its built console, and a browser that looks at it.
+// A complete service with its built console, and a browser that opens it.
 
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -13,13 +13,16 @@ export const ADMIN_KEY = 'hgr_the-admin-key-of-the-console-walk';
 
 export interface ConsoleWorld {
   readonly url: string;
-  /** Where files of virtual graphs lie. */
+  /** Folder for the files of virtual graphs. */
   readonly virtualRoot: string;
   readonly copyRoot: string;
   close(): Promise<void>;
 }
 
-/** `environment` is added to that of a service on a free loopback port over a new database. */
+/**
+ * Starts a service on a free loopback port over a new database; `environment` is added to its
+ * settings.
+ */
 export async function startConsole(environment: Record<string, string> = {}): Promise<ConsoleWorld> {
   const dir = await mkdtemp(join(tmpdir(), 'hedgerow-console-'));
   const virtualRoot = join(dir, 'virtual');
@@ -53,7 +56,7 @@ export async function startConsole(environment: Record<string, string> = {}): Pr
   };
 }
 
-/** Why pages cannot be looked at here; undefined when they can. */
+/** Why pages cannot be opened here; undefined if they can. */
 export const REASON_TO_SKIP =
   CHROMIUM === undefined
     ? 'no chromium in /usr/bin'
@@ -70,11 +73,14 @@ export function openBrowser(): Promise<Browser> {
 
 export interface Watched {
   readonly page: Page;
-  /** Errors of the page and lines of its console that complain, the policy's among them. */
+  /** Page errors and console warnings, including violations of the content security policy. */
   readonly complaints: string[];
 }
 
-/** A page whose complaints are kept. Answers of 400 and more that the test provokes are no complaint. */
+/**
+ * A page that records complaints. Responses with status 400 and above that the test provokes do not
+ * count.
+ */
 export async function openWatched(context: BrowserContext): Promise<Watched> {
   const page = await context.newPage();
   page.setDefaultTimeout(20_000);
@@ -95,7 +101,7 @@ export async function signIn(page: Page, url: string, key = ADMIN_KEY): Promise<
   await page.getByRole('navigation', { name: 'Views' }).waitFor();
 }
 
-/** Edges that look like a small office: groups that meet, and a few that meet others. */
+/** Edges that resemble a small office: groups that meet, and a few people who meet other groups. */
 export function madeEdges(count: number): string {
   const lines = Array.from({ length: count }, (_, index) => {
     const group = index % 5;
@@ -121,7 +127,9 @@ export async function writeCsv(path: string, length = 30): Promise<void> {
   await writeFile(path, `left_at,origin,target,kind\n${rows.join('\n')}\n`);
 }
 
-/** By keys, as a person would: what a test sets at once, the browser inserts with styles that the policy refuses. */
+/**
+ * By keyboard, as a user would: text set at once is inserted with styles that the policy refuses.
+ */
 export async function writeStatement(page: Page, text: string): Promise<void> {
   const editor = page.getByRole('textbox', { name: 'Statement' });
   await page.locator('.editor[data-ready]').waitFor();
@@ -131,7 +139,10 @@ export async function writeStatement(page: Page, text: string): Promise<void> {
   await page.keyboard.insertText(text);
 }
 
-/** `HEDGEROW_CONSOLE_CASES=all` tries every case of the long lists; else some of each, spread over the list. */
+/**
+ * `HEDGEROW_CONSOLE_CASES=all` tries every case of the long lists; otherwise some of each, spread
+ * over the list.
+ */
 const HAS_ALL_CASES = process.env.HEDGEROW_CONSOLE_CASES === 'all';
 
 export function someOf<T>(cases: readonly T[], most: number): T[] {

@@ -24,7 +24,7 @@ const hasEnron = existsSync(ENRON);
 if (REASON_TO_SKIP !== undefined) console.log(`console walk: skipped: ${REASON_TO_SKIP}`);
 else if (!hasEnron) console.log('console walk: email-Enron is not there; a small made table takes its place');
 
-/** Where pictures of each step go; nowhere when it is not set. */
+/** Folder for screenshots of each step; none if it is not set. */
 const SHOTS = process.env.CONSOLE_SHOTS;
 
 const EDGES = hasEnron ? 10_883 : 600;
@@ -54,7 +54,10 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the walk through the console', { 
     await model?.close();
   });
 
-  /** Looks for faults in both themes, wide and narrow. Contrast hangs on the theme, the rest on the width: two of the four tell it all. */
+  /**
+   * Checks both themes, wide and narrow. Contrast depends on the theme and the rest on the width,
+   * so two of the four combinations suffice.
+   */
   const look = async (name: string) => {
     for (const theme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme: theme });
@@ -63,7 +66,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the walk through the console', { 
         await page.setViewportSize({ width, height: 900 });
         if ((theme === 'light') === (width === 1280))
           faults.push(...(await faultsOf(page)).map((fault) => `${name}, ${theme}, ${width}: ${fault}`));
-        // Plots are drawn anew a moment after the width has changed.
+        // Plots are redrawn a moment after the width changes.
         await page
           .waitForFunction(() => document.documentElement.scrollWidth <= innerWidth, undefined, { timeout: 3000 })
           .catch(() => {});
@@ -188,7 +191,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the walk through the console', { 
     await expect.poll(async () => width(await box())).toBeLessThan(width(whole));
     await page.getByRole('button', { name: 'Fit' }).click();
     await expect.poll(box).toBe(whole);
-    // By keys.
+    // With the keyboard.
     await page.locator('.zoom-ground').focus();
     await page.keyboard.press('+');
     await expect.poll(async () => width(await box())).toBeLessThan(width(whole));
@@ -197,7 +200,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the walk through the console', { 
     await expect.poll(box).not.toBe(near);
     await page.keyboard.press('0');
     await expect.poll(box).toBe(whole);
-    // By wheel, once the picture is chosen.
+    // With the wheel, once the picture has the focus.
     const frame = (await page.locator('.picture').boundingBox())!;
     await page.mouse.move(frame.x + frame.width / 2, frame.y + frame.height / 2);
     await page.mouse.wheel(0, -200);
@@ -361,7 +364,8 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the walk through the console', { 
     await page.getByRole('tab', { name: 'Graph' }).click();
     await page.locator('.picture .node-name').filter({ hasText: 'Barbara' }).waitFor();
     await look('graph-names');
-    // The names that are known keep their numbers when more come; one row has more members than the service takes.
+    // Known names keep their numbers when new ones are added; one row has more members than the
+    // service accepts.
     await openView('Import');
     const crowd = Array.from({ length: 70 }, (_, at) => `guest ${at}`).join(';');
     const lines = `time,people,minutes\n2024-03-03,${crowd},1\n2024-03-03,Grace;Leslie,5\n`;

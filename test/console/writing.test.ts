@@ -160,7 +160,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('writing statements in the console
     await offered().first().waitFor();
     expect(await offered().first().textContent()).toContain('mailing');
     expect(await page.locator('.cm-tooltip-autocomplete li[aria-selected]').count()).toBe(0);
-    // The library takes no key for a completion in the moment after the list has opened.
+    // The library accepts no key for a completion just after the list has opened.
     await page.waitForTimeout(200);
     await page.keyboard.press('Enter');
     expect(await written()).toEqual(['MATCH (mailing:mail) RETURN m', '']);
@@ -200,7 +200,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('writing statements in the console
     await run('MATCH (e:mail) RETURN *');
     await page.getByRole('cell', { name: 'Ada · Grace' }).first().waitFor();
     await page.getByRole('region', { name: 'Time of mail' }).waitFor();
-    // A statement of one's own stays as it is when another table is chosen at the left.
+    // A statement the user has edited is kept when another table is selected on the left.
     await run('MATCH (e:mail) WHERE e.event_ts BETWEEN 980000000 AND 980100000 RETURN e.id');
     await page.getByRole('button', { name: /^ships / }).click();
     await page.getByRole('region', { name: 'Time of ships' }).waitFor();
@@ -279,7 +279,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('writing statements in the console
     await page.getByRole('cell', { name: 'n2', exact: true }).waitFor();
     await page.reload();
     await page.getByRole('cell', { name: 'n2', exact: true }).waitFor();
-    // What writes is not run by a reload.
+    // A reload does not run a statement that writes.
     await run("INSERT INTO ships (event_ts, members, note) VALUES (1500000000, [1], 'new')");
     await page.getByText('1', { exact: true }).first().waitFor();
     await page.reload();

@@ -18,9 +18,9 @@ import {
 
 if (REASON_TO_SKIP !== undefined) console.log(`console and hostile texts in all places: skipped: ${REASON_TO_SKIP}`);
 
-/** A text of the statement language. */
+/** A string literal of the statement language. */
 const literal = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
-/** As long ones are not wanted everywhere. */
+/** Long texts are not accepted everywhere. */
 const SHORT = HOSTILE.filter((text) => text.length < 1000);
 
 describe.skipIf(REASON_TO_SKIP !== undefined)('hostile texts in every place', { timeout: 180_000 }, () => {
@@ -170,7 +170,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('hostile texts in every place', { 
     });
     await page.getByText(/will be left out/).click();
     expect(await tracesIn(page)).toEqual([]);
-    // What an object brings along by itself is no value of a row.
+    // Inherited properties of an object are not values of a row.
     expect(await page.getByRole('region', { name: 'Plan' }).textContent()).not.toContain('native code');
   });
 
@@ -184,7 +184,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('hostile texts in every place', { 
 
   test('all that a service could ever tell', async () => {
     let at = 0;
-    /** Every text of an answer but those of lists that the next request needs. */
+    /** Replaces every string of an answer with a hostile text. */
     const hostile = (value: unknown): unknown => {
       if (typeof value === 'string') return SHORT[at++ % SHORT.length];
       if (Array.isArray(value)) return value.map(hostile);
@@ -226,7 +226,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('hostile texts in every place', { 
           const found = page.locator('#view').getByRole('button', { name: button, exact: true });
           if ((await found.count()) > 0 && (await found.first().isEnabled())) await found.first().click();
         }
-        // The answers are shown when nothing is asked any more.
+        // The answers are shown once the network is idle.
         await page.waitForLoadState('networkidle');
         expect(await tracesIn(page), name).toEqual([]);
         expect(complaints, name).toEqual([]);
@@ -291,7 +291,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('the watch over hostile texts', { 
         place.innerHTML = markup;
         return document.querySelectorAll('*').length === before + 1;
       }, text);
-      // One that leads away has been noticed too.
+      // A text that navigates away has been detected too.
       const traces = await tracesIn(page).catch(() => ['it went elsewhere']);
       if (!isInert && traces.length + stray.length === 0) missed.push(text);
       await page.close();

@@ -14,7 +14,7 @@ import {
 
 if (REASON_TO_SKIP !== undefined) console.log(`console and hostile texts: skipped: ${REASON_TO_SKIP}`);
 
-/** Each would set `window.ran` if it were taken for anything but text. */
+/** Each would set `window.ran` if it were interpreted as anything but text. */
 const PAYLOADS = [
   '<script>ran=1</script>',
   '<img src=x onerror=ran=1>',
@@ -66,7 +66,8 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('texts that would like to be scrip
         formation: payload,
         note: payload,
       });
-      // What cannot be stored as a name is refused; the refusal repeats it, and is shown as well.
+      // A text that is not valid as a name is refused; the refusal repeats it, and is displayed as
+      // well.
       await send('/v1/rules', {
         id: `rule:r${index}`,
         name: payload,
@@ -93,7 +94,7 @@ describe.skipIf(REASON_TO_SKIP !== undefined)('texts that would like to be scrip
     if (!answer.ok) throw new Error(`${path}: ${await answer.text()}`);
   }
 
-  /** Nothing ran, and no element came of the texts. */
+  /** Checks that nothing was executed, and that no text became an element. */
   async function expectOnlyText(): Promise<void> {
     const found = await page.evaluate(() => ({
       ran: 'ran' in globalThis,

@@ -1,9 +1,9 @@
-// Assertions of the core: the debug build stops at a state that cannot be, and says which.
+// Assertions of the core: the debug build stops at an impossible state and names it.
 
 import { describe, expect, it } from 'vitest';
 import { Instance } from './support/instance.ts';
 
-/** Runs a call that must trap, and gives the text of the assertion that failed. */
+/** Runs a call that must trap; returns the text of the failed assertion. */
 function failureOf(core: Instance, call: () => unknown): string {
   expect(call).toThrow(WebAssembly.RuntimeError);
   const address = core.x.hg_result_pointer() >>> 0;

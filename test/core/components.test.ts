@@ -1,4 +1,5 @@
-// Components of graphs, and of rows that share at least s items, against labels spread pair by pair.
+// Connected components of graphs, and of rows that share at least s items, against naive label
+// propagation.
 
 import { describe, expect, it } from 'vitest';
 import { components, finish, Graph, Incidence } from '../../src/core/index.ts';
@@ -84,7 +85,7 @@ describe.each(BUILDS)('components, %s build', (build) => {
         [arena, capacity] = [larger, core.needed];
         grown++;
       }
-      expect(core.words(arena + capacity * 8, 1)).toEqual([0xabcdef]); // nothing is written behind it
+      expect(core.words(arena + capacity * 8, 1)).toEqual([0xabcdef]); // nothing is written after it
       core.x.hg_components_label(parents, 0, rows);
       const lines = naiveComponents(rows, sharingPairs(rowsOf(edges).edges, s));
       expect(core.words(parents, rows)).toEqual(lines);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { CostlyAttempts } from '../../src/core/costly-attempts.ts';
 
-/** Each attempt takes 50 ms, and fails while `fails` says so. */
+/** Each attempt takes 50 ms, and fails while `fails` is set. */
 function world() {
   const state = { now: 1000, made: 0, fails: true };
   const attempts = new CostlyAttempts(

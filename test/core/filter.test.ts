@@ -1,4 +1,5 @@
-// Rows by the ranges their numeric columns lie in, looked at one by one, in segments and memtables, in every build, against plain JavaScript.
+// Filters rows one by one by ranges of their numeric columns, in segments and memtables, in every
+// build, against plain JavaScript.
 
 import { describe, expect, it } from 'vitest';
 import { BUILDS, Instance, STATUS } from './support/instance.ts';

@@ -1,4 +1,5 @@
-// Selections, codes and figures over the columns of segments in every build, against naive JavaScript on the same rows.
+// Selections, codes and aggregates over the columns of segments, in every build, against naive
+// JavaScript on the same rows.
 
 import { describe, expect, it } from 'vitest';
 import { encodeRanges, FIGURES, type NumericRange, ROW_FIELD, WANT } from '../../src/core/index.ts';
@@ -58,7 +59,7 @@ class Bench {
     return column === undefined || column.type === 'REAL' || column.type === 'INTEGER';
   }
 
-  /** Selects rows in one of the ways; gives which. */
+  /** Selects rows in one of several ways; returns the selected rows. */
   select(): number[] {
     const { core, random, rows, selection } = this;
     const [a, b] = [random.below(rows + 1), random.below(rows + 1)];
@@ -87,7 +88,10 @@ class Bench {
     return found;
   }
 
-  /** Codes of a field, what they stand for, and which is the null's. */
+  /**
+   * Codes of a field and the values they represent; null, if it occurs, has the code after the last
+   * value. Undefined if the field has no codes.
+   */
   codes(field: { kind: number; column: Column | undefined }): Codes | undefined {
     const { core, rows } = this;
     const at = core.alloc(rows * 2 + 64 + GUARD.length);
@@ -146,7 +150,7 @@ function range(from: number, to: number): number[] {
 
 const SCALE = 1074n;
 
-/** A double as a whole number of 2^-1074. */
+/** A double as an integer multiple of 2^-1074. */
 function exact(value: number): bigint {
   const view = new DataView(new ArrayBuffer(8));
   view.setFloat64(0, value);
@@ -158,7 +162,7 @@ function exact(value: number): bigint {
 }
 
 function rounded(sum: bigint): number {
-  // Number() of a great integer rounds once; small ones are scaled exactly.
+  // Number() of a large integer rounds once; small ones are scaled exactly.
   const shift = SCALE - 60n;
   const coarse = Number(sum / (1n << shift)) * 2 ** -60;
   return Math.abs(coarse) > 2 ** -7 ? coarse : Number(sum) * 2 ** -537 * 2 ** -537;
@@ -360,7 +364,10 @@ function expectNoCodes({ column, kind }: Field, given: readonly Value[]): void {
   expect(numbers.reduce((a, b) => Math.max(a, b)) - least).toBeGreaterThan(65534);
 }
 
-/** UTF-16 units of texts of the tables never tell another order than code points but for one beyond them. */
+/**
+ * Compares by code point, as UTF-8 bytes do; UTF-16 code units order characters beyond the basic
+ * plane differently.
+ */
 function byCodePoint(a: string, b: string): boolean {
   return Buffer.compare(Buffer.from(a), Buffer.from(b)) < 0;
 }

@@ -1,4 +1,5 @@
-// Kernels on graphs beside naive ones: searches, betweenness, diameters, triangles, cores, cliques. HEDGEROW_GRAPHS=150 is the long form.
+// Graph kernels against naive ones: searches, betweenness, diameters, triangles, cores, cliques.
+// HEDGEROW_GRAPHS=150 is the long form.
 
 import { describe, expect, it } from 'vitest';
 import { Graph } from '../../src/core/graph.ts';
@@ -50,7 +51,7 @@ function naiveDistances({ n, adjacent }: Plain, source: number): number[] {
   return distances;
 }
 
-/** Shortest paths between all pairs, counted by length. */
+/** Number of shortest paths between all pairs, counted in order of length. */
 function naivePaths({ n, adjacent }: Plain, distances: number[][]): number[][] {
   return distances.map((from, source) => {
     const counts = new Array<number>(n).fill(0);
@@ -192,7 +193,7 @@ describe.each<CoreBuild>(['release', 'plain', 'debug'])('%s core', (build) => {
   });
 });
 
-/** What an instance with nothing but that graph uses. */
+/** Memory used by an instance that holds nothing but that graph. */
 function usedByGraphAlone({ n, pairs }: Plain, module: ReturnType<typeof loadCore>): number {
   return Graph.fromPairs(module.instantiate(), n, Uint32Array.from(pairs)).core.exports.hg_memory_used();
 }

@@ -1,4 +1,5 @@
-// Incidences against the naive reading of random hypergraphs: numbering, both ways of the rows, distinct sets.
+// Incidences against a naive reading of random hypergraphs: numbering, rows in both directions,
+// distinct sets.
 
 import { describe, expect, it } from 'vitest';
 import { finish, Incidence } from '../../src/core/index.ts';
@@ -15,7 +16,7 @@ import { BUILDS, Instance } from './support/instance.ts';
 import { randomFrom } from './support/random.ts';
 import { watched } from './support/steps.ts';
 
-/** Sparse rows in core memory as lists. */
+/** Sparse rows in core memory, as lists. */
 function lists(core: Instance, starts: number, items: number, rows: number): number[][] {
   const at = core.words(starts, rows + 1);
   return Array.from({ length: rows }, (_, row) => core.words(items + at[row]! * 4, at[row + 1]! - at[row]!));
@@ -60,7 +61,7 @@ describe.each(BUILDS)('incidences, %s build', (build) => {
       expect([...distinct.copyMultiplicity()]).toEqual(sets.map((set) => set.multiplicity));
       expect([...distinct.copyWeights()]).toEqual(sets.map((set) => set.total));
       expect([...distinct.eventToSet()]).toEqual(setOf);
-      // Once more changes nothing but what the sets stand for.
+      // Collapsing again changes nothing except the origin of each set.
       const again = finish(distinct.distinct());
       expectRows(core, again, sets);
       expect([...again.copyMultiplicity()]).toEqual(sets.map((set) => set.multiplicity));

@@ -1,4 +1,5 @@
-// Exports the core's leaf functions under their own names, for leaf.test.ts and bench/core-leaf.ts to compile alone.
+// Exports the core's leaf functions under their own names, so that leaf.test.ts and
+// bench/core-leaf.ts can compile them alone.
 export { crc32c } from '../../assembly/codec/crc32c';
 export { filterBuild, filterBytes, filtersProbe, filterTest } from '../../assembly/fmi/filter';
 export {

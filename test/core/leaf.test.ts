@@ -1,4 +1,5 @@
-// Compares the core's leaf functions, with SIMD and without, with naive JavaScript on random and edge inputs.
+// Compares the core's leaf functions, with SIMD and without, with naive JavaScript on random and
+// edge inputs.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { buildLeaf, FREE_AT, type Leaf } from './support/leaf-build.ts';
 import { ascending, randomFrom } from './support/random.ts';
@@ -51,7 +52,7 @@ describe.each([
   });
 
   describe('sets', () => {
-    /** Runs one operation; checks that it wrote nothing past `room` bytes of out. */
+    /** Runs one operation; checks that it wrote nothing past `room` bytes of output. */
     function combine(
       name: 'intersect16' | 'intersect32' | 'difference32' | 'union32',
       a: number[],
@@ -60,7 +61,7 @@ describe.each([
     ): number[] {
       const List = name === 'intersect16' ? Uint16Array : Uint32Array;
       const width = List.BYTES_PER_ELEMENT;
-      // Both lists end where the memory's other bytes would show a read past the end as a false match.
+      // Both lists end at bytes chosen so that a read past the end would show up as a false match.
       bytes().fill(0, A, A + (a.length + 16) * width);
       bytes().fill(0, B, B + (b.length + 16) * width);
       new List(leaf.memory.buffer, A, a.length).set(a);
@@ -440,7 +441,7 @@ function naiveCrc(input: Uint8Array): number {
   return ~crc >>> 0;
 }
 
-/** A double and the ones just below and above it. */
+/** A double, and its neighbours just below and above. */
 function neighbours(value: number): number[] {
   const view = new DataView(new ArrayBuffer(8));
   view.setFloat64(0, value);

@@ -1,4 +1,5 @@
-// Merge, row lists, tombstone reconciliation and filter directories in every build, against naive JavaScript.
+// Merges, row lists, tombstone reconciliation and filter directories in every build, against naive
+// JavaScript.
 
 import { describe, expect, it } from 'vitest';
 import { BUILDS, Instance, STATUS } from './support/instance.ts';

@@ -1,4 +1,4 @@
-// The memtable in every build, against an array of edges with the LSNs of their birth and death.
+// The memtable in every build, against an array of edges with their birth and death LSNs.
 
 import { beforeEach, describe, expect, it } from 'vitest';
 import { BUILDS, gatherText, Instance, STATUS } from './support/instance.ts';
@@ -26,7 +26,7 @@ interface Row extends Edge {
   death: number;
 }
 
-/** A memtable and the array it must agree with. */
+/** A memtable, and the array it must agree with. */
 class Pair {
   readonly core: Instance;
   readonly handle: number;
@@ -76,7 +76,7 @@ class Pair {
     return this.ordered().filter((row) => row.lsn <= lsn && row.death > lsn);
   }
 
-  /** Rows of positions [from, to) seen at an LSN, read `capacity` at a time. */
+  /** Rows at positions [from, to) as seen at an LSN, read `capacity` at a time. */
   read(from: number, to: number, lsn: number, capacity: number): number[] {
     const rows: number[] = [];
     for (let at = from; at < to; ) {
@@ -220,7 +220,8 @@ describe.each(BUILDS)('memtable, %s build', (build) => {
     pair.append(range(count).map((i) => edgeOf(7, (i * 48_271) % 65_537, [1])));
     const started = process.cpuUsage();
     pair.sort();
-    expect(process.cpuUsage(started).user).toBeLessThan(1_000_000); // CPU time in us; quadratic takes 2 s and more
+    // CPU time in us; a quadratic algorithm takes 2 s and more
+    expect(process.cpuUsage(started).user).toBeLessThan(1_000_000);
     expect(pair.read(0, count, LAST, count)).toEqual(pair.ordered().map((row) => row.row));
   });
 
@@ -250,7 +251,8 @@ describe.each(BUILDS)('memtable, %s build', (build) => {
     const pair = new Pair(core);
     pair.append([edgeOf(1, 1, [1])]);
     const record = core.put(naiveRecord(edgeOf(1, 2, [1])));
-    expect(core.x.hg_memtable_append(pair.handle, record, 1, BASE_LSN + 5)).toBe(STATUS.badArgument); // no room was reserved
+    // no room was reserved
+    expect(core.x.hg_memtable_append(pair.handle, record, 1, BASE_LSN + 5)).toBe(STATUS.badArgument);
     expect(core.x.hg_memtable_reserve(pair.handle, 0, 1)).not.toBe(0);
     for (const lsn of [BASE_LSN, 0, -5, Number.NaN, BASE_LSN + 2 ** 32]) {
       expect(core.x.hg_memtable_append(pair.handle, record, 1, lsn)).toBe(STATUS.badArgument);

@@ -1,11 +1,15 @@
-// What the core does when memory cannot grow: a status or 0, and what was there before still holds.
+// What the core does when memory cannot grow: it returns a status or 0, and everything that existed
+// before stays valid.
 
 import { describe, expect, it } from 'vitest';
 import { BUILDS, Instance, STATUS } from './support/instance.ts';
 import { concat, edgeOf, naiveRecord, SAFE } from './support/model.ts';
 import { buildSegment, placeRecords } from './support/segments.ts';
 
-/** Takes all memory there can be, reserved and hardly touched, every size class of the allocator's free lists too. */
+/**
+ * Takes all the memory there is, reserved and hardly touched, including every size class of the
+ * allocator's free lists.
+ */
 function exhaust(core: Instance): void {
   for (let bytes = 0xe0000000; bytes >= 1; bytes = Math.floor((bytes * 15) / 16)) {
     while (core.x.hg_memory_alloc(bytes) !== 0);
@@ -45,7 +49,8 @@ describe.each(BUILDS)('out of memory, %s build', (build) => {
       return () => core.x.hg_memtable_append(memtable, at, list.length, first);
     };
     expect(append(1, edges.slice(0, 100))()).toBe(0);
-    // Ascending rows, then a late one: the set of buckets would be made in the middle of the append.
+    // Ascending rows, then a late one: the set of buckets would be built in the middle of the
+    // append.
     const late = append(101, [...edges.slice(100, 150), edgeOf(-7000, 900, [5]), ...edges.slice(150, 160)]);
     const many = append(162, edges.slice(160).concat(edges.map((edge) => ({ ...edge, id: edge.id + 1000 }))));
     const out = core.alloc(8192);
@@ -54,7 +59,7 @@ describe.each(BUILDS)('out of memory, %s build', (build) => {
     const field = (number: number) => core.x.hg_memtable_field(memtable, number);
     expect(late()).toBe(0);
     expect(field(0)).toBe(161);
-    // No set can be made: the changes from row to row are counted.
+    // The set cannot be built, so the changes of bucket from row to row are counted instead.
     expect(field(2)).toBe(161);
     expect(many()).toBe(0);
     expect(field(0)).toBe(601);

@@ -1,4 +1,5 @@
-// Graphs of nodes that share edges and of edges that share members, and the incidence graph, against pair by pair.
+// Graphs of nodes that share edges, graphs of edges that share members, and the incidence graph,
+// against a pairwise comparison.
 
 import { describe, expect, it } from 'vitest';
 import { finish, Graph, Incidence } from '../../src/core/index.ts';
@@ -9,7 +10,7 @@ import { watched } from './support/steps.ts';
 
 const MANY = 2 ** 40;
 
-/** The graph's arcs as [from, to, count], in the order they lie in memory. */
+/** The graph's arcs as [from, to, count], in memory order. */
 function arcsOf(graph: Graph): number[][] {
   const [starts, neighbours, counts] = [graph.copyStarts(), graph.copyNeighbours(), graph.copyCounts()];
   expect(starts[0]).toBe(0);
@@ -23,7 +24,7 @@ function arcsOf(graph: Graph): number[][] {
   ).flat();
 }
 
-/** Long lists are compared as text: that is far quicker, and a difference still shows. */
+/** Long lists are compared as text: that is much faster, and a difference still shows. */
 function textOf(arcs: readonly (readonly number[])[]): string {
   return arcs.map((arc) => arc.join(' ')).join('\n');
 }
@@ -60,7 +61,7 @@ describe.each(BUILDS)('overlap graphs, %s build', (build) => {
     const { rows, block, lengths } = overlapBlock(core, incidence, 2);
     const arcs: number[][] = [];
     const capacity = rows - 1;
-    // One word more than there is room for stays as it is.
+    // A guard word after the capacity must stay unchanged.
     const regions = [0, 1].map(() => core.putWords([...new Array(capacity).fill(0), 0xabcdef])) as [number, number];
     for (let row = 0; row < rows; row++) {
       const written = core.x.hg_graph_overlaps(block, row, 0, ...regions, capacity);
@@ -89,7 +90,7 @@ describe.each(BUILDS)('overlap graphs, %s build', (build) => {
   });
 });
 
-/** The block of hg_graph_overlaps for edges as rows. */
+/** The argument block of hg_graph_overlaps, with edges as rows. */
 function overlapBlock(core: Instance, incidence: Incidence, s: number) {
   const { edges: rows, edgeStarts, edgeNodes, nodeStarts, nodeEdges } = incidence;
   const zeros = (words: number) => core.putWords(new Uint32Array(words));
@@ -103,7 +104,7 @@ describe('overlap graphs', () => {
   it('sort long lists of neighbours of many rows', () => {
     const core = new Instance('release');
     const random = randomFrom(14);
-    // 9,000 nodes, more than 64 * 64 twice over; hubs meet thousands of them.
+    // 9,000 nodes, more than twice 64 * 64; hubs meet thousands of them.
     const edges = randomEdges(random, {
       name: '',
       edges: 9000,

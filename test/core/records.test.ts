@@ -1,4 +1,5 @@
-// The record codec in every build: round trips, canonical bytes, the worked example of FORMAT.md, and what is refused.
+// The record codec in every build: round trips, canonical bytes, the worked example of FORMAT.md,
+// and refusals.
 
 import { describe, expect, it } from 'vitest';
 import { BUILDS, Instance, STATUS } from './support/instance.ts';
@@ -18,14 +19,14 @@ import { type Random, randomFrom } from './support/random.ts';
 interface Input {
   times: number[];
   ids: number[];
-  /** Members as given: in any order, with repeats. */
+  /** Members as passed in: in any order, with duplicates. */
   members: number[][];
   blocks?: Uint8Array[];
   limit?: number;
   capacity?: number;
 }
 
-/** Calls hg_records_encode; gives the status and the bytes. */
+/** Calls hg_records_encode; returns the status and the bytes. */
 function encode(core: Instance, input: Input): { status: number; bytes: Uint8Array } {
   const { times, ids, members, blocks, limit = 255 } = input;
   const capacity =
@@ -63,7 +64,7 @@ function encodeEdges(core: Instance, edges: readonly Edge[], shuffle?: Random): 
   return bytes;
 }
 
-/** The members in any order, some of them twice. */
+/** The members in random order, some of them twice. */
 function shuffled(random: Random, members: readonly number[]): number[] {
   const list = [...members, ...members.filter(() => random.below(4) === 0)];
   for (let i = list.length - 1; i > 0; i--) {

@@ -1,4 +1,5 @@
-// Regions of an instance's memory when memory cannot grow: what was there stays, and its owner may go on with it.
+// Regions of an instance's memory when memory cannot grow: the contents stay, and the owner may
+// keep using them.
 
 import { expect, test } from 'vitest';
 import { loadCore } from '../../src/core/index.ts';

@@ -1,4 +1,5 @@
-// Segments in every build: built from records, checked, and every read compared with naive JavaScript on the same rows.
+// Segments in every build: built from records, checked, and every read compared with naive
+// JavaScript on the same rows.
 
 import { describe, expect, it } from 'vitest';
 import { BUILDS, gatherText, Instance, STATUS } from './support/instance.ts';
@@ -31,7 +32,7 @@ function range(from: number, to: number): number[] {
   return Array.from({ length: to - from }, (_, i) => from + i);
 }
 
-/** Times and ids worth seeking: those that are there, their neighbours, the ends of everything. */
+/** Times and ids worth seeking: existing ones, their neighbours, and the extremes. */
 function keysOf(edges: readonly Edge[], random: ReturnType<typeof randomFrom>): [number, number][] {
   const keys: [number, number][] = [
     [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY],
@@ -66,7 +67,7 @@ describe.each(BUILDS)('segments, %s build', (build) => {
     let core: Instance;
     let built: BuiltSegment;
 
-    /** One instance for each table; the first test that asks builds it. */
+    /** One instance per table, built by the first test that asks for it. */
     function open(): { core: Instance; built: BuiltSegment } {
       if (core === undefined) {
         core = new Instance(build);

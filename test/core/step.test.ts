@@ -1,4 +1,5 @@
-// hg_segment_step, one call for seek, list, tombstones and text, in every build: scans in any step size give the naive answer.
+// hg_segment_step, one call for seek, list, tombstones and text, in every build: scans with any
+// step size give the naive answer.
 
 import { describe, expect, it } from 'vitest';
 import { BUILDS, Instance, STATUS } from './support/instance.ts';
@@ -61,7 +62,10 @@ function randomRequest(random: Random): Request {
   };
 }
 
-/** Steps to the end, each step from the key behind the last; gives the text and checks every answer against `rows`. */
+/**
+ * Steps to the end, each step starting after the last key; returns the text and checks every answer
+ * against `rows`.
+ */
 function scan(core: Instance, built: BuiltSegment, request: Request, rows: readonly number[]): string {
   const block = core.alloc(192);
   const key = core.alloc(16);

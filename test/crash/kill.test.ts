@@ -1,5 +1,6 @@
-// kill -9 at random moments of an import and of its compactions: every acknowledged batch is there, no batch and no transaction is half there.
-// HEDGEROW_KILLS=100 is the long form. Needs dist/ (npm run build).
+// kill -9 at random moments of an import and of its compactions: every acknowledged batch is there,
+// and no batch or transaction is there in part. HEDGEROW_KILLS=100 is the long form. Needs dist/
+// (npm run build).
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
@@ -14,17 +15,17 @@ import { batchRows, edgeOf, isDeleted } from './edges.mjs';
 
 const KILLS = Number(process.env.HEDGEROW_KILLS ?? 4);
 const SEED = Number(process.env.HEDGEROW_KILL_SEED ?? 1);
-/** Kills on one directory before a fresh one is taken. */
+/** Kills per directory before a fresh one is used. */
 const KILLS_A_DIRECTORY = 8;
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const BUILT = existsSync(new URL('../../dist/engine/index.js', import.meta.url));
 
-/** What the importers of one directory have said. */
+/** What the importers of one directory have reported. */
 interface Said {
   /** Batch -> last id. */
   batches: Map<number, number>;
   deleted: Set<number>;
-  /** A compaction was running when the kill came. */
+  /** Whether a compaction was running at the kill. */
   compacting: boolean;
   done: boolean;
 }
@@ -87,7 +88,10 @@ function nothing(): Said {
   return { batches: new Map(), deleted: new Set(), compacting: false, done: false };
 }
 
-/** Runs an importer from batch `first` on and kills it: at any moment, or a random moment after a compaction began. */
+/**
+ * Runs an importer from batch `first` on and kills it: at any moment, or at a random moment after a
+ * compaction began.
+ */
 async function importAndKill(
   directory: string,
   first: number,
@@ -136,7 +140,10 @@ function note(said: Said, line: string): void {
   else if (what === 'done') said.done = true;
 }
 
-/** Every row is one that was written, once; acknowledged batches are whole, others whole or absent; so are the deletions. */
+/**
+ * Checks that every row is one that was written, once; that acknowledged batches are complete, and
+ * others complete or absent; and the same for deletions.
+ */
 function check(database: Database, said: Said): { rows: number; unacknowledged: number; next: number } {
   const slices: Uint8Array[] = [];
   const scan = database.table().scan({ format: 'ndjson' });

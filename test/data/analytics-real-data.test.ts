@@ -1,5 +1,6 @@
-// Real files through every measure with its defaults: beside plain JavaScript where that is cheap, within its bounds and identities elsewhere.
-// The files are not part of this repository: ../shared/data, or HEDGEROW_SHARED/data.
+// Every measure with its defaults on real files: against plain JavaScript where that is cheap,
+// otherwise within bounds and identities. The files are not part of this repository:
+// ../shared/data, or HEDGEROW_SHARED/data.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,7 +25,7 @@ import {
 const DATA = join(process.env.HEDGEROW_SHARED ?? fileURLToPath(new URL('../../../shared', import.meta.url)), 'data');
 const FILES = ['email-Enron', 'contact-primary-school'];
 const BUCKET_SECONDS = 3600;
-/** Of the nodes that are looked at pair by pair. */
+/** One node in this many is checked pair by pair. */
 const EVERY = 11;
 
 type Values = Record<string, number>;
@@ -149,7 +150,7 @@ function distancesAndNeighbours({ run, edges, nodes, graph, distances }: Real): 
     expectClose(run('harmonic_centrality'), harmonic);
     const diameter = run<{ value: number; components: number; max_over_components: number }>('s_diameter');
     expect(diameter.max_over_components).toBe(Math.max(...wanted.map(([, , d]) => d!)));
-    // Every pair at distance d has d - 1 nodes between it on each of its paths.
+    // Every shortest path between a pair at distance d has d - 1 inner nodes.
     const between = Object.values(run('betweenness'));
     expectWithin(between, 0, 1);
     const inner = sum(wanted.map(([, , d]) => d! - 1));
@@ -174,7 +175,7 @@ function distancesAndNeighbours({ run, edges, nodes, graph, distances }: Real): 
     const leastDegree = Math.min(...nodes.map((v) => graph.get(v)!.size));
     const connectivity = run<number>('algebraic_connectivity');
     const gap = run<number>('spectral_gap');
-    // Fiedler 1973.
+    // Bound of Fiedler (1973).
     expectWithin([connectivity], 0, (leastDegree * nodes.length) / (nodes.length - 1));
     expectWithin([gap], 0, 1);
     expect([connectivity > 0, gap > 0]).toEqual([isConnected, isConnected]);

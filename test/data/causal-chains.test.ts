@@ -1,5 +1,6 @@
-// Joins over real files equal brute force: causal chains of three mails of email-Eu, pairs of contacts of contact-primary-school.
-// Of the mails the first half; HEDGEROW_FULL_DATA=1 takes all.
+// Joins over real files against brute force: causal chains of three mails in email-Eu, pairs of
+// contacts in contact-primary-school. Only the first half of the mails; HEDGEROW_FULL_DATA=1 takes
+// all.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,7 +32,7 @@ class DataPlace {
     return this.#database.table().bucketSeconds;
   }
 
-  /** `inLog`: the last so many rows are not compacted; `most`: edges that are taken of the file. */
+  /** `inLog`: number of last rows left uncompacted; `most`: maximum edges taken from the file. */
   static async open(name: string, inLog: number, most = Infinity): Promise<DataPlace> {
     const { times, members } = readDataFile(name);
     const edges = { times: times.slice(0, most), members: members.slice(0, most) };
@@ -48,7 +49,7 @@ class DataPlace {
     return new DataPlace(edges, database);
   }
 
-  /** The MATCH behind its patterns, which are `a`, `b`, ... of the primary table. */
+  /** Runs a MATCH over patterns `a`, `b`, ... of the primary table; `rest` follows the patterns. */
   async rows(patterns: string, rest: string, parameters?: Record<string, unknown>): Promise<DoorAnswer['rows']> {
     const list = patterns.split('').map((alias) => `(${alias}:hyperedges)`);
     return (await this.#run(`MATCH ${list.join(', ')} ${rest}`, parameters)).rows;
@@ -103,7 +104,7 @@ describe.skipIf(!hasDataFile('email-Eu'))('chains of three mails, each within an
     expect(await place.count('abc', where('a'), { from, to })).toBe(countChains((a) => within(a)));
     expect(await place.count('abc', where('b'), { from, to })).toBe(countChains((_a, b) => within(b)));
     expect(await place.count('abc', where('c'), { from, to })).toBe(countChains((_a, _b, c) => within(c)));
-    // The last of them lie in the log, the first in segments.
+    // The last of them are in the log, the first in segments.
     const recent = times[times.length - 25_000]!;
     const expected = countChains((a) => times[a]! >= recent);
     expect(expected).toBeGreaterThan(1000);

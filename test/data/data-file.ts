@@ -1,4 +1,4 @@
-// Reads a real file of ../shared/data into plain arrays; they may be absent.
+// Reads a real file of ../shared/data into plain arrays; the files may be absent.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,10 @@ import { gunzipSync } from 'node:zlib';
 const SHARED = process.env.HEDGEROW_SHARED ?? fileURLToPath(new URL('../../../shared', import.meta.url));
 const DATA = join(SHARED, 'data');
 
-/** The mails or contacts of a file in its order, which is that of their times: edge i of the file gets id i + 1. */
+/**
+ * The mails or contacts of a file in file order, which is time order: edge i of the file gets id i
+ * + 1.
+ */
 export interface FileEdges {
   readonly times: readonly number[];
   readonly members: readonly (readonly number[])[];
@@ -18,7 +21,7 @@ function pathOf(name: string): string {
   return join(DATA, `${name}.ndjson.gz`);
 }
 
-/** Says so when the file is not there. */
+/** Prints a note if the file is absent. */
 export function hasDataFile(name: string): boolean {
   const has = existsSync(pathOf(name));
   if (!has) console.log(`skipped: ${pathOf(name)} is not there (HEDGEROW_SHARED says where the shared folder is)`);

@@ -1,5 +1,7 @@
-// Real files through the service: `hedgerow import` of each file into a running server, then windows and nodes over HTTP equal a brute-force
-// reading of the file: in the log, after compaction, after a restart. HEDGEROW_FULL_DATA=1 takes the larger files too, and 1,000 of each.
+// Real files through the service: `hedgerow import` of each file into a running server, then
+// windows and nodes over HTTP against a brute-force reading of the file: in the log, after
+// compaction, after a restart. HEDGEROW_FULL_DATA=1 takes the larger files too, and asks 1,000
+// questions of each kind.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -56,7 +58,8 @@ function stop(server: ChildProcess): Promise<void> {
 }
 
 async function rows(url: string): Promise<string> {
-  // The server ends a connection that was idle for 10 s, and comparing a whole file keeps this process busy for longer: one more try.
+  // The server closes a connection that was idle for 10 s, and comparing a whole file keeps this
+  // process busy for longer: hence one retry.
   const response = await fetch(url).catch(() => fetch(url));
   const answer = (await response.json()) as { hyperedges: Edge[]; num_tuples: number };
   expect(answer.num_tuples).toBe(answer.hyperedges.length);
@@ -67,7 +70,7 @@ function textOf(edges: readonly Edge[]): string {
   return edges.map(({ event_ts, members }) => `${event_ts}:${members}`).join('\n');
 }
 
-/** The whole range, random windows and random nodes equal what a reading of the file gives. */
+/** Compares the whole range, random windows and random nodes with a reading of the file. */
 async function compare(url: string, edges: readonly Edge[], byNode: ReadonlyMap<number, Edge[]>, seed: number) {
   const random = new Random(seed);
   const first = edges[0]!.event_ts;

@@ -1,4 +1,5 @@
-// Counts pairs and causal chains of a file by brute force: every pair of edges whose times lie in a window is looked at, in plain arrays.
+// Counts pairs and causal chains of a file by brute force: every pair of edges whose times are
+// within a window, in plain arrays.
 
 import type { FileEdges } from './data-file.ts';
 
@@ -8,7 +9,10 @@ export function sharedCount(a: readonly number[], b: readonly number[]): number 
   return count;
 }
 
-/** Pairs of places (first, second) whose times differ by `low` to `high` seconds, second - first. `test`: of the first alone. */
+/**
+ * Visits the pairs of indexes (first, second) with a time difference (second - first) of `low` to
+ * `high` seconds. `test` filters the first.
+ */
 export function forEachPair(
   { times }: FileEdges,
   [low, high]: readonly [number, number],
@@ -24,7 +28,10 @@ export function forEachPair(
   }
 }
 
-/** By the place of an edge: those that follow it within so many seconds and share at least so many members with it. */
+/**
+ * For each edge index: the edges that follow it within `seconds` and share at least `least` members
+ * with it.
+ */
 export function followers(edges: FileEdges, seconds: number, least: number): number[][] {
   const lists: number[][] = edges.times.map(() => []);
   forEachPair(edges, [1, seconds], (first, second) => {
@@ -33,7 +40,7 @@ export function followers(edges: FileEdges, seconds: number, least: number): num
   return lists;
 }
 
-/** Chains of three in which each follows the one before. */
+/** Chains of three in which each edge follows the one before. */
 export function forEachChain(lists: readonly (readonly number[])[], visit: (a: number, b: number, c: number) => void) {
   for (const [a, seconds] of lists.entries()) for (const b of seconds) for (const c of lists[b]!) visit(a, b, c);
 }

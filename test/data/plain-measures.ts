@@ -1,8 +1,9 @@
-// Parts of measures on plain maps, quick enough for files of a hundred thousand edges. For tests only.
+// Parts of measures on plain maps, fast enough for files of a hundred thousand edges. For tests
+// only.
 
 import type { PlainEdge } from '../analytics/run-measure.ts';
 
-/** Of every node, the others that it shares an edge with. */
+/** For each node, the other nodes that share an edge with it. */
 export type Neighbours = Map<number, Set<number>>;
 
 export function nodesOf(edges: readonly PlainEdge[]): number[] {
@@ -20,7 +21,7 @@ export function neighboursOf(edges: readonly PlainEdge[]): Neighbours {
   return graph;
 }
 
-/** Edges with different members, the first of each. */
+/** The first edge of each distinct member set. */
 export function setsOf(edges: readonly PlainEdge[]): PlainEdge[] {
   const sets = new Map<string, PlainEdge>();
   for (const edge of edges) {
@@ -42,7 +43,7 @@ export function bucketsOf(edges: readonly PlainEdge[], width: number): Map<numbe
   return buckets;
 }
 
-/** Edges that hold both nodes of a pair, by `lesser,greater`. */
+/** Number of edges that hold both nodes of a pair, by `lesser,greater`. */
 export function pairCounts(edges: readonly PlainEdge[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { members } of edges)
@@ -51,7 +52,7 @@ export function pairCounts(edges: readonly PlainEdge[]): Map<string, number> {
   return counts;
 }
 
-/** Of those reached, itself at 0. */
+/** Distances of the reachable nodes, including the source at 0. */
 export function distancesFrom(graph: Neighbours, source: number): Map<number, number> {
   const distances = new Map([[source, 0]]);
   for (const [v, distance] of distances)
@@ -59,7 +60,10 @@ export function distancesFrom(graph: Neighbours, source: number): Map<number, nu
   return distances;
 }
 
-/** The largest k of a k-core that holds the node: those of least degree go first. */
+/**
+ * For each node, the largest k of a k-core that contains it, by repeatedly removing a node of
+ * minimum degree.
+ */
 export function coreNumbers(graph: Neighbours): Map<number, number> {
   const degrees = new Map([...graph].map(([v, near]) => [v, near.size]));
   const cores = new Map<number, number>();
@@ -74,7 +78,7 @@ export function coreNumbers(graph: Neighbours): Map<number, number> {
   return cores;
 }
 
-/** Of two sets (Zhou and Nakhleh 2011). */
+/** Extra overlap of two sets (Zhou and Nakhleh 2011). */
 export function extraOverlap(graph: Neighbours, a: readonly number[], b: readonly number[]): number {
   const onlyA = a.filter((u) => !b.includes(u));
   const onlyB = b.filter((u) => !a.includes(u));
@@ -84,7 +88,10 @@ export function extraOverlap(graph: Neighbours, a: readonly number[], b: readonl
   return (near(onlyA, onlyB) + near(onlyB, onlyA)) / (onlyA.length + onlyB.length);
 }
 
-/** PageRank of the walk that takes an edge of its node, then any node of it, by repeated steps. */
+/**
+ * PageRank of the walk that picks an edge of its node, then any node of that edge, by power
+ * iteration.
+ */
 export function walkScores(edges: readonly PlainEdge[], nodes: readonly number[], alpha: number): Map<number, number> {
   const degrees = new Map(nodes.map((v) => [v, 0]));
   for (const { members } of edges) for (const v of members) degrees.set(v, degrees.get(v)! + 1);

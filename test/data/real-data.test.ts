@@ -1,6 +1,7 @@
-// Real files through the engine: every answer equals a brute-force reading of the file, in the log, in segments, and after a restart.
-// The files are not part of this repository: ../shared/data, or HEDGEROW_SHARED/data. HEDGEROW_FULL_DATA=1 takes the larger ones too,
-// and asks more of each.
+// Real files through the engine: every answer equals a brute-force reading of the file, in the log,
+// in segments, and after a restart. The files are not part of this repository: ../shared/data, or
+// HEDGEROW_SHARED/data. HEDGEROW_FULL_DATA=1 takes the larger ones too, and asks more questions of
+// each.
 
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,11 +28,11 @@ const WINDOWS = FULL ? 200 : 60;
 const NODES = FULL ? 200 : 60;
 const PAIRS = FULL ? 100 : 40;
 
-/** The accepted edges of a file, in its order: the id of edge i is i + 1. */
+/** The accepted edges of a file, in file order: edge i has id i + 1. */
 interface Edges {
   times: number[];
   members: number[][];
-  /** Row text, each with a newline; '' for an edge that was deleted. */
+  /** Row text, each with a newline; '' for a deleted edge. */
   lines: string[];
   refusedLines: number[];
 }
@@ -91,7 +92,7 @@ async function load(table: Table, path: string): Promise<Edges> {
   return edges;
 }
 
-/** First edge with a time of at least `time`. */
+/** Index of the first edge with a time of at least `time`. */
 function firstFrom(times: readonly number[], time: number): number {
   let low = 0;
   let high = times.length;
@@ -109,7 +110,7 @@ interface Question {
   answer: string;
 }
 
-/** Windows, nodes and pairs drawn once for a file, with the answers of a brute-force reading. */
+/** Windows, nodes and pairs drawn once per file, with the answers of a brute-force reading. */
 function questionsOf(edges: Edges, seed: number): Question[] {
   const random = new Random(seed);
   const { times, members, lines } = edges;
@@ -224,7 +225,7 @@ async function answersAreRight(name: string, maxMembers = 64): Promise<Edges | u
   }
 }
 
-/** Deletes the edges equal to some 40 drawn ones, in the table and in the reading. */
+/** Deletes the edges equal to some 40 randomly drawn ones, in the table and in the reading. */
 async function deleteSome(table: Table, edges: Edges): Promise<void> {
   const random = new Random(7);
   for (let count = 0; count < 40; count++) {

@@ -1,4 +1,5 @@
-// Rules over email-Enron, asked over HTTP, give what a direct computation gives, with proofs whose leaves are stored edges.
+// Rules over email-Enron, evaluated over HTTP, give the same as a direct computation, with proofs
+// whose leaves are stored edges.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkProof, type Proof } from '../../src/rules/index.ts';
@@ -12,7 +13,7 @@ const MANY = 20;
 const member = (edge: string, node: string) => ({ pred: 'member', args: [edge, node] });
 const close = (a: string, b: string) => ({ pred: 'close', args: [a, b] });
 
-/** On pairs of people and months with the number of mails they shared as weight. */
+/** Rules over pairs of people per month, weighted with the number of mails they shared. */
 const CLOSE_RULES = [
   {
     id: 'rule:close',
@@ -32,7 +33,7 @@ const CLOSE_RULES = [
   },
 ];
 
-/** On the mails themselves: three of a month, by a chain of ids. */
+/** Rules over the mails themselves: three in one month, by a chain of ids. */
 const THRICE_RULES = [
   {
     id: 'rule:thrice',
@@ -117,7 +118,7 @@ describe.runIf(hasDataFile(NAME))('rules over email-Enron', () => {
     await expectProofs(answer, THRICE_RULES, 'mails');
   });
 
-  /** Every proof checks, and its leaves say what the stored edges say. */
+  /** Checks every proof, and that its leaves match the stored edges. */
   async function expectProofs({ derived_facts, proofs }: Answer, rules: object[], table: string): Promise<void> {
     expect(proofs.map(({ goal }) => goal)).toEqual(derived_facts.map(({ fact }) => fact));
     const stored = await fetch(`${server.url}/v1/hyperedges?start_ts=0&end_ts=${2 ** 52}&table=${table}`);
@@ -140,7 +141,7 @@ describe.runIf(hasDataFile(NAME))('rules over email-Enron', () => {
   }
 });
 
-/** Mails that two people share in a month, by `a b month` with a < b. */
+/** Number of mails that two people share in a month, by `a b month` with a < b. */
 function sharedMails({ times, members }: FileEdges): Map<string, number> {
   const counts = new Map<string, number>();
   for (const [i, people] of members.entries()) {
@@ -154,7 +155,7 @@ function sharedMails({ times, members }: FileEdges): Map<string, number> {
   return counts;
 }
 
-/** Both ways, ascending. */
+/** Pairs in both directions, ascending. */
 function closePairs(edges: FileEdges): [number, number][] {
   const pairs = new Set<string>();
   for (const [key, count] of sharedMails(edges)) {

@@ -1,4 +1,5 @@
-// ALTER: columns that come, go and change their names, tables that change theirs; rows in the log and in segments are not rewritten.
+// ALTER: columns are added, dropped and renamed, and tables renamed; rows in the log and in
+// segments are not rewritten.
 
 import { describe, expect, test } from 'vitest';
 import { loadCore, makeChecksum } from '../../src/core/index.ts';
@@ -20,7 +21,7 @@ async function tracks(database: Database): Promise<Table> {
   return database.createTable({ name: 'Tracks', columns });
 }
 
-/** Rows whose id is their time + 1. */
+/** Inserts rows whose id is their time + 1. */
 async function insert(
   table: Table,
   times: readonly number[],
@@ -167,7 +168,7 @@ describe('a column that is dropped', () => {
     expect(await codeOf(table.insert({ event_ts: 1, members: [1], properties: { speed: 1 } }))).toBe('unknown_column');
     expect(() => table.scan({ format: 'json', where: [{ column: 'speed' }] })).toThrow(/no column "speed"/);
     expect(segmentBytes(fs).includes(LONG)).toBe(true);
-    // The same names mean other columns.
+    // The same names now denote other columns.
     await database.alterTable('tracks', add('Speed', 'TEXT', { default: 'fast' }));
     await database.alterTable('tracks', add('Note', 'INTEGER'));
     const used = columns.map(({ id }) => id);

@@ -1,4 +1,4 @@
-// States of a table that cannot be: an assertion stops at each, and says which.
+// Impossible states of a table: an assertion stops at each and names it.
 
 import { expect, test } from 'vitest';
 import type { TableChange } from '../../src/engine/table/table-state.ts';
@@ -12,7 +12,7 @@ test('segments of a version in the wrong order, twice, or overlapping', async ()
     for (let row = 0; row < 50; row++) await table.insert({ event_ts: from + row, members: [row + 1] });
     await database.compact({});
   }
-  // One segment of each half: the second is after the first.
+  // Two segments, each with half of the rows: the second follows the first.
   const { segments } = table.version;
   const [first, last] = [segments[0]!, segments[segments.length - 1]!];
   const wrong = segments.length > 1 ? [last, first] : [first, first];
@@ -43,7 +43,7 @@ test('a snapshot that is released twice', async () => {
   const table = database.table();
   const snapshot = table.snapshot();
   snapshot.release();
-  // A second call does nothing; a count that goes astray is a fault of the code.
+  // A second release does nothing; a count that goes wrong is a programming error.
   snapshot.release();
   expect(() => table.countSnapshot(-1)).toThrow('released twice');
 });

@@ -1,4 +1,5 @@
-// A manifest whose checksum is right and whose document is not ours: a sentence, never a fault in the middle of an open.
+// A manifest with a correct checksum but a foreign document: a clear refusal, never a crash in the
+// middle of an open.
 
 import { expect, test } from 'vitest';
 import type { Checkpoint } from '../../src/engine/checkpoint/checkpoint.ts';
@@ -23,7 +24,7 @@ async function written(): Promise<Checkpoint> {
   return readManifest(fs, '/db', crc32c) as Checkpoint;
 }
 
-/** Every place below a value: the object or list, and the key in it. */
+/** Every place inside a value: the object or list, and the key in it. */
 function placesOf(value: unknown, path = ''): { of: Record<string, unknown>; key: string; path: string }[] {
   if (typeof value !== 'object' || value === null || path.endsWith('.entries.0.1')) return [];
   const of = value as Record<string, unknown>;

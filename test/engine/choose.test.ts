@@ -1,9 +1,9 @@
-// What a compaction rewrites, looked at as values.
+// What a compaction chooses to rewrite, tested as plain values.
 
 import { expect, test } from 'vitest';
 import { type ChooseInput, chooseStretches, type SegmentFigures } from '../../src/engine/compaction/choose.ts';
 
-/** Segments of given sizes, one row a second: segment i begins where the one before ended. */
+/** Segments of given sizes, one row per second: each segment begins where the previous one ends. */
 function segments(...rows: (number | { rows: number; dead?: number; stale?: boolean })[]): SegmentFigures[] {
   let at = 0;
   return rows.map((each) => {

@@ -1,4 +1,5 @@
-// Estimates of a table that is not in memory: a plan must not read it to find out how to read it.
+// Estimates for a table that is not in memory: planning must not read the table to find out how to
+// read it.
 
 import { expect, test } from 'vitest';
 import type { Database } from '../../src/engine/index.ts';
@@ -10,7 +11,7 @@ import { range } from '../support/sim-tables.ts';
 const ROWS = 960;
 const SEGMENTS = 40;
 
-/** Opened anew: no segment is in memory. */
+/** A freshly opened database, with no segment in memory. */
 async function cold(fs: SimFs): Promise<Database> {
   const options = { core: 'release', segmentRows: ROWS / SEGMENTS } as const;
   if (!fs.exists('/db')) {

@@ -1,4 +1,4 @@
-// Compaction bounded in bytes: files, parts and slices of old segments, whatever the rows are.
+// Byte bounds of a compaction: files, parts and slices of old segments, whatever the rows are.
 
 import { expect, test } from 'vitest';
 import { loadCore } from '../../src/core/index.ts';
@@ -10,7 +10,7 @@ import { Random } from '../support/random.ts';
 import { openSim, rowsOf, simDisk } from '../support/sim-engine.ts';
 import { range, times } from '../support/sim-tables.ts';
 
-/** A runner that notes the bytes of the new records of each part. */
+/** A runner that records the bytes of new records in each part. */
 class WeighingRunner extends InlineRunner {
   parts: number[] = [];
   maxBytes: number[] = [];
@@ -46,7 +46,10 @@ async function insert(table: Table, at: readonly number[], note: (time: number) 
   await bulk.commit();
 }
 
-/** Bytes of the rows of each segment as records, at least: the text and 26 bytes each. After a compaction: no row is dead. */
+/**
+ * Lower bound for the record bytes of each segment: the row's text and 26 bytes each. Valid after a
+ * compaction, when no row is dead.
+ */
 function recordBytes(table: Table): number[] {
   const rows = rowsOf(table);
   return table.version.segments.map(({ facts }) =>

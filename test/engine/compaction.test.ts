@@ -1,4 +1,5 @@
-// Compaction on a simulated disk: what it touches, what comes while it runs, which files go when.
+// Compaction on a simulated disk: what it touches, what is written while it runs, and when files
+// are removed.
 
 import { describe, expect, test } from 'vitest';
 import type { Database } from '../../src/engine/index.ts';
@@ -167,7 +168,7 @@ describe('files', () => {
     await database.close();
   });
 
-  // Found by the histories: killed between the rename of the manifest and the sync of its directory, reopened, then power was lost.
+  // Found by the histories: a kill between rename and sync of the manifest, an open, a power loss.
   test('files that a manifest on the disk may still list go only when the next one is surely there', async () => {
     for (let seed = 1; seed < 40; seed++) {
       let fs = simDisk(seed);
@@ -206,7 +207,7 @@ describe('files', () => {
 });
 
 describe('the log', () => {
-  // Found by the histories: an idle table let the log go, and the next manifest said it still needed it.
+  // Found by the histories: an idle table let go of the log that the next manifest needed.
   test('a table that was idle when the log was shortened opens again', async () => {
     const fs = simDisk();
     let database = await openSim(fs, { logFileBytes: 4096 + 400 });
@@ -226,7 +227,7 @@ describe('the log', () => {
     await database.close();
   });
 
-  // Found by the histories: with durability `async` the manifest had a table whose creation the log then lost.
+  // Found by the histories: the manifest had a table whose creation the async log then lost.
   test('a manifest never holds a table that a crash can take from the log', async () => {
     for (let seed = 1; seed < 30; seed++) {
       const fs = simDisk(seed);
@@ -253,7 +254,7 @@ describe('the log', () => {
 });
 
 describe('columns', () => {
-  // Found by the histories: the defaults of several columns overwrote each other on their way to the builder.
+  // Found by the histories: defaults of several columns overwrote each other before the builder.
   test('each column keeps its own default', async () => {
     const fs = simDisk();
     const database = await openSim(fs);
@@ -277,7 +278,7 @@ describe('columns', () => {
 describe('a TTL', () => {
   const NOW = 1_000_000_000;
 
-  /** Drops what lies before a time that begins a bucket. */
+  /** Drops everything before `time`, which must be the start of a bucket. */
   async function dropBefore(database: Database, time: number): Promise<[edges: number, buckets: number]> {
     const { edges_dropped, buckets_dropped } = await database.compact({ ttlSeconds: NOW - time });
     return [edges_dropped, buckets_dropped];
@@ -286,7 +287,7 @@ describe('a TTL', () => {
   test('counts a bucket once, wherever its rows stand', async () => {
     const database = await openSim(simDisk());
     const table = database.table();
-    // Buckets of 10 s, segments of 8 rows: bucket 0 lies in two segments, and in the log.
+    // Buckets of 10 s, segments of 8 rows: bucket 0 is in two segments and in the log.
     await fill(table, range(0, 32));
     await database.compact({});
     expect(table.version.segments).toHaveLength(4);
@@ -313,7 +314,7 @@ describe('a TTL', () => {
 });
 
 describe('writes while it runs', () => {
-  /** A compaction of 40 rows in segments and 8 in the log, stopped before its first part. */
+  /** A compaction of 40 rows in segments and 8 in the log, paused before its first part. */
   async function compacting(): Promise<{ fs: SimFs; database: Database; go: () => Promise<void> }> {
     const fs = simDisk();
     const { opened, open } = gate();
@@ -389,7 +390,7 @@ describe('writes while it runs', () => {
     await database.close();
   });
 
-  // Found by the histories: a compaction of all tables went on with the next one after close had given the directory away.
+  // Found by the histories: after close, a compaction of all tables went on to the next one.
   test('none begins after close', async () => {
     const { fs, database, go } = await compacting();
     await database.createTable({ name: 'other' });

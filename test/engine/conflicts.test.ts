@@ -1,4 +1,5 @@
-// Transactions that meet other commits: snapshots of one moment, the first committer wins on a row's id, and what a failed statement leaves.
+// Transactions that conflict with other commits: snapshots of a single moment, the first committer
+// wins on a row's id, and what a failed statement leaves behind.
 
 import { describe, expect, test } from 'vitest';
 import type { Database, Table, Transaction } from '../../src/engine/index.ts';
@@ -62,7 +63,7 @@ describe('a pinned transaction', () => {
   });
 });
 
-/** What another commit does to the row, and whether it gets in the way of a change of it. */
+/** What another commit does to the row, and whether that conflicts with a change of the row. */
 const MEANWHILE: [string, boolean, (database: Database, table: Table) => Promise<unknown>][] = [
   ['removes it', true, (database, table) => other(database, (tx) => tx.deleteRow(table, KEY))],
   [
@@ -150,9 +151,10 @@ describe('a commit that is still on its way to the disk', () => {
       const first = database.begin();
       first.updateRow(table, KEY, { event_ts: 3, members: [1] });
       const committed = first.commit();
-      // The end of one that needs nothing takes nothing away from the next.
+      // Ending a transaction that needs no history must not take it away from the next one.
       database.begin({ pinned: true }).rollback();
-      // It began before the commit was durable, so it sees the old row, and the new one has the same key.
+      // It began before the commit was durable, so it sees the old row; the new row has the same
+      // key.
       const second = database.begin({ pinned: true });
       expect(second.lsn).toBe(9);
       second.updateRow(table, KEY, { event_ts: 3, members: [2] });

@@ -1,4 +1,5 @@
-// Damaged files: the table refuses with file and offset and the others go on; a damaged log or manifest is not opened. No answer is ever wrong.
+// Damaged files: the table refuses with file and offset, and the others go on; a damaged log or
+// manifest is not opened. No answer is ever wrong.
 
 import { beforeEach, describe, expect, test } from 'vitest';
 import { loadCore, readSegmentFacts } from '../../src/core/index.ts';
@@ -43,7 +44,7 @@ function sectionsOf(file: Uint8Array): Section[] {
   return sections;
 }
 
-/** Two tables of several segments, with every type of column, closed in order. */
+/** Two tables of several segments, with every type of column, closed cleanly. */
 async function prepared(): Promise<SimFs> {
   const fs = simDisk();
   const database = await openSim(fs, { segmentRows: 24, maxMembers: 64 });
@@ -91,7 +92,7 @@ function flip(fs: SimFs, path: string, offset: number, bit = 1): void {
 let expectedTyped: string;
 let expectedOther: string;
 
-/** Every way to read the table; the text of all rows. Lookups must agree with it. */
+/** Reads the table in every way; returns the text of all rows. Lookups must agree with it. */
 function readAll(database: Database, name: string): string {
   const table = database.table(name);
   const text = drain(table.scan({ format: 'ndjson' }));
@@ -106,7 +107,10 @@ function readAll(database: Database, name: string): string {
   return text;
 }
 
-/** The table refuses, naming the file; the other one answers, takes writes and is compacted. */
+/**
+ * Checks that the table refuses and names the file, while the other table answers, accepts writes
+ * and is compacted.
+ */
 async function refuses(fs: SimFs, path: string, offset?: number): Promise<HedgerowError> {
   const database = await openSim(fs, { segmentRows: 24 });
   const error = await caught(() => readAll(database, 'typed'));
@@ -252,7 +256,8 @@ describe('a segment file', () => {
     await isWhole(fs);
   });
 
-  // A filter is read without its segment: a wrong one would hide rows from lookups that never load the segment.
+  // A filter is read without its segment: a wrong one would hide rows from lookups that never load
+  // the segment.
   test('with a damaged node filter hides no row from a lookup', async () => {
     const { offset, bytes: length } = sections.find(({ name }) => name === 'filter')!;
     fs.edit(path, (bytes) => bytes.fill(0, offset, offset + length));
@@ -327,7 +332,7 @@ describe('a segment file', () => {
         }
       });
       expect(error, use).toMatchObject({ code: 'table_corrupt', fields: { file: path, offset } });
-      // Nothing of the refused commit is in the log or in the other table.
+      // Nothing of the refused commit may be in the log or in the other table.
       expect(database.wal().last_lsn).toBe(lsn + 1);
       expect(readAll(database, 'hyperedges')).toBe(expectedOther);
       flip(fs, path, offset);
@@ -408,7 +413,7 @@ describe('a segment file', () => {
   });
 });
 
-/** Where the frames of a log file begin. */
+/** Offsets of the frames of a log file. */
 function framesOf(disk: SimFs, file: string): number[] {
   const offsets: number[] = [];
   disk.edit(file, (bytes) => {
@@ -423,7 +428,7 @@ function framesOf(disk: SimFs, file: string): number[] {
 }
 
 describe('the log', () => {
-  /** Ten commits in one log file, the database closed in order or killed. */
+  /** Ten commits in one log file, with the database closed cleanly or killed. */
   async function logged(end: 'close' | 'kill'): Promise<{ disk: SimFs; file: string }> {
     const disk = simDisk();
     const database = await openSim(disk);
@@ -436,7 +441,7 @@ describe('the log', () => {
 
   test('with a flipped bit in any acknowledged frame is not opened, naming file and offset', async () => {
     const { disk, file } = await logged('close');
-    // The last one is the seal; without it the frame before counts as unfinished.
+    // The last frame is the seal; without it the frame before it counts as unfinished.
     const used = framesOf(disk, file).at(-1)!;
     for (let at = 4096; at < used; at += 3) {
       flip(disk, file, at, 4);
@@ -463,7 +468,7 @@ describe('the log', () => {
       });
       flip(disk, file, offset + 50);
     }
-    // A power loss may take the watermark: then nothing proves the last group.
+    // A power loss may destroy the watermark; then nothing proves that the last group was durable.
     disk.edit('/db/log/mark', (bytes) => bytes.fill(0, 8192));
     flip(disk, file, offsets[10]! + 50);
     const database = await openSim(disk);

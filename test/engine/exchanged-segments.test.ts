@@ -1,4 +1,5 @@
-// Whole segment files in the place of others: the manifest knows which one was written, and the table refuses any other.
+// Segment files replaced by other whole segment files: the manifest knows which one was written,
+// and the table refuses any other.
 
 import { describe, expect, test } from 'vitest';
 import { loadCore, makeChecksum } from '../../src/core/index.ts';
@@ -30,7 +31,8 @@ describe('a segment file', () => {
     }
   });
 
-  // One that a compaction replaced, say, and a restored backup of single files brought back.
+  // For example one that a compaction had replaced, brought back by restoring single files from a
+  // backup.
   test('of the same size, as the table was before, refuses', async () => {
     const disk = simDisk();
     const database = await openSim(disk, { segmentRows: 64 });
@@ -61,7 +63,7 @@ describe('a segment file', () => {
   });
 });
 
-/** As a version wrote it that did not know them. */
+/** Rewrites the manifest as versions without segment checksums did. */
 async function withoutChecksums(disk: SimFs): Promise<void> {
   const crc32c = makeChecksum(loadCore().instantiate());
   const document = readManifest(disk, '/db', crc32c) as Checkpoint;

@@ -1,4 +1,5 @@
-// Compaction on a disk that fails: at any step nothing has changed, or writes are refused until a restart.
+// Compaction on a failing disk: after a failure at any step either nothing has changed, or writes
+// are refused until a restart.
 
 import { describe, expect, test } from 'vitest';
 import type { Database } from '../../src/engine/index.ts';
@@ -10,7 +11,7 @@ import { codeOf, fill, range, segmentFiles, times } from '../support/sim-tables.
 describe('a failing disk', () => {
   const FAULTS: Fault[] = [{ code: 'EIO' }, { code: 'ENOSPC' }, { shortBytes: 3 }];
 
-  /** A table with segments, new rows in them and behind them, and deaths. */
+  /** A table with segments, new rows within and after their time range, and deletions. */
   async function prepared(): Promise<{ fs: SimFs; database: Database; rows: unknown[] }> {
     const fs = simDisk();
     const database = await openSim(fs, { memoryBudgetBytes: 1, logFileBytes: 4096 + 1500, core: 'release' });
@@ -69,7 +70,8 @@ describe('a failing disk', () => {
     fs.schedule = () => undefined;
     const table = database.table();
     if (table.corrupt !== null) {
-      // A filter that cannot be read back when all is installed does not undo the compaction.
+      // A filter that cannot be read back once everything is installed does not undo the
+      // compaction.
       if (failure !== undefined) expect(failure).toMatchObject({ code: 'table_corrupt' });
       expect(await codeOf(table.insert({ event_ts: 1, members: [1] }))).toBe('table_corrupt');
       await reopened(fs, rows, 0);
@@ -94,7 +96,7 @@ describe('a failing disk', () => {
     return `refused: ${code}`;
   }
 
-  /** After a power loss: all the rows, no file that nobody knows, and compaction works. */
+  /** After a power loss all rows are there, no unknown file is left, and compaction works. */
   async function reopened(fs: SimFs, rows: unknown[], more: number): Promise<void> {
     const disk = fs.crash();
     const database = await openSim(disk, { core: 'release' });

@@ -1,9 +1,11 @@
-// Figures that answers and health give: buckets, nodes, records, pending operations, and limits of what an edge may be.
+// Figures in answers and in health: buckets, nodes, records, pending operations, and the limits of
+// an edge.
 
 import { expect, test } from 'vitest';
 import { drain, openSim, rowsOf, simDisk, turn } from '../support/sim-engine.ts';
 
-// Found by the histories: rows out of key order, all in rising buckets, then a sort lost the buckets before.
+// Found by the random histories: rows out of key order but in rising buckets, then a sort lost the
+// buckets before it.
 test('buckets are counted once each, in whatever order rows come', async () => {
   const database = await openSim(simDisk());
   const table = database.table();
@@ -24,7 +26,8 @@ test('buckets are counted once each, in whatever order rows come', async () => {
   await database.close();
 });
 
-// Found by the histories: after a compaction that left no segment, as many new rows as before gave the old count.
+// Found by the random histories: after a compaction that left no segment, the same number of new
+// rows as before returned the old count.
 test('distinct nodes are counted anew when other rows have taken the place of the old ones', async () => {
   const database = await openSim(simDisk());
   const table = database.table();

@@ -1,4 +1,5 @@
-// Filtered scans on a simulated disk against brute force, with and without the orders of indexed columns.
+// Filtered scans on a simulated disk against brute force, with and without the order indexes of
+// columns.
 
 import { describe, expect, test } from 'vitest';
 import { Scan } from '../../src/engine/index.ts';
@@ -67,7 +68,7 @@ describe('filtered scans', () => {
     await fill(0);
     await database.compact({});
     await fill(20_000);
-    // A step of the clock is longer than a slice from here on.
+    // From here on, one step of the clock is longer than a slice.
     let us = 0;
     Object.assign(table.context, { nowUs: () => (us += 10_000) });
     const count = (request: ScanBounds): [slices: number, rows: number, hasMore: boolean] => {
@@ -80,7 +81,7 @@ describe('filtered scans', () => {
       { column: 'weight', low: 1, high: 1 },
       { column: 'mean_dist_m', low: 50_000 },
     ];
-    // 20,000 rows in 313 segments, one a slice; 20,000 in the log, 8,192 a slice.
+    // 20,000 rows in 313 segments, one segment per slice; 20,000 in the log, 8,192 per slice.
     expect(count({ where: nothing })[0]).toBeGreaterThan(313);
     const [slices, rows, hasMore] = count({ where: [{ column: 'mean_dist_m', low: 5, high: 39_999 }], limit: 2 });
     expect([rows, hasMore]).toEqual([2, true]);
@@ -161,7 +162,8 @@ describe('filtered scans', () => {
     await database.createIndex(table.name, 'weight');
     expect(planOf(where)).toEqual(['PSI_RANGE', 4, 40]);
     expect(planOf({ ...where, startTs: 100, endTs: 299 })).toEqual(['PSI_RANGE', 2, 40]);
-    // A window of fewer rows than the order would find drives instead.
+    // If the time window has fewer rows than the order index would find, the window drives the
+    // scan.
     expect(planOf({ where: [{ column: 'weight', low: 10 }], startTs: 140, endTs: 149 })).toEqual([
       'TPI_BUCKET_PUSHDOWN',
       1,

@@ -1,4 +1,5 @@
-// A manifest that a killed process renamed and did not sync: the next open serves it, so it must not go with a power loss.
+// A manifest that a killed process renamed but did not sync: the next open serves it, so a power
+// loss must not undo it.
 
 import { expect, test } from 'vitest';
 import { openSim, simDisk, turn } from '../support/sim-engine.ts';

@@ -1,4 +1,5 @@
-// A full disk: what fails before the manifest is replaced fails alone, writes go on, and what frees room finds the reserve.
+// A full disk: an operation that fails before the manifest is replaced fails alone, writes go on,
+// and operations that free space can use the reserve.
 
 import { describe, expect, test } from 'vitest';
 import type { Database } from '../../src/engine/index.ts';
@@ -25,7 +26,7 @@ async function prepared(more: object = {}): Promise<{ fs: SimFs; database: Datab
   return { fs, database, notices };
 }
 
-/** No room for tables and manifests; `unless` there is. The log has its room. */
+/** No room for tables and manifests while `unless` is false. The log keeps its room. */
 function full(fs: SimFs, unless: () => boolean = () => false): void {
   fs.schedule = ({ kind, path }) =>
     kind === 'write' && !path.includes('/log/') && !unless() ? { code: 'ENOSPC' } : undefined;

@@ -1,4 +1,5 @@
-// Random histories of the whole engine against the naive model. HEDGEROW_HISTORIES=10000 is the long form; HEDGEROW_FIRST_HISTORY replays one seed.
+// Random histories of the whole engine against the naive model. HEDGEROW_HISTORIES=10000 is the
+// long form; HEDGEROW_FIRST_HISTORY replays one seed.
 
 import { expect, test } from 'vitest';
 import { EngineHistory, warmUp } from '../support/engine-history.ts';
@@ -19,7 +20,7 @@ test.each(['files', 'memory'] as const)(
       for (const [name, count] of Object.entries(history.seen)) totals[name] = (totals[name] ?? 0) + count;
     }
     if (HISTORIES < 100) return;
-    // The histories are worth something only when all of this happened in them.
+    // The histories are only worth something if all of these events occurred.
     for (const name of ALL_KINDS) expect(totals[name], name).toBeGreaterThan(0);
     if (HISTORIES > 1000) console.log(totals);
   },
@@ -68,7 +69,7 @@ const ALL_KINDS = [
   'crash at sync',
 ];
 
-/** A history that hangs is a failure that names its last steps. */
+/** Fails a history that hangs, naming its last steps. */
 async function timely(history: EngineHistory, seed: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const hang = new Promise<never>((_, reject) => {

@@ -1,4 +1,5 @@
-// Secondary indexes (PSI) on a simulated disk: their catalog, their orders in segments, restarts and crashes.
+// Secondary indexes (PSI) on a simulated disk: their catalog, their orders in segments, restarts
+// and crashes.
 
 import { describe, expect, test } from 'vitest';
 import type { Database } from '../../src/engine/index.ts';
@@ -110,12 +111,13 @@ describe('the orders in segments', () => {
     expect(rewritten.length).toBeGreaterThan(0);
     expect(rewritten.length).toBeLessThan(table.version.segments.length);
     expect(rewritten.flatMap(({ facts }) => facts.columns).filter(({ ordered }) => ordered)).toEqual([]);
-    // Of the table with new or deleted rows three times, and once to build.
+    // Three for the table's new or deleted rows, and one to build the index.
     expect(database.figures().compactions).toBe(4);
     await database.close();
   });
 
-  // As recovery leaves them when it compacts before it comes to the index's entry in the log.
+  // Recovery leaves segments in this state if it compacts before it reaches the index's entry in
+  // the log.
   test('that a segment lacks are built by the next compaction, and reads are right before', async () => {
     const fs = simDisk();
     let database = await openSim(fs);
@@ -203,7 +205,10 @@ describe('a machine that stops while an index is built', () => {
     return seen;
   }
 
-  /** What must hold on any disk: the rows, a catalog that is whole or without the index, and an index that can be made. */
+  /**
+   * What must hold on any disk: all rows are there, the catalog is complete or lacks the index, and
+   * the index can be created.
+   */
   async function check(disk: SimFs, pair: Pair, what: string): Promise<boolean> {
     const database = await openSim(disk, { core: 'release' });
     const again = new Pair(database.table('Tracks'), new Random(10), pair.model);
@@ -222,7 +227,7 @@ describe('a machine that stops while an index is built', () => {
     const operations = await operationsOf();
     expect(operations.length).toBeGreaterThan(20);
     const outcomes = new Set<boolean>();
-    // The last one comes when all is done.
+    // At the last step everything is done.
     for (let step = 0; step <= operations.length; step++) {
       const { fs, database, pair } = await prepared();
       const at = fs.operations + 1 + step;

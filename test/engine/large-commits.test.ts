@@ -1,4 +1,5 @@
-// Commits that are made in slices: what others see and do between two of them, and what is left when one fails.
+// Commits executed in slices: what others see and do between two slices, and what is left when a
+// slice fails.
 
 import { describe, expect, test } from 'vitest';
 import { CoreMemtable } from '../../src/core/index.ts';
@@ -10,13 +11,16 @@ import { openSim, PausingRunner, rowsOf, turn } from '../support/sim-engine.ts';
 import { SimFs } from '../support/sim-fs.ts';
 import { codeOf, fill, range } from '../support/sim-tables.ts';
 
-/** By this clock each step uses up a turn of the event loop: how many steps a turn has does not depend on the machine. */
+/**
+ * With this clock each step uses up an event loop turn, so that the steps per turn do not depend on
+ * the machine.
+ */
 function oneStepATurn(): Partial<EngineOptions> {
   let ms = 0;
   return { scheduler: new Scheduler(() => (ms += 10)) };
 }
 
-/** Every commit rests after each of its steps. */
+/** Every commit yields after each of its steps. */
 function inSlices(more: Partial<EngineOptions> = {}): Partial<EngineOptions> {
   let us = 0;
   return {
@@ -31,7 +35,7 @@ function inSlices(more: Partial<EngineOptions> = {}): Partial<EngineOptions> {
 
 const ROWS = 600;
 
-/** A table of ROWS rows, the first half in segments. */
+/** A table of ROWS rows, the first half of them in segments. */
 async function filled(fs = new SimFs(1), more: Partial<EngineOptions> = {}): Promise<Database> {
   const db = await openSim(fs, inSlices(more));
   await fill(db.table(), range(0, ROWS / 2));
@@ -40,7 +44,7 @@ async function filled(fs = new SimFs(1), more: Partial<EngineOptions> = {}): Pro
   return db;
 }
 
-/** Gives every row a weight; every fifth one goes. */
+/** Gives every row a weight, and deletes every fifth row. */
 function changed(db: Database, weight: number): Transaction {
   const table = db.table();
   const transaction = db.begin();
@@ -63,7 +67,7 @@ function inserted(db: Database, count: number): Promise<unknown> {
   return bulk.commit();
 }
 
-/** What can be told of the table at this moment. */
+/** Everything observable about the table at this moment. */
 function told(db: Database): string {
   const table = db.table();
   const { rows, strategy } = table.estimate({ startTs: 5, endTs: 50 });
@@ -237,7 +241,8 @@ describe('a commit in slices that fails', () => {
     const fs = new SimFs(1);
     const db = await filled(fs);
     const before = rowsOf(db.table());
-    // Not those that prepare room: without them nothing is written, and the log goes on.
+    // Syncs of log files only, not those that prepare room: if those fail nothing has been written,
+    // and the log goes on.
     const isOfLog = (path: string) => /\/log-0/.test(path);
     fs.schedule = ({ kind, path }) => (kind === 'datasync' && isOfLog(path) ? { code: 'EIO' } : undefined);
     expect(await codeOf(changed(db, 9).commit())).toBe('log_failed');
@@ -311,7 +316,7 @@ test('few rows with long texts are committed in slices too, in pieces by their b
     { ...kept!, properties: { formation: text(1) } },
   );
   transaction.deleteRow(table, { eventTs: gone!.event_ts, id: gone!.id });
-  // Its own row, of a piece that is not the first.
+  // A row of its own, from a later piece.
   transaction.deleteRow(table, { eventTs: 1150, id: own[150]! });
   const commit = transaction.commit();
   let moments = 0;
@@ -364,7 +369,7 @@ test('many random commits, in slices and at once, leave the rows that a plain mo
   }
 });
 
-/** One transaction; the model has what it did when it was acknowledged, in the order of the LSNs. */
+/** Commits one transaction; the model applies it when it is acknowledged, in LSN order. */
 async function commitSome(db: Database, model: Map<number, number>, random: Random): Promise<void> {
   const table = db.table();
   const transaction = db.begin({ pinned: random.chance(0.5) });

@@ -1,5 +1,6 @@
-// A log that is cut, zeroed, flipped or lost: every acknowledged row is there, or the database does not open and `verify` says why.
-// HEDGEROW_LOG_DAMAGE=1 tries every byte, sector and bit (hours), a prime number takes steps of that many bytes or bits; without it the steps are large.
+// A log that is cut, zeroed, bit-flipped or lost: every acknowledged row is there, or the database
+// does not open and `verify` says why. HEDGEROW_LOG_DAMAGE=1 tries every byte, sector and bit
+// (hours); a prime number takes steps of that many bytes or bits; without it the steps are large.
 
 import { describe, expect, test } from 'vitest';
 import { loadCore } from '../../src/core/index.ts';
@@ -17,7 +18,10 @@ const core = loadCore('release');
 
 type Disk = SimFs;
 
-/** A database of `rows` rows, each its own commit, compacted in the middle when wanted, closed in order or killed. */
+/**
+ * A database of `rows` rows, each its own commit, optionally compacted in the middle, closed
+ * cleanly or killed.
+ */
 async function made(rows: number, end: 'close' | 'kill', logFileBytes: number, compacted: boolean): Promise<Disk> {
   const fs = simDisk(7);
   const database = await openSim(fs, { core: 'release', logFileBytes });
@@ -53,7 +57,10 @@ async function cut(fs: Disk, path: string, size: number): Promise<void> {
   handle.close();
 }
 
-/** How a damaged copy of the disk opens: 'whole' with all the rows, or 'refused', and then verify names a problem. */
+/**
+ * How a damaged copy of the disk opens: 'whole' with all rows, or 'refused', in which case verify
+ * must report a problem.
+ */
 async function outcome(fs: Disk, rows: number, what: string): Promise<'whole' | 'refused'> {
   const report = await verifyDirectory({ fs, crc32c, core }, '/db', () => Promise.resolve());
   let database: Awaited<ReturnType<typeof openSim>>;
@@ -96,7 +103,7 @@ describe.each(['close', 'kill'] as const)('after a %s', (end) => {
           const disk = base.kill();
           disk.edit(path, (bytes) => bytes.fill(0, at, to));
           const seen = await outcome(disk, ROWS, `zeros from ${at} to ${to}`);
-          // An orderly end needs its seal no more: the mark says what the log holds.
+          // After a clean close the seal is no longer needed: the mark says what the log holds.
           if (at < used - SECTOR_BYTES && (at === 0 || at >= 4096))
             expect(seen, `zeros from ${at} to ${to}`).toBe('refused');
         }
@@ -189,7 +196,7 @@ describe('a database that lost its manifest and its log', () => {
     const older = disk.kill();
     const database = await openSim(disk.kill(), {});
     await database.close();
-    // The log of an older state beside the newer manifest.
+    // The log of an older state next to the newer manifest.
     const now = older.kill();
     const path = newestLog(now);
     now.edit(path, (bytes) => bytes.fill(0, 4096 + 400));
@@ -238,7 +245,7 @@ describe('a new database', () => {
     const fs = simDisk();
     const first = await openSim(fs, { owner: 1 });
     for (let time = 0; time < 20; time++) await first.table().insert({ event_ts: time, members: [time] });
-    // Without the lock: as two containers on one volume.
+    // Without the lock, as with two containers on one volume.
     const second = await openSim(unlocked(fs), { owner: 2 });
     const before = segments(fs);
     await expect(first.compact({})).rejects.toMatchObject({ code: 'conflict' });
@@ -253,7 +260,7 @@ describe('a new database', () => {
   });
 });
 
-/** The same disk, whose locks exclude nobody. */
+/** The same disk, with locks that exclude no one. */
 function unlocked(fs: Disk): Disk {
   return new Proxy(fs, {
     get(target, name) {

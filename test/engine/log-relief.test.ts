@@ -1,4 +1,5 @@
-// What holds the log is let go: an idle table with a pending row, and a table whose file is corrupt. Nothing is lost by it.
+// Tables that keep the log from being truncated: an idle table with a pending row, and a table with
+// a corrupt file. They are relieved without losing anything.
 
 import { expect, test } from 'vitest';
 import type { Database } from '../../src/engine/index.ts';
@@ -9,7 +10,7 @@ import { codeOf, fill, range, segmentFiles, times } from '../support/sim-tables.
 const LIMIT = 8 * 8192;
 const options = { core: 'release', logFileBytes: 8192 } as const;
 
-/** Commits rows of a busy table, some log files' worth. */
+/** Commits rows of a busy table that fill several log files. */
 async function busy(database: Database, name: string, files: number): Promise<void> {
   const table = database.table(name);
   for (let i = 0; i < files * 8; i++) {
@@ -43,7 +44,10 @@ test('an idle table with one pending row does not hold the log, and others that 
   await database.close();
 });
 
-/** A database whose primary table has segments and pending operations, opened again with a damaged segment. */
+/**
+ * A database whose primary table has segments and pending operations, reopened with a damaged
+ * segment.
+ */
 async function damaged(): Promise<{ fs: SimFs; database: Database; expected: number[]; restore: () => void }> {
   const fs = simDisk();
   const first = await openSim(fs, options);
@@ -77,7 +81,7 @@ test.each(['close', 'kill', 'crash'] as const)(
     let disk = fs;
     if (how === 'close') await database.close();
     else disk = how === 'kill' ? fs.kill() : fs.crash();
-    // Still corrupt: nothing goes.
+    // Still corrupt: nothing is removed.
     let again = await openSim(disk, options);
     expect(again.table().corrupt).not.toBe(null);
     expect(again.table().held.length).toBeGreaterThan(0);

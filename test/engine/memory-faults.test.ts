@@ -1,4 +1,5 @@
-// Commits when memory is short: before the log has the frame they are refused and nothing of them is anywhere; after it they are never seen half, and whole after a restart.
+// Commits under memory shortage: before the log has the frame they are refused and leave no trace;
+// after it they are never seen in part, and are complete after a restart.
 
 import { afterEach, describe, expect, test } from 'vitest';
 import { CoreMemtable, EdgeBatch, loadCore, STATUS } from '../../src/core/index.ts';
@@ -22,7 +23,7 @@ function noMemory(): never {
   throw new HedgerowError('overloaded', 'no memory');
 }
 
-/** The call number `nth`, counted from 1, and those after it find no memory. */
+/** Allocation number `nth`, counted from 1, and all later ones fail. */
 function failFrom(nth: number): void {
   let calls = 0;
   CoreMemtable.prototype.reserve = function (this: CoreMemtable, bytes, rows) {
@@ -47,7 +48,7 @@ const answer = (): AnswerToKeep => ({
   at: 1_000_000_000_000,
 });
 
-/** Each commits rows of both tables, or many of one, with a stored answer. */
+/** Each commits rows of both tables, or many of one, together with a stored answer. */
 const COMMITS: Record<string, (database: Database) => Promise<unknown>> = {
   'a transaction over two tables': async (database) => {
     const transaction = database.begin();
@@ -76,7 +77,7 @@ const COMMITS: Record<string, (database: Database) => Promise<unknown>> = {
 
 async function filled() {
   const fs = simDisk();
-  // One memtable holds a row or two: a commit needs several.
+  // A memtable holds one or two rows, so that a commit needs several memtables.
   const options = { memtableLimits: { rows: 2, smallRows: 1 }, slicedOperations: 1000 };
   const database = await openSim(fs, options);
   await database.createTable({ name: 'other' });
@@ -174,7 +175,8 @@ describe('a memtable that began long ago', () => {
     const document = Buffer.from(JSON.stringify({ store: 's', id: 'i', value: 1 }));
     const { committer } = table.context;
     for (let times = 0; times < 3; times++) {
-      // Frames that say to hold 2^31 operations each: what billions of writes to other tables are for this one.
+      // Frames that claim 2^31 operations each: to this table they look like billions of writes to
+      // other tables.
       const parts = [runHeader(OPERATION.document, 0, 2 ** 31, document.length), document];
       await (await committer.write(() => committer.commit(2 ** 31, parts))).durable;
     }

@@ -1,4 +1,5 @@
-// Counting distinct nodes: the merge against sets, exact counts at once of small tables, slices and bounded waits of large ones.
+// Counting distinct nodes: the merge against sets, immediate exact counts of small tables, slices
+// and bounded waits for large ones.
 
 import { expect, test } from 'vitest';
 import type { Database, EngineOptions } from '../../src/engine/index.ts';
@@ -43,14 +44,14 @@ test('a list that does not ascend is noticed', () => {
   expect(() => merge.step(1000)).toThrow('lists of nodes are ascending');
 });
 
-/** 2,000 edges of two new nodes each, and one they share. */
+/** Adds an edge per row, with two new nodes each and one node that all share. */
 async function fillNodes(database: Database, from: number, to: number): Promise<void> {
   const bulk = database.table().bulk();
   for (let row = from; row < to; row++) bulk.add({ event_ts: row, members: [1, 10 + 2 * row, 11 + 2 * row] });
   await bulk.commit();
 }
 
-/** Four steps take a slice. */
+/** With this clock four steps use up a slice. */
 function large(): Partial<EngineOptions> {
   let us = 0;
   const nowUs = () => {

@@ -1,4 +1,5 @@
-// Node filters: many tables in one instance, one table in several, and tables that have none since there is no memory.
+// Node filters: many tables in one instance, one table across several, and tables without filters
+// because memory is short.
 
 import { expect, test } from 'vitest';
 import { type Core, type CoreModule, FilterDirectory, FilterRoom, loadCore } from '../../src/core/index.ts';
@@ -8,7 +9,10 @@ import { Random } from '../support/random.ts';
 import { openSim, rowsOf, simDisk } from '../support/sim-engine.ts';
 import type { SimFs } from '../support/sim-fs.ts';
 
-/** Rows with nodes that are in few segments each. */
+/**
+ * Adds rows with three kinds of nodes: common to 16 neighbouring rows, to every seventh row, and
+ * unique.
+ */
 async function fillTable(table: Table, rows: number): Promise<void> {
   const bulk = table.bulk();
   for (let row = 0; row < rows; row++) bulk.add({ event_ts: row, members: [row >> 4, 1000 + (row % 7), 5000 + row] });

@@ -1,4 +1,5 @@
-// Recovery of more rows than memory may hold: it compacts on the way, and a disk that fails meanwhile costs nothing.
+// Recovery of more rows than memory may hold: it compacts on the way, and a disk failure meanwhile
+// loses nothing.
 
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,14 +14,14 @@ import { nodeFs } from '../../src/storage/node-fs.ts';
 import { crc32c } from '../support/crc32c.ts';
 import { drain, simOptions } from '../support/sim-engine.ts';
 
-/** Enough to pass the 16 MB that memtables may always take, more than once. */
+/** Enough rows to exceed, more than once, the 16 MB that memtables may always use. */
 const ROWS = 440_000;
 const BATCH = 20_000;
 
 let root: string;
 let expected: string;
 
-/** The real disk, with a fault for chosen operations: what they throw. */
+/** The real disk, with errors injected into chosen operations. */
 function failing(fault: (operation: string, path: string) => Error | undefined): Fs {
   const check = (operation: string, path: string): void => {
     const error = fault(operation, path);

@@ -1,5 +1,6 @@
-// Power loss and kill at writes and syncs of the disk: a write and its stored answer are both there or both not, and documents change all or none.
-// HEDGEROW_CRASH_POINTS=all tries every point; without it some are left out.
+// Power loss and kill at writes and syncs of the disk: a write and its stored answer are both there
+// or both absent, and documents change all together or not at all. HEDGEROW_CRASH_POINTS=all tries
+// every point; without it some are left out.
 
 import { expect, test } from 'vitest';
 import type { Attach, Database, EngineOptions } from '../../src/engine/index.ts';
@@ -7,7 +8,7 @@ import { openSim, rowsOf } from '../support/sim-engine.ts';
 import { SimFs } from '../support/sim-fs.ts';
 
 interface Step {
-  /** Undefined: it changes nothing that can be read. */
+  /** Undefined if it changes nothing that can be read. */
   id?: string;
   run: (db: Database) => Promise<unknown>;
 }
@@ -51,10 +52,10 @@ function documents(id: string, value: number | null): Step {
 }
 
 const compact: Step = { run: (db) => db.compact({}) };
-/** Something for a compaction to do. */
+/** Gives a compaction something to do. */
 const TOUCH: Step = { run: (db) => db.table().insert({ event_ts: 9, members: [9] }) };
 
-/** Steps of one inner list run at the same time, in this order. */
+/** The steps of one inner list run concurrently, started in this order. */
 const HISTORY: Step[][] = [
   [insert('i1', 1)],
   [insert('i2', 2), insert('i3', 3), bulk('b1', 10)],
@@ -73,14 +74,14 @@ const HISTORY: Step[][] = [
 ];
 const STEPS = HISTORY.flat().filter((step) => step.id !== undefined);
 
-/** All that can be read, as text. */
+/** Everything that can be read, as text. */
 function stateOf(db: Database): string {
   const tables = db.tables().map((table) => [table.definition, rowsOf(table)]);
   const answers = STEPS.map(({ id }) => db.replays.find(id!)?.body ?? null);
   return JSON.stringify([tables, db.documents.entries('s'), answers]);
 }
 
-/** The states before the first step and after each one. */
+/** The states before the first step and after each step. */
 async function statesOf(): Promise<string[]> {
   const db = await openSim(new SimFs(1), OPTIONS);
   const states = [stateOf(db)];
@@ -93,7 +94,10 @@ async function statesOf(): Promise<string[]> {
   return states;
 }
 
-/** Runs the history on a disk that stops at its change or sync number `crashAt`; how many steps were acknowledged. */
+/**
+ * Runs the history on a disk that stops at change or sync number `crashAt`; returns the number of
+ * acknowledged steps.
+ */
 async function runUntil(
   fs: SimFs,
   crashAt: number,
@@ -120,7 +124,10 @@ async function runUntil(
   return acknowledged;
 }
 
-/** The state is one of the history, at least the one that was acknowledged; it stays through a compaction and one more restart. */
+/**
+ * Checks that the state is one of the history, not before the acknowledged one, and survives a
+ * compaction and one more restart.
+ */
 async function check(found: SimFs, states: readonly string[], acknowledged: number): Promise<number> {
   let fs = found;
   let db = await openSim(fs, OPTIONS);
@@ -142,12 +149,12 @@ async function check(found: SimFs, states: readonly string[], acknowledged: numb
   return place;
 }
 
-/** The disk that is found after the crash. */
+/** The disk found after the crash. */
 async function diskAfter(what: string, fs: SimFs, crashAt: number): Promise<SimFs> {
   if (what === 'power loss') return fs.crash();
   const next = fs.kill();
   if (what === 'kill') return next;
-  // The next process gets as far as a few operations.
+  // The next process only gets through a few operations.
   const more = crashAt % 40;
   next.schedule = ({ index }) => (index === more ? 'crash' : undefined);
   const opened = openSim(next, OPTIONS).then(() => undefined);
@@ -155,7 +162,7 @@ async function diskAfter(what: string, fs: SimFs, crashAt: number): Promise<SimF
   return next.crash();
 }
 
-/** Points from one that is tried to the next. */
+/** Distance between the crash points that are tried. */
 function strideOf(what: string): number {
   if (process.env.HEDGEROW_CRASH_POINTS === 'all') return 1;
   return what === 'power loss' ? 2 : 4;
@@ -176,7 +183,7 @@ test.each(CRASHES)(
       places.add(await check(await diskAfter(what, fs, crashAt), states, acknowledged));
     }
     expect(crashAt).toBeGreaterThan(100);
-    // What was issued at the same time is often found together.
+    // Steps issued at the same time are often found together, hence fewer places than steps.
     expect(places.size).toBeGreaterThan(STEPS.length * 0.8);
   },
   120_000,
@@ -231,7 +238,7 @@ test.each(CRASHES)(
       const found = stores.map(({ id }) => db.replays.find(id));
       const known = found.findLastIndex((each) => each !== undefined) + 1;
       expect(known, `crash ${crashAt}`).toBeGreaterThanOrEqual(acknowledged);
-      // All up to the newest are known, the last three with their bodies.
+      // All keys up to the newest are known, the last three with their bodies.
       const bodies = found.slice(0, known).map((each) => each?.body);
       const expected = Array.from({ length: known }, (_, i) => (i < known - 3 ? null : body(i)));
       expect(bodies, `crash ${crashAt}`).toEqual(expected);

@@ -1,4 +1,5 @@
-// Damaged, cut and missing files of stored answers: the database opens, what can be read is kept, and nothing that may be lost is run again.
+// Damaged, cut and missing files of stored answers: the database opens, what can be read is kept,
+// and a request whose answer may be lost is not executed again.
 
 import { readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -43,7 +44,7 @@ async function checkpoint(): Promise<void> {
   await db.compact({});
 }
 
-/** Each id: its body, `unknown`, or the code of the refusal. */
+/** For each id: its body, `unknown`, or the code of the refusal. */
 function answers(): Record<string, string> {
   const found = (id: string): string => {
     try {
@@ -80,7 +81,7 @@ async function put(path: string, bytes: Uint8Array): Promise<void> {
 
 let paths: string[];
 
-/** Three files of three, three and two answers, an hour between the answers. */
+/** Three files with three, three and two answers; the answers are an hour apart. */
 beforeEach(async () => {
   nowMs = START_MS;
   notices = [];
@@ -126,7 +127,7 @@ describe('a damaged file of stored answers', () => {
       await checkpoint();
     }
     expect(notices).toHaveLength(2);
-    // What is known by now is known.
+    // Answers stored since then are known.
     await db.replays.store(entry('later'));
     expect(db.replays.find('later')!.body).toBe('"later"');
     nowMs = until;
@@ -156,7 +157,7 @@ describe('a damaged file of stored answers', () => {
     for (const path of [paths[0]!, paths[2]!]) await fs.remove(path);
     await open();
     expect(answers()).toEqual(without('e0', 'e1', 'e2', 'e6', 'e7'));
-    // The newest of the two counts.
+    // The newer of the two files decides.
     expect(db.replays.damagedUntil).toBe(START_MS + 31 * HOUR_MS);
     await checkpoint();
     await crash();

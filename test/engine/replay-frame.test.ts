@@ -1,4 +1,5 @@
-// A frame that memory is short for in its middle: what comes before is applied once, the run that failed is tried again at its own LSN.
+// Memory runs short in the middle of replaying a frame: the runs before it are applied once, and
+// the run that failed is retried at its own LSN.
 
 import { expect, test } from 'vitest';
 import { OPERATION, singleRun } from '../../src/engine/commit/operations.ts';

@@ -1,4 +1,5 @@
-// What is kept of the answers under Idempotency-Keys when they are many or large: the key always, the body within the budget, in memory and in the files.
+// What is kept of answers under Idempotency-Keys if they are many or large: always the key, and the
+// body within the budget, in memory and in files.
 
 import { beforeEach, describe, expect, test } from 'vitest';
 import { decodeReplay, encodeReplay, IdRanges, MAX_KEPT_BODY_BYTES } from '../../src/engine/idempotency/kept-answer.ts';
@@ -9,7 +10,7 @@ import type { SimFs } from '../support/sim-fs.ts';
 
 const HOUR_MS = 3600 * 1000;
 const DIR = '/db/replays';
-/** Of the ids that each entry here has, as JSON. */
+/** JSON size of the ids that each entry here has. */
 const IDS_BYTES = '{"ids":[{"table":"t","first_id":1,"last_id":9}]}'.length;
 
 let fs: SimFs;
@@ -54,7 +55,7 @@ const sum = (sizes: readonly number[]) => sizes.reduce((total, size) => total + 
 describe('answers over the budget', () => {
   const LIMITS = { bodyBytes: 10_000, fileBytes: 4000 };
 
-  /** Ids of those that are known, and of those that have their bodies. */
+  /** Which ids are known, and which of them still have their bodies. */
   const state = (count: number) => {
     const found = Array.from({ length: count }, (_, i) => db.replays.find(`${i}`));
     return {
@@ -89,7 +90,8 @@ describe('answers over the budget', () => {
       await db.replays.store(entry(`${i}`, 'x'.repeat(1000)));
       if (i % 20 === 19) await checkpoint();
     }
-    // 400 records of 300 bytes and ten bodies, at most twice; with their bodies they would take 520,000 bytes.
+    // At most twice 400 records of 300 bytes and ten bodies; with all bodies they would take
+    // 520,000 bytes.
     expect(sum(fileSizes())).toBeLessThan(2 * (400 * 300 + 10_000) + LIMITS.fileBytes);
     expect(sum(fileSizes())).toBeGreaterThan(400 * 150);
     expect(fileSizes().length).toBeLessThan((2 * (400 * 300 + 10_000)) / LIMITS.fileBytes + 2);
@@ -105,7 +107,7 @@ describe('answers over the budget', () => {
     for (let i = 10; i < 22; i++) await db.replays.store(entry(`${i}`, 'x'.repeat(1000)));
     const before = fs.list(DIR);
     let writes = 0;
-    // New answers take three writes; what follows is a rewrite.
+    // New answers take three writes; whatever follows is a rewrite.
     fs.schedule = ({ kind, path }) =>
       kind === 'write' && path.startsWith(DIR) && ++writes > 3 ? { code: 'ENOSPC' } : undefined;
     await checkpoint();

@@ -36,7 +36,7 @@ function entry(id: string, body = `{"of":"${id}"}`): AnswerToKeep {
   return { id, bodyHash: `hash of ${id}`, status: 201, contentType: 'application/json', body, at: nowMs };
 }
 
-/** Stores what the write answers. */
+/** Stores the write's answer. */
 function keep<T>(id: string): Attach<T> {
   return (outcome) => entry(id, JSON.stringify(outcome ?? null));
 }
@@ -50,7 +50,7 @@ function replayFiles(): string[] {
   return fs.exists(DIR) ? fs.list(DIR) : [];
 }
 
-/** Moves what is in the log to segments and files. */
+/** Moves the contents of the log to segments and files. */
 async function checkpoint(): Promise<void> {
   await db.table().insert({ event_ts: 77, members: [1] });
   await db.compact({});
@@ -97,7 +97,7 @@ describe('an answer stored with a write', () => {
         if (random.chance(0.6)) transaction.insert(table, { event_ts, members });
         else transaction.delete(table, event_ts === 0 && random.chance(0.5) ? -0 : event_ts, [...members].reverse());
       }
-      // The state moves between staging and commit.
+      // The table changes between staging and commit.
       if (random.chance(0.5)) await db.table().insert(edge());
       if (random.chance(0.3)) await db.table().delete(edge().event_ts, edge().members);
       if (random.chance(0.2)) await db.compact({});
@@ -295,7 +295,7 @@ describe('stored answers', () => {
     await db.replays.store(entry('b'));
     fs.schedule = ({ kind, path }) => (kind === 'sync' && path.startsWith(DIR) ? { code: 'ENOSPC' } : undefined);
     expect(await codeOf(checkpoint())).toBe('disk_full');
-    // Nothing was changed: writes go on.
+    // Nothing was changed, so writes go on.
     expect(await codeOf(db.replays.store(entry('c')))).toBe('none');
     expect(found('b')).toBeDefined();
     fs.schedule = () => undefined;

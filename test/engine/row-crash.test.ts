@@ -1,6 +1,6 @@
-// Power loss and kill at writes and syncs of the disk, while rows are changed by id, transactions commit and meet conflicts, and tables are altered: every
-// acknowledged change is there, every other one whole or not at all. HEDGEROW_CRASH_POINTS=all tries every point; without it some are
-// left out.
+// Power loss and kill at writes and syncs of the disk, while rows are changed by id, transactions
+// commit and conflict, and tables are altered: every acknowledged change is there, every other one
+// in full or not at all. HEDGEROW_CRASH_POINTS=all tries every point; without it some are left out.
 
 import { expect, test } from 'vitest';
 import type { Database, EngineOptions, Transaction } from '../../src/engine/index.ts';
@@ -8,16 +8,16 @@ import { openSim, rowsOf } from '../support/sim-engine.ts';
 import { SimFs } from '../support/sim-fs.ts';
 import { range } from '../support/sim-tables.ts';
 
-/** A change of its own; its number is its place. */
+/** A separate change; its number is its position. */
 type Change = (db: Database) => Promise<unknown>;
-/** Changes nothing that can be read. */
+/** Work that changes nothing that can be read. */
 interface Work {
   work: Change;
 }
 
 const AT_ONCE: Partial<EngineOptions> = { core: 'release', segmentRows: 4, logFileBytes: 5000 };
 
-/** Every commit is made in slices, with a rest after each step. */
+/** Every commit runs in slices and yields after each step. */
 function inSlices(): Partial<EngineOptions> {
   let us = 0;
   return { ...AT_ONCE, slicedOperations: 1, nowUs: () => (us += 10_000) };
@@ -39,7 +39,7 @@ function changed(stage: (transaction: Transaction, db: Database) => void): Chang
   };
 }
 
-/** Raises the weight of every row in [from, to), some of them moved, some removed. */
+/** Raises the weight of every row in [from, to), and moves or removes some of them. */
 function statement(from: number, to: number): Change {
   return changed((transaction, db) => {
     const table = db.table();
@@ -57,7 +57,7 @@ function statement(from: number, to: number): Change {
   });
 }
 
-/** Two that change one row at once: the first wins. */
+/** Two transactions change one row at once: the first wins. */
 const rivals: Change = async (db) => {
   const [first, second] = [1, 2].map((member) => {
     const transaction = db.begin();
@@ -78,7 +78,7 @@ const rivals: Change = async (db) => {
 
 const compact: Work = { work: (db) => db.compact({}) };
 
-/** What stands in one list runs at the same time. */
+/** The entries of one list run concurrently. */
 const HISTORY: (Change | Work)[][] = [
   [inserted(0, 14)],
   [statement(0, 8)],
@@ -109,7 +109,7 @@ const HISTORY: (Change | Work)[][] = [
 ];
 const CHANGES = HISTORY.flat().filter((step) => typeof step === 'function');
 
-/** All that can be read, as text. */
+/** Everything that can be read, as text. */
 function stateOf(db: Database): string {
   return JSON.stringify(db.tables().map((table) => [table.item(), rowsOf(table), table.count({})]));
 }
@@ -126,7 +126,10 @@ async function statesOf(): Promise<string[]> {
   return states;
 }
 
-/** Runs the history on a disk that stops at its change or sync number `crashAt`; how many changes were acknowledged. */
+/**
+ * Runs the history on a disk that stops at change or sync number `crashAt`; returns the number of
+ * acknowledged changes.
+ */
 async function runUntil(fs: SimFs, crashAt: number, options: Partial<EngineOptions>): Promise<number> {
   let acknowledged = 0;
   let changes = 0;
@@ -148,7 +151,10 @@ async function runUntil(fs: SimFs, crashAt: number, options: Partial<EngineOptio
   return acknowledged;
 }
 
-/** The state is one of the history, at least the acknowledged one; it stays through a compaction and one more restart. */
+/**
+ * Checks that the state is one of the history, not before the acknowledged one, and survives a
+ * compaction and one more restart.
+ */
 async function check(found: SimFs, states: readonly string[], acknowledged: number): Promise<number> {
   let db = await openSim(found, AT_ONCE);
   const state = stateOf(db);

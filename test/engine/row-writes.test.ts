@@ -1,4 +1,5 @@
-// Rows changed by their id: updates that keep it, removals of one row, wherever older versions of the row stand.
+// Rows changed by their id: updates that keep the id, and removals of one row, wherever older
+// versions of the row are.
 
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,7 +18,7 @@ import { codeOf, fill, range } from '../support/sim-tables.ts';
 
 const MAX = Number.MAX_SAFE_INTEGER;
 
-/** One row changed, as a commit of its own; its LSN. */
+/** Changes one row in its own commit; returns its LSN. */
 async function update(database: Database, table: Table, key: RowKey, edge: EdgeInput): Promise<number> {
   const transaction = database.begin();
   transaction.updateRow(table, key, edge);
@@ -30,7 +31,7 @@ async function remove(database: Database, table: Table, key: RowKey): Promise<nu
   return (await transaction.commit()).lsn;
 }
 
-/** `id@time [members]` of all rows. */
+/** `id@time [members]` of every row. */
 function shown(rows: readonly Record<string, unknown>[]): string[] {
   return rows.map(({ id, event_ts, members }) => `${id}@${event_ts} [${members}]`);
 }
@@ -103,7 +104,8 @@ describe.each(PLACES)('a row changed by its id, %s', (_, options) => {
     ];
     for (const [round, before] of settle.entries()) {
       await before();
-      // In place, to another time, only other members; then one goes.
+      // First an update in place, then one that changes only members; at the end one row is
+      // deleted.
       await update(database, table, { eventTs: 3 + round, id: 4 + round }, { event_ts: 3 + round, members: [round] });
       await update(database, table, { eventTs: 9, id: 10 }, { event_ts: 9, members: [7, round] });
       wanted[3 + round] = `${4 + round}@${3 + round} [${round}]`;
@@ -134,7 +136,7 @@ describe.each(PLACES)('a row changed by its id, %s', (_, options) => {
     await database.compact({});
     for (const time of range(0, 20)) {
       const edge = { event_ts: time, members: [time % 7, 500], properties: { weight: time } };
-      // Some versions stand in a memtable of their own.
+      // Some versions get a memtable of their own.
       if (time % 5 === 0) table.rotateMemtable(database.lastLsn);
       if (time % 3 !== 0) await update(database, table, { eventTs: time, id: time + 1 }, edge);
       if (time % 3 === 2) await update(database, table, { eventTs: time, id: time + 1 }, edge);
@@ -321,7 +323,7 @@ describe('in one transaction', () => {
       expect(shown(JSON.parse(`[${drain(seen)}]`))).toEqual(wanted);
       expect(shown(rowsOf(table))).toHaveLength(6);
       const { lsn, results } = await transaction.commit();
-      // An insert, two removals, and two operations an update.
+      // One insert, two removals, and two operations per update.
       expect(lsn).toBe(lastLsn + 1 + 2 + 2 * 5);
       expect(results).toHaveLength(8);
       expect(results.at(-1)).toMatchObject({ matched: 1, id: 1, event_ts: 0 });

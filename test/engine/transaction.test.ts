@@ -1,4 +1,4 @@
-// Transactions: own reads over one snapshot, all or nothing, and cases that once went wrong.
+// Transactions: reads of own writes over one snapshot, atomicity, and cases that once went wrong.
 
 import { expect, test } from 'vitest';
 import { openSim, rowsOf, simDisk } from '../support/sim-engine.ts';

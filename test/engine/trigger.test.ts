@@ -1,4 +1,4 @@
-// Compactions that nobody asks for: what is looked at, and when.
+// Automatic compactions: which tables are checked, and when.
 
 import { expect, test } from 'vitest';
 import { CompactionTrigger } from '../../src/engine/compaction/trigger.ts';

@@ -12,7 +12,7 @@ import { rowsOf, simOptions, turn } from '../support/sim-engine.ts';
 const BUILT = existsSync(new URL('../../dist/engine/compaction/worker.js', import.meta.url));
 
 let dir: string;
-/** Callbacks that the runner wants later. */
+/** Callbacks that the runner deferred. */
 let later: (() => void)[];
 
 beforeEach(() => {
@@ -64,7 +64,7 @@ test.skipIf(!BUILT)('an idle thread that ends does not take the next compaction 
   await database.compact({});
   for (let round = 1; round < 4; round++) {
     await fill(database, round * 20, round * 20 + 20);
-    // The thread is being ended when the next compaction begins.
+    // The thread is being terminated when the next compaction begins.
     for (const callback of later.splice(0)) callback();
     await database.compact({});
   }
@@ -77,7 +77,7 @@ test.skipIf(!BUILT)(
   async () => {
     const database = await open();
     await fill(database, 0, 24);
-    // A directory in the place of the first new file.
+    // A directory occupies the path of the first new file.
     const inTheWay = `${dir}/tables/1/seg-000000000001.hgs`;
     mkdirSync(inTheWay, { recursive: true });
     const error = await database.createIndex('hyperedges', 'weight').catch((thrown: unknown) => thrown);

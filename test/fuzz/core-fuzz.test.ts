@@ -1,5 +1,7 @@
-// Arbitrary and damaged bytes, with right checksums too, into the core's checks and whatever passes into every read: a value or a status,
-// never a trap, a hang or a write beyond a region. HEDGEROW_FUZZ=<cases> runs longer, HEDGEROW_FUZZ_SEED=<n> other cases.
+// Feeds arbitrary and damaged bytes, some with correct checksums, to the core's checks, and
+// everything that passes to every read: the result must be a value or a status, never a trap, a
+// hang or a write beyond a region. HEDGEROW_FUZZ=<cases> runs longer, HEDGEROW_FUZZ_SEED=<n> runs
+// other cases.
 
 import { describe, expect, it } from 'vitest';
 import { COLUMNS, concat } from '../core/support/model.ts';
@@ -12,7 +14,7 @@ import { repair, seedSegments, seedTables } from './support/seeds.ts';
 
 const CASES = Number(process.env.HEDGEROW_FUZZ ?? 6000);
 const SEED = Number(process.env.HEDGEROW_FUZZ_SEED ?? 1);
-/** No single case may take longer. */
+/** Time limit for a single case. */
 const CASE_MS = 3000;
 const TIMEOUT_MS = 60_000 + CASES * 20;
 
@@ -50,7 +52,7 @@ describe('the core, debug build, fed with', () => {
       const records = core.x.hg_records_check(at, bytes.length, random.below(4));
       return status === 0 || header === 0 || records === 0;
     });
-    expect(passed).toBeLessThan(CASES / 10); // only empty input can be right: no bytes are no records
+    expect(passed).toBeLessThan(CASES / 10); // only empty input can pass: no bytes are no records
   });
 
   it('damaged records: refuses them or reads them', { timeout: TIMEOUT_MS }, () => {

@@ -1,4 +1,5 @@
-// Targets of the core, debug build, whose input ends where memory ends: records and segments with right checksums.
+// Fuzz targets in the debug build of the core, whose input ends where memory ends: records, and
+// segments with correct checksums.
 
 import { COLUMNS, concat } from '../core/support/model.ts';
 import { recordsOf } from '../core/support/segments.ts';

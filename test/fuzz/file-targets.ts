@@ -1,4 +1,4 @@
-// Targets on files: a manifest, kept answers, a log, and whole databases with changed bytes.
+// Fuzz targets on files: a manifest, kept answers, a log, and whole databases with changed bytes.
 
 import { checkCheckpoint } from '../../src/engine/checkpoint/checkpoint.ts';
 import { decodeReplay } from '../../src/engine/idempotency/kept-answer.ts';
@@ -22,7 +22,7 @@ interface Change {
 
 const MANIFEST_HEADER = /^hedgerow-manifest (\d+) [0-9a-f]{8} \d+\n/;
 const ANSWER_HEADER_BYTES = 16;
-/** Headers of files and the first things in them. */
+/** Leading bytes that mutations focus on: file headers and the first entries. */
 const FOCUS_BYTES = 200;
 const MOST_FILE_BYTES = 2 ** 20;
 
@@ -73,13 +73,16 @@ async function makeFiles(): Promise<{ files: Files; rows: string }> {
     const bytes = new Uint8Array(handle.size());
     handle.read(bytes, 0);
     handle.close();
-    // The reserve is zeros that nothing reads.
+    // Leaves out the reserve, which is zeros that nothing reads.
     if (bytes.length <= MOST_FILE_BYTES) files.set(path, bytes);
   }
   return { files, rows };
 }
 
-/** The directories of a database with up to two tables; the simulated disk knows files only. */
+/**
+ * The directories of a database with up to two tables; listed here because the simulated disk
+ * enumerates only files.
+ */
 const DIRECTORIES = ['/db', '/db/log', '/db/replays', '/db/tables/1', '/db/tables/2'];
 
 function pathsOf(fs: SimFs): string[] {
@@ -107,7 +110,7 @@ function rowsOf(database: Awaited<ReturnType<typeof openSim>>): string {
     .join();
 }
 
-/** The header of a manifest is made right for its document. */
+/** Corrects the header of a manifest to match its document. */
 function repairManifest(bytes: Uint8Array): Uint8Array {
   const text = Buffer.from(bytes).toString('latin1');
   const header = MANIFEST_HEADER.exec(text);
@@ -117,7 +120,7 @@ function repairManifest(bytes: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from(`hedgerow-manifest ${header[1]} ${sum} ${document.length}\n`), document]);
 }
 
-/** The checksums of the frames of a log file are made right, as far as their lengths make sense. */
+/** Corrects the checksums of the frames of a log file, as far as their lengths make sense. */
 function repairLog(bytes: Uint8Array): Uint8Array {
   const region = regionOf(bytes);
   for (let offset = FILE_HEADER_BYTES; ; ) {
@@ -174,7 +177,7 @@ function fileTarget(
 
 export async function fileTargets(): Promise<Target<Change>[]> {
   const { files, rows } = await makeFiles();
-  /** Opens the directory with one file changed. Throws what the opening threw. */
+  /** Opens the directory with one file changed. Throws whatever the open threw. */
   const opened = async ({ path, bytes }: Change, judge: (found: string) => void) => {
     const fs = await place(new Map([...files, [path, bytes]]));
     const database = await openSim(fs);
@@ -206,7 +209,7 @@ export async function fileTargets(): Promise<Target<Change>[]> {
       },
     }),
     fileTarget(files, {
-      // Checksums hold again: whatever is in the files, a value or a refusal.
+      // Checksums are correct again: whatever the files hold, the result is a value or a refusal.
       ...{ name: 'database', share: 3, chosen: () => true },
       run: (change) =>
         opened(
@@ -215,7 +218,7 @@ export async function fileTargets(): Promise<Target<Change>[]> {
         ),
     }),
     fileTarget(files, {
-      // Checksums do not hold: after an orderly close everything is there, or it is refused.
+      // Checksums are wrong: after a clean close, either every row is there or the open is refused.
       ...{ name: 'damage', share: 8, chosen: () => true },
       run: (change) =>
         opened(change, (found) => {

@@ -1,7 +1,10 @@
-// Feeds targets with mutated inputs and judges each: a value or a typed error, within a second. Inputs that reach new code join the corpus of the run.
+// Coverage-guided fuzzing: feeds targets with mutated inputs and checks each result, which must be
+// a value or a typed error, within a second. Inputs that reach new code join the corpus of the run.
 //
-// Coverage is taken after whole runs of inputs, because one look costs as much as hundreds of inputs. When a run of inputs reached new code, the ones kept from it are found by
-// running it again, one look an input. The runs grow while nothing new is found.
+// Reading the coverage costs as much as hundreds of inputs, so it is read once per batch of inputs.
+// When a batch has reached new code, up to MOST_INPUTS_AGAIN of its inputs are run again, with one
+// coverage read each, and those that reach new code by themselves are kept. Batches grow while
+// nothing new is found.
 
 import { HedgerowError } from '../../src/errors.ts';
 import { type Random, randomFrom } from '../core/support/random.ts';
@@ -9,15 +12,18 @@ import { Coverage } from './support/coverage.ts';
 
 export interface Target<T> {
   name: string;
-  /** Out of 1,000 inputs, about how many are for it. */
+  /** Approximate share of the inputs for this target, out of 1,000. */
   share: number;
   seeds: readonly T[];
-  /** Reaches code that V8 can count: the corpus grows by coverage. */
+  /** Whether it reaches code that V8 can count, so that coverage can guide the corpus. */
   guided: boolean;
   mutate(random: Random, source: T, corpus: readonly T[]): T;
-  /** True: it was accepted. Throws what the code threw, or an error of its own when the result is wrong. */
+  /**
+   * True if the input was accepted. Throws what the code threw, or a `Wrong` error if the result is
+   * wrong.
+   */
   run(input: T, random: Random): boolean | Promise<boolean>;
-  /** For the report. */
+  /** The input as text for the report. */
   show(input: T): string;
   end?(): Promise<void>;
 }
@@ -27,26 +33,29 @@ export interface FuzzFigures {
   inputs: number;
   accepted: number;
   refused: number;
-  /** Seeds and inputs that reached new code. */
+  /** Number of seeds and of inputs that reached new code. */
   corpus: number;
   slowestMs: number;
   failures: string[];
 }
 
-/** No input may take longer. */
+/** Time limit for an input. */
 const INPUT_MS = 1000;
 const FIRST_LOOK = 50;
 const MOST_INPUTS_A_LOOK = 20_000;
-/** Inputs of a run that are run again, evenly spread over it. */
+/** Inputs of a batch that are run again, evenly spread over it. */
 const MOST_INPUTS_AGAIN = 40;
-/** A look at the coverage costs some 10 ms: there is one for so many inputs at most, beside the first ones. */
+/**
+ * A coverage read costs about 10 ms, so, except at the start, there is at most one for this many
+ * inputs.
+ */
 const INPUTS_A_LOOK = 100;
 const FIRST_LOOKS = 40;
 const MOST_CORPUS = 2000;
 const MOST_FAILURES = 10;
 const SEED_STEP = 1_000_003;
 
-/** An answer that is wrong, as a target found it. */
+/** A wrong result, as a target detected it. */
 export class Wrong extends Error {}
 
 export async function fuzzTarget<T>(
@@ -87,7 +96,10 @@ export async function fuzzTarget<T>(
   return { ...figures, corpus: corpus.length };
 }
 
-/** Runs some of the inputs again, one look each; the corpus takes those that reach code as no input before. Answers the count of looks. */
+/**
+ * Runs some of the inputs again, with one coverage read each; those that reach code no input
+ * reached before join the corpus. Returns the number of reads.
+ */
 async function keepNew<T>(target: Target<T>, inputs: readonly T[], corpus: T[], coverage: Coverage): Promise<number> {
   const step = Math.max(1, Math.ceil(inputs.length / MOST_INPUTS_AGAIN));
   const again = inputs.filter((_, place) => place % step === 0);
@@ -95,7 +107,7 @@ async function keepNew<T>(target: Target<T>, inputs: readonly T[], corpus: T[], 
     try {
       await target.run(input, randomFrom(1));
     } catch {
-      // It was judged the first time.
+      // It was judged when it first ran.
     }
     if (coverage.take('one') > 0 && corpus.length < MOST_CORPUS) corpus.push(input);
   }
@@ -111,7 +123,8 @@ async function runOne<T>(
 ): Promise<void> {
   figures.inputs++;
   let ms = 0;
-  // A machine with other work may stop any process for a second: what is slow is slow twice.
+  // On a busy machine any process may pause for a second, so only an input that is slow twice
+  // counts as slow.
   for (let attempt = 0; attempt < 2; attempt++) {
     const begunMs = performance.now();
     let fault: string | undefined;
@@ -137,7 +150,7 @@ async function runOne<T>(
     );
 }
 
-/** Undefined: an error that a caller may get. */
+/** Undefined if it is an error that a caller may get. */
 function faultOf(error: unknown): string | undefined {
   if (error instanceof HedgerowError) {
     if (error.code === 'internal') return `internal: ${error.message}`;

@@ -1,4 +1,5 @@
-// A target that speaks raw HTTP to the service in this process: each connection is answered or closed, no answer is a 500 or holds a stack.
+// A fuzz target that sends raw HTTP to the service in this process: each connection must be
+// answered or closed, and no answer may be a 500 or contain a stack trace.
 
 import { connect } from 'node:net';
 import { startServer } from '../http/support.ts';
@@ -6,7 +7,7 @@ import { REQUEST_WORDS, REQUESTS } from './corpus/texts.ts';
 import { type Target, Wrong } from './fuzz-loop.ts';
 import { mutateText } from './support/mutate-text.ts';
 
-/** The service may wait so long for the rest of a request whose client has ended its side. */
+/** How long the service may wait for the rest of a request after its client has ended its side. */
 const PATIENCE_MS = 900;
 const STACK = /\bat [\w.<>]+ \(?(file:|\/|node:)/;
 
@@ -32,7 +33,7 @@ export async function httpTarget(): Promise<Target<string>> {
   };
 }
 
-/** All bytes that come back until the service closes or has been silent long enough. */
+/** Everything received until the service closes the connection or has been silent long enough. */
 function exchange(port: number, bytes: Uint8Array): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1' });

@@ -1,19 +1,23 @@
-// Statements that try to use up memory or time: every operator and function, nested, with large parameters, over joins, groups, orders and writes.
+// Statements that try to exhaust memory or time: every operator and function, nested, with large
+// parameters, over joins, groups, orders and writes.
 
 import type { Random } from '../support/random.ts';
 
 export interface HostileStatement {
   readonly text: string;
   readonly parameters: Readonly<Record<string, unknown>>;
-  /** Of a virtual graph; else a statement over tables. */
+  /** Whether it queries a virtual graph rather than tables. */
   readonly isVirtual?: true;
 }
 
-/** Tables of the service, by their size: see `statement-run.ts`. */
+/** Tables of the service, named after their size: see `statement-run.ts`. */
 const TABLES = ['few', 'few', 'some', 'some', 'some', 'many', 'long'];
 const LENGTHS = [0, 1, 10, 100, 1000, 5000, 20_000, 30_000, 60_000, 65_530, 100_000, 131_072, 140_000];
 const ITEMS = [0, 1, 2, 10, 100, 1000, 10_000, 60_000, 100_000];
-/** Of these a statement takes the smaller ones, unless it is a large one: how many sizes, and times as often as a piece may come at most. */
+/**
+ * Size classes: `lengths` and `items` say how many of the sizes above may be used, smallest first;
+ * `most` is the maximum repetition of a piece; `rooms` are the choices for the number of operators.
+ */
 const SIZES = [
   { lengths: 9, items: 5, most: 20, rooms: [3, 10, 30] },
   { lengths: 9, items: 5, most: 20, rooms: [3, 10, 30] },
@@ -33,7 +37,7 @@ class Maker {
   readonly #parameters: Record<string, unknown> = {};
   #aliases: string[] = [];
   readonly #size: (typeof SIZES)[number] | typeof LARGE;
-  /** Operators that may still be written. */
+  /** Operators that may still be generated. */
   #room: number;
 
   constructor(random: Random) {
@@ -57,7 +61,7 @@ class Maker {
     return Array.from({ length: count }, (_, index) => make(index));
   }
 
-  /** Mostly small, now and then up to `most`. */
+  /** A count that is mostly small, and sometimes up to `most`. */
   #count(most: number): number {
     const share = this.#random.below(12);
     if (share < 8) return 1 + this.#random.below(3);
@@ -84,7 +88,7 @@ class Maker {
     }
   }
 
-  /** Columns follow the table's name. */
+  /** The name of a table, which determines the columns that the rest of the statement uses. */
   #bare(table: string): string {
     this.#aliases = [table];
     return table;
@@ -204,7 +208,7 @@ class Maker {
     return `INSERT INTO thrown (event_ts, members, place) VALUES ${values.join(', ')}`;
   }
 
-  /** Many of one token, and texts that end somewhere. */
+  /** Long repetitions of one token, and texts that end at random places. */
   #garbage(): string {
     const count = this.#size === LARGE ? this.#pick([1000, 100_000, 300_000]) : this.#pick([10, 1000]);
     const piece = this.#pick([

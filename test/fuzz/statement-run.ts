@@ -1,4 +1,5 @@
-// Sends hostile statements to the built service, which has a heap of 300 MB, and watches whether it lives, what it answers, and how long its event loop is held.
+// Sends hostile statements to the built service, which has a heap of 300 MB, and checks that it
+// survives, what it answers, and how long its event loop is blocked.
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,35 +12,38 @@ import { type HostileStatement, hostileStatement } from './statement-grammar.ts'
 
 const HEAP_MB = 300;
 const WATCH = fileURLToPath(new URL('./support/loop-watch.mjs', import.meta.url));
-/** Bytes of an answer that are read before its client leaves. */
+/** Bytes of an answer to read before the client disconnects. */
 const MOST_READ = 2 ** 20;
 const CLIENTS = 4;
 const TIMEOUT_MS = 200;
 const ATTEMPTS = 30;
-/** What a statement may be answered with. 503 and 507: there is no memory, or disk, for it now. */
+/** Acceptable statuses. 503 and 507: out of memory, or disk space, for now. */
 const CLEAN = [200, 400, 404, 409, 413, 503, 504, 507];
 
 export interface Figures {
   readonly statements: number;
-  /** By status; 0: the answer had begun, and was cut. */
+  /** Counts by status; 0 is an answer that was cut off after it had begun. */
   readonly statuses: Record<number, number>;
-  /** What should not be: how the service ended, answers without a reason, each with the statement. */
+  /** Defects, each with its statement: how the service ended, or an answer without a reason. */
   readonly failures: string[];
-  /** Milliseconds of the steps over 100 ms, those of garbage collection among them, and the statements that ran then. */
+  /**
+   * Event loop steps over 100 ms: their duration, the garbage collection in it, and the statements
+   * that ran at the time.
+   */
   readonly steps: { ms: number; collectedMs: number; during: string[] }[];
 }
 
 const STEP = /loop-watch: a step of (\d+) ms, garbage collection (\d+) ms/g;
 
 export interface HostileOptions {
-  /** Steps of the event loop are measured too. */
+  /** Also measure the steps of the event loop. */
   watched?: boolean;
-  /** Statements that run at a time. */
+  /** Statements that run concurrently. */
   clients?: number;
   tell?: (text: string) => void;
 }
 
-/** Runs `count` statements of a seed. */
+/** Runs `count` statements generated from a seed. */
 export async function runHostile(
   count: number,
   seed: number,
@@ -62,7 +66,7 @@ export async function runHostile(
     server.output.error = '';
     let sent = 0;
     const running = new Map<number, string>();
-    /** The last ones: a step is told of a little after it. */
+    /** Statements that ended recently: a step is reported a little after it happens. */
     const ended: string[] = [];
     server.process.stderr!.on('data', (text: string) => {
       if (process.env.HEDGEROW_LOOP_PROFILE === '1') process.stderr.write(text);
@@ -98,7 +102,7 @@ function shownProgress(count: number, { statuses, failures, steps }: Figures): s
   return `${count} statements: ${JSON.stringify(statuses)}, ${steps.length} long steps, ${failures.length} failures`;
 }
 
-/** After all of it the service still does its work. */
+/** Checks that the service still works after all of this. */
 async function expectAlive(server: ChildServer, figures: Figures): Promise<void> {
   const { status, text } = await patient(server, { query: 'MATCH (a:few) RETURN count(*) AS n' });
   if (status !== 200 || !text.includes('"rows":[{"n":3}]'))
@@ -125,7 +129,7 @@ async function runOne(
     if (!CLEAN.includes(status)) fail(`${status} ${text.slice(0, 300)}`);
     else if (status >= 400 && !isRefusal(text)) fail(`a refusal without a reason: ${status} ${text.slice(0, 300)}`);
   } catch (error) {
-    // An answer that had begun may be cut when there is no memory for its rest.
+    // An answer that has begun may be cut off if there is no memory for the rest.
     if (server.ended === undefined && isCut(error)) figures.statuses[0] = (figures.statuses[0] ?? 0) + 1;
     else
       fail(
@@ -143,7 +147,10 @@ function isCut(error: unknown): boolean {
   return error instanceof TypeError && error.message === 'terminated';
 }
 
-/** Tries again where the deadline, which is short, or the lack of memory was the answer: the machine may have others at work. */
+/**
+ * Retries if the answer was the (short) deadline or a lack of memory: other processes may be using
+ * the machine.
+ */
 async function patient(server: ChildServer, body: object): Promise<{ status: number; text: string }> {
   for (let attempt = 1; ; attempt++) {
     const answer = await ask(server, '/v1/query', body);
@@ -162,13 +169,16 @@ async function ask(server: ChildServer, path: string, body: object): Promise<{ s
   for await (const chunk of answer.body!) {
     chunks.push(chunk as Uint8Array);
     bytes += (chunk as Uint8Array).length;
-    // Leaves: the connection is closed.
+    // Leaving the loop closes the connection.
     if (bytes > MOST_READ) break;
   }
   return { status: answer.status, text: Buffer.concat(chunks).toString() };
 }
 
-/** `few`: three edges; `some`: 200; `many`: 2,000, most of them in segments; `long`: 30 with texts of 20 KB; `thrown`: what INSERT puts there. */
+/**
+ * `few`: three edges; `some`: 200; `many`: 2,000, most of them in segments; `long`: 30 with texts
+ * of 20 KB; `thrown`: the target of INSERT.
+ */
 async function fill(server: ChildServer, root: string): Promise<void> {
   const run = async (query: string, parameters: object = {}) => {
     const { status, text } = await patient(server, { query, parameters });

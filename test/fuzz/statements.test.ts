@@ -1,4 +1,5 @@
-// Statements that try to end the service, which has a heap of 300 MB here; the long form is `npm run statements`.
+// Statements that try to crash the service, which has a heap of 300 MB here; the long form is `npm
+// run statements`.
 
 import { expect, test } from 'vitest';
 import { runHostile } from './statement-run.ts';

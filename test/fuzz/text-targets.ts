@@ -1,4 +1,4 @@
-// Targets that parse: statements, queries of virtual graphs, their specs, rules.
+// Fuzz targets that parse: statements, queries of virtual graphs, their specs, and rules.
 
 import { readStatement } from '../../src/query/parser/parser.ts';
 import { readRuleSet } from '../../src/rules/rule-set.ts';

@@ -13,7 +13,7 @@ function number(value: number): string {
   return /^-?\d+$/.test(`${value}`) ? `${value}.0` : `${value}`;
 }
 
-/** A C string literal of any bytes. */
+/** A C string literal of arbitrary bytes. */
 function literal(hex: string): string {
   return `"${hex.replaceAll(/../g, '\\x$&')}"`;
 }

@@ -1,4 +1,5 @@
-// The examples that newcomers copy do what is printed beside them: programs that embed the database or talk to it, a page, commands of the README.
+// The examples that newcomers copy do what is printed next to them: programs that embed the
+// database or talk to it, a page, commands of the README.
 
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -19,7 +20,10 @@ const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
 let folder = '';
 
-/** A place as a user of the package has it: `import 'hedgerow'` and the command `hedgerow` work in it. */
+/**
+ * Sets up a project as a user of the package has it: `import 'hedgerow'` and the command `hedgerow`
+ * work there.
+ */
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'hedgerow-examples-'));
   mkdirSync(join(folder, 'node_modules/@duckdb'), { recursive: true });
@@ -46,7 +50,7 @@ async function runProgram(name: string, code: string): Promise<string> {
   return stdout;
 }
 
-/** The output of a shell that stops at the first command that fails. */
+/** The output of a shell that stops at the first failing command. */
 async function runShell(script: string, cwd = folder): Promise<string> {
   const { stdout } = await run('bash', ['--norc', '-euo', 'pipefail', '-c', script], {
     cwd,
@@ -56,7 +60,7 @@ async function runShell(script: string, cwd = folder): Promise<string> {
   return stdout;
 }
 
-/** What the compiler says of each of some programs; '' where it finds nothing. */
+/** Compiler errors for each of several programs; '' if there are none. */
 async function compileErrors(programs: Readonly<Record<string, string>>): Promise<Record<string, string>> {
   const paths = Object.entries(programs).map(([name, code]) => {
     const path = join(folder, `${name}.ts`);
@@ -73,7 +77,7 @@ async function compileErrors(programs: Readonly<Record<string, string>>): Promis
   const found = Object.fromEntries(Object.keys(programs).map((name) => [name, '']));
   let of = '';
   for (const line of (stdout as string).trimEnd().split('\n')) {
-    // Further lines about an error are indented.
+    // Continuation lines of an error are indented.
     if (/^\S/.test(line)) of = /^([\w-]+)\.ts\(/.exec(line)?.[1] ?? line;
     if (line !== '') found[of] = `${found[of] ?? ''}${line}\n`;
   }
@@ -126,14 +130,14 @@ describe('a program that embeds the database', () => {
   });
 });
 
-/** What an example says that it prints. */
+/** The output that an example claims to print. */
 function printedBy(example: string): string {
   return [...example.matchAll(/\/\/ prints (.*)\n/g)].map(([, line]) => `${line}\n`).join('');
 }
 
 /** Every member of every class and interface in a listing, with its owner. */
 function listedMembers(listing: string): (readonly [owner: string, member: string])[] {
-  // Types in braces inside of a member have members of their own, which are not meant.
+  // Object types inside a member have members of their own, which do not count.
   const plain = listing.replaceAll(/\/\/.*/g, '').replaceAll(/(\(|: |<)\{[^{}]*\}/g, '$1object');
   const members: [string, string][] = [];
   let owner = '';
@@ -146,7 +150,7 @@ function listedMembers(listing: string): (readonly [owner: string, member: strin
   return members;
 }
 
-/** A program that compiles only when all of these are there. */
+/** A program that compiles only if all of these exist. */
 function declarationsOf(uses: readonly (readonly [string, string])[]): string {
   const names = [...new Set(uses.map(([name]) => name))];
   const lines = uses.map(([name, member], at) =>
@@ -159,7 +163,7 @@ function declarationsOf(uses: readonly (readonly [string, string])[]): string {
 
 describe('against a running server', () => {
   let server: ChildServer;
-  /** The address and the key of the documents, put right. */
+  /** Replaces the address and the key used in the documents with the real ones. */
   const here = (text: string) =>
     text.replaceAll(/(localhost|127\.0\.0\.1):8000/g, `127.0.0.1:${server.port}`).replaceAll('hgr_...', ADMIN_KEY);
 
@@ -211,7 +215,7 @@ describe('against a running server', () => {
   });
 
   it('the client runs as its page prints it', async () => {
-    // What its virtual graph reads.
+    // The file that its virtual graph reads.
     mkdirSync(join(folder, 'served/data/virtual'), { recursive: true });
     const trips = 'trip_id,driver_id,vehicle_id,started_at\n1,7,12,2024-01-01 08:00:00\n2,8,12,2024-01-01 09:30:00\n';
     writeFileSync(join(folder, 'served/data/virtual/trips.csv'), trips);
@@ -244,7 +248,7 @@ const SETS = ['contact-primary-school', 'email-Enron'] as const;
 describe.skipIf(!SETS.map(hasDataFile).every(Boolean))('the recipes on real data', () => {
   const [prepare, school, mail] = blocksUnder('src/cli/README.md', 'Recipes', 'sh');
 
-  /** Writes a data set as its collection has it: three files of numbers. */
+  /** Writes a data set in the form of its collection: three files of numbers. */
   function unpack(name: string, timesASecond: number): object[] {
     const { times, members } = readDataFile(name);
     const write = (part: string, values: readonly number[]) =>

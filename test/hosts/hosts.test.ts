@@ -1,5 +1,5 @@
-// The same core file gives the same answers in hosts other than this one: a browser, and C without any engine. A host that is not installed
-// is skipped with a printed reason.
+// The same core file gives the same answers in other hosts: in a browser, and in C without any
+// engine. A host that is not installed is skipped with a printed reason.
 
 import { execFile, execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -33,13 +33,13 @@ function hasCommand(name: string): boolean {
   }
 }
 
-/** Skips a host with a reason that stands in the output. */
+/** Skips a host, printing the reason. */
 function host(name: string, missing: string | false, body: () => Promise<void>): void {
   if (missing) console.log(`hosts: ${name} skipped: ${missing}`);
   it.skipIf(missing)(name, { timeout: 120_000 }, body);
 }
 
-/** A page that runs the vectors and writes the outcome into its body, with everything it needs inside. */
+/** A self-contained page that runs the vectors and writes the outcome into its body. */
 function page(core: Uint8Array): string {
   const script = readFileSync(here('run-vectors.js'), 'utf8').replace('export async', 'async');
   return `<!doctype html><meta charset="utf-8"><body>running</body><script type="module">
@@ -113,7 +113,7 @@ describe('the host vectors', () => {
         ? 'no wasm-rt-impl.c of wabt'
         : false;
   host('pass in C through wasm2c and gcc', noC, async () => {
-    const core = new URL('../../build/core.plain.wasm', import.meta.url).pathname; // wasm2c knows no SIMD
+    const core = new URL('../../build/core.plain.wasm', import.meta.url).pathname; // wasm2c does not support SIMD
     await run('wasm2c', [core, '-n', 'core', '-o', join(folder, 'core.c')]);
     writeFileSync(join(folder, 'steps.c'), cProgram(vectors()));
     const names = readFileSync(join(folder, 'core.h'), 'utf8').includes('w2c_core_hg_crc32c')

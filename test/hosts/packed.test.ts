@@ -1,4 +1,5 @@
-// The package as npm would publish it does its work in an empty project: imports, types, the command, the files of the console.
+// The package as npm would publish it works in an empty project: imports, types, the command, the
+// files of the console.
 
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -14,7 +15,10 @@ let folder = '';
 let installed = '';
 let manifest: { dependencies: object; optionalDependencies: object; exports: Record<string, unknown> };
 
-/** Packed as the working tree is now; of other packages only those that the manifest names are there. */
+/**
+ * Packs the current working tree; of other packages, only those that the manifest names are
+ * available.
+ */
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'hedgerow-packed-'));
   const environment = { ...process.env, npm_config_cache: join(folder, 'cache') };
@@ -102,7 +106,7 @@ test('without its optional packages it takes less than 60 MB of disk, and nothin
   expect(needed).toContain('node_modules/valibot');
   for (const name of ['gpt-tokenizer', 'typescript', 'assemblyscript', 'vite', 'vitest', 'preact', 'better-sqlite3'])
     expect(needed).not.toContain(`node_modules/${name}`);
-  // Packages in packages are counted with those they lie in.
+  // Nested packages are counted with the packages that contain them.
   const outer = needed.filter((path) => path.lastIndexOf('node_modules/') === 0).map((path) => join(root, path));
   const { stdout } = await run('du', ['-scm', installed, ...outer]);
   const total = Number(/(\d+)\s+total\n$/.exec(stdout)![1]);

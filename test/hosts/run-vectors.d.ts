@@ -1,4 +1,4 @@
-// Types of run-vectors.js, which browsers and other hosts run as it is.
+// Types of run-vectors.js, which browsers and other hosts run unchanged.
 
 import type { Step } from './vectors.ts';
 

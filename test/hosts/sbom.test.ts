@@ -21,7 +21,7 @@ test('npm run sbom lists the packages of an installed Hedgerow, those that the b
   const names = bill.components.map(({ purl }) =>
     decodeURIComponent(purl.replace(/^pkg:npm\//, '')).replace(/(.)@.*/, '$1'),
   );
-  // By what it is called there, not by its alias.
+  // By the package's real name, not its alias.
   const wanted = Object.entries(manifest.dependencies as Record<string, string>).map(
     ([name, range]) => /^npm:(@?[^@]+)@/.exec(range)?.[1] ?? name,
   );

@@ -1,5 +1,6 @@
-// The one source of the host vectors: calls into the core in order, with the results a naive model expects. vectors.json is written from it
-// (HEDGEROW_WRITE_GOLDEN=1) and run, step by step, in every host; so it is also the longest example of how the core is embedded.
+// The single source of the host vectors: calls into the core in order, with the results that a
+// naive model expects. vectors.json is generated from it (HEDGEROW_WRITE_GOLDEN=1) and run step by
+// step in every host; it is therefore also the longest example of embedding the core.
 
 import { encodeProperties } from '../../src/core/index.ts';
 import { KIND_CODES, kindOfType } from '../../src/model/column-types.ts';
@@ -7,7 +8,7 @@ import { compareEdges, concat, type Edge, edgeOf, naiveRecord, planOf, rowText, 
 import { recordsOf } from '../core/support/segments.ts';
 import { FIXTURE_BUCKET_SECONDS, FIXTURE_COLUMNS, FIXTURE_EDGES } from '../fixtures/format-v1/edges.ts';
 
-/** A number, or a place: the name of a region or kept result, with `+offset`. */
+/** A number, or a place: the name of a region or of a kept result, with `+offset`. */
 export type Argument = number | string;
 
 export type Step =
@@ -18,12 +19,18 @@ export type Step =
   | { step: 'bytes'; at: string; hex: string }
   | { step: 'words'; at: string; values: Argument[] }
   | { step: 'numbers'; at: string; values: number[] }
-  /** Calls an export; `is`: the result, negative ones are statuses; `keep`: the result's name from here on. */
+  /**
+   * Calls an export. `is`: the expected result, negative for a status; `keep`: a name for the
+   * result in later steps.
+   */
   | { step: 'call'; name: string; args: Argument[]; is?: Argument; keep?: string }
   /** Compares memory with bytes. */
   | { step: 'holds'; at: string; hex: string };
 
-/** What this build's builder makes of the fixture's records. The format allows other files of the same rows, so this may change. */
+/**
+ * The segment that this build makes from the fixture's records. The format allows other files for
+ * the same rows, so this may change.
+ */
 const SEGMENT = { bytes: 5688, crc32c: 0x91ad83c3 };
 
 const LOWEST = -SAFE;
@@ -133,7 +140,7 @@ function encode(script: Script): void {
   script.call('hg_result_offset', [], 0);
 }
 
-/** Places the fixture's records and a list of their addresses, in the order given. */
+/** Places the fixture's records, and a list of their addresses in the given order. */
 function placeRecords(script: Script, name: string, edges: readonly Edge[]): void {
   const records = edges.map((edge) => naiveRecord(edge, FIXTURE_COLUMNS));
   script.region(name, concat(records).length);
@@ -223,7 +230,7 @@ function read(script: Script): void {
   script.holdsWords('rows', [7]);
 }
 
-/** A range of hg_segment_filter; rows without the column are null. */
+/** A range of hg_segment_filter; rows without the column count as null. */
 function rangeEntry(column: number, low: number, high: number, flags: number): Uint8Array {
   const view = new DataView(new ArrayBuffer(32));
   for (const [index, value] of [low, high, Number.NaN].entries()) view.setFloat64(index * 8, value, true);
@@ -311,7 +318,7 @@ function memtable(script: Script): void {
   script.holds('json', expected);
 }
 
-/** All steps, for an instance that has done nothing yet. */
+/** All steps, for an instance that has not been used yet. */
 export function makeVectors(): Step[] {
   const script = new Script();
   script.call('hg_abi_version', [], 1);
@@ -326,7 +333,7 @@ export function makeVectors(): Step[] {
   return script.steps;
 }
 
-/** One step a line, so that a change is a readable diff. */
+/** One step per line, for readable diffs. */
 export function vectorsText(): string {
   return `[\n${makeVectors()
     .map((step) => `  ${JSON.stringify(step)}`)

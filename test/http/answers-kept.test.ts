@@ -1,5 +1,5 @@
-// Writes with large answers sent again under their Idempotency-Keys: none runs twice, whatever the answers weigh, also after restarts, a kill, compactions
-// and a restore.
+// Retries of writes with large answers under their Idempotency-Keys: none runs twice, whatever the
+// size of the answers, even after restarts, a kill, compactions and a restore.
 
 import { cpSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { truncate } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import { restore } from '../backup/support.ts';
 import { type Answer, send, startServer, type TestServer } from './support.ts';
 
 const BATCHES = 400;
-/** Two rows that each repeat it give an answer of 300 KB. */
+/** Two rows that each contain it give an answer of 300 KB. */
 const NOTE = 'x'.repeat(60_000);
 const ROWS = 5;
 const ROW = { table: 'many', event_ts: 1, members: [1], properties: { note: NOTE } };
@@ -62,7 +62,10 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-/** Sends all again: the newest get their answer, the others learn that they were done and what they inserted. */
+/**
+ * Sends all requests again: the newest get their answer, the others are told that they were done
+ * and what they inserted.
+ */
 async function sendAllAgain(): Promise<void> {
   const { lastLsn } = server.database;
   let replayed = 0;
@@ -110,7 +113,7 @@ test('nor after a restart', async () => {
 }, 60_000);
 
 test('nor after a kill', async () => {
-  // What a kill leaves: the files as they are while the server runs.
+  // The state that a kill leaves: a copy of the files while the server runs.
   const killed = join(home, 'killed');
   await ask('POST', '/v1/hyperedges/compact', {});
   cpSync(dir, killed, { recursive: true, filter: (path) => !/\/lock[^/]*$/.test(path) });

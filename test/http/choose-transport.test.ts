@@ -13,7 +13,7 @@ function notInstalled({ packageName }: Candidate): never {
   );
 }
 
-/** As uWebSockets.js says it. */
+/** Fails with the message of uWebSockets.js. */
 function failing(last: string) {
   return (): never => {
     throw new Error(`This version of uWS.js supports only Node.js versions 18, 20, 22.\n\n${last}`);

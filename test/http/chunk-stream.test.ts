@@ -1,4 +1,5 @@
-// Chunks reach the transport in pieces that fit its own buffer: longer ones once came out with their head twice (uWebSockets.js issue 1249).
+// Chunks reach the transport in pieces that fit its own buffer: longer ones were once sent with
+// their chunk header twice (uWebSockets.js issue 1249).
 
 import { expect, test } from 'vitest';
 import { ChunkStream } from '../../src/http/chunk-stream.ts';
@@ -19,7 +20,7 @@ test('pieces with their heads fit into the buffer, keep their order, and wait fo
     cork: (write: () => void) => write(),
     write(piece: Uint8Array) {
       sent.push(Buffer.from(piece));
-      // Full after every third write.
+      // The buffer is full after every third write.
       if (++writes % 3 !== 0) return true;
       setImmediate(resume);
       return false;
@@ -34,7 +35,7 @@ test('pieces with their heads fit into the buffer, keep their order, and wait fo
   await new Promise<void>((ended, failed) => {
     const shared = Buffer.alloc(500_000);
     const source = {
-      // Its memory is used again for the next chunk.
+      // Reuses its memory for the next chunk.
       next() {
         const chunk = left.shift();
         if (chunk === undefined) return null;

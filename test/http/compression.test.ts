@@ -12,7 +12,7 @@ describe('gzip', () => {
   });
   afterAll(() => server.close());
 
-  /** The answer with its body as it came over the wire. */
+  /** The answer with its body as sent over the wire. */
   async function plain(path: string, acceptEncoding: string | undefined, more = '', method = 'GET') {
     const accept = acceptEncoding === undefined ? '' : `Accept-Encoding: ${acceptEncoding}\r\n`;
     const socket = connect(server.port, '127.0.0.1');

@@ -1,4 +1,4 @@
-// COPY over HTTP: it may take longer than other statements, and ends when its client goes.
+// COPY over HTTP: it may take longer than other statements, and ends when its client disconnects.
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -35,7 +35,8 @@ test('a client that leaves ends its COPY, of which nothing stays that is not who
     socket.write(
       `POST /v1/query HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
     );
-    // Until it has begun: every statement that follows on another connection is answered in between.
+    // Waits until it has begun: requests sent afterwards on another connection are answered
+    // meanwhile.
     await send(server, 'GET', '/health/live');
     socket.destroy();
   }
@@ -43,7 +44,8 @@ test('a client that leaves ends its COPY, of which nothing stays that is not who
   for (let tries = 0; tries < 500 && unfinished().length > 0; tries++) await sleep(20);
   expect(unfinished()).toEqual([]);
   expect(server.database.table().rowCount % ROWS).toBe(0);
-  // When the first one ended, there was nothing to write, and the second one may have been through before its client was gone.
+  // If the first COPY ended early there was nothing to write; the second may have finished before
+  // its client disconnected.
   if (files().length > 0)
     expect([0, ROWS]).toContain(readFileSync(join(root, 'never.csv'), 'utf8').trimEnd().split('\n').length - 1);
   rmSync(join(root, 'never.csv'), { force: true });

@@ -97,7 +97,7 @@ describe('with a list of origins', () => {
       'x-session-id',
     ])
       expect(names).toContain(name);
-    // OPTIONS without a wish is no preflight request.
+    // An OPTIONS request without Access-Control-Request-Method is not a preflight.
     expect(Object.keys(corsHeaders(await from(PAGE, 'OPTIONS'))).sort()).toEqual([
       'access-control-allow-origin',
       'access-control-expose-headers',

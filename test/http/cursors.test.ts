@@ -4,7 +4,7 @@ import { HedgerowError } from '../../src/errors.ts';
 import { CursorRegistry } from '../../src/http/cursors.ts';
 import { openSim, simDisk } from '../support/sim-engine.ts';
 
-/** As much of an engine as the registry needs: it counts what is pinned. */
+/** The part of an engine that the registry needs; counts pinned snapshots. */
 function fakeEngine() {
   const state = { lastLsn: 1, pinned: 0 };
   const database = {
@@ -119,7 +119,7 @@ test('over the memory that readers may hold, cursors that hold some end, the one
   expect(pinned_bytes).toBeGreaterThan(2 ** 18);
   expect(charged_bytes).toBeGreaterThanOrEqual(pinned_bytes);
   expect(database.figures()).toMatchObject({ pinnedBytes: pinned_bytes, chargedBytes: charged_bytes });
-  // In use: its request goes on; a snapshot of the current version frees nothing.
+  // A cursor in use keeps its snapshot; a snapshot of the current version would free nothing.
   const running = cursors.resume(tokens[1]!, table, 'b').pin;
   const current = cursors.issue(cursors.pin(database, table), last, 'b', null);
   expect(() => cursors.resume(tokens[0]!, table, 'b')).toThrow('expired');
@@ -146,7 +146,7 @@ test('memtables of a dropped table that a cursor still reads are pinned until it
   await database.close();
 });
 
-/** Pins a new state for a key and gives its token. */
+/** Pins a new state for a key and returns its token. */
 function given(engine: ReturnType<typeof fakeEngine>, cursors: CursorRegistry, keyId: string | null): string {
   engine.state.lastLsn += 1;
   const pin = cursors.pin(engine.database, engine.table);
@@ -174,7 +174,7 @@ test('one key holds 900 of the 1,000, and takes none of what others hold', () =>
   expect(others.filter((token) => works(cursors, token, table)).length).toBe(100);
   expect(greedy.filter((token) => works(cursors, token, table)).length).toBe(900);
   expect(greedy.slice(-900).every((token) => works(cursors, token, table))).toBe(true);
-  // A third one gets its place from the key that has most.
+  // A third key gets its slots from the key that has the most.
   const late = Array.from({ length: 50 }, () => given(engine, cursors, 'late'));
   for (const tokens of [late, others]) expect(tokens.every((token) => works(cursors, token, table))).toBe(true);
   expect(greedy.filter((token) => works(cursors, token, table)).length).toBe(850);

@@ -11,7 +11,7 @@ const start = async (options: ServerOptions = {}) => {
   server = await startServer({ publicHosts: [], ...options });
 };
 
-/** Status of a raw request with these header lines besides Connection. */
+/** Status of a raw request with these header lines, besides Connection. */
 async function statusOf(lines: readonly string[], first = 'GET /v1/tables', body = ''): Promise<number> {
   const text = [`${first} HTTP/1.1`, ...lines, 'Connection: close', '', body].join('\r\n');
   return Number(/^HTTP\/1\.1 (\d+)/.exec(await raw(server, [text], 10_000))?.[1]);
@@ -79,7 +79,7 @@ describe('without keys', () => {
     for (const first of ['GET /health/live', 'GET /health/ready']) {
       expect([first, await statusOf(['Host: evil.test', `Origin: ${FOREIGN}`], first)]).toEqual([first, 200]);
     }
-    // What was right before makes nothing else right.
+    // An allowed request must not make later ones allowed.
     expect(await statusOf(['Host: localhost'])).toBe(200);
     expect(await statusOf(['Host: evil.test'])).toBe(403);
   });
@@ -136,7 +136,7 @@ describe('without keys', () => {
     const link = site('cross-site', 'Sec-Fetch-Mode: navigate', 'Sec-Fetch-Dest: document');
     expect(await statusOf(link, 'GET /docs')).toBe(200);
     expect(await statusOf(link, 'GET /docs/start.js')).toBe(200);
-    // In this process the console is not built.
+    // 404, because the console is not built in this process.
     expect(await statusOf(link, 'GET /')).toBe(404);
     expect(await statusOf(link, 'GET /v1/tables')).toBe(403);
     expect(await statusOf(link, 'GET /openapi.json')).toBe(403);
@@ -153,7 +153,7 @@ describe('without keys', () => {
     expect(await statusOf([OWN, ...listed, 'Access-Control-Request-Method: POST'], 'OPTIONS /v1/query')).toBe(200);
     expect(await statusOf([OWN, 'Sec-Fetch-Site: cross-site'])).toBe(403);
     expect(await statusOf([OWN, `Origin: ${FOREIGN}`])).toBe(403);
-    // The name that led here is another matter.
+    // Listing an origin does not allow its name as Host.
     expect(await statusOf(['Host: app.example', ...listed])).toBe(403);
     await server.close();
     await start({ cors: ['*'] });
@@ -182,11 +182,11 @@ describe('without keys', () => {
     expect(await post('Content-Type:')).toBe(415);
     expect(await post('Content-Type: text/plain')).toBe(415);
     const chunked = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
-    // Refused for its framing where the transport does not check that.
+    // 411 where the transport itself refuses the framing.
     expect([411, 415]).toContain(await statusOf([OWN, 'Transfer-Encoding: chunked'], 'POST /v1/hyperedges', chunked));
     expect((await send(server, 'GET', '/v1/hyperedges?start_ts=0&end_ts=9')).json.num_tuples).toBe(0);
     expect(await post('Content-Type: application/json')).toBe(201);
-    // Nothing is no body.
+    // An empty body counts as no body.
     expect(await statusOf([OWN], 'POST /v1/hyperedges/compact')).toBe(200);
     expect(await statusOf([OWN, 'Content-Length: 0'], 'POST /v1/hyperedges/compact')).toBe(200);
   });

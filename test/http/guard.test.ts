@@ -9,7 +9,7 @@ type Headers = Record<string, string>;
 const NO_KEY: Headers = {};
 const WRONG_KEY: Headers = { 'x-api-key': 'hgr_wrong' };
 const ROLES: readonly TestRole[] = ['readonly', 'readwrite', 'admin'];
-/** A path of the route. */
+/** A concrete path of the route. */
 const pathOf = (route: Route) => route.path.replaceAll(/\{\w+\}/g, 'x');
 
 describe('with keys', () => {
@@ -29,7 +29,7 @@ describe('with keys', () => {
   const refusedBy = (answer: Answer) => [answer.status, answer.json?.code];
 
   test.each(routes)('$method $path asks for a key of role $role, and no more', async (route) => {
-    // A body of the wrong type is refused only after the key and the role.
+    // A body of the wrong type is refused only after the checks of key and role.
     const withKey = (headers: Headers) =>
       route.bodyTypes.length > 0
         ? ask(route.method, pathOf(route), { ...headers, 'content-type': 'no/type' }, 'x')
@@ -97,7 +97,7 @@ describe('with keys', () => {
     const { admin } = server.keys;
     expect((await ask('POST', '/v1/tables', { ...type, 'x-api-key': admin }, 'x')).status).toBe(415);
     expect((await ask('POST', '/v1/tables', { 'x-api-key': admin }, '{')).status).toBe(400);
-    // A path that cannot be decoded is input, which is looked at last.
+    // A path that cannot be decoded is an input error, and input is checked last.
     expect((await ask('GET', '/v1/tables/%zz')).status).toBe(401);
     expect((await ask('GET', '/v1/tables/%zz', { 'x-api-key': readonly })).status).toBe(400);
   });
@@ -271,7 +271,7 @@ describe('while the service starts and ends', () => {
     expect(text).toContain('HTTP/1.1 503');
     expect(text).toContain('"code":"draining"');
     expect(text.match(/connection: close/gi)).toHaveLength(1);
-    // A limit of uWebSockets.js: what was sent with it is answered too.
+    // A limit of uWebSockets.js: a request sent in the same packet is answered too.
     const two = await raw(server, ['GET /v1/tables HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2)]);
     expect(two.match(/HTTP\/1.1 503/g)).toHaveLength(USUAL === 'node' ? 1 : 2);
     expect(text.endsWith('[closed]')).toBe(true);

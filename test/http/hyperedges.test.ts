@@ -244,7 +244,7 @@ describe('bulk insert', () => {
       expect(json.errors[0].loc).toEqual(['body', line]);
     }
     expect((await bytes(`${good}nope\n${bad}`)).json).toMatchObject({ code: 'invalid_json', line: 2 });
-    // The end of a character on the next line belongs to no character.
+    // A continuation byte on the next line does not complete the character.
     expect((await bytes('{"event_ts":1,"members":[1],"formation":"\xc3\n\xa9"}')).json.line).toBe(1);
     expect(server.database.lastLsn).toBe(before);
   });

@@ -33,7 +33,7 @@ const isReplay = ({ headers }: Answer) => headers.get('idempotent-replayed') ===
 const edge = (eventTs: number) => ({ event_ts: eventTs, members: [1, 2] });
 const NDJSON_TEXT = { 'content-type': 'application/x-ndjson' };
 
-/** Each write once: what is asked, and what its first answer has. */
+/** Each write once: the request, and what its first answer contains. */
 const WRITES: readonly [
   name: string,
   method: string,
@@ -101,7 +101,7 @@ describe('a write with the same Idempotency-Key', () => {
     expect(server.database.lastLsn).toBe(lastLsn);
     expect(observer.audits.length).toBe(audits);
     const other = await ask(method, path, method === 'POST' ? '{"other":1}' : { other: 1 }, key, headers);
-    // DELETE of a table takes no body, so there is none to differ.
+    // DELETE of a table takes no body, so the body cannot differ.
     if (path === '/v1/tables/third') expect(isReplay(other)).toBe(true);
     else expect([other.status, other.json.code, isReplay(other)]).toEqual([409, 'idempotency_conflict', false]);
   });
@@ -115,10 +115,10 @@ describe('a write with the same Idempotency-Key', () => {
 
   test('every route that takes the header is covered here', () => {
     const covered = new Set(WRITES.map(([, method, path]) => `${method} ${path.replace('/third', '/{name}')}`));
-    // Statements are in query.test.ts, rules in rules.test.ts.
+    // Statements are covered in query.test.ts, rules in rules.test.ts.
     const others = ['POST /v1/indexes', 'DELETE /v1/indexes/{table}/{column}', 'POST /v1/backup', 'POST /v1/query'];
     others.push('POST /v1/rules', 'DELETE /v1/rules/{id}');
-    // In virtual-specs.test.ts and virtual-materialize.test.ts.
+    // Covered in virtual-specs.test.ts and virtual-materialize.test.ts.
     const graph = '/v1/virtual/graphs/{id}';
     others.push('POST /v1/virtual/graphs', `PUT ${graph}`, `DELETE ${graph}`, `DELETE ${graph}/cache`);
     others.push(`POST ${graph}/materialize`, 'POST /v1/virtual/propose');
@@ -222,7 +222,7 @@ describe('the header', () => {
         `DELETE /v1/tables/nope HTTP/1.1\r\nHost: x\r\nX-API-Key: ${server.keys.admin}\r\nIdempotency-Key: ${key}\r\n\r\n`,
       ]);
       expect([key, text.slice(0, 12)]).toEqual([key, 'HTTP/1.1 400']);
-      // The parser of node:http refuses DEL by itself.
+      // The parser of node:http itself refuses DEL.
       if (USUAL !== 'node' || !key.includes('\x7f')) expect(text).toContain('Idempotency-Key');
     }
   });

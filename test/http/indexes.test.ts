@@ -1,4 +1,4 @@
-// The index routes: bodies, statuses, roles, the audit log, and answers that are replayed.
+// The index routes: bodies, statuses, roles, the audit log, and replayed answers.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { drain } from '../support/sim-engine.ts';

@@ -1,4 +1,4 @@
-// A join with more combinations than can be counted ends at the deadline of statements.
+// A join with too many combinations to count ends at the statement deadline.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { send, startServer, type TestServer } from './support.ts';

@@ -1,4 +1,4 @@
-// Bodies of very many brackets are refused before they are parsed.
+// Bodies with very many brackets are refused before they are parsed.
 
 import { expect, test } from 'vitest';
 import { parseJsonBody } from '../../src/http/json-body.ts';

@@ -24,7 +24,7 @@ function pieces(text: string, pieceBytes?: number): Outcome {
   }
 }
 
-/** A value, or the word for what is none. */
+/** The parsed value, or a marker if the text is not JSON. */
 function parsed(text: string): unknown {
   try {
     return { value: JSON.parse(text) as unknown };
@@ -47,7 +47,7 @@ function document(random: Random, depth: number): string {
   return `${blank()}{${items.map((item) => `${blank()}${pick(KEYS)}${blank()}:${item}`).join(',') || blank()}}${blank()}`;
 }
 
-/** With a byte left out, put in, changed or doubled: mostly no JSON any more. */
+/** The text with one byte removed, inserted, changed or duplicated: mostly no longer JSON. */
 function mutated(text: string, random: Random): string {
   const at = random.below(text.length + 1);
   const marks = ['[', ']', '{', '}', ',', ':', '"', '0', '-', ' ', '\\', 'n'];
@@ -61,14 +61,14 @@ describe('a document in pieces', () => {
     let refused = 0;
     for (let round = 0; round < 20_000; round++) {
       const whole = document(random, 1 + random.below(5));
-      // Halves of a character become U+FFFD, as a request would have them.
+      // Split characters become U+FFFD, as in a request.
       const text = Buffer.from(random.below(2) === 0 ? whole : mutated(whole, random)).toString();
       const expected = parsed(text);
       if (expected === 'refused') refused++;
       for (const size of [1, 7, 40]) {
         const { value, problem } = pieces(text, size);
         expect(problem === undefined ? { value } : 'refused', `pieces of ${size}: ${text}`).toEqual(expected);
-        // Field order, and own fields named __proto__.
+        // Checks the order of fields, and own fields named __proto__.
         if (problem === undefined) expect(JSON.stringify(value)).toBe(JSON.stringify(JSON.parse(text)));
       }
     }

@@ -1,4 +1,4 @@
-// Lists of more tables than one chunk of an answer holds.
+// Lists of more tables than fit in one chunk of an answer.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { send, startServer, type TestServer } from './support.ts';

@@ -1,4 +1,4 @@
-// A small chat-completions server that answers as it is told to, and remembers what it was asked.
+// A small chat-completions server that answers as told, and records the requests it gets.
 
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -43,7 +43,7 @@ export async function startModel(): Promise<ModelStandIn> {
   return model;
 }
 
-/** A good answer with this text. */
+/** A successful answer with this text. */
 export function says(text: string): ModelStandIn['answer'] {
   return sends({
     model: 'stand-in-1',

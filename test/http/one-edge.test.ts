@@ -1,4 +1,4 @@
-// One edge by its id, and what a SELECT is told.
+// One edge by its id, and the answer to a SELECT.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HedgerowClient } from '../../src/client/index.ts';

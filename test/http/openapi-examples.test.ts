@@ -16,7 +16,7 @@ const JSON_TYPE = 'application/json';
 const NDJSON_TYPE = 'application/x-ndjson';
 
 interface Body {
-  /** `runQuery 200 application/json` */
+  /** For example `runQuery 200 application/json`. */
   name: string;
   id: string;
   at: string[];
@@ -24,7 +24,7 @@ interface Body {
   content: Json;
 }
 
-/** Every body of the document: requests, and answers under 400. */
+/** Every body in the document: requests, and responses with a status below 400. */
 const bodies: Body[] = routes.flatMap(({ id, method, path }) => {
   const at = ['paths', path, method.toLowerCase()];
   const operation = document.paths[path][method.toLowerCase()];
@@ -56,7 +56,7 @@ test('every operation says more than its summary, in sentences', () => {
 describe('examples', () => {
   test('are there for every body', () => {
     expect(bodies.length).toBeGreaterThan(70);
-    // A file of the console or of the page has one example, whatever types there are.
+    // A file of the console or of the API page has one example, whatever its types.
     const isFile = ({ id }: Body) => id.endsWith('File');
     expect(bodies.filter((body) => !isFile(body) && !('example' in body.content)).map(({ name }) => name)).toEqual([]);
   });

@@ -8,7 +8,7 @@ import { routes } from '../../src/routes/index.ts';
 // biome-ignore lint/suspicious/noExplicitAny: the document is walked freely.
 type Json = any;
 
-/** The rules of spectral:oas. The publisher has no address of contact yet, as package.json says. */
+/** The rules of spectral:oas. The publisher has no contact address yet (see package.json). */
 async function lint(document: Json): Promise<string[]> {
   const linter = new spectral.Spectral();
   const oas = rulesets.oas as unknown as spectral.RulesetDefinition;

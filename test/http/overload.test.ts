@@ -20,7 +20,7 @@ const request = (line: string, headers = '', body = '') =>
   `${line} HTTP/1.1\r\nHost: x\r\n${line.startsWith('POST') ? TYPE : ''}${headers}\r\n${body}`;
 const statuses = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map((match) => Number(match[1]));
 
-/** Inserts wait until the function that is given back is called. */
+/** Makes inserts wait until the returned function is called. */
 function holdInserts(): () => void {
   const table = server.database.table();
   const { insert: real } = table;
@@ -38,7 +38,7 @@ function holdInserts(): () => void {
   };
 }
 
-/** A socket that is never read from. */
+/** A socket that is never read. */
 async function silentReader(text: string): Promise<Socket> {
   const socket = await openSocket(server);
   sockets.push(socket);
@@ -65,7 +65,7 @@ describe('requests that wait', () => {
     expect(refused).toMatch(/retry-after: 1\r\n/i);
     expect(refused).toMatch(/x-ratelimit-limit: /i);
     for (const probe of ['/health/live', '/health/ready']) expect((await send(server, 'GET', probe)).status).toBe(200);
-    // Route, method and content of the answer are checked as ever.
+    // Route, method and answer content are checked as usual.
     expect((await send(server, 'GET', '/nope')).status).toBe(404);
     expect((await send(server, 'PUT', '/v1/tables')).status).toBe(405);
     expect(observer.refusals.every((code) => code === 'overloaded')).toBe(true);
@@ -126,7 +126,7 @@ describe('bytes that are held', () => {
     expect(await statusOf(1000)).toBeUndefined();
     const chunk = `${(60_000).toString(16)}\r\n${'x'.repeat(60_000)}\r\n`;
     const growing = await raw(server, [post('Transfer-Encoding: chunked\r\n'), chunk, 50, chunk, 50]);
-    // Only node:http reads chunks.
+    // Only node:http accepts chunked bodies.
     expect(statuses(growing)).toEqual([USUAL === 'node' ? 503 : 411]);
     expect((await insert()).status).toBe(201);
     for (const socket of sockets.splice(0)) socket.destroy();
@@ -143,7 +143,7 @@ describe('bytes that are held', () => {
 });
 
 describe('clients that do not read', () => {
-  /** An answer that no socket can take at once. */
+  /** Gives an answer too large for any socket to take at once. */
   class Talkative extends Recorder {
     readonly text = Array.from({ length: 400_000 }, (_, i) => `line_${i} é ${'x'.repeat(50)}\n`).join('');
     override metrics = async () => ({ contentType: 'text/plain; charset=utf-8', text: this.text });
@@ -171,7 +171,7 @@ describe('clients that do not read', () => {
     server = await startServer({ observer, limits: { heldBytes: 60_000_000 } });
     for (let i = 0; i < 3; i++) {
       const socket = await silentReader(request('GET /metrics'));
-      // It holds more than a body may bring on top.
+      // It uses up the memory budget, so that a body is refused.
       await until(
         async () =>
           statuses(await raw(server, [request('POST /v1/batch', 'Content-Length: 50000000\r\n')], 50))[0] === 503,
@@ -252,14 +252,14 @@ describe('a turn of the event loop', () => {
 
   test('that is spent refuses all but the probes, later; who has sent many requests at once is cut off', async () => {
     server = await startServer({ limits: { turnMs: 0 } });
-    // All in one packet, so in one turn, or few.
+    // All requests in one packet, hence in one event loop turn or a few.
     const text = await raw(server, [request('GET /v1/tables').repeat(600)]);
     expect(text.endsWith('[closed]')).toBe(true);
     const answers = statuses(text);
     expect(answers.length).toBeGreaterThanOrEqual(100);
     expect(answers.length).toBeLessThan(600);
     expect(new Set(answers)).toEqual(new Set([200]));
-    // Each on a connection of its own, all in one turn.
+    // Each request on its own connection, all in one turn.
     const open = await Promise.all(Array.from({ length: 150 }, () => openSocket(server)));
     sockets.push(...open);
     const replies = open.map(

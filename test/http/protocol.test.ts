@@ -3,7 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { USUAL } from '../support/transport.ts';
 import { manyEdges, NDJSON, raw, send, sleep, startServer, type TestServer } from './support.ts';
 
-/** Where what the parsers refuse, and how, differs (test/service/raw-over-node.ts lists all of it). */
+/**
+ * The parsers differ in what they refuse and how (all differences are in
+ * test/service/raw-over-node.ts).
+ */
 const overNode = USUAL === 'node';
 
 let server: TestServer;
@@ -193,7 +196,7 @@ describe('raw sockets', () => {
     expect(server.database.lastLsn).toBe(before);
   });
 
-  // What the parser itself refuses has no error body of ours.
+  // Refusals by the parser itself do not have our error body.
   test.each([
     ['no host', 'GET /health/live HTTP/1.1\r\n\r\n', 400],
     ['two hosts', request('GET /health/live', 'Host: y\r\n'), 400],
@@ -229,7 +232,7 @@ describe('raw sockets', () => {
     expect(statuses(text)).toEqual([200]);
   });
 
-  // Limits of uWebSockets.js, kept as tests so that a change of them is noticed.
+  // Limits of uWebSockets.js, kept as tests so that a change is noticed.
   test.runIf(overNode)('a request pipelined behind a running write waits for its answer', async () => {
     const body = '{"event_ts":1,"members":[1]}';
     const write = request('POST /v1/hyperedges', `Content-Length: ${body.length}\r\n`, body);

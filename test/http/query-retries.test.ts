@@ -1,4 +1,5 @@
-// Statements over HTTP: streams that outlive their statement, retries of COMMIT and of definitions, batches that meet other commits.
+// Statements over HTTP: streams that outlive their statement, retries of COMMIT and of definitions,
+// batches that conflict with other commits.
 
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Database } from '../../src/engine/index.ts';
@@ -38,7 +39,7 @@ describe('rows that are streamed from a transaction', () => {
           `Content-Type: application/json\r\nContent-Length: ${all.length}\r\n\r\n${all}`,
       );
       await new Promise((resolve) => socket.once('data', resolve));
-      // Nothing more is read: the stream waits until there is room for it.
+      // Stops reading: the stream waits for room in the socket's buffer.
       socket.pause();
       for (const query of ['COMMIT', 'ROLLBACK', 'DELETE FROM hyperedges WHERE event_ts = 1']) {
         const { status, json } = await run(query, headers);
@@ -74,7 +75,7 @@ describe('a retry with the same Idempotency-Key', () => {
     await run('INSERT INTO kept (event_ts, members) VALUES (1, [1])', session);
     const first = await run('COMMIT', headers);
     expect(first.json.rows[0]).toMatchObject({ status: 'committed' });
-    // A transaction that is open now is not the one that was committed.
+    // The transaction open now is not the one that was committed.
     await run('BEGIN', session);
     await run('INSERT INTO kept (event_ts, members) VALUES (2, [1])', session);
     const second = await run('COMMIT', headers);
@@ -121,7 +122,8 @@ describe('a retry with the same Idempotency-Key', () => {
     const second = await run(statement, headers);
     expect([second.status, second.text, isReplay(second)]).toEqual([200, first.text, true]);
     expect(server.database.lastLsn).toBe(lsn);
-    // The change and its answer are one frame. What is no frame, or changes nothing, has its answer alone.
+    // The change and its answer form one frame. A statement that writes no frame or changes nothing
+    // stores its answer separately.
     expect(stored).toHaveBeenCalledTimes(/IF|COMPACT/.test(statement) ? 1 : 0);
     stored.mockRestore();
   });
@@ -138,7 +140,7 @@ describe('a retry with the same Idempotency-Key', () => {
   });
 });
 
-/** Does `work` before each of the next `times` commits of a transaction. */
+/** Runs `work` before each of the next `times` transaction commits. */
 function beforeCommits(database: Database, times: number, work: () => Promise<unknown>): void {
   const begin = database.begin.bind(database);
   let left = times;

@@ -1,4 +1,5 @@
-// Every kind of statement, however it is written, by every role, through /v1/query and through a batch: the kind decides, and a refusal changes nothing.
+// Every kind of statement, in every spelling, by every role, through /v1/query and in a batch: the
+// kind decides which role is needed, and a refusal changes nothing.
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,7 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { DISGUISES, NO_STATEMENTS, STATEMENTS, type StatementCase } from './statement-cases.ts';
 import { type Answer, send, startServer, type TestRole, type TestServer } from './support.ts';
 
-/** Every disguise is refused; these are carried out too. */
+/** For every spelling the refusal is tested; these are also executed. */
 const CARRIED_OUT = ['in letters of all sizes', 'with comments for spaces', 'with a semicolon and a comment'];
 const ROLES: readonly TestRole[] = ['readonly', 'readwrite', 'admin'];
 const copyRoot = mkdtempSync(join(tmpdir(), 'hedgerow-roles-'));
@@ -24,7 +25,7 @@ afterAll(async () => {
 
 beforeEach(setStage);
 
-/** The stage that all statements play on: a table with rows, columns and an index, and a file. */
+/** Sets up what the statements run on: a table with rows, columns and an index, and a file. */
 async function setStage(): Promise<void> {
   const { database } = server;
   for (const { name } of database.tables()) if (name !== database.primaryTable) await database.dropTable(name);
@@ -41,7 +42,7 @@ async function setStage(): Promise<void> {
   writeFileSync(join(copyRoot, 'in.csv'), 'event_ts,members\n70,3;4\n');
 }
 
-/** All that a statement can change. */
+/** Everything that a statement can change. */
 async function state(): Promise<unknown> {
   const { database } = server;
   const rows = await query('admin', 'MATCH (s:stage) RETURN * ORDER BY s.id').catch(() => undefined);
@@ -63,7 +64,7 @@ function query(role: TestRole, text: string, parameters: Parameters = {}, sessio
   return send(server, 'POST', '/v1/query', { query: text, parameters }, headers);
 }
 
-/** The statement as the second operation of a batch that writes before. */
+/** Sends the statement as the second operation of a batch, after a write. */
 function batch(role: TestRole, text: string, parameters: Parameters = {}): Promise<Answer> {
   const operations = [
     { type: 'insert', table: 'stage', event_ts: 99, members: [99] },
@@ -81,7 +82,7 @@ function expectRefused(answer: Answer, needed: TestRole, where: string): void {
   expect(answer.json.detail).toContain(needed);
 }
 
-/** COMMIT and ROLLBACK need a transaction; a BEGIN leaves one. */
+/** Opens a transaction for COMMIT and ROLLBACK, and ends one that a BEGIN left open. */
 async function prepareSession({ kind }: StatementCase, role: TestRole): Promise<void> {
   await query(role, 'ROLLBACK');
   if (kind === 'commit' || kind === 'rollback') expect((await query(role, 'BEGIN')).status).toBe(200);
@@ -95,7 +96,7 @@ describe.each(STATEMENTS)('$text', (one) => {
     for (const role of ROLES.filter((role) => !includes(role, needed))) {
       for (const [how, disguise] of Object.entries(DISGUISES))
         expectRefused(await query(role, disguise(text), parameters), needed, `${role}, ${how}`);
-      // The role is asked for before names are.
+      // The role is checked before names are.
       expectRefused(await query(role, text.replace('stage', 'nowhere'), parameters), needed, `${role}, nowhere`);
     }
     expect(await state()).toEqual(before);

@@ -1,4 +1,5 @@
-// Sessions over HTTP: one key, several X-Session-Ids and the default session, whose requests run through each other.
+// Sessions over HTTP: one key with several X-Session-Ids and the default session, whose requests
+// are interleaved.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { MOST_TRANSACTIONS } from '../../src/query/sessions.ts';
@@ -15,7 +16,10 @@ afterAll(() => server.close());
 
 type Parameters = Record<string, unknown>;
 
-/** Statements of one session of one key. Undefined: no header, the key itself is the session. */
+/**
+ * Runs statements in one session of one key. Without a name no header is sent, and the key itself
+ * is the session.
+ */
 function session(name?: string) {
   return (query: string, parameters?: Parameters): Promise<Answer> => {
     const headers = { 'x-api-key': server.keys.readwrite, ...(name === undefined ? {} : { 'x-session-id': name }) };
@@ -55,7 +59,8 @@ describe('sessions of one key', () => {
     );
     const own = (place: number) => [0, 1, 2, 3, 4].map((i) => place * 100 + i);
     expect(await Promise.all(runs.map(count))).toEqual(runs.map((_, place) => own(place)));
-    // Other routes, and other sessions of the key, take no part in it: these are commits of their own.
+    // Other routes, and other sessions of the key, are not part of the transaction: these are
+    // separate commits.
     const rest = { table: 'marks', event_ts: 900, members: [1], properties: { n: 900 } };
     const posted = await send(server, 'POST', '/v1/hyperedges', rest, { 'x-api-key': server.keys.readwrite });
     expect(posted.status).toBe(201);
@@ -160,7 +165,7 @@ describe('money between accounts', () => {
   const EACH = 100;
   const TRANSACTIONS = 15;
 
-  /** The statements of one transfer; how it ended. */
+  /** The statements of one transfer; returns how it ended. */
   async function transfer(run: Run, random: Random): Promise<'committed' | 'rolled back' | 'conflict'> {
     await rows(run, 'BEGIN');
     const [from, to] = [random.below(ACCOUNTS), random.below(ACCOUNTS)];
@@ -218,7 +223,7 @@ describe('money between accounts', () => {
       session(NAMES[place % NAMES.length])('UPDATE counters SET n = n + 1'),
     );
     const statuses = (await Promise.all(increments)).map(({ status }) => status);
-    // Nobody began a transaction: those that meet wait for each other.
+    // There are no explicit transactions here: conflicting statements wait for each other.
     expect(statuses).toEqual(increments.map(() => 200));
     expect(await rows(session(), 'MATCH (c:counters) RETURN c.n')).toEqual([{ n: increments.length }]);
   });
@@ -267,15 +272,15 @@ test('one key holds 90 of the 100 open transactions, so that others can always b
   expect(begun.slice(90)).toEqual(refused);
   const others = Array.from({ length: 11 }, (_, place) => as(admin, `other-${place}`));
   const late = await allInOrder(others);
-  // All together: the hundred are full.
+  // Together they fill the limit of 100.
   expect(late.map(({ status }) => status)).toEqual([...Array(10).fill(200), 503]);
   expect([late[10]!.json.code, late[10]!.headers.has('retry-after')]).toEqual(['overloaded', true]);
-  // Those that are open go on, and so does everything that opens none.
+  // Open transactions continue, and so does everything that does not open one.
   expect((await greedy[89]!('BEGIN')).status).toBe(400);
   const write = (ts: number) => `INSERT INTO hyperedges (event_ts, members) VALUES (${ts}, [1])`;
   expect((await greedy[89]!(write(1))).status).toBe(200);
   expect((await greedy[99]!(write(2))).status).toBe(200);
-  // Places that become free may be taken again, by the same key too.
+  // Freed slots can be taken again, by the same key too.
   await greedy[0]!('ROLLBACK');
   expect((await greedy[99]!('BEGIN')).status).toBe(200);
   expect((await greedy[98]!('BEGIN')).status).toBe(429);

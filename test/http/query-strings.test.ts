@@ -1,4 +1,5 @@
-// Query strings that are not percent-encoded UTF-8: refused everywhere, also by routes that ignore their parameters.
+// Query strings that are not percent-encoded UTF-8 are refused everywhere, even by routes that
+// ignore their parameters.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { routes } from '../../src/routes/index.ts';

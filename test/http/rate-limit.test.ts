@@ -4,7 +4,7 @@ import { addressBytes, addressId, addressText } from '../../src/http/client-addr
 import { fc } from '../support/property.ts';
 import { type Answer, raw, send, startServer, type TestServer } from './support.ts';
 
-/** One caller as a bucket of tokens, in exact fractions of 1/60,000 request. */
+/** Token bucket of one caller, in exact units of 1/60,000 request. */
 class Bucket {
   readonly #perMinute: bigint;
   #tokens: bigint;
@@ -110,7 +110,7 @@ describe('memory', () => {
       if (limit.takeByAddress(i, Math.floor(i / 20_000))) passed += 1;
     }
     expect(limit.tracked).toBeLessThanOrEqual(5000);
-    // Known callers one each, and the shared allowances.
+    // One request for each tracked caller, plus the shared allowances.
     expect(passed).toBeLessThanOrEqual(5000 + 1024 * 11);
     expect(limit.takeByAddress('victim', 100)).toBe(false);
     expect(limit.takeByKey('somebody with a key', 100)).toBe(true);
@@ -126,7 +126,7 @@ describe('memory', () => {
       for (let i = 0; i < 5; i++) if (limit.takeByAddress('busy', second * 1000)) passed += 1;
       expect(limit.tracked).toBeLessThanOrEqual(1000);
     }
-    // 60 at first, one a second then.
+    // 60 at first, then one per second.
     expect(passed).toBe(60 + 599);
   });
 

@@ -1,4 +1,5 @@
-// What questions hold in memory: the texts of their edges are bounded, and so is the number of questions that are worked on.
+// Memory of questions: the text of their edges is bounded, and so is the number of questions in
+// progress.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ReasoningRoom } from '../../src/rag/room.ts';
@@ -34,7 +35,7 @@ test('edges with long texts are answered up to a limit, beyond which the refusal
 });
 
 test('every question gives its place back, however it ends', async () => {
-  // More than there are places.
+  // More than there are slots.
   for (let round = 0; round < 70; round++) {
     const { status } = await send(server, 'POST', '/v1/reason', {
       query: 'node 1',

@@ -1,4 +1,5 @@
-// Rules, reasoning and questions over HTTP: what is refused and how, faults of a model, keys that stand nowhere.
+// Rules, reasoning and questions over HTTP: refusals, faults of a model, and keys that must not
+// appear anywhere.
 
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -13,7 +14,7 @@ const CALLERS_KEY = 'sk-callers-canary-0815';
 
 let server: TestServer;
 let model: ModelStandIn;
-/** Listed with its port. */
+/** A model whose host and port are listed. */
 let other: ModelStandIn;
 let dir: string;
 beforeAll(async () => {
@@ -148,7 +149,7 @@ describe('reasoning', () => {
       (await post('/v1/reason', { query: 'nodes 1 and 4', rules })).json.derived_facts.map(
         ({ fact }: { fact: string }) => fact,
       );
-    // met(3, 5) is of an edge with node 4, and about neither node that is asked for.
+    // met(3, 5) comes from an edge with node 4, but concerns neither of the nodes asked for.
     const found = ['met(1, 2)', 'met(3, 4)', 'met(4, 5)'];
     expect(await facts([MET])).toEqual(found);
     expect(await facts(null)).toEqual([]);
@@ -227,7 +228,7 @@ describe('a model', () => {
       const { status, json } = await ask({ base_url: unlisted.baseUrl });
       expect([status, json.code]).toEqual([422, 'invalid_model_address']);
       expect(json.detail).toContain('HEDGEROW_LLM_ALLOWED_HOSTS');
-      // Beside the configured path, too.
+      // Also refused: another path on the configured host.
       expect((await ask({ base_url: model.baseUrl.replace('/v1', '/v2') })).status).toBe(422);
       expect([unlisted.asked, model.asked]).toEqual([[], []]);
     } finally {
@@ -344,7 +345,7 @@ describe('keys', () => {
     const refused = await as(readonly, 'POST', '/v1/rag/query', { ...question, base_url: other.baseUrl });
     expect([refused.status, refused.json.code]).toEqual([403, 'forbidden']);
     expect(refused.json.detail).toContain('readwrite');
-    // It learns nothing of what is listed.
+    // The refusal must not reveal which hosts are listed.
     expect(await statusOf(readonly, 'https://elsewhere.example/v1')).toBe(403);
     expect(await statusOf(readonly, model.baseUrl.replace('/v1', '/v2'))).toBe(403);
     expect(other.asked).toEqual([]);

@@ -82,7 +82,7 @@ describe('X-Min-LSN', () => {
     expect([late.status, late.json.code]).toEqual([504, 'timeout']);
     await server.close();
     server = await startServer();
-    // The engine's own waits have their tests; here it says at once that the time is over.
+    // The engine's own waits are tested elsewhere; here it reports a timeout immediately.
     server.database.whenVisible = async (_lsn, timeoutMs) => timeoutMs !== 5000;
     const answer = await read('1000000');
     expect([answer.status, answer.json.code, answer.headers.get('retry-after')]).toEqual([503, 'lsn_timeout', '1']);
@@ -356,7 +356,7 @@ describe('the time of a query', () => {
       const answer = await send(server, 'GET', `${RANGE}&limit=60000`, undefined, AS_NDJSON);
       expect([answer.status, answer.json.code]).toEqual([504, 'timeout']);
       expect(server.database.table().version.references).toBe(1);
-      // A stream has begun at once, so it may go on.
+      // A stream starts immediately, so it may continue.
       expect((await send(server, 'GET', RANGE, undefined, AS_NDJSON)).status).toBe(200);
       expect(server.errors).toEqual([]);
     } finally {

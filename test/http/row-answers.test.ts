@@ -1,4 +1,5 @@
-// Answers of statements with rows: those that the core writes and those made of vectors are one form, whole or streamed, alone or side by side.
+// Answers of statements with rows: those that the core writes and those built from vectors have the
+// same form, whole or streamed, alone or concurrently.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
@@ -33,7 +34,7 @@ function run(
   return send(server, 'POST', '/v1/query', { query, parameters }, headers);
 }
 
-/** A filter that no index answers: rows are made of vectors. */
+/** A filter that no index answers, so that rows are built from vectors. */
 const MADE = "WHERE (e.place IS NULL OR e.place = 'x') AND";
 const ANY = 'WHERE';
 const lookup = (where: string, items: string) =>

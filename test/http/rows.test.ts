@@ -156,7 +156,7 @@ describe('cursors', () => {
         .map((line) => JSON.parse(line));
       const rows = [...pages.flatMap(({ hyperedges }) => hyperedges), ...lines];
       expect(rows.map(own)).toEqual(Array.from({ length: 24 }, (_, i) => row(i)));
-      // Without a cursor the columns are those of now.
+      // Without a cursor the current columns apply.
       shown = own((await get(path)).json.hyperedges[3]);
       expect(shown).toEqual({ z: 'b3', c: 3.5, d: 'new', b: null });
       for (const undo of ['DROP COLUMN b', 'DROP COLUMN d', 'RENAME COLUMN z TO b', 'ADD COLUMN a INTEGER'])
@@ -183,7 +183,7 @@ describe('cursors', () => {
     const last = await get(`${base}&limit=4&cursor=${second.json.next_cursor}`);
     expect(times(last.json.hyperedges)).toEqual([108, 109]);
     expect(last.json.next_cursor).toBeNull();
-    // An older page can be asked for again.
+    // An earlier page can be requested again.
     const again = await get(`${base}&limit=4&cursor=${first.json.next_cursor}`);
     expect(again.json.hyperedges).toEqual(second.json.hyperedges);
     expect(times((await get(`${base}`)).json.hyperedges)).toEqual([100, 101, 102, 103, 104, 104, 105, 106, 107, 109]);

@@ -1,4 +1,4 @@
-// Stored rules over HTTP; what rules mean and how they are refused: test/rules.
+// Stored rules over HTTP; their meaning and their refusals are tested in test/rules.
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Answer, Recorder, send, startServer, type TestRole, type TestServer } from './support.ts';

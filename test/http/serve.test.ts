@@ -23,19 +23,22 @@ afterEach(async () => {
 interface Run {
   child: ChildProcess;
   output: { out: string; error: string };
-  /** The port of the printed address; rejects when the process ends first. */
+  /** Port of the printed address; rejects if the process ends first. */
   port: Promise<number>;
   exit: Promise<number | null>;
 }
 
-/** The line that says what speaks HTTP. */
+/** The line that names the HTTP transport. */
 const SPEAKER = transportLine(chooseTransport('auto').facts);
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const ADMIN_KEY = 'hgr_the-first-admin-key-of-a-test';
 const WITH_KEY = { 'content-type': 'application/json', 'x-api-key': ADMIN_KEY };
 
-/** Runs the built command with an environment of its own; a first admin key is given unless the test says otherwise. */
+/**
+ * Runs the built command in its own environment, with a first admin key unless the test says
+ * otherwise.
+ */
 function hedgerow(
   parameters: string[],
   environment: Record<string, string> = { HEDGEROW_API_KEY: ADMIN_KEY, HEDGEROW_RATE_LIMIT_QPM: '0' },
@@ -71,7 +74,7 @@ async function untilReady(port: number): Promise<void> {
   }
 }
 
-/** Resolves when `found` gives something, asking every few milliseconds. */
+/** Resolves once `found` returns a value; polls every few milliseconds. */
 async function eventually<T>(found: () => Promise<T | undefined> | T | undefined): Promise<T> {
   for (;;) {
     const value = await found();
@@ -202,7 +205,7 @@ test('HEDGEROW_AUTH_DISABLED=1 needs no key, says so, and makes none', async () 
   expect(list.output.out).toBe('[]\n');
 });
 
-/** Begins an insert and leaves it half sent; `finish` sends the rest and resolves with all that came back. */
+/** Sends half of an insert; `finish` sends the rest and resolves with everything received. */
 async function halfAnInsert(port: number): Promise<{ finish: () => Promise<string> }> {
   const body = '{"event_ts":1,"members":[1]}';
   const socket = connect(port, '127.0.0.1');
@@ -213,7 +216,7 @@ async function halfAnInsert(port: number): Promise<{ finish: () => Promise<strin
   });
   const head = `POST /v1/hyperedges HTTP/1.1\r\nhost: x\r\nx-api-key: ${ADMIN_KEY}\r\ncontent-length: ${body.length}\r\n\r\n`;
   await new Promise<void>((resolve) => socket.write(head + body.slice(0, 5), () => resolve()));
-  // An answer on another connection comes after the server has read what came before it.
+  // This answer comes only after the server has read what was sent before it.
   await fetch(`http://127.0.0.1:${port}/health/live`);
   await fetch(`http://127.0.0.1:${port}/health/live`);
   return {
@@ -286,7 +289,7 @@ test('a directory in use and a port in use are refused', async () => {
   const third = hedgerow(['serve', '--data', join(dir, 'other'), '--port', String(port)]);
   expect(await second.exit).toBe(1);
   expect(second.output.error).toMatch(/^hedgerow: .*(in use|lock)/m);
-  // Neither served anything.
+  // Neither of the two served anything.
   expect(second.output.out).toBe('');
   expect(third.output.out).toBe('');
   expect(await third.exit).toBe(1);

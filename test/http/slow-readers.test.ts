@@ -13,7 +13,10 @@ import {
 } from './support.ts';
 
 const EDGES = 200_000;
-/** The transport itself ends a connection that it could not write to for 10 s: what ends sooner was ended by us. */
+/**
+ * The transport itself closes a connection that it cannot write to for 10 s: one that ends sooner
+ * was closed by us.
+ */
 const TRANSPORT_MS = 9000;
 const request = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
 const ALL = request('/v1/hyperedges?start_ts=0&end_ts=1000000');
@@ -42,7 +45,10 @@ async function silentReader(text: string): Promise<void> {
   socket.write(text);
 }
 
-/** Takes a part every 20 ms until the answer or the connection ends; gives whether it came whole. */
+/**
+ * Reads `partBytes` every 20 ms until the answer or the connection ends; returns whether the answer
+ * was complete.
+ */
 async function slowReader(text: string, partBytes: number): Promise<boolean> {
   const socket = await openSocket(server);
   sockets.push(socket);
@@ -92,7 +98,7 @@ test('a whole answer whose reader takes nothing ends', async () => {
 
 test('a stream whose reader is slow ends after HEDGEROW_STREAM_MAX_SECONDS', async () => {
   await start({ limits: { stallMs: 30_000 }, streamMaxSeconds: 2 });
-  // 14 MB take more than 4 seconds so.
+  // At this pace 14 MB take more than 4 seconds.
   expect(await slowReader(ALL, 64 * 1024)).toBe(false);
   expect(observer.requests.map(({ status }) => status)).toEqual([499]);
 });

@@ -11,7 +11,7 @@ const OTHER = ipv4(10, 0, 0, 2);
 const ipv6 = (network: number, host: number) =>
   Uint8Array.from([0xfd, 0, 0, 0, 0, 0, 0, network, 0, 0, 0, 0, 0, 0, 0, host]).buffer;
 
-/** A transport that knows who has left, or does not. */
+/** A transport that may or may not report whose connection has ended. */
 class Transport {
   readonly open: ArrayBuffer[] = [];
   looks = 0;
@@ -54,7 +54,7 @@ describe('connections of an address', () => {
     expect(transport.counts.open).toBe(3);
     expect(taken(transport.connect(OTHER, 5))).toBe(3);
     expect(transport.counts.open).toBe(6);
-    // Nobody has left whose address is unknown.
+    // No connection of unknown address has ended yet.
     expect(transport.looks).toBe(0);
     transport.leave(ONE, true);
     expect(transport.connect(ONE, 2)).toEqual([true, false]);
@@ -69,7 +69,7 @@ describe('connections of an address', () => {
     expect(transport.connect(ONE, 3)).toEqual([true, true, false]);
     expect(transport.connect(OTHER, 1)).toEqual([false]);
     expect(transport.looks).toBeGreaterThan(0);
-    // While no address can be over the limit nothing is looked at.
+    // While no address can be over the limit, the open sockets are not scanned.
     const quiet = new Transport(3);
     for (let i = 0; i < 1000; i++) {
       expect(quiet.connect(ONE)).toEqual([true]);
@@ -156,7 +156,7 @@ describe('a service', () => {
     for (const socket of sockets.splice(0, 10)) socket.destroy();
     const startMs = performance.now();
     while (!(await answers())) expect(performance.now() - startMs).toBeLessThan(10_000);
-    // Many that come and go are no matter.
+    // Short-lived connections do not add up.
     for (let i = 0; i < 50; i++)
       expect((await send(server, 'GET', '/v1/wal', undefined, { connection: 'close' })).status).toBe(200);
     await connect(8);

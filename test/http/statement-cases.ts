@@ -1,4 +1,5 @@
-// Every kind of statement with the role it needs and what it does when it is carried out; and the many ways to write one down.
+// Every kind of statement with the role it needs and its effect when executed, and the many ways to
+// spell one.
 
 import type { Statement } from '../../src/query/parser/ast.ts';
 import type { TestRole } from './support.ts';
@@ -10,13 +11,19 @@ export interface StatementCase {
   readonly role: TestRole;
   readonly text: string;
   readonly parameters?: Readonly<Record<string, unknown>>;
-  /** `reads`: nothing is changed. `writes`: rows are. `defines`: tables, columns, indexes, files or transactions are; not in a batch. */
+  /**
+   * `reads`: changes nothing. `writes`: changes rows. `defines`: changes tables, columns, indexes,
+   * files or transactions; not allowed in a batch.
+   */
   readonly effect: 'reads' | 'writes' | 'defines';
 }
 
 type Written = string | readonly [text: string, parameters: Readonly<Record<string, unknown>>];
 
-/** Over the tables `stage` (columns n, extra; index on weight; a file in.csv beside) and `props`. Complete: the compiler asks for every kind. */
+/**
+ * Statements on the tables `stage` (columns n, extra; an index on weight; a file in.csv) and
+ * `props`. The type makes the compiler require every kind.
+ */
 const TEXTS: Readonly<Record<Exclude<Kind, 'explain' | 'analyze'>, readonly Written[]>> = {
   match: [
     'MATCH (s:stage) RETURN COUNT(*)',
@@ -84,7 +91,7 @@ export const STATEMENTS: readonly StatementCase[] = Object.entries(TEXTS).flatMa
   });
 });
 
-/** Outside of texts in quotes. */
+/** Applies `change` outside quoted text. */
 function outside(text: string, change: (part: string) => string): string {
   return text
     .split(/('[^']*')/)
@@ -95,12 +102,12 @@ function outside(text: string, change: (part: string) => string): string {
 const alternating = (part: string) =>
   [...part].map((letter, place) => (place % 2 === 0 ? letter.toLowerCase() : letter.toUpperCase())).join('');
 
-/** Parameters keep the case of their names. */
+/** Applies `change` to words; parameter names keep their case. */
 function keywords(text: string, change: (part: string) => string): string {
   return outside(text, (part) => part.replace(/(?<!\$)\b\w+/g, change));
 }
 
-/** Ways to write the same statement. */
+/** Ways to spell the same statement. */
 export const DISGUISES: Readonly<Record<string, (text: string) => string>> = {
   'as it is': (text) => text,
   'in small letters': (text) => keywords(text, (word) => word.toLowerCase()),
@@ -114,7 +121,10 @@ export const DISGUISES: Readonly<Record<string, (text: string) => string>> = {
   'with a semicolon and a comment': (text) => `${text}; // MATCH (s:stage) RETURN s`,
 };
 
-/** Texts that are no statement, for nobody: what looks like two, words that only look like keywords, hidden characters. */
+/**
+ * Texts that are not a statement for any role: two statements in one, words that only resemble
+ * keywords, hidden characters.
+ */
 export const NO_STATEMENTS: readonly string[] = [
   '',
   ' ',

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Watches the scans of the primary table: how many slices were read, how many scans are open. */
+/** Watches the scans of the primary table: the number of slices read, and of scans open. */
 function watchScans() {
   const table = server.database.table();
   const { scan } = table;
@@ -51,7 +51,8 @@ test('a slow reader gets everything, and the scan waits for it', async () => {
   const socket = await openSocket(server);
   socket.pause();
   socket.write(request(ALL));
-  // Until the buffers between the two are full; on a busy machine that takes a while.
+  // Waits until the buffers between server and client are full, which takes a while on a busy
+  // machine.
   let early = -1;
   for (let tries = 0; tries < 100 && (seen.slices === 0 || seen.slices !== early); tries++) {
     early = seen.slices;
@@ -160,7 +161,7 @@ test('closing waits for running answers and refuses new ones', async () => {
   const socket = await openSocket(own);
   const idle = await openSocket(own);
   let text = '';
-  // The answer has begun, and does not go on before this client reads on.
+  // The answer has begun, and does not continue until this client reads on.
   const begun = new Promise<void>((resolve) => {
     socket.on('data', (data) => {
       if (text === '') socket.pause();

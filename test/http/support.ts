@@ -1,4 +1,5 @@
-// Starts the service on a free loopback port over a new database, and talks to it: with fetch, and with raw sockets.
+// Starts the service on a free loopback port over a new database, and talks to it through fetch and
+// through raw sockets.
 
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -26,7 +27,7 @@ export interface TestServer {
   readonly database: Database;
   /** Messages of error lines logged so far. */
   readonly errors: string[];
-  /** A key of each role; without `auth` they are unknown. */
+  /** A key for each role; unknown to the service without `auth`. */
   readonly keys: Readonly<Record<TestRole, string>>;
   close(): Promise<void>;
 }
@@ -34,29 +35,32 @@ export interface TestServer {
 export interface ServerOptions extends RoomOptions {
   maxBodyBytes?: number;
   maxMembers?: number;
-  /** Default true: the service knows the database when this returns. */
+  /** Default true: the database is attached when this returns. */
   open?: boolean;
-  /** Default false: nobody needs a key. */
+  /** Default false: no key is needed. */
   auth?: boolean;
-  /** Requests a minute; default 0, no limit. */
+  /** Requests per minute; default 0, no limit. */
   qpm?: number;
   observer?: Observer;
   cors?: string[];
-  /** Names requests may be addressed to without a key; default those that raw requests of tests name. */
+  /**
+   * Hosts that requests may name without a key; by default those that the raw requests of tests
+   * name.
+   */
   publicHosts?: string[];
   socketsPerAddress?: number;
   proxyAddresses?: string[];
   tls?: TlsFiles;
-  /** Default: the one that all tests run over. */
+  /** Default: the transport that all tests run over. */
   transport?: TransportName;
   queryTimeoutMs?: number;
   streamMaxSeconds?: number;
   limits?: Partial<LoadLimits>;
   /** Default: all routes of the service. */
   routes?: readonly Route[];
-  /** Default a new one, which goes with the server. */
+  /** Default: a new directory, removed with the server. */
   dir?: string;
-  /** Where COPY reads and writes; default nowhere. */
+  /** Directory that COPY reads and writes; by default none. */
   copyRoot?: string;
 }
 
@@ -128,7 +132,7 @@ async function openKeys({ documents }: Database): Promise<{ store: KeyStore; key
   return { store, keys: { readonly: await keyOf('readonly'), readwrite: await keyOf('readwrite'), admin } };
 }
 
-/** An observer that remembers what it was told, each as one value. */
+/** An observer that records each event as one value. */
 export class Recorder implements Observer {
   readonly routes: string[] = [];
   readonly requests: { route: string; status: number; durationUs: number }[] = [];
@@ -171,7 +175,7 @@ export interface Answer {
   json: any;
 }
 
-/** One request; `body` other than a string is sent as JSON. */
+/** Sends one request; a `body` that is not a string is sent as JSON. */
 export async function send(
   server: TestServer,
   method: string,
@@ -191,7 +195,10 @@ export async function send(
   return { status: response.status, headers: response.headers, text, json: isJson ? JSON.parse(text) : undefined };
 }
 
-/** Sends raw pieces (a number waits so many ms) and gives everything received within `waitMs` after the last, with a mark when closed. */
+/**
+ * Sends raw pieces (a number is a pause in ms); returns everything received until `waitMs` after
+ * the last piece, with a mark if the connection was closed.
+ */
 export async function raw(server: TestServer, pieces: readonly (string | number)[], waitMs = 300): Promise<string> {
   const socket = connect(server.port, '127.0.0.1');
   let received = '';
@@ -224,7 +231,7 @@ export function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** Many edges as NDJSON: times 0, 1, 2, ..., members [i % 100, 1000 + i]. */
+/** Edges as NDJSON: times 0, 1, 2, ..., members [i % 100, 1000 + i]. */
 export function manyEdges(count: number, from = 0): string {
   let text = '';
   for (let i = from; i < from + count; i++) text += `{"event_ts":${i},"members":[${i % 100},${1000 + i}]}\n`;

@@ -1,4 +1,4 @@
-// Times of ISO 8601 wherever a request takes a time, and in the answers that are asked for them.
+// ISO 8601 times wherever a request takes a time, and in answers when the request asks for them.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Answer, send, startServer, type TestServer } from './support.ts';
@@ -135,14 +135,14 @@ describe('a time in an address', () => {
   });
 });
 
-/** The same answer with its times as Date writes them: those of edges, by their name or their place. */
+/** The same answer with the times of edges as Date writes them. */
 function withTexts(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value), (name, one) =>
     name === 'event_ts' && typeof one === 'number' ? iso(one) : one,
   );
 }
 const iso = (seconds: number) => new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');
-/** Figures of a run. */
+/** Masks the values that differ between runs. */
 const settled = ({ json }: Answer) =>
   JSON.parse(JSON.stringify(json, (name, one) => (/elapsed_us|_ms$|_at$|interaction_id|cursor/.test(name) ? 0 : one)));
 
@@ -246,7 +246,7 @@ describe('times=iso', () => {
     const { json } = await get('/v1/hyperedges/node/2?table=far&times=iso');
     const texts = json.hyperedges.map((edge: { event_ts: string }) => edge.event_ts);
     for (const text of texts) expect(text).toMatch(/^[+-]2854\d{5}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
-    // They are taken again.
+    // The service accepts its own times again.
     const [least, greatest] = texts;
     expect(
       (await get(`/v1/hyperedges?table=far&start_ts=${least}&end_ts=${encodeURIComponent(greatest)}`)).json.num_tuples,

@@ -46,7 +46,7 @@ function ask(url: string, method: string, path: string, body = ''): Promise<Rece
   });
 }
 
-/** What is agreed upon, as `TLSv1.2 SUITE`; undefined: nothing is. */
+/** The negotiated protocol and suite, as `TLSv1.2 SUITE`; undefined if the handshake fails. */
 function agreed(port: number, options: ConnectionOptions): Promise<string | undefined> {
   return new Promise((resolve) => {
     const socket: TLSSocket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false, ...options }, () => {
@@ -58,7 +58,7 @@ function agreed(port: number, options: ConnectionOptions): Promise<string | unde
   });
 }
 
-/** Every suite of TLS 1.2 and before that this Node's library has. */
+/** Every suite of TLS 1.2 and earlier in this Node's library. */
 const OLDER_SUITES = getCiphers()
   .map((name) => name.toUpperCase())
   .filter((name) => !name.startsWith('TLS_'));
@@ -82,7 +82,7 @@ describe.each(transportsHere())('https over %s', (transport) => {
           });
           if (found !== undefined) spoken.push(found);
         }
-        // The key says which half of the list can be used.
+        // The type of the key decides which half of the list is usable.
         const usable = TLS_SUITES.filter((suite) => suite.includes(`-${kind}-`)).map((suite) => `TLSv1.2 ${suite}`);
         expect(spoken.sort()).toEqual(usable.sort());
         expect(usable.length).toBe(3);

@@ -1,5 +1,6 @@
-// The contract of the port of transports: both implementations keep it. It speaks to the port itself, below dispatcher and service; the same is done over
-// the whole service by the raw-socket corpus (test/service/raw-sockets.test.ts) and the described answers (test/service/openapi.test.ts).
+// The contract of the transport port, which both implementations must keep. It tests the port
+// itself, below dispatcher and service. The raw-socket corpus (test/service/raw-sockets.test.ts)
+// and the described answers (test/service/openapi.test.ts) do the same over the whole service.
 
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -50,7 +51,7 @@ describe.each(transportsHere())('over %s', (name) => {
     return { socket, text: () => text, closed };
   }
 
-  /** What comes back until `done`. */
+  /** Sends a request; returns what was received once `done` holds. */
   async function ask(sent: string, done: (text: string) => boolean): Promise<string> {
     const { socket, text } = await client();
     socket.write(sent, 'latin1');
@@ -59,7 +60,7 @@ describe.each(transportsHere())('over %s', (name) => {
   }
 
   const endsWith = (end: string) => (text: string) => text.endsWith(end);
-  /** Answers every request with the text that `say` gives, at once. */
+  /** Answers every request at once with the text that `say` returns. */
   const answering = (say: (request: TransportRequest, method: string) => string): RequestHandler => {
     return (response, request, method) => void response.end(say(request, method));
   };
@@ -339,7 +340,7 @@ describe.each(transportsHere())('over %s', (name) => {
     const start = performance.now();
     try {
       await Promise.all([slow.closed, idle.closed]);
-      // What it has not read comes before the end.
+      // Leaves time for the cut-off, which the client sees only after reading what is buffered.
       await new Promise((resolve) => setTimeout(resolve, 3000));
       silent.socket.resume();
       await silent.closed;
@@ -403,7 +404,7 @@ describe.each(transportsHere())('over %s', (name) => {
   });
 });
 
-/** The body of chunks. */
+/** The body without its chunk framing. */
 function unchunked(text: string): string {
   let body = '';
   for (let at = 0; ; ) {

@@ -1,4 +1,5 @@
-// The unofficial packages of uWebSockets.js are the ones that were looked at (SECURITY.md): their hashes, in the lock file and on this disk.
+// The unofficial packages of uWebSockets.js are the ones that were reviewed (SECURITY.md): their
+// hashes, in the lock file and on disk.
 
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
@@ -9,7 +10,7 @@ import { expect, test } from 'vitest';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const read = (path: string) => JSON.parse(readFileSync(join(root, path), 'utf8'));
 
-/** By name and version: what the registry must give, and the SHA-256 of the binary in it. */
+/** By name and version: the integrity hash in the registry, and the SHA-256 of the binary. */
 const known = read('test/http/uws-packages.json') as Record<string, { integrity: string; sha256?: string }>;
 
 interface Locked {
@@ -41,7 +42,7 @@ test('each binary that is installed is the one in the package that was looked at
       .digest('hex');
     expect([name, sha256]).toEqual([name, known[name]?.sha256]);
   }
-  // None is there on another platform, or without optional packages.
+  // The packages are absent on other platforms, or without optional packages.
   if (process.platform === 'linux' && process.arch === 'x64' && existsSync(join(root, 'node_modules/@uwsjs')))
     expect(binaries.length).toBeGreaterThan(0);
 });

@@ -1,4 +1,5 @@
-// Virtual graphs over HTTP when backends are slow, fail or die, clients leave or read slowly, and the service stops.
+// Virtual graphs over HTTP when backends are slow, fail or die, when clients disconnect or read
+// slowly, and when the service stops.
 
 import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
@@ -51,7 +52,7 @@ function specOf(table: string, backend: object, id: string = table) {
   return { id, name: id, backend, nodes: [{ label: 'N', table, id_column: 'a' }], edges: [edge] };
 }
 
-/** With the graphs few, big, slow and late over the backend. */
+/** A service with the graphs few, big, slow and late on the backend. */
 async function start(backend: object, options: ServerOptions = {}): Promise<TestServer> {
   const dsns = postgres === undefined ? {} : { PG: postgres.address };
   const server = await startServer({ virtualRoot: root, dsns, ...options });
@@ -69,14 +70,14 @@ async function works(server: TestServer): Promise<void> {
   expect([status, json.count]).toEqual([200, 5]);
 }
 
-/** Within a short deadline a process or a connection may not have started yet. */
+/** Retries, because within a short deadline a process or connection may not have started yet. */
 async function untilWorks(server: TestServer): Promise<void> {
   await expect
     .poll(async () => (await query(server, 'few', { refresh: true })).json.count, { timeout: 30_000 })
     .toBe(5);
 }
 
-/** Sends a query on a connection of its own, which reads nothing yet. */
+/** Sends a query on a separate connection that does not read yet. */
 function openQuery(server: TestServer, graph: string, body: object, accept = 'application/json') {
   const text = JSON.stringify({ query: ALL, ...body });
   const socket = connect(server.port, '127.0.0.1').on('error', () => {});
@@ -87,7 +88,7 @@ function openQuery(server: TestServer, graph: string, body: object, accept = 'ap
   return socket;
 }
 
-/** Processes of DuckDB that this test's service runs now. */
+/** DuckDB processes that this test's service is running. */
 function duckdbPids(): number[] {
   try {
     const out = execFileSync('pgrep', ['-P', String(process.pid), '-f', 'duckdb-process'], { encoding: 'utf8' });
@@ -125,7 +126,8 @@ describe.each(backends)('%s', (name, backend) => {
       const sockets = Array.from({ length: 6 }, () => openQuery(server, 'slow', { query: NOTHING }));
       await sleep(300);
       for (const socket of sockets) socket.destroy();
-      // As many run at once as there are places: this one would wait until their deadline.
+      // The six queries fill all slots: if they were still running, this one would wait for their
+      // deadline.
       await works(server);
       if (name === 'postgres') {
         const active = `SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%"slow"%' AND pid <> pg_backend_pid()`;
@@ -203,11 +205,11 @@ describe('DuckDB', () => {
       const before = process.memoryUsage();
       await sleep(1200);
       const { heapUsed, external } = process.memoryUsage();
-      // The answer has about 35 MB.
+      // The answer is about 35 MB.
       expect(heapUsed + external - before.heapUsed - before.external).toBeLessThan(20e6);
       const parts: Buffer[] = [];
       for await (const data of socket) parts.push(data);
-      // Without the heads of chunks, which may part an edge.
+      // Without the chunk headers, which may split an edge.
       const text = Buffer.concat(parts)
         .toString('latin1')
         .replaceAll(/\r\n[0-9a-f]+\r\n/g, '');
@@ -317,7 +319,7 @@ describe('the cache', () => {
         [4, false, true],
         [4, false, false],
       ]);
-      // Touched only: it may have changed.
+      // Only its timestamp is touched, but the file may have changed.
       await utimes(join(root, 'changing.csv'), 1_600_000_000, 1_600_000_000);
       expect([await ask(on), await ask(on)]).toEqual([
         [4, false, true],

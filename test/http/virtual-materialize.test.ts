@@ -1,4 +1,5 @@
-// Results of virtual graphs as tables of the service: what they hold, what is refused, what is left when it fails.
+// Results of virtual graphs stored as tables of the service: their contents, refusals, and what is
+// left after a failure.
 
 import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';

@@ -1,4 +1,5 @@
-// Specs of virtual graphs: proposed with a language model, replaced at once, kept over restarts and backups. Keys stand nowhere.
+// Specs of virtual graphs: proposed by a language model, replaced atomically, kept across restarts
+// and backups. API keys must not appear anywhere.
 
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -52,7 +53,7 @@ const BACKEND = { type: 'csv', path: 'trips.csv' };
 const propose = (body: object, to = server): Promise<Answer> =>
   send(to, 'POST', '/v1/virtual/propose', { backend: BACKEND, id: 'trips', ...body });
 
-/** What a model may answer. */
+/** A possible answer of the model. */
 function refined(change: object = {}) {
   return {
     nodes: [{ label: 'Town', table: 'trips', id_column: 'origin_id' }],

@@ -1,4 +1,5 @@
-// The whole life of a virtual graph over HTTP, in every backend, and each status where it is said to be.
+// The complete life of a virtual graph over HTTP, in every backend, and every status that is
+// documented.
 
 import { rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -124,7 +125,7 @@ describe.each(BACKEND_NAMES.filter((name) => name !== 'postgres' || postgres !==
       event_ts: new Date(edge.event_ts * 1000).toISOString().replace('.000Z', 'Z'),
       provenance: { ...edge.provenance, captured_at: '1970-01-01T00:00:00Z' },
     }));
-    // From the cache, and from the backend.
+    // Once from the cache, once from the backend.
     expect((await query({ times: 'iso' })).json).toEqual({ ...first.json, cached: true, hyperedges: isoEdges });
     expect((await query({ times: 'iso', refresh: true })).json).toEqual({ ...first.json, hyperedges: isoEdges });
     expect((await query({ refresh: true })).json).toEqual(first.json);

@@ -5,7 +5,7 @@ import { reachOf } from '../../src/llm/ip-reach.ts';
 
 const PROMPT = { system: 's', user: 'u' };
 
-/** Counts whatever would leave the process. */
+/** Counts everything that would leave the process. */
 function spies(answers: readonly string[] = []) {
   return {
     resolve: vi.fn(async () => answers),
@@ -15,7 +15,7 @@ function spies(answers: readonly string[] = []) {
   };
 }
 
-/** Asks as a route does; gives the code of the refusal. */
+/** Makes a request as a route does; returns the code of the refusal. */
 async function ask(
   baseUrl: string,
   allowedHosts: readonly string[],
@@ -30,7 +30,7 @@ async function ask(
   }
 }
 
-/** In plain form: also what a resolver may answer. */
+/** In plain form; a resolver may return these too. */
 const INNER_ADDRESSES = [
   '0.0.0.0',
   '0.1.2.3',
@@ -105,7 +105,7 @@ const INNER_ADDRESSES = [
   'ff0e::1',
 ];
 
-/** Other ways to write addresses of this machine and of private networks. */
+/** Other spellings of addresses of this machine and of private networks. */
 const SPELLINGS = [
   '2130706433',
   '0x7f000001',
@@ -149,7 +149,7 @@ const SPELLINGS = [
   'ⓛⓞⓒⓐⓛⓗⓞⓢⓣ',
 ];
 
-/** With these listed: api.openai.com, bücher.example, 9.9.9.9. */
+/** Refused although these are listed: api.openai.com, bücher.example, 9.9.9.9. */
 const WRONG_URLS = [
   '',
   ' ',
@@ -310,7 +310,7 @@ describe('a model address', () => {
         return false;
       }
     };
-    // The configured address itself, whatever its spelling; neither another port nor another path beside it.
+    // Accepts the configured address in any spelling, but no other port or path on its host.
     expect(takes('http://127.0.0.1:11434/v1/', '127.0.0.1')).toBe(true);
     expect(takes('http://2130706433:11434/v1', '127.0.0.1')).toBe(true);
     expect(takes('http://127.0.0.1:11435/v1', '127.0.0.1')).toBe(false);
@@ -318,12 +318,12 @@ describe('a model address', () => {
     expect(takes('http://127.0.0.1:11434/', '127.0.0.1')).toBe(false);
     expect(takes('http://127.0.0.1:11434/v1', '127.0.0.1:11435')).toBe(false);
     expect(takes('http://127.0.0.1:11434/v1', 'api.example')).toBe(false);
-    // A listed port is that port, with any path.
+    // A listed port allows that port with any path.
     expect(takes('http://127.0.0.1:11434/v2', '127.0.0.1:11434')).toBe(true);
     expect(takes('http://127.0.0.1:11435/v1', '127.0.0.1', '127.0.0.1:11435')).toBe(true);
     expect(takes('http://[::1]:8080/v1', '[::1]:8080')).toBe(true);
     expect(takes('http://[::1]:8081/v1', '[::1]:8080', '::1')).toBe(false);
-    // No port: 443 of https, 80 of http.
+    // Without a port: 443 for https, 80 for http.
     expect(takes('https://api.example/v1', 'api.example')).toBe(true);
     expect(takes('https://api.example:443/v1', 'api.example')).toBe(true);
     expect(takes('https://api.example/v1', 'api.example:443')).toBe(true);

@@ -5,7 +5,7 @@ import { fc } from '../support/property.ts';
 
 const ASKED: Asked = { prompt: { system: 's', user: 'u' }, model: 'asked', apiKey: 'sk-canary-0123456789abcdef' };
 
-/** A completion, or the one failure there is. */
+/** A completion, or the single possible failure. */
 function read(bytes: Uint8Array): unknown {
   try {
     return completionOf(bytes, ASKED);
@@ -16,7 +16,7 @@ function read(bytes: Uint8Array): unknown {
   }
 }
 
-/** JSON near the real form: any part of it may be anything. */
+/** JSON close to the real form, in which any part may be anything. */
 function answers(): fc.Arbitrary<unknown> {
   const or = <T>(value: fc.Arbitrary<T>) =>
     fc.oneof({ weight: 6, arbitrary: value }, { weight: 1, arbitrary: fc.jsonValue() });

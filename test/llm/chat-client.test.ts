@@ -80,7 +80,7 @@ async function failureOf(work: Promise<unknown>): Promise<HedgerowError> {
   return thrown as HedgerowError;
 }
 
-/** Whatever a log line, an answer or a debugger may make of a value. */
+/** Everything that a log line, an answer or a debugger could print of a value. */
 function everythingOf(value: unknown): string {
   const { message, stack, cause } = value as Error;
   const shown = inspect(value, { depth: 20, showHidden: true, getters: true });
@@ -196,7 +196,7 @@ describe('a model that fails', () => {
     expect(failure.message).toMatch(sentence);
     expect(failure.cause).toBeUndefined();
     expectNoKey(failure);
-    // Neither asked again nor elsewhere.
+    // Sent once, and to no other address.
     expect(server.received.length).toBe(before + 1);
   });
 
@@ -266,7 +266,7 @@ describe('a caller who leaves', () => {
       const failure = await failureOf(modelAt(url, { timeoutMs: 100 }).complete(PROMPT));
       expect(failure.message).toMatch(/did not answer within 0.1 s/);
       await expect.poll(() => open.size).toBe(0);
-      // Nothing is left waiting behind the caller's back either.
+      // No timer or request is left running either.
       const origin = url.replace('/v1', '');
       const request = {
         origin,

@@ -14,7 +14,7 @@ import { answering, completionJson, type ModelServer, startModelServer } from '.
 
 const PROMPT = { system: 's', user: 'u' };
 
-/** With a resolver that answers from a list, one answer a call, and the real connections. */
+/** Uses a resolver that answers from a list, one answer per call, and real connections. */
 function ports(...answers: (readonly string[])[]): ChatPorts & { asked: string[] } {
   const asked: string[] = [];
   return {
@@ -37,7 +37,7 @@ const messageOf = (work: Promise<unknown>) =>
     (error: HedgerowError) => `${error.code}: ${error.message}`,
   );
 
-/** Listens where no look-up of localhost leads. */
+/** Address of a listener that no lookup of localhost returns. */
 const HIDDEN = '127.83.9.4';
 let hidden: ModelServer;
 let localhost: string;

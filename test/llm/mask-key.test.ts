@@ -30,7 +30,7 @@ describe('maskKey', () => {
     expect(masked).toContain('[masked]');
     expect(masked.startsWith('before ')).toBe(true);
     expect(masked).toContain('after ');
-    // Nothing of its middle is left, in whatever spelling.
+    // Nothing of its middle is left, in any encoding.
     for (const middle of [
       '0123456789',
       'MDEyMzQ1Njc4',
@@ -79,7 +79,7 @@ describe('maskKey', () => {
     const long = 'k'.repeat(70) + 'z'.repeat(900);
     expect(maskKey(`<${long}>`, long)).toBe('<[masked]>');
     expect(maskKey(`<${long.slice(0, 100)}>`, long)).toBe('<[masked]>');
-    // A key and a text that nearly match at every place.
+    // A key and a text that nearly match at every position.
     expect(maskKey('k'.repeat(100_000), `${'k'.repeat(1000)}z`)).not.toContain('k'.repeat(64));
     const near = 'k'.repeat(100_000);
     expect(maskKey(near, `${'k'.repeat(60)}zz`)).toBe(near);

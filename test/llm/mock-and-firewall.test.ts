@@ -62,7 +62,7 @@ const known: fc.Arbitrary<Known> = fc
     }),
   }));
 
-/** In the form of a prompt's context. */
+/** Formatted like the context of a prompt. */
 function linesOf({ edges, steps }: Known): string {
   const edgeLines = edges.map(
     ({ hedge_tag, event_ts, members, weight, formation }) =>

@@ -1,13 +1,13 @@
-// The ways in which a language model's service can fail, each with the sentence it is answered with.
+// The ways in which a language model service can fail, each with the message that reports it.
 
 import { gzipSync } from 'node:zlib';
 import { answering, completionJson, type Respond } from './model-server.ts';
 
-/** Stands for a secret: it may turn up nowhere. */
+/** Stands in for a secret: it must not appear anywhere. */
 export const KEY = 'sk-canary-0123456789abcdefghijklmnop';
 const MEGABYTE = 2 ** 20;
 
-/** A status that comes with a body which repeats the key. */
+/** A status with a body that repeats the key. */
 function refusing(status: number, headers: Readonly<Record<string, string>> = {}): Respond {
   return (response, _, { headers: sent }) => {
     response.writeHead(status, { 'content-type': 'application/json', ...headers });
@@ -15,7 +15,7 @@ function refusing(status: number, headers: Readonly<Record<string, string>> = {}
   };
 }
 
-/** Bytes below HTTP. */
+/** Raw bytes, below HTTP. */
 export function raw(...parts: readonly (string | Buffer)[]): Respond {
   return (_, socket) => {
     for (const part of parts) socket.write(part);
@@ -26,7 +26,7 @@ export function raw(...parts: readonly (string | Buffer)[]): Respond {
 export const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n';
 export const withMessage = (message: unknown) => answering(completionJson('', { choices: [{ index: 0, message }] }));
 
-/** A fault and the sentence it is answered with, always `model_failed`. */
+/** Faults with the message that reports them, always as `model_failed`. */
 export const FAULTS: Readonly<Record<string, readonly [Respond, RegExp]>> = {
   'status-400': [refusing(400), /refused the request: check the model name "asked-model".*\(status 400\)/],
   'status-401': [refusing(401), /refused the key: check that it is valid.*\(status 401\)/],
@@ -119,7 +119,7 @@ export const FAULTS: Readonly<Record<string, readonly [Respond, RegExp]>> = {
   'huge-head': [raw('HTTP/1.1 200 OK\r\n', `x-filler: ${'y'.repeat(100_000)}\r\n\r\n`), /did not answer in HTTP/],
 };
 
-/** Ways that never end by themselves. */
+/** Faults that never end on their own. */
 export const SLOW: Readonly<Record<string, Respond>> = {
   'no-answer': () => {},
   'head-only': (response) => {

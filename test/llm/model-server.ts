@@ -1,4 +1,4 @@
-// A chat-completions service for tests: answers each path in its own way, on a free port of this machine.
+// A chat-completions service for tests, on a free loopback port: answers each path in its own way.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -10,12 +10,12 @@ export interface Received {
   body: string;
 }
 
-/** `socket`: to answer below HTTP. */
+/** `socket` allows answers below HTTP. */
 export type Respond = (response: ServerResponse, socket: Socket, request: Received) => void;
 
 export interface ModelServer {
   readonly port: number;
-  /** The base address at which requests are answered so. */
+  /** The base address at which requests get this kind of answer. */
   at(name: string): string;
   readonly received: Received[];
   /** Connections made, and those still open. */
@@ -61,7 +61,7 @@ export async function startModelServer(
   };
 }
 
-/** What a service of this kind answers. */
+/** The JSON body of a completion. */
 export function completionJson(content: unknown, more: Readonly<Record<string, unknown>> = {}): string {
   return JSON.stringify({
     id: 'chatcmpl-1',
@@ -74,7 +74,7 @@ export function completionJson(content: unknown, more: Readonly<Record<string, u
   });
 }
 
-/** Answers a body with status 200 as JSON. */
+/** Answers with status 200 and this body as JSON. */
 export function answering(body: string | Uint8Array, headers: Readonly<Record<string, string>> = {}): Respond {
   return (response) => {
     response.writeHead(200, { 'content-type': 'application/json', ...headers });

@@ -7,7 +7,7 @@ const direct = createRequire(import.meta.url)('gpt-tokenizer/encoding/o200k_base
   encode(text: string, options: object): number[];
 };
 
-/** By the list of tokens, not by the count the room uses; the whole text at once. */
+/** From the token list of the whole text, not from the count that the code under test uses. */
 function tokensOf(text: string): number {
   return direct.encode(text, { disallowedSpecial: new Set() }).length;
 }
@@ -17,7 +17,7 @@ const LINE =
 
 describe('countTokens', () => {
   it('counts as the encoding does', () => {
-    // Worked out with the reference implementation's published examples of o200k_base.
+    // Derived with the reference implementation's published examples of o200k_base.
     expect(countTokens('')).toBe(0);
     expect(countTokens('hello world')).toBe(2);
     expect(countTokens('tiktoken is great!')).toBe(6);
@@ -66,7 +66,7 @@ describe('countTokens', () => {
     for (const text of ['a', 'A', '😀', '\u0301', ' ', '\n', '/\n', '\ud800', '\udc00\ud800', '[HEDGE-1]', '\0']) {
       expect(countTokens(text.repeat(200_000)), JSON.stringify(text)).toBeGreaterThan(1000);
     }
-    // Each emoji is one character of two halves: a parted one would count as six.
+    // Each emoji is a surrogate pair: a split one would count as six.
     expect(countTokens('😀'.repeat(5000))).toBe(5000 * countTokens('😀'));
     expect(Math.abs(countTokens(`!${'😀'.repeat(5000)}`) - 5000 * countTokens('😀'))).toBeLessThan(3);
     expect(countTokens('a'.repeat(2 ** 27))).toBeGreaterThan(2 ** 23);

@@ -1,4 +1,5 @@
-// A table as an array of edges: the naive model that the engine's answers are compared with. Every row knows the LSNs of its birth and death.
+// A table as an array of edges: the naive model that the engine's answers are compared with. Every
+// row version knows the LSNs of its birth and death.
 
 import type {
   ColumnDefinition,
@@ -9,7 +10,7 @@ import type {
   RowKey,
 } from '../../src/engine/types.ts';
 
-/** What a read asks for; as the engine's ScanRequest, without the text's form. */
+/** A read request, like the engine's ScanRequest but without the text format. */
 export interface NaiveRequest {
   startTs?: number | undefined;
   endTs?: number | undefined;
@@ -19,7 +20,7 @@ export interface NaiveRequest {
   after?: RowKey | undefined;
 }
 
-/** A column keeps its key when its name changes. */
+/** A column keeps its key when it is renamed. */
 export interface NaiveColumn extends ColumnDefinition {
   key: number;
 }
@@ -38,14 +39,14 @@ export class NaiveRow {
   born = Infinity;
   died = Infinity;
 
-  /** `row`: with the table's columns of now. */
+  /** `row` has the current columns of the table. */
   constructor(table: NaiveTable, row: EdgeRow) {
     this.#table = table;
     this.#values = new Map(table.allColumns.map(({ key, name }) => [key, row[name] as PropertyValue]));
     this.#shown = { row, columns: table.columns };
   }
 
-  /** With the columns that the table has now. */
+  /** The row with the current columns of the table. */
   get row(): EdgeRow {
     const { columns, allColumns } = this.#table;
     if (this.#shown.columns === columns) return this.#shown.row;
@@ -61,7 +62,7 @@ export class NaiveRow {
 export class NaiveTable {
   /** Every version of every row. */
   rows: NaiveRow[] = [];
-  /** Never changed in place: an ALTER gives another array. */
+  /** Never modified in place: an ALTER assigns a new array. */
   columns: readonly NaiveColumn[];
   /** LSN of the last change of columns or name. */
   shapeLsn = 0;
@@ -90,13 +91,13 @@ export class NaiveTable {
     this.bear(new NaiveRow(this, row), lsn);
   }
 
-  /** Inserts a version that was made before. */
+  /** Inserts an existing version. */
   bear(version: NaiveRow, lsn: number): void {
     version.born = lsn;
     this.rows.push(version);
   }
 
-  /** Kills every live edge with that time and member set; how many. */
+  /** Ends every live edge with that time and member set; returns how many. */
   delete(eventTs: number, members: readonly number[], lsn: number): number {
     let matched = 0;
     for (const entry of this.rows) {
@@ -107,12 +108,12 @@ export class NaiveTable {
     return matched;
   }
 
-  /** Whether that version of a row is in the newest state. */
+  /** Whether the version is part of the newest state. */
   isLive(version: NaiveRow): boolean {
     return version.died === Infinity && this.rows.includes(version);
   }
 
-  /** Rows that a reader at `lsn` sees, in (event_ts, id) order. */
+  /** Rows visible to a reader at `lsn`, in (event_ts, id) order. */
   at(lsn: number): EdgeRow[] {
     return this.versionsAt(lsn).map((entry) => entry.row);
   }
@@ -139,7 +140,10 @@ export class NaiveTable {
     for (const entry of this.rows) if (entry.died !== Infinity && entry.died > lsn) entry.died = Infinity;
   }
 
-  /** A compaction: rows that died go, with a cutoff also those with a smaller time. Returns how many live rows went. */
+  /**
+   * A compaction: drops dead rows and, with a cutoff, rows with a smaller time. Returns the number
+   * of live rows dropped.
+   */
   compact(cutoffTs = -Infinity): number {
     const live = this.rows.filter((entry) => entry.died === Infinity);
     this.rows = live.filter((entry) => entry.row.event_ts >= cutoffTs);
@@ -161,7 +165,7 @@ export function isEdge(row: EdgeRow, eventTs: number, members: readonly number[]
   );
 }
 
-/** The rows of `ordered` that a request asks for, and whether its limit left some out. */
+/** The rows of `ordered` that a request selects, and whether its limit left some out. */
 export function select(ordered: readonly EdgeRow[], request: NaiveRequest): { rows: EdgeRow[]; hasMore: boolean } {
   const { startTs = -Infinity, endTs = Infinity, nodes = [], where = [], limit = Infinity, after } = request;
   const rows = ordered.filter(
@@ -183,7 +187,10 @@ function isInRange(row: EdgeRow, condition: RangeCondition): boolean {
   return (lowInclusive ? value >= low : value > low) && (highInclusive ? value <= high : value < high);
 }
 
-/** The row text of the specification: what JSON.stringify gives, rows separated by commas or ended by newlines. */
+/**
+ * The row text of the specification: the output of JSON.stringify, with rows separated by commas or
+ * ended by newlines.
+ */
 export function textOf(rows: readonly EdgeRow[], format: 'json' | 'ndjson'): string {
   const lines = rows.map((row) => JSON.stringify(row));
   return format === 'json' ? lines.join(',') : lines.map((line) => `${line}\n`).join('');

@@ -35,7 +35,7 @@ const dashboard = JSON.parse(readFileSync(`${DEPLOY}/grafana/dashboards/hedgerow
 const panels = dashboard.panels as Panel[];
 const dockerfile = readFileSync('Dockerfile', 'utf8').split('\n');
 
-/** Names of all metrics once everything has happened. */
+/** Names of all metrics, once everything has happened. */
 async function exposedNames(): Promise<Set<string>> {
   const observer = createObserver({ log: SILENT_SERVICE_LOG, audit: undefined, version: '1.2.3' });
   observer.attach({
@@ -64,7 +64,7 @@ async function exposedNames(): Promise<Set<string>> {
   return metricNames(text);
 }
 
-/** Metrics in an expression: what is no function, label, keyword or text. */
+/** Metrics in an expression: names that are not functions, labels, keywords or strings. */
 function namesIn(expression: string): string[] {
   return expression.match(/\b(?:hedgerow|process|nodejs)_\w+/g) ?? [];
 }

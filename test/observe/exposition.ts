@@ -1,8 +1,11 @@
-// Reads the text exposition of Prometheus, for tests: samples by name and labels, names of metrics.
+// Parses the Prometheus text exposition for tests: samples by name and labels, names of metrics.
 
 const SAMPLE = /^([a-zA-Z_:][\w:]*(?:\{(?:[a-zA-Z_]\w*="(?:[^"\\\n]|\\.)*",?)*\})?) (\S+)$/;
 
-/** Value of each sample, by its name with labels as they stand. Throws at a line that is no sample, and at one that stands twice. */
+/**
+ * Value of each sample, by its name and labels verbatim. Throws on a line that is not a sample, and
+ * on duplicates.
+ */
 export function samplesOf(text: string): Map<string, number> {
   const samples = new Map<string, number>();
   for (const line of text.split('\n')) {
@@ -16,7 +19,7 @@ export function samplesOf(text: string): Map<string, number> {
   return samples;
 }
 
-/** Names a query may use: of every metric, and of the parts of a histogram. */
+/** Names that a query may use: every metric, and the parts of each histogram. */
 export function metricNames(text: string): Set<string> {
   const names = new Set<string>();
   for (const [, name, type] of text.matchAll(/^# TYPE (\S+) (\S+)$/gm)) {

@@ -6,10 +6,10 @@ import {
   type LineSinkOptions,
 } from '../../src/observe/line-sink.ts';
 
-/** A destination under the test's hand: nothing is written until the test says so. */
+/** A destination that writes only when the test says so. */
 class HeldDestination implements Destination {
   readonly written: string[] = [];
-  /** What is on its way. */
+  /** The text being written. */
   pending: string | undefined;
   reopened = 0;
   closed = false;
@@ -128,7 +128,7 @@ describe('a slow destination', () => {
     for (let count = 0; count < 40; count++) sink.write(line);
     expect(sink.lost).toBe(25);
     expect(lost).toEqual([]);
-    sink.write(line, true); // fits into what is kept free for urgent lines
+    sink.write(line, true); // fits into the space reserved for urgent lines
     expect(sink.lost).toBe(25);
     sink.write(line, true);
     expect(sink.lost).toBe(26);

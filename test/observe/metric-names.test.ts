@@ -5,7 +5,10 @@ import { createObserver, type ServiceObserver } from '../../src/observe/service-
 import { send, startServer, type TestServer } from '../http/support.ts';
 import { metricComplaints } from './metric-names.ts';
 
-/** The one name that breaks a rule: the interface specification (section 4.1) fixes it, and that it is a gauge. */
+/**
+ * The only name that breaks a rule: the interface specification (section 4.1) fixes both the name
+ * and that it is a gauge.
+ */
 const FIXED = ['hedgerow_records_total non-counter metrics should not have "_total" suffix'];
 
 let server: TestServer;
@@ -19,7 +22,7 @@ beforeAll(async () => {
   server = await startServer({ auth: true, observer });
   observer.attach(server.database.statistics);
   const headers = { 'x-api-key': server.keys.admin };
-  // A sample of every kind: writes, reads, refusals.
+  // One sample of each kind: writes, reads, refusals.
   expect((await send(server, 'POST', '/v1/hyperedges', { event_ts: 1, members: [1, 2] }, headers)).status).toBe(201);
   expect((await send(server, 'GET', '/v1/hyperedges/node/1', undefined, headers)).status).toBe(200);
   expect((await send(server, 'GET', '/v1/tables')).status).toBe(401);

@@ -1,4 +1,5 @@
-// The rules of `promtool check metrics` (client_golang's promlint) that a text exposition can break.
+// The rules of `promtool check metrics` (client_golang's promlint) that a text exposition can
+// break.
 
 interface Family {
   help: string | undefined;
@@ -7,7 +8,7 @@ interface Family {
 }
 
 const UNITS = ['ratio', 'seconds', 'bytes', 'celsius', 'meters', 'volts', 'amperes', 'grams', 'joules', 'metres'];
-/** Units that are no base units, with the base unit to take. */
+/** Units that are not base units, with the base unit to use instead. */
 const OTHER_UNITS: Readonly<Record<string, string>> = {
   milliseconds: 'seconds',
   microseconds: 'seconds',
@@ -27,7 +28,7 @@ const OTHER_UNITS: Readonly<Record<string, string>> = {
 const ABBREVIATIONS = ['s', 'ms', 'us', 'ns', 'sec', 'b', 'kb', 'mb', 'gb', 'tb', 'm', 'h', 'd'];
 const TYPES = ['counter', 'gauge', 'histogram', 'summary'];
 
-/** Complaints as `name complaint`, in promtool's words, each once. */
+/** Complaints as `name complaint`, in promtool's words, without duplicates. */
 export function metricComplaints(text: string): string[] {
   const complaints = new Set<string>();
   for (const [name, family] of familiesOf(text))

@@ -6,7 +6,7 @@ import { createObserver } from '../../src/observe/service-observer.ts';
 
 const NOW = new Date('2026-01-02T03:04:05.678Z');
 
-/** A sink of lines in one buffer. */
+/** A sink that collects lines in one buffer. */
 function roomOf(size: number) {
   const buffer = Buffer.alloc(size);
   let used = 0;
@@ -22,7 +22,7 @@ function roomOf(size: number) {
   };
 }
 
-/** Lines of the same reads, as the log writes them by itself. */
+/** Lines for the same reads, as the logger writes them. */
 function textLines(reads: readonly [string, number, number, string, string][]): string {
   let text = '';
   const log = createLogger({

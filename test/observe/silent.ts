@@ -1,4 +1,4 @@
-// A log that writes nowhere, for tests of what stands beside it.
+// A log that writes nowhere, for tests of its users.
 
 import { createLogger } from '../../src/observe/log.ts';
 

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
 const CHILD = fileURLToPath(new URL('./slow-pipe-child.js', import.meta.url));
-/** The child writes 500 lines a round, and one more. */
+/** The child writes 500 lines per round, plus one. */
 const ROUND = 500;
 
 function start(rounds: number, ...parameters: string[]) {

@@ -1,4 +1,5 @@
-// Looks at the archives that writers left: under its name each is whole, restores and opens.
+// Checks the archives that writers left: any file with an archive's final name is complete,
+// restores and opens.
 
 import { readdirSync, rmSync } from 'node:fs';
 import { loadCore, makeChecksum } from '../../src/core/index.ts';
@@ -10,7 +11,7 @@ import { nodeFs } from '../../src/storage/node-fs.ts';
 const NAME = /^hedgerow-\d{8}T\d{6}Z-\d+\.tar\.gz$/;
 const core = loadCore();
 
-/** Checks all, restores the newest into `target`, then removes them all. */
+/** Checks all archives, restores the newest into `target`, then removes them all. */
 export async function checkBackups(dir: string, target: string): Promise<void> {
   const names = readdirSync(dir).filter((name) => NAME.test(name));
   for (const name of names) await checkArchive({ fs: nodeFs, path: `${dir}/${name}`, progress: () => undefined });

@@ -1,4 +1,5 @@
-// Seeded random numbers (mulberry32), the same as test/support/random.ts, for processes that run without a loader.
+// Seeded random numbers (mulberry32), the same as test/support/random.ts, for processes that run
+// without a loader.
 
 export class Draws {
   #state;

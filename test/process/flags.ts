@@ -1,4 +1,5 @@
-// Flags of the long commands: `--name value` pairs, numbers unless the default is a text.
+// Flags of the long commands: `--name value` pairs, parsed as numbers unless the default is a
+// string.
 
 export function readFlags<T extends Record<string, number | string>>(defaults: T, words = process.argv.slice(2)): T {
   const flags: Record<string, number | string> = { ...defaults };
@@ -18,7 +19,7 @@ export function readFlags<T extends Record<string, number | string>>(defaults: T
   return flags as T;
 }
 
-/** One line on stderr, over the one before. */
+/** Prints one line on stderr, over the previous one. */
 export function progress(text: string): void {
   process.stderr.write(process.stderr.isTTY ? `\r\x1b[K${text}` : `${text}\n`);
 }

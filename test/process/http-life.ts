@@ -1,4 +1,5 @@
-// The same operations over HTTP on the built service, which is killed; the lanes run in this process, an answer is the acknowledgement.
+// The same operations over HTTP against the built service, which is killed. The lanes run in this
+// process, and an answer counts as the acknowledgement.
 
 import { createHash } from 'node:crypto';
 import { type ChildServer, startChild } from '../service/child.ts';
@@ -7,9 +8,9 @@ import { type AnswerNames, must } from './judge.ts';
 import { changedBy, edgeOf, type Ledger, type Operation, type Part } from './ledger.mjs';
 
 const LANES = 4;
-/** Requests under an Idempotency-Key that the next life sends again. */
+/** Maximum requests under an Idempotency-Key that the next life repeats. */
 const RETRIES = 5;
-/** Draws in a row that may be impossible. */
+/** Maximum consecutive draws that turn out to be impossible. */
 const MOST_TRIES = 300;
 
 export const HTTP_KINDS: Readonly<Record<string, number>> = {
@@ -36,7 +37,7 @@ interface Request {
   type?: string;
 }
 
-/** The service names a kept answer by who asked what under which key. */
+/** Id of a kept answer; the service derives it from the caller, the request and the key. */
 function idOf(kept: ReadonlyMap<number, Request>, n: number): string {
   const { method, path } = kept.get(n)!;
   const [route, query = ''] = path.split('?');
@@ -75,7 +76,10 @@ export class HttpLives {
     return this.#kept.get(n)?.path === '/v1/batch';
   }
 
-  /** Starts the service, sends kept requests again, works until `delayMs` are over, kills. Throws when an answer is wrong. */
+  /**
+   * Starts the service, repeats kept requests, works for `delayMs`, then kills it. Throws if an
+   * answer is wrong.
+   */
   async run(random: Random, delayMs: number): Promise<void> {
     const server = await startChild({
       dir: this.#dir,
@@ -122,7 +126,7 @@ export class HttpLives {
       if (operation.keyed === true) this.#kept.set(operation.n, request);
       const answer = await ask(server, request, operation.keyed === true ? `key-${operation.n}` : undefined);
       const refused = answer.status >= 300 || answer.body.startsWith('{"committed":false');
-      // A second backup at one LSN in one second has the name of the first.
+      // A second backup at the same LSN in the same second has the same name as the first.
       if (refused && !answer.body.includes('backup_exists'))
         throw new Error(`without a fault operation ${JSON.stringify(operation)} was refused: ${answer.body}`);
       this.#ledger.apply(operation.n, [firstIdOf(answer.body)]);

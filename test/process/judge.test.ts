@@ -1,4 +1,5 @@
-// The judge notices what it is there for: rows that are lost, too many, doubled or changed, and operations that are there in part.
+// The judge detects what it is there for: lost, extra, duplicate or changed rows, and operations
+// that are partially there.
 
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,7 +26,7 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(home, { recursive: true }));
 
-/** A ledger of its own that says something else. */
+/** A fresh ledger with a deliberate difference. */
 function changed(change: (ledger: Ledger) => void): Ledger {
   const ledger = new Ledger(JSON.parse(JSON.stringify(written)));
   change(ledger);

@@ -1,4 +1,5 @@
-// Opens a directory after a crash and compares it with the ledger: open operations are there as a whole or not at all, everything else exactly.
+// Opens a directory after a crash and compares it with the ledger: each open operation is there as
+// a whole or not at all, everything else exactly as expected.
 
 import { loadCore } from '../../src/core/index.ts';
 import { Database, InlineRunner, type Table } from '../../src/engine/index.ts';
@@ -14,14 +15,16 @@ import {
   rowOf,
 } from './ledger.mjs';
 
-/** What kept answers are called and hold; the service names them otherwise than the embedded writer. */
+/**
+ * Ids and contents of kept answers; the service names them differently from the embedded writer.
+ */
 export interface AnswerNames {
   idOf(n: number): string;
-  /** Throws when the text is not the answer of the operation. */
+  /** Throws if the text is not the answer of the operation. */
   check(n: number, firstId: number | null, body: string): void;
   store: string;
   documentOf(name: string): string;
-  /** The writer's clock, epoch milliseconds: answers are kept for a day. */
+  /** The writer's clock in epoch milliseconds; answers are kept for a day. */
   now(): number;
 }
 
@@ -36,7 +39,7 @@ export const EMBEDDED_ANSWERS: AnswerNames = {
 export interface Judged {
   rows: number;
   tables: number;
-  /** Open operations that were found, and that were not. */
+  /** Open operations that were found; below, those that were not. */
   found: number;
   absent: number;
 }
@@ -58,7 +61,10 @@ export function must(holds: boolean, what: string): asserts holds {
   if (!holds) throw new Error(what);
 }
 
-/** Throws an error that says what is lost, doubled or wrong. Afterwards no operation of the ledger is open. */
+/**
+ * Throws an error that says what is lost, duplicated or wrong. Afterwards the ledger has no open
+ * operations.
+ */
 export async function judge(
   dir: string,
   ledger: Ledger,
@@ -154,7 +160,10 @@ function firstIdsOf(operation: Operation, seen: Map<string, SeenTable>): (number
   });
 }
 
-/** Whether any effect of an open operation is there. The comparison afterwards finds out whether all are. */
+/**
+ * Whether any effect of an open operation is there. The comparison that follows checks that all of
+ * them are.
+ */
 function isThere(
   operation: Operation,
   seen: Map<string, SeenTable>,
@@ -264,7 +273,7 @@ function operationsOf(tags: readonly number[]): string {
   return [...new Set(tags.map((tag) => Math.floor(tag / 1000)))].slice(0, 20).join(', ');
 }
 
-/** Some rows are found by their nodes as well. */
+/** Looks some rows up by their nodes as well. */
 function lookUp(table: Table, rows: Map<number, SeenRow>): void {
   const tags = [...rows.keys()];
   for (let place = 0; place < tags.length; place += Math.max(1, Math.floor(tags.length / 5))) {

@@ -1,4 +1,5 @@
-// kill -9 of a real process again and again: each life begins where the judge found the database after the kill before.
+// kill -9 of a real process, repeatedly: each life starts from the state that the judge found after
+// the previous kill.
 
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,13 +11,13 @@ import { judge } from './judge.ts';
 import { Ledger } from './ledger.mjs';
 import { startWriter } from './spoken.ts';
 
-/** Kills on one directory before a fresh one is taken. */
+/** Kills per directory before a fresh one is used. */
 const KILLS_A_DIRECTORY = 10;
 const LANES = 4;
-/** A writer that has done so many waits for its end. */
+/** After this many operations a writer just waits to be killed. */
 const MOST_OPERATIONS = 4000;
 const LONGEST_LIFE_MS = 500;
-/** Archives are checked after so many kills. */
+/** Kills between two checks of the archives. */
 const KILLS_A_LOOK = 5;
 
 export const KINDS: Readonly<Record<string, number>> = {
@@ -40,17 +41,20 @@ export const KINDS: Readonly<Record<string, number>> = {
 export interface KillFigures {
   kills: number;
   acknowledged: number;
-  /** Open operations at the kill: whole there, or absent. */
+  /** Operations open at the kill that are there as a whole; below, those that are absent. */
   found: number;
   absent: number;
   rows: number;
   backups: number;
-  /** Requests of the newest directory that were sent again under their Idempotency-Keys. */
+  /** Requests on the newest directory that were repeated under their Idempotency-Keys. */
   retried: number;
   slowestOpenMs: number;
 }
 
-/** `service`: the operations go over HTTP to the built service; else to an embedded database. */
+/**
+ * `service`: send the operations to the built service over HTTP, instead of to an embedded
+ * database.
+ */
 export async function killLoop(
   kills: number,
   seed: number,

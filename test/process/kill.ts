@@ -1,9 +1,10 @@
-// `npm run kill -- --kills 1000 --seed 1`: kill -9 of a process that writes, 7 in 10 embedded databases, 3 in 10 the service over HTTP.
+// `npm run kill -- --kills 1000 --seed 1`: kill -9 of a writing process; 7 in 10 are embedded
+// databases, 3 in 10 the service over HTTP.
 
 import { progress, readFlags } from './flags.ts';
 import { killLoop } from './kill-loop.ts';
 
-/** Of all kills, how many meet the service. */
+/** Share of the kills that hit the service. */
 const SERVICE_SHARE = 0.3;
 
 const { kills, seed } = readFlags({ kills: 1000, seed: 1 });

@@ -1,14 +1,17 @@
-// The expected state of a database that several lanes write to: what was acknowledged, what is open (begun and not acknowledged), and which operation may come next.
+// The expected state of a database that several lanes write to: what was acknowledged, what is open
+// (begun but not acknowledged), and which operation may come next.
 //
-// Every operation has a number and touches items that no open operation touches. So each open operation is, after a crash, there as a whole or absent as a
-// whole, whatever the others are: the judge decides it by what it finds, then compares everything. The content of a row follows from its tag
-// (operation x 1,000 + place), so that the process that writes and the one that judges need to exchange numbers only.
+// Every operation has a number and touches only items that no open operation touches. So after a
+// crash each open operation is there as a whole or absent as a whole, independently of the others:
+// the judge decides by what it finds, then compares everything. The content of a row follows from
+// its tag (operation x 1,000 + place), so that the writing process and the judging one need to
+// exchange only numbers.
 
 export const PRIMARY = 'hyperedges';
 export const ROWS_PER_OPERATION = 1000;
-/** Epoch seconds that the writer's clock shows, always. */
+/** Epoch seconds at which the writer's clock is fixed. */
 export const NOW_SECONDS = 2_000_000;
-/** Seconds that a TTL compaction keeps: rows of 1,000,000 and later stay, old ones go. */
+/** Seconds that a TTL compaction keeps: rows at 1,000,000 and later stay, older ones go. */
 export const TTL_SECONDS = 1_500_000;
 const MOST_TABLES = 6;
 const LONG_TEXT = 'long '.repeat(120);
@@ -32,7 +35,7 @@ export function edgeOf(tag, old, formation = formationOf(tag)) {
   return { event_ts, members, properties: { weight, formation } };
 }
 
-/** The name under which the answer of an operation is kept. */
+/** The key under which the answer of an operation is kept. */
 export function answerKey(number) {
   return `key-${number}`;
 }
@@ -46,9 +49,9 @@ export class Ledger {
   next = 1;
   tables = new Map();
   documents = new Map();
-  /** Operation number -> id of its first row or null (a rule), of answers that are kept. */
+  /** Kept answers: operation number -> id of its first row, or null (a rule). */
   answers = new Map();
-  /** Begun, neither acknowledged nor judged. */
+  /** Operations begun, but neither acknowledged nor judged. */
   open = new Map();
 
   constructor(state) {
@@ -71,14 +74,16 @@ export class Ledger {
     this.next = Math.max(this.next, operation.n + 1);
   }
 
-  /** The operation is there. `firstIds`: id of the first row of each part, where it is known. */
+  /**
+   * Records that the operation is there. `firstIds`: id of the first row of each part, where known.
+   */
   apply(n, firstIds = []) {
     const operation = this.open.get(n);
     this.open.delete(n);
     EFFECTS[operation.kind]?.(this, operation, firstIds);
   }
 
-  /** The operation did nothing, for sure. */
+  /** Records that the operation certainly did nothing. */
   forget(n) {
     this.open.delete(n);
   }
@@ -98,7 +103,10 @@ export class Ledger {
     return rows;
   }
 
-  /** The next operation, of one of `kinds` (name -> weight); undefined: what was drawn is not possible now. */
+  /**
+   * The next operation, of one of `kinds` (name -> weight); undefined if what was drawn is not
+   * possible now.
+   */
   plan(random, kinds) {
     const kind = draw(random, kinds);
     const planned = PLANS[kind](this, random);
@@ -224,7 +232,10 @@ const PLANS = {
 
 const ALONE = new Set(['createTable', 'dropTable', 'addColumn', 'dropColumn', 'createIndex', 'dropIndex', 'threshold', 'ttl']);
 
-/** `alone`: tables that no other open operation may use; `tables`: tables that are used; `items`: rows and documents. */
+/**
+ * `alone`: tables that no other open operation may use; `tables`: tables in use; `items`: rows and
+ * documents.
+ */
 function touchedBy(operation) {
   const touched = { alone: [], tables: [], items: [] };
   if (operation.kind === 'compact' || operation.kind === 'backup') {

@@ -1,4 +1,5 @@
-// A writer under `ulimit -v` at many sizes: every instance of the core reserves about 10.5 GB of addresses, so instances fail at each place in turn.
+// A writer under `ulimit -v` at many sizes: every instance of the core reserves about 10.5 GB of
+// address space, so the creation of instances fails at every place in turn.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +11,10 @@ import { startWriter } from './spoken.ts';
 
 const OPERATIONS = 120;
 const GIGABYTE_KB = 2 ** 20;
-/** Sizes go up by one factor from here; the first fifth is too small for one instance, or for Node itself. */
+/**
+ * Sizes grow by a constant factor from here; the first fifth is too small for one instance, or for
+ * Node itself.
+ */
 const SMALLEST_GB = 0.7;
 const FIRST_INSTANCE_GB = 12;
 const LARGEST_GB = 4000;
@@ -18,7 +22,10 @@ const MOST_MS = 60_000;
 
 export interface MemoryFigures {
   sizes: number;
-  /** Sizes at which the process ended by itself, the directory was not opened, or operations were refused. */
+  /**
+   * Sizes at which the process died; below, those at which the directory did not open, or
+   * operations were refused.
+   */
   died: number;
   closed: number;
   refused: number;

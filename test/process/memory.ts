@@ -1,4 +1,5 @@
-// `npm run memory -- --sizes 50 --seed 1`: a writer under `ulimit -v` of 0.7 GB to 4 TB; what it answered is there after a restart without a limit.
+// `npm run memory -- --sizes 50 --seed 1`: a writer under `ulimit -v` of 0.7 GB to 4 TB; everything
+// it acknowledged is there after a restart without a limit.
 
 import { progress, readFlags } from './flags.ts';
 import { memoryLoop } from './memory-loop.ts';

@@ -1,8 +1,9 @@
-// Plants faults in the text of a source file, one a mutant: a line is changed so that it compiles in nearly all cases and means something else.
+// Plants faults in the text of a source file, one per mutant: one line is changed so that it nearly
+// always still compiles but means something else.
 
 export interface Mutant {
   file: string;
-  /** From 1. */
+  /** Line number, from 1. */
   line: number;
   operator: string;
   before: string;
@@ -11,7 +12,7 @@ export interface Mutant {
 
 interface Operator {
   name: string;
-  /** The changed line; undefined: it does not apply. */
+  /** The changed line; undefined if the operator does not apply. */
   change(line: string): string | undefined;
 }
 
@@ -71,7 +72,7 @@ function isBalanced(text: string): boolean {
   return depth === 0;
 }
 
-/** Comments, imports, declarations and texts of errors are left alone. */
+/** Lines left unchanged: comments, imports, declarations and error messages. */
 const LEFT_ALONE = /^\s*(\/\/|\*|\/\*|import |export (type|interface)|interface |type |readonly |private )|^\s*[`'"]/;
 
 export function mutantsOf(file: string, text: string): Mutant[] {
@@ -79,7 +80,7 @@ export function mutantsOf(file: string, text: string): Mutant[] {
     if (LEFT_ALONE.test(before)) return [];
     return OPERATORS.flatMap(({ name, change }) => {
       const after = change(before);
-      // An equal line, or a change inside a text, is no fault.
+      // An unchanged line, or a change inside a string, is not a fault.
       if (after === undefined || after === before || insideText(before, after)) return [];
       return [{ file, line: index + 1, operator: name, before: before.trim(), after: after.trim() }];
     });
@@ -93,7 +94,7 @@ function insideText(before: string, after: string): boolean {
   return (left.split("'").length - 1) % 2 === 1 || (left.split('`').length - 1) % 2 === 1;
 }
 
-/** The text with the mutant in it. */
+/** The source text with the mutant applied. */
 export function withMutant(text: string, { line, after }: Mutant): string {
   const lines = text.split('\n');
   lines[line - 1] = after;

@@ -1,6 +1,9 @@
-// `npm run mutate -- --files log,recovery --sample 300 --seed 1 --jobs 2`: mutation testing of what keeps data safe. Prints the score and the mutants that no test noticed.
+// `npm run mutate -- --files log,recovery --sample 300 --seed 1 --jobs 2`: mutation testing of the
+// code that keeps data safe. Prints the score and the mutants that no test detected.
 //
-// Each job works in a copy of src and test, with links to the built core and to the packages, and runs the narrow tests of the group: quick ones first, the others when those noticed nothing, and some simulated histories at last.
+// Each job works in a copy of src and test, with links to the built core and to the packages. It
+// runs the narrow tests of the group: the quick ones first, the others if those detected nothing,
+// and finally some simulated histories.
 
 import { spawn } from 'node:child_process';
 import {
@@ -21,9 +24,9 @@ import { progress, readFlags } from './flags.ts';
 import { type Mutant, mutantsOf, withMutant } from './mutants.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-/** Tests that take longer have noticed; without a mutant none comes near it. */
+/** A run that exceeds this time counts as detected; without a mutant none comes close to it. */
 const MUTANT_MS = 240_000;
-/** Simulated histories for what the tests did not notice. */
+/** Simulated histories for mutants that the tests did not detect. */
 const SEEDS = 500;
 
 interface Group {
@@ -48,7 +51,10 @@ const ENGINE_TESTS = ['recovery', 'failing-disk', 'replays.test', 'documents', '
   (name) => `test/engine/${name}`,
 );
 
-/** Words of `--files`. Tests are named by the start of their path, as vitest takes them; those that are not there are left out. */
+/**
+ * Words of `--files`. Tests are named by path prefix, as vitest takes them; missing ones are
+ * skipped.
+ */
 const GROUPS: Readonly<Record<string, readonly Group[]>> = {
   log: [
     {
@@ -160,7 +166,7 @@ function makeCopy(): string {
   return copy;
 }
 
-/** True: all tests pass. */
+/** True if all tests pass. */
 function testsPass(copy: string, tests: readonly string[]): Promise<boolean> {
   return runs(copy, [
     'node_modules/vitest/vitest.mjs',
@@ -175,12 +181,12 @@ function testsPass(copy: string, tests: readonly string[]): Promise<boolean> {
   ]);
 }
 
-/** True: all seeds hold. */
+/** True if all seeds pass. */
 function simulationHolds(copy: string): Promise<boolean> {
   return runs(copy, ['--import', 'tsx', 'test/sim/run.ts', '--seeds', `1..${SEEDS}`, '--first']);
 }
 
-/** True: the script ends with 0. A run that takes too long does not. */
+/** True if the script exits with 0; false if it takes too long. */
 function runs(copy: string, words: readonly string[]): Promise<boolean> {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, words, { cwd: copy, stdio: 'ignore', detached: true });

@@ -1,4 +1,5 @@
-// Two writers on one directory, the second in a PID namespace of its own, where the first one's number means another process or none.
+// Two writers on one directory, the second in its own PID namespace, where the first one's PID is
+// another process or none.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';

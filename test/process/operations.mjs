@@ -1,12 +1,16 @@
-// Carries out the operations of the ledger on an embedded database and reports each on stdout: `b <operation>` before it begins,
-// `a <n> <first ids>` after it was acknowledged, `f <n> <code> <message>` when it was refused.
+// Carries out the operations of the ledger on an embedded database and reports each on stdout: `b
+// <operation>` before it begins, `a <n> <first ids>` after it was acknowledged, `f <n> <code>
+// <message>` if it was refused.
 
 import { Database, InlineRunner, WorkerRunner } from '../../dist/engine/index.js';
 import { loadCore } from '../../dist/core/index.js';
 import { nodeFs } from '../../dist/storage/node-fs.js';
 import { answerKey, changedBy, edgeOf, NOW_SECONDS, ROWS_PER_OPERATION, TTL_SECONDS } from './ledger.mjs';
 
-/** Opens a directory with small files, so that a short life meets rotations and several segments. */
+/**
+ * Opens a directory with small files, so that even a short life has log rotations and several
+ * segments.
+ */
 export function openSmall(dir, { inline = false, ...more } = {}) {
   const schedule = (callback, delayMs) => void setTimeout(callback, delayMs).unref();
   return Database.open({
@@ -31,7 +35,7 @@ export function say(line) {
   process.stdout.write(`${line}\n`);
 }
 
-/** One operation, reported; never rejects. True: it was acknowledged. */
+/** Runs and reports one operation; never rejects. True if it was acknowledged. */
 export async function carryOut(database, ledger, operation, backupDir) {
   ledger.begin(operation);
   say(`b ${JSON.stringify(operation)}`);
@@ -48,7 +52,7 @@ export async function carryOut(database, ledger, operation, backupDir) {
   }
 }
 
-/** Where the disk is full nothing was applied, unless the log has failed. The judge believes that. */
+/** With a full disk nothing was applied, unless the log has failed. The judge relies on that. */
 function isCertain(error) {
   return error?.code === 'disk_full' && !error.message.includes('restart');
 }
@@ -142,7 +146,8 @@ const WORK = {
     await database.compact(table === undefined ? {} : { table });
   },
   async backup(database, { n }, _ledger, backupDir) {
-    // In the same second and at the same LSN the name is taken: the backup that is there holds the same.
+    // In the same second and at the same LSN the name is taken: the existing backup has the same
+    // content.
     await database.backup({ dir: backupDir, compactFirst: n % 3 === 0 }).catch((error) => {
       if (error.code !== 'backup_exists') throw error;
     });

@@ -1,6 +1,8 @@
-// One phase of a database's life, for system calls that fail: marks where it begins and ends in the trace of the calls, and reports as writers do.
+// One phase of a database's life, for injected system call failures: marks its beginning and end in
+// the system call trace, and reports as writers do.
 //
-// node phases.mjs '{"phase","dir","expected","backups"}'; a mark is a look at a file that is not there.
+// node phases.mjs '{"phase","dir","expected","backups"}'
+// A mark is a lookup of a file that does not exist.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { Ledger, PRIMARY } from './ledger.mjs';
@@ -20,7 +22,7 @@ function inserts(count, rows) {
 const WORK = {
   commit: () => inserts(3, 5),
   commits: () => inserts(60, 1),
-  /** More than a log file of 64 KB. */
+  /** More than fits in a log file of 64 KB. */
   rotation: () => inserts(4, 500),
   transaction: () => [
     { kind: 'transaction', keyed: true, deletes: [], updates: [], parts: [{ table: PRIMARY, start: 0, rows: 600, old: false }] },

@@ -1,14 +1,17 @@
-// A mixed load over HTTP: lanes that insert, delete, ask, leave cursors and transactions open, compact with a TTL, back up.
+// A mixed load over HTTP: lanes that insert, delete, query, leave cursors and transactions open,
+// compact with a TTL, and back up.
 
 import { rmSync } from 'node:fs';
 import { Random } from '../support/random.ts';
 
-/** Old rows go after so many seconds: what the service holds stays about the same. */
+/** Seconds after which old rows expire, so that the amount of data stays roughly constant. */
 const TTL_SECONDS = 15;
 const NODES = 5000;
 const IDLE_TABLES = 20;
 const BULK_ROWS = 400;
-/** Answers that a mixed load brings about rightly: limits, conflicts, transactions that were rolled back. */
+/**
+ * Statuses that a mixed load rightly causes: limits, conflicts, transactions that were rolled back.
+ */
 const EXPECTED = new Set([400, 404, 409, 429, 503]);
 
 export interface LoadCounts {
@@ -24,7 +27,7 @@ export class SoakLoad {
   #over = false;
   #key = 0;
   #lanes: Promise<void>[] = [];
-  /** Since the last sample. */
+  /** Counts since the last sample. */
   counts: LoadCounts = newCounts();
 
   constructor(url: string, seed: number) {
@@ -32,7 +35,7 @@ export class SoakLoad {
     this.#random = new Random(seed);
   }
 
-  /** Makes the tables; those that stay idle get one row each. */
+  /** Creates the tables; those that stay idle get one row each. */
   async prepare(): Promise<void> {
     for (const name of ['busy', 'other']) {
       await this.#ask('POST', '/v1/tables', { name, member_tables: [], bucket_seconds: 5, compact_threshold: 4000 });
@@ -67,7 +70,7 @@ export class SoakLoad {
     await Promise.all(this.#lanes);
   }
 
-  /** The counts since the call before. */
+  /** The counts since the previous call. */
   take(): LoadCounts {
     const counts = this.counts;
     this.counts = newCounts();
@@ -129,7 +132,7 @@ export class SoakLoad {
   #keyed(): Promise<string> {
     const again = this.#random.chance(0.3) && this.#key > 0;
     if (!again) this.#key++;
-    // The same body under the same key: a retry is answered with what was kept.
+    // The same body under the same key: a retry gets the kept answer.
     const body = { table: 'other', event_ts: 2_000_000_000, members: [this.#key % NODES] };
     return this.#ask('POST', '/v1/hyperedges', body, { 'idempotency-key': `soak-${this.#key}` });
   }
@@ -157,7 +160,7 @@ export class SoakLoad {
     return this.#ask('POST', '/v1/query', { query: queries[this.#random.below(queries.length)] });
   }
 
-  /** The cursor of the answer is left open. */
+  /** Leaves the cursor of the answer open. */
   #range(): Promise<string> {
     const end = Math.floor(Date.now() / 1000);
     return this.#ask(
@@ -170,7 +173,7 @@ export class SoakLoad {
     return this.#ask('GET', `/v1/hyperedges/node/${this.#random.below(NODES)}?table=busy&limit=50`);
   }
 
-  /** Left idle: the service rolls it back. */
+  /** Left idle, so that the service rolls it back. */
   async #idleTransaction(): Promise<void> {
     const session = { 'x-session-id': `s${this.#random.below(40)}` };
     await this.#ask('POST', '/v1/query', { query: 'BEGIN' }, session);

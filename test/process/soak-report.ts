@@ -1,4 +1,4 @@
-// The report of a soak: one HTML page with a plot a figure as SVG, drawn here.
+// The report of a soak: one HTML page with an inline SVG plot for each figure.
 
 import type { Sample, Verdict } from './soak-samples.ts';
 
@@ -85,7 +85,7 @@ ${[...paths, ...legend, ...ticks].join('\n')}
 <text x="${WIDTH - 10}" y="${HEIGHT - 5}" text-anchor="end">${end.toFixed(0)} s</text></svg>`;
 }
 
-/** Counts of latencies in powers of two, as a table. */
+/** Histogram of latencies in powers of two, as a table. */
 export function histogramTable(name: string, latencies: readonly number[]): string {
   const counts = new Map<number, number>();
   for (const ms of latencies) {

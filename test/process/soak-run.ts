@@ -1,4 +1,5 @@
-// A soak: the built service under a mixed load, sampled each second, judged at the end by the slope of its figures after warm-up.
+// A soak: the built service under a mixed load, sampled every second, judged at the end by how its
+// figures grow after warm-up.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { startChild } from '../service/child.ts';

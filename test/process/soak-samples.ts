@@ -1,18 +1,19 @@
-// What a soak samples of a running service each second, and the line that fits the samples after warm-up.
+// What a soak samples from a running service every second, and the line fitted to the samples after
+// warm-up.
 
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** One second. Bytes, counts and milliseconds as the names say. */
+/** One second. The names give the units: bytes, counts or milliseconds. */
 export interface Sample {
   seconds: number;
   rssBytes: number;
   heapBytes: number;
-  /** Segments and memtables in instances of the core. */
+  /** Bytes of segments and memtables in instances of the core. */
   residentBytes: number;
   memtableBytes: number;
   logBytes: number;
   descriptors: number;
-  /** Address space that is reserved, by 10.5 GB: about the count of instances. */
+  /** Reserved address space divided by 10.5 GB: approximately the number of instances. */
   instances: number;
   requests: number;
   failures: number;
@@ -37,7 +38,7 @@ export function instancesOf(addressBytes: number): number {
   return Math.round(addressBytes / INSTANCE_BYTES);
 }
 
-/** A figure of the text of `GET /metrics`, summed over its labels; 0 when it is not there. */
+/** A figure from the text of `GET /metrics`, summed over its labels; 0 if it is missing. */
 export function metric(text: string, name: string): number {
   let sum = 0;
   for (const line of text.split('\n')) {
@@ -47,7 +48,7 @@ export function metric(text: string, name: string): number {
   return sum;
 }
 
-/** Least squares: value at the first and at the last second of the samples. */
+/** Least-squares line: its value at the first and at the last second of the samples. */
 export function fitted(points: readonly { x: number; y: number }[]): { first: number; last: number } {
   const count = points.length;
   const meanX = points.reduce((sum, { x }) => sum + x, 0) / count;
@@ -61,7 +62,10 @@ export function fitted(points: readonly { x: number; y: number }[]): { first: nu
 export interface Bound {
   name: string;
   of: (sample: Sample) => number;
-  /** How much more the fitted line may have at the end than at the end of the warm-up: this share of it, or this much. */
+  /**
+   * How much higher the fitted line may be at the end than at the end of the warm-up: this share,
+   * or this absolute amount.
+   */
   share: number;
   amount: number;
 }

@@ -1,4 +1,5 @@
-// A soak of 20 seconds: no request fails and nothing grows after warm-up. The long form is `npm run soak`.
+// A soak of 20 seconds: no request fails, and nothing grows after warm-up. The long form is `npm
+// run soak`.
 
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,5 @@
-// A disk of a given size that fills up and grows again while a writer works: what is refused is not there, what is answered is, and work goes on without a restart.
+// A disk of a given size that fills up and is enlarged while a writer works: what was refused is
+// not there, what was acknowledged is, and work resumes without a restart.
 
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -18,25 +19,30 @@ const KINDS = {
   compact: 2,
   ttl: 1,
 };
-/** Until the disk is full, and after it has grown. */
+/** Operations until the disk is full, and again after it has grown. */
 const OPERATIONS = 300;
 const MORE = 25;
-/** From a disk that not even an empty database fits on to one that is never full: 6 KB steps for 200 sizes. */
+/**
+ * From a disk too small for an empty database to one that never fills up: 6 KB steps for 200 sizes.
+ */
 const LEAST_BYTES = 48 * 1024;
 const MOST_BYTES = 1248 * 1024;
 const GROWN_BYTES = 64 * 2 ** 20;
 
 export interface SpaceFigures {
   sizes: number;
-  /** Sizes at which something was refused for want of room, and at which the directory was not opened at all. */
+  /**
+   * Sizes at which something was refused for lack of space; below, those at which the directory did
+   * not open at all.
+   */
   full: number;
   closed: number;
-  /** Sizes at which work did not go on after the disk had grown. */
+  /** Sizes at which work did not resume after the disk had grown. */
   stuck: number;
   failures: string[];
 }
 
-/** Why no disk can be made here; undefined: it can. */
+/** Why no disk can be created here; undefined if it can. */
 export function whyNoDisk(): string | undefined {
   const home = mkdtempSync(join(tmpdir(), 'hedgerow-space-'));
   try {

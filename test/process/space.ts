@@ -1,4 +1,5 @@
-// `npm run space -- --sizes 200 --seed 1`: disks of many sizes that fill and grow again. Needs the right to mount.
+// `npm run space -- --sizes 200 --seed 1`: disks of many sizes that fill up and are enlarged. Needs
+// permission to mount.
 
 import { progress, readFlags } from './flags.ts';
 import { spaceLoop, whyNoDisk } from './space-loop.ts';

@@ -1,4 +1,4 @@
-// A writer as a process of its own, and what it says: each line goes into the ledger at once.
+// A writer in its own process; each line it prints goes into the ledger at once.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ export interface WriterTask {
   operations: number;
   kinds: Readonly<Record<string, number>>;
   backups: string;
-  /** Compactions in the main thread. */
+  /** Run compactions on the main thread. */
   inline?: boolean;
 }
 
@@ -27,13 +27,13 @@ export interface Spoken {
   /** Other lines: `ready`, `done`, `closed <why>`, ... */
   readonly words: string[];
   readonly errors: () => string;
-  /** Answers the code, or the signal. */
+  /** Resolves with the exit code, or the signal. */
   readonly end: Promise<string>;
-  /** Resolves at the next such word, or at the end. */
+  /** Resolves at the next line that starts with `start` (true), or at the end (false). */
   word(start: string): Promise<boolean>;
 }
 
-/** Starts `command` (default: node) with the writer's parameters at its end. */
+/** Starts `command` (default: node) with the writer's parameters as its last argument. */
 export function startWriter(
   task: WriterTask,
   ledger: Ledger,
@@ -59,7 +59,7 @@ export function listen(
   let errors = '';
   let rest = '';
   let ended = false;
-  child.stdin!.on('error', () => undefined); // it was killed
+  child.stdin!.on('error', () => undefined); // the process was killed
   child.stderr!.on('data', (text) => {
     errors += text;
   });
@@ -107,7 +107,7 @@ function note(ledger: Ledger, line: string, refused: string[], words: string[]):
     );
   else if (what === 'f') {
     refused.push(line);
-    // It says that nothing was applied, unless the log has failed; the judge believes it.
+    // It reports that nothing was applied, unless the log has failed; the judge relies on that.
     if (ids === 'disk_full' && !line.includes('restart')) ledger.forget(Number(n));
   } else words.push(line);
 }

@@ -1,6 +1,8 @@
-// Each phase again and again on a copy of one directory, with another system call that kills or fails; then the judge.
+// Runs each phase repeatedly on a copy of one directory, each time with another system call that
+// kills the process or fails; then the judge checks the directory.
 //
-// A count is kept by strace for each thread of its own, so the first thread that reaches it is hit: every count of every thread of the phase is tried once.
+// strace counts calls per thread, so the first thread that reaches a count is hit: every count of
+// every thread of the phase is tried once.
 
 import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -30,7 +32,7 @@ export type Phase = (typeof PHASES)[number];
 
 export interface Fault {
   phase: Phase;
-  /** As strace writes it after `inject=`. */
+  /** In strace's `inject=` syntax. */
   inject: string;
 }
 
@@ -49,11 +51,16 @@ interface Start {
 
 const SCRIPT = fileURLToPath(new URL('phases.mjs', import.meta.url));
 const MOST_MS = 30_000;
-/** What a short write says it wrote. strace answers without writing, so anything but 0 would be a lie of the disk. */
+/**
+ * Result of a short write. strace returns it without writing, so anything but 0 would be untrue.
+ */
 const SHORT_BYTES = 0;
 const FIRST_KINDS = { insert: 30, delete: 4, transaction: 8, createTable: 1, addColumn: 1, putDocument: 2, compact: 2 };
 
-/** A directory with segments, a log of several files, documents and kept answers, a backup beside it. */
+/**
+ * A directory with segments, a log of several files, documents and kept answers, and a backup next
+ * to it.
+ */
 async function makeStart(seed: number): Promise<Start> {
   const home = mkdtempSync(join(tmpdir(), 'hedgerow-syscalls-'));
   const ledger = new Ledger();
@@ -93,7 +100,7 @@ function freshLedger({ ledger }: Start): Ledger {
   return new Ledger(JSON.parse(JSON.stringify(ledger)));
 }
 
-/** Every fault of a phase that meets one of these calls. */
+/** Every fault of a phase that hits one of these calls. */
 function faultsOf(phase: Phase, calls: readonly TracedCall[]): Fault[] {
   const faults = new Set<string>();
   for (const { call, when, onFile } of calls) {
@@ -110,7 +117,7 @@ function faultsOf(phase: Phase, calls: readonly TracedCall[]): Fault[] {
   return [...faults].map((inject) => ({ phase, inject }));
 }
 
-/** Runs every fault of the phases, or about `sample` of them. Failures are gathered. */
+/** Runs every fault of the phases, or about `sample` of them. Collects the failures. */
 export async function syscallLoop(
   phases: readonly Phase[],
   seed: number,
@@ -144,7 +151,8 @@ async function runOne(start: Start, { phase, inject }: Fault, figures: SyscallFi
   const end = await run.end;
   const hung = !clearInTime(timer);
   must(!hung, `the process hung: ${run.words.join()} ${run.refused.join()}`);
-  // libuv aborts the process when the write that wakes its loop fails: for the database that is a kill.
+  // libuv aborts the process if the write that wakes its loop fails; to the database that is a
+  // kill.
   const aborted = inject.startsWith('write:error') && run.errors() === '' && !run.words.includes('ended');
   const killed = inject.includes('SIGKILL') && !run.words.includes('ended');
   if (killed || aborted) figures.killed++;
@@ -162,7 +170,10 @@ function clearInTime(timer: NodeJS.Timeout): boolean {
   return !fired;
 }
 
-/** A restore that was acknowledged is whole; else there is the whole, nothing that opens, or it is restored again. */
+/**
+ * An acknowledged restore is complete. Otherwise the target is complete, does not open, or can be
+ * restored again.
+ */
 async function judgeRestored(copy: string, acknowledged: boolean): Promise<void> {
   const target = `${copy}/target`;
   const { nodeFs } = await import('../../src/storage/node-fs.ts');

@@ -1,4 +1,5 @@
-// System calls that fail or kill, a sample of `npm run syscalls`; a full disk and little memory, of `npm run space` and `npm run memory`.
+// System calls that fail or kill (a sample of `npm run syscalls`), and a full disk and scarce
+// memory (samples of `npm run space` and `npm run memory`).
 
 import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';

@@ -1,11 +1,12 @@
-// Runs a phase under strace: counts its system calls, or makes one of them fail or kill. One thread for file work, so that counts repeat.
+// Runs a phase under strace: counts its system calls, or makes one of them fail or kill. File work
+// uses one thread, so that counts are reproducible.
 
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Calls that change what is on the disk, and those that open it. */
+/** Calls that change the disk, and those that open files. */
 export const CALLS = [
   'openat',
   'write',
@@ -18,7 +19,7 @@ export const CALLS = [
   'ftruncate',
   'mkdir',
   'rmdir',
-  // What the same calls are named on other processors.
+  // Names of the same calls on other processors.
   'linkat',
   'renameat',
   'renameat2',
@@ -31,11 +32,14 @@ export type Call = (typeof CALLS)[number];
 export interface TracedCall {
   call: Call;
   when: number;
-  /** It writes to a file; not to a pipe, and not what wakes libuv's loop, which aborts the process when it fails. */
+  /**
+   * Whether it writes to a file, not to a pipe and not to the eventfd that wakes libuv's loop
+   * (which aborts the process if it fails).
+   */
   onFile: boolean;
 }
 
-/** Why phases cannot be traced here; undefined: they can. */
+/** Why phases cannot be traced here; undefined if they can. */
 export function whyNoTrace(): string | undefined {
   const tried = spawnSync('strace', ['-f', '-o', '/dev/null', '-e', 'inject=fsync:error=EIO:when=1000', 'true'], {
     encoding: 'utf8',
@@ -51,7 +55,7 @@ export function traceCommand(fault: string | undefined, output: string): string[
   const traced = fault === undefined ? [...CALLS, 'access', 'faccessat', 'faccessat2'] : CALLS;
   const calls = ['-e', `trace=${traced.map((name) => `?${name}`).join()}`];
   const inject = fault === undefined ? [] : ['-e', `inject=${fault}`];
-  // With --seccomp-bpf strace does not send the signals that it is asked to inject.
+  // With --seccomp-bpf strace does not deliver the signals that it is asked to inject.
   const fast = fault?.includes('signal=') === true ? [] : ['--seccomp-bpf'];
   return ['strace', '-f', ...fast, '-qq', '-o', output, ...calls, ...inject, process.execPath];
 }
@@ -77,14 +81,14 @@ export function callsOf(trace: string): TracedCall[] {
   return calls;
 }
 
-/** `write` to stdout or stderr, or of the eight bytes that go into an eventfd. */
+/** `write` to stdout or stderr, or of the eight bytes of an eventfd. */
 const NOT_ON_FILE = /^\d+\s+write\(([12],|\d+, .*, 8( <|\)))/;
 
 function isCall(name: string): name is Call {
   return (CALLS as readonly string[]).includes(name);
 }
 
-/** The trace of a command that runs undisturbed. */
+/** The trace of a command that runs without a fault. */
 export function dryRun(words: readonly string[]): string {
   const home = mkdtempSync(join(tmpdir(), 'hedgerow-trace-'));
   try {

@@ -1,7 +1,9 @@
-// Opens a directory and carries out operations in several lanes until it is killed or all are done; says `ready`, then what operations.mjs says,
-// at last `done`. A line on stdin (`more <count>`) makes it go on with so many further operations.
+// Opens a directory and carries out operations in several lanes until it is killed or all are done.
+// Prints `ready`, then what operations.mjs reports, and finally `done`. A line on stdin (`more
+// <count>`) makes it continue with that many further operations.
 //
-// node writer.mjs '{"dir","expected" (file of the ledger),"seed","lanes","operations","kinds","inline"?,"backups"}'
+// node writer.mjs '{"dir","expected","seed","lanes","operations","kinds","inline"?,"backups"}'
+// `expected` is the file of the ledger.
 
 import { createInterface } from 'node:readline';
 import { readFileSync } from 'node:fs';
@@ -12,7 +14,7 @@ import { carryOut, openSmall, say } from './operations.mjs';
 const task = JSON.parse(process.argv[2]);
 const ledger = new Ledger(JSON.parse(readFileSync(task.expected, 'utf8')));
 const random = new Draws(task.seed);
-/** Draws in a row that may be impossible before a lane gives up: nothing is free any more. */
+/** Maximum consecutive impossible draws before a lane gives up because nothing is free any more. */
 const MOST_TRIES = 300;
 let left = task.operations;
 

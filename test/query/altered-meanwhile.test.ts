@@ -1,4 +1,4 @@
-// Writes that a change of their table's columns or name meets while they look for rows: they read again.
+// Writes whose table's columns or name change while they search for rows: they start reading again.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -48,7 +48,7 @@ async function run(text: string, slices = atOnce, session = 's') {
   return (await runDoor(statements, text, {}, session, slices)).rows;
 }
 
-/** Runs `meanwhile` before the step with that number, once, or as often as it is called when `again`. */
+/** Runs `meanwhile` before step number `after`: once, or on every attempt if `again`. */
 function interrupted(meanwhile: (time: number) => Promise<unknown>, { after = 1, again = false } = {}): RunSteps {
   let times = 0;
   return async (step) => {
@@ -75,7 +75,7 @@ test.each(cases)('UPDATE beside %s, before step %i', async (alter, after) => {
   const before = (ROWS * (ROWS - 1)) / 2;
   const [sums] = await run('MATCH (t:T) RETURN COUNT(*) AS rows, SUM(t.n) AS sum');
   expect(sums).toEqual({ rows: ROWS, sum: before + ROWS });
-  // What the UPDATE does not name is as it was, under its new name.
+  // Everything the UPDATE does not name is unchanged, under its new name.
   const [row] = await run('MATCH (t:T) WHERE t.event_ts = 7 RETURN t');
   const { id, event_ts, members, weight, mean_dist_m, formation, ...own } = row.t;
   const kept = { n: 8, other: 'o7' };

@@ -1,4 +1,4 @@
-// The tables that binder tests bind for, and how they ask.
+// The tables that binder tests bind against, and helpers to bind a statement.
 
 import { beforeAll } from 'vitest';
 import type { Database } from '../../src/engine/index.ts';
@@ -49,7 +49,7 @@ export function match(text: string, parameters?: ParameterValues): BoundMatch {
   return bind(text, parameters) as BoundMatch;
 }
 
-/** `code line:column` and the sentence of the refusal. */
+/** `code line:column` and the message of the refusal. */
 export function refusal(
   text: string,
   parameters?: ParameterValues,

@@ -1,4 +1,5 @@
-// What the binder refuses: unknown names, wrong types, misplaced aggregates; each with its place and what may be meant.
+// What the binder refuses: unknown names, wrong types, misplaced aggregates; each with its position
+// and a suggestion.
 
 import { describe, expect, it } from 'vitest';
 import { refusal } from './bind-world.ts';

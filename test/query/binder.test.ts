@@ -298,7 +298,9 @@ describe('changes', () => {
 });
 
 describe('work', () => {
-  /** Bound parts a statement is made of; binding must not look at them again and again. */
+  /**
+   * The number of bound parts that a statement consists of; binding must not visit them repeatedly.
+   */
   it.each([
     ['aggregates', (i: number) => `count(a.n + ${i}) AS r${i}`, ''],
     ['keys beside an aggregate', (i: number) => `a.n + ${i} AS r${i}`, ', count(*)'],

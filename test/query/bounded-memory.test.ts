@@ -1,4 +1,5 @@
-// What a statement may hold: joined texts are as short as stored ones, every operator counts its bytes, and all running statements share a budget.
+// Memory limits of a statement: joined texts are as compact as stored ones, every operator counts
+// its bytes, and all running statements share a budget.
 
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -54,7 +55,7 @@ const refusal = (code: string) => expect.objectContaining({ code, message: expec
 
 describe('many tables of numbers', () => {
   const ROWS = 20_000;
-  /** What a batch works with, and what the garbage collector leaves. */
+  /** Working memory of a batch, and garbage that has not been collected yet. */
   const SLACK = 24 * MB;
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
@@ -345,7 +346,7 @@ describe('an open transaction', () => {
     expect(staged).toBeGreaterThan(20);
     expect(staged).toBeLessThan(60);
     expect(memory.usedBytes).toBeGreaterThan(3 * MB);
-    // What was refused is taken back, and only that.
+    // What was refused is rolled back, and nothing else.
     expect(await count(statements, 's')).toBe(staged);
     await runDoor(statements, 'COMMIT', {}, 's');
     expect(memory.usedBytes).toBe(0);

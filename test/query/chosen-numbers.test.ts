@@ -1,4 +1,5 @@
-// Numbers that a client chose to have one hash in V8, whose hash of integers has no seed: a Set of some ten thousand takes seconds.
+// Numbers that a client chose to collide in V8's integer hash, which has no seed: a Set of some ten
+// thousand of them takes seconds.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checkKey, distinctNumbers } from '../../src/model/edge.ts';
@@ -15,7 +16,7 @@ function hashOf(key: number): number {
   return (hash ^ (hash >>> 16)) & 0x3fffffff;
 }
 
-/** So many that a Set of them would take minutes: each is compared with all before it. */
+/** Enough of them that a Set would take minutes: each number is compared with all before it. */
 const chosen: number[] = [];
 let place: CopyPlace;
 beforeAll(async () => {

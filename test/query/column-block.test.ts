@@ -1,4 +1,5 @@
-// Column blocks in every build: rows of segments and records of memtables as columns say what the rows say, whatever parts are asked for and however little room there is.
+// Column blocks in every build: columns from segment rows and memtable records must say what the
+// rows say, whatever parts are selected and however small the buffer is.
 
 import { describe, expect, it } from 'vitest';
 import {
@@ -18,7 +19,7 @@ import { Random as SeededRandom } from '../support/random.ts';
 import { openSim, rowsOf, simDisk } from '../support/sim-engine.ts';
 import { makeTables as makeRandomTables, randomEdges } from './random-tables.ts';
 
-/** What a block must say of a row: its parts in the plan's order. */
+/** What a block must say about a row: its parts, in the plan's order. */
 type Row = { time?: number; id?: number; size?: number; members?: number[]; values: Value[] };
 
 interface Wanted {
@@ -75,7 +76,10 @@ function valueIn(block: ColumnBlock, place: number, row: number, type: string): 
   return type === 'BOOLEAN' ? value === 1 : value;
 }
 
-/** All blocks of a call that is asked again and again, with more room only where one row needs more. */
+/**
+ * All blocks of a call that is repeated until done, with a larger buffer only where a single row
+ * needs it.
+ */
 function gatherBlocks(
   instance: Instance,
   rows: readonly number[],
@@ -110,7 +114,7 @@ function gatherBlocks(
   return blocks;
 }
 
-/** Stands behind the room that is given: nothing may be written there. */
+/** Follows the buffer that is passed in: nothing may be written there. */
 const GUARD = Uint8Array.from({ length: 16 }, (_, i) => 0xa0 + i);
 
 function wantedOf(random: Random, columns: readonly Column[]): Wanted {
@@ -137,7 +141,7 @@ function somePlaces(random: Random, count: number): number[] {
 
 const MOST_PLACES = 600;
 
-/** Texts of every length of UTF-8, of the ends of its ranges and of random characters between. */
+/** Texts with every UTF-8 length, with the ends of its ranges and random characters in between. */
 function unicodeTexts(random: Random): string[] {
   const ends = [
     0, 1, 0x1f, 0x22, 0x5c, 0x7f, 0x80, 0x7ff, 0x800, 0xd7ff, 0xe000, 0xfeff, 0xfffd, 0xffff, 0x10000, 0x10ffff,
@@ -250,7 +254,7 @@ describe.each(BUILDS)('column blocks, %s build', (build) => {
   });
 });
 
-/** Some scans of a table, in both forms. */
+/** Runs some scans of a table, in both forms. */
 function expectSameRows(database: Database, table: Table, random: SeededRandom): void {
   const requests = [
     {},

@@ -1,4 +1,4 @@
-// The types that an answer gives its columns are those of the values in it, for every kind of statement.
+// The column types that an answer declares match the values in it, for every kind of statement.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ParameterValues } from '../../src/query/binder/parameters.ts';
@@ -30,7 +30,7 @@ async function typesOf(query: string, parameters: ParameterValues = {}): Promise
   return json.column_types;
 }
 
-/** A value is of the type that its column says, or null. */
+/** Checks that each value has the type its column declares, or is null. */
 function checkRow(row: Record<string, unknown>, columns: readonly string[], types: readonly string[]): void {
   expect(Object.keys(row)).toEqual(columns);
   for (const [place, name] of columns.entries()) {

@@ -1,4 +1,4 @@
-// Temporary files of COPY TO: what a killed server left goes, what anybody is writing stays.
+// Temporary files of COPY TO: those left by a killed server are removed, those being written stay.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { nodeFs } from '../../src/storage/node-fs.ts';

@@ -1,4 +1,4 @@
-// A database with a copy root beside it, and statements over both.
+// A database with a copy root next to it, and statements over both.
 
 import {
   existsSync,
@@ -31,7 +31,7 @@ export class CopyPlace {
   readonly database: Database;
   /** Steps run through `slices` so far. */
   steps = 0;
-  /** Looked at before every step. */
+  /** Called before every step. */
   beforeStep: () => void = () => {};
   #ids = 0;
 
@@ -101,7 +101,7 @@ export class CopyPlace {
     return { columns: result.columns, rows };
   }
 
-  /** The error of a statement. */
+  /** The error that a statement fails with. */
   async refused(
     text: string,
     parameters: ParameterValues = {},
@@ -115,7 +115,7 @@ export class CopyPlace {
     throw new Error(`nothing was wrong with ${text}`);
   }
 
-  /** Rows of a table without ids. */
+  /** Rows of a table, without their ids. */
   async rowsOf(name: string): Promise<Record<string, unknown>[]> {
     const { rows } = await this.run(`MATCH (t:${name}) RETURN * ORDER BY t.event_ts, t.id`);
     return rows.map(({ id: _, ...row }) => row);
@@ -133,7 +133,7 @@ export class CopyPlace {
     return existsSync(join(this.root, name));
   }
 
-  /** Names in the copy root. */
+  /** File names in the copy root. */
   get names(): string[] {
     return readdirSync(this.root).sort();
   }

@@ -21,14 +21,14 @@ async function emptyTable(): Promise<string> {
   return name;
 }
 
-/** A table that holds what the file gives, which has so many rows. */
+/** Loads the file into a new table; returns the name of the table. */
 async function loaded(file: string): Promise<string> {
   const name = await emptyTable();
   await place.run(`COPY ${name} FROM '${file}'`);
   return name;
 }
 
-/** JSON knows one zero only, and so do text files. */
+/** JSON has only one zero, and so do text files. */
 function plain(rows: Record<string, unknown>[]): unknown {
   return JSON.parse(JSON.stringify(rows));
 }

@@ -1,6 +1,7 @@
-// Counts calls of methods while a function runs: the measure of work in tests, which no load on the machine changes.
+// Counts method calls while a function runs: a measure of work that does not depend on the load of
+// the machine.
 
-/** Calls of `methods` of a class during `run`, whether it returns or throws. */
+/** Number of calls of `methods` of a class during `run`, whether it returns or throws. */
 export function countCalls<T extends object>(prototype: T, methods: readonly (keyof T)[], run: () => void): number {
   let calls = 0;
   const originals = methods.map((name) => prototype[name] as (...args: unknown[]) => unknown);

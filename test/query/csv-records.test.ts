@@ -30,7 +30,7 @@ async function cut(text: string | Buffer, rules: CutRules, chunkBytes = 1 << 20)
   return all;
 }
 
-/** What csv-parse makes of it, its empty texts as we tell them: null without quotes. */
+/** The records that csv-parse reads, with empty texts as we distinguish them: null if unquoted. */
 function judged(text: string): Promise<{ records: (string | null)[][]; isWhole: boolean }> {
   const records: (string | null)[][] = [];
   const parser = new Parser({

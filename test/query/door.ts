@@ -1,4 +1,5 @@
-// Runs statements through the service's own door: text, parameters and session in; columns and rows, or the error's code, out.
+// Runs statements through the service's own entry point: text, parameters and session in; columns
+// and rows, or the error's code, out.
 
 import type { ParameterValues } from '../../src/query/binder/parameters.ts';
 import { chunkText, rowKeys } from '../../src/query/executor/rows/result-text.ts';
@@ -13,7 +14,7 @@ export interface DoorAnswer {
   readonly lsn: number;
 }
 
-/** Between two steps of a statement others get a turn. */
+/** Yields to other work between two steps of a statement. */
 export const WITH_TURNS: RunSteps = async (step) => {
   while (step()) await null;
 };

@@ -1,4 +1,5 @@
-// DuckDB as a judge of statements: tables with the rows of a naive double, the same statement as SQL, its rows as a naive result.
+// DuckDB as a reference for statements: tables with the rows of a naive table, the same statement
+// as SQL, its rows as a naive result.
 
 import type { MatchNode } from '../../src/query/parser/ast.ts';
 import type { DuckColumn, DuckDb } from '../support/duckdb.ts';
@@ -9,7 +10,7 @@ import type { NaiveValue } from './naive-values.ts';
 
 const TYPES = { INTEGER: 'BIGINT', REAL: 'DOUBLE', TEXT: 'VARCHAR', BOOLEAN: 'BOOLEAN' } as const;
 
-/** Makes the tables anew. */
+/** Recreates the tables. */
 export async function loadTables(duckdb: DuckDb, tables: readonly NaiveTable[]): Promise<void> {
   for (const { name, columns, rows } of tables) {
     const types: Record<string, DuckColumn> = { id: 'BIGINT', event_ts: 'BIGINT', members: 'BIGINT[]' };
@@ -24,7 +25,7 @@ export async function loadTables(duckdb: DuckDb, tables: readonly NaiveTable[]):
   }
 }
 
-/** The rows that must be answered; a text: DuckDB met a value that is out of its range. */
+/** The expected rows; a string if DuckDB met an out-of-range value. */
 export type Judgement = Pick<NaiveResult, 'entries' | 'tied' | 'skip' | 'limit'> | string;
 
 export async function judge(
@@ -39,7 +40,8 @@ export async function judge(
     rows = await duckdb.rows(sql);
   } catch (error) {
     const { message } = error as Error;
-    // 64 bits overflow there, on rows that need not be looked at or in constants; beyond 2^53 the service refuses.
+    // DuckDB overflows 64 bits even on rows that need not be evaluated, or in constants; the
+    // service refuses beyond 2^53.
     if (message.startsWith('Out of Range Error')) return message;
     throw new Error(`${message}\n${sql}`);
   }

@@ -1,9 +1,10 @@
-// Writes a MATCH as SQL of DuckDB that means the same by contract section 4. Shares with src/query the syntax tree only, and with the naive evaluator how types join.
+// Translates a MATCH into DuckDB SQL with the same meaning by section 4 of the contract. It shares
+// only the syntax tree with src/query, and the rules for unifying types with the naive evaluator.
 
 import type { CallNode, Expression, ItemNode, MatchNode, NameNode } from '../../src/query/parser/ast.ts';
 import { findColumn, isAggregate, type NaiveTable, type ScalarType, type Type, unify } from './naive-expressions.ts';
 
-/** SQL of one expression, of a statement that is known to be allowed. */
+/** SQL of one expression of a statement that is known to be valid. */
 interface Piece {
   readonly sql: string;
   readonly type: Type;
@@ -12,24 +13,27 @@ interface Piece {
 interface Names {
   readonly patterns: readonly { readonly alias: string; readonly table: NaiveTable }[];
   readonly parameters: Readonly<Record<string, unknown>>;
-  /** ORDER BY: the returned item of that name. */
+  /** In ORDER BY: the returned item of that name. */
   readonly itemNamed?: (name: string) => Expression | undefined;
 }
 
 interface Item {
   readonly node: Expression;
-  /** What ORDER BY may call it. */
+  /** The name by which ORDER BY may refer to it. */
   readonly name: string | undefined;
 }
 
 export interface MatchSql {
-  /** Columns c0, c1, ... in the order they are returned, then `rank`: equal where ORDER BY ties. Ordered by rank, no row left out. */
+  /**
+   * Columns c0, c1, ... in the order they are returned, then `rank`, which is equal where ORDER BY
+   * ties. Ordered by rank, with every row: SKIP and LIMIT are not applied.
+   */
   readonly sql: string;
   readonly skip: number;
   readonly limit: number;
 }
 
-/** Tables and columns stand in DuckDB under their own names; it knows no case in names either. */
+/** Tables and columns keep their names in DuckDB, which also ignores case in names. */
 export function matchSql(
   node: MatchNode,
   tables: readonly NaiveTable[],
@@ -67,7 +71,7 @@ function quoted(name: string): string {
   return `"${name}"`;
 }
 
-/** By place: a literal in GROUP BY would be taken as one. */
+/** By position: DuckDB would take a literal in GROUP BY as a position anyway. */
 function groupBy(items: readonly Expression[]): string {
   if (!items.some(hasAggregate)) return '';
   const keys = items.flatMap((item, place) => (hasAggregate(item) ? [] : [place + 1]));
@@ -114,7 +118,10 @@ function itemOf({ expression, as }: ItemNode, names: Names): Item {
   return { node: expression, name: findColumn(names.patterns[0]!.table, expression.column.name)!.name };
 }
 
-/** A bare name is a returned item of that very name, or else of that name in another case. */
+/**
+ * A bare name refers to the returned item of exactly that name, else to one that differs only in
+ * case.
+ */
 function orderSql(node: Expression, items: readonly Item[], names: Names): string {
   const itemNamed = (name: string) =>
     (items.find((item) => item.name === name) ?? items.find((item) => item.name?.toLowerCase() === name.toLowerCase()))
@@ -127,7 +134,7 @@ function countOf(node: MatchNode['skip'], parameters: Names['parameters']): numb
   return (node.kind === 'parameter' ? parameters[node.name] : node.value) as number;
 }
 
-/** MEMBERS: every node is held; null is held by none. */
+/** MEMBERS: the edge holds every node; no edge holds null. */
 function holdsAll(alias: string, node: Expression | undefined, names: Names): string[] {
   if (node === undefined) return [];
   return itemsOf(node, names).map(
@@ -208,7 +215,9 @@ function rowSql(node: NameNode, names: Names): Piece {
   return { sql: `{${columns.map((name) => `'${name}': ${quoted(alias)}.${quoted(name)}`).join(', ')}}`, type: 'row' };
 }
 
-/** Numbers are written with their type: else DuckDB takes 1 for 32 bits and 0.5 for a decimal. */
+/**
+ * Numbers are written with their type: otherwise DuckDB takes 1 as 32 bits and 0.5 as a decimal.
+ */
 function valueSql(value: unknown, type: ScalarType): Piece {
   if (value === null) return { sql: 'null', type: 'null' };
   if (type === 'text') return { sql: `'${(value as string).replaceAll("'", "''")}'`, type };
@@ -233,7 +242,7 @@ function listSql(items: readonly Piece[]): Piece {
   return { sql: `cast([${texts.join(', ')}] as ${sqlType(type)}[])`, type: `list of ${type}` as Type };
 }
 
-/** The items of a list that is written out or given as a parameter. */
+/** The items of a list that is written out or passed as a parameter. */
 function itemsOf(node: Expression, names: Names): Piece[] {
   if (node.kind === 'list') return node.items.map((item) => sqlOf(item, names));
   if (node.kind !== 'parameter') throw new Error(`a list cannot be a ${node.kind}`);
@@ -248,7 +257,8 @@ const TESTS: Readonly<Record<string, string>> = {
 
 function binarySql(operator: string, left: Piece, right: Piece): Piece {
   const test = TESTS[operator];
-  // Cast in any case: what it sees to be null has no type there, and these functions take lists too.
+  // Always cast: an operand that DuckDB sees to be null has no type there, and these functions
+  // accept lists too.
   if (test !== undefined)
     return { sql: `${test}(cast(${left.sql} as VARCHAR), cast(${right.sql} as VARCHAR))`, type: 'boolean' };
   const type = unify(left.type, right.type)!;
@@ -260,7 +270,7 @@ function binarySql(operator: string, left: Piece, right: Piece): Piece {
     case '*':
       return { sql: `(${a} ${operator} ${b})`, type };
     case '/':
-      // Division by 0 gives infinity there.
+      // In DuckDB division by 0 gives infinity.
       return { sql: type === 'real' ? `(${a} / nullif(${b}, 0))` : `(${a} // ${b})`, type };
     case '%':
       return { sql: type === 'real' ? `(${a} % nullif(${b}, 0))` : `(${a} % ${b})`, type };
@@ -270,7 +280,7 @@ function binarySql(operator: string, left: Piece, right: Piece): Piece {
   }
 }
 
-/** Neither order nor repeats matter; a null in either list is like no member. */
+/** Order and duplicates do not matter; a null in either list counts as a member. */
 function sameSet(operator: string, a: string, b: string): string {
   const sorted = (list: string) => `list_sort(list_distinct(${list}))`;
   const hasNull = (list: string) => `len(list_filter(${list}, lambda item: item is null)) > 0`;
@@ -312,7 +322,7 @@ function callSql(node: CallNode, names: Names): Piece {
       const difference = `(${column(0, 'event_ts')} - ${column(1, 'event_ts')})`;
       if (node.name.name.toLowerCase() === 'overlaps')
         return { sql: `(abs(${difference}) <= ${width})`, type: 'boolean' };
-      // Without a width nothing is known, whatever the order.
+      // Without a width the result is unknown, whatever the order.
       return {
         sql: `(case when ${width} is not null then ${difference} > 0 and ${difference} <= ${width} end)`,
         type: 'boolean',

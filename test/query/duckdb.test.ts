@@ -1,4 +1,5 @@
-// A second judge: DuckDB, where it is installed, answers the same random statements and golden reads as SQL, and the rows are the same.
+// A second reference: DuckDB, where it is installed, runs the same random statements and golden
+// reads as SQL, and the rows must be the same.
 
 import { afterAll, describe, expect, it } from 'vitest';
 import { HedgerowError } from '../../src/errors.ts';
@@ -17,13 +18,13 @@ import { expectSameRows } from './same-rows.ts';
 /** HEDGEROW_STATEMENTS=20000 is the long form. */
 const STATEMENTS = Number(process.env.HEDGEROW_STATEMENTS ?? 250);
 const FIRST_SEED = Number(process.env.HEDGEROW_SEED ?? 1);
-/** Files of the golden statements that read rows; the others show refusals and plans. */
+/** Golden files with statements that read rows; the others show refusals and plans. */
 const READS = /^(0[1-9]|10)-/;
 
 const installed = await openDuckDb();
 if (installed === undefined) console.log(`skipped, DuckDB as a second judge: ${DUCKDB_MISSING}`);
 
-/** Ends of the comparisons: what DuckDB judged, and what it could not. */
+/** Outcome counts: what DuckDB judged, and what it could not. */
 const tally = { rows: 0, empty: 0, refused: 0, outOfRange: 0 };
 
 async function attempt(execute: Execute, { text, parameters }: RandomStatement): Promise<Answer | undefined> {
@@ -35,7 +36,7 @@ async function attempt(execute: Execute, { text, parameters }: RandomStatement):
   }
 }
 
-/** Compares one answer with what `wanted` says; refusals are left to the naive evaluator. */
+/** Compares one answer with the rows of `wanted`; refusals are left to the naive evaluator. */
 async function check(
   execute: Execute,
   statement: RandomStatement,
@@ -84,7 +85,10 @@ function parse(text: string): MatchNode {
   return parseStatement(text) as MatchNode;
 }
 
-/** EXPLAIN and the like are no reads of rows; what is no statement is refused and asks no judge. */
+/**
+ * EXPLAIN and the like do not read rows; text that is not a statement is refused and needs no
+ * reference.
+ */
 function isMatch({ text }: GoldenCase): boolean {
   return /^\s*MATCH\b/i.test(text);
 }

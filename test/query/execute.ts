@@ -15,15 +15,15 @@ import { planMatch } from '../../src/query/planner/planner.ts';
 
 export interface Answer {
   readonly columns: readonly string[];
-  /** JSON of each row. */
+  /** Each row as JSON. */
   readonly rows: readonly string[];
-  /** Null where no rows of tables are read. */
+  /** Null if the statement reads no table rows. */
   readonly plan: { strategy: string; indexType: string; bucketsScanned: number; totalBuckets: number } | null;
 }
 
 export type Execute = (text: string, parameters?: ParameterValues) => Promise<Answer>;
 
-/** Statements over the newest state of a database. Rejects as the service answers. */
+/** Runs statements on the newest state of a database. Rejects with the service's errors. */
 export function executor(database: Database): Execute {
   return async (text, parameters = {}) => {
     const node = parseStatement(text);

@@ -1,4 +1,5 @@
-// The executor's limits: memory, products and pauses; rows in slices, groups in slices, the newest rows first.
+// The executor's limits: memory, products and pauses; rows in slices, groups in slices, the newest
+// rows first.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/engine/index.ts';
@@ -16,7 +17,7 @@ import { planBound } from './execute.ts';
 const ROWS = 32_000;
 let database: Database;
 
-/** 32,000 rows, three a second, 20,000 of them compacted; and a table of three rows. */
+/** 32,000 rows, three per second, 20,000 of them compacted; and a table of three rows. */
 beforeAll(async () => {
   database = await openSim(simDisk(), { core: 'release', segmentRows: 4096, logFileBytes: 2 ** 22 });
   const columns = [
@@ -42,12 +43,12 @@ afterAll(() => database.close());
 
 interface Run {
   readonly rows: string[];
-  /** Rows of each chunk, in order. */
+  /** Number of rows in each chunk, in order. */
   readonly chunks: readonly number[];
   readonly pauses: number;
 }
 
-/** Every scan of the newest state, and whether it was closed. */
+/** Scans of the newest state that have not been closed yet. */
 const open = new Set<object>();
 function watched<T extends { close(): void }>(scan: T): T {
   open.add(scan);

@@ -1,5 +1,6 @@
-// Aggregates over the columns of many segments: the answers are those of the naive evaluator over the rows of a plain MATCH, in every state of a table,
-// and of segments no row is read where none is needed.
+// Aggregates over the columns of many segments: the answers equal those of the naive evaluator over
+// the rows of a plain MATCH, in every state of a table, and no segment row is read where none is
+// needed.
 
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { CoreBuild } from '../../src/core/index.ts';
@@ -87,7 +88,7 @@ async function open(seed: number): Promise<World> {
   return { database, statements, random: new Random(seed) };
 }
 
-/** The rows of a table as a MATCH that reads them gives them. */
+/** The rows of a table, as a MATCH reads them. */
 async function rowsOf({ statements }: World): Promise<NaiveTable> {
   const { rows, columns } = await runDoor(statements, 'MATCH (a:T) RETURN *');
   const known = COLUMNS.filter(({ name }) => columns.includes(name));
@@ -117,7 +118,7 @@ async function expectSame(world: World, table: NaiveTable, text: string, state: 
   }
 }
 
-/** How often a segment's rows are read, and not only its columns. */
+/** How often rows of a segment are read, rather than only its columns. */
 let rowReads = 0;
 const { blocks } = SegmentScan.prototype;
 function countRowReads(): void {
@@ -130,7 +131,7 @@ function countRowReads(): void {
 
 afterEach(() => vi.restoreAllMocks());
 
-/** Worked out without a row of a segment. */
+/** Computed without reading a row of a segment. */
 const FOLDED = [
   'RETURN sum(a.weight), avg(a.weight), min(a.weight), max(a.weight), count(a.weight)',
   'RETURN sum(a.mean_dist_m), count(a.mean_dist_m), avg(a.narrow), sum(a.middle), min(a.middle), max(a.wide)',
@@ -168,7 +169,7 @@ const FOLDED = [
   'WHERE a.id <> 5 AND a.event_ts <> 700 RETURN count(*), sum(a.id)',
 ] as const;
 
-/** Need rows, of all segments or of some. */
+/** Need the rows of some or all segments. */
 const READ = [
   'RETURN sum(a.weight * 2), avg(a.middle % 10)',
   'RETURN a.middle, count(*) AS c ORDER BY c DESC, a.middle LIMIT 7',

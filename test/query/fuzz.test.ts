@@ -1,4 +1,5 @@
-// Fuzz: statements cut, spliced and garbled give rows or one of the contract's refusals, with bounded work; nothing else, ever.
+// Fuzzing: statements that are cut, spliced and garbled must give rows or one of the refusals in
+// the contract, with bounded work.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/engine/index.ts';
@@ -133,10 +134,10 @@ function source(random: Random): string {
   return kind < 4 ? randomStatement(random).text : pick(random, CORPUS);
 }
 
-/** Steps between two pauses, each a few ms at most, that one statement over a dozen rows may take. */
+/** Maximum steps of one statement over a dozen rows; a step takes at most a few ms. */
 const MOST_STEPS = 20_000;
 
-/** Everything a statement goes through here; true when it gave an answer. */
+/** Runs a statement through all phases; true if it gave an answer. */
 function run(text: string, parameters: Readonly<Record<string, unknown>>): boolean {
   try {
     through(parseStatement(text), text, parameters);

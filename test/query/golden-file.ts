@@ -1,17 +1,24 @@
-// Reads and writes golden files of statements: what is set up, then each statement with its parameters and what it answers.
+// Reads and writes golden files of statements: the setup, then each statement with its parameters
+// and its answer.
 //
-// A line `use NAME` takes the setup of NAME.txt; `setup {...}` is one step of it; `#` begins a remark. Cases stand between blank lines: the statement, perhaps
-// `parameters {...}`, a line `----`, then each row as JSON, or `error: code line:column sentence`, and where it matters `plan: STRATEGY INDEX scanned/total`.
+// A line `use NAME` applies the setup of NAME.txt; `setup {...}` is one setup step; `#` begins a
+// comment. Cases are separated by blank lines: the statement, optionally `parameters {...}`, a line
+// `----`, then each row as JSON, or `error: code line:column sentence`, and where it matters `plan:
+// STRATEGY INDEX scanned/total`.
 //
-// A block with a line `script NAME` begins a script: the cases below it run one after the other over a world of their own, made by the setup of the file and
-// by `setup` lines of the block. A file holds cases or scripts. In a script a case may also have the lines
-//   `session NAME`     whose transaction it takes part in; left out: `main`
-//   `role NAME`        of the caller; left out: `admin`
-//   `later SECONDS`    the clock goes on before it
-// and instead of a statement `file NAME`, which answers the lines of a file below the copy root, or `no file`. Setup of scripts knows besides
-//   {"file":NAME, and "text", "gzip" (text that is packed), "base64" or "fixture" (a file of test/fixtures)}   a file below the copy root
-//   {"copyRoot":null}  COPY is turned off
-// In answers the values of MASKED_NAMES (golden-script.ts) stand as "*": no two runs have the same ones.
+// A block with a line `script NAME` begins a script: its cases run one after the other in their own
+// world, created by the setup of the file and by `setup` lines of the block. A file holds either
+// cases or scripts. In a script a case may also have the lines
+//   `session NAME`     the session that sends it; default `main`
+//   `role NAME`        the caller's role; default `admin`
+//   `later SECONDS`    advances the clock before it
+// and, instead of a statement, `file NAME`, which answers with the lines of a file below the copy
+// root, or with `no file`. The setup of a script has two more steps:
+//   {"file":NAME, and "text", "gzip" (text to compress), "base64" or "fixture" (a file of
+//     test/fixtures)}                                       a file below the copy root
+//   {"copyRoot":null}                                       turns COPY off
+// In answers, the values of MASKED_NAMES (golden-script.ts) are replaced by "*", because they
+// differ in every run.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -33,13 +40,13 @@ export type FileStep = { readonly file: string } & (
 );
 
 export interface GoldenCase {
-  /** Everything above the divider, as it was written. */
+  /** Everything above the divider, verbatim. */
   readonly head: string;
   readonly text: string;
   readonly parameters: Readonly<Record<string, unknown>>;
-  /** Lines that are answered. */
+  /** Expected lines of the answer. */
   readonly answer: readonly string[];
-  /** The line of the plan is checked too. */
+  /** Whether the plan line is checked too. */
   readonly hasPlan: boolean;
 }
 
@@ -50,10 +57,10 @@ export interface ScriptStep extends GoldenCase {
 }
 
 export interface GoldenScript {
-  /** The block that begins it, as it was written. */
+  /** The block that begins the script, verbatim. */
   readonly head: string;
   readonly name: string;
-  /** After that of the file. */
+  /** Applied after the setup of the file. */
   readonly setup: readonly (SetupStep | FileStep | { readonly copyRoot: null })[];
   readonly steps: ScriptStep[];
 }
@@ -61,7 +68,7 @@ export interface GoldenScript {
 export interface GoldenFile {
   readonly name: string;
   readonly setup: readonly SetupStep[];
-  /** Everything above the scripts in order: cases, and what stands between them as it was written. */
+  /** Everything above the scripts, in order: cases, and the text between them verbatim. */
   readonly parts: readonly (string | GoldenCase)[];
   readonly scripts: readonly GoldenScript[];
 }
@@ -145,7 +152,7 @@ function stepsOf(line: string, name: string): readonly SetupStep[] {
   throw new Error(`${name}: neither a remark, a setup nor a case: ${line}`);
 }
 
-/** The text of a file with other answers; `answers` by case. */
+/** The text of a file with new answers; `answers` maps cases to their lines. */
 export function goldenText(
   { parts, scripts }: GoldenFile,
   answers: ReadonlyMap<GoldenCase, readonly string[]>,
@@ -156,7 +163,7 @@ export function goldenText(
   return `${blocks.join('\n\n')}\n`;
 }
 
-/** The line of a statement that is refused. */
+/** The line for a statement that is refused. */
 export function errorLine({ code, message, fields }: HedgerowError): string {
   const { line, column } = (fields ?? {}) as { line?: number; column?: number };
   if (line === undefined || column === undefined) return `error: ${code} ${message}`;

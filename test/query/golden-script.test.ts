@@ -1,4 +1,5 @@
-// Golden scripts (golden/14-*.txt and up): each kind of statement that is no MATCH; the same answers as it stands, with a COMPACT and with a restart in between.
+// Golden scripts (golden/14-*.txt and up): every kind of statement other than MATCH. The answers
+// must be the same without changes, with a COMPACT in between, and with a restart in between.
 
 import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';

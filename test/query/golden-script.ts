@@ -1,4 +1,5 @@
-// Runs a golden script through the door of the statements, in one of three states; what it answers are lines to compare.
+// Runs a golden script through the service's entry point for statements, in one of three states;
+// returns the answers as lines to compare.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -15,13 +16,16 @@ import { openSim, simDisk } from '../support/sim-engine.ts';
 import type { SimFs } from '../support/sim-fs.ts';
 import { errorLine, type FileStep, type GoldenFile, type GoldenScript, type ScriptStep } from './golden-file.ts';
 
-/** `compacted`: COMPACT comes before every statement, also while transactions are open. `reopened`: the database is, where no transaction is open. */
+/**
+ * `compacted`: COMPACT runs before every statement, even while transactions are open. `reopened`:
+ * the database is reopened whenever no transaction is open.
+ */
 export const STATES = ['as it stands', 'compacted', 'reopened'] as const;
 export type State = (typeof STATES)[number];
 
-/** No two runs have the same ones. */
+/** Values that differ in every run. */
 const MASKED_NAMES = ['transaction_id', 'expires_at', 'elapsed_ms', 'elapsed_us'];
-/** What is left for a COMPACT to do, when another one came just before. */
+/** Figures of a COMPACT that depend on whether another one ran just before. */
 const DONE_BEFORE = ['wal_pending_before', 'tombstones_reconciled'];
 
 const ROOT = '/copy';
@@ -29,7 +33,7 @@ const FIXTURES = new URL('../fixtures/', import.meta.url);
 /** Epoch milliseconds of the first statement. */
 const START = 1_000_000_000_000;
 
-/** What each statement of the script answers. */
+/** The answer lines of each statement of the script. */
 export async function runScript(file: GoldenFile, script: GoldenScript, state: State): Promise<string[][]> {
   const world = await ScriptWorld.open(file, script);
   const answers: string[][] = [];
@@ -41,7 +45,7 @@ export async function runScript(file: GoldenFile, script: GoldenScript, state: S
   return answers;
 }
 
-/** A line as it is compared. */
+/** A line in the form in which it is compared. */
 export function masked(line: string, state: State): string {
   const names = state === 'compacted' ? [...MASKED_NAMES, ...DONE_BEFORE] : MASKED_NAMES;
   return line.replace(new RegExp(`"(${names.join('|')})":("[^"]*"|[-+.0-9e]+)`, 'g'), '"$1":"*"');
@@ -99,7 +103,7 @@ class ScriptWorld {
     });
   }
 
-  /** What comes between two statements. */
+  /** What happens between two statements. */
   async before(state: State): Promise<void> {
     if (state === 'compacted') await this.#run(this.#statements.prepare('COMPACT'), {}, 'between');
     const { sessions } = this.#statements;
@@ -148,7 +152,7 @@ class ScriptWorld {
     return text === '' ? [] : text.slice(0, -1).split('\n');
   }
 
-  /** What only reads and what is refused leaves no trace. */
+  /** Reads and refusals must leave no trace. */
   #expectUnchanged(text: string, lsn: number, files: readonly string[]): void {
     assert.equal(this.#database.lastLsn, lsn, `${text} is logged`);
     assert.deepEqual(this.#fs.list(ROOT), files, `${text} leaves files`);
@@ -190,7 +194,7 @@ function contentOf(step: FileStep): Uint8Array {
   return readFileSync(new URL(step.fixture, FIXTURES));
 }
 
-/** As much of a call as its role takes. */
+/** The parts of a call that checking the role needs. */
 function callerOf(role: KeyRole): Call {
   const deny = (needed: string) => refusal('forbidden', `This needs the role ${needed}; the key has the role ${role}.`);
   return { caller: { keyId: 'key', role }, deny } as unknown as Call;

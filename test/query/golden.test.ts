@@ -1,4 +1,5 @@
-// Golden statements (golden/*.txt): each clause, function, rule and refusal of the language; the same answers in memory, compacted, after a restart, and of the naive evaluator.
+// Golden statements (golden/*.txt): every clause, function, rule and refusal of the language. The
+// answers must be the same in memory, compacted, after a restart, and from the naive evaluator.
 
 import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -14,7 +15,7 @@ import { naiveMatch } from './naive.ts';
 import type { NaiveTable } from './naive-expressions.ts';
 import { Refusal } from './naive-values.ts';
 
-/** The lines that a case answers now. */
+/** The lines that a case answers with now. */
 async function answerOf(execute: Execute, { text, parameters, hasPlan }: GoldenCase): Promise<string[]> {
   try {
     const { columns, rows, plan } = await execute(text, parameters);
@@ -32,7 +33,7 @@ function planLine(plan: Answer['plan']): string {
   return `plan: ${plan.strategy} ${plan.indexType} ${plan.bucketsScanned}/${plan.totalBuckets}`;
 }
 
-/** Without ORDER BY no order is promised. */
+/** Sorts the lines if there is no ORDER BY, since no order is promised then. */
 function comparable(text: string, lines: readonly string[]): readonly string[] {
   try {
     const node = parseStatement(text);
@@ -46,7 +47,7 @@ function isPlan(line: string): boolean {
   return line.startsWith('plan: ');
 }
 
-/** What the naive evaluator answers; undefined: no MATCH. */
+/** The answer of the naive evaluator; undefined if the statement is not a MATCH. */
 function naiveAnswer({ text, parameters }: GoldenCase, tables: readonly NaiveTable[]): readonly string[] | undefined {
   try {
     const node = parseStatement(text);
@@ -61,7 +62,10 @@ function naiveAnswer({ text, parameters }: GoldenCase, tables: readonly NaiveTab
   }
 }
 
-/** Keys in one order, as names of numbers come first in JavaScript objects; lists too, as COLLECT promises none. */
+/**
+ * Sorts keys, because numeric names come first in JavaScript objects; also sorts lists, because
+ * COLLECT promises no order.
+ */
 function sortedKeys(line: string): string {
   if (!line.startsWith('{')) return line;
   const entries = Object.entries(JSON.parse(line) as object).map(([key, value]) => [

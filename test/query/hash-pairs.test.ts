@@ -1,4 +1,5 @@
-// The table of an equality join, sets put together, and numbers in order: in slices, and as the plain way gives them.
+// The hash table of an equality join, the concatenation of row sets, and the sorting of numbers:
+// run in slices, with the same results as the plain way.
 
 import { describe, expect, test } from 'vitest';
 import type { BoundExpression, ValueType } from '../../src/query/binder/bound.ts';
@@ -18,7 +19,7 @@ function built<T>(steps: Generator<null, T, void>): T {
 
 type Cell = number | string | boolean | null;
 
-/** The result of steps, and how often they paused. */
+/** The result of the steps, and how often they paused. */
 function run<T>(steps: Generator<null, T, void>): { value: T; pauses: number } {
   let pauses = 0;
   for (;;) {

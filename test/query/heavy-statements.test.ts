@@ -1,4 +1,5 @@
-// Statements that work out very many values for a row: rows are taken in smaller parts, and the answers are those of light ones.
+// Statements that compute very many values per row: rows are processed in smaller batches, and the
+// answers equal those of light statements.
 
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { TextColumn } from '../../src/core/index.ts';

@@ -1,10 +1,11 @@
-// Times of ISO 8601 as seconds and back: judged by Date, wherever Date knows the form and the year.
+// ISO 8601 times to seconds and back, checked against Date wherever Date supports the form and the
+// year.
 
 import { describe, expect, test } from 'vitest';
 import { isoDay, isoDays, isoSeconds, isoTime, timeProblem } from '../../src/iso-time.ts';
 import { Random } from '../support/random.ts';
 
-/** What Date says of a time with a zone, or of a date. It takes 30 February for 1 March. */
+/** What Date makes of a time with a zone, or of a date. Date takes 30 February as 1 March. */
 function judged(text: string): number | undefined {
   const ms = Date.parse(text.replace(' ', 'T'));
   return Number.isNaN(ms) ? undefined : Math.floor(ms / 1000);
@@ -137,7 +138,7 @@ describe('seconds as a text', () => {
       const text = isoTime(seconds);
       expect([text, isoSeconds(text)]).toEqual([text, seconds]);
       const days = Math.floor(seconds / 86_400);
-      // A safe number of seconds begins no day of its own at the very ends.
+      // At the very ends of the range the start of the day is not a safe integer.
       if (Number.isSafeInteger(days * 86_400)) expect(isoDays(isoDay(days))).toBe(days);
     }
   });

@@ -1,4 +1,5 @@
-// Joins of three patterns and more hold their patterns, and not their combinations: counted with little memory, judged one by one.
+// Joins of three or more patterns hold the rows of their patterns, not the combinations: counted
+// with little memory, and checked one by one.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
@@ -22,7 +23,7 @@ interface Edge {
 let place: CopyPlace;
 let edges: Edge[];
 const opened: Statements[] = [];
-/** Most bytes that were counted at once. */
+/** Peak of the bytes counted at one time. */
 let most = 0;
 
 beforeAll(async () => {
@@ -77,7 +78,10 @@ const close: Test = (a, b) => Math.abs(a.event_ts - b.event_ts) <= 40;
 const after: Test = (a, b) => b.event_ts > a.event_ts && b.event_ts - a.event_ts <= 600;
 const soon: Test = (a, b) => b.event_ts > a.event_ts && b.event_ts - a.event_ts <= 40;
 
-/** Of each edge: how many others follow it, and the sum of their `n`; combined from the end on. */
+/**
+ * Row count, sum of `c.n` and least `c.event_ts` of the join, computed per middle edge `b` from its
+ * matches on either side.
+ */
 function judged(first: Test, second: Test): { rows: number; sum: number; least: number } {
   let rows = 0;
   let sum = 0;
@@ -113,7 +117,7 @@ describe('three patterns with 1 MB', () => {
       test(`${firstName} and ${secondName}`, async () => {
         const where = [first.replace(/@@/g, 'b').replace(/@/g, 'a'), second.replace(/@@/g, 'c').replace(/@/g, 'b')];
         const { rows, sum, least } = judged(firstTest, secondTest);
-        // As many combinations of the first two alone took more than that.
+        // All combinations of the first two patterns alone would take more than that.
         most = 0;
         const text = `MATCH (a:t), (b:t), (c:t) WHERE ${where.join(' AND ')} RETURN COUNT(*) AS n, SUM(c.n) AS sum, MIN(c.event_ts) AS least`;
         const answer = await runDoor(statementsOf(MB), text);
@@ -200,7 +204,7 @@ test('a three-way join over 106,879 contacts ends at the deadline, not at the me
   );
   const statements = statementsOf(64 * MB);
   most = 0;
-  // Combinations in the billions: the deadline is a number of steps here.
+  // Billions of combinations: here the deadline is a number of steps.
   const text =
     'MATCH (a:school), (b:school), (c:school) WHERE shared(a, b) >= 1 AND shared(b, c) >= 1 RETURN COUNT(*) AS n';
   const result = await statements.execute(statements.prepare(text), {
@@ -213,7 +217,7 @@ test('a three-way join over 106,879 contacts ends at the deadline, not at the me
   for (let step = 0; step < 2000; step++) expect(result.steps.next().done).toBe(false);
   result.close();
   expect(most).toBeLessThan(64 * MB);
-  // One that can be counted, judged by what follows each contact.
+  // A join small enough to count, checked by what follows each contact.
   const chains = await runDoor(
     statements,
     'MATCH (a:school), (b:school), (c:school) WHERE follows(b, a, 20) AND shared(a, b) >= 2 AND follows(c, b, 20) AND shared(b, c) >= 2 RETURN COUNT(*) AS n',
@@ -221,7 +225,10 @@ test('a three-way join over 106,879 contacts ends at the deadline, not at the me
   expect(chains.rows).toEqual([{ n: chainsOf(contacts) }]);
 });
 
-/** Pairs of contacts 20 s apart or less with two members in common, joined at the one in the middle. */
+/**
+ * Number of chains of three contacts: neighbours are at most 20 s apart and share at least two
+ * members. Counted per middle contact.
+ */
 function chainsOf(contacts: readonly { event_ts: number; members: number[] }[]): number {
   const ordered = [...contacts].sort((a, b) => a.event_ts - b.event_ts);
   const before = new Float64Array(ordered.length);

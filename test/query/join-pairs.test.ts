@@ -4,7 +4,7 @@ import { MemberMemory, memberPairs } from '../../src/query/executor/joins/member
 import { partOf, type RowSet } from '../../src/query/executor/rows/row-set.ts';
 import { type Random, randomFrom } from '../core/support/random.ts';
 
-/** Rows of a few nodes each; times ascend, some are equal. Every seventh node is beyond 32 bits. */
+/** Rows of a few nodes each; times ascend, with some ties. Every seventh node exceeds 32 bits. */
 function randomSet(random: Random, rows: number, nodes: number): RowSet {
   const times = Float64Array.from({ length: rows }, () => random.below(rows)).sort();
   const offsets = new Uint32Array(rows + 1);

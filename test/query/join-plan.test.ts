@@ -1,4 +1,5 @@
-// Plans of joins as values: strategies, bands, the order of patterns, and how windows spread from one to the next.
+// Join plans as values: strategies, bands, the order of patterns, and how time windows propagate
+// from one pattern to the next.
 
 import { describe, expect, it } from 'vitest';
 import type { ParameterValues } from '../../src/query/binder/parameters.ts';
@@ -9,7 +10,7 @@ import { planOf, shown } from './plan-world.ts';
 describe('joins', () => {
   const join = (text: string, parameters?: ParameterValues) =>
     planOf(`MATCH ${text} RETURN count(*)`, parameters).input as JoinPlan;
-  /** Aliases from the first that is read to the last. */
+  /** Aliases in reading order. */
   const order = (plan: MatchPlan): string[] => {
     const aliases: string[] = [];
     for (let input = plan.input; ; input = input.left) {
@@ -28,7 +29,7 @@ describe('joins', () => {
   };
 
   it.each<[string, JoinPlan['strategy'], [number, number] | undefined, number | undefined, number, number]>([
-    // Strategy; band (right - left); least members; equalities; filters.
+    // Strategy; band (right - left); minimum shared members; equalities; filters.
     ['(a:Contact), (t:Trip) WHERE overlaps(a, t, 5)', 'TEMPORAL_JOIN', [-5, 5], undefined, 0, 0],
     ['(a:Contact), (t:Trip) WHERE overlaps(t, a, 5.9)', 'TEMPORAL_JOIN', [-5, 5], undefined, 0, 0],
     ['(a:Contact), (t:Trip) WHERE follows(a, t, 7)', 'TEMPORAL_JOIN', [1, 7], undefined, 0, 0],
@@ -96,7 +97,7 @@ describe('joins', () => {
   });
 
   it.each<[string, string[]]>([
-    // The smallest first; then what a condition ties, the smallest of these.
+    // The smallest first, then the smallest of those that a condition connects.
     ['(a:Contact), (t:Trip), (s:Small) WHERE a.n = t.n AND t.n = s.n', ['s', 't', 'a']],
     ['(a:Contact), (t:Trip), (s:Small) WHERE a.n = s.n AND t.n = a.n', ['s', 'a', 't']],
     ['(a:Contact), (t:Trip) WHERE a.n = t.n AND a.event_ts = 5', ['a', 't']],

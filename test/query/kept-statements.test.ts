@@ -1,4 +1,5 @@
-// The same text again: after every change of the catalog, for parameters of other types and values, in and outside of transactions.
+// The same text run repeatedly: after every catalog change, with parameters of other types and
+// values, inside and outside transactions.
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/engine/index.ts';
@@ -28,7 +29,7 @@ afterEach(async () => {
 const run = (text: string, parameters: Record<string, unknown> = {}, session?: string) =>
   runDoor(statements, text, parameters, session);
 
-/** Three times, so that what can be kept is. */
+/** Runs the text three times, so that whatever can be cached is. */
 async function often(text: string, parameters: Record<string, unknown> = {}): Promise<unknown[]> {
   const answers = [await run(text, parameters), await run(text, parameters), await run(text, parameters)];
   expect(answers[1]).toEqual(answers[0]);

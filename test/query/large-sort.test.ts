@@ -1,4 +1,4 @@
-// ORDER BY without a small LIMIT: rows stay columns, and come in the order that a plain sort gives them.
+// ORDER BY without a small LIMIT: rows stay columnar, in the same order as a plain sort.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Random } from '../support/random.ts';
@@ -52,7 +52,7 @@ afterAll(() => place.close());
 
 type Key = Exclude<keyof Row, 'members'>;
 
-/** Nulls last ascending, first descending; text by code point; equal rows by id. */
+/** Nulls last when ascending, first when descending; text by code point; ties by id. */
 function inOrder(keys: readonly [Key, boolean][], chosen: readonly Row[]): Row[] {
   const compare = (a: Row, b: Row): number => {
     for (const [key, descending] of keys) {
@@ -108,7 +108,7 @@ test('of whole rows, and of few among many', async () => {
   const all = (await place.run('MATCH (t:t) RETURN t ORDER BY t.place, t.id')).rows as { t: Row }[];
   expect(all.length).toBe(ROWS);
   expect(all.map(({ t }) => [t.id, t.members, t.n])).toEqual(wanted.map(({ id, members, n }) => [id, members, n]));
-  // A few rows of every batch: they are put together.
+  // A few rows of every batch, which are concatenated.
   const few = await place.run('MATCH (t:t) WHERE t.n = 7 AND t.ok RETURN t.members, t ORDER BY t.score DESC, t.id');
   const chosen = inOrder(
     [['score', true]],

@@ -1,4 +1,5 @@
-// Texts of 100 KB that try to make a reader slow: each is answered, or refused with 400. How long it takes is measured by `npm run bench -- texts`.
+// Texts of 100 KB built to slow the parser and binder down: each is answered, or refused with 400.
+// `npm run bench -- texts` measures how long they take.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { HedgerowError } from '../../src/errors.ts';

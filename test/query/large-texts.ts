@@ -1,4 +1,5 @@
-// Statements of 100 KB that try to make a reader slow: one for each thing that may stand very often, or very deep, in a text.
+// Statements of 100 KB built to slow the parser and binder down: one for each construct that may be
+// repeated very often, or nested very deeply.
 
 export const TEXT_BYTES = 100_000;
 

@@ -1,4 +1,5 @@
-// The lexer: every kind of token, every escape, every refusal with its place; work grows with the length of the text only.
+// The lexer: every kind of token, every escape, every refusal with its position; work is linear in
+// the length of the text.
 
 import { describe, expect, it } from 'vitest';
 import { HedgerowError } from '../../src/errors.ts';

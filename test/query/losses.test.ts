@@ -1,4 +1,5 @@
-// What the shell and the console ask about, judged by the parser: the text alone must tell the same.
+// Which statements the shell and the console ask to confirm, checked against the parser: the text
+// alone must give the same verdict.
 
 import { expect, test } from 'vitest';
 import { bare } from '../../src/formats/bare-statement.ts';
@@ -63,7 +64,7 @@ test('each statement that the language knows is asked about exactly when it take
       try {
         statement = parseStatement(text);
       } catch {
-        return; // What is no statement is not run.
+        return; // Text that does not parse is never run.
       }
       const isAsked = lossOf(text) !== undefined;
       counts[isAsked ? 'asked' : 'not']++;

@@ -1,4 +1,4 @@
-// Rows of segments and of memory that interleave come as large batches, in the order of their keys.
+// Rows of segments and of memory that interleave arrive as large batches, in key order.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Batches } from '../../src/query/executor/context.ts';
@@ -56,7 +56,7 @@ describe('a table of which rows lie scattered in memory', () => {
       const rows = expected.filter(holds);
       const text = `MATCH (e:t) WHERE ${condition} RETURN e.id, e.event_ts, e.place`;
       const found = (await place.run(text)).rows;
-      // Several windows come one after the other.
+      // Windows are returned one after the other.
       expect(condition.includes('OR') ? found.sort((a, b) => Number(a.event_ts) - Number(b.event_ts)) : found).toEqual(
         rows,
       );
@@ -134,7 +134,7 @@ function* blocksOf(rows: readonly { time: number; id: number }[], random: Random
   }
 }
 
-/** In parts, as a filter of a heavy statement gives them. */
+/** Splits the rows into parts, as the filter of a heavy statement does. */
 function* filtered(block: RowSet, keeps: (id: number) => boolean): Batches<RowSet> {
   const rows = Array.from(block.ids, (id, row) => ({ id, time: block.times[row]! })).filter(({ id }) => keeps(id));
   for (let from = 0; from < rows.length; from += 4) yield setOf(rows.slice(from, from + 4));

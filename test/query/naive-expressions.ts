@@ -1,4 +1,5 @@
-// Reads the meaning of one expression straight from contract section 4: its type, and its value for one combination of rows.
+// Implements the meaning of one expression directly from section 4 of the contract: its type, and
+// its value for one combination of rows.
 
 import type { CallNode, Expression, NameNode } from '../../src/query/parser/ast.ts';
 import {
@@ -17,7 +18,7 @@ import {
   textTest,
 } from './naive-values.ts';
 
-/** One edge: the wire form of the contract, columns in the table's order. */
+/** One edge in the contract's wire form, with columns in the table's order. */
 export type NaiveRow = { readonly id: number; readonly event_ts: number; readonly members: readonly number[] } & {
   readonly [column: string]: NaiveValue;
 };
@@ -25,19 +26,21 @@ export type NaiveRow = { readonly id: number; readonly event_ts: number; readonl
 export interface NaiveTable {
   readonly name: string;
   readonly bucketSeconds: number;
-  /** Built in and the user's, in the order they are shown; without id, event_ts and members. */
+  /** Built-in and user columns in display order, without id, event_ts and members. */
   readonly columns: readonly { readonly name: string; readonly type: 'INTEGER' | 'REAL' | 'TEXT' | 'BOOLEAN' }[];
   rows: NaiveRow[];
 }
 
 export type ScalarType = 'integer' | 'real' | 'text' | 'boolean' | 'null';
-/** `list of null`: no item says which type it is of. */
+/** `list of null`: no item determines the type. */
 export type Type = ScalarType | 'row' | `list of ${ScalarType | 'list' | 'row'}`;
 
 /** One row of each pattern. */
 export type Combination = readonly NaiveRow[];
 
-/** What an expression is worked out over: a combination, and in groups all of the group. */
+/**
+ * What an expression is evaluated on: a combination and, in groups, all combinations of the group.
+ */
 export interface Place {
   readonly rows: Combination;
   readonly group: readonly Combination[];
@@ -52,7 +55,7 @@ export interface Names {
   readonly patterns: readonly { readonly alias: string; readonly table: NaiveTable }[];
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly aggregates: boolean;
-  /** ORDER BY: what a returned item of that name means. */
+  /** In ORDER BY: the meaning of the returned item of that name. */
   readonly itemNamed?: (name: string) => Meaning | undefined;
 }
 
@@ -159,7 +162,7 @@ function list(items: readonly Meaning[]): Meaning {
 
 const TYPES = { INTEGER: 'integer', REAL: 'real', TEXT: 'text', BOOLEAN: 'boolean' } as const;
 
-/** A column of a pattern by its name without case; `name`: as it is shown. */
+/** Finds a column of a pattern by name, ignoring case; `name` is its display form. */
 export function findColumn(table: NaiveTable, name: string): { name: string; type: Type } | undefined {
   const lower = name.toLowerCase();
   if (lower === 'id' || lower === 'event_ts') return { name: lower, type: 'integer' };
@@ -218,7 +221,7 @@ function arithmetic(operator: string, a: Meaning, b: Meaning): Meaning {
   };
 }
 
-/** Buckets of two widths are not compared. */
+/** Buckets of different widths cannot be compared. */
 function sameWidth(left: Expression, right: Expression, names: Names): void {
   const [a, b] = [widthOf(left, names), widthOf(right, names)];
   if (a !== undefined && b !== undefined && a !== b) refuse('buckets of two widths');

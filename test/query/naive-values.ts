@@ -1,12 +1,16 @@
-// What the values of the language do, one at a time, as contract section 4 says: compared, computed, tested; null is unknown.
+// The operations on the language's values, one value at a time, as section 4 of the contract
+// defines them: comparison, arithmetic, tests; null is unknown.
 
 export type Scalar = number | string | boolean | null;
 export type NaiveValue = Scalar | readonly NaiveValue[] | { readonly [column: string]: NaiveValue };
 
-/** A statement that must be refused, with the code of the refusal. */
+/** Thrown for a statement that must be refused; holds the code of the refusal. */
 export class Refusal extends Error {
   readonly code: 'invalid_statement' | 'unknown_column' | 'table_not_found' | 'query_too_large';
-  /** Refused because of a row's value, not of the statement: whether it is met depends on the order of work. */
+  /**
+   * Refused because of a row's value rather than the statement itself: whether that value is
+   * reached depends on the order of evaluation.
+   */
   readonly byValue: boolean;
 
   constructor(code: Refusal['code'], message: string, byValue = false) {
@@ -27,7 +31,7 @@ function integer(value: bigint): number {
   return Number(value);
 }
 
-/** Integers as big integers: nothing is lost on the way. */
+/** Computes with big integers, so that nothing is rounded. */
 export function computeIntegers(operator: string, a: number, b: number): number | null {
   const [x, y] = [BigInt(a), BigInt(b)];
   switch (operator) {
@@ -51,7 +55,10 @@ export function computeReals(operator: string, a: number, b: number): number | n
   return result;
 }
 
-/** Negative, 0 or positive, of two values that are not null. Texts by code point, false before true. */
+/**
+ * Negative, 0 or positive, for two values that are not null. Texts compare by code point; false is
+ * less than true.
+ */
 export function orderOf(a: NaiveValue, b: NaiveValue): number {
   if (typeof a === 'string' && typeof b === 'string') return orderOfTexts(a, b);
   if (typeof a === 'object' || typeof b === 'object') throw new Error('lists and rows have no order');
@@ -88,7 +95,7 @@ export function compare(operator: string, a: NaiveValue, b: NaiveValue): boolean
   }
 }
 
-/** Members are a set: neither order nor repeats matter. */
+/** Members are a set: order and duplicates do not matter. */
 function sameSet(a: readonly NaiveValue[], b: readonly NaiveValue[]): boolean {
   return a.every((item) => b.includes(item)) && b.every((item) => a.includes(item));
 }
@@ -120,7 +127,7 @@ export function textTest(operator: string, text: NaiveValue, part: NaiveValue): 
   return piece.length <= whole.length && whole.slice(whole.length - piece.length) === piece;
 }
 
-/** Equal for equal values; null equals null, as in DISTINCT and groups. */
+/** A string that is equal for equal values; null equals null, as in DISTINCT and groups. */
 export function identity(value: NaiveValue): string {
   return JSON.stringify(value);
 }

@@ -1,4 +1,5 @@
-// A MATCH worked out from contract section 4 over plain arrays of rows: nested loops, one combination after the other. Shares nothing with src/query but the syntax tree.
+// Evaluates a MATCH from section 4 of the contract over plain arrays of rows: nested loops over
+// every combination. It shares only the syntax tree with src/query.
 
 import type { Expression, ItemNode, MatchNode } from '../../src/query/parser/ast.ts';
 import {
@@ -17,15 +18,18 @@ import { identity, type NaiveValue, orderOf, Refusal, refuse } from './naive-val
 
 export interface NaiveEntry {
   readonly values: readonly NaiveValue[];
-  /** What it is ordered by. */
+  /** The ORDER BY keys. */
   readonly order: readonly NaiveValue[];
 }
 
 export interface NaiveResult {
   readonly columns: readonly string[];
-  /** All rows in order, SKIP and LIMIT not applied: which of equal ones they take is not promised. */
+  /**
+   * All rows in order, before SKIP and LIMIT: which of several tied rows these select is not
+   * specified.
+   */
   readonly entries: readonly NaiveEntry[];
-  /** Entries that may stand in each other's place: equal in all that is ordered by. */
+  /** Whether two entries may swap places because their ORDER BY keys are equal. */
   readonly tied: (a: NaiveEntry, b: NaiveEntry) => boolean;
   readonly skip: number;
   readonly limit: number;
@@ -37,7 +41,7 @@ interface Item {
   readonly meaning: Meaning;
 }
 
-/** Throws `Refusal`. */
+/** Throws `Refusal` if the statement must be refused. */
 export function naiveMatch(
   node: MatchNode,
   text: string,
@@ -79,7 +83,7 @@ function namesOf(node: MatchNode, tables: readonly NaiveTable[], parameters: Nam
   return { patterns, parameters, aggregates: false };
 }
 
-/** MEMBERS: the edge holds all of them; a null is held by none. */
+/** MEMBERS: the edge holds all of them; no edge holds null. */
 function membersTest(node: Expression | undefined, parameters: Names['parameters']): (row: NaiveRow) => boolean {
   if (node === undefined) return () => true;
   const meaning = meaningOf(node, { patterns: [], parameters, aggregates: false });
@@ -128,7 +132,7 @@ function nameOf(node: Expression, text: string, names: Names): string {
   return names.patterns.length === 1 ? name : `${alias}.${name}`;
 }
 
-/** The parts of an expression, one level down. */
+/** The direct subexpressions of an expression. */
 function partsOf(node: Expression): readonly Expression[] {
   switch (node.kind) {
     case 'list':
@@ -156,7 +160,7 @@ function hasAggregate(node: Expression): boolean {
   return isAggregate(node) || partsOf(node).some(hasAggregate);
 }
 
-/** The same for expressions that differ in places and in the case of names only. */
+/** Equal for expressions that differ only in positions and in the case of names. */
 function shape(node: Expression): string {
   return JSON.stringify(node, function (this: { kind?: string }, key: string, value: unknown) {
     if (key === 'start' || key === 'end') return undefined;
@@ -164,7 +168,7 @@ function shape(node: Expression): string {
   });
 }
 
-/** Whether an expression is made of constants, aggregates and the given expressions. */
+/** Whether an expression consists of constants, aggregates and the given expressions. */
 function madeOf(node: Expression, known: ReadonlySet<string>, aggregates: boolean): boolean {
   if (known.has(shape(node))) return true;
   if (isAggregate(node)) return aggregates;
@@ -173,7 +177,7 @@ function madeOf(node: Expression, known: ReadonlySet<string>, aggregates: boolea
   return !isOfRows && partsOf(node).every((part) => madeOf(part, known, aggregates));
 }
 
-/** Beside aggregates stand group keys and constants only. */
+/** Next to aggregates, only group keys and constants are allowed. */
 function checkBeside(items: readonly Item[]): void {
   const keys = new Set(items.filter((item) => !hasAggregate(item.node)).map((item) => shape(item.node)));
   if (!items.every((item) => madeOf(item.node, keys, true))) refuse('stands beside an aggregate');
@@ -197,7 +201,7 @@ function orderMeaning(
   return meaning;
 }
 
-/** By the very name; else without case. */
+/** The item of exactly that name, else one that differs only in case. */
 function itemNamed(items: readonly Item[], name: string): Item | undefined {
   return (
     items.find((item) => item.name === name) ?? items.find((item) => item.name.toLowerCase() === name.toLowerCase())
@@ -230,7 +234,7 @@ function entryOf(place: Place, items: readonly Item[], orders: readonly Meaning[
   };
 }
 
-/** Nulls last ascending, first descending. */
+/** Nulls last when ascending, first when descending. */
 function comparing(descending: readonly boolean[]): (a: NaiveEntry, b: NaiveEntry) => number {
   return (a, b) => {
     for (const [index, down] of descending.entries()) {

@@ -39,7 +39,7 @@ afterEach(() => {
   vi.resetModules();
 });
 
-/** What the table's hash is when its seeds are known. */
+/** The table's hash, with known seeds. */
 function hashOf(value: number): number {
   const halves = new Uint32Array(new Float64Array([value]).buffer);
   let hash = halves[0]! ^ 1;

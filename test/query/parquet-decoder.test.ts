@@ -25,7 +25,7 @@ afterAll(() => {
   rmSync(dir, { recursive: true });
 });
 
-/** A file that is in memory; counts the bytes that are read. */
+/** An in-memory file that counts the bytes read. */
 function fileOf(bytes: Uint8Array): FileHandle & { readBytes: number } {
   const file = {
     path: 'memory.parquet',
@@ -42,7 +42,7 @@ function fileOf(bytes: Uint8Array): FileHandle & { readBytes: number } {
   return file as unknown as FileHandle & { readBytes: number };
 }
 
-/** The rows as they are read a few at a time. */
+/** The rows, read a few at a time. */
 async function rowsOf(bytes: Uint8Array): Promise<Record<string, unknown>[]> {
   const source = new ParquetDecoder(fileOf(bytes));
   const names = await source.names();
@@ -101,7 +101,8 @@ describe('a few rows at a time are the rows of the whole file', () => {
       for (let seed = 0; seed < 12; seed++) {
         const random = new Random(seed);
         const rows = Array.from({ length: random.below(80) + 1 }, () => nested(random, levels));
-        // Nothing goes on in a file of one page: that is how the library reads all of these.
+        // In a file of one page no row crosses a page boundary; in this form the library reads all
+        // of these.
         const model = await rowsAtOnce(pagedFile(levels, rows, (left) => left));
         const cut = pagedFile(levels, rows, (left) => Math.min(left, 1 + random.below(9)));
         expectSame(await rowsOf(cut), model, `${of}, seed ${seed}`);
@@ -126,7 +127,7 @@ describe('a few rows at a time are the rows of the whole file', () => {
     'in what DuckDB writes as %s with %s',
     { timeout: 60_000 },
     async (version, codec) => {
-      // Several row groups where their packer is quick.
+      // Several row groups for the codec that DuckDB compresses fast.
       const count = codec === 'snappy' ? 5000 : 1500;
       const path = join(dir, `${version}-${codec}.parquet`);
       await duckdb!.run(
@@ -137,7 +138,10 @@ describe('a few rows at a time are the rows of the whole file', () => {
   );
 });
 
-/** Rows of all kinds of types; some columns have few values and get a dictionary, others do not. */
+/**
+ * Rows of all column types; some columns have few distinct values and get a dictionary, others do
+ * not.
+ */
 function duckRows(count: number): string {
   const some = (value: string, every: number) => `CASE WHEN i % ${every} = 0 THEN NULL ELSE ${value} END`;
   return `SELECT i::BIGINT AS event_ts, [i % 50, i % 7, i]::BIGINT[] AS members, ${some('[i % 3, NULL]::INTEGER[]', 4)} AS few,
@@ -272,7 +276,9 @@ const KINDS: Readonly<Record<string, Kind>> = {
   ],
 };
 
-/** A table of some columns, some of them lists; what it is made of, for whoever has to find a fault. */
+/**
+ * A table of some columns, some of them lists; `of` describes its contents, to help find a fault.
+ */
 function writtenTable(random: Random, count: number): { bytes: Uint8Array; of: string } {
   const codec = (['SNAPPY', 'UNCOMPRESSED', 'GZIP', 'BROTLI'] as const)[random.below(4)]!;
   const schema: SchemaElement[] = [{ name: 'root', num_children: 0 }];
@@ -344,7 +350,7 @@ test('runs that are longer than what is asked for end there, those that are cut 
     expect(() => readRuns(Uint8Array.from(bytes), 0, 9, 5), `${bytes}`).toThrow(/^a (page ends|run has no)/);
 });
 
-/** Runs as the format has them, written bit by bit. */
+/** Bit-packed runs as the format defines them, written bit by bit. */
 function packed(values: readonly number[], width: number): Uint8Array {
   if (width > 0 && width <= 24) {
     const writer = new ByteWriter();

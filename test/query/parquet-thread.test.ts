@@ -1,4 +1,5 @@
-// Parquet in a thread of its own: gives what decoding and encoding in place give. Needs dist/ (npm run build).
+// Parquet in a separate thread gives the same results as decoding and encoding in place. Needs
+// dist/ (npm run build).
 
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

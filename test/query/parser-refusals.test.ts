@@ -1,4 +1,5 @@
-// What the parser refuses: every place with what was found and what was expected, every limit; and its work on hostile text.
+// What the parser refuses: every position with what was found and what was expected, every limit;
+// and its work on hostile text.
 
 import { describe, expect, it } from 'vitest';
 import { HedgerowError } from '../../src/errors.ts';

@@ -1,10 +1,10 @@
-// The parser: the tree of every form of the grammar, precedence, names and texts.
+// The parser: the tree of every grammar form, precedence, names and texts.
 
 import { describe, expect, it } from 'vitest';
 import type { Expression, MatchNode, Statement } from '../../src/query/parser/ast.ts';
 import { parseStatement } from '../../src/query/parser/parser.ts';
 
-/** An expression with all its parentheses. */
+/** An expression with full parentheses. */
 function show(node: Expression): string {
   const all = (nodes: readonly Expression[]) => nodes.map(show).join(', ');
   switch (node.kind) {
@@ -48,7 +48,7 @@ function shown(expression: string): string {
   return show(match(`MATCH (a:T) WHERE ${expression} RETURN *`).where!);
 }
 
-/** A tree without places. */
+/** A tree without positions. */
 function bare(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value, (key, inner) => (key === 'start' || key === 'end' ? undefined : inner)));
 }

@@ -1,4 +1,4 @@
-// The tables that plan tests plan for, and how they show what a plan asks of indexes.
+// The tables that plan tests plan for, and how they print what a plan requests from indexes.
 
 import { afterAll, beforeAll } from 'vitest';
 import type { Database, Table } from '../../src/engine/index.ts';
@@ -13,7 +13,10 @@ import { planBound } from './execute.ts';
 let database: Database;
 export let contact: Table;
 
-/** Contact: 200 rows, one every 5 seconds from -100 on, buckets of 10; compacted, `n` with an index. Small: 6 rows; Trip: 40 rows, buckets of 60. */
+/**
+ * Contact: 200 rows, one every 5 seconds from -100 on, buckets of 10; compacted, with an index on
+ * `n`. Small: 6 rows; Trip: 40 rows, buckets of 60.
+ */
 beforeAll(async () => {
   database = await openSim(simDisk(), { core: 'release', segmentRows: 64 });
   const columns = [
@@ -46,7 +49,7 @@ export function planOf(text: string, parameters: ParameterValues = {}): MatchPla
   return planBound(bindMatch(parseStatement(text) as MatchNode, text, database, parameters), parameters);
 }
 
-/** `start..end`, nodes and ranges of a way in. */
+/** `start..end`, nodes and ranges of an access path. */
 export function shown({ startTs, endTs, nodes, ranges }: AccessPath): string {
   const parts: string[] = [];
   if (startTs !== undefined || endTs !== undefined) parts.push(`${startTs ?? ''}..${endTs ?? ''}`);

@@ -1,4 +1,5 @@
-// Plans as values: what each index is asked for, what is known without reading, what is read; and that estimates are what scans touch.
+// Plans as values: what each index is asked for, what is known without reading, what is read; and
+// that estimates match what scans touch.
 
 import { describe, expect, it } from 'vitest';
 import type { ParameterValues } from '../../src/query/binder/parameters.ts';
@@ -12,7 +13,7 @@ function scanOf(condition: string, parameters?: ParameterValues): ScanPlan {
   return planOf(`MATCH (a:Contact) WHERE ${condition} RETURN a.id`, parameters).input as ScanPlan;
 }
 
-/** Each way in, and what is left to filter. */
+/** Every access path, and the remaining filter. */
 function accessOf(condition: string, parameters?: ParameterValues): string[] {
   const { paths, filter } = scanOf(condition, parameters);
   return [...paths.map(shown), ...filter.map((one) => `filter ${one.text}`)];
@@ -167,13 +168,13 @@ describe('OR', () => {
     ['a.event_ts = 1 OR true', ['everything', 'filter a.event_ts = 1 OR true']],
     ['NOT (a.event_ts = 1 OR a.event_ts = 2)', ['everything', 'filter NOT (a.event_ts = 1 OR a.event_ts = 2)']],
     ['a.event_ts = 1 OR a.event_ts IN [9, 2] OR 3 IN a.members', ['1..2', '9..9', 'nodes 3']],
-    // No index answers a branch, or all of them touch no less than a scan.
+    // No index answers one of the branches, or the branches together touch as much as a scan.
     ['a.event_ts = 1 OR a.weight > 5', ['everything', 'filter a.event_ts = 1 OR a.weight > 5']],
     [
       'a.event_ts < 400 OR a.event_ts > 410 OR 3 IN a.members',
       ['everything', 'filter a.event_ts < 400 OR a.event_ts > 410 OR 3 IN a.members'],
     ],
-    // One union; the other is filtered.
+    // One OR becomes a union, the other one a filter.
     [
       '(a.event_ts = 1 OR a.event_ts = 2) AND (3 IN a.members OR 4 IN a.members)',
       ['1..2', 'filter (3 IN a.members OR 4 IN a.members)'],

@@ -1,4 +1,4 @@
-// Random expressions of the language, of a wanted type, as text; now and then of a wrong one.
+// Random expressions of the language as text, of a requested type, or sometimes of a wrong one.
 
 import type { Random } from '../support/random.ts';
 
@@ -10,9 +10,9 @@ const REALS = ['0.0', '0.5', '1.5', '2.0', '-0.25', '1e1', '.75', '-3.5', '12.25
 export interface Shape {
   readonly random: Random;
   readonly aliases: readonly string[];
-  /** Values given beside the text; `parameter` adds to them. */
+  /** Values passed with the text; `parameter` adds to them. */
   readonly parameters: Record<string, unknown>;
-  /** Names written in another case, spare parentheses, keywords in small letters. */
+  /** Whether to write names in another case, redundant parentheses, and lower-case keywords. */
   readonly loose: boolean;
 }
 
@@ -33,7 +33,7 @@ export function literal(random: Random, kind: Kind): string {
   }
 }
 
-/** A text literal in one of the ways it may be written. */
+/** A text literal, in a random one of its valid spellings. */
 function quoted(random: Random, text: string): string {
   const quote = pick(random, ["'", '"']);
   let body = '';
@@ -230,7 +230,7 @@ export function nodeList(shape: Shape): string {
   return random.below(3) === 0 ? parameter(shape, nodes) : `[${nodes.join(', ')}]`;
 }
 
-/** A condition that an index or join may answer, or nearly. */
+/** A condition that an index or a join can answer, or nearly. */
 export function indexable(shape: Shape): string {
   const { random, aliases } = shape;
   const a = pick(random, aliases);

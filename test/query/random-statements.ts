@@ -1,4 +1,5 @@
-// Random MATCH statements: patterns, conditions, items, groups, order, windows; mostly such as run, some such as must be refused.
+// Random MATCH statements: patterns, conditions, items, groups, order, windows; most are valid,
+// some must be refused.
 
 import type { Random } from '../support/random.ts';
 import { condition, expression, indexable, type Kind, nodeList, pick, type Shape } from './random-expressions.ts';
@@ -30,7 +31,10 @@ function pattern(shape: Shape, alias: string): string {
   return `${random.below(4) === 0 ? 'HYPEREDGE ' : ''}(${alias}:${table})${members}`;
 }
 
-/** Joins of three patterns always have some condition that ties; others may be products. */
+/**
+ * Joins of three patterns always have a condition that connects patterns; others may be cross
+ * products.
+ */
 function conditionsOf(shape: Shape): string[] {
   const { random, aliases } = shape;
   const conditions: string[] = [];
@@ -45,7 +49,7 @@ function conditionsOf(shape: Shape): string[] {
 
 interface Items {
   readonly text: string;
-  /** Names and written forms that ORDER BY may use. */
+  /** Names and spellings that ORDER BY may use. */
   readonly names: readonly string[];
   readonly kinds: 'rows' | 'distinct' | 'groups';
 }

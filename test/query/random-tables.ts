@@ -1,4 +1,5 @@
-// Random tables for the statements of random.test.ts: in a database, and beside it as plain arrays; rows come, go and are compacted in both.
+// Random tables for the statements of random.test.ts: in a database, and mirrored as plain arrays;
+// rows are inserted and deleted in both, and the database is compacted.
 
 import type { ColumnDefinition, Database, EdgeInput, PropertyValue, Table } from '../../src/engine/index.ts';
 import type { Random } from '../support/random.ts';
@@ -11,7 +12,7 @@ const BUILT_IN = [
   { name: 'formation', type: 'TEXT' },
 ] as const;
 
-/** User columns of every type; each with a default or without. */
+/** User columns of every type, each with or without a default. */
 function userColumns(random: Random): ColumnDefinition[] {
   const withDefault = (name: string, type: ColumnDefinition['type'], value: PropertyValue) =>
     random.below(2) === 0 ? { name, type, default: value } : { name, type };
@@ -25,7 +26,7 @@ function userColumns(random: Random): ColumnDefinition[] {
   ];
 }
 
-/** A table of a database with its naive double. */
+/** A table of a database, with its naive copy. */
 export class DoubleTable {
   readonly table: Table;
   readonly naive: NaiveTable;
@@ -81,7 +82,7 @@ export async function makeTables(database: Database, random: Random): Promise<Do
   return tables;
 }
 
-/** Edges with duplicate times and repeated sets; some leave out every column. */
+/** Edges with duplicate times and repeated member sets; some leave out every column. */
 export function randomEdges(random: Random, count: number): EdgeInput[] {
   const edges: EdgeInput[] = [];
   for (let i = 0; i < count; i++) {

@@ -1,4 +1,5 @@
-// Worlds of random tables with statements for them; rows come, go, are compacted and indexed, and every state is shown.
+// Random tables with statements for them; rows are inserted, deleted, compacted and indexed, and
+// every state is visited.
 
 import type { Database } from '../../src/engine/index.ts';
 import { Random } from '../support/random.ts';
@@ -13,7 +14,7 @@ export interface WorldState {
   readonly tables: readonly DoubleTable[];
   readonly statements: readonly RandomStatement[];
   readonly state: string;
-  /** Rows came or went since the state before. */
+  /** Whether rows were inserted or deleted since the previous state. */
   readonly isChanged: boolean;
 }
 

@@ -1,4 +1,5 @@
-// Random statements over random tables: the answers of every state of a table (in memory, compacted, half and half, indexed) and of a naive evaluator are the same.
+// Random statements over random tables: the answers in every state of a table (in memory,
+// compacted, half and half, indexed) equal those of a naive evaluator.
 
 import { describe, expect, it } from 'vitest';
 import type { Database } from '../../src/engine/index.ts';
@@ -47,7 +48,7 @@ async function attempt(database: Database, { text, parameters }: RandomStatement
   }
 }
 
-/** How often each kind of end came, so that the test can see that it tests. */
+/** Outcome counts, so that the test can check its own coverage. */
 const tally = { rows: 0, empty: 0, refused: 0, byValue: 0 };
 
 async function check(
@@ -61,7 +62,7 @@ async function check(
   const what = `${state}: ${statement.text}  ${JSON.stringify(statement.parameters)}`;
   try {
     if ('refused' in naive) {
-      // Whether a value out of range is met depends on what else was tested before.
+      // Whether an out-of-range value is reached depends on what else was tested before.
       tally[naive.byValue ? 'byValue' : 'refused']++;
       if (!naive.byValue) expect('refused' in answer ? answer.refused : 'rows').toBe(naive.refused);
       return;

@@ -1,4 +1,4 @@
-// Result rows as JSON bytes: what JSON.stringify writes, of every kind of value.
+// Result rows as JSON bytes: the same as JSON.stringify writes, for every kind of value.
 
 import { describe, expect, it } from 'vitest';
 import type { Value } from '../../src/query/binder/bound.ts';

@@ -1,10 +1,20 @@
-// Whether an answer holds the rows that a judge wants, each at a place where it may stand.
+// Checks that an answer holds the expected rows, each at a position where it may be.
+//
+// Rows that ORDER BY ties may come in any order, and SKIP and LIMIT may cut through a group of tied
+// rows, keeping any of them. The naive result therefore lists all rows in order. It is split into
+// groups of tied entries, and the rows of the answer at the positions of a group must be distinct
+// entries of that group; a group that is not cut must appear in full. For example, with the keys 1,
+// 2, 2, 2 and LIMIT 2, the first row must be the entry with key 1, and the second any of the three
+// with key 2.
 
 import { expect } from 'vitest';
 import type { Answer } from './execute.ts';
 import type { NaiveEntry, NaiveResult } from './naive.ts';
 
-/** What is compared of a value: lists in one order (COLLECT promises none), sums that were rounded on another way. */
+/**
+ * The form in which values are compared: lists sorted (COLLECT promises no order), and sums
+ * rounded, since they may be added up in another order.
+ */
 function plain(value: unknown): unknown {
   if (typeof value === 'number') return Number.isInteger(value) ? value + 0 : Number(value.toPrecision(12));
   if (Array.isArray(value)) return value.map(plain).sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
@@ -16,7 +26,9 @@ function lineOf(columns: readonly string[], values: readonly unknown[]): string 
   return JSON.stringify(columns.map((column, place) => [column, plain(values[place])]));
 }
 
-/** Every row must be one that may stand at its place: of the entries that are tied there, each used once. */
+/**
+ * Every row must be one that may be at its position: one of the entries tied there, each used once.
+ */
 export function expectSameRows(answer: Answer, naive: NaiveResult): void {
   expect(answer.columns).toEqual(naive.columns);
   const { entries, tied, skip, limit } = naive;

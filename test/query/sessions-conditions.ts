@@ -1,30 +1,31 @@
-// Random conditions and columns of the statements that sessions send: each as text with parameters, and as a test on a row.
+// Random conditions and columns for the statements of sessions: each as text with parameters, and
+// as a predicate on a row.
 
 import type { Random } from '../support/random.ts';
 import type { Row } from './sessions-rows.ts';
 
-/** Where a statement is put together: its parameters, by name. */
+/** Parameters of the statement being built, by name. */
 export type Parameters = Record<string, unknown>;
 
 export interface Condition {
-  /** Empty: none. `prefix`: what stands before a column, `e.` or nothing. */
+  /** Empty for no condition. `prefix` precedes each column: `e.` or nothing. */
   readonly text: (prefix: string) => string;
   readonly holds: (row: Row) => boolean;
 }
 
 export const EVERYTHING: Condition = { text: () => '', holds: () => true };
 
-/** Times of rows lie from 0 up to here. */
+/** Row times range from 0 to this one. */
 export const LAST_TIME = 99;
 const NOTES = ['red', 'green', "it's", '', 'ü'];
-/** Nodes that any session uses; those above belong to one session each. */
+/** Nodes that any session uses; higher ones belong to one session each. */
 const COMMON_NODES = 8;
 
 export function pick<T>(random: Random, from: readonly T[]): T {
   return from[random.below(from.length)]!;
 }
 
-/** A parameter of its own for a value. */
+/** Adds a new parameter for a value. */
 export function bind(parameters: Parameters, value: unknown): string {
   const name = `p${Object.keys(parameters).length}`;
   parameters[name] = value;
@@ -35,7 +36,7 @@ export function randomTime(random: Random): number {
   return random.below(LAST_TIME + 1);
 }
 
-/** Ascending, without repeats; mostly with the session's own node. */
+/** Ascending, without duplicates; mostly with the session's own node. */
 export function randomMembers(random: Random, home: number): number[] {
   const nodes = new Set(random.chance(0.8) ? [home] : []);
   for (let count = 1 + random.below(3); count > 0; count--) nodes.add(1 + random.below(COMMON_NODES));
@@ -111,7 +112,7 @@ function both(a: Condition, b: Condition): Condition {
   };
 }
 
-/** For reads: whatever an index answers, and what none does. */
+/** For reads: conditions that an index answers, and conditions that none does. */
 export function readCondition(random: Random, parameters: Parameters, rows: readonly Row[], home: number): Condition {
   const make = (makers: readonly Maker[]) => pick(random, makers)(random, parameters, rows, home);
   if (random.chance(0.12)) return EVERYTHING;
@@ -119,7 +120,9 @@ export function readCondition(random: Random, parameters: Parameters, rows: read
   return random.chance(0.3) ? both(first, make([ofNode, ofWindow(60), ofNumber, ofNote])) : first;
 }
 
-/** For changes: few rows, mostly the session's own, now and then those that others change too. */
+/**
+ * For changes: selects few rows, mostly the session's own, sometimes ones that others change too.
+ */
 export function changeCondition(random: Random, parameters: Parameters, rows: readonly Row[], home: number): Condition {
   const make = (makers: readonly Maker[]) => pick(random, makers)(random, parameters, rows, home);
   if (random.chance(0.5)) return both(ofHome(random, parameters, rows, home), make([ofWindow(40), ofNumber, ofId]));

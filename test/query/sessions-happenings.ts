@@ -1,4 +1,5 @@
-// What happens between the statements of sessions: REST writes, batches, compactions, definitions, time that passes.
+// Events between the statements of sessions: REST writes, batches, compactions, definition changes,
+// and the passage of time.
 
 import type { Transaction } from '../../src/engine/index.ts';
 import { WITH_TURNS } from './door.ts';
@@ -8,7 +9,7 @@ import type { ModelTable, Row } from './sessions-rows.ts';
 import { aloneWrite } from './sessions-scripts.ts';
 import { deleteOf, type SessionStatement } from './sessions-statements.ts';
 
-/** `homes`: the nodes of the sessions. */
+/** `homes`: the sessions' own nodes. */
 export async function somethingHappens(place: SessionsPlace, homes: readonly number[]): Promise<void> {
   const { random } = place;
   const mostItems = 120 + 2 * homes.length;
@@ -31,7 +32,7 @@ async function thinOut(place: SessionsPlace): Promise<void> {
   place.saw('thinned out');
 }
 
-/** One edge by REST; its place among the commits is that of the call. */
+/** Inserts one edge by REST; its position among the commits is that of the call. */
 export function insertEdge(place: SessionsPlace, table: ModelTable, row: Omit<Row, 'id'>): void {
   const engine = place.database.table(table.name);
   const id = engine.nextId;
@@ -130,7 +131,7 @@ async function compact(place: SessionsPlace): Promise<void> {
   place.saw('compaction');
 }
 
-/** Transactions that wrote to the table before cannot commit any more. */
+/** Transactions that wrote to the table earlier can no longer commit. */
 async function reshape(place: SessionsPlace): Promise<void> {
   await place.settle();
   const table = pick(place.random, place.model.tables);

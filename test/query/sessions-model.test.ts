@@ -1,14 +1,17 @@
-// Sessions whose transactions run through each other, against a naive model of versions.
+// Sessions with interleaved transactions, against a naive model of row versions.
 
 import { describe, expect, it } from 'vitest';
 import { SessionsWorld } from './sessions-world.ts';
 
-/** HEDGEROW_SESSIONS=100 is the long form: so many sessions with 1,000 transactions each, which takes many minutes. */
+/**
+ * HEDGEROW_SESSIONS=100 is the long form: that many sessions with 1,000 transactions each, which
+ * takes many minutes.
+ */
 const SESSIONS = Number(process.env.HEDGEROW_SESSIONS ?? 0);
 const TRANSACTIONS = Number(process.env.HEDGEROW_TRANSACTIONS ?? 1000);
 const FIRST_SEED = Number(process.env.HEDGEROW_SEED ?? 1);
 
-/** What must have happened for the test to have tested. */
+/** Events that must have occurred for the test to mean anything. */
 const KINDS = [
   'commit',
   'conflict',

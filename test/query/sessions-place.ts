@@ -1,4 +1,5 @@
-// One database and its naive model side by side: statements go to both, every answer is compared, commits on their way are watched.
+// One database and its naive model side by side: statements go to both, every answer is compared,
+// and commits in flight are tracked.
 
 import type { Database } from '../../src/engine/index.ts';
 import { HedgerowError } from '../../src/errors.ts';
@@ -21,7 +22,7 @@ export interface PlaceOptions {
   readonly seed: number;
   /** For long histories: larger files and segments. */
   readonly isLong: boolean;
-  /** Commits of a few operations are written and applied in slices already, others in between. */
+  /** Even commits of a few operations are written and applied in slices, with others in between. */
   readonly isSliced: boolean;
 }
 
@@ -29,7 +30,7 @@ export type Outcome = { readonly answer: DoorAnswer } | { readonly refused: stri
 
 export class SessionsPlace {
   readonly random: Random;
-  /** How often each kind of thing happened, so that a test can see that it tests. */
+  /** Event counts, so that a test can check its own coverage. */
   readonly seen: Record<string, number> = {};
   /** Epoch seconds. */
   clock = 1_000_000;
@@ -43,7 +44,7 @@ export class SessionsPlace {
   readonly #pending = new Set<Promise<void>>();
   #fs: SimFs;
   #ids = 0;
-  /** What a check that nobody waits for found. */
+  /** First failure of a check that runs in the background. */
   #failure: unknown;
 
   constructor({ random, seed, isLong, isSliced }: PlaceOptions) {
@@ -58,7 +59,7 @@ export class SessionsPlace {
     if (this.#trail.length > 4 * TRAIL) this.#trail.splice(0, 2 * TRAIL);
   }
 
-  /** What was done last. */
+  /** The most recent events. */
   get trail(): string {
     return this.#trail.slice(-TRAIL).join('\n');
   }
@@ -96,7 +97,7 @@ export class SessionsPlace {
     });
   }
 
-  /** Open transactions are gone; every commit that was answered is there. */
+  /** Open transactions are gone; every acknowledged commit is there. */
   async reopen(): Promise<void> {
     await this.settle();
     const how = pick(this.random, ['close', 'kill', 'crash'] as const);
@@ -125,13 +126,13 @@ export class SessionsPlace {
     await runDoor(this.statements, text, {}, 'key');
   }
 
-  // Commits on their way
+  // Commits in flight
 
   get pending(): number {
     return this.#pending.size;
   }
 
-  /** Something that goes on while others do. */
+  /** Work that continues while other work goes on. */
   later(work: Promise<void>): void {
     const pending = work
       .catch((error: unknown) => {
@@ -145,12 +146,15 @@ export class SessionsPlace {
     if (this.#failure !== undefined) throw this.#failure;
   }
 
-  /** The place of a commit in slices is not that of its call: no other may come before `settle`. */
+  /**
+   * A commit in slices does not take its position at the call, so no other may start before
+   * `settle`.
+   */
   get mustSettle(): boolean {
     return this.#isSliced && this.#pending.size > 0;
   }
 
-  /** Waits for commits that are on their way. */
+  /** Waits for the commits in flight. */
   async settle(): Promise<void> {
     while (this.#pending.size > 0) await Promise.all(this.#pending);
     this.assertWell();
@@ -160,7 +164,7 @@ export class SessionsPlace {
 
   // Statements and answers
 
-  /** The call itself comes before anything else does; between the steps of a statement others get turns. */
+  /** The call itself runs at once; between the steps of a statement others get turns. */
   send(session: string, text: string, parameters: Parameters): Promise<Outcome> {
     this.note(`${session}: ${text}  ${JSON.stringify(parameters)}`);
     const slices = async (step: () => boolean) => {
@@ -169,7 +173,7 @@ export class SessionsPlace {
     return runDoor(this.statements, text, parameters, session, slices).then((answer) => ({ answer }), refusalOf);
   }
 
-  /** A statement that is a commit of its own, and the only one now. */
+  /** Runs a statement that is its own commit, with no other commit in flight. */
   async commitAlone(session: string, statement: SessionStatement): Promise<void> {
     const view = this.model.begin(this.database.lastLsn);
     const outcome = await this.send(session, statement.text, statement.parameters);
@@ -177,7 +181,10 @@ export class SessionsPlace {
     sameLsn(this.database.lastLsn, this.model.commit(view));
   }
 
-  /** What the statement must answer over `view`, which it changes. */
+  /**
+   * Checks the answer against what the statement must do over `view`, which this call changes
+   * accordingly.
+   */
   compare(statement: SessionStatement, view: ModelTransaction, outcome: Outcome): void {
     const expected = statement.meaning(view, 'answer' in outcome ? outcome.answer.rows : []);
     const word = statement.text.slice(0, statement.text.indexOf(' ') >>> 0);
@@ -188,7 +195,7 @@ export class SessionsPlace {
     } else sameRows(answerOf(outcome).rows, expected);
   }
 
-  /** Needs no model: whoever reads all pairs sees each of them whole. */
+  /** Needs no model: a read of all pairs must see each of them complete. */
   checkPairs({ text }: SessionStatement, outcome: Outcome): void {
     if (text !== ALL_PAIRS || 'refused' in outcome) return;
     const broken = brokenPairs(outcome.answer.rows);
@@ -216,7 +223,7 @@ export function sameLsn(given: number, expected: number | 'conflict'): void {
   if (given !== expected) throw new Error(`LSN ${given}, not ${expected}`);
 }
 
-/** Rows and the order of their columns. */
+/** Rows, and the order of their columns. */
 export function sameRows(given: DoorAnswer['rows'], expected: Expected): void {
   if (expected === 'any rows') return;
   if ('refused' in expected) throw new Error(`rows, not ${expected.refused}`);

@@ -1,4 +1,5 @@
-// What sessions see, as a naive model: every version of every row with the log positions of its birth and death. A transaction works on a copy of what it began with.
+// A naive model of what sessions see: every version of every row, with the LSNs of its birth and
+// death. A transaction works on a copy of the state in which it began.
 
 export interface Row {
   readonly id: number;
@@ -9,7 +10,7 @@ export interface Row {
   readonly note: string | null;
 }
 
-/** Readers at a log position from `born` on and before `died` see it. */
+/** Visible to readers at an LSN from `born` up to, but not including, `died`. */
 export interface Version {
   readonly row: Row;
   readonly born: number;
@@ -19,14 +20,14 @@ export interface Version {
 export class ModelTable {
   readonly name: string;
   versions: Version[] = [];
-  /** Log position of the last change of its columns. */
+  /** LSN of the last change of its columns. */
   shapeLsn = 0;
 
   constructor(name: string) {
     this.name = name;
   }
 
-  /** By id. */
+  /** The versions visible at an LSN, by row id. */
   at(lsn: number): Map<number, Version> {
     const seen = this.versions.filter(({ born, died }) => born <= lsn && died > lsn);
     return new Map(seen.map((version) => [version.row.id, version]));
@@ -45,15 +46,15 @@ export function isEqualEdge(row: Row, eventTs: number, members: readonly number[
 interface Copy {
   readonly began: ReadonlyMap<number, Version>;
   readonly rows: Map<number, Row>;
-  /** Ids of rows that it made or changed. */
+  /** Ids of rows that the transaction created or changed. */
   readonly changed: Set<number>;
 }
 
 export class ModelTransaction {
   readonly lsn: number;
-  /** Operations in the log that its commit will be. */
+  /** Number of log operations in its commit. */
   operations = 0;
-  /** Rows of its beginning that it changed or removed by their ids. */
+  /** Rows it began with and changed or removed by id. */
   readonly touched = new Set<Version>();
   readonly written = new Set<ModelTable>();
   readonly #copies: ReadonlyMap<ModelTable, Copy>;
@@ -78,7 +79,7 @@ export class ModelTransaction {
     this.operations += 1;
   }
 
-  /** An update is a removal and an insert in the log. */
+  /** In the log, an update is a removal and an insert. */
   update(table: ModelTable, row: Row): void {
     this.#touch(table, row.id);
     this.#put(table, row);
@@ -91,7 +92,7 @@ export class ModelTransaction {
     this.operations += 1;
   }
 
-  /** Removes by time and members; how many. */
+  /** Removes by time and members; returns the number of rows. */
   removeEqual(table: ModelTable, eventTs: number, members: readonly number[]): number {
     const equal = this.rows(table).filter((row) => isEqualEdge(row, eventTs, members));
     for (const { id } of equal) this.remove(table, id);
@@ -113,7 +114,7 @@ export class ModelTransaction {
     this.written.add(table);
   }
 
-  /** The rows of a table that are to be stored. */
+  /** The rows of a table that the commit stores. */
   *made(table: ModelTable): Generator<Row> {
     const { rows, changed } = this.#copies.get(table)!;
     for (const id of changed) {
@@ -125,7 +126,7 @@ export class ModelTransaction {
 
 export class ModelDatabase {
   readonly tables: readonly ModelTable[];
-  /** Log position of the newest commit, durable or not. */
+  /** LSN of the newest commit, durable or not. */
   lsn: number;
 
   constructor(names: readonly string[], lsn: number) {
@@ -137,7 +138,7 @@ export class ModelDatabase {
     return new ModelTransaction(this.tables, lsn);
   }
 
-  /** The first committer of a row wins. Gives the commit's last log position. */
+  /** The first committer of a row wins. Returns the last LSN of the commit. */
   commit(transaction: ModelTransaction): number | 'conflict' {
     const { touched, written, operations } = transaction;
     const isLate = [...touched].some(({ died }) => died !== Infinity);
@@ -150,13 +151,13 @@ export class ModelDatabase {
     return this.lsn;
   }
 
-  /** A commit of one edge. */
+  /** Commits one edge. */
   insert(table: ModelTable, row: Row): number {
     table.versions.push({ row, born: ++this.lsn, died: Infinity });
     return this.lsn;
   }
 
-  /** A commit that removes every live edge with that time and those members. */
+  /** Commits the removal of every live edge with that time and those members. */
   removeEqual(table: ModelTable, eventTs: number, members: readonly number[]): { lsn: number; matched: number } {
     const lsn = ++this.lsn;
     const equal = table.live().filter(({ row }) => isEqualEdge(row, eventTs, members));
@@ -164,7 +165,7 @@ export class ModelDatabase {
     return { lsn, matched: equal.length };
   }
 
-  /** Nobody begins before `lsn` any more. */
+  /** No transaction can begin before `lsn` any more. */
   forgetBefore(lsn: number): void {
     for (const table of this.tables) table.versions = table.versions.filter(({ died }) => died > lsn);
   }

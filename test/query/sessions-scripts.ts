@@ -1,4 +1,4 @@
-// What a session does in one transaction: statements one after the other, and how it ends.
+// The actions of a session in one transaction: statements one after the other, and how it ends.
 
 import type { Random } from '../support/random.ts';
 import { pick } from './sessions-conditions.ts';
@@ -18,25 +18,27 @@ import {
   updateStatement,
 } from './sessions-statements.ts';
 
-/** What the two rows of a pair hold together, in every snapshot. */
+/** Sum of the two rows of a pair, in every snapshot. */
 export const PAIR_SUM = 100;
 export const PAIRS = 24;
 
 export interface Tables {
   readonly items: ModelTable;
-  /** Rows in pairs of one time; money moves between the two of a pair. */
+  /** Pairs of rows with the same time; amounts move between the two rows of a pair. */
   readonly pairs: ModelTable;
 }
 
 export interface Step {
   readonly make: (sender: Sender) => SessionStatement;
-  /** After it one row of a pair has given and the other has not got yet. */
+  /** After this step an amount has left one row of a pair and not yet reached the other. */
   readonly halfway: boolean;
 }
 
 export interface Script {
   readonly steps: Step[];
-  /** `leave`: nothing comes any more, and the service rolls it back when it has been idle for long. */
+  /**
+   * `leave`: the session stops, and the service rolls the transaction back after its idle timeout.
+   */
   readonly end: 'COMMIT' | 'ROLLBACK' | 'leave';
 }
 
@@ -51,7 +53,7 @@ export function newScript(random: Random, tables: Tables): Script {
   return { steps, end };
 }
 
-/** A step that leaves pairs as they are, or turns one round. */
+/** A step that leaves pairs unchanged, or changes both rows of a pair in one statement. */
 function anyStep(random: Random, tables: Tables, halfway: boolean): Step {
   const { items } = tables;
   const dice = random.below(20);
@@ -77,7 +79,7 @@ export function anyRead(sender: Sender, tables: Tables): SessionStatement {
   return readStatement(sender, tables.items);
 }
 
-/** A statement of a session that has no transaction open: a commit of its own. */
+/** A statement of a session without an open transaction: its own commit. */
 export function aloneWrite(sender: Sender, tables: Tables): SessionStatement {
   const { items } = tables;
   switch (sender.random.below(6)) {
@@ -102,7 +104,7 @@ function pairsIn(view: ModelTransaction, table: ModelTable): [Row, Row][] {
   return times.map((time) => rows.filter((row) => row.event_ts === time) as [Row, Row]);
 }
 
-/** Both rows of a pair in one statement; the sum stays. */
+/** Changes both rows of a pair in one statement; the sum stays. */
 function turnRound({ random, view }: Sender, { pairs }: Tables): SessionStatement {
   const [{ event_ts: time }] = pick(random, pairsIn(view, pairs));
   return {
@@ -128,7 +130,7 @@ function move({ pairs }: Tables, id: number, sum: number): SessionStatement {
   };
 }
 
-/** From one row of a pair to the other, other statements between. */
+/** Moves an amount from one row of a pair to the other, with other statements in between. */
 function transfer(random: Random, tables: Tables): Step[] {
   const sum = 1 + random.below(20);
   let to = 0;
@@ -142,7 +144,7 @@ function transfer(random: Random, tables: Tables): Step[] {
   return [{ make: take, halfway: true }, ...between, { make: give, halfway: false }];
 }
 
-/** Between the two halves pairs are read, and other rows are changed. */
+/** Between the two halves of a transfer: reads pairs, or changes other rows. */
 function quietStep(random: Random, tables: Tables): Step {
   const dice = random.below(4);
   const make = (sender: Sender) => {
@@ -153,7 +155,7 @@ function quietStep(random: Random, tables: Tables): Step {
   return { make, halfway: true };
 }
 
-/** Both rows go, two others come. */
+/** Deletes both rows of a pair and inserts two others. */
 function replacement(tables: Tables): Step[] {
   const { pairs } = tables;
   let time = 0;
@@ -173,7 +175,9 @@ export function newPair(time: number, n: number): Omit<Row, 'id'>[] {
   return [n, PAIR_SUM - n].map((part) => ({ event_ts: time, members: [1, 2], n: part, note: null }));
 }
 
-/** The times of pairs that are not whole among all rows of their table: none, in every snapshot. */
+/**
+ * The times of incomplete pairs among all rows of their table: there must be none in any snapshot.
+ */
 export function brokenPairs(rows: readonly { event_ts: number; n: number | null }[]): number[] {
   const sums = new Map<number, { sum: number; rows: number }>();
   for (const { event_ts, n } of rows) {

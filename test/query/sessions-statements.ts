@@ -1,4 +1,5 @@
-// Random statements of sessions, each with its meaning: what it answers over the rows that its session sees, and what it does to them.
+// Random statements for sessions, each with its meaning: what it answers over the rows that its
+// session sees, and what it does to them.
 
 import type { Random } from '../support/random.ts';
 import {
@@ -17,7 +18,7 @@ import type { ModelTable, ModelTransaction, Row } from './sessions-rows.ts';
 
 export type Expected =
   | { readonly rows: readonly unknown[]; readonly ordered: boolean }
-  /** By the error's code; nothing is changed. */
+  /** Refused with this error code; nothing is changed. */
   | { readonly refused: string }
   | 'any rows';
 
@@ -27,14 +28,17 @@ export type Answered = readonly any[];
 export interface SessionStatement {
   readonly text: string;
   readonly parameters: Parameters;
-  /** Changes `view` as the statement does. `answered`: the rows that came; the ids of inserts are read there. */
+  /**
+   * Changes `view` as the statement does. `answered`: the rows received, which give the ids of
+   * inserts.
+   */
   meaning(view: ModelTransaction, answered: Answered): Expected;
 }
 
-/** Who sends a statement. */
+/** The session that sends a statement. */
 export interface Sender {
   readonly random: Random;
-  /** A node that is its own. */
+  /** The session's own node. */
   readonly home: number;
   readonly view: ModelTransaction;
 }
@@ -99,7 +103,7 @@ export function readAll(table: ModelTable): SessionStatement {
   };
 }
 
-/** Both tables in one statement: one and the same moment of them. */
+/** Reads both tables in one statement: both must be from the same moment. */
 export function joinStatement(items: ModelTable, pairs: ModelTable): SessionStatement {
   return {
     text: `MATCH (a:${items.name}), (b:${pairs.name}) WHERE a.event_ts = b.event_ts AND a.n < b.n RETURN a.id AS a, b.id AS b`,
@@ -195,7 +199,7 @@ function assignments(random: Random, parameters: Parameters, home: number): Assi
     { text: `note = ${bind(parameters, note)}`, values: () => ({ note }) },
     { text: `members = [${members}]`, values: () => ({ members }) },
     { text: `event_ts = ${bind(parameters, time)}`, values: () => ({ event_ts: time }) },
-    // Old values on the right, whatever the order.
+    // The right-hand sides use the old values, whatever the order.
     {
       text: 'event_ts = event_ts + 1, n = event_ts',
       values: (row) => ({ event_ts: row.event_ts + 1, n: row.event_ts }),
@@ -259,7 +263,7 @@ function changed(operation: 'UPDATE' | 'DELETE', rows: number): Expected {
   return rowsInAnyOrder([{ operation, rows_affected: rows }]);
 }
 
-// Statements that fail, some of them after work was done
+// Statements that fail, some of them after doing part of their work
 
 type Failing = readonly [text: string, code: string];
 
@@ -293,7 +297,7 @@ export function failingStatement(random: Random, items: ModelTable, inside: bool
   return { text, parameters: {}, meaning: () => ({ refused: code }) };
 }
 
-/** Fails at the first number that grows too large: no other row is changed either. */
+/** Fails at the first number that grows too large; then no other row may be changed either. */
 function overflowing(table: ModelTable): SessionStatement {
   return {
     text: `UPDATE ${table.name} SET n = n * $most, note = 'large' WHERE n > 1`,
@@ -303,7 +307,7 @@ function overflowing(table: ModelTable): SessionStatement {
   };
 }
 
-/** Says what it would do, and does nothing. */
+/** Describes what the statement would do, and does nothing. */
 export function explainStatement({ text, parameters }: SessionStatement): SessionStatement {
   return { text: `EXPLAIN ${text}`, parameters, meaning: () => 'any rows' };
 }

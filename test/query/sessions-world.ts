@@ -1,4 +1,5 @@
-// Many sessions over one database, their statements interleaved by a seed; every answer is compared with the naive model.
+// Many sessions over one database, with statements interleaved by a seed; every answer is compared
+// with the naive model.
 
 import { Random } from '../support/random.ts';
 import { pick } from './sessions-conditions.ts';
@@ -19,19 +20,19 @@ interface Session {
   readonly name: string;
   readonly home: number;
   open: OpenTransaction | undefined;
-  /** The transaction that was rolled back when idle, until BEGIN or ROLLBACK. */
+  /** The transaction that was rolled back by the idle timeout, until BEGIN or ROLLBACK. */
   expired: string | undefined;
-  /** Its COMMIT is on its way. */
+  /** Its COMMIT is in flight. */
   busy: boolean;
   lastUsed: number;
-  /** Transactions that came to an end. */
+  /** Transactions that have ended. */
   done: number;
 }
 
 export interface SessionsOptions {
   readonly seed: number;
   readonly sessions: number;
-  /** Of each session. */
+  /** Transactions per session. */
   readonly transactions: number;
   /** Commits are applied in slices. */
   readonly sliced: boolean;
@@ -43,7 +44,7 @@ export class SessionsWorld {
   readonly #random: Random;
   readonly #sessions: readonly Session[];
   readonly #homes: readonly number[];
-  /** Place of the first of a few sessions that are used now. */
+  /** Index of the first of the few sessions that are active now. */
   #lively = 0;
 
   constructor(options: SessionsOptions) {
@@ -68,7 +69,7 @@ export class SessionsWorld {
     }));
   }
 
-  /** How often each kind of thing happened. */
+  /** Event counts. */
   get seen(): Readonly<Record<string, number>> {
     return this.#place.seen;
   }
@@ -104,7 +105,7 @@ export class SessionsWorld {
     return done < this.#options.transactions;
   }
 
-  /** A few sessions do something at the same time, or something happens to all. */
+  /** A few sessions act concurrently, or an event affects all of them. */
   async #round(): Promise<void> {
     const random = this.#random;
     this.#place.assertWell();
@@ -113,7 +114,7 @@ export class SessionsWorld {
     if (random.chance(0.08)) return somethingHappens(this.#place, this.#homes);
     const free = this.#sessions.filter((session) => !session.busy && this.#isAtWork(session));
     if (free.length === 0) return this.#place.settle();
-    // Some are lively for a while, so that long transactions meet short ones.
+    // The same few stay active for a while, so that long transactions overlap with short ones.
     if (random.chance(0.1)) this.#lively = random.below(this.#sessions.length);
     const base = Math.min(this.#lively, free.length - 1);
     const lively = free.slice(base, base + 3);
@@ -122,7 +123,10 @@ export class SessionsWorld {
     if (count > 1) this.#place.saw('together');
   }
 
-  /** Starts what the session does next. `together`: others go on meanwhile, so it commits nothing of its own. */
+  /**
+   * Starts the session's next action. `together`: others act concurrently, so it must not commit a
+   * statement of its own.
+   */
   #turn(session: Session, together: boolean): Promise<void> | undefined {
     this.#expire(session);
     const { open } = session;
@@ -154,7 +158,7 @@ export class SessionsWorld {
   }
 
   #send(session: Session, text: string, parameters: SessionStatement['parameters'] = {}): Promise<Outcome> {
-    // What does not even parse reaches no session.
+    // Text that does not parse never reaches the session.
     if (!text.includes('RETRUN')) session.lastUsed = this.#place.clock;
     return this.#place.send(session.name, text, parameters);
   }
@@ -171,7 +175,7 @@ export class SessionsWorld {
     this.#place.saw('begin');
   }
 
-  /** Whatever comes is refused and changes nothing, until ROLLBACK. */
+  /** Every statement is refused and changes nothing, until ROLLBACK. */
   async #afterExpiry(session: Session, id: string): Promise<void> {
     if (this.#random.chance(0.3)) {
       session.expired = undefined;
@@ -213,7 +217,7 @@ export class SessionsWorld {
     this.#place.saw('write alone');
   }
 
-  /** Its place among the commits is that of the call; the answer is looked at when it comes. */
+  /** Its position among the commits is that of the call; the answer is checked when it arrives. */
   async #commit(session: Session, { id, view }: OpenTransaction): Promise<void> {
     const place = this.#place;
     session.open = undefined;

@@ -1,4 +1,5 @@
-// Sessions: a transaction is its session's until the last row that is read from it is out, however idle the session looks.
+// Sessions: a transaction stays open until the last row of a result read in it has been sent,
+// however idle the session looks.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -52,7 +53,7 @@ function run(text: string): Promise<StatementResult> {
   return statements.execute(statements.prepare(text), { parameters: {}, session: 's', slices });
 }
 
-/** What is left of a result. */
+/** The remaining rows of a result. */
 function rowsOf({ steps }: StatementResult): unknown[] {
   const rows: unknown[] = [];
   for (const chunk of steps)
@@ -110,7 +111,7 @@ test('a session is not idle while its rows are read, and begins to be so behind 
   result.steps.next();
   nowMs += 10 * IDLE_SECONDS * 1000;
   statements.sessions.sweep();
-  // What it holds must outlive a compaction, too.
+  // The data it reads must survive a compaction too.
   await database.compact();
   expect(rowsOf(result).length).toBeGreaterThan(before - ROWS);
   nowMs += (IDLE_SECONDS - 1) * 1000;
@@ -125,7 +126,7 @@ test('statements that fail or write leave their session free', async () => {
   await run('BEGIN');
   await expect(run('MATCH (e:nowhere) RETURN e')).rejects.toMatchObject({ code: 'table_not_found' });
   await expect(run('COMPACT')).rejects.toMatchObject({ code: 'invalid_statement' });
-  // Nobody reads these results.
+  // These results are never read.
   await run('EXPLAIN MATCH (e:hyperedges) RETURN e');
   await run('SHOW TABLES');
   await run('UPDATE hyperedges SET weight = 1 WHERE event_ts = 3');
@@ -168,7 +169,7 @@ test('after an idle rollback nothing of the session runs before BEGIN or ROLLBAC
     }
     const fast = () => statements.read(statements.prepare(MATCH), {}, 's', 'json');
     expect(fast).toThrow(expect.objectContaining({ code: 'transaction_expired' }));
-    // Other sessions take no part in it.
+    // Other sessions do not affect it.
     (await statements.execute(statements.prepare(MATCH), { parameters: {}, session: 'other', slices })).close();
     expect(statements.sessions.expired).toBe(1);
     await run(way);

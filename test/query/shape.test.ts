@@ -1,4 +1,5 @@
-// The shape of a MATCH is found once and planned many times: nobody changes it, and plans for runs ask the indexes only what they need.
+// The shape of a MATCH is computed once and planned many times: it must never be modified, and
+// plans for execution ask the indexes only for what they need.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/engine/index.ts';
@@ -23,12 +24,12 @@ const estimate: Estimator = ({ table }, { startTs, endTs, nodes, ranges }) =>
     where: ranges.length === 0 ? undefined : ranges,
   });
 
-/** As the plan of a statement that is run. */
+/** The plan of a statement that is executed. */
 function planToRun(shape: MatchShape, parameters: ParameterValues): MatchPlan {
   return planShape(shape, parameters, estimate, ({ table }) => table.estimate({}).totalBuckets);
 }
 
-/** Plain values and lists, all the way down; tables and the like are left as they are. */
+/** Freezes plain values and lists recursively; tables and the like are left alone. */
 function freeze(value: unknown): void {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return;
   const prototype = Object.getPrototypeOf(value);
@@ -102,7 +103,7 @@ describe('a plan that is run', () => {
     const shape = shapeOf(bound(`MATCH (${text}`, database, {})!);
     planShape(shape, {}, counted, () => 7);
     expect(asks).toBe(asked);
-    // One that is shown has all of them.
+    // A plan that is shown has all estimates.
     const { estimated_rows: rows, buckets_scanned: buckets } = explainRow(planShape(shape, {}, estimate));
     expect([rows, buckets].every(Number.isFinite)).toBe(true);
   });

@@ -1,15 +1,16 @@
-// Statements that are kept: bound anew for other types and another catalog, never for the same; the ones used longest ago go first.
+// The statement cache: bound again for other types or another catalog, never for the same ones;
+// least recently used statements are evicted first.
 
 import { describe, expect, it } from 'vitest';
 import { parameterType } from '../../src/query/binder/parameters.ts';
 import { type Bound, StatementCache } from '../../src/query/statement-cache.ts';
 
 const TEXT = 'MATCH (a:T) WHERE a.n = $n RETURN a.id';
-/** Bytes that count for it, read, and bound with one column. */
+/** Bytes charged for the parsed statement and, below, for the statement bound with one column. */
 const TREE = TEXT.length * 100;
 const BOUND = TREE + 400;
 
-/** A cache, and how often it asked for something to be bound. */
+/** A cache, and the list of texts it asked to have bound. */
 function cacheOf(limits?: { statements: number; bytes: number }) {
   const cache = new StatementCache(limits);
   const binds: string[] = [];
@@ -129,7 +130,7 @@ describe('what is kept', () => {
     for (let i = 0; i < 100; i++) bind(text(i), {});
     bind(TEXT, { n: 1 });
     expect(binds.filter((one) => one === TEXT)).toHaveLength(2);
-    // Of those that came once only the last few are known to have come.
+    // Of the texts used only once, the cache remembers just the last few.
     cache.prepare(text(1));
     cache.prepare(text(99));
     expect(cache.statements).toBe(2);
@@ -143,7 +144,7 @@ describe('what is kept', () => {
       bind(text(i), {});
       expect(cache.bytes).toBeLessThanOrEqual(bytes);
     }
-    // Each takes its room twice, read and bound, and that of a column.
+    // Each is charged twice, parsed and bound, plus one column.
     expect(cache.statements).toBe(4);
   });
 

@@ -1,4 +1,4 @@
-// The guide to the statement language: every statement in it runs, in its order.
+// The guide to the statement language: every statement in it runs, in order.
 
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -28,7 +28,7 @@ test('has statements of every kind', () => {
 
 test.each(STATEMENTS)('%s', async (text) => {
   const { rows } = await place.run(text, {}, {}, session);
-  // Every search of the guide finds something: a reader sees what it does.
+  // Every search in the guide finds something, so that the reader sees what it does.
   if (/^(MATCH|SHOW|EXPLAIN|ANALYZE|UPDATE|DELETE)/.test(text)) expect(rows.length).toBeGreaterThan(0);
   if (/^(UPDATE|DELETE)/.test(text)) expect(rows[0]!.rows_affected).toBeGreaterThan(0);
   if (text.includes('Anna')) expect(rows[0]!.meetings ?? rows[0]!.rows_affected).not.toBe(0);

@@ -1,4 +1,5 @@
-// What directories say without reading rows: counts and the ends of windows are those of the rows, in every state of a table, for old snapshots and through what a transaction lays over.
+// Figures taken from directories without reading rows: counts and window bounds match the rows, in
+// every state of a table, for old snapshots and under a transaction's overlay.
 
 import { describe, expect, it } from 'vitest';
 import { CoreMemtable } from '../../src/core/index.ts';
@@ -23,7 +24,7 @@ function timesOf(
   return (JSON.parse(`[${text}]`) as { event_ts: number }[]).map((row) => row.event_ts);
 }
 
-/** Rows that come in one round, at most. */
+/** Maximum rows inserted per round. */
 const ROWS_AT_ONCE = 30;
 
 function expectTrue(table: Table, random: Random, view?: View, isAllLive = false): void {
@@ -40,7 +41,7 @@ function expectTrue(table: Table, random: Random, view?: View, isAllLive = false
       table.scan({ format: 'json' }, view?.snapshot, view?.overlay).plan().total_buckets,
     );
     expect(estimate.bucketsScanned).toBeLessThanOrEqual(estimate.totalBuckets);
-    // About: dead rows are taken to be spread evenly.
+    // Otherwise approximate: estimates assume that dead rows are spread evenly.
     const exact = view === undefined && isAllLive;
     if (exact) expect(estimate.rows).toBe(times.length);
     expect(estimate.rows).toBeGreaterThanOrEqual(0);
@@ -48,7 +49,7 @@ function expectTrue(table: Table, random: Random, view?: View, isAllLive = false
   }
 }
 
-/** Some rows hidden, some laid over, as a transaction does. */
+/** Hides some rows and adds others, as a transaction does. */
 function overlayOf(database: Database, table: Table, snapshot: Snapshot, random: Random): ScanOverlay {
   const { context } = table;
   const memtable = CoreMemtable.alone(context.module.instantiate(), table.bucketSeconds, 0);

@@ -1,4 +1,5 @@
-// Times in statements as ISO 8601: what they mean is judged by the same statement with the seconds that Date gives, and so is the way in that EXPLAIN shows.
+// ISO 8601 times in statements: the same statement with the seconds that Date gives must return the
+// same rows, by the access path that EXPLAIN shows.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { HedgerowError } from '../../src/errors.ts';
@@ -32,7 +33,8 @@ beforeAll(async () => {
     't',
     Array.from({ length: 60 }, (_, row) => edgeOf(row * 10)),
   );
-  // At midnights, a second before and after, and in years that Date does not write with four digits.
+  // At midnights, a second before and after, and in years that Date does not write with four
+  // digits.
   const ends = [-1, 0, 1].flatMap((second) =>
     [-2, -1, 0, 1].map((day) => (Math.floor(NOON / DAY) + day) * DAY + second),
   );
@@ -70,7 +72,7 @@ const TEXTS = [
   '2031-01-01',
 ];
 
-/** By another judge than the service's own reader; without a zone it is UTC. */
+/** By Date rather than the service's own parser; without a zone it is UTC. */
 const secondsOf = (text: string) =>
   Date.parse(/\dT/.test(text) && !/(Z|[+-]\d\d:\d\d)$/.test(text) ? `${text}Z` : text) / 1000;
 
@@ -103,7 +105,7 @@ describe('a text compared with a time', () => {
       const parameters = match(form.replaceAll('@@', '$b').replaceAll('@', '$a'));
       expect(await rows(parameters, { a: text, b: other })).toEqual(expected);
       expect(await rows(parameters, { a, b })).toEqual(expected);
-      // And found in the same way.
+      // And by the same access path.
       const plan = async (condition: string, given: ParameterValues = {}) => {
         const [row] = await rows(`EXPLAIN ${match(condition)}`, given);
         return JSON.stringify(row).replace(/"(filter|condition|conditions|where)":("(\\.|[^"])*"|\[[^\]]*\])/g, '');

@@ -1,4 +1,5 @@
-// Rows that the core writes as text are the rows that the executor makes of vectors, byte for byte, in every state of a table.
+// Rows that the core writes as text equal the rows that the executor builds from vectors, byte for
+// byte, in every state of a table.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/engine/index.ts';
@@ -9,7 +10,7 @@ import { statementsOf } from '../support/statements.ts';
 import { executor } from './execute.ts';
 import { eachState } from './random-world.ts';
 
-/** Read with an alias in front of what is asked. */
+/** Statements whose rows the core can write; for each, a condition and the returned items. */
 const WRITTEN = [
   ['', 'a.id, a.event_ts, a.members'],
   ['', '*'],
@@ -24,7 +25,10 @@ const WRITTEN = [
   ['WHERE a.weight > -1000', 'a.id AS id, a.event_ts, a.members AS members'],
 ] as const;
 
-/** Must be made of vectors: something is to be done with the rows, or the core has no text for them. */
+/**
+ * Rows that must be built from vectors: they need further processing, or the core has no text for
+ * them.
+ */
 const MADE = [
   ['', 'a.id, a.members, a.event_ts'],
   ['', 'a.id, a.event_ts'],
@@ -74,7 +78,7 @@ describe('rows as text', () => {
           () => undefined,
         );
         if (rows === undefined) continue;
-        // Again and again: bound anew, bound to be kept, kept.
+        // Three runs: bound anew, bound to be cached, then from the cache.
         for (const format of ['json', 'ndjson', 'json'] as const) {
           const found = written(statements, text, parameters, format);
           if (found === undefined) break;

@@ -1,4 +1,5 @@
-// POST /v1/rag/check: the verdict on texts and claims that others wrote, over HTTP, and names of nodes as values.
+// POST /v1/rag/check: verdicts on texts and claims written by others, over HTTP, and node names as
+// values.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { send, startServer, type TestServer } from '../http/support.ts';

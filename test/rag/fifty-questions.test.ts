@@ -1,4 +1,5 @@
-// Fifty questions over HTTP, in the three modes, with the mock model: what the data answers is answered rightly, and the rest is not answered.
+// Fifty questions over HTTP, in the three modes, with the mock model: those that the data answers
+// are answered correctly, and the others are not answered.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { send, startServer, type TestServer } from '../http/support.ts';
@@ -32,7 +33,7 @@ describe('questions that the data answers', () => {
       expectRight(right, { ...answered, found: answered.all_edges }, cited);
       expect(new Set(tagsIn(answered.answer))).toEqual(new Set(cited));
       expect(answered.confidence).toBe(1);
-      // The statement gives the same to whoever runs it.
+      // Running the reported statement gives the same answer.
       if (right.computed?.includes('COUNT') || right.computed === 'ORDER BY') {
         const again = await send(server, 'POST', '/v1/query', { query: answered.computed_by });
         expect([again.status, again.json.rows.length]).toEqual([200, 1]);

@@ -1,6 +1,10 @@
-// Fifty questions with their right answers, decided from the data before the code that answers them: 25 that the data answers, 25 that it does not.
+// Fifty questions with their right answers, decided from the data before the code that answers
+// them: 25 that the data answers, and 25 that it does not.
 
-/** Ten calls of five people, as an import leaves them: nodes are numbers, and `calls_nodes` says whose. */
+/**
+ * Ten calls of five people, in the form an import produces: nodes are numbers, and `calls_nodes`
+ * holds their names.
+ */
 export const PEOPLE: ReadonlyMap<string, number> = new Map([
   ['Ada', 101],
   ['Grace', 102],
@@ -9,7 +13,7 @@ export const PEOPLE: ReadonlyMap<string, number> = new Map([
   ['Ken', 105],
 ]);
 
-/** when, who, minutes, topic. Call n is line n and edge n. */
+/** Time, people, minutes, topic. Call n is line n and edge n. */
 export const CALLS = `
 2024-03-04T09:00:00Z,Ada Grace,12,compilers
 2024-03-04T11:30:00Z,Grace Linus,3,kernels
@@ -30,7 +34,7 @@ export const CALLS = `
     return { event_ts: Date.parse(when) / 1000, members, properties: { minutes: Number(minutes), topic } };
   });
 
-/** The one rule of the questions: who was in a call with whom. */
+/** The only rule of the questions: who was in a call with whom. */
 export const CALLED = {
   id: 'rule:called',
   name: 'who called whom',
@@ -40,15 +44,18 @@ export const CALLED = {
 
 export interface Answerable {
   readonly question: string;
-  /** `mails`: email-Enron of ../shared/data, edge n its line n; skipped where that is absent. */
+  /**
+   * `mails` is email-Enron of ../shared/data, with line n as edge n; skipped where the file is
+   * absent.
+   */
   readonly table: 'calls' | 'mails';
-  /** Stand in the answer, in every mode. */
+  /** Must appear in the answer, in every mode. */
   readonly says?: readonly string[];
-  /** Edges that the answer cites, all of them and no other. */
+  /** The edges that the answer must cite, without any others. */
   readonly cites?: readonly number[];
   /** The best retrieved edge. */
   readonly best?: number;
-  /** Stands in the statement or measure that the answer names; null: none computed it. */
+  /** Must appear in the statement or measure that the answer names; null if none computed it. */
   readonly computed: string | null;
 }
 
@@ -96,7 +103,7 @@ export const ANSWERABLE: readonly Answerable[] = [
   mails('How many mails were there in June?', { says: ['3'], computed: 'COUNT(*)' }),
 ];
 
-/** Asked of the calls: nothing in them, or nothing that holds, answers these. */
+/** Questions about the calls that nothing in them answers, or that rest on a false premise. */
 export const NOT_ANSWERABLE: readonly string[] = [
   'What is the capital of France?',
   'Who wrote Hamlet?',

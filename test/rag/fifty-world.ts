@@ -1,4 +1,4 @@
-// What the fifty questions are asked of, and whether an answer is right.
+// The data of the fifty questions, and the check of an answer.
 
 import { expect } from 'vitest';
 import type { Database } from '../../src/engine/index.ts';
@@ -7,7 +7,7 @@ import { type Answerable, CALLS, PEOPLE } from './fifty-questions.ts';
 import { insert } from './retrieval-world.ts';
 
 export const MODES = ['symbolic', 'neuro', 'hybrid'] as const;
-/** Whether questions about mails can be asked: of email-Enron of ../shared/data. */
+/** Whether questions about mails are possible: they need email-Enron of ../shared/data. */
 export const HAS_MAILS = hasDataFile('email-Enron');
 
 export async function fillFifty(database: Database): Promise<void> {
@@ -27,7 +27,7 @@ export async function fillFifty(database: Database): Promise<void> {
   await insert(database.table('mails'), mails);
 }
 
-/** `found`: the retrieved edges, the best first. */
+/** `found`: the retrieved edges, best first. */
 export interface Answered {
   readonly answer: string;
   readonly abstained: boolean;
@@ -43,7 +43,7 @@ export function expectRight(right: Answerable, answered: Answered, cited: readon
   else expect(answered.computed_by).toContain(right.computed);
 }
 
-/** As far as the answer alone shows. */
+/** Checks what the answer alone shows. */
 export function expectSaid(right: Answerable, answer: string, cited: readonly number[]): void {
   for (const text of right.says ?? []) expect(answer).toMatch(new RegExp(`(?<![\\w.])${text}(?![\\w])`));
   if (right.cites !== undefined) expect([...new Set(cited)].sort((a, b) => a - b)).toEqual(right.cites);

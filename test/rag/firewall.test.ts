@@ -6,7 +6,7 @@ import { fc } from '../support/property.ts';
 const FOLDER = new URL('firewall-cases/', import.meta.url);
 
 interface Piece {
-  /** `+` supported, `-` stripped, `=` stays but does not count. */
+  /** `+` supported, `-` removed, `=` kept but not counted. */
   verdict: string;
   text: string;
   spelled: string;
@@ -19,8 +19,9 @@ interface Case {
 }
 
 /**
- * `@ title`: each line below is an answer of its own; `@@ title`: the lines below are one answer. A line is a verdict and a sentence, with
- * `=> ` before how it is spelled in the end; `/` before the verdict begins a new line, `//` a new paragraph, `~` behind it leaves out the space.
+ * `@ title`: each line below is a separate answer; `@@ title`: the lines below form one answer. A
+ * line is a verdict and a sentence, with `=> ` before its final spelling. `/` before the verdict
+ * starts a new line, `//` a new paragraph; `~` after it omits the space.
  */
 function readCases(file: string): Case[] {
   const cases: Case[] = [];
@@ -185,7 +186,8 @@ describe('the firewall', () => {
     '\n',
     'Nodes 3 and 9 met [HEDGE-1]. ',
   ])('takes a megabyte of %j in small steps', (piece) => {
-    // A range names a thousand tags in a few characters: of such ones a sixteenth is as much work.
+    // A range names a thousand tags in a few characters, so a sixteenth of the length is as much
+    // work.
     const length = piece.includes('-999') ? 2 ** 16 : 2 ** 20;
     const steps = firewallSteps(piece.repeat(length / piece.length), support);
     let count = 0;

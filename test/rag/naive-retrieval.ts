@@ -1,4 +1,4 @@
-// Retrieval as the contract says it, over plain rows: every row is looked at, all are sorted.
+// Retrieval as the contract defines it, over plain rows: every row is scored, and all are sorted.
 
 import { PART_WEIGHTS } from '../../src/rag/retrieval/score.ts';
 
@@ -11,7 +11,7 @@ export interface PlainRow {
 
 export type Op = '=' | '!=' | '<' | '<=' | '>' | '>=';
 
-/** What a text was made from. */
+/** The wish that a question text was built from. */
 export interface Wish {
   startTs?: number | undefined;
   endTs?: number | undefined;
@@ -38,7 +38,7 @@ export function naiveRetrieval(rows: readonly PlainRow[], wish: Wish, topK: numb
   const byScore = (a: PlainRow, b: PlainRow) => score(b) - score(a) || byTime(a, b);
   const isNamed =
     wish.startTs !== undefined || wish.endTs !== undefined || wish.nodes.length > 0 || wish.filters.length > 0;
-  // Words alone mean the edges that have one of them.
+  // Keywords alone select the edges that contain at least one of them.
   const byWords = !isNamed && wish.keywords.length > 0;
   const holding = byWords ? matching.filter((row) => wish.keywords.some((word) => rowHasWord(row, word))) : matching;
   let pool = holding;
@@ -77,7 +77,7 @@ function plain(value: unknown): unknown {
   return typeof value === 'string' ? value.toLowerCase() : value;
 }
 
-/** The score of a row: a weighted mean, in the order of the documentation. */
+/** The score of a row: a weighted mean, with the parts in the order of the documentation. */
 function scoring(rows: readonly PlainRow[], { nodes, keywords }: Wish): (row: PlainRow) => number {
   const times = rows.map(({ event_ts }) => event_ts);
   const [oldest, newest] = [Math.min(...times), Math.max(...times)];

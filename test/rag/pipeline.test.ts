@@ -1,4 +1,5 @@
-// The pipeline with the mock model: the same bytes twice, no socket, each mode, what is kept of a question.
+// The pipeline with the mock model: identical bytes on repetition, no sockets, each mode, and what
+// is stored of a question.
 
 import dns from 'node:dns';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -83,7 +84,7 @@ function ask(reasoning: Reasoning, more: Partial<RagRequest> = {}): Promise<Answ
   );
 }
 
-/** All of an answer but its id and times, with every fact and proof. */
+/** All of an answer except its id and times, with every fact and proof. */
 async function bytesOf({ result, derived, lsn }: Answered<RagResult>): Promise<string> {
   const { interaction_id, retrieval_ms, reasoning_ms, generation_ms, total_ms, ...rest } = result;
   const facts = [];
@@ -122,7 +123,7 @@ describe('the mock pipeline', () => {
       expect(touched).toEqual([]);
       expect(result.abstained).toBe(false);
       expect(result.model).toBe(mode === 'symbolic' ? 'symbolic' : 'mock');
-      // The spies do see what touches the network.
+      // Checks that the spies notice network access.
       expect(() => net.connect(1)).toThrow('connect');
     },
   );

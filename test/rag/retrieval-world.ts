@@ -1,4 +1,5 @@
-// Random tables and random questions for them: each question as a wish and as the text that says it.
+// Random tables with random questions for them: each question as a wish, and as a text that
+// expresses it.
 
 import type { Database, EdgeInput, Table } from '../../src/engine/index.ts';
 import type { PropertyValue } from '../../src/engine/types.ts';
@@ -6,7 +7,9 @@ import { type Retrieval, type RetrieveOptions, retrieve } from '../../src/rag/re
 import type { Random } from '../support/random.ts';
 import type { Op, Wish } from './naive-retrieval.ts';
 
-/** Every table lies behind this second: questions name it as an epoch second. */
+/**
+ * All times of the tables are after this second, so that questions can name them as epoch seconds.
+ */
 export const FIRST_TS = 1_000_000_000;
 const NODES = 9;
 const WORDS = ['escort', 'patrol', 'harbour', 'storm'];
@@ -44,7 +47,10 @@ export async function insert(table: Table, edges: readonly EdgeInput[]): Promise
   await bulk.commit();
 }
 
-/** Each state of a table: in the log, in segments, both, with an index, opened again. `reopen` gives the database anew. */
+/**
+ * Each state of a table: in the log, in segments, both, with an index, and reopened. `reopen`
+ * returns the reopened database.
+ */
 export async function eachState(
   random: Random,
   rows: number,
@@ -105,7 +111,7 @@ function randomFilter(random: Random): Wish['filters'][number] {
   };
 }
 
-/** A text that says it. */
+/** A text that expresses the wish. */
 export function textOf({ startTs, endTs, nodes, filters, top, order, keywords }: Wish): string {
   const parts = [
     ...(order === 'score' ? [] : [order]),
@@ -121,7 +127,7 @@ export function textOf({ startTs, endTs, nodes, filters, top, order, keywords }:
   return parts.join(' ');
 }
 
-/** All steps at once. */
+/** Runs all steps at once. */
 export function retrieved(table: Table, text: string, options: Partial<RetrieveOptions> & { topK: number }): Retrieval {
   const steps = retrieve(table, text, { nowMs: (FIRST_TS + 500) * 1000, ...options });
   for (;;) {

@@ -1,4 +1,5 @@
-// Retrieval of nodes that very many edges hold: the same edges as a reading of all rows, with a look at few of them.
+// Retrieval of nodes that are in very many edges: the same edges as a reading of all rows, from
+// reading only a few.
 
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Table } from '../../src/engine/index.ts';
@@ -15,7 +16,7 @@ const NOTHING: Wish = { nodes: [], filters: [], top: null, order: 'score', keywo
 describe('retrieval of hubs', () => {
   let table: Table;
   let rows: PlainRow[];
-  /** Of the reads: how many nodes each asked for, and the rows they gave together. */
+  /** Per read, the number of nodes it asked for; below, the total number of rows returned. */
   let looks: number[];
   let read: number;
 

@@ -1,4 +1,5 @@
-// Retrieval over real mails beside a reading of all of them. The file is not part of this repository: ../shared/data, or HEDGEROW_SHARED/data.
+// Retrieval over real mails against a reading of all of them. The file is not part of this
+// repository: ../shared/data, or HEDGEROW_SHARED/data.
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Table } from '../../src/engine/index.ts';
@@ -48,7 +49,7 @@ describe.skipIf(!isThere)('retrieval over email-Enron', () => {
   ])('%s', (text, wish) => {
     for (const topK of [1, 40, 1000]) {
       const found = retrieved(table, text, { topK });
-      // No mail has a text: words change the scale, not the order.
+      // Mails have no text, so keywords change the scale of the scores but not the order.
       const { keywords } = found.question;
       const wanted = naiveRetrieval(rows, { ...nothing, ...wish, keywords: [...keywords] }, topK);
       expect(found.edges.map(({ edge_id }) => edge_id)).toEqual(wanted.ids);

@@ -1,4 +1,4 @@
-// The ends of a window beside what the engine finds by looking at every row in memory.
+// The bounds of a window, against what the engine finds by reading every row in memory.
 
 import { expect, it } from 'vitest';
 import type { Table } from '../../src/engine/index.ts';
@@ -24,7 +24,7 @@ function endsOf(table: Table, startTs: number | undefined, endTs: number | undef
 it('the ends of any window are those of its live rows', async () => {
   const database = await openSim(simDisk(), { core: 'release', segmentRows: 5000 });
   const table = database.table('hyperedges');
-  // Two stretches with a gap between them.
+  // Two stretches of time with a gap in between.
   const timeOf = (row: number) => (row < ROWS / 2 ? row : row + GAP);
   const rows = Array.from({ length: ROWS }, (_, row) => ({ event_ts: timeOf(row), members: [row % 5] }));
   await insert(table, rows);

@@ -1,5 +1,6 @@
-// Retrieval beside a reading of all rows: random questions on random tables in every state, what it reads, and its edges as they are answered.
-// HEDGEROW_RETRIEVALS sets how many questions each state of a table is asked; the long form is 100.
+// Retrieval against a reading of all rows: random questions on random tables in every state, what
+// it reads, and the edges as they are answered. HEDGEROW_RETRIEVALS sets how many questions each
+// state of a table is asked; the long form is 100.
 
 import { describe, expect, it } from 'vitest';
 import type { Database, Scan, Table } from '../../src/engine/index.ts';
@@ -16,7 +17,7 @@ function expectSame(table: Table, rows: readonly PlainRow[], wish: Wish, topK: n
   const found = retrieved(table, text, { topK });
   const wanted = naiveRetrieval(rows, wish, topK);
   const what = `${state}, top ${topK} of ${rows.length}: ${text}`;
-  // Nodes and words that no edge has are told.
+  // Leaves out the reports about nodes and words that no edge has.
   expect(
     found.question.ignored.filter(({ reason }) => !reason.startsWith('No ')),
     what,
@@ -85,7 +86,7 @@ async function openTrips(count: number): Promise<Table> {
   return table;
 }
 
-/** The scans that a retrieval makes. */
+/** Records the scans that a retrieval makes. */
 function watched(table: Table): Scan[] {
   const scans: Scan[] = [];
   const scan = table.scan.bind(table);

@@ -8,7 +8,7 @@ function cut(answer: string, isStored?: (text: string) => boolean): string[] {
   return [...sentencesOf(answer, isStored)].map(({ start, end }) => answer.slice(start, end));
 }
 
-/** Sentences apart by `|`. */
+/** Sentences separated by `|`. */
 const ANSWERS = [
   'At 0.5 m, i.e. near, they met.|Then they left.',
   'Dr. Who met J. Smith.|He left.',

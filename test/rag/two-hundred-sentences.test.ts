@@ -1,4 +1,5 @@
-// Two hundred sentences over edges with texts, half of them false in one thing: nearly all are judged rightly, and those that are not are listed.
+// Two hundred sentences over edges with texts, half of them false in one respect: nearly all are
+// judged correctly, and the exceptions are listed.
 
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';

@@ -1,4 +1,5 @@
-// Questions in plain words: what each one of questions.txt means, and that any text at all means something sane.
+// Questions in plain words: the meaning of each question of questions.txt, and that any text at all
+// gets a reasonable meaning.
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -31,7 +32,7 @@ describe('questions', () => {
 
   it.each(cases())('%s, in capitals and with other blanks', (question, meaning) => {
     const other = question.toUpperCase().replaceAll(' ', '\u00a0\n');
-    // Values and words are shown as they are written.
+    // Values and words are shown in the case in which they were written.
     expect(understoodText(ask(other)).toLowerCase().replaceAll(/\s+/g, ' ')).toBe(meaning.toLowerCase());
   });
 

@@ -1,4 +1,4 @@
-// A question as it was understood, in one readable line: what tests compare.
+// A question as it was understood, in one readable line that tests compare.
 
 import type { Question } from '../../src/rag/question/question.ts';
 

@@ -1,4 +1,5 @@
-// Through which nodes edges are found: every edge that holds enough of them lies on a way.
+// The nodes through which edges are found: every edge that holds enough of the nodes is reached by
+// a way.
 
 import { describe, expect, it } from 'vitest';
 import { waysTo } from '../../src/rag/retrieval/ways.ts';

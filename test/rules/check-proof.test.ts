@@ -1,4 +1,5 @@
-// The checker: what it finds in forged proofs, with rules and without them, and that nothing makes it throw.
+// The proof checker: what it finds in forged proofs, with and without the rules, and that nothing
+// makes it throw.
 
 import { describe, expect, test } from 'vitest';
 import { checkProof, proofChecker } from '../../src/rules/check-proof.ts';
@@ -30,7 +31,10 @@ const FACTS: WireFact[] = EDGES.flatMap(({ edge_id: id, event_ts: at, members })
   ...members.map((member) => fact('member', id, member)),
 ]).concat(fact('formation', 4, 'line'), fact('property', 6, 'kind', 'mail'));
 
-/** Two are linked when they meet, but not in a circle; ways go over links, later ones after earlier ones, where there is no link yet. */
+/**
+ * Two nodes are linked if they meet, but not in a circle; ways follow links in time order, where
+ * there is no link yet.
+ */
 const RULES: WireRule[] = [
   {
     id: 'rule:link',
@@ -62,7 +66,7 @@ const deepest = proofs.find(({ goal }) => goal === 'way(1, 4, 300)')!;
 const known = knownOfEdges(EDGES);
 const check = proofChecker({ rules: RULES, known });
 
-/** The forged proof's problems, in one text. */
+/** All problems of the forged proof in one text. */
 function problemsOf(forge: (proof: Proof) => void, options = { rules: RULES, known }): string {
   const proof = structuredClone(deepest);
   forge(proof);
@@ -89,7 +93,7 @@ test('valid proofs pass, with rules, with edges, with both and by themselves', (
       expect(checkProof(proof, options), proof.goal).toEqual([]);
 });
 
-/** What is changed, and what is said of it. */
+/** The forgery, and the problem that must be reported. */
 const FORGERIES: [string, (proof: Proof) => void, RegExp][] = [
   [
     'the text of a fact',
@@ -238,7 +242,7 @@ function withoutEdge(proof: Proof): void {
   for (const field of ['hedge_tag', 'edge_id', 'table', 'event_ts'] as const) delete node[field];
 }
 
-/** Everything that names the edge 3 names 5 instead. */
+/** Makes everything that names edge 3 name edge 5. */
 function moved(proof: Proof): void {
   const text = JSON.stringify(proof);
   Object.assign(proof, JSON.parse(text.replace(/HEDGE-3|"edge_id":3|\[3,|\w+\(3,/g, (part) => part.replace('3', '5'))));

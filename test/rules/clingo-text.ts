@@ -1,16 +1,17 @@
-// Programs as clingo reads them, and its answers as facts again.
+// Programs as clingo input, and its answers as facts.
 //
-// clingo has integers, strings and function terms. Numbers become integers by rank, booleans b(0) and b(1), whose order is the same. It orders values of
-// different types and finds them unequal; here no guard holds between them, so each guard also asks for equal types.
+// clingo has integers, strings and function terms. Numbers become integers by rank; booleans become
+// b(0) and b(1), which have the same order. clingo orders values of different types and considers
+// them unequal, whereas no guard holds between them here, so each guard also requires equal types.
 
 import type { Value, WireCondition, WireFact } from './naive-evaluator.ts';
 import type { Program } from './random-program.ts';
 
 export class ClingoText {
-  /** Ascending; a number's place is what clingo sees. */
+  /** Ascending; clingo sees the index of a number. */
   readonly #numbers: readonly number[];
   readonly #program: Program;
-  /** Guards written so far: each has a type variable of its own. */
+  /** Guards written so far: each has its own type variable. */
   #guards = 0;
 
   constructor(program: Program) {
@@ -19,7 +20,7 @@ export class ClingoText {
     this.#numbers = numbers.sort((a, b) => a - b);
   }
 
-  /** Shows derived predicates only. */
+  /** The program; it shows derived predicates only. */
   program(): string {
     const { facts, rules } = this.#program;
     const types = [...allValues(this.#program)].map((value) => `type(${this.#term(value)},${typeOf(value)}).`);
@@ -35,7 +36,7 @@ export class ClingoText {
     ].join('\n');
   }
 
-  /** An atom of an answer, as `p_close(1,"a")`. */
+  /** An atom of an answer, such as `p_close(1,"a")`. */
   factOf(text: string): WireFact {
     const open = text.indexOf('(');
     const name = open < 0 ? text : text.slice(0, open);
@@ -72,7 +73,7 @@ function typeOf(value: Value): number {
   return ['number', 'string', 'boolean'].indexOf(typeof value);
 }
 
-/** Constants of facts and rules. */
+/** The constants of facts and rules. */
 function allValues({ facts, rules }: Program): Set<Value> {
   const terms = [
     ...facts.flatMap(({ args }) => args),

@@ -1,4 +1,5 @@
-// clingo as a second judge: for random programs without confidences it finds the same facts. HEDGEROW_CLINGO_PROGRAMS=N tries more of them.
+// clingo as a second reference: for random programs without confidences it finds the same facts.
+// HEDGEROW_CLINGO_PROGRAMS=N tries more of them.
 
 import { expect, test } from 'vitest';
 import { ClingoText } from './clingo-text.ts';
@@ -19,7 +20,7 @@ async function clingo(): Promise<Run | undefined> {
   }
 }
 
-/** The one stable model of a stratified program. */
+/** The unique stable model of a stratified program. */
 async function atomsBy(run: Run, program: string): Promise<string[]> {
   const answer = (await run(program, 0)) as { Result: string; Call?: { Witnesses: { Value: string[] }[] }[] };
   const witnesses = answer.Call?.flatMap((call) => call.Witnesses) ?? [];
@@ -27,7 +28,7 @@ async function atomsBy(run: Run, program: string): Promise<string[]> {
   return witnesses[0]!.Value;
 }
 
-/** What clingo shows: facts of derived predicates, given ones among them. */
+/** The facts that clingo shows: those of derived predicates, including given ones. */
 function ownFacts({ facts, rules }: Program): string[] {
   const model = modelOf(rules, facts);
   const derived = [...drained(model.derived())].map((fact) => model.factOf(fact));

@@ -1,4 +1,4 @@
-// Evaluates wire rules over facts in one go, as the service does step by step.
+// Evaluates wire rules over facts in one call, running the steps of the service to the end.
 
 import { BaseFacts } from '../../src/rules/base-facts.ts';
 import { evaluate, type Model } from '../../src/rules/evaluate.ts';
@@ -18,7 +18,10 @@ export function modelOf(rules: readonly unknown[], facts: readonly WireFact[]): 
   return drained(evaluate(enabledOf(readRuleSet(rules, ['body', 'rules'])), base));
 }
 
-/** Step tags in the order of answers, rule tags by first use; `timesOfEdges`: what evidence says of them. */
+/**
+ * Step tags in answer order, rule tags by first use; `timesOfEdges` holds the times of edges given
+ * as evidence.
+ */
 export function tagsOf(model: Model, timesOfEdges: ReadonlyMap<number, number> = new Map()): ProofTags {
   const steps = new Map<number, string>();
   const rules = new Map<string, string>();
@@ -37,7 +40,7 @@ export function tagsOf(model: Model, timesOfEdges: ReadonlyMap<number, number> =
   };
 }
 
-/** One for each derived fact, as they come out of JSON. */
+/** One proof per derived fact, in the form that JSON parsing returns. */
 export function proofsOf(model: Model, tags: ProofTags): Proof[] {
   const facts = [...drained(model.derived())];
   return facts.map((fact, at) => structuredClone(proofOf(model, fact, tags, at + 1)));

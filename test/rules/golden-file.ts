@@ -1,13 +1,14 @@
-// Reads and writes golden files of rules: facts that are given, rules, then the facts they derive and their strata, or why they are refused.
+// Reads and writes golden files of rules: given facts, rules, then the derived facts and the
+// strata, or why the rules are refused.
 //
-// Cases stand between blank lines; `#` begins a remark. A case is
+// Cases are separated by blank lines; `#` begins a comment. A case is
 //   case NAME
 //   facts: edge(1, 2), edge(2, 3)          any number of such lines
 //   rule:a 0.9: path(?X, ?Y) :- edge(?X, ?Y)   in the form of rule-text.ts
 //   ----
-//   path(1, 2) 0.9                         every derived fact in its order, with its confidence
-//   strata: rule:a=0                       of every rule, in the order they stand above
-// or behind the divider `error:` and the sentence.
+//   path(1, 2) 0.9                         every derived fact in order, with its confidence
+//   strata: rule:a=0                       the stratum of every rule, in the order above
+// or, after the divider, `error:` and the message.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -17,14 +18,14 @@ import { factsOf, ruleOf, type WrittenRule } from './rule-text.ts';
 export interface GoldenCase {
   readonly file: string;
   readonly name: string;
-  /** Everything above the divider, as it was written. */
+  /** Everything above the divider, verbatim. */
   readonly head: string;
   readonly facts: readonly WireAtom[];
   readonly rules: readonly WrittenRule[];
   readonly answer: readonly string[];
 }
 
-/** A case, or what stands between cases as it was written. */
+/** A case, or the text between cases verbatim. */
 export type GoldenPart = GoldenCase | string;
 
 const FOLDER = fileURLToPath(new URL('golden/', import.meta.url));
@@ -72,7 +73,7 @@ function caseOf(block: string, file: string): GoldenCase {
   return { file, name, head, facts, rules, answer: lines.slice(divider + 1) };
 }
 
-/** The text of a file with other answers. */
+/** The text of a file with new answers. */
 export function goldenText(parts: readonly GoldenPart[], answers: ReadonlyMap<GoldenCase, readonly string[]>): string {
   const texts = parts.map((part) =>
     typeof part === 'string' ? part : [part.head, '----', ...(answers.get(part) ?? part.answer)].join('\n'),

@@ -1,4 +1,5 @@
-// Golden rules (golden/*.txt): what rules derive with which confidence, in which strata, and why others are refused.
+// Golden rules (golden/*.txt): what rules derive, with which confidence, in which strata, and why
+// others are refused.
 
 import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -12,7 +13,7 @@ import { WRITE_GOLDEN } from '../support/golden.ts';
 import { type GoldenCase, goldenCases, goldenNames, goldenPath, goldenText, readGolden } from './golden-file.ts';
 import { answerOrder, naiveFacts, strataOf, type WireFact, type WireRule } from './naive-evaluator.ts';
 
-/** The lines that a case answers now. */
+/** The lines that a case answers with now. */
 function answerOf({ rules, facts }: GoldenCase): string[] {
   let set: RuleSet;
   try {
@@ -37,7 +38,7 @@ function derivedLines(set: RuleSet, facts: GoldenCase['facts']): string[] {
   });
 }
 
-/** A product of decimal fractions without the last bits that rounding leaves. */
+/** A product of decimal fractions, without the rounding error in the last bits. */
 function shortNumber(value: number): number {
   return Number(value.toPrecision(12));
 }

@@ -1,4 +1,5 @@
-// Relations that outgrow their first room, in every way of finding rows: the facts are those that follow, in small steps.
+// Relations that outgrow their initial capacity, with every way of finding rows: the right facts
+// follow, in small steps.
 
 import { describe, expect, it } from 'vitest';
 import { BaseFacts } from '../../src/rules/base-facts.ts';
@@ -20,7 +21,7 @@ function derived(rules: readonly object[], base: BaseFacts): { facts: string[]; 
     steps++;
     if (step.done !== true) continue;
     const { model, handles } = step.value;
-    // So many that an `expect` for each would take longer than what it looks at.
+    // So many facts that an `expect` for each would take longer than the work it checks.
     for (const [place, fact] of handles.entries()) {
       const { pred, args } = model.factOf(fact);
       const isItself = model.placeOf(fact) === place && model.find(pred, args) === fact;

@@ -1,4 +1,19 @@
-// Evaluates rules in the plainest way the contract allows, sharing nothing with src: wire JSON in, every fact with its best confidence out.
+// Evaluates rules in the plainest way the contract allows, sharing nothing with src: wire JSON in,
+// every fact with its best confidence out.
+//
+// First it computes the strata: every head gets the smallest number that is not below the stratum
+// of any premise and above that of every negated premise. Numbers are raised until nothing changes;
+// more rounds than rules mean that a negation is on a cycle. Then the strata are evaluated in
+// ascending order, so that a negated predicate is complete before it is tested. Within a stratum,
+// all rules are applied to all facts until a round adds nothing (naive evaluation; src uses
+// semi-naive evaluation).
+//
+// Applying a rule joins its positive premises from left to right in nested loops, then tests guards
+// and negations on the complete bindings. The confidence of a conclusion is the rule's confidence
+// times the lowest confidence of its premises; of several derivations the best counts. Since that
+// factor is at most 1, a cycle cannot raise a confidence for ever. Example: with edge(1, 2) and
+// edge(2, 3) given, and 0.9: path(?X, ?Z) :- path(?X, ?Y), edge(?Y, ?Z), a path of length n has the
+// confidence 0.9^(n-1) if paths of length 1 have 1.
 
 export type Value = number | string | boolean;
 
@@ -24,7 +39,7 @@ export interface NaiveFact extends WireFact {
 
 type Bindings = ReadonlyMap<string, Value>;
 
-/** Facts by `keyOf`, given ones too. Throws when a negation is on a cycle. */
+/** Facts by `keyOf`, including given ones. Throws if a negation is on a cycle. */
 export function naiveFacts(rules: readonly WireRule[], given: readonly WireFact[]): Map<string, NaiveFact> {
   const facts = new Facts();
   for (const fact of given) facts.put(fact, 1, true);
@@ -41,7 +56,7 @@ export function keyOf({ pred, args }: WireFact): string {
   return JSON.stringify([pred, ...args]);
 }
 
-/** Least numbers: a head is not below its premises, and above those it denies. */
+/** Smallest strata in which a head is not below its premises, and above those it negates. */
 export function strataOf(rules: readonly WireRule[]): Map<string, number> {
   const strata = new Map(rules.map((rule) => [rule.then.pred, 0]));
   for (let round = 0; ; round++) {
@@ -65,7 +80,7 @@ class Facts {
   readonly byKey = new Map<string, NaiveFact>();
   readonly byPred = new Map<string, NaiveFact[]>();
 
-  /** Whether it is new or better than before. */
+  /** Returns whether the fact is new or better than before. */
   put({ pred, args }: WireFact, confidence: number, given: boolean): boolean {
     const known = this.byKey.get(keyOf({ pred, args }));
     if (known !== undefined) {
@@ -81,7 +96,7 @@ class Facts {
   }
 }
 
-/** Whether it brought something. */
+/** Returns whether the rule contributed something. */
 function apply(rule: WireRule, facts: Facts): boolean {
   const atoms = rule.if.filter((condition): condition is WireFact => 'pred' in condition);
   let found: { bindings: Bindings; least: number }[] = [{ bindings: new Map(), least: 1 }];
@@ -146,7 +161,7 @@ export function guardHolds(left: Value, op: string, right: Value): boolean {
   }[op]!;
 }
 
-/** By code point. */
+/** Compares by code point. */
 function textOrder(left: string, right: string): number {
   const a = Array.from(left, (char) => char.codePointAt(0)!);
   const b = Array.from(right, (char) => char.codePointAt(0)!);
@@ -154,7 +169,7 @@ function textOrder(left: string, right: string): number {
   return a.length - b.length;
 }
 
-/** The order of answers: by predicate, then by arguments, numbers before texts before booleans. */
+/** The order of answers: by predicate, then by arguments; numbers before texts before booleans. */
 export function answerOrder(a: WireFact, b: WireFact): number {
   const rank = (value: Value) => ['number', 'string', 'boolean'].indexOf(typeof value);
   const order = textOrder(a.pred, b.pred);

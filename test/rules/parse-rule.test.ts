@@ -279,7 +279,7 @@ describe('all faults', () => {
 });
 
 describe('any JSON', () => {
-  /** Mostly what is right. */
+  /** Mostly valid values. */
   const mostly = <T>(right: fc.Arbitrary<T>, ...wrong: unknown[]) =>
     fc.oneof<fc.MaybeWeightedArbitrary<unknown>[]>(
       { weight: 20, arbitrary: right },
@@ -327,7 +327,7 @@ describe('any JSON', () => {
   });
 
   it('is taken exactly when its description in the API takes it', () => {
-    // Null in a field is the same as leaving it out, which descriptions do not say.
+    // A null field is the same as an absent one, which the descriptions do not express.
     const withoutNull = rule.filter((value) => !JSON.stringify(value).includes('null'));
     let taken = 0;
     fc.assert(
@@ -335,7 +335,8 @@ describe('any JSON', () => {
         const isTaken = 'parsed' in parseRule(value, ['body']);
         if (isTaken) taken++;
         const described = v.safeParse(ruleBody, value).success;
-        // A regular expression for "variable or constant" would say little to a reader.
+        // The descriptions do not use a regular expression for "variable or constant", which would
+        // tell a reader little.
         if (/"\?"/.test(JSON.stringify(value))) expect(isTaken && !described).toBe(false);
         else expect([JSON.stringify(value), described]).toEqual([JSON.stringify(value), isTaken]);
       }),

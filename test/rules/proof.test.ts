@@ -1,4 +1,5 @@
-// Proofs of derived facts: every fact once, nothing more than the goal rests on, fields as the contract has them, any depth.
+// Proofs of derived facts: every fact once, only what the goal rests on, fields as in the contract,
+// any depth.
 
 import { describe, expect, test } from 'vitest';
 import { checkProof } from '../../src/rules/check-proof.ts';
@@ -160,7 +161,7 @@ describe('a proof', () => {
   });
 });
 
-/** `fact(n)` follows from `fact(n - 1)` and the edge n. Facts are even handles, edges odd ones. */
+/** `fact(n)` follows from `fact(n - 1)` and edge n. Even handles are facts, odd ones edges. */
 function ladder(height: number): { model: ProvenFacts; goal: number; rule: WireRule } {
   const rule: WireRule = {
     id: 'rule:up',
@@ -183,7 +184,7 @@ function ladder(height: number): { model: ProvenFacts; goal: number; rule: WireR
 describe('a proof 100,000 conclusions deep', () => {
   const { model, goal, rule } = ladder(100_000);
   const tags = { ...NO_TAGS, edge: (id: number) => ({ table: 'meetings', event_ts: id }) };
-  // What it begins with is no fact of an edge.
+  // The fact it starts from is not the fact of an edge.
   const plain = { ...tags, edge: (id: number) => (id === 0 ? undefined : tags.edge(id)) };
 
   test('is written, in steps, and checked', () => {

@@ -1,4 +1,5 @@
-// Random stratified programs with their facts: recursion, negations of lower strata, guards, constants, cycles in the data; a seed always makes the same.
+// Random stratified programs with their facts: recursion, negations of lower strata, guards,
+// constants, cycles in the data. The same seed always gives the same program.
 
 import { Random } from '../support/random.ts';
 import type { Value, WireCondition, WireFact, WireRule } from './naive-evaluator.ts';
@@ -6,7 +7,7 @@ import type { Value, WireCondition, WireFact, WireRule } from './naive-evaluator
 export interface Program {
   facts: WireFact[];
   rules: WireRule[];
-  /** The facts are what these edges say; empty when they are anything. */
+  /** The edges that the facts describe; empty if the facts are arbitrary. */
   edges: ProgramEdge[];
 }
 
@@ -24,11 +25,11 @@ export interface ProgramEdge {
 interface Predicate {
   pred: string;
   arity: number;
-  /** 0 for given ones; rules of level n deny what is below n. */
+  /** 0 for given predicates; rules of level n negate predicates of lower levels. */
   level: number;
 }
 
-/** U+FFFD is below U+1F9F6 by code point, above its first half by UTF-16 unit. */
+/** U+FFFD is below U+1F9F6 by code point, but above its first surrogate by UTF-16 unit. */
 const TEXTS = ['', 'a', 'b', 'ab', 'A', '1', 'true', 'é', '\u{fffd}', '\u{1f9f6}', 'with "quotes" and \\', 'a, b'];
 const NUMBERS = [0, 1, 2, 3, 4, 5, -1, 0.5, 2.5, 1e21];
 const OPS = ['=', '==', '!=', '<', '<=', '>', '>='];
@@ -39,12 +40,12 @@ export function randomProgram(seed: number): Program {
   return new ProgramMaker(new Random(seed)).make();
 }
 
-/** Ways through a graph of some 30 nodes: relations large enough for every kind of index. */
+/** Paths through a graph of some 30 nodes: relations large enough for every kind of index. */
 export function largeProgram(seed: number): Program {
   return new ProgramMaker(new Random(seed)).makeLarge();
 }
 
-/** The facts and rules in another order. */
+/** The program with its facts and rules in another order. */
 export function shuffledProgram(program: Program, seed: number): Program {
   const random = new Random(seed);
   return { ...program, facts: shuffled(program.facts, random), rules: shuffled(program.rules, random) };
@@ -77,10 +78,10 @@ class ProgramMaker {
     const derived = this.#predicates('d', 2 + this.#random.below(4), 3);
     const facts = edges.length > 0 ? edges.flatMap(factsOf) : base.flatMap((one) => this.#facts(one));
     if (edges.length === 0) facts.push(...this.#facts({ pred: 'step', arity: 2, level: 0 }));
-    // Facts of a derived predicate may be given besides.
+    // A derived predicate may have given facts too.
     if (edges.length === 0 && this.#random.chance(0.15)) facts.push(...this.#facts(this.#pick(derived)).slice(0, 2));
     const rules = derived.flatMap((head) =>
-      // The first one stands on given facts alone, so that recursion has where to begin.
+      // The first rule uses only given facts, so that recursion has a start.
       Array.from({ length: 1 + this.#random.below(3) }, (_, at) => this.#rule(head, base, at === 0 ? base : derived)),
     );
     if (this.#random.chance(0.6)) rules.push(...this.#recursion(edges.length > 0));
@@ -95,7 +96,7 @@ class ProgramMaker {
     return { facts, edges: [], rules };
   }
 
-  /** Ways between nodes: through one predicate or two, step by step or by halves. */
+  /** Paths between nodes: through one predicate or two, step by step or by halves. */
   #recursion(hasEdges: boolean): WireRule[] {
     const way = 'way';
     const other = this.#random.chance(0.5) ? 'other_way' : way;
@@ -181,14 +182,14 @@ class ProgramMaker {
     };
   }
 
-  /** Mostly different variables: the ends of a chain, or any. */
+  /** Mostly distinct variables: the ends of a chain, or arbitrary ones. */
   #headArgs(arity: number, bound: readonly string[]): Value[] {
     const ends = [bound[0], bound.at(-1), ...bound.slice(1)].filter((one) => one !== undefined);
     if (ends.length >= arity && this.#random.chance(0.6)) return ends.slice(0, arity);
     return Array.from({ length: arity }, () => this.#term(bound, 0.1));
   }
 
-  /** Any atoms over a few variables. */
+  /** Arbitrary atoms over a few variables. */
   #atoms(predicates: readonly Predicate[]): WireFact[] {
     const variables = VARIABLES.slice(0, 2 + this.#random.below(3));
     return Array.from({ length: this.#pick([1, 1, 2, 2, 2, 3]) }, () => {
@@ -197,7 +198,7 @@ class ProgramMaker {
     });
   }
 
-  /** Atoms that hand a value on from one to the next, so that recursion goes far. */
+  /** Atoms that pass a value from one to the next, so that recursion goes far. */
   #chain(predicates: readonly Predicate[]): WireFact[] {
     return Array.from({ length: this.#pick([1, 2, 2, 2, 3]) }, (_, at) => {
       const { pred, arity } = this.#pick(predicates);
@@ -216,7 +217,7 @@ class ProgramMaker {
 
 const VARIABLES = ['?A', '?B', '?C', '?D', '?E'];
 
-/** No fact and no rule has it. */
+/** A predicate without facts and rules. */
 const UNDEFINED: Predicate = { pred: 'undefined_one', arity: 1, level: 0 };
 
 const EDGE_PREDICATES: readonly Predicate[] = [

@@ -1,5 +1,6 @@
-// Random programs: what a naive evaluator derives, with proofs that check, and the same however facts and rules are shuffled.
-// HEDGEROW_PROGRAMS=2000 runs more of them, HEDGEROW_FIRST_SEED begins elsewhere.
+// Random programs: the same facts as a naive evaluator, proofs that check, and the same results
+// however facts and rules are shuffled. HEDGEROW_PROGRAMS=2000 runs more of them,
+// HEDGEROW_FIRST_SEED starts at another seed.
 
 import { describe, expect, test } from 'vitest';
 import { proofChecker } from '../../src/rules/check-proof.ts';
@@ -17,10 +18,10 @@ import { forged } from './tamper.ts';
 const PROGRAMS = Number(process.env.HEDGEROW_PROGRAMS ?? 300);
 const FIRST_SEED = Number(process.env.HEDGEROW_FIRST_SEED ?? 1);
 const SEEDS = Array.from({ length: PROGRAMS }, (_, at) => FIRST_SEED + at);
-/** So that a seed can be looked at when it fails. */
+/** Timeout for all programs. */
 const PATIENCE_MS = 60_000 + PROGRAMS * 100;
 
-/** One in thirty is a large one. */
+/** One program in thirty is a large one. */
 function programOf(seed: number): Program {
   return seed % 30 === 0 ? largeProgram(seed) : randomProgram(seed);
 }

@@ -1,4 +1,4 @@
-// Sets as values; what they derive and how they are refused: golden/*.txt.
+// Rule sets as values; what they derive and how they are refused is in golden/*.txt.
 
 import { describe, expect, it } from 'vitest';
 import type { HedgerowError } from '../../src/errors.ts';
@@ -163,7 +163,7 @@ describe('a set is refused', () => {
     const wrong = { pred: 'Q', args: Array(16).fill(null) };
     const error = refusalOf(Array(20).fill({ id: 'rule:a', if: Array(64).fill(wrong), then: wrong }));
     expect(error.errors?.length).toBe(200);
-    // Those of the first rule: the others were not looked at any more.
+    // These are of the first rule; the others were not checked any more.
     expect(error.message).toMatch(/ \(and 1100 more\)\.$/);
   });
 });

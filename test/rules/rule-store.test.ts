@@ -4,11 +4,11 @@ import { type RuleDocuments, RuleStore } from '../../src/rules/rule-store.ts';
 import { openSim, simDisk } from '../support/sim-engine.ts';
 import { ruleOf } from './rule-text.ts';
 
-/** Documents in memory: each change takes a turn of the event loop. */
+/** Documents in memory: each change takes one event loop turn. */
 class MemoryDocuments implements RuleDocuments {
   readonly stored = new Map<string, unknown>();
   changes = 0;
-  /** Changes fail while it is set. */
+  /** While set, changes fail. */
   failure: Error | undefined;
 
   entries(store: string): [id: string, value: unknown][] {

@@ -1,4 +1,4 @@
-// Times in rules: a text beside the time of an edge means what the same rule says in seconds.
+// Times in rules: a text compared with the time of an edge means the same as the rule with seconds.
 
 import { describe, expect, it } from 'vitest';
 import { parseRule } from '../../src/rules/parse-rule.ts';

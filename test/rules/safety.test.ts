@@ -1,4 +1,4 @@
-// Further unsafe rules with their sentences: golden/06-unsafe.txt.
+// Further unsafe rules with their messages; see also golden/06-unsafe.txt.
 
 import { describe, expect, it } from 'vitest';
 import { BASE_PREDICATES } from '../../src/rules/base-predicates.ts';

@@ -1,4 +1,5 @@
-// Strata and cycles that are too large for a golden file, and strata against their definition; the small ones: golden/07-cycles.txt.
+// Strata and cycles that are too large for a golden file, and strata against their definition;
+// small ones are in golden/07-cycles.txt.
 
 import { describe, expect, it } from 'vitest';
 import { parseRule } from '../../src/rules/parse-rule.ts';
@@ -103,7 +104,7 @@ describe('strata', () => {
             text,
             indexes.map((index) => rules[index]!),
           );
-          // The rules that are named suffice for it.
+          // The named rules are enough to form the cycle.
           expect(leastStrata(indexes.map((index) => rules[index]!))).toBeUndefined();
         }
       }),
@@ -119,7 +120,7 @@ interface Small {
   readonly body: readonly { readonly pred: string; readonly not: number }[];
 }
 
-/** By raising every stratum until the definition holds; undefined when that never ends. */
+/** Raises every stratum until the definition holds; undefined if that never ends. */
 function leastStrata(rules: readonly Small[]): Record<string, number> | undefined {
   const strata: Record<string, number> = {};
   for (const { head } of rules) strata[head] = 0;
@@ -138,7 +139,10 @@ function leastStrata(rules: readonly Small[]): Record<string, number> | undefine
   return strata;
 }
 
-/** Each step of the text is a premise of a rule, one is negative, and it ends where it began. */
+/**
+ * Checks that each step of the text is a premise of a rule, that one is negative, and that the
+ * cycle ends where it began.
+ */
 function expectCycle(text: string, rules: readonly Small[]): void {
   const steps = text.slice(0, text.indexOf(' (')).split(' -> ');
   expect(steps.at(-1)!.replace('not ', '')).toBe(steps[0]);

@@ -1,16 +1,16 @@
-// Forges valid proofs, each time so that they say what is not so or do not follow any more.
+// Forges valid proofs, each time so that they state something false or no longer follow.
 
 import type { ConclusionNode, Proof, ProofNode } from '../../src/rules/proof.ts';
 import type { Random } from '../support/random.ts';
 import type { Value, WireFact } from './naive-evaluator.ts';
 
 export interface Forgery {
-  /** What was done. */
+  /** The kind of forgery. */
   name: string;
   proof: Proof;
 }
 
-/** What holds where the proof is from, and facts of which some do not. */
+/** The facts that hold where the proof comes from, and values for facts that may not hold. */
 export interface Truth {
   holds(fact: WireFact): boolean;
   values: readonly Value[];
@@ -25,7 +25,7 @@ export function forged(proof: Proof, truth: Truth, random: Random): Forgery {
   }
 }
 
-/** All that can be done to the proof, each once. */
+/** Every forgery that applies to the proof, once each. */
 export function everyForgery(proof: Proof, truth: Truth, random: Random): Forgery[] {
   return Object.entries(FORGERIES).flatMap(([name, forge]) => {
     const copy = structuredClone(proof);
@@ -33,7 +33,7 @@ export function everyForgery(proof: Proof, truth: Truth, random: Random): Forger
   });
 }
 
-/** Changes the proof in place. False: it has nothing to do it to. */
+/** Changes the proof in place; false if it does not apply. */
 type Forge = (proof: Proof, truth: Truth, random: Random) => boolean;
 
 const FORGERIES: Record<string, Forge> = {
@@ -223,7 +223,10 @@ function other(confidence: number): number {
   return confidence > 0.5 ? confidence - 0.25 : confidence + 0.25;
 }
 
-/** What premises of two places differ in, wherever a rule could not take the one for the other. */
+/**
+ * Kind and predicate of a premise. Where two premises differ in this, no rule accepts one in place
+ * of the other.
+ */
 function signOf(node: ProofNode): string {
   return node.kind === 'guard' ? 'guard' : `${node.kind === 'absence' ? 'not ' : ''}${node.predicate}`;
 }

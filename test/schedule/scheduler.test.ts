@@ -3,7 +3,7 @@ import { Mutex, Semaphore } from '../../src/schedule/locks.ts';
 import { LONG_STEP_MS, Scheduler } from '../../src/schedule/scheduler.ts';
 import type { Steps } from '../../src/schedule/steps.ts';
 
-/** A scheduler with a clock that stands still unless `work` moves it. */
+/** A scheduler with a clock that advances only through `work`. */
 function withClock() {
   let ms = 0;
   const work = (tookMs: number) => {
@@ -47,7 +47,7 @@ describe('a scheduler', () => {
     const commit = (async () => {
       for (let slice = 0; slice < 4; slice++) {
         await scheduler.pause();
-        // As through the functions between the engine's work and its pause.
+        // Like the functions between the engine's work and its pause.
         await null;
         await null;
         seen.push('*');
@@ -55,7 +55,7 @@ describe('a scheduler', () => {
       }
     })();
     await commit;
-    // Every second place is the commit's, until it is over.
+    // Every second slot belongs to the commit until it is over.
     expect(seen.slice(0, 5).join('')).toBe('*a*b*');
     expect(scheduler.figures.longestTurnMs).toBe(5);
   });

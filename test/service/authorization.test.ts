@@ -8,7 +8,7 @@ import { CALLERS, type Caller, FORMS, type Form, type Keys, makeKeys } from './c
 import { ADMIN_KEY, type ChildServer, startChild } from './child.ts';
 import { makeTrips, recipeOf, type Sent, send } from './valid-requests.ts';
 
-/** Section 4 of the specification, and what the contract adds. */
+/** Section 4 of the specification, plus what the contract adds. */
 const SPECIFIED: Readonly<Record<Role, readonly string[]>> = {
   none: [
     'GET /health/live',
@@ -76,7 +76,7 @@ const SPECIFIED: Readonly<Record<Role, readonly string[]>> = {
 
 const RANK: Readonly<Record<string, number>> = { none: 0, readonly: 1, readwrite: 2, admin: 3 };
 
-/** What the contract says, from the route's role alone. */
+/** The status that the contract prescribes, from the route's role alone. */
 function expectedStatus(role: Role, caller: Caller, success: number): number {
   if (role === 'none') return success;
   const rank = RANK[caller];
@@ -253,7 +253,8 @@ describe('forms of a key', () => {
       headers: { ...own, 'if-none-match': tables.headers.get('etag')! },
     };
     expect((await send(server.url, read)).status).toBe(304);
-    // A replay belongs to the key that wrote: another one writes anew, one that may not write gets nothing.
+    // A replay belongs to the key that wrote: another key writes anew, and a key that may not write
+    // gets nothing.
     const other = { ...write, headers: { 'idempotency-key': 'once' } };
     expect((await keys.send('admin', other)).json.id).not.toBe(first.json.id);
     expect((await keys.send('readonly', other)).status).toBe(403);

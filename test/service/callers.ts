@@ -1,4 +1,4 @@
-// Keys in every state a key can be in, made through the API, and the headers that carry them.
+// Keys in every possible state, created through the API, and the headers that carry them.
 
 import { ADMIN_KEY } from './child.ts';
 import { type Answered, type AsAdmin, type Sent, send } from './valid-requests.ts';
@@ -15,7 +15,7 @@ export const CALLERS = [
 ] as const;
 export type Caller = (typeof CALLERS)[number];
 
-/** Both forms of sending a key (contract section 1). */
+/** The two ways to send a key (contract section 1). */
 export const FORMS = {
   'X-API-Key': (key: string) => ({ 'x-api-key': key }),
   Authorization: (key: string) => ({ authorization: `Bearer ${key}` }),
@@ -29,7 +29,7 @@ export interface Keys {
   send(caller: Caller, request: Sent, form?: Form): Promise<Answered>;
 }
 
-/** Makes the keys on a service whose first admin key is ADMIN_KEY. */
+/** Creates the keys on a service whose first admin key is ADMIN_KEY. */
 export async function makeKeys(url: string): Promise<Keys> {
   const asAdmin: AsAdmin = (request) =>
     send(url, { ...request, headers: { ...FORMS['X-API-Key'](ADMIN_KEY), ...request.headers } });

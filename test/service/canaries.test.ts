@@ -79,7 +79,7 @@ function oddPlaces(secret: string): Sent[] {
     post('/v1/hyperedges', `{"event_ts":1,"members":[${secret}`),
     post('/v1/hyperedges', edge, { 'content-type': secret }),
     post('/v1/hyperedges', `${JSON.stringify(edge)}\n${secret}\n`, { 'content-type': 'application/x-ndjson' }),
-    // No names that could be taken: what a client has stored is no leak.
+    // Names that are refused, because a secret that a client stores itself is no leak.
     post('/v1/tables', { name: `${secret}!` }),
     post('/v1/tables', { name: 'odd', columns: [{ name: secret, type: secret }] }),
     post('/v1/indexes', { table: secret, column: secret }),
@@ -95,7 +95,10 @@ function oddPlaces(secret: string): Sent[] {
   ];
 }
 
-/** The answers are the same with either form of the log: the second time some of the requests fill it. */
+/**
+ * The answers are the same with either log format: the second time, some of the requests go to fill
+ * the log.
+ */
 describe.each([
   ['json', true],
   ['text', false],
@@ -104,7 +107,7 @@ describe.each([
   let dir: string;
   let server: ChildServer;
   const secrets: Secret[] = [BOOTSTRAP, MODEL, PASSWORD, { name: 'address', text: DSN }, WRONG];
-  /** What was printed by processes that have ended. */
+  /** Output of the processes that have ended. */
   let printed = '';
   const leaks: string[] = [];
   let answers = 0;
@@ -119,8 +122,9 @@ describe.each([
   });
 
   /**
-   * Sends it, and looks through the answer: no secret may stand in it but what the request itself said outside of its key, and that neither when it
-   * looks like a key. (Masking the others too would tell a guesser that the guess was right.)
+   * Sends the request and searches the answer: it must not contain any secret except one that the
+   * request itself contained outside its key, and not even that if it looks like a key. (Masking
+   * the others as well would tell a guesser that the guess was right.)
    */
   async function watched(request: Sent): Promise<Answered> {
     const answer = await send(server.url, request);
@@ -154,7 +158,7 @@ describe.each([
       const { status, json } = await send(server.url, request);
       expect([status, json.plaintext_key]).toEqual([200, expect.stringMatching(/^hgr_/)]);
       secrets.push({ name: `${role} key`, text: json.plaintext_key });
-      // The same again is another key: nothing was kept to be replayed.
+      // The same request with another key: nothing was kept that could be replayed.
       const again = await send(server.url, request);
       expect(again.json.plaintext_key).not.toBe(json.plaintext_key);
       secrets.push({ name: `second ${role} key`, text: again.json.plaintext_key });
@@ -167,7 +171,7 @@ describe.each([
     for (const route of routes) {
       for (const { text } of senders) {
         const made = await recipeOf(route.method, route.path).make(asAdmin);
-        // The answer that creates a key shows it, as was seen above.
+        // The answer that creates a key contains it, as checked above.
         if (route.path === '/v1/keys' && route.method === 'POST') made.body = { role: 'none' };
         for (const headers of [{ 'x-api-key': text }, { authorization: `Bearer ${text}` }]) {
           await watched({ method: route.method, ...made, headers: { ...made.headers, ...headers } });

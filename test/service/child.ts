@@ -1,4 +1,5 @@
-// Runs the built service (`node dist/main.js serve`) as a process of its own over a directory of its own, and watches that process.
+// Runs the built service (`node dist/main.js serve`) as a separate process over its own directory,
+// and watches that process.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -12,7 +13,7 @@ export const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url)
 export const ADMIN_KEY = 'hgr_service-tests-0123456789abcdefghijklmnop';
 
 export interface ChildOptions {
-  /** Data directory; without one a new one is made, and removed at the end. */
+  /** Data directory; by default a new one is created, and removed at the end. */
   dir?: string;
   environment?: Readonly<Record<string, string>>;
   flags?: readonly string[];
@@ -23,11 +24,14 @@ export interface ChildServer {
   readonly port: number;
   readonly dir: string;
   readonly process: ChildProcess;
-  /** All that it has printed so far. */
+  /** Everything printed so far. */
   readonly output: { out: string; error: string };
-  /** `exit code 0`, `signal SIGKILL`; undefined while it runs. */
+  /** `exit code 0` or `signal SIGKILL`; undefined while it runs. */
   readonly ended: string | undefined;
-  /** SIGTERM, then waits for the end; answers how it ended. Removes a directory that was made for it. */
+  /**
+   * Sends a signal (by default SIGTERM) and waits for the end; returns how it ended. Removes a
+   * directory that was created for it.
+   */
   stop(signal?: NodeJS.Signals): Promise<string>;
 }
 
@@ -36,7 +40,10 @@ export interface Run {
   readonly code: number | null;
 }
 
-/** The transport that all tests run over, and where else packages are (another version of uWebSockets.js). */
+/**
+ * Variables passed on: the transport that all tests run over, and an alternative location of
+ * packages (another version of uWebSockets.js).
+ */
 const PASSED_ON = Object.fromEntries(
   ['HEDGEROW_TRANSPORT', 'NODE_PATH'].flatMap((name) =>
     process.env[name] === undefined ? [] : [[name, process.env[name]]],
@@ -48,7 +55,7 @@ process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-/** Resolves once `/health/ready` answers 200. */
+/** Resolves once `/health/ready` answers with 200. */
 export async function startChild(options: ChildOptions = {}): Promise<ChildServer> {
   const dir = options.dir ?? (await mkdtemp(join(tmpdir(), 'hedgerow-service-')));
   const child = launch(['serve', '--data', dir, '--port', '0', ...(options.flags ?? [])], {
@@ -90,7 +97,7 @@ export async function startChild(options: ChildOptions = {}): Promise<ChildServe
   };
 }
 
-/** Runs a command of the built program to its end. */
+/** Runs a command of the built program to completion. */
 export async function runCommand(
   parameters: readonly string[],
   environment: Readonly<Record<string, string>> = {},

@@ -1,4 +1,4 @@
-// The files for containers, as far as they can be tried without one.
+// The container files, as far as they can be tested without a container.
 
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-/** The exit code of the image's health check against a port of this machine. */
+/** Exit code of the image's health check against a port of this machine. */
 function health(port: number): Promise<number> {
   const [command, ...parameters] = JSON.parse(/HEALTHCHECK .*\\\n\s+CMD (\[.*\])\n/.exec(dockerfile)![1]!) as string[];
   expect(command).toBe('node');

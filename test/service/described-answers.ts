@@ -1,4 +1,5 @@
-// Checks an answer against the served OpenAPI document: status, headers, content type and body, nothing undescribed.
+// Checks an answer against the served OpenAPI document: status, headers, content type and body,
+// with nothing undescribed.
 
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -15,7 +16,7 @@ export interface Operation {
   responses: Readonly<Record<string, Json>>;
 }
 
-/** Headers that say nothing of their own in the description: of HTTP itself. */
+/** Headers of HTTP itself, which need no description. */
 const OF_HTTP: ReadonlySet<string> = new Set([
   'cache-control',
   'connection',
@@ -55,7 +56,7 @@ export class DescribedApi {
     this.#ajv.addSchema(closed(document), 'document');
   }
 
-  /** Everything in which the answer is not as described; empty: it is. */
+  /** Every deviation of the answer from its description; empty if it conforms. */
   faults({ path, method, responses }: Operation, answer: Answered): string[] {
     const at = ['paths', path, method.toLowerCase(), 'responses', String(answer.status)];
     if (responses[answer.status] === undefined) return [`status ${answer.status} is not described`];
@@ -63,7 +64,7 @@ export class DescribedApi {
     return [...this.#headerFaults(response.at, answer.headers), ...this.#bodyFaults(response.at, answer)];
   }
 
-  /** Everything in which a value is not as the schema at this place of the document describes it. */
+  /** Every deviation of a value from the schema at this place of the document. */
   valueFaults(at: readonly string[], value: unknown): string[] {
     return this.#schemaFaults(at, value);
   }
@@ -113,7 +114,7 @@ export class DescribedApi {
     return validate.errors!.map((error) => `${error.instancePath} ${error.message} ${JSON.stringify(error.params)}`);
   }
 
-  /** The value at a place, and where it really stands when that is a reference. */
+  /** The value at a place and, if that is a reference, its real place. */
   #resolve(at: readonly string[]): { at: readonly string[]; value: Json } {
     const value = this.#value(at);
     if (typeof value?.$ref !== 'string') return { at, value };
@@ -129,7 +130,10 @@ function escaped(key: string): string {
   return encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'));
 }
 
-/** The document with every object closed that does not say it is open: a field without a description is a fault here. */
+/**
+ * The document with every object closed that is not declared open, so that an undescribed field is
+ * a fault.
+ */
 function closed(value: Json): Json {
   if (Array.isArray(value)) return value.map(closed);
   if (typeof value !== 'object' || value === null) return value;

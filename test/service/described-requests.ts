@@ -1,4 +1,5 @@
-// For every status a route lists, the request that really brings it about, and the world in which it does.
+// For every status that a route lists: a request that really causes it, and the world in which it
+// does.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,31 +9,31 @@ import type { Operation } from './described-answers.ts';
 import { ALL_TRIPS, type Answered, makeTrips, recipeOf, type Sent, TRIPS } from './valid-requests.ts';
 import { damagedDisk, startWorld, type World, type WorldOptions } from './worlds.ts';
 
-/** How each world differs from an everyday one. */
+/** How each world differs from the usual one. */
 const WORLDS = {
   usual: {},
-  /** Nobody but the test that uses it makes keys or holds syncs here. */
+  /** Only the test that uses it creates keys or holds syncs here. */
   quiet: {},
   starting: { open: false },
   overloaded: { limits: { requests: 0 } },
   limited: { rateLimitQpm: 1 },
   keyless: { authDisabled: true },
-  /** Takes small bodies only. */
+  /** Accepts small bodies only. */
   narrow: { maxBodyBytes: 1000 },
   hurried: { queryTimeoutMs: 20 },
   damaged: {},
   full: {},
-  /** Without the package of the backends of virtual graphs. */
+  /** Without the package that the backends of virtual graphs need. */
   bare: { rooms: { installed: () => false } },
 } as const satisfies Record<string, WorldOptions>;
 
 export class Worlds {
   readonly #transport: Transport;
-  /** Of virtual graphs. */
+  /** Root directory of the virtual graphs. */
   readonly #root = mkdtempSync(join(tmpdir(), 'hedgerow-worlds-'));
   readonly #started = new Map<string, Promise<World>>();
 
-  /** All are served over `transport`. */
+  /** All worlds are served over `transport`. */
   constructor(transport: Transport) {
     this.#transport = transport;
   }
@@ -50,7 +51,7 @@ export class Worlds {
     return world;
   }
 
-  /** One that nobody else uses, to be closed by the caller. */
+  /** A world that nothing else uses; the caller closes it. */
   own(options: WorldOptions): Promise<World> {
     return startWorld({ ...options, transport: this.#transport });
   }
@@ -61,25 +62,25 @@ export class Worlds {
   }
 }
 
-/** The table is known to be damaged once something was read of it. */
+/** The table is known to be damaged once something of it has been read. */
 async function damaged(options: WorldOptions): Promise<World> {
   const world = await startWorld({ ...options, disk: await damagedDisk() });
   await world.as('admin', { method: 'GET', path: '/v1/hyperedges?start_ts=0&end_ts=100' });
   return world;
 }
 
-/** What the requests need to know of an operation. */
+/** What the requests need to know about an operation. */
 export interface Target extends Operation {
   role: string;
-  /** It takes a body. */
+  /** Whether it takes a body. */
   hasBody: boolean;
-  /** Of all writes, with this one. */
+  /** All operations that write, including this one. */
   writes: readonly Target[];
 }
 
 type Make = (target: Target, worlds: Worlds) => Promise<Answered>;
 
-/** The maker for a status; undefined: nobody has thought of one. */
+/** The function that causes a status; undefined if there is none yet. */
 export function makerOf(target: Target, status: number): Make | undefined {
   return OWN[`${target.id} ${status}`] ?? BY_STATUS[status];
 }
@@ -87,7 +88,7 @@ export function makerOf(target: Target, status: number): Make | undefined {
 const HUGE = 2 ** 50;
 const EDGE = { event_ts: 1000, members: [1, 2] };
 
-/** Whatever the route, this brings it about. */
+/** Functions that cause a status on any route. */
 const BY_STATUS: Readonly<Record<number, Make>> = {
   200: async (target, worlds) => good(target, await worlds.get('usual')),
   201: async (target, worlds) => good(target, await worlds.get('usual')),
@@ -104,7 +105,7 @@ const BY_STATUS: Readonly<Record<number, Make>> = {
       return plain(target, await worlds.get('keyless'), { headers: { origin: 'https://elsewhere.test' } }, 'none');
     return plain(target, await worlds.get('usual'), {}, target.role === 'admin' ? 'readwrite' : 'readonly');
   },
-  // Under an Idempotency-Key that stands for another body.
+  // Reuses an Idempotency-Key with another body.
   409: async (target, worlds) => {
     const world = await worlds.get('usual');
     const { body, ...request } = await requestOf(target, world);
@@ -172,7 +173,7 @@ const OWN: Readonly<Record<string, Make>> = {
   'reason 422': missing('/v1/reason', { query: '', table: 'nope' }),
   'ragQuery 404': missing('/v1/rag/query', { query: '', table: 'nope', mock: true }),
   'ragQuery 422': missing('/v1/rag/query', { query: '', mode: 'oracular' }),
-  // Nobody listens where the test's model should be.
+  // Nothing listens at the address of the test's model.
   'ragQuery 502': missing('/v1/rag/query', { query: 'node 1', mode: 'neuro' }),
   'checkClaims 404': missing('/v1/rag/check', { text: '', edge_ids: [], table: 'nope' }),
   'checkClaims 422': missing('/v1/rag/check', { edge_ids: [] }),
@@ -211,7 +212,7 @@ const OWN: Readonly<Record<string, Make>> = {
     });
   },
   'clearVirtualCache 409': (target, worlds) => whileItRuns(target, worlds),
-  // What is kept under the key is all that it writes.
+  // The answer kept under the key is all that it writes.
   'clearVirtualCache 507': async (target, worlds) => {
     await onFullDisk(target, worlds);
     return plain(target, await worlds.get('full'), {
@@ -243,14 +244,17 @@ const OWN: Readonly<Record<string, Make>> = {
   'getReady 503': async (target, worlds) => plain(target, await worlds.get('starting')),
 };
 
-/** What has a maker of its own, as `operation status`: what nobody lists any more is a fault too. */
+/**
+ * Pairs with their own function, as `operation status`; a pair that is no longer listed in the
+ * document is a fault too.
+ */
 export const OWN_PAIRS: readonly string[] = Object.keys(OWN);
 
 function missing(path: string, body?: unknown): Make {
   return async ({ method }, worlds) => (await worlds.get('usual')).as('admin', { method, path, body });
 }
 
-/** Of a graph over another file: one that is not there, or one whose times nobody can have. */
+/** Queries a graph over another file: a missing one, or one whose times are out of range. */
 function ofFile(name: 'missing' | 'late', path: string, body?: unknown): Make {
   return async ({ method }, worlds) => {
     const world = await worlds.get('usual');
@@ -273,12 +277,12 @@ async function requestOf({ method, path }: Target, world: World): Promise<Sent> 
   return { method, ...(await recipeOf(method, path).make((request) => world.as('admin', request))) };
 }
 
-/** A request that succeeds in a usual world. */
+/** A request that succeeds in the usual world. */
 async function good(target: Target, world: World, headers: Record<string, string> = {}): Promise<Answered> {
   return world.as('admin', { ...(await requestOf(target, world)), headers });
 }
 
-/** A request that is refused before anyone looks what it names. */
+/** A request that is refused before the things it names are looked up. */
 function plain(target: Target, world: World, more: Partial<Sent> = {}, role: Parameters<World['as']>[0] = 'admin') {
   const body = target.hasBody ? { body: {} } : {};
   return world.as(role, { method: target.method, path: target.path.replaceAll(/[{}]/g, ''), ...body, ...more });
@@ -299,7 +303,10 @@ async function whileItRuns(target: Target, worlds: Worlds): Promise<Answered> {
 
 const onFull = new WeakMap<Worlds, Promise<Map<string, Answered>>>();
 
-/** All writes are made ready, then the disk is full, then they are sent: after the first of them the log takes none any more. */
+/**
+ * Prepares all writes, fills the disk, then sends them: after the first of them the log accepts no
+ * more.
+ */
 async function onFullDisk({ id, writes }: Target, worlds: Worlds): Promise<Answered> {
   let answers = onFull.get(worlds);
   if (answers === undefined) {
@@ -313,7 +320,7 @@ async function sendToFullDisk(writes: Target['writes'], worlds: Worlds): Promise
   const world = await worlds.get('full');
   const requests: [string, Sent][] = [];
   for (const write of writes) requests.push([write.id, await requestOf(write, world)]);
-  // The index of the usual request is there by now, to be dropped.
+  // By now the index of the usual request exists, so that it can be dropped.
   const createIndex = requests.find(([name]) => name === 'createIndex')![1];
   createIndex.body = { table: 'hyperedges', column: 'mean_dist_m' };
   world.disk.schedule = ({ kind }) => (kind === 'write' ? { code: 'ENOSPC' } : undefined);

@@ -1,4 +1,5 @@
-// Files are their owner's alone (0600, directories 0700), whatever the umask; directories that are wider are named at the start and left as they are.
+// Files are accessible to their owner only (0600, directories 0700), whatever the umask; wider
+// directories are reported at startup and left unchanged.
 
 import { chmodSync, lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -25,7 +26,10 @@ afterEach(async () => {
   world.remove();
 });
 
-/** What lies below a directory, itself too, as `mode path`; sockets are left out: they hold nothing, and others must be able to ask who holds the lock. */
+/**
+ * A directory and everything below it, as `mode path`. Sockets are left out: they hold nothing, and
+ * other users must be able to ask who holds the lock.
+ */
 function modesBelow(dir: string): string[] {
   const names = readdirSync(dir, { recursive: true }) as string[];
   return [dir, ...names.map((name) => join(dir, name))].flatMap((path) => {
@@ -34,7 +38,7 @@ function modesBelow(dir: string): string[] {
   });
 }
 
-/** Those that are not as they should be: directories and files are distinguished by their mode too. */
+/** Entries whose mode is too wide; the mode also distinguishes directories from files. */
 function wide(dir: string): string[] {
   return modesBelow(dir).filter((line) => !/^(600|700) /.test(line));
 }
@@ -67,7 +71,7 @@ test('a service that runs with no umask keeps everything it writes to its owner:
   expect(running.flatMap(wide)).toEqual([]);
   expect(await server.stop()).toBe('exit code 0');
   expect([world.path('new'), ...running].flatMap(wide)).toEqual([]);
-  // Not because there are no files.
+  // Makes sure that there are files at all.
   expect(modesBelow(dir).filter((line) => line.startsWith('600 ')).length).toBeGreaterThan(4);
   expect(modesBelow(world.path('copies')).length).toBe(4);
   expect(statSync(audit).size).toBeGreaterThan(0);
@@ -106,7 +110,7 @@ test('directories that others can look into are named at the start, with what to
   const environment = { HEDGEROW_BACKUP_ROOT: backups, HEDGEROW_COPY_ROOT: copies };
   const warned = async (): Promise<string[]> => {
     const child = await startChild({ dir, environment });
-    // Lines are written in the background: all are there at the end.
+    // Lines are written in the background, but all are there at the end.
     await child.stop();
     return child.output.error.split('\n').filter((line) => line.includes('others than its owner'));
   };

@@ -5,13 +5,16 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Recorder, send, startServer, type TestServer } from '../http/support.ts';
 import { CHROMIUM } from '../support/chromium.ts';
 
-/** Stored before each attack; no page may come to see it. */
+/** Stored before each attack; no page may get to see it. */
 const SECRET = 'the-secret-formation';
 const LONGEST_WAIT_MS = 10_000;
 
 if (CHROMIUM === undefined) console.log('foreign pages: skipped: no chromium in /usr/bin');
 
-/** What a page of anybody can do without asking first: each gives what it came to see, and must write nothing. Runs in the browser. */
+/**
+ * Everything that an arbitrary page can do without asking first: each attempt returns what it saw,
+ * and must write nothing. Runs in the browser.
+ */
 async function attack(target: string): Promise<string[]> {
   const seen: string[] = [];
   const edge = (ts: number) => `{"event_ts":${ts},"members":[666]}`;
@@ -152,7 +155,7 @@ describe.skipIf(CHROMIUM === undefined)(
       expect(rows).toBe(1);
       expect(tables).toEqual(['hyperedges', 'other']);
       expect(statuses.length).toBeGreaterThan(10);
-      // 404: the browser looks for an icon.
+      // 404: the browser requests an icon.
       expect(statuses.filter((status) => status !== 403 && status !== 404)).toEqual([]);
     }
 
@@ -167,7 +170,8 @@ describe.skipIf(CHROMIUM === undefined)(
     });
 
     test('a site whose name now leads to this machine gets nothing', async () => {
-      // Takes the place of the name: leads to the server of the site while its page is loaded, and to the service from then on.
+      // DNS rebinding: the name leads to the site's server while its page loads, and to the service
+      // from then on.
       let port = pagesPort;
       const sockets = new Set<Socket>();
       const name = createTcpServer((socket) => {
@@ -206,7 +210,7 @@ describe.skipIf(CHROMIUM === undefined)(
       const outcome = await outcomeOf(`http://listed.test:${pagesPort}/`, `http://127.0.0.1:${server.port}`);
       expect(outcome.seen.find((line) => line.startsWith('get:'))).toContain(SECRET);
       expect(outcome.seen.find((line) => line.startsWith('json:'))).toContain('cors 201');
-      // Without a type, or as text, a body is refused from there too.
+      // Even from there, a body without a type, or typed as text, is refused.
       expect(outcome.statuses.filter((status) => status === 415).length).toBeGreaterThan(2);
       expect(outcome.rows).toBe(2);
     });

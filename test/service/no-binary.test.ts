@@ -1,4 +1,5 @@
-// Every command that serves starts without uWebSockets.js: as after `npm install --omit=optional`, on musl, or on a Node.js without a binary of it.
+// Every command that serves starts without uWebSockets.js: as after `npm install --omit=optional`,
+// on musl, or on a Node.js that has no binary of it.
 
 import { spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';

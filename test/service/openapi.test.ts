@@ -46,7 +46,7 @@ test('no status that a request is known for is left out', () => {
 });
 
 const BODIES = ['{', '[]', '{}', '{"table":"nope"}'];
-/** The others refuse before they look at a body. */
+/** The other worlds refuse before they read a body. */
 const READS_BODIES = ['usual', 'damaged', 'full'];
 
 describe.each(transportsHere())('over %s', (transport) => {

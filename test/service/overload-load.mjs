@@ -1,6 +1,7 @@
-// Child of overload.test.ts: loads a service over raw sockets in an open loop (requests come at a rate, whatever becomes of the ones before).
+// Child of overload.test.ts: loads a service over raw sockets in an open loop (requests arrive at a
+// fixed rate, whatever happens to earlier ones).
 //
-// Reads one JSON object of settings from its first argument, prints one JSON object at the end.
+// Reads a JSON object of settings from its first argument, and prints a JSON object at the end.
 
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -9,7 +10,7 @@ const settings = JSON.parse(process.argv[2]);
 const { port, key, connections, silent, rate, seconds, edges, firstTime } = settings;
 
 const WINDOW = 100;
-/** Of a connection in /proc/net/tcp. */
+/** State of a connection in /proc/net/tcp. */
 const ESTABLISHED = '01';
 const WHOLE = `/v1/hyperedges?table=fixed&start_ts=0&end_ts=${edges}`;
 const HEAD = `HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\n`;
@@ -18,13 +19,13 @@ const result = { offered: 0, held: 0, statuses: {}, wrong: [], cut: 0, acknowled
 let nextTime = firstTime;
 let state = 7;
 
-/** Numerical Recipes' generator: the same requests in the same order in every run. */
+/** The generator of Numerical Recipes: every run sends the same requests in the same order. */
 function random(below) {
   state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
   return Math.floor((state / 2 ** 32) * below);
 }
 
-/** A request, the statuses of its success, and what its answer must hold. */
+/** A random request, the statuses of success, and what its answer must contain. */
 function drawRequest() {
   const kind = random(10);
   if (kind < 4) {
@@ -46,14 +47,14 @@ function drawRequest() {
 
 const KEPT = 512;
 
-/** One answer at a time: knows where it ends, keeps the head and the last bytes. */
+/** Reads one answer at a time: detects its end, and keeps the head and the last bytes. */
 class AnswerReader {
   head = '';
   tail = '';
   #left = -1;
   #chunked = false;
 
-  /** True when the answer is whole. */
+  /** True once the answer is complete. */
   take(text) {
     if (this.#left < 0 && !this.#chunked) {
       this.head += text;
@@ -129,7 +130,9 @@ let stopping = false;
 
 const silentClients = new Set();
 
-/** Asks for everything, reads nothing; comes again when it is cut off. */
+/**
+ * Opens a connection that requests everything and reads nothing; it is replaced when it is cut off.
+ */
 function openSilent() {
   const socket = connect(port, '127.0.0.1', () => {
     socket.pause();
@@ -139,7 +142,10 @@ function openSilent() {
   socket.on('error', () => {});
 }
 
-/** A paused socket is told nothing of its end, so the kernel's table of the service's side is looked at. */
+/**
+ * A paused socket does not notice its end, so the service's side of the connection is looked up in
+ * the kernel's table.
+ */
 function replaceCut() {
   const open = new Set();
   for (const line of readFileSync('/proc/net/tcp', 'latin1').split('\n').slice(1)) {
@@ -175,7 +181,7 @@ const timer = setInterval(() => {
 
 setTimeout(() => {
   clearInterval(timer);
-  // What is under way may still be answered.
+  // Requests in flight may still be answered.
   setTimeout(() => {
     stopping = true;
     for (const client of clients) client.destroy();

@@ -8,7 +8,10 @@ import { ADMIN_KEY, type ChildServer, startChild } from './child.ts';
 import { send } from './valid-requests.ts';
 
 const LOAD = fileURLToPath(new URL('overload-load.mjs', import.meta.url));
-/** HEDGEROW_OVERLOAD_SECONDS=60 runs the form of the issue; without it a few seconds and fewer connections. */
+/**
+ * HEDGEROW_OVERLOAD_SECONDS=60 runs the full form of the issue; without it a few seconds and fewer
+ * connections.
+ */
 const LONG_SECONDS = Number(process.env.HEDGEROW_OVERLOAD_SECONDS ?? 0);
 const IS_LONG = LONG_SECONDS > 0;
 const SECONDS = IS_LONG ? LONG_SECONDS : 2;
@@ -16,25 +19,25 @@ const CONNECTIONS = IS_LONG ? 2000 : 1000;
 const SILENT = IS_LONG ? 200 : 40;
 const EDGES = 50_000;
 const FIRST_TIME = 1_000_000;
-/** The resident size may not pass it, whatever comes. */
+/** Upper limit for the resident size, in MB. */
 const MOST_MEGABYTES = 1024;
 const TIMES_CAPACITY = 10;
 
 interface LoadResult {
   offered: number;
-  /** Not sent, since all connections were waiting. */
+  /** Requests not sent, because all connections were waiting. */
   held: number;
   statuses: Record<string, number>;
-  /** Answers that are not right. */
+  /** Incorrect answers. */
   wrong: string[];
   /** Requests whose connection ended before an answer. */
   cut: number;
-  /** Times of the edges whose insert was answered 201. */
+  /** Times of the edges whose insert was answered with 201. */
   acknowledged: number[];
   /** Times of the edges whose insert was answered otherwise. */
   refused: number[];
   attempted: number;
-  /** Times a client that never reads was cut off. */
+  /** How often a client that never reads was cut off. */
   silentCut: number;
 }
 
@@ -76,13 +79,13 @@ async function load(given: {
   return JSON.parse(out) as LoadResult;
 }
 
-/** The greatest resident size so far. */
+/** Peak resident size so far. */
 function peakMegabytes(): number {
   const status = readFileSync(`/proc/${server.process.pid}/status`, 'utf8');
   return Number(/VmHWM:\s+(\d+) kB/.exec(status)![1]) / 1024;
 }
 
-/** Asks `/health/live` over and over until `isOver`; answers how long each took, in ms. */
+/** Requests `/health/live` repeatedly until `isOver`; returns the latencies in ms. */
 async function probe(isOver: () => boolean): Promise<number[]> {
   const times: number[] = [];
   while (!isOver()) {
@@ -95,7 +98,7 @@ async function probe(isOver: () => boolean): Promise<number[]> {
   return times.sort((a, b) => a - b);
 }
 
-// Sizes and connections of other processes are read from /proc.
+// Linux only: sizes and connections of other processes are read from /proc.
 test.runIf(process.platform === 'linux')(
   'far more than can be served: answers are right or 429 or 503, memory is bounded, nothing acknowledged is lost',
   {
@@ -136,14 +139,14 @@ test.runIf(process.platform === 'linux')(
     expect(loaded.offered).toBeGreaterThan(served / 2);
     expect(peak).toBeLessThan(MOST_MEGABYTES);
     await expectStored([measured, loaded]);
-    // Killed, so that nothing is written on the way out.
+    // Killed, so that nothing is written during shutdown.
     await server.stop('SIGKILL');
     server = await startChild({ dir, environment });
     await expectStored([measured, loaded]);
   },
 );
 
-/** What was acknowledged is there, what was refused is not. */
+/** Checks that everything acknowledged is stored, and nothing refused is. */
 async function expectStored(results: readonly LoadResult[]): Promise<void> {
   const attempted = results.reduce((sum, result) => sum + result.attempted, 0);
   const path = `/v1/hyperedges?start_ts=${FIRST_TIME}&end_ts=${FIRST_TIME + attempted}`;
@@ -151,7 +154,7 @@ async function expectStored(results: readonly LoadResult[]): Promise<void> {
   expect(status).toBe(200);
   const times = (json.hyperedges as { event_ts: number }[]).map((edge) => edge.event_ts);
   const stored = new Set(times);
-  // Each was sent once.
+  // Each edge was sent once.
   expect(stored.size).toBe(times.length);
   for (const { acknowledged, refused } of results) {
     expect(acknowledged.filter((time) => !stored.has(time))).toEqual([]);

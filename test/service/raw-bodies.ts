@@ -1,4 +1,4 @@
-// Raw-socket corpus, second part: lengths, chunks and bodies that a well-behaved client never sends.
+// Raw-socket corpus, part two: lengths, chunks and bodies that a well-behaved client never sends.
 
 import {
   chunk,

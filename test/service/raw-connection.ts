@@ -1,28 +1,34 @@
-// Speaks to a port byte by byte and says in one line what came back: the statuses in order, and what became of the connection.
+// Speaks to a port byte by byte and summarizes the result in one line: the statuses in order, and
+// what happened to the connection.
 
 import { connect, type Socket } from 'node:net';
 
-/** Bytes as Latin-1 text, a pause in ms, a wait for one more answer, or what the client does to its side of the connection. */
+/**
+ * Bytes as Latin-1 text, a pause in ms, a wait for one more answer, or an action on the client's
+ * side of the connection.
+ */
 export type Step = string | number | 'ANSWER' | 'FIN' | 'RESET' | 'PAUSE';
 
 /** Longer than any time limit of the service. */
 const PATIENCE_MS = 30_000;
-/** How long nothing may come before a client is sure that the service waits for more. */
+/** Silence after which a client concludes that the service waits for more. */
 const SILENCE_MS = 150;
 
 const FOLLOW_ID = 'follow-up';
 const FOLLOW_UP = `GET /health/live HTTP/1.1\r\nHost: x\r\nX-Request-Id: ${FOLLOW_ID}\r\n\r\n`;
 
 /**
- * Sends the steps and answers what happened, in the form of `expected`, which also says how long to look:
- * statuses, then `closed` (the service ended the connection), `silent` (it waits for more bytes) or `open` (the next
- * request on this connection got its right answer, so both sides agree where this one ended).
+ * Sends the steps and returns what happened, in the form of `expected`, which also determines how
+ * long to wait: statuses, then `closed` (the service ended the connection), `silent` (it waits for
+ * more bytes) or `open` (the next request on this connection got its correct answer, so both sides
+ * agree where this one ended).
  */
 export async function converse(port: number, steps: readonly Step[], expected: string): Promise<Conversation> {
   const connection = new RawConnection(port);
   await connection.opened;
   for (const [at, step] of steps.entries()) {
-    // What ends behind a request ends at once: a pause between the two would be time for an answer.
+    // An end after a request is sent together with it: a pause in between would leave time for an
+    // answer.
     const next = steps[at + 1];
     if (next === 'FIN' && isBytes(step)) connection.end(step);
     else if (step !== 'FIN' || !isBytes(steps[at - 1])) await connection.take(step);
@@ -32,7 +38,8 @@ export async function converse(port: number, steps: readonly Step[], expected: s
     return { outcome: 'gone', text: connection.text };
   }
   const wanted = statusesOf(expected).length;
-  // Where the next request goes through there is no silence to wait for: an answer too many would come before its own.
+  // If the connection stays open there is no silence to wait for: a surplus answer would precede
+  // that of the next request.
   const most = expected.endsWith('open') ? wanted - 1 : wanted;
   await connection.until(() => connection.closed || connection.statuses().length > most, {
     ms: expected.endsWith('closed') ? PATIENCE_MS : SILENCE_MS,
@@ -97,7 +104,7 @@ class RawConnection {
     else if (!this.closed) await new Promise<void>((resolve) => this.#socket.write(step, 'latin1', () => resolve()));
   }
 
-  /** Sends these last bytes and the end behind them. */
+  /** Sends the last bytes together with the end of the stream. */
   end(text: string): void {
     if (!this.closed) this.#socket.end(text, 'latin1');
   }
@@ -106,7 +113,10 @@ class RawConnection {
     return statusesOf(this.text);
   }
 
-  /** Waits until `done`, or until nothing has come for `ms`; never gives up while `restartAt` (but after PATIENCE_MS). */
+  /**
+   * Waits until `done`, or until nothing has arrived for `ms`; does not give up while `restartAt`
+   * holds, except after PATIENCE_MS.
+   */
   async until(done: () => boolean, { ms, restartAt }: { ms: number; restartAt: () => boolean }): Promise<void> {
     const end = performance.now() + PATIENCE_MS;
     while (!done() && performance.now() < end) {
@@ -115,7 +125,7 @@ class RawConnection {
     }
   }
 
-  /** Another request on the same connection: `open` when its answer comes next. */
+  /** Sends another request on the same connection: `open` if its answer comes next. */
   async followUp(): Promise<string> {
     const before = this.statuses().length;
     await this.take(FOLLOW_UP);
@@ -143,7 +153,7 @@ class RawConnection {
   }
 }
 
-/** Of answers and of an expectation: both hold a status as `HTTP/1.1 200` or a bare number. */
+/** Statuses of answers or of an expectation, written `HTTP/1.1 200` or as a bare number. */
 function statusesOf(text: string): string[] {
   if (/^(\d{3} )*[a-z]+$/.test(text)) return text.match(/\d{3}/g) ?? [];
   return [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map((match) => match[1]!);

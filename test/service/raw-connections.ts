@@ -1,4 +1,5 @@
-// Raw-socket corpus, third part: other protocols, pipelining, slow clients and clients that leave.
+// Raw-socket corpus, part three: other protocols, pipelining, slow clients and clients that
+// disconnect.
 
 import { BULK, chunk, chunked, edge, get, insert, LIVE, lengthOf, post, type RawCase, request } from './raw-request.ts';
 
@@ -23,7 +24,7 @@ export const protocols: readonly RawCase[] = [
     send: [`\r\n\r\n\0\r\nQUIT\n\x21\x11\x00\x0c\x01\x02\x03\x04\x05\x06\x07\x08\x00\x01\x00\x02${LIVE}`],
     outcome: 'closed',
   },
-  // uWebSockets.js skips it without a trace. It changes nothing.
+  // uWebSockets.js skips it silently; it has no effect.
   {
     name: 'the PROXY protocol, version 2, of no address',
     send: [`\r\n\r\n\0\r\nQUIT\n\x20\x00\x00\x00${LIVE}`],
@@ -82,7 +83,7 @@ export const leavers: readonly RawCase[] = [
     name: 'half closed behind a write',
     send: [insert(7002), 'FIN'],
     outcome: '201 closed',
-    // The end may be seen before the write is durable.
+    // The end may be noticed before the write is durable.
     orElse: 'closed',
     mayStore: [7002],
   },
@@ -106,7 +107,10 @@ export const leavers: readonly RawCase[] = [
   { name: 'reset in a stream that is not read', send: ['PAUSE', get(BULK), 50, 'RESET'], outcome: 'gone' },
 ];
 
-/** These take as long as the service has patience; they run side by side, and beside all others. */
+/**
+ * These take as long as the service's time limits; they run concurrently with each other and with
+ * all others.
+ */
 export const waiters: readonly RawCase[] = [
   { name: 'a connection that says nothing', send: [], outcome: 'closed' },
   { name: 'half a head, then nothing', send: [LIVE.slice(0, 30)], outcome: 'closed' },

@@ -1,4 +1,5 @@
-// Raw-socket corpus, first part: request lines, paths and headers that a well-behaved client never sends.
+// Raw-socket corpus, part one: request lines, paths and headers that a well-behaved client never
+// sends.
 
 import { ADMIN_KEY } from './child.ts';
 import { edge, get, insert, LIVE, lengthOf, live, post, type RawCase, request } from './raw-request.ts';
@@ -79,7 +80,8 @@ export const headers: readonly RawCase[] = [
   { name: 'two equal Hosts', send: [live('Host: x\r\n')], outcome: '400 closed' },
   { name: 'two Hosts', send: [live('hOST: y\r\n')], outcome: '400 closed' },
   { name: 'no colon', send: [live('X-Odd\r\n')], outcome: '400 closed' },
-  // uWebSockets.js sees no header after it; a length that is hidden so is no length (see src/http/README.md).
+  // uWebSockets.js sees no header after it; a length hidden this way does not count (see
+  // src/http/README.md).
   { name: 'no name', send: [live(': x\r\n')], outcome: '200 open' },
   {
     name: 'no name, before the key',
@@ -139,7 +141,7 @@ export const headers: readonly RawCase[] = [
     name: 'X-Request-Id with 8-bit bytes',
     send: [live('X-Request-Id: not-mine\xe9\xffb\r\n')],
     outcome: '200 open',
-    // The service's own ids may begin with any letter.
+    // The service's own ids may begin with any letter, hence a distinctive prefix.
     saysNot: 'not-mine',
   },
   { name: 'X-Request-Id with a NUL', send: [live('X-Request-Id: a\0b\r\n')], outcome: '400 closed' },
@@ -158,7 +160,7 @@ export const headers: readonly RawCase[] = [
     outcome: '400 open',
     says: 'printable ASCII',
   },
-  // The transport takes such bytes at the end of a value for blanks.
+  // The transport treats such bytes at the end of a value as blanks.
   {
     name: 'Idempotency-Key of 8-bit bytes only',
     send: [insert(2001, 'Idempotency-Key: \xe9\xff\r\n')],

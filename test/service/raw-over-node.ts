@@ -1,18 +1,20 @@
-// What of the raw-socket corpus comes out differently over node:http. The corpus itself says what comes out over uWebSockets.js.
+// The cases of the raw-socket corpus that come out differently over node:http. The corpus itself
+// states the results over uWebSockets.js.
 //
-// The two parsers refuse the same things with other statuses. Beyond that node:http lets a few harmless things pass (an empty line first, two spaces),
-// refuses some that uWebSockets.js reads past, reads chunks strictly, and keeps a request waiting whose predecessor is not answered.
+// The two parsers refuse the same things with different statuses. Beyond that node:http accepts a
+// few harmless things (a leading empty line, two spaces), refuses some that uWebSockets.js skips,
+// reads chunks strictly, and holds back a pipelined request until its predecessor is answered.
 
 import type { RawCase } from './raw-request.ts';
 
-/** Undefined: the case says nothing of it over node:http. */
+/** Undefined if the case makes no statement about node:http. */
 export type Difference = {
   [Name in 'outcome' | 'orElse' | 'says' | 'stores' | 'mayStore']?: RawCase[Name] | undefined;
 };
 
 const REFUSED: Difference = { outcome: '400 closed', says: undefined, stores: undefined, mayStore: undefined };
 
-/** Names of cases that all come out as `difference`. */
+/** All named cases with the same difference. */
 const all = (names: readonly string[], difference: Difference = REFUSED): Record<string, Difference> =>
   Object.fromEntries(names.map((name) => [name, difference]));
 
@@ -80,7 +82,7 @@ export const OVER_NODE: Readonly<Record<string, Readonly<Record<string, Differen
     'in capitals': stored(4028),
     'after a tab': stored(4032),
     none: { outcome: '400 open' },
-    // Waiting for such a chunk ends with the patience for its pace.
+    // The wait for such a chunk ends with the limit on the pace of a body.
     ...all(
       [
         'a size of 16 digits',

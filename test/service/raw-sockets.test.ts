@@ -26,7 +26,7 @@ const GROUPS: Readonly<Record<string, readonly RawCase[]>> = {
   'a client': leavers,
 };
 
-/** The cases of a group with what comes out over this transport. */
+/** The cases of a group with their results over this transport. */
 function casesOver(transport: TransportName, group: string, cases: readonly RawCase[]): RawCase[] {
   const differences = transport === 'node' ? (OVER_NODE[group] ?? {}) : {};
   return cases.map((raw) => ({ ...raw, ...differences[raw.name] }) as RawCase);
@@ -46,7 +46,7 @@ describe.each(transportsHere())('over %s', (transport) => {
   );
   const slow = casesOver(transport, 'waiters', waiters);
   let server: ChildServer;
-  /** Begun first, since they take longest; looked at last. */
+  /** Started first, since they take longest; checked last. */
   let waiting: Promise<Conversation[]>;
   beforeAll(async () => {
     server = await startChild({ environment });
@@ -67,7 +67,10 @@ describe.each(transportsHere())('over %s', (transport) => {
     expect(answer.status, await answer.text()).toBe(201);
   }
 
-  /** A normal request on a connection of its own, after each case: the process lives and serves. */
+  /**
+   * After each case, sends a normal request on a new connection: the process must still be alive
+   * and serving.
+   */
   async function expectWhole(): Promise<void> {
     expect(server.ended, server.output.error).toBeUndefined();
     const answer = await fetch(`${server.url}/v1/hyperedges?start_ts=${FIRST_EDGE}&end_ts=${FIRST_EDGE}`, {

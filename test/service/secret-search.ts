@@ -1,4 +1,5 @@
-// Looks for secrets in texts and files: as they are, and in the forms in which they are overlooked (base64, hexadecimal, escaped, in archives).
+// Searches texts and files for secrets: verbatim, and in forms that are easily overlooked (base64,
+// hexadecimal, escaped, in archives).
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,14 +11,14 @@ export interface Secret {
 }
 
 interface Needle {
-  /** `admin key in hexadecimal`. */
+  /** For example `admin key in hexadecimal`. */
   name: string;
   bytes: Buffer;
 }
 
 const known = new Map<string, Needle[]>();
 
-/** Each form of each secret. */
+/** Every form of every secret. */
 export function needlesOf(secrets: readonly Secret[]): Needle[] {
   return secrets.flatMap((secret) => {
     const key = `${secret.name} ${secret.text}`;
@@ -42,7 +43,7 @@ function formsOf({ name, text }: Secret): Needle[] {
   return [utf16, ...forms.map(([form, found]) => ({ name: `${name} ${form}`, bytes: Buffer.from(found) }))];
 }
 
-/** The middle of `text` in base64, as it stands when `shift` (modulo 3) bytes come before it. */
+/** The middle part of `text` in base64, as it looks when preceded by `shift` (modulo 3) bytes. */
 function base64At(text: string, shift: number, encoding: 'base64' | 'base64url'): string {
   const coded = Buffer.from('\0'.repeat(shift) + text).toString(encoding);
   const whole = Math.floor((shift + text.length) / 3) * 4;
@@ -55,7 +56,7 @@ export function findIn(hay: string | Buffer, needles: readonly Needle[]): string
   return [...new Set(needles.filter((needle) => bytes.includes(needle.bytes)).map((needle) => needle.name))];
 }
 
-/** `file: needle` for every file below `dir`, its name included; gzip is unpacked. */
+/** `file: needle` for every file below `dir`, including its name; gzip is unpacked. */
 export function findBelow(dir: string, needles: readonly Needle[]): { files: number; found: string[] } {
   const found: string[] = [];
   const names = readdirSync(dir, { recursive: true, withFileTypes: true });

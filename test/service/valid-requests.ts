@@ -1,4 +1,5 @@
-// One valid request for every route of the route table, repeatable: what it takes away is put there first.
+// One valid request for every route of the route table, repeatable: whatever it removes is created
+// first.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +7,7 @@ import { join } from 'node:path';
 export interface Sent {
   method: string;
   path: string;
-  /** JSON unless it is a text. */
+  /** Sent as JSON unless it is a string. */
   body?: unknown;
   headers?: Readonly<Record<string, string>>;
 }
@@ -23,9 +24,12 @@ export interface Answered {
 export type AsAdmin = (request: Sent) => Promise<Answered>;
 
 interface Recipe {
-  /** Status of its success. */
+  /** Status on success. */
   status: number;
-  /** The request; makes first, as admin, what it needs, and as its sender what only that one may see. */
+  /**
+   * Builds the request; first creates what it needs as admin, and as the sender what only the
+   * sender may see.
+   */
   make(admin: AsAdmin, sender?: AsAdmin): Promise<Omit<Sent, 'method'>> | Omit<Sent, 'method'>;
 }
 
@@ -33,7 +37,7 @@ const EDGE = { event_ts: 1000, members: [1, 2] };
 const RANGE = '/v1/hyperedges?start_ts=0&end_ts=10';
 
 let count = 0;
-/** A table name that nobody has used. */
+/** A table name that has not been used. */
 function newName(): string {
   count += 1;
   return `made_${count}`;
@@ -44,7 +48,7 @@ const fixed = (status: number, path: string, body?: unknown): Recipe => ({
   make: () => (body === undefined ? { path } : { path, body }),
 });
 
-/** Gives a conclusion, a guard, an absence and evidence. */
+/** A rule with a conclusion, a guard, an absence and evidence. */
 const RULE = {
   id: 'rule:met',
   if: [
@@ -56,7 +60,7 @@ const RULE = {
   then: { pred: 'met', args: ['?A', '?B'], confidence: 0.9 },
 };
 
-/** It is stored before. */
+/** A recipe that stores the rule first. */
 function withRule(): Recipe {
   return {
     status: 200,
@@ -67,7 +71,7 @@ function withRule(): Recipe {
   };
 }
 
-/** The file that the virtual graphs of these requests lie over; `root` is HEDGEROW_VIRTUAL_ROOT. */
+/** The file under the virtual graphs of these requests; `root` is HEDGEROW_VIRTUAL_ROOT. */
 export function makeTrips(root: string): void {
   mkdirSync(root, { recursive: true });
   writeFileSync(join(root, 'trips.csv'), 'trip_id,origin_id,target_id,left_at\n1,5,7,1700000000\n2,7,9,1700000060\n');
@@ -94,7 +98,7 @@ export const TRIPS = {
 };
 export const ALL_TRIPS = 'MATCH (t:Trip){origin:Place, target:Place} RETURN t';
 
-/** Of the graph `trips`, which is stored before. */
+/** A recipe on the graph `trips`, which it stores first. */
 function withTrips(status: number, path: string, bodyOf: () => unknown = () => undefined): Recipe {
   return {
     status,
@@ -106,7 +110,7 @@ function withTrips(status: number, path: string, bodyOf: () => unknown = () => u
   };
 }
 
-/** Its names hold a hash, so the built page is asked. */
+/** Its file name contains a hash, so it is taken from the built page. */
 function scriptOfConsole(): string {
   const page = readFileSync(new URL('../../build/console/index.html', import.meta.url), 'utf8');
   return /console\/([\w.-]+\.js)"/.exec(page)![1]!;
@@ -207,7 +211,7 @@ const RECIPES: Readonly<Record<string, Recipe>> = {
   'POST /v1/backup': {
     status: 200,
     make: async (admin) => {
-      // The name has the second and the log position: another position, another file.
+      // The backup's name consists of the second and the LSN: a new LSN gives a new file.
       await admin({ method: 'POST', path: '/v1/hyperedges', body: EDGE });
       return { path: '/v1/backup', body: {} };
     },
@@ -218,7 +222,7 @@ const RECIPES: Readonly<Record<string, Recipe>> = {
     status: 200,
     make: async (admin) => {
       const { json } = await admin({ method: 'POST', path: '/v1/keys', body: { role: 'admin' } });
-      // Without keys there is none to make: any id will do.
+      // Without authentication no key can be created: any id will do.
       return { path: `/v1/keys/${json.key_id ?? 'key_none'}` };
     },
   },

@@ -1,4 +1,5 @@
-// Services in every state an answer of the API can come from: as it should be, starting, overloaded, limited, over a full disk, over a damaged table, ...
+// Services in every state that an API answer can come from: healthy, starting, overloaded, limited,
+// over a full disk, over a damaged table, ...
 
 import { randomBytes } from 'node:crypto';
 import { KeyStore } from '../../src/access/keys.ts';
@@ -18,7 +19,7 @@ export interface World {
   readonly url: string;
   readonly disk: GatedFs;
   readonly database: Database;
-  /** Sends with a key of the role; `none`: without a key. */
+  /** Sends with a key of the role; `none` sends no key. */
   as(role: KeyRole | 'none', request: Sent): Promise<Answered>;
   close(): Promise<void>;
 }
@@ -28,7 +29,9 @@ export class GatedFs extends SimFs {
   #gate: Promise<void> | undefined;
   #arrived: (() => void) | undefined;
 
-  /** From now on no sync ends before `release`. `arrived` resolves when the first one waits. */
+  /**
+   * From now on no sync completes before `release`. `arrived` resolves when the first one waits.
+   */
   hold(): { arrived: Promise<void>; release: () => void } {
     let release = () => {};
     this.#gate = new Promise((resolve) => {
@@ -56,7 +59,7 @@ export class GatedFs extends SimFs {
 }
 
 export interface WorldOptions extends Partial<ServiceOptions> {
-  /** Default true: the service knows its database. */
+  /** Default true: the database is attached. */
   open?: boolean;
   disk?: GatedFs;
   rooms?: RoomOptions;
@@ -114,7 +117,7 @@ export async function startWorld({
   };
 }
 
-/** A disk on which the primary table has a segment whose bytes were changed. */
+/** A disk on which the primary table has a segment with changed bytes. */
 export async function damagedDisk(): Promise<GatedFs> {
   const disk = new GatedFs(1);
   const database = await openSim(disk, { core: 'release' });

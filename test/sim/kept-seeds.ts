@@ -1,11 +1,11 @@
-// Seeds whose histories once failed. They run before all others, in the tests too.
+// Seeds of histories that failed once. They run before all others, in the tests too.
 
 import type { GoName } from './sim-goes.ts';
 
 export interface KeptSeed {
   seed: number;
   go: GoName;
-  /** What they found, or the point of the issue. */
+  /** What the seed found, or the point of the issue it belongs to. */
   found: string;
 }
 

@@ -2,12 +2,15 @@
 
 import type { Plant, PlantedEdit } from './plants.ts';
 
-/** Every place that a fault changes. */
+/** All edits that make up a fault. */
 export function editsOf({ file, search, replace, also = [] }: Plant): readonly PlantedEdit[] {
   return [{ file, search, replace }, ...also];
 }
 
-/** Throws when the text to replace is not there exactly once: the fault would otherwise not be planted, and nobody would notice. */
+/**
+ * Throws unless the text to replace occurs exactly once: otherwise the fault would silently not be
+ * planted.
+ */
 export function patched(source: string, name: string, { file, search, replace }: PlantedEdit): string {
   const count = source.split(search).length - 1;
   if (count !== 1)

@@ -1,17 +1,18 @@
-// Faults to plant in the engine, so that the simulation shows that it finds them: each is a small change of one source file.
+// Faults to plant in the engine, to show that the simulation finds them; each is a small change to
+// one source file.
 
-/** A change of one place. */
+/** An edit at one place. */
 export interface PlantedEdit {
-  /** Below src. */
+  /** Path below src. */
   file: string;
-  /** Is in the file exactly once. */
+  /** Occurs exactly once in the file. */
   search: string;
   replace: string;
 }
 
 export interface Plant extends PlantedEdit {
   name: string;
-  /** Further places: a safeguard that another one covers is taken away together with that one. */
+  /** Further places: if another safeguard covers the same fault, both are removed together. */
   also?: readonly PlantedEdit[];
 }
 

@@ -1,4 +1,5 @@
-// `npm run sim`: runs simulated histories by their seeds. `-- --seed N` runs one and prints its history when it fails; `-- --seeds FROM..TO` runs many.
+// `npm run sim`: runs simulated histories by seed. `-- --seed N` runs one and prints its history if
+// it fails; `-- --seeds FROM..TO` runs many.
 
 import { fork } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -16,13 +17,13 @@ const { values: given } = parseArgs({
     minutes: { type: 'string' },
     jobs: { type: 'string', default: '1' },
     go: { type: 'string' },
-    /** Ends at the first failure. */
+    /** Stop at the first failure. */
     first: { type: 'boolean', default: false },
-    /** Prints the history of a single seed also when it holds. */
+    /** Print the history of a single seed even if it passes. */
     verbose: { type: 'boolean', default: false },
-    /** Counts failures that are known defects as failures. */
+    /** Count known defects as failures. */
     strict: { type: 'boolean', default: false },
-    /** Of a part of a run with several jobs: every how manieth seed, and which of them. */
+    /** For one of several jobs: take every nth seed; below, which of them. */
     stride: { type: 'string', default: '1' },
     offset: { type: 'string', default: '0' },
   },
@@ -106,7 +107,7 @@ function report({ ran, failed, known, seen }: Totals, elapsedMs: number): void {
   );
 }
 
-/** Each job takes every so manieth seed, in a process of its own. */
+/** Each job takes every nth seed, in its own process. */
 async function runJobs(jobs: number): Promise<number> {
   const args = process.argv.slice(2).filter((each, index, all) => each !== '--jobs' && all[index - 1] !== '--jobs');
   const codes = await Promise.all(

@@ -1,4 +1,5 @@
-// Damage between two processes: a file loses bits, bytes or itself. The next process must refuse it by name, or hold everything.
+// Damage between two processes: bits or bytes of a file are damaged, or the file is lost. The next
+// process must refuse it by name, or hold everything.
 
 import { loadCore, makeChecksum } from '../../src/core/index.ts';
 import { Database } from '../../src/engine/index.ts';
@@ -12,25 +13,28 @@ import { Violation } from './sim-model.ts';
 import { failureOf } from './sim-perils.ts';
 import type { SimWorld } from './sim-world.ts';
 
-/** What is done to the files of a disk that nobody has open. */
+/** What was done to the files of a disk that no process has open. */
 interface Damage {
   what: string;
   /** Paths that were changed. */
   paths: string[];
-  /** Whether the process before had ended in an orderly way. */
+  /** Whether the previous process had shut down cleanly. */
   orderly: boolean;
 }
 
 export class SimDamage {
   readonly #world: SimWorld;
-  /** Segment files of all times, by path. */
+  /** Every segment file that ever existed, by path. */
   readonly #seen = new Map<string, Uint8Array>();
 
   constructor(world: SimWorld) {
     this.#world = world;
   }
 
-  /** Ends the process, damages copies of its disk in several ways, and goes on with the disk as it was. */
+  /**
+   * Ends the process, damages copies of its disk in several ways, and continues with the undamaged
+   * disk.
+   */
   async step(): Promise<void> {
     const world = this.#world;
     await world.settle();
@@ -93,7 +97,7 @@ export class SimDamage {
     return report.problems.length === 0;
   }
 
-  /** A table may refuse; whatever is served must be complete. Returns why one refuses. */
+  /** A table may refuse, but whatever is served must be complete. Returns why a table refuses. */
   #compare(damage: Damage, db: Database): string | undefined {
     const world = this.#world;
     const { model } = world.ledger;
@@ -145,7 +149,7 @@ export class SimDamage {
     const path = source.pick(files);
     const size = sizeOf(disk, path);
     if (size === 0) return undefined;
-    // Near the bytes that are used more often than in the zeros after them.
+    // Aims near the bytes in use more often than at the zeros after them.
     const used = usedOf(disk, path);
     const at = random.below(random.chance(0.8) ? Math.max(1, used) : size);
     const bytes = read(disk, path);
@@ -172,7 +176,10 @@ export class SimDamage {
     }
   }
 
-  /** The whole log is lost, with the manifest or without. Without segments nothing would be left that says what was there. */
+  /**
+   * The whole log is lost, with or without the manifest. There must be segments: without them
+   * nothing would record what was there.
+   */
   #lose(disk: SimFs, files: readonly string[]): Omit<Damage, 'orderly'> | undefined {
     const withManifest = this.#world.random.chance(0.5);
     const paths = files.filter((path) => path.startsWith('/db/log/') || (withManifest && path === '/db/manifest'));
@@ -181,7 +188,7 @@ export class SimDamage {
     return { what: `the log${withManifest ? ' and the manifest' : ''} is missing beside segments`, paths };
   }
 
-  /** Two files of one directory change places. */
+  /** Two files of one directory are swapped. */
   #swap(disk: SimFs, files: readonly string[], path: string): Omit<Damage, 'orderly'> | undefined {
     const dir = directoryOf(path);
     const others = files.filter((other) => other !== path && directoryOf(other) === dir);
@@ -193,7 +200,10 @@ export class SimDamage {
     return { what: `${path} and ${other} are swapped`, paths: [path, other] };
   }
 
-  /** A segment is what another one of its table and its size is, or was: every checksum in it holds. Draws nothing. */
+  /**
+   * A segment is replaced by another one, current or former, of the same table and size, so that
+   * every checksum in it is valid. Draws no random numbers.
+   */
   #exchange(disk: SimFs): Omit<Damage, 'orderly'> | undefined {
     const segments = disk.files().filter((path) => path.endsWith('.hgs'));
     for (const path of segments) this.#seen.set(path, read(disk, path));

@@ -1,4 +1,4 @@
-// Changes of definitions in a simulation: tables, columns, names, indexes and thresholds.
+// Definition changes in a simulation: tables, columns, names, indexes and thresholds.
 
 import type { AlterAction, Table } from '../../src/engine/index.ts';
 import type { SimOp } from './sim-ledger.ts';
@@ -14,7 +14,10 @@ const REFUSALS = [
   'index_exists',
   'invalid_input',
 ];
-/** Tables that compact after few operations, in the background. */
+/**
+ * Compaction thresholds in operations: 0 means on request only, low ones compact often, in the
+ * background.
+ */
 const THRESHOLDS = [0, 3, 20, 10_000];
 
 export class SimDefinitions {
@@ -29,7 +32,7 @@ export class SimDefinitions {
     this.#mostTables = mostTables;
   }
 
-  /** Makes a table, or drops one. */
+  /** Creates or drops a table. */
   table(): void {
     const { ledger, random } = this.#world;
     const count = ledger.model.tables.size;
@@ -66,7 +69,7 @@ export class SimDefinitions {
     world.saw('create');
   }
 
-  /** A table whose definition may be changed now: nothing under way touches it. */
+  /** A table whose definition may change now, because nothing in flight touches it. */
   #freeTable(): string | undefined {
     const world = this.#world;
     const names = world.tableNames().filter((name) => world.hasTable(name) && !world.isTouched(name));
@@ -90,7 +93,7 @@ export class SimDefinitions {
     world.saw('drop');
   }
 
-  /** Logs a change of a table's definition; no write to the table begins before it is done. */
+  /** Logs a change of a table's definition; no write to the table starts until it is done. */
   #define(
     name: string,
     what: string,
@@ -161,7 +164,10 @@ export class SimDefinitions {
     this.#world.saw('renameTable');
   }
 
-  /** Makes or drops an index, alone: the LSN is not told. */
+  /**
+   * Creates or drops an index, with nothing else in flight, because the call does not return its
+   * LSN.
+   */
   async index(): Promise<void> {
     const world = this.#world;
     await world.settle();

@@ -1,4 +1,4 @@
-// The kinds of simulated histories, and how often what happens in each.
+// The kinds of simulated histories, and how often each event happens in them.
 
 import type { Random } from '../support/random.ts';
 
@@ -15,7 +15,7 @@ export const GO_NAMES = [
 ] as const;
 export type GoName = (typeof GO_NAMES)[number];
 
-/** Steps of a history, by name; a weight is how often a step is taken beside the others. */
+/** Names of the steps of a history; a step's weight is its frequency relative to the others. */
 export const STEP_NAMES = [
   'insert',
   'equal',
@@ -102,7 +102,7 @@ export function goOf(seed: number): GoName {
   return GO_NAMES[seed % GO_NAMES.length]!;
 }
 
-/** Most histories are short, some are long. */
+/** Number of steps: most histories are short, some are long. */
 export function stepsOf(random: Random): number {
   const dice = random.below(1000);
   if (dice < 3) return 300;
@@ -110,7 +110,7 @@ export function stepsOf(random: Random): number {
   return 12 + random.below(28);
 }
 
-/** How likely a crash at a chosen operation of the disk is in one life of the process, and a fault. */
+/** Probability of a crash at a chosen disk operation, and of a fault, per process lifetime. */
 export function perilsOf(go: GoName): { crash: number; fault: number } {
   if (go === 'crashes') return { crash: 0.75, fault: 0 };
   if (go === 'full') return { crash: 0.15, fault: 0 };

@@ -1,11 +1,11 @@
-// Compares everything that a database holds with the model.
+// Compares everything in a database with the model.
 
 import type { Database, Table } from '../../src/engine/index.ts';
 import { select, textOf } from '../model/naive-table.ts';
 import { difference, type IdOf, type Recovered } from './sim-ledger.ts';
 import { type SimModel, STORES, shapeOfDatabase, shapeOfModel, Violation } from './sim-model.ts';
 
-/** Answers that were added and then lost with a crash may have pushed out as many. */
+/** Answers that were stored and then lost in a crash may have evicted this many others. */
 export const ANSWERS_UNDER_WAY = 10;
 
 /** How many answers must be kept. */
@@ -14,7 +14,7 @@ export interface Keeping {
   readonly boundsBytes: boolean;
 }
 
-/** The rule that a missing answer breaks. */
+/** The rule that a missing answer violates. */
 export function lostAnswer({ boundsBytes }: Keeping): string {
   return boundsBytes ? 'answer-lost-for-bytes' : 'answer-lost';
 }
@@ -68,7 +68,7 @@ function judgeAnswers(db: Database, model: SimModel, keeping: Keeping): void {
   }
 }
 
-/** Keys refuse when a file of answers is damaged; here nothing is. */
+/** Keys refuse when a file of answers is damaged, but here none is. */
 function findAnswer(db: Database, id: string): ReturnType<Database['replays']['find']> {
   try {
     return db.replays.find(id);
@@ -81,7 +81,7 @@ function same(rule: string, what: string, found: string, wanted: string): void {
   if (found !== wanted) throw new Violation(rule, `${what}:\n${difference(found, wanted)}`);
 }
 
-/** What a database that was just opened says. */
+/** What a database that was just opened reports. */
 export function recoveredFrom(db: Database, keeping: Keeping): Recovered {
   let ids: Map<number, number> | undefined;
   const idOf: IdOf = (token) => {

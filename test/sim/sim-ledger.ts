@@ -1,24 +1,29 @@
-// The judge's book: which operation has which LSN, what readers saw at which LSN, and after a restart which operations in doubt have happened.
+// The judge's ledger: which operation has which LSN, what readers saw at which LSN, and, after a
+// restart, which of the operations in doubt happened.
 //
-// Operations are applied to the model in the order of their LSNs, which must be without gaps. What was read at an LSN is compared when the model is there.
-// After a restart the operations without an answer are laid into the gaps in every way that fits; one of these ways must give what the database holds.
+// Operations are applied to the model in LSN order, and the LSNs must be contiguous. What was read
+// at an LSN is compared as soon as the model reaches that LSN. After a restart, the operations
+// without an answer are placed into the gaps between the known LSNs in every way that fits; one of
+// these placements must yield exactly what the database holds. For example, the model is at LSN 1,
+// the operation at LSN 4 was acknowledged, the log ends at 4, and operations a (2 LSNs) and b (1
+// LSN) have no answer: only a fits into LSNs 2 and 3, so b did not happen.
 
 import { type SimAnswer, SimModel, Violation } from './sim-model.ts';
 
-/** The id of the row with that token, when the database holds it. */
+/** The id of the row with that token, if the database holds it. */
 export type IdOf = (token: number) => number | undefined;
 
 export interface SimOp {
   readonly what: string;
-  /** LSNs of its frame; 0: it is not logged (a compaction with a TTL). */
+  /** LSNs that its frame takes; 0 if it is not logged (a compaction with a TTL). */
   operations: number;
   readonly answer?: SimAnswer | undefined;
   state: 'open' | 'acked' | 'refused' | 'doubt';
-  /** Newest LSN that readers saw when it began: its own come after. */
+  /** Newest LSN that readers had seen when it began; its own LSNs are higher. */
   afterLsn?: number;
-  /** Tables that it touches, by name. */
+  /** Names of the tables that it touches. */
   readonly tables: ReadonlySet<string>;
-  /** Throws a Violation when the engine's answer is not what the model says. */
+  /** Throws a Violation if the engine's answer differs from what the model says. */
   apply(model: SimModel, firstLsn: number, idOf: IdOf): void;
 }
 
@@ -30,10 +35,13 @@ export interface Observation {
   expect(model: SimModel): string;
 }
 
-/** What a restarted database says. */
+/** What a restarted database reports. */
 export interface Recovered {
   readonly lsn: number;
-  /** Undefined: an answer may be gone for its bytes, so that nothing follows. */
+  /**
+   * Whether an answer is kept; undefined if it may have been evicted for its size, so that its
+   * absence proves nothing.
+   */
   hasAnswer(id: string): boolean | undefined;
   readonly idOf: IdOf;
   /** Compares everything; throws a Violation. */
@@ -50,7 +58,7 @@ const NO_IDS: IdOf = () => undefined;
 
 export class SimLedger {
   model = new SimModel();
-  /** No answer yet, or one that leaves it open whether it happened. */
+  /** Operations without an answer, or with one that leaves open whether they happened. */
   readonly unsettled = new Set<SimOp>();
   /** Newest LSN that was acknowledged or seen by a reader. */
   promisedLsn = 0;
@@ -77,7 +85,7 @@ export class SimLedger {
     this.#advance();
   }
 
-  /** It surely did not happen. */
+  /** It certainly did not happen. */
   refused(op: SimOp): void {
     op.state = 'refused';
     this.unsettled.delete(op);
@@ -87,7 +95,7 @@ export class SimLedger {
     op.state = 'doubt';
   }
 
-  /** Something that is not logged happened now; nothing is under way. */
+  /** An unlogged operation happened now, with nothing in flight. */
   now(op: SimOp): void {
     this.unsettled.delete(op);
     op.state = 'acked';
@@ -101,7 +109,7 @@ export class SimLedger {
     this.#look(this.model);
   }
 
-  /** Calls back when the model is at `lsn`. */
+  /** Calls back when the model reaches `lsn`. */
   capture(lsn: number, take: (model: SimModel) => void): void {
     this.#captures.push({ lsn, take });
     this.#look(this.model);
@@ -141,7 +149,10 @@ export class SimLedger {
     for (const { take } of taken) take(model);
   }
 
-  /** Nothing is under way: every LSN that was given out must be of an operation that was answered as done. */
+  /**
+   * With nothing in flight, every LSN that was assigned must belong to an operation that was
+   * acknowledged.
+   */
   assertWhole(visibleLsn: number): void {
     if (this.model.lsn === visibleLsn) return;
     throw new Violation(
@@ -150,7 +161,7 @@ export class SimLedger {
     );
   }
 
-  /** The process is gone and another one has recovered. */
+  /** The process is gone, and another one has recovered. */
   settle(recovered: Recovered): void {
     const { lsn } = recovered;
     const open = [...this.unsettled];
@@ -171,7 +182,7 @@ export class SimLedger {
     this.promisedLsn = lsn;
   }
 
-  /** All ways to explain the LSNs from `next` on. */
+  /** Collects all ways to explain the LSNs from `next` on. */
   #place(next: number, open: readonly SimOp[], path: Placed[], recovered: Recovered, found: Placed[][]): void {
     if (found.length >= MOST_CANDIDATES) return;
     if (next > recovered.lsn) {

@@ -1,8 +1,9 @@
-// The scheduler of a simulation: everything that waits for a later turn of the event loop waits here, and the seed decides what comes next.
+// The scheduler of a simulation: all work that waits for a later turn of the event loop is queued
+// here, and the seed decides what runs next.
 
 import type { Random } from '../support/random.ts';
 
-/** Turns without anything to run after which a simulation is taken to hang: streams need a few of them. */
+/** Idle turns after which a simulation counts as hung; streams need a few of them. */
 const MOST_IDLE_TURNS = 100_000;
 
 export class SimHang extends Error {}
@@ -16,7 +17,7 @@ export class SimLoop {
     this.#random = random;
   }
 
-  /** Calls back in some later turn. */
+  /** Runs the callback in some later turn. */
   readonly defer = (task: () => void): void => {
     this.#tasks.push(task);
   };
@@ -24,12 +25,12 @@ export class SimLoop {
   /** Resolves in some later turn. */
   readonly pace = (): Promise<void> => new Promise((resolve) => void this.#tasks.push(resolve));
 
-  /** The process is gone: nothing of it runs any more. */
+  /** The process is gone: none of its work runs any more. */
   forget(): void {
     this.#tasks = [];
   }
 
-  /** Runs one waiting task, chosen by the seed, and all that follows from it at once. */
+  /** Runs one queued task, chosen by the seed, and everything that follows from it immediately. */
   async turn(): Promise<void> {
     const tasks = this.#tasks;
     if (tasks.length > 0) {
@@ -44,7 +45,7 @@ export class SimLoop {
     for (let turn = 0; turn < count && this.#tasks.length > 0; turn++) await this.turn();
   }
 
-  /** Runs tasks until `isDone`. Throws SimHang when nothing waits any more and it is not. */
+  /** Runs tasks until `isDone`. Throws SimHang if nothing is queued and it still is not. */
   async until(isDone: () => boolean, what: string): Promise<void> {
     let idle = 0;
     while (!isDone()) {

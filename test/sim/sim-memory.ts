@@ -1,7 +1,9 @@
-// Simulated memory: a core whose instances cannot grow past some pages, whose Nth allocation fails, and of which the Nth instance is not made.
+// Simulated memory: a core whose instances cannot grow beyond a page limit, whose Nth allocation
+// fails, and of which the Nth instance cannot be created.
 //
-// A wrapper of the exports sees only the calls from outside. So that growth also fails in the middle of an export, the number of pages that a memory may
-// have at most is changed in the bytes of the core: memory.grow then answers -1 there, as it does when the machine has no more.
+// A wrapper around the exports sees only calls from outside. To make growth fail inside an export
+// too, the maximum page count of the memory is patched in the core's bytes: memory.grow then
+// returns -1, as it does when the machine is out of memory.
 
 import { readFileSync } from 'node:fs';
 import { type CoreBuild, type CoreModule, compileCore, loadCore } from '../../src/core/load.ts';
@@ -10,11 +12,11 @@ import type { Random } from '../support/random.ts';
 
 const FILES: Record<CoreBuild, string> = { release: 'core.wasm', plain: 'core.plain.wasm', debug: 'core.debug.wasm' };
 const MEMORY_SECTION = 5;
-/** Pages beyond those that an instance begins with. */
+/** Page limits, in pages beyond the initial size of an instance. */
 const GROWTHS = [0, 1, 2, 4, 9] as const;
-/** Allocators that answer 0 when there is no memory. */
+/** Allocators that return 0 when out of memory. */
 const ANSWER_ZERO = ['hg_memory_alloc', 'hg_memtable_new', 'hg_memtable_reserve', 'hg_segment_open'] as const;
-/** Exports that allocate and answer a status. */
+/** Exports that allocate and return a status. */
 const ANSWER_STATUS = [
   'hg_memtable_sort',
   'hg_memtable_index',
@@ -57,7 +59,7 @@ function leb(value: number): number[] {
   return bytes;
 }
 
-/** The core with a memory that can grow by `pages` only. */
+/** The core, with a memory that can grow by only `pages` pages. */
 function cap(build: CoreBuild, pages: number): CoreModule {
   const name = `${build} ${pages}`;
   const known = capped.get(name);
@@ -83,14 +85,20 @@ function cap(build: CoreBuild, pages: number): CoreModule {
   throw new Error('the core has no memory section');
 }
 
-/** Pages of a new instance: it seldom needs more, and can then be used again by the next history. */
+/**
+ * Initial pages of an instance: few histories need more, and an instance that did not grow can be
+ * reused by the next one.
+ */
 const FIRST_PAGES = 16;
 const PAGE_BYTES = 65536;
 const MOST_POOLED = 200;
 
 type Core = ReturnType<CoreModule['instantiate']>;
 
-/** Instances of earlier histories. Making one costs 100 us and much address space, which only the garbage collector gives back. */
+/**
+ * Instances of earlier histories. Creating one costs 100 us and much address space, which only the
+ * garbage collector gives back.
+ */
 const pool: Record<CoreBuild, Core[]> = { release: [], plain: [], debug: [] };
 let given: { build: CoreBuild; core: Core }[] = [];
 
@@ -110,17 +118,17 @@ export class SimMemory implements CoreModule {
   readonly #random: Random;
   readonly #build: CoreBuild;
   readonly #wrapped: boolean;
-  /** Calls that allocate, and instances, since the start. */
+  /** Allocating calls since the start; below, instances. */
   allocations = 0;
   instances = 0;
   /** Failures since the start. */
   failures = 0;
-  /** The allocation that fails next, and how many after it; Infinity: none. */
+  /** The next allocation that fails, and how many fail from it on; Infinity for none. */
   #failFrom = Infinity;
   #failUntil = -Infinity;
   #instanceFrom = Infinity;
   #instanceUntil = -Infinity;
-  /** How often a new instance gets a memory that can hardly grow. */
+  /** Probability that a new instance gets a memory that can hardly grow. */
   #tight = 0;
 
   /** `wrapped`: allocations are counted and may fail. */
@@ -130,7 +138,10 @@ export class SimMemory implements CoreModule {
     this.#wrapped = wrapped;
   }
 
-  /** The process that used them is gone: what was given away may be used again, unless it has grown, since its size must not depend on what ran before. */
+  /**
+   * Returns the instances of the ended process to the pool, except those that have grown: an
+   * instance's size must not depend on earlier histories.
+   */
   static takeBack(): void {
     for (const { build, core } of given) {
       if (core.memory.size === FIRST_PAGES * PAGE_BYTES && pool[build].length < MOST_POOLED) pool[build].push(core);
@@ -138,7 +149,7 @@ export class SimMemory implements CoreModule {
     given = [];
   }
 
-  /** Memory is short from the allocation and instance after these many, for so many. */
+  /** Memory runs out after this many allocations and instances, for `count` of them. */
   shorten(allocations: number, instances: number, count: number, tight: number): void {
     this.#failFrom = this.allocations + 1 + allocations;
     this.#failUntil = this.#failFrom + count;
@@ -147,7 +158,7 @@ export class SimMemory implements CoreModule {
     this.#tight = tight;
   }
 
-  /** There is memory again. */
+  /** Memory is available again. */
   relieve(): void {
     this.#failFrom = Infinity;
     this.#instanceFrom = Infinity;
@@ -158,11 +169,12 @@ export class SimMemory implements CoreModule {
     const index = ++this.instances;
     if (index >= this.#instanceFrom && index < this.#instanceUntil) {
       this.failures++;
-      throw new HedgerowError('overloaded', 'The process gets no memory for another instance of the core.'); // as core/load.ts says it
+      // the message of core/load.ts
+      throw new HedgerowError('overloaded', 'The process gets no memory for another instance of the core.');
     }
     const isTight = this.#tight > 0 && this.#random.chance(this.#tight);
     const pages = GROWTHS[isTight ? this.#random.below(GROWTHS.length) : 0]!;
-    // It fails when it needs more, which nobody sees from here.
+    // It fails if it needs more, which cannot be observed from here.
     if (isTight) this.failures++;
     const core = isTight ? cap(this.#build, pages).instantiate() : fromPool(this.#build);
     if (!this.#wrapped) return core;

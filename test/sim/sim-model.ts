@@ -1,10 +1,11 @@
-// What the database must hold: a naive model, brought from LSN to LSN by the operations of the history.
+// What the database must hold: a naive model, advanced from LSN to LSN by the operations of the
+// history.
 
 import type { Database } from '../../src/engine/index.ts';
 import type { EdgeInput, EdgeRow, PropertyValue } from '../../src/engine/types.ts';
 import { NaiveRow, NaiveTable } from '../model/naive-table.ts';
 
-/** The engine broke a promise. The message begins with the rule's name. */
+/** The engine broke a guarantee. The message starts with the name of the rule. */
 export class Violation extends Error {
   readonly rule: string;
 
@@ -14,22 +15,22 @@ export class Violation extends Error {
   }
 }
 
-/** An answer under a key, as the engine was given it. */
+/** An answer stored under a key, as it was given to the engine. */
 export interface SimAnswer {
   id: string;
   bodyHash: string;
   body: string;
 }
 
-/** A table with every id that it has ever given out to a commit that happened. */
+/** A table that remembers every id it has assigned to a commit that happened. */
 export class SimTable extends NaiveTable {
   readonly usedIds = new Set<number>();
-  /** Keys of indexed columns. */
+  /** Keys of the indexed columns. */
   readonly indexes = new Set<number>();
   threshold = 10_000;
   bucketSeconds = 3600;
 
-  /** The properties of an edge by the keys of the columns that the table has now. */
+  /** The properties of an edge, by the keys of the table's current columns. */
   valuesOf(edge: EdgeInput): Map<number, PropertyValue> {
     const values = new Map<number, PropertyValue>();
     for (const { key, name } of this.allColumns) {
@@ -39,7 +40,7 @@ export class SimTable extends NaiveTable {
     return values;
   }
 
-  /** The row of an edge whose properties were named before some columns perhaps changed. */
+  /** The row of an edge whose properties were named before a possible change of columns. */
   rowWith(id: number, edge: EdgeInput, values: ReadonlyMap<number, PropertyValue>): EdgeRow {
     const row = this.rowOf(id, { event_ts: edge.event_ts, members: edge.members });
     for (const { key, name } of this.allColumns) if (values.has(key)) row[name] = values.get(key)!;
@@ -66,12 +67,15 @@ export class SimTable extends NaiveTable {
 export class SimModel {
   readonly tables = new Map<string, SimTable>();
   readonly documents = new Map<string, unknown>();
-  /** In the order of their LSNs. */
+  /** In LSN order. */
   readonly answers = new Map<string, SimAnswer>();
-  /** Everything up to here is in it. */
+  /** The model includes everything up to this LSN. */
   lsn = 0;
 
-  /** Tables by names that they have no more, dropped ones too: a commit that was staged before may come after the change in the log. Names are not used again. */
+  /**
+   * Tables by their former names, dropped ones included: a commit staged before the change may
+   * follow it in the log. Names are never reused.
+   */
   readonly #former = new Map<string, SimTable>();
 
   drop(name: string): void {
@@ -97,16 +101,16 @@ export class SimModel {
     return records;
   }
 
-  /** The last answers, which must be there whatever their size. */
+  /** The most recent answers, which must be kept whatever their size. */
   lastAnswers(count: number): SimAnswer[] {
     return [...this.answers.values()].slice(-count);
   }
 }
 
-/** Stores of documents that the simulation writes to: keys, rules and specs are such documents. */
+/** The document stores that the simulation writes to: keys, rules and specs are such documents. */
 export const STORES = ['keys', 'rules', 'specs'] as const;
 
-/** The shape of all tables, as both sides can tell it. */
+/** The shape of all tables, in a form that both sides can produce. */
 export function shapeOfModel(model: SimModel): string {
   const tables = [...model.tables].sort(([a], [b]) => (a < b ? -1 : 1));
   return JSON.stringify(

@@ -1,4 +1,4 @@
-// What goes wrong with the disk of a simulation: crashes and faults at chosen operations, and a budget of bytes.
+// Disk faults of a simulation: crashes and faults at chosen operations, and a limit on bytes.
 
 import { HedgerowError } from '../../src/errors.ts';
 import type { Random } from '../support/random.ts';
@@ -14,7 +14,7 @@ export interface Failure {
 /** A segment that cannot be read makes its table refuse. */
 const DISK_CODES = ['log_failed', 'disk_full', 'disk_failed', 'table_corrupt', 'EIO', 'ENOSPC'];
 
-/** What an error says that an operation ended with. */
+/** The failure that an operation's error reports. */
 export function failureOf(error: unknown): Failure {
   const message = error instanceof Error ? error.message : String(error);
   const code = String((error as { code?: unknown } | null)?.code ?? (error as Error | null)?.name ?? 'unknown');
@@ -28,19 +28,19 @@ export function failureOf(error: unknown): Failure {
 
 interface PlannedFault {
   from: number;
-  /** Operations with a fault after the first; Infinity: for good. */
+  /** Number of operations that fail, including the first; Infinity for all later ones. */
   count: number;
   code: 'EIO' | 'ENOSPC';
   short: boolean;
 }
 
 export class SimPerils {
-  /** A fault of the disk hit since the last start without one. */
+  /** A disk fault has occurred since the last start without one. */
   disk = false;
   readonly #random: Random;
   readonly #go: GoName;
   readonly #note: (line: string) => void;
-  /** Bytes that the disk has room for. */
+  /** Bytes that still fit on the disk. */
   #budgetBytes = Infinity;
 
   constructor(random: Random, go: GoName, note: (line: string) => void) {
@@ -49,7 +49,7 @@ export class SimPerils {
     this.#note = note;
   }
 
-  /** Decides what happens in the next life of the process. */
+  /** Decides what happens in the next lifetime of the process. */
   plan(fs: SimFs, perilous: boolean): void {
     this.disk = false;
     this.#budgetBytes = Infinity;
@@ -77,7 +77,7 @@ export class SimPerils {
     }
     if (planned !== undefined && index >= planned.from && index < planned.from + planned.count) {
       const isOpen = kind === 'open' || kind === 'read';
-      // A full disk lets files be read and removed.
+      // A full disk still allows reads and removals.
       if (planned.code === 'ENOSPC' && kind !== 'write') return undefined;
       if (isOpen && this.#random.chance(0.5)) return undefined;
       this.disk = true;
@@ -94,7 +94,7 @@ export class SimPerils {
     return undefined;
   }
 
-  /** From now on the disk has room for so many bytes more; Infinity: as many as wanted. */
+  /** Limits the disk to this many more bytes; Infinity lifts the limit. */
   limit(fs: SimFs, moreBytes: number): void {
     this.#budgetBytes = fs.usedBytes + moreBytes;
   }

@@ -1,4 +1,5 @@
-// The readers of a simulation: scans, node lookups, counts, pages, cursors held open, pinned snapshots, documents and kept answers.
+// The readers of a simulation: scans, node lookups, counts, pages, open cursors, pinned snapshots,
+// documents and kept answers.
 
 import type { Scan, Snapshot, Table } from '../../src/engine/index.ts';
 import type { EdgeRow } from '../../src/engine/types.ts';
@@ -33,7 +34,7 @@ export class SimReaders {
     this.#world = world;
   }
 
-  /** Memory may run out while something is read; then nothing is told, which is true too. */
+  /** Memory may run out during a read; then the read reports nothing. */
   #reading(what: string, read: () => void): void {
     try {
       read();
@@ -97,7 +98,7 @@ export class SimReaders {
     world.saw('read');
   }
 
-  /** Tables, columns and indexes are seen when their change is durable, not before. */
+  /** A change of tables, columns or indexes becomes visible when it is durable, not before. */
   #shape(): void {
     const { db, ledger } = this.#world;
     const rule = 'wrong-shape';
@@ -130,7 +131,7 @@ export class SimReaders {
     ledger.observe({ what: `answer ${id}`, lsn: db.lastLsn, found, rule, expect });
   }
 
-  /** Opens a cursor, or takes the next slice of one. */
+  /** Opens a cursor, or takes the next slice of an open one. */
   cursor(): void {
     const world = this.#world;
     if (this.#cursors.length > 0 && (this.#cursors.length > 3 || world.random.chance(0.7))) {
@@ -181,7 +182,7 @@ export class SimReaders {
     this.#cursors = this.#cursors.filter((other) => other !== cursor);
   }
 
-  /** Pins a snapshot, reads one that is pinned, or releases it. */
+  /** Pins a snapshot, or reads or releases a pinned one. */
   pin(): void {
     const world = this.#world;
     if (this.#pins.length > 0 && (this.#pins.length > 3 || world.random.chance(0.7))) {
@@ -211,7 +212,7 @@ export class SimReaders {
     });
   }
 
-  /** Also of a table that was dropped or altered since. */
+  /** Reads a pinned snapshot, also of a table that was dropped or altered since. */
   #readPinned(): void {
     const world = this.#world;
     const pin = world.source.pick(this.#pins);
@@ -234,9 +235,10 @@ export class SimReaders {
 
   figures(): void {
     const { db, ledger } = this.#world;
-    // Mostly when nothing is under way: counts are then exact also where unacknowledged rows are counted by mistake.
+    // Mostly with nothing in flight: counts are exact then, so that mistakenly counted
+    // unacknowledged rows show up.
     if (ledger.unsettled.size > 0 && this.#world.random.chance(0.8)) return;
-    // A table that could not be read counts nothing.
+    // The count leaves out a table that could not be read.
     if (db.tables().some(({ corrupt }) => corrupt !== null)) return;
     this.#reading('health', () => {
       const found = String(db.health().total_records);

@@ -1,4 +1,5 @@
-// Transactions and statements of a simulation: staged inserts, updates and deletes by id, removals by members, commits that meet the writes of others.
+// Transactions and statements of a simulation: staged inserts, updates and deletes by id, removals
+// by members, and commits that conflict with other writes.
 
 import type { CommitOutcome, CommitResult, Table, Transaction } from '../../src/engine/index.ts';
 import type { EdgeInput, EdgeRow, PropertyValue, RowKey } from '../../src/engine/types.ts';
@@ -13,7 +14,7 @@ interface Written {
   edge: EdgeInput;
   token: number;
   values: ReadonlyMap<number, PropertyValue>;
-  /** As it was answered when it was staged. */
+  /** The row returned when it was staged. */
   row: EdgeRow;
 }
 
@@ -41,7 +42,7 @@ export class SimTransactions {
     this.#writers = writers;
   }
 
-  /** Undefined: refused for what the engine is excused for. */
+  /** Undefined if it was refused for an excused reason. */
   #begin(): OpenTransaction | undefined {
     const { db, random, onEnd } = this.#world;
     let tx: Transaction;
@@ -59,7 +60,7 @@ export class SimTransactions {
     return open;
   }
 
-  /** Stages more in one of the open transactions. */
+  /** Stages another write in one of the open transactions. */
   stage(): void {
     const { random, source } = this.#world;
     if (this.#open.length === 0 || (this.#open.length < 3 && random.chance(0.3))) {
@@ -71,7 +72,7 @@ export class SimTransactions {
     for (let count = 1 + random.below(4); count > 0; count--) this.#stage(open);
   }
 
-  /** Ends one of the open transactions, mostly by a commit. */
+  /** Ends one of the open transactions, mostly with a commit. */
   end(): void {
     const { random, source } = this.#world;
     if (this.#open.length === 0) {
@@ -87,7 +88,7 @@ export class SimTransactions {
     this.#commit(open);
   }
 
-  /** One row changed by its id, at once: an UPDATE or DELETE statement. */
+  /** Changes one row by its id, at once: an UPDATE or DELETE statement. */
   change(): void {
     const name = this.#world.anyTable();
     if (name === undefined) return;
@@ -97,7 +98,7 @@ export class SimTransactions {
     this.#commit(open);
   }
 
-  /** Two that change one row of the same few: at most one of them may. */
+  /** Two transactions change a row out of the same few: for one row, at most one may succeed. */
   duel(): void {
     const name = this.#world.anyTable();
     if (name === undefined) return;
@@ -121,7 +122,10 @@ export class SimTransactions {
     }
   }
 
-  /** A table that was made or changed since the transaction began, or memory that ran out, may refuse what is staged. */
+  /**
+   * A staged write may be refused if its table was created or changed since the transaction began,
+   * or if memory ran out.
+   */
   #refused(error: unknown): void {
     if (error instanceof Violation || this.#world.fs.stopped) throw error;
     const failure = failureOf(error);
@@ -148,7 +152,10 @@ export class SimTransactions {
     staged.push({ kind: 'delete', name, shapeLsn: model.shapeLsn, eventTs: event_ts, members });
   }
 
-  /** Updates or removes a row that is known; `place`: which one. A row that the transaction does not see is refused. */
+  /**
+   * Updates or removes a known row; `place` chooses it. A row that the transaction does not see
+   * must be refused.
+   */
   #changeRow(open: OpenTransaction, name: string, place?: number): void {
     const { random, source, ledger } = this.#world;
     const model = ledger.model.table(name);
@@ -161,7 +168,8 @@ export class SimTransactions {
     const { tx, staged } = open;
     const table = this.#world.table(name);
     try {
-      // What the transaction sees: the model learns of a commit some turns after readers do.
+      // Uses what the transaction sees: the model learns of a commit some turns later than readers
+      // do.
       const target = newest !== undefined && 'row' in newest ? newest.token : tokenSeen(tx, table, key);
       if (random.chance(0.3)) {
         tx.deleteRow(table, key);
@@ -193,7 +201,7 @@ export class SimTransactions {
       answer,
       state: 'open',
       tables: new Set(staged.map(({ name }) => name)),
-      // Readers see a frame whole: one LSN is that of all of it.
+      // Readers see a frame as a whole, so all of it has one LSN.
       apply: (model, firstLsn, idOf) => apply(op.what, model, staged, firstLsn + operations - 1, idOf, results),
     };
     world.note(op.what);
@@ -245,7 +253,10 @@ function apply(
   void idOf;
 }
 
-/** Token of the row with that key that the transaction sees; without one its change is refused. */
+/**
+ * Token of the row with that key as the transaction sees it; a change of a row without one is
+ * refused.
+ */
 function tokenSeen(tx: Transaction, table: Table, { eventTs, id }: RowKey): number {
   const text = drain(tx.scan(table, { format: 'json', startTs: eventTs, endTs: eventTs }));
   const rows = JSON.parse(`[${text}]`) as { id: number; weight: number }[];

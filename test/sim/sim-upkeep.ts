@@ -1,4 +1,5 @@
-// The upkeep of a simulation: compactions of one table or of all, with and without a TTL, backups that are restored, full disks and short memory.
+// Maintenance in a simulation: compactions of one table or of all, with and without a TTL, backups
+// that are restored, full disks and scarce memory.
 
 import { loadCore, makeChecksum } from '../../src/core/index.ts';
 import { restoreBackup } from '../../src/engine/backup/restore.ts';
@@ -13,10 +14,10 @@ import { NOW_SECONDS, type SimWorld } from './sim-world.ts';
 const BACKUPS = '/backups';
 const RESTORED_PARENT = '/restored';
 const RESTORED = `${RESTORED_PARENT}/db`;
-/** What ends a compaction whose table goes, or whose database is closed. */
+/** Errors that end a compaction when its table is dropped or its database closed. */
 const ENDS = ['table_not_found', 'draining'];
 
-/** After as many there is nothing that waits, but for what calls itself again. */
+/** After this many turns nothing is queued, apart from work that reschedules itself. */
 const MOST_TURNS_BEFORE = 2000;
 
 export class SimUpkeep {
@@ -26,7 +27,7 @@ export class SimUpkeep {
     this.#world = world;
   }
 
-  /** Compacts beside everything else. */
+  /** Compacts concurrently with everything else. */
   compact(): void {
     const world = this.#world;
     const name = world.random.chance(0.6) ? world.anyTable() : undefined;
@@ -49,7 +50,10 @@ export class SimUpkeep {
     );
   }
 
-  /** Drops old rows. It is not logged, so it is done alone: after a crash it has happened or not. */
+  /**
+   * Drops old rows. It is not logged, so it runs with nothing else in flight: after a crash it has
+   * happened or not.
+   */
   async expire(): Promise<void> {
     const world = this.#world;
     await world.settle();
@@ -82,15 +86,16 @@ export class SimUpkeep {
     world.submit(op, () => world.db.compact({ table: name, ttlSeconds }), taken, ENDS);
     await world.settle();
     world.saw('expire');
-    // Whether it happened is known after a restart only.
+    // Only a restart shows whether it happened.
     if (world.ledger.unsettled.size > 0) await world.reopen();
   }
 
-  /** Backs up, mostly restores it and compares what is in it. */
+  /** Takes a backup, mostly restores it, and compares its contents. */
   async backup(): Promise<void> {
     const world = this.#world;
     await world.settle();
-    // What waited before it comes first, as it did while backups were packed in threads: the kept seeds keep their histories.
+    // Queued work runs first, as it did when backups were packed in threads: the kept seeds keep
+    // their histories.
     await world.loop.turnsOf(MOST_TURNS_BEFORE);
     if (world.fs.stopped || world.refuses) return;
     const compactFirst = world.random.chance(0.3);
@@ -116,7 +121,7 @@ export class SimUpkeep {
     if (error instanceof SimStopped || error instanceof Violation || this.#world.fs.stopped) throw error;
     const failure = failureOf(error);
     this.#world.note(`  ${what} -> ${failure.code}`);
-    // A file that cannot be read is as good as a damaged one to a restore.
+    // To a restore, an unreadable file is as good as a damaged one.
     if (codes.includes(failure.code) || this.#world.perils.disk) return;
     this.#world.assertExcused(failure, what);
   }
@@ -127,7 +132,7 @@ export class SimUpkeep {
     const core = loadCore();
     const crc32c = makeChecksum(core.instantiate());
     const nothing = (): void => {};
-    // Another disk: the restored files must not be in the way later.
+    // On another disk, so that the restored files do not interfere later.
     const other = fs.copy();
     other.makeDir(RESTORED_PARENT);
     const restore = restoreBackup({
@@ -142,7 +147,7 @@ export class SimUpkeep {
     world.saw('restore');
   }
 
-  /** The disk is nearly full for a while; when there is room again, writes go on. */
+  /** The disk is nearly full for a while; once there is room again, writes must resume. */
   async fill(): Promise<void> {
     const world = this.#world;
     const { random, perils } = world;
@@ -155,7 +160,7 @@ export class SimUpkeep {
     perils.limit(world.fs, Infinity);
     world.note('the disk has room again');
     await world.settle();
-    // Of a process that was killed meanwhile nobody expects writes.
+    // A process that was killed meanwhile is not expected to write.
     if (world.refuses && !world.fs.stopped)
       throw new Violation(
         'full-for-ever',
@@ -163,7 +168,7 @@ export class SimUpkeep {
       );
   }
 
-  /** Memory is short for a while, or there is enough again. */
+  /** Makes memory scarce for a while, or sufficient again. */
   short(): void {
     const world = this.#world;
     const { random, memory } = world;

@@ -1,4 +1,5 @@
-// The simulated machine of a history: disk, memory, clock, scheduler, the process on it, and the judge that follows its answers.
+// The simulated machine of a history: disk, memory, clock, scheduler, the process running on it,
+// and the judge that checks its answers.
 
 import { loadCore } from '../../src/core/index.ts';
 import { InlineRunner } from '../../src/engine/compaction/merge-files.ts';
@@ -20,7 +21,7 @@ export const PRIMARY = 'hyperedges';
 export const NOW_SECONDS = 1_000_000_000;
 const MOST_UNDER_WAY = 6;
 
-/** An operation that was not answered before the process ended, and how its client sends it again. */
+/** An operation that was not answered before the process ended, and how its client retries it. */
 export interface Retry {
   answer: SimAnswer;
   op: SimOp;
@@ -38,19 +39,25 @@ export class SimWorld {
   /** Tables whose definition is being changed. */
   readonly altering = new Set<string>();
   readonly retries: Retry[] = [];
-  /** The last so many answers must be kept. */
+  /** The number of most recent answers that must be kept. */
   readonly keptAnswers: number;
-  /** Whether the bytes of answers are bounded so that fewer are kept than promised, as the old engine did. */
+  /**
+   * Whether the size of kept answers is limited so that fewer are kept than promised, as in the old
+   * engine.
+   */
   readonly boundsBytes: boolean;
   fs: SimFs;
   db!: Database;
-  /** Things that end with the process. */
+  /** Cleanup to run when the process ends. */
   onEnd: (() => void)[] = [];
   readonly #settings: Partial<EngineOptions>;
   #underWay = 0;
   #violation: unknown;
   #us = 0;
-  /** By how much the clock goes on when it is looked at: where long work rests after every step, or hardly ever. */
+  /**
+   * Microseconds by which the clock advances when read: decides whether long work yields after
+   * every step or hardly ever.
+   */
   readonly #usALook: number;
   #tokens = 0;
 
@@ -105,13 +112,13 @@ export class SimWorld {
     return this.db.tables().some((table) => table.name === name);
   }
 
-  /** A table that both sides know and whose definition stays; its name. */
+  /** Name of a table that both sides know and whose definition is not changing. */
   anyTable(): string | undefined {
     const names = this.tableNames().filter((name) => this.hasTable(name));
     return names.length === 0 ? undefined : this.source.pick(names);
   }
 
-  /** Whether an operation that touches the table is under way. */
+  /** Whether an operation in flight touches the table. */
   isTouched(name: string): boolean {
     return [...this.ledger.unsettled].some(({ tables, state }) => state === 'open' && tables.has(name));
   }
@@ -127,8 +134,9 @@ export class SimWorld {
   // Operations
 
   /**
-   * Follows an operation that was just given to the engine. `firstLsn`: of its frame, from what it resolved with; undefined: it was not logged.
-   * `mayRefuse`: codes with which it may answer that it did nothing.
+   * Follows an operation that was just given to the engine. `firstLsn`: first LSN of its frame,
+   * from the resolved value; undefined if it was not logged. `mayRefuse`: codes by which it may
+   * report that it did nothing.
    */
   submit<T>(op: SimOp, call: () => Promise<T>, firstLsn: (value: T) => number | undefined, mayRefuse: string[]): void {
     this.ledger.begin(op, this.db.lastLsn);
@@ -166,7 +174,8 @@ export class SimWorld {
     const failure = failureOf(error);
     const inDoubt = db.figures().logFailed;
     this.note(`  ${op.what} -> ${failure.code}${inDoubt ? ', writes are refused' : ''}`);
-    // A log that another process took over answers `conflict` to what it may have written.
+    // After another process took over the log, `conflict` is the answer to writes that may have
+    // been written.
     const isPlain = mayRefuse.includes(failure.code) || failure.code === 'draining';
     if (isPlain && !(inDoubt && failure.code === 'conflict')) {
       this.ledger.refused(op);
@@ -179,12 +188,12 @@ export class SimWorld {
     else this.ledger.refused(op);
   }
 
-  /** Throws unless disk or memory gave a reason for this failure. */
+  /** Throws unless a disk or memory failure explains this failure. */
   assertExcused(failure: Failure, what: string): void {
     const { disk } = this.perils;
     if (failure.kind === 'disk' && disk) return;
     if (failure.kind === 'memory' && this.memory.failures > 0) return;
-    // What refuses writes may be of an earlier failure of the memory.
+    // Writes may be refused because of an earlier memory failure.
     if (failure.code === 'log_failed' && this.memory.failures > 0) return;
     throw new Violation('wrong-error', `${what} answered ${failure.code}: ${failure.message}`);
   }
@@ -205,7 +214,7 @@ export class SimWorld {
     if (this.#violation !== undefined) throw this.#violation;
   }
 
-  /** Lets things go on for a while. */
+  /** Lets other work run for a while. */
   async rest(): Promise<void> {
     if (this.random.chance(0.4)) await this.loop.turnsOf(this.random.below(12));
     if (this.#underWay > MOST_UNDER_WAY)
@@ -220,7 +229,7 @@ export class SimWorld {
     if (this.fs.stopped) throw new SimStopped('the machine stopped');
   }
 
-  /** The promise's outcome; SimStopped when the machine stops before. */
+  /** The promise's outcome; throws SimStopped if the machine stops first. */
   async wait<T>(promise: Promise<T>, what: string): Promise<T> {
     let settled = false;
     const mark = (): void => {
@@ -231,7 +240,7 @@ export class SimWorld {
     return promise;
   }
 
-  /** As `wait`, for a process on another disk. */
+  /** Like `wait`, for a process on another disk. */
   async waitOn<T>(disk: SimFs, promise: Promise<T>, what: string): Promise<T> {
     let settled = false;
     const mark = (): void => {
@@ -242,7 +251,7 @@ export class SimWorld {
     return promise;
   }
 
-  /** Waits until nothing is under way; then every LSN must be known. */
+  /** Waits until nothing is in flight; then every LSN must be accounted for. */
   async settle(): Promise<void> {
     await this.#until(() => this.#underWay === 0, 'what was submitted');
     await this.loop.turnsOf(2);
@@ -268,13 +277,13 @@ export class SimWorld {
     });
   }
 
-  /** Opens the database; the judge compares all that it holds. */
+  /** Opens the database; the judge compares everything it holds. */
   async open(): Promise<void> {
     for (let attempt = 0; ; attempt++) {
       this.perils.plan(this.fs, attempt < 3);
       try {
         this.db = await this.wait(Database.open(this.options(this.fs, '/db')), 'the opening');
-        // What could not be read makes its table, or keys, refuse until the next restart.
+        // After a failed read, the table or the keys refuse until the next restart.
         if (!this.perils.disk || servesAll(this.db)) break;
         await this.#next(true);
       } catch (error) {
@@ -327,7 +336,7 @@ export class SimWorld {
     SimMemory.takeBack();
   }
 
-  /** The process ends at once, or the machine loses power; another process opens what is left. */
+  /** The process is killed, or the machine loses power; another process opens what is left. */
   async crash(kill = this.random.chance(0.4)): Promise<void> {
     this.note(kill ? 'KILL' : 'POWER LOSS');
     this.saw(kill ? 'kill' : 'power loss');
@@ -353,7 +362,7 @@ export class SimWorld {
     await this.open();
   }
 
-  /** Ends the process in an orderly way. */
+  /** Shuts the process down cleanly. */
   async close(): Promise<void> {
     for (const end of this.onEnd.splice(0)) end();
     try {
@@ -378,12 +387,12 @@ export class SimWorld {
     await this.open();
   }
 
-  /** Compares everything now; nothing may be under way. */
+  /** Compares everything now; nothing may be in flight. */
   judgeNow(): void {
     this.quietly(() => judge(this.db, this.ledger.model, this));
   }
 
-  /** Runs something that is not part of the history: nothing goes wrong with the disk meanwhile. */
+  /** Runs something outside the history: the disk does not fail meanwhile. */
   quietly(run: () => void): void {
     const { schedule } = this.fs;
     this.fs.schedule = () => undefined;
@@ -396,7 +405,7 @@ export class SimWorld {
   }
 }
 
-/** Whether no table refuses, and no key. */
+/** Whether all tables and keys are served. */
 function servesAll(db: Database): boolean {
   try {
     db.replays.find('no such key');
@@ -406,7 +415,7 @@ function servesAll(db: Database): boolean {
   return db.tables().every(({ corrupt }) => corrupt === null);
 }
 
-/** Compiles the cores, so that it is not counted with the first history. */
+/** Compiles the cores up front, so that the first history's time does not include it. */
 export function warmUp(): void {
   for (const core of ['release', 'plain', 'debug'] as const) loadCore(core).instantiate();
 }

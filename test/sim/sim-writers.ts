@@ -1,4 +1,5 @@
-// The writers of a simulation: inserts, bulk inserts, removals, documents, answers under keys and requests that are sent again.
+// The writers of a simulation: inserts, bulk inserts, removals, documents, answers under keys, and
+// retried requests.
 
 import type { AnswerToKeep } from '../../src/engine/idempotency/kept-answer.ts';
 import type { Table } from '../../src/engine/index.ts';
@@ -7,7 +8,7 @@ import type { IdOf, SimOp } from './sim-ledger.ts';
 import { type SimAnswer, type SimModel, STORES, Violation } from './sim-model.ts';
 import type { SimWorld } from './sim-world.ts';
 
-/** What refuses a write to a table that was dropped or altered meanwhile. */
+/** Errors of a write to a table that was dropped or altered meanwhile. */
 const GONE = ['table_not_found', 'conflict', 'unknown_column'];
 
 export class SimWriters {
@@ -19,7 +20,7 @@ export class SimWriters {
     this.#world = world;
   }
 
-  /** An answer for a request with a key; most have none. */
+  /** An answer for a request with a key; most requests have none. */
   answer(chance = 0.35): SimAnswer | undefined {
     const { random } = this.#world;
     if (!random.chance(chance)) return undefined;
@@ -52,7 +53,7 @@ export class SimWriters {
     this.#insert(name, edge, token, answer);
   }
 
-  /** Edges with the same time and members as the last one: a removal takes all of them. */
+  /** Inserts edges with the time and members of the last one: a removal takes all of them. */
   equal(): void {
     const last = this.#last;
     if (last === undefined || !this.#world.tableNames().includes(last.name) || !this.#world.hasTable(last.name)) return;
@@ -141,7 +142,7 @@ export class SimWriters {
     world.submit(op, commit, taken, GONE);
   }
 
-  /** Removes by time and members, mostly something that is there. */
+  /** Removes by time and members, mostly something that exists. */
   remove(): void {
     const world = this.#world;
     const name = world.anyTable();
@@ -172,7 +173,7 @@ export class SimWriters {
     world.submit(op, () => table.delete(eventTs, members, this.attach(answer)), taken, GONE);
   }
 
-  /** Keys, rules and specs are documents; several change at once or none. */
+  /** Keys, rules and specs are documents; several change together or not at all. */
   document(): void {
     const world = this.#world;
     const { random, source } = world;
@@ -193,7 +194,10 @@ export class SimWriters {
     world.submit(op, () => world.db.documents.change(changes), taken, []);
   }
 
-  /** Stores an answer alone, as for work that is no single frame. Its LSN is not told, so nothing else may be under way. */
+  /**
+   * Stores an answer on its own, as for work that is not a single frame. The call does not return
+   * its LSN, so nothing else may be in flight.
+   */
   async store(): Promise<void> {
     const world = this.#world;
     await world.settle();
@@ -218,7 +222,9 @@ export class SimWriters {
     await world.settle();
   }
 
-  /** A client that got no answer asks for the kept one, and sends the request again when there is none. */
+  /**
+   * A client that got no answer asks for the kept one, and repeats the request if there is none.
+   */
   retry(): void {
     const world = this.#world;
     const retry = world.retries.shift();
@@ -229,7 +235,8 @@ export class SimWriters {
     const isKnown = world.ledger.model.answers.has(retry.answer.id);
     if (found !== undefined && !isKnown)
       throw new Violation('answer-without-write', `an answer is kept under ${retry.answer.id}, but its write is lost`);
-    // Other content under the same key: the rows would be doubled if the first request had happened.
+    // Repeats the key with other content: if the first request had happened, there would be twice
+    // the rows.
     if (found === undefined && !isKnown) this.insert(retry.answer);
   }
 }

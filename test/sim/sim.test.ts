@@ -1,4 +1,5 @@
-// Simulated histories in the tests. HEDGEROW_SIM_SEEDS: how many; `npm run sim` is the long form.
+// Simulated histories in the tests. HEDGEROW_SIM_SEEDS sets their number; `npm run sim` is the long
+// form.
 
 import { describe, expect, it } from 'vitest';
 import { KEPT_SEEDS } from './kept-seeds.ts';
@@ -9,7 +10,7 @@ import { warmUp } from './sim-world.ts';
 
 const SEEDS = Number(process.env.HEDGEROW_SIM_SEEDS ?? 5000);
 
-/** The failure, unless it is a known defect. */
+/** The failure of a seed, unless it is a known defect. */
 async function failureOfSeed(seed: number, go = goOf(seed)): Promise<string | undefined> {
   const { error, history } = await runSeed(seed, go);
   if (error === undefined || knownDefect(error, go) !== undefined) return undefined;
@@ -43,7 +44,7 @@ describe('all that can happen', () => {
           expect.fail(`seed ${seed}: npm run sim -- --seed ${seed}\n${history.slice(-40).join('\n')}`);
         for (const [name, count] of Object.entries(things)) seen[name] = (seen[name] ?? 0) + count;
       }
-      // The histories are worth something only when all of this happened in them.
+      // The histories are only worth something if all of these events occurred.
       if (SEEDS >= 2000) for (const name of ALL_KINDS) expect(seen[name], name).toBeGreaterThan(0);
     },
     SEEDS * 500 + 60_000,

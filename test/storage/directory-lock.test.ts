@@ -1,4 +1,5 @@
-// The directory lock against live, dead and killed processes, in other PID and network namespaces, and on file systems that lack what it uses.
+// The directory lock against live, dead and killed processes, in other PID and network namespaces,
+// and on file systems without the features it uses.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -182,7 +183,7 @@ for (const [name, wrapper] of [
     const refused = await refusal(path);
     expect(refused.message).toContain(`process ${holder.pid}`);
     expect(refused.fields).toMatchObject({ pid: holder.pid, boot: (await describeSelf()).boot });
-    // The other way around: it is refused and names this process.
+    // The reverse: this one is refused, and names the process here.
     await killed(holder.child);
     const lock = await lockWhenDead();
     const second = await lockingChild(wrapper);
@@ -206,7 +207,10 @@ test('of 20 processes at once, each in a PID namespace, on a stale lock, exactly
   expect(readdirSync(dir)).toEqual([]);
 }, 120_000);
 
-/** Writes its own description as builds without lock sockets did, and waits. Plain JavaScript: it runs without a loader. */
+/**
+ * Writes its own description as builds without lock sockets did, and waits. Plain JavaScript, so
+ * that it runs without a loader.
+ */
 const OLDER_HOLDER = `
 import fs from 'node:fs';
 const stat = fs.existsSync('/proc/self/stat') ? fs.readFileSync('/proc/self/stat', 'utf8') : '';
@@ -248,7 +252,10 @@ function spawnKept([command, ...rest]: readonly string[]): ChildProcess {
   return child;
 }
 
-/** A process that tries to take the lock: its number as it sees it, null when it was refused, and what it said. */
+/**
+ * A process that tries to take the lock: its own PID as it sees it (null if it was refused), and
+ * its output.
+ */
 async function lockingChild(
   wrapper: readonly string[],
 ): Promise<{ child: ChildProcess; pid: number | null; line: string }> {
@@ -269,7 +276,10 @@ async function killed(child: ChildProcess): Promise<void> {
   await once(child, 'exit');
 }
 
-/** `unshare` is dead before the process in its namespace is: the lock is free some moments later. */
+/**
+ * Retries, because `unshare` dies before the process in its namespace does: the lock becomes free a
+ * moment later.
+ */
 async function lockWhenDead(): Promise<{ release(): void }> {
   for (;;) {
     try {

@@ -1,4 +1,4 @@
-// The contract of a log, for the one in files and for the one in memory.
+// The contract of a log, run on the file log and on the memory log.
 
 import { inspectLogFile } from '../../src/storage/inspect-log.ts';
 import { openLog } from '../../src/storage/log.ts';

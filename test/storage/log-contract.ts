@@ -1,4 +1,4 @@
-// What every log must do, whatever keeps its frames: the suite that an implementation of LogStore passes.
+// The contract that every implementation of LogStore must pass, whatever stores its frames.
 
 import { describe, expect, test } from 'vitest';
 import type { HedgerowError } from '../../src/errors.ts';
@@ -6,15 +6,15 @@ import type { LogOpening, LogStore, OpenLog } from '../../src/storage/log-store.
 import { framesOf, textFrame, textsOf, turn } from '../support/open-test-log.ts';
 import { Random } from '../support/random.ts';
 
-/** What keeps the frames of a log, in the hands of a test. */
+/** The storage of a log's frames, as a test controls it. */
 export interface LogMedium {
   readonly open: OpenLog;
-  /** What a loss of power leaves, or the end of the process. The logs of this medium are not used any more. */
+  /** State after a power loss or the end of the process; this medium's logs are unused then. */
   crash(): LogMedium;
   kill(): LogMedium;
-  /** The next write or sync of a group fails, and the one after it does not. */
+  /** The next write or sync of a group fails, the one after it succeeds. */
   failOnce(code: 'EIO' | 'ENOSPC'): void;
-  /** Whether there is no room for more than is prepared. */
+  /** Whether there is no room beyond what is already prepared. */
   setFull(isFull: boolean): void;
   /** Damages the frame that holds `lsn`. */
   damage(lsn: number): void;
@@ -22,7 +22,7 @@ export interface LogMedium {
 
 interface Opened {
   log: LogStore;
-  /** Every call of onDurable. */
+  /** Argument of every call of onDurable. */
   durable: number[];
   failures: HedgerowError[];
 }
@@ -40,7 +40,7 @@ async function opened(medium: LogMedium, more: Partial<LogOpening> = {}): Promis
   return { log, durable, failures };
 }
 
-/** Appends a frame for each text, of so many operations, and waits for all of them; what `framesOf` gives for them. */
+/** Appends a frame per text and waits for all of them; returns what `framesOf` must give. */
 async function write(log: LogStore, texts: readonly string[], operations = 1): Promise<string[]> {
   const wanted = texts.map((text) => `${log.append(operations, textFrame(text))}+${operations}:${text}`);
   await log.flush();
@@ -51,7 +51,7 @@ function numbered(count: number, bytes: number): string[] {
   return Array.from({ length: count }, (_, index) => `${index}`.padEnd(bytes, '.'));
 }
 
-/** Asks for room, then appends, as the engine does. */
+/** Reserves room, then appends, as the engine does. */
 async function writeWithRoom(log: LogStore, bytes: number, urgent = false): Promise<void> {
   while (!log.roomFor(bytes, urgent)) await log.makeRoom(bytes);
   log.append(1, [new Uint8Array(bytes).fill(65)]);
@@ -436,7 +436,7 @@ function failing(makeMedium: () => LogMedium): void {
     expect([failures.length, durable.at(-1), log.durableLsn]).toEqual([1, 5, 5]);
     expect(await framesOf(log)).toEqual(wanted);
     await log.close();
-    // Whether 'lost' is there is open; what was acknowledged is.
+    // 'lost' may or may not be there; what was acknowledged must be.
     const second = await opened(medium.kill());
     expect((await framesOf(second.log)).slice(0, 5)).toEqual(wanted);
     expect(second.log.failed).toBe(null);

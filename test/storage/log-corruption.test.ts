@@ -1,4 +1,5 @@
-// Damage that is no crash: acknowledged bytes that changed are refused with file and offset, wherever they stand.
+// Damage that no crash causes: acknowledged bytes that changed are refused with file and offset,
+// wherever they are.
 
 import { expect, test } from 'vitest';
 import { HedgerowError } from '../../src/errors.ts';
@@ -9,7 +10,7 @@ import { SimFs } from '../support/sim-fs.ts';
 const FRAME = 40 + 104;
 const FIRST = '/data/log-0000000000000001';
 
-/** A log of some frames of 144 bytes each, each synced by itself. Ended by `end`. */
+/** A log of `frames` frames of 144 bytes each, each synced separately, then ended by `end`. */
 async function makeLog(frames: number, end: 'close' | 'crash', more: { fileBytes?: number } = {}): Promise<SimFs> {
   const fs = new SimFs(5);
   const { log } = await openTestLog(fs, { fileBytes: 2 ** 15, ...more });
@@ -90,14 +91,14 @@ test('the frame nobody proves durable, torn, ends the log; the next epoch goes o
   fs.edit(FIRST, (bytes) => {
     bytes[4096 + 2 * FRAME + 60]! ^= 0x40;
   });
-  // The watermark, which a power loss may take, proves it.
+  // The watermark would prove it durable, but a power loss may destroy the watermark.
   const watermark = dropWatermark(fs);
   expect(await openAndReplay(fs)).toHaveLength(2);
   expect(watermark.some((byte) => byte !== 0)).toBe(true);
   const { log } = await openTestLog(fs);
   expect(log.append(1, textFrame('again'))).toBe(3);
   await log.close();
-  // The torn tail stands in a file that has a successor now, and is not looked at.
+  // The torn tail is now in a file that has a successor, so it is not read.
   expect((await openAndReplay(fs)).at(-1)).toBe('3+1:again');
 });
 
@@ -173,7 +174,7 @@ test('a refusal changes nothing', async () => {
   expect(crc32c(fileBytes(fs), 0)).toBe(before);
 });
 
-/** The mark as a power loss may leave it: with an older watermark, or none. */
+/** Leaves the mark as a power loss may leave it: with an older watermark, or none. */
 function dropWatermark(fs: SimFs): Uint8Array {
   let before = new Uint8Array(0);
   fs.edit('/data/mark', (bytes) => {

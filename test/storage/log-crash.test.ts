@@ -1,4 +1,5 @@
-// Random histories of appends, crashes, kills and disk faults: acknowledged operations survive, frames are whole, LSNs have no gaps.
+// Random histories of appends, crashes, kills and disk faults: acknowledged operations survive,
+// frames are complete, LSNs have no gaps.
 
 import { expect, test } from 'vitest';
 import { LogHistory } from '../support/log-history.ts';
@@ -15,6 +16,6 @@ test(`${SEEDS} histories keep every acknowledged operation`, async () => {
     });
     for (const [name, count] of Object.entries(history.seen)) totals[name] = (totals[name] ?? 0) + count;
   }
-  // The histories are worth something only when all of this happened in them.
+  // The histories are only worth something if all of these events occurred.
   for (const [name, count] of Object.entries(totals)) expect(count, name).toBeGreaterThan(0);
 });

@@ -1,4 +1,5 @@
-// The mark of a log: its bytes against FORMAT.md, the slot that counts, what it proves of the files, and the fence between two processes.
+// The mark of a log: its bytes against FORMAT.md, which slot is valid, what it proves about the
+// files, and the fence between two processes.
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
@@ -73,7 +74,7 @@ describe('the bytes', () => {
     for (let bit = 0; bit < 32 * 8; bit++) {
       bytes[8192 + (bit >> 3)]! ^= 1 << (bit & 7);
       const { watermarkLsn } = decodeMark('mark', bytes, crc32c);
-      // The reserved word is in the sum too.
+      // The checksum covers the reserved word too.
       expect(watermarkLsn, `bit ${bit}`).toBe(0);
       bytes[8192 + (bit >> 3)]! ^= 1 << (bit & 7);
     }
@@ -81,7 +82,7 @@ describe('the bytes', () => {
     expect(() => decodeMark('mark', bytes, crc32c)).toThrow(/neither of its two slots/);
     for (const size of [0, 1, 4096, MARK_BYTES - 1, MARK_BYTES + 1])
       expect(() => decodeMark('mark', new Uint8Array(size), crc32c)).toThrow(/12288 bytes/);
-    // A slot in the place of the other was copied there.
+    // A slot at the position of the other one must have been copied there.
     const moved = new Uint8Array(MARK_BYTES);
     moved.set(encodeSlot(EXAMPLE, crc32c), 4096);
     expect(() => decodeMark('mark', moved, crc32c)).toThrow(/neither/);

@@ -1,4 +1,5 @@
-// The first failed write or sync ends writing: nothing later is acknowledged, no sync is tried again, a restart finds what was promised.
+// The first failed write or sync ends writing: nothing later is acknowledged, no sync is retried,
+// and a restart finds everything that was promised.
 
 import { expect, test } from 'vitest';
 import type { HedgerowError } from '../../src/errors.ts';
@@ -37,7 +38,7 @@ for (const { name, kind, fault, code } of CASES) {
     expect(faults).toBe(1);
     await log.close();
     expect(fs.openHandles).toBe(0);
-    // Whether 'lost' is there is open; 'kept' is, and what the next open finds it keeps.
+    // 'lost' may or may not be there; 'kept' must be, and what the next open finds stays.
     const found = await framesOf((await openTestLog(fs.kill())).log);
     expect(found[0]).toBe('1+1:kept');
   });
@@ -54,7 +55,7 @@ test('what a failed sync left in the page cache is written again before the next
   const killed = fs.kill();
   expect(await framesOf((await openTestLog(killed)).log)).toHaveLength(2);
   expect(await framesOf((await openTestLog(killed.crash())).log)).toHaveLength(2);
-  // Without that open the power loss would have taken it.
+  // Without that open, the power loss would have destroyed it.
   expect(await framesOf((await openTestLog(fs.crash())).log)).toHaveLength(1);
 });
 

@@ -1,5 +1,6 @@
-// The frames of log files, read while the log goes on: files that are leased stay, large frames are checked in pieces, damage is named with its offset,
-// and the files of a backup, made from frames, are a log that opens.
+// Reading the frames of log files while the log goes on: leased files stay, large frames are
+// checked in pieces, damage is reported with its offset, and the log files of a backup, made from
+// frames, open as a log.
 
 import { expect, test } from 'vitest';
 import { archivedLog } from '../../src/storage/archived-log.ts';
@@ -16,7 +17,7 @@ import { SimFs } from '../support/sim-fs.ts';
 
 const noPause = () => Promise.resolve();
 
-/** Writes the files of a backup's log; gives their names. */
+/** Writes the log files of a backup; returns their names. */
 async function writeArchived(fs: Fs, lease: LogLease, dir: string): Promise<string[]> {
   fs.makeDir(dir);
   const names: string[] = [];
@@ -179,7 +180,8 @@ test('a damaged, missing or foreign frame is refused with its offset', async () 
   flip();
   await expect(read(part, 4)).rejects.toMatchObject({ fields: { file: part.path, offset: second } });
   flip();
-  // There is no sixth frame; and one that goes past the wanted end belongs to another history.
+  // There is no sixth frame; and a frame that extends past the wanted end belongs to another
+  // history.
   await expect(read({ ...part, stopLsn: 9 })).rejects.toMatchObject({ code: 'corrupt' });
   await expect(read({ ...part, firstLsn: 2 })).rejects.toMatchObject({ code: 'corrupt' });
   expect(await read(part, 4)).toEqual(['4+1:frame', '5+1:frame']);

@@ -1,4 +1,5 @@
-// Room for frames: a full disk strikes where nothing was appended, the log stays open, and writes go on when there is room again.
+// Room for frames: a disk gets full only before anything was appended, the log stays open, and
+// writes resume when there is room again.
 
 import { describe, expect, test } from 'vitest';
 import { framesOf, openTestLog, textFrame, turn } from '../support/open-test-log.ts';
@@ -6,13 +7,13 @@ import { Random } from '../support/random.ts';
 import { type Operation, SimFs } from '../support/sim-fs.ts';
 
 const FILE_BYTES = 4096 + 8192;
-/** A part of small files is kept for urgent frames. */
+/** Part of a small file is reserved for urgent frames. */
 const KEPT_BYTES = FILE_BYTES >> 3;
 
 const fullSpare = ({ kind, path }: Operation) =>
   kind === 'write' && path.endsWith('log-spare') ? ({ code: 'ENOSPC' } as const) : undefined;
 
-/** No file can be made; those that are there can be written. */
+/** No file can be created; existing ones can be written. */
 const noNewFile = ({ kind, path }: Operation) =>
   kind === 'open' && path.endsWith('log-spare') ? ({ code: 'ENOSPC' } as const) : undefined;
 
@@ -20,7 +21,7 @@ async function settled(): Promise<void> {
   for (let time = 0; time < 20; time++) await turn();
 }
 
-/** Asks for room, then appends, as the engine does. */
+/** Reserves room, then appends, as the engine does. */
 async function write(
   log: Awaited<ReturnType<typeof openTestLog>>['log'],
   bytes: number,
@@ -71,7 +72,8 @@ describe('room', () => {
       const { log, failures } = await openTestLog(fs, { fileBytes: FILE_BYTES });
       await settled();
       let written = 0;
-      // From here on the disk is full whenever frames are written, and has room while room is made.
+      // From here on the disk is full whenever frames are written, and has room while room is
+      // prepared.
       fs.schedule = noNewFile;
       for (let step = 0; step < 120; step++) {
         const bytes = random.below(random.chance(0.2) ? 5000 : 400);
@@ -159,7 +161,7 @@ describe('a full disk', () => {
     await write(log, 200, true);
     await log.flush();
     expect([log.failed, failures]).toEqual([null, []]);
-    // Half a spare would take the room that others need.
+    // A half-written spare would take up room that others need.
     expect(fs.exists('/data/log-spare')).toBe(false);
     for (let time = 0; time < 3; time++) await expect(log.makeRoom(200)).rejects.toMatchObject({ code: 'disk_full' });
     fs.schedule = () => undefined;

@@ -1,4 +1,5 @@
-// Frames that are made in slices: the same bytes as made at once, in their order among the others, or nothing.
+// Frames built in slices: the same bytes as when built at once, in the right order among the
+// others, or nothing.
 
 import { expect, test } from 'vitest';
 import { framesOf, openTestLog, textFrame, turn } from '../support/open-test-log.ts';

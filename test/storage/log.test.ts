@@ -1,4 +1,5 @@
-// The log in good times: round trips, group commit, rotation, large frames, epochs, truncation, both durabilities.
+// The log without faults: round trips, group commit, rotation, large frames, epochs, truncation,
+// both durabilities.
 
 import { expect, test } from 'vitest';
 import { HedgerowError } from '../../src/errors.ts';
@@ -222,7 +223,7 @@ test('truncation never syncs the directory: failing, it would swallow the name o
   const before = fs.counts.syncDir;
   await log.truncate(30);
   expect(fs.counts.syncDir).toBe(before);
-  // All removals undone by a crash: the files that came back are not needed.
+  // A crash undid all removals: the files that came back are not needed.
   const second = await openTestLog(fs.crash(), { minimumLsn: 30 });
   expect((await framesOf(second.log, 30)).length).toBe(30);
 });

@@ -1,4 +1,4 @@
-// The manifest: the old document or the new one after any crash, refusal of damage.
+// The manifest: after any crash it is the old document or the new one, and damage is refused.
 
 import { expect, test } from 'vitest';
 import { HedgerowError } from '../../src/errors.ts';

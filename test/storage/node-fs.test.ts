@@ -1,4 +1,4 @@
-// The real file system: the port's contract, and the log on it.
+// The real file system: the contract of the port, and the log on it.
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -58,7 +58,7 @@ test('directories are made with those above them, also through links, and never 
   expect(nodeFs.list(dir)).toEqual(['dangling', 'file', 'link', 'target']);
 });
 
-// In a process of its own: what does not return cannot be timed out by a test.
+// In a separate process: a test timeout cannot stop a call that never returns.
 test.runIf(process.platform === 'linux')('where nothing can be made that is an error, and not an endless loop', () => {
   const code = `
     import { nodeFs } from ${JSON.stringify(new URL('../../src/storage/node-fs.ts', import.meta.url).href)};

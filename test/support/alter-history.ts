@@ -1,4 +1,5 @@
-// ALTER in a random history: columns come, go and change their names, tables change theirs, while readers, compactions and transactions go on.
+// ALTER in a random history: columns are added, dropped and renamed, and tables renamed, while
+// readers, compactions and transactions go on.
 
 import type { AlterAction } from '../../src/engine/index.ts';
 import type { NaiveTable } from '../model/naive-table.ts';

@@ -1,4 +1,4 @@
-// The measures of a test server's database: computed in the test's own thread when its tables are small.
+// The analytics service of a test server, computed on the test's own thread.
 
 import { Analytics } from '../../src/analytics/index.ts';
 import type { Database } from '../../src/engine/index.ts';

@@ -1,6 +1,6 @@
-// Certificates and keys of tests that speak TLS.
+// Certificates and keys for tests that use TLS.
 
-// Self-signed for 127.0.0.1, made for these tests alone, valid for a hundred years.
+// Self-signed for 127.0.0.1, made for these tests only, valid for a hundred years.
 export const CERT = `-----BEGIN CERTIFICATE-----
 MIIBkDCCATagAwIBAgIUNb3phJLXE+1zwkE+6OJhyeGTcscwCgYIKoZIzj0EAwIw
 FDESMBAGA1UEAwwJMTI3LjAuMC4xMCAXDTI2MTEyMTE5NTg1OVoYDzIxMjYxMDI4
@@ -20,7 +20,7 @@ JU9IfUzC6IYUys5xOuVlLFa0LLAgnuRIVoaoh6VCOaLc/I4C/xipsJt3
 -----END PRIVATE KEY-----
 `;
 
-// The same with an RSA key: only with one can suites without forward secrecy be spoken at all.
+// The same with an RSA key: cipher suites without forward secrecy need one.
 export const RSA_CERT = `-----BEGIN CERTIFICATE-----
 MIIDHDCCAgSgAwIBAgIUNr9KT1DVGE0M+/WILScHKLdlxDMwDQYJKoZIhvcNAQEL
 BQAwFDESMBAGA1UEAwwJMTI3LjAuMC4xMCAXDTI2MTEyMzA5NTcxOFoYDzIxMjYx

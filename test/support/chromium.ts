@@ -1,4 +1,4 @@
-// Opens pages in a headless Chromium, where one is installed.
+// Opens pages in headless Chromium, where it is installed.
 
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
@@ -15,13 +15,13 @@ export const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr
 
 const FLAGS =
   '--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync --enable-logging=stderr';
-/** Waits, and timers that are set meanwhile, take no time: for pages that wait for nothing but their own files. */
+/** Waits and timers take no real time: for pages that depend only on their own files. */
 const DUMP_FLAGS = '--virtual-time-budget=20000 --dump-dom';
 
 export interface OpenedPage {
-  /** What the page has become, as HTML. */
+  /** Final HTML of the page. */
   html: string;
-  /** Lines of its console, errors among them. */
+  /** Lines of the page's console, including errors. */
   console: string[];
 }
 
@@ -40,7 +40,10 @@ export async function openPage(url: string): Promise<OpenedPage> {
   }
 }
 
-/** Keeps a page open, in real time, until something has happened that it brings about. */
+/**
+ * Keeps a page open in real time until the promise settles; the page is expected to bring that
+ * about.
+ */
 export async function keepPageOpen<T>(url: string, until: Promise<T>): Promise<T> {
   const browser = await chromium.launch({ executablePath: CHROMIUM!, args: FLAGS.split(' ') });
   try {

@@ -1,4 +1,4 @@
-// Rows read as column blocks, counts and ends of windows, beside what the model says.
+// Compares column blocks, counts and window bounds with what the model says.
 
 import { buildColumnPlan, type ColumnBlock, readColumnBlocks } from '../../src/core/index.ts';
 import type { Scan, Snapshot, Table } from '../../src/engine/index.ts';
@@ -6,7 +6,7 @@ import type { ScanOverlay } from '../../src/engine/scan/scan-view.ts';
 import type { EdgeRow, PropertyValue, ScanFormat } from '../../src/engine/types.ts';
 import type { NaiveRequest } from '../model/naive-table.ts';
 
-/** Compares the column blocks of a scan with rows; all parts and columns are asked for. */
+/** Compares the column blocks of a scan with rows; the scan must select all parts and columns. */
 export function compareColumns(
   table: Table,
   wanted: readonly EdgeRow[],
@@ -48,7 +48,10 @@ function cellOf(block: ColumnBlock, index: number, place: number, type: string):
   return type === 'BOOLEAN' ? column.values[place] === 1 : column.values[place]!;
 }
 
-/** Compares count and ends of the request's window. `rows`: all that the reader sees, in order. */
+/**
+ * Compares the count and the bounds of the request's window. `rows`: all rows that the reader sees,
+ * in order.
+ */
 export function compareSums(
   table: Table,
   rows: readonly EdgeRow[],

@@ -1,17 +1,18 @@
-// DuckDB where it is installed (an optional dependency): tables in memory, rows appended, statements prepared and read whole.
+// DuckDB where it is installed (an optional dependency): in-memory tables, appended rows, prepared
+// statements, complete results.
 
 import type { DuckDBAppender, DuckDBConnection, DuckDBInstance, DuckDBPreparedStatement } from '@duckdb/node-api';
 
-/** What a person does to have it. */
+/** Message that says how to install it. */
 export const DUCKDB_MISSING = '@duckdb/node-api is not installed (npm install --include=optional adds it)';
 
 export type DuckColumn = 'INTEGER' | 'BIGINT' | 'DOUBLE' | 'VARCHAR' | 'BOOLEAN' | 'BIGINT[]';
 export type DuckParameters = Readonly<Record<string, number | string>>;
 type Module = typeof import('@duckdb/node-api');
 
-/** Undefined when it is not installed. */
+/** Undefined if DuckDB is not installed. */
 export async function openDuckDb(): Promise<DuckDb | undefined> {
-  // Not written in place: whoever has not installed it shall still be able to load this file.
+  // In a variable, so that this file also loads where the package is not installed.
   const name = '@duckdb/node-api';
   let module: Module;
   try {
@@ -42,12 +43,15 @@ export class DuckDb {
     return new DuckStatement(await this.#connection.prepare(sql));
   }
 
-  /** Rows of one statement as JavaScript values: lists as arrays, structs as objects, integers of 64 bits as bigints. */
+  /**
+   * Rows of one statement as JavaScript values: lists as arrays, structs as objects, 64-bit
+   * integers as bigints.
+   */
   async rows(sql: string): Promise<unknown[][]> {
     return (await this.#connection.runAndReadAll(sql)).getRowsJS();
   }
 
-  /** Makes a table and appends rows to it; a null in any column. */
+  /** Creates a table and appends rows to it; any column may hold nulls. */
   async createTable(
     name: string,
     columns: Readonly<Record<string, DuckColumn>>,
@@ -99,7 +103,7 @@ export class DuckStatement {
     this.#prepared = prepared;
   }
 
-  /** Rows as arrays of the values that DuckDB gives, not converted. Whole numbers are bound as integers. */
+  /** Rows as arrays of DuckDB's own values, unconverted. Whole numbers are bound as integers. */
   async rows(parameters: DuckParameters): Promise<unknown[][]> {
     for (const [name, value] of Object.entries(parameters)) {
       const index = this.#prepared.parameterIndex(name);

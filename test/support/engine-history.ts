@@ -1,5 +1,6 @@
-// A random history of a database on a simulated disk against the naive model: writes, transactions, compactions, reopenings, crashes, and reads of
-// every kind at the newest state, at pinned snapshots and in the middle of everything.
+// A random history of a database on a simulated disk against the naive model: writes, transactions,
+// compactions, reopenings and crashes, with reads of every kind at the newest state, at pinned
+// snapshots and in the middle of other operations.
 
 import { loadCore } from '../../src/core/index.ts';
 import { Database, type EngineOptions, type Scan, type Snapshot, type Table } from '../../src/engine/index.ts';
@@ -43,9 +44,9 @@ export class EngineHistory {
   readonly #options: Partial<EngineOptions>;
   readonly #models = new Map<string, NaiveTable>();
   #db!: Database;
-  /** Newest LSN given out, as the model counts. */
+  /** Newest LSN assigned, by the model's count. */
   #head = 0;
-  /** Every commit up to here was acknowledged. */
+  /** Every commit up to this LSN was acknowledged. */
   #acked = 0;
   /** Last LSN of every commit since the last recovery. */
   #boundaries = new Set<number>([0]);
@@ -55,10 +56,10 @@ export class EngineHistory {
   readonly #transactions: TransactionHistory;
   readonly #alters: AlterHistory;
   #compaction: Promise<void> | undefined;
-  /** Changes of the catalog since the last recovery, oldest first. */
+  /** Catalog changes since the last recovery, oldest first. */
   #ddlSince: (ModelDdl & { lsn: number })[] = [];
   #ttlInDoubt: { name: string; cutoff: number }[] = [];
-  /** A disk fault hit: only a restart helps. */
+  /** A disk fault has occurred: only a restart helps. */
   #damaged = false;
   #deleted: { name: string; edge: EdgeInput }[] = [];
   #tables = 0;
@@ -66,7 +67,7 @@ export class EngineHistory {
   #memory: LogMemory | undefined;
   readonly log: string[] = [];
 
-  /** `log`: where the frames are kept. */
+  /** `log`: whether log frames are kept in files or in memory. */
   constructor(seed: number, log: 'files' | 'memory' = 'files') {
     if (log === 'memory') this.#memory = new LogMemory();
     const random = new Random(seed);
@@ -129,7 +130,7 @@ export class EngineHistory {
     this.seen[what] = (this.seen[what] ?? 0) + 1;
   }
 
-  // The machine
+  // Simulated machine
 
   #engineOptions(): EngineOptions {
     const fs = this.fs;
@@ -182,7 +183,7 @@ export class EngineHistory {
     for (const table of this.#db.tables()) if (table.corrupt !== null) throw table.corrupt;
   }
 
-  /** A TTL compaction that a crash or a fault cut: all of it happened or nothing. */
+  /** A TTL compaction cut short by a crash or a fault: it happened in full or not at all. */
   #settleTtl(): void {
     for (const { name, cutoff } of this.#ttlInDoubt) {
       const model = this.#models.get(name);
@@ -221,7 +222,7 @@ export class EngineHistory {
     return { code: this.#random.chance(0.5) ? 'EIO' : 'ENOSPC' };
   }
 
-  /** The promise's value; SimStopped when the machine stops before. */
+  /** The promise's value; throws SimStopped if the machine stops first. */
   async #wait<T>(promise: Promise<T>): Promise<T> {
     promise.catch(() => undefined);
     const stopped = this.fs.whenStopped.then(() => {
@@ -310,7 +311,7 @@ export class EngineHistory {
     });
   }
 
-  /** Runs a step; a crash point in it ends it. */
+  /** Runs a step; a crash point inside it ends the step. */
   async #guard(run: () => Promise<void>): Promise<void> {
     try {
       await run();
@@ -356,12 +357,12 @@ export class EngineHistory {
     return this.#source.pick([...this.#models.keys()]);
   }
 
-  /** Whether the engine refuses writes since the disk failed; then nothing is appended. */
+  /** Whether the engine refuses writes because the disk failed; nothing is appended then. */
   #refuses(): boolean {
     return this.#db.table(PRIMARY).context.committer.failed !== null;
   }
 
-  /** Gives LSNs to a commit that was just handed over, and follows its promise. */
+  /** Assigns LSNs to a commit that was just submitted, and follows its promise. */
   #follow<T>(
     what: string,
     operations: number,
@@ -392,7 +393,10 @@ export class EngineHistory {
     return inflight;
   }
 
-  /** A disk fault may refuse a write or a compaction; nothing else may. */
+  /**
+   * Accepts an error only if a disk fault explains it: nothing else may refuse a write or a
+   * compaction.
+   */
   #failed(error: unknown): void {
     if (error instanceof SimStopped) throw error;
     const code = (error as { code?: unknown }).code;
@@ -567,7 +571,7 @@ export class EngineHistory {
     this.#compaction = this.#db.compact(options).then(
       () => this.#saw('compaction aside'),
       (error) => {
-        // The database was closed, or the table dropped, before its turn came.
+        // The database was closed or the table dropped before the compaction started.
         const code = (error as { code?: unknown }).code;
         if (code !== 'table_not_found' && code !== 'draining') this.#failed(error);
       },
@@ -628,7 +632,7 @@ export class EngineHistory {
     const lsn = this.#nextDdlLsn();
     this.#ddlSince.push({ redo, undo, lsn });
     await this.#wait(change().catch((error) => this.#failed(error)));
-    // When the disk failed: which of the two it is, the next recovery says.
+    // After a disk failure, only the next recovery shows whether the change happened.
     if (this.#damaged) return false;
     redo(lsn);
     if (this.#options.durability === 'fsync') this.#acked = this.#head;
@@ -662,7 +666,10 @@ export class EngineHistory {
     this.#saw('threshold');
   }
 
-  /** Makes or drops an index; what a crash leaves of it is read from the catalog, which must then be right about the segments or not listed. */
+  /**
+   * Creates or drops an index. After a crash the catalog decides: an index that it lists must be
+   * present in the segments.
+   */
   async #index(): Promise<void> {
     await this.#settleAll();
     if (this.#damaged) return;
@@ -719,7 +726,7 @@ export class EngineHistory {
     return request;
   }
 
-  /** Ranges about values that are there. */
+  /** Ranges around values that occur. */
   #conditions(rows: readonly EdgeRow[]): RangeCondition[] {
     const random = this.#random;
     const columns = Object.keys(this.#source.pick(rows)).slice(3);
@@ -792,7 +799,10 @@ export class EngineHistory {
       throw new Error(`${what}: lastKey is ${JSON.stringify(scan.lastKey)}`);
   }
 
-  /** Exact figures where nothing is counted twice: all rows in one place, none dead. */
+  /**
+   * Compares exact figures, where nothing is counted twice: all rows in one place and none of them
+   * dead.
+   */
   #comparePlan(
     table: Table,
     scan: Scan,
@@ -837,7 +847,7 @@ export class EngineHistory {
     this.#pinned.push({ snapshot, table, versions: this.#models.get(name)!.versionsAt(snapshot.lsn) });
   }
 
-  /** Also of a table that was altered, renamed or dropped since. */
+  /** Reads a pinned snapshot, also of a table that was altered, renamed or dropped since. */
   #readPinned(): void {
     if (this.#pinned.length === 0) return;
     const { snapshot, table, versions } = this.#source.pick(this.#pinned);
@@ -897,7 +907,7 @@ export class EngineHistory {
     this.#saw('scan to its end');
   }
 
-  /** Page after page by limit and cursor, at one snapshot. */
+  /** Reads page after page by limit and cursor, at one snapshot. */
   async #pages(): Promise<void> {
     const name = this.#name();
     const table = this.#db.table(name);
@@ -949,7 +959,7 @@ function difference(found: string, wanted: string): string {
   return `\n at ${at}: ${JSON.stringify(found.slice(Math.max(0, at - 60), at + 60))}\n   want: ${JSON.stringify(wanted.slice(Math.max(0, at - 60), at + 60))}`;
 }
 
-/** So that compiling the core is not measured with the first history. */
+/** Compiles the core up front, so that the first history's time does not include it. */
 export function warmUp(): void {
   for (const core of ['release', 'plain', 'debug'] as const) loadCore(core);
 }

@@ -1,4 +1,5 @@
-// A table with columns of every kind beside its model, and random filters on it: what tests of filtered scans and of indexes compare.
+// A table with columns of every kind, its model, and random filters on it, for tests of filtered
+// scans and of indexes.
 
 import { expect } from 'vitest';
 import type { Database, Scan, Snapshot, Table } from '../../src/engine/index.ts';
@@ -47,7 +48,7 @@ function randomRequest(random: Random): NaiveRequest {
   return request;
 }
 
-/** A table with its model. */
+/** A table paired with its model. */
 export class Pair {
   readonly table: Table;
   readonly random: Random;
@@ -68,7 +69,7 @@ export class Pair {
       this.model.insert(this.row(firstId + index, edge), lsn - count + 1 + index);
   }
 
-  /** The model names columns as the table spells them. */
+  /** The model spells column names as the table does. */
   row(id: number, edge: EdgeInput) {
     const spelled = Object.entries(edge.properties ?? {}).map(([name, value]) => [
       COLUMNS.find((column) => column.name.toLowerCase() === name.toLowerCase())?.name ?? name,
@@ -86,13 +87,13 @@ export class Pair {
     }
   }
 
-  /** Compares all rows. */
+  /** Compares all rows with the model. */
   compareAll(lsn: number, snapshot?: Snapshot): void {
     const rows = drain(this.table.scan({ format: 'ndjson' }, snapshot));
     expect(rows).toBe(textOf(this.model.at(lsn), 'ndjson'));
   }
 
-  /** Compares random requests; gives the strategies that drove. */
+  /** Compares random requests with the model; returns the strategies that drove the scans. */
   compare(requests: number, lsn: number, scan = (request: ScanRequest): Scan => this.table.scan(request)): Set<string> {
     const rows = this.model.at(lsn);
     const strategies = new Set<string>();
@@ -113,7 +114,7 @@ export async function pairOn(database: Database, random: Random): Promise<Pair> 
   return new Pair(await database.createTable({ name: 'Tracks', bucketSeconds: 10, columns: [...COLUMNS] }), random);
 }
 
-/** Columns of a table by name, with how many of its segments have an order for them. */
+/** Columns of a table by name, with the number of segments that have an order for each. */
 export function orders(table: Table): Record<string, number> {
   const found: Record<string, number> = {};
   for (const { facts } of table.version.segments) {
@@ -125,7 +126,7 @@ export function orders(table: Table): Record<string, number> {
   return found;
 }
 
-/** Segments with values of a column. */
+/** Number of segments with values of a column. */
 export function valued(table: Table, name: string): number {
   const { id } = table.columns.find(name)!;
   return table.version.segments.filter(({ facts }) => facts.columns.some((each) => each.id === id && !each.allNull))

@@ -1,4 +1,4 @@
-// Golden files: text that a test compares with, rewritten under HEDGEROW_WRITE_GOLDEN=1 and reviewed as a diff.
+// Golden files: expected text, rewritten under HEDGEROW_WRITE_GOLDEN=1 and reviewed as a diff.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';

@@ -1,4 +1,5 @@
-// What the parts of a random history share: the machine and its model, and how commits are followed.
+// State shared by the parts of a random history: the machine, its model, and how commits are
+// followed.
 
 import type { Database, Scan, Table } from '../../src/engine/index.ts';
 import type { EdgeRow } from '../../src/engine/types.ts';
@@ -7,14 +8,14 @@ import type { NaiveRequest, NaiveTable } from '../model/naive-table.ts';
 import type { EdgeSource } from './edge-source.ts';
 import type { Random } from './random.ts';
 
-/** A commit that was handed over and perhaps not answered yet. */
+/** A commit that was submitted and may not have been answered yet. */
 export interface Inflight {
   what: string;
   lastLsn: number;
   promise: Promise<void>;
 }
 
-/** A change of the catalog in the model. */
+/** A catalog change in the model. */
 export interface ModelDdl {
   redo: (lsn: number) => void;
   undo: () => void;
@@ -30,13 +31,13 @@ export interface HistoryWorld {
   readonly source: EdgeSource;
   readonly models: Map<string, NaiveTable>;
   db(): Database;
-  /** A table's name. */
+  /** Name of a random table. */
   name(): string;
   note(line: string): void;
   saw(what: string): void;
-  /** Whether the engine refuses writes since the disk failed. */
+  /** Whether the engine refuses writes because the disk failed. */
   refuses(): boolean;
-  /** Gives LSNs to a commit that was just handed over, and follows its promise. */
+  /** Assigns LSNs to a commit that was just submitted, and follows its promise. */
   follow<T>(
     what: string,
     operations: number,
@@ -51,11 +52,17 @@ export interface HistoryWorld {
   request(rows: readonly EdgeRow[]): NaiveRequest;
   format(): 'json' | 'ndjson';
   compare(scan: Scan, expected: Expected, format: 'json' | 'ndjson', what: string): void;
-  /** Settles what is under way, then compacts. */
+  /** Settles what is in flight, then compacts. */
   compact(): Promise<void>;
-  /** Makes one change of the catalog, here and in the model; false when the disk failed: then the next recovery tells. */
+  /**
+   * Makes one catalog change in the database and in the model; returns false if the disk failed:
+   * then the next recovery shows whether it happened.
+   */
   define(ddl: ModelDdl, change: () => Promise<unknown>): Promise<boolean>;
-  /** Of edges that were deleted, for inserting them again: forgets those of a table whose columns change. */
+  /**
+   * Forgets the deleted edges of a table whose columns change; they are kept for inserting them
+   * again.
+   */
   forgetDeleted(name: string): void;
 }
 
@@ -63,7 +70,7 @@ export function tableOf(world: HistoryWorld, name: string): { table: Table; mode
   return { table: world.db().table(name), model: world.models.get(name)! };
 }
 
-/** Expects a refusal. */
+/** Expects the call to be refused with `code`. */
 export function refusedBy(call: () => unknown, code: string): void {
   try {
     call();

@@ -1,4 +1,5 @@
-// A random history of a log on a simulated disk against a model: what was acknowledged must survive, what survives must be what was appended.
+// A random history of a log on a simulated disk against a model: what was acknowledged must
+// survive, and what survives must be what was appended.
 
 import { HedgerowError } from '../../src/errors.ts';
 import { openLog } from '../../src/storage/log.ts';
@@ -17,15 +18,15 @@ interface ModelFrame {
 }
 
 export class LogHistory {
-  /** Frames appended since the last recovery found what is before them, oldest first. */
+  /** Frames that the last recovery found, then those appended since; oldest first. */
   frames: ModelFrame[] = [];
-  /** Every LSN up to here must be found by any later recovery. */
+  /** Every later recovery must find every LSN up to this one. */
   promisedLsn = 0;
-  /** What the manifest vouches for. */
+  /** Lower bound that the manifest guarantees. */
   minimumLsn = 0;
-  /** What the manifest has seen in the log. */
+  /** Highest LSN that the manifest has seen in the log. */
   reachedLsn = 0;
-  /** Times something happened, so that a test can see that the history was worth its name. */
+  /** Event counts, so that a test can check that the history covered something. */
   readonly seen = { crashes: 0, kills: 0, poisonings: 0, closes: 0, stoppedOpens: 0, rotations: 0, framesLost: 0 };
   readonly #random: Random;
   readonly #durability: 'fsync' | 'async';
@@ -72,7 +73,7 @@ export class LogHistory {
     }
   }
 
-  /** One life of the process: open, check, append, perhaps close. */
+  /** One process lifetime: open, check, append, perhaps close. */
   async #life(): Promise<void> {
     const fs = this.fs;
     const log = await this.#open();
@@ -92,7 +93,7 @@ export class LogHistory {
     }
   }
 
-  /** Null when the disk failed while opening. */
+  /** Null if the disk failed during the open. */
   async #open(): Promise<LogStore | null> {
     try {
       const log: LogStore = await openLog({
@@ -137,7 +138,7 @@ export class LogHistory {
     const payload = new Uint8Array(size);
     for (let index = 0; index < size; index++) payload[index] = this.#random.below(256);
     const cut = this.#random.below(size + 1);
-    // Most callers ask for room, some do not.
+    // Most callers reserve room, some do not.
     if (this.#asksForRoom) while (!log.roomFor(size, this.#random.chance(0.2))) await log.makeRoom(size);
     if (fs.stopped) throw new SimStopped();
     const firstLsn = log.append(operations, [payload.subarray(0, cut), payload.subarray(cut)]);
@@ -157,7 +158,10 @@ export class LogHistory {
     await log.truncate(this.minimumLsn);
   }
 
-  /** The log holds all that was promised, as it was appended, in order, without gaps; then the model forgets what it does not hold. */
+  /**
+   * Checks that the log holds everything promised, as it was appended, in order and without gaps;
+   * then drops from the model what the log does not hold.
+   */
   async #check(log: LogStore): Promise<void> {
     if (log.headLsn < this.promisedLsn)
       throw new Error(`operation ${this.promisedLsn} was promised, the log ends at ${log.headLsn}`);
@@ -205,7 +209,10 @@ function lastLsn(frame: ModelFrame): number {
   return frame.firstLsn + frame.operations - 1;
 }
 
-/** What a failed disk may make of a call: the log's own refusal or the system's error. Corruption never. */
+/**
+ * Whether a failed disk explains the error: the log's own refusal or a system error, never
+ * corruption.
+ */
 function isDiskFault(error: unknown): boolean {
   if (error instanceof HedgerowError) return ['log_failed', 'disk_full', 'disk_failed'].includes(error.code);
   const code = (error as { code?: unknown } | null)?.code;

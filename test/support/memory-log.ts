@@ -1,5 +1,5 @@
-// A log in memory: the second implementation of the LogStore port. What a machine would keep over a crash is
-// a `LogMemory`; one log at a time writes it.
+// A log in memory: the second implementation of the LogStore port. A `LogMemory` is what a machine
+// would keep across a crash; one log at a time writes to it.
 
 import { assert } from '../../src/assert.ts';
 import { corruption, HedgerowError } from '../../src/errors.ts';
@@ -7,39 +7,41 @@ import type { LogBatches, LogFrame, LogLease, LogOpening, LogStore, OpenLog } fr
 
 const PLACE = 'the log in memory';
 const MAX_PAYLOAD_BYTES = 2 ** 30;
-/** Payload bytes that one preparation gives, and the rest of them that is kept for urgent frames. */
+/**
+ * Payload bytes that one preparation provides; below, the part of them reserved for urgent frames.
+ */
 const ROOM_BYTES = 8192;
 const URGENT_BYTES = 1024;
-/** Frames that one batch of a reading has at most. */
+/** Maximum frames per batch when reading. */
 const BATCH_FRAMES = 5;
 
-/** What lives on when the log is closed, or its process or machine ends. */
+/** The state that outlives the log, its process or its machine. */
 export class LogMemory {
-  /** Written, oldest first. */
+  /** Frames written, oldest first. */
   frames: LogFrame[] = [];
-  /** Everything up to here outlives a crash. */
+  /** Everything up to this LSN survives a crash. */
   durableLsn = 0;
   /** Newest LSN that was truncated. */
   truncatedLsn = 0;
-  /** The log that may write. */
+  /** The log that may currently write. */
   owner: object | null = null;
-  /** Bytes of payload that there is room for in all; a test lowers it. */
+  /** Total payload bytes there is room for; a test lowers it. */
   limitBytes = Infinity;
-  /** Writes and syncs that succeed before one fails. */
+  /** Writes and syncs that still succeed before one fails. */
   #stepsLeft = Infinity;
   #failureCode = 'EIO';
-  /** The machine has stopped: nothing ends any more. */
+  /** The machine has stopped: no operation completes any more. */
   stopped = false;
 
-  /** Opens the log of this memory. */
+  /** Opens a log on this memory. */
   readonly open: OpenLog = async (opening) => new MemoryLog(this, opening);
 
-  /** What a loss of power leaves. */
+  /** The state after a power loss. */
   crash(): LogMemory {
     return this.#next(this.durableLsn);
   }
 
-  /** What the end of the process leaves. */
+  /** The state after the process ends. */
   kill(): LogMemory {
     return this.#next(Infinity);
   }
@@ -50,13 +52,16 @@ export class LogMemory {
     this.frames.splice(at, 1);
   }
 
-  /** After `steps` further writes and syncs one fails; those after it do not. */
+  /** One of the writes and syncs fails after `steps` more of them; those after it succeed. */
   failAfter(steps: number, code: 'EIO' | 'ENOSPC' = 'EIO'): void {
     this.#stepsLeft = steps;
     this.#failureCode = code;
   }
 
-  /** A write or a sync: it takes a turn, may fail, and never ends when the machine has stopped. */
+  /**
+   * A write or a sync: takes one event loop turn, may fail, and never completes once the machine
+   * has stopped.
+   */
   async step(): Promise<void> {
     await null;
     if (this.stopped) await new Promise<never>(() => {});
@@ -85,10 +90,10 @@ class MemoryLog implements LogStore {
   readonly #memory: LogMemory;
   readonly #opening: LogOpening;
   readonly #defer: (step: () => void) => void;
-  /** Appended, not yet written. */
+  /** Frames appended but not yet written. */
   #queued: LogFrame[] = [];
   readonly #leases = new Set<{ readonly fromLsn: number }>();
-  /** Bytes of payload that may still be appended. */
+  /** Payload bytes that may still be appended. */
   #roomBytes = 0;
   #running: Promise<void> | null = null;
   #syncWanted = false;
@@ -106,7 +111,7 @@ class MemoryLog implements LogStore {
     if (memory.truncatedLsn > minimumLsn)
       throw corruption(PLACE, 0, `operations ${minimumLsn + 1} to ${memory.truncatedLsn} are missing`);
     if (manifest === 'missing' && this.headLsn > 0) throw corruption(PLACE, 0, 'the manifest was lost');
-    // What a killed process left is made durable by the opening.
+    // Opening makes durable whatever a killed process left.
     memory.durableLsn = this.headLsn;
     this.durableLsn = this.headLsn;
     memory.owner = this;
@@ -178,7 +183,8 @@ class MemoryLog implements LogStore {
       if (batch.length === 0 || batch[0]!.firstLsn > lsn || bad !== undefined)
         throw corruption(PLACE, 0, `operation ${lsn} must follow, but it is not there`);
       lsn = lastLsnOf(batch.at(-1)!) + 1;
-      // Another memory than that of the log, gone with the next batch.
+      // Copies of the payloads, overwritten once the next batch is requested: callers must not keep
+      // them.
       const copies = batch.map((frame) => ({ ...frame, payload: frame.payload.slice() }));
       yield copies;
       for (const { payload } of copies) payload.fill(255);
@@ -235,7 +241,7 @@ class MemoryLog implements LogStore {
     if (this.#closed) throw new HedgerowError('draining', 'The log is closed.');
   }
 
-  /** Resolves when the group that runs, or the one that begins now, has ended. */
+  /** Resolves when the running group, or the one that starts now, has ended. */
   #start(): Promise<void> {
     this.#running ??= new Promise<void>((resolve) => this.#defer(resolve))
       .then(() => this.#writeGroup())
@@ -301,7 +307,7 @@ function lastLsnOf({ firstLsn, operations }: LogFrame): number {
   return firstLsn + operations - 1;
 }
 
-/** Newest LSN that is written. */
+/** Newest LSN written. */
 function lastOf({ frames, truncatedLsn }: LogMemory): number {
   const last = frames.at(-1);
   return last === undefined ? truncatedLsn : lastLsnOf(last);

@@ -1,4 +1,4 @@
-// Opening a log on a disk for tests, and a list of what it told.
+// Opens a log on a disk for tests, and records what it reports.
 
 import type { HedgerowError } from '../../src/errors.ts';
 import type { Fs } from '../../src/storage/fs.ts';
@@ -8,7 +8,7 @@ import { crc32c } from './crc32c.ts';
 
 export interface OpenedLog {
   log: LogStore;
-  /** Every call of onDurable. */
+  /** Argument of every call of onDurable. */
   durable: number[];
   failures: HedgerowError[];
 }
@@ -34,7 +34,10 @@ export function textFrame(text: string): Uint8Array[] {
   return [new TextEncoder().encode(text)];
 }
 
-/** `firstLsn+operations:payload` of every frame above `lsn`. Decoded step by step: a payload is gone with the next batch. */
+/**
+ * `firstLsn+operations:payload` of every frame above `lsn`. Decoded batch by batch, because a
+ * payload is only valid until the next batch.
+ */
 export async function framesOf(log: LogStore, lsn = log.oldestLsn - 1): Promise<string[]> {
   const frames: string[] = [];
   for await (const batch of log.read(lsn + 1)) frames.push(...textsOf(batch));
@@ -46,7 +49,7 @@ export function textsOf(batch: readonly LogFrame[]): string[] {
   return batch.map((frame) => `${frame.firstLsn}+${frame.operations}:${decoder.decode(frame.payload)}`);
 }
 
-/** A setImmediate turn of the event loop: whatever was deferred has run. */
+/** Waits for one setImmediate turn of the event loop, so that deferred work has run. */
 export function turn(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve));
 }

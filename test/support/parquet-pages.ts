@@ -1,4 +1,4 @@
-// Parquet files of one column whose pages are cut where a test wants it, in the middle of rows too.
+// Single-column Parquet files whose pages end wherever a test wants, even in the middle of a row.
 
 import type { Encoding, SchemaElement } from 'hyparquet';
 import { ByteWriter } from 'hyparquet-writer';
@@ -6,7 +6,7 @@ import { writePageHeader } from 'hyparquet-writer/src/datapage.js';
 import { writeRleBitPackedHybrid } from 'hyparquet-writer/src/encoding.js';
 import { writeMetadata } from 'hyparquet-writer/src/metadata.js';
 
-/** An element between the root and the values: a group with one child, or the last one, which holds INT64. */
+/** A schema element below the root: a group with one child or, as the last one, an INT64 column. */
 export interface Level {
   readonly name: string;
   readonly repetition: 'REQUIRED' | 'OPTIONAL' | 'REPEATED';
@@ -16,11 +16,14 @@ export interface Level {
 interface Entry {
   readonly repetition: number;
   readonly definition: number;
-  /** Undefined: something on the way to it is null or empty. */
+  /** Undefined if an element on the path is null or empty. */
   readonly value: bigint | undefined;
 }
 
-/** Takes null for what is optional, arrays for what is repeated, values at the end; one child of a group stands for the group. */
+/**
+ * Definition and repetition levels of a value: null for an absent optional element, an array for a
+ * repeated one, the value at the leaf. A group is represented by its single child.
+ */
 function* entriesOf(
   levels: readonly Level[],
   value: unknown,
@@ -44,7 +47,10 @@ function* entriesOf(
   }
 }
 
-/** One row group, pages of version 1, not compressed. `cut` says how many of the values that are left the next page takes. */
+/**
+ * One row group with uncompressed version 1 pages. `cut` returns how many of the remaining values
+ * go into the next page.
+ */
 export function pagedFile(
   levels: readonly Level[],
   rows: readonly unknown[],

@@ -1,4 +1,5 @@
-// A private PostgreSQL 15 for one test: on a free loopback port, in a temporary folder, gone at the end.
+// A private PostgreSQL 15 for one test: on a free loopback port, in a temporary folder that is
+// removed at the end.
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -15,22 +16,22 @@ const PASSWORD = 'let-me-in-15';
 const START_MS = 30_000;
 
 export interface TestPostgres {
-  /** With the password. */
+  /** Connection string, including the password. */
   readonly address: string;
   readonly host: string;
   readonly port: number;
   readonly password: string;
-  /** Runs statements as the owner of everything; the rows of the last one. */
+  /** Runs statements as the owner of everything; returns the rows of the last one. */
   run(sql: string): Promise<unknown[][]>;
-  /** As after a crash. */
+  /** Stops it as a crash would. */
   kill(): Promise<void>;
-  /** Again on the same port, after `kill`. */
+  /** Starts it again on the same port, after `kill`. */
   start(): Promise<void>;
-  /** Ends it and removes its files. */
+  /** Stops it and removes its files. */
   stop(): Promise<void>;
 }
 
-/** Undefined, with the reason printed, where PostgreSQL 15 is missing. */
+/** Undefined, with the reason printed, if PostgreSQL 15 is missing. */
 export async function startPostgres(): Promise<TestPostgres | undefined> {
   const reason = await missing();
   if (reason !== undefined) {
@@ -75,7 +76,7 @@ export async function startPostgres(): Promise<TestPostgres | undefined> {
     port,
     password: PASSWORD,
     run: (sql) => runSql(address, sql),
-    kill: () => end('SIGQUIT'), // of all its processes, at once, without a checkpoint
+    kill: () => end('SIGQUIT'), // Immediate shutdown of all its processes, without a checkpoint.
     async start() {
       server = await launch(owner, data, port, folder, address);
     },

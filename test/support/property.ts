@@ -1,4 +1,4 @@
-// fast-check with a seed that stays: a test that fails does so every time. HEDGEROW_SEED=N looks elsewhere.
+// fast-check with a fixed seed: a failing test fails every time. HEDGEROW_SEED=N runs other cases.
 
 import fc from 'fast-check';
 

@@ -1,16 +1,16 @@
-// The examples of the documents as text: code blocks by language and the heading they stand under.
+// The examples in the documents as text: code blocks by language and by the heading above them.
 
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 export interface Block {
-  /** The last heading before it, without its marks. */
+  /** The last heading above the block, without its marks. */
   heading: string;
   language: string;
   code: string;
 }
 
-/** All code blocks of a document, in order; `path` from the repository's root. */
+/** All code blocks of a document, in order; `path` is relative to the repository's root. */
 export function blocksOf(path: string): Block[] {
   const text = readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8');
   const blocks: Block[] = [];
@@ -22,7 +22,7 @@ export function blocksOf(path: string): Block[] {
   return blocks;
 }
 
-/** The blocks under one heading. Throws when there is none. */
+/** The blocks under one heading. Throws if there are none. */
 export function blocksUnder(path: string, heading: string, language: string): string[] {
   const found = blocksOf(path).filter((block) => block.heading === heading && block.language === language);
   if (found.length === 0) throw new Error(`${path} has no ${language} block under ${heading}`);

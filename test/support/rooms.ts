@@ -1,4 +1,4 @@
-// The rooms of a test server's database: statements, measures, reasoning, virtual graphs.
+// The services of a test server's database: statements, analytics, reasoning, virtual graphs.
 
 import type { Analytics } from '../../src/analytics/index.ts';
 import type { Database } from '../../src/engine/index.ts';
@@ -8,7 +8,7 @@ import { type RefineProposal, VirtualGraphs } from '../../src/virtual/index.ts';
 import { analyticsOf } from './analytics.ts';
 import { statementsOf } from './statements.ts';
 
-/** By default a language model at which nobody listens. */
+/** By default the language model's address is one where nothing listens. */
 export interface RoomOptions {
   copyRoot?: string | undefined;
   modelBaseUrl?: string | undefined;
@@ -18,7 +18,7 @@ export interface RoomOptions {
   virtualCache?: boolean | undefined;
   dsns?: Readonly<Record<string, string>> | undefined;
   refine?: RefineProposal | undefined;
-  /** Whether a package is there. */
+  /** Whether a package is installed. */
   installed?: ((name: string) => boolean) | undefined;
 }
 

@@ -1,34 +1,52 @@
-// What a simulated disk keeps: file contents with their unsynced writes, directories with their unsynced changes, and what a crash makes of both.
+// The crash model of the simulated disk: file contents with unsynced writes, directories with
+// unsynced changes, and what a power loss makes of both.
+//
+// Every file and directory has two states: what programs see (the page cache), and what is durable.
+// Between the two is a list of pending changes. A sync marks the end of that list when it starts;
+// when it succeeds, the changes up to the mark become durable, and later ones stay pending. When it
+// fails, they leave the list without becoming durable: programs still read them, but the disk never
+// gets them, as on Linux after a failed fsync.
+//
+// A power loss applies the pending changes of a file to its durable bytes one by one, which gives
+// versions 0 to n of the file, and then draws
+// - the length from one version;
+// - for each page of 4,096 bytes one version or, if the page is torn, one for each sector;
+// - with `garbled`, random values for the bytes in which the first and the last version of a sector
+//   differ.
+// So a write may be lost, survive in part, or survive without an earlier one, while bytes that no
+// pending change touched keep their value. For example, an unsynced append of two pages may leave
+// the new length with zeros in the first page and data in the second. A directory keeps any subset
+// of its pending changes.
 
 import type { Random } from './random.ts';
 
 const PAGE_BYTES = 4096;
 
-/** What a power loss makes of the sectors that were written and not synced. */
+/** How a power loss affects sectors that were written and not synced. */
 export interface Sectors {
-  /** 512 or 4,096: what the disk writes whole. */
+  /** 512 or 4,096: the size that the disk writes atomically. */
   bytes: number;
-  /** How often a sector that was being written holds neither its old nor its new bytes. */
+  /** Probability that a sector being written holds neither its old nor its new bytes. */
   garbled: number;
 }
 
 export const DEFAULT_SECTORS: Sectors = { bytes: 512, garbled: 0 };
 
 type FileChange = { position: number; bytes: Uint8Array } | { size: number };
-/** First `remove` goes, then `name` is `file`; a rename is both, atomically. */
+/** Removes `remove`, then binds `name` to `file`; a rename does both atomically. */
 export interface DirChange {
   remove?: string;
   name?: string;
   file?: SimFile;
 }
 
-/** A list of changes of which a sync makes a prefix durable. */
+/** A list of pending changes; a sync makes a prefix of it durable. */
 class Pending<Change> {
   changes: Change[] = [];
-  /** Changes ever taken off the list. */
+  /** Total number of changes taken off the list so far. */
   #taken = 0;
 
-  /** Where the list ends now; given to `take` when the sync that began now has ended. */
+  /** The current end of the list; passed to `take` once the sync that starts now has ended. */
   mark(): number {
     return this.#taken + this.changes.length;
   }
@@ -40,7 +58,10 @@ class Pending<Change> {
   }
 }
 
-/** One file: `content` is what programs read (the page cache), `durable` what is surely on the disk. */
+/**
+ * One file: `content` is what programs read (the page cache), `durable` is what is certain to be on
+ * the disk.
+ */
 export class SimFile {
   content: Uint8Array;
   durable: Uint8Array;
@@ -62,17 +83,20 @@ export class SimFile {
     this.pending.changes.push({ size });
   }
 
-  /** A sync ends well: the changes up to `mark` are durable. */
+  /** A sync succeeds: the changes up to `mark` become durable. */
   commit(mark: number): void {
     for (const change of this.pending.take(mark)) this.durable = changed(this.durable, change);
   }
 
-  /** A sync fails: the pages are clean to the system, and never reach the disk. */
+  /** A sync fails: the system takes the pages for clean, and they never reach the disk. */
   forget(mark: number): void {
     this.pending.take(mark);
   }
 
-  /** The machine loses power: every page is old, new, something between, or torn between two versions at a sector. */
+  /**
+   * Power loss: every page is old, new, something in between, or torn between two versions at a
+   * sector boundary.
+   */
   crash(random: Random, sectors: Sectors = DEFAULT_SECTORS): SimFile {
     const { changes } = this.pending;
     if (changes.length === 0) return new SimFile(this.durable);
@@ -93,7 +117,7 @@ export class SimFile {
     return new SimFile(result);
   }
 
-  /** The same file for the next process on the same machine. */
+  /** The same file as the next process on the same machine sees it. */
   survive(): SimFile {
     const file = new SimFile(this.durable.slice());
     file.content = this.content.slice();
@@ -102,7 +126,10 @@ export class SimFile {
   }
 }
 
-/** Gives bytes that differ between two versions of a sector a random value: a disk may have been in the middle of them. Equal bytes stay as they are. */
+/**
+ * Randomizes the bytes that differ between two versions of a sector, since the disk may have been
+ * writing them. Equal bytes keep their value.
+ */
 function garble(random: Random, result: Uint8Array, versions: Uint8Array[], sector: number, sectorBytes: number): void {
   const first = versions[0]!;
   const last = versions[versions.length - 1]!;
@@ -111,7 +138,7 @@ function garble(random: Random, result: Uint8Array, versions: Uint8Array[], sect
   }
 }
 
-/** As `applied`, in place where the size stays. */
+/** Like `applied`, but in place if the size does not change. */
 function changed(bytes: Uint8Array, change: FileChange): Uint8Array {
   if (!('bytes' in change) || change.position + change.bytes.length > bytes.length) return applied(bytes, change);
   bytes.set(change.bytes, change.position);
@@ -145,7 +172,10 @@ export class SimDir {
     this.pending.take(mark);
   }
 
-  /** Any of the unsynced changes may be there, also a later one without an earlier one. */
+  /**
+   * Power loss: any subset of the unsynced changes may survive, even a later one without an earlier
+   * one.
+   */
   crash(random: Random, sectors: Sectors = DEFAULT_SECTORS): SimDir {
     const names = new Map(this.durable);
     const keep = random.below(3) / 2;
@@ -156,7 +186,7 @@ export class SimDir {
     return dir;
   }
 
-  /** The same directory for the next process on the same machine. */
+  /** The same directory as the next process on the same machine sees it. */
   survive(): SimDir {
     const copies = new Map<SimFile, SimFile>();
     const copyOf = (file: SimFile): SimFile => {

@@ -1,4 +1,5 @@
-// A simulated `Fs`: a seeded disk that loses what was not synced, fails where a test says so, and stops dead at a chosen operation.
+// A simulated `Fs`: a seeded disk that loses what was not synced, fails where a test says so, and
+// stops dead at a chosen operation.
 
 import { HedgerowError } from '../../src/errors.ts';
 import type { FileHandle, Fs, FsLock } from '../../src/storage/fs.ts';
@@ -20,16 +21,22 @@ export type OperationKind =
 export interface Operation {
   kind: OperationKind;
   path: string;
-  /** Counted over the life of this SimFs, from 1. */
+  /** Sequence number over the lifetime of this SimFs, from 1. */
   index: number;
-  /** Of a write: bytes that the file grows by. */
+  /** For a write: bytes by which the file grows. */
   growth?: number;
 }
 
-/** What goes wrong: an error with a system code, a write that stops after some bytes, or power gone in the middle. */
+/**
+ * A fault: an error with a system code, a write that stops after some bytes, or a power loss in the
+ * middle.
+ */
 export type Fault = { code: 'EIO' | 'ENOSPC' } | { shortBytes: number } | 'crash';
 
-/** What an asynchronous operation does to the disk. `shortBytes`: 0 = the crash comes in the middle. */
+/**
+ * The effects of an asynchronous operation on the disk. `shortBytes` 0 means that the crash comes
+ * in the middle of it.
+ */
 interface Effects {
   act?: (shortBytes: number | undefined) => void;
   finish?: () => void;
@@ -40,12 +47,13 @@ interface Effects {
 export class SimStopped extends Error {}
 
 /**
- * Asynchronous operations take a few microtasks, chosen by the seed. After a crash point no operation ends: promises stay open, synchronous calls throw
- * SimStopped. `crash` (power loss) and `kill` (of the process only) give the disk that the next process finds.
+ * Asynchronous operations take a few microtasks, chosen by the seed. After a crash point no
+ * operation completes: promises stay pending, and synchronous calls throw SimStopped. `crash`
+ * (power loss) and `kill` (of the process only) return the disk that the next process finds.
  */
 export class SimFs implements Fs {
   readonly random: Random;
-  /** Looks at every operation before it happens. */
+  /** Sees every operation before it happens and may return a fault for it. */
   schedule: (operation: Operation) => Fault | undefined = () => undefined;
   readonly counts: Record<OperationKind, number> = {
     open: 0,
@@ -60,11 +68,11 @@ export class SimFs implements Fs {
     syncDir: 0,
   };
   operations = 0;
-  /** How an asynchronous operation takes its time; default some microtasks. */
+  /** Delay of an asynchronous operation; by default some microtasks. */
   pace: () => Promise<void> = async () => {
     for (let ticks = this.random.below(4); ticks >= 0; ticks--) await null;
   };
-  /** What power loss does to sectors that were not synced. */
+  /** How a power loss affects sectors that were not synced. */
   sectors: Sectors = DEFAULT_SECTORS;
   openHandles = 0;
   stopped = false;
@@ -82,20 +90,20 @@ export class SimFs implements Fs {
     });
   }
 
-  /** The disk after a power loss now. */
+  /** The disk after a power loss at this point. */
   crash(): SimFs {
     this.stop();
     const { random, sectors } = this;
     return this.#next(new Map([...this.#dirs].map(([path, dir]) => [path, dir.crash(random, sectors)])));
   }
 
-  /** The disk after the end of this process now: the page cache lives on. */
+  /** The disk after the process ends at this point: the page cache survives. */
   kill(): SimFs {
     this.stop();
     return this.#next(new Map([...this.#dirs].map(([path, dir]) => [path, dir.survive()])));
   }
 
-  /** Another disk with the same content, for a process that may do with it what it likes. */
+  /** A separate disk with the same content, which a process may change freely. */
   copy(): SimFs {
     return this.#next(new Map([...this.#dirs].map(([path, dir]) => [path, dir.survive()])));
   }
@@ -112,14 +120,14 @@ export class SimFs implements Fs {
     return [...this.#dirs].flatMap(([path, dir]) => [...dir.names.keys()].map((name) => `${path}/${name}`)).sort();
   }
 
-  /** Bytes that all files hold. */
+  /** Total size of all files, in bytes. */
   get usedBytes(): number {
     let bytes = 0;
     for (const dir of this.#dirs.values()) for (const file of dir.names.values()) bytes += file.content.length;
     return bytes;
   }
 
-  /** Gives a file other bytes, durably; null removes it. */
+  /** Replaces the bytes of a file, durably; null removes it. */
   replace(path: string, bytes: Uint8Array | null): void {
     const { dir, name } = this.#place(path);
     dir.change(bytes === null ? { remove: name } : { name, file: new SimFile(bytes) });
@@ -131,7 +139,7 @@ export class SimFs implements Fs {
     this.#tellStopped();
   }
 
-  /** The bytes of a file, for a test to look at or to damage (durably). */
+  /** Gives a test the bytes of a file to read or to damage (durably). */
   edit(path: string, change: (bytes: Uint8Array) => void): void {
     const file = this.#file(path);
     change(file.content);
@@ -162,7 +170,7 @@ export class SimFs implements Fs {
     return this.exists(path) ? 'file' : null;
   }
 
-  /** There are no links. */
+  /** There are no symbolic links. */
   realPath(path: string): string {
     if (!this.exists(path)) throw systemError('ENOENT', path);
     return path;
@@ -207,7 +215,7 @@ export class SimFs implements Fs {
     }
   }
 
-  /** A link, then a removal: a crash may come between. */
+  /** A link, then a removal: a crash may come in between. */
   renameNew(from: string, to: string): Promise<void> {
     const act = (): void => {
       const file = this.#file(from);
@@ -252,7 +260,10 @@ export class SimFs implements Fs {
     return { release: () => void this.#locks.delete(path) };
   }
 
-  /** One asynchronous operation: `act` at once, `finish` some microtasks later, both together with the crash or not at all. On EIO or ENOSPC only `fail`. */
+  /**
+   * One asynchronous operation: `act` runs at once and `finish` some microtasks later, unless the
+   * machine stops in between. With EIO or ENOSPC only `fail` runs.
+   */
   async perform(kind: OperationKind, path: string, { act, finish, fail }: Effects, growth = 0): Promise<void> {
     let fault: Fault | undefined;
     try {
@@ -263,7 +274,8 @@ export class SimFs implements Fs {
     }
     const refused = fault !== undefined && fault !== 'crash' && 'code' in fault ? fault.code : undefined;
     if (fault === 'crash') {
-      // Done in part: for a write some of the bytes, for the others the change that nobody has synced.
+      // Partially done: a write has taken some of its bytes, any other operation has made its
+      // change without a sync.
       act?.(0);
       this.stop();
     } else if (refused !== undefined) fail?.();
@@ -274,7 +286,7 @@ export class SimFs implements Fs {
     finish?.();
   }
 
-  /** Counts the operation; a fault of a synchronous one is thrown here. */
+  /** Counts the operation; throws if a synchronous one has a fault. */
   #begin(kind: OperationKind, path: string, growth = 0): Fault | undefined {
     if (this.stopped) throw new SimStopped(`${kind} ${path} after the crash`);
     this.counts[kind]++;
@@ -288,12 +300,15 @@ export class SimFs implements Fs {
     return fault;
   }
 
-  /** For handles. */
+  /** Called by file handles. */
   beginRead(path: string): void {
     this.#begin('read', path);
   }
 
-  /** For handles: of `count` bytes, those that a synchronous write takes. At a crash point it takes all or nothing, and does not return. */
+  /**
+   * Called by file handles: takes the bytes of a synchronous write, of `count` in total. At a crash
+   * point it takes all or none, and does not return.
+   */
   writeNow(path: string, count: number, take: (count: number) => void): number {
     if (this.stopped) throw new SimStopped(`writeNow ${path} after the crash`);
     const lands = this.random.chance(0.5);
@@ -354,7 +369,7 @@ class SimHandle implements FileHandle {
     this.#check();
     let written = bytes.length;
     const act = (shortBytes: number | undefined): void => {
-      // 0 comes from a crash in the middle of the write: any number of bytes had been taken.
+      // 0 means a crash in the middle of the write: a random number of bytes was taken.
       if (shortBytes === 0) written = this.#fs.random.below(bytes.length + 1);
       else if (shortBytes !== undefined) written = Math.min(shortBytes, bytes.length);
       this.#file.write(bytes.subarray(0, written), position);

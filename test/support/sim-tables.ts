@@ -1,4 +1,4 @@
-// Tables with simple rows on a simulated disk, and what tests of compaction look at.
+// Tables with simple rows on a simulated disk, and what compaction tests inspect.
 
 import type { Database, Table } from '../../src/engine/index.ts';
 import { rowsOf } from './sim-engine.ts';

@@ -1,4 +1,5 @@
-// The source files of the repository as tidy.test.ts looks at them: text, code without comments, imports, functions.
+// The source files of the repository as tidy.test.ts checks them: text, code without comments,
+// imports, functions.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
@@ -7,13 +8,13 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
 export interface SourceFile {
-  /** From the repository's root, with slashes. */
+  /** Relative to the repository's root, with slashes. */
   path: string;
   text: string;
   lines: string[];
-  /** The text with comments blanked out, line for line. */
+  /** The text with comments blanked out, line by line. */
   code: string[];
-  /** What it imports: paths from the root for files, bare names for packages. */
+  /** Imported modules: paths from the root for files, bare names for packages. */
   imports: string[];
 }
 
@@ -37,11 +38,11 @@ function importsOf(path: string, text: string): string[] {
   });
 }
 
-/** All files below a folder whose name ends so, sorted. */
+/** All files below a folder whose names have one of the endings, sorted. */
 export function sourceFiles(folder: string, endings: readonly string[] = ['.ts']): SourceFile[] {
   return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
     .map((name) => join(folder, name))
-    .filter((path) => !/(^|\/)node_modules\//.test(path)) // of a workspace
+    .filter((path) => !/(^|\/)node_modules\//.test(path)) // Workspaces may have their own node_modules.
     .filter((path) => endings.some((ending) => path.endsWith(ending)))
     .sort()
     .map((path) => {
@@ -56,7 +57,7 @@ export function sourceFiles(folder: string, endings: readonly string[] = ['.ts']
     });
 }
 
-/** All folders below one. */
+/** All folders below a folder. */
 export function foldersBelow(folder: string): string[] {
   return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isDirectory() && !entry.parentPath.includes('/node_modules'))
@@ -77,7 +78,10 @@ function functionName(line: string): string | null {
   return method && !NO_FUNCTION.test(method[1]!) ? method[1]! : null;
 }
 
-/** Functions and methods with their length, found by indentation: the code is formatted by a tool. */
+/**
+ * Functions and methods with their lengths, found by indentation, which works because a tool
+ * formats the code.
+ */
 export function functionsOf(file: SourceFile): FunctionSpan[] {
   const spans: FunctionSpan[] = [];
   for (const [index, line] of file.code.entries()) {

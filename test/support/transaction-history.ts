@@ -1,4 +1,5 @@
-// Transactions in a random history: staged writes of every kind, own reads, marks, and commits that meet the writes of others.
+// Transactions in a random history: staged writes of every kind, reads of own writes, marks, and
+// commits that conflict with other writes.
 
 import type { CommitResult, EdgeRow, Table, Transaction } from '../../src/engine/index.ts';
 import { inOrder, isEdge, NaiveRow, type NaiveTable, select } from '../model/naive-table.ts';
@@ -12,7 +13,7 @@ type Staged = { table: Table; model: NaiveTable } & (
   | { kind: 'remove'; target: NaiveRow }
 );
 
-/** What a transaction's reads of a table lie over. */
+/** The state on which a transaction's reads of a table are based. */
 interface Base {
   lsn: number;
   versions: NaiveRow[];
@@ -22,7 +23,7 @@ interface OpenTransaction {
   tx: Transaction;
   pinned: boolean;
   staged: Staged[];
-  /** Taken at the first need, or all at once. */
+  /** Taken on first use, or all at once. */
   bases: Map<NaiveTable, Base>;
 }
 
@@ -34,7 +35,7 @@ export class TransactionHistory {
     this.#world = world;
   }
 
-  /** The machine is gone. */
+  /** Forgets everything: the machine is gone. */
   forget(): void {
     this.#open = [];
   }
@@ -58,7 +59,7 @@ export class TransactionHistory {
     } else await this.#commit(open);
   }
 
-  /** One row changed by its id, at once. */
+  /** Changes one row by its id, in a transaction that commits at once. */
   async changeRow(): Promise<void> {
     const open = this.#begin();
     const name = this.#world.name();
@@ -66,7 +67,7 @@ export class TransactionHistory {
     await this.#commit(open);
   }
 
-  /** Two that change a row of the same few, with a compaction between their commits. */
+  /** Two transactions change a row out of the same few, with a compaction between their commits. */
   async duel(): Promise<void> {
     const name = this.#world.name();
     const both = [this.#begin(), this.#begin()];
@@ -92,7 +93,7 @@ export class TransactionHistory {
   #base(open: OpenTransaction, model: NaiveTable): Base {
     let base = open.bases.get(model);
     if (base === undefined) {
-      // A table that was made after BEGIN is empty for a pinned one.
+      // To a pinned transaction, a table created after BEGIN is empty.
       const lsn = open.pinned ? open.tx.lsn : this.#world.db().lastLsn;
       const isThere = !open.pinned || model.shapeLsn <= lsn;
       base = { lsn, versions: isThere ? model.versionsAt(lsn) : [] };
@@ -101,7 +102,7 @@ export class TransactionHistory {
     return base;
   }
 
-  /** Rows as the transaction sees them. */
+  /** The rows that the transaction sees. */
   #view(open: OpenTransaction, model: NaiveTable): NaiveRow[] {
     let versions = [...this.#base(open, model).versions];
     for (const staged of open.staged) {
@@ -128,12 +129,12 @@ export class TransactionHistory {
     } else this.#read(open, name);
   }
 
-  /** A pinned transaction has looked at what it wrote to, also in vain. */
+  /** A write, even one that fails, fixes the base of a pinned transaction. */
   #touch(open: OpenTransaction, name: string): void {
     if (open.pinned) this.#base(open, this.#world.models.get(name)!);
   }
 
-  /** A statement that fails: nothing of it stays. */
+  /** Stages a statement that fails; it must leave no trace. */
   #stageInVain(open: OpenTransaction): void {
     const mark = open.tx.mark();
     const { length } = open.staged;
@@ -172,13 +173,16 @@ export class TransactionHistory {
     open.staged.push({ kind: 'delete', table, model, eventTs, members });
   }
 
-  /** Updates or removes one row that the transaction sees; `mayRepeat`: rather one that it made itself. */
+  /**
+   * Updates or removes one row that the transaction sees; with `mayRepeat`, sometimes one that it
+   * created itself.
+   */
   #changeRow(open: OpenTransaction, name: string, mayRepeat: boolean): void {
     const { random, source } = this.#world;
     const { table, model } = tableOf(this.#world, name);
     const view = this.#view(open, model);
     const own = mayRepeat && random.chance(0.4) ? view.filter(({ born }) => born === Infinity) : [];
-    // Often the same few rows, so that transactions meet.
+    // Often picks from the same few rows, so that transactions conflict.
     const wanted = own.length > 0 ? own : random.chance(0.5) ? view.slice(0, 2) : view;
     const target = view.length === 0 ? undefined : source.pick(wanted);
     const key = target && { eventTs: target.row.event_ts, id: target.row.id };
@@ -246,7 +250,7 @@ export class TransactionHistory {
         wanted,
       );
     };
-    // Readers see a frame whole: one LSN stands for all of it.
+    // Readers see a frame as a whole, so one LSN is enough for all of it.
     const apply = (firstLsn: number): void => {
       for (const each of staged) wanted.push(this.#apply(each, firstLsn + operations - 1));
     };
@@ -271,11 +275,11 @@ export class TransactionHistory {
     if (staged.kind === 'insert') this.#world.assertFresh(model, row.id);
     else this.#world.saw(staged.target.row.event_ts === row.event_ts ? 'update in place' : 'update that moves');
     model.bear(staged.version, lsn);
-    // As it was told when it was staged: a column may have come since, where nothing was read.
+    // The answer given when it was staged: a column may have been added since, if nothing was read.
     return staged.answer;
   }
 
-  /** The error that a commit must end with. */
+  /** The error with which the commit must fail; undefined if it must succeed. */
   #refusal({ staged, bases }: OpenTransaction): 'conflict' | 'table_not_found' | undefined {
     const models = new Set(this.#world.models.values());
     for (const model of new Set(staged.map((each) => each.model))) {

@@ -1,4 +1,5 @@
-// Over which transports the tests of HTTP run: HEDGEROW_TRANSPORT=node|uws chooses for those that run over one; the contract suite runs over both.
+// The transports that the HTTP tests run over. HEDGEROW_TRANSPORT=node|uws chooses for tests that
+// run over one; the contract suite runs over both.
 
 import { chooseTransport, type TransportSetting } from '../../src/http/choose-transport.ts';
 import type { Transport, TransportName } from '../../src/http/transport.ts';
@@ -9,10 +10,10 @@ export function testTransport(name?: TransportName): Transport {
   return chooseTransport(name ?? CHOSEN);
 }
 
-/** The one that `testTransport` gives. */
+/** The transport that `testTransport` returns. */
 export const USUAL: TransportName = testTransport().facts.name;
 
-/** Both, or node:http alone where no binary of uWebSockets.js loads, with a note. */
+/** Both transports, or only node:http (with a note) where no binary of uWebSockets.js loads. */
 export function transportsHere(): TransportName[] {
   const found = chooseTransport('auto').facts;
   if (found.name === 'uws') return ['uws', 'node'];

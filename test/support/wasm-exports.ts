@@ -1,4 +1,5 @@
-// Reads the imports and exports of a WebAssembly binary, with their types: just enough of the binary format for that.
+// Reads the imports and exports of a WebAssembly binary with their types; parses no more of the
+// format than that needs.
 
 const VALUE_TYPES: Record<number, string> = {
   127: 'i32',
@@ -15,7 +16,7 @@ const SECTION = { type: 1, import: 2, function: 3, table: 4, memory: 5, global: 
 export interface WasmExport {
   name: string;
   kind: (typeof KINDS)[number];
-  /** `(i32 f64) -> i32`, `i32`, `mut i32`, or pages for a memory. */
+  /** `(i32 f64) -> i32`, `i32`, `mut i32`, or the pages of a memory. */
   type: string;
 }
 
@@ -71,7 +72,7 @@ function sectionsOf(bytes: Uint8Array): Map<number, Reader> {
 }
 
 function readSignature(reader: Reader): string {
-  reader.byte(); // 0x60: a function type
+  reader.byte(); // 0x60: function type
   const types = () => reader.list(() => VALUE_TYPES[reader.byte()]).join(' ');
   return `(${types()}) -> ${types() || 'nothing'}`;
 }
@@ -80,7 +81,7 @@ function readGlobal(reader: Reader): string {
   const type = VALUE_TYPES[reader.byte()]!;
   const mutable = reader.byte() === 1;
   while (reader.byte() !== 0x0b) {
-    // A constant expression: opcode 0x41 to 0x44 and its operand, then end.
+    // Constant expression: opcode 0x41 to 0x44 with its operand, then end.
     reader.at--;
     const opcode = reader.byte();
     if (opcode === 0x44) reader.take(8);
@@ -96,7 +97,7 @@ function readLimits(reader: Reader): string {
   return (flags & 1) === 1 ? `pages, at most ${reader.number()}` : `pages, no maximum (starts with ${least})`;
 }
 
-/** Names of everything the module imports. */
+/** Names of everything that the module imports. */
 export function wasmImports(bytes: Uint8Array): string[] {
   return (
     sectionsOf(bytes)
@@ -105,7 +106,7 @@ export function wasmImports(bytes: Uint8Array): string[] {
   );
 }
 
-/** Everything the module exports, sorted by name. The module must import nothing. */
+/** Everything that the module exports, sorted by name. The module must not import anything. */
 export function wasmExports(bytes: Uint8Array): WasmExport[] {
   const sections = sectionsOf(bytes);
   const list = <T>(id: number, item: (reader: Reader) => T): T[] => {

@@ -12,7 +12,7 @@ type SampleCalls = {
   never: (none: undefined) => void;
 };
 
-/** A thread in this one: its messages are cloned and come later. */
+/** A stand-in for a thread, running in this one: its messages are cloned and arrive later. */
 class SampleWorker extends EventEmitter implements ThreadWorker {
   isHeld = false;
   readonly #receive = serve<SampleCalls>((message: FromThread) => this.#say(message), {

@@ -1,4 +1,5 @@
-// Files of rows for tests of backends, made by DuckDB in a temporary folder, and ways to read a session whole.
+// Data files for tests of backends, made by DuckDB in a temporary folder, and ways to read a whole
+// session.
 
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -9,14 +10,14 @@ import type { BackendSession, QueryOptions, SqlRow } from '../../src/virtual/bac
 import { type Backends, type BackendsOptions, openBackends } from '../../src/virtual/backends/index.ts';
 
 export interface World {
-  /** Of virtual graphs; files beside it must stay out of reach. */
+  /** Root of the virtual graphs; files next to it must stay out of reach. */
   readonly root: string;
   readonly outside: string;
   readonly backends: Backends;
   close(): Promise<void>;
 }
 
-/** What needs DuckDB is skipped where it is not installed, and says so. */
+/** Tests that need DuckDB are skipped, with a note, where it is not installed. */
 export const describeDuckDb = isInstalled() ? describe : describe.skip;
 
 function isInstalled(): boolean {
@@ -49,7 +50,7 @@ export function openWorld(options: Partial<BackendsOptions> = {}): World {
   };
 }
 
-/** Runs statements in a database file, or in memory: to make the files that a test reads. */
+/** Runs statements on a database file, or in memory, to make the files that a test reads. */
 export async function makeFiles(statements: readonly string[], database = ':memory:'): Promise<void> {
   const { DuckDBInstance } = await import('@duckdb/node-api');
   const instance = await DuckDBInstance.create(database);
@@ -73,7 +74,7 @@ export async function rowsOf(
   return rows;
 }
 
-/** The code and the sentence of a refusal; `ok` when there was none. */
+/** The code and the message of a refusal; `ok` if there was none. */
 export async function outcome(work: Promise<unknown>): Promise<string> {
   try {
     await work;

@@ -75,7 +75,7 @@ describeDuckDb('rows that come in batches', () => {
 
   it('of a query without end are made as they are taken, and stop when nobody takes them', async () => {
     let taken = 0;
-    // Rows that nobody holds back would fill the small heap of the process within moments.
+    // Without backpressure the rows would fill the small heap of the process within moments.
     for await (const batch of open().query(
       { sql: "SELECT 'row ' || range FROM range(1000000000000)", parameters: [] },
       {},
@@ -115,7 +115,7 @@ describeDuckDb('the DuckDB process', () => {
   it('that does not stop is killed, and the next query has a new one', async () => {
     await rowsOf(open(), 'SELECT 1');
     const pid = world.backends.duckdbPid()!;
-    // A stopped process obeys nothing.
+    // A stopped process does not react to anything.
     process.kill(pid, 'SIGSTOP');
     expect(await outcome(rowsOf(open(), 'SELECT 7', [], { deadlineMs: 100 }))).toMatch(/^timeout: /);
     await expect.poll(() => world.backends.duckdbPid(), { timeout: 10_000 }).toBe(undefined);

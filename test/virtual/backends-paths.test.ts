@@ -27,7 +27,8 @@ beforeAll(async () => {
   symlinkSync('circle.csv', join(root, 'circle.csv'));
   symlinkSync('nowhere.csv', join(root, 'dangling.csv'));
   symlinkSync('in/b.csv', join(root, 'inner.csv'));
-  // Links that stay inside, one of them by a way around outside, one to a folder that is not there yet.
+  // Links that stay inside: one of them by way of a parent folder, one to a folder that does not
+  // exist yet.
   symlinkSync('in', join(root, 'here'));
   symlinkSync(`../${basename(root)}`, join(root, 'near'));
   symlinkSync('not/yet', join(root, 'round'));
@@ -102,7 +103,7 @@ const REFUSED: FileBackend[] = [
     '*/../../outside/x.csv',
     '/**/*.csv',
     'in/*/../../../outside/x.csv',
-    // By links, and what is no file:
+    // Through links, and to things that are not files:
     'link.csv',
     'twice.csv',
     'way/x.csv',
@@ -116,7 +117,7 @@ const REFUSED: FileBackend[] = [
     'mixed/*.csv',
     'slash/etc/passwd',
     'slash/etc/pass*',
-    // The same where the file is not there: nobody learns which files there are outside.
+    // The same for files that do not exist: an answer must not reveal which files exist outside.
     'way/absent.csv',
     'way/x.csv/absent.csv',
     'way/more/absent.csv',

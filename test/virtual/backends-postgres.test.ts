@@ -188,7 +188,7 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
       }
     }
     expect(await server!.run('SELECT (SELECT count(*) FROM people), (SELECT last_value FROM numbers)')).toEqual(before);
-    // PostgreSQL 15 lets this one through.
+    // PostgreSQL 15 allows this one.
     await rowsOf(open(), 'SELECT lo_create(0)');
     expect(await server!.run('SELECT count(*)::int FROM pg_largeobject_metadata')).toEqual([[0]]);
   });
@@ -261,7 +261,7 @@ describe.skipIf(server === undefined)('PostgreSQL', () => {
     expect(await outcome(open().schema())).toMatch(/^backend_failed: .*cannot be reached/);
     await server!.start();
     expect(await rowsOf(open(), 'SELECT count(*) FROM people')).toEqual([[2]]);
-    // Now with connections at rest that died unseen.
+    // Again, now with idle connections that died unnoticed.
     await server!.kill();
     await server!.start();
     expect(await rowsOf(open(), 'SELECT count(*) FROM people')).toEqual([[2]]);

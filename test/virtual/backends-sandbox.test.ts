@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** ROOT and OUT stand for folders. */
+/** ROOT and OUT are replaced by folders. */
 const READS = [
   "SELECT * FROM read_csv('OUT/secret.csv')",
   "SELECT * FROM read_csv_auto('OUT/secret.csv')",
@@ -186,7 +186,7 @@ const BACKENDS = [
   { type: 'csv', path: 'own.csv' },
 ] as const;
 
-/** All that could have been written to, as it is now. */
+/** The current contents of everything that could have been written to. */
 function disk(): unknown {
   const of = (folder: string) =>
     readdirSync(folder, { withFileTypes: true })

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeDuckDb, makeFiles, openWorld, type World } from './backend-files.ts';
 
-/** The long form: HEDGEROW_STREAM_ROWS=10000000. */
+/** The long form is HEDGEROW_STREAM_ROWS=10000000. */
 const ROWS = Number(process.env.HEDGEROW_STREAM_ROWS ?? 300_000);
 const MOST_MB = 300;
 

@@ -106,7 +106,7 @@ describeDuckDb('values that DuckDB gives', () => {
       'SELECT epoch_us(d), epoch_us(s), epoch_us(ms), epoch_us(us), epoch_us(ns), epoch_us(utc) FROM times LIMIT 2';
     expect(await ask(sql)).toEqual([
       [1582934400000000, 1582977600000000, 1582977600123000, 1582977600123456, 1582977600123456, 1582970400000000],
-      [-62135596800000000n, -1000000, -1000, -1, 0, -500000], // DuckDB cuts nanoseconds towards zero
+      [-62135596800000000n, -1000000, -1000, -1, 0, -500000], // DuckDB truncates nanoseconds towards zero
     ]);
   });
 

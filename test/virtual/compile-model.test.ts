@@ -39,7 +39,7 @@ interface Target {
   rows(statement: SqlStatement): Promise<SqlRow[]>;
 }
 
-/** Random queries over one world; how many edges and skipped rows there were. */
+/** Runs random queries over one world; returns the number of edges and of skipped rows. */
 async function compareQueries(world: World, random: Random, about: string, target: Target) {
   const found = { edges: 0, skipped: 0 };
   for (let number = 0; number < QUERIES_PER_WORLD; number++) {
@@ -78,7 +78,7 @@ describe('compiled queries', () => {
       found.skipped += skipped;
       await duckdb.run(`DROP TABLE "t""${seed}"`);
     }
-    // The queries do meet rows.
+    // Checks that the queries match rows at all.
     expect(found.edges).toBeGreaterThan(WORLDS * 20);
     expect(found.skipped).toBeGreaterThan(WORLDS);
   }, 240_000);

@@ -8,14 +8,17 @@ function compile(text: string, dialect: Dialect = 'duckdb', limit?: number) {
   return compileQuery(text, BANK_SPEC, BANK_SCHEMA, { dialect, limit });
 }
 
-/** The WHERE or HAVING of a query with these conditions, with its values in place of their numbers. */
+/**
+ * The WHERE or HAVING clause of a query with these conditions, with its values in place of the
+ * parameter numbers.
+ */
 function conditions(where: string, dialect: Dialect = 'duckdb', label = 'Transfer'): string {
   const { sql, parameters } = compile(`MATCH (a:${label}) WHERE ${where} RETURN a`, dialect).statement;
   const [, found] = /(?:WHERE|HAVING) (.*)\nORDER BY/s.exec(sql) ?? [];
   return found!.replaceAll(/\$(\d+)/g, (_, number) => JSON.stringify(parameters[Number(number) - 1]));
 }
 
-/** What a query is refused with. */
+/** The error with which a query is refused. */
 function refusal(text: string, dialect: Dialect = 'duckdb'): HedgerowError {
   try {
     compile(text, dialect);

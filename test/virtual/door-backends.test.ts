@@ -1,4 +1,4 @@
-// The same questions to the same trips in every backend have the same answers.
+// The same queries on the same trips give the same answers in every backend.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type HydratedEdge, VirtualGraphs } from '../../src/virtual/index.ts';

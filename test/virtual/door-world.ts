@@ -1,4 +1,5 @@
-// The same trips as a DuckDB file, a Parquet file, a CSV, a JSON file and a table of PostgreSQL, and the spec of a graph over each.
+// The same trips as a DuckDB file, a Parquet file, a CSV, a JSON file and a PostgreSQL table, with
+// the spec of a graph over each.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -20,7 +21,7 @@ export const BACKEND_NAMES = Object.keys(BACKENDS) as BackendName[];
 const COLUMNS = `trip INTEGER, ride INTEGER, room VARCHAR, origin INTEGER, target INTEGER, driver VARCHAR, left_at TIMESTAMP, day DATE,
   seen_at TIMESTAMP WITH TIME ZONE, secs BIGINT, price DOUBLE PRECISION, cost DECIMAL(12,2), note VARCHAR, ok BOOLEAN`;
 
-/** Of `count` trips; about one value in eight is null, but never the trip. */
+/** Rows of `count` trips; about one value in eight is null, but never the trip. */
 export function tripRows(count: number, seed: number): string[] {
   const random = new Random(seed);
   const orNull = (text: string) => (random.below(8) === 0 ? 'NULL' : text);
@@ -53,7 +54,10 @@ export function tripsSql(rows: readonly string[]): string[] {
   return [`CREATE TABLE trips (${COLUMNS})`, `INSERT INTO trips VALUES ${rows.join(',\n')}`];
 }
 
-/** As programs write times into JSON: DuckDB takes a column for times when all of it is written alike. */
+/**
+ * Times in the form that programs write into JSON: DuckDB only detects a time column if all of it
+ * has one form.
+ */
 const ISO_TIMES = `strftime(left_at, '%Y-%m-%dT%H:%M:%S.%fZ') AS left_at, strftime(seen_at AT TIME ZONE 'UTC', '%Y-%m-%dT%H:%M:%SZ') AS seen_at`;
 
 /** A folder for HEDGEROW_VIRTUAL_ROOT with the files of the trips. */
@@ -92,7 +96,7 @@ const groupEdge = (label: string, ts_column: string, member_column: string, grou
   members: [{ name: 'm', node_label: member_column === 'driver' ? 'Driver' : 'Place', role: 'guest' }],
 });
 
-/** Row and group edges for every type of time. */
+/** Row and group edges for every time type. */
 export const EDGES = [
   rowEdge('Trip', 'left_at'),
   rowEdge('DayTrip', 'day'),

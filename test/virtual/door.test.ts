@@ -1,4 +1,5 @@
-// The door of the virtual graphs itself: what is kept and for how long, what is asked again, what ends with it.
+// The entry point of the virtual graphs itself: what is cached and for how long, what is queried
+// again, and what ends with it.
 
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -40,7 +41,7 @@ function specOf(id: string, path = 'rows.csv', table = 'rows') {
   return { id, backend: { type: 'csv', path }, nodes: [{ label: 'N', table, id_column: 'a' }], edges: [edge] };
 }
 
-/** Whether the answer came from the cache, and it. */
+/** The answer, and whether it came from the cache. */
 async function ask(graphs: VirtualGraphs, id: string, request: Partial<QueryRequest> = {}) {
   const running = await graphs.query(id, { query: ALL, ...request }, {});
   const edges: HydratedEdge[] = [];
@@ -188,7 +189,7 @@ it('a proposal needs no id and no name: they are made of the path', async () => 
     const racing = [1, 2, 3].map(() => graphs.propose({ ...request, id: 'raced', save: true }, {}));
     const outcomes = (await Promise.allSettled(racing)).map(({ status }) => status).sort();
     expect(outcomes).toEqual(['fulfilled', 'rejected', 'rejected']);
-    // Nobody is there to refine it.
+    // There is no language model to refine it.
     expect((await graphs.propose({ ...request, useLlm: true }, {})).llm_used).toBe(false);
   } finally {
     await graphs.close();

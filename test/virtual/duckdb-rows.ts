@@ -1,4 +1,5 @@
-// A DuckDB in memory for these tests: statements with $1 to $n, rows as the compiled queries expect them, schemas as a backend gives them.
+// An in-memory DuckDB for these tests: statements with $1 to $n, rows as the compiled queries
+// expect them, schemas as a backend returns them.
 
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import type { BackendSchema, ColumnKind, SqlRow, SqlStatement } from '../../src/virtual/backend.ts';
@@ -13,7 +14,7 @@ export interface TestDuckDb {
 
 type Module = typeof import('@duckdb/node-api');
 
-/** Undefined when it is not installed. */
+/** Undefined if DuckDB is not installed. */
 export async function openTestDuckDb(): Promise<TestDuckDb | undefined> {
   const name = '@duckdb/node-api';
   let module: Module;
@@ -29,7 +30,7 @@ export async function openTestDuckDb(): Promise<TestDuckDb | undefined> {
   return {
     run: async (sql) => void (await connection.run(sql)),
     rows: async ({ sql, parameters }) => {
-      // A number that is no safe integer is none of 64 bits either.
+      // A number that is not a safe integer is not bound as a 64-bit integer either.
       const typeOf = (value: number | string | boolean) =>
         typeof value === 'string'
           ? VARCHAR

@@ -4,7 +4,10 @@ import { HedgerowError } from '../../src/errors.ts';
 import { graphStore } from '../../src/virtual/graph-store.ts';
 import { BANK_SPEC } from './bank.ts';
 
-/** Documents in memory: what is changed is seen a moment later, as when it must be durable first. */
+/**
+ * Documents in memory: a change becomes visible a moment later, as if it had to become durable
+ * first.
+ */
 function documentsInMemory() {
   const stored = new Map<string, unknown>();
   let failing = false;

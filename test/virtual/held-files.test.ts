@@ -50,7 +50,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const limits = () => ({ memoryMb: 512, threads: 1, spillFolder: spill, spillMb: 64, keepOpenMs: 50 });
 
-/** As a session makes it. */
+/** The source as a session creates it. */
 async function sourceOf(backend: FileBackend): Promise<DuckDbSource> {
   const { files, log, table, bytes, fingerprint } = await findFiles(root, backend);
   if (backend.type === 'duckdb') return { key: fingerprint, files, opened: { kind: 'database', log } };
@@ -61,7 +61,7 @@ function read(source: DuckDbSource, sql = 'SELECT * FROM a ORDER BY ALL'): Promi
   return databases.use(source, async (connection) => (await connection.runAndReadAll(sql)).getRowsJS());
 }
 
-/** What is read in the end: rows or the reason why not. */
+/** The rows that are read, or the reason for the failure. */
 async function outcome(source: DuckDbSource): Promise<string> {
   try {
     return JSON.stringify(await read(source));
@@ -70,7 +70,7 @@ async function outcome(source: DuckDbSource): Promise<string> {
   }
 }
 
-/** The name leads to the file outside from now on. */
+/** From now on the name leads to the file outside. */
 function swap(name: string): void {
   renameSync(join(root, name), join(root, `${name}.old`));
   symlinkSync(join(outside, name), join(root, name));
@@ -121,7 +121,7 @@ describeDuckDb('files that were found', () => {
     expect(await outcome(source)).toMatch(/replaced/);
     renameSync(join(root, 'other'), join(root, 'a.csv'));
     expect(await outcome(source)).toMatch(/replaced/);
-    // Asked again it is read.
+    // A new session reads the new file.
     expect(await read(await sourceOf({ type: 'csv', path: 'a.csv' }))).toEqual([['other']]);
   });
 
@@ -151,7 +151,7 @@ describeDuckDb('files that were found', () => {
     const again = { ...source, key: 'again' };
     swap('a.duckdb.wal');
     expect(await outcome(again)).toMatch(/replaced while it was being opened/);
-    // Where none was found, none is read.
+    // If no log was found, none is read.
     const { opened: _opened, ...rest } = source;
     const without: DuckDbSource = { ...rest, key: 'without', opened: { kind: 'database', log: undefined } };
     expect(await outcome(without)).toBe('[["open"]]');
@@ -167,7 +167,7 @@ describeDuckDb('files that were found', () => {
 
   it('of another file system are copied, unless they are too large', async () => {
     const source = await sourceOf({ type: 'duckdb', path: 'a.duckdb' });
-    // In memory, where there is one: no second name can be given to a file of the disk.
+    // In memory where possible: a file on disk cannot be hard-linked from there.
     const elsewhere = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : spill, 'hedgerow-held-'));
     try {
       const held = await holdFiles(source, elsewhere, 64 * 2 ** 20);

@@ -34,7 +34,7 @@ const VALUES: Partial<Record<ColumnKind, fc.Arbitrary<SqlValue>>> = {
 const KINDS = Object.keys(VALUES) as ColumnKind[];
 const name = fc.oneof(fc.constantFrom('1', '0', '__proto__', 'a"b', 'toString', 'é'), fc.string({ maxLength: 5 }));
 
-/** Columns, and rows of some of their values. */
+/** Columns, and rows with some of their values. */
 const worlds = fc
   .record({
     shape: fc.constantFrom('row' as const, 'group' as const),
@@ -63,12 +63,12 @@ const worlds = fc
     return fc.record({ reading: fc.constant(reading), rows: fc.array(fc.tuple(...columns), { maxLength: 8 }) });
   });
 
-/** What a list may hold. */
+/** Whether a list may contain the value. */
 function isItem(value: SqlValue): boolean {
   return value === null || typeof value === 'string' || typeof value === 'number';
 }
 
-/** As the rows come from the DuckDB process. */
+/** Rows in the form in which they arrive from the DuckDB process. */
 function sent(rows: readonly SqlRow[], columns: number): RowBatch {
   const builders = Array.from({ length: columns }, () => new WireBuilder(2));
   for (const row of rows) for (const [column, value] of row.entries()) builders[column]!.add(value);
@@ -83,7 +83,9 @@ async function hydrated(batch: RowBatch, reading: RowReading): Promise<HydratedB
   throw new Error('no batch');
 }
 
-/** Its own times as texts; a property of the name of a time is as it was. */
+/**
+ * The edge with its own times as texts; a property with the name of a time field stays unchanged.
+ */
 function isoEdge(edge: HydratedEdge): object {
   return {
     ...edge,

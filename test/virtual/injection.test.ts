@@ -9,7 +9,10 @@ import { openTestDuckDb, type TestDuckDb } from './duckdb-rows.ts';
 import { evaluate, type ModelCondition, type ModelEdge, type ModelTable } from './model.ts';
 import { quotedText } from './random-world.ts';
 
-/** Of 20 queries each, a name or a literal of its own in every one; 1,000 make the long form. */
+/**
+ * Worlds of 20 queries each, with a different name or literal in every query; 1,000 worlds are the
+ * long form.
+ */
 const WORLDS = Number(process.env.INJECTION_WORLDS ?? 40);
 const QUERIES_PER_WORLD = 20;
 const PIECES = [
@@ -80,12 +83,15 @@ function nasty(random: Random): string {
   return unmarked(Array.from({ length: 1 + random.below(4) }, () => PIECES[random.below(PIECES.length)]!).join(''));
 }
 
-/** DuckDB's library drops a byte order mark at the beginning of a text that it reads. */
+/** DuckDB's library drops a byte order mark at the start of a text that it reads. */
 function unmarked(text: string): string {
   return text.replace(/^\ufeff+/, 'b');
 }
 
-/** A name that a table or column can have: no NUL, and of one case. */
+/**
+ * A name that a table or column can have: no NUL; the number keeps names distinct regardless of
+ * case.
+ */
 function nastyName(random: Random, number: number): string {
   return unmarked(`${nasty(random).replaceAll('\0', '')}${number}`);
 }
@@ -137,7 +143,7 @@ async function load(db: TestDuckDb, { name, table }: NastyWorld): Promise<void> 
   for (const [time, ...texts] of table.rows) {
     const shown = texts.map((text, index) => (text === null ? 'NULL' : `$${index + 1}`));
     const parameters = texts.map((text) => (text === null ? '' : String(text)));
-    // A NULL needs no parameter, but each one that is given must stand in the statement.
+    // A NULL needs no parameter, but every parameter that is passed must appear in the statement.
     const unused = texts.map((_, index) => `length($${index + 1}) IS NOT NULL`).join(' AND ');
     await db.rows({
       sql: `INSERT INTO ${quoted(name)} SELECT ${[time, ...shown].join(', ')} WHERE ${unused}`,

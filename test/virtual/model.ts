@@ -1,4 +1,5 @@
-// A naive evaluation of the query language over arrays: what the compiled SQL and the hydration together must answer.
+// A naive evaluation of the query language over arrays: the answer that the compiled SQL and the
+// hydration must give together.
 
 export type Kind = 'integer' | 'decimal' | 'real' | 'text' | 'boolean' | 'timestamp' | 'timestamptz' | 'date';
 /** Timestamps are microseconds, dates days since 1970, decimals their text. */
@@ -16,7 +17,10 @@ export interface ModelTable {
 
 export type ModelOp = '=' | '<>' | '<' | '<=' | '>' | '>=' | 'IN' | 'BETWEEN';
 
-/** `on`: a member's name, a column's name, or neither. Literals of timestamps and dates are the cells themselves. */
+/**
+ * `on`: the name of a member or of a column, or empty. Literals of timestamps and dates are the
+ * cells themselves.
+ */
 export interface ModelCondition {
   readonly of: 'member' | 'column' | 'time' | 'size';
   readonly on: string;
@@ -28,14 +32,14 @@ export interface ModelEdge {
   readonly label: string;
   readonly shape: 'row' | 'group';
   readonly ts: string;
-  /** Member name, node label and column, in order; of a group one. */
+  /** Member name, node label and column, in order; a group has exactly one. */
   readonly members: readonly {
     readonly name: string;
     readonly role: string;
     readonly label: string;
     readonly column: string;
   }[];
-  /** Of a group. */
+  /** Key columns of a group. */
   readonly keys: readonly string[];
 }
 
@@ -53,7 +57,7 @@ export interface ModelAnswer {
   readonly skipped: number;
 }
 
-/** Rows of one edge: one, or a group. */
+/** The rows of one edge: a single one, or a group. */
 type Rows = readonly (readonly Cell[])[];
 
 export function evaluate(table: ModelTable, edge: ModelEdge, { conditions, limit }: ModelQuery): ModelAnswer {
@@ -87,7 +91,10 @@ function kindOf(table: ModelTable, name: string): Kind {
   return table.columns[place(table, name)]!.kind;
 }
 
-/** A condition on a column of a group's key chooses rows before they are grouped, which is the same as choosing groups. */
+/**
+ * Candidate edges before any condition: each row, or each group. A condition on a key column may be
+ * applied before or after grouping; the result is the same.
+ */
 function candidates(table: ModelTable, edge: ModelEdge, _conditions: readonly ModelCondition[]): Rows[] {
   if (edge.shape === 'row') return table.rows.map((row) => [row]);
   const groups = new Map<string, (readonly Cell[])[]>();
@@ -125,7 +132,10 @@ function test(value: Cell, kind: Kind, op: ModelOp, values: ModelCondition['valu
   ];
 }
 
-/** NaN is equal to itself and the greatest; texts are ordered by their bytes; integers and their literals are exact. */
+/**
+ * NaN equals itself and is the greatest value; texts compare by bytes; integers and their literals
+ * are exact.
+ */
 export function compare(a: Exclude<Cell, null>, b: Exclude<Cell, null>, kind: Kind): number {
   if (kind === 'text') return Buffer.compare(Buffer.from(a as string), Buffer.from(b as string));
   if (kind === 'real' || kind === 'decimal') {
@@ -145,7 +155,7 @@ function timeOf(table: ModelTable, { ts }: ModelEdge, rows: Rows): number | unde
   return kind === 'date' ? Number(least) * 86_400 : Math.floor(Number(least) / 1_000_000);
 }
 
-/** Of a group each value once, ascending. */
+/** In a group, each value once, ascending. */
 function idsOf(table: ModelTable, { shape, members }: ModelEdge, rows: Rows): ModelAnswer['edges'][number]['members'] {
   const found = members.flatMap(({ name, role, label, column }) => {
     const kind = kindOf(table, column);
@@ -196,7 +206,7 @@ function propertyColumns({ columns }: ModelTable, edge: ModelEdge): readonly Mod
 
 type Key = readonly { readonly value: Cell; readonly kind: Kind }[];
 
-/** By time, then by members and properties; decimals as text. */
+/** Orders by time, then by members and properties; decimals as text. */
 function orderKey(table: ModelTable, edge: ModelEdge, rows: Rows): Key {
   const members = edge.shape === 'row' ? edge.members.map(({ column }) => column) : [];
   const names = [...members, ...propertyColumns(table, edge).map(({ name }) => name)];

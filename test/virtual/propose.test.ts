@@ -16,7 +16,7 @@ function table(name: string, kinds: Readonly<Record<string, ColumnKind>>): Backe
 
 function propose(schema: BackendSchema, samples?: Samples) {
   const proposal = proposeSpec(HEAD, schema, samples);
-  // What is proposed is a spec that can be created, and each edge can be queried.
+  // A proposal is a spec that can be created, and every edge of it can be queried.
   expect(checkedSpec(proposal.spec, { root: '/srv/virtual' })).toEqual(proposal.spec);
   expect(proposal.rationale.map(({ edge }) => edge)).toEqual(proposal.spec.edges.map(({ label }) => label));
   for (const { label } of proposal.spec.edges)

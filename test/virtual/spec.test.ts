@@ -216,7 +216,7 @@ describe('a database backend', () => {
   });
 });
 
-/** Ways to leave the root, or to name something that is no file below it. */
+/** Ways to leave the root, or to name something that is not a file below it. */
 const TRICKS = [
   ...[
     '..',

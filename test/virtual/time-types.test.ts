@@ -9,7 +9,7 @@ import { instantOf, isoOfMicros } from '../../src/virtual/times.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { openTestDuckDb } from './duckdb-rows.ts';
 
-/** Times as texts of SQL, and the second that each one lies in. */
+/** Times as SQL text, with the second that each one falls into. */
 const INSTANTS: readonly (readonly [text: string, second: number])[] = [
   ['1969-12-31 23:59:58.500', -2],
   ['1969-12-31 23:59:59', -1],
@@ -27,7 +27,7 @@ const DAYS: readonly (readonly [text: string, second: number])[] = [
 
 interface Backend {
   readonly dialect: Dialect;
-  /** Types whose tables hold INSTANTS, with all their digits or in whole seconds. */
+  /** Types whose tables hold INSTANTS with all their digits; below, in whole seconds. */
   readonly exact: readonly string[];
   readonly whole: readonly string[];
   schema(): Promise<BackendSchema>;

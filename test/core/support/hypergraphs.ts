@@ -1,4 +1,5 @@
-// Random hypergraphs of many shapes as columns, and what the naive reading of them gives: maps and sets, pair by pair.
+// Random hypergraphs of many shapes as columns, and their naive reading with maps and sets, pair by
+// pair.
 
 import type { IncidenceColumns } from '../../../src/core/index.ts';
 import { SAFE } from './model.ts';
@@ -8,7 +9,7 @@ export interface NaiveEdge {
   time: number;
   id: number;
   members: number[];
-  /** null: no weight. */
+  /** Null if the edge has no weight. */
   weight: number | null;
 }
 
@@ -23,7 +24,10 @@ export interface HypergraphShape {
 
 const wide = (random: Random) => Math.floor((random.unit() - 0.5) * 2 * SAFE);
 
-/** Few or many nodes, small, wide or equal sets, hubs, ids close together or as far apart as they can be. */
+/**
+ * Few or many nodes; small, wide or equal sets; hubs; ids close together or as far apart as
+ * possible.
+ */
 export const SHAPES: readonly HypergraphShape[] = [
   { name: 'empty', edges: 0, node: () => 1, size: () => 1, repeats: 2 },
   { name: 'one singleton', edges: 1, node: () => -SAFE, size: () => 1, repeats: 2 },
@@ -63,7 +67,10 @@ export const SHAPES: readonly HypergraphShape[] = [
   { name: 'pairs', edges: 300, node: (r) => r.below(70) * 1000, size: () => 2, repeats: 5 },
 ];
 
-/** Few members, nodes with many edges: here pairs and larger sets of members are the cheaper way to what is shared. */
+/**
+ * Few members, but nodes with many edges: here pairs and larger sets of members are the cheaper way
+ * to find what is shared.
+ */
 export const CROWDED: readonly HypergraphShape[] = [
   { name: 'crowded', edges: 300, node: (r) => r.below(16), size: (r) => 1 + r.below(5), repeats: 20 },
   {
@@ -118,11 +125,11 @@ export function columnsOf(edges: readonly NaiveEdge[], weighted = true): Inciden
 
 export interface NaiveSet extends NaiveEdge {
   multiplicity: number;
-  /** Sum of the weights, null as 1. */
+  /** Sum of the weights; null counts as 1. */
   total: number;
 }
 
-/** Distinct member sets in the order of their edges with the least id, and the set of each edge. */
+/** Distinct member sets, in the order of the smallest edge id of each, and the set of each edge. */
 export function distinctSets(edges: readonly NaiveEdge[]): { sets: NaiveSet[]; setOf: number[] } {
   const groups = new Map<string, NaiveEdge[]>();
   for (const edge of edges) {
@@ -139,7 +146,7 @@ export function distinctSets(edges: readonly NaiveEdge[]): { sets: NaiveSet[]; s
   return { sets, setOf: edges.map((edge) => numbers.get(edge.members.join())!) };
 }
 
-/** Node ids ascending. */
+/** Node ids, ascending. */
 export function nodesOf(edges: readonly NaiveEdge[]): number[] {
   return [...new Set(edges.flatMap((edge) => edge.members))].sort((a, b) => a - b);
 }
@@ -154,7 +161,7 @@ export function rowsOf(edges: readonly NaiveEdge[]): { edges: number[][]; nodes:
   return { edges: rows, nodes: columns };
 }
 
-/** [a, b, shared] of all pairs of rows a < b that share at least s items. */
+/** [a, b, shared] for all pairs of rows a < b that share at least s items. */
 export function sharingPairs(rows: readonly (readonly number[])[], s: number): [number, number, number][] {
   const sets = rows.map((row) => new Set(row));
   return rows.flatMap((row, a) =>
@@ -166,7 +173,10 @@ export function sharingPairs(rows: readonly (readonly number[])[], s: number): [
   );
 }
 
-/** A shape's edges from one seed, and the pairs of its rows that share anything: worked out once, for all builds and s. */
+/**
+ * The edges of a shape from one seed, and the pairs of its rows that share anything; computed once
+ * for all builds and s.
+ */
 export interface NaiveCase {
   edges: NaiveEdge[];
   nodeRows: number;
@@ -188,7 +198,7 @@ export function naiveCase(shape: HypergraphShape, seed: number): NaiveCase {
   return made;
 }
 
-/** The least vertex of each one's component, by spreading labels until nothing changes. */
+/** The smallest vertex of each vertex's component, by propagating labels until nothing changes. */
 export function naiveComponents(vertices: number, pairs: readonly (readonly [number, number, number])[]): number[] {
   const labels = Array.from({ length: vertices }, (_, vertex) => vertex);
   for (let changed = true; changed; ) {

@@ -1,8 +1,9 @@
-// One core instance as the tests use it: places bytes, words and numbers in regions, calls exports, reads results.
+// One core instance for tests: places bytes, words and numbers in regions, calls exports, reads
+// results.
 
 import { type Core, type CoreBuild, type CoreExports, loadCore } from '../../../src/core/index.ts';
 
-/** Every build of the core; each must give the same answers. */
+/** Every build of the core; all must give the same answers. */
 export const BUILDS: readonly CoreBuild[] = ['release', 'plain', 'debug'];
 
 export const STATUS = {
@@ -83,7 +84,10 @@ export class Instance {
   }
 }
 
-/** Everything a call that writes JSON text gives, called again and again with `capacity` bytes, more only where one row needs more. */
+/**
+ * The whole output of a call that writes JSON text, called repeatedly with `capacity` bytes, or
+ * more if a single row needs it.
+ */
 export function gatherText(
   instance: Instance,
   rows: readonly number[],

@@ -1,11 +1,14 @@
-// Compiles the core's leaf functions alone, in memory, with SIMD or without.
+// Compiles the core's leaf functions alone, in memory, with or without SIMD.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import asc from 'assemblyscript/asc';
 
 type Address = number;
 
-/** The exports of leaf-entry.ts as JavaScript sees them: u32 results arrive signed, i64 as bigint, bool as 0 or 1. */
+/**
+ * The exports of leaf-entry.ts as JavaScript sees them: u32 results arrive signed, i64 as bigint,
+ * bool as 0 or 1.
+ */
 export interface Leaf {
   memory: WebAssembly.Memory;
   crc32c(ptr: Address, length: number, seed: number): number;
@@ -29,13 +32,19 @@ export interface Leaf {
   psiUpper(keys: Address, count: number, value: number): number;
 }
 
-/** The first byte the module does not use itself, and the memory a built leaf has, in bytes. */
+/**
+ * The first byte that the module itself does not use, and the memory size of a built leaf, in
+ * bytes.
+ */
 export const FREE_AT = 1 << 20;
 export const MEMORY_BYTES = 64 << 20;
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** Compiles with the release options (asconfig.json names the whole core's entry, so it is not read) and instantiates. */
+/**
+ * Compiles with the release options and instantiates. asconfig.json is not read, because it names
+ * the entry of the whole core.
+ */
 export async function buildLeaf(simd: boolean): Promise<Leaf> {
   let binary: Uint8Array | undefined;
   const options = ['-O3', '--noAssert', '--converge', '--runtime', 'stub', '--use', 'abort=', '--outFile', 'leaf.wasm'];

@@ -1,4 +1,5 @@
-// The naive model the core is compared with: edges as objects, FORMAT.md section 1 in plain JavaScript, seeded random tables.
+// The naive model that the core is compared with: edges as objects, section 1 of FORMAT.md in plain
+// JavaScript, seeded random tables.
 
 import { buildRowPlan, encodeProperties, type RowPlan } from '../../../src/core/index.ts';
 import type { ColumnType } from '../../../src/model/column-types.ts';
@@ -6,7 +7,10 @@ import type { Random } from './random.ts';
 
 export type Value = number | string | boolean | null;
 
-/** An edge as the core should keep it: members ascending and distinct, properties ascending by column. */
+/**
+ * An edge as the core should store it: members ascending and distinct, properties ascending by
+ * column.
+ */
 export interface Edge {
   time: number;
   id: number;
@@ -19,7 +23,7 @@ export interface Column {
   name: string;
   type: ColumnType;
   indexed: boolean;
-  /** What a row without the property has. */
+  /** Value of a row that lacks the property. */
   byDefault: Value;
 }
 
@@ -49,7 +53,7 @@ function typeOf(value: Value, column: Column | undefined): ColumnType {
   return typeof value === 'boolean' ? 'BOOLEAN' : 'REAL';
 }
 
-/** The property block of an edge; empty when it has none. */
+/** The property block of an edge; empty if it has no properties. */
 export function propertyBlock(edge: Edge, columns: readonly Column[]): Uint8Array {
   const properties = [...edge.properties].map(([id, value]) => {
     const column = columns.find((candidate) => candidate.id === id);
@@ -58,7 +62,7 @@ export function propertyBlock(edge: Edge, columns: readonly Column[]): Uint8Arra
   return Uint8Array.from(encodeProperties(properties));
 }
 
-/** The record of an edge, byte by byte as FORMAT.md section 1 says. */
+/** The record of an edge, byte by byte as section 1 of FORMAT.md specifies. */
 export function naiveRecord(edge: Edge, columns: readonly Column[] = []): Uint8Array {
   const controls = Math.ceil(edge.members.length / 4);
   const bytes = new Uint8Array(24 + controls + 8 * edge.members.length);
@@ -72,7 +76,7 @@ export function naiveRecord(edge: Edge, columns: readonly Column[] = []): Uint8A
     previous = value;
     const code = coded <= 0xffn ? 0 : coded <= 0xffffn ? 1 : coded <= 0xffffffffn ? 2 : 3;
     bytes[24 + (index >> 2)]! |= code << ((index & 3) * 2);
-    view.setBigUint64(at, coded, true); // the next member is written over its zeros
+    view.setBigUint64(at, coded, true); // the next member overwrites its zeros
     at += 1 << code;
   }
   const block = edge.properties.size > 0 ? propertyBlock(edge, columns) : new Uint8Array(0);
@@ -94,7 +98,7 @@ export function concat(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** The JSON text of one row as JSON.stringify gives it. */
+/** The JSON text of one row as JSON.stringify writes it. */
 export function rowText(edge: Edge, columns: readonly Column[]): string {
   const row: Record<string, unknown> = { id: edge.id, event_ts: edge.time, members: edge.members };
   for (const column of columns)
@@ -106,7 +110,10 @@ export function planOf(columns: readonly Column[]): RowPlan {
   return buildRowPlan(columns.map(({ id, name, byDefault }) => ({ id, name, missing: JSON.stringify(byDefault) })));
 }
 
-/** The columns of the test tables: every type, with and without a default, with and without an order. */
+/**
+ * The columns of the test tables: every type, with and without a default, with and without an order
+ * index.
+ */
 export const COLUMNS: readonly Column[] = [
   { id: 0, name: 'weight', type: 'REAL', indexed: true, byDefault: null },
   { id: 3, name: 'price', type: 'REAL', indexed: true, byDefault: 1.5 },
@@ -141,12 +148,12 @@ export function randomValue(random: Random, column: Column): Value {
 export interface TableShape {
   rows: number;
   time: (random: Random, row: number) => number;
-  /** Ids of rows in the order they are made; distinct. */
+  /** Ids of rows in creation order; distinct. */
   id: (random: Random, row: number) => number;
   node: (random: Random) => number;
   members: (random: Random) => number;
   columns: readonly Column[];
-  /** One row in this many has a property, for each column. */
+  /** For each column, one row in this many has the property. */
   sparsity: number;
 }
 

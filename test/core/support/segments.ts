@@ -12,7 +12,7 @@ export interface BuiltSegment {
 
 const encoded = new WeakMap<readonly Edge[], Uint8Array[]>();
 
-/** The records of edges, made once for each list of edges. */
+/** The records of edges, computed once per list of edges. */
 export function recordsOf(edges: readonly Edge[], columns: readonly Column[]): Uint8Array[] {
   let records = encoded.get(edges);
   if (records === undefined) {
@@ -46,7 +46,7 @@ export function placeColumns(instance: Instance, columns: readonly Column[]): nu
   return instance.putWords(words.length > 0 ? words : [0, 0]);
 }
 
-/** Builds the segment of edges in key order; gives the status when the builder refuses. */
+/** Builds the segment of edges in key order; returns the status if the builder refuses. */
 export function tryBuild(
   instance: Instance,
   edges: readonly Edge[],
@@ -57,7 +57,7 @@ export function tryBuild(
   return buildFrom(instance, list, edges.length, columns, bucketSeconds);
 }
 
-/** As tryBuild, from a list of record addresses. */
+/** Like tryBuild, from a list of record addresses. */
 export function buildFrom(
   instance: Instance,
   list: number,
@@ -87,7 +87,7 @@ export function buildSegment(
   return { file, bytes: status, handle: openSegment(instance, file, status) };
 }
 
-/** Checks a file deeply and opens it. */
+/** Runs the deep check on a file and opens it. */
 export function openSegment(instance: Instance, file: number, bytes: number): number {
   const status = instance.x.hg_segment_check(file, bytes, 1);
   if (status !== 0) throw new Error(`hg_segment_check answered ${status} at ${instance.offset}`);

@@ -1,4 +1,5 @@
-// The tables the segment tests run on: every width of the format, the ends of every range, and what real tables look like.
+// The tables that the segment tests use: every width of the format, the ends of every range, and
+// realistic tables.
 
 import { COLUMNS, type Column, type Edge, edgeOf, randomTable, SAFE, type TableShape } from './model.ts';
 import { type Random, randomFrom } from './random.ts';
@@ -34,7 +35,7 @@ function table(
   return { name, bucketSeconds, columns: whole.columns, edges: randomTable(randomFrom(seed), whole), widths };
 }
 
-/** Seeded: the same tables at each call. */
+/** Seeded, so that every call returns the same tables. */
 export function makeTables(): NamedTable[] {
   const weight = COLUMNS.slice(0, 1);
   return [

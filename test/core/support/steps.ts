@@ -1,9 +1,9 @@
-// Drives work in steps as a watchful caller does.
+// Drives work in steps, checking the progress they report.
 
 import { expect } from 'vitest';
 import type { Steps } from '../../../src/core/index.ts';
 
-/** Does all steps; what they yield must be a fraction that never falls. */
+/** Runs all steps; the progress they yield must be a fraction that never decreases. */
 export function watched<T>(steps: Steps<T>): T {
   let before = 0;
   for (;;) {

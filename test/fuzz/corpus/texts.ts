@@ -1,4 +1,5 @@
-// Valid inputs and dictionaries that mutations of texts start from: virtual queries, specs, rules and requests.
+// Valid inputs and dictionaries from which text mutations start: virtual queries, specs, rules and
+// requests.
 
 export const QUERIES: readonly string[] = [
   'MATCH (t:Transfer){a:Account, b:Account} RETURN t',

@@ -1,11 +1,15 @@
-// What of src an input ran, from V8's block coverage: an input that makes a function take a set of branches it never took before is worth keeping.
+// Which code of src an input reached, from V8's block coverage: an input that makes a function take
+// a new set of branches is worth keeping.
 
 import { type Profiler, Session } from 'node:inspector';
 
-/** Coverage since the call before; a process has one. */
+/** Coverage since the previous call; a process has only one. */
 export class Coverage {
   readonly #session = new Session();
-  /** Of single inputs, and of whole runs of inputs: what many do together is no single one's set of branches. */
+  /**
+   * Sets of branches seen for single inputs and for whole batches, kept apart: the branches taken
+   * by a batch are not those of any single input.
+   */
   readonly #seen = { one: new Set<string>(), many: new Set<string>() };
 
   constructor() {
@@ -15,7 +19,10 @@ export class Coverage {
     this.take('many');
   }
 
-  /** How many functions took a new set of branches since the last call, by one input or by many. */
+  /**
+   * Number of functions that took a new set of branches since the last call, by one input or by
+   * many.
+   */
   take(by: 'one' | 'many'): number {
     const seen = this.#seen[by];
     let scripts: Profiler.ScriptCoverage[] = [];
@@ -29,7 +36,8 @@ export class Coverage {
       for (const { ranges } of functions) {
         const [whole, ...blocks] = ranges;
         if (whole === undefined || whole.count === 0) continue;
-        // The blocks that did not run tell which branches were taken; how often is left out.
+        // The blocks that did not run show which branches were taken; how often they were is
+        // ignored.
         const unused = blocks.filter((block) => block.count === 0).map((block) => block.startOffset);
         const key = `${url}:${whole.startOffset}:${unused.join()}`;
         if (seen.has(key)) continue;

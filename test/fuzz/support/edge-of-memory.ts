@@ -1,11 +1,12 @@
-// An instance whose input stands at the very end of memory, so that a read beyond it traps, and whose outputs have guard bytes behind them.
+// A core instance whose input ends at the very end of memory, so that a read beyond it traps, and
+// whose outputs are followed by guard bytes.
 
 import { Instance } from '../../core/support/instance.ts';
 
 const PAGES = 128;
 const GUARD_BYTES = 64;
 const GUARD = 0xa5;
-/** Readable bytes that the ABI promises behind every region. */
+/** Readable bytes that the ABI promises after every region. */
 const SLACK_BYTES = 16;
 
 export class EdgeOfMemory extends Instance {
@@ -17,7 +18,7 @@ export class EdgeOfMemory extends Instance {
     memory.grow(PAGES - memory.buffer.byteLength / 65_536);
   }
 
-  /** Forgets all regions and puts `bytes` where memory ends. */
+  /** Forgets all regions and places `bytes` so that they end where memory ends. */
   place(bytes: Uint8Array): number {
     this.x.hg_memory_reset();
     this.#guards = [];
@@ -33,7 +34,7 @@ export class EdgeOfMemory extends Instance {
     return (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)) >>> 0;
   }
 
-  /** A region for a result of at most `bytes` bytes, watched from there on. */
+  /** A region for a result of at most `bytes` bytes, followed by guard bytes. */
   out(name: string, bytes: number): number {
     const at = this.alloc(bytes + GUARD_BYTES);
     this.core.memory.bytes.fill(GUARD, at + bytes, at + bytes + GUARD_BYTES);
@@ -41,7 +42,7 @@ export class EdgeOfMemory extends Instance {
     return at;
   }
 
-  /** Throws when a call wrote behind a region. */
+  /** Throws if a call wrote beyond a region. */
   checkGuards(): void {
     for (const { at, name } of this.#guards) {
       const bytes = this.core.memory.bytes;

@@ -1,5 +1,7 @@
-// Preloaded into the service: prints a line for every step of its event loop in which the main thread worked for longer than 100 ms (Linux only), and how
-// much of it was garbage collection. With HEDGEROW_LOOP_PROFILE=1 also where the time went: by function, the innermost one of each sample first.
+// Preloaded into the service: prints a line for every step of its event loop in which the main
+// thread worked for more than 100 ms (Linux only), and how much of that was garbage collection.
+// With HEDGEROW_LOOP_PROFILE=1 it also prints where the time went: stacks with the innermost
+// function first.
 
 import { readFileSync, writeSync } from 'node:fs';
 import { Session } from 'node:inspector';
@@ -8,10 +10,10 @@ import { isMainThread } from 'node:worker_threads';
 
 const LIMIT_MS = 100;
 const STDERR = 2;
-/** Garbage collections are told of after the step they belong to. */
+/** Delay before a step is reported: its garbage collections are only reported after it. */
 const TOLD_AFTER_MS = 20;
 
-/** Milliseconds that the main thread has run: on a machine with others at work less than went by. */
+/** CPU time of the main thread in milliseconds; less than the elapsed time on a busy machine. */
 function ranMs() {
   return Number(readFileSync('/proc/self/schedstat', 'latin1').split(' ')[0]) / 1e6;
 }
@@ -30,7 +32,7 @@ if (isMainThread && process.argv.includes('serve')) {
   profiler?.post('Profiler.start');
   let profiledSince = performance.now();
 
-  /** The functions in which the last `ms` milliseconds went by; begins a new profile. */
+  /** Prints the functions that used the last `ms` milliseconds, and starts a new profile. */
   const tellWhere = (ms) => {
     profiler.post('Profiler.stop', (_, { profile }) => {
       const nodes = new Map(profile.nodes.map((node) => [node.id, node]));
@@ -55,7 +57,7 @@ if (isMainThread && process.argv.includes('serve')) {
     profiledSince = performance.now();
   };
 
-  /** Prints the step once the collections in it are known. */
+  /** Reports a step once its garbage collections are known. */
   const tell = (begun, ended, own) => {
     const within = collections.filter(({ startTime }) => startTime >= begun && startTime <= ended);
     const collected = within.reduce((sum, { duration }) => sum + duration, 0);
@@ -75,7 +77,7 @@ if (isMainThread && process.argv.includes('serve')) {
         setTimeout(() => tell(begun, now, own), TOLD_AFTER_MS).unref();
       }
     }
-    // A profile grows with time.
+    // Restarts the profile regularly, because it grows over time.
     if (profiler !== undefined && now - profiledSince > 10_000) tellWhere(0);
     if (now - looked > 1 || now - last > LIMIT_MS) {
       ran = ranMs();

@@ -1,4 +1,5 @@
-// Changes texts and JSON values the way that finds bugs in parsers: pieces of a dictionary, spliced, doubled and cut ranges, odd numbers and characters.
+// Mutates texts and JSON values in ways that find bugs in parsers: dictionary tokens, spliced,
+// duplicated and cut ranges, odd numbers and characters.
 
 import type { Random } from '../../core/support/random.ts';
 
@@ -91,7 +92,7 @@ function changeText(random: Random, text: string, dictionary: readonly string[],
   }
 }
 
-/** A changed copy of a JSON value; `others` give subtrees and keys. */
+/** A mutated copy of a JSON value; `others` supply subtrees and keys. */
 export function mutateJson(random: Random, source: unknown, others: readonly unknown[]): unknown {
   let value = structuredClone(source);
   for (let changes = 1 + random.below(3); changes > 0; changes--) value = changeJson(random, value, others);
@@ -132,7 +133,7 @@ function changeJson(random: Random, value: unknown, others: readonly unknown[]):
 
 type Holder = Record<string, unknown>;
 
-/** Also where the key is `__proto__`: JSON.parse makes such a field too. */
+/** Sets a field, even one named `__proto__`, which JSON.parse can create too. */
 function set(holder: Holder, key: string, value: unknown): void {
   Object.defineProperty(holder, key, { value, enumerable: true, configurable: true, writable: true });
 }

@@ -1,4 +1,5 @@
-// Changes bytes the way that finds bugs in decoders: bits, interesting numbers, copied and cut ranges.
+// Mutates bytes in ways that find bugs in decoders: flipped bits, interesting numbers, copied and
+// cut ranges.
 
 import type { Random } from '../../core/support/random.ts';
 
@@ -9,7 +10,9 @@ export function randomBytes(random: Random, length: number): Uint8Array<ArrayBuf
   return Uint8Array.from({ length }, () => random.below(256));
 }
 
-/** A changed copy: `focus` is how many leading bytes half of the changes fall into (headers and directories). */
+/**
+ * A mutated copy. Half of the changes fall into the first `focus` bytes (headers and directories).
+ */
 export function mutate(random: Random, source: Uint8Array, focus: number): Uint8Array<ArrayBuffer> {
   let bytes: Uint8Array<ArrayBuffer> = Uint8Array.from(source);
   for (let changes = 1 + random.below(4); changes > 0 && bytes.length > 0; changes--)

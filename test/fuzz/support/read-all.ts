@@ -1,4 +1,5 @@
-// Calls every read function of the core on records and segments that passed their check, and checks what must always hold.
+// Calls every read function of the core on records and segments that passed their check, and checks
+// what must always hold.
 
 import { COLUMNS, planOf } from '../../core/support/model.ts';
 import type { Random } from '../../core/support/random.ts';
@@ -20,7 +21,7 @@ function answer(result: number): number {
   return result;
 }
 
-/** Reads `count` checked records at `records`; builds a segment of them where they allow it. */
+/** Reads `count` checked records at `records`, and builds a segment from them if they allow it. */
 export function readRecords(core: EdgeOfMemory, random: Random, records: number, bytes: number, count: number): void {
   const { x } = core;
   const members = core.out('members', 255 * 8);
@@ -80,7 +81,7 @@ function readMemtable(core: EdgeOfMemory, random: Random, records: number, count
   }
 }
 
-/** Reads everything a segment that passed the deep check offers. */
+/** Calls every read on a segment that passed the deep check. */
 export function readSegment(core: EdgeOfMemory, random: Random, base: number): void {
   const { x } = core;
   const rows = x.hg_segment_field(base, 2);
@@ -197,7 +198,7 @@ function readOrders(core: EdgeOfMemory, random: Random, segment: number, rows: n
   }
 }
 
-/** The filter finds what the order finds. */
+/** The filter must find the same rows as the order index. */
 function readRange(
   core: EdgeOfMemory,
   segment: number,

@@ -1,11 +1,12 @@
-// Valid tables and segments that mutations start from, and checksums made right again, so that the checks behind them are reached.
+// Valid tables and segments from which mutations start, and repair of checksums, so that the checks
+// after them are reached.
 
 import { Instance } from '../../core/support/instance.ts';
 import { COLUMNS, edgeOf, randomTable } from '../../core/support/model.ts';
 import { type Random, randomFrom } from '../../core/support/random.ts';
 import { buildSegment } from '../../core/support/segments.ts';
 
-/** Sets every checksum of a segment file to what its bytes say, as far as its directory makes sense. */
+/** Recomputes every checksum of a segment file, as far as its directory makes sense. */
 export function repair(core: Instance, at: number, length: number): void {
   if (length < 128) return;
   const view = new DataView(core.core.memory.bytes.buffer, at, length);
