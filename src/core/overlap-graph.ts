@@ -1,13 +1,13 @@
 // Builds the graph of rows that share at least s items (co-member graph, line graph), and the
 // incidence graph.
 //
-// For each row, the core counts how often every later or earlier row appears in the lists of its
-// items; rows counted at least s times are its neighbours. That costs a step per pair of rows at
-// each item, which a hub (an item with many rows) makes quadratic. From s = 2 on there is an
-// alternative: treat the pairs of items as items. Rows that share k items share C(k, 2) pairs, so
-// rows that share at least C(s, 2) pairs are the neighbours, and the count k is recovered from C(k,
-// 2). Pairs are more numerous but have far fewer rows each. The cheaper way is chosen by counting
-// both in advance.
+// For each row, the core counts how often every other row appears in the lists of its items; rows
+// counted at least s times are its neighbours. That costs a step per pair of rows at each item,
+// which a hub (an item with many rows) makes quadratic. From s = 2 on there is an alternative:
+// treat the pairs of items as items. Rows that share k items share C(k, 2) pairs, so rows that
+// share at least C(s, 2) pairs are the neighbours, and the count k is recovered from C(k, 2). Pairs
+// are more numerous but have far fewer rows each. The cheaper way is chosen by counting both in
+// advance.
 
 import { HedgerowError } from '../errors.ts';
 import { type Steps, slices, within } from '../schedule/steps.ts';

@@ -337,9 +337,9 @@ export class ResidentSegment {
 
   /**
    * Exports live rows of [from, to) as records to the start of `out`: at most `limit` bytes, but at
-   * least one row, for which `out` may grow beyond the limit. Omits values equal to the default
-   * that `columns` gives for a missing value. Returns the bytes written and the row to continue
-   * from. The regions must belong to this instance (compaction opens segments in its own).
+   * least one row, for which `out` may grow beyond the limit. Omits texts equal to the default that
+   * `columns` gives for a missing value. Returns the bytes written and the row to continue from.
+   * The regions must belong to this instance (compaction opens segments in its own).
    */
   exportSlice(
     from: number,
