@@ -1,4 +1,4 @@
-// The ABI of memtables.
+// The ABI of memtables: creating, appending, reading by order and by node.
 
 import { cell, put } from '../memory/cells';
 import { M_DEAD, M_INCIDENCES, M_INDEXED, M_ORDERED, M_RECORD_BYTES, M_ROWS, recordOf } from '../memtable/layout';

@@ -287,7 +287,9 @@ export function checkRecord(record: usize, room: u32): i32 {
   return <i32>size;
 }
 
-/** Checks that [ptr, ptr + bytes) is exactly `count` records. 0, or CORRUPT with the offset. */
+/**
+ * Checks that [ptr, ptr + bytes) is exactly `count` records. Returns 0, or CORRUPT with the offset.
+ */
 export function checkRecords(ptr: usize, bytes: u32, count: u32): i32 {
   let at: u32 = 0;
   for (let i: u32 = 0; i < count; i++) {

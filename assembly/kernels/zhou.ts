@@ -5,12 +5,12 @@
 // adjacent, by any edge, to a node that only the other one has; 1 if all are, 0 if none. The
 // coefficient of a node v is its mean over the pairs of edges that contain v.
 //
-// The edges of v are sorted by size, 64 per word. Two of them that share only v have |e| + |f| - 2
-// nodes in exactly one, so each node u of f that is adjacent to some node of e adds 1 / (|e| + |f|
-// - 2). For a fixed f and u these e are the bits of reach(u) that are not in shared(f), the edges
-// that meet f beyond v; within a piece of equal sizes the sum is one popcount and one division.
-// Summing over all f counts both directions. Pairs that share more than v are handled one by one
-// (zhou-pairs.ts).
+// The edges of v are sorted by size, 64 per word. Two of them that share only v have
+// `|e| + |f| - 2` nodes in exactly one, so each node u of f that is adjacent to some node of e adds
+// `1 / (|e| + |f| - 2)`. For a fixed f and u these e are the bits of reach(u) that are not in
+// shared(f), the edges that meet f beyond v; within a piece of equal sizes the sum is one popcount
+// and one division. Summing over all f counts both directions. Pairs that share more than v are
+// handled one by one (zhou-pairs.ts).
 //
 // Example: e = {v, a}, f = {v, b}, and an edge {a, b} elsewhere: a and b are adjacent, so both
 // extra nodes count and the extra overlap is 2 / (2 + 2 - 2) = 1.

@@ -104,7 +104,7 @@ export class Incidence {
     return this.#numbers(this.edgeIds, this.edges);
   }
 
-  /** Seconds. */
+  /** f64[edges], in seconds. */
   copyTimes(): Float64Array {
     return this.#numbers(this.times, this.edges);
   }

@@ -43,7 +43,7 @@ export interface SegmentFacts {
 /** A property column according to the directory. */
 export interface ColumnFacts {
   id: number;
-  /** INTEGER or REAL. */
+  /** Whether the type is INTEGER or REAL. */
   numeric: boolean;
   /** Whether some row has no value. */
   hasNulls: boolean;

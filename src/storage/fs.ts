@@ -25,7 +25,7 @@ export interface FileHandle {
   writeNow(bytes: Uint8Array, position: number): number;
   /** fdatasync: makes the data durable, and the file size if it is needed to read the data back. */
   datasync(): Promise<void>;
-  /** fsync. */
+  /** fsync: the data and all metadata. */
   sync(): Promise<void>;
   truncate(size: number): Promise<void>;
   close(): void;

@@ -95,7 +95,7 @@ export function readMark(fs: Fs, dir: string, crc32c: Crc32c): FoundMark | null 
   return fs.exists(path) ? decodeMark(path, readWhole(fs, path), crc32c) : null;
 }
 
-/** Throws `corrupt`, naming `path`. */
+/** Decodes a mark file. Throws `corrupt`, naming `path`. */
 export function decodeMark(path: string, bytes: Uint8Array, crc32c: Crc32c): FoundMark {
   if (bytes.length !== MARK_BYTES) {
     throw corruption(

@@ -113,7 +113,7 @@ export interface ExaminedLog {
   dropped: DroppedBytes | null;
 }
 
-/** Throws `corrupt`. */
+/** Examines the log files. Throws `corrupt`. */
 export function examineLog(fs: Fs, dir: string, crc32c: Crc32c, bounds: LogBounds): ExaminedLog {
   // Read before the files: a server running at the same time only adds to what the mark requires.
   const mark = readMark(fs, dir, crc32c);
