@@ -1,6 +1,7 @@
-// Builds the core: build/core.wasm (SIMD), build/core.plain.wasm (no SIMD), build/core.debug.wasm (asserts, used by tests).
-// A target that was built from the same source text is left alone (its digest is beside it); `--force` builds it anyway. Names of targets build these
-// alone; with `--check` nothing is built, and the exit code is 1 when something would be.
+// Builds the core: build/core.wasm (SIMD), build/core.plain.wasm (no SIMD), build/core.debug.wasm
+// (assertions, used by tests). A target whose sources have not changed is skipped (their digest is
+// stored next to it); `--force` builds it anyway. Naming targets builds only these; with `--check`
+// nothing is built, and the exit code is 1 if something would be.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -13,7 +14,10 @@ process.chdir(root);
 
 const outputs = { release: 'build/core.wasm', plain: 'build/core.plain.wasm', debug: 'build/core.debug.wasm' };
 
-/** Times of files say too little: a copy of the tree has new ones, and a source may change while it is compiled. */
+/**
+ * Modification times are not reliable: a copy of the tree has new ones, and a source may change
+ * while it is compiled.
+ */
 function sourceDigest() {
   const digest = createHash('sha256').update(asc.version).update(readFileSync('asconfig.json'));
   const names = readdirSync(here, { recursive: true }).filter((name) => name.endsWith('.ts'));

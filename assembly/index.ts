@@ -1,4 +1,5 @@
-// The ABI of the core (README.md): every export. Numbers only; the files of abi/ turn arguments into the types that the rooms behind use.
+// The ABI of the core (README.md): all exports. Arguments are numbers only; the files of abi/
+// convert them to the types used internally.
 
 export * from './abi/fold';
 export * from './abi/graph';

@@ -1,19 +1,19 @@
-// Limits and layout constants, exported by the ABI so that no host types them again.
+// Limits and layout constants, exported by the ABI so that no host repeats them.
 
 export const HG_MAX_MEMBERS: u32 = 255;
-/** Rows of a segment: a row ordinal is a u16. */
+/** Maximum rows of a segment: a row ordinal is a u16. */
 export const HG_MAX_SEGMENT_ROWS: u32 = 65536;
 export const HG_RECORD_HEADER_BYTES: u32 = 24;
 export const HG_RECORD_ID_OFFSET: u32 = 16;
 export const HG_RECORD_TIME_OFFSET: u32 = 8;
 export const HG_SEGMENT_HEADER_BYTES: u32 = 128;
 export const HG_SECTION_ENTRY_BYTES: u32 = 24;
-/** Bytes of one filter entry that `hg_filters_probe` reads. */
+/** Bytes of one filter entry in the input of `hg_filters_probe`. */
 export const HG_FILTER_ENTRY_BYTES: u32 = 24;
-/** Bytes of one range that `hg_segment_filter` and `hg_memtable_filter` read. */
+/** Bytes of one range in the input of `hg_segment_filter` and `hg_memtable_filter`. */
 export const HG_RANGE_ENTRY_BYTES: u32 = 32;
 export const HG_MAX_TEXT_BYTES: u32 = 65536;
-/** Row lists that the set functions write need room for so many bytes more than their entries. */
+/** Extra bytes that the output of the set functions needs beyond its entries. */
 export const HG_ROWS_SLACK_BYTES: u32 = 32;
 
 export const HG_TYPE_NULL: u32 = 0;

@@ -1,20 +1,20 @@
-// Stable status codes of the ABI, and the details of the last call that the return value has no room for.
+// Stable status codes of the ABI, and details of the last call that do not fit its return value.
 
-/** An argument is outside what the function takes. */
+/** An argument is outside the accepted range. */
 export const BAD_ARGUMENT: i32 = -1;
-/** The output region is too small; `hg_result_needed` says what is needed. */
+/** The output region is too small; `hg_result_needed` is the required size. */
 export const TOO_SMALL: i32 = -2;
 /** Memory cannot grow. */
 export const OUT_OF_MEMORY: i32 = -3;
-/** The bytes are not what the format says; `hg_result_offset` says where. */
+/** The bytes violate the format; `hg_result_offset` is the place. */
 export const CORRUPT: i32 = -4;
 /** More distinct members than allowed; `hg_result_offset` is the row. */
 export const TOO_MANY_MEMBERS: i32 = -5;
 /** An edge without members; `hg_result_offset` is the row. */
 export const EMPTY_MEMBERS: i32 = -6;
-/** A number that is no safe integer; `hg_result_offset` is the row. */
+/** A number is not a safe integer; `hg_result_offset` is the row. */
 export const BAD_INTEGER: i32 = -7;
-/** A format version this build does not read. */
+/** A format version that this build does not read. */
 export const UNSUPPORTED: i32 = -8;
 
 let neededBytes: u32 = 0;
@@ -40,27 +40,33 @@ export function setPointer(pointer: usize): void {
   resultPointer = <u32>pointer;
 }
 
-/** Bytes (or entries, where the function counts those) that the last TOO_SMALL call needed. */
+/** Bytes (or entries, for functions that count those) that the last TOO_SMALL call needed. */
 export function hg_result_needed(): u32 {
   return neededBytes;
 }
 
-/** Offset in bytes, or row number, at which the last failed call failed. */
+/** Byte offset or row number at which the last failed call failed. */
 export function hg_result_offset(): u32 {
   return failedOffset;
 }
 
-/** Rows that the last call handled, where it can stop early; for `hg_memtable_rows` the position to go on from. */
+/**
+ * Rows handled by the last call, if it can stop early; for `hg_memtable_rows` the position to
+ * continue from.
+ */
 export function hg_result_rows(): u32 {
   return resultRows;
 }
 
-/** Address of what the last call allocated for the caller. */
+/** Address of the region that the last call allocated for the caller. */
 export function hg_result_pointer(): u32 {
   return resultPointer;
 }
 
-/** What a failed assertion does in the debug build: hg_result_pointer() is then the address of its text (UTF-16, its bytes as u32 before it). */
+/**
+ * Called by a failed assertion in the debug build: hg_result_pointer() is then the address of its
+ * text (UTF-16, preceded by its length in bytes as u32).
+ */
 export function failedAssertion(text: string | null, _file: string | null, _line: u32, _column: u32): void {
   resultPointer = <u32>changetype<usize>(text);
   unreachable();

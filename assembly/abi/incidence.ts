@@ -1,4 +1,5 @@
-// The ABI of incidences: number the nodes of a hypergraph, fill its sparse rows both ways, collapse equal member sets.
+// The ABI of incidences: numbers the nodes of a hypergraph, fills its sparse rows in both
+// directions, collapses equal member sets.
 
 import { countDigits, placeDigits } from '../csr/digits';
 import { groupRows, orderSets, totalSets } from '../csr/distinct';
@@ -13,7 +14,7 @@ import {
 } from '../csr/numbering';
 import { pickNumbers, pickRows, runningSums, tally, transpose } from '../csr/rows';
 
-/** Bytes of an entry of the node table, which stands for 64 ids. */
+/** Bytes of an entry of the node table, which covers 64 ids. */
 export const HG_NODE_ENTRY_BYTES: u32 = NODE_ENTRY_BYTES;
 
 export function hg_incidence_mark(ids: u32, n: u32, least: f64, table: u32): void {

@@ -1,4 +1,4 @@
-// The ABI of memory: regions that the caller owns.
+// The ABI of memory: regions owned by the caller.
 
 import { alloc, free, reset, usedBytes } from '../memory/alloc';
 

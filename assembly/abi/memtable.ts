@@ -1,4 +1,4 @@
-// The ABI of memtables.
+// The ABI of memtables: creating, appending, reading by order and by node.
 
 import { cell, put } from '../memory/cells';
 import { M_DEAD, M_INCIDENCES, M_INDEXED, M_ORDERED, M_RECORD_BYTES, M_ROWS, recordOf } from '../memtable/layout';
@@ -25,7 +25,10 @@ import { filterMemtable } from '../psi/filter';
 import { BAD_ARGUMENT, OUT_OF_MEMORY } from '../status';
 import { boundOf } from './bound';
 
-/** Where the hash tables of nodes begin: 64 secret random bits, before the first memtable is made. Answers do not depend on them. */
+/**
+ * Seeds the hash tables of nodes with 64 secret random bits; call it before the first memtable is
+ * made. Results do not depend on them.
+ */
 export function hg_memtable_seed(low: u32, high: u32): void {
   seedNodes(low, high);
 }
@@ -34,17 +37,17 @@ export function hg_memtable_new(bucketSeconds: f64, baseLsn: f64): u32 {
   return <u32>memtableNew(bucketSeconds, baseLsn);
 }
 
-/** Gives all memory of a memtable back; its handle is void. */
+/** Frees all memory of a memtable; its handle becomes invalid. */
 export function hg_memtable_free(memtable: u32): void {
   memtableFree(memtable);
 }
 
-/** Room for `rows` records of `bytes` bytes in all; 0 = out of memory. */
+/** Reserves space for `rows` records with a total of `bytes` bytes; 0 if out of memory. */
 export function hg_memtable_reserve(memtable: u32, bytes: u32, rows: u32): u32 {
   return <u32>memtableReserve(memtable, bytes, rows);
 }
 
-/** Gives room back that is not to be appended. */
+/** Releases reserved space that will not be appended. */
 export function hg_memtable_unreserve(memtable: u32, records: u32, bytes: u32, rows: u32): void {
   memtableUnreserve(memtable, records, bytes, rows);
 }
@@ -53,7 +56,10 @@ export function hg_memtable_append(memtable: u32, records: u32, count: u32, firs
   return memtableAppend(memtable, records, count, firstLsn);
 }
 
-/** Figure of a memtable: 0 rows, 1 dead rows, 2 buckets, 3 record bytes, 4 incidences, 5 rows in order. */
+/**
+ * Field of a memtable: 0 rows, 1 dead rows, 2 buckets, 3 record bytes, 4 incidences, 5 rows in
+ * order.
+ */
 export function hg_memtable_field(memtable: u32, field: u32): u32 {
   const m = <usize>memtable;
   switch (field) {
@@ -78,7 +84,7 @@ export function hg_memtable_sort(memtable: u32): i32 {
   return memtableSort(memtable) ? 0 : OUT_OF_MEMORY;
 }
 
-/** Position of the first key >= (time, id). hg_memtable_sort first. */
+/** Position of the first key >= (time, id). Call hg_memtable_sort first. */
 export function hg_memtable_seek(memtable: u32, time: f64, id: f64): u32 {
   return memtableSeek(memtable, boundOf(time), boundOf(id));
 }
@@ -87,7 +93,10 @@ export function hg_memtable_rows(memtable: u32, from: u32, to: u32, lsn: f64, ou
   return memtableRows(memtable, from, min(to, load<u32>(<usize>memtable + M_ORDERED)), lsn, out, capacity);
 }
 
-/** Brings the node index on by at most `limit` rows; returns the rows left, or OUT_OF_MEMORY. A lookup does what is left itself. */
+/**
+ * Extends the node index by at most `limit` rows; returns the rows left, or OUT_OF_MEMORY. A lookup
+ * indexes the rest itself.
+ */
 export function hg_memtable_index(memtable: u32, limit: u32): i32 {
   if (!indexRows(memtable, limit)) return OUT_OF_MEMORY;
   return <i32>(load<u32>(<usize>memtable + M_ROWS) - load<u32>(<usize>memtable + M_INDEXED));
@@ -107,7 +116,10 @@ export function hg_memtable_lookup(
   return memtableLookup(memtable, nodes, k, boundOf(startTime), boundOf(startId), boundOf(endTime), lsn, out, capacity);
 }
 
-/** Row index at a position of the order, dead or not; 0xffffffff beyond its end. hg_memtable_sort first. */
+/**
+ * Row index at a position of the order, dead or not; 0xffffffff beyond its end. Call
+ * hg_memtable_sort first.
+ */
 export function hg_memtable_at(memtable: u32, position: u32): u32 {
   return position < load<u32>(<usize>memtable + M_ORDERED) ? orderAt(memtable, position) : u32.MAX_VALUE;
 }
@@ -120,7 +132,7 @@ export function hg_memtable_key(memtable: u32, row: u32, out: u32): i32 {
   return 0;
 }
 
-/** Live row with exactly this key, or -1. hg_memtable_sort first. */
+/** Live row with exactly this key, or -1. Call hg_memtable_sort first. */
 export function hg_memtable_find(memtable: u32, time: f64, id: f64): i32 {
   return memtableFind(memtable, boundOf(time), boundOf(id));
 }
@@ -141,7 +153,10 @@ export function hg_memtable_addresses(memtable: u32, rows: u32, n: u32): void {
   }
 }
 
-/** For the rows at positions [from, from + n) of the order, dead or not: `before` plus the bytes of the records up to and with each (u32[n] at `out`). */
+/**
+ * For the rows at positions [from, from + n) of the order, dead or not: `before` plus the bytes of
+ * the records up to and including each (u32[n] at `out`).
+ */
 export function hg_memtable_sums(memtable: u32, from: u32, n: u32, before: u32, out: u32): i32 {
   const ordered = load<u32>(<usize>memtable + M_ORDERED);
   if (from > ordered || n > ordered - from) return BAD_ARGUMENT;
@@ -153,12 +168,12 @@ export function hg_memtable_sums(memtable: u32, from: u32, n: u32, before: u32, 
   return 0;
 }
 
-/** Keeps, in place, the rows (u32[n]) that lie in all k ranges; returns how many. */
+/** Keeps, in place, the rows (u32[n]) that lie in all k ranges; returns their number. */
 export function hg_memtable_filter(memtable: u32, rows: u32, n: u32, ranges: u32, k: u32): u32 {
   return filterMemtable(memtable, rows, n, ranges, k);
 }
 
-/** Distinct buckets that rows in key order (u32[n]) lie in. */
+/** Number of distinct buckets that rows in key order (u32[n]) lie in. */
 export function hg_memtable_row_buckets(memtable: u32, rows: u32, n: u32): u32 {
   return bucketsOfOrder(memtable, rows, n);
 }

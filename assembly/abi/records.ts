@@ -39,7 +39,10 @@ export function hg_records_merge(runs: u32, k: u32, out: u32, capacity: u32): i3
   return mergeRuns(runs, k, i64.MAX_VALUE, i64.MAX_VALUE, out, capacity);
 }
 
-/** As hg_records_merge, of the records with a key below (time, id) only; `runs` then says what is left of each run. */
+/**
+ * Same as hg_records_merge, but only for the records with a key below (time, id); `runs` is updated
+ * to what is left of each run.
+ */
 export function hg_records_merge_until(runs: u32, k: u32, time: f64, id: f64, out: u32, capacity: u32): i32 {
   return mergeRuns(runs, k, boundOf(time), boundOf(id), out, capacity);
 }
@@ -52,7 +55,10 @@ export function hg_records_json(addresses: u32, n: u32, plan: u32, separator: u3
   return recordRows(addresses, n, plan, separator, out, capacity);
 }
 
-/** Copies the records at `addresses` (u32[n]) behind each other. Returns bytes, hg_result_rows = how many fitted. */
+/**
+ * Copies the records at `addresses` (u32[n]) one after another. Returns the bytes written,
+ * hg_result_rows = the number of records that fitted.
+ */
 export function hg_records_copy(addresses: u32, n: u32, out: u32, capacity: u32): i32 {
   return copyRecords(addresses, n, out, capacity);
 }

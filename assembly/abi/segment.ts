@@ -41,7 +41,7 @@ import { BAD_ARGUMENT, setRows } from '../status';
 import { bucketsOfList, bucketsOfRows, seekRow } from '../tpi/seek';
 import { boundOf } from './bound';
 
-/** Bytes of the block of hg_segment_step; rows one step looks at. */
+/** Bytes of the block of hg_segment_step; maximum rows examined per step. */
 export const HG_STEP_BLOCK_BYTES: u32 = STEP_BLOCK_BYTES;
 export const HG_STEP_ROWS: u32 = STEP_ROWS;
 
@@ -65,7 +65,7 @@ export function hg_segment_check(base: u32, bytes: u32, deep: u32): i32 {
   return checkSegment(base, bytes, deep != 0);
 }
 
-/** Field of a checked header: see README for the numbers. NaN for an unknown one. */
+/** Field of a checked header, see README for the numbers. NaN for an unknown one. */
 export function hg_segment_field(base: u32, field: u32): f64 {
   const at = <usize>base;
   switch (field) {
@@ -112,7 +112,10 @@ export function hg_segment_field(base: u32, field: u32): f64 {
   }
 }
 
-/** Offset of a section (kind, column) from the file's start, 0 = there is none; hg_result_rows = its bytes. */
+/**
+ * Offset of a section (kind, column) from the start of the file, 0 if there is none; hg_result_rows
+ * = its bytes.
+ */
 export function hg_segment_section(base: u32, kind: u32, column: u32): u32 {
   return sectionAt(base, kind, column);
 }
@@ -129,7 +132,7 @@ export function hg_segment_buckets(segment: u32, from: u32, to: u32): u32 {
   return bucketsOfRows(segment, from, min(to, load<u32>(<usize>segment + S_ROWS)));
 }
 
-/** Distinct buckets that the rows of an ascending list (u32[n]) lie in. */
+/** Number of distinct buckets that the rows of an ascending list (u32[n]) lie in. */
 export function hg_segment_row_buckets(segment: u32, rows: u32, n: u32): u32 {
   return bucketsOfList(segment, rows, n);
 }
@@ -142,7 +145,7 @@ export function hg_segment_count(segment: u32, node: f64, from: u32, to: u32): u
   return countRows(segment, node, from, to);
 }
 
-/** Writes {event_ts, id} of a row as f64 x 2. 0 or BAD_ARGUMENT. */
+/** Writes {event_ts, id} of a row as f64 x 2. Returns 0 or BAD_ARGUMENT. */
 export function hg_segment_key(segment: u32, row: u32, out: u32): i32 {
   if (row >= load<u32>(<usize>segment + S_ROWS)) return BAD_ARGUMENT;
   rowKey(segment, row, out);
@@ -171,7 +174,7 @@ export function hg_segment_json(
   return segmentRows(segment, rows, n, plan, separator, out, capacity);
 }
 
-/** One step of a scan; request and answer in the block (segment/step.ts). */
+/** One step of a scan; request and response are in the block (segment/step.ts). */
 export function hg_segment_step(segment: u32, block: u32): i32 {
   return stepSegment(segment, block);
 }
@@ -180,7 +183,10 @@ export function hg_segment_records(segment: u32, rows: u32, n: u32, out: u32, ca
   return exportRecords(segment, rows, n, 0, 0, out, capacity);
 }
 
-/** As hg_segment_records, without the texts that `columns` (hg_segment_build) give for a missing value. */
+/**
+ * Same as hg_segment_records, without the texts that `columns` (see hg_segment_build) gives for a
+ * missing value.
+ */
 export function hg_segment_records_short(
   segment: u32,
   rows: u32,
@@ -209,12 +215,15 @@ export function hg_segment_psi_count(segment: u32, column: u32, low: f64, high: 
   return psiCount(segment, column, low, high, (flags & 1) != 0, (flags & 2) != 0);
 }
 
-/** Keeps, in place, the rows (u32[n]) that lie in all k ranges; returns how many. */
+/** Keeps, in place, the rows (u32[n]) that lie in all k ranges; returns their number. */
 export function hg_segment_filter(segment: u32, rows: u32, n: u32, ranges: u32, k: u32): i32 {
   return filterSegment(segment, rows, n, ranges, k);
 }
 
-/** Writes the dictionary's node ids ascending as f64, from ordinal `from`, at most `capacity`; returns how many. */
+/**
+ * Writes the dictionary's node ids ascending as f64, from ordinal `from`, at most `capacity`;
+ * returns their number.
+ */
 export function hg_segment_nodes(segment: u32, from: u32, out: u32, capacity: u32): u32 {
   const nodes = load<u32>(<usize>segment + S_NODES);
   let count: u32 = 0;

@@ -4,7 +4,10 @@ import { get, put } from '../memory/cells';
 
 /** Reflected Castagnoli polynomial (RFC 3720, appendix B.4). */
 const POLYNOMIAL: u32 = 0x82f63b78;
-/** 16 tables of 256 u32, 1,024 bytes each; table t advances a byte over t further zero bytes. Filled at first use. */
+/**
+ * 16 tables of 256 u32, 1,024 bytes each; table t advances a byte over t further zero bytes. Filled
+ * at first use.
+ */
 const TABLES: usize = memory.data(16384, 16);
 
 function fillTables(): void {
@@ -20,10 +23,11 @@ function fillTables(): void {
 }
 
 /**
- * CRC-32C of `len` bytes at `ptr`, chained as zlib's crc32: seed 0 for the first piece, then
+ * CRC-32C of `len` bytes at `ptr`, chained like zlib's crc32: seed 0 for the first piece, then
  * `crc32c(b, crc32c(a, 0)) == crc32c(ab)`. "123456789" gives 0xe3069283.
  *
- * Cost: slicing by 16 (Kounavis and Berry, 2005), one table load a byte; 16 KiB of tables, filled by the first call.
+ * Slicing by 16 (Kounavis and Berry, 2005). Cost: one table load per byte; 16 KiB of tables, filled
+ * by the first call.
  */
 export function crc32c(ptr: usize, len: u32, seed: u32): u32 {
   if (load<u32>(TABLES + 4) == 0) fillTables();
@@ -35,7 +39,8 @@ export function crc32c(ptr: usize, len: u32, seed: u32): u32 {
     const b = load<u32>(ptr, 4);
     const c = load<u32>(ptr, 8);
     const d = load<u32>(ptr, 12);
-    // The table is each load's constant offset: with its address in a function's parameter a byte costs one addition more.
+    // The table is a constant offset of each load; passing its address to a function would cost one
+    // more addition per byte.
     crc =
       load<u32>((d >>> 22) & 0x3fc, TABLES) ^
       load<u32>((d >>> 14) & 0x3fc, TABLES + 1024) ^

@@ -1,4 +1,4 @@
-// The record of one edge: encode, check and read (FORMAT.md section 1).
+// The record of one edge: encoding, checking and reading (FORMAT.md section 1).
 
 import { HG_MAX_MEMBERS, HG_MAX_TEXT_BYTES, MAX_SAFE } from '../limits';
 import { alloc, free } from '../memory/alloc';
@@ -23,12 +23,15 @@ export const R_TIME: usize = 8;
 export const R_ID: usize = 16;
 export const R_MEMBERS: usize = 24;
 
-/** Bytes of one edge's property block that the encoder takes: far above what the format's columns can hold. */
+/**
+ * Maximum bytes of one edge's property block in the encoder: far above what the columns of the
+ * format can hold.
+ */
 const MAX_PROPERTY_BYTES: u32 = 0x3fffffff;
 const SMALL: u32 = 256;
 const scratch: usize = memory.data(2048 + 16, 16);
 
-/** Loads a safe integer from an f64. Returns i64.MIN_VALUE when it is none. */
+/** Converts an f64 to a safe integer; i64.MIN_VALUE if it is not one. */
 export function toInteger(value: f64): i64 {
   if (!(value <= <f64>MAX_SAFE && value >= -(<f64>MAX_SAFE))) return i64.MIN_VALUE;
   const integer = <i64>value;
@@ -72,7 +75,7 @@ function heapSort(a: usize, n: u32): void {
   }
 }
 
-/** Turns n f64 members into ascending distinct i64; returns how many, or BAD_INTEGER. */
+/** Converts n f64 members to ascending distinct i64; returns their number, or BAD_INTEGER. */
 function memberSet(from: usize, n: u32, to: usize): i32 {
   let sorted = true;
   let previous = i64.MIN_VALUE;
@@ -97,7 +100,10 @@ function memberSet(from: usize, n: u32, to: usize): i32 {
   return <i32>count;
 }
 
-/** Writes one record from ascending members; returns its size. Room for `recordBound` bytes is the caller's duty. */
+/**
+ * Writes one record from ascending members; returns its size. The caller provides `recordBound`
+ * bytes of space.
+ */
 export function writeRecord(
   out: usize,
   time: i64,
@@ -124,7 +130,10 @@ export function writeRecord(
   return size;
 }
 
-/** Bytes that a record of n members takes at most, the 8-byte store behind the last member included. */
+/**
+ * Upper bound on the bytes of a record with n members, including the 8-byte store after the last
+ * member.
+ */
 export function recordBound(n: u32, propertyBytes: u32): u32 {
   return <u32>R_MEMBERS + membersBound(n) + propertyBytes + 8;
 }
@@ -155,11 +164,19 @@ function encodeRow(
 }
 
 /**
- * Encodes `rows` edges into records, one behind the other.
- * times, ids: f64[rows] (ids 0: every id is 0); counts: u32[rows]; members: f64, all rows in order, repeats and any order allowed;
- * propertyEnds: u32[rows], where each row's property block ends in `properties` (0: none has one); limit: distinct members an edge.
- * Returns bytes written; EMPTY_MEMBERS, TOO_MANY_MEMBERS, BAD_INTEGER or BAD_ARGUMENT (a property block that ends before it begins) with the
- * row in hg_result_offset; TOO_SMALL with the bytes needed up to the row that did not fit. Every record asks for 8 bytes more than it takes.
+ * Encodes `rows` edges into consecutive records.
+ *
+ * - times, ids: f64[rows] (ids 0: all ids are 0);
+ * - counts: u32[rows];
+ * - members: f64, all rows concatenated, in any order and with repetitions;
+ * - propertyEnds: u32[rows], the end of each row's property block in `properties` (0: no row has
+ *   one);
+ * - limit: maximum distinct members per edge.
+ *
+ * Returns the bytes written; EMPTY_MEMBERS, TOO_MANY_MEMBERS, BAD_INTEGER or BAD_ARGUMENT (a
+ * property block that ends before it begins) with the row in hg_result_offset; TOO_SMALL with the
+ * bytes needed up to the row that did not fit. Every record needs 8 bytes of space more than it
+ * occupies.
  */
 export function encodeRecords(
   rows: u32,
@@ -251,7 +268,7 @@ function propertyEnd(at: usize, end: usize): usize {
   return at + 8 + length;
 }
 
-/** Checks one record at `record` in a region of `room` bytes: its size, or CORRUPT. */
+/** Checks one record at `record` in a region of `room` bytes; returns its size, or CORRUPT. */
 export function checkRecord(record: usize, room: u32): i32 {
   if (room < <u32>R_MEMBERS + 2) return CORRUPT;
   const size = load<u32>(record);
@@ -270,7 +287,9 @@ export function checkRecord(record: usize, room: u32): i32 {
   return <i32>size;
 }
 
-/** Checks that [ptr, ptr + bytes) is exactly `count` records. 0, or CORRUPT with the offset. */
+/**
+ * Checks that [ptr, ptr + bytes) is exactly `count` records. Returns 0, or CORRUPT with the offset.
+ */
 export function checkRecords(ptr: usize, bytes: u32, count: u32): i32 {
   let at: u32 = 0;
   for (let i: u32 = 0; i < count; i++) {
@@ -281,7 +300,7 @@ export function checkRecords(ptr: usize, bytes: u32, count: u32): i32 {
   return at == bytes ? 0 : failAt(CORRUPT, at);
 }
 
-/** Writes the members of a record as f64[]; returns how many. */
+/** Writes the members of a record as f64[]; returns their number. */
 export function recordMembers(record: usize, out: usize): u32 {
   const n = <u32>load<u8>(record + R_COUNT);
   decodeMembers(record + R_MEMBERS, n, out);
@@ -289,7 +308,7 @@ export function recordMembers(record: usize, out: usize): u32 {
   return n;
 }
 
-/** Address of the property `column` in a record, or 0 when it is not there. */
+/** Address of the property `column` in a record, or 0 if it has none. */
 export function findProperty(record: usize, column: u32): usize {
   const block = <usize>load<u16>(record + R_PROPERTIES);
   if (!block) return 0;
@@ -312,7 +331,9 @@ export function skipProperty(at: usize): usize {
   return at + 12;
 }
 
-/** Gives `count` records behind each other the ids first, first + 1, ... 0, or BAD_ARGUMENT. */
+/**
+ * Assigns the ids first, first + 1, ... to `count` consecutive records. Returns 0, or BAD_ARGUMENT.
+ */
 export function numberRecords(ptr: usize, count: u32, first: f64): i32 {
   let id = toInteger(first);
   if (id == i64.MIN_VALUE || id > MAX_SAFE - <i64>count) return BAD_ARGUMENT;

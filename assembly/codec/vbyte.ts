@@ -1,4 +1,13 @@
-// Stream-vbyte with lengths 1-2-4-8 for ascending member ids (FORMAT.md section 1; Lemire, Kurz, Rupp 2018).
+// Stream-vbyte with lengths 1-2-4-8 for ascending member ids (FORMAT.md section 1; Lemire, Kurz,
+// Rupp 2018).
+//
+// The first member is zigzag encoded, every other one is the difference to its predecessor. Values
+// are stored in the shortest of 1, 2, 4 or 8 bytes, little-endian. Their length codes, 2 bits each,
+// are gathered in control bytes before the data, four per byte, so that decoding has no
+// data-dependent branches.
+//
+// Example: {3, 5, 300} has the values zigzag(3) = 6, 2 and 295, with the codes 0, 0 and 1: control
+// byte 0x10, then 06 02 27 01.
 
 import { MAX_SAFE } from '../limits';
 import { get, put } from '../memory/cells';
@@ -21,7 +30,10 @@ export function membersBound(n: u32): u32 {
   return ((n + 3) >> 2) + n * 8;
 }
 
-/** Writes n strictly ascending members (i64) at `out`; returns the address behind them. Writes at most `membersBound(n)` bytes. */
+/**
+ * Writes n strictly ascending members (i64) at `out`; returns the end address. Writes at most
+ * `membersBound(n)` bytes.
+ */
 export function encodeMembers(members: usize, n: u32, out: usize): usize {
   let data = out + ((n + 3) >> 2);
   let control: u32 = 0;
@@ -45,7 +57,10 @@ export function encodeMembers(members: usize, n: u32, out: usize): usize {
   return data;
 }
 
-/** Reads n members from `src` into `out` (i64); returns the address behind the encoded bytes. Reads up to 7 bytes further. */
+/**
+ * Decodes n members from `src` into `out` (i64); returns the end of the encoded bytes. May read up
+ * to 7 bytes beyond it.
+ */
 export function decodeMembers(src: usize, n: u32, out: usize): usize {
   let data = src + ((n + 3) >> 2);
   let previous: i64 = 0;
@@ -60,7 +75,7 @@ export function decodeMembers(src: usize, n: u32, out: usize): usize {
   return data;
 }
 
-/** Address behind n encoded members. */
+/** End address of n encoded members. */
 export function skipMembers(src: usize, n: u32): usize {
   let data = src + ((n + 3) >> 2);
   for (let i: u32 = 0; i < n; i++) {
@@ -69,7 +84,10 @@ export function skipMembers(src: usize, n: u32): usize {
   return data;
 }
 
-/** Checks n encoded members in [src, end): in bounds, shortest lengths, strictly ascending safe integers. Returns the address behind, or 0. */
+/**
+ * Checks n encoded members in [src, end): in bounds, shortest lengths, strictly ascending safe
+ * integers. Returns the end address, or 0.
+ */
 export function checkMembers(src: usize, n: u32, end: usize): usize {
   let data = src + ((n + 3) >> 2);
   if (data > end) return 0;

@@ -1,12 +1,15 @@
-// Sorts keys by one digit at a time (least significant first), in slices that the caller drives.
+// Radix sort of keys one digit at a time (least significant first), in slices driven by the caller.
 
 import { cell, get, put } from '../memory/cells';
 
 export const DIGIT_BITS: u32 = 11;
-/** Values of a digit: counts are u32[DIGITS]. */
+/** Number of values of a digit: counts are u32[DIGITS]. */
 export const DIGITS: u32 = 1 << DIGIT_BITS;
 
-/** Adds to `counts` (zeroed before the first slice) how often each value of the digit at `shift` stands in n u64 keys. */
+/**
+ * Adds the number of occurrences of each value of the digit at `shift` in n u64 keys to `counts`
+ * (zeroed before the first slice).
+ */
 export function countDigits(keys: usize, n: u32, shift: u32, counts: usize): void {
   for (const end = cell<u64>(keys, n); keys < end; keys += 8) {
     const count = cell<u32>(counts, <usize>((load<u64>(keys) >> shift) & (DIGITS - 1)));
@@ -14,7 +17,10 @@ export function countDigits(keys: usize, n: u32, shift: u32, counts: usize): voi
   }
 }
 
-/** Moves n keys and their values (u32) to where their digit belongs, stable. `cursors`: the counts as running sums. */
+/**
+ * Moves n keys and their values (u32) to the place of their digit, stably. `cursors`: prefix sums
+ * of the counts.
+ */
 export function placeDigits(
   keys: usize,
   values: usize,

@@ -2,7 +2,7 @@
 
 import { after, cell, get, put } from '../memory/cells';
 
-/** Odd numbers of a multiplicative hash; any would do. */
+/** Odd multipliers of a multiplicative hash; any would do. */
 const MIX_A: u64 = 0x9e3779b97f4a7c15;
 const MIX_B: u64 = 0xd6e8feb86659fd93;
 
@@ -22,9 +22,11 @@ function sameItems(a: usize, aEnd: usize, b: usize, bEnd: usize): bool {
 }
 
 /**
- * Puts rows [from, to) into sets of equal rows: `setOf` (u32) gets the set of each row, `leaders` (u32) the row of each set that has the least id.
- * Sets are numbered as they are met; `known`: sets before `from`. `slots`: u64[2^slotBits], zeroed before the first call, more slots than rows: {u32 hash,
- * u32 set + 1}. Items that hash alike are compared. Returns the sets known before `to`.
+ * Assigns rows [from, to) to sets of equal rows: `setOf` (u32) receives the set of each row,
+ * `leaders` (u32) the row with the least id of each set. Sets are numbered in order of first
+ * occurrence; `known`: number of sets before `from`. `slots`: u64[2^slotBits], zeroed before the
+ * first call, more slots than rows: {u32 hash, u32 set + 1}. Rows with equal hashes are compared.
+ * Returns the number of sets known before `to`.
  */
 export function groupRows(
   starts: usize,
@@ -71,8 +73,9 @@ export function groupRows(
 }
 
 /**
- * Renumbers sets in the order of their leading rows: `ordinals` (u32) gets the new number of each set, `rows` (u32) the leading row of each new number,
- * `sizes` (u32) its items. `known`: sets whose leader is before `from`; returns those before `to`.
+ * Renumbers sets in the order of their leading rows: `ordinals` (u32) receives the new number of
+ * each set, `rows` (u32) the leading row of each new number, `sizes` (u32) its number of items.
+ * `known`: number of sets whose leader is before `from`; returns that before `to`.
  */
 export function orderSets(
   setOf: usize,
@@ -97,7 +100,10 @@ export function orderSets(
   return known;
 }
 
-/** Replaces the sets in setOf[from, to) by their new numbers, and adds the rows' weights and multiplicities (f64) to those of their set. */
+/**
+ * Replaces the sets in setOf[from, to) by their new numbers, and adds the rows' weights and
+ * multiplicities (f64) to those of their sets.
+ */
 export function totalSets(
   setOf: usize,
   from: u32,

@@ -1,19 +1,23 @@
-// Numbers the nodes of a hypergraph: node ids become ordinals 0, 1, 2, ... ascending by id.
+// Numbers the nodes of a hypergraph: node ids become ordinals 0, 1, 2, ... in ascending order.
 
 import { cell, get, put } from '../memory/cells';
 
 /**
- * Bytes of an entry of the node table, which stands for 64 ids in a row: {u64 which of them are nodes, u32 ordinal of the first that is, u32 unused}.
+ * Bytes of an entry of the node table, which covers 64 consecutive ids: {u64 which of them are
+ * nodes, u32 ordinal of the first one that is, u32 unused}.
  */
 export const NODE_ENTRY_BYTES: u32 = 16;
-/** 2^52: added to a whole number below it, the low bits of the sum's bytes are that number. */
+/**
+ * 2^52: adding it to an integer below it leaves that integer in the low bits of the sum's
+ * representation.
+ */
 const TWO_52: f64 = 4503599627370496.0;
 
 function offsetOf(id: f64, least: f64): u64 {
   return reinterpret<u64>(id - least + TWO_52) & 0xfffffffffffff;
 }
 
-/** Notes n ids (f64, none below `least`) in the table. */
+/** Marks n ids (f64, none below `least`) in the table. */
 export function markNodes(ids: usize, n: u32, least: f64, table: usize): void {
   for (const end = cell<u64>(ids, n); ids < end; ids += 8) {
     const offset = offsetOf(load<f64>(ids), least);
@@ -22,7 +26,10 @@ export function markNodes(ids: usize, n: u32, least: f64, table: usize): void {
   }
 }
 
-/** Writes the ordinals of entries [from, to), the first of which is `first`; returns the ordinal behind the last. */
+/**
+ * Writes the ordinals of entries [from, to), the first of which is `first`; returns the ordinal
+ * after the last.
+ */
 export function rankNodes(table: usize, from: u32, to: u32, first: u32): u32 {
   for (let i = from; i < to; i++) {
     const entry = table + ((<usize>i) << 4);
@@ -44,7 +51,7 @@ export function listNodes(table: usize, from: u32, to: u32, least: f64, out: usi
   }
 }
 
-/** Writes the ordinals (u32) of n ids that were all noted. */
+/** Writes the ordinals (u32) of n ids, all of which must be marked. */
 export function mapNodes(ids: usize, n: u32, least: f64, table: usize, out: usize): void {
   for (const end = cell<u64>(ids, n); ids < end; ids += 8) {
     const offset = offsetOf(load<f64>(ids), least);
@@ -55,7 +62,10 @@ export function mapNodes(ids: usize, n: u32, least: f64, table: usize, out: usiz
   }
 }
 
-/** For ids spread too wide for a table: writes id - least as u64 keys, and first, first + 1, ... as places (u32). */
+/**
+ * For ids spread too widely for a table: writes id - least as u64 keys, and first, first + 1, ...
+ * as places (u32).
+ */
 export function keysOfNodes(ids: usize, n: u32, least: f64, first: u32, keys: usize, places: usize): void {
   const base = <i64>least;
   for (let i: u32 = 0; i < n; i++) {
@@ -65,8 +75,9 @@ export function keysOfNodes(ids: usize, n: u32, least: f64, first: u32, keys: us
 }
 
 /**
- * Goes through sorted keys [from, to) and numbers them: the ordinal of a key goes to `ordinals` (u32) at its place, each new id to `nodeIds` (f64).
- * `known`: distinct keys before `from`. Returns the distinct keys before `to`.
+ * Numbers the sorted keys [from, to): writes the ordinal of a key to `ordinals` (u32) at its place,
+ * and each new id to `nodeIds` (f64). `known`: number of distinct keys before `from`. Returns that
+ * before `to`.
  */
 export function assignNodes(
   keys: usize,

@@ -1,4 +1,5 @@
-// The graph of rows that share at least s items, with how many they share: co-members of a hypergraph, or its line graph.
+// The graph of rows that share at least s items, with the number of items shared: the co-member
+// graph of a hypergraph, or its line graph.
 
 import { after, bytesOf, cell, get, put } from '../memory/cells';
 import { BAD_ARGUMENT, setRows } from '../status';
@@ -18,21 +19,24 @@ export const OVERLAP_BLOCK_BYTES: u32 = 40;
 
 /** Lists up to this long are sorted by insertion, longer ones through a bitmap. */
 const INSERTION: u32 = 24;
-/** Count of a row with itself while it is looked at: never 0, so that it is never met. */
+/** Count of the current row itself: never 0, so that it is never listed. */
 const SELF: u32 = 0x80000000;
-/** What looking at an item costs, in steps: its rows lie anywhere in memory. */
+/** Cost in steps of accessing an item: its rows are a random memory access. */
 const ITEM_STEPS: u64 = 8;
 
 function bitsAt(base: usize, index: u32): usize {
   return cell<u64>(base, index);
 }
 
-/** Bytes of the bitmaps for rows 0 to rows - 1: a bit a row, then a bit for each 64 of them, whole u64. */
+/**
+ * Bytes of the bitmaps for rows 0 to rows - 1: a bit per row, then a bit per 64 of those, in whole
+ * u64.
+ */
 export function bitmapBytes(rows: u32): u32 {
   return bytesOf<u64>((rows >> 6) + 1) + bytesOf<u64>((rows >> 12) + 1);
 }
 
-/** How many rows the items of `row` have, counted with repeats. */
+/** Total number of rows of the items of `row`, counted with repetition. */
 function pairsOf(block: usize, row: u32): u64 {
   const itemStarts = <usize>load<u32>(block, B_ITEM_STARTS);
   const rowItems = <usize>load<u32>(block, B_ROW_ITEMS);
@@ -46,7 +50,10 @@ function pairsOf(block: usize, row: u32): u64 {
   return pairs;
 }
 
-/** Counts for each other row how many items it shares with `row`. Lists at `met` (u32) the rows that share any; returns the list's end. */
+/**
+ * Counts for each other row how many items it shares with `row`. Lists at `met` (u32) the rows that
+ * share any; returns the end of the list.
+ */
 function countRow(block: usize, row: u32, met: usize): usize {
   const counts = <usize>load<u32>(block, B_COUNTS);
   const itemRows = <usize>load<u32>(block, B_ITEM_ROWS);
@@ -71,7 +78,10 @@ function countRow(block: usize, row: u32, met: usize): usize {
   return met;
 }
 
-/** Drops from u32 [list, end) the rows with too small a count, and zeroes that. Returns the new end. */
+/**
+ * Removes from u32 [list, end) the rows whose count is too small, and zeroes those counts. Returns
+ * the new end.
+ */
 function dropFew(list: usize, end: usize, counts: usize, least: u32): usize {
   let kept = list;
   for (let at = list; at < end; at += 4) {
@@ -110,7 +120,7 @@ function emitFew(list: usize, end: usize, counts: usize, neighbours: usize, shar
   }
 }
 
-/** As emitFew, through bitmaps for `rows` rows (all zero before and after). */
+/** Same as emitFew, through bitmaps for `rows` rows (all zero before and after). */
 function emitMany(
   list: usize,
   end: usize,
@@ -154,9 +164,11 @@ function emitMany(
 }
 
 /**
- * For rows from `from` on: the other rows that share at least s items, ascending, and how many they share (u32 each, room for `capacity`); how many they
- * are goes to the block's lengths. Stops when `work` steps are done or the next row may not fit; hg_result_rows is the row to go on from. Returns how many
- * were written, or BAD_ARGUMENT when not even one row may fit (room for all other rows is enough).
+ * For rows from `from` on: the other rows that share at least s items, ascending, and the number of
+ * items shared (u32 each, space for `capacity`); the number of these rows is written to the block's
+ * lengths. Stops when `work` steps are done or the next row might not fit; hg_result_rows is the
+ * row to continue from. Returns the number written, or BAD_ARGUMENT if not even one row might fit
+ * (space for all other rows is always enough).
  */
 export function overlapRows(block: usize, from: u32, work: u32, neighbours: usize, shared: usize, capacity: u32): i32 {
   const rows = load<u32>(block, B_ROWS);

@@ -1,9 +1,10 @@
-// Pairs of items as items: rows that share k items share k (k - 1) / 2 pairs, and pairs have no such hubs as items do.
+// Pairs of items as items: rows that share k items share k (k - 1) / 2 pairs, and pairs rarely
+// become hubs as items do.
 
 import { after, cell, get, put } from '../memory/cells';
 import { setRows } from '../status';
 
-/** What looking at a row costs, in steps: its items lie anywhere in memory. */
+/** Cost in steps of accessing a row: its items are a random memory access. */
 const ITEM_STEPS: u64 = 8;
 
 // The block of hg_graph_pairs (README.md): u32 each.
@@ -16,12 +17,15 @@ const B_CURSORS: usize = 20;
 const B_MARKS: usize = 24;
 const B_PAIR_STARTS: usize = 28;
 const B_PAIR_ROWS: usize = 32;
-// State, zero at first: pairs and their rows so far.
+// State, zero at first: number of pairs and of their rows so far.
 const B_PAIRS: usize = 36;
 const B_ENTRIES: usize = 40;
 export const PAIRS_BLOCK_BYTES: u32 = 44;
 
-/** How often each item stands behind `item` in its rows: marks {u32 item + 1, u32 count}. Returns the steps it was. */
+/**
+ * Counts how often each item occurs after `item` in its rows: marks {u32 item + 1, u32 count}.
+ * Returns the steps taken.
+ */
 function countBehind(block: usize, item: u32, from: usize, to: usize): u64 {
   const rowStarts = <usize>load<u32>(block, B_ROW_STARTS);
   const rowItems = <usize>load<u32>(block, B_ROW_ITEMS);
@@ -45,7 +49,10 @@ function countBehind(block: usize, item: u32, from: usize, to: usize): u64 {
   return steps;
 }
 
-/** Writes the rows of each pair of `item` and an item behind it that at least two rows have. Marks turn into {u32 0, u32 where the next row goes}. */
+/**
+ * Writes the rows of each pair of `item` and a later item that at least two rows contain. Marks
+ * become {u32 0, u32 place of the next row}.
+ */
 function writePairs(block: usize, item: u32, from: usize, to: usize): void {
   const rowStarts = <usize>load<u32>(block, B_ROW_STARTS);
   const rowItems = <usize>load<u32>(block, B_ROW_ITEMS);
@@ -81,8 +88,10 @@ function writePairs(block: usize, item: u32, from: usize, to: usize): void {
 }
 
 /**
- * Lists the pairs {a, b} of items that at least two rows have, for items a from `from` on: starts and rows (ascending in each pair). Stops when `work`
- * steps are done. Returns the item to go on from; hg_result_rows: pairs so far. Room: as many rows as there are pairs of items in rows, half as many starts, one more.
+ * Lists the pairs {a, b} of items that at least two rows contain, for items a from `from` on:
+ * starts and rows (ascending within each pair). Stops when `work` steps are done; returns the item
+ * to continue from; hg_result_rows: number of pairs so far. Space needed: as many rows as there are
+ * pairs of items over all rows, and half as many starts plus one.
  */
 export function pairItems(block: usize, from: u32, work: u32): u32 {
   const items = load<u32>(block, B_ITEMS);

@@ -1,8 +1,9 @@
-// Compressed sparse rows: running sums, transposes, rows picked out of others. Rows [from, to) at a time.
+// Compressed sparse rows: prefix sums, transposes, selection of rows. Processes rows [from, to) at
+// a time.
 
 import { cell, get, put } from '../memory/cells';
 
-/** Replaces n u32 by the sum of those before them, beginning with `first`; returns the sum of all. */
+/** Replaces each of n u32 by the sum of those before it plus `first`; returns the total. */
 export function runningSums(values: usize, n: u32, first: u32): u32 {
   for (const end = cell<u32>(values, n); values < end; values += 4) {
     const value = load<u32>(values);
@@ -13,7 +14,7 @@ export function runningSums(values: usize, n: u32, first: u32): u32 {
   return first;
 }
 
-/** Adds to `counts` (u32) how often each of n items occurs. */
+/** Adds the number of occurrences of each of n items to `counts` (u32). */
 export function tally(items: usize, n: u32, counts: usize): void {
   for (const end = cell<u32>(items, n); items < end; items += 4) {
     const count = cell<u32>(counts, load<u32>(items));
@@ -22,8 +23,8 @@ export function tally(items: usize, n: u32, counts: usize): void {
 }
 
 /**
- * Writes the rows of each item: `cursors` (u32, one an item) say where the next one goes and move on. When all rows are done, a cursor stands where the
- * next item's rows begin.
+ * Writes the rows of each item: `cursors` (u32, one per item) are the places of the next entries
+ * and move on. When all rows are done, a cursor is where the rows of the next item begin.
  */
 export function transpose(starts: usize, items: usize, from: u32, to: u32, cursors: usize, out: usize): void {
   let at = cell<u32>(items, get<u32>(starts, from));
@@ -39,7 +40,7 @@ export function transpose(starts: usize, items: usize, from: u32, to: u32, curso
   }
 }
 
-/** Copies the items of rows list[from, to) to where `toStarts` says. */
+/** Copies the items of rows list[from, to) to the places given by `toStarts`. */
 export function pickRows(
   starts: usize,
   items: usize,
@@ -69,7 +70,7 @@ export function pickNumbers(values: usize, list: usize, from: u32, to: u32, out:
   }
 }
 
-/** Writes n u32, each `by` more, at `out`. */
+/** Writes n u32, each increased by `by`, at `out`. */
 export function shifted(values: usize, n: u32, by: u32, out: usize): void {
   for (const end = cell<u32>(values, n); values < end; values += 4) {
     store<u32>(out, load<u32>(values) + by);

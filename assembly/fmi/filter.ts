@@ -1,4 +1,4 @@
-// Answers "may this file hold this node" with a blocked Bloom filter over node ids.
+// Answers whether a file may contain a node, with a blocked Bloom filter over node ids.
 
 import { cell, element, get, put } from '../memory/cells';
 
@@ -8,13 +8,16 @@ const BITS_PER_NODE: u32 = 12;
 /** Bytes of a directory record: u32 ptr, u32 bytes, i64 min, i64 max. */
 export const FILTER_RECORD_BYTES: u32 = 24;
 
-/** Bytes of the filter of `n` distinct nodes: 12 bits a node, whole blocks, at least one. */
+/** Bytes of the filter for `n` distinct nodes: 12 bits per node, in whole blocks, at least one. */
 export function filterBytes(n: u32): u32 {
   const blocks = (<u64>n * BITS_PER_NODE + 511) / 512;
   return blocks == 0 ? BLOCK_BYTES : <u32>blocks * BLOCK_BYTES;
 }
 
-/** Writes the filter of `nodes` (i64[n]) to `out` (`bytes` long, from filterBytes). Cost: a block read and written a node. */
+/**
+ * Writes the filter of `nodes` (i64[n]) to `out` (`bytes` long, from filterBytes). Cost: one block
+ * read and written per node.
+ */
 export function filterBuild(nodes: usize, n: u32, out: usize, bytes: u32): void {
   memory.fill(out, 0, bytes);
   for (const end = cell<u64>(nodes, n); nodes < end; nodes += 8) {
@@ -30,21 +33,23 @@ export function filterBuild(nodes: usize, n: u32, out: usize, bytes: u32): void 
 }
 
 /**
- * Whether the filter may hold `node`; never false for a node it was built with.
+ * Whether the filter may contain `node`; never false for a node it was built with.
  *
- * False positives: 0.4 % measured (5,000 to 1,000,000 nodes; 0.1 to 0.4 % below, where blocks round up). Cost: two multiplications, one 64-byte block (Putze, Sanders and Singler,
- * "Cache-, hash- and space-efficient Bloom filters", 2007), 7 bits a node.
+ * False positives: 0.4 % measured (5,000 to 1,000,000 nodes; 0.1 to 0.4 % below, where blocks round
+ * up). Cost: two multiplications, one 64-byte block (Putze, Sanders and Singler, "Cache-, hash- and
+ * space-efficient Bloom filters", 2007), 7 bits tested per node.
  */
 export function filterTest(ptr: usize, bytes: u32, node: i64): bool {
   return holds(ptr, bytes, mix(node));
 }
 
 /**
- * Writes the indexes of the filters that may hold all `k` nodes (f64[k], whole numbers) to `out` (u32[count]), ascending;
- * returns how many. `dir`: `count` records of 24 bytes {u32 ptr, u32 bytes, i64 min, i64 max}; a record of under 64
- * bytes holds nothing. A node that is not a whole number is in no filter.
+ * Writes the indexes of the filters that may contain all `k` nodes (f64[k], integers) to `out`
+ * (u32[count]), ascending; returns their number. `dir`: `count` records of 24 bytes {u32 ptr, u32
+ * bytes, i64 min, i64 max}; a record of fewer than 64 bytes contains nothing. A node that is not an
+ * integer is in no filter.
  *
- * Cost: one hash a node; for each node a range check and at most one block for each filter still standing.
+ * Cost: one hash per node; per node and remaining filter a range check and at most one block.
  */
 export function filtersProbe(dir: usize, count: u32, nodes: usize, k: u32, out: usize): u32 {
   for (let index: u32 = 0; index < count; index++) put<u32>(out, index, index);
@@ -58,7 +63,7 @@ export function filtersProbe(dir: usize, count: u32, nodes: usize, k: u32, out: 
   return left;
 }
 
-/** Keeps of the `count` indexes at `list` those whose filter may hold `node`. */
+/** Keeps those of the `count` indexes at `list` whose filter may contain `node`. */
 function keepHolders(dir: usize, list: usize, count: u32, node: i64): u32 {
   const hash = mix(node);
   let kept = list;
@@ -74,7 +79,9 @@ function keepHolders(dir: usize, list: usize, count: u32, node: i64): u32 {
   return <u32>((kept - list) >> 2);
 }
 
-/** Spreads the hash over seven 9-bit positions: 3 bits of word, 6 of bit. */
+/**
+ * Multiplier that spreads the hash over seven 9-bit positions: 3 bits for the word, 6 for the bit.
+ */
 const POSITIONS: u64 = 0x9e3779b97f4a7c15;
 
 function holds(ptr: usize, bytes: u32, hash: u64): bool {
@@ -88,7 +95,10 @@ function holds(ptr: usize, bytes: u32, hash: u64): bool {
   return true;
 }
 
-/** Byte offset of a hash's block: its high half scaled to the number of blocks (Lemire's fast range). */
+/**
+ * Byte offset of a hash's block: its high half scaled to the number of blocks (Lemire's fast
+ * range).
+ */
 function blockOffset(hash: u64, bytes: u32): usize {
   return (<usize>(((hash >> 32) * <u64>(bytes >> 6)) >> 32)) << 6;
 }

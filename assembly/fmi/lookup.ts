@@ -1,4 +1,5 @@
-// The node-membership index of a segment: dictionary search and k-way intersection of posting lists.
+// The node-membership index of a segment: dictionary search and k-way intersection of posting
+// lists.
 
 import { toInteger } from '../codec/record';
 import { after, cell, get, put } from '../memory/cells';
@@ -14,7 +15,7 @@ import {
 import { BAD_ARGUMENT, setRows } from '../status';
 import { intersect16, lowerBound16, widen16 } from './sets';
 
-/** Most nodes of one lookup. */
+/** Maximum number of nodes in one lookup. */
 export const MAX_LOOKUP_NODES: u32 = 255;
 
 const lists: usize = memory.data(255 * 8, 16);
@@ -46,7 +47,10 @@ export function findNode(s: usize, node: i64): i32 {
   return packed(ids, width, base) == target ? <i32>base : -1;
 }
 
-/** Fills `lists` with {address, length} of each node's postings in rows [from, to), shortest first. False: some list is empty. */
+/**
+ * Fills `lists` with {address, length} of each node's postings in rows [from, to), shortest first.
+ * False if some list is empty.
+ */
 function gatherLists(s: usize, nodes: usize, k: u32, from: u32, to: u32): bool {
   const offsets = <usize>load<u32>(s + S_POSTING_OFFSETS);
   const postings = <usize>load<u32>(s + S_POSTINGS);
@@ -71,14 +75,15 @@ function gatherLists(s: usize, nodes: usize, k: u32, from: u32, to: u32): bool {
   return true;
 }
 
-/** Widens n u16 at `ptr` to u32 in place, last first. */
+/** Widens n u16 at `ptr` to u32 in place, from the last to the first. */
 function widenInPlace(ptr: usize, n: u32): void {
   for (let i = n; i > 0; i--) put<u32>(ptr, i - 1, <u32>get<u16>(ptr, i - 1));
 }
 
 /**
- * Rows in [from, to) that hold all k nodes (f64[k]), ascending, as u32 at `out` with room for `capacity` entries
- * and HG_ROWS_SLACK_BYTES more. Returns how many; hg_result_rows is the row to go on from (`to` when all are given).
+ * Rows in [from, to) that contain all k nodes (f64[k]), ascending, as u32 at `out` with space for
+ * `capacity` entries and HG_ROWS_SLACK_BYTES more. Returns their number; hg_result_rows is the row
+ * to continue from (`to` if all were returned).
  */
 export function lookupRows(s: usize, nodes: usize, k: u32, from: u32, to: u32, out: usize, capacity: u32): i32 {
   if (!k || k > MAX_LOOKUP_NODES || !capacity) return BAD_ARGUMENT;
@@ -104,7 +109,7 @@ export function lookupRows(s: usize, nodes: usize, k: u32, from: u32, to: u32, o
   return <i32>count;
 }
 
-/** Postings of one node in rows [from, to): how many rows a lookup would give. */
+/** Number of postings of one node in rows [from, to), i.e. of rows that a lookup would return. */
 export function countRows(s: usize, node: f64, from: u32, to: u32): u32 {
   const at = memory.data(8, 16);
   store<f64>(at, node);

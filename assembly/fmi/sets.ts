@@ -1,23 +1,26 @@
-// Combines ascending lists of row ordinals: intersection, union, difference, position.
+// Set operations on ascending lists of row ordinals: intersection, union, difference, position.
 
 import { bytesOf, cell } from '../memory/cells';
 
-/** Bytes past the largest result that intersect16 and intersect32 may write, unless `out` is `a`. */
+/**
+ * Bytes beyond the largest result that intersect16 and intersect32 may overwrite, unless `out` is
+ * `a`.
+ */
 export const OUT_SLACK: u32 = 16;
-/** Lists whose lengths differ by more than this are searched, not merged. */
+/** Length ratio above which lists are searched (galloping) instead of merged. */
 const GALLOP_RATIO: u64 = 32;
 
-/** For each of 16 lane masks the byte shuffle that packs its u32 lanes to the front. */
+/** For each of 16 lane masks, the byte shuffle that packs its u32 lanes to the front. */
 const PACK32: usize = memory.data(256, 16);
-/** For each of 256 lane masks the byte shuffle that packs its u16 lanes to the front. */
+/** For each of 256 lane masks, the byte shuffle that packs its u16 lanes to the front. */
 const PACK16: usize = memory.data(4096, 16);
 
 /**
- * Values in both of two strictly ascending u32 lists; returns how many. `out`: room for min(na, nb) u32 and OUT_SLACK
- * bytes; it may be `a`, and then needs no slack.
+ * Values in both of two strictly ascending u32 lists; returns their number. `out`: space for
+ * min(na, nb) u32 and OUT_SLACK bytes; it may be `a`, and then needs no slack.
  *
- * Cost: SIMD compares 4 x 4 values a step (Schlegel, Willhalm and Lehner, 2011), plain is a branchless merge; lengths
- * more than 32 times apart cost min * log2(max / min).
+ * Cost: with SIMD 4 x 4 values are compared per step (Schlegel, Willhalm and Lehner, 2011), without
+ * it a branchless merge; min * log2(max / min) if the lengths differ more than 32-fold.
  */
 export function intersect32(a: usize, na: u32, b: usize, nb: u32, out: usize): u32 {
   if (na == 0 || nb == 0) return 0;
@@ -27,7 +30,7 @@ export function intersect32(a: usize, na: u32, b: usize, nb: u32, out: usize): u
   else return mergeCommon<u32>(a, cell<u32>(a, na), b, cell<u32>(b, nb), out, out);
 }
 
-/** As intersect32, for u16 ordinals: 8 x 8 values a step with SIMD. */
+/** Same as intersect32, for u16 ordinals: 8 x 8 values per step with SIMD. */
 export function intersect16(a: usize, na: u32, b: usize, nb: u32, out: usize): u32 {
   if (na == 0 || nb == 0) return 0;
   if (<u64>na > <u64>nb * GALLOP_RATIO) return gallop<u16>(b, nb, a, na, out);
@@ -37,8 +40,8 @@ export function intersect16(a: usize, na: u32, b: usize, nb: u32, out: usize): u
 }
 
 /**
- * Values of `a` that are not in `b`, both strictly ascending u32 lists; returns how many. `out`: room for na u32; it
- * may be `a`. Cost: as intersect32.
+ * Values of `a` that are not in `b`, both strictly ascending u32 lists; returns their number.
+ * `out`: space for na u32; it may be `a`. Cost: like intersect32.
  */
 export function difference32(a: usize, na: u32, b: usize, nb: u32, out: usize): u32 {
   if (<u64>na > <u64>nb * GALLOP_RATIO) return cutRuns(a, na, b, nb, out);
@@ -48,8 +51,8 @@ export function difference32(a: usize, na: u32, b: usize, nb: u32, out: usize): 
 }
 
 /**
- * Values in either of two strictly ascending u32 lists, each once; returns how many. `out`: room for na + nb u32, apart
- * from both lists. Cost: one branchless step a value.
+ * Values in either of two strictly ascending u32 lists, each once; returns their number. `out`:
+ * space for na + nb u32, separate from both lists. Cost: one branchless step per value.
  */
 export function union32(a: usize, na: u32, b: usize, nb: u32, out: usize): u32 {
   const start = out;
@@ -69,7 +72,7 @@ export function union32(a: usize, na: u32, b: usize, nb: u32, out: usize): u32 {
   return <u32>((out + (bEnd - b) - start) >> 2);
 }
 
-/** Writes n u16 ordinals as u32. `out`: 4 * n bytes, apart from `a`. */
+/** Writes n u16 ordinals as u32. `out`: 4 * n bytes, separate from `a`. */
 export function widen16(a: usize, n: u32, out: usize): void {
   const end = cell<u16>(a, n);
   if (ASC_FEATURE_SIMD) {
@@ -82,12 +85,18 @@ export function widen16(a: usize, n: u32, out: usize): void {
   for (; a < end; a += 2, out += 4) store<u32>(out, load<u16>(a));
 }
 
-/** Number of values below `value` in an ascending u16 list. Cost: log2(n) loads, no branches on data. */
+/**
+ * Number of values below `value` in an ascending u16 list. Cost: log2(n) loads, no data-dependent
+ * branches.
+ */
 export function lowerBound16(ptr: usize, n: u32, value: u32): u32 {
   return <u32>((seek<u16>(ptr, n, value) - ptr) >> 1);
 }
 
-/** Number of values below `value` in an ascending u32 list. Cost: log2(n) loads, no branches on data. */
+/**
+ * Number of values below `value` in an ascending u32 list. Cost: log2(n) loads, no data-dependent
+ * branches.
+ */
 export function lowerBound32(ptr: usize, n: u32, value: u32): u32 {
   return <u32>((seek<u32>(ptr, n, value) - ptr) >> 2);
 }
@@ -104,7 +113,10 @@ function seek<T>(list: usize, n: u32, value: u32): usize {
   return list;
 }
 
-/** The first value at or after `list` that is not below `value`: doubling steps, then a search between the last two. */
+/**
+ * The first value at or after `list` that is not below `value`: doubling steps, then a binary
+ * search between the last two.
+ */
 function leap<T>(list: usize, end: usize, value: u32): usize {
   let step: usize = sizeof<T>();
   let low = list;
@@ -131,7 +143,7 @@ function gallop<T>(short: usize, shortCount: u32, long: usize, longCount: u32, o
   return <u32>((out - start) >> alignof<T>());
 }
 
-/** Values of the short list `a` that the long `b` lacks. */
+/** Values of the short list `a` that the long list `b` lacks. */
 function gallopMissing(a: usize, na: u32, b: usize, nb: u32, out: usize): u32 {
   const start = out;
   const end = cell<u32>(b, nb);
@@ -161,7 +173,7 @@ function cutRuns(a: usize, na: u32, b: usize, nb: u32, out: usize): u32 {
   return <u32>((out + (aEnd - a) - start) >> 2);
 }
 
-/** Branchless merge that keeps common values; `start` is where the whole result began. */
+/** Branchless merge that keeps common values; `start` is where the complete result begins. */
 function mergeCommon<T>(a: usize, aEnd: usize, b: usize, bEnd: usize, out: usize, start: usize): u32 {
   while (a < aEnd && b < bEnd) {
     const x = <u32>load<T>(a);
@@ -174,7 +186,7 @@ function mergeCommon<T>(a: usize, aEnd: usize, b: usize, bEnd: usize, out: usize
   return <u32>((out - start) >> alignof<T>());
 }
 
-/** Merge that keeps the values only `a` has; `start` is where the whole result began. */
+/** Merge that keeps the values only `a` has; `start` is where the complete result begins. */
 function mergeMissing(a: usize, aEnd: usize, b: usize, bEnd: usize, out: usize, start: usize): u32 {
   while (a < aEnd && b < bEnd) {
     const x = load<u32>(a);
@@ -189,9 +201,10 @@ function mergeMissing(a: usize, aEnd: usize, b: usize, bEnd: usize, out: usize, 
 }
 
 /**
- * Compares blocks of 4 of `a` with blocks of 4 of `b`; keeps the values of `a` that were found (`flip` 0) or were
- * not (`flip` 15: what a mask of 4 lanes is turned over with).
- * A block's matches gather in a register and are packed when `a` moves on, so that `out` never passes what `a` has read.
+ * Compares blocks of 4 of `a` with blocks of 4 of `b`; keeps the values of `a` that were found
+ * (`flip` 0) or were not (`flip` 15, which inverts a mask of 4 lanes). The matches of a block are
+ * collected in a register and packed when `a` moves on, so that `out` never passes what has been
+ * read of `a`.
  */
 function blocks32(a: usize, na: u32, b: usize, nb: u32, out: usize, flip: i32): u32 {
   if (load<u32>(PACK16 + 4080) == 0) fillPacks();
@@ -213,7 +226,7 @@ function blocks32(a: usize, na: u32, b: usize, nb: u32, out: usize, flip: i32): 
     }
     b += usize(bLast <= aLast) << 4;
   }
-  // The block in hand: up to its last match it lies below all that is left of b.
+  // The current block: up to its last match it lies below everything left of b.
   for (let lanes = v128.bitmask<i32>(matched); lanes != 0; lanes >>= 1, a += 4) {
     if (((lanes ^ flip) & 1) == 0) continue;
     store<u32>(out, load<u32>(a));
@@ -223,7 +236,7 @@ function blocks32(a: usize, na: u32, b: usize, nb: u32, out: usize, flip: i32): 
   return mergeMissing(a, aEnd, b, bEnd, out, start);
 }
 
-/** As blocks32, for blocks of 8 u16. */
+/** Same as blocks32, for intersections of blocks of 8 u16. */
 function blocks16(a: usize, na: u32, b: usize, nb: u32, out: usize): u32 {
   if (load<u32>(PACK16 + 4080) == 0) fillPacks();
   const start = out;
@@ -282,7 +295,10 @@ function fillPacks(): void {
   fillPack(PACK16, 256, 2);
 }
 
-/** For each mask the bytes of its set lanes in order; the rest of a shuffle stays 0 and packs anything. */
+/**
+ * For each mask the bytes of its set lanes in order; the rest of the shuffle stays 0 and its result
+ * is ignored.
+ */
 function fillPack(table: usize, masks: u32, laneBytes: u32): void {
   for (let mask: u32 = 0; mask < masks; mask++) {
     let at = table + (mask << 4);

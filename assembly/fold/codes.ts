@@ -1,4 +1,4 @@
-// Codes: a small number for each row that stands for its value of a field; selections and counts by them.
+// Codes: a small number per row for its value of a field; selecting and counting rows by them.
 
 import { HG_TYPE_BOOLEAN, HG_TYPE_INTEGER, HG_TYPE_TEXT } from '../limits';
 import { bytesOf, cell, get, put } from '../memory/cells';
@@ -12,13 +12,15 @@ import { FIELD_BUCKET, FIELD_COLUMN, FIELD_ID, FIELD_SIZE, FIELD_TIME, WORD_ROWS
 const MOST_CODES: u32 = 65536;
 
 const cursor: usize = memory.data(32, 16);
-/** For every byte its 8 bits as u16: codes of 8 rows of a boolean column. */
+/** For every byte its 8 bits as u16: the codes of 8 rows of a boolean column. */
 const SPREAD: usize = memory.data(4096, 16);
 
 /**
- * Writes the code of every row (u16[rows]); nulls have the last one. Returns how many codes there are, hg_result_rows: but the null's; 0: the field has too
- * many values for codes, or none at all. values: f64[], what each code but the null's stands for (of a text its place among the distinct ones, of a bucket
- * the time of its first row); TOO_SMALL: entries.
+ * Writes the code of every row (u16[rows]); nulls have the last one. Returns the number of codes;
+ * hg_result_rows is that number without the null's code. 0 if the field has too many values for
+ * codes, or none. values: f64[], the value of each code except the null's (for a text its rank
+ * among the distinct texts, for a bucket the time of its first row). TOO_SMALL with the entries
+ * needed.
  */
 export function codesOf(s: usize, field: u32, column: u32, codes: usize, values: usize, capacity: u32): i32 {
   const rows = load<u32>(s + S_ROWS);
@@ -80,7 +82,7 @@ function widen(bytes: usize, rows: u32, codes: usize): void {
   for (; row < rows; row++) put<u16>(codes, row, <u16>load<u8>(bytes + row));
 }
 
-/** Codes of rows come 8 at a time: `codes` has room for as many as are a multiple of 8. */
+/** Writes codes 8 at a time: `codes` has space up to the next multiple of 8. */
 function spreadBits(bits: usize, rows: u32, codes: usize): void {
   if (!load<u16>(SPREAD + 16)) {
     for (let byte: u32 = 0; byte < 256; byte++) {
@@ -142,14 +144,17 @@ function bucketCodes(s: usize, rows: u32, codes: usize, values: usize, capacity:
   return <i32>count;
 }
 
-/** Gives rows [from, to) one code, 4 at a time: `codes` has room for 3 more. */
+/** Gives rows [from, to) the same code, 4 at a time: `codes` has space for 3 more. */
 function fillCodes(codes: usize, from: u32, to: u32, code: u32): void {
   const four = <u64>code * 0x0001000100010001;
   const end = cell<u16>(codes, to);
   for (let at = cell<u16>(codes, from); at < end; at += 8) store<u64>(at, four);
 }
 
-/** Writes u32 ends[] of the distinct texts of a column and, behind them, the texts; returns the bytes. TOO_SMALL; BAD_ARGUMENT: no texts there. */
+/**
+ * Writes u32 ends[] of the distinct texts of a column, followed by the texts; returns the bytes
+ * written. TOO_SMALL; BAD_ARGUMENT if there are no texts.
+ */
 export function textsOf(s: usize, column: u32, out: usize, capacity: u32): i32 {
   const state = openColumn(<usize>load<u32>(s + S_BASE), load<u32>(s + S_ROWS), column, cursor);
   if (state != STATE_VALUES || load<u32>(cursor + C_TYPE) != HG_TYPE_TEXT) return BAD_ARGUMENT;
@@ -162,7 +167,7 @@ export function textsOf(s: usize, column: u32, out: usize, capacity: u32): i32 {
   return <i32>(ends + bytes);
 }
 
-/** codes = codes * count + more, where `count` is how many codes `more` has. */
+/** codes = codes * count + more, where `count` is the number of codes of `more`. */
 export function joinCodes(codes: usize, more: usize, count: u32, rows: u32): void {
   let row: u32 = 0;
   if (ASC_FEATURE_SIMD) {
@@ -178,7 +183,7 @@ export function joinCodes(codes: usize, more: usize, count: u32, rows: u32): voi
   }
 }
 
-/** Keeps the selected rows whose code has a truth (u8[count], 0 or 1) of 1. */
+/** Keeps the selected rows whose code has the truth value 1 (u8[count], 0 or 1). */
 export function keepCodes(selection: usize, codes: usize, rows: u32, truth: usize, count: u32): void {
   const words = wordsOf(rows);
   for (let word: u32 = 0; word < words; word++) {
@@ -196,7 +201,7 @@ export function keepCodes(selection: usize, codes: usize, rows: u32, truth: usiz
   }
 }
 
-/** Truths of 64 codes below 16: a table of 16 bytes is looked up 16 at a time. */
+/** Truth values of 64 codes below 16: a 16-byte table lookup for 16 codes at a time. */
 function truths16(from: usize, truth: usize, count: u32): u64 {
   if (ASC_FEATURE_SIMD) {
     if (!ASC_NO_ASSERT) assert(count <= 16);
@@ -212,7 +217,7 @@ function truths16(from: usize, truth: usize, count: u32): u64 {
   } else return 0;
 }
 
-/** Writes how many selected rows each code has: u32[count]. */
+/** Counts the selected rows of each code: u32[count]. */
 export function countCodes(selection: usize, codes: usize, rows: u32, out: usize, count: u32): void {
   memory.fill(out, 0, bytesOf<u32>(count));
   const words = wordsOf(rows);

@@ -1,4 +1,5 @@
-// Figures of a segment's numbers: count, sum, least and greatest of the selected rows, of all together or by code.
+// Figures of a segment's numbers: count, sum, least and greatest over the selected rows, for all
+// together or per code.
 
 import { element, get } from '../memory/cells';
 import { STATE_VALUES } from '../segment/columns';
@@ -20,8 +21,8 @@ import {
 import { endsOfReals, sumOfReals } from './reals';
 
 /**
- * Figures of one group, f64 each: how many numbers, their sum and what it lacks (the sum of both is nearer to the truth than one double can be; of integers
- * both are exact), the least, the greatest.
+ * Figures of one group, f64 each: the count of numbers, their sum and its compensation (the two
+ * added are more accurate than one double; for integers both are exact), the least, the greatest.
  */
 export const F_COUNT: usize = 0;
 export const F_SUM: usize = 8;
@@ -30,7 +31,7 @@ export const F_LEAST: usize = 24;
 export const F_GREATEST: usize = 32;
 export const FIGURES_BYTES: u32 = 40;
 
-/** Which figures are wanted. */
+/** Flags for the requested figures. */
 export const WANT_COUNT: u32 = 1;
 export const WANT_SUM: u32 = 2;
 export const WANT_ENDS: u32 = 4;
@@ -38,8 +39,9 @@ export const WANT_ENDS: u32 = 4;
 const numbers: usize = memory.data(32, 16);
 
 /**
- * Writes the figures of `groups` groups. codes (u16[rows]) 0: all selected rows are one group. What was not asked for is as of
- * no rows (0, +Infinity, -Infinity), but for the count, which may be there. 0, or BAD_ARGUMENT: the field is no number.
+ * Writes the figures of `groups` groups. codes (u16[rows]) 0: all selected rows form one group.
+ * Figures not requested are those of no rows (0, +Infinity, -Infinity), except the count, which may
+ * be present. 0, or BAD_ARGUMENT if the field is not numeric.
  */
 export function figuresOf(
   s: usize,
@@ -58,7 +60,7 @@ export function figuresOf(
   const rows = load<u32>(s + S_ROWS);
   const isReal = load<u32>(numbers + N_REAL) != 0;
   if (codes) {
-    // Sums of integers are put together with the count.
+    // Sums of integers are computed from the count.
     if (wants & WANT_COUNT || (wants & WANT_SUM && !isReal)) countGroups(selection, rows, codes, out);
     if (wants & WANT_SUM) {
       if (!isReal) sumIntegerGroups(selection, rows, codes, groups, out);
@@ -103,7 +105,8 @@ function countChosen(selection: usize, rows: u32, nulls: usize): u64 {
   return count;
 }
 
-// Integers stand packed behind the least of them: what is packed is summed in two halves of 32 bits, which no count of rows overflows.
+// Integers are packed relative to the least of them: the packed values are summed in two 32-bit
+// halves, which no number of rows can overflow.
 
 function storeIntegerSum(out: usize, count: i64, low: i64, high: i64): void {
   const least = load<i64>(numbers + N_LEAST);
@@ -154,7 +157,7 @@ function integerEnds(selection: usize, rows: u32, out: usize): void {
   store<f64>(out + F_GREATEST, <f64>(load<i64>(numbers + N_LEAST) + <i64>greatest));
 }
 
-// By code
+// Figures per code
 
 function groupOf(codes: usize, row: u32, out: usize): usize {
   return out + <usize>(<u32>get<u16>(codes, row) * FIGURES_BYTES);
@@ -171,7 +174,10 @@ function countGroups(selection: usize, rows: u32, codes: usize, out: usize): voi
   }
 }
 
-/** Neighbours often are of one group, so its sum stays in locals until another group comes: memory would be waited for at every row. */
+/**
+ * Adjacent rows often belong to one group, so its sum stays in locals until another group comes;
+ * otherwise every row would wait for memory.
+ */
 function sumRealGroups<T>(selection: usize, rows: u32, codes: usize, out: usize): void {
   const data = <usize>load<u32>(numbers + N_DATA);
   const nulls = <usize>load<u32>(numbers + N_NULLS);
@@ -216,7 +222,7 @@ function realGroupEnds<T>(selection: usize, rows: u32, codes: usize, out: usize)
   }
 }
 
-/** The two halves stand where the sum and what it lacks will. */
+/** The two halves are accumulated in the fields of the sum and its compensation. */
 function sumIntegerGroups(selection: usize, rows: u32, codes: usize, groups: u32, out: usize): void {
   const data = <usize>load<u32>(numbers + N_DATA);
   const width = load<u32>(numbers + N_WIDTH);

@@ -1,4 +1,5 @@
-// Numbers of a segment's rows for loops over whole columns: where they are, how wide, which rows have one; resolved once.
+// Resolves the numbers of a segment's rows for loops over whole columns: address, width and null
+// bitmap.
 
 import { HG_TYPE_INTEGER, HG_TYPE_REAL } from '../limits';
 import { get } from '../memory/cells';
@@ -25,19 +26,23 @@ import {
   S_TIMES,
 } from '../segment/layout';
 
-/** What is looked at of each row: a property column, the time, the id, the member count, the bucket (codes only). */
+/**
+ * The field of a row to use: a property column, the time, the id, the member count, or the bucket
+ * (for codes only).
+ */
 export const FIELD_COLUMN: u32 = 0;
 export const FIELD_TIME: u32 = 1;
 export const FIELD_ID: u32 = 2;
 export const FIELD_SIZE: u32 = 3;
 export const FIELD_BUCKET: u32 = 4;
 
-/** Rows of one word of a selection. */
+/** Rows per word of a selection. */
 export const WORD_ROWS: u32 = 64;
 
 /**
- * A numbers cursor, 32 bytes: state as of a column cursor (or no numbers), 1 for reals, bytes a value (0: the value is the row), addresses of the null
- * bitmap (0: every row has a value) and of the data, and what is added to packed integers.
+ * A numbers cursor, 32 bytes: the state, as for a column cursor (or no numbers), 1 for reals, bytes
+ * per value (0: the value is the row), addresses of the null bitmap (0: every row has a value) and
+ * of the data, and the offset added to packed integers.
  */
 export const N_STATE: usize = 0;
 export const N_REAL: usize = 4;
@@ -47,7 +52,7 @@ export const N_DATA: usize = 16;
 export const N_LEAST: usize = 24;
 const NUMBERS_BYTES: u32 = 32;
 
-/** The field is no number. */
+/** The field is not numeric. */
 export const STATE_NO_NUMBERS: u32 = 255;
 
 const cursor: usize = memory.data(32, 16);
@@ -86,12 +91,12 @@ function openColumnNumbers(s: usize, column: u32, numbers: usize): void {
   store<u32>(numbers + N_REAL, u32(type == HG_TYPE_REAL));
   store<u32>(numbers + N_WIDTH, load<u32>(cursor + C_WIDTH));
   store<u32>(numbers + N_NULLS, load<u32>(cursor + C_NULLS));
-  // Integers stand behind the least of them.
+  // Integers are preceded by the least of them.
   store<u32>(numbers + N_DATA, type == HG_TYPE_REAL ? data : data + 8);
   if (type == HG_TYPE_INTEGER) store<i64>(numbers + N_LEAST, load<i64>(<usize>data));
 }
 
-/** What stands packed for a row; width 0: its number. */
+/** The packed value of a row; for width 0 the row number. */
 export function offsetOf(data: usize, width: u32, row: u32): u64 {
   return width ? packed(data, width, row) : <u64>row;
 }
@@ -102,7 +107,7 @@ export function chosenRows(selection: usize, nulls: usize, word: u32): u64 {
   return nulls ? chosen & get<u64>(nulls, word) : chosen;
 }
 
-/** Words of a selection of so many rows. */
+/** Number of words in a selection of `rows` rows. */
 export function wordsOf(rows: u32): u32 {
   return (rows + WORD_ROWS - 1) >> 6;
 }

@@ -1,14 +1,15 @@
-// Sums and ends of reals, two lanes at a time. Sums lose next to nothing: each addition's rounding error is kept and added up (Knuth's TwoSum).
+// Sums and extremes of reals, two lanes at a time. Sums are compensated: the rounding error of each
+// addition is computed exactly (Knuth's TwoSum) and accumulated separately, to be added at the end.
 
 import { bytesOf, cell, get } from '../memory/cells';
 import { chosenRows, WORD_ROWS, wordsOf } from './numbers';
 
-/** Words with fewer rows than that are summed row by row. */
+/** Words with fewer selected rows are summed row by row. */
 const FEW_ROWS: u64 = 12;
-/** For two bits of a selection the lanes that they leave: 4 masks of 16 bytes. */
+/** For two bits of a selection the mask of the lanes they keep: 4 masks of 16 bytes. */
 const LANES: usize = memory.data<u64>([0, 0, u64.MAX_VALUE, 0, 0, u64.MAX_VALUE, u64.MAX_VALUE, u64.MAX_VALUE], 16);
 
-/** Adds `value` to {f64 sum, f64 what it lacks} at `out`. */
+/** Adds `value` to {f64 sum, f64 compensation} at `out`. */
 function addReal(out: usize, value: f64): void {
   const sum = load<f64>(out);
   const next = sum + value;
@@ -17,11 +18,14 @@ function addReal(out: usize, value: f64): void {
   store<f64>(out, load<f64>(out, 8) + (sum - (next - back) + (value - back)), 8);
 }
 
-/** Writes {f64 sum, f64 what it lacks} of the chosen reals. Where it is too large to be a number, so it is row by row. */
+/**
+ * Writes {f64 sum, f64 compensation} of the chosen reals. The result is not finite only if summing
+ * row by row is not either.
+ */
 export function sumOfReals<T>(data: usize, nulls: usize, selection: usize, rows: u32, out: usize): void {
   if (ASC_FEATURE_SIMD) {
     sumInLanes<T>(data, nulls, selection, rows, out);
-    // A lane may have left the numbers where the rows in their order do not.
+    // A lane may have overflowed where the rows in their order do not.
     if (isFinite(load<f64>(out) + load<f64>(out, 8))) return;
   }
   store<f64>(out, 0);
@@ -93,7 +97,7 @@ function addLanes(out: usize, sums: v128, lacks: v128): void {
   store<f64>(out, load<f64>(out, 8) + f64x2.extract_lane(lacks, 0) + f64x2.extract_lane(lacks, 1), 8);
 }
 
-/** Takes the chosen reals into {f64 least, f64 greatest} at `out`. */
+/** Extends {f64 least, f64 greatest} at `out` by the chosen reals. */
 export function endsOfReals<T>(data: usize, nulls: usize, selection: usize, rows: u32, out: usize): void {
   let least = load<f64>(out);
   let greatest = load<f64>(out, 8);
@@ -117,7 +121,7 @@ export function endsOfReals<T>(data: usize, nulls: usize, selection: usize, rows
     least = min(least, min(f64x2.extract_lane(leasts, 0), f64x2.extract_lane(leasts, 1)));
     greatest = max(greatest, -min(f64x2.extract_lane(negated, 0), f64x2.extract_lane(negated, 1)));
   }
-  // Without lanes every word, else the last one, which is not full.
+  // Without SIMD all words, otherwise only the last, incomplete one.
   const first: u32 = ASC_FEATURE_SIMD ? rows >> 6 : 0;
   for (let word = first; word < words; word++) {
     const from = cell<T>(data, (<usize>word) << 6);

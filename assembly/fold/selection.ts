@@ -1,4 +1,5 @@
-// Selections: rows of a segment as bits, a u64 for every 64 rows; windows, lists, dead rows, ranges of numbers.
+// Selections: rows of a segment as bits, a u64 per 64 rows, from windows, lists, dead rows and
+// ranges of numbers.
 
 import { HG_RANGE_ENTRY_BYTES } from '../limits';
 import { bytesOf, cell, get, put } from '../memory/cells';
@@ -19,7 +20,7 @@ import {
   wordsOf,
 } from './numbers';
 
-/** A range as of hg_segment_filter (psi/filter.ts). */
+/** A range as for hg_segment_filter (psi/filter.ts). */
 const R_LOW: usize = 0;
 const R_HIGH: usize = 8;
 const R_MISSING: usize = 16;
@@ -27,12 +28,12 @@ const R_COLUMN: usize = 24;
 const R_FLAGS: usize = 28;
 const LOW_OPEN: u32 = 1;
 const HIGH_OPEN: u32 = 2;
-/** Values that do not lie in the range are kept; nulls are not. */
+/** Keep the values outside the range; nulls are never kept. */
 const OUTSIDE: u32 = 4;
 
 const numbers: usize = memory.data(32, 16);
 
-/** Rows [from, to) and no others. */
+/** Selects rows [from, to) and no others. */
 export function selectWindow(out: usize, rows: u32, from: u32, to: u32): void {
   const words = wordsOf(rows);
   for (let word: u32 = 0; word < words; word++) {
@@ -47,7 +48,7 @@ function bitsBelow(n: u32): u64 {
   return n < WORD_ROWS ? ((<u64>1) << (<u64>n)) - 1 : u64.MAX_VALUE;
 }
 
-/** The listed rows (u32[n]) and no others. */
+/** Selects the listed rows (u32[n]) and no others. */
 export function selectRows(out: usize, rows: u32, list: usize, n: u32): void {
   memory.fill(out, 0, bytesOf<u64>(wordsOf(rows)));
   for (let i: u32 = 0; i < n; i++) {
@@ -57,7 +58,7 @@ export function selectRows(out: usize, rows: u32, list: usize, n: u32): void {
   }
 }
 
-/** Takes out those of dead (u32[m]) whose death (f64 LSN) is <= lsn; deaths 0: all of them. */
+/** Deselects those of dead (u32[m]) whose death (f64 LSN) is <= lsn; deaths 0: all of them. */
 export function dropRows(selection: usize, dead: usize, deaths: usize, m: u32, lsn: f64): void {
   for (let i: u32 = 0; i < m; i++) {
     if (deaths && get<f64>(deaths, i) > lsn) continue;
@@ -74,7 +75,10 @@ export function countRows(selection: usize, rows: u32): u32 {
   return <u32>count;
 }
 
-/** Keeps the selected rows whose number lies in the range (or outside of it, and is not null). 0, or BAD_ARGUMENT: no numbers. */
+/**
+ * Keeps the selected rows whose number lies in the range (or outside it, but is not null). 0, or
+ * BAD_ARGUMENT if the field is not numeric.
+ */
 export function selectRange(s: usize, selection: usize, field: u32, range: usize): i32 {
   if (!ASC_NO_ASSERT) assert(HG_RANGE_ENTRY_BYTES == 32);
   const rows = load<u32>(s + S_ROWS);
@@ -102,7 +106,7 @@ function lies(value: f64, range: usize): bool {
 
 // Reals
 
-/** The next greater double; of +Infinity itself. */
+/** The next greater double; +Infinity for itself. */
 function above(value: f64): f64 {
   if (value == Infinity) return value;
   if (value == 0) return reinterpret<f64>(<u64>1);
@@ -151,7 +155,7 @@ function fewRealsWithin<T>(from: usize, n: u32, low: f64, high: f64): u64 {
   return held;
 }
 
-/** Of 64 reals at `from`: which lie within the bounds. */
+/** Which of the 64 reals at `from` lie within the bounds. */
 function realsWithin<T>(from: usize, low: f64, high: f64): u64 {
   if (ASC_FEATURE_SIMD) {
     const lows = f64x2.splat(low);
@@ -171,7 +175,9 @@ function realsWithin<T>(from: usize, low: f64, high: f64): u64 {
 
 const SAFE_BEHIND: f64 = 9007199254740992;
 
-/** The least integer that is not below (open: above) the bound; within 2^53 + 1 of 0. */
+/**
+ * The least integer that is not below the bound (above it, if open); clamped to 2^53 + 1 around 0.
+ */
 function firstFrom(bound: f64, open: bool): i64 {
   if (bound < -SAFE_BEHIND) return -(<i64>SAFE_BEHIND);
   if (bound > SAFE_BEHIND) return <i64>SAFE_BEHIND + 1;
@@ -185,7 +191,7 @@ function selectIntegers(selection: usize, rows: u32, range: usize, flip: u64): v
   const width = load<u32>(numbers + N_WIDTH);
   const data = <usize>load<u32>(numbers + N_DATA);
   const nulls = <usize>load<u32>(numbers + N_NULLS);
-  // Packed values are compared: from `low` on, `span` of them.
+  // Packed values are compared: the range is [low, low + span].
   let low = firstFrom(load<f64>(range + R_LOW), bool(flags & LOW_OPEN)) - least;
   const high = -firstFrom(-load<f64>(range + R_HIGH), bool(flags & HIGH_OPEN)) - least;
   if (low < 0) low = 0;
@@ -236,7 +242,7 @@ function fewIntegersWithin<T>(from: usize, n: u32, first: T, span: T): u64 {
   return held;
 }
 
-/** Of 64 packed integers at `from`: which lie in [first, first + span]. */
+/** Which of the 64 packed integers at `from` lie in [first, first + span]. */
 function integersWithin<T>(from: usize, first: T, span: T): u64 {
   if (ASC_FEATURE_SIMD) {
     const firsts = v128.splat<T>(first);

@@ -1,8 +1,20 @@
-// Writes numbers as JSON text, the same text as JavaScript's.
+// Writes numbers as JSON text, identical to JavaScript's.
+//
+// The shortest text of an f64 is found by Schubfach (Giulietti, "The Schubfach way to render
+// doubles", 2020). All real numbers in the rounding interval of a double c * 2^q read back as that
+// double. Choose k as the greatest exponent for which 10^k is not above the width of the interval:
+// it then contains at least one multiple of 10^k, and at most one of 10^(k + 1). The value and both
+// ends of the interval are scaled by 10^-k in fixed point, with two fractional bits, from a 128-bit
+// approximation of the power and rounding to odd, which keeps all comparisons exact. The multiple
+// of 10^(k + 1), one digit shorter, is taken if it lies within the interval; otherwise the nearest
+// multiple of 10^k within it.
+//
+// Example: the least double, 2^-1074 = 4.94...e-324, has the interval from 2.47...e-324 to
+// 7.41...e-324. It contains no multiple of 10^-323, and the nearest one of 10^-324 gives 5e-324.
 
-/** Bytes that hold any i64 written by writeInt, and that it may write. */
+/** Maximum bytes that writeInt writes for any i64. */
 export const MAX_INT_TEXT: u32 = 20;
-/** Bytes that hold any f64 written by writeFloat, and that it may write. */
+/** Maximum bytes that writeFloat writes for any f64. */
 export const MAX_FLOAT_TEXT: u32 = 25;
 
 /** ASCII '0' in every byte. */
@@ -10,11 +22,17 @@ const ZEROS: u64 = 0x3030303030303030;
 const EXPONENT_MASK: u64 = 0x7ff;
 const FRACTION_MASK: u64 = 0xfffffffffffff;
 const HIDDEN_BIT: u64 = 0x10000000000000;
-/** Exponents covered: 10^-292 to 10^324. */
+/** Least exponent covered; the table covers 10^-292 to 10^324. */
 const FIRST_POWER: i32 = -292;
-/** floor(10^e * 2^(127 - floor(log2(10^e)))) + 1 for each exponent, u64 low then high; filled entry by entry as needed. */
+/**
+ * floor(10^e * 2^(127 - floor(log2(10^e)))) + 1 for each exponent, u64 low then high; entries are
+ * filled when first needed.
+ */
 const POWERS: usize = memory.data(617 * 16, 16);
-/** Every 27th power of ten to 192 bits, rounded up; u64 lowest first. Exact enough for every entry (checked with BigInt). */
+/**
+ * Every 27th power of ten to 192 bits, rounded up; u64 lowest first. Precise enough for every entry
+ * (checked with BigInt).
+ */
 const BASES: usize = memory.data<u64>([
   0xdf9b302944a88415,
   0x25e8e89c13bb0f7a,
@@ -88,8 +106,9 @@ const BASES: usize = memory.data<u64>([
 ]);
 
 /**
- * Writes an integer in decimal; returns the pointer after the last byte. `out`: MAX_INT_TEXT bytes, all of which it may
- * write. Cost: eight digits a step with three multiplications (SWAR), no table and no loop.
+ * Writes an integer in decimal; returns the pointer after the last byte. `out`: MAX_INT_TEXT bytes,
+ * all of which may be overwritten. Cost: three multiplications per eight digits (SWAR), no table
+ * and no loop.
  */
 export function writeInt(out: usize, value: i64): usize {
   if (value < 0) {
@@ -100,12 +119,12 @@ export function writeInt(out: usize, value: i64): usize {
 }
 
 /**
- * Writes JSON.stringify(value): the shortest text that reads back as the same f64 and, of these, the nearest; `null` for
- * NaN and the infinities, `0` for -0. Returns the pointer after the last byte. `out`: MAX_FLOAT_TEXT bytes, all of which
- * it may write.
+ * Writes JSON.stringify(value): the shortest text that reads back as the same f64 and, among these,
+ * the nearest; `null` for NaN and the infinities, `0` for -0. Returns the pointer after the last
+ * byte. `out`: MAX_FLOAT_TEXT bytes, all of which may be overwritten.
  *
- * Cost: values of few decimals (prices, milliseconds) one division; others Schubfach (Giulietti, "The Schubfach way to
- * render doubles", 2020), three 128 x 64-bit products. Notation: ECMA-262, Number::toString.
+ * Cost: one division for values with few decimals (prices, milliseconds); otherwise three 128 x
+ * 64-bit products. Notation: ECMA-262, Number::toString.
  */
 export function writeFloat(out: usize, value: f64): usize {
   const bits = reinterpret<u64>(value);
@@ -122,9 +141,10 @@ export function writeFloat(out: usize, value: f64): usize {
     out++;
     value = -value;
   }
-  // Up to 15 digits, decimal texts and doubles map one to one: a text that reads back is the shortest, its zeros trimmed.
+  // Up to 15 digits, decimal texts and doubles map one to one: a text that reads back as the value,
+  // with its trailing zeros removed, is the shortest.
   if (value <= 9007199254740992 && value >= 1e-6) {
-    const whole = <i64>value; // signed: its conversions are one instruction, those of u64 are several
+    const whole = <i64>value; // signed: the conversion is one instruction, from u64 it takes several
     if (<f64>whole == value) return writeDigits(out, whole);
     if (value < 1e6) {
       const scaled = <i64>(value * 1e9 + 0.5);
@@ -243,7 +263,10 @@ function multiplyHigh(a: u64, b: u64): u64 {
   return aHigh * bHigh + (cross >> 32) + (other >> 32);
 }
 
-/** Writes digits * 10^exponent in JavaScript's notation. `digits`: 1 to 17 decimal digits, trailing zeros allowed. */
+/**
+ * Writes digits * 10^exponent in JavaScript's notation. `digits`: 1 to 17 decimal digits, trailing
+ * zeros allowed.
+ */
 function writeDecimal(out: usize, digits: u64, exponent: i32): usize {
   while (digits % 10 == 0) {
     digits /= 10;
@@ -315,7 +338,10 @@ function power10(exponent: i32): usize {
   return entry;
 }
 
-/** An entry from the base below it: times 5^offset, a 192 x 64-bit product, shifted back to 128 bits. */
+/**
+ * Computes an entry from the base below it: times 5^offset, a 192 x 64-bit product, shifted back to
+ * 128 bits.
+ */
 function fillPower(entry: usize, exponent: i32): void {
   const index = (exponent - FIRST_POWER) / 27;
   const baseExponent = FIRST_POWER + index * 27;

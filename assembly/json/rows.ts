@@ -1,4 +1,5 @@
-// Row text: rows of a segment or records of a memtable as JSON objects, in one pass from columns to bytes.
+// Row text: writes rows of a segment, or records of a memtable, as JSON objects in one pass from
+// columns to bytes.
 
 import { findProperty, R_COUNT, R_ID, R_MEMBERS, R_TIME } from '../codec/record';
 import { decodeMembers } from '../codec/vbyte';
@@ -27,15 +28,22 @@ import { OUT_OF_MEMORY, setRows, tooSmall } from '../status';
 import { writeFloat, writeInt } from './number';
 import { writeText } from './text';
 
-/** Separators: 0 = a comma before every row but the first of the call, 1 = a comma before every row, 2 = a newline behind every row. */
+/**
+ * Separators: 0 = a comma before every row except the first of the call, 1 = a comma before every
+ * row, 2 = a newline after every row.
+ */
 export const ROWS_FIRST: u32 = 0;
 export const ROWS_LINES: u32 = 2;
-/** No text but a column block (segment/column-block.ts); the plan is one of columns then. */
+/**
+ * Writes a column block (segment/column-block.ts) instead of text; the plan must then be a column
+ * plan.
+ */
 export const ROWS_COLUMNS: u32 = 3;
 
 /*
- * The plan, made by the host: u32 columns, then per column {u32 column id, u32 key offset, u32 key bytes, u32 missing offset, u32 missing bytes}
- * with offsets from the plan's start. A key is the text before a value (`,"weight":`), `missing` the JSON text of the column's default.
+ * The plan, made by the host: u32 columns, then per column {u32 column id, u32 key offset, u32 key
+ * bytes, u32 missing offset, u32 missing bytes} with offsets from the start of the plan. A key is
+ * the text before a value (`,"weight":`), `missing` the JSON text of the column's default.
  */
 const P_COLUMN: usize = 0;
 const P_KEY: usize = 4;
@@ -58,7 +66,10 @@ function copyText(out: usize, from: usize, bytes: u32): usize {
   return out + bytes;
 }
 
-/** Writes n member ids of a segment, each with a comma behind it; `first`: the row's first incidence. Narrow widths have a loop of their own. */
+/**
+ * Writes n member ids of a segment, each followed by a comma; `first`: the row's first incidence.
+ * Narrow widths have a specialised loop.
+ */
 function writeMembers(out: usize, s: usize, first: u32, n: u32): usize {
   const least = load<i64>(s + S_NODE_MIN);
   let at = out;
@@ -129,7 +140,10 @@ function writeBoolean(out: usize, value: u32): usize {
   return out + 5;
 }
 
-/** Everything behind the members when no column of the plan has a value in this segment: one text for all rows. Returns its end. */
+/**
+ * Text after the members if no column of the plan has a value in this segment: the same for all
+ * rows. Returns its end.
+ */
 function constantTail(plan: usize, cursors: usize, out: usize): usize {
   let at = out;
   const columns = load<u32>(plan);
@@ -147,7 +161,7 @@ function constantTail(plan: usize, cursors: usize, out: usize): usize {
   return at + 1;
 }
 
-/** Bytes of all keys and defaults: what one row's tail takes at most, values aside. */
+/** Upper bound on the bytes of one row's tail, apart from text values: all keys and defaults. */
 function planBound(plan: usize): u32 {
   const columns = load<u32>(plan);
   let bytes: u32 = 32;
@@ -185,8 +199,9 @@ function writeTail(out: usize, plan: usize, cursors: usize, row: u32): usize {
 }
 
 /**
- * Writes rows (u32[n]) of a segment as JSON text. Returns bytes; hg_result_rows = rows written, it stops where `capacity` ends.
- * TOO_SMALL when not one row fits (needed: its bound); OUT_OF_MEMORY. `separator`: see ROWS_*.
+ * Writes rows (u32[n]) of a segment as JSON text. Returns the bytes written; hg_result_rows = rows
+ * written, fewer than n if `capacity` is exhausted. TOO_SMALL if not even one row fits (needed: its
+ * bound); OUT_OF_MEMORY. `separator`: see ROWS_*.
  */
 export function segmentRows(
   s: usize,
@@ -268,7 +283,7 @@ function writeRecordTail(out: usize, plan: usize, record: usize): usize {
   return at + 1;
 }
 
-/** As segmentRows, for records: addresses u32[n]. */
+/** Same as segmentRows, for records: addresses u32[n]. */
 export function recordRows(records: usize, n: u32, plan: usize, separator: u32, out: usize, capacity: u32): i32 {
   if (separator == ROWS_COLUMNS) return recordColumns(records, n, plan, out, capacity);
   const bound = planBound(plan);

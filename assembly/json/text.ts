@@ -2,21 +2,28 @@
 
 const QUOTE: u32 = 0x22;
 const BACKSLASH: u32 = 0x5c;
-/** For each control byte the letter of its short escape, 0 if it has none and is written \u00xx. */
+/**
+ * For each control byte the letter of its short escape; 0 if it has none and is written as \u00xx.
+ */
 const SHORT: usize = memory.data<u8>([
   0, 0, 0, 0, 0, 0, 0, 0, 0x62, 0x74, 0x6e, 0, 0x66, 0x72, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
 ]);
 
-/** Bytes that hold any JSON string made of `len` UTF-8 bytes: all of them controls, and two quotes. */
+/**
+ * Upper bound on the JSON string for `len` UTF-8 bytes: six bytes per byte, if all are control
+ * characters, and two quotes.
+ */
 export function textNeed(len: u32): u32 {
   return len * 6 + 2;
 }
 
 /**
- * Writes `len` bytes of UTF-8 as a quoted JSON string, with the escapes of JSON.stringify (ECMA-262, QuoteJSONString);
- * returns the pointer after the closing quote. Bytes are not checked: invalid UTF-8 passes through as it is.
+ * Writes `len` bytes of UTF-8 as a quoted JSON string, with the escapes of JSON.stringify
+ * (ECMA-262, QuoteJSONString); returns the pointer after the closing quote. Bytes are not
+ * validated: invalid UTF-8 passes through unchanged.
  *
- * `out`: textNeed(len) bytes. Cost: 16 clean bytes a step with SIMD, 8 without; one step for each escape.
+ * `out`: textNeed(len) bytes. Cost: one step per 16 bytes without escapes with SIMD, per 8 without;
+ * one step per escape.
  */
 export function writeText(out: usize, utf8: usize, len: u32): usize {
   const limit = out + textNeed(len);
@@ -71,7 +78,10 @@ function specialLanes(bytes: v128): v128 {
   );
 }
 
-/** The top bit of each byte that needs an escape; exact for the lowest one set, which is all the caller reads. */
+/**
+ * The top bit of each byte that needs an escape. Exact only for the lowest bit set, which is all
+ * that the caller uses.
+ */
 function specialBytes(word: u64): u64 {
   const ones: u64 = 0x0101010101010101;
   const quote = word ^ (ones * 0x22);

@@ -1,25 +1,37 @@
-// The largest clique, by branch and bound with greedy colouring on bit sets (Tomita and Kameda 2007; San Segundo et al. 2011), begun from each vertex among
-// its later neighbours in a degeneracy order (Eppstein et al. 2010). The search of one vertex keeps its stack in the caller's scratch, so that it can
-// stop anywhere and go on.
+// The largest clique by branch and bound, with greedy colouring on bit sets (Tomita and Kameda
+// 2007; San Segundo et al. 2011), started from each vertex among its later neighbours in a
+// degeneracy order (Eppstein et al. 2010).
+//
+// A frame of the stack holds the candidates: the vertices adjacent to all those chosen so far. They
+// are coloured greedily so that adjacent vertices have different colours; as a clique has at most
+// one vertex per colour, the vertices up to colour c contain a clique of at most c vertices.
+// Branches are tried from the highest colour down. Invariant: once depth + colour is at most the
+// best size, no remaining candidate of the frame can improve it, and the frame is dropped. A
+// child's candidates are the intersection of its parent's set with the adjacency row of the chosen
+// vertex, a word-wise AND.
+//
+// The search of one vertex keeps its stack in the caller's scratch memory, so that it can stop
+// after any branch and be resumed.
 
 import { bytesOf, cell, get, put } from '../memory/cells';
 
-/** Header of a search: u32 k, words, depth, stack end; the matrix and the stack behind it. */
+/** Header of a search: u32 k, words, depth, stack end; followed by the matrix and the stack. */
 const HEADER: usize = 16;
 
 function matrixOf(search: usize): usize {
   return search + HEADER;
 }
 
-/** Bytes that a search among k vertices begins with. */
+/** Initial bytes of a search among k vertices. */
 export function cliqueBytes(k: u32): u32 {
   const words = (k + 63) >>> 6;
   return <u32>HEADER + k * words * 8 + 3 * words * 8;
 }
 
 /**
- * Prepares the search among candidates u32[k]: the bit matrix of who is adjacent to whom, ordered as given. marks: u32[n], zero before the first call and left zero.
- * capacity: bytes at `search`, at least cliqueBytes(k).
+ * Prepares the search among candidates u32[k]: the bit matrix of their adjacency, in the given
+ * order. marks: u32[n], zero before the first call and left zero. `search`: at least cliqueBytes(k)
+ * bytes.
  */
 export function beginClique(
   starts: usize,
@@ -71,8 +83,9 @@ function countSet(set: usize, words: u32): u32 {
 }
 
 /**
- * Lays a frame for the set at `set`: its vertices by colour classes, each colour an upper bound for what lies up to it. Vertices whose colour cannot lead beyond
- * `need` more are left out. Gives how many are in.
+ * Builds a frame for the set at `set`: its vertices by colour class, each with its colour as the
+ * upper bound for everything up to it. Omits vertices whose colour does not exceed `need`. Returns
+ * the number of vertices in the frame.
  */
 function colour(search: usize, set: usize, need: u32, frame: usize, words: u32): u32 {
   const rowBytes = bytesOf<u64>(words);
@@ -114,8 +127,9 @@ function colour(search: usize, set: usize, need: u32, frame: usize, words: u32):
 }
 
 /**
- * Goes on with a search, at most `most` branches; `best`: the largest clique known, this vertex's counted in it. Gives the largest known now; bit 31 is set when the search is not through.
- * capacity: bytes at `search`. 0: they do not suffice (the search is lost).
+ * Resumes a search, for at most `most` branches; `best`: size of the largest clique known, counting
+ * this search's own vertex. Returns the largest known size; bit 31 is set if the search is not
+ * finished. capacity: bytes at `search`. Returns 0 if they do not suffice (the search is lost).
  */
 export function goOnClique(search: usize, capacity: u32, best: u32, most: u32): u32 {
   const k = load<u32>(search);
@@ -131,12 +145,13 @@ export function goOnClique(search: usize, capacity: u32, best: u32, most: u32): 
     frame = stack;
     depth = 1;
   }
-  // depth: vertices chosen with this one, the branch's own among them; a frame lies below each choice.
+  // depth: number of vertices chosen, including the vertex that the search started from; each
+  // choice has a frame below it.
   let branches: u32 = 0;
   while (depth > 0) {
     const count = load<u32>(frame);
     const entry = cell<u64>(frame + 8 + rowBytes, count - 1);
-    // Below `shade` all are coloured with fewer: nothing there can beat the best.
+    // Everything left in the frame has this colour or a lower one and cannot beat the best.
     if (count == 0 || depth + load<u32>(entry, 4) <= best) {
       depth--;
       if (depth > 0) frame -= <usize>load<u32>(frame, 4);
@@ -155,7 +170,7 @@ export function goOnClique(search: usize, capacity: u32, best: u32, most: u32): 
     store<u64>(word, load<u64>(word) & ~((<u64>1) << (<u64>(v & 63))));
     const child = frame + frameBytes(load<u32>(frame) + 1, words);
     if (child + frameBytes(k, words) + rowBytes > limit) return 0;
-    // The child's set is made where its colouring copies it to.
+    // The child's set is built at the place to which its colouring would copy it.
     const row = matrixOf(search) + rowBytes * v;
     const made = child + 8;
     for (let i: usize = 0; i < rowBytes; i += 8) store<u64>(made + i, load<u64>(set + i) & load<u64>(row + i));

@@ -1,4 +1,5 @@
-// Connected components by union and find: a forest whose roots are the least of their tree (u32 parents, itself at first).
+// Connected components by union-find: a forest in which every root is the least vertex of its tree
+// (u32 parents, initially the vertex itself).
 
 import { cell, get, put } from '../memory/cells';
 
@@ -13,7 +14,7 @@ export function rootOf(parents: usize, vertex: u32): u32 {
   return vertex;
 }
 
-/** Joins the trees of a and b; returns the root of both. */
+/** Joins the trees of a and b; returns their common root. */
 export function unite(parents: usize, a: u32, b: u32): u32 {
   const rootA = rootOf(parents, a);
   const rootB = rootOf(parents, b);
@@ -22,12 +23,14 @@ export function unite(parents: usize, a: u32, b: u32): u32 {
   return low;
 }
 
-/** Every vertex in [from, to) its own tree. */
+/** Makes every vertex in [from, to) a tree of one vertex. */
 export function separate(parents: usize, from: u32, to: u32): void {
   for (let vertex = from; vertex < to; vertex++) put<u32>(parents, vertex, vertex);
 }
 
-/** Replaces the parents of [from, to) by their roots; everything before `from` is done. */
+/**
+ * Replaces the parents of [from, to) by their roots; everything before `from` must be done already.
+ */
 export function labelRoots(parents: usize, from: u32, to: u32): void {
   for (let vertex = from; vertex < to; vertex++) {
     const at = cell<u32>(parents, vertex);

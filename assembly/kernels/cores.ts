@@ -1,10 +1,19 @@
-// Core numbers of a graph (Batagelj and Zaversnik 2003): vertices leave by least degree, kept sorted in bins.
+// Core numbers of a graph (Batagelj and Zaversnik 2003): removes vertices by least degree, kept
+// sorted in bins.
+//
+// `order` holds the vertices sorted by current degree and bins[d] the position where degree d
+// begins. The scan removes the vertex at the next position; its degree at that time is its core
+// number. Each neighbour of higher degree loses one: it is swapped with the first vertex of its bin
+// and the bin boundary moves past it, which keeps `order` sorted in constant time. Invariant: the
+// vertices before the scan position are removed and their core numbers are final, in ascending
+// order.
 
 import { bytesOf, cell, get, put } from '../memory/cells';
 
 /**
- * cores u32[n]: the largest k such that the vertex is in the k-core. order u32[n]: vertices as they leave (a degeneracy order). scratch: 8 n + 4 bytes.
- * Gives the largest core number. Linear in vertices and arcs.
+ * cores u32[n]: the largest k such that the vertex is in the k-core. order u32[n]: vertices in
+ * order of removal (a degeneracy order). scratch: 8 n + 4 bytes. Returns the largest core number.
+ * Linear in vertices and arcs.
  */
 export function coreNumbers(starts: usize, neighbours: usize, n: u32, cores: usize, order: usize, scratch: usize): u32 {
   if (n == 0) return 0;
@@ -17,7 +26,7 @@ export function coreNumbers(starts: usize, neighbours: usize, n: u32, cores: usi
     const bin = cell<u32>(bins, degree);
     store<u32>(bin, load<u32>(bin) + 1);
   }
-  // bins[d]: where the vertices of degree d begin.
+  // bins[d]: position where the vertices of degree d begin.
   let sum: u32 = 0;
   for (let d: u32 = 0; d <= n; d++) {
     const count = get<u32>(bins, d);
@@ -46,7 +55,7 @@ export function coreNumbers(starts: usize, neighbours: usize, n: u32, cores: usi
   return get<u32>(cores, get<u32>(order, n - 1));
 }
 
-/** Moves a vertex to the front of its bin, and the bin's front past it. */
+/** Moves a vertex to the front of its bin, and the bin's boundary past it. */
 function lower(w: u32, degree: u32, cores: usize, order: usize, places: usize, bins: usize): void {
   const bin = cell<u32>(bins, degree);
   const first = load<u32>(bin);

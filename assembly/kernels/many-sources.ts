@@ -1,10 +1,20 @@
-// Breadth-first search from up to 256 sources at once, a bit each (Then et al. 2014, "The more the merrier"), from above or from below by what is cheaper
-// (Beamer et al. 2012). Distances are symmetric here: what a vertex learns of the sources of all batches is what it would learn as a source.
+// Breadth-first search from up to 256 sources at once, one bit per source (Then et al. 2014, "The
+// more the merrier"), top-down or bottom-up, whichever is cheaper (Beamer et al. 2012).
+//
+// Every vertex has a 256-bit set of the sources that have reached it (`seen`), and of those that
+// reached it on the current level (`front`). A level computes next(w) as the union of front(v) over
+// the neighbours v of w, minus seen(w): one pass over the arcs serves all sources. Top-down, each
+// vertex with a non-empty front ORs it into its neighbours; bottom-up, each vertex not yet reached
+// by all sources ORs its neighbours' fronts together. Bits in next(w) on level d are exactly the
+// sources at distance d. The search ends when no level adds a bit.
+//
+// Distances are symmetric in an undirected graph, so what a vertex accumulates over the sources of
+// all batches is what it would have found as a source itself.
 
 import { bytesOf, cell, get, put } from '../memory/cells';
 
 const SOURCES: u32 = 256;
-/** Bytes of a vertex's bits. */
+/** Bytes of a vertex's bit set. */
 const WIDTH: usize = 32;
 const SHIFT: usize = 5;
 
@@ -32,7 +42,7 @@ function countBits(at: usize): u32 {
   );
 }
 
-/** Bits of one vertex to all its neighbours. */
+/** ORs the bits of one vertex into all its neighbours. */
 function spread(bits: usize, at: usize, end: usize, next: usize): void {
   if (ASC_FEATURE_SIMD) {
     const low = v128.load(bits);
@@ -57,7 +67,7 @@ function spread(bits: usize, at: usize, end: usize, next: usize): void {
   }
 }
 
-/** Bits of all neighbours to one vertex. */
+/** ORs the bits of all neighbours into one vertex. */
 function collect(front: usize, at: usize, end: usize, to: usize): void {
   if (ASC_FEATURE_SIMD) {
     let low = v128.splat<u64>(0);
@@ -88,7 +98,7 @@ function collect(front: usize, at: usize, end: usize, to: usize): void {
   }
 }
 
-/** Takes away what was seen before, adds the rest to what is seen; gives how many bits are new. */
+/** Removes what was seen before and adds the rest to `seen`; returns the number of new bits. */
 function settle(fresh: usize, seen: usize): u32 {
   for (let k: usize = 0; k < WIDTH; k += 8) {
     const bits = load<u64>(fresh + k) & ~load<u64>(seen + k);
@@ -99,8 +109,9 @@ function settle(fresh: usize, seen: usize): u32 {
 }
 
 /**
- * From the vertices sources u32[k], k <= 256, distinct. Adds for each vertex over the sources that reach it, itself not counted: their number to reached
- * u32[n], their distances to sums f64[n], 1 / distance to inverses f64[n] (each 0: not wanted). far u32[k], or 0: the greatest
+ * Searches from the distinct vertices sources u32[k], k <= 256. For each vertex, adds over the
+ * sources that reach it, other than itself: their number to reached u32[n], their distances to sums
+ * f64[n], 1 / distance to inverses f64[n] (0: not wanted, for each). far u32[k], or 0: the greatest
  * distance from each source. scratch: 96 n + 96 bytes.
  */
 export function searchMany(
@@ -150,7 +161,7 @@ function isCheaperFromBelow(starts: usize, n: u32, front: usize, seen: usize, wh
     if (!isEmpty(bitsAt(front, v))) above += degree;
     if (!isEqual(bitsAt(seen, v), whole)) below += degree;
   }
-  // From above each arc is read, changed and written; from below only read.
+  // Top-down reads, modifies and writes for each arc; bottom-up only reads.
   return below < above + (above >> 1);
 }
 

@@ -1,4 +1,5 @@
-// Products of symmetric operators of a hypergraph or a graph with a vector, in ranges of edges or nodes. All vectors are f64.
+// Products of symmetric operators of a hypergraph or a graph with a vector, for ranges of edges or
+// nodes. All vectors are f64.
 
 import { cell, get } from '../memory/cells';
 
@@ -25,7 +26,10 @@ export function gatherEdges(
   }
 }
 
-/** out[v] = scales[v] * (sum of flows of the edges of v - own[v] * x[v]) for the nodes [from, to); own 0: nothing is taken off. */
+/**
+ * out[v] = scales[v] * (sum of flows of the edges of v - own[v] * x[v]) for the nodes [from, to);
+ * own 0: nothing is subtracted.
+ */
 export function gatherNodes(
   nodeStarts: usize,
   nodeEdges: usize,
@@ -48,7 +52,10 @@ export function gatherNodes(
   }
 }
 
-/** out[v] = scales[v] * sum over neighbours w of c(v, w) * x[w] for the vertices [from, to); counts 0: c is 1. */
+/**
+ * out[v] = scales[v] * sum over neighbours w of c(v, w) * x[w] for the vertices [from, to); counts
+ * 0: c is 1.
+ */
 export function gatherNeighbours(
   starts: usize,
   neighbours: usize,

@@ -1,4 +1,5 @@
-// What pairs of edges have in common, added up; pairs of an edge's members that other edges hold too.
+// Sums of the overlaps of pairs of edges, and counts of pairs of an edge's members that other edges
+// contain too.
 
 import { cell, get, put } from '../memory/cells';
 
@@ -11,8 +12,10 @@ function widthOf(starts: usize, row: u32): u32 {
 }
 
 /**
- * Pairs of intersecting edges {e, f}, e < f, e in [from, ...): adds their number to sums[0], of |e n f| / min(|e|, |f|) to sums[1] and of
- * |e n f| / |e u f| to sums[2]. counts: u32[m], zero before and after; met: u32[m]. Stops once `most` incidences were looked at; gives the edge to go on from.
+ * Pairs of intersecting edges {e, f}, e < f, e in [from, ...): adds their number to sums[0], |e n
+ * f| / min(|e|, |f|) to sums[1] and |e n f| / |e u f| to sums[2]. counts: u32[m], zero before and
+ * after; met: u32[m]. Stops once `most` incidences have been examined; returns the edge to continue
+ * from.
  */
 export function sumOverlaps(
   edgeStarts: usize,
@@ -38,7 +41,7 @@ export function sumOverlaps(
     for (let at = cell<u32>(edgeNodes, get<u32>(edgeStarts, e)); at < end; at += 4) {
       const v = load<u32>(at);
       const first = cell<u32>(nodeEdges, get<u32>(nodeStarts, v));
-      // Edges of a node ascend: those behind e come from the far end.
+      // The edges of a node ascend: those after e are found from the far end.
       for (let other = cell<u32>(nodeEdges, get<u32>(nodeStarts, v + 1)) - 4; other >= first; other -= 4) {
         const f = load<u32>(other);
         if (f <= e) break;
@@ -66,7 +69,10 @@ export function sumOverlaps(
   return e;
 }
 
-/** out f64[m], for the edges from `from` on: pairs of members that another edge holds too. counts: common edges of each arc of the graph. Stops as above. */
+/**
+ * out f64[m], for the edges from `from` on: pairs of members that another edge contains too.
+ * counts: common edges of each arc of the graph. Stops like sumOverlaps.
+ */
 export function countPairsAgain(
   edgeStarts: usize,
   edgeNodes: usize,
@@ -91,7 +97,7 @@ export function countPairsAgain(
       for (let other = at + 4; other < end; other += 4) {
         const w = load<u32>(other);
         let high = last;
-        // Both ascend: the next one lies further on.
+        // Both lists ascend: the next one lies further on.
         while (low < high) {
           const middle = (low + high) >>> 1;
           if (get<u32>(neighbours, middle) < w) low = middle + 1;

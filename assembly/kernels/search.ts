@@ -1,4 +1,12 @@
 // Breadth-first search from one source, and Brandes' sums over a range of sources.
+//
+// Betweenness (Brandes 2001) takes two passes per source. Forwards, a breadth-first search counts
+// the shortest paths to each vertex: paths(w) is the sum of paths(v) over its predecessors v, one
+// level nearer. Backwards, from the farthest level, every vertex passes its dependency to its
+// predecessors: with share(w) = (1 + dependency(w)) / paths(w), dependency(v) = paths(v) * the sum
+// of share(w) over its successors w. Summed over all sources, dependency(v) is the betweenness of
+// v, with each unordered pair counted twice. Predecessors are not stored: a neighbour is a
+// successor if its distance is one greater.
 
 import { bytesOf, cell, get, put } from '../memory/cells';
 
@@ -9,8 +17,9 @@ function numberAt(base: usize, i: u32): usize {
 }
 
 /**
- * Distances from `source`: distances u32[n], 0xFFFFFFFF where it does not reach; queue u32[n] holds the reached vertices in the order they were met, the source
- * first, so that the last one is the farthest. Gives how many are reached, the source among them.
+ * Distances from `source`: distances u32[n], 0xFFFFFFFF where unreachable; queue u32[n] holds the
+ * reached vertices in the order in which they were found, the source first, so that the last one is
+ * the farthest. Returns the number reached, including the source.
  */
 export function search(starts: usize, neighbours: usize, n: u32, source: u32, distances: usize, queue: usize): u32 {
   memory.fill(distances, 0xff, bytesOf<u32>(n));
@@ -35,9 +44,10 @@ export function search(starts: usize, neighbours: usize, n: u32, source: u32, di
 }
 
 /**
- * Brandes 2001, accumulation step of the sources [from, to): adds to sums f64[n] what each of them depends on each vertex. scratch: 24 n bytes. The
- * arcs of the last level are never looked at: all vertices that a source reaches are known by then, and none depends on others.
- * `reach`: u32[n], how many vertices each source reaches, itself among them.
+ * Accumulation of Brandes 2001 for the sources [from, to): adds each source's dependency on each
+ * vertex to sums f64[n]. scratch: 24 n bytes. The arcs of the last level are never read: by then
+ * all reachable vertices are known, and a vertex of the last level has no successors. `reach`:
+ * u32[n], the number of vertices that each source reaches, including itself.
  */
 export function accumulateBetweenness(
   starts: usize,
@@ -61,7 +71,10 @@ export function accumulateBetweenness(
   }
 }
 
-/** Counts shortest paths to all that the source reaches; gives how many vertices of the queue lie above the last level. */
+/**
+ * Counts shortest paths to everything the source reaches; returns the number of vertices in the
+ * queue before the last level.
+ */
 function countPaths(
   starts: usize,
   neighbours: usize,
@@ -80,7 +93,7 @@ function countPaths(
   let met: u32 = 1;
   let head: u32 = 0;
   for (let level: u32 = 1; head < met; level++) {
-    // All are met: the vertices from `head` on are the last level.
+    // All are found: the vertices from `head` on are the last level.
     if (met == whole) return head;
     const levelEnd = met;
     for (; head < levelEnd; head++) {
@@ -104,7 +117,10 @@ function countPaths(
   return head;
 }
 
-/** Shares from the far end inwards: share(w) = (1 + dependency(w)) / paths(w); dependency(v) = paths(v) * sum of the shares of its successors. */
+/**
+ * Accumulates from the far end inwards: share(w) = (1 + dependency(w)) / paths(w); dependency(v) =
+ * paths(v) * sum of the shares of its successors.
+ */
 function gather(
   starts: usize,
   neighbours: usize,

@@ -1,14 +1,17 @@
-// Joins rows that share at least s items, without keeping the pairs: by counting what rows share, or (s = 2) by the pairs of items.
+// Joins rows that share at least s items, without storing the pairs: by counting what rows share,
+// or (s = 2) by the pairs of items.
 
 import { after, bytesOf, cell, get, put } from '../memory/cells';
 import { unite } from './components';
 
-/** What looking at an item of a row, or a row of an item, costs in steps: it lies anywhere in memory. */
+/** Cost in steps of accessing an item of a row, or a row of an item: a random memory access. */
 export const ITEM_STEPS: u64 = 8;
 
 /**
- * For each row from `from` on: counts what it shares with each later row and joins at s. `cursors`: u32[items], the item starts at first; counts: u32[rows],
- * zero; met: u32[rows]. Stops when `work` steps are done. Returns the row to go on from. Cost: pairs of rows at each item.
+ * For each row from `from` on: counts the items it shares with each later row and joins the two at
+ * s. `cursors`: u32[items], initially the item starts; counts: u32[rows], zero; met: u32[rows].
+ * Stops when `work` steps are done; returns the row to continue from. Cost: pairs of rows at each
+ * item.
  */
 export function joinByCounts(
   rowStarts: usize,
@@ -57,9 +60,10 @@ export function joinByCounts(
 }
 
 /**
- * s = 2. For each item a from `from` on and each item b behind it: joins the rows that hold both. `cursors`: u32[rows], the row starts at first; marks:
- * u64[items], zero: {u32 a + 1, u32 the first row that holds a and b}. Stops when `work` steps are done. Returns the item to go on from. Cost: pairs of
- * items in each row.
+ * s = 2. For each item a from `from` on and each later item b: joins the rows that contain both.
+ * `cursors`: u32[rows], initially the row starts; marks: u64[items], zero: {u32 a + 1, u32 the
+ * first row that contains a and b}. Stops when `work` steps are done; returns the item to continue
+ * from. Cost: pairs of items in each row.
  */
 export function joinByPairs(
   rowStarts: usize,

@@ -1,5 +1,18 @@
-// Joins rows that share at least s >= 3 items, by the sets of s - 1 items that several rows hold, depth first (as Eclat; Zaki 2000). Lists of rows that are
-// one component already are left alone, so the cost is mostly far below the number of such sets.
+// Joins rows that share at least s >= 3 items, depth first over the sets of s - 1 items that
+// several rows contain (like Eclat; Zaki 2000).
+//
+// Items are chosen in ascending order. Each level of the search holds the list of rows that contain
+// all items chosen so far, with the place in each row after the last one. To go deeper, the rows of
+// a list are distributed into buckets, one per possible next item that at least two of them have,
+// and each bucket becomes the next list. With s - 1 items chosen, one pass over the remaining items
+// of the rows joins all that share any further item. Every set of s common items is reached this
+// way, through its s - 1 least items.
+//
+// A list whose rows are already in one component cannot join anything and is skipped with
+// everything below it. So the cost is mostly far below the number of such sets.
+//
+// Example, s = 3: rows {1,2,3,5} and {1,3,5} meet in the list of item 1, then in the bucket of item
+// 3, and are joined by item 5.
 
 import { after, bytesOf, cell, get, put } from '../memory/cells';
 import { TOO_SMALL, tooSmall } from '../status';
@@ -19,21 +32,24 @@ const B_PARENTS: usize = 32;
 const B_FRAMES: usize = 36;
 const B_ARENA: usize = 40;
 const B_CAPACITY: usize = 44;
-// The state, all zero at first: the next first item, how many items are chosen, the last stamp, whether the last frame's list is still to be opened.
+// State, all zero at first: the next first item, the number of chosen items, the last stamp,
+// whether the list of the last frame has yet to be opened.
 const B_NEXT: usize = 48;
 const B_DEPTH: usize = 52;
 const B_STAMP: usize = 56;
 const B_CLOSED: usize = 60;
 export const SUBSETS_BLOCK_BYTES: u32 = 64;
 
-// A frame for each chosen item. Places count u64 of the arena. Its list: {u32 row, u32 place in the row's items behind the chosen one}[from, to).
+// One frame per chosen item. Places index u64 entries of the arena. Its list [from, to): {u32 row,
+// u32 place in the row's items after the chosen one}.
 const F_FROM: usize = 0;
 const F_TO: usize = 4;
-// Its buckets, one for each item that may come next: entries [bucket, end) hold where the bucket ends; the next bucket begins at `at`.
+// Its buckets, one per possible next item: the entries [bucket, end) hold the ends of the buckets;
+// the next bucket begins at `at`.
 const F_BUCKET: usize = 8;
 const F_BUCKETS_END: usize = 12;
 const F_AT: usize = 16;
-// First place behind all of it.
+// First place after all of it.
 const F_TOP: usize = 20;
 export const SUBSETS_FRAME_BYTES: u32 = 24;
 
@@ -45,7 +61,7 @@ function entryAt(arena: usize, place: u32): usize {
   return cell<u64>(arena, place);
 }
 
-/** Where the items of a row end. */
+/** End of a row's items. */
 function endOf(block: usize, row: u32): u32 {
   return after<u32>(load<u32>(block, B_ROW_STARTS), row);
 }
@@ -76,7 +92,7 @@ function popFrame(block: usize): void {
   store<u32>(block, 0, B_CLOSED);
 }
 
-/** A stamp that no mark has; the one behind it is free too. */
+/** A stamp that no mark has; the next one is unused too. */
 function nextStamp(block: usize): u32 {
   let stamp = load<u32>(block, B_STAMP);
   if (stamp > 0xfffffff0) {
@@ -87,7 +103,10 @@ function nextStamp(block: usize): u32 {
   return stamp + 1;
 }
 
-/** Lists the rows of a first item that have enough items behind it. The arena has room. */
+/**
+ * Lists the rows of a first item that have enough later items. The caller has ensured space in the
+ * arena.
+ */
 function firstItem(block: usize, start: usize, end: usize): void {
   const arena = <usize>load<u32>(block, B_ARENA);
   const cursors = <usize>load<u32>(block, B_CURSORS);
@@ -105,7 +124,10 @@ function firstItem(block: usize, start: usize, end: usize): void {
   if (isOpen(block, 0, top)) pushFrame(block, 1, 0, top, top);
 }
 
-/** All items but one are chosen: joins the rows of the list that share any further item. Returns the work. */
+/**
+ * All items but one are chosen: joins the rows of the list that share any further item. Returns the
+ * work done.
+ */
 function finishList(block: usize, frame: usize): u64 {
   const rowItems = <usize>load<u32>(block, B_ROW_ITEMS);
   const arena = <usize>load<u32>(block, B_ARENA);
@@ -131,8 +153,9 @@ function finishList(block: usize, frame: usize): u64 {
 }
 
 /**
- * Puts the rows of the frame's list into a bucket for each item that may come next, where at least two rows have it. Returns the work, or 0 when the arena
- * has no room: `tooSmall` was told, and the call can be made again.
+ * Distributes the rows of the frame's list into a bucket for each possible next item that at least
+ * two rows have. Returns the work done, or 0 if the arena has no space: `tooSmall` has then been
+ * called, and the call can be repeated.
  */
 function openList(block: usize, frame: usize, depth: u32): u64 {
   const rowItems = <usize>load<u32>(block, B_ROW_ITEMS);
@@ -166,7 +189,10 @@ function openList(block: usize, frame: usize, depth: u32): u64 {
   return done * 2;
 }
 
-/** Second pass of openList. Marks under `stamp` are counts; under the stamp behind it, where the item's next entry goes. */
+/**
+ * Second pass of openList. Marks under `stamp` are counts; under the following stamp they are the
+ * place of the item's next entry.
+ */
 function fillBuckets(block: usize, frame: usize, buckets: u32, rest: u32, stamp: u32): void {
   const rowItems = <usize>load<u32>(block, B_ROW_ITEMS);
   const arena = <usize>load<u32>(block, B_ARENA);
@@ -201,7 +227,7 @@ function fillBuckets(block: usize, frame: usize, buckets: u32, rest: u32, stamp:
   store<u32>(frame, top, F_TOP);
 }
 
-/** Goes on to the frame's next bucket, or back. Returns the work. */
+/** Moves on to the frame's next bucket, or back up. Returns the work done. */
 function nextBucket(block: usize, frame: usize, depth: u32): u64 {
   const bucket = load<u32>(frame, F_BUCKET);
   if (bucket == load<u32>(frame, F_BUCKETS_END)) {
@@ -216,7 +242,10 @@ function nextBucket(block: usize, frame: usize, depth: u32): u64 {
   return 1 + ITEM_STEPS * <u64>(to - from);
 }
 
-/** Goes on with about `work` steps. Returns the first items that are left, 0 when all is done, or TOO_SMALL: the arena's capacity (u64) is too small. */
+/**
+ * Continues with about `work` steps. Returns the number of first items left (at least 1), 0 when
+ * finished, or TOO_SMALL if the arena's capacity (u64) is too small.
+ */
 export function joinBySubsets(block: usize, work: u32): i32 {
   const items = load<u32>(block, B_ITEMS);
   const itemStarts = <usize>load<u32>(block, B_ITEM_STARTS);

@@ -1,4 +1,5 @@
-// Triangles through every vertex, by looking only at arcs that lead to vertices of higher degree (Latapy 2008, "forward").
+// Counts the triangles through every vertex, following only arcs that lead to vertices of higher
+// degree (Latapy 2008, "forward").
 
 import { cell, get, put } from '../memory/cells';
 
@@ -6,7 +7,10 @@ function degreeOf(starts: usize, v: u32): u32 {
   return get<u32>(starts, v + 1) - get<u32>(starts, v);
 }
 
-/** Half of the arcs, each edge once, from the end of lower (degree, number) to the other: outStarts u32[n + 1], outs u32[arcs / 2], ascending. */
+/**
+ * Half of the arcs, each edge once, from its end of lower (degree, number) to the other: outStarts
+ * u32[n + 1], outs u32[arcs / 2], ascending.
+ */
 export function orient(starts: usize, neighbours: usize, n: u32, outStarts: usize, outs: usize): void {
   let at: u32 = 0;
   for (let v: u32 = 0; v < n; v++) {
@@ -26,8 +30,9 @@ export function orient(starts: usize, neighbours: usize, n: u32, outStarts: usiz
 }
 
 /**
- * Triangles whose lowest vertex lies in [from, ...): adds one to counts f64[n] for each of the three. marks: u32[n], zero before the first call. Stops
- * once `most` arcs were looked at; gives the vertex to go on from.
+ * Triangles whose lowest vertex lies in [from, ...): adds one to counts f64[n] for each of the
+ * three vertices. marks: u32[n], zero before the first call. Stops once `most` arcs have been
+ * examined; returns the vertex to continue from.
  */
 export function triangles(
   outStarts: usize,

@@ -1,4 +1,5 @@
-// Vectors of f64: sums of products, and sums of vectors. Four partial sums, the same in builds with and without SIMD.
+// Operations on vectors of f64: dot product, linear combination, product, weighted norm. Dot
+// products use four partial sums, the same in builds with and without SIMD.
 
 import { cell } from '../memory/cells';
 

@@ -1,16 +1,20 @@
-// Core numbers of the co-member graph of one window: a stretch of edges in order of time.
+// Core numbers of the co-member graph of one window: a range of edges in time order.
 
 import { bytesOf, cell, get, put } from '../memory/cells';
 import { coreNumbers } from './cores';
 
-/** Bytes of scratch for a window of `incidences` members in edges of `pairs` ordered pairs of members in all. */
+/**
+ * Bytes of scratch for a window with `incidences` members and a total of `pairs` ordered pairs of
+ * members in its edges.
+ */
 export function windowBytes(incidences: u32, pairs: u32): u32 {
   return (incidences * 6 + pairs + 8) * 4;
 }
 
 /**
- * Of the edges [from, to): members u32[] gets the distinct nodes, cores u32[] their core numbers; gives how many. slots: u32[n], zero before and after. members and cores have
- * room for all incidences.
+ * For the edges [from, to): members u32[] receives the distinct nodes, cores u32[] their core
+ * numbers; returns their number. slots: u32[n], zero before and after. members and cores have space
+ * for all incidences.
  */
 export function windowCores(
   edgeStarts: usize,
@@ -40,7 +44,7 @@ export function windowCores(
   return n;
 }
 
-/** Numbers the nodes and counts their neighbours, repeats too, at starts[v + 2]. */
+/** Numbers the nodes and counts their neighbours, including repetitions, at starts[v + 2]. */
 function countNeighbours(
   edgeStarts: usize,
   edgeNodes: usize,
@@ -69,7 +73,7 @@ function countNeighbours(
   return n;
 }
 
-/** starts[v + 1] is where the next neighbour of v goes, and where its neighbours end in the end. */
+/** starts[v + 1] is the position of v's next neighbour, and at the end the end of its list. */
 function fillNeighbours(
   edgeStarts: usize,
   edgeNodes: usize,
@@ -95,7 +99,7 @@ function fillNeighbours(
   }
 }
 
-/** Each neighbour once, the lists closed up. */
+/** Keeps each neighbour once and closes the gaps between the lists. */
 function keepDistinct(n: u32, starts: usize, neighbours: usize, marks: usize): void {
   let begin: u32 = 0;
   let kept: u32 = 0;

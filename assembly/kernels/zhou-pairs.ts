@@ -1,7 +1,10 @@
-// The extra overlap (zhou.ts) of pairs of edges that share more than one node, each looked at once, by its first edge.
+// The extra overlap (zhou.ts) of pairs of edges that share more than one node; each pair is handled
+// once, at its first edge.
 //
-// Beside an edge f every node has two masks of f's members (one word each, four when f has more than 64): those adjacent to it, and itself. Or-ed over the nodes of another edge they give which of
-// f's nodes are common and which are adjacent to a node of the other edge alone.
+// For an edge f every node has two masks over f's members (one word each, four if f has more than
+// 64): the members adjacent to it, and the node itself. OR-ed over the nodes of another edge they
+// tell which of f's nodes are common, and which of the others are adjacent to a node that only the
+// other edge has.
 
 import { bytesOf, cell, get, put } from '../memory/cells';
 import {
@@ -28,30 +31,37 @@ const onlySecond: usize = memory.data(256 * 4, 16);
 const common: usize = memory.data(256 * 4, 16);
 const hits: usize = memory.data(256, 16);
 
-/** A mark of `MET` is the edge it was made for, one of so many in turn, and how many members it shares: 8 bits. */
+/**
+ * A mark in `MET` combines the edge it was made for (its number, modulo MARKS) with the number of
+ * shared members in the low 8 bits.
+ */
 const MARKS: u32 = 0xffffff;
-/** Bytes of the masks of a node, as a power of two: adjacent members in the first half, itself in the second. */
+/**
+ * Bytes of a node's masks, as a power of two: adjacent members in the first half, the node itself
+ * in the second.
+ */
 const NARROW: usize = 4;
 const WIDE: usize = 6;
 
 /**
- * Adds the extra overlap of the pairs of f in [from, ...) and later edges that share more than one node, to all nodes that they share. Stops once about `most`
- * incidences were looked at; gives the edge to go on from. Begin with 0, then go on from where the call before stopped.
+ * For f in [from, ...) and all later edges that share more than one node with it, adds the extra
+ * overlap to every node they share. Stops once about `most` incidences have been examined; returns
+ * the edge to continue from. Begin with 0, then continue where the previous call stopped.
  */
 export function zhouPairs(block: usize, m: u32, from: u32, most: u32): u32 {
   let f = from;
   for (let seen: u32 = 0; f < m && seen < most; f++) {
     const mark = (f % MARKS) + 1;
-    // Marks come round again.
+    // Marks wrap round.
     if (mark == 1 && f != 0) memory.fill(<usize>load<u32>(block, MET), 0, bytesOf<u32>(m));
     const size = sizeOf(block, f);
-    // An edge of two nodes that shares both lies within the other one: none is extra.
+    // An edge of two nodes that shares both is contained in the other one: no extra overlap.
     const met = size < 3 ? pass(block, f) : meet(block, f, mark);
     seen += size + met * 8;
     if (met == 0) continue;
     seen += laterEdges(block, f);
     const count = dropNested(block, size, met);
-    // Masks cost f's arcs, twice; without them a pair costs a test for each two nodes.
+    // Masks cost f's arcs, twice; without them a pair of edges costs a test for each two nodes.
     if (arcsOf(block, f) > <u64>count * size * size) oneByOne(block, f, count);
     else if (size <= 64) byMasks(block, f, size, count);
     else byWideMasks(block, f, size, count);
@@ -72,7 +82,7 @@ function pass(block: usize, f: u32): u32 {
   return 0;
 }
 
-/** Incidences that `meet` looked at. */
+/** Number of incidences that `meet` examined. */
 function laterEdges(block: usize, f: u32): u32 {
   const members = membersOf(block, f);
   const end = cell<u32>(members, sizeOf(block, f));
@@ -86,7 +96,10 @@ function laterEdges(block: usize, f: u32): u32 {
   return sum;
 }
 
-/** Lists the edges after f that share two members or more; the marks tell how many. Edges come in turn: each node's cursor stands at f. */
+/**
+ * Lists the edges after f that share at least two members; the marks hold how many. Edges are
+ * processed in order: each node's cursor is at f.
+ */
 function meet(block: usize, f: u32, mark: u32): u32 {
   const members = membersOf(block, f);
   const end = cell<u32>(members, sizeOf(block, f));
@@ -119,7 +132,9 @@ function sharedOf(block: usize, e: u32): u32 {
   return get<u32>(load<u32>(block, MET), e) & 255;
 }
 
-/** Keeps the edges that neither hold all of f nor lie within it: the others have no extra overlap. */
+/**
+ * Keeps the edges that neither contain f nor are contained in it: the others have no extra overlap.
+ */
 function dropNested(block: usize, size: u32, count: u32): u32 {
   const list = <usize>load<u32>(block, LIST);
   let kept: u32 = 0;
@@ -132,7 +147,7 @@ function dropNested(block: usize, size: u32, count: u32): u32 {
   return kept;
 }
 
-/** Neighbours of f's members. */
+/** Number of arcs of f's members. */
 function arcsOf(block: usize, f: u32): u64 {
   const members = membersOf(block, f);
   const end = cell<u32>(members, sizeOf(block, f));
@@ -213,7 +228,7 @@ function byWideMasks(block: usize, f: u32, size: u32, count: u32): void {
   clearMasks(block, members, size, WIDE);
 }
 
-/** Nodes on either side that are adjacent to one on the other side alone. */
+/** Nodes of either edge alone that are adjacent to one of the other edge alone. */
 function countWide(masks: usize, first: usize, last: usize): u32 {
   let near0: u64 = 0;
   let near1: u64 = 0;
@@ -245,7 +260,10 @@ function countWide(masks: usize, first: usize, last: usize): u32 {
   return found;
 }
 
-/** Of every node: which members it is adjacent to (none when it is a member), which member it is. `width`: NARROW or WIDE. */
+/**
+ * Sets for every node the members it is adjacent to (none if it is a member), and which member it
+ * is. `width`: NARROW or WIDE.
+ */
 function setMasks(block: usize, members: usize, size: u32, width: usize): void {
   const starts = <usize>load<u32>(block, STARTS);
   const neighbours = <usize>load<u32>(block, NEIGHBOURS);
@@ -287,13 +305,13 @@ function bitOf(row: usize, w: u32): u64 {
   return (get<u64>(row, w >>> 6) >>> <u64>(w & 63)) & 1;
 }
 
-/** For few pairs. */
+/** Without masks, for few pairs. */
 function oneByOne(block: usize, f: u32, count: u32): void {
   const list = <usize>load<u32>(block, LIST);
   for (let i: u32 = 0; i < count; i++) ofPair(block, f, get<u32>(list, i));
 }
 
-/** Extra overlap of two edges, added to all that they share. */
+/** Adds the extra overlap of two edges to all nodes that they share. */
 function ofPair(block: usize, e: u32, f: u32): void {
   let a = membersOf(block, e);
   let b = membersOf(block, f);

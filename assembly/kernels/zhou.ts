@@ -1,12 +1,23 @@
-// Clustering of nodes by the extra overlap of their edges (Zhou and Nakhleh 2011), for pairs of edges as bits of words.
+// Clustering of nodes by the extra overlap of their edges (Zhou and Nakhleh 2011), with sets of
+// edges as bits of words.
 //
-// For a node v the edges that hold it stand in an order by size, 64 a word. Two of them that share nothing but v add, for each other node u of the one that is adjacent to some
-// other node of the other, 1 / (sizes - 2): these are counted by popcount over reach(u), the edges of v with a node adjacent to u. Pairs that share
-// more are looked at one by one (zhou-pairs.ts).
+// The extra overlap of two edges e and f is the share of the nodes in exactly one of them that are
+// adjacent, by any edge, to a node that only the other one has; 1 if all are, 0 if none. The
+// coefficient of a node v is its mean over the pairs of edges that contain v.
+//
+// The edges of v are sorted by size, 64 per word. Two of them that share only v have
+// `|e| + |f| - 2` nodes in exactly one, so each node u of f that is adjacent to some node of e adds
+// `1 / (|e| + |f| - 2)`. For a fixed f and u these e are the bits of reach(u) that are not in
+// shared(f), the edges that meet f beyond v; within a piece of equal sizes the sum is one popcount
+// and one division. Summing over all f counts both directions. Pairs that share more than v are
+// handled one by one (zhou-pairs.ts).
+//
+// Example: e = {v, a}, f = {v, b}, and an edge {a, b} elsewhere: a and b are adjacent, so both
+// extra nodes count and the extra overlap is 2 / (2 + 2 - 2) = 1.
 
 import { bytesOf, cell, element, get, put } from '../memory/cells';
 
-/** Fields of a block, u32 each unless said otherwise. */
+/** Fields of a block, u32 each unless noted otherwise. */
 export const EDGE_STARTS: usize = 0;
 export const EDGE_NODES: usize = 4;
 export const NODE_STARTS: usize = 8;
@@ -14,41 +25,41 @@ export const NODE_EDGES: usize = 12;
 /** The co-member graph. */
 export const STARTS: usize = 16;
 export const NEIGHBOURS: usize = 20;
-/** Bits [n][rowWords] of who is adjacent to whom; 0: the rows of the graph are searched. */
+/** Adjacency bits [n][rowWords]; 0: the rows of the graph are searched instead. */
 export const MATRIX: usize = 24;
 export const ROW_WORDS: usize = 28;
-/** f64[n], what is added up. */
+/** f64[n], the sums. */
 export const SUMS: usize = 32;
 /** u32[n], zero between calls. */
 const LOCAL: usize = 36;
-/** u32[greatest degree]. */
+/** u32[maximum degree]. */
 const ORDERED: usize = 40;
-/** Rows of bits, `BITS_BYTES` of them. */
+/** Buffer for rows of bits, `BITS_BYTES` long. */
 const BITS: usize = 44;
 const BITS_BYTES: usize = 48;
-/** For zhou-pairs.ts: u32[n], first nodeStarts. */
+/** For zhou-pairs.ts: u32[n], initially nodeStarts. */
 export const CURSORS: usize = 52;
 /** u32[m], zeroed. */
 export const MET: usize = 56;
 /** u32[m + 1]. */
 export const LIST: usize = 60;
-/** 16 bytes a node, 64 when an edge has more than 64 members; zero between calls. */
+/** 16 bytes per node, 64 if an edge has more than 64 members; zero between calls. */
 export const MASKS: usize = 64;
 export const ZHOU_BLOCK_BYTES: u32 = 68;
 
 const MOST_WORDS: u32 = 64;
-/** Pieces of words with edges of one size: u32 word, u32 size, u64 mask each. */
+/** Pieces of words whose edges have the same size: u32 word, u32 size, u64 mask each. */
 const pieces: usize = memory.data((64 + 256) * 16, 16);
 const shared: usize = memory.data(64 * 8, 16);
 const bins: usize = memory.data(257 * 4, 16);
-/** Where the rows of an edge's members begin, u32 bytes. */
+/** Byte offsets of the rows of an edge's members, u32. */
 const rows: usize = memory.data(256 * 4, 16);
 
 export function bitsAt(base: usize, row: u32, words: u32): usize {
   return cell<u64>(base, <usize>row * words);
 }
 
-/** Sets the bits of a graph's adjacency: matrix u64[n][rowWords], zeroed. */
+/** Sets the adjacency bits of a graph: matrix u64[n][rowWords], zeroed. */
 export function adjacencyBits(starts: usize, neighbours: usize, n: u32, matrix: usize, rowWords: u32): void {
   for (let v: u32 = 0; v < n; v++) {
     const row = bitsAt(matrix, v, rowWords);
@@ -62,8 +73,9 @@ export function adjacencyBits(starts: usize, neighbours: usize, n: u32, matrix: 
 }
 
 /**
- * Adds what the pairs of v's edges with only v in common give whose one lies in a stretch of its edges by size, from the `from`-th on; gives where the next
- * stretch begins, v's degree at the end. Begin with 0.
+ * Adds the contribution of the pairs of v's edges that share only v, where one of the two lies in a
+ * range of v's edges by size, starting with the `from`-th; returns the start of the next range, v's
+ * degree at the end. Begin with 0.
  */
 export function zhouNode(block: usize, v: u32, from: u32): u32 {
   const nodeStarts = <usize>load<u32>(block, NODE_STARTS);
@@ -90,7 +102,7 @@ export function zhouNode(block: usize, v: u32, from: u32): u32 {
   return to;
 }
 
-/** How many words of edges fit, at least one. */
+/** Number of words of edges that fit, at least one. */
 function wordsFor(edges: u32, others: u32, bytes: u32): u32 {
   const wanted = min(MOST_WORDS, (edges + 63) >>> 6);
   return max(1, min(wanted, bytes / (others * 16)));
@@ -123,14 +135,14 @@ function orderBySize(block: usize, begin: u32, degree: u32): void {
   }
 }
 
-/** Numbers v's neighbours from 1 on, or forgets them. */
+/** Numbers v's neighbours from 1 on, or clears the numbers. */
 function numberNeighbours(block: usize, near: u32, others: u32, on: u32): void {
   const neighbours = cell<u32>(<usize>load<u32>(block, NEIGHBOURS), near);
   const local = <usize>load<u32>(block, LOCAL);
   for (let i: u32 = 0; i < others; i++) put<u32>(local, get<u32>(neighbours, i), on == 0 ? 0 : i + 1);
 }
 
-/** holds[u]: the edges of the stretch that hold u. */
+/** holds[u]: the edges of the range that contain u. */
 function fillHolds(block: usize, v: u32, from: u32, to: u32, holds: usize, others: u32, words: u32): void {
   const ordered = <usize>load<u32>(block, ORDERED);
   const local = <usize>load<u32>(block, LOCAL);
@@ -150,7 +162,7 @@ function fillHolds(block: usize, v: u32, from: u32, to: u32, holds: usize, other
   }
 }
 
-/** reach[u]: the edges of the stretch that hold a node adjacent to u, other than v. */
+/** reach[u]: the edges of the range that contain a node adjacent to u, other than v. */
 function fillReach(block: usize, v: u32, near: u32, others: u32, holds: usize, reach: usize, words: u32): void {
   const neighbours = <usize>load<u32>(block, NEIGHBOURS);
   const bytes = bytesOf<u64>(words);
@@ -190,7 +202,7 @@ function reachByArcs(block: usize, u: u32, holds: usize, row: usize, bytes: usiz
   }
 }
 
-/** Cuts the stretch where a word ends or the size changes; gives how many pieces there are. */
+/** Splits the range at word boundaries and changes of size; returns the number of pieces. */
 function cutPieces(block: usize, from: u32, to: u32): u32 {
   const ordered = <usize>load<u32>(block, ORDERED);
   let count: u32 = 0;
@@ -212,7 +224,10 @@ function cutPieces(block: usize, from: u32, to: u32): u32 {
   return count;
 }
 
-/** What the nodes of one edge of v give beside the edges of the stretch that share v alone. */
+/**
+ * The contribution of the nodes of one edge of v with respect to the edges of the range that share
+ * only v with it.
+ */
 function ofEdge(block: usize, v: u32, at: u32, holds: usize, reach: usize, words: u32, count: u32): f64 {
   const f = get<u32>(load<u32>(block, ORDERED), at);
   const members = membersOf(block, f);

@@ -1,15 +1,22 @@
-// The allocator of the core: segregated free lists over a bump pointer, 8 size steps a doubling, no garbage collector.
+// The allocator of the core: segregated free lists over a bump pointer, 8 size classes per
+// doubling, no garbage collector.
 
 import { cell } from './cells';
 
-/** Readable bytes behind every region (their values never matter), so that a wide load at a region's end stays inside memory. */
+/**
+ * Readable bytes after every region (with arbitrary contents), so that a wide load at the end of a
+ * region stays within memory.
+ */
 export const SLACK: u32 = 16;
 
-/** Regions end here, a page below 4 GiB: the bump pointer must not wrap round to 0, nor an address behind a region. */
+/**
+ * Regions end here, a page below 4 GiB, so that neither the bump pointer nor an end address can
+ * wrap round to 0.
+ */
 const LAST_ADDRESS: u64 = 0xffff0000;
 const MOST_PAGES: u32 = <u32>((LAST_ADDRESS + 0xffff) >> 16);
 const HEADER: usize = 16;
-/** In the header of a block, debug build only: what became of it. */
+/** State of a block, in its header; debug build only. */
 const MARK: usize = 8;
 const GIVEN: u32 = 0x4e455649;
 const FREED: u32 = 0x45455246;
@@ -29,7 +36,10 @@ function roundUp(size: u32): u32 {
   return (size + step - 1) & ~(step - 1);
 }
 
-/** Returns the address of `bytes` bytes (16-byte aligned, not zeroed, SLACK readable bytes behind), or 0 when memory cannot grow. */
+/**
+ * Returns the address of `bytes` bytes (16-byte aligned, not zeroed, followed by SLACK readable
+ * bytes), or 0 if memory cannot grow.
+ */
 export function alloc(bytes: u32): usize {
   if (bytes > 0xe0000000) return 0; // rounding up to a size class must not pass 2^32
   const size = roundUp((bytes < 16 ? 16 : bytes) + SLACK + <u32>HEADER);
@@ -65,8 +75,10 @@ function bump(size: u32): usize {
 }
 
 /**
- * Grows memory by `pages`, or by a 16th of what there is where that is more: a host may take the whole memory for newly allocated each time it grows (V8 does, and
- * collects garbage for it), so a memtable that grows page by page would cost more in the host than in the core. Where there is no memory for that, by `pages`.
+ * Grows memory by `pages`, or by a 16th of its size if that is more: a host may account the whole
+ * memory as newly allocated each time it grows (V8 does, and collects garbage for it), so growing
+ * page by page would cost more in the host than in the core. If there is no memory for the larger
+ * step, grows by `pages`.
  */
 function grow(pages: u32): bool {
   const have = <u32>memory.size();
@@ -75,7 +87,7 @@ function grow(pages: u32): bool {
   return memory.grow(<i32>pages) >= 0;
 }
 
-/** Gives a region back. 0 is ignored. */
+/** Frees a region. 0 is ignored. */
 export function free(ptr: usize): void {
   if (!ptr) return;
   const block = ptr - HEADER;
@@ -93,12 +105,12 @@ export function free(ptr: usize): void {
   used -= size;
 }
 
-/** Bytes in regions that were not given back, overhead included. */
+/** Bytes in regions that have not been freed, including overhead. */
 export function usedBytes(): u32 {
   return used;
 }
 
-/** Forgets every region at once: all addresses and handles given out are void. */
+/** Forgets every region at once: all addresses and handles become invalid. */
 export function reset(): void {
   top = 0;
   used = 0;

@@ -1,4 +1,4 @@
-// Stable LSD radix sort of 64-bit keys with a 32-bit payload, 11 bits a pass.
+// Stable LSD radix sort of 64-bit keys with a 32-bit payload, 11 bits per pass.
 
 import { bytesOf, cell, get, put } from './cells';
 
@@ -48,8 +48,9 @@ function pass(keys: usize, values: usize, n: u32, toKeys: usize, toValues: usize
 }
 
 /**
- * Sorts n keys (u64) and their values (u32) ascending by key, stable. Only the low `bits` bits of the keys may be set.
- * tmpKeys, tmpValues: as large as keys and values. The result is in keys and values.
+ * Sorts n keys (u64) and their values (u32) ascending by key, stably. Only the low `bits` bits of
+ * the keys may be set. tmpKeys, tmpValues: as large as keys and values. The result is in keys and
+ * values.
  */
 export function radixSort(keys: usize, values: usize, n: u32, tmpKeys: usize, tmpValues: usize, bits: u32): void {
   if (!ASC_NO_ASSERT) assert(bits <= 64, 'keys have 64 bits');
@@ -70,7 +71,7 @@ export function radixSort(keys: usize, values: usize, n: u32, tmpKeys: usize, tm
   if (!ASC_NO_ASSERT) assert(get<u64>(keys, 0) <= get<u64>(keys, n - 1), 'the sort covers all bits that are set');
 }
 
-/** How many low bits hold `range`. */
+/** Number of low bits that hold `range`. */
 export function bitsOf(range: u64): u32 {
   return 64 - <u32>clz(range);
 }

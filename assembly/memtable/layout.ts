@@ -9,7 +9,7 @@ export const M_CAPACITY: usize = 4;
 export const M_RECORDS: usize = 8;
 /** u32 per row: its LSN - M_BASE_LSN, at least 1. */
 export const M_LSNS: usize = 12;
-/** u32 per row: LSN of its death - M_BASE_LSN, 0 = alive. */
+/** u32 per row: LSN of its death - M_BASE_LSN, 0 if alive. */
 export const M_DEATHS: usize = 16;
 /** u32 per row: row indexes in (event_ts, id) order, valid for the first M_ORDERED. */
 export const M_ORDER: usize = 20;
@@ -28,20 +28,20 @@ export const M_NODE_SLOTS: usize = 60;
 export const M_CHAIN: usize = 64;
 export const M_CHAIN_CAPACITY: usize = 68;
 export const M_CHAIN_LENGTH: usize = 72;
-/** Rows whose members are in the node index. */
+/** Number of rows whose members are in the node index. */
 export const M_INDEXED: usize = 76;
 export const M_BASE_LSN: usize = 80;
 export const M_BUCKET_SECONDS: usize = 88;
 export const M_LAST_BUCKET: usize = 96;
 export const M_RECORD_BYTES: usize = 104;
 export const M_INCIDENCES: usize = 108;
-/** Rows that memtableReserve made room for and that were not appended yet. */
+/** Rows reserved by memtableReserve and not yet appended. */
 export const M_RESERVED: usize = 112;
 /** First of the regions that hold records: each begins with the address of the next one. */
 export const M_REGIONS: usize = 116;
 /** Bytes of the newest chunk. */
 export const M_CHUNK_BYTES: usize = 120;
-/** 1 = no memory was left to count the buckets of all rows; M_BUCKETS says nothing then. */
+/** 1 if there was no memory to count the buckets of all rows; M_BUCKETS is then meaningless. */
 export const M_UNCOUNTED: usize = 124;
 export const M_BYTES: u32 = 128;
 
@@ -50,7 +50,10 @@ export function recordOf(m: usize, row: u32): usize {
   return <usize>get<u32>(load<u32>(m + M_RECORDS), row);
 }
 
-/** Moves the array whose address stands at `field` into one of `bytes` bytes. False: out of memory, nothing changed. */
+/**
+ * Moves the array whose address is stored at `field` to a new one of `bytes` bytes. False if out of
+ * memory, with nothing changed.
+ */
 export function growArray(field: usize, usedBytes: u32, bytes: u32): bool {
   if (!ASC_NO_ASSERT) assert(usedBytes <= bytes, 'an array does not shrink');
   const next = alloc(bytes);
@@ -64,14 +67,17 @@ export function growArray(field: usize, usedBytes: u32, bytes: u32): bool {
   return true;
 }
 
-/** LSN as an offset to the memtable's base, clamped to u32: any LSN from "before all" to "newest". */
+/**
+ * LSN as an offset to the memtable's base, clamped to u32: covers any LSN from "before all" to
+ * "newest".
+ */
 export function lsnOffset(m: usize, lsn: f64): u32 {
   const offset = lsn - load<f64>(m + M_BASE_LSN);
   if (!(offset > 0)) return 0;
   return offset >= 4294967295 ? u32.MAX_VALUE : <u32>offset;
 }
 
-/** Whether a row is seen by a snapshot at `at` (an offset of lsnOffset). */
+/** Whether a row is visible to a snapshot at `at` (an offset from lsnOffset). */
 export function isVisible(m: usize, row: u32, at: u32): bool {
   if (!ASC_NO_ASSERT) assert(row < load<u32>(m + M_ROWS), 'a row whose visibility is asked exists');
   const slot = bytesOf<u32>(row);

@@ -1,4 +1,11 @@
-// The (event_ts, id) order of a memtable: sorted lazily, sought by key, read as rows visible at an LSN.
+// The (event_ts, id) order of a memtable: sorted lazily, searched by key, and read as the rows
+// visible at an LSN.
+//
+// Rows are kept in arrival order; `order` lists their indexes by key, of which the first M_ORDERED
+// are sorted. Rows that arrive in order extend the sorted part at once; the first late row leaves
+// itself and all later ones unsorted. Before the next read they are sorted among themselves (radix
+// sort by id, then by time) and merged into the sorted part from the back, so that only entries
+// with a key above the least late one move. Up to four rows are inserted by binary search instead.
 
 import { R_COUNT, R_ID, R_MEMBERS, R_TIME } from '../codec/record';
 import { skipMembers } from '../codec/vbyte';
@@ -10,7 +17,10 @@ import { setRows } from '../status';
 import { isVisible, lsnOffset, M_BUCKET_SECONDS, M_ORDER, M_ORDERED, M_ROWS, recordOf } from './layout';
 import { keyBefore } from './rows';
 
-/** Sorts row indexes (u32[n]) stably by one i64 of their records. keys: 20 bytes a row. Cost: one pass where they are in order. */
+/**
+ * Sorts row indexes (u32[n]) stably by one i64 field of their records. keys: 20 bytes per row.
+ * Cost: one pass if already in order.
+ */
 function sortByField(m: usize, list: usize, n: u32, field: usize, keys: usize): void {
   let least = i64.MAX_VALUE;
   let greatest = i64.MIN_VALUE;
@@ -27,7 +37,10 @@ function sortByField(m: usize, list: usize, n: u32, field: usize, keys: usize): 
   radixSort(keys, list, n, cell<u64>(keys, n), keys + ((<usize>n) << 4), bitsOf(<u64>(greatest - least)));
 }
 
-/** Sorts row indexes (u32[n]) by (event_ts, id). False: out of memory. Rows mostly come in id order, so the first sort is mostly one look. */
+/**
+ * Sorts row indexes (u32[n]) by (event_ts, id). False if out of memory. Rows mostly arrive in id
+ * order, so the first sort is usually a single pass.
+ */
 export function sortByKey(m: usize, list: usize, n: u32): bool {
   if (n < 2) return true;
   const keys = alloc(n * 20);
@@ -58,7 +71,7 @@ function mergeTail(m: usize, order: usize, ordered: u32, list: usize, n: u32): v
   if (!ASC_NO_ASSERT) assert(i == k, 'the rows before the first late one stay where they are');
 }
 
-/** One late row: found by binary search, the rest moved at once. */
+/** Inserts one late row: binary search, then one move of the rest. */
 function insertOne(m: usize, order: usize, ordered: u32, row: u32): void {
   const record = recordOf(m, row);
   let base: u32 = 0;
@@ -79,7 +92,7 @@ function insertOne(m: usize, order: usize, ordered: u32, row: u32): void {
   store<u32>(at, row);
 }
 
-/** Brings the order up to date. False: out of memory (the order is as it was). */
+/** Brings the order up to date. False if out of memory (the order is unchanged). */
 export function memtableSort(m: usize): bool {
   const rows = load<u32>(m + M_ROWS);
   const ordered = load<u32>(m + M_ORDERED);
@@ -127,7 +140,10 @@ export function orderAt(m: usize, position: u32): u32 {
   return get<u32>(load<u32>(m + M_ORDER), position);
 }
 
-/** Rows of positions [from, to) that a snapshot at `lsn` sees, in order (u32[capacity]); hg_result_rows = position to go on from. */
+/**
+ * Rows at positions [from, to) that are visible to a snapshot at `lsn`, in order (u32[capacity]);
+ * hg_result_rows = position to continue from.
+ */
 export function memtableRows(m: usize, from: u32, to: u32, lsn: f64, out: usize, capacity: u32): u32 {
   const at = lsnOffset(m, lsn);
   let position = from;
@@ -142,7 +158,7 @@ export function memtableRows(m: usize, from: u32, to: u32, lsn: f64, out: usize,
   return count;
 }
 
-/** Row with exactly this key that is alive, or -1. */
+/** Live row with exactly this key, or -1. */
 export function memtableFind(m: usize, time: i64, id: i64): i32 {
   for (let position = memtableSeek(m, time, id); position < load<u32>(m + M_ORDERED); position++) {
     const row = orderAt(m, position);
@@ -153,7 +169,10 @@ export function memtableFind(m: usize, time: i64, id: i64): i32 {
   return -1;
 }
 
-/** Rows alive at `lsn` with the record's time and member set (u32[capacity]). Returns how many there are; only `capacity` are written. */
+/**
+ * Rows alive at `lsn` with the record's time and member set (u32[capacity]). Returns their total
+ * number; only `capacity` are written.
+ */
 export function memtableMatch(m: usize, record: usize, lsn: f64, out: usize, capacity: u32): u32 {
   const time = load<i64>(record + R_TIME);
   const n = load<u8>(record + R_COUNT);
@@ -173,7 +192,7 @@ export function memtableMatch(m: usize, record: usize, lsn: f64, out: usize, cap
   return count;
 }
 
-/** Distinct buckets that rows in key order (u32[n]) lie in. */
+/** Number of distinct buckets that rows in key order (u32[n]) lie in. */
 export function bucketsOfOrder(m: usize, rows: usize, n: u32): u32 {
   const width = load<i64>(m + M_BUCKET_SECONDS);
   let bucketEnd = i64.MIN_VALUE;

@@ -1,4 +1,17 @@
-// The node index of a memtable: built when first asked, one chain of rows per node.
+// The node index of a memtable: a hash table from node to a chain of rows, built when first needed.
+//
+// Appending does not touch the index; a lookup (or the background) first indexes the rows that
+// arrived since. An open-addressed table with linear probing maps a node to {last link + 1, row
+// count}. Links {row, previous link + 1} of all chains share one array, so a new row adds one link
+// per member at its end. Invariant: a link points only to older links, hence a chain ends, and
+// walked from its head it gives rows in descending order.
+//
+// A lookup of k nodes takes the rarest node by its count, walks that chain, and keeps the rows
+// within the key bounds that are visible at the LSN and contain all k nodes. The result is
+// reversed, then sorted by key, which is mostly one pass because rows mostly arrive in key order.
+//
+// Example: rows 0 = {a, b} and 1 = {b, c} give links 1: row 0 (a), 2: row 0 (b), 3: row 1 (b,
+// previous 2), 4: row 1 (c); the chain of b is 3, 2.
 
 import { R_COUNT, R_ID, R_MEMBERS, R_TIME, toInteger } from '../codec/record';
 import { decodeMembers } from '../codec/vbyte';
@@ -23,17 +36,17 @@ import {
 import { sortByKey } from './order';
 
 const EMPTY: i64 = i64.MIN_VALUE;
-/** A memtable of a few rows takes little: many of them share an instance. */
+/** Initial sizes are small so that many memtables of a few rows can share an instance. */
 const FIRST_SLOTS: u32 = 32;
 const FIRST_LINKS: u32 = 64;
 const members: usize = memory.data(255 * 8 + 16, 16);
 const wanted: usize = memory.data(255 * 8 + 16, 16);
 
-/** Of this instance: who chooses node ids cannot choose them so that they fall into the same slots. */
+/** Secret seed of the instance, so that clients who choose node ids cannot make them collide. */
 let seed: u64 = 0;
 let factor: u64 = 0xbf58476d1ce4e5b9;
 
-/** To be called before there is a memtable. */
+/** Must be called before the first memtable is made. */
 export function seedNodes(low: u32, high: u32): void {
   seed = ((<u64>high) << 32) | low;
   factor = (seed * 0xbf58476d1ce4e5b9) | 1;
@@ -86,7 +99,10 @@ function growChain(m: usize, more: u32): bool {
   return true;
 }
 
-/** Indexes at most `limit` of the rows that came since the last call. False: out of memory (what is indexed stays right). Cost: some 50 ns an incidence, once. */
+/**
+ * Indexes at most `limit` of the rows added since the last call. False if out of memory (what is
+ * indexed stays valid). Cost: about 50 ns per incidence, once.
+ */
 export function indexRows(m: usize, limit: u32): bool {
   const indexed = load<u32>(m + M_INDEXED);
   if (!ASC_NO_ASSERT) assert(indexed <= load<u32>(m + M_ROWS), 'no more rows are indexed than there are');
@@ -121,7 +137,7 @@ export function indexRows(m: usize, limit: u32): bool {
   return true;
 }
 
-/** Whether `record` holds all of wanted[0..k); a node may be wanted twice. */
+/** Whether `record` contains all of wanted[0..k); a node may be listed twice. */
 function holdsAll(record: usize, k: u32): bool {
   const n = <u32>load<u8>(record + R_COUNT);
   decodeMembers(record + R_MEMBERS, n, members);
@@ -134,7 +150,7 @@ function holdsAll(record: usize, k: u32): bool {
   return true;
 }
 
-/** Slot of the rarest of the k nodes; 0 when one of them is in no row. */
+/** Slot of the rarest of the k nodes; 0 if one of them occurs in no row. */
 function rarest(m: usize, nodes: usize, k: u32): usize {
   let best: usize = 0;
   const slots = load<u32>(m + M_NODE_SLOTS);
@@ -150,8 +166,9 @@ function rarest(m: usize, nodes: usize, k: u32): usize {
 }
 
 /**
- * Rows that hold all k nodes (f64[k]), have a key >= (startTime, startId) and a time <= endTime, and are visible at `lsn`, in
- * (event_ts, id) order (u32[capacity]). Returns how many, TOO_SMALL with the entries needed, BAD_ARGUMENT, OUT_OF_MEMORY.
+ * Rows that contain all k nodes (f64[k]), have a key >= (startTime, startId) and a time <= endTime,
+ * and are visible at `lsn`, in (event_ts, id) order (u32[capacity]). Returns their number,
+ * TOO_SMALL with the entries needed, BAD_ARGUMENT or OUT_OF_MEMORY.
  */
 export function memtableLookup(
   m: usize,
@@ -196,7 +213,10 @@ export function memtableLookup(
   return sortByKey(m, out, count) ? <i32>count : OUT_OF_MEMORY;
 }
 
-/** Writes the distinct nodes of all rows (f64, no order), at most `capacity`; returns how many there are, or OUT_OF_MEMORY. */
+/**
+ * Writes the distinct nodes of all rows (f64, in no particular order), at most `capacity`; returns
+ * their total number, or OUT_OF_MEMORY.
+ */
 export function memtableNodes(m: usize, out: usize, capacity: u32): i32 {
   if (!indexRows(m, u32.MAX_VALUE)) return OUT_OF_MEMORY;
   const slots = load<u32>(m + M_NODE_SLOTS);

@@ -1,4 +1,4 @@
-// The memtable: rows appended as records, with the LSN of their birth and death.
+// The memtable: rows appended as records, with the LSNs of their birth and death.
 
 import { R_COUNT, R_ID, R_TIME, toInteger } from '../codec/record';
 import { HG_RECORD_HEADER_BYTES } from '../limits';
@@ -37,17 +37,26 @@ import {
   recordOf,
 } from './layout';
 
-/** Chunks of records grow by four up to here: a memtable of a few rows takes little, and many of them share an instance. */
+/**
+ * Chunks of records grow fourfold up to this size: a memtable of a few rows stays small, and many
+ * of them can share an instance.
+ */
 const CHUNK_BYTES: u32 = 65000;
 const FIRST_CHUNK_BYTES: u32 = 1000;
-/** A region of records begins with the address of the next one. */
+/** Header of a record region: the address of the next one. */
 const REGION_HEADER: u32 = 16;
 const FIRST_ROWS: u32 = 16;
-/** Up to here the row arrays grow by four, so that little is left behind in outgrown ones; then by two. */
+/**
+ * Up to this many rows the row arrays grow fourfold, so that little memory is wasted in outgrown
+ * ones; beyond it they double.
+ */
 const LARGE_ROWS: u32 = 262144;
 const NO_BUCKET: i64 = i64.MIN_VALUE;
 
-/** A new empty memtable whose rows all have an LSN above `baseLsn`; returns its handle, 0 = out of memory or a bad argument. */
+/**
+ * Creates an empty memtable whose rows all have an LSN above `baseLsn`; returns its handle, 0 if
+ * out of memory or for a bad argument.
+ */
 export function memtableNew(bucketSeconds: f64, baseLsn: f64): usize {
   const width = toInteger(bucketSeconds);
   if (width < 1) return 0;
@@ -61,8 +70,8 @@ export function memtableNew(bucketSeconds: f64, baseLsn: f64): usize {
 }
 
 /**
- * Room for `rows` records of `bytes` bytes in all, which the caller fills and then appends: that append needs no more memory. 0 = out of memory, nothing was
- * reserved.
+ * Reserves space for `rows` records with a total of `bytes` bytes, which the caller fills and then
+ * appends: that append needs no more memory. 0 if out of memory, with nothing reserved.
  */
 export function memtableReserve(m: usize, bytes: u32, rows: u32): usize {
   if (!reserveRows(m, rows)) return 0;
@@ -71,7 +80,10 @@ export function memtableReserve(m: usize, bytes: u32, rows: u32): usize {
   return at;
 }
 
-/** Gives back what memtableReserve gave and what is not to be appended; its bytes only where they are the last ones taken. */
+/**
+ * Releases a reservation of memtableReserve that will not be appended; its bytes are reused only if
+ * they are the last ones taken.
+ */
 export function memtableUnreserve(m: usize, records: usize, bytes: u32, rows: u32): void {
   store<u32>(m + M_RESERVED, load<u32>(m + M_RESERVED) - rows);
   if (<usize>load<u32>(m + M_CHUNK) != records + bytes) return;
@@ -107,7 +119,7 @@ function newRegion(m: usize, bytes: u32): usize {
   return region + REGION_HEADER;
 }
 
-/** Gives all memory of a memtable back; its handle is void. */
+/** Frees all memory of a memtable; its handle becomes invalid. */
 export function memtableFree(m: usize): void {
   for (let region = <usize>load<u32>(m + M_REGIONS); region; ) {
     const next = <usize>load<u32>(region);
@@ -124,7 +136,7 @@ export function memtableFree(m: usize): void {
   free(m);
 }
 
-/** Room for `more` rows besides those that are there or reserved. */
+/** Makes space for `more` rows in addition to those present or reserved. */
 function reserveRows(m: usize, more: u32): bool {
   const rows = load<u32>(m + M_ROWS);
   const capacity = load<u32>(m + M_CAPACITY);
@@ -144,7 +156,10 @@ function reserveRows(m: usize, more: u32): bool {
   return true;
 }
 
-/** Makes room for `more` further buckets at a load of at most a half. While rows come in time order no set is needed. */
+/**
+ * Makes space for `more` further buckets at a load factor of at most one half. While rows arrive in
+ * time order no set is needed.
+ */
 function reserveBuckets(m: usize, more: u32): bool {
   const slots = load<u32>(m + M_BUCKET_SLOTS);
   if (!slots)
@@ -185,7 +200,10 @@ function addBucket(m: usize, bucket: i64): void {
   store<u32>(m + M_BUCKETS, load<u32>(m + M_BUCKETS) + 1);
 }
 
-/** Counts a bucket when it is new. Rows in time order need the last bucket only; the first late row makes the set. False: out of memory. */
+/**
+ * Counts a bucket if it is new. Rows in time order need only the last bucket; the first late row
+ * builds the set. False if out of memory.
+ */
 function countBucket(m: usize, bucket: i64, row: u32, more: u32): bool {
   const last = load<i64>(m + M_LAST_BUCKET);
   if (!load<u32>(m + M_BUCKET_SLOTS)) {
@@ -201,7 +219,7 @@ function countBucket(m: usize, bucket: i64, row: u32, more: u32): bool {
   return true;
 }
 
-/** Builds the set from the rows so far, with room for `more` further ones. */
+/** Builds the set from the rows so far, with space for `more` further ones. */
 function makeBucketSet(m: usize, rows: u32, more: u32): bool {
   const slots: u32 = 1 << (33 - clz(max<u32>(load<u32>(m + M_BUCKETS) + more, 32)));
   const table = alloc(bytesOf<u64>(slots));
@@ -223,9 +241,10 @@ export function keyBefore(a: usize, b: usize): bool {
 }
 
 /**
- * Appends `count` checked records that are at `records`, in room of memtableReserve; the first has LSN `firstLsn`, the next one more each. 0, or BAD_ARGUMENT
- * when they are more than were reserved, or an LSN is not above the base or too far above it (2^32). Memory cannot be short: where buckets cannot be counted any
- * more, memtableBuckets counts them when it is asked.
+ * Appends `count` checked records at `records`, in space from memtableReserve; the first has LSN
+ * `firstLsn`, each further one the next. Returns 0, or BAD_ARGUMENT if there are more than were
+ * reserved, or an LSN is not above the base or too far above it (2^32). Cannot run out of memory:
+ * if buckets can no longer be counted, memtableBuckets counts them on demand.
  */
 export function memtableAppend(m: usize, records: usize, count: u32, firstLsn: f64): i32 {
   const first = lsnOffset(m, firstLsn);
@@ -270,7 +289,7 @@ export function memtableAppend(m: usize, records: usize, count: u32, firstLsn: f
   return 0;
 }
 
-/** Gives the set of buckets up: it lacks some. */
+/** Discards the set of buckets, which has become incomplete. */
 function uncount(m: usize): void {
   store<u32>(m + M_UNCOUNTED, 1);
   free(load<u32>(m + M_BUCKET_TABLE));
@@ -278,7 +297,10 @@ function uncount(m: usize): void {
   store<u32>(m + M_BUCKET_SLOTS, 0);
 }
 
-/** Distinct buckets of all rows, dead ones too. Where they could not be counted it counts them now; without memory for that, changes of the bucket from row to row. */
+/**
+ * Number of distinct buckets of all rows, including dead ones. Counts them now if they could not be
+ * counted before; without memory for that, returns the number of bucket changes from row to row.
+ */
 export function memtableBuckets(m: usize): u32 {
   if (!load<u32>(m + M_UNCOUNTED)) return load<u32>(m + M_BUCKETS);
   const width = load<i64>(m + M_BUCKET_SECONDS);
@@ -296,7 +318,7 @@ export function memtableBuckets(m: usize): u32 {
   return load<u32>(m + M_BUCKETS);
 }
 
-/** Keeps the order sorted for free while rows come in order. */
+/** Keeps the order sorted at no cost while rows arrive in order. */
 function appendOrder(m: usize, row: u32, record: usize): void {
   const ordered = load<u32>(m + M_ORDERED);
   if (ordered != row) return;
@@ -306,7 +328,10 @@ function appendOrder(m: usize, row: u32, record: usize): void {
   store<u32>(m + M_ORDERED, row + 1);
 }
 
-/** Marks a row as dead from `lsn` on. Returns 1 when it was alive, 0 when it was dead before, BAD_ARGUMENT: no such row, or an LSN not above the base. */
+/**
+ * Marks a row as dead from `lsn` on. Returns 1 if it was alive, 0 if it was already dead,
+ * BAD_ARGUMENT if there is no such row or the LSN is not above the base.
+ */
 export function memtableKill(m: usize, row: u32, lsn: f64): i32 {
   const at = lsnOffset(m, lsn);
   if (row >= load<u32>(m + M_ROWS) || !at) return BAD_ARGUMENT;

@@ -1,4 +1,5 @@
-// Keeps the rows of a list whose numeric columns lie in given ranges, read from the columns of a segment or from records.
+// Keeps the rows of a list whose numeric columns lie in given ranges, reading the columns of a
+// segment or records.
 
 import { findProperty } from '../codec/record';
 import { HG_RANGE_ENTRY_BYTES, HG_TYPE_INTEGER, HG_TYPE_REAL } from '../limits';
@@ -8,7 +9,10 @@ import { C_TYPE, hasValue, integerValue, openColumn, realValue, STATE_MISSING, S
 import { S_BASE, S_ROWS } from '../segment/layout';
 import { BAD_ARGUMENT } from '../status';
 
-/** A range: lowest and highest value, the value of rows that do not have the column (NaN: null), u32 column, u32 flags as for hg_segment_psi. */
+/**
+ * A range: f64 lowest and highest value, f64 value of rows that do not have the column (NaN: null),
+ * u32 column, u32 flags as for hg_segment_psi.
+ */
 const R_LOW: usize = 0;
 const R_HIGH: usize = 8;
 const R_MISSING: usize = 16;
@@ -30,8 +34,9 @@ function lies(value: f64, low: f64, high: f64, flags: u32): bool {
 }
 
 /**
- * Keeps, in place, the rows (u32[n], any order) of a segment that lie in all `k` ranges; returns how many. BAD_ARGUMENT: a column with values
- * that are no numbers. Cost: one look a row and range.
+ * Keeps, in place, the rows (u32[n], any order) of a segment that lie in all `k` ranges; returns
+ * their number. BAD_ARGUMENT if a column with values is not numeric. Cost: one access per row and
+ * range.
  */
 export function filterSegment(s: usize, rows: usize, n: u32, ranges: usize, k: u32): i32 {
   const base = <usize>load<u32>(s + S_BASE);
@@ -65,7 +70,10 @@ function keepValues(rows: usize, n: u32, range: usize): u32 {
   return <u32>((at - rows) >> 2);
 }
 
-/** As filterSegment, for rows of a memtable. Cost: the properties before the column, for each row and range. */
+/**
+ * Same as filterSegment, for rows of a memtable. Cost: a scan of the properties up to the column,
+ * per row and range.
+ */
 export function filterMemtable(m: usize, rows: usize, n: u32, ranges: usize, k: u32): u32 {
   let at = rows;
   const end = cell<u32>(rows, n);
@@ -86,7 +94,7 @@ function recordHolds(record: usize, ranges: usize, k: u32): bool {
   return true;
 }
 
-/** Number of a property entry; NaN when it is null or no number. */
+/** Number in a property entry; NaN if it is null or not a number. */
 function propertyNumber(entry: usize): f64 {
   const type = <u32>load<u8>(entry + 2);
   if (type == HG_TYPE_REAL) return load<f64>(entry + 4);

@@ -1,18 +1,19 @@
-// Orders a property's (key, row) pairs and finds positions in the ordered keys.
+// Sorts a property's (key, row) pairs and finds positions in the sorted keys.
 
 import { bytesOf, cell, get, put } from '../memory/cells';
 
-/** Below this many rows insertion beats the fixed cost of the histograms. */
+/** Below this many rows insertion sort beats the fixed cost of the histograms. */
 const SMALL: u32 = 48;
-/** Eight histograms of 256 u32, one for each byte of a key. */
+/** Eight histograms of 256 u32, one per byte of a key. */
 const HISTOGRAMS: usize = memory.data(8192, 16);
 
 /**
- * Sorts `keys` (f64[n], no NaN) and `rows` (u32[n], ascending on entry) together by (key, row), in place.
- * Zero has one form: -0 comes back as 0.
+ * Sorts `keys` (f64[n], no NaN) and `rows` (u32[n], ascending on entry) together by (key, row), in
+ * place. Normalises zero: -0 becomes 0.
  *
- * `scratch`: 12 * n bytes, 8-aligned. Cost: one pass if already in order; otherwise one pass for all histograms and one
- * pass for each key byte that differs between rows (LSD radix, stable; whole numbers and prices need 2 to 4 of the 8).
+ * `scratch`: 12 * n bytes, 8-aligned. Cost: one pass if already in order; otherwise one pass for
+ * all histograms and one pass per key byte that differs between rows (LSD radix sort, stable;
+ * integers and prices need 2 to 4 of the 8).
  */
 export function psiOrder(keys: usize, rows: usize, n: u32, scratch: usize): void {
   if (inOrder(keys, n)) return;
@@ -37,7 +38,10 @@ export function psiOrder(keys: usize, rows: usize, n: u32, scratch: usize): void
   if (!ASC_NO_ASSERT) assert(inOrder(keys, n), 'sorted keys ascend');
 }
 
-/** Number of keys below `value`: the first position that may hold it. `keys`: ascending f64[n]. Cost: log2(n) loads. */
+/**
+ * Number of keys below `value`, i.e. the first position whose key is not below it. `keys`:
+ * ascending f64[n]. Cost: log2(n) loads.
+ */
 export function psiLower(keys: usize, n: u32, value: f64): u32 {
   let base = keys;
   while (n > 1) {
@@ -61,7 +65,10 @@ export function psiUpper(keys: usize, n: u32, value: f64): u32 {
   return <u32>((base - keys) >> 3);
 }
 
-/** Whether the keys already ascend; makes every -0 it passes a 0, so a true answer leaves nothing to do. */
+/**
+ * Whether the keys already ascend; replaces every -0 it passes by 0, so that nothing is left to do
+ * if they do.
+ */
 function inOrder(keys: usize, n: u32): bool {
   let last = -Infinity;
   for (const end = cell<u64>(keys, n); keys < end; keys += 8) {
@@ -88,7 +95,7 @@ function insertionOrder(keys: usize, rows: usize, n: u32): void {
   }
 }
 
-/** Turns keys into u64 that compare as the keys do, and counts their bytes. */
+/** Converts keys to u64 that compare like the keys, and counts their bytes. */
 function toBits(keys: usize, n: u32): void {
   memory.fill(HISTOGRAMS, 0, 8192);
   for (const end = cell<u64>(keys, n); keys < end; keys += 8) {
@@ -111,7 +118,10 @@ function count(digit: u32, bits: u64): void {
   store<u32>(slot, load<u32>(slot) + 1);
 }
 
-/** Counts to start offsets; false if every row shares the byte, so that its pass can be skipped. */
+/**
+ * Turns counts into start offsets; false if every row has the same byte, so that the pass can be
+ * skipped.
+ */
 function startOffsets(histogram: usize, n: u32): bool {
   let sum: u32 = 0;
   for (const end = histogram + 1024; histogram < end; histogram += 4) {

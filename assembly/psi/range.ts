@@ -1,4 +1,5 @@
-// Rows of a segment whose numeric column lies in a range, through the column's stored (value, row) order.
+// Finds the rows of a segment whose numeric column lies in a range, through the column's stored
+// (value, row) order.
 
 import { cell, get } from '../memory/cells';
 import { numericValue, openColumn, STATE_VALUES } from '../segment/columns';
@@ -8,7 +9,7 @@ import { BAD_ARGUMENT, tooSmall } from '../status';
 const cursor: usize = memory.data(32, 16);
 const bitmap: usize = memory.data(8192, 16);
 
-/** Entries of the order below `value` (or not above it, when `orEqual`). */
+/** Number of entries of the order below `value` (at or below it, if `orEqual`). */
 function bound(order: usize, count: u32, value: f64, orEqual: bool): u32 {
   let base: u32 = 0;
   let length = count;
@@ -23,7 +24,10 @@ function bound(order: usize, count: u32, value: f64, orEqual: bool): u32 {
   return base;
 }
 
-/** How many rows have `low` <= value <= `high` (strict where asked). BAD_ARGUMENT when the column has no order here. */
+/**
+ * Number of rows with `low` <= value <= `high` (strict where a bound is open). BAD_ARGUMENT if the
+ * column has no order here.
+ */
 export function psiCount(s: usize, column: u32, low: f64, high: f64, lowOpen: bool, highOpen: bool): i32 {
   const base = <usize>load<u32>(s + S_BASE);
   const entry = findEntry(base, K_PSI, column);
@@ -34,7 +38,10 @@ export function psiCount(s: usize, column: u32, low: f64, high: f64, lowOpen: bo
   return from < to ? <i32>(to - from) : 0;
 }
 
-/** Writes those rows ascending as u32 at `out`; returns how many, TOO_SMALL with the entries needed, or BAD_ARGUMENT. */
+/**
+ * Writes those rows ascending as u32 at `out`; returns their number, TOO_SMALL with the entries
+ * needed, or BAD_ARGUMENT.
+ */
 export function psiRange(
   s: usize,
   column: u32,

@@ -19,7 +19,10 @@ import {
 } from './layout';
 import { planSection } from './writer';
 
-/** Address of the row's non-null property entry, or 0. `missing` is the entry that stands for a column the record does not have (0: null). */
+/**
+ * Address of the row's non-null property entry, or 0. `missing` is the entry used for a column that
+ * the record does not have (0: null).
+ */
 function valueOf(record: usize, column: u32, missing: usize): usize {
   const entry = findProperty(record, column);
   const used = entry ? entry : missing;
@@ -30,19 +33,19 @@ function integerWidth(range: u64): u32 {
   return range < 0x100 ? 1 : range < 0x10000 ? 2 : range < 0x100000000 ? 4 : 8;
 }
 
-/** Compares two texts {address of entry} by bytes; < 0, 0, > 0. */
+/** Compares two texts, given as addresses of entries, by bytes; < 0, 0, > 0. */
 function compareText(a: usize, b: usize): i32 {
   const lengthA = load<u32>(a + 4);
   const lengthB = load<u32>(b + 4);
   const length = lengthA < lengthB ? lengthA : lengthB;
-  // Long texts that are equal are compared often: eight bytes at a time, wherever they begin.
+  // Long equal texts are compared often: eight bytes at a time, at any alignment.
   let same: usize = 0;
   while (same + 8 <= <usize>length && load<u64>(a + 8 + same) == load<u64>(b + 8 + same)) same += 8;
   const order = memory.compare(a + 8 + same, b + 8 + same, length - same);
   return order ? order : <i32>(lengthA > lengthB) - <i32>(lengthA < lengthB);
 }
 
-/** Bottom-up merge sort of entry addresses {u32 entry, u32 row} by text. */
+/** Bottom-up merge sort of items {u32 entry, u32 row} by text. */
 function sortTexts(items: usize, n: u32, tmp: usize): void {
   let from = items;
   let to = tmp;
@@ -65,7 +68,9 @@ function sortTexts(items: usize, n: u32, tmp: usize): void {
   if (from != items) memory.copy(items, from, bytesOf<u64>(n));
 }
 
-/** Fills {u32 entry, u32 row} of the rows that have a text, sorted by text; returns how many. */
+/**
+ * Lists the rows that have a text as {u32 entry, u32 row}, sorted by text; returns their number.
+ */
 function gatherTexts(records: usize, rows: u32, column: u32, missing: usize, items: usize, tmp: usize): u32 {
   let n: u32 = 0;
   for (let row: u32 = 0; row < rows; row++) {
@@ -110,7 +115,10 @@ function planText(
   );
 }
 
-/** Plans one column. spec: {u16 id, u8 type, u8 indexed, u32 missing entry}. scratch: 16 bytes a row. False: a value of another type. */
+/**
+ * Plans one column. spec: {u16 id, u8 type, u8 indexed, u32 missing entry}. scratch: 16 bytes per
+ * row. False if a value has another type.
+ */
 export function planColumn(plan: usize, records: usize, rows: u32, spec: usize, scratch: usize): bool {
   const column = <u32>load<u16>(spec);
   const type = <u32>load<u8>(spec + 2);
@@ -220,7 +228,7 @@ export function fillColumn(file: usize, entry: usize, records: usize, rows: u32,
   if (type == HG_TYPE_TEXT) fillText(records, rows, column, missing, at, load<u32>(entry + E_COUNT), scratch);
 }
 
-/** Writes the (value, row) order of a filled numeric column. scratch: 24 bytes a row. */
+/** Writes the (value, row) order of a filled numeric column. scratch: 24 bytes per row. */
 export function fillOrder(file: usize, entry: usize, rows: u32, scratch: usize): void {
   const cursor = memory.data(32, 16);
   openColumn(file, rows, <u32>load<u16>(entry + E_COLUMN), cursor);

@@ -1,4 +1,18 @@
 // Builds a segment file from records in (event_ts, id) order.
+//
+// A first pass over the records finds sizes and value bounds, from which the widths of the packed
+// columns follow. Then all incidences are listed as (node - least node, index) in row order and
+// radix sorted by node. One pass over the sorted list writes the dictionary (each new node gets the
+// next ordinal), the member column (the ordinal goes back to the index of the incidence) and the
+// posting lists (the row of each incidence), and collects the node ids for the Bloom filter. The
+// sort is stable and its input is in row order, so every posting list ascends by row without a
+// further sort.
+//
+// Sections are planned with their sizes first, then the file is allocated once and filled; the
+// checksums come last.
+//
+// Example: rows 0 = {5, 9} and 1 = {5} give the sorted incidences (5, row 0), (5, row 1), (9, row
+// 0): dictionary [5, 9], members [0, 1 | 0], postings [0, 1 | 0].
 
 import { R_COUNT, R_ID, R_MEMBERS, R_TIME } from '../codec/record';
 import { decodeMembers } from '../codec/vbyte';
@@ -56,7 +70,7 @@ import {
 } from './layout';
 import { allocateFile, layOut, MAX_SECTIONS, planSection, seal } from './writer';
 
-/** What the first pass over the records finds; fixed offsets in one static block. */
+/** Results of the first pass over the records; fixed offsets in one static block. */
 const facts: usize = memory.data(128, 16);
 const F_INCIDENCES: usize = 0;
 const F_MAX_SIZE: usize = 4;
@@ -72,7 +86,7 @@ function recordAt(records: usize, row: u32): usize {
   return <usize>get<u32>(records, row);
 }
 
-/** First pass: sums, bounds, order. False: the records are not in strict (event_ts, id) order. */
+/** First pass: sums, bounds, order. False if the records are not in strict (event_ts, id) order. */
 function survey(records: usize, rows: u32, bucketSeconds: i64): bool {
   let incidences: u32 = 0;
   let maxSize: u32 = 0;
@@ -112,7 +126,10 @@ function survey(records: usize, rows: u32, bucketSeconds: i64): bool {
   return true;
 }
 
-/** Fills keys (u64: node - least node) and rows (u32) of all incidences in row order, and the node bounds. */
+/**
+ * Fills keys (u64: node - least node) and indexes (u32) of all incidences in row order, and the
+ * node bounds.
+ */
 function gatherIncidences(records: usize, rows: u32, keys: usize, indexes: usize): void {
   let at: u32 = 0;
   let least = i64.MAX_VALUE;
@@ -208,7 +225,7 @@ function fillHeader(
   store<u32>(file + H_TABLE, table);
 }
 
-/** Times, ids, sizes and the bucket directory. */
+/** Writes times, ids, sizes and the bucket directory. */
 function fillRows(file: usize, records: usize, rows: u32, bucketSeconds: i64): void {
   const blocks = sectionOf(file, K_BLOCKS);
   const times = sectionOf(file, K_TIMES);
@@ -249,7 +266,10 @@ function fillRows(file: usize, records: usize, rows: u32, bucketSeconds: i64): v
   store<u32>(block + BLOCK_BYTES + 4, buckets);
 }
 
-/** Dictionary, ordinals, posting lists and filter from the incidences sorted by node. `rowOf`: u32 row of each incidence. */
+/**
+ * Writes dictionary, ordinals, posting lists and filter from the incidences sorted by node.
+ * `rowOf`: u32 row of each incidence.
+ */
 function fillNodes(file: usize, keys: usize, indexes: usize, n: u32, rowOf: usize, nodeIds: usize): void {
   const ordinals = sectionOf(file, K_MEMBERS);
   const nodes = sectionOf(file, K_NODES);
@@ -322,10 +342,11 @@ function areColumns(specs: usize, columns: u32): bool {
 }
 
 /**
- * Builds the file of `rows` records (addresses u32[rows], strictly ascending by (event_ts, id), checked).
- * specs: {u16 column id, u8 type, u8 indexed, u32 address of the property entry that stands for a missing one (0: null)} x columns.
- * Returns the file's bytes; its address is hg_result_pointer, the caller frees it. BAD_ARGUMENT: no rows or too many, rows or columns not in
- * order, a value whose type is not its column's, a file of 2 GiB or more.
+ * Builds the file of `rows` records (addresses u32[rows], strictly ascending by (event_ts, id),
+ * checked). specs: {u16 column id, u8 type, u8 indexed, u32 address of the property entry used for
+ * a missing one (0: null)} x columns. Returns the bytes of the file; its address is
+ * hg_result_pointer, and the caller frees it. BAD_ARGUMENT: no rows or too many, rows or columns
+ * not in order, a value whose type is not that of its column, a file of 2 GiB or more.
  */
 export function buildSegment(
   records: usize,

@@ -26,7 +26,10 @@ import {
 
 const cursor: usize = memory.data(32, 16);
 
-/** Checks a text column's data at `at`, `left` bytes: dictionary in bounds, distinct and in byte order, every code in the dictionary. */
+/**
+ * Checks a text column's data at `at`, `left` bytes: dictionary in bounds, distinct and in byte
+ * order, every code in the dictionary.
+ */
 function checkText(at: usize, left: u64, rows: u32): bool {
   if (left < 8) return false;
   const entries = load<u32>(at);
@@ -58,7 +61,10 @@ function isSorted(offsets: usize, entries: u32, bytes: usize): bool {
   return true;
 }
 
-/** Checks that every value that is there is a finite number, or a safe integer. The sizes must be right. */
+/**
+ * Checks that every value present is a finite number, or a safe integer. The sizes must have been
+ * checked.
+ */
 function checkNumbers(base: usize, entry: usize, rows: u32, type: u32): bool {
   openColumn(base, rows, <u32>load<u16>(entry + E_COLUMN), cursor);
   if (type == HG_TYPE_REAL) {
@@ -94,7 +100,10 @@ function checkColumn(base: usize, entry: usize): bool {
   return known && left == width * rows + (type == HG_TYPE_INTEGER ? 8 : 0) && checkNumbers(base, entry, rows, type);
 }
 
-/** Checks the order of a column that passed checkColumn: exactly its values, strictly ascending by (value, row). */
+/**
+ * Checks the order of a column that passed checkColumn: exactly its values, strictly ascending by
+ * (value, row).
+ */
 function checkOrder(base: usize, entry: usize): bool {
   const rows = load<u32>(base + H_ROWS);
   const count = load<u32>(entry + E_COUNT);
@@ -120,8 +129,9 @@ function checkOrder(base: usize, entry: usize): bool {
 }
 
 /**
- * Checks all column and order sections: columns ascend strictly by id, an order stands behind its column. 0, or CORRUPT with the section's
- * offset. Bounds and fixed sizes must have been checked.
+ * Checks all column and order sections: columns ascend strictly by id, and an order directly
+ * follows its column. Returns 0, or CORRUPT with the section's offset. Bounds and fixed sizes must
+ * have been checked.
  */
 export function checkColumns(base: usize): i32 {
   const sections = load<u32>(base + H_SECTIONS);

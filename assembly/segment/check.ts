@@ -1,4 +1,5 @@
-// Checks the bytes of a segment file before anything is read through them: bounds, checksums, and (deep) every structural rule.
+// Checks the bytes of a segment file before they are used: bounds, checksums, and (deep) every
+// structural rule.
 
 import { crc32c } from '../codec/crc32c';
 import { filterTest } from '../fmi/filter';
@@ -54,7 +55,10 @@ import {
 } from './layout';
 import { headerChecksum, MAX_SECTIONS } from './writer';
 
-/** Checks the header and directory at `base`; `available` bytes are there, the file has `fileBytes`. 0, CORRUPT or UNSUPPORTED. */
+/**
+ * Checks the header and directory at `base`, of which `available` bytes are present; the file has
+ * `fileBytes` bytes. Returns 0, CORRUPT or UNSUPPORTED.
+ */
 export function checkHeader(base: usize, available: u32, fileBytes: u32): i32 {
   if (available < <u32>HEADER_BYTES) return failAt(CORRUPT, available);
   if (load<u64>(base) != MAGIC) return failAt(CORRUPT, 0);
@@ -85,7 +89,7 @@ function isRange(at: usize): bool {
   return least >= -MAX_SAFE && least <= greatest && greatest <= MAX_SAFE;
 }
 
-/** Checks what the header says of the values in the file. */
+/** Checks the header fields that bound the values in the file. */
 function checkBounds(base: usize): i32 {
   const seconds = load<i64>(base + H_BUCKET_SECONDS);
   if (seconds < 1 || seconds > MAX_SAFE) return failAt(CORRUPT, <u32>H_BUCKET_SECONDS);
@@ -132,7 +136,7 @@ function checkFixedSizes(base: usize): i32 {
   return good ? 0 : failAt(CORRUPT, <u32>HEADER_BYTES);
 }
 
-/** Checks every section's checksum. 0, or CORRUPT with the section's offset. */
+/** Checks every section's checksum. Returns 0, or CORRUPT with the section's offset. */
 function checkSums(base: usize): i32 {
   const sections = load<u32>(base + H_SECTIONS);
   for (let i: u32 = 0; i < sections; i++) {
@@ -144,7 +148,10 @@ function checkSums(base: usize): i32 {
   return 0;
 }
 
-/** Checks times, ids and sizes: strict (event_ts, id) order, and the header's bounds are theirs. */
+/**
+ * Checks times, ids and sizes: strict (event_ts, id) order, and bounds equal to those in the
+ * header.
+ */
 function checkRows(base: usize): i32 {
   const rows = load<u32>(base + H_ROWS);
   const times = sectionOf(base, K_TIMES);
@@ -183,7 +190,7 @@ function checkRows(base: usize): i32 {
     : failAt(CORRUPT, <u32>H_TIME_MAX);
 }
 
-/** Checks the bucket directory against times and sizes. `checkRows` first. */
+/** Checks the bucket directory against times and sizes. Call `checkRows` first. */
 function checkBlocks(base: usize): i32 {
   const rows = load<u32>(base + H_ROWS);
   const blocks = sectionOf(base, K_BLOCKS);
@@ -215,7 +222,10 @@ function checkBlocks(base: usize): i32 {
   return buckets == load<u32>(base + H_BUCKETS) ? 0 : failAt(CORRUPT, <u32>H_BUCKETS);
 }
 
-/** Checks the dictionary: strictly ascending, the header's bounds are its ends, and the filter denies none of it. */
+/**
+ * Checks the dictionary: strictly ascending, ends equal to the header's bounds, every node
+ * contained in the filter.
+ */
 function checkNodes(base: usize): i32 {
   const nodes = load<u32>(base + H_NODES);
   const ids = sectionOf(base, K_NODES);
@@ -233,7 +243,10 @@ function checkNodes(base: usize): i32 {
   return previous == <u64>(load<i64>(base + H_NODE_MAX) - least) ? 0 : failAt(CORRUPT, <u32>H_NODE_MAX);
 }
 
-/** Checks that every member is a node, ascending in its row, and that the posting lists are exactly the members turned round. */
+/**
+ * Checks that every member is a node, ascending within its row, and that the posting lists are
+ * exactly the transpose of the members.
+ */
 function checkMembers(base: usize): i32 {
   const nodes = load<u32>(base + H_NODES);
   const offsets = sectionOf(base, K_POSTING_OFFSETS);
@@ -250,7 +263,7 @@ function checkMembers(base: usize): i32 {
   return status;
 }
 
-/** Walks the members in row order; `heads`: u32 per node, where its next posting must stand. */
+/** Walks the members in row order; `heads`: u32 per node, the place of its next posting. */
 function checkIncidences(base: usize, nodes: u32, offsets: usize, heads: usize): i32 {
   const rows = load<u32>(base + H_ROWS);
   const sizes = sectionOf(base, K_SIZES);
@@ -276,9 +289,10 @@ function checkIncidences(base: usize, nodes: u32, offsets: usize, heads: usize):
 }
 
 /**
- * Checks the whole file [base, base + bytes): header, directory and checksums; with `deep` also every order, bound and reference, after
- * which no read through the file can leave it. 0, CORRUPT (hg_result_offset: where), UNSUPPORTED, OUT_OF_MEMORY. Deep costs some 15 ns
- * an incidence and 4 bytes a node for its time.
+ * Checks the whole file [base, base + bytes): header, directory and checksums; with `deep` also
+ * every order, bound and reference, after which no read through the file can leave it. Returns 0,
+ * CORRUPT (place in hg_result_offset), UNSUPPORTED or OUT_OF_MEMORY. Deep costs about 15 ns per
+ * incidence, and 4 bytes per node while it runs.
  */
 export function checkSegment(base: usize, bytes: u32, deep: bool): i32 {
   let status = checkHeader(base, bytes, bytes);

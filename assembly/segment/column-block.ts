@@ -1,4 +1,4 @@
-// Column blocks of segments: rows as columns of numbers for a host that computes with them.
+// Column blocks of segments: rows as columns of numbers, for a host that computes with them.
 
 import { HG_TYPE_BOOLEAN, HG_TYPE_TEXT } from '../limits';
 import { alloc, free } from '../memory/alloc';
@@ -46,7 +46,7 @@ import { S_BASE, S_ROWS } from './layout';
 import { firstIncidence, memberOrdinal, nodeId, rowId, rowSize, rowTime } from './reader';
 
 const NO_LOCAL: u32 = 0xffffffff;
-/** Distinct texts that take no more are counted once for a block, not by each row. */
+/** Distinct texts of at most this size are counted once per block instead of per row. */
 const FEW_TEXT_BYTES: usize = 16384;
 
 function segmentTextBytes(plan: usize, cursors: usize, row: u32): usize {
@@ -60,11 +60,12 @@ function segmentTextBytes(plan: usize, cursors: usize, row: u32): usize {
   return bytes;
 }
 
-/** How many of the rows fit into `capacity`. */
+/** Number of rows that fit into `capacity`. */
 function fittingRows(s: usize, rows: usize, n: u32, plan: usize, cursors: usize, capacity: u32): u32 {
   let used = fixedBytes(load<u32>(plan));
   if (!(load<u32>(plan + 4) & PART_MEMBERS)) {
-    // All rows take the same then, but for texts; often all the texts there are take little.
+    // Then all rows have the same size apart from texts, and often all distinct texts together are
+    // small.
     const texts = dictionaryBytes(plan, cursors);
     if (texts <= FEW_TEXT_BYTES && used + texts <= <usize>capacity) {
       const each = rowBytes(plan, 0);
@@ -82,7 +83,7 @@ function fittingRows(s: usize, rows: usize, n: u32, plan: usize, cursors: usize,
   return count;
 }
 
-/** Bytes of the distinct texts of all text columns, with their ends. */
+/** Bytes of the distinct texts of all text columns, including their ends. */
 function dictionaryBytes(plan: usize, cursors: usize): usize {
   const columns = load<u32>(plan);
   let bytes: usize = 0;
@@ -97,8 +98,9 @@ function dictionaryBytes(plan: usize, cursors: usize): usize {
 }
 
 /**
- * Writes rows (u32[n]) of a segment as one column block. Returns its bytes; hg_result_rows = rows written, it stops where `capacity` ends.
- * TOO_SMALL when not one row fits; OUT_OF_MEMORY.
+ * Writes rows (u32[n]) of a segment as one column block. Returns its bytes; hg_result_rows = rows
+ * written, fewer than n if `capacity` is exhausted. TOO_SMALL if not even one row fits;
+ * OUT_OF_MEMORY.
  */
 export function segmentColumns(s: usize, rows: usize, n: u32, plan: usize, out: usize, capacity: u32): i32 {
   const columns = load<u32>(plan);
@@ -141,7 +143,9 @@ function neededBytes(s: usize, rows: usize, plan: usize, cursors: usize): u32 {
   return <u32>(fixedBytes(load<u32>(plan)) + rowBytes(plan, rowSize(s, row)) + segmentTextBytes(plan, cursors, row));
 }
 
-/** Rows often follow each other: without a gap their columns are copied as they stand. */
+/**
+ * Whether the rows are consecutive, as they often are: their columns are then copied as a whole.
+ */
 function isRun(rows: usize, n: u32): bool {
   return get<u32>(rows, n - 1) - load<u32>(rows) == n - 1;
 }
@@ -185,7 +189,7 @@ function segmentMembers(s: usize, rows: usize, n: u32, out: usize): usize {
   return at;
 }
 
-/** Writes one column; returns the address behind, 0: out of memory. */
+/** Writes one column; returns the end address, 0 if out of memory. */
 function segmentColumn(plan: usize, column: usize, cursor: usize, rows: usize, n: u32, out: usize): usize {
   if (load<u32>(cursor) == STATE_MISSING) return missingColumn(plan, column, n, out);
   if (load<u32>(column + P_TYPE) == HG_TYPE_TEXT) return segmentTexts(cursor, rows, n, out);
@@ -210,7 +214,7 @@ function segmentColumn(plan: usize, column: usize, cursor: usize, rows: usize, n
   return cell<u64>(values, n);
 }
 
-/** Every row has what a row without the column has. */
+/** Writes a column that the segment lacks: every row has the default. */
 function missingColumn(plan: usize, column: usize, n: u32, out: usize): usize {
   const kind = load<u32>(column + P_KIND);
   const nulls = out + COLUMN_HEADER;

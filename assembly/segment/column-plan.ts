@@ -1,12 +1,14 @@
-// Column blocks: the plan that asks for them, their layout, and how much room they take.
+// Column blocks: the plan that requests them, their layout, and bounds on their size.
 
 import { HG_TYPE_TEXT } from '../limits';
 import { bytesOf, element } from '../memory/cells';
 import { setRows } from '../status';
 
 /*
- * The plan, made by the host: u32 columns, u32 parts, then per column 32 bytes: u32 column id, u32 type, u32 kind of what a row without the column
- * has (0 null, 1 number, 2 text), u32 bytes of that text, f64 that number (booleans: 0 or 1), u32 offset of that text from the plan's start, u32 0.
+ * The plan, made by the host: u32 columns, u32 parts, then 32 bytes per column: u32 column id, u32
+ * type, u32 kind of the default for a row without the column (0 null, 1 number, 2 text), u32 bytes
+ * of the default text, f64 default number (booleans: 0 or 1), u32 offset of the default text from
+ * the start of the plan, u32 0.
  */
 export const PART_TIMES: u32 = 1;
 export const PART_IDS: u32 = 2;
@@ -24,9 +26,10 @@ export const MISSING_NUMBER: u32 = 1;
 export const MISSING_TEXT: u32 = 2;
 
 /*
- * A block, every part padded to 8 bytes: f64 rows, f64 incidences, f64 bytes of the block, f64 0; then as asked for: f64 times[rows], f64 ids[rows],
- * u32 sizes[rows], f64 members[incidences]; then per column of the plan: f64 distinct texts, f64 bytes of text, u8 nulls[rows] (1: null), and f64 values[rows],
- * or for TEXT u32 codes[rows], u32 ends[distinct], the texts behind each other.
+ * A block, every part padded to 8 bytes: f64 rows, f64 incidences, f64 bytes of the block, f64 0;
+ * then as requested: f64 times[rows], f64 ids[rows], u32 sizes[rows], f64 members[incidences]; then
+ * per column of the plan: f64 distinct texts, f64 bytes of text, u8 nulls[rows] (1: null), and f64
+ * values[rows], or for TEXT u32 codes[rows], u32 ends[distinct] and the concatenated texts.
  */
 export const B_HEADER: usize = 32;
 export const COLUMN_HEADER: usize = 16;
@@ -35,12 +38,12 @@ export function padded(bytes: usize): usize {
   return (bytes + 7) & ~7;
 }
 
-/** Bytes of a block that do not depend on its rows: headers and paddings. */
+/** Bytes of a block that do not depend on its rows: headers and padding. */
 export function fixedBytes(columns: u32): usize {
   return B_HEADER + 32 + <usize>columns * (COLUMN_HEADER + 32);
 }
 
-/** Most bytes one row adds, its texts aside. */
+/** Upper bound on the bytes that one row adds, apart from its texts. */
 export function rowBytes(plan: usize, size: u32): usize {
   const columns = load<u32>(plan);
   const parts = load<u32>(plan + 4);
@@ -52,7 +55,8 @@ export function rowBytes(plan: usize, size: u32): usize {
   for (let c: u32 = 0; c < columns; c++) {
     const column = element(plan + P_HEADER, c, P_BYTES);
     bytes += 9;
-    // A text that is missing stands in the block once, but may be counted for every row: it is a bound.
+    // The default text appears in the block once, but may be counted for every row: this is a
+    // bound.
     if (load<u32>(column + P_TYPE) == HG_TYPE_TEXT) bytes += <usize>load<u32>(column + P_TEXT_BYTES);
   }
   return bytes;
@@ -67,7 +71,7 @@ export function writeHeader(out: usize, rows: u32, incidences: u32, end: usize):
   return <i32>(end - out);
 }
 
-/** Fills up to the next multiple of 8 with zeros. */
+/** Pads with zeros up to the next multiple of 8. */
 export function padEnd(at: usize): usize {
   const end = padded(at);
   for (; at < end; at++) store<u8>(at, 0);

@@ -1,4 +1,4 @@
-// Columns of rows that follow each other without a gap, in loops that look at nothing but the values.
+// Columns of consecutive rows, in loops that access nothing but the values.
 
 import { HG_TYPE_REAL } from '../limits';
 import { bytesOf, cell, get, put } from '../memory/cells';
@@ -17,13 +17,16 @@ import {
 } from './layout';
 import { firstIncidence, rowSize } from './reader';
 
-/** Packed integers from row `first` on, as f64. */
+/** Converts packed integers from row `first` on to f64. */
 function copyPacked<T>(data: usize, first: u32, n: u32, least: f64, out: usize): void {
   const from = cell<T>(data, first);
   for (let i: usize = 0; i < n; i++) put<f64>(out, i, least + <f64>get<T>(from, i));
 }
 
-/** As copyPacked, where `least` and the sums may be beyond what a double holds: each sum is a safe integer. */
+/**
+ * Same as copyPacked, where `least` and the packed values may exceed the precision of a double;
+ * each sum is a safe integer.
+ */
 function copyWide(data: usize, first: u32, n: u32, least: i64, out: usize): void {
   const from = cell<u64>(data, first);
   for (let i: usize = 0; i < n; i++) put<f64>(out, i, <f64>(least + get<i64>(from, i)));
@@ -46,7 +49,7 @@ export function copySizes(s: usize, first: u32, n: u32, out: usize): void {
   for (let i: usize = 0; i < n; i++) put<u32>(out, i, <u32>load<u8>(sizes + i));
 }
 
-/** Members of all rows; returns the address behind them. */
+/** Writes the members of all rows; returns the end address. */
 export function copyMembers(s: usize, first: u32, n: u32, out: usize): usize {
   const from = firstIncidence(s, first);
   const count = firstIncidence(s, first + n - 1) + rowSize(s, first + n - 1) - from;
@@ -80,7 +83,7 @@ export function markAbsent(cursor: usize, first: u32, n: u32, out: usize): void 
   }
 }
 
-/** Values of a column of reals or integers; those of nulls mean nothing. */
+/** Values of a column of reals or integers; the value of a null is meaningless. */
 export function copyNumbers(cursor: usize, first: u32, n: u32, out: usize): void {
   const data = <usize>load<u32>(cursor + C_DATA);
   const width = load<u32>(cursor + C_WIDTH);

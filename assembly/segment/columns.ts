@@ -1,4 +1,4 @@
-// Property columns of a segment: where a column is, and one row's value of it.
+// Property columns of a segment: locates a column, and reads one row's value of it.
 
 import { HG_TYPE_BOOLEAN, HG_TYPE_INTEGER, HG_TYPE_REAL, HG_TYPE_TEXT } from '../limits';
 import { bytesOf, cell, get } from '../memory/cells';
@@ -12,11 +12,14 @@ export const C_NULLS: usize = 12;
 export const C_DATA: usize = 16;
 export const C_OFFSETS: usize = 20;
 export const C_BYTES: usize = 24;
-/** Dictionary code + 1 of the text that stands for a missing value, 0: none. Only the export of records sets it. */
+/**
+ * Dictionary code + 1 of the default text for a missing value, 0 if none. Only the export of
+ * records sets it.
+ */
 export const C_DEFAULT: usize = 28;
 export const CURSOR_BYTES: u32 = 32;
 
-/** The segment was built before the column was there: every row has its default. */
+/** The segment was built before the column existed: every row has its default. */
 export const STATE_MISSING: u32 = 0;
 export const STATE_ALL_NULL: u32 = 1;
 export const STATE_VALUES: u32 = 2;
@@ -25,7 +28,9 @@ export function nullBytes(rows: u32): u32 {
   return bytesOf<u64>((rows + 63) >> 6);
 }
 
-/** Resolves `column` of the segment file at `base` into the cursor at `cursor`; returns the state. */
+/**
+ * Resolves `column` of the segment file at `base` into the cursor at `cursor`; returns the state.
+ */
 export function openColumn(base: usize, rows: u32, column: u32, cursor: usize): u32 {
   memory.fill(cursor, 0, CURSOR_BYTES);
   const entry = findEntry(base, K_COLUMN, column);
@@ -88,18 +93,21 @@ export function textLength(cursor: usize, code: u32): u32 {
   return load<u32>(offsets + 4) - load<u32>(offsets);
 }
 
-/** A numeric column's value as f64 (INTEGER exactly: safe integers). */
+/** A numeric column's value as f64 (exact for INTEGER: safe integers). */
 export function numericValue(cursor: usize, row: u32): f64 {
   return load<u32>(cursor + C_TYPE) == HG_TYPE_INTEGER ? <f64>integerValue(cursor, row) : realValue(cursor, row);
 }
 
-/** Whether the row has the text that stands for a missing value (C_DEFAULT): a record need not hold it. */
+/** Whether the row has the default text (C_DEFAULT): a record can omit it. */
 export function isDefault(cursor: usize, row: u32): bool {
   const code = load<u32>(cursor + C_DEFAULT);
   return code != 0 && hasValue(cursor, row) && textCode(cursor, row) == code - 1;
 }
 
-/** Bytes of the row's value as a record property, entry header included; 0 when it is not there (the default applies). */
+/**
+ * Bytes of the row's value as a record property, including the entry header; 0 if it is omitted
+ * (the default applies).
+ */
 export function propertyBytes(cursor: usize, row: u32): u32 {
   const state = load<u32>(cursor);
   if (state == STATE_MISSING || isDefault(cursor, row)) return 0;
@@ -109,7 +117,7 @@ export function propertyBytes(cursor: usize, row: u32): u32 {
   return type == HG_TYPE_BOOLEAN ? 5 : 12;
 }
 
-/** Writes what `propertyBytes` measured; returns the address behind. */
+/** Writes what `propertyBytes` measured; returns the end address. */
 export function writeProperty(out: usize, column: u32, cursor: usize, row: u32): usize {
   const has = hasValue(cursor, row);
   const type = has ? load<u32>(cursor + C_TYPE) : 0;

@@ -1,4 +1,5 @@
-// Rows of a segment back to records (compaction's input), and the match of a tombstone against its rows.
+// Converts rows of a segment back to records (the input of compaction), and matches a tombstone
+// against its rows.
 
 import { R_COUNT, R_ID, R_MEMBERS, R_TIME, recordBound, writeRecord } from '../codec/record';
 import { decodeMembers } from '../codec/vbyte';
@@ -26,7 +27,10 @@ import {
 import { E_COLUMN, E_KIND, ENTRY_BYTES, H_SECTIONS, HEADER_BYTES, K_COLUMN, S_BASE, S_ROWS, S_SCRATCH } from './layout';
 import { firstIncidence, memberOrdinal, rowId, rowMembers, rowSize, rowTime } from './reader';
 
-/** Opens a cursor per column section of the file: {u32 column id, cursor} each. Returns how many. */
+/**
+ * Opens a cursor for each column section of the file: {u32 column id, cursor} each. Returns their
+ * number.
+ */
 function openAll(base: usize, rows: u32, out: usize): u32 {
   const sections = load<u32>(base + H_SECTIONS);
   let count: u32 = 0;
@@ -63,7 +67,10 @@ function writeProperties(out: usize, cursors: usize, count: u32, row: u32): void
   store<u16>(out, <u16>written);
 }
 
-/** Dictionary code of a text, -1: it is not there. The dictionary is in byte order, shorter texts first. */
+/**
+ * Dictionary code of a text, -1 if absent. The dictionary is in byte order, with a prefix before
+ * the longer text.
+ */
 function findText(cursor: usize, text: usize, length: u32): i32 {
   let low: u32 = 0;
   let high = load<u32>(<usize>load<u32>(cursor + C_OFFSETS) - 4);
@@ -79,7 +86,10 @@ function findText(cursor: usize, text: usize, length: u32): i32 {
   return -1;
 }
 
-/** Notes in the cursors of text columns which code is the text that `specs` (hg_segment_build) give for a missing value. */
+/**
+ * Records in the cursors of text columns the code of the text that `specs` (see hg_segment_build)
+ * gives for a missing value.
+ */
 function noteDefaults(cursors: usize, count: u32, specs: usize, columns: u32): void {
   for (let i: u32 = 0; i < count; i++) {
     const cursor = element(cursors, i, CURSOR_BYTES + 4) + 4;
@@ -94,7 +104,10 @@ function noteDefaults(cursors: usize, count: u32, specs: usize, columns: u32): v
   }
 }
 
-/** Columns that are null in every row and have no default say nothing: dropped from the list, so that such rows have no property block. */
+/**
+ * Removes built-in columns (ids below 3, which have no default) that are null in every row, so that
+ * such rows need no property block.
+ */
 function dropSilent(cursors: usize, count: u32): u32 {
   let kept: u32 = 0;
   for (let i: u32 = 0; i < count; i++) {
@@ -107,8 +120,10 @@ function dropSilent(cursors: usize, count: u32): u32 {
 }
 
 /**
- * Writes `rows` (u32[n]) as records, one behind the other; texts that `specs` (u64[columns], hg_segment_build) give for a missing value are left
- * out. Returns bytes written, hg_result_rows rows written (it stops where `capacity` ends); TOO_SMALL when not one fits; OUT_OF_MEMORY.
+ * Writes `rows` (u32[n]) as consecutive records; texts that `specs` (u64[columns], see
+ * hg_segment_build) gives for a missing value are omitted. Returns the bytes written,
+ * hg_result_rows = rows written (fewer than n if `capacity` is exhausted); TOO_SMALL if not even
+ * one fits; OUT_OF_MEMORY.
  */
 export function exportRecords(
   s: usize,
@@ -151,7 +166,8 @@ export function exportRecords(
 }
 
 /**
- * Rows with the record's time and exactly its members, ascending (u32[capacity]). Returns how many there are; only `capacity` are written.
+ * Rows with the record's time and exactly its members, ascending (u32[capacity]). Returns their
+ * total number; only `capacity` are written.
  */
 export function matchRows(s: usize, record: usize, out: usize, capacity: u32): u32 {
   const time = load<i64>(record + R_TIME);

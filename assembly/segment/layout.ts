@@ -60,7 +60,7 @@ export const FLAG_ALL_NULL: u32 = 2;
 export const BLOCK_ROWS: u32 = 64;
 export const BLOCK_BYTES: usize = 16;
 
-/** Handle of an open segment: what the hot paths need, as absolute addresses. */
+/** Handle of an open segment: the fields needed on hot paths, with absolute addresses. */
 export const S_BASE: usize = 0;
 export const S_ROWS: usize = 4;
 export const S_NODES: usize = 8;
@@ -102,7 +102,7 @@ export function sectionOf(base: usize, kind: u32): usize {
   return entry ? base + load<u32>(entry + E_OFFSET) : 0;
 }
 
-/** Unsigned value `index` of a packed column of `width` bytes (1, 2, 4, 8). */
+/** Unsigned value `index` of a packed column with `width` bytes per value (1, 2, 4, 8). */
 export function packed(base: usize, width: u32, index: u32): u64 {
   if (width == 4) return <u64>get<u32>(base, index);
   if (width == 2) return <u64>get<u16>(base, index);

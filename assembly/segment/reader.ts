@@ -1,4 +1,4 @@
-// An open segment: one row's time, id and members, read in place.
+// An open segment: reads the time, id and members of a row in place.
 
 import { alloc } from '../memory/alloc';
 import { bytesOf, element, get, put } from '../memory/cells';
@@ -52,7 +52,10 @@ import {
   sectionOf,
 } from './layout';
 
-/** Opens the checked file at `base`; returns its handle, 0 = out of memory. The bytes must stay where they are. */
+/**
+ * Opens the checked file at `base`; returns its handle, 0 if out of memory. The bytes must not
+ * move.
+ */
 export function openSegment(base: usize): usize {
   const s = alloc(S_BYTES);
   const scratch = alloc(bytesOf<u64>(255));
@@ -106,7 +109,10 @@ function sumBytes(word: u64): u32 {
   return <u32>((pairs * 0x0001000100010001) >> 48);
 }
 
-/** Incidences before `row`: the directory's figure of its block plus the sizes of the rows between. */
+/**
+ * Number of incidences before `row`: the count in its block's directory entry plus the sizes of the
+ * rows in between.
+ */
 export function firstIncidence(s: usize, row: u32): u32 {
   const block = row >> 6;
   let sum = load<u32>(element(load<u32>(s + S_BLOCKS), block, BLOCK_BYTES));
@@ -132,7 +138,7 @@ export function nodeId(s: usize, ordinal: u32): i64 {
   return load<i64>(s + S_NODE_MIN) + <i64>packed(load<u32>(s + S_NODE_IDS), load<u32>(s + S_NODE_WIDTH), ordinal);
 }
 
-/** Writes the members of `row` as ascending i64 at `out`; returns how many. */
+/** Writes the members of `row` as ascending i64 at `out`; returns their number. */
 export function rowMembers(s: usize, row: u32, out: usize): u32 {
   const first = firstIncidence(s, row);
   const n = rowSize(s, row);

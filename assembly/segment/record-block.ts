@@ -31,14 +31,15 @@ import {
 
 const scratch: usize = memory.data(255 * 8 + 16, 16);
 
-/** As segmentColumns, for records: addresses u32[n]. */
+/** Same as segmentColumns, for records: addresses u32[n]. */
 export function recordColumns(records: usize, n: u32, plan: usize, out: usize, capacity: u32): i32 {
   const columns = load<u32>(plan);
   let used = fixedBytes(columns);
   let count: u32 = 0;
   for (; count < n; count++) {
     const record = <usize>get<u32>(records, count);
-    // The record's own property block is a bound of its texts; every row may bring a text of its own.
+    // The record's property block bounds the size of its texts; every row may have a different
+    // text.
     const block = <u32>load<u16>(record + R_PROPERTIES);
     const texts = block ? load<u32>(record) - block : 0;
     used += rowBytes(plan, <u32>load<u8>(record + R_COUNT)) + <usize>texts + bytesOf<u32>(columns);
@@ -130,7 +131,7 @@ function recordNumbers(column: usize, records: usize, n: u32, out: usize): usize
   return cell<u64>(values, n);
 }
 
-/** Texts of records: every row's own one, in order. */
+/** Texts of records: one per row, in order, without deduplication. */
 function recordTexts(plan: usize, column: usize, records: usize, n: u32, out: usize): usize {
   const nulls = out + COLUMN_HEADER;
   const codes = padded(nulls + <usize>n);

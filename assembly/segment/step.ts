@@ -1,4 +1,4 @@
-// One step of a scan over a segment in one call: seek, row list, tombstones, text, figures.
+// One step of a scan over a segment in a single call: seek, row list, tombstones, text, counts.
 
 import { lookupRows } from '../fmi/lookup';
 import { segmentRows } from '../json/rows';
@@ -10,8 +10,10 @@ import { S_ROWS, S_TIME_MAX } from './layout';
 import { rowId, rowTime } from './reader';
 
 /*
- * The request, f64 each: lowest time and id, last time (inclusive), time and id of the stop (exclusive; +Infinity: none), LSN, row limit,
- * separator, nodes, dead rows; and addresses: nodes (f64), dead rows (u32), their LSNs (f64), plan, row list (u32, STEP_ROWS and slack), text.
+ * The request, f64 each: lowest time and id, last time (inclusive), time and id of the stop
+ * (exclusive; +Infinity: none), LSN, row limit, separator, number of nodes, number of dead rows;
+ * then addresses: nodes (f64), dead rows (u32), their LSNs (f64), plan, row list (u32, STEP_ROWS
+ * and slack), text; then the bytes of the text region.
  */
 const Q_LOW_TIME: usize = 0;
 const Q_LOW_ID: usize = 8;
@@ -30,7 +32,10 @@ const Q_PLAN_AT: usize = 104;
 const Q_ROWS_AT: usize = 112;
 const Q_TEXT_AT: usize = 120;
 const Q_TEXT_BYTES: usize = 128;
-/** The answer, behind the request: rows, time of the first, time and id of the last, buckets, row to go on from, state. */
+/**
+ * The response, after the request: rows, time of the first, time and id of the last, buckets, row
+ * to continue from, state.
+ */
 const A_ROWS: usize = 136;
 const A_FIRST_TIME: usize = 144;
 const A_LAST_TIME: usize = 152;
@@ -39,16 +44,16 @@ const A_BUCKETS: usize = 168;
 const A_NEXT: usize = 176;
 const A_STATE: usize = 184;
 
-/** Bytes of request and answer together. */
+/** Bytes of request and response together. */
 export const STEP_BLOCK_BYTES: u32 = 192;
-/** Rows one step looks at, at most. */
+/** Maximum rows examined per step. */
 export const STEP_ROWS: u32 = 8192;
 
-/** Rows are left below the stop. */
+/** Rows below the stop are left. */
 const STATE_MORE: f64 = 0;
-/** All rows of the segment up to the last time were given. */
+/** All rows of the segment up to the last time were returned. */
 const STATE_END: f64 = 1;
-/** All rows below the stop were given; there may be rows behind it. */
+/** All rows below the stop were returned; there may be rows after it. */
 const STATE_STOP: f64 = 2;
 
 function bound(value: f64): i64 {
@@ -60,7 +65,10 @@ function addressAt(block: usize, field: usize): usize {
   return <usize>load<f64>(block + field);
 }
 
-/** Fills the row list of [from, to) with what lives at the LSN; returns how many, and where to go on in A_NEXT. */
+/**
+ * Fills the row list from [from, to) with the rows alive at the LSN; returns their number, and the
+ * row to continue from in A_NEXT.
+ */
 function listRows(s: usize, block: usize, from: u32, to: u32): i32 {
   const rows = addressAt(block, Q_ROWS_AT);
   const nodes = <u32>load<f64>(block + Q_NODES);
@@ -88,8 +96,9 @@ function listRows(s: usize, block: usize, from: u32, to: u32): i32 {
 }
 
 /**
- * Gives row text of live rows with a key in [low, stop), a time up to the last time and all nodes, at most `limit` rows and one text region.
- * Request and answer at `block` (STEP_BLOCK_BYTES; see above). Returns text bytes, or a status; at TOO_SMALL the text region must grow.
+ * Writes row text of live rows with a key in [low, stop), a time up to the last time and all nodes,
+ * at most `limit` rows and one text region. Request and response are at `block` (STEP_BLOCK_BYTES;
+ * see above). Returns the bytes of text, or a status; on TOO_SMALL the text region must grow.
  */
 export function stepSegment(s: usize, block: usize): i32 {
   const from = seekRow(s, bound(load<f64>(block + Q_LOW_TIME)), bound(load<f64>(block + Q_LOW_ID)));

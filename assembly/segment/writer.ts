@@ -1,4 +1,5 @@
-// Plans and lays out the sections of a new segment file: sizes first, then one region, then the directory and checksums.
+// Plans and lays out the sections of a new segment file: sizes first, then one region, then the
+// directory and checksums.
 
 import { crc32c } from '../codec/crc32c';
 import { alloc } from '../memory/alloc';
@@ -19,10 +20,15 @@ import {
   HEADER_BYTES,
 } from './layout';
 
-/** Most sections of a file: the nine fixed ones, and a column and an order each for 4,000 columns. */
+/**
+ * Maximum sections of a file: the nine fixed ones, plus a column and an order for each of 4,000
+ * columns.
+ */
 export const MAX_SECTIONS: u32 = 8009;
 
-/** Adds one entry to the section plan at `plan` ({u32 count, entries}); returns the entry's address. */
+/**
+ * Adds one entry to the section plan at `plan` ({u32 count, entries}); returns the entry's address.
+ */
 export function planSection(
   plan: usize,
   kind: u32,
@@ -48,7 +54,7 @@ export function planSection(
   return entry;
 }
 
-/** Gives every planned section its offset; returns the file's bytes (0: over 2 GiB). */
+/** Gives every planned section its offset; returns the bytes of the file (0 if over 2 GiB). */
 export function layOut(plan: usize): u32 {
   const n = load<u32>(plan);
   let at: u64 = <u64>HEADER_BYTES + <u64>n * <u64>ENTRY_BYTES;
@@ -62,7 +68,7 @@ export function layOut(plan: usize): u32 {
   return <u32>((at + 7) & ~7);
 }
 
-/** Takes a zeroed region for the file and copies the directory into it; 0 = out of memory. */
+/** Allocates a zeroed region for the file and copies the directory into it; 0 if out of memory. */
 export function allocateFile(plan: usize, bytes: u32): usize {
   const file = alloc(bytes);
   if (!file) return 0;

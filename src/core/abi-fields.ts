@@ -1,4 +1,5 @@
-// Numbers that calls of the ABI take and that are no exports of the core: fields, section kinds, separators (assembly/README.md).
+// Constants of the ABI that the core does not export: fields, section kinds, separators
+// (assembly/README.md).
 
 /** Fields of `hg_segment_field`. */
 export const SEGMENT_FIELD = {
@@ -23,9 +24,9 @@ export const SEGMENT_FIELD = {
   nodeWidth: 18,
 } as const;
 
-/** Section kinds that the host asks for (FORMAT.md section 2). */
+/** Section kinds that the host uses (FORMAT.md section 2). */
 export const SECTION_KIND = { nodes: 6, filter: 9, column: 16, psi: 17 } as const;
 
-/** Separators of row text: see `json/rows.ts` in the core. */
+/** Separators of row text, see `json/rows.ts` in the core. */
 export const SEPARATOR = { commaBetween: 0, commaBefore: 1, newline: 2, columns: 3 } as const;
 export type Separator = (typeof SEPARATOR)[keyof typeof SEPARATOR];

@@ -1,11 +1,15 @@
-// The exports of the core as TypeScript sees them (assembly/README.md). All arguments and results are numbers; addresses may come signed.
+// TypeScript declarations of the core's exports (assembly/README.md). All arguments and results are
+// numbers; addresses may be returned as signed integers.
 
-/** As WebAssembly.Memory and WebAssembly.Global, which are known only where `dom` is among the types. */
+/**
+ * Stand-ins for WebAssembly.Memory and WebAssembly.Global, whose types exist only if `dom` is
+ * included.
+ */
 export interface WasmMemory {
   readonly buffer: ArrayBufferLike;
 }
 export interface WasmGlobal {
-  /** Of a constant of the core. */
+  /** Value of a constant exported by the core. */
   readonly value: number;
 }
 

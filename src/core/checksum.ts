@@ -1,11 +1,14 @@
-// CRC32C through the core, for the storage layer.
+// CRC32C computed by the core, for the storage layer.
 
 import type { Core } from './load.ts';
 import { Region } from './region.ts';
 
 const CHUNK = 262144;
 
-/** A function with the semantics of zlib's crc32 (seed 0 for the first piece), Castagnoli polynomial (RFC 3720). */
+/**
+ * Returns a function with the semantics of zlib's crc32 (seed 0 for the first piece) and the
+ * Castagnoli polynomial (RFC 3720).
+ */
 export function makeChecksum(core: Core): (bytes: Uint8Array, seed: number) => number {
   const region = new Region(core, 4096);
   return (bytes, seed) => {

@@ -1,4 +1,5 @@
-// Column blocks: the plan that asks the core for columns of rows, and the views that read what it wrote (assembly/segment/column-block.ts).
+// Column blocks: the plan that requests columns of rows from the core, and the views that read the
+// result (assembly/segment/column-block.ts).
 
 import { type ColumnType, KIND_CODES, kindOfType } from '../model/column-types.ts';
 import type { RowPlan } from './row-plan.ts';
@@ -8,7 +9,7 @@ export interface BlockColumn {
   /** Column id. */
   id: number;
   type: ColumnType;
-  /** What a row that does not have the column has. */
+  /** Value for rows that do not have the column. */
   missing: number | string | boolean | null;
 }
 
@@ -20,7 +21,7 @@ export interface BlockParts {
   columns: readonly BlockColumn[];
 }
 
-/** As a row plan, for column blocks; the parts it asks for lie beside its bytes. */
+/** A row plan for column blocks, with the requested parts alongside its bytes. */
 export interface ColumnPlan extends RowPlan {
   readonly parts: Required<BlockParts>;
 }
@@ -64,7 +65,10 @@ export function buildColumnPlan(parts: BlockParts): ColumnPlan {
 
 const EMPTY = Buffer.alloc(0);
 
-/** Values of a REAL, INTEGER or BOOLEAN (0 or 1) column; where `nulls` is 1 the value means nothing. */
+/**
+ * Values of a REAL, INTEGER or BOOLEAN (0 or 1) column; where `nulls` is 1 the value is
+ * meaningless.
+ */
 export interface NumberColumn {
   readonly kind: 'number';
   readonly nulls: Uint8Array;
@@ -79,18 +83,18 @@ export interface TextColumn {
   readonly texts: readonly string[];
 }
 
-/** Views of one block; parts that were not asked for are empty. */
+/** Views of one block; parts that were not requested are empty. */
 export interface ColumnBlock {
   readonly rows: number;
   readonly times: Float64Array;
   readonly ids: Float64Array;
   readonly sizes: Uint32Array;
-  /** Members of all rows behind each other, ascending in each row. */
+  /** Members of all rows concatenated, ascending within each row. */
   readonly members: Float64Array;
   readonly columns: readonly (NumberColumn | TextColumn)[];
 }
 
-/** The blocks that stand behind each other in `bytes`, whose offset in its buffer is a multiple of 8. */
+/** The consecutive blocks in `bytes`, whose offset in its buffer must be a multiple of 8. */
 export function readColumnBlocks(bytes: Uint8Array<ArrayBuffer>, plan: ColumnPlan): ColumnBlock[] {
   const blocks: ColumnBlock[] = [];
   let at = bytes.byteOffset;

@@ -1,6 +1,7 @@
-// Attempts that may fail at a price: after one that failed, others are refused for a while without being made.
+// Limits attempts that are expensive when they fail: after a failure, further attempts are refused
+// for a while without being made.
 
-/** A failed attempt takes this part of the time at most. */
+/** Upper bound on the share of time spent on failing attempts. */
 const MOST_PART = 1 / 5;
 
 export class CostlyAttempts<Value> {
@@ -9,13 +10,16 @@ export class CostlyAttempts<Value> {
   #failure: unknown;
   #untilMs = -Infinity;
 
-  /** `now`: milliseconds. */
+  /** `now`: clock in milliseconds. */
   constructor(attempt: () => Value, now: () => number) {
     this.#attempt = attempt;
     this.#now = now;
   }
 
-  /** Throws what the attempt throws, or threw a moment ago. `insist`: the reason may be gone, so it is made in any case. */
+  /**
+   * Throws what the attempt throws, or its recent failure. `insist`: the cause may be gone, so the
+   * attempt is made in any case.
+   */
   make(insist: boolean): Value {
     const began = this.#now();
     if (!insist && began < this.#untilMs) throw this.#failure;

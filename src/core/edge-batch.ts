@@ -1,4 +1,4 @@
-// Gathers edges in an instance's memory and encodes them to records in one call.
+// Collects edges in an instance's memory and encodes them to records in one call.
 
 import { HedgerowError } from '../errors.ts';
 import { checkKey } from '../model/edge.ts';
@@ -9,10 +9,13 @@ import { coreError, STATUS } from './status.ts';
 const BATCH_ROWS = 4096;
 const BATCH_MEMBERS = 32768;
 
-/** With them, the row at fault is where the core says; of others, as of no memory, it says no row. */
+/**
+ * Statuses for which the core reports the faulty row; for others, such as out of memory, it reports
+ * none.
+ */
 const EDGE_FAULTS: readonly number[] = [STATUS.tooManyMembers, STATUS.emptyMembers, STATUS.badInteger];
 
-/** Of edges that nobody checked: the words of the model. */
+/** The error for edges that were not checked before, in the wording of the model. */
 function edgeError(status: number, eventTs: number, members: readonly number[], limit: number): HedgerowError {
   try {
     checkKey(eventTs, members, limit);
@@ -22,7 +25,7 @@ function edgeError(status: number, eventTs: number, members: readonly number[], 
   return coreError(status, 'hg_records_encode');
 }
 
-/** Encodes edges. One batch belongs to one instance; calls do not overlap. */
+/** Encodes edges. A batch belongs to one instance; calls do not overlap. */
 export class EdgeBatch {
   readonly #core: Core;
   readonly #rows: Region;
@@ -56,7 +59,10 @@ export class EdgeBatch {
     this.#propertyBytes = 0;
   }
 
-  /** Adds an edge. Numbers are checked by `encode`; whoever wants an error per edge calls `check` first. */
+  /**
+   * Adds an edge. `encode` checks the numbers; a caller that wants one error per edge calls `check`
+   * first.
+   */
   add(eventTs: number, members: readonly number[], properties: Uint8Array | null): void {
     const n = members.length;
     const row = this.#count;
@@ -78,9 +84,11 @@ export class EdgeBatch {
   }
 
   /**
-   * Encodes what was added, with ids firstId, firstId + 1, ... and clears the batch. The records are borrowed: valid until the next call
-   * into this instance. `headroom` bytes before them are the caller's to fill, so that records and what precedes them are one piece. Throws `empty_members`,
-   * `too_many_members` or `invalid_input`; `fields.row` is the edge's place in the batch.
+   * Encodes the added edges with ids firstId, firstId + 1, ... and clears the batch. The records
+   * are borrowed: valid until the next call into this instance. The `headroom` bytes before them
+   * are for the caller to fill, so that a prefix and the records form one piece. Throws
+   * `empty_members`, `too_many_members` or `invalid_input`; `fields.row` is the position of the
+   * edge in the batch.
    */
   encode(firstId: number, limit: number, headroom = 0): Uint8Array<ArrayBuffer> {
     const { exports, memory } = this.#core;
@@ -89,7 +97,7 @@ export class EdgeBatch {
     try {
       this.#out.ensure(headroom + rows * 40 + this.#memberCount * 9 + this.#propertyBytes + 64);
     } catch (error) {
-      // These edges are refused; they must not come out with the next ones.
+      // These edges are refused; they must not reappear with the next ones.
       this.clear();
       throw error;
     }

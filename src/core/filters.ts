@@ -1,15 +1,19 @@
-// The node filters of the segments of all tables, in a few shared instances: which segments of a table may hold these nodes.
+// Node filters of the segments of all tables, kept in a few shared instances: they tell which
+// segments of a table may contain given nodes.
 
 import type { Core, CoreModule } from './load.ts';
 import { allocate, Region } from './region.ts';
 import type { SegmentFacts } from './segment-facts.ts';
 
 export interface FilterRoomOptions {
-  /** Filters take at most so many bytes; a table that does not fit has none. */
+  /** Upper bound on the bytes of all filters; a table that does not fit has none. */
   limitBytes: number;
-  /** Takes bytes into the memory budget, or out of it. */
+  /** Charges bytes to the memory budget; negative to release them. */
   charge: (bytes: number) => void;
-  /** Filters of one instance, at most; default 512 MB, far below the 4 GB of its memory. Tests take less. */
+  /**
+   * Upper bound on the bytes of filters per instance. Default 512 MB, far below its 4 GB of memory;
+   * smaller in tests.
+   */
   shardBytes?: number;
 }
 
@@ -18,12 +22,12 @@ const SHARD_BYTES = 2 ** 29;
 const ENTRY_BYTES = 24;
 const MAX_NODES = 255;
 
-/** Filters in one instance, of any tables. */
+/** The filters in one instance, from any tables. */
 class Shard {
   readonly core: Core;
-  /** Room for the nodes of a lookup. */
+  /** Address of the buffer for the nodes of a lookup. */
   readonly nodes: number;
-  /** Room for the answer of a lookup. */
+  /** Buffer for the result of a lookup. */
   readonly out: Region;
   usedBytes = 0;
 
@@ -40,7 +44,10 @@ interface Placed {
   bytes: number;
 }
 
-/** Gives out memory for filters. Instances are scarce, so small tables share one; a large table has several. */
+/**
+ * Allocates memory for filters. Instances are scarce, so small tables share one; a large table
+ * spans several.
+ */
 export class FilterRoom {
   readonly #module: CoreModule;
   readonly #options: Required<FilterRoomOptions>;
@@ -66,12 +73,15 @@ export class FilterRoom {
     return this.#shards.length;
   }
 
-  /** Whether filters of so many bytes more stay within the limit. */
+  /** Whether `bytes` more bytes of filters stay within the limit. */
   fits(bytes: number): boolean {
     return this.#usedBytes + bytes <= this.#limitBytes;
   }
 
-  /** Copies a filter in; undefined: there is no memory for it, and from now on none for more than there are. */
+  /**
+   * Copies a filter in. Undefined if there is no memory for it; if an allocation failed, the limit
+   * drops to the current use.
+   */
   place(filter: Uint8Array): Placed | undefined {
     const bytes = filter.length;
     if (!this.fits(bytes)) return undefined;
@@ -90,11 +100,12 @@ export class FilterRoom {
   free({ shard, pointer, bytes }: Placed): void {
     shard.core.exports.hg_memory_free(pointer);
     this.#use(shard, -bytes);
-    // Memory of an instance is freed with the instance only. One is kept: small tables come and go.
+    // The memory of an instance is released only with the instance. One is kept, because small
+    // tables come and go.
     if (shard.usedBytes === 0 && this.#shards.length > 1) this.#shards = this.#shards.filter((one) => one !== shard);
   }
 
-  /** Memory has come to its end: filters take no more than they do now. */
+  /** Memory is exhausted: filters may take no more than they do now. */
   ended(): void {
     this.#limitBytes = Math.min(this.#limitBytes, this.#usedBytes);
   }
@@ -120,11 +131,11 @@ interface Entry extends Placed {
   nodeMax: number;
 }
 
-/** The filters of a table that lie in one instance. */
+/** The filters of a table that are in one instance. */
 interface Part {
   shard: Shard;
   directory: Region;
-  /** Places in the arranged order, ascending, of the directory's entries. */
+  /** Positions in the arranged order of the directory's entries, ascending. */
   places: Uint32Array;
 }
 
@@ -138,7 +149,10 @@ export class FilterDirectory {
     this.#room = room;
   }
 
-  /** Adds the filter bytes of a segment under a number of the caller's. `damaged`: their checksum is not the one the segment's header gives. */
+  /**
+   * Adds the filter bytes of a segment under a number chosen by the caller. `damaged` if size or
+   * checksum differ from those in the segment's header.
+   */
   add(segment: number, filter: Uint8Array, facts: SegmentFacts): 'added' | 'damaged' | 'no_room' {
     if (filter.length !== facts.filterBytes) return 'damaged';
     const placed = this.#room.place(filter);
@@ -156,7 +170,7 @@ export class FilterDirectory {
     return this.#entries.has(segment);
   }
 
-  /** Gives the filters of all other segments back. Until `arrange` there must be no probe. */
+  /** Frees the filters of all other segments. Call `arrange` before the next probe. */
   keep(segments: readonly number[]): void {
     const kept = new Set(segments);
     for (const [segment, entry] of this.#entries) {
@@ -167,7 +181,10 @@ export class FilterDirectory {
     this.#freeParts();
   }
 
-  /** Sets which segments count, in order; all must have been added. False: there is no memory for it. */
+  /**
+   * Sets the segments to probe, in order; all must have been added. False if there is no memory for
+   * it.
+   */
   arrange(segments: readonly number[]): boolean {
     this.#freeParts();
     const byShard = new Map<Shard, number[]>();
@@ -201,7 +218,10 @@ export class FilterDirectory {
     return { shard, directory, places: Uint32Array.from(places) };
   }
 
-  /** Places in the arranged order of the segments that may hold all nodes, ascending. No false negative. */
+  /**
+   * Positions in the arranged order of the segments that may contain all nodes, ascending. No false
+   * negatives.
+   */
   probe(nodes: readonly number[]): Uint32Array {
     const found = this.#parts.map((part) => probePart(part, nodes));
     if (found.length === 1) return found[0]!;
@@ -214,7 +234,7 @@ export class FilterDirectory {
     return all.sort();
   }
 
-  /** Gives all memory back. */
+  /** Frees all memory. */
   close(): void {
     for (const entry of this.#entries.values()) this.#room.free(entry);
     this.#entries.clear();

@@ -3,7 +3,7 @@
 import type { Core } from './load.ts';
 import { Scratch } from './scratch.ts';
 
-/** Where the arrays of a graph lie. `regions` owns them. */
+/** Addresses of the arrays of a graph. `regions` owns them. */
 export interface GraphParts {
   vertices: number;
   arcs: number;
@@ -13,17 +13,23 @@ export interface GraphParts {
   regions: Scratch;
 }
 
-/** Neighbours ascending, every edge twice (an arc each way), no loops. Immutable; its regions live in `core` until `free()`. */
+/**
+ * Neighbours ascending, every edge stored twice (an arc in each direction), no loops. Immutable;
+ * its regions live in `core` until `free()`.
+ */
 export class Graph {
   readonly core: Core;
   readonly vertices: number;
   /** Twice the number of edges. */
   readonly arcs: number;
-  /** Address of u32[vertices + 1]: arcs of v are [starts[v], starts[v + 1]). */
+  /** Address of u32[vertices + 1]: the arcs of v are [starts[v], starts[v + 1]). */
   readonly starts: number;
   /** Address of u32[arcs]. */
   readonly neighbours: number;
-  /** Address of u32[arcs]: what the two ends share; 0: this graph has no counts. */
+  /**
+   * Address of u32[arcs]: the number of items that the two ends share; 0 if this graph has no
+   * counts.
+   */
   readonly counts: number;
   readonly #regions: Scratch;
 
@@ -38,8 +44,8 @@ export class Graph {
   }
 
   /**
-   * A graph of given edges: pairs [a, b, a, b, ...] of distinct vertices, each edge once, in any order; `counts`: one for each pair. Not
-   * sliced: for small graphs and tests.
+   * A graph from a list of edges: pairs [a, b, a, b, ...] of distinct vertices, each edge once, in
+   * any order; `counts`: one per pair. Not sliced into steps: for small graphs and tests.
    */
   static fromPairs(core: Core, vertices: number, pairs: Uint32Array, counts?: Uint32Array): Graph {
     const rows: [number, number][][] = Array.from({ length: vertices }, () => []);
@@ -73,27 +79,27 @@ export class Graph {
     }
   }
 
-  /** u32[vertices + 1], the caller's. */
+  /** u32[vertices + 1], owned by the caller. */
   copyStarts(): Uint32Array {
     return this.core.memory.words.slice(this.starts / 4, this.starts / 4 + this.vertices + 1);
   }
 
-  /** u32[arcs], the caller's. */
+  /** u32[arcs], owned by the caller. */
   copyNeighbours(): Uint32Array {
     return this.core.memory.words.slice(this.neighbours / 4, this.neighbours / 4 + this.arcs);
   }
 
-  /** u32[arcs], the caller's; null without counts. */
+  /** u32[arcs], owned by the caller; null without counts. */
   copyCounts(): Uint32Array | null {
     return this.counts === 0 ? null : this.core.memory.words.slice(this.counts / 4, this.counts / 4 + this.arcs);
   }
 
-  /** Bytes it holds in core memory. */
+  /** Bytes of its regions in core memory. */
   get bytes(): number {
     return this.#regions.bytes;
   }
 
-  /** Gives its regions back; it must not be used afterwards. */
+  /** Frees its regions; it must not be used afterwards. */
   free(): void {
     this.#regions.free();
   }

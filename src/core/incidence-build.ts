@@ -1,4 +1,12 @@
-// Builds an incidence from columns: numbers the nodes, then fills the sparse rows of edges and of nodes.
+// Builds an incidence from columns: numbers the nodes, then fills the sparse rows of edges and of
+// nodes.
+//
+// Nodes are numbered 0, 1, ... in ascending order of their ids, in one of two ways. If the ids are
+// dense, a bitmap over their span is marked and its set bits are ranked (prefix counts of bits); a
+// node's ordinal is its rank. If they are spread widely, the pairs (id - least, position) are radix
+// sorted, 11 bits at a time, and a pass over the sorted keys numbers the distinct ones and writes
+// each ordinal back to its position. Both write the ordinals in member order, which is already the
+// node list of every edge; the edges of each node are its transpose by counting sort.
 
 import { HedgerowError } from '../errors.ts';
 import { type Steps, slices, within } from '../schedule/steps.ts';
@@ -7,16 +15,16 @@ import type { Core } from './load.ts';
 import { Scratch } from './scratch.ts';
 import { startsOf, transposed } from './sparse-rows.ts';
 
-/** Entries of a step: some 2 ms for the cheap passes, where an entry costs a few nanoseconds. */
+/** Entries per step: about 2 ms for the cheap passes, at a few nanoseconds per entry. */
 const SLICE = 1 << 18;
-/** Node ids that are placed in core memory at a time; they stay in the cache for the pass. */
+/** Node ids staged in core memory at a time; they stay in the cache during the pass. */
 const STAGE = 1 << 15;
-/** A node table is used when it has no more entries than this, or than there are incidences. */
+/** A node table is used if it has no more entries than this, or than there are incidences. */
 const TABLE_ENTRIES = 1 << 16;
-/** Bits and values of a digit of the radix sort, as csr/digits.ts has them. */
+/** Bits and number of values of a radix sort digit, as in csr/digits.ts. */
 const DIGIT_BITS = 11;
 const DIGITS = 1 << DIGIT_BITS;
-/** An instance has 4 GiB; what is built must leave room for the graphs and kernels that come after. */
+/** An instance has 4 GiB; the incidence must leave space for the graphs and kernels that follow. */
 const MAX_BUILD_BYTES = 2.5 * 2 ** 30;
 
 function* copyNumbers(core: Core, values: Float64Array, address: number): Steps<void> {
@@ -25,7 +33,7 @@ function* copyNumbers(core: Core, values: Float64Array, address: number): Steps<
   });
 }
 
-/** Fills with ones, and with the weights where there are any that are no null. */
+/** Fills with ones, overwritten by the weights that are not null. */
 function* copyWeights(core: Core, edges: number, weights: Float64Array | null, address: number): Steps<void> {
   yield* slices(edges, SLICE, (from, to) => {
     const at = address / 8;
@@ -50,7 +58,7 @@ function* boundsOf(members: Float64Array): Steps<{ least: number; greatest: numb
   return { least, greatest };
 }
 
-/** Calls `work` with stretches of the members placed at a staging address. */
+/** Copies ranges of the members to a staging address and calls `work` for each. */
 function* staged(
   core: Core,
   members: Float64Array,
@@ -63,13 +71,13 @@ function* staged(
   });
 }
 
-/** Where the nodes' ids are, how many there are; their ordinals are written to `edgeNodes`. */
+/** Address and number of the node ids; the ordinals are written to `edgeNodes`. */
 interface Numbered {
   nodes: number;
   nodeIds: number;
 }
 
-/** Ids that lie close enough together: a bit for each id of the span, counted through. */
+/** Numbers dense ids: one bit per id of the span, then ranks. */
 function* numberByTable(
   core: Core,
   members: Float64Array,
@@ -103,7 +111,10 @@ function* numberByTable(
   return { nodes, nodeIds };
 }
 
-/** Sorts n keys with their places; gives back which of the two pairs of regions holds the result. */
+/**
+ * Radix sorts n keys together with their positions; returns which of the two pairs of regions holds
+ * the result.
+ */
 function* sortKeys(
   core: Core,
   n: number,
@@ -139,7 +150,7 @@ function* sortKeys(
   return side;
 }
 
-/** Ids that are spread wide: all of them are sorted. */
+/** Numbers widely spread ids by sorting all of them. */
 function* numberBySorting(
   core: Core,
   members: Float64Array,

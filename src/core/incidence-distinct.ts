@@ -6,15 +6,18 @@ import type { Core } from './load.ts';
 import { Scratch } from './scratch.ts';
 import { startsOf, transposed } from './sparse-rows.ts';
 
-/** Edges of a step: hashing and comparing a set is some 20 to 60 ns. */
+/** Edges per step: hashing and comparing a set takes about 20 to 60 ns. */
 const SLICE = 1 << 14;
 
-/** Equal rows get the same set, numbered as met; `leaders`: the row of each set that has the least id. */
+/**
+ * Assigns equal rows to the same set, numbered in order of first occurrence; `leaders`: the row
+ * with the least id of each set.
+ */
 function* group(core: Core, source: IncidenceParts, setOf: number, leaders: number): Steps<number> {
   const { edges, edgeStarts, edgeNodes, edgeIds } = source;
   const scratch = new Scratch(core);
   try {
-    const slotBits = Math.max(4, 32 - Math.clz32(Math.ceil(edges * 1.5))); // at most two thirds are taken
+    const slotBits = Math.max(4, 32 - Math.clz32(Math.ceil(edges * 1.5))); // load factor at most two thirds
     const slotBytes = 2 ** slotBits * 8;
     const slots = scratch.take(slotBytes);
     const clear = (from: number, to: number) => {
@@ -33,7 +36,9 @@ function* group(core: Core, source: IncidenceParts, setOf: number, leaders: numb
   }
 }
 
-/** Ids and times of the leading rows, sums of weights and multiplicities, member lists. */
+/**
+ * Collects ids and times of the leading rows, sums of weights and multiplicities, and member lists.
+ */
 function* gather(
   core: Core,
   source: IncidenceParts,

@@ -1,10 +1,11 @@
-// The plain values behind an incidence: the columns it is built from, and where its arrays lie.
+// Plain values of an incidence: the columns it is built from, and the addresses of its arrays.
 
 import type { Scratch } from './scratch.ts';
 
 /**
- * Edges as columns, in (time, id) order. times, ids: f64[rows], safe integers, ids distinct; sizes: u32[rows], at most 255; members: node ids of the rows
- * behind each other, ascending and distinct in each row; weights: f64[rows], NaN is null, or null when they were not read.
+ * Edges as columns, in (time, id) order. times, ids: f64[rows], safe integers, ids distinct; sizes:
+ * u32[rows], at most 255; members: node ids of all rows concatenated, ascending and distinct within
+ * each row; weights: f64[rows], NaN for null, or null if they were not read.
  */
 export interface IncidenceColumns {
   times: Float64Array;
@@ -14,7 +15,7 @@ export interface IncidenceColumns {
   weights: Float64Array | null;
 }
 
-/** Counts and addresses; class Incidence says what each array is. `regions` owns them. */
+/** Counts and addresses; class Incidence documents each array. `regions` owns them. */
 export interface IncidenceParts {
   nodes: number;
   edges: number;
@@ -28,7 +29,10 @@ export interface IncidenceParts {
   edgeNodes: number;
   nodeStarts: number;
   nodeEdges: number;
-  /** u32[sources], the set of each edge of what this was collapsed from; 0: not collapsed. */
+  /**
+   * u32[sources], the set of each edge of the incidence that this one was collapsed from; 0 if not
+   * collapsed.
+   */
   setOf: number;
   sources: number;
   regions: Scratch;

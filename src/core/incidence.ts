@@ -1,4 +1,5 @@
-// A hypergraph as sparse rows both ways, nodes of each edge and edges of each node, in an instance's memory.
+// A hypergraph as sparse rows in both directions, nodes of each edge and edges of each node, in an
+// instance's memory.
 
 import type { Steps } from '../schedule/steps.ts';
 import type { Graph } from './graph.ts';
@@ -10,21 +11,26 @@ import type { Core } from './load.ts';
 import { bipartite, overlapGraph } from './overlap-graph.ts';
 import type { Scratch } from './scratch.ts';
 
-/** Immutable; its regions live in `core` until `free()`. Addresses are bytes in core memory. */
+/**
+ * Immutable; its regions live in `core` until `free()`. Addresses are byte offsets in core memory.
+ */
 export class Incidence {
   readonly core: Core;
   readonly nodes: number;
   readonly edges: number;
   readonly incidences: number;
-  /** f64[nodes], ascending. The number of a node here is its ordinal. */
+  /** f64[nodes], ascending. Nodes are numbered by their ordinal in this array. */
   readonly nodeIds: number;
-  /** f64[edges]; edges are in (time, id) order. The number of an edge here is its ordinal. */
+  /** f64[edges]; edges are in (time, id) order and are numbered by their ordinal in this array. */
   readonly edgeIds: number;
-  /** f64[edges], seconds; of a distinct set: of its representative, the edge with the least id. */
+  /**
+   * f64[edges], seconds; for a distinct set the time of its representative, the edge with the least
+   * id.
+   */
   readonly times: number;
-  /** f64[edges]: 1 where the columns have no weight; of a distinct set: the sum over its edges. */
+  /** f64[edges]: 1 where the columns have no weight; for a distinct set the sum over its edges. */
   readonly weights: number;
-  /** f64[edges]: 1, or how many edges a distinct set stands for. */
+  /** f64[edges]: 1, or the number of edges that a distinct set represents. */
   readonly multiplicity: number;
   /** u32[edges + 1]. */
   readonly edgeStarts: number;
@@ -55,20 +61,27 @@ export class Incidence {
     this.#regions = parts.regions;
   }
 
-  /** Numbers the nodes and fills both ways. Errors: `query_too_large` when it cannot fit into one instance, `overloaded` without memory. */
+  /**
+   * Numbers the nodes and builds both directions. Errors: `query_too_large` if it cannot fit into
+   * one instance, `overloaded` if there is no memory.
+   */
   static *build(core: Core, columns: IncidenceColumns): Steps<Incidence> {
     return new Incidence(core, yield* buildIncidence(core, columns));
   }
 
   /**
-   * Equal member sets once. A set's id is the least id of its edges, its time that edge's; sets are in (time, id) order of those edges. The result
-   * stands alone: this one may be freed.
+   * Collapses equal member sets into one. A set has the least id of its edges and that edge's time;
+   * sets are in (time, id) order of those edges. The result is independent: this incidence may be
+   * freed.
    */
   *distinct(): Steps<Incidence> {
     return new Incidence(this.core, yield* collapse(this.core, this.#parts));
   }
 
-  /** u32[edges of the source], the caller's: the set of each edge of what `distinct()` was called on. Only on a result of `distinct()`. */
+  /**
+   * u32[edges of the source], owned by the caller: the set of each edge of the incidence on which
+   * `distinct()` was called. Only for a result of `distinct()`.
+   */
   eventToSet(): Uint32Array {
     const { setOf, sources } = this.#parts;
     if (setOf === 0 && this.edges > 0) throw new Error('eventToSet of an incidence that is no result of distinct()');
@@ -91,7 +104,7 @@ export class Incidence {
     return this.#numbers(this.edgeIds, this.edges);
   }
 
-  /** Seconds. */
+  /** f64[edges], in seconds. */
   copyTimes(): Float64Array {
     return this.#numbers(this.times, this.edges);
   }
@@ -104,12 +117,12 @@ export class Incidence {
     return this.#numbers(this.multiplicity, this.edges);
   }
 
-  /** Members of each edge. */
+  /** Number of members of each edge. */
   copySizes(): Uint32Array {
     return this.#differences(this.edgeStarts, this.edges);
   }
 
-  /** Edges that hold each node. */
+  /** Number of edges that contain each node. */
   copyNodeDegrees(): Uint32Array {
     return this.#differences(this.nodeStarts, this.nodes);
   }
@@ -122,7 +135,7 @@ export class Incidence {
     return sizes;
   }
 
-  /** Ordinal of a node, -1: not there. log2 nodes. */
+  /** Ordinal of a node, -1 if absent. Cost: log2 nodes. */
   nodeOrdinal(id: number): number {
     const numbers = this.core.memory.numbers;
     const at = this.nodeIds / 8;
@@ -136,45 +149,57 @@ export class Incidence {
     return low < this.nodes && numbers[at + low] === id ? low : -1;
   }
 
-  /** Ordinal of an edge, -1: not there. Of a distinct set only its own id is found. One pass over the ids. */
+  /**
+   * Ordinal of an edge, -1 if absent. A distinct set is found only by its own id. Scans all ids.
+   */
   edgeOrdinal(id: number): number {
     return this.core.memory.numbers.subarray(this.edgeIds / 8, this.edgeIds / 8 + this.edges).indexOf(id);
   }
 
   /**
-   * Nodes that lie in at least `s` common edges; counts: how many. s = 1 is the graph of co-members (two-section, clique graph). `query_too_large`
-   * when it has more than `most` arcs (an edge is two).
+   * Graph of the nodes that have at least `s` edges in common; counts: how many. s = 1 is the
+   * co-member graph (two-section, clique graph). `query_too_large` if it has more than `most` arcs
+   * (two per edge).
    */
   nodeGraph(s: number, most: number): Steps<Graph> {
     return overlapGraph(this.core, this.#parts, 'nodes', s, most);
   }
 
-  /** Edges that share at least `s` members; counts: how many (s-line graph; Aksoy et al. 2020). Edges smaller than s have no neighbours. */
+  /**
+   * Graph of the edges that share at least `s` members; counts: how many (s-line graph; Aksoy et
+   * al. 2020). Edges with fewer than s members have no neighbours.
+   */
   edgeGraph(s: number, most: number): Steps<Graph> {
     return overlapGraph(this.core, this.#parts, 'edges', s, most);
   }
 
-  /** The incidence graph: vertices are the nodes, then the edges. No counts. */
+  /** The incidence graph: its vertices are the nodes, followed by the edges. No counts. */
   bipartiteGraph(): Steps<Graph> {
     return bipartite(this.core, this.#parts);
   }
 
-  /** u32[nodes]: components of `nodeGraph(s)` as the least ordinal in each, found without building it. */
+  /**
+   * u32[nodes]: components of `nodeGraph(s)`, each as its least ordinal, found without building the
+   * graph.
+   */
   nodeComponents(s: number): Steps<Uint32Array> {
     return componentsByItems(this.core, this.#parts, 'nodes', s);
   }
 
-  /** u32[edges]: components of `edgeGraph(s)` as the least ordinal in each, found without building it. */
+  /**
+   * u32[edges]: components of `edgeGraph(s)`, each as its least ordinal, found without building the
+   * graph.
+   */
   edgeComponents(s: number): Steps<Uint32Array> {
     return componentsByItems(this.core, this.#parts, 'edges', s);
   }
 
-  /** Bytes it holds in core memory. */
+  /** Bytes of its regions in core memory. */
   get bytes(): number {
     return this.#regions.bytes;
   }
 
-  /** Gives its regions back; it must not be used afterwards. Graphs made from it stay. */
+  /** Frees its regions; it must not be used afterwards. Graphs made from it stay valid. */
   free(): void {
     this.#regions.free();
   }

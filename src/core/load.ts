@@ -1,4 +1,5 @@
-// Loads the core: compiles the WebAssembly once, makes any number of instances. It imports nothing, so it needs no loader.
+// Loads the core: compiles the WebAssembly once and creates any number of instances. The module has
+// no imports, so it needs no loader.
 
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +8,7 @@ import type { CoreExports } from './abi.ts';
 import { CostlyAttempts } from './costly-attempts.ts';
 import { CoreMemory } from './views.ts';
 
-/** `release` has SIMD, `plain` has none, `debug` has asserts. Same exports, same answers. */
+/** `release` uses SIMD, `plain` does not, `debug` has assertions. Same exports, same results. */
 export type CoreBuild = 'release' | 'plain' | 'debug';
 
 const FILES: Record<CoreBuild, string> = { release: 'core.wasm', plain: 'core.plain.wasm', debug: 'core.debug.wasm' };
@@ -22,13 +23,18 @@ export interface Core {
 /** A compiled core. Instances share nothing and cost about 10 us. */
 export interface CoreModule {
   /**
-   * Throws `overloaded` when the process gets no memory for it. V8 collects garbage three times before it says so, some 50 ms: for four times as long as that
-   * took, further calls are refused at once. `insist`: memory was just given back, so it is tried in any case.
+   * Throws `overloaded` if the process gets no memory for the instance. V8 collects garbage three
+   * times before it reports that, which takes about 50 ms: for four times as long as the failed
+   * attempt took, further calls are refused immediately. `insist`: memory was just freed, so try in
+   * any case.
    */
   instantiate(insist?: boolean): Core;
 }
 
-/** Compiles core bytes (from `hedgerow/core.wasm` or anywhere). Throws when the ABI version is another. */
+/**
+ * Compiles core bytes (from `hedgerow/core.wasm` or any other source). Instantiating throws if the
+ * ABI version differs.
+ */
 export function compileCore(bytes: Uint8Array<ArrayBuffer>): CoreModule {
   const module = new WebAssembly.Module(bytes);
   const instances = new CostlyAttempts(
@@ -51,10 +57,13 @@ export function compileCore(bytes: Uint8Array<ArrayBuffer>): CoreModule {
   };
 }
 
-/** Of this process, and known to it alone. */
+/** Secret hash seeds, chosen once per process. */
 const SEEDS = crypto.getRandomValues(new Uint32Array(2));
 
-/** Each instance reserves 10.5 GB of address space, so a process can have some 12,500, fewer under a limit. */
+/**
+ * Each instance reserves 10.5 GB of address space, so a process can have about 12,500, or fewer
+ * under a limit.
+ */
 function instanceOf(module: WebAssembly.Module): WebAssembly.Instance {
   try {
     return new WebAssembly.Instance(module, {});
@@ -70,7 +79,10 @@ function instanceOf(module: WebAssembly.Module): WebAssembly.Instance {
 
 const compiled = new Map<CoreBuild, CoreModule>();
 
-/** The core of this package, compiled once a process. `HEDGEROW`'s own build folder is beside `src` and `dist`. */
+/**
+ * The core of this package, compiled once per process. Its `build` folder is next to `src` and
+ * `dist`.
+ */
 export function loadCore(build: CoreBuild = 'release'): CoreModule {
   const known = compiled.get(build);
   if (known) return known;

@@ -1,13 +1,13 @@
-// An instance of the core for one memtable, or for many small ones.
+// A core instance that holds one memtable, or many small ones.
 
 import type { Core } from './load.ts';
 import { RowWorkspace } from './row-output.ts';
 
-/** An instance for memtables, and the workspace that they share: calls do not overlap. */
+/** An instance for memtables, with the workspace they share: calls do not overlap. */
 export class MemtableHost {
   readonly core: Core;
   readonly work: RowWorkspace;
-  /** Memtables that are in it. */
+  /** Number of memtables in the instance. */
   memtables = 0;
 
   constructor(core: Core) {
@@ -15,7 +15,7 @@ export class MemtableHost {
     this.work = new RowWorkspace(core);
   }
 
-  /** Bytes of linear memory, grown and never shrunk. */
+  /** Bytes of linear memory, which grows and never shrinks. */
   get bytes(): number {
     return this.core.memory.size;
   }

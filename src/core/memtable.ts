@@ -1,4 +1,5 @@
-// A memtable: rows that are in the log but in no segment yet. Alone in an instance, or one of many small ones.
+// A memtable: rows that are in the log but not yet in a segment. Alone in its instance, or one of
+// many small ones.
 
 import type { Separator } from './abi-fields.ts';
 import type { Core } from './load.ts';
@@ -9,11 +10,14 @@ import { type RowWorkspace, STEP_ROWS, STEP_STATE, type StepResult, type TextSin
 import type { RowPlan } from './row-plan.ts';
 import { coreError, STATUS } from './status.ts';
 
-/** What a row takes beside its record, and a memtable beside its rows: about. */
+/** Approximate bytes per row besides its record, and per memtable besides its rows. */
 const ROW_BYTES = 40;
 const SMALL_BYTES = 1024;
 
-/** Rows that may come out of order before they are sorted in: a sort then takes a few milliseconds. */
+/**
+ * Out-of-order rows that may accumulate before they are sorted in; a sort then takes a few
+ * milliseconds.
+ */
 const MOST_UNSORTED = 32768;
 
 export class CoreMemtable {
@@ -21,7 +25,7 @@ export class CoreMemtable {
   readonly #core: Core;
   #handle: number;
   readonly #work: RowWorkspace;
-  /** Rows and bytes that are reserved and not appended yet. */
+  /** Rows and bytes reserved but not yet appended. */
   #reservedRows = 0;
   #reservedBytes = 0;
 
@@ -36,12 +40,12 @@ export class CoreMemtable {
     host.memtables++;
   }
 
-  /** Alone in an instance of its own. */
+  /** A memtable with its own instance. */
   static alone(core: Core, bucketSeconds: number, baseLsn: number): CoreMemtable {
     return new CoreMemtable(new MemtableHost(core), bucketSeconds, baseLsn);
   }
 
-  /** Gives its memory back to the instance. Nobody may use it any more. */
+  /** Returns its memory to the instance. It must not be used afterwards. */
   free(): void {
     if (this.#handle === 0) throw new Error('a memtable is freed twice');
     this.#core.exports.hg_memtable_free(this.#handle);
@@ -49,7 +53,9 @@ export class CoreMemtable {
     this.host.memtables--;
   }
 
-  /** Bytes of linear memory that it takes: of its instance, or about its part of a shared one. */
+  /**
+   * Bytes of linear memory in use: its whole instance, or approximately its share of a shared one.
+   */
   get residentBytes(): number {
     if (this.#handle === 0) return 0;
     return this.host.memtables === 1 ? this.#core.memory.size : this.recordBytes + this.rows * ROW_BYTES + SMALL_BYTES;
@@ -71,17 +77,20 @@ export class CoreMemtable {
     return this.#core.exports.hg_memtable_field(this.#handle, 3) >>> 0;
   }
 
-  /** Rows that it has, and that are reserved. */
+  /** Appended and reserved rows. */
   get takenRows(): number {
     return this.rows + this.#reservedRows;
   }
 
-  /** Bytes of records that it has, and that are reserved. */
+  /** Bytes of appended and reserved records. */
   get takenBytes(): number {
     return this.recordBytes + this.#reservedBytes;
   }
 
-  /** Takes room for `rows` records of `bytes` bytes in all, so that appending them cannot fail. Throws `overloaded`; then nothing was taken. */
+  /**
+   * Reserves space for `rows` records with a total of `bytes` bytes, so that appending them cannot
+   * fail. Throws `overloaded`, having reserved nothing.
+   */
   reserve(bytes: number, rows: number): number {
     const pointer = this.#core.exports.hg_memtable_reserve(this.#handle, bytes, rows) >>> 0;
     if (pointer === 0) throw coreError(STATUS.outOfMemory, 'hg_memtable_reserve');
@@ -90,14 +99,17 @@ export class CoreMemtable {
     return pointer;
   }
 
-  /** Gives room back that is not to be appended. */
+  /** Releases reserved space that will not be appended. */
   unreserve(reserved: number, bytes: number, rows: number): void {
     this.#core.exports.hg_memtable_unreserve(this.#handle, reserved, bytes, rows);
     this.#reservedRows -= rows;
     this.#reservedBytes -= bytes;
   }
 
-  /** Fills reserved room with records and appends them: LSNs firstLsn, firstLsn + 1, ... Cannot be short of memory. */
+  /**
+   * Fills reserved space with records and appends them with the LSNs firstLsn, firstLsn + 1, ...
+   * Cannot run out of memory.
+   */
   append(reserved: number, records: Uint8Array, count: number, firstLsn: number): void {
     this.#core.memory.write(reserved, records);
     const { exports } = this.#core;
@@ -105,7 +117,8 @@ export class CoreMemtable {
     if (status < 0) throw coreError(status, 'hg_memtable_append');
     this.#reservedRows -= count;
     this.#reservedBytes -= records.length;
-    // Without memory for it a reader sorts, or is told that there is none.
+    // The status is ignored: if there is no memory for the sort, a later reader sorts or gets the
+    // error.
     if (count > 1 && this.rows - this.#ordered > MOST_UNSORTED) exports.hg_memtable_sort(this.#handle);
   }
 
@@ -113,14 +126,20 @@ export class CoreMemtable {
     return this.#core.exports.hg_memtable_field(this.#handle, 5) >>> 0;
   }
 
-  /** Brings the node index on by at most `limit` rows; true when it is complete. A lookup does what is left itself, however long that takes. */
+  /**
+   * Extends the node index by at most `limit` rows; true once it is complete. A lookup indexes the
+   * rest itself, however long that takes.
+   */
   index(limit: number): boolean {
     const left = this.#core.exports.hg_memtable_index(this.#handle, limit);
     if (left < 0) throw coreError(left, 'hg_memtable_index');
     return left === 0;
   }
 
-  /** Checks records that come from a file before they are appended. Returns the offset of the first bad byte, or -1. */
+  /**
+   * Checks records read from a file before they are appended. Returns the offset of the first bad
+   * byte, or -1.
+   */
   checkRecords(reserved: number, records: Uint8Array, count: number): number {
     this.#core.memory.write(reserved, records);
     const status = this.#core.exports.hg_records_check(reserved, records.length, count);
@@ -132,13 +151,16 @@ export class CoreMemtable {
     if (status < 0) throw coreError(status, 'hg_memtable_sort');
   }
 
-  /** First position of the order whose key is >= (event_ts, id). */
+  /** First position in key order whose key is >= (event_ts, id). */
   seek(eventTs: number, id: number): number {
     this.sort();
     return this.#core.exports.hg_memtable_seek(this.#handle, eventTs, id) >>> 0;
   }
 
-  /** Next position >= `from` and < `to` whose row is visible at `lsn`; fills key; -1 when there is none. */
+  /**
+   * First position in [from, to) whose row is visible at `lsn`; fills `result` with its key. -1 if
+   * there is none.
+   */
   peek(from: number, to: number, lsn: number, result: { eventTs: number; id: number }): number {
     const { exports, memory } = this.#core;
     const n = exports.hg_memtable_rows(this.#handle, from, to, lsn, this.#work.rows, 1);
@@ -150,7 +172,10 @@ export class CoreMemtable {
     return position;
   }
 
-  /** Writes row text of visible rows at positions [from, to); as ResidentSegment.step. Returns the position to go on from. */
+  /**
+   * Writes row text of visible rows at positions [from, to), like ResidentSegment.step. Returns the
+   * position to continue from.
+   */
   step(
     from: number,
     to: number,
@@ -178,7 +203,7 @@ export class CoreMemtable {
     return next;
   }
 
-  /** Takes hidden rows out of the workspace's list; returns how many stay. */
+  /** Removes hidden rows from the workspace's list; returns how many remain. */
   #hide(n: number, hidden: ReadonlySet<number>): number {
     const words = this.#core.memory.words;
     const at = this.#work.rows / 4;
@@ -220,7 +245,10 @@ export class CoreMemtable {
     return done;
   }
 
-  /** Rows that hold all nodes within the bounds, visible at `lsn`, in key order. Their numbers stay valid as long as the memtable. */
+  /**
+   * Rows within the bounds that contain all nodes and are visible at `lsn`, in key order. Row
+   * numbers stay valid as long as the memtable.
+   */
   lookup(nodes: readonly number[], startTs: number, startId: number, endTs: number, lsn: number): Uint32Array {
     const { exports, memory } = this.#core;
     this.#work.setNodes(nodes);
@@ -251,7 +279,7 @@ export class CoreMemtable {
     return rows;
   }
 
-  /** Those of given rows that lie in all ranges, in the same order. */
+  /** The given rows that lie in all ranges, in the same order. */
   filter(rows: Uint32Array, ranges: RangeSet): Uint32Array {
     const { exports, memory } = this.#core;
     const kept = new Uint32Array(rows.length);
@@ -268,7 +296,10 @@ export class CoreMemtable {
     return kept.subarray(0, count);
   }
 
-  /** Rows at positions [from, to) that are visible at `lsn`, at most `limit`, in order; and the position to go on from. */
+  /**
+   * Rows at positions [from, to) that are visible at `lsn`, at most `limit`, in order; `next` is
+   * the position to continue from.
+   */
   visibleRows(
     from: number,
     to: number,
@@ -283,19 +314,19 @@ export class CoreMemtable {
     return { rows: memory.words.slice(list / 4, list / 4 + n), next, buckets };
   }
 
-  /** Writes given rows (of `lookup` or `filter`) as text. Returns how many were written. */
+  /** Writes the given rows (from `lookup` or `filter`) as text. Returns the number written. */
   stepRows(rows: Uint32Array, plan: RowPlan, separator: Separator, sink: TextSink, result: StepResult): number {
     const n = Math.min(rows.length, STEP_ROWS);
     this.#core.memory.words.set(rows.subarray(0, n), this.#work.rows / 4);
     return this.#writeRows(n, plan, separator, sink, result);
   }
 
-  /** Key of the row at a position of the order, visible or not. */
+  /** Key of the row at a position in key order, visible or not. */
   keyAt(position: number): { eventTs: number; id: number } {
     return this.keyOf(this.rowAt(position));
   }
 
-  /** Number of the row at a position of the order. */
+  /** Number of the row at a position in key order. */
   rowAt(position: number): number {
     this.sort();
     return this.#core.exports.hg_memtable_at(this.#handle, position) >>> 0;
@@ -333,7 +364,7 @@ export class CoreMemtable {
     return this.#core.exports.hg_memtable_find(this.#handle, eventTs, id);
   }
 
-  /** Row with exactly this key that a snapshot at `lsn` sees, or -1. */
+  /** Row with exactly this key that is visible to a snapshot at `lsn`, or -1. */
   findAt(eventTs: number, id: number, lsn: number): number {
     const from = this.seek(eventTs, id);
     const to = this.seek(eventTs, id + 1);
@@ -342,14 +373,15 @@ export class CoreMemtable {
     return n === 0 ? -1 : memory.words[this.#work.rows / 4]!;
   }
 
-  /** Marks a row dead from `lsn` on; false when it was dead before. */
+  /** Marks a row dead from `lsn` on; false if it was already dead. */
   kill(row: number, lsn: number): boolean {
     return this.#core.exports.hg_memtable_kill(this.#handle, row, lsn) === 1;
   }
 
   /**
-   * Copies the records of rows visible at `lsn` at positions [from, to), in order, to `target` from byte `offset` on; it must have room for all of them. Returns the
-   * byte after the last one, and how many they are.
+   * Copies the records of the rows at positions [from, to) that are visible at `lsn`, in order, to
+   * `target` from byte `offset` on; `target` must have space for all of them. Returns the offset
+   * after the last one, and the number of rows.
    */
   copyRecords(
     from: number,
@@ -383,7 +415,10 @@ export class CoreMemtable {
     return { end, rows };
   }
 
-  /** Bytes of the records at positions [from, to) of the order, visible or not: `sums[p + 1] = sums[p] + bytes` for each position p. */
+  /**
+   * Bytes of the records at positions [from, to) in key order, visible or not:
+   * `sums[p + 1] = sums[p] + bytes` for each position p.
+   */
   sumBytes(from: number, to: number, sums: Uint32Array): void {
     this.sort();
     const { exports, memory } = this.#core;
@@ -396,7 +431,7 @@ export class CoreMemtable {
     }
   }
 
-  /** How many rows at positions [from, to) are visible at `lsn`, and in how many buckets. */
+  /** Number of rows at positions [from, to) that are visible at `lsn`, and of their buckets. */
   count(from: number, to: number, lsn: number): { rows: number; buckets: number } {
     const { exports } = this.#core;
     let rows = 0;
@@ -411,7 +446,7 @@ export class CoreMemtable {
     return { rows, buckets };
   }
 
-  /** Distinct nodes of all rows, dead ones too, in no order. */
+  /** Distinct nodes of all rows, including dead ones, in no particular order. */
   nodeIds(): Float64Array {
     const { exports, memory } = this.#core;
     const count = exports.hg_memtable_nodes(this.#handle, this.#work.nodes, 0);

@@ -1,12 +1,17 @@
-// Compaction in the core: sorted runs of records and old segments go in, new segment files come out.
+// Compaction in the core: merges sorted runs of records and old segments into new segment files.
 //
-// Memory is bounded by bytes, not by rows. A part brings at most one old segment and runs of new records. The segment's rows become records slice
-// by slice; each step merges one slice with the records of the runs that have a smaller key than the first row after the slice. What is merged is
-// held back until two files' worth is there, so that the last two files of a stretch can be cut evenly:
+// Memory is bounded by bytes, not by rows. A part has at most one old segment and runs of new
+// records. The segment's rows are turned into records slice by slice; each step merges one slice
+// with those records of the runs whose key is smaller than that of the first row after the slice.
+// Merged records are held back until there are enough for two files, so that the last two files of
+// a stretch can be split evenly:
 //
 //   held records --+
-//   segment slice --+--> list of addresses in key order --> full files, the rest is held for the next step or part
-//   runs up to key -+
+//   segment slice --+--> list of addresses in key order --> full files; the rest is held
+//   runs up to key -+                                        for the next step or part
+//
+// Invariant: every held record precedes all input not merged yet, so each step's output continues
+// the previous one in key order. At the end of a stretch, rows in = rows out.
 
 import { type ColumnType, KIND_CODES, kindOfType } from '../model/column-types.ts';
 import type { Core } from './load.ts';
@@ -18,7 +23,9 @@ export interface BuilderColumn {
   id: number;
   type: ColumnType;
   indexed: boolean;
-  /** Property entry (FORMAT.md section 1) that stands for a column a record does not have; empty: null. */
+  /**
+   * Property entry (FORMAT.md section 1) for a column that a record does not have; empty for null.
+   */
   missing: Uint8Array;
 }
 
@@ -26,18 +33,21 @@ export interface MergerOptions {
   tableId: number;
   bucketSeconds: number;
   columns: readonly BuilderColumn[];
-  /** Rows with a smaller time are left out. */
+  /** Rows with an earlier time are dropped. */
   cutoffTs: number;
-  /** Rows of a file, at most. */
+  /** Maximum rows per file. */
   maxRows: number;
-  /** Bytes of the records of a file, and of a slice of an old segment, at most; a larger row is a file or a slice of its own. */
+  /**
+   * Maximum bytes of the records of a file, and of a slice of an old segment; a larger row is a
+   * file or a slice on its own.
+   */
   maxBytes: number;
 }
 
-/** An old segment, or the rows of it with a key in [lower, upper); undefined: no bound. */
+/** An old segment, or its rows with a key in [lower, upper); undefined for no bound. */
 export interface MergedSegment {
   bytes: number;
-  /** Of its header. */
+  /** Checksum of its header. */
   checksum: number;
   read: (target: Uint8Array) => void;
   dead: DeadRows;
@@ -47,28 +57,37 @@ export interface MergedSegment {
   upper: { eventTs: number; id: number } | undefined;
 }
 
-/** A finished segment file; the bytes are its memory in the core, until the promise resolves. */
+/**
+ * Receives a finished segment file; the bytes are a view of core memory, valid until the promise
+ * resolves.
+ */
 export type EmitSegment = (file: Uint8Array) => Promise<void>;
 
-/** Least bytes of a record (FORMAT.md section 1). */
+/** Minimum bytes of a record (FORMAT.md section 1). */
 const LEAST_RECORD_BYTES = 26;
-/** Places of the held records and of the segment's slice among the runs of a merge; the new runs follow. */
+/**
+ * Indexes of the held records and the segment's slice among the runs of a merge; the new runs
+ * follow.
+ */
 const HELD = 0;
 const SLICE = 1;
 const FIRST_RUN = 2;
 
-/** Merges parts in key order. One instance, reset between parts. */
+/** Merges parts in key order. Uses one instance, reset between parts. */
 export class SegmentMerger {
   readonly #core: Core;
   readonly #options: MergerOptions;
   readonly #emit: EmitSegment;
   #carry: Uint8Array<ArrayBuffer> = new Uint8Array(0);
-  /** Records held back: rows, and the region they are in while a part runs; `#spare` takes those of the next step. */
+  /**
+   * Records held back: the number of rows, and the region they are in while a part runs; `#spare`
+   * receives those of the next step.
+   */
   #heldRows = 0;
   #held!: Region;
   #spare!: Region;
   #list!: Region;
-  /** Bytes of the list's records before each place. */
+  /** Total bytes of the list's records before each position. */
   #sums = new Float64Array(1);
   #columns = { pointer: 0, count: 0 };
   rowsIn = 0;
@@ -82,8 +101,9 @@ export class SegmentMerger {
   }
 
   /**
-   * One part: at most one old segment and any number of runs of records, all within one range of keys that lies
-   * behind every earlier part. `last`: nothing that touches this stretch follows. `even`: cut the rest in equal halves, not full-then-rest.
+   * Merges one part: at most one old segment and any number of runs of records, all within a key
+   * range after that of every earlier part. `last`: nothing that touches this stretch follows.
+   * `even`: split the rest into equal halves instead of a full file and a remainder.
    */
   async part(
     segment: MergedSegment | undefined,
@@ -107,7 +127,10 @@ export class SegmentMerger {
       throw new Error(`a stretch took ${this.rowsIn} rows in and put ${this.rowsOut} out`);
   }
 
-  /** The table of the merge's runs {u32 address, u32 bytes}: held records, the slice (none yet), then the new runs. */
+  /**
+   * The table of the merge's runs {u32 address, u32 bytes}: held records, the slice (none yet),
+   * then the new runs.
+   */
   #placeInputs(runs: readonly Uint8Array[]): { pointer: number; count: number } {
     const filled = runs.filter((run) => run.length > 0);
     const count = FIRST_RUN + filled.length;
@@ -125,7 +148,7 @@ export class SegmentMerger {
     words[pointer / 4 + place * 2 + 1] = bytes;
   }
 
-  /** Bytes left of an input. */
+  /** Bytes left in an input. */
   #input({ pointer }: { pointer: number }, place: number): number {
     return this.#core.memory.words[pointer / 4 + place * 2 + 1]!;
   }
@@ -136,7 +159,9 @@ export class SegmentMerger {
     return pointer;
   }
 
-  /** Merges the segment's rows slice by slice, each with the new records up to the slice's end. */
+  /**
+   * Merges the segment's rows slice by slice, each with the new records up to the end of the slice.
+   */
   async #slices(segment: MergedSegment, inputs: { pointer: number; count: number }): Promise<void> {
     const { cutoffTs, maxBytes } = this.#options;
     const { lower, upper, dead, lsn, file, checksum } = segment;
@@ -154,7 +179,10 @@ export class SegmentMerger {
     } while (from < to);
   }
 
-  /** Merges what has a smaller key than `stop` (undefined: all), writes full files, and holds the rest back. */
+  /**
+   * Merges everything with a key below `stop` (undefined: everything), writes full files, and holds
+   * the rest back.
+   */
   async #step(
     inputs: { pointer: number; count: number },
     stop: { eventTs: number; id: number } | undefined,
@@ -180,7 +208,10 @@ export class SegmentMerger {
     this.#hold(inputs, at, count - at);
   }
 
-  /** Sums the sizes of the list's records: what lies between two places then costs one subtraction. */
+  /**
+   * Prefix sums of the record sizes in the list: the bytes between two positions are then one
+   * subtraction.
+   */
   #measure(count: number): void {
     const { bytes, words } = this.#core.memory;
     const sums = new Float64Array(count + 1);
@@ -193,7 +224,10 @@ export class SegmentMerger {
     this.#sums = sums;
   }
 
-  /** Rows of the file that begins at a place of the list, when another full one follows; 0: they are held back. */
+  /**
+   * Rows of the file that starts at a position of the list, if another full file follows; 0 to hold
+   * them back.
+   */
   #fullFile(at: number, count: number): number {
     const { maxRows, maxBytes } = this.#options;
     const rows = this.#fitting(at, count);
@@ -202,7 +236,7 @@ export class SegmentMerger {
     return isFollowed ? rows : 0;
   }
 
-  /** How many rows of the list, from a place on, one file takes; one at least. */
+  /** Number of rows from a position of the list on that fit in one file, at least one. */
   #fitting(at: number, count: number): number {
     const { maxRows, maxBytes } = this.#options;
     const most = this.#sums[at]! + maxBytes;
@@ -216,7 +250,7 @@ export class SegmentMerger {
     return low - at;
   }
 
-  /** Copies rows of the list into the spare region, which then holds them. */
+  /** Copies rows of the list into the spare region, which becomes the held region. */
   #hold(inputs: { pointer: number; count: number }, at: number, rows: number): void {
     const { exports } = this.#core;
     const bytes = this.#sums[at + rows]! - this.#sums[at]!;
@@ -229,7 +263,10 @@ export class SegmentMerger {
     this.#setInput(inputs.pointer, HELD, this.#held.pointer, bytes);
   }
 
-  /** Writes what is held back at the end of a stretch: one file, two halves, or full files and the rest. */
+  /**
+   * Writes the held records at the end of a stretch: one file, two halves, or full files and a
+   * remainder.
+   */
   async #finish(inputs: { pointer: number; count: number }, even: boolean): Promise<void> {
     const count = this.#heldRows;
     if (count === 0) return;
@@ -247,7 +284,10 @@ export class SegmentMerger {
     this.#heldRows = 0;
   }
 
-  /** Rows of the first of two halves that each fit in a file; 0: all rows fit in one, or no half does. */
+  /**
+   * Rows in the first of two halves that each fit in a file; 0 if all rows fit in one file, or no
+   * such split exists.
+   */
   #half(count: number): number {
     if (this.#fitting(0, count) === count) return 0;
     const byRows = Math.ceil(count / 2);

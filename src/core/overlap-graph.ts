@@ -1,4 +1,13 @@
-// Builds the graph of rows that share at least s items (co-members, line graph), and the incidence graph.
+// Builds the graph of rows that share at least s items (co-member graph, line graph), and the
+// incidence graph.
+//
+// For each row, the core counts how often every other row appears in the lists of its items; rows
+// counted at least s times are its neighbours. That costs a step per pair of rows at each item,
+// which a hub (an item with many rows) makes quadratic. From s = 2 on there is an alternative:
+// treat the pairs of items as items. Rows that share k items share C(k, 2) pairs, so rows that
+// share at least C(s, 2) pairs are the neighbours, and the count k is recovered from C(k, 2). Pairs
+// are more numerous but have far fewer rows each. The cheaper way is chosen by counting both in
+// advance.
 
 import { HedgerowError } from '../errors.ts';
 import { type Steps, slices, within } from '../schedule/steps.ts';
@@ -10,16 +19,19 @@ import { Scratch } from './scratch.ts';
 import { combinations, leastArcs, rowsOf, type SparseRows, startsOf } from './sparse-rows.ts';
 import { coreError } from './status.ts';
 
-/** Steps of a call: pairs of rows counted, 2 to 5 ns each. */
+/** Steps per call: pairs of rows counted, 2 to 5 ns each. */
 const WORK = 1 << 18;
 const SLICE = 1 << 18;
-/** Arcs of a chunk, at least. */
+/** Minimum arcs per chunk. */
 const CHUNK_ARCS = 1 << 19;
-/** Pairs of items in all rows, at most, to count pairs: 4 to 10 bytes each for a while. */
+/**
+ * Maximum number of pairs of items over all rows for counting by pairs; each takes 4 to 10 bytes
+ * temporarily.
+ */
 const MAX_PAIRS = 2 ** 26;
-/** What a pair costs, in steps of counting. */
+/** Cost of a pair, in counting steps. */
 const PAIR_COST = 8;
-/** More arcs than this do not fit into an instance beside what they are built from. */
+/** More arcs do not fit into an instance next to the input. */
 const MAX_ARCS = 2 ** 27;
 
 export type Side = 'nodes' | 'edges';
@@ -33,7 +45,7 @@ function tooMany(on: Side, s: number, most: number): HedgerowError {
   );
 }
 
-/** The block of hg_graph_overlaps. */
+/** Builds the block of hg_graph_overlaps. */
 function* blockFor(
   core: Core,
   { sparse, least }: { sparse: SparseRows; least: number },
@@ -51,14 +63,14 @@ function* blockFor(
   return block;
 }
 
-/** Arcs in row order: so many at the start of these regions. */
+/** The first `arcs` arcs in these regions, in row order. */
 interface Chunk {
   neighbours: number;
   counts: number;
   arcs: number;
 }
 
-/** The neighbours of every row, in chunks. Calls `guard` with the arcs so far. */
+/** The neighbours of every row, in chunks. Calls `guard` with the number of arcs so far. */
 function* neighboursOf(
   core: Core,
   rows: number,
@@ -92,7 +104,7 @@ function* neighboursOf(
   return chunks;
 }
 
-/** One list of the chunks, which are given back as they are copied. */
+/** Concatenates the chunks, freeing each once it is copied. */
 function* gathered(
   core: Core,
   arcs: number,
@@ -114,7 +126,7 @@ function* gathered(
   return { arcs, neighbours, counts };
 }
 
-/** What the graph is made of: rows that share `least` of these items. */
+/** What to count: rows that share at least `least` of these items. */
 interface Plan {
   sparse: SparseRows;
   least: number;
@@ -123,8 +135,9 @@ interface Plan {
 }
 
 /**
- * Which items to count. Shared items need a step for each pair of rows at each item; shared pairs (from s = 2 on) have far fewer rows each but there are
- * more of them. Refuses early where rows have more neighbours by one item alone than `guard` allows.
+ * Chooses which items to count. Shared items cost a step for each pair of rows at each item; shared
+ * pairs (from s = 2 on) have far fewer rows each but are more numerous. Refuses early if a single
+ * item alone gives rows more neighbours than `guard` allows.
  */
 function* planFor(
   core: Core,
@@ -147,7 +160,10 @@ function* planFor(
   return { sparse, least: Math.min((s * (s - 1)) / 2, 0xffffffff), paired: true };
 }
 
-/** Rows that share at least `s` items; counts: how many. At most `most` arcs, else `query_too_large`. */
+/**
+ * Graph of the rows that share at least `s` items; counts: how many. At most `most` arcs, otherwise
+ * `query_too_large`.
+ */
 export function* overlapGraph(core: Core, parts: IncidenceParts, on: Side, s: number, most: number): Steps<Graph> {
   const given = rowsOf(parts, on);
   const { rows } = given;
@@ -160,7 +176,7 @@ export function* overlapGraph(core: Core, parts: IncidenceParts, on: Side, s: nu
   let finished = false;
   try {
     const plan = yield* within(planFor(core, given, s, limit, guard, scratch), 0, 0.2);
-    const starts = regions.take((rows + 1) * 4); // the lengths of the rows at first
+    const starts = regions.take((rows + 1) * 4); // holds the lengths of the rows at first
     const block = yield* within(blockFor(core, plan, starts, scratch), 0.2, 0.22);
     const chunks = yield* within(neighboursOf(core, rows, block, scratch, guard), 0.22, 0.9);
     const arcs = yield* within(startsOf(core, starts, rows), 0.9, 0.92);
@@ -175,7 +191,7 @@ export function* overlapGraph(core: Core, parts: IncidenceParts, on: Side, s: nu
   }
 }
 
-/** Vertices: the nodes, then the edges; an arc each way for every member of an edge. */
+/** Vertices: the nodes, then the edges; an arc in each direction for every member of an edge. */
 export function* bipartite(core: Core, parts: IncidenceParts): Steps<Graph> {
   const { exports, memory } = core;
   const { nodes, edges, incidences } = parts;

@@ -1,14 +1,18 @@
-// Rows of pairs of items: a hypergraph whose nodes are the pairs that several rows have. It has no hubs as items do.
+// Rows of pairs of items: a hypergraph whose nodes are the pairs of items that several rows
+// contain. Unlike single items, pairs rarely become hubs.
 
 import { type Steps, within } from '../schedule/steps.ts';
 import type { Core } from './load.ts';
 import { Scratch } from './scratch.ts';
 import { type SparseRows, transposed } from './sparse-rows.ts';
 
-/** Steps of a call, 2 to 5 ns each. */
+/** Steps per call, 2 to 5 ns each. */
 const WORK = 1 << 18;
 
-/** Rows that share k items share C(k, 2) of its items. `bound`: the pairs of items in all rows. The regions are `regions`'. */
+/**
+ * Rows that share k items share C(k, 2) of its items. `bound`: the number of pairs of items over
+ * all rows. `regions` owns the arrays of the result.
+ */
 export function* pairRows(core: Core, sparse: SparseRows, bound: number, regions: Scratch): Steps<SparseRows> {
   const { exports, memory } = core;
   const { rows, rowStarts, rowItems, items, itemStarts, itemRows } = sparse;

@@ -1,11 +1,14 @@
-// Property blocks (FORMAT.md section 1): from checked values to bytes and back.
+// Encodes property blocks (FORMAT.md section 1) from checked values.
 
 import { type ColumnType, KIND_CODES, kindOfType } from '../model/column-types.ts';
 
 export interface Property {
   column: number;
   type: ColumnType;
-  /** Checked by the caller: finite number, safe integer, text of at most 64 KB, boolean; null says "null" where a default exists. */
+  /**
+   * Checked by the caller: finite number, safe integer, text of at most 64 KB, or boolean. null is
+   * an explicit null, needed where the column has a default.
+   */
   value: number | string | boolean | null;
 }
 
@@ -19,7 +22,10 @@ function ensure(bytes: number): void {
   buffer = larger;
 }
 
-/** Encodes properties, ascending by column id. The bytes are borrowed until the next call. Empty for none. */
+/**
+ * Encodes properties, which must be ascending by column id; empty if there are none. The bytes are
+ * borrowed until the next call.
+ */
 export function encodeProperties(properties: readonly Property[]): Uint8Array {
   if (properties.length === 0) return buffer.subarray(0, 0);
   let at = 2;

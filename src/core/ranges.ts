@@ -1,21 +1,27 @@
-// Ranges of numeric columns as the core reads them (assembly/README.md): which rows a filter keeps.
+// Ranges of numeric columns in the encoding of the core (assembly/README.md): they define the rows
+// that a filter keeps.
 
 import type { ColumnFacts } from './segment-facts.ts';
 
-/** Rows whose value of a numeric column lies between two bounds. Null lies in none. */
+/**
+ * Selects the rows whose value in a numeric column lies between two bounds. Null lies in no range.
+ */
 export interface NumericRange {
   column: number;
-  /** -Infinity: no bound. Never NaN. */
+  /** -Infinity for no bound. Never NaN. */
   low: number;
   high: number;
-  /** The bound itself does not count. */
+  /** Whether the bound itself is excluded. */
   lowOpen: boolean;
   highOpen: boolean;
-  /** The value of rows that do not have the column; NaN: null. */
+  /** Value for rows that do not have the column; NaN means null. */
   missing: number;
 }
 
-/** Ranges that all must hold, as bytes for the core. Uploaded once per instance by identity. */
+/**
+ * Ranges that must all hold, encoded for the core. Uploaded once per instance, cached by object
+ * identity.
+ */
 export interface RangeSet {
   readonly ranges: readonly NumericRange[];
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -25,7 +31,7 @@ const RANGE_BYTES = 32;
 const LOW_OPEN = 1;
 const HIGH_OPEN = 2;
 
-/** Which bounds are open, as the core's flags. */
+/** The open bounds as flags of the core. */
 export function rangeFlags({ lowOpen, highOpen }: NumericRange): number {
   return (lowOpen ? LOW_OPEN : 0) | (highOpen ? HIGH_OPEN : 0);
 }
@@ -49,7 +55,10 @@ export function isEmptyRange({ low, high, lowOpen, highOpen }: NumericRange): bo
   return low > high || (low === high && (lowOpen || highOpen));
 }
 
-/** Whether a segment with these columns may hold rows in all ranges. One that does not have a column has its default, or null, in every row. */
+/**
+ * Whether a segment with these columns may contain rows in all ranges. If it lacks a column, every
+ * row has its default, or null.
+ */
 export function mayHold(columns: readonly ColumnFacts[], { ranges }: RangeSet): boolean {
   return ranges.every((range) => {
     const column = columns.find(({ id }) => id === range.column);

@@ -1,4 +1,4 @@
-// Checks records that come from a file, without a memtable to put them in.
+// Checks records read from a file, without a memtable to put them in.
 
 import type { Core } from './load.ts';
 import { Region } from './region.ts';
@@ -14,7 +14,7 @@ export class RecordChecker {
     this.#region = new Region(core, INITIAL_BYTES);
   }
 
-  /** Offset of the first byte that keeps `bytes` from being exactly `count` records, or -1. */
+  /** Offset of the first byte at which `bytes` fails to be exactly `count` records, or -1. */
   check(bytes: Uint8Array, count: number): number {
     const { exports, memory } = this.#core;
     this.#region.ensure(bytes.length);

@@ -1,9 +1,9 @@
-// A region of an instance's memory that grows on demand and is given back once.
+// A region of an instance's memory that grows on demand and is freed once.
 
 import type { Core } from './load.ts';
 import { coreError, STATUS } from './status.ts';
 
-/** Allocates `bytes` bytes in the instance; throws `overloaded` when memory cannot grow. */
+/** Allocates `bytes` bytes in the instance; throws `overloaded` if memory cannot grow. */
 export function allocate(core: Core, bytes: number): number {
   const pointer = core.exports.hg_memory_alloc(bytes) >>> 0;
   if (pointer === 0) throw coreError(STATUS.outOfMemory, 'hg_memory_alloc');
@@ -21,18 +21,22 @@ export class Region {
     this.pointer = allocate(core, bytes);
   }
 
-  /** Makes room for at least `bytes`; what was in it is lost. Throws `overloaded`; then nothing has changed. */
+  /**
+   * Grows the region to at least `bytes`, losing its contents. Throws `overloaded`; then nothing
+   * has changed.
+   */
   ensure(bytes: number): void {
     if (bytes <= this.bytes) return;
     const wanted = Math.max(bytes, this.bytes * 2);
-    // First: without memory the region, and what its owner knows to be in it, stay as they are.
+    // Allocate before freeing: if that fails, the region, and what its owner knows to be in it,
+    // stay as they are.
     const next = allocate(this.#core, wanted);
     this.#core.exports.hg_memory_free(this.pointer);
     this.pointer = next;
     this.bytes = wanted;
   }
 
-  /** As `ensure`, keeping the first `used` bytes. */
+  /** Same as `ensure`, but keeps the first `used` bytes. */
   extend(bytes: number, used: number): void {
     if (bytes <= this.bytes) return;
     const wanted = Math.max(bytes, this.bytes * 2);

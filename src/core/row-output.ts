@@ -1,18 +1,18 @@
-// What a step over rows of one source gives, and the regions it works in.
+// The result of a step over rows of one source, and the memory regions it works in.
 
 import type { Core } from './load.ts';
 import type { RangeSet } from './ranges.ts';
 import { allocate, Region } from './region.ts';
 import type { RowPlan } from './row-plan.ts';
 
-/** Rows of one step at most: 32 KB of row numbers. */
+/** Maximum rows per step: 32 KB of row numbers. */
 export const STEP_ROWS = 8192;
 const TEXT_BYTES = 65536;
-/** Room for column blocks: so many bytes hold some columns of all rows of a step. */
+/** Buffer size for column blocks: enough for some columns of all rows of a step. */
 export const BLOCK_BYTES = 4 * TEXT_BYTES;
 const MAX_NODES = 255;
 
-/** What a step gave: filled anew by each one, so read it before the next. */
+/** Result of a step. Overwritten by the next step, so read it first. */
 export interface StepResult {
   rows: number;
   firstTs: number;
@@ -23,11 +23,14 @@ export interface StepResult {
   state: StepState;
 }
 
-/** `more`: rows are left below the stop; `end`: the source has no more; `stop`: all below the stop was given. */
+/**
+ * `more`: rows below the stop are left; `end`: the source has no more; `stop`: everything below the
+ * stop was returned.
+ */
 export const STEP_STATE = { more: 0, end: 1, stop: 2 } as const;
 export type StepState = (typeof STEP_STATE)[keyof typeof STEP_STATE];
 
-/** The bounds of a step: keys in [low, stop), times up to endTs. An infinite stopTs: no stop. */
+/** Bounds of a step: keys in [low, stop), times up to endTs. An infinite stopTs means no stop. */
 export interface StepBounds {
   lowTs: number;
   lowId: number;
@@ -36,7 +39,7 @@ export interface StepBounds {
   stopId: number;
 }
 
-/** Row text of several steps, gathered in one buffer. */
+/** Collects the row text of several steps in one buffer. */
 export class TextSink {
   #buffer = Buffer.allocUnsafe(2 * TEXT_BYTES);
   #length = 0;
@@ -66,12 +69,12 @@ export class TextSink {
     else this.#length += this.#buffer.write(text, this.#length, 'latin1');
   }
 
-  /** What was gathered, borrowed: valid until the sink is used again. */
+  /** The collected bytes, borrowed: valid until the sink is used again. */
   borrow(): Uint8Array<ArrayBuffer> {
     return this.#buffer.subarray(0, this.#length) as Uint8Array<ArrayBuffer>;
   }
 
-  /** As `take`, in memory of its own that begins at a multiple of 8: for column blocks. */
+  /** Same as `take`, in a separate buffer aligned to 8 bytes: for column blocks. */
   takeAligned(): Uint8Array<ArrayBuffer> {
     const bytes = new Uint8Array(Buffer.allocUnsafeSlow(this.#length).buffer);
     bytes.set(this.#buffer.subarray(0, this.#length));
@@ -79,7 +82,7 @@ export class TextSink {
     return bytes;
   }
 
-  /** What was gathered, as the caller's own bytes; the sink is empty afterwards. */
+  /** The collected bytes, owned by the caller; the sink is empty afterwards. */
   take(): Uint8Array<ArrayBuffer> {
     const text = Buffer.allocUnsafe(this.#length);
     text.set(this.#buffer.subarray(0, this.#length));
@@ -94,7 +97,7 @@ export class RowWorkspace {
   readonly rows: number;
   readonly nodes: number;
   readonly key: number;
-  /** Request and answer of `hg_segment_step`. */
+  /** Request and response of `hg_segment_step`. */
   readonly block: number;
   readonly text: Region;
   readonly #core: Core;
@@ -112,7 +115,7 @@ export class RowWorkspace {
     this.text = new Region(core, TEXT_BYTES);
   }
 
-  /** Address of the plan in this instance; uploaded when it is another than last time. */
+  /** Address of the plan in this instance; uploaded if it differs from the last one. */
   plan(plan: RowPlan): number {
     if (this.#plan !== plan) {
       this.#planRegion ??= new Region(this.#core, plan.bytes.length);
@@ -123,7 +126,7 @@ export class RowWorkspace {
     return this.#planRegion!.pointer;
   }
 
-  /** Address of the ranges in this instance; uploaded when they are others than last time. */
+  /** Address of the ranges in this instance; uploaded if they differ from the last ones. */
   ranges(ranges: RangeSet): number {
     if (this.#ranges !== ranges) {
       this.#rangesRegion ??= new Region(this.#core, ranges.bytes.length);

@@ -1,13 +1,17 @@
-// The row plan: which columns stand in row text, under which keys, and what stands for a column a row does not have.
+// The row plan: which columns appear in row text, under which keys, and the default for a column
+// that a row does not have.
 
 export interface PlanColumn {
   id: number;
   name: string;
-  /** JSON text of the column's default, `null` without one. */
+  /** JSON text of the column's default, `null` if it has none. */
   missing: string;
 }
 
-/** Bytes of a plan as `hg_segment_json` takes it (assembly/json/rows.ts). Cached and uploaded per instance by identity. */
+/**
+ * A plan in the encoding of `hg_segment_json` (assembly/json/rows.ts). Uploaded once per instance,
+ * cached by object identity.
+ */
 export interface RowPlan {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }

@@ -1,4 +1,4 @@
-// Regions of an instance's memory that are taken one by one and given back together, on every path.
+// Regions of an instance's memory that are allocated one by one and freed together, on every path.
 
 import type { Core } from './load.ts';
 import { allocate } from './region.ts';
@@ -11,33 +11,33 @@ export class Scratch {
     this.#core = core;
   }
 
-  /** Address of `bytes` bytes, not zeroed; throws `overloaded` when memory cannot grow. */
+  /** Address of `bytes` bytes, not zeroed; throws `overloaded` if memory cannot grow. */
   take(bytes: number): number {
     const address = allocate(this.#core, bytes);
     this.#regions.set(address, bytes);
     return address;
   }
 
-  /** Address of `bytes` zero bytes. */
+  /** Address of `bytes` zeroed bytes. */
   zeroed(bytes: number): number {
     const address = this.take(bytes);
     this.#core.memory.borrow(address, bytes).fill(0);
     return address;
   }
 
-  /** Gives one region back before the others. */
+  /** Frees one region before the others. */
   drop(address: number): void {
     if (this.#regions.delete(address)) this.#core.exports.hg_memory_free(address);
   }
 
-  /** Bytes taken and not given back. */
+  /** Bytes allocated and not yet freed. */
   get bytes(): number {
     let sum = 0;
     for (const bytes of this.#regions.values()) sum += bytes;
     return sum;
   }
 
-  /** Gives all regions back; may be called twice. */
+  /** Frees all regions; may be called twice. */
   free(): void {
     for (const address of this.#regions.keys()) this.#core.exports.hg_memory_free(address);
     this.#regions.clear();

@@ -1,4 +1,5 @@
-// Facts of a segment file from its header and directory: what is known of it before its rows are in memory.
+// Reads the facts of a segment file from its header and directory: what is known before its rows
+// are in memory.
 
 import { corruption, HedgerowError } from '../errors.ts';
 import { KIND_CODES } from '../model/column-types.ts';
@@ -7,10 +8,13 @@ import type { Core } from './load.ts';
 import { allocate } from './region.ts';
 import { coreError, STATUS } from './status.ts';
 
-/** Header facts of a segment file (FORMAT.md section 2). */
+/** Header fields of a segment file (FORMAT.md section 2). */
 export interface SegmentFacts {
   bytes: number;
-  /** CRC32C of header and directory, which holds those of the sections: names what the file holds. */
+  /**
+   * CRC32C of the header and the directory, which contains the checksums of the sections:
+   * identifies the contents of the file.
+   */
   checksum: number;
   rows: number;
   incidences: number;
@@ -30,29 +34,32 @@ export interface SegmentFacts {
   nodesOffset: number;
   filterOffset: number;
   filterBytes: number;
-  /** CRC32C of the filter, as the directory says it. */
+  /** CRC32C of the filter according to the directory. */
   filterChecksum: number;
-  /** Property columns of the file, ascending by id. */
+  /** Property columns in the file, ascending by id. */
   columns: readonly ColumnFacts[];
 }
 
-/** A property column as the directory tells of it. */
+/** A property column according to the directory. */
 export interface ColumnFacts {
   id: number;
-  /** INTEGER or REAL. */
+  /** Whether the type is INTEGER or REAL. */
   numeric: boolean;
-  /** A row has no value. */
+  /** Whether some row has no value. */
   hasNulls: boolean;
-  /** No row has a value. */
+  /** Whether no row has a value. */
   allNull: boolean;
-  /** Its values have an order (PSI). */
+  /** Whether its values have a sorted index (PSI). */
   ordered: boolean;
 }
 
 /** FORMAT.md section 2. */
 const HEADER_CHECKSUM_WORD = 3;
 
-/** Asserts that a whole file is the one that was written, not an earlier or another one in its place. Undefined: not known. Throws `corrupt`. */
+/**
+ * Asserts that a complete file is the one that was written, not an earlier or different one in its
+ * place. `checksum` undefined: not known, not checked. Throws `corrupt`.
+ */
 export function assertChecksum(facts: SegmentFacts, checksum: number | undefined, file: string): void {
   if (checksum === undefined || facts.checksum === checksum) return;
   throw corruption(
@@ -62,7 +69,7 @@ export function assertChecksum(facts: SegmentFacts, checksum: number | undefined
   );
 }
 
-/** The error for a status of a check. */
+/** The error for the status of a failed check. */
 export function corruptStatus(core: Core, status: number, file: string): HedgerowError {
   if (status === STATUS.outOfMemory) return coreError(status, 'hg_segment_check');
   if (status === STATUS.unsupported) {
@@ -81,7 +88,10 @@ export function corruptStatus(core: Core, status: number, file: string): Hedgero
   );
 }
 
-/** Checks the head of a segment file (header and directory) in a scratch instance and reads its facts. Throws `corrupt`. */
+/**
+ * Checks the head of a segment file (header and directory) in a scratch instance and reads its
+ * facts. Throws `corrupt`.
+ */
 export function readSegmentFacts(core: Core, head: Uint8Array, fileBytes: number, file: string): SegmentFacts {
   const { exports, memory } = core;
   const pointer = allocate(core, head.length);
@@ -127,7 +137,7 @@ export function factsAt(core: Core, base: number): SegmentFacts {
   };
 }
 
-/** An entry of the directory (FORMAT.md section 2). */
+/** A directory entry (FORMAT.md section 2). */
 interface Section {
   kind: number;
   column: number;

@@ -1,11 +1,12 @@
-// Aggregates over the columns of a segment, in place: which rows, codes of their fields, figures of their numbers (assembly/README.md).
+// Aggregates over the columns of a segment, in place: row selections, codes of fields, and figures
+// of numeric fields (assembly/README.md).
 
 import type { Core } from './load.ts';
 import { encodeRanges, type NumericRange } from './ranges.ts';
 import { allocate } from './region.ts';
 import { coreError, STATUS } from './status.ts';
 
-/** What is looked at of each row: `kind` as below, `column` the id of a property column. */
+/** The field of a row to use: `kind` as below, `column` the id of a property column. */
 export interface RowField {
   readonly kind: (typeof ROW_FIELD)[keyof typeof ROW_FIELD];
   readonly column: number;
@@ -13,28 +14,34 @@ export interface RowField {
 
 export const ROW_FIELD = { column: 0, eventTs: 1, id: 2, size: 3, bucket: 4 } as const;
 
-/** Figures of a group of rows, in this order: numbers there are, their sum, what it lacks (add both), least, greatest. */
+/**
+ * Figures of a group of rows, in this order: count of numbers, their sum, the compensation of the
+ * sum (add both), least, greatest.
+ */
 export const FIGURE = { count: 0, sum: 1, lack: 2, least: 3, greatest: 4 } as const;
 export const FIGURES = 5;
-/** Figures that are asked for. */
+/** Flags for the requested figures. */
 export const WANT = { count: 1, sum: 2, ends: 4 } as const;
 
 /** Codes of the rows of a segment. */
 export interface RowCodes {
-  /** How many codes there are; one more than values when a row has none: the null's is the last. */
+  /** Number of codes; one more than the values if some row is null: null has the last code. */
   readonly count: number;
-  /** What the codes stand for; of a text its place among the distinct ones, of a bucket the time of its first row. */
+  /**
+   * Value of each code; for a text its rank among the distinct texts, for a bucket the time of its
+   * first row.
+   */
   readonly values: Float64Array;
-  /** u16 for each row; 0: there is one code. */
+  /** Address of a u16 per row; 0 if there is only one code. */
   readonly pointer: number;
 }
 
 const MOST_CODES = 65536;
 const TEXT_BYTES = 4096;
-/** Rows are coded some at a time. */
+/** Slack after the codes, because rows are coded several at a time. */
 const CODE_SLACK_BYTES = 64;
 
-/** Rows of one segment that are selected. Use it within one turn, then free it. */
+/** A selection of rows of one segment. Use it within one turn of the event loop, then free it. */
 export class SegmentFold {
   readonly #core: Core;
   readonly #segment: number;
@@ -42,7 +49,7 @@ export class SegmentFold {
   readonly #selection: number;
   readonly #regions: number[] = [];
 
-  /** `rows`: of the segment. Nothing is selected yet. */
+  /** `rows`: number of rows of the segment. Initially nothing is selected. */
   constructor(core: Core, segment: number, rows: number) {
     this.#core = core;
     this.#segment = segment;
@@ -61,24 +68,29 @@ export class SegmentFold {
     this.#core.exports.hg_selection_window(this.#selection, this.#rows, from, to);
   }
 
-  /** Selects listed rows. */
+  /** Selects the listed rows. */
   selectRows(list: Uint32Array): void {
     const at = this.#take(Math.max(4, list.length * 4));
     this.#core.memory.words.set(list, at / 4);
     this.#core.exports.hg_selection_rows(this.#selection, this.#rows, at, list.length);
   }
 
-  /** Takes out rows that died at or before `lsn`: u32[count] at `dead`, the LSNs of their deaths at `deaths`. */
+  /**
+   * Deselects rows that died at or before `lsn`: u32[count] rows at `dead`, the LSNs of their
+   * deaths at `deaths`.
+   */
   drop(dead: number, deaths: number, count: number, lsn: number): void {
     this.#core.exports.hg_selection_drop(this.#selection, dead, deaths, count, lsn);
   }
 
-  /** How many rows are selected. */
+  /** Number of selected rows. */
   selected(): number {
     return this.#core.exports.hg_selection_count(this.#selection, this.#rows) >>> 0;
   }
 
-  /** Keeps rows whose number lies in the range, or with `outside` those that have a number and not there. */
+  /**
+   * Keeps rows whose number lies in the range; with `outside`, rows that have a number outside it.
+   */
   keepRange(field: RowField, range: NumericRange, outside = false): void {
     const { bytes } = encodeRanges([{ ...range, column: field.column }]);
     if (outside) bytes[bytes.length - 4]! |= OUTSIDE;
@@ -88,7 +100,7 @@ export class SegmentFold {
     if (status < 0) throw coreError(status, 'hg_segment_select');
   }
 
-  /** Codes of a field; undefined: it has more than `most` values, or none. */
+  /** Codes of a field; undefined if it has more than `most` values, or none. */
   codes(field: RowField, most: number): RowCodes | undefined {
     const { exports, memory } = this.#core;
     const capacity = Math.min(most, MOST_CODES);
@@ -101,7 +113,7 @@ export class SegmentFold {
     return { count, values: memory.numbers.slice(at / 8, at / 8 + known), pointer };
   }
 
-  /** Codes of pairs: left * right.count + right. Those of the left side are used up. */
+  /** Codes of pairs: left * right.count + right. Overwrites the codes of the left side. */
   join(left: RowCodes, right: RowCodes): RowCodes {
     if (right.pointer === 0) return left;
     if (left.pointer === 0) return right;
@@ -109,7 +121,7 @@ export class SegmentFold {
     return { count: left.count * right.count, values: NO_VALUES, pointer: left.pointer };
   }
 
-  /** Codes that may be joined on without a loss. */
+  /** A copy of codes, for a join that must not overwrite the original. */
   copyOf(codes: RowCodes): RowCodes {
     if (codes.pointer === 0) return codes;
     const bytes = this.#rows * 2;
@@ -118,7 +130,7 @@ export class SegmentFold {
     return { ...codes, pointer };
   }
 
-  /** Keeps rows whose code has a truth of 1. */
+  /** Keeps rows whose code has the truth value 1. */
   keepCodes({ pointer, count }: RowCodes, truth: Uint8Array): void {
     if (pointer === 0) {
       if (truth[0] !== 1) this.selectWindow(0, 0);
@@ -129,7 +141,7 @@ export class SegmentFold {
     this.#core.exports.hg_selection_keep(this.#selection, pointer, this.#rows, at, count);
   }
 
-  /** How many selected rows each code has. */
+  /** Number of selected rows per code. */
   counts({ pointer, count }: RowCodes): Uint32Array {
     if (pointer === 0) return Uint32Array.of(this.selected());
     const at = this.#take(count * 4);
@@ -137,7 +149,7 @@ export class SegmentFold {
     return this.#core.memory.words.slice(at / 4, at / 4 + count);
   }
 
-  /** FIGURES numbers for each code, of a field that is a number in this segment. */
+  /** FIGURES numbers per code, for a field that is numeric in this segment. */
   figures(field: RowField, { pointer, count }: RowCodes, wants: number): Float64Array {
     const { exports, memory } = this.#core;
     const at = this.#take(count * exports.HG_FIGURES_BYTES.value);
@@ -147,7 +159,7 @@ export class SegmentFold {
     return memory.numbers.slice(at / 8, at / 8 + count * FIGURES);
   }
 
-  /** The distinct texts of a column, by their places: ascending by code point. */
+  /** The distinct texts of a column by rank: ascending by code point. */
   texts(column: number, { values }: RowCodes): string[] {
     const count = values.length;
     const { exports, memory } = this.#core;
@@ -167,15 +179,15 @@ export class SegmentFold {
     return texts;
   }
 
-  /** Gives its memory back; it is of no use any more. */
+  /** Frees its memory; it must not be used afterwards. */
   free(): void {
     for (const pointer of this.#regions) this.#core.exports.hg_memory_free(pointer);
     this.#regions.length = 0;
   }
 }
 
-/** Flag of a range in the core: what lies outside is kept. */
+/** Range flag of the core: keep what lies outside. */
 const OUTSIDE = 4;
 const NO_VALUES = new Float64Array(0);
-/** All rows have one code. */
+/** One code for all rows. */
 export const ONE_CODE: RowCodes = { count: 1, values: NO_VALUES, pointer: 0 };

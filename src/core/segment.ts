@@ -1,4 +1,4 @@
-// A segment in an instance of its own: its bytes in linear memory, queried in place.
+// A segment loaded into its own instance: its bytes are in linear memory and are queried in place.
 
 import { SEPARATOR, type Separator } from './abi-fields.ts';
 import type { Core } from './load.ts';
@@ -18,7 +18,10 @@ import { assertChecksum, corruptStatus, factsAt, type SegmentFacts } from './seg
 import { SegmentFold } from './segment-fold.ts';
 import { coreError, STATUS } from './status.ts';
 
-/** Rows of a segment that died, ascending, and the LSN each died at. Kept by the engine, copied into the instance when it changed. */
+/**
+ * Dead rows of a segment, ascending, with the LSN at which each died. Kept by the engine, copied
+ * into the instance when it has changed.
+ */
 export interface DeadRows {
   readonly count: number;
   readonly rows: Uint32Array;
@@ -37,8 +40,9 @@ export class ResidentSegment {
   #deadFor: DeadRows | undefined;
 
   /**
-   * Loads a file of `bytes` bytes through `read` into the instance and checks it. `deep` checks every reference, else the checksums only.
-   * Throws `corrupt` with file and offset, also when the file is not the one with `checksum` (SegmentFacts).
+   * Loads a file of `bytes` bytes through `read` into the instance and checks it: every reference
+   * if `deep`, otherwise only the checksums. Throws `corrupt` with file and offset, also if the
+   * file is not the one with `checksum` (see SegmentFacts).
    */
   constructor(
     core: Core,
@@ -62,7 +66,7 @@ export class ResidentSegment {
     return this.#core;
   }
 
-  /** Bytes of linear memory this instance holds. */
+  /** Bytes of linear memory of this instance. */
   get residentBytes(): number {
     return this.#core.memory.size;
   }
@@ -87,7 +91,7 @@ export class ResidentSegment {
     return this.#core.exports.hg_segment_buckets(this.#handle, from, to) >>> 0;
   }
 
-  /** Rows with the record's time and member set, ascending, dead ones too. */
+  /** Rows with the record's time and member set, ascending, including dead ones. */
   match(record: Uint8Array): Uint32Array {
     const pointer = allocate(this.#core, record.length);
     this.#core.memory.write(pointer, record);
@@ -119,7 +123,7 @@ export class ResidentSegment {
     return pointer;
   }
 
-  /** Takes dead rows out of the row list at `rows`; returns how many stay. */
+  /** Removes dead rows from the row list at `rows`; returns how many remain. */
   #reconcile(rows: number, n: number, dead: DeadRows, lsn: number): number {
     if (dead.count === 0 || n === 0) return n;
     const pointer = this.#uploadDead(dead);
@@ -127,14 +131,16 @@ export class ResidentSegment {
     return this.#core.exports.hg_rows_reconcile(rows, n, pointer, pointer + offset, dead.count, lsn) >>> 0;
   }
 
-  /** Copies the lookup's nodes in; call before `step` with nodes. */
+  /** Copies the nodes of a lookup in; call it before a `step` with nodes. */
   setNodes(nodes: readonly number[]): void {
     this.#work.setNodes(nodes);
   }
 
   /**
-   * Writes row text of live rows within the bounds (holding all `nodeCount` nodes set before, when not 0), at most `limit` rows and one text
-   * buffer, in one call into the core. Fills `result`. Returns the row to go on from. Bounded: at most STEP_ROWS rows are looked at.
+   * Writes row text of live rows within the bounds, in one call into the core: at most `limit` rows
+   * and at most one text buffer. If `nodeCount` is not 0, only rows that contain all `nodeCount`
+   * nodes set before. Fills `result` and returns the row to continue from. Examines at most
+   * STEP_ROWS rows.
    */
   step(
     bounds: StepBounds,
@@ -190,7 +196,7 @@ export class ResidentSegment {
     return next;
   }
 
-  /** Whether a live row in [from, to) exists (with the nodes set before). */
+  /** Whether there is a live row in [from, to) (that contains the nodes set before). */
   hasRow(from: number, to: number, nodeCount: number, dead: DeadRows, lsn: number): boolean {
     const { exports } = this.#core;
     let at = from;
@@ -209,20 +215,27 @@ export class ResidentSegment {
     return false;
   }
 
-  /** How many rows of [from, to) hold a node, dead ones too. Cost: log2 nodes, log2 rows. */
+  /**
+   * Number of rows of [from, to) that contain a node, including dead ones. Cost: log2 nodes + log2
+   * rows.
+   */
   countNode(node: number, from: number, to: number): number {
     return this.#core.exports.hg_segment_count(this.#handle, node, from, to) >>> 0;
   }
 
-  /** How many rows of the segment lie in a range, dead ones too, by the column's order; -1: it has no order here. Cost: log2 rows. */
+  /**
+   * Number of rows of the segment within a range, including dead ones, from the column's sorted
+   * index; -1 if the column has none here. Cost: log2 rows.
+   */
   countInOrder(range: NumericRange): number {
     const { column, low, high } = range;
     return Math.max(-1, this.#core.exports.hg_segment_psi_count(this.#handle, column, low, high, rangeFlags(range)));
   }
 
   /**
-   * Live rows of [from, to) that lie in all ranges (and hold the nodes set before), ascending. They are found through the order of `driver`'s
-   * column when it is given, which must be there; else each row is looked at. Bounded: at most the rows of one segment.
+   * Live rows of [from, to) that lie in all ranges (and contain the nodes set before), ascending.
+   * If `driver` is given, they are found through the sorted index of its column, which must exist;
+   * otherwise each row is examined. Work is bounded by the rows of one segment.
    */
   listRows(
     from: number,
@@ -247,7 +260,10 @@ export class ResidentSegment {
     }
   }
 
-  /** The live ones of rows [from, to), or of listed rows, for aggregates over columns. Free it in the same turn. */
+  /**
+   * The live rows of [from, to), or of a list, for aggregation over columns. Free it within the
+   * same turn of the event loop.
+   */
   fold(rows: Uint32Array | { from: number; to: number }, dead: DeadRows, lsn: number): SegmentFold {
     const fold = new SegmentFold(this.#core, this.#handle, this.facts.rows);
     if (rows instanceof Uint32Array) fold.selectRows(rows);
@@ -294,7 +310,7 @@ export class ResidentSegment {
     return { pointer: out + first * 4, count: lowerBound(rows, to) - first };
   }
 
-  /** Writes given rows as text, as many as fit in one buffer. Returns how many were written. */
+  /** Writes the given rows as text, as many as fit in one buffer. Returns the number written. */
   stepRows(rows: Uint32Array, plan: RowPlan, separator: Separator, sink: TextSink, result: StepResult): number {
     const { exports, memory } = this.#core;
     const work = this.#work;
@@ -320,9 +336,10 @@ export class ResidentSegment {
   }
 
   /**
-   * Exports live rows of [from, to) as records into `out`, from its start: at most `limit` bytes, but at least one row, for which `out` may grow
-   * beyond. Texts that `columns` give for a missing value are left out. Returns the bytes and the row to go on from. The regions must belong to
-   * this instance (compaction opens segments in its own).
+   * Exports live rows of [from, to) as records to the start of `out`: at most `limit` bytes, but at
+   * least one row, for which `out` may grow beyond the limit. Omits texts equal to the default that
+   * `columns` gives for a missing value. Returns the bytes written and the row to continue from.
+   * The regions must belong to this instance (compaction opens segments in its own).
    */
   exportSlice(
     from: number,
@@ -348,7 +365,7 @@ export class ResidentSegment {
           if (needed <= limit) out.extend(Math.min(limit, Math.max(needed, out.bytes * 2)), written);
           else if (written > 0) return { bytes: written, next: this.#core.memory.words[list / 4 + done]! };
           else {
-            // A row that alone passes the limit is a slice of its own.
+            // A row larger than the limit is a slice on its own.
             out.ensure(needed);
             const row = this.#core.memory.words[list / 4 + done]!;
             const bytes = this.#exportInto(list + done * 4, 1, columns, out.pointer, out.bytes);
@@ -387,7 +404,7 @@ export class ResidentSegment {
   }
 }
 
-/** First place in an ascending list whose value is >= `value`. */
+/** First index in an ascending list whose value is >= `value`. */
 export function lowerBound(rows: Uint32Array, value: number): number {
   let low = 0;
   let high = rows.length;

@@ -1,16 +1,20 @@
-// Compressed sparse rows in core memory, and their transpose: sizes to starts, rows of items from items of rows, how much work pairs are.
+// Compressed sparse rows in core memory: sizes to starts, the transpose (rows of items from items
+// of rows), and estimates of the work that pairs of rows cost.
 
 import { forward, type Steps, slices, within } from '../schedule/steps.ts';
 import type { IncidenceParts } from './incidence-parts.ts';
 import type { Core } from './load.ts';
 import type { Scratch } from './scratch.ts';
 
-/** Entries of a step: some 2 ms where an entry costs a few nanoseconds. */
+/** Entries per step: about 2 ms at a few nanoseconds per entry. */
 const SLICE = 1 << 18;
-/** Entries of a step where each leads to a place anywhere in memory, 10 to 50 ns. */
+/** Entries per step where each one accesses memory at random, 10 to 50 ns. */
 const STRETCH = 1 << 16;
 
-/** Sparse rows and their transpose: what `hg_components_*` and `hg_graph_*` work on, for edges as rows or for nodes as rows. */
+/**
+ * Sparse rows and their transpose, the input of `hg_components_*` and `hg_graph_*`; the rows are
+ * either edges or nodes.
+ */
 export interface SparseRows {
   rows: number;
   rowStarts: number;
@@ -20,7 +24,7 @@ export interface SparseRows {
   itemRows: number;
 }
 
-/** The side whose pairs are looked at as rows. */
+/** The sparse rows with the given side as rows; pairs of rows are what is compared. */
 export function rowsOf(parts: IncidenceParts, on: 'nodes' | 'edges'): SparseRows {
   const { nodes, edges, edgeStarts, edgeNodes, nodeStarts, nodeEdges } = parts;
   return on === 'edges'
@@ -42,7 +46,10 @@ export function rowsOf(parts: IncidenceParts, on: 'nodes' | 'edges'): SparseRows
       };
 }
 
-/** Turns u32[count + 1], sizes with anything behind, into starts; returns the sum. */
+/**
+ * Turns u32[count + 1], sizes followed by an unused entry, into starts (prefix sums); returns the
+ * total.
+ */
 export function* startsOf(core: Core, sizes: number, count: number): Steps<number> {
   let sum = 0;
   yield* slices(count, SLICE, (from, to) => {
@@ -52,13 +59,13 @@ export function* startsOf(core: Core, sizes: number, count: number): Steps<numbe
   return sum;
 }
 
-/** Where the rows of nodes lie. */
+/** Addresses of the rows of nodes. */
 interface Transposed {
   nodeStarts: number;
   nodeEdges: number;
 }
 
-/** Rows of nodes from rows of edges, by counting. */
+/** Rows of nodes from rows of edges, by counting sort. */
 export function* transposed(
   core: Core,
   edges: { count: number; starts: number; items: number },
@@ -79,13 +86,17 @@ export function* transposed(
   const place = (from: number, to: number) =>
     exports.hg_incidence_transpose(edges.starts, edges.items, from, to, nodeStarts, nodeEdges);
   yield* within(slices(edges.count, SLICE >> 3, place), 0.4, 1);
-  // Each cursor stands at the next node's start: one place on, they are the starts again.
+  // After placing, each cursor is at the start of the next node; shifted by one they are the starts
+  // again.
   memory.words.copyWithin(nodeStarts / 4 + 1, nodeStarts / 4, nodeStarts / 4 + nodes);
   memory.words[nodeStarts / 4] = 0;
   return { nodeStarts, nodeEdges };
 }
 
-/** Calls `work` with rows [from, to) that have some `STRETCH` entries together, a step each; a single row may have more. */
+/**
+ * Calls `work` with rows [from, to) that together have at most about STRETCH entries, one call per
+ * step; a single row may have more.
+ */
 export function* stretches(
   core: Core,
   starts: number,
@@ -111,7 +122,10 @@ export function* stretches(
   });
 }
 
-/** Arcs there are at least where rows that share any item are neighbours: each row has all rows of its most common item. */
+/**
+ * Lower bound on the number of arcs if rows that share any item are neighbours: each row is
+ * adjacent to all rows of its most common item.
+ */
 export function* leastArcs(core: Core, sparse: SparseRows): Steps<number> {
   const { rows, rowStarts, rowItems, itemStarts } = sparse;
   let arcs = 0;
@@ -137,7 +151,7 @@ function choose(n: number, k: number): number {
   return n < k ? 0 : product;
 }
 
-/** Sum over sparse rows of C(size, k). */
+/** Sum of C(size, k) over sparse rows. */
 export function* combinations(core: Core, starts: number, count: number, k: number): Steps<number> {
   const known = new Map<number, number>();
   let sum = 0;

@@ -1,4 +1,4 @@
-// Status codes of the core and the errors they become.
+// Status codes of the core and their translation into errors.
 
 import { HedgerowError } from '../errors.ts';
 
@@ -13,7 +13,10 @@ export const STATUS = {
   unsupported: -8,
 } as const;
 
-/** Turns a negative status into the error that tells a person; programmer errors keep the export's name. */
+/**
+ * Turns a negative status into an error with a message for people; programmer errors name the
+ * export.
+ */
 export function coreError(status: number, where: string): HedgerowError {
   if (status === STATUS.outOfMemory) {
     return new HedgerowError('overloaded', 'The core ran out of memory. Try again later or compact the table.');

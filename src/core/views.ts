@@ -1,4 +1,5 @@
-// Typed views of a core instance's linear memory. The only file that names `memory.buffer`; no view is kept across a call into the core.
+// Typed views of a core instance's linear memory. The only file that uses `memory.buffer`; no view
+// may be kept across a call into the core.
 
 import type { WasmMemory } from './abi.ts';
 
@@ -24,7 +25,7 @@ export class CoreMemory {
     this.#numbers = new Float64Array(buffer);
   }
 
-  /** Bytes the instance holds, grown and never shrunk. */
+  /** Bytes of linear memory, which grows and never shrinks. */
   get size(): number {
     return this.#memory.buffer.byteLength;
   }
@@ -52,7 +53,7 @@ export class CoreMemory {
     return this.bytes.subarray(pointer, pointer + length);
   }
 
-  /** A copy the caller owns. Small ones share Node's pool. */
+  /** A copy owned by the caller. Small ones share Node's buffer pool. */
   copyOut(pointer: number, length: number): Uint8Array<ArrayBuffer> {
     const copy = Buffer.allocUnsafe(length);
     copy.set(this.bytes.subarray(pointer, pointer + length));

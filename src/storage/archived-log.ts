@@ -1,8 +1,8 @@
-// The log in a backup: files of a log directory (FORMAT.md), made from frames, so that the frames of any
-// log open as a log in files.
+// Writes log frames into a backup as the files of a log directory (FORMAT.md), so that the frames
+// of any log implementation can be opened as a log in files.
 //
-// The frames are read twice: a tar entry begins with its size, so the first reading says which frames
-// each file holds and how large it is.
+// The frames are read twice: a tar entry starts with its size, so the first pass determines which
+// frames each file holds and how large it is.
 
 import { assert } from '../assert.ts';
 import type { Crc32c } from './crc32c.ts';
@@ -23,10 +23,13 @@ import { encodeMark, markPath } from './log-mark.ts';
 import type { LogBatches, LogFrame, LogLease } from './log-store.ts';
 
 export interface ArchivedFile {
-  /** Its path, below the directory of the log. */
+  /** Path of the file, below the log directory. */
   name: string;
   bytes: number;
-  /** Exactly `bytes` bytes, in memory that the taker may keep. To be read to the end before the next file. */
+  /**
+   * Exactly `bytes` bytes, in chunks that the consumer may keep. Must be read to the end before the
+   * next file.
+   */
   chunks: () => AsyncIterable<Uint8Array>;
 }
 
@@ -35,20 +38,20 @@ interface FilePlan {
   sequence: number;
   firstLsn: number;
   stopLsn: number;
-  /** Of all its frames. */
+  /** Total bytes of its frames. */
   frameBytes: number;
 }
 
-/** A log that begins with the archive. */
+/** Epoch of a log that starts with the archive. */
 const EPOCH = 1;
-/** Frames go to another file when there is more: an opening reads the newest file as a whole. */
+/** Further frames go to another file: opening a log reads the newest file as a whole. */
 const FILE_BYTES = 2 ** 24;
-/** Bytes that are handed on at once. A larger frame is not copied as a whole. */
+/** Bytes per chunk. A larger frame is not copied as a whole. */
 const PIECE_BYTES = 2 ** 17;
 
 /**
- * The files of the directory `dir` with the frames of the lease, and the mark of a log that was closed
- * in order at `lease.lastLsn`. Throws `corrupt`.
+ * The files of the directory `dir` with the frames of the lease, and the mark of a log that was
+ * closed in order at `lease.lastLsn`. Throws `corrupt`.
  */
 export async function* archivedLog(
   dir: string,
@@ -69,7 +72,7 @@ export async function* archivedLog(
   yield { name: markPath(dir), bytes: bytes.length, chunks: () => onlyPiece(bytes) };
 }
 
-/** One file at least: without frames it says where the log goes on. */
+/** At least one file: without frames it records the LSN at which the log continues. */
 async function planFiles(lease: LogLease): Promise<FilePlan[]> {
   const plans: FilePlan[] = [];
   let plan: FilePlan | undefined;
@@ -113,7 +116,10 @@ function logFile(
   };
 }
 
-/** The bytes of the frames with the LSNs `firstLsn` to `stopLsn` - 1, which come next. */
+/**
+ * The bytes of the frames with the LSNs `firstLsn` to `stopLsn` - 1, which must be the next ones of
+ * the cursor.
+ */
 async function* frameBytesBetween(
   firstLsn: number,
   stopLsn: number,
@@ -138,7 +144,7 @@ async function* frameBytesBetween(
   }
 }
 
-/** The bytes of one frame in pieces. */
+/** The bytes of one frame, in pieces. */
 async function* largeFrame(
   { firstLsn, operations, payload }: LogFrame,
   crc32c: Crc32c,
@@ -158,14 +164,14 @@ async function* largeFrame(
   if (padding.length > 0) yield padding;
 }
 
-/** The frame that proves everything before `nextLsn` durable: an orderly end of a log file. */
+/** The frame that proves everything before `nextLsn` durable: the orderly end of a log file. */
 function sealAt(nextLsn: number, crc32c: Crc32c): Uint8Array {
   const region = regionOf(new Uint8Array(FRAME_HEADER_BYTES));
   encodeFrame(region, 0, 0, EPOCH, nextLsn, nextLsn - 1, 0, crc32c);
   return region.bytes;
 }
 
-/** The frames of batches, one by one. */
+/** Iterates over the frames of batches one by one. */
 class FrameCursor {
   readonly #batches: AsyncIterator<readonly LogFrame[]>;
   #batch: readonly LogFrame[] = [];
@@ -175,7 +181,7 @@ class FrameCursor {
     this.#batches = batches[Symbol.asyncIterator]();
   }
 
-  /** Every frame of the batch was taken: `fill` comes before the next `take`. */
+  /** Whether every frame of the batch has been taken; call `fill` before the next `take`. */
   get isEmpty(): boolean {
     return this.#next === this.#batch.length;
   }

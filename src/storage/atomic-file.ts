@@ -1,11 +1,15 @@
-// Replacing a file so that a crash leaves the old bytes or the new ones, nothing between.
+// Replaces a file atomically: after a crash it has either the old contents or the new, never a
+// mixture.
 
 import type { Fs } from './fs.ts';
 import { writeWhole } from './whole-file.ts';
 
-/** A file was to be replaced, and the step that failed may have been the last one: the old or the new one is there, only a restart tells which. */
+/**
+ * Replacing a file failed at or after the rename: either the old or the new file may be in place,
+ * and only a restart can tell which.
+ */
 export class FileInDoubt extends Error {
-  /** The system's name for what happened, when it has one. */
+  /** System error code of the cause, if it has one. */
   readonly code: unknown;
 
   constructor(path: string, cause: unknown) {
@@ -15,9 +19,10 @@ export class FileInDoubt extends Error {
 }
 
 /**
- * Writes `<path>.tmp`, syncs it, renames it to `path`, syncs the directory. Durable when it resolves. When it rejects with `FileInDoubt` the rename was
- * reached, and after a crash either file may be there; with anything else the old file is there, and the temporary one was removed when that was possible:
- * on a full disk it would take the room.
+ * Writes `<path>.tmp`, syncs it, renames it to `path` and syncs the directory. Durable when it
+ * resolves. If it rejects with `FileInDoubt`, the rename was attempted and either file may be there
+ * after a crash. On any other error the old file is unchanged, and the temporary file has been
+ * removed if possible, because it would take up space on a full disk.
  */
 export async function writeFileAtomically(fs: Fs, path: string, ...pieces: readonly Uint8Array[]): Promise<void> {
   const temporary = `${path}.tmp`;
@@ -44,12 +49,12 @@ async function writeTemporary(fs: Fs, temporary: string, pieces: readonly Uint8A
     isWhole = true;
   } finally {
     handle.close();
-    // The first error says more than that of a removal which fails too.
+    // The original error says more than a failed removal.
     if (!isWhole) await fs.remove(temporary).catch(() => undefined);
   }
 }
 
-/** The directory part of a path, `.` when there is none. */
+/** The directory part of a path, `.` if there is none. */
 export function directoryOf(path: string): string {
   const slash = path.lastIndexOf('/');
   if (slash < 0) return '.';

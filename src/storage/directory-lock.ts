@@ -1,26 +1,37 @@
-// The directory lock: one process on a host for each directory, across PID and network namespaces (two containers on one volume).
+// The directory lock: one process per directory on a host, across PID and network namespaces (two
+// containers on one volume).
 //
-// Process numbers cannot tell whether a holder in another PID namespace lives. The kernel can: a Unix socket with a path is found by its inode, in every
-// namespace that sees the directory. A connection to one that a live process listens on succeeds, also while that process is busy or stopped; when the
-// process has died, however that happened, the connection is refused (ECONNREFUSED), for ever.
+// PIDs cannot tell whether a holder in another PID namespace is alive. The kernel can: a Unix
+// socket with a path is found by its inode, in every namespace that sees the directory. Connecting
+// to a socket succeeds as long as the listening process lives, even if it is busy or stopped; once
+// the process has died, by whatever cause, the connection is refused (ECONNREFUSED) for ever.
 //
-// A candidate has a socket of its own, `lock.<id>.socket`, with a random id that is never used again.
-//   1. It looks at the sockets of others: lists the directory, connects to each. A refused one is dead and is unlinked; that races with nobody, since its
-//      name is never bound again. When one of them holds the lock: refused, naming it. When others try as well: it waits and looks again.
-//   2. It publishes: binds and listens under a draft's name, then renames the draft to `lock.<id>.socket`. So a published socket always listens, until
-//      its process withdraws or dies; between bind and listen, where it would look dead, it has another name.
-//   3. It looks again. Nobody else alive: it holds the lock. Somebody holds it: withdraw, refused. Somebody with a smaller id tries: withdraw and start
-//      over at 1. Only greater ids: stay published, wait, look again.
+// A candidate has its own socket, `lock.<id>.socket`, with a random id that is never reused.
 //
-// Two never hold it: let A and B both be published, A first. B looks after it has published, and a directory listing contains every name that is
-// there throughout, so B sees A. A's connection is accepted as long as A lives and has not withdrawn; B therefore never finds that nobody else is alive.
-// A stale lock is no special case: a dead socket is only removed, never taken over, and of two that find it both publish a socket of their own.
-// Somebody gets it: the smallest id that is published never withdraws for a greater one, greater ones withdraw when they look, and at step 1 wait.
+// 1. Look: list the directory and connect to each socket of another process. A refused one is dead
+//    and is unlinked, which cannot race because its name is never bound again. If one of them holds
+//    the lock, the candidate is refused with the name of the holder. If others are also trying, it
+//    waits and looks again.
+// 2. Publish: bind and listen under a draft name, then rename the draft to `lock.<id>.socket`. A
+//    published socket therefore always listens until its process withdraws or dies; between bind
+//    and listen, when it would look dead, it has a different name.
+// 3. Look again. If no other live candidate exists, it holds the lock. If another holds it:
+//    withdraw, refused. If one with a smaller id is trying: withdraw and start over at 1. If all
+//    others have greater ids: stay published, wait, look again.
 //
-// A draft that refuses may be one that does not listen yet. Only the holder removes those; the owner's rename then fails, and it starts over.
+// Mutual exclusion: let A and B both be published, A first. B looks after it has published, and a
+// directory listing contains every name that exists throughout it, so B sees A. A's socket accepts
+// connections as long as A lives and has not withdrawn, so B never concludes that it is alone. A
+// stale lock needs no special case: a dead socket is only removed, never taken over, and two
+// candidates that find it both publish their own sockets. Progress: the smallest published id never
+// withdraws for a greater one; greater ones withdraw when they look, and then wait at step 1.
 //
-// The winner then writes the lock file (lock-file.ts), which says who it is, and respects one of an older build whose process lives.
-// Not covered: two hosts on one network file system; a socket answers on its own host only.
+// A draft that refuses connections may just not be listening yet. Only the holder removes such
+// drafts; the rename by the owner then fails, and the owner starts over.
+//
+// The winner then writes the lock file (lock-file.ts), which names it, and respects the lock file
+// of an older build whose process is alive. Not covered: two hosts on one network file system; a
+// socket answers on its own host only.
 
 import { createHash, randomBytes, randomInt } from 'node:crypto';
 import * as fs from 'node:fs';
@@ -41,19 +52,22 @@ import {
 } from './lock-file.ts';
 import { askSocket, type Listen, type LockSocket, listenOn } from './lock-socket.ts';
 
-/** The system calls that not every file system has. */
+/** The system calls that not every file system supports. */
 export interface LockSystem {
   readonly link: Link;
   readonly listen: Listen;
 }
 
-/** Some seconds of waiting for others that start at the same moment. */
+/** Rounds of waiting for others that start at the same moment; a few seconds in total. */
 const MAX_ROUNDS = 400;
-/** Rounds in which a live socket says nothing and the lock file does not name it: its process is stopped. */
+/**
+ * Rounds in which a live socket may stay silent without being named by the lock file, before its
+ * process is taken to be a stopped holder.
+ */
 const MAX_SILENT_ROUNDS = 5;
 const MIN_WAIT_MS = 2;
 const MAX_WAIT_MS = 15;
-/** A longer name of a lock file is replaced in names of sockets, which are limited. */
+/** In socket names, which have a length limit, a longer lock file name is replaced by a hash. */
 const MAX_BASE_BYTES = 32;
 
 const SOCKET = /^([0-9a-f]{16})\.socket$/;
@@ -62,7 +76,10 @@ const FILE_DRAFT = /^\d+\.\d+\.new$/;
 
 const nodeSystem: LockSystem = { link: fs.linkSync, listen: listenOn };
 
-/** Rejects with `conflict` when a live process holds it, `invalid_input` when the file system has no sockets. */
+/**
+ * Rejects with `conflict` if a live process holds the lock, `invalid_input` if the file system has
+ * no sockets.
+ */
 export async function lockDirectory(path: string, system: LockSystem = nodeSystem): Promise<FsLock> {
   const claim = process.platform === 'win32' ? null : await new Candidate(path, system.listen).claim();
   const holder = claim?.holder ?? describeThisProcess('');
@@ -80,17 +97,17 @@ export async function lockDirectory(path: string, system: LockSystem = nodeSyste
   };
 }
 
-/** The socket of another process that lives. */
+/** The socket of another live process. */
 interface Other {
   id: string;
-  /** Undefined: it did not answer in time. */
+  /** Undefined if it did not answer in time. */
   answer: { holder: LockHolder; holds: boolean } | undefined;
 }
 
 class Candidate {
   readonly #path: string;
   readonly #dir: string;
-  /** What names of sockets and drafts begin with. */
+  /** Prefix of the names of sockets and drafts. */
   readonly #prefix: string;
   readonly #listen: Listen;
   readonly #silent = new Map<string, number>();
@@ -132,7 +149,7 @@ class Candidate {
     }
   }
 
-  /** Lets the socket go, published or not; a second call does nothing. */
+  /** Closes the socket, published or not; a second call does nothing. */
   withdraw(): void {
     const socket = this.#socket;
     if (socket === undefined) return;
@@ -142,7 +159,7 @@ class Candidate {
     socket.close();
   }
 
-  /** Nothing happens when a holder took the draft away meanwhile. */
+  /** Leaves the candidate unpublished if a holder removed the draft in the meantime. */
   async #publish(): Promise<void> {
     const id = randomBytes(8).toString('hex');
     this.holder = describeThisProcess(id);
@@ -157,7 +174,7 @@ class Candidate {
     }
   }
 
-  /** The live sockets of others; dead ones are removed. */
+  /** The live sockets of other processes; dead ones are removed. */
   async #look(): Promise<Other[]> {
     const others: Other[] = [];
     for (const name of this.#names()) {
@@ -200,7 +217,10 @@ class Candidate {
     );
   }
 
-  /** Drafts that processes left when they died between two steps. Those of the lock file are the holder's alone. */
+  /**
+   * Removes drafts left by processes that died between two steps. Drafts of the lock file can only
+   * be leftovers: only the holder writes them.
+   */
   async #removeDrafts(): Promise<void> {
     for (const name of this.#names()) {
       const path = `${this.#dir}/${this.#prefix}${name}`;
@@ -209,7 +229,7 @@ class Candidate {
     }
   }
 
-  /** Names in the directory that begin with the prefix, without it. */
+  /** Names in the directory that begin with the prefix, with the prefix removed. */
   #names(): string[] {
     const names = fs.readdirSync(this.#dir).filter((name) => name.startsWith(this.#prefix));
     return names.map((name) => name.slice(this.#prefix.length));

@@ -1,4 +1,4 @@
-// Frames gathered in memory until one write takes them to the log.
+// Collects frames in memory until one write appends them to the log.
 
 import { assert } from '../assert.ts';
 import type { Crc32c } from './crc32c.ts';
@@ -15,13 +15,16 @@ import {
 } from './frame.ts';
 
 const INITIAL_BYTES = 2 ** 18;
-/** A group that grew past this gives its memory back when it is emptied. */
+/** A group that grew beyond this size releases its memory when it is cleared. */
 const KEPT_BYTES = 2 ** 22;
-/** Bytes that are copied or summed at once where a frame is made in slices: a millisecond or less. */
+/**
+ * Bytes copied or checksummed at a time when a frame is built in slices: at most a millisecond of
+ * work.
+ */
 const SLICE_BYTES = 2 ** 20;
 
 export class FrameGroup {
-  /** Bytes of whole frames in `bytes`. */
+  /** Bytes of complete frames in `bytes`. */
   used = 0;
   frames = 0;
   operations = 0;
@@ -37,7 +40,10 @@ export class FrameGroup {
     return this.#region.bytes;
   }
 
-  /** Copies `parts`, `payloadBytes` in all, as one frame behind the others. The hot path of the log: no allocation but the checked view. */
+  /**
+   * Appends `parts`, `payloadBytes` in total, as one frame. Hot path of the log: allocates nothing
+   * but the view for the checksum.
+   */
   add(
     parts: readonly Uint8Array[],
     payloadBytes: number,
@@ -63,7 +69,10 @@ export class FrameGroup {
     this.#added(end, firstLsn, operations);
   }
 
-  /** As `add`, for a large frame: others have a turn at each `pause`. The group is not to be used before it resolves. */
+  /**
+   * Same as `add`, for a large frame: yields at each `pause`. The group must not be used until it
+   * resolves.
+   */
   async addInSlices(
     parts: readonly Uint8Array[],
     payloadBytes: number,
@@ -110,14 +119,14 @@ export class FrameGroup {
     this.lastLsn = firstLsn + operations - 1;
   }
 
-  /** Bytes of the frame that starts at `offset`, and its first LSN. */
+  /** Size in bytes and first LSN of the frame that starts at `offset`. */
   frameAt(offset: number): { bytes: number; firstLsn: number } {
     const header = peekFrame(this.#region, offset);
     assert(header !== null && offset < this.used, 'a group is walked from frame to frame');
     return { bytes: frameBytes(header.payloadBytes), firstLsn: header.firstLsn };
   }
 
-  /** The furthest frame boundary at most `room` bytes behind `from`. */
+  /** The furthest frame boundary at most `room` bytes after `from`. */
   boundaryWithin(from: number, room: number): number {
     if (this.used - from <= room) return this.used;
     let boundary = from;

@@ -1,13 +1,13 @@
-// The bytes of log files: header page and frames, written and read (FORMAT.md).
+// Encodes and decodes the bytes of log files: the header page and the frames (FORMAT.md).
 
 import { assert } from '../assert.ts';
 import { corruption } from '../errors.ts';
 import type { Crc32c } from './crc32c.ts';
 
-/** Of new files; the version before is still read. */
+/** Version of new files; the previous version can still be read. */
 export const LOG_FORMAT_VERSION = 2;
 const OLDEST_FORMAT_VERSION = 1;
-/** Frames start here. */
+/** Offset of the first frame. */
 export const FILE_HEADER_BYTES = 4096;
 export const FRAME_HEADER_BYTES = 40;
 export const MAX_PAYLOAD_BYTES = 2 ** 30;
@@ -16,7 +16,7 @@ const FILE_MAGIC = 'HGROWLOG';
 const FILE_CRC_AT = FILE_HEADER_BYTES - 4;
 const FRAME_MAGIC = 0x52464748;
 const FRAME_CRC_AT = 4;
-/** The checksum covers a frame from here on. */
+/** The checksum covers the frame from this offset on. */
 export const FRAME_CHECKED_FROM = 8;
 const WORD = 2 ** 32;
 
@@ -24,11 +24,14 @@ export interface FileHeader {
   epoch: number;
   sequence: number;
   firstLsn: number;
-  /** Size of the file while it is the newest, all of it written and synced before it got its name. */
+  /**
+   * Size of the file while it is the newest; that many bytes are written and synced before the file
+   * gets its name.
+   */
   fileBytes: number;
 }
 
-/** A header that was read. */
+/** A header read from a file. */
 export interface FoundHeader extends FileHeader {
   version: number;
 }
@@ -38,11 +41,11 @@ export interface FrameHeader {
   epoch: number;
   firstLsn: number;
   durableLsn: number;
-  /** 0 = a seal. */
+  /** 0 for a seal. */
   operations: number;
 }
 
-/** Bytes with the view that reads their numbers. */
+/** Bytes with a DataView over them. */
 export interface Region {
   readonly bytes: Uint8Array;
   readonly view: DataView;
@@ -52,7 +55,7 @@ export function regionOf(bytes: Uint8Array): Region {
   return { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength) };
 }
 
-/** Bytes a frame takes in the file, header and padding counted. */
+/** Bytes that a frame takes in the file, including header and padding. */
 export function frameBytes(payloadBytes: number): number {
   return FRAME_HEADER_BYTES + Math.ceil(payloadBytes / 8) * 8;
 }
@@ -69,7 +72,10 @@ export function encodeFileHeader(header: FileHeader, crc32c: Crc32c): Uint8Array
   return bytes;
 }
 
-/** The header of a log file's first bytes; `fileBytes` is 0 in version 1. Throws `corrupt`, naming `path`. */
+/**
+ * Decodes the header from the first bytes of a log file; `fileBytes` is 0 in version 1. Throws
+ * `corrupt`, naming `path`.
+ */
 export function decodeFileHeader(path: string, bytes: Uint8Array, crc32c: Crc32c): FoundHeader {
   if (bytes.length < FILE_HEADER_BYTES) {
     throw corruption(
@@ -96,13 +102,13 @@ export function decodeFileHeader(path: string, bytes: Uint8Array, crc32c: Crc32c
     );
   }
   const place = { epoch: view.getUint32(12, true), sequence: getU64(view, 16), firstLsn: getU64(view, 24) };
-  // Version 1 does not know the size; its field is reserved and zero.
+  // Version 1 does not record the size; the field is reserved and zero.
   return { version, ...place, fileBytes: version === OLDEST_FORMAT_VERSION ? 0 : getU64(view, 32) };
 }
 
 /**
- * Finishes a frame whose payload and padding already stand at `offset + FRAME_HEADER_BYTES` of `region`. Numbers one by one, not an
- * object: this runs for every append.
+ * Completes a frame whose payload and padding are already at `offset + FRAME_HEADER_BYTES` in
+ * `region`. Takes separate numbers rather than an object because it runs for every append.
  */
 export function encodeFrame(
   region: Region,
@@ -119,7 +125,7 @@ export function encodeFrame(
   putFrameChecksum(region, offset, crc32c(checked, 0));
 }
 
-/** All of a frame's header but the checksum. */
+/** Writes the frame header except for the checksum. */
 export function putFrameHeader(
   { view }: Region,
   offset: number,
@@ -139,12 +145,14 @@ export function putFrameHeader(
   view.setUint32(offset + 36, 0, true);
 }
 
-/** `sum`: of the frame's bytes from FRAME_CHECKED_FROM on, to the end of its padding. */
+/** `sum` is the checksum from FRAME_CHECKED_FROM to the end of the frame's padding. */
 export function putFrameChecksum({ view }: Region, offset: number, sum: number): void {
   view.setUint32(offset + FRAME_CRC_AT, sum >>> 0, true);
 }
 
-/** What stands in a frame header, unchecked; null when fewer than its bytes are left or the magic is missing. */
+/**
+ * The frame header at `offset`, unchecked; null if fewer bytes are left or the magic is missing.
+ */
 export function peekFrame(region: Region, offset: number): FrameHeader | null {
   const { bytes, view } = region;
   if (offset + FRAME_HEADER_BYTES > bytes.length || view.getUint32(offset, true) !== FRAME_MAGIC) return null;
@@ -157,7 +165,10 @@ export function peekFrame(region: Region, offset: number): FrameHeader | null {
   };
 }
 
-/** The frame at `offset` when it is whole and its checksum holds; epoch and LSN are the caller's to judge. */
+/**
+ * The frame at `offset` if it is complete and its checksum matches; the caller judges epoch and
+ * LSN.
+ */
 export function readFrame(region: Region, offset: number, crc32c: Crc32c): FrameHeader | null {
   const header = peekFrame(region, offset);
   if (header === null || header.payloadBytes > MAX_PAYLOAD_BYTES) return null;
@@ -167,12 +178,18 @@ export function readFrame(region: Region, offset: number, crc32c: Crc32c): Frame
   return sum === region.view.getUint32(offset + FRAME_CRC_AT, true) ? header : null;
 }
 
-/** The checksum that stands in the frame at `offset`, and where in the frame the bytes begin that it covers; they go on to the frame's end. */
+/**
+ * The checksum stored in the frame at `offset`, and the offset within the frame at which the
+ * covered bytes start; they extend to the end of the frame.
+ */
 export function frameChecksum(region: Region, offset: number): { start: number; expected: number } {
   return { start: FRAME_CHECKED_FROM, expected: region.view.getUint32(offset + FRAME_CRC_AT, true) };
 }
 
-/** The frame that must follow at `offset`: whole, of this epoch, starting at this LSN. Null when there is none. */
+/**
+ * The frame expected at `offset`: complete, of this epoch, starting at this LSN. Null if there is
+ * none.
+ */
 export function readExpectedFrame(
   region: Region,
   offset: number,
@@ -184,7 +201,10 @@ export function readExpectedFrame(
   return header !== null && header.epoch === epoch && header.firstLsn === lsn ? header : null;
 }
 
-/** The first multiple of 8 from `from` on with a whole frame of this epoch and an LSN of at least `lsn`; -1 when there is none. */
+/**
+ * The first multiple of 8, from `from` on, at which a complete frame of this epoch with an LSN of
+ * at least `lsn` starts; -1 if there is none.
+ */
 export function findFrame(region: Region, from: number, epoch: number, lsn: number, crc32c: Crc32c): number {
   const { bytes, view } = region;
   const last = bytes.length - FRAME_HEADER_BYTES;

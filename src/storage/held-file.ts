@@ -1,4 +1,5 @@
-// The files of a table's operations that were copied out of the log while the table was corrupt (FORMAT.md): written whole, read whole.
+// Writes and reads held files (FORMAT.md): operations of a corrupt table, copied out of the log
+// until the table is repaired. Each file is written and read as a whole.
 
 import { assert } from '../assert.ts';
 import { corruption } from '../errors.ts';
@@ -7,7 +8,7 @@ import type { Crc32c } from './crc32c.ts';
 import type { FileHandle, Fs } from './fs.ts';
 import { readFully, writeWhole } from './whole-file.ts';
 
-/** A run of operations of one kind, as it is in a frame of the log, and the LSN of the first. */
+/** A run of operations of one kind, as stored in a log frame, with the LSN of the first. */
 export interface HeldRecord {
   lsn: number;
   payload: Uint8Array;
@@ -23,7 +24,10 @@ export function heldFileName(number: number): string {
   return `held-${number.toString(16).padStart(8, '0')}.hgo`;
 }
 
-/** Writes the file of records, their LSNs ascending; returns its bytes, all durable. When it rejects the file is removed, if that is possible. */
+/**
+ * Writes the records, in ascending LSN order, to a new file; resolves to its size in bytes once
+ * everything is durable. If it rejects, the file is removed if possible.
+ */
 export async function writeHeldFile(
   fs: Fs,
   path: string,
@@ -62,7 +66,10 @@ export async function writeHeldFile(
   return bytes;
 }
 
-/** The records of a file that a manifest lists with so many bytes, one after the other. Throws `corrupt`, or the system's error. */
+/**
+ * The records of a file that the manifest lists with `bytes` bytes, in order. Throws `corrupt`, or
+ * the system error.
+ */
 export function* readHeldFile(
   fs: Fs,
   path: string,

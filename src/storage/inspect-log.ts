@@ -1,4 +1,4 @@
-// A log file as a list of its frames, good and bad, for people to look at.
+// Lists the frames of a log file, good and bad, for people to inspect.
 
 import type { Crc32c } from './crc32c.ts';
 import {
@@ -15,11 +15,14 @@ import {
 import type { Fs } from './fs.ts';
 import { readFully, readWhole } from './whole-file.ts';
 
-/** `ok`: whole, right checksum, epoch of the file, and the LSN that follows the frame before. A bad place has the figures that stand there, or zeros. */
+/**
+ * `ok` means complete, with a matching checksum, the epoch of the file and the LSN that follows the
+ * previous frame. For a bad place the fields hold whatever is found there, or zeros.
+ */
 export interface InspectedFrame {
   offset: number;
   firstLsn: number;
-  /** 0 = a seal, or a bad place. */
+  /** 0 for a seal or a bad place. */
   operations: number;
   payloadBytes: number;
   epoch: number;
@@ -38,7 +41,10 @@ export function readLogFileHeader(fs: Fs, path: string, crc32c: Crc32c): FoundHe
   }
 }
 
-/** Every frame in the file. After a bad place goes on at the next whole frame; ends where only zeros are left. Throws `corrupt` for a bad file header. */
+/**
+ * Every frame in the file. Resumes after a bad place at the next complete frame; ends where only
+ * zeros are left. Throws `corrupt` for a bad file header.
+ */
 export function* inspectLogFile(fs: Fs, path: string, crc32c: Crc32c): Iterable<InspectedFrame> {
   const region = regionOf(readWhole(fs, path));
   const header = decodeFileHeader(path, region.bytes, crc32c);

@@ -1,23 +1,27 @@
-// The lock file: who holds a directory, for people, for `inspect` and `verify`, and for builds that know no lock sockets.
+// The lock file: names the holder of a directory for people, for `inspect` and `verify`, and for
+// older builds that do not know lock sockets.
 
 import * as fs from 'node:fs';
 import { hostname } from 'node:os';
 import { HedgerowError } from '../errors.ts';
 
-/** Who holds a lock; what the system does not tell is ''. Start time and boot tell a process from a later one with the same number. */
+/**
+ * The holder of a lock; values that the system does not provide are ''. Start time and boot id tell
+ * a process from a later one with the same PID.
+ */
 export interface LockHolder {
   pid: number;
   /** Field 22 of /proc/<pid>/stat: clock ticks since boot. */
   started: string;
   boot: string;
   host: string;
-  /** The space of process numbers that `pid` belongs to: two containers have two. */
+  /** The PID namespace of `pid`: two containers have two. */
   pidNamespace: string;
-  /** Id of the holder's lock socket; '' of an older build, or where there are no sockets. */
+  /** Id of the holder's lock socket; '' for an older build or on a platform without sockets. */
   socket: string;
 }
 
-/** What link(2) says where the file system has no hard links: FAT, some network mounts. */
+/** Error codes of link(2) on file systems without hard links: FAT, some network mounts. */
 export const NO_HARD_LINKS: readonly unknown[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
 
 const MAX_ATTEMPTS = 10;
@@ -25,9 +29,10 @@ const MAX_ATTEMPTS = 10;
 export type Link = (from: string, to: string) => void;
 
 /**
- * Writes `holder` as the lock file. Two of this build do not come here at once: the lock socket is between them. One of an older build may, so the file is
- * made whole elsewhere and linked to its name, and one whose holder is dead is moved aside and looked at again after the move. Throws `conflict` when the
- * file names a live process.
+ * Writes `holder` as the lock file. Two processes of this build never get here at once, because the
+ * lock socket excludes them. A process of an older build may, so the file is completed under
+ * another name and then linked into place, and a file whose holder is dead is moved aside and
+ * re-read after the move. Throws `conflict` if the file names a live process.
  */
 export function takeLockFile(path: string, holder: LockHolder, link: Link): void {
   const mine = JSON.stringify(holder);
@@ -42,7 +47,7 @@ export function takeLockFile(path: string, holder: LockHolder, link: Link): void
   throw tooManyStarts(path);
 }
 
-/** Takes the file away when it still says what `takeLockFile` wrote. */
+/** Removes the lock file if it still holds what `takeLockFile` wrote. */
 export function releaseLockFile(path: string, holder: LockHolder): void {
   if (readIfThere(path) === JSON.stringify(holder)) fs.unlinkSync(path);
 }
@@ -55,7 +60,10 @@ export function tooManyStarts(path: string): HedgerowError {
   );
 }
 
-/** `process 17`, with its host when that has another name: process numbers of another container mean nothing here. */
+/**
+ * `process 17`, with the host if it is a different one: PIDs of another container are meaningless
+ * here.
+ */
 export function nameOf(holder: LockHolder): string {
   const isHere = holder.host === '' || holder.host === hostname();
   const where = isHere ? '' : ` of host ${holder.host}`;
@@ -78,7 +86,7 @@ function heldByFile(path: string, holder: LockHolder): HedgerowError {
   );
 }
 
-/** False when `path` exists already. */
+/** Returns false if `path` already exists. */
 function placeNewFile(path: string, content: string, link: Link): boolean {
   const draft = `${path}.${process.pid}.${process.hrtime.bigint()}.new`;
   try {
@@ -89,10 +97,11 @@ function placeNewFile(path: string, content: string, link: Link): boolean {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EEXIST') return false;
     if (!NO_HARD_LINKS.includes(code)) throw error;
-    // Older builds refuse to start without hard links, so nobody reads the file while it is half written.
+    // Older builds refuse to start without hard links, so no process reads the file while it is
+    // half written.
     return writeNewFile(path, content);
   } finally {
-    // Where the disk is full there is an empty one.
+    // On a full disk the draft exists but is empty.
     fs.rmSync(draft, { force: true });
   }
 }
@@ -107,7 +116,10 @@ function writeNewFile(path: string, content: string): boolean {
   }
 }
 
-/** Takes away the dead lock that was read as `found`; when another process had already replaced it, puts that one back. */
+/**
+ * Removes the dead lock file whose content was `found`; if another process has already replaced it,
+ * puts the replacement back.
+ */
 function moveAside(path: string, found: string, link: Link): void {
   const aside = `${path}.${process.pid}.${process.hrtime.bigint()}.stale`;
   try {
@@ -123,14 +135,14 @@ function moveAside(path: string, found: string, link: Link): void {
   }
 }
 
-/** This process; `socket` is the id of its lock socket. */
+/** Describes this process; `socket` is the id of its lock socket. */
 export function describeThisProcess(socket: string): LockHolder {
   const boot = readIfThere('/proc/sys/kernel/random/boot_id')?.trim() ?? '';
   const started = processFields(process.pid)?.[19] ?? '';
   return { pid: process.pid, started, boot, host: hostname(), pidNamespace: pidNamespace(), socket };
 }
 
-/** Null for what a power loss leaves of a lock file: nothing, or zeros. */
+/** Null for what a power loss can leave of a lock file: nothing, or zeros. */
 export function parseHolder(content: string): LockHolder | null {
   try {
     const value = JSON.parse(content) as Partial<Record<keyof LockHolder, unknown>> | null;
@@ -149,12 +161,15 @@ export function parseHolder(content: string): LockHolder | null {
   }
 }
 
-/** The lock file's holder as it is now; null: there is none that can be read. */
+/** The current holder named by the lock file; null if the file is missing or unreadable. */
 export function readHolder(path: string): LockHolder | null {
   return parseHolder(readIfThere(path) ?? '');
 }
 
-/** As far as process numbers tell: one of another space of numbers, whose socket answers nobody, is dead. */
+/**
+ * Whether the holder is alive, judged by its PID. A holder in another PID namespace counts as dead:
+ * its socket did not answer.
+ */
 function isAlive(holder: LockHolder, mySpace: string): boolean {
   if (holder.pidNamespace !== '' && mySpace !== '' && holder.pidNamespace !== mySpace) return false;
   try {
@@ -168,7 +183,7 @@ function isAlive(holder: LockHolder, mySpace: string): boolean {
   const started = fields?.[19] ?? '';
   if (started !== '' && holder.started !== '' && started !== holder.started) return false;
   const state = fields?.[0];
-  return state !== 'Z' && state !== 'X'; // a killed process that nobody has waited for
+  return state !== 'Z' && state !== 'X'; // a killed process that its parent has not reaped
 }
 
 function pidNamespace(): string {
@@ -179,7 +194,10 @@ function pidNamespace(): string {
   }
 }
 
-/** /proc/<pid>/stat from field 3 (state) on; the name before it, in parentheses, may hold anything. */
+/**
+ * Fields of /proc/<pid>/stat from field 3 (state) on; the preceding command name, in parentheses,
+ * may contain any characters.
+ */
 function processFields(pid: number): string[] | null {
   const stat = readIfThere(`/proc/${pid}/stat`);
   return stat === null ? null : stat.slice(stat.lastIndexOf(')') + 2).split(' ');

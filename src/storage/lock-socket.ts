@@ -1,4 +1,4 @@
-// Unix sockets of the directory lock: listening on one, and asking one who listens.
+// Unix sockets of the directory lock: listening on one, and querying the listener of another.
 
 import * as fs from 'node:fs';
 import * as net from 'node:net';
@@ -10,16 +10,21 @@ export interface LockSocket {
 
 export type Listen = (path: string, describe: () => string) => Promise<LockSocket>;
 
-/** A socket's path has 108 bytes on Linux, 104 elsewhere, with the zero at its end. */
+/**
+ * A socket path is limited to 108 bytes on Linux and 104 elsewhere, including the terminating zero.
+ */
 const MAX_PATH_BYTES = 100;
 const ANSWER_MS = 1000;
 const MAX_ANSWER_CHARACTERS = 4096;
-/** What bind and listen say where a file system, or a sandbox, has no sockets. */
+/** Error codes of bind and listen where the file system or a sandbox does not allow sockets. */
 const NO_SOCKETS: readonly unknown[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EINVAL', 'EAFNOSUPPORT', 'ENXIO'];
-/** What connect says of a socket that somebody may listen on. */
+/** Error codes of connect for a socket that may have a live listener. */
 const ALIVE: readonly unknown[] = ['EAGAIN', 'EACCES', 'EPERM', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTCONN'];
 
-/** Answers every connection with what `describe` says then. Does not keep the process alive. Rejects with `invalid_input` where there are no sockets. */
+/**
+ * Answers every connection with the current result of `describe`. Does not keep the process alive.
+ * Rejects with `invalid_input` where sockets are not available.
+ */
 export async function listenOn(
   path: string,
   describe: () => string,
@@ -36,7 +41,7 @@ export async function listenOn(
   } catch (error) {
     throw NO_SOCKETS.includes((error as NodeJS.ErrnoException).code) ? withoutSockets(path, error) : error;
   }
-  server.on('error', () => undefined); // one connection that could not be accepted
+  server.on('error', () => undefined); // failure to accept one connection
   allowAll(path);
   return { close: () => void server.close() };
 }
@@ -60,16 +65,22 @@ function withoutSockets(path: string, cause: unknown): HedgerowError {
   );
 }
 
-/** Connecting needs the right to write: a process of another user must be able to ask. All it can do is to read who holds the lock. */
+/**
+ * Connecting needs write permission, and a process of another user must be able to ask. It can only
+ * read who holds the lock.
+ */
 function allowAll(path: string): void {
   try {
     fs.chmodSync(path, 0o666);
   } catch {
-    // Then others are refused when they ask, and take the holder for alive.
+    // Other users are then refused when they connect and take the holder to be alive.
   }
 }
 
-/** What the listener says, '' when it says nothing in time; `dead`: nobody listens any more; `gone`: there is no such socket. */
+/**
+ * The listener's answer, '' if it does not answer in time; `dead` if nobody listens any more;
+ * `gone` if the socket does not exist.
+ */
 export function askSocket(path: string): Promise<string> {
   return withShortPath(path, (short) => {
     return new Promise<string>((resolve, reject) => {
@@ -95,7 +106,10 @@ export function askSocket(path: string): Promise<string> {
   });
 }
 
-/** A path that a socket's address has room for: through a descriptor of the directory when the path itself is too long. */
+/**
+ * Calls `work` with a path that fits a socket address: through a descriptor of the directory if the
+ * path itself is too long.
+ */
 async function withShortPath<T>(path: string, work: (short: string) => Promise<T>): Promise<T> {
   if (Buffer.byteLength(path) <= MAX_PATH_BYTES) return work(path);
   const slash = path.lastIndexOf('/');

@@ -1,4 +1,4 @@
-// Making the files of the log: names, preallocation, and putting a prepared file in place.
+// Creates the files of the log: names, preallocation, and putting a prepared file into place.
 
 import { assert } from '../assert.ts';
 import { HedgerowError } from '../errors.ts';
@@ -7,7 +7,7 @@ import { encodeFileHeader, FILE_HEADER_BYTES, type FileHeader, FRAME_HEADER_BYTE
 import type { FileHandle, Fs } from './fs.ts';
 import { readFully, writeWhole } from './whole-file.ts';
 
-/** A log file that is not written any more. */
+/** A log file that is no longer written. */
 export interface ClosedLogFile {
   path: string;
   sequence: number;
@@ -18,7 +18,7 @@ export interface ClosedLogFile {
 const NAME = /^log-[0-9a-f]{16}$/;
 const SPARE_NAME = 'log-spare';
 const ZEROS = new Uint8Array(2 ** 20);
-/** Less of an unused rest stays. */
+/** A smaller unused rest is not trimmed. */
 const WORTH_TRIMMING_BYTES = 2 ** 16;
 
 export function logFilePath(dir: string, sequence: number): string {
@@ -42,38 +42,43 @@ export async function removeSpare(fs: Fs, dir: string): Promise<void> {
   if (fs.exists(path)) await fs.remove(path);
 }
 
-/** A prepared file: zeros, durable, without a header. At most one exists. */
+/** A preallocated file: durable zeros, without a header. At most one exists. */
 export interface Spare {
   handle: FileHandle;
   bytes: number;
 }
 
-/** Makes the spare: `zeroBytes` zeros, really written and synced. What was there before is removed; when it rejects, nothing is left. */
+/**
+ * Makes the spare: `zeroBytes` zeros, actually written and synced. Removes any previous spare
+ * first; if it rejects, nothing is left.
+ */
 export async function prepareSpare(fs: Fs, dir: string, zeroBytes: number): Promise<Spare> {
   await removeSpare(fs, dir);
   const handle = fs.open(`${dir}/${SPARE_NAME}`, 'create');
   try {
-    // A short write is gone on with here: no data is at stake, and the next write says why (ENOSPC).
+    // A short write may be continued here: no data is at stake, and the next write reports the
+    // reason (ENOSPC).
     for (let position = 0; position < zeroBytes; ) {
       const written = await handle.write(ZEROS.subarray(0, Math.min(ZEROS.length, zeroBytes - position)), position);
       if (written === 0) throw new Error(`${handle.path} takes no bytes at offset ${position}`);
       position += written;
-      // A piece at a time, so that a group's sync never waits for the whole file.
+      // Synced piece by piece, so that a group's sync never waits for the whole file.
       await handle.datasync();
     }
     await handle.sync();
     return { handle, bytes: zeroBytes };
   } catch (error) {
     handle.close();
-    // On a full disk the half of a file would take the room that others need.
+    // On a full disk a partial file would take space that others need.
     await removeSpare(fs, dir).catch(() => undefined);
     throw error;
   }
 }
 
 /**
- * Turns the spare into the log file of `header`. When it resolves, header and name are durable; frames may be written once the mark names the file. Closes `spare` in
- * any case. Rejects with `conflict` when another process has made a file of that name, or took the spare away.
+ * Turns the spare into the log file of `header`. When it resolves, header and name are durable;
+ * frames may be written once the mark names the file. Always closes `spare`. Rejects with
+ * `conflict` if another process has created a file of that name or has removed the spare.
  */
 export async function placeSpare(
   fs: Fs,
@@ -115,7 +120,10 @@ function takenOver(path: string): HedgerowError {
   );
 }
 
-/** Cuts the unused rest off a file that has a successor. Only disk space is at stake: a failure does not matter. */
+/**
+ * Truncates the unused rest of a file that has a successor. A failure is ignored: only disk space
+ * is at stake.
+ */
 export async function trimFile(fs: Fs, { path, bytes }: ClosedLogFile): Promise<void> {
   assert(bytes >= FILE_HEADER_BYTES, 'a log file keeps its header');
   try {
@@ -126,7 +134,7 @@ export async function trimFile(fs: Fs, { path, bytes }: ClosedLogFile): Promise<
       handle.close();
     }
   } catch {
-    // The zeros stay until the file goes.
+    // The zeros stay until the file is removed.
   }
 }
 
@@ -135,7 +143,7 @@ export function fileBytesFor(bytes: number): number {
   return FILE_HEADER_BYTES + bytes + FRAME_HEADER_BYTES;
 }
 
-/** Frames may fill a file of so many bytes up to here; a seal fits behind. */
+/** Offset up to which frames may fill a file of `fileBytes` bytes; a seal still fits after them. */
 export function capacityOf(fileBytes: number): number {
   return fileBytes - FRAME_HEADER_BYTES;
 }

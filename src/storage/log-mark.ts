@@ -1,4 +1,5 @@
-// The bytes of `log/mark`: two slots that say what the log must hold and who writes it, and the watermark (FORMAT.md, "Mark").
+// Encodes and decodes `log/mark`: two slots that record what the log must contain and which process
+// writes it, and the watermark (FORMAT.md, "Mark").
 
 import { corruption } from '../errors.ts';
 import type { Crc32c } from './crc32c.ts';
@@ -22,24 +23,24 @@ const SLOTS = 2;
 
 export interface MarkSlot {
   epoch: number;
-  /** From 1; the greater of two counts. */
+  /** Starts at 1; of the two slots, the one with the greater counter is current. */
   counter: number;
   /** Random number of the process that wrote it. */
   owner: number;
-  /** Of the newest log file, 0 = none yet. */
+  /** Sequence number of the newest log file; 0 if there is none yet. */
   sequence: number;
-  /** Of that file; 0 = none yet. */
+  /** First LSN of that file; 0 if there is none yet. */
   firstLsn: number;
-  /** Everything up to here is durable in the log. */
+  /** Everything up to this LSN is durable in the log. */
   reachedLsn: number;
   /** Closed in order: `reachedLsn` is the last LSN. */
   closed: boolean;
 }
 
-/** What a mark says. */
+/** A decoded mark. */
 export interface FoundMark {
   slot: MarkSlot;
-  /** Everything up to here was durable; 0 when there is no valid watermark. */
+  /** Everything up to this LSN was durable; 0 if there is no valid watermark. */
   watermarkLsn: number;
 }
 
@@ -47,7 +48,7 @@ export function markPath(dir: string): string {
   return `${dir}/${MARK_NAME}`;
 }
 
-/** Offset of the slot that is written for `counter`. */
+/** Offset of the slot that `counter` is written to. */
 export function slotOffset(counter: number): number {
   return (counter % SLOTS) * MARK_PAGE_BYTES;
 }
@@ -67,14 +68,14 @@ export function encodeSlot(slot: MarkSlot, crc32c: Crc32c): Uint8Array {
   return bytes;
 }
 
-/** A mark of one slot, without a watermark. */
+/** A mark with one slot and no watermark. */
 export function encodeMark(slot: MarkSlot, crc32c: Crc32c): Uint8Array {
   const bytes = new Uint8Array(MARK_BYTES);
   bytes.set(encodeSlot(slot, crc32c), slotOffset(slot.counter));
   return bytes;
 }
 
-/** The watermark of an epoch, to be given its LSN by `putWatermark`. */
+/** A watermark buffer for an epoch; `putWatermark` sets its LSN. */
 export function startWatermark(epoch: number): Region {
   const region = regionOf(new Uint8Array(WATERMARK_BYTES));
   putMagic(region.bytes, WATERMARK_MAGIC);
@@ -82,19 +83,19 @@ export function startWatermark(epoch: number): Region {
   return region;
 }
 
-/** One buffer is used for all watermarks of an epoch: this runs for every group. */
+/** Reuses one buffer for all watermarks of an epoch, because it runs for every group. */
 export function putWatermark({ bytes, view }: Region, lsn: number, crc32c: Crc32c): void {
   putU64(view, 16, lsn);
   view.setUint32(WATERMARK_CRC_AT, crc32c(bytes.subarray(0, WATERMARK_CRC_AT), 0) >>> 0, true);
 }
 
-/** What the mark of a log directory says; null when there is none. Throws `corrupt`. */
+/** The mark of a log directory; null if there is none. Throws `corrupt`. */
 export function readMark(fs: Fs, dir: string, crc32c: Crc32c): FoundMark | null {
   const path = markPath(dir);
   return fs.exists(path) ? decodeMark(path, readWhole(fs, path), crc32c) : null;
 }
 
-/** Throws `corrupt`, naming `path`. */
+/** Decodes a mark file. Throws `corrupt`, naming `path`. */
 export function decodeMark(path: string, bytes: Uint8Array, crc32c: Crc32c): FoundMark {
   if (bytes.length !== MARK_BYTES) {
     throw corruption(
@@ -113,7 +114,7 @@ export function decodeMark(path: string, bytes: Uint8Array, crc32c: Crc32c): Fou
   return { slot: newest, watermarkLsn: decodeWatermark(bytes, crc32c) };
 }
 
-/** Offsets of slots that were written but do not hold: torn by a crash, or damaged. */
+/** Offsets of slots that were written but are invalid: torn by a crash, or damaged. */
 export function badSlots(bytes: Uint8Array, crc32c: Crc32c): number[] {
   const offsets: number[] = [];
   for (let offset = 0; offset < SLOTS * MARK_PAGE_BYTES && offset < bytes.length; offset += MARK_PAGE_BYTES) {
@@ -123,7 +124,7 @@ export function badSlots(bytes: Uint8Array, crc32c: Crc32c): number[] {
   return offsets;
 }
 
-/** Null when the slot does not hold: never written, or torn. */
+/** Null if the slot is invalid: never written, or torn. */
 function decodeSlot(file: Uint8Array, offset: number, crc32c: Crc32c): MarkSlot | null {
   const { bytes, view } = regionOf(file.subarray(offset, offset + SLOT_BYTES));
   if (!hasMagic(bytes, SLOT_MAGIC) || view.getUint32(8, true) !== SLOT_VERSION) return null;

@@ -1,8 +1,9 @@
-// Reads the frames of log files, for recovery and while the log goes on: in windows of fixed size,
-// every frame checked before it is handed out.
+// Reads the frames of log files, both for recovery and while the log is being written: in windows
+// of fixed size, with every frame checked before it is handed out.
 //
-// A file is read from its first frame, whatever LSN is asked for: a frame counts only when it follows
-// the one before without a gap (rule 3 of FORMAT.md). What lies after the wanted frames is not looked at.
+// A file is read from its first frame, whatever LSN is asked for: a frame is valid only if it
+// follows the previous one without a gap (rule 3 of FORMAT.md). Bytes after the requested frames
+// are not read.
 
 import { assert } from '../assert.ts';
 import type { Crc32c } from './crc32c.ts';
@@ -23,14 +24,17 @@ import { badFrame } from './log-recovery.ts';
 import type { LogFrame } from './log-store.ts';
 import { readFully } from './whole-file.ts';
 
-/** A log file whose frames with the LSNs `firstLsn` to `stopLsn` - 1 are durable: they are never written again. */
+/**
+ * A log file whose frames with the LSNs `firstLsn` to `stopLsn` - 1 are durable and therefore never
+ * written again.
+ */
 export interface LogFilePart {
   path: string;
   firstLsn: number;
   stopLsn: number;
 }
 
-/** Where in `files`, oldest first, the frames with the LSNs `fromLsn` to `lastLsn` are. */
+/** The parts of `files`, oldest first, that contain the LSNs `fromLsn` to `lastLsn`. */
 export function partsOf(
   files: readonly { path: string; firstLsn: number }[],
   fromLsn: number,
@@ -45,13 +49,13 @@ export function partsOf(
   return parts;
 }
 
-/** Bytes that are read and checked in one step, and of a larger frame between two pauses. */
+/** Bytes read and checked in one step, and the bytes of a larger frame between two pauses. */
 const WINDOW_BYTES = 2 ** 18;
 
 /**
- * The frames of `files`, which follow one another, with an LSN of `fromLsn` or above: a batch for each
- * window. `pause` is awaited between two steps. Throws `corrupt` at the first place that breaks the
- * recovery rule.
+ * The frames of `files`, which must be consecutive, with an LSN of at least `fromLsn`: one batch
+ * per window. Awaits `pause` between two steps. Throws `corrupt` at the first place that violates
+ * the recovery rule.
  */
 export async function* readLogFiles(
   fs: Fs,
@@ -85,23 +89,27 @@ export async function* readLogFiles(
   }
 }
 
-/** Frames that follow one another. */
+/** Consecutive frames. */
 interface FoundFrames {
   frames: LogFrame[];
-  /** Bytes of all of them in the file; 0 = there is none. */
+  /** Total bytes of the frames in the file; 0 if none was found. */
   bytes: number;
-  /** LSN that the next frame must begin with. */
+  /** LSN at which the next frame must start. */
   nextLsn: number;
 }
 
-/** The frames that are whole in the window, from its start to the first place without one or to `stopLsn`. */
+/**
+ * The complete frames from the start of the window up to the first place without one, or up to
+ * `stopLsn`.
+ */
 function framesIn(window: Region, epoch: number, lsn: number, stopLsn: number, crc32c: Crc32c): FoundFrames {
   const frames: LogFrame[] = [];
   let bytes = 0;
   let nextLsn = lsn;
   while (nextLsn < stopLsn) {
     const frame = readExpectedFrame(window, bytes, epoch, nextLsn, crc32c);
-    // One that goes past `stopLsn` is left for the next step, which finds it at its start and names its offset.
+    // A frame that extends past `stopLsn` is left for the next step, which reports it with its own
+    // offset.
     if (frame === null || (bytes > 0 && nextLsn + frame.operations > stopLsn)) break;
     const { firstLsn, operations, payloadBytes } = frame;
     const start = bytes + FRAME_HEADER_BYTES;
@@ -113,7 +121,10 @@ function framesIn(window: Region, epoch: number, lsn: number, stopLsn: number, c
   return { frames, bytes, nextLsn };
 }
 
-/** Adds the frame at `offset`, where it is whole but larger than the window; `found` stays empty where there is none. */
+/**
+ * Adds the frame at `offset` if it is complete but larger than the window; otherwise `found` stays
+ * empty.
+ */
 async function addLargeFrame(
   found: FoundFrames,
   handle: FileHandle,
@@ -126,7 +137,8 @@ async function addLargeFrame(
   const header = peekFrame(window, 0);
   if (header === null || header.epoch !== epoch || header.firstLsn !== found.nextLsn) return;
   const bytes = frameBytes(header.payloadBytes);
-  // What does not fill the window was looked at there; a length that cannot be asks for no memory.
+  // A frame that fits the window has already been checked there; an impossible length must not
+  // allocate memory.
   if (bytes <= window.bytes.length || header.payloadBytes > MAX_PAYLOAD_BYTES || offset + bytes > handle.size()) return;
   const { start, expected } = frameChecksum(window, 0);
   const frame = new Uint8Array(bytes);

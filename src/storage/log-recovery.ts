@@ -1,4 +1,17 @@
-// What the log files found at open hold: which are needed, where they end, whether anything is missing (the recovery rule of FORMAT.md).
+// Determines what the log files found at open contain: which are needed, where the log ends, and
+// whether anything is missing (the recovery rule of FORMAT.md).
+//
+// Walking back from the newest file, files are needed until one reaches down to `minimumLsn + 1`;
+// older ones are obsolete. In the newest file, frames count while each is complete, has a valid
+// checksum and the epoch of the file, and starts at the LSN after its predecessor. The first place
+// where this fails is the end of the log. If only zeros follow, the log was closed or the crash
+// came between writes. Other bytes are a torn write and are dropped, unless they prove a loss:
+// every frame records the LSN that was durable when it was made, so a complete later frame with
+// `durableLsn` at or above the expected LSN shows that an acknowledged operation is damaged. That,
+// or an end below what the manifest or the mark vouches for, is corruption and refuses to open.
+//
+// Example: frames 1-3, 4-5, a torn frame at 6. Without any later frame the log ends at LSN 5. With
+// a complete frame 9 that says "durable up to 8", operation 6 is lost and opening fails.
 
 import { assert } from '../assert.ts';
 import { corruption } from '../errors.ts';
@@ -21,7 +34,7 @@ import { type ClosedLogFile, listLogFiles, logFilePath, sequenceOfPath } from '.
 import { type FoundMark, markPath, readMark } from './log-mark.ts';
 import { readWhole, writeWhole } from './whole-file.ts';
 
-/** A needed file and what its header says. */
+/** A needed file with the fields of its header. */
 export interface NeededFile extends ClosedLogFile {
   epoch: number;
   version: number;
@@ -29,39 +42,45 @@ export interface NeededFile extends ClosedLogFile {
   fileBytes: number;
 }
 
-/** What must hold of a log besides its own bytes. */
+/** What must hold for a log according to other files. */
 export interface LogBounds {
-  /** The manifest vouches for all LSNs up to here. */
+  /** The manifest vouches for all LSNs up to this one. */
   minimumLsn: number;
   /** Newest LSN that the manifest knows to have been in the log. */
   reachedLsn: number;
-  /** Whether there is a manifest: a log of format 2 has one, and a manifest has a log. Left out where there are no manifests. */
+  /**
+   * Whether there is a manifest: a log of format 2 requires one, and a manifest requires a log.
+   * Omitted where manifests are not used.
+   */
   manifest?: 'present' | 'missing' | undefined;
 }
 
 export interface RecoveredLog {
-  /** Files below `minimumLsn`, oldest first: left from a removal, never read. */
+  /** Files below `minimumLsn`, oldest first: left over from an interrupted removal, never read. */
   obsolete: ClosedLogFile[];
   /** Oldest first. */
   needed: NeededFile[];
   /** Newest LSN, durable. */
   headLsn: number;
   mark: FoundMark | null;
-  /** Epoch and sequence for the next file. */
+  /** Epoch and sequence number for the next file. */
   nextEpoch: number;
   nextSequence: number;
   dropped: DroppedBytes | null;
 }
 
-/** Bytes behind the end of the log that were never acknowledged: a write that a crash cut. */
+/** Bytes after the end of the log that were never acknowledged: a write torn by a crash. */
 export interface DroppedBytes {
   file: string;
   offset: number;
-  /** Up to the last one that is not zero. */
+  /** Up to the last non-zero byte. */
   bytes: number;
 }
 
-/** Reads headers and the newest file, settles its end. Throws `corrupt`; then nothing was changed. Older files are checked when they are read (log-reader.ts). */
+/**
+ * Reads the headers and the newest file, and makes the end of the log durable. Throws `corrupt`,
+ * having changed nothing. Older files are checked when they are read (log-reader.ts).
+ */
 export async function recoverLog(fs: Fs, dir: string, crc32c: Crc32c, bounds: LogBounds): Promise<RecoveredLog> {
   const { obsolete, needed, headLsn, mark, end, dropped } = examineLog(fs, dir, crc32c, bounds);
   const newest = needed.at(-1);
@@ -81,7 +100,7 @@ export async function recoverLog(fs: Fs, dir: string, crc32c: Crc32c, bounds: Lo
   };
 }
 
-/** What the log files hold, as `recoverLog` takes them, without changing anything. */
+/** The contents of the log files as `recoverLog` sees them, without changing anything. */
 export interface ExaminedLog {
   /** Files below `minimumLsn`, oldest first. */
   obsolete: ClosedLogFile[];
@@ -89,14 +108,14 @@ export interface ExaminedLog {
   needed: NeededFile[];
   headLsn: number;
   mark: FoundMark | null;
-  /** Where the newest file's frames end; null without a file. */
+  /** Where the frames of the newest file end; null without a file. */
   end: LogEnd | null;
   dropped: DroppedBytes | null;
 }
 
-/** Throws `corrupt`. */
+/** Examines the log files. Throws `corrupt`. */
 export function examineLog(fs: Fs, dir: string, crc32c: Crc32c, bounds: LogBounds): ExaminedLog {
-  // Before the files: a server that runs meanwhile only adds to what the mark says.
+  // Read before the files: a server running at the same time only adds to what the mark requires.
   const mark = readMark(fs, dir, crc32c);
   const { obsolete, needed } = selectFiles(fs, dir, crc32c, bounds.minimumLsn);
   const newest = needed.at(-1);
@@ -108,7 +127,8 @@ export function examineLog(fs: Fs, dir: string, crc32c: Crc32c, bounds: LogBound
     mark?.watermarkLsn ?? 0,
   );
   if (newest === undefined) {
-    // The newest file is never removed: what stood in it, behind the manifest, would be lost without a word.
+    // The newest file is never removed, so without it the operations after the manifest would be
+    // lost silently.
     if (reachedLsn > 0)
       throw corruption(dir, 0, `there is no log file, but operations up to ${reachedLsn} or later were in the log`);
     return { obsolete, needed, headLsn: 0, mark, end: null, dropped: null };
@@ -151,13 +171,16 @@ function checkNewest(
     throw corruption(newest.path, 24, `it starts at operation ${newest.firstLsn}, the mark says ${firstLsn}`);
 }
 
-/** Rule 7: the newest file was not cut. */
+/** Rule 7: the newest file was not truncated. */
 function checkSize({ path, fileBytes }: NeededFile, { bytes }: Region): void {
   if (bytes.length < fileBytes)
     throw corruption(path, bytes.length, `it ends there, but it was made with ${fileBytes} bytes: it was cut`);
 }
 
-/** Walks from the newest file back to the first that holds `minimumLsn + 1`; what is older is obsolete. */
+/**
+ * Walks back from the newest file to the first that holds `minimumLsn + 1`; older files are
+ * obsolete.
+ */
 function selectFiles(
   fs: Fs,
   dir: string,
@@ -211,16 +234,21 @@ function sizeOf(fs: Fs, path: string): number {
 
 /** The end of the newest file. */
 export interface LogEnd {
-  /** Where the frames end. */
+  /** Offset at which the frames end. */
   offset: number;
   lastLsn: number;
-  /** Bytes to write again: the frames that no frame proves durable. Empty = all are proven. */
+  /**
+   * Bytes to write again: the frames that no other frame proves durable. Empty if all are proven.
+   */
   unproven: Uint8Array;
-  /** Only zeros follow. */
+  /** Whether only zeros follow. */
   clean: boolean;
 }
 
-/** The end of the newest file. Throws `corrupt` when acknowledged operations behind a bad place are proven. */
+/**
+ * Finds the end of the newest file. Throws `corrupt` if frames after a bad place prove that
+ * acknowledged operations are damaged.
+ */
 function findEnd(file: NeededFile, region: Region, crc32c: Crc32c): LogEnd {
   let offset = FILE_HEADER_BYTES;
   let lsn = file.firstLsn;
@@ -243,7 +271,7 @@ function findEnd(file: NeededFile, region: Region, crc32c: Crc32c): LogEnd {
   };
 }
 
-/** Where the frames (all good, ending at `end`) stop being proven durable. */
+/** Offset at which the frames (all valid, ending at `end`) stop being proven durable. */
 function skipProven(region: Region, end: number, provenLsn: number): number {
   let offset = FILE_HEADER_BYTES;
   while (offset < end) {
@@ -255,7 +283,7 @@ function skipProven(region: Region, end: number, provenLsn: number): number {
   return offset;
 }
 
-/** Whether a whole frame behind the bad place says that the LSN expected there was durable. */
+/** Whether a complete frame after the bad place states that the LSN expected there was durable. */
 function provesLoss(file: NeededFile, region: Region, badOffset: number, expectedLsn: number, crc32c: Crc32c): boolean {
   let offset = findFrame(region, badOffset + 8, file.epoch, expectedLsn, crc32c);
   while (offset >= 0) {
@@ -279,14 +307,17 @@ async function settle(fs: Fs, file: NeededFile, end: LogEnd): Promise<void> {
   }
 }
 
-/** Bytes from `from` to the last one that is not 0. */
+/** Bytes from `from` to the last non-zero byte. */
 function usedFrom({ bytes }: Region, from: number): number {
   let end = bytes.length;
   while (end > from && bytes[end - 1] === 0) end--;
   return end - from;
 }
 
-/** The error for the place at `offset` of the file, where the frame with `expectedLsn` must begin. `seen` is what is there. */
+/**
+ * The error for `offset` in the file, where the frame with `expectedLsn` must start. `seen` is what
+ * is there.
+ */
 export function badFrame(path: string, offset: number, expectedLsn: number, seen: FrameHeader | null): Error {
   const what =
     seen === null ? 'no frame starts there' : `the frame there (operations from ${seen.firstLsn}) does not hold`;

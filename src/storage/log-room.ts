@@ -1,18 +1,24 @@
-// The room for frames that are not yet appended: what is left of the active file, and the one spare behind it.
+// Tracks the space for frames not yet appended: the rest of the active file, and the spare file
+// that follows it.
 //
-// Frames go to the files in order: a frame that does not fit what is left of a file goes to the next one, and all later ones with it. `take` follows that at the
-// append, ahead of the writes, so that `fits` answers for the files as they will be when everything queued is written. A frame for which no zeros were ready
-// (the caller did not ask) makes a file of its own when it is written; until then nothing more is promised.
+// Frames fill the files in order: a frame that does not fit the rest of a file goes to the next
+// file, and so do all later ones. `take` tracks this at append time, ahead of the writes, so that
+// `fits` answers for the state after everything queued has been written. A frame for which no space
+// was prepared (the caller did not ask) gets a new file when it is written; until then `fits`
+// promises nothing more.
 
 import { assert } from '../assert.ts';
 import { HedgerowError } from '../errors.ts';
 import type { Fs } from './fs.ts';
 import { fileBytesFor, prepareSpare, type Spare } from './log-file.ts';
 
-/** The last room, for frames that make room or must not wait; in small files (of tests) a part of the file. */
+/**
+ * Space reserved for frames that free space or must not wait; a fraction of the file if files are
+ * small (in tests).
+ */
 const URGENT_BYTES = 2 ** 16;
 const URGENT_PART = 8;
-/** Where there is no room for a whole file, one of this size keeps writes going. */
+/** Fallback size of the next file if the disk has no space for a full one. */
 const LEAST_FILE_BYTES = 2 ** 20;
 const FULL: readonly unknown[] = ['ENOSPC', 'EDQUOT'];
 
@@ -20,7 +26,7 @@ export interface LogRoomOptions {
   fs: Fs;
   dir: string;
   fileBytes: number;
-  /** Throws when another process owns the log: its spare must not be touched. */
+  /** Throws if another process owns the log: its spare must not be touched. */
   assertOwner: () => void;
 }
 
@@ -29,15 +35,21 @@ export class LogRoom {
   readonly #urgentBytes: number;
   /** Bytes left in the file that the newest frame goes to. */
   #leftBytes = 0;
-  /** The spare that is ready or being made; null when making it failed. */
+  /** The spare that is ready or being made; null if making it failed. */
   #spare: Promise<Spare | null> | null = null;
-  /** Bytes of frames that the ready spare can hold; 0 = there is none, or a queued frame goes to it. */
+  /**
+   * Bytes of frames that the ready spare can hold; 0 if there is none or a queued frame already
+   * goes to it.
+   */
   #spareBytes = 0;
-  /** A queued frame goes to the spare, or it is being placed: it is in use until the rotation is over. */
+  /**
+   * A queued frame goes to the spare, or the spare is being placed: it is in use until the rotation
+   * is over.
+   */
   #spareTaken = false;
-  /** A queued frame has no room ready. */
+  /** A queued frame has no space ready for it. */
   #overdrawn = false;
-  /** Why the last attempt failed: the background does not try again before a request did. */
+  /** Why the last attempt failed; the background does not retry until a request has. */
   #failure: unknown;
   #closed = false;
 
@@ -46,7 +58,10 @@ export class LogRoom {
     this.#urgentBytes = Math.min(URGENT_BYTES, Math.floor(options.fileBytes / URGENT_PART));
   }
 
-  /** Whether a frame of `bytes` (header and padding counted) fits what is ready. Others than urgent frames leave a rest. */
+  /**
+   * Whether a frame of `bytes` (including header and padding) fits the prepared space. Frames that
+   * are not urgent must leave a reserve.
+   */
   fits(bytes: number, urgent: boolean): boolean {
     if (this.#overdrawn) return false;
     const kept = urgent ? 0 : this.#urgentBytes;
@@ -54,7 +69,7 @@ export class LogRoom {
     return this.#spareBytes >= bytes + kept;
   }
 
-  /** A frame of `bytes` is queued. */
+  /** Accounts for a queued frame of `bytes`. */
   take(bytes: number): void {
     if (this.#overdrawn) return;
     if (bytes <= this.#leftBytes) this.#leftBytes -= bytes;
@@ -69,7 +84,10 @@ export class LogRoom {
     assert(this.#leftBytes >= 0, 'no more room is taken than there is');
   }
 
-  /** A group was written: `leftBytes` are left in the active file, `queuedBytes` are still to be written. */
+  /**
+   * Accounts for a written group: `leftBytes` are left in the active file, `queuedBytes` are still
+   * to be written.
+   */
   written(leftBytes: number, queuedBytes: number): void {
     assert(leftBytes >= 0, 'a file is not written past its capacity');
     if (!this.#overdrawn) return;
@@ -77,15 +95,19 @@ export class LogRoom {
     this.#leftBytes = this.#overdrawn ? 0 : leftBytes - queuedBytes;
   }
 
-  /** Makes a spare of `fileBytes` in the background, unless there is one. A failure is not told: a request or the rotation tries again. */
+  /**
+   * Makes a spare of `fileBytes` in the background, unless there is one. A failure is not reported:
+   * a request or the rotation tries again.
+   */
   prepare(fileBytes: number): void {
     if (this.#spare === null && !this.#spareTaken && this.#failure === undefined && !this.#closed)
       this.#replace(0, fileBytes);
   }
 
   /**
-   * One step towards room for a frame of `bytes`: `fits` may say yes when it resolves. `flush` resolves when everything queued is written. Rejects with `disk_full`
-   * or `disk_failed` when there is no room; the log stays open.
+   * Takes one step towards space for a frame of `bytes`; the caller checks `fits` again when it
+   * resolves. `flush` resolves when everything queued has been written. Rejects with `disk_full` or
+   * `disk_failed` if there is no space; the log stays open.
    */
   async make(bytes: number, fileBytes: number, flush: () => Promise<void>): Promise<void> {
     if (this.#overdrawn || this.#spareTaken) return flush();
@@ -94,7 +116,10 @@ export class LogRoom {
     if ((await this.#spare) === null && this.#spare === null) throw noRoom(this.#failure, this.#options.dir);
   }
 
-  /** The spare for a file that must hold a frame of `bytes`: the ready one, or one that is made now. No other is made before `placed`. Rejects with what the disk says. */
+  /**
+   * The spare for a file that must hold a frame of `bytes`: the prepared one, or one made now. No
+   * other spare is made before `placed`. Rejects with the system error.
+   */
   async takeSpare(bytes: number, fileBytes: number): Promise<Spare> {
     const { fs, dir } = this.#options;
     const ready = await this.#spare;
@@ -109,13 +134,13 @@ export class LogRoom {
     return made;
   }
 
-  /** The spare that was taken has its own name now. */
+  /** Call when the spare that was taken has its final name. */
   placed(): void {
     assert(this.#spareTaken, 'a spare is taken before it gets its name');
     this.#spareTaken = false;
   }
 
-  /** Lets the spare go. */
+  /** Closes the spare. */
   async close(): Promise<void> {
     this.#closed = true;
     (await this.#spare)?.handle.close();
@@ -124,8 +149,8 @@ export class LogRoom {
   }
 
   /**
-   * A spare for frames of `bytes`, in the place of the present one, which is too small. A smaller one than wished where the disk has no more. What it gives counts as room
-   * as soon as it is there.
+   * Replaces the current spare, which is too small, by one for frames of `bytes`; a smaller one
+   * than `fileBytes` if the disk has no more space. Its space counts as soon as it exists.
    */
   #replace(bytes: number, fileBytes: number): void {
     const least = fileBytesFor(bytes);
@@ -140,7 +165,10 @@ export class LogRoom {
     });
   }
 
-  /** The first of the sizes that the disk has room for; null, and the failure kept, when it has none. */
+  /**
+   * Prepares a spare of the first of the sizes that the disk has space for; null, with the failure
+   * kept, if it has none.
+   */
   async #prepared(old: Promise<Spare | null> | null, sizes: Iterable<number>): Promise<Spare | null> {
     const { fs, dir, assertOwner } = this.#options;
     (await old)?.handle.close();

@@ -1,135 +1,161 @@
-// The port of the write-ahead log: what the engine needs of it, whatever keeps the frames. `log.ts`
-// keeps them in files; `test/storage/log-contract.ts` is what any implementation must pass.
+// The port of the write-ahead log: what the engine needs of it, however the frames are kept.
+// `log.ts` keeps them in files; `test/storage/log-contract.ts` is the suite that any implementation
+// must pass.
 //
-// LSNs count operations, from 1, without gaps. A frame is one atomic commit: it is in the log whole,
-// with its LSNs, or not at all. durableLsn <= headLsn, and neither ever goes back while the log is open.
+// LSNs count operations, from 1, without gaps. A frame is one atomic commit: it is in the log
+// completely, with its LSNs, or not at all. durableLsn <= headLsn, and neither ever decreases while
+// the log is open.
 
 import type { HedgerowError } from '../errors.ts';
 
 export interface LogFrame {
   firstLsn: number;
-  /** How many LSNs the frame holds, at least 1. */
+  /** Number of LSNs in the frame, at least 1. */
   operations: number;
-  /** Valid until the next batch is asked for. */
+  /** Valid until the next batch is requested. */
   payload: Uint8Array;
 }
 
-/** Frames in the order of their LSNs, some at a time: a step of the iterator for each frame would cost more than reading it. */
+/**
+ * Frames in LSN order, in batches: an iterator step per frame would cost more than reading the
+ * frame.
+ */
 export type LogBatches = AsyncIterable<readonly LogFrame[]>;
 
 export interface LogStore {
-  /** Newest LSN that no crash takes away (0 = nothing yet). */
+  /** Newest LSN that survives a crash (0 if there is none yet). */
   readonly durableLsn: number;
-  /** Newest LSN given out. */
+  /** Newest LSN assigned. */
   readonly headLsn: number;
-  /** Oldest LSN that can be read; `durableLsn` + 1 when there is none. */
+  /** Oldest LSN that can be read; `durableLsn` + 1 if there is none. */
   readonly oldestLsn: number;
-  /** Bytes that the log keeps. */
+  /** Total bytes that the log keeps. */
   readonly sizeBytes: number;
-  /** Why nothing is written any more: the first failure, until the log is opened again. */
+  /** Why nothing is written any more: the first failure, until the log is reopened. */
   readonly failed: HedgerowError | null;
   /**
-   * Whether the log itself proves that there was a manifest, so that the next open notices when it is
-   * missing. While this is false, the manifest must be durable before the first append.
+   * Whether the log itself proves that there was a manifest, so that the next open detects a
+   * missing one. While this is false, the manifest must be durable before the first append.
    */
   readonly provesManifest: boolean;
   /**
-   * Queues one frame of `operations` LSNs (1 or more); parts are copied at once. Returns its first LSN.
-   * Throws `log_failed` or `disk_full` when poisoned, `draining` when closed, `body_too_large` above 1 GiB.
+   * Queues one frame of `operations` LSNs (1 or more); copies the parts immediately. Returns its
+   * first LSN. Throws `log_failed` or `disk_full` if poisoned, `draining` if closed,
+   * `body_too_large` above 1 GiB.
    */
   append(operations: number, parts: readonly Uint8Array[]): number;
   /**
-   * As `append`, for a frame of many megabytes: it is made in slices, with `pause` between them, and
-   * queued when it is whole. Nothing else may be appended from the call until it resolves, and the parts
-   * must stay as they are. Rejects as `append` throws; nothing is queued then.
+   * Same as `append`, for a frame of many megabytes: built in slices, with `pause` between them,
+   * and queued when complete. Nothing else may be appended from the call until it resolves, and the
+   * parts must not change. Rejects where `append` throws; nothing is queued then.
    */
   appendInSlices(operations: number, parts: readonly Uint8Array[], pause: () => Promise<void>): Promise<number>;
   /**
-   * The frames with LSNs from `fromLsn` on, up to what is durable when the reading begins; the first one
-   * may begin earlier. The log may be written meanwhile, and keeps these frames until the reading ends.
-   * Rejects with `invalid_lsn` when `fromLsn` is below `oldestLsn`, with `corrupt` for a damaged frame.
+   * The frames with LSNs from `fromLsn` on, up to the durable LSN when reading begins; the first
+   * frame may start earlier. The log may be written meanwhile, and keeps these frames until reading
+   * ends. Rejects with `invalid_lsn` if `fromLsn` is below `oldestLsn`, with `corrupt` for a
+   * damaged frame.
    */
   read(fromLsn: number): LogBatches;
-  /** Keeps the frames with LSNs from `fromLsn` on until it is released. Throws `invalid_lsn` as `read`. */
+  /**
+   * Keeps the frames with LSNs from `fromLsn` on until it is released. Throws `invalid_lsn` like
+   * `read`.
+   */
   lease(fromLsn: number): LogLease;
   /**
-   * The LSNs up to `lsn` are not needed any more: the log may let go of frames that hold no later one
-   * and that no lease keeps. To be called when the manifest that vouches for these LSNs is durable.
+   * The LSNs up to `lsn` are no longer needed: the log may drop frames that hold no later LSN and
+   * that no lease keeps. Call it only when the manifest that vouches for these LSNs is durable.
    */
   truncate(lsn: number): Promise<void>;
   /**
-   * Whether a frame with `payloadBytes` bytes of payload fits what is prepared, so that appending it
-   * cannot meet a full disk. A rest is kept for `urgent` frames. True until the next append.
+   * Whether a frame with a payload of `payloadBytes` fits the prepared space, so that appending it
+   * cannot meet a full disk. A reserve is kept for `urgent` frames. The answer holds until the next
+   * append.
    */
   roomFor(payloadBytes: number, urgent: boolean): boolean;
   /**
-   * Prepares until `roomFor(payloadBytes, false)` holds. Rejects with `disk_full` or `disk_failed` when
-   * it cannot: the log stays open, a later call tries again.
+   * Prepares space until `roomFor(payloadBytes, false)` holds. Rejects with `disk_full` or
+   * `disk_failed` if it cannot: the log stays open, a later call tries again.
    */
   makeRoom(payloadBytes: number): Promise<void>;
   /**
-   * Throws, and poisons the log, with `conflict` when another process took over. To be called before
-   * each manifest is installed.
+   * Throws `conflict`, and poisons the log, if another process took over. Call it before each
+   * manifest is installed.
    */
   assertOwner(): void;
   /** Resolves when everything appended so far is durable; rejects when poisoned. */
   flush(): Promise<void>;
-  /** Flushes, then closes. Rejects when that fails; not when the log was poisoned before. A second call does nothing. */
+  /**
+   * Flushes, then closes. Rejects if that fails, but not if the log was already poisoned. A second
+   * call does nothing.
+   */
   close(): Promise<void>;
 }
 
-/** Frames that are not let go. */
+/** Frames protected from truncation. */
 export interface LogLease {
   readonly fromLsn: number;
   /** Newest LSN that was durable when the lease began. */
   readonly lastLsn: number;
-  /** The frames with LSNs from `fromLsn` to `lastLsn`, as `read` gives them; more than once if wanted. */
+  /** The frames with LSNs from `fromLsn` to `lastLsn`, like `read`; may be called repeatedly. */
   frames(): LogBatches;
   /** A second call does nothing. */
   release(): void;
 }
 
-/** Figures of one group that was written. */
+/** Measurements of one group that was written. */
 export interface LogGroupFigures {
   frames: number;
   operations: number;
   bytes: number;
-  /** From the start of the write to the end of the sync, by `now`. */
+  /** From the start of the write to the end of the sync, measured with `now`. */
   elapsedUs: number;
 }
 
-/** Opens the log of a database, for one writer. Rejects with `corrupt` when it is not what the manifest says. */
+/**
+ * Opens the log of a database for one writer. Rejects with `corrupt` if it contradicts the
+ * manifest.
+ */
 export type OpenLog = (opening: LogOpening) => Promise<LogStore>;
 
-/** What a log is given when it is opened: what must be in it, and where it reports what happens. */
+/** What the log needs to open: what it must contain, and callbacks that report events. */
 export interface LogOpening {
-  /** `async`: onDurable comes after the write, the sync follows when `scheduleSync` calls. */
+  /**
+   * `async`: onDurable is called after the write, and the sync follows when `scheduleSync` fires.
+   */
   durability: 'fsync' | 'async';
-  /** The manifest vouches for all LSNs up to here: no table needs them from the log. */
+  /** The manifest vouches for all LSNs up to this one: no table needs them from the log. */
   minimumLsn: number;
   /**
-   * Newest LSN that the manifest knows to have been in the log (say, of the newest row in a segment).
-   * A log that ends below is corrupt. Default `minimumLsn`.
+   * Newest LSN that the manifest knows to have been in the log (for example that of the newest row
+   * in a segment). A log that ends below it is corrupt. Default `minimumLsn`.
    */
   reachedLsn?: number;
-  /** Whether there is a manifest. Left out where there are no manifests. */
+  /** Whether there is a manifest. Omitted where manifests are not used. */
   manifest?: 'present' | 'missing';
-  /** Random number below 2^53 that tells this process from others that claim the log. Default 0: for tests. */
+  /**
+   * Random number below 2^53 that distinguishes this process from others that claim the log.
+   * Default 0, for tests.
+   */
   owner?: number;
-  /** Unacknowledged bytes at the end of the log were dropped: where, and how many. Once, at open. */
+  /**
+   * Called at most once, at open, if unacknowledged bytes at the end of the log were dropped: their
+   * place and number.
+   */
   onDropped?: (dropped: Readonly<Record<string, string | number>>) => void;
-  /** All operations up to `lsn` may be acknowledged. Once per group. */
+  /** All operations up to `lsn` may be acknowledged. Called once per group. */
   onDurable: (lsn: number) => void;
-  /** The log is poisoned; LSNs not reported durable are lost or unknown. Once. */
+  /** The log is poisoned; LSNs not reported durable are lost or in doubt. Called once. */
   onFailed: (error: HedgerowError) => void;
   /**
-   * Calls back in a later turn, and so begins a group's write. Default setImmediate: all appends of one
-   * turn of the event loop share a sync, those of callbacks that a sync woke too.
+   * Calls back in a later turn of the event loop, which starts a group's write. Default
+   * setImmediate: all appends of one turn share a sync, including those from callbacks that a sync
+   * triggered.
    */
   defer?: (step: () => void) => void;
-  /** Durability `async` only: calls `sync` once, some 100 ms later. */
+  /** Durability `async` only: calls `sync` once, about 100 ms later. */
   scheduleSync?: (sync: () => void) => void;
-  /** Monotonic, microseconds; needed for `observe`. */
+  /** Monotonic clock in microseconds; required for `observe`. */
   now?: () => number;
   observe?: (group: LogGroupFigures) => void;
 }

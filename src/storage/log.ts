@@ -1,8 +1,17 @@
-// The write-ahead log: gathers frames into groups, makes each group durable with one sync, gives them back at the next open.
+// The write-ahead log: collects frames into groups, makes each group durable with one sync (group
+// commit), and returns them at the next open.
 //
-// Invariants: LSNs are given out without gaps, from 1. durableLsn <= writtenLsn <= headLsn. At most one write or sync runs at a time.
-// A frame's LSNs are reported by onDurable only after a sync (durability `async`: after the write) that began after its write ended.
-// The first failed write or sync is the last one. FORMAT.md has the bytes, the recovery rule and the reasons.
+// While one group is being written, appends gather in the other, so that the cost of a sync is
+// shared by everything that arrived during the previous one. Frames go to preallocated files: a
+// file is zeroed and synced before it gets its name, so an append changes no file size and
+// fdatasync suffices. A group that meets the end of a file continues in the spare that was prepared
+// in the background (log-room.ts).
+//
+// Invariants: LSNs are assigned without gaps, from 1. durableLsn <= writtenLsn <= headLsn. At most
+// one write or sync runs at a time. onDurable reports the LSNs of a frame only after a sync
+// (durability `async`: after the write) that began after the frame's write ended. After the first
+// failed write or sync nothing is written again: what fsync left behind is unknown. FORMAT.md has
+// the bytes, the recovery rule and the reasons.
 
 import { assert } from '../assert.ts';
 import { HedgerowError } from '../errors.ts';
@@ -28,22 +37,30 @@ import { writeWhole } from './whole-file.ts';
 
 export const DEFAULT_LOG_FILE_BYTES = 2 ** 24;
 
-/** Of the first file of an opening, at most: the first write, and the end of who wrote nothing, wait for its zeros. */
+/**
+ * Upper bound for the first log file after an open: the first write, and a close without any write,
+ * wait for its preallocation.
+ */
 const FIRST_FILE_BYTES = 2 ** 20;
 
 /** Where the files are. */
 export interface LogOptions extends LogOpening {
   fs: Fs;
-  /** Made when missing. Nothing else is in it: only the log syncs this directory. */
+  /** Created if missing. Contains nothing else: only the log syncs this directory. */
   dir: string;
   crc32c: Crc32c;
-  /** Size of a log file, but for the first of an opening, which is never above 1 MB. Default 16 MB. */
+  /**
+   * Size of a log file in bytes, except the first after an open, which is at most 1 MB. Default 16
+   * MB.
+   */
   fileBytes?: number;
 }
 
 /**
- * Recovers the log in `dir` and opens it for one writer; the caller holds the directory's lock. Rejects with `corrupt`; then nothing written before was changed. From here on
- * the log is this process's: one that had it open before notices at its next rotation or manifest.
+ * Recovers the log in `dir` and opens it for one writer; the caller holds the lock on the
+ * directory. Rejects with `corrupt`, having changed nothing written before. From here on this
+ * process owns the log: a process that already had it open finds out at its next rotation or
+ * manifest.
  */
 export async function openLog(options: LogOptions): Promise<LogStore> {
   assert(options.durability === 'fsync' || options.scheduleSync !== undefined, 'async durability has a timer');
@@ -64,7 +81,7 @@ export async function openLog(options: LogOptions): Promise<LogStore> {
 
 interface ActiveFile extends ClosedLogFile {
   handle: FileHandle;
-  /** Frames may fill the file up to here; a seal fits behind. */
+  /** Offset up to which frames may fill the file; a seal still fits after them. */
   capacity: number;
 }
 
@@ -84,7 +101,7 @@ class FileLog implements LogStore {
   readonly #recovered: RecoveredLog;
   readonly #epoch: number;
   readonly #defer: (step: () => void) => void;
-  /** Lets others have their turn. */
+  /** Yields to other work. */
   readonly #pause: () => Promise<void> = () => new Promise((resolve) => void this.#defer(resolve));
   #nextSequence: number;
   /** Oldest first; none of them is written again. */
@@ -94,7 +111,7 @@ class FileLog implements LogStore {
   readonly #room: LogRoom;
   #gathering = new FrameGroup();
   #flushing = new FrameGroup();
-  /** A flush is deferred or running. */
+  /** A flush is scheduled or running. */
   #busy = false;
   #writtenLsn: number;
   #syncWanted = false;
@@ -102,7 +119,7 @@ class FileLog implements LogStore {
   #waiters: FlushWaiter[] = [];
   readonly #leases = new Set<{ readonly fromLsn: number }>();
   #closed = false;
-  /** The flush that runs, or the last one. */
+  /** The running flush, or the last one. */
   #running: Promise<void> = Promise.resolve();
 
   constructor(options: LogOptions, recovered: RecoveredLog, mark: MarkFile) {
@@ -128,7 +145,7 @@ class FileLog implements LogStore {
   }
 
   get oldestLsn(): number {
-    // Files that recovery found below `minimumLsn` are never read; they have no first LSN.
+    // Files that recovery found below `minimumLsn` are never read; their first LSN is not known.
     const oldest = this.#closedFiles.find(({ firstLsn }) => firstLsn > 0) ?? this.#active;
     return oldest?.firstLsn ?? this.durableLsn + 1;
   }
@@ -151,7 +168,7 @@ class FileLog implements LogStore {
 
   async appendInSlices(operations: number, parts: readonly Uint8Array[], pause: () => Promise<void>): Promise<number> {
     const payloadBytes = this.#checkFrame(operations, parts);
-    // A group of its own: what was appended before is written first.
+    // The frame is a group on its own; everything appended earlier is written first.
     await this.flush();
     const firstLsn = this.headLsn + 1;
     const group = new FrameGroup(frameBytes(payloadBytes));
@@ -173,7 +190,7 @@ class FileLog implements LogStore {
     if (this.#closed) throw new HedgerowError('draining', 'The log is closed: the database is shutting down.');
   }
 
-  /** Bytes of the payload. Throws as `append`. */
+  /** Returns the payload size in bytes. Throws like `append`. */
   #checkFrame(operations: number, parts: readonly Uint8Array[]): number {
     this.#checkOpen();
     let payloadBytes = 0;
@@ -225,12 +242,14 @@ class FileLog implements LogStore {
     for (; count < files.length; count++) {
       const next = files[count + 1] ?? this.#active;
       if (next === null || next.firstLsn - 1 > upTo) break;
-      // The name of a later file than the marked one may be on no disk: a crash would leave no log file at all.
+      // The name of a file later than the marked one may not be durable: a crash could then leave
+      // no log file at all.
       if (files[count]!.sequence >= this.#mark.sequence) break;
     }
     if (count === 0) return;
-    // Not followed by a directory sync: a removal that a crash undoes is harmless, and only rotation may sync the directory, so that no failed sync
-    // of another can swallow the name of a new file.
+    // Not followed by a directory sync: a removal that a crash undoes is harmless, and only
+    // rotation may sync the directory, so that a failed sync elsewhere cannot hide the loss of a
+    // new file's name.
     for (const file of files.splice(0, count)) await this.#options.fs.remove(file.path);
   }
 
@@ -275,7 +294,7 @@ class FileLog implements LogStore {
         await this.#seal();
       }
     } finally {
-      // Poisoned from outside: a write may be under way.
+      // If the log was poisoned from outside, a write may still be running.
       await this.#running;
       this.#active?.handle.close();
       this.#active = null;
@@ -292,7 +311,10 @@ class FileLog implements LogStore {
     });
   }
 
-  /** Writes what has gathered, syncs where due, reports it. The only place that writes, but for close. */
+  /**
+   * Writes the gathered frames, syncs if due, and reports them. Apart from close, the only place
+   * that writes.
+   */
   async #flushGroup(): Promise<void> {
     if (this.failed !== null) return;
     const group = this.#gathering;
@@ -308,7 +330,7 @@ class FileLog implements LogStore {
       this.#poison(error);
       return;
     }
-    // Another process took over meanwhile: it read the log without this group.
+    // Another process took over meanwhile and read the log without this group.
     if (this.failed !== null) return;
     if (now !== undefined && group.frames > 0) {
       observe?.({ frames: group.frames, operations: group.operations, bytes: group.used, elapsedUs: now() - startUs });
@@ -323,7 +345,10 @@ class FileLog implements LogStore {
     if (!this.#busy && (this.#gathering.frames > 0 || this.#syncWanted)) this.#startFlush();
   }
 
-  /** Writes a group with one write per file it touches: one, unless it meets the end of a file. */
+  /**
+   * Writes a group with one write per file it touches: a single one unless it meets the end of a
+   * file.
+   */
   async #write(group: FrameGroup): Promise<void> {
     const follows = group.frames === 0 || group.lastLsn - group.operations === this.#writtenLsn;
     assert(follows, 'a group begins after the newest written LSN');
@@ -365,7 +390,10 @@ class FileLog implements LogStore {
     });
   }
 
-  /** Goes on in a new file that begins with `firstLsn` and has room for a frame of `neededBytes`. The old file is durable before the new one exists. */
+  /**
+   * Continues in a new file that starts with `firstLsn` and has space for a frame of `neededBytes`.
+   * The old file is durable before the new one exists.
+   */
   async #rotate(firstLsn: number, neededBytes: number): Promise<void> {
     const { fs, dir, crc32c } = this.#options;
     if (this.#active !== null) {
@@ -389,7 +417,10 @@ class FileLog implements LogStore {
     if (before !== undefined) await trimFile(fs, before);
   }
 
-  /** Keeps a spare ready in the background once the active file is half full. A failure is not told here: the rotation tries again. */
+  /**
+   * Prepares a spare in the background once the active file is half full. A failure is not reported
+   * here: the rotation tries again.
+   */
   #prepareSpare(): void {
     if (this.#closed || (this.#active !== null && this.#active.bytes * 2 < this.#active.capacity)) return;
     this.#room.prepare(this.#nextFileBytes());
@@ -400,7 +431,10 @@ class FileLog implements LogStore {
     return isFirst ? Math.min(this.#fileBytes, FIRST_FILE_BYTES) : this.#fileBytes;
   }
 
-  /** After an orderly close the last frames are proven durable, by a seal and by the mark. Their sync is over, so a lost seal loses nothing. */
+  /**
+   * Proves the last frames durable after an orderly close, by a seal and by the mark. They are
+   * already synced, so losing the seal loses nothing.
+   */
   async #seal(): Promise<void> {
     this.assertOwner();
     assert(this.durableLsn === this.headLsn, 'a log is durable as a whole when it is sealed');
@@ -421,7 +455,7 @@ class FileLog implements LogStore {
     if (this.#waiters.length > 0) this.#syncWanted = true;
   }
 
-  /** The error of the first failure, this one or an earlier one. */
+  /** Returns the error of the first failure, this one or an earlier one. */
   #poison(cause: unknown): HedgerowError {
     if (this.failed !== null) return this.failed;
     const error = failureOf(cause, this.#active?.path ?? this.#options.dir);

@@ -16,7 +16,7 @@ export function manifestPath(dir: string): string {
   return `${dir}/manifest`;
 }
 
-/** The installed document, null when there is none. Throws `corrupt`. */
+/** The installed document, null if there is none. Throws `corrupt`. */
 export function readManifest(fs: Fs, dir: string, crc32c: Crc32c): unknown | null {
   const path = manifestPath(dir);
   return fs.exists(path) ? readManifestFile(fs, path, crc32c) : null;
@@ -44,18 +44,24 @@ export function readManifestFile(fs: Fs, path: string, crc32c: Crc32c): unknown 
   }
 }
 
-/** Bytes of the document that are summed, or put together, between two pauses: some milliseconds. */
+/**
+ * Bytes of the document that are checksummed, or copied, between two pauses: a few milliseconds.
+ */
 const SLICE_BYTES = 2 ** 20;
 
 /**
- * Makes `value` (anything JSON can hold) the manifest. Durable when it resolves. When it rejects with `FileInDoubt`, the old one or the new one is there: go
- * on only after a restart; with anything else the old one is there.
+ * Makes `value` (any JSON value) the manifest. Durable when it resolves. If it rejects with
+ * `FileInDoubt`, either the old or the new manifest is in place and only a restart may continue; on
+ * any other error the old one is in place.
  */
 export function installManifest(fs: Fs, dir: string, crc32c: Crc32c, value: unknown): Promise<void> {
   return installManifestText(fs, dir, crc32c, [new TextEncoder().encode(JSON.stringify(value))], async () => {});
 }
 
-/** As `installManifest`, of a document in pieces of UTF-8 text. `pause` is awaited where others may have their turn. */
+/**
+ * Same as `installManifest`, for a document in pieces of UTF-8 text. Awaits `pause` between slices
+ * to yield to other work.
+ */
 export async function installManifestText(
   fs: Fs,
   dir: string,
@@ -75,7 +81,7 @@ export async function installManifestText(
   await writeFileAtomically(fs, manifestPath(dir), new TextEncoder().encode(header), ...slices);
 }
 
-/** The same bytes in slices of at most SLICE_BYTES: as few writes as that takes. */
+/** The same bytes in slices of SLICE_BYTES, to need as few writes as possible. */
 async function inSlices(pieces: readonly Uint8Array[], pause: () => Promise<void>): Promise<Uint8Array[]> {
   let left = pieces.reduce((sum, piece) => sum + piece.length, 0);
   const slices: Uint8Array[] = [];

@@ -1,7 +1,9 @@
-// Writing `log/mark`: claims a log for one process, keeps what the log must hold up to date, and notices another process that took over.
+// Writes `log/mark`: claims a log for one process, records what the log must contain, and detects a
+// takeover by another process.
 //
-// Invariants: the counter grows by 1 with every slot; sequence, epoch and reached LSN never go back; the slot that counts on the disk is the last one
-// that this process wrote, or another process owns the log.
+// Invariants: the counter grows by 1 with every slot; sequence, epoch and reached LSN never
+// decrease; the current slot on the disk is the last one that this process wrote, otherwise another
+// process owns the log.
 
 import { assert } from '../assert.ts';
 import { HedgerowError } from '../errors.ts';
@@ -23,20 +25,23 @@ import {
 } from './log-mark.ts';
 import { writeWhole } from './whole-file.ts';
 
-/** What changes from slot to slot. */
+/** The fields that change from slot to slot. */
 export type MarkChange = Partial<Pick<MarkSlot, 'sequence' | 'firstLsn' | 'reachedLsn' | 'closed'>>;
 
 export interface ClaimOptions {
   fs: Fs;
   dir: string;
   crc32c: Crc32c;
-  /** As recovery found it, null when there was none. */
+  /** The mark found by recovery, null if there was none. */
   found: FoundMark | null;
-  /** Makes the file anew: while no log file needs it, its name may be in the page cache only. */
+  /**
+   * Whether to create the file anew: while no log file needs it, its name may be in the page cache
+   * only.
+   */
   anew: boolean;
   owner: number;
   epoch: number;
-  /** The head that was recovered. */
+  /** The recovered head. */
   reachedLsn: number;
 }
 
@@ -46,7 +51,7 @@ export class MarkFile {
   readonly #crc32c: Crc32c;
   readonly #handle: FileHandle;
   #slot: MarkSlot;
-  /** The slot that is being written: it may be read already, or not yet. */
+  /** The slot being written: a reader may or may not see it yet. */
   #next: MarkSlot | null = null;
   #watermarkLsn: number;
   readonly #watermark: Region;
@@ -61,7 +66,10 @@ export class MarkFile {
     this.#watermark = startWatermark(slot.epoch);
   }
 
-  /** Makes the log this process's: everybody who claimed it before finds out at the next `assertOwner`. Durable when it resolves. */
+  /**
+   * Claims the log for this process: any process that claimed it earlier finds out at its next
+   * `assertOwner`. Durable when it resolves.
+   */
   static async claim(options: ClaimOptions): Promise<MarkFile> {
     const { fs, dir, crc32c, found, anew } = options;
     const slot = claimedSlot(options);
@@ -70,7 +78,8 @@ export class MarkFile {
     try {
       const mark = new MarkFile(options, handle, slot);
       if (!anew && found !== null) {
-        // The slot that counts may be in the page cache only; the next one overwrites the other.
+        // The current slot may be in the page cache only, and the new slot overwrites the other
+        // one.
         await mark.#put(found.slot);
         await mark.#put(slot);
       }
@@ -81,12 +90,17 @@ export class MarkFile {
     }
   }
 
-  /** Of the newest log file whose name is durable, 0 = none of format 2. */
+  /**
+   * Sequence number of the newest log file whose name is durable; 0 if there is none of format 2.
+   */
   get sequence(): number {
     return this.#slot.sequence;
   }
 
-  /** Writes the next slot. Durable when it resolves; when it rejects, nobody knows which slot is on the disk. */
+  /**
+   * Writes the next slot. Durable when it resolves; if it rejects, it is unknown which slot is on
+   * the disk.
+   */
   async write(change: MarkChange): Promise<void> {
     const before = this.#slot;
     const slot = { ...before, ...change, counter: before.counter + 1 };
@@ -101,7 +115,7 @@ export class MarkFile {
     this.#next = null;
   }
 
-  /** Everything up to `lsn` is durable. One small write, never synced by itself. */
+  /** Records that everything up to `lsn` is durable: one small write, not synced by itself. */
   writeWatermark(lsn: number): void {
     assert(lsn >= this.#watermarkLsn, 'the watermark never goes back');
     putWatermark(this.#watermark, lsn, this.#crc32c);
@@ -113,7 +127,7 @@ export class MarkFile {
     this.#watermarkLsn = lsn;
   }
 
-  /** Throws `conflict` when the mark on the disk is not the one that this process wrote last. */
+  /** Throws `conflict` if the mark on the disk is not the one that this process wrote last. */
   assertOwner(): void {
     const path = markPath(this.#dir);
     const slot = readMark(this.#fs, this.#dir, this.#crc32c)?.slot;
@@ -139,7 +153,10 @@ export class MarkFile {
   }
 }
 
-/** The newest file stays as it was: the name of a later one, which holds nothing yet, may be on no disk. */
+/**
+ * Keeps the newest file of the found mark: the name of a later file, which is still empty, may not
+ * be durable.
+ */
 function claimedSlot({ found, owner, epoch, reachedLsn }: ClaimOptions): MarkSlot {
   const before = found?.slot;
   assert(before === undefined || epoch > before.epoch, 'every claim of a log has a new epoch');
@@ -153,7 +170,7 @@ function isSame(found: MarkSlot | undefined, mine: MarkSlot | null): boolean {
   return found.counter === mine.counter && found.owner === mine.owner && found.epoch === mine.epoch;
 }
 
-/** A mark of one slot, without a watermark, durable under its name. */
+/** Creates a mark with one slot and no watermark, durable under its name. */
 async function makeMark(fs: Fs, dir: string, slot: MarkSlot, crc32c: Crc32c): Promise<void> {
   const temporary = `${markPath(dir)}.tmp`;
   if (fs.exists(temporary)) await fs.remove(temporary);

@@ -1,4 +1,5 @@
-// The `Fs` port on Node's file system. Only this file and those of the directory lock import Node.
+// The `Fs` port implemented on Node's file system. Only this file and those of the directory lock
+// import Node.
 
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
@@ -6,10 +7,13 @@ import { lockDirectory } from './directory-lock.ts';
 import type { FileHandle, Fs } from './fs.ts';
 import { NO_HARD_LINKS } from './lock-file.ts';
 
-/** The system limit of one read call is 2^31 - 1 bytes. */
+/** The system limit for one read call is 2^31 - 1 bytes. */
 const MAX_READ_BYTES = 2 ** 30;
 
-/** What is written is its owner's alone, however lax the umask; what exists keeps its mode. */
+/**
+ * New files and directories are accessible to their owner only, whatever the umask; existing ones
+ * keep their mode.
+ */
 export const FILE_MODE = 0o600;
 export const DIRECTORY_MODE = 0o700;
 
@@ -92,7 +96,7 @@ function kindOf(path: string): ReturnType<Fs['kindOf']> {
   try {
     facts = fs.lstatSync(path, { throwIfNoEntry: false });
   } catch (error) {
-    // Below a file, or too long for a name: nothing can stand there.
+    // The path leads through a regular file or is too long, so nothing can exist there.
     if (!['ENOTDIR', 'ENAMETOOLONG'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
   }
   if (facts === undefined) return null;
@@ -105,7 +109,8 @@ async function renameNew(from: string, to: string): Promise<void> {
     await new Promise<void>((resolve, reject) => fs.link(from, to, settle(resolve, reject)));
   } catch (error) {
     if (!NO_HARD_LINKS.includes((error as NodeJS.ErrnoException).code)) throw error;
-    // The best there is without links: two processes that take the same name at the same moment are not kept apart.
+    // Best effort without hard links: two processes taking the same name at the same moment can
+    // race.
     if (kindOf(to) !== null) throw Object.assign(new Error(`EEXIST: file already exists, '${to}'`), { code: 'EEXIST' });
     return nodeFs.rename(from, to);
   }
@@ -129,8 +134,9 @@ function makeDurableDir(dir: string): void {
 }
 
 /**
- * Makes a directory and those above it that are missing; gives the first that was made, undefined when all were there. As `mkdirSync` with `recursive`, which
- * never returns where a directory exists in which nothing can be made and which says ENOENT (/proc).
+ * Creates a directory and its missing ancestors; returns the topmost one created, or undefined if
+ * all existed. Replaces `mkdirSync` with `recursive`, which never returns for a directory that
+ * exists but in which nothing can be created and which reports ENOENT (/proc).
  */
 function makeDirs(dir: string, mode = DIRECTORY_MODE): string | undefined {
   const parent = dirname(dir);
@@ -144,9 +150,12 @@ function makeDirs(dir: string, mode = DIRECTORY_MODE): string | undefined {
   return first ?? dir;
 }
 
-/** The mode of a file or directory that others than its owner may use, as `0755`; undefined: it is the owner's alone, or not there. */
+/**
+ * The mode, such as `0755`, of a file or directory that users other than its owner can access;
+ * undefined if only the owner can, or if it does not exist.
+ */
 export function widerThanOwner(path: string): string | undefined {
-  if (process.platform === 'win32') return undefined; // rights are lists there, and not in the mode
+  if (process.platform === 'win32') return undefined; // Windows keeps access rights in ACLs, not in the mode
   let mode: number;
   try {
     ({ mode } = fs.statSync(path));
@@ -157,7 +166,7 @@ export function widerThanOwner(path: string): string | undefined {
 }
 
 async function syncDir(dir: string): Promise<void> {
-  if (process.platform === 'win32') return; // a directory cannot be synced there; NTFS journals names
+  if (process.platform === 'win32') return; // Windows cannot sync a directory; NTFS journals names
   const descriptor = fs.openSync(dir, 'r');
   try {
     await new Promise<void>((resolve, reject) => fs.fsync(descriptor, settle(resolve, reject)));

@@ -1,32 +1,41 @@
-// The parts of a path that a caller names below a root directory, or a refusal: nothing of them leads out of the root, but for links on the disk.
+// Splits a path that a caller names below a root directory into checked parts, and refuses any path
+// that would lead out of the root. Symbolic links on the disk are the exception.
 
 import type { Fs } from './fs.ts';
 
 export interface PathRules {
-  /** For sentences: `the backup root`. */
+  /** Name of the root in error messages: `the backup root`. */
   readonly rootName: string;
-  /** The error of a path that `what` is wrong with: `holds a backslash`. */
+  /** Makes the error for a bad path from what is wrong with it: `holds a backslash`. */
   readonly refused: (what: string) => Error;
 }
 
 export interface PathBelow {
-  /** The root as it was given, without a slash at its end. */
+  /** The root as given, without trailing slashes. */
   readonly base: string;
-  /** The root behind its own links, which are the operator's; `base` when nothing stands there yet. */
+  /**
+   * The root with its own links, which the operator chose, resolved; `base` if it does not exist
+   * yet.
+   */
   readonly realRoot: string;
   readonly parts: readonly string[];
 }
 
 const MAX_CHARACTERS = 1024;
-/** What file systems take as one name. */
+/** Maximum length of one name in common file systems. */
 const MAX_PART_BYTES = 255;
-/** Control, format (invisible) and unpaired surrogate characters, and the separators of lines and paragraphs. */
+/**
+ * Control, format (invisible) and unpaired surrogate characters, and line and paragraph separators.
+ */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 const DRIVE = /^[A-Za-z]:/;
-/** Taken as it stands it would be a name; whoever decodes it once more would see another. */
+/** A valid name as it is, but a second decoding would turn it into a different one. */
 const ENCODED = /%[0-9A-Fa-f]{2}/;
 
-/** `given` is relative, or absolute and inside of `root` (an absolute path, perhaps not made yet). Throws what `refused` makes. */
+/**
+ * `given` is relative, or absolute and inside `root` (an absolute path that need not exist yet).
+ * Throws the error made by `refused`.
+ */
 export function pathBelow(
   fs: Pick<Fs, 'kindOf' | 'realPath'>,
   root: string,
@@ -53,7 +62,7 @@ function checkText(given: string, { refused, rootName }: PathRules): void {
   if (DRIVE.test(given)) throw refused(`names a drive; give a path below ${rootName}`);
 }
 
-/** The parts of an absolute path behind the first of the roots that it lies in. */
+/** The parts of an absolute path relative to the first of the roots that contains it. */
 function partsBelow(path: string, roots: readonly string[], { refused, rootName }: PathRules): string[] {
   for (const root of roots) {
     if (path === root) return [];

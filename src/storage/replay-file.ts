@@ -1,4 +1,5 @@
-// The files of stored answers (FORMAT.md, `replays/`): appending records durably, and reading those that a manifest lists.
+// Files of stored answers (FORMAT.md, `replays/`): appends records durably, and reads the files
+// that a manifest lists.
 
 import { assert } from '../assert.ts';
 import { corruption, HedgerowError } from '../errors.ts';
@@ -6,7 +7,7 @@ import type { Crc32c } from './crc32c.ts';
 import type { Fs } from './fs.ts';
 import { readFully, readWhole, writeWhole } from './whole-file.ts';
 
-/** A file as the manifest lists it: its first `bytes` bytes count. */
+/** A file as listed in the manifest: only its first `bytes` bytes are valid. */
 export interface ReplayFile {
   number: number;
   bytes: number;
@@ -17,12 +18,18 @@ export interface ReplayRecord {
   payload: Uint8Array;
 }
 
-/** What reading a file meets, in order: records whose checksum holds, and the places where something else is. */
+/**
+ * Findings from reading a file, in order: records with a valid checksum, and faults where something
+ * else is.
+ */
 export type KeptAnswerFinding =
   | (ReplayRecord & { kind: 'record'; offset: number })
   | { kind: 'fault'; offset: number; what: string };
 
-/** The version that is written. Version 1, whose records all have a body, is read by the same rules. */
+/**
+ * The version that is written. Version 1, in which all records have a body, is read by the same
+ * rules.
+ */
 const FORMAT_VERSION = 2;
 const OLDEST_VERSION = 1;
 const MAGIC = 'HGROWRPL';
@@ -31,7 +38,7 @@ const RECORD_HEADER_BYTES = 16;
 const VERSION_OFFSET = 8;
 const NAME = /^replays-([0-9a-f]{8})$/;
 const WORD = 2 ** 32;
-/** A payload is a JSON object: it begins with a brace and has two bytes at least. */
+/** A payload is a JSON object: it starts with a brace and has at least two bytes. */
 const BRACE = 0x7b;
 const LEAST_PAYLOAD_BYTES = 2;
 
@@ -39,20 +46,24 @@ export function replayFileName(number: number): string {
   return `replays-${number.toString(16).padStart(8, '0')}`;
 }
 
-/** The number in a file's name, null when it is no such name (also that of a damaged file that was set aside). */
+/**
+ * The number in a file name; null if the name has another form (as does that of a damaged file that
+ * was set aside).
+ */
 export function replayFileNumber(name: string): number | null {
   const found = NAME.exec(name);
   return found === null ? null : Number.parseInt(found[1]!, 16);
 }
 
-/** Bytes a record takes. */
+/** Bytes that a record takes in the file. */
 export function recordBytes({ payload }: ReplayRecord): number {
   return RECORD_HEADER_BYTES + payload.length;
 }
 
 /**
- * Writes records after the first `file.bytes` bytes of a file, or makes it (0 bytes). Returns its bytes then; all durable. When it rejects, what
- * follows those bytes is unknown: continue in another file.
+ * Writes records after the first `file.bytes` bytes of a file, or creates the file (0 bytes).
+ * Resolves to its new size in bytes, all durable. If it rejects, what follows those bytes is
+ * unknown: continue in another file.
  */
 export async function appendRecords(
   fs: Fs,
@@ -76,7 +87,7 @@ export async function appendRecords(
   return file.bytes + bytes.length;
 }
 
-/** Records in their bytes, after the header of file `number` unless that is null. */
+/** Encodes records, preceded by the header of file `number` unless that is null. */
 function encodeRecords(number: number | null, records: readonly ReplayRecord[], crc32c: Crc32c): Uint8Array {
   const start = number === null ? 0 : REPLAY_HEADER_BYTES;
   const bytes = new Uint8Array(records.reduce((sum, record) => sum + recordBytes(record), start));
@@ -105,7 +116,7 @@ function headerOf(number: number): Uint8Array {
   return header;
 }
 
-/** Format version of a file's header, null when it has none. */
+/** Format version in the header of a file, null if it has no header. */
 export function replayFileVersion(fs: Fs, dir: string, number: number): number | null {
   const path = `${dir}/${replayFileName(number)}`;
   if (!fs.exists(path)) return null;
@@ -120,7 +131,10 @@ export function replayFileVersion(fs: Fs, dir: string, number: number): number |
   }
 }
 
-/** The records of a listed file, each with its offset, in order. Throws `corrupt`, naming file and offset. Payloads stay valid. */
+/**
+ * The records of a listed file with their offsets, in order. Throws `corrupt`, naming file and
+ * offset. Payloads stay valid.
+ */
 export function* readRecords(
   fs: Fs,
   dir: string,
@@ -134,8 +148,9 @@ export function* readRecords(
 }
 
 /**
- * Everything that can be read of a listed file: each record has a checksum of its own, so what follows a damaged one is found by a search for the next place
- * where a whole record is. A file that is missing or cut is one fault. Never throws for what the file holds; `disk_failed` when the disk cannot read it.
+ * Everything readable in a listed file. Each record has its own checksum, so after a damaged record
+ * a search finds the next complete one. A missing or truncated file is one fault. Never throws for
+ * the contents of the file; throws `disk_failed` if the disk cannot read it.
  */
 export function* examineRecords(fs: Fs, dir: string, file: ReplayFile, crc32c: Crc32c): Generator<KeptAnswerFinding> {
   const path = `${dir}/${replayFileName(file.number)}`;
@@ -146,7 +161,7 @@ export function* examineRecords(fs: Fs, dir: string, file: ReplayFile, crc32c: C
     found = readWhole(fs, path);
   } catch (error) {
     if ((error as { code?: unknown }).code !== 'EIO') throw error;
-    // Perhaps it can be read the next time: what it holds is not given up for that.
+    // A later attempt may succeed, so the contents are not given up.
     throw new HedgerowError(
       'disk_failed',
       `The disk cannot read ${path}, a file of stored answers (EIO). Check the disk and start again. Without the file the database opens, and refuses requests with an Idempotency-Key that it does not know for 24 hours.`,
@@ -162,7 +177,7 @@ export function* examineRecords(fs: Fs, dir: string, file: ReplayFile, crc32c: C
   for (let at = REPLAY_HEADER_BYTES; at < bytes.length; ) {
     const what = recordFault(bytes, at, crc32c);
     if (what !== null) {
-      // What a cut left of its last record is the cut's fault.
+      // What truncation left of the last record was already reported as truncation.
       const next = nextRecord(bytes, at + 1, crc32c);
       if (!isCut || next < bytes.length) yield fault(at, what);
       at = next;
@@ -175,7 +190,7 @@ export function* examineRecords(fs: Fs, dir: string, file: ReplayFile, crc32c: C
   }
 }
 
-/** Offset of the first byte of the header that is wrong, -1 when none is. */
+/** Offset of the first wrong byte of the header, -1 if it is correct. */
 function headerFault(bytes: Uint8Array, number: number): number {
   const header = headerOf(number);
   const isOlder = bytes.length >= REPLAY_HEADER_BYTES && bytes[VERSION_OFFSET] === OLDEST_VERSION;
@@ -183,7 +198,7 @@ function headerFault(bytes: Uint8Array, number: number): number {
   return header.findIndex((byte, index) => bytes[index] !== byte);
 }
 
-/** Why there is no whole record at a place; null when there is one. */
+/** Why there is no complete record at `at`; null if there is one. */
 function recordFault(bytes: Uint8Array, at: number, crc32c: Crc32c): string | null {
   const start = at + RECORD_HEADER_BYTES;
   if (start > bytes.length) return 'a record is cut off';
@@ -199,7 +214,10 @@ function lsnAt(view: DataView, at: number): number {
   return view.getUint32(at + 8, true) + view.getUint32(at + 12, true) * WORD;
 }
 
-/** The next place from `from` on where a whole record is, or the end. Sums are made only where length, LSN and first byte can be those of a record. */
+/**
+ * The next offset from `from` on at which a complete record starts, or the end. Computes checksums
+ * only where length, LSN and first byte are plausible.
+ */
 function nextRecord(bytes: Uint8Array, from: number, crc32c: Crc32c): number {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   for (let at = from; at + RECORD_HEADER_BYTES + LEAST_PAYLOAD_BYTES <= bytes.length; at++) {

@@ -1,14 +1,19 @@
-// Reading or writing all the bytes asked for, where a port call may stop short.
+// Reads and writes of complete byte ranges over port calls that may transfer fewer bytes than asked
+// for.
 
 import { assert } from '../assert.ts';
 import type { FileHandle, Fs } from './fs.ts';
 
-/** One write call carries at most so many bytes: the system's own limit (2 GB) would otherwise look like a short write. */
+/**
+ * Maximum bytes per write call; at the system limit (2 GB) a complete write would look like a short
+ * one.
+ */
 const MAX_WRITE_BYTES = 2 ** 26;
 
 /**
- * Writes `bytes` at `position`. A short write is an error naming expected and actual bytes, never continued: what is on the disk is
- * then unknown, and the log must stop on it. Its code is EIO.
+ * Writes `bytes` at `position`. A short write is an error (code EIO) with the expected and actual
+ * byte counts, and is never continued: the contents of the disk are then unknown, and the log must
+ * stop.
  */
 export async function writeWhole(handle: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
   for (let from = 0; from < bytes.length; from += MAX_WRITE_BYTES) {
@@ -35,7 +40,7 @@ export function readWhole(fs: Fs, path: string): Uint8Array {
   }
 }
 
-/** Reads until `target` is full or the file ends; bytes read. */
+/** Reads until `target` is full or the file ends; returns the number of bytes read. */
 export function readFully(handle: FileHandle, target: Uint8Array, position: number): number {
   let filled = 0;
   while (filled < target.length) {

@@ -1,4 +1,12 @@
-// The clique number of a graph.
+// The clique number of a graph: branch and bound with a colouring bound, one search per vertex
+// (Tomita and Kameda 2007; Eppstein et al. 2010).
+//
+// Every clique has a first vertex in the degeneracy order, and its other vertices are later
+// neighbours of that one, of which there are at most as many as its core number. So the search runs
+// once per vertex, over that small candidate set, from the densest core outwards; vertices whose
+// core number is below the best size are skipped. Within a search (assembly/kernels/cliques.ts) a
+// greedy colouring of the candidates bounds the clique from above: a branch is cut when its size
+// plus its colours cannot beat the best.
 
 import type { Steps } from '../../schedule/steps.ts';
 import type { Graph } from '../graph.ts';
@@ -8,26 +16,29 @@ import { coreNumbers } from './cores.ts';
 export interface CliqueNumber {
   /** Vertices of the largest clique found; 0 without vertices. */
   value: number;
-  /** Whether no larger one exists. */
+  /** Whether no larger clique exists. */
   exact: boolean;
 }
 
 export interface CliqueLimits {
-  /** A clique that is known to be there, 0: none. */
+  /** Size of a clique known to exist; 0 if none is known. */
   atLeast: number;
-  /** Whether to stop with what was found; asked between steps. */
+  /** Whether to stop with the result so far; called between steps. */
   isOver: () => boolean;
 }
 
-/** Words of adjacency rows that a step looks at: some 5 ms. */
+/** Words of adjacency rows examined per step: about 5 ms. */
 const STEP_WORDS = 3_000_000;
-/** Vertices scanned of a step without a branch. */
+/** Vertices scanned per step if no branching takes place. */
 const STEP_VERTICES = 20_000;
-/** Bytes that the search of one vertex may take. */
+/** Upper bound on the bytes for the search of one vertex. */
 const MOST_SEARCH_BYTES = 512 * 2 ** 20;
 const UNFINISHED = 0x8000_0000;
 
-/** Branch and bound with colouring from each vertex, those of the densest cores first (Tomita and Kameda 2007; Eppstein et al. 2010). */
+/**
+ * Size of the largest clique, at least `atLeast`; not exact if it was stopped or a search exceeded
+ * its memory.
+ */
 export function* cliqueNumber(graph: Graph, { atLeast, isOver }: CliqueLimits): Steps<CliqueNumber> {
   const { vertices } = graph;
   if (vertices === 0) return { value: 0, exact: true };
@@ -77,7 +88,10 @@ class CliqueSearch {
     this.#marks = this.#scratch.zeroed(graph.vertices * 4);
   }
 
-  /** The largest clique of a vertex and some of `candidates`, `best` when none is larger. */
+  /**
+   * Size of the largest clique formed by a vertex and some of `candidates`; `best` if none is
+   * larger.
+   */
   *among(candidates: Uint32Array, best: number, done: number, isOver: () => boolean): Steps<CliqueNumber> {
     const { core, starts, neighbours } = this.#graph;
     const k = candidates.length;
@@ -110,7 +124,10 @@ class CliqueSearch {
   }
 }
 
-/** The bit matrix, and a frame of the stack for each level: at most k, k - 1, ... candidates, and one more in the making. */
+/**
+ * Bytes of the bit matrix and of one stack frame per level: at most k, k - 1, ... candidates, plus
+ * one frame under construction.
+ */
 function searchBytes(matrix: number, k: number): number {
   const words = Math.ceil(k / 64);
   const frames = (k + 2) * (8 + 8 * words) + 4 * (k + 2) * (k + 3) + 8 * k;

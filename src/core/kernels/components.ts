@@ -1,4 +1,11 @@
-// Connected components of graphs, and of the rows of a hypergraph that share at least s items, without building the graph of those.
+// Connected components of a graph, and of the rows of a hypergraph that share at least s items,
+// without building the graph of the latter.
+//
+// All variants join rows in a union-find forest (assembly/kernels/components.ts) whose roots are
+// the least vertices. For s = 1 all rows of an item are joined. From s = 2 on there are two ways,
+// and the cheaper by their counts is taken: count the shared items of each pair of rows (sum of
+// C(rows of an item, 2)), or enumerate the s-subsets of items that more than one row contains (sum
+// of C(size of a row, s)) and join the rows of each.
 
 import { forward, type Steps, slices, within } from '../../schedule/steps.ts';
 import type { Graph } from '../graph.ts';
@@ -9,11 +16,14 @@ import { Scratch } from '../scratch.ts';
 import { combinations, rowsOf, type SparseRows, stretches } from '../sparse-rows.ts';
 import { coreError, STATUS } from '../status.ts';
 
-/** Steps of a call into the core, 2 to 10 ns each. */
+/** Steps per call into the core, 2 to 10 ns each. */
 const WORK = 1 << 18;
 const SLICE = 1 << 18;
 
-/** Forest of `count` trees, `join` works on it; then the least vertex of each one's tree. */
+/**
+ * Starts a forest of `count` single vertices, which `join` connects; then returns the least vertex
+ * of each tree.
+ */
 function* joined(core: Core, count: number, join: (parents: number) => Steps<void>): Steps<Uint32Array> {
   const { exports, memory } = core;
   const scratch = new Scratch(core);
@@ -36,7 +46,7 @@ function* joined(core: Core, count: number, join: (parents: number) => Steps<voi
   }
 }
 
-/** u32[vertices]: the least vertex of each one's component. */
+/** u32[vertices]: the least vertex of each vertex's component. */
 export function components(graph: Graph): Steps<Uint32Array> {
   const { core, vertices, starts, neighbours } = graph;
   return joined(core, vertices, (parents) =>
@@ -102,7 +112,7 @@ function* byPairs(core: Core, sparse: SparseRows, parents: number): Steps<void> 
   }
 }
 
-/** Places of the block of hg_components_subsets that the host looks at again. */
+/** Fields of the block of hg_components_subsets that the host reads back. */
 const BLOCK = { arena: 10, capacity: 11 } as const;
 
 function* bySubsets(core: Core, sparse: SparseRows, s: number, parents: number): Steps<void> {
@@ -136,8 +146,8 @@ function* bySubsets(core: Core, sparse: SparseRows, s: number, parents: number):
 }
 
 /**
- * u32[rows]: the least row of each one's component, where rows are joined that share at least `s` items. s = 1 joins all rows of an item. From 2 on the
- * cheaper of counting what pairs of rows share (pairs of rows at each item) and of the sets of s items that several rows hold (such sets in each row).
+ * u32[rows]: the least row of each row's component, where rows that share at least `s` items are
+ * connected.
  */
 export function componentsByItems(
   core: Core,

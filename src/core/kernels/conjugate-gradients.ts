@@ -6,20 +6,30 @@ import type { Core } from '../load.ts';
 export interface System {
   readonly core: Core;
   readonly size: number;
-  /** out = A x, A symmetric and positive definite on the vectors that come up; addresses of f64[size]. */
+  /**
+   * out = A x, where A is symmetric and positive definite on the vectors that occur; addresses of
+   * f64[size].
+   */
   apply(x: number, out: number): Steps<void>;
-  /** Whether the residual at that address is small enough. */
+  /** Whether the residual at that address is small enough to stop. */
   isSmall(residual: number): boolean;
   /** f64[size] each: residual, direction, product. */
   readonly work: readonly [residual: number, direction: number, product: number];
 }
 
-/** What `solve` gives when it finds a direction in which A is 0 as far as rounding tells, and b has a part in it. */
+/**
+ * Result of `solve` if it finds a direction in which A is 0 within rounding and b has a component.
+ */
 export const SINGULAR = -2;
-/** Of the residual's square beside that of b: above it the residual is more than rounding. */
+/**
+ * Ratio of the squared residual to the square of b above which the residual is more than rounding.
+ */
 const ROUNDING_ENERGY = 1e-12;
 
-/** Solves A x = b from x = 0; `b` and `x` are addresses of f64[size]. Gives the iterations done, -1 when `most` did not do, or SINGULAR. */
+/**
+ * Solves A x = b starting from x = 0; `b` and `x` are addresses of f64[size]. Returns the number of
+ * iterations, -1 if `most` did not suffice, or SINGULAR.
+ */
 export function* solve(system: System, b: number, x: number, most: number): Steps<number> {
   const { core, size } = system;
   const [residual, direction, product] = system.work;
@@ -33,7 +43,7 @@ export function* solve(system: System, b: number, x: number, most: number): Step
     if (energy === 0 || system.isSmall(residual)) return iteration;
     yield* system.apply(direction, product);
     const curvature = exports.hg_vector_dot(direction, product, size);
-    // Nothing is left but rounding, of the residual or of A.
+    // Only rounding is left, of the residual or of A.
     if (!(curvature > 0)) return energy > first * ROUNDING_ENERGY ? SINGULAR : iteration;
     const step = energy / curvature;
     exports.hg_vector_mix(x, 1, direction, step, size);

@@ -1,4 +1,4 @@
-// Core numbers of a graph and the order in which its vertices leave.
+// Core numbers of a graph, and its degeneracy order.
 
 import type { Graph } from '../graph.ts';
 import { Scratch } from '../scratch.ts';
@@ -6,11 +6,11 @@ import { Scratch } from '../scratch.ts';
 export interface Cores {
   /** u32[vertices]: the largest k such that the vertex is in the k-core (Seidman 1983). */
   numbers: Uint32Array;
-  /** u32[vertices]: a degeneracy order, the vertex that leaves first first. */
+  /** u32[vertices]: a degeneracy order, from the vertex removed first to the last. */
   order: Uint32Array;
 }
 
-/** Linear in vertices and arcs, not sliced (Batagelj and Zaversnik 2003). */
+/** Linear in vertices and arcs, not sliced into steps (Batagelj and Zaversnik 2003). */
 export function coreNumbers(graph: Graph): Cores {
   const { core, starts, neighbours, vertices } = graph;
   const scratch = new Scratch(core);

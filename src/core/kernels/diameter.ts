@@ -1,4 +1,17 @@
-// Diameters of the components of a graph, by bounds instead of a search from every vertex.
+// Diameters of the components of a graph, by bounds instead of a search from every vertex (iFUB,
+// Crescenzi et al. 2013).
+//
+// Pick a central vertex u by a double sweep: search from a vertex of high degree to a farthest
+// vertex, from there to the other end, and take the middle of that path. A search from u sorts the
+// component into levels by distance from u. Any two vertices at level i or nearer are at most 2i
+// apart, via u. So the vertices are processed from the farthest level inwards, computing their
+// exact eccentricities and keeping the longest distance found. Invariant: every pair with a vertex
+// in a processed level has been accounted for. As soon as the longest distance is at least 2i for
+// the next level i, no remaining pair can exceed it and the result is exact.
+//
+// Example: on a path of 101 vertices the double sweep finds 100 and u is the middle vertex with
+// farthest level 50; 100 = 2 * 50, so no eccentricity is needed. The worst case is a search from
+// every vertex.
 
 import { type Steps, within } from '../../schedule/steps.ts';
 import type { Graph } from '../graph.ts';
@@ -6,7 +19,10 @@ import { Scratch } from '../scratch.ts';
 import { Searcher, SOURCES_AT_ONCE } from './searches.ts';
 
 export interface Diameters {
-  /** Greatest distance within the largest component; of equally large ones, the one that holds the least id. 0 without vertices. */
+  /**
+   * Greatest distance within the largest component; among equally large ones, that with the least
+   * id. 0 without vertices.
+   */
   largest: number;
   /** Greatest distance within any component. */
   most: number;
@@ -14,8 +30,8 @@ export interface Diameters {
 }
 
 /**
- * Exact, by iFUB (Crescenzi et al. 2013): searches from a vertex in the middle, then eccentricities of its farthest levels only, until no vertex that is left can
- * beat what was found. `labels`: u32[vertices], the component of each vertex as its least vertex; `ids`: f64[vertices]. Components too small to matter are not looked at.
+ * Exact. `labels`: u32[vertices], the component of each vertex as its least vertex; `ids`:
+ * f64[vertices]. Skips components too small to exceed what was found.
  */
 export function* diameters(graph: Graph, labels: Uint32Array, ids: Float64Array): Steps<Diameters> {
   const members = componentsBySize(labels, ids);
@@ -46,7 +62,7 @@ interface Component {
   leastId: number;
 }
 
-/** Largest first, then by the least id. */
+/** Sorted by size descending, then by least id. */
 function componentsBySize(labels: Uint32Array, ids: Float64Array): Component[] {
   const sizes = new Uint32Array(labels.length);
   const leastIds = new Float64Array(labels.length).fill(Number.POSITIVE_INFINITY);
@@ -60,7 +76,10 @@ function componentsBySize(labels: Uint32Array, ids: Float64Array): Component[] {
   return found.sort((a, b) => b.size - a.size || a.leastId - b.leastId);
 }
 
-/** The component's vertex with the most neighbours, then twice to the far end and back to the middle of that path (a double sweep). */
+/**
+ * Double sweep from the vertex with the most neighbours, then the levels around the middle of the
+ * path found.
+ */
 function* diameterOf(graph: Graph, searcher: Searcher, eccentricities: Eccentricities, least: number): Steps<number> {
   const first = searcher.from(busiest(graph, searcher.from(least).order));
   const oneEnd = first.order[first.order.length - 1]!;
@@ -99,7 +118,7 @@ function busiest(graph: Graph, vertices: Uint32Array): number {
   return best;
 }
 
-/** Half-way back from `end` to where the distances begin. */
+/** The vertex half-way from `end` back to the source of the distances. */
 function middleOf(graph: Graph, distances: Uint32Array, end: number): number {
   const { words } = graph.core.memory;
   let at = end;
@@ -115,7 +134,7 @@ function middleOf(graph: Graph, distances: Uint32Array, end: number): number {
   return at;
 }
 
-/** Greatest distances from up to 256 vertices at once. */
+/** Greatest distance from any of up to 256 vertices, in one search. */
 class Eccentricities {
   readonly #graph: Graph;
   readonly #sources: number;

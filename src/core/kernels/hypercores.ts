@@ -1,17 +1,30 @@
-// Hypercores: cores of a hypergraph whose edges shrink as nodes leave.
+// Hypercores: core numbers of a hypergraph whose edges shrink as nodes are removed (Leng, Sun,
+// Bian, Tan 2013).
+//
+// Peeling: an edge is alive while at least m of its members remain, and the degree of a node is its
+// number of live edges. The node of least degree is removed next; an edge that falls below m
+// members dies and lowers the degree of its remaining members. The core number of a node is the
+// largest least-degree seen up to its removal. Nodes are kept in bins by degree. A lowered node is
+// pushed into its new bin and its old entry goes stale, to be skipped when popped; the scan then
+// steps back to the lowest bin touched.
+//
+// Example, m = 2, edges {a,b}, {a,b,c}, {b,c}: all nodes survive with at least two live edges, so
+// a, b and c have core 2.
 
 import type { Incidence } from '../incidence.ts';
 
 export interface Hypercores {
-  /** Ordinals of the nodes that are in an edge of the window. */
+  /** Ordinals of the nodes that occur in an edge of the window. */
   nodes: Uint32Array;
-  /** The largest k such that a node is left when nodes in fewer than k edges are dropped again and again. */
+  /**
+   * The largest k such that the node survives the repeated removal of nodes in fewer than k edges.
+   */
   cores: Uint32Array;
 }
 
 /**
- * Of the edges [from, to); an edge lives while `m` of its members remain (Leng, Sun, Bian, Tan 2013). `distinct`: equal member sets are one edge. The node in the fewest edges leaves
- * first; edges that fall below m leave with it. Linear in the incidences but for the bins.
+ * Core numbers for the edges [from, to) with the minimum edge size m. If `distinct`, equal member
+ * sets count as one edge. Linear in the incidences apart from the bins.
  */
 export function hypercoreNumbers(
   { core, edgeStarts, edgeNodes }: Incidence,
@@ -58,14 +71,14 @@ function peeled(sets: readonly Uint32Array[], n: number, m: number): Uint32Array
       const lowered = leave(v, sets, edgesOf, remaining, degrees, left, m);
       for (const u of lowered) bins[degrees[u]!]!.push(u);
       const least = lowered.reduce((low, u) => Math.min(low, degrees[u]!), bin);
-      // Go on below: the loop adds one.
+      // The loop increments it.
       if (least < bin) bin = least;
     }
   }
   return cores;
 }
 
-/** Takes a node out of its edges; gives the nodes that are in fewer edges than before. */
+/** Removes a node from its edges; returns the nodes that are in fewer live edges than before. */
 function leave(
   v: number,
   sets: readonly Uint32Array[],

@@ -1,4 +1,5 @@
-// Symmetric operators of a hypergraph or a graph, as products with a vector in an instance's memory.
+// Symmetric operators of a hypergraph or a graph, as products with a vector in an instance's
+// memory.
 
 import type { Steps } from '../../schedule/steps.ts';
 import type { Graph } from '../graph.ts';
@@ -6,28 +7,40 @@ import type { Incidence } from '../incidence.ts';
 import type { Core } from '../load.ts';
 import type { Scratch } from '../scratch.ts';
 
-/** Incidences or arcs of a step: some 5 ms. */
+/** Incidences or arcs per step: about 5 ms. */
 const STEP_ITEMS = 1_000_000;
 
-/** N = D^-1/2 S D^-1/2 of a symmetric S of non-negative weights, D its row sums. */
+/** N = D^-1/2 S D^-1/2 for a symmetric S with non-negative weights and row sums D. */
 export interface Operator {
   readonly core: Core;
   readonly size: number;
   /** Address of f64[size]: D^-1/2, 0 where the row sum is 0. */
   readonly scales: number;
-  /** f64[size], the caller's: the row sums D; very large or small ones times a common factor, which N does not depend on. */
+  /**
+   * f64[size], owned by the caller: the row sums D. Very large or small ones are multiplied by a
+   * common factor, on which N does not depend.
+   */
   readonly degrees: Float64Array;
   /** out = N x; addresses of f64[size]. */
   apply(x: number, out: number): Steps<void>;
 }
 
-/** How a walk chooses among the members of an edge: `lazy` may stay, weight w(e) / |e|; `leaving` goes to another one, weight w(e) / (|e| - 1); `pairs`: weight w(e) for each pair. */
+/**
+ * How a walk chooses among the members of an edge: `lazy` may stay, rate w(e) / |e|; `leaving` goes
+ * to another member, rate w(e) / (|e| - 1); `pairs` has rate w(e) for each pair.
+ */
 export type EdgeRate = 'lazy' | 'leaving' | 'pairs';
 
-/** What an edge weighs: `one`; `events`, how many events it stands for; `given`, its weight, or the sum of theirs. */
+/**
+ * Weight of an edge: `one`; `events`, the number of events that it represents; `given`, its own
+ * weight or the sum over the events it represents.
+ */
 export type EdgeWeight = 'one' | 'events' | 'given';
 
-/** S[u, v] = sum of the rates of the edges that hold both (Zhou, Huang, Schoelkopf 2006 for `lazy`). Without `lazy` the diagonal is 0. */
+/**
+ * S[u, v] = sum of the rates of the edges that contain both (Zhou, Huang, Schoelkopf 2006 for
+ * `lazy`). Except for `lazy` the diagonal is 0.
+ */
 export function edgeOperator(incidence: Incidence, rate: EdgeRate, weight: EdgeWeight, scratch: Scratch): Operator {
   const { core, nodes, edges } = incidence;
   const sizes = incidence.copySizes();
@@ -65,12 +78,16 @@ export function edgeOperator(incidence: Incidence, rate: EdgeRate, weight: EdgeW
   };
 }
 
-/** Binary exponent beyond which a largest weight is scaled: products of two sums of such weights stay finite. */
+/**
+ * Binary exponent up to which the largest weight is left alone: products of two sums of such
+ * weights stay finite.
+ */
 const MOST_EXPONENT = 400;
 
 /**
- * A power of two that brings the largest of non-negative numbers to within 2^-400 and 2^400, for what does not depend on their scale; 1 for usual numbers, and
- * where one is not finite.
+ * A power of two that scales the largest of non-negative numbers to between 2^-400 and 2^400, for
+ * computations that do not depend on their scale; 1 for ordinary numbers, or if the largest is not
+ * finite.
  */
 export function tameFactor(values: Float64Array): number {
   let largest = 0;
@@ -80,7 +97,7 @@ export function tameFactor(values: Float64Array): number {
   return 2 ** (Math.min(MOST_EXPONENT, Math.max(-MOST_EXPONENT, exponent)) - exponent);
 }
 
-/** f64[edges], the caller's. */
+/** f64[edges], owned by the caller. */
 export function edgeWeights(incidence: Incidence, weight: EdgeWeight): Float64Array {
   if (weight === 'one') return new Float64Array(incidence.edges).fill(1);
   return weight === 'given' ? incidence.copyWeights() : incidence.copyMultiplicity();
@@ -92,7 +109,10 @@ function rateOf(rate: EdgeRate, size: number, weight: number): number {
   return rate === 'pairs' ? weight : weight / (size - 1);
 }
 
-/** own: what each node would give itself; degrees: row sums, with it or without. */
+/**
+ * own: the diagonal entry that each node would have; degrees: row sums, with the diagonal if
+ * `lazy`, otherwise without.
+ */
 function rowSums(
   incidence: Incidence,
   rates: Float64Array,
@@ -117,7 +137,7 @@ function rowSums(
   return { own, degrees };
 }
 
-/** S = adjacency of the graph, or its counts. */
+/** S is the adjacency matrix of the graph, or its counts. */
 export function graphOperator(graph: Graph, counted: boolean, scratch: Scratch): Operator {
   const { core, vertices, starts, neighbours } = graph;
   const counts = counted ? graph.counts : 0;
@@ -139,7 +159,7 @@ export function graphOperator(graph: Graph, counted: boolean, scratch: Scratch):
   };
 }
 
-/** f64[vertices]: neighbours, or the sum of their counts. */
+/** f64[vertices]: number of neighbours, or the sum of their counts. */
 export function graphDegrees(graph: Graph, counted: boolean): Float64Array {
   const { core, vertices } = graph;
   const { words } = core.memory;

@@ -1,22 +1,26 @@
-// What pairs of edges have in common, and how much of what a node or an edge joins others join too.
+// Overlaps of edges: what pairs of edges have in common, and how many pairs at a node or in an edge
+// are joined by others too.
 
 import type { Steps } from '../../schedule/steps.ts';
 import type { Graph } from '../graph.ts';
 import type { Incidence } from '../incidence.ts';
 import { Scratch } from '../scratch.ts';
 
-/** Incidences of a step: some 5 ms. */
+/** Incidences per step: about 5 ms. */
 const STEP_ITEMS = 1_000_000;
-/** Words of bits, 64 edges each, that the edges of a node are looked at in at once. */
+/**
+ * Maximum number of bit words, of 64 edges each, in which the edges of a node are processed at a
+ * time.
+ */
 const MOST_WORDS = 64;
 const BITS_BYTES = 32 * 2 ** 20;
 
 export interface OverlapSums {
   /** Pairs of edges with a common member. */
   intersecting: number;
-  /** Sum over them of |A n B| / min(|A|, |B|) (Szymkiewicz-Simpson). */
+  /** Sum over those pairs of |A n B| / min(|A|, |B|) (Szymkiewicz-Simpson). */
   simpson: number;
-  /** Sum over them of |A n B| / |A u B| (Jaccard). */
+  /** Sum over those pairs of |A n B| / |A u B| (Jaccard). */
   jaccard: number;
 }
 
@@ -90,7 +94,10 @@ export function* sharingPairs(incidence: Incidence): Steps<Float64Array> {
   }
 }
 
-/** u32[nodes]: members of a node's edges besides it, at most as many as there are nodes. */
+/**
+ * u32[nodes]: other members of a node's edges, counted with repetition, capped at the number of
+ * nodes.
+ */
 function membersBesides({ core, nodes, edges, edgeStarts, edgeNodes }: Incidence): Uint32Array {
   const { words } = core.memory;
   const counts = new Float64Array(nodes);
@@ -102,7 +109,10 @@ function membersBesides({ core, nodes, edges, edgeStarts, edgeNodes }: Incidence
   return Uint32Array.from(counts, (count) => Math.min(count, nodes));
 }
 
-/** f64[edges]: pairs of an edge's members that another edge holds too. `graph`: nodes joined by common edges of the same incidence, counted. */
+/**
+ * f64[edges]: pairs of an edge's members that another edge contains too. `graph`: the counted
+ * co-member graph of the same incidence.
+ */
 export function* pairsAgain(incidence: Incidence, graph: Graph): Steps<Float64Array> {
   const { core, edges, edgeStarts, edgeNodes } = incidence;
   const scratch = new Scratch(core);

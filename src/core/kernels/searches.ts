@@ -1,25 +1,29 @@
-// Searches from every vertex of a graph: distances, the sums behind closeness and harmonic centrality, betweenness.
+// Breadth-first searches from every vertex of a graph: distances, the sums for closeness and
+// harmonic centrality, and betweenness.
 
 import { type Steps, slices, within } from '../../schedule/steps.ts';
 import type { Graph } from '../graph.ts';
 import { Scratch } from '../scratch.ts';
 import { components } from './components.ts';
 
-/** Distance of a vertex that is not reached. */
+/** Distance of an unreachable vertex. */
 export const UNREACHED = 0xffff_ffff;
-/** Sources of one search together. */
+/** Number of sources per combined search. */
 export const SOURCES_AT_ONCE = 256;
 
-/** Arcs of a step: some 5 ms. */
+/** Arcs per step: about 5 ms. */
 const STEP_ARCS = 2_000_000;
 
-/** A vertex's search: distances u32[vertices], and the vertices it reaches, itself first, the farthest last. */
+/**
+ * The search from a vertex: distances u32[vertices], and the vertices reached, starting with
+ * itself, farthest last.
+ */
 export interface Search {
   distances: Uint32Array;
   order: Uint32Array;
 }
 
-/** Regions of one search after the other. Call `free()`. */
+/** The buffers of consecutive searches. Call `free()`. */
 export class Searcher {
   readonly #graph: Graph;
   readonly #scratch: Scratch;
@@ -38,7 +42,7 @@ export class Searcher {
     }
   }
 
-  /** Views, valid until the next call into the core. */
+  /** Returns views that are valid until the next call into the core. */
   from(source: number): Search {
     const { core, starts, neighbours, vertices } = this.#graph;
     const reached =
@@ -55,7 +59,7 @@ export class Searcher {
   }
 }
 
-/** u32[vertices]: hops from `source`, UNREACHED where it does not lead. */
+/** u32[vertices]: hops from `source`; UNREACHED for unreachable vertices. */
 export function distancesFrom(graph: Graph, source: number): Uint32Array {
   const searcher = new Searcher(graph);
   try {
@@ -65,7 +69,7 @@ export function distancesFrom(graph: Graph, source: number): Uint32Array {
   }
 }
 
-/** Calls `visit` for every source in turn; the views are valid during the call only. */
+/** Calls `visit` for every source in order; the views are valid only during the call. */
 export function* searchFromAll(graph: Graph, visit: (source: number, search: Search) => void): Steps<void> {
   const searcher = new Searcher(graph);
   try {
@@ -78,9 +82,9 @@ export function* searchFromAll(graph: Graph, visit: (source: number, search: Sea
   }
 }
 
-/** What every vertex knows of all others, arrays of [vertices]. */
+/** Distance statistics of every vertex, arrays of [vertices]. */
 export interface DistanceSums {
-  /** Others that it reaches. */
+  /** Number of other vertices that it reaches. */
   reached: Uint32Array;
   /** Sum of the distances to them. */
   sums: Float64Array;
@@ -88,7 +92,10 @@ export interface DistanceSums {
   inverses: Float64Array;
 }
 
-/** From all vertices, 256 at once (Then et al. 2014). A step is one such search. */
+/**
+ * From all vertices, 256 at a time (multi-source BFS, Then et al. 2014). One step is one such
+ * search.
+ */
 export function* distanceSums(graph: Graph): Steps<DistanceSums> {
   const { core, starts, neighbours, vertices } = graph;
   const scratch = new Scratch(core);
@@ -124,7 +131,10 @@ export function* distanceSums(graph: Graph): Steps<DistanceSums> {
   }
 }
 
-/** f64[vertices]: pairs of others whose shortest paths lead through a vertex, each unordered pair by its share of paths (Brandes 2001); not normalized. */
+/**
+ * f64[vertices]: betweenness (Brandes 2001): each unordered pair of other vertices adds the share
+ * of its shortest paths that pass through the vertex; not normalized.
+ */
 export function* betweenness(graph: Graph): Steps<Float64Array> {
   const { core, starts, neighbours, vertices, arcs } = graph;
   const labels = yield* within(components(graph), 0, 0.01);
@@ -147,7 +157,7 @@ export function* betweenness(graph: Graph): Steps<Float64Array> {
   }
 }
 
-/** u32[vertices]: size of the component of each vertex. */
+/** u32[vertices]: size of each vertex's component. */
 function sizesOf(labels: Uint32Array): Uint32Array {
   const counts = new Uint32Array(labels.length);
   for (const label of labels) counts[label]!++;

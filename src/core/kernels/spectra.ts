@@ -1,4 +1,5 @@
-// The second smallest eigenvalue of a Laplacian: Lanczos on its inverse, whose products are solved by conjugate gradients.
+// The second smallest eigenvalue of a Laplacian: Lanczos iteration on its inverse, whose products
+// are solved by conjugate gradients.
 
 import type { Steps } from '../../schedule/steps.ts';
 import type { Core } from '../load.ts';
@@ -12,12 +13,16 @@ export type Laplacian = 'normalized' | 'combinatorial';
 
 const MOST_VECTORS = 80;
 const MOST_ITERATIONS = 20_000;
-/** Of a Ritz vector, relative: the error of the value is its square over the gap to the next one. */
+/**
+ * Relative residual of a Ritz vector at which to stop: the error of the value is its square over
+ * the gap to the next one.
+ */
 const SMALL_RESIDUAL = 1e-9;
 const MOST_INVERSE = 1e15;
 
 /**
- * Of a connected S with at least two nodes; the eigenvector of 0 is known and kept out (Lanczos 1950, with full reorthogonalization; Parlett 1980). Deterministic.
+ * For a connected S with at least two nodes; the eigenvector of eigenvalue 0 is known and is
+ * projected out (Lanczos 1950, with full reorthogonalization; Parlett 1980). Deterministic.
  */
 export function* secondSmallest(operator: Operator, laplacian: Laplacian): Steps<number> {
   const scratch = new Scratch(operator.core);
@@ -29,16 +34,16 @@ export function* secondSmallest(operator: Operator, laplacian: Laplacian): Steps
   }
 }
 
-/** The Laplacian, its null vector, and vectors to work with. */
+/** The Laplacian, its null vector and working vectors. */
 class Space {
   readonly core: Core;
   readonly size: number;
-  /** Unit vector that the Laplacian takes to 0. */
+  /** Unit vector in the kernel of the Laplacian. */
   readonly nullVector: number;
   readonly #operator: Operator;
   readonly #laplacian: Laplacian;
   readonly #scratch: Scratch;
-  /** D^1/2, for the combinatorial Laplacian: N = D^-1/2 S D^-1/2 is what the operator gives. */
+  /** D^1/2, for the combinatorial Laplacian: the operator itself is N = D^-1/2 S D^-1/2. */
   readonly #roots: Float64Array;
   readonly #scaled: number;
   readonly #system: System;
@@ -77,14 +82,17 @@ class Space {
     this.core.exports.hg_vector_mix(y, 1, x, factor, this.size);
   }
 
-  /** To length 1; gives the length before, 0 stays 0. */
+  /** Scales x to length 1 and returns the previous length; a zero vector stays zero. */
   normalize(x: number): number {
     const length = Math.sqrt(this.dot(x, x));
     if (length > 0) this.core.exports.hg_vector_mix(x, 1 / length, x, 0, this.size);
     return length;
   }
 
-  /** Takes the part along unit vectors out, twice, since once leaves rounding ("twice is enough"). */
+  /**
+   * Removes the components along the unit vectors, twice, because once leaves rounding errors
+   * ("twice is enough").
+   */
   orthogonalize(x: number, units: readonly number[]): void {
     for (let round = 0; round < 2; round++) for (const unit of units) this.add(x, unit, -this.dot(x, unit));
   }
@@ -107,13 +115,19 @@ class Space {
     }
   }
 
-  /** As `multiply`, without the part along the null vector that rounding leaves: it would grow from round to round of the solver. */
+  /**
+   * Same as `multiply`, but removes the component along the null vector that rounding leaves: it
+   * would grow with every iteration of the solver.
+   */
   *#multiplyWithin(x: number, out: number): Steps<void> {
     yield* this.multiply(x, out);
     this.add(out, this.nullVector, -this.dot(out, this.nullVector));
   }
 
-  /** out = inverse of L on what is orthogonal to the null vector. `b` is orthogonal to it. False: there, too, L is singular as far as rounding tells. */
+  /**
+   * out = L^-1 b within the space orthogonal to the null vector; `b` is orthogonal to it. False if
+   * L is singular there too, within rounding.
+   */
   *invert(b: number, out: number): Steps<boolean> {
     const iterations = yield* solve(this.#system, b, out, MOST_ITERATIONS);
     this.orthogonalize(out, [this.nullVector]);
@@ -130,7 +144,7 @@ function* lanczos(space: Space): Steps<number> {
     const next = space.vector();
     if (!(yield* space.invert(basis[k]!, next))) return 0;
     const inverse = space.dot(basis[k]!, next);
-    // The least eigenvalue is not greater than its reciprocal, and so below what rounding leaves.
+    // The least eigenvalue is at most the reciprocal of this, and so below rounding.
     if (!(inverse < MOST_INVERSE)) return 0;
     diagonal.push(inverse);
     space.orthogonalize(next, [space.nullVector, ...basis]);
@@ -147,7 +161,7 @@ function* lanczos(space: Space): Steps<number> {
   }
 }
 
-/** The same for every graph of a size: numbers without a pattern. */
+/** The same for every graph of a size: pseudo-random numbers. */
 function startVector(space: Space): number {
   const start = space.vector();
   const { numbers } = space.core.memory;

@@ -1,13 +1,14 @@
-// Local clustering of a graph: which share of the pairs of a vertex's neighbours are neighbours themselves.
+// Local clustering of a graph: the share of the pairs of a vertex's neighbours that are themselves
+// adjacent.
 
 import type { Steps } from '../../schedule/steps.ts';
 import type { Graph } from '../graph.ts';
 import { Scratch } from '../scratch.ts';
 
-/** Arcs of a step: some 5 ms. */
+/** Arcs per step: about 5 ms. */
 const STEP_ARCS = 2_000_000;
 
-/** f64[vertices]: triangles that each vertex is in. */
+/** f64[vertices]: triangles that contain each vertex. */
 export function* triangleCounts(graph: Graph): Steps<Float64Array> {
   const { core, starts, neighbours, vertices, arcs } = graph;
   const scratch = new Scratch(core);
@@ -28,7 +29,10 @@ export function* triangleCounts(graph: Graph): Steps<Float64Array> {
   }
 }
 
-/** f64[vertices]: local clustering coefficient (Watts and Strogatz 1998), 0 below two neighbours. */
+/**
+ * f64[vertices]: local clustering coefficient (Watts and Strogatz 1998); 0 for fewer than two
+ * neighbours.
+ */
 export function* localClustering(graph: Graph): Steps<Float64Array> {
   const counts = yield* triangleCounts(graph);
   const { words } = graph.core.memory;

@@ -1,13 +1,17 @@
-// Eigenvalues and vectors of a symmetric tridiagonal matrix: QL with implicit shifts (Bowdler, Martin, Reinsch, Wilkinson 1968; EISPACK tql2).
+// Eigenvalues and eigenvectors of a symmetric tridiagonal matrix: QL with implicit shifts (Bowdler,
+// Martin, Reinsch, Wilkinson 1968; EISPACK tql2).
 
 export interface EigenPairs {
-  /** In no order. */
+  /** In no particular order. */
   values: number[];
-  /** vectors[i][j]: entry i of the vector of values[j]; they are orthonormal. */
+  /** vectors[i][j] is entry i of the eigenvector of values[j]; the vectors are orthonormal. */
   vectors: number[][];
 }
 
-/** diagonal: n entries; off: n - 1 entries beside it. Throws when a value does not settle in 60 rounds, which does not happen with finite numbers. */
+/**
+ * diagonal: n entries; off: the n - 1 off-diagonal entries. Throws if an eigenvalue does not
+ * converge in 60 rounds, which does not happen with finite numbers.
+ */
 export function eigenPairs(diagonal: readonly number[], off: readonly number[]): EigenPairs {
   const n = diagonal.length;
   const values = [...diagonal];
@@ -24,7 +28,7 @@ export function eigenPairs(diagonal: readonly number[], off: readonly number[]):
   return { values, vectors };
 }
 
-/** Where the block that begins at `low` ends: the entry beside it is as good as 0. */
+/** End of the block that starts at `low`: the off-diagonal entry after it is negligible. */
 function firstSplit(values: number[], beside: number[], low: number): number {
   let at = low;
   while (at < values.length - 1) {

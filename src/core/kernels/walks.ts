@@ -11,26 +11,31 @@ export type Walk = 'hyperedge' | 'clique' | 'clique_count' | 'nonlazy';
 
 export interface PageRankOptions {
   walk: Walk;
-  /** Chance to go on, in (0, 1). */
+  /** Damping factor, the probability of continuing the walk, in (0, 1). */
   alpha: number;
-  /** Greatest L1 error. */
+  /** Maximum L1 error. */
   tol: number;
   maxIterations: number;
   weight: EdgeWeight;
 }
 
 export interface PageRank {
-  /** f64[nodes], sums to 1; all NaN where the weights of a node add up to no finite number. */
+  /** f64[nodes], sums to 1; all NaN if the weights of a node have no finite sum. */
   scores: Float64Array;
-  /** -1: not through after `maxIterations`. SINGULAR: `alpha` is too near 1 for the precision of numbers. */
+  /**
+   * -1 if not converged after `maxIterations`. SINGULAR if `alpha` is too near 1 for floating-point
+   * precision.
+   */
   iterations: number;
 }
 
 /**
- * x = alpha P^T x + (1 - alpha) / n (Brin and Page 1998; hyperedge walk: Zhou, Huang, Schoelkopf 2006). All these walks are reversible, so that x = D^1/2 y with the
- * symmetric positive definite system (I - alpha N) y = D^-1/2 b, which conjugate gradients solve in a fifth of the rounds of the power
- * iteration. A node without any way out spreads evenly: that adds to b a multiple of itself, which the last scaling takes care of.
- * `graph`: the co-member graph, needed for the walk `clique` only.
+ * Solves x = alpha P^T x + (1 - alpha) / n (Brin and Page 1998; hyperedge walk: Zhou, Huang,
+ * Schoelkopf 2006). All these walks are reversible, so x = D^1/2 y where y solves the symmetric
+ * positive definite system (I - alpha N) y = D^-1/2 b; conjugate gradients need a fifth of the
+ * rounds of power iteration. The probability at a node without any way out is spread evenly, which
+ * adds a multiple of b to b; the final scaling accounts for it. `graph`: the co-member graph,
+ * needed for the walk `clique` only.
  */
 export function* pageRank(incidence: Incidence, graph: Graph | null, options: PageRankOptions): Steps<PageRank> {
   const scratch = new Scratch(incidence.core);
@@ -66,12 +71,12 @@ function* ranked(
 ): Steps<PageRank> {
   const { core, size, degrees } = operator;
   if (size === 0) return { scores: new Float64Array(0), iterations: 0 };
-  // Weights whose sum is beyond the finite numbers define no walk.
+  // Weights with a sum beyond the finite numbers define no walk.
   if (!degrees.every(Number.isFinite)) return { scores: new Float64Array(size).fill(Number.NaN), iterations: 0 };
   const vector = () => scratch.zeroed(size * 8);
   const [b, y, roots] = [vector(), vector(), vector()];
   const work = [vector(), vector(), vector()] as const;
-  // Where D is 0 the node stands alone, in any scale.
+  // Where D is 0 the node is isolated, and any scale will do.
   const scale = degrees.map((degree) => (degree > 0 ? Math.sqrt(degree) : 1));
   core.memory.numbers.set(scale, roots / 8);
   core.memory.numbers.set(
@@ -86,7 +91,7 @@ function* ranked(
       yield* operator.apply(x, out);
       core.exports.hg_vector_mix(out, -alpha, x, 1, size);
     },
-    // In L1 the error is at most 1 / (1 - alpha) of what the equation lacks.
+    // The L1 error is at most 1 / (1 - alpha) times the residual of the equation.
     isSmall: (residual: number) => core.exports.hg_vector_norm(residual, roots, size) <= tol * (1 - alpha),
   };
   const iterations = yield* solve(system, b, y, maxIterations);

@@ -1,19 +1,25 @@
-// Core numbers in windows: stretches of edges in order of time.
+// Core numbers within time windows: ranges of edges in time order.
 
 import type { Steps } from '../../schedule/steps.ts';
 import type { Incidence } from '../incidence.ts';
 import { Scratch } from '../scratch.ts';
 
-/** Incidences of a step: some 5 ms. */
+/** Incidences per step: about 5 ms. */
 const STEP_ITEMS = 200_000;
 
-/** Nodes of a window and their core numbers there; views that are valid until the next call into the core. */
+/**
+ * Nodes of a window and their core numbers in it; views that are valid until the next call into the
+ * core.
+ */
 export interface WindowCores {
   nodes: Uint32Array;
   cores: Uint32Array;
 }
 
-/** Calls `visit` for each window, edges [bounds[i], bounds[i + 1]), with the cores of its co-member graph. */
+/**
+ * Calls `visit` for each window, edges [bounds[i], bounds[i + 1]), with the core numbers of its
+ * co-member graph.
+ */
 export function* windowCores(
   incidence: Incidence,
   bounds: Uint32Array,
@@ -47,7 +53,7 @@ export function* windowCores(
   }
 }
 
-/** Room for the greatest window. */
+/** Buffer sizes for the largest window. */
 function roomOf({ core, edgeStarts }: Incidence, bounds: Uint32Array): { members: number; bytes: number } {
   const { words } = core.memory;
   let members = 0;

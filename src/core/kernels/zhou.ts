@@ -1,22 +1,23 @@
-// Clustering of nodes by the extra overlap of their edges.
+// Clustering coefficient of nodes by the extra overlap of their edges.
 
 import type { Steps } from '../../schedule/steps.ts';
 import type { Graph } from '../graph.ts';
 import type { Incidence } from '../incidence.ts';
 import { Scratch } from '../scratch.ts';
 
-/** Bits of stretches of edges, beside which all fits into a cache or does not anyway. */
+/** Bytes for the bits of edge ranges; with a larger buffer the ranges no longer fit the cache. */
 const BITS_BYTES = 32 * 2 ** 20;
-/** Up to so many nodes, who is adjacent to whom stands in a matrix of bits (2 MB). */
+/** Up to this many nodes, adjacency is kept in a bit matrix (2 MB). */
 const MOST_MATRIX_NODES = 4096;
-/** Field of the block: where the pass over pairs stands in each node's edges. */
+/** Field of the block with each node's position in its edges during the pass over pairs. */
 const FIRST_OF_PAIRS = 13;
-/** Incidences, arcs and pairs of a step, about. */
+/** Approximate number of incidences, arcs and pairs per step. */
 const STEP_ITEMS = 400_000;
 
 /**
- * f64[nodes]: mean extra overlap over the pairs of a node's edges, 0 below two edges (Zhou and Nakhleh 2011, analytics.md note 2). `sets`: distinct member
- * sets; `graph`: their co-member graph.
+ * f64[nodes]: mean extra overlap over the pairs of a node's edges, 0 for fewer than two edges (Zhou
+ * and Nakhleh 2011, analytics.md note 2). `sets`: distinct member sets; `graph`: their co-member
+ * graph.
  */
 export function* zhouClustering(sets: Incidence, graph: Graph): Steps<Float64Array> {
   const { core, nodes, edges } = sets;
@@ -55,7 +56,7 @@ function zhouBlock(sets: Incidence, graph: Graph, degrees: Uint32Array, sums: nu
   if (matrix !== 0) core.exports.hg_graph_matrix(graph.starts, graph.neighbours, nodes, matrix, rowWords);
   const most = degrees.reduce((greatest, degree) => Math.max(greatest, degree), 0);
   const hasWide = sets.copySizes().some((size) => size > 64);
-  // At least a word of edges for each neighbour, twice.
+  // At least one word of edges per neighbour, twice.
   const bitsBytes = Math.max(BITS_BYTES, nodes * 16);
   const fields = [
     sets.edgeStarts,
