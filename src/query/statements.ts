@@ -35,7 +35,7 @@ export interface StatementsOptions {
   /** Absolute path; COPY reads and writes files below it. Undefined: COPY is refused. */
   readonly copyRoot: string | undefined;
   readonly fs: Fs;
-  /** Maximum bytes of edges inserted by one COPY; default and maximum 512 MB. Tests use less. */
+  /** Maximum bytes of edges inserted by one COPY; default 512 MB. Tests use less. */
   readonly copyBytes?: number;
   /** Memory budget of running statements; by default derived from the heap of the process. */
   readonly memory?: MemoryPool;
