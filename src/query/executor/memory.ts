@@ -60,7 +60,7 @@ const SLOT_BYTES = 8;
 const NUMBER_BYTES = 16;
 const LIST_BYTES = 32;
 const OBJECT_BYTES = 64;
-/** Header of a string, and of the concatenated string (rope) that it may be part of. */
+/** Header of a string, plus that of the rope (concatenated string) it may result from. */
 const TEXT_BYTES = 48;
 
 export function textBytes(text: string): number {

@@ -4,7 +4,7 @@
 // 1. Fields with few distinct values (texts, booleans, close integers, sizes, buckets) are read as
 //    codes. Several fields combine into one code: code(a) * count(b) + code(b).
 // 2. A condition is evaluated once per combination; the table of results selects rows in the core.
-//    Conditions on a number with too many values are range tests in the core.
+//    IS NOT NULL and <> on a number with too many values become range tests in the core.
 // 3. The codes of the keys divide the selected rows. The core counts the rows of each combination,
 //    and each combination that occurs is mapped to its group in the aggregator.
 // 4. COUNT(*) adds these counts. SUM, AVG, MIN, MAX and COUNT of a number add figures (count, sum,

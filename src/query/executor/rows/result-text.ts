@@ -67,9 +67,9 @@ const MOST_OF_ROW = 512 * 1024;
 /** Maximum length of JSON text that is cached for other rows with the same value. */
 const KEPT_TEXT = 1024;
 
-/** Lists longer than this are written piece by piece, */
+/** Lists longer than this are written piece by piece. */
 const LONG_LIST = 1024;
-/** and so are lists of texts or rows of more bytes than this. */
+/** Lists of texts or rows that take more bytes than this are written piece by piece, too. */
 const HEAVY_BYTES = 256 * 1024;
 
 function* writeList(list: readonly Value[], into: JsonSink, written: Written | undefined): Generator<void, void, void> {

@@ -67,7 +67,7 @@ function factsOf(items: readonly Value[]): ListFacts {
   return finish(gatherFacts(items));
 }
 
-/** Work of one step (some ms), in values; a value is also worth eight characters of text. */
+/** Work of one step (some ms), in values. Eight characters of text count as one value. */
 const WORK_A_STEP = 5_000;
 const LETTERS_A_VALUE = 8;
 /** Bytes of an item in the lookup table, besides the item itself. */
