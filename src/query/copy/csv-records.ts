@@ -89,7 +89,7 @@ class RecordCutter {
   #restBytes = 0;
   /** Minimum bytes before rescanning, so that a long record is not rescanned with every block. */
   #enough = 0;
-  /** Offset of the rest in the file, in bytes. */
+  /** Bytes before the rest, counted from the beginning of the first block. */
   #offset = 0;
 
   constructor(rules: CutRules) {
